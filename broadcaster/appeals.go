@@ -5,11 +5,12 @@ import (
 	"errors"
 
 	"approver.example"
+	"approver.example/broadcaster/sealing"
 	"github.com/google/uuid"
 )
 
-// Appeal makes the request of an appeal. It is parked from the start: nobody waits
-// for the answer but the call that comes back.
+// Appeal makes the request of an appeal. It is parked from the start: nobody waits for the
+// answer until the call comes back.
 func (b *Broadcaster) Appeal(
 	ctx context.Context, call approver.ToolCall, why approver.Verdict,
 ) (approver.Appealed, error) {
@@ -31,8 +32,8 @@ func (b *Broadcaster) Appeal(
 	return approver.Appealed{Request: r.ID, Until: r.TakeBy}, err
 }
 
-// appealedBefore is ErrAppealed if people have the same call before them, or have
-// just not said yes to it.
+// appealedBefore returns ErrAppealed if people are asked about the same appeal now, or did not
+// approve it a short time ago.
 func (o *opener) appealedBefore(ctx context.Context, call approver.ToolCall, fp approver.Fingerprint) error {
 	id, _, err := o.store.Get(ctx, approver.Key("parked", scopeOf(call, fp)))
 	if errors.Is(err, approver.ErrNotFound) {
@@ -42,7 +43,7 @@ func (o *opener) appealedBefore(ctx context.Context, call approver.ToolCall, fp 
 	}
 	r, _, now, err := o.requests.loadNow(ctx, string(id))
 	switch {
-	case errors.Is(err, approver.ErrNotFound), errors.Is(err, ErrSealed):
+	case errors.Is(err, approver.ErrNotFound), errors.Is(err, sealing.ErrUnknownKey):
 		return nil
 	case err != nil:
 		return err
@@ -56,8 +57,8 @@ func (o *opener) appealedBefore(ctx context.Context, call approver.ToolCall, fp 
 	return approver.ErrAppealed
 }
 
-// Appealed is the answer of people to an appeal of the same call; false if there is
-// none. It asks nobody. What it returns is recorded.
+// Appealed returns people's answer to an appeal of the same call, and records it; ok is false
+// if there is none. It asks nobody.
 func (b *Broadcaster) Appealed(
 	ctx context.Context, call approver.ToolCall, why approver.Verdict,
 ) (v approver.Verdict, ok bool, err error) {
@@ -69,9 +70,9 @@ func (b *Broadcaster) Appealed(
 		return v, false, err
 	}
 	fp := bound.Fingerprint
-	r, dead, err := b.Requests.find(ctx, call.ID) // it came back after its connection was lost
+	r, dead, err := b.Requests.findByCall(ctx, call.ID) // its connection may have been lost
 	if errors.Is(err, approver.ErrNotFound) {
-		r, err = b.opener.join(ctx, call, why, fp, dead)
+		r, err = b.opener.joinParked(ctx, call, why, fp, dead)
 	}
 	switch {
 	case errors.Is(err, approver.ErrNotFound):

@@ -9,14 +9,14 @@ import (
 	"slices"
 	"strings"
 	"sync/atomic"
-	"time"
 
 	"approver.example"
 	"approver.example/display"
 )
 
-// Removal returns the removal of whoever has this account, if they are away. An error means
-// that this is not known: the store does not say within [StorePatience], or has lost it.
+// Removal returns the removal of the person who has this account, if they are removed. An
+// error means that this is not known: the store does not answer within [StorePatience], or has
+// lost it.
 func (a *Approvers) Removal(
 	ctx context.Context, id approver.Identity, who approver.Person,
 ) (gone Removal, away bool, err error) {
@@ -34,11 +34,11 @@ func (a *Approvers) Removal(
 	return gone, away, err
 }
 
-// Set puts another approver list in the place of the one that there was, for every
-// answer from now on. The list must not be changed afterwards.
+// Set replaces the approver list for every later answer. The caller must not change the list
+// afterwards.
 func (a *Approvers) Set(p approver.People) { a.people.Store(&p) }
 
-// counted returns the person behind an answer, or why it does not count.
+// counted returns the person who answers, or why their answer does not count.
 func (a *Approvers) counted(ctx context.Context, channel, id string) (who approver.Person, why string) {
 	who, ok := a.people.Load().Lookup(channel, id)
 	if !ok {
@@ -59,8 +59,7 @@ func (a *Approvers) counted(ctx context.Context, channel, id string) (who approv
 	return who, ""
 }
 
-// Counting are the people whose answers count now, as far as this process knows: those
-// on the list who were not removed.
+// Counting returns the people on the list who were not removed, as far as this process knows.
 func (a *Approvers) Counting() approver.People {
 	people := maps.Clone(*a.people.Load())
 	c := Controls{Removed: a.mark.Removed()}
@@ -71,9 +70,8 @@ func (a *Approvers) Counting() approver.People {
 	return people
 }
 
-// Nobody says why nobody could approve a request of this severity in a chat or a
-// terminal now; empty if somebody could. Root of this machine may be able to all the
-// same.
+// Nobody says why nobody could approve a request of this severity in a chat or a terminal now;
+// empty if somebody could. Root of this machine may still be able to.
 func (a *Approvers) Nobody(s approver.Severity) string {
 	if len(a.destinations) == 0 {
 		return "no channel is configured"
@@ -99,7 +97,7 @@ func (a *Approvers) Nobody(s approver.Severity) string {
 	return strings.Join(why, ", ")
 }
 
-// Approvers are the people whose answers count, and to whom a request goes.
+// Approvers knows the people whose answers count, and to whom a request goes.
 type Approvers struct {
 	channels     *Channels
 	destinations []approver.Destination
@@ -110,8 +108,8 @@ type Approvers struct {
 	people atomic.Pointer[approver.People] // the list now
 }
 
-// audience returns where the cards of a request go. If the verdict names channels
-// or people and nobody among them could approve it, it is errNobody.
+// audience returns where the cards of a request go. If the verdict names channels or people,
+// and nobody among them could approve it, the error is errNobody.
 func (a *Approvers) audience(v approver.Verdict) ([]approver.Destination, error) {
 	people := a.Counting()
 	if len(people) == 0 && len(a.destinations) > 0 {
@@ -141,7 +139,7 @@ func (a *Approvers) audience(v approver.Verdict) ([]approver.Destination, error)
 	return nil, fmt.Errorf("%w: %s can approve it on %s", errNobody, who, where)
 }
 
-// namesOf writes the people with these ids for people.
+// namesOf returns the names of the people with these ids, for people.
 func (a *Approvers) namesOf(ids []string) string {
 	names := make([]string, len(ids))
 	for i, id := range ids {
@@ -172,9 +170,9 @@ func (a *Approvers) notAskedText(v approver.Verdict, who approver.Person) string
 	return "This request is for " + a.namesOf(v.Approvers) + ": your yes does not count. You may deny it."
 }
 
-// OwnerMay says why root may not approve a request; empty if root may. That is so only
-// where nobody else could, where the verdict names nobody else, and where the agent that
-// asks is not root itself. Whether the daemon is root is for the caller to look at.
+// OwnerMay says why root may not approve a request; empty if root may. Root may only if nobody
+// else could, if the verdict names nobody else, and if the agent that asks is not root itself.
+// The caller checks whether the daemon is root.
 func (a *Approvers) OwnerMay(ctx context.Context, r Request) string {
 	id, who := Owner()
 	c, err := readControls(ctx, a.store, a.mark)
@@ -196,51 +194,11 @@ func (a *Approvers) OwnerMay(ctx context.Context, r Request) string {
 	return ""
 }
 
-// shellWord is a name as a command takes it.
+// shellWord quotes a name for a command line.
 func shellWord(s string) string {
 	const plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._-+:@%"
 	if s != "" && strings.Trim(s, plain) == "" {
 		return s
 	}
 	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
-}
-
-// OwnerApproves is the way out where nobody on an approver list can approve: root of this
-// machine may, by the word of the kernel, where neither daemon nor agent is root. It enters
-// root's yes to a request, of which root has typed the code that the daemon made for it.
-// shown is what [Cards.Shown] said of what root has read. It goes the way of every other
-// answer.
-func (a *Answers) OwnerApproves(ctx context.Context, id string, shown int) approver.Outcome {
-	as, who := Owner()
-	rep := approver.Reply{
-		Channel: as.Channel, Sender: as.ID, Name: who.Name, Approve: true, Method: approver.ByCode, Request: id, Shown: shown,
-	}
-	r, out := a.ownerApproves(ctx, rep, as, who)
-	if out.Kind != approver.OutcomeApproved && out.Kind != approver.OutcomeRecorded {
-		a.noteRefusal(ctx, rep, r, out)
-	}
-	return out
-}
-
-func (a *Answers) ownerApproves(
-	ctx context.Context, rep approver.Reply, as approver.Identity, who approver.Person,
-) (Request, approver.Outcome) {
-	r, err := a.requests.loadPatiently(ctx, rep.Request)
-	switch {
-	case errors.Is(err, approver.ErrNotFound):
-		return r, approver.Outcome{
-			Kind: approver.OutcomeUnknown, Text: "There is no such request: approver pending lists those that are open.",
-		}
-	case err != nil:
-		return r, *a.finder.trouble(err)
-	case r.State.Settled():
-		return r, outcomeOf(r, rep, who)
-	}
-	if why := a.approvers.OwnerMay(ctx, r); why != "" {
-		return r, approver.Outcome{Kind: approver.OutcomeRefused, Text: "Root cannot approve it: " + why}
-	}
-	a.log.Warn("root of this machine approves, because nobody else can", "request", r.ID, "why",
-		a.approvers.Nobody(r.Verdict.Severity))
-	res := approver.Resolution{Approve: true, Cause: approver.ByPerson, Person: who, Method: rep.Method, Identity: as}
-	return a.enter(ctx, r, Posting{}, rep, res, time.Now())
 }

@@ -10,45 +10,23 @@ import (
 	"github.com/google/uuid"
 )
 
-// Ask puts a call before people and waits for the end of the request: Allow
-// once the call is released, else Deny with a reason. If ctx ends first because
-// the courier left, the request is withdrawn unless the same call comes back
-// within WithdrawGrace; if the cause is ErrGone, at once. A call whose ID was asked before resumes that request.
+// Ask puts a call before people and waits for the end of the request: Allow once the call is
+// released, else Deny with a reason. A call whose ID was asked before resumes that request. If
+// ctx ends first, the courier has left: the request is withdrawn unless the same call comes
+// back within WithdrawGrace. With ErrGone as the cause of that, it is withdrawn at once.
 func (b *Broadcaster) Ask(ctx context.Context, call approver.ToolCall, why approver.Verdict) approver.Verdict {
 	r, runs, err := b.ask(ctx, call, why)
 	if err != nil {
-		note := "asking people failed"
-		v, limited := overLimit(why, err)
-		if limited {
-			note = "people were not asked"
-		} else {
-			v = why.Blocked("the approval could not be obtained, so the call was blocked: "+publicCause(err), err.Error())
-		}
-		level := slog.LevelWarn
-		if limited || errors.Is(err, context.Canceled) || errors.Is(err, approver.ErrOutdated) ||
-			errors.Is(err, errNobodyLeft) || errors.Is(err, errNobody) || errors.Is(err, errNoTime) {
-			level = slog.LevelDebug // the line of the answer says why, and that an agent was stopped is no trouble
-		}
-		b.Log.Log(ctx, level, note, "call", call.ID, "error", err)
-		if r.ID != "" && ctx.Err() != nil || b.tasks.stopping(ctx) {
-			return v // nobody hears it; what becomes of the request is recorded then
-		}
-		if _, err := b.Audit.Record(context.WithoutCancel(ctx), approver.Record{
-			Event: approver.EventVerdict, At: call.At, Request: r.ID, Call: call, Verdict: v, Note: note,
-		}); err != nil {
-			b.Log.Error("audit failed", "call", call.ID, "error", err)
-		}
-		return v
+		return b.blocked(ctx, r, call, why, err)
 	}
 	return b.releases.verdict(r, runs)
 }
 
-// ask returns the request at its end, or parked. runs reports that the call may
-// run by it.
+// ask returns the request at its end, or parked. runs reports whether the call may run.
 func (b *Broadcaster) ask(
 	ctx context.Context, call approver.ToolCall, why approver.Verdict,
 ) (r Request, runs bool, err error) {
-	// Couriers that come back may be faster than the start of the rest.
+	// After a restart, couriers may come back before Run has begun.
 	if err := b.tasks.awaitReady(ctx); err != nil {
 		return Request{}, false, err
 	}
@@ -59,10 +37,12 @@ func (b *Broadcaster) ask(
 	if err != nil {
 		return Request{}, false, err
 	}
+	// A yes that lasts needs nobody.
 	err = patiently(ctx, func() error { r, err = b.Grants.use(ctx, call, why, bound.Fingerprint); return err })
 	if !errors.Is(err, approver.ErrNotFound) {
 		return r, err == nil, err
 	}
+	// Else people are asked, and this connection holds the request.
 	holder := uuid.NewString()
 	defer b.handovers.end(holder)
 	err = patiently(ctx, func() error { r, err = b.opener.openOrResume(ctx, call, why, bound, holder); return err })
@@ -71,8 +51,8 @@ func (b *Broadcaster) ask(
 	}
 	r, err = b.await(ctx, r, call, holder)
 	for errors.Is(err, errVanished) {
-		// A fail-over took the record with it. The agent still waits, and nobody
-		// was told anything: people are asked anew.
+		// A fail-over has lost the record. The agent still waits and nobody was told
+		// anything, so people are asked anew.
 		b.Log.Warn("the store has lost a request; people are asked anew", "request", r.ID)
 		b.editor.vanished(r)
 		b.handovers.end(holder)
@@ -83,32 +63,58 @@ func (b *Broadcaster) ask(
 	switch {
 	case err != nil:
 		return r, false, err
-	case r.left(call, bound.Fingerprint): // its card was answered before it showed this call
-		b.handovers.end(holder) // or the end of that one would wait for the answer to this
+	case r.excludes(call, bound.Fingerprint): // people answered before the card showed this call
+		b.handovers.end(holder) // else the end of that request would wait for this one
 		return b.ask(ctx, call, why)
 	case !r.State.Settled():
 		return r, false, nil // parked
 	case r.State == approver.Consumed && r.Resolution.Approve && !r.Parked && r.Also.awaits(call.ID):
 		return b.releases.share(ctx, r, call, why, holder)
 	}
-	return b.answer(ctx, r, call, bound.Fingerprint, holder)
+	return b.releases.answerCourier(ctx, r, call, bound.Fingerprint, holder)
 }
 
-// await waits for the end of a request on behalf of its courier, and releases
-// it when people said yes.
+// blocked is the verdict of a call that people could not be asked about. It is logged and
+// recorded.
+func (b *Broadcaster) blocked(
+	ctx context.Context, r Request, call approver.ToolCall, why approver.Verdict, err error,
+) approver.Verdict {
+	note := "asking people failed"
+	v, limited := overLimit(why, err)
+	if limited {
+		note = "people were not asked"
+	} else {
+		v = why.Blocked("the approval could not be obtained, so the call was blocked: "+publicCause(err), err.Error())
+	}
+	level := slog.LevelWarn
+	if limited || isAny(err, context.Canceled, approver.ErrOutdated, errNobodyLeft, errNobody, errNoTime) {
+		level = slog.LevelDebug // the log line of the answer says why, and a stopped agent is no problem
+	}
+	b.Log.Log(ctx, level, note, "call", call.ID, "error", err)
+	if r.ID != "" && ctx.Err() != nil || b.tasks.stopping(ctx) {
+		return v // nobody reads the answer; the end of the request is recorded later
+	}
+	if _, err := b.Audit.Record(context.WithoutCancel(ctx), approver.Record{
+		Event: approver.EventVerdict, At: call.At, Request: r.ID, Call: call, Verdict: v, Note: note,
+	}); err != nil {
+		b.Log.Error("audit failed", "call", call.ID, "error", err)
+	}
+	return v
+}
+
+// await waits for the end of a request on behalf of its courier, and releases the call when
+// people said yes. It returns early if the request was parked, or if its answer is not for
+// this call.
 func (b *Broadcaster) await(ctx context.Context, r Request, call approver.ToolCall, holder string) (Request, error) {
 	watchCtx, stop := context.WithCancel(ctx)
 	defer stop()
-	hint, err := b.Store.Watch(watchCtx, approver.Key("req", r.ID))
-	if err != nil {
-		hint = nil // polling alone will do
-	}
+	hint := hints(watchCtx, b.Store, approver.Key("req", r.ID))
 	var seen approver.Rev
-	var there time.Time // when the record was last there
+	var there time.Time // when the record last existed
 	for {
-		next, rev, left, err := b.advance(ctx, r, seen, call, holder)
+		next, rev, within, err := b.advance(ctx, r, seen, call, holder)
 		switch {
-		case err == nil && (next.State.Settled() || next.left(call, next.Fingerprint)):
+		case err == nil && (next.State.Settled() || next.excludes(call, next.Fingerprint)):
 			return next, nil
 		case !errors.Is(err, approver.ErrNotFound) || there.IsZero():
 			there = time.Now()
@@ -129,31 +135,23 @@ func (b *Broadcaster) await(ctx context.Context, r Request, call approver.ToolCa
 			if hint != nil {
 				wait = hintedPoll
 			}
-			wait = min(wait, left)
+			wait = min(wait, within)
 			if !call.ParkAt.IsZero() {
 				wait = min(wait, max(time.Until(call.ParkAt), retryEvery))
 			}
 		}
-		timer := time.NewTimer(wait)
-		select {
-		case _, ok := <-hint:
-			if !ok {
-				hint = nil
-			}
-		case <-timer.C:
-		case <-ctx.Done():
-			timer.Stop()
+		if !hinted(ctx, &hint, wait) {
 			return r, b.leave(ctx, r.ID, holder)
 		}
-		timer.Stop()
 	}
 }
 
-// advance does what the record wants now on behalf of the waiting courier. r is
-// the record as it was at revision seen. left is when to look again at the latest.
+// advance takes the next step of a request on behalf of the waiting courier: it expires at its
+// deadline, and is released after a yes. r is the record at revision seen. The caller looks
+// again within this time at the latest.
 func (b *Broadcaster) advance(
 	ctx context.Context, r Request, seen approver.Rev, call approver.ToolCall, holder string,
-) (next Request, rev approver.Rev, left time.Duration, err error) {
+) (next Request, rev approver.Rev, within time.Duration, err error) {
 	r, rev, now, err := b.Requests.reload(ctx, r, seen)
 	if err != nil || r.State.Settled() {
 		return r, rev, 0, err
@@ -170,16 +168,16 @@ func (b *Broadcaster) advance(
 		return r, rev, r.Due.Sub(now), nil
 	}
 	switch {
-	case errors.Is(err, ErrSettled): // another was first, and next is what it made
+	case errors.Is(err, ErrSettled): // another process was first, and next is its result
 		err = nil
-	case errors.Is(err, ErrTooSoon), errors.Is(err, approver.ErrOverdue): // the clock: the next look will tell
+	case errors.Is(err, ErrTooSoon), errors.Is(err, approver.ErrOverdue): // the clock decides at the next look
 		return r, "", retryEvery, nil
 	}
 	return next, "", retryEvery, err
 }
 
-// leave notes that the courier is gone. A shutdown of this process is not the
-// courier's doing: it will come back. Who does not come back is not waited for.
+// leave notes that the courier is gone: after a grace period the request is withdrawn. When
+// this process shuts down it notes nothing, because the courier will come back.
 func (b *Broadcaster) leave(ctx context.Context, id, holder string) error {
 	cause, grace := context.Cause(ctx), WithdrawGrace
 	if b.tasks.stopping(ctx) {
@@ -203,92 +201,10 @@ func (b *Broadcaster) leave(ctx context.Context, id, holder string) error {
 		})
 		switch {
 		case err == nil && grace == 0:
-			b.sweeper.attend(ctx, id) // its end is in the audit and on its cards now, not when the clock looks
+			b.sweeper.attend(ctx, id) // record and show its end now, not at the next sweep
 		case err != nil && !errors.Is(err, ErrSettled) && !errors.Is(err, ErrNotHolder):
 			b.Log.Warn("could not note that a courier left", "request", id, "error", err)
 		}
 	})
 	return cause
-}
-
-// answer gives the end of a request to the courier of a call.
-func (b *Broadcaster) answer(
-	ctx context.Context, r Request, call approver.ToolCall, fp approver.Fingerprint, holder string,
-) (Request, bool, error) {
-	r, runs, err := b.releases.mayRun(ctx, r, call, fp, holder)
-	if err != nil {
-		if isVoid(err) {
-			b.editor.settle(r.ID)
-		}
-		return r, false, err
-	}
-	if err := b.releases.answeredBefore(ctx, r, call); err != nil {
-		b.Log.Error("audit failed", "request", r.ID, "error", err)
-	}
-	// Nobody, the agent included, hears of the decision before it is recorded. Of a
-	// call that is released, people's yes is in the audit already: see release.
-	// That the agent has it is recorded by settle, before people hear of it. A no
-	// stays a no if that fails.
-	if r.State != approver.Consumed || r.Audit == "" || r.gaveNothing(r.Also) {
-		if _, err := b.endings.closeOnce(ctx, r); err != nil {
-			b.Log.Error("audit failed", "request", r.ID, "error", err)
-		}
-	}
-	b.editor.settle(r.ID)
-	return r, runs, nil
-}
-
-// overLimit is the verdict of a call about which people are not asked, and false
-// where err has another cause.
-func overLimit(why approver.Verdict, err error) (approver.Verdict, bool) {
-	var many *approver.TooManyError
-	if !errors.As(err, &many) {
-		return approver.Verdict{}, false
-	}
-	v := why.Blocked(many.ForAgent(), many.Error())
-	v.By, v.Rule, v.Where = approver.LimitedBy, "asks_per_minute."+many.Limit, approver.Position{}
-	if many.Limit == approver.OwnLimit {
-		v.Rule = "asks_about_approver"
-	}
-	return v, true
-}
-
-// publicCause is what the agent may know of an internal error.
-func publicCause(err error) string {
-	switch {
-	case errors.Is(err, ErrNotBound):
-		return "the call is not the one that was put before people"
-	case errors.Is(err, errAnswered):
-		return errAnswered.Error()
-	case errors.Is(err, errBurned):
-		return errBurned.Error()
-	case errors.Is(err, errHeld):
-		return errHeld.Error()
-	case errors.Is(err, errTakenBack):
-		return errTakenBack.Error()
-	case errors.Is(err, errNoYes):
-		return errNoYes.Error()
-	case errors.Is(err, errNobodyLeft):
-		return "nobody is left who could approve it. Only the owner of the installation can mend that: " +
-			"approver status says how"
-	case errors.Is(err, errNobody):
-		return "the policy says who must decide it, and none of them can be reached here"
-	case errors.Is(err, errNotRunning):
-		return "approver is shutting down"
-	case errors.Is(err, errTooOld):
-		return "its request has ended"
-	case errors.Is(err, approver.ErrOutdated):
-		return approver.ErrOutdated.Error()
-	case errors.Is(err, errNoTime):
-		return "the hook's own deadline leaves no time to ask anyone: raise --deadline and the agent's hook timeout"
-	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
-		return "the hook stopped waiting"
-	}
-	if why := approver.UnbindableError(""); errors.As(err, &why) {
-		return why.Error()
-	}
-	if errors.Is(err, approver.ErrAway) {
-		return "approver's store does not answer; the user can see why with approver status"
-	}
-	return "approver's store or configuration has a problem (see its log)"
 }

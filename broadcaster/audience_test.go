@@ -283,7 +283,7 @@ func TestAnswerHoldsToTheVerdict(t *testing.T) {
 // need not be one of them.
 func TestAPauseDoesNotSpeakForTheNamed(t *testing.T) {
 	story(t, func(t *testing.T, x *bench) {
-		if _, err := x.Controls.Pause(t.Context(), time.Minute, true, "bob"); err != nil {
+		if _, err := x.Controls.Pause(t.Context(), nil, time.Minute, true, "bob"); err != nil {
 			t.Fatal(err)
 		}
 		var whom []string

@@ -18,10 +18,10 @@ import (
 // audit does not take such a record, it is written once the audit works again, also by the
 // next process: the controls say since when records are missing.
 
-// maxPendingRecords bounds the records that one process keeps; the oldest are dropped first.
+// maxPendingRecords bounds the records that one process keeps. The oldest are dropped first.
 const maxPendingRecords = 64
 
-// recordedLate ends the note of a record that came late.
+// recordedLate ends the note of a record that was written late.
 const recordedLate = " (recorded late: the audit could not be written then)"
 
 // pendingRecords are records that the audit did not take yet, oldest first.
@@ -52,7 +52,7 @@ func (o *pendingRecords) has() bool {
 	return len(o.of) > 0
 }
 
-// A backlog has what the audit is to be told once it works again.
+// A backlog writes records to the audit that failed before.
 type backlog struct {
 	records *records
 	audit   approver.Recorder
@@ -61,10 +61,10 @@ type backlog struct {
 	store   approver.KV
 
 	pending pendingRecords
-	loss    loss
+	loss    reportedLoss
 }
 
-// record records what is so already, now or later.
+// record records something that has taken effect already, now or later.
 func (l *backlog) record(ctx context.Context, r approver.Record) error {
 	_, err := l.audit.Record(ctx, r)
 	if err == nil {
@@ -84,7 +84,8 @@ func (l *backlog) record(ctx context.Context, r approver.Record) error {
 	return err
 }
 
-// flush writes the missing records: those of this process, and those that the controls tell of.
+// flush writes the missing records: those of this process, and those that follow from the
+// controls.
 func (l *backlog) flush(ctx context.Context, c Controls) error {
 	all := l.pending.take()
 	for _, r := range c.unrecorded() {
@@ -106,7 +107,7 @@ func (l *backlog) flush(ctx context.Context, c Controls) error {
 		return nil
 	}
 	_, err := changeControls(ctx, l.store, l.mark, l.records.put, func(now *Controls, _ time.Time) error {
-		if now.usesReserve = true; now.Unrecorded.Equal(c.Unrecorded) { // else more records are missing since
+		if now.usesReserve = true; now.Unrecorded.Equal(c.Unrecorded) { // else more records have become missing
 			now.Unrecorded = time.Time{}
 		}
 		return nil
@@ -114,7 +115,7 @@ func (l *backlog) flush(ctx context.Context, c Controls) error {
 	return err
 }
 
-// unrecorded is what the controls have of the time since when the audit lacks something.
+// unrecorded returns the records of what the controls say happened since the audit failed.
 func (c Controls) unrecorded() (all []approver.Record) {
 	since := func(at time.Time) bool { return !c.Unrecorded.IsZero() && !at.Before(c.Unrecorded) }
 	if c.Frozen() && since(c.Burned) {
@@ -163,14 +164,14 @@ func removedRecord(at time.Time, gone Removal, ended string) approver.Record {
 	return approver.Record{Event: approver.EventPolicy, At: at, Note: note}
 }
 
-// A loss is what was told of controls that were lost, until the store has some again.
-type loss struct {
+// A reportedLoss is the last reported reportedLoss of the controls, until the store has controls again.
+type reportedLoss struct {
 	mu  sync.Mutex
 	why string
 }
 
-// first reports whether this is not told yet.
-func (l *loss) first(why string) bool {
+// isNew reports whether this loss was not reported yet.
+func (l *reportedLoss) isNew(why string) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	is := l.why != why
@@ -178,17 +179,16 @@ func (l *loss) first(why string) bool {
 	return is
 }
 
-// over forgets it.
-func (l *loss) over() {
+// over forgets the loss.
+func (l *reportedLoss) over() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.why = ""
 }
 
-// tellLoss alarms, once, because the store cannot be believed: of controls that it has lost
-// before something is written in their place, whoever does that.
+// tellLoss raises an alarm, once, before a record replaces controls that the store has lost.
 func (l *backlog) tellLoss(ctx context.Context, why string) error {
-	if !l.loss.first(why) {
+	if !l.loss.isNew(why) {
 		return nil
 	}
 	note := distrustNote(approver.AlarmStore, why)

@@ -22,21 +22,21 @@ const (
 // Bounds of the record, in bytes. JSON writes one byte of a text as six at most.
 const (
 	maxBy = 256
-	// maxControls is what every store takes of one record.
+	// maxControls is the size of a record that every store takes.
 	maxControls = 16 << 20
 	// freezeRoom is kept free for a freeze of everything.
 	freezeRoom = 64 << 10
 	// holdRoom is more than the freeze of one agent takes.
 	holdRoom = 6*(maxProject+maxSession+maxReason+maxBy) + 4<<10
-	// mostHolds is how many there are at most: as many stand as were lifted.
+	// mostHolds bounds the holds, in force and lifted.
 	mostHolds = 2 * maxHolds
-	// backRoom is what a removal grows by when it is ended.
+	// backRoom is how much a removal grows when the person is brought back.
 	backRoom = 64
-	// maxGoneAccounts is how many accounts a removal keeps. One more counts no longer
-	// either, under the name of that person.
+	// maxGoneAccounts is how many accounts a removal keeps. Further accounts of the person
+	// do not count either, because of the person's id.
 	maxGoneAccounts = 2 * MaxAccounts
-	// maxUnlisted is how many people may be away that no list here has, and that nobody
-	// who is trusted has removed.
+	// maxUnlisted is how many people may be removed who are on no approver list here, if
+	// nobody trusted removed them.
 	maxUnlisted = 16
 )
 
@@ -69,10 +69,10 @@ const (
 	holdKeep = 48 * time.Hour
 )
 
-// maxNamed is how many freezes are named in one line.
+// maxNamed is how many freezes one line names.
 const maxNamed = 5
 
-// cutText is a text of at most this many bytes, with a mark where something is missing.
+// cutText shortens a text to a number of bytes, and marks the cut.
 func cutText(s string, most int) string {
 	s = strings.ToValidUTF8(s, "\uFFFD")
 	if len(s) <= most {
@@ -82,8 +82,8 @@ func cutText(s string, most int) string {
 	return strings.ToValidUTF8(s[:most-len(mark)], "") + mark
 }
 
-// shortName is the id of a person or an account, or of one that is longer than any list
-// may have, its hash.
+// shortName is the id of a person or an account. An id that is longer than a list may have is
+// replaced by its hash.
 func shortName(s string) string {
 	if len(s) <= MaxName {
 		return s
@@ -91,7 +91,7 @@ func shortName(s string) string {
 	return shortSession(s)
 }
 
-// shortSession is a session, or of a long one its hash.
+// shortSession is a session, or the hash of a long one.
 func shortSession(s string) string {
 	if len(s) <= maxSession {
 		return s

@@ -241,11 +241,11 @@ func TestOnlyFreezesTakeTheRoomOfFreezes(t *testing.T) {
 				return err
 			},
 			"pause": func() error {
-				_, err := x.Controls.Pause(t.Context(), time.Minute, false, strings.Repeat("<", 300))
+				_, err := x.Controls.Pause(t.Context(), nil, time.Minute, false, strings.Repeat("<", 300))
 				return err
 			},
 			"observe": func() error {
-				_, err := x.Controls.Observe(t.Context(), time.Hour, strings.Repeat("<", 300))
+				_, err := x.Controls.Observe(t.Context(), nil, time.Hour, strings.Repeat("<", 300))
 				return err
 			},
 		} {
@@ -268,7 +268,7 @@ func TestOnlyFreezesTakeTheRoomOfFreezes(t *testing.T) {
 		must("restore", x.Removals.Restore(t.Context(), away(t, x.Broadcaster, whole.Removed[0].Person), "uid 0"))
 		_, _, err = x.Controls.Enforce(t.Context(), "uid 7")
 		must("enforce", err)
-		_, err = x.Controls.Pause(t.Context(), 0, false, "uid 7")
+		_, err = x.Controls.Pause(t.Context(), nil, 0, false, "uid 7")
 		must("the end of a pause", err)
 	})
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"approver.example"
+	"approver.example/broadcaster/sealing"
 	"github.com/google/uuid"
 )
 
@@ -16,50 +17,48 @@ import (
 type Options struct {
 	Store approver.KV
 	Audit approver.Recorder
-	// OnAnswer hears of every record of a person's yes or no, once that is durable and before
-	// anybody is told; nil is nobody.
+	// OnAnswer is called with every record of a person's yes or no, after it is durable and
+	// before anybody is told. It may be nil.
 	OnAnswer     func(context.Context, approver.Record)
-	People       approver.People // who may answer, until SetPeople
+	People       approver.People // who may answer, until Approvers.Set
 	Channels     []approver.Channel
 	Destinations []approver.Destination
 	// Fingerprint says what would run if the call were released now.
 	Fingerprint func(context.Context, approver.ToolCall) (approver.Binding, error)
-	// Limit counts one question to people about a call, or about approver itself if a
-	// process asks for that (ToolCall.Control), once however often it is told of the same
-	// question: the making of a request may have to be tried again. Each request is a
-	// question of its own, whatever its call's id, which is the agent's to choose. Its
-	// error is a [TooManyError] if there were too many lately; any other means that
-	// this is not known. Whatever it is, nobody is asked.
+	// Limit counts a question to people before it is asked, also one of a process about
+	// approver itself (ToolCall.Control). It counts the same question once however often it
+	// is called, because making a request may be tried again. Each request is a question of
+	// its own, even if the agent uses a call id twice. The error is an
+	// [approver.TooManyError] if there were too many questions lately; any other error
+	// means that this is not known. With either, nobody is asked.
 	Limit func(ctx context.Context, question string, call approver.ToolCall) error
-	// Rule writes the rule of a policy that allows this call and no other, for
-	// people to put in; nil knows none.
+	// Rule writes a rule for the policy that allows this call and no other, for
+	// people to add. It may be nil.
 	Rule func(approver.ToolCall) (string, error)
-	// CodeKey keys the hashes of codes, and the key that requests are sealed with
-	// is derived from it; at least 32 bytes. OldCodeKeys are those that it
-	// replaced: what was made under them still counts, nothing new is.
+	// CodeKey is the key of the hashes of codes; the key that requests are sealed with is
+	// derived from it. It has at least 32 bytes. OldCodeKeys are those that it replaced:
+	// codes and requests made under them still count.
 	CodeKey     []byte
 	OldCodeKeys [][]byte
-	// Mark is the version of the controls that this process knows of; nil is none.
+	// Mark is the version of the controls that this process knows; nil means none.
 	Mark       *ControlMark
 	CodeLength int           // characters behind CONFIRM-, never fewer than 6
 	TTL        time.Duration // when the rule sets none; zero is DefaultTTL
 	KeepFor    time.Duration // in the store after the deadline; zero is DefaultKeepFor
 	Host       string        // shown on cards
 	Notice     string        // shown on cards, such as NOT ISOLATED
-	// RunAgain is how long a channel that ended by itself is left alone before it is
-	// run again; zero is DefaultRunAgain.
+	// RunAgain is the pause before a channel that ended by itself is run again; zero is
+	// DefaultRunAgain.
 	RunAgain time.Duration
 	Log      *slog.Logger
 }
 
-// A Broadcaster puts calls before people: on every destination at once, the
-// first authorised answer wins, every card is brought up to date, silence is a
-// no. Everything that must survive a crash is in the store; several
-// Broadcasters may share one.
+// A Broadcaster puts calls before people; see the package comment. Several Broadcasters may
+// share one store.
 type Broadcaster struct {
 	Options
 	process   string // an id of this process
-	sealer    *Sealer
+	sealer    *sealing.Sealer
 	handovers *handovers
 
 	Requests     *Requests
@@ -89,9 +88,8 @@ type Broadcaster struct {
 	receivers *receivers
 }
 
-// NewBroadcaster checks the parts. It refuses a destination without a channel.
-// Without people, or without destinations, every call that it is asked about is
-// denied.
+// NewBroadcaster checks the options and composes the parts. It refuses a destination without a
+// channel. Without people or destinations, every call is denied.
 func NewBroadcaster(o Options) (*Broadcaster, error) {
 	b := &Broadcaster{Options: o, process: uuid.NewString(), handovers: &handovers{}}
 	if b.Mark == nil {
@@ -107,7 +105,7 @@ func NewBroadcaster(o Options) (*Broadcaster, error) {
 		b.RunAgain = DefaultRunAgain
 	}
 	var err error
-	if b.sealer, err = NewSealer(o.CodeKey, o.OldCodeKeys...); err != nil {
+	if b.sealer, err = sealing.New(o.CodeKey, o.OldCodeKeys...); err != nil {
 		err = fmt.Errorf("the code key: %w", err)
 	}
 	b.compose()
@@ -132,7 +130,7 @@ func (o *Options) check() error {
 		errs = append(errs, errors.New("store, audit, fingerprint, limit and log are required"))
 	}
 	for _, key := range append([][]byte{o.CodeKey}, o.OldCodeKeys...) {
-		if len(key) < 32 {
+		if len(key) < sealing.MinKey {
 			errs = append(errs, errors.New("a code key must have at least 32 bytes"))
 		}
 	}
@@ -142,7 +140,7 @@ func (o *Options) check() error {
 	return errors.Join(errs...)
 }
 
-// compose makes the parts and gives each what it needs: below all else the store and the clock.
+// compose makes the parts and connects them. Parts may use those that are made before them.
 func (b *Broadcaster) compose() {
 	o := &b.Options
 	b.tasks = &tasks{log: o.Log, ready: make(chan struct{})}
@@ -226,13 +224,14 @@ func (b *Broadcaster) compose() {
 	}
 }
 
-// Run runs the channels and the clock until ctx ends, then waits for all work
-// that was begun. Requests that are open then stay open for the next process.
-// A channel that ends by itself, as where its token was revoked, does not stop the
-// others. Its error is logged once; it is run again after Options.RunAgain, and then
-// ever more rarely, up to every five minutes. Until it is back it gets no cards, whose
-// buttons nobody would hear. The errors of those that are not back at the end are
-// returned.
+// Run runs the channels and the background work until ctx ends, then waits for all work that
+// was started. Open requests stay open for the next process.
+//
+// A channel that ends by itself, because its token was revoked for example, does not stop the
+// others. Its error is logged once. It is run again after Options.RunAgain, and then less and
+// less often, up to every five minutes. Until it is back it gets no cards, because nobody
+// would receive their buttons. Run returns the errors of the channels that are not back at the
+// end.
 func (b *Broadcaster) Run(ctx context.Context) error {
 	if err := b.tasks.begin(ctx); err != nil {
 		return err
@@ -240,7 +239,7 @@ func (b *Broadcaster) Run(ctx context.Context) error {
 	var all sync.WaitGroup
 	all.Go(func() { b.sweeper.sweep(ctx) })
 	all.Go(func() { b.Controls.guard(ctx) })
-	b.tasks.start(b.releases.regrant)
+	b.tasks.start(b.releases.resumeGrants)
 	for _, c := range b.Options.Channels {
 		all.Go(func() { b.receivers.supervise(ctx, c) })
 		if screen, is := c.(approver.Presence); is {

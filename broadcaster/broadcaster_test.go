@@ -144,9 +144,7 @@ func TestACutCardTakesNoTap(t *testing.T) {
 			t.Fatalf("outcome %+v", out)
 		}
 		_, card := x.tg.card(0)
-		if out := x.Answers.Reply(t.Context(), approver.Reply{
-			Channel: "telegram", Conversation: "T", Sender: "1", Approve: true, Method: approver.ByCommand, Code: card.Code,
-		}); out.Kind != approver.OutcomeApproved {
+		if out := x.Answers.Reply(t.Context(), typed(approver.ByCommand, card)); out.Kind != approver.OutcomeApproved {
 			t.Fatalf("outcome %+v", out)
 		}
 		<-answer
@@ -514,9 +512,7 @@ func TestRestart(t *testing.T) {
 		if y.tg.count() != 0 {
 			t.Fatal("a card was posted anew although the old one stands")
 		}
-		out := y.Answers.Reply(t.Context(), approver.Reply{
-			Channel: "telegram", Conversation: "T", Sender: "1", Approve: true, Method: approver.ByCode, Code: card.Code,
-		})
+		out := y.Answers.Reply(t.Context(), typed(approver.ByCode, card))
 		if v := <-second; out.Kind != approver.OutcomeApproved || v.Decision != approver.Allow {
 			t.Fatalf("outcome %+v, verdict %+v", out, v)
 		}
@@ -556,9 +552,7 @@ func TestCrashWhileSending(t *testing.T) {
 		if fresh.Code.IsZero() || fresh.Code.Equal(old.Code) || freshDC.Code.IsZero() {
 			t.Fatalf("new cards %+v %+v", fresh, freshDC)
 		}
-		if out := y.Answers.Reply(t.Context(), approver.Reply{
-			Channel: "telegram", Conversation: "T", Sender: "1", Approve: true, Method: approver.ByCode, Code: old.Code,
-		}); out.Kind != approver.OutcomeUnknown {
+		if out := y.Answers.Reply(t.Context(), typed(approver.ByCode, old)); out.Kind != approver.OutcomeUnknown {
 			t.Fatalf("the void code: %+v", out)
 		}
 		if out := y.tap(y.tg, 0, "1", true); out.Kind != approver.OutcomeApproved {

@@ -17,12 +17,12 @@ type Caller struct {
 	N          int       `json:"n"`      // in the order of joining; the first call is 0
 	WithdrawAt time.Time `json:"withdraw_at,omitzero"`
 	Taken      time.Time `json:"taken,omitzero"` // since when it has its yes
-	Fate       Fate      `json:"fate,omitzero"`  // what became of it then
+	Fate       Fate      `json:"fate,omitzero"`  // what became of the call after that
 	// Lost reports that it took its yes and was not released: see void.
 	Lost bool `json:"lost,omitempty"`
 }
 
-// An Ending is a call that waited for the answer of a request, and does not any more.
+// An Ending is a call that was taken off a request before its answer.
 type Ending struct {
 	CallID string         `json:"call"`
 	Why    approver.Cause `json:"why"`
@@ -32,7 +32,7 @@ type Ending struct {
 // Callers are the calls that wait for the answer of a request beside the first.
 type Callers []Caller
 
-// at returns the place of a call, or -1.
+// at returns the index of a call, or -1.
 func (c Callers) at(callID string) int {
 	return slices.IndexFunc(c, func(c Caller) bool { return callID != "" && c.CallID == callID })
 }
@@ -40,27 +40,20 @@ func (c Callers) at(callID string) int {
 // includes reports whether a call is one of them.
 func (c Callers) includes(callID string) bool { return c.at(callID) >= 0 }
 
-// mayTake reports whether a call is to take the yes that was said so long ago: the first,
-// and where that does not come, another.
+// mayTake reports whether a call may take a yes of that age: the first call at once, others
+// when the first one did not come.
 func (c Callers) mayTake(callID string, ago time.Duration) bool {
 	i := c.at(callID)
 	return i == 0 || i > 0 && ago > settleGrace
 }
 
-// awaits reports that a call is one of them, and has not taken a yes.
+// awaits reports that a call is among the callers and has not taken its yes.
 func (c Callers) awaits(callID string) bool {
 	i := c.at(callID)
 	return i >= 0 && c[i].Taken.IsZero()
 }
 
-// mayShare reports whether one yes can be for more than one call: not a CATASTROPHIC
-// one, nor where a second run may be of something else than what was shown.
-func mayShare(v approver.Verdict, fp approver.Fingerprint, call approver.ToolCall) bool {
-	return v.Severity == approver.High && fp.Bound() && !obscured(call)
-}
-
-// Endings are the calls that were taken off a request without its answer, until the audit has
-// them.
+// Endings are the calls that were taken off a request, until the audit has them.
 type Endings []Ending
 
 // with adds calls that are taken off.
@@ -74,7 +67,7 @@ func (e Endings) with(why approver.Cause, now time.Time, gone ...Caller) Endings
 	return e
 }
 
-// without leaves out those that the audit has.
+// without removes those that the audit has.
 func (e Endings) without(recorded Endings) Endings {
 	left := slices.DeleteFunc(slices.Clone(e), func(e Ending) bool { return slices.Contains(recorded, e) })
 	if len(left) == 0 {
@@ -83,8 +76,8 @@ func (e Endings) without(recorded Endings) Endings {
 	return left
 }
 
-// A Fate is what became of a call after its release, as far as anybody said. The zero
-// value is that nobody said anything, and nothing is claimed. It decides nothing.
+// A Fate is what became of a call after its release, as far as anybody reported. The zero
+// value means that there was no report. It decides nothing.
 type Fate uint8
 
 // The fates. What an agent reports is its own claim.

@@ -84,7 +84,7 @@ func TestACallIDThatLeadsNowhereIsNew(t *testing.T) {
 		if v := <-x.askAsync(t.Context(), peerCall("late", 1000), approver.High); v.By != approver.LimitedBy {
 			t.Fatalf("%+v", v)
 		}
-		if _, _, err := x.Requests.requestOf(t.Context(), "late"); !errors.Is(err, approver.ErrNotFound) {
+		if _, _, err := x.Requests.idByCall(t.Context(), "late"); !errors.Is(err, approver.ErrNotFound) {
 			t.Errorf("the id leads to a request: %v", err)
 		}
 	})

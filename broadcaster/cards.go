@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os/user"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -13,8 +14,8 @@ import (
 	"approver.example/tokens"
 )
 
-// obscuredNotice is on the card of a call of which the mask hides something that
-// may say what runs, or where.
+// obscuredNotice is on the card of a call if a part that may decide what runs, or where, is
+// masked.
 const obscuredNotice = "HIDDEN: a part that may decide what runs, or where, looks like a secret and is not shown. " +
 	"Only the typed code approves, once"
 
@@ -28,8 +29,8 @@ type Cards struct {
 // Of is a request as people see it, without a code.
 func (v *Cards) Of(r Request) approver.Card { return v.card(r, tokens.Code{}) }
 
-// Shown is Card for somebody who may answer what they read there: it says how many calls
-// wait, and what a yes does. The number is for their answer: see [Reply.Shown].
+// Shown is Of for somebody who may answer: it also says how many calls wait, and what a yes
+// does. The number belongs into their answer: see [approver.Reply].
 func (v *Cards) Shown(r Request) (approver.Card, int) {
 	c := v.Of(r)
 	if !r.State.Settled() && !r.Parked {
@@ -64,8 +65,8 @@ func (v *Cards) card(r Request, code tokens.Code) approver.Card {
 	c.Push = display.PushLine(r.Verdict.Severity.String(), r.Call.Display().PushParts(shown)...)
 	if res, ok := r.Told(); ok {
 		c.OneTap, c.Code, c.Result = false, tokens.Code{}, resultLine(r, res)
-		if toldFate(r).resultLine("") != "" || r.gaveNothing(r.Also) || refusedAgain(r) {
-			c.State = approver.Withdrawn // of a yes that came to nothing nobody may read that it stands
+		if fateTexts[commonFate(r)].card != "" || r.withheldFromAll(r.Also) || refusedAgain(r) {
+			c.State = approver.Withdrawn // nobody may read that the yes counts
 		}
 	} else if r.Granted() {
 		c.State, c.OneTap, c.Code = approver.Consumed, false, tokens.Code{} // it takes no more answers
@@ -84,7 +85,7 @@ func (v *Cards) card(r Request, code tokens.Code) approver.Card {
 	return c
 }
 
-// replaced is what a card of a request shows that another one has replaced.
+// replaced is what a card shows after a newer one replaced it.
 func (v *Cards) replaced(r Request) approver.Card {
 	card := v.card(r, tokens.Code{})
 	if !r.State.Settled() {
@@ -93,8 +94,9 @@ func (v *Cards) replaced(r Request) approver.Card {
 	return card
 }
 
-// parkedNotice says what a parked request waits for. A card keeps its code in no
-// record, so it cannot be written anew when the time has come: it says both.
+// parkedNotice says what a parked request waits for. A card is posted before its request is
+// parked, and cannot be edited then, because its code is in no record. So it tells of both
+// times.
 func parkedNotice(r Request) string {
 	const clock = "15:04:05 UTC"
 	lead := "After " + r.ParkAt.UTC().Format(clock) + " the agent is told to come back later"
@@ -104,7 +106,7 @@ func parkedNotice(r Request) string {
 	return lead + "; your yes waits for it until " + r.Due.Add(GrantMargin).UTC().Format(clock) + "."
 }
 
-// agentLine names the agent, and the user of this machine that it runs as.
+// agentLine names the agent and the user of this machine that it runs as.
 func agentLine(call approver.ToolCall) string {
 	if !call.Peer.Known {
 		return display.Safe(call.Agent)
@@ -118,10 +120,10 @@ func agentLine(call approver.ToolCall) string {
 	return display.Safe(call.Agent) + " of " + who
 }
 
-// maxUserName bounds, in bytes, a user's name on a card: longer ones are no user's.
+// maxUserName bounds the name of a user on a card, in bytes.
 const maxUserName = 64
 
-// claimed is what the agent says of the call, and of its appeal.
+// claimed is what the agent says about the call and about its appeal.
 func claimed(r Request) string {
 	if r.Verdict.Appeal.Claimed == "" {
 		return r.Call.Claimed
@@ -129,7 +131,7 @@ func claimed(r Request) string {
 	return strings.TrimSpace("appeal: " + r.Verdict.Appeal.Claimed + "\n" + r.Call.Claimed)
 }
 
-// whyLine says why people are asked, and how hard the call is to take back.
+// whyLine says why people are asked, and how hard the call is to undo.
 func whyLine(v approver.Verdict) string {
 	why := cmp.Or(v.Detail, v.Reason, "a rule asks for a person")
 	if loss := v.Irreversible.String(); loss != "" {
@@ -138,8 +140,8 @@ func whyLine(v approver.Verdict) string {
 	return why
 }
 
-// ruleLine names stage, rule and place. A card has no room for a whole path;
-// the audit has it.
+// ruleLine names the stage, the rule and its place. A card has no room for a whole path; the
+// audit has it.
 func ruleLine(v approver.Verdict) string {
 	parts := []string{display.Safe(v.By)}
 	if v.Rule != "" {
@@ -164,8 +166,8 @@ const (
 	maxEditedNotice = 140
 )
 
-// withCallers is the card of a posting with the number of identical calls, and false if
-// that might not fit.
+// withCallers adds the number of identical calls to the card of a posting. It returns false if
+// the card might then be too large.
 func withCallers(c approver.Card, r Request, p Posting) (approver.Card, bool) {
 	c.Notice = strings.TrimSpace(callersNotice(r, p) + " " + c.Notice)
 	switch {
@@ -182,37 +184,25 @@ func withCallers(c approver.Card, r Request, p Posting) (approver.Card, bool) {
 	return c, size <= maxEditedCard && len(c.Notice) <= maxEditedNotice
 }
 
-// callersNotice says on a card how many identical calls wait, and what a yes from this
-// card does.
+// callersNotice says on a card how many identical calls wait, and how many of them a yes from
+// this card runs. A card that must not show further calls is for those that it showed: see
+// Posting.Late.
 func callersNotice(r Request, p Posting) string {
-	n := 1 + len(r.Also)
-	if p.Late && mayShare(r.Verdict, r.Fingerprint, r.Call) && !p.double() {
-		return lateNotice(r, p, n)
-	}
+	all := r.callers()
+	n, runs, shared := len(all), 1, mayShare(r.Verdict, r.Fingerprint, r.Call) && !p.double()
 	switch {
+	case shared && p.Late:
+		runs = len(slices.DeleteFunc(all, func(c Caller) bool { return c.N > p.Upto }))
+	case shared:
+		runs = n
 	case r.N > 0 && p.double():
-		return fmt.Sprintf("The call of this card has ended: a yes runs nothing, waiting calls (%d) are asked again.", n)
-	case n == 1 && r.Joined > 0:
-		return "One call waits."
-	case n == 1:
-		return ""
-	case mayShare(r.Verdict, r.Fingerprint, r.Call) && !p.double():
-		return fmt.Sprintf("%d identical calls wait: a yes runs each of them once.", n)
-	}
-	return fmt.Sprintf("%d identical calls wait: a yes runs one, the others are asked again.", n)
-}
-
-// lateNotice is callersNotice of a card that shows no further calls: see Posting.Late.
-func lateNotice(r Request, p Posting, n int) string {
-	runs := 0
-	for _, c := range r.callers() {
-		if c.N <= p.Upto {
-			runs++
-		}
+		runs = 0
 	}
 	switch {
 	case runs == 0:
 		return fmt.Sprintf("The call of this card has ended: a yes runs nothing, waiting calls (%d) are asked again.", n)
+	case n == 1 && r.Joined == 0:
+		return ""
 	case n == 1:
 		return "One call waits."
 	case runs == n:

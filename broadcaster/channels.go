@@ -11,7 +11,7 @@ import (
 	"approver.example"
 )
 
-// Channels are the channels of this process: what each can do, and how it does.
+// Channels are the channels of this process: what each can do, and its state.
 type Channels struct {
 	destinations []approver.Destination
 
@@ -19,8 +19,7 @@ type Channels struct {
 	states states
 }
 
-// State returns what is known of a channel. One that is not configured has
-// the zero value.
+// State returns what is known of a channel. One that is not configured has the zero value.
 func (h *Channels) State(name string) ChannelState {
 	c := h.byName[name]
 	if c == nil {
@@ -35,14 +34,14 @@ func (h *Channels) stateOf(c approver.Channel) ChannelState {
 	_, s.Solo = c.(approver.Solo)
 	if r, ok := c.(approver.Receiver); ok {
 		s.Receiver, s.Reception = true, r.Reception()
-		if !s.Up && s.There == nil && !s.was.Since.IsZero() { // it is the same trouble still
+		if !s.Up && s.There == nil && !s.was.Since.IsZero() { // it is still the same problem
 			if s.Since.IsZero() {
 				s.Reception = s.was
 			}
 			s.Since = s.was.Since
 		}
 	}
-	if !s.Up && s.heardThere.After(s.Good) { // it was well in the meantime, only not here
+	if !s.Up && s.heardThere.After(s.Good) { // it received in the meantime, in another process
 		s.Good = s.heardThere
 		if !s.Since.IsZero() && s.Since.Before(s.Good) {
 			s.Since = s.Good
@@ -51,7 +50,7 @@ func (h *Channels) stateOf(c approver.Channel) ChannelState {
 	return s
 }
 
-// errEnded is in the chain of what is said of a channel that is not back.
+// errEnded is wrapped by the errors of a channel that has ended and is not back.
 var errEnded = errors.New("the channel has ended")
 
 // Deaf returns why a channel receives no answers any more, or nil.
@@ -77,21 +76,19 @@ func (h *Channels) takes(channel string, s approver.Severity) bool {
 	return !is || taker.Takes(s)
 }
 
-// screen reports a channel whose cards are nowhere but on the screens of who watches.
+// screen reports a channel whose cards are only on the screens of people who watch.
 func (h *Channels) screen(channel string) bool {
 	_, is := h.byName[channel].(approver.Presence)
 	return is
 }
 
-// volatile reports whether one of these cards was on a channel whose messages do not
-// outlive the process.
+// volatile reports whether one of these cards was on a channel whose messages do not outlive
+// the process.
 func (h *Channels) volatile(r Request, postings []int) bool {
-	return slices.ContainsFunc(postings, func(i int) bool {
-		_, is := h.byName[r.Postings[i].To.Channel].(approver.Presence)
-		return is
-	})
+	return slices.ContainsFunc(postings, func(i int) bool { return h.screen(r.Postings[i].To.Channel) })
 }
 
+// updateOne edits one card.
 func (h *Channels) updateOne(work context.Context, ref approver.Ref, card approver.Card) error {
 	ctx, cancel := context.WithTimeout(work, PostTimeout)
 	defer cancel()
@@ -104,9 +101,9 @@ func (h *Channels) updateOne(work context.Context, ref approver.Ref, card approv
 	return err
 }
 
-// noteSent keeps what became of a card for who asks how a channel does. What the end
-// of this process cut short says nothing of it, nor that nobody watches a terminal, nor
-// a destination of another process.
+// noteSent notes the result of sending a card for the state of its channel. It ignores results
+// that say nothing about the channel: sends that the end of this process interrupted,
+// terminals that nobody watches, and destinations of other processes.
 func (h *Channels) noteSent(
 	work context.Context, to approver.Destination, err error, note func(approver.Destination, error),
 ) {
@@ -115,20 +112,19 @@ func (h *Channels) noteSent(
 	}
 }
 
-// nobodyThere reports that a channel whose messages do not outlive the process has
-// nobody to show one to, which is no failure of it.
+// nobodyThere reports that nobody watches a terminal, which is no failure of it.
 func (h *Channels) nobodyThere(channel string, err error) bool {
 	return h.screen(channel) && errors.Is(err, approver.ErrFinal)
 }
 
-// mayBeDone reports that the platform may have carried out what failed with err: it did
-// not say that it refused it, for good or for now.
+// mayBeDone reports that the platform may have carried out a request that failed with err: it
+// did not refuse it, for good or for now.
 func mayBeDone(err error) bool {
 	var patience approver.Patience
 	return err != nil && !errors.Is(err, approver.ErrFinal) && !errors.As(err, &patience) && !errors.Is(err, errEnded)
 }
 
-// A panicError is a panic of a channel. Only the log tells where it was.
+// A panicError is a panic of a channel. Only the log has its stack.
 type panicError struct {
 	value any
 	stack []byte
@@ -140,8 +136,8 @@ func (e panicError) LogValue() slog.Value {
 	return slog.StringValue(e.Error() + "\n" + string(e.stack))
 }
 
-// unpanicked makes a panic of a channel an error like any other: it is tried again, told,
-// and says how the channel does.
+// unpanicked turns a panic of a channel into an error like any other: it is tried again,
+// logged, and part of the channel's state.
 func unpanicked(do func() error) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -151,20 +147,20 @@ func unpanicked(do func() error) (err error) {
 	return do()
 }
 
-// seeLog is for an agent, whose user may look there.
+// seeLog tells an agent, whose user may look there.
 const seeLog = ". The operator finds why in approver's log, and in what approver status and approver doctor say"
 
-// unreached says, behind a sentence, why nobody was shown a request. What a platform said
-// is for the log alone: an error may hold more than an agent is to know.
+// unreached says, after a sentence, why nobody was shown a request. What a platform answered
+// is for the log alone: an error may hold more than an agent may know.
 func (h *Channels) unreached(r Request) string {
 	elsewhere := "and no other channel is configured"
 	for _, to := range h.destinations {
-		if _, volatile := h.byName[to.Channel].(approver.Presence); !volatile {
+		if !h.screen(to.Channel) {
 			elsewhere = "and this was to be asked nowhere else"
 		}
 	}
 	for _, p := range r.Postings {
-		if _, volatile := h.byName[p.To.Channel].(approver.Presence); !volatile {
+		if !h.screen(p.To.Channel) {
 			return seeLog
 		}
 	}

@@ -11,30 +11,31 @@ import (
 	"approver.example/display"
 )
 
-// notReached is the problem of a channel that has not tried yet, or not to its end.
+// notReached is the problem of a channel that has not finished its first try to connect.
 const notReached = "it has not reached its platform yet"
 
-// A Receiving is what the process that has a channel's lease says of itself to the
-// others that share the store.
+// A Receiving is the state that the process with a channel's lease publishes to the others
+// that share the store.
 type Receiving struct {
 	Process string    `json:"process"` // which one; another after each start
 	At      time.Time `json:"at"`      // when it said so, by the store's clock
 	Up      bool      `json:"up"`
 	Since   time.Time `json:"since,omitzero"`
 	Problem string    `json:"problem,omitempty"`
-	// Places are the conversations in which it takes answers, and People the accounts
-	// whose answers count there, sorted: nobody's who was removed.
+	// Places are the conversations in which it takes answers. People are the accounts whose
+	// answers count there, without removed people. Both are sorted.
 	Places []string `json:"places"`
 	People []string `json:"people"`
 }
 
-// equal reports that two notes say the same, whenever.
+// equal reports that two notes say the same, at whatever time.
 func (r Receiving) equal(o Receiving) bool {
 	return r.Process == o.Process && r.Up == o.Up && r.Since.Equal(o.Since) && r.Problem == o.Problem &&
 		slices.Equal(r.Places, o.Places) && slices.Equal(r.People, o.People)
 }
 
-// trouble says why answers that this process waits for may not count where they come.
+// trouble says why answers to cards of this process may not count at the process that receives
+// them.
 func (r Receiving) trouble(mine Receiving) string {
 	missing := func(have, want []string) string {
 		return strings.Join(slices.DeleteFunc(slices.Clone(want), func(s string) bool {
@@ -56,25 +57,25 @@ func (r Receiving) trouble(mine Receiving) string {
 	return ""
 }
 
-// A ChannelState is what is known of one channel in this process. The zero value
-// is a channel that has not begun.
+// A ChannelState is what is known of one channel in this process. The zero value is a channel
+// that has not begun.
 type ChannelState struct {
-	// Reception is the channel's own word on whether answers arrive, if it is a
-	// Receiver; Receiver says so. Of others only Ended tells.
+	// Reception is what the channel itself says of whether answers arrive, if it is a
+	// Receiver. Of other channels only Ended says so.
 	approver.Reception
 	Receiver bool
-	// Solo reports a channel that receives in one process only, and Leads that it
-	// does in this one. Of a channel that is not Solo, each process leads.
+	// Solo reports a channel that receives in one process only, and Leads that this
+	// process is the one. A channel that is not Solo receives in each process.
 	Solo, Leads bool
-	// There is how the process that receives is, where another one does and has said
-	// so, and Apart is why answers to cards of this process may not count there.
+	// There is the state that another process has published, if that one receives. Apart is
+	// why answers to cards of this process may not count there.
 	There *Receiving
 	Apart string
-	// was is how it was when this process last gave the lease up because no answers came;
-	// zero if some have come since. A new run under the lease begins to know nothing.
+	// was is the reception when this process last gave up the lease because no answers came;
+	// zero if some have come since. A new run under the lease forgets it.
 	was approver.Reception
-	// Cards has what became of the last cards, for each destination that had any, in
-	// the order of the configuration.
+	// Cards are the results of the last cards, for each destination that had any, in the
+	// order of the configuration.
 	Cards []CardsState
 	// Ended is why the channel ended by itself; nil while it runs. It is run again,
 	// see [Broadcaster.Run].
@@ -102,7 +103,7 @@ func (s ChannelState) Hearing() Hearing {
 		return Hearing{Why: s.Apart}
 	case away && s.There != nil && s.There.Up:
 		return Hearing{Elsewhere: true}
-	case !away && (s.Up || !s.Receiver): // who cannot say is believed
+	case !away && (s.Up || !s.Receiver): // a channel that cannot say counts as up
 		return Hearing{Here: true}
 	case s.Problem != "":
 		return Hearing{Why: s.Problem}
@@ -110,25 +111,23 @@ func (s ChannelState) Hearing() Hearing {
 	return Hearing{Why: notReached}
 }
 
-// A CardsState is what became of the last cards in one destination, as this process saw
-// it. Posts and edits are apart: where a bot may no longer write, it may still edit.
+// A CardsState is the result of the last cards in one destination, as far as this process
+// knows. Posts and edits are separate, because a bot that may no longer post may still edit.
 type CardsState struct {
 	To       approver.Destination
 	LastPost time.Time // when a card was last posted; zero is never
-	// NoneSince is since when no card goes out: the first failure since LastPost. Zero
-	// while the last one went out, or is the first. Problem is why, in one line for
-	// people, also where it is over.
+	// NoneSince is since when no card is posted: the first failure after LastPost. It is
+	// zero after a success, and before the first result. Problem is the last error, in one
+	// line for people. It stays after a success.
 	NoneSince time.Time
 	Problem   string
-	// StaleSince is the same of cards that cannot be brought up to date. A card that the
-	// platform refuses to change for good, as one that somebody deleted, says nothing of
-	// the destination.
+	// StaleSince is the same for edits. A card that the platform refuses to edit for good,
+	// for example because somebody deleted it, says nothing about the destination.
 	StaleSince  time.Time
 	EditProblem string
 }
 
-// states are the states of channels, by name. The zero value is ready; several
-// goroutines may use it.
+// states are the states of channels, by name. The zero value is ready for concurrent use.
 type states struct {
 	mu     sync.Mutex
 	byName map[string]ChannelState
@@ -168,8 +167,8 @@ func (s *states) leads(name string, yes bool) {
 	s.change(name, func(c *ChannelState) { c.Leads = yes })
 }
 
-// deaf notes how it was when no answers came for too long, or, with the zero value, that
-// some come. A trouble that goes on began when it first did.
+// deaf notes the reception when no answers came for too long, or the zero value when some
+// come. A problem that goes on keeps its beginning.
 func (s *states) deaf(name string, was approver.Reception) {
 	s.change(name, func(c *ChannelState) {
 		if !was.Since.IsZero() && !c.was.Since.IsZero() {
@@ -179,7 +178,7 @@ func (s *states) deaf(name string, was approver.Reception) {
 	})
 }
 
-// elsewhere notes how it is where another process receives; nil if that is not known.
+// elsewhere notes the state at the process that receives; nil if that is not known.
 func (s *states) elsewhere(name string, there *Receiving, apart string) {
 	s.change(name, func(c *ChannelState) {
 		if c.There, c.Apart = there, apart; there != nil && there.Up {
@@ -193,7 +192,7 @@ func (s *states) ended(name string, err error) {
 	s.change(name, func(c *ChannelState) { c.Ended = err })
 }
 
-// changeCards notes something of the cards in a destination.
+// changeCards changes the state of the cards in a destination.
 func (s *states) changeCards(to approver.Destination, f func(c *CardsState, now time.Time)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -206,7 +205,7 @@ func (s *states) changeCards(to approver.Destination, f func(c *CardsState, now 
 	s.cards[to] = c
 }
 
-// posted notes what became of posting a card.
+// posted notes the result of posting a card.
 func (s *states) posted(to approver.Destination, err error) {
 	s.changeCards(to, func(c *CardsState, now time.Time) {
 		switch {
@@ -220,11 +219,11 @@ func (s *states) posted(to approver.Destination, err error) {
 	})
 }
 
-// edited notes what became of changing a card.
+// edited notes the result of editing a card.
 func (s *states) edited(to approver.Destination, err error) {
 	s.changeCards(to, func(c *CardsState, now time.Time) {
 		switch {
-		case err == nil, errors.Is(err, approver.ErrFinal): // then nothing is left to try
+		case err == nil, errors.Is(err, approver.ErrFinal): // nothing is left to try
 			c.StaleSince = time.Time{}
 			return
 		case c.StaleSince.IsZero():

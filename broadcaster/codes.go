@@ -11,8 +11,17 @@ import (
 	"approver.example/tokens"
 )
 
-// mint adds a posting with a code of its own to r for each destination. It stores
-// nothing: where a code leads must be durable before anybody sees it.
+// codes makes the codes of cards, and stores which posting each belongs to.
+type codes struct {
+	channels   *Channels
+	records    *records
+	codeKey    []byte
+	codeLength int
+	host       string
+}
+
+// mint adds a posting with a code of its own to r for each destination. It stores nothing: the
+// links of the codes must be durable before anybody sees a code.
 func (m *codes) mint(r *Request, to []approver.Destination, now time.Time) ([]codeLink, error) {
 	r.Postings = slices.Clone(r.Postings)
 	var ways []codeLink
@@ -22,7 +31,7 @@ func (m *codes) mint(r *Request, to []approver.Destination, now time.Time) ([]co
 			return nil, err
 		}
 		p := Posting{To: d, Until: now.Add(sendingFor), Code: w.hash}
-		if _, volatile := m.channels.byName[d.Channel].(approver.Presence); volatile {
+		if m.channels.screen(d.Channel) {
 			p.Hub = m.host
 		}
 		r.Postings, ways = append(r.Postings, p), append(ways, w)
@@ -35,8 +44,7 @@ func (m *codes) newLink(entry codeEntry) (codeLink, error) {
 	return codeLink{code, code.Hash(m.codeKey), entry, approver.NewRev()}, err
 }
 
-// saveLinks stores ways and replaces the code of each that is taken, which is
-// noted in ways.
+// saveLinks stores links. A code that is taken already is replaced, also in links.
 func (m *codes) saveLinks(ctx context.Context, ways []codeLink, keepUntil time.Time) error {
 	writes := make([]approver.Write, len(ways))
 	for i, w := range ways {
@@ -54,7 +62,8 @@ func (m *codes) saveLinks(ctx context.Context, ways []codeLink, keepUntil time.T
 	return errors.Join(errs...)
 }
 
-// mintAnew gives a way another code, and stores it. Twice in a row is unheard of.
+// mintAnew gives a link another code, and stores it. A second collision is practically
+// impossible.
 func (m *codes) mintAnew(ctx context.Context, w *codeLink, keepUntil time.Time) error {
 	for range 8 {
 		next, err := m.newLink(w.entry)
@@ -88,17 +97,8 @@ type codeEntry struct {
 	Posting int    `json:"posting"`
 }
 
-// write is what the store keeps of a way.
+// write is the record of a link.
 func (w codeLink) write(keepUntil time.Time) (approver.Write, error) {
 	value, err := json.Marshal(w.entry)
 	return approver.Write{Key: approver.Key("code", string(w.hash)), Value: value, Next: w.rev, KeepUntil: keepUntil}, err
-}
-
-// codes makes the codes of cards, and stores where each leads.
-type codes struct {
-	channels   *Channels
-	records    *records
-	codeKey    []byte
-	codeLength int
-	host       string
 }

@@ -108,7 +108,7 @@ func TestControlsFailClosed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		kv := newMemKV()
 		x := newBench(t, kv)
-		if _, err := x.Controls.Pause(t.Context(), time.Hour, true, "Ada"); err != nil {
+		if _, err := x.Controls.Pause(t.Context(), nil, time.Hour, true, "Ada"); err != nil {
 			t.Fatal(err)
 		}
 		gate := &gate.Gate{
@@ -151,16 +151,16 @@ func TestPause(t *testing.T) {
 			}
 		}
 		decide(approver.Deny, 1, "before")
-		if _, err := x.Controls.Pause(t.Context(), MaxPause+1, false, "Ada"); err == nil {
+		if _, err := x.Controls.Pause(t.Context(), nil, MaxPause+1, false, "Ada"); err == nil {
 			t.Error("a pause that is too long")
 		}
-		if _, err := x.Controls.Pause(t.Context(), 10*time.Minute, false, "Ada"); err != nil {
+		if _, err := x.Controls.Pause(t.Context(), nil, 10*time.Minute, false, "Ada"); err != nil {
 			t.Fatal(err)
 		}
 		decide(approver.Pass, 0, "HIGH in a pause")
 		ask.Severity = approver.Catastrophic
 		decide(approver.Deny, 1, "CATASTROPHIC in a pause")
-		if _, err := x.Controls.Pause(t.Context(), 10*time.Minute, true, "Ada"); err != nil {
+		if _, err := x.Controls.Pause(t.Context(), nil, 10*time.Minute, true, "Ada"); err != nil {
 			t.Fatal(err)
 		}
 		decide(approver.Pass, 0, "CATASTROPHIC in a pause of everything")
@@ -169,14 +169,14 @@ func TestPause(t *testing.T) {
 		ask.Decision = approver.Ask
 		time.Sleep(10 * time.Minute)
 		decide(approver.Deny, 1, "after the pause")
-		if _, err := x.Controls.Pause(t.Context(), 10*time.Minute, true, "Ada"); err != nil {
+		if _, err := x.Controls.Pause(t.Context(), nil, 10*time.Minute, true, "Ada"); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := x.Controls.Pause(t.Context(), 0, false, "Ada"); err != nil {
+		if _, err := x.Controls.Pause(t.Context(), nil, 0, false, "Ada"); err != nil {
 			t.Fatal(err)
 		}
 		decide(approver.Deny, 1, "after its end")
-		if _, err := x.Controls.Pause(t.Context(), 10*time.Minute, true, "Ada"); err != nil {
+		if _, err := x.Controls.Pause(t.Context(), nil, 10*time.Minute, true, "Ada"); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := x.Controls.Freeze(t.Context(), "uid 7", ""); err != nil {
@@ -194,7 +194,7 @@ func TestControlsAreRecordedFirst(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := newBench(t, newMemKV())
 		x.audit.failing(approver.EventPaused)
-		if _, err := x.Controls.Pause(t.Context(), time.Minute, true, "Ada"); err == nil {
+		if _, err := x.Controls.Pause(t.Context(), nil, time.Minute, true, "Ada"); err == nil {
 			t.Error("paused without a record")
 		}
 		x.audit.failing(approver.EventUnfrozen)
@@ -217,11 +217,11 @@ func TestControlsThatFailAfterTheirRecord(t *testing.T) {
 	away := errors.New("no store")
 	loosen := map[approver.Event]func(context.Context, *bench) error{
 		approver.EventPaused: func(ctx context.Context, x *bench) error {
-			_, err := x.Controls.Pause(ctx, time.Minute, true, "Ada")
+			_, err := x.Controls.Pause(ctx, nil, time.Minute, true, "Ada")
 			return err
 		},
 		approver.EventObserving: func(ctx context.Context, x *bench) error {
-			_, err := x.Controls.Observe(ctx, time.Hour, "Ada")
+			_, err := x.Controls.Observe(ctx, nil, time.Hour, "Ada")
 			return err
 		},
 		approver.EventUnfrozen: func(ctx context.Context, x *bench) error { return x.Controls.Unfreeze(ctx, "Ada") },

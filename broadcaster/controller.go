@@ -28,7 +28,7 @@ type Controller struct {
 	frozen     frozenLine
 }
 
-// Load reads the controls and the store's clock.
+// Load reads the controls, and the store's clock.
 func (k *Controller) Load(ctx context.Context) (c Controls, now time.Time, err error) {
 	c, _, now, err = loadControls(ctx, k.store, k.mark)
 	return c, now, err
@@ -54,18 +54,19 @@ func (k *Controller) change(ctx context.Context, step func(*Controls, time.Time)
 	return c, err
 }
 
-// Freeze stops every call from now on, denies the open requests and burns every
-// grant. It returns how many requests it denied. A second freeze is as good as
-// the first, and keeps who froze first; another reason is kept beside the first.
+// Freeze stops every call from now on, denies the open requests and voids every grant. It
+// returns how many requests it denied. A second freeze changes nothing but the reason, which
+// is added to the first.
 //
-// It holds in this process at once. One that the store does not take goes on to hold here,
-// and is an error that says so; [Broadcaster.Run] gives it to the store again and again.
+// The freeze holds in this process at once. If the store refuses it, it still holds here, and
+// the error says so; [Broadcaster.Run] repeats the write until the store takes it.
 func (k *Controller) Freeze(ctx context.Context, by, reason string) (denied int, err error) {
 	denied, _, err = k.FreezeBeside(ctx, by, reason)
 	return denied, err
 }
 
-// FreezeBeside is Freeze, and returns the freeze that held before; the zero Freeze is none.
+// FreezeBeside is Freeze. It also returns the freeze that held before; the zero Freeze means
+// that there was none.
 func (k *Controller) FreezeBeside(ctx context.Context, by, reason string) (denied int, before Freeze, err error) {
 	by, reason = cutText(by, maxBy), cutText(reason, maxReason)
 	k.mark.hold(Freeze{At: time.Now(), By: by, Reason: reason})
@@ -85,8 +86,8 @@ func (k *Controller) FreezeBeside(ctx context.Context, by, reason string) (denie
 	return 0, Freeze{}, errors.Join(err, auditErr)
 }
 
-// freeze is Freeze in the store. With again it is what holds here already, which somebody
-// may have lifted meanwhile.
+// freeze is Freeze in the store. With again it writes the freeze that this process already
+// holds, which somebody may have lifted meanwhile.
 func (k *Controller) freeze(ctx context.Context, by, reason string, again bool) (denied int, before Freeze, err error) {
 	var c Controls
 	if again {
@@ -129,7 +130,8 @@ func (k *Controller) freeze(ctx context.Context, by, reason string, again bool) 
 	return denied, before, errors.Join(auditErr, err)
 }
 
-// freezeHeld gives the store what holds here, as people know it, who may be lifting it.
+// freezeHeld writes to the store the freeze that this process holds, unless people have lifted
+// it meanwhile.
 func (k *Controller) freezeHeld(ctx context.Context) (c Controls, err error) {
 	done, err := k.mark.give(ctx)
 	if err != nil {
@@ -143,7 +145,7 @@ func (k *Controller) freezeHeld(ctx context.Context) (c Controls, err error) {
 		if c.usesReserve = true; c.Missing {
 			c.Missing, c.Freeze = false, c.Freeze.beside(c.held.Freeze)
 		}
-		if c.Burned.After(now) { // by this process's clock
+		if c.Burned.After(now) { // it was set by this process's clock
 			if c.Burned = now; c.Freeze.At.After(now) {
 				c.Freeze.At = now
 			}
@@ -157,8 +159,8 @@ func (k *Controller) freezeHeld(ctx context.Context) (c Controls, err error) {
 	return c, err
 }
 
-// Unfreeze lifts a freeze, and those of agents. What they burned stays burned. The
-// record of it is durable first.
+// Unfreeze lifts every freeze, also those of single agents. What they voided stays void. It is
+// recorded before it takes effect.
 func (k *Controller) Unfreeze(ctx context.Context, by string) error {
 	c, _, err := k.Load(ctx)
 	if err != nil {
@@ -167,8 +169,8 @@ func (k *Controller) Unfreeze(ctx context.Context, by string) error {
 	return k.UnfreezeAs(ctx, c, by)
 }
 
-// UnfreezeAs is Unfreeze of these controls, which those have seen whose word it is. It
-// fails if a freeze began or ended since, or somebody was removed: it may be their word.
+// UnfreezeAs is Unfreeze for people who have seen the controls c. It fails if a freeze began
+// or ended since, or somebody was removed, because the decision may be theirs.
 func (k *Controller) UnfreezeAs(ctx context.Context, c Controls, by string) error {
 	now, err := k.store.Now(ctx)
 	if err != nil {
@@ -177,7 +179,7 @@ func (k *Controller) UnfreezeAs(ctx context.Context, c Controls, by string) erro
 	if c.FrozenText() == "" {
 		return ErrNotFrozen
 	}
-	if c.hidden() { // nobody has seen it: it comes into store and audit, and this lift is of another
+	if c.hidden() { // people have not seen this freeze: store and record it, and lift nothing
 		_, _, err := k.freeze(ctx, c.held.By, c.held.Reason, true)
 		return errors.Join(errFrozenAnew, err)
 	}
@@ -206,9 +208,9 @@ func (k *Controller) UnfreezeAs(ctx context.Context, c Controls, by string) erro
 	return nil
 }
 
-// lift ends every freeze, if they are those that were seen.
+// lift ends every freeze if the freezes are still those that were seen.
 func (k *Controller) lift(ctx context.Context, seen Controls) error {
-	done, err := k.mark.give(ctx) // else what is lifted may be given to the store again
+	done, err := k.mark.give(ctx) // else the guard may write the lifted freeze again
 	if err != nil {
 		return err
 	}
@@ -216,11 +218,11 @@ func (k *Controller) lift(ctx context.Context, seen Controls) error {
 	c, err := k.change(ctx, func(c *Controls, now time.Time) error {
 		if !c.Freeze.At.Equal(seen.Freeze.At) || !c.SameFreezes(seen) {
 			if c.FrozenText() != "" {
-				return errFrozenAnew // people said yes to lifting another one
+				return errFrozenAnew // people approved the lifting of another freeze
 			}
 			return ErrNotFrozen
 		}
-		if err := c.stillAs(&seen); err != nil {
+		if err := c.StillAs(&seen); err != nil {
 			return err
 		}
 		c.usesReserve = true
@@ -233,9 +235,8 @@ func (k *Controller) lift(ctx context.Context, seen Controls) error {
 	return err
 }
 
-// notDone says of what was recorded before it was done that it was not, so that
-// nobody reads in the audit of a time that never was. It returns err, and what
-// goes wrong with that record.
+// notDone records that a change which is in the audit did not take effect, or may not have. It
+// returns err, joined with the error of that record.
 func (k *Controller) notDone(ctx context.Context, e approver.Event, note string, err error) error {
 	said := "this is not known to have taken effect: "
 	never := func(why error) bool { return errors.Is(err, why) }
@@ -248,10 +249,10 @@ func (k *Controller) notDone(ctx context.Context, e approver.Event, note string,
 	return errors.Join(err, auditErr)
 }
 
-// Hold freezes one agent: every call of it is denied from now on, its open requests
-// are, and every yes to one of its calls burns. It returns how many requests it
-// denied. Where the store does not take it, everything is frozen, as Freeze does: that
-// holds in this process until the store takes it.
+// Hold freezes one agent: every call of it is denied from now on, its open requests are
+// denied, and every yes to one of its calls is void. It returns how many requests it denied.
+// If the store refuses the freeze, everything is frozen instead: that holds in this process
+// until the store takes it.
 func (k *Controller) Hold(ctx context.Context, who Who, by, reason string) (denied int, err error) {
 	who = who.bounded()
 	by, reason = cutText(by, maxBy), cutText(reason, maxReason)
@@ -279,9 +280,9 @@ func (k *Controller) Hold(ctx context.Context, who Who, by, reason string) (deni
 	return denied, errors.Join(auditErr, err)
 }
 
-// denyOpen denies the open requests of which frozen says so, and ends every question that
-// was about what was frozen before. What is made later
-// than this list, by calls that were judged before, is denied at its release.
+// denyOpen denies the open requests whose call is frozen, and ends every question about an
+// earlier freeze. Requests that are made after this list, by calls that were judged before,
+// are denied at their release.
 func (k *Controller) denyOpen(
 	ctx context.Context, why approver.Cause, frozen func(approver.ToolCall) bool,
 ) (denied int, err error) {
@@ -314,14 +315,14 @@ type distrusted struct {
 	refused bool
 }
 
-// frozenLine is the last line of the log about a freeze of everything.
+// frozenLine is the last log line about a freeze of everything.
 type frozenLine struct {
 	sync.Mutex
 	by, reason string
 	at         time.Time
 }
 
-// tell logs a freeze, once where who asks for it and the guard give it to the store at the
+// tell logs a freeze. It logs it once if the caller of Freeze and the guard write it at the
 // same time.
 func (f *frozenLine) tell(log *slog.Logger, by, reason string) {
 	f.Lock()

@@ -12,34 +12,34 @@ import (
 	"approver.example/display"
 )
 
-// Controls are in one record of the store, so that they change at once for
-// every daemon that shares it. The zero value is neither frozen, paused nor
-// observing; what a store without a record says is a freeze.
+// Controls are one record of the store, so that they change at once for every daemon that
+// shares it. The zero value is neither frozen, paused nor observing. A store without a record
+// counts as frozen.
 type Controls struct {
 	// Version counts the changes: it never goes back.
 	Version uint64 `json:"version,omitempty"`
 	// Missing means that the store has no record, or an older one than it had.
 	Missing bool   `json:"-"`
 	Freeze  Freeze `json:"freeze,omitzero"`
-	// Here says why the freeze holds in this process alone: what the store said when it
-	// was to take it. Empty: the store has it, or nothing is frozen.
+	// Here is the store's error if the freeze holds in this process alone. It is empty if
+	// the store has the freeze, or nothing is frozen.
 	Here  string `json:"-"`
 	Pause Pause  `json:"pause,omitzero"`
-	// Observe outlives its end, to tell when it was.
+	// Observe stays after its end, to say when it was.
 	Observe Observe `json:"observe,omitzero"`
 	// Burned is when the newest freeze began, also after it was lifted: no yes
 	// to a request that was made before, and no grant, runs anything any more.
 	Burned time.Time `json:"burned,omitzero"`
 	// Holds are the freezes of one agent each.
 	Holds []Hold `json:"holds,omitempty"`
-	// Removed are the people who were taken away, whatever an approver list says.
+	// Removed are the people who were removed, whatever an approver list says.
 	Removed []Removal `json:"removed,omitempty"`
 	// Unrecorded is since when the audit lacks a freeze or a removal, because it could not
-	// be written; zero is nothing.
+	// be written; zero if it lacks nothing.
 	Unrecorded time.Time `json:"unrecorded,omitzero"`
 
-	held        *heldFreeze // what of this process is in it; nil is nothing
-	usesReserve bool        // of a change: the room that is kept free is for it
+	held        *heldFreeze // the freeze of this process that is part of it, or nil
+	usesReserve bool        // this change may use the reserved room
 }
 
 // Errors of the controls.
@@ -59,8 +59,8 @@ type Freeze struct {
 	Who string `json:"-"`
 }
 
-// also is the reason of a freeze that somebody froze once more, for another reason. Where
-// both have no room, the first one keeps it: the audit has each.
+// also adds the reason of a second freeze. If both are too long, the first one stays: the
+// audit has each.
 func (f Freeze) also(by, reason string) string {
 	switch {
 	case reason == "" || f.Reason == reason || strings.Contains("; "+f.Reason, "; "+reason+" ("+by+")"):
@@ -74,7 +74,7 @@ func (f Freeze) also(by, reason string) string {
 	return f.Reason
 }
 
-// beside is a freeze in the place of controls that were lost: it says so first.
+// beside is a freeze that replaces lost controls: its reason names the loss first.
 func (f Freeze) beside(other Freeze) Freeze {
 	f.At = other.At
 	why := other.Reason
@@ -85,7 +85,7 @@ func (f Freeze) beside(other Freeze) Freeze {
 	return f
 }
 
-// bounded is the same freeze in a few words.
+// bounded shortens the texts of a freeze.
 func (f Freeze) bounded() Freeze {
 	f.By, f.Reason = cutText(f.By, maxBy), cutText(f.Reason, maxReason)
 	return f
@@ -111,7 +111,7 @@ type Observe struct {
 	By    string    `json:"by"`
 }
 
-// notice is what status, cards and logs say of it.
+// notice describes observe mode for status, cards and logs.
 func (o Observe) notice() string {
 	return "OBSERVING until " + o.Until.UTC().Format("2006-01-02 15:04 UTC") + " by " + display.Safe(o.By) +
 		": nothing is asked or denied, it is only recorded"
@@ -124,7 +124,7 @@ const (
 	DefaultObserve = 7 * 24 * time.Hour
 )
 
-// starting checks a time and begins it.
+// starting checks a duration and returns the Observe that begins now.
 func starting(now time.Time, d time.Duration, by string) (Observe, error) {
 	if d < MinObserve || d > MaxObserve {
 		return Observe{}, fmt.Errorf("observing for %v: from %v to %d days are possible", d, MinObserve,
@@ -145,10 +145,10 @@ type Hold struct {
 type heldFreeze struct {
 	Freeze           // the first one
 	last   time.Time // when the newest one came
-	why    string    // what the store said
+	why    string    // the store's error
 }
 
-// is reports whether both are of the same freezes.
+// is reports whether both are the same freezes.
 func (f *heldFreeze) is(g *heldFreeze) bool {
 	return f != nil && g != nil && f.in(g.Freeze) && f.last.Equal(g.last)
 }
@@ -169,14 +169,13 @@ func (c Controls) Observing(now time.Time) bool {
 	return !c.Frozen() && now.Before(c.Observe.Until)
 }
 
-// Burns reports whether a yes to what was made at this time must not run
-// anything.
+// Burns reports whether a freeze voids a yes to a request that was made at this time.
 func (c Controls) Burns(made time.Time) bool {
 	return c.Frozen() || !c.Burned.IsZero() && !made.After(c.Burned)
 }
 
-// BurnsFor reports whether a freeze, of everything or of the call's agent, voids a yes
-// to this call that was made at that time.
+// BurnsFor reports whether a freeze, of everything or of the call's agent, voids a yes to this
+// call whose request was made at that time.
 func (c Controls) BurnsFor(call approver.ToolCall, made time.Time) bool {
 	if c.Burns(made) {
 		return true
@@ -209,12 +208,12 @@ func (c Controls) Held() []Hold {
 	return slices.DeleteFunc(slices.Clone(c.Holds), func(h Hold) bool { return h.At.IsZero() })
 }
 
-// hidden reports whether a freeze holds here that people do not see behind the one that the
-// store has.
+// hidden reports whether this process holds a freeze that people do not see, because the store
+// has another one.
 func (c Controls) hidden() bool { return c.held != nil && c.Frozen() && !c.held.in(c.Freeze) }
 
-// SameFreezes reports whether no freeze, of everything or of an agent, began or
-// ended between these controls and others.
+// SameFreezes reports whether no freeze, of everything or of one agent, began or ended between
+// c and d.
 func (c Controls) SameFreezes(d Controls) bool {
 	return c.Burned.Equal(d.Burned) && slices.EqualFunc(c.Holds, d.Holds, func(a, b Hold) bool {
 		return a.At.Equal(b.At) && a.Burned.Equal(b.Burned) && a.Who == b.Who
@@ -239,7 +238,7 @@ var (
 		"count: look at approver people list, and ask anew")
 )
 
-// Removal returns the removal of whoever has this account, if they are away.
+// Removal returns the removal of the person who has this account, if they are removed.
 func (c Controls) Removal(id approver.Identity, who approver.Person) (Removal, bool) {
 	for _, r := range c.Removed {
 		if r.Stands() && r.is(id, who) {
@@ -249,25 +248,24 @@ func (c Controls) Removal(id approver.Identity, who approver.Person) (Removal, b
 	return Removal{}, false
 }
 
-// Away returns the people who are away.
+// Away returns the removals in force.
 func (c Controls) Away() []Removal {
 	return slices.DeleteFunc(slices.Clone(c.Removed), func(r Removal) bool { return !r.Stands() })
 }
 
-// takesBack reports whether an answer is void because whoever gave it was removed after
-// it, also if they are back.
+// takesBack reports whether a yes is void because the person who gave it was removed after it,
+// even if they were brought back.
 func (c Controls) takesBack(res approver.Resolution) bool {
 	return res.Cause == approver.ByPerson && res.Approve && slices.ContainsFunc(c.Removed, func(r Removal) bool {
 		return r.is(res.Identity, res.Person) && (r.Stands() || !res.At.After(r.Back))
 	})
 }
 
-// StillAs fails if a freeze began or ended, or somebody was removed, since people were
-// asked about these controls, also if that is over: they said yes to how it was before,
-// and it may be a yes of who was removed.
-func (c Controls) StillAs(asked Controls) error { return c.stillAs(&asked) }
-
-func (c Controls) stillAs(asked *Controls) error {
+// StillAs fails if a freeze began or ended, or somebody was removed, since people were asked
+// about these controls, even if that is over. They said yes to the earlier state, and the yes
+// may come from the person who was removed. Without controls that people were asked about it
+// never fails.
+func (c Controls) StillAs(asked *Controls) error {
 	switch {
 	case asked == nil:
 		return nil
@@ -296,7 +294,7 @@ func (c Controls) Notice(now time.Time) string {
 	return strings.Join(c.loosened(now), "")
 }
 
-// loosened says whether something is observed or paused.
+// loosened describes the observe mode or the pause in force.
 func (c Controls) loosened(now time.Time) []string {
 	var text string
 	switch {
@@ -314,7 +312,7 @@ func (c Controls) loosened(now time.Time) []string {
 	return []string{text}
 }
 
-// Loosened says which pause and observe mode are in force; empty if none is.
+// Loosened describes the pause and the observe mode in force; empty if there is none.
 func (c Controls) Loosened(now time.Time) string { return c.endLoosened(now) }
 
 // FrozenText says what is frozen, for people; empty if nothing is.
@@ -332,11 +330,11 @@ func (c Controls) FrozenText() string {
 	return strings.Join(parts, "; ")
 }
 
-// FreezeLines say of each freeze that holds what it stops, by whom, since when and why.
+// FreezeLines say of each freeze in force what it stops, by whom, since when and why.
 func (c Controls) FreezeLines() (lines []string) {
 	line := func(what string, f Freeze) {
 		text := what + ": frozen by " + display.SafeLine(f.By)
-		if !f.At.IsZero() { // of one that stands for a lost record nobody knows
+		if !f.At.IsZero() { // unknown if it replaces a lost record
 			text += " at " + f.At.UTC().Format("2006-01-02 15:04:05 UTC")
 		}
 		lines = append(lines, text+", "+cmp.Or(display.SafeLine(f.Reason), "no reason given"))

@@ -7,9 +7,9 @@ import (
 	"time"
 )
 
-// This file is how the controls change: pure steps, which the store takes as one record.
+// This file has the pure steps that change the controls. The store takes each as one record.
 
-// hold adds a freeze of one agent. A second one is as good as the first.
+// hold adds a freeze of one agent. A second one of the same agent keeps the first.
 func (c *Controls) hold(h Hold, now time.Time) {
 	c.merge(now)
 	h.At, h.Burned, h.Who.Peer.PID = now, now, 0
@@ -45,9 +45,9 @@ func (c *Controls) hold(h Hold, now time.Time) {
 	c.Burned, c.Pause, c.Observe = now, Pause{}, Observe{}
 }
 
-// merge forgets what is older than any yes, and makes of too many lifted holds fewer that
-// burn no less: those of one agent become one for everywhere, and all of them a burn of
-// everything.
+// merge removes lifted holds that are older than any yes. If too many are left, it replaces
+// them by fewer that void at least as much: those of one agent by one for every project, and
+// all of them by one for everything.
 func (c *Controls) merge(now time.Time) {
 	lifted := func(h Hold) bool { return h.At.IsZero() }
 	c.Holds = slices.DeleteFunc(slices.Clone(c.Holds), func(h Hold) bool {
@@ -85,7 +85,7 @@ func (c *Controls) merge(now time.Time) {
 	}
 }
 
-// lift ends every freeze. What each burned stays burned.
+// lift ends every freeze. What each voided stays void.
 func (c *Controls) lift(now time.Time) {
 	if c.Frozen() {
 		c.Freeze, c.Missing, c.Burned = Freeze{}, false, now
@@ -98,9 +98,9 @@ func (c *Controls) lift(now time.Time) {
 	}
 }
 
-// remove adds a removal, and ends a pause and observe mode: by whose word they began is
-// not known for certain. A second one of the same person adds accounts, and keeps who was
-// first and who was last. One of somebody whom a list has always finds a place.
+// remove adds a removal, and ends a pause and observe mode, because the removed person may
+// have begun them. A second removal of the same person adds accounts, and keeps the first and
+// the last. There is always room for somebody who is on a list.
 func (c *Controls) remove(gone Removal, now time.Time) error {
 	if err := gone.check(); err != nil {
 		return err
@@ -113,7 +113,7 @@ func (c *Controls) remove(gone Removal, now time.Time) error {
 	}
 	gone = gone.bounded()
 	c.Removed = slices.DeleteFunc(slices.Clone(c.Removed), func(r Removal) bool {
-		return !r.Back.IsZero() && now.Sub(r.Back) > holdKeep // older than any yes
+		return !r.Back.IsZero() && now.Sub(r.Back) > holdKeep // no yes is that old
 	})
 	unlisted := 0
 	for _, r := range c.Removed {
@@ -129,7 +129,7 @@ func (c *Controls) remove(gone Removal, now time.Time) error {
 	gone.Ended = c.endLoosened(now)
 	if i := placeOf(gone, c.Removed); i >= 0 {
 		old := c.Removed[i]
-		ids := slices.Clone(old.Identities) // they come first: see maxGoneAccounts
+		ids := slices.Clone(old.Identities) // in front, because of maxGoneAccounts
 		for _, id := range gone.Identities {
 			if !slices.Contains(ids, id) {
 				ids = append(ids, id)
@@ -149,7 +149,7 @@ func (c *Controls) remove(gone Removal, now time.Time) error {
 	return nil
 }
 
-// restore brings a person back, if their removal is still the one that was seen.
+// restore brings a person back if their removal is still the one that was seen.
 func (c *Controls) restore(seen Removal, now time.Time) error {
 	c.Removed = slices.Clone(c.Removed)
 	for i, r := range c.Removed {
@@ -165,7 +165,7 @@ func (c *Controls) restore(seen Removal, now time.Time) error {
 	return ErrNotRemoved
 }
 
-// endLoosened ends a pause and observe mode, and says which there was.
+// endLoosened ends a pause and observe mode, and returns what was in force.
 func (c *Controls) endLoosened(now time.Time) string {
 	observing := c.loosened(now)
 	c.Observe = Observe{}
@@ -176,7 +176,8 @@ func (c *Controls) endLoosened(now time.Time) string {
 	return strings.Join(observing, "; ")
 }
 
-// bound makes every text short. What the controls say of calls and answers stays.
+// bound shortens every text. Whether the controls stop a call or void an answer does not
+// change.
 func (c *Controls) bound() {
 	c.Freeze = c.Freeze.bounded()
 	c.Pause.By, c.Observe.By = cutText(c.Pause.By, maxBy), cutText(c.Observe.By, maxBy)
@@ -189,8 +190,8 @@ func (c *Controls) bound() {
 	}
 }
 
-// fits fails for a change that leaves no room for every freeze to come, unless it is one
-// that has to be taken: for those the room is.
+// fits fails for a change that leaves no room for every freeze to come. Freezes and removals
+// may use that room.
 func (c *Controls) fits(value []byte) error {
 	room := freezeRoom + max(0, mostHolds-len(c.Holds))*holdRoom + len(c.Removed)*backRoom
 	if !c.usesReserve && len(value) > maxControls-room {

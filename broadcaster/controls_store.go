@@ -41,6 +41,8 @@ func loadControls(
 	return mark.check(c, known), rev, now, nil
 }
 
+// readControls reads the controls without the clock. If the store fails while this process
+// holds a freeze, the freeze counts.
 func readControls(ctx context.Context, store approver.KV, mark *ControlMark) (Controls, error) {
 	c, err := readStored(ctx, store, mark)
 	if err != nil {
@@ -51,13 +53,13 @@ func readControls(ctx context.Context, store approver.KV, mark *ControlMark) (Co
 	return c, err
 }
 
-// readStored is readControls where it counts that the store says it: who was removed is
-// not known from a freeze that this process holds alone.
+// readStored is readControls that needs the store's answer: a freeze that this process holds
+// does not tell who was removed.
 func readStored(ctx context.Context, store approver.KV, mark *ControlMark) (Controls, error) {
 	known, held := mark.Version(), mark.holding()
 	value, _, err := store.Get(ctx, controlKey())
 	if held != nil && mark.holding() == nil {
-		// The store took what held here while it was read: before that, it seems.
+		// The store took the held freeze during the read, which may be older than that.
 		value, _, err = store.Get(ctx, controlKey())
 	}
 	c, err := decodeControls(value, err)
@@ -67,8 +69,8 @@ func readStored(ctx context.Context, store approver.KV, mark *ControlMark) (Cont
 	return mark.check(c, known), nil
 }
 
-// decodeControls reads the record. None, or one that is not ours, is a freeze: it is
-// written at the first start and never removed. readErr is how the reading of it ended.
+// decodeControls reads the record. A missing or forged record is a freeze, because the record
+// is written at the first start and never removed. readErr is the error of reading it.
 func decodeControls(value []byte, readErr error) (c Controls, err error) {
 	if readErr == nil && json.Unmarshal(value, &c) != nil {
 		readErr = approver.ErrTampered
@@ -89,6 +91,7 @@ func decodeControls(value []byte, readErr error) (c Controls, err error) {
 type putFunc func(ctx context.Context, key string, value []byte, prev, next approver.Rev, due,
 	keepUntil time.Time) error
 
+// changeControls applies one step to the controls by compare-and-set.
 func changeControls(
 	ctx context.Context, store approver.KV, mark *ControlMark, put putFunc, step func(*Controls, time.Time) error,
 ) (Controls, error) {
@@ -102,7 +105,7 @@ func changeControls(
 			return c, err
 		}
 		if c.Missing {
-			return c, ErrFrozen // a record may only come back as a freeze, or by who lifts it
+			return c, ErrFrozen // only a freeze, or lifting it, may write a new record
 		}
 		c.Version = max(c.Version, mark.Version()) + 1
 		c.bound()
@@ -129,8 +132,8 @@ func changeControls(
 	}
 }
 
-// BeginControls writes the first record of the controls. A store that has one
-// keeps it. From then on a store without one is frozen.
+// BeginControls writes the first record of the controls, unless the store has one. From then
+// on a store without one is frozen.
 func BeginControls(ctx context.Context, store approver.KV) error {
 	err := beginControls(ctx, store, Controls{Version: 1})
 	if errors.Is(err, approver.ErrConflict) {
@@ -139,9 +142,8 @@ func BeginControls(ctx context.Context, store approver.KV) error {
 	return err
 }
 
-// BeginObserving lets a new installation begin in observe mode. It fails with
-// ErrConflict if anything was ever frozen, paused or observed there: from then
-// on people are asked.
+// BeginObserving lets a new installation begin in observe mode. It fails with ErrConflict if
+// anything was ever frozen, paused or observed there: after that, people are asked.
 func BeginObserving(ctx context.Context, store approver.KV, d time.Duration, by string) (Observe, error) {
 	now, err := store.Now(ctx)
 	if err != nil {
@@ -167,9 +169,9 @@ func beginControls(ctx context.Context, store approver.KV, c Controls) error {
 	return store.Put(ctx, controlKey(), value, "", approver.NewRev(), time.Time{}, now.Add(controlsKeep))
 }
 
-// Count counts a change of another record that decides who may answer, or what is asked,
-// as one of the controls, because an older store has older ones of both. Controls that are
-// missing are a freeze, which counts by itself. Nil counts nothing.
+// Count raises the version of the controls when another record changes that decides who may
+// answer or what is asked. A store that is rolled back has older versions of both, so the loss
+// shows. Missing controls are a freeze, which needs no version. A nil mark counts nothing.
 func (m *ControlMark) Count(ctx context.Context, store approver.KV) error {
 	if m == nil {
 		return nil

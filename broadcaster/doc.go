@@ -1,35 +1,53 @@
-// Package broadcaster is the life of a request: a call that needs people is put before
-// them on every channel at once, the first authorized answer wins, every card is brought
-// up to date, and silence is a no. Everything that must survive a crash is in the store, so
-// several processes may share one.
+// Package broadcaster asks people about calls, on every channel at once: the first answer wins.
+// Each call is a request. An answer counts if its person is authorized. Silence is a no. When
+// a request has ended, all its cards are updated. Everything that must survive a crash is in
+// the store, so several processes may share one. Every zero value denies.
+//
+// # Where to start
+//
+// Read request.go and steps.go first: a [Request] is a pure state machine, and each step of
+// it is one method. Then follow [Broadcaster.Ask], which takes six files:
+//
+//  1. ask.go is the whole way of a call, from its arrival to the answer for its agent.
+//  2. grants.go looks for a yes that lasts. If there is one, nobody is asked.
+//  3. open.go makes the request, or finds the one that the call is to wait for.
+//  4. requests.go stores the request, and writes each of its steps by compare-and-set.
+//  5. poster.go posts its cards.
+//  6. release.go gives the yes to the agent.
+//
+// Meanwhile reply.go takes the answers of people, outcome.go says what became of each answer,
+// and editor.go updates the cards.
+//
+// Stored requests are sealed by package sealing: stored_request.go is their record.
+//
+// # Parts
 //
 // A [Broadcaster] composes parts with one job each. Each part uses only those above it:
 //
 //	tasks         work in the background, which Run waits for (tasks.go)
-//	records       writes to the store, with patience (records.go)
+//	records       writes to the store, repeated while the store is away (records.go)
 //	Channels      what each channel can do, and its health (channels.go, channelstate.go)
 //	Controls      the record of freezes, pauses and removals (controls.go, controls_*.go, mark.go)
 //	Approvers     whose answers count, and whom a request is for (approvers.go)
-//	Request       the pure state machine (request.go, steps.go, after_release.go)
+//	codes         makes the codes of cards, and stores where each leads (codes.go)
+//	Request       the pure state machine (request.go, callers.go, posting.go, steps.go)
 //	Requests      one record each, read, stepped and written by compare-and-set (requests.go)
 //	Cards         what people see of a request (cards.go, texts.go)
 //	endings       the last audit record of a request, once (endings.go)
-//	editor        brings cards up to date (settle.go, counts.go, orphans.go)
-//	poster        brings cards before people, again and again (poster.go, repost.go)
+//	handovers     the yeses that couriers of this process are about to get (handovers.go)
+//	editor        updates cards (editor.go, live_cards.go, orphans.go)
+//	uptime        since when this process and its store are available (uptime.go)
+//	poster        posts cards, and posts anew those that were lost (poster.go, repost.go)
+//	backlog       writes records to the audit that failed before (backlog.go)
 //	Controller    freezes, pauses, observe mode (controller.go, modes.go)
 //	Grants        a yes that lasts, and whether a yes still counts (grants.go, grants_list.go)
-//	Reports       what couriers report of released calls (reports.go)
+//	Reports       what couriers report of released calls (reports.go, pending_notes.go)
 //	releases      gives a yes to the courier (release.go)
+//	Environments  the environment that each session began with (environment.go)
 //	opener        makes the request of a call, or finds it (open.go)
-//	Answers       who says what, by which code (reply.go, locate.go, lockout.go)
+//	lockout       counts wrong codes (lockout.go)
+//	Answers       takes answers, and says what became of them (reply.go, locate.go, outcome.go)
 //	Removals      removes approvers (removals.go)
-//	sweeper       the clock for what nobody waits for (sweeper.go)
-//	receivers     runs the channels (receivers.go)
-//
-// Read request.go and steps.go first: the state machine of a [Request] is pure. Then follow
-// [Broadcaster.Ask] down: ask.go is the whole way, grants.go looks for a yes that lasts, open.go
-// makes the request, requests.go stores it, poster.go posts its cards, and release.go gives the
-// yes to the agent. Beside that way, reply.go takes an answer and settle.go ends the cards.
-//
-// Every zero value denies.
+//	sweeper       does what is due and nobody waits for (sweeper.go)
+//	receivers     runs the channels (receivers.go, lease.go)
 package broadcaster

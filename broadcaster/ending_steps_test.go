@@ -20,7 +20,7 @@ func TestALostCallHasNoFate(t *testing.T) {
 	}
 	for call, want := range map[string]error{"a": nil, "b": ErrNotBound, "c": nil, "d": ErrNotBound} {
 		for _, f := range []Fate{NotRun, Untaken, DidRun} {
-			_, err := r.fated(call, f)
+			_, err := r.setFate(call, f)
 			if f == NotRun && !errors.Is(err, want) || f != NotRun && errors.Is(err, nil) {
 				t.Errorf("%s, %v: %v", call, f, err)
 			}
@@ -30,16 +30,16 @@ func TestALostCallHasNoFate(t *testing.T) {
 		t.Errorf("released %d of %d", got, all)
 	}
 	for _, call := range []string{"a", "c"} {
-		if toldFate(r) != NoFate {
-			t.Errorf("a fate before %s: %v", call, toldFate(r))
+		if commonFate(r) != NoFate {
+			t.Errorf("a fate before %s: %v", call, commonFate(r))
 		}
 		var err error
-		if r, err = r.fated(call, NotRun); err != nil {
+		if r, err = r.setFate(call, NotRun); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if toldFate(r) != NotRun {
-		t.Errorf("none of those that were released ran, and the cards say %v", toldFate(r))
+	if commonFate(r) != NotRun {
+		t.Errorf("none of those that were released ran, and the cards say %v", commonFate(r))
 	}
 }
 

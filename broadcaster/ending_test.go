@@ -120,9 +120,7 @@ func TestEachCallOfACardHasAnEnd(t *testing.T) {
 			leave["b"]()
 			leave["c"]()
 			synctest.Wait()
-			x.Answers.Reply(x.t.Context(), approver.Reply{
-				Channel: "telegram", Conversation: "T", Sender: "1", Approve: true, Method: approver.ByCode, Code: card.Code,
-			})
+			x.Answers.Reply(x.t.Context(), typed(approver.ByCode, card))
 		}, map[string][]approver.Event{
 			"a": {approver.EventReleased}, "b": {approver.EventWithdrawn}, "c": {approver.EventWithdrawn},
 		}, "Approved once by Alice"},

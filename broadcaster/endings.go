@@ -12,7 +12,7 @@ import (
 	"approver.example"
 )
 
-// endings records what people answered, and how requests end, once.
+// endings makes the audit records of answers and of the end of each request, once.
 type endings struct {
 	requests *Requests
 	records  *records
@@ -24,17 +24,17 @@ type endings struct {
 	closing map[string]*closing
 }
 
-// closeOnce makes the last record of a settled request durable, once per process
-// however many ask for it, and returns its hash.
+// closeOnce records the end of a settled request, once per process however many ask for it,
+// and returns the hash of the record.
 func (n *endings) closeOnce(ctx context.Context, r Request) (hash string, err error) {
 	if r.Closed {
 		return r.Audit, nil
 	}
 	n.mu.Lock()
-	c, found := n.closing[endingOf(r)]
+	c, found := n.closing[endKey(r)]
 	if !found {
 		c = &closing{done: make(chan struct{})}
-		n.closing[endingOf(r)] = c
+		n.closing[endKey(r)] = c
 	}
 	n.mu.Unlock()
 	if !found {
@@ -47,8 +47,8 @@ func (n *endings) closeOnce(ctx context.Context, r Request) (hash string, err er
 			}
 		}()
 		ctx := context.WithoutCancel(ctx)
-		// Whoever looked at the request a moment ago may have missed that it has
-		// been closed since: only the record says.
+		// The caller's copy may be older than the end of the request: only the record
+		// says whether it is closed.
 		fresh, _, err := n.requests.load(ctx, r.ID)
 		closed := err == nil && fresh.Closed
 		if closed {
@@ -79,12 +79,12 @@ type closing struct {
 
 func (n *endings) forget(r Request) {
 	n.mu.Lock()
-	delete(n.closing, endingOf(r))
+	delete(n.closing, endKey(r))
 	n.mu.Unlock()
 }
 
-// recordEnd makes the last record of a request, and one like it of each call that waited
-// for the same answer. What a yes released is recorded for each by itself: see share.
+// recordEnd makes the last record of a request, and one for each call that shared it. Calls
+// that a yes released have a record of their own already: see releases.share.
 func (n *endings) recordEnd(ctx context.Context, r Request) (hash string, err error) {
 	if r.State != approver.Consumed {
 		errs := make([]error, len(r.Also))
@@ -99,8 +99,7 @@ func (n *endings) recordEnd(ctx context.Context, r Request) (hash string, err er
 	return n.recordAnswer(ctx, auditRecord(r, lastEvent(r)))
 }
 
-// recordAnswer makes a record durable, and if that is of a person's answer, hands it to
-// whoever learns from answers.
+// recordAnswer makes a record durable. If it is of a person's answer, onAnswer is called.
 func (n *endings) recordAnswer(ctx context.Context, rec approver.Record) (hash string, err error) {
 	hash, err = n.audit.Record(ctx, rec)
 	answer := rec.Event == approver.EventApproved || rec.Event == approver.EventDenied
@@ -110,8 +109,8 @@ func (n *endings) recordAnswer(ctx context.Context, rec approver.Record) (hash s
 	return hash, err
 }
 
-// recordEnded makes the records of calls that were taken off a request without its
-// answer. What fails is tried again, as the request stays due.
+// recordEnded records the calls that were taken off a request before its answer. A failure is
+// tried again, because the request stays due.
 func (n *endings) recordEnded(ctx context.Context, r Request) {
 	if len(r.Ended) == 0 {
 		return
@@ -145,15 +144,21 @@ func (n *endings) recordEnded(ctx context.Context, r Request) {
 	}
 }
 
-// record is the audit record of what became of a request.
+// eventRecord is the audit record of something that happened to a request.
+func eventRecord(r Request, e approver.Event, note string) approver.Record {
+	return approver.Record{
+		Event: e, Request: r.ID, Fingerprint: r.Fingerprint, Call: r.Call, Verdict: r.Verdict, Note: note,
+	}
+}
+
+// auditRecord is the audit record of what became of a request.
 func auditRecord(r Request, e approver.Event) approver.Record {
-	if r.N > 0 { // an identical call took the place of the first
+	if r.N > 0 { // an identical call replaced the first
 		r.Call.ID = r.CallID
 	}
-	rec := approver.Record{
-		Event: e, At: r.Resolution.At, Request: r.ID, Once: r.ID + ":" + string(e), Fingerprint: r.Fingerprint,
-		Call: r.Call, Verdict: r.Verdict, Resolution: r.Resolution, Took: r.Resolution.At.Sub(r.Created),
-	}
+	rec := eventRecord(r, e, "")
+	rec.At, rec.Took = r.Resolution.At, r.Resolution.At.Sub(r.Created)
+	rec.Once, rec.Resolution = r.ID+":"+string(e), r.Resolution
 	if e == approver.EventDenied && r.Withheld != approver.NoCause {
 		rec.At, rec.Resolution.Approve, rec.Resolution.Cause = r.Acked, false, r.Withheld
 		rec.Note = "it was approved, and not given to the agent"
@@ -178,10 +183,10 @@ func lastEvent(r Request) approver.Event {
 	}
 }
 
-// ending names the end of a request: after a fail-over it may have another.
-func endingOf(r Request) string { return r.ID + ":" + string(lastEvent(r)) }
+// endKey names the end of a request. After a fail-over a request may end in another way.
+func endKey(r Request) string { return r.ID + ":" + string(lastEvent(r)) }
 
-// recordOf is a record of one of several calls that share a request.
+// recordOf is rec for one of several calls that share a request.
 func recordOf(rec approver.Record, callID string) approver.Record {
 	rec.Once, rec.Call.ID = rec.Once+":"+callID, callID
 	return rec

@@ -17,10 +17,10 @@ import (
 	"approver.example/display"
 )
 
-// This file remembers the environment that each session, and each user, began with, so
-// that people are shown what has changed since; see package display.
+// This file remembers the environment of the first call of each session and of each user, so
+// that people are shown what has changed since: see package display.
 
-// firstEnv remembers the environment of each session's first call. The zero value
+// firstEnv remembers the environment of the first call of each session. The zero value
 // remembers nothing.
 type firstEnv struct {
 	mu sync.Mutex
@@ -48,16 +48,17 @@ func (m *firstEnv) note(scope string, env map[string]display.Setting) {
 	m.of[scope] = env
 }
 
-// sessionScope says whose environment it is. A session is claimed by the agent and
-// only narrows: a new one begins anew, and what differs from its user's is shown.
+// sessionScope identifies the session of an environment. Agents claim their session, so it
+// only narrows: a new one begins anew, and what differs from its user's first environment is
+// shown.
 func sessionScope(call approver.ToolCall) string {
 	sum := sha256.Sum256(fmt.Appendf(nil, "environment 2 %q %t %d %q %q", call.Agent, call.Peer.Known, call.Peer.UID,
 		call.Dir, call.Session))
 	return hex.EncodeToString(sum[:16])
 }
 
-// userScope is the scope of all calls of one user. The agent claims nothing in it, so a
-// new session, agent or folder hides no change.
+// userScope identifies the user of an environment. The agent claims nothing of it, so a new
+// session, agent or folder hides no change.
 func userScope(call approver.ToolCall) string {
 	sum := sha256.Sum256(fmt.Appendf(nil, "environment 2 of a user %t %d", call.Peer.Known, call.Peer.UID))
 	return hex.EncodeToString(sum[:16])
@@ -75,8 +76,8 @@ type Environments struct {
 	firsts firstEnv
 }
 
-// Began notes that a session makes a call, and remembers the environment if it is
-// the first, of the session or of its user. It does not wait for the store.
+// Began notes a call of a session. If it is the first of the session or of its user, its
+// environment is remembered. Began does not wait for the store.
 func (e *Environments) Began(call approver.ToolCall) {
 	if _, ok := e.firsts.get(sessionScope(call)); ok {
 		return
@@ -92,7 +93,8 @@ func (e *Environments) Began(call approver.ToolCall) {
 	})
 }
 
-// firstEnvironment returns the environment of the first call in a scope, which may be this.
+// firstEnvironment returns the environment of the first call in a scope, which may be this
+// call.
 func (e *Environments) firstEnvironment(
 	ctx context.Context, call approver.ToolCall, scope string,
 ) (map[string]display.Setting, error) {
@@ -142,7 +144,7 @@ func (e *Environments) firstEnvironment(
 	return nil, approver.ErrConflict
 }
 
-// settings is an environment as it is remembered.
+// settings is an environment as it is remembered: values are hashed.
 func (e *Environments) settings(env map[string]string) (map[string]display.Setting, error) {
 	key, err := hkdf.Key(sha256.New, e.codeKey, nil, "approver environment 1", 32)
 	if err != nil {

@@ -1,10 +1,13 @@
 package broadcaster
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"approver.example"
+	"approver.example/broadcaster/sealing"
 )
 
 // Errors of the state machine.
@@ -15,15 +18,15 @@ var (
 	ErrNotBound  = errors.New("the call is not the one that was approved")
 )
 
-// ErrNotAsked means that somebody said yes who is not among those whom a request
-// is for, or on a channel that does not show it.
+// ErrNotAsked means that the person who said yes is not among those whom the request is for,
+// or said it on a channel that does not show the request.
 var ErrNotAsked = errors.New("the request is for other people")
 
-// errNobody means that of all whom a verdict names nobody can be asked.
+// errNobody means that the verdict names people or channels, and none of them can be asked.
 var errNobody = errors.New("nobody who may decide this can be asked")
 
-// errNobodyLeft means that no answer of anybody counts: all were removed, or what the
-// configuration has of people waits to be approved by somebody.
+// errNobodyLeft means that nobody's answer counts: all people were removed, or the approver
+// list of the configuration still waits for somebody's approval.
 var errNobodyLeft = errors.New("nobody is left whose answers count: see docs/nobody.md")
 
 var (
@@ -50,58 +53,50 @@ var (
 	errRefused   = fmt.Errorf("the card cannot be changed, and no other daemon has changed it: %w", approver.ErrFinal)
 )
 
-// errNoRecord is of a record that is none of a request, or of another version.
+// errNoRecord means that a record is not a request, or that another version wrote it.
 var errNoRecord = errors.New("the stored record is not readable")
 
 // ErrNoList means that the store cannot say what is open.
 var ErrNoList = errors.New("this store cannot list what is open")
 
-// ErrIncomplete means that records of some requests cannot be read. Those that
-// can are listed beside it.
+// ErrIncomplete means that some records cannot be read. The list that comes with it has all
+// others.
 var ErrIncomplete = errors.New("some requests cannot be read")
 
-// passing reports an error that may be over in a moment, as when Redis fails
-// over. The agent waits for people anyway; it can wait for the store.
+// passing reports an error that may be over in a moment, such as a fail-over of Redis. The
+// agent waits for people anyway, so it can wait for the store.
 func passing(err error) bool {
 	var many *approver.TooManyError
-	if errors.As(err, &many) {
-		return false
-	}
-	if isVoid(err) {
-		return false
-	}
-	for _, final := range []error{ErrNotBound, approver.ErrTampered, ErrSealed, approver.ErrNotFound,
-		approver.ErrConflict, errNoTime, errTooOld, errReused, errNotRunning, errNobody, errNobodyLeft} {
-		if errors.Is(err, final) {
-			return false
-		}
-	}
-	return true
+	return !errors.As(err, &many) && !isVoid(err) && !isAny(err, ErrNotBound, approver.ErrTampered, sealing.ErrUnknownKey,
+		approver.ErrNotFound, approver.ErrConflict, errNoTime, errTooOld, errReused, errNotRunning, errNobody, errNobodyLeft)
 }
 
-// comesBack reports an error of the store, which may be over soon: what a record says is none.
+// comesBack reports an error of the store that may be over soon. An error that the record
+// itself gives is not one.
 func comesBack(err error) bool {
-	for _, said := range []error{ErrSettled, ErrTooSoon, approver.ErrOverdue, ErrNotAsked, errNoChange, errNoRecord} {
-		if errors.Is(err, said) {
-			return false
-		}
-	}
-	return passing(err)
+	return passing(err) &&
+		!isAny(err, ErrSettled, ErrTooSoon, approver.ErrOverdue, ErrNotAsked, errNoChange, errNoRecord)
 }
 
-// unreadable reports a record that stays as it is and that nobody can read: its key was
-// taken away, it was changed, or another version wrote it. It answers nothing, and must
-// not stand in the way of calls that could have waited with it.
+// unreadable reports a record that nobody can read any more: its key was taken away, it was
+// changed, or another version wrote it. It answers no call, and must not block calls that
+// could have waited with it.
 func unreadable(err error) bool {
-	return errors.Is(err, errNoRecord) || errors.Is(err, ErrSealed) || errors.Is(err, approver.ErrTampered)
+	return isAny(err, errNoRecord, sealing.ErrUnknownKey, approver.ErrTampered)
 }
 
-// isVoid reports an error of void. Any other is of the store, which may say more later.
+// isVoid reports an error of Controls.void. Every other error is one of the store, which may
+// say more later.
 func isVoid(err error) bool {
-	return errors.Is(err, errBurned) || errors.Is(err, errHeld) || errors.Is(err, errTakenBack) || errors.Is(err, errNoYes)
+	return isAny(err, errBurned, errHeld, errTakenBack, errNoYes)
 }
 
-// causeOf is the cause of what is not given because of err.
+// isAny reports whether err is one of several.
+func isAny(err error, several ...error) bool {
+	return slices.ContainsFunc(several, func(one error) bool { return errors.Is(err, one) })
+}
+
+// causeOf is the cause that the audit and the cards give when err withholds a yes.
 func causeOf(err error) approver.Cause {
 	switch {
 	case errors.Is(err, errBurned):
@@ -113,3 +108,54 @@ func causeOf(err error) approver.Cause {
 	}
 	return approver.StoreTrouble
 }
+
+// overLimit returns the verdict if err says that people were asked too often; ok is false for
+// every other error.
+func overLimit(why approver.Verdict, err error) (approver.Verdict, bool) {
+	var many *approver.TooManyError
+	if !errors.As(err, &many) {
+		return approver.Verdict{}, false
+	}
+	v := why.Blocked(many.ForAgent(), many.Error())
+	v.By, v.Rule, v.Where = approver.LimitedBy, "asks_per_minute."+many.Limit, approver.Position{}
+	if many.Limit == approver.OwnLimit {
+		v.Rule = "asks_about_approver"
+	}
+	return v, true
+}
+
+// publicCause says what the agent may know of an internal error.
+func publicCause(err error) string {
+	for _, plain := range []error{errAnswered, errBurned, errHeld, errTakenBack, errNoYes, approver.ErrOutdated} {
+		if errors.Is(err, plain) {
+			return plain.Error()
+		}
+	}
+	switch {
+	case errors.Is(err, ErrNotBound):
+		return "the call is not the one that was put before people"
+	case errors.Is(err, errNobodyLeft):
+		return "nobody is left who could approve it. Only the owner of the installation can mend that: " +
+			"approver status says how"
+	case errors.Is(err, errNobody):
+		return "the policy says who must decide it, and none of them can be reached here"
+	case errors.Is(err, errNotRunning):
+		return "approver is shutting down"
+	case errors.Is(err, errTooOld):
+		return "its request has ended"
+	case errors.Is(err, errNoTime):
+		return "the hook's own deadline leaves no time to ask anyone: raise --deadline and the agent's hook timeout"
+	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+		return "the hook stopped waiting"
+	}
+	if why := approver.UnbindableError(""); errors.As(err, &why) {
+		return why.Error()
+	}
+	if errors.Is(err, approver.ErrAway) {
+		return "approver's store does not answer; the user can see why with approver status"
+	}
+	return "approver's store or configuration has a problem (see its log)"
+}
+
+// errNotShared means that a call cannot wait for the answer to this request.
+var errNotShared = errors.New("the request is not for this call")

@@ -505,6 +505,23 @@ func testCall(id string) approver.ToolCall {
 		Args: []byte(`{"command":"git push --force"}`), Dir: "/repo", At: time.Now()}
 }
 
+// loaded is a request as it is stored.
+func (x *bench) loaded(id string) Request {
+	x.t.Helper()
+	r, _, err := x.Requests.load(x.t.Context(), id)
+	if err != nil {
+		x.t.Fatal(err)
+	}
+	return r
+}
+
+// typed is the yes of somebody in the Telegram chat who typed the code of a card.
+func typed(method approver.Method, card approver.Card) approver.Reply {
+	return approver.Reply{
+		Channel: "telegram", Conversation: "T", Sender: "1", Approve: true, Method: method, Code: card.Code,
+	}
+}
+
 func (x *bench) tap(c *chat, n int, sender string, approve bool) approver.Outcome {
 	msg, card := c.card(n)
 	conv := map[string]string{"telegram": "T", "discord": "D"}[c.name]

@@ -155,7 +155,7 @@ func TestFates(t *testing.T) {
 		approver.Denied, approver.Pending, approver.Approved, approver.Expired, approver.Withdrawn,
 	} {
 		for _, f := range []Fate{NoFate, Untaken, NotRun, DidRun} {
-			if _, err := (Request{State: s}).fated("a", f); err == nil {
+			if _, err := (Request{State: s}).setFate("a", f); err == nil {
 				t.Errorf("%v is %v", s, f)
 			}
 		}

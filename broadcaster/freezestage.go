@@ -8,9 +8,8 @@ import (
 	"approver.example/display"
 )
 
-// FreezeStage is the first stage of a Gate: it denies every call during a
-// freeze, and those of an agent that is frozen. If the store cannot say within StorePatience whether there is one, the
-// stage fails.
+// FreezeStage is the first stage of a Gate. It denies every call during a freeze, and those of
+// an agent that is frozen. It fails if the store does not answer within StorePatience.
 type FreezeStage struct {
 	Store approver.KV
 	Mark  *ControlMark // of the Broadcaster; nil notices no record that is older

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"approver.example"
+	"approver.example/broadcaster/sealing"
 )
 
 // Grants are the yeses that last.
@@ -25,7 +26,7 @@ type Grants struct {
 	store    approver.KV
 }
 
-// A lastingGrant is the record of a grant that lasts.
+// A lastingGrant is a yes that lasts, as it is stored.
 type lastingGrant struct {
 	Request Request   `json:"request"` // what people said yes to
 	Until   time.Time `json:"until"`
@@ -33,15 +34,15 @@ type lastingGrant struct {
 	Ended   string    `json:"ended,omitempty"` // expired or revoked
 }
 
-// storedGrant is a keptGrant whose request is sealed like every other.
+// A storedGrant is the record of a lastingGrant. Its request is sealed like every other.
 type storedGrant struct {
 	lastingGrant
 	Request json.RawMessage `json:"request"`
 }
 
-// use releases a call that a grant is for, without asking anybody: one
-// compare-and-set, which a revocation, the clock and a freeze can only lose or
-// win, and then the record. ErrNotFound means that there is no such grant.
+// use releases a call by a grant, without asking anybody. It counts the use by one
+// compare-and-set, which excludes a revocation and the end of the grant's time, then checks
+// for a freeze, then records it. ErrNotFound means that there is no such grant.
 func (k *Grants) use(
 	ctx context.Context, call approver.ToolCall, why approver.Verdict, fp approver.Fingerprint,
 ) (Request, error) {
@@ -86,39 +87,30 @@ func (k *Grants) use(
 	}
 }
 
-// holds reports that the grant is for this call.
+// holds reports whether the grant is for this call.
 func (g lastingGrant) holds(
 	call approver.ToolCall, why approver.Verdict, fp approver.Fingerprint, c Controls, now time.Time,
 ) bool {
 	r, term := g.Request, g.Request.Resolution.Grant
-	r.Parked = true // shares asks for no more than what must be the same
 	switch {
 	case g.Ended != "" || !now.Before(g.Until) || c.void(r, call) != nil || !r.Resolution.Approve:
 		return false
-	case call.Control != "" || r.Call.Control != "": // people are asked each time what approver asks about itself
+	case call.Control != "" || r.Call.Control != "": // questions about approver are asked each time
 		return false
-	case !fp.Bound(): // what runs could be another thing than what people saw
+	case !fp.Bound(): // something else could run than what people were shown
 		return false
 	case r.Verdict.Severity != approver.High || why.Severity != approver.High || !covers(r.Verdict, why):
 		return false
 	case term.Session && (call.Session == "" || call.Session != r.Call.Session):
 		return false
-	case obscured(r.Call): // kept by an approver that did not know of it
+	case obscured(r.Call): // an older version stored it, without this check
 		return false
 	}
-	return term.Lasts() && r.Parked && sameCall(r.Call, call, r.Fingerprint, fp)
+	return term.Lasts() && sameCall(r.Call, call, r.Fingerprint, fp)
 }
 
-// mayLast reports whether a yes to a request is one that is kept. One that is kept is for
-// several calls, as they come.
-func mayLast(r Request) bool {
-	term := r.Resolution.Grant
-	return term.Lasts() && r.Verdict.Appeal.Of == "" && mayShare(r.Verdict, r.Fingerprint, r.Call) &&
-		(!term.Session || r.Call.Session != "")
-}
-
-// makeLasting makes the grant that people gave with their yes, after the call that they
-// saw was released. Without a session there is none for a session.
+// makeLasting stores the grant that people gave with their yes, after the call that they saw
+// was released. A grant for a session needs a session.
 func (k *Grants) makeLasting(ctx context.Context, r Request) error {
 	term := r.Resolution.Grant
 	if r.State != approver.Consumed || !mayLast(r) {
@@ -149,10 +141,10 @@ func (k *Grants) makeLasting(ctx context.Context, r Request) error {
 	}
 }
 
-// void says why the yes to a request must not give this call; nil if it may. The freeze
-// of an agent counts whether it is of the agent that asked or of the one that comes back,
-// as calls of several sessions can share a yes. What is asked of approver itself outlives
-// a freeze, because lifting one is asked, too.
+// void says why a yes to a request must not release this call; nil if it may. A freeze of one
+// agent counts if it is of the agent that asked or of the one that comes back, because calls
+// of several sessions can share a yes. A question about approver itself outlives a freeze,
+// because lifting the freeze is such a question.
 func (c Controls) void(r Request, call approver.ToolCall) error {
 	own := r.Call.Control != "" && call.Control != ""
 	switch {
@@ -166,8 +158,8 @@ func (c Controls) void(r Request, call approver.ToolCall) error {
 	return nil
 }
 
-// stillGood is void by the controls of this moment, and that a yes that lasts was not
-// revoked. That the store cannot say is an error.
+// stillGood is Controls.void by the controls of this moment. It also fails if a yes that lasts
+// was revoked. It is an error if the store cannot say.
 func (k *Grants) stillGood(ctx context.Context, r Request, call approver.ToolCall) error {
 	c, err := readControls(ctx, k.store, k.mark)
 	if err != nil {
@@ -178,19 +170,19 @@ func (k *Grants) stillGood(ctx context.Context, r Request, call approver.ToolCal
 	}
 	g, _, err := k.load(ctx, scopeOf(r.Call, r.Fingerprint))
 	switch {
-	case errors.Is(err, approver.ErrNotFound): // it was for once alone
+	case errors.Is(err, approver.ErrNotFound): // the yes was for once
 		return nil
 	case err != nil:
 		return err
 	case g.Request.ID == r.ID && g.Ended == "revoked":
 		return errNoYes
-	case g.Request.ID == r.ID: // the session that asked may be another than the one that comes back
+	case g.Request.ID == r.ID: // another session may have asked
 		return c.void(g.Request, call)
 	}
 	return nil
 }
 
-// moot reports that what a question was about is over: a freeze began or ended since.
+// moot reports that the subject of a question is over: a freeze began or ended since.
 func (k *Grants) moot(ctx context.Context, r Request) (bool, error) {
 	if !aboutFreezes(r.Call) {
 		return false, nil
@@ -199,9 +191,9 @@ func (k *Grants) moot(ctx context.Context, r Request) (bool, error) {
 	return err == nil && c.changedSince(r), err
 }
 
-// Stands says why a yes would not give this call any more: for a freeze, because whoever
-// gave it was removed, because it was revoked, or because the store cannot say. Nil is
-// that it stands. Whether it is the same call is for the caller to look at.
+// Stands returns nil if a yes would still release this call, else why not: a freeze, the
+// removal of the person who gave it, its revocation, or a store that cannot say. The caller
+// checks that the call is the same.
 func (k *Grants) Stands(ctx context.Context, y approver.Yes, call approver.ToolCall) error {
 	if y.Request == "" {
 		return errNoYes
@@ -210,7 +202,7 @@ func (k *Grants) Stands(ctx context.Context, y approver.Yes, call approver.ToolC
 	return patiently(ctx, func() error { return k.stillGood(ctx, r, call) })
 }
 
-// yes is of r what Stands needs.
+// yesOf is the part of a request that Stands needs.
 func yesOf(r Request) *approver.Yes {
 	c := r.Call
 	c.Raw, c.Args, c.Command, c.Env = nil, nil, "", nil
@@ -225,20 +217,20 @@ func (k *Grants) load(ctx context.Context, scope string) (g lastingGrant, rev ap
 	var s storedGrant
 	if err = json.Unmarshal(value, &s); err == nil {
 		g = s.lastingGrant
-		g.Request, err = k.requests.sealer.Decode(s.Request)
+		g.Request, err = DecodeRequest(k.requests.sealer, s.Request)
 	}
-	if errors.Is(err, ErrSealed) {
+	if errors.Is(err, sealing.ErrUnknownKey) {
 		err = errUnreadable
 	}
 	return g, rev, err
 }
 
-// errUnreadable is of a grant whose key was taken away. It does not hold, and
-// another may take its place.
+// errUnreadable is the error of a grant whose key was taken away. The grant does not hold, and
+// another may replace it.
 var errUnreadable = fmt.Errorf("it is sealed under a key that is not known here: %w", approver.ErrNotFound)
 
 func (k *Grants) save(ctx context.Context, scope string, g lastingGrant, rev approver.Rev, before time.Time) error {
-	request, err := k.requests.sealer.Encode(g.Request)
+	request, err := EncodeRequest(k.requests.sealer, g.Request)
 	if err != nil {
 		return err
 	}

@@ -12,7 +12,7 @@ import (
 	"approver.example/display"
 )
 
-// This file lists and takes back grants: a yes that waits for calls.
+// This file lists grants, and takes them back.
 
 // A Grant is a yes that may still run something.
 type Grant struct {
@@ -22,13 +22,13 @@ type Grant struct {
 	By         string // who said yes, and where
 	Until      time.Time
 	Agent, Dir string
-	scope      string // of one that lasts
+	scope      string // of a grant that lasts
 }
 
 // ErrNoGrant means that there is nothing to take back.
 var ErrNoGrant = errors.New("there is no such grant: approver grants lists them")
 
-// List lists what may run without being asked again, the newest last.
+// List lists the grants that still hold, the newest last.
 func (k *Grants) List(ctx context.Context) ([]Grant, error) {
 	c, now, err := k.controls.Load(ctx)
 	if err != nil {
@@ -61,7 +61,7 @@ func (k *Grants) List(ctx context.Context) ([]Grant, error) {
 	return out, err
 }
 
-// listed is the grant by which a request, or an identical call, may still run.
+// listed describes a grant for people.
 func (k *Grants) listed(r Request, kind string, until time.Time, scope string) Grant {
 	card, res := k.cards.Of(r), r.Resolution
 	return Grant{
@@ -70,8 +70,8 @@ func (k *Grants) listed(r Request, kind string, until time.Time, scope string) G
 	}
 }
 
-// Revoke takes a grant back. It says whose hand it was in the audit. The record of a
-// request that cannot be read is taken away: nothing ran by it, and nothing will.
+// Revoke takes a grant back, and records by whom. A request whose record cannot be read is
+// deleted: nothing ran by it, and nothing will.
 func (k *Grants) Revoke(ctx context.Context, id, by string) error {
 	grants, err := k.List(ctx)
 	if err != nil && !errors.Is(err, ErrIncomplete) {
@@ -96,16 +96,13 @@ func (k *Grants) Revoke(ctx context.Context, id, by string) error {
 	case err != nil:
 		return err
 	}
-	_, err = k.audit.Record(ctx, approver.Record{
-		Event: approver.EventRevoked, Request: r.ID, Fingerprint: r.Fingerprint, Call: r.Call, Verdict: r.Verdict,
-		Note: "revoked by " + by,
-	})
+	_, err = k.audit.Record(ctx, eventRecord(r, approver.EventRevoked, "revoked by "+by))
 	k.editor.settle(r.ID)
 	return err
 }
 
-// discard takes away the record of a request that cannot be read. Whoever waits for it
-// asks anew.
+// discard deletes the record of a request that cannot be read. A call that waits for it is
+// asked anew.
 func (k *Grants) discard(ctx context.Context, id, by string) error {
 	note := approver.Record{
 		Event: approver.EventRevoked, Request: id, Note: "its record could not be read, and was taken away by " + by,
@@ -123,7 +120,7 @@ func (k *Grants) discard(ctx context.Context, id, by string) error {
 	return k.records.put(ctx, approver.Key("req", id), nil, rev, approver.NewRev(), time.Time{}, now.Add(time.Millisecond))
 }
 
-// end ends a grant: by its time, or by somebody's hand.
+// end ends a grant: its time is over, or somebody revoked it.
 func (k *Grants) end(ctx context.Context, scope, how, note string) error {
 	for {
 		g, rev, err := k.load(ctx, scope)
@@ -144,24 +141,23 @@ func (k *Grants) end(ctx context.Context, scope, how, note string) error {
 		} else if err != nil {
 			return err
 		}
-		event, r := approver.EventRevoked, g.Request
-		if how == "expired" {
-			event = approver.EventGrantExpired
-		} else {
-			k.spend(ctx, r.ID)
+		event := approver.EventGrantExpired
+		if how != "expired" {
+			event = approver.EventRevoked
+			k.cancelYes(ctx, g.Request.ID)
 		}
-		_, err = k.audit.Record(ctx, approver.Record{
-			Event: event, At: now, Request: r.ID, Fingerprint: r.Fingerprint, Call: r.Call, Verdict: r.Verdict, Note: note,
-		})
+		rec := eventRecord(g.Request, event, note)
+		rec.At = now
+		_, err = k.audit.Record(ctx, rec)
 		return err
 	}
 }
 
-// spend has a yes that was taken back given to nobody again, and to none of the calls that
-// it still waits for. Another yes may take the place of its grant: see stillGood.
-func (k *Grants) spend(ctx context.Context, id string) {
+// cancelYes ends the time in which a revoked yes may still be taken, for the first call and
+// for those that share it. A new grant may replace the old one: see stillGood.
+func (k *Grants) cancelYes(ctx context.Context, id string) {
 	_, err := k.requests.change(ctx, id, func(r Request, now time.Time) (Request, error) {
-		return r.spend(approver.Revoked, now)
+		return r.cancelYes(approver.Revoked, now)
 	})
 	switch {
 	case err == nil:
@@ -171,7 +167,7 @@ func (k *Grants) spend(ctx context.Context, id string) {
 	}
 }
 
-// awaitLasting waits until the grant of a request can be used, while ctx lives.
+// awaitLasting waits until the grant of a request is stored, or ctx ends.
 func (k *Grants) awaitLasting(ctx context.Context, r Request) (until time.Time, ok bool) {
 	for {
 		g, _, err := k.load(ctx, scopeOf(r.Call, r.Fingerprint))

@@ -168,9 +168,7 @@ func TestGrantsOutliveAKeyChange(t *testing.T) {
 		if g, err := y.Grants.List(t.Context()); len(g) != 2 || err != nil {
 			t.Errorf("%+v, %v", g, err)
 		}
-		typed := y.Answers.Reply(t.Context(), approver.Reply{
-			Channel: "telegram", Conversation: "T", Sender: "1", Approve: true, Method: approver.ByCode, Code: card.Code,
-		})
+		typed := y.Answers.Reply(t.Context(), typed(approver.ByCode, card))
 		if typed.Kind != approver.OutcomeRecorded {
 			t.Errorf("the code of the old key: %+v", typed)
 		}

@@ -58,7 +58,7 @@ func TestWhichCardsAreLost(t *testing.T) {
 			if tt.lost {
 				want = []int{1}
 			}
-			if got := x.poster.lost(r, now); !slices.Equal(got, want) {
+			if got := x.poster.lostPostings(r, now); !slices.Equal(got, want) {
 				t.Errorf("%s: %v", name, got)
 			}
 		}
@@ -104,10 +104,7 @@ func TestACardThatArrivesAfterItWasReplaced(t *testing.T) {
 				if old.OneTap || !old.Code.IsZero() || old.Result == "" || strings.Contains(old.Result, "Replaced") == ended {
 					t.Errorf("the old card shows %+v", old)
 				}
-				r, _, err := x.Requests.load(t.Context(), live.Request)
-				if err != nil {
-					t.Fatal(err)
-				}
+				r := x.loaded(live.Request)
 				if voids := slices.DeleteFunc(slices.Clone(r.Postings),
 					func(p Posting) bool { return p.Phase != Void }); len(voids) != 1 || voids[0].takesCode() {
 					t.Errorf("replaced: %+v", voids)
@@ -250,10 +247,7 @@ func TestHowLongACardIsWanted(t *testing.T) {
 				answer := x.askAsync(t.Context(), testCall("c1"), approver.High)
 				time.Sleep(time.Second)
 				_, card := x.dc.card(0)
-				r, _, err := x.Requests.load(t.Context(), card.Request)
-				if err != nil {
-					t.Fatal(err)
-				}
+				r := x.loaded(card.Request)
 				tt.change(x.bench, &r)
 				if name != "the store is away" && name != "the request was withdrawn" {
 					x.put(t, r)
@@ -345,10 +339,7 @@ func TestALostCardIsReplacedOnce(t *testing.T) {
 					return nil
 				})
 				_, card := x.tg.card(0)
-				r, _, err := x.Requests.load(t.Context(), card.Request)
-				if err != nil {
-					t.Fatal(err)
-				}
+				r := x.loaded(card.Request)
 				r.Postings = slices.Clone(r.Postings)
 				slices.SortFunc(r.Postings, func(a, b Posting) int { return strings.Compare(b.To.Channel, a.To.Channel) })
 				r.Postings[0].Phase, r.Postings[0].Ref, r.Postings[0].Until = Sending, approver.Ref{}, time.Now()

@@ -44,10 +44,7 @@ func TestWhichMessagesAreFound(t *testing.T) {
 				answer := x.askAsync(t.Context(), testCall("c1"), approver.High)
 				synctest.Wait()
 				_, card := x.tg.card(0)
-				r, _, err := x.Requests.load(t.Context(), card.Request)
-				if err != nil {
-					t.Fatal(err)
-				}
+				r := x.loaded(card.Request)
 				at := 0
 				for i, p := range r.Postings {
 					if p.To.Channel == "telegram" {

@@ -93,17 +93,17 @@ func TestAnEndedRemovalGivesNoPlace(t *testing.T) {
 func TestWhatWasSeenOfTheControls(t *testing.T) {
 	now := time.Now()
 	seen := Controls{Burned: now, Removed: []Removal{{Person: "ada", At: now}}}
-	if err := errors.Join(seen.stillAs(nil), seen.StillAs(seen)); err != nil {
+	if err := errors.Join(seen.StillAs(nil), seen.StillAs(&seen)); err != nil {
 		t.Error(err)
 	}
 	frozen := seen
 	frozen.Burned = now.Add(1)
-	if err := frozen.StillAs(seen); !errors.Is(err, errFrozenSince) {
+	if err := frozen.StillAs(&seen); !errors.Is(err, errFrozenSince) {
 		t.Errorf("a freeze since: %v", err)
 	}
 	gone := seen
 	gone.Removed = append(gone.Removed[:1:1], Removal{Person: "bob", At: now})
-	if err := gone.StillAs(seen); !errors.Is(err, errRemovedSince) {
+	if err := gone.StillAs(&seen); !errors.Is(err, errRemovedSince) {
 		t.Errorf("a removal since: %v", err)
 	}
 }
@@ -117,12 +117,12 @@ func TestWhatTheRecordSaysOfARemoval(t *testing.T) {
 	}{"neither": {}, "a pause": {true, false, 1}, "observe mode": {false, true, 1}, "both": {true, true, 2}} {
 		story(t, func(t *testing.T, x *bench) {
 			if tt.pause {
-				if _, err := x.Controls.Pause(t.Context(), time.Minute, true, "Bob"); err != nil {
+				if _, err := x.Controls.Pause(t.Context(), nil, time.Minute, true, "Bob"); err != nil {
 					t.Fatal(err)
 				}
 			}
 			if tt.observe {
-				if _, err := x.Controls.Observe(t.Context(), time.Minute, "Bob"); err != nil {
+				if _, err := x.Controls.Observe(t.Context(), nil, time.Minute, "Bob"); err != nil {
 					t.Fatal(err)
 				}
 			}

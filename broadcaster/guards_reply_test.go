@@ -55,17 +55,12 @@ func TestWhereACodeLeads(t *testing.T) {
 				answer := x.askAsync(t.Context(), testCall("c1"), approver.High)
 				time.Sleep(time.Second)
 				_, card := x.tg.card(0)
-				r, _, err := x.Requests.load(t.Context(), card.Request)
-				if err != nil {
-					t.Fatal(err)
-				}
+				r := x.loaded(card.Request)
 				own, other := 0, 1
 				if r.Postings[0].To.Channel != "telegram" {
 					own, other = 1, 0
 				}
-				rep := approver.Reply{
-					Channel: "telegram", Conversation: "T", Sender: "1", Approve: true, Method: approver.ByCommand, Code: card.Code,
-				}
+				rep := typed(approver.ByCommand, card)
 				if strings.HasPrefix(name, "by its id") {
 					rep.Request = card.Request
 				}
@@ -169,9 +164,7 @@ func TestAPanicUnderAnAnswer(t *testing.T) {
 			}
 		})
 		_, card := x.tg.card(0)
-		typed := approver.Reply{
-			Channel: "telegram", Conversation: "T", Sender: "1", Approve: true, Method: approver.ByCommand, Code: card.Code,
-		}
+		typed := typed(approver.ByCommand, card)
 		if out := x.Answers.Reply(t.Context(), typed); out.Kind != approver.OutcomeRefused ||
 			!strings.Contains(out.Text, "does not count") {
 			t.Errorf("%+v", out)

@@ -24,10 +24,7 @@ func TestACardThatWasNeverSentIsNotUnsure(t *testing.T) {
 			answer := x.askAsync(t.Context(), testCall("c1"), approver.High)
 			synctest.Wait()
 			_, card := x.dc.card(0)
-			r, _, err := x.Requests.load(t.Context(), card.Request)
-			if err != nil {
-				t.Fatal(err)
-			}
+			r := x.loaded(card.Request)
 			for i, p := range r.Postings {
 				if p.To.Channel != "telegram" {
 					continue

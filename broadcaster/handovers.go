@@ -5,7 +5,7 @@ import (
 	"sync"
 )
 
-// handovers has the yeses that connections of this process are about to get.
+// handovers are the yeses that connections of this process are about to get.
 type handovers struct {
 	mu sync.Mutex
 	of map[string]handover // by connection
@@ -29,7 +29,7 @@ func (g *handovers) begin(holder, request string) {
 	g.of[holder] = handover{request, make(chan struct{})}
 }
 
-// end notes that it has it, or will not get it.
+// end notes that a connection has its yes, or will not get it.
 func (g *handovers) end(holder string) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -40,7 +40,7 @@ func (g *handovers) end(holder string) {
 }
 
 // wait waits until no connection of this process is about to get the yes of a request. It
-// reports whether that was before ctx ended.
+// reports false if ctx ends first.
 func (g *handovers) wait(ctx context.Context, request string) bool {
 	for {
 		var done chan struct{}

@@ -175,9 +175,7 @@ func TestParallelGuessesAreCounted(t *testing.T) {
 			t.Errorf("told %v", told)
 		}
 		_, card := x.tg.card(0)
-		if out := x.Answers.Reply(t.Context(), approver.Reply{
-			Channel: "telegram", Conversation: "T", Sender: "1", Approve: true, Method: approver.ByCode, Code: card.Code,
-		}); out.Kind != approver.OutcomeLocked {
+		if out := x.Answers.Reply(t.Context(), typed(approver.ByCode, card)); out.Kind != approver.OutcomeLocked {
 			t.Errorf("the right code after that: %+v", out)
 		}
 		x.tap(x.tg, 0, "2", false)
@@ -192,9 +190,7 @@ func TestRightCodesDoNotLock(t *testing.T) {
 			answer := x.askAsync(t.Context(), testCall(fmt.Sprintf("c%d", i)), approver.Catastrophic)
 			synctest.Wait()
 			_, card := x.tg.card(-1)
-			if out := x.Answers.Reply(t.Context(), approver.Reply{
-				Channel: "telegram", Conversation: "T", Sender: "1", Approve: true, Method: approver.ByCode, Code: card.Code,
-			}); out.Kind != approver.OutcomeApproved {
+			if out := x.Answers.Reply(t.Context(), typed(approver.ByCode, card)); out.Kind != approver.OutcomeApproved {
 				t.Fatalf("code %d: %+v", i, out)
 			}
 			<-answer
@@ -373,9 +369,7 @@ func TestTheCodeOfAFailedCardIsVoid(t *testing.T) {
 		x.Channels.byName["telegram"] = failing{x.tg, &card}
 		answer := x.askAsync(t.Context(), testCall("c1"), approver.Catastrophic)
 		synctest.Wait()
-		out := x.Answers.Reply(t.Context(), approver.Reply{
-			Channel: "telegram", Conversation: "T", Sender: "1", Approve: true, Method: approver.ByCode, Code: card.Code,
-		})
+		out := x.Answers.Reply(t.Context(), typed(approver.ByCode, card))
 		if out.Kind != approver.OutcomeUnknown {
 			t.Errorf("the code of a card that was not shown whole: %+v", out)
 		}

@@ -153,9 +153,9 @@ func TestTheLastHoldEndsPauseAndObserve(t *testing.T) {
 			x := newBench(t, newMemKV())
 			var err error
 			if pause {
-				_, err = x.Controls.Pause(t.Context(), MaxPause, true, "Ada")
+				_, err = x.Controls.Pause(t.Context(), nil, MaxPause, true, "Ada")
 			} else {
-				_, err = x.Controls.Observe(t.Context(), time.Hour, "Ada")
+				_, err = x.Controls.Observe(t.Context(), nil, time.Hour, "Ada")
 			}
 			if err != nil {
 				t.Fatal(err)

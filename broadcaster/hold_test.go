@@ -164,7 +164,7 @@ func TestHoldsAreBounded(t *testing.T) {
 func TestHoldStandsWhileObserving(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := newBench(t, newMemKV())
-		if _, err := x.Controls.Observe(t.Context(), time.Hour, "Ada"); err != nil {
+		if _, err := x.Controls.Observe(t.Context(), nil, time.Hour, "Ada"); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := x.Controls.Hold(t.Context(), testWho, "approver", "r"); err != nil {

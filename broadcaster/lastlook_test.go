@@ -157,7 +157,7 @@ func TestAYesThatIsNotGivenAgain(t *testing.T) {
 // store puts a record in place of whatever there is.
 func (x *bench) store(t *testing.T, r Request) {
 	t.Helper()
-	value, err := x.Requests.sealer.Encode(r)
+	value, err := EncodeRequest(x.Requests.sealer, r)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -186,7 +186,7 @@ func TestNobodyIsToldBeforeTheLastLook(t *testing.T) {
 				x.handovers.begin("h", "r") // as where the release is tried again
 				short, cancel := context.WithTimeout(t.Context(), time.Second)
 				defer cancel()
-				if _, ok := x.releases.given(short, r); ok {
+				if _, ok := x.releases.awaitHandover(short, r); ok {
 					t.Error("told at once")
 				}
 				x.handovers.end("h")
@@ -196,8 +196,8 @@ func TestNobodyIsToldBeforeTheLastLook(t *testing.T) {
 					t.Fatal(err)
 				}
 				x.store(t, next)
-				got, ok := x.releases.given(t.Context(), r)
-				if !ok || !got.gaveNothing(got.Also) {
+				got, ok := x.releases.awaitHandover(t.Context(), r)
+				if !ok || !got.withheldFromAll(got.Also) {
 					t.Errorf("%v %+v", ok, got)
 				}
 			})

@@ -229,10 +229,7 @@ func TestWhatIsFinalForOneDaemonIsNotForAll(t *testing.T) {
 					isOver(t, able.at(id))
 				}
 				time.Sleep(time.Minute)
-				r, _, err := x.Requests.load(t.Context(), card.Request)
-				if err != nil {
-					t.Fatal(err)
-				}
+				r := x.loaded(card.Request)
 				now := time.Now()
 				if edits.Load() != 1 || !r.Attention(now).IsZero() || r.Postings[0].Shown != others {
 					t.Errorf("%d edits, due %v, %+v", edits.Load(), r.Attention(now).Sub(now), r.Postings[0])

@@ -12,9 +12,7 @@ import (
 	"approver.example/tokens"
 )
 
-// This file finds the request that an answer is about, and the card that it answers.
-
-// A finder finds the request that an answer is for.
+// A finder finds the request that an answer is for, and the card that it answers.
 type finder struct {
 	requests    *Requests
 	editor      *editor
@@ -27,15 +25,13 @@ type finder struct {
 	store       approver.KV
 }
 
-// locate finds the request that a reply is about, and the card that it answers.
-// A non-nil outcome means that there is none.
+// locate finds the request that a reply is for, and the card that it answers. A non-nil
+// outcome means that there is none.
 func (f *finder) locate(
 	ctx context.Context, rep approver.Reply, who approver.Person,
 ) (Request, Posting, *approver.Outcome) {
 	if rep.Method == approver.NoMethod {
-		return Request{}, Posting{}, &approver.Outcome{
-			Kind: approver.OutcomeRefused, Text: "This answer has no form that counts.",
-		}
+		return none(approver.OutcomeRefused, "This answer has no form that counts.")
 	}
 	lock := lockKey(who, rep)
 	if !rep.Code.IsZero() {
@@ -57,9 +53,9 @@ func (f *finder) locate(
 	return f.byCard(ctx, rep)
 }
 
-// byID finds the request that somebody named on this machine. Whoever may see
-// the cards of a conversation may answer there, also while its card has not
-// arrived: nobody watches a terminal that is asked from a script.
+// byID finds a request that somebody on this machine named by its id. Whoever may see the
+// cards of a conversation may answer there, also before the card has arrived: nobody watches a
+// terminal when a script answers.
 func (f *finder) byID(ctx context.Context, rep approver.Reply) (Request, Posting, *approver.Outcome) {
 	unknown := &approver.Outcome{
 		Kind: approver.OutcomeUnknown, Text: "There is no such request here: approver pending lists those that are open.",
@@ -78,10 +74,15 @@ func (f *finder) byID(ctx context.Context, rep approver.Reply) (Request, Posting
 			return r, p, nil
 		}
 	}
-	if !shownOn(r.Verdict, rep.Channel) { // who knows of it all the same may say no
+	if !shownOn(r.Verdict, rep.Channel) { // somebody who knows its id may still deny it
 		return r, Posting{}, nil
 	}
 	return r, Posting{}, unknown
+}
+
+// none is the result when no request is found.
+func none(kind approver.OutcomeKind, text string) (Request, Posting, *approver.Outcome) {
+	return Request{}, Posting{}, &approver.Outcome{Kind: kind, Text: text}
 }
 
 func lockedOut(until time.Time) *approver.Outcome {
@@ -97,9 +98,9 @@ func (f *finder) trouble(err error) *approver.Outcome {
 	}
 }
 
-// byCard finds the request of a button or of a reply to a card. The button's
-// data came through the client and proves nothing: the message must be a card
-// of that request in that conversation.
+// byCard finds the request of a button, or of a reply to a card. The data of a button comes
+// through the client and proves nothing, so the message must be a card of that request in that
+// conversation.
 func (f *finder) byCard(ctx context.Context, rep approver.Reply) (Request, Posting, *approver.Outcome) {
 	unknown := &approver.Outcome{Kind: approver.OutcomeUnknown, Text: "There is no such request in this conversation."}
 	if !rep.Method.OnCard() && rep.Method != approver.ByPlain || rep.Request == "" || rep.Message == "" {
@@ -108,7 +109,7 @@ func (f *finder) byCard(ctx context.Context, rep approver.Reply) (Request, Posti
 	waiting, stop := context.WithTimeout(ctx, PostTimeout)
 	defer stop()
 	var hint <-chan struct{}
-	for {
+	for watched := false; ; {
 		r, err := f.requests.loadPatiently(ctx, rep.Request)
 		if errors.Is(err, approver.ErrNotFound) {
 			return Request{}, Posting{}, f.forgotten(rep)
@@ -130,7 +131,7 @@ func (f *finder) byCard(ctx context.Context, rep approver.Reply) (Request, Posti
 				lost = i
 			}
 		}
-		if here >= 0 && r.ended() { // what is on its way is on it for nobody
+		if here >= 0 && r.ended() { // no card of it takes an answer any more
 			if !rep.Method.OnCard() {
 				return r, r.Postings[here], nil
 			}
@@ -140,17 +141,15 @@ func (f *finder) byCard(ctx context.Context, rep approver.Reply) (Request, Posti
 			return f.foundCard(ctx, r, lost, rep.Message)
 		}
 		// A fast thumb can be ahead of the platform's answer to our own post.
-		if sending && hint == nil {
-			if hint, err = f.store.Watch(waiting, approver.Key("req", r.ID)); err != nil {
-				hint = nil
-			}
+		if sending && !watched {
+			watched, hint = true, hints(waiting, f.store, approver.Key("req", r.ID))
 		}
 		switch {
-		case sending && hinted(waiting, hint, retryEvery):
+		case sending && hinted(waiting, &hint, retryEvery):
 			continue
 		case lost >= 0 && rep.Method.OnCard():
 			return f.foundCard(ctx, r, lost, rep.Message)
-		case !sending && here >= 0 && rep.Method.OnCard(): // else its note may only be late
+		case !sending && here >= 0 && rep.Method.OnCard(): // else the note of the card may be late
 			ref := approver.Ref{Destination: r.Postings[here].To, Message: rep.Message}
 			f.tasks.start(func(ctx context.Context) { f.editor.retire(ctx, r, ref) })
 		}
@@ -158,12 +157,10 @@ func (f *finder) byCard(ctx context.Context, rep approver.Reply) (Request, Posti
 	}
 }
 
-// byCode finds the request of a typed code, and counts wrong ones.
+// byCode finds the request of a typed code, and counts wrong codes.
 func (f *finder) byCode(ctx context.Context, rep approver.Reply, lock string) (Request, Posting, *approver.Outcome) {
 	if rep.Method != approver.ByCode && rep.Method != approver.ByCommand {
-		return Request{}, Posting{}, &approver.Outcome{
-			Kind: approver.OutcomeRefused, Text: "This answer has no form that counts.",
-		}
+		return none(approver.OutcomeRefused, "This answer has no form that counts.")
 	}
 	// The try is counted before the code is looked up, and given back if the code
 	// was right: many tries at once are no way around the count.
@@ -197,11 +194,11 @@ func (f *finder) byCode(ctx context.Context, rep approver.Reply, lock string) (R
 		text = fmt.Sprintf("No request here has that code. Too many wrong codes: you are locked out in this conversation "+
 			"for %d minutes.", int(LockFor.Minutes()))
 	}
-	return Request{}, Posting{}, &approver.Outcome{Kind: approver.OutcomeUnknown, Text: text}
+	return none(approver.OutcomeUnknown, text)
 }
 
-// postingOfCode returns ErrNotFound for every code that is wrong in any way:
-// a guesser learns nothing from the difference.
+// postingOfCode returns ErrNotFound for every wrong code, so that a guesser learns nothing
+// from the difference.
 func (f *finder) postingOfCode(ctx context.Context, rep approver.Reply) (Request, Posting, error) {
 	r, p, err := f.postingOfHash(ctx, rep, rep.Code.Hash(f.codeKey))
 	for _, old := range f.oldCodeKeys {

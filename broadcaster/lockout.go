@@ -20,8 +20,8 @@ const (
 	LockFor         = 10 * time.Minute // … lock that person there for this long
 )
 
-// wrongCodes are the tries of one person in one conversation: the wrong ones, and
-// those that are being looked up.
+// wrongCodes are the tries of one person in one conversation: those that were wrong, and those
+// that are still being checked.
 type wrongCodes struct {
 	At     []time.Time `json:"at"`
 	Locked time.Time   `json:"locked,omitzero"`
@@ -42,13 +42,13 @@ func (s wrongCodes) until(now time.Time) time.Time {
 	return time.Time{}
 }
 
-// recent forgets tries that are too old to count.
+// recent removes tries that are too old to count.
 func (s wrongCodes) recent(now time.Time) wrongCodes {
 	s.At = slices.DeleteFunc(slices.Clone(s.At), func(t time.Time) bool { return now.Sub(t) >= WrongCodeWindow })
 	return s
 }
 
-// A lockout counts wrong codes.
+// A lockout counts wrong codes, and locks out whoever typed too many.
 type lockout struct {
 	controls *Controller
 	records  *records
@@ -57,14 +57,14 @@ type lockout struct {
 	memory lockoutMemory
 }
 
-// until is when a person's lock in a conversation ends, or zero.
+// until is when a person's lock in a conversation ends; zero means that there is none.
 func (l *lockout) until(ctx context.Context, key string) (time.Time, error) {
 	s, _, now, err := l.load(ctx, key)
 	return s.until(now), err
 }
 
-// try counts a try before its code is looked up. A person who is locked, or
-// has as many tries under way as may be wrong, gets no try.
+// try counts a try before its code is checked. A person who is locked out, or whose tries
+// under way may use up the limit, gets no try.
 func (l *lockout) try(ctx context.Context, key string) (try, locked time.Time, err error) {
 	err = l.change(ctx, key, func(s *wrongCodes, now time.Time) bool {
 		if locked = s.until(now); !locked.IsZero() {
@@ -79,7 +79,7 @@ func (l *lockout) try(ctx context.Context, key string) (try, locked time.Time, e
 	return try, locked, err
 }
 
-// tried takes a right try back, and locks after the last wrong one. left is how
+// tried takes a right try back, and locks the person out after the last wrong one. left is how
 // many wrong ones are left.
 func (l *lockout) tried(ctx context.Context, key string, try time.Time, right bool) (left int, err error) {
 	err = l.change(ctx, key, func(s *wrongCodes, now time.Time) bool {
@@ -88,7 +88,7 @@ func (l *lockout) tried(ctx context.Context, key string, try time.Time, right bo
 			return true
 		}
 		if now.Before(s.Locked) {
-			left = 0 // another try of the same moment was the last
+			left = 0 // a try at the same time used up the limit
 			return false
 		}
 		if left = MaxWrongCodes - len(s.At); left > 0 {
@@ -112,7 +112,7 @@ func (l *lockout) load(ctx context.Context, key string) (s wrongCodes, rev appro
 		return wrongCodes{}, "", now, err
 	}
 	if was, long, ok := l.memory.lost(key, rev, now); ok {
-		s = was // they count all the same
+		s = was // they still count
 		if long {
 			err = l.controls.Distrust(context.WithoutCancel(ctx), approver.AlarmStore,
 				"the store has lost wrong codes that were typed a moment ago")
@@ -142,9 +142,9 @@ func (l *lockout) change(ctx context.Context, key string, step func(s *wrongCode
 	}
 }
 
-// lockoutMemory remembers the tries of this process, so that whoever can write to the
-// store cannot take them back. The zero value remembers nothing. All methods are
-// safe for concurrent use.
+// lockoutMemory remembers the tries that this process stored, so that nobody who can write to
+// the store can take them back. The zero value remembers nothing. All methods are safe for
+// concurrent use.
 type lockoutMemory struct {
 	mu sync.Mutex
 	of map[string]rememberedCodes // by key of the record
@@ -163,8 +163,8 @@ const (
 	pastRevs      = 16
 )
 
-// note remembers what was written. Where there is room for no more, what was over
-// goes first, and then what was written longest ago: of that the store alone tells.
+// note remembers what was written. If the memory is full, it forgets what is over, and then
+// what was written longest ago: for that, only the store counts.
 func (k *lockoutMemory) note(key string, s wrongCodes, prev, next approver.Rev, now time.Time) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -178,7 +178,7 @@ func (k *lockoutMemory) note(key string, s wrongCodes, prev, next approver.Rev, 
 	k.of[key] = rememberedCodes{s, next, past[max(0, len(past)-pastRevs):], now}
 }
 
-// prune makes room: in one go for many, because it looks at all.
+// prune makes room for many, because it looks at all of them.
 func (k *lockoutMemory) prune(now time.Time) {
 	maps.DeleteFunc(k.of, func(_ string, old rememberedCodes) bool { return old.over(now) })
 	if len(k.of) < maxRemembered {
@@ -195,9 +195,9 @@ func (k rememberedCodes) over(now time.Time) bool {
 	return !now.Before(k.at.Add(max(WrongCodeWindow, LockFor)))
 }
 
-// lost returns the wrong codes that the store has lost, ok if there are any: the store has
-// no record of them, or one that this process has replaced since. long means that they
-// were written too long ago for a fail-over to explain it.
+// lost returns the wrong codes that the store has lost: it has no record of them, or one that
+// this process has replaced since. ok is false if there are none. long means that they were
+// written too long ago for a fail-over to explain the loss.
 func (k *lockoutMemory) lost(key string, rev approver.Rev, now time.Time) (s wrongCodes, long, ok bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -206,11 +206,11 @@ func (k *lockoutMemory) lost(key string, rev approver.Rev, now time.Time) (s wro
 		return wrongCodes{}, false, false
 	}
 	if long = now.Sub(was.at) > failoverLag; long {
-		was.at = now // said once
+		was.at = now // report it once
 		k.of[key] = was
 	}
 	return was.wrongCodes, long, true
 }
 
-// failoverLag is what a fail-over may take along.
+// failoverLag is how much of the last writes a fail-over may lose.
 const failoverLag = 10 * time.Second

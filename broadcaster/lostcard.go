@@ -11,13 +11,12 @@ import (
 	"github.com/google/uuid"
 )
 
-// This file knows again the cards that no note knows: one whose post was carried out
-// and whose answer was lost, and one of a request that the store has lost.
+// This file recognizes cards without a note: the platform's answer to their post was lost, or
+// the store has lost their request.
 
-// foundCard notes that a message, whose button somebody pressed, is a card of the i-th
-// posting: the answer to a post was lost. From then on it is brought up to date like any
-// other. A yes counts only if it is known that such a card shows everything. Once the
-// request has ended, any of its cards is one that nobody noted, or that was replaced.
+// foundCard notes that a message whose button somebody pressed is a card of the i-th posting.
+// The platform's answer to its post was lost. From then on the card is updated like any other.
+// A yes counts only if the card is known to show everything.
 func (f *finder) foundCard(
 	ctx context.Context, r Request, i int, message string,
 ) (Request, Posting, *approver.Outcome) {
@@ -49,9 +48,9 @@ func (f *finder) foundCard(
 	return r, p, nil
 }
 
-// stillLive puts a card of a request that has ended back among those that are to be
-// brought up to date: somebody has just answered it, so it may have its buttons still. An
-// edit that came late may have brought them back, or it was given up.
+// stillLive has a card of an ended request updated again: somebody has just answered it, so it
+// may still have its buttons. An edit that came late may have brought them back, or the card
+// was given up.
 func (f *finder) stillLive(ctx context.Context, id string, rep approver.Reply) {
 	_, err := f.requests.change(ctx, id, func(r Request, _ time.Time) (Request, error) {
 		i := slices.IndexFunc(r.Postings, func(p Posting) bool {
@@ -73,13 +72,13 @@ func (f *finder) stillLive(ctx context.Context, id string, rep approver.Reply) {
 	}
 }
 
-// foreignFor is how long a request that this process knows nothing of may be an open
-// one of another installation with the same bot.
+// foreignFor is how long an unknown request may be an open one of another installation with
+// the same bot.
 const foreignFor = time.Hour
 
-// forgotten is what somebody is told who presses a card of a request that the store
-// does not have. If it is ours, or too old to be open anywhere, the card loses its
-// buttons, unless the store finds it again.
+// forgotten is what somebody is told who presses a card whose request the store does not have.
+// If the request was of this process, or is too old to be open anywhere, the card loses its
+// buttons, unless the store finds the request again.
 func (f *finder) forgotten(rep approver.Reply) *approver.Outcome {
 	_, _, ours := f.requests.cache.last(rep.Request)
 	if !rep.Method.OnCard() || !ours && time.Since(madeAt(rep.Request)) < foreignFor {
@@ -114,7 +113,7 @@ func forgottenCard(request string) approver.Card {
 	}
 }
 
-// madeAt is when a request was made, as its id says. Of anything else it is now.
+// madeAt is when a request was made, as its id says. For any other id it is now.
 func madeAt(request string) time.Time {
 	id, err := uuid.Parse(request)
 	if err != nil || id.Version() != 7 {

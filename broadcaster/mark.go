@@ -5,22 +5,21 @@ import (
 	"sync/atomic"
 )
 
-// This file notices that the record of a freeze was taken out of the store, or an
-// older one put in its place. Both stop every call, and somebody is told.
+// This file detects that the record of the controls was removed from the store, or replaced by
+// an older one. Either stops every call and raises an alarm.
 
-// A ControlMark remembers the newest version of the controls that this process
-// knows of, and a freeze that its store did not take. The zero value knows none. All
-// methods are safe for concurrent use.
+// A ControlMark remembers the newest version of the controls that this process knows, and a
+// freeze that its store refused. The zero value knows none. All methods are safe for
+// concurrent use.
 type ControlMark struct {
 	version atomic.Uint64
 	gone    atomic.Pointer[removedPeople]
 	held    atomic.Pointer[heldFreeze]
 	wake    chan struct{}
-	giving  chan struct{} // has something in it while the store is told of what is held, or of its end
+	giving  chan struct{} // full while a goroutine writes the held freeze, or its end, to the store
 }
 
-// NewControlMark returns a mark that knows of a version, such as the one that the
-// audit is bound to.
+// NewControlMark returns a mark that knows a version, such as the one in the audit.
 func NewControlMark(version uint64) *ControlMark {
 	m := &ControlMark{wake: make(chan struct{}, 1), giving: make(chan struct{}, 1)}
 	m.version.Store(version)
@@ -35,13 +34,13 @@ func (m *ControlMark) Version() uint64 {
 	return m.version.Load()
 }
 
-// check returns the controls to act on. known is the newest version that was known
-// before they were read: a store that has an older one has lost a change. A change that
-// comes while they are read makes no alarm.
+// check returns the controls to act on. known is the newest version that was known before they
+// were read: a store with an older one has lost a change. A change while they are read raises
+// no alarm.
 func (m *ControlMark) check(c Controls, known uint64) Controls {
 	switch {
 	case c.Missing:
-		c.Removed = m.Removed() // what is written in its place has them again
+		c.Removed = m.Removed() // the next record keeps the removals
 	case c.Version < known:
 		c = Controls{
 			Version: c.Version, Missing: true, Freeze: Freeze{By: "approver", Reason: rolledBack}, Removed: m.Removed(),
@@ -63,7 +62,7 @@ func (m *ControlMark) check(c Controls, known uint64) Controls {
 	return m.with(c)
 }
 
-// remember remembers who was removed, unless what is known is newer.
+// remember keeps who was removed, unless a newer version is known.
 func (m *ControlMark) remember(c Controls) {
 	for {
 		was := m.gone.Load()
@@ -76,13 +75,13 @@ func (m *ControlMark) remember(c Controls) {
 	}
 }
 
-// removedPeople are the people who were removed, as a version of the controls has them.
+// removedPeople are the removals in one version of the controls.
 type removedPeople struct {
 	version uint64
 	people  []Removal
 }
 
-// Removed are the people who were removed, as far as this process knows.
+// Removed returns the removals that this process knows of.
 func (m *ControlMark) Removed() []Removal {
 	if m == nil {
 		return nil
@@ -93,7 +92,8 @@ func (m *ControlMark) Removed() []Removal {
 	return nil
 }
 
-// hold makes a freeze hold here until took. The first one stays, and knows of the newest.
+// hold makes a freeze hold in this process until took. A second one keeps the first, and notes
+// when the newest came.
 func (m *ControlMark) hold(f Freeze) {
 	f = f.bounded() // as the store will have it
 	for {
@@ -110,7 +110,7 @@ func (m *ControlMark) hold(f Freeze) {
 	}
 }
 
-// holding is the freeze that holds here, or nil.
+// holding is the freeze that this process holds, or nil.
 func (m *ControlMark) holding() *heldFreeze {
 	if m == nil {
 		return nil
@@ -118,15 +118,15 @@ func (m *ControlMark) holding() *heldFreeze {
 	return m.held.Load()
 }
 
-// took ends what held here before the store took a record with it, or with its end. One
-// that has come since goes on to hold.
+// took ends the freeze that this process held before the store took it, or its end. A freeze
+// that came since stays.
 func (m *ControlMark) took(held *heldFreeze) {
 	for now := m.held.Load(); now.is(held) && !m.held.CompareAndSwap(now, nil); now = m.held.Load() {
 	}
 }
 
-// give waits until nobody else tells the store of what is held here, or of its end. done
-// must be called.
+// give waits until no other goroutine writes the held freeze, or its end, to the store. The
+// caller must call done.
 func (m *ControlMark) give(ctx context.Context) (done func(), err error) {
 	if m == nil || m.giving == nil {
 		return func() {}, nil
@@ -139,13 +139,13 @@ func (m *ControlMark) give(ctx context.Context) (done func(), err error) {
 	}
 }
 
-// refused reports whether a freeze goes on to hold here after the store was told of it,
-// and keeps what the store said.
+// refused reports whether this process still holds a freeze after the store failed with err,
+// and keeps that error.
 func (m *ControlMark) refused(err error) bool {
 	for err != nil {
 		held := m.held.Load()
 		if held == nil {
-			return false // it took it; what failed came later
+			return false // the store took it; a later step failed
 		}
 		if m.held.CompareAndSwap(held, &heldFreeze{held.Freeze, held.last, err.Error()}) {
 			return true
@@ -154,11 +154,11 @@ func (m *ControlMark) refused(err error) bool {
 	return false
 }
 
-// Held are the controls of a freeze that holds in this process alone; without one they
-// are not frozen.
+// Held are the controls of a freeze that this process alone holds. Without one they are not
+// frozen.
 func (m *ControlMark) Held() Controls { return m.with(Controls{Removed: m.Removed()}) }
 
-// with adds what holds here alone to what the store says.
+// with adds the freeze that this process alone holds to the controls of the store.
 func (m *ControlMark) with(c Controls) Controls {
 	f := m.holding()
 	if f == nil {

@@ -67,7 +67,7 @@ func TestAFreezeThatWasTakenOutOfTheStore(t *testing.T) {
 				if v, err := stage.Judge(t.Context(), testCall("c2")); err != nil || v.Decision != approver.Deny {
 					t.Errorf("the next call: %+v, %v", v, err)
 				}
-				if _, err := x.Controls.Pause(t.Context(), time.Minute, true, "Eve"); !errors.Is(err, ErrFrozen) {
+				if _, err := x.Controls.Pause(t.Context(), nil, time.Minute, true, "Eve"); !errors.Is(err, ErrFrozen) {
 					t.Errorf("a pause: %v", err)
 				}
 				if _, _, err := x.Controls.Enforce(t.Context(), "Eve"); err == nil && x.kv.record(controlKey()).rev == "" {
@@ -100,8 +100,8 @@ func freezeNow(x *bench) error {
 }
 
 func pauseAndEnd(x *bench) error {
-	_, err := x.Controls.Pause(x.t.Context(), time.Hour, true, "Ada")
-	_, end := x.Controls.Pause(x.t.Context(), 0, false, "Ada")
+	_, err := x.Controls.Pause(x.t.Context(), nil, time.Hour, true, "Ada")
+	_, end := x.Controls.Pause(x.t.Context(), nil, 0, false, "Ada")
 	return errors.Join(err, end)
 }
 

@@ -10,22 +10,13 @@ import (
 	"approver.example"
 )
 
-// This file begins and ends the modes in which less is asked: a pause, and observe mode.
+// This file begins and ends pauses and observe mode.
 
-// Pause lets calls through that would be asked, for at most MaxPause; a zero
-// time ends a pause, and is recorded after that. The record of a pause is durable
-// first; if it fails after that, a second record says so.
-func (k *Controller) Pause(ctx context.Context, d time.Duration, all bool, by string) (Pause, error) {
-	return k.pause(ctx, nil, d, all, by)
-}
-
-// PauseAs is Pause by the word of people who were asked about these controls: it fails if
-// they have changed since as [Controls.StillAs] says.
-func (k *Controller) PauseAs(ctx context.Context, asked Controls, d time.Duration, all bool, by string) (Pause, error) {
-	return k.pause(ctx, &asked, d, all, by)
-}
-
-func (k *Controller) pause(ctx context.Context, asked *Controls, d time.Duration, all bool, by string) (Pause, error) {
+// Pause lets calls through that would be asked, for at most MaxPause. It is recorded before it
+// takes effect; if it then fails, a second record says so. A zero time ends a pause, and is
+// recorded afterwards. asked are the controls that people were asked about, or nil: it fails
+// if they have changed since, see [Controls.StillAs].
+func (k *Controller) Pause(ctx context.Context, asked *Controls, d time.Duration, all bool, by string) (Pause, error) {
 	by = cutText(by, maxBy)
 	if d < 0 || d > MaxPause {
 		return Pause{}, fmt.Errorf("a pause of %v: at most %v is possible", d, MaxPause)
@@ -46,7 +37,7 @@ func (k *Controller) pause(ctx context.Context, asked *Controls, d time.Duration
 		if c.Frozen() {
 			return ErrFrozen
 		}
-		if err := c.stillAs(asked); err != nil {
+		if err := c.StillAs(asked); err != nil {
 			return err
 		}
 		c.usesReserve = d == 0
@@ -59,14 +50,14 @@ func (k *Controller) pause(ctx context.Context, asked *Controls, d time.Duration
 		return Pause{}, k.notDone(ctx, approver.EventPaused, note, err)
 	}
 	k.log.Warn("PAUSE: " + note)
-	if d == 0 { // after it, so that the audit knows the version that ended it
+	if d == 0 { // afterwards, so that the audit has the new version of the controls
 		_, err = k.audit.Record(ctx, approver.Record{Event: approver.EventPaused, Note: note})
 	}
 	return c.Pause, err
 }
 
-// PausedFor is Gate.Paused: whether a call of this severity is let through to
-// the agent's own permission flow. If the store cannot say, people are asked.
+// PausedFor is Gate.Paused: whether a call of this severity is let through to the agent's own
+// permission flow. If the store cannot say, people are asked.
 func (k *Controller) PausedFor(ctx context.Context, s approver.Severity) (string, bool) {
 	c, now, err := k.Load(ctx)
 	if err != nil || !c.Paused(s, now) {
@@ -75,19 +66,9 @@ func (k *Controller) PausedFor(ctx context.Context, s approver.Severity) (string
 	return c.Notice(now), true
 }
 
-// Observe begins observe mode. The record of it is durable first; if it fails
-// after that, a second record says so.
-func (k *Controller) Observe(ctx context.Context, d time.Duration, by string) (Observe, error) {
-	return k.startObserving(ctx, nil, d, by)
-}
-
-// ObserveAs is Observe by the word of people who were asked about these controls: it fails
-// if they have changed since as [Controls.StillAs] says.
-func (k *Controller) ObserveAs(ctx context.Context, asked Controls, d time.Duration, by string) (Observe, error) {
-	return k.startObserving(ctx, &asked, d, by)
-}
-
-func (k *Controller) startObserving(ctx context.Context, asked *Controls, d time.Duration, by string) (Observe, error) {
+// Observe begins observe mode. It is recorded before it takes effect; if it then fails, a
+// second record says so. asked is as for Pause.
+func (k *Controller) Observe(ctx context.Context, asked *Controls, d time.Duration, by string) (Observe, error) {
 	by = cutText(by, maxBy)
 	if _, err := starting(time.Time{}, d, by); err != nil {
 		return Observe{}, err
@@ -100,7 +81,7 @@ func (k *Controller) startObserving(ctx context.Context, asked *Controls, d time
 		if c.Frozen() {
 			return ErrFrozen
 		}
-		if err := c.stillAs(asked); err != nil {
+		if err := c.StillAs(asked); err != nil {
 			return err
 		}
 		c.Observe, err = starting(now, d, by)
@@ -113,8 +94,7 @@ func (k *Controller) startObserving(ctx context.Context, asked *Controls, d time
 	return c.Observe, nil
 }
 
-// Enforce ends observe mode. It returns the observing that it ended, or the
-// last one, and whether there was one to end.
+// Enforce ends observe mode. It returns the last Observe, and whether it was in force.
 func (k *Controller) Enforce(ctx context.Context, by string) (last Observe, ended bool, err error) {
 	c, err := k.change(ctx, func(c *Controls, now time.Time) error {
 		c.usesReserve = true
@@ -131,8 +111,8 @@ func (k *Controller) Enforce(ctx context.Context, by string) (last Observe, ende
 	return c.Observe, true, err
 }
 
-// Observing is Gate.Observe: whether findings are recorded and not enforced. If
-// the store cannot say, they are enforced.
+// Observing is Gate.Observe: whether findings are recorded and not enforced. If the store
+// cannot say, they are enforced.
 func (k *Controller) Observing(ctx context.Context, _ approver.Verdict) (string, bool) {
 	c, now, err := k.Load(ctx)
 	if err != nil || !c.Observing(now) {
@@ -141,30 +121,29 @@ func (k *Controller) Observing(ctx context.Context, _ approver.Verdict) (string,
 	return c.Observe.notice(), true
 }
 
-// guard looks after the record of the controls until ctx ends: when a call has
-// found it missing or older, and every guardEvery. It gives the store a freeze that it did
-// not take.
+// guard watches the record of the controls until ctx ends: when a call has found it missing or
+// older, and every guardEvery. It also repeats the write of a freeze that the store refused.
 func (k *Controller) guard(ctx context.Context) {
 	tick := time.NewTicker(guardEvery)
 	defer tick.Stop()
 	for {
 		if held := k.mark.holding(); held != nil {
 			if _, _, err := k.freeze(ctx, held.By, held.Reason, true); !errors.Is(err, ErrNotFrozen) {
-				k.mark.refused(err) // else at the next look
+				k.mark.refused(err) // or at the next look
 			}
 		}
 		switch c, _, err := k.Load(ctx); {
 		case err != nil:
 		case c.Missing:
-			_ = k.Distrust(ctx, approver.AlarmStore, c.Freeze.Reason) // else at the next look
+			_ = k.Distrust(ctx, approver.AlarmStore, c.Freeze.Reason) // or at the next look
 		case k.backlog.pending.has() || !c.Unrecorded.IsZero():
-			_ = k.backlog.flush(ctx, c) // else at the next look
+			_ = k.backlog.flush(ctx, c) // or at the next look
 		}
 		select {
 		case <-ctx.Done():
 			return
 		case <-k.mark.wake:
-			if !sleep(ctx, retryEvery) { // a store that does not take it must not be asked without a break
+			if !sleep(ctx, retryEvery) { // do not retry without a pause
 				return
 			}
 		case <-tick.C:
@@ -172,16 +151,16 @@ func (k *Controller) guard(ctx context.Context) {
 	}
 }
 
-// Distrust freezes everything because the store, or the audit, cannot be believed, and
-// alarms. why says what was found; how it is mended is added. An audit that was changed has
-// its own alarm: beside it, the freeze is recorded. While the store does not take the freeze, or
-// the audit does not work, Distrust is called again: the log tells of the one cause once.
+// Distrust freezes everything and raises an alarm, because the store or the audit cannot be
+// trusted. why says what was found; how to repair it is added. A changed audit has an alarm of
+// its own, so only the freeze is recorded. While the store refuses the freeze or the audit
+// fails, Distrust is called again, and logs one cause once.
 func (k *Controller) Distrust(ctx context.Context, about approver.Alarm, why string) (err error) {
 	k.distrusted.Lock()
 	defer k.distrusted.Unlock()
 	again := k.distrusted.last == string(about)+why && (k.distrusted.refused || k.backlog.pending.has())
 	if c, _, readErr := k.Load(ctx); again && readErr == nil && c.Frozen() && !c.Missing && c.Here == "" {
-		k.distrusted.refused = false // the store has it by now: what comes later is news
+		k.distrusted.refused = false // the store has it by now
 		return nil
 	}
 	switch {

@@ -56,7 +56,7 @@ func TestObserve(t *testing.T) {
 			}
 			return approver.Verdict{Decision: approver.Modify, By: "policy", Rule: "r", Args: json.RawMessage(`"safer"`)}, nil
 		})
-		if _, err := x.Controls.Observe(t.Context(), time.Hour, "Ada"); err != nil {
+		if _, err := x.Controls.Observe(t.Context(), nil, time.Hour, "Ada"); err != nil {
 			t.Fatal(err)
 		}
 		for d := approver.Deny; d <= approver.Allow; d++ {
@@ -98,7 +98,7 @@ func TestObserveIsNoFailOpen(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		kv := newMemKV()
 		x := newBench(t, kv)
-		if _, err := x.Controls.Observe(t.Context(), time.Hour, "Ada"); err != nil {
+		if _, err := x.Controls.Observe(t.Context(), nil, time.Hour, "Ada"); err != nil {
 			t.Fatal(err)
 		}
 		ask := ruleSays(approver.Verdict{
@@ -158,7 +158,7 @@ func TestAFreezeEndsObserving(t *testing.T) {
 		x := newBench(t, newMemKV())
 		asked := 0
 		g := observed(x, &asked, ruleSays(approver.Verdict{By: "policy", Rule: "r"}))
-		if _, err := x.Controls.Observe(t.Context(), time.Hour, "Ada"); err != nil {
+		if _, err := x.Controls.Observe(t.Context(), nil, time.Hour, "Ada"); err != nil {
 			t.Fatal(err)
 		}
 		if v := g.Decide(t.Context(), testCall("c1")); v.Decision != approver.Pass {
@@ -175,7 +175,7 @@ func TestAFreezeEndsObserving(t *testing.T) {
 		if v := g.Decide(t.Context(), testCall("c1")); v.Decision != approver.Deny || v.Rule != "frozen" {
 			t.Errorf("in a freeze: %+v", v)
 		}
-		if _, err := x.Controls.Observe(t.Context(), time.Hour, "Ada"); !errors.Is(err, ErrFrozen) {
+		if _, err := x.Controls.Observe(t.Context(), nil, time.Hour, "Ada"); !errors.Is(err, ErrFrozen) {
 			t.Errorf("observing a freeze: %v", err)
 		}
 		if err := x.Controls.Unfreeze(t.Context(), "uid 7"); err != nil {
@@ -206,12 +206,12 @@ func TestObserveEnds(t *testing.T) {
 		}
 		decide(approver.Deny, "before")
 		for _, d := range []time.Duration{-1, 0, MinObserve - 1, MaxObserve + 1} {
-			if _, err := x.Controls.Observe(t.Context(), d, "Ada"); err == nil {
+			if _, err := x.Controls.Observe(t.Context(), nil, d, "Ada"); err == nil {
 				t.Errorf("observing for %v", d)
 			}
 		}
 		decide(approver.Deny, "after what is not possible")
-		o, err := x.Controls.Observe(t.Context(), MinObserve, "Ada")
+		o, err := x.Controls.Observe(t.Context(), nil, MinObserve, "Ada")
 		if err != nil || !o.Until.Equal(o.Since.Add(MinObserve)) {
 			t.Fatalf("%+v, %v", o, err)
 		}
@@ -223,7 +223,7 @@ func TestObserveEnds(t *testing.T) {
 		if last, ended, err := x.Controls.Enforce(t.Context(), "uid 7"); ended || err != nil || !last.Since.Equal(o.Since) {
 			t.Errorf("ended twice: %+v %v %v", last, ended, err)
 		}
-		if _, err := x.Controls.Observe(t.Context(), time.Hour, "Ada"); err != nil {
+		if _, err := x.Controls.Observe(t.Context(), nil, time.Hour, "Ada"); err != nil {
 			t.Fatal(err)
 		}
 		decide(approver.Pass, "anew")
@@ -243,14 +243,14 @@ func TestObserveIsRecordedFirst(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := newBench(t, newMemKV())
 		x.audit.failing(approver.EventObserving)
-		if _, err := x.Controls.Observe(t.Context(), time.Hour, "Ada"); err == nil {
+		if _, err := x.Controls.Observe(t.Context(), nil, time.Hour, "Ada"); err == nil {
 			t.Error("observing without a record")
 		}
 		if _, ok := x.Controls.Observing(t.Context(), approver.Verdict{}); ok {
 			t.Error("it observes")
 		}
 		x.audit.failing(approver.EventEnforcing)
-		if _, err := x.Controls.Observe(t.Context(), time.Hour, "Ada"); err != nil {
+		if _, err := x.Controls.Observe(t.Context(), nil, time.Hour, "Ada"); err != nil {
 			t.Fatal(err)
 		}
 		if _, _, err := x.Controls.Enforce(t.Context(), "Ada"); err == nil {
@@ -304,7 +304,7 @@ func TestObservedCallsUseNoGrant(t *testing.T) {
 		}
 		synctest.Wait()
 		before := recordsOf(x.kv)
-		if _, err := x.Controls.Observe(t.Context(), time.Hour, "Ada"); err != nil {
+		if _, err := x.Controls.Observe(t.Context(), nil, time.Hour, "Ada"); err != nil {
 			t.Fatal(err)
 		}
 		g := &gate.Gate{

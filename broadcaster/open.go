@@ -11,7 +11,7 @@ import (
 	"github.com/google/uuid"
 )
 
-// An opener makes requests, and finds those that a call is to wait for.
+// An opener makes the request of a call, or finds the one that the call is to wait for.
 type opener struct {
 	approvers    *Approvers
 	controls     *Controller
@@ -29,21 +29,21 @@ type opener struct {
 	ttl          time.Duration
 }
 
-// openOrResume makes the request of a call, or takes it up if the call was here before.
+// openOrResume makes the request of a call, or resumes it if the call was here before.
 func (o *opener) openOrResume(
 	ctx context.Context, call approver.ToolCall, why approver.Verdict, bound approver.Binding, holder string,
 ) (Request, error) {
 	fp := bound.Fingerprint
-	r, dead, err := o.requests.find(ctx, call.ID)
+	r, dead, err := o.requests.findByCall(ctx, call.ID)
 	if errors.Is(err, approver.ErrNotFound) {
-		if r, err = o.join(ctx, call, why, fp, dead); !errors.Is(err, approver.ErrNotFound) {
+		if r, err = o.joinParked(ctx, call, why, fp, dead); !errors.Is(err, approver.ErrNotFound) {
 			return r, err
 		}
-		r, err = o.openShared(ctx, call, why, bound, holder, dead)
-		if !errors.Is(err, errReused) { // else the same courier is here on two connections at once
+		r, err = o.joinOrCreate(ctx, call, why, bound, holder, dead)
+		if !errors.Is(err, errReused) { // errReused: the courier is here on two connections
 			return r, err
 		}
-		r, _, err = o.requests.find(ctx, call.ID)
+		r, _, err = o.requests.findByCall(ctx, call.ID)
 	}
 	if err != nil {
 		return Request{}, err
@@ -52,30 +52,29 @@ func (o *opener) openOrResume(
 		if r.Parked || r.callers().includes(call.ID) || !sameCall(r.Call, call, r.Fingerprint, fp) {
 			return o.resume(ctx, r, call, why, fp, holder)
 		}
-		next, err := o.openShared(ctx, call, why, bound, holder, r.ID)
-		if !errors.Is(err, errReused) { // else as above
+		next, err := o.joinOrCreate(ctx, call, why, bound, holder, r.ID)
+		if !errors.Is(err, errReused) { // as above
 			return next, err
 		}
-		if r, _, err = o.requests.find(ctx, call.ID); err != nil {
+		if r, _, err = o.requests.findByCall(ctx, call.ID); err != nil {
 			return Request{}, err
 		}
 	}
 	return Request{}, errReused
 }
 
-// claimTime is how long identical calls wait for the record of a request that another
-// of them is making.
+// claimTime is how long identical calls wait for the request that one of them is making.
 const claimTime = 2 * time.Second
 
-// shareable reports whether a call may wait together with identical ones. Nobody waits
-// for an appeal, and what the daemon asks about itself stands alone.
+// shareable reports whether a call may wait together with identical ones. Nobody waits for an
+// appeal, and what the daemon asks about itself is asked by itself.
 func shareable(call approver.ToolCall, why approver.Verdict) bool {
 	return call.Control == "" && call.Peer.Known && why.Appeal.Of == ""
 }
 
-// openShared finds the request of an identical call that waits, or makes one that others
-// can find. dead is a request that the call's id leads to and that is not its own.
-func (o *opener) openShared(
+// joinOrCreate finds the waiting request of an identical call, or makes one that others can
+// find. dead is a request that the call's id leads to although it is not for this call.
+func (o *opener) joinOrCreate(
 	ctx context.Context, call approver.ToolCall, why approver.Verdict, bound approver.Binding, holder, dead string,
 ) (Request, error) {
 	if !shareable(call, why) {
@@ -89,14 +88,14 @@ func (o *opener) openShared(
 			return Request{}, err
 		}
 		if other := string(id); other != "" {
-			r, err := o.joinOpen(ctx, other, call, why, bound.Fingerprint, holder, dead)
-			if !errors.Is(err, approver.ErrNotFound) && !errors.Is(err, errApart) {
+			r, err := o.joinWaiting(ctx, other, call, why, bound.Fingerprint, holder, dead)
+			if !errors.Is(err, approver.ErrNotFound) && !errors.Is(err, errNotShared) {
 				return r, err
 			}
 			if claimed != other {
 				claimed, give = other, time.Now().Add(claimTime)
 			}
-			// Another identical call is making it at this moment, or has died over it.
+			// Another identical call is making it at this moment, or its process has died.
 			if errors.Is(err, approver.ErrNotFound) && time.Now().Before(give) && sleep(ctx, retryEvery) {
 				continue
 			}
@@ -113,7 +112,7 @@ func (o *opener) openShared(
 			return Request{}, err
 		}
 		r, err := o.createAs(ctx, mine.String(), call, why, bound, holder, dead)
-		if err != nil { // nobody is to wait for it
+		if err != nil { // so that nobody waits for it
 			_ = o.records.put(context.WithoutCancel(ctx), key, nil, next, approver.NewRev(), time.Time{},
 				time.Now().Add(o.keepFor))
 		}
@@ -121,37 +120,37 @@ func (o *opener) openShared(
 	}
 }
 
-// joinOpen lets a call wait for the answer to an identical one. ErrNotFound means that
-// there is no record of that, errApart that this call needs a request of its own.
-func (o *opener) joinOpen(
+// joinWaiting lets a call wait for the answer to an identical one. It returns ErrNotFound if
+// that one has no record, and errNotShared if this call needs a request of its own.
+func (o *opener) joinWaiting(
 	ctx context.Context, id string, call approver.ToolCall, why approver.Verdict, fp approver.Fingerprint, holder,
 	dead string,
 ) (Request, error) {
 	r, _, now, err := o.requests.loadNow(ctx, id)
 	switch {
 	case unreadable(err):
-		return r, errApart
+		return r, errNotShared
 	case err != nil:
 		return r, err
 	case r.State != approver.Pending || r.Parked || !sameCall(r.Call, call, r.Fingerprint, fp),
 		r.Verdict.Appeal.Of != "" || !covers(r.Verdict, why):
-		return r, errApart
+		return r, errNotShared
 	}
-	// The agent kills its hook at its own deadline, which must not be before the answer.
-	// Calls that come at once have deadlines that are not quite the same.
+	// The agent kills its hook at its own deadline, which must not come before the answer.
+	// The deadlines of calls that come together differ a little.
 	if deadline, ok := ctx.Deadline(); ok && time.Until(deadline)-AnswerMargin/2 < r.Due.Sub(now) {
-		return r, errApart
+		return r, errNotShared
 	}
 	// A courier whose connection is lost finds its request by the call's id.
 	led := false
 	if dead != id {
-		led, err = o.requests.pointTo(ctx, call.ID, dead, id, r.Due.Add(o.keepFor))
+		led, err = o.requests.linkCall(ctx, call.ID, dead, id, r.Due.Add(o.keepFor))
 	}
 	if err != nil {
 		return r, err
 	}
-	// A call that waits is in the audit, whatever ends this process or fails next. That is
-	// recorded once, however often it is tried.
+	// A call that waits is in the audit before anything else can fail. It is recorded once,
+	// however often it is tried.
 	_, err = o.audit.Record(context.WithoutCancel(ctx), approver.Record{
 		Event: approver.EventAsked, At: call.At, Request: id, Once: id + ":asked:" + call.ID, Fingerprint: fp, Call: call,
 		Verdict: why,
@@ -162,7 +161,7 @@ func (o *opener) joinOpen(
 	}
 	r, err = o.requests.change(ctx, id, func(r Request, now time.Time) (Request, error) {
 		if r.callers().includes(call.ID) {
-			return r, errReused // the same courier is here on two connections: it has its request
+			return r, errReused // the courier is here on two connections: the other one has joined
 		}
 		return r.AddCaller(call.ID, holder, now)
 	})
@@ -170,21 +169,18 @@ func (o *opener) joinOpen(
 	case errors.Is(err, ErrSettled), errors.Is(err, approver.ErrOverdue), errors.Is(err, ErrTooSoon):
 		switch {
 		case dead == id:
-			return r, errApart
-		case !led: // another connection of this courier is at it
+			return r, errNotShared
+		case !led: // another connection of this courier did it
 			return r, errReused
 		}
-		// The id leads there now; left says that the answer is not for this call.
-		return o.requests.apart(ctx, call.ID, id, dead, err)
+		// The id leads there now, although the answer is not for this call: undo that.
+		return o.requests.unlinkCall(ctx, call.ID, id, dead, err)
 	}
 	return r, err
 }
 
-// errApart means that a request is not one that this call can wait for.
-var errApart = errors.New("the request is not for this call")
-
-// create stores a new request and starts to post its cards. dead is a request
-// without a record that the call id led to, or one that is not for the call.
+// create stores a new request and starts to post its cards. dead is a request that the call's
+// id leads to, although it has no record or is not for this call.
 func (o *opener) create(
 	ctx context.Context, call approver.ToolCall, why approver.Verdict, bound approver.Binding, holder, dead string,
 ) (Request, error) {
@@ -195,7 +191,7 @@ func (o *opener) create(
 	return o.createAs(ctx, id.String(), call, why, bound, holder, dead)
 }
 
-// createAs is create with the id of the request.
+// createAs is create with a given id.
 func (o *opener) createAs(
 	ctx context.Context, id string, call approver.ToolCall, why approver.Verdict, bound approver.Binding, holder,
 	dead string,
@@ -208,15 +204,15 @@ func (o *opener) createAs(
 	if err != nil {
 		return Request{}, err
 	}
-	ttl, readable := o.lives(ctx, call, why)
+	ttl, readable := o.lifetimes(ctx, call, why)
 	if ttl <= 0 {
 		return Request{}, errNoTime
 	}
-	if err := o.mayAsk(ctx, holder, call); err != nil {
+	if err := o.countQuestion(ctx, holder, call); err != nil {
 		return Request{}, err
 	}
-	// The environment is bound by the fingerprint, and a courier that comes back
-	// brings its own: nobody reads it from the record, and it may hold secrets.
+	// The record has no environment, which may hold secrets: the fingerprint binds it, and
+	// a courier that comes back sends its own.
 	kept := call
 	kept.Env, kept.Environment = nil, o.environments.changes(ctx, call)
 	r := Request{
@@ -234,8 +230,8 @@ func (o *opener) createAs(
 	if err != nil {
 		return Request{}, err
 	}
-	// The question and its records are independent until somebody sees a card,
-	// which nobody does before both are durable.
+	// The order of the request and of its audit record does not matter: no card is posted
+	// before both are durable.
 	asked := r
 	var saveErr, askErr error
 	_ = inParallel(2, func(n int) error {
@@ -249,7 +245,7 @@ func (o *opener) createAs(
 	if saveErr != nil {
 		return Request{}, saveErr
 	}
-	r.Asked = askErr == nil // else post tries once more, and denies
+	r.Asked = askErr == nil // if not, post tries once more, and then denies
 	codes := map[int]tokens.Code{}
 	for _, w := range ways {
 		codes[w.entry.Posting] = w.code
@@ -259,8 +255,8 @@ func (o *opener) createAs(
 	return r, nil
 }
 
-// lives says how long people may answer a request, and how long its answer may be read.
-func (o *opener) lives(
+// lifetimes returns how long people may answer a request, and how long its answer may be read.
+func (o *opener) lifetimes(
 	ctx context.Context, call approver.ToolCall, why approver.Verdict,
 ) (ttl, readable time.Duration) {
 	ttl = why.TTL
@@ -271,8 +267,8 @@ func (o *opener) lives(
 	if !ok {
 		return ttl, ttl + time.Minute
 	}
-	// The agent kills its hook at its own deadline and then runs the call: the request
-	// must end before.
+	// The agent kills its hook at its own deadline and then runs the call, so the request
+	// must end before that.
 	readable = time.Until(deadline)
 	if call.ParkAt.IsZero() {
 		ttl = min(ttl, readable-AnswerMargin)
@@ -280,22 +276,20 @@ func (o *opener) lives(
 	return ttl, readable
 }
 
-// mayAsk counts a question that is about to be put before people. What the daemon asks of
-// its own accord is nobody's, and is not counted: only its own calls have no peer, see
-// sameUser. What a process asks about approver itself has one, and may be an agent's.
-// One call id can make many requests, so what is counted is the question: the connection
-// that waits for its answer, which makes one request, however often that is tried.
-func (o *opener) mayAsk(ctx context.Context, holder string, call approver.ToolCall) error {
+// countQuestion counts a question against the limits before it is put before people. Calls of
+// the daemon itself have no peer and are not counted; those of other processes about approver
+// have one. It counts by connection, not by call id, because one id can make many requests.
+func (o *opener) countQuestion(ctx context.Context, holder string, call approver.ToolCall) error {
 	if !call.Peer.Known {
 		return nil
 	}
 	return o.limit(ctx, holder, call)
 }
 
-// join finds the parked request that a new call comes back for. ErrNotFound
-// means that there is none whose answer this call may have. dead is a request without a
-// record that the call's id leads to.
-func (o *opener) join(
+// joinParked finds the parked request that a new call comes back for. It returns ErrNotFound
+// if there is none whose answer this call may have. dead is a request without a record that
+// the call's id leads to.
+func (o *opener) joinParked(
 	ctx context.Context, call approver.ToolCall, why approver.Verdict, fp approver.Fingerprint, dead string,
 ) (Request, error) {
 	id, _, err := o.store.Get(ctx, approver.Key("parked", scopeOf(call, fp)))
@@ -317,27 +311,27 @@ func (o *opener) join(
 	case !r.Parked || !sameCall(r.Call, call, r.Fingerprint, fp), !now.Before(r.TakeBy), r.State.Settled() && !no:
 		return Request{}, approver.ErrNotFound
 	case !no && !covers(r.Verdict, why):
-		return Request{}, approver.ErrNotFound // what people were asked is not what is to be asked now
+		return Request{}, approver.ErrNotFound // people were asked another question
 	}
 	// A courier whose connection is lost finds its request by the call's id.
-	_, err = o.requests.pointTo(ctx, call.ID, dead, r.ID, r.TakeBy.Add(o.keepFor))
+	_, err = o.requests.linkCall(ctx, call.ID, dead, r.ID, r.TakeBy.Add(o.keepFor))
 	return r, err
 }
 
-// resume takes up the request of a courier that came back.
+// resume continues the request of a courier that came back.
 func (o *opener) resume(
 	ctx context.Context, r Request, call approver.ToolCall, why approver.Verdict, fp approver.Fingerprint, holder string,
 ) (Request, error) {
-	// A call id is the agent's to choose: it must not carry an answer over to a
-	// stricter question. What was released before is told again.
+	// The agent chooses its call ids, so an id must not carry an answer over to a
+	// stricter question. A call that was released before gets its answer again.
 	if !r.State.Settled() && !covers(r.Verdict, why) {
 		return r, ErrNotBound
 	}
 	if r.Parked && sameCall(r.Call, call, r.Fingerprint, fp) {
-		return o.rejoin(ctx, r)
+		return o.resumeParked(ctx, r)
 	}
 	if !call.Peer.SameUser(r.Call.Peer) {
-		return r, ErrNotBound // another user's call id is not one to end its request by
+		return r, ErrNotBound // a user must not end another user's request by its call id
 	}
 	if !r.callers().includes(call.ID) || !fp.Equal(r.Fingerprint) {
 		if r, err := o.requests.fail(ctx, r.ID, approver.CallChanged); err == nil {
@@ -362,8 +356,8 @@ func (o *opener) resume(
 	return next, err
 }
 
-// rejoin takes up the request of a call that had come back for it before.
-func (o *opener) rejoin(ctx context.Context, r Request) (Request, error) {
+// resumeParked continues the request of a call that had come back for it before.
+func (o *opener) resumeParked(ctx context.Context, r Request) (Request, error) {
 	now, err := o.store.Now(ctx)
 	if err == nil && r.State == approver.Consumed && !now.Before(r.Deadline) {
 		err = errTooOld
@@ -371,7 +365,7 @@ func (o *opener) rejoin(ctx context.Context, r Request) (Request, error) {
 	return r, err
 }
 
-// park lets the call be found when it comes back, and then parks its request.
+// park indexes the call so that it is found when it comes back, and then parks its request.
 func (o *opener) park(ctx context.Context, r Request, call approver.ToolCall) (Request, error) {
 	takeBy := r.Due.Add(GrantMargin)
 	key := approver.Key("parked", scopeOf(call, r.Fingerprint))
@@ -392,8 +386,7 @@ func (o *opener) park(ctx context.Context, r Request, call approver.ToolCall) (R
 		}
 	}
 	if !r.Parked {
-		next, err := o.requests.change(ctx, r.ID, func(r Request, now time.Time) (Request,
-			error) {
+		next, err := o.requests.change(ctx, r.ID, func(r Request, now time.Time) (Request, error) {
 			return r.Park(takeBy, now)
 		})
 		if err != nil {
@@ -408,8 +401,8 @@ func (o *opener) park(ctx context.Context, r Request, call approver.ToolCall) (R
 	return r, err
 }
 
-// mayPark reports that it is time to tell the agent to come back: not before
-// people can see the question.
+// mayPark reports that it is time to tell the agent to come back. People must see the question
+// first.
 func mayPark(r Request, call approver.ToolCall) bool {
 	return r.State == approver.Pending && !call.ParkAt.IsZero() && !time.Now().Before(call.ParkAt) &&
 		slices.ContainsFunc(r.Postings, func(p Posting) bool { return p.Phase == Posted })

@@ -3,20 +3,46 @@ package broadcaster
 import (
 	"context"
 	"errors"
+	"sync"
 	"time"
 
 	"approver.example"
 )
 
-// This file takes cards out of sight that no record holds. Nothing in the store says that
-// they are still to be edited, so this process tries until it is done.
+// This file retires cards that no record has. The store does not know that they still need an
+// edit, so this process tries until it is done.
 
-// orphanFor is how long.
+// orphans are the cards without a record that this process is trying to retire. The zero value
+// is ready.
+type orphans struct {
+	mu  sync.Mutex
+	all map[approver.Ref]bool
+}
+
+// orphanFor is how long a card without a record is tried to be retired.
 const orphanFor = time.Hour
 
-// retire takes the buttons and the code off a card that no record knows: one that
-// was replaced while it was on its way, or that a crash kept from being noted and
-// somebody now presses. Nothing else would ever bring it up to date.
+// begin notes a card, and reports whether it was not noted before.
+func (s *orphans) begin(ref approver.Ref) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.all == nil {
+		s.all = map[approver.Ref]bool{}
+	}
+	was := s.all[ref]
+	s.all[ref] = true
+	return !was
+}
+
+func (s *orphans) end(ref approver.Ref) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.all, ref)
+}
+
+// retire removes the buttons and the code from a card that no record has: it was replaced
+// while it was on its way, or a crash lost its note and somebody now presses it. Nothing else
+// would ever update it.
 func (e *editor) retire(ctx context.Context, r Request, ref approver.Ref) {
 	e.hide(ctx, r.ID, ref, e.cards.replaced(r), func(ctx context.Context) (approver.Card, bool) {
 		fresh, _, err := e.requests.load(ctx, r.ID)
@@ -30,9 +56,9 @@ func (e *editor) retire(ctx context.Context, r Request, ref approver.Ref) {
 	})
 }
 
-// hide shows card on a card that no record holds. If that fails in a way that may be over
-// soon it is tried again in the background. now is asked before each further try what the
-// card is to show then, and whether it is still nobody else's to bring up to date.
+// hide shows card on a message that no record has. A temporary failure is tried again in the
+// background. Before each try, now returns what the card has to show then; it returns false if
+// another part updates the card by then.
 func (e *editor) hide(
 	ctx context.Context, request string, ref approver.Ref, card approver.Card,
 	now func(context.Context) (approver.Card, bool),
@@ -67,8 +93,7 @@ func (e *editor) hide(
 	}
 }
 
-// vanished takes the cards of a request out of sight that the store has lost, and
-// whose call is put before people anew.
+// vanished retires the cards of a request that the store has lost. Its call is asked anew.
 func (e *editor) vanished(r Request) {
 	e.tasks.start(func(ctx context.Context) {
 		for _, p := range r.Postings {

@@ -114,9 +114,7 @@ func TestTheStoreGoesAwayUnderAnAnswer(t *testing.T) {
 					return away(op, key)
 				}
 				kv.mu.Unlock()
-				out := x.Answers.Reply(t.Context(), approver.Reply{
-					Channel: "telegram", Conversation: "T", Sender: "1", Approve: true, Method: approver.ByCode, Code: card.Code,
-				})
+				out := x.Answers.Reply(t.Context(), typed(approver.ByCode, card))
 				if v := <-answer; v.Decision != approver.Allow || out.Kind != approver.OutcomeApproved &&
 					out.Kind != approver.OutcomeRecorded {
 					t.Errorf("%+v; %v %s", out, v.Decision, v.Reason)

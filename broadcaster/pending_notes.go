@@ -6,10 +6,24 @@ import (
 	"sync"
 )
 
-// This file keeps what couriers told of calls that were released while the store did not
-// take it, so that nobody is told that nothing was heard.
+// maxPendingNotes bounds the notes that are kept.
+const maxPendingNotes = 4096
 
-// has reports whether something is still to be noted of a call.
+// A note is one report that is still to be stored.
+type note struct {
+	call string
+	do   func(context.Context) error
+}
+
+// pendingNotes are the reports of couriers that the store did not take yet, oldest first.
+type pendingNotes struct {
+	mu   sync.Mutex
+	of   []note
+	at   string // the call of the note that is being stored
+	busy bool
+}
+
+// has reports whether a report of a call is pending.
 func (u *pendingNotes) has(call string) bool {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -39,8 +53,8 @@ func (u *pendingNotes) next() (note, bool) {
 	return n, true
 }
 
-// done ends the work on the note that next gave: kept puts it behind the others, so that
-// one that cannot be stored yet holds up none.
+// done ends the work on the note that next returned. kept puts it behind the others, so that
+// one that cannot be stored yet delays no other.
 func (u *pendingNotes) done(n note, kept bool) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -49,7 +63,8 @@ func (u *pendingNotes) done(n note, kept bool) {
 	}
 }
 
-// begin reports whether there is something to note that nobody is at; end is to follow.
+// begin reports whether there are notes that nobody is storing; the caller then stores them
+// and calls end.
 func (u *pendingNotes) begin() bool {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -64,21 +79,4 @@ func (u *pendingNotes) end() {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	u.busy, u.at = false, ""
-}
-
-// maxUnnoted is how many such notes are kept.
-const maxPendingNotes = 4096
-
-// A note is one of them.
-type note struct {
-	call string
-	do   func(context.Context) error
-}
-
-// pendingNotes are notes that are still to be stored, oldest first.
-type pendingNotes struct {
-	mu   sync.Mutex
-	of   []note
-	at   string // the call of the note that is being stored
-	busy bool
 }

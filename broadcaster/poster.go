@@ -14,7 +14,7 @@ import (
 	"approver.example/tokens"
 )
 
-// A poster brings the cards of requests before people.
+// A poster posts the cards of requests.
 type poster struct {
 	cards        *Cards
 	channels     *Channels
@@ -32,13 +32,12 @@ type poster struct {
 	store        approver.KV
 }
 
-// A report is what became of trying to post one card. Unless again is set it is the
-// last one.
+// A report is the result of trying to post one card. The last one of a card has again unset.
 type report struct {
 	i     int // of the posting
 	ref   approver.Ref
 	err   error
-	again bool // it is tried again
+	again bool // more tries follow
 	tries int
 	// unsure reports that a try may have been carried out although it failed, and
 	// whole that the card would show everything: see Posting.
@@ -46,26 +45,26 @@ type report struct {
 	replaces      bool // another card, which a crash left without a trace
 }
 
+// recordAsked records the question in the audit, once.
 func (d *poster) recordAsked(ctx context.Context, r Request) error {
-	_, err := d.audit.Record(ctx, approver.Record{
-		Event: approver.EventAsked, At: r.Created, Request: r.ID, Once: r.ID + ":asked", Fingerprint: r.Fingerprint,
-		Call: r.Call, Verdict: r.Verdict,
-	})
+	rec := eventRecord(r, approver.EventAsked, "")
+	rec.At, rec.Once = r.Created, r.ID+":asked"
+	_, err := d.audit.Record(ctx, rec)
 	return err
 }
 
-// post sends the cards whose codes are given, all at once: a dead channel
-// delays nobody. When none could be shown anywhere, the request is denied.
-// replaces says that they take the place of others: see note.
+// post posts the cards with these codes, all at once, so that a dead channel delays nobody. If
+// none could be shown, the request is denied. replaces says that the cards replace others: see
+// note.
 func (d *poster) post(ctx context.Context, r Request, codes map[int]tokens.Code, replaces bool) {
-	if !d.askedFor(ctx, r) {
+	if !d.ensureQuestionRecorded(ctx, r) {
 		return
 	}
 	reports := make(chan report, 3*len(codes)) // as many as there can be
 	under := map[int]bool{}
 	for i, code := range codes {
 		under[i] = true
-		go func() { // awaited below: each sends exactly one last report
+		go func() { // awaited below: each sends exactly one final report
 			reports <- d.postUntil(ctx, r, i, code, reports)
 		}()
 	}
@@ -103,9 +102,9 @@ func (d *poster) post(ctx context.Context, r Request, codes map[int]tokens.Code,
 	}
 }
 
-// askedFor makes the record of the question durable before anybody sees it. If
+// ensureQuestionRecorded makes the record of the question durable before anybody sees it. If
 // that fails, the request is denied.
-func (d *poster) askedFor(ctx context.Context, r Request) bool {
+func (d *poster) ensureQuestionRecorded(ctx context.Context, r Request) bool {
 	if r.Asked {
 		return true
 	}
@@ -120,10 +119,9 @@ func (d *poster) askedFor(ctx context.Context, r Request) bool {
 	return false
 }
 
-// postUntil posts one card. While the request waits for it, what may be over in a
-// moment is tried again, with the same code: a card whose post was carried out and
-// whose answer was lost works as well. What others must know before it is over goes
-// to reports, at most twice.
+// postUntil posts one card. A failure that may be temporary is tried again while the request
+// needs the card, always with the same code: if the platform carried out a post whose answer
+// was lost, that card works as well. Interim results go to reports, at most twice.
 func (d *poster) postUntil(ctx context.Context, r Request, i int, code tokens.Code, reports chan<- report) report {
 	rep, limit, to := report{i: i}, PostTimeout, r.Postings[i].To
 	for pause := firstPause; ; pause = min(2*pause, maxPause) {
@@ -138,7 +136,7 @@ func (d *poster) postUntil(ctx context.Context, r Request, i int, code tokens.Co
 			wait = max(patience.RetryAfter(), 0)
 			more = rand.N(wait/10 + time.Millisecond) //nolint:gosec // only not all at once
 		}
-		// What was refused was not carried out; of all else nobody knows.
+		// A refused post was not carried out; every other failure may have been.
 		unsure := mayBeDone(rep.err)
 		if rep.tries == 1 || unsure && !rep.unsure {
 			if unsure {
@@ -149,12 +147,13 @@ func (d *poster) postUntil(ctx context.Context, r Request, i int, code tokens.Co
 			said.again = true
 			reports <- said
 		}
-		if limit = min(d.wanted(ctx, r.ID, i, wait, more), PostTimeout); limit <= 0 {
+		if limit = min(d.waitWhileWanted(ctx, r.ID, i, wait, more), PostTimeout); limit <= 0 {
 			return rep
 		}
 	}
 }
 
+// postOne tries once to post a card.
 func (d *poster) postOne(
 	work context.Context, r Request, i int, code tokens.Code, limit time.Duration,
 ) (ref approver.Ref, err error) {
@@ -176,17 +175,13 @@ func (d *poster) postOne(
 	return ref, err
 }
 
-// wanted waits for a pause to be over and returns for how long a request then still
-// wants a card. It waits somewhat more, but never so long that the deadline comes before
-// the try. It returns at once, and zero, when the request has ended, or the card was found
-// by its button or replaced.
-func (d *poster) wanted(ctx context.Context, id string, i int, pause, more time.Duration) time.Duration {
+// waitWhileWanted waits for a pause and returns for how long the request then still needs the
+// card. It adds up to more, but leaves time before the deadline. It returns zero at once when
+// the request has ended, or when the card was found by its button or replaced.
+func (d *poster) waitWhileWanted(ctx context.Context, id string, i int, pause, more time.Duration) time.Duration {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
-	hint, err := d.store.Watch(ctx, approver.Key("req", id))
-	if err != nil {
-		hint = nil
-	}
+	hint := hints(ctx, d.store, approver.Key("req", id))
 	over, there := time.Now().Add(pause), time.Now()
 	for {
 		r, _, now, err := d.requests.loadNow(ctx, id)
@@ -207,7 +202,7 @@ func (d *poster) wanted(ctx context.Context, id string, i int, pause, more time.
 		default:
 			wait, there = min(wait, left), time.Now()
 		}
-		if !hinted(ctx, hint, wait) {
+		if !hinted(ctx, &hint, wait) {
 			return 0
 		}
 	}
@@ -220,10 +215,10 @@ const (
 	maxPause   = 10 * time.Second
 )
 
-// renew notes that this process still tries to post some cards, so that nobody else
+// renew notes that this process is still trying to post some cards, so that no other process
 // does.
 func (d *poster) renew(ctx context.Context, id string, under map[int]bool) {
-	ctx, cancel := context.WithTimeout(ctx, sendingFor/4) // a store that is away must not hold up the rest
+	ctx, cancel := context.WithTimeout(ctx, sendingFor/4) // a store that is away must not delay the rest
 	defer cancel()
 	_, err := d.requests.change(ctx, id, func(r Request, now time.Time) (Request, error) {
 		if r.State != approver.Pending {
@@ -246,9 +241,8 @@ func (d *poster) renew(ctx context.Context, id string, under map[int]bool) {
 	}
 }
 
-// noteBatch stores what became of some cards, and does what follows. What is on the
-// phones is noted even while this process stops: a card without a note would be
-// posted twice.
+// noteBatch stores the results of some posts and acts on them. A card that is visible is noted
+// even while this process stops: without a note it would be posted twice.
 func (d *poster) noteBatch(ctx context.Context, id string, batch []report) {
 	noting, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*PostTimeout)
 	defer cancel()
@@ -261,17 +255,17 @@ func (d *poster) noteBatch(ctx context.Context, id string, batch []report) {
 		return
 	}
 	for _, rep := range batch {
-		d.posted(noting, now, rep)
+		d.recordOutcome(noting, now, rep)
 	}
 	if now.ended() {
 		d.editor.settle(id) // the answer was faster than the card
 	}
 }
 
-// note stores what became of some cards. A card whose sending was cut off by
-// the end of this process stays Sending, and is posted anew by the next. One that this
-// process posts in the place of another's, and that the platform refuses it for good, is
-// left to the other processes: one of them may have the bot that is in the chat.
+// note stores the results of some posts. A card whose post was interrupted by the end of this
+// process stays Sending, and the next process posts it anew. A replacement that the platform
+// refuses this process for good is left to the others: one of them may have a bot in that
+// chat.
 func (d *poster) note(ctx context.Context, id string, batch []report, stopping bool) (Request, error) {
 	return d.requests.change(ctx, id, func(r Request, now time.Time) (Request, error) {
 		r.Asked = true
@@ -286,7 +280,7 @@ func (d *poster) note(ctx context.Context, id string, batch []report, stopping b
 			case p.Phase == Void:
 			case rep.err == nil:
 				p.arrived(rep.ref)
-			case p.Phase != Sending: // its card was found by its button
+			case p.Phase != Sending: // the card was found by its button
 			case rep.again:
 				p.Error = rep.err.Error()
 			case stopping:
@@ -300,9 +294,9 @@ func (d *poster) note(ctx context.Context, id string, batch []report, stopping b
 	})
 }
 
-// posted records what became of one card, and takes a card out of sight that
-// was replaced while it was on its way.
-func (d *poster) posted(ctx context.Context, r Request, rep report) {
+// recordOutcome records the result of one post. A card that was replaced while it was on its
+// way is retired.
+func (d *poster) recordOutcome(ctx context.Context, r Request, rep report) {
 	i, to := rep.i, r.Postings[rep.i].To
 	if rep.err != nil {
 		d.logReport(r, rep, to.Channel)
@@ -318,20 +312,18 @@ func (d *poster) posted(ctx context.Context, r Request, rep report) {
 	d.recordPosted(ctx, r, fmt.Sprint(i), rep.ref, "")
 }
 
-// recordPosted records that a card is before people. which tells it from the others.
+// recordPosted records that people can see a card. which distinguishes the cards of a request.
 func (d *poster) recordPosted(ctx context.Context, r Request, which string, ref approver.Ref, how string) {
-	if _, err := d.audit.Record(ctx, approver.Record{
-		Event: approver.EventPosted, Request: r.ID, Once: r.ID + ":posted:" + which, Fingerprint: r.Fingerprint,
-		Call: r.Call, Verdict: r.Verdict,
-		Note: fmt.Sprintf("%s/%s message %s", ref.Channel, ref.Conversation, ref.Message) + how,
-	}); err != nil {
+	note := fmt.Sprintf("%s/%s message %s", ref.Channel, ref.Conversation, ref.Message) + how
+	rec := eventRecord(r, approver.EventPosted, note)
+	rec.Once = r.ID + ":posted:" + which
+	if _, err := d.audit.Record(ctx, rec); err != nil {
 		d.log.Error("audit failed", "request", r.ID, "error", err)
 	}
 }
 
-// logReport says once that a card is tried again, and once that it is given up. Of a
-// channel that has ended the log tells already, and that nobody watches a terminal is
-// no fault.
+// logReport logs once that a card is tried again, and once that it is given up. A channel that
+// has ended is logged elsewhere, and a terminal that nobody watches is no fault.
 func (d *poster) logReport(r Request, rep report, channel string) {
 	level, what := slog.LevelWarn, "a card could not be posted"
 	switch {
@@ -347,13 +339,14 @@ func (d *poster) logReport(r Request, rep report, channel string) {
 		r.Resolution.Cause != approver.TimedOut:
 		level, what = slog.LevelInfo, "a card is no longer needed and was not posted"
 	case r.State.Settled() && !errors.Is(rep.err, approver.ErrFinal) && !errors.Is(rep.err, errEnded):
-		level, what = slog.LevelDebug, "a card was not posted before its request ended" // that it was tried again is told
+		// The log says already that it was tried again.
+		level, what = slog.LevelDebug, "a card was not posted before its request ended"
 	}
 	d.log.Log(context.Background(), level, what, "request", r.ID, "channel", channel, "tries", rep.tries, "error", rep.err)
 }
 
-// noteUnreachable denies a pending request that no card is on its way for. One whose
-// platform lost its answer may be before people: their time runs.
+// noteUnreachable denies a pending request none of whose cards is visible or on its way. A
+// card whose post was not confirmed may be visible, so its request stays open.
 func (d *poster) noteUnreachable(ctx context.Context, id string) {
 	r, err := d.requests.change(ctx, id, func(r Request, now time.Time) (Request, error) {
 		if r.State != approver.Pending { // somebody has answered without a card
@@ -367,7 +360,7 @@ func (d *poster) noteUnreachable(ctx context.Context, id string) {
 		return r.End(approver.Denied, approver.Unreachable, now)
 	})
 	if err == nil {
-		if why := d.channels.unreached(r); why != seeLog { // else what each platform said is told
+		if why := d.channels.unreached(r); why != seeLog { // else the log has each platform's error
 			d.log.Info("nobody could be asked, so a call is denied", "request", id, "why", strings.TrimLeft(why, ":. "))
 		}
 		d.editor.settle(id)

@@ -34,16 +34,16 @@ type Posting struct {
 	Attempts int                  `json:"attempts,omitzero"`  // failed tries to show it
 	GivenUp  bool                 `json:"given_up,omitempty"` // it is not tried any more
 	Next     time.Time            `json:"next,omitzero"`      // before which it is not tried again
-	// Refused are the processes whom the platform will never let show it, or post it in the
-	// place of another's. Another may: its bot or its configuration is not the same.
+	// Refused are the processes that the platform refused for good, for an edit or for the
+	// replacement of another process's card. Another process may have another bot.
 	Refused []string `json:"refused,omitempty"`
 	Error   string   `json:"error,omitempty"` // why posting failed
 	Upto    int      `json:"upto,omitempty"`  // the last identical call that the card shows
 	// UptoAt is when it was known, by the store's clock, that the platform shows Upto.
 	UptoAt time.Time `json:"upto_at,omitzero"`
-	// Unsure reports that posting failed at least once without a word from the
-	// platform that it was refused: a card that no note knows may be before people.
-	// Whole reports that such a card shows everything.
+	// Unsure reports that posting failed at least once and the platform did not say that it
+	// refused: a card without a note may be visible. Whole reports that such a card shows
+	// everything.
 	Unsure bool `json:"unsure,omitempty"`
 	Whole  bool `json:"whole,omitempty"`
 	// Late reports that an edit of the number of calls had no answer of the platform: it
@@ -54,10 +54,10 @@ type Posting struct {
 	Also []approver.Ref `json:"also,omitempty"`
 }
 
-// refusedTo reports that the platform will never let a process show or change the card.
+// refusedTo reports that the platform will never let this process show or change the card.
 func (p Posting) refusedTo(process string) bool { return slices.Contains(p.Refused, process) }
 
-// refs are the cards of a posting that are before people.
+// refs are the cards of a posting that people can see.
 func (p Posting) refs() []approver.Ref {
 	if p.Phase != Posted {
 		return p.Also
@@ -75,20 +75,20 @@ func (p Posting) refOf(message string) (approver.Ref, bool) {
 	return refs[at], true
 }
 
-// arrived notes that the platform took the card. One that was found before stays
-// beside it, unless it is the same.
+// arrived notes that the platform took the card. Another card that was found before stays
+// beside it.
 func (p *Posting) arrived(ref approver.Ref) {
 	others := slices.DeleteFunc(slices.Clone(p.refs()), func(other approver.Ref) bool {
 		return other.Message == ref.Message
 	})
 	if p.Ref != ref {
-		p.Upto, p.UptoAt = 0, time.Time{} // the count was on the other one
+		p.Upto, p.UptoAt = 0, time.Time{} // the other card showed the count
 	}
 	p.Phase, p.Ref, p.Also, p.Error = Posted, ref, others, ""
 }
 
-// takesCode reports whether the code of the posting counts: its card shows all, or
-// has it attached. Where an answer was lost that is known only of a card that is Whole.
+// takesCode reports whether the code of the posting counts: its card shows everything, or has
+// it attached. If the platform's answer was lost, that is known only of a card that is Whole.
 func (p Posting) takesCode() bool {
 	switch p.Phase {
 	case Posted:
@@ -102,22 +102,21 @@ func (p Posting) takesCode() bool {
 	}
 }
 
-// double reports that a second card with the same code may be before people, because an
-// answer of the platform was lost, and may show fewer calls.
+// double reports that a second card with the same code may be visible, because an answer of
+// the platform was lost. That card may show fewer calls.
 func (p Posting) double() bool { return p.Unsure || len(p.Also) > 0 }
 
-// redraw notes that the cards of a posting may still have buttons, although the request has
+// redraw notes that the cards of a posting may still have buttons although the request has
 // ended.
 func (p *Posting) redraw() { p.Shown, p.GivenUp, p.Attempts, p.Refused = false, false, 0, nil }
 
-// stale reports whether cards of a posting, whose request has ended, are still to be
-// brought up to date.
+// stale reports that cards of a posting whose request has ended still have to be updated.
 func (p Posting) stale() bool {
 	return len(p.refs()) > 0 && !p.Shown && !p.GivenUp
 }
 
-// lookAgain is when a stale posting is to be looked at. Where it has never been tried
-// here, whoever ended the request is at it, or another hub.
+// lookAgain is when to check a stale posting again. One that was never tried here is updated
+// by the process that ended the request, or belongs to another hub.
 func (p Posting) lookAgain(now time.Time) time.Time {
 	if p.Next.After(now) {
 		return p.Next
@@ -139,8 +138,8 @@ const (
 	lateEditPause = time.Minute
 )
 
-// editPause is how long to wait after an edit of a card that has ended failed, after so
-// many before it.
+// editPause is how long to wait after an edit of a card of an ended request has failed. before
+// counts the failures before it.
 func editPause(err error, before int) time.Duration {
 	if before < promptEdits {
 		return pauseAfter(err, before, mostEditPause)
@@ -148,16 +147,16 @@ func editPause(err error, before int) time.Duration {
 	return pauseAfter(err, before, lateEditPause)
 }
 
-// othersGrace is how long a card that one process cannot change or post for good is left to
-// the others, before it is given up for all.
+// othersGrace is how long a card that one process is refused for good is left to the others,
+// before it is given up for all.
 const othersGrace = 10 * time.Second
 
 func backoff(attempts int) time.Duration {
 	return time.Second << min(attempts, 8)
 }
 
-// pauseAfter is how long to wait after an edit that failed, after so many before it: what
-// the platform asked for, and else ever longer, up to most.
+// pauseAfter is how long to wait after a failed edit: as long as the platform asked for, else
+// longer after each failure, up to most.
 func pauseAfter(err error, before int, most time.Duration) time.Duration {
 	var patience approver.Patience
 	if errors.As(err, &patience) && patience.RetryAfter() > 0 {
@@ -169,7 +168,7 @@ func pauseAfter(err error, before int, most time.Duration) time.Duration {
 // Postings are the cards of a request.
 type Postings []Posting
 
-// unseen reports that none of the cards was ever before people.
+// unseen reports that none of the cards was ever visible to people.
 func (ps Postings) unseen() bool {
 	return len(ps) > 0 && !slices.ContainsFunc(ps, func(p Posting) bool { return p.Ref.Message != "" || len(p.Also) > 0 })
 }
@@ -182,7 +181,7 @@ func (ps Postings) hold(ref approver.Ref) bool {
 	})
 }
 
-// redrawn has all cards brought up to date once more.
+// redrawn has all cards updated once more.
 func (ps Postings) redrawn() Postings {
 	ps = slices.Clone(ps)
 	for i := range ps {
@@ -191,8 +190,8 @@ func (ps Postings) redrawn() Postings {
 	return ps
 }
 
-// unshown is for cards that were edited while something else became true of their request:
-// that edit may have been the later one, so what another process showed may be gone.
+// unshown marks cards as not updated. They were edited while their request changed, so the
+// edit may have overwritten what another process showed.
 func (ps Postings) unshown(edited []int) (next Postings, some bool) {
 	ps = slices.Clone(ps)
 	for _, i := range edited {
@@ -203,9 +202,9 @@ func (ps Postings) unshown(edited []int) (next Postings, some bool) {
 	return ps, some
 }
 
-// updated notes what became of the tries to bring some of the postings in was up to date,
-// of which failed has the errors. What is final for one process leaves the card to others.
-// After giveUp no card is tried again.
+// updated notes the results of updating the postings in was with the indexes in todo. failed
+// has an error or nil for each. An error that is final for this process leaves the card to
+// others. After giveUp no card is tried again.
 func (ps Postings) updated(
 	process string, was Postings, todo []int, failed []error, now, giveUp time.Time,
 ) (next Postings, changed bool) {
@@ -218,13 +217,13 @@ func (ps Postings) updated(
 		changed = true
 		switch err := failed[n]; {
 		case err == nil:
-			p.Shown = len(p.refs()) == len(was[i].refs()) // else one was found meanwhile
+			p.Shown = len(p.refs()) == len(was[i].refs()) // false if another card was found meanwhile
 		case errors.Is(err, errRefused):
 			p.GivenUp = true
 		case errors.Is(err, approver.ErrFinal):
 			p.Refused, p.Next, p.Error = append(slices.Clone(p.Refused), process), now, err.Error()
 		default:
-			if !errors.Is(err, errElsewhere) { // whose card it is tries when it likes
+			if !errors.Is(err, errElsewhere) { // the process that it belongs to tries
 				p.Next = now.Add(editPause(err, p.Attempts))
 			}
 			p.Attempts++
@@ -238,8 +237,8 @@ func (ps Postings) updated(
 // maxFound bounds the cards of one posting that were found by their buttons.
 const maxFound = 32
 
-// with notes that a message, found by its button, is a card of the i-th posting. Once the
-// request has ended, any of its cards is one that nobody noted, or that was replaced.
+// with notes that a message, found by its button, is a card of the i-th posting. After the end
+// of the request that holds for every card: its note was lost, or it was replaced.
 func (ps Postings) with(i int, message string, ended bool) (Postings, error) {
 	if i >= len(ps) {
 		return ps, ErrTooSoon // a fail-over took the posting back

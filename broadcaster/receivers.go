@@ -37,7 +37,7 @@ type receivers struct {
 	store        approver.KV
 }
 
-// supervise runs a channel until ctx ends, again and again where it ends before.
+// supervise runs a channel until ctx ends, again and again if it ends before.
 func (v *receivers) supervise(ctx context.Context, c approver.Channel) {
 	said := ""
 	for wait := v.runAgain; ; wait = min(2*wait, max(v.runAgain, maxRunAgain)) {
@@ -58,7 +58,7 @@ func (v *receivers) supervise(ctx context.Context, c approver.Channel) {
 			err = errors.New("it ended without an error")
 		}
 		if v.channels.states.of(c.Name()).Ended == nil {
-			wait, said = v.runAgain, "" // it was back in between
+			wait, said = v.runAgain, "" // it worked in between
 		}
 		v.channels.states.ended(c.Name(), err)
 		if said != err.Error() {
@@ -71,8 +71,8 @@ func (v *receivers) supervise(ctx context.Context, c approver.Channel) {
 	}
 }
 
-// awaitBack waits until a channel that had ended runs again, and notes it. It
-// reports whether that came to pass while ctx lived.
+// awaitBack waits until a channel that had ended works again, and notes it. It returns false
+// if ctx ends first.
 func (v *receivers) awaitBack(ctx context.Context, c approver.Channel) bool {
 	began := time.Now()
 	for {
@@ -81,7 +81,7 @@ func (v *receivers) awaitBack(ctx context.Context, c approver.Channel) bool {
 			return false
 		}
 		back := time.Since(began) >= steadyAfter
-		if s.Receiver { // one that only waits for its lease is not back
+		if s.Receiver { // waiting for the lease does not count
 			s.Ended = nil
 			now := s.Hearing()
 			back = now.Elsewhere || now.Here && !s.Good.Before(began)
@@ -124,11 +124,11 @@ const (
 	asideFor   = approver.LeaseTTL / 2
 )
 
-// errDeaf ends a run under the lease in which no answers came.
+// errDeaf ends a run under the lease because no answers came.
 var errDeaf = errors.New("no answers come here")
 
-// runSolo runs a channel under its lease. A process that hears nothing, as where its way
-// to the platform is cut, gives the lease up: it would make all others deaf.
+// runSolo runs a channel under its lease. A process that receives nothing, because its way to
+// the platform is cut, gives the lease up: otherwise no process would receive anything.
 func (v *receivers) runSolo(
 	ctx context.Context, c approver.Channel, lease string, run func(context.Context) error,
 ) error {
@@ -168,8 +168,8 @@ func (v *receivers) runSolo(
 	}
 }
 
-// untilDeaf waits until no answers have come for so long, or ctx ends. It reports
-// whether any came before. A channel that cannot say counts as hearing, for ever.
+// untilDeaf waits until no answers have come for a time, or ctx ends. It reports whether any
+// came before. A channel that cannot say counts as receiving.
 func (v *receivers) untilDeaf(ctx context.Context, c approver.Channel, patience time.Duration) (heard bool) {
 	r, says := c.(approver.Receiver)
 	for last := time.Now(); time.Since(last) < patience; {
@@ -185,7 +185,7 @@ func (v *receivers) untilDeaf(ctx context.Context, c approver.Channel, patience 
 	return heard
 }
 
-// receiving is how it is here.
+// receiving is the state of a channel in this process, for the others.
 func (v *receivers) receiving(c approver.Channel) (now Receiving) {
 	now.Up = true
 	if r, says := c.(approver.Receiver); says {
@@ -218,13 +218,13 @@ const (
 	fresh     = 3 * approver.LeaseTTL
 )
 
-// tellReceiver tells the others how it is here while the lease is here, and else looks
-// how it is where the lease is.
+// tellReceiver publishes the state of the channel while this process has the lease, and
+// otherwise reads the state from the process that has it.
 func (v *receivers) tellReceiver(ctx context.Context, c approver.Channel, lease string) {
 	key, process := approver.Key("receiving", lease), string(approver.NewRev())
 	defer v.channels.states.elsewhere(c.Name(), nil, "")
 	var told Receiving
-	var at time.Time // when it was told; zero if that did not work
+	var at time.Time // when it was published; zero if that failed
 	before, warned := "", ""
 	for {
 		mine := v.receiving(c)
@@ -241,7 +241,7 @@ func (v *receivers) tellReceiver(ctx context.Context, c approver.Channel, lease 
 			told = Receiving{}
 			there, trouble := v.lookElsewhere(ctx, c, key, mine)
 			v.channels.states.elsewhere(c.Name(), there, trouble)
-			// One look is not enough: whoever has just got the lease has not heard anything yet.
+			// One read is not enough: a process that has just got the lease has received nothing yet.
 			if trouble != "" && before != "" && trouble != warned {
 				warned = trouble
 				v.log.Error("answers to cards of this process may not count", "channel", c.Name(), "error", trouble)
@@ -256,8 +256,9 @@ func (v *receivers) tellReceiver(ctx context.Context, c approver.Channel, lease 
 	}
 }
 
-// lookElsewhere reads how it is where the lease is, and why answers may not count there.
-// Nothing is known where nobody else has said anything lately.
+// lookElsewhere reads the state of the process that has the lease, and why answers to cards of
+// this process may not count there. It returns nil if no other process has published its state
+// lately.
 func (v *receivers) lookElsewhere(
 	ctx context.Context, c approver.Channel, key string, mine Receiving,
 ) (*Receiving, string) {
@@ -268,7 +269,7 @@ func (v *receivers) lookElsewhere(
 		return nil, ""
 	}
 	trouble := there.trouble(mine)
-	if trouble != "" { // somebody may have been removed whom only the other one knows to be
+	if trouble != "" { // only the other process may know of a removal
 		if _, err := readStored(ctx, v.store, v.mark); err == nil {
 			mine.People = v.receiving(c).People
 			trouble = there.trouble(mine)
@@ -277,8 +278,8 @@ func (v *receivers) lookElsewhere(
 	return &there, trouble
 }
 
-// storeReceiving puts a note over whatever is there. It reports whether that worked: if
-// not, it is tried again at the next look.
+// storeReceiving publishes the state of a channel over whatever the store has. If it returns
+// false, the caller tries again later.
 func (v *receivers) storeReceiving(ctx context.Context, key string, now Receiving) bool {
 	_, rev, clock, err := approver.GetNow(ctx, v.store, key)
 	if err != nil && !errors.Is(err, approver.ErrNotFound) {
@@ -287,73 +288,4 @@ func (v *receivers) storeReceiving(ctx context.Context, key string, now Receivin
 	now.At = clock
 	value, err := json.Marshal(now)
 	return err == nil && v.store.Put(ctx, key, value, rev, approver.NewRev(), time.Time{}, clock.Add(controlsKeep)) == nil
-}
-
-// WithLease runs f while this process holds the named lease, and again whenever it
-// gets the lease anew, until ctx ends or f ends by itself. f's context ends
-// with the lease.
-func WithLease(
-	ctx context.Context, store approver.KV, name string, log *slog.Logger, f func(ctx context.Context) error,
-) error {
-	for {
-		asked := time.Now()
-		if err := take(ctx, store, name, asked.Add(approver.LeaseTTL), approver.LeaseTTL); err != nil {
-			if !errors.Is(err, approver.ErrHeld) && ctx.Err() == nil {
-				log.Warn("the store could not grant a lease", "lease", name, "error", err)
-			}
-			if !sleep(ctx, approver.LeaseTTL/10) {
-				return ctx.Err()
-			}
-			continue
-		}
-		held, err := holdLease(ctx, store, name, asked, f)
-		if held || ctx.Err() != nil {
-			// Do not keep others waiting: the shortest lease is over at once.
-			_ = take(context.WithoutCancel(ctx), store, name, time.Now().Add(approver.LeaseTTL), time.Millisecond)
-			return err
-		}
-		log.Warn("lost the lease; waiting for it", "lease", name)
-	}
-}
-
-// holdLease runs f and renews the lease, which was asked for at renewed. held
-// reports that f ended by itself. A store that does not answer costs the lead
-// before anybody else can have it.
-func holdLease(
-	ctx context.Context, store approver.KV, name string, renewed time.Time, f func(ctx context.Context) error,
-) (held bool, err error) {
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	done := make(chan error, 1)
-	go func() {
-		defer func() {
-			if p := recover(); p != nil {
-				done <- fmt.Errorf("panic: %v\n%s", p, debug.Stack())
-			}
-		}()
-		done <- f(ctx)
-	}()
-	for {
-		select {
-		case err := <-done:
-			return ctx.Err() == nil, err
-		case <-time.After(approver.LeaseTTL / 4):
-		}
-		asked, lost := time.Now(), renewed.Add(approver.LeaseTTL*3/4)
-		err := take(ctx, store, name, lost, approver.LeaseTTL)
-		if err == nil {
-			renewed = asked
-		} else if errors.Is(err, approver.ErrHeld) || !time.Now().Before(lost) {
-			cancel()
-			return false, <-done
-		}
-	}
-}
-
-// take takes or renews the lease, and has no patience beyond until.
-func take(ctx context.Context, store approver.KV, name string, until time.Time, ttl time.Duration) error {
-	ctx, cancel := context.WithDeadline(ctx, until)
-	defer cancel()
-	_, err := store.Lease(ctx, name, ttl)
-	return err
 }

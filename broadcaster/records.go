@@ -12,7 +12,7 @@ import (
 	"approver.example"
 )
 
-// records writes to the store, with patience.
+// records writes to the store, and repeats a write while the store is away.
 type records struct {
 	log   *slog.Logger
 	store approver.KV
@@ -21,8 +21,8 @@ type records struct {
 	troubled time.Time // when the store's trouble was last logged
 }
 
-// noteTrouble logs that the store cannot say what is due, or show it, now and
-// then: every shard says so twice a second.
+// noteTrouble logs a problem of the store, at most every ten seconds: each shard may report it
+// twice a second.
 func (s *records) noteTrouble(err error) {
 	s.mu.Lock()
 	quiet := time.Since(s.troubled) < 10*time.Second
@@ -38,26 +38,21 @@ func (s *records) noteTrouble(err error) {
 // maxListed bounds how many records of one shard are listed.
 const maxListed = 1000
 
-// listed returns the ids of all scheduled records of one kind.
+// listed returns the ids of all scheduled records of a kind.
 func (s *records) listed(ctx context.Context, kind string) ([]string, error) {
 	lister, ok := s.store.(approver.Lister)
 	if !ok {
 		return nil, ErrNoList
 	}
 	shards := make([][]string, approver.Shards)
-	err := inParallel(8, func(worker int) error {
-		for shard := worker; shard < approver.Shards; shard += 8 {
-			keys, err := lister.Scheduled(ctx, shard, maxListed)
-			if err != nil {
-				return err
-			}
-			for _, key := range keys {
-				if _, id, ok := strings.Cut(key, "}:"+kind+":"); ok {
-					shards[shard] = append(shards[shard], id)
-				}
+	err := spread(approver.Shards, func(shard int) error {
+		keys, err := lister.Scheduled(ctx, shard, maxListed)
+		for _, key := range keys {
+			if _, id, ok := strings.Cut(key, "}:"+kind+":"); ok {
+				shards[shard] = append(shards[shard], id)
 			}
 		}
-		return nil
+		return err
 	})
 	return slices.Concat(shards...), err
 }
@@ -68,9 +63,8 @@ func (s *records) put(
 	return s.putBefore(ctx, time.Time{}, key, value, prev, next, due, keepUntil)
 }
 
-// putBefore is KV.PutBefore with patience: an ambiguous error is followed by the
-// very same write, which succeeds if the first one did. It gives up when ctx
-// ends, or after PostTimeout.
+// putBefore is KV.PutBefore that repeats a write after an ambiguous error. The very same write
+// succeeds if the first one did. It gives up when ctx ends, or after PostTimeout.
 func (s *records) putBefore(
 	ctx context.Context, before time.Time, key string, value []byte, prev, next approver.Rev, due, keepUntil time.Time,
 ) error {
@@ -88,8 +82,8 @@ func (s *records) putBefore(
 	}
 }
 
-// putAll puts several records whose order does not matter. What is ambiguous is
-// sent again by itself.
+// putAll writes several records whose order does not matter. An ambiguous write is repeated by
+// itself.
 func (s *records) putAll(ctx context.Context, writes []approver.Write) []error {
 	errs := make([]error, len(writes))
 	batcher, ok := s.store.(approver.Batcher)

@@ -33,11 +33,11 @@ type releases struct {
 	store       approver.KV
 }
 
-// release records the approval and then consumes it for the connection holder.
-// What cannot be recorded, or is no longer what was shown, is denied instead.
+// release records the approval and then consumes it for the connection holder. A call that
+// cannot be recorded, or is no longer what was shown, is denied instead.
 func (l *releases) release(ctx context.Context, r Request, call approver.ToolCall, holder string) (Request, error) {
 	began := time.Now()
-	bound, err := l.fingerprint(context.WithoutCancel(ctx), call) // a courier that left has not changed the call
+	bound, err := l.fingerprint(context.WithoutCancel(ctx), call) // the call is the same if its courier left
 	fp := bound.Fingerprint
 	if err != nil || !fp.Equal(r.Fingerprint) {
 		return l.requests.fail(ctx, r.ID, approver.CallChanged)
@@ -52,7 +52,7 @@ func (l *releases) release(ctx context.Context, r Request, call approver.ToolCal
 	} else if moot {
 		return l.requests.fail(ctx, r.ID, approver.Moot)
 	}
-	// What ended meanwhile was not approved: nobody reads that of it in the audit.
+	// The audit must not say "approved" of a request that ended meanwhile.
 	if time.Since(began) > retryEvery {
 		if fresh, _, now, err := l.requests.loadNow(ctx, r.ID); err != nil {
 			return r, err
@@ -79,8 +79,8 @@ func (l *releases) release(ctx context.Context, r Request, call approver.ToolCal
 	return next, err
 }
 
-// recordApproved makes the record of people's yes, and before it that of the
-// question: who answers by a request's id can be ahead of it, as after a crash.
+// recordApproved records people's yes. The question is recorded first if it is not yet: after
+// a crash, an answer by the request's id can come before it.
 func (l *releases) recordApproved(ctx context.Context, r Request) (hash string, err error) {
 	if !r.Asked {
 		if err := l.poster.recordAsked(ctx, r); err != nil {
@@ -90,6 +90,7 @@ func (l *releases) recordApproved(ctx context.Context, r Request) (hash string, 
 	return l.endings.recordAnswer(ctx, auditRecord(r, approver.EventApproved))
 }
 
+// consume writes the step that releases the call, if it is still approved.
 func (l *releases) consume(
 	ctx context.Context, r Request, call approver.ToolCall, fp approver.Fingerprint, hash, holder string,
 ) (Request, error) {
@@ -111,10 +112,36 @@ func (l *releases) consume(
 	})
 }
 
-// mayRun reports whether the courier of a call may take r as a yes: because it was
-// released on this connection, by holder, or because it may be repeated to it. A
-// repetition is a compare-and-set, which an acknowledgment can only lose or win;
-// then [Controls.void] is looked at, as before a release; then it is recorded.
+// answerCourier gives the end of a request to the courier of a call.
+func (l *releases) answerCourier(
+	ctx context.Context, r Request, call approver.ToolCall, fp approver.Fingerprint, holder string,
+) (Request, bool, error) {
+	r, runs, err := l.mayRun(ctx, r, call, fp, holder)
+	if err != nil {
+		if isVoid(err) {
+			l.editor.settle(r.ID)
+		}
+		return r, false, err
+	}
+	if err := l.answeredBefore(ctx, r, call); err != nil {
+		l.log.Error("audit failed", "request", r.ID, "error", err)
+	}
+	// Nobody, not even the agent, hears of the decision before it is recorded. The yes to
+	// a released call is in the audit already: see release. The release itself is recorded
+	// by settle, before people hear of it. A no stays a no if that fails.
+	if r.State != approver.Consumed || r.Audit == "" || r.withheldFromAll(r.Also) {
+		if _, err := l.endings.closeOnce(ctx, r); err != nil {
+			l.log.Error("audit failed", "request", r.ID, "error", err)
+		}
+	}
+	l.editor.settle(r.ID)
+	return r, runs, nil
+}
+
+// mayRun reports whether the courier of a call may take r as a yes: because r was released on
+// its connection, holder, or because it may be repeated. A repetition is one compare-and-set,
+// which excludes an acknowledgment; then [Grants.stillGood] is checked as before a release;
+// then it is recorded.
 func (l *releases) mayRun(
 	ctx context.Context, r Request, call approver.ToolCall, fp approver.Fingerprint, holder string,
 ) (Request, bool, error) {
@@ -133,7 +160,7 @@ func (l *releases) mayRun(
 		return r, false, err
 	}
 	if err := l.grants.stillGood(ctx, r, call); err != nil {
-		if isVoid(err) { // nobody is to wait for its courier, and then be told that nobody came
+		if isVoid(err) { // so that nobody waits for its courier
 			r = l.withhold(context.WithoutCancel(ctx), r, causeOf(err))
 		}
 		return r, false, err
@@ -148,22 +175,22 @@ func (l *releases) mayRun(
 	return r, true, nil
 }
 
-// lastLook says whether the courier that r was just released to gets the yes. The store
-// may have been away since the release, and people act meanwhile.
+// lastLook says whether the courier that r was just released to gets the yes. The store may
+// have been away since the release, and people may have frozen everything meanwhile.
 func (l *releases) lastLook(ctx context.Context, r Request, call approver.ToolCall) (Request, bool, error) {
 	err := patiently(ctx, func() error { return l.grants.stillGood(ctx, r, call) })
 	if err == nil {
 		return r, true, nil
 	}
 	r = l.withhold(ctx, r, causeOf(err))
-	if r.gaveNothing(r.Also) && isVoid(err) {
-		return r, false, nil // the record says why, to everybody
+	if r.withheldFromAll(r.Also) && isVoid(err) {
+		return r, false, nil // the record says why
 	}
 	return r, false, err
 }
 
-// withhold notes that the courier of a call that was released is not given its yes. What
-// the store does not take now is kept until it does.
+// withhold notes that the courier of a released call is not given its yes. If the store is
+// away, the note is kept until it is back.
 func (l *releases) withhold(ctx context.Context, r Request, why approver.Cause) Request {
 	var now atomic.Pointer[Request]
 	now.Store(&r)
@@ -189,8 +216,8 @@ func (l *releases) withhold(ctx context.Context, r Request, why approver.Cause) 
 	return *now.Load()
 }
 
-// share releases one more call of a request whose yes is for several. A call that comes
-// back for it may be judged otherwise by now: why is what asks about it.
+// share releases one more call of a request whose yes is for several. why is the verdict that
+// asks about this call now, which may differ from the first.
 func (l *releases) share(
 	ctx context.Context, r Request, call approver.ToolCall, why approver.Verdict, holder string,
 ) (Request, bool, error) {
@@ -222,14 +249,14 @@ func (l *releases) share(
 		_, err = l.audit.Record(context.WithoutCancel(ctx), rec)
 	}
 	if err != nil {
-		l.lose(ctx, r, call.ID)
+		l.noteLost(ctx, r, call.ID)
 		return r, false, err
 	}
 	return r, ctx.Err() == nil, ctx.Err()
 }
 
-// lose notes that a call took its yes and was not released, so that no card counts it.
-func (l *releases) lose(ctx context.Context, r Request, callID string) {
+// noteLost notes that a call took its yes and was not released, so that no card counts it.
+func (l *releases) noteLost(ctx context.Context, r Request, callID string) {
 	_, err := l.requests.change(context.WithoutCancel(ctx), r.ID, func(r Request, _ time.Time) (Request, error) {
 		i, was := r.Also.at(callID), r
 		if i < 0 || r.Also[i].Lost {
@@ -237,7 +264,7 @@ func (l *releases) lose(ctx context.Context, r Request, callID string) {
 		}
 		r.Also = slices.Clone(r.Also)
 		r.Also[i].Lost = true
-		return sayAnew(r, was), nil
+		return redrawIfChanged(r, was), nil
 	})
 	if err != nil && !errors.Is(err, errNoChange) {
 		l.log.Warn("cards may count a call that was not released", "request", r.ID, "call", callID, "error", err)
@@ -245,10 +272,10 @@ func (l *releases) lose(ctx context.Context, r Request, callID string) {
 	l.editor.settle(r.ID)
 }
 
-// verdict is the answer to a courier. runs is what [releases.mayRun] says of it.
+// verdict is the answer to a courier. runs is what mayRun says.
 func (l *releases) verdict(r Request, runs bool) approver.Verdict {
 	v := r.Verdict
-	v.Chain, v.Unasked = nil, false // the question's: this is the answer
+	v.Chain, v.Unasked = nil, false // they belong to the question
 	res, settled := r.Told()
 	took := display.Duration(res.At.Sub(r.Created))
 	who := cmp.Or(res.Person.Name, res.Person.ID)
@@ -284,10 +311,9 @@ func (l *releases) verdict(r Request, runs bool) approver.Verdict {
 	return v.Blocked(reason, reason)
 }
 
-// answeredBefore records that a call got the answer of a request that another
-// call had asked.
+// answeredBefore records that a call got the answer to a request that another call made.
 func (l *releases) answeredBefore(ctx context.Context, r Request, call approver.ToolCall) error {
-	if r.CallID == call.ID || !r.Parked { // else see recordEnd
+	if r.CallID == call.ID || !r.Parked { // recordEnd does that
 		return nil
 	}
 	_, err := l.audit.Record(context.WithoutCancel(ctx), approver.Record{
@@ -297,10 +323,10 @@ func (l *releases) answeredBefore(ctx context.Context, r Request, call approver.
 	return err
 }
 
-// given returns a settled request as people may be told of it: after the last look of who
-// took its yes, if that is here, or else a moment after the release. It is false if ctx
-// ends before.
-func (l *releases) given(ctx context.Context, r Request) (Request, bool) {
+// awaitHandover returns a settled request once people may be told of it: after the last look
+// of this process if it released the call, else a moment after the release. It returns false
+// if ctx ends first, or the last look left no trace yet.
+func (l *releases) awaitHandover(ctx context.Context, r Request) (Request, bool) {
 	if r.State != approver.Consumed || r.Closed {
 		return r, true
 	}
@@ -311,7 +337,7 @@ func (l *releases) given(ctx context.Context, r Request) (Request, bool) {
 		if fresh, _, err := l.requests.load(ctx, r.ID); err == nil && fresh.State.Settled() {
 			return fresh, true
 		}
-		return r, false // it may say that nothing was given
+		return r, false // the record may say yet that nothing was given
 	}
 	for {
 		fresh, _, now, err := l.requests.loadNow(ctx, r.ID)
@@ -327,9 +353,9 @@ func (l *releases) given(ctx context.Context, r Request) (Request, bool) {
 	}
 }
 
-// granted makes the record of a yes that waits for its call, which must be
-// durable before anybody is told, and brings the cards up to date.
-func (l *releases) granted(ctx context.Context, r Request) Request {
+// recordGrant records a yes that waits for its call, before anybody is told, and brings the
+// cards up to date.
+func (l *releases) recordGrant(ctx context.Context, r Request) Request {
 	hash, err := l.audit.Record(context.WithoutCancel(ctx), auditRecord(r, approver.EventGranted))
 	next, changeErr := l.requests.change(context.WithoutCancel(ctx), r.ID,
 		func(r Request, now time.Time) (Request, error) {
@@ -352,9 +378,9 @@ func (l *releases) granted(ctx context.Context, r Request) Request {
 	return next
 }
 
-// regrant goes on with what a former process left undone of yeses that wait: the
-// record, and the cards.
-func (l *releases) regrant(ctx context.Context) {
+// resumeGrants finishes what a former process left undone of yeses that wait: the record, and
+// the cards.
+func (l *releases) resumeGrants(ctx context.Context) {
 	open, err := l.requests.Open(ctx)
 	if err != nil {
 		l.records.noteTrouble(err)
@@ -365,8 +391,8 @@ func (l *releases) regrant(ctx context.Context) {
 		case err != nil || r.State != approver.Approved || !r.Parked:
 		case r.Granted():
 			l.editor.settle(r.ID)
-		case now.Sub(r.Resolution.At) > ReplyWait: // else whoever took the answer is at it
-			l.granted(ctx, r)
+		case now.Sub(r.Resolution.At) > ReplyWait: // else the process that took the answer does it
+			l.recordGrant(ctx, r)
 		}
 	}
 }

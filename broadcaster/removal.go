@@ -11,7 +11,7 @@ import (
 	"approver.example/display"
 )
 
-// Owner is root as an approver. Root is on no list: a list that names uid 0 for the
+// Owner is root as an approver. Root is on no approver list: a list that names uid 0 for the
 // terminal means the same account.
 func Owner() (approver.Identity, approver.Person) {
 	const terminal, root = "terminal", "0"
@@ -20,38 +20,38 @@ func Owner() (approver.Identity, approver.Person) {
 	}
 }
 
-// A Removal is one person who was taken away. It is part of the controls, so it holds
-// at once everywhere, outlives restarts, and cannot vanish unseen. The approver lists
-// of the configuration do not matter to it.
+// A Removal is one person who was removed. It is part of the controls, so it takes effect at
+// once everywhere, survives restarts, and cannot vanish unnoticed. It does not depend on the
+// approver lists of the configuration.
 type Removal struct {
-	// Person is the id of the person, and Identities are the accounts that were known
-	// as theirs: an account does not count again because another list gives it to
-	// somebody else.
+	// Person is the id of the person. Identities are their accounts that were known: such an
+	// account does not count again when another list gives it to somebody else.
 	Person     string              `json:"person"`
 	Identities []approver.Identity `json:"identities,omitempty"`
 	At         time.Time           `json:"at"`
 	By         string              `json:"by"`
 	Reason     string              `json:"reason,omitempty"`
-	// Last is when they were removed anew while they were away, by LastBy; zero if never.
+	// Last is when LastBy removed them again while they were removed; zero if never.
 	Last       time.Time `json:"last,omitzero"`
 	LastBy     string    `json:"last_by,omitempty"`
 	LastReason string    `json:"last_reason,omitempty"`
-	// Back is when they were brought back; zero while they are away. What they had
+	// Back is when they were brought back; zero while they are removed. What they
 	// approved before stays void.
 	Back time.Time `json:"back,omitzero"`
-	// Ended is the pause or observe mode that their removal ended: it may be by their word.
+	// Ended is the pause or observe mode that their removal ended: they may have begun it.
 	Ended string `json:"ended,omitempty"`
-	// Unlisted says that no approver list has them, as far as was known, and that nobody
-	// who is trusted removed them. Few such removals may stand.
+	// Unlisted says that no known approver list has them, and that nobody trusted removed
+	// them. The number of such removals is bounded: see maxUnlisted.
 	Unlisted bool `json:"unlisted,omitempty"`
-	// ByRoot says that root orders it, by the word of the kernel: nobody else removes root.
+	// ByRoot says that the kernel named root as the one who asks for it. Only root removes
+	// root.
 	ByRoot bool `json:"-"`
 }
 
-// Stands reports that the person is away.
+// Stands reports that the person is removed now.
 func (r Removal) Stands() bool { return !r.At.IsZero() && r.Back.IsZero() }
 
-// is reports whether an account, or the person it stands for, is the one who was removed.
+// is reports whether an account, or the person it belongs to, is the one who was removed.
 func (r Removal) is(id approver.Identity, who approver.Person) bool {
 	return who.ID != "" && shortName(who.ID) == shortName(r.Person) ||
 		slices.ContainsFunc(r.Identities, func(gone approver.Identity) bool {
@@ -59,13 +59,13 @@ func (r Removal) is(id approver.Identity, who approver.Person) bool {
 		})
 }
 
-// same reports that nobody was removed anew, or brought back, between two looks.
+// same reports that nobody was removed again, or brought back, between two reads.
 func (r Removal) same(seen Removal) bool {
 	return r.Person == seen.Person && r.At.Equal(seen.At) && r.Last.Equal(seen.Last) && r.Back.Equal(seen.Back) &&
 		slices.Equal(r.Identities, seen.Identities)
 }
 
-// Line says it for people.
+// Line describes the removal for people.
 func (r Removal) Line() string {
 	text := fmt.Sprintf("%s was removed by %s at %s", display.SafeLine(r.Person), display.SafeLine(r.By),
 		r.At.UTC().Format("2006-01-02 15:04 UTC"))
@@ -85,7 +85,7 @@ func (r Removal) Line() string {
 	return text
 }
 
-// check refuses what cannot stand on an approver list.
+// check refuses names and accounts that cannot be on an approver list.
 func (r Removal) check() error {
 	if len(r.Person) > MaxName {
 		return fmt.Errorf("the name of whom to remove has %d bytes; no approver list has one of more than %d", len(r.Person),
@@ -103,7 +103,7 @@ func (r Removal) check() error {
 	return nil
 }
 
-// bounded is the same removal in a few words: it is of the same people.
+// bounded shortens the texts of a removal. It is still of the same people.
 func (r Removal) bounded() Removal {
 	r.Person, r.Ended = shortName(r.Person), cutText(r.Ended, maxReason)
 	r.By, r.Reason = cutText(r.By, maxBy), cutText(r.Reason, maxReason)
@@ -116,19 +116,19 @@ func (r Removal) bounded() Removal {
 	return r
 }
 
-// ErrOnlyRoot means that somebody else was to remove root of this machine. Root's word is
-// the way out where an agent has the daemon's own uid, so that uid must not take it away.
+// ErrOnlyRoot means that a user other than root tried to remove root of this machine. Root is
+// the last resort if an agent has the daemon's own uid, so that uid must not remove root.
 var ErrOnlyRoot = errors.New("uid 0 is root of this machine, whom root alone removes: " +
 	display.AsRoot("people remove terminal:0"))
 
-// namesRoot reports whether a removal takes away what root does by the word of the kernel.
+// namesRoot reports whether a removal removes root.
 func (r Removal) namesRoot() bool {
 	id, who := Owner()
 	return r.Person == who.ID || slices.Contains(r.Identities, id)
 }
 
-// sparesRoot is the removal as one who is not root may have it: root's account stays, and
-// counts no more as that of the person.
+// sparesRoot is the removal as a user other than root may make it: root's account is left out,
+// and no longer counts as one of the person.
 func (r Removal) sparesRoot() (Removal, error) {
 	id, who := Owner()
 	if r.Person == who.ID {
@@ -138,9 +138,9 @@ func (r Removal) sparesRoot() (Removal, error) {
 	return r, nil
 }
 
-// placeOf is where a removal goes among those that there are: to the one of the same
-// person that stands, else to one that is over, or -1. One that is over and that root
-// made of its own account is not begun anew by anybody else.
+// placeOf is the index of the removal that a new one replaces: the one of the same person in
+// force, else one that is over, or -1. Only root reopens a removal of its own account that is
+// over.
 func placeOf(gone Removal, all []Removal) int {
 	same := func(r Removal) bool { return r.Person == gone.Person }
 	if at := slices.IndexFunc(all, func(r Removal) bool { return same(r) && r.Stands() }); at >= 0 {

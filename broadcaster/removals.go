@@ -12,7 +12,7 @@ import (
 	"approver.example/display"
 )
 
-// Removals takes people away, and brings them back.
+// Removals removes approvers, and brings them back.
 type Removals struct {
 	controls *Controller
 	grants   *Grants
@@ -24,10 +24,10 @@ type Removals struct {
 	log      *slog.Logger
 }
 
-// Remove takes a person away, for every daemon that shares the store: none of their
-// answers counts from now on, and each yes of theirs that has run nothing yet is void.
-// It returns how many of those there were. It needs nobody's yes. If the store does not
-// take it, nothing has changed, and the error says so: no answer counts there either.
+// Remove removes a person for every daemon that shares the store. None of their answers counts
+// from now on, and every yes of theirs that has run nothing yet is void. It returns the number
+// of those. It needs nobody's approval. If the store refuses it, nothing has changed, and the
+// error says so.
 func (m *Removals) Remove(ctx context.Context, gone Removal) (voided int, err error) {
 	if gone.Person == "" {
 		return 0, errors.New("it is not said who is to be removed")
@@ -35,7 +35,7 @@ func (m *Removals) Remove(ctx context.Context, gone Removal) (voided int, err er
 	var at time.Time
 	ended := ""
 	c, err := m.controls.change(ctx, func(c *Controls, now time.Time) error {
-		if at = now; c.Missing { // it was frozen for that, and stays so
+		if at = now; c.Missing { // the loss has frozen everything, and that stays
 			c.Missing, c.Freeze, c.Burned = false, Freeze{At: now, By: c.Freeze.By, Reason: c.Freeze.Reason}, now
 		}
 		ended = c.Loosened(now)
@@ -54,8 +54,8 @@ func (m *Removals) Remove(ctx context.Context, gone Removal) (voided int, err er
 	return voided, errors.Join(err, voidErr)
 }
 
-// voidYeses ends the requests and lasting grants of which a removal voids the yes, so
-// that cards and lists say so. What it misses is void all the same: see [Controls.void].
+// voidYeses ends the requests and lasting grants whose yes a removal voids, so that cards and
+// lists show it. One that it misses is void all the same: see [Controls.void].
 func (m *Removals) voidYeses(ctx context.Context, c Controls, note string) (voided int, err error) {
 	open, err := m.requests.Open(ctx)
 	for _, r := range open {
@@ -90,7 +90,7 @@ func (m *Removals) voidYeses(ctx context.Context, c Controls, note string) (void
 	return voided, err
 }
 
-// voidRequest takes a yes back that was not released yet.
+// voidRequest takes back a yes that was not released yet.
 func (m *Removals) voidRequest(ctx context.Context, r Request, c Controls, note string) error {
 	waited := r.Granted()
 	r, err := m.requests.change(ctx, r.ID, func(r Request, now time.Time) (Request, error) {
@@ -103,19 +103,16 @@ func (m *Removals) voidRequest(ctx context.Context, r Request, c Controls, note 
 		return err
 	}
 	if waited {
-		_, err = m.audit.Record(ctx, approver.Record{
-			Event: approver.EventRevoked, Request: r.ID, Fingerprint: r.Fingerprint, Call: r.Call, Verdict: r.Verdict,
-			Note: note,
-		})
+		_, err = m.audit.Record(ctx, eventRecord(r, approver.EventRevoked, note))
 	}
 	m.editor.settle(r.ID)
 	return err
 }
 
-// Restore brings back somebody who was removed, for every daemon that shares the store.
-// They count where an approver list in force names them. What they had approved before
-// stays void. seen is the removal as those saw it who decided: who was removed anew since
-// stays away, with ErrRemovedAnew. The record of it is durable first.
+// Restore brings a removed person back for every daemon that shares the store. Their answers
+// count if an approver list in force names them. What they approved before stays void. seen is
+// the removal that people decided about: somebody who was removed again since stays removed,
+// with ErrRemovedAnew. It is recorded before it takes effect.
 func (m *Removals) Restore(ctx context.Context, seen Removal, by string) error {
 	c, now, err := m.controls.Load(ctx)
 	if err != nil {
@@ -138,15 +135,15 @@ func (m *Removals) Restore(ctx context.Context, seen Removal, by string) error {
 	return nil
 }
 
-// Strike ends the requests and grants whose last step the store has lost, so that no
-// earlier answer counts twice, and records an alarm. missing must not be empty. Other
-// calls go on.
+// Strike ends the requests and grants whose last step the store has lost, so that no earlier
+// answer counts twice, and raises an alarm. missing must not be empty. Other requests are not
+// affected.
 func (m *Removals) Strike(ctx context.Context, missing []approver.Told) error {
 	var errs []error
 	for _, t := range missing {
 		_, err := m.requests.change(ctx, t.Request, func(r Request, now time.Time) (Request, error) {
-			if r.State == approver.Consumed { // it ran, and who has its yes is not known: nobody is told so again
-				return r.spend(approver.NoCause, now)
+			if r.State == approver.Consumed { // it ran; who has its yes is not known, so nobody reads it again
+				return r.cancelYes(approver.NoCause, now)
 			}
 			return r.End(approver.Denied, approver.StoreTrouble, now)
 		})

@@ -18,17 +18,20 @@ import (
 func TestARemovalEndsAPauseAndObserveMode(t *testing.T) {
 	start := map[string]func(x *bench) error{
 		"a pause": func(x *bench) error {
-			_, err := x.Controls.Pause(x.t.Context(), MaxPause, true, "Alice")
+			_, err := x.Controls.Pause(x.t.Context(), nil, MaxPause, true, "Alice")
 			return err
 		},
 		"a pause of HIGH calls": func(x *bench) error {
-			_, err := x.Controls.Pause(x.t.Context(), MaxPause, false, "Alice")
+			_, err := x.Controls.Pause(x.t.Context(), nil, MaxPause, false, "Alice")
 			return err
 		},
-		"observe mode": func(x *bench) error { _, err := x.Controls.Observe(x.t.Context(), MaxObserve, "Alice"); return err },
+		"observe mode": func(x *bench) error {
+			_, err := x.Controls.Observe(x.t.Context(), nil, MaxObserve, "Alice")
+			return err
+		},
 		"both": func(x *bench) error {
-			_, err := x.Controls.Pause(x.t.Context(), MaxPause, true, "Alice")
-			_, err2 := x.Controls.Observe(x.t.Context(), MaxObserve, "Alice")
+			_, err := x.Controls.Pause(x.t.Context(), nil, MaxPause, true, "Alice")
+			_, err2 := x.Controls.Observe(x.t.Context(), nil, MaxObserve, "Alice")
 			return errors.Join(err, err2)
 		},
 	}
@@ -102,11 +105,11 @@ func TestARemovalEndsAPauseAndObserveMode(t *testing.T) {
 func TestWhatWasApprovedBeforeARemovalDoesNotBeginAfterIt(t *testing.T) {
 	for name, does := range map[string]func(x *bench, asked Controls) error{
 		"pause": func(x *bench, asked Controls) error {
-			_, err := x.Controls.PauseAs(x.t.Context(), asked, time.Minute, true, "Alice")
+			_, err := x.Controls.Pause(x.t.Context(), &asked, time.Minute, true, "Alice")
 			return err
 		},
 		"observe": func(x *bench, asked Controls) error {
-			_, err := x.Controls.ObserveAs(x.t.Context(), asked, time.Hour, "Alice")
+			_, err := x.Controls.Observe(x.t.Context(), &asked, time.Hour, "Alice")
 			return err
 		},
 		"unfreeze": func(x *bench, asked Controls) error { return x.Controls.UnfreezeAs(x.t.Context(), asked, "Alice") },

@@ -4,16 +4,14 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"runtime/debug"
 	"time"
 
 	"approver.example"
-	"approver.example/display"
 )
 
-// Answers takes what people say to requests.
+// Answers takes what people answer to requests.
 type Answers struct {
 	approvers *Approvers
 	channels  *Channels
@@ -31,23 +29,22 @@ type Answers struct {
 	store     approver.KV
 }
 
-// Reply is the one way in which an answer counts, whatever platform it came
-// from. It checks the person against the approver list, finds the request,
-// checks that the card was shown in that very conversation and that the method
-// is enough for the severity, and enters the answer by compare-and-set. It
-// returns when the person may be told what became of it: a yes after the call
-// was released to the agent, at the latest after ReplyWait.
+// Reply is the one way in which an answer counts, whatever platform it came from. It checks
+// the person against the approver list, finds the request, checks that its card was shown in
+// that very conversation and that the method is enough for the severity, and stores the answer
+// by compare-and-set. It returns when the person may be told the outcome: for a yes, after the
+// call was released to the agent, at the latest after ReplyWait.
 func (a *Answers) Reply(ctx context.Context, rep approver.Reply) (out approver.Outcome) {
 	defer func() {
 		if p := recover(); p != nil {
 			a.log.Error("panic while a reply was handled", "panic", p, "stack", string(debug.Stack()))
-			out = approver.Outcome{Kind: approver.OutcomeRefused, Text: "approver failed on this answer; it does not count."}
+			out = newOutcome(approver.OutcomeRefused, "approver failed on this answer; it does not count.")
 		}
 	}()
 	began := time.Now()
 	who, why := a.approvers.counted(ctx, rep.Channel, rep.Sender)
 	if why != "" {
-		out = approver.Outcome{Kind: approver.OutcomeRefused, Text: why}
+		out = newOutcome(approver.OutcomeRefused, why)
 		a.noteRefusal(ctx, rep, Request{}, out)
 		return out
 	}
@@ -62,14 +59,13 @@ func (a *Answers) Reply(ctx context.Context, rep approver.Reply) (out approver.O
 	return out
 }
 
-// lastAnswers is how long an answer that is under way when this process stops has to be
-// entered.
+// lastAnswers is how long an answer may still be stored after this process was told to stop.
 const lastAnswers = 2 * time.Second
 
-// fromChannel is Reply for channels. An answer that was heard is seen through, also where its
-// channel stops: a store that is away for a moment takes the lease to receive away, and a
-// platform may bring an answer only once. It does not need the lease, since it counts once
-// whoever enters it. Only its own deadline ends it, and the end of this process.
+// fromChannel is Reply for channels. An answer that arrived is finished although its channel
+// stops: while the store is away, the channel loses its lease to receive, and a platform may
+// deliver an answer only once. The lease is not needed, because an answer counts once whoever
+// stores it. Only its own deadline and the end of this process stop it.
 func (a *Answers) fromChannel(ctx context.Context, rep approver.Reply) approver.Outcome {
 	own, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	defer cancel()
@@ -110,7 +106,7 @@ func (a *Answers) reply(
 	}
 	switch {
 	case r.State.Settled():
-		r, _ = a.releases.given(ctx, r)
+		r, _ = a.releases.awaitHandover(ctx, r)
 		return r, outcomeOf(r, rep, who)
 	case r.Granted():
 		return a.outcome(ctx, r, rep, who)
@@ -120,14 +116,14 @@ func (a *Answers) reply(
 		Identity: approver.Identity{Channel: rep.Channel, ID: rep.Sender}, Conversation: rep.Conversation,
 	}
 	if admits(r.Verdict, res) != nil {
-		return r, approver.Outcome{Kind: approver.OutcomeRefused, Text: a.approvers.notAskedText(r.Verdict, who)}
+		return r, newOutcome(approver.OutcomeRefused, a.approvers.notAskedText(r.Verdict, who))
 	}
 	if rep.Approve {
 		if why := onceOnly(r, rep); why != "" {
-			return r, approver.Outcome{Kind: approver.OutcomeNeedCode, Text: why + " Nothing was approved."}
+			return r, newOutcome(approver.OutcomeNeedCode, why+" Nothing was approved.")
 		}
 		if !enough(r, p, rep) {
-			return r, approver.Outcome{Kind: approver.OutcomeNeedCode, Text: needCodeText(r, p)}
+			return r, newOutcome(approver.OutcomeNeedCode, needCodeText(r, p))
 		}
 	}
 	r, told := a.enter(ctx, r, p, rep, res, began)
@@ -137,8 +133,8 @@ func (a *Answers) reply(
 	return r, told
 }
 
-// onceOnly says why a request cannot be approved for as long as the answer says; empty if it
-// can, or if the answer is for once.
+// onceOnly says why a request cannot be approved for longer than once; empty if it can, or if
+// the answer is for once.
 func onceOnly(r Request, rep approver.Reply) string {
 	switch {
 	case rep.Grant == approver.Term{}:
@@ -156,8 +152,8 @@ func onceOnly(r Request, rep approver.Reply) string {
 	return ""
 }
 
-// enter stores an answer that counts, for the calls that whoever gave it was shown, and
-// says what became of it. Every answer goes this way, from a card or not.
+// enter stores an answer for the calls that its person was shown, and tells the outcome. Every
+// answer takes this way, from a card or not.
 func (a *Answers) enter(
 	ctx context.Context, r Request, p Posting, rep approver.Reply, res approver.Resolution, began time.Time,
 ) (Request, approver.Outcome) {
@@ -176,22 +172,20 @@ func (a *Answers) enter(
 	})
 	if err != nil && !errors.Is(err, ErrSettled) {
 		a.log.Warn("an answer could not be stored", "request", id, "error", err)
-		return r, approver.Outcome{
-			Kind: approver.OutcomeRefused, Text: "The store had a problem, so this answer may not count. Look at the card, " +
-				"or try again.",
-		}
+		return r, newOutcome(approver.OutcomeRefused, "The store had a problem, so this answer may not count. Look at the card, "+
+			"or try again.")
 	}
 	mine := r.Resolution.Person.ID == res.Person.ID && r.Resolution.Identity == res.Identity
 	// a try before may have been carried out
 	if r.State == approver.Approved && r.Parked && (err == nil || tries > 1 && mine) {
-		r = a.releases.granted(ctx, r)
+		r = a.releases.recordGrant(ctx, r)
 	}
 	return a.outcome(ctx, r, rep, res.Person)
 }
 
-// enough reports whether the way of answering is enough to approve: for a
-// catastrophic call, for a card that could not show all of it, and for one that
-// hides what may decide, only the typed code is. A method that is not known is never enough.
+// enough reports whether the method of an answer is enough to approve. Only the typed code is
+// enough for a catastrophic call, for a card that could not show everything, and for one that
+// hides a part that may decide. An unknown method is never enough.
 func enough(r Request, p Posting, rep approver.Reply) bool {
 	switch rep.Method {
 	case approver.ByCode, approver.ByCommand:
@@ -221,16 +215,16 @@ func needCodeText(r Request, p Posting) string {
 }
 
 // readFor is how long a card must have shown a number of calls before somebody who types an
-// answer can have read it: the edit has to reach their screen, and they have to type. It is
+// answer can have read it. The edit has to reach their screen, and they have to type. It is
 // also more than the second to which Telegram rounds its times.
 const readFor = 2 * time.Second
 
-// shownTo is the last caller that whoever answers was shown, and so whom a yes is for at
-// the most. The answer says which version of the card they read: without a word it was the
-// first call alone, and nobody has read of calls that did not wait yet, or that the platform
-// has not confirmed to show. A message names no version. It counts what the card had shown
-// for a while when it was sent, by the store's clock. Where there may be two cards, the yes
-// is for the first call alone.
+// shownTo is the number of the last caller that a person was shown, which bounds the callers
+// that a yes is for. A button says which version of the card the person read. An answer
+// without a version is for the first call alone, and no answer is for calls that came later,
+// or that the platform has not confirmed to show. A message names no version: it is for what
+// the card had shown for a while when it was sent, by the store's clock. If there may be two
+// cards, the yes is for the first call alone.
 func shownTo(r Request, p Posting, rep approver.Reply, screen bool, sent time.Time) int {
 	said := min(max(rep.Shown, 0), r.Joined)
 	if rep.Method == approver.ByID || p.Code == "" {
@@ -250,8 +244,8 @@ func shownTo(r Request, p Posting, rep approver.Reply, screen bool, sent time.Ti
 	return 0
 }
 
-// age is how long ago an answer was given that this process began to handle at began. The
-// answer is there by then, whatever the clock of its platform says.
+// age is how long ago an answer was given. This process began to handle it at began, so it is
+// at least as old as that, whatever the clock of its platform says.
 func age(rep approver.Reply, began time.Time) time.Duration {
 	age := time.Since(began)
 	if !rep.Sent.IsZero() {
@@ -260,128 +254,39 @@ func age(rep approver.Reply, began time.Time) time.Duration {
 	return age
 }
 
-// outcome waits until a person may be told what became of their answer, and
-// says it: the winner hears that it stands, a loser who was first.
-func (a *Answers) outcome(
-	ctx context.Context, r Request, rep approver.Reply, who approver.Person,
+// OwnerApproves is the way out if nobody on an approver list can approve. Root of this machine
+// may, if neither the daemon nor the agent is root. It stores root's yes to a request. The
+// caller has checked that root typed the code that the daemon made for it. shown is what
+// [Cards.Shown] returned for what root read.
+func (a *Answers) OwnerApproves(ctx context.Context, id string, shown int) approver.Outcome {
+	as, who := Owner()
+	rep := approver.Reply{
+		Channel: as.Channel, Sender: as.ID, Name: who.Name, Approve: true, Method: approver.ByCode, Request: id, Shown: shown,
+	}
+	r, out := a.ownerApproves(ctx, rep, as, who)
+	if out.Kind != approver.OutcomeApproved && out.Kind != approver.OutcomeRecorded {
+		a.noteRefusal(ctx, rep, r, out)
+	}
+	return out
+}
+
+func (a *Answers) ownerApproves(
+	ctx context.Context, rep approver.Reply, as approver.Identity, who approver.Person,
 ) (Request, approver.Outcome) {
-	wait := ReplyWait
-	if r.Parked {
-		wait = parkedWait // most likely nobody is there to take it
-	}
-	ctx, cancel := context.WithTimeout(ctx, wait)
-	defer cancel()
-	r, settled := a.requests.untilSettled(ctx, r)
-	if settled {
-		r, settled = a.releases.given(ctx, r)
-	}
-	mine := r.Resolution.Person.ID == who.ID && r.Resolution.Identity == (approver.Identity{Channel: rep.Channel,
-		ID: rep.Sender})
-	if !settled {
-		if mine && r.Granted() {
-			return r, approver.Outcome{Kind: approver.OutcomeRecorded, Text: grantedText(r)}
-		}
-		if mine && (r.State == approver.Approved || r.State == approver.Consumed) {
-			return r, approver.Outcome{Kind: approver.OutcomeRecorded,
-				Text: "Your yes is recorded. The agent has not taken it yet; if it does not before the deadline, nothing runs."}
-		}
-		return r, approver.Outcome{Kind: approver.OutcomeTooLate, Text: "Somebody else has already answered this request."}
-	}
-	if _, err := a.endings.closeOnce(ctx, r); err != nil && r.State == approver.Consumed {
-		slow := ctx.Err() != nil // the record may be made in a moment
-		if !slow {
-			a.log.Error("audit failed", "request", r.ID, "error", err)
-		}
-		switch {
-		case !mine:
-			return r, approver.Outcome{Kind: approver.OutcomeTooLate, Text: "Somebody else has already answered this request."}
-		case slow:
-			return r, approver.Outcome{
-				Kind: approver.OutcomeRecorded, Text: "Your yes is recorded. The card says in a moment what became of it.",
-			}
-		}
-		return r, approver.Outcome{
-			Kind: approver.OutcomeRecorded, Text: "Your answer is stored, but the audit has a problem. Look at approver's log.",
-		}
-	}
-	a.editor.settle(r.ID)
-	if mine && r.Withheld != approver.NoCause && r.untaken(r.Also) { // most likely the others do not get it either
-		return r, approver.Outcome{
-			Kind: approver.OutcomeRecorded, Text: "Your yes is recorded. The card says in a moment what became of it.",
-		}
-	}
-	out := outcomeOf(r, rep, who)
-	if out.Kind == approver.OutcomeApproved && r.Call.AboutApprover() {
-		return r, a.carriedOut(ctx, r.Call)
-	}
-	if out.Kind == approver.OutcomeApproved && r.Resolution.Grant.Lasts() {
-		out.Text = "Approved: " + releasedText(r) + ". It could not be kept for longer: the same call is asked again."
-		if until, ok := a.grants.awaitLasting(ctx, r); ok {
-			out.Text = "Approved: released to the agent. The very same call runs without asking until " +
-				until.UTC().Format("15:04:05 UTC") + "; approver grants lists and revokes that."
-		}
-	}
-	return r, out
-}
-
-// outcomeOf is what a person is told of their reply to a settled request: the
-// winner that it stands, a loser who was first.
-func outcomeOf(r Request, rep approver.Reply, who approver.Person) approver.Outcome {
-	res, settled := r.Told()
-	name := cmp.Or(res.Person.Name, res.Person.ID)
-	mine := res.Person.ID == who.ID && res.Identity == (approver.Identity{Channel: rep.Channel, ID: rep.Sender})
-	late := approver.OutcomeTooLate
-	if !rep.Code.IsZero() {
-		late = approver.OutcomeUsed
-	}
+	r, err := a.requests.loadPatiently(ctx, rep.Request)
 	switch {
-	case !settled:
-		return approver.Outcome{Kind: approver.OutcomeRefused, Text: "The request is still open; this answer does not count."}
-	case unusedYes(r, rep, who) && res.Cause == approver.AgentGone &&
-		!r.Parked: // it had left, or did so while it was to be given the yes
-		return approver.Outcome{
-			Kind: approver.OutcomeExpired, Text: "Your yes released nothing: " + res.Cause.Sentence() + ".",
-		}
-	case unusedYes(r, rep, who):
-		return approver.Outcome{
-			Kind: approver.OutcomeExpired, Text: "Your yes came in time, but approver released nothing: " +
-				res.Cause.Sentence() + ".",
-		}
-	case res.Cause != approver.ByPerson:
-		return approver.Outcome{
-			Kind: approver.OutcomeExpired, Text: "Too late: " + res.Cause.Sentence() + ", so approver released nothing.",
-		}
-	case mine && res.Approve && rep.Approve && rep.Grant.Lasts() && !res.Grant.Lasts():
-		return approver.Outcome{Kind: approver.OutcomeApproved, Text: fmt.Sprintf("Approved: %s, by your first answer. "+
-			"Your %q came after it and counts for nothing: the same call is asked again.", releasedText(r), rep.Grant)}
-	case mine && res.Approve && rep.Approve:
-		if r.Call.AboutApprover() {
-			return approver.Outcome{Kind: approver.OutcomeApproved, Text: r.Call.Display().ApprovedText()}
-		}
-		return approver.Outcome{Kind: approver.OutcomeApproved, Text: outcomeText(r)}
-	case mine && !res.Approve && !rep.Approve:
-		return approver.Outcome{Kind: approver.OutcomeDenied, Text: "Denied: the agent has been told."}
-	case res.Approve:
-		return approver.Outcome{
-			Kind: late, Text: fmt.Sprintf("Too late: %s approved it via %s, %s", name, display.Platform(res.Identity.Channel),
-				toldFate(r).lateText()),
-		}
+	case errors.Is(err, approver.ErrNotFound):
+		return r, newOutcome(approver.OutcomeUnknown, "There is no such request: approver pending lists those that are open.")
+	case err != nil:
+		return r, *a.finder.trouble(err)
+	case r.State.Settled():
+		return r, outcomeOf(r, rep, who)
 	}
-	return approver.Outcome{
-		Kind: late, Text: fmt.Sprintf("Too late: %s denied it via %s.", name, display.Platform(res.Identity.Channel)),
+	if why := a.approvers.OwnerMay(ctx, r); why != "" {
+		return r, newOutcome(approver.OutcomeRefused, "Root cannot approve it: "+why)
 	}
-}
-
-// unused reports that an answer is the yes by which r ended, and that nothing was released.
-func unusedYes(r Request, rep approver.Reply, who approver.Person) bool {
-	res, settled := r.Told()
-	return settled && rep.Approve && !res.Approve && res.Cause != approver.ByPerson && who.ID != "" &&
-		res.Person.ID == who.ID && res.Identity == (approver.Identity{Channel: rep.Channel, ID: rep.Sender})
-}
-
-// wasInTime reports that an answer which came after the end, and began when it did, was
-// here before the deadline: the store was away, or the note of its card was.
-func (a *Answers) wasInTime(ctx context.Context, r Request, began time.Time) bool {
-	now, err := a.store.Now(ctx)
-	return err == nil && now.Add(-time.Since(began)).Before(r.Due)
+	a.log.Warn("root of this machine approves, because nobody else can", "request", r.ID, "why",
+		a.approvers.Nobody(r.Verdict.Severity))
+	res := approver.Resolution{Approve: true, Cause: approver.ByPerson, Person: who, Method: rep.Method, Identity: as}
+	return a.enter(ctx, r, Posting{}, rep, res, time.Now())
 }

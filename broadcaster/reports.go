@@ -10,7 +10,7 @@ import (
 	"approver.example"
 )
 
-// Reports takes what couriers tell of calls that were released.
+// Reports takes what couriers report of released calls.
 type Reports struct {
 	requests *Requests
 	editor   *editor
@@ -23,9 +23,9 @@ type Reports struct {
 	pending pendingNotes
 }
 
-// Acknowledge notes that the courier of a call has its whole answer. Only the user
-// who asked can say so. A call that nobody was asked about needs none. What the store does
-// not take now is kept until it does.
+// Acknowledge notes that the courier of a call has its whole answer. Only the user who asked
+// can say so. A call that nobody was asked about needs none. If the store is away, the report
+// is kept until it is back.
 func (p *Reports) Acknowledge(ctx context.Context, peer approver.Peer, callID string) error {
 	var before ackTries
 	return p.noteOrKeep(ctx, callID, func(ctx context.Context) error {
@@ -34,14 +34,14 @@ func (p *Reports) Acknowledge(ctx context.Context, peer approver.Peer, callID st
 	})
 }
 
-// ackTries is what former tries to note an acknowledgment came to: one may have stored it,
-// and its record failed.
+// ackTries is the state of earlier tries to store an acknowledgment: one may have stored the
+// step and failed to record it.
 type ackTries struct{ tried, late bool }
 
 func (p *Reports) acknowledge(ctx context.Context, peer approver.Peer, callID string, before *ackTries) error {
-	id, _, err := p.requests.requestOf(ctx, callID)
+	id, _, err := p.requests.idByCall(ctx, callID)
 	if errors.Is(err, approver.ErrNotFound) {
-		return nil // released by a grant that lasts: it is not kept under the call's id
+		return nil // a grant released it: the call has no request
 	} else if err != nil {
 		return err
 	}
@@ -49,14 +49,14 @@ func (p *Reports) acknowledge(ctx context.Context, peer approver.Peer, callID st
 		if !r.callers().includes(callID) || !r.Call.Peer.SameUser(peer) {
 			return r, ErrNotBound
 		}
-		if callID != r.CallID { // its yes is repeated to nobody
+		if callID != r.CallID { // only the first call reads its yes again
 			return r, errNoChange
 		}
 		was := r
-		if r.Fate == Untaken { // it was taken after all
+		if r.Fate == Untaken { // the courier has it after all
 			before.late = true
 			r.Fate = NoFate
-			return sayAnew(r, was), nil
+			return redrawIfChanged(r, was), nil
 		}
 		var err error
 		r.Release, err = r.ack(now)
@@ -88,8 +88,9 @@ func (p *Reports) recordAcked(ctx context.Context, r Request, why string) error 
 	return nil
 }
 
-// lapse ends the time in which the yes to r may be taken. Whoever released it says so, as
-// it heard the couriers; after a moment others do, and claim nothing.
+// lapse ends the time in which the yes to r may be taken. The process that released it does so
+// first and knows whether nobody took it, because it heard the couriers. After a grace period
+// others do, and claim nothing.
 func (p *Reports) lapse(ctx context.Context, r Request) error {
 	unread, sure := r.Acked.IsZero(), false
 	r, err := p.requests.change(ctx, r.ID, func(r Request, now time.Time) (Request, error) {
@@ -110,11 +111,11 @@ func (p *Reports) lapse(ctx context.Context, r Request) error {
 	return p.noteOrKeep(ctx, r.CallID, func(ctx context.Context) error { return p.recordAcked(ctx, r, why) })
 }
 
-// Became notes what the agent's user reports of a call that was released: that it ran,
-// or that the agent went on without. It changes what cards say, and nothing else: a call
-// that ran although it was reported otherwise is judged like any other. A call that
-// nobody was asked about has no card. A run that the store cannot note now is kept until
-// it can. That there was none is claimed only where a report would have been heard.
+// Became notes what the agent's user reports of a released call: that it ran, or that the
+// agent went on without it. It changes what cards show and nothing else; a call that ran in
+// spite of the report is judged like any other. A call that nobody was asked about has no
+// card. If the store is away, a report of a run is kept until it is back. A call counts as not
+// run only while a report of a run would have been heard.
 func (p *Reports) Became(ctx context.Context, peer approver.Peer, callID string, f Fate) error {
 	if f != DidRun {
 		return p.became(ctx, peer, callID, f)
@@ -123,7 +124,7 @@ func (p *Reports) Became(ctx context.Context, peer approver.Peer, callID string,
 }
 
 func (p *Reports) became(ctx context.Context, peer approver.Peer, callID string, f Fate) error {
-	id, _, err := p.requests.requestOf(ctx, callID)
+	id, _, err := p.requests.idByCall(ctx, callID)
 	if errors.Is(err, approver.ErrNotFound) {
 		return nil
 	} else if err != nil {
@@ -139,7 +140,7 @@ func (p *Reports) became(ctx context.Context, peer approver.Peer, callID string,
 		if i := r.Also.at(callID); i >= 0 {
 			since = r.Also[i].Taken
 		}
-		next, err := r.fated(callID, f)
+		next, err := r.setFate(callID, f)
 		if err == nil && f == NotRun && (!p.uptime.heardSince(since) || p.pending.has(callID)) {
 			return r, errNoChange // a report may have been missed
 		}
@@ -165,10 +166,10 @@ func (p *Reports) became(ctx context.Context, peer approver.Peer, callID string,
 	return nil
 }
 
-// Missed notes that something a courier came to tell was not taken in.
+// Missed notes that a report of a courier was lost.
 func (p *Reports) Missed() { p.uptime.missed() }
 
-// noteOrKeep notes what was told of a call, now or once the store takes it.
+// noteOrKeep stores a report of a call, now or when the store is back.
 func (p *Reports) noteOrKeep(ctx context.Context, call string, do func(context.Context) error) error {
 	err := do(ctx)
 	if err == nil || !comesBack(err) {
@@ -182,7 +183,7 @@ func (p *Reports) noteOrKeep(ctx context.Context, call string, do func(context.C
 	return nil
 }
 
-// catchUp stores in the background what is still to be noted.
+// catchUp stores in the background the reports that are pending.
 func (p *Reports) catchUp() {
 	if !p.pending.begin() {
 		return

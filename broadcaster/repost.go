@@ -10,16 +10,17 @@ import (
 	"approver.example/tokens"
 )
 
-// This file posts cards anew that nobody can see.
+// This file posts anew the cards that nobody can see.
 
-// repost replaces cards that a crash left without a trace, or whose message
-// did not outlive a restart: the old code is void, a new card gets a new one.
+// repost replaces cards that nobody can see: a crash left no trace of their post, or their
+// message did not outlive a restart. The old code becomes void, and the new card has a new
+// one.
 func (d *poster) repost(ctx context.Context, id string) {
 	r, _, now, err := d.requests.loadNow(ctx, id)
 	if err != nil || r.State != approver.Pending {
 		return
 	}
-	lost := d.lost(r, now)
+	lost := d.lostPostings(r, now)
 	if d.channels.volatile(r, lost) && now.Sub(d.uptime.backSince(now)) < terminalsReturn {
 		// Couriers come back to a daemon that was restarted before terminals do.
 		if !sleep(ctx, terminalsReturn) {
@@ -28,13 +29,13 @@ func (d *poster) repost(ctx context.Context, id string) {
 		if r, _, now, err = d.requests.loadNow(ctx, id); err != nil || r.State != approver.Pending {
 			return
 		}
-		lost = d.lost(r, now)
+		lost = d.lostPostings(r, now)
 	}
 	if refused := slices.DeleteFunc(slices.Clone(lost), func(i int) bool {
 		return !r.Postings[i].refusedTo(d.process)
 	}); len(refused) > 0 {
-		d.abandon(ctx, id, refused)
-		return // what else is lost comes at the next look
+		d.giveUpRefused(ctx, id, refused)
+		return // the others are replaced at the next look
 	}
 	if len(lost) == 0 {
 		return
@@ -65,7 +66,7 @@ func (d *poster) repost(ctx context.Context, id string) {
 	r, err = d.requests.change(ctx, id, func(fresh Request, now time.Time) (Request, error) {
 		// Since it was read, another replica may have replaced a card, or a card
 		// may have been noted after all: then this attempt is void.
-		if fresh.State != approver.Pending || len(fresh.Postings) != before || !slices.Equal(d.lost(fresh, now), lost) {
+		if fresh.State != approver.Pending || len(fresh.Postings) != before || !slices.Equal(d.lostPostings(fresh, now), lost) {
 			return fresh, ErrTooSoon
 		}
 		fresh.Postings = append(slices.Clone(fresh.Postings), minted.Postings[before:]...)
@@ -80,17 +81,17 @@ func (d *poster) repost(ctx context.Context, id string) {
 	}
 }
 
-// abandon notes that no process could post some cards: this one was refused for good, and
-// no other has taken them in time.
-func (d *poster) abandon(ctx context.Context, id string, refused []int) {
+// giveUpRefused marks cards as failed that the platform refused this process for good, and
+// that no other process has posted in time.
+func (d *poster) giveUpRefused(ctx context.Context, id string, refused []int) {
 	_, err := d.requests.change(ctx, id, func(r Request, now time.Time) (Request, error) {
 		changed := false
 		r.Postings = slices.Clone(r.Postings)
 		for _, i := range refused {
-			if i < len(r.Postings) && slices.Contains(d.lost(r, now), i) && r.Postings[i].refusedTo(d.process) {
+			if i < len(r.Postings) && slices.Contains(d.lostPostings(r, now), i) && r.Postings[i].refusedTo(d.process) {
 				r.Postings[i].Phase, changed = Failed, true
 				if d.channels.screen(r.Postings[i].To.Channel) {
-					r.Postings[i].Refused = nil // that was only that nobody watched
+					r.Postings[i].Refused = nil // it was refused only because nobody watched
 				}
 			}
 		}
@@ -107,8 +108,8 @@ func (d *poster) abandon(ctx context.Context, id string, refused []int) {
 // terminalsReturn is how long a terminal that watched takes to connect again.
 const terminalsReturn = 2 * time.Second
 
-// watchScreens shows what is open to whoever begins to watch a channel whose messages do
-// not outlive the process: what nobody watched when it was asked was not shown there.
+// watchScreens posts open requests to a terminal when somebody begins to watch it: nobody saw
+// them there before.
 func (d *poster) watchScreens(ctx context.Context, screen approver.Presence) {
 	for seen := 0; sleep(ctx, pollEvery); {
 		now, ever := screen.Watches()
@@ -117,25 +118,26 @@ func (d *poster) watchScreens(ctx context.Context, screen approver.Presence) {
 		}
 		open, err := d.requests.Open(ctx)
 		for _, r := range open {
-			if len(d.lost(r, time.Now())) > 0 {
+			if len(d.lostPostings(r, time.Now())) > 0 {
 				d.tasks.start(func(ctx context.Context) { d.repost(ctx, r.ID) })
 			}
 		}
-		if err == nil || errors.Is(err, ErrNoList) || unreadable(err) { // else the store may be back in a moment
+		if err == nil || errors.Is(err, ErrNoList) || unreadable(err) { // else the store may be back soon
 			seen = ever
 		}
 	}
 }
 
+// watched reports whether anybody watches now.
 func watched(screen approver.Presence) bool {
 	now, _ := screen.Watches()
 	return now > 0
 }
 
-// lost lists the cards of a pending request that nobody can see, and that are this process's
-// to replace: a card on its way to a place that is not its own, or that the platform has
-// refused it, is left to others for a while.
-func (d *poster) lost(r Request, now time.Time) []int {
+// lostPostings lists the cards of a pending request that nobody can see and that this process
+// may replace. Cards for destinations that are not configured here, or that the platform
+// refuses this process, are left to others for a while.
+func (d *poster) lostPostings(r Request, now time.Time) []int {
 	var lost []int
 	for i, p := range r.Postings {
 		if d.channels.byName[p.To.Channel] == nil {

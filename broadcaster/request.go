@@ -1,93 +1,98 @@
 package broadcaster
 
 import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
 	"slices"
 	"time"
 
 	"approver.example"
+	"approver.example/display"
 )
 
-// A Request is one call that waits for people, as it is stored. Its methods are
-// the pure state machine: they read no clock, do no I/O, and return an error
-// and change nothing when the step is not allowed. Whoever applies a step
-// writes the record by compare-and-set and tells nobody before that succeeded.
+// A Request is one call that waits for people, as it is stored. Its methods are a pure state
+// machine: they read no clock and do no I/O. A step that is not allowed returns an error and
+// changes nothing. Whoever applies a step writes the record by compare-and-set, and tells
+// nobody before that succeeded.
 type Request struct {
 	ID          string               `json:"id"`     // UUIDv7
 	CallID      string               `json:"call"`   // the courier's call id
 	Holder      string               `json:"holder"` // the connection that waits, made anew for each
 	Fingerprint approver.Fingerprint `json:"fingerprint"`
-	Unbound     []string             `json:"unbound,omitempty"` // names, for cards, of what the fingerprint does not bind
+	Unbound     []string             `json:"unbound,omitempty"` // what the fingerprint does not bind, for cards
 	Call        approver.ToolCall    `json:"tool_call"`
-	Verdict     approver.Verdict     `json:"verdict"`          // what put it before people
-	Notice      string               `json:"notice,omitempty"` // of a freeze or pause that it was made in, for cards
+	Verdict     approver.Verdict     `json:"verdict"`          // why people are asked
+	Notice      string               `json:"notice,omitempty"` // of the freeze or pause it was made in, for cards
 	Created     time.Time            `json:"created"`
 	Due         time.Time            `json:"due"` // silence becomes a no
-	// Deadline is the courier's own: after it the answer is given to nobody.
+	// Deadline is the courier's own. After it nobody gets the answer.
 	Deadline   time.Time           `json:"deadline"`
 	State      approver.State      `json:"state"`
 	Resolution approver.Resolution `json:"resolution,omitzero"`
-	// Parked reports that the agent was told to run the same call again later: a
+	// Parked reports that the agent was told to run the same call again later. A
 	// yes then waits for that call until TakeBy.
 	Parked bool      `json:"parked,omitempty"`
 	ParkAt time.Time `json:"park_at,omitzero"` // when it is to be parked, by the store's clock
 	TakeBy time.Time `json:"take_by,omitzero"`
-	// WithdrawAt is when the request is withdrawn because its courier is gone;
-	// zero while the courier holds the line.
+	// WithdrawAt is when the request is withdrawn because its courier is gone.
+	// It is zero while the courier is connected.
 	WithdrawAt time.Time `json:"withdraw_at,omitzero"`
-	// Also are identical calls that wait for the same answer, and once there is a yes
-	// those that it is for, beside the call in CallID. N is the number of that one, and
-	// Joined that of the last that joined.
+	// Also are further identical calls that wait for the same answer. After a yes they are
+	// those that it is for. N is the number of the call in CallID, and Joined is the number
+	// of the last call that joined.
 	Also   Callers `json:"also,omitempty"`
 	N      int     `json:"n,omitempty"`
 	Joined int     `json:"joined,omitempty"`
-	// Ended are calls that were taken off the request, until the audit has that.
+	// Ended are calls that were taken off the request, until the audit has them.
 	Ended    Endings  `json:"ended,omitempty"`
 	Postings Postings `json:"postings"`
-	// Asked reports that the question itself is in the audit; before that, no
-	// card goes out.
+	// Asked reports that the question is in the audit. Before that, no card is posted.
 	Asked bool `json:"asked,omitempty"`
-	// Audit is the hash of the audit record of the resolution, once durable.
+	// Audit is the hash of the audit record of the resolution, once that is durable.
 	Audit string `json:"audit,omitempty"`
-	// Closed reports that the last event of the request's life is in the audit.
+	// Closed reports that the end of the request is in the audit.
 	Closed bool `json:"closed,omitempty"`
 	Release
 }
 
-// A Release is what became of a yes since it was given to the agent, as far as anybody
-// said. It is empty until the request is Consumed.
+// A Release is what became of a yes after it was given to the agent, as far as anybody
+// reported. It is empty until the request is Consumed.
 type Release struct {
-	// ReleasedAt is when the request was consumed, and Acked since when its yes is
-	// read by nobody again: because the courier has it, or its time was over.
+	// ReleasedAt is when the request was consumed. Acked is since when nobody may read its
+	// yes again: the courier has it, or its time is over.
 	ReleasedAt time.Time `json:"released_at,omitzero"`
 	Acked      time.Time `json:"acked,omitzero"`
 	Repeats    int       `json:"repeats,omitempty"` // how often the yes was read again
-	// ReleasedBy is the process that released it, and Withheld why its last look kept
-	// the yes from the courier all the same.
+	// ReleasedBy is the process that released it. Withheld is why that process did not give
+	// the yes to the courier after all.
 	ReleasedBy string         `json:"released_by,omitempty"`
 	Withheld   approver.Cause `json:"withheld,omitzero"`
 	// Fate is what became of the call after its release, for cards. Lapsed reports that
-	// the time in which calls of Also take their yes is over.
+	// the time is over in which the calls in Also may take their yes.
 	Fate   Fate `json:"fate,omitzero"`
 	Lapsed bool `json:"lapsed,omitempty"`
 }
 
-// untaken reports that calls beside the first may still take their yes.
-func (l Release) untaken(others Callers) bool {
+// hasUntaken reports that calls beside the first may still take their yes.
+func (l Release) hasUntaken(others Callers) bool {
 	return !l.Lapsed && slices.ContainsFunc(others, func(c Caller) bool { return c.Taken.IsZero() })
 }
 
-// readable reports that the yes may still be read again. deadline is the courier's own, and
-// back since when the daemon and its store have been there.
+// readable reports that the yes may still be read again. deadline is the courier's own. back
+// is since when the daemon and its store have been available.
 func (l Release) readable(deadline, back, now time.Time) bool {
 	return !l.ReleasedAt.IsZero() && l.Acked.IsZero() && now.Before(deadline) && now.Before(givenUntil(l.ReleasedAt, back))
 }
 
-// lapses reports that the end of that time is still to be noted.
-func (l Release) lapses(others Callers) bool {
-	return !l.ReleasedAt.IsZero() && (l.Acked.IsZero() || l.untaken(others))
+// awaitsLapse reports that the end of the time to take the yes is not noted yet: see
+// Request.lapse.
+func (l Release) awaitsLapse(others Callers) bool {
+	return !l.ReleasedAt.IsZero() && (l.Acked.IsZero() || l.hasUntaken(others))
 }
 
-// ack notes that the courier has the yes: nobody reads it again.
+// ack notes that the courier has the yes, so nobody reads it again.
 func (l Release) ack(now time.Time) (Release, error) {
 	switch {
 	case l.ReleasedAt.IsZero():
@@ -99,14 +104,14 @@ func (l Release) ack(now time.Time) (Release, error) {
 	return l, nil
 }
 
-// gaveNothing reports that a yes was taken, and that no call got it.
-func (l Release) gaveNothing(others Callers) bool {
+// withheldFromAll reports that a yes was released, and no call got it.
+func (l Release) withheldFromAll(others Callers) bool {
 	got, _ := l.released(others)
 	return l.Withheld != approver.NoCause && l.Repeats == 0 && got == 0
 }
 
-// released is how many calls a yes was for, and how many of them got it. One that may
-// still take it counts.
+// released returns how many calls a yes was for, and how many of them got it. A call that may
+// still take it counts as one that got it.
 func (l Release) released(others Callers) (got, all int) {
 	got, all = 1, 1+len(others)
 	if l.Withheld != approver.NoCause && l.Repeats == 0 {
@@ -120,29 +125,28 @@ func (l Release) released(others Callers) (got, all int) {
 	return got, all
 }
 
-// Granted reports a recorded yes that waits for the call to come back.
+// Granted reports a recorded yes that waits for its call to come back.
 func (r Request) Granted() bool {
 	return r.State == approver.Approved && r.Parked && r.Resolution.Approve && r.Audit != ""
 }
 
-// ended reports that no answer counts any more: the request is settled, or a yes waits for
-// the agent. Its cards say so, and have no buttons.
+// ended reports that no answer counts any more: the request is settled, or has a yes that
+// waits for the agent. Its cards then have no buttons.
 func (r Request) ended() bool { return r.State.Settled() || r.Granted() }
 
-// sameCall reports whether a call has the content of the one that asked, and comes from
-// the same user and agent, in the same folder. Each has its fingerprint.
+// sameCall reports whether a call has the content of the one that asked, and comes from the
+// same user and agent in the same folder.
 func sameCall(asked, call approver.ToolCall, askedFor, fp approver.Fingerprint) bool {
 	return call.ID != "" && fp.Equal(askedFor) && call.Agent == asked.Agent && call.Dir == asked.Dir &&
 		call.Peer.SameUser(asked.Peer)
 }
 
-// callers are all calls that wait for the answer: the one in the place of the call that
-// asked, and those beside it.
+// callers are all calls that wait for the answer: the one in CallID, and those in Also.
 func (r Request) callers() Callers {
 	return append(Callers{{CallID: r.CallID, Holder: r.Holder, N: r.N, WithdrawAt: r.WithdrawAt}}, r.Also...)
 }
 
-// withCallers has these calls wait, of which there is at least one.
+// withCallers replaces the calls that wait, at least one.
 func (r Request) withCallers(all Callers) Request {
 	first := all[0]
 	r.CallID, r.Holder, r.N, r.WithdrawAt = first.CallID, first.Holder, first.N, first.WithdrawAt
@@ -152,29 +156,28 @@ func (r Request) withCallers(all Callers) Request {
 	return r
 }
 
-// left reports that a call waited for the answer of r, and that the answer is not for
-// it: it is asked anew, also while a yes waits for the calls that it is for.
-func (r Request) left(call approver.ToolCall, fp approver.Fingerprint) bool {
+// excludes reports that a call waited for the answer of r, and that the answer is not for it.
+// Such a call is asked anew, also while a yes waits for other calls.
+func (r Request) excludes(call approver.ToolCall, fp approver.Fingerprint) bool {
 	return r.State != approver.Pending && !r.Parked && !r.callers().includes(call.ID) &&
 		sameCall(r.Call, call, r.Fingerprint, fp)
 }
 
-// Released reports whether the request was released to this call: the same call
-// id and the same call, and nobody else. Whether its courier may read that again
-// is for [Request.Repeat] to say.
+// Released reports whether the request was released to this very call. Whether its courier may
+// read the yes again is decided by [Request.Repeat].
 func (r Request) Released(callID string, fp approver.Fingerprint) bool {
 	return r.State == approver.Consumed && r.Resolution.Approve &&
 		callID != "" && callID == r.CallID && fp.Equal(r.Fingerprint)
 }
 
-// refusedAgain reports that the courier came back for a yes, and was not given it again.
+// refusedAgain reports that the courier came back for a yes that it had, and was refused.
 func refusedAgain(r Request) bool {
 	return r.State == approver.Consumed && r.Withheld != approver.NoCause && r.Repeats > 0 && len(r.Also) == 0
 }
 
-// fate is what people are told of a yes: of one that was for several calls, only what
+// commonFate is what people are told of a yes. If it was for several calls, it is only what
 // holds for all of them.
-func toldFate(r Request) Fate {
+func commonFate(r Request) Fate {
 	for _, c := range r.Also {
 		never := c.Lost || r.Lapsed && c.Taken.IsZero()
 		if !never && (r.Fate != NotRun || c.Fate != NotRun) {
@@ -184,16 +187,92 @@ func toldFate(r Request) Fate {
 	return r.Fate
 }
 
-// Told is what people may be told at this state: ok is false until the request
-// is settled, so that nobody hears "approved" for a call that was not released.
+// Told is what people may be told of the request. ok is false until it is settled, so that
+// nobody hears "approved" for a call that was not released.
 func (r Request) Told() (res approver.Resolution, ok bool) {
 	if !r.State.Settled() {
 		return approver.Resolution{}, false
 	}
 	res = r.Resolution
 	res.Approve = res.Approve && r.State == approver.Consumed
-	if r.gaveNothing(r.Also) {
+	if r.withheldFromAll(r.Also) {
 		res.Approve, res.Cause = false, r.Withheld
 	}
 	return res, true
+}
+
+// shownOn reports whether a channel may show the request.
+func shownOn(v approver.Verdict, channel string) bool {
+	return len(v.Channels) == 0 || slices.Contains(v.Channels, channel)
+}
+
+// isFor reports whether a person's yes counts.
+func isFor(v approver.Verdict, who approver.Person) bool {
+	return who.ID != "" && (len(v.Approvers) == 0 || slices.Contains(v.Approvers, who.ID))
+}
+
+// admits returns ErrNotAsked for a yes that does not count.
+func admits(v approver.Verdict, res approver.Resolution) error {
+	if res.Approve && (!isFor(v, res.Person) || !shownOn(v, res.Identity.Channel)) {
+		return ErrNotAsked
+	}
+	return nil
+}
+
+// covers reports that an answer to the question v is also one to the question now: v is at
+// least as strict, has the same arguments, and asks nobody else. Rules that look at the clock
+// can ask about one call in two ways. An answer to an appeal is one only to a denial by the
+// same rule.
+func covers(v, now approver.Verdict) bool {
+	if (v.Appeal.Of != "") != (now.Appeal.Of != "") || now.Appeal.Of != "" && (v.By != now.By || v.Rule != now.Rule) {
+		return false
+	}
+	return v.Severity <= now.Severity && bytes.Equal(v.Args, now.Args) && within(v.Approvers, now.Approvers) &&
+		within(v.Channels, now.Channels)
+}
+
+// within reports that a is at least as narrow as b. An empty list is everybody.
+func within(a, b []string) bool {
+	if len(b) == 0 {
+		return true
+	}
+	return len(a) > 0 && !slices.ContainsFunc(a, func(name string) bool { return !slices.Contains(b, name) })
+}
+
+// scopeOf is the key of an answer that is kept for identical calls. It is not the check: the
+// record that it leads to is compared with the call.
+func scopeOf(call approver.ToolCall, fp approver.Fingerprint) string {
+	sum := sha256.Sum256(fmt.Appendf(nil, "%q %q %t %d %q", fp, call.Agent, call.Peer.Known, call.Peer.UID, call.Dir))
+	return hex.EncodeToString(sum[:16])
+}
+
+// aboutFreezes reports a question to lift a freeze, to pause, or to observe. A freeze that
+// begins or ends while people are asked makes it moot.
+func aboutFreezes(c approver.ToolCall) bool {
+	switch c.Control {
+	case "unfreeze", "pause", "observe":
+		return true
+	}
+	return false
+}
+
+// obscured reports that the card of a call hides something that may decide what runs, or
+// where. Such a call takes the typed code only, and for once only.
+func obscured(call approver.ToolCall) bool {
+	_, hidden := call.Display().Shown()
+	return hidden || display.HidesEnvironment(call.Environment)
+}
+
+// mayShare reports whether one yes can be for more than one call. That excludes CATASTROPHIC
+// calls, and calls whose second run may be something else than what was shown.
+func mayShare(v approver.Verdict, fp approver.Fingerprint, call approver.ToolCall) bool {
+	return v.Severity == approver.High && fp.Bound() && !obscured(call)
+}
+
+// mayLast reports whether a yes to a request may last. A yes that lasts is for all later
+// identical calls.
+func mayLast(r Request) bool {
+	term := r.Resolution.Grant
+	return term.Lasts() && r.Verdict.Appeal.Of == "" && mayShare(r.Verdict, r.Fingerprint, r.Call) &&
+		(!term.Session || r.Call.Session != "")
 }

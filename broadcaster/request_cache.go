@@ -13,13 +13,13 @@ const (
 	maxCachedBytes = 16 << 10 // of the stored record
 )
 
-// requestCache has the requests that were read or written last, each at one revision. A
-// record is sealed JSON, and every step of a request reads it: one that has not
-// changed need not be opened again. The store still says which revision counts,
-// in a Get or in the compare-and-set of a Put.
+// requestCache has the requests that were read or written last, each at one revision. A record
+// is sealed JSON, and every step of a request reads it: a record that has not changed need not
+// be opened again. The store still decides which revision counts, in a Get or in the
+// compare-and-set of a Put.
 //
-// The requests are shared: whoever changes a slice of one makes a copy first.
-// The zero value is empty. All methods are safe for concurrent use.
+// The requests are shared: whoever changes a slice of one makes a copy first. The zero value
+// is empty. All methods are safe for concurrent use.
 type requestCache struct {
 	mu sync.Mutex
 	of map[string]version // by id
@@ -44,8 +44,8 @@ func (k *requestCache) last(id string) (Request, approver.Rev, bool) {
 	return v.r, v.rev, ok
 }
 
-// note remembers a request as it is stored at rev, in size bytes. One whose life
-// is over is forgotten, and so is one that is large.
+// note remembers a request as it is stored at rev, in size bytes. It forgets one that is
+// closed or too large.
 func (k *requestCache) note(r Request, rev approver.Rev, size int) {
 	k.mu.Lock()
 	defer k.mu.Unlock()

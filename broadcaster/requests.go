@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"approver.example"
+	"approver.example/broadcaster/sealing"
 )
 
 // Requests are the requests in the store: one record each, read, stepped and written back by
@@ -19,13 +20,13 @@ type Requests struct {
 	keepFor time.Duration
 	store   approver.KV
 
-	sealer *Sealer
+	sealer *sealing.Sealer
 	cache  requestCache
 }
 
-// load reads a request. A settled one is returned only once it is as durable as
-// the store is configured to make it: who reads it acts on it, and a fail-over
-// must not take back what people and agents were told.
+// load reads a request. A settled one is returned only when it is as durable as the store is
+// configured to make it. The caller acts on it, and a fail-over must not take back what people
+// and agents were told.
 func (q *Requests) load(ctx context.Context, id string) (Request, approver.Rev, error) {
 	value, rev, err := q.store.Get(ctx, approver.Key("req", id))
 	if err != nil {
@@ -42,12 +43,13 @@ func (q *Requests) Get(ctx context.Context, id string) (Request, error) {
 	return r, err
 }
 
+// loadPatiently is load that waits for a store that is away.
 func (q *Requests) loadPatiently(ctx context.Context, id string) (r Request, err error) {
 	err = whenThere(ctx, func() (err error) { r, _, err = q.load(ctx, id); return err })
 	return r, err
 }
 
-// loadNow is load, and then the clock.
+// loadNow is load, together with the store's clock.
 func (q *Requests) loadNow(ctx context.Context, id string) (Request, approver.Rev, time.Time, error) {
 	value, rev, now, err := approver.GetNow(ctx, q.store, approver.Key("req", id))
 	if err != nil {
@@ -57,8 +59,8 @@ func (q *Requests) loadNow(ctx context.Context, id string) (Request, approver.Re
 	return r, rev, now, err
 }
 
-// reload is loadNow for who knows the record as it was at revision seen: a large
-// one is not decoded again and again.
+// reload is loadNow for a caller that has the record as it was at revision seen. A record that
+// has not changed is not decoded again.
 func (q *Requests) reload(ctx context.Context, r Request, seen approver.Rev) (Request, approver.Rev, time.Time, error) {
 	value, rev, now, err := approver.GetNow(ctx, q.store, approver.Key("req", r.ID))
 	if err != nil {
@@ -74,7 +76,7 @@ func (q *Requests) reload(ctx context.Context, r Request, seen approver.Rev) (Re
 func (q *Requests) decode(ctx context.Context, id string, value []byte, rev approver.Rev) (r Request, err error) {
 	r, ok := q.cache.at(id, rev)
 	if !ok {
-		if r, err = q.sealer.Decode(value); err != nil {
+		if r, err = DecodeRequest(q.sealer, value); err != nil {
 			return Request{}, fmt.Errorf("request %s: %w: %w", id, errNoRecord, err)
 		}
 		if r.ID != id {
@@ -90,16 +92,15 @@ func (q *Requests) decode(ctx context.Context, id string, value []byte, rev appr
 	return r, nil
 }
 
-// change applies one step to a stored request. It returns the request as it
-// now is, also when the step refuses with an error of the state machine. What a
-// person decides takes effect before the deadline or not at all, by the store's
-// clock in the moment of writing.
+// change applies one step to a stored request. It returns the request as it now is, also when
+// the step refuses. What a person decides takes effect before the deadline or not at all, by
+// the store's clock at the time of the write.
 func (q *Requests) change(
 	ctx context.Context, id string, step func(Request, time.Time) (Request, error),
 ) (Request, error) {
 	for r, rev, guess := q.cache.last(id); ; guess = false {
-		// What was read a moment ago is most likely still so. If it is not, the
-		// write is a conflict; a refusal is never taken from a guess.
+		// The cached record is most likely current. If it is not, the write is a
+		// conflict. A step that refuses is tried again with the stored record.
 		var now time.Time
 		var err error
 		if guess {
@@ -117,7 +118,7 @@ func (q *Requests) change(
 		if err != nil {
 			return r, err
 		}
-		value, err := q.sealer.Encode(next)
+		value, err := EncodeRequest(q.sealer, next)
 		if err != nil {
 			return r, err
 		}
@@ -132,24 +133,23 @@ func (q *Requests) change(
 		case err == nil:
 			q.cache.note(next, newRev, len(value))
 			return next, nil
-		case errors.Is(err, approver.ErrOverdue) && sleep(ctx, retryEvery): // the step will see that it is late
+		case errors.Is(err, approver.ErrOverdue) && sleep(ctx, retryEvery): // the next step refuses it as late
 		case !errors.Is(err, approver.ErrConflict):
 			return r, err
 		}
 	}
 }
 
-// fail denies a request for a reason that is no person's.
+// fail denies a request for a cause other than a person's no.
 func (q *Requests) fail(ctx context.Context, id string, cause approver.Cause) (Request, error) {
 	return q.change(ctx, id, func(r Request, now time.Time) (Request, error) { return r.End(approver.Denied, cause, now) })
 }
 
-// find returns the request that a call id stands for. If the id leads to a
-// request that has no record, it waits as long as one may be on its way, and then
-// says which request is dead.
-func (q *Requests) find(ctx context.Context, callID string) (r Request, dead string, err error) {
+// findByCall returns the request that a call id leads to. If that request has no record, it
+// waits as long as the record may still be on its way, and then returns its id as dead.
+func (q *Requests) findByCall(ctx context.Context, callID string) (r Request, dead string, err error) {
 	for give := time.Now().Add(PostTimeout + time.Second); ; {
-		id, _, err := q.requestOf(ctx, callID)
+		id, _, err := q.idByCall(ctx, callID)
 		if err != nil {
 			return Request{}, "", err
 		}
@@ -163,9 +163,9 @@ func (q *Requests) find(ctx context.Context, callID string) (r Request, dead str
 	}
 }
 
-// requestOf returns the request that a call's id leads to, and the revision of that. An
-// index that leads nowhere, because it was undone, is ErrNotFound like none at all.
-func (q *Requests) requestOf(ctx context.Context, callID string) (id string, rev approver.Rev, err error) {
+// idByCall returns the id of the request that a call's id leads to, and the revision of that
+// index. An index that was undone is ErrNotFound, as if there were none.
+func (q *Requests) idByCall(ctx context.Context, callID string) (id string, rev approver.Rev, err error) {
 	value, rev, err := q.store.Get(ctx, approver.Key("call", callID))
 	if err == nil && len(value) == 0 {
 		err = approver.ErrNotFound
@@ -173,10 +173,11 @@ func (q *Requests) requestOf(ctx context.Context, callID string) (id string, rev
 	return string(value), rev, err
 }
 
-// pointTo makes a call's id lead to a request, and reports whether it did not before. An
-// id that leads to another than dead is in use on two connections at once.
-func (q *Requests) pointTo(ctx context.Context, callID, dead, id string, keep time.Time) (led bool, err error) {
-	was, rev, err := q.requestOf(ctx, callID)
+// linkCall makes a call's id lead to a request instead of dead, and reports whether it did not
+// before. If the id leads to a third request, it is in use on two connections at once:
+// errReused.
+func (q *Requests) linkCall(ctx context.Context, callID, dead, id string, keep time.Time) (led bool, err error) {
+	was, rev, err := q.idByCall(ctx, callID)
 	switch {
 	case err != nil && !errors.Is(err, approver.ErrNotFound):
 		return false, err
@@ -192,20 +193,20 @@ func (q *Requests) pointTo(ctx context.Context, callID, dead, id string, keep ti
 	return err == nil, err
 }
 
-// apart undoes pointTo for a call that came too late to a request.
-func (q *Requests) apart(ctx context.Context, callID, id, dead string, why error) (Request, error) {
-	if _, err := q.pointTo(ctx, callID, id, dead, time.Now().Add(q.keepFor)); err != nil {
+// unlinkCall undoes linkCall for a call that came too late to a request.
+func (q *Requests) unlinkCall(ctx context.Context, callID, id, dead string, why error) (Request, error) {
+	if _, err := q.linkCall(ctx, callID, id, dead, time.Now().Add(q.keepFor)); err != nil {
 		return Request{}, errors.Join(why, err)
 	}
-	return Request{}, errApart
+	return Request{}, errNotShared
 }
 
-// saveNew writes the record of a new request, the index from its call id and the
-// ways from its codes, all at once. A crash between leaves an index without a
-// request, which adopt takes over; a request without an index, which is denied
-// before it is shown; or codes of a request that nobody was shown.
+// saveNew writes a new request, the index from its call id, and the links from its codes, all
+// at once. A crash in between can leave an index without a request, which takeOverLink
+// replaces; a request without an index, which is denied before it is shown; or codes that
+// nobody was shown.
 func (q *Requests) saveNew(ctx context.Context, r *Request, ways []codeLink, now time.Time, dead string) error {
-	value, err := q.sealer.Encode(*r)
+	value, err := EncodeRequest(q.sealer, *r)
 	if err != nil {
 		return err
 	}
@@ -223,7 +224,7 @@ func (q *Requests) saveNew(ctx context.Context, r *Request, ways []codeLink, now
 	}
 	errs := q.records.putAll(ctx, writes)
 	if errs[0] == nil && errors.Is(errs[1], approver.ErrConflict) {
-		errs[1] = q.adopt(ctx, *r, keep, dead)
+		errs[1] = q.takeOverLink(ctx, *r, keep, dead)
 	}
 	for i := range ways {
 		if errors.Is(errs[2+i], approver.ErrConflict) && errs[0] == nil && errs[1] == nil {
@@ -231,8 +232,8 @@ func (q *Requests) saveNew(ctx context.Context, r *Request, ways []codeLink, now
 		}
 	}
 	if err = errors.Join(errs...); err != nil {
-		// The record may be there all the same, and the agent is about to be told
-		// no: nobody must be asked about it later.
+		// The record may be stored in spite of the error. The agent is about to hear
+		// a no, so nobody must be asked about it later.
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), PostTimeout)
 		defer cancel()
 		_, _ = q.fail(ctx, r.ID, approver.StoreTrouble)
@@ -240,9 +241,9 @@ func (q *Requests) saveNew(ctx context.Context, r *Request, ways []codeLink, now
 	return err
 }
 
-// adopt takes over an index that leads to a dead request. Any other means that
-// the same call id came twice at once.
-func (q *Requests) adopt(ctx context.Context, r Request, keep time.Time, dead string) error {
+// takeOverLink replaces an index that leads to a dead request. If it leads to any other, the
+// same call id came twice at once.
+func (q *Requests) takeOverLink(ctx context.Context, r Request, keep time.Time, dead string) error {
 	key := approver.Key("call", r.CallID)
 	id, rev, err := q.store.Get(ctx, key)
 	switch {
@@ -254,8 +255,8 @@ func (q *Requests) adopt(ctx context.Context, r Request, keep time.Time, dead st
 	return q.records.put(ctx, key, []byte(r.ID), rev, approver.NewRev(), time.Time{}, keep)
 }
 
-// replaceCode gives a posting that was not yet shown another code, because its
-// own is another request's. Until then it leads there, and to nothing here.
+// replaceCode gives a posting that was not yet shown another code, because its first one
+// belongs to another request already.
 func (q *Requests) replaceCode(ctx context.Context, r *Request, w *codeLink, keep time.Time) error {
 	if err := q.codes.mintAnew(ctx, w, keep); err != nil {
 		return err
@@ -274,9 +275,9 @@ func (q *Requests) replaceCode(ctx context.Context, r *Request, w *codeLink, kee
 	return err
 }
 
-// orphaned reports a request that its call id does not lead to: its maker died
-// before it was whole, and the agent has another request or none. An error means
-// that this is not known, as while the call id is being taken over.
+// orphaned reports a request that its call id does not lead to: its maker died before it was
+// complete, and the agent has another request or none. An error means that this is not known,
+// as while the call id is taken over.
 func (q *Requests) orphaned(ctx context.Context, r Request) (bool, error) {
 	id, _, err := q.store.Get(ctx, approver.Key("call", r.CallID))
 	switch {
@@ -289,34 +290,23 @@ func (q *Requests) orphaned(ctx context.Context, r Request) (bool, error) {
 	return err == nil, err
 }
 
-// Open lists the open requests of all daemons that share the store, the
-// oldest first, up to 1000 in each of the store's shards. With ErrIncomplete the
-// list has all others.
+// Open lists the open requests of all daemons that share the store, the oldest first, up to
+// 1000 in each shard of the store. With ErrIncomplete the list has all that can be read.
 func (q *Requests) Open(ctx context.Context) ([]Request, error) {
 	ids, err := q.records.listed(ctx, "req")
 	if err != nil {
 		return nil, err
 	}
-	found := make([]*Request, len(ids))
-	err = inParallel(min(len(ids), 8), func(worker int) (err error) {
-		for i := worker; i < len(ids); i += 8 {
-			r, _, loadErr := q.load(ctx, ids[i])
-			switch {
-			case errors.Is(loadErr, approver.ErrNotFound):
-			case loadErr != nil:
-				err = errors.Join(err, loadErr) // one that cannot be read hides no other
-			case !r.State.Settled():
-				found[i] = &r
-			}
+	found, errs := make([]Request, len(ids)), make([]error, len(ids))
+	_ = spread(len(ids), func(i int) error {
+		found[i], _, errs[i] = q.load(ctx, ids[i])
+		if errors.Is(errs[i], approver.ErrNotFound) {
+			errs[i] = nil
 		}
-		return err
+		return nil // one that cannot be read hides no other
 	})
-	var open []Request
-	for _, r := range found {
-		if r != nil {
-			open = append(open, *r)
-		}
-	}
+	open := slices.DeleteFunc(found, func(r Request) bool { return r.ID == "" || r.State.Settled() })
+	err = errors.Join(errs...)
 	slices.SortFunc(open, func(a, b Request) int { return a.Created.Compare(b.Created) })
 	if err != nil {
 		err = fmt.Errorf("%w: %w", ErrIncomplete, err)
@@ -324,38 +314,26 @@ func (q *Requests) Open(ctx context.Context) ([]Request, error) {
 	return open, err
 }
 
-// untilSettled waits for the end of a request while ctx lives.
+// untilSettled waits until a request is settled, or ctx ends.
 func (q *Requests) untilSettled(ctx context.Context, r Request) (Request, bool) {
 	if r.State.Settled() {
 		return r, true
 	}
-	hint, err := q.store.Watch(ctx, approver.Key("req", r.ID))
-	if err != nil {
-		hint = nil
-	}
+	hint := hints(ctx, q.store, approver.Key("req", r.ID))
 	for {
 		if fresh, _, err := q.load(ctx, r.ID); err == nil {
 			if r = fresh; r.State.Settled() {
 				return r, true
 			}
 		}
-		timer := time.NewTimer(pollEvery)
-		select {
-		case _, ok := <-hint:
-			if !ok {
-				hint = nil
-			}
-		case <-timer.C:
-		case <-ctx.Done():
-			timer.Stop()
+		if !hinted(ctx, &hint, pollEvery) {
 			return r, false
 		}
-		timer.Stop()
 	}
 }
 
-// requestOfKey returns the id in the key of a request.
-func requestOfKey(key string) (string, bool) {
+// idInKey returns the id of a request from its key.
+func idInKey(key string) (string, bool) {
 	_, id, ok := strings.Cut(key, "}:req:")
 	return id, ok
 }

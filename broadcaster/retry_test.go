@@ -170,7 +170,7 @@ func TestOneHiccupLosesNoQuestion(t *testing.T) {
 		"a timeout": {
 			[]step{{err: context.DeadlineExceeded}}, 200 * time.Millisecond, 400 * time.Millisecond, 2,
 		},
-		"a cancelled call": {[]step{{err: context.Canceled}}, 200 * time.Millisecond, 400 * time.Millisecond, 2},
+		"a canceled call":  {[]step{{err: context.Canceled}}, 200 * time.Millisecond, 400 * time.Millisecond, 2},
 		"two 503":          {[]step{{err: errBad}, {err: errBad}}, 600 * time.Millisecond, 1200 * time.Millisecond, 3},
 		"retry after 20 s": {[]step{{err: busy(20 * time.Second)}}, 20 * time.Second, 22100 * time.Millisecond, 2},
 		"retry after 60 s": {[]step{{err: busy(time.Minute)}}, time.Minute, 66100 * time.Millisecond, 2},

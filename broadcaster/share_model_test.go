@@ -250,11 +250,11 @@ func (m *shareModel) walk(w shareWorld) {
 			m.t.Fatalf("%s was released, and the audit says that it got no answer\n%+v", id, w)
 		}
 	}
-	if got, _ := w.r.released(w.r.Also); w.r.State == approver.Consumed && !w.r.untaken(w.r.Also) && got != all {
+	if got, _ := w.r.released(w.r.Also); w.r.State == approver.Consumed && !w.r.hasUntaken(w.r.Also) && got != all {
 		m.t.Fatalf("the card counts %d calls, and %d were released\n%+v", got, all, w)
 	}
 	switch {
-	case toldFate(w.r) == Untaken && all > 1:
+	case commonFate(w.r) == Untaken && all > 1:
 		m.t.Fatalf("the card says that nobody took the answer, and %d calls were released\n%+v", all, w)
 	case w.r.State == approver.Withdrawn && w.said == 1 && w.r.Resolution.Cause == approver.AgentGone && !w.goneAll():
 		m.t.Fatalf("a yes ended as if the agents had gone, and one waits\n%+v", w)

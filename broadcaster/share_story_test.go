@@ -162,9 +162,7 @@ func TestAYesForNobodyAsksAnew(t *testing.T) {
 			})
 		}},
 		"edits fail, by code": {"git push --force", noEdit, func(x *bench, _ string, card approver.Card) approver.Outcome {
-			return x.Answers.Reply(x.t.Context(), approver.Reply{
-				Channel: "telegram", Conversation: "T", Sender: "1", Approve: true, Method: approver.ByCode, Code: card.Code,
-			})
+			return x.Answers.Reply(x.t.Context(), typed(approver.ByCode, card))
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {

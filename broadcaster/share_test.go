@@ -179,9 +179,7 @@ func TestACatastrophicYesIsForOne(t *testing.T) {
 			card.OneTap {
 			t.Fatalf("%+v", card)
 		}
-		x.Answers.Reply(t.Context(), approver.Reply{
-			Channel: "telegram", Conversation: "T", Sender: "1", Approve: true, Method: approver.ByCode, Code: card.Code,
-		})
+		x.Answers.Reply(t.Context(), typed(approver.ByCode, card))
 		if v := <-answers[0]; v.Decision != approver.Allow {
 			t.Errorf("%+v", v)
 		}

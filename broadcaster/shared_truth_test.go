@@ -173,16 +173,16 @@ func TestAnOlderStoreGivesNoSharedYesTwice(t *testing.T) {
 				newest := kv.record(key)
 				for i, rec := range store.was[key] {
 					kv.replace(key, rec)
-					r, err := x.Requests.sealer.Decode(rec.value)
+					r, err := DecodeRequest(x.Requests.sealer, rec.value)
 					if err != nil {
 						t.Fatal(err)
 					}
-					open := r.State != approver.Consumed || r.untaken(r.Also)
+					open := r.State != approver.Consumed || r.hasUntaken(r.Also)
 					missing, err := Unheard(t.Context(), kv, told)
 					if err != nil || open && len(missing) != 1 {
-						t.Errorf("copy %d, %s, owing %t: missing %v, %v", i, r.State, r.untaken(r.Also), missing, err)
+						t.Errorf("copy %d, %s, owing %t: missing %v, %v", i, r.State, r.hasUntaken(r.Also), missing, err)
 					}
-					if r.State != approver.Consumed || !r.untaken(r.Also) {
+					if r.State != approver.Consumed || !r.hasUntaken(r.Also) {
 						continue
 					}
 					older++

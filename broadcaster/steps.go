@@ -8,9 +8,8 @@ import (
 	"approver.example"
 )
 
-// Answer records a person's answer. The clock is a replier: at the deadline or
-// later the answer is ErrOverdue and the caller applies Expire instead. A yes of
-// somebody whom the verdict does not name is ErrNotAsked.
+// Answer records a person's answer. At the deadline or later it is ErrOverdue, and the caller
+// applies Expire instead. A yes of somebody whom the verdict does not name is ErrNotAsked.
 func (r Request) Answer(res approver.Resolution, now time.Time) (Request, error) {
 	switch {
 	case r.State != approver.Pending:
@@ -27,7 +26,7 @@ func (r Request) Answer(res approver.Resolution, now time.Time) (Request, error)
 	if res.Approve {
 		r.State = approver.Approved
 		if r.Parked {
-			r.Due = r.TakeBy // nobody waits: the yes does
+			r.Due = r.TakeBy // the yes waits for the call
 		} else if by := releaseBy(r.Deadline, now); by.After(r.Due) {
 			r.Due = by
 		}
@@ -37,10 +36,10 @@ func (r Request) Answer(res approver.Resolution, now time.Time) (Request, error)
 	if !res.Approve || r.Parked {
 		return r, nil
 	}
-	// The yes is for those callers that the card showed. Where one yes is for one call, it
-	// is the one of them that takes it first, see Consume: after a restart nobody knows
-	// whose courier comes back. If none of them waits any more, the yes is for nobody, and
-	// those that wait are asked anew: left says so of every call.
+	// The yes is for the callers that the card showed. If it may release one call only, the
+	// first of them that takes it gets it: see Consume. After a restart nobody knows whose
+	// courier comes back. If none of them waits any more, the yes releases nothing, and the
+	// calls that wait are asked anew: see excludes.
 	unshown := func(c Caller) bool { return c.N > res.Calls }
 	all := r.callers()
 	for _, c := range all {
@@ -54,8 +53,8 @@ func (r Request) Answer(res approver.Resolution, now time.Time) (Request, error)
 	return r.withCallers(all), nil
 }
 
-// releaseBy is until when a yes of now may be released: a yes in time counts although
-// the release takes a moment, but the answer must reach the courier before its deadline.
+// releaseBy is until when a yes of now may be released. A yes in time counts although its
+// release takes a moment, but the answer must reach the courier before its deadline.
 func releaseBy(deadline, now time.Time) time.Time {
 	by, last := now.Add(ReplyWait), deadline.Add(-AnswerMargin)
 	if by.After(last) {
@@ -64,20 +63,19 @@ func releaseBy(deadline, now time.Time) time.Time {
 	return by
 }
 
-// Expire applies the clock: at the deadline, silence is a no, and so is an
-// approval that the agent has not taken or that could not be released, and a question
-// that reached nobody.
+// Expire applies the clock. At the deadline, silence is a no. So is an approval that the agent
+// has not taken or that could not be released, and a question that reached nobody.
 func (r Request) Expire(now time.Time) (Request, error) {
 	switch {
 	case r.State.Settled():
 		return r, ErrSettled
 	case now.Before(r.Due):
 		return r, ErrTooSoon
-	case r.State == approver.Approved && !r.Parked && r.WithdrawAt.IsZero(): // its courier waits
+	case r.State == approver.Approved && !r.Parked && r.WithdrawAt.IsZero(): // its courier still waits
 		return r.End(approver.Expired, approver.Unreleased, now)
 	case r.State == approver.Approved:
 		return r.End(approver.Expired, approver.AgentGone, now)
-	case r.Postings.unseen(): // silence is no answer of people who were not asked
+	case r.Postings.unseen(): // people who were not asked did not stay silent
 		return r.End(approver.Denied, approver.Unreachable, now)
 	}
 	return r.End(approver.Expired, approver.TimedOut, now)
@@ -119,8 +117,8 @@ func (r Request) Hold(callID string, fp approver.Fingerprint, holder string) (Re
 	return r, nil
 }
 
-// Withdraw takes off the calls whose couriers did not come back, and ends the request
-// if none is left.
+// Withdraw removes the calls whose couriers did not come back, and ends the request if none is
+// left.
 func (r Request) Withdraw(now time.Time) (Request, error) {
 	if r.State.Settled() {
 		return r, ErrSettled
@@ -142,8 +140,9 @@ func (r Request) Withdraw(now time.Time) (Request, error) {
 	return r.withCallers(waiting), nil
 }
 
-// End settles a request without a release, for a reason that is no person's: unreachable,
-// unrecorded, changed. It also takes back an approval that was not yet released.
+// End settles a request without a release, for a cause other than a person's answer, such as
+// unreachable people or a changed call. It also takes back an approval that was not released
+// yet.
 func (r Request) End(s approver.State, cause approver.Cause, now time.Time) (Request, error) {
 	if r.State.Settled() {
 		return r, ErrSettled
@@ -156,9 +155,9 @@ func (r Request) End(s approver.State, cause approver.Cause, now time.Time) (Req
 	return r, nil
 }
 
-// Consume releases an approved call, once, to the courier that asked, if what
-// would run now is what was shown. audit is the hash of the durable record of
-// the approval; without one nothing is released.
+// Consume releases an approved call, once, to the courier that asked, if what would run now is
+// what was shown. audit is the hash of the durable record of the approval. Without that,
+// nothing is released.
 func (r Request) Consume(callID string, fp approver.Fingerprint, audit string, now time.Time) (Request, error) {
 	switch {
 	case r.State.Settled():
@@ -170,12 +169,12 @@ func (r Request) Consume(callID string, fp approver.Fingerprint, audit string, n
 	case !r.callers().includes(callID) || !fp.Equal(r.Fingerprint):
 		return r, ErrNotBound
 	}
-	if i := r.Also.at(callID); i >= 0 { // the first does not come
+	if i := r.Also.at(callID); i >= 0 { // the first caller did not come
 		all := r.callers()
 		all[0], all[i+1] = all[i+1], all[0]
 		r = r.withCallers(all)
 	}
-	if !mayShare(r.Verdict, r.Fingerprint, r.Call) { // of those that it could be for, this is the one
+	if !mayShare(r.Verdict, r.Fingerprint, r.Call) { // this one takes the yes
 		r.Ended = r.Ended.with(approver.NotShown, now, r.Also...)
 		r.Also = nil
 	}
@@ -222,16 +221,16 @@ func (r Request) Share(callID string, fp approver.Fingerprint, holder string, ba
 	return r, nil
 }
 
-// Park notes that the agent was told to come back. takeBy is until when.
+// Park notes that the agent was told to come back, until takeBy at the latest.
 func (r Request) Park(takeBy, now time.Time) (Request, error) {
 	switch {
 	case r.State.Settled():
 		return r, ErrSettled
-	case r.State != approver.Pending: // whoever waits takes the yes now
+	case r.State != approver.Pending: // a caller that waits takes the yes now
 		return r, ErrTooSoon
 	}
 	r.Parked, r.TakeBy, r.WithdrawAt = true, takeBy, time.Time{}
-	for _, c := range r.Also { // those that are here are told to come back, each by itself
+	for _, c := range r.Also { // those that still wait are told to come back
 		if !c.WithdrawAt.IsZero() {
 			r.Ended = r.Ended.with(approver.AgentGone, now, c)
 		}
@@ -240,9 +239,9 @@ func (r Request) Park(takeBy, now time.Time) (Request, error) {
 	return r, nil
 }
 
-// Take is Consume for a call that came back after its request was parked. The
-// record then holds that call's id, and only that call may read the answer
-// again, until its courier's deadline.
+// Take is Consume for a call that came back after its request was parked. The record then has
+// the id of that call, and only that call may read the answer again, until its courier's
+// deadline.
 func (r Request) Take(
 	call approver.ToolCall, fp approver.Fingerprint, audit string, deadline, now time.Time,
 ) (Request, error) {
@@ -261,9 +260,9 @@ func (r Request) Take(
 	return taken, nil
 }
 
-// Attention is when the request next wants work: a card to post anew, a
-// withdrawal, the deadline, a card to update, the end of the time in which a yes
-// is repeated. Zero means never again.
+// Attention is when the request next needs work: a card to post anew, a withdrawal, the
+// deadline, a card to update, or the end of the time in which a yes is repeated. Zero means
+// never.
 func (r Request) Attention(now time.Time) time.Time {
 	var next time.Time
 	sooner := func(t time.Time) {
@@ -281,16 +280,138 @@ func (r Request) Attention(now time.Time) time.Time {
 	if r.State.Settled() && !r.Closed || len(r.Ended) > 0 {
 		sooner(now.Add(settleGrace))
 	}
-	if r.lapses(r.Also) {
+	if r.awaitsLapse(r.Also) {
 		sooner(r.ReleasedAt.Add(RepeatFor))
 	}
 	for _, p := range r.Postings {
 		switch {
-		case p.Phase == Sending && !r.State.Settled(): // the end of a card on its way is up to who sends it
+		case p.Phase == Sending && !r.State.Settled(): // its sender edits it
 			sooner(p.Until)
 		case r.ended() && p.stale():
 			sooner(p.lookAgain(now))
 		}
 	}
 	return next
+}
+
+// Repeat notes that the courier of callID reads the yes once more. back is since when the
+// daemon and its store have been available.
+func (r Request) Repeat(callID string, fp approver.Fingerprint, back, now time.Time) (Request, error) {
+	switch {
+	case !r.Released(callID, fp):
+		return r, ErrNotBound
+	case !r.readable(r.Deadline, back, now):
+		return r, errAnswered
+	}
+	r.Repeats++
+	return r, nil
+}
+
+// withhold notes why the first call does not get the yes after its release.
+func (r Request) withhold(why approver.Cause, now time.Time) (Request, error) {
+	switch {
+	case r.State != approver.Consumed || r.ReleasedAt.IsZero():
+		return r, ErrTooSoon
+	case r.Withheld != approver.NoCause || !r.Acked.IsZero(): // its courier has the yes, or will never get it
+		return r, errNoChange
+	}
+	was := r
+	r.Withheld, r.Acked = why, now
+	if r.Repeats == 0 {
+		r.Closed = false // it ends in another way now
+	}
+	return redrawIfChanged(r, was), nil
+}
+
+// cancelYes ends at once the time in which a yes may be taken or read again. why is the cause
+// that the audit gives for calls that did not take it. It is NoCause if the store cannot say
+// which those are.
+func (r Request) cancelYes(why approver.Cause, now time.Time) (Request, error) {
+	switch {
+	case r.State != approver.Consumed || r.ReleasedAt.IsZero():
+		return r, ErrTooSoon
+	case !r.awaitsLapse(r.Also):
+		return r, errNoChange
+	}
+	was := r
+	if r.hasUntaken(r.Also) {
+		for _, c := range r.Also {
+			if c.Taken.IsZero() && why != approver.NoCause {
+				r.Ended = r.Ended.with(why, now, c)
+			}
+		}
+		r.Lapsed = true
+	}
+	if next, err := r.ack(now); err == nil {
+		r.Release = next
+	}
+	return redrawIfChanged(r, was), nil
+}
+
+// lapse ends the time in which a yes may be taken, once it is over. If sure, nobody took the
+// yes: an acknowledgment would have been heard. The step is stored so that the next daemon
+// knows that one was running during that time.
+func (r Request) lapse(sure bool, back, now time.Time) (Request, error) {
+	switch {
+	case !r.awaitsLapse(r.Also):
+		return r, errNoChange
+	case r.readable(r.Deadline, back, now), r.hasUntaken(r.Also) && now.Before(givenUntil(r.ReleasedAt, back)):
+		return r, ErrTooSoon
+	}
+	was := r
+	if r.Lapsed = len(r.Also) > 0; r.Lapsed && !was.Lapsed {
+		for _, c := range r.Also {
+			if c.Taken.IsZero() {
+				r.Ended = r.Ended.with(approver.AgentGone, now, c)
+			}
+		}
+	}
+	if next, err := r.ack(now); err == nil {
+		r.Release = next
+		if next, err := r.setFate(r.CallID, Untaken); err == nil && sure {
+			r = next
+		}
+	}
+	return redrawIfChanged(r, was), nil
+}
+
+// setFate notes what became of a call after its release, and has every card show it. A report
+// that the call ran is final, and is noted only where something else was noted before. A call
+// that replaced the one that asked may have a courier that acknowledges nothing.
+func (r Request) setFate(callID string, f Fate) (Request, error) {
+	i, had, acked := r.Also.at(callID), r.Fate, !r.Acked.IsZero()
+	if i >= 0 {
+		had, acked = r.Also[i].Fate, true
+	}
+	switch {
+	case r.State != approver.Consumed:
+		return r, ErrTooSoon
+	case !r.callers().includes(callID), i < 0 && r.Withheld != approver.NoCause,
+		i >= 0 && (r.Also[i].Taken.IsZero() || r.Also[i].Lost):
+		return r, ErrNotBound // it was not released
+	case had == f, had == DidRun, f == NoFate:
+		return r, errNoChange
+	case f == DidRun && had == NoFate && acked:
+		return r, errNoChange // the cards say so already
+	case f == Untaken && (had != NoFate || !r.Call.Acks || r.N > 0):
+		return r, errNoChange
+	}
+	was := r
+	if i >= 0 {
+		r.Also = slices.Clone(r.Also)
+		r.Also[i].Fate = f
+	} else {
+		r.Fate = f
+	}
+	return redrawIfChanged(r, was), nil
+}
+
+// redrawIfChanged has every card updated if people are told something else than before the
+// step.
+func redrawIfChanged(r Request, was Request) Request {
+	if endLine(r) == endLine(was) {
+		return r
+	}
+	r.Postings = r.Postings.redrawn()
+	return r
 }

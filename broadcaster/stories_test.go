@@ -278,7 +278,7 @@ func TestCrashBetweenRecordAndIndexLeavesOneCard(t *testing.T) {
 		if _, err := b0.codes.mint(&r, opts.Destinations, now); err != nil {
 			t.Fatal(err)
 		}
-		value, err := b0.Requests.sealer.Encode(r)
+		value, err := EncodeRequest(b0.Requests.sealer, r)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -359,7 +359,7 @@ func TestAYesIsNotRecordedWithoutItsQuestion(t *testing.T) {
 // recordOf is what the store would hold of r.
 func (x *bench) recordOf(t *testing.T, r Request) []byte {
 	t.Helper()
-	b, err := x.Requests.sealer.Encode(r)
+	b, err := EncodeRequest(x.Requests.sealer, r)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -421,10 +421,7 @@ func TestASlowShardHoldsUpNoOther(t *testing.T) {
 			}
 			left := time.Now()
 			for {
-				r, _, err := x.Requests.load(t.Context(), card.Request)
-				if err != nil {
-					t.Fatal(err)
-				}
+				r := x.loaded(card.Request)
 				if r.State.Settled() {
 					break
 				}

@@ -12,7 +12,7 @@ import (
 	"approver.example"
 )
 
-// A sweeper is the clock for what nobody waits for.
+// A sweeper does what is due in requests that nobody waits for.
 type sweeper struct {
 	grants   *Grants
 	reports  *Reports
@@ -27,10 +27,9 @@ type sweeper struct {
 	store    approver.KV
 }
 
-// sweep is the clock for what nobody waits for: it looks for requests that want
-// attention, whichever process made them. Unless the store can look through all
-// shards at once, each has a clock of its own, so that one on a node that hangs
-// does not hold up the others.
+// sweep looks for requests that need attention, whichever process made them, until ctx ends.
+// If the store cannot look through all shards at once, each shard has a loop of its own, so
+// that a node that hangs does not delay the others.
 func (w *sweeper) sweep(ctx context.Context) {
 	if s, ok := w.store.(approver.Sweeper); ok {
 		w.sweepAgain(ctx, func() ([]string, error) { return s.DueAll(ctx, maxDue) })
@@ -47,8 +46,8 @@ func (w *sweeper) sweep(ctx context.Context) {
 	all.Wait()
 }
 
-// sweepAgain attends to what is due, again and again until ctx ends, or the store
-// cannot look in this way.
+// sweepAgain attends to what is due, again and again until ctx ends, or the store does not
+// support this look.
 func (w *sweeper) sweepAgain(ctx context.Context, look func() ([]string, error)) {
 	tick := time.NewTicker(sweepEvery)
 	defer tick.Stop()
@@ -63,13 +62,11 @@ func (w *sweeper) sweepAgain(ctx context.Context, look func() ([]string, error))
 		} else {
 			w.reports.catchUp()
 		}
-		_ = inParallel(min(len(keys), 8), func(worker int) error {
-			for i := worker; i < len(keys); i += 8 {
-				if id, ok := requestOfKey(keys[i]); ok {
-					w.attend(ctx, id)
-				} else if _, scope, ok := strings.Cut(keys[i], "}:grant:"); ok {
-					_ = w.grants.end(ctx, scope, "expired", "its time is over") // else at the next look
-				}
+		_ = spread(len(keys), func(i int) error {
+			if id, ok := idInKey(keys[i]); ok {
+				w.attend(ctx, id)
+			} else if _, scope, ok := strings.Cut(keys[i], "}:grant:"); ok {
+				_ = w.grants.end(ctx, scope, "expired", "its time is over") // or at the next look
 			}
 			return nil
 		})
@@ -81,7 +78,7 @@ func (w *sweeper) sweepAgain(ctx context.Context, look func() ([]string, error))
 	}
 }
 
-// attend does what one request wants now.
+// attend does what is due in one request.
 func (w *sweeper) attend(ctx context.Context, id string) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -118,7 +115,7 @@ func (w *sweeper) attend(ctx context.Context, id string) {
 	if !r.ended() {
 		return
 	}
-	if r.lapses(r.Also) {
+	if r.awaitsLapse(r.Also) {
 		err = w.reports.lapse(ctx, r)
 		if err != nil && !errors.Is(err, ErrTooSoon) && !errors.Is(err, errNoChange) {
 			w.records.noteTrouble(err)
@@ -129,5 +126,5 @@ func (w *sweeper) attend(ctx context.Context, id string) {
 	}
 }
 
-// maxDue is how many keys of a shard are looked at in one go.
+// maxDue bounds the keys that one look returns.
 const maxDue = 128

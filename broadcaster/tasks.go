@@ -11,6 +11,16 @@ import (
 	"approver.example"
 )
 
+// tasks is the work in the background, as part of Run.
+type tasks struct {
+	log *slog.Logger
+
+	mu    sync.Mutex
+	ready chan struct{}   // closed when Run has begun
+	work  context.Context // of Run; nil before
+	busy  sync.WaitGroup  // goroutines started for requests
+}
+
 // stopping reports that this process ends, or has not begun.
 func (t *tasks) stopping(ctx context.Context) bool {
 	w := t.running()
@@ -51,8 +61,8 @@ func (t *tasks) running() context.Context {
 	return t.work
 }
 
-// start runs f as part of Run, which waits for it. After Run's end it does
-// nothing: the record says what is left to do.
+// start runs f as part of Run, which waits for it. After Run's end it does nothing: the record
+// says what is left to do.
 func (t *tasks) start(f func(ctx context.Context)) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -68,14 +78,4 @@ func (t *tasks) start(f func(ctx context.Context)) {
 		}()
 		f(ctx)
 	})
-}
-
-// tasks is the work that is done in the background, as part of Run.
-type tasks struct {
-	log *slog.Logger
-
-	mu    sync.Mutex
-	ready chan struct{}   // closed when Run has begun
-	work  context.Context // of Run; nil before
-	busy  sync.WaitGroup  // goroutines started for requests
 }

@@ -8,7 +8,7 @@ import (
 	"approver.example/display"
 )
 
-// decider is who decided, where, and after how long.
+// deciderLine says who decided, where, and after how long.
 func deciderLine(r Request, res approver.Resolution) string {
 	return fmt.Sprintf("%s via %s · %s", display.Safe(cmp.Or(res.Person.Name, res.Person.ID)),
 		display.Platform(res.Identity.Channel), display.Duration(res.At.Sub(r.Created)))
@@ -18,8 +18,8 @@ func deciderLine(r Request, res approver.Resolution) string {
 func resultLine(r Request, res approver.Resolution) string {
 	took, who := display.Duration(res.At.Sub(r.Created)), deciderLine(r, res)
 	switch {
-	case res.Approve && toldFate(r).resultLine(who) != "":
-		return toldFate(r).resultLine(who)
+	case res.Approve && fateTexts[commonFate(r)].card != "":
+		return "↩ Approved by " + who + fateTexts[commonFate(r)].card
 	case res.Approve && refusedAgain(r):
 		return "↩ Approved by " + who + " · not given again to the agent that came back for it: " + r.Withheld.Sentence()
 	case res.Approve && len(r.Also) > 0:
@@ -52,13 +52,13 @@ func resultLine(r Request, res approver.Resolution) string {
 		return line
 	case res.Cause == approver.Unreleased:
 		return "⌛ Expired · approver released nothing · approved by " + who + ", but " + res.Cause.Sentence()
-	case r.gaveNothing(r.Also):
+	case r.withheldFromAll(r.Also):
 		return "⛔ Blocked · approved by " + who + ", but not given to the agent: " + res.Cause.Sentence()
 	}
 	return "⛔ Blocked · " + res.Cause.Sentence()
 }
 
-// endLine is what cards say of a request that has ended.
+// endLine is resultLine of a request that has ended.
 func endLine(r Request) string {
 	res, _ := r.Told()
 	return resultLine(r, res)
@@ -66,13 +66,13 @@ func endLine(r Request) string {
 
 // outcomeText says of a yes what became of it to the person whose yes it was.
 func outcomeText(r Request) string {
-	if text := toldFate(r).outcomeText(); text != "" {
+	if text := fateTexts[commonFate(r)].winner; text != "" {
 		return text
 	}
 	return "Approved: " + releasedText(r) + "."
 }
 
-// releasedText says what a yes released, or still releases.
+// releasedText says what a yes released, or still may release.
 func releasedText(r Request) string {
 	got, all := r.released(r.Also)
 	switch {
@@ -84,45 +84,30 @@ func releasedText(r Request) string {
 	return fmt.Sprintf("%d identical calls released to the agent, once each", all)
 }
 
-// grantedText is what people are told of a yes that waits.
+// grantedText is what people are told of a yes that waits for its call.
 func grantedText(r Request) string {
 	return "Recorded: the agent was told to come back, and may now run this call once, until " +
 		r.TakeBy.UTC().Format("15:04:05 UTC") + "."
 }
 
-// resultLine says of a yes what became of it; empty where nothing is to be said.
-func (f Fate) resultLine(who string) string {
-	switch f {
-	case Untaken:
-		return "↩ Approved by " + who + " · nobody took the answer: the agent was gone, and most likely nothing ran"
-	case NotRun:
-		return "↩ Approved by " + who + " · the agent reported no run of it: most likely its own rules or mode refused it"
-	case NoFate, DidRun:
-	}
-	return ""
-}
-
-// lateText says the same to somebody who answered later.
-func (f Fate) lateText() string {
-	switch f {
-	case Untaken:
-		return "but nobody took the answer: the agent was gone, and most likely nothing ran."
-	case NotRun:
-		return "and the agent reported no run of it."
-	case NoFate, DidRun:
-	}
-	return "and it has been released."
-}
-
-// outcomeText says the same to the person whose yes it was; empty where nothing is to be said.
-func (f Fate) outcomeText() string {
-	switch f {
-	case Untaken:
-		return "Approved, but nobody took the answer: the agent was gone, and most likely nothing ran."
-	case NotRun:
-		return "Approved and released to the agent, which reported no run of it: most likely its own rules or mode " +
-			"refused it."
-	case NoFate, DidRun:
-	}
-	return ""
+// fateTexts tell people what became of a released call. Empty means that there is nothing to
+// tell: nothing was reported, or the call ran.
+var fateTexts = [...]struct {
+	card   string // after who approved it
+	winner string // to the person who said yes
+	late   string // to somebody who answered too late
+}{
+	NoFate: {late: "and it has been released."},
+	DidRun: {late: "and it has been released."},
+	Untaken: {
+		card:   " · nobody took the answer: the agent was gone, and most likely nothing ran",
+		winner: "Approved, but nobody took the answer: the agent was gone, and most likely nothing ran.",
+		late:   "but nobody took the answer: the agent was gone, and most likely nothing ran.",
+	},
+	NotRun: {
+		card: " · the agent reported no run of it: most likely its own rules or mode refused it",
+		winner: "Approved and released to the agent, which reported no run of it: most likely its own rules or mode " +
+			"refused it.",
+		late: "and the agent reported no run of it.",
+	},
 }

@@ -192,7 +192,7 @@ func TestTheTimeOfARuleHolds(t *testing.T) {
 	}
 }
 
-// A modified call that nobody could judge is flagged, at whichever judgement that was.
+// A modified call that nobody could judge is flagged, at whichever judgment that was.
 func TestAModifiedCallThatFailsOpenIsFlagged(t *testing.T) {
 	for name, fails := range map[string]int{"the call": 1, "the modified call": 2} {
 		n := 0

@@ -26,16 +26,16 @@ const (
 	StorePatience = 15 * time.Second
 	sweepEvery    = 500 * time.Millisecond
 	retryEvery    = 50 * time.Millisecond
-	pollEvery     = 500 * time.Millisecond // where no hint tells of a change
-	hintedPoll    = 2 * time.Second        // where one should
+	pollEvery     = 500 * time.Millisecond // without hints of changes
+	hintedPoll    = 2 * time.Second        // with hints
 
 	// vanishedAfter is how long a record must be missing before it is taken for
 	// lost: a former primary may answer for a moment.
 	vanishedAfter = 3 * time.Second
 )
 
-// settleGrace leaves the process that settled a request time to finish it
-// before others look.
+// settleGrace is the time that others leave to the process that settled a request to finish
+// it.
 const settleGrace = 2 * time.Second
 
 // RepeatFor is how long a courier that comes back may read a yes again, unless it
@@ -47,12 +47,12 @@ const RepeatFor = 15 * time.Second
 // call that comes back: with the yes, once, or with the no.
 const GrantMargin = 10 * time.Minute
 
-// sendingFor is how long the note that a card is on its way holds others off. Who
-// sends it renews that in good time.
+// sendingFor is how long the note that a card is on its way keeps other processes from posting
+// it. The sender renews the note in time.
 const sendingFor = PostTimeout + time.Second
 
-// givenUntil is when the time ends in which a yes is given, to the first call again or to
-// identical ones. at is when it was released, back since when the daemon and its store have been there.
+// givenUntil is the end of the time in which a yes may be taken. at is when it was released.
+// back is since when the daemon and its store have been available.
 func givenUntil(at, back time.Time) time.Time {
 	if back.After(at) {
 		return back.Add(RepeatFor)

@@ -82,9 +82,7 @@ func TestARequestIsStoredTogether(t *testing.T) {
 					t.Errorf("%d batches", kv.batches)
 				}
 				_, card := x.tg.card(0)
-				out := x.Answers.Reply(t.Context(), approver.Reply{
-					Channel: "telegram", Conversation: "T", Sender: "1", Approve: true, Method: approver.ByCode, Code: card.Code,
-				})
+				out := x.Answers.Reply(t.Context(), typed(approver.ByCode, card))
 				if out.Kind != approver.OutcomeApproved {
 					t.Errorf("the code on the card: %+v", out)
 				}

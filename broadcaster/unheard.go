@@ -13,7 +13,8 @@ import (
 	"approver.example"
 )
 
-// A storedState is what a store says of how far a request came. It is not sealed.
+// storedState is the part of a stored request that says how far the request came. It is not
+// sealed.
 type storedState struct {
 	State   approver.State `json:"state"`
 	Acked   time.Time      `json:"acked"`
@@ -22,8 +23,8 @@ type storedState struct {
 	Also    []Caller       `json:"also"`
 }
 
-// gave reports that the call with a number took its yes. By a request without a yes nobody
-// gets one.
+// gave reports that the call with this number took its yes. Nobody gets one by a request
+// without a yes.
 func (h storedState) gave(n int) bool {
 	if h.State != approver.Consumed || h.N == n {
 		return h.State.Settled()
@@ -31,7 +32,7 @@ func (h storedState) gave(n int) bool {
 	return slices.ContainsFunc(h.Also, func(c Caller) bool { return c.N == n && !c.Taken.IsZero() })
 }
 
-// has reports whether a store that says so has heard of it.
+// has reports whether a store with this state knows of an event that the audit has.
 func (r storedState) has(t approver.Told) bool {
 	if slices.ContainsFunc(t.Shared, func(n int) bool { return !r.gave(n) }) {
 		return false
@@ -61,8 +62,8 @@ func repeats(t approver.Told) int {
 	return times
 }
 
-// Unheard returns what the store has not heard of: it has no record of the request,
-// or one of before. The oldest come first.
+// Unheard returns the events of the audit that the store does not know of, the oldest first:
+// it has no record of their request, or an older one.
 func Unheard(
 	ctx context.Context, store approver.KV, told map[string]approver.Told,
 ) (missing []approver.Told, err error) {

@@ -8,34 +8,29 @@ import (
 	"approver.example"
 )
 
-// presence says since when this process has run with its store in reach, and since when
-// it has taken whatever couriers tell. Both are by the store's clock.
-type presence struct {
-	back  time.Time // zero while the store is away, or was never there
-	heard time.Time // never before back; zero after something that couriers told was lost
-	lost  uint64    // how often one of them began anew
-}
-
-// uptime knows since when this process has been there together with its store.
+// uptime knows since when this process has run with its store in reach, and since when it has
+// received every report of couriers. Both are by the store's clock.
 type uptime struct {
 	store approver.KV
 
-	mu      sync.Mutex
-	present presence
+	mu    sync.Mutex
+	back  time.Time // zero while the store is away, or was never there
+	heard time.Time // never before back; zero after a report of a courier was lost
+	lost  uint64    // how often one of them began anew
 }
 
-// seen notes what became of a look into the store.
+// seen notes the result of a read of the store.
 func (u *uptime) seen(ctx context.Context, err error) {
 	u.mu.Lock()
-	there := !u.present.back.IsZero() && !u.present.heard.IsZero()
+	there := !u.back.IsZero() && !u.heard.IsZero()
 	if err != nil && passing(err) {
-		if !u.present.back.IsZero() {
-			u.present.lost++
+		if !u.back.IsZero() {
+			u.lost++
 		}
-		u.present.back, u.present.heard = time.Time{}, time.Time{}
+		u.back, u.heard = time.Time{}, time.Time{}
 		there = true
 	}
-	lost := u.present.lost
+	lost := u.lost
 	u.mu.Unlock()
 	if there {
 		return
@@ -46,41 +41,41 @@ func (u *uptime) seen(ctx context.Context, err error) {
 	}
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	if u.present.lost != lost {
+	if u.lost != lost {
 		return
 	}
-	if u.present.back.IsZero() {
-		u.present.back = now
+	if u.back.IsZero() {
+		u.back = now
 	}
-	if u.present.heard.IsZero() {
-		u.present.heard = now
+	if u.heard.IsZero() {
+		u.heard = now
 	}
 }
 
-// missed notes that something a courier came to tell was not taken in: of what was
-// released before, nobody is told that nothing was heard.
+// missed notes that a report of a courier was lost. Nobody is then told that calls released
+// before were not reported.
 func (u *uptime) missed() {
 	u.mu.Lock()
-	u.present.heard = time.Time{}
-	u.present.lost++
+	u.heard = time.Time{}
+	u.lost++
 	u.mu.Unlock()
 }
 
-// heardSince reports that daemon and store have been there without a break since a
-// moment, and took whatever couriers told: only then does silence say anything.
+// heardSince reports that daemon and store have been available since t without a break, and
+// every report of couriers was received. Only then does the lack of a report prove anything.
 func (u *uptime) heardSince(t time.Time) bool {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	return !t.IsZero() && !u.present.heard.IsZero() && !u.present.heard.After(t)
+	return !t.IsZero() && !u.heard.IsZero() && !u.heard.After(t)
 }
 
-// backSince is since when daemon and store have been there without a break. While
-// that is not known it is now.
+// backSince is since when daemon and store have been available without a break. While that is
+// not known it is now.
 func (u *uptime) backSince(now time.Time) time.Time {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	if u.present.back.IsZero() {
+	if u.back.IsZero() {
 		return now
 	}
-	return u.present.back
+	return u.back
 }

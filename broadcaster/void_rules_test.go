@@ -86,14 +86,12 @@ func TestWhatIsAYes(t *testing.T) {
 
 // Alice says yes for fifteen minutes, and takes that back while Claude Code asks its own
 // user about the call. The yes does not stand any more, whoever's call it is.
-func TestARevokedYesDoesNotStand(t *testing.T) {
+func TestARevokedYesDoesNotCount(t *testing.T) {
 	story(t, func(t *testing.T, x *bench) {
 		first := x.askAsync(t.Context(), sessionCall("a"), approver.High)
 		synctest.Wait()
 		_, card := x.tg.card(0)
-		rep := approver.Reply{
-			Channel: "telegram", Conversation: "T", Sender: "1", Approve: true, Method: approver.ByCommand, Code: card.Code,
-		}
+		rep := typed(approver.ByCommand, card)
 		rep.Grant, _ = approver.ParseTerm("15m")
 		x.Answers.Reply(t.Context(), rep)
 		yes := (<-first).Yes()
@@ -142,9 +140,7 @@ func TestAQuestionAboutFreezesIsMootAfterOne(t *testing.T) {
 						t.Fatal(err)
 					}
 					_, card := x.tg.card(0)
-					x.Answers.Reply(t.Context(), approver.Reply{
-						Channel: "telegram", Conversation: "T", Sender: "1", Approve: true, Method: approver.ByCode, Code: card.Code,
-					})
+					x.Answers.Reply(t.Context(), typed(approver.ByCode, card))
 					if v := <-answer; v.Decision != want {
 						t.Errorf("%+v", v)
 					}
@@ -161,9 +157,7 @@ func TestAYesWithoutItsGrantIsWeighedByItself(t *testing.T) {
 		first := x.askAsync(t.Context(), sessionCall("a"), approver.High)
 		synctest.Wait()
 		_, card := x.tg.card(0)
-		rep := approver.Reply{
-			Channel: "telegram", Conversation: "T", Sender: "1", Approve: true, Method: approver.ByCommand, Code: card.Code,
-		}
+		rep := typed(approver.ByCommand, card)
 		rep.Grant, _ = approver.ParseTerm("15m")
 		x.Answers.Reply(t.Context(), rep)
 		yes := (<-first).Yes()

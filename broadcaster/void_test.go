@@ -165,9 +165,7 @@ func voidWays() map[string]func(x *bench, kv *stateKV, act func()) approver.Verd
 			first := x.askAsync(x.t.Context(), sessionCall("a"), approver.High)
 			synctest.Wait()
 			_, card := x.tg.card(0)
-			rep := approver.Reply{
-				Channel: "telegram", Conversation: "T", Sender: "1", Approve: true, Method: approver.ByCommand, Code: card.Code,
-			}
+			rep := typed(approver.ByCommand, card)
 			rep.Grant, _ = approver.ParseTerm("15m")
 			x.Answers.Reply(x.t.Context(), rep)
 			<-first
@@ -206,16 +204,14 @@ func TestAVoidYesGivesNothing(t *testing.T) {
 }
 
 // A yes that was noted stands until people do anything that takes it back.
-func TestAYesStands(t *testing.T) {
+func TestAYesThatCounts(t *testing.T) {
 	for name, act := range voidActs() {
 		for _, term := range []string{"once", "15m"} {
 			story(t, func(t *testing.T, x *bench) {
 				first := x.askAsync(t.Context(), sessionCall("a"), approver.High)
 				synctest.Wait()
 				_, card := x.tg.card(0)
-				rep := approver.Reply{
-					Channel: "telegram", Conversation: "T", Sender: "1", Approve: true, Method: approver.ByCommand, Code: card.Code,
-				}
+				rep := typed(approver.ByCommand, card)
 				rep.Grant, _ = approver.ParseTerm(term)
 				x.Answers.Reply(t.Context(), rep)
 				v := <-first

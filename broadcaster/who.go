@@ -10,9 +10,8 @@ import (
 	"approver.example/display"
 )
 
-// A Who says whose calls are meant: those of one user's agent in one project, and
-// those of its session wherever it goes. The session is the agent's own claim, so it
-// never makes them fewer.
+// A Who identifies the calls of one user's agent in one project, and those of its session in
+// every folder. The session is the agent's own claim, so it only adds calls.
 type Who struct {
 	Peer    approver.Peer `json:"peer"` // its pid does not count
 	Agent   string        `json:"agent"`
@@ -20,7 +19,7 @@ type Who struct {
 	Session string        `json:"session,omitempty"`
 }
 
-// Is reports whether a call is one of theirs.
+// Is reports whether a call is one of these.
 func (w Who) Is(call approver.ToolCall) bool {
 	if call.Control != "" || w.Agent != call.Agent || w.Peer.Known != call.Peer.Known || w.Peer.UID != call.Peer.UID {
 		return false
@@ -28,10 +27,9 @@ func (w Who) Is(call approver.ToolCall) bool {
 	return w.Session != "" && shortSession(w.Session) == shortSession(call.Session) || inFolder(w.Project, call.Dir)
 }
 
-// inFolder reports whether dir is project, or in it, by whatever name: with dots,
-// through links, or as another mount of the same folder. Where this process cannot
-// look, the names count. A folder below /proc counts as in every project, because it
-// can lead anywhere.
+// inFolder reports whether dir is project or inside it, by whatever name: with dots, through
+// links, or as another mount of the same folder. If this process cannot look, the names count.
+// A folder below /proc counts as inside every project, because it can lead anywhere.
 func inFolder(project, dir string) bool {
 	if clean := filepath.Clean(dir); below(filepath.Clean(project), clean) || below("/proc", clean) {
 		return true
@@ -54,7 +52,7 @@ func inFolder(project, dir string) bool {
 	}
 }
 
-// resolved is a path without links, as far as that is known here.
+// resolved is a path without links, as far as this process can tell.
 func resolved(path string) string {
 	if real, err := filepath.EvalSymlinks(path); err == nil {
 		return real
@@ -62,13 +60,13 @@ func resolved(path string) string {
 	return filepath.Clean(path)
 }
 
-// below reports whether a folder is project, or in it.
+// below reports whether a folder is project or inside it.
 func below(project, dir string) bool {
 	project = strings.TrimSuffix(project, "/")
 	return dir == project || strings.HasPrefix(dir, project+"/")
 }
 
-// bounded is the same agent in a few words, and never fewer calls.
+// bounded shortens the texts. It never selects fewer calls.
 func (w Who) bounded() Who {
 	w.Session = shortSession(w.Session)
 	if len(w.Project) > maxProject {
@@ -77,10 +75,11 @@ func (w Who) bounded() Who {
 	return w
 }
 
-// sameAgent reports whether both are of one user's agent.
+// sameAgent reports whether both are the agent of the same user.
 func (w Who) sameAgent(other Who) bool { return w.Agent == other.Agent && w.Peer == other.Peer }
 
-// String names them for people, in one line: agents name their folders themselves.
+// String describes the calls for people, in one line. Agents name their folders themselves, so
+// it masks.
 func (w Who) String() string {
 	who := display.SafeLine(w.Agent) + " in " + display.SafeLine(w.Project)
 	if w.Peer.Known {

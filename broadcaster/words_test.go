@@ -112,8 +112,8 @@ func TestKeys(t *testing.T) {
 		if err != nil || n != approver.ShardOf(id) || n < 0 || n >= approver.Shards {
 			t.Errorf("%s: shard %d, %v", key, n, err)
 		}
-		if got, ok := requestOfKey(key); !ok || got != id {
-			t.Errorf("requestOfKey(%s) = %s", key, got)
+		if got, ok := idInKey(key); !ok || got != id {
+			t.Errorf("idInKey(%s) = %s", key, got)
 		}
 	}
 	for _, key := range []string{

@@ -24,7 +24,7 @@ import (
 func (d *Admin) stillAs(ctx context.Context, asked broadcaster.Controls) error {
 	now, _, err := d.People.Controls.Load(ctx)
 	if err == nil {
-		err = now.StillAs(asked)
+		err = now.StillAs(&asked)
 	}
 	return err
 }

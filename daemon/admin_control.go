@@ -86,7 +86,7 @@ func (d *Admin) pause(
 	if err := d.stillAs(ctx, c); err != nil {
 		return adminapi.ControlAnswer{}, err
 	}
-	p, err := d.People.Controls.PauseAs(context.WithoutCancel(ctx), c, req.For, req.All, who+", for "+by)
+	p, err := d.People.Controls.Pause(context.WithoutCancel(ctx), &c, req.For, req.All, who+", for "+by)
 	return adminapi.ControlAnswer{Done: true, Until: p.Until.UTC(),
 		Text: "paused until " + p.Until.UTC().Format("15:04:05 UTC") + ", approved by " + who}, err
 }
@@ -114,7 +114,7 @@ func (d *Admin) observe(
 	if err := d.stillAs(ctx, c); err != nil {
 		return adminapi.ControlAnswer{}, err
 	}
-	o, err := d.People.Controls.ObserveAs(context.WithoutCancel(ctx), c, req.For, who+", for "+by)
+	o, err := d.People.Controls.Observe(context.WithoutCancel(ctx), &c, req.For, who+", for "+by)
 	return adminapi.ControlAnswer{Done: true, Until: o.Until.UTC(),
 		Text: "observing until " + words.Minute(o.Until) + ", approved by " + who + ": nothing is asked or denied"}, err
 }

@@ -26,7 +26,7 @@ func (d *Admin) control(
 		denied, before, err := d.People.Controls.FreezeBeside(context.WithoutCancel(ctx), by, req.Reason)
 		return adminapi.ControlAnswer{Done: true, Denied: denied, Text: frozenText(before, req.Reason, denied)}, err
 	case op == adminapi.OpPause && req.For == 0:
-		_, err := d.People.Controls.Pause(ctx, 0, false, by)
+		_, err := d.People.Controls.Pause(ctx, nil, 0, false, by)
 		return adminapi.ControlAnswer{Done: true, Text: "not paused: people are asked"}, err
 	case op == adminapi.OpPause:
 		return d.pause(ctx, peer, req, by)

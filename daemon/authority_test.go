@@ -12,6 +12,7 @@ import (
 
 	"approver.example"
 	"approver.example/broadcaster"
+	"approver.example/broadcaster/sealing"
 	"approver.example/configs"
 	"approver.example/daemon/adminapi"
 	"approver.example/daemon/daemontest"
@@ -53,7 +54,7 @@ func (b *authorityBench) lists(more string, ids ...string) configs.Config {
 }
 
 func (b *authorityBench) try(cfg configs.Config) (*authority, error) {
-	sealer, err := broadcaster.NewSealer(make([]byte, 32))
+	sealer, err := sealing.New(make([]byte, 32))
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -15,6 +15,7 @@ import (
 
 	"approver.example"
 	"approver.example/broadcaster"
+	"approver.example/broadcaster/sealing"
 	"approver.example/daemon/daemontest"
 	"approver.example/daemon/sealed"
 	"approver.example/store/redisstore"
@@ -95,7 +96,7 @@ func TestAYesIsNotBroughtBack(t *testing.T) {
 // lists is the sealed record of whose answers count, of a daemon.
 func (l *roomLife) lists() sealed.Record {
 	l.t.Helper()
-	sealer, err := broadcaster.NewSealer(make([]byte, 32))
+	sealer, err := sealing.New(make([]byte, 32))
 	if err != nil {
 		l.t.Fatal(err)
 	}

@@ -286,7 +286,7 @@ func TestTheStoreIsJudged(t *testing.T) {
 
 func observe(l *trustLife) {
 	l.t.Helper()
-	if _, err := l.people.Controls.Observe(l.t.Context(), time.Hour, "Ada"); err != nil {
+	if _, err := l.people.Controls.Observe(l.t.Context(), nil, time.Hour, "Ada"); err != nil {
 		l.t.Fatal(err)
 	}
 }
@@ -300,14 +300,14 @@ func enforce(l *trustLife) {
 
 func pause(l *trustLife) {
 	l.t.Helper()
-	if _, err := l.people.Controls.Pause(l.t.Context(), time.Hour, true, "Ada"); err != nil {
+	if _, err := l.people.Controls.Pause(l.t.Context(), nil, time.Hour, true, "Ada"); err != nil {
 		l.t.Fatal(err)
 	}
 }
 
 func endPause(l *trustLife) {
 	l.t.Helper()
-	if _, err := l.people.Controls.Pause(l.t.Context(), 0, false, "Ada"); err != nil {
+	if _, err := l.people.Controls.Pause(l.t.Context(), nil, 0, false, "Ada"); err != nil {
 		l.t.Fatal(err)
 	}
 }

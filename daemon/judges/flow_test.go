@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"approver.example"
-	"approver.example/broadcaster"
+	"approver.example/broadcaster/sealing"
 	"approver.example/configs"
 	"approver.example/daemon/daemontest"
 	"approver.example/daemon/sealed"
@@ -20,7 +20,7 @@ func startedFlow(
 	t *testing.T, kv approver.KV, audit approver.Recorder, log *slog.Logger, change func(*flow.Config),
 ) (configs.Config, *inForce[*flow.Policy], *activeFlow, error) {
 	t.Helper()
-	sealer, err := broadcaster.NewSealer(make([]byte, 32))
+	sealer, err := sealing.New(make([]byte, 32))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"approver.example"
-	"approver.example/broadcaster"
+	"approver.example/broadcaster/sealing"
 	"approver.example/configs"
 	"approver.example/daemon/daemontest"
 	"approver.example/daemon/sealed"
@@ -23,7 +23,7 @@ func testRules(
 	t *testing.T, kv approver.KV, audit approver.Recorder, log *slog.Logger,
 ) (*inForce[*configs.Library], *activeRules) {
 	t.Helper()
-	sealer, err := broadcaster.NewSealer(make([]byte, 32))
+	sealer, err := sealing.New(make([]byte, 32))
 	if err != nil {
 		t.Fatal(err)
 	}

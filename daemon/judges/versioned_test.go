@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"approver.example"
-	"approver.example/broadcaster"
+	"approver.example/broadcaster/sealing"
 	"approver.example/configs"
 	"approver.example/daemon/daemontest"
 	"approver.example/daemon/safefile"
@@ -22,7 +22,7 @@ import (
 // testInForce is what keeps the policy of an installation whose keys are zeroes.
 func testInForce(t *testing.T, kv approver.KV, audit approver.Recorder, log *slog.Logger) *inForce[*shieldcore.Policy] {
 	t.Helper()
-	sealer, err := broadcaster.NewSealer(make([]byte, 32))
+	sealer, err := sealing.New(make([]byte, 32))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -181,7 +181,7 @@ func TestAStoredPolicyThatCannotBeRead(t *testing.T) {
 			return value
 		},
 		"under another key": func(t *testing.T, f *inForce[*shieldcore.Policy]) []byte {
-			sealer, err := broadcaster.NewSealer(bytes.Repeat([]byte{1}, 32))
+			sealer, err := sealing.New(bytes.Repeat([]byte{1}, 32))
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -11,6 +11,7 @@ import (
 
 	"approver.example"
 	"approver.example/broadcaster"
+	"approver.example/broadcaster/sealing"
 	"approver.example/configs"
 	"approver.example/daemon/codekeys"
 )
@@ -20,7 +21,7 @@ import (
 type Record struct {
 	Name   string // what the record is, one word
 	Store  approver.KV
-	Sealer *broadcaster.Sealer
+	Sealer *sealing.Sealer
 	ID     string // of this installation: several may share a store
 	Where  string // of the record, for people
 	// Mark counts the changes, so that an older store shows; nil counts none.
@@ -40,7 +41,7 @@ func New(cfg configs.Config, store approver.KV, name string, mark *broadcaster.C
 	if err != nil {
 		return Record{}, err
 	}
-	sealer, err := broadcaster.NewSealer(keys[0], keys[1:]...)
+	sealer, err := sealing.New(keys[0], keys[1:]...)
 	if err != nil {
 		return Record{}, err
 	}

@@ -12,6 +12,7 @@ import (
 
 	"approver.example"
 	"approver.example/broadcaster"
+	"approver.example/broadcaster/sealing"
 	"approver.example/channels/terminal"
 	"approver.example/configs"
 	"approver.example/fingerprint"
@@ -31,7 +32,7 @@ func (b *bench) park(ctx context.Context, d *daemon, n int, size func() (float64
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
 	// Under a key of nobody: the daemon never reads them.
-	sealer, err := broadcaster.NewSealer(make([]byte, 32))
+	sealer, err := sealing.New(make([]byte, 32))
 	if err != nil {
 		return 0, err
 	}
@@ -55,7 +56,7 @@ func (b *bench) park(ctx context.Context, d *daemon, n int, size func() (float64
 
 // parkOne writes the three records of one request, as the daemon does: the
 // request, the way to it from its call id, and from its code.
-func parkOne(ctx context.Context, kv approver.KV, sealer *broadcaster.Sealer, n int) error {
+func parkOne(ctx context.Context, kv approver.KV, sealer *sealing.Sealer, n int) error {
 	now, err := kv.Now(ctx)
 	if err != nil {
 		return err
@@ -90,7 +91,7 @@ func parkOne(ctx context.Context, kv approver.KV, sealer *broadcaster.Sealer, n 
 		Postings: []broadcaster.Posting{{To: to, Hub: "another", Code: hash, Phase: broadcaster.Posted,
 			Ref: approver.Ref{Destination: to, Message: uuid.NewString()}}},
 	}
-	value, err := sealer.Encode(r)
+	value, err := broadcaster.EncodeRequest(sealer, r)
 	if err != nil {
 		return err
 	}

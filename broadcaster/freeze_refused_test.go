@@ -39,7 +39,7 @@ func TestAFreezeThatTheStoreDoesNotTake(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				x := newBench(t, newMemKV())
-				if _, err := x.Controls.Pause(t.Context(), MaxPause, true, "Ada"); err != nil {
+				if _, err := x.Controls.Pause(t.Context(), nil, MaxPause, true, "Ada"); err != nil {
 					t.Fatal(err)
 				}
 				gate := &gate.Gate{
@@ -131,7 +131,7 @@ func TestAFreezeHereMeetsOtherChanges(t *testing.T) {
 			return err
 		}, true},
 		"a pause": {func(x, _ *bench) error {
-			if _, err := x.Controls.Pause(x.t.Context(), time.Minute, true, "Eve"); !errors.Is(err, ErrFrozen) {
+			if _, err := x.Controls.Pause(x.t.Context(), nil, time.Minute, true, "Eve"); !errors.Is(err, ErrFrozen) {
 				return errors.New("it is paused")
 			}
 			return nil

@@ -63,10 +63,7 @@ func TestAnAnswerOutlivesItsChannel(t *testing.T) {
 					t.Errorf("it took %v, at most %v", took, c.took)
 				}
 				x.kv.failing(nil)
-				r, _, err := x.Requests.load(t.Context(), card.Request)
-				if err != nil {
-					t.Fatal(err)
-				}
+				r := x.loaded(card.Request)
 				if _, answered := r.Told(); (answered || r.State == approver.Approved) != c.counts ||
 					c.counts == strings.Contains(out.Text, "problem") {
 					t.Errorf("the request is %v, the person hears %q", r.State, out.Text)

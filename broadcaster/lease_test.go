@@ -44,7 +44,7 @@ func (r replica) Lease(ctx context.Context, _ string, ttl time.Duration) (approv
 
 // Of two replicas one receives. When its store hangs, it stops before the other
 // begins; when it ends in order, the other need not wait for the lease.
-func TestLead(t *testing.T) {
+func TestLeases(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var mu sync.Mutex
 		var leads []string // "a+" when a began, "a-" when it stopped

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"approver.example"
+	"approver.example/broadcaster/sealing"
 )
 
 func sealedRequest() Request {
@@ -26,13 +27,13 @@ func sealedRequest() Request {
 	}
 }
 
-func sealer(t *testing.T, keys ...byte) *Sealer {
+func sealer(t *testing.T, keys ...byte) *sealing.Sealer {
 	t.Helper()
 	var all [][]byte
 	for _, k := range keys {
 		all = append(all, bytes.Repeat([]byte{k}, 32))
 	}
-	c, err := NewSealer(all[0], all[1:]...)
+	c, err := sealing.New(all[0], all[1:]...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -41,35 +42,35 @@ func sealer(t *testing.T, keys ...byte) *Sealer {
 
 func TestSealedRequests(t *testing.T) {
 	r, c := sealedRequest(), sealer(t, 1)
-	record, err := c.Encode(r)
+	record, err := EncodeRequest(c, r)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if strings.Contains(string(record), "orchid") || !strings.Contains(string(record), `"state":"pending"`) {
 		t.Errorf("the record tells of the call, or not of its state: %s", record)
 	}
-	if got, err := c.Decode(record); err != nil || !reflect.DeepEqual(got, r) {
+	if got, err := DecodeRequest(c, record); err != nil || !reflect.DeepEqual(got, r) {
 		t.Errorf("%+v, %v\nwant %+v", got, err, r)
 	}
-	again, err := c.Encode(r)
+	again, err := EncodeRequest(c, r)
 	if err != nil || bytes.Equal(again, record) {
 		t.Errorf("the same nonce twice (%v)", err)
 	}
 	// A new key seals, the old one still opens; without it nothing is known.
-	if got, err := sealer(t, 2, 1).Decode(record); err != nil || got.Call.Command != r.Call.Command {
+	if got, err := DecodeRequest(sealer(t, 2, 1), record); err != nil || got.Call.Command != r.Call.Command {
 		t.Errorf("after a rotation: %v", err)
 	}
-	if _, err := sealer(t, 2).Decode(record); !errors.Is(err, ErrSealed) {
+	if _, err := DecodeRequest(sealer(t, 2), record); !errors.Is(err, sealing.ErrUnknownKey) {
 		t.Errorf("without the old key: %v", err)
 	}
-	moved, _ := sealer(t, 2, 1).Encode(r)
-	if _, err := sealer(t, 2).Decode(moved); err != nil {
+	moved, _ := EncodeRequest(sealer(t, 2, 1), r)
+	if _, err := DecodeRequest(sealer(t, 2), moved); err != nil {
 		t.Errorf("what is written after a rotation is under the new key: %v", err)
 	}
-	if _, err := (&Sealer{}).Encode(r); err == nil {
+	if _, err := EncodeRequest(&sealing.Sealer{}, r); err == nil {
 		t.Error("the zero sealer writes")
 	}
-	if _, err := NewSealer(make([]byte, 31)); err == nil {
+	if _, err := sealing.New(make([]byte, 31)); err == nil {
 		t.Error("a short key is taken")
 	}
 }
@@ -82,8 +83,8 @@ func TestAPayloadBelongsToItsRequest(t *testing.T) {
 	c, r := sealer(t, 1), sealedRequest()
 	other := r
 	other.ID, other.Call.Command = "0190aaaa-0000-7000-8000-000000000002", "ls"
-	record, _ := c.Encode(r)
-	harmless, _ := c.Encode(other)
+	record, _ := EncodeRequest(c, r)
+	harmless, _ := EncodeRequest(c, other)
 	field := func(record []byte, name string) json.RawMessage {
 		var all map[string]json.RawMessage
 		if err := json.Unmarshal(record, &all); err != nil {
@@ -115,7 +116,7 @@ func TestAPayloadBelongsToItsRequest(t *testing.T) {
 		"verdict":        with("verdict", json.RawMessage(`{"decision":"ask","severity":"HIGH"}`)),
 		"a plain record": plain,
 	} {
-		if _, err := c.Decode(forged); !errors.Is(err, approver.ErrTampered) {
+		if _, err := DecodeRequest(c, forged); !errors.Is(err, approver.ErrTampered) {
 			t.Errorf("%s: %v", what, err)
 		}
 	}
@@ -130,12 +131,10 @@ func TestKeysReplacedWhileARequestWaits(t *testing.T) {
 		_, card := x.tg.card(0)
 		x.tune(func(o *Options) { o.CodeKey, o.OldCodeKeys = bytes.Repeat([]byte{7}, 32), [][]byte{o.CodeKey} })
 		var err error
-		if x.Requests.sealer, err = NewSealer(x.CodeKey, x.OldCodeKeys...); err != nil {
+		if x.Requests.sealer, err = sealing.New(x.CodeKey, x.OldCodeKeys...); err != nil {
 			t.Fatal(err)
 		}
-		out := x.Answers.Reply(t.Context(), approver.Reply{
-			Channel: "telegram", Conversation: "T", Sender: "1", Approve: true, Method: approver.ByCode, Code: card.Code,
-		})
+		out := x.Answers.Reply(t.Context(), typed(approver.ByCode, card))
 		if out.Kind != approver.OutcomeApproved {
 			t.Errorf("the old card's code: %+v", out)
 		}

@@ -26,10 +26,7 @@ func TestMemoryIsNoAuthority(t *testing.T) {
 				answer := x.askAsync(t.Context(), testCall("c1"), approver.High)
 				synctest.Wait()
 				_, card := x.tg.card(0)
-				r, _, err := x.Requests.load(t.Context(), card.Request)
-				if err != nil {
-					t.Fatal(err)
-				}
+				r := x.loaded(card.Request)
 				x.Requests.cache.note(stale(r), approver.NewRev(), 1)
 				var saw Request
 				got, err := x.Requests.change(t.Context(), r.ID, func(r Request, now time.Time) (Request, error) {
@@ -58,7 +55,7 @@ func TestMemoryIsNoAuthority(t *testing.T) {
 	}
 }
 
-func TestKnown(t *testing.T) {
+func TestRequestCache(t *testing.T) {
 	var k requestCache
 	rev := approver.NewRev()
 	k.note(Request{ID: "r"}, rev, 1)

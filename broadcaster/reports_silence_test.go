@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"approver.example"
+	"approver.example/broadcaster/sealing"
 )
 
 const (
@@ -199,14 +200,11 @@ func TestSilenceSaysNothingOfWhatWasNotHeard(t *testing.T) {
 // only is the one request that there is.
 func (x *bench) only(t *testing.T) Request {
 	t.Helper()
-	id, _, err := x.Requests.requestOf(t.Context(), "c1")
+	id, _, err := x.Requests.idByCall(t.Context(), "c1")
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, _, err := x.Requests.load(t.Context(), id)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := x.loaded(id)
 	return r
 }
 
@@ -265,7 +263,7 @@ func TestNotesAreBounded(t *testing.T) {
 		if x.uptime.heardSince(since) {
 			t.Error("one was dropped, and silence still says something")
 		}
-		for _, final := range []error{ErrNotBound, ErrTooSoon, approver.ErrNotFound, approver.ErrTampered, ErrSealed} {
+		for _, final := range []error{ErrNotBound, ErrTooSoon, approver.ErrNotFound, approver.ErrTampered, sealing.ErrUnknownKey} {
 			if err := x.Reports.noteOrKeep(t.Context(), "d", func(context.Context) error { return final }); !errors.Is(err,
 				final) || x.Reports.pending.has("d") {
 				t.Errorf("%v is kept", final)

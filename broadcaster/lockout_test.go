@@ -11,7 +11,7 @@ import (
 
 // Wrong codes of many people and conversations fill no memory. What is newest stays
 // known: a lock that somebody deletes from the store a moment later still holds.
-func TestStrikesInMemoryAreBounded(t *testing.T) {
+func TestWrongCodesInMemoryAreBounded(t *testing.T) {
 	for name, pause := range map[string]time.Duration{
 		"all at once": 0, "a second apart": time.Second, "a minute apart": time.Minute,
 	} {

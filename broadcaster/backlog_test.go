@@ -29,7 +29,7 @@ func (x *bench) notes(e approver.Event) (all []string) {
 // The story: the disk of the audit was full when somebody froze everything, and one agent,
 // and took a person away. All of that held, and no audit ever said so. Now it is recorded
 // once when the audit works again: by the same daemon, by the next one, and before a lift.
-func TestTheAuditIsOwedWhatHolds(t *testing.T) {
+func TestTheAuditGetsMissingRecords(t *testing.T) {
 	away := func(x *bench) error {
 		_, err := x.Removals.Remove(context.Background(), Removal{Person: "alice", By: "uid 7", Reason: "left"})
 		return err

@@ -12,7 +12,7 @@ import (
 	"approver.example/tokens"
 )
 
-// An editor brings the cards of requests up to date.
+// An editor updates the cards of requests.
 type editor struct {
 	cards     *Cards
 	channels  *Channels
@@ -30,32 +30,8 @@ type editor struct {
 	orphans  orphans
 }
 
-// orphans are the cards that are tried again now. The zero value is ready.
-type orphans struct {
-	mu  sync.Mutex
-	all map[approver.Ref]bool
-}
-
-// begin notes a card, and reports whether it was not noted.
-func (s *orphans) begin(ref approver.Ref) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.all == nil {
-		s.all = map[approver.Ref]bool{}
-	}
-	was := s.all[ref]
-	s.all[ref] = true
-	return !was
-}
-
-func (s *orphans) end(ref approver.Ref) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	delete(s.all, ref)
-}
-
-// settle brings every card of a request that has ended up to date, in the background.
-// At most one runs per request; a further call makes it run once more.
+// settle updates every card of a request that has ended, in the background. At most one update
+// runs per request; a further call makes it run once more.
 func (e *editor) settle(id string) {
 	e.mu.Lock()
 	_, busy := e.settling[id]
@@ -67,7 +43,7 @@ func (e *editor) settle(id string) {
 	e.tasks.start(func(ctx context.Context) {
 		again := true
 		defer func() {
-			if again { // a panic: let others try
+			if again { // after a panic, others may try
 				e.mu.Lock()
 				delete(e.settling, id)
 				e.mu.Unlock()
@@ -86,7 +62,7 @@ func (e *editor) settle(id string) {
 	})
 }
 
-// isSettling reports whether the cards of a request are being brought up to date.
+// isSettling reports whether the cards of a request are being updated.
 func (e *editor) isSettling(id string) bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -94,6 +70,7 @@ func (e *editor) isSettling(id string) bool {
 	return busy
 }
 
+// settleOnce records the end of a request and updates its cards, once.
 func (e *editor) settleOnce(ctx context.Context, id string) {
 	e.handovers.wait(ctx, id)
 	r, _, now, err := e.requests.loadNow(ctx, id)
@@ -108,7 +85,7 @@ func (e *editor) settleOnce(ctx context.Context, id string) {
 	if closeErr != nil {
 		e.log.Error("the end of a request could not be recorded; trying again", "request", id, "error", closeErr)
 		if r.State == approver.Consumed {
-			return // rule: nobody is told "approved" before it is recorded
+			return // nobody is told "approved" before it is recorded
 		}
 	}
 	card := e.cards.card(r, tokens.Code{})
@@ -130,7 +107,7 @@ func (e *editor) settleOnce(ctx context.Context, id string) {
 		closing := false
 		crossed = false
 		if fresh.State != r.State || endLine(fresh) != endLine(r) || len(fresh.Postings) < len(r.Postings) {
-			crossed = true // the cards say something else now, or a fail-over took something back: look again
+			crossed = true // the request changed meanwhile, or a fail-over undid something: update again
 			next, some := fresh.Postings.unshown(todo)
 			if !some {
 				return fresh, ErrTooSoon
@@ -165,7 +142,7 @@ func (e *editor) settleOnce(ctx context.Context, id string) {
 	}
 }
 
-// toShow are the postings whose cards this process is to bring up to date now.
+// toShow lists the postings whose cards this process has to update now.
 func (e *editor) toShow(r Request, now time.Time) (todo []int) {
 	for i, p := range r.Postings {
 		from := p.Next
@@ -179,7 +156,7 @@ func (e *editor) toShow(r Request, now time.Time) (todo []int) {
 	return todo
 }
 
-// logStale says once that a card is tried again, and once that it is given up.
+// logStale logs once that a card is tried again, and once that it is given up.
 func (e *editor) logStale(p Posting, id string, err error, givenUp bool) {
 	level, what := slog.LevelDebug, "a card could not be brought up to date; trying again"
 	switch {
@@ -196,8 +173,8 @@ func (e *editor) logStale(p Posting, id string, err error, givenUp bool) {
 		err)
 }
 
-// update brings the cards of a posting up to date, if they are this hub's to change.
-// The error is final only if that of each card is.
+// update updates the cards of a posting if they belong to this hub. Its error is final only if
+// that of every card is.
 func (e *editor) update(ctx context.Context, p Posting, card approver.Card) error {
 	if p.Hub != "" && p.Hub != e.host {
 		return errElsewhere

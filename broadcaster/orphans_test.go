@@ -79,10 +79,7 @@ func TestAReplacedCardThatArrivesIsTriedAgain(t *testing.T) {
 		answer := x.askAsync(t.Context(), testCall("c1"), approver.High)
 		time.Sleep(time.Second)
 		_, card := x.tg.card(0)
-		r, _, err := x.Requests.load(t.Context(), card.Request)
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := x.loaded(card.Request)
 		var edits atomic.Int64
 		x.tg.onUpdate(func(approver.Card) error {
 			if edits.Add(1) <= 3 {
@@ -94,8 +91,8 @@ func TestAReplacedCardThatArrivesIsTriedAgain(t *testing.T) {
 		r.Postings = slices.Clone(r.Postings)
 		r.Postings[0].Phase = Void
 		short, cancel := context.WithCancel(t.Context())
-		x.poster.posted(short, r, report{i: 0, ref: approver.Ref{Destination: r.Postings[0].To, Message: "stray"}, tries: 1})
-		x.poster.posted(short, r, report{i: 0, ref: approver.Ref{Destination: r.Postings[0].To, Message: "stray"}, tries: 1})
+		x.poster.recordOutcome(short, r, report{i: 0, ref: approver.Ref{Destination: r.Postings[0].To, Message: "stray"}, tries: 1})
+		x.poster.recordOutcome(short, r, report{i: 0, ref: approver.Ref{Destination: r.Postings[0].To, Message: "stray"}, tries: 1})
 		cancel() // who notes a card does not wait for this
 		time.Sleep(time.Minute)
 		if got := x.tg.at("stray"); got.State != approver.Withdrawn || got.OneTap || edits.Load() != 4 {
@@ -108,7 +105,7 @@ func TestAReplacedCardThatArrivesIsTriedAgain(t *testing.T) {
 
 // What is tried again is looked at first: a card whose note was only late is that request's
 // to bring up to date, and must keep its buttons. What has ended meanwhile shows its end.
-func TestAStrayCardIsLookedAtAgain(t *testing.T) {
+func TestAnOrphanedCardIsCheckedAgain(t *testing.T) {
 	for name, c := range map[string]struct {
 		meanwhile func(x *bench, id string, ref approver.Ref)
 		want      approver.State
@@ -130,10 +127,7 @@ func TestAStrayCardIsLookedAtAgain(t *testing.T) {
 				answer := x.askAsync(t.Context(), testCall("c1"), approver.High)
 				time.Sleep(time.Second)
 				_, card := x.tg.card(0)
-				r, _, err := x.Requests.load(t.Context(), card.Request)
-				if err != nil {
-					t.Fatal(err)
-				}
+				r := x.loaded(card.Request)
 				ref := approver.Ref{Destination: r.Postings[0].To, Message: "stray"}
 				x.tg.put("stray", card)
 				x.tg.onUpdate(func(approver.Card) error { return errBad })

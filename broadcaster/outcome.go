@@ -1,0 +1,181 @@
+package broadcaster
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"time"
+
+	"approver.example"
+	"approver.example/display"
+)
+
+// outcome waits until a person may be told what became of their answer, and tells it: that it
+// counts, or who was first.
+func (a *Answers) outcome(
+	ctx context.Context, r Request, rep approver.Reply, who approver.Person,
+) (Request, approver.Outcome) {
+	wait := ReplyWait
+	if r.Parked {
+		wait = parkedWait // most likely nobody is there to take it
+	}
+	ctx, cancel := context.WithTimeout(ctx, wait)
+	defer cancel()
+	r, settled := a.requests.untilSettled(ctx, r)
+	if settled {
+		r, settled = a.releases.awaitHandover(ctx, r)
+	}
+	mine := answeredBy(r.Resolution, rep, who)
+	recorded := func(text string) (Request, approver.Outcome) { return r, newOutcome(approver.OutcomeRecorded, text) }
+	const (
+		second  = "Somebody else has already answered this request."
+		pending = "Your yes is recorded. The card says in a moment what became of it."
+	)
+	if !settled {
+		switch {
+		case mine && r.Granted():
+			return recorded(grantedText(r))
+		case mine && (r.State == approver.Approved || r.State == approver.Consumed):
+			return recorded("Your yes is recorded. The agent has not taken it yet; " +
+				"if it does not before the deadline, nothing runs.")
+		}
+		return r, newOutcome(approver.OutcomeTooLate, second)
+	}
+	if _, err := a.endings.closeOnce(ctx, r); err != nil && r.State == approver.Consumed {
+		slow := ctx.Err() != nil // the record may be made in a moment
+		if !slow {
+			a.log.Error("audit failed", "request", r.ID, "error", err)
+		}
+		switch {
+		case !mine:
+			return r, newOutcome(approver.OutcomeTooLate, second)
+		case slow:
+			return recorded(pending)
+		}
+		return recorded("Your answer is stored, but the audit has a problem. Look at approver's log.")
+	}
+	a.editor.settle(r.ID)
+	if mine && r.Withheld != approver.NoCause && r.hasUntaken(r.Also) { // most likely the others do not get it either
+		return recorded(pending)
+	}
+	out := outcomeOf(r, rep, who)
+	if out.Kind == approver.OutcomeApproved && r.Call.AboutApprover() {
+		return r, a.carriedOut(ctx, r.Call)
+	}
+	if out.Kind == approver.OutcomeApproved && r.Resolution.Grant.Lasts() {
+		out.Text = "Approved: " + releasedText(r) + ". It could not be kept for longer: the same call is asked again."
+		if until, ok := a.grants.awaitLasting(ctx, r); ok {
+			out.Text = "Approved: released to the agent. The very same call runs without asking until " +
+				until.UTC().Format("15:04:05 UTC") + "; approver grants lists and revokes that."
+		}
+	}
+	return r, out
+}
+
+// outcomeOf is what a person is told of their reply to a settled request.
+func outcomeOf(r Request, rep approver.Reply, who approver.Person) approver.Outcome {
+	res, settled := r.Told()
+	name, where := cmp.Or(res.Person.Name, res.Person.ID), display.Platform(res.Identity.Channel)
+	mine := answeredBy(res, rep, who)
+	late := approver.OutcomeTooLate
+	if !rep.Code.IsZero() {
+		late = approver.OutcomeUsed
+	}
+	switch {
+	case !settled:
+		return newOutcome(approver.OutcomeRefused, "The request is still open; this answer does not count.")
+	case unusedYes(r, rep, who) && res.Cause == approver.AgentGone && !r.Parked: // the agent left, maybe during the release
+		return newOutcome(approver.OutcomeExpired, "Your yes released nothing: "+res.Cause.Sentence()+".")
+	case unusedYes(r, rep, who):
+		return newOutcome(approver.OutcomeExpired, "Your yes came in time, but approver released nothing: "+
+			res.Cause.Sentence()+".")
+	case res.Cause != approver.ByPerson:
+		return newOutcome(approver.OutcomeExpired, "Too late: "+res.Cause.Sentence()+", so approver released nothing.")
+	case mine && res.Approve && rep.Approve && rep.Grant.Lasts() && !res.Grant.Lasts():
+		return newOutcome(approver.OutcomeApproved, fmt.Sprintf("Approved: %s, by your first answer. "+
+			"Your %q came after it and counts for nothing: the same call is asked again.", releasedText(r), rep.Grant))
+	case mine && res.Approve && rep.Approve && r.Call.AboutApprover():
+		return newOutcome(approver.OutcomeApproved, r.Call.Display().ApprovedText())
+	case mine && res.Approve && rep.Approve:
+		return newOutcome(approver.OutcomeApproved, outcomeText(r))
+	case mine && !res.Approve && !rep.Approve:
+		return newOutcome(approver.OutcomeDenied, "Denied: the agent has been told.")
+	case res.Approve:
+		return newOutcome(late, fmt.Sprintf("Too late: %s approved it via %s, %s", name, where, fateTexts[commonFate(r)].late))
+	}
+	return newOutcome(late, fmt.Sprintf("Too late: %s denied it via %s.", name, where))
+}
+
+func newOutcome(kind approver.OutcomeKind, text string) approver.Outcome {
+	return approver.Outcome{Kind: kind, Text: text}
+}
+
+// answeredBy reports that an answer is the person's own, from the account that replies now.
+func answeredBy(res approver.Resolution, rep approver.Reply, who approver.Person) bool {
+	return res.Person.ID == who.ID && res.Identity == (approver.Identity{Channel: rep.Channel, ID: rep.Sender})
+}
+
+// unusedYes reports that an answer is the yes that ended r, and that nothing was released.
+func unusedYes(r Request, rep approver.Reply, who approver.Person) bool {
+	res, settled := r.Told()
+	return settled && rep.Approve && !res.Approve && res.Cause != approver.ByPerson && who.ID != "" &&
+		answeredBy(res, rep, who)
+}
+
+// wasInTime reports that an answer arrived before the deadline, although it was stored after
+// it: the store was away, or the note of its card was late.
+func (a *Answers) wasInTime(ctx context.Context, r Request, began time.Time) bool {
+	now, err := a.store.Now(ctx)
+	return err == nil && now.Add(-time.Since(began)).Before(r.Due)
+}
+
+// carryOutIn is how long a person waits to hear that what they approved has taken effect.
+const carryOutIn = 3 * time.Second
+
+// carriedOut tells the person who said yes to a question about approver what became of it.
+func (a *Answers) carriedOut(ctx context.Context, call approver.ToolCall) approver.Outcome {
+	var done func(Controls, time.Time) bool
+	var text string
+	switch call.Control {
+	case "unfreeze":
+		text = "Approved: the freeze is lifted. What was denied or burned stays so."
+		done = func(c Controls, _ time.Time) bool { return c.FrozenText() == "" }
+	case "pause":
+		text, done = "Approved: the pause has begun.", func(c Controls, now time.Time) bool {
+			return c.Paused(approver.High, now)
+		}
+	case "observe":
+		text, done = "Approved: observe mode has begun.", Controls.Observing
+	default:
+		return newOutcome(approver.OutcomeApproved, call.Display().ApprovedText())
+	}
+	for until := time.Now().Add(carryOutIn); ctx.Err() == nil && time.Now().Before(until); {
+		if c, now, err := a.controls.Load(ctx); err == nil && done(c, now) {
+			return newOutcome(approver.OutcomeApproved, text)
+		}
+		_ = sleep(ctx, retryEvery)
+	}
+	return newOutcome(approver.OutcomeRecorded,
+		"Your yes is recorded, and it is not seen to have taken effect: look at approver status and approver's log.")
+}
+
+// proposed is what somebody is told who approved for always: the rule to add to the policy. It
+// loosens nothing.
+func (a *Answers) proposed(r Request) string {
+	text := " approver never makes a yes last for ever by itself; "
+	if a.rule == nil {
+		return text + "write a rule of the policy for that."
+	}
+	rule, err := a.rule(r.Call)
+	switch {
+	case err != nil:
+		return text + "no rule of the policy can be written of this call, because " + err.Error() + "."
+	case len(rule) > maxProposed:
+		return text + "approver grants propose " + r.ID + " shows the rule for the policy."
+	}
+	return text + "put this rule into the policy, first in rules, " +
+		"and people are asked once more whether that is meant:\n" + rule
+}
+
+// maxProposed bounds a rule that fits into a message on every platform, in bytes.
+const maxProposed = 1000

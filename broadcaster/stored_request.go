@@ -1,0 +1,74 @@
+package broadcaster
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"approver.example"
+	"approver.example/broadcaster/sealing"
+)
+
+// A storedRequest is the record of a Request. The call and the verdict are sealed: what the
+// agent wants to run, and what was said of it. The rest has to be readable for the clock,
+// and is signed by the store where others could write to it. Call and Verdict hide the
+// fields of the same name in Request, which are never written.
+type storedRequest struct {
+	Request
+	Call    *approver.ToolCall `json:"tool_call,omitempty"`
+	Verdict *approver.Verdict  `json:"verdict,omitempty"`
+	sealing.Value
+}
+
+// sealedPart is the part of a request that is sealed.
+type sealedPart struct {
+	Call    approver.ToolCall `json:"tool_call"`
+	Verdict approver.Verdict  `json:"verdict"`
+}
+
+// sealContext is what the sealed part belongs to. It opens in no other request.
+func (s storedRequest) sealContext() []byte {
+	return bytes.Join([][]byte{
+		[]byte("approver request"), []byte(s.ID), []byte(s.CallID), []byte(s.Fingerprint),
+	}, []byte{0})
+}
+
+// EncodeRequest returns the record of r.
+func EncodeRequest(sealer *sealing.Sealer, r Request) ([]byte, error) {
+	plain, err := json.Marshal(sealedPart{r.Call, r.Verdict})
+	if err != nil {
+		return nil, err
+	}
+	s := storedRequest{Request: r}
+	if s.Value, err = sealer.Seal(plain, s.sealContext()); err != nil {
+		return nil, err
+	}
+	return json.Marshal(s)
+}
+
+// DecodeRequest reads a record. One whose sealed part is in the clear, was changed, or
+// belongs to another request is ErrTampered.
+func DecodeRequest(sealer *sealing.Sealer, record []byte) (Request, error) {
+	var s storedRequest
+	if err := json.Unmarshal(record, &s); err != nil {
+		return Request{}, err
+	}
+	if s.Call != nil || s.Verdict != nil || len(s.Sealed) == 0 {
+		return Request{}, fmt.Errorf("its payload is not sealed: %w", approver.ErrTampered)
+	}
+	plain, err := sealer.Open(s.Value, s.sealContext())
+	if errors.Is(err, approver.ErrTampered) {
+		err = fmt.Errorf("its payload does not open: %w", err)
+	}
+	if err != nil {
+		return Request{}, err
+	}
+	var p sealedPart
+	if err := json.Unmarshal(plain, &p); err != nil {
+		return Request{}, err
+	}
+	r := s.Request
+	r.Call, r.Verdict = p.Call, p.Verdict
+	return r, nil
+}
