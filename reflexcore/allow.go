@@ -8,34 +8,34 @@ import (
 	"approver.example/display"
 )
 
-// An Allowance is an exception from a rule: within its scope, and up to its end,
-// what the rule finds is dropped. The zero value allows nothing.
+// An Allowance is an exception from a rule. Findings of the rule within its scope are dropped until
+// it expires. The zero value allows nothing.
 type Allowance struct {
 	Scope `json:"scope"`
-	// Expires is when it ends, by the time of the call.
+	// Expires is when the exception ends. It is compared with the time of the call.
 	Expires time.Time `json:"expires"`
 	// Reason says why, for people.
 	Reason string `json:"reason"`
-	// Where it stands.
+	// Where is the position in the file of rules.
 	Where approver.Position `json:"where,omitzero"`
 }
 
-// A Scope says for which calls an exception is made: for those that are all that it
-// names. The zero Scope is no call's.
+// A Scope says for which calls an exception is made. A call must match every field that is not
+// empty. The zero Scope matches no call.
 type Scope struct {
-	// Command is the whole command, word by word: * is any text without a slash, **
-	// any text, and ** as the last word any more words. A command that does more
-	// than run one program with plain words is never meant.
+	// Command is the whole command, word by word. In a word, * matches text without a slash and **
+	// matches any text; as the last word, ** matches any further words. Only a command that runs one
+	// program with plain words can match.
 	Command string `json:"command,omitempty"`
-	// Path is an absolute folder or file: what the rule found is there or below.
+	// Path is an absolute folder or file. The target of the effect must be it or lie below it.
 	Path string `json:"path,omitempty"`
 	// Agent is the agent's name.
 	Agent string `json:"agent,omitempty"`
-	// Project is an absolute folder: the call works there or below.
+	// Project is an absolute folder. The call must work in it or below it.
 	Project string `json:"project,omitempty"`
 }
 
-// String says why up to which day, and where that stands.
+// String returns the position, the reason and the last day of the exception.
 func (a *Allowance) String() string {
 	return fmt.Sprintf("%s (%s, until %s)", a.Where, display.OneLine(a.Reason),
 		a.Expires.Add(-time.Nanosecond).UTC().Format(time.DateOnly))

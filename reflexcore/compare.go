@@ -8,9 +8,8 @@ import (
 	"approver.example"
 )
 
-// Loosens says what may get a milder verdict under the next rules than under the
-// old ones, a sentence for each; none means that this is certain not to be. Rules
-// are the same by their id.
+// Loosens lists what may get a milder verdict under the next rules than under the old ones, one
+// sentence each. An empty list means that nothing can. Rules are compared by id.
 func Loosens(old, next []Rule) (why []string) {
 	becomes := map[string]*Rule{}
 	for i := range next {
@@ -36,7 +35,7 @@ func Loosens(old, next []Rule) (why []string) {
 	return why
 }
 
-// loosened compares two rules of the same id.
+// loosened compares two rules with the same id.
 func loosened(was, now *Rule) (why []string) {
 	loosens := func(is bool, format string, args ...any) {
 		if is {
@@ -67,8 +66,8 @@ func loosened(was, now *Rule) (why []string) {
 	return why
 }
 
-// finds reports whether a rule finds at least what another does: it has each of its
-// conditions, and its pattern.
+// finds reports whether the rule now surely finds everything that was finds: it has the same pattern
+// and each of its conditions.
 func finds(now, was *Rule) bool {
 	if was.Pattern != "" && was.Pattern != now.Pattern {
 		return false

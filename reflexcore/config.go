@@ -19,8 +19,8 @@ import (
 	"approver.example/reflexcore/tools"
 )
 
-// A Config is the section reflex of the configuration: the files of rules, and the
-// budgets of the analysis of one call. What goes beyond a budget is asked about.
+// A Config is the section reflex of the configuration: the rule files, and the budgets for the
+// analysis of one call. A call that exceeds a budget becomes a question.
 type Config struct {
 	Rules      RuleFiles        `yaml:"rules"`
 	Shell      ShellBudget      `yaml:"shell"`
@@ -36,8 +36,8 @@ type Config struct {
 	Flow       flow.Config      `yaml:"flow"`
 }
 
-// TimeBudgets are the times by the clock over which a call is counted as slow, for each part
-// of the path, see [timing.Times].
+// TimeBudgets say from which duration on a call counts as slow, for each part of the path. See
+// [timing.Times].
 type TimeBudgets struct {
 	Reflex    time.Duration `yaml:"reflex"`
 	Intuition time.Duration `yaml:"intuition"`
@@ -45,7 +45,7 @@ type TimeBudgets struct {
 	Arbiter   time.Duration `yaml:"arbiter"`
 }
 
-// Times counts how long judging takes, against these budgets.
+// Times returns counters of how long judging takes, with these budgets.
 func (c TimeBudgets) Times() *timing.Times {
 	t := &timing.Times{}
 	t.Limits[timing.Reflex], t.Limits[timing.Intuition] = c.Reflex, c.Intuition
@@ -55,15 +55,15 @@ func (c TimeBudgets) Times() *timing.Times {
 
 // A GatekeeperConfig says when a denial is weak, and how long it can be appealed.
 type GatekeeperConfig struct {
-	// Weak is the confidence, 0 to 1, below which a denial that may be appealed
-	// becomes a question if a strong approval stands against it; 0 is never.
+	// Weak is a confidence, 0 to 1. A denial below it that may be appealed becomes a question if
+	// there is a strong approval; 0 turns this off.
 	Weak float64 `yaml:"weak"`
 	// AppealWithin is how long after its denial a call can be appealed.
 	AppealWithin time.Duration `yaml:"appeal_within"`
 }
 
-// RuleFiles are the layers over the built-in rules, lowest first. Empty is none for
-// Hub, and for User the file rules.yaml in the data folder if there is one.
+// RuleFiles are the layers over the built-in rules, lowest first. An empty Hub is no layer. An empty
+// User is the file rules.yaml in the data folder, if there is one.
 type RuleFiles struct {
 	Hub  string `yaml:"hub"`
 	User string `yaml:"user"`
@@ -100,7 +100,7 @@ type ToolsBudget struct {
 	File   int `yaml:"file"`
 }
 
-// DefaultConfig is what counts where nothing is configured.
+// DefaultConfig returns the configuration that is used where nothing is set.
 func DefaultConfig() Config {
 	s, t := shell.DefaultLimits, tools.DefaultLimits()
 	b := timing.DefaultLimits()
@@ -120,9 +120,8 @@ func DefaultConfig() Config {
 	}
 }
 
-// Validate says what is wrong, each problem by the name of its key: a budget of
-// nothing would ask about every call, a boundless one would let a call hold the
-// daemon.
+// Validate lists the problems, each by its key. A budget of zero would ask about every call, and an
+// unlimited one would let a call block the daemon.
 func (c Config) Validate() error {
 	var errs []error
 	for _, b := range []struct {
@@ -183,10 +182,10 @@ func (c Config) Validate() error {
 	return errors.Join(slices.Concat(errs, c.Loop.Faults(), c.Precedents.Faults(), c.Flow.Faults())...)
 }
 
-// maxWeak keeps the denials of sure rules from being weak.
+// maxWeak keeps denials by rules with a high confidence from counting as weak.
 const maxWeak = 0.85
 
-// Limits are the same for [New].
+// Limits returns the same budgets for [New].
 func (c Config) Limits() Limits {
 	s := c.Shell
 	return Limits{

@@ -24,7 +24,7 @@ import (
 // Limits bound the analysis of one call. A field that is zero has its default.
 type Limits = analysis.Limits
 
-// An Engine judges calls by what they would do. Use [New]; it can be shared.
+// An Engine judges calls by what they would do. Create it with [New]. It is safe for concurrent use.
 type Engine struct {
 	analyzer analysis.Analyzer
 	rules    atomic.Pointer[Rules]
@@ -33,20 +33,20 @@ type Engine struct {
 	program string // the file of the running program
 	remotes dataflow.Cache
 
-	// Project returns the rules of the project of a folder, nil for none. They add to
-	// the others, so that they can only tighten. Nil is no project.
+	// Project returns the rules of the project that contains dir, nil for none. They only add
+	// findings, so they can only tighten. A nil function means no project rules.
 	Project func(dir string) *Rules
-	// Memory returns what is remembered for a call, nil for nothing: then the call
-	// is judged by itself. Nil is no memory.
+	// Memory returns the memory for a call. Nil, or a nil function, means that the call is judged by
+	// itself.
 	Memory func(call approver.ToolCall) *memory.Memory
-	// Precedents are what people said no to; nil is none.
+	// Precedents are the calls that people denied; nil is none.
 	Precedents *precedent.Precedents
 	// Times counts how long judging takes; nil counts nothing.
 	Times *timing.Times
 }
 
-// New returns an engine with the built-in grammar. The error names every rule
-// that is not usable; there is no engine with one.
+// New returns an engine with the built-in grammar. It fails if any rule is not usable, and the error
+// names every such rule.
 func New(list []Rule, limits Limits) (*Engine, error) {
 	r, err := Compile(list)
 	if err != nil {
@@ -55,7 +55,7 @@ func New(list []Rule, limits Limits) (*Engine, error) {
 	return NewWith(r, limits)
 }
 
-// NewWith is [New] with rules that are compiled already.
+// NewWith is [New] for rules that are already compiled.
 func NewWith(r *Rules, limits Limits) (*Engine, error) {
 	table, err := grammar.Default()
 	if err != nil {
@@ -79,18 +79,17 @@ func NewWith(r *Rules, limits Limits) (*Engine, error) {
 	return e, nil
 }
 
-// SetRules puts other rules in force. A call is judged by one set as a whole.
+// SetRules replaces the rules. A call that is being judged keeps the set that it began with.
 func (e *Engine) SetRules(r *Rules) { e.rules.Store(r) }
 
-// SetFlow puts a policy of information flow in force; nil is none, as before the
-// first. A call is judged by one as a whole.
+// SetFlow replaces the information flow policy; nil, which is the initial value, is none. A call
+// that is being judged keeps the policy that it began with.
 func (e *Engine) SetFlow(p *flow.Policy) { e.flow.Store(p) }
 
-// ProjectOf is the repository that a directory is in, or else the directory.
+// ProjectOf returns the repository that contains dir, or dir itself.
 func (e *Engine) ProjectOf(dir string) string { return gitrepo.Project(e.analyzer.Files, dir) }
 
-// WithDisk returns an engine with the same rules that looks at another file
-// system.
+// WithDisk returns an engine with the same rules that reads another file system.
 func (e *Engine) WithDisk(d disk.Disk) *Engine {
 	other, err := NewWith(e.rules.Load(), e.analyzer.Limits)
 	if err != nil {

@@ -10,8 +10,8 @@ import (
 	"approver.example/reflexcore/effect"
 )
 
-// expired reports whether an end is over at a time. A call whose time is not known
-// is past no end.
+// expired reports whether now is at or after end. Without an end, or without a time of the call,
+// nothing is expired.
 func expired(end, now time.Time) bool { return !end.IsZero() && !now.IsZero() && !now.Before(end) }
 
 // exception returns the exception that drops a finding, or nil.
@@ -26,9 +26,9 @@ func (j *judgment) exception(f *finding) *Allowance {
 	return nil
 }
 
-// excused drops with the finding of an exception also what rules that it outranks say
-// of the same effect: most things are found by one rule that knows them and by others
-// that are more general, and people made the exception for the thing.
+// excused extends each exception to the findings of weaker rules about the same effect. Most effects
+// are found by a specific rule and by more general ones, and people made the exception for the
+// effect.
 func (j *judgment) excused() {
 	for i := range j.findings {
 		f := &j.findings[i]
@@ -44,7 +44,7 @@ func (j *judgment) excused() {
 	}
 }
 
-// within reports whether a finding is all that a scope names.
+// within reports whether a finding matches a scope.
 func (j *judgment) within(s Scope, f *finding) bool {
 	return s != Scope{} &&
 		(s.Command == "" || matchCommand(s.Command, j.call.ToolCall.Command)) &&
@@ -53,20 +53,19 @@ func (j *judgment) within(s Scope, f *finding) bool {
 		(s.Project == "" || path.IsAbs(j.call.ToolCall.Dir) && disk.Below(path.Clean(j.call.ToolCall.Dir), s.Project))
 }
 
-// holdsAll reports whether all that an effect is about is certain to be a folder or
-// something in it.
+// holdsAll reports whether the target of an effect is certain to lie in a folder or to be it.
 func holdsAll(folder string, e *effect.Effect) bool {
 	t := e.Target
 	wild := strings.ContainsAny(t, "*?[")
-	// A wildcard never matches a slash, and .. only behind a dot.
+	// A shell wildcard matches no slash, and matches .. only after a literal dot.
 	return e.Known() && path.IsAbs(t) && path.Clean(t) == strings.TrimSuffix(t, "/") &&
 		(!wild || !strings.Contains(t, "/.")) && disk.Below(path.Clean(t), folder)
 }
 
-// notPlain are the characters that make more of a word than it says.
+// notPlain are the characters that have a meaning in a shell.
 const notPlain = "\"'`$;&|<>(){}[]*?~\\#!\n\r\x00"
 
-// matchCommand compares a command with the words of a scope.
+// matchCommand compares a command with the command of a scope.
 func matchCommand(scope, command string) bool {
 	if strings.ContainsAny(command, notPlain) {
 		return false
@@ -83,7 +82,7 @@ func matchCommand(scope, command string) bool {
 	return len(want) > 0 && len(want) == len(have)
 }
 
-// matchWord compares a word. A wildcard stands for no way up.
+// matchWord compares one word. A wildcard never matches a word with .. in it.
 func matchWord(pattern, word string) bool {
 	if !strings.Contains(pattern, "*") {
 		return pattern == word

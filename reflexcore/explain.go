@@ -14,37 +14,37 @@ import (
 	"approver.example/reflexcore/tripwire"
 )
 
-// An Explanation is one call's way through the stages.
+// An Explanation shows the way of one call through the stages.
 type Explanation struct {
 	Verdict approver.Verdict `json:"verdict"`
-	// Read says how the command was read: parsed, recovered, tokens or refused.
+	// Read is how the command was read: parsed, recovered, tokens or refused.
 	Read string `json:"read,omitempty"`
-	// Commands counts the simple commands that would run, Partial those with a
-	// word that is not known, Unlisted those of programs that no table has, Opaque
-	// those of which nothing can be said.
+	// Commands counts the simple commands that would run. Partial counts those with a word that is
+	// not known, Unlisted those whose program is in no table, and Opaque those about which nothing is
+	// known.
 	Commands int `json:"commands"`
 	Partial  int `json:"partial"`
 	Unlisted int `json:"unlisted"`
 	Opaque   int `json:"opaque"`
-	// Decoded are the texts that were found encoded.
+	// Decoded are the encoded texts that were found.
 	Decoded []Decoded `json:"decoded,omitempty"`
 	// Steps are the commands that would run, in the order of the walk.
 	Steps []shell.Step `json:"steps,omitempty"`
 	// Effects are what the call would do.
 	Effects []Explained `json:"effects"`
-	// Findings are all rules that matched, the one that decides first.
+	// Findings are all rules that matched. The one that decides comes first.
 	Findings []Found `json:"findings"`
-	// Flow says where labelled data goes; nil: there is no such policy.
+	// Flow says where labeled data goes; nil without a flow policy.
 	Flow *Flowing `json:"flow,omitempty"`
 }
 
 // Flowing is the information flow of one call.
 type Flowing struct {
 	Mode flow.Mode `json:"mode"`
-	// Session is the label of what the session has seen before the call; empty: it
-	// does not matter for the call.
+	// Session is the label of the data that the session had read before the call. It is empty if the
+	// label does not matter for the call.
 	Session string `json:"session,omitempty"`
-	// Flows are those that the matrix stops, and those of data that has a label.
+	// Flows are those that the matrix stops, and those of labeled data.
 	Flows []flow.Finding `json:"flows"`
 }
 
@@ -54,11 +54,11 @@ type Decoded struct {
 	Text string `json:"text"`
 }
 
-// Explained is an effect with the words for its place.
+// Explained is an effect with the names of its places.
 type Explained struct {
 	effect.Effect
 	Places []string `json:"places,omitempty"`
-	// Label is that of the data, if it is more than internal.
+	// Label is the label of the data, if it is higher than internal.
 	Label string `json:"label,omitempty"`
 }
 
@@ -71,22 +71,21 @@ type Found struct {
 	Stage    string            `json:"stage"`
 	Where    approver.Position `json:"where,omitzero"`
 	Reason   string            `json:"reason"`
-	// Effect is the index of the effect, or -1: a pattern matched.
+	// Effect is the index of the effect, or -1 if a pattern matched.
 	Effect int `json:"effect"`
-	// Taint is the way of the data that made it so, as indices of effects.
+	// Taint lists the effects that the data came from, as indices.
 	Taint []int `json:"taint,omitempty"`
-	// Layer is where the rule comes from. Shadow says that it is not enforced,
-	// Allowed by which exception its finding was dropped.
+	// Layer is where the rule comes from. Shadow says that the rule is not enforced. Allowed is the
+	// exception that dropped the finding.
 	Layer   Layer  `json:"layer,omitempty"`
 	Shadow  bool   `json:"shadow,omitempty"`
 	Allowed string `json:"allowed,omitempty"`
-	// Score is that of the tripwire, and Parts what it is made of.
+	// Score is the score of the tripwire, and Parts are its parts.
 	Score float64         `json:"score,omitempty"`
 	Parts []tripwire.Part `json:"parts,omitempty"`
 }
 
-// Explain judges a call and says how. Where the engine fails, as a stage it would
-// be a denial.
+// Explain judges a call and shows how. If the engine panics, the verdict is a denial.
 func (e *Engine) Explain(call approver.ToolCall) (out Explanation) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -207,7 +206,7 @@ func (x Explanation) writeEffects(b *strings.Builder) {
 	}
 }
 
-// flowing is what is known of the call's information flow.
+// flowing returns the information flow of the call; nil without a policy.
 func (j *judgment) flowing() *Flowing {
 	f := &j.flows
 	if f.Policy == nil {
@@ -267,7 +266,7 @@ func (x Explanation) writeFindings(b *strings.Builder) {
 	}
 }
 
-// oneLine shows a text on one line, with … for what is not known of it.
+// oneLine returns a text on one line, with … for each unknown part.
 func oneLine(s string) string {
 	s = strings.ReplaceAll(s, "…", effect.Unknown)
 	var parts []string

@@ -5,10 +5,9 @@ import (
 	"approver.example/reflexcore/flow"
 )
 
-// This file is what becomes of a call by its information flow, and what is remembered
-// of that.
+// This file applies the information flow policy to the verdict.
 
-// decideFlow adds what the matrix says to the verdict of the rules.
+// decideFlow combines the verdict of the rules with what the matrix says.
 func (j *judgment) decideFlow(v approver.Verdict) approver.Verdict {
 	f := &j.flows
 	best := -1
@@ -57,7 +56,7 @@ func (j *judgment) decideFlow(v approver.Verdict) approver.Verdict {
 	return says
 }
 
-// flowReason is one sentence for the agent.
+// flowReason returns one sentence for the agent.
 func (j *judgment) flowReason(f flow.Finding) string {
 	does := map[flow.Sink]string{
 		flow.External: "leaves this machine", flow.Exec: "becomes code", flow.Memory: "gets into an agent's memory",

@@ -9,10 +9,9 @@ import (
 	"approver.example/reflexcore/places"
 )
 
-// This file is the gatekeeper: what is made of all that the modules of the engine
-// found of one call. How verdicts combine is written in the package approver; here
-// is what only the engine knows: which rules matched beside the one that decides,
-// and how hard the call is to take back.
+// This file is the gatekeeper: it completes the verdict of the strictest finding. Package approver
+// says how verdicts of stages combine. Here is what only the engine knows: which other rules
+// matched, and how hard the call is to undo.
 
 // gatekeep completes the verdict of the strictest finding.
 func (j *judgment) gatekeep(v approver.Verdict) approver.Verdict {
@@ -24,8 +23,7 @@ func (j *judgment) gatekeep(v approver.Verdict) approver.Verdict {
 	j.others(&v)
 	j.floors(&v)
 	score := v.Irreversible.Score
-	// What people made an exception for is not asked about by another name; for
-	// what else the call does, they made none.
+	// An exception also covers the same effect here. It does not cover the other effects of the call.
 	excepted := slices.ContainsFunc(j.findings, func(f finding) bool { return f.allowed != nil && f.effect == destroys })
 	if destroys >= 0 && score >= AskFrom && !excepted &&
 		(v.Decision > approver.Ask || v.Escalates() && j.losesMore(lost)) {
@@ -45,9 +43,9 @@ func (j *judgment) gatekeep(v approver.Verdict) approver.Verdict {
 	return v
 }
 
-// losesMore reports whether a call that rules leave to the evaluation also destroys
-// for good what none of these rules is about. A rule of the project is about nothing
-// here: it would take the call from people by asking about it.
+// losesMore reports whether a call that rules leave to the evaluation also destroys something for
+// good that none of these rules found. Rules of the project do not count: otherwise a project could
+// keep a call from people by asking about it.
 func (j *judgment) losesMore(lost func(int) bool) bool {
 	left, destroys := irreversible(j.call.Effects, j.places, func(i int) bool {
 		return lost(i) && !slices.ContainsFunc(j.findings,
@@ -56,9 +54,9 @@ func (j *judgment) losesMore(lost func(int) bool) bool {
 	return destroys >= 0 && left.Score >= AskFrom
 }
 
-// floors says which tier has to look at the call. What only rules found that leave it
-// to the evaluation is left to it. A delete of what may be lost for good is looked at
-// by the evaluation if there is one, although no rule asks.
+// floors says which tier must look at the call. A question goes to the evaluation if every rule that
+// found it allows that. A delete that may lose something for good goes to the evaluation, if there
+// is one, even if no rule asks.
 func (j *judgment) floors(v *approver.Verdict) {
 	switch {
 	case v.Decision == approver.Ask && j.complete:
@@ -74,7 +72,7 @@ func (j *judgment) floors(v *approver.Verdict) {
 	}
 }
 
-// mayLose reports whether the call deletes something that is not sure to come back.
+// mayLose reports whether the call deletes something that may not be recoverable.
 func (j *judgment) mayLose() bool {
 	if len(j.call.Effects) != len(j.places) {
 		return true
@@ -89,12 +87,12 @@ func (j *judgment) mayLose() bool {
 	return false
 }
 
-// RuleIrreversible is the name of the rule that asks about what no other rule
-// found and cannot be taken back.
+// RuleIrreversible is the rule that asks about a call that cannot be undone and that no other rule
+// found.
 const RuleIrreversible = "irreversible"
 
-// others is what the rules that matched beside the deciding one add: the chain,
-// and for a denial whether it may be appealed, and how sure all of them are.
+// others adds the rules that matched beside the deciding one. They go into the chain. For a denial
+// they also decide its severity, its confidence, and whether it may be appealed.
 func (j *judgment) others(v *approver.Verdict) {
 	if len(j.findings) == 0 {
 		return
@@ -147,15 +145,15 @@ func appendBounded(chain []approver.Finding, f approver.Finding) []approver.Find
 	return append(chain, f)
 }
 
-// matchedToo is a verdict that another one outranks.
+// matchedToo returns the finding of a verdict that is outranked by another.
 func matchedToo(v approver.Verdict) approver.Finding {
 	return approver.Finding{
 		By: v.By, Rule: v.Rule, Decision: v.Decision, Severity: v.Severity, Confidence: v.Confidence, Note: "matched too",
 	}
 }
 
-// maxOthers bounds the rules beside the deciding one that are kept.
+// maxOthers limits the findings in the chain.
 const maxOthers = 12
 
-// Part is [timing.Reflex]: the engine looks at the call by itself.
+// Part returns [timing.Reflex]: the engine judges the call without other stages.
 func (e *Engine) Part() timing.Part { return timing.Reflex }

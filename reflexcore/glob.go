@@ -6,15 +6,15 @@ import (
 	"approver.example/internal/glob"
 )
 
-// A textGlob is a pattern of a rule, in lower case: * is any text. Most patterns are turned
-// down by the letters that they need and the text does not have.
+// A textGlob is a lower-case pattern of a rule, in which * matches any text. Most texts are rejected
+// quickly because they lack a letter of the pattern.
 type textGlob struct {
 	needs letters
 	text  string
 }
 
-// letters are those that a text has, large as small, as far as 64 bits tell them apart:
-// one bit may stand for several.
+// letters is a set of the letters in a text, regardless of case. It has 64 bits, so one bit may mean
+// several letters.
 type letters uint64
 
 func lettersOf(s string) (l letters) {
@@ -25,7 +25,7 @@ func lettersOf(s string) (l letters) {
 	return l
 }
 
-// compileGlobs makes patterns ready to be compared.
+// compileGlobs prepares patterns for comparison.
 func compileGlobs(list []string) []textGlob {
 	out := make([]textGlob, len(list))
 	for i, s := range list {
@@ -35,7 +35,7 @@ func compileGlobs(list []string) []textGlob {
 	return out
 }
 
-// anyGlob reports whether one of the patterns is that of a text, which has these letters.
+// anyGlob reports whether one of the patterns matches a text; has is the set of its letters.
 func anyGlob(globs []textGlob, text string, has letters) bool {
 	for i := range globs {
 		if g := &globs[i]; g.needs&^has == 0 && glob.Text(g.text, text) {

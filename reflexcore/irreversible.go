@@ -13,14 +13,13 @@ import (
 	"approver.example/reflexcore/wordset"
 )
 
-// Scores of irreversibility from which something follows.
+// Scores of irreversibility, and the numbers of effects that raise them.
 const (
-	// AskFrom is the score from which a call that destroys something is at least
-	// asked about.
+	// AskFrom is the score from which a call that destroys something is at least a question.
 	AskFrom = 55
-	// TypeFrom is the score from which what is asked needs the typed code.
+	// TypeFrom is the score from which an approval needs the typed code.
 	TypeFrom = 80
-	// More of its kind than these at once make it worse.
+	// More destructive effects than these at once raise the score.
 	bulk     = 20
 	bulkMass = 1000
 )
@@ -31,10 +30,10 @@ type loss struct {
 	why   string
 }
 
-// irreversible says how hard it is to take back what effects do: the worst of
-// them, and more if there are many. It looks at kinds, places, targets and programs,
-// never at the words of the command. lost says whether an effect counts. destroys is the index of the worst if it
-// destroys something or moves money, and -1 if it makes something known or stops it.
+// irreversible returns how hard it is to undo the effects: the score of the worst effect, raised if
+// there are many. It looks at kinds, places, targets and programs, never at the words of the
+// command. Effects for which lost is false do not count. destroys is the index of the worst effect;
+// it is -1 if that effect only publishes or stops something.
 func irreversible(
 	effects []effect.Effect, places []places.Place, lost func(int) bool,
 ) (worst approver.Irreversibility, destroys int) {
@@ -76,11 +75,10 @@ func irreversible(
 	return approver.Irreversibility{Score: uint8(min(max(best.score, 1), 100)), Why: best.why}, destroys
 }
 
-// maxBefore is how many effects of a call are looked at for a copy: what is saved
-// later counts as lost.
+// maxBefore limits the effects that are searched for a copy of a deleted file.
 const maxBefore = 64
 
-// little is the score of what can be made again.
+// little is the score of a loss that can be made again.
 const little = 5
 
 func isDestruction(k effect.Kind) bool {
@@ -92,7 +90,7 @@ func (l *loss) add(points int, why string) {
 	l.why += ", " + why
 }
 
-// lossOf is the baseline: what kind of thing is lost, and where it lies.
+// lossOf returns the baseline score of an effect: what kind of thing is lost, and where it lies.
 func lossOf(e *effect.Effect, p places.Place) loss {
 	switch {
 	case p&places.Recoverable != 0 && (e.Kind == effect.Delete || e.Kind == effect.Discard):
@@ -123,7 +121,7 @@ func lossOf(e *effect.Effect, p places.Place) loss {
 	return loss{}
 }
 
-// deleted is the baseline of files.
+// deleted returns the baseline score of deleted files.
 func deleted(e *effect.Effect, p places.Place) loss {
 	switch {
 	case p&places.Device != 0:
@@ -159,27 +157,27 @@ func deleted(e *effect.Effect, p places.Place) loss {
 	return loss{20, "deletes files"}
 }
 
-// Programs whose target is no path: what they delete are volumes, what they delete
-// can be fetched back, what they write is a copy of a database.
+// Programs with special meanings: volumes delete volumes, trashes move files to where they can be
+// restored from, and dumps write copies of databases.
 var (
 	volumes = []string{"lvremove", "vgremove", "pvremove", "zfs", "zpool"}
 	trashes = []string{"trash", "trash-put", "gio", "gvfs-trash", "kioclient", "kioclient5", "rmtrash"}
 	dumps   = []string{"pg_dump", "pg_dumpall", "mysqldump", "mariadb-dump", "mongodump", "influxd", "etcdctl", "cqlsh"}
 )
 
-// program is the first word of what did an effect.
+// program returns the first word of an effect's By.
 func program(by string) string {
 	name, _, _ := strings.Cut(by, " ")
 	return name
 }
 
-// A baseline is what a word in an effect's target or What stands for.
+// A baseline is the loss that certain words in an effect's target or What mean.
 type baseline struct {
 	words []string
 	loss  loss
 }
 
-// lossesText has the baselines of kinds of effects.
+// lossesText has the baselines by kind of effect.
 //
 //go:embed losses.txt
 var lossesText string
@@ -197,7 +195,7 @@ var baselines = func() map[string][]baseline {
 
 var discards, remotes, published = baselines["discard"], baselines["remote-delete"], baselines["publish"]
 
-// words looks an effect up by the words of its target and its What.
+// words looks up the baseline of an effect by the words of its target and What.
 func words(e *effect.Effect, table []baseline, otherwise loss) loss {
 	target, what := strings.ToLower(e.Target), strings.ToLower(e.What)
 	for _, b := range table {
@@ -210,7 +208,7 @@ func words(e *effect.Effect, table []baseline, otherwise loss) loss {
 	return otherwise
 }
 
-// worse are the modifiers of impact.
+// worse applies the modifiers of impact.
 func (l loss) worse(e *effect.Effect, p places.Place) loss {
 	if l.score <= little {
 		return l
@@ -234,7 +232,7 @@ func (l loss) worse(e *effect.Effect, p places.Place) loss {
 	return l
 }
 
-// isProduction reports a target one of whose words says that others depend on it.
+// isProduction reports whether a word of the target is a name for production.
 func isProduction(target string) bool {
 	parts := strings.FieldsFunc(strings.ToLower(target),
 		func(r rune) bool { return (r < 'a' || r > 'z') && (r < '0' || r > '9') })
@@ -243,7 +241,7 @@ func isProduction(target string) bool {
 	})
 }
 
-// better are the modifiers of recovery.
+// better applies the modifiers of recovery.
 func (l loss) better(e *effect.Effect, before []effect.Effect) loss {
 	if e.Bits&effect.Later != 0 {
 		l.score /= 2
@@ -258,8 +256,8 @@ func (l loss) better(e *effect.Effect, before []effect.Effect) loss {
 	return l
 }
 
-// saved reports that the same command copies to somewhere else what it then
-// destroys: what is read and what is written are by one program.
+// saved reports whether the same command first copies what it then destroys. The read and the write
+// of the copy must be by the same program.
 func saved(e *effect.Effect, before []effect.Effect) bool {
 	before = before[:min(len(before), maxBefore)]
 	for i := range before {

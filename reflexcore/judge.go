@@ -14,9 +14,8 @@ import (
 	"approver.example/reflexcore/places"
 )
 
-// Judge says what the rules make of a call: deny, ask, warn or pass. What cannot
-// be understood is in the verdict. An error is one of the memory: without one it
-// never errs, and does not block.
+// Judge returns the verdict of the rules: deny, ask, warn or pass. A call that cannot be understood
+// is a verdict, too. An error comes from the memory: without one Judge never fails or blocks.
 func (e *Engine) Judge(ctx context.Context, call approver.ToolCall) (approver.Verdict, error) {
 	j := judgments.Get().(*judgment)
 	j.call.Past = e.recall(ctx, call)
@@ -50,7 +49,7 @@ func (e *Engine) run(j *judgment, call approver.ToolCall) approver.Verdict {
 	return j.decideFlow(j.gatekeep(e.verdict(j))) // 10
 }
 
-// understand is stages 3 to 7: what the call itself would do, and what runs with it that no
+// understand is stages 3 to 7: what the call itself would do, and what it makes run later that no
 // hook sees.
 func (e *Engine) understand(j *judgment) {
 	place := j.call.Context(j.flows.Labels())
@@ -72,7 +71,7 @@ func (e *Engine) understand(j *judgment) {
 	j.call.ReadHidden(place)
 }
 
-// projectSources are those of labels that the project names.
+// projectSources returns the sources of labels that the project adds.
 func (j *judgment) projectSources() flow.Sources {
 	if j.sets[1] == nil {
 		return flow.Sources{}
@@ -80,9 +79,8 @@ func (j *judgment) projectSources() flow.Sources {
 	return j.sets[1].Sources
 }
 
-// weigh is stage 9: a finding that the place makes harmless is dropped. Places
-// are part of the conditions, so that what is left here is what no condition can
-// say: an effect that only may happen weighs less than one that will.
+// weigh is stage 9. It drops deletes of files that the session itself made, and findings with an
+// exception. Other facts about places are part of the rules' conditions.
 func (j *judgment) weigh() {
 	kept := j.findings[:0]
 	for _, f := range j.findings {
@@ -97,7 +95,7 @@ func (j *judgment) weigh() {
 	j.excused()
 }
 
-// excepted are the effects of which an exception drops what a rule found.
+// excepted returns the effects that have a finding with an exception.
 func (j *judgment) excepted() (out []int) {
 	for i := range j.findings {
 		if f := &j.findings[i]; f.allowed != nil && f.effect >= 0 {
@@ -107,8 +105,8 @@ func (j *judgment) excepted() (out []int) {
 	return out
 }
 
-// Afresh is Judge for a call that has run already: it keeps nothing, and says nothing
-// of loops and precedents, which are about calls that are still to run.
+// Afresh is [Engine.Judge] for a call that has already run. It stores nothing, and skips loops and
+// precedents, which matter only before a call runs.
 func (e *Engine) Afresh(ctx context.Context, call approver.ToolCall) (approver.Verdict, error) {
 	j := judgments.Get().(*judgment)
 	j.call.Past = e.recall(ctx, call)
@@ -118,7 +116,7 @@ func (e *Engine) Afresh(ctx context.Context, call approver.ToolCall) (approver.V
 	return v, nil
 }
 
-// Fresh is a stage that judges by [Engine.Afresh].
+// Fresh is a stage that judges with [Engine.Afresh].
 type Fresh struct{ *Engine }
 
 // Judge implements [approver.Stage].
@@ -132,8 +130,7 @@ type Result struct {
 	Failed bool
 }
 
-// Ran takes what became of a call that was judged before. Without a memory it
-// does nothing.
+// Ran records the result of a call that was judged before. Without a memory it does nothing.
 func (e *Engine) Ran(ctx context.Context, call approver.ToolCall, r Result) {
 	past := e.recall(ctx, call)
 	if past == nil {

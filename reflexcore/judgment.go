@@ -12,7 +12,7 @@ import (
 	"approver.example/reflexcore/selfprotect"
 )
 
-// A judgment is one call on its way through the stages.
+// A judgment is the state of one call on its way through the stages.
 type judgment struct {
 	call analysis.Call
 	sets [2]*Rules // the rules in force, and those of the project
@@ -33,7 +33,7 @@ type judgment struct {
 
 var judgments = sync.Pool{New: func() any { return &judgment{} }}
 
-// forget drops what the call was, and keeps the memory.
+// forget resets the judgment, and keeps the allocated memory.
 func (j *judgment) forget() {
 	clear(j.findings)
 	clear(j.trips)

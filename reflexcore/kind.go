@@ -10,8 +10,8 @@ import (
 	"approver.example/reflexcore/places"
 )
 
-// kind says what a call is for, as the loopbreaker cares: what changes files of
-// the work is an edit, whatever else it does.
+// kind classifies a call for loop detection. A call that changes files of the project is an edit,
+// whatever else it does.
 func (j *judgment) kind() loop.Kind {
 	looks := true
 	for i := range j.call.Effects {
@@ -37,8 +37,7 @@ func (j *judgment) kind() loop.Kind {
 	return loop.Run
 }
 
-// waiting are words of commands, and parts of tools' names, that wait or ask
-// whether something has come about.
+// waiting are words of commands that wait or poll.
 var waiting = []string{"sleep", "wait", "--wait", "watch", "--watch", "rollout", "checks", "Start-Sleep"}
 
 func (j *judgment) waits() bool {
@@ -55,7 +54,7 @@ func (j *judgment) waits() bool {
 	return false
 }
 
-// lookers are the programs, and the tools by a part of their name, that only look.
+// These programs, git commands and parts of tool names only read.
 var (
 	lookers = []string{
 		"ls", "cat", "head", "tail", "grep", "egrep", "rg", "ag", "find", "fd", "tree", "wc", "stat", "file", "less",
@@ -66,8 +65,8 @@ var (
 	toolsLook = []string{"read", "grep", "glob", "search", "list", "get", "fetch", "view", "find"}
 )
 
-// looks reports whether a call without other effects only looks. A program whose
-// effects are not known may do anything.
+// looks reports whether a call without other effects only reads. A program whose effects are not
+// known may do anything.
 func (j *judgment) looks() bool {
 	if j.call.ToolCall.Command == "" {
 		name := strings.ToLower(j.call.ToolCall.Tool)

@@ -10,16 +10,15 @@ import (
 	"approver.example/internal/match"
 )
 
-// A Remark is what is rarely meant about a rule that judgments.
+// A Remark points out something about a valid rule that is probably a mistake.
 type Remark struct {
 	ID    string            `json:"rule"`
 	Where approver.Position `json:"where,omitzero"`
 	Text  string            `json:"text"`
 }
 
-// Lint looks at rules that [Compile] takes for what is rarely meant: no examples, no
-// cure, the same thing twice, and rules that never decide because another one finds
-// all of the same and is stricter.
+// Lint looks for probable mistakes in rules that [Compile] accepts: no examples, no cure, duplicate
+// rules, and rules that never decide because a stricter rule finds all of the same.
 func Lint(list []Rule) (out []Remark) {
 	for i := range list {
 		r := &list[i]
@@ -51,7 +50,7 @@ func Lint(list []Rule) (out []Remark) {
 	return out
 }
 
-// decidesOver reports whether q goes before r whatever their conditions name.
+// decidesOver reports whether q outranks r, whatever their conditions are.
 func decidesOver(q, r *Rule) bool {
 	a, b := finding{rule: q}, finding{rule: r, says: 1 << 20}
 	return q.Expires.IsZero() && len(q.Allow) == 0 && stricter(&a, &b)
@@ -69,8 +68,7 @@ func (r *Rule) coversAll(other *Rule) bool {
 	return true
 }
 
-// covers reports whether c holds wherever d does. False means that it is not
-// certain.
+// covers reports whether c surely holds wherever d does.
 func (c *Condition) covers(d *Condition) bool {
 	return (!c.Certain || d.Certain) && len(d.Effects) > 0 && within(d.Effects, c.Effects) &&
 		oneOf(c.Together, d.Together) && oneOf(c.Places, d.Places) && oneOf(c.From, d.From) &&
@@ -84,10 +82,11 @@ func within[T comparable](a, b []T) bool {
 	return !slices.ContainsFunc(a, func(x T) bool { return !slices.Contains(b, x) })
 }
 
-// oneOf reports whether who is one of d is one of c; an empty list is everything.
+// oneOf reports whether every value that matches list d matches list c. An empty list matches
+// everything.
 func oneOf[T comparable](c, d []T) bool { return len(c) == 0 || len(d) > 0 && within(d, c) }
 
-// oneGlob is oneOf for texts with wildcards.
+// oneGlob is oneOf for patterns.
 func oneGlob(c, d []string) bool {
 	globs := compileGlobs(c)
 	return len(c) == 0 || len(d) > 0 && !slices.ContainsFunc(d, func(g string) bool {

@@ -39,7 +39,7 @@ func (e *Engine) match(j *judgment) {
 			j.patterns(set, j.call.Layers[i].Text, i)
 		}
 	}
-	// A rule counts up to its end.
+	// Expired rules do not count.
 	j.findings = slices.DeleteFunc(j.findings, func(f finding) bool { return expired(f.rule.Expires, j.call.ToolCall.At) })
 }
 
@@ -53,9 +53,9 @@ func (j *judgment) patterns(set *Rules, text string, layer int) {
 	}
 }
 
-// wasMade reports whether the command itself, or a call before it, makes the file
-// that it deletes. A program of which not all words are known may do either: that is no
-// making.
+// wasMade reports whether the command itself, or an earlier call of the session, made the file that
+// it deletes. If maker and deleter are the same command line, some words of it are not known, so it
+// does not count.
 func (j *judgment) wasMade(e *effect.Effect) bool {
 	target := e.Target
 	if !effect.IsKnown(target) || strings.ContainsAny(target, "*?[") {
@@ -75,8 +75,8 @@ func (j *judgment) madeBefore(target string) bool {
 	return p&(places.Temp|places.Project) != 0 && p&(places.Whole|places.Git|places.System|places.Top|places.Root) == 0
 }
 
-// movedTo is where the call moves files: what is there is no longer only what was
-// made.
+// movedTo returns where the call moves files. Such a place may no longer hold only files that the
+// session made.
 func (j *judgment) movedTo() []string {
 	var out []string
 	for i := range j.call.Effects {

@@ -11,13 +11,11 @@ import (
 	"approver.example/reflexcore/precedent"
 )
 
-// RulePrecedent is the name of the rule that asks about a call like one that a
-// person denied.
+// RulePrecedent is the rule that asks about a call that resembles a denied one.
 const RulePrecedent = "precedent"
 
-// Answered remembers what became of a request, if a person said yes or no to a
-// call of an agent. Timeouts, failures and what is asked of approver itself are no
-// precedents.
+// Answered remembers the answer if a person said yes or no to a call of an agent. Timeouts, failures
+// and requests of approver itself are no precedents.
 func (e *Engine) Answered(ctx context.Context, r approver.Record) error {
 	yes := r.Resolution.Approve
 	switch {
@@ -43,8 +41,8 @@ func (e *Engine) precedentKey(call approver.ToolCall) precedent.Key {
 	return precedent.Key{Peer: call.Peer, Project: gitrepo.Project(e.analyzer.Files, call.Dir)}
 }
 
-// intuit asks about a call that no rule stops and that is like one which a person
-// denied. It never makes a verdict milder. What cannot be read is asked about.
+// intuit turns the verdict into a question if no rule stops the call and a person denied a similar
+// one. It never makes a verdict milder. If the precedents cannot be read, it asks.
 func (e *Engine) intuit(ctx context.Context, j *judgment, v approver.Verdict) approver.Verdict {
 	if e.Precedents == nil || v.Decision <= approver.Modify && !v.Escalates() || j.onlyLooks() {
 		return v
@@ -77,9 +75,8 @@ func (e *Engine) intuit(ctx context.Context, j *judgment, v approver.Verdict) ap
 	return asks
 }
 
-// onlyLooks reports whether all that is known to come of the call is reading what
-// is no secret: such calls are most of what agents do, are written alike, and
-// change nothing.
+// onlyLooks reports whether all known effects are reads of data that is not secret. Such calls are
+// frequent, look alike and change nothing.
 func (j *judgment) onlyLooks() bool {
 	if j.call.ToolCall.Command == "" && len(j.call.Effects) == 0 {
 		return false // a tool of which nothing is known

@@ -11,15 +11,14 @@ import (
 	"approver.example/reflexcore/places"
 )
 
-// What a delete loses can be found out, as far as the disk can be read: where its
-// links lead, whether what has the name of build output is none, and whether
-// version control has all of it. Everything else counts as lost.
+// This file finds out from the disk what a delete loses: where links lead, whether build output is
+// tracked after all, and whether version control has all of it. Everything else counts as lost.
 
 const (
 	maxMoves = 64 // moves that are compared with a delete; of more, any may be into it
 )
 
-// onDisk corrects what the names of an effect's target say by what the disk says.
+// onDisk corrects the place of an effect's target, which comes from its name, by what the disk says.
 func (e *Engine) onDisk(j *judgment, i int, p places.Place) places.Place {
 	ef := &j.call.Effects[i]
 	switch {
@@ -50,8 +49,8 @@ func (e *Engine) onDisk(j *judgment, i int, p places.Place) places.Place {
 	return q
 }
 
-// movedIn reports whether the call first moves something into what it deletes, or
-// a folder of it away, that is neither temporary nor made by a build.
+// movedIn reports whether the call, before a delete, moves something into the deleted folder or a
+// part of it away, and what it moves is neither temporary nor build output.
 func (j *judgment) movedIn(i int) bool {
 	target := strings.TrimRight(j.call.Effects[i].Target, "/*")
 	into, from := false, false
@@ -72,7 +71,7 @@ func (j *judgment) movedIn(i int) bool {
 	return into && from
 }
 
-// looking is one look at the disk.
+// looking has what is needed for looking at the disk during one judgment.
 type looking struct {
 	disk   disk.Disk
 	around *places.Surroundings
@@ -80,8 +79,7 @@ type looking struct {
 	git    gitrepo.Look
 }
 
-// through follows the links of a target, and returns it as a path of the project
-// if it is one, and what it is.
+// through follows the links of a target. It returns the real path and its place.
 func (l *looking) through(ef *effect.Effect, p places.Place) (string, places.Place) {
 	named := ef.Target
 	static, rest := named, ""
@@ -108,9 +106,9 @@ func (l *looking) through(ef *effect.Effect, p places.Place) (string, places.Pla
 	return other.Target, p&^harmless | q&^harmless | p&q&harmless | q&p&places.Temp
 }
 
-// output reports whether what has the name of build output is that: git knows no
-// file in it, and where the name alone says little, is told to ignore it. Without
-// a repository a manifest beside it will do, without a disk the name.
+// output reports whether a path with the name of build output is build output. In a repository, git
+// must track no file in it, and must ignore it if the name alone is ambiguous. Without a repository,
+// an ambiguous name needs a manifest beside it. Without a disk the name is enough.
 func (l *looking) output(target string) bool {
 	if _, err := l.disk.Lstat(l.around.Dir); err != nil {
 		return true
@@ -130,7 +128,7 @@ func (l *looking) output(target string) bool {
 	return !named || buildnames.IsFile(path.Base(rest)) // the name of a file
 }
 
-// outputFolder is the same of one folder by its name.
+// outputFolder is output for one folder.
 func (l *looking) outputFolder(folder string, level buildnames.Certainty) bool {
 	if strings.ContainsAny(folder, "*?[{\x00") {
 		return true
@@ -147,7 +145,7 @@ func (l *looking) outputFolder(folder string, level buildnames.Certainty) bool {
 	return level != buildnames.Maybe || l.git.Reader.Ignored(r, r.Name(folder))
 }
 
-// manifests lie beside what builds make.
+// manifests are files beside which builds put their output.
 var manifests = []string{
 	"package.json", "Cargo.toml", "go.mod", "pom.xml", "build.gradle", "build.gradle.kts", "Makefile", "CMakeLists.txt",
 	"meson.build", "composer.json", "Gemfile", "mix.exs", "pyproject.toml", "setup.py", "Package.swift", "pubspec.yaml",
@@ -173,8 +171,8 @@ func (l *looking) manifest(dir string) bool {
 	return false
 }
 
-// single reports whether a delete with all that is below is one of a single file,
-// which is no more than any other delete of a file.
+// single reports whether a recursive delete is of a single file. That is no worse than any other
+// delete of a file.
 func (l *looking) single(target string) bool {
 	if strings.ContainsAny(target, "*?[{\x00") {
 		return false
@@ -183,8 +181,8 @@ func (l *looking) single(target string) bool {
 	return err == nil && info.Mode().IsRegular()
 }
 
-// unborn reports whether nothing is there that could be lost: the target is made
-// by the call itself, if at all. What is moved or mounted there is another matter.
+// unborn reports whether the target does not exist yet, so that nothing can be lost. A call that may
+// mount or rename something there does not count.
 func (l *looking) unborn(j *judgment, target string) bool {
 	if strings.ContainsAny(target, "*?[{\x00") || strings.Contains(j.call.Text, "mount") ||
 		strings.Contains(j.call.Text, "sshfs") || strings.Contains(j.call.Text, "bindfs") ||
@@ -198,7 +196,7 @@ func (l *looking) unborn(j *judgment, target string) bool {
 	return disk.IsMissing(err)
 }
 
-// kept says whether what a command of git throws away is kept all the same.
+// kept reports whether what a command of git discards can be recovered.
 func (e *Engine) kept(j *judgment, ef *effect.Effect) places.Place {
 	if strings.HasPrefix(ef.What, "remote-history") || strings.HasPrefix(ef.Target, "remote-history") {
 		return e.pushed(ef)
@@ -249,7 +247,7 @@ func (e *Engine) kept(j *judgment, ef *effect.Effect) places.Place {
 	return 0
 }
 
-// pushed says whether history is only replaced on a branch of one's own.
+// pushed reports whether a push replaces history only on a branch that is not shared.
 func (e *Engine) pushed(ef *effect.Effect) places.Place {
 	if ef.Bits&(effect.Bulk|effect.Splits|effect.Partial) != 0 || !effect.IsKnown(ef.Target) {
 		return 0
@@ -269,7 +267,7 @@ func (e *Engine) pushed(ef *effect.Effect) places.Place {
 	return places.Feature
 }
 
-// isShared reports whether a branch, by its name, is one that others build on.
+// isShared reports whether the name of a branch is one that others build on.
 func isShared(branch string) bool {
 	branch = strings.ToLower(strings.TrimPrefix(branch, "refs/heads/"))
 	if strings.HasPrefix(branch, "refs/") || strings.ContainsAny(branch, "*:+ ") || branch == "" {

@@ -13,7 +13,7 @@ import (
 	"approver.example/reflexcore/memory"
 )
 
-// recall opens what is known of the agent's session; nil without a memory.
+// recall opens the memory for a call; nil without a memory.
 func (e *Engine) recall(ctx context.Context, call approver.ToolCall) *memory.Past {
 	if e.Memory == nil {
 		return nil
@@ -26,8 +26,8 @@ func (e *Engine) recall(ctx context.Context, call approver.ToolCall) *memory.Pas
 		Session: call.Session}, call.At)
 }
 
-// remember puts a call that is not denied into the memory, and adds to the verdict
-// what the calls before it say. An error means that the call must not run.
+// remember puts a call that is not denied into the memory, and adds loop findings to the verdict.
+// After an error the call must not run.
 func (e *Engine) remember(j *judgment, v approver.Verdict) (approver.Verdict, error) {
 	if j.call.Past == nil || v.Decision == approver.Deny {
 		return v, nil
@@ -72,8 +72,8 @@ func (e *Engine) remember(j *judgment, v approver.Verdict) (approver.Verdict, er
 	return looping, nil
 }
 
-// opens reports whether the call does what taint could stop. Looking, and losing
-// what is there, is judged without it.
+// opens reports whether the call has an effect that taint can make worse. Reads and losses are
+// judged without taint.
 func (j *judgment) opens() bool {
 	for i := range j.call.Effects {
 		switch j.call.Effects[i].Kind {
@@ -86,12 +86,12 @@ func (j *judgment) opens() bool {
 	return false
 }
 
-// moreThanLabels are the files that more than a label is left in.
+// moreThanLabels returns the files whose taint is more than a label.
 func moreThanLabels(files []memory.File) []memory.File {
 	return slices.DeleteFunc(files, func(f memory.File) bool { return f.Taint&^(effect.Labels|effect.File) == 0 })
 }
 
-// makes are the files that the call would make.
+// makes returns the files that the call would create.
 func (e *Engine) makes(j *judgment) []string {
 	const most, looks = 8, 32
 	var out []string

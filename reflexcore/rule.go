@@ -12,48 +12,48 @@ import (
 	"approver.example/reflexcore/effect"
 )
 
-// A Rule is one thing that the engine looks for. It matches a call if one of its
-// conditions holds for one of the call's effects, or its pattern is found in the
-// call's text. The zero Rule matches nothing, and would deny.
+// A Rule is one thing that the engine looks for. It matches a call if one of its conditions holds
+// for one of the call's effects, or if its pattern is found in the call's text. The zero Rule
+// matches nothing, and would deny.
 type Rule struct {
 	// ID is the rule's stable name, such as "delete_root"; Category groups rules.
 	ID, Category string
 	// Decision is Deny, Ask or Warn; Severity says how people must approve.
 	Decision approver.Decision
 	Severity approver.Severity
-	// Confidence is how sure the rule is of what it saw, 0 to 1.
+	// Confidence is how sure the rule is of its finding, 0 to 1.
 	Confidence float64
-	// Reason is one sentence on what it saw; Cure says what to do instead.
+	// Reason is one sentence on what was found; Cure says what to do instead.
 	Reason, Cure string
 	// Appealable says that people may be asked about a call that the rule denied.
 	Appealable bool
-	// MinTier leaves a call that the rule asks about to the evaluation, if it is
-	// [approver.TierEvaluation]; zero means people. See [approver.Verdict].
+	// MinTier leaves the question to the evaluation if it is [approver.TierEvaluation]; zero means
+	// people. See [approver.Verdict].
 	MinTier uint8
-	// When holds conditions over effects: any of them.
+	// When lists conditions over effects. One of them is enough.
 	When []Condition
-	// Pattern is a regular expression (RE2, lower case: text is folded to lower-case
-	// ASCII) over the command, and over every text that was found encoded in it.
+	// Pattern is a regular expression (RE2) over the command, and over every encoded text in it. The
+	// text is folded to lower-case ASCII first.
 	Pattern string
-	// Match are calls that the rule finds, Pass are calls like them that it does not.
+	// Match are calls that the rule finds, and Pass are similar calls that it does not find.
 	Match, Pass []Example
-	// Where is the rule's place in its file, Layer the layer that it is of.
+	// Where is the rule's position in its file. Layer is where the rule comes from.
 	Where approver.Position
 	Layer Layer
 
-	// Expires is when the rule ends by the time of a call; zero is never.
+	// Expires is when the rule ends, compared with the time of a call; zero is never.
 	Expires time.Time
-	// Shadow says that what the rule finds is recorded and not enforced.
+	// Shadow says that findings are recorded and not enforced.
 	Shadow bool
 	// Allow are the exceptions from the rule.
 	Allow []Allowance
 }
 
-// A Layer is where a rule comes from.
+// A Layer says where a rule comes from.
 type Layer string
 
-// The layers, lowest first. Those above the built-in one add to it and change it;
-// the project's may only tighten.
+// The layers, lowest first. Higher layers add rules to the built-in ones and change them. Those of
+// the project may only tighten.
 const (
 	BuiltInLayer Layer = "built-in"
 	HubLayer     Layer = "hub"
@@ -71,22 +71,20 @@ var categories = []string{
 	"traversal", "version-control",
 }
 
-// Final reports whether no exception can be made from the rule: nobody may be asked
-// about what it denied, or it protects approver itself or the constitution.
+// Final reports whether the rule allows no exceptions: its denial cannot be appealed, or it protects
+// approver itself or the constitution.
 func (r *Rule) Final() bool {
 	return r.Decision == approver.Deny && !r.Appealable || slices.Contains(finalCategories, r.Category)
 }
 
 var finalCategories = []string{"constitutional", "self-protection"}
 
-// A Fault is one thing that is wrong with a rule: the word of the rule that is
-// wrong, as in its file, and what to do.
+// A Fault is a problem of a rule: the field in its file, and what to do.
 type Fault struct{ Field, Text string }
 
 var snakeCase = regexp.MustCompile(`^[a-z][a-z0-9]*(_[a-z0-9]+)*$`)
 
-// Faults says what is wrong with the words of the rule. Its conditions and its
-// pattern are looked at by [Compile].
+// Faults lists the problems of the rule's fields. [Compile] checks its conditions and its pattern.
 func (r *Rule) Faults() (out []Fault) {
 	bad := func(is bool, field, format string, args ...any) {
 		if is {
@@ -115,11 +113,11 @@ func (r *Rule) Faults() (out []Fault) {
 // maxSentence is the longest reason, in bytes.
 const maxSentence = 300
 
-// An Example is a call that shows what a rule finds or leaves alone: a shell
-// command, or another tool with its arguments as JSON.
+// An Example is a call that a rule finds or leaves alone: a shell command, or another tool with its
+// arguments as JSON.
 type Example struct{ Command, Tool, Args string }
 
-// Call is the example as an agent would send it, from a project of its own.
+// Call returns the example as an agent would send it, from a project of its own.
 func (x Example) Call() approver.ToolCall {
 	call := approver.ToolCall{Agent: "claude", Tool: x.Tool, Command: x.Command, Dir: "/home/ada/shop",
 		Env: map[string]string{"HOME": "/home/ada"}}
@@ -131,8 +129,7 @@ func (x Example) Call() approver.ToolCall {
 	return call
 }
 
-// A Condition holds for an effect if all that it names is so. An empty list says
-// nothing.
+// A Condition holds for an effect if each of its fields does. An empty field holds always.
 type Condition struct {
 	Effects  []effect.Kind `json:"effects,omitempty"`   // one of these
 	Places   []string      `json:"places,omitempty"`    // the target is one of these, in the words of [places.Names]

@@ -14,7 +14,7 @@ import (
 	"approver.example/reflexcore/places"
 )
 
-// compiled is a condition as it is checked.
+// compiled is a condition that is ready to be checked.
 type compiled struct {
 	kinds, together uint32
 	places, never   places.Place
@@ -30,9 +30,9 @@ type compiled struct {
 	says            int // how much it names
 }
 
-// Rules is a compiled set. It does not change and can be shared.
+// Rules is a compiled set. It does not change, and is safe for concurrent use.
 type Rules struct {
-	// Sources are those of a project, see package flow.
+	// Sources are the sources of labels that a project adds, see package flow.
 	Sources flow.Sources
 
 	list     []Rule
@@ -42,10 +42,9 @@ type Rules struct {
 	ofMatch  []*Rule // the rule of each pattern
 }
 
-// A bucket holds conditions so that most are never looked at: a condition that
-// names whole programs is found by the first word of the effect's program, and one
-// that names whole kinds of things by that. Words are hashed; two with the same hash
-// cost a look.
+// A bucket indexes conditions so that most are never looked at. A condition on whole program names
+// is found by the first word of the effect's By, and one on whole values of What by that. The keys
+// are hashes; a collision costs only time.
 type bucket struct {
 	always   []compiled
 	by, what map[uint32][]compiled
@@ -71,8 +70,8 @@ func (b *bucket) add(c compiled) {
 	}
 }
 
-// hashes returns the keys of globs, or nil if one of them may match what has
-// another key. Of the first words only that has to be free of wildcards.
+// hashes returns the hashes of globs, or nil if a wildcard makes it impossible. With first, only the
+// first words are hashed and must be free of wildcards.
 func hashes(globs []textGlob, first bool) (out []uint32) {
 	for _, g := range globs {
 		word, _, _ := strings.Cut(g.text, " ")
@@ -89,7 +88,7 @@ func hashes(globs []textGlob, first bool) (out []uint32) {
 	return out
 }
 
-// hash is FNV-1a over a text in lower case, or over its first word.
+// hash is FNV-1a over a lower-cased text, or over its first word.
 func hash(text string, first bool) uint32 {
 	h := uint32(2166136261)
 	for i := range len(text) {
@@ -105,9 +104,9 @@ func hash(text string, first bool) uint32 {
 	return h
 }
 
-// Compile checks rules. The error names every one that is not usable, by its place;
-// there is no set with one. Whether a pattern is slow, or misses what folding
-// changes, is for [match.Lint].
+// Compile checks rules and makes a set. It fails if any rule is not usable, and the error names
+// every such rule by its position. [match.Lint] finds patterns that are slow, or that miss what
+// folding changes.
 func Compile(list []Rule) (*Rules, error) {
 	r := &Rules{list: slices.Clone(list)}
 	var errs []error
@@ -159,8 +158,8 @@ func Compile(list []Rule) (*Rules, error) {
 // List returns the rules of the set. It must not be changed.
 func (r *Rules) List() []Rule { return r.list }
 
-// facts are what is asked of a call as a whole, found out once: a call may have
-// thousands of effects.
+// facts are what conditions ask about the call as a whole. They are computed once, because a call
+// may have thousands of effects.
 type facts struct {
 	effects []effect.Effect
 	kinds   uint32
@@ -184,7 +183,7 @@ func (f *facts) of(effects []effect.Effect) {
 	}
 }
 
-// makes notes what is written in temporary folders and in the project.
+// makes notes a file that is written in a temporary folder or in the project.
 func (f *facts) makes(e *effect.Effect, at places.Place) {
 	if e.Kind != effect.Write || e.Bits != 0 || effect.Moves(e) || at&(places.Temp|places.Project) == 0 ||
 		at&(places.Whole|places.Git|places.System) != 0 {
@@ -196,7 +195,7 @@ func (f *facts) makes(e *effect.Effect, at places.Place) {
 	f.made[e.Target] = e.By
 }
 
-// find appends what the conditions find of the i-th effect of a call.
+// find appends what the conditions find about the i-th effect of a call.
 func (r *Rules) find(to []finding, i int, call *facts, at places.Place) []finding {
 	e := &call.effects[i]
 	b := &r.byKind[e.Kind]
@@ -211,7 +210,7 @@ func (r *Rules) find(to []finding, i int, call *facts, at places.Place) []findin
 	return to
 }
 
-// written are the letters of an effect's texts.
+// written has the letters of an effect's texts.
 type written struct{ target, by, what letters }
 
 func findIn(list []compiled, to []finding, start, i int, call *facts, has *written, at places.Place) []finding {
@@ -220,7 +219,7 @@ func findIn(list []compiled, to []finding, start, i int, call *facts, has *writt
 		if !c.holds(&call.effects[i], has, at, call.kinds) || c.looksAround() && !c.among(call) {
 			continue
 		}
-		// A rule finds an effect once, by the condition that says most.
+		// A rule finds an effect once, by its most specific condition.
 		if k := slices.IndexFunc(to[start:], func(f finding) bool { return f.rule == c.rule }); k >= 0 {
 			to[start+k].says = max(to[start+k].says, c.says)
 		} else {
@@ -230,9 +229,9 @@ func findIn(list []compiled, to []finding, start, i int, call *facts, has *writt
 	return to
 }
 
-// stricter reports whether a finding goes before another: by what becomes of the
-// call, then the surer, then the one that says more, then by name, so that the
-// order of rules does not count. Where nobody can be asked is stricter.
+// stricter reports whether a finding outranks another: by decision, then by severity, confidence and
+// specificity. The id comes last, so that the order of rules does not matter. A denial without
+// appeal is stricter than one with.
 func stricter(a, b *finding) bool {
 	x, y := a.rule, b.rule
 	final := func(r *Rule) int {
@@ -253,7 +252,7 @@ func at(p approver.Position) string {
 	return p.String() + ": "
 }
 
-// Check says what is wrong with the condition.
+// Check returns what is wrong with the condition.
 func (c Condition) Check() error {
 	_, err := c.compile()
 	return err
@@ -290,7 +289,7 @@ func (c Condition) compile() (compiled, error) {
 	return out, errors.Join(errs...)
 }
 
-// bitsOf adds up the bits of words, and errors for those that have none.
+// bitsOf combines the bits of words, and adds an error for each unknown word.
 func bitsOf[T ~uint8 | ~uint16 | ~uint32 | ~uint64](errs *[]error, kind string, words []string,
 	of func(string) (T, bool), all func() []string) (bits T) {
 	for _, word := range words {
@@ -303,8 +302,8 @@ func bitsOf[T ~uint8 | ~uint16 | ~uint32 | ~uint64](errs *[]error, kind string, 
 	return bits
 }
 
-// says is how much a condition names, for the choice between equal findings: the
-// very program, thing or target counts more than what they are like.
+// says is how specific a condition is, for the choice between otherwise equal findings. A named
+// program, thing or target counts more than a property.
 func (c *Condition) says() (n int) {
 	for _, list := range [][]string{c.By, c.What, c.Targets} {
 		if len(list) > 0 {
@@ -328,11 +327,11 @@ func (c *Condition) says() (n int) {
 	return n
 }
 
-// looksAround reports whether the condition is about the rest of a call too.
+// looksAround reports whether the condition is also about the rest of the call.
 func (c *compiled) looksAround() bool { return len(c.reads) > 0 || c.readsAt != 0 || c.moreThan > 0 }
 
-// among reports whether the rest of a call is as the condition wants it: what it
-// reads, and of how many things there are such effects.
+// among reports whether the rest of a call matches the condition: what it reads, and how many such
+// effects it has.
 func (c *compiled) among(call *facts) bool {
 	if holds, known := call.among[c]; known {
 		return holds
@@ -353,7 +352,8 @@ func (c *compiled) among(call *facts) bool {
 	return call.among[c]
 }
 
-// holds reports whether a condition holds for an effect at a place.
+// holds reports whether a condition holds for an effect at a place; all are the kinds of the call's
+// effects.
 func (c *compiled) holds(e *effect.Effect, has *written, at places.Place, all uint32) bool {
 	return (c.places == 0 || at&c.places != 0) && at&c.never == 0 &&
 		e.Bits&c.how == c.how && e.Bits&c.without == 0 &&

@@ -14,10 +14,9 @@ import (
 	"approver.example/reflexcore/memory"
 )
 
-// Told takes texts in what a call returned that speak to a model. A later call that
-// names what they name, and does more than look, is asked about. An error means that
-// this is not remembered: the model should not read the texts then. Without a memory
-// nothing is remembered, which is an error too.
+// Told remembers the names in texts that a call returned and that speak to a model. A later call
+// that uses one of these names, and does more than read, becomes a question. After an error, or
+// without a memory, the model should not read the texts.
 func (e *Engine) Told(ctx context.Context, call approver.ToolCall, texts []string) error {
 	past := e.recall(ctx, call)
 	if past == nil {
@@ -45,7 +44,7 @@ func (e *Engine) Told(ctx context.Context, call approver.ToolCall, texts []strin
 	return nil
 }
 
-// obeys finds a call that does something with what a text named that a tool returned.
+// obeys finds a call that uses a name from a text that a tool returned and that speaks to a model.
 func (j *judgment) obeys() {
 	if j.call.Past == nil || j.onlyReads() {
 		return
@@ -102,7 +101,7 @@ func (j *judgment) onlyReads() bool {
 	return true
 }
 
-// wordsOf are the names and other words of a text.
+// wordsOf splits a text into names and other words.
 func wordsOf(text string) []string {
 	return strings.FieldsFunc(text, func(r rune) bool {
 		return r < 0x80 && (r < '0' || r > '9') && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z') &&
@@ -116,8 +115,8 @@ func nameHash(name string) uint64 {
 	return h.Sum64()
 }
 
-// demanded are the names in a word of a text that say what it wants: an address, the
-// host of one, a path that leads somewhere. Words that occur in any text are none.
+// demanded returns the names in a word of a returned text that point to something specific: an
+// address, its host, or a path. Words that occur in any text give none.
 func demanded(word string) []string {
 	word, scheme := bareWord(word)
 	if word == "" {
@@ -151,10 +150,10 @@ func demanded(word string) []string {
 	return nil
 }
 
-// commonFolders are where programs and devices are that honest calls name all day.
+// commonFolders are paths that honest calls name all the time.
 var commonFolders = []string{"/bin/", "/usr/bin/", "/usr/local/bin/", "/dev/", "/proc/self/"}
 
-// fileEndings are those of files that have the look of a host.
+// fileEndings are file extensions that could be mistaken for a top-level domain.
 var fileEndings = func() map[string]bool {
 	m := map[string]bool{}
 	for w := range strings.FieldsSeq("md txt json js ts jsx tsx mjs cjs py go yml yaml sh bash html htm css toml lock " +
@@ -165,7 +164,7 @@ var fileEndings = func() map[string]bool {
 	return m
 }()
 
-// bareWord takes the scheme and what does not belong to a name from a word.
+// bareWord strips the scheme and trailing punctuation from a word.
 func bareWord(word string) (rest string, scheme bool) {
 	if i := strings.Index(word, "://"); i >= 0 {
 		word, scheme = word[i+3:], true
@@ -173,7 +172,7 @@ func bareWord(word string) (rest string, scheme bool) {
 	return strings.TrimRight(word, ".:,/-+"), scheme
 }
 
-// hosts are the address, its host and its user.
+// hosts returns the host of an address, and the address if it has a path.
 func hosts(address string) []string {
 	host, _, path := strings.Cut(address, "/")
 	if i := strings.LastIndexByte(host, '@'); i >= 0 {
@@ -190,7 +189,7 @@ func hosts(address string) []string {
 	return names
 }
 
-// long is a name that is long enough to say something.
+// long returns the name if it is long enough to be specific.
 func long(name string) []string {
 	if len(name) < 4 {
 		return nil
@@ -198,8 +197,8 @@ func long(name string) []string {
 	return []string{name}
 }
 
-// used are the names in a word of a call: of an address its host, of a path all its
-// ends, because a text may name it from elsewhere.
+// used returns the names in a word of a call: the host of an address, and each suffix of a path,
+// because the text may name it relative to another folder.
 func used(word string) []string {
 	word, _ = bareWord(word)
 	names := append(hosts(word), word)

@@ -15,13 +15,13 @@ import (
 	"approver.example/reflexcore/wordset"
 )
 
-// tripsText has the rules of the tripwire, without conditions: what it finds is put into their
-// words.
+// tripsText has the rules of the tripwire, which have no conditions. The tripwire uses their reasons
+// and cures for its findings.
 //
 //go:embed trips.txt
 var tripsText string
 
-// tripRules are these rules, and ruleOf those of the detectors.
+// tripRules are these rules, and ruleOf maps detectors to their ids.
 var tripRules, ruleOf = func() (rules []Rule, of map[string]string) {
 	of = map[string]string{}
 	for heading, text := range wordset.Table(tripsText) {
@@ -36,7 +36,7 @@ var tripRules, ruleOf = func() (rules []Rule, of map[string]string) {
 	return rules, of
 }()
 
-// decidedTrips are the rules of the tripwire with each decision that it may come to.
+// decidedTrips has the rules of the tripwire for each decision.
 var decidedTrips = func() (out [approver.Pass][]Rule) {
 	for d := range out {
 		for _, r := range tripRules {
@@ -50,7 +50,7 @@ var decidedTrips = func() (out [approver.Pass][]Rule) {
 	return out
 }()
 
-// tripRule is a rule of the tripwire with a decision.
+// tripRule returns a rule of the tripwire with a decision.
 func tripRule(id string, d approver.Decision) *Rule {
 	for i := range decidedTrips[d] {
 		if r := &decidedTrips[d][i]; r.ID == id {
@@ -68,9 +68,8 @@ type trip struct {
 	parts []tripwire.Part
 }
 
-// trip is the tripwire: how the call is written, what it says to a model, and
-// whether it reaches for approver itself. It comes after the match, because it
-// looks at the effects.
+// trip runs the tripwire: how the call is written, what it says to a model, and whether it attacks
+// approver itself. It comes after match, because it uses the places of effects.
 func (e *Engine) trip(j *judgment) {
 	form := tripwire.Form{Odd: j.call.Odd, OddName: j.call.OddName, Layers: j.call.Layered}
 	form.Encoded, form.Acts = j.encoded(), j.call.Acts()
@@ -110,7 +109,7 @@ func (e *Engine) trip(j *judgment) {
 	}
 }
 
-// tripped adds the finding of parts, if they score enough together.
+// tripped adds a finding for parts that score high enough together.
 func (j *judgment) tripped(parts []tripwire.Part) {
 	score := tripwire.Combine(parts)
 	d := tripwire.Decide(score)
@@ -130,7 +129,7 @@ func (j *judgment) put(t trip) {
 	j.findings = append(j.findings, finding{rule: t.rule, effect: -1, layer: -1})
 }
 
-// tripOf is what the tripwire saw for a finding; nil: the finding is a rule's.
+// tripOf returns the trip of a finding, or nil if the finding is not by the tripwire.
 func (j *judgment) tripOf(f finding) *trip {
 	for i := range j.trips {
 		if j.trips[i].rule == f.rule {
@@ -140,7 +139,7 @@ func (j *judgment) tripOf(f finding) *trip {
 	return nil
 }
 
-// encoded is how many encodings lie in one another in what was decoded and runs.
+// encoded returns how many nested encodings the decoded and executed text had.
 func (j *judgment) encoded() int {
 	runs := false
 	for i := range j.call.Effects {
@@ -158,8 +157,8 @@ func (j *judgment) encoded() int {
 	return depth
 }
 
-// standing says how much a text for models counts where the call puts it: more in
-// files that agents obey, less in tests and documents on the subject.
+// standing returns the weight of a text for models, depending on where the call writes it: more in
+// files that agents obey, less in tests and documents about such texts.
 func (j *judgment) standing(known *places.Cache) float64 {
 	factor := 1.0
 	for i := range j.call.Effects {
@@ -177,8 +176,7 @@ func (j *judgment) standing(known *places.Cache) float64 {
 	return factor
 }
 
-// subjects are words in the names of files that have such texts in them because
-// they are about them.
+// subjects are words in the names of files that are about such texts.
 var subjects = map[string]bool{
 	"test": true, "tests": true, "testdata": true, "fixture": true, "fixtures": true, "spec": true, "specs": true,
 	"injection": true, "injections": true, "jailbreak": true, "jailbreaks": true, "security": true, "redteam": true,
@@ -205,7 +203,7 @@ func ascii(s string) bool {
 	return true
 }
 
-// partsText is a line for people on what the tripwire saw.
+// partsText lists the parts on one line, for people.
 func (t *trip) partsText() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "score %.2f", t.score)
@@ -215,7 +213,7 @@ func (t *trip) partsText() string {
 	return b.String()
 }
 
-// selfProtect looks for attempts on approver itself.
+// selfProtect looks for attacks on approver itself.
 func (e *Engine) selfProtect(j *judgment) (approver.Decision, string) {
 	c := &j.self
 	*c = selfprotect.Check{
@@ -231,5 +229,5 @@ func (e *Engine) selfProtect(j *judgment) (approver.Decision, string) {
 	return d, what
 }
 
-// toldRule is the rule for a call that does what a result demanded.
+// toldRule is the rule about a call that does what a result demanded.
 const toldRule = "tripwire.told"

@@ -8,9 +8,9 @@ import (
 	"approver.example/reflexcore/effect"
 )
 
-// This file is stage 10: what becomes of a call, and why.
+// This file is stage 10: the verdict and its reason.
 
-// verdict is stage 10: the strictest finding counts.
+// verdict returns the verdict of the strictest finding.
 func (e *Engine) verdict(j *judgment) (v approver.Verdict) {
 	var best *finding
 	for i := range j.findings {
@@ -54,7 +54,7 @@ func add(list []string, text string) []string {
 	return append(list, text)
 }
 
-// reason is one sentence for the agent: what was seen, and what to do instead.
+// reason returns one sentence for the agent: what was found, and what to do instead.
 func (j *judgment) reason(r *Rule, f finding) string {
 	text := r.Reason
 	if r.Layer == ProjectLayer {
@@ -75,7 +75,7 @@ func (j *judgment) reason(r *Rule, f finding) string {
 	return text
 }
 
-// detail is for people: what leads to the finding.
+// detail returns what led to the finding, for people.
 func (j *judgment) detail(f finding) string {
 	if f.effect < 0 {
 		if t := j.tripOf(f); t != nil {
@@ -94,7 +94,7 @@ func (j *judgment) detail(f finding) string {
 	return effect.Short(text)
 }
 
-// sources are the effects that the taint of an effect came from.
+// sources returns the indices of the effects that tainted an effect.
 func (j *judgment) sources(i int) []int {
 	var out []int
 	taint := j.call.Effects[i].Taint
@@ -109,7 +109,7 @@ func (j *judgment) sources(i int) []int {
 	return out
 }
 
-// loadedBy says which file an effect comes from.
+// loadedBy names the loaded file that an effect comes from.
 func (j *judgment) loadedBy(i int) string {
 	for _, l := range j.call.Loaded {
 		if i >= l.From && i < l.To && j.call.Effects[i].Target != l.File {

@@ -9,19 +9,18 @@ import (
 	"approver.example/reflexcore/shell"
 )
 
-// A Walk is what a call would run and do, for those who bind an approval to it.
+// A Walk is what a call would run and do. An approval is bound to it.
 type Walk struct {
-	// Steps are the simple commands that would run, also those in payloads. A step
-	// comes after the one that leads to it.
+	// Steps are the simple commands that would run, including those in payloads. A step comes after
+	// the step that leads to it.
 	Steps []shell.Step
-	// Effects are what they do. The step of an effect is an index of Steps, or less
-	// than 0.
+	// Effects are what the steps do. An effect's Step is an index of Steps, or negative.
 	Effects []effect.Effect
 }
 
-// Walk returns what a call would run and do. It looks at the call alone and at no
-// rule, and remembers nothing: the same call has the same walk. A call that the
-// engine cannot walk is an error, and never an empty walk.
+// Walk returns what a call would run and do. It depends on the call alone, not on rules or memory:
+// the same call has the same walk. A call that the engine cannot walk gives an error, never an empty
+// walk.
 func (e *Engine) Walk(call approver.ToolCall) (walk Walk, err error) {
 	defer func() {
 		if p := recover(); p != nil {
