@@ -1,9 +1,9 @@
-// Package analysis finds out what a call would do, before anybody judges it.
+// Package analysis finds out what a call would do, before it is judged.
 //
-// A [Call] is read from top to bottom in read.go: its command by one walk of package shell,
-// another tool by its arguments, and each payload that is found on the way. Read
-// analyzer.go, call.go and read.go; languages.go hands code of other languages to the walk,
-// and files.go looks at the files that a call names.
+// A [Call] is read from top to bottom in read.go: a command by one walk of package shell, another
+// tool by its arguments, and then each payload that was found on the way. Read analyzer.go, call.go
+// and read.go first. languages.go connects the readers of other languages to the walk, and files.go
+// looks at the files that a call names.
 package analysis
 
 import (
@@ -18,7 +18,7 @@ import (
 	"approver.example/reflexcore/tools"
 )
 
-// Limits bound the analysis of one call. A field that is zero has its default.
+// Limits bound the analysis of one call. A zero field has its default.
 type Limits struct {
 	Shell  shell.Limits
 	Code   code.Limits
@@ -27,7 +27,7 @@ type Limits struct {
 	Tools  tools.Limits
 }
 
-// An Analyzer finds out what calls would do. It can be shared.
+// An Analyzer finds out what calls would do. It is safe for concurrent use.
 type Analyzer struct {
 	Shell   shell.Analyzer
 	Limits  Limits
@@ -37,5 +37,5 @@ type Analyzer struct {
 	aliases filenames.Cache
 }
 
-// On puts it on another file system.
+// On makes the analyzer read another file system.
 func (z *Analyzer) On(d disk.Disk) { z.Files, z.Git = d, &gitrepo.Reader{Disk: d} }

@@ -14,7 +14,7 @@ import (
 	"approver.example/reflexcore/tools"
 )
 
-// An Call is one call, and what it would do.
+// A Call is one call, and what it would do.
 type Call struct {
 	Analyzer *Analyzer
 	ToolCall approver.ToolCall
@@ -22,18 +22,18 @@ type Call struct {
 	Text     string // what is matched: the command, or the arguments of another tool
 	Layers   []decode.Layer
 
-	// How it is analysed.
+	// How it is analyzed.
 	Explain bool                            // the steps are wanted
 	Sure    bool                            // nothing that is only suspected to run is analysed
 	Binds   bool                            // it is for those who bind an approval: files that are loaded are said, too
 	label   func(string, bool) effect.Taint // of what is read; nil: nothing has one
 	Past    *memory.Past                    // nil: nothing is remembered
 
-	// What is known of the disk.
+	// What is known about the disk.
 	Links disk.Links
 	Names filenames.Finder
 
-	// What it would do.
+	// The result: what the call would do.
 	Effects  []effect.Effect
 	Steps    []shell.Step    // with explain, or where git may run: the commands that run, of the command and of payloads
 	Left     []shell.File    // what the call leaves in files
@@ -43,7 +43,7 @@ type Call struct {
 	Loaded   []Loaded        // of skills, commands and agents
 	Other    tools.Result    // of a tool that is no shell
 
-	// How the texts were written that run.
+	// How the executed texts were written.
 	Odd     shell.Oddity
 	OddName string
 	Layered int
@@ -53,13 +53,13 @@ type Call struct {
 	trees  shell.Trees  // of the texts of both
 }
 
-// A Loaded file, and the effects that it led to.
+// A Loaded file, and the range of effects that it caused.
 type Loaded struct {
 	File     string
 	From, To int
 }
 
-// Forget drops what the call was, and keeps the memory.
+// Forget resets the call, and keeps the allocated memory.
 func (a *Call) Forget() {
 	clear(a.Effects)
 	clear(a.Layers)
@@ -74,8 +74,7 @@ func (a *Call) Forget() {
 	}
 }
 
-// labelled labels what a tool that is no shell reads, and with it what it sends and
-// writes.
+// labelled adds labels to what a tool other than a shell reads, and so to what it sends and writes.
 func (a *Call) labelled(effects []effect.Effect) {
 	if a.label == nil {
 		return
@@ -97,9 +96,9 @@ func (a *Call) labelled(effects []effect.Effect) {
 	}
 }
 
-// tainted brings in what earlier calls left in the files of a tool that is no
-// shell, and notes what such a tool leaves: one that fetches and writes saves
-// what it fetched, one that reads and writes copies.
+// tainted adds the taint that earlier calls left in files that a tool other than a shell reads. It
+// also notes the taint of what the tool writes: a tool that fetches and writes saves what it
+// fetched, and one that reads and writes copies.
 func (a *Call) tainted(effects []effect.Effect) {
 	if a.Past == nil {
 		return
@@ -132,8 +131,8 @@ func leftBy(target string, taint effect.Taint) shell.File {
 	return shell.File{Path: target, Taint: taint}
 }
 
-// Leaves is what the call leaves in files. A working directory, and a folder above
-// it, is never as a whole what came from somewhere.
+// Leaves returns the files that the call leaves with a taint. The working directory and the folders
+// above it are never tainted as a whole.
 func (a *Call) Leaves() []memory.File {
 	var out []memory.File
 	for _, f := range a.Left {

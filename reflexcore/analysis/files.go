@@ -11,10 +11,10 @@ import (
 	"approver.example/reflexcore/patches"
 )
 
-// unseenCode is what the effect of code that no hook sees is called in rules.
+// unseenCode is the What of effects of code that no hook sees.
 const unseenCode = "unseen-code"
 
-// Unseen notes that the call leaves or loads code that no hook sees.
+// Unseen records that the call leaves or loads code that no hook sees.
 func (a *Call) Unseen(file string) {
 	for i := range a.Effects {
 		if e := &a.Effects[i]; e.Kind == effect.Persist && e.What == unseenCode && e.Target == file {
@@ -25,8 +25,8 @@ func (a *Call) Unseen(file string) {
 		effect.Effect{Kind: effect.Persist, What: unseenCode, Target: file, By: a.ToolCall.Tool, Step: -1})
 }
 
-// Listed are the names in a folder from which something is loaded. Where there is a folder
-// whose names cannot be read, or are too many, the call is a question.
+// Listed returns the names in a folder from which something is loaded. If the folder exists and
+// cannot be listed, or has too many names, the call becomes a question.
 func (a *Call) Listed(dir string) ([]string, bool) {
 	names, err := a.Analyzer.Files.ReadDir(dir, disk.MaxListed)
 	if err == nil {
@@ -38,12 +38,12 @@ func (a *Call) Listed(dir string) ([]string, bool) {
 	return nil, false
 }
 
-// ExecutedSkill is the effect that binds an approval to a file with its commands.
+// ExecutedSkill returns the effect that binds an approval to a file and its commands.
 func ExecutedSkill(file string) effect.Effect {
 	return effect.Effect{Kind: effect.Exec, Target: file, By: "file " + file, Step: -1}
 }
 
-// TextOf is what a file has in it: what the call writes there, or what lies on the disk.
+// TextOf returns the content of a file: what the call writes there, or what is on the disk.
 func (a *Call) TextOf(file string) (string, bool) {
 	for _, t := range a.Texts {
 		if t.Path == file {
@@ -61,7 +61,7 @@ func (a *Call) TextOf(file string) (string, bool) {
 	return string(b), err == nil
 }
 
-// PatchReader reads the differences of the call.
+// PatchReader returns a reader of the patches in the call.
 func (a *Call) PatchReader() patches.Reader {
 	return patches.Reader{
 		Disk: a.Analyzer.Files, Links: &a.Links, Names: &a.Names, Shell: a.ToolCall.Command != "", Text: a.Text,
@@ -69,16 +69,16 @@ func (a *Call) PatchReader() patches.Reader {
 	}
 }
 
-// RunsGit reports whether git may be a word of the call's command.
+// RunsGit reports whether the call's command may run git.
 func (a *Call) RunsGit() bool {
 	return a.ToolCall.Command != "" && strings.Contains(Unquoted.Replace(a.Text), "git")
 }
 
-// Unquoted drops what may stand in a word and not count.
+// Unquoted removes quotes and backslashes.
 var Unquoted = strings.NewReplacer("'", "", `"`, "", `\`, "")
 
-// promptRuns notes what a text that agents load runs, and reports whether it is judged as the
-// command that it is.
+// promptRuns records the effect of a text that agents load and that runs something. It reports
+// whether the text must also be judged as a command.
 func (a *Call) promptRuns(p *effect.Payload) bool {
 	if a.onlyRead(p.Path) {
 		return false
@@ -89,8 +89,8 @@ func (a *Call) promptRuns(p *effect.Payload) bool {
 	return p.Lang != ""
 }
 
-// onlyRead reports whether a text is one beside a skill, which is read as any file is: Claude
-// Code runs the commands of the SKILL.md alone.
+// onlyRead reports whether a file lies beside a SKILL.md and is only read. Claude Code runs the
+// commands of the SKILL.md alone.
 func (a *Call) onlyRead(p string) bool {
 	at := strings.LastIndex(p, "/.claude/skills/")
 	if at < 0 || !effect.IsKnown(p) || strings.ContainsAny(p, "*?[") || strings.EqualFold(path.Base(p), "skill.md") {
@@ -101,10 +101,11 @@ func (a *Call) onlyRead(p string) bool {
 		!content.IsPlugin(a.Analyzer.Files, p)
 }
 
-// besideSkill finds a text beside the SKILL.md of a skill, where no plugin has its texts.
+// besideSkill matches texts beside the SKILL.md of a skill, in folders where no plugin has its
+// commands.
 var besideSkill = regexp.MustCompile(`^[^/]+/(?:(?:references?|docs|examples|assets|resources|templates)/)?[^/]+\.md$`)
 
-// pluginFile is the file of a plugin whose content was read by another path.
+// pluginFile returns the plugin file whose content was read by another path.
 func (a *Call) pluginFile(as string) string {
 	for _, folder := range [...]string{"/.claude/commands/", "/.claude-plugin/"} {
 		if dir, name, ok := strings.Cut(as, folder); ok {
@@ -117,14 +118,14 @@ func (a *Call) pluginFile(as string) string {
 	return as
 }
 
-// tellingGit finds a command of git that only tells something, however the repository is.
+// tellingGit matches git commands that only print, whatever the repository contains.
 var tellingGit = regexp.MustCompile(`^git (?:(?:status|diff|log|show)(?: ` +
 	`(?:-\d{1,3}|-s|-b|--short|--branch|--porcelain|--stat|--staged|--cached|--name-only|` +
 	`--name-status|--oneline|--no-color|--graph|@|(?:origin/)?(?:HEAD|main|master)(?:[~^]\d{0,3})?(?:\.{2,3}(?:HEAD|@))?))*|` +
 	`branch(?: --show-current| -a| -v)?|rev-parse(?: --abbrev-ref| --short| --show-toplevel)?(?: HEAD)?|remote -v)$`)
 
-// tellsOnly reports whether a payload is a command of a text that only tells something. It stands
-// in many texts, such as those that commit.
+// tellsOnly reports whether a payload is a command that only prints. Many texts have such commands,
+// for example texts about commits.
 func tellsOnly(p *effect.Payload) bool {
 	return p.Lang == effect.Shell && strings.HasPrefix(p.Why, "a command in ") && tellingGit.MatchString(p.Text)
 }

@@ -15,7 +15,7 @@ import (
 	"approver.example/reflexcore/sqltext"
 )
 
-// Init makes it one of the machine's file system.
+// Init makes an analyzer of the machine's file system.
 func (z *Analyzer) Init(table *grammar.Table, l Limits) {
 	z.Limits, z.Paths = l, places.NewCache()
 	z.On(disk.OS{})
@@ -23,7 +23,7 @@ func (z *Analyzer) Init(table *grammar.Table, l Limits) {
 		SQL: z.sql, Top: z.top}
 }
 
-// top is the root of the working tree in which a folder lies.
+// top returns the root of the working tree that contains a folder.
 func (z *Analyzer) top(dir string) string { return z.Git.Top(dir) }
 
 // decoded runs a decoder on a constant.
@@ -35,7 +35,7 @@ func (z *Analyzer) decoded(name, text string) (string, bool) {
 	return decode.Apply(name, text, limit)
 }
 
-// code hands what code in another language does to the walk of the shell.
+// code reads code in another language and yields the findings to the walk of the shell.
 func (z *Analyzer) code(lang, src string, args []string, ctx shell.Context, yield func(shell.Found) bool) {
 	switch {
 	case code.Language(lang) != "":
@@ -97,7 +97,7 @@ func (z *Analyzer) code(lang, src string, args []string, ctx shell.Context, yiel
 	})
 }
 
-// dataURL is the text of a URL of the scheme data. One that cannot be decoded is not known.
+// dataURL returns the content of a data URL, or an unknown text if it cannot be decoded.
 func dataURL(url string) string {
 	head, body, ok := strings.Cut(url, ",")
 	decoder := "url"
@@ -119,7 +119,7 @@ func isSQL(lang string) bool {
 	return false
 }
 
-// sql does the same for databases.
+// sql reads statements of a database and yields the findings.
 func (z *Analyzer) sql(dialect, src string, yield func(shell.Found) bool) {
 	stopped := false
 	effects := sqltext.Effects(nil, dialect, src, z.Limits.SQL, func(p effect.Payload) {
@@ -134,8 +134,7 @@ func (z *Analyzer) sql(dialect, src string, yield func(shell.Found) bool) {
 	}
 }
 
-// curlConfig reads the options of a configuration of curl as those of its
-// command line.
+// curlConfig reads a configuration of curl as if its options were on the command line.
 func curlConfig(src string, yield func(shell.Found) bool) {
 	words := []string{"curl"}
 	for line := range strings.Lines(src) {
@@ -159,7 +158,7 @@ func curlConfig(src string, yield func(shell.Found) bool) {
 	yield(shell.Found{Argv: words})
 }
 
-// sftpBatch reads what is sent by the commands of sftp and its like.
+// sftpBatch reads a batch of sftp commands.
 func sftpBatch(src string, yield func(shell.Found) bool) {
 	for line := range strings.FieldsFuncSeq(src, func(r rune) bool { return r == '\n' || r == ';' }) {
 		words := strings.Fields(line)

@@ -24,13 +24,13 @@ func (a *Call) Capture(engine *Analyzer, call approver.ToolCall) {
 	a.Names.Begin(a.Analyzer.Files, &a.Links, &a.Analyzer.aliases, &a.ToolCall, a.Around.Home, a.Text)
 }
 
-// Decode is stage 2: what is hidden in encodings.
+// Decode is stage 2: texts that are hidden in encodings.
 func (a *Call) Decode() {
 	a.Layers = decode.Layers(a.Layers, a.Text, a.Analyzer.Limits.Decode)
 }
 
-// Context is what the walk is told of the call. Label gives files their labels; nil: they
-// have none.
+// Context returns the context for the walk. label gives files their labels; nil means that they have
+// none.
 func (a *Call) Context(label func(string, bool) effect.Taint) shell.Context {
 	a.label = label
 	place := shell.Context{Dir: a.ToolCall.Dir, Env: a.ToolCall.Env, Label: label, Explain: a.Explain || a.RunsGit(),
@@ -41,7 +41,7 @@ func (a *Call) Context(label func(string, bool) effect.Taint) shell.Context {
 	return place
 }
 
-// ReadCommand is stages 3 to 7 for a shell: one parse and one walk.
+// ReadCommand is stages 3 to 7 for a shell command: one parse and one walk.
 func (a *Call) ReadCommand(place shell.Context) {
 	a.Analyzer.Shell.Analyze(a.ToolCall.Command, place, &a.Result)
 	a.form(&a.Result)
@@ -71,7 +71,7 @@ func (a *Call) ReadCommand(place shell.Context) {
 	}
 }
 
-// ReadTool is the meaning of the arguments, for another tool.
+// ReadTool reads the arguments of a tool that is no shell.
 func (a *Call) ReadTool(place shell.Context) {
 	a.Other = tools.Effects(a.ToolCall, a.Analyzer.Limits.Tools, a.Analyzer.Files)
 	a.labelled(a.Other.Effects)
@@ -82,8 +82,8 @@ func (a *Call) ReadTool(place shell.Context) {
 	}
 }
 
-// ReadHidden looks at what was found encoded, where something runs that is not known: it may
-// be that.
+// ReadHidden reads the decoded texts if the call runs something that is not known: it may be one of
+// them.
 func (a *Call) ReadHidden(place shell.Context) {
 	if a.Sure || !a.Hidden() {
 		return
@@ -94,7 +94,7 @@ func (a *Call) ReadHidden(place shell.Context) {
 	}
 }
 
-// take adds the effects of the payload that was analysed last.
+// take adds the effects of the payload that was read last.
 func (a *Call) take(bits effect.Bits, taint effect.Taint) {
 	a.Left = append(a.Left, a.part.Files...)
 	if bits&effect.Later == 0 {
@@ -126,7 +126,7 @@ func (a *Call) take(bits effect.Bits, taint effect.Taint) {
 	}
 }
 
-// Payload analyses what another tool runs, or leaves to be run.
+// Payload reads what another tool runs, or leaves to be run.
 func (a *Call) Payload(p effect.Payload, place shell.Context) {
 	if p.Later && p.Path != "" && content.IsPrompt(p.Path) && a.Analyzer.Paths.Classify(p.Path).Prompts() {
 		if !a.promptRuns(&p) {
@@ -158,7 +158,7 @@ func (a *Call) Payload(p effect.Payload, place shell.Context) {
 	a.take(bits, 0)
 }
 
-// form keeps how a text was written that was walked.
+// form records how an executed text was written.
 func (a *Call) form(r *shell.Result) {
 	a.Odd |= r.Odd
 	if a.OddName == "" {
@@ -167,7 +167,7 @@ func (a *Call) form(r *shell.Result) {
 	a.Layered = max(a.Layered, r.Layers)
 }
 
-// Hidden reports whether something runs of which not all is known.
+// Hidden reports whether the call runs something that is not fully known.
 func (a *Call) Hidden() bool {
 	for i := range a.Effects {
 		if e := &a.Effects[i]; e.Kind == effect.Opaque ||
@@ -178,7 +178,7 @@ func (a *Call) Hidden() bool {
 	return false
 }
 
-// Acts reports whether the call does more than look.
+// Acts reports whether the call does more than read.
 func (a *Call) Acts() bool {
 	for i := range a.Effects {
 		switch e := &a.Effects[i]; e.Kind {

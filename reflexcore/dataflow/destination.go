@@ -15,10 +15,10 @@ import (
 	"approver.example/reflexcore/urls"
 )
 
-// destination names where an effect sends data to or fetches it from, so that it can
-// be known again: a host, or for what has no address, what does it and where; at -1
-// the server of the tool. Empty is one that cannot be known again. fresh says that it
-// has to be so now, and not some seconds ago.
+// destination names where an effect sends data to or fetches it from, so that later calls can be
+// compared with it: a host, or if there is no address, the program and its folder. For index -1 it
+// is the server of the tool. It is empty if the destination cannot be named. fresh means that a name
+// from some seconds ago must not be used.
 func (f *Flow) destination(i int, fresh bool) string {
 	if i < 0 {
 		server, _ := ofServer(f.call.ToolCall.Tool)
@@ -43,7 +43,7 @@ func (f *Flow) destination(i int, fresh bool) string {
 	return strings.ToLower(ef.By) + " to " + target
 }
 
-// destinations are all that the call uses.
+// destinations returns all destinations of the call.
 func (f *Flow) destinations() (out []string) {
 	const most = 32
 	for i := range f.call.Effects {
@@ -59,21 +59,21 @@ func (f *Flow) destinations() (out []string) {
 	return out
 }
 
-// A Cache keeps the remotes that were read last. It can be shared.
+// A Cache keeps the git remotes that were read last. It is safe for concurrent use.
 type Cache struct{ last atomic.Pointer[gitRemotes] }
 
-// gitRemotes are those of git in a folder, as they were read last.
+// gitRemotes are the remotes of a folder, as they were read last.
 type gitRemotes struct {
 	dir  string
 	at   time.Time // by the calls' clock
 	urls map[string]string
 }
 
-// remotesFor is how long they count where it does no harm if they have changed.
+// remotesFor is how long they are used where a change in between does no harm.
 const remotesFor = 10 * time.Second
 
-// remote is the address of a remote of git: its name can be turned to another one.
-// What is no remote is a branch, and goes where the only remote is.
+// remote returns the address of a git remote; a remote can be pointed to another address while its
+// name stays. A name that is no remote is a branch, which goes to the only remote.
 func (f *Flow) remote(name string, fresh bool) string {
 	if strings.Contains(f.call.Text, "remote") || strings.Contains(f.call.Text, "config") ||
 		strings.Contains(strings.ToLower(f.call.Text), "insteadof") {
@@ -99,8 +99,8 @@ func (f *Flow) remote(name string, fresh bool) string {
 	return ""
 }
 
-// addedLabel is the label of the files that the call puts into a repository by name.
-// Of a folder, [Engine.pushedLabel] looks at the files by themselves.
+// addedLabel returns the label of the files that the call adds to a repository by name. For folders,
+// pushedLabel checks the single files.
 func (f *Flow) addedLabel() flow.Label {
 	out := flow.Public
 	for i := range f.call.Effects {
@@ -116,13 +116,13 @@ func (f *Flow) addedLabel() flow.Label {
 	return out
 }
 
-// intoRepository reports whether what a program reads goes into a repository.
+// intoRepository reports whether a program adds what it reads to a repository.
 func intoRepository(by string) bool {
 	return by == "git add" || by == "git commit" || by == "git stash" || by == "git stage"
 }
 
-// repositoryLabel is what a repository is remembered by into which labelled files
-// were put: a file with the label, its own folder.
+// repositoryLabel returns the folder of a repository with the label of the files that the call adds
+// to it, for the memory.
 func (f *Flow) repositoryLabel() []memory.File {
 	if f.Policy == nil {
 		return nil
@@ -135,9 +135,8 @@ func (f *Flow) repositoryLabel() []memory.File {
 		Taint: l.Taint()}}
 }
 
-// pushedLabel is the label of what a push publishes: of labelled files that were put
-// into the repository by name, and of those in its folder that git is not told to
-// ignore.
+// pushedLabel returns the label of what a push publishes: labeled files that were added to the
+// repository by name, and labeled files in its folder that git does not ignore.
 func (f *Flow) pushedLabel() flow.Label {
 	out := f.addedLabel()
 	if f.call.Past == nil {

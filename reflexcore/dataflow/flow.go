@@ -1,9 +1,9 @@
-// Package dataflow finds which data a call carries to which sinks, and what its session
-// has seen before. Package flow has the labels and the matrix.
+// Package dataflow finds out which data a call carries to which sinks, and what its session has read
+// before. Package flow has the labels and the matrix.
 //
-// [Flow.Judge] in flow.go goes through the effects of a call; sinks.go says what their
-// sinks are, destination.go where data is sent, and ownservice.go which secrets go to the
-// service that they are of.
+// [Flow.Judge] in flow.go goes through the effects of a call. sinks.go maps effects to sinks,
+// destination.go names where data is sent, and ownservice.go finds secrets that go to their own
+// service.
 package dataflow
 
 import (
@@ -20,13 +20,13 @@ import (
 	"approver.example/reflexcore/urls"
 )
 
-// Flow is what is known of one call's information flow.
+// A Flow is the information flow of one call.
 type Flow struct {
 	Policy *flow.Policy // nil: off
 	call   *analysis.Call
 	cache  *Cache
 
-	// Of the match.
+	// Set by Judge.
 	places   []places.Place // of the effects
 	placed   uint32         // the kinds of effects whose places were looked at
 	excepted []int          // the effects that people made an exception for
@@ -46,7 +46,7 @@ type Flow struct {
 	Findings []flow.Finding
 }
 
-// Begin takes the policy in force, and the sources of a project, for a call.
+// Begin starts a call with the policy in force and the project's own sources.
 func (f *Flow) Begin(call *analysis.Call, policy *flow.Policy, own flow.Sources, cache *Cache) {
 	f.Policy, f.reads, f.call, f.cache = policy, flow.Public, call, cache
 	if f.Policy == nil || f.Policy.Mode == flow.Off {
@@ -56,12 +56,12 @@ func (f *Flow) Begin(call *analysis.Call, policy *flow.Policy, own flow.Sources,
 	f.home, f.known, f.own = call.Around.Home, call.Analyzer.Paths, own
 }
 
-// Forget drops the call, and keeps the memory.
+// Forget resets the flow, and keeps the allocated memory.
 func (f *Flow) Forget() {
 	*f = Flow{Findings: f.Findings[:0], labeler: f.labeler}
 }
 
-// Labels returns what gives files their labels; nil if there are none.
+// Labels returns the function that labels files; nil if there are no labels.
 func (f *Flow) Labels() func(string, bool) effect.Taint {
 	if f.Policy == nil {
 		return nil
@@ -72,7 +72,7 @@ func (f *Flow) Labels() func(string, bool) effect.Taint {
 	return f.labeler
 }
 
-// label is the label of a file's content, as bits.
+// label returns the label of a file's content, as bits.
 func (f *Flow) label(p string, secret bool) effect.Taint {
 	if f.Policy == nil {
 		return 0
@@ -177,7 +177,7 @@ func (f *Flow) Judge(at []places.Place, placed uint32, excepted []int) {
 	f.byName()
 }
 
-// sends judges data that leaves the machine, if it does.
+// sends judges data that leaves the machine.
 func (f *Flow) sends(l flow.Label, i int) {
 	ef := &f.call.Effects[i]
 	near := urls.Flags(0)
@@ -203,7 +203,7 @@ func (f *Flow) sends(l flow.Label, i int) {
 	f.flowsTo(flow.External, l, i)
 }
 
-// flagsOf are those of an address: its place, if rules have looked at it.
+// flagsOf returns the URL flags of an effect's address, if its place was computed.
 func (f *Flow) flagsOf(i int) urls.Flags {
 	ef := &f.call.Effects[i]
 	if f.placed&(1<<ef.Kind) == 0 {
@@ -212,7 +212,7 @@ func (f *Flow) flagsOf(i int) urls.Flags {
 	return urls.Flags(f.places[i] / places.URL)
 }
 
-// byName judges what tools do by their names alone: those of which no effect is known.
+// byName judges tools without known effects by their names.
 func (f *Flow) byName() {
 	if f.call.ToolCall.Command != "" {
 		return
@@ -227,8 +227,8 @@ func (f *Flow) byName() {
 	}
 }
 
-// flowsTo judges data that reaches a sink by an effect, or at -1 by the tool's name, and
-// what the session has seen that may be in it.
+// flowsTo judges data that reaches a sink by an effect, or at -1 by the tool's name. It also judges
+// what the session has read, which may be part of the data.
 func (f *Flow) flowsTo(s flow.Sink, l flow.Label, i int) {
 	f.keep(s, l, flow.Data, i)
 	if s == flow.Read || !f.Policy.SessionCounts(s) {
@@ -241,8 +241,7 @@ func (f *Flow) flowsTo(s flow.Sink, l flow.Label, i int) {
 	f.keep(s, seen, flow.Session, i)
 }
 
-// keep keeps a flow that is stopped, and for an explanation those of data that
-// has a label.
+// keep records a flow that is stopped, and for an explanation also each flow of labeled data.
 func (f *Flow) keep(s flow.Sink, l flow.Label, b flow.Basis, i int) {
 	found := f.Policy.Judge(l, s, b)
 	if found.Action == flow.Allow && (!f.call.Explain || found.Label >= flow.Internal) {
@@ -255,10 +254,11 @@ func (f *Flow) keep(s flow.Sink, l flow.Label, b flow.Basis, i int) {
 	f.Findings = append(f.Findings, found)
 }
 
-// isExcepted reports whether an exception drops what a rule found of an effect.
+// isExcepted reports whether an exception dropped a finding about an effect.
 func (f *Flow) isExcepted(i int) bool { return slices.Contains(f.excepted, i) }
 
-// sessionLabel is what the session has seen before. What cannot be read is the highest label.
+// sessionLabel returns the label of what the session has read before, or the highest label if that
+// cannot be read.
 func (f *Flow) sessionLabel() flow.Label {
 	if f.call.Past == nil {
 		return flow.Public
@@ -271,20 +271,20 @@ func (f *Flow) sessionLabel() flow.Label {
 	return f.Seen
 }
 
-// used reports whether the session is known to have used a destination.
+// used reports whether the session has used a destination before.
 func (f *Flow) used(to string) bool {
 	return f.call.Past != nil && f.Err == nil && to != "" && f.call.Past.Used(to)
 }
 
-// fail keeps why something is not known.
+// fail records an error of the memory.
 func (f *Flow) fail(err error) {
 	if f.Err == nil {
 		f.Err = err
 	}
 }
 
-// Remember remembers what the call brings before the model and the destinations
-// that it uses, and labels what it leaves. An error means that the call must not run.
+// Remember stores which labeled data the call shows to the model, which destinations it uses, and
+// the labels of the files that it leaves. After an error the call must not run.
 func (f *Flow) Remember(v approver.Verdict) error {
 	if f.Policy == nil || f.call.Past == nil {
 		return nil
@@ -293,7 +293,7 @@ func (f *Flow) Remember(v approver.Verdict) error {
 	if !f.Policy.Counts(reads) {
 		reads = flow.Public
 	}
-	// A destination counts as used if nothing could have been carried there.
+	// A destination counts as used only if the call could not have carried data to it.
 	var to []string
 	if f.out && v.Decision > approver.Ask &&
 		f.Policy.Judge(f.sessionLabel(), flow.External, flow.Session).Action == flow.Allow {
@@ -312,13 +312,12 @@ func (f *Flow) Remember(v approver.Verdict) error {
 	return err
 }
 
-// onlyLabels are the files that nothing but a label is left in.
+// onlyLabels returns the files whose taint is only a label.
 func onlyLabels(files []memory.File) []memory.File {
 	return slices.DeleteFunc(files, func(f memory.File) bool { return f.Taint&^(effect.Labels|effect.File) != 0 })
 }
 
-// Ran remembers the destinations of a call that ran: if it needed people, they
-// let it.
+// Ran stores the destinations of a call that ran. If the call needed people, they allowed them.
 func (f *Flow) Ran() {
 	if f.out && f.call.Past != nil {
 		_ = f.call.Past.See(flow.Public, f.destinations()) // not knowing them asks once more

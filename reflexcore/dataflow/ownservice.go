@@ -9,21 +9,20 @@ import (
 	"approver.example/reflexcore/wordset"
 )
 
-// ownDomains are the services that people keep tokens of in the environment: what a
-// variable's name says, and where that token belongs. A token that is sent to its own
-// service is used, and not lost.
+// ownDomains maps parts of the names of environment variables to the domains of the services whose
+// tokens they hold. A token that is sent to its own service is used, not leaked.
 //
 //go:embed services.txt
 var servicesText string
 
 var ownDomains = wordset.Index(servicesText, strings.Fields)
 
-// secretWords are the parts of a variable's name that say that it holds a secret.
+// secretWords are parts of the names of variables that hold secrets.
 var secretWords = wordset.Of("token key secret password pass pat passwd credentials apikey")
 
-// OwnService takes the taint of a secret from what is sent to the service that the
-// secret is of, over TLS: curl -H "Authorization: Bearer $GITHUB_TOKEN" to
-// api.github.com. All secrets that the call may hold have to be of that service.
+// OwnService removes the taint of a secret from what is sent over TLS to the secret's own service,
+// as in curl -H "Authorization: Bearer $GITHUB_TOKEN" to api.github.com. All secrets that the call
+// may hold must belong to that service.
 func (f *Flow) OwnService() {
 	if len(f.call.Effects) > 256 {
 		return // nobody writes that to use a token
@@ -45,7 +44,7 @@ func (f *Flow) OwnService() {
 	}
 }
 
-// otherLabels are those of what the call reads that is no secret.
+// otherLabels returns the labels of what the call reads apart from secrets.
 func (f *Flow) otherLabels() (out effect.Taint) {
 	for i := range f.call.Effects {
 		if e := &f.call.Effects[i]; e.Kind == effect.Read && e.Taint&effect.Secret == 0 {
@@ -55,7 +54,7 @@ func (f *Flow) otherLabels() (out effect.Taint) {
 	return out
 }
 
-// secretsOf reports whether the call holds secrets of a host, and of nothing else.
+// secretsOf reports whether the call holds secrets of a host, and no other secrets.
 func (f *Flow) secretsOf(host string) bool {
 	found := false
 	for rest, at := f.call.Text, 0; ; {
@@ -96,11 +95,11 @@ func (f *Flow) secretsOf(host string) bool {
 	return found
 }
 
-// isName reports whether a letter may be in the name of a variable of the environment.
+// isName reports whether a rune can be in the name of an environment variable.
 func isName(r rune) bool { return r == '_' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' }
 
-// asLogin reports whether a text ends in what a credential is put behind to be used as
-// one: a header for it, or the flag for a user.
+// asLogin reports whether a text ends in what goes before a credential: an authorization header, or
+// the flag for a user.
 func asLogin(before string) bool {
 	before = strings.ToLower(before[max(0, len(before)-48):])
 	for _, sign := range [...]string{"authorization", "bearer", "-token:", "-key:", "-u ", "--user ", "--oauth2-bearer "} {

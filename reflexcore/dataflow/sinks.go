@@ -13,9 +13,9 @@ import (
 	"approver.example/reflexcore/urls"
 )
 
-// This file says to which sinks of information flow a call brings data.
+// This file maps what a call does to the sinks of information flow.
 
-// sink is the sink that an effect brings data to.
+// sink returns the sink that an effect brings data to.
 func (f *Flow) sink(i int) (flow.Sink, bool) {
 	e := &f.call.Effects[i]
 	switch e.Kind {
@@ -39,7 +39,7 @@ func (f *Flow) sink(i int) (flow.Sink, bool) {
 	}
 }
 
-// memoryFile reports whether a path is one in which agents keep what they remember.
+// memoryFile reports whether a path is one where agents keep their memories.
 func memoryFile(p string) bool {
 	base := strings.ToLower(path.Base(p))
 	if base == "memory.md" || base == "memories.md" || base == "memory.json" || base == "memory.jsonl" {
@@ -54,7 +54,7 @@ func memoryFile(p string) bool {
 	return false
 }
 
-// remembers reports whether a tool's name says that it writes into an agent's memory.
+// remembers reports whether a tool, by its name, writes into an agent's memory.
 func remembers(tool string) bool {
 	tool = strings.ToLower(tool)
 	if !strings.Contains(tool, "memor") && !strings.Contains(tool, "remember") && !strings.Contains(tool, "knowledge") {
@@ -69,8 +69,8 @@ func remembers(tool string) bool {
 	return true
 }
 
-// ofServer is the MCP server that a tool is of, empty for none, and whether its name
-// says that it hands data on. Where a server keeps that is not known.
+// ofServer returns the MCP server of a tool, empty for none, and whether the tool's name says that
+// it passes data on. Where a server keeps data is not known.
 func ofServer(tool string) (server string, writes bool) {
 	tool, ok := strings.CutPrefix(strings.ToLower(tool), "mcp__")
 	server, name, is := strings.Cut(tool, "__")
@@ -85,7 +85,7 @@ func ofServer(tool string) (server string, writes bool) {
 	return server, false
 }
 
-// handsOn are the words of tools that hand data on.
+// handsOn are words of tools that pass data on.
 var handsOn = map[string]bool{
 	"create": true, "add": true, "post": true, "send": true, "publish": true, "upload": true, "comment": true,
 	"submit": true, "share": true, "reply": true, "update": true, "append": true, "insert": true, "put": true,
@@ -94,14 +94,14 @@ var handsOn = map[string]bool{
 	"export": true, "sync": true, "save": true, "store": true,
 }
 
-// carriers put what they read elsewhere, and show none of it.
+// carriers are programs that copy what they read to another place and print none of it.
 var carriers = map[string]bool{
 	"cp": true, "mv": true, "install": true, "rsync": true, "scp": true, "tar": true, "bsdtar": true, "zip": true,
 	"7z": true, "gzip": true, "xz": true, "bzip2": true, "zstd": true, "ln": true, "dd": true,
 }
 
-// enters reports whether what an effect reads comes before the model: all does but
-// what a program is known to put elsewhere only.
+// enters reports whether the model sees what an effect reads. It sees everything except what a
+// program is known only to copy.
 func (f *Flow) enters(i int) bool {
 	by, _, _ := strings.Cut(f.call.Effects[i].By, " ")
 	switch {
@@ -116,7 +116,7 @@ func (f *Flow) enters(i int) bool {
 	})
 }
 
-// carries reports whether what is fetched may carry data in its address.
+// carries reports whether the address of a fetch may carry data out.
 func carries(e *effect.Effect, flags urls.Flags) bool {
 	if e.Taint&(effect.Labels|effect.Secret) != 0 || flags&(urls.SecretQuery|urls.LongLabel) != 0 {
 		return true
@@ -129,11 +129,11 @@ func carries(e *effect.Effect, flags urls.Flags) bool {
 		codeWord)
 }
 
-// longWord is how long what looks like no word is at least, in bytes.
+// longWord is the least length, in bytes, of a part of an address that may be encoded data.
 const longWord = 24
 
-// codeWord reports whether a part of an address is long and looks like no word: letters
-// of both cases or none that are written, and digits among them.
+// codeWord reports whether a part of an address looks like encoded data: long, of letters and
+// digits, and not written like a word.
 func codeWord(part string) bool {
 	if len(part) < longWord {
 		return false

@@ -1,8 +1,8 @@
-// Package effect has the words for what a tool call would do: effects on files,
-// processes, the network and accounts, instead of the strings that cause them.
+// Package effect has the vocabulary for what a tool call would do: effects on files, processes, the
+// network and accounts, instead of the strings that cause them.
 //
-// A text that is only known in part carries [Unknown] where the part is that is
-// not known. No command can contain that byte, so it cannot be forged.
+// A text that is only partly known has [Unknown] in place of each unknown part. No command can
+// contain that byte, so it cannot be forged.
 package effect
 
 import (
@@ -11,15 +11,13 @@ import (
 	"strings"
 )
 
-// Unknown stands in a text for a part, possibly empty, that is not known before
-// the call runs.
+// Unknown replaces a part of a text, possibly empty, that is not known before the call runs.
 const Unknown = "\x00"
 
-// IsKnown reports whether all of a text is known.
+// IsKnown reports whether a text has no unknown part.
 func IsKnown(text string) bool { return strings.IndexByte(text, 0) < 0 }
 
-// A Kind is what an effect does. The zero value is the one of which the least is
-// known.
+// A Kind is what an effect does. About the zero value, the least is known.
 type Kind uint8
 
 // The kinds.
@@ -45,7 +43,7 @@ const (
 var kindNames = [kinds]string{"opaque", "exec", "delete", "write", "read", "net-in", "net-out", "permission", "kill",
 	"discard", "remote-delete", "publish", "persist", "privilege", "attack"}
 
-// String returns the word; an unknown value is "opaque".
+// String returns the name; an unknown value is "opaque".
 func (k Kind) String() string {
 	if k < kinds {
 		return kindNames[k]
@@ -53,10 +51,10 @@ func (k Kind) String() string {
 	return kindNames[Opaque]
 }
 
-// MarshalText writes the word.
+// MarshalText implements [encoding.TextMarshaler].
 func (k Kind) MarshalText() ([]byte, error) { return []byte(k.String()), nil }
 
-// UnmarshalText reads the word; anything else is an error and leaves Opaque.
+// UnmarshalText reads a name. An unknown name is an error and gives Opaque.
 func (k *Kind) UnmarshalText(b []byte) error {
 	*k = Opaque
 	for i, name := range kindNames {
@@ -68,7 +66,7 @@ func (k *Kind) UnmarshalText(b []byte) error {
 	return fmt.Errorf("unknown effect %q: one of %s", b, strings.Join(kindNames[:], ", "))
 }
 
-// Taint is where data came from.
+// Taint says where data came from.
 type Taint uint8
 
 // The taints. They add up.
@@ -81,9 +79,9 @@ const (
 
 var taintNames = []string{"secret", "network", "decoded", "file"}
 
-// The labels of package flow travel with the data, as further bits: a higher one has
-// all bits of those below it, so that what is made of several data has the highest.
-// They are no words of rules, and [Taint.String] does not show them.
+// The labels of package flow travel with the data as further bits. A higher label has all bits of
+// the lower ones, so that combined data has the highest label. Rules cannot name these bits, and
+// [Taint.String] does not show them.
 const (
 	Confidential Taint = 1 << 4
 	Restricted   Taint = 1<<5 | Confidential
@@ -91,13 +89,13 @@ const (
 	Labels             = Critical // all of them
 )
 
-// String lists the words, separated by +.
+// String lists the names, separated by +.
 func (t Taint) String() string { return Words(t, taintNames) }
 
-// MarshalText writes the words, separated by +.
+// MarshalText implements [encoding.TextMarshaler].
 func (t Taint) MarshalText() ([]byte, error) { return []byte(t.String()), nil }
 
-// Bits say how an effect is done.
+// Bits say how an effect happens.
 type Bits uint16
 
 // The bits. They add up.
@@ -111,9 +109,9 @@ const (
 	Bulk                       // everything of its kind: all containers, all branches, a whole database
 	Partial                    // only some of what the effect needs is known
 	Later                      // not now: something that is left there does it
-	// what is not known of the target is in variables of the environment, which the call did not choose
+	// the unknown parts of the target are environment variables, which the call did not choose
 	Inherited
-	// the target if the unknown folder that it begins with is nothing: "$DESTDIR/usr/bin/x" as /usr/bin/x
+	// the target if its unknown first folder is empty: "$DESTDIR/usr/bin/x" as /usr/bin/x
 	Rooted
 	Filled // what is not known at the beginning of the target is something: "${X:?}/x"
 )
@@ -122,10 +120,10 @@ var bitNamesList = strings.Fields(`
 	recursive force glob splits append remote bulk partial later inherited rooted filled
 `)
 
-// String lists the words, separated by +.
+// String lists the names, separated by +.
 func (b Bits) String() string { return Words(b, bitNamesList) }
 
-// MarshalText writes the words, separated by +.
+// MarshalText implements [encoding.TextMarshaler].
 func (b Bits) MarshalText() ([]byte, error) { return []byte(b.String()), nil }
 
 // Words lists the names of bits, separated by +.
@@ -146,30 +144,29 @@ func Words[T ~uint8 | ~uint16 | ~uint32](bits T, names []string) string {
 // An Effect is one thing that a call would do. The zero value is opaque.
 type Effect struct {
 	Kind Kind `json:"kind"`
-	// Target is the path (absolute where the directory is known), URL, host,
-	// program or resource, with [Unknown] for what is not known of it.
+	// Target is the path (absolute where the directory is known), URL, host, program or resource,
+	// with [Unknown] for each unknown part.
 	Target string `json:"target,omitempty"`
-	// What says what kind of it, where a program has several: "setuid" of rights,
-	// "remote-history" of what is discarded.
+	// What tells apart several kinds of an effect: "setuid" for permissions, "remote-history" for
+	// what is discarded.
 	What string `json:"what,omitempty"`
 	// Bits say how.
 	Bits Bits `json:"how,omitempty"`
-	// Taint is where the data came from that is written, sent or executed.
+	// Taint is where the data that is written, sent or executed came from.
 	Taint Taint `json:"taint,omitempty"`
-	// Dir is the folder in which a Discard happens; empty: it is not known.
+	// Dir is the folder in which a Discard happens; it is empty if that is not known.
 	Dir string `json:"-"`
-	// By is the program that does it, such as "rm" or "git push".
+	// By is the program that has the effect, such as "rm" or "git push".
 	By string `json:"by,omitempty"`
-	// Step is the index of the step that led here in the trace of an explained
-	// analysis.
+	// Step is the index of the step with this effect in the trace of an explained analysis.
 	Step int `json:"step"`
 }
 
 // Known reports whether all of the target is known.
 func (e Effect) Known() bool { return IsKnown(e.Target) && e.Bits&(Splits|Partial) == 0 }
 
-// String is kind, target, bits and taint, such as "delete /tmp/x recursive" or
-// "exec (stdin) from network".
+// String returns kind, target, bits and taint, such as "delete /tmp/x recursive" or "exec (stdin)
+// from network".
 func (e Effect) String() string {
 	var b strings.Builder
 	b.WriteString(e.Kind.String())
@@ -191,25 +188,25 @@ func (e Effect) String() string {
 // Show returns a text for people, with … for each unknown part.
 func Show(text string) string { return strings.ReplaceAll(text, Unknown, "…") }
 
-// TaintNames returns the words for taints.
+// TaintNames returns the names of the taints.
 func TaintNames() []string { return slices.Clone(taintNames) }
 
-// BitNames returns the words for bits.
+// BitNames returns the names of the bits.
 func BitNames() []string { return slices.Clone(bitNamesList) }
 
-// TaintOf returns the taint of a word.
+// TaintOf returns the taint with a name.
 func TaintOf(name string) (Taint, bool) {
 	i := slices.Index(taintNames, name)
 	return 1 << max(i, 0), i >= 0
 }
 
-// BitOf returns the bit of a word.
+// BitOf returns the bit with a name.
 func BitOf(name string) (Bits, bool) {
 	i := slices.Index(bitNamesList, name)
 	return 1 << max(i, 0), i >= 0
 }
 
-// Short cuts a text for a reason.
+// Short shortens a text for a reason.
 func Short(text string) string {
 	const most = 300
 	if len(text) <= most {
@@ -222,20 +219,19 @@ func Short(text string) string {
 	return text[:cut] + "…"
 }
 
-// A Payload is a text that a call runs, or leaves somewhere to be run, and that
-// has to be analysed in its own language.
+// A Payload is a text that a call runs, or leaves to be run later, and that must be analyzed in its
+// own language.
 type Payload struct {
-	// Lang is the language: one of the constants below. Empty means that nothing
-	// is known of what runs: the text is hidden, malformed or too long.
+	// Lang is the language, one of the constants below. It is empty if nothing is known about what
+	// runs: the text is hidden, malformed or too long.
 	Lang string `json:"lang,omitempty"`
-	// Text is what runs, with [Unknown] for what is not known of it.
+	// Text is what runs, with [Unknown] for each unknown part.
 	Text string `json:"text,omitempty"`
 	// Why says in a few words what makes it run, such as "cron line".
 	Why string `json:"why,omitempty"`
-	// Path is the file that holds it, if any.
+	// Path is the file that contains it, if any.
 	Path string `json:"path,omitempty"`
-	// Later is set if the call only leaves the text somewhere and something else
-	// runs it afterwards.
+	// Later says that the call only leaves the text somewhere, and something else runs it later.
 	Later bool `json:"later,omitempty"`
 }
 
@@ -259,18 +255,18 @@ const (
 	Lisp       = "lisp"
 )
 
-// movers take a file away from where it was.
+// movers are programs that move files.
 var movers = map[string]bool{
 	"mv": true, "gmv": true, "git mv": true, "rename": true, "rsync": true,
 	"os.replace": true, "path.replace": true, "FileUtils.mv": true, "install": false,
 }
 
-// Moves reports whether what does the effect moves files.
+// Moves reports whether the program of an effect moves files.
 func Moves(e *Effect) bool {
 	return movers[e.By] || strings.Contains(e.By, "rename") || strings.Contains(e.By, "move")
 }
 
-// Links reports whether what is read gets another name.
+// Links reports whether the program gives another name to what it reads.
 func Links(ef *Effect) bool {
 	if ef.What == "link" {
 		return true
@@ -283,5 +279,5 @@ func Links(ef *Effect) bool {
 	return false
 }
 
-// MakesFolder reports whether an effect is that a folder is made.
+// MakesFolder reports whether an effect creates a folder.
 func MakesFolder(ef *Effect) bool { return ef.By == "mkdir" || ef.By == "install -d" }

@@ -13,33 +13,33 @@ import (
 // A Config is the section reflex.flow of the configuration.
 type Config struct {
 	Mode Mode `yaml:"mode" json:"mode"`
-	// Session is for how long after the last read what a session has seen counts.
+	// Session is how long data counts as known to the session after it was last read.
 	Session time.Duration `yaml:"session" json:"session"`
 	// Sources add to the places that approver knows to hold credentials.
 	Sources []Source `yaml:"sources" json:"sources"`
 	Matrix  Matrices `yaml:"matrix" json:"matrix"`
 }
 
-// Matrices are the matrix for data that a call itself carries, and the one for what
-// the session has seen before.
+// Matrices has the matrix for data that a call itself carries, and the one for what the session has
+// read before.
 type Matrices struct {
 	Data    Matrix `yaml:"data" json:"data"`
 	Session Matrix `yaml:"session" json:"session"`
 }
 
-// DefaultConfig is what counts where nothing is configured: it is recorded what the
-// default matrices would stop.
+// DefaultConfig returns the configuration that is used where nothing is set: the default matrices,
+// in monitor mode.
 func DefaultConfig() Config {
 	return Config{Mode: Audit, Session: 12 * time.Hour, Matrix: Matrices{DefaultData(), DefaultSession()}}
 }
 
-// How long what a session has seen may count.
+// The shortest and the longest time for which a session's reads may count.
 const (
 	minSession = 10 * time.Minute
 	maxSession = 30 * 24 * time.Hour
 )
 
-// Faults says what is wrong, each by the name of its key.
+// Faults lists the problems, each by its key.
 func (c Config) Faults() []error {
 	var out []error
 	if c.Session < minSession || c.Session > maxSession {
@@ -50,8 +50,8 @@ func (c Config) Faults() []error {
 	return append(out, c.Matrix.Session.faults("flow.matrix.session")...)
 }
 
-// Loosens says what may be let go under next that c stops, a sentence for each; none
-// means that this is certain not to be.
+// Loosens lists what c stops and next may let pass, one sentence each. An empty list means that next
+// is surely at least as strict.
 func (c Config) Loosens(next Config) (why []string) {
 	if next.Mode > c.Mode {
 		why = append(why, fmt.Sprintf("the mode is %s instead of %s", next.Mode, c.Mode))
@@ -68,7 +68,7 @@ func (c Config) Loosens(next Config) (why []string) {
 	return append(why, c.Matrix.Session.loosens(&next.Matrix.Session, "matrix.session")...)
 }
 
-// Version names what c says: the SHA-256 of its text in hex. Empty is the default.
+// Version identifies the configuration: the SHA-256 of its text in hex. It is empty for the default.
 func (c Config) Version() string {
 	text := c.Text()
 	if slices.Equal(text, DefaultConfig().Text()) {
@@ -78,7 +78,7 @@ func (c Config) Version() string {
 	return hex.EncodeToString(sum[:])
 }
 
-// Text is c as JSON, from which [ParseText] reads it.
+// Text returns c as JSON, which [ParseText] reads.
 func (c Config) Text() []byte {
 	if c.Sources == nil {
 		c.Sources = []Source{}
@@ -99,8 +99,7 @@ func ParseText(text []byte) (Config, error) {
 	return c, errors.Join(c.Faults()...)
 }
 
-// A Policy is a configuration that is ready to be asked. Use [Compile]; it can be
-// shared.
+// A Policy is a compiled configuration. Create it with [Compile]. It is safe for concurrent use.
 type Policy struct {
 	Config
 
@@ -110,7 +109,7 @@ type Policy struct {
 	counts   Label       // the lowest label of a session that does
 }
 
-// Compile makes a policy; the error is that of [Config.Faults].
+// Compile makes a policy. The error is that of [Config.Faults].
 func Compile(c Config) (*Policy, error) {
 	if err := errors.Join(c.Faults()...); err != nil {
 		return nil, err
@@ -123,19 +122,19 @@ func Compile(c Config) (*Policy, error) {
 	return p, nil
 }
 
-// Version names what the policy says, see [Config.Version].
+// Version identifies the configuration of the policy, see [Config.Version].
 func (p *Policy) Version() string { return p.version }
 
-// Sources are the configured ones.
+// Sources returns the configured sources.
 func (p *Policy) Sources() Sources { return p.sources }
 
-// SessionCounts reports whether it matters at a sink what the session has seen.
+// SessionCounts reports whether what the session has read can matter at a sink.
 func (p *Policy) SessionCounts(s Sink) bool { return p.sessions[min(s, sinks-1)] }
 
-// Counts reports whether it matters that a session has seen data with the label.
+// Counts reports whether it can matter that a session has read data with the label.
 func (p *Policy) Counts(l Label) bool { return l <= p.counts && l < Public }
 
-// A Basis is what a flow is judged by.
+// A Basis says which data a flow was judged by: the call's own, or the session's.
 type Basis uint8
 
 // The bases.
@@ -144,7 +143,7 @@ const (
 	Session              // what the session has seen before
 )
 
-// String returns the word.
+// String returns the name.
 func (b Basis) String() string {
 	if b == Session {
 		return "session"
@@ -152,17 +151,16 @@ func (b Basis) String() string {
 	return "data"
 }
 
-// MarshalText writes the word.
+// MarshalText implements [encoding.TextMarshaler].
 func (b Basis) MarshalText() ([]byte, error) { return []byte(b.String()), nil }
 
-// A Finding is one flow of a call and what the matrix says of it.
+// A Finding is one flow of a call, and what the matrix says about it.
 type Finding struct {
 	Label  Label  `json:"label"`
 	Sink   Sink   `json:"sink"`
 	Basis  Basis  `json:"basis"`
 	Action Action `json:"action"`
-	// Effect is the index of the effect by which the data gets there, or -1: the tool
-	// does it by its name.
+	// Effect is the index of the effect that moves the data, or -1 if the tool does it by its name.
 	Effect int `json:"effect"`
 }
 
@@ -171,7 +169,7 @@ func (f Finding) Cell() string {
 	return fmt.Sprintf("%s.%s.%s", f.Basis, f.Label, f.Sink)
 }
 
-// Judge says what becomes of data at a sink.
+// Judge returns what the matrix says about data at a sink.
 func (p *Policy) Judge(l Label, s Sink, b Basis) Finding {
 	m := &p.Matrix.Data
 	if b != Data {

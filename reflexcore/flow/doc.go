@@ -1,18 +1,17 @@
-// Package flow says which data may go where: labels of data, sinks that data can
-// reach, and a matrix of both that allows, escalates to people, or blocks.
+// Package flow says which data may go where. It has labels of data, sinks that data can reach, and a
+// matrix that allows each flow, escalates it to people, or blocks it.
 //
-// The labels are a chain, the simplest lattice of Denning ("A Lattice Model of
-// Secure Information Flow", 1976): what is made of several data has the highest
-// label among them ([Join]). They say how much harm there is in others knowing the
-// data; whether data can be trusted (Biba's integrity) is judged elsewhere, by the
-// taint "network". That what an agent does is judged by the label of all that its
-// model has seen, and not only by what the arguments hold, follows FIDES (Costa et
-// al., "Securing AI Agents with Information-Flow Control", 2025); that data which
-// goes through files and programs, and not through the model, keeps its own label,
-// follows CaMeL (Debenedetti et al., "Defeating Prompt Injections by Design", 2025).
-// So there are two matrices: one for data that a call carries itself, and one for
-// what the session has seen before.
+// The labels are a chain, the simplest lattice of Denning ("A Lattice Model of Secure Information
+// Flow", 1976): combined data has the highest of its labels ([Join]). A label says how much harm it
+// does if others know the data. Whether data can be trusted (Biba's integrity) is judged elsewhere,
+// by the taint "network".
 //
-// The package is pure: it looks at no file and remembers nothing. The zero value of
-// each type is its strictest.
+// There are two matrices. The first is for data that a call carries itself: data that goes through
+// files and programs, and not through the model, keeps its own label, as in CaMeL (Debenedetti et
+// al., "Defeating Prompt Injections by Design", 2025). The second is for what the session has read
+// before: an agent's action is judged by everything that its model has read, not only by the
+// arguments, as in FIDES (Costa et al., "Securing AI Agents with Information-Flow Control", 2025).
+//
+// The package is pure: it reads no file and stores nothing. The zero value of each type is its
+// strictest.
 package flow

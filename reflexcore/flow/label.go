@@ -8,8 +8,8 @@ import (
 	"approver.example/reflexcore/effect"
 )
 
-// A Label says how much harm there is in others knowing data. A smaller one is
-// higher, and the zero value is the highest.
+// A Label says how much harm it does if others know the data. Smaller values are higher labels, and
+// the zero value is the highest.
 type Label uint8
 
 // The labels.
@@ -24,23 +24,23 @@ const (
 
 var labelNames = [labels]string{"critical", "restricted", "confidential", "internal", "public"}
 
-// Join is the label of what is made of two data: the higher one.
+// Join returns the label of combined data: the higher one.
 func Join(a, b Label) Label { return min(a, b) }
 
-// String returns the word; an unknown value is "critical".
+// String returns the name; an unknown value is "critical".
 func (l Label) String() string { return word(labelNames[:], uint8(l)) }
 
-// MarshalText writes the word.
+// MarshalText implements [encoding.TextMarshaler].
 func (l Label) MarshalText() ([]byte, error) { return []byte(l.String()), nil }
 
-// UnmarshalText reads the word; anything else is an error and leaves Critical.
+// UnmarshalText reads a name. An unknown name is an error and gives Critical.
 func (l *Label) UnmarshalText(b []byte) (err error) {
 	*l, err = read[Label]("label", labelNames[:], b)
 	return err
 }
 
-// Taint is the label as bits that travel with data, see [effect.Labels]. Internal
-// and Public have none.
+// Taint returns the label as bits that travel with data, see [effect.Labels]. Internal and Public
+// have no bits.
 func (l Label) Taint() effect.Taint {
 	switch l {
 	case Restricted:
@@ -54,9 +54,8 @@ func (l Label) Taint() effect.Taint {
 	}
 }
 
-// Of is the label of data by its taint. A secret whose label is not known is
-// critical if it is of a file, because it can only have been forgotten which one,
-// and confidential if it is of the environment.
+// Of returns the label of tainted data. A secret without label bits is critical if it comes from a
+// file, because only the file was forgotten. If it comes from the environment it is confidential.
 func Of(t effect.Taint) Label {
 	switch {
 	case t&effect.Critical == effect.Critical:
@@ -75,8 +74,7 @@ func Of(t effect.Taint) Label {
 	return Public
 }
 
-// A Sink is a place that data can reach. The zero value is the one from which it
-// never comes back.
+// A Sink is a place that data can reach. From the zero value, data never comes back.
 type Sink uint8
 
 // The sinks.
@@ -91,13 +89,13 @@ const (
 
 var sinkNames = [sinks]string{"external", "exec", "memory", "workspace_write", "read"}
 
-// String returns the word; an unknown value is "external".
+// String returns the name; an unknown value is "external".
 func (s Sink) String() string { return word(sinkNames[:], uint8(s)) }
 
-// MarshalText writes the word.
+// MarshalText implements [encoding.TextMarshaler].
 func (s Sink) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
 
-// An Action is what becomes of a flow. A smaller one is stricter.
+// An Action says what happens to a flow. Smaller values are stricter.
 type Action uint8
 
 // The actions.
@@ -110,19 +108,19 @@ const (
 
 var actionNames = [actions]string{"block", "escalate", "allow"}
 
-// String returns the word; an unknown value is "block".
+// String returns the name; an unknown value is "block".
 func (a Action) String() string { return word(actionNames[:], uint8(a)) }
 
-// MarshalText writes the word.
+// MarshalText implements [encoding.TextMarshaler].
 func (a Action) MarshalText() ([]byte, error) { return []byte(a.String()), nil }
 
-// UnmarshalText reads the word; anything else is an error and leaves Block.
+// UnmarshalText reads a name. An unknown name is an error and gives Block.
 func (a *Action) UnmarshalText(b []byte) (err error) {
 	*a, err = read[Action]("action", actionNames[:], b)
 	return err
 }
 
-// A Mode says what is done with what is found. A smaller one is stricter.
+// A Mode says whether findings are enforced. Smaller values are stricter.
 type Mode uint8
 
 // The modes.
@@ -135,19 +133,19 @@ const (
 
 var modeNames = [modes]string{"enforce", "audit", "off"}
 
-// String returns the word; an unknown value is "enforce".
+// String returns the name; an unknown value is "enforce".
 func (m Mode) String() string { return word(modeNames[:], uint8(m)) }
 
-// MarshalText writes the word.
+// MarshalText implements [encoding.TextMarshaler].
 func (m Mode) MarshalText() ([]byte, error) { return []byte(m.String()), nil }
 
-// UnmarshalText reads the word; anything else is an error and leaves Enforce.
+// UnmarshalText reads a name. An unknown name is an error and gives Enforce.
 func (m *Mode) UnmarshalText(b []byte) (err error) {
 	*m, err = read[Mode]("mode", modeNames[:], b)
 	return err
 }
 
-// word is the name of a value, of an unknown one that of zero.
+// word returns the name of a value. Unknown values have the name of the zero value.
 func word(names []string, i uint8) string {
 	if int(i) < len(names) {
 		return names[i]
@@ -155,7 +153,7 @@ func word(names []string, i uint8) string {
 	return names[0]
 }
 
-// read finds the value of a name.
+// read returns the value of a name.
 func read[T ~uint8](what string, names []string, b []byte) (T, error) {
 	i := slices.Index(names, string(b))
 	if i < 0 {

@@ -2,9 +2,9 @@ package flow
 
 import "strings"
 
-// This file compares a pattern with a path that may itself be one.
+// This file compares the pattern of a source with a path that may have wildcards itself.
 
-// What one part of a text stands for.
+// The kinds of symbols.
 const (
 	letter  = iota // itself
 	anyOne         // one letter that is no slash
@@ -12,14 +12,14 @@ const (
 	anyPath        // any letters
 )
 
-// A symbol is one part of a text.
+// A symbol is one element of a pattern or a path.
 type symbol struct {
 	kind int
 	c    byte
 }
 
-// spread returns the patterns without the folders that **/ may stand for, and with
-// them: what is left of ** is any text.
+// spread expands each **/ into two patterns, with and without folders in between. Any ** that is
+// left matches any text.
 func spread(p string) []string {
 	before, after, found := strings.Cut(p, "**/")
 	if !found {
@@ -32,7 +32,7 @@ func spread(p string) []string {
 	return out
 }
 
-// ofPattern reads the pattern of a source.
+// ofPattern parses the pattern of a source.
 func ofPattern(p string) []symbol {
 	out := make([]symbol, 0, len(p))
 	for i := 0; i < len(p); i++ {
@@ -51,8 +51,8 @@ func ofPattern(p string) []symbol {
 	return out
 }
 
-// ofPath reads a path of a call: a shell's wildcards and braces, and what is not
-// known. Whatever they may stand for, they do.
+// ofPath parses a path of a call, with a shell's wildcards and braces and with unknown parts. Each
+// of them matches whatever it may become.
 func ofPath(p string) []symbol {
 	out := make([]symbol, 0, len(p))
 	for i := 0; i < len(p); i++ {
@@ -95,7 +95,7 @@ func ofPath(p string) []symbol {
 	return out
 }
 
-// letters reads a text of which all is known.
+// letters parses a text without wildcards.
 func letters(p string) []symbol {
 	out := make([]symbol, len(p))
 	for i := range len(p) {
@@ -104,9 +104,8 @@ func letters(p string) []symbol {
 	return out
 }
 
-// meets reports whether some text is both what the pattern says and what the path
-// may be. wild says that the path has wildcards or unknown parts. Two texts that
-// take too long to compare do.
+// meets reports whether some text matches both the pattern and the path; wild says that the path has
+// wildcards or unknown parts. If the comparison would take too long, the answer is yes.
 func meets(pattern, p string, wild bool) bool {
 	a, b := ofPattern(pattern), letters(p)
 	if wild {
@@ -115,7 +114,7 @@ func meets(pattern, p string, wild bool) bool {
 	if len(a)*len(b) > maxSteps {
 		return true
 	}
-	// can[j] says that the parts so far may be the same text as the first j of b.
+	// can[j] says whether the symbols so far can match the first j symbols of b.
 	can, next := make([]bool, len(b)+1), make([]bool, len(b)+1)
 	can[0] = true
 	for j := range b {
@@ -131,8 +130,8 @@ func meets(pattern, p string, wild bool) bool {
 	return can[len(b)]
 }
 
-// step says whether the texts up to and with both parts may be the same: without
-// both, without the first, without the second.
+// step reports whether two sequences can match up to and including x and y. The flags say whether
+// they match without both, without x, and without y.
 func step(x, y symbol, neither, first, second bool) bool {
 	switch {
 	case x.kind >= anyName && y.kind >= anyName:
@@ -145,7 +144,7 @@ func step(x, y symbol, neither, first, second bool) bool {
 	return neither && takes(x, y)
 }
 
-// takes reports whether a part may stand for a letter that the other may be.
+// takes reports whether symbol x can match a letter that y can match.
 func takes(x, y symbol) bool {
 	if y.kind == letter && x.kind == letter {
 		return x.c == y.c

@@ -2,8 +2,7 @@ package flow
 
 import "fmt"
 
-// A Matrix says what becomes of data with a label at a sink. The zero value blocks
-// everything.
+// A Matrix has the action for each label at each sink. The zero value blocks everything.
 type Matrix struct {
 	Critical     Row `yaml:"critical" json:"critical"`
 	Restricted   Row `yaml:"restricted" json:"restricted"`
@@ -12,7 +11,7 @@ type Matrix struct {
 	Public       Row `yaml:"public" json:"public"`
 }
 
-// A Row has the cells of one label.
+// A Row has the actions for one label.
 type Row struct {
 	External       Action `yaml:"external" json:"external"`
 	Exec           Action `yaml:"exec" json:"exec"`
@@ -21,8 +20,8 @@ type Row struct {
 	Read           Action `yaml:"read" json:"read"`
 }
 
-// Cell is what becomes of data with the label at the sink. An unknown label has the
-// row of the highest, and an unknown sink the strictest cell.
+// Cell returns the action for a label at a sink. An unknown label has the row of the highest label,
+// and an unknown sink is blocked.
 func (m *Matrix) Cell(l Label, s Sink) Action {
 	row := &m.Critical
 	switch l {
@@ -53,8 +52,8 @@ func (m *Matrix) Cell(l Label, s Sink) Action {
 	return min(a, Allow)
 }
 
-// faults says where a higher label is milder than the next: raising a label may
-// never open anything.
+// faults lists the cells where a higher label is treated more mildly than the next lower one.
+// Raising a label must never allow anything.
 func (m *Matrix) faults(name string) (out []error) {
 	for s := range sinks {
 		for l := Critical; l < Public; l++ {
@@ -67,7 +66,7 @@ func (m *Matrix) faults(name string) (out []error) {
 	return out
 }
 
-// loosens says which cells of next are milder.
+// loosens lists the cells in which next is milder.
 func (m *Matrix) loosens(next *Matrix, name string) (why []string) {
 	for l := range labels {
 		for s := range sinks {
@@ -79,7 +78,7 @@ func (m *Matrix) loosens(next *Matrix, name string) (why []string) {
 	return why
 }
 
-// stops reports whether any label but the lowest is stopped at a sink.
+// stops reports whether the sink stops any label but the lowest.
 func (m *Matrix) stops(s Sink) bool {
 	for l := range labels {
 		if m.Cell(l, s) != Allow {
@@ -89,7 +88,7 @@ func (m *Matrix) stops(s Sink) bool {
 	return false
 }
 
-// counts is the lowest label that is stopped anywhere; Public if none is.
+// counts returns the lowest label that is stopped anywhere; Public if none is.
 func (m *Matrix) counts() Label {
 	for l := Public; l > Critical; l-- {
 		for s := range sinks {
@@ -115,8 +114,8 @@ func DefaultData() Matrix {
 	}
 }
 
-// DefaultSession is the matrix for what the session has seen before. External is for
-// destinations that it has not used.
+// DefaultSession is the matrix for what the session has read before. External is for destinations
+// that the session has not used.
 func DefaultSession() Matrix {
 	return Matrix{
 		Critical:     Row{External: Escalate, Exec: Allow, Memory: Escalate, WorkspaceWrite: Allow, Read: Allow},

@@ -9,21 +9,20 @@ import (
 	"approver.example/reflexcore/effect"
 )
 
-// A Source gives data a label by where it comes from. Labels only add: of several
-// sources the highest counts.
+// A Source gives a label to data from certain places. If several sources match, the highest label
+// counts.
 type Source struct {
 	Label Label `yaml:"label" json:"label"`
-	// Paths are patterns of whole paths: * and ? stay within a name, ** is any number
-	// of folders. They begin with /, ~/ or **/.
+	// Paths are patterns of whole paths: * and ? match within a name, and ** matches any number of
+	// folders. They begin with /, ~/ or **/.
 	Paths []string `yaml:"paths" json:"paths,omitempty"`
-	// Basenames are patterns of names of files, wherever they lie.
+	// Basenames are patterns of file names in any folder.
 	Basenames []string `yaml:"basenames" json:"basenames,omitempty"`
-	// Hosts are patterns of host names from which data comes; *.example.com is each
-	// host below example.com and itself.
+	// Hosts are patterns of host names. *.example.com matches example.com and every host below it.
 	Hosts []string `yaml:"hosts" json:"hosts,omitempty"`
 }
 
-// Bounds of sources: each path that a call names is compared with each pattern.
+// Bounds of sources: each path of a call is compared with each pattern.
 const (
 	maxSources  = 64
 	maxPatterns = 256
@@ -35,7 +34,7 @@ const (
 	leastKnown = 2 // letters of a path
 )
 
-// SourceFaults says what is wrong with sources; name is that of their key.
+// SourceFaults lists the problems of sources; name is their key.
 func SourceFaults(name string, list []Source) (out []error) {
 	patterns := 0
 	for i, s := range list {
@@ -82,7 +81,7 @@ func SourceFaults(name string, list []Source) (out []error) {
 	return out
 }
 
-// faulty says what is wrong with the text of a pattern.
+// faulty returns what is wrong with the text of a pattern.
 func faulty(p string) string {
 	switch {
 	case p == "":
@@ -99,8 +98,8 @@ func faulty(p string) string {
 	return ""
 }
 
-// without are the patterns of a source that the others do not have with a label at
-// least as high.
+// without returns the patterns of a source that the others do not have with an equal or higher
+// label.
 func (s Source) without(others []Source) (out []string) {
 	lost := func(of func(Source) []string) {
 		for _, p := range of(s) {
@@ -115,10 +114,10 @@ func (s Source) without(others []Source) (out []string) {
 	return out
 }
 
-// Sources are sources that are ready to be asked. The zero value has none.
+// Sources are compiled sources. The zero value has none.
 type Sources struct{ list []Source }
 
-// CompileSources makes sources ready. Patterns that begin nowhere lie below root.
+// CompileSources compiles sources. Relative patterns are below root.
 func CompileSources(root string, list []Source) Sources {
 	var out Sources
 	for _, s := range list {
@@ -140,24 +139,23 @@ func CompileSources(root string, list []Source) Sources {
 	return out
 }
 
-// And returns these sources and others.
+// And returns the sources of both.
 func (s Sources) And(others Sources) Sources {
 	return Sources{append(s.list[:len(s.list):len(s.list)], others.list...)}
 }
 
-// AnyHost reports whether any is a host.
+// AnyHost reports whether any source has hosts.
 func (s Sources) AnyHost() bool {
 	return slices.ContainsFunc(s.list, func(src Source) bool { return len(src.Hosts) > 0 })
 }
 
-// None reports whether there are none.
+// None reports whether there are no sources.
 func (s Sources) None() bool { return len(s.list) == 0 }
 
-// Path is the label of a file by its path, which may have wildcards and parts that
-// are not known: then it is the highest of what it may be, unless next to nothing
-// of it is known. A folder above what a
-// pattern names has its label, because who reads the folder reads that. home is that
-// of the call, empty if it is not known. Case is ignored.
+// Path returns the label of a file, ignoring case. A path with wildcards or unknown parts has the
+// highest label that it may have, unless almost nothing of it is known. A folder has the labels of
+// everything below it, because reading the folder reads that. home is the home folder of the call,
+// empty if it is not known.
 func (s Sources) Path(p, home string) Label {
 	out := Public
 	if len(s.list) == 0 || p == "" {
@@ -184,7 +182,7 @@ func (s Sources) Path(p, home string) Label {
 	return out
 }
 
-// Host is the label of what comes from a host.
+// Host returns the label of data from a host.
 func (s Sources) Host(host string) Label {
 	out := Public
 	host = strings.ToLower(strings.TrimSuffix(host, "."))
@@ -202,8 +200,7 @@ func (s Sources) Host(host string) Label {
 	return out
 }
 
-// reaches reports whether a path is what a pattern names, lies below it, or is a
-// folder above it.
+// reaches reports whether a path matches a pattern, lies below a match, or is a folder above one.
 func reaches(pattern, p, home string, wild bool) bool {
 	if rest, ok := strings.CutPrefix(pattern, "~/"); ok {
 		if home != "" && p[0] == '/' && !mayBegin(p, home, wild) {
@@ -234,8 +231,8 @@ func reaches(pattern, p, home string, wild bool) bool {
 	return false
 }
 
-// mayBegin reports whether a path may begin with a text, or the text with the path, as
-// far as the path is known up to its first wildcard.
+// mayBegin reports whether one of p and text is a prefix of the other, comparing p up to its first
+// wildcard.
 func mayBegin(p, text string, wild bool) bool {
 	if wild {
 		p = p[:strings.IndexAny(p, "*?[{(\x00")]
@@ -244,7 +241,7 @@ func mayBegin(p, text string, wild bool) bool {
 	return p[:n] == text[:n]
 }
 
-// fixedPart is the part of a pattern before the first name with a wildcard.
+// fixedPart returns the part of a pattern before the first name with a wildcard.
 func fixedPart(pattern string) string {
 	i := strings.IndexAny(pattern, "*?")
 	if i < 0 {

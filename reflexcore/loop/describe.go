@@ -17,12 +17,11 @@ const (
 	maxTool   = 64       // bytes of a tool's name
 )
 
-// claims are arguments that say something about a call, and do nothing.
+// claims are arguments that describe a call and have no effect.
 var claims = []string{"description", "timeout", "timeout_ms"}
 
-// Describe returns the call of a tool as a window keeps it. Two calls have the
-// same hash if they do the same: white space, the order of arguments and what
-// only describes the call do not count.
+// Describe returns a call as a window stores it. Two calls have the same hash if they do the same:
+// white space, the order of arguments and descriptive arguments do not count.
 func Describe(tool, command string, args []byte, kind Kind) Call {
 	text := command
 	if text == "" {
@@ -50,7 +49,7 @@ func Describe(tool, command string, args []byte, kind Kind) Call {
 	return c
 }
 
-// visible keeps of a tool's name what an agent's own tools are named with.
+// visible removes control characters and the like from a tool's name.
 func visible(name string) string {
 	return strings.Map(func(r rune) rune {
 		if r < ' ' || r > '~' {
@@ -75,7 +74,8 @@ func canonical(args []byte) string {
 	return string(out)
 }
 
-// capped cuts a text, and says what is cut off in short, as it counts.
+// capped shortens a text. The hash of the removed part is appended, so that different texts stay
+// different.
 func capped(s string, most int) string {
 	if len(s) <= most {
 		return s
@@ -89,14 +89,14 @@ func hashOf(s string) uint64 {
 	return h.Sum64()
 }
 
-// An Output is what is kept of what a call returned.
+// An Output is what is stored of a call's result.
 type Output struct {
 	Failed               bool
 	Result, Shape, Error uint64
 	Size, Bits           int
 }
 
-// Measure looks at an output, or at the error of a call that failed.
+// Measure returns the output of a call, or its error if it failed.
 func Measure(text string, failed bool) Output {
 	out := Output{Failed: failed, Size: len(text)}
 	if len(text) > maxOutput { // both ends: the end says how it came out
@@ -111,7 +111,7 @@ func Measure(text string, failed bool) Output {
 	return out
 }
 
-// Entropy is Shannon's, of the bytes, in bits for each byte: 0 to 8.
+// Entropy returns Shannon's entropy of the bytes, in bits per byte: 0 to 8.
 func Entropy(b []byte) float64 {
 	var counts [256]int
 	for _, c := range b {
@@ -134,9 +134,8 @@ var telling = []string{
 	"not permitted", "unknown", "unexpected", "conflict", "rejected", "must be", "does not",
 }
 
-// Signature is the hash of what a call failed with: the first line of its error
-// that says something, without numbers, paths and times. 0 is an error that says
-// nothing, such as a search that found nothing.
+// Signature returns the hash of an error: its first meaningful line, without numbers, paths and
+// times. It is 0 if the error says nothing, as of a search without results.
 func Signature(text string) uint64 {
 	text = text[:min(len(text), maxOutput)]
 	first, last, trace := "", "", false
@@ -185,8 +184,7 @@ func tells(line string) bool {
 	return false
 }
 
-// bare leaves out of a line what is different each time: paths, numbers and
-// addresses.
+// bare removes from a line what differs each time: paths, numbers and addresses.
 func bare(line string) string {
 	var b strings.Builder
 	for word := range strings.FieldsSeq(line) {
@@ -205,7 +203,7 @@ func bare(line string) string {
 	return b.String()
 }
 
-// isHex reports whether a word is a number in hex: an address, a hash, an id.
+// isHex reports whether a word is a hex number: an address, a hash or an id.
 func isHex(word string) bool {
 	word = strings.TrimPrefix(word, "0x")
 	digits := 0
@@ -221,7 +219,7 @@ func isHex(word string) bool {
 	return len(word) >= 6 && digits > 0
 }
 
-// numberless puts # for each number.
+// numberless replaces each number by #.
 func numberless(text string) string {
 	b := make([]byte, 0, len(text))
 	for i := range len(text) {
@@ -234,8 +232,8 @@ func numberless(text string) string {
 	return string(b)
 }
 
-// timeless puts # for what is different in every output of the same program: times
-// of the day, dates, and how long it took. Other numbers are what an output says.
+// timeless replaces by # what differs in every output of the same program: times, dates and
+// durations. It keeps other numbers, because they matter.
 func timeless(text string) string {
 	out := make([]byte, 0, len(text))
 	for i := 0; i < len(text); {
@@ -264,7 +262,7 @@ func timeless(text string) string {
 
 func isWord(c byte) bool { return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c == '_' || c == '.' }
 
-// isTime reports whether a number is a time: 12:30:05, 2026-01-31, 3 ms, 0.25s.
+// isTime reports whether a number is a time or a duration: 12:30:05, 2026-01-31, 3 ms, 0.25s.
 func isTime(number, after string) bool {
 	if strings.Count(number, ":") >= 1 || strings.Count(number, "-") == 2 {
 		return true

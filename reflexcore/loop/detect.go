@@ -5,15 +5,15 @@ import (
 	"strings"
 )
 
-// The names of loops of which there is one at a time. Of calls that take turns,
-// pairs and triples overlap: what was said of one was said of all.
+// Of these loops there is only one at a time. Of alternating calls, pairs and triples overlap, so
+// one report is enough for all.
 const (
 	inTurn uint64 = iota + 1
 	byReading
 	inWalls
 )
 
-// A history is the calls of a window that ran.
+// A history is the finished calls of a window.
 type history struct {
 	calls  []Call
 	fresh  []bool // a call that was not made before in the window
@@ -41,8 +41,7 @@ func newHistory(calls []Call, l Limits) *history {
 	return h
 }
 
-// patient is a threshold for calls of which some wait: polling is what waiting is
-// made of.
+// patient returns a higher threshold if some of the calls wait: polling repeats itself.
 func patient(need int, waits bool) (threshold, step int) {
 	if waits {
 		return 3 * need, need
@@ -50,10 +49,10 @@ func patient(need int, waits bool) (threshold, step int) {
 	return need, 1
 }
 
-// same reports whether two calls are the same and came out the same.
+// same reports whether two calls, and their results, are the same.
 func same(a, b *Call) bool { return a.Hash == b.Hash && a.Result == b.Result && a.Failed == b.Failed }
 
-// repeat: one call, several times in a row, with the same result.
+// repeat finds one call that is made several times in a row with the same result.
 func repeat(h *history, now Call) sign {
 	n := 0
 	last := len(h.calls) - 1
@@ -74,7 +73,7 @@ func repeat(h *history, now Call) sign {
 	return s
 }
 
-// alternate: two calls take turns, and nothing changes.
+// alternate finds two calls that alternate without any change.
 func alternate(h *history, now Call) sign {
 	c := h.calls
 	n := len(c)
@@ -85,7 +84,7 @@ func alternate(h *history, now Call) sign {
 	for i >= 2 && same(&c[i], &c[i-2]) {
 		i--
 	}
-	// From i-1 on each call is like the one before the last.
+	// From i-1 on, each call equals the one before the last.
 	first := i - 1
 	pairs := (n - first) / 2
 	return sign{
@@ -95,9 +94,9 @@ func alternate(h *history, now Call) sign {
 	}
 }
 
-// grams: two or three calls in the same order, with the same results, several
-// times since the last edit, also with other calls in between. Calls in between
-// that are new make it less of a loop: two of them weigh as one repetition.
+// grams finds two or three calls that repeat in the same order with the same results since the last
+// edit. Other calls may be in between. New calls in between weaken the sign: two of them cancel one
+// repetition.
 func grams(h *history, now Call) sign {
 	var best sign
 	for n := 2; n <= 3; n++ {
@@ -150,7 +149,7 @@ func gram(h *history, now Call, n int) sign {
 	return s
 }
 
-// between is how many of the new calls lie between the repetitions.
+// between returns how many of the new calls lie between the repetitions.
 func (h *history) between(since, tail, news int) int {
 	n := 0
 	for i := since; i < tail; i++ {
@@ -161,7 +160,7 @@ func (h *history) between(since, tail, news int) int {
 	return min(n, news)
 }
 
-// occurs reports whether the gram is at i.
+// occurs reports whether the gram begins at i.
 func (h *history) occurs(i, tail, n int, now Call, ended *Call) bool {
 	for j := range n - 1 {
 		if !same(&h.calls[i+j], &h.calls[tail+j]) {
@@ -185,9 +184,8 @@ func ordinal(n int) string {
 	return fmt.Sprintf("%dth", n)
 }
 
-// spiral: different calls fail with the same error. Every new edit in between is
-// a thought that was had about it, and outweighs one try; the success of a call
-// like them ends it.
+// spiral finds different calls that fail with the same error. Each new edit in between shows a new
+// idea and cancels one attempt. A successful similar call ends the spiral.
 func spiral(h *history, now Call) sign {
 	if now.Kind == Read {
 		return sign{} // looking for the cause is what helps
@@ -239,7 +237,7 @@ const (
 	farOff = 1.0
 )
 
-// differs reports whether a call is another try than those before.
+// differs reports whether a call is a different attempt than the ones before.
 func differs(c Call, tries []Call) bool {
 	for i := range tries {
 		if tries[i].Hash == c.Hash || distance(c.Words, tries[i].Words) < apart {
@@ -258,8 +256,8 @@ func near(c Call, tries []Call) bool {
 	return false
 }
 
-// distance is the edit distance in words as a share of the longer call: 0 is the
-// same, 1 has nothing in common.
+// distance returns the edit distance in words, relative to the longer call: 0 is equal, 1 has
+// nothing in common.
 func distance(a, b []uint16) float64 {
 	if len(a) == 0 && len(b) == 0 {
 		return 0
@@ -283,8 +281,7 @@ func distance(a, b []uint16) float64 {
 	return min(farOff, float64(prev[len(b)])/float64(max(len(a), len(b))))
 }
 
-// reads: one look after the other that brings nothing new. A new one makes good
-// for two old ones.
+// reads finds a row of reads that bring nothing new. A new one cancels two repeated ones.
 func reads(h *history, now Call) sign {
 	if now.Kind != Read {
 		return sign{}
@@ -313,7 +310,7 @@ func reads(h *history, now Call) sign {
 	}
 }
 
-// seen reports whether a call was made before with the same result.
+// seen reports whether the same call was made before with the same result.
 func (h *history) seen(i int) bool {
 	for j := h.anew; j < i; j++ {
 		if same(&h.calls[j], &h.calls[i]) {
@@ -323,10 +320,10 @@ func (h *history) seen(i int) bool {
 	return false
 }
 
-// small is the size of an output that says nothing about entropy.
+// small is the size up to which the entropy of an output means nothing.
 const small = 64
 
-// entropy: the outputs are walls of little, and much the same.
+// entropy finds outputs that are large, repetitive and similar to each other.
 func entropy(h *history, _ Call) sign {
 	from := max(0, len(h.calls)-h.limits.Outputs)
 	size, bits, n := 0, 0, 0

@@ -1,19 +1,20 @@
-// Package loop finds out that an agent is stuck: that it does the same again and
-// gets the same, tries one thing after the other against the same error, reads
-// what it has read, or prints walls of the same text.
+// Package loop detects that an agent is stuck: it repeats the same calls with the same results,
+// tries one thing after the other against the same error, reads what it has already read, or prints
+// the same text over and over.
 //
-// It looks at a [Window], the last calls of one session, and is pure: it reads no
-// clock and does no I/O. Of a call it keeps hashes and numbers, no text.
+// It looks at a [Window], the last calls of one session. It is pure: it reads no clock and does no
+// I/O. It stores hashes and numbers of a call, no text.
 //
-// What counts is progress. Work repeats itself all day: a test runs after every
-// edit, a deployment is polled, a file is read page by page. So a repetition is
-// one only if the result was the same as before, and an edit that was not made
-// before starts everything anew. See docs/loopbreaker.md.
+// Progress is what counts. Honest work repeats itself: a test runs after every edit, a deployment is
+// polled, a file is read page by page. So a repetition counts only if the result was the same as
+// before, and a new edit resets the count. See docs/loopbreaker.md.
+//
+// Read loop.go, describe.go and detect.go.
 package loop
 
 import "fmt"
 
-// A Kind is what a call is for. The zero value is work of unknown nature.
+// A Kind is what a call is for. The zero value is a call whose purpose is not known.
 type Kind uint8
 
 // The kinds.
@@ -30,7 +31,7 @@ type Call struct {
 	Tool string `json:"t,omitempty"` // its name, for sentences
 	Hash uint64 `json:"h"`           // of the tool and its arguments, see [Describe]
 	Kind Kind   `json:"k,omitempty"`
-	// Words are hashes of the first words, for distances between calls.
+	// Words are hashes of the first words, for comparing calls.
 	Words []uint16 `json:"w,omitempty"`
 
 	Done   bool   `json:"d,omitempty"` // it ran, and what follows is known
@@ -41,27 +42,25 @@ type Call struct {
 	Size   int    `json:"s,omitempty"` // of the output in bytes
 	Bits   int    `json:"b,omitempty"` // entropy of the output in thousandths of a bit for each byte
 
-	// Makes are the files that were not there before the call.
+	// Makes are the files that did not exist before the call.
 	Makes []string `json:"m,omitempty"`
 }
 
-// A Said is what was said of one loop.
+// A Said is what was reported about one loop.
 type Said struct {
 	Loop uint64 `json:"l"` // which loop
 	Ask  bool   `json:"a,omitempty"`
 	Seq  uint64 `json:"n"` // of which call
 }
 
-// A Window is the last calls of a session, the oldest first. The zero value is
-// an empty one.
+// A Window is the last calls of a session, oldest first. The zero value is empty.
 type Window struct {
 	Next  uint64 `json:"next"` // the number of the last call
 	Calls []Call `json:"calls"`
 	Said  []Said `json:"said,omitempty"`
 }
 
-// Limits are the thresholds. A zero value finds nothing; begin with
-// [DefaultLimits].
+// Limits are the thresholds. The zero value finds nothing; start from [DefaultLimits].
 type Limits struct {
 	Window  int `yaml:"window"`  // calls that are looked at
 	Repeat  int `yaml:"repeat"`  // times that one call gives the same, in a row
@@ -69,15 +68,15 @@ type Limits struct {
 	Spiral  int `yaml:"spiral"`  // different calls that fail with the same error
 	Reads   int `yaml:"reads"`   // reads in a row that bring nothing new
 	Outputs int `yaml:"outputs"` // outputs of which the entropy is taken
-	// Entropy is what it must fall below, in thousandths of a bit for each byte.
+	// Entropy is the threshold below which an output is repetitive, in thousandths of a bit per byte.
 	Entropy int `yaml:"entropy"`
 }
 
 // DefaultLimits are what the engine uses.
 var DefaultLimits = Limits{Window: 50, Repeat: 3, Grams: 3, Spiral: 3, Reads: 8, Outputs: 20, Entropy: 3500}
 
-// Faults says what is wrong, by the keys of the configuration: a threshold of 1 would warn of every call, and one
-// that the window cannot hold would never.
+// Faults lists the problems by their keys. A threshold of 1 would warn about every call, and one
+// above the window would never warn.
 func (l Limits) Faults() []error {
 	var errs []error
 	for _, t := range []struct {
@@ -99,7 +98,7 @@ func (l Limits) Faults() []error {
 	return errs
 }
 
-// A Finding is what is to be said of a call. The zero value is nothing.
+// A Finding is what to report about a call. The zero value is nothing.
 type Finding struct {
 	Rule   string  // such as "loop.repeat"
 	Ask    bool    // before a person; else it is a warning for the agent
@@ -109,9 +108,8 @@ type Finding struct {
 	Reason string  // one sentence for the agent, with what to do instead
 }
 
-// Add puts a call into the window before it runs and returns its number. A call
-// that comes again before it ran, because a prompt or a second courier asks for
-// it, is the same call.
+// Add adds a call to the window before it runs, and returns its number. A call that comes again
+// before it ran, from a retry or a second courier, is the same call.
 func (w *Window) Add(c Call, l Limits) uint64 {
 	if i := w.pending(c.Hash); i >= 0 && i == len(w.Calls)-1 {
 		return w.Calls[i].Seq
@@ -123,7 +121,7 @@ func (w *Window) Add(c Call, l Limits) uint64 {
 	return c.Seq
 }
 
-// trim forgets the oldest calls, and what was said of them.
+// trim drops the oldest calls, and what was reported about them.
 func (w *Window) trim(most int) {
 	if over := len(w.Calls) - most; over > 0 {
 		w.Calls = append(w.Calls[:0:0], w.Calls[over:]...)
@@ -137,7 +135,7 @@ func (w *Window) trim(most int) {
 	w.Said = kept
 }
 
-// Ran takes what became of a call, and returns it; nil if no such call waits.
+// Ran records the result of a call and returns the call; nil if no such call is waiting.
 func (w *Window) Ran(hash uint64, out Output) *Call {
 	i := w.pending(hash)
 	if i < 0 {
@@ -149,7 +147,7 @@ func (w *Window) Ran(hash uint64, out Output) *Call {
 	return c
 }
 
-// pending is the index of the newest call that has not run; -1: there is none.
+// pending returns the index of the newest call that has not run yet; -1 if there is none.
 func (w *Window) pending(hash uint64) int {
 	for i := len(w.Calls) - 1; i >= 0; i-- {
 		if c := &w.Calls[i]; c.Hash == hash && !c.Done {
@@ -159,18 +157,17 @@ func (w *Window) pending(hash uint64) int {
 	return -1
 }
 
-// The weights of the detectors. Entropy is wrong most often: by itself it never
-// gets near 1.
+// The weights of the detectors. Entropy is wrong most often, so that alone it stays well below 1.
 var weights = map[string]float64{
 	"loop.repeat": 1, "loop.alternate": 1, "loop.ngram": 1, "loop.spiral": 1, "loop.read_spiral": 0.9, "loop.entropy": 0.5,
 }
 
-// Rules are the names of the detectors, in the order in which they are asked.
+// Rules returns the names of the detectors, in the order in which they run.
 func Rules() []string {
 	return []string{"loop.repeat", "loop.alternate", "loop.ngram", "loop.spiral", "loop.read_spiral", "loop.entropy"}
 }
 
-// A sign is what one detector sees. The zero value is nothing.
+// A sign is the result of one detector. The zero value is nothing.
 type sign struct {
 	rule   string
 	loop   uint64 // which loop: the same for detectors that see the same
@@ -189,9 +186,8 @@ func (s sign) score() float64 {
 	return weights[s.rule] * min(1.5, 0.5+0.25*float64(s.count-s.need)/float64(max(1, s.step)))
 }
 
-// Judge says whether a call goes on with a loop. It remembers what it said: of
-// one loop the agent is warned once, then a person is asked. The call is not yet
-// in the window.
+// Judge checks whether a call, which is not in the window yet, continues a loop. It remembers its
+// reports: the agent is warned once about a loop, and then a person is asked.
 func (w *Window) Judge(now Call, l Limits) Finding {
 	at := w.Next + 1
 	if i := w.pending(now.Hash); i >= 0 && i == len(w.Calls)-1 {
@@ -221,7 +217,7 @@ func (w *Window) Judge(now Call, l Limits) Finding {
 	return Finding{Rule: best.rule, Ask: ask, Score: score, Since: best.since, Count: best.count, Reason: best.reason}
 }
 
-// say decides what is said of a loop, and remembers it.
+// say decides what to report about a loop, and remembers it.
 func (w *Window) say(s sign, score float64, at uint64) (ask, say bool) {
 	i := 0
 	for i < len(w.Said) && w.Said[i].Loop != s.loop {
@@ -261,13 +257,13 @@ func (w *Window) ran(seq uint64) bool {
 // times writes a number of repetitions.
 func times(n int) string { return fmt.Sprintf("%d times", n) }
 
-// The bounds of a window that was stored.
+// Bounds of a stored window.
 const (
 	maxWindow = 100
 	maxMakes  = 8
 )
 
-// Check says what cannot be in a window.
+// Check returns what is impossible in a window.
 func (w *Window) Check() error {
 	if len(w.Calls) > maxWindow || len(w.Said) > maxWindow {
 		return fmt.Errorf("a window of %d calls and %d warnings is longer than %d", len(w.Calls), len(w.Said), maxWindow)
@@ -287,8 +283,8 @@ func (w *Window) Check() error {
 	return nil
 }
 
-// Merge adds the calls of another window after the number from, which both have
-// in common up to there, and what they say of the calls before.
+// Merge adds the calls of another copy of the window after number from, up to which both are the
+// same. It also merges what was reported.
 func (w *Window) Merge(other Window, from uint64) {
 	renamed := map[uint64]uint64{}
 	for _, c := range other.Calls {

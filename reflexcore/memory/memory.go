@@ -1,18 +1,15 @@
-// Package memory is what is known of an agent's earlier calls: the last of them,
-// for package loop; the files that they made, so that deleting these is honest;
-// and the files into which they put what came from the network, was decoded, or
-// is a secret, so that running or sending such a file in a later call is what it
-// would have been in the same one.
+// Package memory stores what matters of an agent's earlier calls. The last calls are for loop
+// detection (package loop). The files that they made may be deleted without a question. The files
+// into which they wrote secrets, decoded texts or data from the network keep that taint, so that
+// running or sending them in a later call is judged as in the same call.
 //
-// It lies on a [KV], in three kinds of records. The trace of a session (calls, made
-// files) belongs to peer uid, agent, project and session. It only makes verdicts
-// milder or adds warnings, so it is written behind the answer: losing it means a
-// warning less or a question more. The taint of files belongs to the uid alone,
-// because files do not care which agent or session left them; losing it would
-// open, so it is durable before the call that adds it is released, and a store
-// that fails is an error. What the model of an agent has seen (the labels of package
-// flow) and which destinations it used belongs to uid, agent and project, and is
-// durable in the same way.
+// There are three kinds of records in a [KV]. The trace of a session (calls, made files) belongs to
+// peer uid, agent, project and session. Losing it costs a warning or adds a question, so it is
+// written after the answer. The taint of files belongs to the uid alone, because files do not care
+// which agent or session wrote them. Losing it would let calls pass, so it is durable before the
+// call is released, and a failing store is an error. What the model has read (the labels of package
+// flow) and which destinations it used belongs to uid, agent and project, and is durable in the same
+// way.
 package memory
 
 import (
@@ -30,7 +27,7 @@ import (
 	"approver.example/reflexcore/loop"
 )
 
-// KV is the part of [approver.KV] that is used.
+// KV is the part of [approver.KV] that the memory needs.
 type KV interface {
 	Get(ctx context.Context, key string) (value []byte, rev approver.Rev, err error)
 	Put(ctx context.Context, key string, value []byte, prev, next approver.Rev, due, keepUntil time.Time) error
@@ -51,14 +48,15 @@ const (
 	attempts    = 5
 )
 
-// A Key says whose memory it is. All of it but the uid is what the agent claims,
-// so it can only narrow.
+// A Key says whose memory it is. Everything but the uid is claimed by the agent, so it can only
+// narrow the memory.
 type Key struct {
 	Peer                    approver.Peer
 	Agent, Project, Session string
 }
 
-// A Memory remembers. Use [New]; it can be shared.
+// A Memory stores what matters of earlier calls. Create it with [New]. It is safe for concurrent
+// use.
 type Memory struct {
 	store  KV // nil: only as long as the process lives
 	limits loop.Limits
@@ -71,13 +69,13 @@ type Memory struct {
 	seen   map[string]*seen
 }
 
-// New returns a memory on a store. A nil store is a memory of this process.
+// New returns a memory in a store. Without a store it is lost when the process ends.
 func New(store KV, limits loop.Limits, log *slog.Logger) *Memory {
 	return &Memory{store: store, limits: limits, log: log, traces: map[string]*trace{}, taints: map[string]*taint{},
 		tolds: map[string]*told{}, seen: map[string]*seen{}}
 }
 
-// id names a record without saying what it is about.
+// id returns the hashed name of a record, which does not show what the record is about.
 func id(parts ...string) string {
 	h := sha256.New()
 	for _, p := range parts {
@@ -93,8 +91,8 @@ func uid(p approver.Peer) string {
 	return strconv.FormatUint(uint64(p.UID), 10)
 }
 
-// A Past is what is known for one judgement. It is for one goroutine, and for as
-// long as the context that it was opened with.
+// A Past is the memory as one judgment sees it. It is for one goroutine, and for the lifetime of the
+// context that opened it.
 type Past struct {
 	m     *Memory
 	ctx   context.Context //nolint:containedctx // of the judgement, which the lookups of an analysis are part of
@@ -108,8 +106,8 @@ type Past struct {
 	err   error // or could not be
 }
 
-// Open returns the past of an agent's session. It does not fail: what cannot be
-// read shows in [Past.Err] once it is asked for.
+// Open returns the memory of an agent's session. It does not fail: [Past.Err] returns errors of
+// later reads.
 func (m *Memory) Open(ctx context.Context, k Key, at time.Time) *Past {
 	p := &Past{m: m, ctx: ctx, at: at}
 	who := uid(k.Peer)
@@ -123,14 +121,14 @@ func (m *Memory) Open(ctx context.Context, k Key, at time.Time) *Past {
 	return p
 }
 
-// A record is one of the store, in memory.
+// A record is the in-memory copy of a stored record.
 type record[T any] interface {
 	*T
 	named(key string, at time.Time)
 	idle() (since time.Time, droppable bool)
 }
 
-// cell finds a record or makes room for a new one.
+// cell returns the copy of a record, or makes one. If there are too many, it makes room.
 func cell[T any, P record[T]](all map[string]P, key string, at time.Time) P {
 	c, ok := all[key]
 	if !ok {
@@ -144,8 +142,7 @@ func cell[T any, P record[T]](all map[string]P, key string, at time.Time) P {
 	return c
 }
 
-// dropOldest makes room: of those that are stored the one that was used longest
-// ago, or else of all.
+// dropOldest removes the record that was used longest ago; it prefers those without unsaved changes.
 func dropOldest[T any, P record[T]](all map[string]P) {
 	oldest, found, stored := "", false, false
 	var since time.Time
@@ -158,10 +155,10 @@ func dropOldest[T any, P record[T]](all map[string]P) {
 	delete(all, oldest)
 }
 
-// Err is why what is known of files could not be read, if it was asked for.
+// Err returns the error of reading what is known about files.
 func (p *Past) Err() error { return p.err }
 
-// Taint is what earlier calls left in a file, or in one that a pattern names.
+// Taint returns the taint that earlier calls left in a file, or in the files that a pattern matches.
 func (p *Past) Taint(path string) effect.Taint {
 	if !p.asked {
 		p.asked = true
@@ -170,16 +167,16 @@ func (p *Past) Taint(path string) effect.Taint {
 	return p.taint.of(path)
 }
 
-// A File is what a call leaves in a file. Tree says that it is a folder of which
-// all below it has the taint.
+// A File is a file that a call leaves with a taint. Tree means a folder whose whole content has the
+// taint.
 type File struct {
 	Path  string
 	Taint effect.Taint
 	Tree  bool
 }
 
-// Leave remembers what a call leaves in files; it returns once that is durable.
-// An error means that the call must not run.
+// Leave stores the taint of files and returns when it is durable. After an error the call must not
+// run.
 func (p *Past) Leave(files []File) error {
 	if len(files) == 0 {
 		return nil
@@ -190,24 +187,24 @@ func (p *Past) Leave(files []File) error {
 // Made reports whether an earlier call of this session made the file.
 func (p *Past) Made(path string) bool { return p.trace.made(path) }
 
-// Loop says whether a call goes on with a loop, see [loop.Window.Judge].
+// Loop checks whether a call continues a loop, see [loop.Window.Judge].
 func (p *Past) Loop(c loop.Call) loop.Finding { return p.trace.judge(c, p.m.limits) }
 
-// Call remembers a call that is about to run, with the files that it would make.
+// Call records a call that is about to run, and the files that it would make.
 func (p *Past) Call(c loop.Call, makes []string) { p.trace.add(c, makes, p.m.limits) }
 
-// Moved takes back that files were made, and folders, into which something else is
-// moved: it would be lost with them.
+// Moved forgets that the session made a file or folder if something else is moved into it: deleting
+// it would delete that, too.
 func (p *Past) Moved(to []string) {
 	if len(to) > 0 {
 		p.trace.moved(to)
 	}
 }
 
-// Ran remembers what became of a call. The files that it made count from now on.
+// Ran records the result of a call. The files that it made count from now on.
 func (p *Past) Ran(hash uint64, out loop.Output) { p.trace.ran(hash, out) }
 
-// Run writes what has changed until ctx ends, and then once more.
+// Run saves changed records until ctx ends, and then once more.
 func (m *Memory) Run(ctx context.Context) error {
 	if m.store == nil {
 		<-ctx.Done()
@@ -228,7 +225,7 @@ func (m *Memory) Run(ctx context.Context) error {
 	}
 }
 
-// flush writes the traces that have changed. What fails stays to be written.
+// flush saves the traces that have changed. Those that fail are tried again.
 func (m *Memory) flush(ctx context.Context) {
 	m.mu.Lock()
 	var changed []*trace

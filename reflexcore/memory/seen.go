@@ -13,19 +13,19 @@ import (
 	"approver.example/reflexcore/flow"
 )
 
-// A seen is the record of what the model of an agent has seen in a project, and of
-// the destinations that it used. It belongs to uid, agent and project, and not to the
-// session, which an agent could leave for a new one. Losing it would open, so it is
-// durable before the call that adds to it is released.
+// A seen is the record of what an agent's model has read in a project, and which destinations it
+// used. It belongs to uid, agent and project. It does not belong to the session, because an agent
+// could start a new one to be rid of it. Losing it would let calls pass, so it is durable before the
+// call is released.
 type seen struct {
 	stored
 	record seenRecord
 }
 
-// seenVersion is the form of the record.
+// seenVersion is the version of the record's format.
 const seenVersion = 1
 
-// How much of it is kept, and how exact the times are.
+// How much is stored, and how exact the times are.
 const (
 	keepSeen    = 60 * 24 * time.Hour // longer than the longest flow.session
 	maxUsed     = 200                 // destinations
@@ -35,10 +35,10 @@ const (
 
 type seenRecord struct {
 	V int `json:"v"`
-	// At is when data of each label was seen last, the highest first, in seconds since
-	// 1970; 0 is never.
+	// At is when data of each label was last read, highest label first, in seconds since 1970; 0 is
+	// never.
 	At [flow.Public]int64 `json:"at"`
-	// Used are the destinations that data went to or came from, the oldest first.
+	// Used are the destinations that data went to or came from, oldest first.
 	Used []string `json:"used,omitempty"`
 }
 
@@ -72,8 +72,8 @@ func (s *seen) loadLocked(ctx context.Context, m *Memory) error {
 	return nil
 }
 
-// highest is the highest label that was seen within keep before a time. What is said
-// to have been seen later counts too: clocks go back.
+// highest returns the highest label that was read in the time keep before at. Entries from the
+// future count as well, because clocks can be set back.
 func (r *seenRecord) highest(at time.Time, keep time.Duration) flow.Label {
 	for l, when := range r.At {
 		if when != 0 && at.Sub(time.Unix(when, 0)) < keep {
@@ -83,7 +83,7 @@ func (r *seenRecord) highest(at time.Time, keep time.Duration) flow.Label {
 	return flow.Public
 }
 
-// has reports whether a label and destinations are in the record already.
+// has reports whether the record already has a label and destinations.
 func (r *seenRecord) has(l flow.Label, to []string, at time.Time) bool {
 	if l < flow.Public && (r.At[l] == 0 || at.Unix()-r.At[l] >= int64(seenEvery/time.Second)) {
 		return false
@@ -135,8 +135,8 @@ func (s *seen) add(ctx context.Context, m *Memory, l flow.Label, to []string, at
 	return fmt.Errorf("remember what the session has seen: %w", errBusy)
 }
 
-// Seen is the highest label of what the model has seen within keep; with an error it
-// is the highest there is.
+// Seen returns the highest label that the model has read in the time keep. With an error it returns
+// the highest label of all.
 func (p *Past) Seen(keep time.Duration) (flow.Label, error) {
 	s := p.seen
 	s.mu.Lock()
@@ -147,15 +147,15 @@ func (p *Past) Seen(keep time.Duration) (flow.Label, error) {
 	return s.record.highest(p.at, keep), nil
 }
 
-// Used reports whether a destination is known to be used, as of [Past.Seen].
+// Used reports whether a destination was used, according to the record that [Past.Seen] read.
 func (p *Past) Used(to string) bool {
 	p.seen.mu.Lock()
 	defer p.seen.mu.Unlock()
 	return slices.Contains(p.seen.record.Used, to)
 }
 
-// See remembers that the model sees data with a label (Public is nothing) and that
-// destinations are used; it returns once that is durable.
+// See stores that the model reads data with a label (Public is nothing) and that destinations are
+// used. It returns when that is durable.
 func (p *Past) See(l flow.Label, to []string) error {
 	if l >= flow.Public && len(to) == 0 {
 		return nil
@@ -163,7 +163,7 @@ func (p *Past) See(l flow.Label, to []string) error {
 	return p.seen.add(p.ctx, p.m, l, to, p.at)
 }
 
-// Label is the label that earlier calls gave a file, as bits.
+// Label returns the label that earlier calls gave a file, as bits.
 func (p *Past) Label(path string) (effect.Taint, error) {
 	if err := p.taint.load(p.ctx, p.m); err != nil {
 		return effect.Critical, err
@@ -171,8 +171,8 @@ func (p *Past) Label(path string) (effect.Taint, error) {
 	return p.taint.of(path) & effect.Labels, nil
 }
 
-// Labelled are the files in a folder that have a label or hold a secret. Where there
-// was no room to remember which ones, it is the folder itself; so it is with an error.
+// Labelled returns the files in a folder that have a label or hold a secret. If there was no room to
+// store which files, or with an error, it returns the folder itself.
 func (p *Past) Labelled(dir string) ([]File, error) {
 	if err := p.taint.load(p.ctx, p.m); err != nil {
 		return []File{{Path: dir, Taint: effect.Critical, Tree: true}}, err
@@ -183,7 +183,7 @@ func (p *Past) Labelled(dir string) ([]File, error) {
 	return p.taint.labelled(dir), nil
 }
 
-// labelled are the files in a folder that have a label or hold a secret.
+// labelled returns the files in a folder that have a label or hold a secret.
 func (t *taint) labelled(dir string) (out []File) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

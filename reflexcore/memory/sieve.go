@@ -10,15 +10,14 @@ import (
 	"approver.example/reflexcore/effect"
 )
 
-// A sieve is a Bloom filter of the files that there is no room for in a record. It
-// forgets none, and may take another file for one of them: the more it holds, the
-// more is asked about. So nobody gets rid of a taint by downloading a thousand
-// files more.
+// A sieve is a Bloom filter for the files that no longer fit into a record. It never forgets a file,
+// and may mistake another file for one. So an agent cannot drop a taint by downloading a thousand
+// more files: that only leads to more questions.
 type sieve []byte
 
 const sieveBytes = 8 << 10
 
-// What a key of a sieve says of a path.
+// The kinds of keys of a sieve.
 const (
 	sieveFile   = 'f' // it came from elsewhere
 	sieveTree   = 't' // so did all that is below it
@@ -27,7 +26,7 @@ const (
 	sieveVault  = 'v' // all that is below it does
 )
 
-// bits are the places of a key.
+// bits returns the positions of a key.
 func (s sieve) bits(kind byte, p string) (out [4]uint64) {
 	sum := sha256.Sum256(append([]byte{kind}, p...))
 	for i := range out {
@@ -75,8 +74,8 @@ func (s sieve) with(files []file) sieve {
 	return out
 }
 
-// withLabelled is with for those that have a label, which have a sieve of their own:
-// what is mistaken for one of them could be stopped without a question.
+// withLabelled is with for files that have a label. They have a sieve of their own, because a file
+// that is mistaken for one of them could be blocked without a question.
 func (s sieve) withLabelled(files []file) sieve {
 	var labelled []file
 	for _, f := range files {
@@ -88,8 +87,8 @@ func (s sieve) withLabelled(files []file) sieve {
 	return s.with(labelled)
 }
 
-// above notes a file with the folders that it lies in, and if it is a tree, that
-// all below it is like it.
+// above adds a file and the folders above it. For a tree it adds that everything below has the
+// taint.
 func (s sieve) above(f file) {
 	for at := f.Path; len(at) > 1; at = path.Dir(at) {
 		s.put(sieveSecret, at)
@@ -99,7 +98,7 @@ func (s sieve) above(f file) {
 	}
 }
 
-// of is what may have been left in a path, which may be a pattern.
+// of returns the taint that a path, or a file that a pattern matches, may have.
 func (s sieve) of(p string) effect.Taint {
 	if len(s) == 0 {
 		return 0

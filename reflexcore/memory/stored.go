@@ -11,7 +11,7 @@ import (
 	"approver.example"
 )
 
-// A stored is what all records have: where they lie, and which revision of them is known.
+// A stored is the common part of all records: the key, and the last known revision.
 type stored struct {
 	mu   sync.Mutex
 	key  string
@@ -35,7 +35,7 @@ func (s *stored) idle() (time.Time, bool) {
 	return s.used, true
 }
 
-// changed reads the record, and says whether it is another one than is known.
+// changed reads the record and reports whether it differs from the known revision.
 func (s *stored) changed(ctx context.Context, store KV) (value []byte, rev approver.Rev, changed bool, err error) {
 	if store == nil {
 		return nil, "", false, nil
@@ -44,8 +44,8 @@ func (s *stored) changed(ctx context.Context, store KV) (value []byte, rev appro
 	return value, rev, err == nil && (!s.read || rev != s.rev), err
 }
 
-// save writes the record in place of the one that is known. It is [approver.ErrConflict] if
-// somebody else has changed that one.
+// save replaces the known revision. It returns [approver.ErrConflict] if somebody else has changed
+// the record.
 func (s *stored) save(ctx context.Context, store KV, value []byte, keepUntil time.Time) error {
 	if store == nil {
 		return nil
@@ -59,10 +59,10 @@ func (s *stored) save(ctx context.Context, store KV, value []byte, keepUntil tim
 	return nil
 }
 
-// errBusy is that others change a record all the time.
+// errBusy means that others kept changing a record.
 var errBusy = errors.New("others change it all the time")
 
-// put writes a record once more if it is not known whether it was written.
+// put writes a record. It tries again if it is not known whether the write succeeded.
 func put(ctx context.Context, store KV, key string, value []byte, prev, next approver.Rev, keepUntil time.Time) error {
 	err := store.Put(ctx, key, value, prev, next, time.Time{}, keepUntil)
 	if err != nil && !errors.Is(err, approver.ErrConflict) && !errors.Is(err, approver.ErrTampered) && ctx.Err() == nil {
@@ -71,7 +71,7 @@ func put(ctx context.Context, store KV, key string, value []byte, prev, next app
 	return err
 }
 
-// get reads a record; one that is not there is empty.
+// get reads a record; a missing record is empty.
 func get(ctx context.Context, store KV, key string) ([]byte, approver.Rev, error) {
 	value, rev, err := store.Get(ctx, key)
 	if errors.Is(err, approver.ErrNotFound) {
@@ -83,7 +83,7 @@ func get(ctx context.Context, store KV, key string) ([]byte, approver.Rev, error
 	return value, rev, nil
 }
 
-// decode reads a record of what is remembered of something. An empty one stays as it is.
+// decode decodes the record about something. It leaves an empty one unchanged.
 func decode(b []byte, of string, record any) error {
 	if len(b) > maxRecord {
 		return fmt.Errorf("what is remembered of %s has %d bytes, more than %d", of, len(b), maxRecord)
@@ -94,7 +94,7 @@ func decode(b []byte, of string, record any) error {
 	return nil
 }
 
-// errForm is that a record has a form that this version does not read.
+// errForm means that a record has a version that this build cannot read.
 func errForm(of string, form int, reads any) error {
 	return fmt.Errorf("what is remembered of %s is in form %d, and this version reads %v", of, form, reads)
 }

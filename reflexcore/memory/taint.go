@@ -14,10 +14,9 @@ import (
 	"approver.example/reflexcore/flow"
 )
 
-// A taint is the record of one uid: the files that hold what is not to be run or
-// sent without a thought, the oldest first. It only grows, until the oldest go into
-// a sieve: that a file was written over says nothing, because the call that would
-// have done so may not have run.
+// A taint is the record of one uid: the files that must not be run or sent unquestioned, oldest
+// first. It only grows, until the oldest files move to a sieve. That a call overwrites a file does
+// not remove its entry, because the call may not have run.
 type taint struct {
 	stored
 	files []file
@@ -32,19 +31,18 @@ type file struct {
 	Tree  bool         `json:"d,omitempty"`
 }
 
-// forgotten are the files that there was no room for: those since a day, and those
-// of the keepTaint before it.
+// forgotten has sieves of the files that did not fit: those of the last day, and those of one
+// keepTaint before it.
 type forgotten struct {
 	Old   sieve `json:"old,omitempty"`
 	Older sieve `json:"older,omitempty"`
 	Since int64 `json:"since,omitempty"` // seconds since 1970
-	// Labels and OlderLabels are those of them that had a label.
+	// Labels and OlderLabels are the files that had a label.
 	Labels      sieve `json:"labels,omitempty"`
 	OlderLabels sieve `json:"older_labels,omitempty"`
 }
 
-// of is what may have been left in a path. Which label it had is forgotten, so that
-// it is the highest.
+// of returns the taint that may be in a path. The exact label is lost, so it is the highest.
 func (o *forgotten) of(p string) effect.Taint {
 	out := o.Old.of(p) | o.Older.of(p)
 	if o.Labels.of(p)|o.OlderLabels.of(p) != 0 {
@@ -53,8 +51,7 @@ func (o *forgotten) of(p string) effect.Taint {
 	return out
 }
 
-// taintVersion is the form of the record. The first had no sieves, the second no
-// labels.
+// taintVersion is the version of the record's format. The first had no sieves, the second no labels.
 const taintVersion = 3
 
 type taintRecord struct {
@@ -63,8 +60,7 @@ type taintRecord struct {
 	forgotten
 }
 
-// known are the taints that are remembered. That it came from some file says
-// nothing of a file.
+// known are the taints that are stored. The taint File says nothing about a file.
 const known = effect.Secret | effect.Network | effect.Decoded | effect.Labels
 
 // inFolder are the taints that a folder has if a file in it has them.
@@ -99,8 +95,7 @@ func decodeTaint(b []byte) (r taintRecord, err error) {
 	return r, nil
 }
 
-// encodeTaint returns the record, with as many of the oldest files as are too many
-// in the sieve.
+// encodeTaint encodes the record. The oldest files that do not fit go into the sieve.
 func encodeTaint(files []file, old forgotten) ([]byte, taintRecord, error) {
 	cut := max(0, len(files)-maxFiles)
 	for {
@@ -114,8 +109,8 @@ func encodeTaint(files []file, old forgotten) ([]byte, taintRecord, error) {
 	}
 }
 
-// at returns what is forgotten at a time: what is older than twice keepTaint is
-// not even that.
+// at returns the sieves that count at a time: those older than keepTaint become the older ones, and
+// those are dropped after twice that time.
 func (o forgotten) at(now time.Time) forgotten {
 	if o.Since == 0 {
 		o.Since = now.Unix()
@@ -126,12 +121,12 @@ func (o forgotten) at(now time.Time) forgotten {
 	return o
 }
 
-// storable reports whether a path can be remembered: absolute, clean and known.
+// storable reports whether a path can be stored: absolute, clean and known.
 func storable(p string) bool {
 	return len(p) > 1 && len(p) <= maxPath && p[0] == '/' && effect.IsKnown(p) && path.Clean(p) == p
 }
 
-// load reads the record. Only if it has changed is it decoded.
+// load reads the record, and decodes it only if it has changed.
 func (t *taint) load(ctx context.Context, m *Memory) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -160,8 +155,8 @@ func (t *taint) set(r taintRecord) {
 	}
 }
 
-// of is the taint of a path, which may be a pattern: its own, that of a folder
-// above that has it with all below, and the secrets in a folder that it names.
+// of returns the taint of a path or pattern: its own, that of a tree above it, and the secrets in a
+// folder that it names.
 func (t *taint) of(p string) effect.Taint {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -220,7 +215,7 @@ func (t *taint) leave(ctx context.Context, m *Memory, add []File) error {
 	return fmt.Errorf("remember what the call leaves in files: %w", errBusy)
 }
 
-// with returns the files and those added, as the newest.
+// with returns the files with others added as the newest, and whether anything changed.
 func (t *taint) with(add []File) ([]file, bool) {
 	files := append([]file(nil), t.files...)
 	changed := false

@@ -10,14 +10,14 @@ import (
 	"approver.example"
 )
 
-// A told is the record of one uid: what texts that tools returned told a model to do,
-// the oldest first. Of a text it keeps hashes of the names in it.
+// A told is the record of one uid: what texts that tools returned demanded of a model, oldest first.
+// It has only hashes of the names in the texts.
 type told struct {
 	stored
 	list []Demand
 }
 
-// A Demand is what one text names. It does not say what is to be done with it.
+// A Demand has the names that one text used. It does not say what the text wanted.
 type Demand struct {
 	At    int64    `json:"at"` // seconds since 1970
 	Tool  string   `json:"tool,omitempty"`
@@ -28,7 +28,7 @@ const (
 	toldVersion = 1
 	keepTold    = 2 * 24 * time.Hour
 	maxDemands  = 64
-	// MaxNames is how many names of one text are remembered.
+	// MaxNames limits the names that are stored of one text.
 	MaxNames = 32
 	maxTool  = 64
 )
@@ -59,7 +59,7 @@ func decodeTold(b []byte) ([]Demand, error) {
 	return r.List, nil
 }
 
-// load reads the record. Only if it has changed is it decoded.
+// load reads the record, and decodes it only if it has changed.
 func (t *told) load(ctx context.Context, m *Memory) error {
 	b, rev, changed, err := t.changed(ctx, m.store)
 	if err != nil || !changed {
@@ -73,7 +73,7 @@ func (t *told) load(ctx context.Context, m *Memory) error {
 	return nil
 }
 
-// add adds a demand and returns once that is durable.
+// add adds a demand and returns when that is durable.
 func (t *told) add(ctx context.Context, m *Memory, d Demand) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -98,7 +98,7 @@ func (t *told) add(ctx context.Context, m *Memory, d Demand) error {
 	return fmt.Errorf("remember what a result demanded: %w", errBusy)
 }
 
-// fresh are the demands that count at a time, as a list of its own.
+// fresh returns a new list of the demands that still count.
 func fresh(list []Demand, now int64) []Demand {
 	out := make([]Demand, 0, len(list)+1)
 	for _, d := range list {
@@ -109,16 +109,15 @@ func fresh(list []Demand, now int64) []Demand {
 	return out
 }
 
-// Tell remembers what a text that a tool returned named. It returns once that is
-// durable.
+// Tell stores the names in a text that a tool returned, and returns when that is durable.
 func (p *Past) Tell(d Demand) error {
 	d.Names = d.Names[:min(len(d.Names), MaxNames)]
 	d.Tool = d.Tool[:min(len(d.Tool), maxTool)]
 	return p.told.add(p.ctx, p.m, d)
 }
 
-// Told returns what texts have told the agents of this user. That it cannot be read
-// shows in [Past.Err].
+// Told returns the demands that texts made of this user's agents. [Past.Err] returns the error if
+// they cannot be read.
 func (p *Past) Told(at time.Time) []Demand {
 	p.told.mu.Lock()
 	defer p.told.mu.Unlock()

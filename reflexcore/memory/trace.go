@@ -22,7 +22,7 @@ type trace struct {
 	dirty  bool
 }
 
-// traceVersion is the form of the record.
+// traceVersion is the version of the record's format.
 const traceVersion = 1
 
 type traceRecord struct {
@@ -50,8 +50,7 @@ func decodeTrace(b []byte) (r traceRecord, err error) {
 	return r, nil
 }
 
-// encodeTrace returns the record, without as many of the oldest files and calls
-// as are too many.
+// encodeTrace encodes the record, without the oldest files and calls that do not fit.
 func encodeTrace(w loop.Window, made []string) ([]byte, error) {
 	for {
 		b, err := json.Marshal(traceRecord{traceVersion, w, made})
@@ -72,8 +71,8 @@ func (t *trace) idle() (time.Time, bool) {
 	return t.used, !t.dirty
 }
 
-// load reads what another replica may have written, now and then. That it cannot
-// be read costs warnings and questions only.
+// load reads from time to time what other replicas have written. Its errors cost only warnings and
+// questions, so they are ignored.
 func (t *trace) load(ctx context.Context, m *Memory, at time.Time) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -134,7 +133,7 @@ func (t *trace) add(c loop.Call, makes []string, l loop.Limits) {
 	t.dirty = true
 }
 
-// maxMakes is how many files one call makes, as far as is remembered.
+// maxMakes limits the files of one call that are stored.
 const maxMakes = 8
 
 func (t *trace) ran(hash uint64, out loop.Output) {
@@ -152,7 +151,7 @@ func (t *trace) ran(hash uint64, out loop.Output) {
 	c.Makes = nil
 }
 
-// save writes the record, and takes in what others wrote meanwhile.
+// save writes the record, and merges what others have written.
 func (t *trace) save(ctx context.Context, store KV) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -14,26 +14,26 @@ import (
 	"approver.example"
 )
 
-// KV is the part of [approver.KV] that is used.
+// KV is the part of [approver.KV] that precedents need.
 type KV interface {
 	Get(ctx context.Context, key string) (value []byte, rev approver.Rev, err error)
 	Put(ctx context.Context, key string, value []byte, prev, next approver.Rev, due, keepUntil time.Time) error
 }
 
-// Limits say what a precedent is.
+// Limits say what counts as a precedent.
 type Limits struct {
 	// Keep is how long people's answers count.
 	Keep time.Duration `yaml:"keep"`
-	// Similarity, 0 to 1, is what a call must exceed to be like another.
+	// Similarity, 0 to 1: a call must be more similar than this to another.
 	Similarity float64 `yaml:"similarity"`
-	// Most is how many answers of one user in one project are kept; the oldest go.
+	// Most limits the answers of one user in one project; the oldest are dropped.
 	Most int `yaml:"most"`
 }
 
-// DefaultLimits are what counts where nothing is configured.
+// DefaultLimits are used where nothing is configured.
 var DefaultLimits = Limits{Keep: 30 * 24 * time.Hour, Similarity: 0.7, Most: 200}
 
-// Faults says what is wrong, by the keys of the configuration. A call of which half is the same is not like another.
+// Faults lists the problems by their keys. Calls of which only half is the same are not similar.
 func (l Limits) Faults() []error {
 	var errs []error
 	if l.Keep < time.Hour || l.Keep > 365*24*time.Hour {
@@ -48,14 +48,14 @@ func (l Limits) Faults() []error {
 	return errs
 }
 
-// A Key says whose precedents they are: those of a user, by the kernel's word, in
-// a project, which the agent claims.
+// A Key says whose precedents they are: those of a user, whose uid the kernel reports, in a project,
+// which the agent claims.
 type Key struct {
 	Peer    approver.Peer
 	Project string
 }
 
-// name is that of the record. It does not say what it is about.
+// name returns the hashed name of the record, which does not show what it is about.
 func (k Key) name() string {
 	who := "unknown"
 	if k.Peer.Known {
@@ -70,7 +70,8 @@ const (
 	attempts = 5
 )
 
-// Precedents are people's answers on a store. Use [New]; they can be shared.
+// Precedents are people's answers in a store. Create them with [New]. They are safe for concurrent
+// use.
 type Precedents struct {
 	store  KV
 	limits Limits
@@ -84,13 +85,13 @@ type kept struct {
 	list []Answer // never changed in place
 }
 
-// New returns what is on a store.
+// New returns the precedents in a store.
 func New(store KV, limits Limits) *Precedents {
 	return &Precedents{store: store, limits: limits, kept: map[string]kept{}}
 }
 
-// Near returns the no of a person to the call that this one is most like, and how
-// much, or a similarity of 0. An error means that it is not known.
+// Near returns the denial of the call that this call is most similar to, and the similarity. It
+// returns 0 if there is none. An error means that the precedents cannot be read.
 func (p *Precedents) Near(ctx context.Context, k Key, call approver.ToolCall) (Answer, float64, error) {
 	list, _, err := p.load(ctx, k.name())
 	if err != nil || len(list) == 0 {
@@ -101,9 +102,8 @@ func (p *Precedents) Near(ctx context.Context, k Key, call approver.ToolCall) (A
 	return a, s, nil
 }
 
-// Answered remembers what a person said to a call, and returns once that is
-// durable. Only At, Yes, By, Rule and Category of the answer are looked at. A
-// record that is not readable begins anew with it.
+// Answered stores a person's answer to a call, and returns when that is durable. Of the answer only
+// At, Yes, By, Rule and Category are used. A record that cannot be read is replaced.
 func (p *Precedents) Answered(ctx context.Context, k Key, call approver.ToolCall, a Answer) error {
 	a = Answer{
 		At: a.At.Truncate(time.Second), Yes: a.Yes, By: cut(a.By), Rule: cut(a.Rule), Category: cut(a.Category),
@@ -146,14 +146,14 @@ func (p *Precedents) Answered(ctx context.Context, k Key, call approver.ToolCall
 	return errors.New("remember a person's answer: others change the record all the time")
 }
 
-// cut makes a text short enough to be kept.
+// cut shortens a text for storage.
 func cut(s string) string {
 	return strings.ToValidUTF8(s[:min(len(s), maxWord)], "")
 }
 
 var errUnreadable = errors.New("not readable")
 
-// load reads a record. Only if it has changed is it decoded.
+// load reads a record, and decodes it only if it has changed.
 func (p *Precedents) load(ctx context.Context, name string) ([]Answer, approver.Rev, error) {
 	b, rev, err := p.store.Get(ctx, name)
 	if errors.Is(err, approver.ErrNotFound) {

@@ -16,8 +16,7 @@ const (
 	maxWord   = 120      // bytes of a name in it
 )
 
-// An Answer is what a person said to a call. Of the call there are only its sketch
-// and a hash.
+// An Answer is a person's answer to a call. Only a sketch and a hash of the call are stored.
 type Answer struct {
 	At                 time.Time // whole seconds
 	Yes                bool
@@ -42,8 +41,8 @@ type record struct {
 	Answers []stored `json:"answers"`
 }
 
-// encode returns the record, without as many of the oldest as are too much, and
-// the answers that are in it.
+// encode encodes the record without the oldest answers that do not fit. It also returns the answers
+// that fit.
 func encode(list []Answer, most int) ([]byte, []Answer, error) {
 	list = list[max(0, len(list)-most):]
 	for {
@@ -67,7 +66,7 @@ func encode(list []Answer, most int) ([]byte, []Answer, error) {
 	}
 }
 
-// decode reads a record; none is empty.
+// decode decodes a record; an empty one has no answers.
 func decode(b []byte) ([]Answer, error) {
 	if len(b) == 0 {
 		return nil, nil
@@ -119,8 +118,8 @@ func (s stored) answer() (a Answer, ok bool) {
 	return a, true
 }
 
-// near is the latest no among the most similar ones that a call is more like than
-// the threshold, unless people have said yes to exactly that call since.
+// near returns the most similar denied call above the threshold; of equally similar ones it takes
+// the latest. There is none if people have since allowed exactly this call.
 func near(
 	list []Answer, text Text, sketch Sketch, from time.Time, threshold float64,
 ) (found Answer, similarity float64) {
@@ -142,10 +141,9 @@ func near(
 	return found, similarity
 }
 
-// with returns the answers and one more, without those before a time. A yes takes
-// back the no to exactly the same call, and is kept where the call is like another
-// one; a no takes back the yes. What is older than what is known already changes
-// nothing.
+// with returns the answers with one more, without those before a time. A yes removes the denial of
+// exactly the same call; it is stored if the call is similar to another denied one. A no removes the
+// yes. An answer that is older than a stored one changes nothing.
 func with(list []Answer, add Answer, sketch Sketch, from time.Time, threshold float64) (out []Answer, changed bool) {
 	for _, a := range list {
 		if a.Text == add.Text && (a.At.After(add.At) || a.At.Equal(add.At) && a.Yes == add.Yes) {

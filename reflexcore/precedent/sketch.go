@@ -1,7 +1,8 @@
-// Package precedent remembers what people said no to, so that a call like it is
-// put before people, too, although no rule asks about it. A call is kept as a
-// sketch: the groups of three words in it, hashed into 10,000 numbers. Two calls
-// are as similar as the cosine of their sketches.
+// Package precedent stores which calls people denied, so that a similar call needs people, too, even
+// if no rule asks about it. A call is stored as a sketch: its groups of three words, hashed into
+// 10,000 numbers. The similarity of two calls is the cosine of their sketches.
+//
+// Read sketch.go, record.go and precedent.go.
 package precedent
 
 import (
@@ -23,18 +24,17 @@ const (
 	shortDims  = 4        // numbers that stand for a call without a group of three
 )
 
-// A Sketch is what is compared of a call. The zero value is like no other.
+// A Sketch is what is compared of a call. The zero value is similar to nothing.
 type Sketch struct {
-	// Short says that the call has fewer than three words: it is like another only
-	// if both have the same set of words.
+	// Short says that the call has fewer than three words. It is similar to another call only if both
+	// have the same set of words.
 	Short bool
-	// Dims are the numbers of the groups, in order, each once.
+	// Dims are the numbers of the groups, sorted and without duplicates.
 	Dims []uint16
 }
 
-// Of returns the sketch of a call of a tool: of its command, or of its arguments.
-// It is the same in every process, whatever the case, quotes and look-alike
-// characters.
+// Of returns the sketch of a tool call, from its command or its arguments. It does not depend on the
+// process, nor on case, quotes and look-alike characters.
 func Of(tool, command string, args []byte) Sketch {
 	words := wordsOf(tool, command, args)
 	switch n := len(words); {
@@ -58,8 +58,8 @@ func Of(tool, command string, args []byte) Sketch {
 	return Sketch{Dims: slices.Compact(dims)}
 }
 
-// wordsOf are the first words of a call, in folded letters. A tool that is no shell
-// is the first word of its own calls.
+// wordsOf returns the first words of a call, folded. For a tool that is no shell, the tool's name is
+// the first word.
 func wordsOf(tool, command string, args []byte) [][]byte {
 	text := command
 	if text == "" {
@@ -83,14 +83,14 @@ func wordsOf(tool, command string, args []byte) [][]byte {
 	return words
 }
 
-// isBetween reports whether a byte is between words: what a shell or JSON writes
-// around them says little of what they are.
+// isBetween reports whether a byte separates words. Quotes and brackets of a shell or of JSON
+// separate, too, because they say little about the words.
 func isBetween(b byte) bool {
 	return b <= ' ' || strings.IndexByte("'\"`\\;,=()[]{}<>|&", b) >= 0
 }
 
-// short is the sketch of a set of one or two words. The numbers stand for all of
-// it, so that other words have others.
+// short returns the sketch of a set of one or two words. Its numbers depend on all words, so that
+// another set has other numbers.
 func short(words [][]byte) Sketch {
 	set := make([]string, len(words))
 	for i, w := range words {
@@ -106,7 +106,7 @@ func short(words [][]byte) Sketch {
 	return Sketch{Short: true, Dims: slices.Compact(dims)}
 }
 
-// Similarity is the cosine of two sketches, 0 to 1. Short ones are the same or not.
+// Similarity returns the cosine of two sketches, 0 to 1. Short sketches are equal (1) or not (0).
 func Similarity(a, b Sketch) float64 {
 	if len(a.Dims) == 0 || len(b.Dims) == 0 || a.Short != b.Short {
 		return 0
@@ -131,10 +131,10 @@ func Similarity(a, b Sketch) float64 {
 	return float64(both) / math.Sqrt(float64(len(a.Dims)*len(b.Dims)))
 }
 
-// A Text stands for exactly what a call says.
+// A Text identifies the exact text of a call.
 type Text [16]byte
 
-// TextOf returns what stands for a call. Calls that differ in one byte have others.
+// TextOf returns the identity of a call's text: a single different byte gives another one.
 func TextOf(tool, command string, args []byte) Text {
 	h := sha256.New()
 	for _, p := range []string{tool, command, string(args)} {

@@ -9,8 +9,8 @@ import (
 	"approver.example/internal/match"
 )
 
-// Characters appends what is not seen in a text, or changes how it is seen.
-// Command says that the text is a command line and no content of a file.
+// Characters appends parts for characters that are invisible or change how a text is displayed.
+// command says that the text is a command line, not the content of a file.
 func Characters(parts []Part, text string, command bool) []Part {
 	i := firstOdd(text)
 	if i < 0 {
@@ -32,8 +32,8 @@ func Characters(parts []Part, text string, command bool) []Part {
 	return s.parts
 }
 
-// firstOdd is the index of the first byte that is not printable ASCII, a tab or
-// the end of a line; -1: there is none.
+// firstOdd returns the index of the first byte that is neither printable ASCII nor a tab or line
+// end; -1 if there is none.
 func firstOdd(text string) int {
 	for i := 0; i < len(text); i++ {
 		if c := text[i]; c >= 0x7f || c < ' ' && c != '\n' && c != '\t' {
@@ -53,7 +53,7 @@ type scan struct {
 	flag              bool // in the sequence of an emoji that is a flag
 }
 
-// maxSilent is how many characters without width in a row carry a message.
+// maxSilent is the number of consecutive zero-width characters from which they can carry a message.
 const maxSilent = 8
 
 func (s *scan) look(r rune, i, n int) {
@@ -98,8 +98,8 @@ func (s *scan) add(name string, strength float64, what string) {
 	s.parts = add(s.parts, name, strength, what)
 }
 
-// bidi judges a character that turns the direction round. In a line with letters
-// that run from right to left it has an honest use, except for the overrides.
+// bidi judges a character that reverses the text direction. In a line with right-to-left letters it
+// has an honest use, except for the overrides.
 func (s *scan) bidi(r rune, i int) {
 	strength := 1.0
 	if r <= 0x200f || r == 0x202a || r == 0x202b || r == 0x202c || r >= 0x2066 {
@@ -118,7 +118,7 @@ func (s *scan) bidi(r rune, i int) {
 	s.add("bidi", strength, fmt.Sprintf("the character U+%04X shows the text in another order than it has", r))
 }
 
-// zero judges a character without width.
+// zero judges a zero-width character.
 func (s *scan) zero(r rune, i, n int) {
 	if s.silent++; s.silent >= maxSilent {
 		s.add("zero-width", 1, "there are many characters without width in a row, which can carry text")
@@ -151,8 +151,8 @@ func asciiWord(r rune) bool {
 	return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9'
 }
 
-// alike reports a letter that is drawn like an ASCII one and is none: of another
-// script, or one of the Latin variants that no language is written with.
+// alike reports whether a non-ASCII letter looks like an ASCII one: a letter of another script, or a
+// Latin variant that no language uses.
 func alike(r rune) bool {
 	if r < 0x250 || r >= 0x1e00 && r < 0x1f00 || !unicode.IsLetter(r) {
 		return false
@@ -201,7 +201,7 @@ func place(parts []Part, name string) []Part {
 	return mixed(parts, name)
 }
 
-// mixed looks for runs of letters that are ASCII and others that only look so.
+// mixed finds runs of letters that mix ASCII with look-alikes.
 func mixed(parts []Part, name string) []Part {
 	ascii, alikes, other := 0, 0, 0
 	done := func() {

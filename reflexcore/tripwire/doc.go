@@ -1,20 +1,19 @@
-// Package tripwire looks at how a call is made, and at what it says to whoever
-// reads it, instead of at what it does.
+// Package tripwire looks at how a call is written and at what its texts say to a model, not at what
+// the call does.
 //
-// There are two questions. [Structure] asks whether a command is written so that
-// nobody sees what it is: layers of shells, encodings that end in an execution,
-// names that are only there after expansion, characters that are not seen or are
-// taken for others. [Injection] asks whether a text speaks to a model rather than
-// to people: it hijacks instructions, gives a role without rules, asks for a
-// prompt, conceals directives.
+// There are two questions. [Structure] asks whether a command is written to hide what it does:
+// nested shells, encodings that end in an execution, names that exist only after expansion,
+// invisible or look-alike characters. [Injection] asks whether a text speaks to a model instead of
+// to people: it overrides instructions, assigns a role without rules, asks for the prompt, hides
+// directives.
 //
-// Each detector has a weight, and says of a call how strong what it sees is, from
-// 0 to 1; weight times strength is the score of its [Part]. Parts are combined as
-// independent signs: 1 minus the product of 1 minus each ([Combine]). Below [Warn]
-// a call is left alone, from there the agent is warned, from [Ask] people are
-// asked. Nothing here ever denies: being odd is not being wrong.
+// Each detector has a weight and reports a strength from 0 to 1; the product is the score of its
+// [Part]. [Combine] treats parts as independent signs: 1 minus the product of 1 minus each score.
+// Below [Warn] nothing happens, from there the agent is warned, and from [Ask] people are asked.
+// Nothing here ever denies, because unusual is not the same as wrong.
 //
-// Everything is pure, deterministic, and linear in the text.
+// Everything is pure, deterministic, and linear in the length of the text. Read doc.go, structure.go
+// and characters.go for the first question, and words.go, reader.go and injection.go for the second.
 package tripwire
 
 import "approver.example"
@@ -25,22 +24,22 @@ const (
 	Ask  = 0.8
 )
 
-// A Detector is one thing that is looked for.
+// A Detector is one kind of sign.
 type Detector struct {
 	Name   string
 	Weight float64 // of its strongest finding, 0 to 1
 	Sees   string  // in a few words, for the documentation
 }
 
-// A Part is what one detector saw.
+// A Part is what one detector found.
 type Part struct {
 	Detector string  `json:"detector"`
 	Score    float64 `json:"score"` // weight times strength
 	What     string  `json:"what"`  // one sentence
 }
 
-// Combine returns the score of all parts: 1 minus the product of 1 minus each. Of
-// several parts by one detector the strongest counts.
+// Combine returns the combined score of parts. Of several parts by one detector only the strongest
+// counts.
 func Combine(parts []Part) float64 {
 	rest := 1.0
 	for i, p := range parts {
@@ -51,7 +50,7 @@ func Combine(parts []Part) float64 {
 	return 1 - rest
 }
 
-// best reports whether no other part of the same detector goes before part i.
+// best reports whether part i is the first of the strongest parts of its detector.
 func best(parts []Part, i int) bool {
 	for j, q := range parts {
 		if q.Detector == parts[i].Detector && (q.Score > parts[i].Score || q.Score == parts[i].Score && j < i) {
@@ -72,7 +71,7 @@ func Strongest(parts []Part) Part {
 	return out
 }
 
-// Decide says what a combined score means: Pass, Warn or Ask.
+// Decide returns what a combined score means: Pass, Warn or Ask.
 func Decide(score float64) approver.Decision {
 	switch {
 	case score >= Ask:

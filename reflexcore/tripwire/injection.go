@@ -14,23 +14,22 @@ import (
 // InjectionDetectors are the detectors of [Injection].
 var InjectionDetectors = detectors("injection")
 
-// A step is one place of a template: a word with one of the slots, at most so many
-// words after the one before.
+// A step is one element of a template: a word with one of the slots, within a number of words after
+// the previous one.
 type step struct {
 	slots slot
 	gap   int32
 }
 
-// A template is a sequence of slots that makes a directive in any of the
-// languages of the lexicon.
+// A template is a sequence of slots that forms a directive, in each language of the lexicon.
 type template struct {
 	detector string
 	strength float64
 	steps    []step
 }
 
-// templatesText is the grammar, and templateCount how many rows it has. Strength is a part of
-// the detector's weight.
+// templatesText is the grammar, and templateCount its number of rows. The strength is a share of the
+// detector's weight.
 //
 //go:embed templates.txt
 var templatesText string
@@ -58,7 +57,7 @@ var templates = func() (all [templateCount]template) {
 	return all
 }()
 
-// byFirst are the templates by their first step's slots.
+// byFirst are the templates by the slots of their first step.
 var byFirst = func() (t [64][]int) {
 	for i := range templates {
 		for s := templates[i].steps[0].slots; s != 0; s &= s - 1 {
@@ -72,15 +71,14 @@ func bit(s slot) int { return bits.TrailingZeros64(uint64(s)) }
 
 var readers = sync.Pool{New: func() any { return new(reader) }}
 
-// What may be looked at in a text. Honest ones take less than a tenth of it.
+// Bounds of the work on a text. Honest texts need less than a tenth of it.
 const minWork, workPerHit = 1 << 16, 64
 
-// maxText is how much of a text is read: of a longer one the beginning and the end.
+// maxText limits the text that is read: of a longer one the beginning and the end.
 const maxText = 256 << 10
 
-// Injection appends what in a text speaks to a model. Factor says how much it
-// counts where it stands: less than 1 in tests and documents about the subject,
-// more in files that agents obey.
+// Injection appends parts for directives in a text that speak to a model. factor is the weight of
+// the text: less than 1 in tests and documents about such texts, more in files that agents obey.
 func Injection(parts []Part, text string, factor float64) []Part {
 	if len(text) > maxText {
 		parts = Injection(parts, text[:maxText/2], factor)
@@ -134,7 +132,7 @@ func (r *reader) judge(parts []Part, text string, factor float64) []Part {
 	return parts
 }
 
-// A sighting is where a detector saw the most, and how much it saw elsewhere.
+// A sighting is where a detector found its strongest match, and how much it found in other places.
 type sighting struct {
 	detector    string
 	strength    float64
@@ -142,7 +140,7 @@ type sighting struct {
 	again       float64
 }
 
-// elsewhere is how many words lie between two directives that are not the same.
+// elsewhere is how many words must be between two directives that count separately.
 const elsewhere = 12
 
 // note keeps the strongest sighting of each detector.
@@ -168,7 +166,7 @@ func (r *reader) note(s sighting) {
 	r.found = append(r.found, s)
 }
 
-// strength is what a match of template t at hit i counts.
+// strength returns the strength of a match of template t at hit i.
 func (r *reader) strength(i, t int) float64 {
 	strength := templates[t].strength
 	if templates[t].steps[0].slots&not == 0 && r.negated(i) {
@@ -180,8 +178,8 @@ func (r *reader) strength(i, t int) float64 {
 	return strength
 }
 
-// match finds the steps of template t that follow hit i. It looks at no pair of
-// hit and step twice, and ends when the work for the text is used up.
+// match finds the steps of template t after hit i. It looks at no pair of hit and step twice, and
+// stops when the work for the text is used up.
 func (r *reader) match(i, t int) (last int, ok bool) {
 	r.failed = [len(r.failed)]uint64{}
 	r.first = i
@@ -207,7 +205,7 @@ func (r *reader) from(i int, steps []step, k int) (last int, ok bool) {
 	return 0, false
 }
 
-// negated reports whether a hit is said not to be done: never ignore.
+// negated reports whether a hit is negated, as in "never ignore".
 func (r *reader) negated(i int) bool {
 	for j := i - 1; j >= 0 && r.hits[i].at-r.hits[j].at <= 2; j-- {
 		if r.hits[j].slot&not != 0 {
@@ -217,8 +215,7 @@ func (r *reader) negated(i int) bool {
 	return false
 }
 
-// about reports whether the text speaks about such texts near a hit, as a document
-// on the subject does.
+// about reports whether the text near a hit is about such texts, as a document on the subject is.
 func (r *reader) about(i int) bool {
 	if r.seen&topic == 0 {
 		return false
@@ -241,7 +238,7 @@ func sees(name string) string {
 	return name
 }
 
-// quote is what a finding stands on, cut short.
+// quote returns the text of a finding, shortened.
 func quote(text string, from, to int) string {
 	const most = 120
 	from = min(from, len(text))

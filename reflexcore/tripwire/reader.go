@@ -8,8 +8,8 @@ import (
 	"approver.example/internal/match"
 )
 
-// A hit is a word of the lexicon at its place in a text, counted in words. The
-// end of a sentence and of a paragraph count as several.
+// A hit is a word of the lexicon at its position in a text, counted in words. The ends of sentences
+// and paragraphs count as several words.
 type hit struct {
 	at   int32
 	byte int32
@@ -23,9 +23,9 @@ const (
 	maxHits   = 1 << 15
 )
 
-// A reader takes a text apart into hits. Look-alikes and accents become plain
-// letters, characters that are not seen are left out, digits in words are read as
-// the letters they stand for, and letters that stand one by one are put together.
+// A reader splits a text into hits. Look-alikes and accented letters become plain letters, invisible
+// characters are dropped, digits in words are read as the letters they imitate, and letters that are
+// written one by one are joined.
 type reader struct {
 	hits    []hit
 	seen    slot // all slots of hits
@@ -35,7 +35,7 @@ type reader struct {
 	ascii   bool // all of the word is
 	digits  bool // it has digits, or signs that stand for letters
 	letters bool
-	// apostrophe is how much of the word stands before one.
+	// apostrophe is the length of the word before an apostrophe.
 	apostrophe int
 	spaced     []byte // letters that stood one by one
 	gap        int    // where the last of them ended
@@ -93,7 +93,7 @@ func (r *reader) read(text string) {
 	r.flush()
 }
 
-// lettersAt is how many letters a text begins with.
+// lettersAt returns the number of letters at the beginning of a text.
 func lettersAt(text string) (n int) {
 	for n < len(text) && text[n] < utf8.RuneSelf && kinds[text[n]] == letter {
 		n++
@@ -155,7 +155,7 @@ func (r *reader) wide(text string, i int) int {
 	return n
 }
 
-// hiddenText reads a run of tags as the text that it stands for.
+// hiddenText reads a run of tag characters as the ASCII text that they encode.
 func (r *reader) hiddenText(text string, i int) int {
 	start := i
 	var plain strings.Builder
@@ -235,11 +235,11 @@ func (r *reader) end(text string, i int) {
 	r.begin()
 }
 
-// glued is the least length of a word that is read as several. What a name in a
-// program is followed by tells that it is one.
+// glued is the least length of a word that may be several joined words. A name in a program is
+// recognized by what follows it.
 const glued = 18
 
-// named reports whether what follows a word tells that it is a name in a program.
+// named reports whether what follows a word shows that the word is a name in a program.
 func named(rest string) bool {
 	rest = strings.TrimLeft(rest[:min(len(rest), 4)], " ")
 	if len(rest) > 1 && rest[0] == '.' {
@@ -248,7 +248,7 @@ func named(rest string) bool {
 	return rest != "" && strings.IndexByte("(=:[{<", rest[0]) >= 0
 }
 
-// apart reads a word as several that stand together, if all of it can be.
+// apart splits a word into joined words, if all of it can be split.
 func (r *reader) apart(w []byte) {
 	var list [8]slot
 	n := 0
@@ -270,7 +270,7 @@ func (r *reader) apart(w []byte) {
 	}
 }
 
-// meaning looks a word up as it is written, then as it may be meant.
+// meaning looks a word up as it is written, and then as it may be meant.
 func (r *reader) meaning(w []byte) slot {
 	if r.ascii && !r.digits {
 		return words.find(w)
@@ -299,7 +299,7 @@ func (r *reader) meaning(w []byte) slot {
 	return words.find(leet[:n])
 }
 
-// flush reads letters that stood one by one as words, if they are many.
+// flush reads letters that were written one by one as words, if there are many.
 func (r *reader) flush() {
 	const few = 6
 	rest := r.spaced
@@ -318,7 +318,7 @@ func (r *reader) flush() {
 	r.spaced = r.spaced[:0]
 }
 
-// pause counts what stands between words.
+// pause counts the distance between words.
 func (r *reader) pause(text string, i int) {
 	switch text[i] {
 	case '\n':
@@ -334,8 +334,7 @@ func (r *reader) pause(text string, i int) {
 	}
 }
 
-// special reads what is no word: addresses, markup, comments. It returns 0 if
-// there is nothing of the kind.
+// special reads what is no word: addresses, markup, comments. It returns 0 if there is none.
 func (r *reader) special(text string, i int) int {
 	rest := text[i:]
 	switch text[i] {

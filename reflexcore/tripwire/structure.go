@@ -39,7 +39,7 @@ var weights = func() map[string]float64 {
 	return m
 }()
 
-// add appends what a detector saw, unless it saw it stronger before.
+// add appends a part, unless the detector has already found a stronger one.
 func add(parts []Part, name string, strength float64, what string) []Part {
 	score := min(weights[name]*strength, 0.99)
 	for i := range parts {
@@ -55,20 +55,19 @@ func add(parts []Part, name string, strength float64, what string) []Part {
 
 // A Form is how a call is written.
 type Form struct {
-	// Odd, OddName and Layers are what the walk of the shell found.
+	// Odd, OddName and Layers are from the walk of the shell.
 	Odd     shell.Oddity
 	OddName string
 	Layers  int
-	// Encoded is how many encodings lie in one another in what was decoded and
-	// then executed; 0: nothing was.
+	// Encoded is how many nested encodings the decoded and executed text had; 0 if there was none.
 	Encoded int
-	// Acts says that the call does more than look: it reaches out, deletes, runs code.
+	// Acts says that the call does more than read: it uses the network, deletes, or runs code.
 	Acts bool
-	// Programs are names of programs that no table has; Places are paths and hosts.
+	// Programs are the names of programs that no table has. Places are paths and hosts.
 	Programs, Places []string
 }
 
-// odds are the detectors of the oddities, in their order.
+// odds are the detectors of the oddities, in order.
 var odds = [...]struct{ name, what string }{
 	{"split-name", "the name of the command %q is broken up by quotes or backslashes"},
 	{"glued-name", "the name of the command %q is put together from letters of variables"},
@@ -85,10 +84,10 @@ var odds = [...]struct{ name, what string }{
 	{"unknown-name", "the command %s is the value of a variable that is not known"},
 }
 
-// hiding is how many of the oddities, the first of them, hide the name of a command.
+// hiding is the number of oddities, at the beginning of odds, that hide the name of a command.
 const hiding = 7
 
-// Structure appends what is odd about the form of a call to parts.
+// Structure appends parts for what is unusual in the form of a call.
 func Structure(parts []Part, f Form) []Part {
 	for i, odd := range odds {
 		if f.Odd&(1<<i) != 0 {

@@ -8,10 +8,10 @@ import (
 	"approver.example/reflexcore/wordset"
 )
 
-// A slot is what a word can be in an instruction to a model. Slots add up.
+// A slot is a role that a word can have in an instruction to a model. Slots are bits.
 type slot uint64
 
-// slotNames are the names of the slots in the tables, in their order.
+// slotNames are the names of the slots in the tables, in order.
 var slotNames = strings.Fields(`
 	override prior all your system instr rule not follow reveal act now model mode modeKind free user tell must
 	run send secret address copies this file approved boss skip confirm harm make illegal values change silently
@@ -21,7 +21,7 @@ var slotNames = strings.Fields(`
 
 func slotsOf(names string) slot { return slot(wordset.Bits(slotNames, names)) }
 
-// The slots of which more is known than their words.
+// The slots that the code treats specially.
 var (
 	not     = slotsOf("not")
 	topic   = slotsOf("topic")   // the text is about the subject
@@ -68,7 +68,7 @@ func (d *dictionary) add(e entry) {
 	*list = append(*list, e)
 }
 
-// hash is of the first two bytes, which every word and stem has, or of one.
+// hash hashes the first two bytes, which every word and stem has, or the only one.
 func hash[text string | []byte](w text) int {
 	if len(w) < 2 {
 		return int(w[0])
@@ -76,7 +76,7 @@ func hash[text string | []byte](w text) int {
 	return (int(w[0])*61 ^ int(w[1])*7) & (1<<12 - 1)
 }
 
-// find returns what a word can be. Words are in lower case.
+// find returns the slots of a word, which is in lower case.
 func (d *dictionary) find(w []byte) (s slot) {
 	if len(w) == 0 {
 		return 0
@@ -92,8 +92,8 @@ func (d *dictionary) find(w []byte) (s slot) {
 	return s
 }
 
-// longest returns the longest word of the lexicon that text begins with, of at
-// most most bytes, and its length.
+// longest returns the longest word of the lexicon at the beginning of text, up to most bytes, and
+// its length.
 func (d *dictionary) longest(text []byte, most int) (s slot, n int) {
 	for n = min(most, len(text)); n > 0; n-- {
 		if n < len(text) && !utf8.RuneStart(text[n]) {
