@@ -54,8 +54,7 @@ func (j *judgment) patterns(set *Rules, text string, layer int) {
 }
 
 // wasMade reports whether the command itself, or an earlier call of the session, made the file that
-// it deletes. If maker and deleter are the same command line, some words of it are not known, so it
-// does not count.
+// it deletes. A program that may do either, because not all of its words are known, does not count.
 func (j *judgment) wasMade(e *effect.Effect) bool {
 	target := e.Target
 	if !effect.IsKnown(target) || strings.ContainsAny(target, "*?[") {

@@ -1,5 +1,5 @@
-// Package buildnames knows by the names of files and folders what builds and tools
-// make, and can make again.
+// Package buildnames knows, by the names of files and folders, what builds and tools make and can
+// make again.
 package buildnames
 
 import (
@@ -12,11 +12,11 @@ import (
 	"approver.example/reflexcore/wordset"
 )
 
-// A Certainty is how sure the name of a folder is that a build or a tool made what is
-// in it, and can make it again.
+// A Certainty says how sure it is, by a folder's name, that a build or a tool made the content and
+// can make it again.
 type Certainty uint8
 
-// How sure a name is.
+// The certainties.
 const (
 	ByHand Certainty = iota
 	Maybe            // source in one project, output in the next
@@ -24,17 +24,16 @@ const (
 	Always           // nobody keeps anything else under that name
 )
 
-// tableText has what builds and tools make, and rows "always", "usual" and "maybe" with the
-// folders of which a name is as sure.
+// tableText has the names. The rows "always", "usual" and "maybe" are folders with that certainty.
 //
 //go:embed buildnames.txt
 var tableText string
 
 var (
 	table = maps.Collect(wordset.Table(tableText))
-	// makingFiles end the names of files that are made again, or kept by nobody.
+	// makingFiles are endings of files that are made again, or that nobody keeps.
 	makingFiles = strings.Fields(table["files"])
-	// homeCaches are the folders of a home that tools fill by themselves.
+	// homeCaches are folders of a home that tools fill by themselves.
 	homeCaches = strings.Fields(table["home"])
 	makes      = func() map[string]Certainty {
 		m := map[string]Certainty{}
@@ -47,7 +46,7 @@ var (
 	}()
 )
 
-// Beginnings and endings of the names of folders that are as sure.
+// Beginnings and endings of folder names, by certainty.
 var (
 	alwaysEnds  = []string{".egg-info", ".dSYM", ".dist-info", ".xcarchive"}
 	usualEnds   = []string{"-tmp", "_tmp", ".tmp", "-cache", "_cache"}
@@ -59,7 +58,7 @@ func ends(name string, endings []string) bool {
 	return slices.ContainsFunc(endings, func(ending string) bool { return strings.HasSuffix(name, ending) })
 }
 
-// Of is how sure a name is.
+// Of returns the certainty of a folder name.
 func Of(name string) Certainty {
 	if m, ok := makes[name]; ok {
 		return m
@@ -74,12 +73,12 @@ func Of(name string) Certainty {
 	return ByHand
 }
 
-// IsFile reports whether the name of a file, or a pattern of names, is one of
-// those. A pattern with a wildcard behind the dot is none.
+// IsFile reports whether the name of a file, or a pattern of names, has such an ending. A pattern
+// with a wildcard after the dot does not.
 func IsFile(name string) bool { return ends(name, makingFiles) }
 
-// First finds the first folder of a path that a build makes by its name. At is how
-// many bytes of the path it is; rest is a path below a project.
+// First finds the first folder of a path that a build makes. rest is a path relative to a project,
+// and at is the length of the path up to the end of that folder.
 func First(rest string) (m Certainty, at int) {
 	rest = strings.TrimRight(rest, "/*")
 	for start := 0; start < len(rest); {
@@ -95,8 +94,8 @@ func First(rest string) (m Certainty, at int) {
 	return ByHand, 0
 }
 
-// IsCache reports whether a path is a cache below a home: a folder in one of the
-// two that systems have for them, or one that a tool is known for.
+// IsCache reports whether a path is a cache in a home: a folder in one of the two standard places
+// for caches, or one that belongs to a known tool.
 func IsCache(home, p string) bool {
 	rest, ok := strings.CutPrefix(p, home+"/")
 	if !ok || home == "" {

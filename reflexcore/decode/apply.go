@@ -20,18 +20,17 @@ import (
 	"unicode/utf16"
 )
 
-// MaxOutput is how many bytes a decoder may make where the caller names no limit.
+// MaxOutput is the limit, in bytes, of what a decoder may produce if the caller gives none.
 const MaxOutput = 64 << 10
 
-// maxRatio is how many times its input a decompressor may make, above ratioFree
-// bytes: scripts shrink to a fifth, bombs to a thousandth.
+// maxRatio is how many times its input a decompressor may produce, above ratioFree bytes: scripts
+// shrink to a fifth, bombs to a thousandth.
 const maxRatio, ratioFree = 200, 4096
 
 var errInput = errors.New("not in this encoding")
 
-// decoders are the named decoders. Each may make more than the limit, because
-// Apply checks it, but never more than a small multiple of its input without
-// looking at the limit.
+// decoders are the named decoders. Apply checks the limit afterwards, so each may exceed it by a
+// small factor, but not more.
 var decoders = map[string]func(in string, limit int) (string, error){
 	"base64":    func(in string, _ int) (string, error) { return decodeBase64(in) },
 	"base32":    func(in string, _ int) (string, error) { return decodeBase32(in) },
@@ -54,7 +53,7 @@ var decoders = map[string]func(in string, limit int) (string, error){
 	"base64url": func(in string, _ int) (string, error) { return decodeBase64(in) },
 }
 
-// Names lists the decoders that [Apply] knows, sorted.
+// Names returns the decoders that [Apply] knows, sorted.
 func Names() []string {
 	names := make([]string, 0, len(decoders))
 	for name := range decoders {
@@ -64,10 +63,9 @@ func Names() []string {
 	return names
 }
 
-// Apply decodes a text with the named decoder, one of [Names]. It is false if
-// there is no such decoder, if the text is not in that encoding, or if the result
-// is longer than limit bytes ([MaxOutput] if limit is 0 or less): part of a
-// payload is not the payload.
+// Apply decodes a text with a decoder, one of [Names]. It returns false if there is no such decoder,
+// if the text is not in that encoding, or if the result is longer than limit bytes ([MaxOutput] if
+// limit is 0 or less). A partial result would be misleading.
 func Apply(name, in string, limit int) (string, bool) {
 	if limit <= 0 {
 		limit = MaxOutput
@@ -100,7 +98,7 @@ func isSpace(r rune) bool { return r == ' ' || r >= '\t' && r <= '\r' }
 
 var toStd = strings.NewReplacer("-", "+", "_", "/")
 
-// decodeBase64 takes the standard and the URL-safe alphabet, padded or not.
+// decodeBase64 decodes the standard and the URL-safe alphabet, with or without padding.
 func decodeBase64(in string) (string, error) {
 	in = strings.TrimRight(spaceless(in), "=")
 	if strings.ContainsAny(in, "-_") {
@@ -119,8 +117,8 @@ func decodeBase32(in string) (string, error) {
 	return string(out), err
 }
 
-// decodeHex takes plain digits and bytes written as 0x41, \x41 or separated by
-// spaces, colons or commas.
+// decodeHex decodes plain digits, and bytes written as 0x41, \x41 or separated by spaces, colons or
+// commas.
 func decodeHex(in string) (string, error) {
 	digits := make([]byte, 0, len(in))
 	for i := 0; i < len(in); i++ {
@@ -146,7 +144,7 @@ func decodeASCII85(in string) (string, error) {
 	return string(out[:n]), err
 }
 
-// decodeUU takes the lines of a uuencoded text, with or without begin and end.
+// decodeUU decodes the lines of a uuencoded text, with or without begin and end.
 func decodeUU(in string) (string, error) {
 	var out []byte
 	for line := range strings.SplitSeq(in, "\n") {
@@ -170,7 +168,7 @@ func decodeUU(in string) (string, error) {
 
 func uuBits(c byte) byte { return (c - ' ') & 63 }
 
-// decodeUTF16 takes little-endian UTF-16, as PowerShell's encoded commands have it.
+// decodeUTF16 decodes little-endian UTF-16, which PowerShell's encoded commands use.
 func decodeUTF16(in string) (string, error) {
 	if len(in)%2 != 0 {
 		return "", errInput
@@ -221,7 +219,7 @@ func decompress(in string, limit int, open func(io.Reader) (io.ReadCloser, error
 	return drain(r, len(in), limit)
 }
 
-// drain reads all, and fails above the limit or the ratio.
+// drain reads everything, and fails above the limit or the ratio.
 func drain(r io.Reader, size, limit int) (string, error) {
 	limit = min(limit, ratioFree+maxRatio*size)
 	var out bytes.Buffer

@@ -5,7 +5,7 @@ import (
 	"unicode/utf8"
 )
 
-// hexDigit is the value of a hex digit, or 16.
+// hexDigit returns the value of a hex digit, or 16.
 func hexDigit(c byte) byte {
 	switch {
 	case c >= '0' && c <= '9':
@@ -18,7 +18,7 @@ func hexDigit(c byte) byte {
 	return 16
 }
 
-// hexNumber reads at least least and at most most hex digits.
+// hexNumber reads between least and most hex digits.
 func hexNumber(in string, least, most int) (r rune, n int) {
 	for n < most && n < len(in) && hexDigit(in[n]) < 16 {
 		r = r<<4 | rune(hexDigit(in[n]))
@@ -30,8 +30,8 @@ func hexNumber(in string, least, most int) (r rune, n int) {
 	return r, n
 }
 
-// escaped reads one numeric backslash escape at the start of in: \x41, \x{41},
-// \u0041, \u{41}, \U00000041, \101, \0101. Its length is 0 if there is none.
+// escaped reads one numeric backslash escape at the start of in: \x41, \x{41}, \u0041, \u{41},
+// \U00000041, \101, \0101. It returns the length 0 if there is none.
 func escaped(in string) (r rune, n int) {
 	if len(in) < 3 || in[0] != '\\' {
 		return 0, 0
@@ -103,8 +103,8 @@ func entity(in string) (r rune, n int) {
 	return r, i + 1
 }
 
-// replace writes in with each escape that one reads replaced by its character.
-// Values below 256 of escapes that mean bytes come out as bytes.
+// replace replaces each escape that the function one reads by its character. With asBytes, values
+// below 256 become single bytes.
 func replace(in string, asBytes bool, one func(string) (rune, int)) string {
 	var b strings.Builder
 	b.Grow(len(in))
@@ -127,16 +127,15 @@ func replace(in string, asBytes bool, one func(string) (rune, int)) string {
 	return b.String()
 }
 
-// plainEscapes are the escapes of one letter, as C, shells and most languages
-// have them.
+// plainEscapes are the escapes of one letter in C, shells and most languages.
 const plainEscapes = "a\ab\be\x1bf\fn\nr\rt\tv\v"
 
-// Unescape undoes backslash escapes: the numeric ones, \n and its like, and a
-// backslash before any other character, which stands for that character.
+// Unescape undoes backslash escapes: the numeric ones, \n and the like, and a backslash before any
+// other character, which means that character.
 func Unescape(in string) string { return unescape(in, false) }
 
-// UnescapeKnown is [Unescape] for languages in which a backslash before a
-// character that needs none stands for itself, such as Python's "\d".
+// UnescapeKnown is [Unescape] for languages that keep a backslash before a character without a
+// meaning, such as "\d" in Python.
 func UnescapeKnown(in string) string { return unescape(in, true) }
 
 func unescape(in string, keep bool) string {

@@ -13,24 +13,23 @@ type Limits struct {
 	Layers int `yaml:"layers"` // how many layers there may be: 64
 }
 
-// A Layer is a text that was found encoded inside another one.
+// A Layer is a decoded text from inside another text.
 type Layer struct {
 	Text string
-	// Via names the encodings from the outside in, joined with +, such as
-	// "base64+gzip+escape".
+	// Via names the encodings from the outside in, joined by +, such as "base64+gzip+escape".
 	Via string
-	// Depth is how many looks it took to get here, from 1.
+	// Depth is the number of searches that led here, from 1.
 	Depth int
-	// More says that a limit ended the search here: the text, or what is encoded
-	// in it, is not complete.
+	// More says that a limit ended the search here, so that the text, or what is encoded in it, is
+	// not complete.
 	More bool
 }
 
-// minRun is the shortest run of base64, base32 or hex digits that is looked at:
-// 12 bytes, in which noise is printable once in 100,000 times.
+// minRun is the shortest run of base64, base32 or hex digits that is decoded: 12 bytes, of which
+// noise is printable once in 100,000 times.
 const minRun = 16
 
-// classes of bytes that the scan stops at.
+// Classes of bytes that the scan stops at.
 const (
 	digit64 byte = 1 << iota // a digit of base64 in either alphabet
 	opens                    // begins an escape: \ % &
@@ -44,8 +43,8 @@ var classes = func() (t [256]byte) {
 	return t
 }()
 
-// Layers appends to dst what lies encoded in text, and in what was found, in the
-// order in which it was found.
+// Layers appends the texts that are encoded in text, and in what was decoded, in the order in which
+// they are found.
 func Layers(dst []Layer, text string, lim Limits) []Layer {
 	if lim.Depth <= 0 {
 		lim.Depth = 4
@@ -88,8 +87,7 @@ func (p *peeler) add(text, via, name string, depth int) {
 	p.layers = append(p.layers, Layer{Text: text, Via: name, Depth: depth})
 }
 
-// scan looks at each byte once: runs of digits are measured, escapes are
-// gathered into stretches.
+// scan looks at each byte once. It measures runs of digits and collects escapes.
 func (p *peeler) scan(text, via string, depth int) {
 	for i := 0; i < len(text) && !p.full; {
 		switch classes[text[i]] {
@@ -111,7 +109,7 @@ func (p *peeler) scan(text, via string, depth int) {
 	}
 }
 
-// wrapped extends a run of digits over line ends, as encoders wrap long texts.
+// wrapped extends a run of digits over line ends, because encoders wrap long texts.
 func wrapped(text string, start, end int) int {
 	line := end - start
 	for line >= 48 {
@@ -135,8 +133,7 @@ func wrapped(text string, start, end int) int {
 	return end
 }
 
-// digits tries a run as hex, base32 and base64, each of which is a part of the
-// next one's alphabet.
+// digits tries a run as hex, base32 and base64; each alphabet is a part of the next one.
 func (p *peeler) digits(run, via string, depth int) {
 	if len(run) > minRun+2 && (run[:2] == "0x" || run[:2] == "0X") {
 		run = run[2:]
@@ -174,7 +171,7 @@ func (p *peeler) digits(run, via string, depth int) {
 	}
 }
 
-// sample is how much of a run is decoded to see whether it is worth more.
+// sample is how much of a run is decoded at first.
 const sample = 32
 
 func looksHex(run string) bool {
@@ -228,7 +225,7 @@ func looks64(run string) bool {
 	return err == nil && n >= minRun && likely(out[:m])
 }
 
-// likely reports whether bytes begin like a text or like a known kind of file.
+// likely reports whether bytes begin like a text or like a known file format.
 func likely(b []byte) bool {
 	if magic(b) != "" || wide(b) {
 		return true
@@ -255,8 +252,7 @@ func wide(b []byte) bool {
 	return true
 }
 
-// magic names the kind of file that bytes begin like: one of the compressions, or
-// "file" for a program.
+// magic returns the file format of bytes: one of the compressions, or "file" for a program.
 func magic(b []byte) string {
 	switch {
 	case len(b) < 4:
@@ -272,8 +268,8 @@ func magic(b []byte) string {
 	return ""
 }
 
-// payload adds what a run decodes to, and what that decompresses to. It is false
-// if the whole is no text after all.
+// payload adds the text that a run decodes to, and what that decompresses to. It returns false if
+// the result is no text.
 func (p *peeler) payload(out, via, name string, depth int) bool {
 	head := []byte(out[:min(len(out), sample)])
 	switch kind := magic(head); {
@@ -281,7 +277,7 @@ func (p *peeler) payload(out, via, name string, depth int) bool {
 	case kind != "":
 		plain, ok := Apply(kind, out, max(1, min(p.left, MaxOutput)))
 		if !ok {
-			// Four bytes are no proof: only what decompresses is compressed.
+			// Four bytes are no proof. The data must also decompress.
 			return false
 		}
 		out, name = plain, name+"+"+kind
@@ -304,8 +300,8 @@ type escaping struct {
 	first byte
 	one   func(string) (rune, int)
 	bytes bool
-	// tells reports whether an escape of this character hides something: nobody
-	// needs to escape it.
+	// tells reports whether an escape of this character is suspicious, because nobody needs to escape
+	// it.
 	tells func(rune) bool
 }
 
@@ -322,12 +318,11 @@ var escapings = [...]escaping{
 	{"html", '&', entity, false, unreserved},
 }
 
-// maxGap is how many plain bytes may lie between two escapes of one stretch.
+// maxGap is how many plain bytes may be between two escapes of one stretch.
 const maxGap = 16
 
-// escapes decodes the stretch of escapes of one family that begins at i, with the
-// words around it, if at least two of them hide something. It returns where to go
-// on.
+// escapes decodes a stretch of escapes of one family, from i on, with the words around it. At least
+// two of them must be suspicious. It returns where the search continues.
 func (p *peeler) escapes(text string, i int, via string, depth int) int {
 	family := &escapings[0]
 	for f := range escapings {

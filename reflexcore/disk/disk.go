@@ -1,5 +1,5 @@
-// Package disk is the file system as the engine looks at it: only to read, with bounds,
-// and with the links of each folder followed once for a call.
+// Package disk is read-only, bounded access to the file system. For each call it resolves the links
+// of every folder only once.
 package disk
 
 import (
@@ -14,24 +14,22 @@ import (
 	"approver.example/reflexcore/tools"
 )
 
-// Bounds of one look.
+// Bounds.
 const (
 	MaxUp     = 64   // folders above one that are looked at
 	MaxListed = 8192 // names of a folder that are read
 
-	// maxLooks is how many links are looked for in one call. Each ".." of a path has all
-	// folders above it looked at again.
+	// maxLooks limits the links that are looked up for one call. Each ".." of a path repeats the look
+	// at all folders above.
 	maxLooks = 16_384
 )
 
-// A Disk is what is asked of the file system. It is only looked at: nothing is
-// written, and no program is started.
+// A Disk is the file system. It is only read: nothing is written, and no program is started.
 type Disk interface {
 	tools.FS
 	// Lstat is os.Lstat.
 	Lstat(name string) (fs.FileInfo, error)
-	// ReadDir returns at most limit names of a folder, in any order; one that holds
-	// more is an error.
+	// ReadDir returns at most limit names of a folder, in any order. It fails if there are more.
 	ReadDir(name string, limit int) ([]string, error)
 }
 
@@ -60,24 +58,23 @@ func (OS) ReadDir(name string, limit int) ([]string, error) {
 
 var errTooMuch = errors.New("more than is looked at")
 
-// Links are what became known of a disk's links in one call: each folder is looked at
-// once.
+// Links are the resolved links of one call. Each folder is looked up once.
 type Links struct {
 	known map[string]resolved
 	looks int
 }
 
-// A resolved path is where its links lead.
+// A resolved path is where the links of a path lead.
 type resolved struct {
 	To   string
 	Seen bool // it could be seen
 	Gone bool // it is not there, so below it is no link
 }
 
-// maxLinks bounds what is kept for the next call.
+// maxLinks limits the memory that is kept for the next call.
 const maxLinks = 256
 
-// Forget drops what is known, and keeps the memory.
+// Forget drops all results, and keeps the allocated memory.
 func (l *Links) Forget() {
 	if len(l.known) > maxLinks {
 		l.known = nil
@@ -86,13 +83,13 @@ func (l *Links) Forget() {
 	l.looks = 0
 }
 
-// Real is [Real].
+// Real is [Real] with these results.
 func (l *Links) Real(d Disk, p string) (string, bool) {
 	r := l.Look(d, p)
 	return r.To, r.Seen
 }
 
-// Look says where the links of a path lead.
+// Look returns where the links of a path lead.
 func (l *Links) Look(d Disk, p string) (r resolved) {
 	if p == "" || p[0] != '/' || path.Clean(p) != p || strings.Count(p, "/") > MaxUp {
 		r.To, r.Seen = l.follow(d, p)
@@ -101,10 +98,11 @@ func (l *Links) Look(d Disk, p string) (r resolved) {
 	return l.resolve(d, p)
 }
 
-// Spent reports whether the call had no looks left: what was not seen may lead anywhere.
+// Spent reports whether the lookups of the call are used up. Links that were not looked up may lead
+// anywhere.
 func (l *Links) Spent() bool { return l.looks > maxLooks }
 
-// follow is [Real], as long as the call has looks left.
+// follow is [Real] while there are lookups left.
 func (l *Links) follow(d Disk, p string) (string, bool) {
 	if l.Spent() {
 		return "", false
@@ -151,8 +149,8 @@ func (l *Links) resolve(d Disk, p string) resolved {
 	return r
 }
 
-// Real follows the links of a path. What is not there stands for itself; ok is
-// false if it could not be seen.
+// Real follows the links of a path. Names that do not exist stay as they are. ok is false if
+// something could not be read.
 func Real(d Disk, p string) (string, bool) {
 	to, _, seen := follow(d, p)
 	return to, seen
@@ -185,7 +183,7 @@ func follow(d Disk, p string) (to string, looks int, seen bool) {
 			}
 			rest = append(strings.Split(target, "/"), rest...)
 		case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR):
-			// Below what is not there is nothing, and no link.
+			// Below a missing name there is nothing, and no link.
 			return path.Join(append([]string{next}, rest...)...), looks, true
 		case errors.Is(err, syscall.EINVAL):
 			done = next
@@ -196,13 +194,13 @@ func follow(d Disk, p string) (to string, looks int, seen bool) {
 	return done, looks, true
 }
 
-// Below reports whether p is dir or lies in it.
+// Below reports whether p is dir or lies below it.
 func Below(p, dir string) bool {
 	return dir != "" && len(p) >= len(dir) && p[:len(dir)] == dir &&
 		(len(p) == len(dir) || p[len(dir)] == '/' || dir == "/")
 }
 
-// IsMissing reports whether an error says that nothing is there.
+// IsMissing reports whether an error means that the file does not exist.
 func IsMissing(err error) bool {
 	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR)
 }
@@ -213,7 +211,7 @@ func HasOneName(info fs.FileInfo) bool {
 	return info.IsDir() || ok && st.Nlink < 2
 }
 
-// Absolute is a path below a folder, or itself.
+// Absolute returns p below dir, or p itself if it is absolute.
 func Absolute(p, dir string) string {
 	if strings.HasPrefix(p, "/") {
 		return path.Clean(p)
@@ -221,7 +219,7 @@ func Absolute(p, dir string) string {
 	return path.Join(dir, p)
 }
 
-// Exists reports whether something is there, as far as can be seen.
+// Exists reports whether a file exists, as far as that can be read.
 func Exists(d Disk, p string) bool {
 	_, err := d.Readlink(p)
 	return !errors.Is(err, fs.ErrNotExist)

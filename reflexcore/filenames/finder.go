@@ -1,10 +1,10 @@
 // Package filenames finds the other names of a file.
 //
-// A file has more names than the one that a command writes: links lead to it, /proc
-// leads to the folder of a process, and a settings file may itself be a link to where
-// its owner keeps it. Before approver protects its own files and those by which agents
-// ask it, it finds the other names of what a call reaches, as the disk has them now.
-// What cannot be seen has no other name than the one that is written.
+// A command can reach a file under a name that differs from the protected one: links lead to it,
+// /proc leads to the folder of a process, and a settings file may itself be a link to where its
+// owner keeps it. Before approver protects its own files and the settings of agents, it finds the
+// other names of each path that a call reaches, as they are on the disk at that time. What cannot be
+// read has only the name that the call uses.
 package filenames
 
 import (
@@ -28,11 +28,10 @@ const (
 	maxMatches = 512  // names that the patterns of one call find
 )
 
-// An alias is a place of the disk that is protected under another name.
+// An alias is a path on the disk that is protected under another name.
 type alias struct{ at, name string }
 
-// A Finder finds the names that files have besides the one that a call writes, for one
-// call: it keeps what it found.
+// A Finder finds the other names of files for one call, and remembers the results.
 type Finder struct {
 	disk   disk.Disk
 	links  *disk.Links
@@ -51,21 +50,20 @@ type Finder struct {
 	names   []string // of the settings files
 }
 
-// A Cache keeps what was found for calls that come soon after. It can be shared.
+// A Cache keeps the protected paths for calls that come soon after. It is safe for concurrent use.
 type Cache struct{ last atomic.Pointer[found] }
 
-// Begin takes a call.
+// Begin starts a call.
 func (n *Finder) Begin(d disk.Disk, l *disk.Links, s *Cache, call *approver.ToolCall, home, text string) {
 	n.disk, n.links, n.shared, n.call, n.home, n.text = d, l, s, call, home, text
 }
 
-// Forget drops the call, and keeps the memory.
+// Forget resets the finder, and keeps the allocated memory.
 func (n *Finder) Forget() {
 	*n = Finder{aliases: n.aliases[:0], names: n.names[:0], Dotted: n.Dotted[:0]}
 }
 
-// Others returns the names that an effect's target has besides the one that is
-// written.
+// Others returns the names of an effect's target other than the one in the effect.
 func (n *Finder) Others(ef *effect.Effect) []string {
 	p := n.Located(ef)
 	if p == "" {
@@ -90,8 +88,8 @@ func (n *Finder) Others(ef *effect.Effect) []string {
 	return out
 }
 
-// isPlain reports whether a path is itself and nothing else: no link, and nothing that is
-// protected under another name, nor a pattern that finds such a name. Most are.
+// isPlain reports whether a path has no other name: it is no link, it is not protected under another
+// name, and it is no pattern that matches such a name. Most paths are plain.
 func (n *Finder) isPlain(p string, follow, changes bool) bool {
 	if len(n.Dotted) > 0 {
 		return false
@@ -122,12 +120,13 @@ func (n *Finder) isPlain(p string, follow, changes bool) bool {
 	return err != nil || disk.HasOneName(info)
 }
 
-// removesLink are the programs that take a link away, and not what it leads to.
+// removesLink are programs that remove a link, and not what it leads to.
 var removesLink = map[string]bool{
 	"rm": true, "grm": true, "unlink": true, "git rm": true, "git clean": true, "rimraf": true, "shutil.rmtree": true,
 }
 
-// Located is an effect's target as an absolute path; empty: it is none, or on another machine.
+// Located returns an effect's target as an absolute path. It is empty if the target is no path, or
+// is on another machine.
 func (n *Finder) Located(ef *effect.Effect) string {
 	p, dir := strings.TrimPrefix(ef.Target, "unix://"), n.call.Dir
 	if ef.Bits&effect.Remote != 0 || p == "" {
@@ -157,8 +156,8 @@ func (n *Finder) Located(ef *effect.Effect) string {
 	return n.OfProcess(p)
 }
 
-// OfProcess takes what /proc says of a process for what it is of the one that runs the
-// call: its folder and its root.
+// OfProcess resolves paths in /proc of a process, its folder and its root, as if it were the process
+// that runs the call.
 func (n *Finder) OfProcess(p string) string {
 	for range 4 {
 		rest, ok := strings.CutPrefix(p, "/proc/")
@@ -179,8 +178,8 @@ func (n *Finder) OfProcess(p string) string {
 	return p
 }
 
-// Seen returns the names that a path has on the disk. With follow its last name is
-// followed too; with wild, what its patterns find is looked at.
+// Seen returns the names that a path has on the disk. follow means that the last name is followed,
+// too, and wild that patterns are expanded.
 func (n *Finder) Seen(p string, follow, wild bool) (out []string) {
 	out = append(out, p)
 	add := func(name string) {
@@ -213,8 +212,7 @@ func (n *Finder) Seen(p string, follow, wild bool) (out []string) {
 	return out
 }
 
-// through hands on where a path leads, and if its last name is followed also the link
-// itself.
+// through yields where a path leads, and if the last name is followed, also the link itself.
 func (n *Finder) through(p string, follow bool, add func(string)) {
 	p = path.Clean(p)
 	if dir, ok := n.links.Real(n.disk, path.Dir(p)); ok && p != "/" {
@@ -229,8 +227,7 @@ func (n *Finder) through(p string, follow bool, add func(string)) {
 	}
 }
 
-// Matches hands on the paths that a pattern finds, name by name. A part that is not
-// known may be anything.
+// Matches yields the paths that match a pattern, name by name. An unknown part matches anything.
 func (n *Finder) Matches(dir string, rest []string, found func(string)) {
 	for len(rest) > 0 && rest[0] == "" {
 		rest = rest[1:]
@@ -263,7 +260,7 @@ func (n *Finder) Matches(dir string, rest []string, found func(string)) {
 	}
 }
 
-// hardLinks hands on the settings file that a file is, under another name.
+// hardLinks yields the settings file that is the same file under another name.
 func (n *Finder) hardLinks(p string, add func(string)) {
 	info, err := n.disk.Lstat(p)
 	if err != nil || disk.HasOneName(info) {
@@ -277,7 +274,7 @@ func (n *Finder) hardLinks(p string, add func(string)) {
 	}
 }
 
-// protectedNames are the names under which a place of the disk is protected.
+// protectedNames returns the names under which a path on the disk is protected.
 func (n *Finder) protectedNames(p string) (out []string) {
 	n.protect()
 	for _, a := range n.aliases {
@@ -288,7 +285,7 @@ func (n *Finder) protectedNames(p string) (out []string) {
 	return out
 }
 
-// A found is what protect found, for calls that come soon after.
+// A found is the result of protect, for calls that come soon after.
 type found struct {
 	home, dir, agent string
 	at               time.Time
@@ -297,12 +294,12 @@ type found struct {
 	twice            bool
 }
 
-// keepGuarded is how long that is taken for true. Who could turn the links meanwhile can
-// turn them after the look as well.
+// keepGuarded is how long the result is used. An attacker who could change the links in that time
+// could also change them after a fresh look.
 const keepGuarded = time.Second
 
-// protect finds where the protected folders of this call are on the disk, once: a
-// person may keep them elsewhere, behind a link, or say so in the environment.
+// protect finds once where the protected folders of this call are on the disk. A person may keep
+// them elsewhere, behind a link or by an environment variable.
 func (n *Finder) protect() {
 	if n.asked {
 		return
@@ -322,7 +319,7 @@ func (n *Finder) protect() {
 	}
 }
 
-// holds reports whether what was found is of the same place, and new.
+// holds reports whether the result is about the same folders and recent.
 func (g *found) holds(n *Finder, now time.Time) bool {
 	if age := now.Sub(g.at); age < 0 || age > keepGuarded {
 		return false
@@ -330,7 +327,7 @@ func (g *found) holds(n *Finder, now time.Time) bool {
 	return g.home == n.home && g.dir == n.call.Dir && g.agent == n.call.Agent
 }
 
-// aliasOf adds where a place is on the disk, if that is another one than its name says.
+// aliasOf adds the path of a name on the disk, if it differs from the name.
 func (n *Finder) aliasOf(list []alias, p, name string) []alias {
 	to, ok := n.links.Real(n.disk, p)
 	if !ok {
@@ -368,8 +365,8 @@ func (n *Finder) lookAtGuarded(now time.Time) *found {
 	return g
 }
 
-// isSocket reports whether what is connected to is a socket in the file system, by a name
-// without a folder too.
+// isSocket reports whether the target is a socket in the file system, including one without a
+// folder.
 func (n *Finder) isSocket(ef *effect.Effect) bool {
 	switch {
 	case ef.What == "socket", strings.Contains(ef.Target, ".sock"), strings.HasPrefix(ef.Target, "unix:"),
@@ -381,10 +378,10 @@ func (n *Finder) isSocket(ef *effect.Effect) bool {
 	return strings.Contains(n.text, "UNIX") || strings.Contains(n.text, "unix") || strings.Contains(n.text, "Unix")
 }
 
-// A hard link is the same file, and nothing in its name says so. Approver's own files have
-// one name each, so the few that have two are looked for under the other.
+// A hard link is the same file, and its name does not show it. Approver's own files usually have one
+// name each, so only those with two are searched for.
 
-// maxOwnNames bounds how many files of approver's own folders are looked at.
+// maxOwnNames limits the files in approver's own folders that are checked.
 const maxOwnNames = 256
 
 // ownNames adds approver's own files that have a second name on the disk.

@@ -5,8 +5,8 @@ import (
 	"syscall"
 )
 
-// changedAt is when a file, or what is said of it, changed last; nobody can set it
-// back. Ok is false if it is not known.
+// changedAt returns when a file or its metadata last changed, which nobody can set back. ok is false
+// if that is not known.
 func changedAt(info fs.FileInfo) (seconds, nanos uint32, ok bool) {
 	st, ok := info.Sys().(*syscall.Stat_t)
 	if !ok {

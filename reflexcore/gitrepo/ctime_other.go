@@ -4,5 +4,5 @@ package gitrepo
 
 import "io/fs"
 
-// changedAt is not known here: contents are compared instead.
+// changedAt is not available here, so contents are compared instead.
 func changedAt(fs.FileInfo) (seconds, nanos uint32, ok bool) { return 0, 0, false }

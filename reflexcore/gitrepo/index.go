@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// A Index is what git knows of the files of a working tree: the content of each
-// entry is in the repository, and can be had back.
+// An Index lists the files of a working tree that git tracks. The content of each entry is in the
+// repository and can be restored.
 type Index struct {
 	entries []entry   // sorted by name
 	written time.Time // of the index itself
@@ -39,8 +39,8 @@ const (
 
 var errIndex = errors.New("not an index that is understood")
 
-// decodeIndex reads the versions 2 to 4. What git may not leave out, but is not
-// understood here (a split or a sparse index, another hash), is an error.
+// decodeIndex decodes versions 2 to 4. A required extension that is not understood here (a split or
+// a sparse index, another hash) is an error.
 func decodeIndex(b []byte) (*Index, error) {
 	if len(b) < 12+sha1.Size || len(b) > maxIndex || string(b[:4]) != "DIRC" {
 		return nil, errIndex
@@ -70,7 +70,7 @@ func decodeIndex(b []byte) (*Index, error) {
 	return x, x.extensions(rest)
 }
 
-// decodeEntry reads one entry and how long it is. Last is the name before it.
+// decodeEntry decodes one entry and returns its length. last is the name of the entry before it.
 func decodeEntry(b []byte, last string, version uint32) (e entry, n int, ok bool) {
 	const fixed = 62
 	if len(b) < fixed {
@@ -113,7 +113,7 @@ func decodeEntry(b []byte, last string, version uint32) (e entry, n int, ok bool
 // MaxPath is the longest path, in bytes, that is read from git's own files.
 const MaxPath = 4096
 
-// offset is git's number of several bytes; used is 0 if there is none.
+// offset decodes git's variable-length number; used is 0 if there is none.
 func offset(b []byte) (n, used int) {
 	for i, c := range b {
 		if i > 3 {
@@ -127,7 +127,7 @@ func offset(b []byte) (n, used int) {
 	return 0, 0
 }
 
-// extensions reads the tree of all entries, and refuses what must not be left out.
+// extensions reads the tree of all entries, and refuses required extensions.
 func (x *Index) extensions(b []byte) error {
 	for len(b) > 0 {
 		if len(b) < 8 {
@@ -145,7 +145,7 @@ func (x *Index) extensions(b []byte) error {
 	return nil
 }
 
-// cached reads the first record of the cached trees: that of the root.
+// cached reads the first record of the cached trees, which is the root.
 func (x *Index) cached(b []byte) {
 	path, b, _ := bytes.Cut(b, []byte{0})
 	head, b, ok := bytes.Cut(b, []byte{'\n'})
@@ -158,7 +158,7 @@ func (x *Index) cached(b []byte) {
 	copy(x.Tree[:], b)
 }
 
-// entry finds a file by its name below the root.
+// entry finds a file by its name relative to the root.
 func (x *Index) entry(name string) *entry {
 	i := sort.Search(len(x.entries), func(i int) bool { return x.entries[i].name >= name })
 	if i < len(x.entries) && x.entries[i].name == name {
@@ -177,14 +177,13 @@ func (x *Index) below(folder string) []entry {
 	return x.entries[from:to]
 }
 
-// Tracked reports whether git has the file, or a file in the folder.
+// Tracked reports whether git tracks the file, or a file in the folder.
 func (x *Index) Tracked(name string) bool {
 	return x.entry(name) != nil || len(x.below(name)) > 0
 }
 
-// same reports whether a file is surely what the entry was made from: git's own
-// rule, by which a file that was changed when the index was written, or later, may
-// have changed unseen.
+// same reports whether a file is certainly unchanged since its entry was made. It uses git's own
+// rule: a file that changed at the time of the index or later may have changed unnoticed.
 func (x *Index) same(e *entry, info fs.FileInfo) bool {
 	at := info.ModTime()
 	seconds, nanos, ok := changedAt(info)
@@ -192,7 +191,7 @@ func (x *Index) same(e *entry, info fs.FileInfo) bool {
 		int64(e.seconds) == at.Unix() && int(e.nanos) == at.Nanosecond() && at.Before(x.written)
 }
 
-// fits reports whether a file is of the entry's kind.
+// fits reports whether a file has the entry's type.
 func (e *entry) fits(info fs.FileInfo) bool {
 	switch e.mode {
 	case 0o100644:
@@ -205,7 +204,7 @@ func (e *entry) fits(info fs.FileInfo) bool {
 	return false
 }
 
-// blobOf is the name that git gives to a content.
+// blobOf returns the object id that git gives a content.
 func blobOf(content []byte) [sha1.Size]byte {
 	h := sha1.New() //nolint:gosec // see above
 	h.Write([]byte("blob " + strconv.Itoa(len(content)) + "\x00"))

@@ -9,26 +9,26 @@ import (
 	"approver.example/reflexcore/disk"
 )
 
-// A Look looks for what git has of files that are to be deleted.
+// A Look finds out whether git has the content of files that are to be deleted.
 type Look struct {
 	Reader *Reader
 	Budget *Budget
 	repo   *Repository
 }
 
-// A Budget is what was looked at for one call.
+// A Budget counts the lookups for one call.
 type Budget struct {
 	looked, read int
 }
 
 const (
-	// MaxLooked bounds the files and folders that are looked at for one call.
+	// MaxLooked limits the files and folders that are looked at for one call.
 	MaxLooked = 2000
 	maxRead   = 4 << 20 // bytes of files that are read for one call
 	maxObject = 1 << 20 // bytes of one file
 )
 
-// Repository finds the repository that a folder belongs to.
+// Repository returns the repository of a folder.
 func (l *Look) Repository(dir string) *Repository {
 	if l.repo == nil {
 		l.repo = l.Reader.Find(dir)
@@ -36,8 +36,8 @@ func (l *Look) Repository(dir string) *Repository {
 	return l.repo
 }
 
-// Recoverable reports whether version control has all that is deleted. A pattern
-// may stand for the names of one folder.
+// Recoverable reports whether version control has everything that a delete removes. The last name
+// may be a pattern.
 func (l *Look) Recoverable(target string) bool {
 	pattern := ""
 	if i := strings.IndexAny(target, "*?[{\x00"); i >= 0 {
@@ -75,9 +75,8 @@ func (l *Look) Recoverable(target string) bool {
 	return any
 }
 
-// unlost reports whether git has the file, or all files of the folder, as they
-// are. Others may lie between them if they are not to be deleted with it, or a
-// build makes them.
+// unlost reports whether git has the file, or all files of the folder, unchanged. Build output does
+// not count. Other untracked files count if all of the folder is deleted.
 func (l *Look) unlost(r *Repository, p string, all bool) bool {
 	if l.Budget.looked++; l.Budget.looked > MaxLooked || path.Base(p) == ".git" {
 		return false
@@ -130,8 +129,8 @@ func (l *Look) unchanged(r *Repository, p string, info fs.FileInfo, all bool) bo
 	return err == nil && blobOf(content) == entry.blob
 }
 
-// Clean reports whether all files of a folder that git tracks are unchanged. What
-// is deleted is not lost.
+// Clean reports whether all tracked files of a folder are unchanged. Missing files do not count as
+// changed.
 func (l *Look) Clean(r *Repository, name string) bool {
 	check := func(entry *entry) bool {
 		if l.Budget.looked++; l.Budget.looked > MaxLooked || entry.vague {

@@ -1,5 +1,5 @@
-// Package gitrepo reads git's own files: what a repository has of the files in its
-// working tree, what it ignores, its branches and remotes. No git runs.
+// Package gitrepo reads git's own files: which files of the working tree a repository tracks, what
+// it ignores, its branches and its remotes. It does not run git.
 //
 // Read repository.go, then index.go, then look.go.
 package gitrepo
@@ -19,14 +19,13 @@ import (
 	"approver.example/reflexcore/disk"
 )
 
-// A Reader reads repositories. It keeps the index that it read last, and can be shared.
+// A Reader reads repositories. It caches the last index, and is safe for concurrent use.
 type Reader struct {
 	Disk  disk.Disk
 	index atomic.Pointer[cachedIndex]
 }
 
-// A Repository is a working tree of git, as it lies on the disk. No git runs, and
-// nothing of its settings counts.
+// A Repository is a working tree of git on the disk. Git's settings are not applied.
 type Repository struct {
 	Root   string // of the working tree
 	git    string // its own folder
@@ -34,7 +33,7 @@ type Repository struct {
 	Index  *Index
 }
 
-// Name is a path below the root.
+// Name returns a path relative to the root.
 func (r *Repository) Name(p string) string {
 	return strings.TrimPrefix(strings.TrimPrefix(p, r.Root), "/")
 }
@@ -47,8 +46,8 @@ type cachedIndex struct {
 	index   *Index
 }
 
-// Find finds the repository of a folder; nil: there is none. Without an
-// index that is understood, the index is nil.
+// Find returns the repository of a folder, nil if there is none. Its Index is nil if there is none
+// that can be decoded.
 func (d *Reader) Find(dir string) *Repository {
 	for range disk.MaxUp {
 		info, err := d.Disk.Lstat(path.Join(dir, ".git"))
@@ -72,8 +71,8 @@ func (d *Reader) Find(dir string) *Repository {
 	return nil
 }
 
-// Top is the root of the working tree in which a folder lies, or the folder itself if it
-// is in none; it is empty if that cannot be told.
+// Top returns the root of the working tree that contains a folder, or the folder itself if there is
+// none. It is empty if that cannot be determined.
 func (d *Reader) Top(dir string) string {
 	at := dir
 	for range disk.MaxUp {
@@ -90,8 +89,8 @@ func (d *Reader) Top(dir string) string {
 	return ""
 }
 
-// Worktree follows the file .git of a further working tree to its folder, which
-// must name that file in turn. Submodules name nothing, and are not trusted.
+// Worktree follows the file .git of a linked working tree to its folder, which must point back to
+// the file. Submodules do not point back, and are not trusted.
 func (d *Reader) Worktree(r *Repository) {
 	text, err := d.Disk.ReadFile(r.Root+"/.git", MaxPath)
 	git, ok := strings.CutPrefix(strings.TrimSpace(string(text)), "gitdir: ")
@@ -114,7 +113,7 @@ func (d *Reader) Worktree(r *Repository) {
 	r.Index = d.indexOf(r)
 }
 
-// indexOf reads the index of a repository; nil: it is not understood.
+// indexOf reads the index of a repository; nil if it cannot be decoded.
 func (d *Reader) indexOf(r *Repository) *Index {
 	p := r.git + "/index"
 	info, err := d.Disk.Lstat(p)
@@ -137,7 +136,7 @@ func (d *Reader) indexOf(r *Repository) *Index {
 	return x
 }
 
-// Branch is the branch that is checked out; empty: it is not known.
+// Branch returns the branch that is checked out, empty if it is not known.
 func (d *Reader) Branch(dir string) string {
 	dir, ok := disk.Real(d.Disk, dir)
 	if !ok {
@@ -158,8 +157,8 @@ func (d *Reader) Branch(dir string) string {
 	return name
 }
 
-// Head is the tree of the commit that is checked out, if that lies in a file of its
-// own; zero if it is not known.
+// Head returns the tree of the commit that is checked out, if the commit is a loose object;
+// otherwise zero.
 func (d *Reader) Head(r *Repository) (tree [sha1.Size]byte) {
 	text, err := d.Disk.ReadFile(r.git+"/HEAD", MaxPath)
 	if err != nil {
@@ -196,7 +195,7 @@ func (d *Reader) Head(r *Repository) (tree [sha1.Size]byte) {
 	return tree
 }
 
-// ref is the commit that a name stands for; empty: it is not known.
+// ref returns the commit that a name points to, empty if it is not known.
 func (d *Reader) ref(r *Repository, name string) string {
 	if !fs.ValidPath(name) || !strings.HasPrefix(name, "refs/") {
 		return ""
@@ -216,8 +215,8 @@ func (d *Reader) ref(r *Repository, name string) string {
 	return ""
 }
 
-// Ignored reports whether git is told to ignore a file or a folder, or one that it
-// lies in. The last pattern that matches counts.
+// Ignored reports whether git ignores a file or folder, or one above it. The last pattern that
+// matches decides.
 func (d *Reader) Ignored(r *Repository, name string) bool {
 	if d.ignoredBy(r.Common+"/info/exclude", name) {
 		return true
@@ -257,7 +256,7 @@ func (d *Reader) ignoredBy(file, name string) bool {
 	return false
 }
 
-// ignores reports whether a pattern of .gitignore matches a path below its folder.
+// ignores reports whether a pattern of .gitignore matches a path relative to its folder.
 func ignores(pattern, name string) bool {
 	pattern = strings.TrimSuffix(pattern, "/")
 	pattern, any := strings.CutPrefix(pattern, "**/")
@@ -277,8 +276,8 @@ func ignores(pattern, name string) bool {
 	return ok && err == nil
 }
 
-// Link is where a file .git leads: to what all working trees share, and to what one has
-// for itself. Common is empty if that is not known.
+// Link reads a file .git. It returns the folder that all working trees share, and the folder of this
+// one. common is empty if it is not known.
 func (d *Reader) Link(file, top string) (common, own string) {
 	b, err := d.Disk.ReadFile(file, MaxPath)
 	to, ok := strings.CutPrefix(strings.TrimSpace(string(b)), "gitdir: ")
@@ -296,8 +295,8 @@ func (d *Reader) Link(file, top string) (common, own string) {
 	return "", own
 }
 
-// Remotes reads the addresses of remotes from git's settings; none if they may be
-// others than they seem.
+// Remotes reads the addresses of remotes from git's settings. It returns none if settings may change
+// the addresses.
 func (d *Reader) Remotes(file string) map[string]string {
 	const most = 64 << 10
 	b, err := d.Disk.ReadFile(file, most)
@@ -323,8 +322,8 @@ func (d *Reader) Remotes(file string) map[string]string {
 	return out
 }
 
-// Project is the repository that a directory is in, or else the directory: an
-// agent that changes into a folder of it goes on with the same work.
+// Project returns the repository that contains dir, or dir itself. An agent that changes to a
+// subfolder stays in the same project.
 func Project(d disk.Disk, dir string) string {
 	const levels = 32
 	at := path.Clean(dir)

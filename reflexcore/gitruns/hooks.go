@@ -18,9 +18,9 @@ import (
 	"approver.example/reflexcore/wordset"
 )
 
-// Hooks that git runs by itself, where a repository keeps them among its own files:
-// core.hooksPath. Whoever may change the files says what they run, so a command that has
-// git run them is judged by what they hold.
+// With core.hooksPath, the hooks that git runs by itself are files of the repository. Whoever may
+// change these files decides what they run, so a command that makes git run them is judged by their
+// content.
 
 const (
 	maxGitConfig  = 256 << 10 // bytes of a file of settings
@@ -30,17 +30,17 @@ const (
 	maxGitFolders = 256       // folders in which git works, each with its own settings
 )
 
-// hooksText has, for commands of git, the hooks that they run. Of others all are judged.
+// hooksText lists the hooks that each command of git runs. For other commands all hooks are judged.
 //
 //go:embed githooks.txt
 var hooksText string
 
 var gitHooksOf = wordset.Index(hooksText, func(heading string) string { return heading })
 
-// gitDirVar finds the variable that says where a repository is.
+// gitDirVar matches the variables for the location of a repository.
 var gitDirVar = regexp.MustCompile(`\bGIT_(?:DIR|WORK_TREE)=([^\s;&|]+)`)
 
-// Hooks judges the hooks that the git of a command runs.
+// Hooks judges the hooks that the call's git commands run.
 func (g *Reader) Hooks() {
 	if !g.Call.RunsGit() {
 		return
@@ -80,8 +80,8 @@ func (g *Reader) Hooks() {
 	}
 }
 
-// hooksOf judges those hooks of a folder that have one of the names, or any for none. Done
-// are the files that were judged.
+// hooksOf judges those hooks in a folder that have one of the names, or all hooks without names.
+// done has the files that were judged before; it is returned with the new ones.
 func (g *Reader) hooksOf(dir, top string, names, done []string) []string {
 	dir, _ = g.Call.Links.Real(g.Call.Analyzer.Files, dir)
 	listed, err := g.Call.Analyzer.Files.ReadDir(dir, disk.MaxListed)
@@ -106,7 +106,7 @@ func (g *Reader) hooksOf(dir, top string, names, done []string) []string {
 	return done
 }
 
-// hiddenHooks notes that what git runs by itself is not all known.
+// hiddenHooks records that git may run something unknown.
 func (g *Reader) hiddenHooks(where string) {
 	g.Call.Effects = append(g.Call.Effects,
 		effect.Effect{Kind: effect.Opaque, Target: "the hooks of git that " + where + " says", By: "git", Step: -1})
@@ -129,8 +129,8 @@ func (g *Reader) gitHook(file, top string) {
 		lang = effect.Shell
 	}
 	g.Call.Payload(effect.Payload{Lang: lang, Text: string(b), Why: "the hook " + file}, in)
-	// What is not known of a program of the project is no reason to ask: it is named by
-	// the repository, as that of a build is.
+	// An unknown program of the project is no reason to ask: the repository chose it, like the
+	// programs of a build.
 	g.Call.Effects = append(g.Call.Effects[:from],
 		slices.DeleteFunc(slices.Clone(g.Call.Effects[from:]), func(ef effect.Effect) bool {
 			return ef.Kind == effect.Opaque || ef.Bits&effect.Partial != 0 || !ef.Known()
@@ -141,7 +141,7 @@ func (g *Reader) gitHook(file, top string) {
 	g.Call.Loaded = append(g.Call.Loaded, analysis.Loaded{File: file, From: from, To: len(g.Call.Effects)})
 }
 
-// gitRuns is the folder in which a command of git works, and its own word.
+// gitRuns returns the folder in which a command of git works, and the git command.
 func gitRuns(s *shell.Step) (dir, command string) {
 	dir = s.Dir
 	for i := 1; i < len(s.Argv); i++ {
@@ -173,12 +173,12 @@ func gitRuns(s *shell.Step) (dir, command string) {
 	return dir, "version"
 }
 
-// gitFolder is the folder of a working tree by that of its repository, or by itself.
+// gitFolder returns the working tree of a path to a repository or a working tree.
 func gitFolder(p, dir string) string {
 	return strings.TrimSuffix(disk.Absolute(p, dir), "/.git")
 }
 
-// hooked says where the git that works in a folder finds its hooks.
+// hooked says where git finds its hooks in a folder.
 type hooked struct {
 	top  string   // of the working tree
 	dirs []string // of hooks; none: git's own folder, which no call changes without a question
@@ -187,8 +187,8 @@ type hooked struct {
 	files int    // of settings that were read
 }
 
-// hooksIn reads the settings that git reads in a folder. Each file is opened anew for each
-// call: a stamp does not show what is written through a mapping.
+// hooksIn reads the settings of git for a folder. Each file is read again for each call, because a
+// modification time does not show writes through a memory mapping.
 func (g *Reader) hooksIn(at string) *hooked {
 	h := &hooked{}
 	if !strings.HasPrefix(at, "/") || !effect.IsKnown(at) {
@@ -228,8 +228,8 @@ func (g *Reader) hooksIn(at string) *hooked {
 	return h
 }
 
-// gitSettings reads what one file of settings, and those that it includes, say of hooks. Of
-// one that is not sure to count all is added.
+// gitSettings reads one settings file, and those that it includes. sure is false for files that may
+// not apply; their settings are added and replace nothing.
 func (g *Reader) gitSettings(h *hooked, file string, depth int, sure bool) {
 	b, err := g.Call.Analyzer.Files.ReadFile(file, maxGitConfig)
 	if disk.IsMissing(err) || depth == 0 && errors.Is(err, fs.ErrPermission) {
@@ -269,7 +269,7 @@ func (g *Reader) gitSettings(h *hooked, file string, depth int, sure bool) {
 	}
 }
 
-// gitPath is the path that a setting means; false if that is not known.
+// gitPath returns the path that a setting means; false if it is not known.
 func (g *Reader) gitPath(value string) (string, bool) {
 	if below, ok := strings.CutPrefix(value, "~/"); ok {
 		return g.Call.Around.Home + "/" + below, g.Call.Around.Home != ""

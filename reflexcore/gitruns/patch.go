@@ -15,17 +15,17 @@ import (
 	"approver.example/reflexcore/shell"
 )
 
-// A difference that is applied changes the files that it names, and no word of the call
-// says which. It is read where it lies on the disk or stands in the call, and what it
-// changes is judged as if a tool wrote it.
+// A patch changes the files that it names, and the command line does not show which. So the patch is
+// read from the disk or from the call, and its changes are judged as if a tool wrote them.
 
 var (
-	// backwards finds the flag that takes a difference back, stripped how much of names goes.
+	// backwards matches the flag that reverses a patch, and stripped the number of folders that are
+	// removed from names.
 	backwards = regexp.MustCompile(`^(?:-[A-Za-z]*R|--reverse)`)
 	stripped  = regexp.MustCompile(`^(?:-[A-Za-z]*p|--strip=)(\d+)$`)
 )
 
-// A patchPlace is where a command applies a difference.
+// A patchPlace is where a command applies a patch.
 type patchPlace struct {
 	by    string
 	dirs  []string
@@ -33,7 +33,7 @@ type patchPlace struct {
 	back  bool
 }
 
-// Patches judges what differences change that runs by itself, or that agents load.
+// Patches judges changes by patches to files that run by themselves or that agents load.
 func (g *Reader) Patches() {
 	reader := g.Call.PatchReader()
 	if !reader.Applies() {
@@ -70,7 +70,7 @@ func (g *Reader) Patches() {
 	}
 }
 
-// patchPlaces are where the call applies differences, and what their input is.
+// patchPlaces returns where the call applies patches, and their input files.
 func (g *Reader) patchPlaces() (at []patchPlace, inputs []string) {
 	explained := g.Place
 	explained.Explain = true
@@ -109,7 +109,7 @@ func (g *Reader) patchPlaces() (at []patchPlace, inputs []string) {
 	return at, inputs
 }
 
-// flags reads what the words say of the place.
+// flags reads the flags that change the place.
 func (p *patchPlace) flags(words []string) {
 	for i, word := range words {
 		value := ""
@@ -140,7 +140,7 @@ func (p *patchPlace) flags(words []string) {
 	}
 }
 
-// targets are the files that names of a difference may be there.
+// targets returns the files that the names of a patch may mean in the place.
 func (p *patchPlace) targets(names []string) (out []string) {
 	for _, name := range names {
 		short := []string{name}
@@ -172,7 +172,7 @@ func (p *patchPlace) targets(names []string) (out []string) {
 // byItself are the kinds of files that run without being named.
 var byItself = [...]content.Kind{content.Hook, content.Startup, content.Service, content.Cron, content.Agent}
 
-// patch judges what a difference makes of one file, if that may run.
+// patch judges what a patch makes of one file, if the file may run.
 func (g *Reader) patch(c *patches.Change, target, by string) {
 	sink, prompt := g.Call.Analyzer.Paths.Classify(target), g.Texts.IsPlace(target)
 	plain := sink.Kind == content.Plain || sink.Kind == content.Unclear

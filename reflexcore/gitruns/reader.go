@@ -1,7 +1,7 @@
-// Package gitruns judges what git runs by itself: the hooks of a repository, the commands in
-// what a rebase is to do, and what differences put into files that run.
+// Package gitruns judges what git runs by itself: the hooks of a repository, the commands in the
+// todo list of a rebase, and what patches put into files that run.
 //
-// Read reader.go, then hooks.go, todo.go and patch.go: each is judged by itself.
+// Read reader.go, then hooks.go, todo.go and patch.go, which are independent of each other.
 package gitruns
 
 import (
@@ -10,7 +10,7 @@ import (
 	"approver.example/reflexcore/shell"
 )
 
-// A Reader reads what the git of one call runs, and adds to the call what that does.
+// A Reader reads what the git commands of a call run, and adds the effects to the call.
 type Reader struct {
 	Call  *analysis.Call
 	Place shell.Context // in which it runs

@@ -9,23 +9,23 @@ import (
 	"approver.example/reflexcore/effect"
 )
 
-// What a rebase is to do lies in a file, and its lines may be commands. Texts that a call
-// writes there are read by package content; what it copies or edits there is judged here.
+// The todo list of a rebase is a file, and its lines may be commands. Package content reads what a
+// call writes there; this file judges what a call copies or edits there.
 
-// todoFile is the name of that file.
+// todoFile is the name of the todo list.
 const todoFile = "git-rebase-todo"
 
-// putsExec finds what may make a command of a line, in words that edit it.
+// putsExec matches words of an edit that may make a line of the list a command.
 var putsExec = regexp.MustCompile(`exe|\bx\b|\\[xodc]|\by[/|,#]`)
 
 var (
-	// editorWord finds a call that gives an editor to a rebase, execLine what a script that is
-	// one may write there.
+	// editorWord matches a call that gives a rebase an editor, and execLine what a script used as the
+	// editor may write.
 	editorWord = regexp.MustCompile(`(?i)(?:EDITOR|VISUAL)=[\s\S]*rebase|SEQUENCE[._]EDITOR`)
 	execLine   = regexp.MustCompile(`(?:^|[^\w-])(?:exec|x)(?:\s|/|\\|$)`)
 )
 
-// Todos judges what a shell copies into what a rebase is to do, or edits there.
+// Todos judges what a shell command copies into a todo list, or edits there.
 func (g *Reader) Todos() {
 	if g.Call.ToolCall.Command == "" {
 		return
@@ -54,7 +54,7 @@ func (g *Reader) Todos() {
 	}
 }
 
-// todoKnown judges one such file; false if not all of it is known.
+// todoKnown judges one todo list; false if it is not fully known.
 func (g *Reader) todoKnown(ef *effect.Effect, n int) bool {
 	words := g.Call.Text
 	for _, t := range g.Call.Texts {

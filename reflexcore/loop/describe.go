@@ -49,7 +49,7 @@ func Describe(tool, command string, args []byte, kind Kind) Call {
 	return c
 }
 
-// visible removes control characters and the like from a tool's name.
+// visible replaces characters of a tool's name that are not printable ASCII.
 func visible(name string) string {
 	return strings.Map(func(r rune) rune {
 		if r < ' ' || r > '~' {
@@ -74,7 +74,7 @@ func canonical(args []byte) string {
 	return string(out)
 }
 
-// capped shortens a text. The hash of the removed part is appended, so that different texts stay
+// capped shortens a text. It ends in a hash of the whole text then, so that different texts stay
 // different.
 func capped(s string, most int) string {
 	if len(s) <= most {

@@ -7,9 +7,9 @@ import (
 	"approver.example/reflexcore/shell"
 )
 
-// appleScript looks at what AppleScript tells programs to do: to delete, to run what
-// is typed into them, to send, to stop. Its verbs are words of English, so they are
-// looked for outside texts and comments. Ways into a shell are those of shellCalls.
+// appleScript finds what AppleScript tells programs to do: delete, run typed text, send, stop. Its
+// verbs are English words, so they are searched for outside of texts and comments. shellCalls has
+// its ways into a shell.
 func appleScript(src string, yield func(shell.Found) bool) bool {
 	app := ""
 	for line := range strings.Lines(src) {
@@ -29,8 +29,7 @@ func appleScript(src string, yield func(shell.Found) bool) bool {
 	return true
 }
 
-// statement splits a line into its words in lower case, with "" for each text, and the
-// texts.
+// statement splits a line into its words, in lower case and with "" for each text, and its texts.
 func statement(line string) (words string, texts []string) {
 	var b strings.Builder
 	for i := 0; i < len(line); i++ {
@@ -49,7 +48,7 @@ func statement(line string) (words string, texts []string) {
 	return strings.ToLower(b.String()), texts
 }
 
-// told are the effects of one statement to an app, which may be none.
+// told returns the effects of one statement that is sent to an app; app may be empty.
 func told(words string, texts []string, app string) []shell.Found {
 	var out []shell.Found
 	say := func(kind effect.Kind, target, what string, bits effect.Bits) {

@@ -6,11 +6,11 @@ import (
 	"approver.example/reflexcore/shell"
 )
 
-// Programs read files of their own that say which programs they run. A call that writes
-// such a file and hands it on runs what stands in it.
+// Some programs read configuration files that name programs to run. A call that writes such a file
+// and passes it on runs what it says.
 
-// ConfigCommands hands on the commands in a file of that kind. It is false if there is no
-// such kind.
+// ConfigCommands yields the commands in such a file. It returns false if the language is not one of
+// them.
 func ConfigCommands(lang, src string, yield func(shell.Found) bool) bool {
 	switch lang {
 	case "ssh-config":
@@ -49,7 +49,7 @@ func ConfigCommands(lang, src string, yield func(shell.Found) bool) bool {
 	return true
 }
 
-// sshConfig hands on what ssh runs on this machine: the words of such a file are in any case.
+// sshConfig yields what ssh runs on this machine. Keywords are case-insensitive.
 func sshConfig(src string, yield func(shell.Found) bool) {
 	for line := range strings.Lines(src) {
 		line = strings.TrimSpace(line)
@@ -76,8 +76,8 @@ func sshConfig(src string, yield func(shell.Found) bool) {
 	}
 }
 
-// rotated hands on the scripts of logrotate: what stands between the word that says when
-// one runs and its end, and the programs that it hands files to.
+// rotated yields the scripts in a configuration of logrotate, which are between a keyword and its
+// end, and the programs to which it passes files.
 func rotated(src string, yield func(shell.Found) bool) {
 	var body strings.Builder
 	inside := false

@@ -1,5 +1,7 @@
-// Package otherlang finds what code does that nobody reads by its grammar: the calls in
-// languages that are seldom used, AppleScript, and files that say which programs are run.
+// Package otherlang finds dangerous calls in languages that have no lexer here: seldom used
+// languages, AppleScript, and configuration files that name programs to run.
+//
+// Read otherlang.go, then applescript.go and configlang.go.
 package otherlang
 
 import (
@@ -11,8 +13,8 @@ import (
 	"approver.example/reflexcore/shell"
 )
 
-// shellCalls are the ways into a shell of languages that have no lexer here. What
-// follows one, in quotes or to the end of the line, is a command line.
+// shellCalls are the functions that run a shell, by language. The command line is the text in quotes
+// after it, or the rest of the line.
 var shellCalls = map[string][]string{
 	"vim": {"!", "system(", "systemlist(", "term_start(", "termopen(", "jobstart(", "job_start(", "os.execute(",
 		"io.popen(", "chansend(", "ch_sendraw(", "job_send("},
@@ -34,12 +36,12 @@ var shellCalls = map[string][]string{
 		"Sys.command ", "(shell ", "os:cmd(", "shell script "},
 }
 
-// argvCalls are the ways to a program whose words are texts of their own.
+// argvCalls are functions that start a program with each argument as a text of its own.
 var argvCalls = []string{"(start-process", "(make-process", "(start-file-process", "(process-file", "(make-term",
 	"(ansi-term", "(term ", "(system*", "System.cmd(", "(call-process", "(process-lines", "ProcessBuilder("}
 
-// valueNames are the names of functions that start programs, written as values: what they
-// are called with is not known.
+// valueNames are names of functions that start programs and are used as values. Their arguments are
+// not known.
 var valueNames = map[string][]string{
 	"vim": {`"system"`, "'system'", `"systemlist"`, "'systemlist'", `"job_start"`, "'job_start'", `"jobstart"`,
 		"'jobstart'"},
@@ -48,7 +50,7 @@ var valueNames = map[string][]string{
 	"erlang": {":shell,", ":cmd,", "&System.", "&:os.", "fun os:cmd"},
 }
 
-// deleteCalls are the functions that delete files, in languages that have no lexer here.
+// deleteCalls are functions that delete files, by language.
 var deleteCalls = map[string][]string{
 	"vim":     {"delete("},
 	"elisp":   {"(delete-directory", "(delete-file"},
@@ -62,8 +64,8 @@ var deleteCalls = map[string][]string{
 		"Files.delete", "FileUtils.delete", "removeDir(", "removeFile(", "Directory.Delete(", "File.Delete("},
 }
 
-// deletes looks for calls that delete files. What they delete is the first text
-// in quotes; without one it is not known.
+// deletes finds calls that delete files. The file is the first text in quotes; without one it is not
+// known.
 func deletes(lang, src string, yield func(shell.Found) bool) bool {
 	for _, call := range deleteCalls[lang] {
 		for rest := src; ; {
@@ -98,7 +100,7 @@ func deletes(lang, src string, yield func(shell.Found) bool) bool {
 	return true
 }
 
-// quoted are the texts in quotes of a call, up to the bracket that ends it.
+// quoted returns the quoted texts of a call, up to its closing bracket.
 func quoted(s string) []string {
 	var out []string
 	depth := 0
@@ -122,8 +124,8 @@ func quoted(s string) []string {
 	return out
 }
 
-// Calls looks in code of a language without a lexer for the ways into a
-// shell. The code itself runs in any case, which its caller has noted.
+// Calls finds calls of a shell in code of a language without a lexer. The code itself runs in any
+// case, and the caller has recorded that.
 func Calls(lang, src string, yield func(shell.Found) bool) {
 	if lang == "npm-script" || lang == "enter:execute" {
 		return
@@ -184,8 +186,8 @@ func Calls(lang, src string, yield func(shell.Found) bool) {
 	}
 }
 
-// argvTexts judges the texts of a call as the words of a command. Names may stand before
-// the program.
+// argvTexts yields the texts of a call as the words of a command. Other names may come before the
+// program.
 func argvTexts(lang, src string, yield func(shell.Found) bool) bool {
 	for _, call := range argvCalls {
 		_, after, found := strings.Cut(src, call)
@@ -206,7 +208,7 @@ func argvTexts(lang, src string, yield func(shell.Found) bool) bool {
 	return true
 }
 
-// callArguments is what stands before the bracket that ends a call.
+// callArguments returns the text before the closing bracket of a call.
 func callArguments(after string) string {
 	depth := 0
 	for i := 0; i < len(after); i++ {
@@ -228,7 +230,7 @@ func callArguments(after string) string {
 	return after
 }
 
-// gdbPipes judges what gdb hands the output of its own commands to: pipe COMMAND | SHELL.
+// gdbPipes yields the programs to which gdb pipes the output of its commands: pipe COMMAND | SHELL.
 func gdbPipes(src string, yield func(shell.Found) bool) bool {
 	for line := range strings.Lines(src) {
 		line = strings.TrimSpace(line)
@@ -250,7 +252,7 @@ func gdbPipes(src string, yield func(shell.Found) bool) bool {
 	return true
 }
 
-// vimLanguages are the commands of vim and of debuggers that run a line of another language.
+// vimLanguages are the commands of vim and of debuggers that run a line in another language.
 var vimLanguages = map[string]string{
 	"lua": "lua", "luado": "lua", "py": "python", "py3": "python", "python": "python", "python3": "python",
 	"pyx":  "python",
@@ -258,7 +260,7 @@ var vimLanguages = map[string]string{
 	"perl": "perl", "perldo": "perl", "ruby": "ruby", "rubydo": "ruby",
 }
 
-// vimCode hands on the code of other languages in commands of vim.
+// vimCode yields code in other languages in commands of vim.
 func vimCode(src string, yield func(shell.Found) bool) bool {
 	for line := range strings.Lines(src) {
 		word, rest, _ := strings.Cut(strings.TrimLeft(line, ": +\t"), " ")
@@ -288,12 +290,11 @@ func isWord(c byte) bool {
 	return c == '_' || '0' <= c && c <= '9' || 'a' <= c|0x20 && c|0x20 <= 'z'
 }
 
-// runWords are parts of the names by which languages without a lexer here start programs.
+// runWords are parts of the names of functions that start programs.
 var runWords = []string{"system", "exec", "spawn", "shell", "process", "command", "popen", "(sh ", "!", "`"}
 
-// texts judges the texts of code that may start programs in ways that no table has, as
-// commands: each by itself, and those of one line together. Text that is none is a
-// program that nobody knows.
+// texts is for code that may start programs in unknown ways. It yields the code's texts as commands:
+// each by itself, and those of one line together. Without any text it yields an unknown program.
 func texts(lang, src string, yield func(shell.Found) bool) bool {
 	lower := strings.ToLower(src)
 	if !slices.ContainsFunc(runWords, func(w string) bool { return strings.Contains(lower, w) }) {
@@ -328,8 +329,8 @@ func opaqueCode(lang string) effect.Effect {
 	return effect.Effect{Kind: effect.Opaque, Target: lang + " code", Bits: effect.Partial}
 }
 
-// literal is the quoted text that follows a call, or the rest of the line after a
-// sign that needs no quotes.
+// literal returns the quoted text after a call, or the rest of the line after an operator that needs
+// no quotes.
 func literal(s string) (text string, known bool) {
 	s = strings.TrimLeft(s, " \t([,")
 	if len(s) > 2 && s[0] == '~' { // a sigil of Elixir
@@ -348,8 +349,7 @@ func literal(s string) (text string, known bool) {
 	return line, true
 }
 
-// computed reports whether a call gets something that is no text: what it will be is not
-// known.
+// computed reports whether the argument of a call is no literal, so that its value is not known.
 func computed(after string) bool {
 	first := strings.TrimLeft(after, " \t([{,~:cCsS")
 	if first == "" || first[0] == ')' || strings.IndexByte("\"'`", first[0]) >= 0 {
@@ -363,9 +363,9 @@ func firstLine(s string) string {
 	return line
 }
 
-// IsPowerShell reports whether a command line is written for PowerShell: its first
-// word is a cmdlet, Verb-Noun, or one of those that run text. Bash would read its
-// backslashes otherwise, and which shell the agent has is not known.
+// IsPowerShell reports whether a command line is written for PowerShell: its first word is a cmdlet,
+// Verb-Noun, or one of those that run text. Bash would read its backslashes differently, and the
+// agent's shell is not known.
 func IsPowerShell(command string) bool {
 	word, _, _ := strings.Cut(strings.TrimLeft(command, " \t\n&$("), " ")
 	verb, noun, ok := strings.Cut(word, "-")
@@ -376,7 +376,7 @@ func IsPowerShell(command string) bool {
 		strings.Trim(verb[1:], "abcdefghijklmnopqrstuvwxyz") == ""
 }
 
-// upTo is the text before the quote that ends it; a backslash keeps a quote in it.
+// upTo returns the text before the closing quote; a backslash escapes a quote.
 func upTo(s string, q byte) (text string, known bool) {
 	var b strings.Builder
 	for i := 0; i < len(s); i++ {

@@ -9,7 +9,7 @@ import (
 	"approver.example/reflexcore/disk"
 )
 
-// A Change is what a difference says of one file.
+// A Change is what a patch does to one file.
 type Change struct {
 	Names []string // as they are written, without quotes
 	Fresh bool     // the file is new, and its text is all that stands there
@@ -17,26 +17,26 @@ type Change struct {
 	Hunks []Hunk
 }
 
-// A Hunk is a part of a file before and after.
+// A Hunk is a part of a file before and after the change.
 type Hunk struct{ before, After string }
 
 const maxChanges = 512 // files of one difference
 
 var (
-	// named finds the files that a difference names, wherever the line stands.
+	// named matches the files that a patch names, wherever the line is.
 	named = regexp.MustCompile(`(?m)^(?:\+\+\+ |--- |\*\*\* |rename (?:to|from) |copy (?:to|from) |Index: )([^\r\n]+)`)
-	// hunkLine finds how many lines a hunk has.
+	// hunkLine matches the header of a hunk with its numbers of lines.
 	hunkLine = regexp.MustCompile(`^@@ -(\d+)(?:,(\d+))? \+\d+(?:,(\d+))? @@`)
-	// encoding finds how the body of a message is written.
+	// encoding matches the encoding of the body of a mail.
 	encoding = regexp.MustCompile(`(?mi)^Content-Transfer-Encoding:\s*([\w-]+)`)
 	charset  = regexp.MustCompile(`(?mi)charset\s*=\s*"?([\w-]+)`)
-	// packed finds lines of base64, and escaped a letter of quoted-printable.
+	// packed matches lines of base64, and escaped an encoded letter of quoted-printable.
 	packed  = regexp.MustCompile(`(?m)(?:^[A-Za-z0-9+/=]+\r?\n?)+`)
 	escaped = regexp.MustCompile(`=(?:\r?\n|[0-9A-Fa-f]{2})`)
 )
 
-// unquoteName undoes the quotes of C in which git writes a name, and cuts what stands
-// behind it. False: it cannot be read.
+// unquoteName undoes the C quotes in which git writes a name, and removes what follows it. It
+// returns false if the name cannot be read.
 func unquoteName(s string) (string, bool) {
 	s = strings.TrimSpace(s)
 	if !strings.HasPrefix(s, `"`) {
@@ -51,7 +51,7 @@ func unquoteName(s string) (string, bool) {
 	return name, err == nil
 }
 
-// Names are all the names that a difference has; false if one of them cannot be read.
+// Names returns all names in a patch; false if one of them cannot be read.
 func Names(text string) (out []string, ok bool) {
 	ok = true
 	add := func(s string) {
@@ -71,7 +71,7 @@ func Names(text string) (out []string, ok bool) {
 	return out, ok
 }
 
-// gitNames are the two names of a line diff --git.
+// gitNames returns the two names of a line diff --git.
 func gitNames(s string) []string {
 	if quoted, err := strconv.QuotedPrefix(s); err == nil && strings.HasPrefix(s, `"`) {
 		return []string{quoted, strings.TrimSpace(s[len(quoted):])}
@@ -85,8 +85,7 @@ func gitNames(s string) []string {
 	return strings.Fields(s)
 }
 
-// Decode is a message with its body as it is applied; false if it is written in a way
-// that is not read.
+// Decode returns a mail with its body decoded; false if the encoding is not supported.
 func Decode(text string) (string, bool) {
 	for _, m := range charset.FindAllStringSubmatch(text, disk.MaxListed) {
 		switch c := strings.ToLower(m[1]); {
@@ -124,7 +123,7 @@ func Decode(text string) (string, bool) {
 	return out, true
 }
 
-// Changes are the files that a difference changes, backwards if it is taken back.
+// Changes returns the files that a patch changes; back reverses the patch.
 func Changes(text string, back bool) (out []Change) {
 	var now *Change
 	begin := func() {
@@ -186,7 +185,7 @@ func (c *Change) name(names ...string) {
 	}
 }
 
-// count is how many lines a hunk says that it has; none said is one.
+// count parses the number of lines of a hunk; the default is one.
 func count(s string) int {
 	if s == "" {
 		return 1
@@ -198,7 +197,7 @@ func count(s string) int {
 	return n
 }
 
-// readHunk reads the lines of a hunk; false if they are not as many as it says.
+// readHunk reads the lines of a hunk; false if their number differs from the header.
 func readHunk(lines []string, before, after int) (h Hunk, next int, ok bool) {
 	var was, is strings.Builder
 	for ; next < len(lines) && (before > 0 || after > 0); next++ {
@@ -224,7 +223,7 @@ func readHunk(lines []string, before, after int) (h Hunk, next int, ok bool) {
 	return Hunk{was.String(), is.String()}, next, before == 0 && after == 0
 }
 
-// Applied is a text after the hunks of a change; false if they do not fit it.
+// Applied returns a text after the change; false if the hunks do not match it.
 func (c *Change) Applied(text string) (string, bool) {
 	if !c.whole {
 		return "", false
@@ -238,7 +237,7 @@ func (c *Change) Applied(text string) (string, bool) {
 	return text, true
 }
 
-// Text is what a new file has in it.
+// Text returns the content of a new file.
 func (c *Change) Text() (string, bool) {
 	var b strings.Builder
 	for _, h := range c.Hunks {

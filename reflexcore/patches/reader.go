@@ -1,4 +1,4 @@
-// Package patches reads differences: which files they name, and what they make of them.
+// Package patches reads patches: which files they name, and what they make of them.
 //
 // Read reader.go, then difference.go.
 package patches
@@ -15,8 +15,7 @@ import (
 	"approver.example/reflexcore/shell"
 )
 
-// A Reader reads the differences that a call may apply, where they lie on the disk or
-// stand in the call.
+// A Reader reads the patches that a call may apply, from the disk or from the call itself.
 type Reader struct {
 	Disk    disk.Disk
 	Links   *disk.Links
@@ -28,27 +27,27 @@ type Reader struct {
 	Paths   *places.Cache
 }
 
-// Bounds of what is read.
+// Bounds.
 const (
 	MaxBytes = 1 << 20 // bytes of a difference that is read
 	Max      = 16      // of one call
 )
 
 var (
-	// applies finds a command that applies a difference, tries one that only looks at it.
+	// applies matches a command that applies a patch, and tries one that only checks it.
 	applies = regexp.MustCompile(`(?:^|[\s;|&('"])g?patch(?:\s|$)|\bgit\s[^;&|\n]*\b(?:apply|am)\b`)
 	tries   = regexp.MustCompile(`\s--(?:check|dry-run|stat|numstat|summary)\b`)
 )
 
-// Applies reports whether the call applies a difference.
+// Applies reports whether the call applies a patch.
 func (r *Reader) Applies() bool {
 	says := strings.Contains(r.Text, "patch") || strings.Contains(r.Text, "git") &&
 		(strings.Contains(r.Text, "apply") || strings.Contains(r.Text, " am"))
 	return says && r.Shell && applies.MatchString(r.Text) && !tries.MatchString(r.Text)
 }
 
-// OwnFile returns a file by which agents ask that a difference changes, or a hook of git;
-// empty: there is none, or it cannot be read.
+// OwnFile returns a protected settings file, or a git hook, that a patch changes. It is empty if
+// there is none.
 func (r *Reader) OwnFile() string {
 	if !r.Applies() {
 		return ""
@@ -62,8 +61,7 @@ func (r *Reader) OwnFile() string {
 	return ""
 }
 
-// Texts are the texts that may be what the call applies; false if one of them
-// cannot be read.
+// Texts returns the texts that the call may apply as patches; false if one of them cannot be read.
 func (r *Reader) Texts() (texts []string, ok bool) {
 	ok = true
 	add := func(text string) {
@@ -109,7 +107,7 @@ func (r *Reader) Texts() (texts []string, ok bool) {
 	return texts, ok
 }
 
-// ownIn is the first file by which agents ask that a difference names.
+// ownIn returns the first protected settings file that a patch names.
 func (r *Reader) ownIn(text string) string {
 	names, _ := Names(text)
 	for _, p := range names {
@@ -124,7 +122,7 @@ func (r *Reader) ownIn(text string) string {
 	return ""
 }
 
-// feedsPatch are the programs whose files are sure to be the difference.
+// feedsPatch are programs whose file arguments are the patch.
 var feedsPatch = map[string]bool{
 	"git apply": true, "git am": true, "patch": true, "gpatch": true, "cat": true, "redirection": true,
 }

@@ -13,13 +13,13 @@ import (
 	"approver.example/reflexcore/urls"
 )
 
-// Surroundings are the folders of a call.
+// Surroundings are the folders in which a call works.
 type Surroundings struct {
 	Dir, Home string
 	Tree      bool // dir is in a working tree that lies in one of the [served] folders
 }
 
-// Around are those of a call from a directory. The tree is not known yet.
+// Around returns the surroundings of a call from a directory. The tree is not known yet.
 func Around(dir, home string) Surroundings {
 	s := Surroundings{Dir: strings.TrimSuffix(dir, "/"), Home: strings.TrimSuffix(home, "/")}
 	if !isProject(s.Dir, s.Home) {
@@ -28,7 +28,7 @@ func Around(dir, home string) Surroundings {
 	return s
 }
 
-// Of says what an effect's target is.
+// Of returns the place of an effect's target.
 func (s *Surroundings) Of(e *effect.Effect, known *Cache) Place {
 	switch e.Kind {
 	case effect.NetIn, effect.NetOut:
@@ -47,7 +47,7 @@ func (s *Surroundings) Of(e *effect.Effect, known *Cache) Place {
 	return 0
 }
 
-// packagers are the programs that fetch packages by name.
+// packagers are programs that fetch packages by name.
 var packagers = map[string]bool{
 	"npm": true, "pnpm": true, "yarn": true, "bun": true, "npx": true, "bunx": true, "pnpx": true, "pip": true,
 	"pipx": true, "uv": true, "uvx": true, "poetry": true, "conda": true, "mamba": true, "rye": true, "pdm": true,
@@ -59,14 +59,14 @@ var packagers = map[string]bool{
 	"pyenv": true, "rustup": true, "volta": true, "deno": true, "jsr": true, "easy_install": true,
 }
 
-// isPort reports whether a target is a small number: the value of a flag that no
-// table names. As an address it would be one of 0.0.0.0/16.
+// isPort reports whether a target is a small number, which is the value of a flag that no table has.
+// As an address it would be in 0.0.0.0/16.
 func isPort(target string) bool {
 	n, err := strconv.ParseUint(target, 10, 16)
 	return err == nil && strconv.FormatUint(n, 10) == target && n > 0
 }
 
-// IsPackage reports whether a target is the name of a package and no address.
+// IsPackage reports whether a target is the name of a package and not an address.
 func IsPackage(e *effect.Effect) bool {
 	if strings.Contains(e.Target, "://") {
 		return false
@@ -98,7 +98,7 @@ func (s *Surroundings) path(e *effect.Effect, known *Cache) Place {
 	return out | s.Path(p, e)
 }
 
-// remote looks only at whether it is all of another machine.
+// remote returns the place of a path on another machine: only whether it is the whole machine.
 func (s *Surroundings) remote(p string) Place {
 	if isRoot(p) {
 		return Root
@@ -120,15 +120,14 @@ func isRoot(p string) bool {
 	return false
 }
 
-// systemDirs are the folders of the operating system, of the Unix family and of
-// Windows.
+// systemDirs are the folders of the operating system, on Unix and on Windows.
 var systemDirs = []string{
 	"/etc", "/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/boot", "/var", "/sys", "/proc", "/opt", "/srv",
 	"/System", "/Library", "/Applications", "/private/etc", "/private/var", "/nix", "/snap", "/run",
 	"c:/windows", "c:/program files", "c:/programdata",
 }
 
-// tops are the folders without which a machine, or its people's work, is gone.
+// tops are folders without which a machine or its users' work is lost.
 var tops = []string{
 	"/etc", "/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/boot", "/var", "/sys", "/proc", "/dev", "/home",
 	"/root", "/Users", "/System", "/Library", "/Applications", "/nix",
@@ -143,8 +142,8 @@ func isTop(p string) bool {
 	return strings.LastIndexByte(pattern, '/') == 0 && findsTop(pattern, tops)
 }
 
-// findsTop reports whether the first name of a path is a pattern that finds one of the
-// folders of the root, and not just any.
+// findsTop reports whether the first name of a path is a pattern that matches one of the top folders
+// but not every name.
 func findsTop(p string, folders []string) bool {
 	if p == "" || p[0] != '/' {
 		return false
@@ -161,14 +160,14 @@ func findsTop(p string, folders []string) bool {
 	})
 }
 
-// isFilled reports whether a delete is one of a folder that is shown to be something, and
-// that no dots lead out of. Only the rules of recursive deletes ask about a folder that
-// nobody knows.
+// isFilled reports whether a path with unknown parts is a delete inside a folder that is checked not
+// to be empty, without dots that lead out of it. Only the rules of recursive deletes ask about such
+// folders.
 func isFilled(p string, e *effect.Effect) bool {
 	return e.Bits&effect.Filled != 0 && e.Bits&effect.Recursive != 0 && !strings.Contains(p, "/.")
 }
 
-// Path is the place of a path on this machine, by its words alone.
+// Path returns the place of a path on this machine, from its text alone.
 func (s *Surroundings) Path(p string, e *effect.Effect) Place {
 	switch {
 	case isRoot(p) && (effect.IsKnown(p) || e.Kind == effect.Permission || e.Kind == effect.Delete && !isFilled(p, e)):
@@ -209,11 +208,11 @@ func (s *Surroundings) Path(p string, e *effect.Effect) Place {
 	return out
 }
 
-// served are folders of the system in which people keep working trees of their own.
+// served are system folders in which people keep working trees.
 var served = []string{"/srv", "/opt", "/var/www", "/usr/src", "/usr/local/src"}
 
-// InTree reports whether a folder is in a working tree of git in one of those folders: a
-// name alone says nothing, since programs are installed there too.
+// InTree reports whether a folder is in a git working tree below one of the served folders. The name
+// alone is not enough, because programs are installed there, too.
 func InTree(d disk.Disk, dir string) bool {
 	i := slices.IndexFunc(served, func(s string) bool { return disk.Below(dir, s) })
 	if i < 0 || disk.Below(dir, "/opt/homebrew") {
@@ -227,7 +226,7 @@ func InTree(d disk.Disk, dir string) bool {
 	return false
 }
 
-// Folder says in which of the great folders a path lies.
+// Folder returns which of the main folders a path lies in.
 func (s *Surroundings) Folder(p, bare string) Place {
 	var out Place
 	switch {
@@ -264,7 +263,7 @@ func (s *Surroundings) Folder(p, bare string) Place {
 	return out
 }
 
-// matches reports whether a path is a pattern that finds a folder.
+// matches reports whether a path is a pattern that matches a folder.
 func matches(pattern, folder string) bool {
 	if !strings.ContainsAny(pattern, "*?[") {
 		return false
@@ -285,8 +284,8 @@ func isDisk(p string) bool {
 	return false
 }
 
-// isBuilt reports whether a path is made by builds and tools, as far as names
-// tell. Outside the project only caches are, and names that mean nothing else.
+// isBuilt reports whether a path, by its name, is made by builds and tools. Outside of the project
+// only caches and unambiguous names count.
 func (s *Surroundings) isBuilt(p string) bool {
 	if s.Dir == "" && s.Home == "" && !strings.HasPrefix(p, "/") { // nothing is known of the place
 		m, _ := buildnames.First(p)
@@ -313,8 +312,8 @@ func (s *Surroundings) isBuilt(p string) bool {
 	return false
 }
 
-// isProject reports whether a working directory can be one: nobody's home, and no
-// folder of the system.
+// isProject reports whether a working directory can be a project: it is no home and no folder of the
+// system.
 func isProject(dir, home string) bool {
 	if dir == "" || dir == home || isTop(dir) || slices.Contains(systemDirs, dir) || home != "" && disk.Below(home, dir) {
 		return false

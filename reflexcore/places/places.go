@@ -1,5 +1,5 @@
-// Package places says what a path or a URL is, as far as rules care: by its words, and by
-// the folders in which a call works.
+// Package places classifies paths and URLs for rules, by their text and by the folders in which a
+// call works.
 //
 // Read places.go, then paths.go.
 package places
@@ -14,10 +14,10 @@ import (
 	"approver.example/reflexcore/content"
 )
 
-// A Place is what a path or a URL is, as far as rules care. Places add up.
+// A Place classifies a path or a URL. Places are bits.
 type Place uint64
 
-// The places of paths; those of package content follow, then those of URLs.
+// The places of paths. Those of package content follow, then those of URLs.
 const (
 	Root        Place = 1 << iota // the whole file system, or what may be it
 	System                        // the operating system's folders
@@ -37,11 +37,11 @@ const (
 	Content
 )
 
-// URL is the first of the flags of package urls; Content the first of the kinds of package
-// content: shift it by a kind.
+// Content is the first kind of package content, which is shifted by the kind. URL is the first flag
+// of package urls.
 const URL = Content << 17
 
-// byName are the words of rules for places.
+// byName maps the words of rules to places.
 var byName = func() map[string]Place {
 	m := map[string]Place{
 		"root": Root, "system": System, "top": Top, "home": Home, "project": Project, "whole": Whole, "temp": Temp,
@@ -59,7 +59,7 @@ var byName = func() map[string]Place {
 	return m
 }()
 
-// urlNames are the words for the flags of package urls, in their order.
+// urlNames are the words for the flags of package urls, in order.
 var urlNames = []string{
 	"malformed", "unknown-host", "unknown-part", "credentials", "metadata", "internal", "loopback", "drop", "raw-code",
 	"secret-query", "secret-path", "long-label", "odd-port", "disguised",
@@ -69,13 +69,13 @@ var urlNames = []string{
 // Names returns the words for places, sorted.
 func Names() []string { return slices.Sorted(maps.Keys(byName)) }
 
-// Named is the place that a word stands for.
+// Named returns the place with a name.
 func Named(word string) (Place, bool) {
 	p, ok := byName[word]
 	return p, ok
 }
 
-// Names are the words for places, sorted.
+// Names returns the names of the places, sorted.
 func (p Place) Names() []string {
 	var out []string
 	for _, name := range Names() {
@@ -86,9 +86,9 @@ func (p Place) Names() []string {
 	return out
 }
 
-// A Cache remembers what paths with wildcards or unknown parts are: to find out
-// takes ten times as long as for other paths, and one command names the same path
-// several times. It can be shared; what it forgets is found out again.
+// A Cache remembers the places of paths with wildcards or unknown parts, which take ten times longer
+// than other paths; one command often names the same path several times. It is safe for concurrent
+// use.
 type Cache struct {
 	seed  maphash.Seed
 	slots [256]atomic.Pointer[remembered]
@@ -99,7 +99,7 @@ type remembered struct {
 	sink content.Sink
 }
 
-// maxRemembered is the longest path that is kept.
+// maxRemembered is the longest path in a cache.
 const maxRemembered = 256
 
 // NewCache returns an empty cache.

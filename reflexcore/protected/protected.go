@@ -1,5 +1,5 @@
-// Package protected knows by their paths the files that approver protects: its own, the
-// settings and hooks through which agents ask it, and those of other guards.
+// Package protected recognizes, by their paths, the files that approver protects: its own, the
+// settings and hooks through which agents ask it, and those of other guard programs.
 package protected
 
 import (
@@ -17,13 +17,12 @@ var AgentFolders = map[string]bool{
 	".kiro": true, ".copilot": true, ".cline": true, ".openclaw": true, ".opencode": true, ".approver": true,
 }
 
-// IsAgentFolder is [AgentFolders] where letters may be large or small.
+// IsAgentFolder reports whether a name is in [AgentFolders], ignoring case.
 func IsAgentFolder(name string) bool {
 	return len(name) > 4 && name[0] == '.' && AgentFolders[strings.ToLower(name)]
 }
 
-// FindsAgentFolder reports whether a pattern of names is made for one of the folders:
-// not one that finds any name.
+// FindsAgentFolder reports whether a pattern matches one of the folders but not every name.
 func FindsAgentFolder(pattern string) bool {
 	if !strings.HasPrefix(pattern, ".") || !strings.ContainsAny(pattern, "*?[\x00") {
 		return false
@@ -37,7 +36,7 @@ func FindsAgentFolder(pattern string) bool {
 	return false
 }
 
-// InAgentFolder reports whether a folder of an agent is in a path.
+// InAgentFolder reports whether a path leads through the folder of an agent.
 func InAgentFolder(p string) bool {
 	for part := range strings.SplitSeq(p, "/") {
 		if IsAgentFolder(part) || part == ".claude-plugin" || part == "opencode" {
@@ -47,18 +46,17 @@ func InAgentFolder(p string) bool {
 	return false
 }
 
-// SettingsFiles are those of an agent's folder that its hooks are in.
+// SettingsFiles are the files in an agent's folder that contain its hooks.
 var SettingsFiles = [...]string{"settings.json", "settings.local.json"}
 
-// SettingsHomes are the variables that say where an agent keeps its settings, and the
-// folder that they stand for.
+// SettingsHomes are the variables for where an agent keeps its settings, with the default folders.
 var SettingsHomes = [...]struct{ Variable, Folder string }{
 	{"CLAUDE_CONFIG_DIR", ".claude"}, {"CODEX_HOME", ".codex"}, {"CURSOR_CONFIG_DIR", ".cursor"},
 	{"COPILOT_HOME", ".copilot"}, {"QWEN_HOME", ".qwen"}, {"FACTORY_HOME", ".factory"},
 }
 
-// IsSettings reports whether a path holds the settings or the hooks of an agent:
-// not a list of servers, and no plugin that is only put there.
+// IsSettings reports whether a path holds the settings or the hooks of an agent. Lists of servers
+// and copied plugins do not count.
 func IsSettings(p string, known *places.Cache) bool {
 	if dir, base := path.Split(p); IsAgentFolder(path.Base(dir)) &&
 		(!effect.IsKnown(base) || strings.ContainsAny(base, "*?[")) {
@@ -93,8 +91,8 @@ func IsSettings(p string, known *places.Cache) bool {
 	return !effect.IsKnown(p) || strings.ContainsAny(p, "*?[")
 }
 
-// agentState begins the paths of what Claude Code itself keeps, and starts or runs by what
-// stands there. It holds no settings by which an agent asks.
+// agentState has the prefixes of what Claude Code itself stores, and starts or runs from there. No
+// settings for hooks are below them.
 var agentState = [...]string{
 	".claude/plugins/", ".claude/shell-snapshots/", ".claude/session-env/", ".claude/jobs", ".claude/daemon",
 	".claude/dev-mods/", ".claude/rm-guard/", ".claude/seed-admin/", ".claude/cowork_plugins/",
@@ -102,7 +100,7 @@ var agentState = [...]string{
 	".local/share/claude/",
 }
 
-// FindsSettings reports whether a pattern finds a file by a name that settings have.
+// FindsSettings reports whether a pattern matches a name of a settings file.
 func FindsSettings(pattern string) bool {
 	pattern = strings.ReplaceAll(pattern, effect.Unknown, "*")
 	for _, name := range [...]string{"settings.json", "settings.local.json", "hooks.json", "config.toml", "opencode.jsonc",
@@ -121,11 +119,11 @@ func IsOwn(p string) bool {
 		strings.HasPrefix(p, "/var/run/approver")
 }
 
-// IsOwnProgram reports whether a name is that of one of approver's programs.
+// IsOwnProgram reports whether a name is one of approver's programs.
 func IsOwnProgram(base string) bool { return base == "approver" || base == "approver-hook" }
 
-// OnlyPerhaps reports whether a path is one of approver's only if its wildcards, or what
-// is not known of it, are so.
+// OnlyPerhaps reports whether a path is one of approver's only for some values of its wildcards or
+// unknown parts.
 func OnlyPerhaps(p string) bool {
 	return (!effect.IsKnown(p) || strings.ContainsAny(p, "*?[")) && !strings.Contains(strings.ToLower(p), "approver")
 }
@@ -136,14 +134,14 @@ func InBin(p string) bool {
 	return dir == "bin" || dir == "sbin"
 }
 
-// guardWords are what programs that guard others are called.
+// guardWords are words in the names of other guard programs.
 var guardWords = map[string]bool{
 	"guard": true, "guards": true, "guardrail": true, "guardrails": true, "safety": true, "safetynet": true,
 	"sentinel": true, "warden": true, "shield": true, "gatekeeper": true, "tirith": true, "dcg": true, "cupcake": true,
 	"vectimus": true, "dippy": true, "agentshield": true,
 }
 
-// IsGuard reports whether a program's name says that it guards others.
+// IsGuard reports whether a program, by its name, guards others.
 func IsGuard(name string) bool {
 	for word := range strings.FieldsFuncSeq(strings.ToLower(name),
 		func(r rune) bool { return r == '-' || r == '_' || r == '.' }) {
@@ -154,8 +152,8 @@ func IsGuard(name string) bool {
 	return false
 }
 
-// IsGuardPath reports whether a path lies in the folder of a guard's settings: a
-// hidden one, or below .config, or of the system.
+// IsGuardPath reports whether a path is in the settings folder of a guard program: a hidden one, one
+// below .config, or one of the system.
 func IsGuardPath(p string) bool {
 	if InBin(p) {
 		return false // the program itself, which may be new

@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// always reports whether a condition holds for every row, as far as its text
-// says: constants that are true, a column compared with itself, patterns that
-// match anything, and what AND, OR, NOT and brackets make of them.
+// always reports whether a condition surely holds for every row: constants that are true, a column
+// compared with itself, patterns that match everything, and combinations of these with AND, OR, NOT
+// and brackets.
 func always(cond []token, table string, depth int) bool {
 	c := condition{t: cond, table: table, depth: depth}
 	v := c.or()
@@ -93,7 +93,7 @@ func (c *condition) not() truth {
 	return c.primary()
 }
 
-// primary reads a bracket that is a condition, or a comparison.
+// primary reads a condition in brackets, or a comparison.
 func (c *condition) primary() truth {
 	if c.depth--; c.depth < 0 {
 		c.at = len(c.t)
@@ -133,7 +133,7 @@ func (c *condition) primary() truth {
 	return c.compare(c.t[start:c.at])
 }
 
-// compare judges one comparison.
+// compare evaluates one comparison.
 func (c *condition) compare(t []token) truth {
 	for len(t) > 2 && t[0].is("(") && closing(t, 0) == len(t)-1 {
 		t = t[1 : len(t)-1]
@@ -151,7 +151,7 @@ func (c *condition) compare(t []token) truth {
 		}
 		return yes
 	}
-	// A column that always has a value has one in every row.
+	// A column that is never null equals itself in every row.
 	key := func(x token) bool {
 		return (x.kind == tWord || x.kind == tName) && (x.s == "id" || x.s == "rowid" || x.s == "_id" ||
 			x.s == "ctid" || x.s == "pk" || x.s == "uuid" || strings.HasSuffix(x.s, "_id") &&
@@ -192,7 +192,7 @@ func (c *condition) compare(t []token) truth {
 	return maybe
 }
 
-// in knows a column that is among all values of the same column, and constants.
+// in evaluates IN with constants, or with a column among all values of the same column.
 func (c *condition) in(left, right []token) truth {
 	if len(right) < 3 || len(left) != 1 || !right[0].is("(") {
 		return maybe
@@ -235,7 +235,7 @@ func constant(t token) truth {
 	return maybe
 }
 
-// order compares two sides as far as they are constants or the same.
+// order compares two sides that are constants or equal.
 func order(op string, left, right []token, key func(token) bool) truth {
 	same := len(left) == len(right) && len(left) > 0
 	literal := same

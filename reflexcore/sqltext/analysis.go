@@ -7,18 +7,17 @@ import (
 	"approver.example/reflexcore/effect"
 )
 
-// Limits bound the work on one text. The zero value reads nothing, and says so
-// as an opaque effect.
+// Limits bound the work on one text. The zero value reads nothing and returns an opaque effect.
 type Limits struct {
 	Bytes  int `yaml:"bytes"`  // of text
 	Tokens int `yaml:"tokens"` // in all statements together
 	Depth  int `yaml:"depth"`  // of texts that are run by texts, and of brackets in conditions
 }
 
-// DefaultLimits suit a tool call.
+// DefaultLimits returns limits that suit a tool call.
 func DefaultLimits() Limits { return Limits{Bytes: 256 << 10, Tokens: 50_000, Depth: 16} }
 
-// Where says which rows a statement is about. The zero value is all of them.
+// Where says which rows a statement affects. The zero value is all of them.
 type Where uint8
 
 // The answers.
@@ -62,7 +61,7 @@ func (a *analysis) add(e effect.Effect) {
 	a.dst = append(a.dst, e)
 }
 
-// shell is a command that the client or the server starts.
+// shell adds a command that the client or the server starts.
 func (a *analysis) shell(lang, command, by string) {
 	if lang != effect.Python {
 		command = strings.TrimSpace(command)
@@ -87,7 +86,7 @@ func (a *analysis) say(s Statement, kind effect.Kind, bits effect.Bits) {
 	}
 }
 
-// list says the same of each name in a list.
+// list adds the same effect for each name in a list.
 func (a *analysis) list(t []token, i int, verb, prefix string, kind effect.Kind, bits effect.Bits) {
 	for {
 		name, after := object(t, i)
@@ -119,5 +118,5 @@ func (a *analysis) rows(verb, table string, w Where, rows int) {
 	a.say(s, kind, bits)
 }
 
-// few rows are not a whole table.
+// few is the number of rows that do not count as a whole table.
 const few = 1000

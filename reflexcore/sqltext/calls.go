@@ -8,7 +8,7 @@ import (
 	"approver.example/reflexcore/wordset"
 )
 
-// A call is what a function of a server does with the text it is given.
+// A call is what a server's function does with its text argument.
 type call uint8
 
 const (
@@ -24,8 +24,8 @@ const (
 	opaque
 )
 
-// functions by name. Most exist in one database only; what a text means
-// elsewhere is an error there.
+// functionsText has the functions by name. Most exist in one database only, and are errors in the
+// others.
 //
 //go:embed functions.txt
 var functionsText string
@@ -34,16 +34,16 @@ var functions = wordset.Index(functionsText, func(heading string) call {
 	return call(wordset.Number(callNames, heading))
 })
 
-// callNames are the names of calls in the table of functions, in their order.
+// callNames are the names of the calls in the table of functions, in order.
 var callNames = strings.Fields("nothing readsFile writesFile runsShell runsBatch runsSQL loadsCode reachesOut kills " +
 	"permits opaque")
 
-// bare functions are also called without brackets, by EXEC.
+// bare reports whether a function is also called without brackets, by EXEC.
 func bare(c call, name string) bool {
 	return strings.HasPrefix(name, "xp_") || strings.HasPrefix(name, "sp_")
 }
 
-// calls looks at the functions of a statement.
+// calls adds the effects of the functions in a statement.
 func (a *analysis) calls(t []token, q quirks, depth int) {
 	for i, x := range t {
 		if x.kind != tWord && x.kind != tName {
@@ -110,7 +110,7 @@ func (a *analysis) call(c call, name, arg string, q quirks, depth int) {
 	}
 }
 
-// files finds INTO OUTFILE and its like.
+// files finds INTO OUTFILE and similar clauses.
 func (a *analysis) files(t []token) {
 	for i, x := range t {
 		if (x.is("outfile") || x.is("dumpfile")) && i > 0 && t[i-1].is("into") {
@@ -119,7 +119,7 @@ func (a *analysis) files(t []token) {
 	}
 }
 
-// load is LOAD DATA INFILE, LOAD 'library' and LOAD extension.
+// load reads LOAD DATA INFILE, LOAD 'library' and LOAD extension.
 func (a *analysis) load(t []token, i int) {
 	if k := index(t, i, "infile"); k > 0 {
 		by := "LOAD DATA"
@@ -134,7 +134,7 @@ func (a *analysis) load(t []token, i int) {
 	}
 }
 
-// copyRows is COPY … FROM|TO 'file' | PROGRAM 'command', also psql's \copy.
+// copyRows reads COPY … FROM|TO 'file' | PROGRAM 'command', and psql's \copy.
 func (a *analysis) copyRows(t []token, i int, by string) {
 	level := 0
 	for k := i; k < len(t); k++ {

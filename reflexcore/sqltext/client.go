@@ -7,8 +7,7 @@ import (
 	"approver.example/reflexcore/effect"
 )
 
-// meta reads a command of a client, which ends with its line. It stands at the
-// beginning of a statement.
+// meta reads a command of a client, at the beginning of a statement. It ends with its line.
 func (a *analysis) meta(l *lexer) bool {
 	start := l.at
 	for l.at < len(l.s) && l.s[l.at] <= ' ' && l.s[l.at] != 0 {
@@ -46,7 +45,7 @@ func (a *analysis) meta(l *lexer) bool {
 	return true
 }
 
-// script is a file of statements that is run.
+// script adds a file of statements that is run.
 func (a *analysis) script(path string) {
 	path = strings.Trim(strings.TrimSpace(path), `'";`)
 	if command, ok := strings.CutPrefix(path, "|"); ok {
@@ -57,7 +56,7 @@ func (a *analysis) script(path string) {
 	a.add(effect.Effect{Kind: effect.Exec, Target: path, By: "a script of the client", Taint: effect.File})
 }
 
-// output is a file or a |command.
+// output adds a file or a |command.
 func (a *analysis) output(arg, by string) {
 	arg = strings.Trim(strings.TrimSpace(arg), `'"`)
 	switch {
@@ -69,7 +68,7 @@ func (a *analysis) output(arg, by string) {
 	}
 }
 
-// psqlCommand is a command of psql or mysql. Backquotes in psql's arguments run.
+// psqlCommand reads a command of psql or mysql. psql runs backquotes in arguments.
 func (a *analysis) psqlCommand(line string) bool {
 	cmd, arg, _ := strings.Cut(line, " ")
 	if strings.HasPrefix(line, `\!`) {
@@ -86,7 +85,7 @@ func (a *analysis) psqlCommand(line string) bool {
 		for tok, ok := l.next(); ok && len(t) < 1000; tok, ok = l.next() {
 			t = append(t, tok)
 		}
-		// A bare file name is more than one token.
+		// A file name without quotes has several tokens.
 		a.copyArgs(t, arg)
 	case `\i`, `\ir`, `\include`, `\include_relative`, `\.`:
 		a.script(arg)
@@ -124,14 +123,14 @@ func (a *analysis) psqlCommand(line string) bool {
 		a.shell(effect.Shell, command, "backquotes of the client")
 		arg = rest
 	}
-	// Another command on the same line.
+	// Another command can follow on the same line.
 	if i := strings.LastIndexByte(line, '\\'); i > 1 && line[i-1] == ' ' {
 		a.psqlCommand(line[i:])
 	}
 	return true
 }
 
-// copyArgs finds \copy's file: bare or quoted after TO or FROM.
+// copyArgs finds the file of \copy, with or without quotes after TO or FROM.
 func (a *analysis) copyArgs(t []token, arg string) {
 	a.copyRows(t, 0, `\copy`)
 	low := strings.ToLower(arg)
@@ -153,7 +152,7 @@ func (a *analysis) copyArgs(t []token, arg string) {
 	}
 }
 
-// dot is a command of sqlite3, which takes any beginning that is its own.
+// dot reads a command of sqlite3, which accepts unique prefixes.
 func (a *analysis) dot(line string) bool {
 	if a.dialect != "" && a.dialect != "sqlite" {
 		return false
@@ -197,7 +196,7 @@ func (a *analysis) dot(line string) bool {
 	return true
 }
 
-// wordCommand is a command of mysql or sqlplus that is a word.
+// wordCommand reads a command of mysql or sqlplus that is a word.
 func (a *analysis) wordCommand(line string) bool {
 	cmd, arg, ok := strings.Cut(strings.TrimRight(line, "\r "), " ")
 	arg = strings.TrimSpace(arg)
@@ -221,9 +220,8 @@ func (a *analysis) wordCommand(line string) bool {
 	return true
 }
 
-// HTTP appends what a request does to the service behind it, by its method,
-// address and body: resources that are deleted, and the calls of Elasticsearch
-// that delete by a question. Reading has no effect here.
+// HTTP appends what a request to a database service does, by its method, address and body: deleted
+// resources, and delete-by-query calls of Elasticsearch. Reads have no effect here.
 func HTTP(dst []effect.Effect, method, address, body string) []effect.Effect {
 	path := address
 	if u, err := url.Parse(address); err == nil {
@@ -237,7 +235,7 @@ func HTTP(dst []effect.Effect, method, address, body string) []effect.Effect {
 	case method == "DELETE":
 		bits := effect.Bits(0)
 		first := strings.Trim(path, "/")
-		// The root, all indexes, a pattern, a list.
+		// The root, all indexes, a pattern, or a list.
 		if first == "" || strings.HasPrefix(first, "_all") || strings.ContainsAny(first, "*,") ||
 			!effect.IsKnown(first) && strings.IndexByte(first, '/') < 0 {
 			bits |= effect.Bulk

@@ -2,7 +2,7 @@ package sqltext
 
 import "strings"
 
-// A quirks says how a dialect writes texts, names and comments.
+// quirks says how a dialect writes texts, names and comments.
 type quirks struct {
 	backslash bool // '\'' is a quote in a text
 	double    bool // "x" is a text, not a name
@@ -23,8 +23,8 @@ var dialects = map[string]quirks{
 	"oracle":   {},
 }
 
-// canonical is the dialect of a client or a server by its usual names; empty
-// for what is not known.
+// canonical returns the dialect of a client or a server by its usual names, empty if it is not
+// known.
 func canonical(dialect string) string {
 	switch strings.ToLower(dialect) {
 	case "psql", "postgres", "postgresql", "pg", "cockroach", "redshift", "pgcli", "duckdb":
@@ -41,7 +41,7 @@ func canonical(dialect string) string {
 	return ""
 }
 
-// A lexer cuts a text into tokens. Whatever is not closed ends with the text.
+// A lexer splits a text into tokens. An unclosed token ends with the text.
 type lexer struct {
 	s    string
 	at   int
@@ -162,7 +162,7 @@ func (l *lexer) line() {
 	l.at = len(l.s)
 }
 
-// comment skips one, or steps into one that MySQL executes.
+// comment skips a comment, or enters one that MySQL executes.
 func (l *lexer) comment() {
 	rest := l.s[l.at+2:]
 	if l.q.execute && (strings.HasPrefix(rest, "!") || strings.HasPrefix(rest, "M!")) {
@@ -192,7 +192,7 @@ func (l *lexer) comment() {
 	}
 }
 
-// quoted reads up to the closing quote; a doubled one stands for itself.
+// quoted reads up to the closing quote; a doubled quote is a part of the text.
 func (l *lexer) quoted(quote byte, kind tokenKind, backslash bool) (token, bool) {
 	l.at++
 	start := l.at

@@ -6,8 +6,8 @@ import (
 	"approver.example/reflexcore/effect"
 )
 
-// Mongo appends what a text of MongoDB's shell does. Texts and comments are
-// left out; an argument {} or none is everything.
+// Mongo appends what a script of MongoDB's shell does. It skips texts and comments. An argument {}
+// or none means everything.
 func Mongo(dst []effect.Effect, text string, lim Limits, payload func(effect.Payload)) []effect.Effect {
 	if len(text) > lim.Bytes {
 		dst = append(dst, effect.Effect{Kind: effect.Opaque, By: "mongo", Bits: effect.Partial})
@@ -40,7 +40,7 @@ func Mongo(dst []effect.Effect, text string, lim Limits, payload func(effect.Pay
 	return m.dst
 }
 
-// A mongoText has the tokens of a text of MongoDB's shell.
+// A mongoText is the tokens of a script of MongoDB's shell.
 type mongoText struct {
 	dst     []effect.Effect
 	t       []token
@@ -53,7 +53,7 @@ func (m *mongoText) add(kind effect.Kind, target, by string, bits effect.Bits) {
 
 // call judges the call of a method whose bracket follows the token at i.
 func (m *mongoText) call(method string, i int) {
-	// db.users.find().remove(): the collection is the name before.
+	// db.users.find().remove(): the collection is the name before find.
 	name := at(m.t, i-2).s
 	if at(m.t, i).is("]") || at(m.t, i-2).is(")") {
 		name = "…"
@@ -99,7 +99,7 @@ func (m *mongoText) call(method string, i int) {
 	}
 }
 
-// runCommand judges what runCommand is given.
+// runCommand judges the argument of runCommand.
 func (m *mongoText) runCommand(method string, args []token) {
 	for k, y := range args {
 		switch strings.ToLower(y.s) {

@@ -66,7 +66,7 @@ type redisCommand struct {
 	args []string
 }
 
-// word is an argument in upper case, or nothing.
+// word returns an argument in upper case, or "".
 func (c *redisCommand) word(i int) string {
 	if i < len(c.args) {
 		return strings.ToUpper(c.args[i])
@@ -74,7 +74,7 @@ func (c *redisCommand) word(i int) string {
 	return ""
 }
 
-// operand is an argument as it stands; one that is missing is not known.
+// operand returns an argument, or an unknown text if it is missing.
 func (c *redisCommand) operand(i int) string {
 	if i < len(c.args) {
 		return c.args[i]
@@ -87,7 +87,7 @@ func (c *redisCommand) add(kind effect.Kind, target string, bits effect.Bits) {
 	c.dst = append(c.dst, effect.Effect{Kind: kind, Target: target, By: by, Bits: bits})
 }
 
-// redisCommands are the commands that have an effect.
+// redisCommands are the commands that have effects.
 var redisCommands = map[string]func(*redisCommand){
 	"FLUSHALL":  func(c *redisCommand) { c.add(effect.RemoteDelete, "all databases", effect.Bulk|effect.Recursive) },
 	"FLUSHDB":   func(c *redisCommand) { c.add(effect.RemoteDelete, "the database", effect.Bulk) },
@@ -119,8 +119,8 @@ func redisDelete(c *redisCommand) {
 	c.add(effect.RemoteDelete, "keys "+strings.Join(keys[:min(len(keys), 8)], " "), bits)
 }
 
-// redisServer is what stops the server or a connection, or pauses it: nobody is answered
-// until that is over.
+// redisServer judges commands that stop the server or a connection, or pause it: nobody is served in
+// that time.
 func redisServer(c *redisCommand) {
 	switch verb, what := c.word(0), c.word(1); {
 	case verb == "CLIENT" && what == "KILL":

@@ -1,19 +1,19 @@
-// Package sqltext says what a text does to a database: SQL with the commands
-// of its clients, and the calls of Redis, MongoDB and Elasticsearch.
+// Package sqltext says what a text does to a database: SQL with the commands of its clients, and the
+// calls of Redis, MongoDB and Elasticsearch.
 //
-// [Effects] cuts a text into tokens as the dialect does (comments, quotes,
-// escapes; for a dialect that is not known, as each of three would), the tokens
-// into statements, and looks at what stands where a verb can stand: at the
-// beginning, after EXPLAIN ANALYZE, in a WITH, in a DO block, in the text that
-// EXEC runs. It is no parser of SQL: a statement that it does not know has no
-// effect here.
+// [Effects] splits a text into tokens as the dialect does (comments, quotes, escapes). If the
+// dialect is not known, it tries three. Then it looks at each place where a verb can be: at the
+// beginning of a statement, after EXPLAIN ANALYZE, in a WITH, in a DO block, in the text that EXEC
+// runs. It is no parser of SQL: an unknown statement has no effect here.
 //
-// What is read back by [Statements] is per verb: the object, whether WHERE is
-// missing or holds for every row, and how many rows a LIMIT leaves. Deleted
-// and emptied things are effect.RemoteDelete, with effect.Bulk for a whole
-// table or database; rights and accounts are effect.Permission. Files of the
-// server or the client are effect.Read and effect.Write. A shell command inside
-// (\!, .shell, COPY … PROGRAM, xp_cmdshell) is an effect.Exec and a payload.
+// [Statements] returns for each verb its object, whether WHERE is missing or holds for every row,
+// and how many rows a LIMIT leaves. Deleted and emptied things are effect.RemoteDelete, with
+// effect.Bulk for a whole table or database. Rights and accounts are effect.Permission. Files of the
+// server or the client are effect.Read and effect.Write. A shell command inside (\!, .shell, COPY …
+// PROGRAM, xp_cmdshell) is an effect.Exec and a payload.
+//
+// Read sql.go, verbs.go and always.go for statements, lex.go and tokens.go for their tokens, and the
+// others by name.
 package sqltext
 
 import (
@@ -22,9 +22,9 @@ import (
 	"approver.example/reflexcore/effect"
 )
 
-// Effects appends what a text does, in a dialect (psql, mysql, sqlite3, mssql,
-// sqlplus, redis-cli, mongosh and their servers' names; empty if it is not
-// known). Commands of a shell are also handed to payload, which may be nil.
+// Effects appends what a text does. The dialect is psql, mysql, sqlite3, mssql, sqlplus, redis-cli,
+// mongosh, or the name of their server; empty if it is not known. Shell commands also go to payload,
+// which may be nil.
 func Effects(dst []effect.Effect, dialect, text string, lim Limits, payload func(effect.Payload)) []effect.Effect {
 	switch strings.ToLower(dialect) {
 	case "redis", "redis-cli", "valkey", "valkey-cli", "keydb-cli":
@@ -37,13 +37,13 @@ func Effects(dst []effect.Effect, dialect, text string, lim Limits, payload func
 	return a.dst
 }
 
-// Statements hands out the verbs of a text.
+// Statements yields the verbs of a text.
 func Statements(dialect, text string, lim Limits, yield func(Statement)) {
 	a := &analysis{lim: lim, statement: yield, payloadsOf: map[string]bool{}}
 	a.judgeText(dialect, text)
 }
 
-// judgeText analyses a whole text, in each dialect that it may be.
+// judgeText analyzes a whole text, in each dialect that it may have.
 func (a *analysis) judgeText(dialect, text string) {
 	if len(text) > a.lim.Bytes {
 		a.add(effect.Effect{Kind: effect.Opaque, By: "SQL", Bits: effect.Partial})
@@ -61,7 +61,7 @@ func (a *analysis) judgeText(dialect, text string) {
 	}
 }
 
-// run cuts a text into statements.
+// run splits a text into statements.
 func (a *analysis) run(text string, q quirks, depth int) {
 	if depth <= 0 {
 		a.add(effect.Effect{Kind: effect.Opaque, By: "SQL", Bits: effect.Partial})
@@ -106,14 +106,14 @@ func (a *analysis) run(text string, q quirks, depth int) {
 	flush()
 }
 
-// starters are words after which another statement can stand.
+// starters are words after which another statement can begin.
 var starters = map[string]bool{
 	"(": true, ")": true, "then": true, "else": true, "begin": true, "loop": true, "as": true, "analyze": true,
 	"analyse": true, "verbose": true, "do": true, "atomic": true, "declare": true, "immediate": true,
 	"transaction": true, "work": true, "query": true, "is": true, "execute": true, "materialized": true, "~~": true,
 }
 
-// statementOf looks at one statement.
+// statementOf judges one statement.
 func (a *analysis) statementOf(t []token, q quirks, depth int) {
 	a.partial = false
 	for _, x := range t {

@@ -12,7 +12,7 @@ const (
 	tSign                    // one or two characters that are none of these
 )
 
-// A token is a word, a text or a sign of a statement.
+// A token is a word, a text or an operator of a statement.
 type token struct {
 	kind tokenKind
 	s    string
@@ -45,12 +45,12 @@ func index(t []token, from int, w string) int {
 	return -1
 }
 
-// noise are words between a verb and what it is about.
+// noise are words between a verb and its object.
 var noise = map[string]bool{"if": true, "exists": true, "not": true, "only": true, "low_priority": true, "quick": true,
 	"ignore": true, "concurrently": true, "from": true, "or": true, "replace": true, "rollback": true, "abort": true,
 	"fail": true, "table": true, "online": true, "offline": true, "public": true, "force": true}
 
-// object reads a name with its dots from i on.
+// object reads a dotted name from i on.
 func object(t []token, i int) (name string, after int) {
 	for i < len(t) && t[i].kind == tWord && noise[t[i].s] {
 		i++
@@ -67,8 +67,8 @@ func object(t []token, i int) (name string, after int) {
 	return name, i
 }
 
-// until returns where the statement that begins at i ends: at the end, or at
-// the bracket that closes around it.
+// until returns the end of the statement that begins at i: the end of the text, or the bracket that
+// closes around it.
 func until(t []token, i int) int {
 	depth := 0
 	for k := i; k < len(t); k++ {
@@ -83,8 +83,7 @@ func until(t []token, i int) int {
 	return len(t)
 }
 
-// closing returns the index of the bracket that closes the one at i, or the
-// length.
+// closing returns the index of the bracket that closes the one at i, or the length.
 func closing(t []token, i int) int {
 	depth := 0
 	for ; i < len(t); i++ {

@@ -44,7 +44,7 @@ func (a *analysis) drop(t []token, i int) {
 	}
 }
 
-// where finds the condition of a statement, and its limit.
+// where reads the condition of a statement, and its limit.
 func (a *analysis) where(t []token, table string, depth int) (w Where, rows int) {
 	level, from, to := 0, -1, len(t)
 	for k, x := range t {
@@ -161,7 +161,7 @@ func (a *analysis) alter(t []token, i int) {
 	}
 }
 
-// super is Bulk if an account gets everything.
+// super returns Bulk if an account gets all rights.
 func super(t []token) effect.Bits {
 	for i, x := range t {
 		if x.is("superuser") || x.is("sysadmin") || x.is("all") &&
@@ -184,7 +184,7 @@ func (a *analysis) grant(t []token, i int) {
 	a.say(Statement{Verb: verb, Object: "account " + name}, effect.Permission, super(t))
 }
 
-// setting knows settings of a server whose value runs.
+// setting judges server settings whose value runs.
 func (a *analysis) setting(t []token, i int) {
 	for k := i; k < len(t); k++ {
 		switch t[k].s {
@@ -214,7 +214,7 @@ func (a *analysis) set(t []token, i int) {
 	}
 }
 
-// languages of server-side code that are not the database's own.
+// languages are the languages of server-side code other than the database's own.
 var languages = map[string]string{"plpythonu": effect.Python, "plpython3u": effect.Python, "plpython2u": effect.Python,
 	"plperlu": effect.Perl, "plperl": effect.Perl, "plsh": effect.Shell, "plrubyu": effect.Ruby,
 	"plv8": effect.JavaScript, "pllua": effect.Lua, "javascript": effect.JavaScript, "python": effect.Python,
@@ -284,8 +284,8 @@ func (a *analysis) do(t []token, i int, q quirks, depth int) {
 // dialectOf gives the body of a dollar-quoted text the same quirks.
 func dialectOf(q quirks) quirks { return q }
 
-// execute runs text: EXEC('…'), EXECUTE IMMEDIATE '…', PREPARE s FROM '…',
-// sp_executesql N'…', EXECUTE format('…').
+// execute judges text that runs: EXEC('…'), EXECUTE IMMEDIATE '…', PREPARE s FROM '…', sp_executesql
+// N'…', EXECUTE format('…').
 func (a *analysis) execute(t []token, i int, q quirks, depth int) {
 	if at(t, i+1).kind == tWord && strings.HasPrefix(strings.TrimPrefix(procedure(t, i+1), "sys."), "xp_") ||
 		strings.HasPrefix(procedure(t, i+1), "sp_oa") {

@@ -11,7 +11,7 @@ import (
 	"approver.example/reflexcore/wordset"
 )
 
-// A role is what a value is for.
+// A role is what the value of an argument is for.
 type role uint8
 
 const (
@@ -39,13 +39,13 @@ const (
 	roleDir   // where a command runs
 )
 
-// roleNames are the names of the roles in the table of arguments, in their order.
+// roleNames are the names of the roles in the table of arguments, in order.
 var roleNames = strings.Fields(`
 	other path source destination pattern url sql query dsn command code content text old new recipient header
 	secret method money field dir
 `)
 
-// roles of arguments by name, in lower case and without _ and -.
+// roles maps the names of arguments, in lower case and without _ and -, to roles.
 var roles = wordset.Index(argumentsText, func(heading string) role {
 	return role(wordset.Number(roleNames, heading))
 })
@@ -55,7 +55,7 @@ var roles = wordset.Index(argumentsText, func(heading string) role {
 //go:embed arguments.txt
 var argumentsText string
 
-// An arg is one value of a call, wherever it stands.
+// An arg is one value of a call, at any depth of its arguments.
 type arg struct {
 	key    string // folded; of the list it stands in, for a list's item
 	parent string // the key around it
@@ -65,7 +65,7 @@ type arg struct {
 	number bool
 }
 
-// The arguments are the values of a call, wherever they stand.
+// arguments are all values of a call.
 type arguments struct {
 	limit int // of values
 	args  []arg
@@ -79,7 +79,7 @@ type list struct {
 
 var errLimit = errors.New("more than is read")
 
-// extra adds what the agent's dialect found, unless it was found here too.
+// extra adds what the agent's adapter found, unless it was found here, too.
 func (in *arguments) extra(text string, r role) {
 	if strings.ContainsRune(text, 0) && in.limit <= 0 {
 		return
@@ -151,7 +151,7 @@ func (in *arguments) value(d *json.Decoder, t json.Token, key, parent string, it
 		if parent != "" && roles[parent] == roleHeader {
 			r = roleHeader
 		}
-		// JSON in a string is arguments too, unless it is what is written.
+		// A string with JSON has arguments, too, unless it is content.
 		if r != roleContent && r != roleText && r != roleCode && r != roleNew && r != roleOld && raw(t) {
 			return in.document([]byte(t), key, depth-1)
 		}
@@ -176,7 +176,7 @@ func numberRole(key string) role {
 	return roleOther
 }
 
-// fold makes file_path, filePath and file-path the same.
+// fold makes file_path, filePath and file-path equal.
 func fold(key string) string {
 	plain := true
 	for i := 0; i < len(key); i++ {
@@ -196,8 +196,8 @@ func fold(key string) string {
 	}, strings.ToLower(key))
 }
 
-// shapes gives a role to values whose name says nothing, and takes one away
-// from values that cannot have it.
+// shapes gives roles to values without a known name, by their form, and removes roles from values
+// that cannot have them.
 func (in *arguments) shapes(wrapper bool) {
 	for i := range in.args {
 		a := &in.args[i]
@@ -271,7 +271,7 @@ func (in *arguments) has(r role) bool {
 	return false
 }
 
-// values are the texts of arguments by name.
+// values returns the texts of arguments by name.
 func (in *arguments) values(keys ...string) (out []string) {
 	for _, a := range in.args {
 		for _, k := range keys {
@@ -283,7 +283,7 @@ func (in *arguments) values(keys ...string) (out []string) {
 	return out
 }
 
-// words are the items of a list by name.
+// words returns the items of a list by name.
 func (in *arguments) words(keys ...string) (out []string) {
 	for _, a := range in.args {
 		for _, k := range keys {
@@ -305,7 +305,7 @@ func (in *arguments) flag(keys ...string) bool {
 	return false
 }
 
-// longest is the size of the longest list of things.
+// longest returns the length of the longest list of things.
 func (in *arguments) longest() int {
 	n := 0
 	for _, l := range in.lists {
@@ -324,8 +324,8 @@ func (in *arguments) longest() int {
 	return n
 }
 
-// replacements are the old and new texts of the edits, each old one before its new one: in
-// JSON the keys may stand in any order.
+// replacements returns the old and new texts of edits, each old one before its new one. In JSON the
+// keys may come in any order.
 func (in *arguments) replacements() []arg {
 	var olds, news, all []arg
 	for _, a := range in.args {

@@ -8,8 +8,7 @@ import (
 	"approver.example/reflexcore/sqltext"
 )
 
-// commands hands out what runs: the command of any tool, the code of one that
-// runs code.
+// commands yields what runs: the command of any tool, and the code of a tool that runs code.
 func (j *judge) commands() {
 	runs := j.meaning.verbs&verbExec != 0
 	given := false
@@ -22,8 +21,7 @@ func (j *judge) commands() {
 		switch {
 		case a.role == roleCommand && j.meaning.verbs&verbEditor == 0:
 			text := a.text
-			// A list is one command, word by word, and so is a program with a list of
-			// arguments after it.
+			// A list is one command, word by word. So is a program followed by a list of arguments.
 			if a.item >= 0 {
 				var words []string
 				for ; i < len(j.in.args) && j.in.args[i].key == a.key && j.in.args[i].item >= 0; i++ {
@@ -60,8 +58,8 @@ func (j *judge) commands() {
 	}
 }
 
-// program hands out the arguments of a program that the tool is named after, or that a list
-// of words is. It reports whether there are any.
+// program yields the arguments of the program that the tool is named after, or that a list of words
+// starts. It reports whether there are any.
 func (j *judge) program(runs bool) bool {
 	more := j.in.words("args", "arguments", "argv")
 	line := strings.Join(j.in.values("args", "arguments"), " ")
@@ -84,7 +82,7 @@ func (j *judge) program(runs bool) bool {
 	return true
 }
 
-// programOf is the command line program that a tool is named after, or "".
+// programOf returns the command line program that a tool is named after, or "".
 func programOf(tool string) string {
 	name := strings.ToLower(tool)
 	if i := strings.LastIndex(name, "__"); i >= 0 {
@@ -99,7 +97,7 @@ func programOf(tool string) string {
 	return ""
 }
 
-// joinCommand makes one command of a list: words of one, or several commands.
+// joinCommand makes a command of a list: the words of one command, or several commands.
 func joinCommand(key string, words []string) string {
 	if key == "commands" || key == "cmds" {
 		return strings.Join(words, "\n")
@@ -107,7 +105,7 @@ func joinCommand(key string, words []string) string {
 	return quoteWords(words)
 }
 
-// quoteWords writes words as a shell reads them back.
+// quoteWords joins words so that a shell splits them again.
 func quoteWords(words []string) string {
 	var b strings.Builder
 	for i, w := range words {
@@ -123,7 +121,7 @@ func quoteWords(words []string) string {
 	return b.String()
 }
 
-// language is what a piece of code is written in.
+// language returns the language of a piece of code.
 func (j *judge) language(a arg) string {
 	for _, l := range j.in.values("language", "lang", "runtime", "interpreter", "kernel") {
 		if lang := content.Shebang("#!" + l); lang != "" {
@@ -156,7 +154,7 @@ func (j *judge) language(a arg) string {
 	return "" // some language
 }
 
-// statements looks at texts for databases.
+// statements yields texts for databases.
 func (j *judge) statements() {
 	for _, a := range j.in.args {
 		switch {
@@ -182,7 +180,7 @@ func (j *judge) statements() {
 	}
 }
 
-// deletingMutation reports whether a text is a change in GraphQL that deletes.
+// deletingMutation reports whether a text is a GraphQL mutation that deletes.
 func deletingMutation(s string) bool {
 	s = strings.ToLower(strings.TrimSpace(s))
 	_, body, found := strings.Cut(s, "{")
@@ -190,7 +188,7 @@ func deletingMutation(s string) bool {
 		strings.Contains(body, "remove"))
 }
 
-// looksSQL reports whether a text begins like a statement.
+// looksSQL reports whether a text begins like an SQL statement.
 func looksSQL(s string) bool {
 	word, _, _ := strings.Cut(strings.ToLower(strings.TrimLeft(s, " \t\r\n(;/*-")), " ")
 	switch word {

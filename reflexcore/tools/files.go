@@ -11,7 +11,7 @@ import (
 	"approver.example/reflexcore/effect"
 )
 
-// files looks at paths.
+// files adds the effects on paths.
 func (j *judge) files() {
 	if j.meaning.verbs&verbMove != 0 || j.meaning.verbs&verbCopy != 0 {
 		j.move()
@@ -49,14 +49,14 @@ func (j *judge) files() {
 	}
 }
 
-// empty reports whether a call that writes a file has nothing to write: only a path.
-// Tools that save or unpack have the content from elsewhere.
+// empty reports whether a call that writes a file has no content to write, only a path. Tools that
+// save or unpack get the content from another place.
 func (j *judge) empty() bool {
 	name := strings.ToLower(j.call.Tool)
 	return len(j.in.args) == 1 && (strings.Contains(name, "write") || strings.Contains(name, "create"))
 }
 
-// permission says the mode with the path.
+// permission adds a changed mode of a path.
 func (j *judge) permission(p, mode string) {
 	bits, what := effect.Bits(0), ""
 	m, err := strconv.ParseUint(mode, 8, 32)
@@ -78,8 +78,7 @@ func (j *judge) permission(p, mode string) {
 	}
 }
 
-// move reads a source and writes a destination; a move also takes the source
-// away.
+// move reads a source and writes a destination. A move also deletes the source.
 func (j *judge) move() {
 	var from, to []string
 	for _, a := range j.in.args {
@@ -111,8 +110,8 @@ func (j *judge) move() {
 	}
 }
 
-// loads hands out what runs of files that become texts which an agent loads; false if
-// they do not, or cannot be read.
+// loads yields what runs if files become texts that an agent loads; false if they do not, or cannot
+// be read.
 func (j *judge) loads(to string, from []string) bool {
 	paths, _ := j.locate(to)
 	if j.fs == nil || len(from) == 0 || !slices.ContainsFunc(paths,
@@ -135,7 +134,7 @@ func (j *judge) loads(to string, from []string) bool {
 	return true
 }
 
-// file gives the effect on a path, as it is named and as links lead.
+// file adds the effect on a path, under its name and under the name that links lead to.
 func (j *judge) file(kind effect.Kind, p string, bits effect.Bits) {
 	if rest, ok := strings.CutPrefix(p, "file://"); ok {
 		p = rest
@@ -161,7 +160,7 @@ func secretOf(p string) effect.Taint {
 	return 0
 }
 
-// pattern is what a search looks for: names of files, or texts in them.
+// pattern adds what a search reads: files by name, or texts in them.
 func (j *judge) pattern(p string) {
 	if j.meaning.nouns&nounText != 0 || j.meaning.verbs&verbSearch != 0 && strings.ContainsAny(p, `\()+^$|"' `) ||
 		display.HoldsKey(p) {
@@ -181,7 +180,7 @@ func (j *judge) pattern(p string) {
 	j.file(effect.Read, p, effect.Glob)
 }
 
-// written says what of a content runs, and that it will.
+// written yields what of a written content runs, and when.
 func (j *judge) written(p, text string, known bool) {
 	paths, _ := j.locate(p)
 	for _, target := range paths {
@@ -196,7 +195,7 @@ func (j *judge) written(p, text string, known bool) {
 		case s.Kind.RunsLater(), s.Prompts() && content.IsPrompt(as):
 			j.payload(effect.Payload{Why: s.Name, Path: as, Later: true})
 		}
-		// Settings in which nothing runs are settings.
+		// Settings in which nothing runs are only settings.
 		if s.Kind.RunsLater() && s.Kind != content.Build && (!s.Parts() || len(j.result.Payloads) > before) {
 			j.add(effect.Persist, target, 0)
 		}
@@ -207,8 +206,8 @@ func (j *judge) written(p, text string, known bool) {
 	}
 }
 
-// as is the path by which the content of a file is read: that of a plugin's text or list
-// says what it is, wherever the plugin lies.
+// as returns the path by which the content of a file is read. Texts and lists of a plugin are
+// recognized by their content, wherever the plugin lies.
 func (j *judge) as(target string) string {
 	if j.fs == nil {
 		return target
@@ -219,9 +218,8 @@ func (j *judge) as(target string) string {
 	return target
 }
 
-// edited applies the edits to the file, as far as it can be read, and hands out
-// what runs now and did not before. If it cannot be read, the new texts are
-// looked at by themselves. As is the path by which the content is read.
+// edited applies the edits to the file, and yields what runs now and did not run before. If the file
+// cannot be read, it looks at the new texts alone. as is the path by which the content is read.
 func (j *judge) edited(target, as string) {
 	var before string
 	readable := false
@@ -266,7 +264,7 @@ func (j *judge) edited(target, as string) {
 	})
 }
 
-// body is the text that a call writes or sends.
+// body returns the text that a call writes or sends.
 func (j *judge) body() (text string, ok bool) {
 	for _, a := range j.in.args {
 		if a.role == roleContent {
@@ -281,7 +279,7 @@ func (j *judge) body() (text string, ok bool) {
 	return "", false
 }
 
-// patch reads the files of a patch: apply_patch's own form and unified diffs.
+// patch reads the files of a patch, in apply_patch's format or as a unified diff.
 func (j *judge) patch() bool {
 	text := ""
 	for _, a := range j.in.args {
@@ -352,7 +350,7 @@ func patchLine(line string) (effect.Kind, string) {
 	return effect.Opaque, ""
 }
 
-// fileKind is what the verbs do to a path.
+// fileKind returns what the verbs do to a path.
 func (what *meaning) fileKind(a arg, hasText bool) (effect.Kind, effect.Bits) {
 	switch v := what.verbs; {
 	case a.role == roleDestination, strings.HasPrefix(a.key, "output") || strings.HasPrefix(a.key, "save") ||

@@ -11,22 +11,21 @@ import (
 	"approver.example/reflexcore/effect"
 )
 
-// FS is what is asked of the file system: where a link leads, and what is in a
-// file that an edit changes.
+// FS is the part of the file system that is needed: where a link leads, and the content of an edited
+// file.
 type FS interface {
-	// Readlink returns where a symbolic link leads. The error of what is no link
-	// is syscall.EINVAL, of what is not there fs.ErrNotExist.
+	// Readlink returns where a symbolic link leads. The error is syscall.EINVAL if the file is no
+	// link, and fs.ErrNotExist if it does not exist.
 	Readlink(name string) (string, error)
-	// ReadFile returns at most limit bytes of a regular file; a longer one is an
-	// error.
+	// ReadFile returns a regular file of at most limit bytes. A longer file is an error.
 	ReadFile(name string, limit int) ([]byte, error)
 }
 
 // OS is the machine's file system.
 type OS struct{}
 
-// Readlink is os.Readlink, but that the error of what is no link or is not there is the
-// bare one: most of what is asked for is that, and it is asked for at every call.
+// Readlink is os.Readlink with unwrapped errors for files that are no link or do not exist. Nearly
+// all lookups end so, and every call needs some.
 func (OS) Readlink(name string) (string, error) {
 	var to [256]byte
 	n, err := syscall.Readlink(name, to[:])
@@ -39,7 +38,7 @@ func (OS) Readlink(name string) (string, error) {
 	return os.Readlink(name)
 }
 
-// ReadFile reads a regular file, and does not wait for a pipe.
+// ReadFile reads a regular file, and never waits for a pipe.
 func (OS) ReadFile(name string, limit int) ([]byte, error) {
 	f, err := os.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
@@ -64,9 +63,8 @@ const (
 	maxPath  = 4096
 )
 
-// locate returns a path as it is named, absolute if the call has a directory,
-// and, if links lead elsewhere, what they lead to. Partial is set if it could
-// not be seen where they lead.
+// locate returns a path as it is named, absolute if the call has a directory, and where it leads if
+// that differs. It sets Partial if links could not be read.
 func (j *judge) locate(p string) (paths []string, partial effect.Bits) {
 	if rest, ok := strings.CutPrefix(p, "file://"); ok {
 		p = rest
@@ -105,8 +103,7 @@ func (j *judge) locate(p string) (paths []string, partial effect.Bits) {
 
 var errLinks = errors.New("too many links or names")
 
-// resolve follows every link of an absolute path; names that are not there
-// stand for themselves.
+// resolve follows every link of an absolute path. Names that do not exist stay as they are.
 func resolve(fs FS, p string) (string, error) {
 	if len(p) > maxPath {
 		return "", errLinks

@@ -7,7 +7,7 @@ import (
 	"approver.example/reflexcore/effect"
 )
 
-// A judge holds one call.
+// A judge has the state for one call.
 type judge struct {
 	call    approver.ToolCall
 	lim     Limits
@@ -46,7 +46,7 @@ func (j *judge) payload(p effect.Payload) {
 	j.result.Payloads = append(j.result.Payloads, p)
 }
 
-// bulk is Bulk if the call names many things, or all of them.
+// bulk returns Bulk if the call names many things, or all things.
 func (j *judge) bulk() effect.Bits {
 	if j.result.Count >= max(j.lim.Bulk, 1) {
 		return effect.Bulk
@@ -72,7 +72,7 @@ func (j *judge) bulk() effect.Bits {
 	return 0
 }
 
-// subject is what a call is about, for people: the first telling values.
+// subject returns what a call is about, for people: its first meaningful values.
 func (j *judge) subject() string {
 	var b strings.Builder
 	for _, a := range j.in.args {

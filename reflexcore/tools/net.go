@@ -10,7 +10,7 @@ import (
 	"approver.example/reflexcore/urls"
 )
 
-// requests looks at URLs.
+// requests adds the effects of URLs.
 func (j *judge) requests() {
 	method := j.in.method()
 	body, hasBody := "", false
@@ -35,7 +35,7 @@ func (j *judge) requests() {
 	}
 }
 
-// url gives the effects of one address.
+// url adds the effects of one address.
 func (j *judge) url(text string, out bool) {
 	u := urls.Classify(text)
 	taint := effect.Taint(0)
@@ -68,7 +68,7 @@ func (j *judge) url(text string, out bool) {
 	}
 	if !out && j.meaning.verbs&verbDelete == 0 {
 		j.addTainted(effect.NetIn, text, bits, in)
-		// A name, a path or a query can carry a secret out by itself.
+		// A host, a path or a query alone can carry a secret out.
 		if u.Has(urls.SecretQuery|urls.Drop|urls.LongLabel) || j.in.secretHeader() {
 			j.addTainted(effect.NetOut, text, bits, taint|j.in.carried())
 		}
@@ -84,7 +84,7 @@ func (j *judge) url(text string, out bool) {
 	}
 }
 
-// messages looks at what is sent to people.
+// messages adds what is sent to people.
 func (j *judge) messages() {
 	if j.meaning.verbs&(verbSend|verbPublish) == 0 {
 		return
@@ -134,11 +134,11 @@ func (j *judge) messages() {
 	}
 }
 
-// fields of a page that take a secret, or that ask for a person.
+// fields are words for input fields that take a secret, or that only a person should fill.
 var fields = [...]string{"password", "passwd", "otp", "2fa", "mfa", "totp", "captcha", "cvv", "cvc", "card number",
 	"cardnumber", "credit card", "ssn", "one-time", "verification code", "pin code", "secret", "seed phrase"}
 
-// browser looks at what is typed into pages and screens.
+// browser adds what is typed into pages and screens.
 func (j *judge) browser() {
 	if j.meaning.verbs&verbType != 0 {
 		for _, a := range j.in.args {
@@ -159,11 +159,11 @@ func (j *judge) browser() {
 	}
 }
 
-// secretNames say that a variable or an entry is a credential.
+// secretNames are parts of the names of variables and entries that are credentials.
 var secretNames = [...]string{"password", "passwd", "secret", "token", "apikey", "api_key", "access_key", "private",
 	"credential", "_key", "_pat", "dsn", "database_url"}
 
-// others is what verbs do to things that are neither files nor addresses.
+// others adds what verbs do to things that are neither files nor addresses.
 func (j *judge) others() {
 	switch v := j.meaning.verbs; {
 	case v&verbDelete != 0 && !j.in.has(rolePath) && !j.in.has(roleSource) && j.meaning.nouns&nounDatabase == 0 &&
@@ -217,7 +217,7 @@ func (j *judge) toolHas(words ...string) bool {
 	return false
 }
 
-// method is the request's method, if the call names one.
+// method returns the request's method, if the call names one.
 func (in *arguments) method() string {
 	for _, a := range in.args {
 		if a.role == roleMethod {
@@ -230,7 +230,7 @@ func (in *arguments) method() string {
 	return ""
 }
 
-// carried says whether what is sent has a credential in it.
+// carried returns Secret if the sent data contains a credential.
 func (in *arguments) carried() effect.Taint {
 	if in.secretHeader() {
 		return effect.Secret

@@ -1,18 +1,19 @@
-// Package tools says what a call of a tool that is no shell would do: files that
-// are written and read, requests, messages, statements of databases, pages of a
-// browser, and whatever an MCP server offers.
+// Package tools says what a call of a tool other than a shell would do: files that are written and
+// read, requests, messages, database statements, pages of a browser, and anything that an MCP server
+// offers.
 //
-// [Effects] goes by meaning. The words of the tool's name are verbs (delete,
-// send, run …) and nouns (file, email, database …); the names of its arguments
-// say what each value is (a path, a URL, a command, recipients). Where a name
-// says nothing, the value's shape does: a URL, an absolute path, JSON inside a
-// string. A tool whose name and arguments say nothing has no effect here.
+// [Effects] reads the meaning of names. The words of the tool's name are verbs (delete, send, run …)
+// and nouns (file, email, database …). The names of its arguments say what each value is (a path, a
+// URL, a command, recipients). If a name is not known, the form of the value decides: a URL, an
+// absolute path, JSON inside a string. A tool whose name and arguments are not known has no effect
+// here.
 //
-// What runs is not judged here: commands, scripts, statements in a page and the
-// executable parts of files come back as payloads in their language. Paths are
-// given twice if a symbolic link leads elsewhere, and are known in part only
-// (effect.Partial) if it could not be seen where. Money that moves is
-// effect.Publish, because it cannot be taken back either.
+// What runs is not judged here: commands, scripts, statements in a page and the executable parts of
+// files are returned as payloads in their language. A path is returned twice if a symbolic link
+// leads elsewhere. It is only partly known (effect.Partial) if links could not be read. A payment is
+// effect.Publish, because it cannot be undone either.
+//
+// Read tools.go, words.go, args.go and judge.go, then the rest by name.
 package tools
 
 import (
@@ -24,8 +25,7 @@ import (
 	"approver.example/reflexcore/sqltext"
 )
 
-// Limits bound the work on one call. The zero value reads nothing, and says so
-// as an opaque effect.
+// Limits bound the work on one call. The zero value reads nothing and returns an opaque effect.
 type Limits struct {
 	Bytes   int // of arguments
 	Args    int // values in them
@@ -37,7 +37,7 @@ type Limits struct {
 	SQL     sqltext.Limits
 }
 
-// DefaultLimits suit a hook.
+// DefaultLimits returns limits that suit a hook.
 func DefaultLimits() Limits {
 	return Limits{Bytes: 1 << 20, Args: 4096, Depth: 16, Paths: 64, Bulk: 20, File: 1 << 20,
 		Content: content.DefaultLimits(), SQL: sqltext.DefaultLimits()}
@@ -47,16 +47,16 @@ func DefaultLimits() Limits {
 type Result struct {
 	Effects  []effect.Effect
 	Payloads []effect.Payload
-	// Count is how many things of a kind the call names: the longest list of ids,
-	// recipients or files.
+	// Count is the number of things that the call names: the longest list of ids, recipients or
+	// files.
 	Count int
-	// Texts are the values that people or models read: what is written, sent or
-	// asked. What an edit takes away is none.
+	// Texts are values that people or models read: what is written, sent or asked. Text that an edit
+	// removes is not among them.
 	Texts []string
 }
 
-// Effects says what a call would do. A nil FS follows no links, and then every
-// path is only known in part.
+// Effects returns what a call would do. With a nil FS no links are followed, and every path is only
+// partly known.
 func Effects(call approver.ToolCall, lim Limits, fs FS) Result {
 	j := &judge{call: call, lim: lim, fs: fs}
 	j.in.limit = lim.Args
@@ -73,10 +73,10 @@ func Effects(call approver.ToolCall, lim Limits, fs FS) Result {
 	return j.result
 }
 
-// minText is the shortest value that can say something to a model.
+// minText is the shortest value that could instruct a model.
 const minText = 12
 
-// collectTexts collects what is read.
+// collectTexts collects the values that people or models read.
 func (j *judge) collectTexts() {
 	for i := range j.in.args {
 		a := &j.in.args[i]
@@ -105,7 +105,7 @@ func (j *judge) judge() {
 	j.others()
 }
 
-// readArguments takes the arguments apart; false if they cannot be read.
+// readArguments parses the arguments; false if that fails.
 func (j *judge) readArguments() bool {
 	if len(j.call.Args) > j.lim.Bytes || j.lim.Depth <= 0 {
 		return false
@@ -125,8 +125,8 @@ func (j *judge) readArguments() bool {
 	return true
 }
 
-// readName reads the tool's name: what its server is called does not say what the
-// tool does, but which database it is.
+// readName reads the tool's name. The name of its server does not say what the tool does, but may
+// say which database it uses.
 func (j *judge) readName() {
 	t := j.call.Tool[:min(len(j.call.Tool), maxName)]
 	for _, sep := range [...]string{"__", "::", ":", ".", "/"} {
@@ -150,11 +150,11 @@ func (j *judge) readName() {
 	}
 }
 
-// maxName bounds the part of a tool's name that is read.
+// maxName limits the part of a tool's name that is read.
 const maxName = 256
 
-// actions adds what an argument says that the call does: the action of an
-// editor or a computer, the method of a wrapper.
+// actions adds the verbs of an argument that names an action: of an editor, of a computer, or the
+// method of a wrapper.
 func (j *judge) actions() {
 	for _, a := range j.in.args {
 		switch a.key {
@@ -178,7 +178,7 @@ func (j *judge) actions() {
 			j.meaning.mean(a.text)
 		}
 	}
-	// An editor's name has a verb of its own; what it was told counts.
+	// An editor's name has the verb edit; the requested action replaces it.
 	if j.meaning.verbs&verbEditor != 0 && j.meaning.verbs&verbRead != 0 {
 		j.meaning.verbs &^= verbWrite
 	} else if j.meaning.verbs&verbEditor != 0 {

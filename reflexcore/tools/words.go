@@ -7,7 +7,7 @@ import (
 	"approver.example/reflexcore/wordset"
 )
 
-// verbs are what a tool's name says that it does.
+// verbs are what a tool does, by its name.
 type verbs uint32
 
 const (
@@ -40,7 +40,7 @@ const (
 	verbScreen
 )
 
-// nouns are what it does it to.
+// nouns are what it does that to.
 type nouns uint32
 
 const (
@@ -66,8 +66,8 @@ const (
 	nounPackage
 )
 
-// meaningNames are the verbs and the nouns in the table of words, in their order, and firstNoun is
-// the bit of the first noun.
+// meaningNames are the verbs and the nouns in the table of words, in order. firstNoun is the bit of
+// the first noun.
 var meaningNames = strings.Fields(`
 	read write append delete exec send publish upload download fetch navigate type evaluate query search grant pay
 	kill move copy install schedule patch editor web wrapper screen
@@ -82,7 +82,7 @@ const firstNoun = 2 * uint64(verbScreen)
 //go:embed words.txt
 var wordsText string
 
-// meanings are what words of tools' names say.
+// meanings maps words of tools' names to verbs and nouns.
 var meanings = wordset.Index(wordsText, func(heading string) meaning {
 	bits := wordset.Bits(meaningNames, heading)
 	return meaning{verbs(bits & (firstNoun - 1)), nouns(bits / firstNoun)}
@@ -94,7 +94,7 @@ type meaning struct {
 	nouns nouns
 }
 
-// mean adds the meaning of a name's words: snake_case, kebab-case, camelCase.
+// mean adds the meanings of the words of a name in snake_case, kebab-case or camelCase.
 func (what *meaning) mean(name string) {
 	start := 0
 	word := func(end int) {
@@ -125,7 +125,7 @@ func (what *meaning) mean(name string) {
 	}
 }
 
-// databaseOf is the database that a tool or its server is named after.
+// databaseOf returns the database that a tool or its server is named after.
 func databaseOf(tool string) string {
 	name := strings.ToLower(tool)
 	for _, d := range [...]string{"postgres", "mysql", "mariadb", "sqlite", "mssql", "sqlserver", "oracle", "redis",

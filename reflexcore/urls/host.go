@@ -6,8 +6,8 @@ import (
 	"unicode/utf8"
 )
 
-// host decides what a host is. It reads it as a lenient client does: escapes
-// undone, wide letters made narrow, invisible ones left out, case ignored.
+// host classifies the host. It reads it as a lenient client does: it undoes escapes, makes wide
+// letters narrow, drops invisible ones and ignores case.
 func (i *Info) host(h string) {
 	plain := true
 	for j := 0; j < len(h); j++ {
@@ -42,14 +42,14 @@ func (i *Info) host(h string) {
 	i.encrypted()
 }
 
-// encrypted takes Plaintext back where nothing leaves the machine.
+// encrypted removes Plaintext if nothing leaves the machine.
 func (i *Info) encrypted() {
 	if i.Flags&Loopback != 0 {
 		i.Flags &^= Plaintext
 	}
 }
 
-// fold undoes escapes and width, and reports what was hidden by them.
+// fold undoes escapes and letter widths, and flags what they hid.
 func (i *Info) fold(h string) string {
 	if strings.IndexByte(h, '%') >= 0 {
 		// In an IPv6 address, % begins a zone.
@@ -109,8 +109,7 @@ func unhex(c byte) int {
 	return -1
 }
 
-// narrow maps what clients' normalisation (NFKC) turns into ASCII; 0 is
-// nothing at all.
+// narrow maps letters that clients normalize (NFKC) to ASCII; 0 means that the letter disappears.
 func narrow(r rune) (byte, bool) {
 	switch {
 	case r == 0x3002, r == 0xff0e, r == 0xff61, r == 0x2024, r == 0xfe52: // full stops
@@ -151,7 +150,7 @@ func lower(c byte) byte {
 	return c
 }
 
-// address reads an IP address in any notation that clients accept.
+// address parses an IP address in any notation that clients accept.
 func (i *Info) address(h string) (netip.Addr, bool) {
 	if strings.IndexByte(h, ':') >= 0 {
 		addr, err := netip.ParseAddr(h)
@@ -171,8 +170,8 @@ func (i *Info) address(h string) (netip.Addr, bool) {
 	if addr, err := netip.ParseAddr(h); err == nil {
 		return addr, true
 	}
-	// What inet_aton reads: one to four parts in decimal, octal or hex, the last
-	// one filling what is left. Whatever ends in a number and is none is no host.
+	// As inet_aton does: one to four parts in decimal, octal or hex, the last one filling the rest.
+	// What ends in a number and is no address is no host.
 	i.Flags |= Disguised
 	var parts [4]uint64
 	n := 0
@@ -219,8 +218,8 @@ func numeric(s string) bool {
 	return s != ""
 }
 
-// number reads decimal, octal (0…) or hex (0x…). Too great a number wraps, as
-// it does in clients that accept it.
+// number parses decimal, octal (0…) or hex (0x…). Too large numbers wrap, as in clients that accept
+// them.
 func number(s string) (uint64, bool) {
 	base := uint64(10)
 	switch {
@@ -242,8 +241,8 @@ func number(s string) (uint64, bool) {
 	return v, true
 }
 
-// embedded returns the IPv4 address in an IPv6 one: mapped, compatible, NAT64,
-// 6to4, and Teredo's kin that end in it.
+// embedded returns the IPv4 address inside an IPv6 one: mapped, compatible, NAT64, 6to4, and similar
+// forms that end in it.
 func embedded(a netip.Addr) (netip.Addr, bool) {
 	if a.Is4() {
 		return a, false
@@ -288,7 +287,7 @@ var (
 	}
 )
 
-// classOf says to whom an address belongs.
+// classOf returns the flags of an address range.
 func classOf(a netip.Addr) Flags {
 	a = a.WithZone("")
 	for _, m := range metadataAddrs {
@@ -310,7 +309,7 @@ func classOf(a netip.Addr) Flags {
 	return 0
 }
 
-// labels looks at the parts of a name: their length and their letters.
+// labels checks the labels of a name: their length and their letters.
 func (i *Info) labels(h string) {
 	long := 0
 	for label := range strings.SplitSeq(h, ".") {
@@ -349,8 +348,7 @@ func (i *Info) labels(h string) {
 	}
 }
 
-// dense reports whether a label looks encoded: letters and digits mixed, no
-// hyphens.
+// dense reports whether a label looks encoded: mixed letters and digits, no hyphens.
 func dense(s string) bool {
 	n := 0
 	for j := 0; j < len(s); j++ {
@@ -376,8 +374,8 @@ func ascii(s string) bool {
 // twins are letters of other alphabets that look like Latin ones.
 const twins = "аеорсухѕіјһԁԛԝѵӏьҽгпαοριντυκχγεηωϲϳօսոցհզյքɡɑıǀӀ"
 
-// confusing reports whether a label mixes alphabets with Latin, or is written
-// in letters that all look Latin.
+// confusing reports whether a label mixes Latin with other alphabets, or consists of letters that
+// all look Latin.
 func confusing(label []rune) bool {
 	latin, twin, other := 0, 0, 0
 	for _, r := range label {
@@ -395,7 +393,7 @@ func confusing(label []rune) bool {
 	return latin > 0 && twin+other > 0 || twin > 0 && other == 0
 }
 
-// punycode decodes a label (RFC 3492); bounded by the capacity of out.
+// punycode decodes a label (RFC 3492), up to the capacity of out.
 func punycode(s string, out []rune) ([]rune, bool) {
 	if len(s) > 59 {
 		return nil, false

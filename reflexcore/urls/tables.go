@@ -11,12 +11,12 @@ import (
 	"approver.example/reflexcore/wordset"
 )
 
-// tablesText has the names that the tables are made of.
+// tablesText has the names of the tables.
 //
 //go:embed tables.txt
 var tablesText string
 
-// A kind is what a row of the tables is about. Most kinds give the flags of their words.
+// A kind is the subject of a row of the tables. Most kinds give flags to their words.
 type kind uint8
 
 const (
@@ -34,19 +34,19 @@ const (
 	kinds
 )
 
-// kindNames are the names of the kinds in the tables, in their order.
+// kindNames are the names of the kinds in the tables, in order.
 var kindNames = strings.Fields(`
 	name spelled service bucket parameter scheme opaque secret-path secret-action access-path access-action
 `)
 
-// tables are what is known by names alone.
+// tables are what is known from names alone.
 type tables struct {
 	flags [kinds]map[string]Flags
 	words [kinds][]string
 	paths map[string]string // beginnings of the paths of services, where not all of a host is one
 }
 
-// loaded reads the tables when they are first needed.
+// loaded reads the tables when they are first used.
 var loaded = sync.OnceValue(func() *tables {
 	t := &tables{paths: map[string]string{}}
 	for i := range t.flags {
@@ -72,12 +72,12 @@ func (t *tables) has(k kind, word string) bool {
 	return ok
 }
 
-// name looks a host up: every ending of it that begins at a dot.
+// name looks up a host: itself and each parent domain.
 func (i *Info) name(h string) {
 	t := loaded()
 	for rest := h; rest != ""; {
 		if f, ok := t.flags[hosts][rest]; ok {
-			// "metadata" and its like are hosts, not domains.
+			// Names such as "metadata" are hosts, not domains.
 			if rest == h || strings.IndexByte(rest, '.') >= 0 || f&Metadata == 0 {
 				i.Flags |= f
 			}
@@ -113,8 +113,8 @@ func (i *Info) name(h string) {
 	}
 }
 
-// spelledAddr finds four numbers, or eight hex digits, at the end of what
-// stands before a service's name: 10.0.0.1, app-10-0-0-1, a9fea9fe.
+// spelledAddr finds an IPv4 address at the end of the subdomain of a service that resolves such
+// names: 10.0.0.1, app-10-0-0-1, a9fea9fe.
 func spelledAddr(s string) (netip.Addr, bool) {
 	end := len(s)
 	if label := s[strings.LastIndexAny(s, ".-")+1:]; len(label) == 8 {
@@ -148,8 +148,8 @@ func spelledAddr(s string) (netip.Addr, bool) {
 		}
 		end = start - 1
 	}
-	// Some services take the first four: 10.0.0.1.anything, or dashes for
-	// colons of an IPv6 address.
+	// Some services use the first four: 10.0.0.1.anything, or dashes for the colons of an IPv6
+	// address.
 	if addr, err := netip.ParseAddr(strings.ReplaceAll(s[strings.LastIndexByte(s, '.')+1:], "-", ":")); err == nil {
 		if inner, ok := embedded(addr); ok {
 			return inner, true
@@ -159,7 +159,7 @@ func spelledAddr(s string) (netip.Addr, bool) {
 	return netip.Addr{}, false
 }
 
-// usualPort says which ports need no word.
+// usualPort reports whether a port is normal for a scheme.
 func usualPort(scheme string, port uint16) bool {
 	switch port {
 	case 80, 443, 8080, 8443, 3000, 5000, 8000:
@@ -182,8 +182,8 @@ func usualPort(scheme string, port uint16) bool {
 	return false
 }
 
-// maxParameters bounds how many parameters are looked at; more are taken to
-// hold one.
+// maxParameters limits the parameters that are looked at. A query with more is assumed to hold a
+// secret.
 const maxParameters = 200
 
 func secretQuery(query string) bool {
@@ -218,7 +218,7 @@ func secretQuery(query string) bool {
 	return false
 }
 
-// secretPath knows addresses whose answer is a credential on any host.
+// secretPath reports whether an address returns a credential, on any host.
 func secretPath(path, query string) bool {
 	if strings.HasPrefix(path, "/api/v1/") && (strings.HasSuffix(path, "/secrets") ||
 		strings.Contains(path, "/secrets/")) {
@@ -230,12 +230,12 @@ func secretPath(path, query string) bool {
 	return holdsOne(path, secretPaths) || holdsOne(query, secretActions)
 }
 
-// accessPath knows addresses under which rights are given, on any host.
+// accessPath reports whether an address grants access rights, on any host.
 func accessPath(path, query string) bool {
 	return holdsOne(path, accessPaths) || holdsOne(query, accessActions)
 }
 
-// holdsOne reports whether a text has one of the words of a kind in it.
+// holdsOne reports whether a text contains one of the words of a kind.
 func holdsOne(text string, k kind) bool {
 	return slices.ContainsFunc(loaded().words[k], func(word string) bool { return strings.Contains(text, word) })
 }

@@ -1,15 +1,13 @@
-// Package urls classifies a URL or a host by its text alone: whose machine it
-// names, whether it hides that, and whether data that is sent there is lost to
-// somebody else.
+// Package urls classifies a URL or a host by its text alone: who owns the host, whether the text
+// hides that, and whether data that is sent there is given away.
 //
-// [Classify] reads a text as the most permissive client would (browsers, curl)
-// and reports what stricter readers would refuse. Where readers differ on the
-// host, the text is [Malformed]: that is a finding, never a reason to call it
-// safe. A part that is not known before the call runs (effect.Unknown) makes
-// the host unknown if it can reach it.
+// [Classify] reads a text as the most permissive client would (browsers, curl) and flags what
+// stricter readers would refuse. If readers would find different hosts, the text is [Malformed],
+// which is a finding and never makes it safe. An unknown part (effect.Unknown) makes the host
+// unknown if it can be part of it.
 //
-// Nothing is looked up: a name that resolves to an internal address is not
-// known as such here, unless the name spells the address.
+// Nothing is looked up. A name that resolves to an internal address is not recognized, unless the
+// name spells the address.
 package urls
 
 import (
@@ -20,7 +18,7 @@ import (
 	"approver.example/reflexcore/effect"
 )
 
-// Flags are what is known of a URL. They add up; zero is an ordinary public URL.
+// Flags are what is known about a URL. They are bits; zero is an ordinary public URL.
 type Flags uint32
 
 // The flags.
@@ -55,17 +53,17 @@ var flagNames = strings.Fields(`
 	access
 `)
 
-// String lists the words, separated by +.
+// String lists the names, separated by +.
 func (f Flags) String() string { return effect.Words(f, flagNames) }
 
-// Info is what a text says. The strings are parts of the text, in lower case
-// where case does not count.
+// Info is what a text says. The strings are parts of the text, in lower case where case does not
+// matter.
 type Info struct {
 	Flags Flags
 	// Scheme is without the colon; empty if the text has none.
 	Scheme string
-	// Host is without brackets, port and trailing dot, as a lenient client reads
-	// it; empty if there is none or it is not known.
+	// Host is without brackets, port and trailing dot, as a lenient client reads it. It is empty if
+	// there is none or if it is not known.
 	Host string
 	// Port is 0 if the text has none.
 	Port uint16
@@ -73,22 +71,19 @@ type Info struct {
 	Path string
 	// Query is what follows the question mark.
 	Query string
-	// Addr is the address that the host spells, if it does in any notation.
+	// Addr is the address that the host spells, in any notation.
 	Addr netip.Addr
-	// Service is the name of the service that a table knows by the host, such as
-	// "webhook.site".
+	// Service is the name of a known service with that host, such as "webhook.site".
 	Service string
 }
 
 // Has reports whether any of the flags is set.
 func (i Info) Has(f Flags) bool { return i.Flags&f != 0 }
 
-// MaxBytes is how much of a text is looked at. A longer one is Malformed, and
-// what is read of it still counts.
+// MaxBytes limits the text that is read. A longer text is Malformed, and its beginning still counts.
 const MaxBytes = 64 << 10
 
-// Classify reads a URL, or a host with or without a port and a path. An empty
-// text is Malformed.
+// Classify classifies a URL, or a host with an optional port and path. An empty text is Malformed.
 func Classify(text string) Info {
 	var info Info
 	if len(text) > MaxBytes {
@@ -107,7 +102,7 @@ func Classify(text string) Info {
 	if opaque {
 		return info
 	}
-	// The authority ends at the first of / ? # and, in browsers, the backslash.
+	// The authority ends at the first of / ? # and, in browsers, at a backslash.
 	end := strings.IndexAny(rest, "/?#\\")
 	authority := rest
 	if end >= 0 {
@@ -131,8 +126,8 @@ func Classify(text string) Info {
 	return info
 }
 
-// trim takes away what clients ignore: blanks and control characters around the
-// text, tabs and line ends within. The unknown byte stays.
+// trim removes what clients ignore: blanks and control characters around the text, tabs and line
+// ends inside. It keeps unknown parts.
 func trim(s string) string {
 	s = strings.TrimFunc(s, func(r rune) bool { return r <= ' ' && r != 0 })
 	if strings.ContainsAny(s, "\t\r\n") {
@@ -141,8 +136,8 @@ func trim(s string) string {
 	return s
 }
 
-// cutScheme takes the scheme off and returns what follows its slashes; opaque
-// if there is no host to look for.
+// cutScheme removes the scheme and returns what follows its slashes; opaque means that there is no
+// host.
 func (i *Info) cutScheme(text string) (rest string, opaque bool) {
 	if text[0] == 0 {
 		i.Flags |= UnknownHost
@@ -193,7 +188,7 @@ func (i *Info) cutScheme(text string) (rest string, opaque bool) {
 	return i.scp(text), false // host:port, or scp's host:path
 }
 
-// inner looks at what an opaque scheme carries: another URL, or a file.
+// inner looks at what an opaque scheme contains: another URL, or a file.
 func (i *Info) inner(scheme, after string, slashes int) (rest string, opaque bool) {
 	if !effect.IsKnown(after) {
 		i.Flags |= UnknownPart
@@ -206,7 +201,7 @@ func (i *Info) inner(scheme, after string, slashes int) (rest string, opaque boo
 			}
 		}
 	case "file":
-		// file://host/share is somebody else's machine on Windows.
+		// file://host/share is another machine on Windows.
 		if host, _, _ := strings.Cut(after[slashes:], "/"); slashes == 2 && host != "" &&
 			!strings.EqualFold(host, "localhost") {
 			return after[slashes:], false
@@ -224,7 +219,7 @@ func (i *Info) inner(scheme, after string, slashes int) (rest string, opaque boo
 	return "", true
 }
 
-// scp cuts user@host:path, as git and scp read it, to user@host.
+// scp reduces user@host:path, as git and scp read it, to user@host.
 func (i *Info) scp(text string) string {
 	host, path, ok := strings.Cut(text, ":")
 	if !effect.IsKnown(host) {
@@ -247,8 +242,7 @@ func (i *Info) scp(text string) string {
 	return text
 }
 
-// digits reports whether a text begins with a port: digits up to its end or to
-// a path.
+// digits reports whether a text begins with a port: digits up to its end or to a path.
 func digits(s string) bool {
 	n := 0
 	for n < len(s) && s[n] >= '0' && s[n] <= '9' {
@@ -296,12 +290,12 @@ func (i *Info) tail(rest string) {
 	}
 }
 
-// authority reads user, host and port, and what the host is.
+// authority reads user, host and port, and classifies the host.
 func (i *Info) authority(a string) {
 	if at := strings.LastIndexByte(a, '@'); at >= 0 {
 		user := a[:at]
 		a = a[at+1:]
-		// git@host is how everybody names a git server.
+		// git@host is the usual way to name a git server.
 		if user != "git" || i.Scheme == "http" || i.Scheme == "https" {
 			i.Flags |= Credentials
 		}
@@ -362,8 +356,7 @@ func (i *Info) port(port string) {
 	}
 }
 
-// crossCheck reads the text once more with net/url: a second reader that
-// refuses it or finds another host shows that readers differ.
+// crossCheck reads the text again with net/url. If it fails or finds another host, readers differ.
 func (i *Info) crossCheck(text string) {
 	if i.Scheme == "" || i.Path != "" && !strings.Contains(text, "://") {
 		return

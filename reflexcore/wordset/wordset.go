@@ -1,5 +1,5 @@
-// Package wordset holds sets of words that are written as one text, with blanks between them,
-// and reads tables of such sets.
+// Package wordset reads sets of words that are written as one text with blanks in between, and
+// tables of such sets.
 package wordset
 
 import (
@@ -17,7 +17,7 @@ func Of(words string) map[string]bool {
 	return m
 }
 
-// Has reports whether a text has a word. It is for short texts.
+// Has reports whether a text contains a word. It is for short texts.
 func Has(words, word string) bool {
 	if word == "" {
 		return false
@@ -30,9 +30,9 @@ func Has(words, word string) bool {
 	return false
 }
 
-// Table yields the rows of a table: a heading, which ends at the first colon, and the words
-// behind it. A line that begins with white space continues the row before it. Empty lines and
-// those that begin with # are comments.
+// Table yields the rows of a table: a heading up to the first colon, and the words after it. A line
+// that begins with white space continues the previous row. Empty lines and lines that begin with #
+// are skipped.
 func Table(text string) iter.Seq2[string, string] {
 	return func(yield func(heading, words string) bool) {
 		heading, rest := "", ""
@@ -56,7 +56,7 @@ func Table(text string) iter.Seq2[string, string] {
 	}
 }
 
-// Index is what the words of a table mean, by the headings before them.
+// Index maps the words of a table to the meanings of their headings.
 func Index[T any](table string, meaning func(heading string) T) map[string]T {
 	m := map[string]T{}
 	for heading, words := range Table(table) {
@@ -68,7 +68,7 @@ func Index[T any](table string, meaning func(heading string) T) map[string]T {
 	return m
 }
 
-// Sets are the sets of words of a table, by their headings.
+// Sets returns the sets of words of a table, by heading.
 func Sets(table string) map[string]map[string]bool {
 	m := map[string]map[string]bool{}
 	for heading, words := range Table(table) {
@@ -77,7 +77,8 @@ func Sets(table string) map[string]map[string]bool {
 	return m
 }
 
-// Number is the place of a word among names. Another word is a mistake in a table, and panics.
+// Number returns the index of a word in names. It panics at an unknown word, which is a mistake in a
+// table.
 func Number(names []string, word string) int {
 	i := slices.Index(names, word)
 	if i < 0 {
@@ -86,7 +87,7 @@ func Number(names []string, word string) int {
 	return i
 }
 
-// Bits are the bits of words, each by its place among names.
+// Bits returns a bit set of words; each bit is the index in names.
 func Bits(names []string, words string) (bits uint64) {
 	for word := range strings.FieldsSeq(words) {
 		bits |= 1 << Number(names, word)
