@@ -16,7 +16,7 @@ func callBack(m *machine, c invocation) (value, bool) {
 	return unknown(c.taint), true
 }
 
-// newFunctionOf is new Function("a", "b", body), which returns a function.
+// newFunctionOf evaluates new Function("a", "b", body), which returns a function.
 func newFunctionOf(m *machine, c invocation) (value, bool) {
 	vs := values(c.args)
 	if len(vs) == 0 || strings.HasSuffix(c.by(), ".constructor") && vs[len(vs)-1].kind != textValue {
@@ -26,7 +26,7 @@ func newFunctionOf(m *machine, c invocation) (value, bool) {
 	return unknown(c.taint), true
 }
 
-// runLater is setTimeout of a text.
+// runLater evaluates setTimeout of a text.
 func runLater(m *machine, c invocation) (value, bool) {
 	if first := c.first(); first.kind == textValue {
 		m.evaluateCode(c.row, first, c.by())
@@ -34,7 +34,7 @@ func runLater(m *machine, c invocation) (value, bool) {
 	return value{}, false
 }
 
-// runWorker is new Worker(code, {eval: true}), or of a file.
+// runWorker evaluates new Worker(code, {eval: true}), or of a file.
 func runWorker(m *machine, c invocation) (value, bool) {
 	first := c.first()
 	inline := strings.HasPrefix(first.str(), "data:")
@@ -48,7 +48,7 @@ func runWorker(m *machine, c invocation) (value, bool) {
 	return runFile(m, c)
 }
 
-// runFile runs a file of code.
+// runFile is the action of functions that run a file of code.
 func runFile(m *machine, c invocation) (value, bool) {
 	a := c.target()
 	if m.runsStdin(a, c.by()) || m.d.library.runsInput && len(c.args) == 0 &&
@@ -61,7 +61,7 @@ func runFile(m *machine, c invocation) (value, bool) {
 	return value{}, false
 }
 
-// replaceByCode is preg_replace, of which the modifier e runs the replacement.
+// replaceByCode evaluates preg_replace, whose modifier e runs the replacement.
 func replaceByCode(m *machine, c invocation) (value, bool) {
 	if p := c.first().str(); len(p) > 2 && strings.Contains(p[strings.LastIndexByte(p, lex.Closer(p[0]))+1:], "e") {
 		m.evaluateCode(c.row, c.second(), c.by())
@@ -69,7 +69,7 @@ func replaceByCode(m *machine, c invocation) (value, bool) {
 	return value{}, false
 }
 
-// callMethod is f.call(this, a), f.apply(this, [a]), f.bind(this).
+// callMethod evaluates f.call(this, a), f.apply(this, [a]), f.bind(this).
 func callMethod(m *machine, c invocation) (value, bool) {
 	if c.callee.of == nil {
 		return unknown(c.taint), true
@@ -84,7 +84,7 @@ func callMethod(m *machine, c invocation) (value, bool) {
 	return m.call(*c.callee.of, args), true
 }
 
-// callReflected is Reflect.apply(f, this, [a]).
+// callReflected evaluates Reflect.apply(f, this, [a]).
 func callReflected(m *machine, c invocation) (value, bool) {
 	if third, ok := argument(c.args, 2); ok && third.kind == listValue {
 		return m.call(c.first(), asArgs(third.list)), true
@@ -100,7 +100,7 @@ func callPartial(m *machine, c invocation) (value, bool) {
 	return first, true
 }
 
-// callOnModule is operator.methodcaller("system", "id")(os).
+// callOnModule evaluates operator.methodcaller("system", "id")(os).
 func callOnModule(m *machine, c invocation) (value, bool) {
 	first := c.first()
 	if !first.known() {
@@ -114,7 +114,7 @@ func callOnModule(m *machine, c invocation) (value, bool) {
 	return value{}, false
 }
 
-// callNamed is obj.send(:system, "x").
+// callNamed evaluates obj.send(:system, "x").
 func callNamed(m *machine, c invocation) (value, bool) {
 	if len(c.args) > 0 {
 		return m.call(m.methodNamed(c.callee, c.first()), c.args[1:]), true
@@ -122,7 +122,7 @@ func callNamed(m *machine, c invocation) (value, bool) {
 	return value{}, false
 }
 
-// methodValue is method(:system), which may be kept anywhere.
+// methodValue evaluates method(:system). The result can be kept anywhere.
 func methodValue(m *machine, c invocation) (value, bool) {
 	v := m.methodNamed(c.callee, c.first())
 	if v.kind == nameValue && v.of == nil && m.api.isDanger(v.s) && !m.in.callsAtOnce() {
@@ -131,7 +131,7 @@ func methodValue(m *machine, c invocation) (value, bool) {
 	return v, true
 }
 
-// callByName is call_user_func("system", "x").
+// callByName evaluates call_user_func("system", "x").
 func callByName(m *machine, c invocation) (value, bool) {
 	first, second := c.first(), c.second()
 	if first.fn != nil || first.kind == listValue || len(c.args) == 0 {
@@ -150,7 +150,7 @@ func callByName(m *machine, c invocation) (value, bool) {
 	return last, true
 }
 
-// reachByName is :system.to_proc and alias_method(:z, :system).
+// reachByName evaluates :system.to_proc and alias_method(:z, :system).
 func reachByName(m *machine, c invocation) (value, bool) {
 	if c.callee.of != nil {
 		m.escapes.named(*c.callee.of)
@@ -161,7 +161,7 @@ func reachByName(m *machine, c invocation) (value, bool) {
 	return unknown(c.taint), true
 }
 
-// defineName is define("F", "system"); (F)("ls").
+// defineName evaluates define("F", "system"); (F)("ls").
 func defineName(m *machine, c invocation) (value, bool) {
 	if first := c.first(); first.known() {
 		m.scope.bind(first.str(), c.second())
@@ -169,7 +169,7 @@ func defineName(m *machine, c invocation) (value, bool) {
 	return unknown(0), true
 }
 
-// setVariable is Set-Variable and Set-Alias.
+// setVariable evaluates Set-Variable and Set-Alias.
 func setVariable(m *machine, c invocation) (value, bool) {
 	if first := c.first(); first.known() {
 		name := strings.ToLower(first.str())

@@ -6,7 +6,7 @@ import (
 	"approver.example/reflexcore/effect"
 )
 
-// runShell is a function that is given a command line.
+// runShell is the action of functions that take a command line.
 func runShell(m *machine, c invocation) (value, bool) {
 	defer m.cwd.elsewhere(c.args)()
 	a, by := c.target(), c.by()
@@ -27,21 +27,21 @@ func runShell(m *machine, c invocation) (value, bool) {
 	return child, true
 }
 
-// runProcess is subprocess.run and its like.
+// runProcess evaluates subprocess.run and the like.
 func runProcess(m *machine, c invocation) (value, bool) {
 	defer m.cwd.elsewhere(c.args)()
 	m.programs.process(c.target(), c.args, c.by())
 	return m.programs.started(processType, c.target(), c.args, c.by()), true
 }
 
-// runWords is a program and a list of its arguments.
+// runWords is the action of functions that take a program and a list of its arguments.
 func runWords(m *machine, c invocation) (value, bool) {
 	defer m.cwd.elsewhere(c.args)()
 	words := m.programs.spawn(c.row, c.args, c.by())
 	return m.programs.started(processType, list(asValues(words), 0), c.args, c.by()), true
 }
 
-// runList is system of Perl and Ruby.
+// runList evaluates system of Perl and Ruby.
 func runList(m *machine, c invocation) (value, bool) {
 	defer m.cwd.elsewhere(c.args)()
 	program := m.programs.systemList(c.args, c.arg, c.by())
@@ -53,7 +53,7 @@ func runList(m *machine, c invocation) (value, bool) {
 	return unknown(effect.File), true
 }
 
-// giveInput is what a process is given, which goes into its pipe as well.
+// giveInput is the action of functions that give a process its input, which may also be a pipe.
 func giveInput(m *machine, c invocation) (value, bool) {
 	if p := m.programs.pipeOf(c.callee.of); p != nil {
 		m.programs.fed(p.program, c.target(), c.by())
@@ -66,7 +66,7 @@ func runExec(m *machine, c invocation) (value, bool) {
 	return unknown(0), true
 }
 
-// runFileOf is execFile(program, words).
+// runFileOf evaluates execFile(program, words).
 func runFileOf(m *machine, c invocation) (value, bool) {
 	words, second := []string{c.first().str()}, c.second()
 	if second.kind == listValue {
@@ -81,13 +81,13 @@ func runForked(m *machine, c invocation) (value, bool) {
 	return unknown(c.taint), true
 }
 
-// runPipeline is Open3.pipeline("a", ["b", "c"]).
+// runPipeline evaluates Open3.pipeline("a", ["b", "c"]).
 func runPipeline(m *machine, c invocation) (value, bool) {
 	m.programs.pipeline(c.args, c.by())
 	return unknown(c.taint | effect.File), true
 }
 
-// runNamed is sh.git("status"): the function has the program's name.
+// runNamed evaluates sh.git("status"), where the function is named after the program.
 func runNamed(m *machine, c invocation) (value, bool) {
 	by := c.by()
 	words := append([]string{by[strings.LastIndexByte(by, '.')+1:]}, list(values(c.args), 0).words()...)
@@ -95,7 +95,7 @@ func runNamed(m *machine, c invocation) (value, bool) {
 	return unknown(c.taint | effect.File), true
 }
 
-// startProcess is Start-Process program -ArgumentList ….
+// startProcess evaluates Start-Process program -ArgumentList ….
 func startProcess(m *machine, c invocation) (value, bool) {
 	words, second, by := c.first().words(), c.second(), c.by()
 	if list, ok := named(c.args, "argumentlist", "args"); ok {
@@ -113,7 +113,7 @@ func startProcess(m *machine, c invocation) (value, bool) {
 	return value{}, false
 }
 
-// runPowerShell is powershell with a command or an encoded command.
+// runPowerShell evaluates powershell with a command or an encoded command.
 func runPowerShell(m *machine, c invocation) (value, bool) {
 	for _, a := range c.args {
 		if psPrefix(a.name, "encodedcommand", 1) || a.name == "ec" {
@@ -131,20 +131,20 @@ func runPowerShell(m *machine, c invocation) (value, bool) {
 	return value{}, false
 }
 
-// runCmd is cmd /c ….
+// runCmd evaluates cmd /c ….
 func runCmd(m *machine, c invocation) (value, bool) {
 	m.programs.cmdNested(c.args, c.by())
 	return value{}, false
 }
 
-// runMagic is run_cell_magic("bash", "", "ls").
+// runMagic evaluates run_cell_magic("bash", "", "ls").
 func runMagic(m *machine, c invocation) (value, bool) {
 	magics := cells{out: &m.out, programs: &m.programs}
 	magics.magic(c.first().str(), c.second(), c.args, c.by())
 	return unknown(c.taint), true
 }
 
-// forkBomb is a fork, which in a loop takes all that the host has.
+// forkBomb evaluates fork, which exhausts the host in an endless loop.
 func forkBomb(m *machine, c invocation) (value, bool) {
 	if m.in.loops() {
 		m.out.found(Found{Op: Kill, Text: "host", By: c.by() + " in a loop"})

@@ -10,7 +10,7 @@ func openFile(m *machine, c invocation) (value, bool) {
 	return m.resources.opened(c.row, c.target(), c.args, c.by()), true
 }
 
-// useFiles reads, writes or deletes files, or changes who may.
+// useFiles reads, writes or deletes files, or changes their permissions.
 func useFiles(m *machine, c invocation) (value, bool) {
 	if c.param == "all" {
 		return m.resources.files(c.row, list(values(c.args), 0), nil, c.taint, c.by())
@@ -18,7 +18,7 @@ func useFiles(m *machine, c invocation) (value, bool) {
 	return m.resources.files(c.row, c.target(), c.args, c.taint, c.by())
 }
 
-// writeContent writes to what the method is called on.
+// writeContent writes to the receiver of the method.
 func writeContent(m *machine, c invocation) (value, bool) {
 	m.resources.content(c.callee, c.args, c.by())
 	return unknown(0), true
@@ -36,7 +36,7 @@ func listFolder(m *machine, c invocation) (value, bool) {
 	return m.resources.entries(c.row, c.target(), c.args, c.by()), true
 }
 
-// globFiles matches names. Some shells expand what is matched.
+// globFiles matches file names.
 func globFiles(m *machine, c invocation) (value, bool) {
 	if strings.ContainsAny(c.first().str(), "`|;$") {
 		m.out.found(Found{Text: c.by(), Taint: c.taint, By: c.by()})
@@ -52,7 +52,7 @@ func connectTo(m *machine, c invocation) (value, bool) {
 	return m.resources.connect(c.row, c.args, c.taint, c.by()), true
 }
 
-// sendData sends data through a socket that is open.
+// sendData sends data through an open socket.
 func sendData(m *machine, c invocation) (value, bool) {
 	if taint := argTaint(c.args); taint&(effect.Secret|effect.File) != 0 {
 		m.out.found(Found{Op: NetOut, Text: effect.Unknown, Taint: taint, By: c.by()})
@@ -60,7 +60,7 @@ func sendData(m *machine, c invocation) (value, bool) {
 	return unknown(0), true
 }
 
-// getURL is get of LWP::Simple: only a URL makes it that.
+// getURL evaluates get of LWP::Simple, if the argument is a URL.
 func getURL(m *machine, c invocation) (value, bool) {
 	if first := c.first(); isURL(first.str()) {
 		return m.resources.network(row{action: "netin"}, first, c.args[:1], c.taint, c.by()), true
@@ -83,7 +83,7 @@ func newObject(m *machine, c invocation) (value, bool) {
 	return m.resources.newObject(c.row, c.args, c.taint, c.by()), true
 }
 
-// makeObject makes an object of the row's type.
+// makeObject makes an object of the type in the row.
 func makeObject(_ *machine, c invocation) (value, bool) {
 	v := value{kind: objectValue, s: c.result, taint: c.taint | c.row.taint}
 	if len(c.args) > 0 && c.arg >= 0 {
@@ -106,7 +106,7 @@ func unpickle(m *machine, c invocation) (value, bool) {
 	return unknown(c.taint | effect.File), true
 }
 
-// deleteRemote deletes what lies elsewhere.
+// deleteRemote deletes a resource elsewhere.
 func deleteRemote(m *machine, c invocation) (value, bool) {
 	switch c.param {
 	case "rows":
@@ -137,7 +137,7 @@ func takePrivilege(m *machine, c invocation) (value, bool) {
 	return value{}, false
 }
 
-// shiftOperand takes the first operand, or the first of a list.
+// shiftOperand removes the first operand, or the first element of a list.
 func shiftOperand(m *machine, c invocation) (value, bool) {
 	if len(c.args) == 0 {
 		return m.shift(), true
@@ -148,7 +148,7 @@ func shiftOperand(m *machine, c invocation) (value, bool) {
 	return m.inputs.nextOperand(), true
 }
 
-// popOperand is sys.argv.pop(1).
+// popOperand evaluates sys.argv.pop(1).
 func popOperand(m *machine, c invocation) (value, bool) {
 	if first, ok := argument(c.args, 0); ok && first.kind == numberValue {
 		return at(m.inputs.operands(1), first.n), true
@@ -164,8 +164,7 @@ func readEnvironment(m *machine, c invocation) (value, bool) {
 	return unknown(effect.Secret), true
 }
 
-// perlOpen reads the forms of open: a mode and a path or command apart, or in one
-// text.
+// perlOpen evaluates the forms of open: with a mode and a path or command, or with both in one text.
 func perlOpen(m *machine, c invocation) (value, bool) {
 	vs, by := values(c.args), c.by()
 	if len(vs) < 2 {
@@ -220,7 +219,7 @@ func perlOpen(m *machine, c invocation) (value, bool) {
 	return unknown(effect.File), true
 }
 
-// shift is Perl's without a list: the first argument of a function, or else the next
+// shift evaluates Perl's shift without a list: the first argument of a function, or else the next
 // operand.
 func (m *machine) shift() value {
 	if m.d.calls.argumentList == "" || m.within == 0 {

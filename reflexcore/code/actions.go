@@ -1,6 +1,6 @@
 package code
 
-// actions are those that the tables name.
+// actions are the actions by their names in the tables.
 var actions = map[string]actionFunc{
 	// Programs.
 	"shell": runShell, "process": runProcess, "argv": runWords, "list": runList, "input": giveInput,
@@ -17,7 +17,7 @@ var actions = map[string]actionFunc{
 	"privilege": takePrivilege,
 	"chdir":     func(m *machine, c invocation) (value, bool) { return m.cwd.chdir(c.row, c.args), true },
 
-	// What code is given.
+	// Operands, environment and input.
 	"shift": shiftOperand, "pop": popOperand, "environment": readEnvironment,
 	"stdin":     func(m *machine, c invocation) (value, bool) { return m.inputs.stdin(c.row), true },
 	"argvslice": func(m *machine, _ invocation) (value, bool) { return m.inputs.operands(0), true },

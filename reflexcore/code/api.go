@@ -10,17 +10,17 @@ import (
 //
 //	path action [argument] [words]
 //
-// The path is how the function is reached, with dots whatever the language
-// writes; *.name is a method of that name of anything, type.name one of an object
-// that a row with ->type made, text.name and list.name those of texts and lists.
-// The action is a function of actions.go, of a fold one of fold.go. The argument is the index of
-// the one that counts, or r for what the method is called on. *.name.name is a method
-// of what has that name; name.** is all that a module has and no other row names.
+// The path is how the function is reached, written with dots in all languages. *.name is a method of
+// any value, type.name a method of an object that a row with ->type made, and text.name and
+// list.name are methods of texts and lists. *.name.name is a method of a member with that name, and
+// name.** is everything in a module that no other row names. The action is a function of actions.go,
+// or of fold.go for a fold. The argument is the index of the one that matters, or r for the
+// receiver.
 //
 //go:embed apis/*.txt
 var apiFiles embed.FS
 
-// tables are read when their language first occurs.
+// tables are loaded when their language is first used.
 var tables = func() map[string]func() *table {
 	all := map[string]func() *table{}
 	for _, lang := range [...]string{"python", "node", "perl", "ruby", "php", "lua", "awk", "powershell"} {

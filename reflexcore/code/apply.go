@@ -4,7 +4,7 @@ import (
 	"slices"
 )
 
-// apply evaluates the body of a function with its parameters bound.
+// apply evaluates the body of a function with given arguments.
 func (m *machine) apply(f *function, args []value) value {
 	f.called = true
 	if f.active || !m.budget.deeper() {
@@ -47,7 +47,7 @@ func (m *machine) apply(f *function, args []value) value {
 	return result
 }
 
-// bindParams gives the parameters of a function what a call gives it.
+// bindParams binds the parameters of a function to the arguments of a call.
 func (m *machine) bindParams(params []param, args []value) {
 	for n := range params {
 		p, v := &params[n], value{}
@@ -74,7 +74,7 @@ func (m *machine) bindParams(params []param, args []value) {
 	}
 }
 
-// partOf is what a name of a pattern is bound to.
+// partOf returns the value that a name of a pattern is bound to.
 func (m *machine) partOf(v value, p patternPart) value {
 	switch {
 	case p.member != "" && v.kind != unknownValue:
@@ -87,8 +87,8 @@ func (m *machine) partOf(v value, p patternPart) value {
 	return unknown(v.taint)
 }
 
-// endScope looks at what the body of a function has bound, which ends with it: a function
-// that was written in the body keeps it, and so does a name that is not the body's own.
+// endScope drops the variables of a function's body. A function that was created in the body keeps
+// them, and names from outside stay.
 func (m *machine) endScope(f *function, vars, funcs int) {
 	for j := vars; j < len(m.scope.vars); j++ {
 		b := m.scope.vars[j]
@@ -105,8 +105,8 @@ func (m *machine) endScope(f *function, vars, funcs int) {
 	}
 }
 
-// inPlace puts the arguments of a call at the places of the parameters, those with names
-// too. One that has no such place escapes.
+// inPlace orders the arguments of a call, including named ones, by the parameters. An argument
+// without a parameter escapes.
 func (e *escapes) inPlace(f *function, args []arg) []value {
 	out := values(args)
 	for _, a := range args {

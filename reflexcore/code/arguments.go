@@ -6,7 +6,7 @@ import (
 	"approver.example/reflexcore/code/lex"
 )
 
-// arguments evaluates what stands between the brackets of a call.
+// arguments evaluates the arguments between the brackets of a call.
 func (m *machine) arguments() []arg {
 	m.in.i++
 	m.in.paren++

@@ -7,9 +7,8 @@ import (
 	"approver.example/reflexcore/effect"
 )
 
-// An awkScript evaluates an awk program. Its expressions differ from those of the other
-// languages in what they do most: two values beside each other are joined, and
-// print has redirections.
+// An awkScript evaluates an awk program. Its most frequent operations differ from other languages:
+// adjacent values are concatenated, and print has redirections.
 type awkScript struct {
 	d        *dialect
 	budget   *budget
@@ -26,7 +25,8 @@ func newAwk(m *machine) *awkScript {
 		programs: &m.programs}
 }
 
-// run evaluates the program: once for each line of the input that it may hand to a shell.
+// run evaluates the program. If the program may pass its input to a shell, it runs once for each
+// known line.
 func (a *awkScript) run(src string) {
 	a.scope.preset(a.inputs.lim.Vars)
 	lines := a.inputs.inputLines()
@@ -91,7 +91,7 @@ func (a *awkScript) statement() {
 	}
 }
 
-// print evaluates what is printed, and to where.
+// print evaluates print, and its redirection.
 func (a *awkScript) print(formatted bool) {
 	var out []value
 	if a.in.is("(") { // print (a, b) > "x", but also print (a) b
@@ -133,7 +133,7 @@ func (a *awkScript) print(formatted bool) {
 	}
 }
 
-// line is $0.
+// line returns $0.
 func (a *awkScript) line() value {
 	if a.record == nil {
 		return unknown(effect.File)
@@ -176,7 +176,7 @@ func (a *awkScript) write(path, body value, appends bool) {
 	a.out.found(f)
 }
 
-// pipe is print | "command". A shell there executes what is printed.
+// pipe evaluates print | "command". A shell there executes what is printed.
 func (a *awkScript) pipe(command, body value) {
 	a.programs.shell(command, "awk print |")
 	a.programs.hasInput(command.str())
@@ -185,7 +185,7 @@ func (a *awkScript) pipe(command, body value) {
 	}
 }
 
-// coprocess is |&: a command, or gawk's /inet/tcp/0/host/port.
+// coprocess evaluates |&: a command, or gawk's /inet/tcp/0/host/port.
 func (a *awkScript) coprocess(command, body value) {
 	rest, ok := strings.CutPrefix(command.str(), "/inet")
 	if !ok {
@@ -201,8 +201,7 @@ func (a *awkScript) coprocess(command, body value) {
 	a.out.found(Found{Op: NetOut, Text: where, Taint: body.taint, By: "awk |&"})
 }
 
-// expr evaluates an expression; with redirects, > and | have their meaning
-// outside print.
+// expr evaluates an expression. redirects is set outside of print: > and | are operators there.
 func (a *awkScript) expr(redirects bool) value {
 	if !a.budget.step() || !a.budget.deeper() {
 		return unknown(0)
@@ -252,7 +251,7 @@ func (a *awkScript) expr(redirects bool) value {
 	return left
 }
 
-// concat evaluates values that stand beside each other.
+// concat evaluates adjacent values.
 func (a *awkScript) concat() value {
 	v := a.primary()
 	for a.budget.step() && !a.in.ends() {
@@ -359,7 +358,7 @@ func (a *awkScript) name(t *lex.Token) value {
 	return unknown(0)
 }
 
-// getline is getline, with a command before it or a file behind it.
+// getline evaluates getline, with a command before it or a file after it.
 func (a *awkScript) getline(command *value) value {
 	a.in.i++
 	target := ""

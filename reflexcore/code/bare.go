@@ -5,17 +5,15 @@ import (
 	"strings"
 )
 
-// A shell or interpreter that is started with nothing to run does what its input says.
-// Code has more ways to give a program its input than can be followed: pipes, files,
-// other processes, dup2. So where nothing says what such a program reads, it runs
-// something that nobody knows.
+// A shell or interpreter that is started without a script runs its input. Code has more ways of
+// providing an input than can be followed: pipes, files, other processes, dup2. So if nothing shows
+// the input of such a program, it runs something unknown.
 
-// bareWraps are words before a program that starts with the same input.
+// bareWraps are words before a program that keep its input.
 var bareWraps = []string{"env", "sudo", "doas", "nohup", "exec", "nice", "setsid", "stdbuf", "time", "command",
 	"busybox", "timeout"}
 
-// isBare reports whether a command line starts a shell or interpreter with nothing to run
-// among its words.
+// isBare reports whether a command line starts a shell or interpreter without a script.
 func isBare(line string) bool {
 	if strings.ContainsAny(line, "|;&<>\n$`") { // which the shell's own reading judges
 		return false
@@ -41,12 +39,12 @@ func isBare(line string) bool {
 	return false
 }
 
-// RunsItsInput reports whether a command line starts a shell or interpreter that runs what
-// it reads, with nothing to run among its words.
+// RunsItsInput reports whether a command line starts a shell or interpreter that runs its input,
+// because it has no script among its words.
 func RunsItsInput(line string) bool { return isBare(line) }
 
-// onlyTells reports whether an option makes an interpreter say something, or run what is
-// not its input. Those in reads do so in other programs only.
+// onlyTells reports whether an option makes an interpreter print something, or run something other
+// than its input. For the options in reads that is not so in this program.
 func onlyTells(words []string, reads string) bool {
 	return slices.ContainsFunc(words, func(w string) bool {
 		switch w {
@@ -59,8 +57,7 @@ func onlyTells(words []string, reads string) bool {
 	})
 }
 
-// isShellLine reports whether a command starts a shell that reads its commands
-// from what it is connected to.
+// isShellLine reports whether a command starts a shell that reads commands from its input.
 func isShellLine(line string) bool {
 	fields := strings.Fields(line)
 	if len(fields) == 0 {
@@ -80,7 +77,7 @@ func isShellLine(line string) bool {
 	return true
 }
 
-// hasScript reports whether a shell is given a file to run, and so does not run its input.
+// hasScript reports whether a shell has a script among its words, so that it does not run its input.
 func hasScript(line string) bool {
 	fields := strings.Fields(line)
 	for i := 1; i < len(fields); i++ {
@@ -97,9 +94,8 @@ func hasScript(line string) bool {
 	return false
 }
 
-// runsWhatItReads reports whether a command line has a program that runs what it reads: a
-// shell or an interpreter without a script, by itself or behind a program that starts
-// another.
+// runsWhatItReads reports whether a command line has a program that runs its input: a shell or
+// interpreter without a script, directly or after a program that starts another.
 func runsWhatItReads(line string) bool {
 	ends := func(r rune) bool { return r == '|' || r == ';' || r == '&' || r == '\n' }
 	for part := range strings.FieldsFuncSeq(line, ends) {
@@ -140,12 +136,12 @@ func givenCode(words []string) bool {
 	return false
 }
 
-// isInput reports whether a word stands for the standard input.
+// isInput reports whether a word means the standard input.
 func isInput(w string) bool {
 	return w == "-" || w == "/dev/stdin" || w == "/dev/fd/0" || w == "/proc/self/fd/0"
 }
 
-// pipeWraps are words before a program, with those that take a word of their own.
+// pipeWraps are words before a program, with their options that take a value.
 var pipeWraps = []string{
 	"env", "sudo", "doas", "nohup", "exec", "nice", "setsid", "stdbuf", "time", "command", "busybox",
 	"ionice", "chroot", "ssh", "docker", "podman", "kubectl", "timeout", "unshare", "xargs", "cat", "tee",

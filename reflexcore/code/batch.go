@@ -7,8 +7,8 @@ import (
 	"approver.example/reflexcore/effect"
 )
 
-// A batch reads a line of cmd.exe: commands between &, && , || and |, words with
-// carets and double quotes, %variables% that are not known.
+// A batch reads a line of cmd.exe: commands between &, && , || and |, words with carets and double
+// quotes, and %variables%, which are not known.
 type batch struct {
 	budget   *budget
 	out      *report
@@ -103,7 +103,7 @@ func (b *batch) redirected(words []string) []string {
 	return words
 }
 
-// command yields what one command does; what cmd has not itself is a program.
+// command yields what one command does. What is no command of cmd itself is a program.
 func (b *batch) command(words []string) {
 	words = b.redirected(words)
 	if len(words) == 0 {

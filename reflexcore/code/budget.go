@@ -1,6 +1,6 @@
 package code
 
-// A budget bounds the evaluation of a piece of code.
+// A budget bounds the evaluation of code.
 type budget struct {
 	steps           int // that are left
 	depth, maxDepth int
@@ -8,7 +8,7 @@ type budget struct {
 	stopped         bool // the caller wants no more findings
 }
 
-// step counts one step of evaluation. It is false when it is time to end.
+// step counts one step of evaluation. It returns false when the budget is used up.
 func (b *budget) step() bool {
 	b.steps--
 	if b.steps < 0 {
@@ -17,7 +17,8 @@ func (b *budget) step() bool {
 	return !b.over && !b.stopped
 }
 
-// deeper takes one level of nesting, which the caller gives back. Where it is false it took none.
+// deeper enters one level of nesting, which the caller leaves again. It returns false, and enters
+// nothing, at the limit.
 func (b *budget) deeper() bool {
 	if b.depth >= b.maxDepth {
 		b.over = true

@@ -39,7 +39,7 @@ func (m *machine) call(callee value, args []arg) value {
 	return m.callRows(m.api.rowsOf(callee), callee, args, taint)
 }
 
-// callRows does what the rows of the table say that a function does, if there are any.
+// callRows applies the rows of the table for a function, if there are any.
 func (m *machine) callRows(rows []entry, callee value, args []arg, taint effect.Taint) value {
 	if rows == nil || rows[0].action == "fold" || rows[0].action == "unknown" || rows[0].action == "callback" {
 		m.escapes.handed(callee, args)
@@ -76,8 +76,8 @@ func (m *machine) callRows(rows []entry, callee value, args []arg, taint effect.
 	return result
 }
 
-// indirect finds what a call reaches in another way than by its name: a function
-// that a class took over, a member that is looked up in a module.
+// indirect finds a function that is not called by its name: one that replaces a method of a class,
+// or a member that is looked up in a module.
 func (m *machine) indirect(callee value, args []arg) (value, bool) {
 	dot := strings.LastIndexByte(callee.s, '.')
 	if dot < 0 {
@@ -95,7 +95,7 @@ func (m *machine) indirect(callee value, args []arg) (value, bool) {
 	return value{}, false
 }
 
-// unknownCall looks at a call of something that is not in the table.
+// unknownCall handles a call of something that is not in the table.
 func (m *machine) unknownCall(callee value, args []arg, taint effect.Taint) {
 	if !effect.IsKnown(callee.s) {
 		first, _, _ := strings.Cut(callee.s, ".")
@@ -107,8 +107,8 @@ func (m *machine) unknownCall(callee value, args []arg, taint effect.Taint) {
 	m.callbacks(callee, args, taint)
 }
 
-// callbacks looks at functions among the arguments, which whoever gets them may
-// call with what it has.
+// callbacks handles functions among the arguments, which the callee may call with its other
+// arguments.
 func (m *machine) callbacks(callee value, args []arg, taint effect.Taint) {
 	for i := range args {
 		a := &args[i].value
@@ -128,7 +128,7 @@ func (m *machine) callbacks(callee value, args []arg, taint effect.Taint) {
 	m.handlers(callee, args, taint)
 }
 
-// handlers looks at functions among the arguments that run something.
+// handlers handles functions among the arguments that run something.
 func (m *machine) handlers(callee value, args []arg, taint effect.Taint) {
 	for i := range args {
 		switch a := &args[i].value; {
@@ -141,8 +141,8 @@ func (m *machine) handlers(callee value, args []arg, taint effect.Taint) {
 	}
 }
 
-// handedOver: a dangerous function is an argument. What it will be called with is
-// known where it runs over a list.
+// handedOver handles a dangerous function that is an argument. Its own arguments are known if the
+// callee runs it over a list.
 func (m *machine) handedOver(path string, callee value, args []arg, taint effect.Taint) {
 	fn := value{kind: nameValue, s: path}
 	lists := 0
@@ -191,8 +191,8 @@ func runsOverList(path string) bool {
 		strings.HasSuffix(path, ".forEach") || path == "array_map" || path == "list.each"
 }
 
-// resolved gives names that stand for values their value: the environment, the
-// operands, constants.
+// resolved replaces names that mean values by these values: the environment, the operands,
+// constants.
 func (m *machine) resolved(v value) value {
 	if v.kind != nameValue || v.of != nil || v.fn != nil {
 		return v
@@ -229,7 +229,7 @@ func (m *machine) resolved(v value) value {
 	return v
 }
 
-// indexed evaluates an element of a name that stands for a value.
+// indexed evaluates an element of a name that means a value.
 func (m *machine) indexed(path string, key value) (value, bool) {
 	for _, r := range m.api.find(path) {
 		switch r.action {
@@ -249,7 +249,7 @@ func (m *machine) indexed(path string, key value) (value, bool) {
 	return value{}, false
 }
 
-// imported gives the name of a module. One that is a file runs.
+// imported returns the name of a module. A module that is a file runs.
 func (m *machine) imported(v value, by string) value {
 	name := v.str()
 	if v.kind != textValue || !effect.IsKnown(name) {
@@ -274,7 +274,7 @@ func (m *machine) imported(v value, by string) value {
 	return value{kind: nameValue, s: m.api.canonical(name)}
 }
 
-// methodNamed is the method of callee's receiver that a value names.
+// methodNamed returns the method of callee's receiver with the name in a value.
 func (m *machine) methodNamed(callee, name value) value {
 	if callee.of != nil && callee.of.kind != unknownValue {
 		return m.memberOf(*callee.of, name.str())
@@ -289,8 +289,8 @@ func (m *machine) methodNamed(callee, name value) value {
 	return value{kind: nameValue, s: name.str()}
 }
 
-// callChanging evaluates a call, with what it changes: base is the name that the method was called on, first
-// the first word of the arguments.
+// callChanging evaluates a call and what it changes. base is the name of the receiver, and first the
+// first word of the arguments.
 func (m *machine) callChanging(callee value, args []arg, base, first string) value {
 	result := m.call(callee, args)
 	if callee.kind != nameValue {
@@ -308,7 +308,7 @@ func (m *machine) callChanging(callee value, args []arg, base, first string) val
 	return result
 }
 
-// evaluateCode runs nested code: at once where it is all known and in this language.
+// evaluateCode runs nested code. It is evaluated here if it is fully known and in the same language.
 func (m *machine) evaluateCode(r row, v value, by string) value {
 	lang := r.param
 	if lang == "" {
@@ -337,7 +337,7 @@ func (m *machine) evaluateCode(r row, v value, by string) value {
 	return result
 }
 
-// runsStdin runs what the code is given as its input, where a path is that of the input.
+// runsStdin runs the standard input as code, if a path means that.
 func (m *machine) runsStdin(v value, by string) bool {
 	if !isStdinPath(v) {
 		return false

@@ -4,9 +4,9 @@ import (
 	"slices"
 )
 
-// A list or map that is changed in place no longer has the value that it was given.
+// After a list or map is changed in place, its old value is not followed any more.
 
-// changing are the methods and functions that change what they are called on.
+// changing are the methods and functions that change their receiver.
 var changing = []string{
 	"append", "extend", "insert", "push", "unshift", "splice", "pop", "shift", "sort", "reverse", "remove", "clear",
 	"update", "setdefault", "fill", "copyWithin", "delete", "replace", "store", "prepend", "concat", "popitem",
@@ -14,7 +14,7 @@ var changing = []string{
 	"array_shift", "map!", "merge!", "set", "delete_at", "delete_if", "assign", "defineProperty",
 }
 
-// changed follows what is added at the end of a list, where no branch may skip it.
+// changed follows elements that are appended to a list, if no branch can skip that.
 func (m *machine) changed(old value, args []arg, base, name string) {
 	now := unknown(old.taint | argTaint(args))
 	given, isOne := values(args), len(args) == 1 && args[0].name == ""

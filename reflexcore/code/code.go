@@ -6,12 +6,10 @@ import (
 	"approver.example/reflexcore/effect"
 )
 
-// An Op is what a piece of code does. The zero value is the one of which the
-// least is known.
+// An Op is what a piece of code does. About the zero value, the least is known.
 type Op uint8
 
-// The ops. Of Shell, Argv, Code and Exec the caller goes on: they hand a payload
-// back.
+// The ops. Shell, Argv, Code and Exec are payloads, which the caller analyzes.
 const (
 	Opaque       Op = iota // something runs, or may be done, and nothing is known of it; Text says where
 	Shell                  // Text is a command line for the shell
@@ -42,7 +40,7 @@ func (o Op) String() string {
 	return opNames[Opaque]
 }
 
-// Kind is the effect that an op has by itself, before its payload is looked into.
+// Kind returns the effect of an op without its payload.
 func (o Op) Kind() effect.Kind {
 	switch o {
 	case Shell, Argv, Code, Exec, SQL:
@@ -70,8 +68,7 @@ func (o Op) Kind() effect.Kind {
 	}
 }
 
-// A Found is one thing that a piece of code would do, or a payload in it. The
-// zero value is opaque.
+// A Found is one effect of a piece of code, or a payload in it. The zero value is opaque.
 type Found struct {
 	Op   Op
 	Text string   // see Op; effect.Unknown stands for each part that is not known
@@ -79,15 +76,15 @@ type Found struct {
 	Lang string   // the language of Code that the caller is to scan
 	Dir  string   // the folder in which Shell, Argv and Code run; empty: the one in which the code began
 	Bits effect.Bits
-	// Taint is where what runs, is written or is sent came from.
+	// Taint is where what is run, written or sent came from.
 	Taint effect.Taint
-	// By is the function, operator or command that does it, such as
-	// "shutil.rmtree", for people.
+	// By is the function, operator or command that has the effect, such as "shutil.rmtree", for
+	// people.
 	By string
 }
 
-// Limits bound a scan and tell what is known around the code. A bound that is 0
-// has its default; what is nil is not known.
+// Limits bound a scan, and contain what is known around the code. A bound of 0 has its default, and
+// nil is not known.
 type Limits struct {
 	Bytes  int // of source: 256 KiB
 	Tokens int // of all sources together: 20,000
@@ -95,23 +92,22 @@ type Limits struct {
 	Depth  int // of nesting: 64
 	// Args are the operands of the script, as sys.argv[1:] or @ARGV have them.
 	Args []string
-	// Vars are variables that are set before the code runs, as awk -v sets them.
+	// Vars are variables that are set before the code runs, as by awk -v.
 	Vars map[string]string
 	// Env returns a variable of the environment, and where its value came from.
 	Env func(name string) (string, effect.Taint, bool)
 	// Secret reports whether a path holds credentials.
 	Secret func(path string) bool
-	// Insert is told what a stream editor puts into its stream, and with it into the
-	// files that it edits in place.
+	// Insert is called with what a stream editor inserts into its stream, and so into files that it
+	// edits in place.
 	Insert func(inserted string)
-	// Input is the standard input, InputTaint where it came from. It is known only if
-	// HasInput.
+	// Input is the standard input, and InputTaint where it came from. They are set only if HasInput.
 	Input      string
 	InputTaint effect.Taint
 	HasInput   bool
-	// Dir is the folder in which the code begins; empty: not known.
+	// Dir is the folder in which the code begins, empty if it is not known.
 	Dir string
-	// Home is the home directory; it stands as ~ in texts where it is empty.
+	// Home is the home directory. If it is empty, ~ is used.
 	Home string
 }
 
@@ -129,8 +125,8 @@ func (l *Limits) defaults() {
 	}
 }
 
-// Language returns the name under which Scan knows an interpreter, such as
-// "python" for python3.12, or "" if it does not know it.
+// Language returns the name by which Scan knows an interpreter, such as "python" for python3.12, or
+// "" if it does not know it.
 func Language(program string) string {
 	program = strings.TrimSuffix(strings.ToLower(program), ".exe")
 	program = strings.TrimRight(program, "0123456789.-")

@@ -7,8 +7,7 @@ import (
 	"approver.example/reflexcore/code/lex"
 )
 
-// A cursor is the place in the tokens that are being evaluated, with the questions that
-// the tokens alone can answer.
+// A cursor is the current position in the tokens. Its methods need only the tokens.
 type cursor struct {
 	budget *budget
 	d      *dialect
@@ -19,7 +18,7 @@ type cursor struct {
 	left   int // the tokens that may still be read
 }
 
-// enter makes the tokens of src current; its result goes back.
+// enter makes the tokens of src current; the returned function goes back.
 func (c *cursor) enter(src string) func() {
 	oldSrc, oldToks, oldI, oldParen := c.src, c.toks, c.i, c.paren
 	toks, ok := lex.Tokens(&c.d.syntax, src, make([]lex.Token, 0, max(0, min(len(src)/2+4, c.left))), c.left)
@@ -59,8 +58,7 @@ func (c *cursor) take(op string) bool {
 	return false
 }
 
-// ends reports whether the expression ends before the current token because its
-// line has ended.
+// ends reports whether the expression ends before the current token because the line ends.
 func (c *cursor) ends() bool {
 	t := c.tok()
 	return t.Kind == lex.End || t.NewLine && c.d.statements.lineEnds && c.paren == 0
@@ -85,7 +83,7 @@ func (c *cursor) match(i int) int {
 	return len(c.toks)
 }
 
-// indent is where the line of the current token begins.
+// indent returns the column in which the line of the current token begins.
 func (c *cursor) indent() int32 {
 	for i := min(c.i, len(c.toks)-1); i >= 0; i-- {
 		if c.toks[i].NewLine || i == 0 {
@@ -95,7 +93,7 @@ func (c *cursor) indent() int32 {
 	return 0
 }
 
-// mayBeSkipped reports whether the current token stands in a branch or a loop.
+// mayBeSkipped reports whether the current token is in a branch or a loop.
 func (c *cursor) mayBeSkipped() bool {
 	if c.d.statements.indented && c.indent() > 0 {
 		return true
@@ -115,7 +113,7 @@ func (c *cursor) mayBeSkipped() bool {
 	return false
 }
 
-// chooses reports whether there is a condition in the source.
+// chooses reports whether the source has a condition.
 func (c *cursor) chooses() bool {
 	for i := range c.toks {
 		if t := &c.toks[i]; t.IsName("if") {
@@ -125,7 +123,7 @@ func (c *cursor) chooses() bool {
 	return false
 }
 
-// exprEnd returns the token at which the expression that begins here ends.
+// exprEnd returns the token that ends the expression from here.
 func (c *cursor) exprEnd() int {
 	depth := 0
 	for j := c.i; j < len(c.toks); j++ {
@@ -152,8 +150,7 @@ func (c *cursor) exprEnd() int {
 	return len(c.toks)
 }
 
-// suite returns the token at which the body that begins here ends; head is the
-// first token of its statement.
+// suite returns the token that ends the body from here; head is the first token of its statement.
 func (c *cursor) suite(head *lex.Token) int {
 	if c.i >= len(c.toks) {
 		c.i = len(c.toks)
@@ -168,13 +165,13 @@ func (c *cursor) suite(head *lex.Token) int {
 	return j
 }
 
-// callsAtOnce reports whether the method that Ruby just looked up is called where it stands.
+// callsAtOnce reports whether the method that Ruby just looked up is called in the same place.
 func (c *cursor) callsAtOnce() bool {
 	next := c.ahead(1).Text
 	return c.is("[") || c.is(".") && (next == "call" || next == "(")
 }
 
-// loops reports whether there is a loop without an end of its own in the source.
+// loops reports whether the source has an endless loop.
 func (c *cursor) loops() bool {
 	for i := range c.toks {
 		if t := &c.toks[i]; t.Kind == lex.Name && (t.Text == "while" || t.Text == "until" || t.Text == "loop" ||
@@ -213,7 +210,7 @@ func (c *cursor) dotted() string {
 	return c.src[c.toks[start].Pos:c.toks[c.i-1].End]
 }
 
-// typeEnd returns the last token of the type that the token at j begins.
+// typeEnd returns the last token of the type from token j.
 func (c *cursor) typeEnd(j, to int) int {
 	for ; j+1 < to && j+1 < len(c.toks); j++ {
 		if t := &c.toks[j+1]; t.Kind == lex.Op {
@@ -228,8 +225,8 @@ func (c *cursor) typeEnd(j, to int) int {
 	return j
 }
 
-// collects reports whether one parameter takes several arguments: which of them another
-// parameter gets is not followed then. Nor is a default that the code reads or replaces.
+// collects reports whether a parameter takes several arguments, or the code reads or replaces
+// defaults. Then it is not followed which argument a parameter gets.
 func (c *cursor) collects(from, to int) bool {
 	for j := from; j < to && j < len(c.toks); j++ {
 		if t := &c.toks[j]; t.Kind == lex.Op && (t.Text == "*" || t.Text == "**" || t.Text == "...") {
@@ -239,8 +236,8 @@ func (c *cursor) collects(from, to int) bool {
 	return strings.Contains(c.src, "defaults__") || strings.Contains(c.src, "signature")
 }
 
-// stops reports whether the line's end ends the value: a member may follow on the
-// next line in some languages.
+// stops reports whether the end of the line ends the value. In some languages a member may follow on
+// the next line.
 func (c *cursor) stops() bool {
 	t := c.tok()
 	if t.Kind == lex.End {
@@ -270,8 +267,8 @@ func (c *cursor) callable(t *lex.Token) bool {
 	return !c.d.calls.blocks || !t.Spaced || c.ahead(1).Kind != lex.End
 }
 
-// isComprehension reports whether a for follows the first expression between the
-// brackets that were just opened.
+// isComprehension reports whether a for follows the first expression in the brackets that were just
+// opened.
 func (c *cursor) isComprehension() bool {
 	depth := 0
 	for i := c.i; i < len(c.toks); i++ {
@@ -294,8 +291,8 @@ func (c *cursor) isComprehension() bool {
 	return false
 }
 
-// perlName is a name with the sigil of what it holds: $a[0] is an element of @a,
-// $h{x} of %h; File::Path is written with a dot as everywhere else.
+// perlName returns a name with the sigil of its variable: $a[0] is an element of @a, and $h{x} of
+// %h. File::Path is written with a dot as in other languages.
 func (c *cursor) perlName(t *lex.Token) string {
 	s := t.Text
 	if next := c.tok(); s[0] == '$' && next.Kind == lex.Op && !next.Spaced && len(s) > 1 {
@@ -323,14 +320,14 @@ func (c *cursor) beginsValue(word string) bool {
 	return false
 }
 
-// goesOn reports whether what begins here is a part of what stands before it: an element
-// of a tuple, a value of an object that was taken for a block.
+// goesOn reports whether the next tokens continue what comes before: an element of a tuple, or a
+// value of an object that was read as a block.
 func (c *cursor) goesOn() bool {
 	t := c.ahead(-1)
 	return t.Kind == lex.Op && (t.Text == "," || t.Text == "=" || t.Text == ":" || t.Text == "=>" || t.Text == "?")
 }
 
-// openBlock goes into a block of Ruby, behind its parameters.
+// openBlock enters a block of Ruby and skips its parameters.
 func (c *cursor) openBlock() {
 	c.i++
 	if c.is("|") {

@@ -2,8 +2,8 @@ package code
 
 import "approver.example/reflexcore/code/lex"
 
-// A dialect is in which way a language differs from the others: how it is written, and
-// what its expressions, calls and statements mean. What no field names is the same in all.
+// A dialect says how a language differs from the others: its syntax, and the meaning of its
+// expressions, calls and statements. What has no field is the same in all languages.
 type dialect struct {
 	name        string
 	ownReader   bool // it has a reader of its own; the fields are for calls and values
@@ -16,7 +16,7 @@ type dialect struct {
 	statements  statementRules
 }
 
-// textRules are what is evaluated inside a text or pattern.
+// textRules say what is evaluated inside a text or pattern.
 type textRules struct {
 	joined      bool // "a" "b" is one text
 	variables   bool // $x stands for its value
@@ -25,7 +25,7 @@ type textRules struct {
 	patternCode bool // (?{ code }) in a pattern
 }
 
-// expressionRules are operators and literals.
+// expressionRules are about operators and literals.
 type expressionRules struct {
 	binds          map[string]int // operators that other languages do not have, or have otherwise
 	concat         string         // the operator that joins texts, besides +
@@ -43,7 +43,7 @@ type expressionRules struct {
 	functionValues bool           // the name of a function is its value
 }
 
-// memberRules are how members and elements are reached.
+// memberRules are about members and elements.
 type memberRules struct {
 	operators     []string // those before a member
 	dynamic       bool     // ->$name
@@ -53,8 +53,7 @@ type memberRules struct {
 	hashElements  bool     // $a[0] is an element of @a, $h{x} of %h
 }
 
-// callRules are how functions are called, and what a call hands over. Whether a call needs
-// brackets is a matter of the syntax.
+// callRules are about calling functions. Whether a call needs brackets is a matter of syntax.
 type callRules struct {
 	self          bool     // a method without arguments is called
 	anyCase       bool     // names of functions do not depend on case
@@ -74,7 +73,7 @@ type callRules struct {
 	textNames     bool     // &{"name"}
 }
 
-// libraryRules are what functions and modules do in one language and not in another.
+// libraryRules are about functions and modules that differ between languages.
 type libraryRules struct {
 	argvOperands     bool              // argv is what the script is given
 	separator        string            // between the elements that join puts together
@@ -97,7 +96,7 @@ type libraryRules struct {
 	notebooks        bool              // IPython's lines for the shell
 }
 
-// statementRules are statements and the bodies of functions.
+// statementRules are about statements and the bodies of functions.
 type statementRules struct {
 	lineEnds      bool     // a statement ends with its line
 	braces        bool     // { begins a block where a statement may stand

@@ -6,15 +6,15 @@ import (
 	"approver.example/reflexcore/code/lex"
 )
 
-// pythonRunners are the modules with functions that run something, each with one of them.
-// Those of JavaScript have other names.
+// pythonRunners are modules with functions that run something, each with one such function. In
+// JavaScript the names differ.
 var pythonRunners = map[string]string{
 	"os": "os.system", "posix": "posix.system", "subprocess": "subprocess.run", "pty": "pty.spawn",
 	"commands":      "commands.getoutput",
 	"child_process": "child_process.exec", "shelljs": "shelljs.exec",
 }
 
-// dialects are the languages that share the machine.
+// dialects are the languages of the machine.
 var dialects = map[string]*dialect{
 	"python": {
 		name: "python",

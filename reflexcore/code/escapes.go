@@ -5,31 +5,30 @@ import (
 	"strings"
 )
 
-// A function that runs commands may be reached in more ways than anybody can follow: it
-// is the default of a parameter, lies in a container, is the other side of an "or", has
-// taken the place of print. So where such a function is used as a value, and not simply
-// given another name or handed to a call that is followed, it escapes: each call of
-// something that is not resolved may be a call of it, and is judged as one. Nobody sees
-// who calls it in the end, so code with such a function is a question besides.
+// A function that runs commands can be reached in more ways than can be followed: as a default of a
+// parameter, in a container, on the right of an "or", in place of print. So if such a function is
+// used as a value, it escapes, unless it only gets another name or is passed to a call that is
+// followed. Each unresolved call may then be a call of an escaped function, and is judged as one.
+// Calls outside of the code cannot be seen, so code with an escaped function is also a question.
 
 const (
 	maxEscaped    = 4  // functions; further ones are as the first
 	maxUnresolved = 64 // calls that are kept; over them nothing is known
 )
 
-// An unresolved call is kept until the end: the function may escape behind it.
+// An unresolved call is kept until the end, because a function may escape after it.
 type unresolved struct {
 	name string
 	args []arg
 }
 
-// An escaped function is not followed. Whole is set where only its module is a value.
+// An escaped function is not followed. whole means that only its module is a value.
 type escaped struct {
 	path  string
 	whole bool
 }
 
-// The escapes are the functions that run commands and are not followed.
+// escapes has the functions that run commands and are not followed.
 type escapes struct {
 	d        *dialect
 	api      *table
@@ -42,7 +41,7 @@ type escapes struct {
 	judging         bool // their calls are judged
 }
 
-// value notes a value that is not called where it stands.
+// value records a value that is used without being called.
 func (e *escapes) value(v value) {
 	if v.kind != nameValue || v.of != nil || v.fn != nil || v.s == "" || e.api == nil {
 		return
@@ -60,13 +59,13 @@ func (e *escapes) value(v value) {
 	e.add(escaped{path, whole})
 }
 
-// runsVariable reports whether a function of Perl runs a program, or what a variable has.
+// runsVariable reports whether a function of Perl runs a program, or the content of a variable.
 func runsVariable(path string) bool {
 	return path == "system" || path == "exec" || path == "readpipe" || path == "eval"
 }
 
-// usedInPerl notes a function that starts a program where no arguments follow it: it is
-// taken as a value, \&system, or called with what a variable has.
+// usedInPerl records a function that starts a program and has no arguments: it is taken as a value,
+// \&system, or called with the content of a variable.
 func (e *escapes) usedInPerl(path string) {
 	switch {
 	case e.in.is("=>"):
@@ -77,7 +76,7 @@ func (e *escapes) usedInPerl(path string) {
 	}
 }
 
-// add notes that a function escaped.
+// add records that a function escaped.
 func (e *escapes) add(f escaped) {
 	e.lastAt = -1
 	if !slices.Contains(e.functions, f) && len(e.functions) < maxEscaped {
@@ -86,8 +85,8 @@ func (e *escapes) add(f escaped) {
 	}
 }
 
-// named notes that a text is the name of a function that runs something, where the code
-// reaches functions by their names.
+// named records a text that is the name of a function that runs something, if the code calls
+// functions by their names.
 func (e *escapes) named(v value) bool {
 	if v.kind != textValue || !e.api.runs(v.s) && !e.api.runs(strings.ToLower(v.s)) {
 		return false
@@ -96,8 +95,8 @@ func (e *escapes) named(v value) bool {
 	return true
 }
 
-// undo takes back that the value that was just evaluated escaped: it has another name,
-// or is handed to a call that is followed.
+// undo removes the value that was just recorded, because it only gets another name or is passed to a
+// call that is followed.
 func (e *escapes) undo() {
 	if e.lastAt == e.in.i && e.lastLen == len(e.functions) && len(e.functions) > 0 {
 		e.functions = e.functions[:len(e.functions)-1]
@@ -105,17 +104,17 @@ func (e *escapes) undo() {
 	e.lastAt = -1
 }
 
-// quietCalls are functions that call nothing of what they get.
+// quietCalls are functions that call none of their arguments.
 var quietCalls = []string{"dir", "hasattr", "help", "type", "id", "repr", "isinstance", "len"}
 
-// quietModules are further functions to which a module is often handed.
+// quietModules are further functions that often take a module.
 var quietModules = []string{
 	"print", "importlib.reload", "reload", "inspect.getsource", "inspect.getfile", "inspect.signature",
 	"setattr", "delattr", "console.log", "Object.keys", "callable",
 }
 
-// readsModules reports whether a function only looks at a module or puts something else
-// into it, as tests do.
+// readsModules reports whether a function only reads a module, or replaces something in it, as tests
+// do.
 func readsModules(path, name string) bool {
 	switch {
 	case slices.Contains(quietCalls, path), slices.Contains(quietModules, path):
@@ -127,8 +126,8 @@ func readsModules(path, name string) bool {
 	}
 }
 
-// handed looks at what a call gets: a module that has functions that run something may
-// be searched for them. A function itself is called with what the call has.
+// handed records the arguments of a call. A module with functions that run something may be searched
+// for them. A function among the arguments is called with the others.
 func (e *escapes) handed(callee value, args []arg) {
 	name := callee.s[strings.LastIndexByte(callee.s, '.')+1:]
 	if callee.kind == nameValue && readsModules(callee.s, name) {
@@ -151,7 +150,7 @@ func (e *escapes) handed(callee value, args []arg) {
 	}
 }
 
-// unresolvedCall notes a call of which nobody knows what it calls.
+// unresolvedCall records a call of something unknown.
 func (e *escapes) unresolvedCall(callee value, args []arg) {
 	if e.d == nil || e.judging || len(e.unresolved) > maxUnresolved || slices.Contains(quietCalls, callee.s) {
 		return
@@ -165,7 +164,7 @@ func (e *escapes) unresolvedCall(callee value, args []arg) {
 	e.unresolved = append(e.unresolved, unresolved{callee.s, args})
 }
 
-// addAll notes that values get to where they are not followed.
+// addAll records values that get to where they are not followed.
 func (e *escapes) addAll(vs []value) {
 	for _, v := range vs {
 		e.value(v)

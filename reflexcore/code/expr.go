@@ -6,7 +6,7 @@ import (
 	"approver.example/reflexcore/code/lex"
 )
 
-// expr evaluates an expression whose operators bind at least as strongly as min.
+// expr evaluates an expression with operators that bind at least as strongly as min.
 func (m *machine) expr(min int) value {
 	if !m.budget.step() || !m.budget.deeper() {
 		return unknown(0)
@@ -87,8 +87,8 @@ func (m *machine) assign(target, op string, old value) value {
 	return v
 }
 
-// plainName reports whether what is assigned to is a name that is followed: no member
-// of something, and no name by which the language itself calls.
+// plainName reports whether the target of an assignment is a variable that is followed. A member is
+// not, nor is a name that the language itself calls.
 func plainName(target string) bool {
 	return target != "" && !strings.HasPrefix(target, "__") && !strings.Contains(target, ".")
 }
@@ -145,7 +145,7 @@ func (m *machine) binary(t *lex.Token, left value, bind int) value {
 	return unknown(taint)
 }
 
-// unary evaluates what stands before a value, the value, and what follows it.
+// unary evaluates prefix operators, a value, and what follows it.
 func (m *machine) unary() value {
 	t := m.in.tok()
 	m.last, m.base = "", ""

@@ -8,7 +8,7 @@ import (
 	"approver.example/reflexcore/effect"
 )
 
-// folds are those that the tables name.
+// folds are the folds by their names in the tables.
 var folds = map[string]foldFunc{
 	// Texts.
 	"text": foldText, "lower": eachText(strings.ToLower), "upper": eachText(strings.ToUpper), "trim": foldTrim,
@@ -56,8 +56,7 @@ var folds = map[string]foldFunc{
 	"namespace": foldName(""), "require": foldName("require"), "constant": foldConstant, "same": foldSame,
 }
 
-// foldOf is the fold of a name. Of a function that has none nothing is known but the taints
-// of what went in.
+// foldOf returns the fold with a name. Without one, only the taints of the arguments are known.
 func foldOf(name string) foldFunc {
 	if decoder, ok := strings.CutPrefix(name, "decode:"); ok {
 		return func(_ *machine, c invocation) value { return applyDecoder(decoder, c.target()) }
@@ -72,7 +71,7 @@ func foldUnknown(_ *machine, c invocation) value { return c.unknown() }
 
 func foldCall(m *machine, c invocation) (value, bool) { return c.fold(m, c), true }
 
-// foldText is String(x) and bytes([114, 109]).
+// foldText evaluates String(x) and bytes([114, 109]).
 func foldText(_ *machine, c invocation) value {
 	v := c.target()
 	if v.kind == listValue {
@@ -81,7 +80,7 @@ func foldText(_ *machine, c invocation) value {
 	return v
 }
 
-// eachText folds with a function from text to text.
+// eachText makes a fold of a function on texts.
 func eachText(f func(string) string) foldFunc {
 	return func(_ *machine, c invocation) value {
 		if v := c.target(); v.known() {
@@ -91,7 +90,7 @@ func eachText(f func(string) string) foldFunc {
 	}
 }
 
-// foldTrim takes white space away; with an argument it takes something else.
+// foldTrim trims white space, or other characters if they are an argument.
 func foldTrim(_ *machine, c invocation) value {
 	if v := c.target(); v.known() && len(values(c.args)) <= max(0, c.arg+1) {
 		return text(strings.TrimSpace(v.str()), c.taint)
@@ -99,7 +98,7 @@ func foldTrim(_ *machine, c invocation) value {
 	return c.unknown()
 }
 
-// foldReplaceIn is str_replace(a, b, s).
+// foldReplaceIn evaluates str_replace(a, b, s).
 func foldReplaceIn(m *machine, c invocation) value {
 	in, _ := argument(c.args, 2)
 	return c.replaced(m.d, in)
@@ -114,7 +113,7 @@ func foldConcat(_ *machine, c invocation) value {
 	return out
 }
 
-// foldFormatArgs is String.Format("{0}", x).
+// foldFormatArgs evaluates String.Format("{0}", x).
 func foldFormatArgs(_ *machine, c invocation) value {
 	if len(c.args) > 0 {
 		return formatBraces(c.first(), c.args[1:])
@@ -133,7 +132,7 @@ func foldSlice(m *machine, c invocation) value {
 	return substring(m.d, c.target(), values(c.args), c.arg, c.taint)
 }
 
-// foldSubstring is s.Substring(from, length).
+// foldSubstring evaluates s.Substring(from, length).
 func foldSubstring(_ *machine, c invocation) value {
 	first, second := c.first(), c.second()
 	if second.kind == numberValue && first.kind == numberValue && second.n >= 0 && first.n >= 0 && first.n < maxText &&
@@ -174,7 +173,7 @@ func foldUnpackOne(_ *machine, c invocation) value {
 	return pack([]value{c.first(), c.receiver()}, c.taint)
 }
 
-// foldPackList is [..].pack("c*").
+// foldPackList evaluates [..].pack("c*").
 func foldPackList(_ *machine, c invocation) value {
 	recv := c.receiver()
 	if recv.kind == listValue && len(recv.list) == 1 && recv.list[0].kind == textValue {
@@ -204,7 +203,7 @@ func pack(args []value, taint effect.Taint) value {
 	return unknown(taint | effect.Decoded)
 }
 
-// foldBuffer is Buffer.from(x, "base64").
+// foldBuffer evaluates Buffer.from(x, "base64").
 func foldBuffer(_ *machine, c invocation) value {
 	v, encoding := c.target(), c.second()
 	if v.kind == listValue {
@@ -213,7 +212,7 @@ func foldBuffer(_ *machine, c invocation) value {
 	return decodedFrom(v, encoding)
 }
 
-// foldCodec is codecs.decode(x, "rot13") and s.decode("hex").
+// foldCodec evaluates codecs.decode(x, "rot13") and s.decode("hex").
 func foldCodec(_ *machine, c invocation) value {
 	if c.arg == argReceiver {
 		return decodedFrom(c.target(), c.first())
@@ -228,7 +227,7 @@ func decodedFrom(v, encoding value) value {
 	return v
 }
 
-// foldJoin is sep.join(list).
+// foldJoin evaluates sep.join(list).
 func foldJoin(_ *machine, c invocation) value {
 	if first := c.first(); first.kind == listValue {
 		return text(concat(first.list, c.receiver().str()), c.taint)
@@ -236,7 +235,7 @@ func foldJoin(_ *machine, c invocation) value {
 	return c.unknown()
 }
 
-// foldJoinList is list.join(sep).
+// foldJoinList evaluates list.join(sep).
 func foldJoinList(m *machine, c invocation) value {
 	recv, sep := c.receiver(), m.d.library.separator
 	if recv.kind != listValue {
@@ -248,7 +247,7 @@ func foldJoinList(m *machine, c invocation) value {
 	return text(concat(recv.list, sep), c.taint)
 }
 
-// foldImplode is implode(sep, list) and join(sep, @list).
+// foldImplode evaluates implode(sep, list) and join(sep, @list).
 func foldImplode(m *machine, c invocation) value {
 	first, second := c.first(), c.second()
 	if first.kind == listValue {
@@ -263,7 +262,7 @@ func foldImplode(m *machine, c invocation) value {
 	return c.unknown()
 }
 
-// foldConcatList is table.concat(list, sep).
+// foldConcatList evaluates table.concat(list, sep).
 func foldConcatList(_ *machine, c invocation) value {
 	first, sep := c.first(), ""
 	if first.kind != listValue {
@@ -279,7 +278,7 @@ func foldReverse(m *machine, c invocation) value {
 	return reversed(c.target(), values(c.args), m.d.calls.flattens, c.taint)
 }
 
-// foldMap is list.map(f): known where the function is one of the code.
+// foldMap evaluates list.map(f), if f is a function of the code.
 func foldMap(m *machine, c invocation) value {
 	fn, over := unknown(0), c.receiver()
 	for _, a := range values(c.args) {
@@ -305,7 +304,7 @@ func foldMap(m *machine, c invocation) value {
 	return list(out, c.taint)
 }
 
-// foldMapBlock is list.map(&:chr).
+// foldMapBlock evaluates list.map(&:chr).
 func foldMapBlock(_ *machine, c invocation) value {
 	if first := c.first(); !first.known() || first.str() != "chr" {
 		return c.unknown()
@@ -334,7 +333,7 @@ func foldHomePath(m *machine, c invocation) value {
 	return value{kind: objectValue, s: c.result, from: m.lim.Home}
 }
 
-// foldNewTemp is a new temporary file, somewhere else if it is told so.
+// foldNewTemp returns the name of a new temporary file, in another folder if the call says so.
 func foldNewTemp(_ *machine, c invocation) value {
 	if len(values(c.args)) == 0 {
 		return text("/tmp/tmp"+effect.Unknown, c.taint)
@@ -374,7 +373,7 @@ func foldExpandPath(m *machine, c invocation) value {
 	return recv
 }
 
-// foldName gives a name that stands for a module.
+// foldName makes a fold that returns a name of a module.
 func foldName(name string) foldFunc {
 	return func(*machine, invocation) value { return value{kind: nameValue, s: name} }
 }
@@ -386,7 +385,7 @@ func foldConstant(m *machine, c invocation) value {
 	return c.unknown()
 }
 
-// foldSame is a method that gives the object back.
+// foldSame returns the receiver.
 func foldSame(_ *machine, c invocation) value {
 	if c.callee.of != nil {
 		return c.receiver()

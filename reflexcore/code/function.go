@@ -2,7 +2,7 @@ package code
 
 import "approver.example/reflexcore/code/lex"
 
-// method notes name(a, b) {…} in the body of a class.
+// method reads a method name(a, b) {…} in a class.
 func (m *machine) method(t *lex.Token) bool {
 	if next := m.in.ahead(1); !m.d.statements.bareMethods || !next.IsOp("(") {
 		return false
@@ -17,7 +17,7 @@ func (m *machine) method(t *lex.Token) bool {
 	return true
 }
 
-// newFunction notes a function whose body lies between two tokens.
+// newFunction returns a function with a body between two tokens.
 func (m *machine) newFunction(params []param, from, to int, isExpr bool) value {
 	f := &function{params: params, src: m.in.src, toks: m.in.toks[:min(to, len(m.in.toks))], start: from,
 		isExpr: isExpr}
@@ -25,7 +25,7 @@ func (m *machine) newFunction(params []param, from, to int, isExpr bool) value {
 	return value{fn: f}
 }
 
-// paramList reads (a, b), if it stands here.
+// paramList reads (a, b), if it is next.
 func (m *machine) paramList() []param {
 	if !m.in.is("(") {
 		return nil
@@ -36,7 +36,7 @@ func (m *machine) paramList() []param {
 	return params
 }
 
-// body notes a function whose body in brackets stands here.
+// body reads a function's body in braces, if it is next.
 func (m *machine) body(params []param) value {
 	end := m.in.match(m.in.i)
 	v := m.newFunction(params, m.in.i+1, end, false)
@@ -55,8 +55,8 @@ func (m *machine) arrow(params []param) value {
 	return v
 }
 
-// function reads function name(a, b) {…}, fn($a) => …, sub name {…}; in Lua,
-// whose bodies have no brackets, the statements follow.
+// function reads function name(a, b) {…}, fn($a) => …, and sub name {…}. In Lua, bodies have no
+// braces, so the statements follow.
 func (m *machine) function() value {
 	if !m.in.is("{") {
 		m.in.i++
@@ -97,8 +97,8 @@ func (m *machine) function() value {
 	return v
 }
 
-// pythonDef reads def name(a, b): body. The body ends with the line, or with the
-// first line that is not indented deeper than the def.
+// pythonDef reads def name(a, b): body. The body ends with the line, or before the first line that
+// is not indented deeper than the def.
 func (m *machine) pythonDef() {
 	def := m.in.tok()
 	m.in.i++
@@ -115,7 +115,7 @@ func (m *machine) pythonDef() {
 	m.in.i = end
 }
 
-// special evaluates the keywords that stand inside expressions.
+// special evaluates keywords inside expressions.
 func (m *machine) special(t *lex.Token) (value, bool) {
 	switch {
 	case t.Text == "lambda" && m.d.syntax.IsKeyword("lambda"):

@@ -8,7 +8,7 @@ import (
 	"approver.example/reflexcore/effect"
 )
 
-// include is a file that runs as a part of this script.
+// include reads the inclusion of a file that runs as a part of this script.
 func (m *machine) include(t *lex.Token) bool {
 	if !slices.Contains(m.d.statements.includes, t.Text) {
 		return false
@@ -34,8 +34,7 @@ func (m *machine) include(t *lex.Token) bool {
 	return true
 }
 
-// use reads a declaration of what is used; of a list only the functions that run
-// something say anything.
+// use reads a use declaration. In a list of functions only those that run something matter.
 func (m *machine) use() {
 	m.in.i++
 	module := strings.ReplaceAll(m.in.tok().Text, "::", ".")
@@ -89,7 +88,7 @@ func (m *machine) imports(word string) {
 	}
 }
 
-// importsNode: import a, {b as c}, * as d from "module".
+// importsNode reads import a, {b as c}, * as d from "module".
 func (m *machine) importsNode() {
 	if next := m.in.ahead(1); next.Kind == lex.Op && (next.Text == "(" || next.Text == ".") {
 		m.expr(0)

@@ -6,8 +6,8 @@ import (
 	"approver.example/reflexcore/effect"
 )
 
-// The inputs are what code has from outside: the operands of the script, the environment and
-// the standard input.
+// inputs are what code gets from outside: the operands of the script, the environment and the
+// standard input.
 type inputs struct {
 	lim     *Limits
 	in      *cursor
@@ -16,8 +16,7 @@ type inputs struct {
 	lineAt  int // the lines of the input that were read
 }
 
-// operands are the operands of the script, with skip names of programs before
-// them.
+// operands returns the operands of the script, after skip names of programs.
 func (g *inputs) operands(skip int) value {
 	if g.lim.Args == nil {
 		return unknown(0)
@@ -32,8 +31,7 @@ func (g *inputs) operands(skip int) value {
 	return list(out, 0)
 }
 
-// nextOperand takes the operand of the script that is the first now. In a loop it may be
-// any of them.
+// nextOperand removes and returns the first operand. In a loop it may be any of them.
 func (g *inputs) nextOperand() value {
 	if g.shifted >= len(g.lim.Args) || len(g.lim.Args) > 1 && g.in.loops() {
 		return unknown(0)
@@ -52,8 +50,7 @@ func (g *inputs) areOperands(args []arg) bool {
 	return len(args) == len(g.lim.Args)
 }
 
-// env reads one variable of the environment. Only one whose name tells of a
-// secret is worth a word.
+// env reads a variable of the environment. It is reported only if its name says that it is a secret.
 func (g *inputs) env(name, by string) value {
 	switch name {
 	case "HOME", "USERPROFILE":
@@ -89,7 +86,7 @@ func isSecretName(name string) bool {
 	return false
 }
 
-// input is all of the standard input.
+// input returns the whole standard input.
 func (g *inputs) input() value {
 	if !g.lim.HasInput {
 		return unknown(0)
@@ -97,7 +94,7 @@ func (g *inputs) input() value {
 	return text(g.lim.Input, g.lim.InputTaint)
 }
 
-// inputLines are the lines of the standard input; nil if they are not known.
+// inputLines returns the lines of the standard input; nil if they are not known.
 func (g *inputs) inputLines() []value {
 	all := strings.TrimRight(g.lim.Input, "\n")
 	if !g.lim.HasInput || all == "" || strings.Count(all, "\n") >= maxLines {
@@ -110,7 +107,7 @@ func (g *inputs) inputLines() []value {
 	return out
 }
 
-// inputLine is the next line. In a loop it may be any of them.
+// inputLine returns the next line. In a loop it may be any of them.
 func (g *inputs) inputLine() value {
 	lines := g.inputLines()
 	if g.lineAt >= len(lines) || len(lines) > 1 && g.in.loops() {
@@ -120,7 +117,7 @@ func (g *inputs) inputLine() value {
 	return lines[g.lineAt-1]
 }
 
-// stdin is a function that reads the standard input as a row says.
+// stdin reads the standard input as a row says.
 func (g *inputs) stdin(r row) value {
 	switch r.param {
 	case "line":
@@ -134,5 +131,5 @@ func (g *inputs) stdin(r row) value {
 	return g.input()
 }
 
-// maxLines bounds the lines of an input that are looked at one by one.
+// maxLines limits the lines of an input that are evaluated one by one.
 const maxLines = 16

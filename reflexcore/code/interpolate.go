@@ -6,7 +6,7 @@ import (
 	"approver.example/reflexcore/code/lex"
 )
 
-// literal is the value of a string token.
+// literal returns the value of a string token.
 func (m *machine) literal(t *lex.Token) value {
 	s := t.Text
 	switch {
@@ -25,7 +25,7 @@ func (m *machine) literal(t *lex.Token) value {
 	return text(m.d.syntax.Unescape(s), 0)
 }
 
-// format fills in Python's f"…{x!r:>10}…".
+// format expands Python's f"…{x!r:>10}…".
 func (m *machine) format(s string, raw bool) value {
 	out := text("", 0)
 	plain := func(part string) {
@@ -58,7 +58,7 @@ func (m *machine) format(s string, raw bool) value {
 	return out
 }
 
-// formatField evaluates what stands between the braces of a format.
+// formatField evaluates the text between the braces of a format.
 func (m *machine) formatField(expr string) value {
 	depth, cut := 0, len(expr)
 	for i := 0; i < len(expr); i++ {
@@ -83,7 +83,7 @@ func (m *machine) formatField(expr string) value {
 	return v
 }
 
-// interpolated fills in ${x}, #{x}, $x and @x.
+// interpolated expands ${x}, #{x}, $x and @x.
 func (m *machine) interpolated(s string) value {
 	out := text("", 0)
 	start := 0
@@ -120,8 +120,8 @@ func (m *machine) interpolated(s string) value {
 	return out
 }
 
-// variable evaluates the $x, ${x}, @{[…]}, {$x->y} at i of a string. It returns
-// i if there is none.
+// variable evaluates the $x, ${x}, @{[…]} or {$x->y} at i of a string. It returns i if there is
+// none.
 func (m *machine) variable(s string, i int) (int, value) {
 	if s[i] == '{' {
 		end := lex.Closing(s, i+1, '{')

@@ -7,7 +7,7 @@ import (
 	"approver.example/reflexcore/effect"
 )
 
-// An entry is a row with what its action stands for.
+// An entry is a row with its action.
 type entry struct {
 	row
 	do   actionFunc // nil: nothing
@@ -22,16 +22,16 @@ type invocation struct {
 	taint  effect.Taint // of the callee and the arguments
 }
 
-// An actionFunc is what a row makes the machine do. If ok, v is the result of the call.
+// An actionFunc evaluates a call of a row. If ok is true, v is the result.
 type actionFunc func(m *machine, c invocation) (v value, ok bool)
 
-// A foldFunc computes what a function without effects gives.
+// A foldFunc computes the result of a function without effects.
 type foldFunc func(m *machine, c invocation) value
 
-// by is the name of the function, for people.
+// by returns the name of the function, for people.
 func (c *invocation) by() string { return c.callee.s }
 
-// target is what the function works on: an argument, or what the method is called on.
+// target returns what the function works on: an argument, or the receiver.
 func (c *invocation) target() value {
 	if c.arg == argReceiver {
 		return c.receiver()
@@ -42,7 +42,7 @@ func (c *invocation) target() value {
 	return unknown(c.taint)
 }
 
-// receiver is what the method is called on.
+// receiver returns the receiver of the method.
 func (c *invocation) receiver() value {
 	if c.callee.of != nil {
 		return *c.callee.of
@@ -60,7 +60,7 @@ func (c *invocation) second() value {
 	return v
 }
 
-// unknown is what is known of a result that cannot be computed.
+// unknown returns a result that cannot be computed.
 func (c *invocation) unknown() value { return unknown(c.taint | c.row.taint) }
 
 func (c *invocation) replaced(d *dialect, in value) value {
@@ -75,7 +75,7 @@ func (c *invocation) replaced(d *dialect, in value) value {
 	return text(strings.Replace(in.str(), from.str(), to.str(), n), c.taint)
 }
 
-// act does what a row of the table says.
+// act evaluates the call.
 func (m *machine) act(c invocation) (v value, ok bool) {
 	if c.do == nil {
 		return value{}, false
@@ -106,8 +106,8 @@ func argTaint(args []arg) (t effect.Taint) {
 	return t
 }
 
-// argument returns the positional argument n, or the first named one of those
-// that carry what a function works on.
+// argument returns positional argument n, or else the first named argument whose name has that
+// meaning.
 func argument(args []arg, n int) (value, bool) {
 	for i := range args {
 		if args[i].name != "" {
@@ -148,7 +148,7 @@ func asArgs(vs []value) []arg {
 	return out
 }
 
-// perlProgram marks what a block before the arguments of system and exec gives.
+// perlProgram is the name of the argument that is a block before the arguments of system and exec.
 const perlProgram = "program {}"
 
 func psPrefix(name, full string, least int) bool {

@@ -5,8 +5,7 @@ import (
 	"approver.example/reflexcore/effect"
 )
 
-// pythonFor evaluates the body once for each element of a short list that is
-// known, or once.
+// pythonFor evaluates the body once for each element of a short known list, or else once.
 func (m *machine) pythonFor() {
 	head := m.in.tok()
 	m.in.i++
@@ -44,7 +43,7 @@ func (m *machine) pythonFor() {
 	}
 }
 
-// forHead reads the head of a loop; its variable has no known value.
+// forHead reads the head of a loop whose variable is not known.
 func (m *machine) forHead() {
 	for m.in.isName("my") || m.in.isName("our") || m.in.isName("local") || m.in.isName("await") {
 		m.in.i++
@@ -69,7 +68,7 @@ func (m *machine) forHead() {
 	}
 }
 
-// forOf reads the head of for (const a of b), of which the names may have any element of b.
+// forOf reads the head of for (const a of b). The names may have any element of b.
 func (m *machine) forOf() {
 	end := m.in.match(m.in.i)
 	of := m.in.i + 1
@@ -147,11 +146,10 @@ func (m *machine) pythonWith() {
 	}
 }
 
-// maxUnroll is how often a loop over a known list is evaluated.
+// maxUnroll limits the elements for which a loop over a known list is evaluated.
 const maxUnroll = 32
 
-// comprehension evaluates an expression once for each element of the list that
-// it runs over, if that is known, and once if not.
+// comprehension evaluates an expression once for each element of a known list, or else once.
 func (m *machine) comprehension() []value {
 	start, quiet := m.in.i, m.out.quiet
 	m.out.quiet = true
@@ -205,7 +203,7 @@ func (m *machine) comprehension() []value {
 	}
 	m.in.i = after
 	if !known || several {
-		// A list of which not even the length is known is not a list of one.
+		// A list of unknown length must not look like a list of one.
 		return []value{unknown(taints(out))}
 	}
 	return out

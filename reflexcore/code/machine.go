@@ -1,7 +1,7 @@
 package code
 
-// A machine evaluates tokens from left to right and yields what it finds. It
-// follows no condition: everything that is written is taken to happen.
+// A machine evaluates tokens from left to right and yields what it finds. It takes every branch:
+// everything in the source is assumed to run.
 type machine struct {
 	d   *dialect
 	api *table
@@ -28,7 +28,7 @@ type machine struct {
 	base     string   // the name of which the last value is an element or a member
 }
 
-// set gives a variable its value. A value that is not followed through it is lost.
+// set binds a variable. A value that is not followed escapes.
 func (m *machine) set(name string, v value) {
 	if !m.scope.set(name, v) {
 		m.escapes.value(v)

@@ -2,27 +2,27 @@ package code
 
 import "strings"
 
-// lineMagics are the beginnings of lines that IPython hands to a shell.
+// lineMagics begin lines that IPython passes to a shell.
 var lineMagics = [...]string{"!!", "!", "%sx ", "%system ", "%sc "}
 
-// cellMagics are the programs that IPython gives a whole cell as their input.
+// cellMagics are programs that get a whole cell as their input.
 var cellMagics = map[string]string{
 	"bash": "bash", "sh": "sh", "script": "", "perl": "perl", "ruby": "ruby", "python": "python", "python2": "python2",
 	"python3": "python3", "pypy": "pypy", "cmd": "cmd", "sx": "sh", "system": "sh", "!": "sh", "node": "node",
 }
 
-// quietMagics run the rest of their line, or the cell, as code of the same kind.
+// quietMagics run the rest of their line, or the cell, as code of the same language.
 var quietMagics = [...]string{"%time ", "%timeit ", "%prun ", "%lprun ", "%memit ", "%mprun ", "%capture "}
 
-// The cells of a notebook have lines that are no Python.
+// cells has the lines of a notebook that are no Python.
 type cells struct {
 	out      *report
 	programs *programs
 }
 
-// python judges what IPython hands to a shell: !command, %sx, %system, x = !command. It
-// returns the code without those lines. Python itself has no such lines, which may hide from
-// it what stands behind them, as one quote does.
+// python judges what IPython passes to a shell (!command, %sx, %system, x = !command), and returns
+// the code without those lines. Plain Python has no such lines, and a quote in one could hide the
+// code after it.
 func (c *cells) python(src string) string {
 	var rest strings.Builder
 	for line := range strings.Lines(src) {
@@ -39,8 +39,7 @@ func (c *cells) python(src string) string {
 	return rest.String()
 }
 
-// magicLine judges a line that IPython does not take for Python, and reports whether it is
-// one.
+// magicLine judges a line that is no Python, and reports whether it is one.
 func (c *cells) magicLine(line string) bool {
 	for _, quiet := range quietMagics {
 		if rest, ok := strings.CutPrefix(line, quiet); ok {
@@ -77,7 +76,7 @@ func (c *cells) magicLine(line string) bool {
 	return true
 }
 
-// ranFile is %run -i file arguments.
+// ranFile evaluates %run -i file arguments.
 func (c *cells) ranFile(words string) {
 	for w := range strings.FieldsSeq(words) {
 		if w[0] != '-' {
@@ -87,7 +86,7 @@ func (c *cells) ranFile(words string) {
 	}
 }
 
-// cell judges a cell that begins with a magic, of which line is the rest.
+// cell judges a cell that begins with a magic; line is the rest of its line.
 func (c *cells) cell(line, cell string) {
 	name, options, _ := strings.Cut(line, " ")
 	program, ok := cellMagics[name]
@@ -109,7 +108,7 @@ func (c *cells) cell(line, cell string) {
 	}
 }
 
-// magic is a magic of IPython that is called as a method.
+// magic evaluates a magic that is called as a method.
 func (c *cells) magic(name string, line value, args []arg, by string) {
 	cell, isCell := argument(args, 2)
 	known := line.known()

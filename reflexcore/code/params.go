@@ -35,7 +35,7 @@ func (m *machine) paramsBetween(from, to int) []param {
 	return out
 }
 
-// patternParts reads the names of a pattern, which begins and ends at brackets.
+// patternParts reads the names of a pattern in brackets.
 func (m *machine) patternParts(open, end int) []patternPart {
 	var out []patternPart
 	isMap, index, any := m.in.toks[open].Text == "{", 0, false
@@ -65,9 +65,8 @@ func (m *machine) patternParts(open, end int) []patternPart {
 	return out
 }
 
-// defaultOf evaluates the default of a parameter, which begins at a token, and returns
-// it with the token behind it. A function that runs something is kept where the parameter
-// is followed.
+// defaultOf evaluates the default of a parameter, and returns it with the token after it. A default
+// that runs something does not escape if the parameter is followed.
 func (m *machine) defaultOf(from, to int, follow bool) (value, int) {
 	if !m.budget.deeper() {
 		return unknown(0), max(from, to)

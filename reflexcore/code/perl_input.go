@@ -5,7 +5,7 @@ import (
 	"approver.example/reflexcore/effect"
 )
 
-// opensTexts judges the texts of the source that would be programs among the operands.
+// opensTexts judges texts of the source that would be programs if they were operands.
 func (m *machine) opensTexts() {
 	for i := range m.in.toks {
 		if t := &m.in.toks[i]; t.Kind == lex.String {
@@ -14,7 +14,7 @@ func (m *machine) opensTexts() {
 	}
 }
 
-// readsInput evaluates Perl's <STDIN> and <>, of which the current token is the first.
+// readsInput evaluates Perl's <STDIN> and <>, which begin at the current token.
 func (m *machine) readsInput() (value, bool) {
 	n := 1
 	switch next := m.in.ahead(1); {

@@ -7,13 +7,12 @@ import (
 	"approver.example/reflexcore/effect"
 )
 
-// A program that is started with a pipe as its input does what is written into the
-// pipe: popen("sh", "w").write(…) runs a command line as system(…) does. What is
-// written is gathered for each pipe, and judged at the end as the program's input. A
-// program that runs its input, into which something goes that nobody can follow, is a
-// command of which nothing is known.
+// A program whose input is a pipe runs what is written to the pipe: popen("sh", "w").write(…) runs a
+// command line like system(…). What is written is collected for each pipe, and judged at the end as
+// the program's input. If the program runs its input, and something unknown is written to it, it
+// runs an unknown command.
 
-// A pipe leads into the input of a program.
+// A pipe is connected to the input of a program.
 type pipe struct {
 	program  string
 	text     string
@@ -27,13 +26,12 @@ type pipe struct {
 const (
 	maxPipes    = 64
 	processType = "process"
-	// childType is what a call gives that may have a pipe, and for the rest is a value
-	// of which nothing is known.
+	// childType is the type of a result that may have a pipe and is not known otherwise.
 	childType = "child"
 )
 
-// piped is the object that stands for a program that was started and whose input may be a
-// pipe. Programs over the limit share one pipe, which counts as that of a shell.
+// piped returns the object of a started program whose input may be a pipe. Programs over the limit
+// share one pipe, which counts as that of a shell.
 func (ps *programs) piped(kind string, program value, expected bool, by string) value {
 	v := value{kind: objectValue, s: kind, taint: effect.File | program.taint}
 	name := processName(program)
@@ -47,11 +45,11 @@ func (ps *programs) piped(kind string, program value, expected bool, by string) 
 	return v
 }
 
-// noPipes are the names of what a program gets as its input where code gives it none.
+// noPipes are arguments that give a program no input from the code.
 var noPipes = []string{"None", "subprocess.DEVNULL", "DEVNULL", "null", "undefined"}
 
-// started is the object that stands for a program that was started. Its input may be a
-// text, a pipe that code writes to, or what another program or file gives it.
+// started returns the object of a started program. Its input may be a text, a pipe that the code
+// writes to, or the output of another program or file.
 func (ps *programs) started(kind string, program value, args []arg, by string) value {
 	name := processName(program)
 	expected := ps.hasPipe(args, by)
@@ -83,8 +81,8 @@ func (ps *programs) started(kind string, program value, args []arg, by string) v
 	return ps.piped(kind, program, expected, by)
 }
 
-// hasPipe reports whether a call starts a program with a pipe as its input, without a
-// word that says so.
+// hasPipe reports whether a call starts a program with a pipe as its input even if no argument says
+// so.
 func (ps *programs) hasPipe(args []arg, by string) bool {
 	switch by[strings.LastIndexByte(by, '.')+1:] {
 	case "popen": // os.popen("sh", "w")
@@ -103,8 +101,8 @@ func (ps *programs) hasPipe(args []arg, by string) bool {
 	return false
 }
 
-// waits reports whether a function comes back when the program has ended: nothing can be
-// written to it then.
+// waits reports whether a function returns after the program has ended, so that nothing can be
+// written to it.
 func waits(by string) bool {
 	switch last := by[strings.LastIndexByte(by, '.')+1:]; last {
 	case "run", "call", "check_call", "check_output", "getoutput", "getstatusoutput", "system", "shell_exec",
@@ -115,7 +113,7 @@ func waits(by string) bool {
 	}
 }
 
-// pipeOf is the pipe into a process, or into its input.
+// pipeOf returns the pipe to a process, or to its input.
 func (ps *programs) pipeOf(v *value) *pipe {
 	for depth := 0; v != nil && depth < 8; v, depth = v.of, depth+1 {
 		if v.kind == objectValue && (v.s == processType || v.s == childType) && v.n > 0 && int(v.n) <= len(ps.pipes) {
@@ -125,8 +123,7 @@ func (ps *programs) pipeOf(v *value) *pipe {
 	return nil
 }
 
-// put adds what is written to a pipe. What gets too long is judged as far as it goes, and
-// the rest is not known.
+// put adds what is written to a pipe. If that is too long, the rest is not known.
 func (ps *programs) put(p *pipe, v value) {
 	for _, w := range v.words() {
 		p.text = glue(p.text, w)
@@ -139,10 +136,10 @@ func (ps *programs) put(p *pipe, v value) {
 	}
 }
 
-// pipePrints are the functions that write to what their first argument is.
+// pipePrints are functions that write to their first argument.
 var pipePrints = []string{"print", "printf", "say", "syswrite", "fwrite", "fputs", "fprintf"}
 
-// pipeQuiet are the methods of a process and of its pipes that put nothing into it.
+// pipeQuiet are methods of a process and its pipes that write nothing.
 var pipeQuiet = []string{
 	"wait", "poll", "kill", "autoflush", "terminate", "send_signal", "close", "flush", "on", "once", "unref", "ref",
 	"then", "catch", "setEncoding", "pipe", "read", "readline", "readlines", "decode", "strip", "toString", "split",
@@ -150,11 +147,11 @@ var pipeQuiet = []string{
 	"setDefaultEncoding", "rstrip", "isatty",
 }
 
-// pipeWords are the methods that put their argument into it as it is.
+// pipeWords are methods that write their argument unchanged.
 var pipeWords = []string{"write", "writelines", "communicate", "end", "print", "puts", "send"}
 
-// pipeWrites notes what a call puts into a pipe. It is true if the call is a method of
-// the process or of its pipe.
+// pipeWrites records what a call writes to a pipe. It reports whether the call is a method of the
+// process or its pipe.
 func (ps *programs) pipeWrites(callee value, args []arg) bool {
 	if len(ps.pipes) == 0 {
 		return false
@@ -197,7 +194,7 @@ func (ps *programs) pipeWrites(callee value, args []arg) bool {
 	return true
 }
 
-// printed is what a function that prints makes of its values.
+// printed returns what a function prints of its arguments.
 func printed(name string, vs []value) value {
 	if strings.HasSuffix(name, "printf") {
 		return sprintf(vs[0], vs[1:])
@@ -205,8 +202,8 @@ func printed(name string, vs []value) value {
 	return text(concat(vs, ""), taints(vs))
 }
 
-// settlePipes judges what went into the pipes before another program starts, which may run
-// what they wrote.
+// settlePipes judges what was written to pipes before another program starts, which may run the
+// files that they wrote.
 func (ps *programs) settlePipes() {
 	for i := range ps.pipes {
 		if p := &ps.pipes[i]; p.wrote && p.judged != len(p.text) && !isShellLine(p.program) {
@@ -216,7 +213,7 @@ func (ps *programs) settlePipes() {
 	}
 }
 
-// flushPipes judges what went into the pipes.
+// flushPipes judges what was written to pipes.
 func (ps *programs) flushPipes() {
 	for _, p := range ps.pipes {
 		in := value{kind: textValue, s: p.text, taint: p.taint}
@@ -234,8 +231,8 @@ func (ps *programs) flushPipes() {
 	ps.pipes = nil
 }
 
-// fed: what a shell is given as its input may be commands of it even if it runs a file,
-// which may read them.
+// fed judges the input of a program. The input of a shell may be run even if the shell has a script,
+// because the script may read it.
 func (ps *programs) fed(program string, in value, by string) {
 	if isShellLine(program) && hasScript(program) {
 		ps.out.found(Found{Op: Shell, Text: in.str(), Taint: in.taint, By: by})
@@ -260,7 +257,7 @@ func (ps *programs) inputOf(program string, in value, by string) {
 	}
 }
 
-// withInput is a command line that gives a program its input.
+// withInput returns a command line that gives a program its input.
 func withInput(program, in string) string {
 	end := "END_OF_INPUT"
 	for strings.Contains(in, end) {
@@ -270,7 +267,7 @@ func withInput(program, in string) string {
 	return "{ " + program + "\n} <<" + end + "\n" + strings.TrimSuffix(in, "\n") + "\n" + end + "\n"
 }
 
-// The programs are those that code starts, and what it gives them as their input.
+// programs are the programs that the code starts, and their inputs.
 type programs struct {
 	d         *dialect
 	out       *report
@@ -285,21 +282,21 @@ type bareProgram struct{ line, by string }
 
 const maxBare = 32
 
-// startsProgram notes a program that runs its input, if a command line is one.
+// startsProgram records a program that runs its input, if a command line is one.
 func (ps *programs) startsProgram(line, by string) {
 	if len(ps.bare) < maxBare && (ps.d == nil || !ps.d.ownReader) && isBare(line) {
 		ps.bare = append(ps.bare, bareProgram{line, by})
 	}
 }
 
-// hasInput notes that the input of a program was judged, or that it has none.
+// hasInput records that the input of a program was judged, or that there is none.
 func (ps *programs) hasInput(program string) {
 	if len(ps.bare) > 0 {
 		ps.hadInput = append(ps.hadInput, program)
 	}
 }
 
-// flushBare judges the programs of which nobody saw the input.
+// flushBare judges programs whose input was not seen.
 func (ps *programs) flushBare() {
 	for _, b := range ps.bare {
 		if at := slices.Index(ps.hadInput, b.line); at >= 0 {

@@ -8,7 +8,7 @@ import (
 	"approver.example/reflexcore/effect"
 )
 
-// postfix evaluates members, elements and calls that follow a value.
+// postfix evaluates the members, elements and calls after a value.
 func (m *machine) postfix(v value) value {
 	base := ""
 	defer func() { m.base = base }()
@@ -67,8 +67,8 @@ func (m *machine) postfix(v value) value {
 	return m.resolved(v)
 }
 
-// tagged calls the function before a template. It gets the parts of the text in a list,
-// which is judged besides as the one text that most functions make of it.
+// tagged calls the function before a template with the parts of the text as a list. It also judges
+// the whole text, because most such functions join the parts.
 func (m *machine) tagged(fn, literal value) value {
 	v := m.call(fn, []arg{{value: literal}})
 	if fn.fn == nil {
@@ -77,8 +77,7 @@ func (m *machine) tagged(fn, literal value) value {
 	return join(v, m.call(fn, []arg{{value: list([]value{literal}, literal.taint)}}))
 }
 
-// bareCall reports whether what follows a name is the arguments of a call without
-// brackets.
+// bareCall reports whether a name is followed by the arguments of a call without brackets.
 func (m *machine) bareCall(v value, t *lex.Token) bool {
 	apart := t.Spaced || t.Kind == lex.String || t.Kind == lex.Command || t.IsOp("{")
 	if v.kind != nameValue || t.NewLine && !m.d.calls.bareAcross || !apart || v.s == "" ||
@@ -111,13 +110,13 @@ func (m *machine) bareCall(v value, t *lex.Token) bool {
 	return false
 }
 
-// bareKeyword reports whether a keyword may begin the arguments of a call without brackets.
+// bareKeyword reports whether a keyword may begin such arguments.
 func bareKeyword(word string) bool {
 	return word == "my" || word == "local" || word == "our" || word == "new" || word == "not"
 }
 
-// takesBlock reports whether a name is that of a function of Perl that has a block
-// before its arguments, which says where it prints or what it runs.
+// takesBlock reports whether a function of Perl takes a block before its arguments, which says where
+// it prints or what it runs.
 func takesBlock(v value) bool {
 	return v.kind == nameValue && (v.s == "print" || v.s == "printf" || v.s == "say" || v.s == "exec" ||
 		v.s == "system")
@@ -202,8 +201,7 @@ func (m *machine) memberOf(v value, name string) value {
 	return result
 }
 
-// subscript evaluates what stands between brackets, where a bare word is a text
-// in some languages.
+// subscript evaluates the text in brackets. In some languages a bare word there is a text.
 func (m *machine) subscript(end string) value {
 	if t := m.in.tok(); t.Kind == lex.Name && m.in.ahead(1).IsOp(end) && end == "}" &&
 		lex.IsLetter(t.Text[0]) {

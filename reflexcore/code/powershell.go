@@ -7,9 +7,9 @@ import (
 	"approver.example/reflexcore/effect"
 )
 
-// A psReader reads PowerShell: statements are pipelines of commands, whose words
-// need no quotes, or expressions, which begin with a quote, a variable, a bracket
-// or a number. Names do not depend on case.
+// A psReader reads PowerShell. A statement is a pipeline of commands, whose words need no quotes, or
+// an expression, which begins with a quote, a variable, a bracket or a number. Names are
+// case-insensitive.
 type psReader struct {
 	m   *machine
 	src string
@@ -18,10 +18,10 @@ type psReader struct {
 
 func (p *psReader) at(n int) byte { return lex.ByteAt(p.src, p.i+n) }
 
-// skip goes n bytes on, to the end at most.
+// skip advances by n bytes, at most to the end.
 func (p *psReader) skip(n int) { p.i = min(p.i+n, len(p.src)) }
 
-// space skips blanks and comments; with lines also line ends.
+// space skips blanks and comments, and with lines also line ends.
 func (p *psReader) space(lines bool) {
 	for p.i < len(p.src) {
 		switch c := p.src[p.i]; {
@@ -45,7 +45,7 @@ func (p *psReader) space(lines bool) {
 	}
 }
 
-// block evaluates statements up to a closing bracket, which it takes, or the end.
+// block evaluates statements up to and including a closing bracket, or to the end.
 func (p *psReader) block(end byte) (last value) {
 	m := p.m
 	if !m.budget.deeper() {
@@ -79,7 +79,7 @@ func (p *psReader) block(end byte) (last value) {
 	return last
 }
 
-// pipeline evaluates a | b | c; each command has what the one before gives.
+// pipeline evaluates a | b | c. Each command gets the result of the one before.
 func (p *psReader) pipeline() value {
 	in, piped := unknown(0), false
 	for p.m.budget.step() {
@@ -176,7 +176,7 @@ func (p *psReader) element(in value, piped bool) value {
 	return p.command(name, in, piped)
 }
 
-// loopHead evaluates what stands in the brackets of foreach ($x in …) and its like.
+// loopHead evaluates the head of foreach ($x in …) and similar loops.
 func (p *psReader) loopHead() {
 	p.space(true)
 	start := p.i
@@ -206,8 +206,7 @@ func (p *psReader) startsExpression() bool {
 	return p.at(0) == '!' || p.at(0) == '+'
 }
 
-// word reads one word of a command: quoted, a variable, a bracket or bare text,
-// and their mixtures.
+// word reads one word of a command: quoted, a variable, in brackets, bare text, or a mixture.
 func (p *psReader) word() value {
 	out, any := text("", 0), false
 	for p.i < len(p.src) && p.m.budget.step() {
@@ -245,7 +244,7 @@ func (p *psReader) word() value {
 	return out
 }
 
-// quoted reads a string; l.i is at its quote.
+// quoted reads the string at the current quote.
 func (p *psReader) quoted() value {
 	quote := p.src[p.i]
 	p.skip(1)

@@ -67,7 +67,7 @@ func (p *psReader) commandWord() psWord {
 	return psWord{value: list(out, 0)}
 }
 
-// argumentWord evaluates a word with the members behind it.
+// argumentWord evaluates a word with the members after it.
 func (p *psReader) argumentWord() value {
 	if p.startsExpression() && p.at(0) != '-' && !lex.IsDigit(p.at(0)) {
 		v := p.primary()
@@ -79,7 +79,7 @@ func (p *psReader) argumentWord() value {
 	return p.word()
 }
 
-// run does what a command does: a row of the table, or a program.
+// run evaluates a command: a row of the table, or a program.
 func (p *psReader) run(name value, words []psWord, in value, piped bool) value {
 	switch {
 	case name.kind == objectValue && name.s == "scriptblock":
@@ -121,8 +121,8 @@ func (p *psReader) run(name value, words []psWord, in value, piped bool) value {
 	return result
 }
 
-// unixWords reports whether what a name of PowerShell is given is meant for the program of
-// that name, which is what it is outside of Windows: rm -rf is no Remove-Item.
+// unixWords reports whether the arguments of an alias are meant for the Unix program with that name,
+// which runs outside of Windows: rm -rf is no Remove-Item.
 func unixWords(name string, words []psWord) bool {
 	switch name {
 	case "rm", "rmdir", "mv", "cp":
@@ -142,8 +142,8 @@ func unixWords(name string, words []psWord) bool {
 	}
 }
 
-// psArguments sorts the words of a command: what the table's functions take by
-// position comes first.
+// psArguments sorts the words of a command, so that those which the table counts by position come
+// first.
 func psArguments(words []psWord, r row) (args []arg, bits effect.Bits, taint effect.Taint) {
 	for i := 0; i < len(words); i++ {
 		w := words[i]
@@ -189,8 +189,7 @@ func psSwitch(name string) bool {
 	return false
 }
 
-// psPosition is where a named parameter stands among the arguments that a row
-// counts, or -1.
+// psPosition returns the position of a named parameter among the arguments that a row counts, or -1.
 func psPosition(name, action string) int {
 	switch {
 	case psPrefix(name, "path", 2), name == "literalpath", name == "lp", name == "pspath", psPrefix(name, "uri", 1),
@@ -206,7 +205,7 @@ func psPosition(name, action string) int {
 	return -1
 }
 
-// program is a command that is no cmdlet: its words go back to the caller.
+// program yields a command that is no cmdlet.
 func (p *psReader) program(name value, words []psWord, in value, piped bool) {
 	argv, taint := []string{name.str()}, name.taint
 	for _, w := range words {
@@ -239,7 +238,7 @@ func isVerbNoun(s string) bool {
 		isPlainName(verb) && isPlainName(noun)
 }
 
-// psHarmless reports whether the verb of a cmdlet only looks, compares or prints.
+// psHarmless reports whether a cmdlet, by its verb, only reads, compares or prints.
 func psHarmless(name string) bool {
 	verb, _, _ := strings.Cut(strings.ToLower(name), "-")
 	switch verb {

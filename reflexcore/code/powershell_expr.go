@@ -6,7 +6,7 @@ import (
 	"approver.example/reflexcore/code/lex"
 )
 
-// primary evaluates a value and the members, elements and calls behind it.
+// primary evaluates a value and the members, elements and calls after it.
 func (p *psReader) primary() value {
 	m := p.m
 	if !m.budget.deeper() {
@@ -119,7 +119,7 @@ func (p *psReader) table() value {
 	return v
 }
 
-// operatorFirst evaluates -join (…) and -not $x.
+// operatorFirst evaluates prefix operators: -join (…) and -not $x.
 func (p *psReader) operatorFirst() value {
 	start := p.i
 	p.skip(1)
@@ -288,7 +288,7 @@ func (p *psReader) argument() value {
 	return p.pipeline()
 }
 
-// assignment evaluates $x = …, if it stands here.
+// assignment evaluates $x = …, if it is next.
 func (p *psReader) assignment() (value, bool) {
 	if p.at(0) != '$' || p.at(1) == '(' {
 		return value{}, false
@@ -324,7 +324,7 @@ func (p *psReader) assignment() (value, bool) {
 	return v, true
 }
 
-// expression evaluates an expression, with the assignment that may follow.
+// expression evaluates an expression, and an assignment that may follow.
 func (p *psReader) expression() value {
 	m := p.m
 	if !m.budget.deeper() {
@@ -391,7 +391,7 @@ func (p *psReader) listOf() value {
 	return list(out, 0)
 }
 
-// operator evaluates -join, -f, -replace, -split and their like.
+// operator evaluates -join, -f, -replace, -split and similar operators.
 func (p *psReader) operator(left value) value {
 	start := p.i
 	p.skip(1)

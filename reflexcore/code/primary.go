@@ -7,7 +7,7 @@ import (
 	"approver.example/reflexcore/effect"
 )
 
-// primary evaluates a literal, a name, or what stands in brackets.
+// primary evaluates a literal, a name, or an expression in brackets.
 func (m *machine) primary() value {
 	t := m.in.tok()
 	switch t.Kind {
@@ -64,7 +64,7 @@ func (m *machine) primary() value {
 	return unknown(0)
 }
 
-// regex evaluates the code in a pattern, (?{ code }), and in the replacement behind it.
+// regex evaluates code in a pattern, (?{ code }), and in its replacement.
 func (m *machine) regex(t *lex.Token) value {
 	if t.Evaluated {
 		if v := m.inside(t.More); t.Twice {
@@ -100,7 +100,7 @@ func (m *machine) group() value {
 	last := len(elements) - 1
 	if len(m.escapes.functions) == before+1 && m.escapes.lastAt >= 0 && last >= 0 &&
 		elements[last].kind == nameValue && (one || m.d.expressions.commaOperator) {
-		// It is the value of the brackets, which is looked at as any other.
+		// The value of the brackets is recorded like any other value.
 		m.escapes.functions = m.escapes.functions[:before]
 	}
 	switch {
@@ -112,8 +112,8 @@ func (m *machine) group() value {
 	return list(elements, 0)
 }
 
-// elements evaluates expressions between commas up to a closing bracket and past
-// it. A comprehension inside is expanded.
+// elements evaluates expressions between commas, up to and including a closing bracket. It expands a
+// comprehension.
 func (m *machine) elements(end string) []value {
 	m.in.paren++
 	m.keys = nil
@@ -202,8 +202,8 @@ func (m *machine) mapLiteral() value {
 	return v
 }
 
-// name evaluates a name: a variable, a keyword that begins a value, or a path of
-// names as long as it is written without a break.
+// name evaluates a name: a variable, a keyword that begins a value, or a path of names without a
+// break.
 func (m *machine) name(t *lex.Token) value {
 	if v, ok := m.special(t); ok {
 		return v

@@ -32,7 +32,7 @@ func (ps *programs) argv(words []string, taint effect.Taint, by string) {
 	ps.remoteShell(words[0], strings.Join(words, " "), by)
 }
 
-// process is subprocess.run and its like: a list of words, a line for the shell.
+// process evaluates subprocess.run and the like: a list of words, or a line for the shell.
 func (ps *programs) process(v value, args []arg, by string) {
 	shell, _ := named(args, "shell")
 	if program, ok := named(args, "executable"); ok && (program.kind != nameValue || program.s != "None") {
@@ -48,8 +48,8 @@ func (ps *programs) process(v value, args []arg, by string) {
 	}
 }
 
-// executable is the program that runs whatever the first word says. The words are judged
-// as they stand besides, for the program may be what they name.
+// executable handles an explicit program that runs instead of the first word. The words are also
+// judged as they are, because the program may be the one that they name.
 func (ps *programs) executable(program, v value, shell bool, by string) {
 	words, taint := v.words(), v.taint|program.taint
 	switch {
@@ -61,7 +61,7 @@ func (ps *programs) executable(program, v value, shell bool, by string) {
 	}
 }
 
-// spawn is a program and a list of its arguments, as in spawn("rm", ["-rf"]).
+// spawn evaluates a program and a list of its arguments, as in spawn("rm", ["-rf"]).
 func (ps *programs) spawn(r row, args []arg, by string) (line []string) {
 	vs := values(args)
 	if r.arg < 0 || r.arg >= len(vs) {
@@ -92,8 +92,8 @@ func (ps *programs) spawn(r row, args []arg, by string) (line []string) {
 	return words
 }
 
-// systemList is system and exec of Perl and Ruby: one argument is a line for the
-// shell, more are words.
+// systemList evaluates system and exec of Perl and Ruby: one argument is a line for the shell, more
+// are words.
 func (ps *programs) systemList(args []arg, from int, by string) string {
 	vs := values(args)
 	if len(args) > 1 && args[0].name == perlProgram { // runs, and is told the first word as its name
@@ -123,7 +123,7 @@ func (ps *programs) systemList(args []arg, from int, by string) string {
 	return strings.Join(words, " ")
 }
 
-// execv is the exec family: a path, then argv with its name in front.
+// execv evaluates the exec family: a path, then argv, which begins with the program's name.
 func (ps *programs) execv(r row, args []arg, by string) {
 	vs := values(args)
 	if r.arg < 0 || r.arg >= len(vs) {
@@ -149,7 +149,7 @@ func (ps *programs) execv(r row, args []arg, by string) {
 	ps.argv(words, taints(vs), by)
 }
 
-// ownShell is the option of Node that names the shell, which may be any program.
+// ownShell judges Node's option for the shell, which can be any program.
 func (ps *programs) ownShell(line value, args []arg, by string) {
 	shell, ok := named(args, "shell")
 	if !ok || !ps.d.library.shellOption || shell.kind != textValue || isShellLine(shell.str()) {
@@ -158,8 +158,8 @@ func (ps *programs) ownShell(line value, args []arg, by string) {
 	ps.argv([]string{shell.str(), "-c", line.str()}, shell.taint|line.taint, by)
 }
 
-// pipeline is Open3.pipeline: each argument is a command line or the words of a command,
-// and what one prints is the input of the next.
+// pipeline evaluates Open3.pipeline. Each argument is a command line or the words of a command, and
+// the output of one is the input of the next.
 func (ps *programs) pipeline(args []arg, by string) {
 	var parts []string
 	for _, v := range values(args) {
@@ -184,8 +184,8 @@ func (ps *programs) pipeline(args []arg, by string) {
 	ps.shell(text(strings.Join(parts, " | "), argTaint(args)), by)
 }
 
-// forked is child_process.fork(script, args): another node runs the script, unless an
-// option names a program.
+// forked evaluates child_process.fork(script, args): another node runs the script, unless an option
+// names another program.
 func (ps *programs) forked(args []arg, by string) {
 	words := []string{"node"}
 	if program, ok := named(args, "execPath"); ok {
@@ -202,7 +202,7 @@ func (ps *programs) forked(args []arg, by string) {
 	ps.argv(words, argTaint(args), by)
 }
 
-// cmdNested is cmd with /c or /k.
+// cmdNested evaluates cmd with /c or /k.
 func (ps *programs) cmdNested(args []arg, by string) {
 	vs := values(args)
 	for i, v := range vs {
@@ -222,8 +222,8 @@ func (ps *programs) opensOperand(v value) {
 	}
 }
 
-// remoteShell: a shell runs and a socket to another host is open, in whichever
-// order: what the host sends is what the shell does.
+// remoteShell reports a shell together with a socket to another host, in any order: the host can
+// control the shell.
 func (ps *programs) remoteShell(program, line, by string) {
 	switch {
 	case !isShellLine(line):

@@ -2,7 +2,7 @@ package code
 
 import "approver.example/reflexcore/effect"
 
-// A report hands what is found to the caller of Scan.
+// A report passes findings to the caller of Scan.
 type report struct {
 	budget *budget
 	cwd    *workdir
@@ -12,7 +12,7 @@ type report struct {
 	quiet  bool         // what is inserted has been told before
 }
 
-// found yields a finding as it is seen from the present folder.
+// found yields a finding, with its paths relative to where the code began.
 func (r *report) found(f Found) {
 	if r.budget.stopped {
 		return
@@ -24,7 +24,7 @@ func (r *report) found(f Found) {
 	r.budget.stopped = !r.yield(f)
 }
 
-// inserts tells what is put into the stream.
+// inserts reports text that is inserted into the stream.
 func (r *report) inserts(text string) {
 	if r.insert != nil && text != "" && !r.quiet {
 		r.insert(text)

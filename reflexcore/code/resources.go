@@ -7,7 +7,7 @@ import (
 	"approver.example/reflexcore/effect"
 )
 
-// The resources are the files and hosts that code reaches.
+// resources are the files and hosts that the code uses.
 type resources struct {
 	d        *dialect
 	out      *report
@@ -36,8 +36,7 @@ func (res *resources) connect(r row, args []arg, taint effect.Taint, by string) 
 	return res.network(r, first, args, taint, by)
 }
 
-// opened is a function that reads or writes depending on its mode, which follows
-// the path.
+// opened evaluates a function that reads or writes depending on its mode, which follows the path.
 func (res *resources) opened(r row, path value, args []arg, by string) value {
 	mode, ok := argument(args, r.arg+1)
 	if r.arg == argReceiver {
@@ -75,7 +74,7 @@ func (res *resources) opened(r row, path value, args []arg, by string) value {
 
 var fileOps = map[string]Op{"read": Read, "write": Write, "delete": Delete, "chmod": Permission}
 
-// files is a function on paths. A path with a scheme is the network.
+// files evaluates a function on paths. A path with a scheme is an address.
 func (res *resources) files(r row, path value, args []arg, taint effect.Taint, by string) (value, bool) {
 	if path.kind == listValue && path.keys == nil {
 		for _, p := range path.list {
@@ -133,8 +132,8 @@ func (res *resources) files(r row, path value, args []arg, taint effect.Taint, b
 	return unknown(result), r.action == "read"
 }
 
-// answers is a call of a client of a model: what it is given goes to the model's
-// host, and what comes back is what somebody else wrote.
+// answers evaluates a call of a model's client: the argument goes to the model's host, and the
+// result is somebody else's text.
 func (res *resources) answers(r row, args []arg, taint effect.Taint, by string) value {
 	carried := taint
 	for i := range args {
@@ -145,7 +144,7 @@ func (res *resources) answers(r row, args []arg, taint effect.Taint, by string) 
 	return res.network(row{action: "netin", result: "answer"}, text(r.param, 0), nil, carried, by)
 }
 
-// content is what is written to a file that is open.
+// content judges what is written to an open file.
 func (res *resources) content(callee value, args []arg, by string) {
 	if callee.of == nil || callee.of.from == "" {
 		return
@@ -172,8 +171,8 @@ func isURL(s string) bool {
 	return false
 }
 
-// network is a function that talks to a host. What is tainted by secrets or files
-// goes out, whatever the function is for.
+// network evaluates a function that uses a host. Data that is tainted by secrets or files is sent,
+// whatever the function is for.
 func (res *resources) network(r row, target value, args []arg, taint effect.Taint, by string) value {
 	if line, ok := strings.CutPrefix(target.str(), "|"); ok && res.d.library.pipeReads { // URI.open("|ls")
 		res.programs.shell(text(line, target.taint), by)
@@ -221,7 +220,7 @@ func isPort(s string) bool {
 	return err == nil && n > 0 && n < 65536
 }
 
-// address is a URL, or host:port of a pair or of options.
+// address returns a URL, or host:port of a pair or of options.
 func address(v value) string {
 	switch {
 	case v.keys != nil:
@@ -279,13 +278,13 @@ func (res *resources) newObject(r row, args []arg, taint effect.Taint, by string
 	return v
 }
 
-// netTypes are the types of New-Object that have rows of their own.
+// netTypes are the types of New-Object that have rows.
 var netTypes = map[string]string{
 	"net.webclient": "webclient", "net.http.httpclient": "httpclient", "msxml2.xmlhttp": "xmlhttp",
 	"wscript.shell": "wscript", "shell.application": "shellapplication",
 }
 
-// isStdinPath reports whether a path or number stands for the standard input.
+// isStdinPath reports whether a path or number means the standard input.
 func isStdinPath(v value) bool {
 	if v.kind == numberValue {
 		return v.n == 0
@@ -297,8 +296,7 @@ func isStdinPath(v value) bool {
 	return false
 }
 
-// deepens reports whether a path is one of all that lie below a folder, where
-// nothing chooses among them.
+// deepens reports whether a path can be anything below a folder, and nothing filters it.
 func (res *resources) deepens(path string) bool {
 	for _, root := range res.walked {
 		if rest, ok := strings.CutPrefix(path, root+"/"); ok &&
@@ -309,9 +307,8 @@ func (res *resources) deepens(path string) bool {
 	return false
 }
 
-// entries is what lies in a folder, as os.walk, glob and their like give it: a list
-// whose one element stands for all. With param tree they are those of all folders
-// below it as well.
+// entries returns the content of a folder, as os.walk, glob and the like do: a list with one element
+// that means all. With the parameter tree it includes all folders below.
 func (res *resources) entries(r row, folder value, args []arg, by string) value {
 	res.files(row{action: "read"}, folder, args, 0, by)
 	root := strings.TrimSuffix(folder.str(), "/")
@@ -335,8 +332,8 @@ func (res *resources) entries(r row, folder value, args []arg, by string) value 
 	return value{kind: listValue, list: []value{one}, s: "entries", taint: effect.File}
 }
 
-// rowsGone is a method of a mapper of objects to tables that deletes rows: all of
-// them, unless an argument says which.
+// rowsGone evaluates a method of an object-relational mapper that deletes rows: all of them, unless
+// an argument selects some.
 func (res *resources) rowsGone(args []arg, by string) {
 	f := Found{Op: RemoteDelete, Text: "rows of a table", Bits: effect.Bulk, By: by}
 	if first, ok := argument(args, 0); ok {
@@ -350,8 +347,8 @@ func (res *resources) rowsGone(args []arg, by string) {
 	res.out.found(f)
 }
 
-// emptied is destroy and truncate of such a mapper, which other objects have too:
-// it is meant where its options are those of a query.
+// emptied evaluates destroy and truncate of such a mapper. Other objects have these methods, too, so
+// the options must be those of a query.
 func (res *resources) emptied(args []arg, by string) {
 	first, ok := argument(args, 0)
 	if !ok {

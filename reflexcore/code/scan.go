@@ -6,9 +6,8 @@ import (
 	"approver.example/reflexcore/effect"
 )
 
-// Scan says what src, code in lang, would do: one Found after the other, in no
-// promised order, until yield returns false. A language that it does not know, and
-// a source over the limits, are one Found that is opaque.
+// Scan yields what src, code in lang, would do, one Found at a time in no particular order, until
+// yield returns false. An unknown language, or a source over the limits, yields one opaque Found.
 func Scan(lang, src string, lim Limits, yield func(Found) bool) {
 	lim.defaults()
 	name := Language(lang)
@@ -59,7 +58,7 @@ func newMachine(lang string, lim *Limits, yield func(Found) bool) *machine {
 	return m
 }
 
-// script scans a language of the shared machinery.
+// script evaluates a language of the machine.
 func (m *machine) script(src string) {
 	m.scope.preset(m.lim.Vars)
 	if m.d.library.notebooks && strings.ContainsAny(src, "!%") {
@@ -85,7 +84,7 @@ func (m *machine) script(src string) {
 	m.programs.flushPipes()
 }
 
-// judgeEscaped judges the calls that are not resolved as calls of what escaped.
+// judgeEscaped judges unresolved calls as calls of the escaped functions.
 func (m *machine) judgeEscaped() {
 	if len(m.escapes.functions) == 0 {
 		return

@@ -57,14 +57,14 @@ func (s *scope) local(name string, v value) {
 	}
 }
 
-// preset binds those that are set from outside.
+// preset binds variables that are set from outside.
 func (s *scope) preset(vars map[string]string) {
 	for name, v := range vars {
 		s.bind(name, text(v, 0))
 	}
 }
 
-// spoil takes the value from a list that is changed, and from every name that has it too.
+// spoil removes the value of a list that is changed, from every name that has it.
 func (s *scope) spoil(base string) {
 	old, ok := s.get(base)
 	if !ok || old.kind != listValue {
@@ -77,8 +77,8 @@ func (s *scope) spoil(base string) {
 	}
 }
 
-// findJoined looks for names that are set more than once, and at least once in a
-// branch, a loop or a function.
+// findJoined finds names that are set more than once, at least once in a branch, a loop or a
+// function.
 func (s *scope) findJoined(toks []lex.Token, d *dialect) {
 	type seen struct {
 		name   string
@@ -134,7 +134,7 @@ func (s *scope) findJoined(toks []lex.Token, d *dialect) {
 	}
 }
 
-// same reports whether two values are one list.
+// same reports whether two values are the same list.
 func same(a, b value) bool {
 	if a.kind != listValue || b.kind != listValue || len(a.list) == 0 || len(b.list) == 0 {
 		return a.kind == b.kind && len(a.list) == len(b.list)
@@ -142,8 +142,8 @@ func same(a, b value) bool {
 	return &a.list[0] == &b.list[0]
 }
 
-// set gives a variable its value, and reports whether it is followed: one that is set in a
-// branch or loop as well as elsewhere has no known value, only where its values came from.
+// set binds a variable, and reports whether it is followed. One that findJoined found has no known
+// value, only the taints of its values.
 func (s *scope) set(name string, v value) (followed bool) {
 	joined := v.fn == nil && (s.joinAll || slices.Contains(s.joined, name))
 	if joined {
@@ -154,7 +154,7 @@ func (s *scope) set(name string, v value) (followed bool) {
 	return !joined
 }
 
-// bindAll binds every function of the table that lies directly in a module.
+// bindAll binds every function in the table that is directly in a module.
 func (s *scope) bindAll(api *table, module string) {
 	for path := range api.rows {
 		if name, ok := strings.CutPrefix(path, module+"."); ok && !strings.Contains(name, ".") {

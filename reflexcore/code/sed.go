@@ -8,8 +8,8 @@ import (
 	"approver.example/reflexcore/effect"
 )
 
-// A sedScript is read command by command: addresses, a letter, what belongs to
-// it. Only e, s///e and the letters with a file do anything outside the stream.
+// A sedScript is read command by command: addresses, a letter, and the rest that belongs to it. Only
+// e, s///e and the letters with a file have effects outside of the stream.
 type sedScript struct {
 	budget   *budget
 	out      *report
@@ -40,7 +40,7 @@ func (s *sedScript) skip(chars string) {
 	}
 }
 
-// line takes the rest of the line.
+// line reads the rest of the line.
 func (s *sedScript) line() string {
 	start := s.i
 	for s.i < len(s.src) && s.src[s.i] != '\n' {
@@ -49,7 +49,7 @@ func (s *sedScript) line() string {
 	return s.src[start:s.i]
 }
 
-// delimited takes what lies before the next delimiter, over escapes and classes.
+// delimited reads up to the next delimiter, over escapes and bracket expressions.
 func (s *sedScript) delimited(delim byte, pattern bool) string {
 	start := s.i
 	for s.i < len(s.src) && s.src[s.i] != delim {
@@ -67,7 +67,7 @@ func (s *sedScript) delimited(delim byte, pattern bool) string {
 	return text
 }
 
-// class goes to the end of a bracket expression, if it has one.
+// class skips a bracket expression, if it is next.
 func (s *sedScript) class() {
 	j := s.i + 1
 	if lex.ByteAt(s.src, j) == '^' {
@@ -154,7 +154,7 @@ func (s *sedScript) command() {
 	}
 }
 
-// stream is e without a command: what the stream has is one.
+// stream evaluates e without a command, which runs the stream as one.
 func (s *sedScript) stream() {
 	lines := s.inputs.inputLines()
 	if lines == nil || s.changed {
@@ -199,8 +199,7 @@ func (s *sedScript) substitute() {
 	}
 }
 
-// replaced is what stands in the stream after a substitution, as far as it is
-// known.
+// replaced returns the stream after a substitution, as far as it is known.
 func replaced(pattern, replacement string) string {
 	text := plainText(replacement)
 	switch strings.Trim(pattern, "^$") {
@@ -210,8 +209,8 @@ func replaced(pattern, replacement string) string {
 	return glue(glue(effect.Unknown, text), effect.Unknown)
 }
 
-// plainText is what a replacement stands for, with effect.Unknown for what it takes
-// from the text that it replaces.
+// plainText returns the text of a replacement, with effect.Unknown for what it takes from the
+// replaced text.
 func plainText(replacement string) string {
 	var b strings.Builder
 	for i := 0; i < len(replacement); i++ {

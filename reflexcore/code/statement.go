@@ -7,7 +7,7 @@ import (
 	"approver.example/reflexcore/code/lex"
 )
 
-// statement evaluates the next statement, or skips one token that begins none.
+// statement evaluates the next statement, or skips a token that begins none.
 func (m *machine) statement() {
 	t := m.in.tok()
 	if len(m.cwd.visits) > 0 {
@@ -41,7 +41,7 @@ func (m *machine) statement() {
 	m.assignment()
 }
 
-// assignment evaluates a, b = c, d; what is no assignment is an expression.
+// assignment evaluates a, b = c, d. Without an assignment it is an expression.
 func (m *machine) assignment() {
 	first := m.in.tok()
 	targets := 0
@@ -98,8 +98,8 @@ func (m *machine) valueList() value {
 	return list(out, 0)
 }
 
-// keyword evaluates a statement that a keyword begins. It is false if the token
-// begins an expression.
+// keyword evaluates a statement that begins with a keyword. It returns false if the token begins an
+// expression.
 func (m *machine) keyword(t *lex.Token) bool {
 	if m.declares(t) || m.controls(t) {
 		return true
@@ -114,10 +114,10 @@ func (m *machine) keyword(t *lex.Token) bool {
 	return false
 }
 
-// runsAFile are words that some language has for a file that runs as a part of the script.
+// runsAFile are keywords for files that run as a part of the script, in any language.
 var runsAFile = []string{"include", "include_once", "require_once", "require", "do", "load"}
 
-// declares evaluates what declares a name: an import, a function, a class, a variable.
+// declares evaluates a declaration: an import, a function, a class, a variable.
 func (m *machine) declares(t *lex.Token) bool {
 	switch t.Text {
 	case "import", "from":
@@ -171,7 +171,7 @@ func (m *machine) declares(t *lex.Token) bool {
 	return false
 }
 
-// controls evaluates the head of a loop or block, or what leaves one.
+// controls evaluates the head of a loop or block, or a jump out of one.
 func (m *machine) controls(t *lex.Token) bool {
 	switch next := m.in.ahead(1); t.Text {
 	case "for", "foreach":
@@ -223,7 +223,7 @@ func (m *machine) controls(t *lex.Token) bool {
 	return false
 }
 
-// returns evaluates what a function returns, which may be either of several values.
+// returns evaluates a return statement. A function may return any of several values.
 func (m *machine) returns() {
 	m.in.i++
 	if m.in.ends() || m.in.is(";") || m.in.is("}") {
@@ -236,8 +236,7 @@ func (m *machine) returns() {
 	m.result = &v
 }
 
-// declaration reads what const, let, my and local declare: names, patterns and
-// their values.
+// declaration reads the names, patterns and values after const, let, my and local.
 func (m *machine) declaration() {
 	t := m.in.tok()
 	switch {
@@ -318,7 +317,7 @@ func (m *machine) destructure(open string) {
 	}
 }
 
-// source evaluates a text of code among the variables that there are.
+// source evaluates code with the current variables.
 func (m *machine) source(src string) {
 	defer m.in.enter(src)()
 	if !m.budget.deeper() {
@@ -340,8 +339,8 @@ func (m *machine) run() {
 	}
 }
 
-// evaluate evaluates another source among the variables that there are. Its value
-// is that of its first expression, if it is one expression.
+// evaluate evaluates another source with the current variables. If it is a single expression, it
+// returns its value.
 func (m *machine) evaluate(src string, paren int) value {
 	if strings.TrimSpace(src) == "" || !m.budget.deeper() {
 		return unknown(0)
@@ -379,5 +378,5 @@ func (m *machine) evaluate(src string, paren int) value {
 	return v
 }
 
-// inside evaluates an expression that stands inside a string.
+// inside evaluates an expression inside a string.
 func (m *machine) inside(src string) value { return m.evaluate(src, 1) }

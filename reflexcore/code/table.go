@@ -8,7 +8,7 @@ import (
 	"approver.example/reflexcore/effect"
 )
 
-// A table is what the functions of one language do.
+// A table says what the functions of one language do.
 type table struct {
 	d       *dialect
 	rows    map[string][]entry
@@ -21,7 +21,7 @@ func (t *table) find(path string) []entry {
 	return t.rows[path]
 }
 
-// module finds the rows for whatever else a module has.
+// module returns the rows for the rest of a module.
 func (t *table) module(path string) []entry {
 	if first, _, dotted := strings.Cut(path, "."); dotted {
 		return t.rows[first+".**"]
@@ -29,7 +29,7 @@ func (t *table) module(path string) []entry {
 	return nil
 }
 
-// method finds the rows of a method by its name alone.
+// method returns the rows of a method by its name alone.
 func (t *table) method(path string) []entry {
 	dot := strings.LastIndexByte(path, '.')
 	if dot < 0 {
@@ -42,8 +42,8 @@ func (t *table) method(path string) []entry {
 	return t.methods[path[dot+1:]]
 }
 
-// executes reports whether a name is that of a function that runs something, in a language
-// in which a function is a value by its name alone.
+// executes reports whether a name is that of a function that runs something, in a language where a
+// bare name is the function as a value.
 func (t *table) executes(path string) bool {
 	last := path[strings.LastIndexByte(path, '.')+1:]
 	if strings.EqualFold(last, "argv") || last == "args" || last == "arg" {
@@ -73,7 +73,7 @@ func (t *table) runs(path string) bool {
 	})
 }
 
-// runnerOf is one function that runs something of a module that has such.
+// runnerOf returns one function of a module that runs something.
 func (t *table) runnerOf(module string) string {
 	path := t.d.library.runners[module]
 	if path == "" || !t.executes(path) {
@@ -93,7 +93,7 @@ func (t *table) isRunner(v value) bool {
 	return false
 }
 
-// canonical removes what only says where a name is looked up.
+// canonical removes prefixes that only say where a name is looked up.
 func (t *table) canonical(s string) string {
 	for strings.HasSuffix(s, ".__call__") {
 		s = strings.TrimSuffix(s, ".__call__")
@@ -106,7 +106,7 @@ func (t *table) canonical(s string) string {
 	return s
 }
 
-// rowsOf are the rows of the table for what a call calls.
+// rowsOf returns the rows for the function that a call calls.
 func (t *table) rowsOf(callee value) []entry {
 	rows := t.find(callee.s)
 	if rows == nil && callee.s != "" {
@@ -121,14 +121,15 @@ func (t *table) rowsOf(callee value) []entry {
 	return rows
 }
 
-// takesCallable reports whether a function of PHP calls what one of its texts names.
+// takesCallable reports whether a function of PHP calls the function that one of its text arguments
+// names.
 func (t *table) takesCallable(callee value) bool {
 	rows := t.rowsOf(callee)
 	return len(rows) > 0 && rows[0].action == "callback"
 }
 
-// callsItself reports whether a method is called although neither brackets nor
-// arguments follow, as in Ruby and Perl.
+// callsItself reports whether a method is called even without brackets and arguments, as in Ruby and
+// Perl.
 func (t *table) callsItself(v value) bool {
 	if !t.d.calls.self || v.kind != nameValue || v.fn != nil {
 		return false
@@ -182,8 +183,7 @@ const (
 	argNone     = -2
 )
 
-// dangerous reports whether a function is one that nobody should reach through a
-// name that is not known.
+// dangerous reports whether a function must not be reached through an unknown name.
 func (r row) dangerous() bool {
 	switch r.action {
 	case "shell", "process", "argv", "list", "execv", "execl", "code", "delete", "kill", "opaque", "run":

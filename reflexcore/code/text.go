@@ -11,7 +11,7 @@ import (
 	"approver.example/reflexcore/effect"
 )
 
-// decoderOf names the decoder for an encoding's name, or "".
+// decoderOf returns the decoder for an encoding, or "".
 func decoderOf(name string) string {
 	switch strings.ToLower(strings.ReplaceAll(strings.ReplaceAll(name, "-", ""), "_", "")) {
 	case "base64", "base64codec", "base64url":
@@ -36,7 +36,7 @@ func decoderOf(name string) string {
 	return ""
 }
 
-// charsOf is the text of characters given by number or as texts.
+// charsOf returns the text of characters given as numbers or texts.
 func charsOf(vs []value, taint effect.Taint) value {
 	var b strings.Builder
 	numbers := 0
@@ -118,7 +118,7 @@ func split(v, sep value, taint effect.Taint) value {
 	return list(out, taint)
 }
 
-// sprintf fills in %s and %d; every other verb gives what is not known.
+// sprintf expands %s and %d. Other verbs give an unknown part.
 func sprintf(format value, args []value) value {
 	t := format.taint | taints(args)
 	if !format.known() {
@@ -169,7 +169,7 @@ func sprintf(format value, args []value) value {
 	return text(b.String(), t)
 }
 
-// formatBraces fills in "{} {0} {name}".
+// formatBraces expands "{} {0} {name}".
 func formatBraces(format value, args []arg) value {
 	t := format.taint | argTaint(args)
 	if !format.known() {
@@ -217,8 +217,8 @@ func formatBraces(format value, args []arg) value {
 	return text(b.String(), t)
 }
 
-// substring is slice(from, to) of JavaScript, substr(s, from, length) of the
-// others; base is where the arguments begin.
+// substring evaluates slice(from, to) of JavaScript, and substr(s, from, length) of the others; arg
+// is where the arguments begin.
 func substring(d *dialect, v value, args []value, arg int, taint effect.Taint) value {
 	if arg != argReceiver && len(args) > 0 {
 		args = args[1:]
@@ -247,8 +247,8 @@ func substring(d *dialect, v value, args []value, arg int, taint effect.Taint) v
 	return slice(v, from, to, 1)
 }
 
-// applyDecoder runs a decoder on a value. Bytes that cannot stand in a text stay
-// in an unknown value, for the next decoder.
+// applyDecoder runs a decoder on a value. Bytes that cannot be part of a text are kept in an unknown
+// value, for the next decoder.
 func applyDecoder(name string, v value) value {
 	t := v.taint | effect.Decoded
 	in := v.s

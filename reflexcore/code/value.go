@@ -20,7 +20,7 @@ const (
 	objectValue            // s is the path of its type, from the text that it was made of
 )
 
-// A value is what is known of the result of an expression.
+// A value is what is known about the result of an expression.
 type value struct {
 	kind  valueKind
 	s     string
@@ -33,7 +33,7 @@ type value struct {
 	taint effect.Taint
 }
 
-// A function is a body of code that is evaluated where it is called.
+// A function is a body of code that is evaluated at each call.
 type function struct {
 	params []param
 	src    string
@@ -71,7 +71,7 @@ func taints(vs []value) (t effect.Taint) {
 	return t
 }
 
-// str is the value as a text, with effect.Unknown for what is not known.
+// str returns the value as a text, with effect.Unknown for each unknown part.
 func (v value) str() string {
 	switch v.kind {
 	case textValue:
@@ -87,12 +87,12 @@ func (v value) str() string {
 	return effect.Unknown
 }
 
-// known reports whether a value is a text or a number of which all is known.
+// known reports whether a value is a fully known text or number.
 func (v value) known() bool {
 	return v.kind == numberValue || v.kind == textValue && effect.IsKnown(v.s)
 }
 
-// words are the texts of a list, or the one text.
+// words returns the texts of a list, or the one text.
 func (v value) words() []string {
 	if v.kind != listValue {
 		return []string{v.str()}
@@ -114,7 +114,7 @@ func (v value) key(names ...string) (value, bool) {
 	return value{}, false
 }
 
-// truthy reports whether a value is known to count as true.
+// truthy reports whether a value is known to be true.
 func (v value) truthy() bool {
 	switch v.kind {
 	case textValue:
@@ -130,7 +130,7 @@ func (v value) truthy() bool {
 	}
 }
 
-// join is what is known if it may be either of two values.
+// join returns a value that may be either of two.
 func join(a, b value) value {
 	t := a.taint | b.taint
 	if a.kind == b.kind && a.s == b.s && a.n == b.n && a.of == nil && b.of == nil && a.kind != listValue &&
@@ -141,7 +141,7 @@ func join(a, b value) value {
 	return unknown(t)
 }
 
-// add is + on texts, numbers and lists, and the concatenation operators.
+// add evaluates + on texts, numbers and lists, and the concatenation operators.
 func add(a, b value, concat bool) value {
 	t := a.taint | b.taint
 	switch {
@@ -158,7 +158,7 @@ func add(a, b value, concat bool) value {
 	return text(glue(a.str(), b.str()), t)
 }
 
-// glue joins two texts; two unknown parts beside each other are one.
+// glue joins two texts. Two adjacent unknown parts become one.
 func glue(a, b string) string {
 	if strings.HasSuffix(a, effect.Unknown) && strings.HasPrefix(b, effect.Unknown) {
 		b = b[1:]
@@ -166,7 +166,7 @@ func glue(a, b string) string {
 	return a + b
 }
 
-// at is an element of a list or a character of a text.
+// at returns an element of a list or a character of a text.
 func at(v value, i int64) value {
 	size := int64(len(v.list))
 	if v.kind == textValue {
@@ -187,7 +187,7 @@ func at(v value, i int64) value {
 	return v.list[i]
 }
 
-// slice is v[from:to:step]; absent bounds are nil.
+// slice evaluates v[from:to:step]; missing bounds are nil.
 func slice(v value, from, to *int64, step int64) value {
 	var chars []value
 	switch {
@@ -245,7 +245,7 @@ func concat(vs []value, sep string) string {
 	return b.String()
 }
 
-// items are the elements of a list or the characters of a known text.
+// items returns the elements of a list or the characters of a known text.
 func (v value) items() ([]value, bool) {
 	switch {
 	case v.kind == listValue:
@@ -260,7 +260,7 @@ func (v value) items() ([]value, bool) {
 	return nil, false
 }
 
-// number reads an integer literal of any of the languages.
+// number reads an integer literal of any language.
 func number(s string) value {
 	s = strings.TrimRight(strings.ReplaceAll(s, "_", ""), "nLlj")
 	n, err := strconv.ParseInt(s, 0, 64)
@@ -272,8 +272,7 @@ func number(s string) value {
 	return value{kind: numberValue, n: n}
 }
 
-// A param is a parameter of a function: a name, or a pattern that takes apart what the
-// function is given.
+// A param is a parameter of a function: a name, or a pattern that takes the argument apart.
 type param struct {
 	rest  bool // it gets all arguments from its place on
 	name  string
@@ -281,8 +280,8 @@ type param struct {
 	other *value // the function that runs something which it is where the call gives nothing
 }
 
-// A patternPart is a name that a pattern binds, and what of the argument it is bound to: a
-// member, or the element at an index. With neither it may be anything of the argument.
+// A patternPart is a name in a pattern, and the part of the argument that it is bound to: a member,
+// or the element at an index. Without either it may be any part.
 type patternPart struct {
 	name, member string
 	index        int
@@ -290,7 +289,7 @@ type patternPart struct {
 
 const anyPart = -1
 
-// isNothing reports whether a value is the one that stands for none.
+// isNothing reports whether a value is null, None and the like.
 func isNothing(v value) bool {
 	if v.kind != nameValue {
 		return false
@@ -302,7 +301,7 @@ func isNothing(v value) bool {
 	return false
 }
 
-// mentions reports whether a name stands in the body of a function.
+// mentions reports whether a name occurs in the body of a function.
 func (f *function) mentions(name string) bool {
 	for j := f.start; j < len(f.toks); j++ {
 		if t := &f.toks[j]; t.IsName(name) {
@@ -312,12 +311,12 @@ func (f *function) mentions(name string) bool {
 	return false
 }
 
-// takesRest reports whether a parameter of a function gets all arguments from its place on.
+// takesRest reports whether a parameter takes all arguments from its position on.
 func (f *function) takesRest() bool {
 	return slices.ContainsFunc(f.params, func(p param) bool { return p.rest })
 }
 
-// declares reports whether a function declares a name of its own.
+// declares reports whether a function declares a variable of its own with the name.
 func (f *function) declares(d *dialect, name string) bool {
 	if slices.ContainsFunc(f.params, func(p param) bool {
 		return p.name == name || slices.ContainsFunc(p.parts, func(q patternPart) bool { return q.name == name })
@@ -342,7 +341,7 @@ func (f *function) declares(d *dialect, name string) bool {
 	return false
 }
 
-// processName is what an object that stands for a process remembers: its command.
+// processName returns the command of the process that an object represents.
 func processName(v value) string {
 	if v.kind == listValue && v.keys == nil {
 		return strings.Join(v.words(), " ")

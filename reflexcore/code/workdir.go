@@ -8,7 +8,7 @@ import (
 	"approver.example/reflexcore/effect"
 )
 
-// A visit is a folder to go back to where the block ends for which the code left it.
+// A visit is a folder that the code returns to at the end of a block.
 type visit struct {
 	dir string
 	src string // the block is in this source
@@ -16,7 +16,7 @@ type visit struct {
 	col int32  // without end: the first line that begins no further right than this
 }
 
-// A workdir is the folder that the code went to.
+// A workdir is the current folder of the code.
 type workdir struct {
 	in     *cursor
 	d      *dialect
@@ -25,8 +25,7 @@ type workdir struct {
 	visits []visit // the folders to go back to, where blocks end
 }
 
-// chdir is a function that changes the folder, for good or, with a block behind it or
-// the param block, up to the block's end.
+// chdir evaluates a function that changes the folder: for good, or until the end of its block.
 func (w *workdir) chdir(r row, args []arg) value {
 	before := w.dir
 	to, ok := argument(args, max(0, r.arg))
@@ -51,7 +50,7 @@ func (w *workdir) chdir(r row, args []arg) value {
 	return unknown(0)
 }
 
-// goTo enters a folder. One of which nothing is known is effect.Unknown.
+// goTo enters a folder. An unknown one is effect.Unknown.
 func (w *workdir) goTo(to value) {
 	p := to.str()
 	if p == "" {
@@ -62,7 +61,7 @@ func (w *workdir) goTo(to value) {
 	}
 }
 
-// below is a path as it is seen from the folder in which the code began.
+// below returns a path relative to the folder in which the code began.
 func (w *workdir) below(p string) string {
 	switch {
 	case w.dir == "", p == "", p[0] == '/', p[0] == '~', p[0] == '\\', strings.HasPrefix(p, effect.Unknown),
@@ -74,7 +73,7 @@ func (w *workdir) below(p string) string {
 	return path.Join(w.dir, p)
 }
 
-// folder is the present folder.
+// folder returns the current folder.
 func (w *workdir) folder(taint effect.Taint) value {
 	p := w.dir
 	if p == "" || p[0] != '/' && p[0] != '~' && !strings.HasPrefix(p, effect.Unknown) {
@@ -86,7 +85,7 @@ func (w *workdir) folder(taint effect.Taint) value {
 	return text(p, taint)
 }
 
-// leaveBlocks goes back to the folders that blocks left which end before t.
+// leaveBlocks returns from the folders of blocks that end before t.
 func (w *workdir) leaveBlocks(t *lex.Token) {
 	for n := len(w.visits) - 1; n >= 0; n-- {
 		v := w.visits[n]
@@ -98,7 +97,7 @@ func (w *workdir) leaveBlocks(t *lex.Token) {
 	}
 }
 
-// elsewhere enters the folder that is named for a command, and returns how to leave it.
+// elsewhere enters the folder in which a command runs, and returns a function to leave it.
 func (w *workdir) elsewhere(args []arg) func() {
 	before := w.dir
 	if to, ok := named(args, "cwd", "chdir", "workdir"); ok && !isNothing(to) {
@@ -107,7 +106,7 @@ func (w *workdir) elsewhere(args []arg) func() {
 	return func() { w.dir = before }
 }
 
-// placed says of a finding what the present folder means for it.
+// placed makes a finding relative to the folder in which the code began.
 func (w *workdir) placed(f *Found) {
 	switch f.Op {
 	case Shell, Argv, Code:

@@ -6,7 +6,7 @@ import (
 	"approver.example/reflexcore/decode"
 )
 
-// A lexer cuts source into tokens.
+// A lexer splits source into tokens.
 type lexer struct {
 	d         *Syntax
 	src       string
@@ -18,9 +18,8 @@ type lexer struct {
 	most      int
 }
 
-// Tokens appends the tokens of src to toks, at most most of them; ok is false if
-// there are more. Whatever it meets, it goes on: what is no token of the language
-// is an operator of one byte.
+// Tokens appends the tokens of src to toks, up to most of them; ok is false if there are more. It
+// never fails: a byte that begins no token is an operator.
 func Tokens(d *Syntax, src string, toks []Token, most int) (_ []Token, ok bool) {
 	l := lexer{d: d, src: src, nl: true, sp: true, toks: toks, most: len(toks) + most}
 	if d.Comments.OpenTag && strings.Contains(src, "<?") {
@@ -97,7 +96,7 @@ func (l *lexer) blank() {
 	}
 }
 
-// hashIsName: $#array in Perl.
+// hashIsName reports whether a # belongs to a name: $#array in Perl.
 func (l *lexer) hashIsName() bool {
 	return l.d.Names.LastIndex && l.i > 0 && l.src[l.i-1] == '$'
 }
@@ -143,7 +142,7 @@ func (l *lexer) emit(kind Kind, start int, text string) *Token {
 	return &l.toks[len(l.toks)-1]
 }
 
-// token reads one token. There is at least one byte.
+// token reads one token. At least one byte is left.
 func (l *lexer) token() {
 	c, start := l.src[l.i], l.i
 	switch {
@@ -201,9 +200,8 @@ func (l *lexer) afterValue() bool {
 	}
 }
 
-// startsValue reports whether a / or % here begins a literal rather than being an
-// operator. In languages whose calls need no parentheses, a space before it and
-// none after it is what tells.
+// startsValue reports whether a / or % begins a literal rather than being an operator. In languages
+// whose calls need no brackets, a space before it and none after it mean a literal.
 func (l *lexer) startsValue() bool {
 	if !l.afterValue() {
 		return true
@@ -216,8 +214,7 @@ func (l *lexer) startsValue() bool {
 		l.src[l.i+1] > ' ' && l.src[l.i+1] != '='
 }
 
-// name reads a name, and what a name can begin: a string with a prefix, a quoting
-// operator.
+// name reads a name, or what begins like one: a string with a prefix, a quoting operator.
 func (l *lexer) name() {
 	start := l.i
 	for l.i < len(l.src) && (IsWord(l.src[l.i]) || l.src[l.i] == '$' && l.d.Names.Dollar) {
@@ -255,7 +252,7 @@ func (l *lexer) name() {
 	l.emit(Name, start, text)
 }
 
-// sigil reads $x, @x, %x, &x and their like.
+// sigil reads $x, @x, %x, &x and similar names.
 func (l *lexer) sigil() bool {
 	start, i := l.i, l.i+1
 	c := l.src[start]
@@ -305,8 +302,8 @@ func (l *lexer) afterArrow() bool {
 		l.i < len(l.src) && l.src[l.i] == '}')
 }
 
-// operators of more than one byte, longest first. All languages share them: one
-// that a language does not have does not occur in it.
+// operators are those of more than one byte, longest first. All languages share them, because an
+// operator of another language does not occur.
 var operators = [...]string{
 	"**=", "||=", "&&=", "??=", "===", "!==", "<=>", "...", "<<=", ">>=", "//=", "?->", ">>>",
 	"=>", "->", "::", "==", "!=", "<=", ">=", "&&", "||", "??", "?.", "+=", "-=", "*=", "/=", ".=", "%=", "|=", "&=",

@@ -62,8 +62,8 @@ func (l *lexer) quoted(start int, quote byte, how Quoting) {
 	l.emit(String, start, body).How = how
 }
 
-// until reads to the closing delimiter and past it, over escapes, pairs of
-// delimiters and ${…} in templates; it returns what lies before it.
+// until reads up to and including the closing delimiter, over escapes, nested delimiters and ${…} in
+// templates. It returns the text before it.
 func (l *lexer) until(open, end byte) string {
 	start, depth := l.i, 0
 	for l.i < len(l.src) {
@@ -97,8 +97,8 @@ func (l *lexer) until(open, end byte) string {
 	return l.src[min(start, len(l.src)):]
 }
 
-// Closing returns the place behind the bracket that closes the one before i, over
-// strings and brackets.
+// Closing returns the position after the bracket that closes the one before i, over strings and
+// brackets.
 func Closing(src string, i int, open byte) int {
 	end := byte('}')
 	if open == '(' {
@@ -135,7 +135,7 @@ func (l *lexer) flags() string {
 	return l.src[start:l.i]
 }
 
-// Closer is the byte that closes what open opens.
+// Closer returns the bracket that closes open.
 func Closer(open byte) byte {
 	switch open {
 	case '(':
@@ -256,8 +256,7 @@ func (l *lexer) symbol() bool {
 	return false
 }
 
-// opensHeredoc reads <<EOF, <<~'EOF', <<<EOT as a string whose body comes when
-// the line has ended.
+// opensHeredoc reads <<EOF, <<~'EOF' and <<<EOT as a string whose body begins on the next line.
 func (l *lexer) opensHeredoc() bool {
 	rest, start := l.src[l.i:], l.i
 	skip := "<<"
@@ -304,7 +303,7 @@ func (l *lexer) opensHeredoc() bool {
 	return true
 }
 
-// heredoc gives a token its body: the lines up to its tag.
+// heredoc reads the body of a token: the lines up to its tag.
 func (l *lexer) heredoc(at int) {
 	tag, from := l.toks[at].Text, l.i
 	for l.i < len(l.src) {

@@ -7,7 +7,7 @@ import (
 	"approver.example/reflexcore/decode"
 )
 
-// A Syntax is how a language is written. What no field names is the same in all languages.
+// A Syntax says how a language is written. What has no field is the same in all languages.
 type Syntax struct {
 	Keywords   []string // those after which a value or a statement follows, sorted
 	Comments   Comments
@@ -17,7 +17,7 @@ type Syntax struct {
 	BareCalls  bool // arguments may follow a name without brackets
 }
 
-// Comments are what is skipped.
+// Comments say what is skipped.
 type Comments struct {
 	Line                  string
 	Hash                  bool // # begins a comment
@@ -28,7 +28,7 @@ type Comments struct {
 	EndMark, DataMark     bool // __END__, __DATA__
 }
 
-// Names are what a name may have besides letters and digits.
+// Names say what a name may contain besides letters and digits.
 type Names struct {
 	Sigils      string
 	Folded      bool // taken in compatibility form
@@ -42,7 +42,7 @@ type Names struct {
 	Special     bool // $! and its like
 }
 
-// Texts are how strings, patterns and their like are quoted.
+// Texts say how strings, patterns and the like are quoted.
 type Texts struct {
 	Single, Double, Backtick Quoting // of a backtick 0: no quote
 	Triple                   bool

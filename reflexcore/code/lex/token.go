@@ -1,8 +1,8 @@
-// Package lex cuts source code of several languages into tokens. What differs between the
-// languages is a [Syntax]. [Tokens] never fails: what is no token is an operator of one byte.
+// Package lex splits source code of several languages into tokens. A [Syntax] has the differences
+// between the languages. [Tokens] never fails: a byte that begins no token is an operator.
 //
-// lex.go cuts, quote.go reads strings and patterns, syntax.go says what a language may have,
-// token.go what comes out.
+// token.go has the result and syntax.go the languages' properties. lex.go splits, and quote.go reads
+// strings and patterns.
 package lex
 
 import (
@@ -25,7 +25,7 @@ const (
 	Op
 )
 
-// A Quoting is how a string is read.
+// A Quoting is a way to read a string.
 type Quoting uint8
 
 // The ways of quoting.
@@ -36,11 +36,11 @@ const (
 	Format                     // Python's f"{x}"
 )
 
-// Runs marks backticks that run something; it is no way of quoting.
+// Runs marks backticks that run something. It is no way of quoting.
 const Runs Quoting = 1 << 7
 
-// A Token is a piece of source. Its text is a part of the source: for a string it
-// is what lies between the quotes.
+// A Token is a piece of source. Text is a part of the source; for a string it is the text between
+// the quotes.
 type Token struct {
 	Kind      Kind
 	How       Quoting
@@ -67,10 +67,10 @@ func IsLetter(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' || c == '_' }
 // IsDigit reports whether a byte is a decimal digit.
 func IsDigit(c byte) bool { return c >= '0' && c <= '9' }
 
-// IsWord reports whether a byte may stand in a name.
+// IsWord reports whether a byte may be in a name.
 func IsWord(c byte) bool { return IsLetter(c) || IsDigit(c) || c >= 0x80 }
 
-// ByteAt is the byte at i, or 0 behind the end.
+// ByteAt returns the byte at i, or 0 after the end.
 func ByteAt(s string, i int) byte {
 	if i < len(s) {
 		return s[i]
@@ -78,16 +78,16 @@ func ByteAt(s string, i int) byte {
 	return 0
 }
 
-// Python takes names in compatibility form: 𝘦𝘷𝘢𝘭 and ｅｖａｌ are eval.
+// Python normalizes names: 𝘦𝘷𝘢𝘭 and ｅｖａｌ are eval.
 
-// letterlike are the letters with a compatibility form outside the blocks in which
-// they lie in order, each before its plain letter.
+// letterlike are letters with a compatibility form outside of the regular blocks, each before its
+// plain letter.
 const letterlike = "ſsªaºo" +
 	"ᵃaᵇbᶜcᵈdᵉeᶠfᵍgʰhⁱiʲjᵏkˡlᵐmⁿnᵒoᵖpʳrˢsᵗtᵘuᵛvʷwˣxʸyᶻz" +
 	"ₐaₑeₕhᵢiⱼjₖkₗlₘmₙnₒoₚpᵣrₛsₜtᵤuᵥvₓx" +
 	"ℂCℊgℋHℌHℍHℎhℐIℑIℒLℓlℕNℙPℚQℛRℜRℝRℤZℨZℬBℭCℯeℰEℱFℳMℴoⅅDⅆdⅇeⅈiⅉj"
 
-// plainLetters replaces letters with a compatibility form by their plain ones.
+// plainLetters replaces letters with a compatibility form by plain ones.
 func plainLetters(name string) string {
 	for i := range len(name) {
 		if name[i] >= utf8.RuneSelf {
