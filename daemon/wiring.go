@@ -58,7 +58,7 @@ func newDecide(
 	if cfg.FreezeOnBypass {
 		d.Freeze = people.Controls.Freeze
 	}
-	d.Outputs, err = hooks.NewOutputs(base.inForce(), rules.Reflex.Told, records, log.With("part", "output"))
+	d.Outputs, err = hooks.NewOutputs(base.inForce(), rules.Reflex.RecordDemands, records, log.With("part", "output"))
 	if d.Outputs != nil {
 		d.Outputs.Turns = d.Reports
 	}

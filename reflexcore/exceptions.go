@@ -10,9 +10,9 @@ import (
 	"approver.example/reflexcore/effect"
 )
 
-// expired reports whether now is at or after end. Without an end, or without a time of the call,
+// isExpired reports whether now is at or after end. Without an end, or without a time of the call,
 // nothing is expired.
-func expired(end, now time.Time) bool { return !end.IsZero() && !now.IsZero() && !now.Before(end) }
+func isExpired(end, now time.Time) bool { return !end.IsZero() && !now.IsZero() && !now.Before(end) }
 
 // exception returns the exception that drops a finding, or nil.
 func (j *judgment) exception(f *finding) *Allowance {
@@ -26,10 +26,10 @@ func (j *judgment) exception(f *finding) *Allowance {
 	return nil
 }
 
-// excused extends each exception to the findings of weaker rules about the same effect. Most effects
+// widenExceptions extends each exception to the findings of weaker rules about the same effect. Most effects
 // are found by a specific rule and by more general ones, and people made the exception for the
 // effect.
-func (j *judgment) excused() {
+func (j *judgment) widenExceptions() {
 	for i := range j.findings {
 		f := &j.findings[i]
 		if f.allowed == nil || f.effect < 0 {
@@ -62,12 +62,12 @@ func holdsAll(folder string, e *effect.Effect) bool {
 		(!wild || !strings.Contains(t, "/.")) && disk.Below(path.Clean(t), folder)
 }
 
-// notPlain are the characters that have a meaning in a shell.
-const notPlain = "\"'`$;&|<>(){}[]*?~\\#!\n\r\x00"
+// shellCharacters are the characters that have a meaning in a shell.
+const shellCharacters = "\"'`$;&|<>(){}[]*?~\\#!\n\r\x00"
 
 // matchCommand compares a command with the command of a scope.
 func matchCommand(scope, command string) bool {
-	if strings.ContainsAny(command, notPlain) {
+	if strings.ContainsAny(command, shellCharacters) {
 		return false
 	}
 	want, have := strings.Fields(scope), strings.Fields(command)

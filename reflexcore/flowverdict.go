@@ -37,7 +37,7 @@ func (j *judgment) decideFlow(v approver.Verdict) approver.Verdict {
 	switch {
 	case f.Policy.Mode != flow.Enforce:
 		note.Shadow = true
-		v.Shadow = add(v.Shadow, says.Rule)
+		v.Shadow = appendNew(v.Shadow, says.Rule)
 		v.Chain = appendBounded(v.Chain, note)
 		return v
 	case v.Decision < says.Decision || v.Decision == says.Decision && !v.Escalates(): // the rule tells more

@@ -20,13 +20,13 @@ func (j *judgment) gatekeep(v approver.Verdict) approver.Verdict {
 	if len(j.call.Effects) == len(j.places) {
 		v.Irreversible, destroys = irreversible(j.call.Effects, j.places, lost)
 	}
-	j.others(&v)
-	j.floors(&v)
+	j.addOtherFindings(&v)
+	j.setTiers(&v)
 	score := v.Irreversible.Score
 	// An exception also covers the same effect here. It does not cover the other effects of the call.
 	excepted := slices.ContainsFunc(j.findings, func(f finding) bool { return f.allowed != nil && f.effect == destroys })
 	if destroys >= 0 && score >= AskFrom && !excepted &&
-		(v.Decision > approver.Ask || v.Escalates() && j.losesMore(lost)) {
+		(v.Decision > approver.Ask || v.Escalates() && j.destroysMore(lost)) {
 		if v.Decision == approver.Ask {
 			v.Chain = appendBounded(v.Chain, matchedToo(v))
 		}
@@ -43,10 +43,10 @@ func (j *judgment) gatekeep(v approver.Verdict) approver.Verdict {
 	return v
 }
 
-// losesMore reports whether a call that rules leave to the evaluation also destroys something for
+// destroysMore reports whether a call that rules leave to the evaluation also destroys something for
 // good that none of these rules found. Rules of the project do not count: otherwise a project could
 // keep a call from people by asking about it.
-func (j *judgment) losesMore(lost func(int) bool) bool {
+func (j *judgment) destroysMore(lost func(int) bool) bool {
 	left, destroys := irreversible(j.call.Effects, j.places, func(i int) bool {
 		return lost(i) && !slices.ContainsFunc(j.findings,
 			func(f finding) bool { return f.enforced() && f.effect == i && f.rule.Layer != ProjectLayer })
@@ -54,10 +54,10 @@ func (j *judgment) losesMore(lost func(int) bool) bool {
 	return destroys >= 0 && left.Score >= AskFrom
 }
 
-// floors says which tier must look at the call. A question goes to the evaluation if every rule that
+// setTiers says which tier must look at the call. A question goes to the evaluation if every rule that
 // found it allows that. A delete that may lose something for good goes to the evaluation, if there
 // is one, even if no rule asks.
-func (j *judgment) floors(v *approver.Verdict) {
+func (j *judgment) setTiers(v *approver.Verdict) {
 	switch {
 	case v.Decision == approver.Ask && j.complete:
 		for i := range j.findings {
@@ -91,9 +91,9 @@ func (j *judgment) mayLose() bool {
 // found.
 const RuleIrreversible = "irreversible"
 
-// others adds the rules that matched beside the deciding one. They go into the chain. For a denial
+// addOtherFindings adds the rules that matched beside the deciding one. They go into the chain. For a denial
 // they also decide its severity, its confidence, and whether it may be appealed.
-func (j *judgment) others(v *approver.Verdict) {
+func (j *judgment) addOtherFindings(v *approver.Verdict) {
 	if len(j.findings) == 0 {
 		return
 	}

@@ -45,15 +45,15 @@ func irreversible(
 		if l.score == 0 || !lost(i) {
 			continue
 		}
-		if destroying := isDestruction(e.Kind); destroying && l.score > little {
+		if destroying := isDestruction(e.Kind); destroying && l.score > recreatable {
 			many++
 			production = production || isProduction(e.Target)
 		}
 		final := l.score >= TypeFrom
-		if l = l.worse(e, places[i]); l.score <= best.score {
+		if l = l.withImpact(e, places[i]); l.score <= best.score {
 			continue
 		}
-		if l = l.better(e, effects[:i]); l.score > best.score {
+		if l = l.withRecovery(e, effects[:i]); l.score > best.score {
 			best, destroys = l, -1
 			if final || isDestruction(e.Kind) {
 				destroys = i
@@ -63,7 +63,7 @@ func irreversible(
 	if best.score == 0 {
 		return worst, -1
 	}
-	if production && best.score > little {
+	if production && best.score > recreatable {
 		best.add(15, "its name says production")
 	}
 	switch {
@@ -78,8 +78,8 @@ func irreversible(
 // maxBefore limits the effects that are searched for a copy of a deleted file.
 const maxBefore = 64
 
-// little is the score of a loss that can be made again.
-const little = 5
+// recreatable is the score of a loss that can be made again.
+const recreatable = 5
 
 func isDestruction(k effect.Kind) bool {
 	return k == effect.Delete || k == effect.Discard || k == effect.RemoteDelete || k == effect.Write
@@ -94,7 +94,7 @@ func (l *loss) add(points int, why string) {
 func lossOf(e *effect.Effect, p places.Place) loss {
 	switch {
 	case p&places.Recoverable != 0 && (e.Kind == effect.Delete || e.Kind == effect.Discard):
-		return loss{little, "version control has it"}
+		return loss{recreatable, "version control has it"}
 	case p&places.Feature != 0 && e.Kind == effect.Discard:
 		return loss{20, "rewrites a branch on which others do not build"}
 	}
@@ -106,11 +106,11 @@ func lossOf(e *effect.Effect, p places.Place) loss {
 			return loss{95, "overwrites a disk"}
 		}
 	case effect.Discard:
-		return words(e, discards, loss{35, "throws work away"})
+		return baselineOf(e, discards, loss{35, "throws work away"})
 	case effect.RemoteDelete:
-		return words(e, remotes, loss{50, "deletes a resource elsewhere"})
+		return baselineOf(e, remotes, loss{50, "deletes a resource elsewhere"})
 	case effect.Publish:
-		return words(e, published, loss{30, "makes something known"})
+		return baselineOf(e, published, loss{30, "makes something known"})
 	case effect.Kill:
 		if e.Target == "host" {
 			return loss{30, "stops the machine"}
@@ -134,7 +134,7 @@ func deleted(e *effect.Effect, p places.Place) loss {
 		return loss{30, "deletes all temporary files, of others too"}
 	case p&(places.Temp|places.Build) != 0 && p&(places.Outside|places.Whole|places.Git) == 0,
 		p&places.Build != 0 && p&(places.System|places.Whole|places.Git|places.Unclear) == 0:
-		return loss{little, "deletes what can be made again"}
+		return loss{recreatable, "deletes what can be made again"}
 	case e.Bits&effect.Remote != 0:
 		return loss{50, "deletes files elsewhere"}
 	case p&places.System != 0 && e.Bits&effect.Rooted != 0 && e.Bits&(effect.Recursive|effect.Glob) == 0:
@@ -195,8 +195,8 @@ var baselines = func() map[string][]baseline {
 
 var discards, remotes, published = baselines["discard"], baselines["remote-delete"], baselines["publish"]
 
-// words looks up the baseline of an effect by the words of its target and What.
-func words(e *effect.Effect, table []baseline, otherwise loss) loss {
+// baselineOf looks up the baseline of an effect by the words of its target and What.
+func baselineOf(e *effect.Effect, table []baseline, otherwise loss) loss {
 	target, what := strings.ToLower(e.Target), strings.ToLower(e.What)
 	for _, b := range table {
 		for _, word := range b.words {
@@ -208,9 +208,9 @@ func words(e *effect.Effect, table []baseline, otherwise loss) loss {
 	return otherwise
 }
 
-// worse applies the modifiers of impact.
-func (l loss) worse(e *effect.Effect, p places.Place) loss {
-	if l.score <= little {
+// withImpact applies the modifiers of impact.
+func (l loss) withImpact(e *effect.Effect, p places.Place) loss {
+	if l.score <= recreatable {
 		return l
 	}
 	for _, m := range []struct {
@@ -241,8 +241,8 @@ func isProduction(target string) bool {
 	})
 }
 
-// better applies the modifiers of recovery.
-func (l loss) better(e *effect.Effect, before []effect.Effect) loss {
+// withRecovery applies the modifiers of recovery.
+func (l loss) withRecovery(e *effect.Effect, before []effect.Effect) loss {
 	if e.Bits&effect.Later != 0 {
 		l.score /= 2
 		l.why += ", not now"
@@ -250,15 +250,15 @@ func (l loss) better(e *effect.Effect, before []effect.Effect) loss {
 	if e.Kind == effect.Delete && slices.Contains(trashes, program(e.By)) {
 		l.add(-20, "into a trash")
 	}
-	if saved(e, before) {
+	if isSaved(e, before) {
 		l.add(-25, "copied before")
 	}
 	return l
 }
 
-// saved reports whether the same command first copies what it then destroys. The read and the write
+// isSaved reports whether the same command first copies what it then destroys. The read and the write
 // of the copy must be by the same program.
-func saved(e *effect.Effect, before []effect.Effect) bool {
+func isSaved(e *effect.Effect, before []effect.Effect) bool {
 	before = before[:min(len(before), maxBefore)]
 	for i := range before {
 		r := &before[i]

@@ -21,9 +21,9 @@ func (e *Engine) Judge(ctx context.Context, call approver.ToolCall) (approver.Ve
 	j.call.Past = e.recall(ctx, call)
 	v := e.run(j, call)
 	start := time.Now()
-	v, err := e.remember(j, e.intuit(ctx, j, v)) // what calls before it say
+	v, err := e.remember(j, e.matchPrecedents(ctx, j, v)) // what calls before it say
 	e.Times.Took(timing.Intuition, time.Since(start))
-	j.forget()
+	j.reset()
 	judgments.Put(j)
 	return v, err
 }
@@ -43,9 +43,9 @@ func (e *Engine) run(j *judgment, call approver.ToolCall) approver.Verdict {
 	j.flows.Fetched()
 	e.match(j) // 8
 	e.trip(j)
-	j.obeys()
-	j.weigh() // 9
-	j.flows.Judge(j.places, j.sets[0].placed, j.excepted())
+	j.matchDemands()
+	j.applyContext() // 9
+	j.flows.Judge(j.places, j.sets[0].placed, j.exceptedEffects())
 	return j.decideFlow(j.gatekeep(e.verdict(j))) // 10
 }
 
@@ -79,9 +79,9 @@ func (j *judgment) projectSources() flow.Sources {
 	return j.sets[1].Sources
 }
 
-// weigh is stage 9. It drops deletes of files that the session itself made, and findings with an
+// applyContext is stage 9. It drops deletes of files that the session itself made, and findings with an
 // exception. Other facts about places are part of the rules' conditions.
-func (j *judgment) weigh() {
+func (j *judgment) applyContext() {
 	kept := j.findings[:0]
 	for _, f := range j.findings {
 		if f.effect >= 0 && j.call.Effects[f.effect].Kind == effect.Delete && j.wasMade(&j.call.Effects[f.effect]) &&
@@ -92,11 +92,11 @@ func (j *judgment) weigh() {
 		kept = append(kept, f)
 	}
 	j.findings = kept
-	j.excused()
+	j.widenExceptions()
 }
 
-// excepted returns the effects that have a finding with an exception.
-func (j *judgment) excepted() (out []int) {
+// exceptedEffects returns the effects that have a finding with an exception.
+func (j *judgment) exceptedEffects() (out []int) {
 	for i := range j.findings {
 		if f := &j.findings[i]; f.allowed != nil && f.effect >= 0 {
 			out = append(out, f.effect)
@@ -111,7 +111,7 @@ func (e *Engine) Afresh(ctx context.Context, call approver.ToolCall) (approver.V
 	j := judgments.Get().(*judgment)
 	j.call.Past = e.recall(ctx, call)
 	v := e.run(j, call)
-	j.forget()
+	j.reset()
 	judgments.Put(j)
 	return v, nil
 }
@@ -145,6 +145,6 @@ func (e *Engine) Ran(ctx context.Context, call approver.ToolCall, r Result) {
 	j.call.Past = past
 	e.run(j, call)
 	j.flows.Ran()
-	j.forget()
+	j.reset()
 	judgments.Put(j)
 }

@@ -33,11 +33,11 @@ type judgment struct {
 
 var judgments = sync.Pool{New: func() any { return &judgment{} }}
 
-// forget resets the judgment, and keeps the allocated memory.
-func (j *judgment) forget() {
+// reset resets the judgment, and keeps the allocated memory.
+func (j *judgment) reset() {
 	clear(j.findings)
 	clear(j.trips)
-	j.facts.of(nil)
+	j.facts.reset(nil)
 	j.call.Forget()
 	j.flows.Forget()
 	*j = judgment{

@@ -29,25 +29,25 @@ func (j *judgment) kind() loop.Kind {
 		}
 	}
 	switch {
-	case j.waits():
+	case j.isWait():
 		return loop.Wait
-	case looks && j.looks():
+	case looks && j.isRead():
 		return loop.Read
 	}
 	return loop.Run
 }
 
-// waiting are words of commands that wait or poll.
-var waiting = []string{"sleep", "wait", "--wait", "watch", "--watch", "rollout", "checks", "Start-Sleep"}
+// waitWords are words of commands that wait or poll.
+var waitWords = []string{"sleep", "wait", "--wait", "watch", "--watch", "rollout", "checks", "Start-Sleep"}
 
-func (j *judgment) waits() bool {
+func (j *judgment) isWait() bool {
 	if j.call.ToolCall.Command == "" {
 		name := strings.ToLower(j.call.ToolCall.Tool)
 		return name == "bashoutput" || name == "taskoutput" || name == "monitor" || strings.Contains(name, "wait") ||
 			strings.Contains(name, "poll") || strings.Contains(name, "status")
 	}
 	for word := range strings.FieldsSeq(j.call.ToolCall.Command[:min(len(j.call.ToolCall.Command), 4096)]) {
-		if slices.Contains(waiting, strings.Trim(word, ";&|()")) {
+		if slices.Contains(waitWords, strings.Trim(word, ";&|()")) {
 			return true
 		}
 	}
@@ -56,21 +56,21 @@ func (j *judgment) waits() bool {
 
 // These programs, git commands and parts of tool names only read.
 var (
-	lookers = []string{
+	readPrograms = []string{
 		"ls", "cat", "head", "tail", "grep", "egrep", "rg", "ag", "find", "fd", "tree", "wc", "stat", "file", "less",
 		"pwd", "which", "type", "jq", "du", "df", "ps", "echo", "printf", "cd", "sort", "uniq", "cut", "diff",
 		"test", "[", "nl", "bat", "awk", "sed", "true",
 	}
-	gitLooks  = []string{"status", "log", "diff", "show", "blame", "grep", "ls-files", "branch", "rev-parse", "remote"}
-	toolsLook = []string{"read", "grep", "glob", "search", "list", "get", "fetch", "view", "find"}
+	readGit   = []string{"status", "log", "diff", "show", "blame", "grep", "ls-files", "branch", "rev-parse", "remote"}
+	readTools = []string{"read", "grep", "glob", "search", "list", "get", "fetch", "view", "find"}
 )
 
-// looks reports whether a call without other effects only reads. A program whose effects are not
+// isRead reports whether a call without other effects only reads. A program whose effects are not
 // known may do anything.
-func (j *judgment) looks() bool {
+func (j *judgment) isRead() bool {
 	if j.call.ToolCall.Command == "" {
 		name := strings.ToLower(j.call.ToolCall.Tool)
-		return name == "ls" || slices.ContainsFunc(toolsLook, func(part string) bool { return strings.Contains(name, part) })
+		return name == "ls" || slices.ContainsFunc(readTools, func(part string) bool { return strings.Contains(name, part) })
 	}
 	start, git := true, false
 	for word := range strings.FieldsSeq(j.call.ToolCall.Command[:min(len(j.call.ToolCall.Command), 4096)]) {
@@ -79,13 +79,13 @@ func (j *judgment) looks() bool {
 			start, git = true, false
 			continue
 		case git && !strings.HasPrefix(word, "-"):
-			if !slices.Contains(gitLooks, strings.TrimRight(word, ";")) {
+			if !slices.Contains(readGit, strings.TrimRight(word, ";")) {
 				return false
 			}
 			git = false
 		case start && word == "git":
 			git = true
-		case start && !slices.Contains(lookers, word):
+		case start && !slices.Contains(readPrograms, word):
 			return false
 		}
 		start = strings.HasSuffix(word, ";")

@@ -52,7 +52,7 @@ func Lint(list []Rule) (out []Remark) {
 
 // decidesOver reports whether q outranks r, whatever their conditions are.
 func decidesOver(q, r *Rule) bool {
-	a, b := finding{rule: q}, finding{rule: r, says: 1 << 20}
+	a, b := finding{rule: q}, finding{rule: r, specificity: 1 << 20}
 	return q.Expires.IsZero() && len(q.Allow) == 0 && stricter(&a, &b)
 }
 

@@ -13,7 +13,7 @@ import (
 // match is stage 8: rules over effects, and patterns over text.
 func (e *Engine) match(j *judgment) {
 	j.complete = true
-	j.facts.of(j.call.Effects)
+	j.facts.reset(j.call.Effects)
 	j.facts.around, j.facts.paths = &j.call.Around, e.analyzer.Paths
 	for i := range j.call.Effects {
 		ef := &j.call.Effects[i]
@@ -28,7 +28,7 @@ func (e *Engine) match(j *judgment) {
 			j.findings = set.find(j.findings, i, &j.facts, p)
 		}
 		j.places = append(j.places, p)
-		j.facts.makes(ef, p)
+		j.facts.noteMade(ef, p)
 	}
 	for _, set := range j.sets {
 		if set == nil || set.patterns == nil {
@@ -40,7 +40,7 @@ func (e *Engine) match(j *judgment) {
 		}
 	}
 	// Expired rules do not count.
-	j.findings = slices.DeleteFunc(j.findings, func(f finding) bool { return expired(f.rule.Expires, j.call.ToolCall.At) })
+	j.findings = slices.DeleteFunc(j.findings, func(f finding) bool { return isExpired(f.rule.Expires, j.call.ToolCall.At) })
 }
 
 func (j *judgment) patterns(set *Rules, text string, layer int) {
@@ -49,7 +49,7 @@ func (j *judgment) patterns(set *Rules, text string, layer int) {
 	j.matched, complete = set.patterns.MatchBytes(j.matched[:0], j.folded)
 	j.complete = j.complete && complete
 	for _, id := range j.matched {
-		j.findings = append(j.findings, finding{rule: set.ofMatch[id], says: 1, effect: -1, layer: layer})
+		j.findings = append(j.findings, finding{rule: set.ofMatch[id], specificity: 1, effect: -1, layer: layer})
 	}
 }
 

@@ -41,10 +41,10 @@ func (e *Engine) precedentKey(call approver.ToolCall) precedent.Key {
 	return precedent.Key{Peer: call.Peer, Project: gitrepo.Project(e.analyzer.Files, call.Dir)}
 }
 
-// intuit turns the verdict into a question if no rule stops the call and a person denied a similar
+// matchPrecedents turns the verdict into a question if no rule stops the call and a person denied a similar
 // one. It never makes a verdict milder. If the precedents cannot be read, it asks.
-func (e *Engine) intuit(ctx context.Context, j *judgment, v approver.Verdict) approver.Verdict {
-	if e.Precedents == nil || v.Decision <= approver.Modify && !v.Escalates() || j.onlyLooks() {
+func (e *Engine) matchPrecedents(ctx context.Context, j *judgment, v approver.Verdict) approver.Verdict {
+	if e.Precedents == nil || v.Decision <= approver.Modify && !v.Escalates() || j.readsNoSecrets() {
 		return v
 	}
 	like, similarity, err := e.Precedents.Near(ctx, e.precedentKey(j.call.ToolCall), j.call.ToolCall)
@@ -75,9 +75,9 @@ func (e *Engine) intuit(ctx context.Context, j *judgment, v approver.Verdict) ap
 	return asks
 }
 
-// onlyLooks reports whether all known effects are reads of data that is not secret. Such calls are
+// readsNoSecrets reports whether all known effects are reads of data that is not secret. Such calls are
 // frequent, look alike and change nothing.
-func (j *judgment) onlyLooks() bool {
+func (j *judgment) readsNoSecrets() bool {
 	if j.call.ToolCall.Command == "" && len(j.call.Effects) == 0 {
 		return false // a tool of which nothing is known
 	}

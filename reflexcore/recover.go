@@ -23,7 +23,7 @@ func (e *Engine) onDisk(j *judgment, i int, p places.Place) places.Place {
 	ef := &j.call.Effects[i]
 	switch {
 	case ef.Kind == effect.Discard:
-		return p | e.kept(j, ef)
+		return p | e.discardPlace(j, ef)
 	case ef.Kind != effect.Delete || ef.Bits&effect.Remote != 0 || p&(places.Temp|places.Build|places.Project) == 0 ||
 		!strings.HasPrefix(ef.Target, "/"):
 		return p
@@ -34,15 +34,15 @@ func (e *Engine) onDisk(j *judgment, i int, p places.Place) places.Place {
 		}
 		return p &^ (places.Build | places.Temp)
 	}
-	look := looking{disk: e.analyzer.Files, around: &j.call.Around, links: &j.call.Links,
+	look := diskCheck{disk: e.analyzer.Files, around: &j.call.Around, links: &j.call.Links,
 		git: gitrepo.Look{Reader: e.analyzer.Git, Budget: &j.gitBudget}}
-	target, q := look.through(ef, p)
+	target, q := look.followLinks(ef, p)
 	if q&places.Project != 0 && q&places.Temp == 0 {
-		if q&places.Build != 0 && !look.output(target) {
+		if q&places.Build != 0 && !look.isBuildOutput(target) {
 			q &^= places.Build
 		}
 		if q&(places.Build|places.Whole|places.Git|places.System|places.Top) == 0 && ef.Bits&effect.Recursive != 0 &&
-			(look.single(target) || look.unborn(j, target) || look.git.Recoverable(target)) {
+			(look.isSingleFile(target) || look.isMissing(j, target) || look.git.Recoverable(target)) {
 			q |= places.Recoverable
 		}
 	}
@@ -71,16 +71,16 @@ func (j *judgment) movedIn(i int) bool {
 	return into && from
 }
 
-// looking has what is needed for looking at the disk during one judgment.
-type looking struct {
+// diskCheck has what is needed for looking at the disk during one judgment.
+type diskCheck struct {
 	disk   disk.Disk
 	around *places.Surroundings
 	links  *disk.Links
 	git    gitrepo.Look
 }
 
-// through follows the links of a target. It returns the real path and its place.
-func (l *looking) through(ef *effect.Effect, p places.Place) (string, places.Place) {
+// followLinks follows the links of a target. It returns the real path and its place.
+func (l *diskCheck) followLinks(ef *effect.Effect, p places.Place) (string, places.Place) {
 	named := ef.Target
 	static, rest := named, ""
 	if i := strings.IndexAny(named, "*?[{\x00"); i >= 0 {
@@ -106,10 +106,10 @@ func (l *looking) through(ef *effect.Effect, p places.Place) (string, places.Pla
 	return other.Target, p&^harmless | q&^harmless | p&q&harmless | q&p&places.Temp
 }
 
-// output reports whether a path with the name of build output is build output. In a repository, git
+// isBuildOutput reports whether a path with the name of build output is build output. In a repository, git
 // must track no file in it, and must ignore it if the name alone is ambiguous. Without a repository,
 // an ambiguous name needs a manifest beside it. Without a disk the name is enough.
-func (l *looking) output(target string) bool {
+func (l *diskCheck) isBuildOutput(target string) bool {
 	if _, err := l.disk.Lstat(l.around.Dir); err != nil {
 		return true
 	}
@@ -121,15 +121,15 @@ func (l *looking) output(target string) bool {
 			break
 		}
 		at += end
-		if named = true; l.outputFolder(l.around.Dir+"/"+rest[:at], level) {
+		if named = true; l.isBuildFolder(l.around.Dir+"/"+rest[:at], level) {
 			return true
 		}
 	}
 	return !named || buildnames.IsFile(path.Base(rest)) // the name of a file
 }
 
-// outputFolder is output for one folder.
-func (l *looking) outputFolder(folder string, level buildnames.Certainty) bool {
+// isBuildFolder is output for one folder.
+func (l *diskCheck) isBuildFolder(folder string, level buildnames.Certainty) bool {
 	if strings.ContainsAny(folder, "*?[{\x00") {
 		return true
 	}
@@ -152,7 +152,7 @@ var manifests = []string{
 	"WORKSPACE", "MODULE.bazel", "build.sbt", "stack.yaml", "dune-project",
 }
 
-func (l *looking) manifest(dir string) bool {
+func (l *diskCheck) manifest(dir string) bool {
 	for _, name := range manifests {
 		if _, err := l.disk.Lstat(dir + "/" + name); err == nil {
 			return true
@@ -171,9 +171,9 @@ func (l *looking) manifest(dir string) bool {
 	return false
 }
 
-// single reports whether a recursive delete is of a single file. That is no worse than any other
+// isSingleFile reports whether a recursive delete is of a single file. That is no worse than any other
 // delete of a file.
-func (l *looking) single(target string) bool {
+func (l *diskCheck) isSingleFile(target string) bool {
 	if strings.ContainsAny(target, "*?[{\x00") {
 		return false
 	}
@@ -181,9 +181,9 @@ func (l *looking) single(target string) bool {
 	return err == nil && info.Mode().IsRegular()
 }
 
-// unborn reports whether the target does not exist yet, so that nothing can be lost. A call that may
+// isMissing reports whether the target does not exist yet, so that nothing can be lost. A call that may
 // mount or rename something there does not count.
-func (l *looking) unborn(j *judgment, target string) bool {
+func (l *diskCheck) isMissing(j *judgment, target string) bool {
 	if strings.ContainsAny(target, "*?[{\x00") || strings.Contains(j.call.Text, "mount") ||
 		strings.Contains(j.call.Text, "sshfs") || strings.Contains(j.call.Text, "bindfs") ||
 		strings.Contains(j.call.Text, "rename") {
@@ -196,10 +196,10 @@ func (l *looking) unborn(j *judgment, target string) bool {
 	return disk.IsMissing(err)
 }
 
-// kept reports whether what a command of git discards can be recovered.
-func (e *Engine) kept(j *judgment, ef *effect.Effect) places.Place {
+// discardPlace reports whether what a command of git discards can be recovered.
+func (e *Engine) discardPlace(j *judgment, ef *effect.Effect) places.Place {
 	if strings.HasPrefix(ef.What, "remote-history") || strings.HasPrefix(ef.Target, "remote-history") {
-		return e.pushed(ef)
+		return e.pushPlace(ef)
 	}
 	if ef.Target == "environment" && (ef.By == "poetry" || ef.By == "pipenv") || ef.Target == "gems" && ef.By == "bundle" {
 		return places.Recoverable // from the lock file
@@ -247,8 +247,8 @@ func (e *Engine) kept(j *judgment, ef *effect.Effect) places.Place {
 	return 0
 }
 
-// pushed reports whether a push replaces history only on a branch that is not shared.
-func (e *Engine) pushed(ef *effect.Effect) places.Place {
+// pushPlace reports whether a push replaces history only on a branch that is not shared.
+func (e *Engine) pushPlace(ef *effect.Effect) places.Place {
 	if ef.Bits&(effect.Bulk|effect.Splits|effect.Partial) != 0 || !effect.IsKnown(ef.Target) {
 		return 0
 	}

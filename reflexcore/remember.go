@@ -32,7 +32,7 @@ func (e *Engine) remember(j *judgment, v approver.Verdict) (approver.Verdict, er
 	if j.call.Past == nil || v.Decision == approver.Deny {
 		return v, nil
 	}
-	if err := j.call.Past.Err(); err != nil && j.opens() {
+	if err := j.call.Past.Err(); err != nil && j.needsTaint() {
 		return approver.Verdict{}, err
 	}
 	if err := j.flows.Remember(v); err != nil {
@@ -46,7 +46,7 @@ func (e *Engine) remember(j *judgment, v approver.Verdict) (approver.Verdict, er
 	if v.Decision > approver.Modify || v.Escalates() { // else the agent would not be told, and people are asked anyway
 		found = j.call.Past.Loop(c)
 	}
-	j.call.Past.Call(c, e.makes(j))
+	j.call.Past.Call(c, e.createdFiles(j))
 	j.call.Past.Moved(j.movedTo())
 	if found.Rule == "" {
 		return v, nil
@@ -72,9 +72,9 @@ func (e *Engine) remember(j *judgment, v approver.Verdict) (approver.Verdict, er
 	return looping, nil
 }
 
-// opens reports whether the call has an effect that taint can make worse. Reads and losses are
+// needsTaint reports whether the call has an effect that taint can make worse. Reads and losses are
 // judged without taint.
-func (j *judgment) opens() bool {
+func (j *judgment) needsTaint() bool {
 	for i := range j.call.Effects {
 		switch j.call.Effects[i].Kind {
 		case effect.Read, effect.NetIn, effect.Delete, effect.Kill, effect.Discard, effect.RemoteDelete, effect.Permission,
@@ -91,8 +91,8 @@ func moreThanLabels(files []memory.File) []memory.File {
 	return slices.DeleteFunc(files, func(f memory.File) bool { return f.Taint&^(effect.Labels|effect.File) == 0 })
 }
 
-// makes returns the files that the call would create.
-func (e *Engine) makes(j *judgment) []string {
+// createdFiles returns the files that the call would create.
+func (e *Engine) createdFiles(j *judgment) []string {
 	const most, looks = 8, 32
 	var out []string
 	for i := range j.call.Effects {

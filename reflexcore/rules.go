@@ -27,7 +27,7 @@ type compiled struct {
 	moreThan        int
 	certain         bool
 	rule            *Rule
-	says            int // how much it names
+	specificity     int // how much it names
 }
 
 // Rules is a compiled set. It does not change, and is safe for concurrent use.
@@ -115,7 +115,7 @@ func Compile(list []Rule) (*Rules, error) {
 	for i := range r.list {
 		rule := &r.list[i]
 		fail := func(format string, args ...any) {
-			errs = append(errs, fmt.Errorf("%srule %q: %s", at(rule.Where), rule.ID, fmt.Sprintf(format, args...)))
+			errs = append(errs, fmt.Errorf("%srule %q: %s", positionPrefix(rule.Where), rule.ID, fmt.Sprintf(format, args...)))
 		}
 		for _, f := range rule.Faults() {
 			fail("%s", f.Text)
@@ -165,15 +165,15 @@ type facts struct {
 	kinds   uint32
 	around  *places.Surroundings
 	paths   *places.Cache
-	among   map[*compiled]bool
+	inCall  map[*compiled]bool
 	moves   []int             // effects that move something
 	made    map[string]string // what is written where the call may delete it again, and by what
 }
 
-func (f *facts) of(effects []effect.Effect) {
-	clear(f.among)
+func (f *facts) reset(effects []effect.Effect) {
+	clear(f.inCall)
 	clear(f.made)
-	*f = facts{effects: effects, among: f.among, moves: f.moves[:0], made: f.made}
+	*f = facts{effects: effects, inCall: f.inCall, moves: f.moves[:0], made: f.made}
 	for i := range effects {
 		e := &effects[i]
 		f.kinds |= 1 << e.Kind
@@ -183,8 +183,8 @@ func (f *facts) of(effects []effect.Effect) {
 	}
 }
 
-// makes notes a file that is written in a temporary folder or in the project.
-func (f *facts) makes(e *effect.Effect, at places.Place) {
+// noteMade notes a file that is written in a temporary folder or in the project.
+func (f *facts) noteMade(e *effect.Effect, at places.Place) {
 	if e.Kind != effect.Write || e.Bits != 0 || effect.Moves(e) || at&(places.Temp|places.Project) == 0 ||
 		at&(places.Whole|places.Git|places.System) != 0 {
 		return
@@ -199,7 +199,7 @@ func (f *facts) makes(e *effect.Effect, at places.Place) {
 func (r *Rules) find(to []finding, i int, call *facts, at places.Place) []finding {
 	e := &call.effects[i]
 	b := &r.byKind[e.Kind]
-	start, has := len(to), written{lettersOf(e.Target), lettersOf(e.By), lettersOf(e.What)}
+	start, has := len(to), effectLetters{lettersOf(e.Target), lettersOf(e.By), lettersOf(e.What)}
 	to = findIn(b.always, to, start, i, call, &has, at)
 	if b.by != nil {
 		to = findIn(b.by[hash(e.By, true)], to, start, i, call, &has, at)
@@ -210,20 +210,20 @@ func (r *Rules) find(to []finding, i int, call *facts, at places.Place) []findin
 	return to
 }
 
-// written has the letters of an effect's texts.
-type written struct{ target, by, what letters }
+// effectLetters has the letters of an effect's texts.
+type effectLetters struct{ target, by, what letters }
 
-func findIn(list []compiled, to []finding, start, i int, call *facts, has *written, at places.Place) []finding {
+func findIn(list []compiled, to []finding, start, i int, call *facts, has *effectLetters, at places.Place) []finding {
 	for j := range list {
 		c := &list[j]
-		if !c.holds(&call.effects[i], has, at, call.kinds) || c.looksAround() && !c.among(call) {
+		if !c.holds(&call.effects[i], has, at, call.kinds) || c.needsCall() && !c.holdsInCall(call) {
 			continue
 		}
 		// A rule finds an effect once, by its most specific condition.
 		if k := slices.IndexFunc(to[start:], func(f finding) bool { return f.rule == c.rule }); k >= 0 {
-			to[start+k].says = max(to[start+k].says, c.says)
+			to[start+k].specificity = max(to[start+k].specificity, c.specificity)
 		} else {
-			to = append(to, finding{rule: c.rule, says: c.says, effect: i, layer: -1})
+			to = append(to, finding{rule: c.rule, specificity: c.specificity, effect: i, layer: -1})
 		}
 	}
 	return to
@@ -242,10 +242,10 @@ func stricter(a, b *finding) bool {
 	}
 	return cmp.Or(cmp.Compare(x.Decision, y.Decision), cmp.Compare(final(x), final(y)),
 		cmp.Compare(x.Severity, y.Severity),
-		cmp.Compare(y.Confidence, x.Confidence), cmp.Compare(b.says, a.says), cmp.Compare(x.ID, y.ID)) < 0
+		cmp.Compare(y.Confidence, x.Confidence), cmp.Compare(b.specificity, a.specificity), cmp.Compare(x.ID, y.ID)) < 0
 }
 
-func at(p approver.Position) string {
+func positionPrefix(p approver.Position) string {
 	if p.File == "" {
 		return ""
 	}
@@ -285,7 +285,7 @@ func (c Condition) compile() (compiled, error) {
 		return bitsOf(&errs, "taint", list, effect.TaintOf, effect.TaintNames)
 	}
 	out.from, out.fromAll = taint(c.From), taint(c.FromAll)
-	out.says = c.says()
+	out.specificity = c.specificity()
 	return out, errors.Join(errs...)
 }
 
@@ -302,9 +302,9 @@ func bitsOf[T ~uint8 | ~uint16 | ~uint32 | ~uint64](errs *[]error, kind string, 
 	return bits
 }
 
-// says is how specific a condition is, for the choice between otherwise equal findings. A named
+// specificity is how specific a condition is, for the choice between otherwise equal findings. A named
 // program, thing or target counts more than a property.
-func (c *Condition) says() (n int) {
+func (c *Condition) specificity() (n int) {
 	for _, list := range [][]string{c.By, c.What, c.Targets} {
 		if len(list) > 0 {
 			n += 4
@@ -327,13 +327,13 @@ func (c *Condition) says() (n int) {
 	return n
 }
 
-// looksAround reports whether the condition is also about the rest of the call.
-func (c *compiled) looksAround() bool { return len(c.reads) > 0 || c.readsAt != 0 || c.moreThan > 0 }
+// needsCall reports whether the condition is also about the rest of the call.
+func (c *compiled) needsCall() bool { return len(c.reads) > 0 || c.readsAt != 0 || c.moreThan > 0 }
 
-// among reports whether the rest of a call matches the condition: what it reads, and how many such
+// holdsInCall reports whether the rest of a call matches the condition: what it reads, and how many such
 // effects it has.
-func (c *compiled) among(call *facts) bool {
-	if holds, known := call.among[c]; known {
+func (c *compiled) holdsInCall(call *facts) bool {
+	if holds, known := call.inCall[c]; known {
 		return holds
 	}
 	reads, there, count := len(c.reads) == 0, c.readsAt == 0, 0
@@ -345,16 +345,16 @@ func (c *compiled) among(call *facts) bool {
 			count++
 		}
 	}
-	if call.among == nil {
-		call.among = map[*compiled]bool{}
+	if call.inCall == nil {
+		call.inCall = map[*compiled]bool{}
 	}
-	call.among[c] = reads && there && count > c.moreThan
-	return call.among[c]
+	call.inCall[c] = reads && there && count > c.moreThan
+	return call.inCall[c]
 }
 
 // holds reports whether a condition holds for an effect at a place; all are the kinds of the call's
 // effects.
-func (c *compiled) holds(e *effect.Effect, has *written, at places.Place, all uint32) bool {
+func (c *compiled) holds(e *effect.Effect, has *effectLetters, at places.Place, all uint32) bool {
 	return (c.places == 0 || at&c.places != 0) && at&c.never == 0 &&
 		e.Bits&c.how == c.how && e.Bits&c.without == 0 &&
 		(c.from == 0 || e.Taint&c.from != 0) && e.Taint&c.fromAll == c.fromAll &&
@@ -367,11 +367,11 @@ func (c *compiled) holds(e *effect.Effect, has *written, at places.Place, all ui
 
 // A finding is a rule that matched.
 type finding struct {
-	rule    *Rule
-	says    int        // how much the condition names
-	effect  int        // index, or -1: the pattern did
-	layer   int        // of the pattern's text, or -1: the text itself
-	allowed *Allowance // the exception that drops it
+	rule        *Rule
+	specificity int        // how much the condition names
+	effect      int        // index, or -1: the pattern did
+	layer       int        // of the pattern's text, or -1: the text itself
+	allowed     *Allowance // the exception that drops it
 }
 
 // enforced reports whether the finding counts for the verdict.

@@ -14,10 +14,10 @@ import (
 	"approver.example/reflexcore/memory"
 )
 
-// Told remembers the names in texts that a call returned and that speak to a model. A later call
+// RecordDemands remembers the names in texts that a call returned and that speak to a model. A later call
 // that uses one of these names, and does more than read, becomes a question. After an error, or
 // without a memory, the model should not read the texts.
-func (e *Engine) Told(ctx context.Context, call approver.ToolCall, texts []string) error {
+func (e *Engine) RecordDemands(ctx context.Context, call approver.ToolCall, texts []string) error {
 	past := e.recall(ctx, call)
 	if past == nil {
 		return errors.New("there is no memory for what a result demands")
@@ -25,7 +25,7 @@ func (e *Engine) Told(ctx context.Context, call approver.ToolCall, texts []strin
 	var names []uint64
 	for _, text := range texts {
 		for _, word := range wordsOf(text) {
-			for _, n := range demanded(word) {
+			for _, n := range demandedNames(word) {
 				if h := nameHash(n); !slices.Contains(names, h) {
 					names = append(names, h)
 				}
@@ -37,19 +37,19 @@ func (e *Engine) Told(ctx context.Context, call approver.ToolCall, texts []strin
 	}
 	for i := 0; i < len(names); i += memory.MaxNames {
 		d := memory.Demand{At: call.At.Unix(), Tool: call.Tool, Names: names[i:min(i+memory.MaxNames, len(names))]}
-		if err := past.Tell(d); err != nil {
+		if err := past.AddDemand(d); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// obeys finds a call that uses a name from a text that a tool returned and that speaks to a model.
-func (j *judgment) obeys() {
+// matchDemands finds a call that uses a name from a text that a tool returned and that speaks to a model.
+func (j *judgment) matchDemands() {
 	if j.call.Past == nil || j.onlyReads() {
 		return
 	}
-	told := j.call.Past.Told(j.call.ToolCall.At)
+	told := j.call.Past.Demands(j.call.ToolCall.At)
 	if len(told) == 0 {
 		return
 	}
@@ -61,11 +61,11 @@ func (j *judgment) obeys() {
 	}
 	find := func(text string) bool {
 		for _, word := range wordsOf(text) {
-			for _, name := range used(word) {
+			for _, name := range usedNames(word) {
 				if d := by[nameHash(name)]; d != nil {
 					what := fmt.Sprintf("a text that %s returned, and that speaks to a model, names %q too", display.OneLine(d.Tool),
 						name)
-					j.put(trip{rule: tripRule(toldRule, approver.Ask), score: 1, what: what})
+					j.addTrip(trip{rule: tripRule(toldRule, approver.Ask), score: 1, what: what})
 					return true
 				}
 			}
@@ -115,27 +115,27 @@ func nameHash(name string) uint64 {
 	return h.Sum64()
 }
 
-// demanded returns the names in a word of a returned text that point to something specific: an
+// demandedNames returns the names in a word of a returned text that point to something specific: an
 // address, its host, or a path. Words that occur in any text give none.
-func demanded(word string) []string {
+func demandedNames(word string) []string {
 	word, scheme := bareWord(word)
 	if word == "" {
 		return nil
 	}
 	if scheme || strings.Contains(word, "@") {
-		return hosts(word)
+		return hostNames(word)
 	}
 	switch {
 	case strings.HasPrefix(word, "~/"), strings.HasPrefix(word, "./"):
-		return long(word[2:])
+		return longName(word[2:])
 	case strings.HasPrefix(word, "/"):
 		if strings.Count(word, "/") < 2 ||
 			slices.ContainsFunc(commonFolders, func(dir string) bool { return strings.HasPrefix(word, dir) }) {
 			return nil
 		}
-		return long(word[1:])
+		return longName(word[1:])
 	case strings.HasPrefix(word, "."):
-		return long(word)
+		return longName(word)
 	}
 	host, _, _ := strings.Cut(word, "/")
 	host, _, _ = strings.Cut(host, ":")
@@ -143,9 +143,9 @@ func demanded(word string) []string {
 	switch {
 	case i <= 0:
 	case strings.Count(host, ".") == 3 && strings.Trim(host, "0123456789.") == "":
-		return hosts(word)
+		return hostNames(word)
 	case len(host)-i > 2 && strings.Trim(host, "0123456789.") != "" && !fileEndings[strings.ToLower(host[i+1:])]:
-		return hosts(word)
+		return hostNames(word)
 	}
 	return nil
 }
@@ -172,8 +172,8 @@ func bareWord(word string) (rest string, scheme bool) {
 	return strings.TrimRight(word, ".:,/-+"), scheme
 }
 
-// hosts returns the host of an address, and the address if it has a path.
-func hosts(address string) []string {
+// hostNames returns the host of an address, and the address if it has a path.
+func hostNames(address string) []string {
 	host, _, path := strings.Cut(address, "/")
 	if i := strings.LastIndexByte(host, '@'); i >= 0 {
 		host = host[i+1:]
@@ -189,19 +189,19 @@ func hosts(address string) []string {
 	return names
 }
 
-// long returns the name if it is long enough to be specific.
-func long(name string) []string {
+// longName returns the name if it is long enough to be specific.
+func longName(name string) []string {
 	if len(name) < 4 {
 		return nil
 	}
 	return []string{name}
 }
 
-// used returns the names in a word of a call: the host of an address, and each suffix of a path,
+// usedNames returns the names in a word of a call: the host of an address, and each suffix of a path,
 // because the text may name it relative to another folder.
-func used(word string) []string {
+func usedNames(word string) []string {
 	word, _ = bareWord(word)
-	names := append(hosts(word), word)
+	names := append(hostNames(word), word)
 	for i := 0; i < len(word); i++ {
 		if word[i] == '/' && i+1 < len(word) {
 			names = append(names, word[i+1:])

@@ -72,7 +72,7 @@ type trip struct {
 // approver itself. It comes after match, because it uses the places of effects.
 func (e *Engine) trip(j *judgment) {
 	form := tripwire.Form{Odd: j.call.Odd, OddName: j.call.OddName, Layers: j.call.Layered}
-	form.Encoded, form.Acts = j.encoded(), j.call.Acts()
+	form.Encoded, form.Acts = j.encodingDepth(), j.call.Acts()
 	for i := range j.call.Effects {
 		ef := &j.call.Effects[i]
 		if ascii(ef.Target) && ascii(ef.By) {
@@ -86,7 +86,7 @@ func (e *Engine) trip(j *judgment) {
 	}
 	parts := tripwire.Structure(nil, form)
 	var said []tripwire.Part
-	factor := j.standing(e.analyzer.Paths)
+	factor := j.textWeight(e.analyzer.Paths)
 	if j.call.ToolCall.Command != "" {
 		parts = tripwire.Characters(parts, j.call.Text, true)
 		said = tripwire.Injection(said, j.call.Text, factor)
@@ -102,15 +102,15 @@ func (e *Engine) trip(j *judgment) {
 	for i := range j.call.Layers {
 		said = tripwire.Injection(said, j.call.Layers[i].Text, factor)
 	}
-	j.tripped(parts)
-	j.tripped(said)
+	j.addParts(parts)
+	j.addParts(said)
 	if d, what := e.selfProtect(j); d < approver.Pass {
-		j.put(trip{rule: tripRule("tripwire.self", d), score: 1, what: what})
+		j.addTrip(trip{rule: tripRule("tripwire.self", d), score: 1, what: what})
 	}
 }
 
-// tripped adds a finding for parts that score high enough together.
-func (j *judgment) tripped(parts []tripwire.Part) {
+// addParts adds a finding for parts that score high enough together.
+func (j *judgment) addParts(parts []tripwire.Part) {
 	score := tripwire.Combine(parts)
 	d := tripwire.Decide(score)
 	if d == approver.Pass {
@@ -121,10 +121,10 @@ func (j *judgment) tripped(parts []tripwire.Part) {
 	if !ok {
 		id = "tripwire.expansion"
 	}
-	j.put(trip{tripRule(id, d), score, best.What, parts})
+	j.addTrip(trip{tripRule(id, d), score, best.What, parts})
 }
 
-func (j *judgment) put(t trip) {
+func (j *judgment) addTrip(t trip) {
 	j.trips = append(j.trips, t)
 	j.findings = append(j.findings, finding{rule: t.rule, effect: -1, layer: -1})
 }
@@ -139,8 +139,8 @@ func (j *judgment) tripOf(f finding) *trip {
 	return nil
 }
 
-// encoded returns how many nested encodings the decoded and executed text had.
-func (j *judgment) encoded() int {
+// encodingDepth returns how many nested encodings the decoded and executed text had.
+func (j *judgment) encodingDepth() int {
 	runs := false
 	for i := range j.call.Effects {
 		e := &j.call.Effects[i]
@@ -157,9 +157,9 @@ func (j *judgment) encoded() int {
 	return depth
 }
 
-// standing returns the weight of a text for models, depending on where the call writes it: more in
+// textWeight returns the weight of a text for models, depending on where the call writes it: more in
 // files that agents obey, less in tests and documents about such texts.
-func (j *judgment) standing(known *places.Cache) float64 {
+func (j *judgment) textWeight(known *places.Cache) float64 {
 	factor := 1.0
 	for i := range j.call.Effects {
 		e := &j.call.Effects[i]
@@ -169,25 +169,25 @@ func (j *judgment) standing(known *places.Cache) float64 {
 		switch {
 		case j.places[i]&(places.Content<<content.Instructions) != 0:
 			return 1.15
-		case onSubject(e.Target):
+		case isAboutAttacks(e.Target):
 			factor = 0.6
 		}
 	}
 	return factor
 }
 
-// subjects are words in the names of files that are about such texts.
-var subjects = map[string]bool{
+// attackWords are words in the names of files that are about such texts.
+var attackWords = map[string]bool{
 	"test": true, "tests": true, "testdata": true, "fixture": true, "fixtures": true, "spec": true, "specs": true,
 	"injection": true, "injections": true, "jailbreak": true, "jailbreaks": true, "security": true, "redteam": true,
 	"attack": true, "attacks": true,
 	"adversarial": true, "payloads": true, "corpus": true, "evals": true, "eval": true, "threat": true,
 }
 
-func onSubject(p string) bool {
+func isAboutAttacks(p string) bool {
 	for word := range strings.FieldsFuncSeq(strings.ToLower(p),
 		func(r rune) bool { return r == '/' || r == '-' || r == '_' || r == '.' }) {
-		if subjects[word] {
+		if attackWords[word] {
 			return true
 		}
 	}

@@ -17,9 +17,9 @@ func (e *Engine) verdict(j *judgment) (v approver.Verdict) {
 		f := &j.findings[i]
 		switch {
 		case f.rule.Shadow:
-			v.Shadow = add(v.Shadow, f.rule.ID)
+			v.Shadow = appendNew(v.Shadow, f.rule.ID)
 		case f.allowed != nil:
-			v.Allowed = add(v.Allowed, f.rule.ID+" by "+f.allowed.String())
+			v.Allowed = appendNew(v.Allowed, f.rule.ID+" by "+f.allowed.String())
 		case best == nil || stricter(f, best):
 			best = f
 		}
@@ -46,8 +46,8 @@ func (e *Engine) verdict(j *judgment) (v approver.Verdict) {
 	return v
 }
 
-// add appends a text that is not in the list yet.
-func add(list []string, text string) []string {
+// appendNew appends a text that is not in the list yet.
+func appendNew(list []string, text string) []string {
 	if slices.Contains(list, text) {
 		return list
 	}

@@ -74,8 +74,8 @@ func (a *Call) Forget() {
 	}
 }
 
-// labelled adds labels to what a tool other than a shell reads, and so to what it sends and writes.
-func (a *Call) labelled(effects []effect.Effect) {
+// addLabels adds labels to what a tool other than a shell reads, and so to what it sends and writes.
+func (a *Call) addLabels(effects []effect.Effect) {
 	if a.label == nil {
 		return
 	}
@@ -96,10 +96,10 @@ func (a *Call) labelled(effects []effect.Effect) {
 	}
 }
 
-// tainted adds the taint that earlier calls left in files that a tool other than a shell reads. It
+// addTaint adds the taint that earlier calls left in files that a tool other than a shell reads. It
 // also notes the taint of what the tool writes: a tool that fetches and writes saves what it
 // fetched, and one that reads and writes copies.
-func (a *Call) tainted(effects []effect.Effect) {
+func (a *Call) addTaint(effects []effect.Effect) {
 	if a.Past == nil {
 		return
 	}

@@ -80,30 +80,30 @@ var Unquoted = strings.NewReplacer("'", "", `"`, "", `\`, "")
 // promptRuns records the effect of a text that agents load and that runs something. It reports
 // whether the text must also be judged as a command.
 func (a *Call) promptRuns(p *effect.Payload) bool {
-	if a.onlyRead(p.Path) {
+	if a.isOnlyRead(p.Path) {
 		return false
 	}
-	if !tellsOnly(p) {
+	if !onlyPrints(p) {
 		a.Unseen(a.pluginFile(p.Path))
 	}
 	return p.Lang != ""
 }
 
-// onlyRead reports whether a file lies beside a SKILL.md and is only read. Claude Code runs the
+// isOnlyRead reports whether a file lies beside a SKILL.md and is only read. Claude Code runs the
 // commands of the SKILL.md alone.
-func (a *Call) onlyRead(p string) bool {
+func (a *Call) isOnlyRead(p string) bool {
 	at := strings.LastIndex(p, "/.claude/skills/")
 	if at < 0 || !effect.IsKnown(p) || strings.ContainsAny(p, "*?[") || strings.EqualFold(path.Base(p), "skill.md") {
 		return false
 	}
 	to, ok := a.Links.Real(a.Analyzer.Files, p)
-	return ok && to == p && path.Clean(p) == p && besideSkill.MatchString(p[at+len("/.claude/skills/"):]) &&
+	return ok && to == p && path.Clean(p) == p && skillCompanion.MatchString(p[at+len("/.claude/skills/"):]) &&
 		!content.IsPlugin(a.Analyzer.Files, p)
 }
 
-// besideSkill matches texts beside the SKILL.md of a skill, in folders where no plugin has its
+// skillCompanion matches texts beside the SKILL.md of a skill, in folders where no plugin has its
 // commands.
-var besideSkill = regexp.MustCompile(`^[^/]+/(?:(?:references?|docs|examples|assets|resources|templates)/)?[^/]+\.md$`)
+var skillCompanion = regexp.MustCompile(`^[^/]+/(?:(?:references?|docs|examples|assets|resources|templates)/)?[^/]+\.md$`)
 
 // pluginFile returns the plugin file whose content was read by another path.
 func (a *Call) pluginFile(as string) string {
@@ -118,14 +118,14 @@ func (a *Call) pluginFile(as string) string {
 	return as
 }
 
-// tellingGit matches git commands that only print, whatever the repository contains.
-var tellingGit = regexp.MustCompile(`^git (?:(?:status|diff|log|show)(?: ` +
+// printingGit matches git commands that only print, whatever the repository contains.
+var printingGit = regexp.MustCompile(`^git (?:(?:status|diff|log|show)(?: ` +
 	`(?:-\d{1,3}|-s|-b|--short|--branch|--porcelain|--stat|--staged|--cached|--name-only|` +
 	`--name-status|--oneline|--no-color|--graph|@|(?:origin/)?(?:HEAD|main|master)(?:[~^]\d{0,3})?(?:\.{2,3}(?:HEAD|@))?))*|` +
 	`branch(?: --show-current| -a| -v)?|rev-parse(?: --abbrev-ref| --short| --show-toplevel)?(?: HEAD)?|remote -v)$`)
 
-// tellsOnly reports whether a payload is a command that only prints. Many texts have such commands,
+// onlyPrints reports whether a payload is a command that only prints. Many texts have such commands,
 // for example texts about commits.
-func tellsOnly(p *effect.Payload) bool {
-	return p.Lang == effect.Shell && strings.HasPrefix(p.Why, "a command in ") && tellingGit.MatchString(p.Text)
+func onlyPrints(p *effect.Payload) bool {
+	return p.Lang == effect.Shell && strings.HasPrefix(p.Why, "a command in ") && printingGit.MatchString(p.Text)
 }

@@ -44,7 +44,7 @@ func (a *Call) Context(label func(string, bool) effect.Taint) shell.Context {
 // ReadCommand is stages 3 to 7 for a shell command: one parse and one walk.
 func (a *Call) ReadCommand(place shell.Context) {
 	a.Analyzer.Shell.Analyze(a.ToolCall.Command, place, &a.Result)
-	a.form(&a.Result)
+	a.addForm(&a.Result)
 	a.Effects = append(a.Effects, a.Result.Effects...)
 	a.Names.Dotted = append(a.Names.Dotted, a.Result.Dotted...)
 	a.Mentions = append(a.Mentions, a.Result.Mentions...)
@@ -54,7 +54,7 @@ func (a *Call) ReadCommand(place shell.Context) {
 		a.Analyzer.Shell.AnalyzeCode(effect.PowerShell, a.ToolCall.Command, place, &a.part)
 		// bash may know it
 		a.part.Effects = slices.DeleteFunc(a.part.Effects, func(e effect.Effect) bool { return e.Kind == effect.Opaque })
-		a.take(0, 0)
+		a.addPayloadEffects(0, 0)
 	}
 	a.Left = append(a.Left, a.Result.Files...)
 	a.Texts = append(a.Texts, a.Result.Texts...)
@@ -74,8 +74,8 @@ func (a *Call) ReadCommand(place shell.Context) {
 // ReadTool reads the arguments of a tool that is no shell.
 func (a *Call) ReadTool(place shell.Context) {
 	a.Other = tools.Effects(a.ToolCall, a.Analyzer.Limits.Tools, a.Analyzer.Files)
-	a.labelled(a.Other.Effects)
-	a.tainted(a.Other.Effects)
+	a.addLabels(a.Other.Effects)
+	a.addTaint(a.Other.Effects)
 	a.Effects = append(a.Effects, a.Other.Effects...)
 	for _, p := range a.Other.Payloads {
 		a.Payload(p, place)
@@ -90,12 +90,12 @@ func (a *Call) ReadHidden(place shell.Context) {
 	}
 	for _, layer := range a.Layers {
 		a.Analyzer.Shell.Analyze(layer.Text, place, &a.part)
-		a.take(effect.Partial, effect.Decoded)
+		a.addPayloadEffects(effect.Partial, effect.Decoded)
 	}
 }
 
-// take adds the effects of the payload that was read last.
-func (a *Call) take(bits effect.Bits, taint effect.Taint) {
+// addPayloadEffects adds the effects of the payload that was read last.
+func (a *Call) addPayloadEffects(bits effect.Bits, taint effect.Taint) {
 	a.Left = append(a.Left, a.part.Files...)
 	if bits&effect.Later == 0 {
 		a.Texts = append(a.Texts, a.part.Texts...)
@@ -151,15 +151,15 @@ func (a *Call) Payload(p effect.Payload, place shell.Context) {
 	if p.Later {
 		bits = effect.Later
 	} else {
-		a.form(&a.part)
+		a.addForm(&a.part)
 		a.Mentions = append(a.Mentions, a.part.Mentions...)
 		a.Programs = append(a.Programs, a.part.Programs...)
 	}
-	a.take(bits, 0)
+	a.addPayloadEffects(bits, 0)
 }
 
-// form records how an executed text was written.
-func (a *Call) form(r *shell.Result) {
+// addForm records how an executed text was written.
+func (a *Call) addForm(r *shell.Result) {
 	a.Odd |= r.Odd
 	if a.OddName == "" {
 		a.OddName = r.OddName

@@ -8,7 +8,7 @@ import (
 
 // runShell is the action of functions that take a command line.
 func runShell(m *machine, c invocation) (value, bool) {
-	defer m.cwd.elsewhere(c.args)()
+	defer m.cwd.enterFor(c.args)()
 	a, by := c.target(), c.by()
 	m.programs.ownShell(a, c.args, by)
 	if a.keys != nil && strings.HasSuffix(by, "$") { // $({cwd: x})`…`
@@ -29,21 +29,21 @@ func runShell(m *machine, c invocation) (value, bool) {
 
 // runProcess evaluates subprocess.run and the like.
 func runProcess(m *machine, c invocation) (value, bool) {
-	defer m.cwd.elsewhere(c.args)()
+	defer m.cwd.enterFor(c.args)()
 	m.programs.process(c.target(), c.args, c.by())
 	return m.programs.started(processType, c.target(), c.args, c.by()), true
 }
 
 // runWords is the action of functions that take a program and a list of its arguments.
 func runWords(m *machine, c invocation) (value, bool) {
-	defer m.cwd.elsewhere(c.args)()
+	defer m.cwd.enterFor(c.args)()
 	words := m.programs.spawn(c.row, c.args, c.by())
 	return m.programs.started(processType, list(asValues(words), 0), c.args, c.by()), true
 }
 
 // runList evaluates system of Perl and Ruby.
 func runList(m *machine, c invocation) (value, bool) {
-	defer m.cwd.elsewhere(c.args)()
+	defer m.cwd.enterFor(c.args)()
 	program := m.programs.systemList(c.args, c.arg, c.by())
 	if in, ok := named(c.args, "stdin_data"); ok {
 		m.programs.inputOf(program, in, c.by())
@@ -56,7 +56,7 @@ func runList(m *machine, c invocation) (value, bool) {
 // giveInput is the action of functions that give a process its input, which may also be a pipe.
 func giveInput(m *machine, c invocation) (value, bool) {
 	if p := m.programs.pipeOf(c.callee.of); p != nil {
-		m.programs.fed(p.program, c.target(), c.by())
+		m.programs.judgeShellInput(p.program, c.target(), c.by())
 	}
 	return unknown(effect.File), true
 }

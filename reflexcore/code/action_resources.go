@@ -76,7 +76,7 @@ func setCurlOption(m *machine, c invocation) (value, bool) {
 }
 
 func askModel(m *machine, c invocation) (value, bool) {
-	return m.resources.answers(c.row, c.args, c.taint, c.by()), true
+	return m.resources.askModel(c.row, c.args, c.taint, c.by()), true
 }
 
 func newObject(m *machine, c invocation) (value, bool) {
@@ -110,10 +110,10 @@ func unpickle(m *machine, c invocation) (value, bool) {
 func deleteRemote(m *machine, c invocation) (value, bool) {
 	switch c.param {
 	case "rows":
-		m.resources.rowsGone(c.args, c.by())
+		m.resources.deleteRows(c.args, c.by())
 		return unknown(c.taint), true
 	case "options":
-		m.resources.emptied(c.args, c.by())
+		m.resources.truncateRows(c.args, c.by())
 		return unknown(c.taint), true
 	}
 	m.out.found(Found{Op: RemoteDelete, Text: c.target().str(), By: c.by()})

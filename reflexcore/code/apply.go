@@ -105,9 +105,9 @@ func (m *machine) endScope(f *function, vars, funcs int) {
 	}
 }
 
-// inPlace orders the arguments of a call, including named ones, by the parameters. An argument
+// orderArguments orders the arguments of a call, including named ones, by the parameters. An argument
 // without a parameter escapes.
-func (e *escapes) inPlace(f *function, args []arg) []value {
+func (e *escapes) orderArguments(f *function, args []arg) []value {
 	out := values(args)
 	for _, a := range args {
 		if a.name == "" {

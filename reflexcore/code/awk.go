@@ -179,7 +179,7 @@ func (a *awkScript) write(path, body value, appends bool) {
 // pipe evaluates print | "command". A shell there executes what is printed.
 func (a *awkScript) pipe(command, body value) {
 	a.programs.shell(command, "awk print |")
-	a.programs.hasInput(command.str())
+	a.programs.noteInput(command.str())
 	if isShellLine(command.str()) {
 		a.out.found(Found{Op: Shell, Text: body.str(), Taint: body.taint, By: "awk print |"})
 	}

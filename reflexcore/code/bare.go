@@ -9,8 +9,8 @@ import (
 // providing an input than can be followed: pipes, files, other processes, dup2. So if nothing shows
 // the input of such a program, it runs something unknown.
 
-// bareWraps are words before a program that keep its input.
-var bareWraps = []string{"env", "sudo", "doas", "nohup", "exec", "nice", "setsid", "stdbuf", "time", "command",
+// transparentWraps are words before a program that keep its input.
+var transparentWraps = []string{"env", "sudo", "doas", "nohup", "exec", "nice", "setsid", "stdbuf", "time", "command",
 	"busybox", "timeout"}
 
 // isBare reports whether a command line starts a shell or interpreter without a script.
@@ -25,14 +25,14 @@ func isBare(line string) bool {
 		switch {
 		case isShellLine(name) && name != "busybox":
 			return !hasScript(strings.Join(fields[i:], " ")) && isShellLine(strings.Join(fields[i:], " ")) &&
-				!onlyTells(fields[i+1:], "-vx")
+				!ignoresInput(fields[i+1:], "-vx")
 		case lang == "python":
-			return !givenCode(fields[i+1:]) && !onlyTells(fields[i+1:], "-v")
+			return !hasCode(fields[i+1:]) && !ignoresInput(fields[i+1:], "-v")
 		case lang != "" && lang != "sed" && lang != "awk" && lang != "cmd" && lang != "powershell":
-			return !givenCode(fields[i+1:]) && !onlyTells(fields[i+1:], "")
+			return !hasCode(fields[i+1:]) && !ignoresInput(fields[i+1:], "")
 		case f == "-v" || f == "-V": // command -v bash
 			return false
-		case i == 0 && !slices.Contains(bareWraps, name) && !strings.Contains(name, "="):
+		case i == 0 && !slices.Contains(transparentWraps, name) && !strings.Contains(name, "="):
 			return false
 		}
 	}
@@ -43,9 +43,9 @@ func isBare(line string) bool {
 // because it has no script among its words.
 func RunsItsInput(line string) bool { return isBare(line) }
 
-// onlyTells reports whether an option makes an interpreter print something, or run something other
+// ignoresInput reports whether an option makes an interpreter print something, or run something other
 // than its input. For the options in reads that is not so in this program.
-func onlyTells(words []string, reads string) bool {
+func ignoresInput(words []string, reads string) bool {
 	return slices.ContainsFunc(words, func(w string) bool {
 		switch w {
 		case "-v":
@@ -108,7 +108,7 @@ func runsWhatItReads(line string) bool {
 				if !hasScript(rest) {
 					return true
 				}
-			case lang != "" && lang != "sed" && lang != "awk" && !givenCode(fields[i+1:]):
+			case lang != "" && lang != "sed" && lang != "awk" && !hasCode(fields[i+1:]):
 				return true
 			}
 			if i == 0 && !slices.Contains(pipeWraps, name) && !strings.Contains(name, "=") {
@@ -119,8 +119,8 @@ func runsWhatItReads(line string) bool {
 	return false
 }
 
-// givenCode reports whether an interpreter has its code among its words.
-func givenCode(words []string) bool {
+// hasCode reports whether an interpreter has its code among its words.
+func hasCode(words []string) bool {
 	for _, w := range words {
 		switch {
 		case isInput(w):

@@ -13,7 +13,7 @@ func (m *machine) call(callee value, args []arg) value {
 		return unknown(0)
 	}
 	if callee.fn != nil {
-		return m.apply(callee.fn, m.escapes.inPlace(callee.fn, args))
+		return m.apply(callee.fn, m.escapes.orderArguments(callee.fn, args))
 	}
 	m.programs.pipeWrites(callee, args)
 	taint := argTaint(args) | callee.taint
@@ -300,7 +300,7 @@ func (m *machine) callChanging(callee value, args []arg, base, first string) val
 	switch {
 	case !slices.Contains(changing, name):
 	case callee.of == nil:
-		m.scope.spoil(first)
+		m.scope.forgetValue(first)
 	case callee.of.kind != listValue || name == "concat" && m.d.library.concatCopies:
 	default:
 		m.changed(*callee.of, args, base, name)

@@ -26,7 +26,7 @@ func (m *machine) changed(old value, args []arg, base, name string) {
 	if added && ok && old.keys == nil && same(bound, old) && m.within == 0 && !m.in.mayBeSkipped() {
 		now = list(append(slices.Clip(old.list), given...), now.taint)
 	}
-	m.scope.spoil(base)
+	m.scope.forgetValue(base)
 	if ok {
 		m.scope.bind(base, now)
 	}

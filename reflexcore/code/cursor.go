@@ -225,9 +225,9 @@ func (c *cursor) typeEnd(j, to int) int {
 	return j
 }
 
-// collects reports whether a parameter takes several arguments, or the code reads or replaces
+// hasCollector reports whether a parameter takes several arguments, or the code reads or replaces
 // defaults. Then it is not followed which argument a parameter gets.
-func (c *cursor) collects(from, to int) bool {
+func (c *cursor) hasCollector(from, to int) bool {
 	for j := from; j < to && j < len(c.toks); j++ {
 		if t := &c.toks[j]; t.Kind == lex.Op && (t.Text == "*" || t.Text == "**" || t.Text == "...") {
 			return true
@@ -236,9 +236,9 @@ func (c *cursor) collects(from, to int) bool {
 	return strings.Contains(c.src, "defaults__") || strings.Contains(c.src, "signature")
 }
 
-// stops reports whether the end of the line ends the value. In some languages a member may follow on
+// endsAtLine reports whether the end of the line ends the value. In some languages a member may follow on
 // the next line.
-func (c *cursor) stops() bool {
+func (c *cursor) endsAtLine() bool {
 	t := c.tok()
 	if t.Kind == lex.End {
 		return true
@@ -320,9 +320,9 @@ func (c *cursor) beginsValue(word string) bool {
 	return false
 }
 
-// goesOn reports whether the next tokens continue what comes before: an element of a tuple, or a
+// isContinued reports whether the next tokens continue what comes before: an element of a tuple, or a
 // value of an object that was read as a block.
-func (c *cursor) goesOn() bool {
+func (c *cursor) isContinued() bool {
 	t := c.ahead(-1)
 	return t.Kind == lex.Op && (t.Text == "," || t.Text == "=" || t.Text == ":" || t.Text == "=>" || t.Text == "?")
 }

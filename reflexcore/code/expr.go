@@ -32,7 +32,7 @@ func (m *machine) expr(min int) value {
 		case bind == bindAssign:
 			left = m.assign(target, t.Text, left)
 			if target == "" {
-				m.scope.spoil(base)
+				m.scope.forgetValue(base)
 			}
 		case t.Text == "?":
 			yes := m.expr(bindChoice)
@@ -54,7 +54,7 @@ func (m *machine) expr(min int) value {
 			list := left.kind == listValue && t.Text == "<<"
 			left = m.binary(t, left, bind)
 			if list {
-				m.scope.spoil(max(target, base))
+				m.scope.forgetValue(max(target, base))
 			}
 		}
 		m.last = ""

@@ -76,7 +76,7 @@ func (m *machine) formatField(expr string) value {
 			}
 		}
 	}
-	v := m.inside(expr[:cut])
+	v := m.evaluateInside(expr[:cut])
 	if cut < len(expr) && expr[cut:] != "!s" {
 		return unknown(v.taint)
 	}
@@ -99,7 +99,7 @@ func (m *machine) interpolated(s string) value {
 		case m.d.syntax.Texts.Inner != "" && strings.HasPrefix(s[i:], m.d.syntax.Texts.Inner):
 			flush(i)
 			end := lex.Closing(s, i+len(m.d.syntax.Texts.Inner), '{')
-			out = add(out, m.inside(strings.TrimSuffix(s[i+len(m.d.syntax.Texts.Inner):end], "}")), true)
+			out = add(out, m.evaluateInside(strings.TrimSuffix(s[i+len(m.d.syntax.Texts.Inner):end], "}")), true)
 			i, start = end, end
 		case m.d.texts.variables && (s[i] == '$' || s[i] == '@' && m.d.texts.arrays || s[i] == '{' &&
 			lex.ByteAt(s, i+1) == '$' &&
@@ -125,16 +125,16 @@ func (m *machine) interpolated(s string) value {
 func (m *machine) variable(s string, i int) (int, value) {
 	if s[i] == '{' {
 		end := lex.Closing(s, i+1, '{')
-		return end, m.inside(strings.TrimSuffix(s[i+1:end], "}"))
+		return end, m.evaluateInside(strings.TrimSuffix(s[i+1:end], "}"))
 	}
 	j := i + 1
 	if j < len(s) && s[j] == '{' {
 		end := lex.Closing(s, j+1, '{')
 		body := strings.TrimSuffix(s[j+1:end], "}")
 		if isPlainName(body) {
-			return end, m.inside(s[i:i+1] + body)
+			return end, m.evaluateInside(s[i:i+1] + body)
 		}
-		v := m.inside(body)
+		v := m.evaluateInside(body)
 		if v.kind == listValue {
 			v = text(concat(v.list, " "), v.taint)
 		}
@@ -165,14 +165,14 @@ func (m *machine) variable(s string, i int) (int, value) {
 				j++
 			}
 		default:
-			v := m.inside(s[i:j])
+			v := m.evaluateInside(s[i:j])
 			if v.kind == listValue {
 				v = text(concat(v.list, " "), v.taint)
 			}
 			return j, v
 		}
 	}
-	return j, m.inside(s[i:j])
+	return j, m.evaluateInside(s[i:j])
 }
 
 func isPlainName(s string) bool {

@@ -9,7 +9,7 @@ import (
 // paramsBetween reads the parameters between two tokens.
 func (m *machine) paramsBetween(from, to int) []param {
 	var out []param
-	follow := !m.in.collects(from, to)
+	follow := !m.in.hasCollector(from, to)
 	for j := from; j < to && j < len(m.in.toks); j++ {
 		t := &m.in.toks[j]
 		switch {

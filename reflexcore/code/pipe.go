@@ -58,19 +58,19 @@ func (ps *programs) started(kind string, program value, args []arg, by string) v
 		in, ok = argument(args, 1)
 	}
 	if ok {
-		ps.fed(name, in, by)
+		ps.judgeShellInput(name, in, by)
 		ps.inputOf(name, in, by)
 		expected = false
 	}
 	switch in, ok := named(args, "stdin"); {
 	case ok && in.kind == nameValue && slices.Contains(noPipes, in.s):
 		if strings.HasSuffix(in.s, "DEVNULL") {
-			ps.hasInput(name)
+			ps.noteInput(name)
 		}
 		expected = false
 	case ok && in.kind == objectValue && in.s == "file" && isShellLine(name) && !hasScript(name):
 		ps.out.found(Found{Op: Exec, Text: in.from, Taint: in.taint, By: by})
-		ps.hasInput(name)
+		ps.noteInput(name)
 		expected = false
 	case ok:
 		expected = true
@@ -231,9 +231,9 @@ func (ps *programs) flushPipes() {
 	ps.pipes = nil
 }
 
-// fed judges the input of a program. The input of a shell may be run even if the shell has a script,
+// judgeShellInput judges the input of a program. The input of a shell may be run even if the shell has a script,
 // because the script may read it.
-func (ps *programs) fed(program string, in value, by string) {
+func (ps *programs) judgeShellInput(program string, in value, by string) {
 	if isShellLine(program) && hasScript(program) {
 		ps.out.found(Found{Op: Shell, Text: in.str(), Taint: in.taint, By: by})
 	}
@@ -241,7 +241,7 @@ func (ps *programs) fed(program string, in value, by string) {
 
 // inputOf judges a program by its input.
 func (ps *programs) inputOf(program string, in value, by string) {
-	ps.hasInput(program)
+	ps.noteInput(program)
 	line := in.str()
 	switch {
 	case isShellLine(program) && !hasScript(program):
@@ -282,22 +282,22 @@ type bareProgram struct{ line, by string }
 
 const maxBare = 32
 
-// startsProgram records a program that runs its input, if a command line is one.
-func (ps *programs) startsProgram(line, by string) {
+// noteProgram records a program that runs its input, if a command line is one.
+func (ps *programs) noteProgram(line, by string) {
 	if len(ps.bare) < maxBare && (ps.d == nil || !ps.d.ownReader) && isBare(line) {
 		ps.bare = append(ps.bare, bareProgram{line, by})
 	}
 }
 
-// hasInput records that the input of a program was judged, or that there is none.
-func (ps *programs) hasInput(program string) {
+// noteInput records that the input of a program was judged, or that there is none.
+func (ps *programs) noteInput(program string) {
 	if len(ps.bare) > 0 {
 		ps.hadInput = append(ps.hadInput, program)
 	}
 }
 
-// flushBare judges programs whose input was not seen.
-func (ps *programs) flushBare() {
+// judgeBare judges programs whose input was not seen.
+func (ps *programs) judgeBare() {
 	for _, b := range ps.bare {
 		if at := slices.Index(ps.hadInput, b.line); at >= 0 {
 			ps.hadInput = slices.Delete(ps.hadInput, at, at+1)

@@ -12,7 +12,7 @@ import (
 func (m *machine) postfix(v value) value {
 	base := ""
 	defer func() { m.base = base }()
-	for m.budget.step() && !m.in.stops() {
+	for m.budget.step() && !m.in.endsAtLine() {
 		t := m.in.tok()
 		target := m.last
 		m.last = ""

@@ -67,7 +67,7 @@ func (m *machine) primary() value {
 // regex evaluates code in a pattern, (?{ code }), and in its replacement.
 func (m *machine) regex(t *lex.Token) value {
 	if t.Evaluated {
-		if v := m.inside(t.More); t.Twice {
+		if v := m.evaluateInside(t.More); t.Twice {
 			m.evaluateCode(row{}, v, "s///ee")
 		}
 	}
@@ -79,7 +79,7 @@ func (m *machine) regex(t *lex.Token) value {
 			break
 		}
 		end := lex.Closing(pattern, at+2, '{')
-		m.inside(strings.TrimSuffix(pattern[at+2:end], "}"))
+		m.evaluateInside(strings.TrimSuffix(pattern[at+2:end], "}"))
 		pattern = pattern[end:]
 	}
 	return value{kind: objectValue, s: "regex"}

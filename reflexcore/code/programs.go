@@ -17,7 +17,7 @@ func (ps *programs) shell(v value, by string) {
 	}
 	ps.settlePipes()
 	ps.out.found(Found{Op: Shell, Text: line, Taint: v.taint, By: by})
-	ps.startsProgram(line, by)
+	ps.noteProgram(line, by)
 	ps.remoteShell(line, line, by)
 }
 
@@ -28,7 +28,7 @@ func (ps *programs) argv(words []string, taint effect.Taint, by string) {
 	}
 	ps.settlePipes()
 	ps.out.found(Found{Op: Argv, Args: words, Taint: taint, By: by})
-	ps.startsProgram(strings.Join(words, " "), by)
+	ps.noteProgram(strings.Join(words, " "), by)
 	ps.remoteShell(words[0], strings.Join(words, " "), by)
 }
 
@@ -180,7 +180,7 @@ func (ps *programs) pipeline(args []arg, by string) {
 	if len(parts) == 0 {
 		return
 	}
-	ps.startsProgram(parts[0], by) // its input is not known
+	ps.noteProgram(parts[0], by) // its input is not known
 	ps.shell(text(strings.Join(parts, " | "), argTaint(args)), by)
 }
 

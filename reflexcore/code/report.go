@@ -19,7 +19,7 @@ func (r *report) found(f Found) {
 	}
 	f.Taint |= r.taint
 	if r.cwd.dir != "" {
-		r.cwd.placed(&f)
+		r.cwd.relocate(&f)
 	}
 	r.budget.stopped = !r.yield(f)
 }

@@ -111,12 +111,12 @@ func (res *resources) files(r row, path value, args []arg, taint effect.Taint, b
 	result := r.taint
 	switch f.Op {
 	case Delete:
-		if res.deepens(p) {
+		if res.isAnyBelow(p) {
 			f.Bits |= effect.Recursive
 		}
 	case Read:
 		result |= effect.File
-		if res.inputs.lim.Secret != nil && effect.IsKnown(p) && res.inputs.lim.Secret(res.out.cwd.below(p)) {
+		if res.inputs.lim.Secret != nil && effect.IsKnown(p) && res.inputs.lim.Secret(res.out.cwd.relative(p)) {
 			result |= effect.Secret
 			f.Taint = effect.Secret
 		}
@@ -132,9 +132,9 @@ func (res *resources) files(r row, path value, args []arg, taint effect.Taint, b
 	return unknown(result), r.action == "read"
 }
 
-// answers evaluates a call of a model's client: the argument goes to the model's host, and the
+// askModel evaluates a call of a model's client: the argument goes to the model's host, and the
 // result is somebody else's text.
-func (res *resources) answers(r row, args []arg, taint effect.Taint, by string) value {
+func (res *resources) askModel(r row, args []arg, taint effect.Taint, by string) value {
 	carried := taint
 	for i := range args {
 		for _, e := range args[i].list {
@@ -296,8 +296,8 @@ func isStdinPath(v value) bool {
 	return false
 }
 
-// deepens reports whether a path can be anything below a folder, and nothing filters it.
-func (res *resources) deepens(path string) bool {
+// isAnyBelow reports whether a path can be anything below a folder, and nothing filters it.
+func (res *resources) isAnyBelow(path string) bool {
 	for _, root := range res.walked {
 		if rest, ok := strings.CutPrefix(path, root+"/"); ok &&
 			(strings.HasPrefix(rest, effect.Unknown) || strings.HasPrefix(rest, "**")) {
@@ -332,9 +332,9 @@ func (res *resources) entries(r row, folder value, args []arg, by string) value 
 	return value{kind: listValue, list: []value{one}, s: "entries", taint: effect.File}
 }
 
-// rowsGone evaluates a method of an object-relational mapper that deletes rows: all of them, unless
+// deleteRows evaluates a method of an object-relational mapper that deletes rows: all of them, unless
 // an argument selects some.
-func (res *resources) rowsGone(args []arg, by string) {
+func (res *resources) deleteRows(args []arg, by string) {
 	f := Found{Op: RemoteDelete, Text: "rows of a table", Bits: effect.Bulk, By: by}
 	if first, ok := argument(args, 0); ok {
 		if where, ok := first.key("where"); ok {
@@ -347,9 +347,9 @@ func (res *resources) rowsGone(args []arg, by string) {
 	res.out.found(f)
 }
 
-// emptied evaluates destroy and truncate of such a mapper. Other objects have these methods, too, so
+// truncateRows evaluates destroy and truncate of such a mapper. Other objects have these methods, too, so
 // the options must be those of a query.
-func (res *resources) emptied(args []arg, by string) {
+func (res *resources) truncateRows(args []arg, by string) {
 	first, ok := argument(args, 0)
 	if !ok {
 		return
@@ -360,6 +360,6 @@ func (res *resources) emptied(args []arg, by string) {
 	case whole.truthy():
 		res.out.found(Found{Op: RemoteDelete, Text: "rows of a table", Bits: effect.Bulk, By: by})
 	case chosen:
-		res.rowsGone([]arg{{value: where}}, by)
+		res.deleteRows([]arg{{value: where}}, by)
 	}
 }

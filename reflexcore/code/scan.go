@@ -33,7 +33,7 @@ func Scan(lang, src string, lim Limits, yield func(Found) bool) {
 	default:
 		m.script(src)
 	}
-	m.programs.flushBare()
+	m.programs.judgeBare()
 	if m.budget.over && !m.budget.stopped {
 		yield(Found{Text: name + " code over the limits"})
 	}

@@ -64,8 +64,8 @@ func (s *scope) preset(vars map[string]string) {
 	}
 }
 
-// spoil removes the value of a list that is changed, from every name that has it.
-func (s *scope) spoil(base string) {
+// forgetValue removes the value of a list that is changed, from every name that has it.
+func (s *scope) forgetValue(base string) {
 	old, ok := s.get(base)
 	if !ok || old.kind != listValue {
 		return

@@ -130,7 +130,7 @@ func (s *sedScript) command() {
 			return
 		}
 		s.out.found(Found{Op: Shell, Text: line, By: "sed e"})
-		s.programs.startsProgram(line, "sed e")
+		s.programs.noteProgram(line, "sed e")
 	case 'r', 'R':
 		s.touches(Read, "sed "+string(c))
 	case 'w', 'W':

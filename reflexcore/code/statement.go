@@ -64,7 +64,7 @@ func (m *machine) assignment() {
 		j++
 	}
 	if targets < 2 || first.Kind != lex.Name {
-		part := m.in.goesOn()
+		part := m.in.isContinued()
 		if v := m.expr(0); v.kind == nameValue && !part { // nothing is done with it
 			m.escapes.undo()
 		}
@@ -378,5 +378,5 @@ func (m *machine) evaluate(src string, paren int) value {
 	return v
 }
 
-// inside evaluates an expression inside a string.
-func (m *machine) inside(src string) value { return m.evaluate(src, 1) }
+// evaluateInside evaluates an expression inside a string.
+func (m *machine) evaluateInside(src string) value { return m.evaluate(src, 1) }

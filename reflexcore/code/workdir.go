@@ -56,13 +56,13 @@ func (w *workdir) goTo(to value) {
 	if p == "" {
 		return
 	}
-	if w.dir = w.below(p); w.dir == "" || len(w.dir) > maxText {
+	if w.dir = w.relative(p); w.dir == "" || len(w.dir) > maxText {
 		w.dir = effect.Unknown
 	}
 }
 
-// below returns a path relative to the folder in which the code began.
-func (w *workdir) below(p string) string {
+// relative returns a path relative to the folder in which the code began.
+func (w *workdir) relative(p string) string {
 	switch {
 	case w.dir == "", p == "", p[0] == '/', p[0] == '~', p[0] == '\\', strings.HasPrefix(p, effect.Unknown),
 		len(p) > 1 && p[1] == ':':
@@ -97,8 +97,8 @@ func (w *workdir) leaveBlocks(t *lex.Token) {
 	}
 }
 
-// elsewhere enters the folder in which a command runs, and returns a function to leave it.
-func (w *workdir) elsewhere(args []arg) func() {
+// enterFor enters the folder in which a command runs, and returns a function to leave it.
+func (w *workdir) enterFor(args []arg) func() {
 	before := w.dir
 	if to, ok := named(args, "cwd", "chdir", "workdir"); ok && !isNothing(to) {
 		w.goTo(to)
@@ -106,16 +106,16 @@ func (w *workdir) elsewhere(args []arg) func() {
 	return func() { w.dir = before }
 }
 
-// placed makes a finding relative to the folder in which the code began.
-func (w *workdir) placed(f *Found) {
+// relocate makes a finding relative to the folder in which the code began.
+func (w *workdir) relocate(f *Found) {
 	switch f.Op {
 	case Shell, Argv, Code:
 		f.Dir = w.dir
 	case Delete, Write, Permission:
-		f.Text = w.below(f.Text)
+		f.Text = w.relative(f.Text)
 	case Read:
 		if f.Text != "environment" {
-			f.Text = w.below(f.Text)
+			f.Text = w.relative(f.Text)
 		}
 	default: // nothing for the others
 	}

@@ -21,7 +21,7 @@ import (
 // from some seconds ago must not be used.
 func (f *Flow) destination(i int, fresh bool) string {
 	if i < 0 {
-		server, _ := ofServer(f.call.ToolCall.Tool)
+		server, _ := serverOf(f.call.ToolCall.Tool)
 		return "server " + server
 	}
 	ef := &f.call.Effects[i]
@@ -53,7 +53,7 @@ func (f *Flow) destinations() (out []string) {
 			}
 		}
 	}
-	if server, _ := ofServer(f.call.ToolCall.Tool); server != "" && f.call.ToolCall.Command == "" {
+	if server, _ := serverOf(f.call.ToolCall.Tool); server != "" && f.call.ToolCall.Command == "" {
 		out = append(out, f.destination(-1, false))
 	}
 	return out
@@ -144,8 +144,8 @@ func (f *Flow) pushedLabel() flow.Label {
 	}
 	root := gitrepo.Project(f.call.Analyzer.Files, f.call.ToolCall.Dir)
 	var r *gitrepo.Repository
-	files, err := f.call.Past.Labelled(root)
-	f.fail(err)
+	files, err := f.call.Past.Labeled(root)
+	f.recordError(err)
 	for _, file := range files {
 		if file.Path != root && file.Path != path.Join(root, ".git") {
 			if r == nil {

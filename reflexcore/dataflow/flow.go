@@ -164,7 +164,7 @@ func (f *Flow) Judge(at []places.Place, placed uint32, excepted []int) {
 		l := flow.Of(ef.Taint)
 		switch s {
 		case flow.Read:
-			if l < flow.Public && f.enters(i) {
+			if l < flow.Public && f.reachesModel(i) {
 				f.reads = flow.Join(f.reads, l)
 				f.flowsTo(s, l, i)
 			}
@@ -188,7 +188,7 @@ func (f *Flow) sends(l flow.Label, i int) {
 			return
 		}
 		f.out = true
-		if ef.Kind == effect.NetIn && !carries(ef, flags) {
+		if ef.Kind == effect.NetIn && !mayCarryData(ef, flags) {
 			return // it fetches, and says no more than where
 		}
 	}
@@ -197,7 +197,7 @@ func (f *Flow) sends(l flow.Label, i int) {
 		l = flow.Join(l, f.pushedLabel())
 	}
 	if near == urls.Internal { // what the session has seen stays in this network
-		f.keep(flow.External, l, flow.Data, i)
+		f.record(flow.External, l, flow.Data, i)
 		return
 	}
 	f.flowsTo(flow.External, l, i)
@@ -217,10 +217,10 @@ func (f *Flow) byName() {
 	if f.call.ToolCall.Command != "" {
 		return
 	}
-	server, writes := ofServer(f.call.ToolCall.Tool)
+	server, writes := serverOf(f.call.ToolCall.Tool)
 	f.out = f.out || server != ""
 	switch {
-	case remembers(f.call.ToolCall.Tool):
+	case writesMemory(f.call.ToolCall.Tool):
 		f.flowsTo(flow.Memory, flow.Public, -1)
 	case writes && !slices.ContainsFunc(f.call.Effects, func(e effect.Effect) bool { return e.Kind == effect.Write }):
 		f.flowsTo(flow.External, flow.Public, -1)
@@ -230,19 +230,19 @@ func (f *Flow) byName() {
 // flowsTo judges data that reaches a sink by an effect, or at -1 by the tool's name. It also judges
 // what the session has read, which may be part of the data.
 func (f *Flow) flowsTo(s flow.Sink, l flow.Label, i int) {
-	f.keep(s, l, flow.Data, i)
+	f.record(s, l, flow.Data, i)
 	if s == flow.Read || !f.Policy.SessionCounts(s) {
 		return
 	}
 	seen := f.sessionLabel()
-	if s == flow.External && f.Policy.Judge(seen, s, flow.Session).Action != flow.Allow && f.used(f.destination(i, true)) {
+	if s == flow.External && f.Policy.Judge(seen, s, flow.Session).Action != flow.Allow && f.wasUsed(f.destination(i, true)) {
 		return
 	}
-	f.keep(s, seen, flow.Session, i)
+	f.record(s, seen, flow.Session, i)
 }
 
-// keep records a flow that is stopped, and for an explanation also each flow of labeled data.
-func (f *Flow) keep(s flow.Sink, l flow.Label, b flow.Basis, i int) {
+// record records a flow that is stopped, and for an explanation also each flow of labeled data.
+func (f *Flow) record(s flow.Sink, l flow.Label, b flow.Basis, i int) {
 	found := f.Policy.Judge(l, s, b)
 	if found.Action == flow.Allow && (!f.call.Explain || found.Label >= flow.Internal) {
 		return
@@ -266,18 +266,18 @@ func (f *Flow) sessionLabel() flow.Label {
 	if !f.Asked {
 		l, err := f.call.Past.Seen(f.Policy.Session)
 		f.Seen, f.Asked = l, true
-		f.fail(err)
+		f.recordError(err)
 	}
 	return f.Seen
 }
 
-// used reports whether the session has used a destination before.
-func (f *Flow) used(to string) bool {
+// wasUsed reports whether the session has used a destination before.
+func (f *Flow) wasUsed(to string) bool {
 	return f.call.Past != nil && f.Err == nil && to != "" && f.call.Past.Used(to)
 }
 
-// fail records an error of the memory.
-func (f *Flow) fail(err error) {
+// recordError records an error of the memory.
+func (f *Flow) recordError(err error) {
 	if f.Err == nil {
 		f.Err = err
 	}

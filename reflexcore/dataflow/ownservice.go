@@ -37,7 +37,7 @@ func (f *Flow) OwnService() {
 			continue
 		}
 		host, _, _ := strings.Cut(rest, "/")
-		if f.secretsOf(host) {
+		if f.holdsOnlySecretsOf(host) {
 			e.Taint &^= effect.Secret | effect.Labels
 			e.Taint |= f.otherLabels()
 		}
@@ -54,15 +54,15 @@ func (f *Flow) otherLabels() (out effect.Taint) {
 	return out
 }
 
-// secretsOf reports whether the call holds secrets of a host, and no other secrets.
-func (f *Flow) secretsOf(host string) bool {
+// holdsOnlySecretsOf reports whether the call holds secrets of a host, and no other secrets.
+func (f *Flow) holdsOnlySecretsOf(host string) bool {
 	found := false
 	for rest, at := f.call.Text, 0; ; {
-		start := strings.IndexFunc(rest, isName)
+		start := strings.IndexFunc(rest, isVariableRune)
 		if start < 0 {
 			break
 		}
-		length := strings.IndexFunc(rest[start:], func(r rune) bool { return !isName(r) })
+		length := strings.IndexFunc(rest[start:], func(r rune) bool { return !isVariableRune(r) })
 		if length < 0 {
 			length = len(rest) - start
 		}
@@ -73,7 +73,7 @@ func (f *Flow) secretsOf(host string) bool {
 			own = own || belongs(part, host)
 		}
 		if secret && strings.Contains(word, "_") {
-			if found = own && asLogin(f.call.Text[:at+start]); !found {
+			if found = own && precedesCredential(f.call.Text[:at+start]); !found {
 				return false
 			}
 		}
@@ -95,12 +95,12 @@ func (f *Flow) secretsOf(host string) bool {
 	return found
 }
 
-// isName reports whether a rune can be in the name of an environment variable.
-func isName(r rune) bool { return r == '_' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' }
+// isVariableRune reports whether a rune can be in the name of an environment variable.
+func isVariableRune(r rune) bool { return r == '_' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' }
 
-// asLogin reports whether a text ends in what goes before a credential: an authorization header, or
+// precedesCredential reports whether a text ends in what goes before a credential: an authorization header, or
 // the flag for a user.
-func asLogin(before string) bool {
+func precedesCredential(before string) bool {
 	before = strings.ToLower(before[max(0, len(before)-48):])
 	for _, sign := range [...]string{"authorization", "bearer", "-token:", "-key:", "-u ", "--user ", "--oauth2-bearer "} {
 		if strings.Contains(before, sign) {

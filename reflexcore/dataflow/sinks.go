@@ -28,7 +28,7 @@ func (f *Flow) sink(i int) (flow.Sink, bool) {
 		if i < len(f.places) {
 			at = f.places[i]
 		}
-		if at&(places.Content<<content.Instructions|places.Content<<content.Agent) != 0 || memoryFile(e.Target) {
+		if at&(places.Content<<content.Instructions|places.Content<<content.Agent) != 0 || isMemoryFile(e.Target) {
 			return flow.Memory, true
 		}
 		return flow.WorkspaceWrite, true
@@ -39,8 +39,8 @@ func (f *Flow) sink(i int) (flow.Sink, bool) {
 	}
 }
 
-// memoryFile reports whether a path is one where agents keep their memories.
-func memoryFile(p string) bool {
+// isMemoryFile reports whether a path is one where agents keep their memories.
+func isMemoryFile(p string) bool {
 	base := strings.ToLower(path.Base(p))
 	if base == "memory.md" || base == "memories.md" || base == "memory.json" || base == "memory.jsonl" {
 		return true
@@ -54,8 +54,8 @@ func memoryFile(p string) bool {
 	return false
 }
 
-// remembers reports whether a tool, by its name, writes into an agent's memory.
-func remembers(tool string) bool {
+// writesMemory reports whether a tool, by its name, writes into an agent's memory.
+func writesMemory(tool string) bool {
 	tool = strings.ToLower(tool)
 	if !strings.Contains(tool, "memor") && !strings.Contains(tool, "remember") && !strings.Contains(tool, "knowledge") {
 		return false
@@ -69,24 +69,24 @@ func remembers(tool string) bool {
 	return true
 }
 
-// ofServer returns the MCP server of a tool, empty for none, and whether the tool's name says that
+// serverOf returns the MCP server of a tool, empty for none, and whether the tool's name says that
 // it passes data on. Where a server keeps data is not known.
-func ofServer(tool string) (server string, writes bool) {
+func serverOf(tool string) (server string, writes bool) {
 	tool, ok := strings.CutPrefix(strings.ToLower(tool), "mcp__")
 	server, name, is := strings.Cut(tool, "__")
 	if !ok || !is || len(server) > 100 {
 		return "", false
 	}
 	for word := range strings.FieldsFuncSeq(name, func(r rune) bool { return r == '_' || r == '-' || r == '.' }) {
-		if handsOn[word] {
+		if forwardingWords[word] {
 			return server, true
 		}
 	}
 	return server, false
 }
 
-// handsOn are words of tools that pass data on.
-var handsOn = map[string]bool{
+// forwardingWords are words of tools that pass data on.
+var forwardingWords = map[string]bool{
 	"create": true, "add": true, "post": true, "send": true, "publish": true, "upload": true, "comment": true,
 	"submit": true, "share": true, "reply": true, "update": true, "append": true, "insert": true, "put": true,
 	"push":    true,
@@ -94,20 +94,20 @@ var handsOn = map[string]bool{
 	"export": true, "sync": true, "save": true, "store": true,
 }
 
-// carriers are programs that copy what they read to another place and print none of it.
-var carriers = map[string]bool{
+// copyPrograms are programs that copy what they read to another place and print none of it.
+var copyPrograms = map[string]bool{
 	"cp": true, "mv": true, "install": true, "rsync": true, "scp": true, "tar": true, "bsdtar": true, "zip": true,
 	"7z": true, "gzip": true, "xz": true, "bzip2": true, "zstd": true, "ln": true, "dd": true,
 }
 
-// enters reports whether the model sees what an effect reads. It sees everything except what a
+// reachesModel reports whether the model sees what an effect reads. It sees everything except what a
 // program is known only to copy.
-func (f *Flow) enters(i int) bool {
+func (f *Flow) reachesModel(i int) bool {
 	by, _, _ := strings.Cut(f.call.Effects[i].By, " ")
 	switch {
 	case intoRepository(f.call.Effects[i].By):
 		return false
-	case !carriers[by]:
+	case !copyPrograms[by]:
 		return true
 	}
 	return !slices.ContainsFunc(f.call.Effects, func(e effect.Effect) bool {
@@ -116,26 +116,26 @@ func (f *Flow) enters(i int) bool {
 	})
 }
 
-// carries reports whether the address of a fetch may carry data out.
-func carries(e *effect.Effect, flags urls.Flags) bool {
+// mayCarryData reports whether the address of a fetch may carry data out.
+func mayCarryData(e *effect.Effect, flags urls.Flags) bool {
 	if e.Taint&(effect.Labels|effect.Secret) != 0 || flags&(urls.SecretQuery|urls.LongLabel) != 0 {
 		return true
 	}
-	if len(e.Target) < longWord {
+	if len(e.Target) < minEncoded {
 		return false
 	}
 	_, rest, _ := strings.Cut(e.Target, "://")
 	return slices.ContainsFunc(strings.FieldsFunc(rest, func(r rune) bool { return strings.ContainsRune("/?&=:#.,;", r) }),
-		codeWord)
+		looksEncoded)
 }
 
-// longWord is the least length, in bytes, of a part of an address that may be encoded data.
-const longWord = 24
+// minEncoded is the least length, in bytes, of a part of an address that may be encoded data.
+const minEncoded = 24
 
-// codeWord reports whether a part of an address looks like encoded data: long, of letters and
+// looksEncoded reports whether a part of an address looks like encoded data: long, of letters and
 // digits, and not written like a word.
-func codeWord(part string) bool {
-	if len(part) < longWord {
+func looksEncoded(part string) bool {
+	if len(part) < minEncoded {
 		return false
 	}
 	digits, dashes := 0, 0

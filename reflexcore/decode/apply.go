@@ -81,8 +81,8 @@ func Apply(name, in string, limit int) (string, bool) {
 	return out, true
 }
 
-// spaceless removes white space, which wrapped encodings have.
-func spaceless(in string) string {
+// withoutSpace removes white space, which wrapped encodings have.
+func withoutSpace(in string) string {
 	if strings.IndexFunc(in, isSpace) < 0 {
 		return in
 	}
@@ -100,7 +100,7 @@ var toStd = strings.NewReplacer("-", "+", "_", "/")
 
 // decodeBase64 decodes the standard and the URL-safe alphabet, with or without padding.
 func decodeBase64(in string) (string, error) {
-	in = strings.TrimRight(spaceless(in), "=")
+	in = strings.TrimRight(withoutSpace(in), "=")
 	if strings.ContainsAny(in, "-_") {
 		in = toStd.Replace(in)
 	}
@@ -112,7 +112,7 @@ func decodeBase64(in string) (string, error) {
 }
 
 func decodeBase32(in string) (string, error) {
-	in = strings.TrimRight(spaceless(in), "=")
+	in = strings.TrimRight(withoutSpace(in), "=")
 	out, err := base32.StdEncoding.WithPadding(base32.NoPadding).DecodeString(strings.ToUpper(in))
 	return string(out), err
 }

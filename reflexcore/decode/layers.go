@@ -161,7 +161,7 @@ func (p *peeler) digits(run, via string, depth int) {
 		if !looks64(run[skip:]) {
 			continue
 		}
-		text := spaceless(run[skip:])
+		text := withoutSpace(run[skip:])
 		if len(text)%4 == 1 {
 			text = text[:len(text)-1]
 		}
@@ -187,7 +187,7 @@ func looksHex(run string) bool {
 	for i := range n / 2 {
 		out[i] = digits[2*i]<<4 | digits[2*i+1]
 	}
-	return n >= minRun && likely(out[:n/2])
+	return n >= minRun && looksDecoded(out[:n/2])
 }
 
 func looks32(run string) bool {
@@ -201,7 +201,7 @@ func looks32(run string) bool {
 	}
 	n -= n % 8
 	m, err := base32.StdEncoding.Decode(out[:], digits[:n])
-	return err == nil && n >= minRun && likely(out[:m])
+	return err == nil && n >= minRun && looksDecoded(out[:m])
 }
 
 func looks64(run string) bool {
@@ -222,11 +222,11 @@ func looks64(run string) bool {
 	}
 	n -= n % 4
 	m, err := base64.StdEncoding.Decode(out[:], digits[:n])
-	return err == nil && n >= minRun && likely(out[:m])
+	return err == nil && n >= minRun && looksDecoded(out[:m])
 }
 
-// likely reports whether bytes begin like a text or like a known file format.
-func likely(b []byte) bool {
+// looksDecoded reports whether bytes begin like a text or like a known file format.
+func looksDecoded(b []byte) bool {
 	if magic(b) != "" || wide(b) {
 		return true
 	}
@@ -287,7 +287,7 @@ func (p *peeler) payload(out, via, name string, depth int) bool {
 			return false
 		}
 		out, name = plain, name+"+utf16le"
-	case !likely([]byte(out)):
+	case !looksDecoded([]byte(out)):
 		return false
 	}
 	p.add(out, via, name, depth)
@@ -300,9 +300,9 @@ type escaping struct {
 	first byte
 	one   func(string) (rune, int)
 	bytes bool
-	// tells reports whether an escape of this character is suspicious, because nobody needs to escape
+	// hides reports whether an escape of this character is suspicious, because nobody needs to escape
 	// it.
-	tells func(rune) bool
+	hides func(rune) bool
 }
 
 func printable(r rune) bool { return r > ' ' && r < 0x7f }
@@ -336,7 +336,7 @@ func (p *peeler) escapes(text string, i int, via string, depth int) int {
 	}
 	told, end := 0, i
 	for n > 0 {
-		if family.tells(r) {
+		if family.hides(r) {
 			told++
 		}
 		end += n

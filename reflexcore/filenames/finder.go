@@ -51,7 +51,7 @@ type Finder struct {
 }
 
 // A Cache keeps the protected paths for calls that come soon after. It is safe for concurrent use.
-type Cache struct{ last atomic.Pointer[found] }
+type Cache struct{ last atomic.Pointer[protection] }
 
 // Begin starts a call.
 func (n *Finder) Begin(d disk.Disk, l *disk.Links, s *Cache, call *approver.ToolCall, home, text string) {
@@ -285,8 +285,8 @@ func (n *Finder) protectedNames(p string) (out []string) {
 	return out
 }
 
-// A found is the result of protect, for calls that come soon after.
-type found struct {
+// A protection is the result of protect, for calls that come soon after.
+type protection struct {
 	home, dir, agent string
 	at               time.Time
 	aliases          []alias
@@ -294,9 +294,9 @@ type found struct {
 	twice            bool
 }
 
-// keepGuarded is how long the result is used. An attacker who could change the links in that time
+// keepProtection is how long the result is used. An attacker who could change the links in that time
 // could also change them after a fresh look.
-const keepGuarded = time.Second
+const keepProtection = time.Second
 
 // protect finds once where the protected folders of this call are on the disk. A person may keep
 // them elsewhere, behind a link or by an environment variable.
@@ -307,7 +307,7 @@ func (n *Finder) protect() {
 	n.asked = true
 	now := time.Now()
 	g := n.shared.last.Load()
-	if g == nil || !g.holds(n, now) {
+	if g == nil || !g.isCurrent(n, now) {
 		g = n.lookAtGuarded(now)
 		n.shared.last.Store(g)
 	}
@@ -319,9 +319,9 @@ func (n *Finder) protect() {
 	}
 }
 
-// holds reports whether the result is about the same folders and recent.
-func (g *found) holds(n *Finder, now time.Time) bool {
-	if age := now.Sub(g.at); age < 0 || age > keepGuarded {
+// isCurrent reports whether the result is about the same folders and recent.
+func (g *protection) isCurrent(n *Finder, now time.Time) bool {
+	if age := now.Sub(g.at); age < 0 || age > keepProtection {
 		return false
 	}
 	return g.home == n.home && g.dir == n.call.Dir && g.agent == n.call.Agent
@@ -339,8 +339,8 @@ func (n *Finder) aliasOf(list []alias, p, name string) []alias {
 	return append(list, alias{to, name})
 }
 
-func (n *Finder) lookAtGuarded(now time.Time) *found {
-	g := &found{home: n.home, dir: n.call.Dir, agent: n.call.Agent, at: now}
+func (n *Finder) lookAtGuarded(now time.Time) *protection {
+	g := &protection{home: n.home, dir: n.call.Dir, agent: n.call.Agent, at: now}
 	folders := []string{".approver", ".claude"}
 	if own := "." + n.call.Agent; protected.AgentFolders[own] && own != ".claude" {
 		folders = append(folders, own)
@@ -385,7 +385,7 @@ func (n *Finder) isSocket(ef *effect.Effect) bool {
 const maxOwnNames = 256
 
 // ownNames adds approver's own files that have a second name on the disk.
-func (n *Finder) ownNames(g *found) {
+func (n *Finder) ownNames(g *protection) {
 	looked := 0
 	var walk func(dir, name string, deep int)
 	walk = func(dir, own string, deep int) {

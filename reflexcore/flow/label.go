@@ -28,14 +28,14 @@ var labelNames = [labels]string{"critical", "restricted", "confidential", "inter
 func Join(a, b Label) Label { return min(a, b) }
 
 // String returns the name; an unknown value is "critical".
-func (l Label) String() string { return word(labelNames[:], uint8(l)) }
+func (l Label) String() string { return nameOf(labelNames[:], uint8(l)) }
 
 // MarshalText implements [encoding.TextMarshaler].
 func (l Label) MarshalText() ([]byte, error) { return []byte(l.String()), nil }
 
 // UnmarshalText reads a name. An unknown name is an error and gives Critical.
 func (l *Label) UnmarshalText(b []byte) (err error) {
-	*l, err = read[Label]("label", labelNames[:], b)
+	*l, err = parseName[Label]("label", labelNames[:], b)
 	return err
 }
 
@@ -90,7 +90,7 @@ const (
 var sinkNames = [sinks]string{"external", "exec", "memory", "workspace_write", "read"}
 
 // String returns the name; an unknown value is "external".
-func (s Sink) String() string { return word(sinkNames[:], uint8(s)) }
+func (s Sink) String() string { return nameOf(sinkNames[:], uint8(s)) }
 
 // MarshalText implements [encoding.TextMarshaler].
 func (s Sink) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
@@ -109,14 +109,14 @@ const (
 var actionNames = [actions]string{"block", "escalate", "allow"}
 
 // String returns the name; an unknown value is "block".
-func (a Action) String() string { return word(actionNames[:], uint8(a)) }
+func (a Action) String() string { return nameOf(actionNames[:], uint8(a)) }
 
 // MarshalText implements [encoding.TextMarshaler].
 func (a Action) MarshalText() ([]byte, error) { return []byte(a.String()), nil }
 
 // UnmarshalText reads a name. An unknown name is an error and gives Block.
 func (a *Action) UnmarshalText(b []byte) (err error) {
-	*a, err = read[Action]("action", actionNames[:], b)
+	*a, err = parseName[Action]("action", actionNames[:], b)
 	return err
 }
 
@@ -134,27 +134,27 @@ const (
 var modeNames = [modes]string{"enforce", "audit", "off"}
 
 // String returns the name; an unknown value is "enforce".
-func (m Mode) String() string { return word(modeNames[:], uint8(m)) }
+func (m Mode) String() string { return nameOf(modeNames[:], uint8(m)) }
 
 // MarshalText implements [encoding.TextMarshaler].
 func (m Mode) MarshalText() ([]byte, error) { return []byte(m.String()), nil }
 
 // UnmarshalText reads a name. An unknown name is an error and gives Enforce.
 func (m *Mode) UnmarshalText(b []byte) (err error) {
-	*m, err = read[Mode]("mode", modeNames[:], b)
+	*m, err = parseName[Mode]("mode", modeNames[:], b)
 	return err
 }
 
-// word returns the name of a value. Unknown values have the name of the zero value.
-func word(names []string, i uint8) string {
+// nameOf returns the name of a value. Unknown values have the name of the zero value.
+func nameOf(names []string, i uint8) string {
 	if int(i) < len(names) {
 		return names[i]
 	}
 	return names[0]
 }
 
-// read returns the value of a name.
-func read[T ~uint8](what string, names []string, b []byte) (T, error) {
+// parseName returns the value of a name.
+func parseName[T ~uint8](what string, names []string, b []byte) (T, error) {
 	i := slices.Index(names, string(b))
 	if i < 0 {
 		return 0, fmt.Errorf("unknown %s %q: one of %s", what, b, strings.Join(names, ", "))

@@ -18,22 +18,22 @@ type symbol struct {
 	c    byte
 }
 
-// spread expands each **/ into two patterns, with and without folders in between. Any ** that is
+// expandStars expands each **/ into two patterns, with and without folders in between. Any ** that is
 // left matches any text.
-func spread(p string) []string {
+func expandStars(p string) []string {
 	before, after, found := strings.Cut(p, "**/")
 	if !found {
 		return []string{p}
 	}
 	var out []string
-	for _, rest := range spread(after) {
+	for _, rest := range expandStars(after) {
 		out = append(out, before+rest, before+"**/"+rest)
 	}
 	return out
 }
 
-// ofPattern parses the pattern of a source.
-func ofPattern(p string) []symbol {
+// parsePattern parses the pattern of a source.
+func parsePattern(p string) []symbol {
 	out := make([]symbol, 0, len(p))
 	for i := 0; i < len(p); i++ {
 		switch {
@@ -51,9 +51,9 @@ func ofPattern(p string) []symbol {
 	return out
 }
 
-// ofPath parses a path of a call, with a shell's wildcards and braces and with unknown parts. Each
+// parsePath parses a path of a call, with a shell's wildcards and braces and with unknown parts. Each
 // of them matches whatever it may become.
-func ofPath(p string) []symbol {
+func parsePath(p string) []symbol {
 	out := make([]symbol, 0, len(p))
 	for i := 0; i < len(p); i++ {
 		switch p[i] {
@@ -95,8 +95,8 @@ func ofPath(p string) []symbol {
 	return out
 }
 
-// letters parses a text without wildcards.
-func letters(p string) []symbol {
+// parseLiteral parses a text without wildcards.
+func parseLiteral(p string) []symbol {
 	out := make([]symbol, len(p))
 	for i := range len(p) {
 		out[i] = symbol{c: p[i]}
@@ -104,12 +104,12 @@ func letters(p string) []symbol {
 	return out
 }
 
-// meets reports whether some text matches both the pattern and the path; wild says that the path has
+// canMatch reports whether some text matches both the pattern and the path; wild says that the path has
 // wildcards or unknown parts. If the comparison would take too long, the answer is yes.
-func meets(pattern, p string, wild bool) bool {
-	a, b := ofPattern(pattern), letters(p)
+func canMatch(pattern, p string, wild bool) bool {
+	a, b := parsePattern(pattern), parseLiteral(p)
 	if wild {
-		b = ofPath(p)
+		b = parsePath(p)
 	}
 	if len(a)*len(b) > maxSteps {
 		return true
@@ -137,15 +137,15 @@ func step(x, y symbol, neither, first, second bool) bool {
 	case x.kind >= anyName && y.kind >= anyName:
 		return neither || first || second
 	case x.kind >= anyName: // it takes one more letter, or none
-		return first || takes(x, y) && (second || neither)
+		return first || accepts(x, y) && (second || neither)
 	case y.kind >= anyName:
-		return second || takes(y, x) && (first || neither)
+		return second || accepts(y, x) && (first || neither)
 	}
-	return neither && takes(x, y)
+	return neither && accepts(x, y)
 }
 
-// takes reports whether symbol x can match a letter that y can match.
-func takes(x, y symbol) bool {
+// accepts reports whether symbol x can match a letter that y can match.
+func accepts(x, y symbol) bool {
 	if y.kind == letter && x.kind == letter {
 		return x.c == y.c
 	}

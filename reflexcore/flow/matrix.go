@@ -100,8 +100,8 @@ func (m *Matrix) counts() Label {
 	return Critical
 }
 
-// free is a row that allows everything.
-var free = Row{External: Allow, Exec: Allow, Memory: Allow, WorkspaceWrite: Allow, Read: Allow}
+// allowAll is a row that allows everything.
+var allowAll = Row{External: Allow, Exec: Allow, Memory: Allow, WorkspaceWrite: Allow, Read: Allow}
 
 // DefaultData is the matrix for data that a call itself carries.
 func DefaultData() Matrix {
@@ -109,8 +109,8 @@ func DefaultData() Matrix {
 		Critical:     Row{External: Block, Exec: Escalate, Memory: Block, WorkspaceWrite: Allow, Read: Escalate},
 		Restricted:   Row{External: Block, Exec: Allow, Memory: Block, WorkspaceWrite: Allow, Read: Allow},
 		Confidential: Row{External: Escalate, Exec: Allow, Memory: Escalate, WorkspaceWrite: Allow, Read: Allow},
-		Internal:     free,
-		Public:       free,
+		Internal:     allowAll,
+		Public:       allowAll,
 	}
 }
 
@@ -120,8 +120,8 @@ func DefaultSession() Matrix {
 	return Matrix{
 		Critical:     Row{External: Escalate, Exec: Allow, Memory: Escalate, WorkspaceWrite: Allow, Read: Allow},
 		Restricted:   Row{External: Escalate, Exec: Allow, Memory: Allow, WorkspaceWrite: Allow, Read: Allow},
-		Confidential: free,
-		Internal:     free,
-		Public:       free,
+		Confidential: allowAll,
+		Internal:     allowAll,
+		Public:       allowAll,
 	}
 }

@@ -46,8 +46,8 @@ func SourceFaults(name string, list []Source) (out []error) {
 		}
 		for k, p := range s.Paths {
 			switch {
-			case faulty(p) != "":
-				bad("paths", k, "%s", faulty(p))
+			case patternFault(p) != "":
+				bad("paths", k, "%s", patternFault(p))
 			case !strings.HasPrefix(p, "/") && !strings.HasPrefix(p, "~/") && !strings.HasPrefix(p, "**/"):
 				bad("paths", k, "%q begins nowhere: begin it with /, ~/ or **/", p)
 			case strings.Trim(strings.TrimPrefix(p, "~"), "/*?") == "":
@@ -58,8 +58,8 @@ func SourceFaults(name string, list []Source) (out []error) {
 		}
 		for k, p := range s.Basenames {
 			switch {
-			case faulty(p) != "":
-				bad("basenames", k, "%s", faulty(p))
+			case patternFault(p) != "":
+				bad("basenames", k, "%s", patternFault(p))
 			case strings.Contains(p, "/"):
 				bad("basenames", k, "%q has a slash: put it under paths", p)
 			case strings.Trim(p, "*?") == "":
@@ -68,7 +68,7 @@ func SourceFaults(name string, list []Source) (out []error) {
 		}
 		for k, p := range s.Hosts {
 			rest := strings.TrimPrefix(p, "*.")
-			if faulty(p) != "" || rest == "" || strings.ContainsAny(rest, "/:*?@ ") {
+			if patternFault(p) != "" || rest == "" || strings.ContainsAny(rest, "/:*?@ ") {
 				bad("hosts", k, "%q is no host: write example.com, or *.example.com for all below it", p)
 			}
 		}
@@ -81,8 +81,8 @@ func SourceFaults(name string, list []Source) (out []error) {
 	return out
 }
 
-// faulty returns what is wrong with the text of a pattern.
-func faulty(p string) string {
+// patternFault returns what is wrong with the text of a pattern.
+func patternFault(p string) string {
 	switch {
 	case p == "":
 		return "an empty pattern: leave it out"
@@ -126,7 +126,7 @@ func CompileSources(root string, list []Source) Sources {
 			if root != "" && !strings.HasPrefix(p, "/") && !strings.HasPrefix(p, "~/") && !strings.HasPrefix(p, "**/") {
 				p = root + "/" + p
 			}
-			c.Paths = append(c.Paths, spread(strings.ToLower(strings.TrimSuffix(p, "/")))...)
+			c.Paths = append(c.Paths, expandStars(strings.ToLower(strings.TrimSuffix(p, "/")))...)
 		}
 		for _, p := range s.Basenames {
 			c.Basenames = append(c.Basenames, strings.ToLower(p))
@@ -174,7 +174,7 @@ func (s Sources) Path(p, home string) Label {
 		if src.Label >= out {
 			continue
 		}
-		if slices.ContainsFunc(src.Basenames, func(pattern string) bool { return meets(pattern, base, wild) }) ||
+		if slices.ContainsFunc(src.Basenames, func(pattern string) bool { return canMatch(pattern, base, wild) }) ||
 			slices.ContainsFunc(src.Paths, func(pattern string) bool { return reaches(pattern, p, home, wild) }) {
 			out = src.Label
 		}
@@ -224,7 +224,7 @@ func reaches(pattern, p, home string, wild bool) bool {
 		return false // as nearly all are
 	}
 	for _, form := range [...]string{pattern, strings.TrimSuffix(pattern, "/**"), pattern + "/**"} {
-		if meets(form, p, wild) {
+		if canMatch(form, p, wild) {
 			return true
 		}
 	}

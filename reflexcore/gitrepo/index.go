@@ -138,15 +138,15 @@ func (x *Index) extensions(b []byte) error {
 			return errIndex
 		}
 		if name == "TREE" {
-			x.cached(b[8 : 8+size])
+			x.cachedTree(b[8 : 8+size])
 		}
 		b = b[8+size:]
 	}
 	return nil
 }
 
-// cached reads the first record of the cached trees, which is the root.
-func (x *Index) cached(b []byte) {
+// cachedTree reads the first record of the cached trees, which is the root.
+func (x *Index) cachedTree(b []byte) {
 	path, b, _ := bytes.Cut(b, []byte{0})
 	head, b, ok := bytes.Cut(b, []byte{'\n'})
 	count, _, _ := strings.Cut(string(head), " ")
@@ -187,12 +187,12 @@ func (x *Index) Tracked(name string) bool {
 func (x *Index) same(e *entry, info fs.FileInfo) bool {
 	at := info.ModTime()
 	seconds, nanos, ok := changedAt(info)
-	return ok && e.changed == [2]uint32{seconds, nanos} && e.fits(info) && int64(e.size) == info.Size() &&
+	return ok && e.changed == [2]uint32{seconds, nanos} && e.hasType(info) && int64(e.size) == info.Size() &&
 		int64(e.seconds) == at.Unix() && int(e.nanos) == at.Nanosecond() && at.Before(x.written)
 }
 
-// fits reports whether a file has the entry's type.
-func (e *entry) fits(info fs.FileInfo) bool {
+// hasType reports whether a file has the entry's type.
+func (e *entry) hasType(info fs.FileInfo) bool {
 	switch e.mode {
 	case 0o100644:
 		return info.Mode().IsRegular() && info.Mode()&0o100 == 0

@@ -56,7 +56,7 @@ func (l *Look) Recoverable(target string) bool {
 		return false
 	}
 	if pattern == "" {
-		return l.unlost(r, target, true)
+		return l.isRecoverable(r, target, true)
 	}
 	names, err := l.Reader.Disk.ReadDir(target, MaxLooked)
 	if err != nil {
@@ -67,7 +67,7 @@ func (l *Look) Recoverable(target string) bool {
 		if ok, err := path.Match(pattern, name); err != nil {
 			return false
 		} else if ok {
-			if any = true; !l.unlost(r, target+"/"+name, true) {
+			if any = true; !l.isRecoverable(r, target+"/"+name, true) {
 				return false
 			}
 		}
@@ -75,9 +75,9 @@ func (l *Look) Recoverable(target string) bool {
 	return any
 }
 
-// unlost reports whether git has the file, or all files of the folder, unchanged. Build output does
+// isRecoverable reports whether git has the file, or all files of the folder, unchanged. Build output does
 // not count. Other untracked files count if all of the folder is deleted.
-func (l *Look) unlost(r *Repository, p string, all bool) bool {
+func (l *Look) isRecoverable(r *Repository, p string, all bool) bool {
 	if l.Budget.looked++; l.Budget.looked > MaxLooked || path.Base(p) == ".git" {
 		return false
 	}
@@ -101,7 +101,7 @@ func (l *Look) unlost(r *Repository, p string, all bool) bool {
 			(level == buildnames.Always || l.Reader.Ignored(r, r.Name(child))) {
 			continue
 		}
-		if !l.unlost(r, child, all) {
+		if !l.isRecoverable(r, child, all) {
 			return false
 		}
 	}
@@ -115,7 +115,7 @@ func (l *Look) unchanged(r *Repository, p string, info fs.FileInfo, all bool) bo
 	case entry == nil:
 		return !all || info.Mode().IsRegular() && buildnames.IsFile(path.Base(p)) && l.Reader.Ignored(r, r.Name(p)) ||
 			strings.HasSuffix(p, ".pyc")
-	case entry.vague || !entry.fits(info):
+	case entry.vague || !entry.hasType(info):
 		return false
 	case r.Index.same(entry, info):
 		return true

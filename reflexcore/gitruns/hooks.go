@@ -46,7 +46,7 @@ func (g *Reader) Hooks() {
 		return
 	}
 	var done []string
-	folders := map[string]*hooked{}
+	folders := map[string]*hookSettings{}
 	named := gitDirVar.FindStringSubmatch(analysis.Unquoted.Replace(g.Call.Text))
 	for i := range len(g.Call.Steps) {
 		s := &g.Call.Steps[i]
@@ -178,8 +178,8 @@ func gitFolder(p, dir string) string {
 	return strings.TrimSuffix(disk.Absolute(p, dir), "/.git")
 }
 
-// hooked says where git finds its hooks in a folder.
-type hooked struct {
+// hookSettings says where git finds its hooks in a folder.
+type hookSettings struct {
 	top  string   // of the working tree
 	dirs []string // of hooks; none: git's own folder, which no call changes without a question
 
@@ -189,8 +189,8 @@ type hooked struct {
 
 // hooksIn reads the settings of git for a folder. Each file is read again for each call, because a
 // modification time does not show writes through a memory mapping.
-func (g *Reader) hooksIn(at string) *hooked {
-	h := &hooked{}
+func (g *Reader) hooksIn(at string) *hookSettings {
+	h := &hookSettings{}
 	if !strings.HasPrefix(at, "/") || !effect.IsKnown(at) {
 		return h
 	}
@@ -230,7 +230,7 @@ func (g *Reader) hooksIn(at string) *hooked {
 
 // gitSettings reads one settings file, and those that it includes. sure is false for files that may
 // not apply; their settings are added and replace nothing.
-func (g *Reader) gitSettings(h *hooked, file string, depth int, sure bool) {
+func (g *Reader) gitSettings(h *hookSettings, file string, depth int, sure bool) {
 	b, err := g.Call.Analyzer.Files.ReadFile(file, maxGitConfig)
 	if disk.IsMissing(err) || depth == 0 && errors.Is(err, fs.ErrPermission) {
 		return // most are not there; a home may be closed to the one who looks

@@ -19,10 +19,10 @@ import (
 // read from the disk or from the call, and its changes are judged as if a tool wrote them.
 
 var (
-	// backwards matches the flag that reverses a patch, and stripped the number of folders that are
+	// reverseFlag matches the flag that reverses a patch, and stripped the number of folders that are
 	// removed from names.
-	backwards = regexp.MustCompile(`^(?:-[A-Za-z]*R|--reverse)`)
-	stripped  = regexp.MustCompile(`^(?:-[A-Za-z]*p|--strip=)(\d+)$`)
+	reverseFlag = regexp.MustCompile(`^(?:-[A-Za-z]*R|--reverse)`)
+	stripFlag   = regexp.MustCompile(`^(?:-[A-Za-z]*p|--strip=)(\d+)$`)
 )
 
 // A patchPlace is where a command applies a patch.
@@ -117,7 +117,7 @@ func (p *patchPlace) flags(words []string) {
 			value = words[i+1]
 		}
 		flag, joined, is := strings.Cut(word, "=")
-		if m := stripped.FindStringSubmatch(word); m != nil {
+		if m := stripFlag.FindStringSubmatch(word); m != nil {
 			value, flag = m[1], "-p"
 		}
 		switch {
@@ -134,7 +134,7 @@ func (p *patchPlace) flags(words []string) {
 			for j := range p.dirs {
 				p.dirs[j] = disk.Absolute(value, p.dirs[j])
 			}
-		case backwards.MatchString(word):
+		case reverseFlag.MatchString(word):
 			p.back = true
 		}
 	}
@@ -169,8 +169,8 @@ func (p *patchPlace) targets(names []string) (out []string) {
 	return out
 }
 
-// byItself are the kinds of files that run without being named.
-var byItself = [...]content.Kind{content.Hook, content.Startup, content.Service, content.Cron, content.Agent}
+// autorunKinds are the kinds of files that run without being named.
+var autorunKinds = [...]content.Kind{content.Hook, content.Startup, content.Service, content.Cron, content.Agent}
 
 // patch judges what a patch makes of one file, if the file may run.
 func (g *Reader) patch(c *patches.Change, target, by string) {
@@ -197,7 +197,7 @@ func (g *Reader) patch(c *patches.Change, target, by string) {
 				g.Call.Payload(p, g.Place)
 			}
 		})
-	case prompt, slices.Contains(byItself[:], sink.Kind):
+	case prompt, slices.Contains(autorunKinds[:], sink.Kind):
 		g.Call.Unseen(target)
 	default:
 		for _, h := range c.Hunks {

@@ -15,8 +15,8 @@ import (
 // todoFile is the name of the todo list.
 const todoFile = "git-rebase-todo"
 
-// putsExec matches words of an edit that may make a line of the list a command.
-var putsExec = regexp.MustCompile(`exe|\bx\b|\\[xodc]|\by[/|,#]`)
+// addsExec matches words of an edit that may make a line of the list a command.
+var addsExec = regexp.MustCompile(`exe|\bx\b|\\[xodc]|\by[/|,#]`)
 
 var (
 	// editorWord matches a call that gives a rebase an editor, and execLine what a script used as the
@@ -69,7 +69,7 @@ func (g *Reader) todoKnown(ef *effect.Effect, n int) bool {
 	}
 	switch by, _, _ := strings.Cut(ef.By, " "); by {
 	case "sed", "gsed":
-		return !putsExec.MatchString(words)
+		return !addsExec.MatchString(words)
 	case "touch":
 		return true
 	}

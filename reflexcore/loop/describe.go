@@ -17,8 +17,8 @@ const (
 	maxTool   = 64       // bytes of a tool's name
 )
 
-// claims are arguments that describe a call and have no effect.
-var claims = []string{"description", "timeout", "timeout_ms"}
+// descriptiveArguments are arguments that describe a call and have no effect.
+var descriptiveArguments = []string{"description", "timeout", "timeout_ms"}
 
 // Describe returns a call as a window stores it. Two calls have the same hash if they do the same:
 // white space, the order of arguments and descriptive arguments do not count.
@@ -27,8 +27,8 @@ func Describe(tool, command string, args []byte, kind Kind) Call {
 	if text == "" {
 		text = canonical(args)
 	}
-	text = capped(text, maxText)
-	c := Call{Tool: visible(capped(tool, maxTool)), Kind: kind}
+	text = shortened(text, maxText)
+	c := Call{Tool: printable(shortened(tool, maxTool)), Kind: kind}
 	h := fnv.New64a()
 	_, _ = h.Write([]byte(tool))
 	for word := range strings.FieldsSeq(text) {
@@ -49,8 +49,8 @@ func Describe(tool, command string, args []byte, kind Kind) Call {
 	return c
 }
 
-// visible replaces characters of a tool's name that are not printable ASCII.
-func visible(name string) string {
+// printable replaces characters of a tool's name that are not printable ASCII.
+func printable(name string) string {
 	return strings.Map(func(r rune) rune {
 		if r < ' ' || r > '~' {
 			return '?'
@@ -64,7 +64,7 @@ func canonical(args []byte) string {
 	if len(args) > maxOutput || json.Unmarshal(args, &object) != nil {
 		return string(args[:min(len(args), maxOutput)])
 	}
-	for _, name := range claims {
+	for _, name := range descriptiveArguments {
 		delete(object, name)
 	}
 	out, err := json.Marshal(object) // keys in their order
@@ -74,9 +74,9 @@ func canonical(args []byte) string {
 	return string(out)
 }
 
-// capped shortens a text. It ends in a hash of the whole text then, so that different texts stay
+// shortened shortens a text. It ends in a hash of the whole text then, so that different texts stay
 // different.
-func capped(s string, most int) string {
+func shortened(s string, most int) string {
 	if len(s) <= most {
 		return s
 	}
@@ -102,8 +102,8 @@ func Measure(text string, failed bool) Output {
 	if len(text) > maxOutput { // both ends: the end says how it came out
 		text = text[:maxOutput/2] + text[len(text)-maxOutput/2:]
 	}
-	out.Result = hashOf(timeless(text))
-	out.Shape = hashOf(numberless(text[:min(len(text), maxSample)]))
+	out.Result = hashOf(maskTimes(text))
+	out.Shape = hashOf(maskNumbers(text[:min(len(text), maxSample)]))
 	out.Bits = int(Entropy([]byte(text[:min(len(text), maxSample)])) * 1000)
 	if failed {
 		out.Error = Signature(text)
@@ -127,8 +127,8 @@ func Entropy(b []byte) float64 {
 	return sum
 }
 
-// telling are words of a line that says what went wrong.
-var telling = []string{
+// errorWords are words of a line that says what went wrong.
+var errorWords = []string{
 	"error", "fail", "fatal", "cannot", "can't", "could not", "couldn't", "unable", "not found", "no such", "denied",
 	"refused", "undefined", "invalid", "missing", "exception", "panic", "timed out", "timeout",
 	"not permitted", "unknown", "unexpected", "conflict", "rejected", "must be", "does not",
@@ -162,7 +162,7 @@ func Signature(text string) uint64 {
 	if first == "" {
 		return 0
 	}
-	return hashOf(bare(first))
+	return hashOf(withoutDetails(first))
 }
 
 func isLetter(r rune) bool { return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r > 127 }
@@ -176,7 +176,7 @@ func exitCode(line string) bool {
 }
 
 func tells(line string) bool {
-	for _, word := range telling {
+	for _, word := range errorWords {
 		if strings.Contains(line, word) {
 			return true
 		}
@@ -184,8 +184,8 @@ func tells(line string) bool {
 	return false
 }
 
-// bare removes from a line what differs each time: paths, numbers and addresses.
-func bare(line string) string {
+// withoutDetails removes from a line what differs each time: paths, numbers and addresses.
+func withoutDetails(line string) string {
 	var b strings.Builder
 	for word := range strings.FieldsSeq(line) {
 		core := strings.Trim(word, "'\"`()[]<>,.:;")
@@ -195,7 +195,7 @@ func bare(line string) string {
 		case isHex(core):
 			word = "HEX"
 		default:
-			word = numberless(word)
+			word = maskNumbers(word)
 		}
 		b.WriteString(word)
 		b.WriteByte(' ')
@@ -219,8 +219,8 @@ func isHex(word string) bool {
 	return len(word) >= 6 && digits > 0
 }
 
-// numberless replaces each number by #.
-func numberless(text string) string {
+// maskNumbers replaces each number by #.
+func maskNumbers(text string) string {
 	b := make([]byte, 0, len(text))
 	for i := range len(text) {
 		if c := text[i]; c < '0' || c > '9' {
@@ -232,9 +232,9 @@ func numberless(text string) string {
 	return string(b)
 }
 
-// timeless replaces by # what differs in every output of the same program: times, dates and
+// maskTimes replaces by # what differs in every output of the same program: times, dates and
 // durations. It keeps other numbers, because they matter.
-func timeless(text string) string {
+func maskTimes(text string) string {
 	out := make([]byte, 0, len(text))
 	for i := 0; i < len(text); {
 		c := text[i]

@@ -41,8 +41,8 @@ func newHistory(calls []Call, l Limits) *history {
 	return h
 }
 
-// patient returns a higher threshold if some of the calls wait: polling repeats itself.
-func patient(need int, waits bool) (threshold, step int) {
+// thresholdFor returns a higher threshold if some of the calls wait: polling repeats itself.
+func thresholdFor(need int, waits bool) (threshold, step int) {
 	if waits {
 		return 3 * need, need
 	}
@@ -63,7 +63,7 @@ func repeat(h *history, now Call) sign {
 		return sign{}
 	}
 	s := sign{rule: "loop.repeat", loop: now.Hash, count: n, since: h.calls[len(h.calls)-n].Seq}
-	s.need, s.step = patient(h.limits.Repeat, now.Kind == Wait)
+	s.need, s.step = thresholdFor(h.limits.Repeat, now.Kind == Wait)
 	what := "brought the same result"
 	if h.calls[last].Failed {
 		what = "failed in the same way"
@@ -141,7 +141,7 @@ func gram(h *history, now Call, n int) sign {
 		return sign{}
 	}
 	s := sign{rule: "loop.ngram", loop: inTurn, count: count, since: c[since].Seq}
-	s.need, s.step = patient(h.limits.Grams, waits)
+	s.need, s.step = thresholdFor(h.limits.Grams, waits)
 	s.need += h.between(since, tail, news) / 2
 	s.reason = fmt.Sprintf("the same %d calls (%s) come for the %s time since call %d, with the same results: going on "+
 		"so changes nothing, so look at what they showed and take another step", n,
@@ -320,8 +320,8 @@ func (h *history) seen(i int) bool {
 	return false
 }
 
-// small is the size up to which the entropy of an output means nothing.
-const small = 64
+// smallOutput is the size up to which the entropy of an output means nothing.
+const smallOutput = 64
 
 // entropy finds outputs that are large, repetitive and similar to each other.
 func entropy(h *history, _ Call) sign {
@@ -329,7 +329,7 @@ func entropy(h *history, _ Call) sign {
 	size, bits, n := 0, 0, 0
 	shapes := map[uint64]bool{}
 	for _, c := range h.calls[from:] {
-		if c.Size < small {
+		if c.Size < smallOutput {
 			continue
 		}
 		n++

@@ -210,15 +210,15 @@ func (w *Window) Judge(now Call, l Limits) Finding {
 	if score == 0 {
 		return Finding{}
 	}
-	ask, say := w.say(best, score, at)
+	ask, say := w.report(best, score, at)
 	if !say {
 		return Finding{}
 	}
 	return Finding{Rule: best.rule, Ask: ask, Score: score, Since: best.since, Count: best.count, Reason: best.reason}
 }
 
-// say decides what to report about a loop, and remembers it.
-func (w *Window) say(s sign, score float64, at uint64) (ask, say bool) {
+// report decides what to report about a loop, and remembers it.
+func (w *Window) report(s sign, score float64, at uint64) (ask, say bool) {
 	i := 0
 	for i < len(w.Said) && w.Said[i].Loop != s.loop {
 		i++

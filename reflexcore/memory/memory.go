@@ -65,14 +65,14 @@ type Memory struct {
 	mu     sync.Mutex
 	traces map[string]*trace
 	taints map[string]*taint
-	tolds  map[string]*told
+	tolds  map[string]*demands
 	seen   map[string]*seen
 }
 
 // New returns a memory in a store. Without a store it is lost when the process ends.
 func New(store KV, limits loop.Limits, log *slog.Logger) *Memory {
 	return &Memory{store: store, limits: limits, log: log, traces: map[string]*trace{}, taints: map[string]*taint{},
-		tolds: map[string]*told{}, seen: map[string]*seen{}}
+		tolds: map[string]*demands{}, seen: map[string]*seen{}}
 }
 
 // id returns the hashed name of a record, which does not show what the record is about.
@@ -99,7 +99,7 @@ type Past struct {
 	at    time.Time
 	trace *trace
 	taint *taint
-	told  *told
+	told  *demands
 	seen  *seen
 
 	asked bool  // the taint was read
@@ -112,10 +112,10 @@ func (m *Memory) Open(ctx context.Context, k Key, at time.Time) *Past {
 	p := &Past{m: m, ctx: ctx, at: at}
 	who := uid(k.Peer)
 	m.mu.Lock()
-	p.trace = cell(m.traces, approver.Key("trace", id(who, k.Agent, k.Project, k.Session)), at)
-	p.taint = cell(m.taints, approver.Key("taint", id(who)), at)
-	p.told = cell(m.tolds, approver.Key("told", id(who)), at)
-	p.seen = cell(m.seen, approver.Key("seen", id(who, k.Agent, k.Project)), at)
+	p.trace = recordOf(m.traces, approver.Key("trace", id(who, k.Agent, k.Project, k.Session)), at)
+	p.taint = recordOf(m.taints, approver.Key("taint", id(who)), at)
+	p.told = recordOf(m.tolds, approver.Key("told", id(who)), at)
+	p.seen = recordOf(m.seen, approver.Key("seen", id(who, k.Agent, k.Project)), at)
 	m.mu.Unlock()
 	p.trace.load(ctx, m, at)
 	return p
@@ -128,8 +128,8 @@ type record[T any] interface {
 	idle() (since time.Time, droppable bool)
 }
 
-// cell returns the copy of a record, or makes one. If there are too many, it makes room.
-func cell[T any, P record[T]](all map[string]P, key string, at time.Time) P {
+// recordOf returns the copy of a record, or makes one. If there are too many, it makes room.
+func recordOf[T any, P record[T]](all map[string]P, key string, at time.Time) P {
 	c, ok := all[key]
 	if !ok {
 		if len(all) >= maxCells {

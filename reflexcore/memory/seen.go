@@ -50,7 +50,7 @@ func decodeSeen(b []byte) (r seenRecord, err error) {
 		return seenRecord{}, err
 	}
 	if r.V != seenVersion {
-		return seenRecord{}, errForm("a session", r.V, seenVersion)
+		return seenRecord{}, errVersion("a session", r.V, seenVersion)
 	}
 	if len(r.Used) > maxUsed ||
 		slices.ContainsFunc(r.Used, func(to string) bool { return to == "" || len(to) > maxUsedName }) {
@@ -171,29 +171,29 @@ func (p *Past) Label(path string) (effect.Taint, error) {
 	return p.taint.of(path) & effect.Labels, nil
 }
 
-// Labelled returns the files in a folder that have a label or hold a secret. If there was no room to
+// Labeled returns the files in a folder that have a label or hold a secret. If there was no room to
 // store which files, or with an error, it returns the folder itself.
-func (p *Past) Labelled(dir string) ([]File, error) {
+func (p *Past) Labeled(dir string) ([]File, error) {
 	if err := p.taint.load(p.ctx, p.m); err != nil {
 		return []File{{Path: dir, Taint: effect.Critical, Tree: true}}, err
 	}
-	if p.taint.of(dir)&inFolder == 0 {
+	if p.taint.of(dir)&folderTaints == 0 {
 		return nil, nil
 	}
-	return p.taint.labelled(dir), nil
+	return p.taint.labeled(dir), nil
 }
 
-// labelled returns the files in a folder that have a label or hold a secret.
-func (t *taint) labelled(dir string) (out []File) {
+// labeled returns the files in a folder that have a label or hold a secret.
+func (t *taint) labeled(dir string) (out []File) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for _, f := range t.files {
-		if f.Taint&inFolder != 0 &&
+		if f.Taint&folderTaints != 0 &&
 			(f.Path == dir || len(f.Path) > len(dir) && f.Path[len(dir)] == '/' && f.Path[:len(dir)] == dir) {
 			out = append(out, File{Path: f.Path, Taint: f.Taint, Tree: f.Tree})
 		}
 	}
-	if old := t.old.of(dir) & inFolder; old != 0 {
+	if old := t.old.of(dir) & folderTaints; old != 0 {
 		out = append(out, File{Path: dir, Taint: old | effect.File, Tree: true})
 	}
 	return out

@@ -94,7 +94,7 @@ func TestWhatCannotBeReadIsTheHighest(t *testing.T) {
 	if p.See(flow.Restricted, nil) == nil {
 		t.Error("what could not be written is no error")
 	}
-	if files, err := p.Labelled("/p"); err == nil || len(files) != 1 || flow.Of(files[0].Taint) != flow.Critical {
+	if files, err := p.Labeled("/p"); err == nil || len(files) != 1 || flow.Of(files[0].Taint) != flow.Critical {
 		t.Errorf("files that are not known: %v, %v", files, err)
 	}
 	if taint, err := p.Label("/p/x"); err == nil || flow.Of(taint) != flow.Critical {
@@ -155,10 +155,10 @@ func TestLabelsStay(t *testing.T) {
 		wantTaint(t, m, "/p", effect.Restricted) // who reads the folder reads that
 		wantTaint(t, m, "/p/b", 0)
 		past := m.Open(t.Context(), key("s"), time.Now())
-		if files, err := past.Labelled("/p"); err != nil || len(files) != 2 {
+		if files, err := past.Labeled("/p"); err != nil || len(files) != 2 {
 			t.Errorf("%v, %v", files, err)
 		}
-		if files, err := past.Labelled("/q"); err != nil || len(files) != 0 {
+		if files, err := past.Labeled("/q"); err != nil || len(files) != 0 {
 			t.Errorf("%v, %v", files, err)
 		}
 		for i := range 600 {
@@ -167,7 +167,7 @@ func TestLabelsStay(t *testing.T) {
 		m = remember(kv)
 		wantTaint(t, m, "/p/a", effect.Critical|effect.Network)
 		wantTaint(t, m, "/p/keys/x", effect.Critical)
-		if files, err := m.Open(t.Context(), key("s"), time.Now()).Labelled("/p"); err != nil || len(files) != 1 ||
+		if files, err := m.Open(t.Context(), key("s"), time.Now()).Labeled("/p"); err != nil || len(files) != 1 ||
 			files[0].Path != "/p" || flow.Of(files[0].Taint) != flow.Critical {
 			t.Errorf("what there was no room for: %v, %v", files, err)
 		}

@@ -74,9 +74,9 @@ func (s sieve) with(files []file) sieve {
 	return out
 }
 
-// withLabelled is with for files that have a label. They have a sieve of their own, because a file
+// withLabeled is with for files that have a label. They have a sieve of their own, because a file
 // that is mistaken for one of them could be blocked without a question.
-func (s sieve) withLabelled(files []file) sieve {
+func (s sieve) withLabeled(files []file) sieve {
 	var labelled []file
 	for _, f := range files {
 		if f.Taint&effect.Labels != 0 {

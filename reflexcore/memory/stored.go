@@ -94,7 +94,7 @@ func decode(b []byte, of string, record any) error {
 	return nil
 }
 
-// errForm means that a record has a version that this build cannot read.
-func errForm(of string, form int, reads any) error {
+// errVersion means that a record has a version that this build cannot read.
+func errVersion(of string, form int, reads any) error {
 	return fmt.Errorf("what is remembered of %s is in form %d, and this version reads %v", of, form, reads)
 }

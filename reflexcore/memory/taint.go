@@ -60,11 +60,11 @@ type taintRecord struct {
 	forgotten
 }
 
-// known are the taints that are stored. The taint File says nothing about a file.
-const known = effect.Secret | effect.Network | effect.Decoded | effect.Labels
+// storedTaints are the taints that are stored. The taint File says nothing about a file.
+const storedTaints = effect.Secret | effect.Network | effect.Decoded | effect.Labels
 
-// inFolder are the taints that a folder has if a file in it has them.
-const inFolder = effect.Secret | effect.Labels
+// folderTaints are the taints that a folder has if a file in it has them.
+const folderTaints = effect.Secret | effect.Labels
 
 func decodeTaint(b []byte) (r taintRecord, err error) {
 	if len(b) == 0 {
@@ -74,7 +74,7 @@ func decodeTaint(b []byte) (r taintRecord, err error) {
 		return taintRecord{}, err
 	}
 	if r.V < 1 || r.V > taintVersion {
-		return taintRecord{}, errForm("files", r.V, fmt.Sprintf("1 to %d", taintVersion))
+		return taintRecord{}, errVersion("files", r.V, fmt.Sprintf("1 to %d", taintVersion))
 	}
 	if len(r.Files) > maxFiles {
 		return taintRecord{}, fmt.Errorf("%d files are remembered, more than %d", len(r.Files), maxFiles)
@@ -82,7 +82,7 @@ func decodeTaint(b []byte) (r taintRecord, err error) {
 	for i := range r.Files {
 		f := &r.Files[i]
 		f.Taint = effect.Taint(f.Bits)
-		if f.Taint&^known != 0 || f.Taint == 0 || !storable(f.Path) ||
+		if f.Taint&^storedTaints != 0 || f.Taint == 0 || !storable(f.Path) ||
 			f.Taint&effect.Labels != flow.Of(f.Taint&effect.Labels).Taint() {
 			return taintRecord{}, fmt.Errorf("the file %d that is remembered is none", i)
 		}
@@ -100,7 +100,7 @@ func encodeTaint(files []file, old forgotten) ([]byte, taintRecord, error) {
 	cut := max(0, len(files)-maxFiles)
 	for {
 		r := taintRecord{V: taintVersion, Files: files[cut:], forgotten: old}
-		r.Old, r.Labels = old.Old.with(files[:cut]), old.Labels.withLabelled(files[:cut])
+		r.Old, r.Labels = old.Old.with(files[:cut]), old.Labels.withLabeled(files[:cut])
 		b, err := json.Marshal(r)
 		if err != nil || len(b) <= maxRecord {
 			return b, r, err
@@ -181,8 +181,8 @@ func (t *taint) of(p string) effect.Taint {
 			}
 			continue
 		}
-		if f.Taint&inFolder != 0 && len(f.Path) > len(p) && f.Path[len(p)] == '/' && f.Path[:len(p)] == p {
-			out |= f.Taint & inFolder
+		if f.Taint&folderTaints != 0 && len(f.Path) > len(p) && f.Path[len(p)] == '/' && f.Path[:len(p)] == p {
+			out |= f.Taint & folderTaints
 		}
 	}
 	return out
@@ -220,7 +220,7 @@ func (t *taint) with(add []File) ([]file, bool) {
 	files := append([]file(nil), t.files...)
 	changed := false
 	for _, a := range add {
-		a.Taint &= known
+		a.Taint &= storedTaints
 		if a.Taint == 0 || !storable(a.Path) {
 			continue
 		}

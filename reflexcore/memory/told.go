@@ -10,9 +10,9 @@ import (
 	"approver.example"
 )
 
-// A told is the record of one uid: what texts that tools returned demanded of a model, oldest first.
+// A demands is the record of one uid: what texts that tools returned demanded of a model, oldest first.
 // It has only hashes of the names in the texts.
-type told struct {
+type demands struct {
 	stored
 	list []Demand
 }
@@ -47,7 +47,7 @@ func decodeTold(b []byte) ([]Demand, error) {
 	case err != nil:
 		return nil, err
 	case r.V != toldVersion:
-		return nil, errForm("demands", r.V, toldVersion)
+		return nil, errVersion("demands", r.V, toldVersion)
 	case len(r.List) > maxDemands:
 		return nil, fmt.Errorf("%d demands are remembered, more than %d", len(r.List), maxDemands)
 	}
@@ -60,7 +60,7 @@ func decodeTold(b []byte) ([]Demand, error) {
 }
 
 // load reads the record, and decodes it only if it has changed.
-func (t *told) load(ctx context.Context, m *Memory) error {
+func (t *demands) load(ctx context.Context, m *Memory) error {
 	b, rev, changed, err := t.changed(ctx, m.store)
 	if err != nil || !changed {
 		return err
@@ -74,7 +74,7 @@ func (t *told) load(ctx context.Context, m *Memory) error {
 }
 
 // add adds a demand and returns when that is durable.
-func (t *told) add(ctx context.Context, m *Memory, d Demand) error {
+func (t *demands) add(ctx context.Context, m *Memory, d Demand) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for range attempts {
@@ -109,16 +109,16 @@ func fresh(list []Demand, now int64) []Demand {
 	return out
 }
 
-// Tell stores the names in a text that a tool returned, and returns when that is durable.
-func (p *Past) Tell(d Demand) error {
+// AddDemand stores the names in a text that a tool returned, and returns when that is durable.
+func (p *Past) AddDemand(d Demand) error {
 	d.Names = d.Names[:min(len(d.Names), MaxNames)]
 	d.Tool = d.Tool[:min(len(d.Tool), maxTool)]
 	return p.told.add(p.ctx, p.m, d)
 }
 
-// Told returns the demands that texts made of this user's agents. [Past.Err] returns the error if
+// Demands returns the demands that texts made of this user's agents. [Past.Err] returns the error if
 // they cannot be read.
-func (p *Past) Told(at time.Time) []Demand {
+func (p *Past) Demands(at time.Time) []Demand {
 	p.told.mu.Lock()
 	defer p.told.mu.Unlock()
 	if err := p.told.load(p.ctx, p.m); err != nil {

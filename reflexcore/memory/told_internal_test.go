@@ -39,12 +39,12 @@ func TestDemandsAreBounded(t *testing.T) {
 	now := time.Now()
 	past := m.Open(t.Context(), Key{Peer: approver.Peer{Known: true, UID: 1}}, now)
 	for i := range maxDemands + 10 {
-		if err := past.Tell(Demand{At: now.Unix(), Tool: strings.Repeat("t", 100),
+		if err := past.AddDemand(Demand{At: now.Unix(), Tool: strings.Repeat("t", 100),
 			Names: append(make([]uint64, MaxNames-1), uint64(i), 7, 8)}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	list := past.Told(now)
+	list := past.Demands(now)
 	if len(list) != maxDemands || list[0].Names[MaxNames-1] != 10 || len(list[0].Names) != MaxNames ||
 		len(list[0].Tool) != maxTool {
 		t.Errorf("%d demands, the first %v", len(list), fmt.Sprint(list[0]))
@@ -53,7 +53,7 @@ func TestDemandsAreBounded(t *testing.T) {
 	if err != nil || len(b) > maxRecord {
 		t.Errorf("they take %d bytes, %v", len(b), err)
 	}
-	if list := past.Told(now.Add(keepTold + time.Minute)); len(list) != 0 {
+	if list := past.Demands(now.Add(keepTold + time.Minute)); len(list) != 0 {
 		t.Errorf("%d are kept for ever", len(list))
 	}
 }

@@ -39,7 +39,7 @@ func decodeTrace(b []byte) (r traceRecord, err error) {
 		return traceRecord{}, err
 	}
 	if r.V != traceVersion {
-		return traceRecord{}, errForm("calls", r.V, traceVersion)
+		return traceRecord{}, errVersion("calls", r.V, traceVersion)
 	}
 	if len(r.Made) > maxMade || slices.ContainsFunc(r.Made, func(p string) bool { return !storable(p) }) {
 		return traceRecord{}, errors.New("what is remembered of made files is no list of files")

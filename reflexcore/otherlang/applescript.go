@@ -19,7 +19,7 @@ func appleScript(src string, yield func(shell.Found) bool) bool {
 				app = strings.ToLower(texts[n])
 			}
 		}
-		for _, f := range told(words, texts, app) {
+		for _, f := range effectsOf(words, texts, app) {
 			f.By = "osascript"
 			if !yield(f) {
 				return false
@@ -35,7 +35,7 @@ func statement(line string) (words string, texts []string) {
 	for i := 0; i < len(line); i++ {
 		switch {
 		case line[i] == '"':
-			text, _ := upTo(line[i+1:], '"')
+			text, _ := untilQuote(line[i+1:], '"')
 			texts = append(texts, text)
 			b.WriteString(`""`)
 			i += len(text) + strings.Count(text, `"`) + 1
@@ -48,8 +48,8 @@ func statement(line string) (words string, texts []string) {
 	return strings.ToLower(b.String()), texts
 }
 
-// told returns the effects of one statement that is sent to an app; app may be empty.
-func told(words string, texts []string, app string) []shell.Found {
+// effectsOf returns the effects of one statement that is sent to an app; app may be empty.
+func effectsOf(words string, texts []string, app string) []shell.Found {
 	var out []shell.Found
 	say := func(kind effect.Kind, target, what string, bits effect.Bits) {
 		out = append(out, shell.Found{Effect: effect.Effect{Kind: kind, Target: target, What: what, Bits: bits}})

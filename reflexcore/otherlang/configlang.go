@@ -16,7 +16,7 @@ func ConfigCommands(lang, src string, yield func(shell.Found) bool) bool {
 	case "ssh-config":
 		sshConfig(src, yield)
 	case "logrotate":
-		rotated(src, yield)
+		logrotate(src, yield)
 	case "gcc-options": // gcc @FILE
 		yield(shell.Found{Shell: "gcc " + strings.Join(strings.Fields(src), " ")})
 	case "gcc-specs":
@@ -76,9 +76,9 @@ func sshConfig(src string, yield func(shell.Found) bool) {
 	}
 }
 
-// rotated yields the scripts in a configuration of logrotate, which are between a keyword and its
+// logrotate yields the scripts in a configuration of logrotate, which are between a keyword and its
 // end, and the programs to which it passes files.
-func rotated(src string, yield func(shell.Found) bool) {
+func logrotate(src string, yield func(shell.Found) bool) {
 	var body strings.Builder
 	inside := false
 	for line := range strings.Lines(src) {

@@ -113,7 +113,7 @@ func quoted(s string) []string {
 				return out
 			}
 		case '"', '\'':
-			text, known := upTo(s[i+1:], c)
+			text, known := untilQuote(s[i+1:], c)
 			if !known {
 				return out
 			}
@@ -165,10 +165,10 @@ func Calls(lang, src string, yield func(shell.Found) bool) {
 			if !found {
 				break
 			}
-			whole := !continues(src[:len(src)-len(after)-len(call)], call)
+			whole := !isLongerName(src[:len(src)-len(after)-len(call)], call)
 			rest = after
 			text, known := literal(after)
-			if whole && strings.HasSuffix(call, "(") && computed(after) {
+			if whole && strings.HasSuffix(call, "(") && isComputed(after) {
 				text = effect.Unknown
 			}
 			if text == "" && known {
@@ -214,7 +214,7 @@ func callArguments(after string) string {
 	for i := 0; i < len(after); i++ {
 		switch c := after[i]; c {
 		case '"':
-			text, known := upTo(after[i+1:], c)
+			text, known := untilQuote(after[i+1:], c)
 			if !known {
 				return after
 			}
@@ -278,8 +278,8 @@ func vimCode(src string, yield func(shell.Found) bool) bool {
 	return true
 }
 
-// continues reports whether the text before a call makes it the end of a longer name.
-func continues(before, call string) bool {
+// isLongerName reports whether the text before a call makes it the end of a longer name.
+func isLongerName(before, call string) bool {
 	if before == "" || !isWord(call[0]) {
 		return false
 	}
@@ -343,14 +343,14 @@ func literal(s string) (text string, known bool) {
 		if q == '{' {
 			q = '}'
 		}
-		return upTo(s[1:], q)
+		return untilQuote(s[1:], q)
 	}
 	line, _, _ := strings.Cut(s, "\n")
 	return line, true
 }
 
-// computed reports whether the argument of a call is no literal, so that its value is not known.
-func computed(after string) bool {
+// isComputed reports whether the argument of a call is no literal, so that its value is not known.
+func isComputed(after string) bool {
 	first := strings.TrimLeft(after, " \t([{,~:cCsS")
 	if first == "" || first[0] == ')' || strings.IndexByte("\"'`", first[0]) >= 0 {
 		return false
@@ -376,8 +376,8 @@ func IsPowerShell(command string) bool {
 		strings.Trim(verb[1:], "abcdefghijklmnopqrstuvwxyz") == ""
 }
 
-// upTo returns the text before the closing quote; a backslash escapes a quote.
-func upTo(s string, q byte) (text string, known bool) {
+// untilQuote returns the text before the closing quote; a backslash escapes a quote.
+func untilQuote(s string, q byte) (text string, known bool) {
 	var b strings.Builder
 	for i := 0; i < len(s); i++ {
 		switch {

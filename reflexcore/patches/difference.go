@@ -23,16 +23,16 @@ type Hunk struct{ before, After string }
 const maxChanges = 512 // files of one difference
 
 var (
-	// named matches the files that a patch names, wherever the line is.
-	named = regexp.MustCompile(`(?m)^(?:\+\+\+ |--- |\*\*\* |rename (?:to|from) |copy (?:to|from) |Index: )([^\r\n]+)`)
+	// nameLine matches the files that a patch names, wherever the line is.
+	nameLine = regexp.MustCompile(`(?m)^(?:\+\+\+ |--- |\*\*\* |rename (?:to|from) |copy (?:to|from) |Index: )([^\r\n]+)`)
 	// hunkLine matches the header of a hunk with its numbers of lines.
 	hunkLine = regexp.MustCompile(`^@@ -(\d+)(?:,(\d+))? \+\d+(?:,(\d+))? @@`)
-	// encoding matches the encoding of the body of a mail.
-	encoding = regexp.MustCompile(`(?mi)^Content-Transfer-Encoding:\s*([\w-]+)`)
-	charset  = regexp.MustCompile(`(?mi)charset\s*=\s*"?([\w-]+)`)
-	// packed matches lines of base64, and escaped an encoded letter of quoted-printable.
-	packed  = regexp.MustCompile(`(?m)(?:^[A-Za-z0-9+/=]+\r?\n?)+`)
-	escaped = regexp.MustCompile(`=(?:\r?\n|[0-9A-Fa-f]{2})`)
+	// transferEncoding matches the encoding of the body of a mail.
+	transferEncoding = regexp.MustCompile(`(?mi)^Content-Transfer-Encoding:\s*([\w-]+)`)
+	charset          = regexp.MustCompile(`(?mi)charset\s*=\s*"?([\w-]+)`)
+	// base64Lines matches lines of base64, and escaped an encoded letter of quoted-printable.
+	base64Lines   = regexp.MustCompile(`(?m)(?:^[A-Za-z0-9+/=]+\r?\n?)+`)
+	escapedLetter = regexp.MustCompile(`=(?:\r?\n|[0-9A-Fa-f]{2})`)
 )
 
 // unquoteName undoes the C quotes in which git writes a name, and removes what follows it. It
@@ -58,7 +58,7 @@ func Names(text string) (out []string, ok bool) {
 		name, readable := unquoteName(s)
 		out, ok = append(out, name), ok && readable
 	}
-	for _, m := range named.FindAllStringSubmatch(text, disk.MaxListed) {
+	for _, m := range nameLine.FindAllStringSubmatch(text, disk.MaxListed) {
 		add(m[1])
 	}
 	for line := range strings.Lines(text) {
@@ -96,11 +96,11 @@ func Decode(text string) (string, bool) {
 		}
 	}
 	out := text
-	for _, m := range encoding.FindAllStringSubmatch(text, disk.MaxListed) {
+	for _, m := range transferEncoding.FindAllStringSubmatch(text, disk.MaxListed) {
 		switch strings.ToLower(m[1]) {
 		case "7bit", "8bit", "binary":
 		case "quoted-printable":
-			out += "\n" + escaped.ReplaceAllStringFunc(text, func(s string) string {
+			out += "\n" + escapedLetter.ReplaceAllStringFunc(text, func(s string) string {
 				c, err := strconv.ParseUint(s[1:], 16, 8)
 				if err != nil {
 					return "" // the end of a line that goes on
@@ -108,7 +108,7 @@ func Decode(text string) (string, bool) {
 				return string([]byte{byte(c)})
 			})
 		case "base64":
-			for _, block := range packed.FindAllString(text, disk.MaxListed) {
+			for _, block := range base64Lines.FindAllString(text, disk.MaxListed) {
 				if b, err := base64.StdEncoding.DecodeString(strings.Join(strings.Fields(block), "")); err == nil {
 					out += "\n" + string(b)
 				}

@@ -36,14 +36,14 @@ const (
 var (
 	// applies matches a command that applies a patch, and tries one that only checks it.
 	applies = regexp.MustCompile(`(?:^|[\s;|&('"])g?patch(?:\s|$)|\bgit\s[^;&|\n]*\b(?:apply|am)\b`)
-	tries   = regexp.MustCompile(`\s--(?:check|dry-run|stat|numstat|summary)\b`)
+	dryRun  = regexp.MustCompile(`\s--(?:check|dry-run|stat|numstat|summary)\b`)
 )
 
 // Applies reports whether the call applies a patch.
 func (r *Reader) Applies() bool {
 	says := strings.Contains(r.Text, "patch") || strings.Contains(r.Text, "git") &&
 		(strings.Contains(r.Text, "apply") || strings.Contains(r.Text, " am"))
-	return says && r.Shell && applies.MatchString(r.Text) && !tries.MatchString(r.Text)
+	return says && r.Shell && applies.MatchString(r.Text) && !dryRun.MatchString(r.Text)
 }
 
 // OwnFile returns a protected settings file, or a git hook, that a patch changes. It is empty if

@@ -127,24 +127,24 @@ var systemDirs = []string{
 	"c:/windows", "c:/program files", "c:/programdata",
 }
 
-// tops are folders without which a machine or its users' work is lost.
-var tops = []string{
+// topFolders are folders without which a machine or its users' work is lost.
+var topFolders = []string{
 	"/etc", "/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/boot", "/var", "/sys", "/proc", "/dev", "/home",
 	"/root", "/Users", "/System", "/Library", "/Applications", "/nix",
 	"c:/windows", "c:/users", "c:/program files", "c:/programdata",
 }
 
 func isTop(p string) bool {
-	if slices.Contains(tops, strings.TrimRight(p, "/*")) {
+	if slices.Contains(topFolders, strings.TrimRight(p, "/*")) {
 		return true
 	}
 	pattern := strings.TrimSuffix(strings.TrimRight(p, "/"), "/*")
-	return strings.LastIndexByte(pattern, '/') == 0 && findsTop(pattern, tops)
+	return strings.LastIndexByte(pattern, '/') == 0 && matchesTop(pattern, topFolders)
 }
 
-// findsTop reports whether the first name of a path is a pattern that matches one of the top folders
+// matchesTop reports whether the first name of a path is a pattern that matches one of the top folders
 // but not every name.
-func findsTop(p string, folders []string) bool {
+func matchesTop(p string, folders []string) bool {
 	if p == "" || p[0] != '/' {
 		return false
 	}
@@ -208,17 +208,17 @@ func (s *Surroundings) Path(p string, e *effect.Effect) Place {
 	return out
 }
 
-// served are system folders in which people keep working trees.
-var served = []string{"/srv", "/opt", "/var/www", "/usr/src", "/usr/local/src"}
+// servedFolders are system folders in which people keep working trees.
+var servedFolders = []string{"/srv", "/opt", "/var/www", "/usr/src", "/usr/local/src"}
 
 // InTree reports whether a folder is in a git working tree below one of the served folders. The name
 // alone is not enough, because programs are installed there, too.
 func InTree(d disk.Disk, dir string) bool {
-	i := slices.IndexFunc(served, func(s string) bool { return disk.Below(dir, s) })
+	i := slices.IndexFunc(servedFolders, func(s string) bool { return disk.Below(dir, s) })
 	if i < 0 || disk.Below(dir, "/opt/homebrew") {
 		return false
 	}
-	for at := dir; at != served[i]; at = path.Dir(at) {
+	for at := dir; at != servedFolders[i]; at = path.Dir(at) {
 		if _, err := d.Lstat(path.Join(at, ".git")); err == nil || !disk.IsMissing(err) {
 			return err == nil
 		}
@@ -254,7 +254,7 @@ func (s *Surroundings) Folder(p, bare string) Place {
 			return out | System
 		}
 	}
-	if findsTop(p, systemDirs) {
+	if matchesTop(p, systemDirs) {
 		return out | System
 	}
 	if s.Home != "" && disk.Below(p, s.Home) || disk.Below(p, "/root") {

@@ -72,7 +72,7 @@ func wordsOf(tool, command string, args []byte) [][]byte {
 	var words [][]byte
 	start := -1
 	for i := 0; i <= len(folded) && len(words) < maxWords; i++ {
-		switch between := i == len(folded) || isBetween(folded[i]); {
+		switch between := i == len(folded) || isSeparator(folded[i]); {
 		case !between && start < 0:
 			start = i
 		case between && start >= 0:
@@ -83,9 +83,9 @@ func wordsOf(tool, command string, args []byte) [][]byte {
 	return words
 }
 
-// isBetween reports whether a byte separates words. Quotes and brackets of a shell or of JSON
+// isSeparator reports whether a byte separates words. Quotes and brackets of a shell or of JSON
 // separate, too, because they say little about the words.
-func isBetween(b byte) bool {
+func isSeparator(b byte) bool {
 	return b <= ' ' || strings.IndexByte("'\"`\\;,=()[]{}<>|&", b) >= 0
 }
 

@@ -103,7 +103,7 @@ func (a *analysis) list(t []token, i int, verb, prefix string, kind effect.Kind,
 
 func (a *analysis) rows(verb, table string, w Where, rows int) {
 	bits := effect.Bits(0)
-	if w != Some && (rows == 0 || rows > few) {
+	if w != Some && (rows == 0 || rows > fewRows) {
 		bits = effect.Bulk
 	}
 	what := "rows of " + table
@@ -118,5 +118,5 @@ func (a *analysis) rows(verb, table string, w Where, rows int) {
 	a.say(s, kind, bits)
 }
 
-// few is the number of rows that do not count as a whole table.
-const few = 1000
+// fewRows is the number of rows that do not count as a whole table.
+const fewRows = 1000

@@ -45,14 +45,14 @@ func index(t []token, from int, w string) int {
 	return -1
 }
 
-// noise are words between a verb and its object.
-var noise = map[string]bool{"if": true, "exists": true, "not": true, "only": true, "low_priority": true, "quick": true,
+// fillerWords are words between a verb and its object.
+var fillerWords = map[string]bool{"if": true, "exists": true, "not": true, "only": true, "low_priority": true, "quick": true,
 	"ignore": true, "concurrently": true, "from": true, "or": true, "replace": true, "rollback": true, "abort": true,
 	"fail": true, "table": true, "online": true, "offline": true, "public": true, "force": true}
 
 // object reads a dotted name from i on.
 func object(t []token, i int) (name string, after int) {
-	for i < len(t) && t[i].kind == tWord && noise[t[i].s] {
+	for i < len(t) && t[i].kind == tWord && fillerWords[t[i].s] {
 		i++
 	}
 	for i < len(t) && (t[i].kind == tWord || t[i].kind == tName || t[i].kind == tText) {
@@ -67,9 +67,9 @@ func object(t []token, i int) (name string, after int) {
 	return name, i
 }
 
-// until returns the end of the statement that begins at i: the end of the text, or the bracket that
+// statementEnd returns the end of the statement that begins at i: the end of the text, or the bracket that
 // closes around it.
-func until(t []token, i int) int {
+func statementEnd(t []token, i int) int {
 	depth := 0
 	for k := i; k < len(t); k++ {
 		if t[k].is("(") {

@@ -81,7 +81,7 @@ func (a *analysis) where(t []token, table string, depth int) (w Where, rows int)
 }
 
 func (a *analysis) delete(t []token, i int, depth int) {
-	end := until(t, i)
+	end := statementEnd(t, i)
 	t = t[i:end]
 	if len(t) < 2 && !at(t, 0).is("delete") {
 		return
@@ -106,7 +106,7 @@ func (a *analysis) delete(t []token, i int, depth int) {
 }
 
 func (a *analysis) update(t []token, i int, depth int) {
-	end := until(t, i)
+	end := statementEnd(t, i)
 	t = t[i:end]
 	if at(t, 1).is("set") || !has(t, "set") || at(t, 1).is("statistics") {
 		return // ON CONFLICT DO UPDATE SET, FOR UPDATE
@@ -128,7 +128,7 @@ func (a *analysis) alter(t []token, i int) {
 	name, _ := object(t, i+2)
 	switch what {
 	case "user", "role", "login", "group":
-		a.say(Statement{Verb: "ALTER " + strings.ToUpper(what), Object: what + " " + name}, effect.Permission, super(t))
+		a.say(Statement{Verb: "ALTER " + strings.ToUpper(what), Object: what + " " + name}, effect.Permission, allRights(t))
 	case "system":
 		a.setting(t, i)
 		a.say(Statement{Verb: "ALTER SYSTEM", Object: at(t, i+3).s}, effect.Permission, 0)
@@ -161,8 +161,8 @@ func (a *analysis) alter(t []token, i int) {
 	}
 }
 
-// super returns Bulk if an account gets all rights.
-func super(t []token) effect.Bits {
+// allRights returns Bulk if an account gets all rights.
+func allRights(t []token) effect.Bits {
 	for i, x := range t {
 		if x.is("superuser") || x.is("sysadmin") || x.is("all") &&
 			(at(t, i+1).is("privileges") || at(t, i+1).is("on")) || x.is("sysdba") || x.is("dba") || x.is("super") ||
@@ -181,7 +181,7 @@ func (a *analysis) grant(t []token, i int) {
 	}
 	k := index(t, i, to)
 	name, _ := object(t, k+1)
-	a.say(Statement{Verb: verb, Object: "account " + name}, effect.Permission, super(t))
+	a.say(Statement{Verb: verb, Object: "account " + name}, effect.Permission, allRights(t))
 }
 
 // setting judges server settings whose value runs.
@@ -237,7 +237,7 @@ func (a *analysis) create(t []token, i int, q quirks, depth int) {
 	case "user", "role", "login":
 		name, _ := object(t, k+1)
 		a.say(Statement{Verb: "CREATE " + strings.ToUpper(what), Object: what + " " + name}, effect.Permission,
-			super(t))
+			allRights(t))
 	case "extension", "language", "plugin", "assembly", "library":
 		name, _ := object(t, k+1)
 		a.say(Statement{Verb: "CREATE " + strings.ToUpper(what), Object: what + " " + name}, effect.Permission, 0)

@@ -196,9 +196,9 @@ func fold(key string) string {
 	}, strings.ToLower(key))
 }
 
-// shapes gives roles to values without a known name, by their form, and removes roles from values
+// guessRoles gives roles to values without a known name, by their form, and removes roles from values
 // that cannot have them.
-func (in *arguments) shapes(wrapper bool) {
+func (in *arguments) guessRoles(wrapper bool) {
 	for i := range in.args {
 		a := &in.args[i]
 		if a.number {

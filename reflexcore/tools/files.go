@@ -115,7 +115,7 @@ func (j *judge) move() {
 func (j *judge) loads(to string, from []string) bool {
 	paths, _ := j.locate(to)
 	if j.fs == nil || len(from) == 0 || !slices.ContainsFunc(paths,
-		func(p string) bool { return content.Classify(j.as(p)).Prompts() }) {
+		func(p string) bool { return content.Classify(j.contentPath(p)).Prompts() }) {
 		return false
 	}
 	if j.meaning.nouns&nounURL != 0 || strings.Contains(strings.ToLower(j.call.Tool), "link") {
@@ -128,7 +128,7 @@ func (j *judge) loads(to string, from []string) bool {
 			return false
 		}
 		for _, target := range paths {
-			content.Payloads(j.as(target), string(b), j.lim.Content, j.payload)
+			content.Payloads(j.contentPath(target), string(b), j.lim.Content, j.payload)
 		}
 	}
 	return true
@@ -184,7 +184,7 @@ func (j *judge) pattern(p string) {
 func (j *judge) written(p, text string, known bool) {
 	paths, _ := j.locate(p)
 	for _, target := range paths {
-		as := j.as(target)
+		as := j.contentPath(target)
 		s := content.Classify(as)
 		before := len(j.result.Payloads)
 		switch {
@@ -206,9 +206,9 @@ func (j *judge) written(p, text string, known bool) {
 	}
 }
 
-// as returns the path by which the content of a file is read. Texts and lists of a plugin are
+// contentPath returns the path by which the content of a file is read. Texts and lists of a plugin are
 // recognized by their content, wherever the plugin lies.
-func (j *judge) as(target string) string {
+func (j *judge) contentPath(target string) string {
 	if j.fs == nil {
 		return target
 	}
@@ -296,7 +296,7 @@ func (j *judge) patch() bool {
 		if file.Len() > 0 && added.Len() > 0 {
 			paths, _ := j.locate(file.String())
 			for _, target := range paths {
-				content.Payloads(j.as(target), added.String(), j.lim.Content, j.payload)
+				content.Payloads(j.contentPath(target), added.String(), j.lim.Content, j.payload)
 				if s := content.Classify(target); s.Kind.RunsLater() && s.Kind != content.Build {
 					j.add(effect.Persist, target, 0)
 				}

@@ -70,15 +70,15 @@ func (j *judge) url(text string, out bool) {
 		j.addTainted(effect.NetIn, text, bits, in)
 		// A host, a path or a query alone can carry a secret out.
 		if u.Has(urls.SecretQuery|urls.Drop|urls.LongLabel) || j.in.secretHeader() {
-			j.addTainted(effect.NetOut, text, bits, taint|j.in.carried())
+			j.addTainted(effect.NetOut, text, bits, taint|j.in.secretTaint())
 		}
 		return
 	}
 	if u.Has(urls.Packages) {
-		j.addTainted(effect.Publish, text, bits, taint|j.in.carried())
+		j.addTainted(effect.Publish, text, bits, taint|j.in.secretTaint())
 		return
 	}
-	j.addTainted(effect.NetOut, text, bits, taint|j.in.carried())
+	j.addTainted(effect.NetOut, text, bits, taint|j.in.secretTaint())
 	if u.Has(urls.Access) {
 		j.add(effect.Permission, text, bits)
 	}
@@ -118,7 +118,7 @@ func (j *judge) messages() {
 	if j.meaning.verbs&verbPublish != 0 {
 		kind = effect.Publish
 	}
-	taint := j.in.carried()
+	taint := j.in.secretTaint()
 	switch {
 	case len(to) == 0:
 		j.addTainted(kind, j.subject(), j.bulk(), taint)
@@ -163,8 +163,8 @@ func (j *judge) browser() {
 var secretNames = [...]string{"password", "passwd", "secret", "token", "apikey", "api_key", "access_key", "private",
 	"credential", "_key", "_pat", "dsn", "database_url"}
 
-// others adds what verbs do to things that are neither files nor addresses.
-func (j *judge) others() {
+// otherEffects adds what verbs do to things that are neither files nor addresses.
+func (j *judge) otherEffects() {
 	switch v := j.meaning.verbs; {
 	case v&verbDelete != 0 && !j.in.has(rolePath) && !j.in.has(roleSource) && j.meaning.nouns&nounDatabase == 0 &&
 		!j.in.has(roleURL):
@@ -230,8 +230,8 @@ func (in *arguments) method() string {
 	return ""
 }
 
-// carried returns Secret if the sent data contains a credential.
-func (in *arguments) carried() effect.Taint {
+// secretTaint returns Secret if the sent data contains a credential.
+func (in *arguments) secretTaint() effect.Taint {
 	if in.secretHeader() {
 		return effect.Secret
 	}

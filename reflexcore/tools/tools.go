@@ -102,7 +102,7 @@ func (j *judge) judge() {
 	j.requests()
 	j.messages()
 	j.browser()
-	j.others()
+	j.otherEffects()
 }
 
 // readArguments parses the arguments; false if that fails.
@@ -115,7 +115,7 @@ func (j *judge) readArguments() bool {
 			return false
 		}
 	}
-	j.in.shapes(j.meaning.verbs&verbWrapper != 0)
+	j.in.guessRoles(j.meaning.verbs&verbWrapper != 0)
 	for _, p := range j.call.Paths {
 		j.in.extra(p, rolePath)
 	}
@@ -135,7 +135,7 @@ func (j *judge) readName() {
 		}
 	}
 	j.tool = t
-	j.meaning.mean(t)
+	j.meaning.addWords(t)
 	switch strings.ToLower(t) {
 	case "apply_patch", "applypatch", "apply-patch", "apply_diff", "applydiff", "patch_file":
 		j.meaning.verbs |= verbPatch
@@ -175,7 +175,7 @@ func (j *judge) actions() {
 			if a.key == "command" && a.text == "view" {
 				j.meaning.verbs &^= verbWrite
 			}
-			j.meaning.mean(a.text)
+			j.meaning.addWords(a.text)
 		}
 	}
 	// An editor's name has the verb edit; the requested action replaces it.

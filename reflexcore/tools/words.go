@@ -94,8 +94,8 @@ type meaning struct {
 	nouns nouns
 }
 
-// mean adds the meanings of the words of a name in snake_case, kebab-case or camelCase.
-func (what *meaning) mean(name string) {
+// addWords adds the meanings of the words of a name in snake_case, kebab-case or camelCase.
+func (what *meaning) addWords(name string) {
 	start := 0
 	word := func(end int) {
 		if end > start {

@@ -151,9 +151,9 @@ func asciiWord(r rune) bool {
 	return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9'
 }
 
-// alike reports whether a non-ASCII letter looks like an ASCII one: a letter of another script, or a
+// isLookalike reports whether a non-ASCII letter looks like an ASCII one: a letter of another script, or a
 // Latin variant that no language uses.
-func alike(r rune) bool {
+func isLookalike(r rune) bool {
 	if r < 0x250 || r >= 0x1e00 && r < 0x1f00 || !unicode.IsLetter(r) {
 		return false
 	}
@@ -171,7 +171,7 @@ func program(parts []Part, name string) []Part {
 	alikes, other := 0, false
 	for _, r := range base {
 		switch {
-		case alike(r):
+		case isLookalike(r):
 			alikes++
 		case unicode.IsSpace(r) && r >= utf8.RuneSelf:
 			parts = add(parts, "space", 1,
@@ -218,7 +218,7 @@ func mixed(parts []Part, name string) []Part {
 			ascii++
 		case r < utf8.RuneSelf || !unicode.IsLetter(r) && !unicode.IsMark(r):
 			done()
-		case alike(r):
+		case isLookalike(r):
 			alikes++
 		case !unicode.Is(unicode.Latin, r):
 			other++

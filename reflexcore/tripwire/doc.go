@@ -43,15 +43,15 @@ type Part struct {
 func Combine(parts []Part) float64 {
 	rest := 1.0
 	for i, p := range parts {
-		if best(parts, i) {
+		if isStrongest(parts, i) {
 			rest *= 1 - p.Score
 		}
 	}
 	return 1 - rest
 }
 
-// best reports whether part i is the first of the strongest parts of its detector.
-func best(parts []Part, i int) bool {
+// isStrongest reports whether part i is the first of the strongest parts of its detector.
+func isStrongest(parts []Part, i int) bool {
 	for j, q := range parts {
 		if q.Detector == parts[i].Detector && (q.Score > parts[i].Score || q.Score == parts[i].Score && j < i) {
 			return false

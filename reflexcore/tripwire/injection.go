@@ -140,8 +140,8 @@ type sighting struct {
 	again       float64
 }
 
-// elsewhere is how many words must be between two directives that count separately.
-const elsewhere = 12
+// minDistance is how many words must be between two directives that count separately.
+const minDistance = 12
 
 // note keeps the strongest sighting of each detector.
 func (r *reader) note(s sighting) {
@@ -150,7 +150,7 @@ func (r *reader) note(s sighting) {
 		if f.detector != s.detector {
 			continue
 		}
-		apart := r.hits[s.first].at-r.hits[f.last].at > elsewhere
+		apart := r.hits[s.first].at-r.hits[f.last].at > minDistance
 		switch {
 		case s.strength > f.strength && apart:
 			s.again = max(f.again, f.strength)
@@ -172,7 +172,7 @@ func (r *reader) strength(i, t int) float64 {
 	if templates[t].steps[0].slots&not == 0 && r.negated(i) {
 		strength *= 0.3
 	}
-	if r.about(i) {
+	if r.discusses(i) {
 		strength *= 0.6
 	}
 	return strength
@@ -215,8 +215,8 @@ func (r *reader) negated(i int) bool {
 	return false
 }
 
-// about reports whether the text near a hit is about such texts, as a document on the subject is.
-func (r *reader) about(i int) bool {
+// discusses reports whether the text near a hit is about such texts, as a document on the subject is.
+func (r *reader) discusses(i int) bool {
 	if r.seen&topic == 0 {
 		return false
 	}

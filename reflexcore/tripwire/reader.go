@@ -81,7 +81,7 @@ func (r *reader) read(text string) {
 						continue
 					}
 				}
-				r.end(text, i)
+				r.endWord(text, i)
 				r.pause(text, i)
 			}
 			i++
@@ -89,7 +89,7 @@ func (r *reader) read(text string) {
 		}
 		i += r.wide(text, i)
 	}
-	r.end(text, len(text))
+	r.endWord(text, len(text))
 	r.flush()
 }
 
@@ -136,7 +136,7 @@ func (r *reader) wide(text string, i int) int {
 	case tag(c): // the alphabet of tags is ASCII
 		return r.hiddenText(text, i)
 	case unicode.In(c, unicode.Han):
-		r.end(text, i)
+		r.endWord(text, i)
 		return r.han(text, i)
 	case unicode.IsLetter(c) || unicode.IsNumber(c):
 		if len(r.word) == 0 {
@@ -148,7 +148,7 @@ func (r *reader) wide(text string, i int) int {
 		r.ascii, r.letters = false, true
 		return n
 	}
-	r.end(text, i)
+	r.endWord(text, i)
 	if c == '。' || c == '！' || c == '？' {
 		r.at += sentence
 	}
@@ -170,7 +170,7 @@ func (r *reader) hiddenText(text string, i int) int {
 		i += n
 	}
 	if plain.Len() > 8 {
-		r.end(text, start)
+		r.endWord(text, start)
 		r.hit(comment, start)
 		inner := reader{at: r.at}
 		inner.read(plain.String())
@@ -203,8 +203,8 @@ func (r *reader) hit(s slot, i int) {
 	}
 }
 
-// end ends a word.
-func (r *reader) end(text string, i int) {
+// endWord ends a word.
+func (r *reader) endWord(text string, i int) {
 	if len(r.word) == 0 {
 		return
 	}
@@ -227,20 +227,20 @@ func (r *reader) end(text string, i int) {
 			r.hit(s, r.start)
 		case r.digits && i < len(text) && text[i] == '.' && strings.IndexByte(string(w[1:]), '@') >= 0:
 			r.hit(address, r.start)
-		case len(w) >= glued && !named(text[i:]):
-			r.apart(w)
+		case len(w) >= minJoined && !isIdentifier(text[i:]):
+			r.splitJoined(w)
 		}
 	}
 	r.at++
 	r.begin()
 }
 
-// glued is the least length of a word that may be several joined words. A name in a program is
+// minJoined is the least length of a word that may be several joined words. A name in a program is
 // recognized by what follows it.
-const glued = 18
+const minJoined = 18
 
-// named reports whether what follows a word shows that the word is a name in a program.
-func named(rest string) bool {
+// isIdentifier reports whether what follows a word shows that the word is a name in a program.
+func isIdentifier(rest string) bool {
 	rest = strings.TrimLeft(rest[:min(len(rest), 4)], " ")
 	if len(rest) > 1 && rest[0] == '.' {
 		return rest[1]|0x20 >= 'a' && rest[1]|0x20 <= 'z'
@@ -248,8 +248,8 @@ func named(rest string) bool {
 	return rest != "" && strings.IndexByte("(=:[{<", rest[0]) >= 0
 }
 
-// apart splits a word into joined words, if all of it can be split.
-func (r *reader) apart(w []byte) {
+// splitJoined splits a word into joined words, if all of it can be split.
+func (r *reader) splitJoined(w []byte) {
 	var list [8]slot
 	n := 0
 	for len(w) > 0 {
@@ -353,16 +353,16 @@ func (r *reader) special(text string, i int) int {
 			}
 		}
 	case '<':
-		for _, m := range turns {
+		for _, m := range turnMarks {
 			if len(rest) >= len(m) && strings.EqualFold(rest[:len(m)], m) {
-				r.end(text, i)
+				r.endWord(text, i)
 				r.hit(markup, i)
 				r.at++
 				return len(m)
 			}
 		}
 		if strings.HasPrefix(rest, "<!--") {
-			r.end(text, i)
+			r.endWord(text, i)
 			r.hit(comment, i)
 			r.at++
 			return 4
@@ -370,7 +370,7 @@ func (r *reader) special(text string, i int) int {
 	case '[':
 		for _, m := range [...]string{"[inst]", "[/inst]", "[system", "[[system", "[admin", "[end of"} {
 			if len(rest) >= len(m) && strings.EqualFold(rest[:len(m)], m) {
-				r.end(text, i)
+				r.endWord(text, i)
 				r.hit(markup, i)
 				r.at++
 				return 1
@@ -380,8 +380,8 @@ func (r *reader) special(text string, i int) int {
 	return 0
 }
 
-// turns are the marks between the turns of a conversation with a model.
-var turns = [...]string{"<|im_start|>", "<|im_end|>", "<|system|>", "<|user|>", "<|assistant|>", "<|endoftext|>",
+// turnMarks are the marks between the turns of a conversation with a model.
+var turnMarks = [...]string{"<|im_start|>", "<|im_end|>", "<|system|>", "<|user|>", "<|assistant|>", "<|endoftext|>",
 	"<|eot_id|>", "<|start_header_id|>", "<<sys>>", "</system>", "<system>", "<important>", "<start_of_turn>",
 	"</user_query>", "</tool_result>", "<system-reminder>", "</function_results>"}
 

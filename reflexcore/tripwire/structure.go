@@ -67,8 +67,8 @@ type Form struct {
 	Programs, Places []string
 }
 
-// odds are the detectors of the oddities, in order.
-var odds = [...]struct{ name, what string }{
+// oddities are the detectors of the oddities, in order.
+var oddities = [...]struct{ name, what string }{
 	{"split-name", "the name of the command %q is broken up by quotes or backslashes"},
 	{"glued-name", "the name of the command %q is put together from letters of variables"},
 	{"cut-name", "%q is cut out of the value of a variable"},
@@ -84,15 +84,15 @@ var odds = [...]struct{ name, what string }{
 	{"unknown-name", "the command %s is the value of a variable that is not known"},
 }
 
-// hiding is the number of oddities, at the beginning of odds, that hide the name of a command.
-const hiding = 7
+// hidingOddities is the number of oddities, at the beginning of odds, that hide the name of a command.
+const hidingOddities = 7
 
 // Structure appends parts for what is unusual in the form of a call.
 func Structure(parts []Part, f Form) []Part {
-	for i, odd := range odds {
+	for i, odd := range oddities {
 		if f.Odd&(1<<i) != 0 {
 			parts = add(parts, odd.name, 1, fmt.Sprintf(odd.what, f.OddName))
-			if i < hiding && f.Acts {
+			if i < hidingOddities && f.Acts {
 				parts = add(parts, "into-danger", 1, fmt.Sprintf("what %q hides does more than look", f.OddName))
 			}
 		}

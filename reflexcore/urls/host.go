@@ -31,7 +31,7 @@ func (i *Info) host(h string) {
 	if addr, ok := i.address(h); ok {
 		i.Addr = addr
 		i.Flags |= Address | classOf(addr)
-		i.encrypted()
+		i.clearPlaintext()
 		return
 	}
 	if strings.ContainsAny(h, " <>^`{|}\"'()$,;&!*") {
@@ -39,11 +39,11 @@ func (i *Info) host(h string) {
 	}
 	i.labels(h)
 	i.name(h)
-	i.encrypted()
+	i.clearPlaintext()
 }
 
-// encrypted removes Plaintext if nothing leaves the machine.
-func (i *Info) encrypted() {
+// clearPlaintext removes Plaintext if nothing leaves the machine.
+func (i *Info) clearPlaintext() {
 	if i.Flags&Loopback != 0 {
 		i.Flags &^= Plaintext
 	}
@@ -320,14 +320,14 @@ func (i *Info) labels(h string) {
 			i.Flags |= Malformed | LongLabel
 		case len(label) >= 50:
 			i.Flags |= LongLabel
-		case len(label) >= 28 && dense(label):
+		case len(label) >= 28 && looksEncoded(label):
 			long++
 		}
 		if strings.HasPrefix(label, "xn--") {
 			var runes [64]rune
 			if decoded, ok := punycode(label[4:], runes[:0]); !ok {
 				i.Flags |= Malformed
-			} else if confusing(decoded) {
+			} else if isConfusing(decoded) {
 				i.Flags |= Lookalike
 			}
 		} else if !ascii(label) {
@@ -338,7 +338,7 @@ func (i *Info) labels(h string) {
 					list = append(list, r)
 				}
 			}
-			if confusing(list) {
+			if isConfusing(list) {
 				i.Flags |= Lookalike
 			}
 		}
@@ -348,8 +348,8 @@ func (i *Info) labels(h string) {
 	}
 }
 
-// dense reports whether a label looks encoded: mixed letters and digits, no hyphens.
-func dense(s string) bool {
+// looksEncoded reports whether a label looks encoded: mixed letters and digits, no hyphens.
+func looksEncoded(s string) bool {
 	n := 0
 	for j := 0; j < len(s); j++ {
 		if s[j] == '-' {
@@ -371,12 +371,12 @@ func ascii(s string) bool {
 	return true
 }
 
-// twins are letters of other alphabets that look like Latin ones.
-const twins = "аеорсухѕіјһԁԛԝѵӏьҽгпαοριντυκχγεηωϲϳօսոցհզյքɡɑıǀӀ"
+// lookalikes are letters of other alphabets that look like Latin ones.
+const lookalikes = "аеорсухѕіјһԁԛԝѵӏьҽгпαοριντυκχγεηωϲϳօսոցհզյքɡɑıǀӀ"
 
-// confusing reports whether a label mixes Latin with other alphabets, or consists of letters that
+// isConfusing reports whether a label mixes Latin with other alphabets, or consists of letters that
 // all look Latin.
-func confusing(label []rune) bool {
+func isConfusing(label []rune) bool {
 	latin, twin, other := 0, 0, 0
 	for _, r := range label {
 		switch {
@@ -384,7 +384,7 @@ func confusing(label []rune) bool {
 			if r >= 'a' && r <= 'z' {
 				latin++
 			}
-		case strings.ContainsRune(twins, r):
+		case strings.ContainsRune(lookalikes, r):
 			twin++
 		case r >= 0x370 && r <= 0x58f || r >= 0x13a0 && r <= 0x13ff: // Greek, Cyrillic, Armenian, Cherokee
 			other++

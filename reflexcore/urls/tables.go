@@ -227,15 +227,15 @@ func secretPath(path, query string) bool {
 	if strings.HasPrefix(path, "/api/v4/") && strings.HasSuffix(path, "/variables") {
 		return true
 	}
-	return holdsOne(path, secretPaths) || holdsOne(query, secretActions)
+	return containsAny(path, secretPaths) || containsAny(query, secretActions)
 }
 
 // accessPath reports whether an address grants access rights, on any host.
 func accessPath(path, query string) bool {
-	return holdsOne(path, accessPaths) || holdsOne(query, accessActions)
+	return containsAny(path, accessPaths) || containsAny(query, accessActions)
 }
 
-// holdsOne reports whether a text contains one of the words of a kind.
-func holdsOne(text string, k kind) bool {
+// containsAny reports whether a text contains one of the words of a kind.
+func containsAny(text string, k kind) bool {
 	return slices.ContainsFunc(loaded().words[k], func(word string) bool { return strings.Contains(text, word) })
 }
