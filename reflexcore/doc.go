@@ -1,8 +1,8 @@
-// Package reflexcore is the deterministic engine. It finds out what a tool call would do, and
+// Package reflexcore is the deterministic engine: it finds out what a tool call would do, and
 // decides in microseconds whether the call is plainly forbidden, needs people, or passes. It asks
 // nobody and uses no network. The engine itself stores nothing but caches. Given a [memory.Memory],
-// it remembers the calls of a session. Given [precedent.Precedents], it remembers which calls people
-// denied.
+// it remembers the calls of a session. Given [precedent.Precedents], it remembers which calls
+// people denied.
 //
 // A call goes through ten stages:
 //

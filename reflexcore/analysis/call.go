@@ -24,7 +24,7 @@ type Call struct {
 
 	// How it is analyzed.
 	Explain bool                            // the steps are wanted
-	Sure    bool                            // nothing that is only suspected to run is analysed
+	Sure    bool                            // nothing that is only suspected to run is analyzed
 	Binds   bool                            // it is for those who bind an approval: files that are loaded are said, too
 	label   func(string, bool) effect.Taint // of what is read; nil: nothing has one
 	Past    *memory.Past                    // nil: nothing is remembered

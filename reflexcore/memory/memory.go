@@ -95,7 +95,7 @@ func uid(p approver.Peer) string {
 // context that opened it.
 type Past struct {
 	m     *Memory
-	ctx   context.Context //nolint:containedctx // of the judgement, which the lookups of an analysis are part of
+	ctx   context.Context //nolint:containedctx // of the judgment, which the lookups of an analysis are part of
 	at    time.Time
 	trace *trace
 	taint *taint

@@ -74,17 +74,17 @@ func (s sieve) with(files []file) sieve {
 	return out
 }
 
-// withLabeled is with for files that have a label. They have a sieve of their own, because a file
-// that is mistaken for one of them could be blocked without a question.
+// withLabeled is [sieve.with] for files that have a label. They have a sieve of their own, because a
+// file that is mistaken for one of them could be blocked without a question.
 func (s sieve) withLabeled(files []file) sieve {
-	var labelled []file
+	var labeled []file
 	for _, f := range files {
 		if f.Taint&effect.Labels != 0 {
 			f.Taint = effect.Secret
-			labelled = append(labelled, f)
+			labeled = append(labeled, f)
 		}
 	}
-	return s.with(labelled)
+	return s.with(labeled)
 }
 
 // above adds a file and the folders above it. For a tree it adds that everything below has the

@@ -308,7 +308,7 @@ func FuzzDecode(f *testing.F) {
 	})
 }
 
-// Two hundred noes that are all a little like the call: what a judgement costs
+// Two hundred noes that are all a little like the call: what a judgment costs
 // beside the reading of the record.
 func BenchmarkNear(b *testing.B) {
 	var list []Answer
