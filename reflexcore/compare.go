@@ -72,10 +72,7 @@ func finds(now, was *Rule) bool {
 	if was.Pattern != "" && was.Pattern != now.Pattern {
 		return false
 	}
-	for _, c := range was.When {
-		if !slices.ContainsFunc(now.When, func(d Condition) bool { return reflect.DeepEqual(c, d) }) {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(was.When, func(c Condition) bool {
+		return !slices.ContainsFunc(now.When, func(d Condition) bool { return reflect.DeepEqual(c, d) })
+	})
 }

@@ -12,6 +12,7 @@ import (
 	"approver.example/display"
 	"approver.example/reflexcore/effect"
 	"approver.example/reflexcore/memory"
+	"approver.example/reflexcore/wordset"
 )
 
 // RecordDemands remembers the names in texts that a call returned and that speak to a model. A later call
@@ -154,15 +155,9 @@ func demandedNames(word string) []string {
 var commonFolders = []string{"/bin/", "/usr/bin/", "/usr/local/bin/", "/dev/", "/proc/self/"}
 
 // fileEndings are file extensions that could be mistaken for a top-level domain.
-var fileEndings = func() map[string]bool {
-	m := map[string]bool{}
-	for w := range strings.FieldsSeq("md txt json js ts jsx tsx mjs cjs py go yml yaml sh bash html htm css toml lock " +
-		"log cfg ini xml java rs cpp hpp rb php sql csv png jpg jpeg svg gif pdf conf env mod sum gz tgz zip tar lua " +
-		"swift kt scala pl ps1 bat exe dll so vue proto tf rst adoc ipynb parquet db sqlite test spec min map") {
-		m[w] = true
-	}
-	return m
-}()
+var fileEndings = wordset.Of("md txt json js ts jsx tsx mjs cjs py go yml yaml sh bash html htm css toml lock " +
+	"log cfg ini xml java rs cpp hpp rb php sql csv png jpg jpeg svg gif pdf conf env mod sum gz tgz zip tar lua " +
+	"swift kt scala pl ps1 bat exe dll so vue proto tf rst adoc ipynb parquet db sqlite test spec min map")
 
 // bareWord strips the scheme and trailing punctuation from a word.
 func bareWord(word string) (rest string, scheme bool) {

@@ -60,12 +60,9 @@ func (r *Rule) coversAll(other *Rule) bool {
 	if other.Pattern != "" && other.Pattern != r.Pattern {
 		return false
 	}
-	for i := range other.When {
-		if !slices.ContainsFunc(r.When, func(c Condition) bool { return c.covers(&other.When[i]) }) {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(other.When, func(d Condition) bool {
+		return !slices.ContainsFunc(r.When, func(c Condition) bool { return c.covers(&d) })
+	})
 }
 
 // covers reports whether c surely holds wherever d does.

@@ -177,12 +177,8 @@ func (j *judgment) textWeight(known *places.Cache) float64 {
 }
 
 // attackWords are words in the names of files that are about such texts.
-var attackWords = map[string]bool{
-	"test": true, "tests": true, "testdata": true, "fixture": true, "fixtures": true, "spec": true, "specs": true,
-	"injection": true, "injections": true, "jailbreak": true, "jailbreaks": true, "security": true, "redteam": true,
-	"attack": true, "attacks": true,
-	"adversarial": true, "payloads": true, "corpus": true, "evals": true, "eval": true, "threat": true,
-}
+var attackWords = wordset.Of("test tests testdata fixture fixtures spec specs injection injections jailbreak jailbreaks " +
+	"security redteam attack attacks adversarial payloads corpus evals eval threat")
 
 func isAboutAttacks(p string) bool {
 	for word := range strings.FieldsFuncSeq(strings.ToLower(p),

@@ -13,8 +13,9 @@ import (
 var transparentWraps = []string{"env", "sudo", "doas", "nohup", "exec", "nice", "setsid", "stdbuf", "time", "command",
 	"busybox", "timeout"}
 
-// isBare reports whether a command line starts a shell or interpreter without a script.
-func isBare(line string) bool {
+// RunsItsInput reports whether a command line starts a shell or interpreter that runs its input,
+// because it has no script among its words.
+func RunsItsInput(line string) bool {
 	if strings.ContainsAny(line, "|;&<>\n$`") { // which the shell's own reading judges
 		return false
 	}
@@ -38,10 +39,6 @@ func isBare(line string) bool {
 	}
 	return false
 }
-
-// RunsItsInput reports whether a command line starts a shell or interpreter that runs its input,
-// because it has no script among its words.
-func RunsItsInput(line string) bool { return isBare(line) }
 
 // ignoresInput reports whether an option makes an interpreter print something, or run something other
 // than its input. For the options in reads that is not so in this program.
@@ -69,12 +66,7 @@ func isShellLine(line string) bool {
 	default:
 		return false
 	}
-	for _, f := range fields[1:] {
-		if f == "-c" || f == "/c" || f == "/C" {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(fields[1:], func(f string) bool { return f == "-c" || f == "/c" || f == "/C" })
 }
 
 // hasScript reports whether a shell has a script among its words, so that it does not run its input.

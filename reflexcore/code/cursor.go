@@ -254,12 +254,7 @@ func (c *cursor) endsAtLine() bool {
 }
 
 func (c *cursor) isMember(op string) bool {
-	for _, d := range c.d.members.operators {
-		if d == op {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(c.d.members.operators, op)
 }
 
 // callable reports whether a bracket after a value is a call.

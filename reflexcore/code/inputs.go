@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"approver.example/reflexcore/effect"
+	"approver.example/reflexcore/wordset"
 )
 
 // inputs are what code gets from outside: the operands of the script, the environment and the
@@ -76,14 +77,8 @@ func secretTaint(secret bool) effect.Taint {
 }
 
 func isSecretName(name string) bool {
-	upper := strings.ToUpper(name)
-	for _, part := range [...]string{"KEY", "TOKEN", "SECRET", "PASS", "CRED", "AUTH", "PRIVATE", "DSN",
-		"DATABASE_URL"} {
-		if strings.Contains(upper, part) {
-			return true
-		}
-	}
-	return false
+	return wordset.ContainsAny(strings.ToUpper(name), "KEY", "TOKEN", "SECRET", "PASS", "CRED", "AUTH", "PRIVATE", "DSN",
+		"DATABASE_URL")
 }
 
 // input returns the whole standard input.

@@ -284,7 +284,7 @@ const maxBare = 32
 
 // noteProgram records a program that runs its input, if a command line is one.
 func (ps *programs) noteProgram(line, by string) {
-	if len(ps.bare) < maxBare && (ps.d == nil || !ps.d.ownReader) && isBare(line) {
+	if len(ps.bare) < maxBare && (ps.d == nil || !ps.d.ownReader) && RunsItsInput(line) {
 		ps.bare = append(ps.bare, bareProgram{line, by})
 	}
 }

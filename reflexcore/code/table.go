@@ -160,12 +160,7 @@ func (t *table) callsItself(v value) bool {
 // isDanger reports whether a name is that of a function that runs, deletes or
 // kills something.
 func (t *table) isDanger(path string) bool {
-	for _, r := range t.find(path) {
-		if r.dangerous() {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(t.find(path), func(e entry) bool { return e.dangerous() })
 }
 
 // A row is one fact of a table.

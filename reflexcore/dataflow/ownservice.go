@@ -2,6 +2,7 @@ package dataflow
 
 import (
 	_ "embed"
+	"slices"
 	"strings"
 
 	"approver.example/reflexcore/effect"
@@ -102,19 +103,10 @@ func isVariableRune(r rune) bool { return r == '_' || r >= 'A' && r <= 'Z' || r 
 // the flag for a user.
 func precedesCredential(before string) bool {
 	before = strings.ToLower(before[max(0, len(before)-48):])
-	for _, sign := range [...]string{"authorization", "bearer", "-token:", "-key:", "-u ", "--user ", "--oauth2-bearer "} {
-		if strings.Contains(before, sign) {
-			return true
-		}
-	}
-	return false
+	return wordset.ContainsAny(before, "authorization", "bearer", "-token:", "-key:", "-u ", "--user ", "--oauth2-bearer ")
 }
 
 func belongs(service, host string) bool {
-	for _, domain := range ownDomains[service] {
-		if host == domain || strings.HasSuffix(host, "."+domain) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(ownDomains[service],
+		func(domain string) bool { return host == domain || strings.HasSuffix(host, "."+domain) })
 }

@@ -11,6 +11,7 @@ import (
 	"approver.example/reflexcore/places"
 	"approver.example/reflexcore/protected"
 	"approver.example/reflexcore/urls"
+	"approver.example/reflexcore/wordset"
 )
 
 // This file maps what a call does to the sinks of information flow.
@@ -57,16 +58,8 @@ func isMemoryFile(p string) bool {
 // writesMemory reports whether a tool, by its name, writes into an agent's memory.
 func writesMemory(tool string) bool {
 	tool = strings.ToLower(tool)
-	if !strings.Contains(tool, "memor") && !strings.Contains(tool, "remember") && !strings.Contains(tool, "knowledge") {
-		return false
-	}
-	for _, look := range [...]string{"read", "search", "get", "list", "open", "view", "recall", "query", "find",
-		"delete"} {
-		if strings.Contains(tool, look) {
-			return false
-		}
-	}
-	return true
+	return wordset.ContainsAny(tool, "memor", "remember", "knowledge") &&
+		!wordset.ContainsAny(tool, "read", "search", "get", "list", "open", "view", "recall", "query", "find", "delete")
 }
 
 // serverOf returns the MCP server of a tool, empty for none, and whether the tool's name says that
@@ -86,19 +79,11 @@ func serverOf(tool string) (server string, writes bool) {
 }
 
 // forwardingWords are words of tools that pass data on.
-var forwardingWords = map[string]bool{
-	"create": true, "add": true, "post": true, "send": true, "publish": true, "upload": true, "comment": true,
-	"submit": true, "share": true, "reply": true, "update": true, "append": true, "insert": true, "put": true,
-	"push":    true,
-	"message": true, "mail": true, "email": true, "notify": true, "broadcast": true, "tweet": true, "invite": true,
-	"export": true, "sync": true, "save": true, "store": true,
-}
+var forwardingWords = wordset.Of("create add post send publish upload comment submit share reply update append insert " +
+	"put push message mail email notify broadcast tweet invite export sync save store")
 
 // copyPrograms are programs that copy what they read to another place and print none of it.
-var copyPrograms = map[string]bool{
-	"cp": true, "mv": true, "install": true, "rsync": true, "scp": true, "tar": true, "bsdtar": true, "zip": true,
-	"7z": true, "gzip": true, "xz": true, "bzip2": true, "zstd": true, "ln": true, "dd": true,
-}
+var copyPrograms = wordset.Of("cp mv install rsync scp tar bsdtar zip 7z gzip xz bzip2 zstd ln dd")
 
 // reachesModel reports whether the model sees what an effect reads. It sees everything except what a
 // program is known only to copy.

@@ -7,6 +7,8 @@ import (
 	"hash/fnv"
 	"math"
 	"strings"
+
+	"approver.example/reflexcore/wordset"
 )
 
 const (
@@ -149,10 +151,10 @@ func Signature(text string) uint64 {
 		if strings.HasPrefix(line, "Traceback") {
 			trace = true // the last line of it names the error
 		}
-		if first != "" && tells(first) {
+		if first != "" && wordset.ContainsAny(first, errorWords...) {
 			continue
 		}
-		if first == "" || tells(lower) {
+		if first == "" || wordset.ContainsAny(lower, errorWords...) {
 			first = lower
 		}
 	}
@@ -173,15 +175,6 @@ func exitCode(line string) bool {
 		rest, ok = strings.CutPrefix(line, "exit status")
 	}
 	return ok && strings.Trim(rest, " :.0123456789") == ""
-}
-
-func tells(line string) bool {
-	for _, word := range errorWords {
-		if strings.Contains(line, word) {
-			return true
-		}
-	}
-	return false
 }
 
 // withoutDetails removes from a line what differs each time: paths, numbers and addresses.

@@ -2,6 +2,7 @@ package loop
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -239,21 +240,11 @@ const (
 
 // differs reports whether a call is a different attempt than the ones before.
 func differs(c Call, tries []Call) bool {
-	for i := range tries {
-		if tries[i].Hash == c.Hash || distance(c.Words, tries[i].Words) < apart {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(tries, func(t Call) bool { return t.Hash == c.Hash || distance(c.Words, t.Words) < apart })
 }
 
 func near(c Call, tries []Call) bool {
-	for i := range tries {
-		if distance(c.Words, tries[i].Words) <= alike {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(tries, func(t Call) bool { return distance(c.Words, t.Words) <= alike })
 }
 
 // distance returns the edit distance in words, relative to the longer call: 0 is equal, 1 has

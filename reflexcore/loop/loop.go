@@ -162,10 +162,6 @@ var weights = map[string]float64{
 	"loop.repeat": 1, "loop.alternate": 1, "loop.ngram": 1, "loop.spiral": 1, "loop.read_spiral": 0.9, "loop.entropy": 0.5,
 }
 
-// Rules returns the names of the detectors, in the order in which they run.
-func Rules() []string {
-	return []string{"loop.repeat", "loop.alternate", "loop.ngram", "loop.spiral", "loop.read_spiral", "loop.entropy"}
-}
 
 // A sign is the result of one detector. The zero value is nothing.
 type sign struct {

@@ -11,6 +11,7 @@ import (
 	"approver.example/reflexcore/disk"
 	"approver.example/reflexcore/effect"
 	"approver.example/reflexcore/urls"
+	"approver.example/reflexcore/wordset"
 )
 
 // Surroundings are the folders in which a call works.
@@ -48,16 +49,10 @@ func (s *Surroundings) Of(e *effect.Effect, known *Cache) Place {
 }
 
 // packagers are programs that fetch packages by name.
-var packagers = map[string]bool{
-	"npm": true, "pnpm": true, "yarn": true, "bun": true, "npx": true, "bunx": true, "pnpx": true, "pip": true,
-	"pipx": true, "uv": true, "uvx": true, "poetry": true, "conda": true, "mamba": true, "rye": true, "pdm": true,
-	"hatch": true, "brew": true, "apt": true, "apt-get": true, "dnf": true, "yum": true, "apk": true, "pacman": true,
-	"zypper": true, "snap": true, "flatpak": true, "nix": true, "nix-env": true, "cargo": true, "go": true,
-	"gem": true, "bundle": true, "composer": true, "dotnet": true, "nuget": true, "choco": true, "winget": true,
-	"scoop": true, "opam": true, "stack": true, "cabal": true, "mix": true, "luarocks": true, "cpan": true, "port": true,
-	"docker": true, "podman": true, "helm": true, "gh": true, "code": true, "asdf": true, "mise": true, "nvm": true,
-	"pyenv": true, "rustup": true, "volta": true, "deno": true, "jsr": true, "easy_install": true,
-}
+var packagers = wordset.Of("npm pnpm yarn bun npx bunx pnpx pip pipx uv uvx poetry conda mamba rye pdm hatch brew apt apt-get " +
+	"dnf yum apk pacman zypper snap flatpak nix nix-env cargo go gem bundle composer dotnet nuget choco " +
+	"winget scoop opam stack cabal mix luarocks cpan port docker podman helm gh code asdf mise nvm pyenv " +
+	"rustup volta deno jsr easy_install")
 
 // isPort reports whether a target is a small number, which is the value of a flag that no table has.
 // As an address it would be in 0.0.0.0/16.
@@ -274,14 +269,9 @@ func matches(pattern, folder string) bool {
 
 // isDisk reports whether a device holds data.
 func isDisk(p string) bool {
-	for _, prefix := range []string{"/dev/sd", "/dev/hd", "/dev/nvme", "/dev/vd", "/dev/xvd", "/dev/disk", "/dev/mapper/",
-		"/dev/md", "/dev/mmcblk", "/dev/rdisk", "/dev/dm-", "/dev/loop", "/dev/mem", "/dev/kmem", "/dev/port", "/dev/zd",
-		"/dev/ram"} {
-		if strings.HasPrefix(p, prefix) {
-			return true
-		}
-	}
-	return false
+	rest, ok := strings.CutPrefix(p, "/dev/")
+	return ok && wordset.HasAnyPrefix(rest, "sd", "hd", "nvme", "vd", "xvd", "disk", "mapper/", "md", "mmcblk", "rdisk", "dm-",
+		"loop", "mem", "kmem", "port", "zd", "ram")
 }
 
 // isBuilt reports whether a path, by its name, is made by builds and tools. Outside of the project
@@ -333,10 +323,5 @@ func isProject(dir, home string) bool {
 	if !strings.Contains(dir, "/.") {
 		return true
 	}
-	for _, secret := range []string{"/.ssh", "/.gnupg", "/.aws", "/.kube", "/.git"} {
-		if strings.HasSuffix(dir, secret) || strings.Contains(dir, secret+"/") {
-			return false
-		}
-	}
-	return true
+	return !wordset.ContainsAny(dir+"/", "/.ssh/", "/.gnupg/", "/.aws/", "/.kube/", "/.git/")
 }

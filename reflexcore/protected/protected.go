@@ -9,13 +9,12 @@ import (
 	"approver.example/reflexcore/content"
 	"approver.example/reflexcore/effect"
 	"approver.example/reflexcore/places"
+	"approver.example/reflexcore/wordset"
 )
 
 // AgentFolders are the folders in which agents keep their settings.
-var AgentFolders = map[string]bool{
-	".claude": true, ".codex": true, ".gemini": true, ".qwen": true, ".factory": true, ".cursor": true, ".windsurf": true,
-	".kiro": true, ".copilot": true, ".cline": true, ".openclaw": true, ".opencode": true, ".approver": true,
-}
+var AgentFolders = wordset.Of(".claude .codex .gemini .qwen .factory .cursor .windsurf .kiro .copilot .cline .openclaw " +
+	".opencode .approver")
 
 // IsAgentFolder reports whether a name is in [AgentFolders], ignoring case.
 func IsAgentFolder(name string) bool {
@@ -135,11 +134,8 @@ func InBin(p string) bool {
 }
 
 // guardWords are words in the names of other guard programs.
-var guardWords = map[string]bool{
-	"guard": true, "guards": true, "guardrail": true, "guardrails": true, "safety": true, "safetynet": true,
-	"sentinel": true, "warden": true, "shield": true, "gatekeeper": true, "tirith": true, "dcg": true, "cupcake": true,
-	"vectimus": true, "dippy": true, "agentshield": true,
-}
+var guardWords = wordset.Of("guard guards guardrail guardrails safety safetynet sentinel warden shield gatekeeper tirith " +
+	"dcg cupcake vectimus dippy agentshield")
 
 // IsGuard reports whether a program, by its name, guards others.
 func IsGuard(name string) bool {

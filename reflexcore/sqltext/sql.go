@@ -20,6 +20,7 @@ import (
 	"strings"
 
 	"approver.example/reflexcore/effect"
+	"approver.example/reflexcore/wordset"
 )
 
 // Effects appends what a text does. The dialect is psql, mysql, sqlite3, mssql, sqlplus, redis-cli,
@@ -107,11 +108,8 @@ func (a *analysis) run(text string, q quirks, depth int) {
 }
 
 // starters are words after which another statement can begin.
-var starters = map[string]bool{
-	"(": true, ")": true, "then": true, "else": true, "begin": true, "loop": true, "as": true, "analyze": true,
-	"analyse": true, "verbose": true, "do": true, "atomic": true, "declare": true, "immediate": true,
-	"transaction": true, "work": true, "query": true, "is": true, "execute": true, "materialized": true, "~~": true,
-}
+var starters = wordset.Of("( ) then else begin loop as analyze analyse verbose do atomic declare immediate transaction work " +
+	"query is execute materialized ~~")
 
 // statementOf judges one statement.
 func (a *analysis) statementOf(t []token, q quirks, depth int) {

@@ -1,6 +1,11 @@
 package sqltext
 
-import "strconv"
+import (
+	"slices"
+	"strconv"
+
+	"approver.example/reflexcore/wordset"
+)
 
 type tokenKind uint8
 
@@ -28,12 +33,7 @@ func at(t []token, i int) token {
 }
 
 func has(t []token, w string) bool {
-	for _, x := range t {
-		if x.is(w) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(t, func(x token) bool { return x.is(w) })
 }
 
 func index(t []token, from int, w string) int {
@@ -46,9 +46,8 @@ func index(t []token, from int, w string) int {
 }
 
 // fillerWords are words between a verb and its object.
-var fillerWords = map[string]bool{"if": true, "exists": true, "not": true, "only": true, "low_priority": true, "quick": true,
-	"ignore": true, "concurrently": true, "from": true, "or": true, "replace": true, "rollback": true, "abort": true,
-	"fail": true, "table": true, "online": true, "offline": true, "public": true, "force": true}
+var fillerWords = wordset.Of("if exists not only low_priority quick ignore concurrently from or replace rollback abort fail " +
+	"table online offline public force")
 
 // object reads a dotted name from i on.
 func object(t []token, i int) (name string, after int) {

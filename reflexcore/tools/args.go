@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"slices"
 	"strings"
 
 	"approver.example/reflexcore/wordset"
@@ -263,21 +264,14 @@ func isPath(s string) bool {
 }
 
 func (in *arguments) has(r role) bool {
-	for _, a := range in.args {
-		if a.role == r {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(in.args, func(a arg) bool { return a.role == r })
 }
 
 // values returns the texts of arguments by name.
 func (in *arguments) values(keys ...string) (out []string) {
 	for _, a := range in.args {
-		for _, k := range keys {
-			if a.key == k {
-				out = append(out, a.text)
-			}
+		if slices.Contains(keys, a.key) {
+			out = append(out, a.text)
 		}
 	}
 	return out
@@ -286,10 +280,8 @@ func (in *arguments) values(keys ...string) (out []string) {
 // words returns the items of a list by name.
 func (in *arguments) words(keys ...string) (out []string) {
 	for _, a := range in.args {
-		for _, k := range keys {
-			if a.key == k && a.item >= 0 {
-				out = append(out, a.text)
-			}
+		if a.item >= 0 && slices.Contains(keys, a.key) {
+			out = append(out, a.text)
 		}
 	}
 	return out
@@ -297,12 +289,7 @@ func (in *arguments) words(keys ...string) (out []string) {
 
 // flag reports whether one of the switches is on.
 func (in *arguments) flag(keys ...string) bool {
-	for _, v := range in.values(keys...) {
-		if v == "true" || v == "1" || v == "yes" {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(in.values(keys...), func(v string) bool { return v == "true" || v == "1" || v == "yes" })
 }
 
 // longest returns the length of the longest list of things.

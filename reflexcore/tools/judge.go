@@ -1,6 +1,7 @@
 package tools
 
 import (
+	"slices"
 	"strings"
 
 	"approver.example"
@@ -26,24 +27,15 @@ func (j *judge) add(kind effect.Kind, target string, bits effect.Bits) {
 
 func (j *judge) addTainted(kind effect.Kind, target string, bits effect.Bits, taint effect.Taint) {
 	e := effect.Effect{Kind: kind, Target: target, Bits: bits, Taint: taint, By: j.tool}
-	for _, have := range j.effects {
-		if have == e {
-			return
-		}
+	if !slices.Contains(j.effects, e) {
+		j.effects = append(j.effects, e)
 	}
-	j.effects = append(j.effects, e)
 }
 
 func (j *judge) payload(p effect.Payload) {
-	if strings.TrimSpace(p.Text) == "" && p.Lang != "" {
-		return
+	if (strings.TrimSpace(p.Text) != "" || p.Lang == "") && !slices.Contains(j.result.Payloads, p) {
+		j.result.Payloads = append(j.result.Payloads, p)
 	}
-	for _, have := range j.result.Payloads {
-		if have == p {
-			return
-		}
-	}
-	j.result.Payloads = append(j.result.Payloads, p)
 }
 
 // bulk returns Bulk if the call names many things, or all things.

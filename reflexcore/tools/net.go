@@ -8,6 +8,7 @@ import (
 	"approver.example/reflexcore/effect"
 	"approver.example/reflexcore/sqltext"
 	"approver.example/reflexcore/urls"
+	"approver.example/reflexcore/wordset"
 )
 
 // requests adds the effects of URLs.
@@ -99,10 +100,7 @@ func (j *judge) messages() {
 		if a.role != roleRecipient {
 			continue
 		}
-		for part := range strings.FieldsFuncSeq(a.text, func(r rune) bool {
-			return r == ',' || r == ';' ||
-				r == '\n'
-		}) {
+		for part := range strings.FieldsFuncSeq(a.text, func(r rune) bool { return r == ',' || r == ';' || r == '\n' }) {
 			part = strings.TrimSpace(part)
 			if part == "" {
 				continue
@@ -135,7 +133,7 @@ func (j *judge) messages() {
 }
 
 // fields are words for input fields that take a secret, or that only a person should fill.
-var fields = [...]string{"password", "passwd", "otp", "2fa", "mfa", "totp", "captcha", "cvv", "cvc", "card number",
+var fields = []string{"password", "passwd", "otp", "2fa", "mfa", "totp", "captcha", "cvv", "cvc", "card number",
 	"cardnumber", "credit card", "ssn", "one-time", "verification code", "pin code", "secret", "seed phrase"}
 
 // browser adds what is typed into pages and screens.
@@ -145,12 +143,8 @@ func (j *judge) browser() {
 			if a.role != roleField && a.key != "name" && a.key != "id" {
 				continue
 			}
-			low := strings.ToLower(a.text)
-			for _, f := range fields {
-				if strings.Contains(low, f) {
-					j.addTainted(effect.NetOut, "the field "+a.text, 0, effect.Secret)
-					break
-				}
+			if wordset.ContainsAny(strings.ToLower(a.text), fields...) {
+				j.addTainted(effect.NetOut, "the field "+a.text, 0, effect.Secret)
 			}
 		}
 	}
@@ -160,7 +154,7 @@ func (j *judge) browser() {
 }
 
 // secretNames are parts of the names of variables and entries that are credentials.
-var secretNames = [...]string{"password", "passwd", "secret", "token", "apikey", "api_key", "access_key", "private",
+var secretNames = []string{"password", "passwd", "secret", "token", "apikey", "api_key", "access_key", "private",
 	"credential", "_key", "_pat", "dsn", "database_url"}
 
 // otherEffects adds what verbs do to things that are neither files nor addresses.
@@ -191,12 +185,7 @@ func (j *judge) otherEffects() {
 		names := j.in.values("name", "key", "variable", "var", "names", "keys", "secretid", "secretname", "secret",
 			"id")
 		for _, n := range names {
-			low := strings.ToLower(n)
-			secret := j.meaning.nouns&nounSecret != 0
-			for _, s := range secretNames {
-				secret = secret || strings.Contains(low, s)
-			}
-			if secret {
+			if j.meaning.nouns&nounSecret != 0 || wordset.ContainsAny(strings.ToLower(n), secretNames...) {
 				j.addTainted(effect.Read, n, 0, effect.Secret)
 			}
 		}
@@ -208,13 +197,7 @@ func (j *judge) otherEffects() {
 
 // toolHas reports whether the tool's name has one of the words.
 func (j *judge) toolHas(words ...string) bool {
-	low := strings.ToLower(j.tool)
-	for _, w := range words {
-		if strings.Contains(low, w) {
-			return true
-		}
-	}
-	return false
+	return wordset.ContainsAny(strings.ToLower(j.tool), words...)
 }
 
 // method returns the request's method, if the call names one.

@@ -23,6 +23,7 @@ import (
 	"approver.example/reflexcore/content"
 	"approver.example/reflexcore/effect"
 	"approver.example/reflexcore/sqltext"
+	"approver.example/reflexcore/wordset"
 )
 
 // Limits bound the work on one call. The zero value reads nothing and returns an opaque effect.
@@ -190,5 +191,4 @@ func (j *judge) actions() {
 	}
 }
 
-var editorWords = map[string]bool{"view": true, "create": true, "str_replace": true, "insert": true, "undo_edit": true,
-	"append": true, "delete": true}
+var editorWords = wordset.Of("view create str_replace insert undo_edit append delete")

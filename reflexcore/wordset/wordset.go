@@ -30,6 +30,16 @@ func Has(words, word string) bool {
 	return false
 }
 
+// ContainsAny reports whether a text contains one of the parts.
+func ContainsAny(text string, parts ...string) bool {
+	return slices.ContainsFunc(parts, func(part string) bool { return strings.Contains(text, part) })
+}
+
+// HasAnyPrefix reports whether a text begins with one of the prefixes.
+func HasAnyPrefix(text string, prefixes ...string) bool {
+	return slices.ContainsFunc(prefixes, func(prefix string) bool { return strings.HasPrefix(text, prefix) })
+}
+
 // Table yields the rows of a table: a heading up to the first colon, and the words after it. A line
 // that begins with white space continues the previous row. Empty lines and lines that begin with #
 // are skipped.
