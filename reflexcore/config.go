@@ -23,11 +23,11 @@ import (
 // analysis of one call. A call that exceeds a budget becomes a question.
 type Config struct {
 	Rules      RuleFiles        `yaml:"rules"`
-	Shell      ShellBudget      `yaml:"shell"`
+	Shell      shell.Limits     `yaml:"shell"`
 	Decode     decode.Limits    `yaml:"decode"`
 	Code       CodeBudget       `yaml:"code"`
 	SQL        sqltext.Limits   `yaml:"sql"`
-	Tools      ToolsBudget      `yaml:"tools"`
+	Tools      tools.Limits     `yaml:"tools"`
 	Content    content.Limits   `yaml:"content"`
 	Loop       loop.Limits      `yaml:"loop"`
 	Gatekeeper GatekeeperConfig `yaml:"gatekeeper"`
@@ -69,19 +69,6 @@ type RuleFiles struct {
 	User string `yaml:"user"`
 }
 
-// A ShellBudget bounds the walk of command lines, see [shell.Limits].
-type ShellBudget struct {
-	Bytes        int `yaml:"bytes"`
-	Nesting      int `yaml:"nesting"`
-	Depth        int `yaml:"depth"`
-	Steps        int `yaml:"steps"`
-	Expanded     int `yaml:"expanded"`
-	Words        int `yaml:"words"`
-	Rounds       int `yaml:"rounds"`
-	Alternatives int `yaml:"alternatives"`
-	Effects      int `yaml:"effects"`
-}
-
 // A CodeBudget bounds the reading of other languages, see [code.Limits].
 type CodeBudget struct {
 	Bytes  int `yaml:"bytes"`
@@ -90,28 +77,17 @@ type CodeBudget struct {
 	Depth  int `yaml:"depth"`
 }
 
-// A ToolsBudget bounds the reading of other tools' arguments, see [tools.Limits].
-type ToolsBudget struct {
-	Bytes  int `yaml:"bytes"`
-	Values int `yaml:"values"`
-	Depth  int `yaml:"depth"`
-	Links  int `yaml:"links"`
-	Bulk   int `yaml:"bulk"`
-	File   int `yaml:"file"`
-}
-
 // DefaultConfig returns the configuration that is used where nothing is set.
 func DefaultConfig() Config {
-	s, t := shell.DefaultLimits, tools.DefaultLimits()
+	t := tools.DefaultLimits()
 	b := timing.DefaultLimits()
 	return Config{
-		Budgets: TimeBudgets{b[timing.Reflex], b[timing.Intuition], b[timing.Coherence], b[timing.Arbiter]},
-		Shell: ShellBudget{s.Bytes, s.Nesting, s.Depth, s.Steps, s.Expanded, s.Fields, s.Rounds, s.Alternatives,
-			s.Effects},
+		Budgets:    TimeBudgets{b[timing.Reflex], b[timing.Intuition], b[timing.Coherence], b[timing.Arbiter]},
+		Shell:      shell.DefaultLimits,
 		Decode:     decode.Limits{Depth: 4, Bytes: decode.MaxOutput, Layers: 64},
 		Code:       CodeBudget{Bytes: 256 << 10, Tokens: 20_000, Steps: 100_000, Depth: 64},
 		SQL:        t.SQL,
-		Tools:      ToolsBudget{t.Bytes, t.Args, t.Depth, t.Paths, t.Bulk, t.File},
+		Tools:      t,
 		Content:    t.Content,
 		Gatekeeper: GatekeeperConfig{Weak: approver.DefaultWeak, AppealWithin: approver.DefaultAppealWithin},
 		Loop:       loop.DefaultLimits,
@@ -133,7 +109,7 @@ func (c Config) Validate() error {
 		{"shell.depth", c.Shell.Depth, 32},
 		{"shell.steps", c.Shell.Steps, 1_000_000},
 		{"shell.expanded", c.Shell.Expanded, 64 << 20},
-		{"shell.words", c.Shell.Words, 1 << 20},
+		{"shell.words", c.Shell.Fields, 1 << 20},
 		{"shell.rounds", c.Shell.Rounds, 10_000},
 		{"shell.alternatives", c.Shell.Alternatives, 1024},
 		{"shell.effects", c.Shell.Effects, 1 << 20},
@@ -148,9 +124,9 @@ func (c Config) Validate() error {
 		{"sql.tokens", c.SQL.Tokens, 1_000_000},
 		{"sql.depth", c.SQL.Depth, 64},
 		{"tools.bytes", c.Tools.Bytes, 8 << 20},
-		{"tools.values", c.Tools.Values, 1 << 20},
+		{"tools.values", c.Tools.Args, 1 << 20},
 		{"tools.depth", c.Tools.Depth, 64},
-		{"tools.links", c.Tools.Links, 1024},
+		{"tools.links", c.Tools.Paths, 1024},
 		{"tools.bulk", c.Tools.Bulk, 1_000_000},
 		{"tools.file", c.Tools.File, 16 << 20},
 		{"content.bytes", c.Content.Bytes, 16 << 20},
@@ -187,20 +163,13 @@ const maxWeak = 0.85
 
 // Limits returns the same budgets for [New].
 func (c Config) Limits() Limits {
-	s := c.Shell
+	t := c.Tools
+	t.Content, t.SQL = c.Content, c.SQL
 	return Limits{
-		Shell: shell.Limits{
-			Bytes: s.Bytes, Nesting: s.Nesting, Depth: s.Depth, Steps: s.Steps, Expanded: s.Expanded, Fields: s.Words,
-			Rounds:       s.Rounds,
-			Alternatives: s.Alternatives, Effects: s.Effects,
-		},
+		Shell:  c.Shell,
 		Decode: c.Decode,
 		Code:   code.Limits{Bytes: c.Code.Bytes, Tokens: c.Code.Tokens, Steps: c.Code.Steps, Depth: c.Code.Depth},
 		SQL:    c.SQL,
-		Tools: tools.Limits{
-			Bytes: c.Tools.Bytes, Args: c.Tools.Values, Depth: c.Tools.Depth, Paths: c.Tools.Links, Bulk: c.Tools.Bulk,
-			File:    c.Tools.File,
-			Content: c.Content, SQL: c.SQL,
-		},
+		Tools:  t,
 	}
 }

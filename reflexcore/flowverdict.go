@@ -32,8 +32,8 @@ func (j *judgment) decideFlow(v approver.Verdict) approver.Verdict {
 	if f.Err != nil {
 		says.Detail += "; what the session has seen is not known: " + f.Err.Error()
 	}
-	note := approver.Finding{By: By, Rule: says.Rule, Decision: says.Decision, Severity: says.Severity,
-		Confidence: says.Confidence, Note: found.Cell()}
+	note := matchedToo(says)
+	note.Note = found.Cell()
 	switch {
 	case f.Policy.Mode != flow.Enforce:
 		note.Shadow = true
@@ -46,9 +46,7 @@ func (j *judgment) decideFlow(v approver.Verdict) approver.Verdict {
 	}
 	says.Chain, says.Shadow, says.Allowed = v.Chain, v.Shadow, v.Allowed
 	if v.Rule != "" {
-		says.Chain = appendBounded(says.Chain,
-			approver.Finding{By: By, Rule: v.Rule, Decision: v.Decision, Severity: v.Severity, Confidence: v.Confidence,
-				Note: "matched too"})
+		says.Chain = appendBounded(says.Chain, matchedToo(v))
 	}
 	if says.Irreversible.Score >= TypeFrom || v.Decision == approver.Ask && v.Severity == approver.Catastrophic {
 		says.Severity = approver.Catastrophic

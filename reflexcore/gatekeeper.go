@@ -110,14 +110,14 @@ func (j *judgment) addOtherFindings(v *approver.Verdict) {
 			continue
 		}
 		seen[as] = true
+		found := approver.Finding{By: By, Rule: r.ID, Decision: r.Decision, Severity: r.Severity, Confidence: r.Confidence,
+			Note: "matched too"}
 		if !as.enforced {
-			note := "in shadow"
+			found.Shadow, found.Note = true, "in shadow"
 			if f.allowed != nil {
-				note = "an exception drops it"
+				found.Note = "an exception drops it"
 			}
-			v.Chain = appendBounded(v.Chain,
-				approver.Finding{By: By, Rule: r.ID, Decision: r.Decision, Severity: r.Severity, Confidence: r.Confidence,
-					Shadow: true, Note: note})
+			v.Chain = appendBounded(v.Chain, found)
 			continue
 		}
 		if v.Decision == approver.Deny {
@@ -126,9 +126,7 @@ func (j *judgment) addOtherFindings(v *approver.Verdict) {
 			})
 		}
 		if r.ID != v.Rule {
-			v.Chain = appendBounded(v.Chain,
-				approver.Finding{By: By, Rule: r.ID, Decision: r.Decision, Severity: r.Severity, Confidence: r.Confidence,
-					Note: "matched too"})
+			v.Chain = appendBounded(v.Chain, found)
 		}
 	}
 	if v.Decision != approver.Deny {

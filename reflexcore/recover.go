@@ -9,6 +9,7 @@ import (
 	"approver.example/reflexcore/effect"
 	"approver.example/reflexcore/gitrepo"
 	"approver.example/reflexcore/places"
+	"approver.example/reflexcore/wordset"
 )
 
 // This file finds out from the disk what a delete loses: where links lead, whether build output is
@@ -184,9 +185,7 @@ func (l *diskCheck) isSingleFile(target string) bool {
 // isMissing reports whether the target does not exist yet, so that nothing can be lost. A call that may
 // mount or rename something there does not count.
 func (l *diskCheck) isMissing(j *judgment, target string) bool {
-	if strings.ContainsAny(target, "*?[{\x00") || strings.Contains(j.call.Text, "mount") ||
-		strings.Contains(j.call.Text, "sshfs") || strings.Contains(j.call.Text, "bindfs") ||
-		strings.Contains(j.call.Text, "rename") {
+	if strings.ContainsAny(target, "*?[{\x00") || wordset.ContainsAny(j.call.Text, "mount", "sshfs", "bindfs", "rename") {
 		return false
 	}
 	if _, err := l.disk.Lstat(l.around.Dir); err != nil {

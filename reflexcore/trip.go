@@ -86,7 +86,7 @@ func (e *Engine) trip(j *judgment) {
 	}
 	parts := tripwire.Structure(nil, form)
 	var said []tripwire.Part
-	factor := j.textWeight(e.analyzer.Paths)
+	factor := j.textWeight()
 	if j.call.ToolCall.Command != "" {
 		parts = tripwire.Characters(parts, j.call.Text, true)
 		said = tripwire.Injection(said, j.call.Text, factor)
@@ -159,7 +159,7 @@ func (j *judgment) encodingDepth() int {
 
 // textWeight returns the weight of a text for models, depending on where the call writes it: more in
 // files that agents obey, less in tests and documents about such texts.
-func (j *judgment) textWeight(known *places.Cache) float64 {
+func (j *judgment) textWeight() float64 {
 	factor := 1.0
 	for i := range j.call.Effects {
 		e := &j.call.Effects[i]

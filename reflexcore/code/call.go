@@ -111,19 +111,16 @@ func (m *machine) unknownCall(callee value, args []arg, taint effect.Taint) {
 // arguments.
 func (m *machine) callbacks(callee value, args []arg, taint effect.Taint) {
 	for i := range args {
-		a := &args[i].value
-		switch {
-		case a.fn != nil:
-			params := make([]value, len(a.fn.params))
-			for j := range params {
-				params[j] = unknown(taint)
-			}
-			if module, ok := strings.CutSuffix(callee.s, ".then"); ok && callee.of == nil &&
-				len(params) > 0 { // import("x").then(m => …)
-				params[0] = value{kind: nameValue, s: module}
-			}
-			m.apply(a.fn, params)
+		fn := args[i].fn
+		if fn == nil {
+			continue
 		}
+		params := slices.Repeat([]value{unknown(taint)}, len(fn.params))
+		if module, ok := strings.CutSuffix(callee.s, ".then"); ok && callee.of == nil &&
+			len(params) > 0 { // import("x").then(m => …)
+			params[0] = value{kind: nameValue, s: module}
+		}
+		m.apply(fn, params)
 	}
 	m.handlers(callee, args, taint)
 }
@@ -153,11 +150,7 @@ func (m *machine) handedOver(path string, callee value, args []arg, taint effect
 		}
 		lists++
 		if args[i].name == "args" || args[i].name == "" && !runsOverList(callee.s) {
-			params := make([]arg, 0, len(a.list))
-			for _, e := range a.list {
-				params = append(params, arg{value: e})
-			}
-			m.call(fn, params)
+			m.call(fn, asArgs(a.list))
 			continue
 		}
 		for _, e := range a.list {

@@ -58,6 +58,18 @@ func (c *cursor) take(op string) bool {
 	return false
 }
 
+// namesBeforeIn reads the names up to and including the word in, or up to an operator.
+func (c *cursor) namesBeforeIn(end string) (names []string) {
+	for c.tok().Kind != lex.End && !c.isName("in") && !c.is(end) {
+		if c.tok().Kind == lex.Name {
+			names = append(names, c.tok().Text)
+		}
+		c.i++
+	}
+	c.i++
+	return names
+}
+
 // ends reports whether the expression ends before the current token because the line ends.
 func (c *cursor) ends() bool {
 	t := c.tok()

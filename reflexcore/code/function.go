@@ -3,7 +3,7 @@ package code
 import "approver.example/reflexcore/code/lex"
 
 // method reads a method name(a, b) {…} in a class.
-func (m *machine) method(t *lex.Token) bool {
+func (m *machine) method() bool {
 	if next := m.in.ahead(1); !m.d.statements.bareMethods || !next.IsOp("(") {
 		return false
 	}

@@ -9,14 +9,7 @@ import (
 func (m *machine) pythonFor() {
 	head := m.in.tok()
 	m.in.i++
-	var names []string
-	for m.in.tok().Kind != lex.End && !m.in.isName("in") && !m.in.is(":") {
-		if m.in.tok().Kind == lex.Name {
-			names = append(names, m.in.tok().Text)
-		}
-		m.in.i++
-	}
-	m.in.i++
+	names := m.in.namesBeforeIn(":")
 	over := m.valueList()
 	m.in.take(":")
 	end := m.in.suite(head)
@@ -159,14 +152,7 @@ func (m *machine) comprehension() []value {
 		m.in.i++
 	}
 	m.in.i++
-	var names []string
-	for m.in.tok().Kind != lex.End && !m.in.isName("in") {
-		if m.in.tok().Kind == lex.Name {
-			names = append(names, m.in.tok().Text)
-		}
-		m.in.i++
-	}
-	m.in.i++
+	names := m.in.namesBeforeIn("")
 	over := m.expr(bindOr)
 	filtered := false
 	for (m.in.isName("if") || m.in.isName("for")) && m.budget.step() {

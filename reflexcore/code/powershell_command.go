@@ -52,19 +52,7 @@ func (p *psReader) commandWord() psWord {
 		p.skip(1)
 		p.space(false)
 	}
-	v := p.argumentWord()
-	p.space(false)
-	if p.at(0) != ',' {
-		return psWord{value: v}
-	}
-	out := []value{v}
-	for p.at(0) == ',' && p.m.budget.step() {
-		p.skip(1)
-		p.space(true)
-		out = append(out, p.argumentWord())
-		p.space(false)
-	}
-	return psWord{value: list(out, 0)}
+	return psWord{value: p.listOf(p.argumentWord)}
 }
 
 // argumentWord evaluates a word with the members after it.
@@ -104,7 +92,7 @@ func (p *psReader) run(name value, words []psWord, in value, piped bool) value {
 	if unixWords(by, words) {
 		p.program(name, words, in, piped)
 	}
-	args, bits, taint := psArguments(words, rows[0].row)
+	args, bits, taint := psArguments(words)
 	if piped && rows[0].param != "nopipe" {
 		args = append([]arg{{value: in}}, args...)
 		if len(args) > 1 && (rows[0].action == "write" || rows[0].action == "netin" || rows[0].action == "netout") {
@@ -144,7 +132,7 @@ func unixWords(name string, words []psWord) bool {
 
 // psArguments sorts the words of a command, so that those which the table counts by position come
 // first.
-func psArguments(words []psWord, r row) (args []arg, bits effect.Bits, taint effect.Taint) {
+func psArguments(words []psWord) (args []arg, bits effect.Bits, taint effect.Taint) {
 	for i := 0; i < len(words); i++ {
 		w := words[i]
 		taint |= w.taint
@@ -165,7 +153,7 @@ func psArguments(words []psWord, r row) (args []arg, bits effect.Bits, taint eff
 			} else if !hasValue {
 				continue
 			}
-			at := psPosition(name, r.action)
+			at := psPosition(name)
 			switch {
 			case at < 0:
 				args = append(args, arg{name: name, value: v})
@@ -190,7 +178,7 @@ func psSwitch(name string) bool {
 }
 
 // psPosition returns the position of a named parameter among the arguments that a row counts, or -1.
-func psPosition(name, action string) int {
+func psPosition(name string) int {
 	switch {
 	case psPrefix(name, "path", 2), name == "literalpath", name == "lp", name == "pspath", psPrefix(name, "uri", 1),
 		psPrefix(name, "filepath", 5), psPrefix(name, "command", 3),

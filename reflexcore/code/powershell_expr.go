@@ -121,18 +121,28 @@ func (p *psReader) table() value {
 
 // operatorFirst evaluates prefix operators: -join (…) and -not $x.
 func (p *psReader) operatorFirst() value {
-	start := p.i
-	p.skip(1)
-	for p.i < len(p.src) && lex.IsWord(p.src[p.i]) {
-		p.skip(1)
-	}
-	op := strings.ToLower(p.src[start:p.i])
+	op := p.operatorName()
 	p.space(false)
-	v := p.listOf()
-	if op == "-join" && v.kind == listValue {
+	v := p.listOf(p.primary)
+	if op == "join" && v.kind == listValue {
 		return text(concat(v.list, ""), v.taint)
 	}
 	return unknown(v.taint)
+}
+
+// operatorName reads the name of an operator, without its dash and in lower case.
+func (p *psReader) operatorName() string {
+	p.skip(1)
+	return p.name()
+}
+
+// name reads a name in lower case.
+func (p *psReader) name() string {
+	start := p.i
+	for p.i < len(p.src) && lex.IsWord(p.src[p.i]) {
+		p.skip(1)
+	}
+	return strings.ToLower(p.src[start:p.i])
 }
 
 func psRange(from, to int64) value {
@@ -242,11 +252,7 @@ func (p *psReader) member(v value) value {
 		p.skip(1)
 		name = p.block(')')
 	default:
-		start := p.i
-		for p.i < len(p.src) && lex.IsWord(p.src[p.i]) {
-			p.skip(1)
-		}
-		name = text(strings.ToLower(p.src[start:p.i]), 0)
+		name = text(p.name(), 0)
 	}
 	if name.kind == textValue {
 		name.s = strings.ToLower(name.s)
@@ -335,7 +341,7 @@ func (p *psReader) expression() value {
 	if v, ok := p.assignment(); ok {
 		return v
 	}
-	left := p.listOf()
+	left := p.listOf(p.primary)
 	for m.budget.step() {
 		p.space(false)
 		switch c := p.at(0); {
@@ -371,12 +377,12 @@ func (p *psReader) expression() value {
 
 func (p *psReader) operand() value {
 	p.space(true)
-	return p.listOf()
+	return p.listOf(p.primary)
 }
 
-// listOf evaluates a, b, c.
-func (p *psReader) listOf() value {
-	v := p.primary()
+// listOf evaluates a, b, c; element reads one of them.
+func (p *psReader) listOf(element func() value) value {
+	v := element()
 	p.space(false)
 	if p.at(0) != ',' {
 		return v
@@ -385,7 +391,7 @@ func (p *psReader) listOf() value {
 	for p.at(0) == ',' && p.m.budget.step() {
 		p.skip(1)
 		p.space(true)
-		out = append(out, p.primary())
+		out = append(out, element())
 		p.space(false)
 	}
 	return list(out, 0)
@@ -393,14 +399,9 @@ func (p *psReader) listOf() value {
 
 // operator evaluates -join, -f, -replace, -split and similar operators.
 func (p *psReader) operator(left value) value {
-	start := p.i
-	p.skip(1)
-	for p.i < len(p.src) && lex.IsWord(p.src[p.i]) {
-		p.skip(1)
-	}
-	op := strings.TrimPrefix(strings.ToLower(p.src[start+1:p.i]), "c")
+	op := strings.TrimPrefix(p.operatorName(), "c")
 	p.space(true)
-	right := p.listOf()
+	right := p.listOf(p.primary)
 	t := left.taint | right.taint
 	switch op {
 	case "join":

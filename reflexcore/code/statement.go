@@ -34,7 +34,7 @@ func (m *machine) statement() {
 		}
 	}
 	if t.Kind == lex.Name {
-		if m.keyword(t) || m.method(t) {
+		if m.keyword(t) || m.method() {
 			return
 		}
 	}

@@ -145,7 +145,7 @@ func Calls(lang, src string, yield func(shell.Found) bool) {
 		return
 	}
 	hosts := lang == "vim" || lang == "gdb" || lang == "lldb"
-	if !argvTexts(lang, src, yield) || lang == "gdb" && !gdbPipes(src, yield) || hosts && !vimCode(src, yield) {
+	if !argvTexts(src, yield) || lang == "gdb" && !gdbPipes(src, yield) || hosts && !vimCode(src, yield) {
 		return
 	}
 	if slices.ContainsFunc(valueNames[lang], func(w string) bool { return strings.Contains(src, w) }) &&
@@ -188,7 +188,7 @@ func Calls(lang, src string, yield func(shell.Found) bool) {
 
 // argvTexts yields the texts of a call as the words of a command. Other names may come before the
 // program.
-func argvTexts(lang, src string, yield func(shell.Found) bool) bool {
+func argvTexts(src string, yield func(shell.Found) bool) bool {
 	for _, call := range argvCalls {
 		_, after, found := strings.Cut(src, call)
 		if !found {

@@ -244,12 +244,7 @@ func (s *Surroundings) Folder(p, bare string) Place {
 	default:
 		out = Outside
 	}
-	for _, d := range systemDirs {
-		if disk.Below(p, d) {
-			return out | System
-		}
-	}
-	if matchesTop(p, systemDirs) {
+	if belowAny(p, systemDirs) || matchesTop(p, systemDirs) {
 		return out | System
 	}
 	if s.Home != "" && disk.Below(p, s.Home) || disk.Below(p, "/root") {
@@ -302,6 +297,15 @@ func (s *Surroundings) isBuilt(p string) bool {
 	return false
 }
 
+// noProjects are folders in which nobody works on a project.
+var noProjects = []string{"/etc", "/usr/bin", "/usr/lib", "/usr/sbin", "/usr/share", "/bin", "/sbin", "/lib", "/lib64",
+	"/boot", "/sys", "/proc", "/dev", "/System", "/Library", "/nix", "/private/etc", "/var/lib", "/private/var/db"}
+
+// belowAny reports whether a path is one of the folders or lies below one.
+func belowAny(p string, folders []string) bool {
+	return slices.ContainsFunc(folders, func(folder string) bool { return disk.Below(p, folder) })
+}
+
 // isProject reports whether a working directory can be a project: it is no home and no folder of the
 // system.
 func isProject(dir, home string) bool {
@@ -313,12 +317,8 @@ func isProject(dir, home string) bool {
 			return false
 		}
 	}
-	for _, d := range []string{"/etc", "/usr/bin", "/usr/lib", "/usr/sbin", "/usr/share", "/bin", "/sbin", "/lib",
-		"/lib64", "/boot", "/sys", "/proc", "/dev", "/System", "/Library", "/nix", "/private/etc", "/var/lib",
-		"/private/var/db"} {
-		if disk.Below(dir, d) {
-			return false
-		}
+	if belowAny(dir, noProjects) {
+		return false
 	}
 	if !strings.Contains(dir, "/.") {
 		return true

@@ -51,15 +51,15 @@ const (
 // Limits bound an analysis. A zero value stops everything; begin with
 // [DefaultLimits].
 type Limits struct {
-	Bytes        int // of one text
-	Nesting      int // of brackets in one text
-	Depth        int // of payloads in payloads, and of functions
-	Steps        int // simple commands and loop rounds
-	Expanded     int // bytes that expansions make, in all
-	Fields       int // words of one command
-	Rounds       int // of one loop
-	Alternatives int // combinations of values that are tried for one command
-	Effects      int
+	Bytes        int `yaml:"bytes"`        // of one text
+	Nesting      int `yaml:"nesting"`      // of brackets in one text
+	Depth        int `yaml:"depth"`        // of payloads in payloads, and of functions
+	Steps        int `yaml:"steps"`        // simple commands and loop rounds
+	Expanded     int `yaml:"expanded"`     // bytes that expansions make, in all
+	Fields       int `yaml:"words"`        // words of one command
+	Rounds       int `yaml:"rounds"`       // of one loop
+	Alternatives int `yaml:"alternatives"` // combinations of values that are tried for one command
+	Effects      int `yaml:"effects"`
 }
 
 // An Analyzer analyses command lines. It can be shared.

@@ -38,11 +38,6 @@ var functions = wordset.Index(functionsText, func(heading string) call {
 var callNames = strings.Fields("nothing readsFile writesFile runsShell runsBatch runsSQL loadsCode reachesOut kills " +
 	"permits opaque")
 
-// bare reports whether a function is also called without brackets, by EXEC.
-func bare(c call, name string) bool {
-	return strings.HasPrefix(name, "xp_") || strings.HasPrefix(name, "sp_")
-}
-
 // calls adds the effects of the functions in a statement.
 func (a *analysis) calls(t []token, q quirks, depth int) {
 	for i, x := range t {
@@ -56,7 +51,7 @@ func (a *analysis) calls(t []token, q quirks, depth int) {
 			c = functions[name]
 		}
 		open := at(t, i+1).is("(")
-		if c == 0 || !open && !bare(c, x.s) {
+		if c == 0 || !open && !wordset.HasAnyPrefix(x.s, "xp_", "sp_") { // EXEC calls these without brackets
 			continue
 		}
 		end := len(t)

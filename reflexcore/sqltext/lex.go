@@ -1,6 +1,9 @@
 package sqltext
 
-import "strings"
+import (
+	"encoding/hex"
+	"strings"
+)
 
 // quirks says how a dialect writes texts, names and comments.
 type quirks struct {
@@ -133,25 +136,10 @@ func (l *lexer) word() (token, bool) {
 }
 
 func unhex(s string) string {
-	var b strings.Builder
-	for i := 0; i+1 < len(s); i += 2 {
-		hi, lo := hexDigit(s[i]), hexDigit(s[i+1])
-		if hi < 0 || lo < 0 {
-			return s
-		}
-		b.WriteByte(byte(hi<<4 | lo))
+	if b, err := hex.DecodeString(s[:len(s)&^1]); err == nil {
+		return string(b)
 	}
-	return b.String()
-}
-
-func hexDigit(c byte) int {
-	switch {
-	case c >= '0' && c <= '9':
-		return int(c - '0')
-	case c|0x20 >= 'a' && c|0x20 <= 'f':
-		return int(c|0x20-'a') + 10
-	}
-	return -1
+	return s
 }
 
 func (l *lexer) line() {

@@ -80,17 +80,22 @@ func (a *analysis) where(t []token, table string, depth int) (w Where, rows int)
 	return Some, rows
 }
 
-func (a *analysis) delete(t []token, i int, depth int) {
-	end := statementEnd(t, i)
-	t = t[i:end]
-	if len(t) < 2 && !at(t, 0).is("delete") {
-		return
-	}
+// target returns the table after DELETE or UPDATE, and after their TOP (n).
+func target(t []token) string {
 	k := 1
 	if at(t, k).is("top") {
 		k = closing(t, k+1) + 1
 	}
 	table, _ := object(t, k)
+	return table
+}
+
+func (a *analysis) delete(t []token, i int, depth int) {
+	t = t[i:statementEnd(t, i)]
+	if len(t) < 2 && !at(t, 0).is("delete") {
+		return
+	}
+	table := target(t)
 	if f := index(t, 1, "from"); f > 0 {
 		table, _ = object(t, f+1)
 	}
@@ -106,16 +111,11 @@ func (a *analysis) delete(t []token, i int, depth int) {
 }
 
 func (a *analysis) update(t []token, i int, depth int) {
-	end := statementEnd(t, i)
-	t = t[i:end]
+	t = t[i:statementEnd(t, i)]
 	if at(t, 1).is("set") || !has(t, "set") || at(t, 1).is("statistics") {
 		return // ON CONFLICT DO UPDATE SET, FOR UPDATE
 	}
-	k := 1
-	if at(t, k).is("top") {
-		k = closing(t, k+1) + 1
-	}
-	table, _ := object(t, k)
+	table := target(t)
 	w, rows := a.where(t, table, depth)
 	if w == Missing && (has(t, "from") || has(t, "join")) {
 		w = Some
@@ -276,13 +276,10 @@ func (a *analysis) do(t []token, i int, q quirks, depth int) {
 			a.shell(languages[lang], x.s, "a DO block in "+lang)
 			return
 		}
-		a.run(x.s, dialectOf(q), depth-1)
+		a.run(x.s, q, depth-1)
 		return
 	}
 }
-
-// dialectOf gives the body of a dollar-quoted text the same quirks.
-func dialectOf(q quirks) quirks { return q }
 
 // execute judges text that runs: EXEC('…'), EXECUTE IMMEDIATE '…', PREPARE s FROM '…', sp_executesql
 // N'…', EXECUTE format('…').
@@ -308,7 +305,7 @@ func (a *analysis) execute(t []token, i int, q quirks, depth int) {
 	switch {
 	case found && strings.TrimSpace(joined) != "":
 		partial := a.partial
-		a.run(joined, dialectOf(q), depth-1)
+		a.run(joined, q, depth-1)
 		a.partial = partial
 	case t[i].is("execute") && at(t, i+1).is("immediate"), at(t, i+1).is("(") && !t[i].is("prepare"),
 		strings.HasPrefix(at(t, i+1).s, "@") && !t[i].is("call"):

@@ -28,14 +28,14 @@ import (
 
 // Limits bound the work on one call. The zero value reads nothing and returns an opaque effect.
 type Limits struct {
-	Bytes   int // of arguments
-	Args    int // values in them
-	Depth   int // of lists and objects, and of JSON in strings
-	Paths   int // that are followed through links
-	Bulk    int // ids, recipients or files from which on an effect is effect.Bulk
-	File    int // bytes of a file that an edit changes
-	Content content.Limits
-	SQL     sqltext.Limits
+	Bytes   int            `yaml:"bytes"`  // of arguments
+	Args    int            `yaml:"values"` // values in them
+	Depth   int            `yaml:"depth"`  // of lists and objects, and of JSON in strings
+	Paths   int            `yaml:"links"`  // that are followed through links
+	Bulk    int            `yaml:"bulk"`   // ids, recipients or files from which on an effect is effect.Bulk
+	File    int            `yaml:"file"`   // bytes of a file that an edit changes
+	Content content.Limits `yaml:"-"`
+	SQL     sqltext.Limits `yaml:"-"`
 }
 
 // DefaultLimits returns limits that suit a hook.

@@ -4,6 +4,7 @@ import (
 	_ "embed"
 	"net/netip"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 
@@ -118,14 +119,7 @@ func (i *Info) name(h string) {
 func spelledAddr(s string) (netip.Addr, bool) {
 	end := len(s)
 	if label := s[strings.LastIndexAny(s, ".-")+1:]; len(label) == 8 {
-		var v uint32
-		ok := true
-		for j := 0; j < 8; j++ {
-			d := unhex(label[j])
-			ok = ok && d >= 0
-			v = v<<4 | uint32(d&15)
-		}
-		if ok {
+		if v, err := strconv.ParseUint(label, 16, 32); err == nil {
 			return netip.AddrFrom4([4]byte{byte(v >> 24), byte(v >> 16), byte(v >> 8), byte(v)}), true
 		}
 	}
