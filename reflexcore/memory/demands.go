@@ -6,8 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"time"
-
-	"approver.example"
 )
 
 // A demands is the record of one uid: what texts that tools returned demanded of a model, oldest first.
@@ -61,41 +59,26 @@ func decodeTold(b []byte) ([]Demand, error) {
 
 // load reads the record, and decodes it only if it has changed.
 func (t *demands) load(ctx context.Context, m *Memory) error {
-	b, rev, changed, err := t.changed(ctx, m.store)
-	if err != nil || !changed {
+	return t.refresh(ctx, m.store, func(b []byte) error {
+		list, err := decodeTold(b)
+		if err == nil {
+			t.list = list
+		}
 		return err
-	}
-	list, err := decodeTold(b)
-	if err != nil {
-		return err
-	}
-	t.list, t.rev, t.read = list, rev, true
-	return nil
+	})
 }
 
 // add adds a demand and returns when that is durable.
 func (t *demands) add(ctx context.Context, m *Memory, d Demand) error {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	for range attempts {
+	return t.update(ctx, m.store, "what a result demanded", func() (change, error) {
 		if err := t.load(ctx, m); err != nil {
-			return err
+			return change{}, err
 		}
 		list := append(fresh(t.list, d.At), d)
 		list = list[max(0, len(list)-maxDemands):]
 		b, err := json.Marshal(toldRecord{toldVersion, list})
-		if err != nil {
-			return err
-		}
-		if err = t.save(ctx, m.store, b, time.Unix(d.At, 0).Add(keepTold)); err == nil {
-			t.list = list
-			return nil
-		}
-		if !errors.Is(err, approver.ErrConflict) {
-			return fmt.Errorf("remember what a result demanded: %w", err)
-		}
-	}
-	return fmt.Errorf("remember what a result demanded: %w", errBusy)
+		return change{b, time.Unix(d.At, 0).Add(keepTold), func() { t.list = list }}, err
+	})
 }
 
 // fresh returns a new list of the demands that still count.

@@ -4,11 +4,9 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"slices"
 	"time"
 
-	"approver.example"
 	"approver.example/reflexcore/effect"
 	"approver.example/reflexcore/flow"
 )
@@ -60,16 +58,13 @@ func decodeSeen(b []byte) (r seenRecord, err error) {
 }
 
 func (s *seen) loadLocked(ctx context.Context, m *Memory) error {
-	b, rev, changed, err := s.changed(ctx, m.store)
-	if err != nil || !changed {
+	return s.refresh(ctx, m.store, func(b []byte) error {
+		r, err := decodeSeen(b)
+		if err == nil {
+			s.record = r
+		}
 		return err
-	}
-	r, err := decodeSeen(b)
-	if err != nil {
-		return err
-	}
-	s.record, s.rev, s.read = r, rev, true
-	return nil
+	})
 }
 
 // highest returns the highest label that was read in the time keep before at. Entries from the
@@ -110,29 +105,14 @@ func (r seenRecord) with(l flow.Label, to []string, at time.Time) seenRecord {
 
 // add adds to the record and returns when that is durable.
 func (s *seen) add(ctx context.Context, m *Memory, l flow.Label, to []string, at time.Time) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for range attempts {
-		if err := s.loadLocked(ctx, m); err != nil {
-			return err
-		}
-		if s.record.has(l, to, at) {
-			return nil
+	return s.update(ctx, m.store, "what the session has seen", func() (change, error) {
+		if err := s.loadLocked(ctx, m); err != nil || s.record.has(l, to, at) {
+			return change{}, err
 		}
 		r := s.record.with(l, to, at)
 		b, err := json.Marshal(r)
-		if err != nil {
-			return err
-		}
-		if err = s.save(ctx, m.store, b, time.Now().Add(keepSeen)); err == nil {
-			s.record = r
-			return nil
-		}
-		if !errors.Is(err, approver.ErrConflict) {
-			return fmt.Errorf("remember what the session has seen: %w", err)
-		}
-	}
-	return fmt.Errorf("remember what the session has seen: %w", errBusy)
+		return change{b, time.Now().Add(keepSeen), func() { s.record = r }}, err
+	})
 }
 
 // Seen returns the highest label that the model has read in the time keep. With an error it returns

@@ -44,6 +44,48 @@ func (s *stored) changed(ctx context.Context, store KV) (value []byte, rev appro
 	return value, rev, err == nil && (!s.read || rev != s.rev), err
 }
 
+// refresh reads the record, and calls take with its value only if it has changed.
+func (s *stored) refresh(ctx context.Context, store KV, take func(value []byte) error) error {
+	value, rev, changed, err := s.changed(ctx, store)
+	if err != nil || !changed {
+		return err
+	}
+	if err := take(value); err != nil {
+		return err
+	}
+	s.rev, s.read = rev, true
+	return nil
+}
+
+// A change is the next value of a record, and what to do once it is stored. The zero value changes
+// nothing.
+type change struct {
+	value     []byte
+	keepUntil time.Time
+	stored    func()
+}
+
+// update stores a change of the record, and computes it again if somebody else has changed the
+// record in between. what says what the record is for.
+func (s *stored) update(ctx context.Context, store KV, what string, next func() (change, error)) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for range attempts {
+		c, err := next()
+		if err != nil || c.value == nil {
+			return err
+		}
+		if err = s.save(ctx, store, c.value, c.keepUntil); err == nil {
+			c.stored()
+			return nil
+		}
+		if !errors.Is(err, approver.ErrConflict) {
+			return fmt.Errorf("remember %s: %w", what, err)
+		}
+	}
+	return fmt.Errorf("remember %s: %w", what, errBusy)
+}
+
 // save replaces the known revision. It returns [approver.ErrConflict] if somebody else has changed
 // the record.
 func (s *stored) save(ctx context.Context, store KV, value []byte, keepUntil time.Time) error {

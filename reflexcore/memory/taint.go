@@ -3,13 +3,11 @@ package memory
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"path"
 	"strings"
 	"time"
 
-	"approver.example"
 	"approver.example/reflexcore/effect"
 	"approver.example/reflexcore/flow"
 )
@@ -134,17 +132,13 @@ func (t *taint) load(ctx context.Context, m *Memory) error {
 }
 
 func (t *taint) loadLocked(ctx context.Context, m *Memory) error {
-	b, rev, changed, err := t.changed(ctx, m.store)
-	if err != nil || !changed {
+	return t.refresh(ctx, m.store, func(b []byte) error {
+		r, err := decodeTaint(b)
+		if err == nil {
+			t.set(r)
+		}
 		return err
-	}
-	r, err := decodeTaint(b)
-	if err != nil {
-		return err
-	}
-	t.rev, t.read = rev, true
-	t.set(r)
-	return nil
+	})
 }
 
 func (t *taint) set(r taintRecord) {
@@ -190,29 +184,17 @@ func (t *taint) of(p string) effect.Taint {
 
 // leave adds files and returns when they are durable.
 func (t *taint) leave(ctx context.Context, m *Memory, add []File) error {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	for range attempts {
+	return t.update(ctx, m.store, "what the call leaves in files", func() (change, error) {
 		if err := t.loadLocked(ctx, m); err != nil {
-			return err
+			return change{}, err
 		}
 		files, changed := t.with(add)
 		if !changed {
-			return nil
+			return change{}, nil
 		}
 		b, r, err := encodeTaint(files, t.old.at(time.Now()))
-		if err != nil {
-			return err
-		}
-		if err = t.save(ctx, m.store, b, time.Now().Add(keepTaint)); err == nil {
-			t.set(r)
-			return nil
-		}
-		if !errors.Is(err, approver.ErrConflict) {
-			return fmt.Errorf("remember what the call leaves in files: %w", err)
-		}
-	}
-	return fmt.Errorf("remember what the call leaves in files: %w", errBusy)
+		return change{b, time.Now().Add(keepTaint), func() { t.set(r) }}, err
+	})
 }
 
 // with returns the files with others added as the newest, and whether anything changed.
