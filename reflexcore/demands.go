@@ -131,7 +131,7 @@ func demandedNames(word string) []string {
 		return longName(word[2:])
 	case strings.HasPrefix(word, "/"):
 		if strings.Count(word, "/") < 2 ||
-			slices.ContainsFunc(commonFolders, func(dir string) bool { return strings.HasPrefix(word, dir) }) {
+			wordset.HasAnyPrefix(word, commonFolders...) {
 			return nil
 		}
 		return longName(word[1:])

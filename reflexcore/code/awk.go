@@ -99,10 +99,7 @@ func (a *awkScript) print(formatted bool) {
 		if next := end + 1; next >= len(a.in.toks) || a.in.toks[next].NewLine || a.in.toks[next].Kind == lex.Op &&
 			a.in.toks[next].Text != "$" && a.in.toks[next].Text != "(" {
 			a.in.i++
-			a.in.paren++
-			out = a.list(")")
-			a.in.paren--
-			a.in.take(")")
+			out = a.bracketed()
 		}
 	}
 	if out == nil {
@@ -157,6 +154,15 @@ func (a *awkScript) list(end string) []value {
 	return out
 }
 
+// bracketed evaluates a list up to and including its closing bracket.
+func (a *awkScript) bracketed() []value {
+	a.in.paren++
+	out := a.list(")")
+	a.in.paren--
+	a.in.take(")")
+	return out
+}
+
 func (a *awkScript) write(path, body value, appends bool) {
 	p := path.str()
 	if strings.HasPrefix(p, "/dev/std") || strings.HasPrefix(p, "/dev/fd/") {
@@ -166,14 +172,11 @@ func (a *awkScript) write(path, body value, appends bool) {
 		a.coprocess(path, body)
 		return
 	}
-	f := Found{Op: Write, Text: p, Taint: body.taint, By: "awk print >"}
+	bits := effect.Bits(0)
 	if appends {
-		f.Bits = effect.Append
+		bits = effect.Append
 	}
-	if body.known() {
-		f.Args = []string{body.str() + "\n"}
-	}
-	a.out.found(f)
+	a.out.found(writeOf(p, add(body, text("\n", 0), true), bits, "awk print >"))
 }
 
 // pipe evaluates print | "command". A shell there executes what is printed.
@@ -283,10 +286,7 @@ func (a *awkScript) primary() value {
 	case lex.Op:
 		switch t.Text {
 		case "(":
-			a.in.paren++
-			out := a.list(")")
-			a.in.paren--
-			a.in.take(")")
+			out := a.bracketed()
 			if len(out) == 1 {
 				return out[0]
 			}
@@ -319,11 +319,7 @@ func (a *awkScript) name(t *lex.Token) value {
 		return a.getline(nil)
 	case next.IsOp("(") && !next.Spaced:
 		a.in.i++
-		a.in.paren++
-		out := a.list(")")
-		a.in.paren--
-		a.in.take(")")
-		return a.call(t.Text, out)
+		return a.call(t.Text, a.bracketed())
 	case next.IsOp("["):
 		a.in.i++
 		a.in.paren++

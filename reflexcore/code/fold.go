@@ -310,7 +310,7 @@ func foldMapBlock(_ *machine, c invocation) value {
 		return c.unknown()
 	}
 	chr := func(v value) value { return charsOf([]value{v}, v.taint) }
-	return list(mapValues(c.receiver().list, chr), c.taint)
+	return list(mapAll(c.receiver().list, chr), c.taint)
 }
 
 func foldList(_ *machine, c invocation) value {

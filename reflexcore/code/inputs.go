@@ -1,6 +1,7 @@
 package code
 
 import (
+	"slices"
 	"strings"
 
 	"approver.example/reflexcore/effect"
@@ -22,14 +23,7 @@ func (g *inputs) operands(skip int) value {
 	if g.lim.Args == nil {
 		return unknown(0)
 	}
-	out := make([]value, 0, len(g.lim.Args)+max(0, skip))
-	for range max(0, skip) {
-		out = append(out, unknown(0))
-	}
-	for _, a := range g.lim.Args {
-		out = append(out, text(a, 0))
-	}
-	return list(out, 0)
+	return list(append(slices.Repeat([]value{unknown(0)}, max(0, skip)), texts(g.lim.Args, 0)...), 0)
 }
 
 // nextOperand removes and returns the first operand. In a loop it may be any of them.
@@ -95,11 +89,7 @@ func (g *inputs) inputLines() []value {
 	if !g.lim.HasInput || all == "" || strings.Count(all, "\n") >= maxLines {
 		return nil
 	}
-	var out []value
-	for line := range strings.SplitSeq(all, "\n") {
-		out = append(out, text(line, g.lim.InputTaint))
-	}
-	return out
+	return texts(strings.Split(all, "\n"), g.lim.InputTaint)
 }
 
 // inputLine returns the next line. In a loop it may be any of them.

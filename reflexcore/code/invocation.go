@@ -141,11 +141,7 @@ func named(args []arg, names ...string) (value, bool) {
 }
 
 func asArgs(vs []value) []arg {
-	out := make([]arg, 0, len(vs))
-	for _, v := range vs {
-		out = append(out, arg{value: v})
-	}
-	return out
+	return mapAll(vs, func(v value) arg { return arg{value: v} })
 }
 
 // perlProgram is the name of the argument that is a block before the arguments of system and exec.
@@ -153,12 +149,4 @@ const perlProgram = "program {}"
 
 func psPrefix(name, full string, least int) bool {
 	return len(name) >= least && strings.HasPrefix(full, name)
-}
-
-func asValues(words []string) []value {
-	out := make([]value, 0, len(words))
-	for _, w := range words {
-		out = append(out, text(w, 0))
-	}
-	return out
 }

@@ -114,11 +114,7 @@ func (p *psReader) redirection(content value) {
 	p.space(false)
 	path := p.word()
 	if s := path.str(); s != "$null" && s != "" && s != "NUL" {
-		f := Found{Op: Write, Text: s, Bits: bits, Taint: content.taint, By: ">"}
-		if content.known() {
-			f.Args = []string{content.str()}
-		}
-		p.m.out.found(f)
+		p.m.out.found(writeOf(s, content, bits, ">"))
 	}
 }
 

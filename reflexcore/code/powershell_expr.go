@@ -186,7 +186,7 @@ func (p *psReader) typed() value {
 		return charsOf([]value{v}, v.taint)
 	case "char[", "string", "byte[", "char[]", "byte[]":
 		if v.kind == listValue {
-			return list(mapValues(v.list, func(e value) value { return charsOf([]value{e}, e.taint) }), v.taint)
+			return list(mapAll(v.list, func(e value) value { return charsOf([]value{e}, e.taint) }), v.taint)
 		}
 		if items, ok := v.items(); ok && strings.HasPrefix(name, "char[") {
 			return list(items, v.taint)

@@ -32,11 +32,7 @@ func (m *machine) primary() value {
 		return m.regex(t)
 	case lex.Words:
 		m.in.i++
-		var words []value
-		for w := range strings.FieldsSeq(t.Text) {
-			words = append(words, text(w, 0))
-		}
-		return list(words, 0)
+		return list(texts(strings.Fields(t.Text), 0), 0)
 	case lex.Name:
 		return m.name(t)
 	case lex.Op:

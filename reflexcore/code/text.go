@@ -111,11 +111,7 @@ func split(v, sep value, taint effect.Taint) value {
 	default:
 		parts = strings.SplitN(v.str(), sep.str(), maxList)
 	}
-	out := make([]value, 0, len(parts))
-	for _, p := range parts {
-		out = append(out, text(p, taint))
-	}
-	return list(out, taint)
+	return list(texts(parts, taint), taint)
 }
 
 // sprintf expands %s and %d. Other verbs give an unknown part.
@@ -300,10 +296,16 @@ func joinPath(parts []value) string {
 	return out
 }
 
-func mapValues(vs []value, f func(value) value) []value {
-	out := make([]value, 0, len(vs))
-	for _, v := range vs {
-		out = append(out, f(v))
+// mapAll returns the results of f for each element of a list.
+func mapAll[A, B any](in []A, f func(A) B) []B {
+	out := make([]B, 0, len(in))
+	for _, a := range in {
+		out = append(out, f(a))
 	}
 	return out
+}
+
+// texts returns values for texts.
+func texts(words []string, taint effect.Taint) []value {
+	return mapAll(words, func(w string) value { return text(w, taint) })
 }

@@ -97,11 +97,7 @@ func (v value) words() []string {
 	if v.kind != listValue {
 		return []string{v.str()}
 	}
-	out := make([]string, 0, len(v.list))
-	for _, e := range v.list {
-		out = append(out, e.str())
-	}
-	return out
+	return mapAll(v.list, value.str)
 }
 
 // key returns an element of a map.
@@ -194,9 +190,7 @@ func slice(v value, from, to *int64, step int64) value {
 	case v.kind == listValue && v.keys == nil:
 		chars = v.list
 	case v.kind == textValue && v.known():
-		for i := range len(v.s) {
-			chars = append(chars, text(v.s[i:i+1], 0))
-		}
+		chars = characters(v.s, 0)
 	default:
 		return unknown(v.taint)
 	}
@@ -230,6 +224,11 @@ func slice(v value, from, to *int64, step int64) value {
 	return text(concat(out, ""), v.taint)
 }
 
+// characters returns each byte of a text as a value.
+func characters(s string, taint effect.Taint) []value {
+	return mapAll([]byte(s), func(c byte) value { return text(string([]byte{c}), taint) })
+}
+
 // concat joins the texts of values.
 func concat(vs []value, sep string) string {
 	var b strings.Builder
@@ -251,11 +250,7 @@ func (v value) items() ([]value, bool) {
 	case v.kind == listValue:
 		return v.list, true
 	case v.kind == textValue && v.known() && len(v.s) <= maxList:
-		out := make([]value, 0, len(v.s))
-		for i := range len(v.s) {
-			out = append(out, text(v.s[i:i+1], v.taint))
-		}
-		return out, true
+		return characters(v.s, v.taint), true
 	}
 	return nil, false
 }

@@ -5,12 +5,14 @@
 package otherlang
 
 import (
+	"iter"
 	"slices"
 	"strings"
 
 	"approver.example/reflexcore/code"
 	"approver.example/reflexcore/effect"
 	"approver.example/reflexcore/shell"
+	"approver.example/reflexcore/wordset"
 )
 
 // shellCalls are the functions that run a shell, by language. The command line is the text in quotes
@@ -68,13 +70,8 @@ var deleteCalls = map[string][]string{
 // known.
 func deletes(lang, src string, yield func(shell.Found) bool) bool {
 	for _, call := range deleteCalls[lang] {
-		for rest := src; ; {
-			_, after, found := strings.Cut(rest, call)
-			if !found {
-				break
-			}
-			rest = after
-			line, _, _ := strings.Cut(after, "\n")
+		for after := range afterEach(src, call) {
+			line := firstLine(after)
 			e := effect.Effect{Kind: effect.Delete, Target: effect.Unknown, Bits: effect.Partial, By: strings.Trim(call, "(. ")}
 			if texts := quoted(line); len(texts) > 0 {
 				e.Target, e.Bits = texts[0], 0
@@ -98,6 +95,18 @@ func deletes(lang, src string, yield func(shell.Found) bool) bool {
 		}
 	}
 	return true
+}
+
+// afterEach yields the text after each occurrence of a call.
+func afterEach(src, call string) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for {
+			var found bool
+			if _, src, found = strings.Cut(src, call); !found || !yield(src) {
+				return
+			}
+		}
+	}
 }
 
 // quoted returns the quoted texts of a call, up to its closing bracket.
@@ -148,25 +157,20 @@ func Calls(lang, src string, yield func(shell.Found) bool) {
 	if !argvTexts(src, yield) || lang == "gdb" && !gdbPipes(src, yield) || hosts && !vimCode(src, yield) {
 		return
 	}
-	if slices.ContainsFunc(valueNames[lang], func(w string) bool { return strings.Contains(src, w) }) &&
+	if wordset.ContainsAny(src, valueNames[lang]...) &&
 		!yield(shell.Found{Shell: effect.Unknown}) {
 		return
 	}
 	calls, ok := shellCalls[lang]
 	if !ok {
 		calls = shellCalls[""]
-		if !texts(lang, src, yield) {
+		if !unknownCalls(lang, src, yield) {
 			return
 		}
 	}
 	for _, call := range calls {
-		for rest := src; ; {
-			_, after, found := strings.Cut(rest, call)
-			if !found {
-				break
-			}
+		for after := range afterEach(src, call) {
 			whole := !isLongerName(src[:len(src)-len(after)-len(call)], call)
-			rest = after
 			text, known := literal(after)
 			if whole && strings.HasSuffix(call, "(") && isComputed(after) {
 				text = effect.Unknown
@@ -293,11 +297,11 @@ func isWord(c byte) bool {
 // runWords are parts of the names of functions that start programs.
 var runWords = []string{"system", "exec", "spawn", "shell", "process", "command", "popen", "(sh ", "!", "`"}
 
-// texts is for code that may start programs in unknown ways. It yields the code's texts as commands:
+// unknownCalls is for code that may start programs in unknown ways. It yields the code's texts as commands:
 // each by itself, and those of one line together. Without any text it yields an unknown program.
-func texts(lang, src string, yield func(shell.Found) bool) bool {
+func unknownCalls(lang, src string, yield func(shell.Found) bool) bool {
 	lower := strings.ToLower(src)
-	if !slices.ContainsFunc(runWords, func(w string) bool { return strings.Contains(lower, w) }) {
+	if !wordset.ContainsAny(lower, runWords...) {
 		return true
 	}
 	for line := range strings.Lines(src) {
@@ -345,8 +349,7 @@ func literal(s string) (text string, known bool) {
 		}
 		return untilQuote(s[1:], q)
 	}
-	line, _, _ := strings.Cut(s, "\n")
-	return line, true
+	return firstLine(s), true
 }
 
 // isComputed reports whether the argument of a call is no literal, so that its value is not known.
