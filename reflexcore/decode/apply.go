@@ -13,6 +13,7 @@ import (
 	"errors"
 	"html"
 	"io"
+	"maps"
 	"mime/quotedprintable"
 	"net/url"
 	"slices"
@@ -55,12 +56,7 @@ var decoders = map[string]func(in string, limit int) (string, error){
 
 // Names returns the decoders that [Apply] knows, sorted.
 func Names() []string {
-	names := make([]string, 0, len(decoders))
-	for name := range decoders {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	return names
+	return slices.Sorted(maps.Keys(decoders))
 }
 
 // Apply decodes a text with a decoder, one of [Names]. It returns false if there is no such decoder,

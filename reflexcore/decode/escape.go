@@ -2,7 +2,6 @@ package decode
 
 import (
 	"strings"
-	"unicode/utf8"
 )
 
 // hexDigit returns the value of a hex digit, or 16.
@@ -110,21 +109,25 @@ func replace(in string, asBytes bool, one func(string) (rune, int)) string {
 	b.Grow(len(in))
 	for i := 0; i < len(in); {
 		r, n := one(in[i:])
-		switch {
-		case n == 0:
+		if n == 0 {
 			b.WriteByte(in[i])
 			i++
 			continue
-		case r < 256 && asBytes && in[i+1] != 'u' && in[i+1] != 'U':
-			b.WriteByte(byte(r))
-		case !utf8.ValidRune(r):
-			b.WriteRune(utf8.RuneError)
-		default:
-			b.WriteRune(r)
 		}
+		writeEscaped(&b, r, asBytes && in[i+1] != 'u' && in[i+1] != 'U')
 		i += n
 	}
 	return b.String()
+}
+
+// writeEscaped writes the character of an escape. With asByte, a value below 256 becomes a single
+// byte. WriteRune replaces what is no character.
+func writeEscaped(b *strings.Builder, r rune, asByte bool) {
+	if r < 256 && asByte {
+		b.WriteByte(byte(r))
+		return
+	}
+	b.WriteRune(r)
 }
 
 // plainEscapes are the escapes of one letter in C, shells and most languages.
@@ -151,13 +154,7 @@ func unescape(in string, keep bool) string {
 			continue
 		}
 		if r, n := escaped(in[i:]); n > 0 {
-			if r < 256 && in[i+1] != 'u' && in[i+1] != 'U' {
-				b.WriteByte(byte(r))
-			} else if utf8.ValidRune(r) {
-				b.WriteRune(r)
-			} else {
-				b.WriteRune(utf8.RuneError)
-			}
+			writeEscaped(&b, r, in[i+1] != 'u' && in[i+1] != 'U')
 			i += n
 			continue
 		}

@@ -12,7 +12,10 @@
 // Read loop.go, describe.go and detect.go.
 package loop
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // A Kind is what a call is for. The zero value is a call whose purpose is not known.
 type Kind uint8
@@ -126,13 +129,7 @@ func (w *Window) trim(most int) {
 	if over := len(w.Calls) - most; over > 0 {
 		w.Calls = append(w.Calls[:0:0], w.Calls[over:]...)
 	}
-	kept := w.Said[:0]
-	for _, s := range w.Said {
-		if len(w.Calls) > 0 && s.Seq >= w.Calls[0].Seq {
-			kept = append(kept, s)
-		}
-	}
-	w.Said = kept
+	w.Said = slices.DeleteFunc(w.Said, func(s Said) bool { return len(w.Calls) == 0 || s.Seq < w.Calls[0].Seq })
 }
 
 // Ran records the result of a call and returns the call; nil if no such call is waiting.
@@ -161,7 +158,6 @@ func (w *Window) pending(hash uint64) int {
 var weights = map[string]float64{
 	"loop.repeat": 1, "loop.alternate": 1, "loop.ngram": 1, "loop.spiral": 1, "loop.read_spiral": 0.9, "loop.entropy": 0.5,
 }
-
 
 // A sign is the result of one detector. The zero value is nothing.
 type sign struct {
@@ -215,11 +211,8 @@ func (w *Window) Judge(now Call, l Limits) Finding {
 
 // report decides what to report about a loop, and remembers it.
 func (w *Window) report(s sign, score float64, at uint64) (ask, say bool) {
-	i := 0
-	for i < len(w.Said) && w.Said[i].Loop != s.loop {
-		i++
-	}
-	if i == len(w.Said) {
+	i := slices.IndexFunc(w.Said, func(said Said) bool { return said.Loop == s.loop })
+	if i < 0 {
 		w.Said = append(w.Said, Said{Loop: s.loop, Seq: at})
 		return false, true
 	}
@@ -242,12 +235,7 @@ func (w *Window) report(s sign, score float64, at uint64) (ask, say bool) {
 }
 
 func (w *Window) ran(seq uint64) bool {
-	for i := range w.Calls {
-		if w.Calls[i].Seq == seq {
-			return w.Calls[i].Done
-		}
-	}
-	return false
+	return slices.ContainsFunc(w.Calls, func(c Call) bool { return c.Seq == seq && c.Done })
 }
 
 // times writes a number of repetitions.

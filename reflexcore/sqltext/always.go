@@ -144,10 +144,8 @@ func (c *condition) compare(t []token) truth {
 	case len(t) == 1:
 		return constant(t[0])
 	case t[0].is("exists"):
-		for _, x := range t {
-			if x.is("from") {
-				return maybe
-			}
+		if has(t, "from") {
+			return maybe
 		}
 		return yes
 	}

@@ -80,11 +80,7 @@ func (a *analysis) psqlCommand(line string) bool {
 		a.shell(effect.Shell, arg, `\! of the client`)
 		return true
 	case `\copy`:
-		l := &lexer{s: arg, q: dialects["postgres"]}
-		var t []token
-		for tok, ok := l.next(); ok && len(t) < 1000; tok, ok = l.next() {
-			t = append(t, tok)
-		}
+		t, _ := (&lexer{s: arg, q: dialects["postgres"]}).tokens(1000)
 		// A file name without quotes has several tokens.
 		a.copyArgs(t, arg)
 	case `\i`, `\ir`, `\include`, `\include_relative`, `\.`:

@@ -53,6 +53,17 @@ type lexer struct {
 	exec int  // open /*! comments
 }
 
+// tokens returns at most so many tokens, and whether these are all.
+func (l *lexer) tokens(most int) (t []token, all bool) {
+	for tok, ok := l.next(); ok; tok, ok = l.next() {
+		if len(t) >= most {
+			return t, false
+		}
+		t = append(t, tok)
+	}
+	return t, true
+}
+
 // next returns a token; false at the end.
 func (l *lexer) next() (token, bool) {
 	for l.at < len(l.s) {

@@ -13,18 +13,9 @@ func Mongo(dst []effect.Effect, text string, lim Limits, payload func(effect.Pay
 		dst = append(dst, effect.Effect{Kind: effect.Opaque, By: "mongo", Bits: effect.Partial})
 		text = text[:max(lim.Bytes, 0)]
 	}
-	var t []token
-	l := &lexer{s: text, q: quirks{backslash: true, double: true, slashes: true}}
-	for {
-		tok, ok := l.next()
-		if !ok {
-			break
-		}
-		if len(t) >= lim.Tokens {
-			dst = append(dst, effect.Effect{Kind: effect.Opaque, By: "mongo", Bits: effect.Partial})
-			break
-		}
-		t = append(t, tok)
+	t, all := (&lexer{s: text, q: quirks{backslash: true, double: true, slashes: true}}).tokens(lim.Tokens)
+	if !all {
+		dst = append(dst, effect.Effect{Kind: effect.Opaque, By: "mongo", Bits: effect.Partial})
 	}
 	m := mongoText{dst: dst, t: t, payload: payload}
 	for i, x := range t {

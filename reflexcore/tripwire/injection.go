@@ -4,6 +4,7 @@ import (
 	_ "embed"
 	"fmt"
 	"math/bits"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -103,13 +104,7 @@ func (r *reader) judge(parts []Part, text string, factor float64) []Part {
 	}
 	var open [len(templates)]bool // templates of which all slots are somewhere in the text
 	for i := range templates {
-		open[i] = true
-		for _, s := range templates[i].steps {
-			if r.seen&s.slots == 0 {
-				open[i] = false
-				break
-			}
-		}
+		open[i] = !slices.ContainsFunc(templates[i].steps, func(s step) bool { return r.seen&s.slots == 0 })
 	}
 	for i := range r.hits {
 		done := [len(templates)]bool{}
