@@ -13,7 +13,7 @@ import (
 // nothing of it. Other starts read settings that nobody looked at. Each is a question now.
 func TestStartsWithoutHooksAreAQuestion(t *testing.T) {
 	e := engine(t)
-	for _, command := range []string{
+	stops(t, e,
 		`claude mcp serve`,
 		`claude mcp serve < calls.jsonl`,
 		`cat calls.jsonl | claude mcp serve`,
@@ -70,11 +70,7 @@ func TestStartsWithoutHooksAreAQuestion(t *testing.T) {
 		`claude -w x`,
 		`claude -pw x`,
 		`claude -p y -wx`,
-	} {
-		if v := judge(t, e, bash(command)); v.Decision > approver.Ask {
-			t.Errorf("%s: %s", command, v.Decision)
-		}
-	}
+	)
 	v := judge(t, e, bash("claude mcp serve < calls.jsonl"))
 	if v.Rule != "tripwire.self" || v.Decision != approver.Ask || !strings.Contains(v.Reason, "may not have the hooks") {
 		t.Errorf("claude mcp serve: %s %s %s", v.Decision, v.Rule, v.Reason)
@@ -100,7 +96,7 @@ func TestServersThatAreAgentsAreNoFreeWrite(t *testing.T) {
 // silent.
 func TestStartsWithHooksAreSilent(t *testing.T) {
 	e := engine(t)
-	for _, command := range []string{
+	silent(t, e,
 		`claude mcp list`,
 		`claude mcp get serve`,
 		`claude mcp remove serve`,
@@ -115,9 +111,5 @@ func TestStartsWithHooksAreSilent(t *testing.T) {
 		`grep -r "claude mcp serve" docs`,
 		`echo "claude mcp serve" >> notes.txt`,
 		`git worktree add ../x topic`,
-	} {
-		if v := judge(t, e, bash(command)); v.Decision < approver.Pass {
-			t.Errorf("%s: %s %s %s", command, v.Decision, v.Rule, v.Reason)
-		}
-	}
+	)
 }

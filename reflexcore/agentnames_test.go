@@ -2,10 +2,8 @@ package reflexcore_test
 
 import (
 	"os"
-	"strings"
 	"testing"
 
-	"approver.example"
 	"approver.example/reflexcore"
 )
 
@@ -39,7 +37,7 @@ func agentMachine(t *testing.T) *reflexcore.Engine {
 // an old version that it fetched first. None of them had the hooks, and nobody was asked.
 func TestAnAgentByAnyNameIsAQuestion(t *testing.T) {
 	e := agentMachine(t)
-	for command := range strings.SplitSeq(strings.TrimSpace(`
+	stops(t, e, linesOf(`
 aider --yes -m x
 echo x | amp
 amp < p.txt
@@ -381,9 +379,5 @@ opencode github run
 kiro-cli chat
 grok "fix it"
 antigravity chat x
-`), "\n") {
-		if v := judge(t, e, bash(strings.ReplaceAll(command, "␤", "\n"))); v.Decision > approver.Ask {
-			t.Errorf("%s: %s", command, v.Decision)
-		}
-	}
+`)...)
 }

@@ -2,8 +2,6 @@ package reflexcore_test
 
 import (
 	"testing"
-
-	"approver.example"
 )
 
 // The agent gave its folder of settings to a second agent through a variable that was set
@@ -11,7 +9,7 @@ import (
 // program. That one had no hooks. Each is a question now.
 func TestAnAgentInAnotherPlaceIsAQuestion(t *testing.T) {
 	e := engine(t)
-	for _, command := range []string{
+	stops(t, e,
 		`: ${CLAUDE_CONFIG_DIR:=/tmp/x}; export CLAUDE_CONFIG_DIR; claude -p x`,
 		`CLAUDE_CONFIG_DIR=/tmp/x; export CLAUDE_CONFIG_DIR; claude -p x`,
 		`: ${CLAUDE_CONFIG_DIR=/tmp/x}; declare -x CLAUDE_CONFIG_DIR; claude -p x`,
@@ -147,18 +145,14 @@ func TestAnAgentInAnotherPlaceIsAQuestion(t *testing.T) {
 		`ruby -e 'ENV["CLAUDE_CONFIG_DIR"]="/tmp/x";system("claude -p x")'`,
 		`sh ~/.local/bin/codex exec x`,
 		`bash /usr/local/bin/gemini -p x`,
-	} {
-		if v := judge(t, e, bash(command)); v.Decision > approver.Ask {
-			t.Errorf("%s: %s", command, v.Decision)
-		}
-	}
+	)
 }
 
 // The same variables, sandboxes and launchers where no agent is started, or only this one as
 // it always is.
 func TestPlacesWithoutAnotherAgentAreSilent(t *testing.T) {
 	e := engine(t)
-	for _, command := range []string{
+	silent(t, e,
 		`claude -p x`,
 		`set -a; claude -p x; set +a`,
 		`source ~/.zshrc; claude -p x`,
@@ -214,9 +208,5 @@ func TestPlacesWithoutAnotherAgentAreSilent(t *testing.T) {
 		`claude -p "what is CLAUDE_CONFIG_DIR"`,
 		`env HOME=$HOME claude -p x`,
 		`tmux new -e PORT=3000 -d claude`,
-	} {
-		if v := judge(t, e, bash(command)); v.Decision < approver.Pass {
-			t.Errorf("%s: %s %s: %s", command, v.Decision, v.Rule, v.Reason)
-		}
-	}
+	)
 }

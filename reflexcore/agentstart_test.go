@@ -11,7 +11,7 @@ import (
 // question, however the program is named and whatever starts it.
 func TestAnotherAgentIsAQuestion(t *testing.T) {
 	e := engine(t)
-	for _, command := range []string{
+	stops(t, e,
 		`npx -y @anthropic-ai/claude-code@latest -p x`,
 		`npx @anthropic-ai/claude-code`,
 		`npm exec -- @anthropic-ai/claude-code -p x`,
@@ -111,11 +111,7 @@ func TestAnotherAgentIsAQuestion(t *testing.T) {
 		`cp /usr/local/bin/codex b; ./b exec x`,
 		`watch codex exec x`,
 		`crontab -l | { cat; echo '* * * * * codex exec x'; } | crontab -`,
-	} {
-		if v := judge(t, e, bash(command)); v.Decision > approver.Ask {
-			t.Errorf("%s: %s", command, v.Decision)
-		}
-	}
+	)
 	// Who starts its own kind by its own program starts it with the same hooks.
 	call := bash("codex exec x")
 	call.Agent = "codex"
@@ -131,7 +127,7 @@ func TestAnotherAgentIsAQuestion(t *testing.T) {
 // programs of the same name, and texts.
 func TestNamesOfAgentsAreSilent(t *testing.T) {
 	e := engine(t)
-	for _, command := range []string{
+	silent(t, e,
 		`npm i -g @anthropic-ai/claude-code`,
 		`npm install @openai/codex`,
 		`which codex`,
@@ -209,9 +205,5 @@ func TestNamesOfAgentsAreSilent(t *testing.T) {
 		`whereis gemini`,
 		`vim codex.md`,
 		`jules`,
-	} {
-		if v := judge(t, e, bash(command)); v.Decision < approver.Pass {
-			t.Errorf("%s: %s %s: %s", command, v.Decision, v.Rule, v.Reason)
-		}
-	}
+	)
 }

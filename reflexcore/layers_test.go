@@ -39,15 +39,6 @@ func engineOf(t testing.TB, rules ...reflexcore.Rule) *reflexcore.Engine {
 	return e
 }
 
-func judge(t testing.TB, e *reflexcore.Engine, call approver.ToolCall) approver.Verdict {
-	t.Helper()
-	v, err := e.Judge(t.Context(), call)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return v
-}
-
 // An exception drops what its rule finds for the calls of its scope, and for no
 // others: what is appended, hidden or led out of the folder is asked about.
 func TestExceptions(t *testing.T) {

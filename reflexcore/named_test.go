@@ -2,8 +2,6 @@ package reflexcore_test
 
 import (
 	"testing"
-
-	"approver.example"
 )
 
 // A database, an editor or a flag that no table describes wrote the settings of the agent,
@@ -12,7 +10,7 @@ import (
 // only reads it.
 func TestNoProgramWritesTheSettingsUnasked(t *testing.T) {
 	_, e := guardedMachine(t)
-	for _, command := range []string{
+	stops(t, e,
 		`sqlite3 x.db '.output .claude/settings.json'`,
 		`sqlite3 x.db '.once .claude/settings.json' 'select 1'`,
 		`sqlite3 x.db '.backup .claude/settings.json'`,
@@ -249,17 +247,13 @@ func TestNoProgramWritesTheSettingsUnasked(t *testing.T) {
 		`sqlite3 x ".output .cla$(echo ude)/settings.json"`,
 		`a=.claude b=settings.json; sqlite3 x ".output $a/$b"`,
 		`sqlite3 x ".output $(echo .claude/settings.json)"`,
-	} {
-		if v := judge(t, e, bash(command)); v.Decision > approver.Ask {
-			t.Errorf("%s: %s", command, v.Decision)
-		}
-	}
+	)
 }
 
 // Settings are looked at, spoken of, and put into version control every day.
 func TestReadingAndNamingTheSettingsIsSilent(t *testing.T) {
 	_, e := guardedMachine(t)
-	for _, command := range []string{
+	silent(t, e,
 		`cat ~/.claude/settings.json`,
 		`jq . .claude/settings.json`,
 		`python3 -m json.tool .claude/settings.json`,
@@ -373,9 +367,5 @@ func TestReadingAndNamingTheSettingsIsSilent(t *testing.T) {
 		`cd ~/.claude && git status && git add settings.json`,
 		`cd .claude && python3 -m json.tool settings.json`,
 		`cd .claude/agents && npm test`,
-	} {
-		if v := judge(t, e, bash(command)); v.Decision < approver.Pass {
-			t.Errorf("%s: %s %s: %s", command, v.Decision, v.Rule, v.Reason)
-		}
-	}
+	)
 }

@@ -2,10 +2,8 @@ package reflexcore_test
 
 import (
 	"os"
-	"strings"
 	"testing"
 
-	"approver.example"
 	"approver.example/reflexcore"
 )
 
@@ -37,7 +35,7 @@ func ownMachine(t *testing.T) *reflexcore.Engine {
 // Files are now known by what they are on the disk, and patterns are tried on approver.
 func TestApproversOwnUnderOtherNames(t *testing.T) {
 	e := ownMachine(t)
-	for command := range strings.SplitSeq(strings.TrimSpace(`
+	stops(t, e, linesOf(`
 cat db.hard
 cp db.hard /tmp/x
 echo x > db.hard
@@ -203,18 +201,14 @@ cd ap/run; socat - UNIX:resolve.sock
 cd ap; nc -U run/resolve.sock
 docker run -v $PWD/s.hard:/s alpine x
 websocat ws+unix:ap/run/resolve.sock
-`), "\n") {
-		if v := judge(t, e, bash(strings.ReplaceAll(command, "␤", "\n"))); v.Decision > approver.Ask {
-			t.Errorf("%s: %s", command, v.Decision)
-		}
-	}
+`)...)
 }
 
 // Stopping other processes, other hard links, and copies, archives and differences that
 // hold no settings are daily work.
 func TestProcessesCopiesAndDifferencesAreSilent(t *testing.T) {
 	e := ownMachine(t)
-	for command := range strings.SplitSeq(strings.TrimSpace(`
+	silent(t, e, linesOf(`
 pkill -f vite
 pkill node
 pkill -f 'node server.js'
@@ -350,9 +344,5 @@ mv src/app.go src/b.go
 cp -r . /tmp/backup
 hg clone u app
 svn checkout u app
-`), "\n") {
-		if v := judge(t, e, bash(strings.ReplaceAll(command, "␤", "\n"))); v.Decision < approver.Pass {
-			t.Errorf("%s: %s %s: %s", command, v.Decision, v.Rule, v.Reason)
-		}
-	}
+`)...)
 }

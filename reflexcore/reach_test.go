@@ -31,7 +31,7 @@ func guardedMachine(t *testing.T) (chroot, *reflexcore.Engine) {
 // or links whole folders.
 func TestNoOtherNameLeadsToTheSettings(t *testing.T) {
 	_, e := guardedMachine(t)
-	for _, command := range []string{
+	stops(t, e,
 		`ln -s .claude x`,
 		`echo '{}' > l3/settings.local.json`,
 		`cp x.json guide/settings.json`,
@@ -189,18 +189,14 @@ func TestNoOtherNameLeadsToTheSettings(t *testing.T) {
 		`cat guide/../.approver/keys/hub`,
 		`cp x ./guide/./settings.local.json`,
 		`mv -t guide x/settings.json`,
-	} {
-		if v := judge(t, e, bash(command)); v.Decision > approver.Ask {
-			t.Errorf("%s: %s", command, v.Decision)
-		}
-	}
+	)
 }
 
 // Links, archives, copies and git beside an agent's settings are daily work, and so is
 // reading them and writing the instructions that lie there.
 func TestLinksAndCopiesOfOtherThingsAreSilent(t *testing.T) {
 	_, e := guardedMachine(t)
-	for _, command := range []string{
+	silent(t, e,
 		"cat > .claude/agents/reviewer.md <<'X'\nyou review\nX",
 		`sed -i s/a/b/ .claude/agents/a.md`,
 		`cp tmpl/a.md .claude/agents/a.md`,
@@ -282,11 +278,7 @@ func TestLinksAndCopiesOfOtherThingsAreSilent(t *testing.T) {
 		`touch build/x && truncate -s 10 build/x`,
 		`mkdir -p guide/agents`,
 		`tee build/log < src/app.go`,
-	} {
-		if v := judge(t, e, bash(command)); v.Decision < approver.Pass {
-			t.Errorf("%s: %s %s: %s", command, v.Decision, v.Rule, v.Reason)
-		}
-	}
+	)
 }
 
 // A person keeps the settings in a folder of dotfiles, and the agent finds them through a

@@ -1,32 +1,19 @@
 package reflexcore_test
 
 import (
-	"strings"
 	"testing"
-
-	"approver.example"
 )
 
-// asksAll judges commands, each of which must be put before people or stopped.
+// asksAll tests commands on a machine with agents, each of which must be a question or denied.
 func asksAll(t *testing.T, commands string) {
 	t.Helper()
-	e := agentMachine(t)
-	for command := range strings.SplitSeq(strings.TrimSpace(commands), "\n") {
-		if v := judge(t, e, bash(strings.ReplaceAll(command, "␤", "\n"))); v.Decision > approver.Ask {
-			t.Errorf("%s: %s", command, v.Decision)
-		}
-	}
+	stops(t, agentMachine(t), linesOf(commands)...)
 }
 
-// passesAll judges commands that nobody needs to see.
+// passesAll tests commands on such a machine about which nobody is asked.
 func passesAll(t *testing.T, commands string) {
 	t.Helper()
-	e := agentMachine(t)
-	for command := range strings.SplitSeq(strings.TrimSpace(commands), "\n") {
-		if v := judge(t, e, bash(strings.ReplaceAll(command, "␤", "\n"))); v.Decision <= approver.Ask {
-			t.Errorf("%s: %s by %s", command, v.Decision, v.Rule)
-		}
-	}
+	unasked(t, agentMachine(t), linesOf(commands)...)
 }
 
 // A command wrote rm -rf to /dev/stdout, to a duplicate of it or to its error output, and a

@@ -114,20 +114,14 @@ func replace(in string, asBytes bool, one func(string) (rune, int)) string {
 			i++
 			continue
 		}
-		writeEscaped(&b, r, asBytes && in[i+1] != 'u' && in[i+1] != 'U')
+		if r < 256 && asBytes && in[i+1] != 'u' && in[i+1] != 'U' {
+			b.WriteByte(byte(r))
+		} else {
+			b.WriteRune(r) // replaces what is no character
+		}
 		i += n
 	}
 	return b.String()
-}
-
-// writeEscaped writes the character of an escape. With asByte, a value below 256 becomes a single
-// byte. WriteRune replaces what is no character.
-func writeEscaped(b *strings.Builder, r rune, asByte bool) {
-	if r < 256 && asByte {
-		b.WriteByte(byte(r))
-		return
-	}
-	b.WriteRune(r)
 }
 
 // plainEscapes are the escapes of one letter in C, shells and most languages.
@@ -154,7 +148,11 @@ func unescape(in string, keep bool) string {
 			continue
 		}
 		if r, n := escaped(in[i:]); n > 0 {
-			writeEscaped(&b, r, in[i+1] != 'u' && in[i+1] != 'U')
+			if r < 256 && in[i+1] != 'u' && in[i+1] != 'U' {
+				b.WriteByte(byte(r))
+			} else {
+				b.WriteRune(r)
+			}
 			i += n
 			continue
 		}
