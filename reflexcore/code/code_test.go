@@ -16,6 +16,21 @@ func lines(lang, src string, lim code.Limits) (out []string) {
 	return out
 }
 
+// finds tests that each case has its finding, and that no quiet one has a bad finding.
+func finds(t *testing.T, cases, quiet []wanted, bad func(line string) bool) {
+	t.Helper()
+	for _, c := range cases {
+		if got := lines(c.lang, c.src, code.Limits{}); !slices.Contains(got, c.want) {
+			t.Errorf("%s: %q", c.src, got)
+		}
+	}
+	for _, c := range quiet {
+		for _, l := range slices.DeleteFunc(lines(c.lang, c.src, code.Limits{}), func(l string) bool { return !bad(l) }) {
+			t.Errorf("%s: %q", c.src, l)
+		}
+	}
+}
+
 // Whatever is not known to be harmless is opaque: a language nobody taught it, and
 // a source over any bound, from which nothing was yielded that would look complete.
 func TestBoundsAreOpaque(t *testing.T) {

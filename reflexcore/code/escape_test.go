@@ -55,11 +55,7 @@ var escaped = []struct{ lang, src string }{
 func TestFunctionsThatGetAwayAreFound(t *testing.T) {
 	for _, tt := range escaped {
 		src := strings.ReplaceAll(tt.src, "@", "codex exec x")
-		var all []code.Found
-		code.Scan(tt.lang, src, code.Limits{}, func(f code.Found) bool {
-			all = append(all, f)
-			return true
-		})
+		all := everything(tt.lang, src, code.Limits{})
 		if !slices.ContainsFunc(all, func(f code.Found) bool {
 			return f.Text == effect.Unknown || strings.Contains(f.Text, "codex")
 		}) {

@@ -1,11 +1,8 @@
 package code_test
 
 import (
-	"slices"
 	"strings"
 	"testing"
-
-	"approver.example/reflexcore/code"
 )
 
 // looseCases are sources and one thing that is found in each.
@@ -107,16 +104,7 @@ var looseQuiet = []wanted{
 // element, another side of "or". The call of it was one of something unknown, which does
 // nothing, and passed. Such a call is judged now as one of the function that got loose.
 func TestFunctionsThatGetLoose(t *testing.T) {
-	for _, c := range looseCases {
-		if got := lines(c.lang, c.src, code.Limits{}); !slices.Contains(got, c.want) {
-			t.Errorf("%s: %q", c.src, got)
-		}
-	}
-	for _, c := range looseQuiet {
-		for _, l := range lines(c.lang, c.src, code.Limits{}) {
-			if strings.Contains(l, "codex") || strings.HasPrefix(l, "shell …") {
-				t.Errorf("%s: %q", c.src, l)
-			}
-		}
-	}
+	finds(t, looseCases, looseQuiet, func(l string) bool {
+		return strings.Contains(l, "codex") || strings.HasPrefix(l, "shell …")
+	})
 }

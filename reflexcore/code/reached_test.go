@@ -1,6 +1,7 @@
 package code_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -44,12 +45,9 @@ func TestFurtherFunctionsThatStartPrograms(t *testing.T) {
 
 // starts reports whether code runs something that holds a word, or that is not known.
 func starts(lang, src, word string) bool {
-	found := false
-	code.Scan(lang, src, code.Limits{}, func(f code.Found) bool {
+	return slices.ContainsFunc(everything(lang, src, code.Limits{}), func(f code.Found) bool {
 		line := f.Text + " " + strings.Join(f.Args, " ")
 		opaque := f.Op != code.Shell && f.Op != code.Argv && f.Op != code.Exec && f.By != ""
-		found = found || strings.Contains(line, word) || !effect.IsKnown(line) || opaque
-		return true
+		return strings.Contains(line, word) || !effect.IsKnown(line) || opaque
 	})
-	return found
 }
