@@ -38,7 +38,7 @@ func runProcess(m *machine, c invocation) (value, bool) {
 func runWords(m *machine, c invocation) (value, bool) {
 	defer m.cwd.enterFor(c.args)()
 	words := m.programs.spawn(c.row, c.args, c.by())
-	return m.programs.started(processType, list(texts(words, 0), 0), c.args, c.by()), true
+	return m.programs.started(processType, list(textValues(words, 0), 0), c.args, c.by()), true
 }
 
 // runList evaluates system of Perl and Ruby.

@@ -23,7 +23,7 @@ func (g *inputs) operands(skip int) value {
 	if g.lim.Args == nil {
 		return unknown(0)
 	}
-	return list(append(slices.Repeat([]value{unknown(0)}, max(0, skip)), texts(g.lim.Args, 0)...), 0)
+	return list(append(slices.Repeat([]value{unknown(0)}, max(0, skip)), textValues(g.lim.Args, 0)...), 0)
 }
 
 // nextOperand removes and returns the first operand. In a loop it may be any of them.
@@ -89,7 +89,7 @@ func (g *inputs) inputLines() []value {
 	if !g.lim.HasInput || all == "" || strings.Count(all, "\n") >= maxLines {
 		return nil
 	}
-	return texts(strings.Split(all, "\n"), g.lim.InputTaint)
+	return textValues(strings.Split(all, "\n"), g.lim.InputTaint)
 }
 
 // inputLine returns the next line. In a loop it may be any of them.

@@ -32,7 +32,7 @@ func (m *machine) primary() value {
 		return m.regex(t)
 	case lex.Words:
 		m.in.i++
-		return list(texts(strings.Fields(t.Text), 0), 0)
+		return list(textValues(strings.Fields(t.Text), 0), 0)
 	case lex.Name:
 		return m.name(t)
 	case lex.Op:

@@ -99,7 +99,7 @@ func (ps *programs) systemList(args []arg, from int, by string) string {
 	if len(args) > 1 && args[0].name == perlProgram { // runs, and is told the first word as its name
 		words := append([]string{args[0].str()}, list(vs[min(1, len(vs)):], 0).words()...)
 		ps.argv(words, argTaint(args), by)
-		defer ps.started(processType, list(texts(words, 0), 0), nil, by)
+		defer ps.started(processType, list(textValues(words, 0), 0), nil, by)
 	}
 	for len(vs) > 0 && vs[0].keys != nil { // Ruby's environment
 		vs = vs[1:]

@@ -30,3 +30,12 @@ func (r *report) inserts(text string) {
 		r.insert(text)
 	}
 }
+
+// writeOf returns a write to a file, with its content if that is known.
+func writeOf(path string, v value, bits effect.Bits, name string) Found {
+	f := Found{Op: Write, Text: path, Taint: v.taint, Bits: bits, By: name}
+	if v.known() {
+		f.Args = []string{v.str()}
+	}
+	return f
+}

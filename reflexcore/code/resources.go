@@ -144,15 +144,6 @@ func (res *resources) askModel(r row, args []arg, taint effect.Taint, by string)
 	return res.network(row{action: "netin", result: "answer"}, text(r.param, 0), nil, carried, by)
 }
 
-// writeOf returns a write to a file, with its content if that is known.
-func writeOf(path string, body value, bits effect.Bits, by string) Found {
-	f := Found{Op: Write, Text: path, Taint: body.taint, Bits: bits, By: by}
-	if body.known() {
-		f.Args = []string{body.str()}
-	}
-	return f
-}
-
 // content judges what is written to an open file.
 func (res *resources) content(callee value, args []arg, by string) {
 	if callee.of == nil || callee.of.from == "" {

@@ -111,7 +111,7 @@ func split(v, sep value, taint effect.Taint) value {
 	default:
 		parts = strings.SplitN(v.str(), sep.str(), maxList)
 	}
-	return list(texts(parts, taint), taint)
+	return list(textValues(parts, taint), taint)
 }
 
 // sprintf expands %s and %d. Other verbs give an unknown part.
@@ -294,18 +294,4 @@ func joinPath(parts []value) string {
 		}
 	}
 	return out
-}
-
-// mapAll returns the results of f for each element of a list.
-func mapAll[A, B any](in []A, f func(A) B) []B {
-	out := make([]B, 0, len(in))
-	for _, a := range in {
-		out = append(out, f(a))
-	}
-	return out
-}
-
-// texts returns values for texts.
-func texts(words []string, taint effect.Taint) []value {
-	return mapAll(words, func(w string) value { return text(w, taint) })
 }

@@ -71,6 +71,20 @@ func taints(vs []value) (t effect.Taint) {
 	return t
 }
 
+// mapAll returns the results of f for each element of a list.
+func mapAll[A, B any](in []A, f func(A) B) []B {
+	out := make([]B, 0, len(in))
+	for _, a := range in {
+		out = append(out, f(a))
+	}
+	return out
+}
+
+// textValues returns values for texts.
+func textValues(words []string, taint effect.Taint) []value {
+	return mapAll(words, func(w string) value { return text(w, taint) })
+}
+
 // str returns the value as a text, with effect.Unknown for each unknown part.
 func (v value) str() string {
 	switch v.kind {

@@ -19,7 +19,7 @@ import (
 // read from the disk or from the call, and its changes are judged as if a tool wrote them.
 
 var (
-	// reverseFlag matches the flag that reverses a patch, and stripped the number of folders that are
+	// reverseFlag matches the flag that reverses a patch, and stripFlag the number of folders that are
 	// removed from names.
 	reverseFlag = regexp.MustCompile(`^(?:-[A-Za-z]*R|--reverse)`)
 	stripFlag   = regexp.MustCompile(`^(?:-[A-Za-z]*p|--strip=)(\d+)$`)

@@ -30,7 +30,7 @@ var (
 	// transferEncoding matches the encoding of the body of a mail.
 	transferEncoding = regexp.MustCompile(`(?mi)^Content-Transfer-Encoding:\s*([\w-]+)`)
 	charset          = regexp.MustCompile(`(?mi)charset\s*=\s*"?([\w-]+)`)
-	// base64Lines matches lines of base64, and escaped an encoded letter of quoted-printable.
+	// base64Lines matches lines of base64, and escapedLetter an encoded letter of quoted-printable.
 	base64Lines   = regexp.MustCompile(`(?m)(?:^[A-Za-z0-9+/=]+\r?\n?)+`)
 	escapedLetter = regexp.MustCompile(`=(?:\r?\n|[0-9A-Fa-f]{2})`)
 )

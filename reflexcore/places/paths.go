@@ -17,7 +17,7 @@ import (
 // Surroundings are the folders in which a call works.
 type Surroundings struct {
 	Dir, Home string
-	Tree      bool // dir is in a working tree that lies in one of the [served] folders
+	Tree      bool // dir is in a working tree that lies in one of the [servedFolders]
 }
 
 // Around returns the surroundings of a call from a directory. The tree is not known yet.

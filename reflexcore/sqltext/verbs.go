@@ -80,8 +80,8 @@ func (a *analysis) where(t []token, table string, depth int) (w Where, rows int)
 	return Some, rows
 }
 
-// target returns the table after DELETE or UPDATE, and after their TOP (n).
-func target(t []token) string {
+// targetOf returns the table after DELETE or UPDATE, and after their TOP (n).
+func targetOf(t []token) string {
 	k := 1
 	if at(t, k).is("top") {
 		k = closing(t, k+1) + 1
@@ -95,7 +95,7 @@ func (a *analysis) delete(t []token, i int, depth int) {
 	if len(t) < 2 && !at(t, 0).is("delete") {
 		return
 	}
-	table := target(t)
+	table := targetOf(t)
 	if f := index(t, 1, "from"); f > 0 {
 		table, _ = object(t, f+1)
 	}
@@ -115,7 +115,7 @@ func (a *analysis) update(t []token, i int, depth int) {
 	if at(t, 1).is("set") || !has(t, "set") || at(t, 1).is("statistics") {
 		return // ON CONFLICT DO UPDATE SET, FOR UPDATE
 	}
-	table := target(t)
+	table := targetOf(t)
 	w, rows := a.where(t, table, depth)
 	if w == Missing && (has(t, "from") || has(t, "join")) {
 		w = Some

@@ -84,7 +84,8 @@ var oddities = [...]struct{ name, what string }{
 	{"unknown-name", "the command %s is the value of a variable that is not known"},
 }
 
-// hidingOddities is the number of oddities, at the beginning of odds, that hide the name of a command.
+// hidingOddities is the number of oddities, at the beginning of the list, that hide the
+// name of a command.
 const hidingOddities = 7
 
 // Structure appends parts for what is unusual in the form of a call.
