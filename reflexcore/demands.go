@@ -15,8 +15,8 @@ import (
 	"approver.example/reflexcore/wordset"
 )
 
-// RecordDemands remembers the names in texts that a call returned and that speak to a model. A later call
-// that uses one of these names, and does more than read, becomes a question. After an error, or
+// RecordDemands remembers the names in texts that a call returned and that speak to a model. A later
+// call that uses one of these names, and does more than read, becomes a question. After an error, or
 // without a memory, the model should not read the texts.
 func (e *Engine) RecordDemands(ctx context.Context, call approver.ToolCall, texts []string) error {
 	past := e.recall(ctx, call)
@@ -45,7 +45,8 @@ func (e *Engine) RecordDemands(ctx context.Context, call approver.ToolCall, text
 	return nil
 }
 
-// matchDemands finds a call that uses a name from a text that a tool returned and that speaks to a model.
+// matchDemands finds a call that uses a name from a text that a tool returned and that speaks to a
+// model.
 func (j *judgment) matchDemands() {
 	if j.call.Past == nil || j.onlyReads() {
 		return
@@ -192,8 +193,8 @@ func longName(name string) []string {
 	return []string{name}
 }
 
-// usedNames returns the names in a word of a call: the host of an address, and each suffix of a path,
-// because the text may name it relative to another folder.
+// usedNames returns the names in a word of a call: the host of an address, and each suffix of a
+// path, because the text may name it relative to another folder.
 func usedNames(word string) []string {
 	word, _ = bareWord(word)
 	names := append(hostNames(word), word)

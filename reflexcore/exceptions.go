@@ -26,9 +26,9 @@ func (j *judgment) exception(f *finding) *Allowance {
 	return nil
 }
 
-// widenExceptions extends each exception to the findings of weaker rules about the same effect. Most effects
-// are found by a specific rule and by more general ones, and people made the exception for the
-// effect.
+// widenExceptions extends each exception to the findings of weaker rules about the same effect. Most
+// effects are found by a specific rule and by more general ones, and people made the exception for
+// the effect.
 func (j *judgment) widenExceptions() {
 	for i := range j.findings {
 		f := &j.findings[i]

@@ -54,9 +54,9 @@ func (j *judgment) destroysMore(lost func(int) bool) bool {
 	return destroys >= 0 && left.Score >= AskFrom
 }
 
-// setTiers says which tier must look at the call. A question goes to the evaluation if every rule that
-// found it allows that. A delete that may lose something for good goes to the evaluation, if there
-// is one, even if no rule asks.
+// setTiers says which tier must look at the call. A question goes to the evaluation if every rule
+// that found it allows that. A delete that may lose something for good goes to the evaluation, if
+// there is one, even if no rule asks.
 func (j *judgment) setTiers(v *approver.Verdict) {
 	switch {
 	case v.Decision == approver.Ask && j.complete:
@@ -91,8 +91,8 @@ func (j *judgment) mayLose() bool {
 // found.
 const RuleIrreversible = "irreversible"
 
-// addOtherFindings adds the rules that matched beside the deciding one. They go into the chain. For a denial
-// they also decide its severity, its confidence, and whether it may be appealed.
+// addOtherFindings adds the rules that matched beside the deciding one. They go into the chain. For
+// a denial they also decide its severity, its confidence, and whether it may be appealed.
 func (j *judgment) addOtherFindings(v *approver.Verdict) {
 	if len(j.findings) == 0 {
 		return
@@ -110,8 +110,8 @@ func (j *judgment) addOtherFindings(v *approver.Verdict) {
 			continue
 		}
 		seen[as] = true
-		found := approver.Finding{By: By, Rule: r.ID, Decision: r.Decision, Severity: r.Severity, Confidence: r.Confidence,
-			Note: "matched too"}
+		found := approver.Finding{By: By, Rule: r.ID, Decision: r.Decision, Severity: r.Severity,
+			Confidence: r.Confidence, Note: "matched too"}
 		if !as.enforced {
 			found.Shadow, found.Note = true, "in shadow"
 			if f.allowed != nil {

@@ -256,8 +256,8 @@ func (l loss) withRecovery(e *effect.Effect, before []effect.Effect) loss {
 	return l
 }
 
-// isSaved reports whether the same command first copies what it then destroys. The read and the write
-// of the copy must be by the same program.
+// isSaved reports whether the same command first copies what it then destroys. The read and the
+// write of the copy must be by the same program.
 func isSaved(e *effect.Effect, before []effect.Effect) bool {
 	before = before[:min(len(before), maxBefore)]
 	for i := range before {

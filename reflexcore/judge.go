@@ -79,8 +79,8 @@ func (j *judgment) projectSources() flow.Sources {
 	return j.sets[1].Sources
 }
 
-// applyContext is stage 9. It drops deletes of files that the session itself made, and findings with an
-// exception. Other facts about places are part of the rules' conditions.
+// applyContext is stage 9. It drops deletes of files that the session itself made, and findings with
+// an exception. Other facts about places are part of the rules' conditions.
 func (j *judgment) applyContext() {
 	kept := j.findings[:0]
 	for _, f := range j.findings {

@@ -8,6 +8,7 @@ import (
 	"approver.example/reflexcore/effect"
 	"approver.example/reflexcore/loop"
 	"approver.example/reflexcore/places"
+	"approver.example/reflexcore/wordset"
 )
 
 // kind classifies a call for loop detection. A call that changes files of the project is an edit,
@@ -70,7 +71,7 @@ var (
 func (j *judgment) isRead() bool {
 	if j.call.ToolCall.Command == "" {
 		name := strings.ToLower(j.call.ToolCall.Tool)
-		return name == "ls" || slices.ContainsFunc(readTools, func(part string) bool { return strings.Contains(name, part) })
+		return name == "ls" || wordset.ContainsAny(name, readTools...)
 	}
 	start, git := true, false
 	for word := range strings.FieldsSeq(j.call.ToolCall.Command[:min(len(j.call.ToolCall.Command), 4096)]) {

@@ -40,7 +40,8 @@ func (e *Engine) match(j *judgment) {
 		}
 	}
 	// Expired rules do not count.
-	j.findings = slices.DeleteFunc(j.findings, func(f finding) bool { return isExpired(f.rule.Expires, j.call.ToolCall.At) })
+	j.findings = slices.DeleteFunc(j.findings,
+		func(f finding) bool { return isExpired(f.rule.Expires, j.call.ToolCall.At) })
 }
 
 func (j *judgment) patterns(set *Rules, text string, layer int) {

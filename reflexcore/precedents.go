@@ -41,8 +41,8 @@ func (e *Engine) precedentKey(call approver.ToolCall) precedent.Key {
 	return precedent.Key{Peer: call.Peer, Project: gitrepo.Project(e.analyzer.Files, call.Dir)}
 }
 
-// matchPrecedents turns the verdict into a question if no rule stops the call and a person denied a similar
-// one. It never makes a verdict milder. If the precedents cannot be read, it asks.
+// matchPrecedents turns the verdict into a question if no rule stops the call and a person denied a
+// similar one. It never makes a verdict milder. If the precedents cannot be read, it asks.
 func (e *Engine) matchPrecedents(ctx context.Context, j *judgment, v approver.Verdict) approver.Verdict {
 	if e.Precedents == nil || v.Decision <= approver.Modify && !v.Escalates() || j.readsNoSecrets() {
 		return v
@@ -75,8 +75,8 @@ func (e *Engine) matchPrecedents(ctx context.Context, j *judgment, v approver.Ve
 	return asks
 }
 
-// readsNoSecrets reports whether all known effects are reads of data that is not secret. Such calls are
-// frequent, look alike and change nothing.
+// readsNoSecrets reports whether all known effects are reads of data that is not secret. Such calls
+// are frequent, look alike and change nothing.
 func (j *judgment) readsNoSecrets() bool {
 	if j.call.ToolCall.Command == "" && len(j.call.Effects) == 0 {
 		return false // a tool of which nothing is known

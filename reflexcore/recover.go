@@ -107,9 +107,10 @@ func (l *diskCheck) followLinks(ef *effect.Effect, p places.Place) (string, plac
 	return other.Target, p&^harmless | q&^harmless | p&q&harmless | q&p&places.Temp
 }
 
-// isBuildOutput reports whether a path with the name of build output is build output. In a repository, git
-// must track no file in it, and must ignore it if the name alone is ambiguous. Without a repository,
-// an ambiguous name needs a manifest beside it. Without a disk the name is enough.
+// isBuildOutput reports whether a path with the name of build output is build output. In a
+// repository, git must track no file in it, and must ignore it if the name alone is ambiguous.
+// Without a repository, an ambiguous name needs a manifest beside it. Without a disk the name is
+// enough.
 func (l *diskCheck) isBuildOutput(target string) bool {
 	if _, err := l.disk.Lstat(l.around.Dir); err != nil {
 		return true
@@ -172,8 +173,8 @@ func (l *diskCheck) manifest(dir string) bool {
 	return false
 }
 
-// isSingleFile reports whether a recursive delete is of a single file. That is no worse than any other
-// delete of a file.
+// isSingleFile reports whether a recursive delete is of a single file. That is no worse than any
+// other delete of a file.
 func (l *diskCheck) isSingleFile(target string) bool {
 	if strings.ContainsAny(target, "*?[{\x00") {
 		return false
@@ -182,10 +183,11 @@ func (l *diskCheck) isSingleFile(target string) bool {
 	return err == nil && info.Mode().IsRegular()
 }
 
-// isMissing reports whether the target does not exist yet, so that nothing can be lost. A call that may
-// mount or rename something there does not count.
+// isMissing reports whether the target does not exist yet, so that nothing can be lost. A call that
+// may mount or rename something there does not count.
 func (l *diskCheck) isMissing(j *judgment, target string) bool {
-	if strings.ContainsAny(target, "*?[{\x00") || wordset.ContainsAny(j.call.Text, "mount", "sshfs", "bindfs", "rename") {
+	if strings.ContainsAny(target, "*?[{\x00") ||
+		wordset.ContainsAny(j.call.Text, "mount", "sshfs", "bindfs", "rename") {
 		return false
 	}
 	if _, err := l.disk.Lstat(l.around.Dir); err != nil {

@@ -115,7 +115,8 @@ func Compile(list []Rule) (*Rules, error) {
 	for i := range r.list {
 		rule := &r.list[i]
 		fail := func(format string, args ...any) {
-			errs = append(errs, fmt.Errorf("%srule %q: %s", positionPrefix(rule.Where), rule.ID, fmt.Sprintf(format, args...)))
+			text := fmt.Sprintf(format, args...)
+			errs = append(errs, fmt.Errorf("%srule %q: %s", positionPrefix(rule.Where), rule.ID, text))
 		}
 		for _, f := range rule.Faults() {
 			fail("%s", f.Text)
@@ -302,8 +303,8 @@ func bitsOf[T ~uint8 | ~uint16 | ~uint32 | ~uint64](errs *[]error, kind string, 
 	return bits
 }
 
-// specificity is how specific a condition is, for the choice between otherwise equal findings. A named
-// program, thing or target counts more than a property.
+// specificity is how specific a condition is, for the choice between otherwise equal findings. A
+// named program, thing or target counts more than a property.
 func (c *Condition) specificity() (n int) {
 	for _, list := range [][]string{c.By, c.What, c.Targets} {
 		if len(list) > 0 {
@@ -330,8 +331,8 @@ func (c *Condition) specificity() (n int) {
 // needsCall reports whether the condition is also about the rest of the call.
 func (c *compiled) needsCall() bool { return len(c.reads) > 0 || c.readsAt != 0 || c.moreThan > 0 }
 
-// holdsInCall reports whether the rest of a call matches the condition: what it reads, and how many such
-// effects it has.
+// holdsInCall reports whether the rest of a call matches the condition: what it reads, and how many
+// such effects it has.
 func (c *compiled) holdsInCall(call *facts) bool {
 	if holds, known := call.inCall[c]; known {
 		return holds

@@ -177,8 +177,8 @@ func (j *judgment) textWeight() float64 {
 }
 
 // attackWords are words in the names of files that are about such texts.
-var attackWords = wordset.Of("test tests testdata fixture fixtures spec specs injection injections jailbreak jailbreaks " +
-	"security redteam attack attacks adversarial payloads corpus evals eval threat")
+var attackWords = wordset.Of("test tests testdata fixture fixtures spec specs injection injections jailbreak " +
+	"jailbreaks security redteam attack attacks adversarial payloads corpus evals eval threat")
 
 func isAboutAttacks(p string) bool {
 	for word := range strings.FieldsFuncSeq(strings.ToLower(p),

@@ -103,7 +103,8 @@ func (a *Call) isOnlyRead(p string) bool {
 
 // skillCompanion matches texts beside the SKILL.md of a skill, in folders where no plugin has its
 // commands.
-var skillCompanion = regexp.MustCompile(`^[^/]+/(?:(?:references?|docs|examples|assets|resources|templates)/)?[^/]+\.md$`)
+var skillCompanion = regexp.MustCompile(
+	`^[^/]+/(?:(?:references?|docs|examples|assets|resources|templates)/)?[^/]+\.md$`)
 
 // pluginFile returns the plugin file whose content was read by another path.
 func (a *Call) pluginFile(as string) string {

@@ -105,8 +105,8 @@ func (m *machine) endScope(f *function, vars, funcs int) {
 	}
 }
 
-// orderArguments orders the arguments of a call, including named ones, by the parameters. An argument
-// without a parameter escapes.
+// orderArguments orders the arguments of a call, including named ones, by the parameters. An
+// argument without a parameter escapes.
 func (e *escapes) orderArguments(f *function, args []arg) []value {
 	out := values(args)
 	for _, a := range args {

@@ -40,8 +40,8 @@ func RunsItsInput(line string) bool {
 	return false
 }
 
-// ignoresInput reports whether an option makes an interpreter print something, or run something other
-// than its input. For the options in reads that is not so in this program.
+// ignoresInput reports whether an option makes an interpreter print something, or run something
+// other than its input. For the options in reads that is not so in this program.
 func ignoresInput(words []string, reads string) bool {
 	return slices.ContainsFunc(words, func(w string) bool {
 		switch w {

@@ -248,8 +248,8 @@ func (c *cursor) hasCollector(from, to int) bool {
 	return strings.Contains(c.src, "defaults__") || strings.Contains(c.src, "signature")
 }
 
-// endsAtLine reports whether the end of the line ends the value. In some languages a member may follow on
-// the next line.
+// endsAtLine reports whether the end of the line ends the value. In some languages a member may
+// follow on the next line.
 func (c *cursor) endsAtLine() bool {
 	t := c.tok()
 	if t.Kind == lex.End {
@@ -327,8 +327,8 @@ func (c *cursor) beginsValue(word string) bool {
 	return false
 }
 
-// isContinued reports whether the next tokens continue what comes before: an element of a tuple, or a
-// value of an object that was read as a block.
+// isContinued reports whether the next tokens continue what comes before: an element of a tuple, or
+// a value of an object that was read as a block.
 func (c *cursor) isContinued() bool {
 	t := c.ahead(-1)
 	return t.Kind == lex.Op && (t.Text == "," || t.Text == "=" || t.Text == ":" || t.Text == "=>" || t.Text == "?")

@@ -71,8 +71,8 @@ func secretTaint(secret bool) effect.Taint {
 }
 
 func isSecretName(name string) bool {
-	return wordset.ContainsAny(strings.ToUpper(name), "KEY", "TOKEN", "SECRET", "PASS", "CRED", "AUTH", "PRIVATE", "DSN",
-		"DATABASE_URL")
+	return wordset.ContainsAny(strings.ToUpper(name), "KEY", "TOKEN", "SECRET", "PASS", "CRED", "AUTH", "PRIVATE",
+		"DSN", "DATABASE_URL")
 }
 
 // input returns the whole standard input.

@@ -231,8 +231,8 @@ func (ps *programs) flushPipes() {
 	ps.pipes = nil
 }
 
-// judgeShellInput judges the input of a program. The input of a shell may be run even if the shell has a script,
-// because the script may read it.
+// judgeShellInput judges the input of a program. The input of a shell may be run even if the shell
+// has a script, because the script may read it.
 func (ps *programs) judgeShellInput(program string, in value, by string) {
 	if isShellLine(program) && hasScript(program) {
 		ps.out.found(Found{Op: Shell, Text: in.str(), Taint: in.taint, By: by})

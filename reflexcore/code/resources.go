@@ -329,8 +329,8 @@ func (res *resources) entries(r row, folder value, args []arg, by string) value 
 	return value{kind: listValue, list: []value{one}, s: "entries", taint: effect.File}
 }
 
-// deleteRows evaluates a method of an object-relational mapper that deletes rows: all of them, unless
-// an argument selects some.
+// deleteRows evaluates a method of an object-relational mapper that deletes rows: all of them,
+// unless an argument selects some.
 func (res *resources) deleteRows(args []arg, by string) {
 	f := Found{Op: RemoteDelete, Text: "rows of a table", Bits: effect.Bulk, By: by}
 	if first, ok := argument(args, 0); ok {
@@ -344,8 +344,8 @@ func (res *resources) deleteRows(args []arg, by string) {
 	res.out.found(f)
 }
 
-// truncateRows evaluates destroy and truncate of such a mapper. Other objects have these methods, too, so
-// the options must be those of a query.
+// truncateRows evaluates destroy and truncate of such a mapper. Other objects have these methods,
+// too, so the options must be those of a query.
 func (res *resources) truncateRows(args []arg, by string) {
 	first, ok := argument(args, 0)
 	if !ok {

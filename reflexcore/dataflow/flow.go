@@ -235,7 +235,8 @@ func (f *Flow) flowsTo(s flow.Sink, l flow.Label, i int) {
 		return
 	}
 	seen := f.sessionLabel()
-	if s == flow.External && f.Policy.Judge(seen, s, flow.Session).Action != flow.Allow && f.wasUsed(f.destination(i, true)) {
+	if s == flow.External && f.Policy.Judge(seen, s, flow.Session).Action != flow.Allow &&
+		f.wasUsed(f.destination(i, true)) {
 		return
 	}
 	f.record(s, seen, flow.Session, i)

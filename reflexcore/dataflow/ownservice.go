@@ -99,11 +99,12 @@ func (f *Flow) holdsOnlySecretsOf(host string) bool {
 // isVariableRune reports whether a rune can be in the name of an environment variable.
 func isVariableRune(r rune) bool { return r == '_' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' }
 
-// precedesCredential reports whether a text ends in what goes before a credential: an authorization header, or
-// the flag for a user.
+// precedesCredential reports whether a text ends in what goes before a credential: an authorization
+// header, or the flag for a user.
 func precedesCredential(before string) bool {
 	before = strings.ToLower(before[max(0, len(before)-48):])
-	return wordset.ContainsAny(before, "authorization", "bearer", "-token:", "-key:", "-u ", "--user ", "--oauth2-bearer ")
+	return wordset.ContainsAny(before, "authorization", "bearer", "-token:", "-key:", "-u ", "--user ",
+		"--oauth2-bearer ")
 }
 
 func belongs(service, host string) bool {

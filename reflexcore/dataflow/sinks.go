@@ -79,8 +79,8 @@ func serverOf(tool string) (server string, writes bool) {
 }
 
 // forwardingWords are words of tools that pass data on.
-var forwardingWords = wordset.Of("create add post send publish upload comment submit share reply update append insert " +
-	"put push message mail email notify broadcast tweet invite export sync save store")
+var forwardingWords = wordset.Of("create add post send publish upload comment submit share reply update append " +
+	"insert put push message mail email notify broadcast tweet invite export sync save store")
 
 // copyPrograms are programs that copy what they read to another place and print none of it.
 var copyPrograms = wordset.Of("cp mv install rsync scp tar bsdtar zip 7z gzip xz bzip2 zstd ln dd")

@@ -18,8 +18,8 @@ type symbol struct {
 	c    byte
 }
 
-// expandStars expands each **/ into two patterns, with and without folders in between. Any ** that is
-// left matches any text.
+// expandStars expands each **/ into two patterns, with and without folders in between. Any ** that
+// is left matches any text.
 func expandStars(p string) []string {
 	before, after, found := strings.Cut(p, "**/")
 	if !found {
@@ -51,8 +51,8 @@ func parsePattern(p string) []symbol {
 	return out
 }
 
-// parsePath parses a path of a call, with a shell's wildcards and braces and with unknown parts. Each
-// of them matches whatever it may become.
+// parsePath parses a path of a call, with a shell's wildcards and braces and with unknown parts.
+// Each of them matches whatever it may become.
 func parsePath(p string) []symbol {
 	out := make([]symbol, 0, len(p))
 	for i := 0; i < len(p); i++ {
@@ -104,8 +104,8 @@ func parseLiteral(p string) []symbol {
 	return out
 }
 
-// canMatch reports whether some text matches both the pattern and the path; wild says that the path has
-// wildcards or unknown parts. If the comparison would take too long, the answer is yes.
+// canMatch reports whether some text matches both the pattern and the path; wild says that the path
+// has wildcards or unknown parts. If the comparison would take too long, the answer is yes.
 func canMatch(pattern, p string, wild bool) bool {
 	a, b := parsePattern(pattern), parseLiteral(p)
 	if wild {

@@ -75,8 +75,8 @@ func (l *Look) Recoverable(target string) bool {
 	return any
 }
 
-// isRecoverable reports whether git has the file, or all files of the folder, unchanged. Build output does
-// not count. Other untracked files count if all of the folder is deleted.
+// isRecoverable reports whether git has the file, or all files of the folder, unchanged. Build
+// output does not count. Other untracked files count if all of the folder is deleted.
 func (l *Look) isRecoverable(r *Repository, p string, all bool) bool {
 	if l.Budget.looked++; l.Budget.looked > MaxLooked || path.Base(p) == ".git" {
 		return false

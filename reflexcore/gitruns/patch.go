@@ -19,8 +19,8 @@ import (
 // read from the disk or from the call, and its changes are judged as if a tool wrote them.
 
 var (
-	// reverseFlag matches the flag that reverses a patch, and stripFlag the number of folders that are
-	// removed from names.
+	// reverseFlag matches the flag that reverses a patch, and stripFlag the number of folders that
+	// are removed from names.
 	reverseFlag = regexp.MustCompile(`^(?:-[A-Za-z]*R|--reverse)`)
 	stripFlag   = regexp.MustCompile(`^(?:-[A-Za-z]*p|--strip=)(\d+)$`)
 )

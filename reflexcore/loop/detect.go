@@ -240,7 +240,8 @@ const (
 
 // differs reports whether a call is a different attempt than the ones before.
 func differs(c Call, tries []Call) bool {
-	return !slices.ContainsFunc(tries, func(t Call) bool { return t.Hash == c.Hash || distance(c.Words, t.Words) < apart })
+	return !slices.ContainsFunc(tries,
+		func(t Call) bool { return t.Hash == c.Hash || distance(c.Words, t.Words) < apart })
 }
 
 func near(c Call, tries []Call) bool {

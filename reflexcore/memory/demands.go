@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// A demands is the record of one uid: what texts that tools returned demanded of a model, oldest first.
-// It has only hashes of the names in the texts.
+// demands is the record of one uid: what texts that tools returned demanded of a model, oldest
+// first. It has only hashes of the names in the texts.
 type demands struct {
 	stored
 	list []Demand

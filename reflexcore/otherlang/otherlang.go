@@ -297,8 +297,9 @@ func isWord(c byte) bool {
 // runWords are parts of the names of functions that start programs.
 var runWords = []string{"system", "exec", "spawn", "shell", "process", "command", "popen", "(sh ", "!", "`"}
 
-// unknownCalls is for code that may start programs in unknown ways. It yields the code's texts as commands:
-// each by itself, and those of one line together. Without any text it yields an unknown program.
+// unknownCalls is for code that may start programs in unknown ways. It yields the code's texts as
+// commands: each by itself, and those of one line together. Without any text it yields an unknown
+// program.
 func unknownCalls(lang, src string, yield func(shell.Found) bool) bool {
 	lower := strings.ToLower(src)
 	if !wordset.ContainsAny(lower, runWords...) {

@@ -24,7 +24,8 @@ const maxChanges = 512 // files of one difference
 
 var (
 	// nameLine matches the files that a patch names, wherever the line is.
-	nameLine = regexp.MustCompile(`(?m)^(?:\+\+\+ |--- |\*\*\* |rename (?:to|from) |copy (?:to|from) |Index: )([^\r\n]+)`)
+	nameLine = regexp.MustCompile(
+		`(?m)^(?:\+\+\+ |--- |\*\*\* |rename (?:to|from) |copy (?:to|from) |Index: )([^\r\n]+)`)
 	// hunkLine matches the header of a hunk with its numbers of lines.
 	hunkLine = regexp.MustCompile(`^@@ -(\d+)(?:,(\d+))? \+\d+(?:,(\d+))? @@`)
 	// transferEncoding matches the encoding of the body of a mail.

@@ -49,10 +49,10 @@ func (s *Surroundings) Of(e *effect.Effect, known *Cache) Place {
 }
 
 // packagers are programs that fetch packages by name.
-var packagers = wordset.Of("npm pnpm yarn bun npx bunx pnpx pip pipx uv uvx poetry conda mamba rye pdm hatch brew apt apt-get " +
-	"dnf yum apk pacman zypper snap flatpak nix nix-env cargo go gem bundle composer dotnet nuget choco " +
-	"winget scoop opam stack cabal mix luarocks cpan port docker podman helm gh code asdf mise nvm pyenv " +
-	"rustup volta deno jsr easy_install")
+var packagers = wordset.Of("npm pnpm yarn bun npx bunx pnpx pip pipx uv uvx poetry conda mamba rye pdm hatch " +
+	"brew apt apt-get dnf yum apk pacman zypper snap flatpak nix nix-env cargo go gem bundle composer dotnet " +
+	"nuget choco winget scoop opam stack cabal mix luarocks cpan port docker podman helm gh code asdf mise nvm " +
+	"pyenv rustup volta deno jsr easy_install")
 
 // isPort reports whether a target is a small number, which is the value of a flag that no table has.
 // As an address it would be in 0.0.0.0/16.
@@ -137,8 +137,8 @@ func isTop(p string) bool {
 	return strings.LastIndexByte(pattern, '/') == 0 && matchesTop(pattern, topFolders)
 }
 
-// matchesTop reports whether the first name of a path is a pattern that matches one of the top folders
-// but not every name.
+// matchesTop reports whether the first name of a path is a pattern that matches one of the top
+// folders but not every name.
 func matchesTop(p string, folders []string) bool {
 	if p == "" || p[0] != '/' {
 		return false
@@ -265,8 +265,8 @@ func matches(pattern, folder string) bool {
 // isDisk reports whether a device holds data.
 func isDisk(p string) bool {
 	rest, ok := strings.CutPrefix(p, "/dev/")
-	return ok && wordset.HasAnyPrefix(rest, "sd", "hd", "nvme", "vd", "xvd", "disk", "mapper/", "md", "mmcblk", "rdisk", "dm-",
-		"loop", "mem", "kmem", "port", "zd", "ram")
+	return ok && wordset.HasAnyPrefix(rest, "sd", "hd", "nvme", "vd", "xvd", "disk", "mapper/", "md", "mmcblk", "rdisk",
+		"dm-", "loop", "mem", "kmem", "port", "zd", "ram")
 }
 
 // isBuilt reports whether a path, by its name, is made by builds and tools. Outside of the project

@@ -13,8 +13,8 @@ import (
 )
 
 // AgentFolders are the folders in which agents keep their settings.
-var AgentFolders = wordset.Of(".claude .codex .gemini .qwen .factory .cursor .windsurf .kiro .copilot .cline .openclaw " +
-	".opencode .approver")
+var AgentFolders = wordset.Of(".claude .codex .gemini .qwen .factory .cursor .windsurf .kiro .copilot .cline " +
+	".openclaw .opencode .approver")
 
 // IsAgentFolder reports whether a name is in [AgentFolders], ignoring case.
 func IsAgentFolder(name string) bool {
@@ -134,8 +134,8 @@ func InBin(p string) bool {
 }
 
 // guardWords are words in the names of other guard programs.
-var guardWords = wordset.Of("guard guards guardrail guardrails safety safetynet sentinel warden shield gatekeeper tirith " +
-	"dcg cupcake vectimus dippy agentshield")
+var guardWords = wordset.Of("guard guards guardrail guardrails safety safetynet sentinel warden shield " +
+	"gatekeeper tirith dcg cupcake vectimus dippy agentshield")
 
 // IsGuard reports whether a program, by its name, guards others.
 func IsGuard(name string) bool {

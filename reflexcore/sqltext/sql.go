@@ -108,8 +108,8 @@ func (a *analysis) run(text string, q quirks, depth int) {
 }
 
 // starters are words after which another statement can begin.
-var starters = wordset.Of("( ) then else begin loop as analyze analyse verbose do atomic declare immediate transaction work " +
-	"query is execute materialized ~~")
+var starters = wordset.Of("( ) then else begin loop as analyze analyse verbose do atomic declare immediate " +
+	"transaction work query is execute materialized ~~")
 
 // statementOf judges one statement.
 func (a *analysis) statementOf(t []token, q quirks, depth int) {

@@ -46,8 +46,8 @@ func index(t []token, from int, w string) int {
 }
 
 // fillerWords are words between a verb and its object.
-var fillerWords = wordset.Of("if exists not only low_priority quick ignore concurrently from or replace rollback abort fail " +
-	"table online offline public force")
+var fillerWords = wordset.Of("if exists not only low_priority quick ignore concurrently from or replace rollback " +
+	"abort fail table online offline public force")
 
 // object reads a dotted name from i on.
 func object(t []token, i int) (name string, after int) {
@@ -66,8 +66,8 @@ func object(t []token, i int) (name string, after int) {
 	return name, i
 }
 
-// statementEnd returns the end of the statement that begins at i: the end of the text, or the bracket that
-// closes around it.
+// statementEnd returns the end of the statement that begins at i: the end of the text, or the
+// bracket that closes around it.
 func statementEnd(t []token, i int) int {
 	depth := 0
 	for k := i; k < len(t); k++ {

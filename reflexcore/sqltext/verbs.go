@@ -128,7 +128,8 @@ func (a *analysis) alter(t []token, i int) {
 	name, _ := object(t, i+2)
 	switch what {
 	case "user", "role", "login", "group":
-		a.say(Statement{Verb: "ALTER " + strings.ToUpper(what), Object: what + " " + name}, effect.Permission, allRights(t))
+		a.say(Statement{Verb: "ALTER " + strings.ToUpper(what), Object: what + " " + name}, effect.Permission,
+			allRights(t))
 	case "system":
 		a.setting(t, i)
 		a.say(Statement{Verb: "ALTER SYSTEM", Object: at(t, i+3).s}, effect.Permission, 0)

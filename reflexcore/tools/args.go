@@ -197,8 +197,8 @@ func fold(key string) string {
 	}, strings.ToLower(key))
 }
 
-// guessRoles gives roles to values without a known name, by their form, and removes roles from values
-// that cannot have them.
+// guessRoles gives roles to values without a known name, by their form, and removes roles from
+// values that cannot have them.
 func (in *arguments) guessRoles(wrapper bool) {
 	for i := range in.args {
 		a := &in.args[i]

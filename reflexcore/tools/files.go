@@ -206,8 +206,8 @@ func (j *judge) written(p, text string, known bool) {
 	}
 }
 
-// contentPath returns the path by which the content of a file is read. Texts and lists of a plugin are
-// recognized by their content, wherever the plugin lies.
+// contentPath returns the path by which the content of a file is read. Texts and lists of a plugin
+// are recognized by their content, wherever the plugin lies.
 func (j *judge) contentPath(target string) string {
 	if j.fs == nil {
 		return target

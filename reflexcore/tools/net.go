@@ -100,7 +100,8 @@ func (j *judge) messages() {
 		if a.role != roleRecipient {
 			continue
 		}
-		for part := range strings.FieldsFuncSeq(a.text, func(r rune) bool { return r == ',' || r == ';' || r == '\n' }) {
+		separates := func(r rune) bool { return r == ',' || r == ';' || r == '\n' }
+		for part := range strings.FieldsFuncSeq(a.text, separates) {
 			part = strings.TrimSpace(part)
 			if part == "" {
 				continue

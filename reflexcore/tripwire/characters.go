@@ -151,8 +151,8 @@ func asciiWord(r rune) bool {
 	return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9'
 }
 
-// isLookalike reports whether a non-ASCII letter looks like an ASCII one: a letter of another script, or a
-// Latin variant that no language uses.
+// isLookalike reports whether a non-ASCII letter looks like an ASCII one: a letter of another
+// script, or a Latin variant that no language uses.
 func isLookalike(r rune) bool {
 	if r < 0x250 || r >= 0x1e00 && r < 0x1f00 || !unicode.IsLetter(r) {
 		return false

@@ -210,7 +210,8 @@ func (r *reader) negated(i int) bool {
 	return false
 }
 
-// discusses reports whether the text near a hit is about such texts, as a document on the subject is.
+// discusses reports whether the text near a hit is about such texts, as a document on the subject
+// is.
 func (r *reader) discusses(i int) bool {
 	if r.seen&topic == 0 {
 		return false
