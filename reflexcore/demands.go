@@ -67,7 +67,7 @@ func (j *judgment) matchDemands() {
 				if d := by[nameHash(name)]; d != nil {
 					what := fmt.Sprintf("a text that %s returned, and that speaks to a model, names %q too", display.OneLine(d.Tool),
 						name)
-					j.addTrip(trip{rule: tripRule(toldRule, approver.Ask), score: 1, what: what})
+					j.addTrip(trip{rule: tripRule(demandRule, approver.Ask), score: 1, what: what})
 					return true
 				}
 			}

@@ -225,5 +225,5 @@ func (e *Engine) selfProtect(j *judgment) (approver.Decision, string) {
 	return d, what
 }
 
-// toldRule is the rule about a call that does what a result demanded.
-const toldRule = "tripwire.told"
+// demandRule is the rule about a call that does what a result demanded.
+const demandRule = "tripwire.told"

@@ -11,7 +11,7 @@ import (
 // demands is the record of one uid: what texts that tools returned demanded of a model, oldest
 // first. It has only hashes of the names in the texts.
 type demands struct {
-	stored
+	storedRecord
 	list []Demand
 }
 
@@ -23,29 +23,29 @@ type Demand struct {
 }
 
 const (
-	toldVersion = 1
-	keepTold    = 2 * 24 * time.Hour
-	maxDemands  = 64
+	demandsVersion = 1
+	keepDemands    = 2 * 24 * time.Hour
+	maxDemands     = 64
 	// MaxNames limits the names that are stored of one text.
 	MaxNames = 32
 	maxTool  = 64
 )
 
-type toldRecord struct {
+type demandsRecord struct {
 	V    int      `json:"v"`
 	List []Demand `json:"list"`
 }
 
-func decodeTold(b []byte) ([]Demand, error) {
+func decodeDemands(b []byte) ([]Demand, error) {
 	if len(b) == 0 {
 		return nil, nil
 	}
-	var r toldRecord
+	var r demandsRecord
 	switch err := decode(b, "demands", &r); {
 	case err != nil:
 		return nil, err
-	case r.V != toldVersion:
-		return nil, errVersion("demands", r.V, toldVersion)
+	case r.V != demandsVersion:
+		return nil, errVersion("demands", r.V, demandsVersion)
 	case len(r.List) > maxDemands:
 		return nil, fmt.Errorf("%d demands are remembered, more than %d", len(r.List), maxDemands)
 	}
@@ -60,7 +60,7 @@ func decodeTold(b []byte) ([]Demand, error) {
 // load reads the record, and decodes it only if it has changed.
 func (t *demands) load(ctx context.Context, m *Memory) error {
 	return t.refresh(ctx, m.store, func(b []byte) error {
-		list, err := decodeTold(b)
+		list, err := decodeDemands(b)
 		if err == nil {
 			t.list = list
 		}
@@ -76,8 +76,8 @@ func (t *demands) add(ctx context.Context, m *Memory, d Demand) error {
 		}
 		list := append(fresh(t.list, d.At), d)
 		list = list[max(0, len(list)-maxDemands):]
-		b, err := json.Marshal(toldRecord{toldVersion, list})
-		return change{b, time.Unix(d.At, 0).Add(keepTold), func() { t.list = list }}, err
+		b, err := json.Marshal(demandsRecord{demandsVersion, list})
+		return change{b, time.Unix(d.At, 0).Add(keepDemands), func() { t.list = list }}, err
 	})
 }
 
@@ -85,7 +85,7 @@ func (t *demands) add(ctx context.Context, m *Memory, d Demand) error {
 func fresh(list []Demand, now int64) []Demand {
 	out := make([]Demand, 0, len(list)+1)
 	for _, d := range list {
-		if now-d.At <= int64(keepTold/time.Second) {
+		if now-d.At <= int64(keepDemands/time.Second) {
 			out = append(out, d)
 		}
 	}
@@ -96,20 +96,20 @@ func fresh(list []Demand, now int64) []Demand {
 func (p *Past) AddDemand(d Demand) error {
 	d.Names = d.Names[:min(len(d.Names), MaxNames)]
 	d.Tool = d.Tool[:min(len(d.Tool), maxTool)]
-	return p.told.add(p.ctx, p.m, d)
+	return p.demands.add(p.ctx, p.m, d)
 }
 
 // Demands returns the demands that texts made of this user's agents. [Past.Err] returns the error if
 // they cannot be read.
 func (p *Past) Demands(at time.Time) []Demand {
-	p.told.mu.Lock()
-	defer p.told.mu.Unlock()
-	if err := p.told.load(p.ctx, p.m); err != nil {
+	p.demands.mu.Lock()
+	defer p.demands.mu.Unlock()
+	if err := p.demands.load(p.ctx, p.m); err != nil {
 		p.err = errors.Join(p.err, err)
 		return nil
 	}
-	if len(p.told.list) == 0 {
+	if len(p.demands.list) == 0 {
 		return nil
 	}
-	return fresh(p.told.list, at.Unix())
+	return fresh(p.demands.list, at.Unix())
 }

@@ -16,7 +16,7 @@ func TestDecodeToldRefuses(t *testing.T) {
 	many := make([]Demand, maxDemands+1)
 	long := []Demand{{Names: make([]uint64, MaxNames+1)}}
 	encoded := func(list []Demand) string {
-		b, err := json.Marshal(toldRecord{toldVersion, list})
+		b, err := json.Marshal(demandsRecord{demandsVersion, list})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -24,11 +24,11 @@ func TestDecodeToldRefuses(t *testing.T) {
 	}
 	for _, bad := range []string{"{", `{"v":2}`, `{"v":1,"list":[{"at":"x"}]}`, encoded(many), encoded(long),
 		`{"v":1,"list":[{"tool":"` + strings.Repeat("x", 65) + `"}]}`, `{"v":1}` + strings.Repeat(" ", maxRecord)} {
-		if got, err := decodeTold([]byte(bad)); err == nil {
+		if got, err := decodeDemands([]byte(bad)); err == nil {
 			t.Errorf("%.40q is %v", bad, got)
 		}
 	}
-	if got, err := decodeTold([]byte(encoded(many[1:]))); err != nil || len(got) != maxDemands {
+	if got, err := decodeDemands([]byte(encoded(many[1:]))); err != nil || len(got) != maxDemands {
 		t.Errorf("%d, %v", len(got), err)
 	}
 }
@@ -49,11 +49,11 @@ func TestDemandsAreBounded(t *testing.T) {
 		len(list[0].Tool) != maxTool {
 		t.Errorf("%d demands, the first %v", len(list), fmt.Sprint(list[0]))
 	}
-	b, err := json.Marshal(toldRecord{toldVersion, list})
+	b, err := json.Marshal(demandsRecord{demandsVersion, list})
 	if err != nil || len(b) > maxRecord {
 		t.Errorf("they take %d bytes, %v", len(b), err)
 	}
-	if list := past.Demands(now.Add(keepTold + time.Minute)); len(list) != 0 {
+	if list := past.Demands(now.Add(keepDemands + time.Minute)); len(list) != 0 {
 		t.Errorf("%d are kept for ever", len(list))
 	}
 }
@@ -62,19 +62,19 @@ func FuzzDecodeTold(f *testing.F) {
 	f.Add([]byte(`{"v":1,"list":[{"at":1,"tool":"Bash","n":[1,2]}]}`))
 	f.Add([]byte(`{"v":1,"list":null}`))
 	f.Fuzz(func(t *testing.T, b []byte) {
-		list, err := decodeTold(b)
+		list, err := decodeDemands(b)
 		if err != nil {
 			if list != nil {
 				t.Error("a list with an error")
 			}
 			return
 		}
-		again, err := json.Marshal(toldRecord{toldVersion, list})
+		again, err := json.Marshal(demandsRecord{demandsVersion, list})
 		if err != nil {
 			t.Fatal(err)
 		}
 		if len(again) <= maxRecord {
-			if _, err := decodeTold(again); err != nil {
+			if _, err := decodeDemands(again); err != nil {
 				t.Fatalf("%s: %v", again, err)
 			}
 		}

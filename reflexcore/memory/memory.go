@@ -62,17 +62,17 @@ type Memory struct {
 	limits loop.Limits
 	log    *slog.Logger
 
-	mu     sync.Mutex
-	traces map[string]*trace
-	taints map[string]*taint
-	tolds  map[string]*demands
-	seen   map[string]*seen
+	mu      sync.Mutex
+	traces  map[string]*trace
+	taints  map[string]*taintedFiles
+	demands map[string]*demands
+	seen    map[string]*exposure
 }
 
 // New returns a memory in a store. Without a store it is lost when the process ends.
 func New(store KV, limits loop.Limits, log *slog.Logger) *Memory {
-	return &Memory{store: store, limits: limits, log: log, traces: map[string]*trace{}, taints: map[string]*taint{},
-		tolds: map[string]*demands{}, seen: map[string]*seen{}}
+	return &Memory{store: store, limits: limits, log: log, traces: map[string]*trace{}, taints: map[string]*taintedFiles{},
+		demands: map[string]*demands{}, seen: map[string]*exposure{}}
 }
 
 // id returns the hashed name of a record, which does not show what the record is about.
@@ -94,13 +94,13 @@ func uid(p approver.Peer) string {
 // A Past is the memory as one judgment sees it. It is for one goroutine, and for the lifetime of the
 // context that opened it.
 type Past struct {
-	m     *Memory
-	ctx   context.Context //nolint:containedctx // of the judgment, which the lookups of an analysis are part of
-	at    time.Time
-	trace *trace
-	taint *taint
-	told  *demands
-	seen  *seen
+	m       *Memory
+	ctx     context.Context //nolint:containedctx // of the judgment, which the lookups of an analysis are part of
+	at      time.Time
+	trace   *trace
+	taint   *taintedFiles
+	demands *demands
+	seen    *exposure
 
 	asked bool  // the taint was read
 	err   error // or could not be
@@ -114,7 +114,7 @@ func (m *Memory) Open(ctx context.Context, k Key, at time.Time) *Past {
 	m.mu.Lock()
 	p.trace = recordOf(m.traces, approver.Key("trace", id(who, k.Agent, k.Project, k.Session)), at)
 	p.taint = recordOf(m.taints, approver.Key("taint", id(who)), at)
-	p.told = recordOf(m.tolds, approver.Key("told", id(who)), at)
+	p.demands = recordOf(m.demands, approver.Key("told", id(who)), at)
 	p.seen = recordOf(m.seen, approver.Key("seen", id(who, k.Agent, k.Project)), at)
 	m.mu.Unlock()
 	p.trace.load(ctx, m, at)

@@ -11,12 +11,12 @@ import (
 	"approver.example/reflexcore/flow"
 )
 
-// A seen is the record of what an agent's model has read in a project, and which destinations it
+// An exposure is the record of what an agent's model has read in a project, and which destinations it
 // used. It belongs to uid, agent and project. It does not belong to the session, because an agent
 // could start a new one to be rid of it. Losing it would let calls pass, so it is durable before the
 // call is released.
-type seen struct {
-	stored
+type exposure struct {
+	storedRecord
 	record seenRecord
 }
 
@@ -57,7 +57,7 @@ func decodeSeen(b []byte) (r seenRecord, err error) {
 	return r, nil
 }
 
-func (s *seen) loadLocked(ctx context.Context, m *Memory) error {
+func (s *exposure) loadLocked(ctx context.Context, m *Memory) error {
 	return s.refresh(ctx, m.store, func(b []byte) error {
 		r, err := decodeSeen(b)
 		if err == nil {
@@ -104,7 +104,7 @@ func (r seenRecord) with(l flow.Label, to []string, at time.Time) seenRecord {
 }
 
 // add adds to the record and returns when that is durable.
-func (s *seen) add(ctx context.Context, m *Memory, l flow.Label, to []string, at time.Time) error {
+func (s *exposure) add(ctx context.Context, m *Memory, l flow.Label, to []string, at time.Time) error {
 	return s.update(ctx, m.store, "what the session has seen", func() (change, error) {
 		if err := s.loadLocked(ctx, m); err != nil || s.record.has(l, to, at) {
 			return change{}, err
@@ -164,7 +164,7 @@ func (p *Past) Labeled(dir string) ([]File, error) {
 }
 
 // labeled returns the files in a folder that have a label or hold a secret.
-func (t *taint) labeled(dir string) (out []File) {
+func (t *taintedFiles) labeled(dir string) (out []File) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for _, f := range t.files {

@@ -11,8 +11,8 @@ import (
 	"approver.example"
 )
 
-// A stored is the common part of all records: the key, and the last known revision.
-type stored struct {
+// A storedRecord is the common part of all records: the key, and the last known revision.
+type storedRecord struct {
 	mu   sync.Mutex
 	key  string
 	rev  approver.Rev
@@ -20,7 +20,7 @@ type stored struct {
 	used time.Time
 }
 
-func (s *stored) named(key string, at time.Time) {
+func (s *storedRecord) named(key string, at time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.key = key
@@ -29,14 +29,14 @@ func (s *stored) named(key string, at time.Time) {
 	}
 }
 
-func (s *stored) idle() (time.Time, bool) {
+func (s *storedRecord) idle() (time.Time, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.used, true
 }
 
 // changed reads the record and reports whether it differs from the known revision.
-func (s *stored) changed(ctx context.Context, store KV) (value []byte, rev approver.Rev, changed bool, err error) {
+func (s *storedRecord) changed(ctx context.Context, store KV) (value []byte, rev approver.Rev, changed bool, err error) {
 	if store == nil {
 		return nil, "", false, nil
 	}
@@ -45,7 +45,7 @@ func (s *stored) changed(ctx context.Context, store KV) (value []byte, rev appro
 }
 
 // refresh reads the record, and calls take with its value only if it has changed.
-func (s *stored) refresh(ctx context.Context, store KV, take func(value []byte) error) error {
+func (s *storedRecord) refresh(ctx context.Context, store KV, take func(value []byte) error) error {
 	value, rev, changed, err := s.changed(ctx, store)
 	if err != nil || !changed {
 		return err
@@ -67,7 +67,7 @@ type change struct {
 
 // update stores a change of the record, and computes it again if somebody else has changed the
 // record in between. what says what the record is for.
-func (s *stored) update(ctx context.Context, store KV, what string, next func() (change, error)) error {
+func (s *storedRecord) update(ctx context.Context, store KV, what string, next func() (change, error)) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for range attempts {
@@ -88,7 +88,7 @@ func (s *stored) update(ctx context.Context, store KV, what string, next func() 
 
 // save replaces the known revision. It returns [approver.ErrConflict] if somebody else has changed
 // the record.
-func (s *stored) save(ctx context.Context, store KV, value []byte, keepUntil time.Time) error {
+func (s *storedRecord) save(ctx context.Context, store KV, value []byte, keepUntil time.Time) error {
 	if store == nil {
 		return nil
 	}

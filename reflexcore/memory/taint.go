@@ -12,11 +12,11 @@ import (
 	"approver.example/reflexcore/flow"
 )
 
-// A taint is the record of one uid: the files that must not be run or sent unquestioned, oldest
+// taintedFiles is the record of one uid: the files that must not be run or sent unquestioned, oldest
 // first. It only grows, until the oldest files move to a sieve. That a call overwrites a file does
 // not remove its entry, because the call may not have run.
-type taint struct {
-	stored
+type taintedFiles struct {
+	storedRecord
 	files []file
 	index map[string]int
 	old   forgotten
@@ -125,13 +125,13 @@ func storable(p string) bool {
 }
 
 // load reads the record, and decodes it only if it has changed.
-func (t *taint) load(ctx context.Context, m *Memory) error {
+func (t *taintedFiles) load(ctx context.Context, m *Memory) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.loadLocked(ctx, m)
 }
 
-func (t *taint) loadLocked(ctx context.Context, m *Memory) error {
+func (t *taintedFiles) loadLocked(ctx context.Context, m *Memory) error {
 	return t.refresh(ctx, m.store, func(b []byte) error {
 		r, err := decodeTaint(b)
 		if err == nil {
@@ -141,7 +141,7 @@ func (t *taint) loadLocked(ctx context.Context, m *Memory) error {
 	})
 }
 
-func (t *taint) set(r taintRecord) {
+func (t *taintedFiles) set(r taintRecord) {
 	t.files, t.old = r.Files, r.forgotten
 	t.index = make(map[string]int, len(t.files))
 	for i, f := range t.files {
@@ -151,7 +151,7 @@ func (t *taint) set(r taintRecord) {
 
 // of returns the taint of a path or pattern: its own, that of a tree above it, and the secrets in a
 // folder that it names.
-func (t *taint) of(p string) effect.Taint {
+func (t *taintedFiles) of(p string) effect.Taint {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if len(t.files) == 0 || len(p) < 2 || p[0] != '/' {
@@ -183,7 +183,7 @@ func (t *taint) of(p string) effect.Taint {
 }
 
 // leave adds files and returns when they are durable.
-func (t *taint) leave(ctx context.Context, m *Memory, add []File) error {
+func (t *taintedFiles) leave(ctx context.Context, m *Memory, add []File) error {
 	return t.update(ctx, m.store, "what the call leaves in files", func() (change, error) {
 		if err := t.loadLocked(ctx, m); err != nil {
 			return change{}, err
@@ -198,7 +198,7 @@ func (t *taint) leave(ctx context.Context, m *Memory, add []File) error {
 }
 
 // with returns the files with others added as the newest, and whether anything changed.
-func (t *taint) with(add []File) ([]file, bool) {
+func (t *taintedFiles) with(add []File) ([]file, bool) {
 	files := append([]file(nil), t.files...)
 	changed := false
 	for _, a := range add {

@@ -14,7 +14,7 @@ import (
 
 // A trace is the record of one session.
 type trace struct {
-	stored
+	storedRecord
 	readAt time.Time
 	base   uint64 // the calls after this one are not stored yet
 	window loop.Window
@@ -160,7 +160,7 @@ func (t *trace) save(ctx context.Context, store KV) error {
 		if err != nil {
 			return err
 		}
-		if err = t.stored.save(ctx, store, b, time.Now().Add(keepTrace)); err == nil {
+		if err = t.storedRecord.save(ctx, store, b, time.Now().Add(keepTrace)); err == nil {
 			t.base, t.dirty = t.window.Next, false
 			return nil
 		}

@@ -66,8 +66,8 @@ func (k Key) name() string {
 }
 
 const (
-	maxKept  = 256 // records that are kept decoded
-	attempts = 5
+	maxCached = 256 // records that are kept decoded
+	attempts  = 5
 )
 
 // Precedents are people's answers in a store. Create them with [New]. They are safe for concurrent
@@ -76,18 +76,18 @@ type Precedents struct {
 	store  KV
 	limits Limits
 
-	mu   sync.Mutex
-	kept map[string]kept
+	mu    sync.Mutex
+	cache map[string]cachedRecord
 }
 
-type kept struct {
+type cachedRecord struct {
 	rev  approver.Rev
 	list []Answer // never changed in place
 }
 
 // New returns the precedents in a store.
 func New(store KV, limits Limits) *Precedents {
-	return &Precedents{store: store, limits: limits, kept: map[string]kept{}}
+	return &Precedents{store: store, limits: limits, cache: map[string]cachedRecord{}}
 }
 
 // Near returns the denial of the call that this call is most similar to, and the similarity. It
@@ -140,7 +140,7 @@ func (p *Precedents) Answered(ctx context.Context, k Key, call approver.ToolCall
 		if err != nil {
 			return fmt.Errorf("remember a person's answer: %w", err)
 		}
-		p.keep(name, kept{next, list})
+		p.remember(name, cachedRecord{next, list})
 		return nil
 	}
 	return errors.New("remember a person's answer: others change the record all the time")
@@ -163,7 +163,7 @@ func (p *Precedents) load(ctx context.Context, name string) ([]Answer, approver.
 		return nil, "", fmt.Errorf("read what people said no to: %w", err)
 	}
 	p.mu.Lock()
-	known, ok := p.kept[name]
+	known, ok := p.cache[name]
 	p.mu.Unlock()
 	if ok && known.rev == rev {
 		return known.list, rev, nil
@@ -172,15 +172,15 @@ func (p *Precedents) load(ctx context.Context, name string) ([]Answer, approver.
 	if err != nil {
 		return nil, rev, fmt.Errorf("%w: %w", errUnreadable, err)
 	}
-	p.keep(name, kept{rev, list})
+	p.remember(name, cachedRecord{rev, list})
 	return list, rev, nil
 }
 
-func (p *Precedents) keep(name string, k kept) {
+func (p *Precedents) remember(name string, k cachedRecord) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if _, ok := p.kept[name]; !ok && len(p.kept) >= maxKept {
-		clear(p.kept) // they are read again
+	if _, ok := p.cache[name]; !ok && len(p.cache) >= maxCached {
+		clear(p.cache) // they are read again
 	}
-	p.kept[name] = k
+	p.cache[name] = k
 }
