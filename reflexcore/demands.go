@@ -33,12 +33,8 @@ func (e *Engine) RecordDemands(ctx context.Context, call approver.ToolCall, text
 			}
 		}
 	}
-	if len(names) == 0 {
-		return nil
-	}
-	for i := 0; i < len(names); i += memory.MaxNames {
-		d := memory.Demand{At: call.At.Unix(), Tool: call.Tool, Names: names[i:min(i+memory.MaxNames, len(names))]}
-		if err := past.AddDemand(d); err != nil {
+	for part := range slices.Chunk(names, memory.MaxNames) {
+		if err := past.AddDemand(memory.Demand{At: call.At.Unix(), Tool: call.Tool, Names: part}); err != nil {
 			return err
 		}
 	}

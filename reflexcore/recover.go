@@ -2,6 +2,7 @@ package reflexcore
 
 import (
 	"path"
+	"slices"
 	"strings"
 
 	"approver.example/reflexcore/buildnames"
@@ -154,23 +155,19 @@ var manifests = []string{
 	"WORKSPACE", "MODULE.bazel", "build.sbt", "stack.yaml", "dune-project",
 }
 
+var manifestEndings = []string{".csproj", ".fsproj", ".sln", ".vcxproj", ".cabal", ".gemspec", ".nimble"}
+
 func (l *diskCheck) manifest(dir string) bool {
-	for _, name := range manifests {
-		if _, err := l.disk.Lstat(dir + "/" + name); err == nil {
-			return true
-		}
+	if slices.ContainsFunc(manifests, func(name string) bool {
+		_, err := l.disk.Lstat(dir + "/" + name)
+		return err == nil
+	}) {
+		return true
 	}
 	names, err := l.disk.ReadDir(dir, gitrepo.MaxLooked)
-	if err != nil {
-		return false
-	}
-	for _, name := range names {
-		switch path.Ext(name) {
-		case ".csproj", ".fsproj", ".sln", ".vcxproj", ".cabal", ".gemspec", ".nimble":
-			return true
-		}
-	}
-	return false
+	return err == nil && slices.ContainsFunc(names, func(name string) bool {
+		return slices.Contains(manifestEndings, path.Ext(name))
+	})
 }
 
 // isSingleFile reports whether a recursive delete is of a single file. That is no worse than any

@@ -71,8 +71,8 @@ type Memory struct {
 
 // New returns a memory in a store. Without a store it is lost when the process ends.
 func New(store KV, limits loop.Limits, log *slog.Logger) *Memory {
-	return &Memory{store: store, limits: limits, log: log, traces: map[string]*trace{}, taints: map[string]*taintedFiles{},
-		demands: map[string]*demands{}, seen: map[string]*exposure{}}
+	return &Memory{store: store, limits: limits, log: log, traces: map[string]*trace{},
+		taints: map[string]*taintedFiles{}, demands: map[string]*demands{}, seen: map[string]*exposure{}}
 }
 
 // id returns the hashed name of a record, which does not show what the record is about.

@@ -35,19 +35,13 @@ func (s *storedRecord) idle() (time.Time, bool) {
 	return s.used, true
 }
 
-// changed reads the record and reports whether it differs from the known revision.
-func (s *storedRecord) changed(ctx context.Context, store KV) (value []byte, rev approver.Rev, changed bool, err error) {
-	if store == nil {
-		return nil, "", false, nil
-	}
-	value, rev, err = get(ctx, store, s.key)
-	return value, rev, err == nil && (!s.read || rev != s.rev), err
-}
-
 // refresh reads the record, and calls take with its value only if it has changed.
 func (s *storedRecord) refresh(ctx context.Context, store KV, take func(value []byte) error) error {
-	value, rev, changed, err := s.changed(ctx, store)
-	if err != nil || !changed {
+	if store == nil {
+		return nil
+	}
+	value, rev, err := get(ctx, store, s.key)
+	if err != nil || s.read && rev == s.rev {
 		return err
 	}
 	if err := take(value); err != nil {

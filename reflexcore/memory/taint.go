@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"path"
+	"slices"
 	"strings"
 	"time"
 
@@ -207,20 +208,13 @@ func (t *taintedFiles) with(add []File) ([]file, bool) {
 			continue
 		}
 		f := file{Path: a.Path, Taint: a.Taint, Tree: a.Tree}
-		for i := range files {
-			if files[i].Path == a.Path {
-				f.Taint |= files[i].Taint
-				f.Tree = f.Tree || files[i].Tree
-				if f.Taint == files[i].Taint && f.Tree == files[i].Tree {
-					f.Path = ""
-					break
-				}
-				files = append(files[:i], files[i+1:]...)
-				break
+		if i := slices.IndexFunc(files, func(have file) bool { return have.Path == a.Path }); i >= 0 {
+			have := files[i]
+			f.Taint, f.Tree = f.Taint|have.Taint, f.Tree || have.Tree
+			if f.Taint == have.Taint && f.Tree == have.Tree {
+				continue
 			}
-		}
-		if f.Path == "" {
-			continue
+			files = slices.Delete(files, i, i+1)
 		}
 		f.Bits = uint8(f.Taint)
 		files = append(files, f)

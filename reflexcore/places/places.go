@@ -37,8 +37,8 @@ const (
 	Content
 )
 
-// Content is the first kind of package content, which is shifted by the kind. URL is the first flag
-// of package urls.
+// URL is the first flag of package urls. Content is the first kind of package content, which is
+// shifted by the kind.
 const URL = Content << 17
 
 // byName maps the words of rules to places.
