@@ -34,7 +34,7 @@ const (
 )
 
 var (
-	// applies matches a command that applies a patch, and tries one that only checks it.
+	// applies matches a command that applies a patch, and dryRun one that only checks it.
 	applies = regexp.MustCompile(`(?:^|[\s;|&('"])g?patch(?:\s|$)|\bgit\s[^;&|\n]*\b(?:apply|am)\b`)
 	dryRun  = regexp.MustCompile(`\s--(?:check|dry-run|stat|numstat|summary)\b`)
 )

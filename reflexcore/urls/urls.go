@@ -13,6 +13,7 @@ package urls
 import (
 	"net/netip"
 	"net/url"
+	"strconv"
 	"strings"
 
 	"approver.example/reflexcore/effect"
@@ -338,15 +339,8 @@ func (i *Info) port(port string) {
 	if port == "" {
 		return
 	}
-	n := 0
-	for _, c := range []byte(port) {
-		if c < '0' || c > '9' || n > 65535 {
-			i.Flags |= Malformed
-			return
-		}
-		n = n*10 + int(c-'0')
-	}
-	if n > 65535 {
+	n, err := strconv.ParseUint(port, 10, 16)
+	if err != nil {
 		i.Flags |= Malformed
 		return
 	}
