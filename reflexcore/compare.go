@@ -25,7 +25,7 @@ func Loosens(old, next []Rule) (why []string) {
 			why = append(why, fmt.Sprintf("the rule %s is gone, which decided %s", was.ID, was.Decision))
 		}
 	}
-	for i := range next { // people would be asked about what cannot be taken back, whatever finds it
+	for i := range next { // otherwise people might be asked about what cannot be undone
 		if now := &next[i]; now.MinTier != 0 && !now.Shadow &&
 			!slices.ContainsFunc(old, func(r Rule) bool { return r.ID == now.ID }) {
 			why = append(why, fmt.Sprintf("the rule %s is new, and leaves calls to the evaluation about which people may "+

@@ -221,7 +221,7 @@ func (l loss) withImpact(e *effect.Effect, p places.Place) loss {
 		{e.Bits&effect.Recursive != 0, 10, "with all that is below"},
 		{e.Bits&effect.Bulk != 0, 15, "all of its kind"},
 		{e.Bits&effect.Glob != 0, 5, "by a pattern"},
-		{e.Bits&effect.Force != 0 && e.Kind != effect.Delete, 5, "over protections"}, // rm -f only asks no question
+		{e.Bits&effect.Force != 0 && e.Kind != effect.Delete, 5, "over protections"}, // rm -f: no question
 		{p&places.Whole != 0 && p&places.Project == 0, 10, "and more than the project"},
 		{isDestruction(e.Kind) && e.Bits&effect.Splits != 0, 5, "any number of them"},
 	} {

@@ -17,11 +17,11 @@ type judgment struct {
 	call analysis.Call
 	sets [2]*Rules // the rules in force, and those of the project
 
-	folded     []byte // what is matched, as patterns see it
+	folded     []byte // the text that patterns match, folded
 	matched    []int
 	facts      facts          // of the effects
 	places     []places.Place // of the effects
-	complete   bool           // all patterns were tried, and all links seen
+	complete   bool           // all patterns were tried, and all links were read
 	gitBudget  gitrepo.Budget
 	findings   []finding
 	trips      []trip

@@ -17,7 +17,7 @@ import (
 // tracked after all, and whether version control has all of it. Everything else counts as lost.
 
 const (
-	maxMoves = 64 // moves that are compared with a delete; of more, any may be into it
+	maxMoves = 64 // moves that are compared with a delete; if there are more, one may be into it
 )
 
 // onDisk corrects the place of an effect's target, which comes from its name, by what the disk says.

@@ -43,7 +43,7 @@ func (e *Engine) remember(j *judgment, v approver.Verdict) (approver.Verdict, er
 	}
 	c := loop.Describe(j.call.ToolCall.Tool, j.call.ToolCall.Command, j.call.ToolCall.Args, j.kind())
 	var found loop.Finding
-	if v.Decision > approver.Modify || v.Escalates() { // else the agent would not be told, and people are asked anyway
+	if v.Decision > approver.Modify || v.Escalates() { // otherwise people are asked anyway
 		found = j.call.Past.Loop(c)
 	}
 	j.call.Past.Call(c, e.createdFiles(j))
@@ -59,7 +59,7 @@ func (e *Engine) remember(j *judgment, v approver.Verdict) (approver.Verdict, er
 	}
 	if found.Ask {
 		looping.Decision = approver.Ask
-	} else if v.Escalates() { // a warning is less than the evaluation
+	} else if v.Escalates() { // a warning is weaker than the evaluation
 		return v, nil
 	}
 	if v.Escalates() {

@@ -27,7 +27,7 @@ type compiled struct {
 	moreThan        int
 	certain         bool
 	rule            *Rule
-	specificity     int // how much it names
+	specificity     int // how specific it is
 }
 
 // Rules is a compiled set. It does not change, and is safe for concurrent use.
@@ -168,7 +168,7 @@ type facts struct {
 	paths   *places.Cache
 	inCall  map[*compiled]bool
 	moves   []int             // effects that move something
-	made    map[string]string // what is written where the call may delete it again, and by what
+	made    map[string]string // files that are written where the call may delete them again, and by what
 }
 
 func (f *facts) reset(effects []effect.Effect) {
@@ -369,8 +369,8 @@ func (c *compiled) holds(e *effect.Effect, has *effectLetters, at places.Place, 
 // A finding is a rule that matched.
 type finding struct {
 	rule        *Rule
-	specificity int        // how much the condition names
-	effect      int        // index, or -1: the pattern did
+	specificity int        // how specific the condition is
+	effect      int        // index, or -1 for a pattern
 	layer       int        // of the pattern's text, or -1: the text itself
 	allowed     *Allowance // the exception that drops it
 }

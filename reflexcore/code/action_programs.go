@@ -107,7 +107,7 @@ func startProcess(m *machine, c invocation) (value, bool) {
 		m.out.found(Found{Op: Privilege, Text: "administrator", By: by})
 	}
 	m.programs.argv(words, c.taint, by)
-	if line := strings.Join(words, " "); len(strings.Fields(line)) > len(words) { // its words are cut once more
+	if line := strings.Join(words, " "); len(strings.Fields(line)) > len(words) { // the words are split again
 		m.programs.shell(text(line, c.taint), by)
 	}
 	return value{}, false

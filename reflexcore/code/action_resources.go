@@ -177,7 +177,7 @@ func perlOpen(m *machine, c invocation) (value, bool) {
 		}
 	}
 	mode, rest := vs[1], vs[2:]
-	if len(rest) == 0 && strings.Trim(mode.str(), " ") == "|-" { // a fork, of which the child may run anything
+	if len(rest) == 0 && strings.Trim(mode.str(), " ") == "|-" { // a fork, whose child may run anything
 		handle(unknown(0))
 	}
 	spec := strings.TrimSpace(mode.str())

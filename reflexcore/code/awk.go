@@ -35,7 +35,7 @@ func (a *awkScript) run(src string) {
 		return
 	}
 	yield, seen := a.out.yield, map[string]bool{}
-	a.out.yield = func(f Found) bool { // what every line does is said once
+	a.out.yield = func(f Found) bool { // a finding that all lines have is yielded once
 		key := f.Op.String() + "\x00" + f.Text + "\x00" + f.By + strings.Join(f.Args, "\x00")
 		if seen[key] {
 			return true

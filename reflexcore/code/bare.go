@@ -16,7 +16,7 @@ var transparentWraps = []string{"env", "sudo", "doas", "nohup", "exec", "nice", 
 // RunsItsInput reports whether a command line starts a shell or interpreter that runs its input,
 // because it has no script among its words.
 func RunsItsInput(line string) bool {
-	if strings.ContainsAny(line, "|;&<>\n$`") { // which the shell's own reading judges
+	if strings.ContainsAny(line, "|;&<>\n$`") { // package shell judges these
 		return false
 	}
 	fields := strings.Fields(line)

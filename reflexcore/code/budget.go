@@ -4,7 +4,7 @@ package code
 type budget struct {
 	steps           int // that are left
 	depth, maxDepth int
-	over            bool // a bound was passed
+	over            bool // a limit was exceeded
 	stopped         bool // the caller wants no more findings
 }
 

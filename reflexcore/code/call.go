@@ -311,7 +311,7 @@ func (m *machine) evaluateCode(r row, v value, by string) value {
 	case v.fn != nil:
 		return m.apply(v.fn, nil)
 	case v.kind == objectValue && (v.s == "code" || v.s == "scriptblock"), v.kind == numberValue:
-		return unknown(v.taint) // what compile() gave has been looked into
+		return unknown(v.taint) // the code of compile() was judged already
 	case !v.known():
 		m.out.found(Found{Op: Code, Text: v.str(), Taint: v.taint, By: by})
 		return unknown(v.taint)

@@ -11,7 +11,7 @@ type Op uint8
 
 // The ops. Shell, Argv, Code and Exec are payloads, which the caller analyzes.
 const (
-	Opaque       Op = iota // something runs, or may be done, and nothing is known of it; Text says where
+	Opaque       Op = iota // something unknown runs, or may be done; Text says where
 	Shell                  // Text is a command line for the shell
 	Argv                   // Args are the words of a command, without a shell
 	Code                   // Text is code in Lang; in no Lang it has been looked into already, or is not known
@@ -71,10 +71,10 @@ func (o Op) Kind() effect.Kind {
 // A Found is one effect of a piece of code, or a payload in it. The zero value is opaque.
 type Found struct {
 	Op   Op
-	Text string   // see Op; effect.Unknown stands for each part that is not known
-	Args []string // the words of Argv, the content of Write
-	Lang string   // the language of Code that the caller is to scan
-	Dir  string   // the folder in which Shell, Argv and Code run; empty: the one in which the code began
+	Text string   // see Op; with effect.Unknown for each unknown part
+	Args []string // the words of Argv, or the content of Write
+	Lang string   // the language of Code that the caller must scan
+	Dir  string   // the folder in which Shell, Argv and Code run; empty if it did not change
 	Bits effect.Bits
 	// Taint is where what is run, written or sent came from.
 	Taint effect.Taint

@@ -14,7 +14,7 @@ type cursor struct {
 	src    string
 	toks   []lex.Token
 	i      int
-	paren  int // inside brackets line ends do not count
+	paren  int // line ends do not count inside brackets
 	left   int // the tokens that may still be read
 }
 

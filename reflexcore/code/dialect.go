@@ -6,7 +6,7 @@ import "approver.example/reflexcore/code/lex"
 // expressions, calls and statements. What has no field is the same in all languages.
 type dialect struct {
 	name        string
-	ownReader   bool // it has a reader of its own; the fields are for calls and values
+	ownReader   bool // it has its own reader; the fields are for calls and values
 	syntax      lex.Syntax
 	texts       textRules
 	expressions expressionRules
@@ -27,7 +27,7 @@ type textRules struct {
 
 // expressionRules are about operators and literals.
 type expressionRules struct {
-	binds          map[string]int // operators that other languages do not have, or have otherwise
+	binds          map[string]int // operators that other languages do not have, or that mean something else there
 	concat         string         // the operator that joins texts, besides +
 	caretPower     bool           // ^ is no exclusive or
 	commaOperator  bool           // (a, b) is b
@@ -45,7 +45,7 @@ type expressionRules struct {
 
 // memberRules are about members and elements.
 type memberRules struct {
-	operators     []string // those before a member
+	operators     []string // the operators before a member
 	dynamic       bool     // ->$name
 	braced        bool     // ->{"name"}
 	computed      bool     // an element that is not known may be a method
@@ -56,34 +56,34 @@ type memberRules struct {
 // callRules are about calling functions. Whether a call needs brackets is a matter of syntax.
 type callRules struct {
 	self          bool     // a method without arguments is called
-	anyCase       bool     // names of functions do not depend on case
-	commandsAlone bool     // system, on what a variable has
+	anyCase       bool     // function names are case-insensitive
+	commandsAlone bool     // system without arguments runs the content of a variable
 	bareTextOnly  bool     // only a text or a table may be an argument without brackets
-	bareAcross    bool     // it may stand on the next line
+	bareAcross    bool     // the arguments may be on the next line
 	bareSigils    []string // operators that begin such arguments
-	bareOps       []string // operators that do so, apart from what is before and not from what follows
+	bareOps       []string // operators that begin them if white space is only before the operator
 	blockArgs     bool     // print {$fh} …
 	blocks        bool     // f(x) {…}, f(x) do … end
-	namedBy       []string // what follows the name of an argument
+	namedBy       []string // follows the name of an argument
 	pairs         bool     // f(name => x)
-	flattens      bool     // a list among the arguments is its elements
-	argumentList  string   // the variable that has what a function is given
+	flattens      bool     // a list among the arguments is expanded
+	argumentList  string   // the variable with the arguments of a function
 	sigilParams   bool     // parameters have sigils
-	callableTexts bool     // a text that is called names a function
+	callableTexts bool     // a text that is called is the name of a function
 	textNames     bool     // &{"name"}
 }
 
 // libraryRules are about functions and modules that differ between languages.
 type libraryRules struct {
-	argvOperands     bool              // argv is what the script is given
-	separator        string            // between the elements that join puts together
+	argvOperands     bool              // argv has the operands of the script
+	separator        string            // the default separator of join
 	replacesOnce     string            // the method that replaces the first occurrence only
 	appends          string            // the method that adds an element to a list
 	appendsMany      bool              // it takes several
 	concatCopies     bool              // concat changes nothing
-	importsNothing   bool              // the result of an import is no module
-	runners          map[string]string // modules with functions that run something, each with one of them
-	printsAll        bool              // the first argument of print is printed too
+	importsNothing   bool              // an import returns no module
+	runners          map[string]string // modules with functions that run something, each with one such function
+	printsAll        bool              // print prints its first argument, too
 	printSeparator   bool              // $, may stand between what is printed
 	pipesChildren    bool              // a program that is started has a pipe as its input
 	shellOption      bool              // an option names the shell
@@ -101,12 +101,12 @@ type statementRules struct {
 	lineEnds      bool     // a statement ends with its line
 	braces        bool     // { begins a block where a statement may stand
 	indented      bool     // bodies are indented
-	openBodies    bool     // the body of a function has no brackets
+	openBodies    bool     // a function's body has no brackets
 	functionWords bool     // function f(a) {…}, fn, sub
 	bareMethods   bool     // name(a) {…}
 	classNames    bool     // class Name
-	letDeclares   bool     // let a, b; and no other name is a function's own
-	outerWords    []string // what declares a name that is not a function's own
+	letDeclares   bool     // let a, b; all other names are global
+	outerWords    []string // words that declare a name as global
 	decorators    bool     // @decorator
 	execWord      bool     // exec "code"
 	throws        bool     // throw x, raise x
@@ -115,7 +115,7 @@ type statementRules struct {
 	importForm    importForm
 	uses          bool     // use Module
 	includes      []string // words that run a file
-	includesTexts bool     // only with a text or a variable behind them
+	includesTexts bool     // only if a text or a variable follows
 }
 
 // A loopForm is how the head of a loop is written.

@@ -12,8 +12,8 @@ import (
 // Calls outside of the code cannot be seen, so code with an escaped function is also a question.
 
 const (
-	maxEscaped    = 4  // functions; further ones are as the first
-	maxUnresolved = 64 // calls that are kept; over them nothing is known
+	maxEscaped    = 4  // functions; more are treated like the first
+	maxUnresolved = 64 // calls that are kept; with more, nothing is known
 )
 
 // An unresolved call is kept until the end, because a function may escape after it.
@@ -37,8 +37,8 @@ type escapes struct {
 
 	functions       []escaped
 	unresolved      []unresolved
-	lastAt, lastLen int  // where the last of them escaped
-	judging         bool // their calls are judged
+	lastAt, lastLen int  // the position where the last one escaped
+	judging         bool // the unresolved calls are being judged
 }
 
 // value records a value that is used without being called.

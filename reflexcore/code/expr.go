@@ -23,7 +23,7 @@ func (m *machine) expr(min int) value {
 			return left
 		}
 		target, base := m.last, m.base
-		if bind == bindAssign { // what is set is not used
+		if bind == bindAssign { // the target is not used as a value
 			m.escapes.undo()
 		}
 		m.in.i++
@@ -186,7 +186,7 @@ func (m *machine) unary() value {
 		v := m.unary()
 		m.budget.depth--
 		m.last = ""
-		if t.Text == "yield" { // whoever goes through the generator may call it
+		if t.Text == "yield" { // whatever iterates over the generator may call it
 			m.escapes.lastAt = -1
 		}
 		if t.Text == "not" || t.Text == "typeof" || t.Text == "delete" || t.Text == "void" {

@@ -14,7 +14,7 @@ type inputs struct {
 	lim     *Limits
 	in      *cursor
 	out     *report
-	shifted int // the operands that were taken from the front
+	shifted int // the operands that were removed from the front
 	lineAt  int // the lines of the input that were read
 }
 

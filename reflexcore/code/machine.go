@@ -13,19 +13,19 @@ type machine struct {
 	cwd       workdir   // the folder
 	out       report    // the findings
 	inputs    inputs    // operands, environment, standard input
-	programs  programs  // those that are started
+	programs  programs  // the programs that the code starts
 	resources resources // files and hosts
 	escapes   escapes   // the functions that are not followed
 
 	funcs  []*function
-	passed []value // what is left of the arguments of Perl's function
+	passed []value // the remaining arguments of the current function of Perl
 	within int     // the functions that are being evaluated
-	result *value  // what the function that is being evaluated returns
+	result *value  // the result of the current function
 
 	trailing bool     // the last list ended with a comma
-	keys     []string // those of the last list of PHP, if all its elements have one
-	last     string   // the name that the last primary was, for an assignment
-	base     string   // the name of which the last value is an element or a member
+	keys     []string // the keys of PHP's last list, if all its elements have one
+	last     string   // the name of the last primary, for an assignment
+	base     string   // the variable that contains the last value
 }
 
 // set binds a variable. A value that is not followed escapes.

@@ -31,7 +31,7 @@ func (m *machine) readsInput() (value, bool) {
 	whole := m.in.i > 0 && m.in.toks[m.in.i-1].IsOp("(") && m.in.i > 1 &&
 		m.in.toks[m.in.i-2].Text == "while"
 	m.in.i += n
-	if len(m.lim.Args) > 0 && n != 3 { // the files that are its operands
+	if len(m.lim.Args) > 0 && n != 3 { // the operands are files
 		return unknown(effect.File), true
 	}
 	if set, ok := m.scope.get("@ARGV"); ok && n != 3 {

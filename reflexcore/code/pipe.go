@@ -18,8 +18,8 @@ type pipe struct {
 	text     string
 	taint    effect.Taint
 	wrote    bool
-	judged   int  // the bytes of the text that were judged before the end
-	expected bool // the code asked for a pipe: what goes into it unseen is not known
+	judged   int  // the length of the text that was judged before the end
+	expected bool // the code asked for a pipe, so unseen input is unknown
 	by       string
 }
 
@@ -222,7 +222,7 @@ func (ps *programs) flushPipes() {
 		}
 		if !p.wrote {
 			if !p.expected || ps.connected && isShellLine(p.program) {
-				continue // what the host sends is what it does, which was found
+				continue // the host controls it, which was reported
 			}
 			in = unknown(0)
 		}
@@ -272,10 +272,10 @@ type programs struct {
 	d         *dialect
 	out       *report
 	connected bool          // a socket to another host was opened
-	idleShell string        // a shell that reads what it is connected to
-	pipes     []pipe        // into the programs that were started
-	bare      []bareProgram // those that run their input
-	hadInput  []string      // those of which the input was seen, or that have none
+	idleShell string        // a shell that may be connected to a socket
+	pipes     []pipe        // to the started programs
+	bare      []bareProgram // programs that run their input
+	hadInput  []string      // programs whose input was seen, or that have none
 }
 
 type bareProgram struct{ line, by string }
@@ -303,7 +303,7 @@ func (ps *programs) judgeBare() {
 			ps.hadInput = slices.Delete(ps.hadInput, at, at+1)
 			continue
 		}
-		if !ps.connected { // what the host sends is what it does, which was found
+		if !ps.connected { // the host controls it, which was reported
 			ps.out.found(Found{Op: Shell, Text: effect.Unknown, By: b.by})
 			break
 		}

@@ -324,7 +324,7 @@ func (p *psReader) assignment() (value, bool) {
 		v = unknown(v.taint)
 	}
 	if _, set := p.m.scope.get(name); set && p.m.budget.depth > 2 && op == "=" {
-		v = join(old, v) // set again in a branch
+		v = join(old, v) // changed in a branch
 	}
 	p.m.scope.bind(name, v)
 	return v, true

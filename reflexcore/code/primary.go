@@ -210,7 +210,7 @@ func (m *machine) name(t *lex.Token) value {
 	case m.d.members.hashElements:
 		s = m.in.perlName(t)
 	case m.d.calls.anyCase:
-		if s[0] != '$' && strings.ToLower(s) != s && m.api.find(s) == nil { // functions do not depend on case
+		if s[0] != '$' && strings.ToLower(s) != s && m.api.find(s) == nil { // function names are case-insensitive
 			if lower := strings.ToLower(s); m.api.find(lower) != nil {
 				s = lower
 			}

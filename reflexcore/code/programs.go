@@ -96,7 +96,7 @@ func (ps *programs) spawn(r row, args []arg, by string) (line []string) {
 // are words.
 func (ps *programs) systemList(args []arg, from int, by string) string {
 	vs := values(args)
-	if len(args) > 1 && args[0].name == perlProgram { // runs, and is told the first word as its name
+	if len(args) > 1 && args[0].name == perlProgram { // runs the block, with the first word as its name
 		words := append([]string{args[0].str()}, list(vs[min(1, len(vs)):], 0).words()...)
 		ps.argv(words, argTaint(args), by)
 		defer ps.started(processType, list(textValues(words, 0), 0), nil, by)

@@ -8,8 +8,8 @@ type report struct {
 	cwd    *workdir
 	yield  func(Found) bool
 	insert func(text string)
-	taint  effect.Taint // where the code came from that is being evaluated
-	quiet  bool         // what is inserted has been told before
+	taint  effect.Taint // the taint of the code that is being evaluated
+	quiet  bool         // what is inserted was reported before
 }
 
 // found yields a finding, with its paths relative to where the code began.

@@ -13,7 +13,7 @@ type resources struct {
 	out      *report
 	inputs   *inputs
 	programs *programs
-	walked   []string // the folders of which all that is below them is gone through
+	walked   []string // the folders that are walked with everything below
 }
 
 // connect opens a socket to another host.
@@ -199,7 +199,7 @@ func (res *resources) network(r row, target value, args []arg, taint effect.Tain
 		}
 	}
 	if op == NetIn {
-		carried &^= effect.Network // which the object has that it is called on
+		carried &^= effect.Network // this is only the taint of the receiver
 	}
 	res.out.found(Found{Op: op, Text: where, Taint: carried, By: by})
 	if file, ok := named(args, "outfile"); ok {
@@ -269,7 +269,7 @@ func (res *resources) newObject(r row, args []arg, taint effect.Taint, by string
 		s = t
 	}
 	v := value{kind: objectValue, s: s, taint: taint | r.taint}
-	if strings.HasPrefix(s, "io.") { // a stream around what it is made of
+	if strings.HasPrefix(s, "io.") { // a stream that wraps another one
 		v.taint |= effect.Decoded
 	}
 	return v

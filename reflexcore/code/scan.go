@@ -64,7 +64,7 @@ func (m *machine) script(src string) {
 	if m.d.library.notebooks && strings.ContainsAny(src, "!%") {
 		c := cells{out: &m.out, programs: &m.programs}
 		if python := c.python(src); len(python) != len(src) {
-			m.source(python) // besides the scan of all of it: a text of several lines may have such lines as well
+			m.source(python) // all of it is scanned, too, because a multi-line text may have such lines
 			m.scope.vars = nil
 			m.scope.preset(m.lim.Vars)
 		}

@@ -11,7 +11,7 @@ import (
 type scope struct {
 	budget  *budget
 	vars    []binding
-	joined  []string // names that are set in a branch or loop besides elsewhere
+	joined  []string // names that are set in a branch or loop and also elsewhere
 	joinAll bool
 }
 

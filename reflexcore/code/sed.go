@@ -18,7 +18,7 @@ type sedScript struct {
 
 	src     string
 	i       int
-	changed bool // a command before may have changed the stream
+	changed bool // an earlier command may have changed the stream
 }
 
 func newSed(m *machine) *sedScript {

@@ -65,7 +65,7 @@ func (m *machine) assignment() {
 	}
 	if targets < 2 || first.Kind != lex.Name {
 		part := m.in.isContinued()
-		if v := m.expr(0); v.kind == nameValue && !part { // nothing is done with it
+		if v := m.expr(0); v.kind == nameValue && !part { // the value is not used
 			m.escapes.undo()
 		}
 		m.escapes.lastAt = -1
@@ -204,7 +204,7 @@ func (m *machine) controls(t *lex.Token) bool {
 			return false
 		}
 		if m.in.i++; !m.in.ends() && !m.in.is(";") && !m.in.is("}") {
-			m.expr(0) // whoever catches it may call it
+			m.expr(0) // whatever catches it may call it
 			m.escapes.lastAt = -1
 		}
 		return true
@@ -301,7 +301,7 @@ func (m *machine) destructure(open string) {
 		}
 		m.escapes.lastAt = -1
 	}
-	if rest != "" { // has all of v that has no name of its own
+	if rest != "" { // everything in v without a name of its own
 		m.set(rest, v)
 	}
 	for i := range to {

@@ -13,8 +13,8 @@ type table struct {
 	d       *dialect
 	rows    map[string][]entry
 	methods map[string][]entry // *.name
-	dangers map[string]bool    // first parts of paths below which something dangerous lies
-	roots   []string           // prefixes that mean nothing
+	dangers map[string]bool    // first parts of the paths of dangerous functions
+	roots   []string           // prefixes without a meaning
 }
 
 func (t *table) find(path string) []entry {
@@ -67,7 +67,7 @@ func (t *table) runs(path string) bool {
 		case "shell", "process", "list", "execv", "execl", "code":
 			return true
 		case "argv":
-			return !t.d.library.argvOperands // where it is what the script is given
+			return !t.d.library.argvOperands // there it means the operands of the script
 		}
 		return false
 	})

@@ -51,7 +51,7 @@ func charsOf(vs []value, taint effect.Taint) value {
 			return unknown(taint)
 		}
 	}
-	if numbers > 3 { // one or two are a quote or a line's end
+	if numbers > 3 { // fewer may be a quote or a line end
 		taint |= effect.Decoded
 	}
 	return text(b.String(), taint)

@@ -17,7 +17,7 @@ const (
 	numberValue            // n
 	listValue              // list; with keys it is a map
 	nameValue              // s is a path of names, such as os.system; of is what it is a method of
-	objectValue            // s is the path of its type, from the text that it was made of
+	objectValue            // s is the path of its type, from the text that it was made from
 )
 
 // A value is what is known about the result of an expression.
@@ -44,7 +44,7 @@ type function struct {
 	called bool
 }
 
-const maxText = 64 << 10 // bytes of a folded text; what is longer is unknown
+const maxText = 64 << 10 // bytes of a folded text; a longer one is unknown
 
 func text(s string, t effect.Taint) value {
 	if len(s) > maxText {
@@ -283,10 +283,10 @@ func number(s string) value {
 
 // A param is a parameter of a function: a name, or a pattern that takes the argument apart.
 type param struct {
-	rest  bool // it gets all arguments from its place on
+	rest  bool // it gets all remaining arguments
 	name  string
 	parts []patternPart
-	other *value // the function that runs something which it is where the call gives nothing
+	other *value // its default, if that runs something
 }
 
 // A patternPart is a name in a pattern, and the part of the argument that it is bound to: a member,

@@ -11,9 +11,9 @@ import (
 // A visit is a folder that the code returns to at the end of a block.
 type visit struct {
 	dir string
-	src string // the block is in this source
-	end int    // the token behind the block, or 0
-	col int32  // without end: the first line that begins no further right than this
+	src string // the source of the block
+	end int    // the token after the block, or 0
+	col int32  // without end: the block ends before the first line that is not indented deeper than this
 }
 
 // A workdir is the current folder of the code.
@@ -21,8 +21,8 @@ type workdir struct {
 	in     *cursor
 	d      *dialect
 	lim    *Limits
-	dir    string  // empty: it stayed
-	visits []visit // the folders to go back to, where blocks end
+	dir    string  // empty if it did not change
+	visits []visit // the folders to return to at the ends of blocks
 }
 
 // chdir evaluates a function that changes the folder: for good, or until the end of its block.

@@ -77,7 +77,7 @@ const remotesFor = 10 * time.Second
 func (f *Flow) remote(name string, fresh bool) string {
 	if strings.Contains(f.call.Text, "remote") || strings.Contains(f.call.Text, "config") ||
 		strings.Contains(strings.ToLower(f.call.Text), "insteadof") {
-		return "" // the call itself may turn it
+		return "" // the call itself may change it
 	}
 	r := f.cache.last.Load()
 	if age := time.Duration(0); r != nil {

@@ -37,11 +37,11 @@ type Flow struct {
 	net   effect.Taint // labels of what comes from the network
 	Seen  flow.Label   // by the session, before the call; only if asked
 	Asked bool
-	Err   error // why that is not known
+	Err   error // why Seen is not known
 
 	labeler func(string, bool) effect.Taint // label, made once
 
-	reads    flow.Label // what the call brings before the model
+	reads    flow.Label // the highest label that the call shows to the model
 	out      bool       // it uses destinations
 	Findings []flow.Finding
 }
@@ -90,29 +90,28 @@ func (f *Flow) label(p string, secret bool) effect.Taint {
 	return l.Taint()
 }
 
-// milder are the classes of package content that hold secrets, and of them those
-// whose label is not critical: they may hold some, or lead to them.
+// milder are the secrets of package content whose label is not critical: files that may hold secrets,
+// or lead to them.
 var milder = map[string]flow.Label{
 	"who may become root": flow.Restricted, "a control socket": flow.Restricted,
 	"where packages come from": flow.Restricted, "a program's credentials": flow.Restricted,
 	"a file named after a secret": flow.Restricted, "what was typed before": flow.Confidential,
 }
 
-// labelOf is the label of a file that holds a secret: there is one list of such files,
-// that of package content.
+// labelOf returns the label of a file that holds a secret, according to the list in package content.
 func labelOf(p, home string, sink content.Sink) flow.Label {
 	switch {
 	case p == "/", p == home:
-		return flow.Confidential // all of it, of which next to nothing is a secret
+		return flow.Confidential // everything, and hardly anything in it is secret
 	case p == "secret:helm":
-		return flow.Restricted // values, among which there may be some
+		return flow.Restricted // values, some of which may be secret
 	case p == "secret:environment", p == "/proc/self/environ", strings.HasSuffix(p, "/.aws/config"),
 		strings.HasSuffix(p, "/.cargo/config.toml"):
 		return flow.Confidential
 	case strings.HasPrefix(p, "secret:"):
 		return flow.Critical
 	case !sink.Secret && !strings.HasPrefix(p, "/"):
-		return flow.Confidential // the name of a variable, or what is searched for
+		return flow.Confidential // the name of a variable, or a search pattern
 	}
 	if l, ok := milder[sink.Name]; ok && sink.Secret {
 		return l
@@ -120,7 +119,7 @@ func labelOf(p, home string, sink content.Sink) flow.Label {
 	return flow.Critical
 }
 
-// Fetched labels what comes from hosts that are sources, and what is made of it.
+// Fetched labels data from hosts that are sources, and what the call makes from it.
 func (f *Flow) Fetched() {
 	if f.Policy == nil || !f.Policy.Sources().AnyHost() && !f.own.AnyHost() {
 		return
@@ -146,9 +145,8 @@ func (f *Flow) Fetched() {
 	}
 }
 
-// Judge judges where the call's data goes. The places are those of the effects, of which
-// rules have looked at the kinds placed; excepted are the effects that people made an
-// exception for.
+// Judge judges where the call's data goes. at are the places of the effects; they are computed for the
+// kinds of effects in placed. excepted are the effects for which people made an exception.
 func (f *Flow) Judge(at []places.Place, placed uint32, excepted []int) {
 	f.places, f.placed, f.excepted = at, placed, excepted
 	if f.Policy == nil {
@@ -189,14 +187,14 @@ func (f *Flow) sends(l flow.Label, i int) {
 		}
 		f.out = true
 		if ef.Kind == effect.NetIn && !mayCarryData(ef, flags) {
-			return // it fetches, and says no more than where
+			return // a fetch that sends nothing but the address
 		}
 	}
 	f.out = true
 	if strings.HasPrefix(ef.By, "git push") {
 		l = flow.Join(l, f.pushedLabel())
 	}
-	if near == urls.Internal { // what the session has seen stays in this network
+	if near == urls.Internal { // what the session has read stays in this network
 		f.record(flow.External, l, flow.Data, i)
 		return
 	}
@@ -249,7 +247,7 @@ func (f *Flow) record(s flow.Sink, l flow.Label, b flow.Basis, i int) {
 		return
 	}
 	if found.Sink == flow.Read && f.isExcepted(i) {
-		return // what people made an exception for is not asked about by another name
+		return // an exception covers this finding, too
 	}
 	found.Effect = i
 	f.Findings = append(f.Findings, found)
@@ -321,6 +319,6 @@ func onlyLabels(files []memory.File) []memory.File {
 // Ran stores the destinations of a call that ran. If the call needed people, they allowed them.
 func (f *Flow) Ran() {
 	if f.out && f.call.Past != nil {
-		_ = f.call.Past.See(flow.Public, f.destinations()) // not knowing them asks once more
+		_ = f.call.Past.See(flow.Public, f.destinations()) // an error only leads to one more question
 	}
 }

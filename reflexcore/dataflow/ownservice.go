@@ -26,7 +26,7 @@ var secretWords = wordset.Of("token key secret password pass pat passwd credenti
 // may hold must belong to that service.
 func (f *Flow) OwnService() {
 	if len(f.call.Effects) > 256 {
-		return // nobody writes that to use a token
+		return // no honest use of a token is that long
 	}
 	for i := range f.call.Effects {
 		e := &f.call.Effects[i]

@@ -117,7 +117,7 @@ func replace(in string, asBytes bool, one func(string) (rune, int)) string {
 		if r < 256 && asBytes && in[i+1] != 'u' && in[i+1] != 'U' {
 			b.WriteByte(byte(r))
 		} else {
-			b.WriteRune(r) // replaces what is no character
+			b.WriteRune(r) // writes U+FFFD for an invalid rune
 		}
 		i += n
 	}

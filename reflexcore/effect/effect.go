@@ -113,7 +113,7 @@ const (
 	Inherited
 	// the target if its unknown first folder is empty: "$DESTDIR/usr/bin/x" as /usr/bin/x
 	Rooted
-	Filled // what is not known at the beginning of the target is something: "${X:?}/x"
+	Filled // the unknown beginning of the target is checked not to be empty: "${X:?}/x"
 )
 
 var bitNamesList = strings.Fields(`

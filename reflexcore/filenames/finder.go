@@ -24,7 +24,7 @@ import (
 
 const (
 	maxReaches = 4096 // targets of one call that are looked up
-	usualDepth = 16   // of a target: a deeper one counts for several, as it takes more looks at the disk
+	usualDepth = 16   // of a target; deeper ones count as several, because they need more lookups
 	maxMatches = 512  // names that the patterns of one call find
 )
 
@@ -39,11 +39,11 @@ type Finder struct {
 	call   *approver.ToolCall
 	home   string
 	text   string         // of the call
-	Dotted []shell.Dotted // paths with .. in them, as they are written
+	Dotted []shell.Dotted // paths with .. in them, as written
 
 	looked  int
 	matched int
-	TooMany bool // there were more targets than are looked up
+	TooMany bool // there were too many targets to look up all
 	asked   bool // protected is filled
 	twice   bool // a file of approver's own has a second name on the disk
 	aliases []alias
@@ -111,7 +111,7 @@ func (n *Finder) isPlain(p string, follow, changes bool) bool {
 		return true
 	}
 	if pattern {
-		return false // what it finds may be a link
+		return false // a match may be a link
 	}
 	if !follow {
 		return true

@@ -85,7 +85,7 @@ func (c Config) Text() []byte {
 	}
 	text, err := json.MarshalIndent(c, "", "  ")
 	if err != nil {
-		panic("flow: " + err.Error()) // stays unreached: all of it is words and numbers
+		panic("flow: " + err.Error()) // never happens: it is all words and numbers
 	}
 	return text
 }
@@ -106,7 +106,7 @@ type Policy struct {
 	version  string
 	sources  Sources
 	sessions [sinks]bool // the session counts at the sink
-	counts   Label       // the lowest label of a session that does
+	counts   Label       // the lowest label of a session that counts
 }
 
 // Compile makes a policy. The error is that of [Config.Faults].

@@ -18,7 +18,7 @@ const (
 	Restricted                // may hold such things, or leads to them
 	Confidential              // known to few: the environment, what was typed before
 	Internal                  // files of the project and of the machine
-	Public                    // what anybody can know, or comes from the model alone
+	Public                    // public, or from the model alone
 	labels
 )
 

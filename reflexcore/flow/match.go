@@ -59,7 +59,7 @@ func parsePath(p string) []symbol {
 		switch p[i] {
 		case 0, '{', '(':
 			end := i
-			if p[i] != 0 { // all up to the last bracket is what they may be
+			if p[i] != 0 { // everything up to the last bracket may be among them
 				end = max(i, strings.LastIndexAny(p, "})"))
 			}
 			kind := anyName

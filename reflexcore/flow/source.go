@@ -221,7 +221,7 @@ func reaches(pattern, p, home string, wild bool) bool {
 	case len(above) < len(fixed) && fixed[:len(above)] == above && fixed[len(above)] == '/':
 		return true
 	case !mayBegin(p, strings.TrimSuffix(fixed, "/"), wild):
-		return false // as nearly all are
+		return false // nearly all end here
 	}
 	for _, form := range [...]string{pattern, strings.TrimSuffix(pattern, "/**"), pattern + "/**"} {
 		if canMatch(form, p, wild) {

@@ -23,9 +23,9 @@ import (
 // content.
 
 const (
-	maxGitConfig  = 256 << 10 // bytes of a file of settings
-	maxGitInclude = 10        // files of settings that lead to one another: git reads no more
-	maxGitFiles   = 32        // files of settings in all
+	maxGitConfig  = 256 << 10 // bytes of a settings file
+	maxGitInclude = 10        // nested includes; git's own limit
+	maxGitFiles   = 32        // settings files in all
 	maxHooks      = 64        // hooks that are read for one call
 	maxGitFolders = 256       // folders in which git works, each with its own settings
 )
@@ -58,7 +58,7 @@ func (g *Reader) Hooks() {
 		if known == "none" {
 			continue
 		}
-		var names []string // of an alias, or a program of git's that is not known, all
+		var names []string // for an alias or an unknown program of git, all
 		if ok {
 			names = strings.Fields(known)
 		}
@@ -86,7 +86,7 @@ func (g *Reader) hooksOf(dir, top string, names, done []string) []string {
 	dir, _ = g.Call.Links.Real(g.Call.Analyzer.Files, dir)
 	listed, err := g.Call.Analyzer.Files.ReadDir(dir, disk.MaxListed)
 	if err != nil {
-		if !disk.IsMissing(err) { // else no hook runs
+		if !disk.IsMissing(err) { // a missing folder has no hooks
 			g.hiddenHooks(dir)
 		}
 		return done
@@ -116,7 +116,7 @@ func (g *Reader) hiddenHooks(where string) {
 func (g *Reader) gitHook(file, top string) {
 	b, err := g.Call.Analyzer.Files.ReadFile(file, agenttexts.MaxPrompt)
 	if err != nil {
-		if info, err := g.Call.Analyzer.Files.Lstat(file); err != nil || !info.IsDir() { // else git does not run it
+		if info, err := g.Call.Analyzer.Files.Lstat(file); err != nil || !info.IsDir() { // git does not run a folder
 			g.hiddenHooks(file)
 		}
 		return
@@ -181,9 +181,9 @@ func gitFolder(p, dir string) string {
 // hookSettings says where git finds its hooks in a folder.
 type hookSettings struct {
 	top  string   // of the working tree
-	dirs []string // of hooks; none: git's own folder, which no call changes without a question
+	dirs []string // of hooks; none means git's own folder, which no call changes without a question
 
-	sure  string // what the last setting says that surely counts
+	sure  string // the last setting that surely applies
 	files int    // of settings that were read
 }
 
@@ -199,7 +199,7 @@ func (g *Reader) hooksIn(at string) *hookSettings {
 		return h
 	}
 	git := h.top + "/.git"
-	own := git // of one working tree
+	own := git // of this working tree
 	if info, err := g.Call.Analyzer.Files.Lstat(git); err == nil && !info.IsDir() {
 		if to, _ := g.Call.Links.Real(g.Call.Analyzer.Files, git); to != git {
 			git, own = to, to
@@ -212,7 +212,7 @@ func (g *Reader) hooksIn(at string) *hookSettings {
 	for _, file := range [...]string{"/etc/gitconfig", home + "/.config/git/config", home + "/.gitconfig"} {
 		g.gitSettings(h, file, 0, true)
 	}
-	for _, file := range [...]string{env["GIT_CONFIG_SYSTEM"], env["GIT_CONFIG_GLOBAL"]} { // instead of those
+	for _, file := range [...]string{env["GIT_CONFIG_SYSTEM"], env["GIT_CONFIG_GLOBAL"]} { // instead of these
 		if file != "" && file != "/dev/null" {
 			g.gitSettings(h, disk.Absolute(file, at), 0, false)
 		}
@@ -221,7 +221,7 @@ func (g *Reader) hooksIn(at string) *hookSettings {
 		g.gitSettings(h, disk.Absolute(config, at)+"/git/config", 0, false)
 	}
 	g.gitSettings(h, git+"/config", 0, true)
-	g.gitSettings(h, own+"/config.worktree", 0, false) // a setting says whether it counts
+	g.gitSettings(h, own+"/config.worktree", 0, false) // another setting says whether it applies
 	if h.sure != "" {
 		h.dirs = append(h.dirs, h.sure)
 	}
@@ -233,7 +233,7 @@ func (g *Reader) hooksIn(at string) *hookSettings {
 func (g *Reader) gitSettings(h *hookSettings, file string, depth int, sure bool) {
 	b, err := g.Call.Analyzer.Files.ReadFile(file, maxGitConfig)
 	if disk.IsMissing(err) || depth == 0 && errors.Is(err, fs.ErrPermission) {
-		return // most are not there; a home may be closed to the one who looks
+		return // most do not exist; a home may not be readable
 	}
 	if h.files++; err != nil || depth > maxGitInclude || h.files > maxGitFiles {
 		g.hiddenHooks(file)

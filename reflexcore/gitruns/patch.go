@@ -29,7 +29,7 @@ var (
 type patchPlace struct {
 	by    string
 	dirs  []string
-	strip int // folders that are cut from names; less than 0: it may be any number
+	strip int // folders that are removed from names; negative: any number
 	back  bool
 }
 
@@ -60,7 +60,7 @@ func (g *Reader) Patches() {
 					named = append(named, target)
 				}
 			}
-			for _, target := range named { // another place may be the same one
+			for _, target := range named { // another place may be the same
 				done[target] = !p.back
 			}
 		}
@@ -178,7 +178,7 @@ func (g *Reader) patch(c *patches.Change, target, by string) {
 	plain := sink.Kind == content.Plain || sink.Kind == content.Unclear
 	if plain && !prompt && !sink.Parts() && !strings.Contains(target, "/.git/") ||
 		protected.IsSettings(target, g.Call.Analyzer.Paths) {
-		return // settings by which agents ask are looked for by themselves
+		return // settings of agents are judged separately
 	}
 	g.Call.Effects = append(g.Call.Effects, effect.Effect{Kind: effect.Write, Target: target, By: by, Step: -1})
 	before, _ := g.Call.TextOf(target)

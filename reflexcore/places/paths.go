@@ -155,9 +155,8 @@ func matchesTop(p string, folders []string) bool {
 	})
 }
 
-// isFilled reports whether a path with unknown parts is a delete inside a folder that is checked not
-// to be empty, without dots that lead out of it. Only the rules of recursive deletes ask about such
-// folders.
+// isFilled reports whether an effect deletes below a folder whose name is not known but checked not to
+// be empty, as in "${X:?}/x". Only the rules of recursive deletes ask about such folders.
 func isFilled(p string, e *effect.Effect) bool {
 	return e.Bits&effect.Filled != 0 && e.Bits&effect.Recursive != 0 && !strings.Contains(p, "/.")
 }
@@ -198,7 +197,7 @@ func (s *Surroundings) Path(p string, e *effect.Effect) Place {
 	}
 	if s.Tree && out&(Project|System|Whole|Git|Top) == Project|System &&
 		(e.Kind == effect.Permission || e.Kind == effect.Delete && e.Bits&(effect.Recursive|effect.Glob|effect.Splits) == 0) {
-		out &^= System // people's own work; but a folder that goes may be what is served
+		out &^= System // people's own work; a deleted folder, however, may be what is served
 	}
 	return out
 }

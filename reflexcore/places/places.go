@@ -19,9 +19,9 @@ type Place uint64
 
 // The places of paths. Those of package content follow, then those of URLs.
 const (
-	Root        Place = 1 << iota // the whole file system, or what may be it
+	Root        Place = 1 << iota // the whole file system, or possibly that
 	System                        // the operating system's folders
-	Top                           // a folder without which a machine is gone, or a whole home
+	Top                           // a folder without which a machine or a home is lost
 	Home                          // somewhere below the home
 	Project                       // below the working directory
 	Whole                         // the working directory itself, all of it, or a folder above it
@@ -30,10 +30,10 @@ const (
 	Device                        // a disk or another device
 	Git                           // a repository's own files
 	Unclear                       // the path is not known
-	Outside                       // none of project, temp
+	Outside                       // neither project nor temp
 	Secret                        // a credential
 	Recoverable                   // version control has all of it
-	Feature                       // a branch on which others do not build
+	Feature                       // a branch that is not shared
 	Content
 )
 

@@ -132,7 +132,7 @@ func (p *Precedents) Answered(ctx context.Context, k Key, call approver.ToolCall
 			return p.store.Put(ctx, name, b, rev, next, time.Time{}, a.At.Add(p.limits.Keep))
 		}
 		if err = put(); err != nil && !errors.Is(err, approver.ErrConflict) && ctx.Err() == nil {
-			err = put() // it is not known whether it was written
+			err = put() // it is not known whether the write succeeded
 		}
 		if errors.Is(err, approver.ErrConflict) {
 			continue // somebody else answered
@@ -180,7 +180,7 @@ func (p *Precedents) remember(name string, k cachedRecord) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if _, ok := p.cache[name]; !ok && len(p.cache) >= maxCached {
-		clear(p.cache) // they are read again
+		clear(p.cache) // they can be read again
 	}
 	p.cache[name] = k
 }

@@ -20,9 +20,9 @@ const (
 type Answer struct {
 	At                 time.Time // whole seconds
 	Yes                bool
-	By, Rule, Category string // the person; what had asked
+	By, Rule, Category string // the person, and the rule that had asked
 	Text               Text
-	Sketch             Sketch // of a no; a yes has none
+	Sketch             Sketch // of a denial; a yes has none
 }
 
 type stored struct {

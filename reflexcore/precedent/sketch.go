@@ -21,7 +21,7 @@ const (
 	dimensions = 10_000
 	maxText    = 16 << 10 // bytes of a call that are looked at
 	maxWords   = 256      // of them
-	shortDims  = 4        // numbers that stand for a call without a group of three
+	shortDims  = 4        // numbers for a call without a group of three words
 )
 
 // A Sketch is what is compared of a call. The zero value is similar to nothing.

@@ -11,7 +11,7 @@ import (
 type Limits struct {
 	Bytes  int `yaml:"bytes"`  // of text
 	Tokens int `yaml:"tokens"` // in all statements together
-	Depth  int `yaml:"depth"`  // of texts that are run by texts, and of brackets in conditions
+	Depth  int `yaml:"depth"`  // of texts that run texts, and of brackets in conditions
 }
 
 // DefaultLimits returns limits that suit a tool call.
@@ -30,10 +30,10 @@ const (
 // A Statement is one verb of a text.
 type Statement struct {
 	Verb   string // in capitals, such as "DROP TABLE" or "DELETE"
-	Object string // what is named, in lower case
+	Object string // the object, in lower case
 	Where  Where  // of DELETE and UPDATE
 	Rows   int    // that a LIMIT or TOP leaves; 0 is no limit
-	Lost   bool   // data, or a thing that holds it, is lost
+	Lost   bool   // data, or its container, is lost
 }
 
 // An analysis goes through one text.
@@ -45,7 +45,7 @@ type analysis struct {
 	payload    func(effect.Payload)
 	statement  func(Statement)
 	tokens     int
-	partial    bool // the statement has parts that are not known
+	partial    bool // the statement has unknown parts
 	payloadsOf map[string]bool
 }
 
@@ -113,7 +113,7 @@ func (a *analysis) rows(verb, table string, w Where, rows int) {
 	s := Statement{Verb: verb, Object: what, Where: w, Rows: rows, Lost: verb == "DELETE" || bits != 0}
 	kind := effect.RemoteDelete
 	if verb == "UPDATE" && bits == 0 {
-		kind = effect.Opaque // an honest update: nothing is said
+		kind = effect.Opaque // an ordinary update has no effect
 	}
 	a.say(s, kind, bits)
 }

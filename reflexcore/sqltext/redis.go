@@ -48,7 +48,7 @@ func Redis(dst []effect.Effect, args []string) []effect.Effect {
 	if len(args) == 0 {
 		return dst
 	}
-	if n := strings.TrimLeft(args[0], "0123456789"); n == "" && len(args) > 1 { // repeat
+	if n := strings.TrimLeft(args[0], "0123456789"); n == "" && len(args) > 1 { // a repeat count
 		args = args[1:]
 	}
 	c := redisCommand{dst: dst, args: args}
@@ -137,7 +137,7 @@ func redisConfig(c *redisCommand) {
 	}
 	switch c.word(2) {
 	case "DIR", "DBFILENAME", "APPENDDIRNAME", "LOGFILE", "RDB-KEY-SAVE-DELAY", "UNIXSOCKET", "LOADMODULE":
-		c.add(effect.Write, c.operand(3), effect.Partial) // where the next save goes
+		c.add(effect.Write, c.operand(3), effect.Partial) // the target of the next save
 		c.add(effect.Persist, c.operand(3), effect.Partial)
 	default:
 		c.add(effect.Permission, "setting "+strings.ToLower(c.word(2)), 0)

@@ -105,7 +105,7 @@ func (a *analysis) delete(t []token, i int, depth int) {
 	}
 	w, rows := a.where(t, table, depth)
 	if w == Missing && (has(t, "using") || has(t, "join")) {
-		w = Some // the join chooses
+		w = Some // the join selects rows
 	}
 	a.rows("DELETE", table, w, rows)
 }

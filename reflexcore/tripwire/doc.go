@@ -28,7 +28,7 @@ const (
 type Detector struct {
 	Name   string
 	Weight float64 // of its strongest finding, 0 to 1
-	Sees   string  // in a few words, for the documentation
+	Sees   string  // what it looks for, for the documentation
 }
 
 // A Part is what one detector found.

@@ -37,13 +37,13 @@ type reader struct {
 	letters bool
 	// apostrophe is the length of the word before an apostrophe.
 	apostrophe int
-	spaced     []byte // letters that stood one by one
+	spaced     []byte // letters that were written one by one
 	gap        int    // where the last of them ended
 
 	found  []sighting
-	failed [8]uint64 // by step, the hits from the first on that lead nowhere
+	failed [8]uint64 // by step, the hits after the first one that do not match
 	first  int
-	work   int // what may still be looked at
+	work   int // the work that is left
 }
 
 // read goes through a text once.

@@ -21,17 +21,17 @@ var tablesText string
 type kind uint8
 
 const (
-	hosts         kind = iota // hosts that are more than a public server
-	spelled                   // services under which a name spells its address
-	services                  // hosts that do something with what they receive
-	buckets                   // schemes of storage, behind which no host stands
-	parameters                // those that carry a credential
-	schemes                   // those with an authority, and what is not ordinary about them
-	opaqueSchemes             // those that need no // after them, and what they are
-	secretPaths               // parts of paths whose answer is a credential on any host
-	secretActions             // parts of queries that are the same
-	accessPaths               // parts of paths under which rights are given, on any host
-	accessActions             // parts of queries that are the same
+	hosts         kind = iota // hosts that are not ordinary public servers
+	spelled                   // services whose subdomains spell an address
+	services                  // hosts that pass on or store what they receive
+	buckets                   // schemes of storage, without a host
+	parameters                // parameters that contain a credential
+	schemes                   // schemes with an authority
+	opaqueSchemes             // schemes without // after them
+	secretPaths               // parts of paths that return a credential on any host
+	secretActions             // the same for queries
+	accessPaths               // parts of paths that grant access on any host
+	accessActions             // the same for queries
 	kinds
 )
 
@@ -44,7 +44,7 @@ var kindNames = strings.Fields(`
 type tables struct {
 	flags [kinds]map[string]Flags
 	words [kinds][]string
-	paths map[string]string // beginnings of the paths of services, where not all of a host is one
+	paths map[string]string // path prefixes of services that share their host
 }
 
 // loaded reads the tables when they are first used.
@@ -104,7 +104,7 @@ func (i *Info) name(h string) {
 		i.Flags |= Internal
 	}
 	if strings.IndexByte(h, '.') < 0 && i.Flags&(Loopback|Metadata) == 0 && i.Scheme != "" && !t.has(buckets, i.Scheme) {
-		i.Flags |= Internal // a name without a dot is of the local network
+		i.Flags |= Internal // a name without a dot is in the local network
 	}
 	switch {
 	case (strings.HasSuffix(h, "github.com") || strings.HasSuffix(h, "gitlab.com")) &&

@@ -24,28 +24,28 @@ type Flags uint32
 
 // The flags.
 const (
-	Malformed   Flags = 1 << iota // does not parse, or readers differ on what it names
+	Malformed   Flags = 1 << iota // does not parse, or readers find different hosts
 	UnknownHost                   // the host is not known before the call runs
 	UnknownPart                   // some other part is not known
 	Credentials                   // a user name or password in the URL
-	Metadata                      // a cloud's metadata service: credentials for the asking
-	Internal                      // a private, link-local or otherwise not public network
+	Metadata                      // a cloud's metadata service, which hands out credentials
+	Internal                      // a private, link-local or other non-public network
 	Loopback                      // this machine
-	Drop                          // whoever made the address receives what is sent: webhooks, pastes, tunnels, uploads
-	RawCode                       // a file of somebody's repository or paste, as it is
+	Drop                          // data goes to whoever made the address: webhooks, pastes, tunnels, uploads
+	RawCode                       // a raw file of a repository or paste
 	SecretQuery                   // a credential in the query
-	SecretPath                    // the answer is a secret, by the path
+	SecretPath                    // the path returns a secret
 	LongLabel                     // a name long enough to carry data out through DNS
-	OddPort                       // a port that is not usual for the scheme
-	Disguised                     // the host is written so that it is not recognised
+	OddPort                       // an unusual port for the scheme
+	Disguised                     // the host is written so that it is not recognized
 	Lookalike                     // the host has letters that look like others
 	LocalFile                     // a file of this machine, or of a file server
 	Code                          // the URL itself is code or a document: data:, javascript:
-	OddScheme                     // a scheme by which other services can be spoken to: gopher:, dict:, ldap:
+	OddScheme                     // a scheme that can talk to other services: gopher:, dict:, ldap:
 	Plaintext                     // not encrypted, to another machine
 	Address                       // the host is an IP address
 	Packages                      // a public registry: what is sent there is published
-	Access                        // what is sent there changes who may do what, by the path
+	Access                        // the path changes access rights
 )
 
 var flagNames = strings.Fields(`
@@ -356,7 +356,7 @@ func (i *Info) crossCheck(text string) {
 		return
 	}
 	if !effect.IsKnown(text) {
-		return // the unknown byte is ours and no reader's
+		return // no other reader knows the unknown byte
 	}
 	u, err := url.Parse(text)
 	switch {

@@ -284,7 +284,7 @@ func (l *lexer) sigil() bool {
 		(l.src[i+1] == ':' && IsLetter(l.src[i+2]) || l.src[i-1] == ':' && IsLetter(l.src[i+1])))) {
 		i++
 	}
-	if i == from && !l.d.Names.Dollar { // where $ is a name
+	if i == from && !l.d.Names.Dollar { // unless $ alone is a name
 		if c != '$' || i >= len(l.src) || strings.IndexByte("!@/\\;,.0&`'+?<>()[]^-~=:%|\"", l.src[i]) < 0 ||
 			!l.d.Names.Special {
 			return false

@@ -89,7 +89,7 @@ func (l *lexer) until(open, end byte) string {
 			l.i = Closing(l.src, l.i, l.d.Texts.Inner[len(l.d.Texts.Inner)-1])
 			continue
 		case c == '\n' && l.d.Texts.Regex && open == '/' && end == '/' && l.d.Texts.RegexLine:
-			return l.src[start:l.i] // no pattern after all
+			return l.src[start:l.i] // not a pattern after all
 		}
 		l.i++
 	}

@@ -9,7 +9,7 @@ import (
 
 // A Syntax says how a language is written. What has no field is the same in all languages.
 type Syntax struct {
-	Keywords   []string // those after which a value or a statement follows, sorted
+	Keywords   []string // those before a value or a statement, sorted
 	Comments   Comments
 	Names      Names
 	Texts      Texts
@@ -31,7 +31,7 @@ type Comments struct {
 // Names say what a name may contain besides letters and digits.
 type Names struct {
 	Sigils      string
-	Folded      bool // taken in compatibility form
+	Folded      bool // normalized
 	Escapes     bool // \u0065val is eval
 	Dollar      bool // $ is a letter
 	Marked      bool // empty? and map!
@@ -44,12 +44,12 @@ type Names struct {
 
 // Texts say how strings, patterns and the like are quoted.
 type Texts struct {
-	Single, Double, Backtick Quoting // of a backtick 0: no quote
+	Single, Double, Backtick Quoting // 0: no quote
 	Triple                   bool
 	Prefixes                 bool   // r"…", f"…"
 	KeepEscapes              bool   // \q in a string is \q, not q
-	Inner                    string // what begins an expression inside a string
-	Templates                bool   // it does so in backticks only, before which a function may stand
+	Inner                    string // begins an expression inside a string
+	Templates                bool   // only in backticks, and a function may come before these
 	QuoteLike                bool   // q(…), qw(…), s/…/…/
 	Percent                  bool   // %w[…], %x(…)
 	Symbols                  bool   // :name

@@ -15,11 +15,11 @@ type Kind uint8
 
 // The kinds of tokens.
 const (
-	End Kind = iota // behind the last token
+	End Kind = iota // after the last token
 	Name
 	Number
 	String
-	Command // backticks and their like
+	Command // backticks and the like
 	Regex   // a pattern, and for a substitution its replacement in more
 	Words   // a list of words, such as qw(a b)
 	Op
@@ -32,7 +32,7 @@ type Quoting uint8
 const (
 	Raw    Quoting = 1 << iota // no escapes at all
 	Single                     // only the quote and the backslash are escaped
-	Filled                     // variables or expressions are filled in
+	Filled                     // variables or expressions are expanded
 	Format                     // Python's f"{x}"
 )
 
@@ -52,7 +52,7 @@ type Token struct {
 	Text      string
 	More      string // the replacement of a substitution
 	Evaluated bool   // the replacement is code
-	Twice     bool   // what the replacement gives is code
+	Twice     bool   // the result of the replacement is code
 }
 
 // IsOp reports whether a token is an operator.
