@@ -21,28 +21,28 @@ type activeFile struct {
 
 	file  *os.File
 	first uint64 // seq of its first line
-	kept  int64  // its size, as far as it is durable
-	seen  stamp  // of it, as this process has left it
+	size  int64  // its size, as far as it is durable
+	stamp stamp  // of it, as this process has left it
 	// What reading it anew begins with, when it was last read, and its first break.
-	origin scan
-	reread time.Time
-	unread bool // somebody touched it, and it was not read anew since
-	broken string
-	parts  []Part        // all its broken parts
-	begun  chan struct{} // gets a signal when a new file begins
+	origin   scan
+	rereadAt time.Time
+	touched  bool // somebody touched it, and it was not read anew since
+	broken   string
+	parts    []Part        // all its broken parts
+	rotated  chan struct{} // gets a signal when a new file begins
 }
 
-// leave remembers the file as this process has left it. Where somebody else touched it
+// recordStamp remembers the file as this process has left it. Where somebody else touched it
 // and it was not read since, its stamp says nothing: reading it is owed.
-func (a *activeFile) leave() error {
-	if a.unread {
+func (a *activeFile) recordStamp() error {
+	if a.touched {
 		return nil
 	}
 	info, err := a.file.Stat()
 	if err != nil {
 		return err
 	}
-	a.seen = stampOf(info)
+	a.stamp = stampOf(info)
 	return nil
 }
 
@@ -65,45 +65,45 @@ func (a *activeFile) intact(end Head) error {
 		return err
 	case !os.SameFile(open, named):
 		return fmt.Errorf("%w: %s is another file than the one that is written", ErrChanged, path)
-	case open.Size() != a.kept:
-		return fmt.Errorf("%w: %s has %d bytes, and %d were written", ErrChanged, path, open.Size(), a.kept)
+	case open.Size() != a.size:
+		return fmt.Errorf("%w: %s has %d bytes, and %d were written", ErrChanged, path, open.Size(), a.size)
 	}
 	now := stampOf(open)
-	if now == a.seen && !a.unread {
+	if now == a.stamp && !a.touched {
 		return nil
 	}
-	if time.Since(a.reread) < rereadEvery {
-		a.unread = true
+	if time.Since(a.rereadAt) < rereadEvery {
+		a.touched = true
 		return nil
 	}
-	a.reread = time.Now()
-	return a.readAnew(path, now, end)
+	a.rereadAt = time.Now()
+	return a.reread(path, now, end)
 }
 
-// owed reads the file if somebody touched it since it was read.
-func (a *activeFile) owed(path string, end Head) error {
+// rereadIfTouched reads the file if somebody touched it since it was read.
+func (a *activeFile) rereadIfTouched(path string, end Head) error {
 	info, err := a.file.Stat()
 	if err != nil {
 		return err
 	}
-	if now := stampOf(info); now != a.seen || a.unread {
-		return a.readAnew(path, now, end)
+	if now := stampOf(info); now != a.stamp || a.touched {
+		return a.reread(path, now, end)
 	}
 	return nil
 }
 
-// readAnew checks the whole file against the line that is durable.
-func (a *activeFile) readAnew(path string, now stamp, end Head) error {
+// reread checks the whole file against the line that is durable.
+func (a *activeFile) reread(path string, now stamp, end Head) error {
 	s := a.origin
 	if err := s.readFile(path); err != nil {
 		return err
 	}
-	if s.seq != end.Seq || s.hash.String() != end.Hash || s.good != a.kept || s.breakText() != a.broken ||
+	if s.seq != end.Seq || s.hash.String() != end.Hash || s.good != a.size || s.breakText() != a.broken ||
 		!slices.Equal(s.flaws.brokenParts(), a.parts) {
 		return fmt.Errorf("%w: %s was edited: it is sound up to seq %d, and %d were written", ErrChanged, path,
 			s.seq, end.Seq)
 	}
-	a.seen, a.unread = now, false
+	a.stamp, a.touched = now, false
 	return nil
 }
 
@@ -113,23 +113,23 @@ func (a *activeFile) readAnew(path string, now stamp, end Head) error {
 func (a *activeFile) write(buf []byte) error {
 	_, err := a.file.Write(buf)
 	if err == nil { // at once: what changes while the disk is busy is not our doing
-		err = a.leave()
+		err = a.recordStamp()
 	}
 	if err == nil {
 		err = a.sync(a.file)
 	}
 	if err != nil {
-		_ = a.file.Truncate(a.kept) // resume cuts off what this leaves
+		_ = a.file.Truncate(a.size) // resume cuts off what this leaves
 		return err
 	}
-	a.kept += int64(len(buf))
+	a.size += int64(len(buf))
 	return nil
 }
 
-// begin gives the full file its name and starts a new one behind the line end.
-func (a *activeFile) begin(end place, durable Head) error {
+// rotate gives the full file its name and starts a new one behind the line end.
+func (a *activeFile) rotate(end place, durable Head) error {
 	path := a.dir.activePath()
-	if err := a.owed(path, durable); err != nil { // nobody looks at a full file again
+	if err := a.rereadIfTouched(path, durable); err != nil { // nobody looks at a full file again
 		return err
 	}
 	err := a.file.Close()
@@ -153,12 +153,12 @@ func (a *activeFile) create(end place) error {
 	if err != nil {
 		return err
 	}
-	a.file, a.first, a.kept = f, end.seq+1, 0
-	a.origin, a.broken, a.parts, a.unread = scan{place: end, flaws: flaws{key: a.key}}, "", nil, false
-	if err := a.leave(); err != nil {
+	a.file, a.first, a.size = f, end.seq+1, 0
+	a.origin, a.broken, a.parts, a.touched = scan{place: end, flaws: flaws{key: a.key}}, "", nil, false
+	if err := a.recordStamp(); err != nil {
 		return err
 	}
-	signal(a.begun)
+	signal(a.rotated)
 	return syncDir(string(a.dir))
 }
 
@@ -170,25 +170,25 @@ func (a *activeFile) openPart() *Part {
 	return &a.parts[len(a.parts)-1]
 }
 
-// goOn opens the file for what comes behind the last sound line.
-func (a *activeFile) goOn(path string, s scan) error {
-	f, err := plain(path)
+// reopen opens the file for what comes behind the last sound line.
+func (a *activeFile) reopen(path string, s scan) error {
+	f, err := openRegular(path)
 	if err != nil {
 		return err
 	}
 	if err := errors.Join(a.sync(f), syncDir(string(a.dir))); err != nil {
 		return errors.Join(err, f.Close())
 	}
-	a.file, a.kept, a.first, a.unread = f, s.good, max(s.first, 1), false
+	a.file, a.size, a.first, a.touched = f, s.good, max(s.first, 1), false
 	if s.first == 0 {
 		a.first = s.seq + 1
 	}
-	return a.leave()
+	return a.recordStamp()
 }
 
-// plain opens the log's file for writing, unless it is a link, a device or a folder:
+// openRegular opens the log's file for writing, unless it is a link, a device or a folder:
 // what is written there would be nowhere, or somewhere else.
-func plain(path string) (*os.File, error) {
+func openRegular(path string) (*os.File, error) {
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o600)
 	if err != nil {
 		return nil, err

@@ -28,9 +28,9 @@ type alarm struct {
 	part       Part // that it names; zero is none
 }
 
-// oneLoss makes one alarm of the losses that were found at once and name no part of the
+// mergeLosses makes one alarm of the losses that were found at once and name no part of the
 // log, or adds them to the first that names one: they have one cause.
-func oneLoss(found []alarm) []alarm {
+func mergeLosses(found []alarm) []alarm {
 	var texts []string
 	whole := func(a alarm) bool { return a.kind == lossAlarm && a.part == (Part{}) }
 	for _, a := range found {
@@ -56,8 +56,8 @@ func oneLoss(found []alarm) []alarm {
 	return all
 }
 
-// lacking says how many denied calls have no record.
-func lacking(calls int) string {
+// unrecordedCalls says how many denied calls have no record.
+func unrecordedCalls(calls int) string {
 	switch calls {
 	case 0:
 		return ""
@@ -101,14 +101,14 @@ func (r *redactor) alarmLine(a alarm, host string) ([]byte, error) {
 	return encode(line)
 }
 
-// A pace says how long to wait before the next try: longer while the log fails
+// A backoff says how long to wait before the next try: longer while the log fails
 // again soon after it was healed.
-type pace struct {
+type backoff struct {
 	wait   time.Duration
 	healed time.Time
 }
 
-func (p *pace) begin() {
+func (p *backoff) start() {
 	if p.wait == 0 || time.Since(p.healed) > healMost {
 		p.wait = healFirst
 		return
@@ -116,13 +116,13 @@ func (p *pace) begin() {
 	p.double()
 }
 
-func (p *pace) double() { p.wait = min(2*p.wait, healMost) }
+func (p *backoff) double() { p.wait = min(2*p.wait, healMost) }
 
 // healing is what is known of a log that has failed. It belongs to the writing goroutine.
 type healing struct {
-	pace    pace
+	backoff backoff
 	changed bool    // somebody else changed the file
-	lost    string  // what is gone from the log, or was changed; empty once it is recorded
+	loss    string  // what is gone from the log, or was changed; empty once it is recorded
 	found   []alarm // not yet in the log
 }
 

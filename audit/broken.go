@@ -33,7 +33,7 @@ type flaws struct {
 	watch    *Head  // a line that the store vouches for
 	unsigned []Part // what alarms name that nobody vouches for yet; a zero one is a freeze
 	named    []Part // by an alarm that somebody vouches for
-	told     []Part // named, and every call was stopped since
+	handled  []Part // named, and every call was stopped since
 }
 
 // line goes on with the next line, which begins at start. bad is why it is no sound one.
@@ -50,7 +50,7 @@ func (w *flaws) line(f *os.File, l link, line []byte, bad error, number int, sta
 		return w.close(f, line, keys, start)
 	}
 	if bad == nil && l.seq == w.at.seq+1 && l.prev == w.at.hash {
-		w.goOnWith(l, line, keys)
+		w.accept(l, line, keys)
 		if w.watch != nil && w.watch.Seq == l.seq && w.watch.Hash == l.hash.String() {
 			w.confirm() // the store vouches for it
 		}
@@ -67,8 +67,8 @@ func (w *flaws) line(f *os.File, l link, line []byte, bad error, number int, sta
 	return nil
 }
 
-// goOnWith goes on with a line in its place.
-func (w *flaws) goOnWith(l link, line []byte, keys Keys) {
+// accept goes on with a line in its place.
+func (w *flaws) accept(l link, line []byte, keys Keys) {
 	before := w.at
 	w.at = l.place
 	switch {
@@ -102,7 +102,7 @@ func namedIn(line []byte) (Part, bool) {
 func (w *flaws) confirm() {
 	for _, p := range w.unsigned {
 		if p == (Part{}) {
-			w.told, w.named = append(w.told, w.named...), nil
+			w.handled, w.named = append(w.handled, w.named...), nil
 			continue
 		}
 		w.named = append(w.named, p)
@@ -131,12 +131,12 @@ func (w *flaws) close(f *os.File, line []byte, keys Keys, end int64) error {
 	return nil
 }
 
-// fresh are alarms about what the log does not tell of itself yet. first is the first
+// unreported are alarms about what the log does not tell of itself yet. first is the first
 // break of the file, whether a part begins there or not.
-func (w *flaws) fresh(first *BreakError) (alarms []alarm) {
+func (w *flaws) unreported(first *BreakError) (alarms []alarm) {
 	for i, p := range w.found {
 		switch {
-		case slices.Contains(w.told, p.Part):
+		case slices.Contains(w.handled, p.Part):
 		case i >= maxParts:
 			return append(alarms, alarm{kind: lossAlarm, text: fmt.Sprintf(brokenAt+"%d places or more", maxParts)})
 		case p.To == 0:

@@ -48,7 +48,7 @@ type place struct {
 	hash digest
 }
 
-// seal appends body to buf as the line after at, and moves at there. body is a
+// seal appends body to buf as the line after at, and advances at. body is a
 // JSON object with at least one member.
 func seal(buf, body []byte, log string, at *place) []byte {
 	start := len(buf)
@@ -71,7 +71,7 @@ func seal(buf, body []byte, log string, at *place) []byte {
 	return append(buf, lineEnd+"\n"...)
 }
 
-// A link is what a line says of its place in the chain.
+// A link is the place in the chain that a line states.
 type link struct {
 	place
 	prev       digest

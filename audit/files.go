@@ -28,8 +28,8 @@ var ErrNoLog = errors.New("there is no audit log")
 // keep the files in order in a listing.
 func rotatedName(first uint64) string { return fmt.Sprintf("audit-%012d.jsonl", first) }
 
-// firstOf reads the number in a rotated file's name.
-func firstOf(name string) (uint64, bool) {
+// seqInName reads the number in a rotated file's name.
+func seqInName(name string) (uint64, bool) {
 	digits, ok := strings.CutPrefix(name, "audit-")
 	if !ok {
 		return 0, false
@@ -81,7 +81,7 @@ func rotated(dir string) ([]segment, error) {
 	}
 	var out []segment
 	for _, e := range entries {
-		if first, ok := firstOf(e.Name()); ok {
+		if first, ok := seqInName(e.Name()); ok {
 			out = append(out, segment{filepath.Join(dir, e.Name()), first})
 		}
 	}
@@ -112,7 +112,7 @@ func newWalker(paths ...string) (*walker, error) {
 			w.dirs = append(w.dirs, path)
 			continue
 		}
-		first, _ := firstOf(filepath.Base(path))
+		first, _ := seqInName(filepath.Base(path))
 		w.files = append(w.files, segment{path, first})
 	}
 	slices.SortStableFunc(w.files, func(a, b segment) int { return cmp.Compare(a.first-1, b.first-1) }) // zero comes last

@@ -119,9 +119,9 @@ func FuzzResume(f *testing.F) {
 			t.Errorf("something of %v is lost, alarms %+v", content, alarms)
 		}
 		again, more := resume()
-		if again.queue.end != first.queue.end || again.active.kept != first.active.kept || len(more) > len(alarms) {
-			t.Errorf("the second start ends at %v %d with %v, the first at %v %d", again.queue.end, again.active.kept, more,
-				first.queue.end, first.active.kept)
+		if again.queue.end != first.queue.end || again.active.size != first.active.size || len(more) > len(alarms) {
+			t.Errorf("the second start ends at %v %d with %v, the first at %v %d", again.queue.end, again.active.size, more,
+				first.queue.end, first.active.size)
 		}
 	})
 }

@@ -21,8 +21,8 @@ func (l *Log) heal() {
 		return
 	}
 	failed := time.Now()
-	for l.healing.pace.begin(); ; l.healing.pace.double() {
-		t := time.NewTimer(l.healing.pace.wait)
+	for l.healing.backoff.start(); ; l.healing.backoff.double() {
+		t := time.NewTimer(l.healing.backoff.wait)
 		select {
 		case <-l.closing:
 			t.Stop()
@@ -33,7 +33,7 @@ func (l *Log) heal() {
 			break
 		}
 	}
-	l.healing.pace.healed = time.Now()
+	l.healing.backoff.healed = time.Now()
 	l.o.Log.Info("the audit log works again", "after", time.Since(failed).Round(time.Millisecond))
 }
 
@@ -52,7 +52,7 @@ func (l *Log) repair(failed time.Time, cause error) error {
 			return err
 		}
 		l.healing.add(alarm{kind: lossAlarm, text: cause.Error()})
-		l.healing.lost = cause.Error()
+		l.healing.loss = cause.Error()
 	}
 	known := l.Head()
 	found, err := l.resume(&known, true)
@@ -62,32 +62,32 @@ func (l *Log) repair(failed time.Time, cause error) error {
 	if err != nil {
 		return err
 	}
-	if l.healing.lost != "" {
-		if err := l.o.stopCalls(l.closing, l.healing.lost); err != nil {
-			l.o.Log.Error("the audit was changed, and not everything could be stopped: it stays closed", "what", l.healing.lost,
+	if l.healing.loss != "" {
+		if err := l.o.stopCalls(l.closing, l.healing.loss); err != nil {
+			l.o.Log.Error("the audit was changed, and not everything could be stopped: it stays closed", "what", l.healing.loss,
 				"error", err)
 			return err
 		}
 	}
 	l.mu.Lock()
-	missing := l.missing
+	missing := l.unrecorded
 	l.mu.Unlock()
 	outage := fmt.Sprintf("nothing could be recorded for %s, and every call was denied%s",
-		time.Since(failed).Round(time.Millisecond), lacking(missing))
+		time.Since(failed).Round(time.Millisecond), unrecordedCalls(missing))
 	last := alarm{kind: outageAlarm, text: fmt.Sprintf("%s: %v", outage, cause)}
 	if l.healing.changed { // then that is of the same cause
 		last = alarm{kind: lossAlarm, text: outage}
 	}
-	if err := l.declare(oneLoss(append(slices.Clone(l.healing.found), last))); err != nil {
+	if err := l.writeAlarms(mergeLosses(append(slices.Clone(l.healing.found), last))); err != nil {
 		return err
 	}
 	l.mu.Lock()
-	l.err, l.missing = nil, l.missing-missing
-	if l.healing.lost != "" { // the store knows lines that are gone: it is told of the new end
+	l.err, l.unrecorded = nil, l.unrecorded-missing
+	if l.healing.loss != "" { // the store knows lines that are gone: it is told of the new end
 		l.lag.rewind()
 	}
 	l.mu.Unlock()
-	l.healing.found, l.healing.lost = nil, ""
+	l.healing.found, l.healing.loss = nil, ""
 	signal(l.lag.wake)
 	return nil
 }
@@ -109,9 +109,9 @@ func (o *Options) stopCalls(closing <-chan struct{}, why string) error {
 	return o.Changed(ctx, why)
 }
 
-// declare writes alarms, and vouches for what a crash or a failure left
+// writeAlarms writes alarms, and vouches for what a crash or a failure left
 // unsigned, before any record is let in.
-func (l *Log) declare(alarms []alarm) error {
+func (l *Log) writeAlarms(alarms []alarm) error {
 	b, err := l.queueAlarms(alarms)
 	if b == nil || err != nil {
 		return err
@@ -121,9 +121,9 @@ func (l *Log) declare(alarms []alarm) error {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.settle(b)
+	l.markDurable(b)
 	for _, a := range alarms {
-		l.remember(a.text)
+		l.keepAlarm(a.text)
 	}
 	return nil
 }
@@ -165,7 +165,7 @@ func (l *Log) queueAlarms(alarms []alarm) (*batch, error) {
 // alarm records an alarm while the log works.
 func (l *Log) alarm(ctx context.Context, a alarm) error {
 	l.mu.Lock()
-	l.remember(a.text)
+	l.keepAlarm(a.text)
 	l.mu.Unlock()
 	body, err := l.red.alarmLine(a, l.o.Hostname)
 	if err != nil {
@@ -175,8 +175,8 @@ func (l *Log) alarm(ctx context.Context, a alarm) error {
 	return err
 }
 
-// remember keeps the newest alarms. The caller holds mu.
-func (l *Log) remember(text string) {
+// keepAlarm keeps the newest alarms. The caller holds mu.
+func (l *Log) keepAlarm(text string) {
 	l.alarms = append(l.alarms[max(0, len(l.alarms)-maxAlarms+1):], text)
 }
 

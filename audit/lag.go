@@ -13,33 +13,33 @@ import (
 // a second.
 const MaxLag = 10 * time.Second
 
-// taken are the events that are recorded after the store has taken what they tell
+// storedEvents are the events that are recorded after the store has taken what they tell
 // of. Others are recorded while the store is away, too.
-var taken = []approver.Event{
+var storedEvents = []approver.Event{
 	approver.EventPosted, approver.EventApproved, approver.EventReleased, approver.EventRepeated, approver.EventGranted,
 	approver.EventGrantUsed,
 	approver.EventParked, approver.EventFrozen, approver.EventAcked,
 }
 
-// A counted line is of an event whose time counts for the lag of the store.
-type counted struct {
+// A pendingLine line is of an event whose time counts for the lag of the store.
+type pendingLine struct {
 	seq uint64
 	at  time.Time
 }
 
-// maxUnheard is the time that counted lines may span of which the store was not
+// maxUnstored is the time that counted lines may span of which the store was not
 // told. The rest of MaxLag is for what a fail-over takes along.
-const maxUnheard = MaxLag / 2
+const maxUnstored = MaxLag / 2
 
 // A laggingError says that a line must wait until the store was told of more.
 type laggingError struct{ advanced <-chan struct{} }
 
 func (laggingError) Error() string { return "the store has not taken the audit's head for too long" }
 
-// counts returns the time of a line that counts, and otherwise zero. A freeze does
+// lagTime returns the time of a line that counts, and otherwise zero. A freeze does
 // not: it must never wait, and the store is compared with it by itself.
-func counts(line Line) time.Time {
-	if line.Event == approver.EventFrozen || !slices.Contains(taken, line.Event) {
+func lagTime(line Line) time.Time {
+	if line.Event == approver.EventFrozen || !slices.Contains(storedEvents, line.Event) {
 		return time.Time{}
 	}
 	return line.Timestamp
@@ -47,7 +47,7 @@ func counts(line Line) time.Time {
 
 // A lag is how far the store is behind the log. The Log's mu guards all but its channels.
 type lag struct {
-	pending   []counted     // lines that the store was not told of yet
+	pending   []pendingLine // lines that the store was not told of yet
 	storedSeq uint64        // the last line that the store was told of in this life
 	advanced  chan struct{} // closed when the store was told of more
 	rewound   bool          // the store is to be told of an end that is before its own
@@ -55,13 +55,13 @@ type lag struct {
 	accepted chan struct{} // closed by Accept
 	accept   sync.Once
 	wake     chan struct{} // gets a signal when there is a new end
-	hurry    chan struct{} // the head does not wait for its time
+	urgent   chan struct{} // the head does not wait for its time
 }
 
 func newLag() lag {
 	return lag{
 		advanced: make(chan struct{}), accepted: make(chan struct{}),
-		wake: make(chan struct{}, 1), hurry: make(chan struct{}, 1),
+		wake: make(chan struct{}, 1), urgent: make(chan struct{}, 1),
 	}
 }
 
@@ -82,12 +82,12 @@ func (g *lag) lagging(at time.Time) bool {
 	if at.IsZero() || !g.isAccepted() { // nothing is told to the store yet, and nothing is asked
 		return false
 	}
-	return slices.ContainsFunc(g.pending, func(c counted) bool { return at.Sub(c.at) > maxUnheard })
+	return slices.ContainsFunc(g.pending, func(c pendingLine) bool { return at.Sub(c.at) > maxUnstored })
 }
 
 // advance notes that the store was told of the lines up to seq.
 func (g *lag) advance(seq uint64) {
-	g.pending = slices.DeleteFunc(g.pending, func(c counted) bool { return c.seq <= seq })
+	g.pending = slices.DeleteFunc(g.pending, func(c pendingLine) bool { return c.seq <= seq })
 	if !g.rewound { // else it is a line of before the log was cut
 		g.storedSeq = max(g.storedSeq, seq)
 	}

@@ -34,9 +34,9 @@ func TestAStoreThatIsReplacedUnderOurHands(t *testing.T) {
 	} {
 		k := headKeeper{}
 		for _, at := range tt.at {
-			k.mine = append(k.mine, written{approver.NewRev(), time.Unix(0, 0).Add(at * time.Second)})
+			k.recent = append(k.recent, headWrite{approver.NewRev(), time.Unix(0, 0).Add(at * time.Second)})
 		}
-		if err := k.lostTooMuch(tt.back); errors.Is(err, errOlder) != tt.older {
+		if err := k.checkRollback(tt.back); errors.Is(err, errOlder) != tt.older {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -113,7 +113,7 @@ func TestAWaitForTheHeadEnds(t *testing.T) {
 		kv.fail = func(int) (error, error) { return errors.New("busy"), nil }
 		kv.mu.Unlock()
 		record(t, l, approver.Record{Event: approver.EventReleased})
-		time.Sleep(maxUnheard + time.Second)
+		time.Sleep(maxUnstored + time.Second)
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 		if _, err := l.Record(ctx, approver.Record{Event: approver.EventReleased}); !errors.Is(err,

@@ -190,7 +190,7 @@ func TestRecordEndsWithContext(t *testing.T) {
 		t.Errorf("Close on a disk that hangs: %v", err)
 	}
 	close(hang)
-	<-l.writing
+	<-l.writeEnded
 	cancel()
 	if _, err := l.Record(ctx, approver.Record{}); err == nil {
 		t.Error("Record with an ended context succeeded")

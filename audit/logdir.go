@@ -33,14 +33,14 @@ func (d logDir) each(seq uint64, f func(Line)) error {
 		}
 	}
 	for _, path := range append(paths, d.activePath()) {
-		if err := eachOf(path, seq, f); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if err := eachRecord(path, seq, f); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return fmt.Errorf("audit log: %w", err)
 		}
 	}
 	return nil
 }
 
-func eachOf(path string, seq uint64, f func(Line)) error {
+func eachRecord(path string, seq uint64, f func(Line)) error {
 	file, err := os.Open(path)
 	if err != nil {
 		return err
@@ -137,8 +137,8 @@ func firstLine(path string) (link, error) {
 	return readLink(line)
 }
 
-// lastOf returns the place of the last line of a full file.
-func lastOf(path string) (place, error) {
+// lastPlace returns the place of the last line of a full file.
+func lastPlace(path string) (place, error) {
 	line, err := lastLine(path)
 	if err != nil {
 		return place{}, err
@@ -149,7 +149,7 @@ func lastOf(path string) (place, error) {
 
 // lastLine returns the last line of a full file.
 func lastLine(path string) ([]byte, error) {
-	b, err := endOf(path, MaxLine)
+	b, err := tailOf(path, MaxLine)
 	if err != nil {
 		return nil, err
 	}
@@ -160,8 +160,8 @@ func lastLine(path string) ([]byte, error) {
 	return b[bytes.LastIndexByte(b, '\n')+1:], nil
 }
 
-// endOf returns the last bytes of a file.
-func endOf(path string, most int64) ([]byte, error) {
+// tailOf returns the last bytes of a file.
+func tailOf(path string, most int64) ([]byte, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, err
@@ -237,7 +237,7 @@ func (d logDir) formerID() (string, error) {
 
 // lastID is the id in the last sound line of a file; empty if there is none.
 func lastID(path string) (string, error) {
-	b, err := endOf(path, 2*MaxLine) // behind the last line there may be a torn one
+	b, err := tailOf(path, 2*MaxLine) // behind the last line there may be a torn one
 	if errors.Is(err, fs.ErrNotExist) {
 		return "", nil
 	}

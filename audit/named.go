@@ -15,25 +15,25 @@ import (
 // A brokenPart is a Part that Verify found.
 type brokenPart struct {
 	Part
-	b      *BreakError
-	start  int64  // in its file
-	before Report // what was read before it
-	whole  bool   // a signature ends it
-	named  bool   // a signed alarm behind it names it
+	b          *BreakError
+	start      int64  // in its file
+	readBefore Report // what was read before it
+	complete   bool   // a signature ends it
+	named      bool   // a signed alarm behind it names it
 }
 
 // maxParts is how many broken parts are gone on behind.
 const maxParts = 100
 
-// next checks the next line of a file, or finds out whether a broken part ends with it.
+// check checks the next line of a file, or finds out whether a broken part ends with it.
 // bad is why it has not the shape of a line.
-func (v *verifier) next(f *os.File, line []byte, start int64, bad error) error {
+func (v *verifier) check(f *os.File, line []byte, start int64, bad error) error {
 	var b *BreakError
 	switch {
 	case v.inside && bad != nil:
 		return nil
 	case v.inside:
-		return v.behind(f, line, start)
+		return v.endBroken(f, line, start)
 	case bad != nil:
 		b = v.broken(BadLine, v.at.seq+1, "%v", bad)
 	default:
@@ -47,26 +47,26 @@ func (v *verifier) next(f *os.File, line []byte, start int64, bad error) error {
 			return fmt.Errorf("verify the audit log: %w", err)
 		}
 	}
-	if !v.pass(b, start) {
+	if !v.beginBroken(b, start) {
 		return b
 	}
 	return nil
 }
 
-// pass begins a broken part, if the log can go on behind a break of that kind.
-func (v *verifier) pass(b *BreakError, start int64) bool {
+// beginBroken begins a broken part, if the log can go on behind a break of that kind.
+func (v *verifier) beginBroken(b *BreakError, start int64) bool {
 	if !slices.Contains([]Kind{BadLine, BadHash, BadPrev, Gap, Duplicate, Reordered}, b.Kind) || len(v.parts) == maxParts {
 		return false
 	}
-	p := brokenPart{Part: Part{From: v.at.seq + 1, Prev: v.at.hash.String()}, b: b, start: start, before: v.Report}
+	p := brokenPart{Part: Part{From: v.at.seq + 1, Prev: v.at.hash.String()}, b: b, start: start, readBefore: v.Report}
 	v.parts, v.inside = append(v.parts, p), true
 	v.unsigned = nil // no signature behind a break vouches for what is before it
 	return true
 }
 
-// behind ends a broken part at a signature that fits the line before it. end is where
+// endBroken ends a broken part at a signature that fits the line before it. end is where
 // its line begins.
-func (v *verifier) behind(f *os.File, line []byte, end int64) error {
+func (v *verifier) endBroken(f *os.File, line []byte, end int64) error {
 	l, ok := resumesAt(line, v.at.seq, v.keys)
 	if !ok {
 		return nil
@@ -82,8 +82,8 @@ func (v *verifier) behind(f *os.File, line []byte, end int64) error {
 	if p.SHA256, err = hashBetween(f, p.start, end); err != nil {
 		return fmt.Errorf("verify the audit log: %w", err)
 	}
-	p.To, p.Hash, p.whole, v.inside = l.seq, l.hash.String(), true, false
-	if p.before.Lines == 0 {
+	p.To, p.Hash, p.complete, v.inside = l.seq, l.hash.String(), true, false
+	if p.readBefore.Lines == 0 {
 		v.First = p.b.Seq
 	}
 	return nil
@@ -116,7 +116,7 @@ func (v *verifier) confirm() {
 	for _, named := range v.unsigned {
 		for i := range v.parts {
 			p := &v.parts[i]
-			p.named = p.named || p.whole && p.Part == named
+			p.named = p.named || p.complete && p.Part == named
 		}
 	}
 	v.unsigned = nil
@@ -126,8 +126,8 @@ func (v *verifier) confirm() {
 // or b, which nothing can be read behind. Nil is none.
 func (v *verifier) report(b *BreakError) (Report, error) {
 	for _, p := range v.parts {
-		if !p.whole || !p.named {
-			r := p.before
+		if !p.complete || !p.named {
+			r := p.readBefore
 			r.Alarms, r.Losses, r.Others = v.Alarms, v.Losses, v.Others // those behind it say what happened
 			return r, p.b
 		}

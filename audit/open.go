@@ -35,10 +35,10 @@ func Open(ctx context.Context, o Options) (*Log, error) {
 	}
 	// The store hears of the new end after the alarms are durable, so that no
 	// crash in between makes a log that was cut short look whole.
-	if err := l.declare(alarms); err != nil {
+	if err := l.writeAlarms(alarms); err != nil {
 		return nil, errors.Join(fmt.Errorf("audit log: %w", explain(o.Dir, err)), l.active.file.Close(), lock.Close())
 	}
-	l.opened.Lost, l.healing.lost = l.healing.lost, ""
+	l.opening.Lost, l.healing.loss = l.healing.loss, ""
 	l.open = true
 	headCtx, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	retainCtx, cancelRetain := context.WithCancel(context.WithoutCancel(ctx))
@@ -56,12 +56,12 @@ func Open(ctx context.Context, o Options) (*Log, error) {
 func build(o Options, lock *os.File) *Log {
 	dir := logDir(o.Dir)
 	return &Log{
-		o: o, red: newRedactor(o.Redact), lock: lock, lag: newLag(), older: make(chan string, 1),
+		o: o, red: newRedactor(o.Redact), lock: lock, lag: newLag(), olderStore: make(chan string, 1),
 		queue:   queue{key: o.Key, log: o.ID, every: o.CheckpointEvery, wake: make(chan struct{}, 1)},
-		active:  activeFile{dir: dir, key: o.Key, sync: o.sync, begun: make(chan struct{}, 1)},
-		head:    headKeeper{kv: o.KV, log: o.ID, controls: o.Controls, has: dir.hasLine},
-		closing: make(chan struct{}), writing: make(chan struct{}), heading: make(chan struct{}),
-		retaining: make(chan struct{}),
+		active:  activeFile{dir: dir, key: o.Key, sync: o.sync, rotated: make(chan struct{}, 1)},
+		head:    headKeeper{kv: o.KV, log: o.ID, controls: o.Controls, hasLine: dir.hasLine},
+		closing: make(chan struct{}), writeEnded: make(chan struct{}), headEnded: make(chan struct{}),
+		retainEnded: make(chan struct{}),
 	}
 }
 
@@ -70,7 +70,7 @@ func (l *Log) begin(ctx context.Context) (alarms []alarm, err error) {
 	if l.o.KV == nil {
 		return l.resume(nil, false)
 	}
-	if err := carry(ctx, l.o); err != nil {
+	if err := carryHead(ctx, l.o); err != nil {
 		return nil, err
 	}
 	var known *Head
@@ -90,12 +90,12 @@ func (l *Log) begin(ctx context.Context) (alarms []alarm, err error) {
 	if alarms, err = l.resume(known, false); err != nil {
 		return nil, err
 	}
-	l.opened = Opening{Seq: l.durable.Seq, Head: known}
-	if l.lag.pending, err = l.opened.compare(l.active.dir, l.o.Volatile); err != nil {
+	l.opening = Opening{Seq: l.durable.Seq, Head: known}
+	if l.lag.pending, err = l.opening.compare(l.active.dir, l.o.Volatile); err != nil {
 		return nil, err
 	}
 	if unknown && l.durable.Seq > 0 {
-		if l.opened.Renamed, err = l.active.dir.renamed(l.durable.Seq, l.o.ID); err != nil {
+		if l.opening.Renamed, err = l.active.dir.renamed(l.durable.Seq, l.o.ID); err != nil {
 			return nil, err
 		}
 	}
@@ -112,8 +112,8 @@ func (l *Log) begin(ctx context.Context) (alarms []alarm, err error) {
 		l.head.stored = known.Seq
 	}
 	// A head that was closed in another way stays until somebody judged it, see Accept.
-	if known != nil && known.Closed && l.healing.lost == "" && known.Seq == l.durable.Seq {
-		if err := l.head.reopen(ctx, head); err != nil {
+	if known != nil && known.Closed && l.healing.loss == "" && known.Seq == l.durable.Seq {
+		if err := l.head.clearClosed(ctx, head); err != nil {
 			return nil, err
 		}
 	}
@@ -127,11 +127,11 @@ func (l *Log) close(ctx context.Context) error {
 	if l.open && l.err == nil && l.queue.since > 0 {
 		err = l.queue.sign()
 	}
-	l.open, l.shut = false, true
+	l.open = false
 	l.mu.Unlock()
 	close(l.closing)
 	l.cancelHead()
-	for _, ended := range []chan struct{}{l.retaining, l.writing, l.heading} {
+	for _, ended := range []chan struct{}{l.retainEnded, l.writeEnded, l.headEnded} {
 		select {
 		case <-ended:
 		case <-ctx.Done():

@@ -41,7 +41,7 @@ type Opening struct {
 
 // compare looks through the lines that the store was not told of, and returns those that count for its
 // lag. A volatile store can lose the last seconds of what it took.
-func (o *Opening) compare(dir logDir, volatile bool) (unheard []counted, err error) {
+func (o *Opening) compare(dir logDir, volatile bool) (unstored []pendingLine, err error) {
 	if o.Head == nil {
 		return nil, nil
 	}
@@ -51,25 +51,25 @@ func (o *Opening) compare(dir logDir, volatile bool) (unheard []counted, err err
 	}
 	o.Told = map[string]approver.Told{}
 	var last time.Time // of what the store had taken
-	var life life
+	var life daemonRun
 	var stored uint64 // what the lines say that the store had taken
 	err = dir.each(o.Head.Seq+1, func(line Line) {
 		o.Controls = max(o.Controls, line.Controls)
-		if at := counts(line); !at.IsZero() {
-			unheard = append(unheard, counted{line.Seq, at})
+		if at := lagTime(line); !at.IsZero() {
+			unstored = append(unstored, pendingLine{line.Seq, at})
 			last = at
 		}
-		if life.forgot(line, volatile) {
+		if life.lostByStore(line, volatile) {
 			// It stopped in order, and then its store knew the end.
 			o.Older = "its last words before it stopped in order are not in the store"
 		}
 		if line.Stored < line.Seq { // else it was begun before the log was cut
 			stored = max(stored, line.Stored)
 		}
-		o.notes(line)
+		o.note(line)
 	})
 	var lost time.Duration
-	for _, c := range unheard {
+	for _, c := range unstored {
 		lost = max(lost, last.Sub(c.at))
 	}
 	switch {
@@ -85,11 +85,11 @@ func (o *Opening) compare(dir logDir, volatile bool) (unheard []counted, err err
 		o.Older = fmt.Sprintf("the store is older than the audit: it knows %d lines and the audit has %d; %s", o.Head.Seq,
 			o.Seq, o.Older)
 	}
-	return unheard, err
+	return unstored, err
 }
 
-// notes takes in what a line says that the store was not told of.
-func (o *Opening) notes(line Line) {
+// note takes in what a line says that the store was not told of.
+func (o *Opening) note(line Line) {
 	if line.Timestamp.After(o.End) {
 		o.End = line.Timestamp
 	}
@@ -105,27 +105,27 @@ func (o *Opening) notes(line Line) {
 	}
 }
 
-// A life is what the lines of one life of the daemon tell, of which the store was not told.
-type life struct {
-	begun time.Time // the first of them
-	open  bool      // the store had taken what one of them tells of
+// A daemonRun is what the lines of one life of the daemon tell, of which the store was not told.
+type daemonRun struct {
+	since  time.Time // the first of them
+	stored bool      // the store had taken what one of them tells of
 }
 
-// forgot reports whether a line is a stop in order before which the store was told of
+// lostByStore reports whether a line is a stop in order before which the store was told of
 // lines that it does not know. One that can lose its last seconds may have lost those.
-func (f *life) forgot(line Line, volatile bool) bool {
+func (f *daemonRun) lostByStore(line Line, volatile bool) bool {
 	switch {
 	case line.Event == approver.EventStarted:
-		*f = life{begun: line.Timestamp}
+		*f = daemonRun{since: line.Timestamp}
 		return false
 	case line.Event != approver.EventStopped:
-		if f.begun.IsZero() {
-			f.begun = line.Timestamp
+		if f.since.IsZero() {
+			f.since = line.Timestamp
 		}
-		f.open = f.open || slices.Contains(taken, line.Event)
+		f.stored = f.stored || slices.Contains(storedEvents, line.Event)
 		return false
-	case f.begun.IsZero(), line.Heard == nil && !f.open, line.Heard != nil && !*line.Heard:
+	case f.since.IsZero(), line.Heard == nil && !f.stored, line.Heard != nil && !*line.Heard:
 		return false
 	}
-	return !volatile || line.Timestamp.Sub(f.begun) > MaxLag
+	return !volatile || line.Timestamp.Sub(f.since) > MaxLag
 }

@@ -27,7 +27,7 @@ func (l *Log) resume(known *Head, ours bool) (alarms []alarm, err error) {
 	}
 	s := scan{place: place{hash: genesis()}}
 	if before != "" {
-		if s.place, err = lastOf(before); err != nil {
+		if s.place, err = lastPlace(before); err != nil {
 			s.adopt = true
 			loss(brokenAt+"the end of %s: %v", filepath.Base(before), err)
 		}
@@ -45,9 +45,9 @@ func (l *Log) resume(known *Head, ours bool) (alarms []alarm, err error) {
 		return nil, err
 	}
 	l.active.broken, l.active.parts = s.breakText(), s.flaws.brokenParts()
-	if fresh := s.flaws.fresh(s.broken); len(fresh) > 0 {
+	if fresh := s.flaws.unreported(s.broken); len(fresh) > 0 {
 		alarms = append(alarms, fresh...)
-		l.healing.lost = fresh[0].text
+		l.healing.loss = fresh[0].text
 	}
 	aside, err := l.cutOff(path, s, known)
 	if err != nil {
@@ -60,9 +60,9 @@ func (l *Log) resume(known *Head, ours bool) (alarms []alarm, err error) {
 	}
 	if text := s.compare(known); text != "" {
 		loss("%s", text)
-		l.healing.lost = text
+		l.healing.loss = text
 	}
-	return alarms, l.goOn(path, s)
+	return alarms, l.reopen(path, s)
 }
 
 // cutOff takes what stands behind the last sound line out of the file, and keeps what
@@ -83,14 +83,14 @@ func (l *Log) cutOff(path string, s scan, known *Head) ([]alarm, error) {
 		kind = tornAlarm
 	}
 	if known != nil && known.Closed { // no write was under way
-		l.healing.lost = text
+		l.healing.loss = text
 	}
 	return []alarm{{kind: kind, text: text}}, nil
 }
 
-// goOn opens the file for what comes behind the last sound line.
-func (l *Log) goOn(path string, s scan) error {
-	if err := l.active.goOn(path, s); err != nil {
+// reopen opens the file for what comes behind the last sound line.
+func (l *Log) reopen(path string, s scan) error {
+	if err := l.active.reopen(path, s); err != nil {
 		return err
 	}
 	l.mu.Lock()

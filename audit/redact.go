@@ -74,7 +74,7 @@ func (r *redactor) clean(s string) string {
 		return notShown(s)
 	}
 	if len(s) > maxRemembered {
-		return r.cleanAnew(s)
+		return r.redactText(s)
 	}
 	r.mu.RLock()
 	out, ok := r.texts[s]
@@ -82,7 +82,7 @@ func (r *redactor) clean(s string) string {
 	if ok {
 		return out
 	}
-	out = r.cleanAnew(s)
+	out = r.redactText(s)
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if len(r.texts) >= maxRememberedAll {
@@ -92,10 +92,10 @@ func (r *redactor) clean(s string) string {
 	return out
 }
 
-// cleanAnew masks codes before redact sees them, because redact may leave
+// redactText masks codes before redact sees them, because redact may leave
 // something that a code can be computed from, and after it, because it may
 // bring one to light.
-func (r *redactor) cleanAnew(s string) string { return readable(r.masked(s)) }
+func (r *redactor) redactText(s string) string { return readable(r.masked(s)) }
 
 func (r *redactor) masked(s string) string { return maskCodes(r.redact(maskCodes(s))) }
 
@@ -242,7 +242,7 @@ func (r *redactor) args(raw json.RawMessage) json.RawMessage {
 // telling name no text is shown.
 func (r *redactor) maskStrings(raw []byte) []byte {
 	out := make([]byte, 0, len(raw)+64)
-	beside := r.beside(raw)
+	beside := r.inContext(raw)
 	count := 0
 	depth, hide := 0, -1 // hide is the depth of the member with the telling name
 	for i := 0; i < len(raw); {
@@ -284,10 +284,10 @@ func (r *redactor) maskStrings(raw []byte) []byte {
 	return out
 }
 
-// beside is each string of a valid JSON text as it looks when the whole is redacted:
+// inContext is each string of a valid JSON text as it looks when the whole is redacted:
 // what makes it a secret may stand in the string before or behind it, as a flag in a
 // list or the name beside a value. It is nil where there is nothing of that kind.
-func (r *redactor) beside(raw []byte) (all []string) {
+func (r *redactor) inContext(raw []byte) (all []string) {
 	if !bytes.Contains(raw, []byte(`"-`)) && !bytes.Contains(bytes.ToLower(raw), []byte(`"value"`)) {
 		return nil
 	}

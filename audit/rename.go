@@ -11,10 +11,10 @@ import (
 // This file carries over what the store knows of a log that gets another id, as where
 // the host's name changed.
 
-// carry makes the store's word on a log its word on it under its id of now. It does
+// carryHead makes the store's word on a log its word on it under its id of now. It does
 // nothing for a log that the store does not know under its former id, and where the id of
 // now is another log's.
-func carry(ctx context.Context, o Options) error {
+func carryHead(ctx context.Context, o Options) error {
 	dir := logDir(o.Dir)
 	former, err := dir.formerID()
 	if err != nil || former == "" || former == o.ID {

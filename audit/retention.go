@@ -28,7 +28,7 @@ func (l *Log) removeOld(ctx context.Context, now time.Time) error {
 	if err != nil || len(old) == 0 {
 		return err
 	}
-	end, err := lastOf(old[len(old)-1].path)
+	end, err := lastPlace(old[len(old)-1].path)
 	if err != nil {
 		return fmt.Errorf("%s: %w", filepath.Base(old[len(old)-1].path), err)
 	}
@@ -128,7 +128,7 @@ func (l *Log) putRemoved(ctx context.Context, r Removed) error {
 
 // retain takes away what is older than it has to be until the log is closed.
 func (l *Log) retain(ctx context.Context) {
-	defer close(l.retaining)
+	defer close(l.retainEnded)
 	if l.o.Keep == (Keep{}) {
 		return
 	}
@@ -141,7 +141,7 @@ func (l *Log) retain(ctx context.Context) {
 		select {
 		case <-ctx.Done():
 			return
-		case <-l.active.begun:
+		case <-l.active.rotated:
 		case <-tick.C:
 		}
 	}

@@ -58,7 +58,7 @@ func TestRetentionByAge(t *testing.T) {
 	o, keys := small(t)
 	l := open(t, o)
 	write(t, l, 40)
-	<-l.retaining // it had nothing to do
+	<-l.retainEnded // it had nothing to do
 	l.o.Keep.Age = time.Hour
 	before, _ := rotated(o.Dir)
 	if err := l.removeOld(t.Context(), time.Now()); err != nil {
@@ -93,10 +93,10 @@ func TestAMissingBeginningIsNoRetention(t *testing.T) {
 	if err != nil || len(full) < 4 {
 		t.Fatal(full, err)
 	}
-	<-l.retaining // it had nothing to do
+	<-l.retainEnded // it had nothing to do
 	l.o.Keep.Size = 1 << 40
 	one := full[1].first - 1
-	end, err := lastOf(full[0].path)
+	end, err := lastPlace(full[0].path)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -133,7 +133,7 @@ func TestAMissingBeginningIsNoRetention(t *testing.T) {
 	if full, err = rotated(o.Dir); err != nil || len(full) == 0 {
 		t.Fatal(full, err)
 	}
-	if end, err = lastOf(full[0].path); err != nil {
+	if end, err = lastPlace(full[0].path); err != nil {
 		t.Fatal(err)
 	}
 	line := l.red.lineOf(approver.Record{Event: approver.EventRemoved}, "h", time.Now())
@@ -160,7 +160,7 @@ func TestRetentionThatCrashed(t *testing.T) {
 	if err != nil || len(full) < 3 {
 		t.Fatal(full, err)
 	}
-	end, err := lastOf(full[1].path)
+	end, err := lastPlace(full[1].path)
 	if err != nil {
 		t.Fatal(err)
 	}

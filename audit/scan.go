@@ -91,7 +91,7 @@ func (s *scan) readFile(path string) (err error) {
 		}
 		switch {
 		case err != nil && doubt == nil:
-			doubt = s.doubt(&BreakError{File: filepath.Base(path), Line: lines.number, Seq: s.seq + 1, Why: err.Error()})
+			doubt = s.doubtful(&BreakError{File: filepath.Base(path), Line: lines.number, Seq: s.seq + 1, Why: err.Error()})
 		case err != nil:
 		case doubt == nil:
 			s.take(l, line, lines, filepath.Base(path))
@@ -104,10 +104,10 @@ func (s *scan) readFile(path string) (err error) {
 	}
 }
 
-// doubt is what s becomes if a line that is not sound, and what follows it, stays in the
+// doubtful is what s becomes if a line that is not sound, and what follows it, stays in the
 // file. Where that is its first line, the file begins with the line that should be there,
 // if anybody knows which: its name and the store's word are about that one.
-func (s *scan) doubt(b *BreakError) *scan {
+func (s *scan) doubtful(b *BreakError) *scan {
 	d := *s
 	switch {
 	case d.first != 0:

@@ -212,7 +212,7 @@ func (v *verifier) segment(ctx context.Context, f *os.File, s segment) error {
 	if v.inside { // a part ends in its file
 		return v.parts[len(v.parts)-1].b
 	}
-	if b := v.follows(s, name); b != nil {
+	if b := v.checkOrder(s, name); b != nil {
 		return b
 	}
 	v.Files++
@@ -243,7 +243,7 @@ func (v *verifier) segment(ctx context.Context, f *os.File, s segment) error {
 		if lines.number%1024 == 0 && ctx.Err() != nil {
 			return ctx.Err()
 		}
-		if err := v.next(f, line, start, err); err != nil {
+		if err := v.check(f, line, start, err); err != nil {
 			return err
 		}
 	}
@@ -253,8 +253,8 @@ func (v *verifier) broken(kind Kind, seq uint64, why string, args ...any) *Break
 	return &BreakError{File: v.name, Line: v.number, Seq: seq, Kind: kind, Why: fmt.Sprintf(why, args...)}
 }
 
-// follows checks that a file may come behind what was read.
-func (v *verifier) follows(s segment, name string) *BreakError {
+// checkOrder checks that a file may come behind what was read.
+func (v *verifier) checkOrder(s segment, name string) *BreakError {
 	next := v.at.seq + 1
 	switch {
 	case v.Files == 0 && s.first > 1 && s.first-1 > v.claimed:
@@ -395,9 +395,9 @@ func (v *verifier) findMoved(b *BreakError, path string) error {
 	}
 }
 
-// begins checks that a log without its beginning says so itself: in a line that
+// checkBeginning checks that a log without its beginning says so itself: in a line that
 // a signature vouches for, and that knows the line before the first.
-func (v *verifier) begins() *BreakError {
+func (v *verifier) checkBeginning() *BreakError {
 	switch {
 	case v.First <= 1:
 		return nil
@@ -417,7 +417,7 @@ func (v *verifier) finish(whole bool) *BreakError {
 	if v.Files == 0 {
 		v.name = activeName
 	}
-	if b := v.begins(); b != nil {
+	if b := v.checkBeginning(); b != nil {
 		return b
 	}
 	switch {
