@@ -10,10 +10,8 @@ import (
 	"time"
 )
 
-// This file writes audit.jsonl, and notices what somebody else does to it.
-
-// An activeFile is the file that is written. It belongs to the writing goroutine, and to Open and Close
-// while that does not run.
+// An activeFile is audit.jsonl, open for writing. It detects changes that others make to the
+// file. It belongs to the writing goroutine, and to Open and Close while that does not run.
 type activeFile struct {
 	dir  logDir
 	key  Key
@@ -32,8 +30,8 @@ type activeFile struct {
 	rotated  chan struct{} // gets a signal when a new file begins
 }
 
-// recordStamp remembers the file as this process has left it. Where somebody else touched it
-// and it was not read since, its stamp says nothing: reading it is owed.
+// recordStamp notes the file's stamp after a write of ours. It does nothing while a change
+// by somebody else waits to be read, which the new stamp would hide.
 func (a *activeFile) recordStamp() error {
 	if a.touched {
 		return nil
@@ -46,11 +44,11 @@ func (a *activeFile) recordStamp() error {
 	return nil
 }
 
-// intact reports whether the log's file is still there, and is what was written. A
-// touch that changes neither name nor size, such as a chmod, has the file read anew.
+// intact returns an error if the file is gone, or is not what was written. After a change
+// that shows only in the stamp, such as a chmod, it reads the whole file again.
 func (a *activeFile) intact(end Head) error {
 	if a.file == nil {
-		return nil // it is being opened anew
+		return nil // repair is about to open it
 	}
 	open, err := a.file.Stat()
 	if err != nil {
@@ -80,7 +78,7 @@ func (a *activeFile) intact(end Head) error {
 	return a.reread(path, now, end)
 }
 
-// rereadIfTouched reads the file if somebody touched it since it was read.
+// rereadIfTouched reads the file again if its stamp changed since it was last read.
 func (a *activeFile) rereadIfTouched(path string, end Head) error {
 	info, err := a.file.Stat()
 	if err != nil {
@@ -92,7 +90,7 @@ func (a *activeFile) rereadIfTouched(path string, end Head) error {
 	return nil
 }
 
-// reread checks the whole file against the line that is durable.
+// reread checks the whole file against the last durable line.
 func (a *activeFile) reread(path string, now stamp, end Head) error {
 	s := a.origin
 	if err := s.readFile(path); err != nil {
@@ -107,12 +105,11 @@ func (a *activeFile) reread(path string, now stamp, end Head) error {
 	return nil
 }
 
-// write makes lines durable, in a file that is as the last ones left it. If it
-// cannot, it takes back what it wrote, as far as the disk lets it, and heal does the
-// rest: nobody was told of it.
+// write appends lines and makes them durable. If it fails, it truncates what it wrote,
+// as far as the disk allows. heal removes the rest: none of it was acknowledged.
 func (a *activeFile) write(buf []byte) error {
 	_, err := a.file.Write(buf)
-	if err == nil { // at once: what changes while the disk is busy is not our doing
+	if err == nil { // before the sync: a change that comes while the disk is busy is not ours
 		err = a.recordStamp()
 	}
 	if err == nil {
@@ -126,10 +123,10 @@ func (a *activeFile) write(buf []byte) error {
 	return nil
 }
 
-// rotate gives the full file its name and starts a new one behind the line end.
+// rotate renames the full file and starts a new one after the line end.
 func (a *activeFile) rotate(end place, durable Head) error {
 	path := a.dir.activePath()
-	if err := a.rereadIfTouched(path, durable); err != nil { // nobody looks at a full file again
+	if err := a.rereadIfTouched(path, durable); err != nil { // full files are not checked later
 		return err
 	}
 	err := a.file.Close()
@@ -147,7 +144,7 @@ func (a *activeFile) rotate(end place, durable Head) error {
 	return a.create(end)
 }
 
-// create starts a new audit.jsonl behind the line end.
+// create starts a new audit.jsonl after the line end.
 func (a *activeFile) create(end place) error {
 	f, err := os.OpenFile(a.dir.activePath(), os.O_WRONLY|os.O_APPEND|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
@@ -162,7 +159,8 @@ func (a *activeFile) create(end place) error {
 	return syncDir(string(a.dir))
 }
 
-// openPart is the broken part that has no end in the file yet; nil if there is none.
+// openPart is the broken part at the end of the file, without a valid checkpoint after it;
+// nil if there is none.
 func (a *activeFile) openPart() *Part {
 	if len(a.parts) == 0 || a.parts[len(a.parts)-1].To != 0 {
 		return nil
@@ -170,7 +168,7 @@ func (a *activeFile) openPart() *Part {
 	return &a.parts[len(a.parts)-1]
 }
 
-// reopen opens the file for what comes behind the last sound line.
+// reopen opens the file to append after the last valid line.
 func (a *activeFile) reopen(path string, s scan) error {
 	f, err := openRegular(path)
 	if err != nil {
@@ -186,8 +184,8 @@ func (a *activeFile) reopen(path string, s scan) error {
 	return a.recordStamp()
 }
 
-// openRegular opens the log's file for writing, unless it is a link, a device or a folder:
-// what is written there would be nowhere, or somewhere else.
+// openRegular opens the log's file for writing. It refuses links, devices and folders,
+// which would send the lines somewhere else.
 func openRegular(path string) (*os.File, error) {
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o600)
 	if err != nil {
@@ -222,6 +220,6 @@ var ErrChanged = errors.New("the audit log was changed while it was written")
 
 // Times of the guard.
 const (
-	guardEvery  = 2 * time.Second // between two looks when nothing is written
-	rereadEvery = time.Second     // at most so often the whole file is read, at somebody's touching it
+	guardEvery  = 2 * time.Second // between two checks while nothing is written
+	rereadEvery = time.Second     // the least time between two complete reads of a file that others touch
 )

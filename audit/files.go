@@ -24,8 +24,8 @@ const (
 // ErrNoLog means that there is no audit log in the directory.
 var ErrNoLog = errors.New("there is no audit log")
 
-// rotatedName is the name of a full file whose first line is first. The zeros
-// keep the files in order in a listing.
+// rotatedName is the name of a full file whose first line has the seq first. Leading
+// zeros keep a listing in order.
 func rotatedName(first uint64) string { return fmt.Sprintf("audit-%012d.jsonl", first) }
 
 // seqInName reads the number in a rotated file's name.
@@ -41,8 +41,8 @@ func seqInName(name string) (uint64, bool) {
 	return first, err == nil && first > 0
 }
 
-// CheckLog says why Open could not write the log in a folder, as far as that shows without a
-// trace and without the lock of a daemon that runs. A file that is missing is made.
+// CheckLog says why Open could not write the log in a folder. It changes nothing and needs
+// no lock, so a daemon may be running. Open creates missing files, so they are no error.
 func CheckLog(dir string) error {
 	var errs []error
 	for _, name := range []string{activeName, lockName} {
@@ -119,7 +119,7 @@ func newWalker(paths ...string) (*walker, error) {
 	return w, nil
 }
 
-// next opens the next file; io.EOF means that there is none.
+// next opens the next file. io.EOF means that there are no more.
 func (w *walker) next() (f *os.File, s segment, err error) {
 	if s, ok, err := w.nextRotated(); err != nil || ok && !w.active {
 		if err != nil {
@@ -137,8 +137,8 @@ func (w *walker) next() (f *os.File, s segment, err error) {
 		if err != nil {
 			return nil, segment{}, err
 		}
-		// It may have been rotated between the listing and the opening; the
-		// renamed file comes first then.
+		// If it was rotated between the listing and the opening, the renamed file
+		// comes first.
 		if s, ok, err := w.nextRotated(); err != nil || ok && !w.active {
 			_ = f.Close()
 			if err != nil {
@@ -180,12 +180,12 @@ func (w *walker) nextRotated() (best segment, ok bool, err error) {
 	return best, ok, nil
 }
 
-// A lineReader reads lines and knows where they are. It needs MaxLine bytes at
-// most, whatever the file holds.
+// A lineReader reads lines and tracks their places. It needs at most MaxLine bytes
+// of memory for any file.
 type lineReader struct {
 	r      *bufio.Reader
 	long   []byte // a line that is longer than the reader's buffer
-	offset int64  // behind the last line
+	offset int64  // after the last line
 	number int    // of the last line, from 1
 }
 
@@ -196,9 +196,9 @@ func newLineReader(r io.Reader) *lineReader {
 // errTorn means that the file ends in the middle of a line.
 var errTorn = errors.New("the last line is not complete")
 
-// next returns the next line without its newline, valid until the next call;
-// io.EOF at the end. With errTorn it returns the beginning of the line. A line
-// that is too long is passed over and returned as errShape.
+// next returns the next line without its newline, valid until the next call, and
+// io.EOF at the end. With errTorn it returns the beginning of the line. It skips
+// a line that is too long and returns errShape for it.
 func (l *lineReader) next() ([]byte, error) {
 	line, err := l.r.ReadSlice('\n')
 	size := len(line)
@@ -230,7 +230,7 @@ func (l *lineReader) next() ([]byte, error) {
 	return line[:size-1], nil
 }
 
-// nextWhole is next for those who pass over what is no line, and the beginning of one that is torn.
+// nextWhole is next, but it skips lines that are too long and an incomplete last line.
 func (l *lineReader) nextWhole() ([]byte, error) {
 	for {
 		line, err := l.next()
@@ -243,7 +243,7 @@ func (l *lineReader) nextWhole() ([]byte, error) {
 	}
 }
 
-// rewind goes back behind the last complete line of f.
+// rewind seeks to the end of the last complete line of f.
 func (l *lineReader) rewind(f io.ReadSeeker) (*lineReader, error) {
 	if _, err := f.Seek(l.offset, io.SeekStart); err != nil {
 		return nil, err

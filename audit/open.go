@@ -10,13 +10,11 @@ import (
 	"approver.example"
 )
 
-// This file opens and closes a log.
-
 // Open opens the log in o.Dir, or starts one. It repairs what a crash left
-// behind and compares the log's end with the store's. What is wrong does not
-// keep the log from opening: it becomes the first records (alarms) and is
-// returned by Alarms. Open fails if another process writes the log, if there is
-// no key, and if the store cannot say where the log ended. Close must be called.
+// behind and compares the log's end with the store's head. If something is wrong,
+// the log still opens: its first records are alarms, which Alarms returns too. Open
+// fails if another process writes the log, if there is no key, and if the store
+// does not answer. The caller must call Close.
 func Open(ctx context.Context, o Options) (*Log, error) {
 	if err := o.complete(); err != nil {
 		return nil, err
@@ -33,8 +31,8 @@ func Open(ctx context.Context, o Options) (*Log, error) {
 	if err != nil {
 		return nil, errors.Join(err, lock.Close())
 	}
-	// The store hears of the new end after the alarms are durable, so that no
-	// crash in between makes a log that was cut short look whole.
+	// The new end goes to the store only after the alarms are durable. Otherwise a
+	// crash in between would make a truncated log look complete.
 	if err := l.writeAlarms(alarms); err != nil {
 		return nil, errors.Join(fmt.Errorf("audit log: %w", explain(o.Dir, err)), l.active.file.Close(), lock.Close())
 	}
@@ -52,7 +50,7 @@ func Open(ctx context.Context, o Options) (*Log, error) {
 	return l, nil
 }
 
-// build is a log of which nothing was read yet.
+// build makes a Log that has read nothing yet.
 func build(o Options, lock *os.File) *Log {
 	dir := logDir(o.Dir)
 	return &Log{
@@ -65,7 +63,7 @@ func build(o Options, lock *os.File) *Log {
 	}
 }
 
-// begin repairs the files and compares their end with the store's word.
+// begin repairs the files and compares their end with the store's head.
 func (l *Log) begin(ctx context.Context) (alarms []alarm, err error) {
 	if l.o.KV == nil {
 		return l.resume(nil, false)
@@ -111,7 +109,7 @@ func (l *Log) begin(ctx context.Context) (alarms []alarm, err error) {
 	if known != nil && len(alarms) == 0 {
 		l.head.stored = known.Seq
 	}
-	// A head that was closed in another way stays until somebody judged it, see Accept.
+	// Any other closed head stays until the caller has handled it, see Accept.
 	if known != nil && known.Closed && l.healing.loss == "" && known.Seq == l.durable.Seq {
 		if err := l.head.clearClosed(ctx, head); err != nil {
 			return nil, err
@@ -141,10 +139,10 @@ func (l *Log) close(ctx context.Context) error {
 	l.mu.Lock()
 	err = errors.Join(err, l.err)
 	l.mu.Unlock()
-	if l.o.KV != nil && l.lag.isAccepted() { // else nobody has judged what Opened says
+	if l.o.KV != nil && l.lag.isAccepted() { // else the caller has not handled what Opened returned
 		head := l.Head()
 		if head.Closed = err == nil; head.Closed {
-			l.head.stored = 0 // the store has the end, but not that it is one
+			l.head.stored = 0 // write again: the store may have this end, but not marked as closed
 		}
 		err = errors.Join(err, l.head.put(ctx, head))
 	}
