@@ -19,14 +19,14 @@ type activeFile struct {
 
 	file  *os.File
 	first uint64 // seq of its first line
-	size  int64  // its size, as far as it is durable
-	stamp stamp  // of it, as this process has left it
-	// What reading it anew begins with, when it was last read, and its first break.
-	origin   scan
-	rereadAt time.Time
-	touched  bool // somebody touched it, and it was not read anew since
-	broken   string
-	parts    []Part        // all its broken parts
+	size  int64  // the durable size
+	stamp stamp  // after the last write by this process
+
+	origin   scan          // the state in which reading the file starts
+	broken   string        // its first break
+	parts    []Part        // its broken parts
+	rereadAt time.Time     // when it was last read again
+	touched  bool          // somebody touched it since then
 	rotated  chan struct{} // gets a signal when a new file begins
 }
 

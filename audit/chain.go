@@ -117,7 +117,7 @@ func readLink(line []byte) (link, error) {
 	return l, nil
 }
 
-// readDigest reads tag and the digest behind it.
+// readDigest reads tag and the digest after it.
 func readDigest(b []byte, tag string) (d digest, rest []byte, ok bool) {
 	if !bytes.HasPrefix(b, []byte(tag)) || len(b) < len(tag)+hashLength {
 		return d, b, false

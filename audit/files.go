@@ -160,7 +160,7 @@ func (w *walker) next() (f *os.File, s segment, err error) {
 	return f, s, err
 }
 
-// nextRotated is the rotated file with the smallest number behind the last.
+// nextRotated is the rotated file with the smallest number after the last.
 func (w *walker) nextRotated() (best segment, ok bool, err error) {
 	consider := func(list []segment) {
 		for _, s := range list {

@@ -30,9 +30,9 @@ type headKeeper struct {
 	// recent are the last revisions that this log wrote. If the store is back at one
 	// of them, a fail-over lost the later writes, and nobody else wrote.
 	recent     []headWrite
-	storeOlder error // of adopt, until it is told
+	storeOlder error // of adoptRev, until keepHead reports it
 
-	err       error     // why the store does not take it, until that is over
+	err       error     // of the last put
 	foreignAt time.Time // the last alarm about a head of somebody else
 }
 

@@ -10,9 +10,8 @@ import (
 	"time"
 )
 
-// heal brings a log that has failed back to work, unless it is closed first. It
-// runs in the writing goroutine. Until it has succeeded every record is refused
-// at once.
+// heal repairs a failed log, and retries until it succeeds or the log is closed. It
+// runs in the writing goroutine. Meanwhile every record is refused at once.
 func (l *Log) heal() {
 	l.mu.Lock()
 	cause := l.err
@@ -37,12 +36,11 @@ func (l *Log) heal() {
 	l.o.Log.Info("the audit log works again", "after", time.Since(failed).Round(time.Millisecond))
 }
 
-// repair opens the log anew behind the last line that is durable, and writes
-// how long it was away: what it cannot write itself, it does not promise to
-// anybody else.
+// repair opens the log again after the last durable line and writes an alarm about the
+// outage. Records are accepted only after this write has succeeded.
 func (l *Log) repair(failed time.Time, cause error) error {
 	if l.active.file != nil {
-		_ = l.active.file.Close() // it may have failed with the rest; it is opened anew
+		_ = l.active.file.Close() // an error is part of the failure; the file is opened again
 		l.active.file = nil
 	}
 	l.healing.changed = errors.Is(cause, ErrChanged)
@@ -56,7 +54,7 @@ func (l *Log) repair(failed time.Time, cause error) error {
 	}
 	known := l.Head()
 	found, err := l.resume(&known, true)
-	for _, a := range found { // the next try does not find again what this one set aside
+	for _, a := range found { // a next attempt would not find them again
 		l.healing.add(a)
 	}
 	if err != nil {
@@ -75,7 +73,7 @@ func (l *Log) repair(failed time.Time, cause error) error {
 	outage := fmt.Sprintf("nothing could be recorded for %s, and every call was denied%s",
 		time.Since(failed).Round(time.Millisecond), unrecordedCalls(missing))
 	last := alarm{kind: outageAlarm, text: fmt.Sprintf("%s: %v", outage, cause)}
-	if l.healing.changed { // then that is of the same cause
+	if l.healing.changed { // the outage has the same cause
 		last = alarm{kind: lossAlarm, text: outage}
 	}
 	if err := l.writeAlarms(mergeLosses(append(slices.Clone(l.healing.found), last))); err != nil {
@@ -83,7 +81,7 @@ func (l *Log) repair(failed time.Time, cause error) error {
 	}
 	l.mu.Lock()
 	l.err, l.unrecorded = nil, l.unrecorded-missing
-	if l.healing.loss != "" { // the store knows lines that are gone: it is told of the new end
+	if l.healing.loss != "" { // the store's head is after the new end
 		l.lag.rewind()
 	}
 	l.mu.Unlock()
@@ -92,7 +90,7 @@ func (l *Log) repair(failed time.Time, cause error) error {
 	return nil
 }
 
-// stopCalls has every call stopped, until people act, because of what was done to the log.
+// stopCalls calls Options.Changed, until the log is closed or stopTimeout has passed.
 func (o *Options) stopCalls(closing <-chan struct{}, why string) error {
 	if o.Changed == nil {
 		return errors.New("nobody is there who could stop every call")
@@ -109,8 +107,8 @@ func (o *Options) stopCalls(closing <-chan struct{}, why string) error {
 	return o.Changed(ctx, why)
 }
 
-// writeAlarms writes alarms, and vouches for what a crash or a failure left
-// unsigned, before any record is let in.
+// writeAlarms writes alarms and signs lines that a crash or a failure left unsigned.
+// It runs before any record is accepted.
 func (l *Log) writeAlarms(alarms []alarm) error {
 	b, err := l.queueAlarms(alarms)
 	if b == nil || err != nil {
@@ -128,14 +126,14 @@ func (l *Log) writeAlarms(alarms []alarm) error {
 	return nil
 }
 
-// queueAlarms makes one batch of alarms and what is left unsigned; nil if there
-// is nothing to write.
+// queueAlarms makes one batch of alarms and a last checkpoint; nil if there is nothing
+// to write.
 func (l *Log) queueAlarms(alarms []alarm) (*batch, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	defer func() { l.queue.batches = nil }()
 	var ended Part
-	if p := l.active.openPart(); p != nil { // its end is signed, so that the alarm can name all of it
+	if p := l.active.openPart(); p != nil { // sign its end, so that the alarm can name all of it
 		if err := l.queue.sign(); err != nil {
 			return nil, err
 		}
@@ -180,8 +178,7 @@ func (l *Log) keepAlarm(text string) {
 	l.alarms = append(l.alarms[max(0, len(l.alarms)-maxAlarms+1):], text)
 }
 
-// relock takes the lock of a folder that was put in the place of the log's, and lets go of the one that is
-// held.
+// relock takes the lock again if somebody replaced the log's folder, and releases the old one.
 func relock(held *os.File, dir string) (*os.File, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return held, err

@@ -47,10 +47,10 @@ func lagTime(line Line) time.Time {
 // A lag tracks how far the store's head is behind the log. The Log's mu guards all but
 // its channels.
 type lag struct {
-	pending   []pendingLine // lines that the store was not told of yet
-	storedSeq uint64        // the last line that the store was told of in this life
-	advanced  chan struct{} // closed when the store was told of more
-	rewound   bool          // the store is to be told of an end that is before its own
+	pending   []pendingLine
+	storedSeq uint64        // the last line that a head written by this process covers
+	advanced  chan struct{} // closed when the store has a newer head
+	rewound   bool          // the next head is before the one in the store
 
 	accepted chan struct{} // closed by Accept
 	accept   sync.Once

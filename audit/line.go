@@ -402,7 +402,7 @@ func hashOf(b []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// milliseconds keeps microseconds behind the point.
+// milliseconds has microseconds as decimals.
 func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
 
 // timeOf reads the time of a record or a checkpoint.

@@ -13,7 +13,6 @@ import (
 	"approver.example/display"
 )
 
-
 // Defaults and limits of Options.
 const (
 	DefaultMaxSize         = 64 << 20

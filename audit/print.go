@@ -86,16 +86,16 @@ var marks = map[string]string{
 	Allowed: "✓", Approved: "✓", Rejected: "✗", Blocked: "✗", Passed: "·", Warned: "!", Pending: "…",
 }
 
-// Human is the record on one line for people: time (UTC), what was decided, the
-// call, who decided where and how, after how long, and by which rule. Nothing
-// in it can move the cursor or imitate another line.
+// Human is the record on one line for people: time (UTC), decision, call, who
+// decided where and how, duration, and rule. No text in it can move the cursor or
+// imitate another line.
 func (l Line) Human() string {
 	var b strings.Builder
 	word, mark := l.Decision, marks[l.Decision]
 	switch {
 	case word != "":
 	case l.Event == approver.EventAcked:
-		word = "USED UP" // the yes; Note says how
+		word = "USED UP" // the approval; Note says how
 	default:
 		word = strings.ToUpper(string(l.Event))
 	}
@@ -148,9 +148,9 @@ func (l Line) Human() string {
 	return b.String()
 }
 
-// graded reports whether what was found says how bad the call is. A denial that no rule
-// gave, as by a freeze, a failure, or a model that only says no, has the zero severity,
-// which is the worst: shown, it would be a finding that nobody made.
+// graded reports whether the verdict has a real severity. A denial without a rule (by a
+// freeze, a failure, or a model that gives no severity) has the zero value, which is the
+// worst one. Nobody found that, so it is not shown.
 func (l Line) graded() bool {
 	v := l.firstVerdict()
 	return v == nil || v.Decision != approver.Deny || v.Rule != "" && v.By != "freeze" && v.By != "evaluator"
@@ -159,7 +159,7 @@ func (l Line) graded() bool {
 // pushLine is severity and summary, not longer than a push line.
 func (l Line) pushLine() string {
 	var sev approver.Severity
-	_ = sev.UnmarshalText([]byte(l.Severity)) // anything else is the stricter one
+	_ = sev.UnmarshalText([]byte(l.Severity)) // unknown words become the strictest severity
 	line := []rune(display.PushLine(sev.String(), "") + Summary(l.Summary))
 	if len(line) > display.PushLength {
 		return string(line[:display.PushLength-1]) + "…"
@@ -237,7 +237,7 @@ func (p csvPrinter) print(line []byte) error {
 	if call == "" {
 		call = Summary(l.Summary)
 	}
-	made := map[string]string{"command": call, "chain": l.chainText()} // visible already
+	made := map[string]string{"command": call, "chain": l.chainText()} // made visible already
 	row := []string{
 		strconv.FormatUint(l.Seq, 10), l.Timestamp.UTC().Format(time.RFC3339Nano), string(l.Event), l.Decision, l.Severity,
 		l.Agent, l.Tool, "", rule, l.Reason, person, channel, identity, conversation, method, cause,

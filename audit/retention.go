@@ -12,13 +12,11 @@ import (
 	"approver.example"
 )
 
-// retainEvery is how often the log looks for files whose time is over, apart
-// from when it has begun a new one.
+// retainEvery is how often the log looks for old files, besides after each rotation.
 const retainEvery = time.Hour
 
-// removeOld removes full files, oldest first. Before the first is gone, the log
-// itself says so in a line that is signed and durable: a log whose beginning is
-// missing without such a line was cut.
+// removeOld removes full files, oldest first. Before that it makes a signed line about
+// the removal durable. Without such a line, a missing beginning is an error.
 func (l *Log) removeOld(ctx context.Context, now time.Time) error {
 	full, err := rotated(l.o.Dir)
 	if err != nil {
@@ -44,7 +42,7 @@ func (l *Log) removeOld(ctx context.Context, now time.Time) error {
 	return syncDir(l.o.Dir)
 }
 
-// over lists the files that need not be kept: the oldest ones, without a gap.
+// over lists the files beyond the limits: the oldest ones, without a gap.
 func (k Keep) over(dir string, full []segment, now time.Time) (old []segment, err error) {
 	var all int64
 	sizes := make([]int64, len(full))
@@ -88,7 +86,7 @@ func lastTime(path string) (time.Time, error) {
 	return timeOf(line)
 }
 
-// putRemoved makes the line durable, and the checkpoint that vouches for it.
+// putRemoved makes the line about a removal durable, with a checkpoint after it.
 func (l *Log) putRemoved(ctx context.Context, r Removed) error {
 	line := l.red.lineOf(approver.Record{Event: approver.EventRemoved, Note: fmt.Sprintf(
 		"retention removes %d full files: the lines up to seq %d", r.Files, r.To)}, l.o.Hostname, time.Now())
@@ -126,7 +124,7 @@ func (l *Log) putRemoved(ctx context.Context, r Removed) error {
 	return nil
 }
 
-// retain takes away what is older than it has to be until the log is closed.
+// retain is the goroutine that removes old files until the log is closed.
 func (l *Log) retain(ctx context.Context) {
 	defer close(l.retainEnded)
 	if l.o.Keep == (Keep{}) {
