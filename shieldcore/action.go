@@ -145,7 +145,7 @@ var wrappers = []string{
 
 // programsIn returns the first word of each simple command, roughly.
 func programsIn(command string) (programs []string) {
-	for _, part := range commandEnds.Split(normalise(command), -1) {
+	for _, part := range commandEnds.Split(normalize(command), -1) {
 		for word := range strings.FieldsSeq(part) {
 			base := path.Base(word)
 			if assignment.MatchString(word) || strings.HasPrefix(word, "-") || slices.Contains(wrappers, base) {

@@ -20,9 +20,9 @@ type Listener struct {
 	Identity string // channel:ID, by which they may be named by mistake
 }
 
-// reachable checks that whom a rule names is there, and that of all whom it names
+// checkAudience checks that whom a rule names is there, and that of all whom it names
 // somebody can answer.
-func (c *compiler) reachable(at string, rf ruleFile) {
+func (c *compiler) checkAudience(at string, rf ruleFile) {
 	channels := slices.Sorted(maps.Keys(c.audience))
 	good := true
 	for i, name := range rf.Channels {
@@ -47,7 +47,7 @@ func (c *compiler) reachable(at string, rf ruleFile) {
 			c.Report(fmt.Sprintf("%s.approvers[%d]", at, i), c.unknownPerson(name, people))
 		}
 	}
-	if good && len(rf.Approvers) > 0 && !c.someoneAnswers(rf) {
+	if good && len(rf.Approvers) > 0 && !c.hasAnswerer(rf) {
 		c.ReportKey(at+".approvers",
 			fmt.Sprintf("none of %s is on the approver list of %s, so nobody could ever approve this: name somebody who is, "+
 				"or another channel",
@@ -55,7 +55,7 @@ func (c *compiler) reachable(at string, rf ruleFile) {
 	}
 }
 
-func (c *compiler) someoneAnswers(rf ruleFile) bool {
+func (c *compiler) hasAnswerer(rf ruleFile) bool {
 	for channel, listeners := range c.audience {
 		if len(rf.Channels) > 0 && !slices.Contains(rf.Channels, channel) {
 			continue

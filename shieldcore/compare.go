@@ -65,15 +65,15 @@ func Compare(old, next *Policy) Change {
 	}
 	loosens(next.fallback.Decision > old.fallback.Decision || floor(next.fallback) < floor(old.fallback),
 		"the default becomes milder")
-	loosens(longer(old.ttl, next.ttl), "people have longer to say yes")
-	loosens(old.placed && !next.placed,
+	loosens(growsTTL(old.ttl, next.ttl), "people have longer to say yes")
+	loosens(old.hasPaths && !next.hasPaths,
 		"no rule looks at paths any more, so a relative path without a directory is not asked about")
 	c.Why = append(c.Why, compareRules(old, next)...)
 	return c
 }
 
-// longer reports whether a deadline grows. Zero is one that is set elsewhere.
-func longer(old, next time.Duration) bool {
+// growsTTL reports whether a deadline grows. Zero is one that is set elsewhere.
+func growsTTL(old, next time.Duration) bool {
 	return next != old && (old == 0 || next == 0 || next > old)
 }
 
@@ -112,7 +112,7 @@ func compareRules(old, next *Policy) (why []string) {
 		case r.verdict.Decision == approver.Deny:
 		case r.allows():
 			why = append(why, fmt.Sprintf("the rule %s is new and allows", r.verdict.Rule))
-		case !asksLast(next, i):
+		case !asksOnlyLoosened(next, i):
 			why = append(why,
 				fmt.Sprintf("the rule %s is new, and what it asks about may have been stopped by a later one, or by the default",
 					r.verdict.Rule))
@@ -121,13 +121,13 @@ func compareRules(old, next *Policy) (why []string) {
 	return why
 }
 
-// asksLast reports whether a new rule that asks can only take calls from rules
+// asksOnlyLoosened reports whether a new rule that asks can only take calls from rules
 // that allow, from a default that passes, or from the question about an unknown
 // tool, which is HIGH and goes to everybody. One that leaves calls to the evaluation
 // may take them from people.
-func asksLast(p *Policy, i int) bool {
+func asksOnlyLoosened(p *Policy, i int) bool {
 	v := p.rules[i].verdict
-	if p.fallback.Decision == approver.Deny || longer(p.ttl, v.TTL) || floor(v) < approver.TierPeople {
+	if p.fallback.Decision == approver.Deny || growsTTL(p.ttl, v.TTL) || floor(v) < approver.TierPeople {
 		return false
 	}
 	for _, later := range p.rules[i+1:] {
@@ -159,9 +159,9 @@ func compareRule(old, next *rule) (why []string) {
 	loosens(floor(y) < floor(x) && y.Decision != approver.Deny, "needs a lower tier")
 	if y.Decision == approver.Ask && x.Decision == approver.Ask {
 		loosens(y.Severity > x.Severity, "is less severe")
-		loosens(longer(x.TTL, y.TTL), "gives people longer to say yes")
-		loosens(!within(y.Approvers, x.Approvers), "can be approved by more people")
-		loosens(!within(y.Channels, x.Channels), "can be approved on more channels")
+		loosens(growsTTL(x.TTL, y.TTL), "gives people longer to say yes")
+		loosens(!isSubset(y.Approvers, x.Approvers), "can be approved by more people")
+		loosens(!isSubset(y.Channels, x.Channels), "can be approved on more channels")
 	}
 	return why
 }
@@ -175,8 +175,8 @@ func floor(v approver.Verdict) uint8 {
 	return v.MinTier
 }
 
-// within reports whether a names nobody whom b does not. None is everybody.
-func within(a, b []string) bool {
+// isSubset reports whether a names nobody whom b does not. None is everybody.
+func isSubset(a, b []string) bool {
 	if len(b) == 0 {
 		return true
 	}

@@ -145,7 +145,7 @@ func (c *compiler) people(at string, rf ruleFile, v *approver.Verdict) {
 	}
 	v.Channels, v.Approvers = rf.Channels, rf.Approvers
 	if c.audience != nil {
-		c.reachable(at, rf)
+		c.checkAudience(at, rf)
 	}
 	key := "min_tier"
 	v.MinTier = rf.MinTier

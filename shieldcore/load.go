@@ -107,7 +107,7 @@ func (c *compiler) policy(file policyFile) *Policy {
 		} else {
 			names[e.Name] = e.at
 		}
-		p.placed = p.placed || len(r.paths) > 0
+		p.hasPaths = p.hasPaths || len(r.paths) > 0
 		p.rules = append(p.rules, r)
 	}
 	p.index = newIndex(p.rules)
@@ -162,9 +162,9 @@ type rule struct {
 // allows reports whether the rule loosens, so that it has to be sure.
 func (r *rule) allows() bool { return r.verdict.Decision == approver.Allow }
 
-// inert are the arguments that file tools take beside their paths and that name
+// inertKeys are the arguments that file tools take beside their paths and that name
 // nothing: text to write or to look for, and how.
-var inert = map[string]bool{
+var inertKeys = map[string]bool{
 	"content": true, "old_string": true, "new_string": true, "new_source": true, "pattern": true, "glob": true,
 	"type":        true,
 	"output_mode": true, "encoding": true, "cell_id": true, "cell_type": true, "edit_mode": true, "pages": true,

@@ -89,7 +89,7 @@ func pathsAreAll(call approver.ToolCall) bool {
 func inertOrPath(value any, key string, paths []string) bool {
 	switch v := value.(type) {
 	case string:
-		return inert[key] || slices.Contains(paths, v)
+		return inertKeys[key] || slices.Contains(paths, v)
 	case []any:
 		for _, item := range v {
 			if !inertOrPath(item, key, paths) {

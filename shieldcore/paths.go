@@ -59,7 +59,7 @@ type location struct {
 	abs     []string // as written, cleaned; and with symbolic links resolved
 	folded  []string // the same and, for what lies in a home, its form with ~
 	certain bool     // abs is all that the path can mean
-	placed  bool     // the path was absolute or had a directory to start from
+	rooted  bool     // the path was absolute or had a directory to start from
 }
 
 // places locates every path of the call.
@@ -74,10 +74,10 @@ func (s *subject) places() []location {
 	return s.located
 }
 
-// unplaced reports whether some path could be anywhere.
-func (s *subject) unplaced() bool {
+// hasUnplaced reports whether some path could be anywhere.
+func (s *subject) hasUnplaced() bool {
 	for _, l := range s.places() {
-		if !l.placed {
+		if !l.rooted {
 			return true
 		}
 	}
@@ -86,7 +86,7 @@ func (s *subject) unplaced() bool {
 
 func (s *subject) locate(p string) location {
 	// Where a brace stands for alternatives, the path is more than one.
-	l := location{certain: !strings.ContainsAny(p, "{}"), placed: true}
+	l := location{certain: !strings.ContainsAny(p, "{}"), rooted: true}
 	h := s.knownHomes()
 	for _, prefix := range []string{"$HOME", "${HOME}"} {
 		if rest, ok := strings.CutPrefix(p, prefix); ok && (rest == "" || rest[0] == '/') {
@@ -104,7 +104,7 @@ func (s *subject) locate(p string) location {
 			if strings.HasPrefix(s.call.Dir, "/") {
 				c = s.call.Dir + "/" + c
 			} else {
-				l.certain, l.placed = false, false
+				l.certain, l.rooted = false, false
 				c = "/" + c
 			}
 		}

@@ -49,7 +49,7 @@ type Policy struct {
 	rules    []rule
 	index    *index
 	fallback approver.Verdict // of a call that no rule matches
-	placed   bool             // some rule has paths
+	hasPaths bool             // some rule has paths
 	warnings []strictyaml.Problem
 }
 
@@ -111,7 +111,7 @@ func (p *Policy) Judge(ctx context.Context, call approver.ToolCall) (approver.Ve
 			MaxCommand)), nil
 	}
 	s := &subject{call: call, home: p.Home}
-	v, err := p.ruled(ctx, s)
+	v, err := p.firstMatch(ctx, s)
 	if err != nil {
 		return approver.Verdict{By: By}, err
 	}
@@ -126,8 +126,8 @@ func (p *Policy) Judge(ctx context.Context, call approver.ToolCall) (approver.Ve
 	return v, nil
 }
 
-// ruled is the verdict of the first rule that matches, or of none.
-func (p *Policy) ruled(ctx context.Context, s *subject) (approver.Verdict, error) {
+// firstMatch is the verdict of the first rule that matches, or of none.
+func (p *Policy) firstMatch(ctx context.Context, s *subject) (approver.Verdict, error) {
 	first, err := -1, error(nil)
 	p.index.each(s, len(p.rules), func(i int) bool {
 		if err = ctx.Err(); err != nil {
@@ -157,7 +157,7 @@ func (p *Policy) ruled(ctx context.Context, s *subject) (approver.Verdict, error
 	case v.Decision == approver.Deny:
 	case !anyTool(p.known, s.call.Tool):
 		return p.ask(RuleUnknownTool, fmt.Sprintf("the policy does not know the tool %q", s.call.Tool)), nil
-	case p.placed && s.unplaced():
+	case p.hasPaths && s.hasUnplaced():
 		return p.ask(RuleUnplacedPath,
 			"the call names a relative path but no directory, so the policy cannot tell which file is meant"), nil
 	}

@@ -17,7 +17,7 @@ import (
 func (c *compiler) unreachable(p *Policy) {
 	for j := range p.rules {
 		later := &p.rules[j]
-		if why := impossible(later); why != "" {
+		if why := whyImpossible(later); why != "" {
 			c.Warn(later.source.at, fmt.Sprintf("rule %q can never match: %s", later.source.Name, why))
 			continue
 		}
@@ -32,8 +32,8 @@ func (c *compiler) unreachable(p *Policy) {
 	}
 }
 
-// impossible says why no call can meet all conditions of a rule, or nothing.
-func impossible(r *rule) string {
+// whyImpossible says why no call can meet all conditions of a rule, or nothing.
+func whyImpossible(r *rule) string {
 	beyondWords := func(group []string) bool {
 		return !slices.ContainsFunc(group, func(s string) bool { return !strings.ContainsFunc(s, notPlain) })
 	}

@@ -27,7 +27,7 @@ type subject struct {
 
 	content           []*text
 	contentErr        error
-	does              []string
+	kinds             []string
 	branches          []string
 	branchesSure      bool
 	foundEnvironments []string
@@ -37,17 +37,17 @@ type subject struct {
 
 // actions returns what the call does.
 func (s *subject) actions() []string {
-	if s.does == nil {
-		s.does = actionsOf(s.call)
+	if s.kinds == nil {
+		s.kinds = actionsOf(s.call)
 	}
-	return s.does
+	return s.kinds
 }
 
 // commands returns the command as it is and, if different, normalised.
 func (s *subject) commands() []*text {
 	if s.command == nil {
 		s.command = []*text{{raw: s.call.Command}}
-		if n := normalise(s.call.Command); n != s.call.Command {
+		if n := normalize(s.call.Command); n != s.call.Command {
 			s.command = append(s.command, &text{raw: n})
 		}
 	}

@@ -75,10 +75,10 @@ func (p *pairs) mayHold(word string) bool {
 	return true
 }
 
-// normalise takes out quotes, backslashes and line continuations and makes
+// normalize takes out quotes, backslashes and line continuations and makes
 // every run of white space one space, or one line break if it has one. That
 // undoes the plainest ways of writing the same words differently, no more.
-func normalise(command string) string {
+func normalize(command string) string {
 	command = strings.NewReplacer("\\\r\n", "", "\\\n", "").Replace(command)
 	var b strings.Builder
 	b.Grow(len(command))

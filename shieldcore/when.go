@@ -40,16 +40,16 @@ type when struct {
 	environments []string
 }
 
-// A known is what is found of a circumstance. The zero value is that nothing is.
-type known uint8
+// A fact is what is found of a circumstance. The zero value is that nothing is.
+type fact uint8
 
 const (
-	unknown known = iota
+	unknown fact = iota
 	holds
 	fails
 )
 
-func is(b bool) known {
+func factOf(b bool) fact {
 	if b {
 		return holds
 	}
@@ -59,7 +59,7 @@ func is(b bool) known {
 // hold reports whether the circumstances hold for a rule that allows, or for one
 // that does not.
 func (w *when) hold(s *subject, allows bool) bool {
-	for _, check := range []func(*subject, bool) known{w.agent, w.holdsUID, w.holdsDir, w.holdsTime,
+	for _, check := range []func(*subject, bool) fact{w.agent, w.holdsUID, w.holdsDir, w.holdsTime,
 		w.branch, w.environment} {
 		if k := check(s, allows); k == fails || k == unknown && allows {
 			return false
@@ -68,49 +68,49 @@ func (w *when) hold(s *subject, allows bool) bool {
 	return true
 }
 
-func (w *when) agent(s *subject, _ bool) known {
+func (w *when) agent(s *subject, _ bool) fact {
 	switch {
 	case w.agents == nil:
 		return holds
 	case s.call.Agent == "":
 		return unknown
 	}
-	return is(slices.Contains(w.agents, s.call.Agent))
+	return factOf(slices.Contains(w.agents, s.call.Agent))
 }
 
-func (w *when) holdsUID(s *subject, _ bool) known {
+func (w *when) holdsUID(s *subject, _ bool) fact {
 	switch {
 	case w.uids == nil:
 		return holds
 	case !s.call.Peer.Known:
 		return unknown
 	}
-	return is(slices.Contains(w.uids, s.call.Peer.UID))
+	return factOf(slices.Contains(w.uids, s.call.Peer.UID))
 }
 
-func (w *when) holdsDir(s *subject, _ bool) known {
+func (w *when) holdsDir(s *subject, _ bool) fact {
 	switch {
 	case w.dirs == nil:
 		return holds
 	case s.call.Dir == "":
 		return unknown
 	}
-	return is(slices.Contains(w.dirs, s.call.Dir))
+	return factOf(slices.Contains(w.dirs, s.call.Dir))
 }
 
-func (w *when) holdsTime(s *subject, _ bool) known {
+func (w *when) holdsTime(s *subject, _ bool) fact {
 	switch {
 	case w.hours == nil:
 		return holds
 	case s.call.At.IsZero():
 		return unknown
 	}
-	return is(w.hours.hold(s.call.At))
+	return factOf(w.hours.hold(s.call.At))
 }
 
 // branch looks at every branch that the call may be about: any counts for a rule
 // that stops, all for one that allows.
-func (w *when) branch(s *subject, allows bool) known {
+func (w *when) branch(s *subject, allows bool) fact {
 	if w.branches == nil {
 		return holds
 	}
@@ -120,24 +120,24 @@ func (w *when) branch(s *subject, allows bool) known {
 	}
 	for _, b := range branches {
 		if anyTool(w.branches, b) != allows {
-			return is(!allows)
+			return factOf(!allows)
 		}
 	}
-	return is(allows && len(branches) > 0)
+	return factOf(allows && len(branches) > 0)
 }
 
 // environment: one that shows no mark is none of them.
-func (w *when) environment(s *subject, allows bool) known {
+func (w *when) environment(s *subject, allows bool) fact {
 	if w.environments == nil {
 		return holds
 	}
 	found := s.environments()
 	for _, e := range found {
 		if slices.Contains(w.environments, e) != allows {
-			return is(!allows)
+			return factOf(!allows)
 		}
 	}
-	return is(allows && len(found) > 0)
+	return factOf(allows && len(found) > 0)
 }
 
 // hours are a part of the day on some days of the week.

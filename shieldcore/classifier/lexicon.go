@@ -2,7 +2,7 @@ package classifier
 
 import "strings"
 
-// lexicon has words of one meaning, a row each, so that what was learnt of one
+// lexicon has words of one meaning, a row each, so that what was learned of one
 // holds for the others, in whatever language. A word stands in one row only; the
 // first of a row is its name. Rows are written as the text is read: folded, in
 // lower case, without apostrophes.

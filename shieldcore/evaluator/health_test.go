@@ -21,7 +21,7 @@ func TestHealth(t *testing.T) {
 	defer p.Close()
 	gone := evaluatortest.New()
 	gone.Close()
-	refusing := func(status int, kind, message string) evaluatortest.Behaviour {
+	refusing := func(status int, kind, message string) evaluatortest.Behavior {
 		return evaluatortest.Over("refusing", "", func(_ *evaluatortest.Server, w http.ResponseWriter, _ *http.Request,
 			_ evaluatortest.Request) {
 			w.Header().Set("Content-Type", "application/json")
@@ -34,7 +34,7 @@ func TestHealth(t *testing.T) {
 	with := func(change func(*Config)) Config { c := good; change(&c); return c }
 	for name, tt := range map[string]struct {
 		cfg  Config
-		does evaluatortest.Behaviour
+		does evaluatortest.Behavior
 		want string // of the error; empty is none
 	}{
 		"right": {good, evaluatortest.Honest(), ""},
