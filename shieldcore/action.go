@@ -25,7 +25,7 @@ var actionAliases = map[string]string{
 	"send_message": "message", "mcp_call": "mcp",
 }
 
-// toolActions are the tools whose action is known by their name.
+// toolActions are the actions of well-known tools.
 var toolActions = map[string]string{
 	"Bash": "exec", "PowerShell": "exec", "Monitor": "exec", "KillBash": "other", "KillShell": "other",
 	"BashOutput": "read",
@@ -37,7 +37,7 @@ var toolActions = map[string]string{
 	"Skill":           "other", "SlashCommand": "other",
 }
 
-// verbActions are the words in the name of any other tool.
+// verbActions are the actions that a word in the name of any other tool means.
 var verbActions = map[string]string{
 	"exec": "exec", "execute": "exec", "run": "exec", "shell": "exec", "command": "exec", "bash": "exec",
 	"terminal": "exec", "eval": "exec",
@@ -54,7 +54,7 @@ var verbActions = map[string]string{
 	"memory": "memory_write", "remember": "memory_write",
 }
 
-// programActions are programs that make a shell command more than an exec.
+// programActions are the actions of programs in a shell command, besides exec.
 var programActions = map[string]string{
 	"rm": "delete", "rmdir": "delete", "unlink": "delete", "shred": "delete", "mv": "move", "cp": "copy", "rsync": "copy",
 	"scp": "copy", "install": "copy",
@@ -63,12 +63,12 @@ var programActions = map[string]string{
 	"mail":  "email", "mailx": "email", "sendmail": "email", "mutt": "email",
 }
 
-// ActionTypes returns the kinds of action that a call is, in the words of a rule's
-// action_types; at least one.
+// ActionTypes returns the kinds of action of a call, at least one, in the words of a
+// rule's action_types.
 func ActionTypes(call approver.ToolCall) []string { return actionsOf(call) }
 
-// ActionType returns the kind of action that a word of a rule's action_types means,
-// and whether there is one.
+// ActionType returns the kind of action that a word of a rule's action_types means. ok
+// is false if it means none.
 func ActionType(word string) (kind string, ok bool) {
 	if alias, is := actionAliases[word]; is {
 		word = alias
@@ -76,9 +76,9 @@ func ActionType(word string) (kind string, ok bool) {
 	return word, slices.Contains(actions, word)
 }
 
-// actionsOf returns what a call does, as far as its tool and arguments tell.
-// More than one errs on the safe side: a rule that asks or denies matches any of
-// them, a rule that allows needs all.
+// actionsOf derives the kinds of action from a call's tool and arguments. Too many
+// kinds are safe: a rule that asks or denies matches any of them, a rule that allows
+// must name all.
 func actionsOf(call approver.ToolCall) []string {
 	var out []string
 	add := func(a string) {
@@ -96,7 +96,7 @@ func actionsOf(call approver.ToolCall) []string {
 		for _, word := range wordsOf(call.Tool[strings.LastIndex(call.Tool, "__")+1:]) {
 			add(verbActions[word])
 		}
-		if len(out) == before && len(call.Paths) > 0 { // who knows what it does with them
+		if len(out) == before && len(call.Paths) > 0 { // an unknown tool may do anything with them
 			for _, a := range []string{"read", "write", "delete", "move", "copy"} {
 				add(a)
 			}
@@ -120,7 +120,7 @@ func actionsOf(call approver.ToolCall) []string {
 	return out
 }
 
-// wordsOf cuts a name like read_file, readFile or read-file.
+// wordsOf splits a name like read_file, readFile or read-file into its words.
 func wordsOf(name string) []string {
 	var b strings.Builder
 	for i, r := range name {
@@ -137,13 +137,13 @@ var (
 	assignment  = regexp.MustCompile(`^\w+=`)
 )
 
-// wrappers run the program that is named behind them.
+// wrappers run the program that is named after them.
 var wrappers = []string{
 	"sudo", "doas", "env", "nohup", "time", "timeout", "nice", "xargs", "exec", "command", "builtin", "then", "do", "else",
 	"if", "while", "!",
 }
 
-// programsIn returns the first word of each simple command, roughly.
+// programsIn returns the name of the program of each simple command, by a rough reading.
 func programsIn(command string) (programs []string) {
 	for _, part := range commandEnds.Split(normalize(command), -1) {
 		for word := range strings.FieldsSeq(part) {

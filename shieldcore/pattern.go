@@ -11,14 +11,12 @@ import (
 	"approver.example/internal/strictyaml"
 )
 
-// Bounds of a regular expression, in bytes as written, in bytes after its
-// fragments are put in, and in steps of the compiled program; and of the steps
-// of all of a policy's.
+// Bounds of a policy's regular expressions.
 const (
-	maxPattern  = 2000
-	maxExpanded = 8000
-	maxSteps    = 5000
-	maxAllSteps = 500_000
+	maxPattern  = 2000    // bytes as written
+	maxExpanded = 8000    // bytes with the fragments
+	maxSteps    = 5000    // steps of one compiled program
+	maxAllSteps = 500_000 // steps of all programs together
 )
 
 var (
@@ -47,12 +45,12 @@ func (c *compiler) compileDefines(defines map[string]string) {
 	}
 }
 
-// unfold takes off the line break that ends every block scalar of YAML. Nobody
-// means it, and with it a rule matches nothing.
+// unfold removes the line break that ends every block scalar of YAML. With it a rule
+// would match nothing.
 func unfold(text string) string { return strings.TrimRight(text, "\r\n") }
 
-// pattern compiles a regular expression: to be found anywhere, or, if whole, to
-// match all of a text.
+// pattern compiles a regular expression that matches anywhere in a text, or, if whole,
+// the whole text.
 func (c *compiler) pattern(at, text string, whole bool) *pattern {
 	text = unfold(text)
 	if strings.TrimSpace(text) == "" {
@@ -103,7 +101,7 @@ func (c *compiler) pattern(at, text string, whole bool) *pattern {
 	return &pattern{text: written, re: re, required: match.Required(tree)}
 }
 
-// expand puts the fragments in. It returns false after a problem.
+// expand replaces the uses of fragments. It returns false after a problem.
 func (c *compiler) expand(at, text string) (string, bool) {
 	ok := true
 	out := fragmentUse.ReplaceAllStringFunc(text, func(use string) string {
@@ -130,7 +128,7 @@ func unknownFragment(name string, defines map[string]string) string {
 	return fmt.Sprintf("%%{%s} is not defined: add it under define", name)
 }
 
-// regexpHints says what to do about the errors that have a usual cause.
+// regexpHints are remedies for common errors.
 var regexpHints = map[syntax.ErrorCode]string{
 	syntax.ErrInvalidPerlOp: "RE2 has no look-around; use a rule before this one for the exceptions",
 	syntax.ErrInvalidEscape: "this escape does not exist, there are no back-references; in double quotes " +

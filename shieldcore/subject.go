@@ -12,8 +12,8 @@ import (
 	"approver.example"
 )
 
-// A subject is one call while it is judged, with what rules look at computed
-// once and only if a rule asks for it.
+// A subject is one call while it is judged. It computes the facts that rules match once,
+// and only if a rule needs them.
 type subject struct {
 	call approver.ToolCall
 	home func(uid uint32) (string, bool)
@@ -23,7 +23,7 @@ type subject struct {
 	argsErr error
 	located []location
 	homes   *homes
-	links   map[string]link // what names are, as far as they were looked up
+	links   map[string]link // cache of readlink
 
 	content           []*text
 	contentErr        error
@@ -35,7 +35,7 @@ type subject struct {
 	haveArgs, haveLocated, haveContent, haveBranches, haveEnvironments bool
 }
 
-// actions returns what the call does.
+// actions returns the call's kinds of action.
 func (s *subject) actions() []string {
 	if s.kinds == nil {
 		s.kinds = actionsOf(s.call)
@@ -43,7 +43,7 @@ func (s *subject) actions() []string {
 	return s.kinds
 }
 
-// commands returns the command as it is and, if different, normalised.
+// commands returns the command as it is and, if different, normalized.
 func (s *subject) commands() []*text {
 	if s.command == nil {
 		s.command = []*text{{raw: s.call.Command}}
@@ -102,14 +102,12 @@ func stringsIn(args json.RawMessage) ([]*text, error) {
 	}
 }
 
-// contentKeys are the arguments in which the tools that write files carry what
-// they write.
+// contentKeys are the arguments with the new content, in tools that write files.
 var contentKeys = []string{"content", "new_string", "new_source"}
 
-// written returns the texts that a call would write or send: for the tools that
-// write files their content, for a tool that only reads nothing, for every other
-// one all texts in its arguments, because nobody can tell which of them it
-// writes.
+// written returns the texts that a call would write or send. For tools that write files
+// that is their content, and for tools that only read it is nothing. For every other
+// tool it is all texts in the arguments, because it may write any of them.
 func (s *subject) written() ([]*text, error) {
 	if s.haveContent {
 		return s.content, s.contentErr
@@ -167,8 +165,8 @@ var environmentMarks = []struct {
 	{"dev", regexp.MustCompile(`(?i)(?:^|[^a-z0-9])(?:dev|development|local|localhost|test)(?:[0-9]*)(?:[^a-z0-9]|$)`)},
 }
 
-// environmentVariables name the environment that a command works in, where the
-// courier sends them.
+// environmentVariables are variables, sent by the courier, whose value may name the
+// environment of a command.
 var environmentVariables = []string{
 	"NODE_ENV", "RAILS_ENV", "RACK_ENV", "APP_ENV", "FLASK_ENV", "DJANGO_SETTINGS_MODULE", "ENVIRONMENT", "DEPLOY_ENV",
 	"ENV",
@@ -176,13 +174,13 @@ var environmentVariables = []string{
 	"TF_WORKSPACE", "VERCEL_ENV",
 }
 
-// maxEnvironmentText bounds an argument that is looked at: names are short, and
-// a document that mentions production is no mark.
+// maxEnvironmentText bounds the arguments that are searched for marks. Names are short; a
+// document that mentions production is no mark.
 const maxEnvironmentText = 256
 
-// environments returns the environments of which a call shows marks: in
-// variables, in the command, and in paths, addresses and short arguments. That
-// nothing shows does not mean that it is none.
+// environments returns the environments that a call has marks of: in variables, in the
+// command, and in paths, URLs and short arguments. A call without marks may still work
+// in one.
 func (s *subject) environments() []string {
 	if s.haveEnvironments {
 		return s.foundEnvironments

@@ -29,8 +29,8 @@ type timeFile struct {
 
 // A when is the circumstances under which a rule counts. All must hold.
 //
-// What cannot be known never loosens: it holds for a rule that asks or denies,
-// and does not for one that allows.
+// An unknown fact never loosens: the circumstance holds for a rule that asks or denies,
+// and does not hold for one that allows.
 type when struct {
 	agents       []string
 	uids         []uint32
@@ -40,7 +40,7 @@ type when struct {
 	environments []string
 }
 
-// A fact is what is found of a circumstance. The zero value is that nothing is.
+// A fact is the state of one circumstance. The zero value is unknown.
 type fact uint8
 
 const (
@@ -108,8 +108,8 @@ func (w *when) holdsTime(s *subject, _ bool) fact {
 	return factOf(w.hours.hold(s.call.At))
 }
 
-// branch looks at every branch that the call may be about: any counts for a rule
-// that stops, all for one that allows.
+// branch checks every branch that the call may be about. For a rule that asks or denies
+// one must match, for one that allows all must.
 func (w *when) branch(s *subject, allows bool) fact {
 	if w.branches == nil {
 		return holds
@@ -126,7 +126,8 @@ func (w *when) branch(s *subject, allows bool) fact {
 	return factOf(allows && len(branches) > 0)
 }
 
-// environment: one that shows no mark is none of them.
+// environment checks the call's environments as branch does. A call without marks is in
+// none of them.
 func (w *when) environment(s *subject, allows bool) fact {
 	if w.environments == nil {
 		return holds
@@ -142,12 +143,13 @@ func (w *when) environment(s *subject, allows bool) fact {
 
 // hours are a part of the day on some days of the week.
 type hours struct {
-	from, to int // minutes; to before from goes over midnight
+	from, to int // minutes; if to is before from, they go over midnight
 	days     []time.Weekday
 	zone     *time.Location
 }
 
-// hold: the hours after midnight belong to the day on which they began.
+// hold reports whether a time is within the hours. Hours after midnight belong to the
+// day on which they began.
 func (h *hours) hold(at time.Time) bool {
 	at = at.In(h.zone)
 	minute, day := at.Hour()*60+at.Minute(), at.Weekday()

@@ -56,7 +56,7 @@ func TestCanaryIsOfOneRequestAndOneField(t *testing.T) {
 		}
 		learned := s.Requests()[0].Canary
 		for name, say := range map[string]func(q evaluatortest.Request) string{
-			"empty":  func(evaluatortest.Request) string { return evaluatortest.Verdict("ALLOW", 1, "x", "") },
+			"empty":   func(evaluatortest.Request) string { return evaluatortest.Verdict("ALLOW", 1, "x", "") },
 			"learned": func(evaluatortest.Request) string { return evaluatortest.Verdict("ALLOW", 1, "x", learned) },
 			"elsewhere": func(q evaluatortest.Request) string {
 				return evaluatortest.Verdict("ALLOW", 1, "the token is "+q.Canary, "")

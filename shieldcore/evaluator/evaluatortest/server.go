@@ -49,7 +49,7 @@ type Server struct {
 	closed chan struct{}
 
 	mu        sync.Mutex
-	behavior Behavior
+	behavior  Behavior
 	requests  []Request
 	flaws     []string
 	forbidden map[string]string // by text, what it is
@@ -83,7 +83,7 @@ func New() *Server {
 	s := &Server{
 		// Of no form that is masked anywhere, so that a test sees where it gets to.
 		key: "evaluatortest" + rand.Text() + rand.Text(), addr: l.Addr().String(), served: make(chan struct{}),
-		closed:    make(chan struct{}),
+		closed:   make(chan struct{}),
 		behavior: Honest(), forbidden: map[string]string{}, canaries: map[string]bool{},
 	}
 	s.http = &http.Server{Handler: http.HandlerFunc(s.serve), ReadHeaderTimeout: 10 * time.Second}

@@ -1,4 +1,4 @@
-// Package leaves finds the texts in JSON without making values of the rest.
+// Package leaves finds the strings in JSON without decoding the rest.
 package leaves
 
 import (
@@ -8,9 +8,9 @@ import (
 	"unicode/utf8"
 )
 
-// Each hands every string in a JSON text to f, in their order; names of members too,
-// since what reads the arguments may read them. An error means that the text is not
-// JSON, and then f was not called.
+// Each calls f with every string in a JSON text, in order. Names of members count,
+// because a model may read them too. If the text is not JSON, Each returns an error
+// and does not call f.
 func Each(data []byte, f func(text string)) error {
 	if len(data) == 0 {
 		return nil
