@@ -5,18 +5,18 @@ import (
 	"unicode/utf8"
 )
 
-// What a byte or a folded character is to the reader.
+// The kinds of characters.
 const (
-	space  = iota // a gap that says nothing
-	line          // the end of a line
-	letter        // part of a word
-	digit         // part of a word or of a number
-	stop          // the end of a sentence, if a gap follows
-	light         // a comma, a quotation mark, a parenthesis: part of prose as of code
-	hyphen        // joins words of prose
-	sign          // anything else, of code and of markup
-	unseen        // draws nothing, so it does not part a word either
-	glyph         // a character that is a word, as in Chinese
+	space     = iota // a gap that says nothing
+	line             // the end of a line
+	letter           // part of a word
+	digit            // part of a word or of a number
+	stop             // the end of a sentence, if a gap follows
+	light            // a comma, a quotation mark, a parenthesis: part of prose as of code
+	hyphen           // joins words of prose
+	sign             // anything else, of code and of markup
+	invisible        // draws nothing, so it does not part a word either
+	glyph            // a character that is a word, as in Chinese
 )
 
 // ascii has the kind of each byte of ASCII.
@@ -28,7 +28,7 @@ var ascii = func() (t [utf8.RuneSelf]uint8) {
 		case c == '\t' || c == ' ':
 			t[c] = space
 		case c < ' ' || c == 0x7f || c == '\'' || c == '`': // an apostrophe is dropped: don't is one word
-			t[c] = unseen
+			t[c] = invisible
 		case c >= '0' && c <= '9':
 			t[c] = digit
 		case c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z':
@@ -104,24 +104,24 @@ func fold(r rune) (rune, uint8) {
 	}
 	switch {
 	case r < 0xa0 && r != 0x85:
-		return r, unseen
+		return r, invisible
 	case r == 0x85, r == 0x2028, r == 0x2029:
 		return '\n', line
 	case r >= 0x2010 && r <= 0x2015, r == 0x2212, r == 0x2043:
 		return '-', hyphen
 	case r == 0x2018, r == 0x2019, r == 0x02bc, r == 0x2032, r == 0x115f, r == 0x1160, r == 0x3164, r == 0xffa0,
 		r == 0x2065:
-		return r, unseen
+		return r, invisible
 	case r >= 0x3040 && r < 0x3100, r >= 0x3400 && r < 0xa000, r >= 0xac00 && r < 0xd7a4, r >= 0x0e00 && r < 0x0e80,
 		r >= 0x20000 && r < 0x32000:
 		if !unicode.IsLetter(r) {
-			return r, unseen
+			return r, invisible
 		}
 		return r, glyph
 	case r == 0x2800, unicode.IsSpace(r):
 		return ' ', space
 	case unicode.In(r, unicode.Mn, unicode.Me, unicode.Cf), r >= 0xe0000 && r <= 0xe0fff:
-		return r, unseen
+		return r, invisible
 	case unicode.IsLetter(r):
 		return unicode.ToLower(r), letter
 	case unicode.IsDigit(r):

@@ -8,15 +8,14 @@ import (
 	"approver.example"
 )
 
-// A text is a part of a call that rules look at.
+// A text is a part of a call that rules match.
 type text struct {
 	field Fields
 	raw   string
 }
 
-// keyFields are the names of arguments, in lower case and without signs, and what
-// they are. An argument with another name is not looked at: what is written or
-// sent, and what nobody reads as an order.
+// keyFields maps the names of arguments, in lower case and without separators, to
+// fields. Arguments with other names are not matched.
 var keyFields = map[string]Fields{
 	"command": Command, "cmd": Command, "commandline": Command, "commands": Command, "script": Command,
 	"shellcommand": Command, "code": Command,
@@ -40,7 +39,7 @@ var keyFields = map[string]Fields{
 // maxName is the length of the longest name in keyFields.
 const maxName = 20
 
-// fieldOfKey returns what an argument is by its name, 0 for what is not looked at.
+// fieldOfKey returns the field of an argument by its name, or 0.
 func fieldOfKey(key []byte) Fields {
 	var buf [maxName]byte
 	n := 0
@@ -80,8 +79,8 @@ func texts(to []text, call approver.ToolCall) ([]text, error) {
 	return argTexts(to, call.Args)
 }
 
-// argTexts goes through valid JSON and copies nothing but what is looked at. A value
-// in lists is what the nearest name says.
+// argTexts appends the texts in valid JSON, without copying the rest. A value in a list
+// has the field of the nearest name.
 func argTexts(to []text, args []byte) ([]text, error) {
 	type level struct {
 		object bool
@@ -141,10 +140,10 @@ func unquote(literal []byte) ([]byte, error) {
 	return []byte(s), err
 }
 
-// add adds a text that is not there yet: most arguments are the command, the path or
-// the address that the call has already.
+// add adds a text unless it is there: most arguments repeat the command, a path or a URL
+// of the call.
 func add(to []text, field Fields, value []byte) []text {
-	const few = 8 // who sends more of them pays for reading them
+	const few = 8 // bounds the search; duplicates beyond it are matched twice
 	for i := 0; i < len(to) && i < few; i++ {
 		if to[i].field == field && to[i].raw == string(value) {
 			return to

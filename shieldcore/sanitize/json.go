@@ -10,8 +10,8 @@ import (
 	"unicode/utf8"
 )
 
-// JSON makes the texts of a document fit to be read. Keys, numbers, ids, images and
-// the form of the document stay as they are. It fails if ctx ends before that.
+// JSON sanitizes the texts of a document. Keys, numbers, ids, images and the structure
+// stay the same. It fails if ctx ends.
 func (s Sanitizer) JSON(ctx context.Context, o Origin, doc []byte) (Result, error) {
 	if err := s.check(o); err != nil {
 		return Result{}, err
@@ -28,9 +28,8 @@ func (s Sanitizer) JSON(ctx context.Context, o Origin, doc []byte) (Result, erro
 	return Result{Text: string(out), Changed: changed, Findings: findings}, nil
 }
 
-// Withheld is a document of the same structure in which a note stands in place of the
-// first text, and nothing in place of all others. It is an error if there is no place
-// for the note.
+// Withheld returns a document of the same structure in which a note replaces the first
+// text, and all other texts are empty. It fails if there is no text for the note.
 func Withheld(o Origin, doc []byte, why string) ([]byte, error) {
 	if err := o.check(); err != nil {
 		return nil, err
@@ -60,7 +59,7 @@ func Withheld(o Origin, doc []byte, why string) ([]byte, error) {
 	return out, nil
 }
 
-// rewritten is the document with what stands in the leaves now.
+// rewritten is the document with the new texts of the leaves.
 func rewritten(doc []byte, all []leaf) (out []byte, changed bool) {
 	var b bytes.Buffer
 	at := 0
@@ -93,7 +92,7 @@ func quote(s string) []byte {
 // maxDepth bounds how deep a document is nested.
 const maxDepth = 512
 
-// texts returns the texts of a document in their order, those of keys too.
+// texts returns the strings of a document in their order, with the keys.
 func texts(doc []byte) ([]leaf, error) {
 	if !json.Valid(doc) {
 		return nil, errors.New("the result is not one JSON document")
@@ -140,7 +139,7 @@ func texts(doc []byte) ([]leaf, error) {
 	return all, nil
 }
 
-// literalEnd is the place behind the literal that begins at i.
+// literalEnd is the offset after the string that begins at i.
 func literalEnd(doc []byte, i int) int {
 	for i++; doc[i] != '"'; i++ {
 		if doc[i] == '\\' {
@@ -150,11 +149,11 @@ func literalEnd(doc []byte, i int) int {
 	return i + 1
 }
 
-// longText is from how many bytes on a text stands between delimiters whatever it is
-// called. A list of names does not.
+// longText is the length from which a text is put between delimiters, whatever its key.
+// Short names in a list are not.
 const longText = 200
 
-// bodies are the keys under which results have the text that they are about.
+// bodies are the keys of the main text of a result.
 var bodies = map[string]bool{
 	"text": true, "stdout": true, "stderr": true, "output": true, "result": true, "content": true, "contents": true,
 	"body": true, "llmcontent": true,
@@ -163,7 +162,7 @@ var bodies = map[string]bool{
 	"returndisplay": true, "results": true, "source": true, "tool_response": true,
 }
 
-// names are the keys of what a program needs as it is.
+// names are the keys of values that programs need unchanged.
 var names = map[string]bool{
 	"type": true, "id": true, "uuid": true, "uri": true, "url": true, "href": true, "mimetype": true, "mime_type": true,
 	"name": true, "kind": true, "role": true,
@@ -175,19 +174,19 @@ var names = map[string]bool{
 	"session_id": true, "cursor": true, "nextcursor": true,
 }
 
-// isName reports what stays as it is: an id, an address, a kind. A text with a space
-// is none, nor is one as long as no id is.
+// isName reports whether a value stays unchanged: an id, an address, a kind. A text with
+// a space is no name, and neither is a very long one.
 func isName(key, value string) bool {
 	const most = 2048
 	return names[strings.ToLower(key)] && len(value) <= most && utf8.ValidString(value) &&
 		!strings.ContainsFunc(value, func(r rune) bool { return r <= ' ' || r >= 0x7f && r < 0xa0 })
 }
 
-// blobs are the keys of what is encoded, such as an image.
+// blobs are the keys of encoded data, such as an image.
 var blobs = map[string]bool{"data": true, "blob": true, "base64": true, "image": true, "signature": true,
 	"thumbnail": true}
 
-// isBlob reports encoded bytes: nobody reads them, and they must stay as they are.
+// isBlob reports encoded data. No model reads it as text, and it must not change.
 func isBlob(key, value string) bool {
 	if !blobs[strings.ToLower(key)] {
 		return false

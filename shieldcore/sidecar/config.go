@@ -10,7 +10,7 @@ import (
 	"approver.example/shieldcore/sidecar/protocol"
 )
 
-// What counts where the configuration says nothing.
+// Defaults of the configuration.
 const (
 	DefaultThreshold = 0.5
 	DefaultDeadline  = 500 * time.Millisecond
@@ -38,8 +38,8 @@ type Config struct {
 	// prints it.
 	Model string `yaml:"model"`
 	// Manifest is the SHA-256 of the model's manifest.json, as approver model add
-	// prints it. Empty takes any manifest: who can write into the directory can then
-	// put another model there.
+	// prints it. Empty accepts any manifest: then anybody who can write into the
+	// directory can put another model there.
 	Manifest string `yaml:"manifest,omitempty"`
 	// Threshold is the score from which a text counts as found, above 0 and up to
 	// 1. Zero is DefaultThreshold.

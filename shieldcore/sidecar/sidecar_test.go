@@ -30,7 +30,7 @@ func overPipes(c Config) (*process, error) {
 	}
 	inR, inW := io.Pipe()
 	outR, outW := io.Pipe()
-	said, killed, ended := &tail{}, make(chan struct{}), make(chan int, 1)
+	said, killed, ended := &tailBuffer{}, make(chan struct{}), make(chan int, 1)
 	kill := sync.OnceFunc(func() {
 		close(killed)
 		_ = inR.Close()
