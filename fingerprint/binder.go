@@ -116,7 +116,7 @@ func (b *Binder) scan(canceled <-chan struct{}, call approver.ToolCall) (map[str
 	s.BindDir()
 	in := scope{strict: true, words: true}
 	r := &reader{Scan: s, callState: newCallState(b.walker, &b.goCache), scope: in, call: call, path: call.Env["PATH"]}
-	r.loaders()
+	r.bindEnvironment()
 	r.walk(call, in)
 	if s.Err != nil {
 		return nil, nil, s.Err

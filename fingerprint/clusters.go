@@ -28,7 +28,7 @@ func (r kustomizeReader) bind(dir string, depth int) {
 		if r.Visit(file, disk.Code) || r.Bound[file] == "" {
 			continue
 		}
-		r.isCoded(r.c, file)
+		r.noteCode(r.c, file)
 		text, ok := r.TextOf(file, "names")
 		if !ok {
 			continue
@@ -53,7 +53,7 @@ func (r kustomizeReader) kustomized(dir, value string, depth int) {
 		value = after
 	}
 	if strings.Contains(value, "://") || strings.HasPrefix(value, "git@") || strings.HasPrefix(value, "github.com/") {
-		r.named("what lies at %s", value)
+		r.unbound("what lies at %s", value)
 		return
 	}
 	at := filepath.Clean(abs(dir, value))
@@ -96,7 +96,7 @@ func (r kustomizeReader) generator(file, dir string) {
 	}
 	for _, m := range r.FindAll(functionImage, file, text) {
 		if !pinned(m[1]) {
-			r.named("the image %s, which is not pinned by a digest", m[1])
+			r.unbound("the image %s, which is not pinned by a digest", m[1])
 		}
 	}
 }
@@ -112,7 +112,7 @@ func (r kustomizeReader) chart(dir string, depth int) {
 		return
 	}
 	text, _ := r.TextOf(file, "names")
-	settingsReader{reading: r.reading}.wholes(file, text, []string{dir})
+	settingsReader{reading: r.reading}.bindPathSettings(file, text, []string{dir})
 	for _, m := range r.FindAll(chartFolder, file, text) {
 		r.chart(filepath.Clean(abs(dir, m[1])), depth+1)
 	}
@@ -157,7 +157,7 @@ func (r clusterReader) fromFolders() {
 		}
 		for _, base := range r.bases {
 			if at := filepath.Clean(abs(base, value)); r.Visit(at, disk.Code) && len(r.BindTree(at, true, nil)) > 0 {
-				r.c.coded = true
+				r.c.hasCode = true
 			}
 		}
 	}
@@ -172,19 +172,19 @@ var entering = map[string]string{
 	"systemd-run": "-p --property -M --machine --root-directory -E --setenv",
 }
 
-// enters names what a step runs below another root, or in a container that no step shows.
-func (r clusterReader) enters() {
+// nameEntered names what a step runs below another root, or in a container that no step shows.
+func (r clusterReader) nameEntered() {
 	name, st := r.name, r.c.Step
 	flags, is := entering[name]
 	if is && (flags == "" || slices.ContainsFunc(st.Argv[1:], func(w string) bool {
 		_, has := flagValue(w, flags)
 		return has || !effect.IsKnown(w) || grouped(w, flags)
 	})) && slices.ContainsFunc(st.Argv[1:], operand) {
-		r.named("what %s runs below another root: %s", name, strings.Join(strings.Fields(st.Command), " "))
+		r.unbound("what %s runs below another root: %s", name, strings.Join(strings.Fields(st.Command), " "))
 		return
 	}
 	if (name == "kubectl" || name == "oc") && has(st, "exec") && fromFile(st) {
-		r.named("what %s runs elsewhere: %s", name, strings.Join(strings.Fields(st.Command), " "))
+		r.unbound("what %s runs elsewhere: %s", name, strings.Join(strings.Fields(st.Command), " "))
 	}
 }
 

@@ -40,7 +40,7 @@ var idle = strings.Fields("version help login logout whoami auth list ls ps logs
 // says, and names the step if it should have had code and none was bound.
 func (p *pass) bindCode(i int) {
 	st := &p.Steps[i]
-	p.on = i
+	p.step = i
 	if len(st.Argv) == 0 || st.Remote || st.Shell || !effect.IsKnown(st.Argv[0]) {
 		return
 	}
@@ -52,7 +52,7 @@ func (p *pass) bindCode(i int) {
 	} else if r.name == "java" || r.name == "javaw" {
 		needs = javaReader{r}.bind()
 	} else {
-		r.loadsBy()
+		r.bindLanguageVariables()
 		needs = builds(r.name, st.Argv[1:]) && !c.wrapped && !saysAll(r.name, st.Argv[1:])
 	}
 	if oneOf("rustc rustdoc", r.name) {
@@ -60,7 +60,7 @@ func (p *pass) bindCode(i int) {
 	}
 	cReader{r}.bind()
 	clusterReader{r}.fromFolders()
-	clusterReader{r}.enters()
+	clusterReader{r}.nameEntered()
 	if words := queriers[r.name]; words != nil {
 		queryReader{r, words}.bind(p.readBy(i))
 	}
@@ -68,10 +68,10 @@ func (p *pass) bindCode(i int) {
 	credentialsReader{r}.bind()
 	requirementsReader{r}.bind()
 	if builds(r.name, st.Argv[1:]) && !c.wrapped && unknownPlace(st.Argv[1:]) {
-		p.unknown(st)
+		p.unboundCommand(st)
 	}
-	if needs && !c.coded && !c.fed && !c.wrapped {
-		p.named("what %s runs", strings.Join(strings.Fields(st.Command), " "))
+	if needs && !c.hasCode && !c.fed && !c.wrapped {
+		p.unbound("what %s runs", strings.Join(strings.Fields(st.Command), " "))
 	}
 }
 
@@ -126,10 +126,10 @@ var loadedBy = map[string]string{
 	"scala": "java", "kotlin": "java",
 }
 
-// loadsBy binds what the variables of a program's language load into it. It is not the program's own
+// bindLanguageVariables binds what the variables of a program's language load into it. It is not the program's own
 // code.
-func (r reading) loadsBy() {
-	coded := r.c.coded
+func (r reading) bindLanguageVariables() {
+	coded := r.c.hasCode
 	switch language := loadedBy[r.name]; language {
 	case "":
 	case "java":
@@ -143,5 +143,5 @@ func (r reading) loadsBy() {
 		l.programs = language
 		interpreterReader{r, &l}.loadsVariables(nil, nil)
 	}
-	r.c.coded = coded
+	r.c.hasCode = coded
 }

@@ -76,7 +76,7 @@ func (r composeReader) composed(file string, depth int) {
 	}
 	c.mounted()
 	for _, context := range c.from {
-		r.named("what the build of an image copies from %s", context)
+		r.unbound("what the build of an image copies from %s", context)
 		for _, name := range c.files {
 			at := abs(abs(c.dir, context), name)
 			if !r.Visit(at, disk.Code) && !strings.HasSuffix(name, ".dockerignore") {
@@ -103,9 +103,9 @@ func (r composeReader) composeFiles(value, dir string) {
 		at := filepath.Clean(abs(dir, part))
 		switch {
 		case !effect.IsKnown(part) || !filepath.IsAbs(at):
-			r.named("the compose file %s", effect.Show(part))
+			r.unbound("the compose file %s", effect.Show(part))
 		case !r.Visit(at, disk.Code) && r.Bound[at] != "":
-			r.isCoded(r.c, at)
+			r.noteCode(r.c, at)
 			r.bind(at)
 		}
 	}
@@ -114,7 +114,7 @@ func (r composeReader) composeFiles(value, dir string) {
 // node goes through a tree of YAML; path are the keys above.
 func (c *composing) node(n ast.Node, path []string, depth int) {
 	if len(path) > disk.MaxNested {
-		c.named("what lies deep in a compose file")
+		c.unbound("what lies deep in a compose file")
 		return
 	}
 	switch n := n.(type) {
@@ -150,11 +150,11 @@ func (c *composing) value(value string, path []string, depth int) {
 	switch {
 	case key == "image":
 		if !pinned(value) {
-			c.named("the image %s, which is not pinned by a digest", value)
+			c.unbound("the image %s, which is not pinned by a digest", value)
 		}
 	case key == "build", key == "context", above == "additional_contexts":
 		if image, is := strings.CutPrefix(value, "docker-image://"); is && !pinned(image) {
-			c.named("the image %s, which is not pinned by a digest", image)
+			c.unbound("the image %s, which is not pinned by a digest", image)
 		} else if !is {
 			c.from = append(c.from, value)
 		}
@@ -186,9 +186,9 @@ func (c *composing) another(value string, depth int) {
 	at := filepath.Clean(abs(c.dir, c.interpolated(value)))
 	switch {
 	case strings.Contains(value, "://"), strings.Contains(value, ".git#"), strings.HasSuffix(value, ".git"):
-		c.named("what lies at %s", value)
+		c.unbound("what lies at %s", value)
 	case !effect.IsKnown(at) || !filepath.IsAbs(at):
-		c.named("the file %s, which a compose file names", value)
+		c.unbound("the file %s, which a compose file names", value)
 	case !c.Visit(at, disk.Code) && c.Bound[at] != "" && depth < disk.MaxFollowed && c.Once("compose", at):
 		c.composed(at, depth+1)
 	}
@@ -200,7 +200,7 @@ func (c *composing) mount(value string) {
 	parts := strings.Split(value, ":")
 	switch {
 	case !effect.IsKnown(parts[0]):
-		c.named("the file %s, which a compose file names", value)
+		c.unbound("the file %s, which a compose file names", value)
 	case len(parts) > 1 && strings.ContainsAny(parts[0], "./~"):
 		c.mounts = append(c.mounts, mount{parts[0], parts[1]})
 	}
@@ -215,7 +215,7 @@ var scriptKinds = strings.Fields("*.sh *.bash *.py *.rb *.pl *.php *.js *.cjs *.
 func (c *composing) mounted() {
 	for n := range min(len(c.sources), len(c.targets)) {
 		if source := c.interpolated(c.sources[n]); !effect.IsKnown(source) {
-			c.named("the file %s, which a compose file names", c.sources[n])
+			c.unbound("the file %s, which a compose file names", c.sources[n])
 		} else {
 			c.mounts = append(c.mounts, mount{source, c.interpolated(c.targets[n])})
 		}
@@ -225,7 +225,7 @@ func (c *composing) mounted() {
 		if !filepath.IsAbs(at) || disk.Like(filepath.Base(at), []string{"*.db", "*.sqlite*", "*.log"}) {
 			continue
 		}
-		if !c.isThereAt(at) { // Docker makes a folder, in which is no code
+		if !c.exists(at) { // Docker makes a folder, in which is no code
 			c.Bound[disk.FolderKey(at, scriptKinds)] = disk.ListHash(nil)
 			continue
 		}
@@ -249,8 +249,8 @@ func (c *composing) mounted() {
 	}
 }
 
-// isThereAt reports whether a file or a folder lies at a path; a socket or a device is none.
-func (c *composing) isThereAt(path string) bool {
+// exists reports whether a file or a folder lies at a path; a socket or a device is none.
+func (c *composing) exists(path string) bool {
 	info, err := c.Stat(path)
 	return c.Look() && (err == nil && (info.IsDir() || info.Mode().IsRegular()) || err != nil && !disk.IsAbsent(err))
 }

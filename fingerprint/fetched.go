@@ -59,7 +59,7 @@ func (r requirementsReader) bind() {
 			})
 		}
 		if (f.asks == "" || lies(f.asks)) && !lies(f.locks) {
-			r.named("the packages that %s fetches without a lock file", r.name)
+			r.unbound("the packages that %s fetches without a lock file", r.name)
 		}
 	}
 	if strings.HasPrefix(r.name, "pip") || r.name == "uv" {
@@ -80,11 +80,11 @@ func (r requirementsReader) required(words []string) {
 		for _, base := range r.bases {
 			switch {
 			case is && !effect.IsKnown(value), is && strings.Contains(value, "://"):
-				r.named("the packages of %s, which no hash pins", effect.Show(value))
+				r.unbound("the packages of %s, which no hash pins", effect.Show(value))
 			case is:
 				r.requirements(filepath.Clean(abs(base, value)), 0)
 			case operand(w) && !alone && (strings.Contains(w, "/") || w == ".") && r.needsOthers(abs(base, w)):
-				r.named("the packages that %s needs, which no hash pins", w)
+				r.unbound("the packages that %s needs, which no hash pins", w)
 			}
 		}
 	}
@@ -132,6 +132,6 @@ func (r requirementsReader) requirements(file string, depth int) {
 		}
 	}
 	if unpinned {
-		r.named("the packages of %s, which no hash pins", filepath.Base(file))
+		r.unbound("the packages of %s, which no hash pins", filepath.Base(file))
 	}
 }

@@ -49,7 +49,7 @@ func newFlow(r *reader, w reflexcore.Walk) *flow {
 		if st.Parent >= 0 && st.Parent < i {
 			f.commands[st.Parent].wrapped = true
 		}
-		f.givesVariables(i)
+		f.noteVariables(i)
 		switch first(st) {
 		case "hash", "enable", "bind": // names may mean something else after it
 			f.flows = true
@@ -187,13 +187,13 @@ func (f *flow) folders() []string {
 	return dirs
 }
 
-// givers are programs whose words give variables to others.
-var givers = []string{"env", "sudo", "doas", "export", "declare", "typeset", "local", "readonly", "cross-env", "dotenv",
+// variableSetters are programs whose words give variables to others.
+var variableSetters = []string{"env", "sudo", "doas", "export", "declare", "typeset", "local", "readonly", "cross-env", "dotenv",
 	"make", "gmake"}
 
-// givesVariables notes the variables that the words of a step give.
-func (f *flow) givesVariables(i int) {
-	if st := &f.Steps[i]; slices.Contains(givers, first(st)) {
+// noteVariables notes the variables that the words of a step give.
+func (f *flow) noteVariables(i int) {
+	if st := &f.Steps[i]; slices.Contains(variableSetters, first(st)) {
 		for _, w := range st.Argv[1:] {
 			if name, value, ok := strings.Cut(w, "="); ok && operand(w) && !strings.ContainsAny(name, "/ ") {
 				f.AddValue(name, value)
@@ -238,7 +238,7 @@ func unknownCode(e *effect.Effect) bool {
 // A pass binds what the commands and effects of one walk execute.
 type pass struct {
 	*flow
-	later []executedFile // files that are executed
+	executed []executedFile // files that are executed
 }
 
 // A executedFile is a file that a step executes, which earlier steps may write.

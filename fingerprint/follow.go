@@ -45,8 +45,8 @@ func (r *reader) bindScript(file, dir string) {
 		call.Dir = dir
 	}
 	// A script finds what lies beside it by $0.
-	call.Command = besideItself(call.Command, file)
-	r.writes.by(file).read = true
+	call.Command = expandOwnPath(call.Command, file)
+	r.writes.of(file).read = true
 	r.walk(call, scope{depth: r.depth + 1, of: file, sure: sure, unit: file})
 }
 
@@ -58,12 +58,12 @@ func (r *reader) executes(file, dir string) (folder bool) {
 	return folder
 }
 
-// itself is how a script of a shell writes its own path.
-const itself = `(?:\$0|\$\{0\}|\$BASH_SOURCE|\$\{BASH_SOURCE(?:\[0\])?\}|\$\{BASH_SOURCE(?:\[0\])?:-\$0\})`
+// ownPathForm is how a script of a shell writes its own path.
+const ownPathForm = `(?:\$0|\$\{0\}|\$BASH_SOURCE|\$\{BASH_SOURCE(?:\[0\])?\}|\$\{BASH_SOURCE(?:\[0\])?:-\$0\})`
 
 var (
-	ownPath  = regexp.MustCompile(`\$\(\s*(?:readlink\s+-[efmn]+|realpath)(?:\s+--)?\s+"?` + itself + `"?\s*\)`)
-	ownPlace = regexp.MustCompile(`\$\(\s*dirname(?:\s+--)?\s+"?(?:` + itself +
+	ownPath  = regexp.MustCompile(`\$\(\s*(?:readlink\s+-[efmn]+|realpath)(?:\s+--)?\s+"?` + ownPathForm + `"?\s*\)`)
+	ownPlace = regexp.MustCompile(`\$\(\s*dirname(?:\s+--)?\s+"?(?:` + ownPathForm +
 		`|\x00)"?\s*\)|\$\{0%/\*\}|\$\{BASH_SOURCE(?:\[0\])?%/\*\}`)
 	ownPlaces = regexp.MustCompile(
 		`\$\(\s*(?:CDPATH=\S*\s+)?(?:cd(?:\s+-[PLe]+)?(?:\s+--)?\s+"?(\x01[^"$()\x00\s]*)"?` +
@@ -71,9 +71,9 @@ var (
 			`(?:readlink\s+-[efmn]+|realpath)(?:\s+--)?\s+"?(\x01[^"$()\x00\s]*)"?)\s*\)`)
 )
 
-// besideItself puts the path of a script where the script asks for it: so it finds what
+// expandOwnPath puts the path of a script where the script asks for it: so it finds what
 // lies beside it.
-func besideItself(text, file string) string {
+func expandOwnPath(text, file string) string {
 	if strings.ContainsAny(text, "\x00\x01") {
 		return text
 	}
@@ -154,12 +154,12 @@ func (r *reader) starts(command, dir, file string) {
 func (r *reader) runsText(unit string) {
 	from := r.unit
 	if r.depth == 0 {
-		from = unitOf(r.on)
+		from = stepUnit(r.step)
 	}
-	if from == "" || checker(unit) {
+	if from == "" || isChecker(unit) {
 		return
 	}
-	if w := r.writes.by(from); !slices.Contains(w.texts, unit) {
+	if w := r.writes.of(from); !slices.Contains(w.texts, unit) {
 		w.texts = append(w.texts, unit)
 	}
 }
@@ -205,7 +205,7 @@ func (r *reader) interpreter(file, text, dir string) {
 // interpreterByName binds the program to which PATH leads for the first line of a script,
 // up to the first that is one of the system's.
 func (r *reader) interpreterByName(name, dir string) {
-	list := r.at
+	list := r.stepPath
 	if list == "" || list == effect.Unknown {
 		list = r.path
 	}
@@ -213,7 +213,7 @@ func (r *reader) interpreterByName(name, dir string) {
 		return // the system's
 	}
 	if !effect.IsKnown(list) {
-		r.named("%s, where PATH is not known", name)
+		r.unbound("%s, where PATH is not known", name)
 		list = strings.ReplaceAll(list, effect.Unknown, "")
 	}
 	for _, at := range filepath.SplitList(list) {

@@ -15,7 +15,7 @@ func (g *gitCall) bind() {
 	g.splitWords(g.c.Argv[1:])
 	g.variables()
 	if g.unclear {
-		g.unknown(g.c.Step)
+		g.unboundCommand(g.c.Step)
 	}
 	g.dirs = append(g.dirs, g.Values("GIT_DIR")...)
 	g.dirs = append(g.dirs, g.Values("GIT_COMMON_DIR")...)
@@ -23,7 +23,7 @@ func (g *gitCall) bind() {
 		g.root = base
 		for _, dir := range g.dirs {
 			if !effect.IsKnown(dir) {
-				g.named("the settings of git in %s", effect.Show(dir))
+				g.unbound("the settings of git in %s", effect.Show(dir))
 				continue
 			}
 			g.directory(filepath.Clean(abs(base, dir)))

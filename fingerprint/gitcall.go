@@ -62,7 +62,7 @@ func (g *gitCall) splitWords(words []string) {
 			for _, v := range g.Values(setting) {
 				g.options = append(g.options, option(key, v))
 			}
-			g.named("the setting %s of git", effect.Show(key))
+			g.unbound("the setting %s of git", effect.Show(key))
 		case "--git-dir":
 			g.dirs = append(g.dirs, value)
 		case "--exec-path":
@@ -92,11 +92,11 @@ func (g *gitCall) variables() {
 	}
 	for _, count := range g.Values("GIT_CONFIG_COUNT") {
 		if n, err := strconv.Atoi(count); err != nil || n > disk.MaxNested {
-			g.named("the settings of GIT_CONFIG_COUNT=%s", effect.Show(count))
+			g.unbound("the settings of GIT_CONFIG_COUNT=%s", effect.Show(count))
 		}
 	}
 	if len(g.Values("GIT_CONFIG_PARAMETERS")) > 0 {
-		g.named("the settings of GIT_CONFIG_PARAMETERS")
+		g.unbound("the settings of GIT_CONFIG_PARAMETERS")
 	}
 	for _, dir := range g.Values("GIT_EXEC_PATH") {
 		g.executables(dir)

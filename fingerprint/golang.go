@@ -23,17 +23,17 @@ func (r *goReader) bind() {
 	r.modules = r.goModules(append(slices.Clone(dirs), trees...)[0])
 	r.generate = slices.Contains(r.c.Argv, "generate")
 	for _, tree := range trees {
-		r.c.coded = true
+		r.c.hasCode = true
 		dirs = append(dirs, r.goTree(tree)...)
 	}
 	done, files := map[string]bool{}, 0
 	for n := 0; n < len(dirs) && r.Err == nil; n++ { // grows
 		if done[dirs[n]] || slices.ContainsFunc(r.goTrees, func(at string) bool { return within(dirs[n], at) }) {
-			r.c.coded = true
+			r.c.hasCode = true
 			continue
 		}
 		if done[dirs[n]] = true; len(done) > disk.MaxTree {
-			r.named("the packages that %s imports", dirs[0])
+			r.unbound("the packages that %s imports", dirs[0])
 			return
 		}
 		if files > disk.MaxTree/2 { // the modules as a whole
@@ -46,7 +46,7 @@ func (r *goReader) bind() {
 		}
 		for _, file := range r.BindMatchingAny(dirs[n], goFiles) {
 			files++
-			r.c.coded = true
+			r.c.hasCode = true
 			if !strings.HasSuffix(file, ".go") {
 				continue
 			}
@@ -93,7 +93,7 @@ func (r *goReader) overlays() {
 			value = argv[n+1]
 		}
 		if is {
-			r.named("what the overlay %s puts in the place of files", effect.Show(value))
+			r.unbound("what the overlay %s puts in the place of files", effect.Show(value))
 		}
 	}
 }

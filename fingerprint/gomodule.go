@@ -124,7 +124,7 @@ func (r *goReader) directives(file string, says goFile) {
 		if names, ok := strings.CutPrefix(line, "//go:embed "); ok {
 			for _, name := range strings.Fields(names) {
 				name = strings.TrimPrefix(strings.Trim(name, "\"`"), "all:")
-				for _, found := range r.both(filepath.Join(dir, name)) {
+				for _, found := range r.matchesAndSelf(filepath.Join(dir, name)) {
 					if r.Visit(found, disk.Data) {
 						r.BindFolder(found)
 					}

@@ -15,14 +15,14 @@ import (
 // can be listed is what an agent can put in their place: a program in a folder of PATH that
 // it can write to, which has the name of one in a later folder.
 
-// alone are programs that start no others by name.
-var alone = strings.Fields("rm rmdir cp mv mkdir touch chmod chown chgrp ln kill pkill killall dd truncate " +
+// helperless are programs that start no others by name.
+var helperless = strings.Fields("rm rmdir cp mv mkdir touch chmod chown chgrp ln kill pkill killall dd truncate " +
 	"shred mkfifo " +
 	"mktemp sync date uname id whoami hostname env sudo doas nice nohup time timeout stdbuf tee seq realpath readlink")
 
-// starts are names that programs look for which may be nowhere yet. Plugins, such as
+// helperNames are names that programs look for which may be nowhere yet. Plugins, such as
 // git-x of git, need no row, nor does what every system has, such as sh.
-var starts = map[string]string{
+var helperNames = map[string]string{
 	"go":    "gcc g++ cc c++ clang clang++ gfortran pkg-config git hg svn fossil ssh",
 	"cargo": "rustc rustdoc rustfmt clippy-driver cc gcc clang ld lld mold git ssh pkg-config",
 	"git":   "ssh plink gpg gpg2 gpgsm less more lv pager editor vi vim nano emacs ssh-askpass ksshaskpass gitk",
@@ -51,7 +51,7 @@ var starts = map[string]string{
 // an agent can put it.
 func (r *reader) helpers(st *shell.Step) {
 	name := first(st)
-	if slices.Contains(alone, name) || slices.Contains(filters, name) || !effect.IsKnown(name) || name == "" {
+	if slices.Contains(helperless, name) || slices.Contains(filters, name) || !effect.IsKnown(name) || name == "" {
 		return
 	}
 	list, key := r.searchFolders(st)
@@ -93,7 +93,7 @@ var programVars = strings.Fields("CC CXX LD AR AS RUSTC RUSTC_WRAPPER RUSTC_WORK
 
 // wantedNames are the names that a program looks for: of the table, and those that variables give.
 func (r *reader) wantedNames(name string) []string {
-	names := strings.Fields(starts[name])
+	names := strings.Fields(helperNames[name])
 	for _, v := range programVars {
 		if _, here := r.ToolCall.Env[v]; !here && len(r.Given[v]) == 0 && !r.Compares {
 			continue

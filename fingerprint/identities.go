@@ -30,7 +30,7 @@ func (r credentialsReader) bind() {
 		for v := range strings.FieldsSeq(vars) {
 			for _, value := range r.Values(v) {
 				if value = r.Expand(value); !effect.IsKnown(value) {
-					r.named("what %s=%s says", v, effect.Show(value))
+					r.unbound("what %s=%s says", v, effect.Show(value))
 				}
 				list = append(list, filepath.SplitList(value)...)
 			}
@@ -128,7 +128,7 @@ func (r credentialsReader) awsSettings(file string, whole bool) {
 		n, _ := io.ReadFull(f, b) // it is mostly shorter
 		text = string(b[:n])
 		if n == disk.MaxText {
-			r.namedFile(file, "starts")
+			r.unreadStrict(file, "starts")
 		}
 	}
 	started := append(r.FindAll(awsProcess, file, text), r.FindAll(awsAlias, file, text)...)
@@ -142,7 +142,7 @@ func (r credentialsReader) awsSettings(file string, whole bool) {
 		if at := strings.TrimSpace(m[1]); filepath.IsAbs(at) {
 			r.BindPlaces(at, []string{"**/*.py"})
 		} else {
-			r.namedFile(file, "loads")
+			r.unreadStrict(file, "loads")
 		}
 	}
 }
@@ -159,7 +159,7 @@ func (r credentialsReader) terraformSettings(file string) {
 		return
 	}
 	text, _ := r.TextOf(file, "names")
-	text = withoutNotes(text)
+	text = withoutComments(text)
 	var found [][]string
 	for _, m := range r.FindAll(overrides, file, text) {
 		found = append(found, r.FindAll(overridden, file, m[1])...)
@@ -167,7 +167,7 @@ func (r credentialsReader) terraformSettings(file string) {
 	for _, m := range append(found, r.FindAll(providerPath, file, text)...) {
 		at := fromHome(r.Expand(m[1]), r.call.Env["HOME"])
 		if !filepath.IsAbs(at) || !effect.IsKnown(at) {
-			r.namedFile(file, "loads")
+			r.unreadStrict(file, "loads")
 		} else if !slices.Contains(disk.SystemFolders, at+"/") {
 			r.BindPlaces(filepath.Clean(at), []string{"**"})
 		}

@@ -25,7 +25,7 @@ func builtImage(w string) bool {
 func (r imageReader) images(file string) {
 	switch base := filepath.Base(file); {
 	case strings.HasPrefix(base, "docker-bake"):
-		r.namedFile(file, "builds")
+		r.unreadStrict(file, "builds")
 	case base != ".dockerignore":
 		r.dockerfile(file)
 	}
@@ -51,13 +51,13 @@ func (r imageReader) dockerfile(file string) {
 		return
 	}
 	for _, image := range imagesOf(text) {
-		r.named("the image %s, which is not pinned by a digest", image)
+		r.unbound("the image %s, which is not pinned by a digest", image)
 	}
 	for line := range strings.Lines(text) {
 		if words := strings.Fields(line); len(words) > 2 && strings.EqualFold(words[0], "ADD") {
 			for _, w := range words[1 : len(words)-1] {
 				if (strings.Contains(w, "://") || strings.HasPrefix(w, "git@")) && !strings.Contains(line, "--checksum=") {
-					r.named("what lies at %s", w)
+					r.unbound("what lies at %s", w)
 				}
 			}
 		}

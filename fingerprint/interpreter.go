@@ -29,7 +29,7 @@ func (r interpreterReader) bind() (needs bool) {
 	if s.main != "" && !s.inline && effect.IsKnown(s.main) {
 		for _, base := range r.bases {
 			if r.candidates(abs(base, s.main), 0) {
-				r.c.coded = true
+				r.c.hasCode = true
 			}
 		}
 	}
@@ -62,7 +62,7 @@ func (r interpreterReader) loadsVariables(modules, dirs []string) (roots []strin
 	roots = r.moduleRoots(dirs)
 	for _, m := range modules {
 		if !r.loadsModule(m, roots) {
-			r.named("the module %s", effect.Show(m))
+			r.unbound("the module %s", effect.Show(m))
 		}
 	}
 	return roots
@@ -75,7 +75,7 @@ var standardInput = []string{"-", "/dev/stdin", "/proc/self/fd/0", "/dev/fd/0"}
 func (r interpreterReader) moduleRoots(dirs []string) (roots []string) {
 	for _, dir := range dirs {
 		if !effect.IsKnown(dir) {
-			r.named("what lies in %s", effect.Show(dir))
+			r.unbound("what lies in %s", effect.Show(dir))
 			continue
 		}
 		for _, base := range r.bases {
@@ -117,7 +117,7 @@ func (r interpreterReader) loadsModule(name string, roots []string) bool {
 			}
 		}
 	}
-	r.c.coded = r.c.coded || found
+	r.c.hasCode = r.c.hasCode || found
 	return found
 }
 

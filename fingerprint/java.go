@@ -88,19 +88,19 @@ func (r javaReader) javaWords(argv []string, depth int) (words []string) {
 // classes binds one place of a class path.
 func (r javaReader) classes(part string) {
 	if !effect.IsKnown(part) {
-		r.named("the classes in %s", effect.Show(part))
+		r.unbound("the classes in %s", effect.Show(part))
 		return
 	}
 	for _, base := range r.bases {
 		at := abs(base, strings.TrimSuffix(part, "*"))
 		if clean := filepath.Clean(at); !r.Visit(at, disk.Code) {
-			r.c.coded = r.c.coded || r.Bound[clean] != ""
+			r.c.hasCode = r.c.hasCode || r.Bound[clean] != ""
 		} else if strings.HasSuffix(part, "*") {
 			for _, jar := range r.BindMatching(clean, "*.jar") {
-				r.c.coded = r.c.coded || r.Bound[jar] != ""
+				r.c.hasCode = r.c.hasCode || r.Bound[jar] != ""
 			}
 		} else if len(r.BindFolder(clean, "*.class", "*.jar", "*.properties", "*.xml", "*.groovy", "*.clj")) > 0 {
-			r.c.coded = true
+			r.c.hasCode = true
 		}
 	}
 }

@@ -109,7 +109,7 @@ func (r settingsReader) loadsOf(file, text string, places []string, depth int) {
 			}
 		}
 		if f.fetches != nil && f.fetches.MatchString(text) {
-			r.namedFile(file, "fetches")
+			r.unreadStrict(file, "fetches")
 		}
 		for _, place := range places {
 			if strings.HasSuffix(base, ".py") {
@@ -129,7 +129,7 @@ func (r settingsReader) searchPaths(f *loadForm, file, text string) {
 		argument := f.own.Replace(m[1])
 		if !strings.ContainsAny(argument, `"'`) && !strings.Contains(argument, "__file__") &&
 			!strings.Contains(argument, "__dir__") && !strings.Contains(argument, "__FILE__") {
-			r.namedFile(file, "loads")
+			r.unreadStrict(file, "loads")
 		}
 	}
 }
@@ -145,11 +145,11 @@ func (r settingsReader) loadsOne(f *loadForm, file, argument string, places []st
 			func(r rune) bool { return r == ' ' || r == ')' || r == '\t' })[0], ")")
 	}
 	if name == "" || strings.ContainsAny(name, "$#{*") || !effect.IsKnown(name) {
-		r.namedFile(file, "loads")
+		r.unreadStrict(file, "loads")
 		return
 	}
 	if strings.Contains(name, "://") {
-		r.named("what lies at %s", name)
+		r.unbound("what lies at %s", name)
 		return
 	}
 	r.loadsName(f, name, places, depth)

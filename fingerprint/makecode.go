@@ -25,8 +25,8 @@ var opaqueWords = strings.Fields("load -load .include .-include .sinclude .impor
 // opaqueCalls are functions of make by which a text becomes rules, or runs as something else.
 var opaqueCalls = []string{"$(eval ", "${eval ", "$(guile ", "${guile ", "$(file ", "${file "}
 
-// notes looks at a line that is no recipe for what changes how recipes run.
-func (m *makefile) notes(body string) {
+// noteLine looks at a line that is no recipe for what changes how recipes run.
+func (m *makefile) noteLine(body string) {
 	m.plain = append(m.plain, body)
 	words := strings.Fields(body)
 	switch {

@@ -76,7 +76,7 @@ func (m *makefile) read(text string) {
 				m.other = append(m.other, body)
 			}
 		default:
-			m.notes(body)
+			m.noteLine(body)
 			now, other, inRecipe = m.line(body)
 		}
 	}

@@ -33,12 +33,12 @@ const (
 	looking = "status log diff info annotate blame cat list ls stat st heads branches parents"
 )
 
-// notesWrites notes what the text that was walked may write.
-func (f *flow) notesWrites() {
+// noteWrites notes what the text that was walked may write.
+func (f *flow) noteWrites() {
 	if f.unit == "" {
 		return
 	}
-	w := f.writes.by(f.unit)
+	w := f.writes.of(f.unit)
 	for n := range f.Steps {
 		st := &f.Steps[n]
 		if w.makes || st.Remote || onlyTells(st) {
@@ -73,7 +73,7 @@ func (f *flow) makes(n int) bool {
 		return false
 	case interprets(name) || oneOf(makers, name):
 		return true
-	case f.commands[n].wrapped || checker(st.Argv[0]):
+	case f.commands[n].wrapped || isChecker(st.Argv[0]):
 		return false
 	case oneOf(translators, name):
 		return !onlyChecks(name, st.Argv[1:])

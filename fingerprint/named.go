@@ -63,7 +63,7 @@ func (r settingsReader) members(text, dir string) {
 	}
 	for _, list := range cargoMembers.FindAllStringSubmatch(text, -1) {
 		for _, m := range r.FindAll(cargoMember, filepath.Join(dir, "Cargo.toml"), list[1]) {
-			for _, at := range r.both(filepath.Join(dir, m[1])) {
+			for _, at := range r.matchesAndSelf(filepath.Join(dir, m[1])) {
 				r.subproject(at, "Cargo.toml")
 			}
 		}
@@ -88,8 +88,8 @@ func (r settingsReader) subproject(dir, name string) {
 	}
 }
 
-// A wholeForm says by which words files of one kind give a tool a folder or a file.
-type wholeForm struct {
+// A pathSetting says by which words files of one kind give a tool a folder or a file.
+type pathSetting struct {
 	files  string         // patterns of names
 	values *regexp.Regexp // with what is given as its last group
 	lists  string         // letters between several values
@@ -97,7 +97,7 @@ type wholeForm struct {
 	must   bool           // what is no plain value is named
 }
 
-var wholeForms = []wholeForm{
+var pathSettings = []pathSetting{
 	{
 		files: "ansible.cfg", lists: ":,", values: regexp.MustCompile(
 			`(?m)^[ \t]*(?:\w+_(?:path|paths|plugins)|library|module_utils|inventory)[ \t]*=[ \t]*([^\n;#]*)`),
@@ -147,30 +147,30 @@ var wholeForms = []wholeForm{
 var ownBuild = []string{"CMAKE_MODULE_PATH", "CMAKE_PREFIX_PATH", "CMAKE_FIND_ROOT_PATH", "CMAKE_BINARY_DIR",
 	"CMAKE_CURRENT_BINARY_DIR", "PROJECT_BINARY_DIR", "CMAKE_INSTALL_PREFIX", "CMAKE_FILES_DIRECTORY"}
 
-// wholes binds what a file of settings gives a tool as a whole.
-func (r settingsReader) wholes(file, text string, places []string) {
-	for n := range wholeForms {
-		f := &wholeForms[n]
+// bindPathSettings binds what a file of settings gives a tool as a whole.
+func (r settingsReader) bindPathSettings(file, text string, places []string) {
+	for n := range pathSettings {
+		f := &pathSettings[n]
 		if !disk.Like(filepath.Base(file), strings.Fields(f.files)) {
 			continue
 		}
 		for _, m := range r.FindAll(f.values, file, text) {
 			ends := func(r rune) bool { return strings.ContainsRune(f.lists, r) }
 			for value := range strings.FieldsFuncSeq(m[len(m)-1], ends) {
-				r.whole(f, file, strings.Trim(strings.TrimSpace(value), `"'`), places)
+				r.bindPathValue(f, file, strings.Trim(strings.TrimSpace(value), `"'`), places)
 			}
 		}
 	}
 }
 
-// whole binds one value.
-func (r settingsReader) whole(f *wholeForm, file, value string, places []string) {
+// bindPathValue binds one value.
+func (r settingsReader) bindPathValue(f *pathSetting, file, value string, places []string) {
 	if value == "" {
 		return
 	}
 	if strings.Contains(value, "$") {
 		if f.must && !slices.ContainsFunc(ownBuild, func(own string) bool { return strings.HasPrefix(value, "${"+own+"}") }) {
-			r.namedFile(file, "loads")
+			r.unreadStrict(file, "loads")
 		}
 		return
 	}

@@ -56,7 +56,7 @@ func (r packageReader) workspaces(file string) {
 	}
 	for _, pattern := range patterns {
 		pattern = strings.TrimPrefix(pattern, "!")
-		for _, manifest := range r.both(filepath.Join(dir, pattern, "package.json")) {
+		for _, manifest := range r.matchesAndSelf(filepath.Join(dir, pattern, "package.json")) {
 			if !r.Visit(manifest, disk.Code) && r.Bound[filepath.Clean(manifest)] != "" {
 				r.runScripts(filepath.Clean(manifest))
 			}

@@ -31,8 +31,8 @@ func (p *pass) bind() {
 	if p.Err != nil {
 		return
 	}
-	p.notesWrites()
-	for _, l := range p.later {
+	p.noteWrites()
+	for _, l := range p.executed {
 		p.writtenBefore(l)
 	}
 }
@@ -40,7 +40,7 @@ func (p *pass) bind() {
 // bindStep binds one command.
 func (p *pass) bindStep(i int) {
 	st := &p.Steps[i]
-	p.on = i
+	p.step = i
 	if len(st.Argv) == 0 {
 		return
 	}
@@ -48,7 +48,7 @@ func (p *pass) bindStep(i int) {
 		p.nameRemote(i)
 		return
 	}
-	p.at = st.Path
+	p.stepPath = st.Path
 	name := st.Argv[0]
 	programs := []string{path.Base(name)}
 	bases := p.workDirs(st)
@@ -56,7 +56,7 @@ func (p *pass) bindStep(i int) {
 	case st.Shell:
 	case !effect.IsKnown(name):
 		if !p.foundByFind(i, name) {
-			p.unknown(st)
+			p.unboundCommand(st)
 		}
 	default:
 		for _, file := range p.bindProgram(st, name, bases) {

@@ -31,19 +31,19 @@ func (r *reader) workDirs(st *shell.Step) []string {
 func (r *reader) bindProgram(st *shell.Step, name string, bases []string) []string {
 	if !strings.Contains(name, "/") {
 		if disk.IsPattern(name) {
-			return r.here(name, bases)
+			return r.bindPath(name, bases)
 		}
 		if file := r.lookup(st, name); file != "" {
 			r.bindScript(file, st.Dir)
 			return []string{file}
 		}
-		return r.here(name, bases) // a wrapper may look for it there: uv run x.py
+		return r.bindPath(name, bases) // a wrapper may look for it there: uv run x.py
 	}
-	return r.here(name, bases)
+	return r.bindPath(name, bases)
 }
 
-// here binds a program, or what a pattern of it matches, by its path.
-func (r *reader) here(name string, bases []string) (files []string) {
+// bindPath binds a program, or what a pattern of it matches, by its path.
+func (r *reader) bindPath(name string, bases []string) (files []string) {
 	if filepath.IsAbs(name) {
 		bases = []string{"/"}
 	}
@@ -86,7 +86,7 @@ func (r *reader) lookup(st *shell.Step, name string) string {
 		}
 		if !filepath.IsAbs(dir) {
 			if !filepath.IsAbs(st.Dir) || !effect.IsKnown(st.Dir) {
-				r.named("%s, where PATH is not known", name)
+				r.unbound("%s, where PATH is not known", name)
 				continue
 			}
 			dir = filepath.Join(st.Dir, dir)

@@ -29,10 +29,10 @@ type reader struct {
 	*disk.Scan
 	*callState
 	scope
-	call approver.ToolCall // what is walked
-	path string            // PATH, where the text does not change it
-	at   string            // PATH of the command that is looked at
-	on   int               // the command for which texts are read
+	call     approver.ToolCall // what is walked
+	path     string            // PATH, where the text does not change it
+	stepPath string            // PATH of the command that is looked at
+	step     int               // the command for which texts are read
 }
 
 // A command is one command of a walk.
@@ -40,7 +40,7 @@ type command struct {
 	*shell.Step
 	fed     bool            // it runs code that is not known
 	wrapped bool            // it leads to others
-	coded   bool            // a file of what it runs or reads as code is bound, or has a name
+	hasCode bool            // a file of what it runs or reads as code is bound, or has a name
 	program string          // the file of its program, if one is found
 	written map[string]bool // what it writes and does not read
 }
@@ -57,33 +57,33 @@ type reading struct {
 	bases []string // the folders in which it may run
 }
 
-// named names what is not bound, where the text is one of which that is to be said.
-func (r *reader) named(format string, args ...any) {
+// unbound names what is not bound, where the text is one of which that is to be said.
+func (r *reader) unbound(format string, args ...any) {
 	if r.strict {
 		r.Name(format, args...)
 	}
 }
 
-// namedFile is unread where the text is one of which that is to be said.
-func (r *reader) namedFile(file, verb string) {
+// unreadStrict is unread where the text is one of which that is to be said.
+func (r *reader) unreadStrict(file, verb string) {
 	if r.strict {
 		r.Unread(file, verb)
 	}
 }
 
-// unknown names a command that runs something that is not known.
-func (r *reader) unknown(st *shell.Step) {
+// unboundCommand names a command that runs something that is not known.
+func (r *reader) unboundCommand(st *shell.Step) {
 	in := ""
 	if !effect.IsKnown(st.Dir) && st.May == "" {
 		in = ", in a folder that is not known"
 	}
-	r.named("%s%s", strings.Join(strings.Fields(st.Command), " "), in)
+	r.unbound("%s%s", strings.Join(strings.Fields(st.Command), " "), in)
 }
 
-// isCoded notes that a file was bound for a command, if it was; nil is no command.
-func (r *reader) isCoded(c *command, file string) {
-	if c != nil && !c.coded {
-		c.coded = r.Bound[filepath.Clean(file)] != ""
+// noteCode notes that a file was bound for a command, if it was; nil is no command.
+func (r *reader) noteCode(c *command, file string) {
+	if c != nil && !c.hasCode {
+		c.hasCode = r.Bound[filepath.Clean(file)] != ""
 	}
 }
 
@@ -102,8 +102,8 @@ func (r *reader) upwards(dir string) []string {
 	return list[:min(len(list), 1)]
 }
 
-// both returns what a path matches as a pattern, if it can be one, and the path itself.
-func (r *reader) both(file string) []string {
+// matchesAndSelf returns what a path matches as a pattern, if it can be one, and the path itself.
+func (r *reader) matchesAndSelf(file string) []string {
 	if !disk.IsPattern(file) {
 		return []string{file}
 	}
@@ -131,7 +131,7 @@ func (r *reader) follow(file, verb string, depth int) (text string, ok bool) {
 func (r *reader) mappings(file, text, verb string) []map[string][]string {
 	y, err := yamlOf(text)
 	if err != nil || y.deep || y.aliases {
-		r.namedFile(file, verb)
+		r.unreadStrict(file, verb)
 	}
 	return y.maps
 }

@@ -34,14 +34,14 @@ func (r makeReader) bind() {
 	r.m = newMakefile()
 	m, targets := r.m, r.words()
 	r.makefile(r.file, map[string]bool{})
-	r.settles()
+	r.bindSpecial()
 	r.functions()
 	m.vpaths = append(m.vpaths, r.Values("VPATH")...)
-	r.builtBy(targets)
+	r.bindBuiltFrom(targets)
 	asked, maybe := m.recipesOf(targets)
 	for n, line := range append(asked, maybe...) {
 		for _, command := range m.called(line, "shell") {
-			r.computed(command)
+			r.runComputed(command)
 		}
 		// What is not known stays a variable that the shell does not know either.
 		text := strings.ReplaceAll(m.expand(line), effect.Unknown, "${__make__}")
@@ -113,7 +113,7 @@ func (r makeReader) makefile(file string, read map[string]bool) {
 		for _, name := range strings.Fields(m.expand(names)) {
 			name = strings.Trim(name, `"'`)
 			if !effect.IsKnown(name) {
-				r.named("what is included by the line: include %s", names)
+				r.unbound("what is included by the line: include %s", names)
 				continue
 			}
 			// of make, and of just
@@ -136,7 +136,7 @@ func (r makeReader) included(name string) (files []string) {
 		key = strings.ReplaceAll(key, "/./", "/")
 	}
 	before, was := r.Bound[key] // the command itself may mean all of them
-	for _, file := range r.both(name) {
+	for _, file := range r.matchesAndSelf(name) {
 		if !r.onlyNeeds(file) {
 			files = append(files, file)
 		}
@@ -148,8 +148,8 @@ func (r makeReader) included(name string) (files []string) {
 	return files
 }
 
-// settles binds or names what the special variables of make change of all recipes.
-func (r makeReader) settles() {
+// bindSpecial binds or names what the special variables of make change of all recipes.
+func (r makeReader) bindSpecial() {
 	flags := strings.Fields(r.m.expand(r.m.setting(".SHELLFLAGS")))
 	if slices.ContainsFunc(flags, func(w string) bool { return !shellFlag.MatchString(w) }) {
 		r.m.short = true
@@ -160,7 +160,7 @@ func (r makeReader) settles() {
 		r.m.short = r.m.short || len(words) == 0 || !slices.Contains(shells, path.Base(words[0])) ||
 			slices.ContainsFunc(words[1:], func(w string) bool { return !shellFlag.MatchString(w) })
 		if effect.IsKnown(shell) && !disk.InSystemFolder(shell) {
-			r.computed(shell + " -c :")
+			r.runComputed(shell + " -c :")
 		}
 	}
 	for _, name := range []string{".RECIPEPREFIX", "MAKEFILES"} {
@@ -186,12 +186,12 @@ func (r makeReader) exports() {
 			}
 			value := r.m.expand(raw)
 			if !effect.IsKnown(value) && slices.Contains(loading, name) {
-				r.namedFile(r.file, "runs")
+				r.unreadStrict(r.file, "runs")
 			}
 			env[name] = value
 			if name != "PATH" {
 				r.AddValue(name, value)
-				r.loadedIn(r.m.dir, value)
+				r.bindValueIn(r.m.dir, value)
 			}
 		}
 	}
@@ -202,14 +202,14 @@ func (r makeReader) exports() {
 func (r makeReader) functions() {
 	for _, body := range r.m.plain {
 		for _, command := range r.m.called(body, "shell") {
-			r.computed(command)
+			r.runComputed(command)
 		}
 		if n := strings.Index(body, "!="); n > 0 && !strings.ContainsAny(body[:n], "(:$=") {
-			r.computed(strings.TrimSpace(body[n+2:]))
+			r.runComputed(strings.TrimSpace(body[n+2:]))
 		}
 		if parts := strings.Split(body, "`"); strings.Contains(r.file, "ust") && len(parts) > 2 { // of just
 			for n := 1; n < len(parts); n += 2 {
-				r.computed(parts[n])
+				r.runComputed(parts[n])
 			}
 		}
 		asks := strings.HasPrefix(body, "if") || strings.HasPrefix(body, "else") || strings.Contains(body, "$(if ")
@@ -227,7 +227,7 @@ func (r makeReader) bindAsked(names string, decides bool) {
 		switch {
 		case !effect.IsKnown(name) || !filepath.IsAbs(at):
 			if decides {
-				r.namedFile(r.file, "asks for")
+				r.unreadStrict(r.file, "asks for")
 			}
 		case disk.IsPattern(name):
 			if decides {
@@ -239,8 +239,8 @@ func (r makeReader) bindAsked(names string, decides bool) {
 	}
 }
 
-// computed binds what a command runs and reads whose output a makefile takes.
-func (r makeReader) computed(command string) {
+// runComputed binds what a command runs and reads whose output a makefile takes.
+func (r makeReader) runComputed(command string) {
 	text := strings.ReplaceAll(r.m.expand(command), effect.Unknown, "${__make__}")
 	if !r.Once("computed", r.m.dir, text) {
 		return
@@ -269,8 +269,8 @@ func (r makeReader) onlyNeeds(file string) bool {
 	return true
 }
 
-// builtBy binds the sources of what rules need that no rule of the makefile makes.
-func (r makeReader) builtBy(targets []string) {
+// bindBuiltFrom binds the sources of what rules need that no rule of the makefile makes.
+func (r makeReader) bindBuiltFrom(targets []string) {
 	for target, rule := range r.m.rules {
 		for _, need := range append(rule.needs, target) {
 			if own := r.m.rules[need]; own == nil || len(own.lines) == 0 {

@@ -40,7 +40,7 @@ func (r settingsReader) bind(file, dir string, depth int) {
 	text = r.namedModules(file, text, dir)
 	places := r.places(file, text, dir)
 	r.loadsOf(file, text, places, depth)
-	r.wholes(file, text, places)
+	r.bindPathSettings(file, text, places)
 	looked := 0
 	for n := 0; n < len(places); n++ { // grows
 		for _, word := range r.references(text, places[n]) {
@@ -171,14 +171,14 @@ var startersOf = strings.Fields("jvm.config maven.config config.toml .bazelrc .y
 // furthers are the ends of names of files of settings that may name further ones.
 var furthers = strings.Fields(".yml .yaml .mk .tf .toml .hcl .just .gradle .kts .cmake .ninja .rb .rake .bzl .nix .xml")
 
-// notes are texts that no tool executes.
-var notes = strings.Fields("README LICENSE LICENCE COPYING CHANGELOG CHANGES NEWS AUTHORS CONTRIBUTORS NOTICE " +
+// plainDocuments are texts that no tool executes.
+var plainDocuments = strings.Fields("README LICENSE LICENCE COPYING CHANGELOG CHANGES NEWS AUTHORS CONTRIBUTORS NOTICE " +
 	"VERSION TODO")
 
 // isPlainText reports whether a file without an ending is a text, as a script may be.
 func isPlainText(file string) bool {
 	base := filepath.Base(file)
-	if filepath.Ext(base) != "" || slices.Contains(notes, base) {
+	if filepath.Ext(base) != "" || slices.Contains(plainDocuments, base) {
 		return false
 	}
 	f, _, err := disk.Open(file)

@@ -35,12 +35,12 @@ func (r terraformReader) bind(file, text, dir string) {
 	if strings.HasSuffix(file, ".json") {
 		text = strings.NewReplacer(`\"`, `"`, `\\`, `\`).Replace(text)
 	}
-	text = ownFolder.Replace(withoutNotes(text))
+	text = ownFolder.Replace(withoutComments(text))
 	for _, at := range moduleFile.FindAllStringSubmatchIndex(text, -1) {
 		name, rest := text[at[2]:at[3]], text[at[1]:]
 		m := literal.FindStringSubmatch(rest)
 		if m == nil || strings.Contains(m[1], "${") || strings.Contains(m[1], "%{") {
-			r.namedFile(file, "reads")
+			r.unreadStrict(file, "reads")
 			continue
 		}
 		if at := abs(dir, m[1]); r.Visit(at, disk.Code) && name == "fileset" {
@@ -53,7 +53,7 @@ func (r terraformReader) bind(file, text, dir string) {
 	}
 	for _, m := range moduleSource.FindAllStringSubmatch(text, -1) {
 		if source := m[1]; !strings.HasPrefix(source, "./") && !strings.HasPrefix(source, "../") && !filepath.IsAbs(source) {
-			r.named("the module %s, which is fetched", source)
+			r.unbound("the module %s, which is fetched", source)
 		}
 	}
 }
@@ -96,7 +96,7 @@ func (r terraformReader) givenIn(file, key, value string, places []string) {
 	m := quoted.FindStringSubmatch(strings.TrimLeft(value, "[ \t"))
 	if m == nil || strings.Contains(m[1], "${") {
 		if slices.Contains(mustBePlain, key) && !strings.Contains(value, "archive_file.") && value != "null" {
-			r.namedFile(file, "reads")
+			r.unreadStrict(file, "reads")
 		}
 		return
 	}
@@ -123,8 +123,8 @@ func (r terraformReader) isModule(dir string) bool {
 	return slices.ContainsFunc(names, func(name string) bool { return disk.Like(name, kinds) })
 }
 
-// withoutNotes drops the lines of a text that are nothing but a note.
-func withoutNotes(text string) string {
+// withoutComments drops the lines of a text that are nothing but a note.
+func withoutComments(text string) string {
 	var b strings.Builder
 	for line := range strings.Lines(text) {
 		if t := strings.TrimSpace(line); !strings.HasPrefix(t, "#") && !strings.HasPrefix(t, "//") {

@@ -33,7 +33,7 @@ func (p *pass) bindTools(i int, programs, bases []string) {
 			continue
 		}
 		if len(bases) == 0 && r.tool.elsewhere == "" {
-			p.unknown(c.Step)
+			p.unboundCommand(c.Step)
 			continue
 		}
 		r.bind()
@@ -50,7 +50,7 @@ type toolReader struct {
 func (r toolReader) bind() {
 	t := r.tool
 	if t.elsewhere != "" && (!t.operands || r.takesFromRegistry()) && !startsAgain(r.c.Argv[1:]) {
-		r.named(t.elsewhere, r.name)
+		r.unbound(t.elsewhere, r.name)
 	}
 	r.bindOwn()
 	for _, name := range strings.Fields(t.home) {
@@ -66,7 +66,7 @@ func (r toolReader) bind() {
 			} else {
 				files = r.BindFolder(base, strings.Fields(t.given)...)
 			}
-			r.c.coded = len(files) > 0 || r.c.coded
+			r.c.hasCode = len(files) > 0 || r.c.hasCode
 			kustomizeReader{r.reading}.bind(base, 0)
 			kustomizeReader{r.reading}.chart(base, 0)
 		}
@@ -105,7 +105,7 @@ func (r toolReader) bindFolder(base string) {
 			found = append(found, r.BindMatching(at, pattern)...)
 		}
 		for _, name := range strings.Fields(t.trees) {
-			r.c.coded = len(r.VisitFolder(filepath.Join(at, name), strings.Fields(t.kinds)...)) > 0 || r.c.coded
+			r.c.hasCode = len(r.VisitFolder(filepath.Join(at, name), strings.Fields(t.kinds)...)) > 0 || r.c.hasCode
 		}
 	}
 	if t.kinds == disk.PytestKinds {
@@ -120,7 +120,7 @@ func (r toolReader) bindFolder(base string) {
 		}
 	}
 	for _, file := range append(found, flagged...) {
-		r.c.coded = r.c.coded || t.recipes != "go" // whose packages must be there
+		r.c.hasCode = r.c.hasCode || t.recipes != "go" // whose packages must be there
 		r.bindFile(file)
 	}
 }

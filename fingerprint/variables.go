@@ -25,9 +25,9 @@ var elsewhereNamed = []string{
 // them are the mailbox and other files that change by themselves.
 const comparedOnly = approver.ComparedEnv + approver.ComparedEnv
 
-// loaders binds the files that the environment names: a program that is loaded, settings
+// bindEnvironment binds the files that the environment names: a program that is loaded, settings
 // that say where something happens. Which program reads which variable is not asked.
-func (r *reader) loaders() {
+func (r *reader) bindEnvironment() {
 	names := make([]string, 0, len(r.ToolCall.Env))
 	for name := range r.ToolCall.Env {
 		if !slices.Contains(elsewhereNamed, name) && !strings.HasPrefix(name, "BASH_FUNC_") && !strings.HasPrefix(name,
@@ -45,15 +45,15 @@ func (r *reader) loaders() {
 		if strings.Contains(value, "$") { // bash expands BASH_ENV
 			value += " " + r.Expand(value)
 		}
-		r.loaded(value)
+		r.bindValue(value)
 	}
 }
 
-// loaded binds the files that a value names.
-func (r *reader) loaded(value string) { r.loadedIn(r.ToolCall.Dir, value) }
+// bindValue binds the files that a value names.
+func (r *reader) bindValue(value string) { r.bindValueIn(r.ToolCall.Dir, value) }
 
-// loadedIn is loaded for a folder in which the value is used.
-func (r *reader) loadedIn(dir, value string) {
+// bindValueIn is loaded for a folder in which the value is used.
+func (r *reader) bindValueIn(dir, value string) {
 	cuts := func(r rune) bool { return strings.ContainsRune(" \t\n:=,;\"'", r) }
 	words := strings.FieldsFunc(value, cuts)
 	if strings.ContainsAny(value, " =,;'") { // a path may have these as well

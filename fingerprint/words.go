@@ -26,7 +26,7 @@ func (p *pass) bindWords(i int, bases []string) []string {
 	}
 	known, as := st.Program != "" || st.Shell, disk.Code
 	switch {
-	case known && (p.words || p.does(i)):
+	case known && (p.words || p.applies(i)):
 		as = disk.Data
 	case known: // only the folders matter
 		as = disk.Unseen
@@ -42,11 +42,11 @@ func (p *pass) bindWords(i int, bases []string) []string {
 		case effect.IsKnown(w):
 			words = append(words, p.parts(w)...)
 		case !known && !slices.ContainsFunc(st.Argv[1:n+1], operand): // it may be a script
-			p.unknown(st)
+			p.unboundCommand(st)
 		}
 	}
 	if len(bases) == 0 && !known && slices.ContainsFunc(words, operand) {
-		p.unknown(st)
+		p.unboundCommand(st)
 	}
 	if source := first(st) == "source" || first(st) == "."; source && st.Shell && len(st.Argv) > 1 &&
 		!strings.Contains(st.Argv[1], "/") {
@@ -91,13 +91,13 @@ func (p *pass) bindFiles(i int, as disk.Level, words, bases []string) []string {
 				continue
 			}
 			file := abs(bases[n], word)
-			for _, file := range p.both(file) {
+			for _, file := range p.matchesAndSelf(file) {
 				if p.isLeftOut(i, file) {
 					continue
 				}
 				folder, is := filepath.Clean(file), p.leadsTo(file, as)
 				if !is && !runs { // there it may be data
-					p.isCoded(&p.commands[i], file)
+					p.noteCode(&p.commands[i], file)
 				}
 				if is && tooHigh(folder, start, words) {
 					continue

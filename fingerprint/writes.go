@@ -9,9 +9,9 @@ import (
 
 // This file knows what texts may write.
 
-// A wrote says what a text that is walked may write: the script of a shell or of a package, or
+// A textWrite says what a text that is walked may write: the script of a shell or of a package, or
 // what a step of the call runs.
-type wrote struct {
+type textWrite struct {
 	read  bool     // all of it was walked
 	makes bool     // one of its commands may write anything
 	files []string // that its commands write
@@ -20,24 +20,24 @@ type wrote struct {
 }
 
 // textWrites are what is known of texts, by their names.
-type textWrites map[string]*wrote
+type textWrites map[string]*textWrite
 
-// by is what is known of a text.
-func (t textWrites) by(unit string) *wrote {
+// of is what is known of a text.
+func (t textWrites) of(unit string) *textWrite {
 	w := t[unit]
 	if w == nil {
-		w = &wrote{}
+		w = &textWrite{}
 		t[unit] = w
 	}
 	return w
 }
 
-// unitOf is the text that a step of the call runs.
-func unitOf(step int) string { return "step " + strconv.Itoa(step) }
+// stepUnit is the text that a step of the call runs.
+func stepUnit(step int) string { return "step " + strconv.Itoa(step) }
 
-// says reports whether a text, or one to which it leads, may write a file: whether it says so, or, if
+// mayWrite reports whether a text, or one to which it leads, may write a file: whether it says so, or, if
 // anything is asked for, runs what may write anything.
-func (t textWrites) says(unit, file string, anything bool) bool {
+func (t textWrites) mayWrite(unit, file string, anything bool) bool {
 	units, file := []string{unit}, filepath.Clean(file)
 	for n := 0; n < len(units); n++ { // grows
 		w := t[units[n]]
@@ -57,8 +57,8 @@ func (t textWrites) says(unit, file string, anything bool) bool {
 	return false
 }
 
-// checker reports whether a program is one that only looks, where such programs lie.
-func checker(program string) bool {
+// isChecker reports whether a program is one that only looks, where such programs lie.
+func isChecker(program string) bool {
 	dir := filepath.Base(filepath.Dir(program))
 	return oneOf(checkers, filepath.Base(program)) && (!strings.Contains(program, "/") || oneOf("bin .bin", dir))
 }

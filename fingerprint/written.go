@@ -26,14 +26,14 @@ func (p *pass) writtenBefore(l executedFile) {
 	}
 	for n := range end {
 		if n == l.step || p.isAbove(n, l.step) || p.isAbove(l.step, n) || p.Steps[n].Remote ||
-			!p.mayWrite(n, l.file) || p.isAgain(n, l.step) && !p.writes.says(unitOf(n), l.file, false) {
+			!p.mayWrite(n, l.file) || p.isAgain(n, l.step) && !p.writes.mayWrite(stepUnit(n), l.file, false) {
 			continue
 		}
 		file := l.file
 		if rest, ok := strings.CutPrefix(file, filepath.Clean(p.call.Dir)+"/"); ok {
 			file = rest
 		}
-		p.named("what %s will hold: %s runs before it", file, first(&p.Steps[n]))
+		p.unbound("what %s will hold: %s runs before it", file, first(&p.Steps[n]))
 		return
 	}
 	p.copiedBefore(l.step, l.file, l.dir)
@@ -68,7 +68,7 @@ func (f *flow) mayWrite(n int, file string) bool {
 				return e.Kind == effect.Write && e.By == "redirection" && filepath.Clean(e.Target) == filepath.Clean(file)
 			})
 	}
-	return f.makes(n) || f.writes.says(unitOf(n), file, true)
+	return f.makes(n) || f.writes.mayWrite(stepUnit(n), file, true)
 }
 
 // copiedBefore binds what lies in the folders that earlier steps copy or move to where a file
@@ -90,10 +90,10 @@ func (p *pass) copiedBefore(before int, file, dir string) {
 				continue
 			}
 			if !effect.IsKnown(from.Target) {
-				p.unknown(&p.Steps[to.Step])
+				p.unboundCommand(&p.Steps[to.Step])
 				continue
 			}
-			for _, source := range p.both(from.Target) {
+			for _, source := range p.matchesAndSelf(from.Target) {
 				p.bindSource(filepath.Clean(source), rest, dir)
 			}
 		}

@@ -95,10 +95,10 @@ const MaxSyncs = 4
 // syncTime is how long a disk may take until it has what is in memory.
 const syncTime = 2 * time.Second
 
-// onDisk writes what is in memory of a device to it, and reports whether that was done. From then
+// syncOnce writes what is in memory of a device to it, and reports whether that was done. From then
 // on a write through a mapping, too, sets the times of a file. It is done once for a call: of what
 // changes later the times say so.
-func (d *access) onDisk(path string, device uint64) bool {
+func (d *access) syncOnce(path string, device uint64) bool {
 	if _, ok := d.synced[device]; ok {
 		return true
 	}
@@ -151,10 +151,10 @@ func syncDevice(dir string, device uint64) error {
 	return syncFiles(f)
 }
 
-// settles is how long a file must have been left alone until its times can be trusted: the
+// settleTime is how long a file must have been left alone until its times can be trusted: the
 // next write may still get the same ones. The clock of a file system ticks every 10 ms or more
 // often.
-const settles = 20 * time.Millisecond
+const settleTime = 20 * time.Millisecond
 
 // A freshFile changed so short a time ago that it may do so again unseen.
 type freshFile struct {
@@ -181,15 +181,15 @@ func trustedTimes(path string, device uint64) bool {
 // maxFresh is how many files are brought to the disk one by one.
 const maxFresh = 1024
 
-// stays waits until files that changed a moment ago can do so only with other times, and
+// settle waits until files that changed a moment ago can do so only with other times, and
 // reports whether they are as they were.
-func (d *access) stays(fresh []freshFile) bool {
+func (d *access) settle(fresh []freshFile) bool {
 	if len(fresh) > maxFresh {
 		return false
 	}
 	for _, f := range fresh {
-		left := settles - time.Since(f.changed)
-		if left > settles {
+		left := settleTime - time.Since(f.changed)
+		if left > settleTime {
 			return false // it is from the future
 		}
 		if left > 0 {
@@ -250,7 +250,7 @@ func (d *access) versionOf(file string, info fs.FileInfo) string {
 	if time.Since(v.changed) > writeBackTime {
 		return string(v.text)
 	}
-	if !d.stays([]freshFile{{file, string(v.text), v.changed}}) {
+	if !d.settle([]freshFile{{file, string(v.text), v.changed}}) {
 		return ""
 	}
 	return string(v.text)

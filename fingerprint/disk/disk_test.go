@@ -131,14 +131,14 @@ func TestAFreshFileIsLookedAtAgain(t *testing.T) {
 		info, err := os.Stat(p.path("m/a.yaml"))
 		p.check(err)
 		v, _ := appendVersion(nil, info)
-		if !s.stays([]freshFile{{p.path("m/a.yaml"), string(v.text), time.Now()}}) {
+		if !s.settle([]freshFile{{p.path("m/a.yaml"), string(v.text), time.Now()}}) {
 			t.Error("it is as it was")
 		}
-		if s.stays([]freshFile{{p.path("m/a.yaml"), string(v.text), time.Now().Add(time.Hour)}}) {
+		if s.settle([]freshFile{{p.path("m/a.yaml"), string(v.text), time.Now().Add(time.Hour)}}) {
 			t.Error("a file from the future is trusted")
 		}
 		p.write("m/a.yaml", "v9")
-		if s.stays([]freshFile{{p.path("m/a.yaml"), string(v.text), time.Now()}}) {
+		if s.settle([]freshFile{{p.path("m/a.yaml"), string(v.text), time.Now()}}) {
 			t.Error("it changed, and nobody sees it")
 		}
 	})

@@ -84,7 +84,7 @@ func (t *stamping) addVersion(path string, info fs.FileInfo) {
 		info = now
 	}
 	t.buf = v.text
-	if since := t.scan.synced[v.device]; v.changed.After(since.Add(-settles)) {
+	if since := t.scan.synced[v.device]; v.changed.After(since.Add(-settleTime)) {
 		t.fresh = append(t.fresh, freshFile{path, string(v.text[start:]), v.changed})
 	}
 	t.buf = strconv.AppendUint(append(t.buf, ' '), uint64(info.Mode()), 8)
@@ -95,7 +95,7 @@ func (t *stamping) trusted(path string, device uint64) bool {
 	trust, ok := t.devices[device]
 	if !ok {
 		trust = trustedTimes(path, device)
-		if trust && !t.scan.onDisk(path, device) {
+		if trust && !t.scan.syncOnce(path, device) {
 			t.late = true
 		}
 		t.devices[device] = trust
@@ -122,7 +122,7 @@ func (s *Scan) stamped(t *stamping) (digest string, ok bool) {
 	for _, path := range t.odd {
 		s.Name("%s, which is no file", path)
 	}
-	if t.bad || t.late || !s.stays(t.fresh) {
+	if t.bad || t.late || !s.settle(t.fresh) {
 		return "", false
 	}
 	return StampedSum + strconv.Itoa(t.count) + ":" + hex.EncodeToString(t.sum.Sum(nil)), true
