@@ -13,13 +13,11 @@ import (
 	"approver.example/reflexcore/effect"
 )
 
-// This file reads what containers are made of: compose files and Dockerfiles.
-
 // composeStarts are the subcommands of compose that make containers or images, or fetch
-// them. What starts a container that is there again, such as restart, uses no image.
+// them. Those that start an existing container, such as restart, use no image.
 var composeStarts = []string{"up", "run", "create", "build", "watch", "pull", "bake", "deploy"}
 
-// A composeReader reads the compose files that a command works with.
+// A composeReader reads the compose files of a command.
 type composeReader struct{ reading }
 
 // A composing is the reading of one compose file.
@@ -36,11 +34,11 @@ type composing struct {
 	work    []string // where
 }
 
-// A mount is a folder or file here that a container gets.
+// A mount is a local folder or file that a container gets.
 type mount struct{ source, target string }
 
-// bind binds the files that a compose file builds images with, and names what is in
-// the images.
+// bind binds the files from which a compose file builds images, and reports images that
+// are not pinned.
 func (r composeReader) bind(file string) {
 	words := r.c.Argv[1:]
 	if r.Once("compose", file) && slices.ContainsFunc(words, func(w string) bool {
@@ -111,7 +109,7 @@ func (r composeReader) composeFiles(value, dir string) {
 	}
 }
 
-// node goes through a tree of YAML; path are the keys above.
+// node visits a tree of YAML; path has the keys above.
 func (c *composing) node(n ast.Node, path []string, depth int) {
 	if len(path) > disk.MaxNested {
 		c.unbound("what lies deep in a compose file")
@@ -138,7 +136,7 @@ func (c *composing) node(n ast.Node, path []string, depth int) {
 	}
 }
 
-// value looks at one value; its key, and those above, say what it is.
+// value handles one value; its key, and those above, say what it means.
 func (c *composing) value(value string, path []string, depth int) {
 	if len(path) == 0 || value == "" {
 		return
@@ -181,7 +179,7 @@ func (c *composing) value(value string, path []string, depth int) {
 	}
 }
 
-// another binds a file that a compose file names, and reads it where it is one itself.
+// another binds a file that a compose file names, and reads it if it is a compose file.
 func (c *composing) another(value string, depth int) {
 	at := filepath.Clean(abs(c.dir, c.interpolated(value)))
 	switch {
@@ -206,12 +204,12 @@ func (c *composing) mount(value string) {
 	}
 }
 
-// scriptKinds are files that are code wherever they lie: what else a container gets is data.
+// scriptKinds are files that are always code. Other files of a container are data.
 var scriptKinds = strings.Fields("*.sh *.bash *.py *.rb *.pl *.php *.js *.cjs *.mjs *.ts *.lua *.sql *.jar *.war " +
 	"*.conf")
 
-// mounted binds what containers are given of this disk: files, code in folders, and what their
-// commands name in them. Other files of a folder are data, which they may change.
+// mounted binds the local files that containers get: files, code in folders, and files in
+// folders that their commands name. Other files in folders are data, which containers may change.
 func (c *composing) mounted() {
 	for n := range min(len(c.sources), len(c.targets)) {
 		if source := c.interpolated(c.sources[n]); !effect.IsKnown(source) {
@@ -249,13 +247,13 @@ func (c *composing) mounted() {
 	}
 }
 
-// exists reports whether a file or a folder lies at a path; a socket or a device is none.
+// exists reports whether there is a file or a folder at a path, and no socket or device.
 func (c *composing) exists(path string) bool {
 	info, err := c.Stat(path)
 	return c.Look() && (err == nil && (info.IsDir() || info.Mode().IsRegular()) || err != nil && !disk.IsAbsent(err))
 }
 
-// interpolated is a value with its variables, where those are known.
+// interpolated replaces the variables in a value, if they are known.
 func (c *composing) interpolated(value string) string {
 	return interpolation.ReplaceAllStringFunc(value, func(v string) string {
 		name, fallback, has := strings.Cut(strings.Trim(v, "${}"), ":-")

@@ -12,8 +12,6 @@ import (
 	"approver.example/reflexcore/shell"
 )
 
-// This file binds what the effects of a walk say is executed or read.
-
 func (p *pass) bindEffect(e *effect.Effect) {
 	p.step = e.Step
 	switch {
@@ -29,8 +27,8 @@ func (p *pass) bindEffect(e *effect.Effect) {
 	}
 }
 
-// isGiven reports whether what a script reads is given to a shell, or to a tool that does
-// what it says.
+// isGiven reports whether a file that a script reads goes to a shell, or to a tool that
+// applies its content.
 func (f *flow) isGiven(e *effect.Effect) bool {
 	if e.Step >= 0 && e.Step < len(f.Steps) && (f.commands[e.Step].fed || f.applies(e.Step)) || e.Step < 0 &&
 		slices.ContainsFunc(f.commands, isFed) {
@@ -40,10 +38,10 @@ func (f *flow) isGiven(e *effect.Effect) bool {
 		func(st shell.Step) bool { return slices.Contains(inputBuiltins, first(&st)) })
 }
 
-// inputBuiltins are builtins of a shell that put what they read into variables, or run it.
+// inputBuiltins are shell builtins that run their input or put it into variables.
 var inputBuiltins = []string{"read", "mapfile", "readarray", "source", "."}
 
-// appliers are programs that do to a database, a cluster or a cloud what their files say.
+// appliers are programs that apply their files to a database, a cluster or a cloud.
 var appliers = strings.Fields("kubectl oc helm helmfile kustomize terraform tofu terragrunt ansible-playbook " +
 	"ansible psql mysql mariadb sqlite3 duckdb mongosh aws gcloud az")
 
@@ -75,7 +73,7 @@ func (p *pass) bindRead(e *effect.Effect) {
 	}
 }
 
-// shown reports whether what is read is only shown to the agent.
+// shown reports whether a file that is read is only shown to the agent.
 func (f *flow) shown(e *effect.Effect) bool {
 	if e.Step >= 0 && e.Step < len(f.Steps) && e.By != "redirection" {
 		return f.shows(e.Step)
@@ -88,7 +86,7 @@ func (f *flow) shown(e *effect.Effect) bool {
 	return !f.flows
 }
 
-// bindExecuted binds what an effect says is executed.
+// bindExecuted binds the code that an effect executes.
 func (p *pass) bindExecuted(e *effect.Effect) {
 	dir := p.call.Dir
 	if e.Step >= 0 && e.Step < len(p.Steps) {
@@ -139,7 +137,8 @@ func (p *pass) bindExecuted(e *effect.Effect) {
 	}
 }
 
-// bindSourcesOf binds what the rule of a makefile makes a file of that a recipe executes.
+// bindSourcesOf binds the prerequisites of a file that a recipe executes, if a rule of the
+// makefile makes the file.
 func (r *reader) bindSourcesOf(file string) {
 	if r.made == nil || r.made.dir == "" {
 		return
@@ -156,13 +155,12 @@ func (r *reader) bindSourcesOf(file string) {
 	}
 }
 
-// folderRun binds a folder that a program runs as it is, as python does.
+// folderRun binds a folder that a program runs as a program, as python does.
 func (p *pass) folderRun(dir string) []string {
 	return p.BindFolder(dir, "*.py", "*.js", "*.mjs", "*.cjs", "package.json")
 }
 
-// hasKnownFolder reports whether another effect says in which folders a path may lie of which the
-// folder is not known.
+// hasKnownFolder reports whether another effect has the same path with a known folder.
 func (f *flow) hasKnownFolder(target string) bool {
 	rest := strings.TrimPrefix(target, effect.Unknown+"/")
 	return rest != target && effect.IsKnown(rest) && slices.ContainsFunc(f.Effects, func(e effect.Effect) bool {
@@ -171,8 +169,8 @@ func (f *flow) hasKnownFolder(target string) bool {
 	})
 }
 
-// bindUnknown is code of which not all is known. What comes from files that are bound, and
-// through programs that only pass it on, is bound with them.
+// bindUnknown handles code that is not fully known. It reports the code, unless it comes
+// from bound files through programs that only pass it on.
 func (p *pass) bindUnknown(e *effect.Effect) {
 	if e.Kind == effect.Opaque && (e.Target == "syntax error" || e.Target == "unknown "+
 		"syntax" || strings.HasPrefix(e.Target, "too complex")) {
@@ -200,11 +198,10 @@ func (p *pass) bindUnknown(e *effect.Effect) {
 	}
 }
 
-// plainWrappers only run the command that they are given.
+// plainWrappers do nothing but run another command.
 var plainWrappers = []string{"sudo", "doas", "env", "nice", "nohup", "time", "timeout", "stdbuf", "xargs", "sh"}
 
-// onlyPassesOn reports whether what is executed can only be what was read from files that
-// are known.
+// onlyPassesOn reports whether all executed code was read from known files.
 func (f *flow) onlyPassesOn() bool {
 	fed := 0
 	for i := range f.Steps {
@@ -230,8 +227,8 @@ func (f *flow) onlyPassesOn() bool {
 	return reads && f.words
 }
 
-// foundByFind binds what a search finds, if a path is of that kind: any folders below
-// one that is known, and then a name that is known.
+// foundByFind binds the files that find may find, if target has that form: a known root,
+// unknown folders, and a known name.
 func (p *pass) foundByFind(i int, target string) bool {
 	root, name, ok := strings.Cut(target, "/"+effect.Unknown)
 	if !ok || !filepath.IsAbs(root) || !p.byFind(i) {
@@ -249,7 +246,7 @@ func (p *pass) foundByFind(i int, target string) bool {
 	return true
 }
 
-// byFind reports whether the words of a step come from a search.
+// byFind reports whether the words of a step come from find.
 func (f *flow) byFind(i int) bool {
 	searches := slices.ContainsFunc(f.Steps, func(st shell.Step) bool { return st.Program == "find" })
 	for n := f.Steps[i].Parent; n >= 0 && n < i; n = f.Steps[n].Parent {
@@ -263,7 +260,7 @@ func (f *flow) byFind(i int) bool {
 	return false
 }
 
-// bindPackage binds a package that lies here, and names one of a registry.
+// bindPackage binds a local package, and reports one of a registry.
 func (p *pass) bindPackage(name, dir string) {
 	file := abs(dir, name)
 	if strings.HasPrefix(name, ".") || strings.HasPrefix(name, "/") {
@@ -283,7 +280,7 @@ func (p *pass) bindPackage(name, dir string) {
 	p.unbound("the package %s, from a registry", effect.Show(name))
 }
 
-// bindModule binds a module of Python that lies here, and names any other.
+// bindModule binds a local Python module, and reports any other.
 func (p *pass) bindModule(name, dir string) {
 	at := filepath.Join(dir, strings.ReplaceAll(name, ".", "/"))
 	if effect.IsKnown(at) && filepath.IsAbs(at) {

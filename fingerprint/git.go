@@ -8,9 +8,7 @@ import (
 	"approver.example/reflexcore/effect"
 )
 
-// This file finds what git runs by itself: hooks, and the programs that its settings name.
-
-// bind binds what a command of git runs by itself, in each folder where it may work.
+// bind binds the hooks of git, and the programs in its settings, in each folder where it may work.
 func (g *gitCall) bind() {
 	g.splitWords(g.c.Argv[1:])
 	g.variables()

@@ -12,18 +12,16 @@ import (
 	"approver.example/reflexcore/effect"
 )
 
-// This file binds the programs that settings of clusters and clouds start to find out who asks,
-// and what the settings of Terraform put in the place of its providers.
-
 const (
 	clusterPrograms = "kubectl oc k3s helm helmfile kustomize skaffold tilt garden devspace argocd flux k9s stern"
 	cloudPrograms   = "aws sam cdk cdktf packer pulumi serverless sls eksctl copilot eb " + terraforms
 )
 
-// A credentialsReader reads the settings by which a command finds out as whom it works.
+// A credentialsReader reads the settings of clusters and clouds, which start programs to get
+// credentials, and the settings of Terraform, which can replace its providers.
 type credentialsReader struct{ reading }
 
-// bind binds what the settings of a step's program start.
+// bind binds the programs in the settings of a step's program.
 func (r credentialsReader) bind() {
 	home := r.call.Env["HOME"]
 	files := func(standard, vars, flags string) (list []string) {
@@ -71,7 +69,7 @@ func (r credentialsReader) bind() {
 	}
 }
 
-// kubeconfig binds what a file of clusters and users names and starts.
+// kubeconfig binds the files and programs in a kubeconfig.
 func (r credentialsReader) kubeconfig(file string) {
 	if !r.Once("kubeconfig", file) || r.Visit(file, disk.Code) || r.Bound[file] == "" {
 		return
@@ -103,8 +101,8 @@ var (
 	awsPlugins = regexp.MustCompile(`(?m)^[ \t]*cli_legacy_plugin_path[ \t]*=[ \t]*([^\n]+)`)
 )
 
-// awsSettings binds what a file of settings of AWS starts, and, where it says where something
-// happens, the file itself: credentials change by themselves.
+// awsSettings binds the programs in a settings file of AWS. If whole, it binds the file too;
+// not so for credentials, which change by themselves.
 func (r credentialsReader) awsSettings(file string, whole bool) {
 	if !r.Once("aws settings", file) {
 		return
@@ -153,7 +151,7 @@ var (
 	providerPath = regexp.MustCompile(`(?m)\b(?:path|plugin_cache_dir)\s*=\s*"([^"]*)"`)
 )
 
-// terraformSettings binds the providers that settings of Terraform put in the place of others.
+// terraformSettings binds the local providers in the settings of Terraform.
 func (r credentialsReader) terraformSettings(file string) {
 	if !r.Once("terraform settings", file) || r.Visit(file, disk.Code) || r.Bound[file] == "" {
 		return

@@ -12,9 +12,7 @@ import (
 	"approver.example/reflexcore/effect"
 )
 
-// This file finds which scripts of which packages a command of npm and its like runs.
-
-// A packageReader reads the scripts of packages that a command of npm and its like runs.
+// A packageReader reads the package scripts that a command of npm, or a similar tool, runs.
 type packageReader struct{ reading }
 
 // asksFor reports whether the words of a command may name a script.
@@ -34,12 +32,11 @@ func asksFor(words []string, name string) bool {
 	})
 }
 
-// spreads are words by which a command goes into the packages of a workspace.
+// spreads are words that make a command run in the packages of a workspace.
 var spreads = []string{"-w", "--workspace", "-ws", "--workspaces", "-r", "--recursive", "workspace", "workspaces",
 	"--filter", "-F", "foreach", "run-many", "affected"}
 
-// workspaces binds the scripts of the packages of a workspace, where a command goes into
-// them.
+// workspaces binds the scripts of the packages of a workspace, if the command runs in them.
 func (r packageReader) workspaces(file string) {
 	st := r.c.Step
 	if !slices.Contains([]string{"lerna", "nx", "turbo", "wsrun", "ultra"}, first(st)) &&
@@ -64,8 +61,8 @@ func (r packageReader) workspaces(file string) {
 	}
 }
 
-// workspacePatterns are the folders that a package.json, or the files of pnpm and lerna
-// beside it, say that packages lie in.
+// workspacePatterns are the folders of packages in a package.json, and in the files of pnpm
+// and lerna next to it.
 func (r packageReader) workspacePatterns(file string) (patterns []string) {
 	text, _ := r.TextOf(file, "names")
 	lerna := filepath.Join(filepath.Dir(file), "lerna.json")
@@ -95,7 +92,7 @@ func (r packageReader) workspacePatterns(file string) (patterns []string) {
 	return patterns
 }
 
-// nx binds what the targets of the projects of a workspace of Nx run.
+// nx binds the commands in the targets of an Nx workspace.
 func (r packageReader) nx() {
 	for _, base := range r.bases {
 		if _, err := r.Stat(filepath.Join(base, "nx.json")); !r.Look() || err != nil {
@@ -122,7 +119,7 @@ func (r packageReader) nx() {
 	}
 }
 
-// called walks the text that npm exec -c gives to a shell.
+// called walks the shell text of npm exec -c.
 func (r packageReader) called(base string) {
 	st := r.c.Step
 	for n, w := range st.Argv[1:] {
@@ -141,8 +138,8 @@ func (r packageReader) called(base string) {
 	}
 }
 
-// runsByName binds what the words of a command name of a package: yarn NAME runs what it has of that
-// name.
+// runsByName binds the installed programs that the words of a command name: yarn NAME runs the
+// program NAME.
 func (r packageReader) runsByName() {
 	if r.name == "nx" {
 		r.nx()
@@ -173,11 +170,11 @@ func (r packageReader) bindFile(file string) {
 	}
 }
 
-// required finds what a file of Node.js loads that lies here.
+// required finds the local files that a Node.js file loads.
 var required = regexp.MustCompile(`\b(?:require|import)[ \t]*\(?[ \t]*["'](\.[^"'\n]*)["']`)
 
-// runScripts binds what the scripts of a package.json run, of those that the words of the
-// command name, and of those that run by themselves.
+// runScripts walks the scripts of a package.json that the words of the command name, and
+// those that run by themselves.
 func (r packageReader) runScripts(file string) {
 	r.runsScripts(file)
 	if !r.Once(append([]string{"package", file}, r.c.Argv...)...) {
@@ -214,7 +211,7 @@ func (r packageReader) runScripts(file string) {
 	}
 }
 
-// runsScripts notes which scripts of a package.json a step asks for by their name.
+// runsScripts notes which scripts of a package.json a step runs by name.
 func (r packageReader) runsScripts(file string) {
 	words := r.c.Argv[1:]
 	open := slices.ContainsFunc(words, func(w string) bool { return !effect.IsKnown(w) })

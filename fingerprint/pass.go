@@ -8,10 +8,8 @@ import (
 	"approver.example/reflexcore/effect"
 )
 
-// This file goes through a walk and binds what its commands execute.
-
-// bind binds what the walk runs: what its commands name, then what its effects say, then what the
-// programs load by themselves.
+// bind binds the files that the walk runs: those that its commands name, then those of its effects,
+// then those that programs load by themselves.
 func (p *pass) bind() {
 	for i := range p.Steps {
 		if p.Err == nil {
@@ -82,7 +80,7 @@ func (p *pass) bindStep(i int) {
 	p.bindTools(i, slices.Compact(programs), bases)
 }
 
-// nameRemote names what runs elsewhere.
+// nameRemote reports a command that runs on another host or in a container.
 func (p *pass) nameRemote(i int) {
 	st := &p.Steps[i]
 	if !p.strict || st.Parent >= 0 && p.Steps[st.Parent].Remote {

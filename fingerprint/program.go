@@ -10,9 +10,7 @@ import (
 	"approver.example/reflexcore/shell"
 )
 
-// This file finds the programs that names mean.
-
-// workDirs are the folders in which a command may run; none if that is not known.
+// workDirs are the folders in which a command may run; none if they are unknown.
 func (r *reader) workDirs(st *shell.Step) []string {
 	switch {
 	case filepath.IsAbs(st.Dir) && effect.IsKnown(st.Dir):
@@ -37,12 +35,12 @@ func (r *reader) bindProgram(st *shell.Step, name string, bases []string) []stri
 			r.bindScript(file, st.Dir)
 			return []string{file}
 		}
-		return r.bindPath(name, bases) // a wrapper may look for it there: uv run x.py
+		return r.bindPath(name, bases) // a wrapper may find it there: uv run x.py
 	}
 	return r.bindPath(name, bases)
 }
 
-// bindPath binds a program, or what a pattern of it matches, by its path.
+// bindPath binds a program by its path, or the files that it matches as a pattern.
 func (r *reader) bindPath(name string, bases []string) (files []string) {
 	if filepath.IsAbs(name) {
 		bases = []string{"/"}
@@ -64,7 +62,7 @@ func (r *reader) bindPath(name string, bases []string) (files []string) {
 	return files
 }
 
-// lookup binds what PATH leads to, and returns the program's file.
+// lookup finds a program through PATH, binds each candidate, and returns the program's file.
 func (r *reader) lookup(st *shell.Step, name string) string {
 	list := st.Path
 	switch {
