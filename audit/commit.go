@@ -83,21 +83,17 @@ func (l *Log) commit() {
 			return
 		}
 
-		err := l.writeBatch(b)
-		l.mu.Lock()
-		if err != nil {
-			l.failQueue(b, err)
-			l.mu.Unlock()
+		if err := l.writeBatch(b); err != nil {
+			l.fail(b, err)
 			return
 		}
+		l.mu.Lock()
 		l.markDurable(b)
 		l.mu.Unlock()
 
 		if b.rotate {
 			if err := l.active.rotate(b.end, l.Head()); err != nil {
-				l.mu.Lock()
-				l.failQueue(nil, err)
-				l.mu.Unlock()
+				l.fail(nil, err)
 				return
 			}
 		}
@@ -110,6 +106,13 @@ func (l *Log) markDurable(b *batch) {
 	l.queue.reuse(b)
 	close(b.done)
 	signal(l.lag.wake)
+}
+
+// fail is failQueue for a caller that does not hold mu.
+func (l *Log) fail(b *batch, err error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.failQueue(b, err)
 }
 
 // failQueue fails the log, and with it b and everything in the queue. The
@@ -139,9 +142,7 @@ func (l *Log) checkFile() {
 		return
 	}
 	if err := l.active.intact(l.Head()); err != nil {
-		l.mu.Lock()
-		l.failQueue(nil, err)
-		l.mu.Unlock()
+		l.fail(nil, err)
 	}
 }
 

@@ -2,6 +2,7 @@ package audit
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
@@ -53,7 +54,7 @@ func (d *disk) breaks(cause error) {
 func kinds(t *testing.T, o Options) (out []string) {
 	t.Helper()
 	for _, l := range records(t, o.Dir) {
-		out = append(out, either(l.Alarm, l.Note))
+		out = append(out, cmp.Or(l.Alarm, l.Note))
 	}
 	return out
 }

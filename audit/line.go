@@ -2,6 +2,7 @@ package audit
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -200,7 +201,7 @@ func (r *redactor) lineOf(rec approver.Record, host string, now time.Time) Line 
 		l.Verdict = r.verdict(v)
 		l.Reason, l.Severity = l.Verdict.Reason, l.Verdict.Severity
 		if l.Summary == "" { // a payload that is no call
-			l.Summary = r.oneLine(either(v.Detail, v.Reason))
+			l.Summary = r.oneLine(cmp.Or(v.Detail, v.Reason))
 		}
 		if rec.Request != "" && v.Decision == approver.Ask {
 			need := v.Severity != approver.High
@@ -429,13 +430,6 @@ func canonical(raw []byte) []byte {
 		return b
 	}
 	return raw
-}
-
-func either(a, b string) string {
-	if a != "" {
-		return a
-	}
-	return b
 }
 
 // Removed describes files that retention removed: all lines up to To, which has

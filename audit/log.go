@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"sync"
 	"syscall"
 
@@ -69,7 +70,7 @@ func (l *Log) Head() Head {
 func (l *Log) Alarms() []string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return append([]string(nil), l.alarms...)
+	return slices.Clone(l.alarms)
 }
 
 // Err says why nothing can be recorded; nil means that the log works.

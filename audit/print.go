@@ -2,6 +2,7 @@ package audit
 
 import (
 	"bufio"
+	"cmp"
 	"encoding/csv"
 	"fmt"
 	"io"
@@ -176,7 +177,7 @@ func (l Line) who() string {
 		}
 	}
 	if r := l.Resolution; r != nil && r.Person != nil {
-		add(either(r.Person.Name, r.Person.ID))
+		add(cmp.Or(r.Person.Name, r.Person.ID))
 		if r.Identity != nil {
 			add("(" + r.Identity.Channel + " " + r.Identity.ID + ")")
 		}
@@ -225,7 +226,7 @@ func (p csvPrinter) print(line []byte) error {
 	if r := l.Resolution; r != nil {
 		conversation, method, cause = r.Conversation, r.Method, r.Cause.String()
 		if r.Person != nil {
-			person = either(r.Person.Name, r.Person.ID)
+			person = cmp.Or(r.Person.Name, r.Person.ID)
 		}
 		if r.Identity != nil {
 			channel, identity = r.Identity.Channel, r.Identity.ID

@@ -105,23 +105,13 @@ func (l *Log) putRemoved(ctx context.Context, r Removed) error {
 	}
 	signed := l.queue.last()
 	l.mu.Unlock()
-	if err != nil {
-		return err
+	if err == nil {
+		err = b.wait(ctx)
 	}
-	for _, b := range []*batch{b, signed} {
-		if b == nil {
-			continue
-		}
-		select {
-		case <-b.done:
-			if b.err != nil {
-				return b.err
-			}
-		case <-ctx.Done():
-			return ctx.Err()
-		}
+	if err == nil && signed != nil {
+		err = signed.wait(ctx)
 	}
-	return nil
+	return err
 }
 
 // retain is the goroutine that removes old files until the log is closed.

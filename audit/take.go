@@ -100,15 +100,10 @@ func (l *Log) put(ctx context.Context, body []byte, at time.Time) (string, error
 	if err != nil {
 		return "", err
 	}
-	select {
-	case <-b.done:
-		if b.err != nil {
-			return "", b.err
-		}
-		return hash.String(), nil
-	case <-ctx.Done():
-		return "", fmt.Errorf("audit record: not known to be durable: %w", ctx.Err())
+	if err := b.wait(ctx); err != nil {
+		return "", err
 	}
+	return hash.String(), nil
 }
 
 // awaitHead waits until the store has a newer head.

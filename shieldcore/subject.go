@@ -1,15 +1,13 @@
 package shieldcore
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
-	"fmt"
-	"io"
 	"regexp"
 	"slices"
 
 	"approver.example"
+	"approver.example/shieldcore/internal/leaves"
 )
 
 // A subject is one call while it is judged. It computes the facts that rules match once,
@@ -63,43 +61,22 @@ func (s *subject) texts() ([]*text, error) {
 	return s.args, s.argsErr
 }
 
-func stringsIn(args json.RawMessage) ([]*text, error) {
+func stringsIn(args json.RawMessage) (out []*text, err error) {
 	if len(args) == 0 {
 		return nil, nil
 	}
-	if !json.Valid(args) {
+	err = leaves.Walk(args, leaves.MaxDepth, func(s leaves.String) error {
+		if s.IsKey {
+			return nil
+		}
+		raw, err := leaves.Text(args[s.Start:s.End])
+		out = append(out, &text{raw: raw})
+		return err
+	})
+	if err != nil {
 		return nil, errors.New("the call's arguments are not JSON")
 	}
-	var out []*text
-	var objects []bool // the open brackets: true for an object
-	key := false       // the next string is a key
-	dec := json.NewDecoder(bytes.NewReader(args))
-	dec.UseNumber()
-	for {
-		tk, err := dec.Token()
-		if errors.Is(err, io.EOF) {
-			return out, nil
-		}
-		if err != nil {
-			return nil, fmt.Errorf("the call's arguments: %w", err)
-		}
-		switch v := tk.(type) {
-		case json.Delim:
-			if v == '{' || v == '[' {
-				objects = append(objects, v == '{')
-				key = v == '{'
-				continue
-			}
-			objects = objects[:len(objects)-1]
-		case string:
-			if key {
-				key = false
-				continue
-			}
-			out = append(out, &text{raw: v})
-		}
-		key = len(objects) > 0 && objects[len(objects)-1]
-	}
+	return out, nil
 }
 
 // contentKeys are the arguments with the new content, in tools that write files.

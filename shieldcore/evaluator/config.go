@@ -1,6 +1,7 @@
 package evaluator
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net"
@@ -129,7 +130,7 @@ func (c Config) problems() []error {
 
 // Longest is how long the evaluations of one call may take. There can be two: a call that
 // a rule modifies is evaluated in both forms.
-func (c Config) Longest() time.Duration { return 2 * orDefault(c.Deadline, DefaultDeadline) }
+func (c Config) Longest() time.Duration { return 2 * cmp.Or(c.Deadline, DefaultDeadline) }
 
 // Secrets returns the settings that hold a secret.
 func (c *Config) Secrets() []secret.Setting {
@@ -204,12 +205,4 @@ func (c Config) proxy() (*url.URL, error) {
 		return nil, errors.New("evaluator: proxy is for an https url: a proxy would read everything that goes to an http one")
 	}
 	return u, nil
-}
-
-// orDefault returns n, or what stands for a zero.
-func orDefault[T time.Duration | int](n, instead T) T {
-	if n == 0 {
-		return instead
-	}
-	return n
 }

@@ -1,6 +1,7 @@
 package evaluator
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -72,17 +73,17 @@ func New(cfg Config) (*Evaluator, error) {
 		return nil, err
 	}
 	d := dialects[cfg.Provider]
-	tokens := orDefault(cfg.MaxTokens, DefaultMaxTokens)
+	tokens := cmp.Or(cfg.MaxTokens, DefaultMaxTokens)
 	if cfg.Reasoning {
-		tokens = orDefault(cfg.MaxTokens, DefaultReasoningTokens)
+		tokens = cmp.Or(cfg.MaxTokens, DefaultReasoningTokens)
 	}
 	return &Evaluator{
 		client:     newClient(to, proxy, func(h http.Header) { d.authorize(key, h) }),
 		dialect:    d,
 		provider:   cfg.Provider,
 		options:    options{model: cfg.Model, maxTokens: tokens, reasoning: cfg.Reasoning},
-		deadline:   orDefault(cfg.Deadline, DefaultDeadline),
-		maxPayload: orDefault(cfg.MaxPayload, DefaultMaxPayload),
+		deadline:   cmp.Or(cfg.Deadline, DefaultDeadline),
+		maxPayload: cmp.Or(cfg.MaxPayload, DefaultMaxPayload),
 		meter:      &approver.ReceptionMeter{},
 		hide: func(s string) string {
 			if key.IsZero() {

@@ -6,6 +6,7 @@ import (
 	"errors"
 
 	"approver.example"
+	"approver.example/shieldcore/internal/leaves"
 )
 
 // A text is a part of a call that rules match.
@@ -73,59 +74,32 @@ func texts(to []text, call approver.ToolCall) ([]text, error) {
 	if len(call.Args) == 0 {
 		return to, nil
 	}
-	if !json.Valid(call.Args) {
-		return to, errors.New("the call's arguments are not JSON")
-	}
 	return argTexts(to, call.Args)
 }
 
-// argTexts appends the texts in valid JSON, without copying the rest. A value in a list
+// argTexts appends the texts in the arguments, without copying the rest. A value in a list
 // has the field of the nearest name.
 func argTexts(to []text, args []byte) ([]text, error) {
-	type level struct {
-		object bool
-		field  Fields // of what stands in it
-	}
-	stack := make([]level, 0, 16)
-	key, field := false, Fields(0)
-	for i := 0; i < len(args); i++ {
-		switch c := args[i]; c {
-		case '{', '[':
-			stack = append(stack, level{c == '{', field})
-			key = c == '{'
-		case '}', ']':
-			stack = stack[:len(stack)-1]
-			key, field = false, 0
-			if n := len(stack); n > 0 {
-				field = stack[n-1].field
-			}
-		case ',':
-			key = stack[len(stack)-1].object
-		case '"':
-			end := i + 1
-			for args[end] != '"' {
-				if args[end] == '\\' {
-					end++
-				}
-				end++
-			}
-			literal := args[i : end+1]
-			i = end
-			switch {
-			case key:
-				name, err := unquote(literal)
-				if err != nil {
-					return to, err
-				}
-				key, field = false, fieldOfKey(name)
-			case field != 0:
-				value, err := unquote(literal)
-				if err != nil {
-					return to, err
-				}
-				to = add(to, field, value)
-			}
+	err := leaves.Walk(args, leaves.MaxDepth, func(s leaves.String) error {
+		if s.IsKey || s.Key == nil {
+			return nil
 		}
+		name, err := unquote(s.Key)
+		if err != nil {
+			return err
+		}
+		field := fieldOfKey(name)
+		if field == 0 {
+			return nil
+		}
+		value, err := unquote(args[s.Start:s.End])
+		if err == nil {
+			to = add(to, field, value)
+		}
+		return err
+	})
+	if err != nil {
+		return to, errors.New("the call's arguments are not JSON")
 	}
 	return to, nil
 }

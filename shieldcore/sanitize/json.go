@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"strings"
 	"unicode/utf8"
+
+	"approver.example/shieldcore/internal/leaves"
 )
 
 // JSON sanitizes the texts of a document. Keys, numbers, ids, images and the structure
@@ -93,60 +95,35 @@ func quote(s string) []byte {
 const maxDepth = 512
 
 // texts returns the strings of a document in their order, with the keys.
-func texts(doc []byte) ([]leaf, error) {
-	if !json.Valid(doc) {
-		return nil, errors.New("the result is not one JSON document")
-	}
-	type level struct {
-		object bool
-		key    string // the nearest
-	}
-	var stack []level
-	var all []leaf
-	key, isKey := "", false
-	for i := 0; i < len(doc); i++ {
-		switch c := doc[i]; c {
-		case '{', '[':
-			stack = append(stack, level{c == '{', key})
-			if isKey = c == '{'; len(stack) > maxDepth {
-				return nil, fmt.Errorf("the result is nested more than %d levels deep", maxDepth)
-			}
-		case '}', ']':
-			stack = stack[:len(stack)-1]
-			isKey = false
-		case ',':
-			top := stack[len(stack)-1]
-			isKey, key = top.object, top.key
-		case '"':
-			end := literalEnd(doc, i)
-			var value string
-			if err := json.Unmarshal(doc[i:end], &value); err != nil {
-				return nil, err
-			}
-			if isKey {
-				key, isKey = value, false
-				all = append(all, leaf{start: i, end: end, value: value})
-			} else if l := (leaf{start: i, end: end, value: value}); !isBlob(key, value) {
-				l.editable = !isName(key, value)
-				l.wrap = l.editable && (len(stack) == 0 || bodies[strings.ToLower(key)] || len(value) > longText ||
-					strings.Contains(value, "\n"))
-				l.wrap = l.wrap && strings.TrimSpace(value) != ""
-				all = append(all, l)
-			}
-			i = end - 1
+func texts(doc []byte) (all []leaf, err error) {
+	err = leaves.Walk(doc, maxDepth, func(s leaves.String) error {
+		l := leaf{start: s.Start, end: s.End}
+		var key string
+		err := json.Unmarshal(doc[s.Start:s.End], &l.value)
+		if err == nil && s.Key != nil {
+			err = json.Unmarshal(s.Key, &key)
 		}
+		if err != nil {
+			return err
+		}
+		if !s.IsKey {
+			if isBlob(key, l.value) {
+				return nil
+			}
+			l.editable = !isName(key, l.value)
+			l.wrap = l.editable && strings.TrimSpace(l.value) != "" && (s.Depth == 0 || bodies[strings.ToLower(key)] ||
+				len(l.value) > longText || strings.Contains(l.value, "\n"))
+		}
+		all = append(all, l)
+		return nil
+	})
+	switch {
+	case errors.Is(err, leaves.ErrSyntax):
+		return nil, errors.New("the result is not one JSON document")
+	case err != nil:
+		return nil, fmt.Errorf("the result is %w", err)
 	}
 	return all, nil
-}
-
-// literalEnd is the offset after the string that begins at i.
-func literalEnd(doc []byte, i int) int {
-	for i++; doc[i] != '"'; i++ {
-		if doc[i] == '\\' {
-			i++
-		}
-	}
-	return i + 1
 }
 
 // longText is the length from which a text is put between delimiters, whatever its key.

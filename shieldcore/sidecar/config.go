@@ -1,6 +1,7 @@
 package sidecar
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -97,19 +98,10 @@ func (c Config) Validate() error {
 
 // withDefaults fills in what is left out.
 func (c Config) withDefaults() Config {
-	c.Threshold = orDefault(c.Threshold, DefaultThreshold)
-	c.Deadline = orDefault(c.Deadline, DefaultDeadline)
-	c.Start = orDefault(c.Start, DefaultStart)
-	c.MaxText = orDefault(c.MaxText, DefaultMaxText)
-	c.Threads = orDefault(c.Threads, DefaultThreads)
+	c.Threshold = cmp.Or(c.Threshold, DefaultThreshold)
+	c.Deadline = cmp.Or(c.Deadline, DefaultDeadline)
+	c.Start = cmp.Or(c.Start, DefaultStart)
+	c.MaxText = cmp.Or(c.MaxText, DefaultMaxText)
+	c.Threads = cmp.Or(c.Threads, DefaultThreads)
 	return c
-}
-
-// orDefault returns v, or what stands for a zero.
-func orDefault[T comparable](v, instead T) T {
-	var zero T
-	if v == zero {
-		return instead
-	}
-	return v
 }
