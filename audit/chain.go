@@ -107,7 +107,7 @@ func readLink(line []byte) (link, error) {
 	if err != nil || seq == 0 || line[digits] == '0' || !bytes.HasSuffix(line[:digits], []byte(seqTag)) {
 		return l, fmt.Errorf("%w: it has no seq", errShape)
 	}
-	l = link{place: place{seq, hash}, prev: prev, checkpoint: bytes.HasPrefix(line, []byte(checkpointStart))}
+	l = link{place: place{seq, hash}, prev: prev, checkpoint: isCheckpoint(line)}
 	sum := sha256.Sum256(line[:cut+len(prevTag)+hashLength+1])
 	var want digest
 	hex.Encode(want[:], sum[:])

@@ -1,7 +1,6 @@
 package audit
 
 import (
-	"bytes"
 	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
@@ -143,7 +142,7 @@ type LineReply struct {
 // ParseLine reads a record line. A checkpoint is an error.
 func ParseLine(b []byte) (Line, error) {
 	var l Line
-	if bytes.HasPrefix(b, []byte(checkpointStart)) {
+	if isCheckpoint(b) {
 		return l, fmt.Errorf("%w: a checkpoint is no record", errShape)
 	}
 	if err := json.Unmarshal(b, &l); err != nil {

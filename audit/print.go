@@ -70,15 +70,20 @@ func (p rawPrinter) flush() error { return p.w.Flush() }
 type humanPrinter struct{ w *bufio.Writer }
 
 func (p humanPrinter) print(line []byte) error {
-	if isCheckpoint(line) {
-		return nil
+	l, ok, err := recordOf(line)
+	if ok {
+		_, err = p.w.WriteString(l.Human() + "\n")
 	}
-	l, err := ParseLine(line)
-	if err != nil {
-		return err
-	}
-	_, err = p.w.WriteString(l.Human() + "\n")
 	return err
+}
+
+// recordOf reads a record. ok is false for a checkpoint, and with an error.
+func recordOf(line []byte) (l Line, ok bool, err error) {
+	if isCheckpoint(line) {
+		return l, false, nil
+	}
+	l, err = ParseLine(line)
+	return l, err == nil, err
 }
 
 func (p humanPrinter) flush() error { return p.w.Flush() }
@@ -206,11 +211,8 @@ var csvHeader = []string{
 }
 
 func (p csvPrinter) print(line []byte) error {
-	if isCheckpoint(line) {
-		return nil
-	}
-	l, err := ParseLine(line)
-	if err != nil {
+	l, ok, err := recordOf(line)
+	if !ok {
 		return err
 	}
 	var rule, person, channel, identity, conversation, method, cause, observed, score string

@@ -52,11 +52,8 @@ type showPrinter struct {
 }
 
 func (p *showPrinter) print(line []byte) error {
-	if isCheckpoint(line) {
-		return nil
-	}
-	l, err := ParseLine(line)
-	if err != nil {
+	l, ok, err := recordOf(line)
+	if !ok {
 		return err
 	}
 	if p.what == "" || p.what != strconv.FormatUint(l.Seq, 10) && p.what != l.Call && p.what != l.Request {

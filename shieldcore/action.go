@@ -1,6 +1,7 @@
 package shieldcore
 
 import (
+	"fmt"
 	"path"
 	"regexp"
 	"slices"
@@ -63,10 +64,6 @@ var programActions = map[string]string{
 	"mail":  "email", "mailx": "email", "sendmail": "email", "mutt": "email",
 }
 
-// ActionTypes returns the kinds of action of a call, at least one, in the words of a
-// rule's action_types.
-func ActionTypes(call approver.ToolCall) []string { return actionsOf(call) }
-
 // ActionType returns the kind of action that a word of a rule's action_types means. ok
 // is false if it means none.
 func ActionType(word string) (kind string, ok bool) {
@@ -76,10 +73,10 @@ func ActionType(word string) (kind string, ok bool) {
 	return word, slices.Contains(actions, word)
 }
 
-// actionsOf derives the kinds of action from a call's tool and arguments. Too many
-// kinds are safe: a rule that asks or denies matches any of them, a rule that allows
-// must name all.
-func actionsOf(call approver.ToolCall) []string {
+// ActionTypes derives a call's kinds of action from its tool and arguments, at least one, in
+// the words of a rule's action_types. Too many kinds are safe: a rule that asks or denies
+// matches any of them, a rule that allows must name all.
+func ActionTypes(call approver.ToolCall) []string {
 	var out []string
 	add := func(a string) {
 		if a != "" && !slices.Contains(out, a) {
@@ -162,16 +159,14 @@ func programsIn(command string) (programs []string) {
 func (c *compiler) actionTypes(at string, names []string) []string {
 	var out []string
 	for i, name := range names {
-		place := at + "[" + itoa(i) + "]"
-		if alias, ok := actionAliases[name]; ok {
-			name = alias
-		}
+		place := fmt.Sprintf("%s[%d]", at, i)
+		name, known := ActionType(name)
 		switch {
 		case name == "*" && len(names) > 1:
 			c.Report(place, `"*" is any action: leave the others out`)
 		case name == "*":
 			return nil
-		case !slices.Contains(actions, name):
+		case !known:
 			c.Report(place, unknownWord("action type", name, actions))
 		}
 		out = append(out, name)

@@ -5,7 +5,6 @@ import (
 	"path"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -138,7 +137,7 @@ func (c *compiler) people(at string, rf ruleFile, v *approver.Verdict) {
 		}
 		for i, name := range list {
 			if !form.MatchString(name) || slices.Index(list, name) < i {
-				c.Report(place+"["+itoa(i)+"]", fmt.Sprintf("%q is not a name for %s, or stands there twice", name, key))
+				c.Report(fmt.Sprintf("%s[%d]", place, i), fmt.Sprintf("%q is not a name for %s, or stands there twice", name, key))
 			}
 		}
 	}
@@ -332,21 +331,9 @@ func (c *compiler) pathGlobs(at string, patterns []string) (out []pathGlob) {
 	return out
 }
 
-func itoa(n int) string { return strconv.Itoa(n) }
-
 func unknownWord(what, word string, words []string) string {
 	if near := strictyaml.Nearest(word, words); near != "" {
 		return fmt.Sprintf("unknown %s %q: did you mean %q?", what, word, near)
 	}
 	return fmt.Sprintf("unknown %s %q: one of %s", what, word, strings.Join(words, ", "))
-}
-
-// sortedNames returns the keys of a map in order, for stable reports.
-func sortedNames(m map[string]string) []string {
-	names := make([]string, 0, len(m))
-	for name := range m {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	return names
 }

@@ -49,13 +49,11 @@ type defaultFile struct {
 // The error has every problem of the file, each as file:line:col with the line, a
 // caret and the remedy; see [strictyaml.FileError]. [Policy.Warnings] has problems
 // that do not prevent loading.
-func Load(name string, data []byte) (*Policy, error) { return load(name, data, nil) }
+func Load(name string, data []byte) (*Policy, error) { return LoadFor(name, data, nil) }
 
 // LoadFor is Load for an installation with known channels and people. A rule that
 // names others, or that nobody could approve, is a problem.
-func LoadFor(name string, data []byte, who Audience) (*Policy, error) { return load(name, data, who) }
-
-func load(name string, data []byte, who Audience) (*Policy, error) {
+func LoadFor(name string, data []byte, who Audience) (*Policy, error) {
 	f, err := strictyaml.ParseLong(name, data)
 	if err != nil {
 		return nil, err
@@ -172,12 +170,5 @@ var inertKeys = map[string]bool{
 // matchesAny reports whether any form of a path matches one of the patterns, without
 // regard to case.
 func matchesAny(globs []pathGlob, l location) bool {
-	for _, form := range l.folded {
-		for _, g := range globs {
-			if g.folded.Match(form) {
-				return true
-			}
-		}
-	}
-	return false
+	return slices.ContainsFunc(globs, func(g pathGlob) bool { return slices.ContainsFunc(l.folded, g.folded.Match) })
 }

@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/user"
 	"path"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -76,12 +77,7 @@ func (s *subject) places() []location {
 
 // hasUnplaced reports whether some path is relative to an unknown directory.
 func (s *subject) hasUnplaced() bool {
-	for _, l := range s.places() {
-		if !l.rooted {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(s.places(), func(l location) bool { return !l.rooted })
 }
 
 func (s *subject) locate(p string) location {
@@ -125,12 +121,9 @@ func (s *subject) locate(p string) location {
 }
 
 func (l *location) add(p string) {
-	for _, have := range l.abs {
-		if have == p {
-			return
-		}
+	if !slices.Contains(l.abs, p) {
+		l.abs = append(l.abs, p)
 	}
-	l.abs = append(l.abs, p)
 }
 
 // allowed reports whether all forms of the path match the patterns of an allow

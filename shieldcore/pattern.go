@@ -3,8 +3,10 @@ package shieldcore
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"regexp"
 	"regexp/syntax"
+	"slices"
 	"strings"
 
 	"approver.example/internal/match"
@@ -26,7 +28,7 @@ var (
 
 // compileDefines checks the fragments under define, which rules name as %{name}.
 func (c *compiler) compileDefines(defines map[string]string) {
-	for _, name := range sortedNames(defines) {
+	for _, name := range slices.Sorted(maps.Keys(defines)) {
 		at, text := strictyaml.Join("define", name), unfold(defines[name])
 		switch {
 		case !fragmentName.MatchString(name):
@@ -122,7 +124,7 @@ func (c *compiler) expand(at, text string) (string, bool) {
 }
 
 func unknownFragment(name string, defines map[string]string) string {
-	if near := strictyaml.Nearest(name, sortedNames(defines)); near != "" {
+	if near := strictyaml.Nearest(name, slices.Sorted(maps.Keys(defines))); near != "" {
 		return fmt.Sprintf("%%{%s} is not defined: did you mean %%{%s}?", name, near)
 	}
 	return fmt.Sprintf("%%{%s} is not defined: add it under define", name)

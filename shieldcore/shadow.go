@@ -83,27 +83,20 @@ func coversTools(r, later []toolGlob) bool {
 	if len(later) == 0 {
 		return slices.Contains(r, "*")
 	}
-	for _, t := range later {
-		covered := slices.Contains(r, t) || slices.Contains(r, "*") || literal(string(t)) && anyTool(r, string(t))
-		if !covered {
-			return false
-		}
-	}
-	return true
+	return slices.Contains(r, "*") || all(later, func(t toolGlob) bool {
+		return slices.Contains(r, t) || literal(string(t)) && anyTool(r, string(t))
+	})
+}
+
+// all reports whether every element of a list meets a condition.
+func all[T any](list []T, meets func(T) bool) bool {
+	return !slices.ContainsFunc(list, func(x T) bool { return !meets(x) })
 }
 
 func literal(glob string) bool { return !strings.ContainsAny(glob, `*?[\`) }
 
 func coversList(r, later []string) bool {
-	if r == nil {
-		return true
-	}
-	for _, x := range later {
-		if !slices.Contains(r, x) {
-			return false
-		}
-	}
-	return later != nil
+	return r == nil || later != nil && all(later, func(x string) bool { return slices.Contains(r, x) })
 }
 
 func coversPattern(r, later *pattern) bool {
@@ -111,15 +104,9 @@ func coversPattern(r, later *pattern) bool {
 }
 
 func coversContent(r, later []*pattern) bool {
-	if r == nil {
-		return true
-	}
-	for _, p := range later {
-		if !slices.ContainsFunc(r, func(q *pattern) bool { return q.text == p.text }) {
-			return false
-		}
-	}
-	return later != nil
+	return r == nil || later != nil && all(later, func(p *pattern) bool {
+		return slices.ContainsFunc(r, func(q *pattern) bool { return q.text == p.text })
+	})
 }
 
 // coversPaths reports whether r's paths include all of later's: the same patterns, or
@@ -132,12 +119,9 @@ func coversPaths(r, later *rule) bool {
 	case len(later.paths) == 0 || len(r.notPaths) > 0 && !reflect.DeepEqual(r.notPaths, later.notPaths):
 		return false
 	}
-	for _, p := range later.paths {
-		if !slices.ContainsFunc(r.paths, func(q pathGlob) bool { return coversGlob(q, p, r.allows()) }) {
-			return false
-		}
-	}
-	return true
+	return all(later.paths, func(p pathGlob) bool {
+		return slices.ContainsFunc(r.paths, func(q pathGlob) bool { return coversGlob(q, p, r.allows()) })
+	})
 }
 
 func coversGlob(q, p pathGlob, exact bool) bool {

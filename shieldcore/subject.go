@@ -36,7 +36,7 @@ type subject struct {
 // actions returns the call's kinds of action.
 func (s *subject) actions() []string {
 	if s.kinds == nil {
-		s.kinds = actionsOf(s.call)
+		s.kinds = ActionTypes(s.call)
 	}
 	return s.kinds
 }

@@ -132,12 +132,7 @@ func notPlain(r rune) bool {
 type toolGlob string
 
 func anyTool(globs []toolGlob, tool string) bool {
-	for _, g := range globs {
-		if glob.Name(string(g), tool) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(globs, func(g toolGlob) bool { return glob.Name(string(g), tool) })
 }
 
 // A pattern is a regular expression with the literals that every match must have. They
@@ -149,10 +144,5 @@ type pattern struct {
 }
 
 func (p *pattern) in(texts []*text) bool {
-	for _, t := range texts {
-		if t.holds(p.required) && p.re.MatchString(t.raw) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(texts, func(t *text) bool { return t.holds(p.required) && p.re.MatchString(t.raw) })
 }

@@ -187,14 +187,14 @@ func (c *compiler) when(at string, w whenFile) *when {
 	}
 	for i, name := range w.Agents {
 		if !wordName.MatchString(name) {
-			c.Report(at+".agents["+itoa(i)+"]", fmt.Sprintf("agent %q is not a name: write it as for the hook, such as claude",
+			c.Report(fmt.Sprintf("%s.agents[%d]", at, i), fmt.Sprintf("agent %q is not a name: write it as for the hook, such as claude",
 				name))
 		}
 	}
 	out.agents = w.Agents
 	for i, dir := range w.Dirs {
 		if !filepath.IsAbs(dir) || filepath.Clean(dir) != dir {
-			c.Report(at+".dirs["+itoa(i)+"]",
+			c.Report(fmt.Sprintf("%s.dirs[%d]", at, i),
 				fmt.Sprintf("%q is not a whole path without . and .. in it: write it like /home/ada/project", dir))
 		}
 	}
@@ -203,7 +203,7 @@ func (c *compiler) when(at string, w whenFile) *when {
 	}
 	for i, name := range w.Environments {
 		if !slices.Contains(environmentNames, name) {
-			c.Report(at+".environments["+itoa(i)+"]", unknownWord("environment", name, environmentNames))
+			c.Report(fmt.Sprintf("%s.environments[%d]", at, i), unknownWord("environment", name, environmentNames))
 		}
 	}
 	out.environments = w.Environments
@@ -221,7 +221,7 @@ func (c *compiler) hours(at string, t timeFile) *hours {
 	for i, day := range t.Days {
 		n := slices.Index(weekdays, strings.ToLower(day))
 		if n < 0 {
-			c.Report(at+".days["+itoa(i)+"]", unknownWord("day", day, weekdays))
+			c.Report(fmt.Sprintf("%s.days[%d]", at, i), unknownWord("day", day, weekdays))
 		}
 		h.days = append(h.days, time.Weekday(n))
 	}
