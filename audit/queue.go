@@ -55,11 +55,7 @@ func (q *queue) line(body []byte) (*batch, digest, error) {
 
 // append seals body into the batch that is being filled.
 func (q *queue) append(body []byte) *batch {
-	b := q.last()
-	if b == nil || b.rotate {
-		b = &batch{buf: q.spare[:0], done: make(chan struct{})}
-		q.batches, q.spare = append(q.batches, b), nil
-	}
+	b := q.current()
 	before := len(b.buf)
 	b.buf = seal(b.buf, body, q.log, &q.end)
 	b.end = q.end
@@ -86,14 +82,20 @@ func (q *queue) endFile() error {
 			return err
 		}
 	}
-	b := q.last()
-	if b == nil || b.rotate {
-		b = &batch{end: q.end, done: make(chan struct{})}
-		q.batches = append(q.batches, b)
-	}
-	b.rotate = true
+	q.current().rotate = true
 	q.size = 0
 	return nil
+}
+
+// current is the batch that is being filled. It starts one if there is none, or if the
+// file is full.
+func (q *queue) current() *batch {
+	b := q.last()
+	if b == nil || b.rotate {
+		b = &batch{buf: q.spare[:0], end: q.end, done: make(chan struct{})}
+		q.batches, q.spare = append(q.batches, b), nil
+	}
+	return b
 }
 
 // last is the batch that is being filled; nil if there is none.

@@ -29,7 +29,7 @@ func (g *gitCall) bind() {
 		roots := g.upwards(base)
 		for _, at := range roots {
 			g.root = at
-			g.tree(at)
+			g.tree(at, 0)
 		}
 		for _, at := range slices.Compact(append(roots, base)) { // settings are relative to the top
 			g.root = at

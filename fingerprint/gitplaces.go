@@ -41,7 +41,7 @@ func (g *gitCall) submodules(at string, depth int) {
 			break
 		}
 		g.root = filepath.Join(at, o.Value)
-		g.treeIn(g.root, depth+1)
+		g.tree(g.root, depth+1)
 		for _, name := range slices.Compact([]string{o.Value, o.Quoted}) {
 			if dir := filepath.Join(at, ".git/modules", name); g.NothingBound(dir) {
 				g.directory(dir)
@@ -215,10 +215,8 @@ func (g *gitCall) attributes(at string) {
 var filtering = strings.Fields("add commit checkout switch restore reset merge rebase pull stash status diff " +
 	"cherry-pick revert am apply clone rm mv archive")
 
-// tree binds what git reads in a folder that may be the root of a working tree.
-func (g *gitCall) tree(at string) { g.treeIn(at, 0) }
-
-func (g *gitCall) treeIn(at string, depth int) {
+// tree binds the files that git reads in a folder that may be the root of a working tree.
+func (g *gitCall) tree(at string, depth int) {
 	dir := filepath.Join(at, ".git")
 	if g.Visit(dir, disk.Code) {
 		g.directory(dir)
@@ -227,8 +225,7 @@ func (g *gitCall) treeIn(at string, depth int) {
 			g.directory(to)
 		}
 	} else if info, err := g.Stat(filepath.Join(at, "HEAD")); g.Look() && err == nil && info.Mode().IsRegular() {
-		// It is a bare one.
-		g.directory(at)
+		g.directory(at) // a bare repository
 	}
 	for _, name := range []string{".gitmodules", ".gitattributes"} {
 		g.Visit(filepath.Join(at, name), disk.Code)

@@ -1,11 +1,10 @@
 package fingerprint
 
 import (
+	"bytes"
 	"path/filepath"
 	"slices"
 	"strings"
-
-	"approver.example/fingerprint/disk"
 
 	"mvdan.cc/sh/v3/syntax"
 
@@ -176,15 +175,9 @@ func (f *flow) changesItself(i int, file string) bool {
 	}) {
 		return false
 	}
-	opened, info, err := disk.Open(file)
-	if err != nil {
-		return false
-	}
-	defer func() { _ = opened.Close() }() // it was only looked at
-	head := make([]byte, 16)
-	n, _ := opened.Read(head) // of an empty file nothing
-	if info.Size() > 0 && string(head[:n]) != "SQLite format 3\x00" && !strings.HasPrefix(string(head[min(8, n):n]),
-		"DUCK") {
+	head, err := headOf(file, 16)
+	if err != nil || len(head) > 0 && string(head) != "SQLite format 3\x00" &&
+		!bytes.HasPrefix(head[min(8, len(head)):], []byte("DUCK")) {
 		return false
 	}
 	f.BindLink(filepath.Clean(file))

@@ -2,6 +2,7 @@ package fingerprint
 
 import (
 	"encoding/json"
+	"maps"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -47,11 +48,7 @@ func (r packageReader) workspaces(file string) {
 		return
 	}
 	dir := filepath.Dir(file)
-	patterns := r.workspacePatterns(file)
-	if len(patterns) == 0 {
-		return
-	}
-	for _, pattern := range patterns {
+	for _, pattern := range r.workspacePatterns(file) {
 		pattern = strings.TrimPrefix(pattern, "!")
 		for _, manifest := range r.matchesAndSelf(filepath.Join(dir, pattern, "package.json")) {
 			if !r.Visit(manifest, disk.Code) && r.Bound[filepath.Clean(manifest)] != "" {
@@ -195,16 +192,13 @@ func (r packageReader) runScripts(file string) {
 	words := append(slices.Clone(r.c.Argv[1:]), lifecycle...)
 	dir := filepath.Dir(file)
 	env := withPath(r.call.Env, filepath.Join(dir, "node_modules/.bin"))
-	var names []string
-	for name := range scripts {
-		r.scriptsOf[file] = append(r.scriptsOf[file], name)
-		if open || asksFor(words, name) {
-			names = append(names, name)
-		}
-	}
+	names := slices.Sorted(maps.Keys(scripts))
+	r.scriptsOf[file] = append(r.scriptsOf[file], names...)
 	r.runsScripts(file)
-	slices.Sort(names)
 	for _, name := range names {
+		if !open && !asksFor(words, name) {
+			continue
+		}
 		for _, script := range scripts[name] {
 			r.runs(script, dir, env, scope{strict: r.strict, words: true, of: file, sure: true, unit: file + "#" + name})
 		}
@@ -227,14 +221,12 @@ var lifecycle = []string{"install", "prepare", "prepublish", "prepublishOnly", "
 	"postpack", "dependencies", "test", "start", "stop", "restart", "version"}
 
 func withPath(env map[string]string, dir string) map[string]string {
-	out := make(map[string]string, len(env)+1)
-	for k, v := range env {
-		out[k] = v
+	path, ok := env["PATH"]
+	if !ok {
+		path = systemPath
 	}
-	if path, ok := env["PATH"]; ok {
-		out["PATH"] = dir + ":" + path
-	} else {
-		out["PATH"] = dir + ":" + systemPath
-	}
+	out := map[string]string{}
+	maps.Copy(out, env)
+	out["PATH"] = dir + ":" + path
 	return out
 }

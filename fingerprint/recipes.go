@@ -172,9 +172,7 @@ func (r makeReader) bindSpecial() {
 // exports sets the exported variables for the recipes, and binds the files that they name.
 func (r makeReader) exports() {
 	env := map[string]string{}
-	for name, value := range r.call.Env {
-		env[name] = value
-	}
+	maps.Copy(env, r.call.Env)
 	for _, given := range []map[string]string{r.m.vars, r.m.given} {
 		for name, raw := range given {
 			_, carried := r.call.Env[name]

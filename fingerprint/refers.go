@@ -177,14 +177,8 @@ func isPlainText(file string) bool {
 	if filepath.Ext(base) != "" || slices.Contains(plainDocuments, base) {
 		return false
 	}
-	f, _, err := disk.Open(file)
-	if err != nil {
-		return true
-	}
-	defer f.Close()
-	head := make([]byte, 512)
-	n, _ := f.Read(head) // of an empty file nothing
-	return !bytes.ContainsRune(head[:n], 0)
+	head, err := headOf(file, 512)
+	return err != nil || !bytes.ContainsRune(head, 0)
 }
 
 // references are the words of a text that may be names of files, once each. A word without
@@ -232,12 +226,21 @@ func byName(word string) bool {
 
 // isScript reports whether a file begins with #!, or cannot be read.
 func isScript(file string) bool {
+	head, err := headOf(file, 2)
+	return err != nil || string(head) == "#!"
+}
+
+// headOf reads the first bytes of a file, at most size.
+func headOf(file string, size int) ([]byte, error) {
 	f, _, err := disk.Open(file)
 	if err != nil {
-		return true
+		return nil, err
 	}
-	defer f.Close()
-	head := make([]byte, 2)
+	defer func() { _ = f.Close() }() // it was only read
+	head := make([]byte, size)
 	n, err := f.Read(head)
-	return err != nil && !errors.Is(err, io.EOF) || string(head[:n]) == "#!"
+	if errors.Is(err, io.EOF) {
+		err = nil
+	}
+	return head[:n], err
 }

@@ -79,8 +79,9 @@ func (q *Quota) evaluate(ctx context.Context, who Who) error {
 // bucket changes a record of buckets.
 func (q *Quota) bucket(ctx context.Context, b schema[buckets],
 	step func(s *buckets, now time.Time) (bool, error)) error {
-	o,
-		err := change(ctx, q.rates, b, func(s *buckets, now time.Time, _ approver.Rev) (bool, error) { return step(s, now) })
+	o, err := change(ctx, q.rates, b, func(s *buckets, now time.Time, _ approver.Rev) (bool, error) {
+		return step(s, now)
+	})
 	if err != nil {
 		return unknown(err)
 	}
@@ -254,17 +255,13 @@ func (l Limited) Judge(ctx context.Context, call approver.ToolCall) (approver.Ve
 	if err == nil {
 		err = l.Quota.Spend(ctx, 1)
 	}
-	if err != nil || l.Stage == nil {
-		return refused(errors.Join(err, nilStage(l.Stage)))
+	if l.Stage == nil {
+		err = errors.Join(err, errors.New("there is no stage to ask"))
+	}
+	if err != nil {
+		return refused(err)
 	}
 	return l.Stage.Judge(ctx, call)
-}
-
-func nilStage(s approver.Stage) error {
-	if s == nil {
-		return errors.New("there is no stage to ask")
-	}
-	return nil
 }
 
 // refused says what becomes of a call that the limits refuse.

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"approver.example/display"
 )
@@ -213,10 +212,7 @@ func (s Sanitizer) cut(all []leaf) (left map[int]int, err error) {
 			if !l.editable {
 				return nil, fmt.Errorf("the result has more than %d bytes, and what is beyond cannot be left out", s.limit())
 			}
-			keep := room
-			for keep > 0 && !utf8.RuneStart(l.value[keep]) {
-				keep--
-			}
+			keep := runeStart(l.value, room)
 			if left == nil {
 				left = map[int]int{}
 			}

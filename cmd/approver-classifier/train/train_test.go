@@ -51,7 +51,7 @@ func TestFitLearns(t *testing.T) {
 		t.Fatal(err)
 	}
 	m := fit(append(texts, own...))
-	scores, err := score(m.quantised(), own, 1)
+	scores, err := score(m.quantized(), own, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
