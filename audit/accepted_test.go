@@ -49,9 +49,7 @@ func at(ls [][]byte, seq uint64) int {
 func linkOf(t *testing.T, line []byte) link {
 	t.Helper()
 	l, err := readLink(bytes.TrimSuffix(line, []byte("\n")))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return l
 }
 
@@ -235,9 +233,7 @@ func TestAnAlarmBeforeABreakNamesNothing(t *testing.T) {
 	v.confirm()
 	key, _ := testKey(t)
 	f, err := os.Open(os.DevNull)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer f.Close()
 	w := flaws{key: key, unsigned: []Part{p, {}}}
 	err = w.line(f, link{}, nil, errHash, 1, 0)

@@ -116,9 +116,7 @@ func TestFullDiskHealsItself(t *testing.T) {
 				closeLog(t, l)
 			})
 			stored, err := ReadHead(t.Context(), o.KV, o.ID)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			mustVerify(t, o, keys, &stored)
 			if got := kinds(t, o); !slices.Equal(got, []string{"before", outageAlarm, "again"}) {
 				t.Errorf("records %q", got)
@@ -194,9 +192,7 @@ func TestRotationHeals(t *testing.T) {
 			if err := l.Err(); !errors.Is(err, ErrFailed) || !strings.Contains(err.Error(), "in the way") {
 				t.Errorf("Err: %v", err)
 			}
-			if err := os.Remove(obstacle); err != nil {
-				t.Fatal(err)
-			}
+			must(t, os.Remove(obstacle))
 			time.Sleep(2 * healFirst)
 			synctest.Wait()
 			for range 5 {
@@ -214,9 +210,7 @@ func TestRotationHeals(t *testing.T) {
 			l := open(t, o)
 			write(t, l, 3)
 			active := filepath.Join(o.Dir, activeName)
-			if err := os.Rename(active, filepath.Join(o.Dir, rotatedName(1))); err != nil {
-				t.Fatal(err)
-			}
+			must(t, os.Rename(active, filepath.Join(o.Dir, rotatedName(1))))
 			writeFile(t, active, nil)
 			synctest.Wait() // the writing goroutine waits, so its fields are ours
 			l.active.first, l.active.size = l.Head().Seq+1, 0
@@ -339,9 +333,7 @@ func TestAlarmComesBeforeTheNewEnd(t *testing.T) {
 	o.CheckpointEvery, o.KV = 100, newMemory()
 	newLog(t, o, 8)
 	before, err := ReadHead(t.Context(), o.KV, o.ID)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	ls := lines(t, o)
 	writeFile(t, filepath.Join(o.Dir, activeName), join(ls[:5]...)) // ends unsigned
 	var syncs atomic.Int64

@@ -84,9 +84,7 @@ func TestAStarvedHeadIsNoOlderStore(t *testing.T) {
 				}
 				killed := o
 				killed.Dir, killed.Hold = filepath.Join(t.TempDir(), "log"), true
-				if err := os.CopyFS(killed.Dir, os.DirFS(o.Dir)); err != nil {
-					t.Fatal(err)
-				}
+				must(t, os.CopyFS(killed.Dir, os.DirFS(o.Dir)))
 				next := open(t, killed)
 				if found := next.Opened(); found.Older != "" || found.Head == nil || found.Seq < found.Head.Seq+40 {
 					t.Errorf("after a crash: %+v", found)
@@ -143,9 +141,7 @@ func TestAClockThatJumpsBack(t *testing.T) {
 	}
 	killed := o
 	killed.Dir = filepath.Join(t.TempDir(), "log")
-	if err := os.CopyFS(killed.Dir, os.DirFS(o.Dir)); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.CopyFS(killed.Dir, os.DirFS(o.Dir)))
 	next := open(t, killed)
 	if found := next.Opened(); found.Older+found.Lost != "" || len(found.Told) != 5 {
 		t.Errorf("%+v", found)

@@ -68,9 +68,7 @@ func TestAnOlderStoreOfPasses(t *testing.T) {
 			}
 			killed := o
 			killed.Dir = filepath.Join(t.TempDir(), "log")
-			if err := os.CopyFS(killed.Dir, os.DirFS(o.Dir)); err != nil {
-				t.Fatal(err)
-			}
+			must(t, os.CopyFS(killed.Dir, os.DirFS(o.Dir)))
 			old := newMemory()
 			old.records = was
 			killed.KV, killed.Hold = old, true

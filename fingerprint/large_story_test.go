@@ -24,13 +24,9 @@ func TestAYesForALargeFolderHoldsUntilItChanges(t *testing.T) {
 	swap := func(text string) {
 		file := filepath.Join(h.dir, "many/77.yaml")
 		info, err := os.Stat(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		h.write("many/77.yaml", text)
-		if err := os.Chtimes(file, info.ModTime(), info.ModTime()); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.Chtimes(file, info.ModTime(), info.ModTime()))
 	}
 	const command = "kubectl apply -f many/"
 	answer := h.asks(command)

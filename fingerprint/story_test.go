@@ -62,18 +62,14 @@ func newHouse(t *testing.T) *house {
 	t.Helper()
 	silent := slog.New(slog.DiscardHandler)
 	store, err := boltstore.Open(boltstore.Config{Path: filepath.Join(t.TempDir(), "db")}, silent)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	engine := shared()
 	h := &house{T: t, dir: t.TempDir(), session: uuid.NewString(),
 		room: &room{ready: make(chan struct{}), cards: make(chan approver.Card, 16)}}
 	people := approver.People{}
 	people.Add("room", []approver.Approver{{ID: "1", Name: "Ada"}})
 	binder := fingerprint.New(engine)
-	if err := broadcaster.BeginControls(t.Context(), store); err != nil {
-		t.Fatal(err)
-	}
+	must(t, broadcaster.BeginControls(t.Context(), store))
 	h.people, err = broadcaster.NewBroadcaster(broadcaster.Options{
 		Store: store, Audit: h.room, People: people, Channels: []approver.Channel{h.room},
 		Destinations: []approver.Destination{{Channel: "room", Conversation: "r"}},
@@ -82,9 +78,7 @@ func newHouse(t *testing.T) *house {
 		},
 		Limit: func(context.Context, string, approver.ToolCall) error { return nil }, CodeKey: make([]byte, 32), Log: silent,
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	ctx, cancel := context.WithCancel(context.Background())
 	var running sync.WaitGroup
 	running.Go(func() { _ = h.people.Run(ctx) })
@@ -410,9 +404,7 @@ func TestWhatAppearsBehindTheCardDoesNotRun(t *testing.T) {
 			if !asked {
 				t.Fatalf("%s appeared, and nobody was asked: %+v", c.file, v)
 			}
-			if err := os.Remove(filepath.Join(h.dir, c.file)); err != nil {
-				t.Fatal(err)
-			}
+			must(t, os.Remove(filepath.Join(h.dir, c.file)))
 			h.says(card, true, approver.Term{})
 			if v := <-answer; v.Decision != approver.Deny {
 				t.Errorf("%s is another one by now, and the call was released: %+v", c.file, v)
@@ -511,9 +503,7 @@ func TestWhatCannotBeBoundHasAName(t *testing.T) {
 			h.write("Makefile", "deploy:\n\t./$(UNKNOWN).sh\n")
 			h.write("package.json", `{"scripts":{"release":"ssh prod ./x"}}`)
 			h.write("compose.yaml", "services:\n  a:\n    image: nginx:1\n  b:\n    build: ./svc\n")
-			if err := exec.CommandContext(t.Context(), "mkfifo", filepath.Join(h.dir, "pipe")).Run(); err != nil {
-				t.Fatal(err)
-			}
+			must(t, exec.CommandContext(t.Context(), "mkfifo", filepath.Join(h.dir, "pipe")).Run())
 			answer := h.asks(command)
 			card, asked, v := h.card(answer)
 			if !asked {
@@ -576,9 +566,7 @@ func TestHonestChangesDoNotVoidAYes(t *testing.T) {
 			for _, name := range []string{"app.log", "notes.txt", "data.csv", "out.txt", "build/app.o", "dist/app.js", "copy.sh",
 				"main.go", "target/debug/app", "README.md", "other.sh"} {
 				h.write(name, "1")
-				if err := os.Chmod(filepath.Join(h.dir, name), 0o644); err != nil {
-					t.Fatal(err)
-				}
+				must(t, os.Chmod(filepath.Join(h.dir, name), 0o644))
 			}
 			h.write("deploy.sh", script)
 			h.write("Makefile", "deploy: build/app.o\n\t./deploy.sh\n")
@@ -644,5 +632,13 @@ func TestAPatternThatMatchesTooMuchIsRefused(t *testing.T) {
 	}
 	if _, asked, v := h.card(h.asks("bash ./many/*; git push --force origin main")); asked || v.Decision != approver.Deny {
 		t.Errorf("asked %v, %+v", asked, v)
+	}
+}
+
+// must fails a test at an error.
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }

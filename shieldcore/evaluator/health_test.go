@@ -88,9 +88,7 @@ func TestHealth(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			p.Behave(tt.does)
 			e, err := New(tt.cfg)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			if r := e.Reception(); r.Up || !r.Since.IsZero() {
 				t.Errorf("before it was asked: %+v", r)
 			}
@@ -124,9 +122,7 @@ func TestReceptionOfACallThatWasGivenUp(t *testing.T) {
 	p := evaluatortest.New()
 	defer p.Close()
 	e, err := New(Config{Provider: OpenAI, URL: p.URL(OpenAI), Model: evaluatortest.Model, Key: secret.New(p.Key())})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if _, err := e.Judge(ctx, harmless); !errors.Is(err, context.Canceled) || !e.Reception().Since.IsZero() {

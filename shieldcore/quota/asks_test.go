@@ -18,9 +18,7 @@ import (
 func asksOn(t testing.TB, kv approver.KV, c AskLimits) *Asks {
 	t.Helper()
 	a, err := NewAsks(kv, c)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(a.Close)
 	return a
 }
@@ -233,9 +231,7 @@ func TestAClockThatWasAhead(t *testing.T) {
 		a := asksOn(t, kv, AskLimits{User: 2, Agent: 2})
 		kv.set(func() { kv.ahead = time.Hour })
 		for i := range 2 {
-			if err := a.Take(t.Context(), asker(1, "a", "/p"), fmt.Sprint(i)); err != nil {
-				t.Fatal(err)
-			}
+			must(t, a.Take(t.Context(), asker(1, "a", "/p"), fmt.Sprint(i)))
 		}
 		kv.set(func() { kv.ahead = 0 })
 		err := a.Take(t.Context(), asker(1, "a", "/p"), "2")

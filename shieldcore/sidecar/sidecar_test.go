@@ -60,14 +60,10 @@ func overPipes(c Config) (*process, error) {
 func fake(t *testing.T, b sidecartest.Behavior, how func(Config) (*process, error)) (s *Sidecar, stop func()) {
 	t.Helper()
 	program, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	// A program takes a second to end under the race detector.
 	s, err = New(Config{Program: program, Model: sidecartest.Dir(t, b), Deadline: 3 * time.Second})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	s.start = how
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error, 1)
@@ -284,9 +280,7 @@ func TestMends(t *testing.T) {
 func TestNoSuchProgram(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, err := New(Config{Program: "/nowhere/approver-classifier", Model: sidecartest.Dir(t, sidecartest.Honest)})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		ctx, cancel := context.WithCancel(t.Context())
 		done := make(chan error, 1)
 		go func() { done <- s.Run(ctx) }()
@@ -365,9 +359,7 @@ func TestOneTextAtATime(t *testing.T) {
 func TestTheManifestOfTheConfiguration(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, err := New(Config{Program: "/x", Model: sidecartest.Dir(t, sidecartest.Honest), Manifest: strings.Repeat("0", 64)})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		s.start = overPipes
 		ctx, cancel := context.WithCancel(t.Context())
 		done := make(chan error, 1)
@@ -412,5 +404,13 @@ func TestConfigValidate(t *testing.T) {
 	}
 	if err := (Config{}).Validate(); err == nil {
 		t.Error("the zero Config is valid")
+	}
+}
+
+// must fails a test at an error.
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }
