@@ -121,12 +121,7 @@ func newWalker(paths ...string) (*walker, error) {
 
 // next opens the next file. io.EOF means that there are no more.
 func (w *walker) next() (f *os.File, s segment, err error) {
-	if s, ok, err := w.nextRotated(); err != nil || ok && !w.active {
-		if err != nil {
-			return nil, s, err
-		}
-		w.after = s.first
-		f, err := os.Open(s.path)
+	if f, s, err = w.openRotated(); f != nil || err != nil {
 		return f, s, err
 	}
 	for ; w.tail < len(w.dirs); w.tail++ {
@@ -139,12 +134,9 @@ func (w *walker) next() (f *os.File, s segment, err error) {
 		}
 		// If it was rotated between the listing and the opening, the renamed file
 		// comes first.
-		if s, ok, err := w.nextRotated(); err != nil || ok && !w.active {
-			_ = f.Close()
-			if err != nil {
-				return nil, s, err
-			}
-			return w.next()
+		if full, s, err := w.openRotated(); full != nil || err != nil {
+			_ = f.Close() // only opened
+			return full, s, err
 		}
 		path := filepath.Join(w.dirs[w.tail], activeName)
 		w.tail, w.active = w.tail+1, true
@@ -157,6 +149,17 @@ func (w *walker) next() (f *os.File, s segment, err error) {
 	s = w.files[i]
 	w.files = slices.Delete(w.files, i, i+1)
 	f, err = os.Open(s.path)
+	return f, s, err
+}
+
+// openRotated opens the next rotated file; nil if there is none.
+func (w *walker) openRotated() (*os.File, segment, error) {
+	s, ok, err := w.nextRotated()
+	if err != nil || !ok || w.active {
+		return nil, s, err
+	}
+	w.after = s.first
+	f, err := os.Open(s.path)
 	return f, s, err
 }
 

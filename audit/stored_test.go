@@ -1,6 +1,7 @@
 package audit
 
 import (
+	"maps"
 	"os"
 	"path/filepath"
 	"testing"
@@ -50,9 +51,7 @@ func TestAnOlderStoreOfPasses(t *testing.T) {
 				kv.mu.Lock()
 				defer kv.mu.Unlock()
 				all := map[string]memoryRecord{}
-				for k, v := range kv.records {
-					all[k] = v
-				}
+				maps.Copy(all, kv.records)
 				return all
 			}
 			record(t, l, approver.Record{Event: approver.EventStarted})

@@ -46,9 +46,8 @@ var ascii = func() (t [utf8.RuneSelf]uint8) {
 	return t
 }()
 
-// alike has the letters of Latin, Greek and Cyrillic that are drawn like one of
-// ASCII, or like one with a mark on it. The first letter of each row is what the
-// others become.
+// alike has letters of Latin, Greek and Cyrillic that look like an ASCII letter, with or
+// without a mark on it. All letters of a row become its first one.
 var alike = [...]string{
 	"aàáâãäåāăąǎǟǡǻȁȃȧɑαаӑӓАΑάæǽӕªÀÁÂÃÄÅĀĂĄǍǞǠǺȀȂȦÆ", "bƀɓБьЬВβΒвʙƁß",
 	"cçćĉċčƈсСϲҫЄєÇĆĈĊČƇᴄ", "dďđɖɗԁðÐĎĐƉƊᴅ", "eèéêëēĕėęěȅȇȩеЕёЁεΕЀѐҽэЭÈÉÊËĒĔĖĘĚȄȆȨᴇəɛ",
@@ -57,9 +56,13 @@ var alike = [...]string{
 	"oòóôõöøōŏőơǒǫǭǿȍȏȫȭȯоОοΟσωΩόӧöÒÓÔÕÖØŌŎŐƠǑǪǬǾȌȎȪȬȮºᴏөѳ", "pρΡрРƥᴘ", "qԛɋ", "rŕŗřȑȓгГʀŔŖŘȐȒ",
 	"sśŝşšșѕЅſꜱŚŜŞŠȘ", "tţťŧțтТτΤᴛŢŤŦȚ", "uùúûüũūŭůűųưǔǖǘǚǜȕȗυцᴜÙÚÛÜŨŪŬŮŰŲƯǓǕǗǙǛȔȖμµ", "vѵѴʋᴠ",
 	"wŵԝѡшШᴡŴ", "xхХχΧ", "yýÿŷȳуУүҮγΥʏÝŶŸȲ", "zźżžƶΖʐᴢŹŻŽƵ",
+	// Letterlike symbols of mathematics.
+	"a\u212b", "b\u212c", "c\u2102\u212d", "d\u2145\u2146", "e\u212f\u2130\u2147", "f\u2131", "g\u210a",
+	"h\u210b\u210c\u210d\u210e", "i\u2110\u2111\u2139\u2148", "j\u2149", "k\u212a", "l\u2112\u2113", "m\u2133",
+	"n\u2115", "o\u2134", "p\u2119", "q\u211a", "r\u211b\u211c\u211d", "z\u2124\u2128",
 }
 
-// lower has what the characters up to here are folded to: a byte of ASCII, or 0.
+// lower maps the first characters of Unicode to the byte of ASCII in alike, or 0.
 var lower = func() (t [0x530]byte) {
 	for _, row := range alike {
 		for _, r := range row[1:] {
@@ -71,7 +74,7 @@ var lower = func() (t [0x530]byte) {
 	return t
 }()
 
-// small are the small capitals and the others of alike that lie beyond lower.
+// small maps the characters in alike that are beyond lower, such as small capitals.
 var small = func() map[rune]byte {
 	m := map[rune]byte{}
 	for _, row := range alike {
@@ -84,11 +87,10 @@ var small = func() map[rune]byte {
 	return m
 }()
 
-// tagged reports a tag character, which draws nothing and spells ASCII all the
-// same.
+// tagged reports whether r is a tag character, which is invisible but spells ASCII.
 func tagged(r rune) bool { return r >= 0xe0020 && r <= 0xe007e }
 
-// fold returns the lower-case character that r is drawn like, and its kind.
+// fold returns the lower-case character that r looks like, and its kind.
 func fold(r rune) (rune, uint8) {
 	if r < utf8.RuneSelf {
 		if r >= 'A' && r <= 'Z' {
@@ -150,8 +152,6 @@ func plain(r rune) rune {
 		}
 	}
 	switch {
-	case r >= 0x2100 && r < 0x2150:
-		return script(r)
 	case r == 0x1d6a4:
 		return 'i'
 	case r == 0x1d6a5:
@@ -172,49 +172,4 @@ var styled = [...]struct{ first, last, to, every rune }{
 	{0x1f150, 0x1f169, 'a', 0},
 	{0x1f170, 0x1f189, 'a', 0},
 	{0x1f1e6, 0x1f1ff, 'a', 0},
-}
-
-// script has the letters of mathematics that have a place of their own.
-func script(r rune) rune {
-	switch r {
-	case 0x2102, 0x212d:
-		return 'c'
-	case 0x210a:
-		return 'g'
-	case 0x210b, 0x210c, 0x210d, 0x210e:
-		return 'h'
-	case 0x2110, 0x2111, 0x2139, 0x2148:
-		return 'i'
-	case 0x2112, 0x2113:
-		return 'l'
-	case 0x2115:
-		return 'n'
-	case 0x2119:
-		return 'p'
-	case 0x211a:
-		return 'q'
-	case 0x211b, 0x211c, 0x211d:
-		return 'r'
-	case 0x2124, 0x2128:
-		return 'z'
-	case 0x212a:
-		return 'k'
-	case 0x212b:
-		return 'a'
-	case 0x212c:
-		return 'b'
-	case 0x212f, 0x2130, 0x2147:
-		return 'e'
-	case 0x2131:
-		return 'f'
-	case 0x2133:
-		return 'm'
-	case 0x2134:
-		return 'o'
-	case 0x2145, 0x2146:
-		return 'd'
-	case 0x2149:
-		return 'j'
-	}
-	return 0
 }

@@ -310,7 +310,7 @@ func transported() []Behavior {
 		typed("type-like", "JSON of a similar type", "application/json-seq"),
 		Over("stream", "a stream of events, unasked", func(_ *Server, w http.ResponseWriter, _ *http.Request, q Request) {
 			w.Header().Set("Content-Type", "text/event-stream")
-			for i := 0; i < 3; i++ {
+			for range 3 {
 				_, _ = fmt.Fprintf(w, "data: %s\n\n", mustJSON(envelope(q, allow(q))))
 				_ = http.NewResponseController(w).Flush()
 			}
