@@ -111,26 +111,28 @@ func unknownPlace(words []string) bool {
 
 func idleWord(word string) bool { return slices.Contains(idle, word) }
 
-// loadedBy maps programs to the language they are written in. They load the code that the
-// language's variables name.
+// loadedBy maps languages to programs that are written in them. The programs load the code
+// that the language's variables name.
 var loadedBy = map[string]string{
-	"npm": "node", "npx": "node", "yarn": "node", "pnpm": "node", "jest": "node", "vitest": "node", "mocha": "node",
-	"tsc": "node", "eslint": "node", "webpack": "node", "vite": "node", "next": "node", "prettier": "node",
-	"pytest": "python", "py.test": "python", "tox": "python", "nox": "python", "pip": "python", "pip3": "python",
-	"flask": "python", "django-admin": "python", "alembic": "python", "uv": "python", "poetry": "python",
-	"ansible": "python", "ansible-playbook": "python", "celery": "python", "gunicorn": "python", "uvicorn": "python",
-	"mypy": "python", "ruff": "python",
-	"bundle": "ruby", "rails": "ruby", "rake": "ruby", "rspec": "ruby", "gem": "ruby", "cap": "ruby", "fastlane": "ruby",
-	"vagrant": "ruby", "prove": "perl", "cpanm": "perl",
-	"mvn": "java", "mvnw": "java", "gradle": "java", "gradlew": "java", "sbt": "java", "ant": "java", "javac": "java",
-	"scala": "java", "kotlin": "java",
+	"node": "npm npx yarn pnpm jest vitest mocha tsc eslint webpack vite next prettier",
+	"python": "pytest py.test tox nox pip pip3 flask django-admin alembic uv poetry ansible " +
+		"ansible-playbook celery gunicorn uvicorn mypy ruff",
+	"ruby": "bundle rails rake rspec gem cap fastlane vagrant",
+	"perl": "prove cpanm",
+	"java": "mvn mvnw gradle gradlew sbt ant javac scala kotlin",
 }
 
 // bindLanguageVariables binds the code that the variables of a program's language load into it. It does
 // not count as the program's own code.
 func (r reading) bindLanguageVariables() {
 	coded := r.c.hasCode
-	switch language := loadedBy[r.name]; language {
+	language := ""
+	for name, programs := range loadedBy {
+		if oneOf(programs, r.name) {
+			language = name
+		}
+	}
+	switch language {
 	case "":
 	case "java":
 		for _, value := range append(r.Values("CLASSPATH"), r.Values("JAVA_TOOL_OPTIONS")...) {

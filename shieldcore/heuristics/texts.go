@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"strings"
 
 	"approver.example"
 	"approver.example/shieldcore/internal/leaves"
@@ -17,24 +18,26 @@ type text struct {
 
 // keyFields maps the names of arguments, in lower case and without separators, to
 // fields. Arguments with other names are not matched.
-var keyFields = map[string]Fields{
-	"command": Command, "cmd": Command, "commandline": Command, "commands": Command, "script": Command,
-	"shellcommand": Command, "code": Command,
-	"path": Path, "paths": Path, "filepath": Path, "file": Path, "files": Path, "filename": Path, "dir": Path,
-	"directory": Path, "folder": Path,
-	"notebookpath": Path, "target": Path, "targetpath": Path, "targetfile": Path, "absolutepath": Path,
-	"relativepath": Path, "cwd": Path, "workdir": Path, "workingdirectory": Path,
-	"source": Source, "src": Source, "sourcepath": Source, "from": Source, "oldpath": Source, "input": Source,
-	"inputpath":   Source,
-	"destination": Destination, "dest": Destination, "dst": Destination, "destinationpath": Destination, "to": Destination,
-	"newpath": Destination, "output": Destination, "outputpath": Destination,
-	"url": URL, "urls": URL, "uri": URL, "href": URL, "endpoint": URL, "link": URL, "baseurl": URL, "webhook": URL,
-	"webhookurl": URL,
-	"pattern":    Search, "glob": Search, "regex": Search, "query": Search, "search": Search, "include": Search,
-	"searchterm": Search,
-	"prompt":     Prompt, "prompts": Prompt, "instruction": Prompt, "instructions": Prompt, "task": Prompt, "goal": Prompt,
-	"objective": Prompt, "question": Prompt,
-	"systemprompt": Prompt, "userprompt": Prompt, "system": Prompt,
+var keyFields = fieldsByName(map[Fields]string{
+	Command: "command cmd commandline commands script shellcommand code",
+	Path: "path paths filepath file files filename dir directory folder notebookpath target targetpath " +
+		"targetfile absolutepath relativepath cwd workdir workingdirectory",
+	Source:      "source src sourcepath from oldpath input inputpath",
+	Destination: "destination dest dst destinationpath to newpath output outputpath",
+	URL:         "url urls uri href endpoint link baseurl webhook webhookurl",
+	Search:      "pattern glob regex query search include searchterm",
+	Prompt: "prompt prompts instruction instructions task goal objective question systemprompt userprompt " +
+		"system",
+})
+
+func fieldsByName(table map[Fields]string) map[string]Fields {
+	out := map[string]Fields{}
+	for field, names := range table {
+		for name := range strings.FieldsSeq(names) {
+			out[name] = field
+		}
+	}
+	return out
 }
 
 // maxName is the length of the longest name in keyFields.

@@ -130,26 +130,23 @@ func texts(doc []byte) (all []leaf, err error) {
 // Short names in a list are not.
 const longText = 200
 
-// bodies are the keys of the main text of a result.
-var bodies = map[string]bool{
-	"text": true, "stdout": true, "stderr": true, "output": true, "result": true, "content": true, "contents": true,
-	"body": true, "llmcontent": true,
-	"textresultforllm": true, "message": true, "error": true, "markdown": true, "html": true, "snippet": true,
-	"description": true, "summary": true,
-	"returndisplay": true, "results": true, "source": true, "tool_response": true,
+func set(words string) map[string]bool {
+	out := map[string]bool{}
+	for w := range strings.FieldsSeq(words) {
+		out[w] = true
+	}
+	return out
 }
 
+// bodies are the keys of the main text of a result.
+var bodies = set("text stdout stderr output result content contents body llmcontent textresultforllm message " +
+	"error markdown html snippet description summary returndisplay results source tool_response")
+
 // names are the keys of values that programs need unchanged.
-var names = map[string]bool{
-	"type": true, "id": true, "uuid": true, "uri": true, "url": true, "href": true, "mimetype": true, "mime_type": true,
-	"name": true, "kind": true, "role": true,
-	"tool_use_id": true, "tooluseid": true, "taskid": true, "task_id": true, "agentid": true, "agenttype": true,
-	"backgroundtaskid": true, "shellid": true,
-	"filepath": true, "file_path": true, "path": true, "filename": true, "rawoutputpath": true,
-	"persistedoutputpath": true, "outputfile": true, "status": true, "resulttype": true, "codetext": true,
-	"encoding": true, "language": true, "mode": true, "version": true, "server": true, "sessionid": true,
-	"session_id": true, "cursor": true, "nextcursor": true,
-}
+var names = set("type id uuid uri url href mimetype mime_type name kind role tool_use_id tooluseid taskid " +
+	"task_id agentid agenttype backgroundtaskid shellid filepath file_path path filename rawoutputpath " +
+	"persistedoutputpath outputfile status resulttype codetext encoding language mode version server " +
+	"sessionid session_id cursor nextcursor")
 
 // isName reports whether a value stays unchanged: an id, an address, a kind. A text with
 // a space is no name, and neither is a very long one.
@@ -160,8 +157,7 @@ func isName(key, value string) bool {
 }
 
 // blobs are the keys of encoded data, such as an image.
-var blobs = map[string]bool{"data": true, "blob": true, "base64": true, "image": true, "signature": true,
-	"thumbnail": true}
+var blobs = set("data blob base64 image signature thumbnail")
 
 // isBlob reports encoded data. No model reads it as text, and it must not change.
 func isBlob(key, value string) bool {
