@@ -187,8 +187,8 @@ func (c *compiler) when(at string, w whenFile) *when {
 	}
 	for i, name := range w.Agents {
 		if !wordName.MatchString(name) {
-			c.Report(fmt.Sprintf("%s.agents[%d]", at, i), fmt.Sprintf("agent %q is not a name: write it as for the hook, such as claude",
-				name))
+			c.Report(fmt.Sprintf("%s.agents[%d]", at, i),
+				fmt.Sprintf("agent %q is not a name: write it as for the hook, such as claude", name))
 		}
 	}
 	out.agents = w.Agents

@@ -58,8 +58,8 @@ var alike = [...]string{
 	"wŵԝѡшШᴡŴ", "xхХχΧ", "yýÿŷȳуУүҮγΥʏÝŶŸȲ", "zźżžƶΖʐᴢŹŻŽƵ",
 	// Letterlike symbols of mathematics.
 	"a\u212b", "b\u212c", "c\u2102\u212d", "d\u2145\u2146", "e\u212f\u2130\u2147", "f\u2131", "g\u210a",
-	"h\u210b\u210c\u210d\u210e", "i\u2110\u2111\u2139\u2148\U0001d6a4", "j\u2149\U0001d6a5", "k\u212a", "l\u2112\u2113", "m\u2133",
-	"n\u2115", "o\u2134", "p\u2119", "q\u211a", "r\u211b\u211c\u211d", "z\u2124\u2128",
+	"h\u210b\u210c\u210d\u210e", "i\u2110\u2111\u2139\u2148\U0001d6a4", "j\u2149\U0001d6a5", "k\u212a",
+	"l\u2112\u2113", "m\u2133", "n\u2115", "o\u2134", "p\u2119", "q\u211a", "r\u211b\u211c\u211d", "z\u2124\u2128",
 }
 
 // lower maps the first characters of Unicode to the byte of ASCII in alike, or 0.
