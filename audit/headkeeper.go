@@ -157,8 +157,8 @@ func (k *headKeeper) write(ctx context.Context, head Head) error {
 	return nil
 }
 
-// A Head is where a log ends. The store keeps one beside the log, so that a log
-// that was cut short shows.
+// A Head is the end of a log. The store has a copy, which shows if a log was
+// truncated.
 type Head struct {
 	Log  string `json:"log"`
 	Seq  uint64 `json:"seq"`

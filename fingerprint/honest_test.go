@@ -141,7 +141,7 @@ func TestHonestRepeatsKeepTheirGrant(t *testing.T) {
 		t.Skip("it computes in one goroutine: the race detector, which runs the short tests, has nothing to find")
 	}
 	t.Parallel()
-	h := newHouse(t)
+	h := newFixture(t)
 	for name, text := range project {
 		h.write(name, text)
 		if !strings.HasPrefix(text, "#!") {

@@ -17,7 +17,7 @@ import (
 // holds as long as nothing changes. An agent that puts another manifest of the same size there,
 // with the old time, behind a card or under the yes, runs nothing.
 func TestAYesForALargeFolderHoldsUntilItChanges(t *testing.T) {
-	h := newHouse(t)
+	h := newFixture(t)
 	for n := range 4200 {
 		h.write(fmt.Sprintf("many/%d.yaml", n), "kind: Pod # 1\n")
 	}

@@ -14,7 +14,7 @@ import (
 	"approver.example"
 )
 
-// healthTime bounds Health, beside the evaluator's own deadline.
+// healthTime bounds Health, in addition to the evaluator's own deadline.
 const healthTime = 30 * time.Second
 
 // harmless is what Health has evaluated.

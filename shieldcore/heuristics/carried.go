@@ -20,8 +20,8 @@ func stripData(command string) string {
 }
 
 // interpreters run text that they are given.
-var interpreters = set("sh bash zsh dash ksh fish ash csh tcsh busybox python python2 python3 perl ruby node deno bun " +
-	"php lua pwsh powershell cmd osascript awk gawk eval source xargs parallel exec ssh at batch psql mysql mariadb " +
+var interpreters = set("sh bash zsh dash ksh fish ash csh tcsh busybox python python2 python3 perl ruby node deno " +
+	"bun php lua pwsh powershell cmd osascript awk gawk eval source xargs parallel exec ssh at batch psql mysql mariadb " +
 	"sqlite3 sqlcmd mongosh redis-cli docker podman kubectl su script expect tclsh make vim ed crontab " +
 	"systemd-run watch")
 

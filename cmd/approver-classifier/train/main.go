@@ -147,7 +147,7 @@ func counts(texts []*text) string {
 	return fmt.Sprintf("%d injections and %d benign texts", attacks, len(texts)-attacks)
 }
 
-// write writes weights and, beside them, sums.go with what Load checks.
+// write writes the weights and sums.go, which has the values that Load checks.
 func write(w io.Writer, name string, weights *classifier.Weights) error {
 	m, err := classifier.New(weights)
 	if err != nil {
