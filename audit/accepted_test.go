@@ -184,7 +184,7 @@ func TestAnAcceptedBreakCoversNothingElse(t *testing.T) {
 				t.Errorf("a restart: %+v, %q", l.Opened(), l.Alarms())
 			}
 			writeFile(t, path, append(bytes.Join(changed, nil), readFile(t, path)[len(bytes.Join(ls, nil)):]...))
-			if err := l.active.reread(path, l.active.stamp, l.Head()); !errors.Is(err, ErrChanged) {
+			if err := l.active.recheck(path, l.active.lastStamp, l.Head()); !errors.Is(err, ErrChanged) {
 				t.Errorf("the daemon that runs: %v", err)
 			}
 			writeFile(t, path, bytes.Join(ls, nil))
@@ -226,7 +226,7 @@ func TestAnAcceptedBreakIsSaidOnce(t *testing.T) {
 // break does not vouch for it.
 func TestAnAlarmBeforeABreakNamesNothing(t *testing.T) {
 	p := Part{From: 3, To: 9}
-	v := verifier{unsigned: []Part{p}, parts: []brokenPart{{Part: p, complete: true}}}
+	v := verifier{unsigned: []Part{p}, parts: []brokenPart{{Part: p, ended: true}}}
 	if !v.beginBroken(&BreakError{Kind: BadHash}, 0) {
 		t.Fatal("the break ends the log")
 	}

@@ -17,17 +17,17 @@ type activeFile struct {
 	key  Key
 	sync func(*os.File) error
 
-	file  *os.File
-	first uint64 // seq of its first line
-	size  int64  // the durable size
-	stamp stamp  // after the last write by this process
+	file      *os.File
+	first     uint64 // seq of its first line
+	size      int64  // the durable size
+	lastStamp stamp  // after the last write by this process
 
-	origin   scan          // the state in which reading the file starts
-	broken   string        // its first break
-	parts    []Part        // its broken parts
-	rereadAt time.Time     // when it was last read again
-	touched  bool          // somebody touched it since then
-	rotated  chan struct{} // gets a signal when a new file begins
+	origin    scan          // the state in which reading the file starts
+	broken    string        // its first break
+	parts     []Part        // its broken parts
+	rereadAt  time.Time     // when it was last read again
+	touched   bool          // somebody touched it since then
+	fileBegun chan struct{} // gets a signal when a new file begins
 }
 
 // recordStamp notes the file's stamp after a write of ours. It does nothing while a change
@@ -40,7 +40,7 @@ func (a *activeFile) recordStamp() error {
 	if err != nil {
 		return err
 	}
-	a.stamp = stampOf(info)
+	a.lastStamp = stampOf(info)
 	return nil
 }
 
@@ -67,7 +67,7 @@ func (a *activeFile) intact(end Head) error {
 		return fmt.Errorf("%w: %s has %d bytes, and %d were written", ErrChanged, path, open.Size(), a.size)
 	}
 	now := stampOf(open)
-	if now == a.stamp && !a.touched {
+	if now == a.lastStamp && !a.touched {
 		return nil
 	}
 	if time.Since(a.rereadAt) < rereadEvery {
@@ -75,7 +75,7 @@ func (a *activeFile) intact(end Head) error {
 		return nil
 	}
 	a.rereadAt = time.Now()
-	return a.reread(path, now, end)
+	return a.recheck(path, now, end)
 }
 
 // rereadIfTouched reads the file again if its stamp changed since it was last read.
@@ -84,14 +84,14 @@ func (a *activeFile) rereadIfTouched(path string, end Head) error {
 	if err != nil {
 		return err
 	}
-	if now := stampOf(info); now != a.stamp || a.touched {
-		return a.reread(path, now, end)
+	if now := stampOf(info); now != a.lastStamp || a.touched {
+		return a.recheck(path, now, end)
 	}
 	return nil
 }
 
-// reread checks the whole file against the last durable line.
-func (a *activeFile) reread(path string, now stamp, end Head) error {
+// recheck checks the whole file against the last durable line.
+func (a *activeFile) recheck(path string, now stamp, end Head) error {
 	s := a.origin
 	if err := s.readFile(path); err != nil {
 		return err
@@ -101,7 +101,7 @@ func (a *activeFile) reread(path string, now stamp, end Head) error {
 		return fmt.Errorf("%w: %s was edited: it is sound up to seq %d, and %d were written", ErrChanged, path,
 			s.seq, end.Seq)
 	}
-	a.stamp, a.touched = now, false
+	a.lastStamp, a.touched = now, false
 	return nil
 }
 
@@ -123,8 +123,8 @@ func (a *activeFile) write(buf []byte) error {
 	return nil
 }
 
-// rotate renames the full file and starts a new one after the line end.
-func (a *activeFile) rotate(end place, durable Head) error {
+// beginNext renames the full file and starts a new one after the line end.
+func (a *activeFile) beginNext(end place, durable Head) error {
 	path := a.dir.activePath()
 	if err := a.rereadIfTouched(path, durable); err != nil { // full files are not checked later
 		return err
@@ -155,7 +155,7 @@ func (a *activeFile) create(end place) error {
 	if err := a.recordStamp(); err != nil {
 		return err
 	}
-	signal(a.rotated)
+	signal(a.fileBegun)
 	return syncDir(string(a.dir))
 }
 

@@ -107,7 +107,7 @@ type backoff struct {
 	healed time.Time
 }
 
-func (p *backoff) start() {
+func (p *backoff) reset() {
 	if p.wait == 0 || time.Since(p.healed) > healMost {
 		p.wait = healFirst
 		return

@@ -50,7 +50,7 @@ func (w *flaws) line(f *os.File, l link, line []byte, bad error, number int, sta
 		return w.close(f, line, keys, start)
 	}
 	if bad == nil && l.seq == w.at.seq+1 && l.prev == w.at.hash {
-		w.accept(l, line, keys)
+		w.acceptLine(l, line, keys)
 		if w.watch != nil && w.watch.Seq == l.seq && w.watch.Hash == l.hash.String() {
 			w.confirm() // the store vouches for it
 		}
@@ -67,8 +67,8 @@ func (w *flaws) line(f *os.File, l link, line []byte, bad error, number int, sta
 	return nil
 }
 
-// accept takes a valid line that follows the one before it.
-func (w *flaws) accept(l link, line []byte, keys Keys) {
+// acceptLine takes a valid line that follows the one before it.
+func (w *flaws) acceptLine(l link, line []byte, keys Keys) {
 	before := w.at
 	w.at = l.place
 	switch {

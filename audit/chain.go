@@ -131,3 +131,5 @@ func readDigest(b []byte, tag string) (d digest, rest []byte, ok bool) {
 	}
 	return d, b[hashLength:], true
 }
+
+func isCheckpoint(line []byte) bool { return bytes.HasPrefix(line, []byte(checkpointStart)) }

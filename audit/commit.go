@@ -57,13 +57,14 @@ func (l *Log) write() {
 
 // signRest adds a checkpoint if lines are not signed yet.
 func (l *Log) signRest() {
+	var err error
 	l.mu.Lock()
-	defer l.mu.Unlock()
-	if !l.open || l.err != nil || l.queue.since == 0 {
-		return
+	if l.open && l.err == nil && l.queue.since > 0 {
+		err = l.queue.sign()
 	}
-	if err := l.queue.sign(); err != nil {
-		l.failQueue(nil, err)
+	l.mu.Unlock()
+	if err != nil {
+		l.fail(nil, err)
 	}
 }
 
@@ -92,7 +93,7 @@ func (l *Log) commit() {
 		l.mu.Unlock()
 
 		if b.rotate {
-			if err := l.active.rotate(b.end, l.Head()); err != nil {
+			if err := l.active.beginNext(b.end, l.Head()); err != nil {
 				l.fail(nil, err)
 				return
 			}
@@ -108,16 +109,10 @@ func (l *Log) markDurable(b *batch) {
 	signal(l.lag.wake)
 }
 
-// fail is failQueue for a caller that does not hold mu.
+// fail fails the log, and with it b and everything in the queue.
 func (l *Log) fail(b *batch, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.failQueue(b, err)
-}
-
-// failQueue fails the log, and with it b and everything in the queue. The
-// caller holds mu.
-func (l *Log) failQueue(b *batch, err error) {
 	l.err = fmt.Errorf("%w: %w", ErrFailed, explain(l.o.Dir, err))
 	// Log first: callers that get the error may log it too, and this line explains it.
 	l.o.Log.Error("the audit log has failed: every call is denied until it works again; trying on", "error", l.err)

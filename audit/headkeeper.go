@@ -17,9 +17,9 @@ type headKeeper struct {
 	kv  approver.KV
 	log string
 	// controls is Options.Controls.
-	controls func() uint64
-	hasLine  func(Head) (bool, error) // whether the log has this line
-	rev      approver.Rev             // of what is in the store
+	controls   func() uint64
+	lineExists func(Head) (bool, error) // whether the log has this line
+	rev        approver.Rev             // of what is in the store
 
 	stored uint64 // the last seq that is known to be in the store
 	// After an ambiguous error the same Put is sent again, so that our own write is
@@ -106,7 +106,7 @@ func (k *headKeeper) adoptRev(ctx context.Context) error {
 		if known {
 			return errForeign
 		}
-		if ours, err := k.hasLine(head); err != nil {
+		if ours, err := k.lineExists(head); err != nil {
 			return err
 		} else if !ours {
 			return errForeign

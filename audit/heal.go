@@ -20,7 +20,7 @@ func (l *Log) heal() {
 		return
 	}
 	failed := time.Now()
-	for l.healing.backoff.start(); ; l.healing.backoff.double() {
+	for l.healing.backoff.reset(); ; l.healing.backoff.double() {
 		t := time.NewTimer(l.healing.backoff.wait)
 		select {
 		case <-l.closing:

@@ -214,9 +214,7 @@ func TestRotationHeals(t *testing.T) {
 			writeFile(t, active, nil)
 			synctest.Wait() // the writing goroutine waits, so its fields are ours
 			l.active.first, l.active.size = l.Head().Seq+1, 0
-			l.mu.Lock()
-			l.failQueue(nil, syscall.EIO)
-			l.mu.Unlock()
+			l.fail(nil, syscall.EIO)
 			signal(l.queue.wake)
 			time.Sleep(2 * healFirst)
 			synctest.Wait()

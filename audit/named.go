@@ -16,16 +16,16 @@ type brokenPart struct {
 	b          *BreakError
 	start      int64  // its offset in the file
 	readBefore Report // the report up to it
-	complete   bool   // a valid checkpoint ends it
+	ended      bool   // a valid checkpoint ends it
 	named      bool   // a signed alarm after it names it
 }
 
 // maxParts bounds the broken parts that Verify continues after.
 const maxParts = 100
 
-// check checks the next line of a file, or whether a broken part ends with it. bad says
+// next checks the next line of a file, or whether a broken part ends with it. bad says
 // why it does not have the shape of a line.
-func (v *verifier) check(f *os.File, line []byte, start int64, bad error) error {
+func (v *verifier) next(f *os.File, line []byte, start int64, bad error) error {
 	var b *BreakError
 	switch {
 	case v.inside && bad != nil:
@@ -79,7 +79,7 @@ func (v *verifier) endBroken(f *os.File, line []byte, end int64) error {
 	if p.SHA256, err = hashBetween(f, p.start, end); err != nil {
 		return fmt.Errorf("verify the audit log: %w", err)
 	}
-	p.To, p.Hash, p.complete, v.inside = l.seq, l.hash.String(), true, false
+	p.To, p.Hash, p.ended, v.inside = l.seq, l.hash.String(), true, false
 	if p.readBefore.Lines == 0 {
 		v.First = p.b.Seq
 	}
@@ -113,7 +113,7 @@ func (v *verifier) confirm() {
 	for _, named := range v.unsigned {
 		for i := range v.parts {
 			p := &v.parts[i]
-			p.named = p.named || p.complete && p.Part == named
+			p.named = p.named || p.ended && p.Part == named
 		}
 	}
 	v.unsigned = nil
@@ -123,7 +123,7 @@ func (v *verifier) confirm() {
 // which reading had to end. A nil b is none.
 func (v *verifier) report(b *BreakError) (Report, error) {
 	for _, p := range v.parts {
-		if !p.complete || !p.named {
+		if !p.ended || !p.named {
 			r := p.readBefore
 			r.Alarms, r.Losses, r.Others = v.Alarms, v.Losses, v.Others // later alarms say what happened
 			return r, p.b

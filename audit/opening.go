@@ -64,7 +64,7 @@ func (o *Opening) compare(dir logDir, volatile bool) (unstored []pendingLine, er
 		if line.Stored < line.Seq { // else the record was begun before lines were removed
 			stored = max(stored, line.Stored)
 		}
-		o.note(line)
+		o.noteLine(line)
 	})
 	var lost time.Duration
 	for _, c := range unstored {
@@ -86,8 +86,8 @@ func (o *Opening) compare(dir logDir, volatile bool) (unstored []pendingLine, er
 	return unstored, err
 }
 
-// note adds what an unstored line says.
-func (o *Opening) note(line Line) {
+// noteLine adds what an unstored line says.
+func (o *Opening) noteLine(line Line) {
 	if line.Timestamp.After(o.End) {
 		o.End = line.Timestamp
 	}

@@ -1,10 +1,6 @@
 package audit
 
-import (
-	"context"
-	"fmt"
-	"time"
-)
+import "time"
 
 // A queue holds lines that have their place in the chain and wait to be written. Callers
 // of its methods hold the Log's mu.
@@ -27,16 +23,6 @@ type batch struct {
 	rotate bool          // the file is full after it
 	done   chan struct{} // closed when it is durable, or err says why not
 	err    error
-}
-
-// wait waits until the batch is durable.
-func (b *batch) wait(ctx context.Context) error {
-	select {
-	case <-b.done:
-		return b.err
-	case <-ctx.Done():
-		return fmt.Errorf("audit record: not known to be durable: %w", ctx.Err())
-	}
 }
 
 // line appends body, and a checkpoint if one is due.

@@ -129,7 +129,7 @@ func (l *Log) retain(ctx context.Context) {
 		select {
 		case <-ctx.Done():
 			return
-		case <-l.active.rotated:
+		case <-l.active.fileBegun:
 		case <-tick.C:
 		}
 	}

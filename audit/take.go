@@ -106,6 +106,16 @@ func (l *Log) put(ctx context.Context, body []byte, at time.Time) (string, error
 	return hash.String(), nil
 }
 
+// wait waits until the batch is durable.
+func (b *batch) wait(ctx context.Context) error {
+	select {
+	case <-b.done:
+		return b.err
+	case <-ctx.Done():
+		return fmt.Errorf("audit record: not known to be durable: %w", ctx.Err())
+	}
+}
+
 // awaitHead waits until the store has a newer head.
 func (l *Log) awaitHead(ctx context.Context, headed <-chan struct{}) error {
 	signal(l.lag.wake)

@@ -243,7 +243,7 @@ func (v *verifier) segment(ctx context.Context, f *os.File, s segment) error {
 		if lines.number%1024 == 0 && ctx.Err() != nil {
 			return ctx.Err()
 		}
-		if err := v.check(f, line, start, err); err != nil {
+		if err := v.next(f, line, start, err); err != nil {
 			return err
 		}
 	}

@@ -51,7 +51,7 @@ func (r kustomizeReader) kustomized(dir, value string, depth int) {
 		value = after
 	}
 	if strings.Contains(value, "://") || strings.HasPrefix(value, "git@") || strings.HasPrefix(value, "github.com/") {
-		r.unbound("what lies at %s", value)
+		r.reportUnbound("what lies at %s", value)
 		return
 	}
 	at := filepath.Clean(abs(dir, value))
@@ -94,7 +94,7 @@ func (r kustomizeReader) generator(file, dir string) {
 	}
 	for _, m := range r.FindAll(functionImage, file, text) {
 		if !pinned(m[1]) {
-			r.unbound("the image %s, which is not pinned by a digest", m[1])
+			r.reportUnbound("the image %s, which is not pinned by a digest", m[1])
 		}
 	}
 }
@@ -179,11 +179,11 @@ func (r clusterReader) nameEntered() {
 		_, has := flagValue(w, flags)
 		return has || !effect.IsKnown(w) || grouped(w, flags)
 	})) && slices.ContainsFunc(st.Argv[1:], operand) {
-		r.unbound("what %s runs below another root: %s", name, strings.Join(strings.Fields(st.Command), " "))
+		r.reportUnbound("what %s runs below another root: %s", name, strings.Join(strings.Fields(st.Command), " "))
 		return
 	}
 	if (name == "kubectl" || name == "oc") && has(st, "exec") && fromFile(st) {
-		r.unbound("what %s runs elsewhere: %s", name, strings.Join(strings.Fields(st.Command), " "))
+		r.reportUnbound("what %s runs elsewhere: %s", name, strings.Join(strings.Fields(st.Command), " "))
 	}
 }
 

@@ -71,7 +71,7 @@ func (p *pass) bindCode(i int) {
 		p.unboundCommand(st)
 	}
 	if needs && !c.hasCode && !c.fed && !c.wrapped {
-		p.unbound("what %s runs", strings.Join(strings.Fields(st.Command), " "))
+		p.reportUnbound("what %s runs", strings.Join(strings.Fields(st.Command), " "))
 	}
 }
 

@@ -59,7 +59,7 @@ func (r cReader) bind() {
 				if !is || value == "" {
 					continue
 				} else if !effect.IsKnown(value) {
-					r.unbound("what %s includes", r.name)
+					r.reportUnbound("what %s includes", r.name)
 				} else if at := filepath.Clean(abs(base, value)); flag == "-L" {
 					libraries = append(libraries, at)
 				} else {

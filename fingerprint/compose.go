@@ -74,7 +74,7 @@ func (r composeReader) composed(file string, depth int) {
 	}
 	c.mounted()
 	for _, context := range c.from {
-		r.unbound("what the build of an image copies from %s", context)
+		r.reportUnbound("what the build of an image copies from %s", context)
 		for _, name := range c.files {
 			at := abs(abs(c.dir, context), name)
 			if !r.Visit(at, disk.Code) && !strings.HasSuffix(name, ".dockerignore") {
@@ -101,7 +101,7 @@ func (r composeReader) composeFiles(value, dir string) {
 		at := filepath.Clean(abs(dir, part))
 		switch {
 		case !effect.IsKnown(part) || !filepath.IsAbs(at):
-			r.unbound("the compose file %s", effect.Show(part))
+			r.reportUnbound("the compose file %s", effect.Show(part))
 		case !r.Visit(at, disk.Code) && r.Bound[at] != "":
 			r.noteCode(r.c, at)
 			r.bind(at)
@@ -112,7 +112,7 @@ func (r composeReader) composeFiles(value, dir string) {
 // node visits a tree of YAML; path has the keys above.
 func (c *composing) node(n ast.Node, path []string, depth int) {
 	if len(path) > disk.MaxNested {
-		c.unbound("what lies deep in a compose file")
+		c.reportUnbound("what lies deep in a compose file")
 		return
 	}
 	switch n := n.(type) {
@@ -148,11 +148,11 @@ func (c *composing) value(value string, path []string, depth int) {
 	switch {
 	case key == "image":
 		if !pinned(value) {
-			c.unbound("the image %s, which is not pinned by a digest", value)
+			c.reportUnbound("the image %s, which is not pinned by a digest", value)
 		}
 	case key == "build", key == "context", above == "additional_contexts":
 		if image, is := strings.CutPrefix(value, "docker-image://"); is && !pinned(image) {
-			c.unbound("the image %s, which is not pinned by a digest", image)
+			c.reportUnbound("the image %s, which is not pinned by a digest", image)
 		} else if !is {
 			c.from = append(c.from, value)
 		}
@@ -184,9 +184,9 @@ func (c *composing) another(value string, depth int) {
 	at := filepath.Clean(abs(c.dir, c.interpolated(value)))
 	switch {
 	case strings.Contains(value, "://"), strings.Contains(value, ".git#"), strings.HasSuffix(value, ".git"):
-		c.unbound("what lies at %s", value)
+		c.reportUnbound("what lies at %s", value)
 	case !effect.IsKnown(at) || !filepath.IsAbs(at):
-		c.unbound("the file %s, which a compose file names", value)
+		c.reportUnbound("the file %s, which a compose file names", value)
 	case !c.Visit(at, disk.Code) && c.Bound[at] != "" && depth < disk.MaxFollowed && c.Once("compose", at):
 		c.composed(at, depth+1)
 	}
@@ -198,7 +198,7 @@ func (c *composing) mount(value string) {
 	parts := strings.Split(value, ":")
 	switch {
 	case !effect.IsKnown(parts[0]):
-		c.unbound("the file %s, which a compose file names", value)
+		c.reportUnbound("the file %s, which a compose file names", value)
 	case len(parts) > 1 && strings.ContainsAny(parts[0], "./~"):
 		c.mounts = append(c.mounts, mount{parts[0], parts[1]})
 	}
@@ -213,7 +213,7 @@ var scriptKinds = strings.Fields("*.sh *.bash *.py *.rb *.pl *.php *.js *.cjs *.
 func (c *composing) mounted() {
 	for n := range min(len(c.sources), len(c.targets)) {
 		if source := c.interpolated(c.sources[n]); !effect.IsKnown(source) {
-			c.unbound("the file %s, which a compose file names", c.sources[n])
+			c.reportUnbound("the file %s, which a compose file names", c.sources[n])
 		} else {
 			c.mounts = append(c.mounts, mount{source, c.interpolated(c.targets[n])})
 		}

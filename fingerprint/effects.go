@@ -103,7 +103,7 @@ func (p *pass) bindExecuted(e *effect.Effect) {
 	}
 	switch e.What {
 	case "url":
-		p.unbound("what lies at %s", e.Target)
+		p.reportUnbound("what lies at %s", e.Target)
 		return
 	case "package":
 		p.bindPackage(e.Target, dir)
@@ -115,7 +115,7 @@ func (p *pass) bindExecuted(e *effect.Effect) {
 	switch {
 	case !effect.IsKnown(e.Target):
 		if e.Step < 0 || e.Step >= len(p.Steps) {
-			p.unbound("%s", effect.Show(e.Target))
+			p.reportUnbound("%s", effect.Show(e.Target))
 		} else if st := &p.Steps[e.Step]; !p.foundByFind(e.Step,
 			e.Target) && !p.hasKnownFolder(e.Target) && (len(st.Argv) == 0 || effect.IsKnown(st.Argv[0])) {
 			p.unboundCommand(st)
@@ -177,7 +177,7 @@ func (p *pass) bindUnknown(e *effect.Effect) {
 		if p.of != "" && (p.sure || p.strict || strings.HasPrefix(e.Target, "too complex")) {
 			p.Unread(p.of, "runs")
 		} else {
-			p.unbound("a part of the command that cannot be read")
+			p.reportUnbound("a part of the command that cannot be read")
 		}
 		return
 	}
@@ -190,11 +190,11 @@ func (p *pass) bindUnknown(e *effect.Effect) {
 	}
 	switch {
 	case e.Taint&effect.Network != 0:
-		p.unbound("what %s is given by the network", by)
+		p.reportUnbound("what %s is given by the network", by)
 	case by != "":
-		p.unbound("what %s is given to run", by)
+		p.reportUnbound("what %s is given to run", by)
 	default:
-		p.unbound("%s", effect.Show(e.Target))
+		p.reportUnbound("%s", effect.Show(e.Target))
 	}
 }
 
@@ -277,7 +277,7 @@ func (p *pass) bindPackage(name, dir string) {
 			return
 		}
 	}
-	p.unbound("the package %s, from a registry", effect.Show(name))
+	p.reportUnbound("the package %s, from a registry", effect.Show(name))
 }
 
 // bindModule binds a local Python module, and reports any other.
@@ -296,5 +296,5 @@ func (p *pass) bindModule(name, dir string) {
 			return
 		}
 	}
-	p.unbound("the module %s", effect.Show(name))
+	p.reportUnbound("the module %s", effect.Show(name))
 }

@@ -57,7 +57,7 @@ func (r requirementsReader) bind() {
 			})
 		}
 		if (f.asks == "" || lies(f.asks)) && !lies(f.locks) {
-			r.unbound("the packages that %s fetches without a lock file", r.name)
+			r.reportUnbound("the packages that %s fetches without a lock file", r.name)
 		}
 	}
 	if strings.HasPrefix(r.name, "pip") || r.name == "uv" {
@@ -78,11 +78,11 @@ func (r requirementsReader) required(words []string) {
 		for _, base := range r.bases {
 			switch {
 			case is && !effect.IsKnown(value), is && strings.Contains(value, "://"):
-				r.unbound("the packages of %s, which no hash pins", effect.Show(value))
+				r.reportUnbound("the packages of %s, which no hash pins", effect.Show(value))
 			case is:
 				r.requirements(filepath.Clean(abs(base, value)), 0)
 			case operand(w) && !alone && (strings.Contains(w, "/") || w == ".") && r.needsOthers(abs(base, w)):
-				r.unbound("the packages that %s needs, which no hash pins", w)
+				r.reportUnbound("the packages that %s needs, which no hash pins", w)
 			}
 		}
 	}
@@ -130,6 +130,6 @@ func (r requirementsReader) requirements(file string, depth int) {
 		}
 	}
 	if unpinned {
-		r.unbound("the packages of %s, which no hash pins", filepath.Base(file))
+		r.reportUnbound("the packages of %s, which no hash pins", filepath.Base(file))
 	}
 }

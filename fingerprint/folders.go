@@ -61,7 +61,7 @@ func (r *reader) bindPlacings(name, dir string) {
 func (r *reader) bindPlacing(t *placing, v, value, dir string) {
 	value = r.Expand(value)
 	if !effect.IsKnown(value) {
-		r.unbound("what lies in %s=%s", v, effect.Show(value))
+		r.reportUnbound("what lies in %s=%s", v, effect.Show(value))
 		return
 	}
 	for part := range strings.FieldsFuncSeq(value,
@@ -73,7 +73,7 @@ func (r *reader) bindPlacing(t *placing, v, value, dir string) {
 		if at := abs(dir, part); filepath.IsAbs(at) && effect.IsKnown(at) {
 			r.BindPlaces(filepath.Clean(at), strings.Fields(t.files))
 		} else {
-			r.unbound("what lies in %s=%s", v, part)
+			r.reportUnbound("what lies in %s=%s", v, part)
 		}
 	}
 }

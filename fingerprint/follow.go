@@ -45,7 +45,7 @@ func (r *reader) bindScript(file, dir string) {
 	}
 	// A script finds files next to it through $0.
 	call.Command = expandOwnPath(call.Command, file)
-	r.writes.of(file).read = true
+	r.writes.entry(file).read = true
 	r.walk(call, scope{depth: r.depth + 1, of: file, sure: sure, unit: file})
 }
 
@@ -157,7 +157,7 @@ func (r *reader) runsText(unit string) {
 	if from == "" || isChecker(unit) {
 		return
 	}
-	if w := r.writes.of(from); !slices.Contains(w.texts, unit) {
+	if w := r.writes.entry(from); !slices.Contains(w.texts, unit) {
 		w.texts = append(w.texts, unit)
 	}
 }
@@ -211,7 +211,7 @@ func (r *reader) interpreterByName(name, dir string) {
 		return // the system's
 	}
 	if !effect.IsKnown(list) {
-		r.unbound("%s, where PATH is not known", name)
+		r.reportUnbound("%s, where PATH is not known", name)
 		list = strings.ReplaceAll(list, effect.Unknown, "")
 	}
 	for _, at := range filepath.SplitList(list) {

@@ -21,7 +21,7 @@ func (g *gitCall) bind() {
 		g.root = base
 		for _, dir := range g.dirs {
 			if !effect.IsKnown(dir) {
-				g.unbound("the settings of git in %s", effect.Show(dir))
+				g.reportUnbound("the settings of git in %s", effect.Show(dir))
 				continue
 			}
 			g.directory(filepath.Clean(abs(base, dir)))

@@ -60,7 +60,7 @@ func (g *gitCall) splitWords(words []string) {
 			for _, v := range g.Values(setting) {
 				g.options = append(g.options, option(key, v))
 			}
-			g.unbound("the setting %s of git", effect.Show(key))
+			g.reportUnbound("the setting %s of git", effect.Show(key))
 		case "--git-dir":
 			g.dirs = append(g.dirs, value)
 		case "--exec-path":
@@ -90,11 +90,11 @@ func (g *gitCall) variables() {
 	}
 	for _, count := range g.Values("GIT_CONFIG_COUNT") {
 		if n, err := strconv.Atoi(count); err != nil || n > disk.MaxNested {
-			g.unbound("the settings of GIT_CONFIG_COUNT=%s", effect.Show(count))
+			g.reportUnbound("the settings of GIT_CONFIG_COUNT=%s", effect.Show(count))
 		}
 	}
 	if len(g.Values("GIT_CONFIG_PARAMETERS")) > 0 {
-		g.unbound("the settings of GIT_CONFIG_PARAMETERS")
+		g.reportUnbound("the settings of GIT_CONFIG_PARAMETERS")
 	}
 	for _, dir := range g.Values("GIT_EXEC_PATH") {
 		g.executables(dir)

@@ -43,7 +43,7 @@ func (g *gitCall) option(o content.GitSetting, in, of string, depth int) {
 	}
 	value := o.Value
 	if !effect.IsKnown(value) {
-		g.unbound("the setting %s of git", effect.Show(o.Key))
+		g.reportUnbound("the setting %s of git", effect.Show(o.Key))
 		return
 	}
 	switch {
@@ -185,7 +185,7 @@ func (g *gitCall) template(dir string) {
 		return
 	}
 	if !effect.IsKnown(dir) {
-		g.unbound("the template of git in %s", effect.Show(dir))
+		g.reportUnbound("the template of git in %s", effect.Show(dir))
 		return
 	}
 	if at, ok := g.expanded(dir, g.root, "git"); ok && g.Visit(at, disk.Code) {

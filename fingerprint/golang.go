@@ -31,7 +31,7 @@ func (r *goReader) bind() {
 			continue
 		}
 		if done[dirs[n]] = true; len(done) > disk.MaxTree {
-			r.unbound("the packages that %s imports", dirs[0])
+			r.reportUnbound("the packages that %s imports", dirs[0])
 			return
 		}
 		if files > disk.MaxTree/2 { // the modules as a whole
@@ -91,7 +91,7 @@ func (r *goReader) overlays() {
 			value = argv[n+1]
 		}
 		if is {
-			r.unbound("what the overlay %s puts in the place of files", effect.Show(value))
+			r.reportUnbound("what the overlay %s puts in the place of files", effect.Show(value))
 		}
 	}
 }

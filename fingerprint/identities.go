@@ -28,7 +28,7 @@ func (r credentialsReader) bind() {
 		for v := range strings.FieldsSeq(vars) {
 			for _, value := range r.Values(v) {
 				if value = r.Expand(value); !effect.IsKnown(value) {
-					r.unbound("what %s=%s says", v, effect.Show(value))
+					r.reportUnbound("what %s=%s says", v, effect.Show(value))
 				}
 				list = append(list, filepath.SplitList(value)...)
 			}

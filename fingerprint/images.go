@@ -49,13 +49,13 @@ func (r imageReader) dockerfile(file string) {
 		return
 	}
 	for _, image := range imagesOf(text) {
-		r.unbound("the image %s, which is not pinned by a digest", image)
+		r.reportUnbound("the image %s, which is not pinned by a digest", image)
 	}
 	for line := range strings.Lines(text) {
 		if words := strings.Fields(line); len(words) > 2 && strings.EqualFold(words[0], "ADD") {
 			for _, w := range words[1 : len(words)-1] {
 				if (strings.Contains(w, "://") || strings.HasPrefix(w, "git@")) && !strings.Contains(line, "--checksum=") {
-					r.unbound("what lies at %s", w)
+					r.reportUnbound("what lies at %s", w)
 				}
 			}
 		}

@@ -60,7 +60,7 @@ func (r interpreterReader) loadsVariables(modules, dirs []string) (roots []strin
 	roots = r.moduleRoots(dirs)
 	for _, m := range modules {
 		if !r.loadsModule(m, roots) {
-			r.unbound("the module %s", effect.Show(m))
+			r.reportUnbound("the module %s", effect.Show(m))
 		}
 	}
 	return roots
@@ -73,7 +73,7 @@ var standardInput = []string{"-", "/dev/stdin", "/proc/self/fd/0", "/dev/fd/0"}
 func (r interpreterReader) moduleRoots(dirs []string) (roots []string) {
 	for _, dir := range dirs {
 		if !effect.IsKnown(dir) {
-			r.unbound("what lies in %s", effect.Show(dir))
+			r.reportUnbound("what lies in %s", effect.Show(dir))
 			continue
 		}
 		for _, base := range r.bases {

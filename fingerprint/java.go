@@ -86,7 +86,7 @@ func (r javaReader) javaWords(argv []string, depth int) (words []string) {
 // classes binds one entry of a class path.
 func (r javaReader) classes(part string) {
 	if !effect.IsKnown(part) {
-		r.unbound("the classes in %s", effect.Show(part))
+		r.reportUnbound("the classes in %s", effect.Show(part))
 		return
 	}
 	for _, base := range r.bases {

@@ -149,7 +149,7 @@ func (r settingsReader) loadsOne(f *loadForm, file, argument string, places []st
 		return
 	}
 	if strings.Contains(name, "://") {
-		r.unbound("what lies at %s", name)
+		r.reportUnbound("what lies at %s", name)
 		return
 	}
 	r.loadsName(f, name, places, depth)

@@ -38,7 +38,7 @@ func (f *flow) noteWrites() {
 	if f.unit == "" {
 		return
 	}
-	w := f.writes.of(f.unit)
+	w := f.writes.entry(f.unit)
 	for n := range f.Steps {
 		st := &f.Steps[n]
 		if w.makes || st.Remote || onlyTells(st) {

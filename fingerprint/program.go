@@ -84,7 +84,7 @@ func (r *reader) lookup(st *shell.Step, name string) string {
 		}
 		if !filepath.IsAbs(dir) {
 			if !filepath.IsAbs(st.Dir) || !effect.IsKnown(st.Dir) {
-				r.unbound("%s, where PATH is not known", name)
+				r.reportUnbound("%s, where PATH is not known", name)
 				continue
 			}
 			dir = filepath.Join(st.Dir, dir)

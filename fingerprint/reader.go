@@ -55,8 +55,8 @@ type reading struct {
 	bases []string // the folders in which it may run
 }
 
-// unbound reports code that is not bound, if the scope is strict.
-func (r *reader) unbound(format string, args ...any) {
+// reportUnbound reports code that is not bound, if the scope is strict.
+func (r *reader) reportUnbound(format string, args ...any) {
 	if r.strict {
 		r.Name(format, args...)
 	}
@@ -75,7 +75,7 @@ func (r *reader) unboundCommand(st *shell.Step) {
 	if !effect.IsKnown(st.Dir) && st.May == "" {
 		in = ", in a folder that is not known"
 	}
-	r.unbound("%s%s", strings.Join(strings.Fields(st.Command), " "), in)
+	r.reportUnbound("%s%s", strings.Join(strings.Fields(st.Command), " "), in)
 }
 
 // noteCode notes for a command, which may be nil, that code was bound, if the file is bound.

@@ -111,7 +111,7 @@ func (r makeReader) makefile(file string, read map[string]bool) {
 		for _, name := range strings.Fields(m.expand(names)) {
 			name = strings.Trim(name, `"'`)
 			if !effect.IsKnown(name) {
-				r.unbound("what is included by the line: include %s", names)
+				r.reportUnbound("what is included by the line: include %s", names)
 				continue
 			}
 			// of make, and of just

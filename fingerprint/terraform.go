@@ -51,7 +51,7 @@ func (r terraformReader) bind(file, text, dir string) {
 	}
 	for _, m := range moduleSource.FindAllStringSubmatch(text, -1) {
 		if source := m[1]; !strings.HasPrefix(source, "./") && !strings.HasPrefix(source, "../") && !filepath.IsAbs(source) {
-			r.unbound("the module %s, which is fetched", source)
+			r.reportUnbound("the module %s, which is fetched", source)
 		}
 	}
 }

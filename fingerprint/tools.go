@@ -48,7 +48,7 @@ type toolReader struct {
 func (r toolReader) bind() {
 	t := r.tool
 	if t.elsewhere != "" && (!t.operands || r.takesFromRegistry()) && !startsAgain(r.c.Argv[1:]) {
-		r.unbound(t.elsewhere, r.name)
+		r.reportUnbound(t.elsewhere, r.name)
 	}
 	r.bindOwn()
 	for _, name := range strings.Fields(t.home) {

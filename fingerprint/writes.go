@@ -20,8 +20,8 @@ type textWrite struct {
 // textWrites are the known texts by their names.
 type textWrites map[string]*textWrite
 
-// of is the entry of a text.
-func (t textWrites) of(unit string) *textWrite {
+// entry is the entry of a text.
+func (t textWrites) entry(unit string) *textWrite {
 	w := t[unit]
 	if w == nil {
 		w = &textWrite{}

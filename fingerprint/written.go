@@ -33,7 +33,7 @@ func (p *pass) writtenBefore(l executedFile) {
 		if rest, ok := strings.CutPrefix(file, filepath.Clean(p.call.Dir)+"/"); ok {
 			file = rest
 		}
-		p.unbound("what %s will hold: %s runs before it", file, first(&p.Steps[n]))
+		p.reportUnbound("what %s will hold: %s runs before it", file, first(&p.Steps[n]))
 		return
 	}
 	p.copiedBefore(l.step, l.file, l.dir)

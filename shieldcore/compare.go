@@ -129,7 +129,7 @@ func asksOnlyLoosened(p *Policy, i int) bool {
 	if p.fallback.Decision == approver.Deny || growsTTL(p.ttl, v.TTL) || floor(v) < approver.TierPeople {
 		return false
 	}
-	return all(p.rules[i+1:], func(later rule) bool { return later.allows() })
+	return every(p.rules[i+1:], func(later rule) bool { return later.allows() })
 }
 
 // compareRule compares two rules of the same name. It is no loosening only if the

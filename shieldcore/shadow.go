@@ -83,20 +83,15 @@ func coversTools(r, later []toolGlob) bool {
 	if len(later) == 0 {
 		return slices.Contains(r, "*")
 	}
-	return slices.Contains(r, "*") || all(later, func(t toolGlob) bool {
+	return slices.Contains(r, "*") || every(later, func(t toolGlob) bool {
 		return slices.Contains(r, t) || literal(string(t)) && anyTool(r, string(t))
 	})
-}
-
-// all reports whether every element of a list meets a condition.
-func all[T any](list []T, meets func(T) bool) bool {
-	return !slices.ContainsFunc(list, func(x T) bool { return !meets(x) })
 }
 
 func literal(glob string) bool { return !strings.ContainsAny(glob, `*?[\`) }
 
 func coversList(r, later []string) bool {
-	return r == nil || later != nil && all(later, func(x string) bool { return slices.Contains(r, x) })
+	return r == nil || later != nil && every(later, func(x string) bool { return slices.Contains(r, x) })
 }
 
 func coversPattern(r, later *pattern) bool {
@@ -104,7 +99,7 @@ func coversPattern(r, later *pattern) bool {
 }
 
 func coversContent(r, later []*pattern) bool {
-	return r == nil || later != nil && all(later, func(p *pattern) bool {
+	return r == nil || later != nil && every(later, func(p *pattern) bool {
 		return slices.ContainsFunc(r, func(q *pattern) bool { return q.text == p.text })
 	})
 }
@@ -119,7 +114,7 @@ func coversPaths(r, later *rule) bool {
 	case len(later.paths) == 0 || len(r.notPaths) > 0 && !reflect.DeepEqual(r.notPaths, later.notPaths):
 		return false
 	}
-	return all(later.paths, func(p pathGlob) bool {
+	return every(later.paths, func(p pathGlob) bool {
 		return slices.ContainsFunc(r.paths, func(q pathGlob) bool { return coversGlob(q, p, r.allows()) })
 	})
 }

@@ -65,7 +65,7 @@ func stringsIn(args json.RawMessage) (out []*text, err error) {
 	if len(args) == 0 {
 		return nil, nil
 	}
-	err = leaves.Walk(args, leaves.MaxDepth, func(s leaves.String) error {
+	err = leaves.Walk(args, leaves.MaxDepth, func(s leaves.Literal) error {
 		if s.IsKey {
 			return nil
 		}

@@ -146,3 +146,8 @@ type pattern struct {
 func (p *pattern) in(texts []*text) bool {
 	return slices.ContainsFunc(texts, func(t *text) bool { return t.holds(p.required) && p.re.MatchString(t.raw) })
 }
+
+// every reports whether every element of a list meets a condition.
+func every[T any](list []T, meets func(T) bool) bool {
+	return !slices.ContainsFunc(list, func(x T) bool { return !meets(x) })
+}

@@ -83,7 +83,7 @@ func texts(to []text, call approver.ToolCall) ([]text, error) {
 // argTexts appends the texts in the arguments, without copying the rest. A value in a list
 // has the field of the nearest name.
 func argTexts(to []text, args []byte) ([]text, error) {
-	err := leaves.Walk(args, leaves.MaxDepth, func(s leaves.String) error {
+	err := leaves.Walk(args, leaves.MaxDepth, func(s leaves.Literal) error {
 		if s.IsKey || s.Key == nil {
 			return nil
 		}

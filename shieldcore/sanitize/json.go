@@ -96,7 +96,7 @@ const maxDepth = 512
 
 // texts returns the strings of a document in their order, with the keys.
 func texts(doc []byte) (all []leaf, err error) {
-	err = leaves.Walk(doc, maxDepth, func(s leaves.String) error {
+	err = leaves.Walk(doc, maxDepth, func(s leaves.Literal) error {
 		l := leaf{start: s.Start, end: s.End}
 		var key string
 		err := json.Unmarshal(doc[s.Start:s.End], &l.value)

@@ -15,8 +15,8 @@ const MaxDepth = 10000
 // ErrSyntax means that a text is not JSON.
 var ErrSyntax = errors.New("not JSON")
 
-// A String is one string in a JSON text.
-type String struct {
+// A Literal is one string in a JSON text.
+type Literal struct {
 	Start, End int    // of the literal, with its quotes
 	Key        []byte // the literal of the nearest member name; nil if there is none
 	IsKey      bool   // the string is a member name itself
@@ -25,7 +25,7 @@ type String struct {
 
 // Walk calls f with every string in a JSON text, in order, until f returns an error. It
 // fails if the text is not JSON, and then does not call f, or if it is nested too deeply.
-func Walk(data []byte, maxDepth int, f func(String) error) error {
+func Walk(data []byte, maxDepth int, f func(Literal) error) error {
 	if !json.Valid(data) {
 		return ErrSyntax
 	}
@@ -34,7 +34,7 @@ func Walk(data []byte, maxDepth int, f func(String) error) error {
 		key    []byte
 	}
 	stack := make([]level, 0, 16)
-	var s String
+	var s Literal
 	for i := 0; i < len(data); i++ {
 		switch c := data[i]; c {
 		case '{', '[':
@@ -79,7 +79,7 @@ func Each(data []byte, f func(text string)) error {
 	if len(data) == 0 {
 		return nil
 	}
-	return Walk(data, MaxDepth, func(s String) error {
+	return Walk(data, MaxDepth, func(s Literal) error {
 		text, err := Text(data[s.Start:s.End])
 		if err == nil {
 			f(text)
