@@ -49,9 +49,7 @@ func at(ls [][]byte, seq uint64) int {
 func linkOf(t *testing.T, line []byte) link {
 	t.Helper()
 	l, err := readLink(bytes.TrimSuffix(line, []byte("\n")))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return l
 }
 
@@ -186,7 +184,7 @@ func TestAnAcceptedBreakCoversNothingElse(t *testing.T) {
 				t.Errorf("a restart: %+v, %q", l.Opened(), l.Alarms())
 			}
 			writeFile(t, path, append(bytes.Join(changed, nil), readFile(t, path)[len(bytes.Join(ls, nil)):]...))
-			if err := l.active.readAnew(path, l.active.seen, l.Head()); !errors.Is(err, ErrChanged) {
+			if err := l.active.recheck(path, l.active.lastStamp, l.Head()); !errors.Is(err, ErrChanged) {
 				t.Errorf("the daemon that runs: %v", err)
 			}
 			writeFile(t, path, bytes.Join(ls, nil))
@@ -228,21 +226,19 @@ func TestAnAcceptedBreakIsSaidOnce(t *testing.T) {
 // break does not vouch for it.
 func TestAnAlarmBeforeABreakNamesNothing(t *testing.T) {
 	p := Part{From: 3, To: 9}
-	v := verifier{unsigned: []Part{p}, parts: []brokenPart{{Part: p, whole: true}}}
-	if !v.pass(&BreakError{Kind: BadHash}, 0) {
+	v := verifier{unsigned: []Part{p}, parts: []brokenPart{{Part: p, ended: true}}}
+	if !v.beginBroken(&BreakError{Kind: BadHash}, 0) {
 		t.Fatal("the break ends the log")
 	}
 	v.confirm()
 	key, _ := testKey(t)
 	f, err := os.Open(os.DevNull)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer f.Close()
 	w := flaws{key: key, unsigned: []Part{p, {}}}
 	err = w.line(f, link{}, nil, errHash, 1, 0)
 	w.confirm()
-	if v.parts[0].named || err != nil || len(w.told)+len(w.named) > 0 {
-		t.Errorf("it names the part: %+v, %+v, %v", v.parts, w.told, err)
+	if v.parts[0].named || err != nil || len(w.handled)+len(w.named) > 0 {
+		t.Errorf("it names the part: %+v, %+v, %v", v.parts, w.handled, err)
 	}
 }

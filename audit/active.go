@@ -10,47 +10,45 @@ import (
 	"time"
 )
 
-// This file writes audit.jsonl, and notices what somebody else does to it.
-
-// An activeFile is the file that is written. It belongs to the writing goroutine, and to Open and Close
-// while that does not run.
+// An activeFile is audit.jsonl, open for writing. It detects changes that others make to the
+// file. It belongs to the writing goroutine, and to Open and Close while that does not run.
 type activeFile struct {
 	dir  logDir
 	key  Key
 	sync func(*os.File) error
 
-	file  *os.File
-	first uint64 // seq of its first line
-	kept  int64  // its size, as far as it is durable
-	seen  stamp  // of it, as this process has left it
-	// What reading it anew begins with, when it was last read, and its first break.
-	origin scan
-	reread time.Time
-	unread bool // somebody touched it, and it was not read anew since
-	broken string
-	parts  []Part        // all its broken parts
-	begun  chan struct{} // gets a signal when a new file begins
+	file      *os.File
+	first     uint64 // seq of its first line
+	size      int64  // the durable size
+	lastStamp stamp  // after the last write by this process
+
+	origin    scan          // the state in which reading the file starts
+	broken    string        // its first break
+	parts     []Part        // its broken parts
+	rereadAt  time.Time     // when it was last read again
+	touched   bool          // somebody touched it since then
+	fileBegun chan struct{} // gets a signal when a new file begins
 }
 
-// leave remembers the file as this process has left it. Where somebody else touched it
-// and it was not read since, its stamp says nothing: reading it is owed.
-func (a *activeFile) leave() error {
-	if a.unread {
+// recordStamp notes the file's stamp after a write of ours. It does nothing while a change
+// by somebody else waits to be read, which the new stamp would hide.
+func (a *activeFile) recordStamp() error {
+	if a.touched {
 		return nil
 	}
 	info, err := a.file.Stat()
 	if err != nil {
 		return err
 	}
-	a.seen = stampOf(info)
+	a.lastStamp = stampOf(info)
 	return nil
 }
 
-// intact reports whether the log's file is still there, and is what was written. A
-// touch that changes neither name nor size, such as a chmod, has the file read anew.
+// intact returns an error if the file is gone, or is not what was written. After a change
+// that shows only in the stamp, such as a chmod, it reads the whole file again.
 func (a *activeFile) intact(end Head) error {
 	if a.file == nil {
-		return nil // it is being opened anew
+		return nil // repair is about to open it
 	}
 	open, err := a.file.Stat()
 	if err != nil {
@@ -65,71 +63,70 @@ func (a *activeFile) intact(end Head) error {
 		return err
 	case !os.SameFile(open, named):
 		return fmt.Errorf("%w: %s is another file than the one that is written", ErrChanged, path)
-	case open.Size() != a.kept:
-		return fmt.Errorf("%w: %s has %d bytes, and %d were written", ErrChanged, path, open.Size(), a.kept)
+	case open.Size() != a.size:
+		return fmt.Errorf("%w: %s has %d bytes, and %d were written", ErrChanged, path, open.Size(), a.size)
 	}
 	now := stampOf(open)
-	if now == a.seen && !a.unread {
+	if now == a.lastStamp && !a.touched {
 		return nil
 	}
-	if time.Since(a.reread) < rereadEvery {
-		a.unread = true
+	if time.Since(a.rereadAt) < rereadEvery {
+		a.touched = true
 		return nil
 	}
-	a.reread = time.Now()
-	return a.readAnew(path, now, end)
+	a.rereadAt = time.Now()
+	return a.recheck(path, now, end)
 }
 
-// owed reads the file if somebody touched it since it was read.
-func (a *activeFile) owed(path string, end Head) error {
+// rereadIfTouched reads the file again if its stamp changed since it was last read.
+func (a *activeFile) rereadIfTouched(path string, end Head) error {
 	info, err := a.file.Stat()
 	if err != nil {
 		return err
 	}
-	if now := stampOf(info); now != a.seen || a.unread {
-		return a.readAnew(path, now, end)
+	if now := stampOf(info); now != a.lastStamp || a.touched {
+		return a.recheck(path, now, end)
 	}
 	return nil
 }
 
-// readAnew checks the whole file against the line that is durable.
-func (a *activeFile) readAnew(path string, now stamp, end Head) error {
+// recheck checks the whole file against the last durable line.
+func (a *activeFile) recheck(path string, now stamp, end Head) error {
 	s := a.origin
 	if err := s.readFile(path); err != nil {
 		return err
 	}
-	if s.seq != end.Seq || s.hash.String() != end.Hash || s.good != a.kept || s.breakText() != a.broken ||
+	if s.seq != end.Seq || s.hash.String() != end.Hash || s.good != a.size || s.breakText() != a.broken ||
 		!slices.Equal(s.flaws.brokenParts(), a.parts) {
 		return fmt.Errorf("%w: %s was edited: it is sound up to seq %d, and %d were written", ErrChanged, path,
 			s.seq, end.Seq)
 	}
-	a.seen, a.unread = now, false
+	a.lastStamp, a.touched = now, false
 	return nil
 }
 
-// write makes lines durable, in a file that is as the last ones left it. If it
-// cannot, it takes back what it wrote, as far as the disk lets it, and heal does the
-// rest: nobody was told of it.
+// write appends lines and makes them durable. If it fails, it truncates what it wrote,
+// as far as the disk allows. heal removes the rest: none of it was acknowledged.
 func (a *activeFile) write(buf []byte) error {
 	_, err := a.file.Write(buf)
-	if err == nil { // at once: what changes while the disk is busy is not our doing
-		err = a.leave()
+	if err == nil { // before the sync: a change that comes while the disk is busy is not ours
+		err = a.recordStamp()
 	}
 	if err == nil {
 		err = a.sync(a.file)
 	}
 	if err != nil {
-		_ = a.file.Truncate(a.kept) // resume cuts off what this leaves
+		_ = a.file.Truncate(a.size) // resume cuts off what this leaves
 		return err
 	}
-	a.kept += int64(len(buf))
+	a.size += int64(len(buf))
 	return nil
 }
 
-// begin gives the full file its name and starts a new one behind the line end.
-func (a *activeFile) begin(end place, durable Head) error {
+// beginNext renames the full file and starts a new one after the line end.
+func (a *activeFile) beginNext(end place, durable Head) error {
 	path := a.dir.activePath()
-	if err := a.owed(path, durable); err != nil { // nobody looks at a full file again
+	if err := a.rereadIfTouched(path, durable); err != nil { // full files are not checked later
 		return err
 	}
 	err := a.file.Close()
@@ -147,22 +144,23 @@ func (a *activeFile) begin(end place, durable Head) error {
 	return a.create(end)
 }
 
-// create starts a new audit.jsonl behind the line end.
+// create starts a new audit.jsonl after the line end.
 func (a *activeFile) create(end place) error {
 	f, err := os.OpenFile(a.dir.activePath(), os.O_WRONLY|os.O_APPEND|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return err
 	}
-	a.file, a.first, a.kept = f, end.seq+1, 0
-	a.origin, a.broken, a.parts, a.unread = scan{place: end, flaws: flaws{key: a.key}}, "", nil, false
-	if err := a.leave(); err != nil {
+	a.file, a.first, a.size = f, end.seq+1, 0
+	a.origin, a.broken, a.parts, a.touched = scan{place: end, flaws: flaws{key: a.key}}, "", nil, false
+	if err := a.recordStamp(); err != nil {
 		return err
 	}
-	signal(a.begun)
+	signal(a.fileBegun)
 	return syncDir(string(a.dir))
 }
 
-// openPart is the broken part that has no end in the file yet; nil if there is none.
+// openPart is the broken part at the end of the file, without a valid checkpoint after it;
+// nil if there is none.
 func (a *activeFile) openPart() *Part {
 	if len(a.parts) == 0 || a.parts[len(a.parts)-1].To != 0 {
 		return nil
@@ -170,25 +168,25 @@ func (a *activeFile) openPart() *Part {
 	return &a.parts[len(a.parts)-1]
 }
 
-// goOn opens the file for what comes behind the last sound line.
-func (a *activeFile) goOn(path string, s scan) error {
-	f, err := plain(path)
+// reopen opens the file to append after the last valid line.
+func (a *activeFile) reopen(path string, s scan) error {
+	f, err := openRegular(path)
 	if err != nil {
 		return err
 	}
 	if err := errors.Join(a.sync(f), syncDir(string(a.dir))); err != nil {
 		return errors.Join(err, f.Close())
 	}
-	a.file, a.kept, a.first, a.unread = f, s.good, max(s.first, 1), false
+	a.file, a.size, a.first, a.touched = f, s.good, max(s.first, 1), false
 	if s.first == 0 {
 		a.first = s.seq + 1
 	}
-	return a.leave()
+	return a.recordStamp()
 }
 
-// plain opens the log's file for writing, unless it is a link, a device or a folder:
-// what is written there would be nowhere, or somewhere else.
-func plain(path string) (*os.File, error) {
+// openRegular opens the log's file for writing. It refuses links, devices and folders,
+// which would send the lines somewhere else.
+func openRegular(path string) (*os.File, error) {
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o600)
 	if err != nil {
 		return nil, err
@@ -222,6 +220,6 @@ var ErrChanged = errors.New("the audit log was changed while it was written")
 
 // Times of the guard.
 const (
-	guardEvery  = 2 * time.Second // between two looks when nothing is written
-	rereadEvery = time.Second     // at most so often the whole file is read, at somebody's touching it
+	guardEvery  = 2 * time.Second // between two checks while nothing is written
+	rereadEvery = time.Second     // the least time between two complete reads of a file that others touch
 )

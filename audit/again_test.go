@@ -15,13 +15,9 @@ func TestShowSaysItOnce(t *testing.T) {
 	p := &showPrinter{w: bufio.NewWriter(&out), what: "c1"}
 	for i, rule := range []string{"one", "one", "two", "one"} {
 		line := strings.NewReplacer("%", string(rune('1'+i)), "R", rule).Replace(record)
-		if err := p.print([]byte(line)); err != nil {
-			t.Fatal(err)
-		}
+		must(t, p.print([]byte(line)))
 	}
-	if err := p.flush(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, p.flush())
 	if text := out.String(); strings.Count(text, "why one") != 2 || strings.Count(text, "why two") != 1 ||
 		strings.Count(text, "    as the record before says\n") != 1 {
 		t.Error(text)

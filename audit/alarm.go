@@ -9,28 +9,26 @@ import (
 	"approver.example"
 )
 
-// This file has what the log says of itself.
-
-// The kinds of alarms. The first four are the log's own. A kind that is not known
-// here, or none, as earlier versions wrote, counts as a loss unless it is of a call.
+// The kinds of alarms. The log itself raises the first four. An unknown kind, or none
+// (as earlier versions wrote), counts as a loss unless the alarm is about a call.
 const (
-	lossAlarm   = "loss"   // something of the log is gone, or was changed
+	lossAlarm   = "loss"   // lines are missing or changed
 	keyAlarm    = "key"    // another key signs from here on
-	outageAlarm = "outage" // nothing could be recorded for a time; nothing is missing
-	tornAlarm   = "torn"   // a crash left half a line that nobody was told of
-	callAlarm   = "call"   // a call ran that must not have, or otherwise
-	otherAlarm  = "other"  // something else that is about no call
+	outageAlarm = "outage" // nothing could be recorded for a time; no line is missing
+	tornAlarm   = "torn"   // a crash left half a line, which was never acknowledged
+	callAlarm   = "call"   // about a call, for example one that ran although it was denied
+	otherAlarm  = "other"  // about anything else
 )
 
-// An alarm is what the log has to say of itself.
+// An alarm is one that the log raises about itself.
 type alarm struct {
 	kind, text string
-	part       Part // that it names; zero is none
+	part       Part // the broken part that it names; zero for none
 }
 
-// oneLoss makes one alarm of the losses that were found at once and name no part of the
-// log, or adds them to the first that names one: they have one cause.
-func oneLoss(found []alarm) []alarm {
+// mergeLosses joins losses that were found together, because they have one cause. Those
+// that name no broken part go into the first one that does, or else into one alarm.
+func mergeLosses(found []alarm) []alarm {
 	var texts []string
 	whole := func(a alarm) bool { return a.kind == lossAlarm && a.part == (Part{}) }
 	for _, a := range found {
@@ -56,8 +54,8 @@ func oneLoss(found []alarm) []alarm {
 	return all
 }
 
-// lacking says how many denied calls have no record.
-func lacking(calls int) string {
+// unrecordedCalls is a note about denied calls that have no record.
+func unrecordedCalls(calls int) string {
 	switch calls {
 	case 0:
 		return ""
@@ -67,7 +65,7 @@ func lacking(calls int) string {
 	return fmt.Sprintf(" (%d of them are not in the audit)", calls)
 }
 
-// brokenAt begins the alarm about a break that stays in the log; see Part.
+// brokenAt begins the text of an alarm about a break that stays in the log; see Part.
 const brokenAt = "the log is broken at "
 
 func truncated(end, known uint64) string {
@@ -81,14 +79,15 @@ func rewritten(seq uint64) string {
 // maxAlarms is how many alarms are kept in memory.
 const maxAlarms = 100
 
-// A Part is a broken part of a log, by its content: from the line that does not follow
-// the one before it up to the next signature that fits. Nothing between them is believed.
+// A Part identifies a broken part of a log by its content. It reaches from the first line
+// that does not follow the one before it to the next valid checkpoint. Nothing in between
+// is trusted.
 type Part struct {
-	From   uint64 `json:"from"`   // seq that the first line of it should have
+	From   uint64 `json:"from"`   // the seq that its first line should have
 	Prev   string `json:"prev"`   // hash of the line before it
-	To     uint64 `json:"to"`     // seq of the signature that the log goes on with
-	Hash   string `json:"hash"`   // of that signature's line
-	SHA256 string `json:"sha256"` // of the bytes between the line before it and the signature
+	To     uint64 `json:"to"`     // seq of the checkpoint at which the log continues
+	Hash   string `json:"hash"`   // of that checkpoint's line
+	SHA256 string `json:"sha256"` // of the bytes between the line before it and the checkpoint
 }
 
 // alarmLine is the line of an alarm.
@@ -101,14 +100,14 @@ func (r *redactor) alarmLine(a alarm, host string) ([]byte, error) {
 	return encode(line)
 }
 
-// A pace says how long to wait before the next try: longer while the log fails
+// A backoff is the wait before the next attempt to heal. It keeps growing if the log fails
 // again soon after it was healed.
-type pace struct {
+type backoff struct {
 	wait   time.Duration
 	healed time.Time
 }
 
-func (p *pace) begin() {
+func (p *backoff) reset() {
 	if p.wait == 0 || time.Since(p.healed) > healMost {
 		p.wait = healFirst
 		return
@@ -116,17 +115,17 @@ func (p *pace) begin() {
 	p.double()
 }
 
-func (p *pace) double() { p.wait = min(2*p.wait, healMost) }
+func (p *backoff) double() { p.wait = min(2*p.wait, healMost) }
 
-// healing is what is known of a log that has failed. It belongs to the writing goroutine.
+// healing is the state of repairing a failed log. It belongs to the writing goroutine.
 type healing struct {
-	pace    pace
+	backoff backoff
 	changed bool    // somebody else changed the file
-	lost    string  // what is gone from the log, or was changed; empty once it is recorded
+	loss    string  // what is gone from the log, or was changed; empty once it is recorded
 	found   []alarm // not yet in the log
 }
 
-// add keeps what a try to heal found, once, until it can be written.
+// add keeps an alarm, once, until it can be written.
 func (h *healing) add(a alarm) {
 	if !slices.Contains(h.found, a) {
 		h.found = append(h.found, a)

@@ -11,32 +11,32 @@ import (
 	"approver.example"
 )
 
-// frozenStart begins the line that says that every call was stopped.
+// frozenStart begins the record of a freeze, which stops every call.
 var frozenStart = []byte(`{"v":1,"event":"` + string(approver.EventFrozen) + `",`)
 
-// A flaw is a broken part of the file that is written.
+// A flaw is a broken part of the active file.
 type flaw struct {
 	Part
 	b     BreakError
 	start int64
 }
 
-// flaws finds the broken parts of the file that is written, as Verify finds them in the
-// whole log, and which of them the log tells of already. Without a key it finds nothing.
+// flaws finds the broken parts of the active file by the rules of Verify, and which of
+// them have an alarm in the log. Without a key it finds nothing.
 type flaws struct {
 	key   Key
-	found []flaw // the last of them has no end yet if open
-	open  bool
+	found []flaw
+	open  bool // the last flaw has no end yet
 
 	at       place
 	adopt    bool   // take the first line as it is
-	watch    *Head  // a line that the store vouches for
-	unsigned []Part // what alarms name that nobody vouches for yet; a zero one is a freeze
-	named    []Part // by an alarm that somebody vouches for
-	told     []Part // named, and every call was stopped since
+	watch    *Head  // the store's head, which vouches for its line as a checkpoint does
+	unsigned []Part // parts that unsigned alarms name; a zero one is a freeze
+	named    []Part // parts that signed alarms name
+	handled  []Part // named ones, after which a freeze stopped every call
 }
 
-// line goes on with the next line, which begins at start. bad is why it is no sound one.
+// line takes the next line, which begins at start. bad says why it is invalid.
 func (w *flaws) line(f *os.File, l link, line []byte, bad error, number int, start int64) error {
 	if w.key.private == nil {
 		return nil
@@ -50,7 +50,7 @@ func (w *flaws) line(f *os.File, l link, line []byte, bad error, number int, sta
 		return w.close(f, line, keys, start)
 	}
 	if bad == nil && l.seq == w.at.seq+1 && l.prev == w.at.hash {
-		w.goOnWith(l, line, keys)
+		w.acceptLine(l, line, keys)
 		if w.watch != nil && w.watch.Seq == l.seq && w.watch.Hash == l.hash.String() {
 			w.confirm() // the store vouches for it
 		}
@@ -67,8 +67,8 @@ func (w *flaws) line(f *os.File, l link, line []byte, bad error, number int, sta
 	return nil
 }
 
-// goOnWith goes on with a line in its place.
-func (w *flaws) goOnWith(l link, line []byte, keys Keys) {
+// acceptLine takes a valid line that follows the one before it.
+func (w *flaws) acceptLine(l link, line []byte, keys Keys) {
 	before := w.at
 	w.at = l.place
 	switch {
@@ -77,7 +77,7 @@ func (w *flaws) goOnWith(l link, line []byte, keys Keys) {
 		switch {
 		case err == nil && c.Seq == before.seq && c.Hash == before.hash.String():
 			w.confirm()
-		case !errors.Is(err, errUnknown): // of a former key: the next one counts
+		case !errors.Is(err, errUnknown): // a former key may have signed: wait for the next checkpoint
 			w.unsigned = nil
 		}
 	case bytes.HasPrefix(line, frozenStart):
@@ -89,7 +89,7 @@ func (w *flaws) goOnWith(l link, line []byte, keys Keys) {
 	}
 }
 
-// namedIn is the part that an alarm names.
+// namedIn is the broken part that an alarm names.
 func namedIn(line []byte) (Part, bool) {
 	l, err := ParseLine(line)
 	if err != nil || l.Event != approver.EventAlarm || l.Alarm != lossAlarm || l.Broken == nil || l.Broken.To == 0 {
@@ -98,11 +98,11 @@ func namedIn(line []byte) (Part, bool) {
 	return *l.Broken, true
 }
 
-// confirm takes what alarms say up to here for the log's own word.
+// confirm trusts the alarms up to here: a checkpoint or the store vouches for them.
 func (w *flaws) confirm() {
 	for _, p := range w.unsigned {
 		if p == (Part{}) {
-			w.told, w.named = append(w.told, w.named...), nil
+			w.handled, w.named = append(w.handled, w.named...), nil
 			continue
 		}
 		w.named = append(w.named, p)
@@ -110,8 +110,8 @@ func (w *flaws) confirm() {
 	w.unsigned = nil
 }
 
-// close ends a broken part at a signature that fits. One of a former key counts here: if
-// it is none, Verify sees another part than the alarm will name.
+// close ends a broken part at a valid checkpoint. One by an unknown key counts too, as it
+// may be a former key. If it is not, Verify finds another part than the alarm names.
 func (w *flaws) close(f *os.File, line []byte, keys Keys, end int64) error {
 	p := &w.found[len(w.found)-1]
 	l, ok := resumesAt(line, p.From-1, keys)
@@ -131,12 +131,12 @@ func (w *flaws) close(f *os.File, line []byte, keys Keys, end int64) error {
 	return nil
 }
 
-// fresh are alarms about what the log does not tell of itself yet. first is the first
-// break of the file, whether a part begins there or not.
-func (w *flaws) fresh(first *BreakError) (alarms []alarm) {
+// unreported are alarms about broken parts that the log does not name yet. first is the
+// first break of the file, even if no part begins there.
+func (w *flaws) unreported(first *BreakError) (alarms []alarm) {
 	for i, p := range w.found {
 		switch {
-		case slices.Contains(w.told, p.Part):
+		case slices.Contains(w.handled, p.Part):
 		case i >= maxParts:
 			return append(alarms, alarm{kind: lossAlarm, text: fmt.Sprintf(brokenAt+"%d places or more", maxParts)})
 		case p.To == 0:
@@ -152,7 +152,7 @@ func (w *flaws) fresh(first *BreakError) (alarms []alarm) {
 	return alarms
 }
 
-// brokenParts are the broken parts that are found.
+// brokenParts returns the parts of the flaws.
 func (w *flaws) brokenParts() []Part {
 	var all []Part
 	for _, p := range w.found {
@@ -161,8 +161,8 @@ func (w *flaws) brokenParts() []Part {
 	return all
 }
 
-// trim ends at good, behind which nothing is kept: what is broken there is no part of
-// the log, and one that has no end yet ends there.
+// trim ends the search at the offset good, after which the file will be cut. It drops a
+// flaw that begins there, and ends an open one there.
 func (w *flaws) trim(f *os.File, good int64) (err error) {
 	if !w.open {
 		return nil

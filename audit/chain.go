@@ -48,7 +48,7 @@ type place struct {
 	hash digest
 }
 
-// seal appends body to buf as the line after at, and moves at there. body is a
+// seal appends body to buf as the line after at, and advances at. body is a
 // JSON object with at least one member.
 func seal(buf, body []byte, log string, at *place) []byte {
 	start := len(buf)
@@ -71,7 +71,7 @@ func seal(buf, body []byte, log string, at *place) []byte {
 	return append(buf, lineEnd+"\n"...)
 }
 
-// A link is what a line says of its place in the chain.
+// A link is the place in the chain that a line states.
 type link struct {
 	place
 	prev       digest
@@ -107,7 +107,7 @@ func readLink(line []byte) (link, error) {
 	if err != nil || seq == 0 || line[digits] == '0' || !bytes.HasSuffix(line[:digits], []byte(seqTag)) {
 		return l, fmt.Errorf("%w: it has no seq", errShape)
 	}
-	l = link{place: place{seq, hash}, prev: prev, checkpoint: bytes.HasPrefix(line, []byte(checkpointStart))}
+	l = link{place: place{seq, hash}, prev: prev, checkpoint: isCheckpoint(line)}
 	sum := sha256.Sum256(line[:cut+len(prevTag)+hashLength+1])
 	var want digest
 	hex.Encode(want[:], sum[:])
@@ -117,7 +117,7 @@ func readLink(line []byte) (link, error) {
 	return l, nil
 }
 
-// readDigest reads tag and the digest behind it.
+// readDigest reads tag and the digest after it.
 func readDigest(b []byte, tag string) (d digest, rest []byte, ok bool) {
 	if !bytes.HasPrefix(b, []byte(tag)) || len(b) < len(tag)+hashLength {
 		return d, b, false
@@ -131,3 +131,5 @@ func readDigest(b []byte, tag string) (d digest, rest []byte, ok bool) {
 	}
 	return d, b[hashLength:], true
 }
+
+func isCheckpoint(line []byte) bool { return bytes.HasPrefix(line, []byte(checkpointStart)) }

@@ -74,5 +74,3 @@ func readCheckpoint(line []byte, keys Keys) (Checkpoint, error) {
 	}
 	return c, nil
 }
-
-func isCheckpoint(line []byte) bool { return bytes.HasPrefix(line, []byte(checkpointStart)) }

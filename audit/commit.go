@@ -7,9 +7,8 @@ import (
 	"time"
 )
 
-// add puts a line into the queue, with the checkpoints that it calls for. The
-// place in the chain is given here, so that hashing goes on while the disk is
-// busy.
+// add puts a line into the queue, and a checkpoint if one is due. It gives the line
+// its place in the chain, so that hashing goes on while the disk is busy.
 func (l *Log) add(body []byte, at time.Time) (*batch, digest, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -27,15 +26,15 @@ func (l *Log) add(body []byte, at time.Time) (*batch, digest, error) {
 		}
 	}
 	if !at.IsZero() {
-		l.lag.pending = append(l.lag.pending, counted{l.queue.end.seq + 1, at})
+		l.lag.pending = append(l.lag.pending, pendingLine{l.queue.end.seq + 1, at})
 	}
 	return l.queue.line(body)
 }
 
-// write makes the queue durable until the log is closed, and heals a log that
-// has failed.
+// write is the writing goroutine: it commits the queue until the log is closed, and
+// heals a log that has failed.
 func (l *Log) write() {
-	defer close(l.writing)
+	defer close(l.writeEnded)
 	tick := time.NewTicker(l.o.CheckpointAfter)
 	defer tick.Stop()
 	guard := time.NewTicker(guardEvery)
@@ -44,9 +43,9 @@ func (l *Log) write() {
 		select {
 		case <-l.queue.wake:
 		case <-tick.C:
-			l.vouch()
+			l.signRest()
 		case <-guard.C:
-			l.look()
+			l.checkFile()
 		case <-l.closing:
 			l.commit()
 			return
@@ -56,23 +55,24 @@ func (l *Log) write() {
 	}
 }
 
-// vouch signs what is not yet signed.
-func (l *Log) vouch() {
+// signRest adds a checkpoint if lines are not signed yet.
+func (l *Log) signRest() {
+	var err error
 	l.mu.Lock()
-	defer l.mu.Unlock()
-	if !l.open || l.err != nil || l.queue.since == 0 {
-		return
+	if l.open && l.err == nil && l.queue.since > 0 {
+		err = l.queue.sign()
 	}
-	if err := l.queue.sign(); err != nil {
-		l.failQueue(nil, err)
+	l.mu.Unlock()
+	if err != nil {
+		l.fail(nil, err)
 	}
 }
 
 // commit writes batches until the queue is empty.
 func (l *Log) commit() {
 	for {
-		// Whoever was woken by the last commit and has a record ready joins this
-		// one. It costs nothing if nobody has.
+		// Callers that the last commit woke may have a next record: let them join
+		// this batch.
 		runtime.Gosched()
 		l.mu.Lock()
 		var b *batch
@@ -84,40 +84,37 @@ func (l *Log) commit() {
 			return
 		}
 
-		err := l.writeBatch(b)
-		l.mu.Lock()
-		if err != nil {
-			l.failQueue(b, err)
-			l.mu.Unlock()
+		if err := l.writeBatch(b); err != nil {
+			l.fail(b, err)
 			return
 		}
-		l.settle(b)
+		l.mu.Lock()
+		l.markDurable(b)
 		l.mu.Unlock()
 
 		if b.rotate {
-			if err := l.active.begin(b.end, l.Head()); err != nil {
-				l.mu.Lock()
-				l.failQueue(nil, err)
-				l.mu.Unlock()
+			if err := l.active.beginNext(b.end, l.Head()); err != nil {
+				l.fail(nil, err)
 				return
 			}
 		}
 	}
 }
 
-// settle tells everybody that a batch is durable. The caller holds mu.
-func (l *Log) settle(b *batch) {
+// markDurable releases everybody who waits for a batch. The caller holds mu.
+func (l *Log) markDurable(b *batch) {
 	l.durable = Head{Log: l.o.ID, Seq: b.end.seq, Hash: b.end.hash.String(), First: l.active.first}
 	l.queue.reuse(b)
 	close(b.done)
 	signal(l.lag.wake)
 }
 
-// failQueue fails the log, and with it b and everything in the queue. The
-// caller holds mu.
-func (l *Log) failQueue(b *batch, err error) {
+// fail fails the log, and with it b and everything in the queue.
+func (l *Log) fail(b *batch, err error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
 	l.err = fmt.Errorf("%w: %w", ErrFailed, explain(l.o.Dir, err))
-	// Before anybody else can tell of it: it is one trouble, and this line says what it means.
+	// Log first: callers that get the error may log it too, and this line explains it.
 	l.o.Log.Error("the audit log has failed: every call is denied until it works again; trying on", "error", l.err)
 	queue := l.queue.batches
 	if b != nil {
@@ -128,11 +125,11 @@ func (l *Log) failQueue(b *batch, err error) {
 		close(b.done)
 	}
 	l.queue.batches = nil
-	l.lag.pending = slices.DeleteFunc(l.lag.pending, func(c counted) bool { return c.seq > l.durable.Seq })
+	l.lag.pending = slices.DeleteFunc(l.lag.pending, func(c pendingLine) bool { return c.seq > l.durable.Seq })
 }
 
-// look fails a log whose file was changed while nothing was written.
-func (l *Log) look() {
+// checkFile fails the log if somebody changed its file while nothing was written.
+func (l *Log) checkFile() {
 	l.mu.Lock()
 	works := l.open && l.err == nil
 	l.mu.Unlock()
@@ -140,14 +137,11 @@ func (l *Log) look() {
 		return
 	}
 	if err := l.active.intact(l.Head()); err != nil {
-		l.mu.Lock()
-		l.failQueue(nil, err)
-		l.mu.Unlock()
+		l.fail(nil, err)
 	}
 }
 
-// writeBatch makes a batch durable. If it cannot, it takes back what it wrote, and heal does the rest:
-// nobody was told of it.
+// writeBatch makes a batch durable, or reports an error and leaves the rest to heal.
 func (l *Log) writeBatch(b *batch) error {
 	if len(b.buf) == 0 {
 		return nil

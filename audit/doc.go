@@ -3,11 +3,10 @@
 //
 // # Files
 //
-// A log is one directory. Lines are appended to audit.jsonl; when that file has
-// reached its size it ends with a checkpoint, becomes
-// audit-<seq of its first line>.jsonl, and the chain goes on in a new
-// audit.jsonl. What a crash tore off the end is never dropped: it is kept in
-// audit-<seq>.torn and an alarm line says so.
+// A log is one directory. Lines are appended to audit.jsonl. A full file ends
+// with a checkpoint and is renamed to audit-<seq of its first line>.jsonl; the
+// chain continues in a new audit.jsonl. A crash can leave half a line at the end.
+// It is never dropped: it is moved to audit-<seq>.torn, and an alarm line says so.
 //
 // # Lines
 //
@@ -18,8 +17,8 @@
 //
 // seq counts all lines of the log from 1, across files, without gaps. H is the
 // SHA-256, in lower-case hex, of the bytes of the line before `,"hash":`. P is H
-// of the line before; the first line of a log has 64 zeros. The bytes are hashed
-// as they are, so no canonical form is needed to check them:
+// of the line before; the first line of a log has 64 zeros. The hash is over the
+// bytes as written, so a check needs no canonical form:
 //
 //	prev = "0" * 64
 //	for line in open("audit.jsonl", "rb"):
@@ -28,15 +27,13 @@
 //	    assert json.loads(line)["prev"] == prev
 //	    prev = json.loads(line)["hash"]
 //
-// A record is described at [Line]. It can be read as a row of the older
-// decisions.jsonl, of both its shapes (timestamp, module, method, args,
-// decision, decisionTime, decision_time_ms, target, requireToken, …). Three of
-// its fields are left out because nothing true could be said in them:
-// bulkCount (a command is not run to count what it would touch), confirmation
-// (it held what the person typed, which is the code) and run_id (no agent sends
-// one; session_id and call are there). requireToken is true or false here and
-// never the code itself, and decisionInput says how a person answered, not what
-// was typed.
+// [Line] describes a record. Readers of the older decisions.jsonl, in both of its
+// shapes, can read it too (timestamp, module, method, args, decision,
+// decisionTime, decision_time_ms, target, requireToken, …). Three of its fields
+// are missing because they have no true value here: bulkCount (no command is run
+// to count its effects), confirmation (it held the typed code) and run_id (no
+// agent sends one; use session_id and call). requireToken is true or false and
+// never the code. decisionInput says how a person answered, not what was typed.
 //
 // # Checkpoints
 //
@@ -47,37 +44,37 @@
 // The signature is Ed25519 over the text "approver audit checkpoint v1", a
 // newline, and the bytes of the checkpoint's object, which are its RFC 8785
 // form. It vouches for all lines up to seq. Line 2 of a log is a checkpoint, at
-// most [MaxCheckpointEvery] lines lie between two, and a file that was rotated
-// away ends with one, so that a chain that was computed anew without the key
-// shows.
+// most [MaxCheckpointEvery] lines lie between two, and every rotated file ends
+// with one. So Verify detects a chain that somebody recomputed without the key.
 //
 // # Retention
 //
-// With Options.Keep, full files are removed, the oldest first. Before, a line with
-// the event removed says up to which seq and hash, and a checkpoint vouches for
-// it. [Verify] accepts a log without its beginning if such a line reaches as far,
-// and says from which seq on it is complete; any other missing beginning is a cut.
+// With Options.Keep, full files are removed, the oldest first. Before that, a line
+// with the event "removed" states the last seq and hash that go, and a checkpoint
+// vouches for it. [Verify] accepts a missing beginning if such a line covers it,
+// and reports from which seq on the log is complete. Any other missing beginning
+// is an error.
 //
 // # Failure
 //
 // If a line cannot be made durable, every record is refused until the log has
-// healed itself: it tries after one second and then less and less often, at
-// least every 30 seconds. What was refused is not in the log afterwards. An
-// alarm says for how long nothing could be recorded.
+// healed. It retries after one second, then with growing pauses of at most 30
+// seconds. Refused records are not added later. An alarm says how long nothing
+// could be recorded.
 //
 // Before each write, and every two seconds, the file is compared with what was
-// written: its name, its size and, after any touch, its lines. If somebody removed,
-// moved, cut, replaced or edited it, the log fails too, and heals only after
-// Options.Changed has stopped every call. A log that was closed says so in the
-// store's head, so that lines behind its end are no crash's.
+// written: its name, its size and, if its times changed, its lines. If somebody
+// removed, moved, truncated, replaced or edited it, the log fails too. It heals
+// only after Options.Changed has stopped every call. Closing a log marks the head
+// in the store as closed; lines after that end cannot come from a crash.
 //
 // # Alarms
 //
-// What the daemon finds lost or changed when it starts becomes an alarm, and so
-// does a call that ran although it was denied. The member alarm tells what it is
-// about: loss, key, outage and torn are what the log says of itself; call, store,
-// audit, hooks and other are of those who record. A log that was cut short and went on
-// is whole again but for its alarm of loss; [Report] counts these.
+// An alarm records lost or changed lines that the daemon finds when it starts, and
+// calls that ran although they were denied. Its member alarm is the kind. The log
+// itself raises loss, key, outage and torn; its callers raise call, store, audit,
+// hooks and other. A log that was truncated and then continued verifies again, but
+// keeps its alarm of loss; [Report] counts these.
 //
 // # Secrets
 //
@@ -86,9 +83,9 @@
 //
 // # Reading order
 //
-// Writing: open.go and log.go, then a record's way: take.go, line.go and redact.go (what a line says), queue.go
-// and chain.go (its place), commit.go and active.go (the file), head.go, headkeeper.go and lag.go (what the store
-// is told). What goes wrong: recover.go and scan.go, heal.go and alarm.go, opening.go, rename.go. Retention:
-// retention.go and removed.go. Reading: files.go and logdir.go, verify.go with named.go and broken.go, tail.go,
-// print.go and reasoning.go.
+// Writing: open.go and log.go, then the path of a record: take.go, line.go and redact.go (content), queue.go and
+// chain.go (place in the chain), commit.go and active.go (file), head.go, headkeeper.go and lag.go (head in the
+// store). Failures: recover.go and scan.go, heal.go and alarm.go, opening.go, rename.go. Retention: retention.go and
+// removed.go. Reading: files.go and logdir.go, verify.go with named.go and broken.go, tail.go, print.go and
+// reasoning.go.
 package audit

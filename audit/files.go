@@ -24,12 +24,12 @@ const (
 // ErrNoLog means that there is no audit log in the directory.
 var ErrNoLog = errors.New("there is no audit log")
 
-// rotatedName is the name of a full file whose first line is first. The zeros
-// keep the files in order in a listing.
+// rotatedName is the name of a full file whose first line has the seq first. Leading
+// zeros keep a listing in order.
 func rotatedName(first uint64) string { return fmt.Sprintf("audit-%012d.jsonl", first) }
 
-// firstOf reads the number in a rotated file's name.
-func firstOf(name string) (uint64, bool) {
+// seqInName reads the number in a rotated file's name.
+func seqInName(name string) (uint64, bool) {
 	digits, ok := strings.CutPrefix(name, "audit-")
 	if !ok {
 		return 0, false
@@ -41,8 +41,8 @@ func firstOf(name string) (uint64, bool) {
 	return first, err == nil && first > 0
 }
 
-// CheckLog says why Open could not write the log in a folder, as far as that shows without a
-// trace and without the lock of a daemon that runs. A file that is missing is made.
+// CheckLog says why Open could not write the log in a folder. It changes nothing and needs
+// no lock, so a daemon may be running. Open creates missing files, so they are no error.
 func CheckLog(dir string) error {
 	var errs []error
 	for _, name := range []string{activeName, lockName} {
@@ -81,7 +81,7 @@ func rotated(dir string) ([]segment, error) {
 	}
 	var out []segment
 	for _, e := range entries {
-		if first, ok := firstOf(e.Name()); ok {
+		if first, ok := seqInName(e.Name()); ok {
 			out = append(out, segment{filepath.Join(dir, e.Name()), first})
 		}
 	}
@@ -112,21 +112,16 @@ func newWalker(paths ...string) (*walker, error) {
 			w.dirs = append(w.dirs, path)
 			continue
 		}
-		first, _ := firstOf(filepath.Base(path))
+		first, _ := seqInName(filepath.Base(path))
 		w.files = append(w.files, segment{path, first})
 	}
 	slices.SortStableFunc(w.files, func(a, b segment) int { return cmp.Compare(a.first-1, b.first-1) }) // zero comes last
 	return w, nil
 }
 
-// next opens the next file; io.EOF means that there is none.
+// next opens the next file. io.EOF means that there are no more.
 func (w *walker) next() (f *os.File, s segment, err error) {
-	if s, ok, err := w.nextRotated(); err != nil || ok && !w.active {
-		if err != nil {
-			return nil, s, err
-		}
-		w.after = s.first
-		f, err := os.Open(s.path)
+	if f, s, err = w.openRotated(); f != nil || err != nil {
 		return f, s, err
 	}
 	for ; w.tail < len(w.dirs); w.tail++ {
@@ -137,14 +132,11 @@ func (w *walker) next() (f *os.File, s segment, err error) {
 		if err != nil {
 			return nil, segment{}, err
 		}
-		// It may have been rotated between the listing and the opening; the
-		// renamed file comes first then.
-		if s, ok, err := w.nextRotated(); err != nil || ok && !w.active {
-			_ = f.Close()
-			if err != nil {
-				return nil, s, err
-			}
-			return w.next()
+		// If it was rotated between the listing and the opening, the renamed file
+		// comes first.
+		if full, s, err := w.openRotated(); full != nil || err != nil {
+			_ = f.Close() // only opened
+			return full, s, err
 		}
 		path := filepath.Join(w.dirs[w.tail], activeName)
 		w.tail, w.active = w.tail+1, true
@@ -160,7 +152,18 @@ func (w *walker) next() (f *os.File, s segment, err error) {
 	return f, s, err
 }
 
-// nextRotated is the rotated file with the smallest number behind the last.
+// openRotated opens the next rotated file; nil if there is none.
+func (w *walker) openRotated() (*os.File, segment, error) {
+	s, ok, err := w.nextRotated()
+	if err != nil || !ok || w.active {
+		return nil, s, err
+	}
+	w.after = s.first
+	f, err := os.Open(s.path)
+	return f, s, err
+}
+
+// nextRotated is the rotated file with the smallest number after the last.
 func (w *walker) nextRotated() (best segment, ok bool, err error) {
 	consider := func(list []segment) {
 		for _, s := range list {
@@ -180,12 +183,12 @@ func (w *walker) nextRotated() (best segment, ok bool, err error) {
 	return best, ok, nil
 }
 
-// A lineReader reads lines and knows where they are. It needs MaxLine bytes at
-// most, whatever the file holds.
+// A lineReader reads lines and tracks their places. It needs at most MaxLine bytes
+// of memory for any file.
 type lineReader struct {
 	r      *bufio.Reader
 	long   []byte // a line that is longer than the reader's buffer
-	offset int64  // behind the last line
+	offset int64  // after the last line
 	number int    // of the last line, from 1
 }
 
@@ -196,9 +199,9 @@ func newLineReader(r io.Reader) *lineReader {
 // errTorn means that the file ends in the middle of a line.
 var errTorn = errors.New("the last line is not complete")
 
-// next returns the next line without its newline, valid until the next call;
-// io.EOF at the end. With errTorn it returns the beginning of the line. A line
-// that is too long is passed over and returned as errShape.
+// next returns the next line without its newline, valid until the next call, and
+// io.EOF at the end. With errTorn it returns the beginning of the line. It skips
+// a line that is too long and returns errShape for it.
 func (l *lineReader) next() ([]byte, error) {
 	line, err := l.r.ReadSlice('\n')
 	size := len(line)
@@ -230,7 +233,7 @@ func (l *lineReader) next() ([]byte, error) {
 	return line[:size-1], nil
 }
 
-// nextWhole is next for those who pass over what is no line, and the beginning of one that is torn.
+// nextWhole is next, but it skips lines that are too long and an incomplete last line.
 func (l *lineReader) nextWhole() ([]byte, error) {
 	for {
 		line, err := l.next()
@@ -243,7 +246,7 @@ func (l *lineReader) nextWhole() ([]byte, error) {
 	}
 }
 
-// rewind goes back behind the last complete line of f.
+// rewind seeks to the end of the last complete line of f.
 func (l *lineReader) rewind(f io.ReadSeeker) (*lineReader, error) {
 	if _, err := f.Seek(l.offset, io.SeekStart); err != nil {
 		return nil, err

@@ -8,15 +8,13 @@ import (
 	"approver.example/display"
 )
 
-// This file has what a line says of how a decision was found.
-
 // A LineFinding is an approver.Finding in a Line.
 type LineFinding struct {
 	By         string            `json:"by"`
-	Tier       *uint8            `json:"tier,omitempty"` // nil in records of before tiers were kept
+	Tier       *uint8            `json:"tier,omitempty"` // nil in older records
 	Rule       string            `json:"rule,omitempty"`
 	Decision   approver.Decision `json:"decision"`
-	Severity   string            `json:"severity,omitempty"` // of what stops the call
+	Severity   string            `json:"severity,omitempty"` // only if the finding stops the call
 	Confidence float64           `json:"confidence,omitempty"`
 	Score      uint8             `json:"score,omitempty"` // irreversibility
 	Shadow     bool              `json:"shadow,omitempty"`
@@ -54,21 +52,21 @@ func (r *redactor) findings(chain []approver.Finding) []LineFinding {
 func (f LineFinding) Text() string {
 	sev := approver.High
 	if f.Severity != "" {
-		_ = sev.UnmarshalText([]byte(f.Severity)) // anything else is the stricter one
+		_ = sev.UnmarshalText([]byte(f.Severity)) // unknown words become the strictest severity
 	}
 	whole := approver.Finding{
 		By: f.By, Rule: f.Rule, Decision: f.Decision, Severity: sev, Confidence: f.Confidence, Score: f.Score,
 		Shadow: f.Shadow,
 		Took:   time.Duration(f.US) * time.Microsecond, Note: f.Note,
 	}
-	if f.Tier == nil { // what is not known is not claimed
+	if f.Tier == nil { // String would show tier 0
 		return display.OneLine(whole.Text())
 	}
 	whole.Tier = *f.Tier
 	return display.OneLine(whole.String())
 }
 
-// irreversibility is a verdict's irreversibility, for JSON that leaves nothing in place of 0.
+// irreversibility is a verdict's irreversibility; nil for score 0, so that JSON leaves it out.
 func (r *redactor) irreversibility(i approver.Irreversibility) *approver.Irreversibility {
 	if i.Score == 0 {
 		return nil

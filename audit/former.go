@@ -9,20 +9,20 @@ import (
 	"approver.example"
 )
 
-// A Released is the calls that people let run under a version that kept no record of
-// it beside the audit, and that were not reported yet. The nil value has none. All
+// Released holds the calls that an older version released, and whose run was not reported
+// yet. That version recorded releases only in the audit. The nil value is empty. All
 // methods are safe for concurrent use.
 type Released struct {
 	log   *Log
 	mu    sync.Mutex
-	calls map[string][]formerCall // by whose they are, see ownerKey
+	calls map[string][]formerCall // by ownerKey
 }
 
-// A formerCall is the arguments of one.
+// A formerCall is the arguments of one call: their hash, and as the log shows them.
 type formerCall struct{ hash, shown string }
 
-// Released looks for them in the lines since a time. A line that knows of a record of
-// the controls is of a version that keeps its own, and counts as a report only.
+// Released finds these calls in the lines since a time. Newer versions write Controls in
+// their lines; such lines release nothing here and only report runs.
 func (l *Log) Released(since time.Time) (*Released, error) {
 	r := &Released{log: l, calls: map[string][]formerCall{}}
 	err := l.active.dir.each(1, func(line Line) {
@@ -39,8 +39,8 @@ func (l *Log) Released(since time.Time) (*Released, error) {
 	return r, err
 }
 
-// reported takes out the call of a report. Where it is not known which of several
-// calls that look alike it is, all of them go: none may count for a second run.
+// reported removes the call of a report. If several calls that look alike could be meant,
+// it removes all of them, so that none counts for a second run.
 func (r *Released) reported(key string, line Line) {
 	if r.take(key, line.ArgsHash, argsHash(line.Args)) {
 		return
@@ -60,7 +60,7 @@ func (r *Released) reported(key string, line Line) {
 	}
 }
 
-// take takes out one call whose arguments have one of the hashes.
+// take removes one call whose arguments have one of the hashes.
 func (r *Released) take(key string, hashes ...string) bool {
 	i := slices.IndexFunc(r.calls[key], func(c formerCall) bool { return slices.Contains(hashes, c.hash) })
 	if i < 0 {
@@ -70,8 +70,8 @@ func (r *Released) take(key string, hashes ...string) bool {
 	return true
 }
 
-// Take reports whether a call that ran is one of them: with the same arguments, as the
-// agent sent them or as the store keeps them. Each counts once.
+// Take reports whether a call that ran is among them, and removes it. The arguments must
+// be the same, as the agent sent them or as the store keeps them.
 func (r *Released) Take(call approver.ToolCall) bool {
 	if r == nil || call.Tool == "" || !call.Peer.Known {
 		return false
@@ -82,8 +82,8 @@ func (r *Released) Take(call approver.ToolCall) bool {
 	return r.take(key, hashOf(call.Args), argsHash(call.Args))
 }
 
-// shownArgs are the arguments of a line, with secrets hidden, to compare. All that are
-// cut, or not shown, look alike.
+// shownArgs are the redacted arguments of a line, to compare. Arguments that are cut or
+// not shown at all count as equal.
 func shownArgs(args []byte) string {
 	if len(args) > 0 && args[0] == '"' {
 		return `"`
@@ -91,7 +91,8 @@ func shownArgs(args []byte) string {
 	return string(canonical(args))
 }
 
-// ownerKey is the same for a call and its report, whatever its arguments.
+// ownerKey identifies who made a call, where and with which tool. A call and its report
+// have the same key.
 func ownerKey(l Line) string {
 	uid := "nobody"
 	if l.PeerUID != nil {

@@ -31,9 +31,7 @@ func TestCallsReleasedByTheVersionBefore(t *testing.T) {
 	l = open(t, o)
 	record(t, l, approver.Record{Event: approver.EventReleased, Call: shell("of this version")})
 	r, err := l.Released(time.Now().Add(-time.Hour))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for name, c := range map[string]approver.ToolCall{
 		"other arguments":   with(func(c *approver.ToolCall) { c.Args = []byte(`{"command":"make  release"}`) }),
 		"another user":      with(func(c *approver.ToolCall) { c.Peer.UID = 1001 }),
@@ -70,9 +68,7 @@ func asStored(t *testing.T, c approver.ToolCall) approver.ToolCall {
 	if err == nil {
 		err = json.Unmarshal(b, &r)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	r.Call.Peer = c.Peer
 	return r.Call
 }
@@ -118,9 +114,7 @@ func TestCallsOfTheVersionBeforeInOtherSpellings(t *testing.T) {
 					record(t, l, approver.Record{Event: approver.EventRan, Call: call})
 				}
 				r, err := l.Released(time.Now().Add(-time.Hour))
-				if err != nil {
-					t.Fatal(err)
-				}
+				must(t, err)
 				other := call
 				other.Args = fmt.Appendf(nil, `{"command":"rm -rf / && true","and":%s}`, args)
 				if r.Take(other) {

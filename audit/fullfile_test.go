@@ -60,12 +60,6 @@ func TestAnAcceptedBreakInAFullFileCoversNothingElse(t *testing.T) {
 // Full files are taken away, swapped, cut and put in one another's place, beside an accepted
 // break: verify says so each time.
 func TestFullFilesBesideAnAcceptedBreak(t *testing.T) {
-	must := func(t *testing.T, errs ...error) {
-		t.Helper()
-		if err := errors.Join(errs...); err != nil {
-			t.Fatal(err)
-		}
-	}
 	cut := func(which, by int) func(*testing.T, []string) {
 		return func(t *testing.T, f []string) {
 			ls := bytes.SplitAfter(readFile(t, f[(which+len(f))%len(f)]), []byte("\n"))
@@ -159,9 +153,7 @@ func TestABreakInTheFirstLineOfAFile(t *testing.T) {
 			closeLog(t, l)
 		}
 		head, err := ReadHead(t.Context(), o.KV, o.ID)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if r, err := Verify(t.Context(), []string{o.Dir}, keys, &head); err != nil || len(r.Broken) != 1 ||
 			r.Losses.Count != 1 {
 			t.Errorf("others before it: %v: verify: %v, %+v", behind, err, r)

@@ -55,9 +55,7 @@ func FuzzLine(f *testing.F) {
 			Verdict: approver.Verdict{Decision: approver.Decision(decision), Reason: note, Args: json.RawMessage(args)},
 		}, "host", testTime)
 		body, err := encode(line)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		at := place{hash: genesis()}
 		sealed := bytes.TrimSuffix(seal(nil, body, "log", &at), []byte("\n"))
 		l, err := readLink(sealed)
@@ -65,9 +63,7 @@ func FuzzLine(f *testing.F) {
 			t.Fatalf("%q: %v", sealed, err)
 		}
 		back, err := ParseLine(sealed)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		for _, s := range []string{back.Note, back.Command, back.Tool, back.Dir, back.Reason} {
 			if code, err := tokens.Find(s); err == nil {
 				t.Errorf("a code of %d characters is left in %q", len(code.Reveal()), s)
@@ -98,12 +94,8 @@ func FuzzResume(f *testing.F) {
 		resume := func() (*Log, []alarm) {
 			l := build(o, nil)
 			alarms, err := l.resume(nil, false)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := l.active.file.Close(); err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
+			must(t, l.active.file.Close())
 			return l, alarms
 		}
 		first, alarms := resume()
@@ -119,9 +111,9 @@ func FuzzResume(f *testing.F) {
 			t.Errorf("something of %v is lost, alarms %+v", content, alarms)
 		}
 		again, more := resume()
-		if again.queue.end != first.queue.end || again.active.kept != first.active.kept || len(more) > len(alarms) {
-			t.Errorf("the second start ends at %v %d with %v, the first at %v %d", again.queue.end, again.active.kept, more,
-				first.queue.end, first.active.kept)
+		if again.queue.end != first.queue.end || again.active.size != first.active.size || len(more) > len(alarms) {
+			t.Errorf("the second start ends at %v %d with %v, the first at %v %d", again.queue.end, again.active.size, more,
+				first.queue.end, first.active.size)
 		}
 	})
 }

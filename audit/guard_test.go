@@ -21,9 +21,7 @@ type assault func(t *testing.T, dir, active string, content []byte)
 
 func try(t *testing.T, errs ...error) {
 	t.Helper()
-	if err := errors.Join(errs...); err != nil {
-		t.Fatal(err)
-	}
+	must(t, errors.Join(errs...))
 }
 
 // overwrite writes in place, without a new file.

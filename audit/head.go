@@ -6,11 +6,10 @@ import (
 	"time"
 )
 
-// This file tells the store where the log ends, behind the commits.
-
-// keepHead brings the head in the store up to date until ctx ends.
+// keepHead is the head goroutine: it writes the log's end to the store, after the commits,
+// until ctx ends.
 func (l *Log) keepHead(ctx context.Context) {
-	defer close(l.heading)
+	defer close(l.headEnded)
 	if l.o.KV == nil {
 		return
 	}
@@ -38,12 +37,12 @@ func (l *Log) keepHead(ctx context.Context) {
 			l.lag.advance(l.head.stored)
 			l.mu.Unlock()
 		}
-		if l.head.older != nil {
+		if l.head.storeOlder != nil {
 			select {
-			case l.older <- l.head.older.Error():
+			case l.olderStore <- l.head.storeOlder.Error():
 			default:
 			}
-			l.head.older = nil
+			l.head.storeOlder = nil
 		}
 		l.noteHead(ctx, err)
 		pause := time.NewTimer(headEvery)
@@ -52,7 +51,7 @@ func (l *Log) keepHead(ctx context.Context) {
 			pause.Stop()
 			return
 		case <-pause.C:
-		case <-l.lag.hurry:
+		case <-l.lag.urgent:
 			pause.Stop()
 		}
 		if err != nil { // try again without a new commit
@@ -68,10 +67,10 @@ func (l *Log) noteHead(ctx context.Context, err error) {
 		return
 	case errors.Is(err, errForeign):
 		l.o.Log.Error("audit alarm", "error", err)
-		if time.Since(l.head.foreign) < time.Minute { // two daemons would alarm for ever
+		if time.Since(l.head.foreignAt) < time.Minute { // two daemons would alarm for ever
 			return
 		}
-		l.head.foreign = time.Now()
+		l.head.foreignAt = time.Now()
 		if err := l.alarm(ctx, alarm{kind: lossAlarm, text: err.Error()}); err != nil {
 			l.o.Log.Error("audit alarm not recorded", "error", err)
 		}

@@ -11,50 +11,48 @@ import (
 	"approver.example"
 )
 
-// This file brings the head in the store up to date.
-
-// A headKeeper brings the head in the store up to date, behind the commits and
-// never in their way.
+// A headKeeper writes the log's head to the store. It follows the commits and never
+// blocks them.
 type headKeeper struct {
 	kv  approver.KV
 	log string
 	// controls is Options.Controls.
-	controls func() uint64
-	has      func(Head) (bool, error) // whether the log has this line
-	rev      approver.Rev             // of what is in the store
+	controls   func() uint64
+	lineExists func(Head) (bool, error) // whether the log has this line
+	rev        approver.Rev             // of what is in the store
 
 	stored uint64 // the last seq that is known to be in the store
-	// A Put that ended in an ambiguous error is sent again as it was, so that
-	// our own write is never taken for somebody else's.
+	// After an ambiguous error the same Put is sent again, so that our own write is
+	// never taken for somebody else's.
 	value []byte
 	next  approver.Rev
 	seq   uint64
-	// mine are the revisions that this log wrote lately. A fail-over brings back
-	// one of them: the store has lost writes, and nobody else was there.
-	mine  []written
-	older error // of adopt, until it is told
+	// recent are the last revisions that this log wrote. If the store is back at one
+	// of them, a fail-over lost the later writes, and nobody else wrote.
+	recent     []headWrite
+	storeOlder error // of adoptRev, until keepHead reports it
 
-	err     error     // why the store does not take it, until that is over
-	foreign time.Time // the last alarm about a head of somebody else
+	err       error     // of the last put
+	foreignAt time.Time // the last alarm about a head of somebody else
 }
 
-// A written is one writing of the head.
-type written struct {
+// A headWrite is one writing of the head.
+type headWrite struct {
 	rev approver.Rev
 	at  time.Time // when it was begun
 }
 
-// ownRevisions is how many revisions are remembered: some minutes of writing.
-const ownRevisions = 1024
+// maxRecent bounds recent: it covers some minutes of writing.
+const maxRecent = 1024
 
 // errForeign means that somebody else wrote the head.
 var errForeign = errors.New("the audit's head in the store was changed by somebody else: " +
 	"two logs share one id, or the store was changed by hand")
 
-// errOlder means that the store was replaced by an older one under our hands.
+// errOlder means that an older store replaced the current one while the log was open.
 var errOlder = errors.New("the store is older than the audit")
 
-// put stores head, and first what an earlier put left open.
+// put completes a pending Put, if there is one, and then stores head.
 func (k *headKeeper) put(ctx context.Context, head Head) error {
 	for k.next != "" || head.Seq > k.stored {
 		if k.next == "" {
@@ -66,10 +64,10 @@ func (k *headKeeper) put(ctx context.Context, head Head) error {
 				return fmt.Errorf("the audit's head: %w", err)
 			}
 			k.value, k.next, k.seq = value, approver.NewRev(), head.Seq
-			if len(k.mine) == 0 && k.rev != "" {
-				k.mine = append(k.mine, written{k.rev, time.Now()}) // the last of the process before
+			if len(k.recent) == 0 && k.rev != "" {
+				k.recent = append(k.recent, headWrite{k.rev, time.Now()}) // the last one of the previous process
 			}
-			k.mine = append(k.mine[max(0, len(k.mine)-ownRevisions):], written{k.next, time.Now()})
+			k.recent = append(k.recent[max(0, len(k.recent)-maxRecent):], headWrite{k.next, time.Now()})
 		}
 		key := approver.Key(headKind, k.log)
 		err := k.kv.Put(ctx, key, k.value, k.rev, k.next, time.Time{}, time.Now().Add(headKeep))
@@ -78,10 +76,10 @@ func (k *headKeeper) put(ctx context.Context, head Head) error {
 			k.rev, k.stored, k.next = k.next, k.seq, ""
 		case errors.Is(err, approver.ErrConflict):
 			k.next = ""
-			if err := k.takeOver(ctx); err != nil && !errors.Is(err, errOlder) {
+			if err := k.adoptRev(ctx); err != nil && !errors.Is(err, errOlder) {
 				return err
 			} else if err != nil {
-				k.older = err
+				k.storeOlder = err
 			}
 			k.stored = 0 // what is there is our own and too old: write the head again
 		default:
@@ -91,58 +89,59 @@ func (k *headKeeper) put(ctx context.Context, head Head) error {
 	return nil
 }
 
-// takeOver takes over the revision that is in the store, to write over it. Unless
-// it is the log's own it returns errForeign: a fail-over brings back a head that
-// this process wrote, and the last write of a process that was killed can arrive
-// after the next one has read the head, but it names a line of this log.
-func (k *headKeeper) takeOver(ctx context.Context) error {
+// adoptRev makes the revision in the store the one to overwrite, if the head there is
+// the log's own; otherwise it returns errForeign. Our own head can be unexpected in two
+// ways: a fail-over restores one that this process wrote, or the last write of a killed
+// process arrives after the next process has read the head. The latter names a line of
+// this log.
+func (k *headKeeper) adoptRev(ctx context.Context) error {
 	head, rev, err := readHead(ctx, k.kv, k.log)
 	known := errors.Is(err, approver.ErrNotFound) || errors.Is(err, approver.ErrTampered)
 	if err != nil && !known {
 		return err
 	}
 	k.rev = rev
-	i := slices.IndexFunc(k.mine, func(w written) bool { return w.rev == rev })
+	i := slices.IndexFunc(k.recent, func(w headWrite) bool { return w.rev == rev })
 	if i < 0 {
 		if known {
 			return errForeign
 		}
-		if ours, err := k.has(head); err != nil {
+		if ours, err := k.lineExists(head); err != nil {
 			return err
 		} else if !ours {
 			return errForeign
 		}
 	}
-	return k.lostTooMuch(i)
+	return k.checkRollback(i)
 }
 
-// lostTooMuch says whether a store that has our own writing i, or one of before all of
-// them, has lost more than a fail-over takes along.
-func (k *headKeeper) lostTooMuch(i int) error {
-	taken := k.mine[:max(0, len(k.mine)-1)] // what the store took: all but the one that it refuses now
-	if i+1 >= len(taken) {
+// checkRollback returns errOlder if the store has lost more writes than a fail-over can.
+// i is the index in recent of the write that the store has; below 0, it is older than all.
+func (k *headKeeper) checkRollback(i int) error {
+	accepted := k.recent[:max(0, len(k.recent)-1)] // all but the write that it refuses now
+	if i+1 >= len(accepted) {
 		return nil
 	}
-	if d := taken[len(taken)-1].at.Sub(taken[i+1].at); d > MaxLag {
+	if d := accepted[len(accepted)-1].at.Sub(accepted[i+1].at); d > MaxLag {
 		return fmt.Errorf("%w: what it took for %s is not in it any more", errOlder, d.Round(time.Second))
 	}
 	return nil
 }
 
-// writeFirst makes a head for a log that has no line yet, so that a store which knows
-// none of a log with lines has lost it.
+// writeFirst stores a head for a log without lines. So if a log has lines and its store
+// has no head, the store has lost it.
 func (k *headKeeper) writeFirst(ctx context.Context) error {
 	return k.write(ctx, Head{Hash: genesis().String()})
 }
 
-// reopen takes back, before the first line is written, that the log was closed: a crash
-// leaves lines behind the store's head.
-func (k *headKeeper) reopen(ctx context.Context, head Head) error {
+// clearClosed marks the head as open again before the first line is written, because a
+// crash can leave lines after the store's head.
+func (k *headKeeper) clearClosed(ctx context.Context, head Head) error {
 	head.Closed = false
 	return k.write(ctx, head)
 }
 
-// write stores a head under the log's id in the place of the one that was read.
+// write replaces the stored head that was read.
 func (k *headKeeper) write(ctx context.Context, head Head) error {
 	head.Log = k.log
 	value, err := json.Marshal(head)
@@ -158,24 +157,23 @@ func (k *headKeeper) write(ctx context.Context, head Head) error {
 	return nil
 }
 
-// A Head is where a log ends. The store keeps one beside the log, so that a log
-// that was cut short shows.
+// A Head is the end of a log. The store has a copy, which shows if a log was
+// truncated.
 type Head struct {
 	Log  string `json:"log"`
 	Seq  uint64 `json:"seq"`
 	Hash string `json:"hash"` // of the line Seq
 	// Controls is the newest version of the store's record of freezes that the
-	// writer of the log knew then; zero is of a log that knew none.
+	// writer knew then; zero means none.
 	Controls uint64 `json:"controls,omitempty"`
-	// First is the first line of the file that the line Seq is in; zero is not known.
+	// First is the first line of the file that has the line Seq; zero means unknown.
 	First uint64 `json:"first,omitempty"`
-	// Closed means that the writer stopped in order: there is nothing behind Seq.
+	// Closed means that the writer closed the log: no line follows Seq.
 	Closed bool `json:"closed,omitempty"`
 }
 
-// ReadHead returns what the store knows of the end of the log with this id. An
-// unknown log is approver.ErrNotFound. To verify a log that is being written,
-// read its head first.
+// ReadHead returns the stored head of the log with this id, or approver.ErrNotFound.
+// To verify a log that is being written, read its head first.
 func ReadHead(ctx context.Context, kv approver.KV, log string) (Head, error) {
 	head, _, err := readHead(ctx, kv, log)
 	return head, err

@@ -10,9 +10,8 @@ import (
 	"time"
 )
 
-// heal brings a log that has failed back to work, unless it is closed first. It
-// runs in the writing goroutine. Until it has succeeded every record is refused
-// at once.
+// heal repairs a failed log, and retries until it succeeds or the log is closed. It
+// runs in the writing goroutine. Meanwhile every record is refused at once.
 func (l *Log) heal() {
 	l.mu.Lock()
 	cause := l.err
@@ -21,8 +20,8 @@ func (l *Log) heal() {
 		return
 	}
 	failed := time.Now()
-	for l.healing.pace.begin(); ; l.healing.pace.double() {
-		t := time.NewTimer(l.healing.pace.wait)
+	for l.healing.backoff.reset(); ; l.healing.backoff.double() {
+		t := time.NewTimer(l.healing.backoff.wait)
 		select {
 		case <-l.closing:
 			t.Stop()
@@ -33,16 +32,15 @@ func (l *Log) heal() {
 			break
 		}
 	}
-	l.healing.pace.healed = time.Now()
+	l.healing.backoff.healed = time.Now()
 	l.o.Log.Info("the audit log works again", "after", time.Since(failed).Round(time.Millisecond))
 }
 
-// repair opens the log anew behind the last line that is durable, and writes
-// how long it was away: what it cannot write itself, it does not promise to
-// anybody else.
+// repair opens the log again after the last durable line and writes an alarm about the
+// outage. Records are accepted only after this write has succeeded.
 func (l *Log) repair(failed time.Time, cause error) error {
 	if l.active.file != nil {
-		_ = l.active.file.Close() // it may have failed with the rest; it is opened anew
+		_ = l.active.file.Close() // an error is part of the failure; the file is opened again
 		l.active.file = nil
 	}
 	l.healing.changed = errors.Is(cause, ErrChanged)
@@ -52,47 +50,47 @@ func (l *Log) repair(failed time.Time, cause error) error {
 			return err
 		}
 		l.healing.add(alarm{kind: lossAlarm, text: cause.Error()})
-		l.healing.lost = cause.Error()
+		l.healing.loss = cause.Error()
 	}
 	known := l.Head()
 	found, err := l.resume(&known, true)
-	for _, a := range found { // the next try does not find again what this one set aside
+	for _, a := range found { // a next attempt would not find them again
 		l.healing.add(a)
 	}
 	if err != nil {
 		return err
 	}
-	if l.healing.lost != "" {
-		if err := l.o.stopCalls(l.closing, l.healing.lost); err != nil {
-			l.o.Log.Error("the audit was changed, and not everything could be stopped: it stays closed", "what", l.healing.lost,
+	if l.healing.loss != "" {
+		if err := l.o.stopCalls(l.closing, l.healing.loss); err != nil {
+			l.o.Log.Error("the audit was changed, and not everything could be stopped: it stays closed", "what", l.healing.loss,
 				"error", err)
 			return err
 		}
 	}
 	l.mu.Lock()
-	missing := l.missing
+	missing := l.unrecorded
 	l.mu.Unlock()
 	outage := fmt.Sprintf("nothing could be recorded for %s, and every call was denied%s",
-		time.Since(failed).Round(time.Millisecond), lacking(missing))
+		time.Since(failed).Round(time.Millisecond), unrecordedCalls(missing))
 	last := alarm{kind: outageAlarm, text: fmt.Sprintf("%s: %v", outage, cause)}
-	if l.healing.changed { // then that is of the same cause
+	if l.healing.changed { // the outage has the same cause
 		last = alarm{kind: lossAlarm, text: outage}
 	}
-	if err := l.declare(oneLoss(append(slices.Clone(l.healing.found), last))); err != nil {
+	if err := l.writeAlarms(mergeLosses(append(slices.Clone(l.healing.found), last))); err != nil {
 		return err
 	}
 	l.mu.Lock()
-	l.err, l.missing = nil, l.missing-missing
-	if l.healing.lost != "" { // the store knows lines that are gone: it is told of the new end
+	l.err, l.unrecorded = nil, l.unrecorded-missing
+	if l.healing.loss != "" { // the store's head is after the new end
 		l.lag.rewind()
 	}
 	l.mu.Unlock()
-	l.healing.found, l.healing.lost = nil, ""
+	l.healing.found, l.healing.loss = nil, ""
 	signal(l.lag.wake)
 	return nil
 }
 
-// stopCalls has every call stopped, until people act, because of what was done to the log.
+// stopCalls calls Options.Changed, until the log is closed or stopTimeout has passed.
 func (o *Options) stopCalls(closing <-chan struct{}, why string) error {
 	if o.Changed == nil {
 		return errors.New("nobody is there who could stop every call")
@@ -109,9 +107,9 @@ func (o *Options) stopCalls(closing <-chan struct{}, why string) error {
 	return o.Changed(ctx, why)
 }
 
-// declare writes alarms, and vouches for what a crash or a failure left
-// unsigned, before any record is let in.
-func (l *Log) declare(alarms []alarm) error {
+// writeAlarms writes alarms and signs lines that a crash or a failure left unsigned.
+// It runs before any record is accepted.
+func (l *Log) writeAlarms(alarms []alarm) error {
 	b, err := l.queueAlarms(alarms)
 	if b == nil || err != nil {
 		return err
@@ -121,21 +119,21 @@ func (l *Log) declare(alarms []alarm) error {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.settle(b)
+	l.markDurable(b)
 	for _, a := range alarms {
-		l.remember(a.text)
+		l.keepAlarm(a.text)
 	}
 	return nil
 }
 
-// queueAlarms makes one batch of alarms and what is left unsigned; nil if there
-// is nothing to write.
+// queueAlarms makes one batch of alarms and a last checkpoint; nil if there is nothing
+// to write.
 func (l *Log) queueAlarms(alarms []alarm) (*batch, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	defer func() { l.queue.batches = nil }()
 	var ended Part
-	if p := l.active.openPart(); p != nil { // its end is signed, so that the alarm can name all of it
+	if p := l.active.openPart(); p != nil { // sign its end, so that the alarm can name all of it
 		if err := l.queue.sign(); err != nil {
 			return nil, err
 		}
@@ -165,7 +163,7 @@ func (l *Log) queueAlarms(alarms []alarm) (*batch, error) {
 // alarm records an alarm while the log works.
 func (l *Log) alarm(ctx context.Context, a alarm) error {
 	l.mu.Lock()
-	l.remember(a.text)
+	l.keepAlarm(a.text)
 	l.mu.Unlock()
 	body, err := l.red.alarmLine(a, l.o.Hostname)
 	if err != nil {
@@ -175,13 +173,12 @@ func (l *Log) alarm(ctx context.Context, a alarm) error {
 	return err
 }
 
-// remember keeps the newest alarms. The caller holds mu.
-func (l *Log) remember(text string) {
+// keepAlarm keeps the newest alarms. The caller holds mu.
+func (l *Log) keepAlarm(text string) {
 	l.alarms = append(l.alarms[max(0, len(l.alarms)-maxAlarms+1):], text)
 }
 
-// relock takes the lock of a folder that was put in the place of the log's, and lets go of the one that is
-// held.
+// relock takes the lock again if somebody replaced the log's folder, and releases the old one.
 func relock(held *os.File, dir string) (*os.File, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return held, err

@@ -2,6 +2,7 @@ package audit
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
@@ -53,7 +54,7 @@ func (d *disk) breaks(cause error) {
 func kinds(t *testing.T, o Options) (out []string) {
 	t.Helper()
 	for _, l := range records(t, o.Dir) {
-		out = append(out, either(l.Alarm, l.Note))
+		out = append(out, cmp.Or(l.Alarm, l.Note))
 	}
 	return out
 }
@@ -115,9 +116,7 @@ func TestFullDiskHealsItself(t *testing.T) {
 				closeLog(t, l)
 			})
 			stored, err := ReadHead(t.Context(), o.KV, o.ID)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			mustVerify(t, o, keys, &stored)
 			if got := kinds(t, o); !slices.Equal(got, []string{"before", outageAlarm, "again"}) {
 				t.Errorf("records %q", got)
@@ -193,9 +192,7 @@ func TestRotationHeals(t *testing.T) {
 			if err := l.Err(); !errors.Is(err, ErrFailed) || !strings.Contains(err.Error(), "in the way") {
 				t.Errorf("Err: %v", err)
 			}
-			if err := os.Remove(obstacle); err != nil {
-				t.Fatal(err)
-			}
+			must(t, os.Remove(obstacle))
 			time.Sleep(2 * healFirst)
 			synctest.Wait()
 			for range 5 {
@@ -213,15 +210,11 @@ func TestRotationHeals(t *testing.T) {
 			l := open(t, o)
 			write(t, l, 3)
 			active := filepath.Join(o.Dir, activeName)
-			if err := os.Rename(active, filepath.Join(o.Dir, rotatedName(1))); err != nil {
-				t.Fatal(err)
-			}
+			must(t, os.Rename(active, filepath.Join(o.Dir, rotatedName(1))))
 			writeFile(t, active, nil)
 			synctest.Wait() // the writing goroutine waits, so its fields are ours
-			l.active.first, l.active.kept = l.Head().Seq+1, 0
-			l.mu.Lock()
-			l.failQueue(nil, syscall.EIO)
-			l.mu.Unlock()
+			l.active.first, l.active.size = l.Head().Seq+1, 0
+			l.fail(nil, syscall.EIO)
 			signal(l.queue.wake)
 			time.Sleep(2 * healFirst)
 			synctest.Wait()
@@ -338,9 +331,7 @@ func TestAlarmComesBeforeTheNewEnd(t *testing.T) {
 	o.CheckpointEvery, o.KV = 100, newMemory()
 	newLog(t, o, 8)
 	before, err := ReadHead(t.Context(), o.KV, o.ID)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	ls := lines(t, o)
 	writeFile(t, filepath.Join(o.Dir, activeName), join(ls[:5]...)) // ends unsigned
 	var syncs atomic.Int64

@@ -84,9 +84,7 @@ func (m *memory) Now(context.Context) (time.Time, error) { return time.Now(), ni
 func testKey(t testing.TB) (Key, Keys) {
 	t.Helper()
 	key, err := LoadOrCreateKey(filepath.Join(t.TempDir(), "audit.key"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return key, Keys{key.ID(): key.Public()}
 }
 
@@ -103,9 +101,7 @@ func options(t testing.TB) (Options, Keys) {
 func open(t testing.TB, o Options) *Log {
 	t.Helper()
 	l, err := Open(t.Context(), o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { _ = l.Close(context.Background()) })
 	return l
 }
@@ -176,17 +172,13 @@ func wantBreak(t testing.TB, dir string, keys Keys, head *Head) *BreakError {
 func readFile(t testing.TB, path string) []byte {
 	t.Helper()
 	b, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return b
 }
 
 func writeFile(t testing.TB, path string, b []byte) {
 	t.Helper()
-	if err := os.WriteFile(path, b, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(path, b, 0o600))
 }
 
 // lines are the lines of audit.jsonl, with their newlines.
@@ -199,21 +191,25 @@ func lines(t testing.TB, o Options) [][]byte {
 func records(t testing.TB, dir string) []Line {
 	t.Helper()
 	var out bytes.Buffer
-	if err := Tail(t.Context(), dir, -1, false, &out, JSONL); err != nil {
-		t.Fatal(err)
-	}
+	must(t, Tail(t.Context(), dir, -1, false, &out, JSONL))
 	var all []Line
 	for b := range bytes.Lines(out.Bytes()) {
 		if isCheckpoint(b) {
 			continue
 		}
 		l, err := ParseLine(b)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		all = append(all, l)
 	}
 	return all
 }
 
 var testTime = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+
+// must fails a test at an error.
+func must(t testing.TB, errs ...error) {
+	t.Helper()
+	if err := errors.Join(errs...); err != nil {
+		t.Fatal(err)
+	}
+}

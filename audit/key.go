@@ -63,10 +63,9 @@ const (
 )
 
 // LoadOrCreateKey reads the signing key at path (PEM, PKCS #8, mode 0600), or
-// makes one on the first start. The public key is listed beside it, in
-// path.pub (PEM), where those of earlier keys stay: give a copy of that file to
-// whoever is to verify the log elsewhere. A key file that others can read is an
-// error.
+// makes one on the first start. The file path.pub (PEM) lists the public key
+// and those of earlier keys; a copy of it is needed to verify the log elsewhere.
+// A key file that others can read is an error.
 func LoadOrCreateKey(path string) (Key, error) {
 	key, err := loadKey(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -80,8 +79,8 @@ func LoadOrCreateKey(path string) (Key, error) {
 	return key, list(path, key)
 }
 
-// CheckKey says why LoadOrCreateKey would refuse the key at path, or the list of public ones
-// beside it. It makes none.
+// CheckKey says why LoadOrCreateKey would refuse the key at path, or its list of public keys.
+// It makes no key.
 func CheckKey(path string) error {
 	_, err := loadKey(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -93,10 +92,9 @@ func CheckKey(path string) error {
 	return err
 }
 
-// RotateKey replaces the signing key at path. The old private key is gone
-// afterwards; its public key stays listed, so that what it signed can still be
-// verified. A daemon uses the new key after a restart. Where there is no key,
-// there is none to replace.
+// RotateKey replaces the signing key at path and deletes the old private key. The
+// old public key stays in the list, so that its signatures can still be verified. A
+// daemon uses the new key after a restart. Without a key at path, RotateKey fails.
 func RotateKey(path string) (Key, error) {
 	old, err := loadKey(path)
 	if err != nil {
@@ -171,8 +169,8 @@ func loadKey(path string) (Key, error) {
 	return Key{private}, nil
 }
 
-// createKey makes a key, lists it, and then lets place put it at path, so that
-// no signature is ever made by a key that is not listed.
+// createKey makes a key, lists it, and then calls place to move it to path. So no key
+// ever signs before it is listed.
 func createKey(path string, place func(from, to string) error) (Key, error) {
 	_, private, err := ed25519.GenerateKey(rand.Reader)
 	if err != nil {
@@ -209,7 +207,7 @@ func createKey(path string, place func(from, to string) error) (Key, error) {
 	return key, nil
 }
 
-// list sees to it that the public key of key is in path.pub.
+// list adds the public key of key to path.pub, unless it is there.
 func list(path string, key Key) error {
 	path += ".pub"
 	keys, err := LoadKeys(path)
@@ -247,8 +245,7 @@ func list(path string, key Key) error {
 	return nil
 }
 
-// replaceFile writes a file as a whole or not at all, with the owner of like, which may be
-// nil.
+// replaceFile replaces a file atomically. It gets the owner of like, unless that is nil.
 func replaceFile(path string, content []byte, mode os.FileMode, like fs.FileInfo) error {
 	dir := filepath.Dir(path)
 	f, err := os.CreateTemp(dir, ".new-*")

@@ -15,9 +15,7 @@ import (
 func TestKeyIsMadeOnceAndStays(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "sub", "audit.key")
 	first, err := LoadOrCreateKey(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	second, err := LoadOrCreateKey(path)
 	if err != nil || first.ID() != second.ID() || !bytes.Equal(first.private, second.private) || len(first.ID()) != 16 {
 		t.Errorf("keys %v and %v, %v", first, second, err)
@@ -43,12 +41,8 @@ func TestKeyRotationListsTheOldKeyFirst(t *testing.T) {
 		t.Errorf("no key was replaced: %v", err)
 	}
 	old, err := LoadOrCreateKey(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Remove(path + ".pub"); err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
+	must(t, os.Remove(path+".pub"))
 	if _, err := RotateKey(path); err != nil {
 		t.Fatal(err)
 	}
@@ -63,9 +57,7 @@ func TestKeyRotationKeepsOldPublicKeys(t *testing.T) {
 	ids := map[string]bool{}
 	for i := range 3 {
 		key, err := LoadOrCreateKey(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if i > 0 {
 			if key, err = RotateKey(path); err != nil {
 				t.Fatal(err)
@@ -95,12 +87,8 @@ func TestKeyRotationKeepsOldPublicKeys(t *testing.T) {
 func TestLostPublicListIsMadeAgain(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "audit.key")
 	key, err := LoadOrCreateKey(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Remove(path + ".pub"); err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
+	must(t, os.Remove(path+".pub"))
 	if _, err := LoadOrCreateKey(path); err != nil {
 		t.Fatal(err)
 	}
@@ -131,9 +119,7 @@ func TestBadKeyFiles(t *testing.T) {
 	} {
 		path := filepath.Join(dir, strings.ReplaceAll(name, " ", "-"))
 		writeFile(t, path, tt.content)
-		if err := os.Chmod(path, tt.mode); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.Chmod(path, tt.mode))
 		if key, err := LoadOrCreateKey(path); err == nil || !strings.Contains(err.Error(), tt.want) || key.ID() != "" {
 			t.Errorf("%s: key %v, %v, want %q", name, key, err, tt.want)
 		}
@@ -162,9 +148,7 @@ func TestBadKeyFiles(t *testing.T) {
 func TestKeyMasksItself(t *testing.T) {
 	key, _ := testKey(t)
 	b, err := json.Marshal(key)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	secret := fmt.Sprintf("%x", []byte(key.private.Seed()))
 	for _, s := range []string{fmt.Sprint(key), fmt.Sprintf("%+v", key), fmt.Sprintf("%#v", key), fmt.Sprintf("%x", key),
 		string(b)} {

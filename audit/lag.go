@@ -8,64 +8,64 @@ import (
 	"approver.example"
 )
 
-// MaxLag is how much older than the log its store may honestly be: what a crash, or a
-// fail-over of the store, takes along. The store hears of the log's end four times
-// a second.
+// MaxLag is how much older than the log its store may be after a crash or a fail-over
+// of the store. In normal work the head is written four times a second.
 const MaxLag = 10 * time.Second
 
-// taken are the events that are recorded after the store has taken what they tell
-// of. Others are recorded while the store is away, too.
-var taken = []approver.Event{
+// storedEvents are recorded after their change is in the store. Other events are recorded
+// while the store is away, too.
+var storedEvents = []approver.Event{
 	approver.EventPosted, approver.EventApproved, approver.EventReleased, approver.EventRepeated, approver.EventGranted,
 	approver.EventGrantUsed,
 	approver.EventParked, approver.EventFrozen, approver.EventAcked,
 }
 
-// A counted line is of an event whose time counts for the lag of the store.
-type counted struct {
+// A pendingLine is a line after the store's head whose event is one of storedEvents.
+type pendingLine struct {
 	seq uint64
 	at  time.Time
 }
 
-// maxUnheard is the time that counted lines may span of which the store was not
-// told. The rest of MaxLag is for what a fail-over takes along.
-const maxUnheard = MaxLag / 2
+// maxUnstored is the time that pending lines may span. The rest of MaxLag is for the
+// writes that a fail-over loses.
+const maxUnstored = MaxLag / 2
 
-// A laggingError says that a line must wait until the store was told of more.
+// A laggingError means that a line must wait until the store has a newer head.
 type laggingError struct{ advanced <-chan struct{} }
 
 func (laggingError) Error() string { return "the store has not taken the audit's head for too long" }
 
-// counts returns the time of a line that counts, and otherwise zero. A freeze does
-// not: it must never wait, and the store is compared with it by itself.
-func counts(line Line) time.Time {
-	if line.Event == approver.EventFrozen || !slices.Contains(taken, line.Event) {
+// lagTime returns the time of a line if its event is in storedEvents, and otherwise
+// zero. A freeze has none: it must never wait, and Opening.Frozen compares it.
+func lagTime(line Line) time.Time {
+	if line.Event == approver.EventFrozen || !slices.Contains(storedEvents, line.Event) {
 		return time.Time{}
 	}
 	return line.Timestamp
 }
 
-// A lag is how far the store is behind the log. The Log's mu guards all but its channels.
+// A lag tracks how far the store's head is behind the log. The Log's mu guards all but
+// its channels.
 type lag struct {
-	pending   []counted     // lines that the store was not told of yet
-	storedSeq uint64        // the last line that the store was told of in this life
-	advanced  chan struct{} // closed when the store was told of more
-	rewound   bool          // the store is to be told of an end that is before its own
+	pending   []pendingLine
+	storedSeq uint64        // the last line that a head written by this process covers
+	advanced  chan struct{} // closed when the store has a newer head
+	rewound   bool          // the next head is before the one in the store
 
 	accepted chan struct{} // closed by Accept
 	accept   sync.Once
 	wake     chan struct{} // gets a signal when there is a new end
-	hurry    chan struct{} // the head does not wait for its time
+	urgent   chan struct{} // the head does not wait for its time
 }
 
 func newLag() lag {
 	return lag{
 		advanced: make(chan struct{}), accepted: make(chan struct{}),
-		wake: make(chan struct{}, 1), hurry: make(chan struct{}, 1),
+		wake: make(chan struct{}, 1), urgent: make(chan struct{}, 1),
 	}
 }
 
-// isAccepted reports whether the store may hear of the log's end.
+// isAccepted reports whether the head may be written to the store.
 func (g *lag) isAccepted() bool {
 	select {
 	case <-g.accepted:
@@ -75,25 +75,24 @@ func (g *lag) isAccepted() bool {
 	}
 }
 
-// lagging reports whether a counted line has to wait, so that a crash never leaves
-// a store that looks as if it had been replaced, however slow the writing of the
-// head is.
+// lagging reports whether a pending line has to wait. Without this, slow writes of the
+// head and a crash could leave a store that looks as if an older one had replaced it.
 func (g *lag) lagging(at time.Time) bool {
-	if at.IsZero() || !g.isAccepted() { // nothing is told to the store yet, and nothing is asked
+	if at.IsZero() || !g.isAccepted() { // before Accept no head is written, so waiting would not end
 		return false
 	}
-	return slices.ContainsFunc(g.pending, func(c counted) bool { return at.Sub(c.at) > maxUnheard })
+	return slices.ContainsFunc(g.pending, func(c pendingLine) bool { return at.Sub(c.at) > maxUnstored })
 }
 
-// advance notes that the store was told of the lines up to seq.
+// advance notes that the store's head covers the lines up to seq.
 func (g *lag) advance(seq uint64) {
-	g.pending = slices.DeleteFunc(g.pending, func(c counted) bool { return c.seq <= seq })
-	if !g.rewound { // else it is a line of before the log was cut
+	g.pending = slices.DeleteFunc(g.pending, func(c pendingLine) bool { return c.seq <= seq })
+	if !g.rewound { // else seq is of a line that is gone
 		g.storedSeq = max(g.storedSeq, seq)
 	}
 	close(g.advanced)
 	g.advanced = make(chan struct{})
 }
 
-// rewind forgets what the store was told of: the log is shorter now, and the store is told of its new end.
+// rewind is for a log that lost lines: its new end is before the store's head, which has to be written again.
 func (g *lag) rewind() { g.rewound, g.pending, g.storedSeq = true, nil, 0 }

@@ -34,9 +34,9 @@ func TestAStoreThatIsReplacedUnderOurHands(t *testing.T) {
 	} {
 		k := headKeeper{}
 		for _, at := range tt.at {
-			k.mine = append(k.mine, written{approver.NewRev(), time.Unix(0, 0).Add(at * time.Second)})
+			k.recent = append(k.recent, headWrite{approver.NewRev(), time.Unix(0, 0).Add(at * time.Second)})
 		}
-		if err := k.lostTooMuch(tt.back); errors.Is(err, errOlder) != tt.older {
+		if err := k.checkRollback(tt.back); errors.Is(err, errOlder) != tt.older {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -84,9 +84,7 @@ func TestAStarvedHeadIsNoOlderStore(t *testing.T) {
 				}
 				killed := o
 				killed.Dir, killed.Hold = filepath.Join(t.TempDir(), "log"), true
-				if err := os.CopyFS(killed.Dir, os.DirFS(o.Dir)); err != nil {
-					t.Fatal(err)
-				}
+				must(t, os.CopyFS(killed.Dir, os.DirFS(o.Dir)))
 				next := open(t, killed)
 				if found := next.Opened(); found.Older != "" || found.Head == nil || found.Seq < found.Head.Seq+40 {
 					t.Errorf("after a crash: %+v", found)
@@ -113,7 +111,7 @@ func TestAWaitForTheHeadEnds(t *testing.T) {
 		kv.fail = func(int) (error, error) { return errors.New("busy"), nil }
 		kv.mu.Unlock()
 		record(t, l, approver.Record{Event: approver.EventReleased})
-		time.Sleep(maxUnheard + time.Second)
+		time.Sleep(maxUnstored + time.Second)
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 		if _, err := l.Record(ctx, approver.Record{Event: approver.EventReleased}); !errors.Is(err,
@@ -143,9 +141,7 @@ func TestAClockThatJumpsBack(t *testing.T) {
 	}
 	killed := o
 	killed.Dir = filepath.Join(t.TempDir(), "log")
-	if err := os.CopyFS(killed.Dir, os.DirFS(o.Dir)); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.CopyFS(killed.Dir, os.DirFS(o.Dir)))
 	next := open(t, killed)
 	if found := next.Opened(); found.Older+found.Lost != "" || len(found.Told) != 5 {
 		t.Errorf("%+v", found)

@@ -1,7 +1,7 @@
 package audit
 
 import (
-	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -13,9 +13,9 @@ import (
 	"approver.example"
 )
 
-// What decision says. The first four are those of the older decisions.jsonl;
-// the other three say what those cannot. An event that decides nothing
-// (refused, ran, alarm, started, stopped) has no decision.
+// Values of the member decision. The first four are those of the older
+// decisions.jsonl. Events that decide nothing (refused, ran, alarm, started,
+// stopped) have no decision.
 const (
 	Allowed  = "ALLOWED"  // runs without people, also with other arguments
 	Approved = "APPROVED" // a person said yes
@@ -26,9 +26,9 @@ const (
 	Pending  = "PENDING"  // people are being asked
 )
 
-// A Line is one record of the log. Texts are redacted; one that is too long
-// says in its middle how many bytes are hidden. The names in the first group
-// are those of decisions.jsonl.
+// A Line is one record of the log. Texts are redacted; one that is too long is
+// cut in its middle and says how many bytes are hidden. The members of the first
+// group have the names of decisions.jsonl.
 type Line struct {
 	V     int            `json:"v"`
 	Event approver.Event `json:"event"`
@@ -48,7 +48,7 @@ type Line struct {
 	Target       string          `json:"target,omitempty"`   // the first path, or the first URL
 	ArgsHash     string          `json:"argsHash,omitempty"` // SHA-256 of the arguments, see canonical
 	Summary      string          `json:"summary,omitempty"`  // the call on one line, or why there is none
-	// of a request: its severity demands that the code is typed
+	// for requests: whether the severity requires that the code is typed
 	RequireToken *bool  `json:"requireToken,omitempty"`
 	Approved     *bool  `json:"approved,omitempty"`      // where a request was answered
 	Input        string `json:"decisionInput,omitempty"` // how a person answered: tap, code, text; never the code
@@ -64,31 +64,31 @@ type Line struct {
 	Session     string               `json:"session,omitempty"`
 	Dir         string               `json:"dir,omitempty"`
 	Command     string               `json:"command,omitempty"`
-	Environment []string             `json:"environment,omitempty"` // what people were shown of it
+	Environment []string             `json:"environment,omitempty"` // as shown to people
 	Fingerprint approver.Fingerprint `json:"fingerprint,omitempty"`
 	Verdict     *LineVerdict         `json:"verdict,omitempty"`
-	Observed    *LineVerdict         `json:"observed,omitempty"` // what a rule found and observe mode let go
+	Observed    *LineVerdict         `json:"observed,omitempty"` // a finding that observe mode did not enforce
 	Resolution  *LineResolution      `json:"resolution,omitempty"`
 	Reply       *LineReply           `json:"reply,omitempty"`   // of a refused reply
 	Outcome     string               `json:"outcome,omitempty"` // of a refused reply
 	TookMS      float64              `json:"took_ms,omitempty"` // from the call's arrival
 	Note        string               `json:"note,omitempty"`
-	// Alarm is of an alarm: loss, key, outage, torn (what the log says of itself), call, store,
-	// audit, hooks, other.
+	// Alarm is the kind of an alarm: loss, key, outage, torn (raised by the log itself), call,
+	// store, audit, hooks, other.
 	Alarm   string   `json:"alarm,omitempty"`
 	Once    string   `json:"once,omitempty"`
-	Removed *Removed `json:"removed,omitempty"` // files that retention took away
-	Broken  *Part    `json:"broken,omitempty"`  // of an alarm of loss: the part of the log that it is about
+	Removed *Removed `json:"removed,omitempty"` // files that retention removed
+	Broken  *Part    `json:"broken,omitempty"`  // for an alarm of loss: the broken part of the log
 
-	// Controls is Options.Controls when the record was made: the store must not know less.
+	// Controls is Options.Controls when the record was made. The store must not be behind it.
 	Controls uint64 `json:"controls,omitempty"`
-	// Stored is the last line that the store had taken when the record was made.
+	// Stored is the last line that the store's head covered when the record was made.
 	Stored uint64 `json:"stored,omitempty"`
-	// Heard is of a stop in order: whether the store was told of every line before it. Nil
-	// is of the version before, and the store is held to have been told.
+	// Heard says, in the record of an orderly stop, whether the store's head covered every
+	// line before it. Older versions left it out; then it is taken as true.
 	Heard *bool `json:"heard,omitempty"`
 
-	// The seal, written by the log.
+	// The seal: place in the chain.
 	ID   string `json:"id,omitempty"` // log:seq
 	Seq  uint64 `json:"seq,omitempty"`
 	Prev string `json:"prev,omitempty"`
@@ -108,7 +108,7 @@ type LineVerdict struct {
 	Confidence float64            `json:"confidence,omitempty"`
 	Appealable bool               `json:"appealable,omitempty"` // people could be asked about the denial
 	Appeal     string             `json:"appeal,omitempty"`     // the call whose denial people are asked about
-	// How hard the call is to take back; left out if nothing is lost.
+	// How hard the call is to undo; left out if nothing is lost.
 	Irreversible *approver.Irreversibility `json:"irreversible,omitempty"`
 	Chain        []LineFinding             `json:"chain,omitempty"`    // what each part of the path said
 	Args         json.RawMessage           `json:"args,omitempty"`     // what runs instead
@@ -142,7 +142,7 @@ type LineReply struct {
 // ParseLine reads a record line. A checkpoint is an error.
 func ParseLine(b []byte) (Line, error) {
 	var l Line
-	if bytes.HasPrefix(b, []byte(checkpointStart)) {
+	if isCheckpoint(b) {
 		return l, fmt.Errorf("%w: a checkpoint is no record", errShape)
 	}
 	if err := json.Unmarshal(b, &l); err != nil {
@@ -154,8 +154,8 @@ func ParseLine(b []byte) (Line, error) {
 	return l, nil
 }
 
-// alarmKind is the word for an alarm that somebody else raises: none is one of the
-// log's own.
+// alarmKind is the kind of an alarm that a caller records. It is never one of the
+// log's own kinds.
 func alarmKind(rec approver.Record) string {
 	switch {
 	case rec.Event != approver.EventAlarm:
@@ -168,7 +168,7 @@ func alarmKind(rec approver.Record) string {
 	return otherAlarm
 }
 
-// lineOf makes a record readable, complete but for the seal.
+// lineOf makes the line of a record, without the seal.
 func (r *redactor) lineOf(rec approver.Record, host string, now time.Time) Line {
 	c, v := rec.Call, rec.Verdict
 	if rec.At.IsZero() {
@@ -200,7 +200,7 @@ func (r *redactor) lineOf(rec approver.Record, host string, now time.Time) Line 
 		l.Verdict = r.verdict(v)
 		l.Reason, l.Severity = l.Verdict.Reason, l.Verdict.Severity
 		if l.Summary == "" { // a payload that is no call
-			l.Summary = r.oneLine(either(v.Detail, v.Reason))
+			l.Summary = r.oneLine(cmp.Or(v.Detail, v.Reason))
 		}
 		if rec.Request != "" && v.Decision == approver.Ask {
 			need := v.Severity != approver.High
@@ -223,8 +223,8 @@ func (r *redactor) lineOf(rec approver.Record, host string, now time.Time) Line 
 	return l
 }
 
-// decisionOf is what a record says in the words of decisions.jsonl. What it
-// does not know is BLOCKED.
+// decisionOf translates a record to the words of decisions.jsonl. Unknown events
+// are BLOCKED.
 func decisionOf(rec approver.Record) string {
 	switch rec.Event {
 	case approver.EventVerdict:
@@ -286,7 +286,7 @@ func reasonsOf(l Line) (reasons []string) {
 	return reasons
 }
 
-// firstVerdict is what a rule found of the call, whether it was enforced or not.
+// firstVerdict is the finding about the call, whether it was enforced or not.
 func (l Line) firstVerdict() *LineVerdict {
 	if l.Observed != nil {
 		return l.Observed
@@ -294,7 +294,7 @@ func (l Line) firstVerdict() *LineVerdict {
 	return l.Verdict
 }
 
-// targetOf is what a call works on, as far as its arguments name it.
+// targetOf is the first path of a call, or its first URL.
 func targetOf(c approver.ToolCall) string {
 	for _, names := range [][]string{c.Paths, c.URLs} {
 		if len(names) > 0 {
@@ -339,7 +339,7 @@ func (r *redactor) verdict(v approver.Verdict) *LineVerdict {
 	return l
 }
 
-// namesLimit is how many rules beside the one that decided a record names.
+// namesLimit bounds lists of names and of environment variables in a line.
 const namesLimit = 50
 
 func (r *redactor) resolution(res approver.Resolution) *LineResolution {
@@ -390,8 +390,8 @@ func outcomeName(k approver.OutcomeKind) string {
 	return outcomeNames[approver.OutcomeRefused]
 }
 
-// argsHash is the same for all spellings of one JSON text, so that what was asked, what
-// people approved and what ran can be joined by it.
+// argsHash is the same for all spellings of one JSON text. It joins the records of a
+// question, its answer and the run.
 func argsHash(args []byte) string { return hashOf(canonical(args)) }
 
 func hashOf(b []byte) string {
@@ -402,10 +402,10 @@ func hashOf(b []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// milliseconds keeps microseconds behind the point.
+// milliseconds has microseconds as decimals.
 func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
 
-// timeOf reads the time of a line of either sort.
+// timeOf reads the time of a record or a checkpoint.
 func timeOf(line []byte) (time.Time, error) {
 	var l struct {
 		Timestamp  time.Time `json:"timestamp"`
@@ -423,7 +423,7 @@ func timeOf(line []byte) (time.Time, error) {
 }
 
 // canonical is JSON as the store keeps it: without white space between the tokens, and
-// with &, < and > as escapes. What is no JSON stays as it is.
+// with &, < and > escaped. Other text is returned unchanged.
 func canonical(raw []byte) []byte {
 	if b, err := json.Marshal(json.RawMessage(raw)); err == nil && len(raw) > 0 {
 		return b
@@ -431,15 +431,8 @@ func canonical(raw []byte) []byte {
 	return raw
 }
 
-func either(a, b string) string {
-	if a != "" {
-		return a
-	}
-	return b
-}
-
-// Removed is what a line says of files that retention took away: everything up
-// to the line To, whose hash is given. The first line that is kept follows it.
+// Removed describes files that retention removed: all lines up to To, which has
+// the hash Hash. The first line that is kept follows it.
 type Removed struct {
 	To    uint64 `json:"to"`
 	Hash  string `json:"hash"`

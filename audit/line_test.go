@@ -92,9 +92,7 @@ func TestLineHasEverything(t *testing.T) {
 		Took: 1500 * time.Microsecond, Note: "a note",
 	}
 	got, err := encode(lineFor(rec))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	want := `{"v":1,"event":"released","timestamp":"2026-03-01T12:00:00Z","module":"Shell","method":"Bash",` +
 		`"args":{"command":"rm -rf ` +
 		`build"},"decision":"APPROVED","decisionTime":1.5,"decision_time_ms":1.5,"reason":"needs a ` +
@@ -119,9 +117,7 @@ func TestLineHasEverything(t *testing.T) {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
 	back, err := ParseLine(got)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if again, err := encode(back); err != nil || string(again) != want {
 		t.Errorf("read and written again: %s, %v", again, err)
 	}
@@ -131,9 +127,7 @@ func TestLineHasEverything(t *testing.T) {
 // code in clear. Here they say whether one is needed and how the answer came.
 func TestLineSaysIfACodeIsNeeded(t *testing.T) {
 	code, err := tokens.Mint(6)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for _, tt := range []struct {
 		rec    approver.Record
 		need   string // "", "true", "false"
@@ -174,18 +168,14 @@ func TestLineSaysIfACodeIsNeeded(t *testing.T) {
 
 func TestLineOfARefusedReply(t *testing.T) {
 	code, err := tokens.Mint(6)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	l := lineFor(approver.Record{
 		Event: approver.EventRefused, Outcome: approver.OutcomeLocked,
 		Reply: approver.Reply{Channel: "slack", Conversation: "C1", Sender: "U1", Name: "Eve", Approve: true,
 			Method: approver.ByCode, Code: code},
 	})
 	got, err := encode(l)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	want := `"reply":{"channel":"slack","conversation":"C1","sender":"U1","name":"Eve","approve":true,"method":"code"},` +
 		`"outcome":"locked"`
 	if !strings.Contains(string(got), want) ||
@@ -236,9 +226,7 @@ func TestLongTexts(t *testing.T) {
 		for _, size := range []int{20_000, 100_000, 500_000} {
 			s := strings.Repeat(c, size/len(c))
 			args, err := json.Marshal(map[string]string{"command": s})
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			rec := approver.Record{
 				Event: approver.EventReleased, Request: s, Once: s, Note: s, Fingerprint: approver.Fingerprint(s),
 				Call: approver.ToolCall{ID: s, Agent: s, Session: s, Tool: s, Command: s, Args: args, Dir: s, Paths: []string{s}},
@@ -339,16 +327,12 @@ func TestArgsAreRedacted(t *testing.T) {
 // confirmation codes without help, the rest through Redact.
 func TestNoSecretReachesTheLog(t *testing.T) {
 	code, err := tokens.Mint(8)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	bare := strings.TrimPrefix(code.Reveal(), tokens.Prefix)
 	const github = "ghp_0123456789abcdefghijABCDEFGHIJ012345"
 	s := "x " + code.Reveal() + " " + strings.ToLower(code.Reveal()) + " " + github
 	args, err := json.Marshal(map[string]any{"command": s, "list": []string{s}, s: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	o, _ := options(t)
 	l := open(t, o)
 	for _, e := range []approver.Event{
@@ -454,9 +438,7 @@ func TestASecretInAnArgumentOfJSONIsNotKept(t *testing.T) {
 		`{"x": "{\"password\": \"` + key + `\"}"}`, `["--token", "` + key + `"]`,
 	} {
 		args, err := json.Marshal(map[string]string{"config": config, "q": "delete"})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if got := string(r.args(args)); strings.Contains(got, key) || !strings.Contains(got, "delete") {
 			t.Errorf("in the clear: %s", got)
 		}

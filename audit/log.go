@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"sync"
 	"syscall"
 
@@ -29,28 +30,27 @@ type Log struct {
 
 	mu     sync.Mutex
 	open   bool
-	shut   bool  // Close was called
 	err    error // why nothing is recorded, when open
 	queue  queue
 	alarms []string
 
-	durable  Head  // under mu
-	lag      lag   // under mu, but for its channels
-	storeErr error // under mu: head.err
-	missing  int   // under mu: denied calls that a log which failed did not take
+	durable    Head  // under mu
+	lag        lag   // under mu, but for its channels
+	storeErr   error // under mu: head.err
+	unrecorded int   // under mu: denied calls that a log which failed did not take
 
-	opened Opening     // of Open
-	older  chan string // see Older
+	opening    Opening     // of Open
+	olderStore chan string // see Older
 
 	// Of the writing goroutine, and of Open and Close while it does not run.
 	active  activeFile
 	healing healing
 
-	closing                     chan struct{}
-	writing, heading, retaining chan struct{} // closed when the goroutines have ended
-	cancelHead, cancelRetain    context.CancelFunc
-	closed                      sync.Once
-	closeErr                    error
+	closing                            chan struct{}
+	writeEnded, headEnded, retainEnded chan struct{} // closed when the goroutines have ended
+	cancelHead, cancelRetain           context.CancelFunc
+	closed                             sync.Once
+	closeErr                           error
 
 	// Of the head goroutine, and of Close when that has ended.
 	head headKeeper
@@ -58,19 +58,19 @@ type Log struct {
 
 var _ approver.Recorder = (*Log)(nil)
 
-// Head is the last line that is durable.
+// Head returns the last durable line.
 func (l *Log) Head() Head {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.durable
 }
 
-// Alarms are what was found wrong since Open, the newest hundred, oldest first.
-// Each is also a record.
+// Alarms returns the texts of the newest hundred alarms since Open, oldest first.
+// Each alarm is also a record.
 func (l *Log) Alarms() []string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return append([]string(nil), l.alarms...)
+	return slices.Clone(l.alarms)
 }
 
 // Err says why nothing can be recorded; nil means that the log works.
@@ -83,7 +83,7 @@ func (l *Log) Err() error {
 	return l.err
 }
 
-// explain puts a hint to an error of the disk.
+// explain adds a hint to an error of the disk.
 func explain(dir string, err error) error {
 	switch {
 	case errors.Is(err, syscall.ENOSPC):
@@ -96,15 +96,15 @@ func explain(dir string, err error) error {
 	return err
 }
 
-// Opened is what was found when the log was opened.
-func (l *Log) Opened() Opening { return l.opened }
+// Opened returns what Open found.
+func (l *Log) Opened() Opening { return l.opening }
 
-// Accept lets the store hear of the log's end, after what Opened says was judged. It
-// is needed only with Options.Hold.
+// Accept lets the log write its head to the store. With Options.Hold the caller
+// must call it once it has handled what Opened returned.
 func (l *Log) Accept() { l.lag.accept.Do(func() { close(l.lag.accepted) }) }
 
 // Close writes a last checkpoint, waits until everything is durable and the
-// store has the head, and lets go of the log. It returns early when ctx ends
+// store has the head, and releases the log. It returns early if ctx ends
 // while the disk does not answer. A second call does nothing.
 func (l *Log) Close(ctx context.Context) error {
 	if l == nil || l.red == nil {
@@ -114,10 +114,11 @@ func (l *Log) Close(ctx context.Context) error {
 	return l.closeErr
 }
 
-// Older gets why the store is older than the log, when that is found while it runs.
-func (l *Log) Older() <-chan string { return l.older }
+// Older receives the reason when the log finds, while it runs, that the store is
+// older than the log.
+func (l *Log) Older() <-chan string { return l.olderStore }
 
-// StoreErr says why the store does not take the log's head; nil means that it does.
+// StoreErr says why the store rejects the log's head; nil means that it accepts it.
 func (l *Log) StoreErr() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -45,9 +45,7 @@ func TestRecordAndVerify(t *testing.T) {
 		t.Errorf("head %+v is not the last record %d %s", head, got[11].Seq, got[11].Hash)
 	}
 	stored, err := ReadHead(t.Context(), o.KV, "test")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	report := mustVerify(t, o, keys, &stored)
 	// 12 records, a checkpoint behind the first, the 6th, the 11th and at the end.
 	if report.Records != 12 || report.Checkpoints != 4 || report.Lines != 16 || report.Last != 16 || report.First != 1 ||
@@ -70,9 +68,7 @@ func TestDocumentedRule(t *testing.T) {
 			Seq        int
 			Prev, Hash string
 		}
-		if err := json.Unmarshal(line, &m); err != nil {
-			t.Fatal(err)
-		}
+		must(t, json.Unmarshal(line, &m))
 		at := bytes.LastIndex(line, []byte(`,"hash":"`))
 		sum := sha256.Sum256(line[:at])
 		if m.Seq != i+1 || m.ID != fmt.Sprintf("test:%d", i+1) || m.Prev != prev || m.Hash != hex.EncodeToString(sum[:]) {
@@ -89,9 +85,7 @@ func TestOpeningAgainContinuesTheChain(t *testing.T) {
 		newLog(t, o, 3)
 	}
 	head, err := ReadHead(t.Context(), o.KV, o.ID)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if r := mustVerify(t, o, keys, &head); r.Records != 12 || r.Alarms != 0 {
 		t.Errorf("report %+v, want 12 records and no alarm", r)
 	}
@@ -112,9 +106,7 @@ func TestFilesArePrivate(t *testing.T) {
 	newLog(t, o, 1)
 	for path, want := range map[string]os.FileMode{o.Dir: 0o700, filepath.Join(o.Dir, activeName): 0o600} {
 		info, err := os.Stat(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if info.Mode().Perm() != want {
 			t.Errorf("%s has mode %v, want %v", path, info.Mode().Perm(), want)
 		}
@@ -190,7 +182,7 @@ func TestRecordEndsWithContext(t *testing.T) {
 		t.Errorf("Close on a disk that hangs: %v", err)
 	}
 	close(hang)
-	<-l.writing
+	<-l.writeEnded
 	cancel()
 	if _, err := l.Record(ctx, approver.Record{}); err == nil {
 		t.Error("Record with an ended context succeeded")
@@ -336,9 +328,7 @@ func TestCheckpointAfterSomeTime(t *testing.T) {
 	o.CheckpointAfter = 10 * time.Second
 	synctest.Test(t, func(t *testing.T) {
 		l, err := Open(t.Context(), o)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		for range 3 {
 			if _, err := l.Record(t.Context(), approver.Record{Event: approver.EventVerdict}); err != nil {
 				t.Fatal(err)

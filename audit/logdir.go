@@ -13,14 +13,12 @@ import (
 	"strings"
 )
 
-// This file asks the files of a log's folder.
-
-// A logDir is the folder of a log.
+// A logDir is the folder of a log. Its methods read the files there.
 type logDir string
 
 func (d logDir) activePath() string { return filepath.Join(string(d), activeName) }
 
-// each calls f for every record from seq on that can be read.
+// each calls f for every readable record from seq on.
 func (d logDir) each(seq uint64, f func(Line)) error {
 	full, err := rotated(string(d))
 	if err != nil {
@@ -28,19 +26,19 @@ func (d logDir) each(seq uint64, f func(Line)) error {
 	}
 	var paths []string
 	for i, s := range full {
-		if i+1 == len(full) || full[i+1].first > seq { // else all of it is before
+		if i+1 == len(full) || full[i+1].first > seq { // else all its lines come before seq
 			paths = append(paths, s.path)
 		}
 	}
 	for _, path := range append(paths, d.activePath()) {
-		if err := eachOf(path, seq, f); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if err := eachRecord(path, seq, f); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return fmt.Errorf("audit log: %w", err)
 		}
 	}
 	return nil
 }
 
-func eachOf(path string, seq uint64, f func(Line)) error {
+func eachRecord(path string, seq uint64, f func(Line)) error {
 	file, err := os.Open(path)
 	if err != nil {
 		return err
@@ -62,7 +60,7 @@ func eachOf(path string, seq uint64, f func(Line)) error {
 	}
 }
 
-// renamed reports that the last record of the log has another id than now.
+// renamed reports whether the last record of the log has another id than now.
 func (d logDir) renamed(seq uint64, now string) (renamed bool, err error) {
 	err = d.each(max(seq, 64)-63, func(line Line) {
 		id, _, _ := strings.Cut(line.ID, ":")
@@ -71,9 +69,9 @@ func (d logDir) renamed(seq uint64, now string) (renamed bool, err error) {
 	return renamed, err
 }
 
-// unrotate returns the path of the last full file before audit.jsonl. Where a
-// crash in the middle of a rotation left no audit.jsonl, or an empty one, the
-// last full file becomes it again.
+// unrotate returns the path of the last full file before audit.jsonl. If a crash
+// during a rotation left no audit.jsonl, or an empty one, it first renames the last
+// full file back to audit.jsonl.
 func (d logDir) unrotate() (before string, err error) {
 	full, err := rotated(string(d))
 	if err != nil || len(full) == 0 {
@@ -107,7 +105,7 @@ func (d logDir) hasLine(line Head) (bool, error) {
 		err := s.readFile(path)
 		return s.watched == line.Hash, err
 	}
-	// The file that is written comes first: if it is rotated meanwhile, it is listed then.
+	// The active file comes first: if it is rotated meanwhile, the listing has it.
 	if ok, err := in(d.activePath()); ok || err != nil {
 		return ok, err
 	}
@@ -123,7 +121,7 @@ func (d logDir) hasLine(line Head) (bool, error) {
 	return false, nil
 }
 
-// firstLine returns what the first line of a file says.
+// firstLine returns the link of the first line of a file.
 func firstLine(path string) (link, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -137,8 +135,8 @@ func firstLine(path string) (link, error) {
 	return readLink(line)
 }
 
-// lastOf returns the place of the last line of a full file.
-func lastOf(path string) (place, error) {
+// lastPlace returns the place of the last line of a full file.
+func lastPlace(path string) (place, error) {
 	line, err := lastLine(path)
 	if err != nil {
 		return place{}, err
@@ -149,7 +147,7 @@ func lastOf(path string) (place, error) {
 
 // lastLine returns the last line of a full file.
 func lastLine(path string) ([]byte, error) {
-	b, err := endOf(path, MaxLine)
+	b, err := tailOf(path, MaxLine)
 	if err != nil {
 		return nil, err
 	}
@@ -160,8 +158,8 @@ func lastLine(path string) ([]byte, error) {
 	return b[bytes.LastIndexByte(b, '\n')+1:], nil
 }
 
-// endOf returns the last bytes of a file.
-func endOf(path string, most int64) ([]byte, error) {
+// tailOf returns the last bytes of a file.
+func tailOf(path string, most int64) ([]byte, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, err
@@ -176,7 +174,7 @@ func endOf(path string, most int64) ([]byte, error) {
 	return b, err
 }
 
-// setAside moves what stands behind offset to a file of its own.
+// setAside moves the bytes after offset to a file of their own.
 func setAside(path string, offset int64, seq uint64) (note string, err error) {
 	f, err := os.OpenFile(path, os.O_RDWR, 0)
 	if err != nil {
@@ -217,7 +215,7 @@ func setAside(path string, offset int64, seq uint64) (note string, err error) {
 		sum.Sum(nil), seq), nil
 }
 
-// formerID is the id in the last sound line of the log; empty if there is none.
+// formerID is the id in the last valid line of the log; empty if there is none.
 func (d logDir) formerID() (string, error) {
 	paths := []string{d.activePath()}
 	full, err := rotated(string(d))
@@ -235,9 +233,9 @@ func (d logDir) formerID() (string, error) {
 	return "", nil
 }
 
-// lastID is the id in the last sound line of a file; empty if there is none.
+// lastID is the id in the last valid line of a file; empty if there is none.
 func lastID(path string) (string, error) {
-	b, err := endOf(path, 2*MaxLine) // behind the last line there may be a torn one
+	b, err := tailOf(path, 2*MaxLine) // an incomplete line may follow the last one
 	if errors.Is(err, fs.ErrNotExist) {
 		return "", nil
 	}

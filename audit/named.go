@@ -9,31 +9,29 @@ import (
 	"slices"
 )
 
-// This file goes on behind a break that the log itself tells of, so that people who have
-// looked into it can accept that alarm as any other.
-
-// A brokenPart is a Part that Verify found.
+// A brokenPart is a Part that Verify found. Verify continues after it, because a signed
+// alarm may name it: then people can look into it and accept it as any other alarm.
 type brokenPart struct {
 	Part
-	b      *BreakError
-	start  int64  // in its file
-	before Report // what was read before it
-	whole  bool   // a signature ends it
-	named  bool   // a signed alarm behind it names it
+	b          *BreakError
+	start      int64  // its offset in the file
+	readBefore Report // the report up to it
+	ended      bool   // a valid checkpoint ends it
+	named      bool   // a signed alarm after it names it
 }
 
-// maxParts is how many broken parts are gone on behind.
+// maxParts bounds the broken parts that Verify continues after.
 const maxParts = 100
 
-// next checks the next line of a file, or finds out whether a broken part ends with it.
-// bad is why it has not the shape of a line.
+// next checks the next line of a file, or whether a broken part ends with it. bad says
+// why it does not have the shape of a line.
 func (v *verifier) next(f *os.File, line []byte, start int64, bad error) error {
 	var b *BreakError
 	switch {
 	case v.inside && bad != nil:
 		return nil
 	case v.inside:
-		return v.behind(f, line, start)
+		return v.endBroken(f, line, start)
 	case bad != nil:
 		b = v.broken(BadLine, v.at.seq+1, "%v", bad)
 	default:
@@ -47,26 +45,25 @@ func (v *verifier) next(f *os.File, line []byte, start int64, bad error) error {
 			return fmt.Errorf("verify the audit log: %w", err)
 		}
 	}
-	if !v.pass(b, start) {
+	if !v.beginBroken(b, start) {
 		return b
 	}
 	return nil
 }
 
-// pass begins a broken part, if the log can go on behind a break of that kind.
-func (v *verifier) pass(b *BreakError, start int64) bool {
+// beginBroken begins a broken part, if Verify can continue after a break of that kind.
+func (v *verifier) beginBroken(b *BreakError, start int64) bool {
 	if !slices.Contains([]Kind{BadLine, BadHash, BadPrev, Gap, Duplicate, Reordered}, b.Kind) || len(v.parts) == maxParts {
 		return false
 	}
-	p := brokenPart{Part: Part{From: v.at.seq + 1, Prev: v.at.hash.String()}, b: b, start: start, before: v.Report}
+	p := brokenPart{Part: Part{From: v.at.seq + 1, Prev: v.at.hash.String()}, b: b, start: start, readBefore: v.Report}
 	v.parts, v.inside = append(v.parts, p), true
-	v.unsigned = nil // no signature behind a break vouches for what is before it
+	v.unsigned = nil // a checkpoint after a break does not vouch for lines before it
 	return true
 }
 
-// behind ends a broken part at a signature that fits the line before it. end is where
-// its line begins.
-func (v *verifier) behind(f *os.File, line []byte, end int64) error {
+// endBroken ends a broken part if the line at the offset end is a valid checkpoint.
+func (v *verifier) endBroken(f *os.File, line []byte, end int64) error {
 	l, ok := resumesAt(line, v.at.seq, v.keys)
 	if !ok {
 		return nil
@@ -82,15 +79,15 @@ func (v *verifier) behind(f *os.File, line []byte, end int64) error {
 	if p.SHA256, err = hashBetween(f, p.start, end); err != nil {
 		return fmt.Errorf("verify the audit log: %w", err)
 	}
-	p.To, p.Hash, p.whole, v.inside = l.seq, l.hash.String(), true, false
-	if p.before.Lines == 0 {
+	p.To, p.Hash, p.ended, v.inside = l.seq, l.hash.String(), true, false
+	if p.readBefore.Lines == 0 {
 		v.First = p.b.Seq
 	}
 	return nil
 }
 
-// resumesAt reads a signature behind which a log can go on that was sound up to seq. One
-// of a key that is not listed counts for nothing.
+// resumesAt reads a checkpoint by a listed key, at which a log that was valid up to seq
+// can continue.
 func resumesAt(line []byte, seq uint64, keys Keys) (link, bool) {
 	l, err := readLink(line)
 	if err != nil || !l.checkpoint || l.seq <= seq {
@@ -100,7 +97,7 @@ func resumesAt(line []byte, seq uint64, keys Keys) (link, bool) {
 	return l, err == nil && c.Seq+1 == l.seq && c.Hash == l.prev.String()
 }
 
-// hashBetween is the SHA-256 of some bytes of a file.
+// hashBetween is the SHA-256 of the bytes of a file from start to end.
 func hashBetween(f *os.File, start, end int64) (string, error) {
 	sum := sha256.New()
 	n, err := io.Copy(sum, io.NewSectionReader(f, start, end-start))
@@ -110,25 +107,25 @@ func hashBetween(f *os.File, start, end int64) (string, error) {
 	return hex.EncodeToString(sum.Sum(nil)), err
 }
 
-// confirm takes the alarms up to a signature that fits for the log's own. One names a
-// part only if all of it fits.
+// confirm trusts the alarms up to a valid checkpoint. An alarm names a part only if all
+// its members are equal.
 func (v *verifier) confirm() {
 	for _, named := range v.unsigned {
 		for i := range v.parts {
 			p := &v.parts[i]
-			p.named = p.named || p.whole && p.Part == named
+			p.named = p.named || p.ended && p.Part == named
 		}
 	}
 	v.unsigned = nil
 }
 
-// report is what Verify returns: the first break that no alarm names, under a signature,
-// or b, which nothing can be read behind. Nil is none.
+// report is the result of Verify: the first break that no signed alarm names, else b, at
+// which reading had to end. A nil b is none.
 func (v *verifier) report(b *BreakError) (Report, error) {
 	for _, p := range v.parts {
-		if !p.whole || !p.named {
-			r := p.before
-			r.Alarms, r.Losses, r.Others = v.Alarms, v.Losses, v.Others // those behind it say what happened
+		if !p.ended || !p.named {
+			r := p.readBefore
+			r.Alarms, r.Losses, r.Others = v.Alarms, v.Losses, v.Others // later alarms say what happened
 			return r, p.b
 		}
 		v.Broken = append(v.Broken, *p.b)

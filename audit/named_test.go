@@ -60,13 +60,9 @@ func TestABreakThatAnAlarmNames(t *testing.T) {
 			closeLog(t, l)
 			path := filepath.Join(o.Dir, activeName)
 			text, err := os.ReadFile(path)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			ls := tt.edit(bytes.SplitAfter(text, []byte("\n")))
-			if err := os.WriteFile(path, bytes.Join(ls, nil), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			must(t, os.WriteFile(path, bytes.Join(ls, nil), 0o600))
 			var b *BreakError
 			if _, err := Verify(t.Context(), []string{o.Dir}, keys, nil); !errors.As(err, &b) {
 				t.Fatalf("before an alarm: %v", err)
@@ -84,13 +80,9 @@ func TestABreakThatAnAlarmNames(t *testing.T) {
 			accepted := r.Losses.Newest[len(r.Losses.Newest)-1].Seq
 
 			text, err = os.ReadFile(path) // again: nobody was told of this one
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			again := bytes.Replace(text, []byte(`"event":"frozen"`), []byte(`"event":"frozem"`), 1)
-			if err := os.WriteFile(path, again, 0o600); err != nil {
-				t.Fatal(err)
-			}
+			must(t, os.WriteFile(path, again, 0o600))
 			if r, err := Verify(t.Context(), []string{o.Dir}, keys, nil); !errors.As(err, &b) || b.Seq <= accepted ||
 				r.Losses.Count == 0 {
 				t.Errorf("a later edit: %v, %d alarms", err, r.Losses.Count)
@@ -98,9 +90,7 @@ func TestABreakThatAnAlarmNames(t *testing.T) {
 			said := bytes.LastIndex(text, []byte(brokenAt)) // and an alarm that names it without a signature
 			forged := bytes.Clone(text)
 			copy(forged[said:], "THE LOG")
-			if err := os.WriteFile(path, forged, 0o600); err != nil {
-				t.Fatal(err)
-			}
+			must(t, os.WriteFile(path, forged, 0o600))
 			if _, err := Verify(t.Context(), []string{o.Dir}, keys, nil); !errors.As(err, &b) {
 				t.Errorf("the alarm itself was edited: %v", err)
 			}
@@ -132,9 +122,7 @@ func TestFullFilesThatWereArchived(t *testing.T) {
 			}
 			for i, f := range full {
 				if !keep(i, len(full)) {
-					if err := os.Remove(f.path); err != nil {
-						t.Fatal(err)
-					}
+					must(t, os.Remove(f.path))
 				}
 			}
 			l = open(t, o)
@@ -156,18 +144,12 @@ func TestANewKeyHasTheOwnerOfTheOld(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, name := range []string{path, path + ".pub"} {
-		if err := os.Chown(name, 61234, 61235); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.Chown(name, 61234, 61235))
 	}
-	if err := os.Chmod(path+".pub", 0o640); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Chmod(path+".pub", 0o640))
 	for _, again := range []bool{false, true} {
 		if again { // the list of public keys is made anew, as its key is
-			if err := os.Remove(path + ".pub"); err != nil {
-				t.Fatal(err)
-			}
+			must(t, os.Remove(path+".pub"))
 		}
 		if _, err := RotateKey(path); err != nil {
 			t.Fatal(err)
@@ -175,9 +157,7 @@ func TestANewKeyHasTheOwnerOfTheOld(t *testing.T) {
 		for name, mode := range map[string]os.FileMode{path: 0o600,
 			path + ".pub": map[bool]os.FileMode{false: 0o640, true: 0o644}[again]} {
 			info, err := os.Stat(name)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			if st := info.Sys().(*syscall.Stat_t); st.Uid != 61234 || st.Gid != 61235 || info.Mode().Perm() != mode {
 				t.Errorf("%s is of %d:%d with %v", filepath.Base(name), st.Uid, st.Gid, info.Mode())
 			}

@@ -10,13 +10,11 @@ import (
 	"approver.example"
 )
 
-// This file opens and closes a log.
-
 // Open opens the log in o.Dir, or starts one. It repairs what a crash left
-// behind and compares the log's end with the store's. What is wrong does not
-// keep the log from opening: it becomes the first records (alarms) and is
-// returned by Alarms. Open fails if another process writes the log, if there is
-// no key, and if the store cannot say where the log ended. Close must be called.
+// behind and compares the log's end with the store's head. If something is wrong,
+// the log still opens: its first records are alarms, which Alarms returns too. Open
+// fails if another process writes the log, if there is no key, and if the store
+// does not answer. The caller must call Close.
 func Open(ctx context.Context, o Options) (*Log, error) {
 	if err := o.complete(); err != nil {
 		return nil, err
@@ -33,12 +31,12 @@ func Open(ctx context.Context, o Options) (*Log, error) {
 	if err != nil {
 		return nil, errors.Join(err, lock.Close())
 	}
-	// The store hears of the new end after the alarms are durable, so that no
-	// crash in between makes a log that was cut short look whole.
-	if err := l.declare(alarms); err != nil {
+	// The new end goes to the store only after the alarms are durable. Otherwise a
+	// crash in between would make a truncated log look complete.
+	if err := l.writeAlarms(alarms); err != nil {
 		return nil, errors.Join(fmt.Errorf("audit log: %w", explain(o.Dir, err)), l.active.file.Close(), lock.Close())
 	}
-	l.opened.Lost, l.healing.lost = l.healing.lost, ""
+	l.opening.Lost, l.healing.loss = l.healing.loss, ""
 	l.open = true
 	headCtx, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	retainCtx, cancelRetain := context.WithCancel(context.WithoutCancel(ctx))
@@ -52,25 +50,25 @@ func Open(ctx context.Context, o Options) (*Log, error) {
 	return l, nil
 }
 
-// build is a log of which nothing was read yet.
+// build makes a Log that has read nothing yet.
 func build(o Options, lock *os.File) *Log {
 	dir := logDir(o.Dir)
 	return &Log{
-		o: o, red: newRedactor(o.Redact), lock: lock, lag: newLag(), older: make(chan string, 1),
+		o: o, red: newRedactor(o.Redact), lock: lock, lag: newLag(), olderStore: make(chan string, 1),
 		queue:   queue{key: o.Key, log: o.ID, every: o.CheckpointEvery, wake: make(chan struct{}, 1)},
-		active:  activeFile{dir: dir, key: o.Key, sync: o.sync, begun: make(chan struct{}, 1)},
-		head:    headKeeper{kv: o.KV, log: o.ID, controls: o.Controls, has: dir.hasLine},
-		closing: make(chan struct{}), writing: make(chan struct{}), heading: make(chan struct{}),
-		retaining: make(chan struct{}),
+		active:  activeFile{dir: dir, key: o.Key, sync: o.sync, fileBegun: make(chan struct{}, 1)},
+		head:    headKeeper{kv: o.KV, log: o.ID, controls: o.Controls, lineExists: dir.hasLine},
+		closing: make(chan struct{}), writeEnded: make(chan struct{}), headEnded: make(chan struct{}),
+		retainEnded: make(chan struct{}),
 	}
 }
 
-// begin repairs the files and compares their end with the store's word.
+// begin repairs the files and compares their end with the store's head.
 func (l *Log) begin(ctx context.Context) (alarms []alarm, err error) {
 	if l.o.KV == nil {
 		return l.resume(nil, false)
 	}
-	if err := carry(ctx, l.o); err != nil {
+	if err := carryHead(ctx, l.o); err != nil {
 		return nil, err
 	}
 	var known *Head
@@ -90,12 +88,12 @@ func (l *Log) begin(ctx context.Context) (alarms []alarm, err error) {
 	if alarms, err = l.resume(known, false); err != nil {
 		return nil, err
 	}
-	l.opened = Opening{Seq: l.durable.Seq, Head: known}
-	if l.lag.pending, err = l.opened.compare(l.active.dir, l.o.Volatile); err != nil {
+	l.opening = Opening{Seq: l.durable.Seq, Head: known}
+	if l.lag.pending, err = l.opening.compare(l.active.dir, l.o.Volatile); err != nil {
 		return nil, err
 	}
 	if unknown && l.durable.Seq > 0 {
-		if l.opened.Renamed, err = l.active.dir.renamed(l.durable.Seq, l.o.ID); err != nil {
+		if l.opening.Renamed, err = l.active.dir.renamed(l.durable.Seq, l.o.ID); err != nil {
 			return nil, err
 		}
 	}
@@ -111,9 +109,9 @@ func (l *Log) begin(ctx context.Context) (alarms []alarm, err error) {
 	if known != nil && len(alarms) == 0 {
 		l.head.stored = known.Seq
 	}
-	// A head that was closed in another way stays until somebody judged it, see Accept.
-	if known != nil && known.Closed && l.healing.lost == "" && known.Seq == l.durable.Seq {
-		if err := l.head.reopen(ctx, head); err != nil {
+	// Any other closed head stays until the caller has handled it, see Accept.
+	if known != nil && known.Closed && l.healing.loss == "" && known.Seq == l.durable.Seq {
+		if err := l.head.clearClosed(ctx, head); err != nil {
 			return nil, err
 		}
 	}
@@ -127,11 +125,11 @@ func (l *Log) close(ctx context.Context) error {
 	if l.open && l.err == nil && l.queue.since > 0 {
 		err = l.queue.sign()
 	}
-	l.open, l.shut = false, true
+	l.open = false
 	l.mu.Unlock()
 	close(l.closing)
 	l.cancelHead()
-	for _, ended := range []chan struct{}{l.retaining, l.writing, l.heading} {
+	for _, ended := range []chan struct{}{l.retainEnded, l.writeEnded, l.headEnded} {
 		select {
 		case <-ended:
 		case <-ctx.Done():
@@ -141,10 +139,10 @@ func (l *Log) close(ctx context.Context) error {
 	l.mu.Lock()
 	err = errors.Join(err, l.err)
 	l.mu.Unlock()
-	if l.o.KV != nil && l.lag.isAccepted() { // else nobody has judged what Opened says
+	if l.o.KV != nil && l.lag.isAccepted() { // else the caller has not handled what Opened returned
 		head := l.Head()
 		if head.Closed = err == nil; head.Closed {
-			l.head.stored = 0 // the store has the end, but not that it is one
+			l.head.stored = 0 // write again: the store may have this end, but not marked as closed
 		}
 		err = errors.Join(err, l.head.put(ctx, head))
 	}

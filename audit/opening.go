@@ -8,40 +8,38 @@ import (
 	"approver.example"
 )
 
-// This file compares a log that is opened with what its store knows.
-
-// An Opening is what a log and its store knew of each other when the log was
-// opened.
+// An Opening is the comparison of a log with its store at the time of Open. Lines after
+// the store's head are called unstored.
 type Opening struct {
-	Seq  uint64 // of the log's last line; zero is a new log
-	Head *Head  // where it ended by the store's word; nil if the store knew nothing
-	// Renamed means that the log was written under another id before, so that the
-	// store need not know this one.
+	Seq  uint64 // of the log's last line; zero for a new log
+	Head *Head  // the store's head; nil if it has none
+	// Renamed means that the log had another id before, so the store need not know
+	// this one.
 	Renamed bool
-	// Told is how far requests came in the lines of the last day of which the store was
-	// not told. It must know of each that it did.
+	// Told is the last state of each request in the unstored lines of the last day. The
+	// store must have reached the same state.
 	Told map[string]approver.Told
-	// Revoked are requests and grants that people took back in those lines. The store must
-	// not have them open.
+	// Revoked are requests and grants that people revoked in unstored lines. They must
+	// not be open in the store.
 	Revoked []approver.Told
-	// End is the time of the last line.
+	// End is the time of the last unstored line.
 	End time.Time
-	// Controls is the newest version of the record of freezes and pauses that the
-	// head in the store, or a line behind it, knows of. Zero is of the version before.
+	// Controls is the newest version of the record of freezes and pauses in the store's
+	// head or an unstored line. Earlier versions wrote none: zero.
 	Controls uint64
-	// Frozen is the newest freeze that the store was not told of.
+	// Frozen is the time of the newest freeze in the unstored lines.
 	Frozen time.Time
-	// Lost is what is gone from the log, or was changed in it, by the store's word or its
-	// own, and was not known before.
+	// Lost describes newly found loss or change of lines, by the store's head or by the
+	// log itself.
 	Lost string
-	// Older says why the store is older than the log; empty means that it is not,
-	// as far as the log can tell.
+	// Older says why the store is older than the log; empty if the log finds no sign
+	// of it.
 	Older string
 }
 
-// compare looks through the lines that the store was not told of, and returns those that count for its
-// lag. A volatile store can lose the last seconds of what it took.
-func (o *Opening) compare(dir logDir, volatile bool) (unheard []counted, err error) {
+// compare reads the unstored lines and returns those that count for the store's lag. A
+// volatile store can lose the last seconds of its writes.
+func (o *Opening) compare(dir logDir, volatile bool) (unstored []pendingLine, err error) {
 	if o.Head == nil {
 		return nil, nil
 	}
@@ -50,26 +48,26 @@ func (o *Opening) compare(dir logDir, volatile bool) (unheard []counted, err err
 		return nil, nil
 	}
 	o.Told = map[string]approver.Told{}
-	var last time.Time // of what the store had taken
-	var life life
-	var stored uint64 // what the lines say that the store had taken
+	var last time.Time // of the events that were in the store
+	var life daemonRun
+	var stored uint64 // the newest head in the store, by the lines' own account
 	err = dir.each(o.Head.Seq+1, func(line Line) {
 		o.Controls = max(o.Controls, line.Controls)
-		if at := counts(line); !at.IsZero() {
-			unheard = append(unheard, counted{line.Seq, at})
+		if at := lagTime(line); !at.IsZero() {
+			unstored = append(unstored, pendingLine{line.Seq, at})
 			last = at
 		}
-		if life.forgot(line, volatile) {
-			// It stopped in order, and then its store knew the end.
+		if life.lostByStore(line, volatile) {
+			// The log was closed in order, so the store must have had its end.
 			o.Older = "its last words before it stopped in order are not in the store"
 		}
-		if line.Stored < line.Seq { // else it was begun before the log was cut
+		if line.Stored < line.Seq { // else the record was begun before lines were removed
 			stored = max(stored, line.Stored)
 		}
-		o.notes(line)
+		o.noteLine(line)
 	})
 	var lost time.Duration
-	for _, c := range unheard {
+	for _, c := range unstored {
 		lost = max(lost, last.Sub(c.at))
 	}
 	switch {
@@ -85,11 +83,11 @@ func (o *Opening) compare(dir logDir, volatile bool) (unheard []counted, err err
 		o.Older = fmt.Sprintf("the store is older than the audit: it knows %d lines and the audit has %d; %s", o.Head.Seq,
 			o.Seq, o.Older)
 	}
-	return unheard, err
+	return unstored, err
 }
 
-// notes takes in what a line says that the store was not told of.
-func (o *Opening) notes(line Line) {
+// noteLine adds what an unstored line says.
+func (o *Opening) noteLine(line Line) {
 	if line.Timestamp.After(o.End) {
 		o.End = line.Timestamp
 	}
@@ -105,27 +103,27 @@ func (o *Opening) notes(line Line) {
 	}
 }
 
-// A life is what the lines of one life of the daemon tell, of which the store was not told.
-type life struct {
-	begun time.Time // the first of them
-	open  bool      // the store had taken what one of them tells of
+// A daemonRun is the unstored part of one run of the daemon.
+type daemonRun struct {
+	since  time.Time // of its first line
+	stored bool      // the event of one of its lines was in the store
 }
 
-// forgot reports whether a line is a stop in order before which the store was told of
-// lines that it does not know. One that can lose its last seconds may have lost those.
-func (f *life) forgot(line Line, volatile bool) bool {
+// lostByStore reports whether a line is an orderly stop before which the store had lines
+// that it does not have now. A volatile store may honestly lose a short run.
+func (f *daemonRun) lostByStore(line Line, volatile bool) bool {
 	switch {
 	case line.Event == approver.EventStarted:
-		*f = life{begun: line.Timestamp}
+		*f = daemonRun{since: line.Timestamp}
 		return false
 	case line.Event != approver.EventStopped:
-		if f.begun.IsZero() {
-			f.begun = line.Timestamp
+		if f.since.IsZero() {
+			f.since = line.Timestamp
 		}
-		f.open = f.open || slices.Contains(taken, line.Event)
+		f.stored = f.stored || slices.Contains(storedEvents, line.Event)
 		return false
-	case f.begun.IsZero(), line.Heard == nil && !f.open, line.Heard != nil && !*line.Heard:
+	case f.since.IsZero(), line.Heard == nil && !f.stored, line.Heard != nil && !*line.Heard:
 		return false
 	}
-	return !volatile || line.Timestamp.Sub(f.begun) > MaxLag
+	return !volatile || line.Timestamp.Sub(f.since) > MaxLag
 }

@@ -13,8 +13,6 @@ import (
 	"approver.example/display"
 )
 
-// This file has what a log is opened with.
-
 // Defaults and limits of Options.
 const (
 	DefaultMaxSize         = 64 << 20
@@ -34,30 +32,31 @@ type Options struct {
 	ID string
 	// Key signs the checkpoints; see LoadOrCreateKey.
 	Key Key
-	// KV keeps the head of the log; nil keeps none, and then a log that was cut
-	// short at a checkpoint does not show.
+	// KV stores the head of the log. With nil, a log that was truncated at a
+	// checkpoint cannot be detected.
 	KV approver.KV
-	// Controls is the version of the store's record of freezes that is known now. It
-	// is kept with the head, so that neither can be taken back alone. Nil is none.
+	// Controls returns the latest known version of the store's record of freezes. It is
+	// stored with the head, so that neither can be rolled back alone. Nil means none.
 	Controls func() uint64
-	// Volatile means that the store can lose the last seconds of what it took, as one
-	// that fails over does. False is a store that never does: what is missing was taken out.
+	// Volatile means that the store can lose its last seconds of writes, for example
+	// in a fail-over. If false, missing writes mean that somebody removed them.
 	Volatile bool
-	// Hold keeps the store's head as it is until Accept is called, so that a store
-	// which is found to be older shows again after a crash.
+	// Hold leaves the store's head unchanged until Accept is called. So a store that is
+	// older than the log is still detected after a crash.
 	Hold bool
-	// Changed stops every call, until people act, because the log was changed while it
-	// was written. Nothing is recorded before it has returned nil; why is for people. Nil
-	// never does. Record returns an error meanwhile.
+	// Changed is called after somebody changed the log while it was open. It must stop
+	// every call until people act; why is for people. Until it has returned nil, Record
+	// returns an error. A nil Changed never succeeds.
 	Changed func(ctx context.Context, why string) error
-	// Renamed carries over what else the store keeps under the id of a log that has another
-	// id now. It is called again if the start is killed. Nil carries nothing.
+	// Renamed is called when the log's id has changed. It moves other records that the
+	// store keeps under the former id. If the start is interrupted, it is called again.
+	// A nil Renamed moves nothing.
 	Renamed func(ctx context.Context, former string) error
 	// Redact hides secrets in a text; nil means display.Mask. Confirmation
 	// codes are masked before and after it.
 	Redact func(string) string
-	// Log gets what no caller waits for: trouble with the head, and when the log
-	// fails and when it works again. Nil is silent.
+	// Log gets messages that no caller waits for: trouble with the head, and when
+	// the log fails and works again. Nil is silent.
 	Log *slog.Logger
 	// Hostname is written in every record; empty means the host's name.
 	Hostname string
@@ -66,8 +65,7 @@ type Options struct {
 	MaxSize int64
 	// CheckpointEvery is the number of lines after which a checkpoint is
 	// written, zero means 256, at most MaxCheckpointEvery. CheckpointAfter is
-	// the time after which lines are vouched for even if they are fewer, zero
-	// means 10 s.
+	// the time after which fewer lines get a checkpoint too, zero means 10 s.
 	CheckpointEvery int
 	CheckpointAfter time.Duration
 	// Keep says how much is kept; the zero value keeps everything.

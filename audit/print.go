@@ -2,6 +2,7 @@ package audit
 
 import (
 	"bufio"
+	"cmp"
 	"encoding/csv"
 	"fmt"
 	"io"
@@ -69,15 +70,20 @@ func (p rawPrinter) flush() error { return p.w.Flush() }
 type humanPrinter struct{ w *bufio.Writer }
 
 func (p humanPrinter) print(line []byte) error {
-	if isCheckpoint(line) {
-		return nil
+	l, ok, err := recordOf(line)
+	if ok {
+		_, err = p.w.WriteString(l.Human() + "\n")
 	}
-	l, err := ParseLine(line)
-	if err != nil {
-		return err
-	}
-	_, err = p.w.WriteString(l.Human() + "\n")
 	return err
+}
+
+// recordOf reads a record. ok is false for a checkpoint, and with an error.
+func recordOf(line []byte) (l Line, ok bool, err error) {
+	if isCheckpoint(line) {
+		return l, false, nil
+	}
+	l, err = ParseLine(line)
+	return l, err == nil, err
 }
 
 func (p humanPrinter) flush() error { return p.w.Flush() }
@@ -86,16 +92,16 @@ var marks = map[string]string{
 	Allowed: "✓", Approved: "✓", Rejected: "✗", Blocked: "✗", Passed: "·", Warned: "!", Pending: "…",
 }
 
-// Human is the record on one line for people: time (UTC), what was decided, the
-// call, who decided where and how, after how long, and by which rule. Nothing
-// in it can move the cursor or imitate another line.
+// Human is the record on one line for people: time (UTC), decision, call, who
+// decided where and how, duration, and rule. No text in it can move the cursor or
+// imitate another line.
 func (l Line) Human() string {
 	var b strings.Builder
 	word, mark := l.Decision, marks[l.Decision]
 	switch {
 	case word != "":
 	case l.Event == approver.EventAcked:
-		word = "USED UP" // the yes; Note says how
+		word = "USED UP" // the approval; Note says how
 	default:
 		word = strings.ToUpper(string(l.Event))
 	}
@@ -148,9 +154,9 @@ func (l Line) Human() string {
 	return b.String()
 }
 
-// graded reports whether what was found says how bad the call is. A denial that no rule
-// gave, as by a freeze, a failure, or a model that only says no, has the zero severity,
-// which is the worst: shown, it would be a finding that nobody made.
+// graded reports whether the verdict has a real severity. A denial without a rule (by a
+// freeze, a failure, or a model that gives no severity) has the zero value, which is the
+// worst one. Nobody found that, so it is not shown.
 func (l Line) graded() bool {
 	v := l.firstVerdict()
 	return v == nil || v.Decision != approver.Deny || v.Rule != "" && v.By != "freeze" && v.By != "evaluator"
@@ -159,7 +165,7 @@ func (l Line) graded() bool {
 // pushLine is severity and summary, not longer than a push line.
 func (l Line) pushLine() string {
 	var sev approver.Severity
-	_ = sev.UnmarshalText([]byte(l.Severity)) // anything else is the stricter one
+	_ = sev.UnmarshalText([]byte(l.Severity)) // unknown words become the strictest severity
 	line := []rune(display.PushLine(sev.String(), "") + Summary(l.Summary))
 	if len(line) > display.PushLength {
 		return string(line[:display.PushLength-1]) + "…"
@@ -176,7 +182,7 @@ func (l Line) who() string {
 		}
 	}
 	if r := l.Resolution; r != nil && r.Person != nil {
-		add(either(r.Person.Name, r.Person.ID))
+		add(cmp.Or(r.Person.Name, r.Person.ID))
 		if r.Identity != nil {
 			add("(" + r.Identity.Channel + " " + r.Identity.ID + ")")
 		}
@@ -205,11 +211,8 @@ var csvHeader = []string{
 }
 
 func (p csvPrinter) print(line []byte) error {
-	if isCheckpoint(line) {
-		return nil
-	}
-	l, err := ParseLine(line)
-	if err != nil {
+	l, ok, err := recordOf(line)
+	if !ok {
 		return err
 	}
 	var rule, person, channel, identity, conversation, method, cause, observed, score string
@@ -225,7 +228,7 @@ func (p csvPrinter) print(line []byte) error {
 	if r := l.Resolution; r != nil {
 		conversation, method, cause = r.Conversation, r.Method, r.Cause.String()
 		if r.Person != nil {
-			person = either(r.Person.Name, r.Person.ID)
+			person = cmp.Or(r.Person.Name, r.Person.ID)
 		}
 		if r.Identity != nil {
 			channel, identity = r.Identity.Channel, r.Identity.ID
@@ -237,7 +240,7 @@ func (p csvPrinter) print(line []byte) error {
 	if call == "" {
 		call = Summary(l.Summary)
 	}
-	made := map[string]string{"command": call, "chain": l.chainText()} // visible already
+	made := map[string]string{"command": call, "chain": l.chainText()} // made visible already
 	row := []string{
 		strconv.FormatUint(l.Seq, 10), l.Timestamp.UTC().Format(time.RFC3339Nano), string(l.Event), l.Decision, l.Severity,
 		l.Agent, l.Tool, "", rule, l.Reason, person, channel, identity, conversation, method, cause,

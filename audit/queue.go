@@ -2,17 +2,15 @@ package audit
 
 import "time"
 
-// This file gives lines their place in the chain, and keeps them until they are written.
-
-// A queue is the end of the chain: lines have their place, and wait to be written. The Log's mu is
-// held by whoever calls its methods.
+// A queue holds lines that have their place in the chain and wait to be written. Callers
+// of its methods hold the Log's mu.
 type queue struct {
 	key     Key
 	log     string // the log's id
 	every   int    // lines between two checkpoints
-	end     place  // of what was given to it
-	since   int    // lines behind the last checkpoint
-	size    int64  // of the file that the next line goes to
+	end     place  // of the last line that was added
+	since   int    // lines after the last checkpoint
+	size    int64  // of the file that the next line goes to, with what is queued
 	batches []*batch
 	spare   []byte        // a buffer to use again
 	wake    chan struct{} // gets a signal with each line
@@ -27,12 +25,12 @@ type batch struct {
 	err    error
 }
 
-// line appends body, with the checkpoint that it calls for.
+// line appends body, and a checkpoint if one is due.
 func (q *queue) line(body []byte) (*batch, digest, error) {
 	b := q.append(body)
 	hash := q.end.hash
 	q.since++
-	// The second line is a checkpoint, so that a log without any is no log.
+	// The second line is a checkpoint, so that every log of two lines is signed.
 	if q.since >= q.every || q.end.seq == 1 {
 		if err := q.sign(); err != nil {
 			return nil, digest{}, err
@@ -43,11 +41,7 @@ func (q *queue) line(body []byte) (*batch, digest, error) {
 
 // append seals body into the batch that is being filled.
 func (q *queue) append(body []byte) *batch {
-	b := q.last()
-	if b == nil || b.rotate {
-		b = &batch{buf: q.spare[:0], done: make(chan struct{})}
-		q.batches, q.spare = append(q.batches, b), nil
-	}
+	b := q.current()
 	before := len(b.buf)
 	b.buf = seal(b.buf, body, q.log, &q.end)
 	b.end = q.end
@@ -67,21 +61,27 @@ func (q *queue) sign() error {
 	return nil
 }
 
-// endFile makes the queue go on in a new file.
+// endFile makes the queue continue in a new file.
 func (q *queue) endFile() error {
 	if q.since > 0 {
 		if err := q.sign(); err != nil {
 			return err
 		}
 	}
-	b := q.last()
-	if b == nil || b.rotate {
-		b = &batch{end: q.end, done: make(chan struct{})}
-		q.batches = append(q.batches, b)
-	}
-	b.rotate = true
+	q.current().rotate = true
 	q.size = 0
 	return nil
+}
+
+// current is the batch that is being filled. It starts one if there is none, or if the
+// file is full.
+func (q *queue) current() *batch {
+	b := q.last()
+	if b == nil || b.rotate {
+		b = &batch{buf: q.spare[:0], end: q.end, done: make(chan struct{})}
+		q.batches, q.spare = append(q.batches, b), nil
+	}
+	return b
 }
 
 // last is the batch that is being filled; nil if there is none.
@@ -92,7 +92,7 @@ func (q *queue) last() *batch {
 	return q.batches[len(q.batches)-1]
 }
 
-// first takes out the batch that is to be written next; nil if there is none.
+// first removes and returns the next batch to write; nil if there is none.
 func (q *queue) first() *batch {
 	if len(q.batches) == 0 {
 		return nil
@@ -102,7 +102,7 @@ func (q *queue) first() *batch {
 	return b
 }
 
-// reuse keeps the buffer of a batch that was written.
+// reuse keeps the buffer of a written batch for the next one.
 func (q *queue) reuse(b *batch) {
 	if q.spare == nil && cap(b.buf) <= MaxLine {
 		q.spare = b.buf

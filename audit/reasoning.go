@@ -26,12 +26,12 @@ func (l Line) chainText() string {
 	return strings.Join(parts, " | ")
 }
 
-// ErrNoRecord means that no record has what was looked for.
+// ErrNoRecord means that no record matches.
 var ErrNoRecord = errors.New("no record")
 
-// Show writes the records of one call for people, or as they are: each with its
-// reasoning chain. what is a seq, a call id, or a request's id. ErrNoRecord means
-// that there is none.
+// Show writes the records of one call, each with its reasoning chain. what is a seq, a
+// call id, or a request's id. A format other than Human writes the lines as they are.
+// ErrNoRecord means that nothing matches.
 func Show(ctx context.Context, dir, what string, w io.Writer, format Format) error {
 	p := &showPrinter{w: bufio.NewWriter(w), raw: format != Human, what: what}
 	if err := export(ctx, dir, time.Time{}, time.Time{}, p); err != nil {
@@ -48,15 +48,12 @@ type showPrinter struct {
 	raw   bool
 	what  string
 	found bool
-	last  string // what was said below the last record that said something new
+	last  string // the last body that was written in full
 }
 
 func (p *showPrinter) print(line []byte) error {
-	if isCheckpoint(line) {
-		return nil
-	}
-	l, err := ParseLine(line)
-	if err != nil {
+	l, ok, err := recordOf(line)
+	if !ok {
 		return err
 	}
 	if p.what == "" || p.what != strconv.FormatUint(l.Seq, 10) && p.what != l.Call && p.what != l.Request {
@@ -78,8 +75,8 @@ func (p *showPrinter) print(line []byte) error {
 
 func (p *showPrinter) flush() error { return p.w.Flush() }
 
-// Whole is the record on several lines for people: Human, what was judged, and the
-// reasoning chain. Nothing in it can move the cursor or imitate another line.
+// Whole is the record on several lines for people: Human, the details of the call, and
+// the reasoning chain. No text in it can move the cursor or imitate another line.
 func (l Line) Whole() string {
 	head, body := l.headAndBody()
 	return head + body

@@ -6,12 +6,11 @@ import (
 	"path/filepath"
 )
 
-// resume finds the end of the log, sets aside what is no part of it, and
-// opens it for appending. known is where the log ended by somebody else's word,
-// nil if nobody knows. With ours it is this process's own: whoever waited for a
-// line behind it was told that it is not recorded, so it is dropped, sound or
-// not. resume returns what people must know of, also with an error, which means
-// that the log cannot be opened.
+// resume finds the end of the log, sets aside bytes after it that are no lines, and
+// opens the log for appending. known is the expected end; nil if nobody knows it.
+// With ours, known comes from this process: it refused all later lines, so resume
+// drops them even if they are valid. resume returns alarms even with an error, which
+// means that the log cannot be opened.
 func (l *Log) resume(known *Head, ours bool) (alarms []alarm, err error) {
 	defer func() {
 		if err != nil {
@@ -27,7 +26,7 @@ func (l *Log) resume(known *Head, ours bool) (alarms []alarm, err error) {
 	}
 	s := scan{place: place{hash: genesis()}}
 	if before != "" {
-		if s.place, err = lastOf(before); err != nil {
+		if s.place, err = lastPlace(before); err != nil {
 			s.adopt = true
 			loss(brokenAt+"the end of %s: %v", filepath.Base(before), err)
 		}
@@ -45,9 +44,9 @@ func (l *Log) resume(known *Head, ours bool) (alarms []alarm, err error) {
 		return nil, err
 	}
 	l.active.broken, l.active.parts = s.breakText(), s.flaws.brokenParts()
-	if fresh := s.flaws.fresh(s.broken); len(fresh) > 0 {
+	if fresh := s.flaws.unreported(s.broken); len(fresh) > 0 {
 		alarms = append(alarms, fresh...)
-		l.healing.lost = fresh[0].text
+		l.healing.loss = fresh[0].text
 	}
 	aside, err := l.cutOff(path, s, known)
 	if err != nil {
@@ -60,13 +59,13 @@ func (l *Log) resume(known *Head, ours bool) (alarms []alarm, err error) {
 	}
 	if text := s.compare(known); text != "" {
 		loss("%s", text)
-		l.healing.lost = text
+		l.healing.loss = text
 	}
-	return alarms, l.goOn(path, s)
+	return alarms, l.reopen(path, s)
 }
 
-// cutOff takes what stands behind the last sound line out of the file, and keeps what
-// is not our own refused writing.
+// cutOff removes the bytes after the last valid line from the file. It keeps them in a
+// file of their own, unless they are a write that this process refused.
 func (l *Log) cutOff(path string, s scan, known *Head) ([]alarm, error) {
 	switch {
 	case s.good == s.size:
@@ -82,15 +81,15 @@ func (l *Log) cutOff(path string, s scan, known *Head) ([]alarm, error) {
 	if s.torn && (known == nil || known.Seq <= s.seq) {
 		kind = tornAlarm
 	}
-	if known != nil && known.Closed { // no write was under way
-		l.healing.lost = text
+	if known != nil && known.Closed { // it cannot be an interrupted write
+		l.healing.loss = text
 	}
 	return []alarm{{kind: kind, text: text}}, nil
 }
 
-// goOn opens the file for what comes behind the last sound line.
-func (l *Log) goOn(path string, s scan) error {
-	if err := l.active.goOn(path, s); err != nil {
+// reopen opens the file to append after the last valid line.
+func (l *Log) reopen(path string, s scan) error {
+	if err := l.active.reopen(path, s); err != nil {
 		return err
 	}
 	l.mu.Lock()

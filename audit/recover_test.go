@@ -231,14 +231,10 @@ func writeUntilKilled(dir, keyPath string) error {
 // acknowledged record may be missing, and the chain must hold.
 func TestKilledWriterLosesNothing(t *testing.T) {
 	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	keyPath := filepath.Join(t.TempDir(), "audit.key")
 	key, err := LoadOrCreateKey(keyPath)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	o := Options{Dir: t.TempDir(), ID: "test", Key: key}
 	acknowledged := map[string]bool{}
 	for round := range 6 {
@@ -246,12 +242,8 @@ func TestKilledWriterLosesNothing(t *testing.T) {
 		cmd.Env = append(os.Environ(), childDir+"="+o.Dir, childKey+"="+keyPath)
 		cmd.Stderr = os.Stderr
 		out, err := cmd.StdoutPipe()
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
+		must(t, cmd.Start())
 		r := bufio.NewReader(out)
 		for n := 0; ; n++ {
 			hash, err := r.ReadString('\n')
@@ -300,9 +292,7 @@ func TestHeadKeeper(t *testing.T) {
 			t.Errorf("stored head %+v, %v, want seq %d", got, err, seq)
 		}
 	}
-	if err := put(3); err != nil {
-		t.Fatal(err)
-	}
+	must(t, put(3))
 	want(3)
 	if err := put(3); err != nil || kv.puts != 1 {
 		t.Errorf("the same head was written again: %v, %d puts", err, kv.puts)
@@ -349,9 +339,7 @@ func TestAHeadThatAFailOverTookBack(t *testing.T) {
 	head := func(seq uint64) Head { return Head{Log: "test", Seq: seq, Hash: strings.Repeat("a", hashLength)} }
 	var old memoryRecord
 	for seq := range uint64(5) {
-		if err := k.put(t.Context(), head(seq+1)); err != nil {
-			t.Fatal(err)
-		}
+		must(t, k.put(t.Context(), head(seq+1)))
 		if seq == 2 {
 			old = kv.records[key]
 		}
@@ -488,9 +476,7 @@ func TestHalfALineOfAKilledWriteIsNoLoss(t *testing.T) {
 	ls := split(content)
 	end := func(n int) Head {
 		l, err := readLink(bytes.TrimSuffix(ls[n-1], []byte("\n")))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		return Head{Log: o.ID, Seq: l.seq, Hash: l.hash.String()}
 	}
 	for name, tt := range map[string]struct {
@@ -511,9 +497,7 @@ func TestHalfALineOfAKilledWriteIsNoLoss(t *testing.T) {
 			o.Dir = t.TempDir()
 			kv := newMemory()
 			value, err := json.Marshal(tt.head)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			kv.records[approver.Key(headKind, o.ID)] = memoryRecord{value, "1"}
 			o.KV = kv
 			writeFile(t, filepath.Join(o.Dir, activeName), append(bytes.Clone(content), tt.torn...))
@@ -561,9 +545,7 @@ func TestRewrittenEndAlarms(t *testing.T) {
 	path := filepath.Join(o.Dir, activeName)
 	writeFile(t, path, content)
 	l := open(t, Options{Dir: o.Dir, ID: o.ID, Key: o.Key, CheckpointEvery: 100})
-	if err := l.Close(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must(t, l.Close(t.Context()))
 	k := headKeeper{kv: kv, log: o.ID}
 	if err := k.put(t.Context(), Head{Log: o.ID, Seq: 5, Hash: strings.Repeat("0", hashLength)}); err != nil {
 		t.Fatal(err)
@@ -591,9 +573,7 @@ func TestHeadFollowsLater(t *testing.T) {
 	waitFor(t, func() bool { h, err := ReadHead(t.Context(), kv, o.ID); return err == nil && h == want })
 	closeLog(t, l)
 	head, err := ReadHead(t.Context(), kv, o.ID)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	mustVerify(t, o, keys, &head)
 }
 

@@ -22,7 +22,7 @@ import (
 // longer one is not shown at all, only its length and hash.
 const maxRedact = 128 << 10
 
-// The memory of texts that come again and again: tools, rules, directories.
+// Bounds of the cache for texts that repeat: tools, rules, directories.
 const (
 	maxRemembered    = 256 // bytes of one text
 	maxRememberedAll = 4096
@@ -39,7 +39,7 @@ const (
 
 const hiddenValue = "‹hidden›"
 
-// A redactor makes texts fit for the log.
+// A redactor removes secrets from texts and cuts them to size for the log.
 type redactor struct {
 	redact func(string) string
 
@@ -61,8 +61,8 @@ func (r *redactor) mask(s string, limit int) string {
 	return shown
 }
 
-// id is for what the service itself made, such as a request's id: a redactor
-// would take its hex digits for a key.
+// id is mask for values that the service made itself, such as a request's id.
+// Redaction would take their hex digits for a key.
 func (r *redactor) id(s string) string {
 	shown, _ := display.Cut(readable(maskCodes(s)), wordLimit)
 	return shown
@@ -74,7 +74,7 @@ func (r *redactor) clean(s string) string {
 		return notShown(s)
 	}
 	if len(s) > maxRemembered {
-		return r.cleanAnew(s)
+		return r.redactText(s)
 	}
 	r.mu.RLock()
 	out, ok := r.texts[s]
@@ -82,7 +82,7 @@ func (r *redactor) clean(s string) string {
 	if ok {
 		return out
 	}
-	out = r.cleanAnew(s)
+	out = r.redactText(s)
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if len(r.texts) >= maxRememberedAll {
@@ -92,29 +92,28 @@ func (r *redactor) clean(s string) string {
 	return out
 }
 
-// cleanAnew masks codes before redact sees them, because redact may leave
-// something that a code can be computed from, and after it, because it may
-// bring one to light.
-func (r *redactor) cleanAnew(s string) string { return readable(r.masked(s)) }
+// redactText masks codes before redact, because redact may leave enough of one to
+// compute it, and again afterwards, because redact may uncover one.
+func (r *redactor) redactText(s string) string { return readable(r.masked(s)) }
 
 func (r *redactor) masked(s string) string { return maskCodes(r.redact(maskCodes(s))) }
 
-// What only approver writes into a summary: in what a text brings along itself, these
-// characters are marked.
+// Marks that approver writes into a summary. The same characters in the text itself are
+// escaped.
 var (
 	wholeNotShown = regexp.MustCompile(`^‹[0-9]+ bytes not shown, sha256 [0-9a-f]{64}›$`)
 	bytesMore     = regexp.MustCompile(`… \([0-9]+ bytes more\)$`)
 )
 
-// Summary is a record's summary for people, on one line: the marks that were made when
-// it was written are shown once, so they cannot be taken for marks that a command
-// imitates. Nothing in it can move the cursor.
+// Summary is a record's summary for people, on one line. Escapes made when it was written
+// are not escaped again, while imitations of our marks stay escaped. No text in it can
+// move the cursor.
 func Summary(s string) string {
 	head, tail := summaryParts(s)
 	return display.OneLineAgain(head) + tail
 }
 
-// summaryParts splits off what is ours and no part of the text.
+// summaryParts splits off a mark that approver wrote.
 func summaryParts(s string) (head, tail string) {
 	if wholeNotShown.MatchString(s) {
 		return "", s
@@ -129,7 +128,7 @@ func notShown(s string) string {
 	return fmt.Sprintf("‹%d bytes not shown, sha256 %x›", len(s), sha256.Sum256([]byte(s)))
 }
 
-// readable keeps bytes that are no UTF-8 visible, where JSON would merge them.
+// readable makes invalid UTF-8 visible; JSON would replace all of it by one character.
 func readable(s string) string {
 	if utf8.ValidString(s) {
 		return s
@@ -178,7 +177,7 @@ func hasPrefixFold(s, prefix string) bool {
 	return len(s) >= len(prefix) && s[0]|0x20 == prefix[0] && strings.EqualFold(s[:len(prefix)], prefix)
 }
 
-// codeLike reports whether the letters and digits behind "confirm-" may be a
+// codeLike reports whether the letters and digits after "confirm-" may be a
 // code. "confirm-dialog" is none.
 func codeLike(run string) bool {
 	if _, err := tokens.Parse(run); err == nil {
@@ -238,13 +237,13 @@ func (r *redactor) args(raw json.RawMessage) json.RawMessage {
 	return b
 }
 
-// maskStrings redacts the strings of a valid JSON text. Below a member with a
-// telling name no text is shown.
+// maskStrings redacts the strings of a valid JSON text. It hides every string below a
+// member with one of secretNames.
 func (r *redactor) maskStrings(raw []byte) []byte {
 	out := make([]byte, 0, len(raw)+64)
-	beside := r.beside(raw)
+	beside := r.inContext(raw)
 	count := 0
-	depth, hide := 0, -1 // hide is the depth of the member with the telling name
+	depth, hide := 0, -1 // hide is the depth of a member with a secret name
 	for i := 0; i < len(raw); {
 		c := raw[i]
 		if c != '"' {
@@ -284,10 +283,10 @@ func (r *redactor) maskStrings(raw []byte) []byte {
 	return out
 }
 
-// beside is each string of a valid JSON text as it looks when the whole is redacted:
-// what makes it a secret may stand in the string before or behind it, as a flag in a
-// list or the name beside a value. It is nil where there is nothing of that kind.
-func (r *redactor) beside(raw []byte) (all []string) {
+// inContext returns each string of a valid JSON text after redaction of the whole text.
+// A neighboring string can show that a string is a secret: a flag in a list, or the name
+// next to a value. It returns nil if the text has neither, or if nothing changed.
+func (r *redactor) inContext(raw []byte) (all []string) {
 	if !bytes.Contains(raw, []byte(`"-`)) && !bytes.Contains(bytes.ToLower(raw), []byte(`"value"`)) {
 		return nil
 	}
@@ -320,7 +319,7 @@ func appendQuoted(out []byte, s string) []byte {
 	return append(out, quoted...)
 }
 
-// stringEnd is the index behind the string that starts at i in valid JSON.
+// stringEnd is the index after the string that starts at i in valid JSON.
 func stringEnd(raw []byte, i int) int {
 	for i++; raw[i] != '"'; i++ {
 		if raw[i] == '\\' {
@@ -360,7 +359,7 @@ func (r *redactor) oneLine(text string) string {
 	if len(text) > maxRedact {
 		return notShown(text)
 	}
-	if !utf8.ValidString(text) { // made visible once, here
+	if !utf8.ValidString(text) { // clean would escape it too, and OneLine twice
 		text = display.OneLine(r.masked(text))
 	} else if text = r.clean(text); !printable(text) {
 		text = display.OneLine(text)
@@ -373,7 +372,7 @@ func (r *redactor) oneLine(text string) string {
 		end--
 	}
 	if mark := strings.LastIndex(text[:end], "⟨"); mark > strings.LastIndex(text[:end], "⟩") {
-		end = mark // half a mark says nothing
+		end = mark // do not cut inside a mark
 	}
 	return fmt.Sprintf("%s… (%d bytes more)", text[:end], len(text)-end)
 }

@@ -7,13 +7,10 @@ import (
 	"os"
 )
 
-// This file reads what a log says of files that retention took away.
-
 const removedStart = `{"v":1,"event":"removed",`
 
-// claimedRemoved looks through a log without its beginning for the last line
-// that says what was taken away, believing nothing: zero if there is none, or if
-// the log begins at its beginning.
+// claimedRemoved returns the last seq that a line of the log claims to be removed by
+// retention. It checks nothing. It is zero if no line claims it, or if line 1 is there.
 func claimedRemoved(ctx context.Context, paths []string) (to uint64, err error) {
 	w, err := newWalker(paths...)
 	if err != nil {
@@ -35,7 +32,7 @@ func claimedRemoved(ctx context.Context, paths []string) (to uint64, err error) 
 	}
 }
 
-// claimIn reads one file. whole means that it is the first and has line 1.
+// claimIn reads one file. whole means that it is the first one and has line 1.
 func claimIn(ctx context.Context, f *os.File, first bool, to *uint64) (whole bool, err error) {
 	lines := newLineReader(f)
 	for {

@@ -8,13 +8,10 @@ import (
 	"approver.example"
 )
 
-// This file carries over what the store knows of a log that gets another id, as where
-// the host's name changed.
-
-// carry makes the store's word on a log its word on it under its id of now. It does
-// nothing for a log that the store does not know under its former id, and where the id of
-// now is another log's.
-func carry(ctx context.Context, o Options) error {
+// carryHead copies the store's head of a log from its former id to its present one. The id
+// changes, for example, with the host's name. carryHead does nothing if the store has no
+// head under the former id, or if the present id belongs to another log.
+func carryHead(ctx context.Context, o Options) error {
 	dir := logDir(o.Dir)
 	former, err := dir.formerID()
 	if err != nil || former == "" || former == o.ID {
@@ -38,7 +35,7 @@ func carry(ctx context.Context, o Options) error {
 		return nil
 	case err != nil:
 		return err
-	default: // of the time before it had the former id
+	default: // the log may have had the present id before the former one
 		if ours, err := dir.hasLine(there); err != nil || !ours || there.Seq == 0 {
 			return err
 		}

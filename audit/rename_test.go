@@ -3,6 +3,7 @@ package audit
 import (
 	"context"
 	"errors"
+	"maps"
 	"os"
 	"path/filepath"
 	"testing"
@@ -88,9 +89,7 @@ func TestANewIDHidesNothing(t *testing.T) {
 			write(t, l, 3)
 			closeLog(t, l)
 			old := newMemory()
-			for key, r := range kv.records {
-				old.records[key] = r
-			}
+			maps.Copy(old.records, kv.records)
 			l = open(t, o)
 			write(t, l, 3)
 			closeLog(t, l)

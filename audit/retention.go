@@ -12,13 +12,11 @@ import (
 	"approver.example"
 )
 
-// retainEvery is how often the log looks for files whose time is over, apart
-// from when it has begun a new one.
+// retainEvery is how often the log looks for old files, besides after each rotation.
 const retainEvery = time.Hour
 
-// removeOld removes full files, oldest first. Before the first is gone, the log
-// itself says so in a line that is signed and durable: a log whose beginning is
-// missing without such a line was cut.
+// removeOld removes full files, oldest first. Before that it makes a signed line about
+// the removal durable. Without such a line, a missing beginning is an error.
 func (l *Log) removeOld(ctx context.Context, now time.Time) error {
 	full, err := rotated(l.o.Dir)
 	if err != nil {
@@ -28,7 +26,7 @@ func (l *Log) removeOld(ctx context.Context, now time.Time) error {
 	if err != nil || len(old) == 0 {
 		return err
 	}
-	end, err := lastOf(old[len(old)-1].path)
+	end, err := lastPlace(old[len(old)-1].path)
 	if err != nil {
 		return fmt.Errorf("%s: %w", filepath.Base(old[len(old)-1].path), err)
 	}
@@ -44,7 +42,7 @@ func (l *Log) removeOld(ctx context.Context, now time.Time) error {
 	return syncDir(l.o.Dir)
 }
 
-// over lists the files that need not be kept: the oldest ones, without a gap.
+// over lists the files beyond the limits: the oldest ones, without a gap.
 func (k Keep) over(dir string, full []segment, now time.Time) (old []segment, err error) {
 	var all int64
 	sizes := make([]int64, len(full))
@@ -88,7 +86,7 @@ func lastTime(path string) (time.Time, error) {
 	return timeOf(line)
 }
 
-// putRemoved makes the line durable, and the checkpoint that vouches for it.
+// putRemoved makes the line about a removal durable, with a checkpoint after it.
 func (l *Log) putRemoved(ctx context.Context, r Removed) error {
 	line := l.red.lineOf(approver.Record{Event: approver.EventRemoved, Note: fmt.Sprintf(
 		"retention removes %d full files: the lines up to seq %d", r.Files, r.To)}, l.o.Hostname, time.Now())
@@ -107,28 +105,18 @@ func (l *Log) putRemoved(ctx context.Context, r Removed) error {
 	}
 	signed := l.queue.last()
 	l.mu.Unlock()
-	if err != nil {
-		return err
+	if err == nil {
+		err = b.wait(ctx)
 	}
-	for _, b := range []*batch{b, signed} {
-		if b == nil {
-			continue
-		}
-		select {
-		case <-b.done:
-			if b.err != nil {
-				return b.err
-			}
-		case <-ctx.Done():
-			return ctx.Err()
-		}
+	if err == nil && signed != nil {
+		err = signed.wait(ctx)
 	}
-	return nil
+	return err
 }
 
-// retain takes away what is older than it has to be until the log is closed.
+// retain is the goroutine that removes old files until the log is closed.
 func (l *Log) retain(ctx context.Context) {
-	defer close(l.retaining)
+	defer close(l.retainEnded)
 	if l.o.Keep == (Keep{}) {
 		return
 	}
@@ -141,7 +129,7 @@ func (l *Log) retain(ctx context.Context) {
 		select {
 		case <-ctx.Done():
 			return
-		case <-l.active.begun:
+		case <-l.active.fileBegun:
 		case <-tick.C:
 		}
 	}

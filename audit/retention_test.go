@@ -26,9 +26,7 @@ func TestRetentionBySize(t *testing.T) {
 	deadline := time.Now().Add(30 * time.Second)
 	for {
 		full, err := rotated(o.Dir)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if len(full) <= 3 && full[0].first > 1 {
 			break
 		}
@@ -40,9 +38,7 @@ func TestRetentionBySize(t *testing.T) {
 	write(t, l, 3)
 	closeLog(t, l)
 	head, err := ReadHead(t.Context(), o.KV, o.ID)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	r := mustVerify(t, o, keys, &head)
 	if r.First <= 1 || r.Removed == nil || r.Removed.To < r.First-1 || r.Losses.Count != 0 {
 		t.Errorf("%+v", r)
@@ -58,18 +54,14 @@ func TestRetentionByAge(t *testing.T) {
 	o, keys := small(t)
 	l := open(t, o)
 	write(t, l, 40)
-	<-l.retaining // it had nothing to do
+	<-l.retainEnded // it had nothing to do
 	l.o.Keep.Age = time.Hour
 	before, _ := rotated(o.Dir)
-	if err := l.removeOld(t.Context(), time.Now()); err != nil {
-		t.Fatal(err)
-	}
+	must(t, l.removeOld(t.Context(), time.Now()))
 	if now, _ := rotated(o.Dir); len(now) != len(before) {
 		t.Errorf("of %d young files %d are left", len(before), len(now))
 	}
-	if err := l.removeOld(t.Context(), time.Now().Add(2*time.Hour)); err != nil {
-		t.Fatal(err)
-	}
+	must(t, l.removeOld(t.Context(), time.Now().Add(2*time.Hour)))
 	if now, _ := rotated(o.Dir); len(now) > 1 { // one may have come with the line itself
 		t.Errorf("of %d old files %d are left", len(before), len(now))
 	}
@@ -93,13 +85,11 @@ func TestAMissingBeginningIsNoRetention(t *testing.T) {
 	if err != nil || len(full) < 4 {
 		t.Fatal(full, err)
 	}
-	<-l.retaining // it had nothing to do
+	<-l.retainEnded // it had nothing to do
 	l.o.Keep.Size = 1 << 40
 	one := full[1].first - 1
-	end, err := lastOf(full[0].path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	end, err := lastPlace(full[0].path)
+	must(t, err)
 	cutHead := func(what string) {
 		t.Helper()
 		var b *BreakError
@@ -107,9 +97,7 @@ func TestAMissingBeginningIsNoRetention(t *testing.T) {
 			t.Errorf("%s: %v", what, err)
 		}
 	}
-	if err := os.Remove(full[0].path); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Remove(full[0].path))
 	cutHead("nothing was ever removed")
 	if err := l.putRemoved(t.Context(), Removed{To: one, Hash: strings.Repeat("0", hashLength), Files: 1}); err != nil {
 		t.Fatal(err)
@@ -119,9 +107,7 @@ func TestAMissingBeginningIsNoRetention(t *testing.T) {
 		t.Fatal(err)
 	}
 	mustVerify(t, o, keys, nil)
-	if err := os.Remove(full[1].path); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Remove(full[1].path))
 	cutHead("more is missing than was removed")
 	closeLog(t, l)
 
@@ -133,21 +119,17 @@ func TestAMissingBeginningIsNoRetention(t *testing.T) {
 	if full, err = rotated(o.Dir); err != nil || len(full) == 0 {
 		t.Fatal(full, err)
 	}
-	if end, err = lastOf(full[0].path); err != nil {
+	if end, err = lastPlace(full[0].path); err != nil {
 		t.Fatal(err)
 	}
 	line := l.red.lineOf(approver.Record{Event: approver.EventRemoved}, "h", time.Now())
 	line.Removed = &Removed{To: end.seq, Hash: end.hash.String(), Files: 1}
 	body, err := encode(line)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if _, err := l.put(t.Context(), body, time.Time{}); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Remove(full[0].path); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Remove(full[0].path))
 	cutHead("an unsigned line")
 }
 
@@ -160,17 +142,13 @@ func TestRetentionThatCrashed(t *testing.T) {
 	if err != nil || len(full) < 3 {
 		t.Fatal(full, err)
 	}
-	end, err := lastOf(full[1].path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	end, err := lastPlace(full[1].path)
+	must(t, err)
 	if err := l.putRemoved(t.Context(), Removed{To: end.seq, Hash: end.hash.String(), Files: 2}); err != nil {
 		t.Fatal(err)
 	}
 	mustVerify(t, o, keys, nil) // nothing is gone yet
-	if err := os.Remove(full[0].path); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Remove(full[0].path))
 	closeLog(t, l)
 	if r := mustVerify(t, o, keys, nil); r.First != full[1].first {
 		t.Errorf("%+v", r)

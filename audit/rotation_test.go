@@ -25,14 +25,10 @@ func TestRotation(t *testing.T) {
 	wg.Wait()
 	closeLog(t, l)
 	head, err := ReadHead(t.Context(), o.KV, o.ID)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	r := mustVerify(t, o, keys, &head)
 	files, err := rotated(o.Dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if len(files) < 5 || r.Files != len(files)+1 || r.Records != 96 {
 		t.Errorf("%d full files, report %+v", len(files), r)
 	}
@@ -50,14 +46,10 @@ func TestRotation(t *testing.T) {
 	// rotation, which leaves no audit.jsonl or an empty one.
 	newLog(t, o, 5)
 	active := filepath.Join(o.Dir, activeName)
-	if err := os.Rename(active, filepath.Join(o.Dir, rotatedName(firstSeq(t, active)))); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Rename(active, filepath.Join(o.Dir, rotatedName(firstSeq(t, active)))))
 	newLog(t, o, 20)
 	mustVerify(t, o, keys, nil)
-	if err := os.Rename(active, filepath.Join(o.Dir, rotatedName(firstSeq(t, active)))); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Rename(active, filepath.Join(o.Dir, rotatedName(firstSeq(t, active)))))
 	writeFile(t, active, nil)
 	newLog(t, o, 20)
 	if r := mustVerify(t, o, keys, nil); r.Records != 96+5+20+20 || r.Alarms != 0 {
@@ -69,9 +61,7 @@ func firstSeq(t *testing.T, path string) uint64 {
 	t.Helper()
 	first, _, _ := bytes.Cut(readFile(t, path), []byte("\n"))
 	l, err := readLink(first)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return l.seq
 }
 

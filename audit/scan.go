@@ -10,8 +10,6 @@ import (
 	"path/filepath"
 )
 
-// This file finds the end of the chain in one file.
-
 // breakText is the first break that stays in the file; empty if there is none.
 func (s *scan) breakText() string {
 	if s.broken == nil {
@@ -20,33 +18,32 @@ func (s *scan) breakText() string {
 	return s.broken.Error()
 }
 
-// A scan finds the end of the chain in one file. It starts with the place
-// behind which the file goes on.
+// A scan finds the end of the chain in one file. At first its place is the line before
+// the file.
 type scan struct {
 	place
 	adopt bool  // take the file's first line as it is
-	watch *Head // a place to compare with
-	stop  bool  // do not read on behind watch
+	watch *Head // the expected end of the log
+	stop  bool  // do not read on after watch
 	flaws flaws
-	key   Key // whose signatures count behind watch
+	key   Key // whose signatures count after watch
 
 	first   uint64 // seq of the file's first line
 	good    int64  // size of the file up to the end of the chain
 	size    int64
-	since   int         // lines behind the last checkpoint
+	since   int         // lines after the last checkpoint
 	keyID   string      // of the last checkpoint
-	torn    bool        // behind the chain there is nothing but one line without an end: a write was killed
+	torn    bool        // one incomplete line follows the chain, and nothing else: an interrupted write
 	broken  *BreakError // the first break that stays in the file
 	watched string      // hash of the line watch.Seq
-	signed  bool        // key vouches for lines behind watch
+	signed  bool        // key has signed lines after watch
 }
 
 // readFile reads the file at path; one that does not exist is empty.
 //
-// A line whose own hash does not fit, and what follows it, may be what a crash
-// left of a write that was never acknowledged, and is not counted. But a crash
-// leaves no checkpoint behind such a line, and no sound line in a wrong place:
-// those are breaks, which stay where they are for Verify to name.
+// A crash can leave an unacknowledged write whose lines have wrong hashes. Such lines
+// do not count. But a crash leaves no checkpoint after them, and no valid line in a
+// wrong place. These are breaks; they stay in the file, and Verify names them.
 func (s *scan) readFile(path string) (err error) {
 	f, err := os.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -68,7 +65,7 @@ func (s *scan) readFile(path string) (err error) {
 		err = errors.Join(err, found.trim(f, s.good))
 		s.flaws = found
 	}()
-	var doubt *scan // what s becomes if the doubtful part stays
+	var doubt *scan // s with the invalid lines, if they turn out to be a break
 	for {
 		if s.stop && s.seq == s.watch.Seq {
 			return nil
@@ -91,7 +88,7 @@ func (s *scan) readFile(path string) (err error) {
 		}
 		switch {
 		case err != nil && doubt == nil:
-			doubt = s.doubt(&BreakError{File: filepath.Base(path), Line: lines.number, Seq: s.seq + 1, Why: err.Error()})
+			doubt = s.doubtful(&BreakError{File: filepath.Base(path), Line: lines.number, Seq: s.seq + 1, Why: err.Error()})
 		case err != nil:
 		case doubt == nil:
 			s.take(l, line, lines, filepath.Base(path))
@@ -104,10 +101,10 @@ func (s *scan) readFile(path string) (err error) {
 	}
 }
 
-// doubt is what s becomes if a line that is not sound, and what follows it, stays in the
-// file. Where that is its first line, the file begins with the line that should be there,
-// if anybody knows which: its name and the store's word are about that one.
-func (s *scan) doubt(b *BreakError) *scan {
+// doubtful is s as it continues if an invalid line, and what follows it, stays in the file.
+// If that is the first line, the file counts as beginning with the line that should be
+// there: the one after the previous file, or the store's.
+func (s *scan) doubtful(b *BreakError) *scan {
 	d := *s
 	switch {
 	case d.first != 0:
@@ -122,7 +119,7 @@ func (s *scan) doubt(b *BreakError) *scan {
 	return &d
 }
 
-// take goes on with a sound line.
+// take adds a valid line.
 func (s *scan) take(l link, line []byte, at *lineReader, name string) {
 	if s.first == 0 {
 		s.first = l.seq
@@ -155,8 +152,7 @@ func (s *scan) take(l link, line []byte, at *lineReader, name string) {
 	}
 }
 
-// compare says what is wrong between the end of the chain and known; empty
-// means nothing.
+// compare says how the end of the chain contradicts known; empty if it does not.
 func (s *scan) compare(known *Head) string {
 	switch {
 	case known == nil:
@@ -165,7 +161,7 @@ func (s *scan) compare(known *Head) string {
 		return truncated(s.seq, known.Seq)
 	case s.watched != "" && s.watched != known.Hash:
 		return rewritten(known.Seq)
-	case known.Closed && s.seq > known.Seq && !s.signed: // with a signature the store is the older one
+	case known.Closed && s.seq > known.Seq && !s.signed: // signed lines mean that the store is older
 		return fmt.Sprintf("the log stopped in order at seq %d and has lines up to %d that no signature vouches for",
 			known.Seq, s.seq)
 	case known.First != 0 && s.first > known.First && s.first <= known.Seq:

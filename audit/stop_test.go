@@ -120,13 +120,13 @@ func TestWhatAStopTells(t *testing.T) {
 		"the version before, killed and back": {events: []approver.Event{approver.EventReleased, approver.EventStarted,
 			approver.EventPosted}, forgot: true},
 	} {
-		var l life
+		var l daemonRun
 		for _, e := range tt.events {
-			if l.forgot(Line{Event: e, Timestamp: at}, tt.volatile) {
+			if l.lostByStore(Line{Event: e, Timestamp: at}, tt.volatile) {
 				t.Errorf("%s: %s is a stop", name, e)
 			}
 		}
-		if got := l.forgot(Line{Event: approver.EventStopped, Heard: tt.heard, Timestamp: at.Add(tt.took)},
+		if got := l.lostByStore(Line{Event: approver.EventStopped, Heard: tt.heard, Timestamp: at.Add(tt.took)},
 			tt.volatile); got != tt.forgot {
 			t.Errorf("%s: %v", name, got)
 		}

@@ -1,6 +1,7 @@
 package audit
 
 import (
+	"maps"
 	"os"
 	"path/filepath"
 	"testing"
@@ -50,9 +51,7 @@ func TestAnOlderStoreOfPasses(t *testing.T) {
 				kv.mu.Lock()
 				defer kv.mu.Unlock()
 				all := map[string]memoryRecord{}
-				for k, v := range kv.records {
-					all[k] = v
-				}
+				maps.Copy(all, kv.records)
 				return all
 			}
 			record(t, l, approver.Record{Event: approver.EventStarted})
@@ -68,9 +67,7 @@ func TestAnOlderStoreOfPasses(t *testing.T) {
 			}
 			killed := o
 			killed.Dir = filepath.Join(t.TempDir(), "log")
-			if err := os.CopyFS(killed.Dir, os.DirFS(o.Dir)); err != nil {
-				t.Fatal(err)
-			}
+			must(t, os.CopyFS(killed.Dir, os.DirFS(o.Dir)))
 			old := newMemory()
 			old.records = was
 			killed.KV, killed.Hold = old, true

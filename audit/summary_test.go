@@ -86,16 +86,12 @@ func TestFindingsSayTheirTier(t *testing.T) {
 	} {
 		l := lineFor(rec)
 		b, err := encode(l)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if !from {
 			b = []byte(strings.NewReplacer(`"tier":0,`, "", `"tier":1,`, "", `"tier":2,`, "").Replace(string(b)))
 		}
 		l, err = ParseLine(b)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		for _, w := range want {
 			if !strings.Contains(l.Whole(), w) {
 				t.Errorf("%s is not in\n%s", w, l.Whole())

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// changedAt is when a file was changed, as far as this system tells without its
-// owner's say.
+// changedAt is when a file was changed, as far as this system shows it: the
+// owner can set this time.
 func changedAt(info fs.FileInfo) time.Time { return info.ModTime() }
 
 // syncFile makes what was written durable.

@@ -15,10 +15,10 @@ import (
 // pollEvery is how often Tail looks for new lines.
 const pollEvery = 200 * time.Millisecond
 
-// Tail writes the last n records of the log in dir (all if n is negative) and,
-// with follow, every new one until ctx ends, across rotations; then it returns
-// nil. Checkpoints are left out. A line that cannot be read is reported in its
-// place and does not stop it. It needs memory for n numbers and one line.
+// Tail writes the last n records of the log in dir (all if n is negative). With
+// follow it goes on with every new one, across rotations, until ctx ends, and then
+// returns nil. Checkpoints are left out. A line that cannot be read is reported in
+// its place. Tail needs memory for n numbers and one line.
 func Tail(ctx context.Context, dir string, n int, follow bool, w io.Writer, format Format) error {
 	p, err := newPrinter(format, w)
 	if err != nil {
@@ -52,8 +52,8 @@ type tailer struct {
 
 	f      *os.File // being read; nil before the first
 	name   string
-	offset int64  // behind the last line that was printed
-	seq    uint64 // of that line, or of the first of the file
+	offset int64  // after the last line that was printed
+	seq    uint64 // of that line, or of the first line of the file
 }
 
 func (t *tailer) close() {
@@ -136,7 +136,7 @@ func (t *tailer) openAt(path string, offset int64) error {
 	}
 	t.close()
 	t.f, t.name, t.offset = f, filepath.Base(path), offset
-	// Which file follows is known by the numbers, also before a line is printed.
+	// following needs a seq even before a line is printed.
 	if line, err := newLineReader(f).next(); err == nil {
 		if l, err := readLink(line); err == nil {
 			t.seq = l.seq
@@ -145,7 +145,7 @@ func (t *tailer) openAt(path string, offset int64) error {
 	return nil
 }
 
-// printRest prints what there is behind the last line, through all files.
+// printRest prints the lines after the last one, through all files.
 func (t *tailer) printRest() error {
 	for {
 		if t.f != nil {
@@ -156,8 +156,8 @@ func (t *tailer) printRest() error {
 			if err != nil || current {
 				return err
 			}
-			// The file was rotated away: no line comes to it any more, but some
-			// may have come since.
+			// The file was rotated. It gets no more lines, but some may have come
+			// since the last print.
 			if err := t.print(); err != nil {
 				return err
 			}
@@ -188,7 +188,7 @@ func (t *tailer) current() (bool, error) {
 	return err == nil && os.SameFile(mine, active), err
 }
 
-// following is the file that goes on behind the last line; empty if there is
+// following is the file that continues after the last line; empty if there is
 // none yet.
 func (t *tailer) following() (string, error) {
 	files, err := rotated(t.dir)
@@ -206,13 +206,13 @@ func (t *tailer) following() (string, error) {
 	return "", nil
 }
 
-// print prints the complete lines behind offset.
+// print prints the complete lines after offset.
 func (t *tailer) print() error {
 	info, err := t.f.Stat()
 	if err != nil {
 		return err
 	}
-	if info.Size() < t.offset { // a torn end was set aside
+	if info.Size() < t.offset { // an incomplete end was cut off
 		t.offset = info.Size()
 	}
 	if info.Size() == t.offset {
@@ -242,7 +242,7 @@ func (t *tailer) print() error {
 	}
 }
 
-// unreadable says in the place of a line that it cannot be read.
+// unreadable reports a line that cannot be read, in its place in the output.
 func (t *tailer) unreadable(err error) error {
 	if err := t.p.flush(); err != nil {
 		return err
@@ -251,10 +251,10 @@ func (t *tailer) unreadable(err error) error {
 	return err
 }
 
-// Export writes the lines whose time lies in [from, to) in the order of the
-// log; a zero time is open. JSONL has the checkpoints too and the lines as they
-// are, so that an export of the whole log can be verified as a log. It stops
-// with a *BreakError at a line that cannot be read.
+// Export writes the lines whose time is in [from, to) in the order of the log; a
+// zero time means no bound. JSONL copies all lines with the checkpoints, so that an
+// export of the whole log can be verified as a log. Export stops with a *BreakError
+// at a line that cannot be read.
 func Export(ctx context.Context, dir string, from, to time.Time, format Format, w io.Writer) error {
 	p, err := newPrinter(format, w)
 	if err != nil {

@@ -64,9 +64,7 @@ func TestTailLast(t *testing.T) {
 	for _, tt := range []struct{ n, want int }{{-1, 20}, {0, 0}, {1, 1}, {2, 2}, {7, 7}, {19, 19}, {20, 20}, {21, 20},
 		{1 << 40, 20}} {
 		var out bytes.Buffer
-		if err := Tail(t.Context(), o.Dir, tt.n, false, &out, JSONL); err != nil {
-			t.Fatal(err)
-		}
+		must(t, Tail(t.Context(), o.Dir, tt.n, false, &out, JSONL))
 		if got := notes(out.String()); !slices.Equal(got, numbers(21-tt.want, 20)) {
 			t.Errorf("the last %d are %v", tt.n, got)
 		}
@@ -76,9 +74,7 @@ func TestTailLast(t *testing.T) {
 	}
 	// Raw means raw.
 	var out bytes.Buffer
-	if err := Tail(t.Context(), o.Dir, 1, false, &out, JSONL); err != nil {
-		t.Fatal(err)
-	}
+	must(t, Tail(t.Context(), o.Dir, 1, false, &out, JSONL))
 	if !bytes.Contains(readFile(t, filepath.Join(o.Dir, activeName)), out.Bytes()) {
 		t.Errorf("%s is not a line of the log", out.Bytes())
 	}
@@ -155,9 +151,7 @@ func TestTailPassesOverBrokenLines(t *testing.T) {
 	writeFile(t, path, slices.Concat([]byte("broken\n"), bytes.Repeat([]byte("x"), 2*MaxLine), []byte("\n"), content,
 		[]byte(`{"half`)))
 	var out bytes.Buffer
-	if err := Tail(t.Context(), o.Dir, -1, false, &out, Human); err != nil {
-		t.Fatal(err)
-	}
+	must(t, Tail(t.Context(), o.Dir, -1, false, &out, Human))
 	got := strings.Split(strings.TrimSpace(out.String()), "\n")
 	if len(got) != 5 || !strings.HasPrefix(got[0], "# audit.jsonl, byte 0: ") ||
 		!strings.HasPrefix(got[1], "# audit.jsonl, byte 7: ") ||
@@ -252,9 +246,7 @@ func TestExport(t *testing.T) {
 		{at(8), at(8), nil},
 	} {
 		var out bytes.Buffer
-		if err := Export(t.Context(), o.Dir, tt.from, tt.to, JSONL, &out); err != nil {
-			t.Fatal(err)
-		}
+		must(t, Export(t.Context(), o.Dir, tt.from, tt.to, JSONL, &out))
 		if got := notes(out.String()); !slices.Equal(got, tt.want) {
 			t.Errorf("%v to %v: %v, want %v", tt.from, tt.to, got, tt.want)
 		}
@@ -340,9 +332,7 @@ func TestWriteErrorsAreReturned(t *testing.T) {
 	if err != nil {
 		full, err = os.Open(filepath.Join(o.Dir, activeName)) // not open for writing
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer full.Close()
 	for _, f := range []Format{Human, JSONL, CSV} {
 		if err := Tail(t.Context(), o.Dir, -1, false, full, f); err == nil {

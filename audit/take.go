@@ -10,49 +10,46 @@ import (
 	"approver.example"
 )
 
-// This file is how a record comes into the log.
+// stopGrace is how long after the end of its context the record of a denial may still be written.
+const stopGrace = 3 * time.Second
 
-// outlives is how long the record of a denial may take when the call's own time is over.
-const outlives = 3 * time.Second
-
-// stops are the events that release nothing. They are recorded although nobody waits for
-// that any more: an agent that gave up, or a store that took all of a call's time, must
-// not keep a denial out of the audit.
-var stops = []approver.Event{
+// stopEvents release nothing. They are recorded even if nobody waits any more: neither an
+// agent that gave up nor a slow store may keep a denial out of the audit.
+var stopEvents = []approver.Event{
 	approver.EventDenied, approver.EventExpired, approver.EventWithdrawn, approver.EventRefused, approver.EventRan,
 	approver.EventResult,
 	approver.EventAlarm, approver.EventFrozen,
 }
 
-// denies reports that a record is of a call that the path denied.
+// denies reports whether a record is the verdict that denied a call.
 func denies(r approver.Record) bool {
 	return r.Event == approver.EventVerdict && r.Verdict.Decision == approver.Deny
 }
 
-// Record writes a record and returns its hash when it is durable. After any
-// error nothing may be released on the strength of the record, although it may
-// have been written: ctx ended, the log has failed, or it is closed. The record of what
-// releases nothing, such as a denial, is written even if ctx has ended, within seconds.
+// Record writes a record and returns its hash once it is durable. It fails if ctx
+// ends, or if the log has failed or is closed. After an error the record may still
+// have been written, but the caller must not release anything because of it. A record
+// that releases nothing, such as a denial, gets some seconds more after ctx has ended.
 func (l *Log) Record(ctx context.Context, r approver.Record) (string, error) {
-	if denies(r) || slices.Contains(stops, r.Event) {
+	if denies(r) || slices.Contains(stopEvents, r.Event) {
 		var cancel context.CancelFunc
-		ctx, cancel = longer(ctx)
+		ctx, cancel = extendDeadline(ctx)
 		defer cancel()
 	}
-	hash, err := l.take(ctx, r)
+	hash, err := l.encodeAndPut(ctx, r)
 	if err != nil && denies(r) && errors.Is(err, ErrFailed) {
 		l.mu.Lock()
-		l.missing++
+		l.unrecorded++
 		l.mu.Unlock()
 	}
 	return hash, err
 }
 
-// longer ends some seconds after ctx does.
-func longer(ctx context.Context) (context.Context, context.CancelFunc) {
+// extendDeadline returns a context that ends some seconds after ctx does.
+func extendDeadline(ctx context.Context) (context.Context, context.CancelFunc) {
 	out, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	stop := context.AfterFunc(ctx, func() {
-		late := time.AfterFunc(outlives, cancel)
+		late := time.AfterFunc(stopGrace, cancel)
 		context.AfterFunc(out, func() { late.Stop() })
 	})
 	return out, func() {
@@ -61,7 +58,7 @@ func longer(ctx context.Context) (context.Context, context.CancelFunc) {
 	}
 }
 
-func (l *Log) take(ctx context.Context, r approver.Record) (string, error) {
+func (l *Log) encodeAndPut(ctx context.Context, r approver.Record) (string, error) {
 	if err := ctx.Err(); err != nil {
 		return "", fmt.Errorf("audit record: %w", err)
 	}
@@ -87,36 +84,40 @@ func (l *Log) take(ctx context.Context, r approver.Record) (string, error) {
 	}
 	var at time.Time
 	if l.o.KV != nil {
-		at = counts(line)
+		at = lagTime(line)
 	}
 	return l.put(ctx, body, at)
 }
 
-// put waits until a line is durable. at is the time of one that counts for the
-// store's lag.
+// put adds a line and waits until it is durable. at is its lagTime.
 func (l *Log) put(ctx context.Context, body []byte, at time.Time) (string, error) {
 	b, hash, err := l.add(body, at)
 	for wait := (laggingError{}); errors.As(err, &wait); b, hash, err = l.add(body, at) {
-		if err := l.await(ctx, wait.advanced); err != nil {
+		if err := l.awaitHead(ctx, wait.advanced); err != nil {
 			return "", err
 		}
 	}
 	if err != nil {
 		return "", err
 	}
+	if err := b.wait(ctx); err != nil {
+		return "", err
+	}
+	return hash.String(), nil
+}
+
+// wait waits until the batch is durable.
+func (b *batch) wait(ctx context.Context) error {
 	select {
 	case <-b.done:
-		if b.err != nil {
-			return "", b.err
-		}
-		return hash.String(), nil
+		return b.err
 	case <-ctx.Done():
-		return "", fmt.Errorf("audit record: not known to be durable: %w", ctx.Err())
+		return fmt.Errorf("audit record: not known to be durable: %w", ctx.Err())
 	}
 }
 
-// await waits until the store was told of more.
-func (l *Log) await(ctx context.Context, headed <-chan struct{}) error {
+// awaitHead waits until the store has a newer head.
+func (l *Log) awaitHead(ctx context.Context, headed <-chan struct{}) error {
 	signal(l.lag.wake)
 	select {
 	case <-headed:
@@ -128,18 +129,18 @@ func (l *Log) await(ctx context.Context, headed <-chan struct{}) error {
 	}
 }
 
-// storedUpTo is the last line that the store is known to have taken.
+// storedUpTo is the last line that the head in the store is known to cover.
 func (l *Log) storedUpTo() uint64 {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.lag.storedSeq
 }
 
-// stopWait is how long a stop in order waits for the store.
+// stopWait is how long an orderly stop waits for the store.
 const stopWait = 2 * time.Second
 
-// flushHead reports whether the store was told of every line, and waits a moment for it. Nil
-// is not known, as before Accept.
+// flushHead waits up to stopWait until the store's head covers every line, and reports
+// whether it does. Nil means that it is not known: Accept was not called.
 func (l *Log) flushHead(ctx context.Context) *bool {
 	if !l.lag.isAccepted() {
 		return nil
@@ -155,8 +156,8 @@ func (l *Log) flushHead(ctx context.Context) *bool {
 		if told {
 			return &told
 		}
-		signal(l.lag.hurry)
-		if l.await(ctx, headed) != nil {
+		signal(l.lag.urgent)
+		if l.awaitHead(ctx, headed) != nil {
 			return &told
 		}
 	}

@@ -90,7 +90,7 @@ func TestADenialDoesNotWaitForEver(t *testing.T) {
 			defer cancel()
 			began := time.Now()
 			_, err := l.Record(ctx, note("held up"))
-			if took := time.Since(began); err == nil || took != max(left, 0)+outlives {
+			if took := time.Since(began); err == nil || took != max(left, 0)+stopGrace {
 				t.Errorf("%v left: %v after %v", left, err, took)
 			}
 			close(hangs)

@@ -57,24 +57,24 @@ func (b *BreakError) Error() string {
 	return fmt.Sprintf("%s: seq %d: %s: %s", where, b.Seq, b.Kind, b.Why)
 }
 
-// A Report is what Verify read, up to the first break.
+// A Report summarizes the lines that Verify read, up to the first break.
 type Report struct {
 	Files       int       `json:"files"`
 	Lines       uint64    `json:"lines"`
 	Records     uint64    `json:"records"`
 	Checkpoints uint64    `json:"checkpoints"`
-	Alarms      uint64    `json:"alarms"` // records that say that something was wrong: Losses and Others
-	Losses      AlarmList `json:"losses"` // what the log said of itself: something was gone, or changed
+	Alarms      uint64    `json:"alarms"` // the number of Losses and Others
+	Losses      AlarmList `json:"losses"` // alarms about missing or changed lines
 	Others      AlarmList `json:"other_alarms"`
 	First       uint64    `json:"first"`             // seq of the first line: from there on the log is complete
-	Removed     *Removed  `json:"removed,omitempty"` // what retention took away before it, by the log's own signed word
+	Removed     *Removed  `json:"removed,omitempty"` // what retention removed, by the log's last line about it
 	Last        uint64    `json:"last"`              // seq of the last line
 	Hash        string    `json:"hash"`              // of the last line
-	Signed      uint64    `json:"signed"`            // seq up to which a signature vouches
+	Signed      uint64    `json:"signed"`            // the last seq that a checkpoint vouches for
 	SignedAt    time.Time `json:"signed_at,omitzero"`
 	KeyIDs      []string  `json:"key_ids,omitempty"` // in the order of their first use
 	Log         string    `json:"log,omitempty"`     // the id in the last checkpoint
-	// Broken are breaks that an alarm of Losses names.
+	// Broken are breaks that a signed alarm names.
 	Broken []BreakError `json:"broken,omitempty"`
 }
 
@@ -89,25 +89,26 @@ func (l *AlarmList) add(a Alarm) {
 	l.Newest = append(l.Newest[max(0, len(l.Newest)-maxAlarms+1):], a)
 }
 
-// An Alarm is a record that says that something was wrong.
+// An Alarm is an alarm record in a Report.
 type Alarm struct {
 	File string    `json:"file"` // its base name
 	Line int       `json:"line"`
 	Seq  uint64    `json:"seq"`
 	At   time.Time `json:"time"`
-	// Kind is loss; or key (another key signs), outage, torn (half a line that a crash
-	// left), call (what an agent ran), store, audit, hooks, other.
+	// Kind is loss, key (another key signs), outage, torn (half a line after a crash),
+	// call (about a call), store, audit, hooks or other.
 	Kind string `json:"kind"`
 	What string `json:"what"` // on one line
 }
 
-// noLoss are the alarms that do not say that something of the log is gone.
+// noLoss are the kinds of alarms that are not about missing or changed lines, besides
+// callAlarm.
 var noLoss = []string{
 	keyAlarm, outageAlarm, tornAlarm, otherAlarm, string(approver.AlarmStore), string(approver.AlarmAudit),
 	string(approver.AlarmHooks),
 }
 
-// alarmOf reads an alarm. What cannot be told counts as a loss.
+// alarmOf reads an alarm. An unknown kind, or an unreadable line, counts as a loss.
 func alarmOf(line []byte) Alarm {
 	l, err := ParseLine(line)
 	a := Alarm{Seq: l.Seq, At: l.Timestamp, Kind: lossAlarm, What: display.OneLine(l.Note)}
@@ -124,8 +125,8 @@ func alarmOf(line []byte) Alarm {
 	return a
 }
 
-// Unsigned is the number of lines at the end that no signature vouches for yet.
-// A log that was closed in order has none.
+// Unsigned is the number of lines at the end that no checkpoint vouches for yet.
+// A log that was closed has none.
 func (r Report) Unsigned() uint64 {
 	if r.Last <= r.Signed+1 { // the last checkpoint itself
 		return 0
@@ -134,15 +135,14 @@ func (r Report) Unsigned() uint64 {
 }
 
 // Verify reads a whole log, in constant memory, and returns a *BreakError for the
-// first thing that is wrong and that no alarm in the log names. A log that was cut short
-// and then went on is whole again but for the alarm that the daemon recorded: see
-// Report.Losses.
+// first break that no signed alarm in the log names. If the daemon continued a
+// truncated log, it recorded an alarm, and Verify succeeds: see Report.Losses.
 //
-// paths are the log's directory and, where older files were moved away, the
-// directories or files that hold them. keys are the public keys that may have signed;
-// without any, every checkpoint is an UnknownKey. head is where the store says the log
-// ends, nil if nobody knows: then a log that was cut short may pass. A log may be
-// verified while it is written; read head first then.
+// paths are the log's directory and, if older files were moved away, the directories
+// or files that hold them. keys are the public keys that may have signed; without any,
+// every checkpoint is an UnknownKey. head is the head in the store. With a nil head, a
+// truncated log may pass. A log can be verified while it is written; read head first
+// then.
 func Verify(ctx context.Context, paths []string, keys Keys, head *Head) (Report, error) {
 	v := verifier{keys: keys, head: head, at: place{hash: genesis()}}
 	var err error
@@ -191,28 +191,28 @@ type verifier struct {
 	keys Keys
 	head *Head
 
-	claimed   uint64 // seq up to which some line says that retention took away
-	before    digest // what the first line says of the line before it
-	removedAt uint64 // seq of the line behind Report.Removed
+	claimed   uint64 // see claimedRemoved
+	before    digest // the first line's prev
+	removedAt uint64 // seq of the line that Report.Removed is from
 
 	parts  []brokenPart
 	inside bool // the last of parts
-	// What alarms name that no signature vouches for yet.
+	// unsigned are parts that alarms name which no checkpoint vouches for yet.
 	unsigned []Part
 
 	at     place
-	since  int    // lines behind the last checkpoint
+	since  int    // lines after the last checkpoint
 	name   string // of the current file
 	number int    // of the current line
-	active bool   // the current file is no full one
+	active bool   // the current file is audit.jsonl
 }
 
 func (v *verifier) segment(ctx context.Context, f *os.File, s segment) error {
 	name := filepath.Base(s.path)
-	if v.inside { // a part ends in its file
+	if v.inside { // a broken part must end in its file
 		return v.parts[len(v.parts)-1].b
 	}
-	if b := v.follows(s, name); b != nil {
+	if b := v.checkOrder(s, name); b != nil {
 		return b
 	}
 	v.Files++
@@ -253,8 +253,8 @@ func (v *verifier) broken(kind Kind, seq uint64, why string, args ...any) *Break
 	return &BreakError{File: v.name, Line: v.number, Seq: seq, Kind: kind, Why: fmt.Sprintf(why, args...)}
 }
 
-// follows checks that a file may come behind what was read.
-func (v *verifier) follows(s segment, name string) *BreakError {
+// checkOrder checks that a file follows the lines that were read.
+func (v *verifier) checkOrder(s segment, name string) *BreakError {
 	next := v.at.seq + 1
 	switch {
 	case v.Files == 0 && s.first > 1 && s.first-1 > v.claimed:
@@ -286,7 +286,7 @@ func (v *verifier) line(line []byte) *BreakError {
 	case err != nil:
 		return v.broken(BadLine, next, "%v", err)
 	case l.seq > next && v.Lines == 0 && l.seq-1 <= v.claimed:
-		v.at, v.before = place{l.seq - 1, l.prev}, l.prev // to be proved further down
+		v.at, v.before = place{l.seq - 1, l.prev}, l.prev // checkBeginning proves it at the end
 	case l.seq > next && v.Lines == 0:
 		return v.broken(CutHead, l.seq, "the log starts here: the lines 1 to %d are missing", l.seq-1)
 	case l.seq > next && v.number == 1 && v.active:
@@ -373,7 +373,7 @@ func (v *verifier) alarm(l link, line []byte) {
 	v.Others.add(a)
 }
 
-// findMoved turns a gap into a reordering if the missing line comes later in the file.
+// findMoved makes a gap a reordering if the missing line comes later in the file.
 func (v *verifier) findMoved(b *BreakError, path string) error {
 	f, err := os.Open(path)
 	if err != nil {
@@ -395,9 +395,9 @@ func (v *verifier) findMoved(b *BreakError, path string) error {
 	}
 }
 
-// begins checks that a log without its beginning says so itself: in a line that
-// a signature vouches for, and that knows the line before the first.
-func (v *verifier) begins() *BreakError {
+// checkBeginning checks that a signed line of the log says that its missing beginning was
+// removed, with the right hash of the line before the first.
+func (v *verifier) checkBeginning() *BreakError {
 	switch {
 	case v.First <= 1:
 		return nil
@@ -417,7 +417,7 @@ func (v *verifier) finish(whole bool) *BreakError {
 	if v.Files == 0 {
 		v.name = activeName
 	}
-	if b := v.begins(); b != nil {
+	if b := v.checkBeginning(); b != nil {
 		return b
 	}
 	switch {

@@ -21,9 +21,7 @@ func snapshot(t *testing.T, dir string) map[string][]byte {
 	t.Helper()
 	files := map[string][]byte{}
 	entries, err := os.ReadDir(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for _, e := range entries {
 		if e.Name() != lockName {
 			files[e.Name()] = readFile(t, filepath.Join(dir, e.Name()))
@@ -53,9 +51,7 @@ func threeFiles(t *testing.T) (files map[string][]byte, keys Keys, head Head) {
 	}
 	closeLog(t, l)
 	head, err := ReadHead(t.Context(), o.KV, o.ID)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	files = snapshot(t, o.Dir)
 	if len(files) != 3 {
 		t.Fatalf("files %v, want three", slices.Sorted(maps.Keys(files)))
@@ -70,9 +66,7 @@ func TestEveryByteFlipIsNamed(t *testing.T) {
 	dir := restore(t, files)
 	for name, content := range files {
 		f, err := os.OpenFile(filepath.Join(dir, name), os.O_WRONLY, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		for i := range content {
 			changed := content[i] ^ []byte{0x01, 0x20, 0x80}[i%3]
 			if _, err := f.WriteAt([]byte{changed}, int64(i)); err != nil {
@@ -87,9 +81,7 @@ func TestEveryByteFlipIsNamed(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if err := f.Close(); err != nil {
-			t.Fatal(err)
-		}
+		must(t, f.Close())
 	}
 }
 
@@ -231,9 +223,7 @@ func TestStoreKnowsTheEnd(t *testing.T) {
 	o.CheckpointEvery, o.KV = 9, newMemory()
 	newLog(t, o, 107)
 	head, err := ReadHead(t.Context(), o.KV, o.ID)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if head.Seq != 120 {
 		t.Fatalf("the log ends at %d; the test wants 120", head.Seq)
 	}
@@ -296,9 +286,7 @@ func TestVerifyStopsWithContext(t *testing.T) {
 		l.mu.Unlock()
 		body = []byte(`{"v":1,"event":"started"}`)
 		_, _, err := l.add(body, time.Time{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		l.mu.Lock()
 	}
 	l.mu.Unlock()
@@ -349,9 +337,7 @@ func TestVerifyWaitsForARotation(t *testing.T) {
 	o, keys := options(t)
 	newLog(t, o, 3)
 	active := filepath.Join(o.Dir, activeName)
-	if err := os.Rename(active, filepath.Join(o.Dir, rotatedName(1))); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Rename(active, filepath.Join(o.Dir, rotatedName(1))))
 	made := time.AfterFunc(30*time.Millisecond, func() { _ = os.WriteFile(active, nil, 0o600) })
 	defer made.Stop()
 	if r := mustVerify(t, o, keys, nil); r.Files != 2 {
@@ -387,9 +373,7 @@ func TestVerifyTellsAlarmsApart(t *testing.T) {
 	record(t, l, approver.Record{Event: approver.EventAlarm, Call: ran, Note: "it ran although\nit was denied"})
 	for _, a := range []alarm{{keyAlarm, "a key", Part{}}, {outageAlarm, "an outage", Part{}},
 		{lossAlarm, "a loss", Part{}}, {"", "of an older version", Part{}}, {"news", "of a newer version", Part{}}} {
-		if err := l.alarm(t.Context(), a); err != nil {
-			t.Fatal(err)
-		}
+		must(t, l.alarm(t.Context(), a))
 	}
 	if _, err := l.put(t.Context(), []byte(`{"v":1,"event":"alarm","note":7}`), time.Time{}); err != nil {
 		t.Fatal(err)

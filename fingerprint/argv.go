@@ -12,7 +12,7 @@ import (
 	"approver.example/reflexcore/shell"
 )
 
-// This file has what is asked of words and paths, whatever program they belong to.
+// This file has helpers for words and paths.
 
 // first is the name of a step's program without its folder.
 func first(st *shell.Step) string {
@@ -29,7 +29,7 @@ func abs(base, word string) string {
 	return base + "/" + word
 }
 
-// operand reports whether a word is no flag.
+// operand reports whether a word is not empty and no flag.
 func operand(word string) bool { return word != "" && word[0] != '-' }
 
 // oneOf reports whether a word is in a list of words.
@@ -42,8 +42,7 @@ func oneOf(list, word string) bool {
 	return false
 }
 
-// rowsOf finds the rows of a table by each of the words that stand for them; rows without words are
-// those of "".
+// rowsOf indexes the rows of a table by each of their words; rows without words are under "".
 func rowsOf[T any](table func() []T, words func(*T) string) func() map[string][]*T {
 	return sync.OnceValue(func() map[string][]*T {
 		of := map[string][]*T{}
@@ -62,7 +61,7 @@ func rowsOf[T any](table func() []T, words func(*T) string) func() map[string][]
 	})
 }
 
-// letters are those with which a group of flags begins.
+// letters are the letters at the start of a group of flags.
 func letters(group string) string {
 	end := strings.IndexFunc(group, func(r rune) bool { return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') })
 	if end < 0 {
@@ -71,8 +70,8 @@ func letters(group string) string {
 	return group[:end]
 }
 
-// flagValue is the value that a word has for one of some flags: --x=v, -xv, or "" if it
-// is the next word.
+// flagValue is the value of one of some flags in a word: --x=v, -xv, or "" if the value is
+// the next word.
 func flagValue(word, flags string) (value string, has bool) {
 	for flag := range strings.FieldsSeq(flags) {
 		switch rest, ok := strings.CutPrefix(word, flag); {
@@ -86,7 +85,7 @@ func flagValue(word, flags string) (value string, has bool) {
 	return "", false
 }
 
-// flagAt is the value that the word at n has for one of some flags, also where it is the next word.
+// flagAt is the value of one of some flags at n, also if it is the next word.
 func flagAt(words []string, n int, flags string) (value string, has bool) {
 	if value, has = flagValue(words[n], flags); has && value == "" && n+1 < len(words) {
 		value = words[n+1]
@@ -94,7 +93,7 @@ func flagAt(words []string, n int, flags string) (value string, has bool) {
 	return value, has
 }
 
-// flagValues are the values of flags of a step, as far as they are known.
+// flagValues are the known values of some flags of a step.
 func flagValues(st *shell.Step, flags string) (values []string) {
 	for n := 1; n < len(st.Argv); n++ {
 		if value, is := flagAt(st.Argv, n, flags); is && value != "" && effect.IsKnown(value) {
@@ -109,7 +108,7 @@ func has(st *shell.Step, words string) bool {
 	return slices.ContainsFunc(st.Argv[1:], func(w string) bool { return oneOf(words, w) })
 }
 
-// above are a folder and those above it.
+// above lists a folder and its parents.
 func above(dir string) (list []string) {
 	if !filepath.IsAbs(dir) || !effect.IsKnown(dir) {
 		return nil
@@ -126,13 +125,13 @@ func within(dir, root string) bool {
 	return dir == root || strings.HasPrefix(dir, strings.TrimSuffix(root, "/")+"/")
 }
 
-// shells are those whose text the walk reads.
+// shells are the shells whose text the walk reads.
 var shells = strings.Fields("sh bash dash ash ksh zsh")
 
 // quoted is a text in quotes at the beginning of an argument.
 var quoted = regexp.MustCompile(`^["']([^"'\n]*)["']`)
 
-// fromHome is a path that may begin with the home's sign.
+// fromHome replaces ~ at the start of a path.
 func fromHome(file, home string) string {
 	if rest, is := strings.CutPrefix(file, "~/"); is {
 		return filepath.Join(home, rest)
@@ -140,7 +139,7 @@ func fromHome(file, home string) string {
 	return file
 }
 
-// systemPath is where a shell looks if nothing says where.
+// systemPath is the PATH that a shell uses by default.
 const systemPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
 var (
@@ -148,10 +147,9 @@ var (
 	sources = []string{".c", ".cc", ".cpp", ".cxx", ".h", ".hh", ".hpp", ".hxx", ".inl", ".inc", ".s", ".S", ".m"}
 )
 
-// readTable reads the text of a table. A row is lines without an empty one between them, each a
-// setting and its value; a line that begins with a tab goes on with the value above it, and
-// # begins a comment. settings are the fields of a row, texts and yes or no. A setting that is
-// not known is a mistake in the program, and panics.
+// readTable reads the text of a table. Empty lines separate rows. A line has a setting and its
+// value; a line that begins with a tab continues the value above it; # begins a comment. settings
+// are the fields of a row: strings and bools. An unknown setting is a bug, and panics.
 func readTable[T any](text string, settings func(row *T) map[string]any) []T {
 	var rows []T
 	for block := range strings.SplitSeq(strings.ReplaceAll(text, "\n\t", " "), "\n\n") {

@@ -12,9 +12,8 @@ import (
 	"approver.example"
 )
 
-// Bind computes what an approval of a call is bound to. files maps a path to the
-// hash of its content, and unbound names what is executed and has no hash: see
-// [Binder.Files].
+// Bind computes what an approval of a call is bound to. files maps a path to the hash
+// of its content, and unbound names code without a hash: see [Binder.Files].
 func Bind(
 	call approver.ToolCall, policyVersion string, files map[string]string, unbound []string,
 ) (approver.Binding, error) {
@@ -22,8 +21,8 @@ func Bind(
 	if len(args) == 0 {
 		args = json.RawMessage("null")
 	}
-	// JSON numbers beyond float64 would be merged by canonicalisation, so the
-	// exact bytes of the arguments are bound beside their canonical form.
+	// Canonicalization maps different numbers beyond float64 to one, so the exact
+	// bytes of the arguments are bound too.
 	exact := sha256.Sum256(args)
 	doc, err := json.Marshal(map[string]any{
 		"v": 2, "agent": call.Agent, "tool": call.Tool, "args": args, "args_sha256": hex.EncodeToString(exact[:]),
@@ -44,9 +43,9 @@ func Bind(
 	return approver.Binding{Fingerprint: approver.Fingerprint(fp), Unbound: unbound}, nil
 }
 
-// effective is the arguments without the description that some agents' shell tools
-// take for their user to read. The model words it anew each time, and it changes
-// nothing that runs: a call that comes back is to be the same call.
+// effective is the arguments without the description that some agents' shell tools take
+// for their user. It does not run, and the model words it differently in each retry of
+// the same call.
 func effective(c approver.ToolCall) json.RawMessage {
 	args := map[string]json.RawMessage{}
 	var claim string

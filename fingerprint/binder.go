@@ -13,37 +13,36 @@ import (
 	"approver.example"
 )
 
-// scanTime is how long the files of one call may take: one on a mount that hangs
-// must not hold the call for ever.
+// scanTime bounds the scan for one call: a file on a mount that hangs must not block
+// the call for ever.
 const scanTime = 5 * time.Second
 
-// A Binder computes what approvals are bound to. Use [New]; it can be shared.
+// A Binder computes what approvals are bound to. Make one with [New]; it can be shared.
 //
-// Files are read in full for every call, up to 256 MiB in all. A file beyond that is bound
-// by its first and last MiB, its size and its times. Between calls only hashes of system files are
-// kept, and only where nobody but root can change the file.
+// It reads up to 256 MiB of files for every call. A file beyond that is bound by its first
+// and last MiB, its size and its times. Between calls it caches only hashes of files that
+// nobody but root can change.
 type Binder struct {
 	walker  Walker
 	shared  disk.Shared
 	goCache goFileCache
 
 	mu    sync.Mutex
-	scans int // running, also those that nobody waits for any more
+	scans int // running ones, with those that were canceled
 }
 
-// New returns a Binder that takes what runs from a walk.
+// New returns a Binder that uses a walker to analyze calls.
 func New(w Walker) *Binder { return &Binder{walker: w} }
 
-// errSlow means that a file does not answer.
+// errSlow means that reading the files took too long.
 var errSlow = approver.UnbindableError(fmt.Sprintf("the files of the command could not be read within %v: "+
 	"one of them may be on a mount that hangs", scanTime))
 
 // Of returns what an approval of the call is bound to under a version of the rules.
 //
-// A call that names more than 1024 files, or leads to more than 20 000 places, is an
-// error, as is one whose files are not read within 5 s, or before ctx ends. What
-// hangs in the kernel then goes on in the background; when 64 calls do, further ones
-// are refused at once, until one of them ends.
+// It fails if the call names more than 1024 files or leads to more than 20,000 places, and
+// if the files are not read within 5 s or before ctx ends. A read that hangs in the kernel
+// goes on in the background. While 64 of them do, further calls are refused at once.
 func (b *Binder) Of(ctx context.Context, call approver.ToolCall, version string) (approver.Binding, error) {
 	files, unbound, err := b.Files(ctx, call)
 	if err != nil {
@@ -52,11 +51,11 @@ func (b *Binder) Of(ctx context.Context, call approver.ToolCall, version string)
 	return Bind(call, version, files, unbound)
 }
 
-// Files returns path → hash for the call, and under "dir" where the working
-// directory really is, and the names of what is not bound. A file that cannot be
-// read counts as "unreadable", so that its becoming readable shows, and so does a
-// folder, with a slash at the end, in which this service may not even look. The
-// errors are those of [Binder.Of].
+// Files returns a map from path to hash for the call, with the real path of the working
+// directory under "dir", and the names of what is not bound. The hash of a file that
+// cannot be read is "unreadable", so that the fingerprint changes when it becomes
+// readable. The same goes for a folder that cannot be searched; its path ends in a
+// slash. The errors are those of [Binder.Of].
 func (b *Binder) Files(ctx context.Context, call approver.ToolCall) (files map[string]string, unbound []string,
 	err error) {
 	if b == nil || b.walker == nil {
@@ -110,13 +109,13 @@ func (b *Binder) release() {
 	b.scans--
 }
 
-// scan is Files without a limit of time. Once canceled is closed, it ends as soon as it can.
+// scan is Files without a time limit. When canceled is closed, it ends as soon as it can.
 func (b *Binder) scan(canceled <-chan struct{}, call approver.ToolCall) (map[string]string, []string, error) {
 	s := disk.NewScan(&b.shared, canceled, call)
 	s.BindDir()
 	in := scope{strict: true, words: true}
 	r := &reader{Scan: s, callState: newCallState(b.walker, &b.goCache), scope: in, call: call, path: call.Env["PATH"]}
-	r.loaders()
+	r.bindEnvironment()
 	r.walk(call, in)
 	if s.Err != nil {
 		return nil, nil, s.Err

@@ -27,9 +27,7 @@ func TestBinderBindsWhatACommandNames(t *testing.T) {
 	p := newPlayground(t, "x.sh", "-x.sh", "my script.sh", "sub/y.sh", "sub/deep/z.sh", "bin/tool", "$HOME.sh",
 		"sp ace/w.sh")
 	script, far := p.path("x.sh"), newPlayground(t, "far.sh")
-	if err := os.Symlink(far.path("."), p.path("link")); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Symlink(far.path("."), p.path("link")))
 	far.write("../beside.sh", "v1")
 	for _, c := range []struct{ command, want string }{
 		{"./x.sh prod", "x.sh"},
@@ -108,14 +106,10 @@ func TestBinderSeesWritesThroughAMapping(t *testing.T) {
 	p := newPlayground(t)
 	p.write("deploy.sh", "echo harmless000\n")
 	f, err := os.OpenFile(p.path("deploy.sh"), os.O_RDWR, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer f.Close()
 	m, err := syscall.Mmap(int(f.Fd()), 0, 17, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_SHARED)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer syscall.Munmap(m)
 	for range 5 {
 		copy(m, "echo harmless000\n") // the page is dirty: the times change now, and not again
@@ -146,25 +140,19 @@ func (p *playground) version(name string) string {
 // A large file used to be bound by its times alone.
 func TestBinderReadsLargeFiles(t *testing.T) {
 	p := newPlayground(t, "large")
-	if err := os.Truncate(p.path("large"), 20<<20); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Truncate(p.path("large"), 20<<20))
 	if got := p.of("./large")[p.path("large")]; !strings.HasPrefix(got, "sha256:") {
 		t.Errorf("20 MiB are bound by %q", got)
 	}
 	p.write("huge image", "")
-	if err := os.Truncate(p.path("huge image"), disk.MaxCallBytes+1); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Truncate(p.path("huge image"), disk.MaxCallBytes+1))
 	huge := func() string { return p.of("run 'huge image'")[p.path("huge image")] }
 	before := huge()
 	if !strings.HasPrefix(before, "ends:") {
 		t.Errorf("a huge file is bound by %q", before)
 	}
 	f, err := os.OpenFile(p.path("huge image"), os.O_WRONLY, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if _, err := f.WriteAt([]byte("rm -rf ~"), 0); err != nil {
 		t.Fatal(err)
 	}
@@ -182,9 +170,7 @@ func TestBinderReadsLargeFiles(t *testing.T) {
 		t.Errorf("a huge file that was written in the middle has the same hash (%v)", err)
 	}
 	p.write("other", "")
-	if err := os.Truncate(p.path("other"), disk.MaxCallBytes-10<<20); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Truncate(p.path("other"), disk.MaxCallBytes-10<<20))
 	if both := p.of("run large other"); !strings.HasPrefix(both[p.path("large")], "sha256:") ||
 		!strings.HasPrefix(both[p.path("other")], "ends:") {
 		t.Errorf("two files that are too large together are bound by %v", both)
@@ -202,16 +188,12 @@ func TestBinderBindsWhereTheDirectoryLeads(t *testing.T) {
 			t.Fatalf("%v, %v", files, err)
 		}
 		bound, err := Bind(call, "p", files, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		return bound.Fingerprint
 	}
 	point := func(to string) {
 		_ = os.Remove(call.Dir)
-		if err := os.Symlink(to, call.Dir); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.Symlink(to, call.Dir))
 	}
 	gone := of()
 	point("sub")
@@ -224,9 +206,7 @@ func TestBinderBindsWhereTheDirectoryLeads(t *testing.T) {
 		t.Error("the link leads elsewhere and the fingerprint stayed")
 	}
 	point("sub")
-	if err := os.Rename(p.path("sub"), p.path("old")); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Rename(p.path("sub"), p.path("old")))
 	p.write("sub/a", "v1")
 	if shown.Equal(of()) {
 		t.Error("another directory has the name and the fingerprint stayed")
@@ -247,9 +227,7 @@ func TestBinderSkipsTheKernelsNews(t *testing.T) {
 		}
 	}
 	f, err := os.Open(p.path("x.sh"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer f.Close()
 	for _, own := range []string{"/dev/fd/%d", "/proc/self/fd/%d"} {
 		if files := p.of(fmt.Sprintf("bash "+own, f.Fd())); files[fmt.Sprintf(own, f.Fd())] != "" {
@@ -269,9 +247,7 @@ func TestBinderSkipsTheKernelsNews(t *testing.T) {
 // An honest log grows while a person thinks. What is run must not slip through.
 func TestBinderLeavesOutput(t *testing.T) {
 	p := newPlayground(t, "app.log", "out.txt", "x.sh", "sub/y.log", "tool.log")
-	if err := os.Chmod(p.path("tool.log"), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Chmod(p.path("tool.log"), 0o755))
 	for _, c := range []struct {
 		command string
 		want    []string
@@ -419,9 +395,7 @@ func TestBinderLeavesLogsThatAreRead(t *testing.T) {
 	// Where its name leads is bound: not another file is shown.
 	for _, to := range []string{"app.log", "x.sh"} {
 		_ = os.Remove(p.path("l.log"))
-		if err := os.Symlink(to, p.path("l.log")); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.Symlink(to, p.path("l.log")))
 		if got := p.of("tail l.log")["leads "+p.path("l.log")]; got != p.path(to) {
 			t.Errorf("the link leads to %q", got)
 		}
@@ -490,9 +464,7 @@ func TestBinderIsBounded(t *testing.T) {
 	if why := approver.UnbindableError(""); !errors.As(err, &why) || !strings.HasSuffix(why.Error(), "split it") {
 		t.Errorf("more files than can be bound: %v", err)
 	}
-	if err := syscall.Mkfifo(p.path("pipe"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, syscall.Mkfifo(p.path("pipe"), 0o600))
 	if got := p.bound("cat pipe"); got != nil {
 		t.Errorf("a pipe is bound: %v", got)
 	}

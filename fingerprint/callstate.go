@@ -6,23 +6,22 @@ import (
 	"approver.example/reflexcore"
 )
 
-// A Walker says what a call would run; see [reflexcore.Engine.Walk].
+// A Walker analyzes what a call would run; see [reflexcore.Engine.Walk].
 type Walker interface {
 	Walk(approver.ToolCall) (reflexcore.Walk, error)
 }
 
-// A callState is what all readers of one call share, beside what is bound: readers of texts that a
-// text runs have it too.
+// A callState is shared by all readers of one call, also by those of nested texts.
 type callState struct {
 	walker    Walker
 	goCache   *goFileCache
-	walks     int                          // texts that were walked
+	walks     int                          // texts walked so far
 	writes    textWrites                   // what texts may write
-	imported  map[string]goFile            // what files of Go import
-	goTrees   []string                     // folders of Go that are bound without their content
-	scriptsOf map[string][]string          // names of the scripts of a package.json
-	inHooks   map[string][]string          // files of folders of hooks of git
-	searches  map[string]disk.PathContents // what lies in the folders of a PATH
+	imported  map[string]goFile            // parsed Go files
+	goTrees   []string                     // Go folders that are bound by metadata
+	scriptsOf map[string][]string          // by package.json: names of its scripts
+	inHooks   map[string][]string          // by folder of git hooks: its files
+	searches  map[string]disk.PathContents // by PATH: contents of its folders
 }
 
 func newCallState(walker Walker, cache *goFileCache) *callState {

@@ -425,9 +425,7 @@ func holesAreClosed(t *testing.T, holes []hole) {
 				call.Env[name] = strings.ReplaceAll(value, "\x01", " ")
 			}
 			before, unbound, err := p.b.Files(t.Context(), call)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			if h.named == "" && unbound != nil {
 				t.Errorf("it is named too: %q", unbound)
 			}

@@ -12,13 +12,11 @@ import (
 	"approver.example/reflexcore/shell"
 )
 
-// This file reads kustomizations: what they name need not lie below them, nor have an
-// ending.
-
-// A kustomizeReader reads kustomizations, and charts, for a command.
+// A kustomizeReader reads kustomizations and charts. The files that these name can be
+// anywhere, and need no ending.
 type kustomizeReader struct{ reading }
 
-// bind binds the kustomizations of a folder and all that they name.
+// bind binds the kustomizations of a folder and all files that they name.
 func (r kustomizeReader) bind(dir string, depth int) {
 	if !r.Once("kustomize", dir) {
 		return
@@ -28,7 +26,7 @@ func (r kustomizeReader) bind(dir string, depth int) {
 		if r.Visit(file, disk.Code) || r.Bound[file] == "" {
 			continue
 		}
-		r.isCoded(r.c, file)
+		r.noteCode(r.c, file)
 		text, ok := r.TextOf(file, "names")
 		if !ok {
 			continue
@@ -44,7 +42,7 @@ func (r kustomizeReader) bind(dir string, depth int) {
 	}
 }
 
-// kustomized binds what one value of a kustomization names.
+// kustomized binds the file or folder that one value of a kustomization names.
 func (r kustomizeReader) kustomized(dir, value string, depth int) {
 	if strings.Contains(value, "\n") || len(value) > disk.MaxPath {
 		return // a patch, in the text itself
@@ -53,7 +51,7 @@ func (r kustomizeReader) kustomized(dir, value string, depth int) {
 		value = after
 	}
 	if strings.Contains(value, "://") || strings.HasPrefix(value, "git@") || strings.HasPrefix(value, "github.com/") {
-		r.named("what lies at %s", value)
+		r.reportUnbound("what lies at %s", value)
 		return
 	}
 	at := filepath.Clean(abs(dir, value))
@@ -73,8 +71,8 @@ func (r kustomizeReader) kustomized(dir, value string, depth int) {
 	r.BindFolder(at) // charts, openapi, and what else is given as a folder
 }
 
-// functionPath finds the programs of generators and transformers, and functionImage what else
-// they run.
+// functionPath finds the programs of generators and transformers, and functionImage their
+// images.
 var (
 	functionPath  = regexp.MustCompile(`(?m)^[ \t]*-?[ \t]*path:[ \t]*["']?([^"'\s#]+)`)
 	functionImage = regexp.MustCompile(`(?m)^[ \t]*-?[ \t]*image:[ \t]*["']?([^"'\s#]+)`)
@@ -96,12 +94,12 @@ func (r kustomizeReader) generator(file, dir string) {
 	}
 	for _, m := range r.FindAll(functionImage, file, text) {
 		if !pinned(m[1]) {
-			r.named("the image %s, which is not pinned by a digest", m[1])
+			r.reportUnbound("the image %s, which is not pinned by a digest", m[1])
 		}
 	}
 }
 
-// chart binds the charts that a chart takes from other folders here.
+// chart binds the charts that a chart takes from other local folders.
 func (r kustomizeReader) chart(dir string, depth int) {
 	file := filepath.Join(dir, "Chart.yaml")
 	if !r.Once("chart", dir) || !r.IsFileOrHidden(file) {
@@ -112,7 +110,7 @@ func (r kustomizeReader) chart(dir string, depth int) {
 		return
 	}
 	text, _ := r.TextOf(file, "names")
-	settingsReader{reading: r.reading}.wholes(file, text, []string{dir})
+	settingsReader{reading: r.reading}.bindPathSettings(file, text, []string{dir})
 	for _, m := range r.FindAll(chartFolder, file, text) {
 		r.chart(filepath.Clean(abs(dir, m[1])), depth+1)
 	}
@@ -120,14 +118,15 @@ func (r kustomizeReader) chart(dir string, depth int) {
 
 var chartFolder = regexp.MustCompile(`(?m)^[ \t-]*repository:[ \t]*["']?file://([^"'\s#]*)`)
 
-// inWords are kinds of what kubectl create makes of its words alone. Those with an image are none.
+// inWords are the kinds that kubectl create makes from its words alone, without those that run an
+// image.
 const inWords = "configmap cm secret namespace ns service svc serviceaccount sa role rolebinding clusterrole " +
 	"clusterrolebinding quota resourcequota poddisruptionbudget pdb priorityclass pc ingress ing token project route user"
 
 // fromFiles are flags of kubectl create whose value is a file.
 const fromFiles = "-f --filename -k --kustomize --from-file --from-env-file --cert --key --hard-file"
 
-// saysAll reports whether the words of a command say all that kubectl creates.
+// saysAll reports whether kubectl creates something from its words alone.
 func saysAll(name string, words []string) bool {
 	if name != "kubectl" && name != "oc" {
 		return false
@@ -143,10 +142,10 @@ func saysAll(name string, words []string) bool {
 	return kind >= 0 && oneOf(inWords, words[at+1+kind])
 }
 
-// A clusterReader reads what commands of clusters take from folders, and names what they run elsewhere.
+// A clusterReader binds the folders that commands for clusters read, and reports what they run elsewhere.
 type clusterReader struct{ reading }
 
-// fromFolders binds the folders of which kubectl makes a config map or a secret, all that is in them.
+// fromFolders binds all files of the folders from which kubectl makes a config map or a secret.
 func (r clusterReader) fromFolders() {
 	if r.name != "kubectl" && r.name != "oc" {
 		return
@@ -157,14 +156,14 @@ func (r clusterReader) fromFolders() {
 		}
 		for _, base := range r.bases {
 			if at := filepath.Clean(abs(base, value)); r.Visit(at, disk.Code) && len(r.BindTree(at, true, nil)) > 0 {
-				r.c.coded = true
+				r.c.hasCode = true
 			}
 		}
 	}
 }
 
-// entering are programs that run another one where other files may have its name; with flags, only
-// if one of these is there.
+// entering are programs that run another one below another root, and the flags or words of which one
+// must be there; none: always.
 var entering = map[string]string{
 	"chroot": "", "proot": "", "schroot": "", "arch-chroot": "", "bwrap": "", "systemd-nspawn": "", "lxc-attach": "",
 	"flatpak-spawn": "", "toolbox": "run", "distrobox": "enter", "distrobox-enter": "", "machinectl": "shell",
@@ -172,19 +171,19 @@ var entering = map[string]string{
 	"systemd-run": "-p --property -M --machine --root-directory -E --setenv",
 }
 
-// enters names what a step runs below another root, or in a container that no step shows.
-func (r clusterReader) enters() {
+// nameEntered reports a command that a step runs below another root, or in an unknown container.
+func (r clusterReader) nameEntered() {
 	name, st := r.name, r.c.Step
 	flags, is := entering[name]
 	if is && (flags == "" || slices.ContainsFunc(st.Argv[1:], func(w string) bool {
 		_, has := flagValue(w, flags)
 		return has || !effect.IsKnown(w) || grouped(w, flags)
 	})) && slices.ContainsFunc(st.Argv[1:], operand) {
-		r.named("what %s runs below another root: %s", name, strings.Join(strings.Fields(st.Command), " "))
+		r.reportUnbound("what %s runs below another root: %s", name, strings.Join(strings.Fields(st.Command), " "))
 		return
 	}
 	if (name == "kubectl" || name == "oc") && has(st, "exec") && fromFile(st) {
-		r.named("what %s runs elsewhere: %s", name, strings.Join(strings.Fields(st.Command), " "))
+		r.reportUnbound("what %s runs elsewhere: %s", name, strings.Join(strings.Fields(st.Command), " "))
 	}
 }
 

@@ -7,10 +7,10 @@ import (
 	"approver.example/reflexcore/effect"
 )
 
-// This file names the commands that run code of which nothing was bound. It is the floor
-// below all tables: what they do not know of an interpreter or a tool is on the card.
+// This file reports commands that run code of which nothing was bound. So if the tables
+// miss a feature of an interpreter or a tool, the card shows it.
 
-// builders are programs that run or deploy what files say: one of these must be bound.
+// builders are programs that build or deploy from files: at least one file must be bound.
 const builders = "make gmake bmake remake just task go-task mage rake invoke inv fab pre-commit lefthook " +
 	"npm pnpm yarn bun lerna nx turbo npm-run-all run-s run-p gulp grunt " +
 	"terraform tofu terragrunt packer pulumi cdk cdktf sam serverless sls wrangler fly flyctl vercel netlify " +
@@ -22,7 +22,7 @@ const builders = "make gmake bmake remake just task go-task mage rake invoke inv
 	"xcodebuild cmake ninja meson bazel bazelisk buck buck2 pants goreleaser " +
 	"alembic flyway liquibase dbmate goose sqitch knex sequelize dbt run-parts bats"
 
-// building are the subcommands with which further tools do.
+// building are the subcommands with which further tools build or deploy from files.
 var building = map[string]string{
 	"docker": "compose build buildx bake stack", "podman": "compose build buildx", "nerdctl": "compose build",
 	"buildah": "bud build",
@@ -32,15 +32,15 @@ var building = map[string]string{
 	"nix": "build run develop", "prisma": "migrate db", "npx": "",
 }
 
-// idle are subcommands of builders that run nothing of what their files say.
+// idle are subcommands of builders that run nothing from their files.
 var idle = strings.Fields("version help login logout whoami auth list ls ps logs env cache info doctor " +
 	"completion search view show outdated audit status stop down rm kill pause unpause port top images fmt")
 
-// bindCode binds what the interpreters and tools of a step load beside what the walk
-// says, and names the step if it should have had code and none was bound.
+// bindCode binds the files that the interpreters and tools of a step load by themselves.
+// It reports the step if it needs code and none was bound.
 func (p *pass) bindCode(i int) {
 	st := &p.Steps[i]
-	p.on = i
+	p.step = i
 	if len(st.Argv) == 0 || st.Remote || st.Shell || !effect.IsKnown(st.Argv[0]) {
 		return
 	}
@@ -52,7 +52,7 @@ func (p *pass) bindCode(i int) {
 	} else if r.name == "java" || r.name == "javaw" {
 		needs = javaReader{r}.bind()
 	} else {
-		r.loadsBy()
+		r.bindLanguageVariables()
 		needs = builds(r.name, st.Argv[1:]) && !c.wrapped && !saysAll(r.name, st.Argv[1:])
 	}
 	if oneOf("rustc rustdoc", r.name) {
@@ -60,7 +60,7 @@ func (p *pass) bindCode(i int) {
 	}
 	cReader{r}.bind()
 	clusterReader{r}.fromFolders()
-	clusterReader{r}.enters()
+	clusterReader{r}.nameEntered()
 	if words := queriers[r.name]; words != nil {
 		queryReader{r, words}.bind(p.readBy(i))
 	}
@@ -68,14 +68,14 @@ func (p *pass) bindCode(i int) {
 	credentialsReader{r}.bind()
 	requirementsReader{r}.bind()
 	if builds(r.name, st.Argv[1:]) && !c.wrapped && unknownPlace(st.Argv[1:]) {
-		p.unknown(st)
+		p.unboundCommand(st)
 	}
-	if needs && !c.coded && !c.fed && !c.wrapped {
-		p.named("what %s runs", strings.Join(strings.Fields(st.Command), " "))
+	if needs && !c.hasCode && !c.fed && !c.wrapped {
+		p.reportUnbound("what %s runs", strings.Join(strings.Fields(st.Command), " "))
 	}
 }
 
-// builds reports whether a command is one of a builder that must have a file.
+// builds reports whether a command builds from files, so that one must be bound.
 func builds(name string, words []string) bool {
 	subs, some := building[name]
 	if !some && !oneOf(builders, name) {
@@ -97,11 +97,11 @@ func builds(name string, words []string) bool {
 	return at == len(words) || !idleWord(words[at])
 }
 
-// places are flags of builders that say where their files lie.
+// places are flags of builders for the place of their files.
 const places = "-C -f --directory --file --makefile --prefix --cwd --dir --chdir -chdir --project-directory " +
 	"--manifest-path --taskfile --justfile --working-directory"
 
-// unknownPlace reports whether nobody can tell where a builder finds its files.
+// unknownPlace reports whether the place of a builder's files is unknown.
 func unknownPlace(words []string) bool {
 	return slices.ContainsFunc(words, func(w string) bool {
 		value, is := flagAt(words, slices.Index(words, w), places)
@@ -111,26 +111,28 @@ func unknownPlace(words []string) bool {
 
 func idleWord(word string) bool { return slices.Contains(idle, word) }
 
-// loadedBy are programs that are written in a language: what its variables name is loaded
-// into them.
+// loadedBy maps languages to programs that are written in them. The programs load the code
+// that the language's variables name.
 var loadedBy = map[string]string{
-	"npm": "node", "npx": "node", "yarn": "node", "pnpm": "node", "jest": "node", "vitest": "node", "mocha": "node",
-	"tsc": "node", "eslint": "node", "webpack": "node", "vite": "node", "next": "node", "prettier": "node",
-	"pytest": "python", "py.test": "python", "tox": "python", "nox": "python", "pip": "python", "pip3": "python",
-	"flask": "python", "django-admin": "python", "alembic": "python", "uv": "python", "poetry": "python",
-	"ansible": "python", "ansible-playbook": "python", "celery": "python", "gunicorn": "python", "uvicorn": "python",
-	"mypy": "python", "ruff": "python",
-	"bundle": "ruby", "rails": "ruby", "rake": "ruby", "rspec": "ruby", "gem": "ruby", "cap": "ruby", "fastlane": "ruby",
-	"vagrant": "ruby", "prove": "perl", "cpanm": "perl",
-	"mvn": "java", "mvnw": "java", "gradle": "java", "gradlew": "java", "sbt": "java", "ant": "java", "javac": "java",
-	"scala": "java", "kotlin": "java",
+	"node": "npm npx yarn pnpm jest vitest mocha tsc eslint webpack vite next prettier",
+	"python": "pytest py.test tox nox pip pip3 flask django-admin alembic uv poetry ansible " +
+		"ansible-playbook celery gunicorn uvicorn mypy ruff",
+	"ruby": "bundle rails rake rspec gem cap fastlane vagrant",
+	"perl": "prove cpanm",
+	"java": "mvn mvnw gradle gradlew sbt ant javac scala kotlin",
 }
 
-// loadsBy binds what the variables of a program's language load into it. It is not the program's own
-// code.
-func (r reading) loadsBy() {
-	coded := r.c.coded
-	switch language := loadedBy[r.name]; language {
+// bindLanguageVariables binds the code that the variables of a program's language load into it. It does
+// not count as the program's own code.
+func (r reading) bindLanguageVariables() {
+	coded := r.c.hasCode
+	language := ""
+	for name, programs := range loadedBy {
+		if oneOf(programs, r.name) {
+			language = name
+		}
+	}
+	switch language {
 	case "":
 	case "java":
 		for _, value := range append(r.Values("CLASSPATH"), r.Values("JAVA_TOOL_OPTIONS")...) {
@@ -143,5 +145,5 @@ func (r reading) loadsBy() {
 		l.programs = language
 		interpreterReader{r, &l}.loadsVariables(nil, nil)
 	}
-	r.c.coded = coded
+	r.c.hasCode = coded
 }

@@ -11,15 +11,13 @@ import (
 	"approver.example/reflexcore/effect"
 )
 
-// This file binds the sources of which make builds by rules of its own, and what they include.
-
-// builtFrom are the ends of names of what the rules of make itself, and patterns, make a file of.
+// builtFrom are the endings of sources in make's built-in rules and in pattern rules.
 var builtFrom = strings.Fields(".c .cc .cpp .cxx .C .s .S .m .f .p .r .l .y .sh .o")
 
-// quotedInclude finds what a source includes from beside it, or from a folder of -I.
+// quotedInclude finds the includes of a source.
 var quotedInclude = regexp.MustCompile(`(?m)^[ \t]*#[ \t]*(?:include|import)[ \t]*["<]([^">\n]+)[">]`)
 
-// cSource binds a source and what it includes from beside it, or from one of some folders.
+// cSource binds a source and its includes from its own folder or one of dirs.
 func (r cReader) cSource(file string, dirs []string, depth int) {
 	file = filepath.Clean(file)
 	if r.Visit(file, disk.Code) || r.Bound[file] == "" || !r.Once("c source", file, strings.Join(dirs, ":")) ||
@@ -39,14 +37,13 @@ func (r cReader) cSource(file string, dirs []string, depth int) {
 	}
 }
 
-// compilers are those of C and its kin.
+// compilers are the compilers of C, C++ and Objective-C.
 const compilers = "cc gcc clang c++ g++ clang++ tcc"
 
-// A cReader reads the sources of C and its kin that a command compiles.
+// A cReader reads the sources of C, C++ and Objective-C that a command compiles.
 type cReader struct{ reading }
 
-// bind binds what the sources that a compiler is given include, and libraries of -l in
-// folders of -L.
+// bind binds the includes of a compiler's sources, and libraries of -l in folders of -L.
 func (r cReader) bind() {
 	if !oneOf(compilers, strings.TrimRight(r.name, "0123456789.-")) {
 		return
@@ -62,7 +59,7 @@ func (r cReader) bind() {
 				if !is || value == "" {
 					continue
 				} else if !effect.IsKnown(value) {
-					r.named("what %s includes", r.name)
+					r.reportUnbound("what %s includes", r.name)
 				} else if at := filepath.Clean(abs(base, value)); flag == "-L" {
 					libraries = append(libraries, at)
 				} else {
@@ -94,7 +91,7 @@ var (
 // A rustReader reads the sources of a command of rustc.
 type rustReader struct{ reading }
 
-// bind binds what the sources of a step of rustc take in.
+// bind binds the files that the sources of a step of rustc include.
 func (r rustReader) bind() {
 	for _, base := range r.bases {
 		for _, w := range r.c.Argv[1:] {
@@ -111,7 +108,7 @@ func (r rustReader) bind() {
 	}
 }
 
-// rustSource binds a source and what it takes in.
+// rustSource binds a source and the files that it includes.
 func (r rustReader) rustSource(file string, depth int) {
 	file = filepath.Clean(file)
 	if r.Visit(file, disk.Code) || r.Bound[file] == "" || !r.Once("rust", file) {

@@ -13,13 +13,11 @@ import (
 	"approver.example/reflexcore/effect"
 )
 
-// This file reads what containers are made of: compose files and Dockerfiles.
-
 // composeStarts are the subcommands of compose that make containers or images, or fetch
-// them. What starts a container that is there again, such as restart, uses no image.
+// them. Those that start an existing container, such as restart, use no image.
 var composeStarts = []string{"up", "run", "create", "build", "watch", "pull", "bake", "deploy"}
 
-// A composeReader reads the compose files that a command works with.
+// A composeReader reads the compose files of a command.
 type composeReader struct{ reading }
 
 // A composing is the reading of one compose file.
@@ -36,11 +34,11 @@ type composing struct {
 	work    []string // where
 }
 
-// A mount is a folder or file here that a container gets.
+// A mount is a local folder or file that a container gets.
 type mount struct{ source, target string }
 
-// bind binds the files that a compose file builds images with, and names what is in
-// the images.
+// bind binds the files from which a compose file builds images, and reports images that
+// are not pinned.
 func (r composeReader) bind(file string) {
 	words := r.c.Argv[1:]
 	if r.Once("compose", file) && slices.ContainsFunc(words, func(w string) bool {
@@ -76,7 +74,7 @@ func (r composeReader) composed(file string, depth int) {
 	}
 	c.mounted()
 	for _, context := range c.from {
-		r.named("what the build of an image copies from %s", context)
+		r.reportUnbound("what the build of an image copies from %s", context)
 		for _, name := range c.files {
 			at := abs(abs(c.dir, context), name)
 			if !r.Visit(at, disk.Code) && !strings.HasSuffix(name, ".dockerignore") {
@@ -103,18 +101,18 @@ func (r composeReader) composeFiles(value, dir string) {
 		at := filepath.Clean(abs(dir, part))
 		switch {
 		case !effect.IsKnown(part) || !filepath.IsAbs(at):
-			r.named("the compose file %s", effect.Show(part))
+			r.reportUnbound("the compose file %s", effect.Show(part))
 		case !r.Visit(at, disk.Code) && r.Bound[at] != "":
-			r.isCoded(r.c, at)
+			r.noteCode(r.c, at)
 			r.bind(at)
 		}
 	}
 }
 
-// node goes through a tree of YAML; path are the keys above.
+// node visits a tree of YAML; path has the keys above.
 func (c *composing) node(n ast.Node, path []string, depth int) {
 	if len(path) > disk.MaxNested {
-		c.named("what lies deep in a compose file")
+		c.reportUnbound("what lies deep in a compose file")
 		return
 	}
 	switch n := n.(type) {
@@ -138,7 +136,7 @@ func (c *composing) node(n ast.Node, path []string, depth int) {
 	}
 }
 
-// value looks at one value; its key, and those above, say what it is.
+// value handles one value; its key, and those above, say what it means.
 func (c *composing) value(value string, path []string, depth int) {
 	if len(path) == 0 || value == "" {
 		return
@@ -150,11 +148,11 @@ func (c *composing) value(value string, path []string, depth int) {
 	switch {
 	case key == "image":
 		if !pinned(value) {
-			c.named("the image %s, which is not pinned by a digest", value)
+			c.reportUnbound("the image %s, which is not pinned by a digest", value)
 		}
 	case key == "build", key == "context", above == "additional_contexts":
 		if image, is := strings.CutPrefix(value, "docker-image://"); is && !pinned(image) {
-			c.named("the image %s, which is not pinned by a digest", image)
+			c.reportUnbound("the image %s, which is not pinned by a digest", image)
 		} else if !is {
 			c.from = append(c.from, value)
 		}
@@ -181,14 +179,14 @@ func (c *composing) value(value string, path []string, depth int) {
 	}
 }
 
-// another binds a file that a compose file names, and reads it where it is one itself.
+// another binds a file that a compose file names, and reads it if it is a compose file.
 func (c *composing) another(value string, depth int) {
 	at := filepath.Clean(abs(c.dir, c.interpolated(value)))
 	switch {
 	case strings.Contains(value, "://"), strings.Contains(value, ".git#"), strings.HasSuffix(value, ".git"):
-		c.named("what lies at %s", value)
+		c.reportUnbound("what lies at %s", value)
 	case !effect.IsKnown(at) || !filepath.IsAbs(at):
-		c.named("the file %s, which a compose file names", value)
+		c.reportUnbound("the file %s, which a compose file names", value)
 	case !c.Visit(at, disk.Code) && c.Bound[at] != "" && depth < disk.MaxFollowed && c.Once("compose", at):
 		c.composed(at, depth+1)
 	}
@@ -200,22 +198,22 @@ func (c *composing) mount(value string) {
 	parts := strings.Split(value, ":")
 	switch {
 	case !effect.IsKnown(parts[0]):
-		c.named("the file %s, which a compose file names", value)
+		c.reportUnbound("the file %s, which a compose file names", value)
 	case len(parts) > 1 && strings.ContainsAny(parts[0], "./~"):
 		c.mounts = append(c.mounts, mount{parts[0], parts[1]})
 	}
 }
 
-// scriptKinds are files that are code wherever they lie: what else a container gets is data.
+// scriptKinds are files that are always code. Other files of a container are data.
 var scriptKinds = strings.Fields("*.sh *.bash *.py *.rb *.pl *.php *.js *.cjs *.mjs *.ts *.lua *.sql *.jar *.war " +
 	"*.conf")
 
-// mounted binds what containers are given of this disk: files, code in folders, and what their
-// commands name in them. Other files of a folder are data, which they may change.
+// mounted binds the local files that containers get: files, code in folders, and files in
+// folders that their commands name. Other files in folders are data, which containers may change.
 func (c *composing) mounted() {
 	for n := range min(len(c.sources), len(c.targets)) {
 		if source := c.interpolated(c.sources[n]); !effect.IsKnown(source) {
-			c.named("the file %s, which a compose file names", c.sources[n])
+			c.reportUnbound("the file %s, which a compose file names", c.sources[n])
 		} else {
 			c.mounts = append(c.mounts, mount{source, c.interpolated(c.targets[n])})
 		}
@@ -225,7 +223,7 @@ func (c *composing) mounted() {
 		if !filepath.IsAbs(at) || disk.Like(filepath.Base(at), []string{"*.db", "*.sqlite*", "*.log"}) {
 			continue
 		}
-		if !c.isThereAt(at) { // Docker makes a folder, in which is no code
+		if !c.exists(at) { // Docker makes a folder, in which is no code
 			c.Bound[disk.FolderKey(at, scriptKinds)] = disk.ListHash(nil)
 			continue
 		}
@@ -249,13 +247,13 @@ func (c *composing) mounted() {
 	}
 }
 
-// isThereAt reports whether a file or a folder lies at a path; a socket or a device is none.
-func (c *composing) isThereAt(path string) bool {
+// exists reports whether there is a file or a folder at a path, and no socket or device.
+func (c *composing) exists(path string) bool {
 	info, err := c.Stat(path)
 	return c.Look() && (err == nil && (info.IsDir() || info.Mode().IsRegular()) || err != nil && !disk.IsAbsent(err))
 }
 
-// interpolated is a value with its variables, where those are known.
+// interpolated replaces the variables in a value, if they are known.
 func (c *composing) interpolated(value string) string {
 	return interpolation.ReplaceAllStringFunc(value, func(v string) string {
 		name, fallback, has := strings.Cut(strings.Trim(v, "${}"), ":-")

@@ -57,9 +57,7 @@ func TestAFolderThatIsCopiedCountsAsAWhole(t *testing.T) {
 			p.write(c.list, "x\n")
 		}
 		before, unbound, err := p.b.Files(t.Context(), p.call(c.command))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		p.write(c.swapped, "swapped")
 		if same := maps.Equal(before, p.of(c.command)); same != c.free {
 			t.Errorf("%s, %s, %q %s: seen %v (%q)", c.command, c.swapped, c.ignore, c.list, !same, unbound)

@@ -77,9 +77,7 @@ func TestWhatMakeBuildsOfIsBound(t *testing.T) {
 			call.Env[name] = value
 		}
 		before, err := p.files(call)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		p.write(h.swapped, "swapped")
 		if after, _ := p.files(call); maps.Equal(before, after) {
 			t.Errorf("%s | %s: %s: nobody sees it: %q", h.command, h.files, h.swapped, slices.Sorted(maps.Keys(before)))

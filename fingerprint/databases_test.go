@@ -61,9 +61,7 @@ func TestWhatIsNoDatabaseIsBound(t *testing.T) {
 	p.write("b.db", v1)
 	for _, to := range []string{"a.db", "b.db"} {
 		_ = os.Remove(p.path("app.db"))
-		if err := os.Symlink(p.path(to), p.path("app.db")); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.Symlink(p.path(to), p.path("app.db")))
 		if files := p.of("sqlite3 app.db vacuum"); files["leads "+p.path("app.db")] != p.path(to) {
 			t.Errorf("where app.db leads is not bound: %v", slices.Sorted(maps.Keys(files)))
 		}

@@ -1,55 +1,58 @@
-// Package fingerprint finds out what an approval is bound to: the files that a call
-// executes, or reads as code or as settings that decide what happens, with their
-// content. What was shown to people is then what runs, or nothing runs.
+// Package fingerprint computes what an approval is bound to: the content of the files that
+// a call executes, or reads as code or as settings. So the files that run are those that
+// were shown to people, or nothing runs.
 //
-// Which files these are is not read from the text here. It comes from the one walk
-// of package reflexcore, which expands variables, braces, quotes and aliases and
-// follows sudo, find -exec, xargs and sh -c. This package adds what only the disk can
-// tell: where PATH and links lead, what a pattern matches, and which files a tool
-// reads without being told (the table in tools.go).
+// The analysis of the command comes from package reflexcore: its walk expands variables,
+// braces, quotes and aliases, and follows sudo, find -exec, xargs and sh -c. This package
+// adds what only the disk knows: where PATH and links lead, what a pattern matches, and
+// which files a tool reads by default (the table in tools.txt).
 //
-// Bound are:
+// # What is bound
 //
-//   - the program of each command, as PATH leads to it, and each script that it gets;
-//   - each file that a word names, unless the command only writes it, or only shows
-//     it to the agent: a log that grows stays approvable;
-//   - what a pattern matches, as a list, so that a further match changes it;
-//   - for tools that read a folder, such as make, npm, terraform and kubectl, the files
-//     of that folder, and those that these files name;
-//   - of shell scripts, what they run by a name that is plain to see;
-//   - what settings find through a search path or in a working folder, in each place where
-//     it may lie, and the programs that settings start.
+//   - The program of each command, found through PATH, and each script that it runs.
+//   - Each file that a word names, unless the command only writes the file or only shows it
+//     to the agent. So a growing log does not invalidate an approval.
+//   - The list of files that a pattern matches, so that a new match changes the fingerprint.
+//   - For tools that read a folder, such as make, npm, terraform and kubectl: the files of
+//     that folder, and the files that those name.
+//   - For shell scripts: the files that they run by a literal name.
+//   - For settings: the files that they may find in a search path or working folder, in each
+//     possible place, and the programs that they start.
 //
-// Of a folder with more than 4096 files, or 64 MiB, not the content is bound, but what the
-// kernel says of each file: device, inode, size, rights, and the times of the last changes.
-// That shows each write, rename, link and change of rights, since no plain user can set the
-// time of the last change back. The disk is brought up to date first, so that a write through a
-// shared mapping shows, too (not on macOS); if it takes more than 2 s for that, the folder has a
-// name. It does not show what root does with the clock or below the file system; and a file that
-// is written again as it was counts as changed.
-// It holds where the kernel itself sets these times: elsewhere, beyond 200,000 entries, and
-// after 2 s, the folder has a name.
+// # Large folders
 //
-// What is executed and cannot be bound has a name for people: a program whose name
-// is not known, a package of a registry, what another host runs, a file that cannot
-// be read, a folder that is too large. Such a call is approved for one run only.
+// For a folder with more than 4096 files, or 64 MiB, the kernel's metadata of each file is
+// bound instead of the content: device, inode, size, mode and times of the last changes. A
+// write, rename, link or change of mode changes it, because a plain user cannot set the
+// change time back. Before that, the disk is synced, so that a write through a shared
+// mapping shows too (not on macOS). A file that is rewritten with the same content counts
+// as changed. Changes by root of the clock, or below the file system, do not show.
 //
-// No bound of this package ends in silence: what is not read, not parsed or not followed
-// further is an error, which denies, or has a name ("what Makefile runs").
+// The folder is reported as unbound if the kernel does not set these times itself, if it has
+// more than 200,000 entries, or if this takes more than 2 s.
+//
+// # What cannot be bound
+//
+// Code that is executed and cannot be bound is reported to people by name: an unknown
+// program, a package of a registry, a command on another host, a file that cannot be read, a
+// folder that is too large. Such a call is approved for one run only.
+//
+// Every limit of this package has a visible effect: a file that is not read, not parsed or
+// not followed further is an error, which denies, or it is reported ("what Makefile runs").
 //
 // # Reading order
 //
-// The files stand in layers; each uses those below it.
+// The files form layers; each uses those below it.
 //
-//   - binder.go: [Binder], the limits of time, and where the work for one call begins;
+//   - binder.go: [Binder], its time limits, and the start of the work for one call;
 //   - pass.go, words.go, effects.go, codeless.go, written.go: what the commands and effects of one walk bind;
 //   - shown.go, flows.go, makes.go, ownfiles.go: where the data of a walk goes, and what its commands write;
-//   - tools.go, with its table in tooltable.go: which files a program reads without being told;
+//   - tools.go, with its table in tooltable.go: the files that a program reads by default;
 //   - a reader for each kind of file: git.go (gitplaces.go, gitconfig.go, gitcall.go), golang.go (gotree.go,
 //     gomodule.go, gofile.go), recipes.go (makefile.go, makecode.go, makevalues.go), packages.go (manifest.go),
 //     compose.go, images.go, clusters.go, terraform.go, interpreter.go, java.go, compilers.go, queries.go, fetched.go,
 //     identities.go and, for settings of any language, refers.go (named.go, loads.go);
-//   - program.go, follow.go, reader.go, callstate.go: what all readers know. follow.go is the one place that leads
-//     back to the top: a text that a file runs is walked as the call itself is;
-//   - package disk: what is bound of the disk, once for each call.
+//   - program.go, follow.go, reader.go, callstate.go: shared by all readers. Only follow.go leads back to the top: it
+//     walks a text that a file runs like the call itself;
+//   - package disk: the files and folders that one call binds.
 package fingerprint

@@ -12,10 +12,8 @@ import (
 	"approver.example/reflexcore/shell"
 )
 
-// This file binds what the effects of a walk say is executed or read.
-
 func (p *pass) bindEffect(e *effect.Effect) {
-	p.on = e.Step
+	p.step = e.Step
 	switch {
 	case e.Bits&(effect.Remote|effect.Later) != 0: // a step says so, or it does not run now
 	case unknownCode(e):
@@ -29,27 +27,27 @@ func (p *pass) bindEffect(e *effect.Effect) {
 	}
 }
 
-// isGiven reports whether what a script reads is given to a shell, or to a tool that does
-// what it says.
+// isGiven reports whether a file that a script reads goes to a shell, or to a tool that
+// applies its content.
 func (f *flow) isGiven(e *effect.Effect) bool {
-	if e.Step >= 0 && e.Step < len(f.Steps) && (f.commands[e.Step].fed || f.does(e.Step)) || e.Step < 0 &&
+	if e.Step >= 0 && e.Step < len(f.Steps) && (f.commands[e.Step].fed || f.applies(e.Step)) || e.Step < 0 &&
 		slices.ContainsFunc(f.commands, isFed) {
 		return true
 	}
 	return e.By == "redirection" && slices.ContainsFunc(f.Steps,
-		func(st shell.Step) bool { return slices.Contains(takers, first(&st)) })
+		func(st shell.Step) bool { return slices.Contains(inputBuiltins, first(&st)) })
 }
 
-// takers are builtins of a shell that put what they read into variables, or run it.
-var takers = []string{"read", "mapfile", "readarray", "source", "."}
+// inputBuiltins are shell builtins that run their input or put it into variables.
+var inputBuiltins = []string{"read", "mapfile", "readarray", "source", "."}
 
-// doers are programs that do to a database, a cluster or a cloud what their files say.
-var doers = strings.Fields("kubectl oc helm helmfile kustomize terraform tofu terragrunt ansible-playbook " +
+// appliers are programs that apply their files to a database, a cluster or a cloud.
+var appliers = strings.Fields("kubectl oc helm helmfile kustomize terraform tofu terragrunt ansible-playbook " +
 	"ansible psql mysql mariadb sqlite3 duckdb mongosh aws gcloud az")
 
-func (f *flow) does(i int) bool {
+func (f *flow) applies(i int) bool {
 	name := first(&f.Steps[i])
-	return slices.Contains(doers, name) || slices.Contains(shells, name)
+	return slices.Contains(appliers, name) || slices.Contains(shells, name)
 }
 
 // bindRead binds a file that is read.
@@ -61,21 +59,21 @@ func (p *pass) bindRead(e *effect.Effect) {
 	if slices.ContainsFunc(p.commands, isFed) { // it may be what is executed
 		as = disk.Code
 	}
-	for _, file := range p.both(e.Target) {
+	for _, file := range p.matchesAndSelf(e.Target) {
 		if as == disk.Code && p.depth == 0 { // cat a.sh | sh
 			step := e.Step
 			if step < 0 {
 				step = slices.IndexFunc(p.commands, isFed)
 			}
-			p.later = append(p.later, executedFile{step, file, ""})
+			p.executed = append(p.executed, executedFile{step, file, ""})
 		}
 		if !p.changesItself(e.Step, file) && !p.isPlanned(e.Step, file) && !p.Visit(file, as) {
-			p.isCoded(p.command(e.Step), file)
+			p.noteCode(p.command(e.Step), file)
 		}
 	}
 }
 
-// shown reports whether what is read is only shown to the agent.
+// shown reports whether a file that is read is only shown to the agent.
 func (f *flow) shown(e *effect.Effect) bool {
 	if e.Step >= 0 && e.Step < len(f.Steps) && e.By != "redirection" {
 		return f.shows(e.Step)
@@ -88,11 +86,11 @@ func (f *flow) shown(e *effect.Effect) bool {
 	return !f.flows
 }
 
-// bindExecuted binds what an effect says is executed.
+// bindExecuted binds the code that an effect executes.
 func (p *pass) bindExecuted(e *effect.Effect) {
 	dir := p.call.Dir
 	if e.Step >= 0 && e.Step < len(p.Steps) {
-		dir, p.at = p.Steps[e.Step].Dir, p.Steps[e.Step].Path
+		dir, p.stepPath = p.Steps[e.Step].Dir, p.Steps[e.Step].Path
 	}
 	switch e.What {
 	case "interactive", "options":
@@ -100,12 +98,12 @@ func (p *pass) bindExecuted(e *effect.Effect) {
 	}
 	if e.What != "" || !effect.IsKnown(e.Target) { // it is bound or named here
 		if c := p.command(e.Step); c != nil {
-			c.coded = true
+			c.hasCode = true
 		}
 	}
 	switch e.What {
 	case "url":
-		p.named("what lies at %s", e.Target)
+		p.reportUnbound("what lies at %s", e.Target)
 		return
 	case "package":
 		p.bindPackage(e.Target, dir)
@@ -117,30 +115,31 @@ func (p *pass) bindExecuted(e *effect.Effect) {
 	switch {
 	case !effect.IsKnown(e.Target):
 		if e.Step < 0 || e.Step >= len(p.Steps) {
-			p.named("%s", effect.Show(e.Target))
+			p.reportUnbound("%s", effect.Show(e.Target))
 		} else if st := &p.Steps[e.Step]; !p.foundByFind(e.Step,
-			e.Target) && !p.may(e.Target) && (len(st.Argv) == 0 || effect.IsKnown(st.Argv[0])) {
-			p.unknown(st)
+			e.Target) && !p.hasKnownFolder(e.Target) && (len(st.Argv) == 0 || effect.IsKnown(st.Argv[0])) {
+			p.unboundCommand(st)
 		}
 	case filepath.IsAbs(e.Target):
-		for _, file := range p.both(e.Target) {
-			p.madeOf(file)
+		for _, file := range p.matchesAndSelf(e.Target) {
+			p.bindSourcesOf(file)
 			if !strings.HasPrefix(e.By, "file ") {
-				p.later = append(p.later, executedFile{e.Step, file, dir})
+				p.executed = append(p.executed, executedFile{e.Step, file, dir})
 			}
 			if !p.Visit(file, disk.Code) {
-				p.isCoded(p.command(e.Step), file)
+				p.noteCode(p.command(e.Step), file)
 				p.bindScript(file, dir)
 			} else if c := p.command(e.Step); e.By != "" && len(p.folderRun(file)) > 0 && c != nil {
-				c.coded = true
+				c.hasCode = true
 			}
 		}
 	default: // a program by its name: its step binds it
 	}
 }
 
-// madeOf binds what the rule of a makefile makes a file of that a recipe executes.
-func (r *reader) madeOf(file string) {
+// bindSourcesOf binds the prerequisites of a file that a recipe executes, if a rule of the
+// makefile makes the file.
+func (r *reader) bindSourcesOf(file string) {
 	if r.made == nil || r.made.dir == "" {
 		return
 	}
@@ -150,20 +149,19 @@ func (r *reader) madeOf(file string) {
 	}
 	for _, need := range r.made.rules[name].needs {
 		if at := abs(r.made.dir, need); effect.IsKnown(need) && filepath.IsAbs(at) {
-			r.madeOf(at)
+			r.bindSourcesOf(at)
 			r.executes(at, r.made.dir)
 		}
 	}
 }
 
-// folderRun binds a folder that a program runs as it is, as python does.
+// folderRun binds a folder that a program runs as a program, as python does.
 func (p *pass) folderRun(dir string) []string {
 	return p.BindFolder(dir, "*.py", "*.js", "*.mjs", "*.cjs", "package.json")
 }
 
-// may reports whether another effect says in which folders a path may lie of which the
-// folder is not known.
-func (f *flow) may(target string) bool {
+// hasKnownFolder reports whether another effect has the same path with a known folder.
+func (f *flow) hasKnownFolder(target string) bool {
 	rest := strings.TrimPrefix(target, effect.Unknown+"/")
 	return rest != target && effect.IsKnown(rest) && slices.ContainsFunc(f.Effects, func(e effect.Effect) bool {
 		return e.Kind == effect.Exec && filepath.IsAbs(e.Target) && effect.IsKnown(e.Target) && strings.HasSuffix(e.Target,
@@ -171,15 +169,15 @@ func (f *flow) may(target string) bool {
 	})
 }
 
-// bindUnknown is code of which not all is known. What comes from files that are bound, and
-// through programs that only pass it on, is bound with them.
+// bindUnknown handles code that is not fully known. It reports the code, unless it comes
+// from bound files through programs that only pass it on.
 func (p *pass) bindUnknown(e *effect.Effect) {
 	if e.Kind == effect.Opaque && (e.Target == "syntax error" || e.Target == "unknown "+
 		"syntax" || strings.HasPrefix(e.Target, "too complex")) {
 		if p.of != "" && (p.sure || p.strict || strings.HasPrefix(e.Target, "too complex")) {
 			p.Unread(p.of, "runs")
 		} else {
-			p.named("a part of the command that cannot be read")
+			p.reportUnbound("a part of the command that cannot be read")
 		}
 		return
 	}
@@ -192,24 +190,23 @@ func (p *pass) bindUnknown(e *effect.Effect) {
 	}
 	switch {
 	case e.Taint&effect.Network != 0:
-		p.named("what %s is given by the network", by)
+		p.reportUnbound("what %s is given by the network", by)
 	case by != "":
-		p.named("what %s is given to run", by)
+		p.reportUnbound("what %s is given to run", by)
 	default:
-		p.named("%s", effect.Show(e.Target))
+		p.reportUnbound("%s", effect.Show(e.Target))
 	}
 }
 
-// wrappers only run the command that they are given.
-var wrappers = []string{"sudo", "doas", "env", "nice", "nohup", "time", "timeout", "stdbuf", "xargs", "sh"}
+// plainWrappers do nothing but run another command.
+var plainWrappers = []string{"sudo", "doas", "env", "nice", "nohup", "time", "timeout", "stdbuf", "xargs", "sh"}
 
-// onlyPassesOn reports whether what is executed can only be what was read from files that
-// are known.
+// onlyPassesOn reports whether all executed code was read from known files.
 func (f *flow) onlyPassesOn() bool {
 	fed := 0
 	for i := range f.Steps {
 		st := &f.Steps[i]
-		wraps := f.commands[i].wrapped && slices.Contains(wrappers, st.Program)
+		wraps := f.commands[i].wrapped && slices.Contains(plainWrappers, st.Program)
 		if f.commands[i].fed {
 			fed++
 		} else if !st.Shell && !wraps && !f.isA(i, viewers) && !f.isA(i, filters) {
@@ -230,8 +227,8 @@ func (f *flow) onlyPassesOn() bool {
 	return reads && f.words
 }
 
-// foundByFind binds what a search finds, if a path is of that kind: any folders below
-// one that is known, and then a name that is known.
+// foundByFind binds the files that find may find, if target has that form: a known root,
+// unknown folders, and a known name.
 func (p *pass) foundByFind(i int, target string) bool {
 	root, name, ok := strings.Cut(target, "/"+effect.Unknown)
 	if !ok || !filepath.IsAbs(root) || !p.byFind(i) {
@@ -249,7 +246,7 @@ func (p *pass) foundByFind(i int, target string) bool {
 	return true
 }
 
-// byFind reports whether the words of a step come from a search.
+// byFind reports whether the words of a step come from find.
 func (f *flow) byFind(i int) bool {
 	searches := slices.ContainsFunc(f.Steps, func(st shell.Step) bool { return st.Program == "find" })
 	for n := f.Steps[i].Parent; n >= 0 && n < i; n = f.Steps[n].Parent {
@@ -263,7 +260,7 @@ func (f *flow) byFind(i int) bool {
 	return false
 }
 
-// bindPackage binds a package that lies here, and names one of a registry.
+// bindPackage binds a local package, and reports one of a registry.
 func (p *pass) bindPackage(name, dir string) {
 	file := abs(dir, name)
 	if strings.HasPrefix(name, ".") || strings.HasPrefix(name, "/") {
@@ -280,10 +277,10 @@ func (p *pass) bindPackage(name, dir string) {
 			return
 		}
 	}
-	p.named("the package %s, from a registry", effect.Show(name))
+	p.reportUnbound("the package %s, from a registry", effect.Show(name))
 }
 
-// bindModule binds a module of Python that lies here, and names any other.
+// bindModule binds a local Python module, and reports any other.
 func (p *pass) bindModule(name, dir string) {
 	at := filepath.Join(dir, strings.ReplaceAll(name, ".", "/"))
 	if effect.IsKnown(at) && filepath.IsAbs(at) {
@@ -299,5 +296,5 @@ func (p *pass) bindModule(name, dir string) {
 			return
 		}
 	}
-	p.named("the module %s", effect.Show(name))
+	p.reportUnbound("the module %s", effect.Show(name))
 }

@@ -12,9 +12,7 @@ import (
 	"approver.example/reflexcore/effect"
 )
 
-// This file names the packages that a tool fetches and that no file here pins.
-
-// A fetching is a command that fetches what lock files pin.
+// A fetching is a command that fetches packages, which lock files can pin.
 type fetching struct {
 	programs, words string // bare says that no word means the first of them
 	bare            bool
@@ -36,10 +34,10 @@ var fetchings = sync.OnceValue(func() []fetching {
 // fetchingsOf are the rows of a program.
 var fetchingsOf = rowsOf(fetchings, func(f *fetching) string { return f.programs })
 
-// A requirementsReader reads by what a command that fetches packages is told which ones.
+// A requirementsReader reads the files that say which packages a command fetches.
 type requirementsReader struct{ reading }
 
-// bind names the packages that a step fetches without a lock file.
+// bind reports the packages that a step fetches without a lock file.
 func (r requirementsReader) bind() {
 	words := r.c.Argv[1:]
 	for _, f := range fetchingsOf()[r.name] {
@@ -59,7 +57,7 @@ func (r requirementsReader) bind() {
 			})
 		}
 		if (f.asks == "" || lies(f.asks)) && !lies(f.locks) {
-			r.named("the packages that %s fetches without a lock file", r.name)
+			r.reportUnbound("the packages that %s fetches without a lock file", r.name)
 		}
 	}
 	if strings.HasPrefix(r.name, "pip") || r.name == "uv" {
@@ -67,7 +65,7 @@ func (r requirementsReader) bind() {
 	}
 }
 
-// required names what pip fetches for files of requirements, and for folders.
+// required reports packages that pip fetches for requirements files and for folders.
 func (r requirementsReader) required(words []string) {
 	n := slices.IndexFunc(words, func(w string) bool { return oneOf("install download wheel sync", w) })
 	if n < 0 {
@@ -80,17 +78,17 @@ func (r requirementsReader) required(words []string) {
 		for _, base := range r.bases {
 			switch {
 			case is && !effect.IsKnown(value), is && strings.Contains(value, "://"):
-				r.named("the packages of %s, which no hash pins", effect.Show(value))
+				r.reportUnbound("the packages of %s, which no hash pins", effect.Show(value))
 			case is:
 				r.requirements(filepath.Clean(abs(base, value)), 0)
 			case operand(w) && !alone && (strings.Contains(w, "/") || w == ".") && r.needsOthers(abs(base, w)):
-				r.named("the packages that %s needs, which no hash pins", w)
+				r.reportUnbound("the packages that %s needs, which no hash pins", w)
 			}
 		}
 	}
 }
 
-// needsOthers reports whether a folder is a package of Python that asks for others.
+// needsOthers reports whether a folder is a Python package that requires others.
 func (r requirementsReader) needsOthers(dir string) bool {
 	for _, name := range []string{"pyproject.toml", "setup.py", "setup.cfg"} {
 		file := filepath.Join(dir, name)
@@ -105,8 +103,8 @@ func (r requirementsReader) needsOthers(dir string) bool {
 	return false
 }
 
-// requirements binds a file of requirements and those that it names, and names it if it
-// asks for something that no hash pins.
+// requirements binds a requirements file and those that it includes, and reports it if it
+// has a requirement without a hash.
 func (r requirementsReader) requirements(file string, depth int) {
 	if !r.Once("requirements", file) || r.Visit(file, disk.Code) {
 		return
@@ -132,6 +130,6 @@ func (r requirementsReader) requirements(file string, depth int) {
 		}
 	}
 	if unpinned {
-		r.named("the packages of %s, which no hash pins", filepath.Base(file))
+		r.reportUnbound("the packages of %s, which no hash pins", filepath.Base(file))
 	}
 }

@@ -13,28 +13,25 @@ import (
 	"approver.example/reflexcore/effect"
 )
 
-// This file finds out, from how a text is written, whether what a command prints may go
-// somewhere else than to the agent, and which files assignments name.
-
-// substitutes start what takes the output of a command, or gives it input.
+// substitutes start substitutions, which take the output of a command or give it input.
 var substitutes = []string{"$(", "`", "<(", ">(", "=(", "${ ", "${|", "${\n", "${\t"}
 
-// evaluators run words as text, in which a substitution may be hidden.
+// evaluators run words as text, which may have a substitution.
 var evaluators = []string{"eval", "source", ".", "trap", "sh", "bash", "dash", "zsh", "ksh", "coproc"}
 
-// A flow is a walk and where its data goes: what is only shown to the agent, what is given to a
-// program to run, and what a command may write before another one runs it.
+// A flow is a walk and its data flow: which output goes only to the agent, which input a program
+// runs, and which files a command may write before another one runs them.
 type flow struct {
 	*reader
 	reflexcore.Walk
 	commands []command
 
-	flows     bool // what is read may go somewhere else than to the agent
-	captured  bool // the text itself says so
-	unordered bool // a step may run before one that stands before it
+	flows     bool // output may go somewhere else than to the agent
+	captured  bool // the text itself captures output
+	unordered bool // steps may run in another order
 }
 
-// newFlow finds out where the data of a walk goes.
+// newFlow analyzes the data flow of a walk.
 func newFlow(r *reader, w reflexcore.Walk) *flow {
 	f := &flow{reader: r, Walk: w, commands: make([]command, len(w.Steps))}
 	for i := range f.Steps {
@@ -49,7 +46,7 @@ func newFlow(r *reader, w reflexcore.Walk) *flow {
 		if st.Parent >= 0 && st.Parent < i {
 			f.commands[st.Parent].wrapped = true
 		}
-		f.givesVariables(i)
+		f.noteVariables(i)
 		switch first(st) {
 		case "hash", "enable", "bind": // names may mean something else after it
 			f.flows = true
@@ -90,7 +87,7 @@ func (f *flow) command(step int) *command {
 	return &f.commands[step]
 }
 
-// readBy are the files that a step reads, and those of which it is not known which step does.
+// readBy are the files that a step reads, and those that an unknown step reads.
 func (f *flow) readBy(i int) (files []string) {
 	for n := range f.Effects {
 		e := &f.Effects[n]
@@ -101,7 +98,7 @@ func (f *flow) readBy(i int) (files []string) {
 	return files
 }
 
-// structure notes what the text of the call says of where output goes.
+// structure notes pipes, substitutions, loops and assignments in the text of the call.
 func (f *flow) structure() {
 	text := f.call.Command
 	if text == "" {
@@ -138,7 +135,7 @@ func (f *flow) structure() {
 	f.flows = f.flows || f.captured
 }
 
-// passesOn reports whether a command behind a pipe only prints its input, or a part.
+// passesOn reports whether a command after a pipe only prints its input, or a part of it.
 func passesOn(s *syntax.Stmt) bool {
 	call, ok := s.Cmd.(*syntax.CallExpr)
 	if !ok || len(call.Args) == 0 {
@@ -148,8 +145,8 @@ func passesOn(s *syntax.Stmt) bool {
 	return slices.Contains(viewers, name) || slices.Contains(filters, name)
 }
 
-// assigned notes the values of assignments, and binds the files that they name if they
-// are for a command, such as KUBECONFIG=x.
+// assigned notes the values of assignments. It binds the files that they name if a command
+// gets the variable, as in KUBECONFIG=x kubectl.
 func (f *flow) assigned(list []*syntax.Assign, exported bool) {
 	for _, a := range list {
 		if a.Value == nil || a.Name == nil {
@@ -170,7 +167,7 @@ func (f *flow) assigned(list []*syntax.Assign, exported bool) {
 	}
 }
 
-// folders are those in which the steps of a text run, and that of the call.
+// folders are the working folders of the call and of its steps.
 func (f *flow) folders() []string {
 	dirs := []string{f.call.Dir}
 	for i := range f.Steps {
@@ -187,13 +184,13 @@ func (f *flow) folders() []string {
 	return dirs
 }
 
-// givers are programs whose words give variables to others.
-var givers = []string{"env", "sudo", "doas", "export", "declare", "typeset", "local", "readonly", "cross-env", "dotenv",
-	"make", "gmake"}
+// variableSetters are programs whose words set variables for others.
+var variableSetters = []string{"env", "sudo", "doas", "export", "declare", "typeset", "local", "readonly",
+	"cross-env", "dotenv", "make", "gmake"}
 
-// givesVariables notes the variables that the words of a step give.
-func (f *flow) givesVariables(i int) {
-	if st := &f.Steps[i]; slices.Contains(givers, first(st)) {
+// noteVariables notes the variables that the words of a step set.
+func (f *flow) noteVariables(i int) {
+	if st := &f.Steps[i]; slices.Contains(variableSetters, first(st)) {
 		for _, w := range st.Argv[1:] {
 			if name, value, ok := strings.Cut(w, "="); ok && operand(w) && !strings.ContainsAny(name, "/ ") {
 				f.AddValue(name, value)
@@ -202,7 +199,7 @@ func (f *flow) givesVariables(i int) {
 	}
 }
 
-// plainText is a word without its quotes; what it expands to stays as it is written.
+// plainText is a word without its quotes. Variables in it are kept as written.
 func plainText(w *syntax.Word) string {
 	var b strings.Builder
 	var parts func(list []syntax.WordPart)
@@ -226,7 +223,7 @@ func plainText(w *syntax.Word) string {
 	return b.String()
 }
 
-// unknownCode reports whether an effect is code that runs, is no file, and is not known.
+// unknownCode reports whether an effect runs unknown code that is not in a file.
 func unknownCode(e *effect.Effect) bool {
 	if e.Bits&(effect.Remote|effect.Later) != 0 {
 		return false
@@ -238,10 +235,10 @@ func unknownCode(e *effect.Effect) bool {
 // A pass binds what the commands and effects of one walk execute.
 type pass struct {
 	*flow
-	later []executedFile // files that are executed
+	executed []executedFile // files that are executed
 }
 
-// A executedFile is a file that a step executes, which earlier steps may write.
+// An executedFile is a file that a step executes. Earlier steps may write it.
 type executedFile struct {
 	step      int
 	file, dir string

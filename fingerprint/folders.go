@@ -10,17 +10,14 @@ import (
 	"approver.example/reflexcore/effect"
 )
 
-// This file binds the folders that variables name and from which programs read code, or
-// settings that say where something happens.
-
-// A placing says what a program reads in folders that variables name.
+// A placing describes which code or settings a program reads in folders that variables name.
 type placing struct {
 	vars     string // names; a star stands for any ending
 	programs string // "" is every program
 	// files are what is read there: patterns of paths, or of names anywhere below with
 	// ** before them. "**" alone is everything.
 	files string
-	home  string // the folder below the home that counts where no variable names one
+	home  string // the default: a folder below the home
 }
 
 const (
@@ -43,7 +40,7 @@ var placings = sync.OnceValue(func() []placing {
 // placingsOf are the rows of a program; those of "" are every program's.
 var placingsOf = rowsOf(placings, func(t *placing) string { return t.programs })
 
-// bindPlacings binds what the variables of a step's program name as folders.
+// bindPlacings binds the folders that the variables of a step's program name.
 func (r *reader) bindPlacings(name, dir string) {
 	byProgram := placingsOf()
 	for _, t := range slices.Concat(byProgram[""], byProgram[name]) {
@@ -60,11 +57,11 @@ func (r *reader) bindPlacings(name, dir string) {
 	}
 }
 
-// bindPlacing binds what is read in the folders of one value.
+// bindPlacing binds the files that are read in the folders of one value.
 func (r *reader) bindPlacing(t *placing, v, value, dir string) {
 	value = r.Expand(value)
 	if !effect.IsKnown(value) {
-		r.named("what lies in %s=%s", v, effect.Show(value))
+		r.reportUnbound("what lies in %s=%s", v, effect.Show(value))
 		return
 	}
 	for part := range strings.FieldsFuncSeq(value,
@@ -76,7 +73,7 @@ func (r *reader) bindPlacing(t *placing, v, value, dir string) {
 		if at := abs(dir, part); filepath.IsAbs(at) && effect.IsKnown(at) {
 			r.BindPlaces(filepath.Clean(at), strings.Fields(t.files))
 		} else {
-			r.named("what lies in %s=%s", v, part)
+			r.reportUnbound("what lies in %s=%s", v, part)
 		}
 	}
 }

@@ -103,9 +103,7 @@ func TestWhatVariablesNameIsBound(t *testing.T) {
 				call.Env[name] = value
 			}
 			before, err := p.files(call)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			p.write(c.swapped, "v2")
 			appeared, err := p.files(call)
 			if err != nil || maps.Equal(before, appeared) {

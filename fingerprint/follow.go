@@ -13,10 +13,9 @@ import (
 	"approver.example/reflexcore/effect"
 )
 
-// This file reads files that decide what runs for the files that they name.
-
-// bindScript binds what a shell script runs by a name that is plain to see. What is not
-// plain there is not named: a script may do anything. That it was not read is.
+// bindScript binds the files that a shell script runs by a literal name. It does not
+// report other code in the script: a script may do anything. It does report a script
+// that was not read.
 func (r *reader) bindScript(file, dir string) {
 	file = filepath.Clean(file)
 	if r.Bound[file] == "" || strings.HasPrefix(file, "/usr/") || strings.HasPrefix(file, "/bin/") {
@@ -44,13 +43,14 @@ func (r *reader) bindScript(file, dir string) {
 	if filepath.IsAbs(dir) && !strings.Contains(dir, "\x00") {
 		call.Dir = dir
 	}
-	// A script finds what lies beside it by $0.
-	call.Command = besideItself(call.Command, file)
-	r.writes.by(file).read = true
+	// A script finds files next to it through $0.
+	call.Command = expandOwnPath(call.Command, file)
+	r.writes.entry(file).read = true
 	r.walk(call, scope{depth: r.depth + 1, of: file, sure: sure, unit: file})
 }
 
-// executes binds a file and what it runs as a script, and reports whether it is a folder.
+// executes binds a file, and the files that it runs as a script. It reports whether the
+// path is a folder.
 func (r *reader) executes(file, dir string) (folder bool) {
 	if folder = r.Visit(file, disk.Code); !folder {
 		r.bindScript(file, dir)
@@ -58,12 +58,12 @@ func (r *reader) executes(file, dir string) (folder bool) {
 	return folder
 }
 
-// itself is how a script of a shell writes its own path.
-const itself = `(?:\$0|\$\{0\}|\$BASH_SOURCE|\$\{BASH_SOURCE(?:\[0\])?\}|\$\{BASH_SOURCE(?:\[0\])?:-\$0\})`
+// ownPathForm matches the ways in which a shell script writes its own path.
+const ownPathForm = `(?:\$0|\$\{0\}|\$BASH_SOURCE|\$\{BASH_SOURCE(?:\[0\])?\}|\$\{BASH_SOURCE(?:\[0\])?:-\$0\})`
 
 var (
-	ownPath  = regexp.MustCompile(`\$\(\s*(?:readlink\s+-[efmn]+|realpath)(?:\s+--)?\s+"?` + itself + `"?\s*\)`)
-	ownPlace = regexp.MustCompile(`\$\(\s*dirname(?:\s+--)?\s+"?(?:` + itself +
+	ownPath  = regexp.MustCompile(`\$\(\s*(?:readlink\s+-[efmn]+|realpath)(?:\s+--)?\s+"?` + ownPathForm + `"?\s*\)`)
+	ownPlace = regexp.MustCompile(`\$\(\s*dirname(?:\s+--)?\s+"?(?:` + ownPathForm +
 		`|\x00)"?\s*\)|\$\{0%/\*\}|\$\{BASH_SOURCE(?:\[0\])?%/\*\}`)
 	ownPlaces = regexp.MustCompile(
 		`\$\(\s*(?:CDPATH=\S*\s+)?(?:cd(?:\s+-[PLe]+)?(?:\s+--)?\s+"?(\x01[^"$()\x00\s]*)"?` +
@@ -71,9 +71,8 @@ var (
 			`(?:readlink\s+-[efmn]+|realpath)(?:\s+--)?\s+"?(\x01[^"$()\x00\s]*)"?)\s*\)`)
 )
 
-// besideItself puts the path of a script where the script asks for it: so it finds what
-// lies beside it.
-func besideItself(text, file string) string {
+// expandOwnPath replaces expressions for a script's own path or folder by their value.
+func expandOwnPath(text, file string) string {
 	if strings.ContainsAny(text, "\x00\x01") {
 		return text
 	}
@@ -83,8 +82,8 @@ func besideItself(text, file string) string {
 	return strings.NewReplacer("\x00", file, "\x01", filepath.Dir(file)).Replace(text)
 }
 
-// shellScript reports whether a text is one for a shell, and whether that is sure: what
-// says nothing of itself may be for another program.
+// shellScript reports whether a text is a shell script. sure is false if the text does not
+// say so, and may be for another program.
 func shellScript(file, text string) (is, sure bool) {
 	if line, ok := strings.CutPrefix(text, "#!"); ok {
 		line, _, _ = strings.Cut(line, "\n")
@@ -105,7 +104,7 @@ func shellScript(file, text string) (is, sure bool) {
 	return false, false
 }
 
-// walk binds what a call, or a text that it runs, executes.
+// walk binds the files that a call, or a text that it runs, executes.
 func (r *reader) walk(call approver.ToolCall, in scope) {
 	if call.Command == "" && in.depth > 0 || r.Err != nil {
 		return
@@ -126,8 +125,7 @@ func (r *reader) walk(call approver.ToolCall, in scope) {
 	(&pass{flow: newFlow(inner, w)}).bind()
 }
 
-// runs walks a text that runs in a folder, one level deeper; env is nil where it has the variables
-// of what is walked now.
+// runs walks a text that runs in a folder, one level deeper. A nil env means the present variables.
 func (r *reader) runs(text, dir string, env map[string]string, in scope) {
 	call := r.call
 	call.Command, call.Dir, call.Args, call.Raw = text, dir, nil, nil
@@ -138,7 +136,7 @@ func (r *reader) runs(text, dir string, env map[string]string, in scope) {
 	r.walk(call, in)
 }
 
-// starts binds what a command of settings starts in a folder.
+// starts binds the files of a command that settings start in a folder.
 func (r *reader) starts(command, dir, file string) {
 	if !r.Once("starts", command, dir) {
 		return
@@ -150,22 +148,22 @@ func (r *reader) starts(command, dir, file string) {
 	r.runs(command, dir, nil, scope{strict: r.strict, words: true, of: file, sure: true})
 }
 
-// runsText notes that what is walked leads to another text.
+// runsText notes that the walked text runs another one.
 func (r *reader) runsText(unit string) {
 	from := r.unit
 	if r.depth == 0 {
-		from = unitOf(r.on)
+		from = stepUnit(r.step)
 	}
-	if from == "" || checker(unit) {
+	if from == "" || isChecker(unit) {
 		return
 	}
-	if w := r.writes.by(from); !slices.Contains(w.texts, unit) {
+	if w := r.writes.entry(from); !slices.Contains(w.texts, unit) {
 		w.texts = append(w.texts, unit)
 	}
 }
 
-// interpreter binds the program that the first line of a script names, where it is not
-// one of the system's.
+// interpreter binds the program in the first line of a script, unless it is in a system
+// folder.
 func (r *reader) interpreter(file, text, dir string) {
 	line, ok := strings.CutPrefix(text, "#!")
 	line, _, _ = strings.Cut(line, "\n")
@@ -202,10 +200,10 @@ func (r *reader) interpreter(file, text, dir string) {
 	}
 }
 
-// interpreterByName binds the program to which PATH leads for the first line of a script,
-// up to the first that is one of the system's.
+// interpreterByName finds the program in the first line of a script through PATH and binds
+// it, unless a system folder comes first.
 func (r *reader) interpreterByName(name, dir string) {
-	list := r.at
+	list := r.stepPath
 	if list == "" || list == effect.Unknown {
 		list = r.path
 	}
@@ -213,7 +211,7 @@ func (r *reader) interpreterByName(name, dir string) {
 		return // the system's
 	}
 	if !effect.IsKnown(list) {
-		r.named("%s, where PATH is not known", name)
+		r.reportUnbound("%s, where PATH is not known", name)
 		list = strings.ReplaceAll(list, effect.Unknown, "")
 	}
 	for _, at := range filepath.SplitList(list) {

@@ -8,14 +8,12 @@ import (
 	"approver.example/reflexcore/effect"
 )
 
-// This file finds what git runs by itself: hooks, and the programs that its settings name.
-
-// bind binds what a command of git runs by itself, in each folder where it may work.
+// bind binds the hooks of git, and the programs in its settings, in each folder where it may work.
 func (g *gitCall) bind() {
 	g.splitWords(g.c.Argv[1:])
 	g.variables()
 	if g.unclear {
-		g.unknown(g.c.Step)
+		g.unboundCommand(g.c.Step)
 	}
 	g.dirs = append(g.dirs, g.Values("GIT_DIR")...)
 	g.dirs = append(g.dirs, g.Values("GIT_COMMON_DIR")...)
@@ -23,7 +21,7 @@ func (g *gitCall) bind() {
 		g.root = base
 		for _, dir := range g.dirs {
 			if !effect.IsKnown(dir) {
-				g.named("the settings of git in %s", effect.Show(dir))
+				g.reportUnbound("the settings of git in %s", effect.Show(dir))
 				continue
 			}
 			g.directory(filepath.Clean(abs(base, dir)))
@@ -31,7 +29,7 @@ func (g *gitCall) bind() {
 		roots := g.upwards(base)
 		for _, at := range roots {
 			g.root = at
-			g.tree(at)
+			g.tree(at, 0)
 		}
 		for _, at := range slices.Compact(append(roots, base)) { // settings are relative to the top
 			g.root = at

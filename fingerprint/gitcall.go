@@ -11,26 +11,24 @@ import (
 	"approver.example/reflexcore/effect"
 )
 
-// This file reads the words and variables of a command of git.
-
-// A gitCall is one command of git.
+// A gitCall is one command of git, with the settings in its words and variables.
 type gitCall struct {
 	reading
 	sub     string               // the subcommand, in small letters
-	args    []string             // behind it
+	args    []string             // after it
 	root    string               // of the working tree
 	options []content.GitSetting // of -c, --config-env and variables
 	dirs    []string             // that the call names as .git
 	files   []string             // of settings that variables name
-	unclear bool                 // a word before the subcommand is not known
-	filters bool                 // settings name a filter that may be a file of the agent
+	unclear bool                 // a word before the subcommand is unknown
+	filters bool                 // settings have a filter that the agent may have written
 }
 
-// gitTakes are the flags before the subcommand that take the next word.
+// gitTakes are the flags before the subcommand that have a value in the next word.
 var gitTakes = []string{"-C", "-c", "--git-dir", "--work-tree", "--namespace", "--super-prefix", "--config-env",
 	"--exec-path", "--attr-source"}
 
-// gitKnown are subcommands that git has itself: PATH is not asked for them.
+// gitKnown are built-in subcommands of git, which it does not search in PATH.
 var gitKnown = strings.Fields("add am branch checkout cherry-pick clean clone commit config diff fetch gc init log " +
 	"merge mv pull push rebase reset restore revert rm show stash status switch tag worktree")
 
@@ -62,7 +60,7 @@ func (g *gitCall) splitWords(words []string) {
 			for _, v := range g.Values(setting) {
 				g.options = append(g.options, option(key, v))
 			}
-			g.named("the setting %s of git", effect.Show(key))
+			g.reportUnbound("the setting %s of git", effect.Show(key))
 		case "--git-dir":
 			g.dirs = append(g.dirs, value)
 		case "--exec-path":
@@ -71,7 +69,7 @@ func (g *gitCall) splitWords(words []string) {
 	}
 }
 
-// option is a setting that a word or a variable gives.
+// option is a setting from a word or a variable.
 func option(key, value string) content.GitSetting {
 	o := content.GitSetting{Key: strings.ToLower(key), Value: value}
 	if first, last := strings.IndexByte(key, '.'), strings.LastIndexByte(key, '.'); first < last {
@@ -80,7 +78,7 @@ func option(key, value string) content.GitSetting {
 	return o
 }
 
-// variables reads the settings that the environment gives.
+// variables reads the settings in the environment.
 func (g *gitCall) variables() {
 	for n := 0; n < disk.MaxNested && len(g.Values("GIT_CONFIG_COUNT")) > 0; n++ {
 		at := strconv.Itoa(n)
@@ -92,11 +90,11 @@ func (g *gitCall) variables() {
 	}
 	for _, count := range g.Values("GIT_CONFIG_COUNT") {
 		if n, err := strconv.Atoi(count); err != nil || n > disk.MaxNested {
-			g.named("the settings of GIT_CONFIG_COUNT=%s", effect.Show(count))
+			g.reportUnbound("the settings of GIT_CONFIG_COUNT=%s", effect.Show(count))
 		}
 	}
 	if len(g.Values("GIT_CONFIG_PARAMETERS")) > 0 {
-		g.named("the settings of GIT_CONFIG_PARAMETERS")
+		g.reportUnbound("the settings of GIT_CONFIG_PARAMETERS")
 	}
 	for _, dir := range g.Values("GIT_EXEC_PATH") {
 		g.executables(dir)

@@ -11,9 +11,7 @@ import (
 	"approver.example/reflexcore/effect"
 )
 
-// This file reads the settings of git, and binds the programs that they name.
-
-// config binds a file of settings, those that it includes, and what they name.
+// config binds a file of settings, those that it includes, and the programs that they name.
 func (g *gitCall) config(file string, depth int) {
 	file = filepath.Clean(file)
 	if g.Visit(file, disk.Code) || g.Bound[file] == "" || !g.Once("git", file, g.root, g.sub) {
@@ -32,12 +30,12 @@ func (g *gitCall) config(file string, depth int) {
 	}
 }
 
-// gitPrograms are the last parts of settings whose value is a command.
+// gitPrograms are the last parts of the keys of settings whose value is a command.
 var gitPrograms = strings.Fields("clean smudge process command textconv external driver helper program cmd fsmonitor " +
 	"sshcommand editor pager askpass gitproxy uploadpack receivepack packobjectshook difffilter tocmd cccmd headercmd " +
 	"smtpserver sendmailcmd alternaterefscommand update")
 
-// option binds what one setting names; in is the folder of the file that it stands in.
+// option binds the files of one setting. in is the folder of its file.
 func (g *gitCall) option(o content.GitSetting, in, of string, depth int) {
 	first, last := o.Key, o.Key
 	if n := strings.IndexByte(o.Key, '.'); n >= 0 {
@@ -45,7 +43,7 @@ func (g *gitCall) option(o content.GitSetting, in, of string, depth int) {
 	}
 	value := o.Value
 	if !effect.IsKnown(value) {
-		g.named("the setting %s of git", effect.Show(o.Key))
+		g.reportUnbound("the setting %s of git", effect.Show(o.Key))
 		return
 	}
 	switch {
@@ -84,7 +82,7 @@ func (g *gitCall) option(o content.GitSetting, in, of string, depth int) {
 	}
 }
 
-// expanded is the path that a value of a setting names.
+// expanded is the absolute path in a setting.
 func (g *gitCall) expanded(value, in, of string) (file string, ok bool) {
 	home := g.call.Env["HOME"]
 	switch rest, tilde := strings.CutPrefix(value, "~/"); {
@@ -100,15 +98,15 @@ func (g *gitCall) expanded(value, in, of string) (file string, ok bool) {
 	return abs(in, value), true
 }
 
-// ownFilter reports whether the command of a filter may be more than an installed program
-// with words of its own.
+// ownFilter reports whether the command of a filter may run code that the agent wrote, and not
+// only an installed program.
 func ownFilter(command string) bool {
 	words := strings.Fields(command)
 	return len(words) > 0 && (strings.Contains(command, "/") || slices.Contains(shells, words[0]) ||
 		languageOf(words[0]) != nil)
 }
 
-// alias walks what an alias means, as one of the shell or as words of git.
+// alias walks an alias, which is a shell command or a command of git.
 func (g *gitCall) alias(value, of string) {
 	command, shell := strings.CutPrefix(strings.TrimSpace(value), "!")
 	if !shell {
@@ -117,7 +115,7 @@ func (g *gitCall) alias(value, of string) {
 	g.starts(command, g.root, of)
 }
 
-// transport binds the program that an address names: ext::sh -c x, or foo::address.
+// transport binds the program in an address: ext::sh -c x, or foo::address.
 func (g *gitCall) transport(o content.GitSetting, of string) {
 	for _, text := range []string{o.Value, strings.TrimPrefix(o.Key, "url.")} {
 		name, rest, ok := strings.Cut(text, "::")
@@ -138,7 +136,7 @@ func (g *gitCall) transport(o content.GitSetting, of string) {
 	}
 }
 
-// starts binds what a command that git starts by itself runs.
+// starts binds the files of a command that git starts by itself.
 func (g *gitCall) starts(command, dir, of string) {
 	switch strings.ToLower(strings.TrimSpace(command)) {
 	case "", "true", "false", "yes", "no", "on", "off", "0", "1", "cat", ":": // no command, or one that does nothing
@@ -154,19 +152,19 @@ func (g *gitCall) starts(command, dir, of string) {
 	g.runs(command, dir, nil, scope{strict: g.strict, words: true, of: of})
 }
 
-// pushes are hooks that only a push runs here, and received those of the other side.
+// pushes are hooks that only a push runs here; received are hooks on the receiving side.
 var (
 	pushes   = []string{"pre-push"}
 	received = []string{"pre-receive", "update", "post-receive", "post-update", "proc-receive", "push-to-checkout"}
 )
 
-// hooks binds a folder of hooks, and what those run that the subcommand may start.
+// hooks binds a folder of hooks, and the files run by those that the subcommand may start.
 func (g *gitCall) hooks(dir string) {
 	if !g.Visit(dir, disk.Code) {
 		return
 	}
 	files := g.BindFolder(dir)
-	if files == nil { // they were found before
+	if files == nil { // bound before
 		files = g.inHooks[dir]
 	}
 	g.inHooks[dir] = files
@@ -187,7 +185,7 @@ func (g *gitCall) template(dir string) {
 		return
 	}
 	if !effect.IsKnown(dir) {
-		g.named("the template of git in %s", effect.Show(dir))
+		g.reportUnbound("the template of git in %s", effect.Show(dir))
 		return
 	}
 	if at, ok := g.expanded(dir, g.root, "git"); ok && g.Visit(at, disk.Code) {

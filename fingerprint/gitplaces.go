@@ -15,11 +15,11 @@ import (
 	"approver.example/reflexcore/effect"
 )
 
-// This file follows git to where further settings and hooks lie: submodules, the other
-// side of a push that is a folder here, templates, homes, and lists of what is still to do.
+// This file finds further settings and hooks of git: in submodules, in a local repository
+// that receives a push, in templates and homes, and in the list of a running rebase.
 
-// submodules binds the settings of the submodules of a working tree, and what a command that
-// goes into them runs there.
+// submodules binds the settings of the submodules of a working tree, and the code that a
+// command runs in them.
 func (g *gitCall) submodules(at string, depth int) {
 	list := filepath.Join(at, ".gitmodules")
 	text, ok := g.TextOf(list, "names")
@@ -41,7 +41,7 @@ func (g *gitCall) submodules(at string, depth int) {
 			break
 		}
 		g.root = filepath.Join(at, o.Value)
-		g.treeIn(g.root, depth+1)
+		g.tree(g.root, depth+1)
 		for _, name := range slices.Compact([]string{o.Value, o.Quoted}) {
 			if dir := filepath.Join(at, ".git/modules", name); g.NothingBound(dir) {
 				g.directory(dir)
@@ -54,7 +54,7 @@ func (g *gitCall) submodules(at string, depth int) {
 	g.root = root
 }
 
-// foreach binds what git submodule foreach runs in a submodule.
+// foreach binds the command of git submodule foreach in a submodule.
 func (g *gitCall) foreach(dir string) {
 	n := slices.Index(g.args, "foreach")
 	if n < 0 {
@@ -67,7 +67,7 @@ func (g *gitCall) foreach(dir string) {
 	g.starts(shellText(words), dir, "git submodule foreach")
 }
 
-// shellText is the text for a shell that words are: one is that text itself.
+// shellText makes a shell command of words. A single word is the command itself.
 func shellText(words []string) string {
 	if len(words) == 1 {
 		return strings.ReplaceAll(words[0], effect.Unknown, "${__git__}")
@@ -83,8 +83,8 @@ func shellText(words []string) string {
 	return strings.Join(quoted, " ")
 }
 
-// receiver binds the hooks and settings of the other side of a push, where that is a
-// folder here: they run on this machine.
+// receiver binds the hooks and settings of a local repository that receives a push: they
+// run on this machine.
 func (g *gitCall) receiver(address string) {
 	if g.sub != "push" || address == "" || !effect.IsKnown(address) {
 		return
@@ -127,8 +127,8 @@ func (g *gitCall) remotes(common string) {
 	}
 }
 
-// todo binds what a rebase that is under way will execute. The rest of that list grows
-// shorter with each step, and names commits only.
+// todo binds the commands that a running rebase will execute. The other lines of its list
+// only name commits, and change with each step.
 func (g *gitCall) todo(dir string) {
 	file := filepath.Join(dir, "rebase-merge/git-rebase-todo")
 	if g.sub != "rebase" || g.Bound[file] != "" || g.Visit(file, disk.Code) || g.Bound[file] == "" {
@@ -151,7 +151,7 @@ func (g *gitCall) todo(dir string) {
 	g.Bound["exec "+file] = hex.EncodeToString(sum.Sum(nil))
 }
 
-// homes binds the settings of a user that the call itself chooses.
+// homes returns the user's settings, if the call itself sets the home.
 func (g *gitCall) homes() (files []string) {
 	for _, home := range g.Given["HOME"] {
 		files = append(files, home+"/.gitconfig", home+"/.config/git/config")
@@ -170,7 +170,7 @@ const (
 	templates = "--template"
 )
 
-// words binds what the words behind the subcommand say that git runs.
+// words binds the commands and templates in the words after the subcommand.
 func (g *gitCall) words() {
 	flags := commandFlags
 	if g.sub == "rebase" || g.sub == "difftool" {
@@ -203,8 +203,8 @@ func (g *gitCall) words() {
 	}
 }
 
-// attributes binds the files below a tree that say for which names filters run, if there
-// is a filter that is a file of the agent.
+// attributes binds the .gitattributes below a tree, which select the files for filters, if
+// the agent may have written a filter.
 func (g *gitCall) attributes(at string) {
 	if g.filters && slices.Contains(filtering, g.sub) && g.Once("attributes", at) {
 		g.BindFolder(at, ".gitattributes")
@@ -215,10 +215,8 @@ func (g *gitCall) attributes(at string) {
 var filtering = strings.Fields("add commit checkout switch restore reset merge rebase pull stash status diff " +
 	"cherry-pick revert am apply clone rm mv archive")
 
-// tree binds what git reads in a folder that may be the root of a working tree.
-func (g *gitCall) tree(at string) { g.treeIn(at, 0) }
-
-func (g *gitCall) treeIn(at string, depth int) {
+// tree binds the files that git reads in a folder that may be the root of a working tree.
+func (g *gitCall) tree(at string, depth int) {
 	dir := filepath.Join(at, ".git")
 	if g.Visit(dir, disk.Code) {
 		g.directory(dir)
@@ -227,8 +225,7 @@ func (g *gitCall) treeIn(at string, depth int) {
 			g.directory(to)
 		}
 	} else if info, err := g.Stat(filepath.Join(at, "HEAD")); g.Look() && err == nil && info.Mode().IsRegular() {
-		// It is a bare one.
-		g.directory(at)
+		g.directory(at) // a bare repository
 	}
 	for _, name := range []string{".gitmodules", ".gitattributes"} {
 		g.Visit(filepath.Join(at, name), disk.Code)

@@ -10,15 +10,13 @@ import (
 	"sync"
 )
 
-// This file reads what a file of Go says of others.
-
-// A goFile is what a file of Go says of others.
+// A goFile has the references of a Go file to others.
 type goFile struct {
 	imports []string
 	lines   []string // that begin with //go:embed or //go:generate
 }
 
-// parseGo is what a text of Go says, of which all may be missing but the beginning.
+// parseGo parses a Go file, of which only the beginning may be there.
 func parseGo(file, text string, all bool) (says goFile, ok bool) {
 	if strings.Contains(text, "//go:") {
 		for line := range strings.Lines(text) {
@@ -48,10 +46,10 @@ func notImport(d ast.Decl) bool {
 	return !ok || g.Tok != token.IMPORT
 }
 
-// maxGoKept is of how many versions of files of Go a Binder keeps what they say.
+// maxGoKept bounds the versions of Go files in a goFileCache.
 const maxGoKept = 100_000
 
-// A goFileCache knows what files of Go say, for all calls.
+// A goFileCache caches parsed Go files for all calls.
 type goFileCache struct {
 	mu    sync.Mutex
 	files map[string]goFile // by version

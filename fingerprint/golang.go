@@ -10,10 +10,8 @@ import (
 	"approver.example/reflexcore/effect"
 )
 
-// This file finds the packages of a Go module that a command builds.
-
-// bind binds the packages that the words of a command name, "." if none does, and
-// those of the same module that they import.
+// bind binds the packages in the words of a command, or "." if there is none, and the
+// packages of the same module that they import.
 func (r *goReader) bind() {
 	dirs, trees := r.goWords()
 	r.overlays()
@@ -23,17 +21,17 @@ func (r *goReader) bind() {
 	r.modules = r.goModules(append(slices.Clone(dirs), trees...)[0])
 	r.generate = slices.Contains(r.c.Argv, "generate")
 	for _, tree := range trees {
-		r.c.coded = true
+		r.c.hasCode = true
 		dirs = append(dirs, r.goTree(tree)...)
 	}
 	done, files := map[string]bool{}, 0
 	for n := 0; n < len(dirs) && r.Err == nil; n++ { // grows
 		if done[dirs[n]] || slices.ContainsFunc(r.goTrees, func(at string) bool { return within(dirs[n], at) }) {
-			r.c.coded = true
+			r.c.hasCode = true
 			continue
 		}
 		if done[dirs[n]] = true; len(done) > disk.MaxTree {
-			r.named("the packages that %s imports", dirs[0])
+			r.reportUnbound("the packages that %s imports", dirs[0])
 			return
 		}
 		if files > disk.MaxTree/2 { // the modules as a whole
@@ -46,7 +44,7 @@ func (r *goReader) bind() {
 		}
 		for _, file := range r.BindMatchingAny(dirs[n], goFiles) {
 			files++
-			r.c.coded = true
+			r.c.hasCode = true
 			if !strings.HasSuffix(file, ".go") {
 				continue
 			}
@@ -57,8 +55,8 @@ func (r *goReader) bind() {
 	}
 }
 
-// goWords are the folders of packages that the words of a command name, and those of which
-// it means all below and that are too large to be bound by their content.
+// goWords are the folders of packages in the words of a command. trees are those for ./...
+// that are too large to be bound by content.
 func (r *goReader) goWords() (dirs, trees []string) {
 	for n, base := range r.bases {
 		if n > 0 || len(r.bases) == 1 { // named by a word, or the folder itself
@@ -84,7 +82,7 @@ func (r *goReader) goWords() (dirs, trees []string) {
 	return dirs, trees
 }
 
-// overlays names the lists of files that are put in the place of others.
+// overlays reports the flag -overlay, which replaces files by others.
 func (r *goReader) overlays() {
 	argv := r.c.Argv[1:]
 	for n, w := range slices.Concat(argv, strings.Fields(strings.Join(r.Values("GOFLAGS"), " "))) {
@@ -93,12 +91,12 @@ func (r *goReader) overlays() {
 			value = argv[n+1]
 		}
 		if is {
-			r.named("what the overlay %s puts in the place of files", effect.Show(value))
+			r.reportUnbound("what the overlay %s puts in the place of files", effect.Show(value))
 		}
 	}
 }
 
-// importsOf are what a file of Go imports, as far as it can be read.
+// importsOf parses a Go file, as far as it can be read.
 func (r *goReader) importsOf(file string) (says goFile) {
 	if says, ok := r.imported[file]; ok {
 		return says

@@ -9,8 +9,6 @@ import (
 	"approver.example/fingerprint/disk"
 )
 
-// This file finds the modules from which a package may import, and binds what files of Go name.
-
 // goFiles are the files of a package.
 var goFiles = []string{"*.go", "*.s", "*.S", "*.c", "*.cc", "*.cpp", "*.cxx", "*.m", "*.h", "*.hh", "*.hpp", "*.f",
 	"*.syso", "*.swig"}
@@ -18,11 +16,11 @@ var goFiles = []string{"*.go", "*.s", "*.S", "*.c", "*.cc", "*.cpp", "*.cxx", "*
 // A goReader reads the packages that a command of Go builds.
 type goReader struct {
 	reading
-	modules  []goModule // from which it may import
+	modules  []goModule // local ones from which it may import
 	generate bool       // the command runs go:generate
 }
 
-// importedFrom are the folders on this disk of which packages are imported.
+// importedFrom are the local folders of imported packages.
 func (r *goReader) importedFrom(imports []string) (dirs []string) {
 	for _, path := range imports {
 		for _, m := range r.modules {
@@ -37,7 +35,7 @@ func (r *goReader) importedFrom(imports []string) (dirs []string) {
 	return dirs
 }
 
-// isVendored reports whether the packages of other modules lie in a folder, and binds its list.
+// isVendored reports whether a vendor folder has a list of modules, and binds the list.
 func (r *goReader) isVendored(vendor string) bool {
 	list := filepath.Join(vendor, "modules.txt")
 	if r.Once("vendored", list) {
@@ -49,8 +47,8 @@ func (r *goReader) isVendored(vendor string) bool {
 // A goModule is a module on this disk.
 type goModule struct{ root, path string }
 
-// goModules are the module in which a folder lies, and those of other folders that its
-// go.mod, or a go.work above it, put in the place of others.
+// goModules are the module of a folder, and the local modules in the replace and use lines
+// of its go.mod and go.work.
 func (r *goReader) goModules(dir string) (modules []goModule) {
 	for _, name := range []string{"go.mod", "go.work"} {
 		for _, at := range above(dir) {
@@ -113,8 +111,7 @@ func (r *goReader) usedModule(root string) goModule {
 	return goModule{}
 }
 
-// directives binds what the lines of a file that begin with //go: name: files that are
-// put into the program, and commands of go generate.
+// directives binds the files of go:embed lines and the commands of go:generate lines.
 func (r *goReader) directives(file string, says goFile) {
 	if len(says.lines) == 0 || !r.Once("go", file, strconv.FormatBool(r.generate)) {
 		return
@@ -124,7 +121,7 @@ func (r *goReader) directives(file string, says goFile) {
 		if names, ok := strings.CutPrefix(line, "//go:embed "); ok {
 			for _, name := range strings.Fields(names) {
 				name = strings.TrimPrefix(strings.Trim(name, "\"`"), "all:")
-				for _, found := range r.both(filepath.Join(dir, name)) {
+				for _, found := range r.matchesAndSelf(filepath.Join(dir, name)) {
 					if r.Visit(found, disk.Data) {
 						r.BindFolder(found)
 					}

@@ -10,16 +10,13 @@ import (
 	"approver.example/fingerprint/disk"
 )
 
-// This file reads what the files of Go say in folders that are too large to be bound by their
-// content. What a version of a file says is kept between calls.
-
-// isGoTree reports whether the files of Go below a folder are bound without their content.
+// isGoTree reports whether the Go files below a folder are bound by metadata.
 func (r *goReader) isGoTree(dir string) bool {
 	return strings.HasPrefix(r.Bound[disk.FolderKey(dir, goFiles)], disk.StampedSum)
 }
 
-// goTree binds what the files of Go below such a folder name, and returns the folders beyond
-// it of which they import packages.
+// goTree binds the files that the Go files below such a folder name, and returns the folders
+// of packages that they import.
 func (r *goReader) goTree(root string) (dirs []string) {
 	if slices.Contains(r.goTrees, root) {
 		return nil
@@ -45,8 +42,8 @@ func (r *goReader) goTree(root string) (dirs []string) {
 	return dirs
 }
 
-// leftOut reports whether a pattern with ... passes over a file: what lies in testdata, or in
-// a folder whose name begins with a dot or a line.
+// leftOut reports whether a pattern with ... skips a file: in testdata, or in a folder whose
+// name begins with a dot or an underscore.
 func leftOut(rest string) bool {
 	for part := range strings.SplitSeq(filepath.Dir(rest), "/") {
 		if part == "testdata" || strings.HasPrefix(part, "_") || strings.HasPrefix(part, ".") && part != "." {
@@ -56,7 +53,7 @@ func leftOut(rest string) bool {
 	return false
 }
 
-// stampedGo is what a file of Go says whose version is bound.
+// stampedGo parses a Go file that is bound by its version, or takes it from the cache.
 func (r *goReader) stampedGo(file string) (says goFile) {
 	info, err := r.Stat(file)
 	if err != nil {

@@ -10,19 +10,19 @@ import (
 	"approver.example/reflexcore/shell"
 )
 
-// This file binds what programs start by themselves through PATH: ssh for git push, sh for
-// npm run, cc for go build, kubectl-foo for kubectl foo. Nobody can list all of these. What
-// can be listed is what an agent can put in their place: a program in a folder of PATH that
-// it can write to, which has the name of one in a later folder.
+// This file binds the programs that others start through PATH: ssh for git push, sh for
+// npm run, cc for go build, kubectl-foo for kubectl foo. They cannot all be listed. But an
+// agent can replace one only by a program of the same name in an earlier folder of PATH
+// that it can write to, and those can be listed.
 
-// alone are programs that start no others by name.
-var alone = strings.Fields("rm rmdir cp mv mkdir touch chmod chown chgrp ln kill pkill killall dd truncate " +
+// helperless are programs that start no others by name.
+var helperless = strings.Fields("rm rmdir cp mv mkdir touch chmod chown chgrp ln kill pkill killall dd truncate " +
 	"shred mkfifo " +
 	"mktemp sync date uname id whoami hostname env sudo doas nice nohup time timeout stdbuf tee seq realpath readlink")
 
-// starts are names that programs look for which may be nowhere yet. Plugins, such as
-// git-x of git, need no row, nor does what every system has, such as sh.
-var starts = map[string]string{
+// helperNames are names of helpers that may exist nowhere yet. Plugins, such as git-x of
+// git, need no row, and neither do programs that every system has, such as sh.
+var helperNames = map[string]string{
 	"go":    "gcc g++ cc c++ clang clang++ gfortran pkg-config git hg svn fossil ssh",
 	"cargo": "rustc rustdoc rustfmt clippy-driver cc gcc clang ld lld mold git ssh pkg-config",
 	"git":   "ssh plink gpg gpg2 gpgsm less more lv pager editor vi vim nano emacs ssh-askpass ksshaskpass gitk",
@@ -47,11 +47,11 @@ var starts = map[string]string{
 	"crontab": "vi vim nano editor", "ssh": "ssh-askpass nc ncat", "gpg": "gpg-agent pinentry dirmngr scdaemon",
 }
 
-// helpers binds what the program of a step may start through PATH, of that which lies where
-// an agent can put it.
+// helpers binds the programs that a step's program may start through PATH, if they are in
+// folders that an agent can write to.
 func (r *reader) helpers(st *shell.Step) {
 	name := first(st)
-	if slices.Contains(alone, name) || slices.Contains(filters, name) || !effect.IsKnown(name) || name == "" {
+	if slices.Contains(helperless, name) || slices.Contains(filters, name) || !effect.IsKnown(name) || name == "" {
 		return
 	}
 	list, key := r.searchFolders(st)
@@ -91,9 +91,9 @@ var programVars = strings.Fields("CC CXX LD AR AS RUSTC RUSTC_WRAPPER RUSTC_WORK
 	"KUBE_EDITOR PSQL_EDITOR PSQL_PAGER AWS_PAGER GH_PAGER GH_EDITOR SYSTEMD_EDITOR SYSTEMD_PAGER HGEDITOR " +
 	"SVN_EDITOR SUDO_EDITOR")
 
-// wantedNames are the names that a program looks for: of the table, and those that variables give.
+// wantedNames are the names of a program's helpers: from the table, and from variables.
 func (r *reader) wantedNames(name string) []string {
-	names := strings.Fields(starts[name])
+	names := strings.Fields(helperNames[name])
 	for _, v := range programVars {
 		if _, here := r.ToolCall.Env[v]; !here && len(r.Given[v]) == 0 && !r.Compares {
 			continue
@@ -109,8 +109,7 @@ func (r *reader) wantedNames(name string) []string {
 	return names
 }
 
-// searchFolders are the folders of a step's PATH of which it is known where they are, and what
-// tells them from others.
+// searchFolders are the known folders of a step's PATH, and a key that identifies them.
 func (r *reader) searchFolders(st *shell.Step) (dirs []string, key string) {
 	list := st.Path
 	if list == effect.Unknown {

@@ -69,9 +69,7 @@ func TestWhatProgramsStartThroughPATHIsBound(t *testing.T) {
 			call.Env["PATH"] = p.path("gone") + ":" + p.path("own") + ":" + p.path("sys")
 			bind := func() map[string]string {
 				files, _, err := p.b.Files(t.Context(), call)
-				if err != nil {
-					t.Fatal(err)
-				}
+				must(t, err)
 				return files
 			}
 			before := bind()
@@ -83,9 +81,7 @@ func TestWhatProgramsStartThroughPATHIsBound(t *testing.T) {
 				t.Error("a new tool of another name counts")
 			}
 			p.write("own/"+c.own, "v1")
-			if err := os.Chmod(p.path("own/"+c.own), 0o755); err != nil {
-				t.Fatal(err)
-			}
+			must(t, os.Chmod(p.path("own/"+c.own), 0o755))
 			appeared := bind()
 			if maps.Equal(before, appeared) {
 				t.Errorf("%s appeared, and nobody sees it", c.own)
@@ -94,9 +90,7 @@ func TestWhatProgramsStartThroughPATHIsBound(t *testing.T) {
 			if maps.Equal(appeared, bind()) {
 				t.Errorf("%s changed, and nobody sees it", c.own)
 			}
-			if err := os.Rename(p.path("own"), p.path("gone")); err != nil {
-				t.Fatal(err)
-			}
+			must(t, os.Rename(p.path("own"), p.path("gone")))
 			p.write("gone/"+c.own, "v1")
 			if maps.Equal(before, bind()) {
 				t.Errorf("%s appeared in a folder that was not there, and nobody sees it", c.own)
@@ -112,9 +106,7 @@ func TestPlainProgramsStartNothing(t *testing.T) {
 		call := p.call(command)
 		call.Env["PATH"] = p.path("own") + ":" + p.path("sys")
 		before, err := p.files(call)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		p.write("own/ssh", "v1")
 		if after, err := p.files(call); err != nil || !maps.Equal(before, after) {
 			t.Errorf("%s: a new ssh counts: %v", command, err)

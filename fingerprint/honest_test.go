@@ -141,13 +141,11 @@ func TestHonestRepeatsKeepTheirGrant(t *testing.T) {
 		t.Skip("it computes in one goroutine: the race detector, which runs the short tests, has nothing to find")
 	}
 	t.Parallel()
-	h := newHouse(t)
+	h := newFixture(t)
 	for name, text := range project {
 		h.write(name, text)
 		if !strings.HasPrefix(text, "#!") {
-			if err := os.Chmod(filepath.Join(h.dir, name), 0o644); err != nil {
-				t.Fatal(err)
-			}
+			must(t, os.Chmod(filepath.Join(h.dir, name), 0o644))
 		}
 	}
 	for _, c := range repeats {
@@ -169,9 +167,7 @@ func TestHonestRepeatsKeepTheirGrant(t *testing.T) {
 				text = "main.o: main.c \\\n  lib/x.h\nlib/x.h:\n"
 			}
 			h.write(name, text)
-			if err := os.Chmod(filepath.Join(h.dir, name), 0o644); err != nil {
-				t.Fatal(err)
-			}
+			must(t, os.Chmod(filepath.Join(h.dir, name), 0o644))
 		}
 		answer = h.asks(c.command)
 		if card, asked, _ := h.card(answer); asked {

@@ -12,25 +12,23 @@ import (
 	"approver.example/reflexcore/effect"
 )
 
-// This file binds the programs that settings of clusters and clouds start to find out who asks,
-// and what the settings of Terraform put in the place of its providers.
-
 const (
 	clusterPrograms = "kubectl oc k3s helm helmfile kustomize skaffold tilt garden devspace argocd flux k9s stern"
 	cloudPrograms   = "aws sam cdk cdktf packer pulumi serverless sls eksctl copilot eb " + terraforms
 )
 
-// A credentialsReader reads the settings by which a command finds out as whom it works.
+// A credentialsReader reads the settings of clusters and clouds, which start programs to get
+// credentials, and the settings of Terraform, which can replace its providers.
 type credentialsReader struct{ reading }
 
-// bind binds what the settings of a step's program start.
+// bind binds the programs in the settings of a step's program.
 func (r credentialsReader) bind() {
 	home := r.call.Env["HOME"]
 	files := func(standard, vars, flags string) (list []string) {
 		for v := range strings.FieldsSeq(vars) {
 			for _, value := range r.Values(v) {
 				if value = r.Expand(value); !effect.IsKnown(value) {
-					r.named("what %s=%s says", v, effect.Show(value))
+					r.reportUnbound("what %s=%s says", v, effect.Show(value))
 				}
 				list = append(list, filepath.SplitList(value)...)
 			}
@@ -71,7 +69,7 @@ func (r credentialsReader) bind() {
 	}
 }
 
-// kubeconfig binds what a file of clusters and users names and starts.
+// kubeconfig binds the files and programs in a kubeconfig.
 func (r credentialsReader) kubeconfig(file string) {
 	if !r.Once("kubeconfig", file) || r.Visit(file, disk.Code) || r.Bound[file] == "" {
 		return
@@ -103,8 +101,8 @@ var (
 	awsPlugins = regexp.MustCompile(`(?m)^[ \t]*cli_legacy_plugin_path[ \t]*=[ \t]*([^\n]+)`)
 )
 
-// awsSettings binds what a file of settings of AWS starts, and, where it says where something
-// happens, the file itself: credentials change by themselves.
+// awsSettings binds the programs in a settings file of AWS. If whole, it binds the file too;
+// not so for credentials, which change by themselves.
 func (r credentialsReader) awsSettings(file string, whole bool) {
 	if !r.Once("aws settings", file) {
 		return
@@ -128,7 +126,7 @@ func (r credentialsReader) awsSettings(file string, whole bool) {
 		n, _ := io.ReadFull(f, b) // it is mostly shorter
 		text = string(b[:n])
 		if n == disk.MaxText {
-			r.namedFile(file, "starts")
+			r.unreadStrict(file, "starts")
 		}
 	}
 	started := append(r.FindAll(awsProcess, file, text), r.FindAll(awsAlias, file, text)...)
@@ -142,7 +140,7 @@ func (r credentialsReader) awsSettings(file string, whole bool) {
 		if at := strings.TrimSpace(m[1]); filepath.IsAbs(at) {
 			r.BindPlaces(at, []string{"**/*.py"})
 		} else {
-			r.namedFile(file, "loads")
+			r.unreadStrict(file, "loads")
 		}
 	}
 }
@@ -153,13 +151,13 @@ var (
 	providerPath = regexp.MustCompile(`(?m)\b(?:path|plugin_cache_dir)\s*=\s*"([^"]*)"`)
 )
 
-// terraformSettings binds the providers that settings of Terraform put in the place of others.
+// terraformSettings binds the local providers in the settings of Terraform.
 func (r credentialsReader) terraformSettings(file string) {
 	if !r.Once("terraform settings", file) || r.Visit(file, disk.Code) || r.Bound[file] == "" {
 		return
 	}
 	text, _ := r.TextOf(file, "names")
-	text = withoutNotes(text)
+	text = withoutComments(text)
 	var found [][]string
 	for _, m := range r.FindAll(overrides, file, text) {
 		found = append(found, r.FindAll(overridden, file, m[1])...)
@@ -167,7 +165,7 @@ func (r credentialsReader) terraformSettings(file string) {
 	for _, m := range append(found, r.FindAll(providerPath, file, text)...) {
 		at := fromHome(r.Expand(m[1]), r.call.Env["HOME"])
 		if !filepath.IsAbs(at) || !effect.IsKnown(at) {
-			r.namedFile(file, "loads")
+			r.unreadStrict(file, "loads")
 		} else if !slices.Contains(disk.SystemFolders, at+"/") {
 			r.BindPlaces(filepath.Clean(at), []string{"**"})
 		}

@@ -11,12 +11,10 @@ import (
 	"approver.example/reflexcore/effect"
 )
 
-// This file reads Dockerfiles, and what else says how an image is built.
-
-// An imageReader reads what a command builds an image of.
+// An imageReader reads Dockerfiles and build contexts.
 type imageReader struct{ reading }
 
-// builtImage reports a word by which an image is built.
+// builtImage reports whether a word is a subcommand that builds an image.
 func builtImage(w string) bool {
 	return slices.Contains([]string{"build", "bake", "bud"}, w) || !effect.IsKnown(w)
 }
@@ -25,23 +23,23 @@ func builtImage(w string) bool {
 func (r imageReader) images(file string) {
 	switch base := filepath.Base(file); {
 	case strings.HasPrefix(base, "docker-bake"):
-		r.namedFile(file, "builds")
+		r.unreadStrict(file, "builds")
 	case base != ".dockerignore":
 		r.dockerfile(file)
 	}
 }
 
-// pinned reports whether the name of an image says its content too.
+// pinned reports whether the name of an image has a digest.
 func pinned(image string) bool {
 	_, digest, ok := strings.Cut(image, "@sha256:")
 	return ok && digest != "" && !strings.ContainsAny(image, "$ ")
 }
 
-// dockerFrom finds the images that lines copy from: --from=x, and from=x of a mount.
+// dockerFrom finds the images that lines copy from: --from=x, and from=x in a mount.
 var dockerFrom = regexp.MustCompile(`(?:--from=|[,=]from=)([^\s,]+)`)
 
-// dockerfile names the images that a Dockerfile begins with, or copies from, if they are
-// not pinned, and what it fetches from elsewhere.
+// dockerfile reports the images of a Dockerfile that are not pinned, and the URLs that it
+// fetches.
 func (r imageReader) dockerfile(file string) {
 	if !r.Once("dockerfile", file) {
 		return
@@ -51,13 +49,13 @@ func (r imageReader) dockerfile(file string) {
 		return
 	}
 	for _, image := range imagesOf(text) {
-		r.named("the image %s, which is not pinned by a digest", image)
+		r.reportUnbound("the image %s, which is not pinned by a digest", image)
 	}
 	for line := range strings.Lines(text) {
 		if words := strings.Fields(line); len(words) > 2 && strings.EqualFold(words[0], "ADD") {
 			for _, w := range words[1 : len(words)-1] {
 				if (strings.Contains(w, "://") || strings.HasPrefix(w, "git@")) && !strings.Contains(line, "--checksum=") {
-					r.named("what lies at %s", w)
+					r.reportUnbound("what lies at %s", w)
 				}
 			}
 		}
@@ -119,8 +117,8 @@ func imagesOf(text string) (images []string) {
 
 var interpolation = regexp.MustCompile(`\$\{[^}]*\}|\$\w+`)
 
-// buildContext binds all files of a folder that is given to the build of an image, beside the folders
-// of tools that are left out by their very name. The build runs in another folder, from.
+// buildContext binds all files of the context folder of an image, except tool folders that a
+// .dockerignore leaves out by name. The build runs in the folder from.
 func (r imageReader) buildContext(base, from string) []string {
 	recipes := []string{filepath.Join(base, "Dockerfile"), filepath.Join(base, "Containerfile")}
 	lists := []string{filepath.Join(base, ".dockerignore"), filepath.Join(base, ".containerignore")}
@@ -128,7 +126,7 @@ func (r imageReader) buildContext(base, from string) []string {
 		recipes = append(recipes, filepath.Clean(abs(from, value)))
 	}
 	sure := !slices.ContainsFunc(r.c.Argv, func(w string) bool { return !effect.IsKnown(w) })
-	logs := false // those at the top count only if they are copied by name
+	logs := false // logs at the top count only if a recipe copies them by name
 	for _, recipe := range recipes {
 		lists = append(lists, recipe+".dockerignore")
 		if r.Visit(recipe, disk.Code); r.Bound[recipe] != "" {
@@ -156,8 +154,8 @@ func (r imageReader) buildContext(base, from string) []string {
 	return r.BindTree(base, true, []string{"*"})
 }
 
-// leftOut are the folders of tools that all lists that are there leave out by their name: at the
-// top, and anywhere.
+// leftOut are the tool folders that all existing lists leave out by name: at the top, and
+// anywhere.
 func (r imageReader) leftOut(lists []string) (at, below []string) {
 	any := false
 	at, below = slices.Clone(disk.ToolFolders), slices.Clone(disk.ToolFolders)
@@ -181,8 +179,8 @@ func (r imageReader) leftOut(lists []string) (at, below []string) {
 	return at, below
 }
 
-// leavesOut reports whether a line of a .dockerignore is exactly the name of a folder, and none
-// may take a part of it in again.
+// leavesOut reports whether a .dockerignore has a line with exactly the name of a folder, and no
+// line that may include a part of it again.
 func leavesOut(text, name string, anywhere bool) (out bool) {
 	for line := range strings.Lines(text) {
 		line = strings.TrimSpace(line)

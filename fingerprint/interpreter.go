@@ -12,16 +12,14 @@ import (
 	"approver.example/reflexcore/effect"
 )
 
-// This file binds what an interpreter loads.
-
-// An interpreterReader reads what an interpreter of one family of languages loads.
+// An interpreterReader binds the code that an interpreter loads.
 type interpreterReader struct {
 	reading
 	l *language
 }
 
-// bind binds what an interpreter loads, and reports whether it should have a
-// file of code: if none is found, its code is not bound.
+// bind binds the code that an interpreter loads, and reports whether its command needs a
+// file of code.
 func (r interpreterReader) bind() (needs bool) {
 	st, l := r.c.Step, r.l
 	s := l.starts(st.Argv[1:])
@@ -29,7 +27,7 @@ func (r interpreterReader) bind() (needs bool) {
 	if s.main != "" && !s.inline && effect.IsKnown(s.main) {
 		for _, base := range r.bases {
 			if r.candidates(abs(base, s.main), 0) {
-				r.c.coded = true
+				r.c.hasCode = true
 			}
 		}
 	}
@@ -62,20 +60,20 @@ func (r interpreterReader) loadsVariables(modules, dirs []string) (roots []strin
 	roots = r.moduleRoots(dirs)
 	for _, m := range modules {
 		if !r.loadsModule(m, roots) {
-			r.named("the module %s", effect.Show(m))
+			r.reportUnbound("the module %s", effect.Show(m))
 		}
 	}
 	return roots
 }
 
-// standardInput are names of it: the walk follows what comes there.
+// standardInput are names of the standard input, which the walk follows.
 var standardInput = []string{"-", "/dev/stdin", "/proc/self/fd/0", "/dev/fd/0"}
 
-// moduleRoots binds the folders in which modules are looked for.
+// moduleRoots binds the folders in which the interpreter searches modules.
 func (r interpreterReader) moduleRoots(dirs []string) (roots []string) {
 	for _, dir := range dirs {
 		if !effect.IsKnown(dir) {
-			r.named("what lies in %s", effect.Show(dir))
+			r.reportUnbound("what lies in %s", effect.Show(dir))
 			continue
 		}
 		for _, base := range r.bases {
@@ -93,7 +91,7 @@ func (r interpreterReader) moduleRoots(dirs []string) (roots []string) {
 	return roots
 }
 
-// loadsModule binds a module that a flag names, and reports whether it lies here.
+// loadsModule binds a module that a flag names, and reports whether it is local.
 func (r interpreterReader) loadsModule(name string, roots []string) bool {
 	if name == "" || !effect.IsKnown(name) {
 		return false
@@ -117,11 +115,11 @@ func (r interpreterReader) loadsModule(name string, roots []string) bool {
 			}
 		}
 	}
-	r.c.coded = r.c.coded || found
+	r.c.hasCode = r.c.hasCode || found
 	return found
 }
 
-// candidates binds the file that a name may mean, and reports whether there is one.
+// candidates binds the files that a name may mean, and reports whether there is one.
 func (r interpreterReader) candidates(file string, depth int) (found bool) {
 	if depth > 2 || !filepath.IsAbs(file) || len(file) > disk.MaxPath {
 		return false
@@ -143,7 +141,7 @@ func (r interpreterReader) candidates(file string, depth int) (found bool) {
 	return r.candidates(filepath.Join(file, "index"), depth+1) || found
 }
 
-// packageMain is the file that a package.json names as its own.
+// packageMain is the main file of a package.json.
 func (r interpreterReader) packageMain(manifest string) (main string) {
 	text, _ := r.TextOf(manifest, "names")
 	if members([]byte(strings.TrimPrefix(text, "\ufeff")), func(key string, value json.RawMessage) error {
@@ -157,8 +155,8 @@ func (r interpreterReader) packageMain(manifest string) (main string) {
 	return main
 }
 
-// shadowed binds what lies here under the name of a module of Python that the tables
-// know: it goes before the one that is installed.
+// shadowed binds a local module with the name of the installed Python module of -m: the
+// local one is loaded first.
 func (r interpreterReader) shadowed(roots []string) {
 	st := r.c.Step
 	n := slices.Index(st.Argv, "-m")
@@ -174,8 +172,8 @@ func (r interpreterReader) shadowed(roots []string) {
 	}
 }
 
-// pythonBeside binds what goes before the standard library for a step of Python: beside its
-// script, or in its folder.
+// pythonBeside binds the modules that Python finds before its standard library: next to the
+// script, or in the working folder.
 func (r interpreterReader) pythonBeside(main string, inline bool) {
 	st := r.c.Step
 	if slices.Contains(st.Argv, "-I") || slices.Contains(st.Argv, "-P") {

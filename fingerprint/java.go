@@ -9,8 +9,6 @@ import (
 	"approver.example/reflexcore/effect"
 )
 
-// This file finds the classes that a Java program is made of.
-
 // javaPaths are flags whose value is a list of folders and archives.
 const javaPaths = "-cp -classpath --class-path -p --module-path --patch-module -Xbootclasspath -Xbootclasspath/a " +
 	"-Xbootclasspath/p"
@@ -18,8 +16,8 @@ const javaPaths = "-cp -classpath --class-path -p --module-path --patch-module -
 // A javaReader reads the class path of a Java machine.
 type javaReader struct{ reading }
 
-// bind binds what the flags and variables of a Java machine name, and reports whether it
-// should have a file of code.
+// bind binds the class path of a Java command, and reports whether the command needs a file
+// of code.
 func (r javaReader) bind() (needs bool) {
 	words := r.javaWords(r.c.Argv[1:], 0)
 	for _, name := range []string{"JAVA_TOOL_OPTIONS", "_JAVA_OPTIONS", "JDK_JAVA_OPTIONS"} {
@@ -67,7 +65,7 @@ func (r javaReader) bind() (needs bool) {
 	return needs
 }
 
-// javaWords are words with those of the files of arguments among them.
+// javaWords replaces argument files (@file) by their words.
 func (r javaReader) javaWords(argv []string, depth int) (words []string) {
 	for _, w := range argv {
 		file, ok := strings.CutPrefix(w, "@")
@@ -85,22 +83,22 @@ func (r javaReader) javaWords(argv []string, depth int) (words []string) {
 	return words
 }
 
-// classes binds one place of a class path.
+// classes binds one entry of a class path.
 func (r javaReader) classes(part string) {
 	if !effect.IsKnown(part) {
-		r.named("the classes in %s", effect.Show(part))
+		r.reportUnbound("the classes in %s", effect.Show(part))
 		return
 	}
 	for _, base := range r.bases {
 		at := abs(base, strings.TrimSuffix(part, "*"))
 		if clean := filepath.Clean(at); !r.Visit(at, disk.Code) {
-			r.c.coded = r.c.coded || r.Bound[clean] != ""
+			r.c.hasCode = r.c.hasCode || r.Bound[clean] != ""
 		} else if strings.HasSuffix(part, "*") {
 			for _, jar := range r.BindMatching(clean, "*.jar") {
-				r.c.coded = r.c.coded || r.Bound[jar] != ""
+				r.c.hasCode = r.c.hasCode || r.Bound[jar] != ""
 			}
 		} else if len(r.BindFolder(clean, "*.class", "*.jar", "*.properties", "*.xml", "*.groovy", "*.clj")) > 0 {
-			r.c.coded = true
+			r.c.hasCode = true
 		}
 	}
 }

@@ -6,20 +6,18 @@ import (
 	"sync"
 )
 
-// This file finds the code that interpreters load beside their script: what flags and
-// variables name, and what a name means that is not one of a file.
-
-// A language is a family of interpreters. Fields are lists of words.
+// A language describes a family of interpreters: which flags and variables load code
+// besides the script. Fields are lists of words.
 type language struct {
 	programs string // names; a version may follow
-	inline   string // flags whose value is code, which is on the card
+	inline   string // flags whose value is code, which the card shows
 	letters  string // letters that are such a flag in a group of them: perl -lane
 	takes    string // further flags that take the next word
 	loads    string // flags whose value is a module that is loaded
 	dirs     string // flags whose value is a folder of modules
 	options  string // variables with further flags
 	paths    string // variables with folders of modules
-	endings  string // that the name of a module may lack
+	endings  string // endings that the name of a module may omit
 }
 
 //go:embed languages.txt
@@ -47,19 +45,19 @@ func languageOf(name string) *language {
 	return nil
 }
 
-// interprets reports whether a program runs code: its words may be data.
+// interprets reports whether a program runs code, so that its words may be data.
 func interprets(name string) bool {
 	return name == "java" || name == "javaw" || languageOf(name) != nil
 }
 
-// A interpreterWords is what the words of an interpreter say.
+// An interpreterWords is the parsed command line of an interpreter.
 type interpreterWords struct {
 	modules, dirs []string
 	main          string // its script; "" is none
 	inline        bool
 }
 
-// starts reads the words behind an interpreter's name.
+// starts parses the words after an interpreter's name.
 func (l *language) starts(words []string) (s interpreterWords) {
 	for n := 0; n < len(words); n++ {
 		w := words[n]

@@ -17,20 +17,16 @@ import (
 // holds as long as nothing changes. An agent that puts another manifest of the same size there,
 // with the old time, behind a card or under the yes, runs nothing.
 func TestAYesForALargeFolderHoldsUntilItChanges(t *testing.T) {
-	h := newHouse(t)
+	h := newFixture(t)
 	for n := range 4200 {
 		h.write(fmt.Sprintf("many/%d.yaml", n), "kind: Pod # 1\n")
 	}
 	swap := func(text string) {
 		file := filepath.Join(h.dir, "many/77.yaml")
 		info, err := os.Stat(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		h.write("many/77.yaml", text)
-		if err := os.Chtimes(file, info.ModTime(), info.ModTime()); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.Chtimes(file, info.ModTime(), info.ModTime()))
 	}
 	const command = "kubectl apply -f many/"
 	answer := h.asks(command)

@@ -241,9 +241,7 @@ func TestWhatNamesAScriptBindsItOrIsNamed(t *testing.T) {
 func TestFoldersBehindLinksAreBound(t *testing.T) {
 	p := newPlayground(t, "far/evil.yaml", "k8s/a.yaml", "hooks/pre-push", ".git/config")
 	for link, to := range map[string]string{"link": "far", "k8s/sub": "../far", ".git/hooks": "../hooks"} {
-		if err := os.Symlink(to, p.path(link)); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.Symlink(to, p.path(link)))
 	}
 	for command, want := range map[string]string{"kubectl apply -f link": "far/evil.yaml",
 		"kubectl apply -f k8s/": "far/evil.yaml", "git push": "hooks/pre-push"} {
@@ -285,9 +283,7 @@ func TestOrdinaryProjectsAreBound(t *testing.T) {
 	p.write("app/.git/config", "[core]\n\tbare = false\n[remote \"origin\"]\n\turl = git@github.com:a/b.git\n")
 	p.write("app/.git/hooks/pre-commit.sample", "#!/bin/sh\n")
 	repo, err := filepath.Abs("..")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for dir, commands := range map[string][]string{
 		p.path("app"): {"make", "make -j4 all", "npm test", "npm run build", "go test ./...", "go run ./cmd/x",
 			"go build ./cmd/...", "terraform plan", "docker compose up", "docker compose up -d", "kubectl apply -f k8s/",

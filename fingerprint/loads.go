@@ -10,10 +10,10 @@ import (
 	"approver.example/reflexcore/effect"
 )
 
-// This file reads, in build files that are programs, what these load. What they load by a
-// name that is not plain is not followed, and the file has a name for people.
+// This file finds the files that build files load, if these are programs. If a build file
+// loads something that is no literal name, it is reported.
 
-// A loadForm says how files of one kind load others.
+// A loadForm describes how files of one kind load others.
 type loadForm struct {
 	files string         // patterns of names
 	calls *regexp.Regexp // with what follows, up to the end of the line, as its first group
@@ -21,8 +21,8 @@ type loadForm struct {
 	endings, places string
 	own             *strings.Replacer // how such a file writes its own folder
 	fetches         *regexp.Regexp    // takes something from elsewhere
-	requires        *regexp.Regexp    // loads by a plain name, which may be one of a library
-	paths           *regexp.Regexp    // changes where plain names are looked for
+	requires        *regexp.Regexp    // loads by a plain name, which may be a library's
+	paths           *regexp.Regexp    // changes the search path for plain names
 }
 
 var rubyOwn = strings.NewReplacer(`#{__dir__}/`, "", `#{File.dirname(__FILE__)}/`, "", `#{Rails.root}/`, "")
@@ -92,7 +92,7 @@ var (
 	rubyBeside = regexp.MustCompile(`File\.expand_path\(\s*(["'])\.\./([^"'\n]*["'])\s*,\s*__FILE__\s*\)`)
 )
 
-// loadsOf binds what a build file loads, and names the file if it loads what is not plain.
+// loadsOf binds the files that a build file loads, and reports it if a name is no literal.
 func (r settingsReader) loadsOf(file, text string, places []string, depth int) {
 	base := filepath.Base(file)
 	for n := range loadForms {
@@ -109,7 +109,7 @@ func (r settingsReader) loadsOf(file, text string, places []string, depth int) {
 			}
 		}
 		if f.fetches != nil && f.fetches.MatchString(text) {
-			r.namedFile(file, "fetches")
+			r.unreadStrict(file, "fetches")
 		}
 		for _, place := range places {
 			if strings.HasSuffix(base, ".py") {
@@ -122,19 +122,19 @@ func (r settingsReader) loadsOf(file, text string, places []string, depth int) {
 	}
 }
 
-// searchPaths names a file that changes where plain names are looked for, if that is not plain:
-// the folders that it names are looked in.
+// searchPaths reports a file that adds a folder to the search path without a literal name.
+// Folders with literal names are searched.
 func (r settingsReader) searchPaths(f *loadForm, file, text string) {
 	for _, m := range r.FindAll(f.paths, file, text) {
 		argument := f.own.Replace(m[1])
 		if !strings.ContainsAny(argument, `"'`) && !strings.Contains(argument, "__file__") &&
 			!strings.Contains(argument, "__dir__") && !strings.Contains(argument, "__FILE__") {
-			r.namedFile(file, "loads")
+			r.unreadStrict(file, "loads")
 		}
 	}
 }
 
-// loadsOne binds what one call in a build file loads.
+// loadsOne binds the file that one call in a build file loads.
 func (r settingsReader) loadsOne(f *loadForm, file, argument string, places []string, depth int) {
 	argument = strings.TrimSpace(f.own.Replace(argument))
 	var name string
@@ -145,17 +145,17 @@ func (r settingsReader) loadsOne(f *loadForm, file, argument string, places []st
 			func(r rune) bool { return r == ' ' || r == ')' || r == '\t' })[0], ")")
 	}
 	if name == "" || strings.ContainsAny(name, "$#{*") || !effect.IsKnown(name) {
-		r.namedFile(file, "loads")
+		r.unreadStrict(file, "loads")
 		return
 	}
 	if strings.Contains(name, "://") {
-		r.named("what lies at %s", name)
+		r.reportUnbound("what lies at %s", name)
 		return
 	}
 	r.loadsName(f, name, places, depth)
 }
 
-// loadsName binds what a name means in each place where it may lie.
+// loadsName binds the files that a name may mean, in each of some places.
 func (r settingsReader) loadsName(f *loadForm, name string, places []string, depth int) {
 	for _, dir := range places {
 		for _, place := range append([]string{""}, strings.Fields(f.places)...) {
@@ -180,8 +180,7 @@ func isRuby(file string) bool {
 	return disk.Like(filepath.Base(file), strings.Fields(loadForms[0].files))
 }
 
-// A settingsReader reads the files of settings of a tool, whatever their language, for the files
-// that they name.
+// A settingsReader reads a tool's settings files, in any language, for the files that they name.
 type settingsReader struct {
 	reading
 	tool *tool

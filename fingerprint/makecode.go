@@ -12,21 +12,21 @@ import (
 	"approver.example/reflexcore/effect"
 )
 
-// This file finds what a makefile runs beside its recipes, and what changes how these run:
-// functions, the shell, and variables that are given to it. What is not followed is named.
+// This file finds the code that a makefile runs outside of its recipes, and what changes how
+// recipes run: functions, the shell, and variables. Everything else is reported.
 
-// special are the targets of make that change nothing of what runs, or that are followed.
+// special are special targets of make that do not change what runs, or that are followed.
 var special = strings.Fields(".PHONY .SUFFIXES .DEFAULT .PRECIOUS .INTERMEDIATE .NOTINTERMEDIATE .SECONDARY " +
 	".DELETE_ON_ERROR .IGNORE .LOW_RESOLUTION_TIME .SILENT .EXPORT_ALL_VARIABLES .NOTPARALLEL .ONESHELL .POSIX")
 
-// opaqueWords start lines that load or change what this reader does not follow.
+// opaqueWords start lines that this reader does not follow.
 var opaqueWords = strings.Fields("load -load .include .-include .sinclude .import .if .for .MAKE mod mod?")
 
-// opaqueCalls are functions of make by which a text becomes rules, or runs as something else.
+// opaqueCalls are functions of make that turn text into rules or other code.
 var opaqueCalls = []string{"$(eval ", "${eval ", "$(guile ", "${guile ", "$(file ", "${file "}
 
-// notes looks at a line that is no recipe for what changes how recipes run.
-func (m *makefile) notes(body string) {
+// noteLine notes how a line outside of recipes changes the way in which recipes run.
+func (m *makefile) noteLine(body string) {
 	m.plain = append(m.plain, body)
 	words := strings.Fields(body)
 	switch {
@@ -55,13 +55,13 @@ func (m *makefile) notes(body string) {
 // justFolders are attributes of a recipe of just that change where or how it runs.
 var justFolders = []string{"working-directory", "no-cd", "script", "extension"}
 
-// readsMore reports whether a word may be a flag by which make reads further rules.
+// readsMore reports whether a word may be a flag that makes make read more rules.
 func readsMore(word string) bool {
 	return slices.ContainsFunc([]string{"-I", "-E", "-f", "--include-dir", "--eval", "--file", "--makefile"},
 		func(f string) bool { return strings.HasPrefix(word, f) })
 }
 
-// isSpecial notes what a target with a dot does to all recipes.
+// isSpecial notes how a special target changes all recipes.
 func (m *makefile) isSpecial(target string) {
 	switch target {
 	case ".ONESHELL":
@@ -77,7 +77,7 @@ func (m *makefile) isSpecial(target string) {
 	}
 }
 
-// automatic puts in what the variables of make that belong to a rule are there.
+// automatic replaces the automatic variables in the recipe of a target.
 func (m *makefile) automatic(target string) []string {
 	r := m.rules[target]
 	first, folder, base := effect.Unknown, path.Dir(target), path.Base(target)
@@ -104,8 +104,8 @@ func (m *makefile) automatic(target string) []string {
 	return out
 }
 
-// locate is where make finds what a target needs: where it runs, or else in the folders of VPATH
-// and vpath. Patterns of vpath are not asked: a name that lies in any of its folders counts.
+// locate is the place where make finds a prerequisite: its working folder, or the folders of VPATH
+// and vpath. The patterns of vpath are ignored: all of its folders are searched.
 func (m *makefile) locate(need string) string {
 	search := m.setting("VPATH")
 	if search == "" && len(m.vpaths) == 0 || path.IsAbs(need) || !effect.IsKnown(need) || m.isFile == nil ||
@@ -134,7 +134,7 @@ var (
 			`errtrace|functrace|noprofile|norc|posix|inherit_errexit)|-O)$`)
 )
 
-// searchPlaces are the folders in which make looks for what rules need.
+// searchPlaces are the folders in which make searches prerequisites.
 func (m *makefile) searchPlaces(dir string) []string {
 	places := []string{dir}
 	for _, list := range append([]string{m.setting("VPATH")}, m.vpaths...) {

@@ -8,10 +8,10 @@ import (
 	"approver.example/reflexcore/effect"
 )
 
-// This file reads recipes: of make, and of just, whose files look alike enough.
+// This file reads makefiles, and justfiles, which are similar enough.
 
-// recipesOf are the recipes of targets and of what they need, and those that these may need
-// where it is not known.
+// recipesOf are the recipes of targets and of their prerequisites. maybe are all others, if a
+// prerequisite is unknown.
 func (m *makefile) recipesOf(targets []string) (asked, maybe []string) {
 	asked = m.joined(slices.Clone(m.other))
 	if !slices.ContainsFunc(targets, func(t string) bool { return m.rules[t] != nil }) && m.first != "" {
@@ -49,7 +49,7 @@ func (m *makefile) recipesOf(targets []string) (asked, maybe []string) {
 	return asked, maybe
 }
 
-// joined makes one text of a recipe for one shell.
+// joined makes one text of a recipe if .ONESHELL is set.
 func (m *makefile) joined(lines []string) []string {
 	if !m.oneShell || len(lines) < 2 {
 		return lines
@@ -57,7 +57,7 @@ func (m *makefile) joined(lines []string) []string {
 	return []string{strings.Join(lines, "\n")}
 }
 
-// read reads a text line by line. What is conditional counts as there.
+// read reads a text line by line. Conditional lines always count.
 func (m *makefile) read(text string) {
 	text = strings.ReplaceAll(strings.ReplaceAll(text, "\r\n", "\n"), "\\\n", " ")
 	var now []*rule
@@ -76,13 +76,13 @@ func (m *makefile) read(text string) {
 				m.other = append(m.other, body)
 			}
 		default:
-			m.notes(body)
+			m.noteLine(body)
 			now, other, inRecipe = m.line(body)
 		}
 	}
 }
 
-// line reads a line that is no recipe, and returns the rules whose recipe follows.
+// line reads a line outside of recipes, and returns the rules whose recipe follows.
 func (m *makefile) line(body string) (now []*rule, other, inRecipe bool) {
 	if words := strings.Fields(body); slices.Contains([]string{"include", "-include", "sinclude", "import"}, words[0]) {
 		m.includes = append(m.includes, strings.Join(words[1:], " "))
@@ -133,7 +133,7 @@ func (m *makefile) line(body string) (now []*rule, other, inRecipe bool) {
 	return now, other, true
 }
 
-// stemOf is what % stands for in a static pattern rule.
+// stemOf is the text that % matches in a static pattern rule.
 func stemOf(target, pattern string) string {
 	before, after, _ := strings.Cut(pattern, "%")
 	rest, begins := strings.CutPrefix(target, before)
@@ -144,7 +144,8 @@ func stemOf(target, pattern string) string {
 	return rest
 }
 
-// assign notes a value. One that is assigned twice, or by a program, is not known.
+// assign notes the value of a variable. After two different assignments, or one by a
+// program, it is unknown.
 func (m *makefile) assign(body string, equals int) {
 	name := strings.TrimRight(body[:equals], ":?+! \t")
 	for words := strings.Fields(name); len(words) > 1; words = words[1:] {

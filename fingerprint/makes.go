@@ -9,36 +9,36 @@ import (
 	"approver.example/reflexcore/shell"
 )
 
-// This file knows which commands may put anything into a file that a later command of the same
-// call runs: programs that make files of others, own programs, and what scripts run.
+// This file finds commands that may write any file that a later command of the call runs: build
+// tools, local programs, and scripts.
 
 const (
-	// makers make files of others by rules.
+	// makers build files by rules.
 	makers = "make gmake bmake remake just task go-task rake ninja samu"
-	// translators make programs of sources of which not all are bound.
+	// translators build programs from sources that are not all bound.
 	translators = "tsc babel swc esbuild webpack rollup vite parcel rspack tsup next nuxt astro ng sass postcss " +
 		" tailwindcss gulp grunt turbo nx lerna coffee elm purs spago javac kotlinc scalac scala-cli groovyc " +
 		"protoc buf openapi-generator mvn mvnw gradle gradlew sbt ant lein mill bazel bazelisk buck buck2 pants cmake " +
 		"meson scons dotnet msbuild xcodebuild swift mix stack cabal dune zig nimble invoke inv fab mage tox nox"
-	// checks are words with which translators and runners do so too.
+	// checks are words with which translators and runners only check.
 	checks = "test tests check verify lint typecheck --version --help clean dependencies dependency:tree"
-	// silents are flags that take no value, whatever the program is.
+	// silents are flags that have no value in any program.
 	silents = "-q --quiet -B --batch-mode -o --offline -s --silent --no-daemon --noEmit --version --help"
-	// fetchers put files from elsewhere into a folder.
+	// fetchers bring files from other hosts.
 	fetchers = "hg svn bzr fossil darcs jj sl p4 cvs rclone lftp ftp aria2c dvc"
-	// bringing are the words with which further programs do.
+	// bringing are the subcommands with which further programs bring or build files.
 	bringing = "docker:cp podman:cp nerdctl:cp kubectl:cp oc:cp gh:checkout gh:download gh:clone gh:sync glab:checkout " +
 		"glab:clone go:run go:generate go:tool cargo:run cargo:r cargo:xtask"
-	// looking are subcommands of fetchers that only look.
+	// looking are subcommands of fetchers that only read.
 	looking = "status log diff info annotate blame cat list ls stat st heads branches parents"
 )
 
-// notesWrites notes what the text that was walked may write.
-func (f *flow) notesWrites() {
+// noteWrites notes the files that the walked text may write.
+func (f *flow) noteWrites() {
 	if f.unit == "" {
 		return
 	}
-	w := f.writes.by(f.unit)
+	w := f.writes.entry(f.unit)
 	for n := range f.Steps {
 		st := &f.Steps[n]
 		if w.makes || st.Remote || onlyTells(st) {
@@ -58,13 +58,12 @@ func (f *flow) notesWrites() {
 	}
 }
 
-// onlyTells reports whether a command only says something of its program.
+// onlyTells reports whether a command only prints the version or the help.
 func onlyTells(st *shell.Step) bool {
 	return len(st.Argv) == 2 && oneOf("--version --help -V -v -h -version -help", st.Argv[1])
 }
 
-// makes reports whether a step may write what nobody can tell: neither what it writes nor all of
-// what that comes from is known.
+// makes reports whether a step may write any content to any file.
 func (f *flow) makes(n int) bool {
 	st := &f.Steps[n]
 	name := first(st)
@@ -73,7 +72,7 @@ func (f *flow) makes(n int) bool {
 		return false
 	case interprets(name) || oneOf(makers, name):
 		return true
-	case f.commands[n].wrapped || checker(st.Argv[0]):
+	case f.commands[n].wrapped || isChecker(st.Argv[0]):
 		return false
 	case oneOf(translators, name):
 		return !onlyChecks(name, st.Argv[1:])
@@ -92,8 +91,8 @@ func (f *flow) makes(n int) bool {
 		})
 }
 
-// onlyChecks reports whether all that a translator is told to do only looks. A word behind a flag
-// may be the flag's value: -p test is a folder.
+// onlyChecks reports whether a translator only checks. A word after a flag may be the flag's
+// value: in -p test it is a folder.
 func onlyChecks(name string, words []string) bool {
 	if oneOf("tsc vue-tsc", name) && slices.Contains(words, "--noEmit") {
 		return true
@@ -113,8 +112,8 @@ func onlyChecks(name string, words []string) bool {
 	return told
 }
 
-// makesByName reports whether a word of a step, such as yarn tsc, names a program of the packages
-// that may write anything. A script of that name is walked.
+// makesByName reports whether a word of a step names an installed program that may write any file,
+// as in yarn tsc. A script of that name is walked instead.
 func (f *flow) makesByName(st *shell.Step) bool {
 	at := slices.IndexFunc(st.Argv[1:], operand)
 	if at < 0 {
@@ -135,8 +134,8 @@ func (f *flow) makesByName(st *shell.Step) bool {
 	})
 }
 
-// isRead reports whether the program of a step is a script that is walked: what it writes is
-// known from there.
+// isRead reports whether the program of a step is a script that was walked, so that its writes are
+// known.
 func (f *flow) isRead(n int) bool {
 	st := &f.Steps[n]
 	name := st.Argv[0]
@@ -151,7 +150,7 @@ func (f *flow) isRead(n int) bool {
 	return len(bases) > 0 && !slices.ContainsFunc(bases, func(base string) bool { return !read(abs(base, name)) })
 }
 
-// changesTree reports whether the words of git put other files into the working tree.
+// changesTree reports whether a command of git changes the working tree.
 func changesTree(words []string) bool {
 	for len(words) > 0 && !operand(words[0]) {
 		skip := 1
@@ -177,7 +176,7 @@ func changesTree(words []string) bool {
 	return !effect.IsKnown(words[0]) || oneOf(branches, words[0])
 }
 
-// branches are subcommands of git that put other files into the working tree.
+// branches are subcommands of git that change the working tree.
 const branches = "checkout switch pull stash reset merge rebase cherry-pick restore revert am apply read-tree " +
 	"checkout-index submodule worktree clone subtree bisect"
 

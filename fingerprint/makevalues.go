@@ -8,10 +8,8 @@ import (
 	"approver.example/reflexcore/effect"
 )
 
-// This file knows the variables of a makefile, and what its functions are given.
-
-// A makefile is what is read of one and what it includes: the values of its variables,
-// where there is only one, the recipes of its targets and on which others these depend.
+// A makefile is a parsed makefile with its includes: its variables, as far as they have only
+// one value, and the recipes and prerequisites of its targets.
 type makefile struct {
 	vars     map[string]string
 	given    map[string]string // what the command gives goes before
@@ -44,11 +42,11 @@ func newMakefile() *makefile {
 		exported: map[string]bool{}}
 }
 
-// standard are values that make has by itself.
+// standard are make's built-in values.
 var standard = map[string]string{"MAKE": "make", "CC": "cc", "CXX": "c++", "RM": "rm -f", "AR": "ar", "LD": "ld",
 	"AS": "as", "SHELL": "/bin/sh"}
 
-// expand replaces variables; what is not known becomes effect.Unknown, and $$ a $.
+// expand replaces variables; an unknown value becomes effect.Unknown, and $$ becomes $.
 func (m *makefile) expand(text string) string { return m.expanded(text, 0) }
 
 func (m *makefile) expanded(text string, depth int) string {
@@ -130,7 +128,7 @@ func skip(text string, i int) int {
 	return len(text)
 }
 
-// setting is the value of a variable as it is written.
+// setting is the value of a variable as written.
 func (m *makefile) setting(name string) string {
 	if value, ok := m.given[name]; ok {
 		return strings.TrimSpace(value)
@@ -138,10 +136,10 @@ func (m *makefile) setting(name string) string {
 	return strings.TrimSpace(m.vars[name])
 }
 
-// maxCalled is how long a call of a function of make may be, in bytes.
+// maxCalled bounds the length of a call of a function of make, in bytes.
 const maxCalled = 16 << 10
 
-// called are the texts of a function of make in a text: of $(shell x), "x".
+// called are the arguments of a function of make in a text: "x" for $(shell x).
 func (m *makefile) called(text, name string) (list []string) {
 	for _, open := range []string{"$(" + name, "${" + name} {
 		for at := 0; ; {
@@ -165,7 +163,7 @@ func (m *makefile) called(text, name string) (list []string) {
 	return list
 }
 
-// listOf is what $(wildcard src/*.c) and $(S:.c=.o) stand for.
+// listOf is the value of $(wildcard src/*.c) and $(S:.c=.o).
 func (m *makefile) listOf(name string, depth int) (list string, is bool) {
 	if patterns, wild := strings.CutPrefix(name, "wildcard "); wild && m.lists != nil {
 		var names []string

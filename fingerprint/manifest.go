@@ -8,13 +8,11 @@ import (
 	"strings"
 )
 
-// This file reads a package.json.
-
-// errShape says that a package.json is not what npm takes.
+// errShape means that a package.json is not one that npm accepts.
 var errShape = errors.New("not one object")
 
-// packageScripts are the scripts of a package.json: for each name, spelled exactly so,
-// all its values. Where a name is there twice, tools differ in which one they take.
+// packageScripts are all values of each script of a package.json. If a name is there
+// twice, tools differ in which one they take. Names are case-sensitive.
 func packageScripts(text string) (map[string][]string, error) {
 	text = strings.TrimPrefix(text, "\ufeff") // npm takes it
 	scripts := map[string][]string{}
@@ -36,7 +34,7 @@ func packageScripts(text string) (map[string][]string, error) {
 	return scripts, err
 }
 
-// members goes through the members of a JSON object, and nothing may follow it.
+// members calls each for the members of a JSON object, after which nothing may follow.
 func members(text []byte, each func(key string, value json.RawMessage) error) error {
 	d := json.NewDecoder(bytes.NewReader(text))
 	if t, err := d.Token(); err != nil || t != json.Delim('{') {

@@ -79,9 +79,7 @@ func TestAMappingThatIsWrittenToAllTheTime(t *testing.T) {
 	before, unbound, err := p.b.Files(t.Context(), p.call("kubectl apply -f many/"))
 	stop.Store(true)
 	<-done
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	m[len(m)-2] = 'X'
 	if len(unbound) == 0 && maps.Equal(before, p.of("kubectl apply -f many/")) {
 		t.Error("a write through a mapping: nobody sees it")
@@ -108,9 +106,7 @@ func TestAMappedProgramOfPath(t *testing.T) {
 	p.write("bin/git", "x")
 	p.write("bin/git-x", strings.Repeat("x", disk.OwnedBytes+1))
 	for _, name := range []string{"bin/git", "bin/git-x"} {
-		if err := os.Chmod(p.path(name), 0o755); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.Chmod(p.path(name), 0o755))
 	}
 	m := p.mapped("bin/git-x")
 	for n := range 3 {

@@ -9,10 +9,10 @@ import (
 	"approver.example/fingerprint/disk"
 )
 
-// This file reads settings of some tools for what they name in ways of their own.
+// This file reads references that are particular to the settings of some tools.
 
-// namedModules binds what Terraform's functions read, and the modules of build tools, which
-// are named by no path.
+// namedModules binds the files that Terraform's functions read, and the modules of build tools,
+// whose names are no paths.
 func (r settingsReader) namedModules(file, text, dir string) string {
 	name := filepath.Base(file)
 	switch {
@@ -49,7 +49,7 @@ func (r settingsReader) namedModules(file, text, dir string) string {
 // idleCargo are subcommands of cargo that compile nothing.
 var idleCargo = strings.Fields("fmt add remove update login logout search metadata tree clean new init vendor fetch")
 
-// members binds the packages of a workspace of cargo, and the sources of one that is named.
+// members binds the packages of a cargo workspace, and the sources of a named one.
 func (r settingsReader) members(text, dir string) {
 	if slices.ContainsFunc(r.c.Argv[1:],
 		func(w string) bool { return slices.Contains(idleCargo, w) }) {
@@ -63,7 +63,7 @@ func (r settingsReader) members(text, dir string) {
 	}
 	for _, list := range cargoMembers.FindAllStringSubmatch(text, -1) {
 		for _, m := range r.FindAll(cargoMember, filepath.Join(dir, "Cargo.toml"), list[1]) {
-			for _, at := range r.both(filepath.Join(dir, m[1])) {
+			for _, at := range r.matchesAndSelf(filepath.Join(dir, m[1])) {
 				r.subproject(at, "Cargo.toml")
 			}
 		}
@@ -81,23 +81,23 @@ var (
 	cargoPath     = regexp.MustCompile(`\bpath\s*=\s*["']([^"']+)["']`)
 )
 
-// subproject binds the settings of a part of a build, and what they name.
+// subproject binds the settings of a subproject, and the files that they name.
 func (r settingsReader) subproject(dir, name string) {
 	if file := filepath.Join(dir, name); !r.Visit(file, disk.Code) && r.Bound[file] != "" {
 		r.bind(file, dir, 1)
 	}
 }
 
-// A wholeForm says by which words files of one kind give a tool a folder or a file.
-type wholeForm struct {
+// A pathSetting describes a setting, in files of one kind, whose value is a folder or a file.
+type pathSetting struct {
 	files  string         // patterns of names
-	values *regexp.Regexp // with what is given as its last group
-	lists  string         // letters between several values
-	kinds  string         // patterns of what counts in a folder; none: all
-	must   bool           // what is no plain value is named
+	values *regexp.Regexp // with the value as its last group
+	lists  string         // separators between several values
+	kinds  string         // patterns of the files that count in a folder; none: all
+	must   bool           // a value that is no literal is reported
 }
 
-var wholeForms = []wholeForm{
+var pathSettings = []pathSetting{
 	{
 		files: "ansible.cfg", lists: ":,", values: regexp.MustCompile(
 			`(?m)^[ \t]*(?:\w+_(?:path|paths|plugins)|library|module_utils|inventory)[ \t]*=[ \t]*([^\n;#]*)`),
@@ -142,35 +142,34 @@ var wholeForms = []wholeForm{
 	},
 }
 
-// ownBuild are the ways in which a file of CMake writes folders that the build itself makes, or
-// what was there before.
+// ownBuild are variables of CMake for folders that the build itself makes, and for previous values.
 var ownBuild = []string{"CMAKE_MODULE_PATH", "CMAKE_PREFIX_PATH", "CMAKE_FIND_ROOT_PATH", "CMAKE_BINARY_DIR",
 	"CMAKE_CURRENT_BINARY_DIR", "PROJECT_BINARY_DIR", "CMAKE_INSTALL_PREFIX", "CMAKE_FILES_DIRECTORY"}
 
-// wholes binds what a file of settings gives a tool as a whole.
-func (r settingsReader) wholes(file, text string, places []string) {
-	for n := range wholeForms {
-		f := &wholeForms[n]
+// bindPathSettings binds the files and folders in the path settings of a file.
+func (r settingsReader) bindPathSettings(file, text string, places []string) {
+	for n := range pathSettings {
+		f := &pathSettings[n]
 		if !disk.Like(filepath.Base(file), strings.Fields(f.files)) {
 			continue
 		}
 		for _, m := range r.FindAll(f.values, file, text) {
 			ends := func(r rune) bool { return strings.ContainsRune(f.lists, r) }
 			for value := range strings.FieldsFuncSeq(m[len(m)-1], ends) {
-				r.whole(f, file, strings.Trim(strings.TrimSpace(value), `"'`), places)
+				r.bindPathValue(f, file, strings.Trim(strings.TrimSpace(value), `"'`), places)
 			}
 		}
 	}
 }
 
-// whole binds one value.
-func (r settingsReader) whole(f *wholeForm, file, value string, places []string) {
+// bindPathValue binds one value.
+func (r settingsReader) bindPathValue(f *pathSetting, file, value string, places []string) {
 	if value == "" {
 		return
 	}
 	if strings.Contains(value, "$") {
 		if f.must && !slices.ContainsFunc(ownBuild, func(own string) bool { return strings.HasPrefix(value, "${"+own+"}") }) {
-			r.namedFile(file, "loads")
+			r.unreadStrict(file, "loads")
 		}
 		return
 	}

@@ -1,11 +1,10 @@
 package fingerprint
 
 import (
+	"bytes"
 	"path/filepath"
 	"slices"
 	"strings"
-
-	"approver.example/fingerprint/disk"
 
 	"mvdan.cc/sh/v3/syntax"
 
@@ -13,16 +12,16 @@ import (
 	"approver.example/reflexcore/shell"
 )
 
-// This file knows that terraform plan -out=p && terraform apply p applies the plan that it made:
-// what was in the file before decides nothing. Of other programs that is not certain: go build
-// leaves a file as it is that says of itself that it is up to date.
+// This file recognizes files whose present content does not matter. In terraform plan -out=p &&
+// terraform apply p, apply reads the new plan. For other programs this is not certain: go build,
+// for example, may leave an existing file unchanged.
 
-// planFlags are flags of terraform plan with which it does nothing but write its plan, or fail.
+// planFlags are flags of terraform plan with which it writes its plan or fails.
 const planFlags = "-out -var -var-file -input -lock -lock-timeout -refresh -refresh-only -target -replace -destroy " +
 	"-parallelism -no-color -compact-warnings"
 
-// isPlanned reports whether a step applies or shows a file that a step writes without which it does not
-// run.
+// isPlanned reports whether a step applies or shows a plan that an earlier step is certain to have
+// written.
 func (f *flow) isPlanned(i int, file string) bool {
 	if i < 1 || i >= len(f.Steps) || f.flows { // a function may have the name
 		return false
@@ -50,7 +49,7 @@ func (f *flow) isPlanned(i int, file string) bool {
 	return false
 }
 
-// planned is the file that a step is certain to write as a plan, if it is one.
+// planned is the plan that a step is certain to write; empty if there is none.
 func planned(st *shell.Step) (out string) {
 	if len(st.Argv) < 3 || !oneOf("terraform tofu", first(st)) || st.Argv[1] != "plan" {
 		return ""
@@ -69,8 +68,8 @@ func planned(st *shell.Step) (out string) {
 	return out
 }
 
-// onlyAfter reports whether a text is a chain of && in which a plan is made before a command
-// applies it.
+// onlyAfter reports whether a text is a chain of && in which a plan is written before a
+// command applies it.
 func (f *flow) onlyAfter(out string, apply *shell.Step) bool {
 	file, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(f.call.Command), "")
 	if err != nil || len(file.Stmts) != 1 {
@@ -94,7 +93,7 @@ func (f *flow) onlyAfter(out string, apply *shell.Step) bool {
 	return false
 }
 
-// leavesPlans reports whether a command is certain to leave a plan as it is.
+// leavesPlans reports whether a command is certain not to change a plan.
 func leavesPlans(words []string, terraform string) bool {
 	if slices.ContainsFunc(words, func(w string) bool { return !effect.IsKnown(w) || strings.Contains(w, "$") }) {
 		return false // echo $(cp q p)
@@ -105,7 +104,7 @@ func leavesPlans(words []string, terraform string) bool {
 	return len(words) > 0 && oneOf("cd echo sleep", words[0])
 }
 
-// writesNothing reports whether what a command prints goes into no file.
+// writesNothing reports whether no output of a command goes into a file.
 func writesNothing(redirects []*syntax.Redirect) bool {
 	return !slices.ContainsFunc(redirects, func(r *syntax.Redirect) bool {
 		return r.Op != syntax.DplOut && (r.Word == nil || plainText(r.Word) != "/dev/null")
@@ -135,14 +134,14 @@ func chainOf(s *syntax.Stmt) (chain [][]string, ok bool) {
 	return nil, false
 }
 
-// embedded are clients whose database is a file, with the flags that take the next word.
+// embedded are clients whose database is a file, and their flags with a value in the next word.
 var embedded = map[string]string{
 	"sqlite3": "-cmd -init -separator -newline -nullvalue -mmap -lookaside -heap -maxsize -pagecache -vfs -A",
 	"sqlite":  "-cmd -init -separator -newline -nullvalue", "duckdb": "-cmd -c -init -f -separator -newline -nullvalue",
 	"litecli": "-e -l",
 }
 
-// database is the word of a step that names its database; "" is none.
+// database is the word of a step that names its database; empty if there is none.
 func database(st *shell.Step) string {
 	takes, ok := embedded[first(st)]
 	if !ok {
@@ -159,9 +158,8 @@ func database(st *shell.Step) string {
 	return ""
 }
 
-// changesItself reports whether a file is the database of a step, which is data that the
-// step itself changes. Where its name leads is bound: it must stay the same database. A file
-// of any other kind is none.
+// changesItself reports whether a file is the database of a step, which the step itself changes.
+// The real path of the name is bound, so that it stays the same database.
 func (f *flow) changesItself(i int, file string) bool {
 	if i < 0 || i >= len(f.Steps) || f.captured {
 		return false
@@ -177,15 +175,9 @@ func (f *flow) changesItself(i int, file string) bool {
 	}) {
 		return false
 	}
-	opened, info, err := disk.Open(file)
-	if err != nil {
-		return false
-	}
-	defer func() { _ = opened.Close() }() // it was only looked at
-	head := make([]byte, 16)
-	n, _ := opened.Read(head) // of an empty file nothing
-	if info.Size() > 0 && string(head[:n]) != "SQLite format 3\x00" && !strings.HasPrefix(string(head[min(8, n):n]),
-		"DUCK") {
+	head, err := headOf(file, 16)
+	if err != nil || len(head) > 0 && string(head) != "SQLite format 3\x00" &&
+		!bytes.HasPrefix(head[min(8, len(head)):], []byte("DUCK")) {
 		return false
 	}
 	f.BindLink(filepath.Clean(file))

@@ -2,6 +2,7 @@ package fingerprint
 
 import (
 	"encoding/json"
+	"maps"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -12,9 +13,7 @@ import (
 	"approver.example/reflexcore/effect"
 )
 
-// This file finds which scripts of which packages a command of npm and its like runs.
-
-// A packageReader reads the scripts of packages that a command of npm and its like runs.
+// A packageReader reads the package scripts that a command of npm, or a similar tool, runs.
 type packageReader struct{ reading }
 
 // asksFor reports whether the words of a command may name a script.
@@ -34,12 +33,11 @@ func asksFor(words []string, name string) bool {
 	})
 }
 
-// spreads are words by which a command goes into the packages of a workspace.
+// spreads are words that make a command run in the packages of a workspace.
 var spreads = []string{"-w", "--workspace", "-ws", "--workspaces", "-r", "--recursive", "workspace", "workspaces",
 	"--filter", "-F", "foreach", "run-many", "affected"}
 
-// workspaces binds the scripts of the packages of a workspace, where a command goes into
-// them.
+// workspaces binds the scripts of the packages of a workspace, if the command runs in them.
 func (r packageReader) workspaces(file string) {
 	st := r.c.Step
 	if !slices.Contains([]string{"lerna", "nx", "turbo", "wsrun", "ultra"}, first(st)) &&
@@ -50,13 +48,9 @@ func (r packageReader) workspaces(file string) {
 		return
 	}
 	dir := filepath.Dir(file)
-	patterns := r.workspacePatterns(file)
-	if len(patterns) == 0 {
-		return
-	}
-	for _, pattern := range patterns {
+	for _, pattern := range r.workspacePatterns(file) {
 		pattern = strings.TrimPrefix(pattern, "!")
-		for _, manifest := range r.both(filepath.Join(dir, pattern, "package.json")) {
+		for _, manifest := range r.matchesAndSelf(filepath.Join(dir, pattern, "package.json")) {
 			if !r.Visit(manifest, disk.Code) && r.Bound[filepath.Clean(manifest)] != "" {
 				r.runScripts(filepath.Clean(manifest))
 			}
@@ -64,8 +58,8 @@ func (r packageReader) workspaces(file string) {
 	}
 }
 
-// workspacePatterns are the folders that a package.json, or the files of pnpm and lerna
-// beside it, say that packages lie in.
+// workspacePatterns are the folders of packages in a package.json, and in the files of pnpm
+// and lerna next to it.
 func (r packageReader) workspacePatterns(file string) (patterns []string) {
 	text, _ := r.TextOf(file, "names")
 	lerna := filepath.Join(filepath.Dir(file), "lerna.json")
@@ -95,7 +89,7 @@ func (r packageReader) workspacePatterns(file string) (patterns []string) {
 	return patterns
 }
 
-// nx binds what the targets of the projects of a workspace of Nx run.
+// nx binds the commands in the targets of an Nx workspace.
 func (r packageReader) nx() {
 	for _, base := range r.bases {
 		if _, err := r.Stat(filepath.Join(base, "nx.json")); !r.Look() || err != nil {
@@ -122,7 +116,7 @@ func (r packageReader) nx() {
 	}
 }
 
-// called walks the text that npm exec -c gives to a shell.
+// called walks the shell text of npm exec -c.
 func (r packageReader) called(base string) {
 	st := r.c.Step
 	for n, w := range st.Argv[1:] {
@@ -141,8 +135,8 @@ func (r packageReader) called(base string) {
 	}
 }
 
-// runsByName binds what the words of a command name of a package: yarn NAME runs what it has of that
-// name.
+// runsByName binds the installed programs that the words of a command name: yarn NAME runs the
+// program NAME.
 func (r packageReader) runsByName() {
 	if r.name == "nx" {
 		r.nx()
@@ -173,11 +167,11 @@ func (r packageReader) bindFile(file string) {
 	}
 }
 
-// required finds what a file of Node.js loads that lies here.
+// required finds the local files that a Node.js file loads.
 var required = regexp.MustCompile(`\b(?:require|import)[ \t]*\(?[ \t]*["'](\.[^"'\n]*)["']`)
 
-// runScripts binds what the scripts of a package.json run, of those that the words of the
-// command name, and of those that run by themselves.
+// runScripts walks the scripts of a package.json that the words of the command name, and
+// those that run by themselves.
 func (r packageReader) runScripts(file string) {
 	r.runsScripts(file)
 	if !r.Once(append([]string{"package", file}, r.c.Argv...)...) {
@@ -198,23 +192,20 @@ func (r packageReader) runScripts(file string) {
 	words := append(slices.Clone(r.c.Argv[1:]), lifecycle...)
 	dir := filepath.Dir(file)
 	env := withPath(r.call.Env, filepath.Join(dir, "node_modules/.bin"))
-	var names []string
-	for name := range scripts {
-		r.scriptsOf[file] = append(r.scriptsOf[file], name)
-		if open || asksFor(words, name) {
-			names = append(names, name)
-		}
-	}
+	names := slices.Sorted(maps.Keys(scripts))
+	r.scriptsOf[file] = append(r.scriptsOf[file], names...)
 	r.runsScripts(file)
-	slices.Sort(names)
 	for _, name := range names {
+		if !open && !asksFor(words, name) {
+			continue
+		}
 		for _, script := range scripts[name] {
 			r.runs(script, dir, env, scope{strict: r.strict, words: true, of: file, sure: true, unit: file + "#" + name})
 		}
 	}
 }
 
-// runsScripts notes which scripts of a package.json a step asks for by their name.
+// runsScripts notes which scripts of a package.json a step runs by name.
 func (r packageReader) runsScripts(file string) {
 	words := r.c.Argv[1:]
 	open := slices.ContainsFunc(words, func(w string) bool { return !effect.IsKnown(w) })
@@ -230,14 +221,12 @@ var lifecycle = []string{"install", "prepare", "prepublish", "prepublishOnly", "
 	"postpack", "dependencies", "test", "start", "stop", "restart", "version"}
 
 func withPath(env map[string]string, dir string) map[string]string {
-	out := make(map[string]string, len(env)+1)
-	for k, v := range env {
-		out[k] = v
+	path, ok := env["PATH"]
+	if !ok {
+		path = systemPath
 	}
-	if path, ok := env["PATH"]; ok {
-		out["PATH"] = dir + ":" + path
-	} else {
-		out["PATH"] = dir + ":" + systemPath
-	}
+	out := map[string]string{}
+	maps.Copy(out, env)
+	out["PATH"] = dir + ":" + path
 	return out
 }

@@ -8,10 +8,8 @@ import (
 	"approver.example/reflexcore/effect"
 )
 
-// This file goes through a walk and binds what its commands execute.
-
-// bind binds what the walk runs: what its commands name, then what its effects say, then what the
-// programs load by themselves.
+// bind binds the files that the walk runs: those that its commands name, then those of its effects,
+// then those that programs load by themselves.
 func (p *pass) bind() {
 	for i := range p.Steps {
 		if p.Err == nil {
@@ -31,8 +29,8 @@ func (p *pass) bind() {
 	if p.Err != nil {
 		return
 	}
-	p.notesWrites()
-	for _, l := range p.later {
+	p.noteWrites()
+	for _, l := range p.executed {
 		p.writtenBefore(l)
 	}
 }
@@ -40,7 +38,7 @@ func (p *pass) bind() {
 // bindStep binds one command.
 func (p *pass) bindStep(i int) {
 	st := &p.Steps[i]
-	p.on = i
+	p.step = i
 	if len(st.Argv) == 0 {
 		return
 	}
@@ -48,7 +46,7 @@ func (p *pass) bindStep(i int) {
 		p.nameRemote(i)
 		return
 	}
-	p.at = st.Path
+	p.stepPath = st.Path
 	name := st.Argv[0]
 	programs := []string{path.Base(name)}
 	bases := p.workDirs(st)
@@ -56,7 +54,7 @@ func (p *pass) bindStep(i int) {
 	case st.Shell:
 	case !effect.IsKnown(name):
 		if !p.foundByFind(i, name) {
-			p.unknown(st)
+			p.unboundCommand(st)
 		}
 	default:
 		for _, file := range p.bindProgram(st, name, bases) {
@@ -82,7 +80,7 @@ func (p *pass) bindStep(i int) {
 	p.bindTools(i, slices.Compact(programs), bases)
 }
 
-// nameRemote names what runs elsewhere.
+// nameRemote reports a command that runs on another host or in a container.
 func (p *pass) nameRemote(i int) {
 	st := &p.Steps[i]
 	if !p.strict || st.Parent >= 0 && p.Steps[st.Parent].Remote {

@@ -10,9 +10,7 @@ import (
 	"approver.example/reflexcore/shell"
 )
 
-// This file finds the programs that names mean.
-
-// workDirs are the folders in which a command may run; none if that is not known.
+// workDirs are the folders in which a command may run; none if they are unknown.
 func (r *reader) workDirs(st *shell.Step) []string {
 	switch {
 	case filepath.IsAbs(st.Dir) && effect.IsKnown(st.Dir):
@@ -31,19 +29,19 @@ func (r *reader) workDirs(st *shell.Step) []string {
 func (r *reader) bindProgram(st *shell.Step, name string, bases []string) []string {
 	if !strings.Contains(name, "/") {
 		if disk.IsPattern(name) {
-			return r.here(name, bases)
+			return r.bindPath(name, bases)
 		}
 		if file := r.lookup(st, name); file != "" {
 			r.bindScript(file, st.Dir)
 			return []string{file}
 		}
-		return r.here(name, bases) // a wrapper may look for it there: uv run x.py
+		return r.bindPath(name, bases) // a wrapper may find it there: uv run x.py
 	}
-	return r.here(name, bases)
+	return r.bindPath(name, bases)
 }
 
-// here binds a program, or what a pattern of it matches, by its path.
-func (r *reader) here(name string, bases []string) (files []string) {
+// bindPath binds a program by its path, or the files that it matches as a pattern.
+func (r *reader) bindPath(name string, bases []string) (files []string) {
 	if filepath.IsAbs(name) {
 		bases = []string{"/"}
 	}
@@ -64,7 +62,7 @@ func (r *reader) here(name string, bases []string) (files []string) {
 	return files
 }
 
-// lookup binds what PATH leads to, and returns the program's file.
+// lookup finds a program through PATH, binds each candidate, and returns the program's file.
 func (r *reader) lookup(st *shell.Step, name string) string {
 	list := st.Path
 	switch {
@@ -86,7 +84,7 @@ func (r *reader) lookup(st *shell.Step, name string) string {
 		}
 		if !filepath.IsAbs(dir) {
 			if !filepath.IsAbs(st.Dir) || !effect.IsKnown(st.Dir) {
-				r.named("%s, where PATH is not known", name)
+				r.reportUnbound("%s, where PATH is not known", name)
 				continue
 			}
 			dir = filepath.Join(st.Dir, dir)

@@ -12,15 +12,13 @@ import (
 	"approver.example/reflexcore/effect"
 )
 
-// This file binds the modules of Python that lie where a program looks for them first.
-
 // pythonImport finds the modules that a text of Python imports.
 var pythonImport = regexp.MustCompile(`(?m)^[ \t]*(?:from[ \t]+([\w.]+)[ \t]+import|` +
 	`import[ \t]+([\w., \t]+))|[;:][ \t]*import[ \t]+([\w.]+)`)
 
-// importsBeside binds the modules of Python in a folder that go before one of the standard
-// library, and where all is set, those that a text imports too. What is not there yet counts
-// when it appears.
+// importsBeside binds the Python modules in a folder that shadow one of the standard
+// library, and, if all is set, those that a text imports too. A module that appears later
+// changes the fingerprint.
 func (r *reader) importsBeside(text, dir string, all bool) {
 	if !filepath.IsAbs(dir) || !effect.IsKnown(dir) {
 		return
@@ -54,8 +52,7 @@ func (r *reader) importsBeside(text, dir string, all bool) {
 	}
 }
 
-// pythonModules are the modules of the standard library that programs load most, and by
-// which others are loaded.
+// pythonModules are the most used modules of the standard library, and those that load others.
 //
 //go:embed python.txt
 var pythonModules string
@@ -68,12 +65,12 @@ var pythonLibrary = sync.OnceValue(func() map[string]bool {
 	return of
 })
 
-// isPython reports whether a file of settings names modules of Python.
+// isPython reports whether a settings file names Python modules.
 func isPython(file string) bool {
 	return disk.Like(filepath.Base(file), strings.Fields("*.py pytest.ini .pytest.ini tox.ini setup.cfg pyproject.toml"))
 }
 
-// pythonName is a name of a module, as settings write it.
+// pythonName matches the name of a module in settings.
 var pythonName = regexp.MustCompile(`[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*`)
 
 // pythonNames binds the modules that settings name, in each of some folders.

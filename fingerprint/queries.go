@@ -10,9 +10,7 @@ import (
 	"approver.example/reflexcore/effect"
 )
 
-// This file finds the files that the text of a query includes.
-
-// queriers are programs that take queries, with the words by which these include files.
+// queriers are programs that take queries, and the words with which queries include files.
 var queriers = map[string][]string{
 	"psql":  {`\i`, `\ir`, `\include`, `\include_relative`, `\copy`, `\o`, `\lo_import`, `\gexec`, `\!`},
 	"mysql": {"source", `\.`, "system", `\!`}, "mariadb": {"source", `\.`, "system", `\!`},
@@ -22,14 +20,14 @@ var queriers = map[string][]string{
 	"mongosh": {"load"}, "mongo": {"load"},
 }
 
-// A queryReader reads the files of queries of one command.
+// A queryReader reads the query files of one command.
 type queryReader struct {
 	reading
 	words []string // by which a query includes a file
 }
 
-// bind binds the files that queries include: those on the command's own words, and those in the
-// files that it is given, or reads.
+// bind binds the files that queries include: queries in the command's words, and in the files that
+// it names or reads.
 func (r queryReader) bind(read []string) {
 	for _, w := range r.c.Argv[1:] {
 		if effect.IsKnown(w) {
@@ -57,7 +55,7 @@ func (r queryReader) queryFile(file string, bases []string, depth int) {
 	r.query(text, append([]string{filepath.Dir(file)}, bases...), depth+1)
 }
 
-// query binds what a text of queries includes.
+// query binds the files that a text of queries includes.
 func (r queryReader) query(text string, bases []string, depth int) {
 	for line := range strings.FieldsFuncSeq(text, func(r rune) bool { return r == '\n' || r == ';' }) {
 		fields := strings.Fields(line)

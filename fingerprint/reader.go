@@ -11,45 +11,43 @@ import (
 	"approver.example/reflexcore/shell"
 )
 
-// A scope says what is looked for in a text.
+// A scope says how a text is walked.
 type scope struct {
-	strict bool   // what stays unknown is named
-	words  bool   // data that its words name is bound too
-	depth  int    // of texts that a text runs
-	of     string // the file that holds the text; "" is the call
-	sure   bool   // the text is one for a shell
-	unit   string // its name, where it counts what it writes; see textWrites
+	strict bool   // unknown code is reported
+	words  bool   // data files in its words are bound too
+	depth  int    // of nested texts
+	of     string // the file that has the text; empty for the call
+	sure   bool   // the text is certain to be for a shell
+	unit   string // its name in textWrites; empty if its writes do not matter
 
 	made *makefile // whose recipe the text is
 }
 
-// A reader binds what files name while one text is walked. The readers of one kind of file build on
-// it: they ask it for texts and tell it what is bound, what runs and what cannot be bound.
+// A reader binds files while one text is walked. The readers of all kinds of files are built on it.
 type reader struct {
 	*disk.Scan
 	*callState
 	scope
-	call approver.ToolCall // what is walked
-	path string            // PATH, where the text does not change it
-	at   string            // PATH of the command that is looked at
-	on   int               // the command for which texts are read
+	call     approver.ToolCall // the walked text as a call
+	path     string            // PATH, unless the text changes it
+	stepPath string            // PATH of the command that is looked at
+	step     int               // the command for which texts are read
 }
 
 // A command is one command of a walk.
 type command struct {
 	*shell.Step
-	fed     bool            // it runs code that is not known
-	wrapped bool            // it leads to others
-	coded   bool            // a file of what it runs or reads as code is bound, or has a name
+	fed     bool            // it runs unknown code
+	wrapped bool            // it runs other commands of the walk
+	hasCode bool            // a file of what it runs or reads as code is bound, or has a name
 	program string          // the file of its program, if one is found
 	written map[string]bool // what it writes and does not read
 }
 
-// isFed reports whether a command runs code that is not known.
+// isFed reports whether a command runs unknown code.
 func isFed(c command) bool { return c.fed }
 
-// A reading is one command while the files that it reads are bound. Each kind of program has a reader
-// of its own, which is a reading and what it knows beside that.
+// A reading is one command while its files are bound. The reader of each kind of program embeds one.
 type reading struct {
 	*reader
 	c     *command
@@ -57,38 +55,38 @@ type reading struct {
 	bases []string // the folders in which it may run
 }
 
-// named names what is not bound, where the text is one of which that is to be said.
-func (r *reader) named(format string, args ...any) {
+// reportUnbound reports code that is not bound, if the scope is strict.
+func (r *reader) reportUnbound(format string, args ...any) {
 	if r.strict {
 		r.Name(format, args...)
 	}
 }
 
-// namedFile is unread where the text is one of which that is to be said.
-func (r *reader) namedFile(file, verb string) {
+// unreadStrict is Unread if the scope is strict.
+func (r *reader) unreadStrict(file, verb string) {
 	if r.strict {
 		r.Unread(file, verb)
 	}
 }
 
-// unknown names a command that runs something that is not known.
-func (r *reader) unknown(st *shell.Step) {
+// unboundCommand reports a command that runs unknown code.
+func (r *reader) unboundCommand(st *shell.Step) {
 	in := ""
 	if !effect.IsKnown(st.Dir) && st.May == "" {
 		in = ", in a folder that is not known"
 	}
-	r.named("%s%s", strings.Join(strings.Fields(st.Command), " "), in)
+	r.reportUnbound("%s%s", strings.Join(strings.Fields(st.Command), " "), in)
 }
 
-// isCoded notes that a file was bound for a command, if it was; nil is no command.
-func (r *reader) isCoded(c *command, file string) {
-	if c != nil && !c.coded {
-		c.coded = r.Bound[filepath.Clean(file)] != ""
+// noteCode notes for a command, which may be nil, that code was bound, if the file is bound.
+func (r *reader) noteCode(c *command, file string) {
+	if c != nil && !c.hasCode {
+		c.hasCode = r.Bound[filepath.Clean(file)] != ""
 	}
 }
 
-// upwards are a folder and those above it, up to the root of a working tree or the
-// home: what lies above is other people's.
+// upwards are a folder and its parents up to the root of a working tree or the home. Without
+// either, it is the folder alone.
 func (r *reader) upwards(dir string) []string {
 	list := above(dir)
 	for n, at := range list {
@@ -102,8 +100,8 @@ func (r *reader) upwards(dir string) []string {
 	return list[:min(len(list), 1)]
 }
 
-// both returns what a path matches as a pattern, if it can be one, and the path itself.
-func (r *reader) both(file string) []string {
+// matchesAndSelf returns the files that a path matches if it is a pattern, and the path itself.
+func (r *reader) matchesAndSelf(file string) []string {
 	if !disk.IsPattern(file) {
 		return []string{file}
 	}
@@ -118,7 +116,7 @@ func (r *reader) folderOf(st *shell.Step) string {
 	return r.call.Dir
 }
 
-// follow is what a bound file says, if files are still followed as deep as that.
+// follow is the text of a bound file, unless the depth exceeds the limit.
 func (r *reader) follow(file, verb string, depth int) (text string, ok bool) {
 	if text, ok = r.TextOf(file, verb); ok && depth >= disk.MaxFollowed {
 		r.Unread(file, verb)
@@ -127,16 +125,16 @@ func (r *reader) follow(file, verb string, depth int) (text string, ok bool) {
 	return text, ok
 }
 
-// mappings are those of a text of YAML. What may be missing of them is named.
+// mappings are the mappings of a text of YAML. If some may be missing, the file is reported.
 func (r *reader) mappings(file, text, verb string) []map[string][]string {
 	y, err := yamlOf(text)
 	if err != nil || y.deep || y.aliases {
-		r.namedFile(file, verb)
+		r.unreadStrict(file, verb)
 	}
 	return y.maps
 }
 
-// parts are a word and what else it can mean: the parts of --file=x, a:b and
+// parts are a word and all paths that it may contain: the parts of --file=x, a:b,
 // user@host, -fx and ~/x.
 func (r *reader) parts(word string) []string {
 	if len(word) > disk.MaxPath {
@@ -164,8 +162,8 @@ func (r *reader) parts(word string) []string {
 	return out
 }
 
-// longParts are the parts of a word that is itself too long for a path, such as a list
-// of files. A text that only looks like one has few parts, or is named.
+// longParts are the parts of a word that is too long for a path, such as a list of files.
+// If there are too many, the word is reported.
 func (r *reader) longParts(word string) []string {
 	if strings.Contains(word, "://") {
 		word = strings.ReplaceAll(word, "://", " ")

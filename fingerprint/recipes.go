@@ -12,16 +12,14 @@ import (
 	"approver.example/reflexcore/effect"
 )
 
-// This file binds what recipes run and include: of make, and of just.
-
-// A makeReader reads the files of recipes of one command of make, or of just.
+// A makeReader reads the makefiles of one command of make, or the justfiles of just.
 type makeReader struct {
 	reading
-	file string // that is read first
+	file string // the first one
 	m    *makefile
 }
 
-// bind binds what the recipes run that a command asks for, and what they include.
+// bind binds the files that the recipes for a command run and include.
 func (r makeReader) bind() {
 	argv := r.c.Argv[1:]
 	if r.Bound[filepath.Clean(r.file)] == "" || !r.Once(append([]string{"make", r.file}, argv...)...) {
@@ -34,16 +32,16 @@ func (r makeReader) bind() {
 	r.m = newMakefile()
 	m, targets := r.m, r.words()
 	r.makefile(r.file, map[string]bool{})
-	r.settles()
+	r.bindSpecial()
 	r.functions()
 	m.vpaths = append(m.vpaths, r.Values("VPATH")...)
-	r.builtBy(targets)
+	r.bindBuiltFrom(targets)
 	asked, maybe := m.recipesOf(targets)
 	for n, line := range append(asked, maybe...) {
 		for _, command := range m.called(line, "shell") {
-			r.computed(command)
+			r.runComputed(command)
 		}
-		// What is not known stays a variable that the shell does not know either.
+		// An unknown value becomes a variable that the shell does not know either.
 		text := strings.ReplaceAll(m.expand(line), effect.Unknown, "${__make__}")
 		r.runs(text, m.dir, m.env, scope{strict: r.strict && n < len(asked), of: r.file, sure: n < len(asked), made: m})
 	}
@@ -52,7 +50,7 @@ func (r makeReader) bind() {
 	}
 }
 
-// words tells the makefile what the words of the command say, and returns the targets among them.
+// words gives the variables in the words of the command to the makefile, and returns the targets.
 func (r makeReader) words() (targets []string) {
 	m, argv := r.m, r.c.Argv[1:]
 	for _, w := range argv {
@@ -95,7 +93,7 @@ func (r makeReader) words() (targets []string) {
 	return targets
 }
 
-// makefile reads a file of recipes, and those that it includes, in one.
+// makefile reads a makefile and its includes into one.
 func (r makeReader) makefile(file string, read map[string]bool) {
 	if read[file] || r.Err != nil {
 		return
@@ -113,7 +111,7 @@ func (r makeReader) makefile(file string, read map[string]bool) {
 		for _, name := range strings.Fields(m.expand(names)) {
 			name = strings.Trim(name, `"'`)
 			if !effect.IsKnown(name) {
-				r.named("what is included by the line: include %s", names)
+				r.reportUnbound("what is included by the line: include %s", names)
 				continue
 			}
 			// of make, and of just
@@ -128,15 +126,15 @@ func (r makeReader) makefile(file string, read map[string]bool) {
 	}
 }
 
-// included are the files that an included name or pattern means, without those of a
-// compiler: they change with each build.
+// included are the files that an included name or pattern means, without dependency files
+// of a compiler, which change with each build.
 func (r makeReader) included(name string) (files []string) {
 	key := "match " + name
 	for strings.Contains(key, "/./") {
 		key = strings.ReplaceAll(key, "/./", "/")
 	}
 	before, was := r.Bound[key] // the command itself may mean all of them
-	for _, file := range r.both(name) {
+	for _, file := range r.matchesAndSelf(name) {
 		if !r.onlyNeeds(file) {
 			files = append(files, file)
 		}
@@ -148,8 +146,8 @@ func (r makeReader) included(name string) (files []string) {
 	return files
 }
 
-// settles binds or names what the special variables of make change of all recipes.
-func (r makeReader) settles() {
+// bindSpecial handles the special variables of make that change all recipes.
+func (r makeReader) bindSpecial() {
 	flags := strings.Fields(r.m.expand(r.m.setting(".SHELLFLAGS")))
 	if slices.ContainsFunc(flags, func(w string) bool { return !shellFlag.MatchString(w) }) {
 		r.m.short = true
@@ -160,7 +158,7 @@ func (r makeReader) settles() {
 		r.m.short = r.m.short || len(words) == 0 || !slices.Contains(shells, path.Base(words[0])) ||
 			slices.ContainsFunc(words[1:], func(w string) bool { return !shellFlag.MatchString(w) })
 		if effect.IsKnown(shell) && !disk.InSystemFolder(shell) {
-			r.computed(shell + " -c :")
+			r.runComputed(shell + " -c :")
 		}
 	}
 	for _, name := range []string{".RECIPEPREFIX", "MAKEFILES"} {
@@ -171,13 +169,10 @@ func (r makeReader) settles() {
 	r.exports()
 }
 
-// exports gives the recipes the variables that a makefile exports, and binds the files
-// that these name.
+// exports sets the exported variables for the recipes, and binds the files that they name.
 func (r makeReader) exports() {
 	env := map[string]string{}
-	for name, value := range r.call.Env {
-		env[name] = value
-	}
+	maps.Copy(env, r.call.Env)
 	for _, given := range []map[string]string{r.m.vars, r.m.given} {
 		for name, raw := range given {
 			_, carried := r.call.Env[name]
@@ -186,30 +181,30 @@ func (r makeReader) exports() {
 			}
 			value := r.m.expand(raw)
 			if !effect.IsKnown(value) && slices.Contains(loading, name) {
-				r.namedFile(r.file, "runs")
+				r.unreadStrict(r.file, "runs")
 			}
 			env[name] = value
 			if name != "PATH" {
 				r.AddValue(name, value)
-				r.loadedIn(r.m.dir, value)
+				r.bindValueIn(r.m.dir, value)
 			}
 		}
 	}
 	r.m.env = env
 }
 
-// functions binds what functions of make run or ask of the disk.
+// functions binds the files that functions of make run or search.
 func (r makeReader) functions() {
 	for _, body := range r.m.plain {
 		for _, command := range r.m.called(body, "shell") {
-			r.computed(command)
+			r.runComputed(command)
 		}
 		if n := strings.Index(body, "!="); n > 0 && !strings.ContainsAny(body[:n], "(:$=") {
-			r.computed(strings.TrimSpace(body[n+2:]))
+			r.runComputed(strings.TrimSpace(body[n+2:]))
 		}
 		if parts := strings.Split(body, "`"); strings.Contains(r.file, "ust") && len(parts) > 2 { // of just
 			for n := 1; n < len(parts); n += 2 {
-				r.computed(parts[n])
+				r.runComputed(parts[n])
 			}
 		}
 		asks := strings.HasPrefix(body, "if") || strings.HasPrefix(body, "else") || strings.Contains(body, "$(if ")
@@ -219,15 +214,15 @@ func (r makeReader) functions() {
 	}
 }
 
-// bindAsked binds whether files are there of which a makefile asks that. What a pattern
-// matches counts where it decides: elsewhere it is a list of sources.
+// bindAsked binds the existence of files that a makefile tests. The matches of a pattern
+// count only in conditions; elsewhere they are a list of sources.
 func (r makeReader) bindAsked(names string, decides bool) {
 	for _, name := range strings.Fields(names) {
 		at := abs(r.m.dir, name)
 		switch {
 		case !effect.IsKnown(name) || !filepath.IsAbs(at):
 			if decides {
-				r.namedFile(r.file, "asks for")
+				r.unreadStrict(r.file, "asks for")
 			}
 		case disk.IsPattern(name):
 			if decides {
@@ -239,8 +234,8 @@ func (r makeReader) bindAsked(names string, decides bool) {
 	}
 }
 
-// computed binds what a command runs and reads whose output a makefile takes.
-func (r makeReader) computed(command string) {
+// runComputed walks a command whose output becomes a part of the makefile.
+func (r makeReader) runComputed(command string) {
 	text := strings.ReplaceAll(r.m.expand(command), effect.Unknown, "${__make__}")
 	if !r.Once("computed", r.m.dir, text) {
 		return
@@ -249,9 +244,9 @@ func (r makeReader) computed(command string) {
 	r.runs(text, r.m.dir, r.m.env, scope{strict: r.strict, words: true, of: r.file, sure: true})
 }
 
-// onlyNeeds reports whether an included file of a makefile only says of compiled files
-// on which sources they depend, as compilers write it. Such a file decides what is built
-// again, and not what runs: no rule of the makefile may belong to what it names.
+// onlyNeeds reports whether an included file only lists dependencies of object files, as
+// compilers write it. Such a file decides what is built again, and not what runs, if the
+// makefile has no rules for the files in it.
 func (r makeReader) onlyNeeds(file string) bool {
 	if filepath.Ext(file) != ".d" {
 		return false
@@ -269,8 +264,8 @@ func (r makeReader) onlyNeeds(file string) bool {
 	return true
 }
 
-// builtBy binds the sources of what rules need that no rule of the makefile makes.
-func (r makeReader) builtBy(targets []string) {
+// bindBuiltFrom binds the sources of prerequisites that no rule of the makefile makes.
+func (r makeReader) bindBuiltFrom(targets []string) {
 	for target, rule := range r.m.rules {
 		for _, need := range append(rule.needs, target) {
 			if own := r.m.rules[need]; own == nil || len(own.lines) == 0 {
@@ -285,7 +280,7 @@ func (r makeReader) builtBy(targets []string) {
 	}
 }
 
-// sourcesOf binds the files of which make can make one, wherever it looks for them.
+// sourcesOf binds the files from which make's built-in rules can make a file.
 func (r makeReader) sourcesOf(need string) {
 	if !effect.IsKnown(need) || !filepath.IsAbs(r.m.dir) || need == "" || need == "|" ||
 		strings.HasPrefix(need, ".") && !strings.Contains(need, "/") {
@@ -311,7 +306,7 @@ func (r makeReader) sourcesOf(need string) {
 	}
 }
 
-// loading are variables whose value is code, or says where it lies.
+// loading are variables whose value is code, or the place of code.
 var loading = strings.Fields("BASH_ENV ENV LD_PRELOAD LD_LIBRARY_PATH LD_AUDIT NODE_OPTIONS NODE_PATH PYTHONPATH " +
 	"PYTHONSTARTUP PYTHONHOME PERL5OPT PERL5LIB RUBYOPT RUBYLIB JAVA_TOOL_OPTIONS GIT_SSH GIT_SSH_COMMAND GIT_DIR " +
 	"GIT_EXEC_PATH")

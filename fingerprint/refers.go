@@ -12,19 +12,15 @@ import (
 	"approver.example/fingerprint/disk"
 )
 
-// This file binds what files of settings name, whatever their language, in the folders from
-// which they may name it.
-
-// decidingEndings are the ends of names of files that decide what happens. Data and what is
-// built is left out: it changes all the time.
+// decidingEndings are the endings of code and settings. Data and build output are left out,
+// because they change all the time.
 var decidingEndings = strings.Fields(".sh .bash .zsh .fish .py .rb .pl .php .js .cjs .mjs .ts .mts .lua .go .rs " +
 	".java " +
 	".kts .groovy .gradle .sql .yml .yaml .toml .json .ini .cfg .conf .env .mk .mak .cmake .tf .tfvars .hcl .tpl " +
 	".tmpl .j2 .xml .properties .ps1 .bat .awk .sed .jq .nix .bzl .just")
 
-// bind binds the files that a file of settings names, whatever its language: each
-// word of it that is the name of a file that decides what happens, and for a folder
-// (./modules/x) the files of the tool in it.
+// bind binds the files that a settings file names, in any language: each word that is the
+// name of a code or settings file, and, for a folder (./modules/x), the tool's files in it.
 func (r settingsReader) bind(file, dir string, depth int) {
 	if !r.Once("refers", file, dir) {
 		return
@@ -40,7 +36,7 @@ func (r settingsReader) bind(file, dir string, depth int) {
 	text = r.namedModules(file, text, dir)
 	places := r.places(file, text, dir)
 	r.loadsOf(file, text, places, depth)
-	r.wholes(file, text, places)
+	r.bindPathSettings(file, text, places)
 	looked := 0
 	for n := 0; n < len(places); n++ { // grows
 		for _, word := range r.references(text, places[n]) {
@@ -71,8 +67,8 @@ func (r settingsReader) bind(file, dir string, depth int) {
 	}
 }
 
-// places are the folders from which a file of settings may name others, before those that it
-// names itself: its own, and of what lies in .cargo or .mvn the one above.
+// places are the folders from which a settings file may name others: its own, and for files
+// in .cargo or .mvn the one above. bind adds folders that the file names.
 func (r settingsReader) places(file, text, dir string) []string {
 	places := []string{dir}
 	if strings.HasPrefix(filepath.Base(dir), ".") && dir == filepath.Dir(file) {
@@ -164,35 +160,29 @@ func (r settingsReader) reference(file, word, dir string, depth int) (folder str
 	return ""
 }
 
-// startersOf are files of settings in which each word that names a file counts, whatever its
-// ending: they name programs, and what is loaded into them.
+// startersOf are settings files in which names of files count with any ending, because they
+// name programs and plugins.
 var startersOf = strings.Fields("jvm.config maven.config config.toml .bazelrc .yarnrc .yarnrc.yml .npmrc ansible.cfg")
 
-// furthers are the ends of names of files of settings that may name further ones.
+// furthers are the endings of settings files that may name further ones.
 var furthers = strings.Fields(".yml .yaml .mk .tf .toml .hcl .just .gradle .kts .cmake .ninja .rb .rake .bzl .nix .xml")
 
-// notes are texts that no tool executes.
-var notes = strings.Fields("README LICENSE LICENCE COPYING CHANGELOG CHANGES NEWS AUTHORS CONTRIBUTORS NOTICE " +
-	"VERSION TODO")
+// plainDocuments are files without an ending that no tool executes.
+var plainDocuments = strings.Fields("README LICENSE LICENCE COPYING CHANGELOG CHANGES NEWS AUTHORS CONTRIBUTORS " +
+	"NOTICE VERSION TODO")
 
 // isPlainText reports whether a file without an ending is a text, as a script may be.
 func isPlainText(file string) bool {
 	base := filepath.Base(file)
-	if filepath.Ext(base) != "" || slices.Contains(notes, base) {
+	if filepath.Ext(base) != "" || slices.Contains(plainDocuments, base) {
 		return false
 	}
-	f, _, err := disk.Open(file)
-	if err != nil {
-		return true
-	}
-	defer f.Close()
-	head := make([]byte, 512)
-	n, _ := f.Read(head) // of an empty file nothing
-	return !bytes.ContainsRune(head[:n], 0)
+	head, err := headOf(file, 512)
+	return err != nil || !bytes.ContainsRune(head, 0)
 }
 
-// references are the words of a text that may be names of files, once each. One without
-// a folder must be in the list of dir, so that words such as aws_vpc.main cost no look.
+// references are the words of a text that may be names of files, once each. A word without
+// a slash must be in the listing of dir, which avoids a stat for words such as aws_vpc.main.
 func (r settingsReader) references(text, dir string) (words []string) {
 	seen := map[string]bool{}
 	add := func(word string) {
@@ -225,7 +215,7 @@ func (r settingsReader) references(text, dir string) (words []string) {
 	return words
 }
 
-// decides reports whether a file is of a kind that decides what happens.
+// decides reports whether a file is code or settings.
 func decides(word, file string, info fs.FileInfo) bool {
 	return byName(word) || info.Mode()&0o111 != 0 && isScript(file)
 }
@@ -234,14 +224,23 @@ func byName(word string) bool {
 	return slices.Contains(decidingEndings, filepath.Ext(word)) || strings.HasPrefix(filepath.Base(word), ".env")
 }
 
-// isScript reports whether a file is one of an interpreter, or cannot be read for that.
+// isScript reports whether a file begins with #!, or cannot be read.
 func isScript(file string) bool {
+	head, err := headOf(file, 2)
+	return err != nil || string(head) == "#!"
+}
+
+// headOf reads the first bytes of a file, at most size.
+func headOf(file string, size int) ([]byte, error) {
 	f, _, err := disk.Open(file)
 	if err != nil {
-		return true
+		return nil, err
 	}
-	defer f.Close()
-	head := make([]byte, 2)
+	defer func() { _ = f.Close() }() // it was only read
+	head := make([]byte, size)
 	n, err := f.Read(head)
-	return err != nil && !errors.Is(err, io.EOF) || string(head[:n]) == "#!"
+	if errors.Is(err, io.EOF) {
+		err = nil
+	}
+	return head[:n], err
 }

@@ -366,9 +366,7 @@ func TestSearchPathsAndWorkingFolders(t *testing.T) {
 			h.lay(p)
 			call := p.call(strings.ReplaceAll(h.command, "%", p.dir))
 			before, unbound, err := p.b.Files(t.Context(), call)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			if h.named != "" && !strings.Contains(strings.Join(unbound, "\n"), h.named) {
 				t.Errorf("%q is not named: %q", h.named, unbound)
 			}

@@ -7,10 +7,8 @@ import (
 	"approver.example/reflexcore/effect"
 )
 
-// This file tells commands that only show something to the agent.
-
-// onlyLooks reports whether a command in a container on this machine only shows the agent
-// something, also where it is the text for a shell.
+// onlyLooks reports whether a command in a local container only shows something to the agent,
+// also if it is a text for a shell.
 func (f *flow) onlyLooks(i int) bool {
 	if f.setsVariables(i) {
 		return false // BASH_ENV, LD_PRELOAD and PATH name code in the container
@@ -39,8 +37,8 @@ func (f *flow) onlyLooks(i int) bool {
 	return true
 }
 
-// setsVariables reports whether the command that starts another one in a container gives it
-// variables or a working folder, or nobody can tell.
+// setsVariables reports whether the command that starts another one in a container may set
+// variables or a working folder for it.
 func (f *flow) setsVariables(i int) bool {
 	parent := f.Steps[i].Parent
 	if parent < 0 || parent >= i {
@@ -62,20 +60,20 @@ func (f *flow) setsVariables(i int) bool {
 	})
 }
 
-// viewers are programs that run nothing of a file that they are given and put it
-// nowhere but on their output, whatever their options.
+// viewers are programs that, with any options, run nothing from a file and write it only to
+// their output.
 var viewers = []string{"basename", "cat", "cmp", "cut", "dirname", "du", "egrep", "fgrep", "grep", "head", "ls",
 	"md5sum", "nl", "od", "sha1sum", "sha256sum", "stat", "tac", "tail", "wc"}
 
-// filters pass on their input.
+// filters write their input to their output.
 var filters = []string{"sort", "uniq", "tr", "column", "fold", "rev", "true", "echo", "printf", "sleep"}
 
-// shows reports whether a command only shows the agent what it reads. Then what is in
-// its files is not bound: a log grows while a person thinks. Where the names lead is.
+// shows reports whether a command only shows files to the agent. Then their content is not
+// bound, because a log may grow while a person decides; the real paths of their names are.
 func (f *flow) shows(i int) bool { return !f.flows && f.isA(i, viewers) }
 
-// isA reports whether a step is one of some programs of the system, and not another
-// one of that name.
+// isA reports whether a step runs one of some system programs, and not another program of
+// that name.
 func (f *flow) isA(i int, names []string) bool {
 	st := &f.Steps[i]
 	if len(st.Argv) == 0 || st.Shell || st.Path != f.path || !slices.Contains(names, first(st)) {

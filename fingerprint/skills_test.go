@@ -26,9 +26,7 @@ func TestSkillsAreBound(t *testing.T) {
 		p.write("sub/deep/a", "")
 		of := func() map[string]string {
 			files, unbound, err := p.b.Files(p.Context(), call)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			if len(unbound) > 0 {
 				t.Errorf("%s: not bound: %q", tool, unbound)
 			}

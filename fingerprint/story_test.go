@@ -24,67 +24,61 @@ import (
 	"github.com/google/uuid"
 )
 
-// A room is a chat and an audit in one.
-type room struct {
+// A chatChannel is a chat and an audit in one.
+type chatChannel struct {
 	reply approver.ReplyFunc
 	ready chan struct{}
 	cards chan approver.Card
 }
 
-func (r *room) Name() string { return "room" }
+func (r *chatChannel) Name() string { return "room" }
 
-func (r *room) Run(ctx context.Context, reply approver.ReplyFunc) error {
+func (r *chatChannel) Run(ctx context.Context, reply approver.ReplyFunc) error {
 	r.reply = reply
 	close(r.ready)
 	<-ctx.Done()
 	return nil
 }
 
-func (r *room) Post(_ context.Context, to approver.Destination, c approver.Card) (approver.Ref, error) {
+func (r *chatChannel) Post(_ context.Context, to approver.Destination, c approver.Card) (approver.Ref, error) {
 	r.cards <- c
 	return approver.Ref{Destination: to, Message: c.Request}, nil
 }
 
-func (r *room) Update(context.Context, approver.Ref, approver.Card) error { return nil }
+func (r *chatChannel) Update(context.Context, approver.Ref, approver.Card) error { return nil }
 
-func (r *room) Record(context.Context, approver.Record) (string, error) { return "hash", nil }
+func (r *chatChannel) Record(context.Context, approver.Record) (string, error) { return "hash", nil }
 
-// A house is a broadcaster with the real engine, and a folder in which an agent works.
-type house struct {
+// A fixture is a broadcaster with the real engine, and a folder in which an agent works.
+type fixture struct {
 	*testing.T
-	*room
+	*chatChannel
 	dir     string
 	session string
 	people  *broadcaster.Broadcaster
 }
 
-func newHouse(t *testing.T) *house {
+func newFixture(t *testing.T) *fixture {
 	t.Helper()
 	silent := slog.New(slog.DiscardHandler)
 	store, err := boltstore.Open(boltstore.Config{Path: filepath.Join(t.TempDir(), "db")}, silent)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	engine := shared()
-	h := &house{T: t, dir: t.TempDir(), session: uuid.NewString(),
-		room: &room{ready: make(chan struct{}), cards: make(chan approver.Card, 16)}}
+	h := &fixture{T: t, dir: t.TempDir(), session: uuid.NewString(),
+		chatChannel: &chatChannel{ready: make(chan struct{}), cards: make(chan approver.Card, 16)}}
 	people := approver.People{}
 	people.Add("room", []approver.Approver{{ID: "1", Name: "Ada"}})
 	binder := fingerprint.New(engine)
-	if err := broadcaster.BeginControls(t.Context(), store); err != nil {
-		t.Fatal(err)
-	}
+	must(t, broadcaster.BeginControls(t.Context(), store))
 	h.people, err = broadcaster.NewBroadcaster(broadcaster.Options{
-		Store: store, Audit: h.room, People: people, Channels: []approver.Channel{h.room},
+		Store: store, Audit: h.chatChannel, People: people, Channels: []approver.Channel{h.chatChannel},
 		Destinations: []approver.Destination{{Channel: "room", Conversation: "r"}},
 		Fingerprint: func(ctx context.Context, call approver.ToolCall) (approver.Binding, error) {
 			return binder.Of(ctx, call, "rules")
 		},
 		Limit: func(context.Context, string, approver.ToolCall) error { return nil }, CodeKey: make([]byte, 32), Log: silent,
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	ctx, cancel := context.WithCancel(context.Background())
 	var running sync.WaitGroup
 	running.Go(func() { _ = h.people.Run(ctx) })
@@ -108,7 +102,7 @@ var shared = sync.OnceValue(func() *reflexcore.Engine {
 	return engine
 })
 
-func (h *house) write(name, text string) {
+func (h *fixture) write(name, text string) {
 	h.Helper()
 	file := filepath.Join(h.dir, name)
 	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
@@ -119,12 +113,12 @@ func (h *house) write(name, text string) {
 	}
 }
 
-func (h *house) env() map[string]string {
+func (h *fixture) env() map[string]string {
 	return map[string]string{"PATH": filepath.Join(h.dir, "bin") + ":/usr/bin:/bin", "HOME": h.dir}
 }
 
 // asks is the hook of a call. It returns at once; people are asked, or not.
-func (h *house) asks(command string) <-chan approver.Verdict {
+func (h *fixture) asks(command string) <-chan approver.Verdict {
 	h.Helper()
 	args, err := json.Marshal(map[string]string{"command": command})
 	if err != nil {
@@ -145,7 +139,7 @@ func (h *house) asks(command string) <-chan approver.Verdict {
 }
 
 // card is the next card, or nothing if the call is answered without one.
-func (h *house) card(answer <-chan approver.Verdict) (c approver.Card, asked bool, v approver.Verdict) {
+func (h *fixture) card(answer <-chan approver.Verdict) (c approver.Card, asked bool, v approver.Verdict) {
 	h.Helper()
 	select {
 	case c = <-h.cards:
@@ -158,7 +152,7 @@ func (h *house) card(answer <-chan approver.Verdict) (c approver.Card, asked boo
 	}
 }
 
-func (h *house) says(c approver.Card, yes bool, term approver.Term) approver.Outcome {
+func (h *fixture) says(c approver.Card, yes bool, term approver.Term) approver.Outcome {
 	return h.reply(h.Context(), approver.Reply{
 		Channel: "room", Conversation: "r", Sender: "1", Approve: yes, Method: approver.ByCommand, Code: c.Code, Grant: term,
 		Message: c.Request,
@@ -166,7 +160,7 @@ func (h *house) says(c approver.Card, yes bool, term approver.Term) approver.Out
 }
 
 // runs does what an agent does with the answer.
-func (h *house) runs(command string, v approver.Verdict) {
+func (h *fixture) runs(command string, v approver.Verdict) {
 	if v.Decision != approver.Allow {
 		return
 	}
@@ -178,7 +172,7 @@ func (h *house) runs(command string, v approver.Verdict) {
 	_ = c.Run() // a tool may not be installed; the marker tells
 }
 
-func (h *house) ran(marker string) bool {
+func (h *fixture) ran(marker string) bool {
 	_, err := os.Stat(filepath.Join(h.dir, marker))
 	return err == nil
 }
@@ -315,7 +309,7 @@ var spellings = []spelling{
 	{command: "cmake --install .", file: "cmake_install.cmake", before: "a", after: "b"},
 }
 
-func (h *house) lays(s *spelling) {
+func (h *fixture) lays(s *spelling) {
 	h.Helper()
 	if s.file == "" {
 		s.file = "deploy.sh"
@@ -344,7 +338,7 @@ func TestWhatWasSwappedBehindTheCardDoesNotRun(t *testing.T) {
 	for _, s := range slices.Concat(spellings, loads) {
 		t.Run(s.command, func(t *testing.T) {
 			t.Parallel()
-			h := newHouse(t)
+			h := newFixture(t)
 			h.lays(&s)
 			if s.runs { // the spelling does lead to the script
 				if h.runs(s.command, approver.Verdict{Decision: approver.Allow}); !h.ran("honest") {
@@ -391,7 +385,7 @@ func TestWhatAppearsBehindTheCardDoesNotRun(t *testing.T) {
 	for _, c := range appearing {
 		t.Run(c.command, func(t *testing.T) {
 			t.Parallel()
-			h := newHouse(t)
+			h := newFixture(t)
 			h.write("bin/x", script)
 			h.write("sub/x", script)
 			h.write(c.more, "{}")
@@ -410,9 +404,7 @@ func TestWhatAppearsBehindTheCardDoesNotRun(t *testing.T) {
 			if !asked {
 				t.Fatalf("%s appeared, and nobody was asked: %+v", c.file, v)
 			}
-			if err := os.Remove(filepath.Join(h.dir, c.file)); err != nil {
-				t.Fatal(err)
-			}
+			must(t, os.Remove(filepath.Join(h.dir, c.file)))
 			h.says(card, true, approver.Term{})
 			if v := <-answer; v.Decision != approver.Deny {
 				t.Errorf("%s is another one by now, and the call was released: %+v", c.file, v)
@@ -428,7 +420,7 @@ func TestAGrantEndsWithWhatItWasFor(t *testing.T) {
 	for n, s := range slices.Concat(spellings, loads) {
 		t.Run(s.command, func(t *testing.T) {
 			t.Parallel()
-			h := newHouse(t)
+			h := newFixture(t)
 			h.lays(&s)
 			term := approver.Term{Session: true}
 			if n%2 == 1 {
@@ -503,7 +495,7 @@ func TestWhatCannotBeBoundHasAName(t *testing.T) {
 	} {
 		t.Run(command, func(t *testing.T) {
 			t.Parallel()
-			h := newHouse(t)
+			h := newFixture(t)
 			h.write("f", "x")
 			h.write("list", "x")
 			h.write("gen.sh", script)
@@ -511,9 +503,7 @@ func TestWhatCannotBeBoundHasAName(t *testing.T) {
 			h.write("Makefile", "deploy:\n\t./$(UNKNOWN).sh\n")
 			h.write("package.json", `{"scripts":{"release":"ssh prod ./x"}}`)
 			h.write("compose.yaml", "services:\n  a:\n    image: nginx:1\n  b:\n    build: ./svc\n")
-			if err := exec.CommandContext(t.Context(), "mkfifo", filepath.Join(h.dir, "pipe")).Run(); err != nil {
-				t.Fatal(err)
-			}
+			must(t, exec.CommandContext(t.Context(), "mkfifo", filepath.Join(h.dir, "pipe")).Run())
 			answer := h.asks(command)
 			card, asked, v := h.card(answer)
 			if !asked {
@@ -572,13 +562,11 @@ func TestHonestChangesDoNotVoidAYes(t *testing.T) {
 	} {
 		t.Run(c.command+" "+c.changes, func(t *testing.T) {
 			t.Parallel()
-			h := newHouse(t)
+			h := newFixture(t)
 			for _, name := range []string{"app.log", "notes.txt", "data.csv", "out.txt", "build/app.o", "dist/app.js", "copy.sh",
 				"main.go", "target/debug/app", "README.md", "other.sh"} {
 				h.write(name, "1")
-				if err := os.Chmod(filepath.Join(h.dir, name), 0o644); err != nil {
-					t.Fatal(err)
-				}
+				must(t, os.Chmod(filepath.Join(h.dir, name), 0o644))
 			}
 			h.write("deploy.sh", script)
 			h.write("Makefile", "deploy: build/app.o\n\t./deploy.sh\n")
@@ -617,7 +605,7 @@ func TestWhatIsTooMuchIsDeniedOrOnTheCard(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			h := newHouse(t)
+			h := newFixture(t)
 			h.write("deploy.sh", script)
 			h.write("x.mk", "other:\n\ttrue\nc:\n\t./$(S).sh\n")
 			h.write(c.file, c.text)
@@ -638,11 +626,19 @@ func TestWhatIsTooMuchIsDeniedOrOnTheCard(t *testing.T) {
 // A pattern that matches more than can be looked at is refused before anybody is asked:
 // its list used to be empty, and what it matched could be swapped.
 func TestAPatternThatMatchesTooMuchIsRefused(t *testing.T) {
-	h := newHouse(t)
+	h := newFixture(t)
 	for n := range 20_100 {
 		h.write(fmt.Sprintf("many/f%05d", n), "")
 	}
 	if _, asked, v := h.card(h.asks("bash ./many/*; git push --force origin main")); asked || v.Decision != approver.Deny {
 		t.Errorf("asked %v, %+v", asked, v)
+	}
+}
+
+// must fails a test at an error.
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }

@@ -9,8 +9,6 @@ import (
 	"approver.example/fingerprint/disk"
 )
 
-// This file reads what Terraform's files read and load.
-
 // moduleFile finds calls of functions of Terraform that read a file.
 var moduleFile = regexp.MustCompile(`\b(file|templatefile|filebase64|filebase64sha256|filebase64sha512|` +
 	`filesha1|filesha256|filesha512|filemd5|fileset|fileexists)\s*\(\s*`)
@@ -18,29 +16,29 @@ var moduleFile = regexp.MustCompile(`\b(file|templatefile|filebase64|filebase64s
 // literal is a text in quotes that is a whole argument.
 var literal = regexp.MustCompile(`^"((?:[^"\\]|\\.)*)"\s*[,)]`)
 
-// ownFolder are the ways in which a file of Terraform writes its own folder.
+// ownFolder replaces the expressions for a Terraform file's own folder.
 var ownFolder = strings.NewReplacer("${path.module}", ".", "${path.root}", ".", "${path.cwd}", ".",
 	"${ path.module }", ".",
 	"${abspath(path.module)}", ".", "${get_terragrunt_dir()}", ".")
 
-// moduleSource finds where a module comes from.
+// moduleSource finds the sources of modules.
 var moduleSource = regexp.MustCompile(`(?s)\bmodule\s*"[^"]*"\s*\{[^{}]*?\bsource\s*=\s*"([^"]*)"`)
 
 // A terraformReader reads the files of Terraform for a command.
 type terraformReader struct{ reading }
 
-// bind binds what functions in a file read, or names the file; and it names the
-// modules that a command fetches.
+// bind binds the files that functions in a file read, or reports the file. It also reports
+// the modules that a command fetches.
 func (r terraformReader) bind(file, text, dir string) {
 	if strings.HasSuffix(file, ".json") {
 		text = strings.NewReplacer(`\"`, `"`, `\\`, `\`).Replace(text)
 	}
-	text = ownFolder.Replace(withoutNotes(text))
+	text = ownFolder.Replace(withoutComments(text))
 	for _, at := range moduleFile.FindAllStringSubmatchIndex(text, -1) {
 		name, rest := text[at[2]:at[3]], text[at[1]:]
 		m := literal.FindStringSubmatch(rest)
 		if m == nil || strings.Contains(m[1], "${") || strings.Contains(m[1], "%{") {
-			r.namedFile(file, "reads")
+			r.unreadStrict(file, "reads")
 			continue
 		}
 		if at := abs(dir, m[1]); r.Visit(at, disk.Code) && name == "fileset" {
@@ -53,7 +51,7 @@ func (r terraformReader) bind(file, text, dir string) {
 	}
 	for _, m := range moduleSource.FindAllStringSubmatch(text, -1) {
 		if source := m[1]; !strings.HasPrefix(source, "./") && !strings.HasPrefix(source, "../") && !filepath.IsAbs(source) {
-			r.named("the module %s, which is fetched", source)
+			r.reportUnbound("the module %s, which is fetched", source)
 		}
 	}
 }
@@ -61,17 +59,17 @@ func (r terraformReader) bind(file, text, dir string) {
 var (
 	// resource is the head of a block of a resource.
 	resource = regexp.MustCompile(`(?m)^[ \t]*(?:resource|data|module|provider|backend|provisioner)[ \t]+"([^"]*)"`)
-	// givenFile finds what a block gives as a file or a folder.
+	// givenFile finds the files and folders in a block.
 	givenFile = regexp.MustCompile(`(?m)\b(source_dir|source_file|filename|chart|source|config_path|path|template|` +
 		`package|zip_file|source_code_path|content_file|script|scripts|private_key_path|values_file|directory)[ \t]*=` +
 		`[ \t]*([^\n]*)`)
 )
 
-// mustBePlain are those of which something is named if it is no plain text.
+// mustBePlain are the arguments whose value is reported if it is no literal.
 var mustBePlain = []string{"source_dir", "source_file", "filename", "script"}
 
-// givenFiles binds what the blocks of a file give as files: what is packed, and charts. What a
-// block writes itself is left out.
+// givenFiles binds the files in the blocks of a file, such as archives and charts. Files that a
+// block writes itself are left out.
 func (r terraformReader) givenFiles(file, text, dir string) {
 	heads := resource.FindAllStringSubmatchIndex(text, -1)
 	places := []string{dir} // Terraform looks from where it works, which is the module's folder at the top
@@ -96,7 +94,7 @@ func (r terraformReader) givenIn(file, key, value string, places []string) {
 	m := quoted.FindStringSubmatch(strings.TrimLeft(value, "[ \t"))
 	if m == nil || strings.Contains(m[1], "${") {
 		if slices.Contains(mustBePlain, key) && !strings.Contains(value, "archive_file.") && value != "null" {
-			r.namedFile(file, "reads")
+			r.unreadStrict(file, "reads")
 		}
 		return
 	}
@@ -123,8 +121,8 @@ func (r terraformReader) isModule(dir string) bool {
 	return slices.ContainsFunc(names, func(name string) bool { return disk.Like(name, kinds) })
 }
 
-// withoutNotes drops the lines of a text that are nothing but a note.
-func withoutNotes(text string) string {
+// withoutComments drops the lines of a text that are comments.
+func withoutComments(text string) string {
 	var b strings.Builder
 	for line := range strings.Lines(text) {
 		if t := strings.TrimSpace(line); !strings.HasPrefix(t, "#") && !strings.HasPrefix(t, "//") {

@@ -10,10 +10,8 @@ import (
 	"approver.example/reflexcore/effect"
 )
 
-// This file binds what the rows of the table of tools say.
-
-// bindTools binds what the tools of the table read for a command, in each folder in which
-// it may work.
+// bindTools binds the files that the table of tools has for a command, in each folder in
+// which it may work.
 func (p *pass) bindTools(i int, programs, bases []string) {
 	c := &p.commands[i]
 	if c.Shell && !slices.Contains([]string{"exec", "command"}, first(c.Step)) {
@@ -33,24 +31,24 @@ func (p *pass) bindTools(i int, programs, bases []string) {
 			continue
 		}
 		if len(bases) == 0 && r.tool.elsewhere == "" {
-			p.unknown(c.Step)
+			p.unboundCommand(c.Step)
 			continue
 		}
 		r.bind()
 	}
 }
 
-// A toolReader binds what one row of the table says of a command.
+// A toolReader binds the files of one row of the table for a command.
 type toolReader struct {
 	reading
 	tool *tool
 }
 
-// bind binds what the row says of all folders, and of each.
+// bind binds the files of the row: those of no folder, and those of each.
 func (r toolReader) bind() {
 	t := r.tool
 	if t.elsewhere != "" && (!t.operands || r.takesFromRegistry()) && !startsAgain(r.c.Argv[1:]) {
-		r.named(t.elsewhere, r.name)
+		r.reportUnbound(t.elsewhere, r.name)
 	}
 	r.bindOwn()
 	for _, name := range strings.Fields(t.home) {
@@ -66,7 +64,7 @@ func (r toolReader) bind() {
 			} else {
 				files = r.BindFolder(base, strings.Fields(t.given)...)
 			}
-			r.c.coded = len(files) > 0 || r.c.coded
+			r.c.hasCode = len(files) > 0 || r.c.hasCode
 			kustomizeReader{r.reading}.bind(base, 0)
 			kustomizeReader{r.reading}.chart(base, 0)
 		}
@@ -74,7 +72,7 @@ func (r toolReader) bind() {
 	}
 }
 
-// bindOwn binds what tools of some kinds read in ways of their own.
+// bindOwn runs the readers that some tools have.
 func (r toolReader) bindOwn() {
 	switch r.tool.recipes {
 	case "go":
@@ -92,7 +90,7 @@ func (r toolReader) bindOwn() {
 	}
 }
 
-// bindFolder binds what the row says of one folder.
+// bindFolder binds the files of the row in one folder.
 func (r toolReader) bindFolder(base string) {
 	t := r.tool
 	places := []string{base}
@@ -105,7 +103,7 @@ func (r toolReader) bindFolder(base string) {
 			found = append(found, r.BindMatching(at, pattern)...)
 		}
 		for _, name := range strings.Fields(t.trees) {
-			r.c.coded = len(r.VisitFolder(filepath.Join(at, name), strings.Fields(t.kinds)...)) > 0 || r.c.coded
+			r.c.hasCode = len(r.VisitFolder(filepath.Join(at, name), strings.Fields(t.kinds)...)) > 0 || r.c.hasCode
 		}
 	}
 	if t.kinds == disk.PytestKinds {
@@ -120,12 +118,12 @@ func (r toolReader) bindFolder(base string) {
 		}
 	}
 	for _, file := range append(found, flagged...) {
-		r.c.coded = r.c.coded || t.recipes != "go" // whose packages must be there
+		r.c.hasCode = r.c.hasCode || t.recipes != "go" // whose packages must be there
 		r.bindFile(file)
 	}
 }
 
-// bindFile reads a file of the tool for what it runs.
+// bindFile reads a file of the tool for the code that it runs.
 func (r toolReader) bindFile(file string) {
 	dir := filepath.Dir(file)
 	if r.tool.refers {
@@ -148,14 +146,14 @@ func (r toolReader) bindFile(file string) {
 	}
 }
 
-// startsAgain reports a command of compose that starts containers that are there.
+// startsAgain reports whether a command of compose starts existing containers.
 func startsAgain(words []string) bool {
 	return slices.Contains(words, "compose") && slices.Contains(words, "start") &&
 		!slices.ContainsFunc(words, func(w string) bool { return slices.Contains([]string{"run", "create", "push"}, w) })
 }
 
-// flagged are the files that the words of a command name for a tool: those of its flags,
-// and for a tool whose files name others each word that is one of settings.
+// flagged are the settings files in the words of a command: the values of its flags and, for a
+// tool whose files name others, every word with the ending of a settings file.
 func (r toolReader) flagged(base string) (files []string) {
 	st, t := r.c.Step, r.tool
 	for n, w := range st.Argv[1:] {
@@ -178,8 +176,8 @@ func (r toolReader) flagged(base string) (files []string) {
 	return files
 }
 
-// takesFromRegistry reports whether a word names something that a tool takes from a registry:
-// one behind its subcommand that is no file here.
+// takesFromRegistry reports whether a word after the subcommand names something in a registry,
+// because it is no local file.
 func (r toolReader) takesFromRegistry() bool {
 	st := r.c.Step
 	behind := false

@@ -6,34 +6,33 @@ import (
 	"sync"
 )
 
-// A tool is a program that reads files without being told, or whole folders. What its
-// words name is bound as for every program, so that flags such as -f need no entry
-// here; for a folder that a word names, the same files are looked for in it.
+// A tool is a program that reads files or whole folders by default. Files in its words
+// are bound as for every program, so flags such as -f need no entry here. If a word names
+// a folder, the same files are searched in it.
 type tool struct {
-	// programs are its names, without a folder, and words of which one must be there;
-	// none: it does not matter.
+	// programs are its names, without a folder. words are words of which one must be in
+	// the command; none: all commands count.
 	programs, words string
-	// files are patterns of names in the folder where it works; above says that they
-	// are looked for in the folders above as well.
+	// files are patterns of names in the working folder; with above, also in the folders
+	// above it.
 	files string
 	above bool
-	// trees are folders, relative to that one, that are bound with all that is below,
-	// and of that, where it is not empty, the names that kinds match.
+	// trees are folders, relative to the working folder, that are bound with all files
+	// below. kinds, if not empty, are patterns of the names that count.
 	trees, kinds string
-	// given are patterns of what is bound below a folder that a word names.
+	// given are patterns of files below a folder that a word names.
 	given string
 	// home are files below the home.
 	home string
 	// refers says that the files that these files name are bound too.
 	refers bool
-	// recipes says how to read what the tool runs: "make", "package", "compose", "git"
-	// or "go".
+	// recipes selects the reader for the code that the tool runs: "make", "package",
+	// "compose", "image", "git" or "go".
 	recipes string
-	// flags are those whose value is a file that is read in place of those of files.
+	// flags are flags whose value is a file that replaces files.
 	flags string
-	// elsewhere is the name of what it runs or takes that is not on this disk. With
-	// operands it counts only if there is a word, behind those of words, that names no
-	// file here.
+	// elsewhere is the text that reports remote code of the tool. With operands it counts
+	// only if a word after those of words is no local file.
 	elsewhere string
 	operands  bool
 }

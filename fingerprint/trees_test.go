@@ -22,12 +22,8 @@ func bigRepository(t testing.TB, n int) string {
 	dir := t.TempDir()
 	write := func(name, text string) {
 		file := filepath.Join(dir, name)
-		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.MkdirAll(filepath.Dir(file), 0o755))
+		must(t, os.WriteFile(file, []byte(text), 0o644))
 	}
 	for name, text := range map[string]string{
 		"go.mod": "module m\n", "Makefile": "all:\n\tgo build -o app ./...\n", "Cargo.toml": "x", ".dockerignore": "app\n",
@@ -63,9 +59,7 @@ func largeRepository(t *testing.T) *playground {
 	}
 	p := &playground{T: t, dir: bigRepository(t, n), b: New(engine())}
 	f, err := os.Open(p.dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer func() { _ = f.Close() }()
 	if !disk.TimesHold(f) {
 		t.Skip("the times of files on this file system are not trusted: all is NOT BOUND here")
@@ -111,24 +105,16 @@ func TestASwapInALargeRepositoryIsSeen(t *testing.T) {
 	swaps := map[string]func(file string){
 		"same size, old time": func(file string) {
 			info, err := os.Stat(file)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			b, err := os.ReadFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			b[len(b)-2] ^= 1
-			if err := os.WriteFile(file, b, 0); err != nil {
-				t.Fatal(err)
-			}
+			must(t, os.WriteFile(file, b, 0))
 			must(t, os.Chtimes(file, info.ModTime(), info.ModTime()))
 		},
 		"another file moved there": func(file string) {
 			info, err := os.Stat(file)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			must(t, os.WriteFile(file+".new", make([]byte, info.Size()), info.Mode()))
 			must(t, os.Chtimes(file+".new", info.ModTime(), info.ModTime()))
 			must(t, os.Rename(file+".new", file))

@@ -11,9 +11,7 @@ import (
 	"approver.example/reflexcore/effect"
 )
 
-// This file finds the files that variables of the environment name.
-
-// elsewhereNamed are variables that are carried and name no code: folders, sockets,
+// elsewhereNamed are variables from the courier that name no code: folders, sockets,
 // addresses, and certificates.
 var elsewhereNamed = []string{
 	"PATH", "HOME", "SHELL", "IFS", "PS4", "SSH_AUTH_SOCK", "SSL_CERT_FILE", "SSL_CERT_DIR", "CURL_CA_BUNDLE",
@@ -21,13 +19,13 @@ var elsewhereNamed = []string{
 	"NODE_PATH", "PYTHONPATH", "PERL5LIB", "PERLLIB", "RUBYLIB", "CLASSPATH", // folders: only for their programs
 }
 
-// comparedOnly begins the names of variables of which only the value is compared. Among
-// them are the mailbox and other files that change by themselves.
+// comparedOnly begins the names of variables whose value is compared, but whose files are
+// not bound: the mailbox and other files that change by themselves.
 const comparedOnly = approver.ComparedEnv + approver.ComparedEnv
 
-// loaders binds the files that the environment names: a program that is loaded, settings
-// that say where something happens. Which program reads which variable is not asked.
-func (r *reader) loaders() {
+// bindEnvironment binds the files that variables of the environment name, such as libraries and
+// settings, whatever program reads the variable.
+func (r *reader) bindEnvironment() {
 	names := make([]string, 0, len(r.ToolCall.Env))
 	for name := range r.ToolCall.Env {
 		if !slices.Contains(elsewhereNamed, name) && !strings.HasPrefix(name, "BASH_FUNC_") && !strings.HasPrefix(name,
@@ -45,15 +43,15 @@ func (r *reader) loaders() {
 		if strings.Contains(value, "$") { // bash expands BASH_ENV
 			value += " " + r.Expand(value)
 		}
-		r.loaded(value)
+		r.bindValue(value)
 	}
 }
 
-// loaded binds the files that a value names.
-func (r *reader) loaded(value string) { r.loadedIn(r.ToolCall.Dir, value) }
+// bindValue binds the files that a value names.
+func (r *reader) bindValue(value string) { r.bindValueIn(r.ToolCall.Dir, value) }
 
-// loadedIn is loaded for a folder in which the value is used.
-func (r *reader) loadedIn(dir, value string) {
+// bindValueIn is bindValue for a value that is used in another folder.
+func (r *reader) bindValueIn(dir, value string) {
 	cuts := func(r rune) bool { return strings.ContainsRune(" \t\n:=,;\"'", r) }
 	words := strings.FieldsFunc(value, cuts)
 	if strings.ContainsAny(value, " =,;'") { // a path may have these as well

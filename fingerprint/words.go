@@ -11,14 +11,12 @@ import (
 	"approver.example/reflexcore/shell"
 )
 
-// This file binds the files that the words of a command name.
-
 // quietly lists the builtins whose words name no files to bind.
 var quietly = []string{"echo", "printf", "test", "[", "cd", "pushd", "popd", "pwd", "read", "true", "false", ":",
 	"exec", "command", "builtin", "exit", "return", "type", "which", "set", "shift", "unset"}
 
-// bindWords binds the files that the words of a command name, and returns the folders that
-// they may lie in: each that a word names is one.
+// bindWords binds the files that the words of a command name. It returns the folders in
+// which they may be: the working folders, and each folder that a word names.
 func (p *pass) bindWords(i int, bases []string) []string {
 	st := &p.Steps[i]
 	if st.Shell && slices.Contains(quietly, first(st)) {
@@ -26,7 +24,7 @@ func (p *pass) bindWords(i int, bases []string) []string {
 	}
 	known, as := st.Program != "" || st.Shell, disk.Code
 	switch {
-	case known && (p.words || p.does(i)):
+	case known && (p.words || p.applies(i)):
 		as = disk.Data
 	case known: // only the folders matter
 		as = disk.Unseen
@@ -42,11 +40,11 @@ func (p *pass) bindWords(i int, bases []string) []string {
 		case effect.IsKnown(w):
 			words = append(words, p.parts(w)...)
 		case !known && !slices.ContainsFunc(st.Argv[1:n+1], operand): // it may be a script
-			p.unknown(st)
+			p.unboundCommand(st)
 		}
 	}
 	if len(bases) == 0 && !known && slices.ContainsFunc(words, operand) {
-		p.unknown(st)
+		p.unboundCommand(st)
 	}
 	if source := first(st) == "source" || first(st) == "."; source && st.Shell && len(st.Argv) > 1 &&
 		!strings.Contains(st.Argv[1], "/") {
@@ -70,15 +68,15 @@ var outputs = map[string]string{
 	"jest":    "--outputFile", "eslint": "-o --output-file", "terraform": "-out", "tofu": "-out",
 }
 
-// onlyWritten reports whether a word of a step is, or follows, a flag for an output.
+// onlyWritten reports whether a word of a step is an output flag or its value.
 func onlyWritten(st *shell.Step, n int) bool {
 	flags := outputs[first(st)]
 	name, _, joined := strings.Cut(st.Argv[n], "=")
 	return flags != "" && (joined && oneOf(flags, name) || n > 1 && oneOf(flags, st.Argv[n-1]))
 }
 
-// bindFiles binds each place that words can lead to, from each folder. A word that names
-// a folder makes that one more to start from: make -C sub.
+// bindFiles binds the files that words name, relative to each folder. A folder that a word
+// names becomes one more base: make -C sub.
 func (p *pass) bindFiles(i int, as disk.Level, words, bases []string) []string {
 	absolute := true
 	if len(bases) == 0 {
@@ -91,13 +89,13 @@ func (p *pass) bindFiles(i int, as disk.Level, words, bases []string) []string {
 				continue
 			}
 			file := abs(bases[n], word)
-			for _, file := range p.both(file) {
+			for _, file := range p.matchesAndSelf(file) {
 				if p.isLeftOut(i, file) {
 					continue
 				}
 				folder, is := filepath.Clean(file), p.leadsTo(file, as)
 				if !is && !runs { // there it may be data
-					p.isCoded(&p.commands[i], file)
+					p.noteCode(&p.commands[i], file)
 				}
 				if is && tooHigh(folder, start, words) {
 					continue
@@ -121,8 +119,8 @@ func (p *pass) bindFiles(i int, as disk.Level, words, bases []string) []string {
 	return bases
 }
 
-// tooHigh reports whether a folder lies further above another than all words together lead: a
-// word .. counts once, and not from each folder to which it led.
+// tooHigh reports whether a folder is further above start than all words together lead. A word
+// .. counts once, and not again from each folder to which it led.
 func tooHigh(folder, start string, words []string) bool {
 	if folder == start || !strings.HasPrefix(start, strings.TrimSuffix(folder, "/")+"/") {
 		return false
@@ -138,7 +136,7 @@ func tooHigh(folder, start string, words []string) bool {
 	return levels > 0
 }
 
-// leadsTo visits a path, unless as is unseen, and reports whether it is a folder.
+// leadsTo binds a path, unless as is Unseen, and reports whether it is a folder.
 func (p *pass) leadsTo(file string, as disk.Level) bool {
 	if as != disk.Unseen {
 		return p.Visit(file, as)
@@ -150,9 +148,8 @@ func (p *pass) leadsTo(file string, as disk.Level) bool {
 	return err == nil && info.IsDir()
 }
 
-// isLeftOut reports whether a file is left out: because the command only writes it, because
-// the build makes it, or because it is a log that the command only deletes, which may
-// grow until then.
+// isLeftOut reports whether a file is not bound: because the command only writes it, because
+// the build makes it, or because it is a log that the command only deletes.
 func (p *pass) isLeftOut(i int, file string) bool {
 	clean := filepath.Clean(file)
 	if p.commands[i].written[clean] || p.changesItself(i, clean) || p.isPlanned(i, clean) {
@@ -169,7 +166,7 @@ func (p *pass) isLeftOut(i int, file string) bool {
 	return err == nil && info.Mode()&0o111 == 0
 }
 
-// wordsBelow adds the words of the steps that a step leads to.
+// wordsBelow adds the words of the steps below a step.
 func (f *flow) wordsBelow(i int, words map[string]bool) {
 	within := map[int]bool{i: true}
 	for n := i + 1; n < len(f.Steps); n++ {

@@ -7,37 +7,35 @@ import (
 	"strings"
 )
 
-// This file knows what texts may write.
-
-// A wrote says what a text that is walked may write: the script of a shell or of a package, or
-// what a step of the call runs.
-type wrote struct {
+// A textWrite describes what a walked text may write: a shell script, a package script, or a step
+// of the call.
+type textWrite struct {
 	read  bool     // all of it was walked
-	makes bool     // one of its commands may write anything
-	files []string // that its commands write
+	makes bool     // one of its commands may write any file
+	files []string // files that its commands write
 	trees []string // folders into which they copy
-	texts []string // to which it leads
+	texts []string // names of the texts that it runs
 }
 
-// textWrites are what is known of texts, by their names.
-type textWrites map[string]*wrote
+// textWrites are the known texts by their names.
+type textWrites map[string]*textWrite
 
-// by is what is known of a text.
-func (t textWrites) by(unit string) *wrote {
+// entry is the entry of a text.
+func (t textWrites) entry(unit string) *textWrite {
 	w := t[unit]
 	if w == nil {
-		w = &wrote{}
+		w = &textWrite{}
 		t[unit] = w
 	}
 	return w
 }
 
-// unitOf is the text that a step of the call runs.
-func unitOf(step int) string { return "step " + strconv.Itoa(step) }
+// stepUnit is the name of the text that a step of the call runs.
+func stepUnit(step int) string { return "step " + strconv.Itoa(step) }
 
-// says reports whether a text, or one to which it leads, may write a file: whether it says so, or, if
-// anything is asked for, runs what may write anything.
-func (t textWrites) says(unit, file string, anything bool) bool {
+// mayWrite reports whether a text, or one that it runs, writes a file. With anything, a command that may
+// write any file counts too.
+func (t textWrites) mayWrite(unit, file string, anything bool) bool {
 	units, file := []string{unit}, filepath.Clean(file)
 	for n := 0; n < len(units); n++ { // grows
 		w := t[units[n]]
@@ -57,13 +55,13 @@ func (t textWrites) says(unit, file string, anything bool) bool {
 	return false
 }
 
-// checker reports whether a program is one that only looks, where such programs lie.
-func checker(program string) bool {
+// isChecker reports whether a program is one of the checkers, in a usual place.
+func isChecker(program string) bool {
 	dir := filepath.Base(filepath.Dir(program))
 	return oneOf(checkers, filepath.Base(program)) && (!strings.Contains(program, "/") || oneOf("bin .bin", dir))
 }
 
-// checkers only look: what they run beside that is the project's tests.
+// checkers only check, and run the project's tests.
 const checkers = "jest vitest mocha ava pytest py.test eslint prettier stylelint oxlint biome flake8 pylint mypy " +
 	"pyright ruff black isort bandit rspec rubocop phpunit phpstan psalm golangci-lint staticcheck govulncheck " +
 	"gofmt gofumpt gotestsum shellcheck shfmt hadolint actionlint yamllint markdownlint tflint checkov trivy bats ctest " +

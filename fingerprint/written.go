@@ -10,12 +10,12 @@ import (
 	"approver.example/reflexcore/effect"
 )
 
-// This file knows that an earlier command of a call may write what a later one runs: what lies
-// there now is then not what runs. Of a folder that is copied the sources are bound. Of a program
-// that may write anything from anywhere nobody can tell: the file is named.
+// This file handles files that an earlier command of a call may write before a later one runs them:
+// the present content is then not what runs. If the file is copied, its source is bound. If a
+// program may write it, the file is reported.
 
-// writtenBefore names what a step executes if another one may write it before, and binds the
-// sources of what is copied.
+// writtenBefore reports a file that a step executes if another step may write it before, and binds
+// the sources of copies.
 func (p *pass) writtenBefore(l executedFile) {
 	if l.step < 0 || l.step >= len(p.Steps) || disk.InSystemFolder(l.file) {
 		return
@@ -26,27 +26,27 @@ func (p *pass) writtenBefore(l executedFile) {
 	}
 	for n := range end {
 		if n == l.step || p.isAbove(n, l.step) || p.isAbove(l.step, n) || p.Steps[n].Remote ||
-			!p.mayWrite(n, l.file) || p.isAgain(n, l.step) && !p.writes.says(unitOf(n), l.file, false) {
+			!p.mayWrite(n, l.file) || p.isAgain(n, l.step) && !p.writes.mayWrite(stepUnit(n), l.file, false) {
 			continue
 		}
 		file := l.file
 		if rest, ok := strings.CutPrefix(file, filepath.Clean(p.call.Dir)+"/"); ok {
 			file = rest
 		}
-		p.named("what %s will hold: %s runs before it", file, first(&p.Steps[n]))
+		p.reportUnbound("what %s will hold: %s runs before it", file, first(&p.Steps[n]))
 		return
 	}
 	p.copiedBefore(l.step, l.file, l.dir)
 }
 
-// isAgain reports whether two steps run the same program with the same words in one folder, as
-// the turns of a loop do: a program that rewrites itself could as well run the other text.
+// isAgain reports whether two steps run the same program with the same words in one folder, as in a
+// loop. A program that rewrites itself for the next turn could as well do its work in the first.
 func (f *flow) isAgain(n, to int) bool {
 	a, b := &f.Steps[n], &f.Steps[to]
 	return slices.Equal(a.Argv, b.Argv) && slices.Equal(f.workDirs(a), f.workDirs(b))
 }
 
-// isAbove reports whether a step is one of those that led to another.
+// isAbove reports whether a step is an ancestor of another.
 func (f *flow) isAbove(n, to int) bool {
 	for to > n && to < len(f.Steps) {
 		to = f.Steps[to].Parent
@@ -54,9 +54,9 @@ func (f *flow) isAbove(n, to int) bool {
 	return to == n
 }
 
-// mayWrite reports whether nobody can tell what a step writes into a file. In a script of a
-// package or a recipe, which build first and then run what was there before, a program counts
-// only if its output goes there.
+// mayWrite reports whether a step may write unknown content into a file. Package scripts and recipes
+// usually build first and then run existing files; there a program counts only if its output goes
+// into the file.
 func (f *flow) mayWrite(n int, file string) bool {
 	st := &f.Steps[n]
 	if onlyTells(st) {
@@ -68,11 +68,11 @@ func (f *flow) mayWrite(n int, file string) bool {
 				return e.Kind == effect.Write && e.By == "redirection" && filepath.Clean(e.Target) == filepath.Clean(file)
 			})
 	}
-	return f.makes(n) || f.writes.says(unitOf(n), file, true)
+	return f.makes(n) || f.writes.mayWrite(stepUnit(n), file, true)
 }
 
-// copiedBefore binds what lies in the folders that earlier steps copy or move to where a file
-// is executed. What is not there yet counts when it appears.
+// copiedBefore binds the sources if earlier steps copy or move folders over an executed file. A
+// source that appears later changes the fingerprint.
 func (p *pass) copiedBefore(before int, file, dir string) {
 	for n := range p.Effects {
 		to := &p.Effects[n]
@@ -90,17 +90,17 @@ func (p *pass) copiedBefore(before int, file, dir string) {
 				continue
 			}
 			if !effect.IsKnown(from.Target) {
-				p.unknown(&p.Steps[to.Step])
+				p.unboundCommand(&p.Steps[to.Step])
 				continue
 			}
-			for _, source := range p.both(from.Target) {
+			for _, source := range p.matchesAndSelf(from.Target) {
 				p.bindSource(filepath.Clean(source), rest, dir)
 			}
 		}
 	}
 }
 
-// bindSource binds what a folder has of a path, which may start with its own name.
+// bindSource binds a path below a folder. The path may start with the folder's own name.
 func (p *pass) bindSource(folder, rest, dir string) {
 	places := []string{filepath.Join(folder, rest)}
 	if base, deep, ok := strings.Cut(rest, "/"); ok && base == filepath.Base(folder) {

@@ -41,9 +41,7 @@ func TestWhatACallWritesAndThenRuns(t *testing.T) {
 		p.write("package.json", `{"scripts":{"a":"python3 gen.py > a.sh && bash a.sh","b":"python3 gen.py && bash a.sh"}}`)
 		p.write("Makefile", "g:\n\tgit checkout x && bash a.sh\na.sh:\n\tcp d/a.sh a.sh\n")
 		before, unbound, err := p.b.Files(t.Context(), p.call(c.command))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if named := strings.Contains(strings.Join(unbound, "\n"), " will hold"); named != (c.swapped == "") {
 			t.Errorf("%s: %q", c.command, unbound)
 		}

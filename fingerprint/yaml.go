@@ -9,12 +9,12 @@ import (
 	"github.com/goccy/go-yaml/parser"
 )
 
-// A yamlText is what a text of YAML says, in any order of its keys.
+// A yamlText is the content of a text of YAML, whatever the order of its keys.
 type yamlText struct {
-	texts   []string              // that are no keys
-	maps    []map[string][]string // its mappings: for each key the texts that belong to it
-	aliases bool                  // a mapping may have what stands elsewhere
-	deep    bool                  // it lies deeper than is looked, or is of a kind that is not known
+	texts   []string              // all values
+	maps    []map[string][]string // all mappings: for each key the values below it
+	aliases bool                  // it has aliases, whose values are missing in maps
+	deep    bool                  // it is nested too deeply, or has an unknown node
 }
 
 // yamlOf reads a text of YAML, or of JSON.

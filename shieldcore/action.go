@@ -1,6 +1,7 @@
 package shieldcore
 
 import (
+	"fmt"
 	"path"
 	"regexp"
 	"slices"
@@ -16,59 +17,55 @@ var actions = []string{"exec", "read", "write", "delete", "move", "copy", "http"
 	"mcp", "other"}
 
 // actionAliases are names of the same kinds in other policy dialects.
-var actionAliases = map[string]string{
-	"shell_exec": "exec", "execute_command": "exec", "run_command": "exec", "read_file": "read", "list_directory": "read",
-	"search_files": "read",
-	"write_file":   "write", "edit_file": "write", "create_directory": "write", "delete_file": "delete",
-	"delete_directory": "delete", "move_file": "move",
-	"copy_file": "copy", "http_request": "http", "browser_navigate": "http", "send_email": "email",
-	"send_message": "message", "mcp_call": "mcp",
-}
+var actionAliases = byWord(map[string]string{
+	"exec":    "shell_exec execute_command run_command",
+	"read":    "read_file list_directory search_files",
+	"write":   "write_file edit_file create_directory",
+	"delete":  "delete_file delete_directory",
+	"move":    "move_file",
+	"copy":    "copy_file",
+	"http":    "http_request browser_navigate",
+	"email":   "send_email",
+	"message": "send_message",
+	"mcp":     "mcp_call",
+})
 
-// toolActions are the tools whose action is known by their name.
-var toolActions = map[string]string{
-	"Bash": "exec", "PowerShell": "exec", "Monitor": "exec", "KillBash": "other", "KillShell": "other",
-	"BashOutput": "read",
-	"Read":       "read", "NotebookRead": "read", "Glob": "read", "Grep": "read", "LS": "read",
-	"Write": "write", "Edit": "write", "MultiEdit": "write", "NotebookEdit": "write",
-	"WebFetch": "http", "WebSearch": "http",
-	"Task": "other", "Agent": "other", "TodoWrite": "other", "EnterPlanMode": "other", "ExitPlanMode": "other",
-	"AskUserQuestion": "other",
-	"Skill":           "other", "SlashCommand": "other",
-}
+// toolActions are the actions of well-known tools.
+var toolActions = byWord(map[string]string{
+	"exec": "Bash PowerShell Monitor",
+	"other": "KillBash KillShell Task Agent TodoWrite EnterPlanMode ExitPlanMode AskUserQuestion Skill " +
+		"SlashCommand",
+	"read":  "BashOutput Read NotebookRead Glob Grep LS",
+	"write": "Write Edit MultiEdit NotebookEdit",
+	"http":  "WebFetch WebSearch",
+})
 
-// verbActions are the words in the name of any other tool.
-var verbActions = map[string]string{
-	"exec": "exec", "execute": "exec", "run": "exec", "shell": "exec", "command": "exec", "bash": "exec",
-	"terminal": "exec", "eval": "exec",
-	"read": "read", "get": "read", "list": "read", "search": "read", "find": "read", "view": "read", "query": "read",
-	"write": "write", "create": "write", "edit": "write", "update": "write", "append": "write", "insert": "write",
-	"save": "write", "put": "write", "patch": "write",
-	"delete": "delete", "remove": "delete", "unlink": "delete", "destroy": "delete", "drop": "delete", "purge": "delete",
-	"rm":   "delete",
-	"move": "move", "rename": "move", "mv": "move", "copy": "copy", "duplicate": "copy", "cp": "copy",
-	"http": "http", "fetch": "http", "request": "http", "url": "http", "browse": "http", "navigate": "http",
-	"download": "http",
-	"email":    "email", "mail": "email", "message": "message", "sms": "message", "chat": "message", "post": "message",
-	"notify": "message",
-	"memory": "memory_write", "remember": "memory_write",
-}
+// verbActions are the actions that a word in the name of any other tool means.
+var verbActions = byWord(map[string]string{
+	"exec":         "exec execute run shell command bash terminal eval",
+	"read":         "read get list search find view query",
+	"write":        "write create edit update append insert save put patch",
+	"delete":       "delete remove unlink destroy drop purge rm",
+	"move":         "move rename mv",
+	"copy":         "copy duplicate cp",
+	"http":         "http fetch request url browse navigate download",
+	"email":        "email mail",
+	"message":      "message sms chat post notify",
+	"memory_write": "memory remember",
+})
 
-// programActions are programs that make a shell command more than an exec.
-var programActions = map[string]string{
-	"rm": "delete", "rmdir": "delete", "unlink": "delete", "shred": "delete", "mv": "move", "cp": "copy", "rsync": "copy",
-	"scp": "copy", "install": "copy",
-	"tee": "write", "dd": "write", "truncate": "write", "touch": "write", "curl": "http", "wget": "http", "http": "http",
-	"https": "http",
-	"mail":  "email", "mailx": "email", "sendmail": "email", "mutt": "email",
-}
+// programActions are the actions of programs in a shell command, besides exec.
+var programActions = byWord(map[string]string{
+	"delete": "rm rmdir unlink shred",
+	"move":   "mv",
+	"copy":   "cp rsync scp install",
+	"write":  "tee dd truncate touch",
+	"http":   "curl wget http https",
+	"email":  "mail mailx sendmail mutt",
+})
 
-// ActionTypes returns the kinds of action that a call is, in the words of a rule's
-// action_types; at least one.
-func ActionTypes(call approver.ToolCall) []string { return actionsOf(call) }
-
-// ActionType returns the kind of action that a word of a rule's action_types means,
-// and whether there is one.
+// ActionType returns the kind of action that a word of a rule's action_types means. ok
+// is false if it means none.
 func ActionType(word string) (kind string, ok bool) {
 	if alias, is := actionAliases[word]; is {
 		word = alias
@@ -76,10 +73,21 @@ func ActionType(word string) (kind string, ok bool) {
 	return word, slices.Contains(actions, word)
 }
 
-// actionsOf returns what a call does, as far as its tool and arguments tell.
-// More than one errs on the safe side: a rule that asks or denies matches any of
-// them, a rule that allows needs all.
-func actionsOf(call approver.ToolCall) []string {
+// byWord inverts a table of values and their words.
+func byWord(table map[string]string) map[string]string {
+	out := map[string]string{}
+	for value, words := range table {
+		for word := range strings.FieldsSeq(words) {
+			out[word] = value
+		}
+	}
+	return out
+}
+
+// ActionTypes derives a call's kinds of action from its tool and arguments, at least one, in
+// the words of a rule's action_types. Too many kinds are safe: a rule that asks or denies
+// matches any of them, a rule that allows must name all.
+func ActionTypes(call approver.ToolCall) []string {
 	var out []string
 	add := func(a string) {
 		if a != "" && !slices.Contains(out, a) {
@@ -96,7 +104,7 @@ func actionsOf(call approver.ToolCall) []string {
 		for _, word := range wordsOf(call.Tool[strings.LastIndex(call.Tool, "__")+1:]) {
 			add(verbActions[word])
 		}
-		if len(out) == before && len(call.Paths) > 0 { // who knows what it does with them
+		if len(out) == before && len(call.Paths) > 0 { // an unknown tool may do anything with them
 			for _, a := range []string{"read", "write", "delete", "move", "copy"} {
 				add(a)
 			}
@@ -120,7 +128,7 @@ func actionsOf(call approver.ToolCall) []string {
 	return out
 }
 
-// wordsOf cuts a name like read_file, readFile or read-file.
+// wordsOf splits a name like read_file, readFile or read-file into its words.
 func wordsOf(name string) []string {
 	var b strings.Builder
 	for i, r := range name {
@@ -137,15 +145,15 @@ var (
 	assignment  = regexp.MustCompile(`^\w+=`)
 )
 
-// wrappers run the program that is named behind them.
+// wrappers run the program that is named after them.
 var wrappers = []string{
 	"sudo", "doas", "env", "nohup", "time", "timeout", "nice", "xargs", "exec", "command", "builtin", "then", "do", "else",
 	"if", "while", "!",
 }
 
-// programsIn returns the first word of each simple command, roughly.
+// programsIn returns the name of the program of each simple command, by a rough reading.
 func programsIn(command string) (programs []string) {
-	for _, part := range commandEnds.Split(normalise(command), -1) {
+	for _, part := range commandEnds.Split(normalize(command), -1) {
 		for word := range strings.FieldsSeq(part) {
 			base := path.Base(word)
 			if assignment.MatchString(word) || strings.HasPrefix(word, "-") || slices.Contains(wrappers, base) {
@@ -162,16 +170,14 @@ func programsIn(command string) (programs []string) {
 func (c *compiler) actionTypes(at string, names []string) []string {
 	var out []string
 	for i, name := range names {
-		place := at + "[" + itoa(i) + "]"
-		if alias, ok := actionAliases[name]; ok {
-			name = alias
-		}
+		place := fmt.Sprintf("%s[%d]", at, i)
+		name, known := ActionType(name)
 		switch {
 		case name == "*" && len(names) > 1:
 			c.Report(place, `"*" is any action: leave the others out`)
 		case name == "*":
 			return nil
-		case !slices.Contains(actions, name):
+		case !known:
 			c.Report(place, unknownWord("action type", name, actions))
 		}
 		out = append(out, name)

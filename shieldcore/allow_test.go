@@ -23,9 +23,7 @@ func TestAllowedCommandMustBeAllThatRuns(t *testing.T) {
 	} {
 		call := approver.ToolCall{Tool: "mcp__sh__run", Command: "git status", Args: json.RawMessage(args), Dir: "/repo"}
 		v, err := p.Judge(t.Context(), call)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if got := v.Decision == approver.Allow; got != want {
 			t.Errorf("%s: allowed %v, want %v", args, got, want)
 		}
@@ -67,9 +65,7 @@ func TestAllowedPathsMustBeAllThatIsTouched(t *testing.T) {
 		call := approver.ToolCall{Tool: "mcp__fs__x", Command: test.command, Paths: test.paths, URLs: test.urls,
 			Args: json.RawMessage(test.args), Dir: "/repo/a/b"}
 		v, err := p.Judge(t.Context(), call)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if got := v.Decision == approver.Allow; got != test.want {
 			t.Errorf("%s: allowed %v, want %v", name, got, test.want)
 		}

@@ -9,26 +9,25 @@ import (
 	"approver.example/internal/strictyaml"
 )
 
-// An Audience is whom an installation can ask: for each channel that shows cards
-// the people who may answer there. A person has one id; what a platform calls the
-// same person leads to it.
+// An Audience lists whom an installation can ask: for each channel that shows cards,
+// the people who may answer there. A person has one id on all channels.
 type Audience map[string][]Listener
 
 // A Listener is one person on one channel.
 type Listener struct {
-	Person   string // the id by which rules name them
-	Identity string // channel:ID, by which they may be named by mistake
+	Person   string // the id that rules use
+	Identity string // channel:ID on the platform, which rules may use by mistake
 }
 
-// reachable checks that whom a rule names is there, and that of all whom it names
-// somebody can answer.
-func (c *compiler) reachable(at string, rf ruleFile) {
+// checkAudience reports channels and people of a rule that do not exist, and a rule that
+// nobody could approve.
+func (c *compiler) checkAudience(at string, rf ruleFile) {
 	channels := slices.Sorted(maps.Keys(c.audience))
 	good := true
 	for i, name := range rf.Channels {
 		if _, there := c.audience[name]; !there {
 			if good = false; !wordName.MatchString(name) {
-				continue // told already
+				continue // people has reported it
 			}
 			c.Report(fmt.Sprintf("%s.channels[%d]", at, i), unknownName("channel", name, "which is not configured", channels))
 		}
@@ -47,7 +46,7 @@ func (c *compiler) reachable(at string, rf ruleFile) {
 			c.Report(fmt.Sprintf("%s.approvers[%d]", at, i), c.unknownPerson(name, people))
 		}
 	}
-	if good && len(rf.Approvers) > 0 && !c.someoneAnswers(rf) {
+	if good && len(rf.Approvers) > 0 && !c.hasAnswerer(rf) {
 		c.ReportKey(at+".approvers",
 			fmt.Sprintf("none of %s is on the approver list of %s, so nobody could ever approve this: name somebody who is, "+
 				"or another channel",
@@ -55,7 +54,7 @@ func (c *compiler) reachable(at string, rf ruleFile) {
 	}
 }
 
-func (c *compiler) someoneAnswers(rf ruleFile) bool {
+func (c *compiler) hasAnswerer(rf ruleFile) bool {
 	for channel, listeners := range c.audience {
 		if len(rf.Channels) > 0 && !slices.Contains(rf.Channels, channel) {
 			continue
@@ -67,7 +66,7 @@ func (c *compiler) someoneAnswers(rf ruleFile) bool {
 	return false
 }
 
-// unknownPerson says whom a name may mean.
+// unknownPerson reports an unknown person, and whom the name may mean.
 func (c *compiler) unknownPerson(name string, people []string) string {
 	for _, listeners := range c.audience {
 		for _, l := range listeners {

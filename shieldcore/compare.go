@@ -13,19 +13,19 @@ import (
 	"approver.example"
 )
 
-// A Change is what lies between two policies.
+// A Change is the difference between two policies.
 type Change struct {
 	// Diff is the exact unified diff of the two files, empty if they are equal.
 	Diff string
-	// Why says what loosens, or is not certain to tighten.
+	// Why lists the changes that loosen, or may loosen.
 	Why []string
 }
 
 // Loosens reports whether a call may get a milder verdict than before. It is
-// true wherever the opposite is not certain.
+// true if that cannot be excluded.
 func (c Change) Loosens() bool { return len(c.Why) > 0 }
 
-// String says it in a sentence.
+// String describes the change in a sentence.
 func (c Change) String() string {
 	switch {
 	case c.Loosens():
@@ -36,8 +36,7 @@ func (c Change) String() string {
 	return "tightens, or changes no verdict"
 }
 
-// Compare says what changes from old to next. Without old, or without next,
-// everything loosens.
+// Compare returns the change from old to next. If one of them is missing, it loosens.
 func Compare(old, next *Policy) Change {
 	if old == nil || next == nil || old.version == "" || next.version == "" {
 		return Change{Why: []string{"there is no policy to compare with"}}
@@ -65,20 +64,20 @@ func Compare(old, next *Policy) Change {
 	}
 	loosens(next.fallback.Decision > old.fallback.Decision || floor(next.fallback) < floor(old.fallback),
 		"the default becomes milder")
-	loosens(longer(old.ttl, next.ttl), "people have longer to say yes")
-	loosens(old.placed && !next.placed,
+	loosens(growsTTL(old.ttl, next.ttl), "people have longer to say yes")
+	loosens(old.hasPaths && !next.hasPaths,
 		"no rule looks at paths any more, so a relative path without a directory is not asked about")
 	c.Why = append(c.Why, compareRules(old, next)...)
 	return c
 }
 
-// longer reports whether a deadline grows. Zero is one that is set elsewhere.
-func longer(old, next time.Duration) bool {
+// growsTTL reports whether a deadline may grow. Zero means that it is set elsewhere.
+func growsTTL(old, next time.Duration) bool {
 	return next != old && (old == 0 || next == 0 || next > old)
 }
 
-// compareRules walks both lists at once. Rules are the same by their name, and
-// must stay in their order.
+// compareRules compares the lists of rules. A rule is identified by its name. Rules in
+// both lists must keep their order.
 func compareRules(old, next *Policy) (why []string) {
 	names := func(p *Policy) (out []string) {
 		for _, r := range p.rules {
@@ -112,7 +111,7 @@ func compareRules(old, next *Policy) (why []string) {
 		case r.verdict.Decision == approver.Deny:
 		case r.allows():
 			why = append(why, fmt.Sprintf("the rule %s is new and allows", r.verdict.Rule))
-		case !asksLast(next, i):
+		case !asksOnlyLoosened(next, i):
 			why = append(why,
 				fmt.Sprintf("the rule %s is new, and what it asks about may have been stopped by a later one, or by the default",
 					r.verdict.Rule))
@@ -121,25 +120,20 @@ func compareRules(old, next *Policy) (why []string) {
 	return why
 }
 
-// asksLast reports whether a new rule that asks can only take calls from rules
-// that allow, from a default that passes, or from the question about an unknown
-// tool, which is HIGH and goes to everybody. One that leaves calls to the evaluation
-// may take them from people.
-func asksLast(p *Policy, i int) bool {
+// asksOnlyLoosened reports whether a new rule that asks is certain to tighten: each call
+// that it matches was allowed, passed by default, or asked about as an unknown tool, which
+// is HIGH and goes to everybody. A rule that leaves calls to the evaluation is never
+// certain, because people may have been asked about them.
+func asksOnlyLoosened(p *Policy, i int) bool {
 	v := p.rules[i].verdict
-	if p.fallback.Decision == approver.Deny || longer(p.ttl, v.TTL) || floor(v) < approver.TierPeople {
+	if p.fallback.Decision == approver.Deny || growsTTL(p.ttl, v.TTL) || floor(v) < approver.TierPeople {
 		return false
 	}
-	for _, later := range p.rules[i+1:] {
-		if !later.allows() {
-			return false
-		}
-	}
-	return true
+	return every(p.rules[i+1:], func(later rule) bool { return later.allows() })
 }
 
-// compareRule compares two rules of the same name: the conditions have to be the
-// same, and the verdict may only become stricter.
+// compareRule compares two rules of the same name. It is no loosening only if the
+// conditions are the same and the verdict is at least as strict.
 func compareRule(old, next *rule) (why []string) {
 	name := next.verdict.Rule
 	a, b := old.conditions(), next.conditions()
@@ -153,21 +147,21 @@ func compareRule(old, next *rule) (why []string) {
 		}
 	}
 	loosens(y.Decision > x.Decision, "decides "+y.Decision.String()+" instead of "+x.Decision.String())
-	// A rule that asks matches more than one that allows: also what a later rule denied.
+	// A rule that asks matches more calls than one that allows, also ones that a later rule denied.
 	loosens(y.Decision == approver.Ask && x.Decision == approver.Allow,
 		"asks instead of allowing, and so matches more calls")
 	loosens(floor(y) < floor(x) && y.Decision != approver.Deny, "needs a lower tier")
 	if y.Decision == approver.Ask && x.Decision == approver.Ask {
 		loosens(y.Severity > x.Severity, "is less severe")
-		loosens(longer(x.TTL, y.TTL), "gives people longer to say yes")
-		loosens(!within(y.Approvers, x.Approvers), "can be approved by more people")
-		loosens(!within(y.Channels, x.Channels), "can be approved on more channels")
+		loosens(growsTTL(x.TTL, y.TTL), "gives people longer to say yes")
+		loosens(!isSubset(y.Approvers, x.Approvers), "can be approved by more people")
+		loosens(!isSubset(y.Channels, x.Channels), "can be approved on more channels")
 	}
 	return why
 }
 
-// floor is the lowest tier that may let go what a verdict is about: a rule that asks
-// means people, unless it leaves the call to the evaluation.
+// floor is the lowest tier that may let a call run: people for a rule that asks, unless
+// it leaves the call to the evaluation.
 func floor(v approver.Verdict) uint8 {
 	if v.Decision == approver.Ask && !v.Escalates() {
 		return approver.TierPeople
@@ -175,15 +169,15 @@ func floor(v approver.Verdict) uint8 {
 	return v.MinTier
 }
 
-// within reports whether a names nobody whom b does not. None is everybody.
-func within(a, b []string) bool {
+// isSubset reports whether every name in a is in b. An empty list means everybody.
+func isSubset(a, b []string) bool {
 	if len(b) == 0 {
 		return true
 	}
 	return len(a) > 0 && !slices.ContainsFunc(a, func(name string) bool { return !slices.Contains(b, name) })
 }
 
-// conditions is all of a rule that says what it matches.
+// conditions returns all parts of a rule that decide what it matches.
 func (r *rule) conditions() []any {
 	var texts []string
 	for _, p := range append([]*pattern{r.command, r.args}, r.content...) {

@@ -185,13 +185,9 @@ func checkCompare(t *testing.T, seed, edits uint64) (tightens bool) {
 	}
 	for _, call := range genCalls() {
 		x, err := old.Judge(t.Context(), call)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		y, err := next.Judge(t.Context(), call)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if how := laxer(x, y); how != "" {
 			t.Errorf("%s: %q of %s %q %v in %q, but Compare says %q\n--- old: %s decides\n%s--- new: %s decides\n%s",
 				how, call.Agent, call.Tool, call.Command, call.Paths, call.Dir, change, x.Rule, before, y.Rule, after)

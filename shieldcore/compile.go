@@ -5,7 +5,6 @@ import (
 	"path"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -19,22 +18,21 @@ const MaxTier = 3
 // maxNames bounds the channels and the approvers of one rule.
 const maxNames = 50
 
-// ruleFile is a rule as written. Some keys are another dialect's name for one
-// of ours.
+// ruleFile is a rule as written. Some keys are aliases from other policy dialects.
 type ruleFile struct {
 	Name        string        `yaml:"name"`
 	Tools       []string      `yaml:"tools"`
 	ActionTypes []string      `yaml:"action_types"`
 	Command     string        `yaml:"command"`
 	Paths       []string      `yaml:"paths"`
-	PathsToo    []string      `yaml:"path_patterns"` // another name of paths
+	PathsToo    []string      `yaml:"path_patterns"` // alias of paths
 	NotPaths    []string      `yaml:"path_deny_patterns"`
 	Args        string        `yaml:"args"`
 	Content     []string      `yaml:"content_patterns"`
 	When        whenFile      `yaml:"when"`
 	Decision    string        `yaml:"decision"`
 	MinTier     uint8         `yaml:"min_tier"`
-	Tier        uint8         `yaml:"tier_override"` // another name of min_tier
+	Tier        uint8         `yaml:"tier_override"` // alias of min_tier
 	Severity    string        `yaml:"severity"`
 	TTL         time.Duration `yaml:"ttl"`
 	Channels    []string      `yaml:"channels"`
@@ -116,14 +114,14 @@ func (c *compiler) hasCondition(at string) bool {
 	})
 }
 
-// wordName is the form of the name of a channel or an agent; personName that of
-// a person's id, such as ada or telegram:10042.
+// wordName matches the name of a channel or an agent; personName matches a person's
+// id, such as ada or telegram:10042.
 var (
 	wordName   = regexp.MustCompile(`^[a-z][a-z0-9_-]{0,31}$`)
 	personName = regexp.MustCompile(`^[\w.@:+-]{1,128}$`)
 )
 
-// people reads who is asked, where, and which tier has to look.
+// people reads who is asked, on which channels, and the lowest tier that may decide.
 func (c *compiler) people(at string, rf ruleFile, v *approver.Verdict) {
 	for key, list := range map[string][]string{"channels": rf.Channels, "approvers": rf.Approvers} {
 		place, form := at+"."+key, wordName
@@ -139,13 +137,13 @@ func (c *compiler) people(at string, rf ruleFile, v *approver.Verdict) {
 		}
 		for i, name := range list {
 			if !form.MatchString(name) || slices.Index(list, name) < i {
-				c.Report(place+"["+itoa(i)+"]", fmt.Sprintf("%q is not a name for %s, or stands there twice", name, key))
+				c.Report(fmt.Sprintf("%s[%d]", place, i), fmt.Sprintf("%q is not a name for %s, or stands there twice", name, key))
 			}
 		}
 	}
 	v.Channels, v.Approvers = rf.Channels, rf.Approvers
 	if c.audience != nil {
-		c.reachable(at, rf)
+		c.checkAudience(at, rf)
 	}
 	key := "min_tier"
 	v.MinTier = rf.MinTier
@@ -175,8 +173,8 @@ func (c *compiler) tier(at string, n uint8) {
 	}
 }
 
-// fallback compiles what becomes of a call that no rule matches. Nothing is let
-// through without a rule that says so, so it cannot be allow.
+// fallback compiles the verdict for a call that no rule matches. It cannot be allow:
+// only a rule lets a call through.
 func (c *compiler) fallback(d defaultFile) approver.Verdict {
 	v := approver.Verdict{Decision: approver.Pass, By: By, Severity: approver.High, MinTier: d.MinTier}
 	c.tier("default.min_tier", d.MinTier)
@@ -222,7 +220,7 @@ func (c *compiler) ruleName(at string, rf ruleFile, v *approver.Verdict) {
 
 var decisions = []string{"allow", "ask", "deny"}
 
-// decisionWord translates the words of other dialects.
+// decisionWord translates decisions of other dialects to ours.
 func decisionWord(word string) string {
 	switch word {
 	case "block":
@@ -233,7 +231,7 @@ func decisionWord(word string) string {
 	return word
 }
 
-// listDecisions are what the rules in the three lists decide.
+// listDecisions are the decisions of rules in the three lists.
 var listDecisions = map[string]string{"deny": "deny", "verify": "ask", "allow": "allow"}
 
 func (c *compiler) decision(e entry, ttl time.Duration, v *approver.Verdict) {
@@ -301,7 +299,7 @@ func (c *compiler) reasons(at string, rf ruleFile, v *approver.Verdict) {
 	}
 }
 
-// A compiler turns the file as written into a policy and notes problems.
+// A compiler makes a policy from the file as written, and collects problems.
 type compiler struct {
 	*strictyaml.File
 	defines map[string]string
@@ -333,22 +331,9 @@ func (c *compiler) pathGlobs(at string, patterns []string) (out []pathGlob) {
 	return out
 }
 
-func itoa(n int) string { return strconv.Itoa(n) }
-
 func unknownWord(what, word string, words []string) string {
 	if near := strictyaml.Nearest(word, words); near != "" {
 		return fmt.Sprintf("unknown %s %q: did you mean %q?", what, word, near)
 	}
 	return fmt.Sprintf("unknown %s %q: one of %s", what, word, strings.Join(words, ", "))
-}
-
-// sortedNames returns the keys of a map in order, so that problems and
-// compilation do not depend on chance.
-func sortedNames(m map[string]string) []string {
-	names := make([]string, 0, len(m))
-	for name := range m {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	return names
 }

@@ -9,16 +9,16 @@ import (
 	"approver.example"
 )
 
-// Built-in paths of the denylist. A policy adds to them and takes nothing away.
+// Built-in paths of the denylist. A policy can add to them, and remove none.
 var (
-	// builtinRestricted are approver's own files, what holds the passwords of the
-	// machine, and its memory.
+	// builtinRestricted are approver's own files, and the files with the machine's
+	// passwords and memory.
 	builtinRestricted = []string{
 		"~/.approver/**", "/etc/approver/**", "/var/lib/approver/**", "/run/approver/**",
 		"/etc/shadow", "/etc/shadow-", "/etc/gshadow", "/etc/gshadow-", "/proc/kcore", "/proc/*/mem", "/dev/mem", "/dev/kmem",
 	}
-	// builtinProtected decide who may become root, what is loaded into every
-	// program, and whether an agent asks approver at all.
+	// builtinProtected are files that decide who may become root, what is loaded into
+	// every program, and whether an agent asks approver at all.
 	builtinProtected = []string{
 		"/etc/sudoers", "/etc/sudoers.d/**", "/etc/pam.d/**", "/etc/ld.so.preload",
 		"**/.claude/settings*.json", "**/.claude/hooks/**", "/etc/claude-code/**",
@@ -34,7 +34,7 @@ type denylistFile struct {
 	Protected  []string `yaml:"protected"`
 }
 
-// A denylist holds the paths that no rule can open.
+// A denylist holds the paths that no rule can allow.
 type denylist struct {
 	restricted, protected []pathGlob
 }
@@ -59,8 +59,8 @@ func mustGlobs(patterns []string) []pathGlob {
 	return out
 }
 
-// judge returns the finding of the denylist, if it has one. Restricted paths are
-// looked for among a command's words too.
+// judge returns the finding of the denylist, if it has one. It searches a command's
+// words for restricted paths too.
 func (d denylist) judge(s *subject) (approver.Verdict, bool) {
 	for i, l := range s.places() {
 		if matchesAny(d.restricted, l) {
@@ -82,7 +82,7 @@ func blockedPath(rule, p, why string) approver.Verdict {
 	return finding(approver.Deny, rule, fmt.Sprintf("%s is on the path denylist: %s, whatever the rules say", p, why))
 }
 
-// onlyReads is true for what is known to read and to do nothing else.
+// onlyReads reports whether a call is known to read and to do nothing else.
 func (s *subject) onlyReads() bool {
 	reads := false
 	for _, a := range s.actions() {
@@ -94,15 +94,14 @@ func (s *subject) onlyReads() bool {
 	return reads
 }
 
-// writesText is a command that does nothing but write the lines below it into a
-// file: cat or tee with a here document, and no operator that could give those
-// lines to another program.
+// writesText matches a command that does nothing but write a here document into a
+// file: cat or tee, without operators that could pass the lines to another program.
 var writesText = regexp.MustCompile(`\A[ \t]*(?:cat|tee)([^|;&()\x60$\n<\\]*)<<(-?)[ \t]*(?:'(\w+)'|"(\w+)"` +
 	`|(\w+))([^|;&()\x60$\n<\\]*)\n`)
 
-// withoutText returns a command without the lines that it only writes into a
-// file: a text that names a path reads nothing there. What is substituted in
-// them does, and stays.
+// withoutText returns a command without the lines of a here document that it only
+// writes into a file: a path in them is not read. Lines with substitutions are kept,
+// because those are executed.
 func withoutText(command string) string {
 	m := writesText.FindStringSubmatch(command)
 	if m == nil {
@@ -128,9 +127,9 @@ func withoutText(command string) string {
 // maxPathWords bounds the words of a command whose links are followed.
 const maxPathWords = 64
 
-// pathWords returns the words of a command that are a path and nothing else,
-// as the shell would see them after it took the quotes away: a path inside a
-// commit message is part of a longer word and is left alone.
+// pathWords returns the words of a command that are a path and nothing else, after
+// the shell has removed the quotes. A path inside a commit message is part of a
+// longer word, so it is not one of them.
 func pathWords(command string) (words []string) {
 	if !strings.ContainsAny(command, "/~") {
 		return nil
@@ -150,8 +149,8 @@ func pathWords(command string) (words []string) {
 	return words
 }
 
-// shellWords cuts a command at white space and operators outside quotes, and
-// takes quotes and backslashes away.
+// shellWords splits a command at white space and operators outside quotes, and
+// removes quotes and backslashes.
 func shellWords(command string) (words []string) {
 	var b strings.Builder
 	var quote rune

@@ -13,9 +13,7 @@ import (
 func mustLoad(t testing.TB, text string) *shieldcore.Policy {
 	t.Helper()
 	p, err := shieldcore.Load("p.yaml", []byte(text))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	p.Home = func(uid uint32) (string, bool) { return "/data/home/ada", uid == 1000 }
 	return p
 }
@@ -387,9 +385,7 @@ func TestWhenTime(t *testing.T) {
 `)
 	at := func(call approver.ToolCall, text string) approver.ToolCall {
 		when, err := time.Parse(time.RFC3339, text)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		call.At = when
 		return call
 	}

@@ -12,9 +12,7 @@ import (
 // Every example in docs/policy.md loads.
 func TestDocumentedExamplesLoad(t *testing.T) {
 	page, err := os.ReadFile("../docs/policy.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	blocks := regexp.MustCompile("(?s)```yaml\n(.*?)```").FindAllStringSubmatch(string(page), -1)
 	if len(blocks) < 5 {
 		t.Fatalf("%d examples", len(blocks))
@@ -33,9 +31,7 @@ func TestDocumentedExamplesLoad(t *testing.T) {
 // The errors that docs/policy.md shows are the ones that are given.
 func TestDocumentedErrors(t *testing.T) {
 	page, err := os.ReadFile("../docs/policy.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	_,
 		err = shieldcore.Load("policy.yaml",
 		[]byte("version: 1\n\n\n\nrules:\n  - name: a\n    desicion: ask\n    command: 'rm (?!-i)x'\n    decision: ask\n"))

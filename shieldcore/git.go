@@ -9,16 +9,15 @@ import (
 	"syscall"
 )
 
-// Bounds of the look for a branch.
+// Bounds of the search for a branch.
 const (
 	maxUp       = 64      // folders above the call's directory
 	maxHeadFile = 4 << 10 // bytes of HEAD, and of the .git file of a worktree
 )
 
-// gitBranches returns the branches that are checked out where the call works:
-// in the directory that the agent claims, and where GIT_DIR points to. No
-// repository is no branch, and so is a detached HEAD. It is not sure where the
-// directory is not known or a file cannot be read. It runs no program.
+// gitBranches returns the branches that are checked out in the call's directory and
+// in GIT_DIR. Without a repository, or with a detached HEAD, there is none. sure is
+// false if the directory is unknown or a file cannot be read. It runs no program.
 func (s *subject) gitBranches() (branches []string, sure bool) {
 	if s.haveBranches {
 		return s.branches, s.branchesSure
@@ -88,7 +87,7 @@ func headOf(git string) (branch string, sure bool) {
 	return "", len(text) == 40 || len(text) == 64 // detached: a commit's hash
 }
 
-// readSmall reads a regular file that is not large. It does not hang on a pipe.
+// readSmall reads a small regular file. It does not hang on a pipe.
 func readSmall(name string) (string, bool) {
 	f, err := os.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {

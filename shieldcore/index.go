@@ -6,23 +6,22 @@ import (
 	"strings"
 )
 
-// indexFrom is the number of rules from which on a policy has an index: fewer are
-// tried one by one as fast.
+// indexFrom is the number of rules from which a policy has an index. Fewer are as fast
+// without one.
 const indexFrom = 64
 
-// gramBits is the logarithm of the number of groups that three bytes are sorted into.
+// gramBits is the logarithm of the number of groups that trigrams are hashed into.
 const gramBits = 14
 
-// An index says which rules are worth trying on a call. It leaves out only rules that
-// cannot match: those for other tools, and those of which no text that their command
-// must have is there. So a policy of ten thousand rules costs what those cost that have
-// something to do with the call. The nil index leaves out nothing.
+// An index selects the rules that may match a call. It leaves out rules for other tools,
+// and rules whose required texts are not in the command. So the cost of a policy depends
+// on the rules that may match, not on all of them. The nil index leaves out nothing.
 type index struct {
 	n      int                // rules
 	always []uint64           // a bit for each rule that is in no other list
 	tools  map[string][]int32 // by the tool's name, without a pattern
-	// first[g] is where the rules of group g begin in commands: those whose command
-	// must have one of the texts that has three bytes of the group.
+	// commands[first[g]:first[g+1]] are the rules that are tried if the command has a
+	// trigram of the group g.
 	first    []int32
 	commands []int32
 }
@@ -58,9 +57,9 @@ func newIndex(rules []rule) *index {
 	return x
 }
 
-// rarest returns for each text of which a command must have one the group of three of
-// its bytes that the fewest rules are in so far. It returns nil if nothing is known of
-// the command, or a text is too short.
+// rarest returns, for each of the texts of which a command must have one, the group of its
+// trigram that has the fewest rules so far. It returns nil if no text is required, or if
+// one is too short.
 func rarest(command *pattern, groups [][]int32) (out []uint16) {
 	if command == nil || len(command.required) == 0 {
 		return nil
@@ -80,7 +79,7 @@ func rarest(command *pattern, groups [][]int32) (out []uint16) {
 	return out
 }
 
-// gram is the group of the first three bytes.
+// gram is the group of the trigram at the start of s.
 func gram(s string) uint16 {
 	n := uint32(s[0]) | uint32(s[1])<<8 | uint32(s[2])<<16
 	return uint16(n * 2654435761 >> (32 - gramBits))
@@ -109,7 +108,7 @@ func (x *index) candidates(s *subject) []uint64 {
 	return out
 }
 
-// each calls try with the numbers of the rules that may match, in their order, until it
+// each calls try with the number of each rule that may match, in order, until try
 // returns false.
 func (x *index) each(s *subject, rules int, try func(i int) bool) {
 	if x == nil {

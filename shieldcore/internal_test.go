@@ -71,12 +71,12 @@ func TestGlob(t *testing.T) {
 	}
 }
 
-func TestNormalise(t *testing.T) {
+func TestNormalize(t *testing.T) {
 	for in, want := range map[string]string{
 		"": "", "  a  ": "a", "a \t b": "a b", "a \n\n b": "a\nb", "'a' \"b\"": "a b", `a\ b`: "a b", "a\\\nb": "ab",
 		"a\\\r\nb": "ab", "a\u00a0b": "a b", "\na\n": "a",
 	} {
-		if got := normalise(in); got != want {
+		if got := normalize(in); got != want {
 			t.Errorf("%q: got %q, want %q", in, got, want)
 		}
 	}

@@ -20,8 +20,8 @@ const (
 	maxReason = 500 // bytes of reason and agent_reason
 )
 
-// policyFile is the file as written. It has rules of the first match, or the
-// three lists, never both.
+// policyFile is the file as written. It has either Rules, of which the first match
+// decides, or the three lists.
 type policyFile struct {
 	Version    int               `yaml:"version"`
 	DefaultTTL time.Duration     `yaml:"default_ttl"`
@@ -39,24 +39,21 @@ type toolsFile struct {
 	Known []string `yaml:"known"`
 }
 
-// defaultFile is what becomes of a call that no rule matches.
+// defaultFile is the verdict for a call that no rule matches.
 type defaultFile struct {
 	Decision string `yaml:"decision"`
 	MinTier  uint8  `yaml:"min_tier"`
 }
 
 // Load reads a policy from the bytes of a file; name is used in positions only.
-// The error holds every problem of the file, each as file:line:col with the
-// line, a caret and what to do; see [strictyaml.FileError]. There is no policy
-// with an error. What is odd but does not make it unusable is in
-// [Policy.Warnings].
-func Load(name string, data []byte) (*Policy, error) { return load(name, data, nil) }
+// The error has every problem of the file, each as file:line:col with the line, a
+// caret and the remedy; see [strictyaml.FileError]. [Policy.Warnings] has problems
+// that do not prevent loading.
+func Load(name string, data []byte) (*Policy, error) { return LoadFor(name, data, nil) }
 
-// LoadFor is Load for an installation whose channels and people are known: a rule
-// that names others, or that nobody can approve there, is a problem.
-func LoadFor(name string, data []byte, who Audience) (*Policy, error) { return load(name, data, who) }
-
-func load(name string, data []byte, who Audience) (*Policy, error) {
+// LoadFor is Load for an installation with known channels and people. A rule that
+// names others, or that nobody could approve, is a problem.
+func LoadFor(name string, data []byte, who Audience) (*Policy, error) {
 	f, err := strictyaml.ParseLong(name, data)
 	if err != nil {
 		return nil, err
@@ -107,23 +104,23 @@ func (c *compiler) policy(file policyFile) *Policy {
 		} else {
 			names[e.Name] = e.at
 		}
-		p.placed = p.placed || len(r.paths) > 0
+		p.hasPaths = p.hasPaths || len(r.paths) > 0
 		p.rules = append(p.rules, r)
 	}
 	p.index = newIndex(p.rules)
 	return p
 }
 
-// An entry is a rule as written with its place and, in one of the three lists,
-// what the list says.
+// An entry is a rule as written with its place in the file and, if it is in one of the
+// three lists, the list's name.
 type entry struct {
 	ruleFile
 	at   string
 	list string
 }
 
-// entries brings both dialects to one list of rules: deny, verify and allow are
-// tried in this order.
+// entries makes one list of rules from either dialect: deny, verify and allow are tried
+// in this order.
 func (c *compiler) entries(file policyFile) (out []entry) {
 	for _, l := range []struct {
 		key   string
@@ -144,41 +141,34 @@ func (c *compiler) entries(file policyFile) (out []entry) {
 	return out
 }
 
-// A rule is one compiled rule. All of its conditions must hold; one that is
-// absent holds always.
+// A rule is one compiled rule. All of its conditions must hold; an absent condition
+// always holds.
 type rule struct {
 	source   entry // as written
 	tools    []toolGlob
 	actions  []string // nil: any
 	command  *pattern
 	paths    []pathGlob
-	notPaths []pathGlob // of a rule that allows
+	notPaths []pathGlob // only in rules that allow
 	args     *pattern
 	content  []*pattern // any of them
 	when     *when
 	verdict  approver.Verdict
 }
 
-// allows reports whether the rule loosens, so that it has to be sure.
+// allows reports whether the rule allows. Such a rule matches only what is certain.
 func (r *rule) allows() bool { return r.verdict.Decision == approver.Allow }
 
-// inert are the arguments that file tools take beside their paths and that name
-// nothing: text to write or to look for, and how.
-var inert = map[string]bool{
+// inertKeys are arguments of file tools that name no file: text to write or to search
+// for, and options.
+var inertKeys = map[string]bool{
 	"content": true, "old_string": true, "new_string": true, "new_source": true, "pattern": true, "glob": true,
 	"type":        true,
 	"output_mode": true, "encoding": true, "cell_id": true, "cell_type": true, "edit_mode": true, "pages": true,
 }
 
-// matchesAny reports whether a path, in any of its forms, is one of those that
-// are stopped.
+// matchesAny reports whether any form of a path matches one of the patterns, without
+// regard to case.
 func matchesAny(globs []pathGlob, l location) bool {
-	for _, form := range l.folded {
-		for _, g := range globs {
-			if g.folded.Match(form) {
-				return true
-			}
-		}
-	}
-	return false
+	return slices.ContainsFunc(globs, func(g pathGlob) bool { return slices.ContainsFunc(l.folded, g.folded.Match) })
 }

@@ -258,9 +258,7 @@ func FuzzLoad(f *testing.F) {
 		v,
 			err := p.Judge(context.Background(), approver.ToolCall{Tool: "Bash", Command: command, Paths: []string{command},
 			Dir: "/"})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if v.Decision != approver.Pass && (v.Rule == "" || v.Reason == "" || v.Detail == "") {
 			t.Fatalf("a finding that does not say what it is: %+v", v)
 		}

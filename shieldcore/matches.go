@@ -71,9 +71,9 @@ func commandIsAll(call approver.ToolCall) bool {
 	return true
 }
 
-// pathsAreAll reports whether the paths that were recognised are all that a call
-// acts upon. A rule that allows by path must not allow a command beside the path,
-// nor another target under a name that is not known here.
+// pathsAreAll reports whether the recognized paths are all that a call acts upon. A
+// rule that allows by path must not allow a command besides the path, nor a target in
+// an unknown argument.
 func pathsAreAll(call approver.ToolCall) bool {
 	if call.Command != "" || len(call.URLs) > 0 {
 		return false
@@ -85,11 +85,12 @@ func pathsAreAll(call approver.ToolCall) bool {
 	return json.Unmarshal(call.Args, &args) == nil && inertOrPath(args, "", call.Paths)
 }
 
-// inertOrPath looks at every text in value, which stands under key.
+// inertOrPath reports whether every text in value is inert or one of the paths. key is
+// the nearest name.
 func inertOrPath(value any, key string, paths []string) bool {
 	switch v := value.(type) {
 	case string:
-		return inert[key] || slices.Contains(paths, v)
+		return inertKeys[key] || slices.Contains(paths, v)
 	case []any:
 		for _, item := range v {
 			if !inertOrPath(item, key, paths) {
@@ -125,7 +126,8 @@ func (r *rule) matchesPaths(s *subject) bool {
 	return slices.ContainsFunc(places, func(p location) bool { return matchesAny(r.paths, p) })
 }
 
-// matchesActions: a rule that allows needs all that a call does among its types.
+// matchesActions reports whether one of the call's actions is in the rule's list. For
+// a rule that allows, all must be.
 func (r *rule) matchesActions(s *subject) bool {
 	if r.actions == nil {
 		return true
@@ -138,7 +140,7 @@ func (r *rule) matchesActions(s *subject) bool {
 	return r.allows()
 }
 
-// matchesContent reports whether one of the patterns is in what is written.
+// matchesContent reports whether one of the content patterns is in the written text.
 func (r *rule) matchesContent(s *subject) (bool, error) {
 	if len(r.content) == 0 {
 		return true, nil
@@ -157,7 +159,7 @@ func finding(d approver.Decision, name, text string) approver.Verdict {
 	return approver.Verdict{Decision: d, By: By, Rule: name, Category: "policy", Reason: text, Detail: text, Confidence: 1}
 }
 
-// Names of the findings of the path denylist, which stands above all rules.
+// Names of the findings of the path denylist.
 const (
 	RuleRestricted = "restricted_path" // a path that no agent reads or writes
 	RuleProtected  = "protected_path"  // a path that agents only read

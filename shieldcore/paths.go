@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/user"
 	"path"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -14,8 +15,8 @@ import (
 	"approver.example/internal/glob"
 )
 
-// A pathGlob is a rule's path pattern: exact for allow, folded to lower case
-// for ask and deny, because on some file systems case makes no difference.
+// A pathGlob is a rule's path pattern: exact for allow, and folded to lower case
+// for ask and deny, because some file systems ignore case.
 type pathGlob struct {
 	exact, folded glob.Path
 }
@@ -54,12 +55,12 @@ func newPathGlob(pattern string) (pathGlob, error) {
 	return g, nil
 }
 
-// A location is what one path of a call may mean.
+// A location has all files that one path of a call may mean.
 type location struct {
 	abs     []string // as written, cleaned; and with symbolic links resolved
-	folded  []string // the same and, for what lies in a home, its form with ~
-	certain bool     // abs is all that the path can mean
-	placed  bool     // the path was absolute or had a directory to start from
+	folded  []string // the same in lower case and, inside a home, the form with ~
+	certain bool     // the path can mean nothing else than abs
+	rooted  bool     // the path is absolute, or the call has a directory
 }
 
 // places locates every path of the call.
@@ -74,19 +75,14 @@ func (s *subject) places() []location {
 	return s.located
 }
 
-// unplaced reports whether some path could be anywhere.
-func (s *subject) unplaced() bool {
-	for _, l := range s.places() {
-		if !l.placed {
-			return true
-		}
-	}
-	return false
+// hasUnplaced reports whether some path is relative to an unknown directory.
+func (s *subject) hasUnplaced() bool {
+	return slices.ContainsFunc(s.places(), func(l location) bool { return !l.rooted })
 }
 
 func (s *subject) locate(p string) location {
 	// Where a brace stands for alternatives, the path is more than one.
-	l := location{certain: !strings.ContainsAny(p, "{}"), placed: true}
+	l := location{certain: !strings.ContainsAny(p, "{}"), rooted: true}
 	h := s.knownHomes()
 	for _, prefix := range []string{"$HOME", "${HOME}"} {
 		if rest, ok := strings.CutPrefix(p, prefix); ok && (rest == "" || rest[0] == '/') {
@@ -95,7 +91,7 @@ func (s *subject) locate(p string) location {
 	}
 	candidates := []string{p}
 	if strings.HasPrefix(p, "~") {
-		// Whether the tool expands ~, and to what, is not ours to know.
+		// It is not known whether the tool expands ~, and to what.
 		l.certain = false
 		candidates = h.expand(p)
 	}
@@ -104,7 +100,7 @@ func (s *subject) locate(p string) location {
 			if strings.HasPrefix(s.call.Dir, "/") {
 				c = s.call.Dir + "/" + c
 			} else {
-				l.certain, l.placed = false, false
+				l.certain, l.rooted = false, false
 				c = "/" + c
 			}
 		}
@@ -125,16 +121,13 @@ func (s *subject) locate(p string) location {
 }
 
 func (l *location) add(p string) {
-	for _, have := range l.abs {
-		if have == p {
-			return
-		}
+	if !slices.Contains(l.abs, p) {
+		l.abs = append(l.abs, p)
 	}
-	l.abs = append(l.abs, p)
 }
 
-// allowed reports whether all forms of the path lie in what an allow rule
-// names. There, ~ is the home of the user who connected and nothing else.
+// allowed reports whether all forms of the path match the patterns of an allow
+// rule. In these, ~ is only the home of the user who connected.
 func (s *subject) allowed(globs []pathGlob, l location) bool {
 	for _, form := range l.abs {
 		ok := false
@@ -158,7 +151,7 @@ func (s *subject) allowed(globs []pathGlob, l location) bool {
 
 // homes are the home directories that ~ may mean for one call.
 type homes struct {
-	own     string // by the user database, of who connected; empty: unknown
+	own     string // of the user who connected, by the user database; empty: unknown
 	claimed string // HOME as the courier sent it
 }
 
@@ -202,7 +195,7 @@ func (h *homes) expand(p string) []string {
 			}
 		}
 		if len(out) == 1 {
-			out = append(out, "/home/~/"+rest) // some home: tilde knows it by its parent
+			out = append(out, "/home/~/"+rest) // an unknown home; tilde recognizes its parent folder
 		}
 	case "root":
 		out = append(out, "/root/"+rest)
@@ -212,7 +205,7 @@ func (h *homes) expand(p string) []string {
 	return out
 }
 
-// tilde writes a path in a home, anybody's, with ~ for the home.
+// tilde writes a path in any user's home with ~ for the home.
 func (h *homes) tilde(p string) (string, bool) {
 	for _, dir := range []string{h.own, h.claimed, "/root", "/var/root"} {
 		if rest, ok := strings.CutPrefix(p, dir); ok && dir != "" && (rest == "" || rest[0] == '/') {
@@ -231,19 +224,19 @@ func (h *homes) tilde(p string) (string, bool) {
 	return "", false
 }
 
-// Bounds of resolve. Kernels have the same for links, and 4096 bytes at most.
+// Bounds of resolve. Kernels have the same bound for links, and 4096 bytes for paths.
 const (
 	maxLinks    = 40
 	maxResolved = 8192
 )
 
-// A link is what a name is: a symbolic link with its target, or an error.
+// A link is the result of reading a symbolic link: its target or an error.
 type link struct {
 	target string
 	err    error
 }
 
-// readlink looks a name up once for each call: its paths share most folders.
+// readlink reads a link once for each call, because its paths share most folders.
 func (s *subject) readlink(name string) (string, error) {
 	l, known := s.links[name]
 	if !known {
@@ -256,9 +249,9 @@ func (s *subject) readlink(name string) (string, error) {
 	return l.target, l.err
 }
 
-// resolve follows the symbolic links in an absolute path, also where its end
-// does not exist yet. With an error it returns how far it came, joined with
-// the rest as written.
+// resolve follows the symbolic links in an absolute path, even if its end does not
+// exist yet. With an error it returns the part resolved so far, joined with the
+// rest as written.
 func (s *subject) resolve(p string) (string, error) {
 	if strings.Contains(p, "\x00") {
 		return path.Clean(p), errors.New("the path holds a NUL character")

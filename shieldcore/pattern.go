@@ -3,22 +3,22 @@ package shieldcore
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"regexp"
 	"regexp/syntax"
+	"slices"
 	"strings"
 
 	"approver.example/internal/match"
 	"approver.example/internal/strictyaml"
 )
 
-// Bounds of a regular expression, in bytes as written, in bytes after its
-// fragments are put in, and in steps of the compiled program; and of the steps
-// of all of a policy's.
+// Bounds of a policy's regular expressions.
 const (
-	maxPattern  = 2000
-	maxExpanded = 8000
-	maxSteps    = 5000
-	maxAllSteps = 500_000
+	maxPattern  = 2000    // bytes as written
+	maxExpanded = 8000    // bytes with the fragments
+	maxSteps    = 5000    // steps of one compiled program
+	maxAllSteps = 500_000 // steps of all programs together
 )
 
 var (
@@ -28,7 +28,7 @@ var (
 
 // compileDefines checks the fragments under define, which rules name as %{name}.
 func (c *compiler) compileDefines(defines map[string]string) {
-	for _, name := range sortedNames(defines) {
+	for _, name := range slices.Sorted(maps.Keys(defines)) {
 		at, text := strictyaml.Join("define", name), unfold(defines[name])
 		switch {
 		case !fragmentName.MatchString(name):
@@ -47,12 +47,12 @@ func (c *compiler) compileDefines(defines map[string]string) {
 	}
 }
 
-// unfold takes off the line break that ends every block scalar of YAML. Nobody
-// means it, and with it a rule matches nothing.
+// unfold removes the line break that ends every block scalar of YAML. With it a rule
+// would match nothing.
 func unfold(text string) string { return strings.TrimRight(text, "\r\n") }
 
-// pattern compiles a regular expression: to be found anywhere, or, if whole, to
-// match all of a text.
+// pattern compiles a regular expression that matches anywhere in a text, or, if whole,
+// the whole text.
 func (c *compiler) pattern(at, text string, whole bool) *pattern {
 	text = unfold(text)
 	if strings.TrimSpace(text) == "" {
@@ -103,7 +103,7 @@ func (c *compiler) pattern(at, text string, whole bool) *pattern {
 	return &pattern{text: written, re: re, required: match.Required(tree)}
 }
 
-// expand puts the fragments in. It returns false after a problem.
+// expand replaces the uses of fragments. It returns false after a problem.
 func (c *compiler) expand(at, text string) (string, bool) {
 	ok := true
 	out := fragmentUse.ReplaceAllStringFunc(text, func(use string) string {
@@ -124,13 +124,13 @@ func (c *compiler) expand(at, text string) (string, bool) {
 }
 
 func unknownFragment(name string, defines map[string]string) string {
-	if near := strictyaml.Nearest(name, sortedNames(defines)); near != "" {
+	if near := strictyaml.Nearest(name, slices.Sorted(maps.Keys(defines))); near != "" {
 		return fmt.Sprintf("%%{%s} is not defined: did you mean %%{%s}?", name, near)
 	}
 	return fmt.Sprintf("%%{%s} is not defined: add it under define", name)
 }
 
-// regexpHints says what to do about the errors that have a usual cause.
+// regexpHints are remedies for common errors.
 var regexpHints = map[syntax.ErrorCode]string{
 	syntax.ErrInvalidPerlOp: "RE2 has no look-around; use a rule before this one for the exceptions",
 	syntax.ErrInvalidEscape: "this escape does not exist, there are no back-references; in double quotes " +

@@ -49,12 +49,12 @@ type Policy struct {
 	rules    []rule
 	index    *index
 	fallback approver.Verdict // of a call that no rule matches
-	placed   bool             // some rule has paths
+	hasPaths bool             // some rule has paths
 	warnings []strictyaml.Problem
 }
 
 // Version is the SHA-256 of the file's bytes, as hex. It is part of a call's
-// fingerprint, so that no approval outlives the policy it was asked under.
+// fingerprint, so an approval ends with the policy under which it was asked for.
 func (p *Policy) Version() string {
 	if p == nil {
 		return ""
@@ -78,13 +78,13 @@ func (p *Policy) Len() int {
 	return len(p.rules)
 }
 
-// NamesUIDs reports whether some rule depends on whose a call is.
+// NamesUIDs reports whether some rule depends on the uid of the caller.
 func (p *Policy) NamesUIDs() bool {
 	return p != nil && slices.ContainsFunc(p.rules, func(r rule) bool { return r.when != nil && r.when.uids != nil })
 }
 
 // Warnings are rules that can never decide, each with its place. A policy with
-// warnings works, and is rarely what its author meant.
+// warnings works, but its author probably meant something else.
 func (p *Policy) Warnings() []strictyaml.Problem {
 	if p == nil {
 		return nil
@@ -92,12 +92,14 @@ func (p *Policy) Warnings() []strictyaml.Problem {
 	return p.warnings
 }
 
-// Judge returns the verdict of the first rule that matches, unless the path
-// denylist denies. What it lets go only after a higher tier says so in MinTier,
-// which a Gate obeys. A policy that was not loaded is an [approver.UnavailableError]. Without a rule, the
-// policy's default counts; if that is to pass, an unknown tool is put before people as HIGH. It returns an error if the
-// arguments are not JSON and a rule has to look into
-// them, if the call names more than [MaxPaths] paths, or when ctx ends.
+// Judge returns the verdict of the first rule that matches, unless the path denylist
+// denies. If no rule matches, it returns the policy's default; if that is to pass, it
+// asks about an unknown tool as HIGH. The verdict's MinTier is the lowest tier that may
+// let the call run; a Gate obeys it.
+//
+// The error is an [approver.UnavailableError] if no policy was loaded. Judge also fails
+// if a rule needs the arguments and they are not JSON, if the call has more than
+// [MaxPaths] paths, and when ctx ends.
 func (p *Policy) Judge(ctx context.Context, call approver.ToolCall) (approver.Verdict, error) {
 	if p == nil || p.version == "" {
 		return approver.Verdict{By: By, Reason: "approver has no policy, so nothing is let through"},
@@ -111,7 +113,7 @@ func (p *Policy) Judge(ctx context.Context, call approver.ToolCall) (approver.Ve
 			MaxCommand)), nil
 	}
 	s := &subject{call: call, home: p.Home}
-	v, err := p.ruled(ctx, s)
+	v, err := p.firstMatch(ctx, s)
 	if err != nil {
 		return approver.Verdict{By: By}, err
 	}
@@ -126,8 +128,8 @@ func (p *Policy) Judge(ctx context.Context, call approver.ToolCall) (approver.Ve
 	return v, nil
 }
 
-// ruled is the verdict of the first rule that matches, or of none.
-func (p *Policy) ruled(ctx context.Context, s *subject) (approver.Verdict, error) {
+// firstMatch is the verdict of the first rule that matches, or the fallback.
+func (p *Policy) firstMatch(ctx context.Context, s *subject) (approver.Verdict, error) {
 	first, err := -1, error(nil)
 	p.index.each(s, len(p.rules), func(i int) bool {
 		if err = ctx.Err(); err != nil {
@@ -157,7 +159,7 @@ func (p *Policy) ruled(ctx context.Context, s *subject) (approver.Verdict, error
 	case v.Decision == approver.Deny:
 	case !anyTool(p.known, s.call.Tool):
 		return p.ask(RuleUnknownTool, fmt.Sprintf("the policy does not know the tool %q", s.call.Tool)), nil
-	case p.placed && s.unplaced():
+	case p.hasPaths && s.hasUnplaced():
 		return p.ask(RuleUnplacedPath,
 			"the call names a relative path but no directory, so the policy cannot tell which file is meant"), nil
 	}

@@ -19,9 +19,7 @@ import (
 func load(t testing.TB, rules string) *shieldcore.Policy {
 	t.Helper()
 	p, err := shieldcore.Load("p.yaml", []byte(head+rules))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	p.Home = func(uid uint32) (string, bool) { return "/data/home/ada", uid == 1000 }
 	return p
 }
@@ -29,9 +27,7 @@ func load(t testing.TB, rules string) *shieldcore.Policy {
 func judge(t testing.TB, p *shieldcore.Policy, call approver.ToolCall) approver.Verdict {
 	t.Helper()
 	v, err := p.Judge(context.Background(), call)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return v
 }
 
@@ -102,9 +98,7 @@ func TestDefaultTTL(t *testing.T) {
 		err := shieldcore.Load("p",
 		[]byte("version: 1\ndefault_ttl: 30s\nrules:\n  - {name: a, command: x, decision: ask}\n  - {name: b, command: "+
 			"y, decision: ask, ttl: 5s}\n"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for command, want := range map[string]time.Duration{"x": 30 * time.Second, "y": 5 * time.Second,
 		"unknown tool": 30 * time.Second} {
 		if got := judge(t, p, bash(command)).TTL; got != want {
@@ -124,9 +118,7 @@ func TestUnknownToolIsAsked(t *testing.T) {
 	}
 	// A policy that lists no tools knows none.
 	p, err := shieldcore.Load("p", []byte("version: 1\n"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if v := judge(t, p, bash("true")); v.Decision != approver.Ask {
 		t.Errorf("no tools listed: %+v", v)
 	}
@@ -139,9 +131,7 @@ tools: {known: [Bash, "mcp__git__*"]}
 rules:
   - {name: a, tools: ["mcp__prod__*", "Web?etch"], decision: deny}
 `))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for tool, want := range map[string]approver.Decision{
 		"Bash": approver.Pass, "mcp__git__log": approver.Pass, "mcp__git__a/b": approver.Pass, "mcp__gitx": approver.Ask,
 		"mcp__prod__drop": approver.Deny, "mcp__prod__a/b": approver.Deny, "WebFetch": approver.Deny, "Webetch": approver.Ask,
@@ -327,23 +317,15 @@ func TestUnplacedPath(t *testing.T) {
 // name looks harmless, so a rule over names alone reads the key.
 func TestSymbolicLinksAreFollowed(t *testing.T) {
 	dir, err := filepath.EvalSymlinks(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	mk := func(path string) string {
 		path = filepath.Join(dir, path)
-		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, nil, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.MkdirAll(filepath.Dir(path), 0o700))
+		must(t, os.WriteFile(path, nil, 0o600))
 		return path
 	}
 	link := func(target, name string) {
-		if err := os.Symlink(target, filepath.Join(dir, name)); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.Symlink(target, filepath.Join(dir, name)))
 	}
 	mk("private/key")
 	mk("project/file")
@@ -415,9 +397,7 @@ func TestHomeOfTheSystem(t *testing.T) {
 	p,
 		err := shieldcore.Load("p",
 		[]byte("version: 1\ntools: {known: [Read]}\nrules: [{name: a, paths: ['~/x'], decision: deny}]\n"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	u, err := user.LookupId(strconv.Itoa(os.Getuid()))
 	if err != nil {
 		t.Skip("this user is not in the user database:", err)
@@ -449,5 +429,13 @@ func TestConcurrentUse(t *testing.T) {
 		if d := <-done; d != approver.Ask {
 			t.Errorf("got %v", d)
 		}
+	}
+}
+
+// must fails a test at an error.
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }

@@ -11,13 +11,13 @@ import (
 	"approver.example"
 )
 
-// unreachable warns of rules that can never decide. It says so only where it is
-// certain: the earlier rule has each condition of the later one, with the same
-// text or a list that holds the later one's, or does not have it at all.
+// unreachable warns of rules that can never decide. It does so only if that is certain:
+// each condition of an earlier rule is absent, the same, or a list that includes the
+// later rule's.
 func (c *compiler) unreachable(p *Policy) {
 	for j := range p.rules {
 		later := &p.rules[j]
-		if why := impossible(later); why != "" {
+		if why := whyImpossible(later); why != "" {
 			c.Warn(later.source.at, fmt.Sprintf("rule %q can never match: %s", later.source.Name, why))
 			continue
 		}
@@ -32,8 +32,8 @@ func (c *compiler) unreachable(p *Policy) {
 	}
 }
 
-// impossible says why no call can meet all conditions of a rule, or nothing.
-func impossible(r *rule) string {
+// whyImpossible says why no call can meet all conditions of a rule; empty if one may.
+func whyImpossible(r *rule) string {
 	beyondWords := func(group []string) bool {
 		return !slices.ContainsFunc(group, func(s string) bool { return !strings.ContainsFunc(s, notPlain) })
 	}
@@ -61,7 +61,7 @@ func impossible(r *rule) string {
 // that it is not certain.
 func (r *rule) covers(later *rule) bool {
 	if r.allows() && !later.allows() && !r.onlyTools() {
-		return false // a rule that allows looks for the whole and the certain
+		return false // a rule that allows matches fewer calls with the same conditions
 	}
 	return coversTools(r.tools, later.tools) &&
 		coversList(r.actions, later.actions) &&
@@ -83,27 +83,15 @@ func coversTools(r, later []toolGlob) bool {
 	if len(later) == 0 {
 		return slices.Contains(r, "*")
 	}
-	for _, t := range later {
-		covered := slices.Contains(r, t) || slices.Contains(r, "*") || literal(string(t)) && anyTool(r, string(t))
-		if !covered {
-			return false
-		}
-	}
-	return true
+	return slices.Contains(r, "*") || every(later, func(t toolGlob) bool {
+		return slices.Contains(r, t) || literal(string(t)) && anyTool(r, string(t))
+	})
 }
 
 func literal(glob string) bool { return !strings.ContainsAny(glob, `*?[\`) }
 
 func coversList(r, later []string) bool {
-	if r == nil {
-		return true
-	}
-	for _, x := range later {
-		if !slices.Contains(r, x) {
-			return false
-		}
-	}
-	return later != nil
+	return r == nil || later != nil && every(later, func(x string) bool { return slices.Contains(r, x) })
 }
 
 func coversPattern(r, later *pattern) bool {
@@ -111,19 +99,13 @@ func coversPattern(r, later *pattern) bool {
 }
 
 func coversContent(r, later []*pattern) bool {
-	if r == nil {
-		return true
-	}
-	for _, p := range later {
-		if !slices.ContainsFunc(r, func(q *pattern) bool { return q.text == p.text }) {
-			return false
-		}
-	}
-	return later != nil
+	return r == nil || later != nil && every(later, func(p *pattern) bool {
+		return slices.ContainsFunc(r, func(q *pattern) bool { return q.text == p.text })
+	})
 }
 
-// coversPaths: a list of paths covers those in it, and names without a star
-// that one of its patterns matches.
+// coversPaths reports whether r's paths include all of later's: the same patterns, or
+// plain paths that one of r's patterns matches.
 func coversPaths(r, later *rule) bool {
 	switch {
 	case len(r.paths) == 0:
@@ -132,12 +114,9 @@ func coversPaths(r, later *rule) bool {
 	case len(later.paths) == 0 || len(r.notPaths) > 0 && !reflect.DeepEqual(r.notPaths, later.notPaths):
 		return false
 	}
-	for _, p := range later.paths {
-		if !slices.ContainsFunc(r.paths, func(q pathGlob) bool { return coversGlob(q, p, r.allows()) }) {
-			return false
-		}
-	}
-	return true
+	return every(later.paths, func(p pathGlob) bool {
+		return slices.ContainsFunc(r.paths, func(q pathGlob) bool { return coversGlob(q, p, r.allows()) })
+	})
 }
 
 func coversGlob(q, p pathGlob, exact bool) bool {
@@ -151,19 +130,18 @@ func coversGlob(q, p pathGlob, exact bool) bool {
 	return q.folded.Match(strings.Join(p.folded, "/"))
 }
 
-// An Explanation is a verdict with what it was made of.
+// An Explanation is a verdict with the facts that it is based on.
 type Explanation struct {
 	Verdict      approver.Verdict    `json:"verdict"`
 	Actions      []string            `json:"actions"`
 	Environments []string            `json:"environments,omitempty"`
 	Branches     []string            `json:"branches,omitempty"`
-	Paths        map[string][]string `json:"paths,omitempty"` // what each path of the call may mean
-	// Others are rules behind the deciding one that match too, and would decide
-	// without it.
+	Paths        map[string][]string `json:"paths,omitempty"` // the files that each path may mean
+	// Others are the verdicts of other rules that match too.
 	Others []approver.Verdict `json:"others,omitempty"`
 }
 
-// Explain judges a call and says how it came to that.
+// Explain judges a call and explains the verdict.
 func (p *Policy) Explain(ctx context.Context, call approver.ToolCall) (Explanation, error) {
 	v, err := p.Judge(ctx, call)
 	if err != nil || p == nil {

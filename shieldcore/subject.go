@@ -1,19 +1,17 @@
 package shieldcore
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
-	"fmt"
-	"io"
 	"regexp"
 	"slices"
 
 	"approver.example"
+	"approver.example/shieldcore/internal/leaves"
 )
 
-// A subject is one call while it is judged, with what rules look at computed
-// once and only if a rule asks for it.
+// A subject is one call while it is judged. It computes the facts that rules match once,
+// and only if a rule needs them.
 type subject struct {
 	call approver.ToolCall
 	home func(uid uint32) (string, bool)
@@ -23,11 +21,11 @@ type subject struct {
 	argsErr error
 	located []location
 	homes   *homes
-	links   map[string]link // what names are, as far as they were looked up
+	links   map[string]link // cache of readlink
 
 	content           []*text
 	contentErr        error
-	does              []string
+	kinds             []string
 	branches          []string
 	branchesSure      bool
 	foundEnvironments []string
@@ -35,19 +33,19 @@ type subject struct {
 	haveArgs, haveLocated, haveContent, haveBranches, haveEnvironments bool
 }
 
-// actions returns what the call does.
+// actions returns the call's kinds of action.
 func (s *subject) actions() []string {
-	if s.does == nil {
-		s.does = actionsOf(s.call)
+	if s.kinds == nil {
+		s.kinds = ActionTypes(s.call)
 	}
-	return s.does
+	return s.kinds
 }
 
-// commands returns the command as it is and, if different, normalised.
+// commands returns the command as it is and, if different, normalized.
 func (s *subject) commands() []*text {
 	if s.command == nil {
 		s.command = []*text{{raw: s.call.Command}}
-		if n := normalise(s.call.Command); n != s.call.Command {
+		if n := normalize(s.call.Command); n != s.call.Command {
 			s.command = append(s.command, &text{raw: n})
 		}
 	}
@@ -63,53 +61,30 @@ func (s *subject) texts() ([]*text, error) {
 	return s.args, s.argsErr
 }
 
-func stringsIn(args json.RawMessage) ([]*text, error) {
+func stringsIn(args json.RawMessage) (out []*text, err error) {
 	if len(args) == 0 {
 		return nil, nil
 	}
-	if !json.Valid(args) {
+	err = leaves.Walk(args, leaves.MaxDepth, func(s leaves.Literal) error {
+		if s.IsKey {
+			return nil
+		}
+		raw, err := leaves.Text(args[s.Start:s.End])
+		out = append(out, &text{raw: raw})
+		return err
+	})
+	if err != nil {
 		return nil, errors.New("the call's arguments are not JSON")
 	}
-	var out []*text
-	var objects []bool // the open brackets: true for an object
-	key := false       // the next string is a key
-	dec := json.NewDecoder(bytes.NewReader(args))
-	dec.UseNumber()
-	for {
-		tk, err := dec.Token()
-		if errors.Is(err, io.EOF) {
-			return out, nil
-		}
-		if err != nil {
-			return nil, fmt.Errorf("the call's arguments: %w", err)
-		}
-		switch v := tk.(type) {
-		case json.Delim:
-			if v == '{' || v == '[' {
-				objects = append(objects, v == '{')
-				key = v == '{'
-				continue
-			}
-			objects = objects[:len(objects)-1]
-		case string:
-			if key {
-				key = false
-				continue
-			}
-			out = append(out, &text{raw: v})
-		}
-		key = len(objects) > 0 && objects[len(objects)-1]
-	}
+	return out, nil
 }
 
-// contentKeys are the arguments in which the tools that write files carry what
-// they write.
+// contentKeys are the arguments with the new content, in tools that write files.
 var contentKeys = []string{"content", "new_string", "new_source"}
 
-// written returns the texts that a call would write or send: for the tools that
-// write files their content, for a tool that only reads nothing, for every other
-// one all texts in its arguments, because nobody can tell which of them it
-// writes.
+// written returns the texts that a call would write or send. For tools that write files
+// that is their content, and for tools that only read it is nothing. For every other
+// tool it is all texts in the arguments, because it may write any of them.
 func (s *subject) written() ([]*text, error) {
 	if s.haveContent {
 		return s.content, s.contentErr
@@ -167,8 +142,8 @@ var environmentMarks = []struct {
 	{"dev", regexp.MustCompile(`(?i)(?:^|[^a-z0-9])(?:dev|development|local|localhost|test)(?:[0-9]*)(?:[^a-z0-9]|$)`)},
 }
 
-// environmentVariables name the environment that a command works in, where the
-// courier sends them.
+// environmentVariables are variables, sent by the courier, whose value may name the
+// environment of a command.
 var environmentVariables = []string{
 	"NODE_ENV", "RAILS_ENV", "RACK_ENV", "APP_ENV", "FLASK_ENV", "DJANGO_SETTINGS_MODULE", "ENVIRONMENT", "DEPLOY_ENV",
 	"ENV",
@@ -176,13 +151,13 @@ var environmentVariables = []string{
 	"TF_WORKSPACE", "VERCEL_ENV",
 }
 
-// maxEnvironmentText bounds an argument that is looked at: names are short, and
-// a document that mentions production is no mark.
+// maxEnvironmentText bounds the arguments that are searched for marks. Names are short; a
+// document that mentions production is no mark.
 const maxEnvironmentText = 256
 
-// environments returns the environments of which a call shows marks: in
-// variables, in the command, and in paths, addresses and short arguments. That
-// nothing shows does not mean that it is none.
+// environments returns the environments that a call has marks of: in variables, in the
+// command, and in paths, URLs and short arguments. A call without marks may still work
+// in one.
 func (s *subject) environments() []string {
 	if s.haveEnvironments {
 		return s.foundEnvironments

@@ -9,12 +9,12 @@ import (
 	"approver.example/internal/glob"
 )
 
-// A text is a string to be searched, with what is made of it on demand.
+// A text is a string to be searched, with forms that are computed on demand.
 type text struct {
 	raw    string
 	lower  string // by fold
-	folded bool   // lower is there
-	pairs  *pairs // of a long text in lower case
+	folded bool   // lower is set
+	pairs  *pairs // of a long lower text
 }
 
 // lowered is the text as [fold] makes it.
@@ -25,8 +25,8 @@ func (t *text) lowered() string {
 	return t.lower
 }
 
-// holds reports whether of each group one literal is in the text. Literals are as
-// [match.Required] returns them.
+// holds reports whether the text has at least one literal of each group. The groups are
+// as [match.Required] returns them.
 func (t *text) holds(groups [][]string) bool {
 	if len(groups) == 0 {
 		return true
@@ -43,16 +43,16 @@ func (t *text) holds(groups [][]string) bool {
 	return true
 }
 
-// fold brings a text to the one form in which case makes no difference. The long s is
-// a lower-case letter that a case-insensitive regular expression takes for s.
+// fold lowers the case of a text. It also folds the long s, a lower-case letter that a
+// case-insensitive regular expression treats as s.
 func fold(s string) string { return strings.ReplaceAll(strings.ToLower(s), "ſ", "s") }
 
 // longText is the length in bytes from which listing the pairs of a text is
-// quicker than searching it for every word of a policy.
+// faster than searching it for every word of a policy.
 const longText = 512
 
-// pairs says which two bytes stand side by side somewhere in a text. Nearly
-// every word that is not in the text shows by that alone.
+// pairs is the set of adjacent byte pairs in a text. It excludes nearly every word
+// that is not in the text.
 type pairs [1 << 16 / 64]uint64
 
 func pairsOf(s string) *pairs {
@@ -64,7 +64,7 @@ func pairsOf(s string) *pairs {
 	return &p
 }
 
-// mayHold reports whether all pairs of word are there. Nil pairs are unknown.
+// mayHold reports whether the set has all pairs of word. A nil set has all.
 func (p *pairs) mayHold(word string) bool {
 	for i := 1; p != nil && i < len(word); i++ {
 		n := uint(word[i-1])<<8 | uint(word[i])
@@ -75,10 +75,10 @@ func (p *pairs) mayHold(word string) bool {
 	return true
 }
 
-// normalise takes out quotes, backslashes and line continuations and makes
-// every run of white space one space, or one line break if it has one. That
-// undoes the plainest ways of writing the same words differently, no more.
-func normalise(command string) string {
+// normalize removes quotes, backslashes and line continuations, and makes every run
+// of white space one space, or one line break if it has one. This undoes only the
+// simplest ways of writing the same words differently.
+func normalize(command string) string {
 	command = strings.NewReplacer("\\\r\n", "", "\\\n", "").Replace(command)
 	var b strings.Builder
 	b.Grow(len(command))
@@ -103,9 +103,9 @@ func normalise(command string) string {
 	return b.String()
 }
 
-// plain reports whether a command is nothing but words, so that matching the
-// whole of it says what runs: printable ASCII without any character that means
-// something to a shell. Quotes may stand in pairs.
+// plain reports whether a command is nothing but words: printable ASCII without
+// characters that have a meaning to a shell, except quotes in pairs. Only then does
+// a match of the whole command say what runs.
 func plain(command string) bool {
 	quote := rune(0)
 	for _, r := range command {
@@ -122,8 +122,8 @@ func plain(command string) bool {
 	return quote == 0
 }
 
-// notPlain reports whether a character means something to a shell, or cannot be
-// seen for what it is.
+// notPlain reports whether a character has a meaning to a shell, or is not printable
+// ASCII.
 func notPlain(r rune) bool {
 	return r < ' ' || r > '~' || strings.ContainsRune(";|&<>$`(){}[]*?!#~^\\", r)
 }
@@ -132,16 +132,11 @@ func notPlain(r rune) bool {
 type toolGlob string
 
 func anyTool(globs []toolGlob, tool string) bool {
-	for _, g := range globs {
-		if glob.Name(string(g), tool) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(globs, func(g toolGlob) bool { return glob.Name(string(g), tool) })
 }
 
-// A pattern is a regular expression with the literals that everything that it matches
-// has; those are looked for first, because that is many times faster.
+// A pattern is a regular expression with the literals that every match must have. They
+// are searched first, because that is many times faster.
 type pattern struct {
 	text     string // with its fragments put in
 	re       *regexp.Regexp
@@ -149,10 +144,10 @@ type pattern struct {
 }
 
 func (p *pattern) in(texts []*text) bool {
-	for _, t := range texts {
-		if t.holds(p.required) && p.re.MatchString(t.raw) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(texts, func(t *text) bool { return t.holds(p.required) && p.re.MatchString(t.raw) })
+}
+
+// every reports whether every element of a list meets a condition.
+func every[T any](list []T, meets func(T) bool) bool {
+	return !slices.ContainsFunc(list, func(x T) bool { return !meets(x) })
 }

@@ -29,8 +29,8 @@ type timeFile struct {
 
 // A when is the circumstances under which a rule counts. All must hold.
 //
-// What cannot be known never loosens: it holds for a rule that asks or denies,
-// and does not for one that allows.
+// An unknown fact never loosens: the circumstance holds for a rule that asks or denies,
+// and does not hold for one that allows.
 type when struct {
 	agents       []string
 	uids         []uint32
@@ -40,16 +40,16 @@ type when struct {
 	environments []string
 }
 
-// A known is what is found of a circumstance. The zero value is that nothing is.
-type known uint8
+// A fact is the state of one circumstance. The zero value is unknown.
+type fact uint8
 
 const (
-	unknown known = iota
+	unknown fact = iota
 	holds
 	fails
 )
 
-func is(b bool) known {
+func factOf(b bool) fact {
 	if b {
 		return holds
 	}
@@ -59,7 +59,7 @@ func is(b bool) known {
 // hold reports whether the circumstances hold for a rule that allows, or for one
 // that does not.
 func (w *when) hold(s *subject, allows bool) bool {
-	for _, check := range []func(*subject, bool) known{w.agent, w.holdsUID, w.holdsDir, w.holdsTime,
+	for _, check := range []func(*subject, bool) fact{w.agent, w.holdsUID, w.holdsDir, w.holdsTime,
 		w.branch, w.environment} {
 		if k := check(s, allows); k == fails || k == unknown && allows {
 			return false
@@ -68,49 +68,49 @@ func (w *when) hold(s *subject, allows bool) bool {
 	return true
 }
 
-func (w *when) agent(s *subject, _ bool) known {
+func (w *when) agent(s *subject, _ bool) fact {
 	switch {
 	case w.agents == nil:
 		return holds
 	case s.call.Agent == "":
 		return unknown
 	}
-	return is(slices.Contains(w.agents, s.call.Agent))
+	return factOf(slices.Contains(w.agents, s.call.Agent))
 }
 
-func (w *when) holdsUID(s *subject, _ bool) known {
+func (w *when) holdsUID(s *subject, _ bool) fact {
 	switch {
 	case w.uids == nil:
 		return holds
 	case !s.call.Peer.Known:
 		return unknown
 	}
-	return is(slices.Contains(w.uids, s.call.Peer.UID))
+	return factOf(slices.Contains(w.uids, s.call.Peer.UID))
 }
 
-func (w *when) holdsDir(s *subject, _ bool) known {
+func (w *when) holdsDir(s *subject, _ bool) fact {
 	switch {
 	case w.dirs == nil:
 		return holds
 	case s.call.Dir == "":
 		return unknown
 	}
-	return is(slices.Contains(w.dirs, s.call.Dir))
+	return factOf(slices.Contains(w.dirs, s.call.Dir))
 }
 
-func (w *when) holdsTime(s *subject, _ bool) known {
+func (w *when) holdsTime(s *subject, _ bool) fact {
 	switch {
 	case w.hours == nil:
 		return holds
 	case s.call.At.IsZero():
 		return unknown
 	}
-	return is(w.hours.hold(s.call.At))
+	return factOf(w.hours.hold(s.call.At))
 }
 
-// branch looks at every branch that the call may be about: any counts for a rule
-// that stops, all for one that allows.
-func (w *when) branch(s *subject, allows bool) known {
+// branch checks every branch that the call may be about. For a rule that asks or denies
+// one must match, for one that allows all must.
+func (w *when) branch(s *subject, allows bool) fact {
 	if w.branches == nil {
 		return holds
 	}
@@ -120,34 +120,36 @@ func (w *when) branch(s *subject, allows bool) known {
 	}
 	for _, b := range branches {
 		if anyTool(w.branches, b) != allows {
-			return is(!allows)
+			return factOf(!allows)
 		}
 	}
-	return is(allows && len(branches) > 0)
+	return factOf(allows && len(branches) > 0)
 }
 
-// environment: one that shows no mark is none of them.
-func (w *when) environment(s *subject, allows bool) known {
+// environment checks the call's environments as branch does. A call without marks is in
+// none of them.
+func (w *when) environment(s *subject, allows bool) fact {
 	if w.environments == nil {
 		return holds
 	}
 	found := s.environments()
 	for _, e := range found {
 		if slices.Contains(w.environments, e) != allows {
-			return is(!allows)
+			return factOf(!allows)
 		}
 	}
-	return is(allows && len(found) > 0)
+	return factOf(allows && len(found) > 0)
 }
 
 // hours are a part of the day on some days of the week.
 type hours struct {
-	from, to int // minutes; to before from goes over midnight
+	from, to int // minutes; if to is before from, they go over midnight
 	days     []time.Weekday
 	zone     *time.Location
 }
 
-// hold: the hours after midnight belong to the day on which they began.
+// hold reports whether a time is within the hours. Hours after midnight belong to the
+// day on which they began.
 func (h *hours) hold(at time.Time) bool {
 	at = at.In(h.zone)
 	minute, day := at.Hour()*60+at.Minute(), at.Weekday()
@@ -185,14 +187,14 @@ func (c *compiler) when(at string, w whenFile) *when {
 	}
 	for i, name := range w.Agents {
 		if !wordName.MatchString(name) {
-			c.Report(at+".agents["+itoa(i)+"]", fmt.Sprintf("agent %q is not a name: write it as for the hook, such as claude",
-				name))
+			c.Report(fmt.Sprintf("%s.agents[%d]", at, i),
+				fmt.Sprintf("agent %q is not a name: write it as for the hook, such as claude", name))
 		}
 	}
 	out.agents = w.Agents
 	for i, dir := range w.Dirs {
 		if !filepath.IsAbs(dir) || filepath.Clean(dir) != dir {
-			c.Report(at+".dirs["+itoa(i)+"]",
+			c.Report(fmt.Sprintf("%s.dirs[%d]", at, i),
 				fmt.Sprintf("%q is not a whole path without . and .. in it: write it like /home/ada/project", dir))
 		}
 	}
@@ -201,7 +203,7 @@ func (c *compiler) when(at string, w whenFile) *when {
 	}
 	for i, name := range w.Environments {
 		if !slices.Contains(environmentNames, name) {
-			c.Report(at+".environments["+itoa(i)+"]", unknownWord("environment", name, environmentNames))
+			c.Report(fmt.Sprintf("%s.environments[%d]", at, i), unknownWord("environment", name, environmentNames))
 		}
 	}
 	out.environments = w.Environments
@@ -219,7 +221,7 @@ func (c *compiler) hours(at string, t timeFile) *hours {
 	for i, day := range t.Days {
 		n := slices.Index(weekdays, strings.ToLower(day))
 		if n < 0 {
-			c.Report(at+".days["+itoa(i)+"]", unknownWord("day", day, weekdays))
+			c.Report(fmt.Sprintf("%s.days[%d]", at, i), unknownWord("day", day, weekdays))
 		}
 		h.days = append(h.days, time.Weekday(n))
 	}

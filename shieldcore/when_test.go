@@ -15,20 +15,14 @@ func repository(t *testing.T, head string) string {
 	t.Helper()
 	dir := t.TempDir()
 	write(t, dir+"/.git/HEAD", head)
-	if err := os.MkdirAll(dir+"/sub/sub", 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.MkdirAll(dir+"/sub/sub", 0o755))
 	return dir
 }
 
 func write(t *testing.T, name, text string) {
 	t.Helper()
-	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.MkdirAll(filepath.Dir(name), 0o755))
+	must(t, os.WriteFile(name, []byte(text), 0o644))
 }
 
 // What cannot be known holds for a rule that stops and not for one that allows.
@@ -48,12 +42,8 @@ func TestWhenBranch(t *testing.T) {
 	reftable := repository(t, "ref: refs/heads/.invalid\n")
 	detached := repository(t, "0123456789012345678901234567890123456789\n")
 	pipe := t.TempDir()
-	if err := os.Mkdir(pipe+"/.git", 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := syscall.Mkfifo(pipe+"/.git/HEAD", 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Mkdir(pipe+"/.git", 0o755))
+	must(t, syscall.Mkfifo(pipe+"/.git/HEAD", 0o644))
 	for name, tt := range map[string]struct {
 		dir, gitDir string
 		push, ls    approver.Decision

@@ -1,11 +1,11 @@
 // Package tokens mints, reads, hashes and masks confirmation codes.
 //
-// A code looks like CONFIRM-7KQ4MX. It locates one pending request on one card;
-// it is not an authority: who may answer is decided by the authenticated
-// sender. Even so a code is treated as a secret. It comes from crypto/rand, it
-// is stored only as a keyed hash, it is compared in constant time, and a
-// [Code] masks itself in fmt, slog and JSON, so that it cannot reach a log, the
-// audit or the agent by accident. [Code.Reveal] is the one way out, for cards.
+// A code looks like CONFIRM-7KQ4MX. It locates one pending request on one card.
+// It is not an authority: the authenticated sender decides who may answer. Even
+// so a code is a secret. It comes from crypto/rand, is stored only as a keyed
+// hash and is compared in constant time. A [Code] masks itself in fmt, slog and
+// JSON, so that it cannot reach a log, the audit or the agent by accident. Only
+// [Code.Reveal] returns the text, for cards.
 //
 // The package uses the standard library only.
 package tokens
@@ -28,14 +28,14 @@ import (
 const (
 	// Prefix starts every code that is shown to a person.
 	Prefix = "CONFIRM-"
-	// MinLength is the least number of characters behind the prefix. Fewer
-	// would make five guesses in ten minutes worth trying.
+	// MinLength is the least number of characters after the prefix. With fewer,
+	// five guesses in ten minutes would be worth trying.
 	MinLength = 6
 	// MaxLength bounds what Parse accepts.
 	MaxLength = 32
 
-	// alphabet has no two characters that a person could take for one another:
-	// of 0/O, 1/I/L, 2/Z, 5/S, 8/B and U/V at most one of a group is left.
+	// alphabet has no two characters that people confuse: at most one of each group
+	// 0/O, 1/I/L, 2/Z, 5/S, 8/B and U/V.
 	alphabet = "23456789ACDEFGHJKMNPQRTVWXY"
 	mask     = Prefix + "******"
 )
@@ -51,7 +51,7 @@ var (
 // nothing, not even another zero value.
 type Code struct{ text string }
 
-// Mint returns a new random code with n characters behind the prefix. n below
+// Mint returns a new random code with n characters after the prefix. An n below
 // MinLength is raised to it: a configuration can lengthen codes, never shorten
 // them.
 func Mint(n int) (Code, error) {
@@ -60,8 +60,8 @@ func Mint(n int) (Code, error) {
 
 func mint(random io.Reader, n int) (Code, error) {
 	n = min(max(n, MinLength), MaxLength)
-	// Bytes at or above limit would make the first characters of the alphabet
-	// likelier than the others.
+	// Bytes at or above limit are dropped: they would make the first characters of
+	// the alphabet likelier than the others.
 	const limit = 256 - 256%len(alphabet)
 	out := make([]byte, 0, n)
 	buf := make([]byte, 2*n)
@@ -79,8 +79,8 @@ func mint(random io.Reader, n int) (Code, error) {
 }
 
 // Parse reads one code that a person typed, with or without the prefix. It
-// forgives what phones do: lower case, surrounding space, long dashes, and the
-// letters that stand for a look-alike digit (O is never 0: neither occurs).
+// accepts what phones change: lower case, surrounding space, long dashes. It also
+// accepts the look-alikes in lookAlikes.
 func Parse(s string) (Code, error) {
 	s = strings.TrimSpace(s)
 	if rest, ok := cutPrefix(s, true); ok {
@@ -93,16 +93,15 @@ func Parse(s string) (Code, error) {
 	return fold(s)
 }
 
-// Find returns the code in a free text, which must carry the prefix and its dash
-// there. More than one different code is ErrMany: it is not ours to guess which
-// was meant.
+// Find returns the code in a free text. There it must have the prefix with its
+// dash. Two different codes are ErrMany: Find does not guess which one was meant.
 func Find(text string) (Code, error) {
 	code, _, err := Cut(text)
 	return code, err
 }
 
-// Cut is Find that also returns the text without the code, wherever it stands:
-// a line break is in its place. With an error, rest is empty.
+// Cut is Find, and also returns the text with each occurrence of the code replaced
+// by a line break. With an error, rest is empty.
 func Cut(text string) (code Code, rest string, err error) {
 	var found Code
 	var without strings.Builder
@@ -134,8 +133,9 @@ func Cut(text string) (code Code, rest string, err error) {
 	return found, without.String() + text[kept:], nil
 }
 
-// cutPrefix removes "confirm" and one dash-like character. A space will do only
-// where nothing but a code is expected: "please confirm payment" has none.
+// cutPrefix removes "confirm" and one character like a dash. With spaced, a space is
+// accepted too. That is only for texts that should be a code and nothing else: "please
+// confirm payment" has none.
 func cutPrefix(s string, spaced bool) (string, bool) {
 	const word = "confirm"
 	if len(s) < len(word) || !strings.EqualFold(s[:len(word)], word) {
@@ -163,8 +163,8 @@ func runLength(s string) int {
 	return len(s)
 }
 
-// lookAlikes maps letters that no code contains to the character that a person
-// most likely read.
+// lookAlikes maps letters that no code contains to the character that the person
+// most likely saw.
 var lookAlikes = map[rune]rune{'B': '8', 'S': '5', 'Z': '2', 'U': 'V'}
 
 func fold(s string) (Code, error) {
@@ -184,7 +184,7 @@ func fold(s string) (Code, error) {
 	return Code{text: string(out)}, nil
 }
 
-// Reveal returns the code as a person must type it. Only what renders a card
+// Reveal returns the code as a person must type it. Only code that renders a card
 // for a person may call it.
 func (c Code) Reveal() string {
 	if c.text == "" {

@@ -37,7 +37,7 @@ func TestMint(t *testing.T) {
 	}
 }
 
-// Every character is as likely as any other: bytes that would favour the first
+// Every character is as likely as any other: bytes that would favor the first
 // ones are thrown away.
 func TestMintIsUnbiased(t *testing.T) {
 	random := rand.NewChaCha8([32]byte{1})

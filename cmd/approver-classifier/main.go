@@ -50,10 +50,10 @@ func run(args []string) int {
 	return 0
 }
 
-// serve loads and answers. What goes wrong before the first answer is also told
-// to the other side.
+// serve loads the model and answers requests. An error before the first answer is also
+// sent to the other side.
 func serve(dir, library string, threads int) error {
-	in := watched(os.Stdin) // from the start: the daemon may end while a model is loaded
+	in := exitAtEOF(os.Stdin) // from the start: the daemon may end while a model is loaded
 	s, version, err := load(dir, library, threads)
 	if err != nil {
 		_ = protocol.Write(os.Stdout, protocol.Hello{Error: err.Error()}) // the exit status says it too
@@ -63,7 +63,7 @@ func serve(dir, library string, threads int) error {
 }
 
 func load(dir, library string, threads int) (scorer.Scorer, string, error) {
-	// Before the library: nothing is loaded for a model that nobody vouched for.
+	// Check the model before the library is loaded.
 	m, err := scorer.Open(dir)
 	if err != nil {
 		return scorer.Scorer{}, "", err
@@ -79,17 +79,17 @@ func load(dir, library string, threads int) (scorer.Scorer, string, error) {
 	return scorer.Scorer{Model: m, Runner: r}, version, nil
 }
 
-// lastWords is how long a text may still be computed when nobody asks any more.
-const lastWords = 2 * time.Second
+// finalTimeout is how long a text may still be computed when nobody asks any more.
+const finalTimeout = 2 * time.Second
 
-// watched passes in on, and ends the program when it ends, also while a text is
+// exitAtEOF passes in on, and ends the program when it ends, also while a text is
 // computed: it must not outlive the daemon.
-func watched(in io.Reader) io.Reader {
+func exitAtEOF(in io.Reader) io.Reader {
 	r, w := io.Pipe()
 	go func() {
 		_, err := io.Copy(w, in)
 		_ = w.CloseWithError(err) // of a pipe in memory: it cannot fail
-		time.Sleep(lastWords)
+		time.Sleep(finalTimeout)
 		os.Exit(0)
 	}()
 	return r

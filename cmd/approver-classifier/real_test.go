@@ -46,9 +46,7 @@ func TestParity(t *testing.T) {
 	lib := library(t)
 	m := newTiny()
 	r, version, err := newRunner(m.onnx(), lib, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	random := rand.New(rand.NewPCG(7, 7))
 	var all [][]int
 	for n := range 60 {
@@ -98,13 +96,9 @@ func nodeLogits(t *testing.T, m tiny, ids [][]int) (out [][]float64) {
 		return nil
 	}
 	data, err := json.Marshal(ids)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	file := filepath.Join(t.TempDir(), "ids.json")
-	if err := os.WriteFile(file, data, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(file, data, 0o600))
 	cmd := exec.Command("node", "testdata/reference.js", filepath.Join(m.dir(t), modeldir.ModelFile), file)
 	cmd.Env = append(os.Environ(), "NODE_PATH="+modules)
 	printed, err := cmd.Output()
@@ -122,9 +116,7 @@ func running(t *testing.T, c sidecar.Config) *sidecar.Sidecar {
 	t.Helper()
 	c.Deadline = 2 * time.Second
 	s, err := sidecar.New(c)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error, 1)
 	go func() { done <- s.Run(ctx) }()
@@ -165,9 +157,7 @@ func child(t *testing.T) int {
 			name, _ := os.ReadFile("/proc/" + word + "/comm")
 			if strings.HasPrefix(string(name), "approver-class") {
 				pid, err := strconv.Atoi(word)
-				if err != nil {
-					t.Fatal(err)
-				}
+				must(t, err)
 				return pid
 			}
 		}
@@ -219,9 +209,7 @@ func TestCrashAndHang(t *testing.T) {
 	s := running(t, config(t, m.dir(t)))
 	for i, signal := range []syscall.Signal{syscall.SIGKILL, syscall.SIGSEGV, syscall.SIGSTOP} {
 		until(t, s, well)
-		if err := syscall.Kill(child(t), signal); err != nil {
-			t.Fatal(err)
-		}
+		must(t, syscall.Kill(child(t), signal))
 		if signal == syscall.SIGSTOP { // it hangs, as soon as the system has stopped it: only a text finds out
 			score, err := 0.0, error(nil)
 			for range 1000 {
@@ -257,9 +245,7 @@ func TestDamagedModels(t *testing.T) {
 	}{
 		"other bytes": {func(t *testing.T, file string) {
 			data, err := os.ReadFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			data[len(data)/2] ^= 1
 			write(t, file, data)
 		}, "it is damaged, or was replaced"},
@@ -267,18 +253,14 @@ func TestDamagedModels(t *testing.T) {
 		"link": {func(t *testing.T, file string) {
 			to := filepath.Join(t.TempDir(), "model.onnx")
 			write(t, to, m.onnx())
-			if err := os.Symlink(to, file); err != nil {
-				t.Fatal(err)
-			}
+			must(t, os.Symlink(to, file))
 		}, "is not a regular file"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := m.dir(t)
 			file := filepath.Join(dir, modeldir.ModelFile)
 			if name != "other bytes" {
-				if err := os.Remove(file); err != nil {
-					t.Fatal(err)
-				}
+				must(t, os.Remove(file))
 			}
 			test.damage(t, file)
 			s := running(t, config(t, dir))
@@ -299,30 +281,22 @@ func TestDamagedModels(t *testing.T) {
 
 func write(t *testing.T, file string, data []byte) {
 	t.Helper()
-	if err := os.WriteFile(file, data, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(file, data, 0o600))
 }
 
 // vouch writes a model and a manifest for it that keeps the golden scores.
 func vouch(t *testing.T, dir string, model []byte, golden bool) {
 	t.Helper()
 	old, _, err := modeldir.ReadManifest(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	write(t, filepath.Join(dir, modeldir.ModelFile), model)
 	m, err := modeldir.Make(dir, "", 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if golden {
 		m.Golden = old.Golden
 	}
 	data, err := m.Encode()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	write(t, filepath.Join(dir, modeldir.ManifestFile), data)
 }
 
@@ -388,15 +362,9 @@ func TestNoLibrary(t *testing.T) {
 func TestEndsWithItsInput(t *testing.T) {
 	cmd := exec.Command(program(t), "--model", newTiny().dir(t), "--library", library(t))
 	in, err := cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	if err := in.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
+	must(t, cmd.Start())
+	must(t, in.Close())
 	if err := cmd.Wait(); err != nil {
 		t.Error(err)
 	}
@@ -435,5 +403,13 @@ func TestTheCommands(t *testing.T) {
 	if out, err := run("model", "verify", "--program", bin, "--library", "/nowhere/lib.so"); err == nil ||
 		!strings.Contains(out, "libonnxruntime cannot be loaded") {
 		t.Errorf("%v %s", err, out)
+	}
+}
+
+// must fails a test at an error.
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }

@@ -34,7 +34,8 @@ const (
 	inputType = "token_type_ids"
 )
 
-// newRunner loads the library and a model from memory, and says what runs it.
+// newRunner loads the library and a model from memory, and returns the library's name and
+// version.
 func newRunner(model []byte, library string, threads int) (*runner, string, error) {
 	if err := loadLibrary(library); err != nil {
 		return nil, "", err
@@ -75,8 +76,8 @@ func loadLibrary(library string) error {
 	return ort.DisableTelemetry()
 }
 
-// check says which inputs and which output of a model are used, or why it is
-// not a sequence classifier.
+// check returns the inputs and the output of a model to use. An error means that it is no
+// sequence classifier.
 func check(inputs, outputs []ort.InputOutputInfo) (names []string, output string, err error) {
 	for _, in := range inputs {
 		if !slices.Contains([]string{inputIDs, inputMask, inputType}, in.Name) ||

@@ -170,11 +170,11 @@ func TestTheFailClosedTable(t *testing.T) {
 			x.quota.Agent = quota.Rate{Count: 1, Per: time.Minute, Burst: 1}
 			x.judge(configs.FailClosed, push())
 		}, "deny", "deny", false},
-		{"the provider's rate limit", func(x *table) { x.provider.Behave(behaviour(x.t, "rate-limit-always")) }, "deny",
+		{"the provider's rate limit", func(x *table) { x.provider.Behave(behavior(x.t, "rate-limit-always")) }, "deny",
 			"deny", true},
-		{"canary mismatch", func(x *table) { x.provider.Behave(behaviour(x.t, "canary-guessed")) }, "deny", "deny", true},
-		{"canary missing", func(x *table) { x.provider.Behave(behaviour(x.t, "canary-omitted")) }, "deny", "deny", true},
-		{"another word for a decision", func(x *table) { x.provider.Behave(behaviour(x.t, `decision-"UNSAFE"`)) }, "deny",
+		{"canary mismatch", func(x *table) { x.provider.Behave(behavior(x.t, "canary-guessed")) }, "deny", "deny", true},
+		{"canary missing", func(x *table) { x.provider.Behave(behavior(x.t, "canary-omitted")) }, "deny", "deny", true},
+		{"another word for a decision", func(x *table) { x.provider.Behave(behavior(x.t, `decision-"UNSAFE"`)) }, "deny",
 			"deny", true},
 		{"the store of the limits is gone", func(x *table) { x.kv = deadKV{x.kv} }, "deny", "deny", false},
 		{"a stage has another error", func(x *table) { x.extra = []approver.Stage{broken{errors.New("odd")}} }, "deny",
@@ -216,15 +216,15 @@ func push() approver.ToolCall {
 		Peer: approver.Peer{Known: true, UID: 1000}, At: time.Now()}
 }
 
-func behaviour(t *testing.T, name string) evaluatortest.Behaviour {
+func behavior(t *testing.T, name string) evaluatortest.Behavior {
 	t.Helper()
 	for _, b := range evaluatortest.Broken() {
 		if b.Name == name {
 			return b
 		}
 	}
-	t.Fatalf("no behaviour %s", name)
-	return evaluatortest.Behaviour{}
+	t.Fatalf("no behavior %s", name)
+	return evaluatortest.Behavior{}
 }
 
 // said is a verdict in a word or two.

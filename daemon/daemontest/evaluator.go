@@ -8,7 +8,7 @@ import (
 )
 
 // WrongModel answers as providers do that do not know the model.
-func WrongModel() evaluatortest.Behaviour {
+func WrongModel() evaluatortest.Behavior {
 	return evaluatortest.Over("wrong model", "",
 		func(_ *evaluatortest.Server, w http.ResponseWriter, _ *http.Request, _ evaluatortest.Request) {
 			w.Header().Set("Content-Type", "application/json")

@@ -134,7 +134,7 @@ func TestAFailingEvaluatorIsToldOnce(t *testing.T) {
 	logger := logging.New(&log, configs.Log{})
 	s := &Shield{name: e.String(), asks: e, log: logger.With("part", "shield")}
 	gate := gate.Gate{Stages: []approver.Stage{evaluating{e, s}}, Log: logger.With("part", "gate")}
-	judge := func(does evaluatortest.Behaviour, want bool) {
+	judge := func(does evaluatortest.Behavior, want bool) {
 		p.Behave(does)
 		for i := range 5 {
 			v, _ := gate.Judge(t.Context(),

@@ -12,16 +12,14 @@ import (
 	"approver.example"
 )
 
-// This file asks the disk, within the limits of one call.
-
-// An access is what one call may ask of the disk, and has asked.
+// An access reads the disk within the limits of one call.
 type access struct {
 	Shared   *Shared
 	canceled <-chan struct{}      // closed when nobody waits any more
 	looks    int                  // places looked at
 	Err      error                // the first; it ends the scan
-	trusts   map[uint64]bool      // devices whose times are the kernel's own
-	synced   map[uint64]time.Time // devices that are up to date, and since when
+	trusts   map[uint64]bool      // by device: whether the kernel itself sets the times
+	synced   map[uint64]time.Time // by device: when it was synced
 }
 
 // errLooks says that a call leads to too many places.
@@ -33,7 +31,7 @@ func (d *access) Fail(err error) {
 	}
 }
 
-// Look counts one look at the disk, and reports whether there may be one.
+// Look counts one access to the disk, and reports whether it is within the limits.
 func (d *access) Look() bool {
 	if d.looks++; d.looks > maxLooks {
 		d.Fail(errLooks)
@@ -70,7 +68,7 @@ func IsAbsent(err error) bool {
 	return false
 }
 
-// ErrCanceled is seen by nobody: the call was answered.
+// ErrCanceled ends the scan of a call that was already answered.
 var ErrCanceled = fs.ErrClosed
 
 func (d *access) IsDir(path string) bool {
@@ -83,22 +81,21 @@ func (d *access) IsFileOrHidden(file string) bool {
 	return d.Look() && (err == nil && info.Mode().IsRegular() || err != nil && !IsAbsent(err))
 }
 
-// IsProgram reports whether a program lies at a path, or nobody can tell.
+// IsProgram reports whether there is, or may be, a program at a path.
 func (d *access) IsProgram(file string) bool {
 	info, err := d.Stat(file)
 	return d.Look() && (err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0 || err != nil && !IsAbsent(err))
 }
 
-// MaxSyncs is how many disks may be waited for, also by calls that were answered.
+// MaxSyncs bounds the running syncs, with those of calls that were already answered.
 const MaxSyncs = 4
 
-// syncTime is how long a disk may take until it has what is in memory.
+// syncTime bounds the sync of a disk.
 const syncTime = 2 * time.Second
 
-// onDisk writes what is in memory of a device to it, and reports whether that was done. From then
-// on a write through a mapping, too, sets the times of a file. It is done once for a call: of what
-// changes later the times say so.
-func (d *access) onDisk(path string, device uint64) bool {
+// syncOnce syncs a device, once for each call, and reports whether that succeeded. After a sync a
+// write through a mapping sets the times of a file too.
+func (d *access) syncOnce(path string, device uint64) bool {
 	if _, ok := d.synced[device]; ok {
 		return true
 	}
@@ -137,7 +134,7 @@ func (d *access) onDisk(path string, device uint64) bool {
 	return false
 }
 
-// syncDevice brings the device up to date on which a folder lies.
+// syncDevice syncs the device of a folder.
 func syncDevice(dir string, device uint64) error {
 	f, err := os.Open(dir)
 	if err != nil {
@@ -151,12 +148,11 @@ func syncDevice(dir string, device uint64) error {
 	return syncFiles(f)
 }
 
-// settles is how long a file must have been left alone until its times can be trusted: the
-// next write may still get the same ones. The clock of a file system ticks every 10 ms or more
-// often.
-const settles = 20 * time.Millisecond
+// settleTime is how long a file must be unchanged before its times can be trusted: a write within
+// one tick of the file system's clock, which is at most 10 ms, gets the same times.
+const settleTime = 20 * time.Millisecond
 
-// A freshFile changed so short a time ago that it may do so again unseen.
+// A freshFile changed so recently that another change may not show in its times.
 type freshFile struct {
 	path, version string
 	changed       time.Time
@@ -178,18 +174,18 @@ func trustedTimes(path string, device uint64) bool {
 	return false
 }
 
-// maxFresh is how many files are brought to the disk one by one.
+// maxFresh is how many files are synced one by one.
 const maxFresh = 1024
 
-// stays waits until files that changed a moment ago can do so only with other times, and
-// reports whether they are as they were.
-func (d *access) stays(fresh []freshFile) bool {
+// settle waits until any further change of fresh files shows in their times, and reports whether
+// they are unchanged.
+func (d *access) settle(fresh []freshFile) bool {
 	if len(fresh) > maxFresh {
 		return false
 	}
 	for _, f := range fresh {
-		left := settles - time.Since(f.changed)
-		if left > settles {
+		left := settleTime - time.Since(f.changed)
+		if left > settleTime {
 			return false // it is from the future
 		}
 		if left > 0 {
@@ -215,7 +211,7 @@ func (d *access) stays(fresh []freshFile) bool {
 	return true
 }
 
-// toDisk brings one file to the disk.
+// toDisk syncs one file.
 func toDisk(path string) bool {
 	f, _, err := Open(path)
 	if err != nil {
@@ -226,11 +222,11 @@ func toDisk(path string) bool {
 	return err == nil
 }
 
-// writeBackTime is how long after a change the page of a file may still be writable for a mapping without
-// a change of its times: kernels write it to the disk after 30 s or so.
+// writeBackTime is how long after a change a mapping may still write to a file without a change of its
+// times. Kernels write pages back after about 30 s.
 const writeBackTime = 10 * time.Minute
 
-// versionOf is the version of a file, if the kernel's word about it can be trusted.
+// versionOf is the version of a file, or "" if its times cannot be trusted.
 func (d *access) versionOf(file string, info fs.FileInfo) string {
 	v, known := appendVersion(nil, info)
 	if !known {
@@ -250,7 +246,7 @@ func (d *access) versionOf(file string, info fs.FileInfo) string {
 	if time.Since(v.changed) > writeBackTime {
 		return string(v.text)
 	}
-	if !d.stays([]freshFile{{file, string(v.text), v.changed}}) {
+	if !d.settle([]freshFile{{file, string(v.text), v.changed}}) {
 		return ""
 	}
 	return string(v.text)

@@ -89,7 +89,7 @@ func TestWhatIsTooLargeHasAName(t *testing.T) {
 		return p.scan()
 	}
 	s := fresh()
-	s.treed = 2 * MaxTree
+	s.treeFiles = 2 * MaxTree
 	if s.BindFolder(p.path("m")); len(s.Unbound) != 0 ||
 		!strings.HasPrefix(s.Bound[FolderKey(p.path("m"), nil)], StampedSum) {
 		t.Skipf("this file system keeps no times: %q", s.Unbound)
@@ -98,7 +98,7 @@ func TestWhatIsTooLargeHasAName(t *testing.T) {
 		"entries": func(s *Scan) { s.walked = maxWalked },
 		"time":    func(s *Scan) { s.walked, s.walkedFor = 255, walkTime },
 		"future": func(s *Scan) {
-			s.treed = 2 * MaxTree
+			s.treeFiles = 2 * MaxTree
 			p.shared.Stat = func(string) (os.FileInfo, error) { return nil, syscall.EIO }
 			p.write("m/a.yaml", "v3") // it changed just now, and nobody can look again
 		},
@@ -112,7 +112,7 @@ func TestWhatIsTooLargeHasAName(t *testing.T) {
 	}
 	p.check(syscall.Mkfifo(p.path("m/p.yaml"), 0o600))
 	s = fresh()
-	s.treed = 2 * MaxTree
+	s.treeFiles = 2 * MaxTree
 	if s.BindFolder(p.path("m")); len(s.Unbound) != 1 || !strings.Contains(s.Unbound[0], "which is no file") {
 		t.Errorf("a pipe: %q", s.Unbound)
 	}
@@ -131,14 +131,14 @@ func TestAFreshFileIsLookedAtAgain(t *testing.T) {
 		info, err := os.Stat(p.path("m/a.yaml"))
 		p.check(err)
 		v, _ := appendVersion(nil, info)
-		if !s.stays([]freshFile{{p.path("m/a.yaml"), string(v.text), time.Now()}}) {
+		if !s.settle([]freshFile{{p.path("m/a.yaml"), string(v.text), time.Now()}}) {
 			t.Error("it is as it was")
 		}
-		if s.stays([]freshFile{{p.path("m/a.yaml"), string(v.text), time.Now().Add(time.Hour)}}) {
+		if s.settle([]freshFile{{p.path("m/a.yaml"), string(v.text), time.Now().Add(time.Hour)}}) {
 			t.Error("a file from the future is trusted")
 		}
 		p.write("m/a.yaml", "v9")
-		if s.stays([]freshFile{{p.path("m/a.yaml"), string(v.text), time.Now()}}) {
+		if s.settle([]freshFile{{p.path("m/a.yaml"), string(v.text), time.Now()}}) {
 			t.Error("it changed, and nobody sees it")
 		}
 	})

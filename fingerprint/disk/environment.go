@@ -10,20 +10,17 @@ import (
 	"approver.example/reflexcore/effect"
 )
 
-// This file knows the variables of the commands of a call. Which of them a program reads is
-// not known, and a name does not say it: so all are compared but those that are noise or
-// secrets.
-
-// An environment is what variables may be for the commands of a call.
+// An environment has the possible values of variables for the commands of a call. It is not
+// known which variables a program reads, so the fingerprint has all but those that are noise
+// or secrets.
 type environment struct {
-	agent    map[string]string   // what the agent has
-	dir      string              // where it works
-	Compares bool                // some variables are only compared
-	Given    map[string][]string // values that texts give to variables
+	agent    map[string]string   // the agent's variables
+	dir      string              // its working folder
+	Compares bool                // for some variables only the value is compared
+	Given    map[string][]string // values that texts set
 }
 
-// Values are what a variable may be for the commands of the call: what the agent has,
-// and what a text gives it.
+// Values are the possible values of a variable: the agent's, and those that texts set.
 func (e *environment) Values(name string) []string {
 	out := slices.Clone(e.Given[name])
 	if v, ok := e.agent[name]; ok && v != "" {
@@ -38,7 +35,7 @@ func (e *environment) Values(name string) []string {
 	return out
 }
 
-// Expand replaces the variables in a value that the agent's environment has.
+// Expand replaces the agent's variables in a value; other variables become effect.Unknown.
 func (e *environment) Expand(value string) string {
 	return os.Expand(value, func(name string) string {
 		if v, ok := e.agent[name]; ok {
@@ -51,7 +48,7 @@ func (e *environment) Expand(value string) string {
 	})
 }
 
-// VarNames are the variables of a list, those included that a star stands for.
+// VarNames are the variables of a list, with those that a star at the end matches.
 func (e *environment) VarNames(list string) (names []string) {
 	for v := range strings.FieldsSeq(list) {
 		begin, star := strings.CutSuffix(v, "*")

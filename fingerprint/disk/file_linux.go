@@ -13,8 +13,8 @@ import (
 // timesOf are when the content and when anything of a file last changed.
 func timesOf(st *syscall.Stat_t) (modified, changed syscall.Timespec) { return st.Mtim, st.Ctim }
 
-// fileSystemOf tells what the kernel makes up at each reading, and what a
-// program of any user may serve (FUSE), from a file system that holds files.
+// fileSystemOf distinguishes file systems that the kernel generates, those that a program
+// of any user may serve (FUSE), and those that store files.
 func fileSystemOf(f *os.File) fileSystem {
 	var st syscall.Statfs_t
 	if err := syscall.Fstatfs(int(f.Fd()), &st); err != nil {
@@ -29,9 +29,9 @@ func fileSystemOf(f *os.File) fileSystem {
 	return diskFiles
 }
 
-// TimesHold reports whether the kernel itself sets the times of the files where f lies, at
-// each write, finely enough, and writes what lies in memory to a disk. Elsewhere a server or
-// a program may say what it likes, or a mapping may stay writable for ever.
+// TimesHold reports whether the kernel itself sets the times in f's file system, at each
+// write and finely enough, and can sync it to a disk. Elsewhere a server or a program may
+// report any times, or a mapping may stay writable for ever.
 func TimesHold(f *os.File) bool {
 	var st syscall.Statfs_t
 	if err := syscall.Fstatfs(int(f.Fd()), &st); err != nil {
@@ -52,8 +52,8 @@ func TimesHold(f *os.File) bool {
 	return false
 }
 
-// syncs reports whether all mounts of a device, as proc_pid_mountinfo(5) lists them, write to
-// the disk when they are asked to. An overlay that is volatile does not.
+// syncs reports whether a sync works on all mounts of a device, as listed by
+// proc_pid_mountinfo(5). On a volatile overlay it does not.
 func syncs(mounts, device string) bool {
 	found := false
 	for line := range strings.Lines(mounts) {
@@ -70,6 +70,6 @@ func syncs(mounts, device string) bool {
 	return found
 }
 
-// syncFiles writes what is in memory of the file system where f lies to its disk. After that no
-// page is writable for a mapping until a write to it has set the times of its file.
+// syncFiles syncs the file system of f. After that a mapping can write to a page only after
+// the times of its file were set.
 func syncFiles(f *os.File) error { return unix.Syncfs(int(f.Fd())) }

@@ -8,12 +8,12 @@ import (
 	"time"
 )
 
-// Identify knows nothing here, so no hash is ever kept.
+// Identify is not supported here, so no hash is cached.
 func Identify(fs.FileInfo) (FileID, bool) { return FileID{}, false }
 
 func fileSystemOf(*os.File) fileSystem { return servedFiles }
 
-// A stamp is what nobody knows here.
+// A stamp is never filled here.
 type stamp struct {
 	text    []byte
 	device  uint64

@@ -9,8 +9,7 @@ import (
 	"time"
 )
 
-// Identify says which file this is, and which version of it as far as the
-// kernel knows.
+// Identify returns the identity and version of a file, as the kernel reports them.
 func Identify(info fs.FileInfo) (FileID, bool) {
 	v, ok := appendVersion(make([]byte, 0, 96), info)
 	if !ok {
@@ -20,9 +19,9 @@ func Identify(info fs.FileInfo) (FileID, bool) {
 	return FileID{place: version[:v.place], Version: version, owner: v.owner, Changed: v.changed}, true
 }
 
-// A stamp is a [FileID] whose texts lie in a buffer.
+// A stamp is a [FileID] whose texts are in a buffer.
 type stamp struct {
-	text    []byte // the buffer, with the version behind what was there
+	text    []byte // the buffer, to which the version was appended
 	place   int    // where the place ends in it
 	owner   uint32
 	device  uint64

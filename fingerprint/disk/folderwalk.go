@@ -9,16 +9,14 @@ import (
 	"strings"
 )
 
-// This file binds what lies in folders.
-
-// BindFolder binds the files below a folder whose name is like one of the patterns: of many
-// not the content, but what the kernel says of them; or it says that the folder is too large.
-// It leaves out what grows and what is others'.
+// BindFolder binds the files below a folder whose name matches one of the patterns. If there are
+// many, it binds their metadata, or reports the folder as too large. It leaves out logs and
+// tool folders.
 func (s *Scan) BindFolder(dir string, patterns ...string) []string {
 	return s.BindTree(dir, false, patterns)
 }
 
-// VisitFolder binds a folder and the files below it whose name is like one of the patterns, if it is one.
+// VisitFolder binds a path and, if it is a folder, the files below whose name matches one of the patterns.
 func (s *Scan) VisitFolder(dir string, patterns ...string) []string {
 	if !s.Visit(dir, Code) {
 		return nil
@@ -26,12 +24,12 @@ func (s *Scan) VisitFolder(dir string, patterns ...string) []string {
 	return s.BindFolder(dir, patterns...)
 }
 
-// FolderKey is the name under which the files of a folder are bound that are like some patterns.
+// FolderKey is the key in Bound for the files of a folder that match some patterns.
 func FolderKey(dir string, patterns []string) string {
 	return "folder " + dir + " " + strings.Join(patterns, " ")
 }
 
-// BindTree is folder; every says that nothing is left out.
+// BindTree is BindFolder; with every, nothing is left out.
 func (s *Scan) BindTree(dir string, every bool, patterns []string) []string {
 	key := FolderKey(dir, patterns)
 	if s.Ignored != nil {
@@ -58,7 +56,7 @@ func (s *Scan) BindTree(dir string, every bool, patterns []string) []string {
 		}
 		s.Bound[key] = sum
 	default:
-		s.treed += len(files)
+		s.treeFiles += len(files)
 		s.Bound[key] = ListHash(files)
 		for _, path := range files {
 			s.BindListed(path)
@@ -68,30 +66,30 @@ func (s *Scan) BindTree(dir string, every bool, patterns []string) []string {
 	return files
 }
 
-// tooLarge names a folder of which neither the content is bound nor what the kernel says of it.
+// tooLarge reports a folder whose files cannot be bound, neither by content nor by metadata.
 func (s *Scan) tooLarge(key, dir string, stamps *stamping) {
 	s.Bound[key] = "too large"
-	if stamps != nil && stamps.late {
+	if stamps != nil && stamps.slowSync {
 		s.Name("%s/, which is large, and the disk is slow", dir)
 		return
 	}
 	s.Name("%s/, which is too large", dir)
 }
 
-// filesBelow are the files below a folder and, of a large one, what the kernel says of them. It is
-// not ok if not all were seen.
+// filesBelow are the files below a folder and, for a large one, their metadata. It is not ok if
+// some were not reached.
 func (s *Scan) filesBelow(dir string, every bool, patterns []string) (files []string, stamps *stamping, ok bool) {
 	bytes := int64(0)
 	kinds := kindsOf(patterns)
 	if strings.Join(patterns, " ") == PytestKinds {
-		s.skipped = environments
+		s.skipped = skippedByPytest
 		defer func() { s.skipped = nil }()
 	}
 	roots := []string{dir}
 	for n := 0; n < len(roots); n++ { // grows
 		if !s.tree(roots[n], every, func(path string, d fs.DirEntry) bool {
 			if d.Type()&fs.ModeSymlink != 0 {
-				if to := s.elsewhere(path, roots); to != "" {
+				if to := s.linkTarget(path, roots); to != "" {
 					roots = append(roots, to)
 					return true
 				}
@@ -107,7 +105,7 @@ func (s *Scan) filesBelow(dir string, every bool, patterns []string) (files []st
 			files = append(files, path)
 			if stamps != nil {
 				stamps.add(path, info, err)
-			} else if len(files) > MaxTree || bytes > treeBytes || s.treed+len(files) > 2*MaxTree {
+			} else if len(files) > MaxTree || bytes > treeBytes || s.treeFiles+len(files) > 2*MaxTree {
 				stamps = newStamping(s, files)
 			}
 			return true
@@ -118,9 +116,9 @@ func (s *Scan) filesBelow(dir string, every bool, patterns []string) (files []st
 	return files, stamps, true
 }
 
-// elsewhere is the folder to which a link leads that lies in none of those that are
-// gone through: what is there can be read through the link.
-func (s *Scan) elsewhere(link string, roots []string) string {
+// linkTarget is the folder that a link points to, if it is outside of roots: its files can
+// be read through the link. Otherwise it is empty.
+func (s *Scan) linkTarget(link string, roots []string) string {
 	info, err := s.Stat(link)
 	if err != nil || !info.IsDir() {
 		return ""
@@ -138,7 +136,7 @@ func (s *Scan) elsewhere(link string, roots []string) string {
 	return real
 }
 
-// BindListed binds a file of a folder. It does not count as one that the command names.
+// BindListed binds a file of a folder. It does not count for MaxFiles.
 func (s *Scan) BindListed(path string) {
 	if s.Bound[path] != "" || s.Err != nil {
 		return
@@ -157,8 +155,8 @@ func (s *Scan) BindListed(path string) {
 	s.bindHash(path, Code)
 }
 
-// BindPlaces binds what patterns match in a folder, unless it is one in which nobody but root
-// can write. What is not there counts when it appears.
+// BindPlaces binds the files that patterns match in a folder, unless only root can write to
+// it. A file that appears later changes the fingerprint.
 func (s *Scan) BindPlaces(dir string, patterns []string) {
 	if !s.Once("reads in", dir, strings.Join(patterns, " ")) || len(dir) > MaxPath || strings.ContainsRune(dir, 0) {
 		return
@@ -201,8 +199,8 @@ func (s *Scan) BindPlaces(dir string, patterns []string) {
 	s.stampTree(dir, below)
 }
 
-// stampTree binds the files below a folder, of which patterns match the name; small ones
-// by their content, others, and all where there are many, by what the kernel says of them.
+// stampTree binds the files below a folder whose names match patterns: small ones by content,
+// large ones, and all if there are many, by metadata.
 func (s *Scan) stampTree(dir string, patterns []string) {
 	if !s.IsDir(dir) {
 		return
@@ -240,11 +238,11 @@ func (s *Scan) stampTree(dir string, patterns []string) {
 	s.Bound[key] = sum
 }
 
-// SystemFolders are below what only an administrator puts something.
+// SystemFolders are folders to which only an administrator adds files.
 var SystemFolders = []string{"/usr/", "/lib/", "/lib64/", "/opt/", "/snap/", "/nix/store/", "/Library/", "/System/"}
 
-// SystemFolder reports whether a folder is root's alone, and where this service is root's,
-// so that the agent may be root as well, whether it is one of the system too.
+// SystemFolder reports whether only root can write to a folder. If this service runs as
+// root, the agent may be root too; then it must also be below one of SystemFolders.
 func SystemFolder(dir string, info fs.FileInfo, id FileID) bool {
 	if id.owner != 0 || info.Mode()&0o022 != 0 {
 		return false
@@ -270,7 +268,7 @@ func (s *Scan) BindMatchingAny(at string, patterns []string) []string {
 	return s.like(at, at+"/"+strings.Join(patterns, " "), patterns...)
 }
 
-// like binds the files in a folder whose name is like one of the patterns, and the list of them.
+// like binds the files in a folder whose name matches one of the patterns, and their list.
 func (s *Scan) like(at, pattern string, patterns ...string) (files []string) {
 	names, _ := s.ListDir(at)
 	for _, name := range names {
@@ -285,7 +283,7 @@ func (s *Scan) like(at, pattern string, patterns ...string) (files []string) {
 	return files
 }
 
-// HasEntry reports whether a folder may have a file of a name, in any case of letters.
+// HasEntry reports whether a folder may have a file of a name, without regard to case.
 func (s *Scan) HasEntry(dir, name string) bool {
 	if s.folded[dir] == nil {
 		names, ok := s.ListDir(dir)

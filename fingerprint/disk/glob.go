@@ -10,12 +10,9 @@ import (
 	"strings"
 )
 
-// This file finds what patterns match on the disk, and what lies in a folder.
-
-// BindMatches binds what an absolute pattern matches, and returns it: the list itself, so
-// that a further match changes it. It matches too much rather than too little: in
-// any case of letters, names with a leading dot too, ** any folders, and for an
-// extended pattern such as @(a|b) anything.
+// BindMatches returns the paths that an absolute pattern matches, and binds their list, so
+// that a new match changes the fingerprint. It rather matches too much: it ignores case,
+// includes names with a leading dot, and takes an extended pattern such as @(a|b) for *.
 func (s *Scan) BindMatches(pattern string) []string {
 	found := []string{"/"}
 	for strings.Contains(pattern, "/./") {
@@ -41,7 +38,7 @@ func (s *Scan) BindMatches(pattern string) []string {
 	return found
 }
 
-// segment is what one segment of a pattern matches in a folder.
+// segment returns the matches of one segment of a pattern in a folder.
 func (s *Scan) segment(dir, seg string) (found []string) {
 	switch {
 	case seg == "." || seg == ".." || !strings.ContainsAny(seg, "*?[\\"):

@@ -33,15 +33,15 @@ const (
 	MaxNested    = 32        // variables in variables, and nodes in nodes
 )
 
-// walkTime is how long it may take to go through the folders of one call.
+// walkTime bounds the walk through the folders of one call.
 const walkTime = 2 * time.Second
 
-// omissions are names for people of what is not bound.
-type omissions struct{ Unbound []string }
+// unboundNames are texts for people about what is not bound.
+type unboundNames struct{ Unbound []string }
 
-// Name notes what is not bound. Names are for people; most are the agent's own words.
-func (o *omissions) Name(format string, args ...any) {
-	// Cards take … for an odd character.
+// Name reports something that is not bound. The texts are for people, and mostly from the agent.
+func (o *unboundNames) Name(format string, args ...any) {
+	// Cards escape the character ….
 	what := cut(strings.NewReplacer("…", "...", effect.Unknown, "...").Replace(fmt.Sprintf(format, args...)))
 	switch {
 	case len(o.Unbound) < maxNames:

@@ -9,10 +9,8 @@ import (
 	"time"
 )
 
-// This file knows what lies in the folders of a PATH that an agent can write to.
-
-// AgentWritable returns what lies in the folders of a PATH that an agent can write to. It asks the
-// kernel for the version of each folder, and lists them again only when one has another.
+// AgentWritable returns the contents of the folders of a PATH that an agent can write to. It lists the
+// folders again only if the version of one has changed.
 func (b *Shared) AgentWritable(s *Scan, dirs []string) PathContents {
 	all, key, settled := s.pathFolders(dirs)
 	if !slices.ContainsFunc(all, func(f pathFolder) bool { return f.own }) {
@@ -44,8 +42,8 @@ type pathFolder struct {
 	own         bool // an agent may write to it
 }
 
-// pathFolders are the folders of a PATH that are there, once each, what tells them and their
-// versions from others, and whether none of them changed a moment ago.
+// pathFolders are the existing folders of a PATH, once each. key identifies them and their versions;
+// settled says that none has just changed.
 func (s *Scan) pathFolders(dirs []string) (all []pathFolder, key string, settled bool) {
 	var versions strings.Builder
 	settled = true
@@ -68,14 +66,14 @@ func (s *Scan) pathFolders(dirs []string) (all []pathFolder, key string, settled
 	return all, versions.String(), settled
 }
 
-// shadowing lists folders of PATH, and reports whether the lists hold as long as the versions
-// of the folders do.
+// shadowing lists folders of PATH, and reports whether the lists are valid as long as the
+// versions of the folders.
 func (s *Scan) shadowing(all []pathFolder) (found PathContents, held bool) {
 	held = true
 	later := map[string]bool{}
 	for n := len(all) - 1; n >= 0; n-- {
 		names, ok := s.ListDir(all[n].path)
-		held = held && ok && holds(all[n].path)
+		held = held && ok && hasTrustedTimes(all[n].path)
 		if all[n].own {
 			found.Dirs = append(found.Dirs, Folder{all[n].path, names})
 		}
@@ -92,14 +90,14 @@ func (s *Scan) shadowing(all []pathFolder) (found PathContents, held bool) {
 	return found, held
 }
 
-// agentMayWrite reports whether a folder is not root's, or others than root may write to it.
-// Where this service is root's, the agent may be root too.
+// agentMayWrite reports whether others than root may write to a folder. If this service runs
+// as root, the agent may be root too.
 func agentMayWrite(info fs.FileInfo, id FileID) bool {
 	return id.owner != 0 || info.Mode()&0o022 != 0 || os.Geteuid() == 0
 }
 
-// holds reports whether the kernel's word about a folder can be trusted.
-func holds(dir string) bool {
+// hasTrustedTimes reports whether the metadata of a folder can be trusted.
+func hasTrustedTimes(dir string) bool {
 	f, err := os.Open(dir)
 	if err != nil {
 		return false
@@ -108,7 +106,7 @@ func holds(dir string) bool {
 	return fileSystemOf(f) == diskFiles
 }
 
-// Stamp binds a program that is not known to run.
+// Stamp binds a program that may run.
 func (s *Scan) Stamp(file string) {
 	if !s.Once("stamp", file) || !s.Look() {
 		return
@@ -127,11 +125,11 @@ func (s *Scan) Stamp(file string) {
 	s.Bound["starts "+file] = sum + " " + info.Mode().String()
 }
 
-// OwnedBytes is the size up to which such a program is bound by its content. Of a larger one
-// its place, its size and its times are.
+// OwnedBytes is the size up to which such a program is bound by its content. A larger one is
+// bound by its metadata.
 const OwnedBytes = 64 << 10
 
-// maxSearched is how many sets of folders a Binder remembers.
+// maxSearched bounds the cached sets of folders.
 const maxSearched = 64
 
 // InSystemFolder reports whether a program is in a folder of the system.

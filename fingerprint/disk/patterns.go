@@ -6,9 +6,7 @@ import (
 	"strings"
 )
 
-// This file knows the patterns of a shell and of the tables.
-
-// kinds are patterns of names, of which most are an ending.
+// kinds are patterns of names. Most of them are an ending.
 type kinds struct {
 	endings map[string]bool
 	others  []string
@@ -27,16 +25,16 @@ func kindsOf(patterns []string) kinds {
 	return k
 }
 
-// Like is the function of that name, for patterns that are asked often.
+// Like is the function Like, for patterns that are used often.
 func (k kinds) Like(name string) bool {
 	return len(k.endings)+len(k.others) == 0 || k.endings[strings.ToLower(filepath.Ext(name))] ||
 		len(k.others) > 0 && Like(name, k.others)
 }
 
-// Like reports whether a name is like one of some patterns, in any case of letters; none match all.
+// Like reports whether a name matches one of some patterns, without regard to case. No patterns match all.
 func Like(name string, patterns []string) bool {
 	return len(patterns) == 0 || slices.ContainsFunc(patterns, func(p string) bool {
-		// What is no pattern here may be one for the program.
+		// A bad pattern here may be a good one for the program.
 		ok, err := filepath.Match(strings.ToLower(p), strings.ToLower(name))
 		return ok || err != nil
 	})
@@ -47,8 +45,8 @@ func IsPattern(word string) bool {
 	return strings.ContainsAny(word, "*?[") || closes(word, strings.IndexByte(word, '(')) > 0
 }
 
-// closes returns where the group ends that begins at open, or 0: then "(" is a letter
-// as any other, as in the name of a folder.
+// closes returns the end of the group that begins at open, or 0 if it is not closed: then
+// "(" is a part of a name.
 func closes(word string, open int) (end int) {
 	for i, depth := max(open, 0), 0; open >= 0 && i < len(word); i++ {
 		switch word[i] {
@@ -63,8 +61,8 @@ func closes(word string, open int) (end int) {
 	return 0
 }
 
-// Loose makes a shell's pattern one of package filepath: [!x] is [^x], and an extended
-// pattern anything.
+// Loose converts a shell's pattern to one of package filepath: [!x] becomes [^x], and an
+// extended pattern becomes *.
 func Loose(pattern string) string {
 	pattern = strings.ReplaceAll(pattern, "[!", "[^")
 	for from := 0; ; {

@@ -9,11 +9,11 @@ import (
 	"strings"
 )
 
-// This file reads files that are bound for what they run or name. What it cannot read
-// has a name: a reader never takes it for a file that names nothing.
+// This file reads the text of bound files. A file that cannot be read is reported, so that
+// a reader never takes it for one that names nothing.
 
-// Once reports whether a reader comes to something for the first time. So files that
-// name each other come to an end.
+// Once reports whether a key is used for the first time. It ends cycles of files that name
+// each other.
 func (s *Scan) Once(key ...string) bool {
 	k := strings.Join(key, "\x00")
 	before := s.visited[k]
@@ -21,8 +21,8 @@ func (s *Scan) Once(key ...string) bool {
 	return !before
 }
 
-// TextOf is what a bound file says; verb says what for: "runs", "names", "imports". It is
-// ok and empty where there is no file. If it is not ok, that was named.
+// TextOf is the text of a bound file. verb is for Unread: "runs", "names", "imports". If
+// there is no file, the text is empty and ok. If it is not ok, the file was reported.
 func (s *Scan) TextOf(file, verb string) (text string, ok bool) {
 	if s.Bound[filepath.Clean(file)] == "" {
 		return "", true
@@ -34,8 +34,8 @@ func (s *Scan) TextOf(file, verb string) (text string, ok bool) {
 	return text, true
 }
 
-// FindAll is what an expression finds in the text of a file, or in a part of it. If that is too much,
-// the file has a name.
+// FindAll returns the matches of an expression in the text of a file, or in a part of it. If there
+// are too many, it reports the file.
 func (s *Scan) FindAll(what *regexp.Regexp, file, text string) [][]string {
 	found := what.FindAllStringSubmatch(text, MaxWords+1)
 	if len(found) > MaxWords {
@@ -44,7 +44,7 @@ func (s *Scan) FindAll(what *regexp.Regexp, file, text string) [][]string {
 	return found
 }
 
-// Unread names what is not bound because a file is not read, or not followed further.
+// Unread reports a file that is not read, or not followed further.
 func (s *Scan) Unread(file, verb string) {
 	file = filepath.Clean(file)
 	if rest, ok := strings.CutPrefix(file, filepath.Clean(s.ToolCall.Dir)+"/"); ok {
@@ -53,8 +53,8 @@ func (s *Scan) Unread(file, verb string) {
 	s.Name("what %s %s", file, verb)
 }
 
-// Contents reads a bound file, and reports whether that is all of it and what was
-// hashed. Of a larger file it returns the beginning. It names nothing: use text.
+// Contents reads a bound file. all says that the text is complete and is what was hashed.
+// Of a larger file it returns the beginning. It reports nothing; TextOf does.
 func (s *Scan) Contents(file string) (text string, all bool) {
 	bound, ok := strings.CutPrefix(s.Bound[filepath.Clean(file)], whole)
 	if !ok {
@@ -76,7 +76,7 @@ func (s *Scan) Contents(file string) (text string, all bool) {
 	if len(b) > MaxText {
 		return string(b[:MaxText]), false
 	}
-	// Another file may lie there by now: what it names is not what was bound.
+	// The file may have been replaced since it was bound.
 	sum := sha256.Sum256(b)
 	if hex.EncodeToString(sum[:]) != bound {
 		return "", false

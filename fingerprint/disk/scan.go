@@ -15,32 +15,32 @@ import (
 	"approver.example"
 )
 
-// A Level says what a file is to the call. A higher one includes those below it.
+// A Level says how a file is bound. A higher one includes those below it.
 type Level uint8
 
 // Levels of files.
 const (
 	Unseen Level = iota
-	Data         // it is named: its content is bound as far as it can be
-	Code         // it decides what happens: it is bound as a whole, or that is said
+	Data         // its content is bound as far as possible
+	Code         // it is bound as a whole, or reported
 )
 
-// A Scan is the work for one call: what is bound, and what is not.
+// A Scan is the work for one call: it collects what is bound, and what is not.
 type Scan struct {
 	*access
 	hasher
 	environment
-	omissions
+	unboundNames
 	folderWalk
 	ToolCall   approver.ToolCall
-	Bound      map[string]string          // what is bound → its hash
+	Bound      map[string]string          // path or other key → hash
 	seen       map[string]Level           // places looked at
 	NamedFiles int                        // files bound because the command names them
-	texts      int                        // files that were read for what they name
+	texts      int                        // files whose text was read
 	textBytes  int                        // bytes of them
-	visited    map[string]bool            // what readers came to; see once
+	visited    map[string]bool            // keys of Once
 	listed     map[string][]string        // folders that were listed
-	folded     map[string]map[string]bool // their names, in small letters
+	folded     map[string]map[string]bool // their names in lower case
 }
 
 // NewScan begins the work for a call. Once canceled is closed, it ends as soon as it can.
@@ -58,8 +58,8 @@ func NewScan(shared *Shared, canceled <-chan struct{}, call approver.ToolCall) *
 	return s
 }
 
-// BindDir binds where the working directory leads now: as a symbolic link it
-// could lead elsewhere by the time the command runs.
+// BindDir binds the real path of the working directory. A symbolic link could point
+// elsewhere by the time the command runs.
 func (s *Scan) BindDir() {
 	if s.ToolCall.Dir == "" {
 		s.Bound["dir"] = missing
@@ -81,9 +81,9 @@ func (s *Scan) BindDir() {
 	s.Name("%s", s.ToolCall.Dir)
 }
 
-// Visit binds what lies at an absolute path, if it is a regular file, and reports
-// whether it is a folder. A path with ".." has two readings: cd goes by the name, the
-// kernel by where the links before it lead.
+// Visit binds the file at an absolute path, if it is a regular file, and reports whether
+// the path is a folder. A path with ".." has two meanings, and both count: cd drops the
+// last name, while the kernel goes to the parent of a link's target.
 func (s *Scan) Visit(path string, as Level) (folder bool) {
 	if strings.ContainsRune(path, 0) || s.Err != nil {
 		return false
@@ -116,9 +116,9 @@ func (s *Scan) Visit(path string, as Level) (folder bool) {
 	return folder
 }
 
-// TooLong reports whether a path is too long for this service to look at, and names it
-// if it can lead to a file all the same: the kernel's limit is on what one call is
-// given, which may start at a folder far below the root.
+// TooLong reports whether a path is too long for this service to open. It reports the path
+// as unbound if it may still lead to a file, because the command may start in a folder far
+// below the root.
 func (s *Scan) TooLong(path string) bool {
 	if len(path) <= MaxPath {
 		return false
@@ -133,20 +133,19 @@ func (s *Scan) TooLong(path string) bool {
 	return true
 }
 
-// substitution reports whether a path is that of <(command), which the walk follows.
+// substitution reports whether a path is the one of <(command), which the walk follows.
 func (s *Scan) substitution(path string) bool {
 	return path == "/dev/fd/63" && !strings.Contains(s.ToolCall.Command, "fd/63")
 }
 
-// standardStream reports whether a path is one of the three streams: what comes through
-// the first is followed by the walk.
+// standardStream reports whether a path is a standard stream. The walk follows standard input.
 func standardStream(path string) bool {
 	base := filepath.Base(path)
 	return strings.HasPrefix(base, "std") || base == "fd" || base == "0" || base == "1" || base == "2"
 }
 
-// ownProcess reports whether a path means something else to each process: here
-// it would lead to this service's own input, not to the agent's.
+// ownProcess reports whether a path depends on the process: here it would lead to this
+// service's own files, not to the agent's.
 func ownProcess(path string) bool {
 	for _, p := range []string{"/dev/fd", "/dev/stdin", "/dev/stdout", "/dev/stderr", "/proc/self/fd",
 		"/proc/thread-self/fd"} {
@@ -158,7 +157,7 @@ func ownProcess(path string) bool {
 }
 
 func (s *Scan) bind(path string, as Level) (folder bool) {
-	// Links that mean each process's own directories mean the agent's here.
+	// For links to the process's own directory, use the agent's.
 	for _, p := range []string{"/proc/self/", "/proc/thread-self/"} {
 		if rest, ok := strings.CutPrefix(path+"/", p+"cwd/"); ok && filepath.IsAbs(s.ToolCall.Dir) {
 			path = filepath.Join(s.ToolCall.Dir, rest)
@@ -175,7 +174,7 @@ func (s *Scan) bind(path string, as Level) (folder bool) {
 	info, err := s.Stat(path)
 	switch {
 	case err != nil && !IsAbsent(err):
-		// A file may be there, and nobody can say what is in it.
+		// There may be a file that cannot be read.
 		dir := filepath.Dir(path) + "/"
 		s.Bound[dir] = Unreadable
 		if strings.HasPrefix(filepath.Base(path), "-") { // an option, as far as anybody can say
@@ -207,8 +206,8 @@ func (s *Scan) bind(path string, as Level) (folder bool) {
 	return false
 }
 
-// NothingBound reports that nothing is bound at a place that was looked at: it is a folder,
-// or nothing is there. Such a place is looked at again each time.
+// NothingBound reports whether nothing is bound at a path: it is a folder, or does not exist.
+// Visit checks such a path again each time.
 func (s *Scan) NothingBound(path string) bool {
 	_, bound := s.Bound[path]
 	return !bound
@@ -229,7 +228,7 @@ func (s *Scan) bindHash(path string, as Level) {
 	}
 }
 
-// BindLink binds where the links of a path lead, and not what is there.
+// BindLink binds the real path of a path, and not the content.
 func (s *Scan) BindLink(path string) {
 	if len(path) > MaxPath || strings.ContainsRune(path, 0) || strings.HasPrefix(path, "/proc/") ||
 		strings.HasPrefix(path, "/dev/") || !s.Look() {
@@ -241,7 +240,7 @@ func (s *Scan) BindLink(path string) {
 	}
 }
 
-// entries reads a folder, as far as the looks last: what is larger is an error of the scan.
+// entries reads a folder. If it exceeds the limit of looks, the scan fails.
 func (s *Scan) entries(dir string) (names []string, err error) {
 	f, err := os.OpenFile(dir, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
@@ -304,13 +303,13 @@ func (s *Scan) AddValue(name, value string) {
 	s.Given[name] = append(s.Given[name], value)
 }
 
-// A folderWalk is how far the folders of one call were gone through.
+// A folderWalk is the state of walking folders for one call.
 type folderWalk struct {
-	treed     int                     // files bound because they lie in a folder
+	treeFiles int                     // files bound because they lie in a folder
 	walked    int                     // entries of such folders
 	walkedFor time.Duration           // how long that took
-	trees     map[string][]string     // folders that were gone through, and what was found
-	skipped   []string                // folders that are passed over now
-	Ignored   func(string, bool) bool // what the build of an image leaves out; nil: nothing
-	Ignores   string                  // how that is called
+	trees     map[string][]string     // the files found in folders that were walked
+	skipped   []string                // names of folders that are skipped now
+	Ignored   func(string, bool) bool // reports what the build of an image leaves out; nil: nothing
+	Ignores   string                  // the name of Ignored in keys
 }

@@ -10,30 +10,29 @@ import (
 	"strconv"
 )
 
-// This file binds folders that are too large to be read for each call: by what the kernel
-// says of each file. A plain write, a rename and a change of rights set the time of the last
-// change, which no program can set back. A write through a mapping into memory does so only if
-// the page is clean: so the disk is brought up to date first. What the times do not show is what
-// root does with the clock or beside the file system.
+// This file binds folders that are too large to be read for each call, by the metadata of each
+// file. A write, a rename and a change of mode set the change time, which no program can set
+// back. A write through a mapping does so only if the page is clean, so the disk is synced first.
+// Changes by root of the clock, or below the file system, do not show.
 
-// StampedSum starts what a folder is bound by whose files are not read.
+// StampedSum begins the hash of a folder that is bound by metadata.
 const StampedSum = "stamped:"
 
-// A stamping is what the kernel says of the files of a folder.
+// A stamping collects the metadata of the files of a folder.
 type stamping struct {
-	sum     hash.Hash
-	count   int
-	buf     []byte
-	links   []string
-	odd     []string // what is no file, and nothing that goes by its times
-	fresh   []freshFile
-	scan    *Scan
-	devices map[uint64]bool // whether the times of their files can be trusted
-	bad     bool            // those of some cannot
-	late    bool            // a disk did not take what is in memory in time
+	sum        hash.Hash
+	count      int
+	buf        []byte
+	links      []string
+	nonRegular []string // what is no file, and nothing that goes by its times
+	fresh      []freshFile
+	scan       *Scan
+	devices    map[uint64]bool // whether the times of their files can be trusted
+	untrusted  bool            // those of some cannot
+	slowSync   bool            // a disk did not take what is in memory in time
 }
 
-// newStamping notes the files of a list, of which nothing was asked yet.
+// newStamping adds the files of a list, whose metadata was not read yet.
 func newStamping(s *Scan, files []string) *stamping {
 	t := &stamping{sum: sha256.New(), scan: s, devices: map[uint64]bool{}}
 	for _, file := range files {
@@ -43,7 +42,7 @@ func newStamping(s *Scan, files []string) *stamping {
 	return t
 }
 
-// add notes a file at a path. Where a link leads is asked at the end.
+// add adds the file at a path. The targets of links are added at the end.
 func (t *stamping) add(path string, info fs.FileInfo, err error) {
 	t.count++
 	t.buf = append(append(t.buf[:0], path...), 0)
@@ -54,7 +53,7 @@ func (t *stamping) add(path string, info fs.FileInfo, err error) {
 		t.links = append(t.links, path)
 	case !info.Mode().IsRegular():
 		if info.Mode()&fs.ModeSocket == 0 {
-			t.odd = append(t.odd, path)
+			t.nonRegular = append(t.nonRegular, path)
 		}
 	default:
 		t.addVersion(path, info)
@@ -62,49 +61,49 @@ func (t *stamping) add(path string, info fs.FileInfo, err error) {
 	t.sum.Write(append(t.buf, 0)) // a hash takes all
 }
 
-// addVersion notes what the kernel says of a file.
+// addVersion adds the metadata of a file.
 func (t *stamping) addVersion(path string, info fs.FileInfo) {
 	start := len(t.buf)
 	v, known := appendVersion(t.buf, info)
 	if !known {
-		t.bad = true
+		t.untrusted = true
 		return
 	}
 	_, asked := t.devices[v.device]
 	if !t.trusted(path, v.device) {
-		t.bad = true
+		t.untrusted = true
 		return
 	}
-	if !asked { // its times are from before the disk was brought up to date
+	if !asked { // its times are from before the sync
 		now, err := t.scan.Stat(path)
 		if v, known = appendVersion(t.buf[:start], now); err != nil || !known {
-			t.bad = true
+			t.untrusted = true
 			return
 		}
 		info = now
 	}
 	t.buf = v.text
-	if since := t.scan.synced[v.device]; v.changed.After(since.Add(-settles)) {
+	if since := t.scan.synced[v.device]; v.changed.After(since.Add(-settleTime)) {
 		t.fresh = append(t.fresh, freshFile{path, string(v.text[start:]), v.changed})
 	}
 	t.buf = strconv.AppendUint(append(t.buf, ' '), uint64(info.Mode()), 8)
 }
 
-// trusted reports whether the times on a device are the kernel's own.
+// trusted reports whether the kernel itself sets the times on a device.
 func (t *stamping) trusted(path string, device uint64) bool {
 	trust, ok := t.devices[device]
 	if !ok {
 		trust = trustedTimes(path, device)
-		if trust && !t.scan.onDisk(path, device) {
-			t.late = true
+		if trust && !t.scan.syncOnce(path, device) {
+			t.slowSync = true
 		}
 		t.devices[device] = trust
 	}
 	return trust
 }
 
-// stamped is the digest of a folder, once nothing in it can change unseen any more. If that
-// does not come, it is not ok.
+// stamped is the digest of a folder, taken once every further change would show in it. If that
+// cannot be reached, it is not ok.
 func (s *Scan) stamped(t *stamping) (digest string, ok bool) {
 	for _, link := range t.links {
 		t.buf = append(append(t.buf[:0], link...), 0)
@@ -119,10 +118,10 @@ func (s *Scan) stamped(t *stamping) (digest string, ok bool) {
 		}
 		t.sum.Write(append(t.buf, 0))
 	}
-	for _, path := range t.odd {
+	for _, path := range t.nonRegular {
 		s.Name("%s, which is no file", path)
 	}
-	if t.bad || t.late || !s.stays(t.fresh) {
+	if t.untrusted || t.slowSync || !s.settle(t.fresh) {
 		return "", false
 	}
 	return StampedSum + strconv.Itoa(t.count) + ":" + hex.EncodeToString(t.sum.Sum(nil)), true

@@ -8,19 +8,17 @@ import (
 	"time"
 )
 
-// This file goes through folders.
-
-// ToolFolders are folders that a tool of the table does not read as its own.
+// ToolFolders are folders that belong to tools, not to the project.
 var ToolFolders = []string{".git", "node_modules", ".terraform"}
 
-// PytestKinds are the files in which pytest looks for tests.
+// PytestKinds are the files in which pytest searches tests.
 const PytestKinds = "conftest.py test_*.py *_test.py __init__.py"
 
-// environments are folders in which pytest looks for no tests.
-var environments = strings.Fields(".venv venv .tox .nox build dist __pycache__ .mypy_cache .pytest_cache .eggs")
+// skippedByPytest are folders in which pytest searches no tests.
+var skippedByPytest = strings.Fields(".venv venv .tox .nox build dist __pycache__ .mypy_cache .pytest_cache .eggs")
 
-// tree goes through all below a folder, in order, until visit says that it is enough,
-// and reports whether it came to the end. Links to folders below are not followed.
+// tree walks all files below a folder, in order, until visit returns false, and reports
+// whether it reached the end. It does not follow links to folders.
 func (s *Scan) tree(dir string, every bool, visit func(path string, d fs.DirEntry) bool) (all bool) {
 	all = true
 	if real, err := filepath.EvalSymlinks(dir); err == nil && real != dir {

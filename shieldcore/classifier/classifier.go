@@ -5,8 +5,7 @@ import (
 	"math"
 )
 
-// Limits of a text. What lies beyond is not looked at, and [Score.Truncated]
-// tells of it.
+// Limits of a text. Text beyond them is not scored, and [Score.Truncated] is set.
 const (
 	MaxBytes  = 1 << 20
 	MaxTokens = 1 << 16
@@ -15,8 +14,8 @@ const (
 // Window is the number of words that a window has at most.
 const Window = 24
 
-// ErrUnavailable is what there is instead of a score where the weights are
-// missing or are not those of this program.
+// ErrUnavailable means that there is no score, because the weights are missing or
+// are not those of this program.
 var ErrUnavailable = errors.New("classifier unavailable")
 
 // A Point is an operating point.
@@ -25,8 +24,8 @@ type Point uint8
 // Operating points. The zero Point is none: every score reaches its threshold.
 const (
 	_       Point = iota
-	Default       // about 0.1 % of benign texts that agents read are above
-	Strict        // about 1 %
+	Default       // about 0.1 % of the benign texts that agents read are above
+	Strict        // about 1 % of them
 )
 
 // A Model scores texts. It may be used by many goroutines. The zero Model is
@@ -38,24 +37,24 @@ type Model struct {
 	thresholds [3]float64 // by Point
 }
 
-// A Score is what a model makes of a text.
+// A Score is the result for a text.
 type Score struct {
-	// Value is from 0 to 1, the higher the more of an injection. It is no
+	// Value is from 0 to 1; higher means more like an injection. It is no
 	// probability: compare it to a threshold.
 	Value float64
-	// Sum is the sum of the strongest window's weights, of which Value is made.
+	// Sum is the sum of the strongest window's weights, from which Value is computed.
 	Sum int32
 	// Window is where the strongest window begins and ends in the text, in bytes.
 	Window [2]int
-	// Tokens is the number of words that were looked at.
+	// Tokens is the number of words that were scored.
 	Tokens int
-	// Truncated says that the text goes on beyond MaxBytes or MaxTokens, and that
-	// the rest was not looked at: it may hold anything.
+	// Truncated says that the text is longer than MaxBytes or MaxTokens, and that
+	// the rest was not scored.
 	Truncated bool
 }
 
-// Threshold returns the value from which on a text counts as an injection at p.
-// It is 0 for a model that is unavailable and for a point that is none.
+// Threshold returns the value from which a text counts as an injection at p. It is 0
+// for a model that is unavailable and for an unknown point.
 func (m *Model) Threshold(p Point) float64 {
 	if m == nil || m.weights == nil || int(p) >= len(m.thresholds) {
 		return 0
@@ -86,8 +85,8 @@ func (m *Model) Score(text string) (Score, error) {
 	return s, nil
 }
 
-// scan goes through what the reader yields and raises the score to that of the
-// strongest window. It reports tag characters.
+// scan reads all words and raises the score to that of the strongest window. It
+// reports whether the text has tag characters.
 func (m *Model) scan(r *reader, s *Score) (tags bool) {
 	var (
 		h     history
@@ -125,10 +124,9 @@ func (m *Model) scan(r *reader, s *Score) (tags bool) {
 }
 
 // windows has the sums of all runs of at most Window words that end at the last
-// word, so that the maximum is one over all windows, not over some places for
-// them. The runs that a feature may begin in are summed one by one. The others
-// all grow by the same, so of those only the ones that can still be the maximum
-// are kept, in falling order.
+// word. A feature can begin in the last few words only, so those runs are summed one
+// by one. All older runs grow by the same amount. Of these, only the ones that can
+// still become the maximum are kept, in falling order.
 type windows struct {
 	young      [8]int32 // of the last reach runs, by first word mod 8
 	old        [32]int32

@@ -6,7 +6,7 @@ const Size = 1 << 18
 // Kinds of features, by which the trainer can leave some out.
 const (
 	Word      = iota // one word
-	Parted           // one word and how it is parted from the one before
+	Separated        // one word and its separator from the one before
 	Pair             // two words that follow each other
 	Skip1            // two words with one between
 	Skip2            // two words with two between
@@ -32,7 +32,7 @@ type Feature struct {
 	Kind  uint8
 }
 
-// A history has the words that a feature may begin with.
+// A history has the last words: those that a feature may begin with.
 type history struct {
 	hash  [8]uint64 // of the last words, by their number mod 8
 	class [3]uint8  // of the last words that have one, the newest first
@@ -57,10 +57,10 @@ func (h *history) add(w word, out *[most]Feature) int {
 	}
 	put(w.hash, 0, Word)
 	if j > 0 {
-		if w.parted != byGap {
-			// It begins at the word before: a window's first word is not parted from
-			// anything, or what stands before a window would count in it.
-			put(w.hash+uint64(w.parted)*0x8f3a61c5d72b94e1, 1, Parted)
+		if w.separator != afterGap {
+			// The feature begins at the word before. Otherwise text before a window would
+			// count in it.
+			put(w.hash+uint64(w.separator)*0x8f3a61c5d72b94e1, 1, Separated)
 		}
 		put(h.hash[(j-1)&7]*31+w.hash, 1, Pair)
 	}
@@ -93,8 +93,8 @@ func (h *history) add(w word, out *[most]Feature) int {
 	return n
 }
 
-// Walk calls visit with the features that end at each word of a text, as the
-// trainer needs them. [Model.Score] sees the same.
+// Walk calls visit with the features that end at each word of a text. They are the
+// ones that [Model.Score] uses; the trainer needs them.
 func Walk(text string, visit func([]Feature)) {
 	r := reader{text: text}
 	var h history

@@ -5,18 +5,18 @@ import (
 	"unicode/utf8"
 )
 
-// What a byte or a folded character is to the reader.
+// The kinds of characters.
 const (
-	space  = iota // a gap that says nothing
-	line          // the end of a line
-	letter        // part of a word
-	digit         // part of a word or of a number
-	stop          // the end of a sentence, if a gap follows
-	light         // a comma, a quotation mark, a parenthesis: part of prose as of code
-	hyphen        // joins words of prose
-	sign          // anything else, of code and of markup
-	unseen        // draws nothing, so it does not part a word either
-	glyph         // a character that is a word, as in Chinese
+	space     = iota // a gap that says nothing
+	line             // the end of a line
+	letter           // part of a word
+	digit            // part of a word or of a number
+	stop             // the end of a sentence, if a gap follows
+	light            // a comma, a quotation mark, a parenthesis: part of prose as of code
+	hyphen           // joins words of prose
+	sign             // anything else, of code and of markup
+	invisible        // draws nothing, so it does not part a word either
+	glyph            // a character that is a word, as in Chinese
 )
 
 // ascii has the kind of each byte of ASCII.
@@ -28,7 +28,7 @@ var ascii = func() (t [utf8.RuneSelf]uint8) {
 		case c == '\t' || c == ' ':
 			t[c] = space
 		case c < ' ' || c == 0x7f || c == '\'' || c == '`': // an apostrophe is dropped: don't is one word
-			t[c] = unseen
+			t[c] = invisible
 		case c >= '0' && c <= '9':
 			t[c] = digit
 		case c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z':
@@ -46,9 +46,8 @@ var ascii = func() (t [utf8.RuneSelf]uint8) {
 	return t
 }()
 
-// alike has the letters of Latin, Greek and Cyrillic that are drawn like one of
-// ASCII, or like one with a mark on it. The first letter of each row is what the
-// others become.
+// alike has letters of Latin, Greek and Cyrillic that look like an ASCII letter, with or
+// without a mark on it. All letters of a row become its first one.
 var alike = [...]string{
 	"aàáâãäåāăąǎǟǡǻȁȃȧɑαаӑӓАΑάæǽӕªÀÁÂÃÄÅĀĂĄǍǞǠǺȀȂȦÆ", "bƀɓБьЬВβΒвʙƁß",
 	"cçćĉċčƈсСϲҫЄєÇĆĈĊČƇᴄ", "dďđɖɗԁðÐĎĐƉƊᴅ", "eèéêëēĕėęěȅȇȩеЕёЁεΕЀѐҽэЭÈÉÊËĒĔĖĘĚȄȆȨᴇəɛ",
@@ -57,9 +56,13 @@ var alike = [...]string{
 	"oòóôõöøōŏőơǒǫǭǿȍȏȫȭȯоОοΟσωΩόӧöÒÓÔÕÖØŌŎŐƠǑǪǬǾȌȎȪȬȮºᴏөѳ", "pρΡрРƥᴘ", "qԛɋ", "rŕŗřȑȓгГʀŔŖŘȐȒ",
 	"sśŝşšșѕЅſꜱŚŜŞŠȘ", "tţťŧțтТτΤᴛŢŤŦȚ", "uùúûüũūŭůűųưǔǖǘǚǜȕȗυцᴜÙÚÛÜŨŪŬŮŰŲƯǓǕǗǙǛȔȖμµ", "vѵѴʋᴠ",
 	"wŵԝѡшШᴡŴ", "xхХχΧ", "yýÿŷȳуУүҮγΥʏÝŶŸȲ", "zźżžƶΖʐᴢŹŻŽƵ",
+	// Letterlike symbols of mathematics.
+	"a\u212b", "b\u212c", "c\u2102\u212d", "d\u2145\u2146", "e\u212f\u2130\u2147", "f\u2131", "g\u210a",
+	"h\u210b\u210c\u210d\u210e", "i\u2110\u2111\u2139\u2148\U0001d6a4", "j\u2149\U0001d6a5", "k\u212a",
+	"l\u2112\u2113", "m\u2133", "n\u2115", "o\u2134", "p\u2119", "q\u211a", "r\u211b\u211c\u211d", "z\u2124\u2128",
 }
 
-// lower has what the characters up to here are folded to: a byte of ASCII, or 0.
+// lower maps the first characters of Unicode to the byte of ASCII in alike, or 0.
 var lower = func() (t [0x530]byte) {
 	for _, row := range alike {
 		for _, r := range row[1:] {
@@ -71,7 +74,7 @@ var lower = func() (t [0x530]byte) {
 	return t
 }()
 
-// small are the small capitals and the others of alike that lie beyond lower.
+// small maps the characters in alike that are beyond lower, such as small capitals.
 var small = func() map[rune]byte {
 	m := map[rune]byte{}
 	for _, row := range alike {
@@ -84,11 +87,10 @@ var small = func() map[rune]byte {
 	return m
 }()
 
-// tagged reports a tag character, which draws nothing and spells ASCII all the
-// same.
+// tagged reports whether r is a tag character, which is invisible but spells ASCII.
 func tagged(r rune) bool { return r >= 0xe0020 && r <= 0xe007e }
 
-// fold returns the lower-case character that r is drawn like, and its kind.
+// fold returns the lower-case character that r looks like, and its kind.
 func fold(r rune) (rune, uint8) {
 	if r < utf8.RuneSelf {
 		if r >= 'A' && r <= 'Z' {
@@ -104,24 +106,24 @@ func fold(r rune) (rune, uint8) {
 	}
 	switch {
 	case r < 0xa0 && r != 0x85:
-		return r, unseen
+		return r, invisible
 	case r == 0x85, r == 0x2028, r == 0x2029:
 		return '\n', line
 	case r >= 0x2010 && r <= 0x2015, r == 0x2212, r == 0x2043:
 		return '-', hyphen
 	case r == 0x2018, r == 0x2019, r == 0x02bc, r == 0x2032, r == 0x115f, r == 0x1160, r == 0x3164, r == 0xffa0,
 		r == 0x2065:
-		return r, unseen
+		return r, invisible
 	case r >= 0x3040 && r < 0x3100, r >= 0x3400 && r < 0xa000, r >= 0xac00 && r < 0xd7a4, r >= 0x0e00 && r < 0x0e80,
 		r >= 0x20000 && r < 0x32000:
 		if !unicode.IsLetter(r) {
-			return r, unseen
+			return r, invisible
 		}
 		return r, glyph
 	case r == 0x2800, unicode.IsSpace(r):
 		return ' ', space
 	case unicode.In(r, unicode.Mn, unicode.Me, unicode.Cf), r >= 0xe0000 && r <= 0xe0fff:
-		return r, unseen
+		return r, invisible
 	case unicode.IsLetter(r):
 		return unicode.ToLower(r), letter
 	case unicode.IsDigit(r):
@@ -149,14 +151,6 @@ func plain(r rune) rune {
 			return a.to + n
 		}
 	}
-	switch {
-	case r >= 0x2100 && r < 0x2150:
-		return script(r)
-	case r == 0x1d6a4:
-		return 'i'
-	case r == 0x1d6a5:
-		return 'j'
-	}
 	return rune(small[r])
 }
 
@@ -172,49 +166,4 @@ var styled = [...]struct{ first, last, to, every rune }{
 	{0x1f150, 0x1f169, 'a', 0},
 	{0x1f170, 0x1f189, 'a', 0},
 	{0x1f1e6, 0x1f1ff, 'a', 0},
-}
-
-// script has the letters of mathematics that have a place of their own.
-func script(r rune) rune {
-	switch r {
-	case 0x2102, 0x212d:
-		return 'c'
-	case 0x210a:
-		return 'g'
-	case 0x210b, 0x210c, 0x210d, 0x210e:
-		return 'h'
-	case 0x2110, 0x2111, 0x2139, 0x2148:
-		return 'i'
-	case 0x2112, 0x2113:
-		return 'l'
-	case 0x2115:
-		return 'n'
-	case 0x2119:
-		return 'p'
-	case 0x211a:
-		return 'q'
-	case 0x211b, 0x211c, 0x211d:
-		return 'r'
-	case 0x2124, 0x2128:
-		return 'z'
-	case 0x212a:
-		return 'k'
-	case 0x212b:
-		return 'a'
-	case 0x212c:
-		return 'b'
-	case 0x212f, 0x2130, 0x2147:
-		return 'e'
-	case 0x2131:
-		return 'f'
-	case 0x2133:
-		return 'm'
-	case 0x2134:
-		return 'o'
-	case 0x2145, 0x2146:
-		return 'd'
-	case 0x2149:
-		return 'j'
-	}
-	return 0
 }

@@ -2,10 +2,10 @@ package classifier
 
 import "strings"
 
-// lexicon has words of one meaning, a row each, so that what was learnt of one
-// holds for the others, in whatever language. A word stands in one row only; the
-// first of a row is its name. Rows are written as the text is read: folded, in
-// lower case, without apostrophes.
+// lexicon has a row for each group of words with one meaning, in several languages.
+// So the model learns one weight for all of them. A word is in one row only; the first
+// word of a row names it. Words are written as the reader yields them: folded, in lower
+// case, without apostrophes.
 //
 //nolint:misspell // the words are of many languages
 var lexicon = [...]string{

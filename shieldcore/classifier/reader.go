@@ -2,24 +2,24 @@ package classifier
 
 import "unicode/utf8"
 
-// How a word is parted from the one before.
+// How a word is separated from the one before.
 const (
-	byGap    = iota // white space, a comma, a hyphen
-	byBreak         // the end of a sentence or of a line
-	bySign          // markup or code
-	byNought        // no white space at all, as in a.b(c)
+	afterGap   = iota // white space, a comma, a hyphen
+	afterBreak        // the end of a sentence or of a line
+	afterSign         // markup or code
+	noGap             // no white space at all, as in a.b(c)
 )
 
-// A word is a token of the text: its hash, where it lies, and how it is parted
-// from the one before.
+// A word is a token of the text: its hash, its place, and its separator from the
+// word before.
 type word struct {
 	hash       uint64
 	start, end int
-	parted     uint8
+	separator  uint8
 }
 
-// A reader yields the words of a text, folded. With hidden, it reads the tag
-// characters, which draw nothing and spell ASCII all the same, and nothing else.
+// A reader yields the words of a text, folded. With hidden, it reads only the tag
+// characters: they are invisible, but spell ASCII.
 type reader struct {
 	text   string
 	at     int
@@ -33,8 +33,8 @@ const (
 	number   = 0x9ae16a3b2f90404f // the hash of every number
 )
 
-// folded has what each byte of ASCII counts as within a word: small letters, and
-// for digits the letters that they stand for in a word that has both.
+// folded maps each byte of ASCII to its form in a word: letters to lower case, and
+// digits to the letters that they imitate.
 var folded = func() (t [utf8.RuneSelf]byte) {
 	for c := range t {
 		t[c] = byte(c)
@@ -56,7 +56,7 @@ func (r *reader) next() (w word, ok bool) {
 	)
 chars:
 	for at < len(text) {
-		c, kind, size := rune(text[at]), uint8(unseen), 1
+		c, kind, size := rune(text[at]), uint8(invisible), 1
 		switch {
 		case c >= utf8.RuneSelf:
 			c, kind, size = r.rune(text[at:])
@@ -83,7 +83,7 @@ chars:
 			}
 			w.end = at
 			continue
-		case unseen:
+		case invisible:
 			at += size
 			continue
 		}
@@ -119,11 +119,11 @@ chars:
 	}
 	switch {
 	case !gap && (signed || broken):
-		w.parted = byNought
+		w.separator = noGap
 	case signed:
-		w.parted = bySign
+		w.separator = afterSign
 	case broken:
-		w.parted = byBreak
+		w.separator = afterBreak
 	}
 	return w, true
 }
@@ -139,9 +139,9 @@ func (r *reader) rune(text string) (c rune, kind uint8, size int) {
 		}
 	case tagged(c):
 		r.tags = true
-		kind = unseen
+		kind = invisible
 	case r.hidden:
-		kind = unseen
+		kind = invisible
 	default:
 		c, kind = fold(c)
 		if kind == digit && c < utf8.RuneSelf {

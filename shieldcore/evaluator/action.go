@@ -13,20 +13,19 @@ import (
 	"approver.example/shieldcore"
 )
 
-// An action is all that the model is told of a call: no agent, session, user,
-// directory or environment, and not what the agent says about it.
+// An action is the part of a call that the model gets: no agent, session, user, directory
+// or environment, and not the agent's own description.
 type action struct {
 	Kinds     []string `json:"action"`
 	Tool      string   `json:"tool,omitempty"`
 	Arguments any      `json:"arguments,omitempty"`
-	// What the arguments do not say themselves.
+	// Only texts that are not in the arguments.
 	Command string   `json:"command,omitempty"`
 	Paths   []string `json:"paths,omitempty"`
 	URLs    []string `json:"urls,omitempty"`
 }
 
-// A cutAction is an action of which only the ends are shown, as pieces of its
-// JSON.
+// A cutAction is a long action: only the head and the tail of its JSON.
 type cutAction struct {
 	Kinds []string `json:"action"`
 	Cut   cutNote  `json:"cut"`
@@ -39,8 +38,8 @@ type cutNote struct {
 	Tail    string `json:"tail"`
 }
 
-// describe is the call as one line of JSON of at most limit bytes, with nothing
-// in it that has to stay here, and whether parts of it are missing.
+// describe returns the call as one line of JSON of at most limit bytes, with secrets
+// masked. cut says that parts are missing.
 func describe(call approver.ToolCall, limit int, own func(string) string) (line []byte, cut bool, err error) {
 	a := action{Kinds: shieldcore.ActionTypes(call)}
 	m := masker{own: own, command: call.Command, seen: map[string]bool{}}
@@ -81,8 +80,8 @@ func describe(call approver.ToolCall, limit int, own func(string) string) (line 
 	return line, true, err
 }
 
-// withoutClaim leaves out what the agent says of its own call: it is not what
-// runs, and speaks to whoever judges it.
+// withoutClaim removes the agent's description of its own call: it does not run, and
+// could influence the model.
 func withoutClaim(call approver.ToolCall, args any) any {
 	fields, ok := args.(map[string]any)
 	if ok && call.Command != "" && call.Claimed != "" && fields["description"] == call.Claimed {
@@ -134,19 +133,18 @@ func clipStart(s string, n int) string {
 	return s[at:]
 }
 
-// A masker makes texts fit to leave the machine, and remembers which it saw.
+// A masker masks texts before they leave the machine, and remembers them.
 type masker struct {
 	own     func(string) string // hides what belongs to the evaluator itself
 	command string
 	seen    map[string]bool
 }
 
-// text hides secrets, then shows what cannot be seen, so that nothing speaks to
-// the model that a person would not read.
+// text masks secrets, and then makes invisible characters visible, so that the model
+// reads nothing that a person would not see.
 func (m *masker) text(s string) string { return display.Visible(display.Mask(m.own(s))) }
 
-// value masks every text of a decoded JSON value; name is the member's that it
-// belongs to.
+// value masks every text of a decoded JSON value; name is the nearest member name.
 func (m *masker) value(name string, v any) any {
 	switch v := v.(type) {
 	case string:
@@ -177,10 +175,9 @@ func (m *masker) value(name string, v any) any {
 // of its member.
 const maxNamed = 4 << 10
 
-// member masks a text that may be a secret only by the name of its member, as in
-// {"password": "…"}, or that is left in sight where a shell would take it for a
-// program. As on cards, only what looks random is hidden by a name: that is no
-// place to hide a command behind.
+// member masks a text, also if only the name of its member shows that it is a secret, as
+// in {"password": "…"}. As on cards, a name hides only random-looking text, so that no
+// command can hide behind one.
 func (m *masker) member(name, v string) string {
 	plain := m.own(v)
 	masked := display.Mask(plain)

@@ -34,9 +34,9 @@ type client struct {
 	authorize func(http.Header)
 }
 
-// newClient makes the connection's rules. Each evaluation has a connection of its
-// own: nothing of one is left for another, and the standard library has none to
-// complain about in the log with a server's own words.
+// newClient configures the connection. Each evaluation uses a new connection, so that
+// nothing is shared between two, and the standard library never logs a server's words
+// about an idle one.
 func newClient(to, proxy *url.URL, authorize func(http.Header)) *client {
 	dialer := &net.Dialer{Timeout: connectTime}
 	if to.Scheme == "http" {
@@ -62,8 +62,7 @@ func newClient(to, proxy *url.URL, authorize func(http.Header)) *client {
 
 var errNotLoopback = errors.New("not a loopback address")
 
-// onlyLoopback refuses to dial anything but this machine, whatever a name
-// resolves to.
+// onlyLoopback refuses to dial another machine, whatever a name resolves to.
 func onlyLoopback(_, address string, _ syscall.RawConn) error {
 	host, _, err := net.SplitHostPort(address)
 	if ip := net.ParseIP(host); err != nil || ip == nil || !ip.IsLoopback() {
@@ -114,10 +113,9 @@ func (c *client) post(ctx context.Context, body []byte) ([]byte, error) {
 	return answer, nil
 }
 
-// checkStatus: a provider that is overloaded or down by itself is unavailable.
-// Any other status but 200 blocks, whatever fail mode there is: a gateway or a
-// filter refuses with 400 or 403 because of what a payload says, so an agent
-// could choose to be refused.
+// checkStatus returns an UnavailableError if the provider is overloaded or down. Any
+// other status but 200 blocks in every fail mode: a gateway or a filter may refuse a
+// payload with 400 or 403, so an agent could cause it on purpose.
 func checkStatus(resp *http.Response) error {
 	code := resp.StatusCode
 	switch {

@@ -22,9 +22,7 @@ import (
 func mustURL(t *testing.T, raw string) *url.URL {
 	t.Helper()
 	u, err := url.Parse(raw)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return u
 }
 
@@ -177,9 +175,7 @@ func TestPause(t *testing.T) {
 
 func TestConfig(t *testing.T) {
 	good := Config{Provider: OpenAI, Model: "m"}
-	if err := good.Validate(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, good.Validate())
 	key := secret.New("sk-secret value")
 	for name, tt := range map[string]struct {
 		change func(*Config)
@@ -252,5 +248,13 @@ func TestKeyFromEnvironment(t *testing.T) {
 	if _, err := New(Config{Provider: OpenAI, Model: "m", KeyEnv: "EVALUATOR_NONE"}); err == nil ||
 		!strings.Contains(err.Error(), "EVALUATOR_NONE") {
 		t.Errorf("%v", err)
+	}
+}
+
+// must fails a test at an error.
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }

@@ -1,6 +1,7 @@
 package evaluator
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net"
@@ -17,7 +18,7 @@ const (
 	OpenAI    = "openai"    // chat completions as OpenAI, Ollama, vLLM and llama.cpp speak them
 )
 
-// What counts where the configuration says nothing.
+// Defaults of the configuration.
 const (
 	DefaultDeadline   = 30 * time.Second
 	DefaultMaxTokens  = 500
@@ -61,13 +62,13 @@ type Config struct {
 	// MaxTokens bounds the answer, 100 to 64000. Zero is DefaultMaxTokens, or
 	// DefaultReasoningTokens.
 	MaxTokens int `yaml:"max_tokens,omitempty"`
-	// MaxPayload is how many bytes of a call the model is shown, 1 KiB to 1 MiB.
-	// Of a longer one it sees head and tail, and people decide at the least. Zero
-	// is DefaultMaxPayload. A local server's context must hold a third of it in
-	// tokens, and 2000 more.
+	// MaxPayload bounds the bytes of a call that the model gets, 1 KiB to 1 MiB. Of a
+	// longer call it gets head and tail, and an ALLOW asks people. Zero is
+	// DefaultMaxPayload. A local server needs a context of a third as many tokens, and
+	// 2000 more.
 	MaxPayload int `yaml:"max_payload,omitempty"`
-	// Reasoning is for models that think before they answer and take no
-	// temperature: none is sent, and what they think is not read.
+	// Reasoning is for models that reason before they answer. No temperature is sent,
+	// and the reasoning is not read.
 	Reasoning bool `yaml:"reasoning,omitempty"`
 	// Proxy is the URL of an HTTP proxy. Empty is none: the proxy variables of the
 	// environment are not looked at.
@@ -127,9 +128,9 @@ func (c Config) problems() []error {
 	return errs
 }
 
-// Longest is how long one call may be with the evaluator: a call that a rule changes is
-// evaluated as it came and as it would run.
-func (c Config) Longest() time.Duration { return 2 * orDefault(c.Deadline, DefaultDeadline) }
+// Longest is how long the evaluations of one call may take. There can be two: a call that
+// a rule modifies is evaluated in both forms.
+func (c Config) Longest() time.Duration { return 2 * cmp.Or(c.Deadline, DefaultDeadline) }
 
 // Secrets returns the settings that hold a secret.
 func (c *Config) Secrets() []secret.Setting {
@@ -149,7 +150,7 @@ func (c Config) secret() (secret.Text, error) {
 	return key, checkKey(key)
 }
 
-// checkKey refuses what cannot stand in a header, without showing it.
+// checkKey refuses a key with characters that a header cannot have, without showing it.
 func checkKey(key secret.Text) error {
 	if strings.ContainsFunc(key.Reveal(), func(r rune) bool { return r <= ' ' || r > '~' }) {
 		return errors.New("evaluator: the key has characters that no key has: white space, or none of ASCII")
@@ -182,8 +183,8 @@ func (c Config) endpoint() (*url.URL, error) {
 	return u.JoinPath(d.path()), nil
 }
 
-// loopback reports a host that means this machine. Where it leads is checked
-// again when it is dialled.
+// loopback reports whether a host means this machine. onlyLoopback checks the address
+// again when it is dialed.
 func loopback(host string) bool {
 	ip := net.ParseIP(host)
 	return strings.EqualFold(host, "localhost") || ip != nil && ip.IsLoopback()
@@ -204,12 +205,4 @@ func (c Config) proxy() (*url.URL, error) {
 		return nil, errors.New("evaluator: proxy is for an https url: a proxy would read everything that goes to an http one")
 	}
 	return u, nil
-}
-
-// orDefault returns n, or what stands for a zero.
-func orDefault[T time.Duration | int](n, instead T) T {
-	if n == 0 {
-		return instead
-	}
-	return n
 }

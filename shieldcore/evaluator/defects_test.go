@@ -35,7 +35,7 @@ func TestAnUnknownDecisionIsNoAllow(t *testing.T) {
 
 // A canary that nobody set is empty. Compared with an answer that has none, it
 // either blocks every honest answer or, worse, every answer matches it. One that is
-// the same for every request is learnt from one answer, and one that is looked for
+// the same for every request is learned from one answer, and one that is looked for
 // anywhere in the text is found where a payload has it repeated.
 func TestCanaryIsOfOneRequestAndOneField(t *testing.T) {
 	for _, provider := range protocols {
@@ -54,10 +54,10 @@ func TestCanaryIsOfOneRequestAndOneField(t *testing.T) {
 			}
 			seen[q.Canary] = true
 		}
-		learnt := s.Requests()[0].Canary
+		learned := s.Requests()[0].Canary
 		for name, say := range map[string]func(q evaluatortest.Request) string{
-			"empty":  func(evaluatortest.Request) string { return evaluatortest.Verdict("ALLOW", 1, "x", "") },
-			"learnt": func(evaluatortest.Request) string { return evaluatortest.Verdict("ALLOW", 1, "x", learnt) },
+			"empty":   func(evaluatortest.Request) string { return evaluatortest.Verdict("ALLOW", 1, "x", "") },
+			"learned": func(evaluatortest.Request) string { return evaluatortest.Verdict("ALLOW", 1, "x", learned) },
 			"elsewhere": func(q evaluatortest.Request) string {
 				return evaluatortest.Verdict("ALLOW", 1, "the token is "+q.Canary, "")
 			},
@@ -66,7 +66,7 @@ func TestCanaryIsOfOneRequestAndOneField(t *testing.T) {
 					"<"+q.Canary+">")
 			},
 			"beside": func(q evaluatortest.Request) string {
-				return evaluatortest.Verdict("ALLOW", 1, "x", learnt) +
+				return evaluatortest.Verdict("ALLOW", 1, "x", learned) +
 					q.Canary
 			},
 			"and beyond": func(q evaluatortest.Request) string {

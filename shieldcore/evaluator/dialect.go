@@ -8,26 +8,25 @@ import (
 	"approver.example/internal/secret"
 )
 
-// A dialect is a provider's protocol, as far as one question and one answer need
-// it.
+// A dialect is a provider's protocol for one question and one answer.
 type dialect interface {
 	home() string // the vendor's own address
 	path() string // what follows the configured address
 	authorize(key secret.Text, h http.Header)
 	request(p prompt, o options) any
-	// answer takes the model's text out of the provider's JSON. An error blocks: an
-	// answer that is not whole, or more than a text, is none.
+	// answer extracts the model's text from the provider's JSON. An answer that is
+	// incomplete, or more than a text, is an error, which blocks.
 	answer(fields map[string]json.RawMessage) (answered, error)
 }
 
-// options are what is the same in every request.
+// options are the same in every request.
 type options struct {
 	model     string
 	maxTokens int
 	reasoning bool
 }
 
-// answered is what a provider says.
+// answered is the provider's answer.
 type answered struct {
 	text string
 	read int // tokens of the prompt, by the provider's count; zero if it does not say

@@ -1,5 +1,5 @@
-// Package evaluator is Tier 2: a language model of its own that is asked whether
-// one call is safe to run. An [Evaluator] is a stage.
+// Package evaluator is Tier 2: it asks a separate language model whether one call is
+// safe to run. An [Evaluator] is a stage.
 //
 // # The inverted context
 //
@@ -14,20 +14,19 @@
 // The system prompt holds a canary: 32 random bytes as hex, new for each request.
 // The answer must be exactly one JSON object with the members decision,
 // confidence, reason and canary, each once and of its type, where decision is
-// ALLOW, BLOCK or ESCALATE and canary is the canary. A payload that takes the
-// model over has to repeat a number that it cannot see. Everything else that comes
-// back is a BLOCK, whatever fail mode is configured.
+// ALLOW, BLOCK or ESCALATE and canary is the canary. A payload that takes over the
+// model would have to repeat a number that it cannot see. Any other answer is a
+// BLOCK, whatever fail mode is configured.
 //
 // # What the answer means
 //
 //   - BLOCK denies.
 //   - ESCALATE asks people.
-//   - ALLOW is a Pass: no objection. It never turns another part's ask or deny into
-//     less. Where the model saw only a part of the call, or says itself that it is
-//     not sure, ALLOW asks people.
+//   - ALLOW is a Pass: no objection. It never loosens another stage's ask or deny. If
+//     the model saw only a part of the call, or has low confidence, ALLOW asks people.
 //
-// A provider that cannot be reached, is out of time, limits the rate or fails by
-// itself is an [UnavailableError]. What that means is the gate's to decide. Only
-// these are errors: whatever the payload could bring about on purpose, such as an
-// answer that is cut short, refused or filtered, is a BLOCK.
+// If a provider cannot be reached, times out, limits the rate or fails by itself, the
+// error is an [UnavailableError], and the gate decides. Only these are errors. Any
+// outcome that a payload could cause on purpose, such as an answer that is cut short,
+// refused or filtered, is a BLOCK.
 package evaluator

@@ -11,12 +11,11 @@ import (
 	"time"
 )
 
-// ErrUnavailable is what every [UnavailableError] is.
+// ErrUnavailable matches every [UnavailableError] in errors.Is.
 var ErrUnavailable = errors.New("the evaluator is unavailable")
 
-// An UnavailableError says that there was no answer from the provider, good or
-// bad. Its text is made of our own words only: what a server or a connection says
-// may repeat the key.
+// An UnavailableError means that the provider gave no answer. Its text has only our own
+// words, because the texts of a server or a connection may repeat the key.
 type UnavailableError struct {
 	Why    string
 	Status int // of HTTP, if there was one
@@ -42,14 +41,14 @@ func (e *UnavailableError) Error() string {
 // Is makes the error an ErrUnavailable.
 func (e *UnavailableError) Is(target error) bool { return target == ErrUnavailable }
 
-// RateLimited reports whether the provider had enough of our requests. An agent
-// can bring that about, so it is to be blocked whatever fail mode there is.
+// RateLimited reports whether the provider limited the rate. An agent can cause that, so
+// it blocks in every fail mode.
 func (e *UnavailableError) RateLimited() bool { return e.Status == http.StatusTooManyRequests }
 
 // Unwrap returns the end of the context, if that was the reason.
 func (e *UnavailableError) Unwrap() error { return e.cause }
 
-// broken sorts what went wrong on the way. Nothing of err's text is kept.
+// broken classifies an error of the connection. It keeps nothing of err's text.
 func broken(ctx context.Context, err error) *UnavailableError {
 	var op *net.OpError
 	var certificate *tls.CertificateVerificationError

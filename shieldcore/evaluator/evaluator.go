@@ -1,6 +1,7 @@
 package evaluator
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -13,35 +14,34 @@ import (
 	"approver.example/display"
 )
 
-// By is what verdicts of this stage are marked with, and Tier what it is.
+// By and Tier are in all verdicts of this stage.
 const (
 	By   = "evaluator"
 	Tier = 2
 )
 
-// The rules of verdicts that a model's valid answer led to. A verdict without a
-// rule is a failure: observe mode does not let it go.
+// The rules of verdicts on a model's valid answer. A verdict without a rule is a
+// failure, which observe mode does not ignore.
 const (
 	RuleAllow    = "allow"    // no objection
 	RuleBlock    = "block"    // the model says that it is not safe
 	RuleEscalate = "escalate" // the model wants a person to decide
 	RuleUnsure   = "unsure"   // it would allow, and is not sure
-	RuleUnseen   = "unseen"   // it would allow, and did not see all
+	RuleUnseen   = "unseen"   // it would allow, and saw only a part
 )
 
 // The categories of verdicts, for alarms.
 const (
 	CategoryVerdict = "evaluation"        // a valid answer
-	CategoryAnswer  = "evaluation-answer" // none that is valid
-	CategoryCanary  = "evaluation-canary" // one without the canary: the model was taken over, or is not up to the task
+	CategoryAnswer  = "evaluation-answer" // no valid answer
+	CategoryCanary  = "evaluation-canary" // no canary: the model was taken over, or is too weak for the task
 )
 
-// MinConfidence is the confidence below which an ALLOW asks people instead: the
-// model says that it would rather toss a coin.
+// MinConfidence is the confidence below which an ALLOW asks people instead.
 const MinConfidence = 0.5
 
-// An Evaluator asks a model of its own about each call: Tier 2 as an
-// [approver.Stage]. It is safe for concurrent use. The zero Evaluator denies.
+// An Evaluator asks a separate model about each call: Tier 2 as an [approver.Stage].
+// It is safe for concurrent use. The zero Evaluator denies.
 type Evaluator struct {
 	client     *client
 	dialect    dialect
@@ -49,7 +49,7 @@ type Evaluator struct {
 	options    options
 	deadline   time.Duration
 	maxPayload int
-	hide       func(string) string // takes the evaluator's own key out of a text
+	hide       func(string) string // removes the evaluator's own key from a text
 	meter      *approver.ReceptionMeter
 }
 
@@ -73,17 +73,17 @@ func New(cfg Config) (*Evaluator, error) {
 		return nil, err
 	}
 	d := dialects[cfg.Provider]
-	tokens := orDefault(cfg.MaxTokens, DefaultMaxTokens)
+	tokens := cmp.Or(cfg.MaxTokens, DefaultMaxTokens)
 	if cfg.Reasoning {
-		tokens = orDefault(cfg.MaxTokens, DefaultReasoningTokens)
+		tokens = cmp.Or(cfg.MaxTokens, DefaultReasoningTokens)
 	}
 	return &Evaluator{
 		client:     newClient(to, proxy, func(h http.Header) { d.authorize(key, h) }),
 		dialect:    d,
 		provider:   cfg.Provider,
 		options:    options{model: cfg.Model, maxTokens: tokens, reasoning: cfg.Reasoning},
-		deadline:   orDefault(cfg.Deadline, DefaultDeadline),
-		maxPayload: orDefault(cfg.MaxPayload, DefaultMaxPayload),
+		deadline:   cmp.Or(cfg.Deadline, DefaultDeadline),
+		maxPayload: cmp.Or(cfg.MaxPayload, DefaultMaxPayload),
 		meter:      &approver.ReceptionMeter{},
 		hide: func(s string) string {
 			if key.IsZero() {
@@ -102,10 +102,9 @@ func (e Evaluator) String() string {
 // Format keeps every verb to String.
 func (e Evaluator) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, e.String()) }
 
-// Judge asks the model. The error is an [UnavailableError]: the provider gave no
-// answer; unless that is because of too many requests, it is an
-// [approver.UnavailableError] too. Every answer is a verdict, and every one that is not exactly as it must
-// be is a Deny.
+// Judge asks the model. Every answer is a verdict, and an invalid one is a Deny. If the
+// provider gave no answer, the error is an [UnavailableError]. It is an
+// [approver.UnavailableError] too, unless the provider limited the rate.
 func (e *Evaluator) Judge(ctx context.Context, call approver.ToolCall) (approver.Verdict, error) {
 	if e == nil || e.client == nil {
 		return failed(errors.New("the evaluator is not made by New")), nil
@@ -160,28 +159,27 @@ func (e *Evaluator) ask(ctx context.Context, line []byte) (claim, bool, error) {
 	if err != nil {
 		return claim{}, false, err
 	}
-	// A compromised model might pass it on, or a server the key; of no use by now,
-	// and no business of anybody's.
+	// A compromised model may repeat the canary, and a server the key.
 	c.reason = e.hide(strings.ReplaceAll(c.reason, string(p.canary), "[canary]"))
 	return c, readAll(p, said.read), nil
 }
 
-// Some local servers drop what does not fit into their context and answer as if
-// nothing was missing. They tell it by the number of tokens that they read.
+// Some local servers silently drop text that does not fit into their context. The
+// number of tokens that they report shows it.
 const (
 	bytesPerToken = 6       // more than texts and commands have
 	surelyRead    = 4 << 10 // shorter prompts fit everywhere
 )
 
-// readAll reports whether the number of tokens is enough for the prompt. Zero is
-// a server that does not count.
+// readAll reports whether the number of tokens is enough for the prompt. Zero means
+// that the server reports none.
 func readAll(p prompt, tokens int) bool {
 	n := len(p.system) + len(p.user)
 	return tokens == 0 || len(p.user) <= surelyRead || n <= tokens*bytesPerToken
 }
 
-// verdict is what a valid answer means. Nothing here is looser than Pass: the
-// model has no say over what another part asks or denies.
+// verdict is the verdict for a valid answer. It is never looser than Pass: the model
+// cannot override another stage's ask or deny.
 func (e *Evaluator) verdict(c claim, seen bool) approver.Verdict {
 	v := approver.Verdict{By: By, Tier: Tier, Category: CategoryVerdict, Confidence: c.confidence}
 	switch {
@@ -216,8 +214,8 @@ func (e *Evaluator) verdict(c claim, seen bool) approver.Verdict {
 	return v
 }
 
-// failed is the verdict on an answer that is none. The agent is not told what was
-// wrong with it: that would teach it how to get another.
+// failed is the verdict for an invalid answer. The agent does not get the error, which
+// could teach it to cause another.
 func failed(err error) approver.Verdict {
 	v := approver.Verdict{
 		By: By, Tier: Tier, Category: CategoryAnswer,

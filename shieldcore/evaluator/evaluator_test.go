@@ -68,7 +68,7 @@ func (others) Judge(context.Context, approver.ToolCall) (approver.Verdict, error
 		nil
 }
 
-// noAnswer are the behaviours that give no answer at all: the gate's fail mode
+// noAnswer are the behaviors that give no answer at all: the gate's fail mode
 // decides. All others are answers, and bad ones.
 var noAnswer = []string{
 	"rate-limit", "rate-limit-long", "rate-limit-always", "rate-limit-nonsense", "error-500", "error-502", "error-503",
@@ -81,7 +81,7 @@ var noAnswer = []string{
 func TestBrokenProviders(t *testing.T) {
 	all := evaluatortest.Broken()
 	if len(all) < 30 {
-		t.Fatalf("%d behaviours", len(all))
+		t.Fatalf("%d behaviors", len(all))
 	}
 	for _, provider := range protocols {
 		t.Run(provider, func(t *testing.T) {
@@ -95,7 +95,7 @@ func TestBrokenProviders(t *testing.T) {
 				Observe: func(context.Context, approver.Verdict) (string, bool) { return "observing", true },
 			}
 			var table strings.Builder
-			fmt.Fprintf(&table, "%d behaviours\n%-26s %-48s %-10s %-5s %s\n", len(all), "behaviour", "what it does", "the stage",
+			fmt.Fprintf(&table, "%d behaviors\n%-26s %-48s %-10s %-5s %s\n", len(all), "behavior", "what it does", "the stage",
 				"gate", "why")
 			for _, b := range all {
 				s.Behave(b)

@@ -14,19 +14,15 @@ import (
 	"approver.example"
 )
 
-// This file says whether the evaluator works: what its provider said last, and one small
-// evaluation for who asks on purpose.
-
-// healthTime bounds Health, beside the evaluator's own deadline.
+// healthTime bounds Health, in addition to the evaluator's own deadline.
 const healthTime = 30 * time.Second
 
 // harmless is what Health has evaluated.
 var harmless = approver.ToolCall{Tool: "Bash", Command: "ls", Args: json.RawMessage(`{"command":"ls"}`)}
 
-// Health makes one evaluation of a plain ls: address, key, model and protocol are right
-// if there is a valid answer. It costs one request of about 1,000 tokens, is tried once,
-// and takes 30 seconds or the evaluator's deadline at most. said is the model's decision.
-// The error says what is wrong, and never shows the key.
+// Health evaluates a plain ls. A valid answer shows that URL, key, model and protocol are
+// right. It makes one request of about 1,000 tokens, and takes at most 30 seconds or the
+// evaluator's deadline. said is the model's decision. The error never shows the key.
 func (e *Evaluator) Health(ctx context.Context) (said string, err error) {
 	if e == nil || e.client == nil {
 		return "", errors.New("the evaluator is not made by New")
@@ -44,8 +40,8 @@ func (e *Evaluator) Health(ctx context.Context) (said string, err error) {
 	return c.decision, nil
 }
 
-// Reception says whether evaluations end in a valid answer: since when, and why not. A
-// call that was given up meanwhile counts for nothing.
+// Reception says whether evaluations get valid answers, since when, and why not.
+// Canceled calls do not count.
 func (e *Evaluator) Reception() approver.Reception {
 	if e == nil || e.meter == nil {
 		return approver.Reception{}
@@ -65,8 +61,8 @@ func (e *Evaluator) note(err error) {
 // maxRefusal bounds what is read of a refusal in bytes.
 const maxRefusal = 4 << 10
 
-// refusals are the words with which providers say why they refuse. Nothing else of their
-// answer is shown: it may repeat the key or the payload.
+// refusals are the known error codes of providers. Nothing else of an error is shown,
+// because it may repeat the key or the payload.
 var refusals = []string{
 	"authentication_error", "billing_error", "billing_hard_limit_reached", "content_filter", "context_length_exceeded",
 	"insufficient_quota",
@@ -75,7 +71,7 @@ var refusals = []string{
 	"rate_limit_error", "rate_limit_exceeded", "request_too_large", "unsupported_parameter", "unsupported_value",
 }
 
-// refusal is the word for why a provider refused, in front of which stands the status.
+// refusal is the status of a refusal and, if it is known, the provider's error code.
 func refusal(resp *http.Response) string {
 	status := fmt.Sprintf("HTTP %d", resp.StatusCode)
 	text, err := io.ReadAll(io.LimitReader(resp.Body, maxRefusal))

@@ -21,7 +21,7 @@ func TestHealth(t *testing.T) {
 	defer p.Close()
 	gone := evaluatortest.New()
 	gone.Close()
-	refusing := func(status int, kind, message string) evaluatortest.Behaviour {
+	refusing := func(status int, kind, message string) evaluatortest.Behavior {
 		return evaluatortest.Over("refusing", "", func(_ *evaluatortest.Server, w http.ResponseWriter, _ *http.Request,
 			_ evaluatortest.Request) {
 			w.Header().Set("Content-Type", "application/json")
@@ -34,7 +34,7 @@ func TestHealth(t *testing.T) {
 	with := func(change func(*Config)) Config { c := good; change(&c); return c }
 	for name, tt := range map[string]struct {
 		cfg  Config
-		does evaluatortest.Behaviour
+		does evaluatortest.Behavior
 		want string // of the error; empty is none
 	}{
 		"right": {good, evaluatortest.Honest(), ""},
@@ -88,9 +88,7 @@ func TestHealth(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			p.Behave(tt.does)
 			e, err := New(tt.cfg)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			if r := e.Reception(); r.Up || !r.Since.IsZero() {
 				t.Errorf("before it was asked: %+v", r)
 			}
@@ -124,9 +122,7 @@ func TestReceptionOfACallThatWasGivenUp(t *testing.T) {
 	p := evaluatortest.New()
 	defer p.Close()
 	e, err := New(Config{Provider: OpenAI, URL: p.URL(OpenAI), Model: evaluatortest.Model, Key: secret.New(p.Key())})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if _, err := e.Judge(ctx, harmless); !errors.Is(err, context.Canceled) || !e.Reception().Since.IsZero() {

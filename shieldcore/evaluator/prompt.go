@@ -12,9 +12,8 @@ import (
 //go:embed prompt.txt
 var systemTemplate string
 
-// PromptHash is the SHA-256 of the system prompt as it is compiled in, before
-// canary and boundary are filled in, as hex. The audit names it with each
-// evaluation.
+// PromptHash is the SHA-256, as hex, of the compiled-in system prompt before canary
+// and boundary are filled in. The audit has it for each evaluation.
 func PromptHash() string {
 	sum := sha256.Sum256([]byte(systemTemplate))
 	return hex.EncodeToString(sum[:])
@@ -30,9 +29,9 @@ type prompt struct {
 	user   string
 }
 
-// newPrompt wraps one line of JSON. The lines around it carry a number that is
-// new for each request, so that no data can end the data; the canary is another
-// number, and the data never stands beside it.
+// newPrompt wraps one line of JSON. The lines around it have a number that is new for
+// each request, so that no data can imitate the end. The canary is another number, and
+// it is in the system prompt only.
 func newPrompt(line []byte) prompt {
 	c, boundary := newCanary(), randomHex(boundaryBytes)
 	return prompt{
@@ -58,8 +57,8 @@ func randomHex(n int) string {
 	return hex.EncodeToString(b)
 }
 
-// matches reports whether got is the canary, in constant time. What is no canary,
-// because nobody made one, matches nothing: not even itself.
+// matches reports whether got is the canary, in constant time. A canary that newCanary
+// did not make matches nothing.
 func (c canary) matches(got string) bool {
 	if len(c) != 2*canaryBytes || strings.Trim(string(c), "0") == "" {
 		return false

@@ -10,17 +10,17 @@ import (
 	"approver.example"
 )
 
-// RememberFor is how long an objection holds against the same call.
+// RememberFor is how long an objection to a call is repeated.
 const RememberFor = time.Hour
 
 // maxRemembered bounds the objections that are remembered: the newest, between half
 // of it and all of it.
 const maxRemembered = 8192
 
-// A Remembering is a stage that objects again to what Stage objected to, without
-// asking it: a model may say something else the next time, and whoever may ask often
-// enough gets the answer that they want. It remembers no consent, and no failure but
-// that of the canary. It is lost with the process. The zero value denies.
+// A Remembering is a stage that repeats an objection of Stage to the same call, without
+// asking it again. A model may answer differently the next time, so an agent could retry
+// until it gets the answer that it wants. It does not remember consent, nor failures
+// except those of the canary. The memory ends with the process. The zero value denies.
 type Remembering struct {
 	Stage approver.Stage
 
@@ -28,8 +28,8 @@ type Remembering struct {
 	young, old map[callKey]objection
 }
 
-// A callKey stands for what the model is told of a call. What a shell's arguments
-// say beside the command does not count: the agent may write anything there.
+// A callKey identifies what the model gets of a call. Of a shell call only the command
+// counts, because the agent can vary the other arguments.
 type callKey [sha256.Size]byte
 
 type objection struct {
@@ -37,7 +37,7 @@ type objection struct {
 	at      time.Time
 }
 
-// Judge returns an objection to the same call, or what Stage says.
+// Judge returns a remembered objection, or the verdict of Stage.
 func (r *Remembering) Judge(ctx context.Context, call approver.ToolCall) (approver.Verdict, error) {
 	key, ok := keyOf(call)
 	if r == nil || r.Stage == nil || !ok {

@@ -20,20 +20,19 @@ const (
 	maxReason = 1000
 )
 
-// errCanary is the answer of a model that does not follow its system prompt any
-// more, or never did.
+// errCanary means that the model does not follow its system prompt.
 var errCanary = errors.New("canary verification failed: the answer does not carry the number that only the " +
 	"evaluator's own prompt holds")
 
-// A claim is what a model answered, after it was checked. Its reason is a claim
-// still. The zero value blocks.
+// A claim is a model's answer with a valid form. Its content is still only a claim. The
+// zero value blocks.
 type claim struct {
 	decision   string
 	confidence float64
 	reason     string
 }
 
-// parseReply reads a model's answer to the request with the canary. An error is a
+// parseReply reads a model's answer. want is the canary of its request. An error is a
 // BLOCK; it quotes nothing of the answer.
 func parseReply(answer string, want canary) (claim, error) {
 	if len(answer) > maxText {
@@ -43,7 +42,7 @@ func parseReply(answer string, want canary) (claim, error) {
 	if err != nil {
 		return claim{}, errors.New("the answer does not have the form of one: " + err.Error())
 	}
-	// The canary comes first: whatever else is wrong, that it is missing tells more.
+	// Check the canary first: a missing canary matters more than any other mistake.
 	if got, ok := text(fields["canary"]); !ok || !want.matches(got) {
 		return claim{}, errCanary
 	}

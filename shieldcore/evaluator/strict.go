@@ -9,9 +9,8 @@ import (
 	"unicode/utf8"
 )
 
-// This file reads JSON as it must be read where every laxness is somebody's way
-// in: encoding/json takes the last of several equal keys, keys in any case, and
-// bytes that are no UTF-8.
+// This file reads untrusted JSON strictly. encoding/json would accept duplicate keys,
+// keys in any case, and invalid UTF-8.
 
 // maxDepth bounds the nesting of what is read.
 const maxDepth = 200
@@ -31,9 +30,8 @@ func members(data []byte) (map[string]json.RawMessage, error) {
 	return fields, nil
 }
 
-// checkJSON refuses what is not exactly one JSON value, in UTF-8, nowhere with
-// the same key twice in one object. Errors quote nothing: what stands here may
-// hold a secret.
+// checkJSON checks that data is exactly one JSON value, in UTF-8, without duplicate keys.
+// Errors quote nothing, because the data may have a secret.
 func checkJSON(data []byte) error {
 	if !utf8.Valid(data) {
 		return errors.New("it is not valid UTF-8")
@@ -90,7 +88,7 @@ func text(raw json.RawMessage) (string, bool) {
 	return s, true
 }
 
-// isNone reports a member that is not there, or says that there is nothing.
+// isNone reports whether a member is missing or empty.
 func isNone(raw json.RawMessage) bool {
 	switch string(raw) {
 	case "", "null", `""`, "[]":

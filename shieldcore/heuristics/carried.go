@@ -2,38 +2,38 @@ package heuristics
 
 import "strings"
 
-// instructions returns a command without what it only carries: comments, the
-// messages of commits and requests, what echo prints and grep looks for, and
-// documents for programs that do not run them. If anything in the command could run
-// it, or the quotes do not match, it is the whole command.
-func instructions(command string) string {
+// stripData returns a command without its data: comments, messages of commits and
+// pull requests, arguments of echo and grep, and here documents. If anything in the
+// command could run the data, or the quotes do not match, it returns the whole command.
+func stripData(command string) string {
 	if !strings.ContainsAny(command, "'\"#") && !strings.Contains(command, "<<") {
 		return command
 	}
-	c := carrier{in: command, first: true}
-	if !c.read() || !c.cut {
+	c := stripper{in: command, first: true}
+	if !c.read() || !c.stripped {
 		return command
 	}
-	if out := c.out.String(); !runs(out) {
+	if out := c.out.String(); !mayRunText(out) {
 		return out
 	}
 	return command
 }
 
-// runners run what they are given as text.
-var runners = set("sh bash zsh dash ksh fish ash csh tcsh busybox python python2 python3 perl ruby node deno bun " +
-	"php lua pwsh powershell cmd osascript awk gawk " +
-	"eval source xargs parallel exec ssh at batch psql mysql mariadb sqlite3 sqlcmd mongosh redis-cli docker podman " +
-	"kubectl su script expect tclsh make vim ed crontab systemd-run watch")
+// interpreters run text that they are given.
+var interpreters = set("sh bash zsh dash ksh fish ash csh tcsh busybox python python2 python3 perl ruby node deno " +
+	"bun php lua pwsh powershell cmd osascript awk gawk eval source xargs parallel exec ssh at batch psql mysql mariadb " +
+	"sqlite3 sqlcmd mongosh redis-cli docker podman kubectl su script expect tclsh make vim ed crontab " +
+	"systemd-run watch")
 
-// prints take words and documents that they do not run.
-var prints = set("echo printf grep egrep fgrep rg ag ack logger say notify-send banner figlet cowsay test [ [[ jq")
+// textPrograms never run their arguments and input.
+var textPrograms = set("echo printf grep egrep fgrep rg ag ack logger say notify-send banner figlet cowsay " +
+	"test [ [[ jq")
 
-// messages are flags whose value is prose.
-var messages = set("--message --body --title --description --notes --comment --subject --text --grep " +
+// messageFlags are flags whose value is prose.
+var messageFlags = set("--message --body --title --description --notes --comment --subject --text --grep " +
 	"--release-notes --annotation --reason --summary --head-comment")
 
-// versionControl takes prose with -m.
+// versionControl are programs whose -m takes prose.
 var versionControl = set("git hg svn jj gh glab fossil bzr bd yadm dcg br")
 
 func set(words string) map[string]bool {
@@ -44,29 +44,28 @@ func set(words string) map[string]bool {
 	return out
 }
 
-// runs reports whether a command has a program that runs text, or a way of writing
-// that does.
-func runs(command string) bool {
+// mayRunText reports whether a command has a program or a shell construct that runs text.
+func mayRunText(command string) bool {
 	if strings.Contains(command, "<(") || strings.Contains(command, "<<<") || strings.Contains(command, "`") ||
 		strings.Contains(command, "$(") {
 		return true
 	}
 	for w := range strings.FieldsFuncSeq(command,
 		func(r rune) bool { return strings.ContainsRune(" \t\n\r;&|(){}'\"<>=!", r) }) {
-		if runners[strings.TrimSuffix(w[strings.LastIndexAny(w, `/\`)+1:], ".exe")] {
+		if interpreters[strings.TrimSuffix(w[strings.LastIndexAny(w, `/\`)+1:], ".exe")] {
 			return true
 		}
 	}
 	return false
 }
 
-// A carrier reads a command once.
-type carrier struct {
-	in    string
-	at    int
-	out   strings.Builder
-	cut   bool // something was left out
-	first bool // the next word is a program's name
+// A stripper copies a command without its data, in one pass.
+type stripper struct {
+	in       string
+	at       int
+	out      strings.Builder
+	stripped bool // data was left out
+	first    bool // the next word is a program's name
 
 	program string
 	word    int    // where the word begins in out
@@ -74,15 +73,14 @@ type carrier struct {
 	ends    []end  // of documents that begin at the next line
 }
 
-// An end is the line that ends a document. Plain documents have nothing in them
-// that the shell runs.
+// An end is the line that ends a here document. In a plain one the shell expands nothing.
 type end struct {
 	line        string
 	tabs, plain bool
 }
 
 // read copies the command; false if its quotes do not match.
-func (c *carrier) read() bool {
+func (c *stripper) read() bool {
 	for c.at < len(c.in) {
 		switch b := c.in[c.at]; {
 		case b == '\\' && c.at+1 < len(c.in):
@@ -93,7 +91,7 @@ func (c *carrier) read() bool {
 				return false
 			}
 		case b == '#' && c.out.Len() == c.word:
-			c.cut = true
+			c.stripped = true
 			for c.at < len(c.in) && c.in[c.at] != '\n' {
 				c.at++
 			}
@@ -125,14 +123,14 @@ func (c *carrier) read() bool {
 	return len(c.ends) == 0
 }
 
-func (c *carrier) copy(n int) {
+func (c *stripper) copy(n int) {
 	c.out.WriteString(c.in[c.at : c.at+n])
 	c.at += n
 	c.word = c.out.Len()
 }
 
 // endWord notes the word that ends here.
-func (c *carrier) endWord() {
+func (c *stripper) endWord() {
 	word := c.out.String()[c.word:]
 	c.word = c.out.Len()
 	if word == "" {
@@ -149,8 +147,8 @@ func (c *carrier) endWord() {
 	c.last = word
 }
 
-// quoted copies a quoted text, or leaves out what stands between the quotes.
-func (c *carrier) quoted(quote byte) bool {
+// quoted copies a quoted text, or only its quotes if it is data.
+func (c *stripper) quoted(quote byte) bool {
 	end := c.at + 1
 	for ; ; end++ {
 		if end >= len(c.in) {
@@ -164,8 +162,8 @@ func (c *carrier) quoted(quote byte) bool {
 		}
 	}
 	inner := c.in[c.at+1 : end]
-	if len(inner) > 0 && c.carried() && (quote == '\'' || plain(inner)) {
-		c.cut = true
+	if len(inner) > 0 && c.isData() && (quote == '\'' || plain(inner)) {
+		c.stripped = true
 		inner = ""
 	}
 	c.out.WriteByte(quote)
@@ -175,12 +173,11 @@ func (c *carrier) quoted(quote byte) bool {
 	return true
 }
 
-// plain reports whether a shell runs nothing in a text between double quotes.
+// plain reports whether a text in double quotes has no command substitution.
 func plain(text string) bool { return !strings.Contains(text, "$(") && !strings.Contains(text, "`") }
 
-// carried reports whether a quoted text that begins here is one that the program
-// does not run.
-func (c *carrier) carried() bool {
+// isData reports whether a quoted text that begins here is data to the program.
+func (c *stripper) isData() bool {
 	if c.first {
 		return false
 	}
@@ -188,16 +185,16 @@ func (c *carrier) carried() bool {
 	if c.out.Len() > c.word { // --message="…"
 		word := c.out.String()[c.word:]
 		if !strings.HasSuffix(word, "=") {
-			return prints[c.program]
+			return textPrograms[c.program]
 		}
 		flag = strings.TrimSuffix(word, "=")
 	}
 	short := len(flag) > 1 && flag[0] == '-' && flag[1] != '-' && strings.HasSuffix(flag, "m")
-	return prints[c.program] || messages[flag] || versionControl[c.program] && short
+	return textPrograms[c.program] || messageFlags[flag] || versionControl[c.program] && short
 }
 
-// document notes a document that begins at the next line: <<EOF, <<-'EOF'.
-func (c *carrier) document() {
+// document notes a here document that begins at the next line: <<EOF, <<-'EOF'.
+func (c *stripper) document() {
 	i := c.at + 2
 	e := end{}
 	if i < len(c.in) && c.in[i] == '-' {
@@ -220,8 +217,8 @@ func (c *carrier) document() {
 	c.copy(i - c.at)
 }
 
-// documents leaves out the documents that begin here; false if one does not end.
-func (c *carrier) documents() bool {
+// documents leaves out the here documents that begin here; false if one does not end.
+func (c *stripper) documents() bool {
 	for _, e := range c.ends {
 		from := c.at
 		for {
@@ -241,7 +238,7 @@ func (c *carrier) documents() bool {
 				continue
 			}
 			if body := c.in[from:begin]; e.plain || plain(body) {
-				c.cut = c.cut || body != ""
+				c.stripped = c.stripped || body != ""
 				c.out.WriteString(line)
 			} else {
 				c.out.WriteString(c.in[from:c.at])

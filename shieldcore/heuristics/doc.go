@@ -1,27 +1,26 @@
-// Package heuristics is the rules of Tier 1: patterns over the text of a call.
+// Package heuristics has the rules of Tier 1: patterns over the text of a call.
 //
-// # What is looked at
+// # Matched text
 //
-// Only what tells somebody or something what to do: the command, paths, sources,
-// destinations, addresses, search patterns, and prompts for other agents. What is
-// written or sent (content, body) is not, because there a text about a danger is
-// no danger. For the same reason what a command only carries is left out of it:
-// comments, messages of commits, the words that echo prints and the documents that
-// cat takes in, as long as nothing in the command could run them.
+// The rules match only text that gives instructions: the command, paths, sources,
+// destinations, URLs, search patterns, and prompts for other agents. They do not
+// match text that is written or sent (content, body), because a text about a danger
+// is no danger. For the same reason they do not match data inside a command:
+// comments, commit messages, arguments of echo and here documents for cat. The data
+// stays if anything in the command could run it.
 //
-// # What comes of it
+// # Verdicts
 //
-// A rule that is critical and blocks always denies. A rule that escalates asks the
-// next tier, which is people where there is none. Rules of medium and low
-// severity are in the chain of reasons and change nothing. Nothing here ever
-// allows, and no rule of a policy skips it.
+// A critical rule with always_block denies. A rule with escalate asks the next tier,
+// or people if there is none. Rules of medium and low severity only add to the
+// verdict's chain. No rule here allows, and no rule of a policy skips this stage.
 //
-// # How
+// # Matching
 //
-// All rules are one matcher, see [match.Set]: a text is read once however
-// many rules there are. A text that is too long or too complex is asked about. The
-// zero [Engine] denies.
+// All rules share one matcher, see [match.Set], which reads a text once for any number
+// of rules. A text that is too long or too complex leads to a question. The zero
+// [Engine] denies.
 //
-// Patterns see text. They are a net under the analyser of shell commands, which
-// knows what a command does; who words a command around a pattern gets around it.
+// Patterns match text. They back up the analysis of shell commands, which knows what a
+// command does. Somebody who words a command around a pattern gets around it.
 package heuristics

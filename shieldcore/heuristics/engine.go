@@ -24,15 +24,15 @@ const (
 	RuleComplex = "too_complex" // the matcher gave up
 )
 
-// MaxBytes is how much of a call is looked at. Of more, people decide.
+// MaxBytes bounds the text of a call. A call with more is asked about.
 const MaxBytes = 64 << 10
 
-// maxWork bounds the bytes of text that patterns are tried on, each time counted;
-// some 50 ns each.
+// maxWork bounds the bytes of text that all patterns together are run on; a byte takes
+// about 50 ns.
 const maxWork = 1 << 20
 
-// windowsText finds a text for PowerShell or cmd among those of other shells. It is
-// as wide as it can be, because it decides nothing by itself.
+// windowsText matches texts that may be for PowerShell or cmd. It is wide, because it
+// only enables the rules for Windows.
 const windowsText = `\b(?:powershell|pwsh|cmd)(?:\.exe)?\b|\b[a-z]+\.exe\b|\b[a-z]:\\|%[a-z_]+%|\$env:|\bhk(?:lm` +
 	`|cu|ey_)` +
 	`|\b(?:add|clear|disable|enable|export|format|get|import|install|invoke|new|register|remove|restart|set|start|stop` +
@@ -43,34 +43,34 @@ const windowsText = `\b(?:powershell|pwsh|cmd)(?:\.exe)?\b|\b[a-z]+\.exe\b|\b[a-
 // An Engine judges calls by rules. It is a stage of the gate and safe for concurrent
 // use. The zero value denies.
 type Engine struct {
-	rules   []Rule
-	tried   []*regexp.Regexp // by rule
-	keys    keys
-	matcher *match.Set // of the keys, and of windowsText
-	pool    sync.Pool  // of *scratch
+	rules    []Rule
+	compiled []*regexp.Regexp // by rule
+	keys     keys
+	matcher  *match.Set // of the keys, and of windowsText
+	pool     sync.Pool  // of *scratch
 }
 
-// scratch is what a call needs, kept for the next one.
+// scratch holds the buffers for one call, kept for the next one.
 type scratch struct {
-	texts  []text
-	folded []byte
-	ids    []int
-	has    []bool   // by key: whether the text has it
-	try    []int    // the rules whose keys it has
-	seen   []Fields // by rule: where it was found
-	found  []int
+	texts   []text
+	folded  []byte
+	ids     []int
+	has     []bool   // by key: whether the text has it
+	try     []int    // the rules whose keys it has
+	foundIn []Fields // by rule: where it was found
+	found   []int
 }
 
-// New compiles rules. The error names every rule that is wrong; there is no engine
-// with an error, so that nothing starts with fewer rules than it was given.
+// New compiles rules. The error names every bad rule. With an error there is no engine,
+// so that nothing runs with fewer rules than it was given.
 func New(rules []Rule, limits match.Limits) (*Engine, error) {
 	if len(rules) == 0 {
 		return nil, errors.New("there are no heuristic rules")
 	}
 	var errs []error
 	known := map[string]bool{}
-	var keyed keys
-	tried := make([]*regexp.Regexp, 0, len(rules))
+	var keyIndex keys
+	compiled := make([]*regexp.Regexp, 0, len(rules))
 	for i := range rules {
 		r := &rules[i]
 		for _, f := range r.Faults() {
@@ -92,20 +92,20 @@ func New(rules []Rule, limits match.Limits) (*Engine, error) {
 					"would be tried on every text", r.Where, r.ID))
 			continue
 		}
-		tried = append(tried, re)
-		keyed.add(i, r.ID, branches)
+		compiled = append(compiled, re)
+		keyIndex.add(i, r.ID, branches)
 	}
 	if len(errs) > 0 {
 		return nil, errors.Join(errs...)
 	}
-	matcher, err := match.New(append(keyed.patterns, match.Pattern{ID: "windows", Expr: windowsText}), limits)
+	matcher, err := match.New(append(keyIndex.patterns, match.Pattern{ID: "windows", Expr: windowsText}), limits)
 	if err != nil {
 		return nil, err
 	}
-	keyed.index = nil // is of no more use
-	e := &Engine{rules: slices.Clone(rules), tried: tried, keys: keyed, matcher: matcher}
+	keyIndex.index = nil // is of no more use
+	e := &Engine{rules: slices.Clone(rules), compiled: compiled, keys: keyIndex, matcher: matcher}
 	e.pool.New = func() any {
-		return &scratch{seen: make([]Fields, len(e.rules)), has: make([]bool, len(e.keys.users))}
+		return &scratch{foundIn: make([]Fields, len(e.rules)), has: make([]bool, len(e.keys.users))}
 	}
 	return e, nil
 }
@@ -118,8 +118,8 @@ func (e *Engine) Rules() []Rule {
 	return slices.Clone(e.rules)
 }
 
-// Keys returns the keys of each rule by its id: a text that has not all keys of any
-// branch is not one that the rule is tried on.
+// Keys returns the branches of each rule by its id. The rule is tried only on a text that
+// has all keys of at least one branch.
 func (e *Engine) Keys() map[string][][]string {
 	out := map[string][][]string{}
 	for _, r := range e.Rules() {
@@ -128,9 +128,9 @@ func (e *Engine) Keys() map[string][][]string {
 	return out
 }
 
-// Judge implements [approver.Stage]. It denies by rules that block always, asks the
-// next tier by rules that escalate, and else passes; what other rules found is in
-// the verdict's chain.
+// Judge implements [approver.Stage]. It denies if a rule with AlwaysBlock matches, asks
+// the next tier if one with Escalate does, and else passes. The findings of the other
+// rules are in the verdict's chain.
 func (e *Engine) Judge(_ context.Context, call approver.ToolCall) (approver.Verdict, error) {
 	if e == nil || e.matcher == nil {
 		return approver.Verdict{By: By, Tier: approver.TierScreen, Rule: RuleNone, Reason: "approver has no heuristic rules",
@@ -148,12 +148,12 @@ func (e *Engine) Judge(_ context.Context, call approver.ToolCall) (approver.Verd
 	}
 	first := -1
 	for _, id := range s.found {
-		if r := &e.rules[id]; r.Interrupts() && (first < 0 || before(r, &e.rules[first])) {
+		if r := &e.rules[id]; r.Interrupts() && (first < 0 || stricter(r, &e.rules[first])) {
 			first = id
 		}
 	}
 	if first >= 0 && (e.rules[first].AlwaysBlock || trouble.Rule == "") {
-		v = e.verdict(first, s.seen[first])
+		v = e.verdict(first, s.foundIn[first])
 	}
 	for _, id := range s.found {
 		if r := &e.rules[id]; r.ID != v.Rule {
@@ -168,8 +168,8 @@ func (e *Engine) Judge(_ context.Context, call approver.ToolCall) (approver.Verd
 	return v, nil
 }
 
-// before reports whether what comes of a is the stricter, or it is the worse.
-func before(a, b *Rule) bool {
+// stricter reports whether a comes before b: the stricter decision, then the worse level.
+func stricter(a, b *Rule) bool {
 	if a.AlwaysBlock != b.AlwaysBlock {
 		return a.AlwaysBlock
 	}
@@ -207,11 +207,11 @@ func (e *Engine) verdict(id int, where Fields) approver.Verdict {
 	return v
 }
 
-// scan notes the rules that the texts of a call match. Trouble is a verdict if not
-// all could be looked at.
+// scan notes the rules that match texts of a call. trouble is a verdict if not all text
+// could be searched.
 func (e *Engine) scan(s *scratch, call approver.ToolCall) (trouble approver.Verdict, err error) {
 	for _, id := range s.found { // of the call before
-		s.seen[id] = 0
+		s.foundIn[id] = 0
 	}
 	s.found = s.found[:0]
 	if s.texts, err = texts(s.texts[:0], call); err != nil {
@@ -223,7 +223,7 @@ func (e *Engine) scan(s *scratch, call approver.ToolCall) (trouble approver.Verd
 	for _, t := range s.texts {
 		raw := t.raw
 		if t.field == Command && shell != Windows {
-			raw = instructions(raw)
+			raw = stripData(raw)
 		}
 		if bytes += len(raw); bytes > MaxBytes {
 			return asked(RuleLong, "the call has more text than approver looks at",
@@ -242,7 +242,7 @@ func (e *Engine) scan(s *scratch, call approver.ToolCall) (trouble approver.Verd
 				complete = false
 				break
 			}
-			if e.tried[id].Match(s.folded) {
+			if e.compiled[id].Match(s.folded) {
 				s.note(id, t.field)
 			}
 		}
@@ -254,18 +254,18 @@ func (e *Engine) scan(s *scratch, call approver.ToolCall) (trouble approver.Verd
 	return trouble, nil
 }
 
-// isFor reports whether a rule is for a text. Windows says that the text may be one
-// for a shell of Windows, whatever shell it is given to.
+// isFor reports whether a rule applies to a text. windows says that the text may be for
+// a shell of Windows, even if another shell gets it.
 func (r *Rule) isFor(field Fields, shell Platform, windows bool) bool {
 	return r.Fields&field != 0 && (r.Platform != Windows || windows) && (r.Platform != Unix || shell != Windows)
 }
 
 // note notes where a rule was found.
 func (s *scratch) note(id int, field Fields) {
-	if s.seen[id] == 0 {
+	if s.foundIn[id] == 0 {
 		s.found = append(s.found, id)
 	}
-	s.seen[id] |= field
+	s.foundIn[id] |= field
 }
 
 func asked(rule, reason, detail string) approver.Verdict {
@@ -273,7 +273,7 @@ func asked(rule, reason, detail string) approver.Verdict {
 		Detail: detail, MinTier: approver.TierEvaluation}
 }
 
-// shellOf returns Windows for the tools that are a shell of it, and else Any.
+// shellOf returns Windows for tools that are a Windows shell, and else Any.
 func shellOf(tool string) Platform {
 	if strings.EqualFold(tool, "cmd") || containsFold(tool, "powershell") || containsFold(tool, "pwsh") {
 		return Windows
@@ -281,7 +281,7 @@ func shellOf(tool string) Platform {
 	return Any
 }
 
-// containsFold reports whether a text has a word in ASCII in any case.
+// containsFold reports whether a text has an ASCII word in any case.
 func containsFold(text, word string) bool {
 	for i := 0; i+len(word) <= len(text); i++ {
 		if strings.EqualFold(text[i:i+len(word)], word) {
@@ -291,5 +291,5 @@ func containsFold(text, word string) bool {
 	return false
 }
 
-// Part is [timing.Reflex]: the engine looks at the call by itself.
+// Part is [timing.Reflex]: the engine needs nothing but the call.
 func (e *Engine) Part() timing.Part { return timing.Reflex }

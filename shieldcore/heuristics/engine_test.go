@@ -44,18 +44,14 @@ func in(f heuristics.Fields) func(*heuristics.Rule) {
 func build(t testing.TB, rules ...heuristics.Rule) *heuristics.Engine {
 	t.Helper()
 	e, err := heuristics.New(rules, match.Limits{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return e
 }
 
 func judge(t testing.TB, e *heuristics.Engine, call approver.ToolCall) approver.Verdict {
 	t.Helper()
 	v, err := e.Judge(context.Background(), call)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return v
 }
 
@@ -334,9 +330,7 @@ func TestNothingIsBuiltByHalves(t *testing.T) {
 		}
 	}
 	e, err := heuristics.New([]heuristics.Rule{good}, match.Limits{BuildWork: -1, MatchWork: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if v := judge(t, e, bash("ls")); v.Decision != approver.Ask || v.Rule != heuristics.RuleComplex {
 		t.Errorf("a matcher that gives up: %+v", v)
 	}
@@ -412,9 +406,7 @@ func FuzzMatching(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text string) {
 		v, err := e.Judge(context.Background(), approver.ToolCall{Paths: []string{text}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if v.Decision == approver.Ask {
 			return // too much
 		}
@@ -454,9 +446,7 @@ func FuzzPatterns(f *testing.F) {
 			return // it has no key, or is no pattern for a rule
 		}
 		v, err := e.Judge(context.Background(), approver.ToolCall{Paths: []string{text}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if v.Decision == approver.Ask {
 			return // too much
 		}
@@ -484,4 +474,12 @@ func FuzzArguments(f *testing.F) {
 			t.Errorf("%q: %+v", command, v)
 		}
 	})
+}
+
+// must fails a test at an error.
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
 }

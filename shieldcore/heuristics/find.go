@@ -8,8 +8,8 @@ import (
 	"approver.example/internal/match"
 )
 
-// A Found is where a rule matches a text, in bytes of the text. Rule is [RuleComplex]
-// where the matcher gave up: then it may hold anything.
+// A Found is a part of a text, in bytes, that a rule matches. If the matcher gave up on
+// a part, Rule is [RuleComplex].
 type Found struct {
 	Rule       string
 	Name       string
@@ -17,14 +17,14 @@ type Found struct {
 }
 
 const (
-	findPiece   = 8 << 10 // bytes of a text that are looked at together
-	findOverlap = 1 << 10 // and how many of them again with those that follow
-	findMost    = 16      // places of one rule in a piece
+	findPiece   = 8 << 10 // bytes of one piece of a text
+	findOverlap = 1 << 10 // bytes that two pieces share
+	findMost    = 16      // matches of one rule in a piece
 )
 
-// Find looks for the rules of some fields that interrupt a call, in a text that is no
-// call, such as what a tool returned. It looks at all of it. An engine without rules
-// finds all of the text too complex.
+// Find searches a text that is no call, such as the output of a tool, for rules of some
+// fields that interrupt a call. It searches the whole text. Without rules it reports the
+// whole text as [RuleNone].
 func (e *Engine) Find(text string, fields Fields) []Found {
 	if e == nil || e.matcher == nil {
 		return []Found{{Rule: RuleNone, Name: "there are no rules", End: len(text)}}
@@ -46,7 +46,7 @@ func (e *Engine) Find(text string, fields Fields) []Found {
 			if e.rules[id].Fields&fields == 0 || !e.rules[id].Interrupts() {
 				continue
 			}
-			for _, at := range e.tried[id].FindAllIndex(folded, findMost) {
+			for _, at := range e.compiled[id].FindAllIndex(folded, findMost) {
 				start, end := unfold(piece, at[0]), unfold(piece, at[1])
 				found = append(found, Found{e.rules[id].ID, e.rules[id].Name, from + start, from + max(start, end)})
 			}
@@ -59,7 +59,7 @@ func (e *Engine) Find(text string, fields Fields) []Found {
 	return found
 }
 
-// unfold returns the place in a text that is at a place of its folded form.
+// unfold maps an offset in the folded form of a text to one in the text.
 func unfold(text string, at int) int {
 	var buf []byte
 	i := sort.Search(len(text), func(i int) bool {
@@ -72,10 +72,10 @@ func unfold(text string, at int) int {
 	return i
 }
 
-// keys are the keys of all rules, each once, and what has them.
+// keys are the distinct keys of all rules, and the branches that need them.
 type keys struct {
 	patterns []match.Pattern
-	users    [][]branch     // by key: the branches of which it is the first
+	users    [][]branch     // by key: the branches whose first key it is
 	index    map[string]int // of patterns, by expression
 }
 
@@ -96,7 +96,7 @@ func (k *keys) add(rule int, id string, branches [][]string) {
 	}
 }
 
-// key returns the index of a key. The first rule that has it gives it its name.
+// key returns the index of a key. It is named after the first rule that has it.
 func (k *keys) key(id, expr string) int {
 	if k.index == nil {
 		k.index = map[string]int{}
@@ -111,8 +111,8 @@ func (k *keys) key(id, expr string) int {
 	return at
 }
 
-// rules appends to dst the rules of which a text with the keys found has a whole
-// branch, in order. Has is by key, all false, and is so again.
+// rules appends to dst, in order, the rules that have a branch with all of its keys in
+// found. has is a buffer by key; it is all false before and after.
 func (k *keys) rules(dst []int, has []bool, found []int) []int {
 	found = slices.DeleteFunc(found, func(key int) bool { return key >= len(k.users) })
 	for _, key := range found {

@@ -9,7 +9,7 @@ import (
 	"approver.example"
 )
 
-// A Level is how bad it is if a rule is right. The zero value is the worst.
+// A Level is the severity of a rule. The zero value is the worst.
 type Level uint8
 
 // The levels, worst first.
@@ -20,7 +20,7 @@ const (
 	Low
 )
 
-// levels are their names, and how sure a rule of each is of what it saw.
+// levels are the names of the levels and the confidence of their rules.
 var levels = [...]struct {
 	name       string
 	confidence float64
@@ -29,7 +29,7 @@ var levels = [...]struct {
 // String returns the word; an unknown value is "critical".
 func (l Level) String() string { return levels[l.known()].name }
 
-// Confidence is how sure a rule of this level is of what it saw.
+// Confidence is the confidence of a finding by a rule of this level.
 func (l Level) Confidence() float64 { return levels[l.known()].confidence }
 
 func (l Level) known() Level {
@@ -122,7 +122,7 @@ func (f Fields) String() string {
 	return strings.Join(names, ", ")
 }
 
-// A Rule is a pattern and what comes of it.
+// A Rule is a pattern and its consequence.
 type Rule struct {
 	ID       string // such as XP-001; the letters are its group
 	Name     string // a few words
@@ -132,20 +132,20 @@ type Rule struct {
 	Platform Platform
 	Fields   Fields
 	// AlwaysBlock denies, and Escalate asks the next tier. A rule has at most one of
-	// them; with neither it only adds to the chain of reasons.
+	// them; with neither it only adds to the verdict's chain.
 	AlwaysBlock bool
 	Escalate    bool
 	Description string // for the documentation: what it finds, and what it leaves alone
 	Reason      string // for the agent, without a final period
 	Cure        string // what to do instead
 	Where       approver.Position
-	// Match are calls that the rule finds. Pass are calls like them that it leaves
-	// alone, and that no rule interrupts.
+	// Match are calls that the rule matches. Pass are similar calls that it does not
+	// match, and that no rule interrupts.
 	Match []Example
 	Pass  []Example
 }
 
-// Interrupts reports whether more comes of the rule than a reason in the chain.
+// Interrupts reports whether the rule denies or asks.
 func (r *Rule) Interrupts() bool { return r.AlwaysBlock || r.Escalate }
 
 // Group is the letters of the id.
@@ -177,14 +177,13 @@ func Groups() []Group {
 
 var ruleID = regexp.MustCompile(`^[A-Z]{2,3}-[0-9]{3}$`)
 
-// A Fault is something that is wrong with a rule, and the field that it is in as
-// files name it.
+// A Fault is a mistake in a rule, with the name of the field in files.
 type Fault struct{ Field, Text string }
 
-// minExamples is how many calls show what a rule finds, and how many what it does not.
+// minExamples is the least number of examples under match, and under pass.
 const minExamples = 2
 
-// Faults returns everything that is wrong with a rule, but for its pattern's syntax.
+// Faults returns every mistake in a rule, except in its pattern's syntax.
 func (r *Rule) Faults() (faults []Fault) {
 	fault := func(bad bool, field, text string) {
 		if bad {
@@ -230,8 +229,8 @@ func (r *Rule) Faults() (faults []Fault) {
 // JSON.
 type Example struct{ Command, Tool, Args string }
 
-// Call returns the call that an example of a rule stands for. A command of a rule
-// for Windows is one for PowerShell.
+// Call returns the call of an example. The commands of rules for Windows are for
+// PowerShell.
 func (r *Rule) Call(e Example) approver.ToolCall {
 	if e.Tool != "" {
 		return approver.ToolCall{Agent: "claude", Tool: e.Tool, Args: []byte(e.Args)}

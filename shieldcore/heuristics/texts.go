@@ -4,43 +4,46 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"strings"
 
 	"approver.example"
+	"approver.example/shieldcore/internal/leaves"
 )
 
-// A text is a part of a call that rules look at.
+// A text is a part of a call that rules match.
 type text struct {
 	field Fields
 	raw   string
 }
 
-// keyFields are the names of arguments, in lower case and without signs, and what
-// they are. An argument with another name is not looked at: what is written or
-// sent, and what nobody reads as an order.
-var keyFields = map[string]Fields{
-	"command": Command, "cmd": Command, "commandline": Command, "commands": Command, "script": Command,
-	"shellcommand": Command, "code": Command,
-	"path": Path, "paths": Path, "filepath": Path, "file": Path, "files": Path, "filename": Path, "dir": Path,
-	"directory": Path, "folder": Path,
-	"notebookpath": Path, "target": Path, "targetpath": Path, "targetfile": Path, "absolutepath": Path,
-	"relativepath": Path, "cwd": Path, "workdir": Path, "workingdirectory": Path,
-	"source": Source, "src": Source, "sourcepath": Source, "from": Source, "oldpath": Source, "input": Source,
-	"inputpath":   Source,
-	"destination": Destination, "dest": Destination, "dst": Destination, "destinationpath": Destination, "to": Destination,
-	"newpath": Destination, "output": Destination, "outputpath": Destination,
-	"url": URL, "urls": URL, "uri": URL, "href": URL, "endpoint": URL, "link": URL, "baseurl": URL, "webhook": URL,
-	"webhookurl": URL,
-	"pattern":    Search, "glob": Search, "regex": Search, "query": Search, "search": Search, "include": Search,
-	"searchterm": Search,
-	"prompt":     Prompt, "prompts": Prompt, "instruction": Prompt, "instructions": Prompt, "task": Prompt, "goal": Prompt,
-	"objective": Prompt, "question": Prompt,
-	"systemprompt": Prompt, "userprompt": Prompt, "system": Prompt,
+// keyFields maps the names of arguments, in lower case and without separators, to
+// fields. Arguments with other names are not matched.
+var keyFields = fieldsByName(map[Fields]string{
+	Command: "command cmd commandline commands script shellcommand code",
+	Path: "path paths filepath file files filename dir directory folder notebookpath target targetpath " +
+		"targetfile absolutepath relativepath cwd workdir workingdirectory",
+	Source:      "source src sourcepath from oldpath input inputpath",
+	Destination: "destination dest dst destinationpath to newpath output outputpath",
+	URL:         "url urls uri href endpoint link baseurl webhook webhookurl",
+	Search:      "pattern glob regex query search include searchterm",
+	Prompt: "prompt prompts instruction instructions task goal objective question systemprompt userprompt " +
+		"system",
+})
+
+func fieldsByName(table map[Fields]string) map[string]Fields {
+	out := map[string]Fields{}
+	for field, names := range table {
+		for name := range strings.FieldsSeq(names) {
+			out[name] = field
+		}
+	}
+	return out
 }
 
 // maxName is the length of the longest name in keyFields.
 const maxName = 20
 
-// fieldOfKey returns what an argument is by its name, 0 for what is not looked at.
+// fieldOfKey returns the field of an argument by its name, or 0.
 func fieldOfKey(key []byte) Fields {
 	var buf [maxName]byte
 	n := 0
@@ -74,59 +77,32 @@ func texts(to []text, call approver.ToolCall) ([]text, error) {
 	if len(call.Args) == 0 {
 		return to, nil
 	}
-	if !json.Valid(call.Args) {
-		return to, errors.New("the call's arguments are not JSON")
-	}
 	return argTexts(to, call.Args)
 }
 
-// argTexts goes through valid JSON and copies nothing but what is looked at. A value
-// in lists is what the nearest name says.
+// argTexts appends the texts in the arguments, without copying the rest. A value in a list
+// has the field of the nearest name.
 func argTexts(to []text, args []byte) ([]text, error) {
-	type level struct {
-		object bool
-		field  Fields // of what stands in it
-	}
-	stack := make([]level, 0, 16)
-	key, field := false, Fields(0)
-	for i := 0; i < len(args); i++ {
-		switch c := args[i]; c {
-		case '{', '[':
-			stack = append(stack, level{c == '{', field})
-			key = c == '{'
-		case '}', ']':
-			stack = stack[:len(stack)-1]
-			key, field = false, 0
-			if n := len(stack); n > 0 {
-				field = stack[n-1].field
-			}
-		case ',':
-			key = stack[len(stack)-1].object
-		case '"':
-			end := i + 1
-			for args[end] != '"' {
-				if args[end] == '\\' {
-					end++
-				}
-				end++
-			}
-			literal := args[i : end+1]
-			i = end
-			switch {
-			case key:
-				name, err := unquote(literal)
-				if err != nil {
-					return to, err
-				}
-				key, field = false, fieldOfKey(name)
-			case field != 0:
-				value, err := unquote(literal)
-				if err != nil {
-					return to, err
-				}
-				to = add(to, field, value)
-			}
+	err := leaves.Walk(args, leaves.MaxDepth, func(s leaves.Literal) error {
+		if s.IsKey || s.Key == nil {
+			return nil
 		}
+		name, err := unquote(s.Key)
+		if err != nil {
+			return err
+		}
+		field := fieldOfKey(name)
+		if field == 0 {
+			return nil
+		}
+		value, err := unquote(args[s.Start:s.End])
+		if err == nil {
+			to = add(to, field, value)
+		}
+		return err
+	})
+	if err != nil {
+		return to, errors.New("the call's arguments are not JSON")
 	}
 	return to, nil
 }
@@ -141,10 +117,10 @@ func unquote(literal []byte) ([]byte, error) {
 	return []byte(s), err
 }
 
-// add adds a text that is not there yet: most arguments are the command, the path or
-// the address that the call has already.
+// add adds a text unless it is there: most arguments repeat the command, a path or a URL
+// of the call.
 func add(to []text, field Fields, value []byte) []text {
-	const few = 8 // who sends more of them pays for reading them
+	const few = 8 // bounds the search; duplicates beyond it are matched twice
 	for i := 0; i < len(to) && i < few; i++ {
 		if to[i].field == field && to[i].raw == string(value) {
 			return to

@@ -10,9 +10,7 @@ import (
 func TestInstall(t *testing.T) {
 	from, models := model(t), filepath.Join(t.TempDir(), "models")
 	m, err := Make(from, "", 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	dir, added, err := Install(from, models, &m)
 	if err != nil || !added {
 		t.Fatal(dir, added, err)

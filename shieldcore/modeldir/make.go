@@ -11,10 +11,9 @@ import (
 	"strings"
 )
 
-// Make returns a manifest for the files that are in a directory now, to be
-// looked at by a person. label may be empty if config.json has one that can only
-// be the one, and window zero for 512, or as many positions as the model has. The
-// folder may have no other files than those that a model has.
+// Make returns a manifest for the files in a directory, for a person to review. label
+// may be empty if config.json has exactly one known label. A window of zero is 512, or
+// fewer if the model has fewer positions. The folder may have no files but the model's.
 func Make(dir, label string, window int) (Manifest, error) {
 	m := Manifest{Version: 1, Label: label, Window: window, Files: map[string]string{}}
 	entries, err := os.ReadDir(dir)
@@ -63,7 +62,7 @@ func Make(dir, label string, window int) (Manifest, error) {
 	return m, nil
 }
 
-// meant are the names that models give to what is looked for.
+// meant are labels that models use for an injection.
 var meant = []string{"injection", "jailbreak", "malicious", "unsafe"}
 
 func guess(labels []string) (string, error) {
@@ -80,11 +79,10 @@ func guess(labels []string) (string, error) {
 	return found[0], nil
 }
 
-// Install copies a model into a folder of models, as a new version that is named
-// after its manifest, and returns the version's directory. manifest is for a
-// model without one, from Make. added is false if that very version was there
-// already; then it was checked, and nothing was written. Folders get mode 0700,
-// files 0600. What was there before stays as it is.
+// Install copies a model into a folder of models, as a new version that is named after
+// its manifest, and returns the version's directory. manifest, from Make, is for a model
+// without one. If the same version exists, it is only checked, and added is false.
+// Folders get mode 0700, files 0600. Existing versions do not change.
 func Install(from, models string, manifest *Manifest) (dir string, added bool, err error) {
 	data, m, err := manifestOf(from, manifest)
 	if err != nil {

@@ -131,8 +131,8 @@ func (m Manifest) Validate() error {
 	return errors.Join(errs...)
 }
 
-// plainName allows letters, digits and a few marks, so that a name is the same
-// on every file system and leads nowhere else.
+// plainName allows letters, digits and a few marks, so that a name means the same file
+// on every file system.
 func plainName(name string) bool {
 	const allowed = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-_"
 	return name != "" && len(name) <= 100 && name[0] != '.' && strings.Trim(name, allowed) == ""
@@ -150,8 +150,8 @@ func Sum(data []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// readFile reads a regular file of at most limit bytes. A link is an error, also
-// one that is put there while the file is opened.
+// readFile reads a regular file of at most limit bytes. A link is an error, even one
+// that appears while the file is opened.
 func readFile(path string, limit int64) ([]byte, error) {
 	before, err := os.Lstat(path)
 	if err != nil {

@@ -30,9 +30,7 @@ func model(t *testing.T) string {
 
 func write(t *testing.T, path, text string) {
 	t.Helper()
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(path, []byte(text), 0o600))
 }
 
 // vouched writes a model's directory with its manifest.
@@ -40,9 +38,7 @@ func vouched(t *testing.T) (string, Manifest) {
 	t.Helper()
 	dir := model(t)
 	m, err := Make(dir, "", 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	put(t, dir, m)
 	return dir, m
 }
@@ -50,18 +46,14 @@ func vouched(t *testing.T) (string, Manifest) {
 func put(t *testing.T, dir string, m Manifest) {
 	t.Helper()
 	data, err := m.Encode()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	write(t, filepath.Join(dir, ManifestFile), string(data))
 }
 
 func TestOpen(t *testing.T) {
 	dir, manifest := vouched(t)
 	m, err := Open(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	data, _ := os.ReadFile(filepath.Join(dir, ManifestFile))
 	if string(m.ONNX) != onnx || m.Target != 1 || m.Labels[1] != "INJECTION" || m.Manifest.Window != 64 ||
 		m.Sum != Sum(data) || manifest.Label != "INJECTION" {
@@ -169,7 +161,7 @@ func in(number byte, content string) string {
 	return string([]byte{number<<3 | 2, byte(len(content))}) + content
 }
 
-func must(t *testing.T, err error) {
+func must(t testing.TB, err error) {
 	t.Helper()
 	if err != nil {
 		t.Fatal(err)
@@ -233,9 +225,7 @@ func FuzzParseManifest(f *testing.F) {
 			}
 		}
 		again, err := m.Encode()
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if _, err := ParseManifest(again); err != nil {
 			t.Fatal(err)
 		}

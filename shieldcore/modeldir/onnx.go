@@ -8,8 +8,8 @@ import (
 	"math"
 )
 
-// A message is what has to be known of a message of onnx.proto to find every
-// tensor in a model: the fields that hold further messages.
+// A message describes a message of onnx.proto by the fields that hold other messages.
+// That is enough to find every tensor in a model.
 type message map[uint64]string
 
 // tensors are the ways to a TensorProto, by the numbers of onnx.proto.
@@ -37,8 +37,8 @@ const maxONNXDepth = 64 // messages in messages
 
 var errNoONNX = errors.New("it is not an ONNX model")
 
-// selfContained reports a model whose weights are in other files. A runtime would
-// read those by their path, hashed or not.
+// selfContained returns an error for a model whose weights are in other files. A runtime
+// would read those by their path without a check of their hash.
 func selfContained(data []byte) error {
 	if len(data) == 0 {
 		return errNoONNX

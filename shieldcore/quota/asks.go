@@ -16,25 +16,24 @@ import (
 // MaxAsks bounds the settings of AskLimits.
 const MaxAsks = 1000
 
-// askWindow is the time in which questions are counted. It slides: no stretch of this
-// length has more of them than the limit.
+// askWindow is the sliding window in which questions are counted.
 const askWindow = time.Minute
 
-// AskLimits are how many questions people are asked within a minute. The zero value
-// is refused; start from [DefaultAskLimits]. Replicas that share a store should have
-// the same: each keeps to its own.
+// AskLimits bound the questions to people within a minute. The zero value is refused;
+// start from [DefaultAskLimits]. Replicas that share a store should have the same limits,
+// because each applies its own.
 type AskLimits struct {
 	User  int `yaml:"user"`  // about calls of one uid, 1 to MaxAsks
 	Agent int `yaml:"agent"` // about calls of one agent of it in one project, 1 to MaxAsks
 }
 
-// OwnAsks is how many questions about approver itself (a pause, the end of a freeze, who
-// may approve) one uid puts before people within a minute. They are counted by themselves,
-// so that an agent can neither hide what it does among them nor use them up for calls. Each
-// takes a typed code: nobody answers more, and nobody by hand needs more.
+// OwnAsks bounds the questions about approver itself (a pause, the end of a freeze, who
+// may approve) that one uid can put before people within a minute. They have a count of
+// their own, separate from questions about calls: neither can use up the other's. Each
+// needs a typed code, so people could not answer more.
 const OwnAsks = 6
 
-// DefaultAskLimits returns limits that a person who reads what is asked does not reach.
+// DefaultAskLimits returns limits above what a person can read.
 func DefaultAskLimits() AskLimits { return AskLimits{User: 120, Agent: 30} }
 
 // Validate returns every mistake.
@@ -51,7 +50,7 @@ func (l AskLimits) Validate() error {
 	return errors.Join(errs...)
 }
 
-// An Asker is about whose call people are asked.
+// An Asker identifies whose call a question is about.
 type Asker struct {
 	Who
 	Project string // the folder of the project, as far as that is known
@@ -78,10 +77,10 @@ func NewAsks(kv approver.KV, c AskLimits) (*Asks, error) {
 	return &Asks{c: c, updater: newUpdater(kv)}, nil
 }
 
-// Take counts one question, once however often it is taken under the same name. It
-// returns a [approver.TooManyError] if there were too many within the last minute; a
-// question that is refused is not counted. Any other error means that the count is
-// not known, so nobody is to be asked.
+// Take counts one question. A second Take of the same question does not count. It
+// returns an [approver.TooManyError] if there were too many within the last minute; a
+// refused question is not counted. Any other error means that the count is unknown, so
+// the question must not be asked.
 func (a *Asks) Take(ctx context.Context, who Asker, question string) error {
 	switch {
 	case a == nil || a.updater == nil:
@@ -94,7 +93,7 @@ func (a *Asks) Take(ctx context.Context, who Asker, question string) error {
 	return a.take(ctx, callQuestions, a.c, who, question)
 }
 
-// TakeOwn is Take for a question about approver itself that a process of a user asks for.
+// TakeOwn is Take for a question about approver itself, requested by a process of a user.
 func (a *Asks) TakeOwn(ctx context.Context, peer approver.Peer, question string) error {
 	switch {
 	case a == nil || a.updater == nil:
@@ -122,7 +121,7 @@ func (a *Asks) take(ctx context.Context, about string, c AskLimits, who Asker, q
 	of := nameOf(fmt.Sprintf("%q %q", who.Agent, who.Project))
 	name := nameOf(of + " " + question)
 	o, err := change(ctx, a.updater, askedSchema(about, who.Peer.UID),
-		func(s *asked, now time.Time, _ approver.Rev) (bool, error) {
+		func(s *askedRecord, now time.Time, _ approver.Rev) (bool, error) {
 			return s.take(c, who, of, name, now)
 		})
 	switch {
@@ -144,7 +143,7 @@ type AsksSnapshot struct {
 	Unknown int64 `json:"unknown"` // the store did not say
 }
 
-// Snapshot says what was counted. Nil has counted nothing.
+// Snapshot returns the counts. Those of nil are zero.
 func (a *Asks) Snapshot() AsksSnapshot {
 	if a == nil {
 		return AsksSnapshot{}
@@ -161,8 +160,8 @@ func (a *Asks) Close() {
 	a.updater.close()
 }
 
-// asked are the questions about one uid's calls within the last minute, oldest first.
-type asked struct {
+// askedRecord are the questions about one uid's calls within the last minute, oldest first.
+type askedRecord struct {
 	Version int         `json:"v"`
 	Last    []askedOnce `json:"last"`
 }
@@ -175,7 +174,7 @@ type askedOnce struct {
 }
 
 // take counts a question, or says why it may not be asked.
-func (s *asked) take(c AskLimits, who Asker, of, name string, now time.Time) (changed bool, err error) {
+func (s *askedRecord) take(c AskLimits, who Asker, of, name string, now time.Time) (changed bool, err error) {
 	at, since := now.UnixNano(), now.Add(-askWindow).UnixNano()
 	s.Version = recordVersion
 	s.Last = slices.DeleteFunc(s.Last, func(q askedOnce) bool { return q.At <= since })
@@ -213,7 +212,7 @@ func tooMany(last []askedOnce, most int, limit string, now time.Time) *approver.
 	return &approver.TooManyError{Limit: limit, Most: most, Again: again, Wait: again.Sub(now)}
 }
 
-func checkAsked(s *asked, _ string) error {
+func checkAsked(s *askedRecord, _ string) error {
 	switch {
 	case s.Version != recordVersion:
 		return fmt.Errorf("its version is %d, not %d", s.Version, recordVersion)
@@ -236,15 +235,15 @@ func askedKey(what string, uid uint32) string {
 	return approver.Key("quota", "asks/"+what+"/"+strconv.FormatUint(uint64(uid), 10))
 }
 
-// askedSchema is how the questions of a uid are kept. A record that is gone stands for none, so it
-// is kept until the last of them does not count any more.
-func askedSchema(about string, uid uint32) schema[asked] {
+// askedSchema is the schema of a uid's questions. A missing record means that there are none, so
+// it is kept until its last question no longer counts.
+func askedSchema(about string, uid uint32) schema[askedRecord] {
 	key := askedKey(about, uid)
-	return schema[asked]{
+	return schema[askedRecord]{
 		number: uid,
 		key:    func(time.Time) string { return key },
 		check:  checkAsked,
-		times: func(_ *asked, now time.Time) times {
+		times: func(_ *askedRecord, now time.Time) times {
 			return times{keep: now.Add(askWindow + keepBuckets)}
 		},
 	}

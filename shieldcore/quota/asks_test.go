@@ -18,9 +18,7 @@ import (
 func asksOn(t testing.TB, kv approver.KV, c AskLimits) *Asks {
 	t.Helper()
 	a, err := NewAsks(kv, c)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(a.Close)
 	return a
 }
@@ -183,7 +181,7 @@ func TestAsksFailClosed(t *testing.T) {
 	entry := func(at int) askedOnce {
 		return askedOnce{At: int64(at), Of: strings.Repeat("0", 16), Name: strings.Repeat("1", 16)}
 	}
-	text := func(s asked) string { b, _ := json.Marshal(s); return string(b) }
+	text := func(s askedRecord) string { b, _ := json.Marshal(s); return string(b) }
 	good := asker(1, "a", "/p")
 	closed := asksOn(t, kv, DefaultAskLimits())
 	closed.Close()
@@ -205,15 +203,15 @@ func TestAsksFailClosed(t *testing.T) {
 		"no store":         {asksOn(t, broken, DefaultAskLimits()), t.Context(), good, "c"},
 		"no record":        {asksOn(t, damaged("x"), DefaultAskLimits()), t.Context(), good, "c"},
 		"an empty record":  {asksOn(t, damaged("{}"), DefaultAskLimits()), t.Context(), good, "c"},
-		"another version":  {asksOn(t, damaged(text(asked{Version: 2})), DefaultAskLimits()), t.Context(), good, "c"},
+		"another version":  {asksOn(t, damaged(text(askedRecord{Version: 2})), DefaultAskLimits()), t.Context(), good, "c"},
 		"an unknown field": {asksOn(t, damaged(`{"v":1,"last":[],"more":1}`), DefaultAskLimits()), t.Context(), good, "c"},
-		"out of order": {asksOn(t, damaged(text(asked{1, []askedOnce{entry(2), entry(1)}})), DefaultAskLimits()),
+		"out of order": {asksOn(t, damaged(text(askedRecord{1, []askedOnce{entry(2), entry(1)}})), DefaultAskLimits()),
 			t.Context(), good, "c"},
-		"no time": {asksOn(t, damaged(text(asked{1, []askedOnce{entry(0)}})), DefaultAskLimits()), t.Context(),
+		"no time": {asksOn(t, damaged(text(askedRecord{1, []askedOnce{entry(0)}})), DefaultAskLimits()), t.Context(),
 			good, "c"},
-		"a short name": {asksOn(t, damaged(text(asked{1, []askedOnce{{At: 1, Of: "0", Name: "1"}}})),
+		"a short name": {asksOn(t, damaged(text(askedRecord{1, []askedOnce{{At: 1, Of: "0", Name: "1"}}})),
 			DefaultAskLimits()), t.Context(), good, "c"},
-		"too many of them": {asksOn(t, damaged(text(asked{1, make([]askedOnce, MaxAsks+1)})), DefaultAskLimits()),
+		"too many of them": {asksOn(t, damaged(text(askedRecord{1, make([]askedOnce, MaxAsks+1)})), DefaultAskLimits()),
 			t.Context(), good, "c"},
 		"something behind":  {asksOn(t, damaged(`{"v":1,"last":[]} {}`), DefaultAskLimits()), t.Context(), good, "c"},
 		"a list, no record": {asksOn(t, damaged(`[]`), DefaultAskLimits()), t.Context(), good, "c"},
@@ -233,9 +231,7 @@ func TestAClockThatWasAhead(t *testing.T) {
 		a := asksOn(t, kv, AskLimits{User: 2, Agent: 2})
 		kv.set(func() { kv.ahead = time.Hour })
 		for i := range 2 {
-			if err := a.Take(t.Context(), asker(1, "a", "/p"), fmt.Sprint(i)); err != nil {
-				t.Fatal(err)
-			}
+			must(t, a.Take(t.Context(), asker(1, "a", "/p"), fmt.Sprint(i)))
 		}
 		kv.set(func() { kv.ahead = 0 })
 		err := a.Take(t.Context(), asker(1, "a", "/p"), "2")

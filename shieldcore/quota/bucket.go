@@ -10,19 +10,19 @@ import (
 	"approver.example"
 )
 
-// recordVersion is the form of the records.
+// recordVersion is the version of the records' format.
 const recordVersion = 1
 
-// keepBuckets is how long a record is kept after its buckets are full: a record that
-// is gone stands for full buckets, so it must not go before.
+// keepBuckets is how long a record is kept after its buckets are full. A missing record
+// means full buckets, so it must not expire before.
 const keepBuckets = 10 * time.Minute
 
-// A bucket is the time at which a token bucket will be full again, in Unix
-// nanoseconds: one number says how many tokens are in it now. Zero is a full one.
+// A bucket is a token bucket, stored as the time at which it will be full again, in Unix
+// nanoseconds. Zero is a full one.
 type bucket int64
 
-// fill returns the bucket as it is now. It is never emptier than empty: a clock that
-// went ahead and came back, or another rate, must not close it for longer.
+// fill returns the bucket as it is now. It is at most empty: a clock that was ahead, or a
+// changed rate, must not keep it empty for longer.
 func (b bucket) fill(r Rate, now time.Time) bucket {
 	at := bucket(now.UnixNano())
 	return min(max(b, at), at+bucket(r.Burst)*bucket(r.interval()))
@@ -33,7 +33,7 @@ func (b bucket) next(r Rate) time.Time {
 	return time.Unix(0, int64(b)-int64(r.Burst-1)*int64(r.interval()))
 }
 
-// buckets are those of one uid, or the one of all.
+// buckets are the buckets of one uid, or the overall one.
 type buckets struct {
 	Version int               `json:"v"`
 	All     bucket            `json:"all"`
@@ -57,8 +57,8 @@ func checkBuckets(s *buckets, _ string) error {
 	return nil
 }
 
-// nameOf is how a claimed name is stored, so that long ones take no room. Names
-// that meet share a bucket, which only tightens.
+// nameOf is the short hash under which a claimed name is stored. Names with the same hash
+// share a bucket, which only tightens.
 func nameOf(agent string) string {
 	sum := sha256.Sum256([]byte(agent))
 	return hex.EncodeToString(sum[:8])
@@ -77,7 +77,7 @@ func overallSchema() schema[buckets] { return bucketSchema(overallKey(), overall
 
 func userSchema(uid uint32) schema[buckets] { return bucketSchema(userKey(uid), uid%overallNumber) }
 
-// bucketSchema is how a record of buckets is kept under one key.
+// bucketSchema is the schema of a record of buckets.
 func bucketSchema(key string, number uint32) schema[buckets] {
 	return schema[buckets]{
 		number: number,
@@ -93,7 +93,7 @@ func bucketSchema(key string, number uint32) schema[buckets] {
 	}
 }
 
-// lookOverall refuses what the bucket of all has no token for.
+// lookOverall refuses if the overall bucket is empty, and takes nothing.
 func (q *Quota) lookOverall(s *buckets, now time.Time) (bool, error) {
 	was := s.All
 	s.Version, s.All = recordVersion, was.fill(q.c.Overall, now)
@@ -103,7 +103,7 @@ func (q *Quota) lookOverall(s *buckets, now time.Time) (bool, error) {
 	return false, nil
 }
 
-// takeOverall takes a token for anybody.
+// takeOverall takes a token from the overall bucket.
 func (q *Quota) takeOverall(s *buckets, now time.Time) (bool, error) {
 	if changed, err := q.lookOverall(s, now); err != nil {
 		return changed, err
@@ -112,7 +112,7 @@ func (q *Quota) takeOverall(s *buckets, now time.Time) (bool, error) {
 	return true, nil
 }
 
-// takeUser takes a token for a uid and one for a name of it, or none.
+// takeUser takes a token from a uid's bucket and one from its name's, or none.
 func (q *Quota) takeUser(s *buckets, now time.Time, name string) (changed bool, err error) {
 	was := s.All
 	s.Version, s.All = recordVersion, was.fill(q.c.User, now)

@@ -51,7 +51,7 @@ func (r Rate) interval() time.Duration {
 	return (r.Per + time.Duration(r.Count) - 1) / time.Duration(r.Count)
 }
 
-// An Alarm tells that a share of the day's budget is taken.
+// An Alarm says that a share of the day's budget is used.
 type Alarm struct {
 	Day     string // the day in UTC, as 2006-01-02
 	Share   int    // percent, one of Config.AlarmAt
@@ -75,8 +75,8 @@ type Config struct {
 	DailyBudget int64 `yaml:"daily_budget"`
 
 	// AlarmAt are the shares of the budget in percent, 1 to 100 and ascending, at
-	// which OnAlarm is told. Each is told once a day by one of all replicas, at most
-	// once if a replica ends at that moment.
+	// which OnAlarm is called. One of all replicas does it, once a day. If that
+	// replica stops at this moment, the alarm can be lost.
 	AlarmAt []int `yaml:"alarm_at"`
 
 	// OnAlarm is called on a goroutine of its own, for which Close waits, and maybe on

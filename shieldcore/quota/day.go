@@ -14,21 +14,21 @@ import (
 const (
 	// keepDay is how long the record of a day is kept after its end.
 	keepDay = 48 * time.Hour
-	// maxUnsure bounds the writes whose outcome is still looked for.
+	// maxUnsure bounds the remembered writes with an unknown outcome.
 	maxUnsure = 8
 )
 
-// A day is what was taken of the budget of one day.
+// A day is the record of one day's budget.
 type day struct {
-	Version int    `json:"v"`
-	Day     string `json:"day"`
-	Charged int64  `json:"charged"`
-	Told    []told `json:"told,omitempty"`
+	Version int         `json:"v"`
+	Day     string      `json:"day"`
+	Charged int64       `json:"charged"`
+	Told    []announced `json:"told,omitempty"`
 }
 
-// told is a share whose alarm was given, and by which write: whoever wrote it gives
-// the alarm, also if it learns only later that the write was made.
-type told struct {
+// announced is a share whose alarm is due, and the write that noted it. The process that
+// made the write gives the alarm, even if it learns of the write's success only later.
+type announced struct {
 	Share int          `json:"share"`
 	By    approver.Rev `json:"by"`
 }
@@ -67,17 +67,17 @@ type daily struct {
 	log     *slog.Logger
 
 	mu     sync.Mutex
-	last   string         // the latest day that was seen
-	behind bool           // the clock is on a day before the last
-	unsure []approver.Rev // of writes that may have been made, the latest maxUnsure
+	last   string         // the latest day so far
+	behind bool           // the clock is before the last day
+	unsure []approver.Rev // the latest writes with an unknown outcome
 }
 
 func newDaily(c Config, log *slog.Logger) *daily {
 	return &daily{budget: c.DailyBudget, alarmAt: slices.Clone(c.AlarmAt), log: log}
 }
 
-// schema is how the record of the day is kept, the one that counts. A day that was seen is not left for an
-// earlier one, whose record may be gone: a clock that goes back brings no budget.
+// schema is the schema of the current day's record. The day never goes back to an earlier one, whose
+// record may be gone: a clock that goes back must not give new budget.
 func (d *daily) schema() schema[day] {
 	return schema[day]{
 		key: func(now time.Time) string {
@@ -93,7 +93,7 @@ func (d *daily) schema() schema[day] {
 	}
 }
 
-// today notes the store's day, and returns the one that counts.
+// today notes the store's day, and returns the latest one.
 func (d *daily) today(now time.Time) string {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -107,7 +107,7 @@ func (d *daily) today(now time.Time) string {
 	return d.last
 }
 
-// take takes n evaluations, and returns the alarms that this process has to give.
+// take takes n evaluations, and returns the alarms that this process must give.
 func (d *daily) take(ctx context.Context, u *updater, n int64) ([]Alarm, error) {
 	if n > d.budget {
 		return nil, &RefusedError{Kind: ErrBudget, Text: fmt.Sprintf(
@@ -121,9 +121,9 @@ func (d *daily) take(ctx context.Context, u *updater, n int64) ([]Alarm, error) 
 		}
 		s.Charged += n
 		for _, share := range d.alarmAt {
-			known := slices.ContainsFunc(s.Told, func(t told) bool { return t.Share == share })
+			known := slices.ContainsFunc(s.Told, func(t announced) bool { return t.Share == share })
 			if !known && s.Charged*100 >= d.budget*int64(share) {
-				s.Told = append(s.Told, told{share, next})
+				s.Told = append(s.Told, announced{share, next})
 			}
 		}
 		return true, nil
@@ -135,7 +135,7 @@ func (d *daily) take(ctx context.Context, u *updater, n int64) ([]Alarm, error) 
 	return alarms, o.result
 }
 
-// refusal says that n are not to be had any more today.
+// refusal is the error if fewer than n are left.
 func (d *daily) refusal(s *day, n int64) *RefusedError {
 	again := endOf(s.Day)
 	what := fmt.Sprintf("the %d Tier 2 evaluations of %s are spent", d.budget, s.Day)
@@ -149,8 +149,8 @@ func (d *daily) refusal(s *day, n int64) *RefusedError {
 	}
 }
 
-// due returns the alarms that writes of this process have noted. What is stored counts
-// only if the change's outcome is known.
+// due returns the alarms that writes of this process have noted. If the outcome of the
+// change is unknown, there are none yet.
 func (d *daily) due(o outcome[day], known bool) (alarms []Alarm) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -166,7 +166,7 @@ func (d *daily) due(o outcome[day], known bool) (alarms []Alarm) {
 		}
 	}
 	d.unsure = slices.DeleteFunc(d.unsure, func(r approver.Rev) bool {
-		return slices.ContainsFunc(s.Told, func(t told) bool { return t.By == r })
+		return slices.ContainsFunc(s.Told, func(t announced) bool { return t.By == r })
 	})
 	return alarms
 }

@@ -3,11 +3,11 @@
 //
 // # Rate limits
 //
-// [Quota.Evaluate] takes one token out of three token buckets: that of the agent
-// (the uid that connected and the name that it claims), that of the uid with all
-// its names, and the one of all agents together. If one of them is empty, the call
-// is refused at once; nothing is queued. An agent can claim names, but not a uid,
-// so more names bring it no more tokens.
+// [Quota.Evaluate] takes one token out of each of three token buckets: one for the agent
+// (the connecting uid and the name that it claims), one for the uid with all its names,
+// and one for all agents together. If one of them is empty, the call is refused at once;
+// nothing is queued. An agent can claim names, but not a uid, so more names do not give
+// it more tokens.
 //
 // # Daily budget
 //
@@ -16,10 +16,9 @@
 //
 // # Replicas
 //
-// Everything lies in an approver.KV and is changed by compare-and-set, so all
-// replicas on one store share it. Each caller makes a write of its own, so there are no
-// more evaluations in a second than the store makes durable writes of one record. Who
-// has waited 2 s is refused.
+// The records are in an approver.KV and change by compare-and-set, so all replicas with
+// one store share them. Each call is one write, so the rate cannot exceed the rate of
+// durable writes of one record. A call that has waited 2 s is refused.
 //
 // # Files
 //
@@ -27,9 +26,9 @@
 // (rates), day.go (the budget) and record.go (how a record is changed) in this order;
 // asks.go counts the questions to people in the same way.
 //
-// # What refuses
+// # Refusals
 //
-// An empty bucket, a spent budget, a store that does not answer, a record that
-// cannot be read, somebody unknown, and the zero value. There is no setting that
-// lets a call through instead.
+// A call is refused for an empty bucket, a spent budget, a store that does not answer, a
+// record that cannot be read, an unknown caller, and by the zero value. No setting lets
+// the call through instead.
 package quota

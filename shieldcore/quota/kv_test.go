@@ -131,9 +131,7 @@ func small() Config {
 func newFor(t testing.TB, kv approver.KV, c Config) *Quota {
 	t.Helper()
 	q, err := New(kv, c, quiet())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(q.Close)
 	return q
 }

@@ -199,9 +199,7 @@ func TestModelWithFailures(t *testing.T) {
 				synctest.Wait()
 				var today day
 				if rec, ok := kv.records[dayKey(dayOf(kv.now()))]; ok {
-					if err := decode(rec.value, &today); err != nil {
-						t.Fatal(err)
-					}
+					must(t, decode(rec.value, &today))
 				}
 				if today.Charged > c.DailyBudget {
 					t.Fatalf("seed %d step %d: %d are charged of %d", seed, step, today.Charged, c.DailyBudget)

@@ -16,9 +16,9 @@ var (
 	errSpend = errors.New("the number of evaluations to spend must be at least 1")
 )
 
-// A Who is whose evaluations are counted. The zero value is refused.
+// A Who identifies whose evaluations are counted. The zero value is refused.
 type Who struct {
-	Peer  approver.Peer // who connected, by the kernel's word
+	Peer  approver.Peer // who connected, as the kernel reports it
 	Agent string        // the name that the agent claims; not empty
 }
 
@@ -64,9 +64,8 @@ func (q *Quota) evaluate(ctx context.Context, who Who) error {
 				"with its name"}
 	}
 	uid, name := who.Peer.UID, nameOf(who.Agent)
-	// The own bucket comes before the overall one, so that an agent that is refused takes
-	// nothing from the others. That the overall one is looked at before bounds how many
-	// records of new uids there are.
+	// Take from the user's bucket first, so that a refused agent takes nothing from the
+	// others. Checking the overall bucket before that bounds the records of new uids.
 	if err := q.bucket(ctx, overallSchema(), q.lookOverall); err != nil {
 		return err
 	}
@@ -80,8 +79,9 @@ func (q *Quota) evaluate(ctx context.Context, who Who) error {
 // bucket changes a record of buckets.
 func (q *Quota) bucket(ctx context.Context, b schema[buckets],
 	step func(s *buckets, now time.Time) (bool, error)) error {
-	o,
-		err := change(ctx, q.rates, b, func(s *buckets, now time.Time, _ approver.Rev) (bool, error) { return step(s, now) })
+	o, err := change(ctx, q.rates, b, func(s *buckets, now time.Time, _ approver.Rev) (bool, error) {
+		return step(s, now)
+	})
 	if err != nil {
 		return unknown(err)
 	}
@@ -104,7 +104,7 @@ func (q *Quota) Spend(ctx context.Context, n int) error {
 	return q.count(err, &q.spent, int64(n))
 }
 
-// count counts what became of a call.
+// count counts the outcome of a call.
 func (q *Quota) count(err error, good *atomic.Int64, n int64) error {
 	switch {
 	case err == nil:
@@ -119,7 +119,7 @@ func (q *Quota) count(err error, good *atomic.Int64, n int64) error {
 	return err
 }
 
-// alarm tells of shares, in their order.
+// alarm logs alarms and calls OnAlarm for them, in their order.
 func (q *Quota) alarm(alarms []Alarm) {
 	for _, a := range alarms {
 		q.log.Warn("a share of the day's Tier 2 evaluations is taken", "day", a.Day, "percent", a.Share, "taken", a.Charged,
@@ -135,7 +135,7 @@ func (q *Quota) alarm(alarms []Alarm) {
 	})
 }
 
-// onAlarm survives a defect of whoever is told.
+// onAlarm calls OnAlarm, and recovers from its panics.
 func (q *Quota) onAlarm(a Alarm) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -160,8 +160,8 @@ type Snapshot struct {
 	RefusedUnknown int64 `json:"refused_unknown"`
 }
 
-// Snapshot reads the consumption of the store's day. With an error, what this process
-// counted is there all the same.
+// Snapshot reads the consumption of the store's day. Even with an error, it has the
+// counts of this process.
 func (q *Quota) Snapshot(ctx context.Context) (Snapshot, error) {
 	if q == nil || q.budgets == nil {
 		return Snapshot{}, unknown(errZero)
@@ -196,7 +196,7 @@ func (q *Quota) Close() {
 	q.telling.Wait()
 }
 
-// Why something was refused: what errors.Is finds in a [RefusedError].
+// The kinds of [RefusedError], for errors.Is.
 var (
 	ErrRate    = errors.New("the rate limit is reached")
 	ErrBudget  = errors.New("the daily budget is spent")
@@ -236,36 +236,32 @@ func clockText(t time.Time) string {
 	return t.Add(100*time.Millisecond - 1).Truncate(100 * time.Millisecond).UTC().Format("2006-01-02 15:04:05.0 UTC")
 }
 
-// By is what verdicts of [Limited] are signed with.
+// By is in all verdicts of [Limited].
 const By = "quota"
 
-// Limited is a stage that is asked within the limits only: a call beyond a rate is
-// blocked and not queued, and one that the day's budget has nothing left for is not
-// evaluated. The zero value refuses everything.
+// Limited puts the limits before a stage: a call beyond a rate is blocked, not queued,
+// and a call beyond the day's budget is not evaluated. The zero value refuses everything.
 type Limited struct {
 	Quota *Quota
 	Stage approver.Stage
 }
 
-// Judge takes a token and an evaluation of the day's budget, and asks the stage. Its
-// error is a [RefusedError]. A spent budget is an [approver.UnavailableError] too, so that
-// the fail mode counts; a rate and a store that does not answer block in every mode.
+// Judge takes a token and one evaluation of the day's budget, and asks the stage. If that
+// fails, the error is a [RefusedError]. A spent budget is an [approver.UnavailableError]
+// too, so that the fail mode decides. An exceeded rate and a store that does not answer
+// block in every mode.
 func (l Limited) Judge(ctx context.Context, call approver.ToolCall) (approver.Verdict, error) {
 	err := l.Quota.Evaluate(ctx, Who{Peer: call.Peer, Agent: call.Agent})
 	if err == nil {
 		err = l.Quota.Spend(ctx, 1)
 	}
-	if err != nil || l.Stage == nil {
-		return refused(errors.Join(err, nilStage(l.Stage)))
+	if l.Stage == nil {
+		err = errors.Join(err, errors.New("there is no stage to ask"))
+	}
+	if err != nil {
+		return refused(err)
 	}
 	return l.Stage.Judge(ctx, call)
-}
-
-func nilStage(s approver.Stage) error {
-	if s == nil {
-		return errors.New("there is no stage to ask")
-	}
-	return nil
 }
 
 // refused says what becomes of a call that the limits refuse.

@@ -16,9 +16,7 @@ import (
 )
 
 func TestConfig(t *testing.T) {
-	if err := DefaultConfig().Validate(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, DefaultConfig().Validate())
 	for _, tt := range []struct {
 		name   string
 		change func(c *Config)
@@ -184,9 +182,7 @@ func TestManyNames(t *testing.T) {
 		}
 		want(t, q.Evaluate(t.Context(), agent(8, "a")), nil)
 		var s buckets // it is kept until the slowest of its buckets is full
-		if err := decode(kv.records[userKey(7)].value, &s); err != nil {
-			t.Fatal(err)
-		}
+		must(t, decode(kv.records[userKey(7)].value, &s))
 		for name, full := range s.Names {
 			if kv.records[userKey(7)].keep.UnixNano() < int64(full)+int64(keepBuckets) {
 				t.Errorf("%s is forgotten before it is full", name)
@@ -262,9 +258,7 @@ func TestChangeOfDay(t *testing.T) {
 				defer func() { time.Local = local }()
 				kv := newMemKV()
 				begin, err := time.Parse(time.DateOnly, tt.from)
-				if err != nil {
-					t.Fatal(err)
-				}
+				must(t, err)
 				kv.ahead = time.Until(begin)
 				q := newFor(t, kv, small())
 				spend := func() error { return q.Spend(t.Context(), 1) }

@@ -20,15 +20,14 @@ const (
 	storeTime = 2 * time.Second
 	// resends is how often a write with an ambiguous error is sent again.
 	resends = 2
-	// lockCount is how many records one process writes at a time.
+	// lockCount is the number of locks: how many records one process can write at a time.
 	lockCount = 64
 )
 
 var errClosed = errors.New("the quota is closed")
 
-// An updater changes records by compare-and-set. The callers of one process who write a
-// record take a lock, so that a process contends only with other processes. Make one
-// with newUpdater.
+// An updater changes records by compare-and-set. Writers in one process take a lock, so
+// that a process contends only with other processes. Make one with newUpdater.
 type updater struct {
 	store approver.KV
 	locks [lockCount]chan struct{} // full while locked: who waits for one can give up
@@ -46,7 +45,7 @@ func newUpdater(store approver.KV) *updater {
 	return u
 }
 
-// lock locks the records of a number, and says whether it had to wait.
+// lock takes the lock with a number, and says whether it had to wait.
 func (u *updater) lock(ctx context.Context, number uint32) (waited bool, err error) {
 	lock := u.locks[number%lockCount]
 	select {
@@ -83,7 +82,7 @@ func (u *updater) close() {
 	u.running.Wait()
 }
 
-// A schema says how a record is kept.
+// A schema describes how a record is stored.
 type schema[S any] struct {
 	number uint32                          // of the lock
 	key    func(now time.Time) string      // of the record that counts
@@ -91,23 +90,24 @@ type schema[S any] struct {
 	times  func(s *S, now time.Time) times // of a record that is written
 }
 
-// times are until when a write counts (zero: always), and how long the record is kept.
+// times are the time until which a write is valid (zero: always), and the time until which
+// the record is kept.
 type times struct{ before, keep time.Time }
 
-// An outcome is what became of a change.
+// An outcome is the result of a change.
 type outcome[S any] struct {
 	state   S
 	result  error          // of the step
-	written approver.Rev   // empty if nothing was
-	unsure  []approver.Rev // of writes that may have been made
+	written approver.Rev   // empty if nothing was written
+	unsure  []approver.Rev // writes with an unknown outcome
 }
 
-// A step changes a record, and says whether it did. It may run several times, each time
-// on the record as it is stored; the last run counts.
+// A step changes a record, and reports whether it did. It may run several times, each
+// time on the stored record; the last run counts.
 type step[S any] func(s *S, now time.Time, next approver.Rev) (changed bool, result error)
 
-// change makes a step. With an error it may have been made, and nothing may run because
-// of it.
+// change runs a step and stores its result. With an error the record may have been
+// changed, but the caller must not rely on it.
 func change[S any](ctx context.Context, u *updater, b schema[S], f step[S]) (o outcome[S], err error) {
 	if err := ctx.Err(); err != nil {
 		return o, err
@@ -127,9 +127,9 @@ func change[S any](ctx context.Context, u *updater, b schema[S], f step[S]) (o o
 	return o, err
 }
 
-// commit reads the record, makes the step, and writes the record if nobody else did
-// meanwhile; else it begins again. Only who writes takes the lock: those who are refused
-// keep nobody waiting.
+// commit reads the record, runs the step and writes the record; if another writer was
+// faster, it repeats this. It takes the lock only to write, so that refused calls keep
+// nobody waiting.
 func (o *outcome[S]) commit(ctx context.Context, u *updater, b schema[S], f step[S]) error {
 	locked := false
 	defer func() {
@@ -184,7 +184,7 @@ type reading struct {
 // read returns the record that counts now; one that does not exist is the zero S.
 func read[S any](ctx context.Context, store approver.KV, b schema[S]) (s S, r reading, err error) {
 	r.key = b.key(time.Now())
-	for range 3 { // another day is the store's once
+	for range 3 { // by the store's clock the record may be another one
 		var value []byte
 		value, r.rev, r.now, err = getNow(ctx, store, r.key)
 		found := err == nil
@@ -210,8 +210,8 @@ func read[S any](ctx context.Context, store approver.KV, b schema[S]) (s S, r re
 	return s, r, errors.New("the store's clock jumps")
 }
 
-// write writes a record over the one that was read. ambiguous says that it may have
-// been written though there is an error.
+// write replaces the record that was read. ambiguous says that it may have been written
+// despite an error.
 func write[S any](ctx context.Context, store approver.KV, b schema[S], s *S, r reading,
 	next approver.Rev) (ambiguous bool, err error) {
 	value, err := json.Marshal(s)
@@ -231,7 +231,7 @@ func write[S any](ctx context.Context, store approver.KV, b schema[S], s *S, r r
 	return ambiguous, err
 }
 
-// pause lets others finish. The first repeat comes at once.
+// pause waits a random time before a retry. The first retry comes at once.
 func pause(ctx context.Context, try int) error {
 	if try == 0 {
 		return ctx.Err()
@@ -246,7 +246,7 @@ func pause(ctx context.Context, try int) error {
 	}
 }
 
-// decode reads a record strictly: what is not understood is damaged.
+// decode reads a record strictly: unknown members are an error.
 func decode(value []byte, s any) error {
 	d := json.NewDecoder(bytes.NewReader(value))
 	d.DisallowUnknownFields()
@@ -259,8 +259,8 @@ func decode(value []byte, s any) error {
 	return nil
 }
 
-// getNow reads a record and then the clock, at once where the store can. With
-// ErrNotFound, too, it returns the time.
+// getNow reads a record and the store's clock, in one request if the store can. It
+// returns the time with ErrNotFound too.
 func getNow(ctx context.Context, store approver.KV, key string) (value []byte, rev approver.Rev, now time.Time,
 	err error) {
 	if r, ok := store.(approver.ClockReader); ok {

@@ -13,10 +13,10 @@ import (
 	"approver.example/store/boltstore"
 )
 
-// asked is a stage that counts.
-type asked struct{ n int }
+// askedRecord is a stage that counts.
+type askedRecord struct{ n int }
 
-func (a *asked) Judge(context.Context, approver.ToolCall) (approver.Verdict, error) {
+func (a *askedRecord) Judge(context.Context, approver.ToolCall) (approver.Verdict, error) {
 	a.n++
 	return approver.Verdict{Decision: approver.Pass, By: "evaluator"}, nil
 }
@@ -51,7 +51,7 @@ func TestLimited(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer q.Close()
-			stage := &asked{}
+			stage := &askedRecord{}
 			var v approver.Verdict
 			for range 3 {
 				v, err = quota.Limited{Quota: q, Stage: stage}.Judge(t.Context(), tt.call)
@@ -65,7 +65,7 @@ func TestLimited(t *testing.T) {
 			}
 		})
 	}
-	for _, l := range []quota.Limited{{}, {Stage: &asked{}}} {
+	for _, l := range []quota.Limited{{}, {Stage: &askedRecord{}}} {
 		if v, err := l.Judge(t.Context(), ada); err == nil || v.Decision != approver.Deny {
 			t.Errorf("%+v: %+v, %v", l, v, err)
 		}

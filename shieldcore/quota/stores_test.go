@@ -71,9 +71,7 @@ func boltPlace(t testing.TB) place {
 	return place{name: "bolt", open: func(t testing.TB) approver.KV {
 		t.Helper()
 		s, err := boltstore.Open(boltstore.Config{Path: path}, quiet())
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		t.Cleanup(func() { _ = s.Close() })
 		return s
 	}}
@@ -82,14 +80,10 @@ func boltPlace(t testing.TB) place {
 func redisPlace(t testing.TB) place {
 	t.Helper()
 	server, err := redistest.Start(t.Context(), redistest.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { _ = server.Close() })
 	key := filepath.Join(t.TempDir(), "key")
-	if err := os.WriteFile(key, []byte(strings.Repeat("k", 64)+"\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(key, []byte(strings.Repeat("k", 64)+"\n"), 0o600))
 	return place{name: "redis", shared: true, addr: server.Addr, key: key, open: func(t testing.TB) approver.KV {
 		t.Helper()
 		return openRedis(t, server.Addr, key)
@@ -99,9 +93,7 @@ func redisPlace(t testing.TB) place {
 func openRedis(t testing.TB, addr, key string) approver.KV {
 	t.Helper()
 	s, err := redisstore.Open(t.Context(), redisstore.Config{Addrs: []string{addr}, HubKeyFile: key}, quiet())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { _ = s.Close() })
 	return s
 }
@@ -176,9 +168,7 @@ func TestBudgetIsNeverExceeded(t *testing.T) {
 						kv = p.open(t)
 					}
 					q, err := New(shifted{kv, ahead}, c, quiet())
-					if err != nil {
-						t.Fatal(err)
-					}
+					must(t, err)
 					replicas = append(replicas, q)
 				}
 				var spent atomic.Int64
@@ -347,5 +337,13 @@ func TestProcesses(t *testing.T) {
 	children.Wait()
 	if spent > budget || unsure == 0 && spent != budget {
 		t.Errorf("of %d there were %d spent, %d are not known", budget, spent, unsure)
+	}
+}
+
+// must fails a test at an error.
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }

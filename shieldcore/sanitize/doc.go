@@ -1,20 +1,20 @@
-// Package sanitize makes what a tool returned fit to be read by a model. It is the
-// result side of the shield: the tiers look at a call before it runs, this looks at
-// what comes back, which may be a page, a mail or a file that gives orders.
+// Package sanitize makes the output of tools safe for a model to read. The tiers judge a
+// call before it runs; this package handles its result, which may be a page, a mail or a
+// file with an injection.
 //
-// A [Sanitizer] does four things to a text, and loses nothing of it silently:
+// A [Sanitizer] does four things to a text, and removes nothing silently:
 //
-//   - it stands between delimiters with a random id, [TOOL_OUTPUT tool=.. id=..] and
-//     [/TOOL_OUTPUT id=..], so that the text cannot end them; what looks like one in
-//     the text is broken up;
-//   - what speaks to a model is marked as suspect, with the rule that found it, and
-//     stays: an honest text that only looks like an attack is not lost;
-//   - what looks like a secret is replaced by its length and a fingerprint;
-//   - characters that nobody sees are named.
+//   - It puts the text between delimiters with a random id, [TOOL_OUTPUT tool=.. id=..]
+//     and [/TOOL_OUTPUT id=..], so that the text cannot end them. It breaks up anything
+//     in the text that looks like a delimiter.
+//   - It marks a part that looks like an injection as suspect, with the rule that found
+//     it. The part stays, so that no honest text is lost.
+//   - It replaces a secret by its length and a fingerprint.
+//   - It replaces invisible characters by their names.
 //
-// In JSON only texts change: every key, number, id, image and the order of things stay
-// as they were, to the byte, so that an agent finds the shape that it expects.
+// In JSON it changes only texts. Keys, numbers, ids, images and the order of members stay
+// the same to the byte, so that an agent finds the structure that it expects.
 //
-// The package does no I/O, reads no clock and draws no random numbers: the id is the
-// caller's, and what finds an attack is given to it as a [Detector].
+// The package does no I/O, reads no clock and draws no random numbers. The caller gives
+// the id and a [Detector] of injections.
 package sanitize

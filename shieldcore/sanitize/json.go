@@ -8,10 +8,12 @@ import (
 	"fmt"
 	"strings"
 	"unicode/utf8"
+
+	"approver.example/shieldcore/internal/leaves"
 )
 
-// JSON makes the texts of a document fit to be read. Keys, numbers, ids, images and
-// the form of the document stay as they are. It fails if ctx ends before that.
+// JSON sanitizes the texts of a document. Keys, numbers, ids, images and the structure
+// stay the same. It fails if ctx ends.
 func (s Sanitizer) JSON(ctx context.Context, o Origin, doc []byte) (Result, error) {
 	if err := s.check(o); err != nil {
 		return Result{}, err
@@ -28,9 +30,8 @@ func (s Sanitizer) JSON(ctx context.Context, o Origin, doc []byte) (Result, erro
 	return Result{Text: string(out), Changed: changed, Findings: findings}, nil
 }
 
-// Withheld is a document of the same structure in which a note stands in place of the
-// first text, and nothing in place of all others. It is an error if there is no place
-// for the note.
+// Withheld returns a document of the same structure in which a note replaces the first
+// text, and all other texts are empty. It fails if there is no text for the note.
 func Withheld(o Origin, doc []byte, why string) ([]byte, error) {
 	if err := o.check(); err != nil {
 		return nil, err
@@ -60,7 +61,7 @@ func Withheld(o Origin, doc []byte, why string) ([]byte, error) {
 	return out, nil
 }
 
-// rewritten is the document with what stands in the leaves now.
+// rewritten is the document with the new texts of the leaves.
 func rewritten(doc []byte, all []leaf) (out []byte, changed bool) {
 	var b bytes.Buffer
 	at := 0
@@ -93,101 +94,72 @@ func quote(s string) []byte {
 // maxDepth bounds how deep a document is nested.
 const maxDepth = 512
 
-// texts returns the texts of a document in their order, those of keys too.
-func texts(doc []byte) ([]leaf, error) {
-	if !json.Valid(doc) {
-		return nil, errors.New("the result is not one JSON document")
-	}
-	type level struct {
-		object bool
-		key    string // the nearest
-	}
-	var stack []level
-	var all []leaf
-	key, isKey := "", false
-	for i := 0; i < len(doc); i++ {
-		switch c := doc[i]; c {
-		case '{', '[':
-			stack = append(stack, level{c == '{', key})
-			if isKey = c == '{'; len(stack) > maxDepth {
-				return nil, fmt.Errorf("the result is nested more than %d levels deep", maxDepth)
-			}
-		case '}', ']':
-			stack = stack[:len(stack)-1]
-			isKey = false
-		case ',':
-			top := stack[len(stack)-1]
-			isKey, key = top.object, top.key
-		case '"':
-			end := literalEnd(doc, i)
-			var value string
-			if err := json.Unmarshal(doc[i:end], &value); err != nil {
-				return nil, err
-			}
-			if isKey {
-				key, isKey = value, false
-				all = append(all, leaf{start: i, end: end, value: value})
-			} else if l := (leaf{start: i, end: end, value: value}); !isBlob(key, value) {
-				l.editable = !isName(key, value)
-				l.wrap = l.editable && (len(stack) == 0 || bodies[strings.ToLower(key)] || len(value) > longText ||
-					strings.Contains(value, "\n"))
-				l.wrap = l.wrap && strings.TrimSpace(value) != ""
-				all = append(all, l)
-			}
-			i = end - 1
+// texts returns the strings of a document in their order, with the keys.
+func texts(doc []byte) (all []leaf, err error) {
+	err = leaves.Walk(doc, maxDepth, func(s leaves.Literal) error {
+		l := leaf{start: s.Start, end: s.End}
+		var key string
+		err := json.Unmarshal(doc[s.Start:s.End], &l.value)
+		if err == nil && s.Key != nil {
+			err = json.Unmarshal(s.Key, &key)
 		}
+		if err != nil {
+			return err
+		}
+		if !s.IsKey {
+			if isBlob(key, l.value) {
+				return nil
+			}
+			l.editable = !isName(key, l.value)
+			l.wrap = l.editable && strings.TrimSpace(l.value) != "" && (s.Depth == 0 || bodies[strings.ToLower(key)] ||
+				len(l.value) > longText || strings.Contains(l.value, "\n"))
+		}
+		all = append(all, l)
+		return nil
+	})
+	switch {
+	case errors.Is(err, leaves.ErrSyntax):
+		return nil, errors.New("the result is not one JSON document")
+	case err != nil:
+		return nil, fmt.Errorf("the result is %w", err)
 	}
 	return all, nil
 }
 
-// literalEnd is the place behind the literal that begins at i.
-func literalEnd(doc []byte, i int) int {
-	for i++; doc[i] != '"'; i++ {
-		if doc[i] == '\\' {
-			i++
-		}
-	}
-	return i + 1
-}
-
-// longText is from how many bytes on a text stands between delimiters whatever it is
-// called. A list of names does not.
+// longText is the length from which a text is put between delimiters, whatever its key.
+// Short names in a list are not.
 const longText = 200
 
-// bodies are the keys under which results have the text that they are about.
-var bodies = map[string]bool{
-	"text": true, "stdout": true, "stderr": true, "output": true, "result": true, "content": true, "contents": true,
-	"body": true, "llmcontent": true,
-	"textresultforllm": true, "message": true, "error": true, "markdown": true, "html": true, "snippet": true,
-	"description": true, "summary": true,
-	"returndisplay": true, "results": true, "source": true, "tool_response": true,
+func set(words string) map[string]bool {
+	out := map[string]bool{}
+	for w := range strings.FieldsSeq(words) {
+		out[w] = true
+	}
+	return out
 }
 
-// names are the keys of what a program needs as it is.
-var names = map[string]bool{
-	"type": true, "id": true, "uuid": true, "uri": true, "url": true, "href": true, "mimetype": true, "mime_type": true,
-	"name": true, "kind": true, "role": true,
-	"tool_use_id": true, "tooluseid": true, "taskid": true, "task_id": true, "agentid": true, "agenttype": true,
-	"backgroundtaskid": true, "shellid": true,
-	"filepath": true, "file_path": true, "path": true, "filename": true, "rawoutputpath": true,
-	"persistedoutputpath": true, "outputfile": true, "status": true, "resulttype": true, "codetext": true,
-	"encoding": true, "language": true, "mode": true, "version": true, "server": true, "sessionid": true,
-	"session_id": true, "cursor": true, "nextcursor": true,
-}
+// bodies are the keys of the main text of a result.
+var bodies = set("text stdout stderr output result content contents body llmcontent textresultforllm message " +
+	"error markdown html snippet description summary returndisplay results source tool_response")
 
-// isName reports what stays as it is: an id, an address, a kind. A text with a space
-// is none, nor is one as long as no id is.
+// names are the keys of values that programs need unchanged.
+var names = set("type id uuid uri url href mimetype mime_type name kind role tool_use_id tooluseid taskid " +
+	"task_id agentid agenttype backgroundtaskid shellid filepath file_path path filename rawoutputpath " +
+	"persistedoutputpath outputfile status resulttype codetext encoding language mode version server " +
+	"sessionid session_id cursor nextcursor")
+
+// isName reports whether a value stays unchanged: an id, an address, a kind. A text with
+// a space is no name, and neither is a very long one.
 func isName(key, value string) bool {
 	const most = 2048
 	return names[strings.ToLower(key)] && len(value) <= most && utf8.ValidString(value) &&
 		!strings.ContainsFunc(value, func(r rune) bool { return r <= ' ' || r >= 0x7f && r < 0xa0 })
 }
 
-// blobs are the keys of what is encoded, such as an image.
-var blobs = map[string]bool{"data": true, "blob": true, "base64": true, "image": true, "signature": true,
-	"thumbnail": true}
+// blobs are the keys of encoded data, such as an image.
+var blobs = set("data blob base64 image signature thumbnail")
 
-// isBlob reports encoded bytes: nobody reads them, and they must stay as they are.
+// isBlob reports encoded data. No model reads it as text, and it must not change.
 func isBlob(key, value string) bool {
 	if !blobs[strings.ToLower(key)] {
 		return false

@@ -6,13 +6,12 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"approver.example/display"
 )
 
-// A Detector finds what in a text speaks to a model. It looks at all of the text, or
-// fails, as it does when ctx ends.
+// A Detector finds injections in a text. It searches the whole text or fails, for example
+// when ctx ends.
 type Detector interface {
 	Detect(ctx context.Context, text string) ([]Span, error)
 }
@@ -22,24 +21,23 @@ type Span struct {
 	Start, End int
 	Rule       string // its id
 	What       string // in a few words
-	// Sure says that the session is to be judged more strictly because of it; otherwise
-	// it is only marked.
+	// Sure means that later calls of the session are judged more strictly. Otherwise the
+	// part is only marked.
 	Sure bool
 }
 
-// DefaultMaxBytes is how much text of one result is looked at.
+// DefaultMaxBytes is the default of Sanitizer.MaxBytes.
 const DefaultMaxBytes = 16 << 20
 
-// MaxSpans is how many parts of one result are marked. Behind so many, everything to
-// the end is one more.
+// MaxSpans is how many parts of one result are marked. After so many, the rest is one
+// more part.
 const MaxSpans = 64
 
-// A Sanitizer makes results fit to be read. The zero value has nothing that finds an
-// attack, and fails.
+// A Sanitizer makes results safe to read. The zero value has no detectors, and fails.
 type Sanitizer struct {
 	Detectors []Detector
-	// MaxBytes is how much text of one result is looked at; 0 is DefaultMaxBytes. What
-	// is beyond is left out, and a note in its place says how much that is.
+	// MaxBytes bounds the text of one result; 0 is DefaultMaxBytes. A note replaces the
+	// text beyond it and gives its length.
 	MaxBytes int
 }
 
@@ -53,7 +51,7 @@ type Origin struct {
 	Inline bool
 }
 
-// A Kind is what was found.
+// A Kind is the kind of a finding.
 type Kind uint8
 
 // The kinds. The zero value is an injection.
@@ -75,7 +73,7 @@ func (k Kind) String() string {
 	return kinds[Injection]
 }
 
-// A Finding is one thing that was found, or several of a kind other than Injection.
+// A Finding is one injection, or all findings of another kind.
 type Finding struct {
 	Kind  Kind
 	Rule  string // of an injection
@@ -84,26 +82,26 @@ type Finding struct {
 	Sure  bool
 	Count int
 
-	around string // the text with what stands beside it
+	context string // the text with what stands beside it
 }
 
 const (
 	maxQuote = 2 << 10
-	// beside is how many bytes on each side belong to what an injection demands, in
-	// the same paragraph.
-	beside = 300
+	// contextBytes is how many bytes of the same paragraph on each side belong to the
+	// context of an injection.
+	contextBytes = 300
 )
 
-// A Result is what became of a text.
+// A Result is a sanitized text.
 type Result struct {
-	// Text is what is to be read; for JSON, a document of the same structure.
+	// Text is the sanitized text; for JSON, a document of the same structure.
 	Text string
-	// Changed says that Text is another one than before.
+	// Changed says that Text differs from the original.
 	Changed  bool
 	Findings []Finding
 }
 
-// Injected reports whether something speaks to a model, and whether that is sure.
+// Injected reports whether there is an injection, and whether one is sure.
 func (r Result) Injected() (found, sure bool) {
 	for _, f := range r.Findings {
 		found = found || f.Kind == Injection
@@ -112,13 +110,13 @@ func (r Result) Injected() (found, sure bool) {
 	return found, sure
 }
 
-// Taint is what the texts say of which the detectors are sure, with what stands beside
-// them: a later call that does what they say is to be judged more strictly.
+// Taint returns the sure injections with their context. A later call that does what they
+// say is judged more strictly.
 func (r Result) Taint() []string {
 	var texts []string
 	for _, f := range r.Findings {
 		if f.Kind == Injection && f.Sure {
-			texts = append(texts, f.around)
+			texts = append(texts, f.context)
 		}
 	}
 	return texts
@@ -127,7 +125,7 @@ func (r Result) Taint() []string {
 // ErrNothingDetects is the failure of a Sanitizer without detectors.
 var ErrNothingDetects = errors.New("nothing is there that finds injections")
 
-// check says what is wrong with a sanitizer or an origin.
+// check validates a sanitizer and an origin.
 func (s Sanitizer) check(o Origin) error {
 	if len(s.Detectors) == 0 {
 		return ErrNothingDetects
@@ -151,7 +149,7 @@ func (s Sanitizer) limit() int {
 	return DefaultMaxBytes
 }
 
-// Text makes a text fit to be read. It fails if ctx ends before that.
+// Text sanitizes a text. It fails if ctx ends.
 func (s Sanitizer) Text(ctx context.Context, o Origin, text string) (Result, error) {
 	if err := s.check(o); err != nil {
 		return Result{}, err
@@ -173,8 +171,8 @@ type leaf struct {
 	out        string
 }
 
-// leaves looks at the texts of a result together, so that nothing hides by being
-// divided among them, and writes what is to be read into each.
+// leaves searches the texts of a result together, so that an injection cannot hide by
+// being divided among them. Then it sets the new text of each.
 func (s Sanitizer) leaves(ctx context.Context, o Origin, all []leaf) ([]Finding, error) {
 	cut, err := s.cut(all)
 	if err != nil {
@@ -198,14 +196,14 @@ func (s Sanitizer) leaves(ctx context.Context, o Origin, all []leaf) ([]Finding,
 			}
 		}
 	}
-	findings := quoted(all, spans)
+	findings := findingsOf(all, spans)
 	return append(findings, t.findings(cut)...), nil
 }
 
-// separator stands between the texts of a result where they are looked at together.
+// separator joins the texts of a result for the detectors.
 const separator = "\n"
 
-// cut shortens what is beyond the limit, and returns how many bytes of each leaf.
+// cut shortens the leaves beyond the limit, and returns how many bytes each lost.
 func (s Sanitizer) cut(all []leaf) (left map[int]int, err error) {
 	room := s.limit()
 	for i := range all {
@@ -214,10 +212,7 @@ func (s Sanitizer) cut(all []leaf) (left map[int]int, err error) {
 			if !l.editable {
 				return nil, fmt.Errorf("the result has more than %d bytes, and what is beyond cannot be left out", s.limit())
 			}
-			keep := room
-			for keep > 0 && !utf8.RuneStart(l.value[keep]) {
-				keep--
-			}
+			keep := runeStart(l.value, room)
 			if left == nil {
 				left = map[int]int{}
 			}
@@ -229,8 +224,8 @@ func (s Sanitizer) cut(all []leaf) (left map[int]int, err error) {
 	return left, nil
 }
 
-// A tally counts what is not an injection.
-type tally struct{ secrets, unseen, delimiters int }
+// A tally counts the findings that are not injections.
+type tally struct{ secrets, invisible, delimiters int }
 
 func (t tally) findings(cut map[int]int) []Finding {
 	var out []Finding
@@ -240,7 +235,7 @@ func (t tally) findings(cut map[int]int) []Finding {
 		}
 	}
 	add(Secret, t.secrets, "what looks like a secret was replaced")
-	add(Unseen, t.unseen, "characters that nobody sees were named")
+	add(Unseen, t.invisible, "characters that nobody sees were named")
 	add(Delimiter, t.delimiters, "what looks like a delimiter of results was broken up")
 	left := 0
 	for _, n := range cut {
@@ -250,16 +245,16 @@ func (t tally) findings(cut map[int]int) []Finding {
 	return out
 }
 
-// render writes one text as it is to be read.
+// render returns the sanitized form of one text.
 func render(o Origin, l *leaf, spans []Span, t *tally) string {
 	edits := display.Secrets(l.value)
 	t.secrets += len(edits)
 	unseen := display.Unseen(l.value)
-	t.unseen += len(unseen)
+	t.invisible += len(unseen)
 	fakes := delimiters(l.value)
 	t.delimiters += len(fakes)
-	// Of two that overlap the secret comes first, so that none is left of it.
-	edits = outside(outside(edits, unseen), fakes)
+	// If a secret and another finding overlap, the secret is replaced, so that nothing of it is left.
+	edits = addApart(addApart(edits, unseen), fakes)
 	if len(edits) == 0 && len(spans) == 0 && !l.wrap {
 		return l.value
 	}
@@ -281,17 +276,17 @@ func render(o Origin, l *leaf, spans []Span, t *tally) string {
 	if len(spans) == 0 {
 		return w.b.String()
 	}
-	// A mark within a word makes two of it, and one may be a secret, or begin with a
-	// character that joined them.
+	// A mark inside a word splits it. One part may be a secret, or begin with a joining
+	// character.
 	again := writer{value: w.b.String(), edits: display.Secrets(w.b.String())}
 	t.secrets += len(again.edits)
-	again.edits = outside(again.edits, display.Unseen(again.value))
+	again.edits = addApart(again.edits, display.Unseen(again.value))
 	again.upTo(len(again.value))
 	return again.b.String()
 }
 
-// outside adds replacements to those that are there, where they do not overlap them.
-func outside(have, more []display.Replacement) []display.Replacement {
+// addApart adds the replacements of more that do not overlap those of have.
+func addApart(have, more []display.Replacement) []display.Replacement {
 	if len(have) == 0 {
 		return more
 	}
@@ -314,8 +309,8 @@ type writer struct {
 	at    int
 }
 
-// upTo writes up to a place of the text; a replacement that begins before it is
-// written whole.
+// upTo writes the text up to an offset. A replacement that begins before it is written
+// completely.
 func (w *writer) upTo(to int) {
 	for len(w.edits) > 0 && w.edits[0].Start < to {
 		e := w.edits[0]

@@ -6,27 +6,27 @@ import (
 	"fmt"
 )
 
-// A Score is what a model makes of a text: its strongest window, in bytes.
+// A Score is a model's score of a text and its strongest window, in bytes.
 type Score struct {
 	Value      float64
 	Start, End int
-	// Truncated says that not all of the text was looked at.
+	// Truncated says that only a part of the text was scored.
 	Truncated bool
 }
 
-// A Scorer is a Detector on a model that finds the strongest window of a text, such as
-// that of package classifier. What lies before and behind a window that it found is
-// looked at again, until nothing more is found.
+// A Scorer is a Detector that uses a model, such as that of package classifier, to find
+// the strongest window of a text. It scores the text before and after a found window
+// again, until it finds nothing more.
 type Scorer struct {
 	Score func(text string) (Score, error)
-	// Mark and Sure are the values from which on a window is marked, and from which on
-	// that is sure. A Mark of 0 is a model that is not there, and fails.
+	// Mark is the value from which a window is marked, and Sure the value from which the
+	// finding is sure. With a Mark of 0, Detect fails.
 	Mark, Sure float64
 	Rule       string
 }
 
 const (
-	// scorerPiece is what is scored together: never more words than a model takes.
+	// scorerPiece bounds the text that is scored at once to what a model takes.
 	scorerPiece   = 96 << 10
 	scorerOverlap = 4 << 10
 )
@@ -51,8 +51,8 @@ func (s Scorer) Detect(ctx context.Context, text string) ([]Span, error) {
 	return spans, nil
 }
 
-// search finds the windows in a part of a text. The strongest comes first, so that
-// what is left out for their number is the weaker: that part is then one window.
+// search finds the windows in a part of a text, the strongest first. After MaxSpans
+// windows, each remaining part with a finding becomes one window.
 func (s Scorer) search(ctx context.Context, spans []Span, text string, from, to int) ([]Span, error) {
 	type part struct{ from, to int }
 	for parts := []part{{from, to}}; len(parts) > 0; parts = parts[1:] {

@@ -24,8 +24,8 @@ func joined(all []leaf) string {
 	return b.String()
 }
 
-// detect asks every detector, and returns what they found in the order of the text,
-// apart from each other.
+// detect asks every detector, and returns the findings in the order of the text, without
+// overlaps.
 func (s Sanitizer) detect(ctx context.Context, all []leaf) ([]Span, error) {
 	text := joined(all)
 	if strings.TrimSpace(text) == "" {
@@ -59,7 +59,7 @@ func (s Sanitizer) detect(ctx context.Context, all []leaf) ([]Span, error) {
 	return spans, nil
 }
 
-// runeStart is the place of the character that i is in.
+// runeStart is the offset of the character that contains i.
 func runeStart(text string, i int) int {
 	i = min(max(i, 0), len(text))
 	for i > 0 && i < len(text) && !utf8.RuneStart(text[i]) {
@@ -68,8 +68,8 @@ func runeStart(text string, i int) int {
 	return i
 }
 
-// wholeWords widens a part of a text to where its first and last word begin and end,
-// if that is not far, and takes the space away at both ends.
+// wholeWords widens a part of a text to whole words, if their ends are near, and trims
+// space at both ends.
 func wholeWords(text string, start, end int) (int, int) {
 	const far = 48
 	if start >= end {
@@ -92,16 +92,16 @@ func wholeWords(text string, start, end int) (int, int) {
 	return start, max(start, end)
 }
 
-// near is how few bytes between two findings make them one.
-const near = 24
+// mergeGap is the distance in bytes up to which two findings are merged.
+const mergeGap = 24
 
-// merged joins what overlaps or lies close together, under the names of all that found
-// it.
+// merged joins findings that overlap or are close together. The result has the names of
+// all their rules.
 func merged(spans []Span) []Span {
 	slices.SortStableFunc(spans, func(a, b Span) int { return cmp.Or(a.Start-b.Start, b.End-a.End) })
 	var out []Span
 	for _, s := range spans {
-		if n := len(out); n > 0 && s.Start <= out[n-1].End+near {
+		if n := len(out); n > 0 && s.Start <= out[n-1].End+mergeGap {
 			last := &out[n-1]
 			last.End = max(last.End, s.End)
 			last.Sure = last.Sure || s.Sure
@@ -115,7 +115,7 @@ func merged(spans []Span) []Span {
 	return out
 }
 
-// within returns the parts of spans that lie in a leaf, with places in it.
+// within returns the parts of spans inside a leaf, with offsets in the leaf.
 func within(spans []Span, from, to int) []Span {
 	var out []Span
 	for _, s := range spans {
@@ -127,8 +127,8 @@ func within(spans []Span, from, to int) []Span {
 	return out
 }
 
-// quoted makes findings of spans.
-func quoted(all []leaf, spans []Span) []Finding {
+// findingsOf makes findings of spans.
+func findingsOf(all []leaf, spans []Span) []Finding {
 	if len(spans) == 0 {
 		return nil
 	}
@@ -138,14 +138,14 @@ func quoted(all []leaf, spans []Span) []Finding {
 		end := runeStart(text, min(s.End, s.Start+maxQuote))
 		from, to := paragraph(text, s.Start, end)
 		out = append(out, Finding{Kind: Injection, Rule: s.Rule, What: s.What, Text: text[s.Start:end], Sure: s.Sure,
-			Count: 1, around: text[from:to]})
+			Count: 1, context: text[from:to]})
 	}
 	return out
 }
 
-// paragraph widens a part of a text to what stands beside it in the same paragraph.
+// paragraph widens a part of a text to its context in the same paragraph.
 func paragraph(text string, start, end int) (int, int) {
-	from, to := runeStart(text, start-beside), runeStart(text, end+beside)
+	from, to := runeStart(text, start-contextBytes), runeStart(text, end+contextBytes)
 	if i := strings.LastIndex(text[from:start], "\n\n"); i >= 0 {
 		from += i
 	}

@@ -43,8 +43,7 @@ func (c Config) Validate() error {
 	return errors.Join(errs...)
 }
 
-// Widened are the kinds of action in Skip that the default does not skip, each once:
-// calls that are not scored only because of this configuration.
+// Widened are the kinds of action in Skip that the default does not skip, each once.
 func (c Config) Widened() (out []string) {
 	usual := kindsOf(DefaultConfig().Skip)
 	for _, kind := range kindsOf(c.Skip) {

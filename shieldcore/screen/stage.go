@@ -1,7 +1,6 @@
-// Package screen scores the texts of calls: the classifier part of Tier 1 as a stage.
-// It follows shield-pipeline.md ("Tier 1: Dual Classifier"), with a linear model of our
-// own (package classifier) in the place of the one that is downloaded, which may be
-// added.
+// Package screen is the classifier part of Tier 1 as a stage: it scores the texts of
+// calls. It uses the linear model of package classifier. A second model that a person
+// installed can be added.
 package screen
 
 import (
@@ -27,35 +26,35 @@ const (
 	RuleTooLong   = "not_scored" // a text goes on beyond what is looked at
 )
 
-// MaxTexts is how many texts of a call are scored. With more, the evaluation has to
-// look.
+// MaxTexts is how many texts of a call are scored. A call with more goes to the
+// evaluation.
 const MaxTexts = 4096
 
-// A Scorer is another classifier. Value is 0 to 1; whole is false if it did not see
-// all of the text.
+// A Scorer is another classifier. value is 0 to 1; whole is false if it scored only a
+// part of the text.
 type Scorer interface {
 	Score(ctx context.Context, text string) (value float64, whole bool, err error)
 }
 
-// A Stage is the classifier part of Tier 1 as an [approver.Stage]: it scores the
-// texts of a call. It only escalates: what reaches the threshold goes to the
-// evaluation, and to people where there is none. The zero Stage is unavailable.
+// A Stage is the classifier part of Tier 1 as an [approver.Stage]. It only escalates: a
+// call with a text that reaches the threshold goes to the evaluation, or to people if
+// there is none. The zero Stage is unavailable.
 type Stage struct {
 	// Model is our own; it must be loaded.
 	Model *classifier.Model
 	// Point is the operating point of Model. The zero Point finds everything.
 	Point classifier.Point
-	// Second is asked too, if it is not nil, and finds what is at SecondFrom or above.
+	// Second, if not nil, is asked too. Its threshold is SecondFrom.
 	Second     Scorer
 	SecondFrom float64
 	// Skip are kinds of action, in the words of [shieldcore.ActionTypes], whose calls
-	// are not scored: classifiers over-fire on what is written and sent. They go to
-	// the evaluation if there is one.
+	// are not scored, because classifiers over-fire on written and sent text. They go
+	// to the evaluation if there is one.
 	Skip []string
 }
 
-// Judge implements [approver.Stage]. A model that fails is an
-// [approver.UnavailableError]: with an open fail mode a higher tier has to look.
+// Judge implements [approver.Stage]. If a model fails, the error is an
+// [approver.UnavailableError]: with an open fail mode a higher tier decides.
 func (s *Stage) Judge(ctx context.Context, call approver.ToolCall) (v approver.Verdict, err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -77,7 +76,7 @@ func (s *Stage) Judge(ctx context.Context, call approver.ToolCall) (v approver.V
 		return approver.Verdict{By: By, Tier: approver.TierScreen}, err
 	}
 	if len(texts) > MaxTexts {
-		return found(RuleTooLong, 0, "the call has too many texts to be scored",
+		return finding(RuleTooLong, 0, "the call has too many texts to be scored",
 			fmt.Sprintf("%d texts, more than %d", len(texts), MaxTexts)), nil
 	}
 	for _, text := range texts {
@@ -90,7 +89,7 @@ func (s *Stage) Judge(ctx context.Context, call approver.ToolCall) (v approver.V
 	if v.Decision == approver.Ask || s.Second == nil || len(texts) == 0 {
 		return v, nil
 	}
-	worse, err := s.second(ctx, texts)
+	worse, err := s.scoreSecond(ctx, texts)
 	if err != nil {
 		return notScored(err)
 	}
@@ -107,11 +106,11 @@ func (s *Stage) score(text string) (approver.Verdict, error) {
 		return approver.Verdict{}, err
 	}
 	if from := s.Model.Threshold(s.Point); own.Value >= from {
-		return found(RuleInjection, own.Value, likeOrders,
+		return finding(RuleInjection, own.Value, likeOrders,
 			fmt.Sprintf("score %.3f of at least %.3f: %s", own.Value, from, excerpt(text, own.Window))), nil
 	}
 	if own.Truncated {
-		return found(RuleTooLong, 0, tooLong, "what lies beyond the limits was not looked at"), nil
+		return finding(RuleTooLong, 0, tooLong, "what lies beyond the limits was not looked at"), nil
 	}
 	return approver.Verdict{Decision: approver.Pass}, nil
 }
@@ -122,8 +121,8 @@ const (
 	tooLong    = "a text of the call is too long to be scored"
 )
 
-// second scores all texts of a call together by the model that was added.
-func (s *Stage) second(ctx context.Context, texts []string) (approver.Verdict, error) {
+// scoreSecond scores all texts of a call together by the second model.
+func (s *Stage) scoreSecond(ctx context.Context, texts []string) (approver.Verdict, error) {
 	value, whole, err := s.Second.Score(ctx, strings.Join(texts, "\n\n"))
 	switch {
 	case err != nil:
@@ -131,16 +130,16 @@ func (s *Stage) second(ctx context.Context, texts []string) (approver.Verdict, e
 	case !(value >= 0 && value <= 1): // not a number, too
 		return approver.Verdict{}, fmt.Errorf("a score of %v", value)
 	case value >= s.SecondFrom:
-		return found(RuleInjection, value, likeOrders,
+		return finding(RuleInjection, value, likeOrders,
 			fmt.Sprintf("score %.3f of at least %.3f by the model that was added", value, s.SecondFrom)), nil
 	case !whole:
-		return found(RuleTooLong, 0, tooLong, "the model that was added did not see all of it"), nil
+		return finding(RuleTooLong, 0, tooLong, "the model that was added did not see all of it"), nil
 	}
 	return approver.Verdict{Decision: approver.Pass}, nil
 }
 
-// skips reports whether all that the call does is of kinds that are not scored, and
-// names one of them. That it goes through MCP is no kind of its own.
+// skips reports whether all of the call's kinds of action are skipped, and returns one
+// of them. The kind "mcp" does not count.
 func (s *Stage) skips(call approver.ToolCall) (kind string, skip bool) {
 	// A command is known to be of a kind by itself, and most calls are one.
 	if len(s.Skip) == 0 || call.Command != "" && !slices.Contains(s.Skip, "exec") {
@@ -174,16 +173,16 @@ func textsOf(call approver.ToolCall) (out []string, err error) {
 	return out, nil
 }
 
-// isName reports whether a text is one word of plain letters and digits: no order,
-// and what most names of arguments are. Every other text is scored, as the words of
-// a sentence may be parted by any sign, or by none.
+// isName reports whether a text is one word of plain letters and digits, as most names
+// of arguments are. Every other text is scored, because any character may separate the
+// words of a sentence.
 func isName(text string) bool {
 	return strings.IndexFunc(text, func(r rune) bool {
 		return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9')
 	}) < 0
 }
 
-func found(rule string, score float64, reason, detail string) approver.Verdict {
+func finding(rule string, score float64, reason, detail string) approver.Verdict {
 	return approver.Verdict{
 		Decision: approver.Ask, Severity: approver.High, By: By, Tier: approver.TierScreen, Rule: rule, Category: "injection",
 		Confidence: score,
@@ -191,15 +190,15 @@ func found(rule string, score float64, reason, detail string) approver.Verdict {
 	}
 }
 
-// notScored is the row of the fail-closed table: closed blocks, open goes on to the
-// next tier.
+// notScored is the verdict for a model that fails: fail mode closed blocks, open goes on
+// to the next tier.
 func notScored(err error) (approver.Verdict, error) {
 	return approver.Verdict{By: By, Tier: approver.TierScreen,
 			Reason: "approver's classifier is not working, so the call was blocked"},
 		&approver.UnavailableError{Err: err, MinTier: approver.TierEvaluation}
 }
 
-// excerpt is the place that the score is about, on one line.
+// excerpt is the window of a score on one line.
 func excerpt(text string, window [2]int) string {
 	const most = 120
 	from, to := min(window[0], len(text)), min(window[1], len(text))
@@ -213,5 +212,5 @@ func excerpt(text string, window [2]int) string {
 	return display.OneLine(display.Mask(text))
 }
 
-// Part is [timing.Reflex]: the stage looks at the call by itself.
+// Part is [timing.Reflex]: the stage needs nothing but the call.
 func (*Stage) Part() timing.Part { return timing.Reflex }

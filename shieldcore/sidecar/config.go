@@ -1,6 +1,7 @@
 package sidecar
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -10,7 +11,7 @@ import (
 	"approver.example/shieldcore/sidecar/protocol"
 )
 
-// What counts where the configuration says nothing.
+// Defaults of the configuration.
 const (
 	DefaultThreshold = 0.5
 	DefaultDeadline  = 500 * time.Millisecond
@@ -38,8 +39,8 @@ type Config struct {
 	// prints it.
 	Model string `yaml:"model"`
 	// Manifest is the SHA-256 of the model's manifest.json, as approver model add
-	// prints it. Empty takes any manifest: who can write into the directory can then
-	// put another model there.
+	// prints it. Empty accepts any manifest: then anybody who can write into the
+	// directory can put another model there.
 	Manifest string `yaml:"manifest,omitempty"`
 	// Threshold is the score from which a text counts as found, above 0 and up to
 	// 1. Zero is DefaultThreshold.
@@ -97,19 +98,10 @@ func (c Config) Validate() error {
 
 // withDefaults fills in what is left out.
 func (c Config) withDefaults() Config {
-	c.Threshold = orDefault(c.Threshold, DefaultThreshold)
-	c.Deadline = orDefault(c.Deadline, DefaultDeadline)
-	c.Start = orDefault(c.Start, DefaultStart)
-	c.MaxText = orDefault(c.MaxText, DefaultMaxText)
-	c.Threads = orDefault(c.Threads, DefaultThreads)
+	c.Threshold = cmp.Or(c.Threshold, DefaultThreshold)
+	c.Deadline = cmp.Or(c.Deadline, DefaultDeadline)
+	c.Start = cmp.Or(c.Start, DefaultStart)
+	c.MaxText = cmp.Or(c.MaxText, DefaultMaxText)
+	c.Threads = cmp.Or(c.Threads, DefaultThreads)
 	return c
-}
-
-// orDefault returns v, or what stands for a zero.
-func orDefault[T comparable](v, instead T) T {
-	var zero T
-	if v == zero {
-		return instead
-	}
-	return v
 }

@@ -15,8 +15,8 @@ import (
 	"approver.example/shieldcore/sidecar/protocol"
 )
 
-// A life is one run of the program.
-type life struct {
+// A run is one run of the program.
+type run struct {
 	*process
 	lines chan line // closed when there is no more
 	next  uint64    // id of the next request
@@ -55,9 +55,9 @@ func (c Config) model() (manifest modeldir.Manifest, digest string, err error) {
 	return manifest, digest, err
 }
 
-// life starts the program, checks it, and hands it texts until it fails or ctx
+// runOnce starts the program, checks it, and hands it texts until it fails or ctx
 // ends. It returns when the program has ended. The error is never nil.
-func (s *Sidecar) life(ctx context.Context) error {
+func (s *Sidecar) runOnce(ctx context.Context) error {
 	manifest, digest, err := s.cfg.model()
 	if err != nil {
 		return err
@@ -67,9 +67,9 @@ func (s *Sidecar) life(ctx context.Context) error {
 		return fmt.Errorf("it cannot be started: %w", err)
 	}
 	done := make(chan struct{})
-	l := &life{process: p, lines: make(chan line)}
+	l := &run{process: p, lines: make(chan line)}
 	go l.read(done)
-	err = s.live(ctx, l, manifest, digest)
+	err = s.serve(ctx, l, manifest, digest)
 	close(done)
 	_ = p.in.Close() // of a program that is killed next
 	p.kill()
@@ -90,7 +90,7 @@ func howEnded(err error) string {
 }
 
 // read passes lines on until there are no more or nobody wants them.
-func (l *life) read(done <-chan struct{}) {
+func (l *run) read(done <-chan struct{}) {
 	defer close(l.lines)
 	r := bufio.NewReaderSize(l.out, protocol.MaxReply)
 	for {
@@ -106,8 +106,8 @@ func (l *life) read(done <-chan struct{}) {
 	}
 }
 
-// live is the life of a program that was started.
-func (s *Sidecar) live(ctx context.Context, l *life, manifest modeldir.Manifest, digest string) error {
+// serve checks a program that was started, and answers requests with it.
+func (s *Sidecar) serve(ctx context.Context, l *run, manifest modeldir.Manifest, digest string) error {
 	ready := time.NewTimer(s.cfg.Start)
 	defer ready.Stop()
 	hello, err := l.hello(ctx, ready.C)
@@ -147,16 +147,16 @@ func (s *Sidecar) live(ctx context.Context, l *life, manifest modeldir.Manifest,
 	}
 }
 
-// answer has the program score a text. An error ends the program; one that only
-// this text has does not.
-func (s *Sidecar) answer(ctx context.Context, l *life, q *request) error {
+// answer lets the program score a text. An error ends the program, unless the program
+// itself reports one for this text.
+func (s *Sidecar) answer(ctx context.Context, l *run, q *request) error {
 	timer := time.NewTimer(s.cfg.Deadline)
 	defer timer.Stop()
 	r, err := l.score(ctx, q.text, timer.C)
 	switch {
 	case err != nil:
 		q.done <- result{err: unavailable("%v", err)}
-		// The state is another before the next text is taken in.
+		// Change the state before the next text is accepted.
 		s.set(func(st *Status) { st.State = Restarting })
 	case r.Score == nil:
 		q.done <- result{err: unavailable("it says: %s", r.Error)}
@@ -167,7 +167,7 @@ func (s *Sidecar) answer(ctx context.Context, l *life, q *request) error {
 }
 
 // hello reads the program's first line.
-func (l *life) hello(ctx context.Context, late <-chan time.Time) (protocol.Hello, error) {
+func (l *run) hello(ctx context.Context, late <-chan time.Time) (protocol.Hello, error) {
 	text, err := l.line(ctx, late, "did not start in time")
 	if err != nil {
 		return protocol.Hello{}, err
@@ -182,9 +182,9 @@ func (l *life) hello(ctx context.Context, late <-chan time.Time) (protocol.Hello
 	return h, nil
 }
 
-// score sends a text and reads the reply. The writing is watched too: a program
+// score sends a text and reads the reply. It writes in a goroutine, because a program
 // that does not read would block it.
-func (l *life) score(ctx context.Context, text string, late <-chan time.Time) (protocol.Reply, error) {
+func (l *run) score(ctx context.Context, text string, late <-chan time.Time) (protocol.Reply, error) {
 	l.next++
 	id := strconv.FormatUint(l.next, 10)
 	var failed error
@@ -217,7 +217,7 @@ func (l *life) score(ctx context.Context, text string, late <-chan time.Time) (p
 }
 
 // line waits for a line of the program.
-func (l *life) line(ctx context.Context, late <-chan time.Time, slow string) ([]byte, error) {
+func (l *run) line(ctx context.Context, late <-chan time.Time, slow string) ([]byte, error) {
 	select {
 	case got := <-l.lines:
 		if got.err != nil {
@@ -231,7 +231,7 @@ func (l *life) line(ctx context.Context, late <-chan time.Time, slow string) ([]
 	}
 }
 
-// broken says what a failed reading means; io.EOF stays what it is.
+// broken explains a failed read; io.EOF is returned unchanged.
 func broken(err error) error {
 	switch {
 	case errors.Is(err, protocol.ErrTooLong):

@@ -17,7 +17,7 @@ type process struct {
 	out  io.Reader
 	kill func()
 	wait func() error
-	// said returns the end of what the program wrote to its standard error.
+	// said returns the end of the program's standard error.
 	said func() string
 }
 
@@ -35,7 +35,7 @@ func start(c Config) (*process, error) {
 	cmd.Env = []string{}                                // nil would hand ours on, secrets included
 	cmd.Dir = os.TempDir()
 	cmd.WaitDelay = time.Second // for pipes that a child of the program holds
-	said := &tail{}
+	said := &tailBuffer{}
 	cmd.Stderr = said
 	in, err := cmd.StdinPipe()
 	if err != nil {
@@ -63,14 +63,14 @@ func start(c Config) (*process, error) {
 	return &process{in, out, kill, wait, said.String}, nil
 }
 
-// A tail keeps the end of what is written to it.
-type tail struct {
+// A tailBuffer keeps the end of what is written to it.
+type tailBuffer struct {
 	mu   sync.Mutex
 	text []byte
 }
 
 // Write takes everything and keeps the end.
-func (t *tail) Write(p []byte) (int, error) {
+func (t *tailBuffer) Write(p []byte) (int, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.text = append(t.text, p[max(0, len(p)-maxSaid):]...)
@@ -81,7 +81,7 @@ func (t *tail) Write(p []byte) (int, error) {
 }
 
 // String is what was kept.
-func (t *tail) String() string {
+func (t *tailBuffer) String() string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return string(t.text)

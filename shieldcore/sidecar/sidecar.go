@@ -12,14 +12,14 @@ import (
 	"approver.example/display"
 )
 
-// ErrUnavailable is what every error of [Sidecar.Score] is.
+// ErrUnavailable matches every error of [Sidecar.Score] in errors.Is.
 var ErrUnavailable = errors.New("the classifier program is unavailable")
 
 func unavailable(format string, args ...any) error {
 	return fmt.Errorf("%w: %s", ErrUnavailable, fmt.Sprintf(format, args...))
 }
 
-// A State is how the program is.
+// A State is the state of the program.
 type State string
 
 // The states.
@@ -30,7 +30,7 @@ const (
 	Restarting State = "restarting" // it failed, and is started again
 )
 
-// A Status says how the program is, for people.
+// A Status describes the program for people.
 type Status struct {
 	State State `json:"state"`
 	// FailedSince is when the program first failed after it last worked; zero while
@@ -45,7 +45,7 @@ type Status struct {
 	Runtime     string    `json:"runtime,omitempty"`
 }
 
-// Well reports that scores are to be had.
+// Well reports whether the program answers.
 func (s Status) Well() bool { return s.State == Running }
 
 // A Sidecar is the program and the way to ask it. It is safe for concurrent use;
@@ -80,8 +80,8 @@ func New(cfg Config) (*Sidecar, error) {
 		nil
 }
 
-// Threshold is the score from which a text counts as found. That of the zero
-// Sidecar is 0, which everything reaches.
+// Threshold is the score from which a text counts as an injection. For the zero Sidecar
+// it is 0, which every score reaches.
 func (s *Sidecar) Threshold() float64 {
 	if s == nil {
 		return 0
@@ -89,7 +89,7 @@ func (s *Sidecar) Threshold() float64 {
 	return s.cfg.Threshold
 }
 
-// Status says how the program is.
+// Status returns the program's status.
 func (s *Sidecar) Status() Status {
 	if s == nil {
 		return Status{State: Stopped}
@@ -103,10 +103,9 @@ func (s *Sidecar) Status() Status {
 	return st
 }
 
-// Score returns how much a text resembles an injection, 0 to 1. truncated says
-// that not all of the text was looked at; what was not may hold anything. The
-// error is ErrUnavailable; there is no score then, and the one returned is 1.
-// Score takes at most the deadline, waiting for other texts included.
+// Score returns how much a text resembles an injection, 0 to 1. truncated says that only
+// a part of the text was scored. The error is ErrUnavailable; the score is 1 then. Score
+// takes at most the deadline, including the wait for other texts.
 func (s *Sidecar) Score(ctx context.Context, text string) (score float64, truncated bool, err error) {
 	r := s.ask(ctx, text)
 	if s == nil {
@@ -162,7 +161,7 @@ func shorten(text string, n int) (string, bool) {
 const (
 	firstPause = 500 * time.Millisecond
 	maxPause   = time.Minute
-	// steady is how long it has to run until it counts as mended.
+	// steady is how long it has to run before the pause is reset.
 	steady = time.Minute
 )
 
@@ -174,7 +173,7 @@ func (s *Sidecar) Run(ctx context.Context) error {
 	pause := firstPause
 	for {
 		began := time.Now()
-		err := s.life(ctx)
+		err := s.runOnce(ctx)
 		if ctx.Err() != nil {
 			return nil
 		}
@@ -213,7 +212,7 @@ func (s *Sidecar) failed(err error) {
 	})
 }
 
-// An endError is why a program was ended or ended, with what it said.
+// An endError is the reason why a program ended, with the end of its standard error.
 type endError struct {
 	why  error
 	said string

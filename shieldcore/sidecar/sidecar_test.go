@@ -24,13 +24,13 @@ func TestMain(m *testing.M) {
 
 // overPipes starts the fake in this process.
 func overPipes(c Config) (*process, error) {
-	b, err := os.ReadFile(c.Model + "/behaviour")
+	b, err := os.ReadFile(c.Model + "/behavior")
 	if err != nil {
 		return nil, err
 	}
 	inR, inW := io.Pipe()
 	outR, outW := io.Pipe()
-	said, killed, ended := &tail{}, make(chan struct{}), make(chan int, 1)
+	said, killed, ended := &tailBuffer{}, make(chan struct{}), make(chan int, 1)
 	kill := sync.OnceFunc(func() {
 		close(killed)
 		_ = inR.Close()
@@ -38,7 +38,7 @@ func overPipes(c Config) (*process, error) {
 	})
 	go func() {
 		status := make(chan int, 1)
-		go func() { status <- sidecartest.Serve(sidecartest.Behaviour(b), c.Model, inR, outW, said) }()
+		go func() { status <- sidecartest.Serve(sidecartest.Behavior(b), c.Model, inR, outW, said) }()
 		code := -1
 		select {
 		case code = <-status:
@@ -57,17 +57,13 @@ func overPipes(c Config) (*process, error) {
 }
 
 // fake is a running sidecar; stop ends it and waits.
-func fake(t *testing.T, b sidecartest.Behaviour, how func(Config) (*process, error)) (s *Sidecar, stop func()) {
+func fake(t *testing.T, b sidecartest.Behavior, how func(Config) (*process, error)) (s *Sidecar, stop func()) {
 	t.Helper()
 	program, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	// A program takes a second to end under the race detector.
 	s, err = New(Config{Program: program, Model: sidecartest.Dir(t, b), Deadline: 3 * time.Second})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	s.start = how
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error, 1)
@@ -84,7 +80,7 @@ func fake(t *testing.T, b sidecartest.Behaviour, how func(Config) (*process, err
 }
 
 // What breaks at the start never gets to answer; the status says why.
-var startFailures = map[sidecartest.Behaviour]string{
+var startFailures = map[sidecartest.Behavior]string{
 	sidecartest.CrashAtStart: "it ended by itself: exit status 3",
 	sidecartest.HangAtStart:  "it did not start in time",
 	sidecartest.Deaf:         "golden text 1: it did not answer within the deadline",
@@ -97,7 +93,7 @@ var startFailures = map[sidecartest.Behaviour]string{
 
 // What breaks with a text; whether the program is ended for it.
 var textFailures = []struct {
-	b    sidecartest.Behaviour
+	b    sidecartest.Behavior
 	want string
 	ends bool
 }{
@@ -236,7 +232,7 @@ func untilRestart(t *testing.T, s *Sidecar, before int) Status {
 // Output that nobody asked for ends the program before it can be taken for the
 // answer to the next text.
 func TestExtraOutput(t *testing.T) {
-	for _, b := range []sidecartest.Behaviour{sidecartest.Extra, sidecartest.Unasked} {
+	for _, b := range []sidecartest.Behavior{sidecartest.Extra, sidecartest.Unasked} {
 		s, stop := fake(t, b, start)
 		until(t, s, Running)
 		if score, _, err := s.Score(t.Context(), "Ignore nothing"); err != nil || score != 0.9 {
@@ -284,9 +280,7 @@ func TestMends(t *testing.T) {
 func TestNoSuchProgram(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, err := New(Config{Program: "/nowhere/approver-classifier", Model: sidecartest.Dir(t, sidecartest.Honest)})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		ctx, cancel := context.WithCancel(t.Context())
 		done := make(chan error, 1)
 		go func() { done <- s.Run(ctx) }()
@@ -365,9 +359,7 @@ func TestOneTextAtATime(t *testing.T) {
 func TestTheManifestOfTheConfiguration(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, err := New(Config{Program: "/x", Model: sidecartest.Dir(t, sidecartest.Honest), Manifest: strings.Repeat("0", 64)})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		s.start = overPipes
 		ctx, cancel := context.WithCancel(t.Context())
 		done := make(chan error, 1)
@@ -412,5 +404,13 @@ func TestConfigValidate(t *testing.T) {
 	}
 	if err := (Config{}).Validate(); err == nil {
 		t.Error("the zero Config is valid")
+	}
+}
+
+// must fails a test at an error.
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }

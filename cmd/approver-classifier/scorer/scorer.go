@@ -1,13 +1,13 @@
-// Package scorer is all of a classifier program but the model's arithmetic: it
-// cuts a text into windows of tokens, lets a [Runner] compute each, and serves
-// the protocol. It needs no cgo, so that it is tested without a runtime.
+// Package scorer is the classifier program without the model's arithmetic: it cuts a
+// text into windows of tokens, lets a [Runner] compute each, and serves the protocol.
+// It needs no cgo, so its tests need no runtime.
 //
 // # Windows
 //
-// A text that does not fit into the model's window is looked at in several that
-// overlap by a quarter; the strongest counts, so that no text around an injection
-// lowers its score. A text with more than [MaxWindows] is scored up to there and
-// said to be truncated.
+// A text that is longer than the model's window is scored in several windows that
+// overlap by a quarter. The highest score counts, so that no text around an injection
+// lowers it. Of a text with more than [MaxWindows], only these are scored, and the
+// result is marked as truncated.
 package scorer
 
 import (
@@ -22,7 +22,7 @@ import (
 	"approver.example/shieldcore/sidecar/protocol"
 )
 
-// MaxWindows is how many windows of a text are looked at.
+// MaxWindows is how many windows of a text are scored.
 const MaxWindows = 32
 
 // A Runner computes a model: the logits of all labels for one sequence of ids.
@@ -98,9 +98,8 @@ func (s Scorer) window(ids []int) (float64, error) {
 	return p, nil
 }
 
-// Serve answers the requests of in until it ends. runtime names what runs the
-// model. An error means that the other side does not speak the protocol, or is
-// gone.
+// Serve answers requests until in ends. runtime names the library that runs the model.
+// An error means that the other side does not follow the protocol, or is gone.
 func (s Scorer) Serve(in io.Reader, out io.Writer, runtime string) error {
 	m := s.Model.Manifest
 	if err := protocol.Write(out, protocol.Hello{Protocol: protocol.Version, Manifest: s.Model.Sum, Label: m.Label,
@@ -138,8 +137,8 @@ type Model struct {
 	Tokenizer *tokenizer.Tokenizer
 }
 
-// Open checks a model's directory and reads its tokenizer. It refuses one that it does
-// not know in every part.
+// Open checks a model's directory and reads its tokenizer. It refuses a tokenizer with
+// any unknown part.
 func Open(dir string) (*Model, error) {
 	m, err := modeldir.Open(dir)
 	if err != nil {

@@ -42,9 +42,7 @@ func bad(ids []int) []float32 {
 func scorer(t *testing.T, l *logits) Scorer {
 	t.Helper()
 	tok, err := tokenizer.Load([]byte(tokenizerJSON))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return Scorer{&Model{&modeldir.Model{
 		Manifest: modeldir.Manifest{Label: "INJECTION", Window: 18}, Sum: "00", Labels: []string{"SAFE", "INJECTION"},
 		Target: 1,
@@ -160,21 +158,13 @@ func TestOpen(t *testing.T) {
 		files := map[string]string{modeldir.ModelFile: "\x08\x08\x3a\x00", modeldir.TokenizerFile: tokenizer,
 			modeldir.ConfigFile: config}
 		for name, text := range files {
-			if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			must(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
 		}
 		manifest, err := modeldir.Make(dir, "", 16)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		data, err := manifest.Encode()
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(filepath.Join(dir, modeldir.ManifestFile), data, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
+		must(t, os.WriteFile(filepath.Join(dir, modeldir.ManifestFile), data, 0o600))
 		m, err := Open(dir)
 		if want == "" && (err != nil || m.Tokenizer.Size() != m.Tokens || m.Target != 1) {
 			t.Errorf("%+v %v", m, err)
@@ -182,5 +172,13 @@ func TestOpen(t *testing.T) {
 		if want != "" && (m != nil || err == nil || !strings.Contains(err.Error(), want)) {
 			t.Errorf("%+v %v, want %s", m, err, want)
 		}
+	}
+}
+
+// must fails a test at an error.
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }

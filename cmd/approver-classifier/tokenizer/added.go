@@ -6,9 +6,8 @@ import (
 	"unicode"
 )
 
-// An added token is found in the text as it is, before the model sees it. So a
-// text that has "[SEP]" in it has that token, as in the reference
-// implementation.
+// An added token is found in the original text, before the model runs. So a text with
+// "[SEP]" in it contains that token, as in the reference implementation.
 type added struct {
 	content     string
 	id          int
@@ -70,7 +69,7 @@ type part struct {
 	first bool
 }
 
-// cut finds added tokens in a text: the leftmost, and the longest of those that
+// cut splits a text at added tokens: the leftmost first, and the longest of those that
 // begin at the same place.
 func cut(text string, first bool, tokens []added) (parts []part) {
 	if len(tokens) == 0 {

@@ -36,7 +36,7 @@ func (l *loader) precompiled(at string, raw json.RawMessage) (normalizer, error)
 	return m.normalize, nil
 }
 
-// newCharsmap checks all that normalize relies on.
+// newCharsmap checks everything that normalize relies on.
 func newCharsmap(at string, data []byte) (*charsmap, error) {
 	if len(data) < 4 || len(data) > maxCharsmap {
 		return nil, wrong(at, "it has %d bytes: 4 to %d are possible", len(data), maxCharsmap)
@@ -55,7 +55,7 @@ func newCharsmap(at string, data []byte) (*charsmap, error) {
 	return m, nil
 }
 
-// normalize replaces, at each place of s, the longest key that stands there.
+// normalize replaces, at each place of s, the longest key that begins there.
 func (m *charsmap) normalize(s string) string {
 	var b strings.Builder
 	for s != "" {
@@ -70,8 +70,8 @@ func (m *charsmap) normalize(s string) string {
 	return b.String()
 }
 
-// longest returns the length of the longest key at the start of s, 0 for none,
-// and what replaces it. A trie that leads nowhere has no key.
+// longest returns the length of the longest key at the start of s, 0 for none, and its
+// replacement.
 func (m *charsmap) longest(s string) (n int, text string) {
 	offset := func(unit uint32) uint32 { return unit >> 10 << (unit & (1 << 9) >> 6) }
 	at := offset(m.units[0])

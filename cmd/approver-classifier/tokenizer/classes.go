@@ -24,8 +24,7 @@ func (s set) has(r rune) bool {
 	return i < len(s) && r >= s[i].first && (r-s[i].first)%s[i].step == 0
 }
 
-// classes are the properties of characters as the reference implementation has
-// them.
+// classes are the properties of characters in the reference implementation.
 type classes struct {
 	control, space, cjk, punctuation, mark, nonspacing, decomposes, reorders, upper set
 

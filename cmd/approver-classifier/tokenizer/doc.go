@@ -5,14 +5,13 @@
 //
 // # Exact, or refused
 //
-// A tokenizer that differs from the one that the model was trained with is a way
-// around the model: what it scores is then another text. So [Load] refuses what
-// it does not know: each normalizer, pre-tokenizer, model, post-processor and
-// setting that is not one of those below is an error that names its place in the
-// file. The sections truncation, padding and decoder are left out of account on
-// purpose: how long a window is, is for the caller.
+// If a tokenizer differs from the one in the model's training, the model scores another
+// text, which is a way around it. So each normalizer, pre-tokenizer, model,
+// post-processor and setting that is not listed below makes [Load] fail; the error names
+// its place in the file. The sections truncation, padding and decoder are ignored,
+// because the caller decides the length of a window.
 //
-// # What is known
+// # Supported parts
 //
 //   - Models: WordPiece, Unigram (with byte fallback).
 //   - Normalizers: BertNormalizer, NFD, StripAccents, Lowercase, Strip, Replace (of a
@@ -21,21 +20,20 @@
 //     (isolated), Sequence.
 //   - Post-processors: TemplateProcessing, BertProcessing.
 //
-// What the reference implementation (the library "tokenizers") makes of each
-// code point is in classes.txt, measured on that library: its tables are of
-// another version of Unicode than Go's, and of another one for each purpose.
+// classes.txt has the reference implementation's treatment of each code point. It was
+// measured on that library ("tokenizers"), whose tables have other versions of Unicode
+// than Go's, and a different one for each purpose.
 //
 // # Precompiled
 //
-// A charsmap of SentencePiece (nmt_nfkc and its kin) is applied as SentencePiece
-// applies it: the longest key wins. Version 0.23 of the reference implementation
-// looks at clusters of at most five bytes first, takes the shortest key there
-// and drops the rest of the cluster: "Ａ" with a combining grave becomes "A" there,
-// and "À" here and in SentencePiece.
+// A charsmap (nmt_nfkc and similar) is applied as in SentencePiece: the longest key
+// wins. Version 0.23 of the reference implementation differs: for clusters of at most
+// five bytes it takes the shortest key and drops the rest of the cluster. So "Ａ" with a
+// combining grave becomes "A" there, and "À" here and in SentencePiece.
 //
 // # Bounds
 //
-// Text is valid UTF-8 for the model: each byte that is not becomes U+FFFD, as
-// SentencePiece and encoding/json do it. Time grows with the length of the text:
-// the lengths of pieces and words are bounded.
+// Each invalid byte of UTF-8 becomes U+FFFD, as in SentencePiece and encoding/json. The
+// time is linear in the length of the text, because the lengths of pieces and words are
+// bounded.
 package tokenizer

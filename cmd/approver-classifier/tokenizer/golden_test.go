@@ -25,12 +25,8 @@ type golden struct {
 func readGolden(t testing.TB, name string) (g golden) {
 	t.Helper()
 	data, err := os.ReadFile(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := json.Unmarshal(bytes.Replace(data, []byte("CHARSMAP"), charsmapText(t), 1), &g); err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
+	must(t, json.Unmarshal(bytes.Replace(data, []byte("CHARSMAP"), charsmapText(t), 1), &g))
 	return g
 }
 
@@ -38,27 +34,19 @@ func readGolden(t testing.TB, name string) (g golden) {
 func charsmapText(t testing.TB) []byte {
 	t.Helper()
 	f, err := os.Open("testdata/charsmap.gz")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer f.Close()
 	in, err := gzip.NewReader(f)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	data, err := io.ReadAll(in)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return base64.StdEncoding.AppendEncode(nil, data)
 }
 
 func texts(t testing.TB) (list []string) {
 	t.Helper()
 	data, err := os.ReadFile("testdata/texts.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if err := json.Unmarshal(data, &list); err != nil || len(list) < 40 {
 		t.Fatalf("%d texts: %v", len(list), err)
 	}
@@ -68,9 +56,7 @@ func texts(t testing.TB) (list []string) {
 func load(t testing.TB, data []byte) *Tokenizer {
 	t.Helper()
 	tok, err := Load(data)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return tok
 }
 
@@ -147,9 +133,7 @@ func TestTheReferenceAsItIsHere(t *testing.T) {
 		if err == nil {
 			err = os.WriteFile(filepath.Join(dir, name), data, 0o600)
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 	}
 	cmd := exec.Command("node", "testdata/reference/goldens.js", filepath.Join(dir, "texts.json"), dir,
 		filepath.Join(dir, "unigram.json"))
@@ -209,20 +193,24 @@ func TestSentencePieceAsItIsHere(t *testing.T) {
 	}
 	for _, page := range pages {
 		text, err := os.ReadFile(page)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		corpus = append(corpus, text...)
 	}
 	file := filepath.Join(dir, "corpus.txt")
-	if err := os.WriteFile(file, corpus, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(file, corpus, 0o600))
 	if out, err := exec.Command(python, "testdata/reference/train.py", file, "testdata/texts.json",
 		dir).CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	for _, name := range []string{"unigram.json", "bytes.json"} {
 		t.Run(name, func(t *testing.T) { readGolden(t, filepath.Join(dir, name)).check(t, texts(t)) })
+	}
+}
+
+// must fails a test at an error.
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }

@@ -21,7 +21,7 @@ func unknown(at, what, kind, known string) error {
 			"known are %s", what, clip(kind), known)
 }
 
-// clip keeps what a message repeats of the file short.
+// clip shortens a quote from the file in a message.
 func clip(s string) string {
 	if len(s) > 40 {
 		s = s[:40] + "…"
@@ -34,8 +34,8 @@ func index(at string, i int) string { return at + "[" + strconv.Itoa(i) + "]" }
 // absent is true for a section that is left out or null.
 func absent(raw json.RawMessage) bool { return len(raw) == 0 || string(raw) == "null" }
 
-// keys are those that an object may have, each with what reads its value; nil
-// for one that is read elsewhere.
+// keys are the allowed keys of an object, each with the reader of its value; nil for one
+// that is read elsewhere.
 type keys map[string]*field
 
 type field struct {
@@ -46,8 +46,8 @@ type field struct {
 func need(to any) *field { return &field{to, true} }
 func may(to any) *field  { return &field{to, false} }
 
-// object reads an object: an unknown key, a missing one and a value of another
-// kind are errors. Keys are compared exactly, unlike by encoding/json.
+// object reads an object. An unknown key, a missing key and a value of another kind are
+// errors. Unlike in encoding/json, keys are case-sensitive.
 func object(at string, raw json.RawMessage, known keys) error {
 	var values map[string]json.RawMessage
 	if err := decode(at, raw, &values); err != nil {
@@ -89,7 +89,7 @@ func decode(at string, raw json.RawMessage, to any) error {
 	return wrong(at, "%v", err)
 }
 
-// kindOf is the type of a normalizer and its kin.
+// kindOf is the type of a normalizer, pre-tokenizer, model or post-processor.
 func kindOf(at string, raw json.RawMessage) (string, error) {
 	var values map[string]json.RawMessage
 	if err := decode(at, raw, &values); err != nil {
@@ -105,7 +105,7 @@ func kindOf(at string, raw json.RawMessage) (string, error) {
 // maxNested is how many elements a sequence may have.
 const maxNested = 32
 
-// sequence reads the list of a Sequence, none of whose elements is one.
+// sequence reads the list of a Sequence. Its elements must not be sequences.
 func sequence(at string, raw json.RawMessage, key string) (list []json.RawMessage, err error) {
 	if err := object(at, raw, keys{"type": nil, key: need(&list)}); err != nil {
 		return nil, err

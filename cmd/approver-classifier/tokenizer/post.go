@@ -4,7 +4,7 @@ import "encoding/json"
 
 const maxSpecial = 8 // tokens around a text
 
-// template reads what a post-processor puts around a text.
+// template reads the tokens that a post-processor puts around a text.
 func template(at string, raw json.RawMessage, size int) (before, after []int, err error) {
 	if absent(raw) {
 		return nil, nil, nil

@@ -28,8 +28,8 @@ type Tokenizer struct {
 // loader is what the parts of a file are read with.
 type loader struct{ classes *classes }
 
-// Load reads a tokenizer.json. The error names the place of what is wrong or not
-// known.
+// Load reads a tokenizer.json. The error names the place of a mistake or of an unknown
+// part.
 func Load(data []byte) (*Tokenizer, error) {
 	if len(data) > MaxFile {
 		return nil, wrong("file", "it has %d bytes: at most %d are possible", len(data), MaxFile)
@@ -44,7 +44,7 @@ func Load(data []byte) (*Tokenizer, error) {
 	err = object("file", data, keys{
 		"version": need(&version), "normalizer": may(&normalize), "pre_tokenizer": may(&split), "post_processor": may(&post),
 		"model": need(&raw), "added_tokens": may(&tokens),
-		// How long a text may be is for the caller, and ids are not read back.
+		// The caller bounds the text, and ids are not decoded.
 		"truncation": may(&ignored), "padding": may(&ignored), "decoder": may(&ignored),
 	})
 	if err != nil {
@@ -91,12 +91,12 @@ func newModel(at string, raw json.RawMessage) (model, error) {
 // Size is one more than the highest id.
 func (t *Tokenizer) Size() int { return t.size }
 
-// Special returns the ids that stand before and after the ids of a text, such as
-// [CLS] and [SEP].
+// Special returns the ids before and after the ids of a text, such as [CLS] and
+// [SEP].
 func (t *Tokenizer) Special() (before, after []int) { return t.before, t.after }
 
-// Encode returns the ids of a text, without those of Special. A text of more
-// than MaxText bytes is an error: it is for the caller to cut it, and to say so.
+// Encode returns the ids of a text, without those of Special. A text of more than
+// MaxText bytes is an error: the caller must cut it, and report that.
 func (t *Tokenizer) Encode(text string) ([]int, error) {
 	if t == nil || t.model == nil {
 		return nil, fmt.Errorf("tokenizer: there is none: load one first")
@@ -130,7 +130,7 @@ func (t *Tokenizer) Encode(text string) ([]int, error) {
 	return ids, nil
 }
 
-// valid is text with each byte that is not part of a character as U+FFFD.
+// valid is text with each invalid byte of UTF-8 as U+FFFD.
 func valid(text string) string {
 	var b strings.Builder
 	for _, r := range text {

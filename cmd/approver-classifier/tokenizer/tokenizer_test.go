@@ -88,13 +88,9 @@ func TestWhatIsNotKnownIsRefused(t *testing.T) {
 func compact(t *testing.T, s string) string {
 	t.Helper()
 	var v json.RawMessage
-	if err := json.Unmarshal([]byte(s), &v); err != nil {
-		t.Fatal(err)
-	}
+	must(t, json.Unmarshal([]byte(s), &v))
 	out, err := json.Marshal(v)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return strings.NewReplacer(`\u003c`, "<", `\u003e`, ">").Replace(string(out))
 }
 

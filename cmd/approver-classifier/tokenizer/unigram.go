@@ -8,9 +8,9 @@ import (
 	"unicode/utf8"
 )
 
-// unigram finds the most probable way to put a text together from pieces, each
-// with its logarithm of a probability: Viterbi's algorithm, as
-// EncodeOptimized of SentencePiece's unigram_model.cc.
+// unigram finds the most probable sequence of pieces for a text, from the logarithms of
+// their probabilities: Viterbi's algorithm, as in EncodeOptimized of SentencePiece's
+// unigram_model.cc.
 type unigram struct {
 	vocab   map[string]int
 	scores  []float64
@@ -74,7 +74,7 @@ func newUnigram(at string, raw json.RawMessage) (model, error) {
 	return m, nil
 }
 
-// A node is the best way to reach a place of the text.
+// A node is the best path to a place of the text.
 type node struct {
 	score float64
 	from  int // where its last piece starts; none if negative
@@ -113,8 +113,8 @@ func (m *unigram) encode(text string, ids []int) ([]int, error) {
 	return m.collect(text, nodes, ids), nil
 }
 
-// collect walks the best way from its end. Neighbours that are unknown become
-// one unknown piece, or their bytes.
+// collect walks the best path from its end. Unknown neighbors become one unknown piece,
+// or their bytes.
 func (m *unigram) collect(text string, nodes []node, ids []int) []int {
 	start := len(ids)
 	for end := len(text); end > 0; {
@@ -135,7 +135,7 @@ func (m *unigram) collect(text string, nodes []node, ids []int) []int {
 	return ids
 }
 
-// unknown returns the ids of what no piece covers, the last first.
+// unknown returns the ids of a text that no piece covers, the last first.
 func (m *unigram) unknown(s string) []int {
 	if id, ok := m.vocab[s]; ok {
 		return []int{id}

@@ -10,8 +10,8 @@ import (
 	"approver.example/shieldcore/classifier"
 )
 
-// A feature is one that ends at a word of a text, in 32 bits: the index of its
-// weight and how many words back it begins.
+// A feature is packed into 32 bits: the index of its weight, and how many words before
+// its last word it begins.
 type feature uint32
 
 func (f feature) index() uint32 { return uint32(f) % classifier.Size }
@@ -27,7 +27,7 @@ type text struct {
 	ends     []int32 // of the features of each word
 }
 
-// newText reads the features of a text, but for those of the kinds left out.
+// newText reads the features of a text, except those of the kinds in without.
 func newText(source string, attack bool, raw string, without uint) *text {
 	t := &text{source: source, attack: attack, raw: raw}
 	classifier.Walk(raw, func(fs []classifier.Feature) {
@@ -86,23 +86,22 @@ func readCorpus(name string, r io.Reader, without uint) ([]*text, error) {
 	return texts, nil
 }
 
-// kin has the group of a source whose name does not tell it.
-var kin = map[string]string{"git_diff": "fastchat"} // commits of that repository
+// sourceGroups has the group of a source whose name does not tell it.
+var sourceGroups = map[string]string{"git_diff": "fastchat"} // commits of that repository
 
-// group returns the kin of a source: the texts of one hand, of which none may be
-// in the training when another is in the test. It is the name up to the first
-// underscore.
+// group returns the group of a source. Texts of one group are similar, so they must be
+// either all in the training or all in the test. It is the name up to the first
+// underscore, or the one in sourceGroups.
 func group(source string) string {
-	if g, ok := kin[source]; ok {
+	if g, ok := sourceGroups[source]; ok {
 		return g
 	}
 	g, _, _ := strings.Cut(source, "_")
 	return g
 }
 
-// instructing are the benign sources that are written as instructions to a model.
-// Agents are given such texts by those who may give them; a threshold is chosen on
-// the others, which are what agents read.
+// instructing are the benign sources with instructions to a model. Agents get such texts
+// from their users. Thresholds are chosen on the others, which are texts that agents read.
 var instructing = map[string]bool{
 	"awesome_copilot": true, "codealpaca": true, "gsm8k": true, "t0_prompts": true, "tau_user": true, "tbpl_sys": true,
 }

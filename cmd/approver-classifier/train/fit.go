@@ -6,8 +6,8 @@ import (
 	"approver.example/shieldcore/classifier"
 )
 
-// How the model is fitted. The numbers were chosen on held-out groups of sources;
-// docs/classifier.md tells what others gave.
+// Parameters of the training. They were chosen on held-out groups of sources;
+// docs/classifier.md has the results of others.
 const (
 	epochs   = 10
 	averaged = 5     // of the last epochs; their mean is the model
@@ -50,8 +50,8 @@ func (m *linear) strongest(t *text, from, to int) (first, last int) {
 	return first, last
 }
 
-// A rng is SplitMix64: its numbers depend on nothing but the seed, whatever the
-// release of Go.
+// A rng is SplitMix64: its numbers depend on the seed only, and not on the release of
+// Go.
 type rng uint64
 
 func (r *rng) next() uint64 {
@@ -64,8 +64,8 @@ func (r *rng) next() uint64 {
 
 func (r *rng) n(n int) int { return int(r.next() % uint64(n)) }
 
-// fit trains a model: the mean of a few that differ in their seed, so that it
-// depends less on the luck of one.
+// fit trains a model: the mean of a few with different seeds, which reduces the
+// effect of chance.
 //
 // Everything is computed in one order by one goroutine, and products are rounded
 // before they are added, so that the same texts give the same weights.
@@ -81,10 +81,10 @@ func fit(texts []*text) *linear {
 	return mean
 }
 
-// fitOnce does logistic regression on the strongest window of each text: the
-// window that a text is judged by is what has to be right. In an attack it is one
-// for the whole text, as most of a page may be honest; a benign text has to be
-// benign everywhere, so each stretch of it counts.
+// fitOnce does logistic regression on the strongest window, because that window
+// determines a text's score. An attack counts with one window, as most of a page may be
+// harmless. A benign text counts with one window in each of its stretches, because it
+// must be benign everywhere.
 func fitOnce(texts []*text, seed rng) *linear {
 	m := &linear{w: make([]float32, classifier.Size)}
 	weight := weights(texts)
@@ -121,8 +121,8 @@ func fitOnce(texts []*text, seed rng) *linear {
 	return m
 }
 
-// weights gives every source of a label the same weight in all, and both labels
-// too, so that what there is much of does not dominate.
+// weights gives all sources of a label the same total weight, and both labels too, so
+// that large sources do not dominate.
 func weights(texts []*text) []float64 {
 	count := map[string]float64{}
 	key := func(t *text) string {
@@ -166,9 +166,8 @@ func (f *fitter) take(t *text, weight float64) {
 	}
 }
 
-// step moves the weights of one window towards its label. A random half of its
-// features is left out, so that no word is relied on that happens to tell the
-// sources of the training apart.
+// step moves the weights of one window towards its label. It leaves out a random half of
+// the features, so that the model does not rely on words that only identify a source.
 func (f *fitter) step(t *text, first, last int, weight float64) {
 	f.picked = f.picked[:0]
 	sum := 0.0
@@ -194,8 +193,8 @@ func (f *fitter) step(t *text, first, last int, weight float64) {
 	f.bias -= float64(rate * g / math.Sqrt(f.biasSquares))
 }
 
-// quantised rounds a model to weights of a byte each.
-func (m *linear) quantised() *classifier.Weights {
+// quantized rounds a model to weights of a byte each.
+func (m *linear) quantized() *classifier.Weights {
 	top := float32(0)
 	for _, x := range m.w {
 		top = max(top, x, -x)

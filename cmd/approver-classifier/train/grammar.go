@@ -59,7 +59,8 @@ func readGrammar(source string) (*grammar, error) {
 	return g, nil
 }
 
-// A part of an alternative is text, or the name of something to put there.
+// A part of an alternative is text, or a name that is replaced by one of its
+// alternatives.
 type part struct {
 	text, name string
 	maybe      bool
@@ -91,7 +92,8 @@ func (g *grammar) expand(name string, r *rng, b *strings.Builder) {
 	}
 }
 
-// tidy sets text as people do; ¦ is for a bar, which parts alternatives.
+// tidy corrects spaces around punctuation; ¦ becomes a bar, which otherwise separates
+// alternatives.
 var tidy = strings.NewReplacer(" ,", ",", " .", ".", " ?", "?", " :", ":", " ;", ";", " !", "!", "( ", "(", " )", ")",
 	"¦", "|", "  ", " ")
 
@@ -121,13 +123,13 @@ func (g *grammar) sentence(family string, r *rng) string {
 
 var (
 	joints = []string{"\n", "\n\n", " ", "\n- ", "\n> ", " ", "\n"}
-	// around are the benign families that an injection is planted among. Those that
-	// mention attacks are not, or the mention would count as the attack.
+	// around are the benign families into which an injection is planted. Families that
+	// mention attacks are left out, because the mention would count as an attack.
 	around = []string{"Office", "Manual", "Output", "User"}
 )
 
-// generate makes the texts of our own, the same ones whenever it is called: each
-// family of attacks and of benign texts is a source. each scales their number; 1 is all.
+// generate makes our own texts, the same in each call. Each family of attacks and of
+// benign texts is a source. each scales their number; 1 is all.
 func generate(each float64, without uint) ([]*text, error) {
 	var gs [2]*grammar
 	for i, name := range []string{"grammar/benign.txt", "grammar/attacks.txt"} {

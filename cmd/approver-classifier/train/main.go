@@ -4,11 +4,11 @@
 //	go run ./train --data FILE --report           measure across sources
 //	go run ./train --data FILE --hold-out garak   measure on these sources
 //
-// FILE has lines of JSON: {"source": "…", "label": "injection" or "benign", "text": "…"}. Its
-// texts go into no file; what is written are hashed weights (weights.bin) and,
-// beside them, their SHA-256 and the scores of a dozen texts of our own (sums.go).
-// A line may have "found": true, for a text that rules find; --report then also says what
-// rules and model find together. To the corpus the trainer adds texts that it generates (folder grammar).
+// FILE has lines of JSON: {"source": "…", "label": "injection" or "benign", "text": "…"}. No
+// text of it is written to a file. The output is weights.bin, with hashed weights, and sums.go,
+// with their SHA-256 and the scores of a dozen texts of our own. A line may have "found": true
+// for a text that rules find; --report then also prints the recall of rules and model together.
+// The trainer adds generated texts to the corpus (folder grammar).
 //
 // Two runs over one file give the same bytes, on every machine of one GOARCH
 // with one release of Go: there is one goroutine per model, a fixed order and a
@@ -119,7 +119,7 @@ func run(args []string, w io.Writer) error {
 		return nil
 	}
 	train := slices.DeleteFunc(slices.Clone(corpus), func(t *text) bool { return held(t, o.holdOut) })
-	weights := fit(append(train, own...)).quantised()
+	weights := fit(append(train, own...)).quantized()
 	if weights.Default, weights.Strict, err = thresholds(corpus, own); err != nil {
 		return err
 	}
@@ -147,7 +147,7 @@ func counts(texts []*text) string {
 	return fmt.Sprintf("%d injections and %d benign texts", attacks, len(texts)-attacks)
 }
 
-// write writes weights and, beside them, sums.go with what Load checks.
+// write writes the weights and sums.go, which has the values that Load checks.
 func write(w io.Writer, name string, weights *classifier.Weights) error {
 	m, err := classifier.New(weights)
 	if err != nil {

@@ -9,9 +9,9 @@ import (
 	"approver.example/shieldcore/classifier"
 )
 
-// attackFolds are the groups with attacks that are held out together, and
-// benignFolds those with benign texts. Each of the first is measured with each of the
-// second: on texts of neither of which the model has seen kin.
+// attackFolds are groups of attacks that are held out together, and benignFolds groups
+// of benign texts. Each attack fold is measured with each benign fold, by a model that was
+// trained on neither.
 var (
 	attackFolds = [][]string{{"bipia"}, {"garak", "tbpl"}}
 	benignFolds = [][]string{{"go", "tau", "tbpl"}, {"debian", "codealpaca"}, {"awesome", "fastchat", "bipia"},
@@ -65,7 +65,7 @@ func heldOut(corpus, own []*text, attacks, benign []string) ([]scored, error) {
 	if len(train) == 0 {
 		return nil, nil
 	}
-	w := fit(append(train, own...)).quantised()
+	w := fit(append(train, own...)).quantized()
 	sa, err := score(w, a, 1/float64(len(benignFolds)))
 	if err != nil {
 		return nil, err
@@ -103,8 +103,8 @@ func crossSource(corpus, own []*text, attacks [][]string) ([][]scored, error) {
 // content reports a benign text of the kind that agents read.
 func content(t *text) bool { return !t.attack && !instructing[t.source] }
 
-// threshold returns the value that at most a share of the texts that of chooses
-// reach.
+// threshold returns the value that at most a share of the texts selected by of
+// reaches.
 func threshold(texts []scored, share float64, of func(*text) bool) float64 {
 	var values []float64
 	for _, t := range texts {
@@ -120,8 +120,8 @@ func threshold(texts []scored, share float64, of func(*text) bool) float64 {
 	return (values[max(above, 1)-1] + values[max(above, 1)]) / 2
 }
 
-// thresholds chooses the operating points on benign texts of groups that the
-// model that scores them has not seen.
+// thresholds chooses the operating points on benign texts, each scored by a model that
+// was not trained on its group.
 func thresholds(corpus, own []*text) (normal, strict float64, err error) {
 	folds, err := crossSource(corpus, own, [][]string{nil})
 	if err != nil {
@@ -130,7 +130,7 @@ func thresholds(corpus, own []*text) (normal, strict float64, err error) {
 	return threshold(folds[0], 0.001, content), threshold(folds[0], 0.01, content), nil
 }
 
-// recall returns the share of the texts that of chooses that reach a value.
+// recall returns the share of the texts selected by of that reaches a value.
 func recall(texts []scored, least float64, of func(*text) bool) float64 {
 	var hit, all float64
 	for _, t := range texts {
@@ -144,7 +144,7 @@ func recall(texts []scored, least float64, of func(*text) bool) float64 {
 	return hit / max(all, 1e-9)
 }
 
-// auc returns how often an attack scores above a benign text that of chooses.
+// auc returns how often an attack scores above a benign text selected by of.
 func auc(texts []scored, of func(*text) bool) float64 {
 	texts = slices.Clone(texts)
 	slices.SortStableFunc(texts, func(a, b scored) int { return cmp.Compare(a.value, b.value) })

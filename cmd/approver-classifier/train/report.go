@@ -16,8 +16,8 @@ import (
 func isAttack(t *text) bool { return t.attack }
 func isBenign(t *text) bool { return !t.attack }
 
-// report measures across sources, and the weights that are about to be written
-// on the cases of our own and by their time.
+// report prints measurements across sources, and those of the new weights on our own
+// cases, with their time.
 func report(w io.Writer, corpus, own []*text, weights *classifier.Weights, cases string) error {
 	folds, err := crossSource(corpus, own, attackFolds)
 	if err != nil {
@@ -57,8 +57,8 @@ func report(w io.Writer, corpus, own []*text, weights *classifier.Weights, cases
 	return reportCases(w, weights, cases)
 }
 
-// reportWithRules prints what rules and the model find together, where the given share
-// of the content is found by either. Without marks of rules it prints nothing.
+// reportWithRules prints the recall of rules and model together, at thresholds where
+// either finds a given share of the content. Without marks of rules it prints nothing.
 func reportWithRules(w io.Writer, folds [][]scored) {
 	found := func(t scored) bool { return t.found }
 	if !slices.ContainsFunc(slices.Concat(folds...), found) {
@@ -96,8 +96,7 @@ func reportWithRules(w io.Writer, folds [][]scored) {
 		all[3]/attacks, all[4]/attacks)
 }
 
-// bySource prints how much of each source lies above the thresholds that its
-// fold's content gives.
+// bySource prints which share of each source is above the thresholds of its fold.
 func bySource(w io.Writer, fold []scored) {
 	names := map[string]float64{}
 	for _, t := range fold {
@@ -124,8 +123,8 @@ func bySource(w io.Writer, fold []scored) {
 	}
 }
 
-// reportHeldOut measures on sources that are named, with all other sources in
-// the training, and against the benign folds.
+// reportHeldOut measures named sources against the benign folds, with a model trained
+// on all other sources.
 func reportHeldOut(w io.Writer, corpus, own []*text, sources []string) error {
 	var train, test []*text
 	for _, t := range corpus {
@@ -142,7 +141,7 @@ func reportHeldOut(w io.Writer, corpus, own []*text, sources []string) error {
 	if err != nil {
 		return err
 	}
-	texts, err := score(fit(append(train, own...)).quantised(), test, 1)
+	texts, err := score(fit(append(train, own...)).quantized(), test, 1)
 	if err != nil {
 		return err
 	}

@@ -25,9 +25,7 @@ func TestTheSameTextsGiveTheSameWeights(t *testing.T) {
 		made[i] = map[string][]byte{}
 		for _, name := range []string{"weights.bin", "sums.go"} {
 			b, err := os.ReadFile(filepath.Join(dir, name))
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			made[i][name] = b
 		}
 	}
@@ -47,14 +45,10 @@ func TestTheSameTextsGiveTheSameWeights(t *testing.T) {
 func TestFitLearns(t *testing.T) {
 	texts := readTiny(t)
 	own, err := generate(0.02, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	m := fit(append(texts, own...))
-	scores, err := score(m.quantised(), own, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	scores, err := score(m.quantized(), own, 1)
+	must(t, err)
 	if got := auc(scores, isBenign); got < 0.97 {
 		t.Errorf("AUC on the training's own texts is %.3f", got)
 	}
@@ -63,14 +57,10 @@ func TestFitLearns(t *testing.T) {
 func readTiny(t *testing.T) []*text {
 	t.Helper()
 	f, err := os.Open(tiny)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer f.Close()
 	texts, err := readCorpus(tiny, f, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return texts
 }
 
@@ -81,9 +71,7 @@ func TestReportAndHoldOut(t *testing.T) {
 	var out strings.Builder
 	err := run([]string{"--data", tiny, "--generated", "0.01", "--report", "--hold-out", "garak", "--cases",
 		"../../../shieldcore/classifier/testdata"}, &out)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for _, want := range []string{"held out garak:", "| all |", "| mentions, talk | 50 |", "p50"} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("the report lacks %q:\n%s", want, out.String())
@@ -106,9 +94,7 @@ func TestBadInput(t *testing.T) {
 			var args []string
 			if tt.corpus != "" {
 				name := filepath.Join(t.TempDir(), "corpus.jsonl")
-				if err := os.WriteFile(name, []byte(tt.corpus), 0o600); err != nil {
-					t.Fatal(err)
-				}
+				must(t, os.WriteFile(name, []byte(tt.corpus), 0o600))
 				args = append(args, "--data", name)
 			}
 			err := run(append(args, strings.Fields(tt.args)...), new(strings.Builder))
@@ -130,9 +116,7 @@ func TestGrammar(t *testing.T) {
 		}
 	}
 	g, err := readGrammar("# c\nTop: {low} { \"k\" : {low} }\n\nlow: x |\n | y ¦ z")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	seen := map[string]bool{}
 	r := rng(1)
 	for range 200 {
@@ -149,13 +133,9 @@ func TestGrammar(t *testing.T) {
 // the model is measured on is among them.
 func TestGeneratorKeepsAwayFromTheCases(t *testing.T) {
 	a, err := generate(0.05, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	b, err := generate(0.05, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	fold := func(s string) string { return strings.ToLower(strings.TrimRight(s, ". \n")) }
 	made := map[string]bool{}
 	for i := range a {
@@ -169,9 +149,7 @@ func TestGeneratorKeepsAwayFromTheCases(t *testing.T) {
 	}
 	for _, name := range []string{"attacks", "mentions"} {
 		file, err := os.ReadFile("../../../shieldcore/classifier/testdata/" + name + ".txt")
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		for line := range strings.Lines(string(file)) {
 			if _, text, ok := strings.Cut(line, "\t"); ok && len(strings.Fields(text)) > 2 && made[fold(text)] {
 				t.Errorf("%s: generated too: %q", name, text)
@@ -199,5 +177,13 @@ func TestMeasures(t *testing.T) {
 		if got := group(source); got != want {
 			t.Errorf("group of %s is %s", source, got)
 		}
+	}
+}
+
+// must fails a test at an error.
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }

@@ -176,7 +176,7 @@ func (w *world) shield() error {
 	command := func(n string) string { return "rm -rf ../old-builds-" + n }
 	for _, step := range []struct {
 		n, says  string
-		model    evaluatortest.Behaviour
+		model    evaluatortest.Behavior
 		decision string
 		exit     int
 	}{

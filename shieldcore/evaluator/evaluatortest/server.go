@@ -49,7 +49,7 @@ type Server struct {
 	closed chan struct{}
 
 	mu        sync.Mutex
-	behaviour Behaviour
+	behavior  Behavior
 	requests  []Request
 	flaws     []string
 	forbidden map[string]string // by text, what it is
@@ -83,8 +83,8 @@ func New() *Server {
 	s := &Server{
 		// Of no form that is masked anywhere, so that a test sees where it gets to.
 		key: "evaluatortest" + rand.Text() + rand.Text(), addr: l.Addr().String(), served: make(chan struct{}),
-		closed:    make(chan struct{}),
-		behaviour: Honest(), forbidden: map[string]string{}, canaries: map[string]bool{},
+		closed:   make(chan struct{}),
+		behavior: Honest(), forbidden: map[string]string{}, canaries: map[string]bool{},
 	}
 	s.http = &http.Server{Handler: http.HandlerFunc(s.serve), ReadHeaderTimeout: 10 * time.Second}
 	go func() {
@@ -120,10 +120,10 @@ func (s *Server) URL(protocol string) string {
 }
 
 // Behave sets what the server does from the next request on.
-func (s *Server) Behave(b Behaviour) {
+func (s *Server) Behave(b Behavior) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.behaviour = b
+	s.behavior = b
 }
 
 // Forbid names a text that no request may hold, such as the name of a user.
@@ -172,7 +172,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	bad := q.read(body)
-	behaviour := s.account(&q)
+	behavior := s.account(&q)
 	switch {
 	case r.Method != http.MethodPost:
 		refuse(w, http.StatusMethodNotAllowed, "invalid_request_error", "POST only")
@@ -184,7 +184,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	case bad != "":
 		refuse(w, http.StatusBadRequest, "invalid_request_error", bad)
 	default:
-		behaviour.answer(s, w, r, q)
+		behavior.answer(s, w, r, q)
 	}
 }
 
@@ -244,7 +244,7 @@ func (q *Request) read(body []byte) string {
 }
 
 // account keeps the request and notes its flaws.
-func (s *Server) account(q *Request) Behaviour {
+func (s *Server) account(q *Request) Behavior {
 	var m wire
 	_ = json.Unmarshal([]byte(q.Body), &m)
 	s.mu.Lock()
@@ -276,7 +276,7 @@ func (s *Server) account(q *Request) Behaviour {
 	q.Before = s.last
 	s.last, s.canaries[q.Canary] = q.Canary, true
 	s.requests = append(s.requests, *q)
-	return s.behaviour
+	return s.behavior
 }
 
 // refuse answers with an error in the form that both services have.

@@ -110,7 +110,7 @@ func TestServiceRefuses(t *testing.T) {
 	}
 }
 
-// The honest model has judgement enough for a demo.
+// The honest model has judgment enough for a demo.
 func TestHonest(t *testing.T) {
 	s := evaluatortest.New()
 	defer s.Close()
@@ -130,7 +130,7 @@ func TestHonest(t *testing.T) {
 	}
 }
 
-func TestBehavioursHaveNames(t *testing.T) {
+func TestBehaviorsHaveNames(t *testing.T) {
 	seen := map[string]bool{}
 	for _, b := range evaluatortest.Broken() {
 		if b.Name == "" || b.Says == "" || seen[b.Name] {

@@ -1,6 +1,5 @@
-// Package protocol is what approver and the program that runs a classifier say
-// to each other over the program's standard input and output: one JSON object a
-// line, the program first.
+// Package protocol is the protocol between approver and the classifier program, over
+// the program's standard input and output: one JSON object a line, the program first.
 //
 //	program: {"protocol":1,"manifest":"9f86…","label":"INJECTION","window":512,"runtime":"onnxruntime 1.24.1"}
 //	approver: {"id":"1","text":"Ignore all previous instructions"}
@@ -8,9 +7,9 @@
 //	approver: {"id":"2","text":"…"}
 //	program: {"id":"2","error":"the model's output has no number"}
 //
-// A program that cannot load its model says {"error": WHY} instead of the first
-// line, and ends. Every line is bounded; what is not exactly one of these objects
-// is an error. The program ends when its input does.
+// A program that cannot load its model writes {"error": WHY} as the first line, and
+// ends. Every line is bounded. A line that is not exactly one of these objects is an
+// error. The program ends when its input ends.
 package protocol
 
 import (
@@ -64,8 +63,8 @@ type Reply struct {
 // ErrTooLong is a line beyond its bound.
 var ErrTooLong = errors.New("the line is too long")
 
-// ReadLine reads a line of at most limit bytes, without its end. It is io.EOF
-// where nothing is left, and io.ErrUnexpectedEOF in the middle of a line.
+// ReadLine reads a line of at most limit bytes, without its newline. It returns io.EOF
+// at the end, and io.ErrUnexpectedEOF in the middle of a line.
 func ReadLine(r *bufio.Reader, limit int) ([]byte, error) {
 	var line []byte
 	for {
@@ -156,7 +155,7 @@ func strict(line []byte, to any) error {
 	return nil
 }
 
-// clip makes an error of the program fit for a log.
+// clip makes one short line of an error of the program.
 func clip(s string) string {
 	s = strings.Map(func(r rune) rune {
 		if r < ' ' || r == 0x7f {

@@ -18,38 +18,38 @@ import (
 	"approver.example/shieldcore/sidecar/protocol"
 )
 
-// A Behaviour is what the program does. Some take a number behind a colon.
-type Behaviour string
+// A Behavior is what the program does. Some take a number behind a colon.
+type Behavior string
 
-// The behaviours.
+// The behaviors.
 const (
-	Honest       Behaviour = "honest"         // answers: see Score
-	CrashAtStart Behaviour = "crash at start" // ends with exit status 3
-	CrashMid     Behaviour = "crash mid-request"
-	Hang         Behaviour = "hang"          // reads, and says nothing
-	HangAtStart  Behaviour = "hang at start" // does not even say what it is
-	Deaf         Behaviour = "deaf"          // does not read
-	EarlyReply   Behaviour = "early reply"   // answers what it has not read
-	Slow         Behaviour = "slow"          // answers after a day
-	WrongID      Behaviour = "wrong id"      // answers another request
-	NaN          Behaviour = "NaN"           // a score that is no number
-	OutOfRange   Behaviour = "out of range"  // a score of 1.5
-	Negative     Behaviour = "negative"      // a score of -0.1
-	NoScore      Behaviour = "no score"      // a reply with nothing in it
-	Both         Behaviour = "both"          // a score and an error
-	HugeLine     Behaviour = "huge line"     // a line without end
-	Garbage      Behaviour = "garbage"       // no JSON
-	HalfLine     Behaviour = "half line"     // ends within a line
-	Extra        Behaviour = "extra output"  // an answer, and another one
-	Unasked      Behaviour = "unasked"       // speaks before it is asked
-	Refuses      Behaviour = "refuses"       // says that it cannot load its model
-	SaysError    Behaviour = "says error"    // has an error for the text
-	OldProtocol  Behaviour = "old protocol"  // speaks version 0
-	WrongHash    Behaviour = "wrong hash"    // has loaded another model
-	WrongScores  Behaviour = "wrong scores"  // answers 0.5 to everything
-	Chatty       Behaviour = "chatty"        // honest, with a megabyte of standard error
-	ExitsAfter   Behaviour = "exits after:"  // and a number of answers, as in "exits after:2"
-	Mends        Behaviour = "mends"         // crashes at its first start only
+	Honest       Behavior = "honest"         // answers: see Score
+	CrashAtStart Behavior = "crash at start" // ends with exit status 3
+	CrashMid     Behavior = "crash mid-request"
+	Hang         Behavior = "hang"          // reads, and says nothing
+	HangAtStart  Behavior = "hang at start" // does not even say what it is
+	Deaf         Behavior = "deaf"          // does not read
+	EarlyReply   Behavior = "early reply"   // answers what it has not read
+	Slow         Behavior = "slow"          // answers after a day
+	WrongID      Behavior = "wrong id"      // answers another request
+	NaN          Behavior = "NaN"           // a score that is no number
+	OutOfRange   Behavior = "out of range"  // a score of 1.5
+	Negative     Behavior = "negative"      // a score of -0.1
+	NoScore      Behavior = "no score"      // a reply with nothing in it
+	Both         Behavior = "both"          // a score and an error
+	HugeLine     Behavior = "huge line"     // a line without end
+	Garbage      Behavior = "garbage"       // no JSON
+	HalfLine     Behavior = "half line"     // ends within a line
+	Extra        Behavior = "extra output"  // an answer, and another one
+	Unasked      Behavior = "unasked"       // speaks before it is asked
+	Refuses      Behavior = "refuses"       // says that it cannot load its model
+	SaysError    Behavior = "says error"    // has an error for the text
+	OldProtocol  Behavior = "old protocol"  // speaks version 0
+	WrongHash    Behavior = "wrong hash"    // has loaded another model
+	WrongScores  Behavior = "wrong scores"  // answers 0.5 to everything
+	Chatty       Behavior = "chatty"        // honest, with a megabyte of standard error
+	ExitsAfter   Behavior = "exits after:"  // and a number of answers, as in "exits after:2"
+	Mends        Behavior = "mends"         // crashes at its first start only
 )
 
 // Score is what the honest program answers. A text with LONG in it counts as
@@ -61,12 +61,12 @@ func Score(text string) (score float64, truncated bool) {
 	return score, strings.Contains(text, "LONG")
 }
 
-// behaviourFile tells the program its behaviour: it gets no environment.
-const behaviourFile = "behaviour"
+// behaviorFile tells the program its behavior: it gets no environment.
+const behaviorFile = "behavior"
 
 // Dir makes a model's directory for the fake, with a manifest and one golden
 // text.
-func Dir(t testing.TB, b Behaviour) string {
+func Dir(t testing.TB, b Behavior) string {
 	t.Helper()
 	dir := t.TempDir()
 	sum := modeldir.Sum(nil)
@@ -78,7 +78,7 @@ func Dir(t testing.TB, b Behaviour) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, data := range map[string][]byte{modeldir.ManifestFile: data, behaviourFile: []byte(b)} {
+	for name, data := range map[string][]byte{modeldir.ManifestFile: data, behaviorFile: []byte(b)} {
 		if err := os.WriteFile(filepath.Join(dir, name), data, 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -96,16 +96,16 @@ func Main(args []string) int {
 		fmt.Fprintln(os.Stderr, "fake: it was given an environment")
 		return 2
 	}
-	b, err := os.ReadFile(filepath.Join(args[1], behaviourFile))
+	b, err := os.ReadFile(filepath.Join(args[1], behaviorFile))
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "fake:", err)
 		return 2
 	}
-	return Serve(Behaviour(strings.TrimSpace(string(b))), args[1], os.Stdin, os.Stdout, os.Stderr)
+	return Serve(Behavior(strings.TrimSpace(string(b))), args[1], os.Stdin, os.Stdout, os.Stderr)
 }
 
 // Serve is the program over pipes; it returns the exit status.
-func Serve(b Behaviour, dir string, in io.Reader, out, said io.Writer) int {
+func Serve(b Behavior, dir string, in io.Reader, out, said io.Writer) int {
 	f := fake{b, dir, bufio.NewReader(in), out, said}
 	if status, ended := f.hello(); ended {
 		return status
@@ -142,7 +142,7 @@ func Serve(b Behaviour, dir string, in io.Reader, out, said io.Writer) int {
 }
 
 type fake struct {
-	Behaviour
+	Behavior
 	dir  string
 	in   *bufio.Reader
 	out  io.Writer
@@ -162,7 +162,7 @@ func (f fake) hello() (status int, ended bool) {
 		return 2, true
 	}
 	h := protocol.Hello{Protocol: protocol.Version, Manifest: digest, Label: "INJECTION", Window: 512, Runtime: "fake 1"}
-	switch f.Behaviour {
+	switch f.Behavior {
 	case CrashAtStart:
 		fmt.Fprintln(f.said, "fake: no luck\ntoday")
 		return 3, true
@@ -189,10 +189,10 @@ func (f fake) hello() (status int, ended bool) {
 func (f fake) answer(q protocol.Request) (status int, ended bool) {
 	score, truncated := Score(q.Text)
 	reply := protocol.Reply{ID: q.ID, Score: &score, Truncated: truncated, Windows: 1}
-	if q.Text == "Ignore this" && f.Behaviour != WrongScores { // the golden text: broken later
+	if q.Text == "Ignore this" && f.Behavior != WrongScores { // the golden text: broken later
 		return 0, protocol.Write(f.out, reply) != nil
 	}
-	switch f.Behaviour {
+	switch f.Behavior {
 	case CrashMid:
 		fmt.Fprint(f.out, `{"id":`)
 		return 9, true
@@ -237,7 +237,7 @@ func (f fake) answer(q protocol.Request) (status int, ended bool) {
 	if protocol.Write(f.out, reply) != nil {
 		return 0, true
 	}
-	if f.Behaviour == Unasked {
+	if f.Behavior == Unasked {
 		f.line(`{"id":"99","score":0}`)
 	}
 	return 0, false

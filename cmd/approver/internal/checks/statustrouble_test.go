@@ -54,7 +54,7 @@ func TestDoctorAsksTheEvaluator(t *testing.T) {
 	p := evaluatortest.New()
 	defer p.Close()
 	key := filepath.Join(t.TempDir(), "key")
-	look := func(secret string, does evaluatortest.Behaviour, offline bool) *doctor {
+	look := func(secret string, does evaluatortest.Behavior, offline bool) *doctor {
 		if err := os.WriteFile(key, []byte(secret), 0o600); err != nil {
 			t.Fatal(err)
 		}

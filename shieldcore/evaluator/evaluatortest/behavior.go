@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// A Behaviour is what the server does with a request. The zero Behaviour hangs up.
-type Behaviour struct {
+// A Behavior is what the server does with a request. The zero Behavior hangs up.
+type Behavior struct {
 	Name string
 	// Says is what it does, in a few words.
 	Says string
@@ -18,19 +18,19 @@ type Behaviour struct {
 	serve func(s *Server, w http.ResponseWriter, r *http.Request, q Request)
 }
 
-func (b Behaviour) answer(s *Server, w http.ResponseWriter, r *http.Request, q Request) {
+func (b Behavior) answer(s *Server, w http.ResponseWriter, r *http.Request, q Request) {
 	if b.serve == nil {
 		panic(http.ErrAbortHandler)
 	}
 	b.serve(s, w, r, q)
 }
 
-// Honest is a model that does what its system prompt says, with as much judgement
+// Honest is a model that does what its system prompt says, with as much judgment
 // as a demo needs: deletions of everything, downloads that run and texts that
 // speak to it are blocked, pushes by force and the like are for people.
-func Honest() Behaviour {
+func Honest() Behavior {
 	return Saying("honest", "does what its system prompt says", func(q Request) string {
-		for _, rule := range judgement {
+		for _, rule := range judgment {
 			if rule.form.MatchString(q.Action) {
 				return Verdict(rule.decision, rule.confidence, rule.reason, q.Canary)
 			}
@@ -39,7 +39,7 @@ func Honest() Behaviour {
 	})
 }
 
-var judgement = []struct {
+var judgment = []struct {
 	form       *regexp.Regexp
 	decision   string
 	confidence float64
@@ -55,7 +55,7 @@ var judgement = []struct {
 }
 
 // Deciding is an honest model with this one answer to everything.
-func Deciding(decision string, confidence float64, reason string) Behaviour {
+func Deciding(decision string, confidence float64, reason string) Behavior {
 	return Saying("deciding", "answers "+decision,
 		func(q Request) string { return Verdict(decision, confidence, reason, q.Canary) })
 }
@@ -72,16 +72,16 @@ func quote(s string) string {
 
 // Saying is a model that answers with the text that say returns, in the envelope
 // of the request's protocol.
-func Saying(name, says string, say func(Request) string) Behaviour {
-	return Behaviour{name, says, func(_ *Server, w http.ResponseWriter, _ *http.Request,
+func Saying(name, says string, say func(Request) string) Behavior {
+	return Behavior{name, says, func(_ *Server, w http.ResponseWriter, _ *http.Request,
 		q Request) {
 		sendJSON(w, envelope(q, say(q)))
 	}}
 }
 
 // Enveloping is an honest ALLOW in an envelope that change breaks.
-func Enveloping(name, says string, change func(q Request, e map[string]any)) Behaviour {
-	return Behaviour{name, says, func(_ *Server, w http.ResponseWriter, _ *http.Request, q Request) {
+func Enveloping(name, says string, change func(q Request, e map[string]any)) Behavior {
+	return Behavior{name, says, func(_ *Server, w http.ResponseWriter, _ *http.Request, q Request) {
 		e := envelope(q, allow(q))
 		change(q, e)
 		sendJSON(w, e)
@@ -89,12 +89,12 @@ func Enveloping(name, says string, change func(q Request, e map[string]any)) Beh
 }
 
 // Over is any other thing that can be done to a connection.
-func Over(name, says string, serve func(s *Server, w http.ResponseWriter, r *http.Request, q Request)) Behaviour {
-	return Behaviour{name, says, serve}
+func Over(name, says string, serve func(s *Server, w http.ResponseWriter, r *http.Request, q Request)) Behavior {
+	return Behavior{name, says, serve}
 }
 
 // Slow answers honestly after d.
-func Slow(d time.Duration) Behaviour {
+func Slow(d time.Duration) Behavior {
 	return Over("slow", "answers after "+d.String(), func(s *Server, w http.ResponseWriter, r *http.Request, q Request) {
 		if s.wait(r, d) {
 			sendJSON(w, envelope(q, allow(q)))
@@ -104,7 +104,7 @@ func Slow(d time.Duration) Behaviour {
 
 // Recovering answers the first requests with a status and a Retry-After, and is
 // as then says from there on.
-func Recovering(status int, retryAfter string, first int, then Behaviour) Behaviour {
+func Recovering(status int, retryAfter string, first int, then Behavior) Behavior {
 	return Over("recovering", "fails at first", func(s *Server, w http.ResponseWriter, r *http.Request, q Request) {
 		if s.Count() <= first {
 			w.Header().Set("Retry-After", retryAfter)
@@ -117,7 +117,7 @@ func Recovering(status int, retryAfter string, first int, then Behaviour) Behavi
 
 // Reading is an honest ALLOW of a server that says how many tokens of the prompt
 // it read: one that silently cuts long prompts.
-func Reading(tokens int) Behaviour {
+func Reading(tokens int) Behavior {
 	return Enveloping("reading", "read only a part of the prompt", func(_ Request, e map[string]any) {
 		e["usage"] = map[string]any{"input_tokens": tokens, "prompt_tokens": tokens, "output_tokens": 50}
 	})
@@ -136,7 +136,7 @@ func (s *Server) wait(r *http.Request, d time.Duration) bool {
 	return false
 }
 
-// allow is the answer that every broken behaviour is a distortion of.
+// allow is the answer that every broken behavior is a distortion of.
 func allow(q Request) string { return Verdict("ALLOW", 0.99, "it is fine", q.Canary) }
 
 // envelope is the provider's JSON around a model's text.
