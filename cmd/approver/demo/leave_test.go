@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"runtime"
 	"strings"
@@ -72,10 +73,15 @@ func (p *play) left(t *testing.T) (processes, files []string) {
 // Whatever ends the demo early, no daemon, hook, redis-server or folder stays
 // behind, and it does not claim success.
 func TestLeavesNothingBehind(t *testing.T) {
-	closed := func(p *play) error { return p.out.Close() }
-	signal := func(s os.Signal) func(p *play) error {
+	// A program that is started under nohup ignores SIGHUP, and so do its children, except for
+	// signals that it listens to.
+	hangup := make(chan os.Signal, 1)
+	signal.Notify(hangup, syscall.SIGHUP)
+	t.Cleanup(func() { signal.Stop(hangup) })
+	send := func(s os.Signal) func(p *play) error {
 		return func(p *play) error { return p.cmd.Process.Signal(s) }
 	}
+	closed := func(p *play) error { return p.out.Close() }
 	for name, c := range map[string]struct {
 		until string
 		args  []string
@@ -84,9 +90,9 @@ func TestLeavesNothingBehind(t *testing.T) {
 		"head -3":                {"1. Claude Code", nil, closed},
 		"a pager that was quit":  {"three cards, no answer", nil, closed},
 		"head -3 of events":      {`"asked"`, []string{"--json", "--store", "redis"}, closed},
-		"a closed terminal":      {"three cards, no answer", nil, signal(syscall.SIGHUP)},
-		"an interrupt":           {"three cards, no answer", []string{"--store", "redis"}, signal(os.Interrupt)},
-		"a request to terminate": {"kill -9", nil, signal(syscall.SIGTERM)},
+		"a closed terminal":      {"three cards, no answer", nil, send(syscall.SIGHUP)},
+		"an interrupt":           {"three cards, no answer", []string{"--store", "redis"}, send(os.Interrupt)},
+		"a request to terminate": {"kill -9", nil, send(syscall.SIGTERM)},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
