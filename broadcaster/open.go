@@ -243,6 +243,7 @@ func (o *opener) createAs(
 		return nil
 	})
 	if saveErr != nil {
+		o.abandon(ctx, asked, askErr == nil)
 		return Request{}, saveErr
 	}
 	r.Asked = askErr == nil // if not, post tries once more, and then denies
@@ -253,6 +254,40 @@ func (o *opener) createAs(
 	o.editor.live.note(r, codes)
 	o.tasks.start(func(ctx context.Context) { o.poster.post(ctx, r, codes, false) })
 	return r, nil
+}
+
+// abandon ends a request that could not be saved. Its record may be stored in spite of the
+// error. The agent is about to hear a no, so nobody must be asked about it later.
+func (o *opener) abandon(ctx context.Context, r Request, recorded bool) {
+	first, cancel := context.WithTimeout(context.WithoutCancel(ctx), PostTimeout)
+	defer cancel()
+	if o.endUnsaved(first, r, recorded) {
+		return
+	}
+	o.tasks.start(func(ctx context.Context) {
+		for sleep(ctx, time.Second) && !o.endUnsaved(ctx, r, recorded) {
+		}
+	})
+}
+
+// endUnsaved denies the request in the store, which then records its end. If the store does
+// not have it, the end of a question that is in the audit is recorded here. It reports whether
+// there is nothing left to do.
+func (o *opener) endUnsaved(ctx context.Context, r Request, recorded bool) bool {
+	_, err := o.requests.fail(ctx, r.ID, approver.StoreTrouble)
+	switch {
+	case err == nil, errors.Is(err, ErrSettled):
+		return true
+	case !errors.Is(err, approver.ErrNotFound):
+		return unreadable(err)
+	case !recorded:
+		return true
+	}
+	rec := eventRecord(r, approver.EventDenied,
+		"the question could not be stored: nobody saw it, and nothing was let through")
+	rec.Once, rec.Resolution = r.ID+":"+string(approver.EventDenied), approver.Resolution{Cause: approver.StoreTrouble}
+	_, err = o.audit.Record(ctx, rec)
+	return err == nil
 }
 
 // lifetimes returns how long people may answer a request, and how long its answer may be read.

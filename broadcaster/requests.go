@@ -231,14 +231,7 @@ func (q *Requests) saveNew(ctx context.Context, r *Request, ways []codeLink, now
 			errs[2+i] = q.replaceCode(ctx, r, &ways[i], keep)
 		}
 	}
-	if err = errors.Join(errs...); err != nil {
-		// The record may be stored in spite of the error. The agent is about to hear
-		// a no, so nobody must be asked about it later.
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), PostTimeout)
-		defer cancel()
-		_, _ = q.fail(ctx, r.ID, approver.StoreTrouble)
-	}
-	return err
+	return errors.Join(errs...)
 }
 
 // takeOverLink replaces an index that leads to a dead request. If it leads to any other, the

@@ -64,6 +64,9 @@ func (d *Daemon) run(ctx context.Context) (err error) {
 		err = base.trust.settle(ctx, people, records)
 	}
 	if err == nil {
+		err = endUnstored(ctx, base.store, records, !base.trust.survives)
+	}
+	if err == nil {
 		tier2.Model, err = judges.AddModel(cfg.Shield.Sidecar, rules.Screens)
 	}
 	if err != nil {

@@ -1,6 +1,6 @@
 // Package redisstore keeps approver's records in Redis 7 or later: a single
 // server, a primary under Sentinels, or a Cluster. It is the store for several
-// hubs, and its behaviour is the reference for every other store.
+// hubs, and its behavior is the reference for every other store.
 //
 // # What lies in Redis
 //

@@ -35,7 +35,7 @@ const (
 )
 
 // Options change how the service behaves. The zero value is the real service's
-// behaviour, but for PingInterval.
+// behavior, but for PingInterval.
 type Options struct {
 	AckTimeout   time.Duration // until an envelope is delivered again; 0 means 3 s
 	TriggerTTL   time.Duration // how long a trigger opens a dialogue; 0 means 3 s

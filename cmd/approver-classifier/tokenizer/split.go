@@ -34,12 +34,12 @@ func (l *loader) splitter(at string, raw json.RawMessage) (splitter, error) {
 		}
 		return l.classes.bertWords, nil
 	case "Punctuation":
-		behaviour := "Isolated"
-		if err := object(at, raw, keys{"type": nil, "behavior": may(&behaviour)}); err != nil {
+		behavior := "Isolated"
+		if err := object(at, raw, keys{"type": nil, "behavior": may(&behavior)}); err != nil {
 			return nil, err
 		}
-		if behaviour != "Isolated" {
-			return nil, wrong(at+".behavior", "%q is not known: Isolated is", behaviour)
+		if behavior != "Isolated" {
+			return nil, wrong(at+".behavior", "%q is not known: Isolated is", behavior)
 		}
 		return func(s string, _ bool) []string { return l.classes.isolated(s) }, nil
 	}
