@@ -23,7 +23,7 @@ var (
 )
 
 // A Rev names one version of a record. It is a UUIDv4 made by the writer, so
-// that a writer can recognise its own write. The empty Rev means that the
+// that a writer can recognize its own write. The empty Rev means that the
 // record does not exist.
 type Rev string
 

@@ -25,7 +25,7 @@ func TestAYesIsForTheVersionThatWasAnswered(t *testing.T) {
 		r.Method, r.Request, r.Message, r.Shown = approver.ByTap, c.Request, msg, c.Upto
 		return r
 	}
-	dialogue := func(r approver.Reply, msg string, c approver.Card) approver.Reply {
+	dialog := func(r approver.Reply, msg string, c approver.Card) approver.Reply {
 		r.Method, r.Request, r.Message, r.Shown, r.Code = approver.ByCode, c.Request, msg, c.Upto, c.Code
 		return r
 	}
@@ -54,8 +54,8 @@ func TestAYesIsForTheVersionThatWasAnswered(t *testing.T) {
 	}{
 		"a tap, the store is away":         {give: button, delivered: true},
 		"a tap that waits at the platform": {give: button},
-		"a dialogue, the store is away":    {give: dialogue, delivered: true},
-		"a dialogue that waits":            {give: dialogue},
+		"a dialog, the store is away":      {give: dialog, delivered: true},
+		"a dialog that waits":              {give: dialog},
 		"a command, the store is away":     {give: code(approver.ByCommand), delivered: true},
 		"a command that waits":             {give: code(approver.ByCommand)},
 		"a code, the store is away":        {give: code(approver.ByCode), delivered: true},
@@ -65,7 +65,7 @@ func TestAYesIsForTheVersionThatWasAnswered(t *testing.T) {
 		"a platform whose clock is ahead":  {give: at(time.Hour, code(approver.ByCommand)), delivered: true},
 		"nobody knows when":                {give: timeless, after: true},
 		"a tap on the new card":            {give: button, after: true, both: true},
-		"a dialogue on the new card":       {give: dialogue, after: true, both: true},
+		"a dialog on the new card":         {give: dialog, after: true, both: true},
 		"a command after the edit":         {give: code(approver.ByCommand), after: true, both: true},
 		"a code after the edit":            {give: code(approver.ByCode), after: true, both: true},
 		"a plain yes after the edit":       {give: plain, after: true, both: true},

@@ -91,8 +91,9 @@ func TestAReplacedCardThatArrivesIsTriedAgain(t *testing.T) {
 		r.Postings = slices.Clone(r.Postings)
 		r.Postings[0].Phase = Void
 		short, cancel := context.WithCancel(t.Context())
-		x.poster.recordOutcome(short, r, report{i: 0, ref: approver.Ref{Destination: r.Postings[0].To, Message: "stray"}, tries: 1})
-		x.poster.recordOutcome(short, r, report{i: 0, ref: approver.Ref{Destination: r.Postings[0].To, Message: "stray"}, tries: 1})
+		stray := approver.Ref{Destination: r.Postings[0].To, Message: "stray"}
+		x.poster.recordOutcome(short, r, report{i: 0, ref: stray, tries: 1})
+		x.poster.recordOutcome(short, r, report{i: 0, ref: stray, tries: 1})
 		cancel() // who notes a card does not wait for this
 		time.Sleep(time.Minute)
 		if got := x.tg.at("stray"); got.State != approver.Withdrawn || got.OneTap || edits.Load() != 4 {

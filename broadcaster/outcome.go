@@ -84,7 +84,8 @@ func outcomeOf(r Request, rep approver.Reply, who approver.Person) approver.Outc
 	switch {
 	case !settled:
 		return newOutcome(approver.OutcomeRefused, "The request is still open; this answer does not count.")
-	case unusedYes(r, rep, who) && res.Cause == approver.AgentGone && !r.Parked: // the agent left, maybe during the release
+	// The agent left, maybe during the release.
+	case unusedYes(r, rep, who) && res.Cause == approver.AgentGone && !r.Parked:
 		return newOutcome(approver.OutcomeExpired, "Your yes released nothing: "+res.Cause.Sentence()+".")
 	case unusedYes(r, rep, who):
 		return newOutcome(approver.OutcomeExpired, "Your yes came in time, but approver released nothing: "+
@@ -101,7 +102,8 @@ func outcomeOf(r Request, rep approver.Reply, who approver.Person) approver.Outc
 	case mine && !res.Approve && !rep.Approve:
 		return newOutcome(approver.OutcomeDenied, "Denied: the agent has been told.")
 	case res.Approve:
-		return newOutcome(late, fmt.Sprintf("Too late: %s approved it via %s, %s", name, where, fateTexts[commonFate(r)].late))
+		return newOutcome(late,
+			fmt.Sprintf("Too late: %s approved it via %s, %s", name, where, fateTexts[commonFate(r)].late))
 	}
 	return newOutcome(late, fmt.Sprintf("Too late: %s denied it via %s.", name, where))
 }

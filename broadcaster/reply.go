@@ -172,7 +172,8 @@ func (a *Answers) enter(
 	})
 	if err != nil && !errors.Is(err, ErrSettled) {
 		a.log.Warn("an answer could not be stored", "request", id, "error", err)
-		return r, newOutcome(approver.OutcomeRefused, "The store had a problem, so this answer may not count. Look at the card, "+
+		return r, newOutcome(approver.OutcomeRefused, "The store had a problem, so this answer may not count. Look at "+
+			"the card, "+
 			"or try again.")
 	}
 	mine := r.Resolution.Person.ID == res.Person.ID && r.Resolution.Identity == res.Identity

@@ -263,7 +263,9 @@ func TestNotesAreBounded(t *testing.T) {
 		if x.uptime.heardSince(since) {
 			t.Error("one was dropped, and silence still says something")
 		}
-		for _, final := range []error{ErrNotBound, ErrTooSoon, approver.ErrNotFound, approver.ErrTampered, sealing.ErrUnknownKey} {
+		for _, final := range []error{
+			ErrNotBound, ErrTooSoon, approver.ErrNotFound, approver.ErrTampered, sealing.ErrUnknownKey,
+		} {
 			if err := x.Reports.noteOrKeep(t.Context(), "d", func(context.Context) error { return final }); !errors.Is(err,
 				final) || x.Reports.pending.has("d") {
 				t.Errorf("%v is kept", final)

@@ -66,7 +66,8 @@ func (d *poster) repost(ctx context.Context, id string) {
 	r, err = d.requests.change(ctx, id, func(fresh Request, now time.Time) (Request, error) {
 		// Since it was read, another replica may have replaced a card, or a card
 		// may have been noted after all: then this attempt is void.
-		if fresh.State != approver.Pending || len(fresh.Postings) != before || !slices.Equal(d.lostPostings(fresh, now), lost) {
+		if fresh.State != approver.Pending || len(fresh.Postings) != before ||
+			!slices.Equal(d.lostPostings(fresh, now), lost) {
 			return fresh, ErrTooSoon
 		}
 		fresh.Postings = append(slices.Clone(fresh.Postings), minted.Postings[before:]...)

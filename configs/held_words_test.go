@@ -67,7 +67,7 @@ var heldWords = map[string][]string{
 }
 
 // An agent wrote the flag into a command that does nothing, ": --force", and took it back
-// with $_, or with another of the words that bash makes of a call: the shell analyser knew
+// with $_, or with another of the words that bash makes of a call: the shell analyzer knew
 // nothing of that word, and the push passed. It now computes these words as bash does, and
 // a word that stays unknown is judged as each of those that the call holds and does not use.
 func TestACallHoldsTheWord(t *testing.T) {

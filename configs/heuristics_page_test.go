@@ -40,10 +40,13 @@ func HeuristicsPage(rules []heuristics.Rule) string {
 
 # The heuristic rules of Tier 1
 
-%d rules: %d cross-platform, %d Unix, %d Windows shell, %d detection. %d block always, %d escalate to the next tier, %d only add to the chain of reasons. They have %d examples, which a test runs.
+%d rules: %d cross-platform, %d Unix, %d Windows shell, %d detection. %d block always, %d escalate to the `+
+		`next tier, %d only add to the chain of reasons. They have %d examples, which a test runs.
 
-They look at what a call tells somebody to do (its command, paths, sources, destinations, addresses, search patterns and prompts), never at the content of what is written or sent,
-and not at what a command only carries: comments, commit messages, what echo prints, documents for cat. A rule never allows anything. If the rules cannot be built, approver does not start.
+They look at what a call tells somebody to do (its command, paths, sources, destinations, addresses, search `+
+		`patterns and prompts), never at the content of what is written or sent,
+and not at what a command only carries: comments, commit messages, what echo prints, documents for cat. A `+
+		`rule never allows anything. If the rules cannot be built, approver does not start.
 
 | severity | sure | what comes of it |
 |---|---|---|
@@ -54,7 +57,8 @@ and not at what a command only carries: comments, commit messages, what echo pri
 
 | group | counted as | rules |
 |---|---|---|
-`, n["all"], n["cross-platform"], n["unix"], n["windows"], n["detection"], n["block"], n["escalate"], n["reasons"], n["examples"])
+`, n["all"], n["cross-platform"], n["unix"], n["windows"], n["detection"],
+		n["block"], n["escalate"], n["reasons"], n["examples"])
 	for _, g := range heuristics.Groups() {
 		fmt.Fprintf(&b, "| %s: %s | %s | %d |\n", g.Letters, g.Title, g.Name, n[g.Letters])
 	}

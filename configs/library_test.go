@@ -194,7 +194,8 @@ func TestBadLayers(t *testing.T) {
 // What ended, or soon will, is said.
 func TestEndsAreWarnedOf(t *testing.T) {
 	lib, err := configs.NewLibrary([]configs.RuleSource{layer(reflexcore.UserLayer, `
-rules: [{id: own, category: bulk, decision: ask, severity: high, confidence: 0.5, reason: r, when: [{effects: [delete]}], expires: 2027-01-01}]
+rules: [{id: own, category: bulk, decision: ask, severity: high, confidence: 0.5, reason: r, when: [{effects:
+   [delete]}], expires: 2027-01-01}]
 allow:
   - {rule: PLAIN, scope: {agent: a}, expires: 2027-01-01, reason: r}
   - {rule: PLAIN, scope: {agent: b}, expires: 2027-01-20, reason: r}

@@ -82,7 +82,8 @@ func FuzzNeverMilder(f *testing.F) {
 		f.Add(uint16(i), bytesOf(i))
 	}
 	// What was found once: eight expansions led to the limit of depth.
-	eight := "\x00\x00\x00\t\x00\x00\x00\b\x01\x00\x02\x02\x01\x00\x02\x05\x03\x00\b\x16\x03\x00\b\x00\x03\x00\b\x15\x06\x00\x01\n"
+	eight := "\x00\x00\x00\t\x00\x00\x00\b\x01\x00\x02\x02\x01\x00\x02\x05" +
+		"\x03\x00\b\x16\x03\x00\b\x00\x03\x00\b\x15\x06\x00\x01\n"
 	f.Add(uint16(slices.Index(list, "rsync -a --delete /tmp/empty/ ~/")), []byte(eight))
 	// pushd with words that may be none
 	f.Add(uint16(slices.Index(list, "rm -rf ../../..")), []byte("74100001001"))

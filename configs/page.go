@@ -20,7 +20,8 @@ func RulesPage(rules []reflexcore.Rule) string {
 
 %d rules in %d categories: %d deny, %d ask, %d warn. They have %d examples, which a test runs.
 
-A rule says what a call would do, and `+"`approver rules show ID`"+` all of it; configs/rules/README.md tells what its words mean. [rule-layers.md](rule-layers.md)
+A rule says what a call would do, and `+"`approver rules show ID`"+` all of it; configs/rules/README.md `+
+		`tells what its words mean. [rule-layers.md](rule-layers.md)
 tells how to add rules, disable them, put them in shadow, and make exceptions.
 
 | category | rules |

@@ -44,7 +44,7 @@ func TestSocketInASpoiledConfiguration(t *testing.T) {
 		{"no mapping", "just text\n", ""},
 		{"empty text", "sockets: {resolve: \"\"}\ntll: 1\n", ""},
 		{"a misspelt section", "socket: {resolve: run/r.sock}\n", ""},
-		{"a misspelt key", "sockets: {resolv: run/r.sock}\n", ""},
+		{"a misspelled key", "sockets: {resolv: run/r.sock}\n", ""},
 		{"a list", "sockets: {resolve: [run/r.sock]}\n", ""},
 		{"no mapping there", "sockets: run/r.sock\n", ""},
 		{"twice in what is no YAML", "ttl: [\n" + good + good, ""},

@@ -21,7 +21,8 @@ func TestTextsOfPluginsAreAsked(t *testing.T) {
 	server := `{"go":{"command":"./serve","extensionToLanguage":{".go":"go"}}}`
 	put(t, dir, "plug/.claude-plugin/plugin.json",
 		`{"name":"plug","commands":["./Own/c.md","${CLAUDE_PLUGIN_ROOT}/more"],"agents":"./own/ag.md","skills":["./sk"],
-		"hooks":"./own/h.json","mcpServers":["./own/mcp-list.json"],"lspServers":"./own/l.json","experimental":{"monitors":"./own/m.json"}}`)
+		"hooks":"./own/h.json","mcpServers":["./own/mcp-list.json"],"lspServers":"./own/l.json",
+		"experimental":{"monitors":"./own/m.json"}}`)
 	put(t, dir, "object/.claude-plugin/plugin.json", `{"name":"object","commands":{"about":{"source":"./README.md"}}}`)
 	put(t, dir, "root/.claude-plugin/plugin.json", `{"name":"root","commands":"./"}`)
 	put(t, dir, "broken/.claude-plugin/plugin.json", `{"name":`)

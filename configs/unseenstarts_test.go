@@ -221,12 +221,18 @@ func TestHooksAmongTheFilesOfARepository(t *testing.T) {
 }
 
 // honestGit are commands of each day.
-var honestGit = strings.FieldsFunc(`git status|git add f|git add -A|git commit -m x|git commit -am x|git commit --amend --no-edit|git checkout feature
-git checkout -b n|git switch feature|git switch -c n|git worktree add ../wt2|git worktree add -b n ../wt2 main|git worktree list|git merge feature
-git pull|git pull --rebase|git rebase main|git cherry-pick a|git revert HEAD|git push|git push -u origin n|git am a.patch|git stash|git stash pop
-git clone https://h/x ../q|git clone --depth 1 https://h/x ../q|git init ../q|git init --template= ../q|git fetch --all --prune|git branch -a|git tag v1|git log --oneline -5|git diff HEAD
-git show HEAD|git blame f|git restore --staged f|git reset --soft HEAD~1|git gc|git bisect good|git submodule update --init|git config user.name x
-git config --get core.hooksPath|git config rename-section branch.a branch.b|GIT_CONFIG_GLOBAL=/dev/null git status|git -c user.name=x commit -m y|git -C . status|git remote -v|git ls-files`, func(r rune) bool { return r == '|' || r == '\n' })
+var honestGit = strings.FieldsFunc(`git status|git add f|git add -A|git commit -m x|git commit -am x
+git commit --amend --no-edit|git checkout feature|git checkout -b n|git switch feature
+git switch -c n|git worktree add ../wt2
+git worktree add -b n ../wt2 main|git worktree list|git merge feature|git pull|git pull --rebase
+git rebase main|git cherry-pick a|git revert HEAD|git push|git push -u origin n|git am a.patch|git stash
+git stash pop|git clone https://h/x ../q|git clone --depth 1 https://h/x ../q|git init ../q
+git init --template= ../q|git fetch --all --prune|git branch -a|git tag v1|git log --oneline -5|git diff HEAD
+git show HEAD|git blame f|git restore --staged f|git reset --soft HEAD~1|git gc|git bisect good
+git submodule update --init|git config user.name x|git config --get core.hooksPath
+git config rename-section branch.a branch.b|GIT_CONFIG_GLOBAL=/dev/null git status
+git -c user.name=x commit -m y|git -C . status|git remote -v|git ls-files`,
+	func(r rune) bool { return r == '|' || r == '\n' })
 
 // A command made git read settings, hooks or a template from the project, in a spelling
 // that approver did not know, and passed. Each of them has git run what lies there.

@@ -232,7 +232,7 @@ func TestAStoreOfAMomentBefore(t *testing.T) {
 		}},
 		"nothing": {act: func(l *roomLife, snap func()) { l.ask("c1", false); snap() }},
 	}
-	for storeName, where := range map[string]func(*testing.T) daemontest.Place{"bolt": func(*testing.T) daemontest.Place { return daemontest.BoltPlace() }, "redis": daemontest.RedisPlace} {
+	for storeName, where := range bothPlaces() {
 		for name, s := range scenes {
 			for _, old := range []bool{true, false} {
 				t.Run(storeName+"/"+name+map[bool]string{true: "", false: ", killed"}[old], func(t *testing.T) {

@@ -24,7 +24,10 @@ import (
 
 // bothPlaces make the real stores, empty.
 func bothPlaces() map[string]func(*testing.T) daemontest.Place {
-	return map[string]func(*testing.T) daemontest.Place{"bolt": func(*testing.T) daemontest.Place { return daemontest.BoltPlace() }, "redis": daemontest.RedisPlace}
+	return map[string]func(*testing.T) daemontest.Place{
+		"bolt":  func(*testing.T) daemontest.Place { return daemontest.BoltPlace() },
+		"redis": daemontest.RedisPlace,
+	}
 }
 
 // The story: a call got its yes, and its courier said that it has it. Somebody who had

@@ -45,14 +45,15 @@ func TestSecretsOfAText(t *testing.T) {
 }
 
 func TestUnseen(t *testing.T) {
+	england := "🏴\U000e0067\U000e0062\U000e0065\U000e006e\U000e0067\U000e007f"
 	for text, want := range map[string]string{
-		"plain\ttext\r\n":                                               "plain\ttext\r\n",
-		"\x1b[1mbold\x1b[0m \a\b\f":                                     "\x1b[1mbold\x1b[0m \a\b\f",
-		"┌─┐ café 日本語 עברית":                                            "┌─┐ café 日本語 עברית",
-		"👨\u200d👩\u200d👧 ❤️ #️⃣ ©️":                                     "👨\u200d👩\u200d👧 ❤️ #️⃣ ©️",
-		"क्\u200dष می\u200cروم":                                         "क्\u200dष می\u200cروم",
-		"\ufefffirst":                                                   "\ufefffirst",
-		"🏴\U000e0067\U000e0062\U000e0065\U000e006e\U000e0067\U000e007f": "🏴\U000e0067\U000e0062\U000e0065\U000e006e\U000e0067\U000e007f",
+		"plain\ttext\r\n":                      "plain\ttext\r\n",
+		"\x1b[1mbold\x1b[0m \a\b\f":            "\x1b[1mbold\x1b[0m \a\b\f",
+		"┌─┐ café 日本語 עברית":                   "┌─┐ café 日本語 עברית",
+		"👨\u200d👩\u200d👧 ❤️ #️⃣ ©️":            "👨\u200d👩\u200d👧 ❤️ #️⃣ ©️",
+		"क्\u200dष می\u200cروم":                "क्\u200dष می\u200cروم",
+		"\ufefffirst":                          "\ufefffirst",
+		england:                                england,
 		"a\u200bb":                             "a⟨U+200B⟩b",
 		"a\ufeffb":                             "a⟨U+FEFF⟩b",
 		"a\u200cb":                             "a⟨U+200C⟩b",

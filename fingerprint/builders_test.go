@@ -225,7 +225,8 @@ func TestOrdinaryBuildsAreNotNamed(t *testing.T) {
 			"}|terraform { required_providers { a = { source = \"hashicorp/aws\" } } }; m/main.tf=x"},
 		{command: "terraform plan", files: "main.tf=# file(var.x)|a = file(\"${path.module}/s\"); s=x"},
 		{command: "cmake -B build",
-			files: "CMakeLists.txt=project(x)|include(GNUInstallDirs)|include(CTest)|add_subdirectory(src)|find_package(Threads); src/CMakeLists.txt=x"},
+			files: "CMakeLists.txt=project(x)|include(GNUInstallDirs)|include(CTest)|add_subdirectory(src)|" +
+				"find_package(Threads); src/CMakeLists.txt=x"},
 		{command: "gradle build", files: "build.gradle=plugins { id 'java' }|apply plugin: 'x'|dependencies { " +
 			"implementation 'a:b:1' }; settings.gradle=include ':app'; app/build.gradle=x"},
 		{command: "task build", files: "Taskfile.yml=tasks:|  build:|    dir: src|    cmds: [go build -o '{{.OUT}}' " +

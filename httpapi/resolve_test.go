@@ -139,7 +139,7 @@ func TestResolveWatchEnds(t *testing.T) {
 	<-causes
 	ctx, cancel := context.WithCancelCause(t.Context())
 	if err := c.Watch(ctx, func(json.RawMessage) error { cancel(enough); return nil }); !errors.Is(err, enough) {
-		t.Errorf("a cancelled context: %v", err)
+		t.Errorf("a canceled context: %v", err)
 	}
 	<-causes
 	ended := make(chan error, 1)

@@ -10,7 +10,8 @@ import (
 // judgeInPart judges a command that is searched only in part, by one rule with the pattern a+b.
 func judgeInPart(t *testing.T, rule Rule) (approver.Verdict, error) {
 	t.Helper()
-	rule.ID, rule.Category, rule.Severity, rule.Confidence, rule.Reason, rule.Pattern = "a", "bulk", approver.High, 1, "r", "a+b"
+	rule.ID, rule.Category, rule.Reason, rule.Pattern = "a", "bulk", "r", "a+b"
+	rule.Severity, rule.Confidence = approver.High, 1
 	set, err := Compile([]Rule{rule})
 	if err != nil {
 		t.Fatal(err)

@@ -542,12 +542,14 @@ func TestExplain(t *testing.T) {
 // A rule that cannot be used stops the start, and its place is named.
 func TestBadRules(t *testing.T) {
 	for text, want := range map[string]string{
-		"version: 1\nrules: [{id: a, category: bulk, confidence: 1, decision: ask, severity: high, reason: r}]": "it has no condition and no pattern",
+		"version: 1\nrules: [{id: a, category: bulk, confidence: 1, decision: ask, severity: high, " +
+			"reason: r}]": "it has no condition and no pattern",
 		"version: 1\nrules: [{id: a, category: bulk, confidence: 1, decision: ask, severity: high, reason: r, when: " +
 			"[{effects: [delete], places: [moon]}]}]": `there is no place "moon"`,
 		"version: 1\nrules: [{id: a, category: bulk, confidence: 1, decision: ask, severity: high, reason: r, when: " +
 			"[{effects: [erase]}]}]": `unknown effect "erase"`,
-		"version: 1\nrules: [{id: a, category: c, decision: allow, severity: high, reason: r, when: [{effects: [read]}]}]": "its decision is allow",
+		"version: 1\nrules: [{id: a, category: c, decision: allow, severity: high, reason: r, when: " +
+			"[{effects: [read]}]}]": "its decision is allow",
 		"version: 1\nrules: [{id: a, category: bulk, confidence: 1, decision: ask, severity: high, reason: r, pattern: " +
 			"'('}]": "missing closing )",
 		"version: 1\nrules: [{id: a, colour: red}]": `unknown key "colour"`,

@@ -287,7 +287,8 @@ func TestTripwireDocs(t *testing.T) {
 		t.Fatal(err)
 	}
 	rows := map[string]float64{}
-	for _, m := range regexp.MustCompile("(?m)^\\| `([a-z-]+)` \\| ([0-9.]+) \\| (.*) \\|$").FindAllStringSubmatch(string(doc), -1) {
+	row := regexp.MustCompile("(?m)^\\| `([a-z-]+)` \\| ([0-9.]+) \\| (.*) \\|$")
+	for _, m := range row.FindAllStringSubmatch(string(doc), -1) {
 		if rows[m[1]], err = strconv.ParseFloat(m[2], 64); err != nil {
 			t.Error(err)
 		}

@@ -86,8 +86,10 @@ func TestDocumentedRules(t *testing.T) {
 tools: {known: [Bash, Read, Write, Edit, MultiEdit, WebFetch]}
 default: {decision: ask, min_tier: 1}
 rules:
-  - {name: keys, action_types: [write], content_patterns: ['BEGIN [A-Z ]*PRIVATE KEY', 'AKIA[0-9A-Z]{16}'], decision: block}
-  - {name: project, action_types: [read, write], path_patterns: ['/project/**'], path_deny_patterns: ['**/*.pem', '/project/vendor/**'], decision: allow}
+  - {name: keys, action_types: [write], content_patterns: ['BEGIN [A-Z ]*PRIVATE KEY', 'AKIA[0-9A-Z]{16}'],
+      decision: block}
+  - {name: project, action_types: [read, write], path_patterns: ['/project/**'], path_deny_patterns:
+      ['**/*.pem', '/project/vendor/**'], decision: allow}
   - {name: docs, tools: [WebFetch], decision: verify, min_tier: 2}
 `)
 	args := func(call approver.ToolCall, text string) approver.ToolCall {
@@ -380,7 +382,8 @@ func TestShadowedAndUnreachable(t *testing.T) {
 
 func TestWhenTime(t *testing.T) {
 	p := mustLoad(t, head+`rules:
-  - {name: night, command: deploy, when: {time: {from: '22:00', to: '06:00', days: [fri, sat], zone: Europe/Berlin}}, decision: deny}
+  - {name: night, command: deploy, when: {time: {from: '22:00', to: '06:00', days: [fri, sat], zone:
+      Europe/Berlin}}, decision: deny}
   - {name: day, command: 'ls', when: {time: {from: '09:00', to: '17:00', zone: UTC}}, decision: allow}
 `)
 	at := func(call approver.ToolCall, text string) approver.ToolCall {

@@ -50,7 +50,8 @@ func TestFirstMatchDecides(t *testing.T) {
 	p := load(t, `
 rules:
   - {name: one.deny, command: 'alpha', decision: deny, reason: no alpha}
-  - {name: two.ask, command: 'alpha|beta', decision: ask, severity: high, ttl: 60s, reason: beta is asked, agent_reason: wait}
+  - {name: two.ask, command: 'alpha|beta', decision: ask, severity: high, ttl: 60s, reason: beta is asked,
+      agent_reason: wait}
   - {name: three.deny, command: 'beta|gamma', decision: deny}
   - {name: four, command: 'delta', decision: ask}
   - {name: five, command: 'git status', decision: allow}

@@ -126,7 +126,8 @@ func TestConversation(t *testing.T) {
 		{"role":"assistant","content":[{"type":"tool_use"}]},
 		{"role":"user","content":[{"type":"tool_result","tool_use_id":"old","content":"old"}]},
 		{"role":"assistant","content":[{"type":"tool_use"}]},
-		{"role":"user","content":[{"type":"tool_result","tool_use_id":"a","is_error":true,"content":[{"type":"text","text":"no"},{"type":"text","text":"pe"}]},
+		{"role":"user","content":[{"type":"tool_result","tool_use_id":"a","is_error":true,
+			"content":[{"type":"text","text":"no"},{"type":"text","text":"pe"}]},
 			{"type":"tool_result","tool_use_id":"b"},{"type":"text","text":"a reminder"}]}]}`)
 	if got.Prompt != "one\ntwo\n" || got.Turn != 2 ||
 		!slices.Equal(got.Results, []canary.Result{{ID: "a", Text: "nope", Failed: true}, {ID: "b"}}) {

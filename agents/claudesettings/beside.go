@@ -110,7 +110,8 @@ func merges(value any) bool {
 
 // agentServer matches the command line of an MCP server that is an agent: it runs tools of
 // its own, and starts agents that ask nobody.
-var agentServer = regexp.MustCompile(`(?i)(^|[\s/@])(claude|claude-code)(@\S*|\.exe|\.cmd)?\s(.*\s)?mcp\s(.*\s)?serve(\s|$)` +
+var agentServer = regexp.MustCompile(`(?i)(^|[\s/@])(claude|claude-code)(@\S*|\.exe|\.cmd)?` +
+	`\s(.*\s)?mcp\s(.*\s)?serve(\s|$)` +
 	`|(^|[\s/@])claude-code/\S+\s(.*\s)?mcp\s(.*\s)?serve(\s|$)` +
 	`|(^|[\s/@])codex(@\S*|\.exe|\.cmd)?\s(.*\s)?(mcp-server|mcp)(\s|$)`)
 

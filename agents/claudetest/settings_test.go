@@ -63,7 +63,8 @@ var settingsScenarios = []scenario{
 		// Claude Code as a server of tools asked no hook: what stood in the file ran.
 		w := start(t, always("deny"))
 		w.write("work/calls.jsonl",
-			`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2024-11-05","capabilities":{},"clientInfo":{"name":"x","version":"1"}}}
+			`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2024-11-05","capabilities":{},`+
+				`"clientInfo":{"name":"x","version":"1"}}}
 {"jsonrpc":"2.0","method":"notifications/initialized"}
 {"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"Bash","arguments":{"command":"`+force+`"}}}
 `, 0o600)
@@ -229,7 +230,8 @@ mount --bind `+filepath.Dir(claude)+` bin
 approver install claude --system --no-hook-test
 shift
 cd work
-HOME=`+w.path("theirs")+` exec setpriv --reuid 65534 --regid 65534 --clear-groups `+w.path("bin/"+filepath.Base(claude))+` "$@"
+HOME=`+w.path("theirs")+` exec setpriv --reuid 65534 --regid 65534 `+
+		`--clear-groups `+w.path("bin/"+filepath.Base(claude))+` "$@"
 `, 0o755)
 	w.wrap = []string{"unshare", "-m", "--propagation", "private", "sh", w.path("play.sh")}
 	w.claude(bash("touch made"), bash(force))

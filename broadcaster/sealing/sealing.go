@@ -17,7 +17,8 @@ import (
 )
 
 // ErrUnknownKey means that a value is sealed under a key that is not known here.
-var ErrUnknownKey = errors.New("the request is sealed under another key: list the old key behind the new one in its file")
+var ErrUnknownKey = errors.New("the request is sealed under another key: list the old key behind the new one in " +
+	"its file")
 
 // MinKey is the least length in bytes of a key that sealing keys are derived from.
 const MinKey = 32

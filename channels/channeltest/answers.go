@@ -24,8 +24,8 @@ var answerChecks = []check{
 	{"the command to approve", func(t *testing.T, m maker) { checkCommand(t, m, "/approve ", true) }},
 	{"the command to deny", func(t *testing.T, m maker) { checkCommand(t, m, "/deny ", false) }},
 	{"a command without a readable code", checkBadCommand},
-	{"the code in the dialogue", checkDialogue},
-	{"a wrong form in the dialogue", checkBadDialogue},
+	{"the code in the dialog", checkDialog},
+	{"a wrong form in the dialog", checkBadDialog},
 	{"the code as a message", checkCodeMessage},
 	{"a refusal with the code never approves", checkRefusalWithCode},
 	{"yes as a reply to the card", func(t *testing.T, m maker) { checkPlain(t, m, "yes", true) }},
@@ -187,7 +187,7 @@ func wantCodeOf(t *testing.T, r approver.Reply, card approver.Card, ref approver
 	}
 }
 
-func checkDialogue(t *testing.T, m maker) {
+func checkDialog(t *testing.T, m maker) {
 	for name, card := range map[string]approver.Card{"high": high(t), "catastrophic": catastrophic(t)} {
 		t.Run(name, func(t *testing.T) {
 			card.OneTap = false
@@ -205,12 +205,12 @@ func checkDialogue(t *testing.T, m maker) {
 	}
 }
 
-func checkBadDialogue(t *testing.T, m maker) {
+func checkBadDialog(t *testing.T, m maker) {
 	b := start(t, m)
 	card := catastrophic(t)
 	ref, _ := b.post(b.Here, card)
 	for _, text := range []string{"let me in", "CONFIRM-", "CONFIRM-🔥🔥🔥🔥🔥🔥", strings.Repeat("A", 200)} {
-		// A dialogue may refuse the text by itself: then there is nothing to send.
+		// A dialog may refuse the text by itself: then there is nothing to send.
 		_ = b.Fake.EnterCode(b.Approver, ref.Conversation, ref.Message, text)
 	}
 	b.noReply("a text that is no code")
@@ -321,7 +321,7 @@ func checkStranger(t *testing.T, m maker) {
 		"command":     func() { b.Fake.Type(b.Stranger, ref.Conversation, "/approve "+code) },
 		"denial":      func() { b.Fake.Type(b.Stranger, ref.Conversation, "/deny "+code) },
 		"code":        func() { b.Fake.Type(b.Stranger, ref.Conversation, code) },
-		"dialogue":    func() { _ = b.Fake.EnterCode(b.Stranger, ref.Conversation, ref.Message, code) },
+		"dialog":      func() { _ = b.Fake.EnterCode(b.Stranger, ref.Conversation, ref.Message, code) },
 		"reply yes":   func() { b.Fake.ReplyTo(b.Stranger, ref.Conversation, ref.Message, "yes") },
 		"reply no":    func() { b.Fake.ReplyTo(b.Stranger, ref.Conversation, ref.Message, "no") },
 		"reply code":  func() { b.Fake.ReplyTo(b.Stranger, ref.Conversation, ref.Message, code) },

@@ -18,7 +18,7 @@ type Fixture struct {
 	// member of both conversations who is not.
 	Approver, Second, Stranger string
 	// CodeByMessage reports whether a code typed as an ordinary message
-	// approves on this channel (else only its dialogue or command does).
+	// approves on this channel (else only its dialog or command does).
 	CodeByMessage bool
 	// Press is the method of what stands for a button; zero: [approver.ByTap].
 	Press approver.Method

@@ -40,7 +40,7 @@ type event struct {
 	user, conversation, message, request string
 	button                               fake.Button
 	text                                 string
-	dialogue                             bool
+	dialog                               bool
 	upto                                 int
 	at                                   time.Time
 }
@@ -112,7 +112,7 @@ func (p *platform) EnterCode(user, conversation, id, text string) error {
 	if m == nil {
 		return errors.New("no such message")
 	}
-	p.events <- event{user: user, conversation: conversation, message: id, request: m.request, text: text, dialogue: true,
+	p.events <- event{user: user, conversation: conversation, message: id, request: m.request, text: text, dialog: true,
 		upto: m.upto}
 	return nil
 }
@@ -366,7 +366,7 @@ func (c channel) handle(ctx context.Context, reply approver.ReplyFunc, ev event)
 		case errors.Is(err, intent.ErrNotAnAnswer) && p.has("answers talk"):
 			p.tell(ev.user, "Pardon?")
 			return
-		case errors.Is(err, intent.ErrNotAnAnswer), ev.dialogue && meant.Method != approver.ByCode:
+		case errors.Is(err, intent.ErrNotAnAnswer), ev.dialog && meant.Method != approver.ByCode:
 			return
 		case err != nil:
 			if !p.has("silent about forms") {
@@ -421,7 +421,7 @@ func (p *platform) spoil(r *approver.Reply) {
 		r.Conversation = "here"
 	case p.has("sender is a name"):
 		r.Sender = "Ann"
-	case p.has("forgets the version"), p.has("a dialogue is for now") && r.Method == approver.ByCode:
+	case p.has("forgets the version"), p.has("a dialog is for now") && r.Method == approver.ByCode:
 		r.Shown = 0
 	case p.has("knows no time"):
 		r.Sent = time.Time{}

@@ -13,7 +13,7 @@ import (
 
 var versionChecks = []check{
 	{"a tap names the version of its card", checkTapVersion},
-	{"the code dialogue names the version of its card", checkDialogueVersion},
+	{"the code dialog names the version of its card", checkDialogVersion},
 	{"an answer that names no version has a time", checkSent},
 }
 
@@ -45,7 +45,7 @@ func checkTapVersion(t *testing.T, m maker) {
 	}
 }
 
-func checkDialogueVersion(t *testing.T, m maker) {
+func checkDialogVersion(t *testing.T, m maker) {
 	b := start(t, m)
 	card := high(t)
 	card.OneTap = false

@@ -29,7 +29,7 @@ const (
 		"count."
 	textUnread = "This button or command is not one that approver knows. It may come from an older version."
 	textBroken = "Something broke while your answer was handled. It did not count as an approval."
-	textNoSuch = "The dialogue is empty. Type the code that the card shows."
+	textNoSuch = "The dialog is empty. Type the code that the card shows."
 	textNoYes  = "A typed message cannot approve here. Press the card's button, or use the /approve command."
 )
 
@@ -68,7 +68,7 @@ func (in *intake) introduced(ctx context.Context) bool {
 	}
 }
 
-// interaction takes a press, a dialogue or a command. It waits for nothing but
+// interaction takes a press, a dialog or a command. It waits for nothing but
 // the introduction.
 func (in *intake) interaction(ctx context.Context, i *discordgo.Interaction) {
 	defer in.recovered()
@@ -115,8 +115,8 @@ func (in *intake) pressed(ctx context.Context, i *discordgo.Interaction, who per
 	switch {
 	case a.problem != "":
 		_ = in.respond(ctx, i, whisper, private(a.problem))
-	case a.dialogue:
-		_ = in.respond(ctx, i, discordgo.InteractionResponseModal, dialogue(a.request, a.upto))
+	case a.dialog:
+		_ = in.respond(ctx, i, discordgo.InteractionResponseModal, dialog(a.request, a.upto))
 	case a.details:
 		if in.respond(ctx, i, later, private("")) == nil {
 			m, files := in.details(ctx, i.Message)
@@ -162,15 +162,15 @@ func (in *intake) decide(ctx context.Context, i *discordgo.Interaction, r approv
 
 // An ask is what a person wants by an interaction.
 type ask struct {
-	request  uuid.UUID // unless it is a command
-	approve  bool
-	method   approver.Method
-	code     tokens.Code
-	upto     int // of the card whose button was pressed
-	grant    approver.Term
-	dialogue bool
-	details  bool
-	problem  string // what to tell the person if it cannot be read
+	request uuid.UUID // unless it is a command
+	approve bool
+	method  approver.Method
+	code    tokens.Code
+	upto    int // of the card whose button was pressed
+	grant   approver.Term
+	dialog  bool
+	details bool
+	problem string // what to tell the person if it cannot be read
 }
 
 // read reads an interaction. What it cannot read is a problem, never an answer.
@@ -183,7 +183,7 @@ func read(i *discordgo.Interaction) ask {
 		}
 		return ask{
 			request: id, method: approver.ByTap, approve: action == actApprove, upto: upto,
-			dialogue: action == actCode, details: action == actDetails,
+			dialog: action == actCode, details: action == actDetails,
 		}
 	case discordgo.ModalSubmitInteractionData:
 		id, action, upto, ok := parseCustomID(d.CustomID)
@@ -205,7 +205,7 @@ func read(i *discordgo.Interaction) ask {
 	return ask{problem: textUnread}
 }
 
-// typed reads what a person typed into the dialogue: the code, or the code with
+// typed reads what a person typed into the dialog: the code, or the code with
 // words of consent or, which denies, of refusal.
 func typed(a ask, text string) ask {
 	if strings.TrimSpace(text) == "" {
@@ -225,7 +225,7 @@ func typed(a ask, text string) ask {
 	return a
 }
 
-// input returns the value of the dialogue's field.
+// input returns the value of the dialog's field.
 func input(components []discordgo.MessageComponent) string {
 	for _, row := range components {
 		r, ok := row.(*discordgo.ActionsRow)

@@ -138,7 +138,7 @@ func TestDownload(t *testing.T) {
 	}
 }
 
-func TestDialogue(t *testing.T) {
+func TestDialog(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, nil).connected()
 	card := catastrophic()

@@ -9,7 +9,7 @@ import (
 )
 
 // setUp learns in which servers the channels lie and registers the commands
-// there. It is best effort and done once: without it buttons and dialogue work
+// there. It is best effort and done once: without it buttons and dialog work
 // all the same, and the log says what is missing.
 func (c *Channel) setUp(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)

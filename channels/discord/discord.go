@@ -3,7 +3,7 @@
 //
 // # Answers
 //
-// A person approves by a button, by the code dialogue that a button opens, or
+// A person approves by a button, by the code dialog that a button opens, or
 // by the registered commands /approve and /deny. A token that can only post
 // messages can do none of these. A typed message may deny; it approves only with
 // [Config.TextApprovals].

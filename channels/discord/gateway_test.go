@@ -103,12 +103,16 @@ func TestReconnects(t *testing.T) {
 		trouble  func(b *bench)
 		sessions int // more than before, at least
 	}{
-		"a plain close":              {func(b *bench) { b.s.CloseGateway(1000) }, 1},
-		"an unknown error":           {func(b *bench) { b.s.CloseGateway(4000) }, 1},
-		"a session that timed out":   {func(b *bench) { b.s.CloseGateway(4009) }, 1},
-		"a request to reconnect":     {func(b *bench) { b.s.AskReconnect() }, 1},
-		"a session no longer valid":  {func(b *bench) { b.s.Invalidate() }, 1},
-		"a gateway that fell silent": {func(b *bench) { b.s.MuteGateway(true); time.Sleep(1300 * time.Millisecond); b.s.MuteGateway(false) }, 1},
+		"a plain close":             {func(b *bench) { b.s.CloseGateway(1000) }, 1},
+		"an unknown error":          {func(b *bench) { b.s.CloseGateway(4000) }, 1},
+		"a session that timed out":  {func(b *bench) { b.s.CloseGateway(4009) }, 1},
+		"a request to reconnect":    {func(b *bench) { b.s.AskReconnect() }, 1},
+		"a session no longer valid": {func(b *bench) { b.s.Invalidate() }, 1},
+		"a gateway that fell silent": {func(b *bench) {
+			b.s.MuteGateway(true)
+			time.Sleep(1300 * time.Millisecond)
+			b.s.MuteGateway(false)
+		}, 1},
 		"a gateway that is away": {func(b *bench) {
 			b.s.Break(fake.Down)
 			time.Sleep(50 * time.Millisecond)

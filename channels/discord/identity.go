@@ -49,7 +49,7 @@ func (c *Channel) presser(i *discordgo.Interaction) (person, standing) {
 	switch i.Type {
 	case discordgo.InteractionMessageComponent, discordgo.InteractionModalSubmit:
 		// A button is always on a message; ours is by our own bot, in the
-		// channel where it was pressed. The dialogue knows the card that it was
+		// channel where it was pressed. The dialog knows the card that it was
 		// opened from.
 		m := i.Message
 		if m == nil || m.ID == "" || !ownMessage(m, bot, i.ChannelID) {

@@ -62,10 +62,10 @@ func TestPressesThatDoNotCount(t *testing.T) {
 			e["type"] = 2
 			e["data"] = event{"name": "approve", "options": []event{{"type": 4, "name": "code", "value": 7}}}
 		}},
-		"an empty dialogue": {b.ann,
+		"an empty dialog": {b.ann,
 			func(e event) { e["type"] = 5; e["data"] = event{"custom_id": e["data"].(event)["custom_id"]} }},
-		"a dialogue of the approve button": {b.ann,
-			func(e event) { e["type"] = 5; e["data"] = dialogueData(e, "CONFIRM-7KQ4MX") }},
+		"a dialog of the approve button": {b.ann,
+			func(e event) { e["type"] = 5; e["data"] = dialogData(e, "CONFIRM-7KQ4MX") }},
 		"no id":                                {b.ann, func(e event) { delete(e, "id") }},
 		"no token, so that nobody can be told": {b.ann, func(e event) { delete(e, "token") }},
 		"an approver in a channel not listed": {b.ann, func(e event) {
@@ -85,7 +85,7 @@ func TestPressesThatDoNotCount(t *testing.T) {
 	b.told(b.mallory, "not on the approver list")
 }
 
-func dialogueData(e event, text string) event {
+func dialogData(e event, text string) event {
 	return event{"custom_id": e["data"].(event)["custom_id"], "components": []event{
 		{"type": 1, "components": []event{{"type": 4, "custom_id": "code", "value": text}}},
 	}}

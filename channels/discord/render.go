@@ -14,12 +14,12 @@ import (
 	"approver.example"
 )
 
-// Colours of the card's edge.
+// Colors of the card's edge.
 const (
-	colourHigh         = 0xE67E22
-	colourCatastrophic = 0xE74C3C
-	colourReleased     = 0x2ECC71
-	colourEnded        = 0x95A5A6
+	colorHigh         = 0xE67E22
+	colorCatastrophic = 0xE74C3C
+	colorReleased     = 0x2ECC71
+	colorEnded        = 0x95A5A6
 )
 
 // A message is the body of a request that posts, edits or answers.
@@ -86,7 +86,7 @@ func layOut(card approver.Card, v view) (view, error) {
 	}
 	embed := &discordgo.MessageEmbed{
 		Description: "```bash\n" + shown + "\n```",
-		Color:       colour(card),
+		Color:       color(card),
 		Footer:      &discordgo.MessageEmbedFooter{Text: "request " + card.Request},
 	}
 	field := func(name, value string) {
@@ -201,16 +201,16 @@ func (v view) howTo(card approver.Card, oneTap, cut bool) string {
 	return b.String()
 }
 
-func colour(card approver.Card) int {
+func color(card approver.Card) int {
 	switch {
 	case card.State == approver.Consumed:
-		return colourReleased
+		return colorReleased
 	case card.State.Settled():
-		return colourEnded
+		return colorEnded
 	case card.Severity == approver.High:
-		return colourHigh
+		return colorHigh
 	}
-	return colourCatastrophic
+	return colorCatastrophic
 }
 
 // mark is what stands before the push line of a card that is no longer pending.
@@ -234,10 +234,10 @@ const (
 	actApprove = "o"
 	actDeny    = "d"
 	actDetails = "i"
-	actCode    = "c" // also the dialogue that it opens
+	actCode    = "c" // also the dialog that it opens
 )
 
-// codeInput is the id of the dialogue's one field.
+// codeInput is the id of the dialog's one field.
 const codeInput = "code"
 
 func buttons(id uuid.UUID, oneTap bool, upto int) []discordgo.MessageComponent {
@@ -256,9 +256,9 @@ func buttons(id uuid.UUID, oneTap bool, upto int) []discordgo.MessageComponent {
 	return []discordgo.MessageComponent{row}
 }
 
-// dialogue is the modal in which a person types the code of a request. upto is that of the
+// dialog is the modal in which a person types the code of a request. upto is that of the
 // card whose button opened it.
-func dialogue(id uuid.UUID, upto int) any {
+func dialog(id uuid.UUID, upto int) any {
 	return map[string]any{
 		"custom_id": customID(id, actCode, upto),
 		"title":     "Approve with the code",

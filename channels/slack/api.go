@@ -38,8 +38,8 @@ var fatalCodes = map[string]string{
 	"missing_scope":           "the token lacks a scope: add it under OAuth & Permissions and install the app again",
 	"no_permission":           "the workspace does not let this app do that: ask its admin",
 	"not_allowed_token_type":  "this is another kind of token: bot_token is xoxb-…, app_token is xapp-…",
-	"team_access_not_granted": "the organisation has not granted the app access to this workspace: ask its admin",
-	"org_login_required":      "the workspace was moved into an organisation: install the app again",
+	"team_access_not_granted": "the organization has not granted the app access to this workspace: ask its admin",
+	"org_login_required":      "the workspace was moved into an organization: install the app again",
 	"link_disabled":           "Socket Mode is off: enable it on the app's page",
 }
 
@@ -65,7 +65,7 @@ var refusals = map[string]string{
 	"messages_tab_disabled":                    "switch on the app's Messages tab under App Home",
 	"user_is_restricted":                       "the bot is a restricted user: ask the workspace's admin",
 	"access_denied":                            "ask the workspace's admin",
-	"ekm_access_denied":                        "the organisation has suspended access by its keys: ask its admin",
+	"ekm_access_denied":                        "the organization has suspended access by its keys: ask its admin",
 	"no_text":                                  "",
 	"msg_too_long":                             "",
 	"msg_blocks_too_long":                      "",

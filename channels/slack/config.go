@@ -36,19 +36,19 @@ type Config struct {
 	AppID string `yaml:"app_id,omitempty" held:"no"`
 	// Channels are the ids of the conversations that get cards: C… or G… for
 	// channels, D… for a direct message with the bot. The bot must be a member.
-	// A channel that is shared with another organisation is refused.
+	// A channel that is shared with another organization is refused.
 	Channels []string `yaml:"channels" held:"no"`
 	// Approvers are the people who may answer, by user id (U… or W…, "Copy
 	// member ID" in the profile). A name or an e-mail address is refused,
 	// because those change hands.
 	Approvers []approver.Approver `yaml:"approvers" held:"no"`
-	// Teams are further workspaces (T…) or Enterprise Grid organisations (E…)
+	// Teams are further workspaces (T…) or Enterprise Grid organizations (E…)
 	// whose members count as our own. The bot's own workspace always does, and
 	// no other.
 	Teams []string `yaml:"teams,omitempty"`
 	// TextApprovals lets an ordinary message approve: a code, or "yes" in a
 	// card's thread. Off, a message may only deny, because whoever steals a
-	// token that can post messages could forge one; buttons, dialogues and
+	// token that can post messages could forge one; buttons, dialogs and
 	// commands cannot be forged that way.
 	TextApprovals bool `yaml:"text_approvals,omitempty"`
 	// Connections is the number of Socket Mode connections that this process
@@ -119,7 +119,7 @@ func (c Config) Validate() error {
 	}
 	for i, id := range c.Teams {
 		if !teamID.MatchString(id) {
-			bad("teams[%d] %q is not a workspace (T…) or organisation (E…) id", i, id)
+			bad("teams[%d] %q is not a workspace (T…) or organization (E…) id", i, id)
 		}
 	}
 	if c.Connections < 0 || c.Connections > maxConnections {

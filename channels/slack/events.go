@@ -18,19 +18,19 @@ import (
 	"approver.example/tokens"
 )
 
-// The ids of the code dialogue.
+// The ids of the code dialog.
 const (
 	codeModal = "ap:code"
 	codeInput = "code"
 )
 
-// A place is where an answer was given; a dialogue carries it as JSON.
+// A place is where an answer was given; a dialog carries it as JSON.
 type place struct {
 	Request string `json:"r,omitempty"`
 	Channel string `json:"c"`
 	Message string `json:"m,omitempty"`
 	Thread  string `json:"t,omitempty"`
-	Shown   int    `json:"n,omitempty"` // of the card whose button opened the dialogue: see approver.Reply
+	Shown   int    `json:"n,omitempty"` // of the card whose button opened the dialog: see approver.Reply
 }
 
 func (s *session) handle(ctx context.Context, a *ack, ev socketmode.Event) {
@@ -46,14 +46,14 @@ func (s *session) handle(ctx context.Context, a *ack, ev socketmode.Event) {
 	}
 }
 
-// interaction handles buttons and the code dialogue.
+// interaction handles buttons and the code dialog.
 func (s *session) interaction(ctx context.Context, a *ack, cb *slack.InteractionCallback) {
 	err := s.who().admit(interactionOrigin(cb))
 	switch cb.Type {
 	case slack.InteractionTypeBlockActions:
 		s.button(ctx, a, cb, err)
 	case slack.InteractionTypeViewSubmission:
-		s.dialogue(ctx, a, cb, err)
+		s.dialog(ctx, a, cb, err)
 	default:
 		if err != nil {
 			s.log.Info("slack interaction refused", "type", cb.Type, "user", cb.User.ID, "reason", err)
@@ -109,10 +109,10 @@ func (s *session) button(ctx context.Context, a *ack, cb *slack.InteractionCallb
 		if err != nil {
 			return
 		}
-		s.open(ctx, cb, at, codeDialogue(titleOf(cb.Message.Blocks.BlockSet), string(data)))
+		s.open(ctx, cb, at, codeDialog(titleOf(cb.Message.Blocks.BlockSet), string(data)))
 	case actDetails:
 		a.done(nil)
-		s.open(ctx, cb, at, detailsDialogue(cb.Message.Blocks.BlockSet))
+		s.open(ctx, cb, at, detailsDialog(cb.Message.Blocks.BlockSet))
 	}
 }
 
@@ -138,22 +138,22 @@ func (s *session) settle(ctx context.Context, a *ack, at place, r approver.Reply
 	s.tell(ctx, at, r.Sender, out.Text+textForeign)
 }
 
-// open shows a dialogue. Slack allows three seconds from the press.
+// open shows a dialog. Slack allows three seconds from the press.
 func (s *session) open(ctx context.Context, cb *slack.InteractionCallback, at place, view slack.ModalViewRequest) {
 	err := s.call(ctx, "views.open", func(ctx context.Context) error {
 		_, err := s.api.OpenViewContext(ctx, cb.TriggerID, view)
 		return err
 	})
 	if err != nil {
-		s.log.Warn("could not open a slack dialogue", "error", err)
+		s.log.Warn("could not open a slack dialog", "error", err)
 		s.tell(ctx, at, cb.User.ID,
-			"Slack did not open the dialogue in time. Press the button again, or send /approve with the code.")
+			"Slack did not open the dialog in time. Press the button again, or send /approve with the code.")
 	}
 }
 
-// dialogue handles a code that was typed into the dialogue. Its acknowledgement
+// dialog handles a code that was typed into the dialog. Its acknowledgement
 // carries the answer, so it waits for it; but not beyond Slack's patience.
-func (s *session) dialogue(ctx context.Context, a *ack, cb *slack.InteractionCallback, refused error) {
+func (s *session) dialog(ctx context.Context, a *ack, cb *slack.InteractionCallback, refused error) {
 	if cb.View.CallbackID != codeModal {
 		return
 	}
@@ -173,7 +173,7 @@ func (s *session) dialogue(ctx context.Context, a *ack, cb *slack.InteractionCal
 		wrong(err.Error())
 		return
 	case err != nil:
-		s.log.Info("slack dialogue refused", "user", cb.User.ID, "reason", err)
+		s.log.Info("slack dialog refused", "user", cb.User.ID, "reason", err)
 		return
 	}
 	code, err := typedCode(cb.View.State)
@@ -189,7 +189,7 @@ func (s *session) dialogue(ctx context.Context, a *ack, cb *slack.InteractionCal
 	})
 	switch out.Kind {
 	case approver.OutcomeUnknown, approver.OutcomeLocked, approver.OutcomeRefused, approver.OutcomeNeedCode:
-		if wrong(out.Text) { // the dialogue stays open for another try
+		if wrong(out.Text) { // the dialog stays open for another try
 			return
 		}
 	default:
@@ -207,7 +207,7 @@ func typedCode(state *slack.ViewState) (tokens.Code, error) {
 		return code, nil
 	}
 	in, err := intent.Parse(text)
-	if err == nil && !in.Approve { // the dialogue approves: a refusal has no place in it
+	if err == nil && !in.Approve { // the dialog approves: a refusal has no place in it
 		err = intent.ErrUnclear
 	}
 	if err == nil && in.Code.IsZero() {

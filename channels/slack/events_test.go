@@ -236,7 +236,7 @@ func TestPlainUnderOtherMessages(t *testing.T) {
 	}
 }
 
-func TestCodeDialogue(t *testing.T) {
+func TestCodeDialog(t *testing.T) {
 	outcome := make(chan approver.Outcome, 1)
 	b := start(t, setup{outcome: func(context.Context, approver.Reply) approver.Outcome { return <-outcome }})
 	card := b.catastrophic()
@@ -250,23 +250,23 @@ func TestCodeDialogue(t *testing.T) {
 	}
 	enter("make it so")
 	b.told(ann, "not a confirmation code")
-	enter("don’t! CONFIRM-ACDEFGHJ") // the dialogue approves: a refusal in it must not
+	enter("don’t! CONFIRM-ACDEFGHJ") // the dialog approves: a refusal in it must not
 	b.told(ann, "/deny and the code")
 	if !b.fake.Open(ann) || len(b.got()) != 0 {
-		t.Fatalf("a text that is no code must keep the dialogue open and reach nobody: %+v", b.got())
+		t.Fatalf("a text that is no code must keep the dialog open and reach nobody: %+v", b.got())
 	}
 	outcome <- approver.Outcome{Kind: approver.OutcomeUnknown, Text: "That code is wrong."}
 	enter("CONFIRM-ACDEFGHJ")
 	b.told(ann, "That code is wrong.")
 	if !b.fake.Open(ann) {
-		t.Error("a wrong code must keep the dialogue open for another try")
+		t.Error("a wrong code must keep the dialog open for another try")
 	}
 	outcome <- approver.Outcome{Kind: approver.OutcomeApproved, Text: "Approved: it runs."}
 	if err := b.fake.Submit(ann, strings.ToLower(card.Code.Reveal())); err != nil {
 		t.Fatal(err)
 	}
 	b.told(ann, "Approved: it runs.")
-	b.eventually("the dialogue closes", func() bool { return !b.fake.Open(ann) })
+	b.eventually("the dialog closes", func() bool { return !b.fake.Open(ann) })
 	r := b.want(2)[1]
 	if !r.Approve || r.Method != approver.ByCode || r.Request != card.Request || r.Message != ref.Message ||
 		!r.Code.Equal(card.Code) ||
@@ -275,7 +275,7 @@ func TestCodeDialogue(t *testing.T) {
 	}
 }
 
-// The dialogue's acknowledgement waits for the outcome, but not beyond Slack's
+// The dialog's acknowledgement waits for the outcome, but not beyond Slack's
 // three seconds; then the person is told in another way.
 func TestSlowCode(t *testing.T) {
 	t.Parallel()
@@ -304,20 +304,20 @@ func TestSlowCode(t *testing.T) {
 	}
 }
 
-func TestForgedDialogues(t *testing.T) {
+func TestForgedDialogs(t *testing.T) {
 	b := start(t, setup{})
 	card := b.catastrophic()
 	ref := b.post(card)
 	if err := b.fake.Tap(ann, here, ref.Message, fake.CodeButton); err != nil {
 		t.Fatal(err)
 	}
-	b.eventually("the dialogue", func() bool { return b.fake.Open(ann) })
+	b.eventually("the dialog", func() bool { return b.fake.Open(ann) })
 	for name, change := range map[string]func(p object){
 		"another app":                   func(p object) { p["api_app_id"] = "A0EVIL1234" },
 		"another workspace":             func(p object) { p["team"] = object{"id": "T0EVIL1234"} },
 		"a member of another workspace": func(p object) { p["user"] = object{"id": ann, "team_id": "T0EVIL1234"} },
 		"a stranger":                    func(p object) { p["user"] = object{"id": stranger, "team_id": slacktest.Team} },
-		"another dialogue":              func(p object) { p["view"] = with(p["view"], "callback_id", "evil") },
+		"another dialog":                func(p object) { p["view"] = with(p["view"], "callback_id", "evil") },
 		"another conversation": func(p object) {
 			p["view"] = with(p["view"], "private_metadata",
 				`{"r":"x","c":"C0EVIL1234","m":"1"}`)
@@ -432,8 +432,8 @@ func TestDetails(t *testing.T) {
 	}
 }
 
-// A dialogue that Slack does not open is said, not swallowed.
-func TestDialogueTooLate(t *testing.T) {
+// A dialog that Slack does not open is said, not swallowed.
+func TestDialogTooLate(t *testing.T) {
 	b := start(t, setup{opts: slacktest.Options{TriggerTTL: time.Nanosecond}})
 	ref := b.post(b.catastrophic())
 	if err := b.fake.Tap(ann, here, ref.Message, fake.CodeButton); err != nil {

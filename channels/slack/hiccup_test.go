@@ -136,7 +136,7 @@ func TestRefusedForGood(t *testing.T) {
 		"user_is_restricted": "admin",
 		"access_denied":      "admin", "ekm_access_denied": "keys", "messages_tab_disabled": "Messages tab",
 		"method_not_supported_for_channel_type": "another kind",
-		"missing_scope":                         "OAuth", "no_permission": "admin", "team_access_not_granted": "organisation",
+		"missing_scope":                         "OAuth", "no_permission": "admin", "team_access_not_granted": "organization",
 		"not_allowed_token_type": "xoxb",
 	} {
 		t.Run(code, func(t *testing.T) {

@@ -13,10 +13,10 @@ import (
 // of it: events arrive on a connection that we opened with the app's own token.
 type origin struct {
 	app      string // the app that the event is for
-	team     string // the workspace, or in an organisation-wide installation the organisation
+	team     string // the workspace, or in an organization-wide installation the organization
 	user     string
 	userTeam string // the person's own workspace; differs in shared channels
-	external bool   // the conversation is shared with another organisation
+	external bool   // the conversation is shared with another organization
 	machine  bool   // sent by a bot, a workflow or an integration
 }
 
@@ -41,7 +41,7 @@ func (g guard) admit(o origin) error {
 	case o.machine:
 		return errors.New("sent by a bot or an integration")
 	case o.external:
-		return errors.New("sent from a conversation that is shared with another organisation")
+		return errors.New("sent from a conversation that is shared with another organization")
 	case o.team == "" || !g.teams[o.team]:
 		return fmt.Errorf("sent from the workspace %q, not from ours", o.team)
 	case o.userTeam == "" || !g.teams[o.userTeam]:

@@ -21,8 +21,8 @@ func TestGuard(t *testing.T) {
 		told     bool
 	}{
 		{"an approver", func(*origin) {}, true, false},
-		{"an approver of the organisation", func(o *origin) { o.userTeam = "E1" }, true, false},
-		{"organisation-wide installation", func(o *origin) { o.team = "E1" }, true, false},
+		{"an approver of the organization", func(o *origin) { o.userTeam = "E1" }, true, false},
+		{"organization-wide installation", func(o *origin) { o.team = "E1" }, true, false},
 		{"a colleague", func(o *origin) { o.user = "U2" }, false, true},
 		{"nobody", func(o *origin) { o.user = "" }, false, false},
 		{"another app", func(o *origin) { o.app = "A2" }, false, false},

@@ -17,7 +17,7 @@ import (
 
 // Post shows a new card. A card whose texts do not fit is posted with the whole
 // as a file in its thread, and is Partial; where the file cannot be attached, the
-// card says so. A conversation that is shared with another organisation gets no card.
+// card says so. A conversation that is shared with another organization gets no card.
 // A Post that is repeated with the same card, because the first answer was lost,
 // looks for that card first.
 func (c *Channel) Post(ctx context.Context, to approver.Destination, card approver.Card) (approver.Ref, error) {

@@ -309,9 +309,9 @@ func resultMark(s approver.State) string {
 	return "⛔" // and so is a state that we do not know
 }
 
-// codeDialogue is the modal that takes a typed code. place comes back with what
+// codeDialog is the modal that takes a typed code. place comes back with what
 // is typed; people do not see it.
-func codeDialogue(title, place string) slack.ModalViewRequest {
+func codeDialog(title, place string) slack.ModalViewRequest {
 	input := slack.NewPlainTextInputBlockElement(plainText("CONFIRM-…"), codeInput)
 	input.MaxLength = 100
 	return slack.ModalViewRequest{
@@ -328,9 +328,9 @@ func codeDialogue(title, place string) slack.ModalViewRequest {
 	}
 }
 
-// detailsDialogue shows a card again, whole and without its buttons, for
+// detailsDialog shows a card again, whole and without its buttons, for
 // clients that fold long messages.
-func detailsDialogue(card []slack.Block) slack.ModalViewRequest {
+func detailsDialog(card []slack.Block) slack.ModalViewRequest {
 	v := slack.ModalViewRequest{Type: slack.VTModal, Title: plainText("Request"), Close: plainText("Close")}
 	for _, b := range card {
 		if b.BlockType() != slack.MBTAction {

@@ -244,26 +244,26 @@ func TestExpiry(t *testing.T) {
 	}
 }
 
-func TestDialogues(t *testing.T) {
+func TestDialogs(t *testing.T) {
 	card := testCard(t)
 	card.Command = strings.Repeat("line\n", 1000)
 	m := render(card, false, "1")
 	for name, v := range map[string]slack.ModalViewRequest{
-		"code":    codeDialogue(m.text, `{"r":"x"}`),
-		"details": detailsDialogue(m.blocks),
+		"code":    codeDialog(m.text, `{"r":"x"}`),
+		"details": detailsDialog(m.blocks),
 	} {
 		b, err := json.Marshal(v.Blocks)
 		if err != nil {
 			t.Fatal(err)
 		}
 		if err := slacktest.CheckBlocks(b, true); err != nil {
-			t.Errorf("Slack would refuse the %s dialogue: %v", name, err)
+			t.Errorf("Slack would refuse the %s dialog: %v", name, err)
 		}
 		if len(v.Title.Text) > 24 || strings.Contains(string(b), `"actions"`) {
-			t.Errorf("the %s dialogue has title %q or buttons", name, v.Title.Text)
+			t.Errorf("the %s dialog has title %q or buttons", name, v.Title.Text)
 		}
 		if name == "code" && strings.Contains(string(b), "7KQ4MX") {
-			t.Error("the dialogue gives the code away")
+			t.Error("the dialog gives the code away")
 		}
 	}
 }

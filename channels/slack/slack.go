@@ -1,7 +1,7 @@
 // Package slack puts cards before people in Slack and brings their answers.
 //
 // It talks to the Web API to post and edit cards, and to Socket Mode to hear of
-// buttons, dialogues, the commands /approve and /deny, and messages; no port is
+// buttons, dialogs, the commands /approve and /deny, and messages; no port is
 // opened. Approval is by interaction, which a stolen message-posting token
 // cannot forge: a message may only deny, unless the configuration says
 // otherwise.
@@ -100,7 +100,7 @@ func New(cfg Config, log *slog.Logger) (*Channel, error) {
 func (c *Channel) Name() string { return Name }
 
 // vet makes sure that a conversation can get cards, and that it is not shared
-// with another organisation, whose members would read commands and codes. A good
+// with another organization, whose members would read commands and codes. A good
 // answer holds for a while. What only people can cure is a fatalError.
 func (c *Channel) vet(ctx context.Context, conversation string) error {
 	c.mu.Lock()
@@ -125,7 +125,7 @@ func (c *Channel) vet(ctx context.Context, conversation string) error {
 	case info.ID != conversation:
 		return fatal("slack: the conversation %s has become %s: put that id under channels", conversation, info.ID)
 	case info.IsExtShared || info.IsPendingExtShared:
-		return fatal("slack: the conversation %s is shared with another organisation (Slack Connect): cards are not shown "+
+		return fatal("slack: the conversation %s is shared with another organization (Slack Connect): cards are not shown "+
 			"to outsiders, use another one", conversation)
 	case info.IsArchived:
 		return fatal("slack: the conversation %s is archived: unarchive it, or use another one", conversation)

@@ -129,10 +129,10 @@ func TestRefusedPosts(t *testing.T) {
 		{"endless request", hereDest, func(c *approver.Card) { c.Request = strings.Repeat("r", 300) }, nil, "request id"},
 		{"shared conversation", hereDest, nil, func(f *slacktest.Server) {
 			f.AddConversation(slacktest.Conversation{ID: here, ExtShared: true})
-		}, "shared with another organisation"},
+		}, "shared with another organization"},
 		{"about to be shared", hereDest, nil, func(f *slacktest.Server) {
 			f.AddConversation(slacktest.Conversation{ID: here, Pending: true})
-		}, "shared with another organisation"},
+		}, "shared with another organization"},
 		{"archived", hereDest, nil, func(f *slacktest.Server) {
 			f.AddConversation(slacktest.Conversation{ID: here, Archived: true})
 		}, "archived"},

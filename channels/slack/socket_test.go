@@ -39,7 +39,7 @@ func TestRunEndsForGood(t *testing.T) {
 		"the only conversation is shared": {setup{
 			fake:   func(f *slacktest.Server) { f.AddConversation(slacktest.Conversation{ID: there, ExtShared: true}) },
 			config: func(c *slack.Config) { c.Channels = []string{there} },
-		}, "shared with another organisation"},
+		}, "shared with another organization"},
 		"no conversation is left": {setup{
 			fake: func(f *slacktest.Server) {
 				f.AddConversation(slacktest.Conversation{ID: here, Archived: true})
@@ -245,7 +245,7 @@ func TestRedelivery(t *testing.T) {
 	b.want(4)
 }
 
-// Slack delivers a slow dialogue's event again while the first is in work.
+// Slack delivers a slow dialog's event again while the first is in work.
 func TestRedeliveryWhileInWork(t *testing.T) {
 	b := start(t, setup{
 		opts: slacktest.Options{AckTimeout: 150 * time.Millisecond},

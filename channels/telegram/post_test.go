@@ -198,7 +198,7 @@ func TestRateLimit(t *testing.T) {
 	time.AfterFunc(50*time.Millisecond, stop)
 	began = time.Now()
 	if _, err := b.c.Post(ctx, testConfig(b.s).Destinations()[0], highCard(t)); err == nil {
-		t.Errorf("a cancelled wait took %v: %v", time.Since(began), err)
+		t.Errorf("a canceled wait took %v: %v", time.Since(began), err)
 	}
 }
 

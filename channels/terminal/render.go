@@ -17,9 +17,9 @@ type Options struct {
 	// Width is the screen's width in columns; 0 never wraps. A width under
 	// minWidth is taken as that.
 	Width int
-	// Colour allows colours. Without it the text has no control character but
+	// Color allows colors. Without it the text has no control character but
 	// newline and tab.
-	Colour bool
+	Color bool
 	// Full shows what the agent says of the call whole, however long.
 	Full bool
 	// Now is the time from which the time left is counted.
@@ -201,7 +201,7 @@ func (p *page) headStyle(card approver.Card) style {
 }
 
 func (p *page) paint(s style, text string) string {
-	if !p.o.Colour || s == plain || text == "" {
+	if !p.o.Color || s == plain || text == "" {
 		return text
 	}
 	return "\x1b[" + string(s) + "m" + text + "\x1b[0m"

@@ -253,18 +253,18 @@ func command(text string) string {
 	return strings.Join(lines, "\n")
 }
 
-func TestColour(t *testing.T) {
+func TestColor(t *testing.T) {
 	for _, card := range []approver.Card{testCard(t), {Push: "x", Result: "r"}, {Push: "x", State: approver.Pending}} {
 		without := Render(card, Options{Number: 2, Width: 60, Now: noon, Offer: Offer{Tap: true}})
 		if strings.ContainsRune(without, '\x1b') {
-			t.Errorf("colours that nobody asked for: %q", without)
+			t.Errorf("colors that nobody asked for: %q", without)
 		}
-		with := Render(card, Options{Number: 2, Width: 60, Now: noon, Offer: Offer{Tap: true}, Colour: true})
+		with := Render(card, Options{Number: 2, Width: 60, Now: noon, Offer: Offer{Tap: true}, Color: true})
 		if with == without {
-			t.Error("no colours")
+			t.Error("no colors")
 		}
 		if got := regexp.MustCompile("\x1b\\[[0-9;]*m").ReplaceAllString(with, ""); got != without {
-			t.Errorf("without its colours the card is\n%q, want\n%q", got, without)
+			t.Errorf("without its colors the card is\n%q, want\n%q", got, without)
 		}
 	}
 }

@@ -33,8 +33,8 @@ help         this                       quit         stop watching; what is
 type UI struct {
 	In  io.Reader
 	Out io.Writer
-	// Colour allows colours, and a bell at each new card.
-	Colour bool
+	// Color allows colors, and a bell at each new card.
+	Color bool
 	// Width, when set, is the screen's width in columns now: people resize it. 0,
 	// and without Width, is 80.
 	Width func() int
@@ -210,7 +210,7 @@ func (s *screen) event(raw json.RawMessage) {
 		s.cards = append(s.cards, &entry{Event: e})
 		n = len(s.cards)
 		s.numbers[e.Message] = n
-		if s.Colour {
+		if s.Color {
 			s.write("\a")
 		}
 		s.draw(n, false)
@@ -272,7 +272,7 @@ func (k *entry) shrink() {
 func (s *screen) draw(n int, full bool) {
 	k := s.cards[n-1]
 	s.write("\n" + Render(k.Card, Options{
-		Number: n, Width: s.columns(), Colour: s.Colour, Full: full, Now: s.Now(), Offer: k.Offer,
+		Number: n, Width: s.columns(), Color: s.Color, Full: full, Now: s.Now(), Offer: k.Offer,
 	}))
 	if at := s.drawn.Add(1); !full {
 		k.drawn = at

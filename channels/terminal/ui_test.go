@@ -72,7 +72,7 @@ func TestUISession(t *testing.T) {
 		t.Errorf("%d answers: %+v", len(got), got)
 	}
 	if strings.ContainsAny(c.screen(), "\x1b\a") {
-		t.Errorf("control characters although nobody asked for colours")
+		t.Errorf("control characters although nobody asked for colors")
 	}
 }
 
@@ -273,8 +273,8 @@ type badWriter struct{ err error }
 
 func (w badWriter) Write([]byte) (int, error) { return 0, w.err }
 
-func TestUIColour(t *testing.T) {
-	c := sit(t, func(u *terminal.UI) { u.Colour, u.Width = true, func() int { return 40 } })
+func TestUIColor(t *testing.T) {
+	c := sit(t, func(u *terminal.UI) { u.Color, u.Width = true, func() int { return 40 } })
 	c.show(shown(t, "a", approver.High))
 	c.sees("\a")
 	c.sees("\x1b[1;33m🟠 HIGH · make a\x1b[0m")

@@ -55,8 +55,8 @@ func typedInto(t *testing.T, cmd *exec.Cmd, lines ...string) string {
 	return <-read
 }
 
-// colours are what a terminal does not show.
-var colours = regexp.MustCompile("\x1b\\[[0-9;?]*[A-Za-z]")
+// colors are what a terminal does not show.
+var colors = regexp.MustCompile("\x1b\\[[0-9;?]*[A-Za-z]")
 
 // A newcomer with an 80 column terminal counted the columns of each command again: what
 // asks, waits, installs and refuses was wider, up to 777 columns. This looks at the commands
@@ -124,7 +124,7 @@ func TestNoCommandIsWiderThanTheTerminal(t *testing.T) {
 		if !strings.Contains(strings.Join(strings.Fields(shown), " "), run.want) || strings.TrimSpace(shown) == "" {
 			t.Errorf("%s: no %q in\n%s", run.args, run.want, shown)
 		}
-		for line := range strings.Lines(colours.ReplaceAllString(shown, "")) {
+		for line := range strings.Lines(colors.ReplaceAllString(shown, "")) {
 			line = strings.TrimRight(line, "\n")
 			if n := len([]rune(line)); n > 80 && !copied(line) {
 				t.Errorf("%s: %d columns: %s", run.args, n, line)

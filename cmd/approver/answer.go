@@ -20,7 +20,8 @@ import (
 )
 
 // localRules is what both commands say of who may answer.
-const localRules = `Your uid, as the kernel names it, must be on the terminal's approver list, and channels.terminal.allow_answers must be on.
+const localRules = `Your uid, as the kernel names it, must be on the terminal's approver list, and ` +
+	`channels.terminal.allow_answers must be on.
 `
 
 type approveCmd struct {

@@ -142,28 +142,36 @@ const (
 	withoutChatHead = `
 NOBODY CAN APPROVE ANYTHING YET: no chat is paired, and the terminal only shows requests.
 `
-	withoutChatWorks = `  works     rules judge and deny; approver watch shows what is asked; approver freeze, status, report
+	withoutChatWorks = `  works     rules judge and deny; approver watch shows what is asked; approver freeze, ` +
+		`status, report
   dead end  whatever is asked is denied in the end; approver unfreeze, pause and observe wait for a yes, too
 `
 	// Nobody who may use that socket can be an agent.
-	withoutChatWorksIsolated = `  works     rules judge and deny; approver watch shows what is asked; approver freeze, status, report, and unfreeze, pause and observe at once
+	withoutChatWorksIsolated = `  works     rules judge and deny; approver watch shows what is asked; approver ` +
+		`freeze, status, report, and unfreeze, pause and observe at once
   dead end  whatever agents ask is denied in the end
 `
 	// In observe mode nothing is denied yet.
 	withoutChatObserving = `
-NOBODY CAN APPROVE ANYTHING YET: no chat is paired, and the terminal only shows requests. While rules are only observed, nothing is asked and nothing is denied; after approver enforce, whatever is asked is denied in the end.
+NOBODY CAN APPROVE ANYTHING YET: no chat is paired, and the terminal only shows requests. While rules are only ` +
+		`observed, nothing is asked and nothing is denied; after approver enforce, whatever is asked is denied in the end.
 `
 	withoutChatPair = `ways out:
-  1. pair a chat: approver ` + words.PairExample + ` --token-file FILE, or see docs/channels. Everything can be approved there
+  1. pair a chat: approver ` + words.PairExample + ` --token-file FILE, or see docs/channels. Everything can be ` +
+		`approved there
 `
 	withoutChatSame = `  2. to answer in approver watch on this machine instead: allow_answers: true in that file, ` +
 		`before the first start: later, beside a chat, people have to approve it. HIGH requests only, and an agent of ` +
 		`your own user could answer them as well. `
-	withoutChatRoot = `What is CATASTROPHIC, and unfreeze, take root, who may without that setting, too: %s, while approver watch is open, and %s
+	withoutChatRoot = `What is CATASTROPHIC, and unfreeze, take root, who may without that setting, too: %s, while ` +
+		`approver watch is open, and %s
 `
-	withoutChatAsRoot = `What is CATASTROPHIC, and unfreeze, take a chat: the daemon will run as root, so root's word could be an agent's. Or give it a user of its own: docs/isolated.md
+	withoutChatAsRoot = `What is CATASTROPHIC, and unfreeze, take a chat: the daemon will run as root, so root's ` +
+		`word could be an agent's. Or give it a user of its own: docs/isolated.md
 `
-	withoutChatIsolated = `  2. to answer in approver watch on this machine instead: allow_answers: true in that file, and restart the daemon. It counts unasked as long as nobody could approve a CATASTROPHIC request before, and the log says so; later people have to approve it
+	withoutChatIsolated = `  2. to answer in approver watch on this machine instead: allow_answers: true in that ` +
+		`file, and restart the daemon. It counts unasked as long as nobody could approve a CATASTROPHIC request ` +
+		`before, and the log says so; later people have to approve it
 `
 )
 

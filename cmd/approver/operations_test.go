@@ -115,8 +115,10 @@ func (o *operator) home() {
 	for name, text := range map[string]string{
 		"approver": `exec "$HOME/program/approver" "$@"`,
 		"go":       `exit 0`,
-		"systemctl": `case "$*" in *stop*|*restart*) kill $(cat "$HOME/pid"); while ps -o stat= -p $(cat "$HOME/pid") | grep -qv Z; do sleep 0.1; done;; esac
-case "$*" in *start*) "$HOME/program/approver" serve >>"$HOME/log" 2>&1 & echo $! >"$HOME/pid"; while approver status 2>&1 | grep -q "^daemon *down"; do sleep 0.1; done;; esac`,
+		"systemctl": `case "$*" in *stop*|*restart*) kill $(cat "$HOME/pid"); while ps -o stat= -p $(cat "$HOME/pid") ` +
+			`| grep -qv Z; do sleep 0.1; done;; esac
+case "$*" in *start*) "$HOME/program/approver" serve >>"$HOME/log" 2>&1 & echo $! >"$HOME/pid"; while approver ` +
+			`status 2>&1 | grep -q "^daemon *down"; do sleep 0.1; done;; esac`,
 	} {
 		writeProgram(o.t, o.path(filepath.Join("bin", name)), "#!/bin/sh\n"+text+"\n")
 	}

@@ -56,7 +56,8 @@ func TestQuickstart(t *testing.T) {
 			`;; esac; exec "$HOME/program/approver" "$@"`,
 		"approver-hook": `exec "$HOME/program/approver" hook "$@"`,
 		"go":            `exit 0`,
-		"systemctl": `case "$*" in *enable*) "$HOME/program/approver" serve >"$HOME/log" 2>&1 & echo $! >"$HOME/pid"; while ! "$HOME/program/approver" status >/dev/null; do sleep 0.1; done;;
+		"systemctl": `case "$*" in *enable*) "$HOME/program/approver" serve >"$HOME/log" 2>&1 & echo $! >"$HOME/pid"; ` +
+			`while ! "$HOME/program/approver" status >/dev/null; do sleep 0.1; done;;
 *disable*) kill $(cat "$HOME/pid"); while ps -o stat= -p $(cat "$HOME/pid") | grep -qv Z; do sleep 0.1; done;; esac`,
 	} {
 		writeProgram(t, filepath.Join(home, "bin", name), "#!/bin/sh\n"+text+"\n")

@@ -58,7 +58,7 @@ func (c watchCmd) Run(ctx context.Context) error {
 	}
 	info, err := os.Stdout.Stat()
 	ui := terminal.UI{In: os.Stdin, Out: os.Stdout,
-		Colour: err == nil && info.Mode()&os.ModeCharDevice != 0 && os.Getenv("NO_COLOR") == "", Now: time.Now,
+		Color: err == nil && info.Mode()&os.ModeCharDevice != 0 && os.Getenv("NO_COLOR") == "", Now: time.Now,
 		Width: func() int { return term.Width(os.Stdout) }}
 	err = ui.Run(ctx, events, client.Answer)
 	if errors.Is(err, context.Canceled) {

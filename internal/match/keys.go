@@ -138,7 +138,7 @@ func (p part) needed() []part {
 // gapped are the parts of an expression that is there more than once.
 func (p parts) gapped() parts { return parts{needs: p.needs, best: p.best} }
 
-// inTurn keeps the best run of neighbours without gaps.
+// inTurn keeps the best run of neighbors without gaps.
 func inTurn(subs []*syntax.Regexp) parts {
 	var out parts
 	var run part

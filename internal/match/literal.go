@@ -141,7 +141,7 @@ func ofClass(ranges []rune) literalInfo {
 	return literalInfo{exact: exact}
 }
 
-// ofConcat joins neighbours whose texts are all known. All parts are needed.
+// ofConcat joins neighbors whose texts are all known. All parts are needed.
 func ofConcat(subs []*syntax.Regexp) literalInfo {
 	joined, whole := []string{""}, true
 	var need [][]string

@@ -84,7 +84,7 @@ func Nearest(word string, names []string) string {
 const maxCompared = 64
 
 // distance counts the letters to insert, remove, replace or swap with their
-// neighbour to make a into b.
+// neighbor to make a into b.
 func distance(a, b string) int {
 	if len(a) > maxCompared || len(b) > maxCompared {
 		return max(len(a), len(b))

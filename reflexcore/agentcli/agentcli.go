@@ -18,7 +18,9 @@ import (
 )
 
 // agentQuiet are the words with which an agent only says, fetches or stores something.
-var agentQuiet = wordset.Of(`help version doctor update upgrade install uninstall login logout auth status mcp config configure completion completions models model list ls plugin plugins stats sessions whoami usage info cache feedback
+var agentQuiet = wordset.Of(`help version doctor update upgrade install uninstall login logout auth status mcp
+	config configure completion completions models model list ls plugin plugins stats sessions whoami usage info
+	cache feedback
 	-h --help -help -v -V --version -version`)
 
 // agentServes are the words behind a quiet one that start it all the same.

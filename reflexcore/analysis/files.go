@@ -122,7 +122,8 @@ func (a *Call) pluginFile(as string) string {
 // printingGit matches git commands that only print, whatever the repository contains.
 var printingGit = regexp.MustCompile(`^git (?:(?:status|diff|log|show)(?: ` +
 	`(?:-\d{1,3}|-s|-b|--short|--branch|--porcelain|--stat|--staged|--cached|--name-only|` +
-	`--name-status|--oneline|--no-color|--graph|@|(?:origin/)?(?:HEAD|main|master)(?:[~^]\d{0,3})?(?:\.{2,3}(?:HEAD|@))?))*|` +
+	`--name-status|--oneline|--no-color|--graph|@|(?:origin/)?(?:HEAD|main|` +
+	`master)(?:[~^]\d{0,3})?(?:\.{2,3}(?:HEAD|@))?))*|` +
 	`branch(?: --show-current| -a| -v)?|rev-parse(?: --abbrev-ref| --short| --show-toplevel)?(?: HEAD)?|remote -v)$`)
 
 // onlyPrints reports whether a payload is a command that only prints. Many texts have such commands,

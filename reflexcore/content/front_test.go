@@ -44,7 +44,8 @@ func TestFrontMatterThatMayHaveAnyName(t *testing.T) {
 		"description: |\n  name: other\nname: helper":                   "helper",
 		"metadata:\n  name: other\nname: helper":                        "helper", "name: \"helper\"": "helper",
 		"name : 'helper'": "helper", "# a\n\nname: helper\r": "helper",
-		"description: x\nExamples of it\n<example>Context: y\nuser: a\nassistant: b\nuser: c\n</example>\nname: helper": "helper",
+		"description: x\nExamples of it\n<example>Context: y\nuser: a\nassistant: b\n" +
+			"user: c\n</example>\nname: helper": "helper",
 		"name: a:b\ntools:\n- Read\n- Write": "a:b", "aliases: [x, helper]\nname: z": "helper",
 		"argument-hint: [a] [b]\nname: v1.2": "v1.2", "metadata: {\n}\nname: 3d-model": "3d-model", "name: Größe": "größe",
 	} {

@@ -209,7 +209,7 @@ type meeting struct {
 	left int
 }
 
-// enough letters make a name recognisable.
+// enough letters make a name recognizable.
 const enough = 2
 
 func (m *meeting) meet(i, j, letters, last int) bool {

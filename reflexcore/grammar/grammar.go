@@ -21,19 +21,22 @@
 //
 // A line begins with what it is about:
 //
-//	-x --long        flags; = after the name: it takes an argument; =? only an attached one; == two, of which the second is meant;
-//	                 =; all words until ; or {} + (find -exec); =* all words that follow (code and exec: the first is meant,
-//	                 the others are its arguments). Names that begin with no dash need the = (dd of=).
+//	-x --long        flags; = after the name: it takes an argument; =? only an attached one; == two, and
+//	                 the second counts; =; all words until ; or {} + (find -exec); =* all words that follow
+//	                 (code and exec: the first counts, the others are its arguments). Names that begin with
+//	                 no dash need the = (dd of=).
 //	                 -* and --* are flags that no block names; --*= is one with an argument, if no other flag follows
 //	1 2 … 2+ * last butlast   operands, counted from 1; N+ is the N-th and all that follow
 //	past A|B         the operands after the first word that is A or B, such as -- or :::
 //	always           what happens in any case
 //	stdin            what becomes of the standard input
-//	stdout           what the standard output is: pass (input and files as they are), filter (part of them), fetched, decode NAME, encode NAME
+//	stdout           what the standard output is: pass (input and files as they are), filter (part of
+//	                 them), fetched, decode NAME, encode NAME
 //	flow copy        what is read is written as it is
-//	mode …           how words are read: gnu (the default: flags anywhere), posix (flags end at the first operand; posix 2: at the
-//	                 second), env (as posix, after NAME=VALUE operands), long (names of any length after one dash), find, bundle
-//	                 (as tar xzf), words (no flags), windows (/x and -x are one, in any case, cut short, with their argument also
+//	mode …           how words are read: gnu (the default: flags anywhere), posix (flags end at the first
+//	                 operand; posix 2: at the second), env (as posix, after NAME=VALUE operands), long
+//	                 (names of any length after one dash), find, bundle (as tar xzf), words (no flags),
+//	                 windows (/x and -x are the same, in any case, abbreviated, with the argument also
 //	                 after a colon)
 //	like NAME        the lines of another block hold here too; several lines may say so
 //	? WORDS => USES  an example that a test runs
@@ -49,8 +52,8 @@
 //	before :         the meaning ends before the first such text
 //	until A|B        of operands: they end before the first word that is A or B
 //	joined           of code: all its words are one text, with spaces between
-//	if X, unless X   a flag is (not) given, or an operand is (not) there, or -- is; X|Y is either flag; X=A|B* compares its
-//	                 value; all conditions must hold
+//	if X, unless X   a flag is (not) given, or an operand is (not) there, or -- is; X|Y is either flag;
+//	                 X=A|B* compares its value; all conditions must hold
 //
 // What is not known may be anything: matching and if take it as a match, known,
 // except, unless and dry do not.

@@ -236,7 +236,7 @@ func (r row) witness() []string {
 	return slices.Concat(argv, w.flags, operands, w.last)
 }
 
-// Every row of the tables can happen: a command line that fulfils its conditions
+// Every row of the tables can happen: a command line that fulfills its conditions
 // gets its use. A row that another hides, or whose flag is read otherwise, would
 // be a hole that no example shows.
 func TestEveryRowHappens(t *testing.T) {

@@ -149,7 +149,7 @@ func quote(s string) string {
 }
 
 // spelled is the taint of a text in which letters are written as their numbers: it is
-// hidden as by any encoding. Control characters, such as those of colours, are not.
+// hidden as by any encoding. Control characters, such as those of colors, are not.
 func spelled(s string) effect.Taint {
 	letters := 0
 	for n := range numbered(s) {

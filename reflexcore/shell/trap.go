@@ -35,7 +35,7 @@ func (bc builtinCall) trap() {
 	}
 	if signals {
 		action := args[0].data
-		bc.in.traps.signalled(func(std *input) { bc.in.payloads.payload(action, "trap", std, nil) })
+		bc.in.traps.signaled(func(std *input) { bc.in.payloads.payload(action, "trap", std, nil) })
 		bc.in.traps.rewiredByTraps()
 	}
 	bc.in.traps.list, bc.in.traps.trapped = append(bc.in.traps.list, args[0].data), bc.in.rep.res.Commands
@@ -163,9 +163,9 @@ func (tr *traps) applyChanges() {
 	}
 }
 
-// signalled walks what a trap does while the text still runs, for what it sets alone: what
+// signaled walks what a trap does while the text still runs, for what it sets alone: what
 // else it does is walked at the end.
-func (tr *traps) signalled(walk func(std *input)) {
+func (tr *traps) signaled(walk func(std *input)) {
 	r := tr.in.rep.res
 	counted, effects, steps, spent := *r, len(r.Effects), len(r.Steps), tr.in.rep.steps
 	tr.in.aside(func() { tr.noteChanges(walk) })
@@ -201,7 +201,7 @@ func (tr *traps) callsDeclared() {
 	}
 	tr.late = true
 	for _, walk := range tr.hooks {
-		tr.signalled(walk)
+		tr.signaled(walk)
 	}
 	tr.late = false
 	tr.rewiredByTraps()

@@ -28,7 +28,7 @@ func mustURL(t *testing.T, raw string) *url.URL {
 
 func noKey(http.Header) {}
 
-// The name may lead anywhere; without TLS nothing but this machine is dialled.
+// The name may lead anywhere; without TLS nothing but this machine is dialed.
 func TestPlainHTTPStaysHere(t *testing.T) {
 	_, err := newClient(mustURL(t, "http://192.0.2.1:80/"), nil, noKey).post(t.Context(), nil)
 	var u *UnavailableError

@@ -59,7 +59,8 @@ func TestWhatIsSent(t *testing.T) {
 			t.Errorf("%s: %q", provider, flaws)
 		}
 		q := s.Requests()[0]
-		if want := `{"action":["exec","write"],"tool":"Bash","arguments":{"command":"make -j4 2>&1","timeout":60000}}`; q.Action != want {
+		want := `{"action":["exec","write"],"tool":"Bash","arguments":{"command":"make -j4 2>&1","timeout":60000}}`
+		if q.Action != want {
 			t.Errorf("%s: sent %s, want %s", provider, q.Action, want)
 		}
 		if q.Temperature == nil || *q.Temperature != 0 || q.MaxTokens != 500 || q.Model != evaluatortest.Model {

@@ -10,7 +10,8 @@ import (
 
 const tokenizerJSON = `{"version":"1.0","normalizer":null,"pre_tokenizer":{"type":"BertPreTokenizer"},
 	"post_processor":{"type":"BertProcessing","sep":["[SEP]",2],"cls":["[CLS]",1]},
-	"model":{"type":"WordPiece","unk_token":"[UNK]","continuing_subword_prefix":"##","max_input_chars_per_word":100,"vocab":{"[UNK]":0,"[CLS]":1,"[SEP]":2,"ignore":3}}}`
+	"model":{"type":"WordPiece","unk_token":"[UNK]","continuing_subword_prefix":"##",
+	"max_input_chars_per_word":100,"vocab":{"[UNK]":0,"[CLS]":1,"[SEP]":2,"ignore":3}}}`
 
 const configJSON = `{"architectures":["BertForSequenceClassification"],"id2label":{"0":"SAFE","1":"INJECTION"}` +
 	`,"max_position_embeddings":64}`

@@ -269,12 +269,14 @@ func TestWhatFails(t *testing.T) {
 		s sanitize.Sanitizer
 		o sanitize.Origin
 	}{
-		"no detector":   {sanitize.Sanitizer{}, origin},
-		"no id":         {sanitizer, sanitize.Origin{Tool: "x"}},
-		"a bad id":      {sanitizer, sanitize.Origin{Tool: "x", ID: "12345678]"}},
-		"a short id":    {sanitizer, sanitize.Origin{Tool: "x", ID: "123"}},
-		"no model":      {sanitize.Sanitizer{Detectors: []sanitize.Detector{sanitize.Scorer{}}}, origin},
-		"a model at 0":  {sanitize.Sanitizer{Detectors: []sanitize.Detector{sanitize.Scorer{Score: func(string) (sanitize.Score, error) { return sanitize.Score{}, nil }}}}, origin},
+		"no detector": {sanitize.Sanitizer{}, origin},
+		"no id":       {sanitizer, sanitize.Origin{Tool: "x"}},
+		"a bad id":    {sanitizer, sanitize.Origin{Tool: "x", ID: "12345678]"}},
+		"a short id":  {sanitizer, sanitize.Origin{Tool: "x", ID: "123"}},
+		"no model":    {sanitize.Sanitizer{Detectors: []sanitize.Detector{sanitize.Scorer{}}}, origin},
+		"a model at 0": {sanitize.Sanitizer{Detectors: []sanitize.Detector{sanitize.Scorer{
+			Score: func(string) (sanitize.Score, error) { return sanitize.Score{}, nil },
+		}}}, origin},
 		"a failing one": {sanitize.Sanitizer{Detectors: []sanitize.Detector{score(0, false, errors.New("x"))}}, origin},
 		"half a look":   {sanitize.Sanitizer{Detectors: []sanitize.Detector{score(0, true, nil)}}, origin},
 		"no number":     {sanitize.Sanitizer{Detectors: []sanitize.Detector{score(nan, false, nil)}}, origin},

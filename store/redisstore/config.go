@@ -22,7 +22,7 @@ import (
 
 // What a zero setting means.
 const (
-	defaultTimeout = 2 * time.Second // dialling; and one reply
+	defaultTimeout = 2 * time.Second // dialing; and one reply
 	defaultWait    = time.Second
 )
 
@@ -221,7 +221,7 @@ func (c Config) options() (*redis.UniversalOptions, error) {
 		Username: c.Username, Password: password.Reveal(),
 		SentinelUsername: c.SentinelUsername, SentinelPassword: sentinel.Reveal(),
 		TLSConfig: encryption,
-		// Dialling is not repeated inside a call: the call's own bound is short, and
+		// Dialing is not repeated inside a call: the call's own bound is short, and
 		// callers come again.
 		DialTimeout: c.DialTimeout, DialerRetries: 1,
 		// A pipeline that ends in WAIT is read with this timeout.

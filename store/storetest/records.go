@@ -365,21 +365,21 @@ func increment(ctx context.Context, s Store, key string) error {
 
 func endedContext(t *testing.T, f *fixture) {
 	s := f.open()
-	cancelled, cancel := context.WithCancel(t.Context())
+	canceled, cancel := context.WithCancel(t.Context())
 	cancel()
 	late, cancel := context.WithDeadline(t.Context(), time.Now().Add(-time.Second))
 	defer cancel()
 	for _, c := range calls {
-		if err := c.call(cancelled, s); !errors.Is(err, context.Canceled) {
-			t.Errorf("%s with a cancelled context: got %v", c.name, err)
+		if err := c.call(canceled, s); !errors.Is(err, context.Canceled) {
+			t.Errorf("%s with a canceled context: got %v", c.name, err)
 		}
 		if err := c.call(late, s); !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("%s with a late context: got %v", c.name, err)
 		}
 	}
 	key := newKey()
-	if err := s.Put(cancelled, key, nil, "", approver.NewRev(), time.Time{}, later()); err == nil {
-		t.Error("a cancelled write succeeded")
+	if err := s.Put(canceled, key, nil, "", approver.NewRev(), time.Time{}, later()); err == nil {
+		t.Error("a canceled write succeeded")
 	}
 	wantGone(t, s, key)
 }

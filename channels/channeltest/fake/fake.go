@@ -26,12 +26,12 @@ type Platform interface {
 	// returns false where the platform, or the channel by its rules, has no
 	// such thing.
 	ReplyTo(user, conversation, message, text string) bool
-	// EnterCode opens the card's code dialogue, if the platform has one, and
+	// EnterCode opens the card's code dialog, if the platform has one, and
 	// submits text; else it types the text as a reply to the card.
 	EnterCode(user, conversation, message, text string) error
 
 	// Told returns what the bot has told user alone: toasts, ephemeral
-	// messages, dialogue errors, and direct replies to their messages.
+	// messages, dialog errors, and direct replies to their messages.
 	Told(user string) []string
 
 	// Break makes the platform misbehave from now on.
@@ -46,7 +46,7 @@ const (
 	NoButton Button = iota
 	ApproveButton
 	DenyButton
-	CodeButton    // opens the code dialogue, where the platform has one
+	CodeButton    // opens the code dialog, where the platform has one
 	DetailsButton // shows the whole command
 )
 

@@ -7,11 +7,11 @@ import (
 	"time"
 )
 
-// An interaction is one press, dialogue or command of a person, and what became
+// An interaction is one press, dialog or command of a person, and what became
 // of it.
 type interaction struct {
 	id, token string
-	kind      int // 2 command, 3 component, 5 dialogue
+	kind      int // 2 command, 3 component, 5 dialog
 	user      string
 	channel   string
 	message   string // of the component
@@ -45,7 +45,7 @@ type whisper struct {
 const (
 	kindCommand   = 2
 	kindComponent = 3
-	kindDialogue  = 5
+	kindDialog    = 5
 
 	respondMessage       = 4
 	respondLater         = 5
@@ -148,10 +148,10 @@ func (s *Server) callback(r *http.Request) (any, error) {
 	return nil, nil
 }
 
-// checkModal keeps the limits of a dialogue, which the person opens.
+// checkModal keeps the limits of a dialog, which the person opens.
 func checkModal(i *interaction, raw json.RawMessage) (*modal, error) {
 	var m modal
-	if json.Unmarshal(raw, &m) != nil || i.kind == kindDialogue || len(m.Components) < 1 || len(m.Components) > 5 {
+	if json.Unmarshal(raw, &m) != nil || i.kind == kindDialog || len(m.Components) < 1 || len(m.Components) > 5 {
 		return nil, invalid("data", "BASE_TYPE_REQUIRED", "This field is required")
 	}
 	if err := length("data.title", m.Title, 1, 45); err != nil {

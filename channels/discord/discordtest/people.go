@@ -223,7 +223,7 @@ func (s *Server) replyTo(who, conversation, to, text string, mention bool) bool 
 	})
 }
 
-// EnterCode opens the card's dialogue and submits text. A card without one, and
+// EnterCode opens the card's dialog and submits text. A card without one, and
 // a bot that opens none, leaves the command.
 func (s *Server) EnterCode(user, conversation, message, text string) error {
 	i, err := s.tap(user, conversation, message, fake.CodeButton)
@@ -235,14 +235,14 @@ func (s *Server) EnterCode(user, conversation, message, text string) error {
 	}
 	var opened *modal
 	if !s.await(s.AckWithin, func() bool { opened = i.modal; return i.acked }) || opened == nil {
-		return errors.New("discordtest: no dialogue opened")
+		return errors.New("discordtest: no dialog opened")
 	}
 	field := opened.Components[0].Components[0]
 	if n := len([]rune(text)); n < field.MinLength || field.MaxLength > 0 && n > field.MaxLength {
-		return fmt.Errorf("discordtest: the dialogue takes %d to %d characters", field.MinLength, field.MaxLength)
+		return fmt.Errorf("discordtest: the dialog takes %d to %d characters", field.MinLength, field.MaxLength)
 	}
 	s.mu.Lock()
-	_, event := s.begin(kindDialogue, user, s.channels[conversation], s.messages[message], map[string]any{
+	_, event := s.begin(kindDialog, user, s.channels[conversation], s.messages[message], map[string]any{
 		"custom_id": opened.CustomID,
 		"components": []component{{Type: 1, Components: []component{
 			{Type: 4, CustomID: field.CustomID, Value: text},

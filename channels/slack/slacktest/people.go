@@ -11,14 +11,14 @@ import (
 	"approver.example/channels/channeltest/fake"
 )
 
-// A trigger opens one dialogue, soon. It also stands for a socket's ticket.
+// A trigger opens one dialog, soon. It also stands for a socket's ticket.
 type trigger struct {
 	user  string
 	until time.Time
 	used  bool
 }
 
-// A view is a dialogue on somebody's screen.
+// A view is a dialog on somebody's screen.
 type view struct {
 	id   string
 	body map[string]json.RawMessage
@@ -192,7 +192,7 @@ func (s *Server) say(user, conversation, thread, text string) {
 	s.Deliver("events_api", s.MessagePayload(user, conversation, thread, text))
 }
 
-// EnterCode opens the card's code dialogue and submits text. On a card without
+// EnterCode opens the card's code dialog and submits text. On a card without
 // one it sends the command /approve.
 func (s *Server) EnterCode(user, conversation, message, text string) error {
 	s.mu.Lock()
@@ -208,29 +208,29 @@ func (s *Server) EnterCode(user, conversation, message, text string) error {
 		if err := s.Tap(user, conversation, message, fake.CodeButton); err != nil {
 			return err
 		}
-		switch told := s.dialogueFor(user, told); {
+		switch told := s.dialogFor(user, told); {
 		case told == "":
 			return s.Submit(user, text)
 		case !strings.Contains(told, pressAgain):
-			return nil // no dialogue, but the person was told why
+			return nil // no dialog, but the person was told why
 		}
 		s.mu.Lock()
 		told = len(s.told[user])
 		s.mu.Unlock()
 	}
-	return fmt.Errorf("no dialogue opened for %s", user)
+	return fmt.Errorf("no dialog opened for %s", user)
 }
 
-// A trigger is short-lived, so on a loaded machine a dialogue may come too late. Then a
+// A trigger is short-lived, so on a loaded machine a dialog may come too late. Then a
 // person reads pressAgain and presses once more, mostPresses times at most.
 const (
 	pressAgain  = "Press the button again"
 	mostPresses = 4
 )
 
-// dialogueFor waits until a dialogue is on the person's screen, and returns nothing. If none
+// dialogFor waits until a dialog is on the person's screen, and returns nothing. If none
 // opens, it returns what they were told besides the first so many texts, or pressAgain.
-func (s *Server) dialogueFor(user string, told int) (why string) {
+func (s *Server) dialogFor(user string, told int) (why string) {
 	ctx, cancel := context.WithTimeout(context.Background(), s.opts.TriggerTTL)
 	defer cancel()
 	if !s.until(ctx, func() bool {
@@ -245,14 +245,14 @@ func (s *Server) dialogueFor(user string, told int) (why string) {
 	return why
 }
 
-// Open reports whether a dialogue with an input is on the person's screen.
+// Open reports whether a dialog with an input is on the person's screen.
 func (s *Server) Open(user string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.views[user] != nil
 }
 
-// Submit sends the open dialogue with text in its input.
+// Submit sends the open dialog with text in its input.
 func (s *Server) Submit(user, text string) error {
 	payload, err := s.SubmitPayload(user, text)
 	if err != nil {
@@ -263,13 +263,13 @@ func (s *Server) Submit(user, text string) error {
 	return nil
 }
 
-// SubmitPayload is the event of sending the open dialogue.
+// SubmitPayload is the event of sending the open dialog.
 func (s *Server) SubmitPayload(user, text string) (map[string]any, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	v := s.views[user]
 	if v == nil {
-		return nil, fmt.Errorf("%s has no dialogue open", user)
+		return nil, fmt.Errorf("%s has no dialog open", user)
 	}
 	block, action := v.input()
 	p := s.envelopeOf("view_submission", user)
@@ -315,7 +315,7 @@ func (s *Server) submitted(user string, raw json.RawMessage) {
 	}
 }
 
-// input finds the dialogue's input.
+// input finds the dialog's input.
 func (v *view) input() (block, action string) {
 	var blocks []struct {
 		Type    string `json:"type"`

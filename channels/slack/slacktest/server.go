@@ -38,7 +38,7 @@ const (
 // behavior, but for PingInterval.
 type Options struct {
 	AckTimeout   time.Duration // until an envelope is delivered again; 0 means 3 s
-	TriggerTTL   time.Duration // how long a trigger opens a dialogue; 0 means 3 s
+	TriggerTTL   time.Duration // how long a trigger opens a dialog; 0 means 3 s
 	PingInterval time.Duration // between the server's pings; 0 means 5 s
 	Burst        int           // messages to one conversation at once before one a second; 0 means 60
 	NoAppID      bool          // the greeting does not name the app
@@ -54,7 +54,7 @@ type User struct {
 // A Conversation is a place for messages.
 type Conversation struct {
 	ID        string
-	ExtShared bool // shared with another organisation
+	ExtShared bool // shared with another organization
 	Pending   bool // an invitation to share it is open
 	Archived  bool
 	NotMember bool   // the bot is not in it
@@ -95,7 +95,7 @@ type Server struct {
 	turn     int                  // which connection gets the next envelope
 	waiting  map[string]*envelope // not acknowledged
 	triggers map[string]*trigger
-	views    map[string]*view  // by user: the open dialogue
+	views    map[string]*view  // by user: the open dialog
 	uploads  map[string][]byte // by file id; nil until the bytes came
 	buckets  map[string]*bucket
 	answers  map[string]string // method: error

@@ -94,7 +94,7 @@ func TestErrorsOfMethods(t *testing.T) {
 			[]string{"channel", room, "ts", theirs}},
 		{"whisper to nobody", "chat.postEphemeral", bot, "user_not_in_channel",
 			[]string{"channel", room, "user", "U0NOBODY12", "text", "x"}},
-		{"dialogue without trigger", "views.open", bot, "invalid_trigger_id", []string{"trigger_id", "1"}},
+		{"dialog without trigger", "views.open", bot, "invalid_trigger_id", []string{"trigger_id", "1"}},
 		{"empty file", "files.getUploadURLExternal", bot, "invalid_arguments", []string{"filename", "a", "length", "0"}},
 		{"unknown file", "files.completeUploadExternal", bot, "file_not_found",
 			[]string{"channel_id", room, "files", `[{"id":"F1"}]`}},
@@ -304,7 +304,7 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-func TestTriggerOpensOneDialogueSoon(t *testing.T) {
+func TestTriggerOpensOneDialogSoon(t *testing.T) {
 	s := serve(t, slacktest.Options{TriggerTTL: 50 * time.Millisecond})
 	view := `{"type":"modal","title":{"type":"plain_text","text":"t"},"blocks":[{"type":"section","text":{` +
 		`"type":"plain_text","text":"body"}}]}`

@@ -110,7 +110,8 @@ var found = []struct {
 	kind string
 	form *regexp.Regexp
 }{
-	{"url", regexp.MustCompile(`(?i)\b(?:https?|tg|ftp|ton)://\S+|\b(?:[a-z0-9-]+\.)+(?:com|org|net|io|dev|sh|me|ru|example)\b(?:/\S*)?`)},
+	{"url", regexp.MustCompile(`(?i)\b(?:https?|tg|ftp|ton)://\S+|\b(?:[a-z0-9-]+\.)+(?:com|org|net|io|dev|sh|me|` +
+		`ru|example)\b(?:/\S*)?`)},
 	{"email", regexp.MustCompile(`[\w.+-]+@[\w-]+\.[a-z]{2,}`)},
 	{"mention", regexp.MustCompile(`\B@[A-Za-z0-9_]{3,}`)},
 	{"hashtag", regexp.MustCompile(`\B#[\p{L}0-9_]*[\p{L}_][\p{L}0-9_]*`)},

@@ -271,7 +271,7 @@ func (s *Server) ReplyTo(user, conversation, message, text string) bool {
 	return true
 }
 
-// EnterCode types the text as a reply: Telegram has no dialogue.
+// EnterCode types the text as a reply: Telegram has no dialog.
 func (s *Server) EnterCode(user, conversation, message, text string) error {
 	s.ReplyTo(user, conversation, message, text)
 	return nil

@@ -14,8 +14,10 @@ import (
 )
 
 // The vocabulary: [UNK] 0, [CLS] 1, [SEP] 2, a 3, bad 4.
-const tokenizerJSON = `{"version":"1.0","pre_tokenizer":{"type":"BertPreTokenizer"},"post_processor":{"type":"BertProcessing","sep":["[SEP]",2],"cls":["[CLS]",1]},
-	"model":{"type":"WordPiece","unk_token":"[UNK]","continuing_subword_prefix":"##","max_input_chars_per_word":100,"vocab":{"[UNK]":0,"[CLS]":1,"[SEP]":2,"a":3,"bad":4}}}`
+const tokenizerJSON = `{"version":"1.0","pre_tokenizer":{"type":"BertPreTokenizer"},
+		"post_processor":{"type":"BertProcessing","sep":["[SEP]",2],"cls":["[CLS]",1]},
+	"model":{"type":"WordPiece","unk_token":"[UNK]","continuing_subword_prefix":"##",
+		"max_input_chars_per_word":100,"vocab":{"[UNK]":0,"[CLS]":1,"[SEP]":2,"a":3,"bad":4}}}`
 
 // logits is a runner that keeps what it was given.
 type logits struct {
@@ -52,7 +54,7 @@ func scorer(t *testing.T, l *logits) Scorer {
 var low, high = 1 / (1 + math.Exp(2)), 1 / (1 + math.Exp(-2))
 
 // Wherever the word stands, the score is that of the window with it; every token
-// is in a window, and neighbours overlap by a quarter.
+// is in a window, and neighbors overlap by a quarter.
 func TestWindows(t *testing.T) {
 	for n := range 60 {
 		for at := range n {

@@ -167,13 +167,21 @@ func TestUnknownWithoutUnkID(t *testing.T) {
 }
 
 func FuzzLoad(f *testing.F) {
-	f.Add([]byte(`{"version":"1.0","added_tokens":[{"id":1,"content":"[SEP]","single_word":false,"lstrip":true,"rstrip":true,"normalized":false,"special":true}],
-		"normalizer":{"type":"BertNormalizer","clean_text":true,"handle_chinese_chars":true,"strip_accents":null,"lowercase":true},"pre_tokenizer":{"type":"BertPreTokenizer"},
+	f.Add([]byte(`{"version":"1.0","added_tokens":[{"id":1,"content":"[SEP]","single_word":false,"lstrip":true,
+		"rstrip":true,"normalized":false,"special":true}],
+		"normalizer":{"type":"BertNormalizer","clean_text":true,"handle_chinese_chars":true,"strip_accents":null,
+		"lowercase":true},"pre_tokenizer":{"type":"BertPreTokenizer"},
 		"post_processor":{"type":"BertProcessing","sep":["[SEP]",1],"cls":["[UNK]",0]},
-		"model":{"type":"WordPiece","unk_token":"[UNK]","continuing_subword_prefix":"##","max_input_chars_per_word":9,"vocab":{"[UNK]":0,"[SEP]":1,"ignore":2,"a":3,"##l":4}}}`))
-	f.Add([]byte(`{"version":"1.0","normalizer":{"type":"Sequence","normalizers":[{"type":"Precompiled","precompiled_charsmap":"BAAAAAAEAAAA"},{"type":"Replace","pattern":{"Regex":" {2,}"},"content":" "},
-		{"type":"Strip","strip_left":true,"strip_right":true},{"type":"Prepend","prepend":"x"},{"type":"NFD"}]},"pre_tokenizer":{"type":"Sequence","pretokenizers":[{"type":"WhitespaceSplit"},{"type":"Metaspace","replacement":"_","prepend_scheme":"first"}]},
-		"post_processor":{"type":"TemplateProcessing","single":[{"Sequence":{"id":"A","type_id":0}}],"special_tokens":{}},"model":{"type":"Unigram","unk_id":0,"byte_fallback":true,"vocab":[["u",0],["_I",-1],["<0xFF>",-3]]}}`))
+		"model":{"type":"WordPiece","unk_token":"[UNK]","continuing_subword_prefix":"##",
+		"max_input_chars_per_word":9,"vocab":{"[UNK]":0,"[SEP]":1,"ignore":2,"a":3,"##l":4}}}`))
+	f.Add([]byte(`{"version":"1.0","normalizer":{"type":"Sequence","normalizers":[{"type":"Precompiled",
+		"precompiled_charsmap":"BAAAAAAEAAAA"},{"type":"Replace","pattern":{"Regex":" {2,}"},"content":" "},
+		{"type":"Strip","strip_left":true,"strip_right":true},{"type":"Prepend","prepend":"x"},{"type":"NFD"}]},
+		"pre_tokenizer":{"type":"Sequence","pretokenizers":[{"type":"WhitespaceSplit"},{"type":"Metaspace",
+		"replacement":"_","prepend_scheme":"first"}]},
+		"post_processor":{"type":"TemplateProcessing","single":[{"Sequence":{"id":"A","type_id":0}}],
+		"special_tokens":{}},"model":{"type":"Unigram","unk_id":0,"byte_fallback":true,"vocab":[["u",0],["_I",-1],
+		["<0xFF>",-3]]}}`))
 	f.Add([]byte(`{"version":"1.0","model":{"type":"Unigram","unk_id":0,"vocab":[["a",-1],["",0]]}}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		tok, err := Load(data)

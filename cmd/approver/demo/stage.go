@@ -137,7 +137,8 @@ channels:
     api_url: %q
     channels: [%q]
     approvers: %s
-`, w.model.URL(evaluatortest.OpenAI), evaluatortest.Model, w.model.Key(), store, tg.token, tg.url, tg.conversation, list("telegram"), dc.token, dc.url, dc.conversation, list("discord"),
+`, w.model.URL(evaluatortest.OpenAI), evaluatortest.Model, w.model.Key(), store, tg.token, tg.url,
+		tg.conversation, list("telegram"), dc.token, dc.url, dc.conversation, list("discord"),
 		sl.token, slacktest.AppToken, sl.url, sl.conversation, list("slack"))
 }
 

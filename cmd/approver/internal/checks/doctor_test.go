@@ -55,8 +55,10 @@ dir: .
 sockets: {submit: /tmp/s.sock, resolve: /tmp/r.sock}
 channels:
   telegram: {token: "`+tg.Token()+`", api_url: "`+tg.URL()+`", chats: [{id: "10042"}], approvers: [{id: "10042"}]}
-  discord: {token: "`+dc.Token()+`", api_url: "`+dc.URL()+`", channels: ["`+dc.AddChannel()+`"], approvers: [{id: "100000000000000001"}]}
-  slack: {bot_token: "`+slacktest.BotToken+`", app_token: "`+slacktest.AppToken+`", api_url: "`+sl.URL()+`", channels: [C0123456789], approvers: [{id: U0123456789}]}
+  discord: {token: "`+dc.Token()+`", api_url: "`+dc.URL()+`", channels: ["`+dc.AddChannel()+`"], approvers:
+	[{id: "100000000000000001"}]}
+  slack: {bot_token: "`+slacktest.BotToken+`", app_token: "`+slacktest.AppToken+`", api_url: "`+sl.URL()+`",
+    channels: [C0123456789], approvers: [{id: U0123456789}]}
 `))
 	if err != nil {
 		t.Fatal(err)

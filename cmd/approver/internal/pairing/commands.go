@@ -108,8 +108,11 @@ func (c platformCmd) Run(ctx context.Context) error {
 	return c.run(ctx, at, p)
 }
 
-const pairHelp = `Prints a code that works once. The person sends it from the place that is to get cards. You see who it was, and say whether they may approve; then person and place are added to the configuration, whose comments stay, and count from the daemon's next start.
-The daemon may run or not. Whoever is added after the first approver needs the yes of those who are, in their chats, as a CATASTROPHIC request; an isolated daemon takes the operator's word.
+const pairHelp = `Prints a code that works once. The person sends it from the place that is to get cards. You ` +
+	`see who it was, and say whether they may approve; then person and place are added to the configuration, whose ` +
+	`comments stay, and count from the daemon's next start.
+The daemon may run or not. Whoever is added after the first approver needs the yes of those who are, in their ` +
+	`chats, as a CATASTROPHIC request; an isolated daemon takes the operator's word.
 ` + term.ExitCodes
 
 // flags are what the platforms have in common.

@@ -21,8 +21,10 @@ import (
 // Help is what both commands say of it.
 func Help(agent string) string {
 	return `The hook test: ` + agent +
-		` is started once, in this folder or that of --project, with your settings and environment, against a model on this machine and with a dummy key. It makes one harmless
-call that approver always stops. MCP servers are not started; other hooks of yours run as always. It takes a second, and 20 at the most.
+		` is started once, in this folder or that of --project, with your settings and environment, against a model ` +
+		`on this machine and with a dummy key. It makes one harmless
+call that approver always stops. MCP servers are not started; other hooks of yours run as always. It takes a ` +
+		`second, and 20 at the most.
 `
 }
 
