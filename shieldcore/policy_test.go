@@ -50,8 +50,8 @@ func TestFirstMatchDecides(t *testing.T) {
 	p := load(t, `
 rules:
   - {name: one.deny, command: 'alpha', decision: deny, reason: no alpha}
-  - {name: two.ask, command: 'alpha|beta', decision: ask, severity: high, ttl: 60s, reason: beta is asked,
-      agent_reason: wait}
+  - {name: two.ask, command: 'alpha|beta', decision: ask, severity: high, ttl: 60s,
+      reason: beta is asked, agent_reason: wait}
   - {name: three.deny, command: 'beta|gamma', decision: deny}
   - {name: four, command: 'delta', decision: ask}
   - {name: five, command: 'git status', decision: allow}
@@ -65,16 +65,16 @@ rules:
 		},
 		"gamma": {
 			Decision: approver.Deny, Rule: "three.deny", Category: "three",
-			Where:  approver.Position{File: "p.yaml", Line: 7, Col: 5},
+			Where:  approver.Position{File: "p.yaml", Line: 8, Col: 5},
 			Reason: "the policy's rule three.deny matches", Detail: "the policy's rule three.deny matches",
 		},
 		// Without a severity, an ask is catastrophic; without a ttl, the daemon's own counts.
 		"delta": {
-			Decision: approver.Ask, Rule: "four", Category: "four", Where: approver.Position{File: "p.yaml", Line: 8, Col: 5},
+			Decision: approver.Ask, Rule: "four", Category: "four", Where: approver.Position{File: "p.yaml", Line: 9, Col: 5},
 			Severity: approver.Catastrophic, Reason: "the policy's rule four matches", Detail: "the policy's rule four matches",
 		},
 		"git status": {
-			Decision: approver.Allow, Rule: "five", Category: "five", Where: approver.Position{File: "p.yaml", Line: 9, Col: 5},
+			Decision: approver.Allow, Rule: "five", Category: "five", Where: approver.Position{File: "p.yaml", Line: 10, Col: 5},
 			Reason: "the policy's rule five matches", Detail: "the policy's rule five matches",
 		},
 	} {
