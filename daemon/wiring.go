@@ -70,7 +70,7 @@ func newAdmin(base *deps, people *broadcaster.Broadcaster, log *slog.Logger) *Ad
 	return &Admin{
 		People: people, channels: base.channels, authority: base.authority, audit: base.records,
 		cfg: base.cfg, notice: base.isolation.Notice(), output: hooks.OutputLine(base.inForce()),
-		log: log.With("part", "desk"),
+		log: log.With("part", "admin"),
 	}
 }
 

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// This file has the person at the desk.
+// This file has the person who answers.
 
 // watch is a person who sees every card and answers with approve or deny on the
 // command line, or not at all.

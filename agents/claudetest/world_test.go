@@ -1,6 +1,6 @@
 // Package claudetest plays the real Claude Code against the real programs: a model on
 // loopback that says which calls to make, a daemon, the hook as install writes it, a
-// person at the desk, and a bare repository as the remote. What ran is read from the
+// person who answers, and a bare repository as the remote. What ran is read from the
 // disk: marker files and the branches of the remote, never from what a hook said.
 //
 // It needs Claude Code: .ci/claude installs it, names it in APPROVER_CLAUDE, and runs

@@ -81,7 +81,7 @@ func TestPictures(t *testing.T) {
 	isPicture(t, "phone", here.Replace(card), func(text string) []byte { return phone(text, buttons) })
 	for name, text := range map[string]string{
 		"card":    card + "\n\n[ " + strings.Join(buttons, " ] [ ") + " ] ",
-		"desk":    show("pending") + show("status"),
+		"admin":   show("pending") + show("status"),
 		"doctor":  show("doctor"),
 		"explain": "$ approver policy explain -- git push --force origin main\n" + m.explain(),
 		"watch":   watched(t),

@@ -242,18 +242,18 @@ func hidesCommand(t *testing.T, all []byte, command string) {
 	}
 }
 
-// The story: Alice freezes at her desk. An agent, on the one socket that it has,
+// The story: Alice freezes at her machine. An agent, on the one socket that it has,
 // can neither lift that nor answer; a no leaves it as it is, and so does a command
 // that was interrupted. With the typed code it is lifted; then a pause, too.
 func TestDeskAsksPeople(t *testing.T) {
 	onBothStores(t, func(t *testing.T, w *world, _ func() []byte) {
 		tg, alice := w.apps[0], w.alice.id["telegram"]
-		desk := func(args ...string) *running {
+		admin := func(args ...string) *running {
 			return start(t, nil, w.program, append(args, "--config", w.config())...)
 		}
 		ok := func(want string, args ...string) {
 			t.Helper()
-			if p := desk(args...); p.end(t) != 0 || !strings.Contains(p.stdout.String(), want) {
+			if p := admin(args...); p.end(t) != 0 || !strings.Contains(p.stdout.String(), want) {
 				t.Fatalf("%v: %s%s\n%s", args, &p.stdout, &p.stderr, w.lastLog())
 			}
 		}
@@ -280,7 +280,7 @@ func TestDeskAsksPeople(t *testing.T) {
 		}
 
 		// A no, one tap, and a command that was interrupted.
-		p := desk("unfreeze")
+		p := admin("unfreeze")
 		card := newest(t, w, tg, "approver unfreeze", 1)
 		if err := tg.fake.Tap(alice, tg.conversation, card.Message, fake.ApproveButton); err == nil {
 			t.Error("lifting a freeze is one tap away")
@@ -299,7 +299,7 @@ func TestDeskAsksPeople(t *testing.T) {
 			t.Errorf("exit %d: %s", exit, &p.stderr)
 		}
 		stopped()
-		p = desk("unfreeze")
+		p = admin("unfreeze")
 		card = newest(t, w, tg, "approver unfreeze", 2)
 		must(t, w, p.cmd.Process.Signal(os.Interrupt))
 		p.end(t)
@@ -309,7 +309,7 @@ func TestDeskAsksPeople(t *testing.T) {
 		stopped()
 
 		// Frozen again while the question is open: the yes was to another freeze.
-		p = desk("unfreeze")
+		p = admin("unfreeze")
 		card = newest(t, w, tg, "approver unfreeze", 3)
 		ok("every call is denied", "freeze", "--reason", "worse")
 		tg.fake.Type(alice, tg.conversation, codeIn(card.Text))
@@ -321,7 +321,7 @@ func TestDeskAsksPeople(t *testing.T) {
 
 		lift := func(what string, n int, args ...string) *running {
 			t.Helper()
-			p := desk(args...)
+			p := admin(args...)
 			card := newest(t, w, tg, what, n)
 			tg.fake.Type(alice, tg.conversation, codeIn(card.Text))
 			if p.end(t) != 0 {
