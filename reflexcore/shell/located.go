@@ -14,11 +14,6 @@ import (
 // places are programs that print where something is, with the words that ask it.
 var places = table("places")
 
-func isCalled(s *syntax.Stmt, name string) bool {
-	c, ok := s.Cmd.(*syntax.CallExpr)
-	return ok && len(c.Args) > 0 && c.Args[0].Lit() == name
-}
-
 // substitutionIn is the command substitution that a word is, or nil.
 func substitutionIn(w *syntax.Word) *syntax.CmdSubst {
 	if w == nil {
@@ -35,33 +30,21 @@ var branchQueries = []string{
 	"symbolic-ref --short -q HEAD", "symbolic-ref -q --short HEAD",
 }
 
-// isOneOf reports whether the literals of words, with a blank between them, are one of the texts.
-func (ex *expander) isOneOf(words []*syntax.Word, texts []string) bool {
-	mark := len(ex.buf)
-	for i, w := range words {
-		if i > 0 {
-			ex.buf = append(ex.buf, ' ')
-		}
-		ex.buf = append(ex.buf, w.Lit()...)
-	}
-	is := slices.ContainsFunc(texts, func(t string) bool { return string(ex.buf[mark:]) == t })
-	ex.buf = ex.buf[:mark]
-	return is
+// areOneOf reports whether the literals of words are one of the texts, in which a star ends a word
+// that may go on.
+func areOneOf(words []*syntax.Word, texts []string) bool {
+	return slices.ContainsFunc(texts, func(text string) bool {
+		return slices.EqualFunc(strings.Fields(text), words, func(pattern string, w *syntax.Word) bool {
+			start, open := strings.CutSuffix(pattern, "*")
+			return pattern == w.Lit() || open && strings.HasPrefix(w.Lit(), start)
+		})
+	})
 }
 
 // setups are programs that print what a shell is to run when it starts, by the words
 // that ask for it, * being any one word: their output is theirs, and no file's or
 // anybody else's.
 var setups = table("setups")
-
-// sameWords compares words with those of a pattern.
-func sameWords(pattern string, words []string) bool {
-	list := strings.Fields(pattern)
-	return slices.EqualFunc(list, words, func(p, w string) bool {
-		start, any := strings.CutSuffix(p, "*")
-		return p == w || any && strings.HasPrefix(w, start)
-	})
-}
 
 // namesScript reports whether a word is "$0" or "${BASH_SOURCE[0]}".
 func namesScript(w *syntax.Word) bool {
@@ -104,23 +87,14 @@ func (df *definitions) asksPlace(stmts []*syntax.Stmt) bool {
 		return false
 	}
 	if b, ok := stmts[0].Cmd.(*syntax.BinaryCmd); ok && b.Op == syntax.AndStmt { // cd … && pwd
-		return df.asksPlace([]*syntax.Stmt{b.Y}) && isCalled(b.X, "cd") && isCalled(b.Y, "pwd")
+		return df.asksPlace([]*syntax.Stmt{b.Y}) && isOneOf(b.X, "cd") && isOneOf(b.Y, "pwd")
 	}
 	c := onlyCall(stmts)
 	if c == nil {
 		return false
 	}
 	name := c.Args[0].Lit()
-	if _, ok := places[name]; !ok { // most
-		return df.asked(stmts) != 0
-	}
-	for _, w := range c.Args {
-		if lit := w.Lit(); lit == "" || !isLiteral(lit) {
-			return df.asked(stmts) != 0
-		}
-	}
-	if !df.in.exp.isOneOf(c.Args[1:], places[name]) &&
-		(name != "brew" || len(c.Args) != 3 || c.Args[1].Lit() != "--prefix") {
+	if places[name] == nil || !areLiterals(c.Args, "") || !areOneOf(c.Args[1:], places[name]) {
 		return df.asked(stmts) != 0
 	}
 	for i := range df.in.vars.list {
@@ -138,7 +112,7 @@ func (df *definitions) asksBranch(stmts []*syntax.Stmt) bool {
 	if c == nil || len(c.Args) < 3 || c.Args[0].Lit() != "git" || df.in.vars.find("GIT_DIR") != nil {
 		return false
 	}
-	return df.in.exp.isOneOf(c.Args[1:], branchQueries) && !df.replaced("git") && !df.in.dirs.configured
+	return areOneOf(c.Args[1:], branchQueries) && !df.replaced("git") && !df.in.dirs.configured
 }
 
 // setsUp reports whether a substitution is one of them, that the text did not put
@@ -148,22 +122,22 @@ func (df *definitions) setsUp(stmts []*syntax.Stmt) bool {
 	if c == nil {
 		return false
 	}
-	name := c.Args[0].Lit()
-	if name = name[strings.LastIndexByte(name, '/')+1:]; setups[name] == nil { // most
+	file := c.Args[0].Lit()
+	name := file[strings.LastIndexByte(file, '/')+1:]
+	if setups[name] == nil || !areLiterals(c.Args, "~/") { // most
 		return false
 	}
-	words := make([]string, len(c.Args))
-	for i, w := range c.Args {
-		if words[i] = w.Lit(); words[i] == "" || !isLiteral(strings.TrimPrefix(words[i], "~/")) {
-			return false
-		}
-	}
-	if name != words[0] && !strings.HasPrefix(words[0], "~/") &&
-		(!strings.HasPrefix(words[0], "/") || !installed(words[0])) {
+	if name != file && !strings.HasPrefix(file, "~/") && (!strings.HasPrefix(file, "/") || !installed(file)) {
 		return false
 	}
-	return slices.ContainsFunc(setups[name], func(pattern string) bool { return sameWords(pattern, words[1:]) }) &&
-		!df.replaced(name)
+	return areOneOf(c.Args[1:], setups[name]) && !df.replaced(name)
+}
+
+// areLiterals reports whether words are what is written there, behind a prefix that they may have.
+func areLiterals(words []*syntax.Word, prefix string) bool {
+	return !slices.ContainsFunc(words, func(w *syntax.Word) bool {
+		return w.Lit() == "" || !isLiteral(strings.TrimPrefix(w.Lit(), prefix))
+	})
 }
 
 // defines reports whether there is a function or an alias of that name.
