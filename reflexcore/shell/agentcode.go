@@ -87,7 +87,7 @@ func (ag *agentReader) mayBeLink(name string, args []string) {
 		return
 	}
 	file := ag.in.fs.expandHome(name)
-	if hasPrefix(file, "/usr/", "/bin/", "/sbin/", "/opt/") && !strings.Contains(file, "/..") {
+	if wordset.HasAnyPrefix(file, "/usr/", "/bin/", "/sbin/", "/opt/") && !strings.Contains(file, "/..") {
 		return // who writes there is asked about
 	}
 	ag.in.rep.handsOn(Program{Path: file, Named: true}, args)

@@ -15,12 +15,13 @@ const (
 	versionBytes  = 4096 // of all those of a file
 )
 
-// setAside begins a selection of its own for what runs inside a command, and returns that of
-// the command, which the caller puts back.
-func (al *alternatives) setAside() selection {
+// afresh walks what runs inside a command with a selection of its own, and puts that of the
+// command back.
+func (al *alternatives) afresh(walk func()) {
 	outer := al.selection
 	al.selection = selection{}
-	return outer
+	walk()
+	al.selection = outer
 }
 
 // undo gives the variables of a new branch the values that they had before the command whose

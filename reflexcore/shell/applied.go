@@ -104,7 +104,7 @@ func (a *applied) gitFolder() string {
 		}
 	}
 	for _, w := range a.line.argv {
-		if hasPrefix(w, "--git-d", "--work-t", "--name") || w == "-c" || !effect.IsKnown(w) {
+		if wordset.HasAnyPrefix(w, "--git-d", "--work-t", "--name") || w == "-c" || !effect.IsKnown(w) {
 			return ""
 		}
 	}
@@ -117,15 +117,11 @@ func (a *applied) secrets() effect.Taint {
 	for i := range a.line.argv {
 		t |= a.in.exp.fields[a.mark+i].taint
 	}
-	for i := range a.line.p.Uses {
-		if u := &a.line.p.Uses[i]; u.Role == grammar.SendFile || u.Role == grammar.Send {
-			t |= a.taint
-		}
+	if hasRole(a.line.p.Uses, grammar.SendFile, grammar.Send) {
+		t |= a.taint
 	}
-	for i := range a.line.p.Stdin {
-		if a.line.p.Stdin[i].Role == grammar.Send {
-			t |= a.std.taint
-		}
+	if hasRole(a.line.p.Stdin, grammar.Send) {
+		t |= a.std.taint
 	}
 	return t
 }
@@ -206,7 +202,7 @@ func (l *commandLine) clears() bool {
 	case "sudo", "doas", "su", "runuser", "pkexec", "setpriv", "machinectl", "systemd-run":
 		return true
 	case "env":
-		return slices.ContainsFunc(l.argv[1:], func(w string) bool { return w != "" && w[0] == '-' })
+		return hasFlag(l.argv, "", "-")
 	}
 	return false
 }
@@ -292,9 +288,6 @@ func isHarmlessName(pattern string) bool {
 		strings.Trim(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_") != "" {
 		return false
 	}
-	if slices.ContainsFunc(secretParts, func(part string) bool { return strings.Contains(name, part) }) {
-		return false
-	}
-	return wordset.Has(`REGION PORT HOST ENV ENVIRONMENT DEBUG LEVEL TIMEOUT TZ TIMEZONE LOCALE MODE VERSION ENABLED
+	return !wordset.ContainsAny(name, secretParts...) && wordset.Has(`REGION PORT HOST ENV ENVIRONMENT DEBUG LEVEL TIMEOUT TZ TIMEZONE LOCALE MODE VERSION ENABLED
 		DISABLED`, name[strings.LastIndexByte(name, '_')+1:])
 }

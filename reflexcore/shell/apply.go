@@ -31,12 +31,8 @@ func (pr *programRunner) apply(a *applied, sink *data) {
 	for i := range p.Uses {
 		a.source(&p.Uses[i])
 	}
-	for i := range p.Stdin {
-		switch p.Stdin[i].Role {
-		case grammar.Send, grammar.Read, grammar.SendFile:
-			a.taint |= a.std.taint
-		default: // nothing for the others
-		}
+	if hasRole(p.Stdin, grammar.Send, grammar.Read, grammar.SendFile) {
+		a.taint |= a.std.taint
 	}
 	out := a.output()
 	for i := range p.Uses {
@@ -100,14 +96,13 @@ func (a *applied) source(u *grammar.Use) {
 			return
 		}
 	case grammar.Fetch:
+		a.taint |= effect.Network
 		if u.Word < 0 {
 			a.add(effect.NetIn, u, u.Arg, 0)
-			a.taint |= effect.Network
 			return
 		}
 		f := a.field(u)
 		a.add(effect.NetIn, u, f.text, f.taint)
-		a.taint |= effect.Network
 		a.notes.saved(f.text)
 		a.notes.cloned(f.text)
 	case grammar.Send:
@@ -186,9 +181,7 @@ func (a *applied) target(u *grammar.Use, out data) {
 		a.add(effect.NetOut, u, text, a.taint|taint|a.secrets())
 		if u.Word >= 0 && !effect.IsKnown(text) && a.field(u).inherits &&
 			taint&(effect.Secret|effect.File|effect.Network|effect.Decoded) == 0 {
-			for i := from; i < len(in.rep.res.Effects); i++ {
-				in.rep.res.Effects[i].Bits |= effect.Inherited
-			}
+			in.rep.mark(from, effect.Inherited)
 		}
 	case grammar.Fetch:
 		if t := taint | a.secrets(); t&(effect.Secret|effect.File) != 0 {

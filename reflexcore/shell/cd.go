@@ -194,18 +194,14 @@ func (in *interp) add(e effect.Effect) {
 		if e.Bits&effect.Remote != 0 {
 			break
 		}
-		target := e.Target
-		if p := in.cwd.mayBe(target); p != "" {
-			e.Target = p
-			in.rep.addEffect(e)
+		others := [...]string{in.cwd.mayBe(e.Target), in.cwd.ifStill(e.Target), in.dirs.atTop(e.Target)}
+		if e.Kind == effect.Read || e.Kind == effect.Exec {
+			others[1] = ""
 		}
-		if p := in.cwd.ifStill(target); p != "" && e.Kind != effect.Read && e.Kind != effect.Exec {
-			e.Target = p
-			in.rep.addEffect(e)
-		}
-		if p := in.dirs.atTop(target); p != "" {
-			e.Target = p
-			in.rep.addEffect(e)
+		for _, e.Target = range others {
+			if e.Target != "" {
+				in.rep.addEffect(e)
+			}
 		}
 	default: // the others have no path
 	}

@@ -34,10 +34,11 @@ func (df *definitions) setAlias(name, text string) {
 func (df *definitions) perhapsAlias(name string, mark int, std *input, sink *data, background bool) {
 	dir, may, stdin := df.in.cwd.dir, df.in.cwd.may, *std
 	var out, more data
-	scope := df.in.enterBranch()
-	df.alias(name, mark, std, &out)
-	entered := df.in.cwd.dir
-	df.in.join(scope)
+	entered := ""
+	df.in.branch(func() {
+		df.alias(name, mark, std, &out)
+		entered = df.in.cwd.dir
+	})
 	df.in.cwd.dir, df.in.cwd.may, *std = dir, may, stdin
 	df.in.runWords(mark, std, &more, background)
 	if df.in.cwd.dir != entered {
@@ -145,19 +146,18 @@ func (df *definitions) invoke(body *syntax.Stmt, mark int, std *input, sink *dat
 			params[i].text = effect.Unknown
 		}
 	}
-	held, others := df.in.par.params, df.in.par.others
+	held := df.in.par.positionals
 	df.in.par.setPositional(params)
 	df.active = append(df.active, body)
-	outer, jumped, locals, frame := df.in.alt.setAside(), df.in.jumped, len(df.in.vars.locals), df.in.vars.frame
+	jumped, locals, frame := df.in.jumped, len(df.in.vars.locals), df.in.vars.frame
 	df.in.vars.frame = locals
 	df.in.jumped = 0
 	df.in.hist.calledAs(df.in.exp.fields[mark].text)
-	df.in.walkStmt(body, std, sink)
+	df.in.alt.afresh(func() { df.in.walkStmt(body, std, sink) })
 	df.in.vars.unhold(locals)
-	df.in.vars.frame = frame
-	df.in.alt.selection, df.in.jumped = outer, jumped
+	df.in.vars.frame, df.in.jumped = frame, jumped
 	df.active = df.active[:len(df.active)-1]
-	df.in.par.params, df.in.par.others = held, others
+	df.in.par.positionals = held
 }
 
 // imported walks a function that each shell finds in its environment: whether one of

@@ -48,20 +48,13 @@ func (vs *variables) inherit(v *variable, from int) {
 		vs.list = append(vs.list, gone)
 		return
 	}
-	child := gone
-	child.unset = false
-	switch {
-	case v.forms != nil:
-		child.forms = append(slices.Clone(v.forms), gone)
-	case v.alts != nil:
-		for _, d := range v.alts {
-			child.forms = append(child.forms, variable{name: v.name, data: d})
+	child := variable{name: v.name, data: v.data, forms: slices.Clone(v.forms)}
+	if v.forms == nil {
+		for _, d := range v.values() {
+			child.forms = append(child.forms, variable{name: v.name, data: d, place: v.place && v.alts == nil})
 		}
-		child.forms = append(child.forms, gone)
-	default:
-		child.forms = []variable{{name: v.name, data: v.data, place: v.place}, gone}
 	}
-	child.data = v.data
+	child.forms = append(child.forms, gone)
 	if len(child.forms) > vs.rep.lim.Alternatives {
 		child.data, child.forms = data{effect.Unknown, v.taint}, nil
 	}

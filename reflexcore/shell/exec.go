@@ -136,13 +136,13 @@ func (dt *descriptorTable) onceMore(since int, std *input, sink *data, walk func
 		if dt.in.rep.stopped() {
 			return
 		}
-		scope := dt.in.enterBranch()
-		was, out, stdin := dt.plumbed(), dt.out, *std
-		dt.wire(&a, std, sink)
-		walk()
-		*std, dt.out = stdin, out
-		dt.replumb(&was)
-		dt.in.join(scope)
+		dt.in.branch(func() {
+			was, out, stdin := dt.plumbed(), dt.out, *std
+			dt.wire(&a, std, sink)
+			walk()
+			*std, dt.out = stdin, out
+			dt.replumb(&was)
+		})
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 
 	"approver.example/reflexcore/effect"
 	"approver.example/reflexcore/grammar"
+	"approver.example/reflexcore/wordset"
 )
 
 // affects notes what an assignment makes later programs do, as the grammar's
@@ -38,16 +39,14 @@ func (en *exporter) affects(name string, value data) {
 		}
 		return
 	}
-	en.in.rep.level++
-	switch {
-	case en.in.rep.level > en.in.rep.lim.Nesting:
-		en.in.rep.over(overDepth)
-	case name == "PROMPT_COMMAND", name == "PS0", name == "PS1", name == "PS4":
-		en.in.traps.hooked(name, func(*input) { en.variable(name, value) })
-	default:
-		en.variable(name, value)
-	}
-	en.in.rep.level--
+	en.in.rep.deeper(func() {
+		switch name {
+		case "PROMPT_COMMAND", "PS0", "PS1", "PS4":
+			en.in.traps.hooked(name, func(*input) { en.variable(name, value) })
+		default:
+			en.variable(name, value)
+		}
+	})
 }
 
 // handsOver notes the files of settings that a variable names for the programs that run with it:
@@ -79,17 +78,9 @@ func (en *exporter) variable(name string, value data) {
 
 // disables reports whether a variable of that name turns a guard off.
 func disables(name string) bool {
-	for _, off := range [...]string{"DISABLE", "BYPASS", "SKIP", "OFF"} {
-		if !strings.Contains(name, off) {
-			continue
-		}
-		for _, guard := range [...]string{"GUARD", "SAFETY", "SHIELD", "APPROV", "WARDEN", "SENTINEL"} {
-			if strings.Contains(name, guard) {
-				return true
-			}
-		}
-	}
-	return strings.HasPrefix(name, "APPROVER_")
+	return strings.HasPrefix(name, "APPROVER_") ||
+		wordset.ContainsAny(name, "DISABLE", "BYPASS", "SKIP", "OFF") &&
+			wordset.ContainsAny(name, "GUARD", "SAFETY", "SHIELD", "APPROV", "WARDEN", "SENTINEL")
 }
 
 // moved notes that an agent is started with another home than its own: it finds no
@@ -130,18 +121,12 @@ func (l *commandLine) takesHome(u *grammar.Use) bool {
 // as if it were given by -c. One whose name is not known may be any.
 func (en *exporter) gitSetting(number string, value data) {
 	key := en.in.par.valueOf("GIT_CONFIG_KEY_" + number)
-	if en.in.rep.level >= en.in.rep.lim.Nesting {
-		en.in.rep.over(overDepth)
-		return
-	}
 	mark := len(en.in.exp.fields)
 	for _, text := range [...]string{"git", "-c", key.text + "=" + value.text, "version"} {
 		en.in.exp.push(field{data: data{text: text}})
 	}
 	en.in.exp.fields[mark+2].taint = key.taint | value.taint
-	en.in.rep.level++
-	en.in.programs.runProgram(mark, &input{}, nil)
-	en.in.rep.level--
+	en.in.rep.deeper(func() { en.in.programs.runProgram(mark, &input{}, nil) })
 	en.in.exp.fields = en.in.exp.fields[:mark]
 }
 
@@ -202,11 +187,9 @@ func (a *applied) editTodo(editor data) {
 	if in.rep.stopped() || in.rep.level >= in.rep.lim.Nesting {
 		return
 	}
-	in.rep.level++
-	in.separately(false, func() {
+	in.inProcess(func() {
 		in.payloads.payload(data{editor.text + " " + rebaseTodo, editor.taint}, "git rebase", &input{}, nil)
 	})
-	in.rep.level--
 }
 
 // helper walks what a program runs by itself because a setting of it says so, such as
@@ -248,9 +231,5 @@ func (l *commandLine) behindAlias(u *grammar.Use) (rest string) {
 // machine.
 func (l *commandLine) connects() bool {
 	name, _, _ := strings.Cut(l.argv[len(l.argv)-1], "=")
-	switch name {
-	case "GIT_SSH_COMMAND", "GIT_SSH", "GIT_PROXY_COMMAND", "GIT_ASKPASS", "SSH_ASKPASS":
-		return true
-	}
-	return false
+	return wordset.Has("GIT_SSH_COMMAND GIT_SSH GIT_PROXY_COMMAND GIT_ASKPASS SSH_ASKPASS", name)
 }

@@ -7,6 +7,7 @@ import (
 
 	"approver.example/reflexcore/effect"
 	"approver.example/reflexcore/grammar"
+	"approver.example/reflexcore/wordset"
 )
 
 // This file is what uses of a program do to files that others named: those that a
@@ -67,7 +68,7 @@ func (fn *fileNotes) takesAway(u *grammar.Use, p string) bool {
 		return false
 	}
 	f.built, f.from = false, nil
-	if slices.ContainsFunc(fn.a.line.argv, func(w string) bool { return strings.HasPrefix(w, "--ex") }) {
+	if hasFlag(fn.a.line.argv, "", "--ex") {
 		for o := range fn.a.line.uses(grammar.Write) { // mv --exchange: it has what the other one had
 			if o.Word != u.Word {
 				fn.a.in.fs.write(p, fn.a.in.fs.contentOf(fn.a.pathOf(o)), false)
@@ -117,7 +118,7 @@ func (fn *fileNotes) another(to, from string, u *grammar.Use) {
 			f.alias = from
 		}
 	default:
-		if fn.a.line.symbolic() && !strings.HasPrefix(from, "~") && u.Text != "" && u.Text[0] != '/' {
+		if hasFlag(fn.a.line.argv, "s", "--sym") && !strings.HasPrefix(from, "~") && u.Text != "" && u.Text[0] != '/' {
 			// It leads on from its own folder.
 			from = fn.a.in.fs.abs(fn.a.in.arena.concat(path.Dir(to), "/", u.Text))
 			f = fn.a.in.fs.fileAt(to)
@@ -130,14 +131,6 @@ func (fn *fileNotes) another(to, from string, u *grammar.Use) {
 	}
 }
 
-// symbolic reports whether a program that makes links makes symbolic ones.
-func (l *commandLine) symbolic() bool {
-	return slices.ContainsFunc(l.argv[1:], func(w string) bool {
-		return hasLetter(w, "s") ||
-			strings.HasPrefix(w, "--sym")
-	})
-}
-
 // inside reports whether a copy takes what is in a folder, and not the folder.
 func (l *commandLine) inside(word string) bool {
 	if !l.p.Copies {
@@ -147,9 +140,7 @@ func (l *commandLine) inside(word string) bool {
 		l.by == "rsync" && strings.HasSuffix(word, "/") {
 		return true
 	}
-	return l.by != "rsync" && slices.ContainsFunc(l.argv[1:], func(w string) bool {
-		return hasLetter(w, "T") || strings.HasPrefix(w, "--no-target")
-	})
+	return l.by != "rsync" && hasFlag(l.argv, "T", "--no-target")
 }
 
 // noteBuilt notes that a compiler made a file. To run it is to run the project's code, as
@@ -171,13 +162,7 @@ func (fn *fileNotes) noteBuilt(p string, d data) {
 // isTextFlag reports whether a word may make a compiler write a text instead of a
 // program, or take its words from a file.
 func isTextFlag(w string) bool {
-	if w == "" || !effect.IsKnown(w) || w[0] == '@' {
-		return true
-	}
-	if w[0] != '-' {
-		return false
-	}
-	return hasPrefix(w, textFlags...)
+	return w == "" || !effect.IsKnown(w) || w[0] == '@' || wordset.HasAnyPrefix(w, textFlags...)
 }
 
 // textFlags are how flags of compilers begin that may do so.
@@ -193,7 +178,7 @@ var downloaders = []string{"wget", "curl", "aria2c", "axel", "scp", "rsync", "sf
 
 // saved notes the file that a download is saved as where no flag names one.
 func (fn *fileNotes) saved(url string) {
-	if fn.a.line.p.Dry || fn.a.line.by == "curl" && !slices.ContainsFunc(fn.a.line.argv, savesByName) {
+	if fn.a.line.p.Dry || fn.a.line.by == "curl" && !hasFlag(fn.a.line.argv, "O", "--remote-n") {
 		return
 	}
 	if !strings.Contains(url, "://") && !slices.Contains(downloaders, fn.a.line.p.Program.Name) {
@@ -218,11 +203,6 @@ func (fn *fileNotes) fetchedInto(folder string) {
 			fn.a.in.fs.write(strings.TrimSuffix(folder, "/")+"/"+name, data{effect.Unknown, effect.Network}, false)
 		}
 	}
-}
-
-// savesByName reports whether a word is curl's -O, alone or among other letters.
-func savesByName(w string) bool {
-	return strings.HasPrefix(w, "--remote-n") || hasLetter(w, "O")
 }
 
 // unpackers are the programs that fill a folder with what is in one file.

@@ -92,10 +92,10 @@ func (fsys *filesystem) write(p string, d data, more bool) {
 		f.written = fsys.written
 		if f.sink != nil {
 			f.built, f.from, f.ran = false, nil, true
-			s := fsys.in.enter()
-			fsys.in.io.out = connected{} // it was started before
-			fsys.in.exp.nested(f.sink, &input{d, true}, f.to)
-			fsys.in.leave(s)
+			fsys.in.scoped(func() {
+				fsys.in.io.out = connected{} // it was started before
+				fsys.in.exp.nested(f.sink, &input{d, true}, f.to)
+			})
 			return
 		}
 		if more || fsys.in.branches > 0 { // what was there may still be

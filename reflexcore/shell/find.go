@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"approver.example/reflexcore/effect"
+	"approver.example/reflexcore/wordset"
 )
 
 // An expression of find is read as far as it says what names must be like for an
@@ -250,7 +251,7 @@ func (l *commandLine) isOperand(word int) bool {
 // listed is what find prints, as far as it is known.
 func (a *applied) listed() (data, bool) {
 	if slices.ContainsFunc(a.line.argv, func(w string) bool {
-		return hasPrefix(w, "-exec", "-ok", "-fprint") || w == "-printf" || w == "-ls" || !effect.IsKnown(w)
+		return wordset.HasAnyPrefix(w, "-exec", "-ok", "-fprint") || w == "-printf" || w == "-ls" || !effect.IsKnown(w)
 	}) {
 		return data{}, false
 	}

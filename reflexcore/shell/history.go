@@ -98,14 +98,15 @@ func (hs *history) rerun(args []field, sink *data) {
 			known = false
 		}
 	}
-	outer := hs.in.alt.setAside()
-	for _, d := range hs.recorded {
-		hs.in.payloads.payload(d, "fc", &input{}, sink)
-	}
+	lines := slices.Clip(hs.recorded)
 	if !known {
-		hs.in.payloads.payload(unknown, "fc", &input{}, sink)
+		lines = append(lines, unknown)
 	}
-	hs.in.alt.selection = outer
+	hs.in.alt.afresh(func() {
+		for _, d := range lines {
+			hs.in.payloads.payload(d, "fc", &input{}, sink)
+		}
+	})
 }
 
 // lastWord adds the last word of a command to those that $_ may be when it has ended.

@@ -221,19 +221,20 @@ func (pm *parameters) openParams() bool {
 	return pm.params == nil && pm.others == nil && len(pm.in.def.active) == 0
 }
 
+// lists are all that they may be.
+func (p positionals) lists() [][]data {
+	if p.others == nil {
+		return [][]data{p.params}
+	}
+	return p.others
+}
+
 // joinParams makes what a branch set the parameters to one more possibility.
-func (pm *parameters) joinParams(params []data, others [][]data) {
-	all := slices.Clone(pm.others)
-	if all == nil {
-		all = append(all, pm.params)
-	}
-	if others == nil {
-		others = append(others, params)
-	}
-	for _, list := range others {
+func (pm *parameters) joinParams(left positionals) {
+	all := slices.Clip(pm.lists())
+	for _, list := range left.lists() {
 		if !slices.ContainsFunc(all, func(have []data) bool {
-			return slices.Equal(have, list) &&
-				(have == nil) == (list == nil)
+			return slices.Equal(have, list) && (have == nil) == (list == nil)
 		}) {
 			all = append(all, list)
 		}
@@ -253,7 +254,7 @@ func (pm *parameters) joinParams(params []data, others [][]data) {
 // setPositional sets the positional parameters.
 func (pm *parameters) setPositional(list []data) {
 	pm.in.rep.steps += len(list) / 8 // each was copied
-	pm.params, pm.others = list, nil
+	pm.positionals = positionals{params: list}
 }
 
 // listOf is the list of what words are. A list that only adds to an earlier one shares its

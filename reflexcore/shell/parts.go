@@ -57,14 +57,19 @@ type alternatives struct {
 // Parameters are the positional parameters of the shell, and how a word reads them and its
 // variables.
 type parameters struct {
-	in       *interp
-	params   []data
-	others   [][]data  // more than one list of parameters is possible
+	in *interp
+	positionals
 	grown    [2][]data // long lists of parameters that may be added to, see [parameters.listOf]
 	oldest   int       // of these
 	zero     data      // $0
 	named    bool      // the first word after a script is $0
 	iterates bool      // the words are taken one after the other: their order does not matter
+}
+
+// positionals are $1, $2 …
+type positionals struct {
+	params []data
+	others [][]data // more than one list of parameters is possible
 }
 
 // Arithmetic evaluates the expressions of $((…)), ((…)), let and indexes.
@@ -189,9 +194,8 @@ type readings struct {
 // start is what a command begins with: each of its readings does.
 type start struct {
 	workdir
-	files  int
-	params []data
-	others [][]data
+	positionals
+	files int
 }
 
 // candidates are what a word may be of which nothing is known.
@@ -244,10 +248,9 @@ type agentReader struct {
 // A scope is what a subshell or a branch has for itself.
 type scope struct {
 	workdir
+	positionals
 	mark, length   int
 	out            connected
-	params         []data
-	others         [][]data
 	funcs, aliases int
 	zero           data
 	apart          apart

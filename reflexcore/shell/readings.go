@@ -48,13 +48,8 @@ func (rg *readings) every(do func()) {
 // beginCommand notes it, and returns that of the command around.
 func (rg *readings) beginCommand() (outer start) {
 	outer = rg.start
-	rg.start = start{rg.in.cwd, len(rg.in.fs.list), rg.in.par.params, rg.in.par.others}
+	rg.start = start{rg.in.cwd, rg.in.par.positionals, len(rg.in.fs.list)}
 	return outer
-}
-
-// restart goes back to it.
-func (rg *readings) restart() {
-	rg.beginsAt(&rg.start)
 }
 
 // firstly walks something again in which there were forks, see [readings.fork].
@@ -112,17 +107,15 @@ func (rg *readings) omitting(how omission, seen unsure, from, below int, walk fu
 	r := rg.in.rep.res
 	before, steps, counted := len(r.Effects), len(r.Steps), *r
 	rg.omits = how
+	again := func() {
+		rg.beginsAt(&rg.start)
+		rg.combinations(walk)
+	}
 	if seen&named != 0 {
 		rg.partings++
-		scope := rg.in.enterBranch()
-		rg.restart()
-		rg.combinations(walk)
-		rg.in.join(scope)
+		rg.in.branch(again)
 	} else {
-		scope := rg.in.enter()
-		rg.restart()
-		rg.combinations(walk)
-		rg.in.leave(scope)
+		rg.in.scoped(again)
 	}
 	rg.omits = omitsNothing
 	r.How, r.Commands, r.Partial, r.Opaque, r.Unlisted = counted.How, counted.Commands, counted.Partial, counted.Opaque,
@@ -207,7 +200,7 @@ func (rg *readings) combinations(do func()) {
 	if rg.in.io.stdin != nil {
 		stdin = *rg.in.io.stdin
 	}
-	begin := start{workdir: rg.in.cwd, params: rg.in.par.params, others: rg.in.par.others}
+	begin := start{workdir: rg.in.cwd, positionals: rg.in.par.positionals}
 	vars, began := len(rg.in.vars.list), rg.in.alt.began
 	rg.in.alt.began = rg.in.fs.written
 	rg.in.alt.choices, rg.in.alt.choose, rg.in.alt.snapshot = rg.in.alt.choices[len(rg.in.alt.choices):], true, nil
@@ -223,18 +216,18 @@ func (rg *readings) combinations(do func()) {
 		if rg.in.io.stdin != nil { // each reads the same
 			*rg.in.io.stdin = stdin
 		}
-		scope := rg.in.enterBranch()
-		rg.beginsAt(&begin)
-		rg.in.alt.undo(min(vars, len(rg.in.vars.list)))
-		do()
-		rg.in.join(scope)
+		rg.in.branch(func() {
+			rg.beginsAt(&begin)
+			rg.in.alt.undo(min(vars, len(rg.in.vars.list)))
+			do()
+		})
 	}
 	rg.in.alt.choices, rg.in.alt.choose, rg.in.alt.snapshot, rg.in.alt.began = choices, false, snapshot, began
 }
 
 // beginsAt goes back to what a command began with.
 func (rg *readings) beginsAt(s *start) {
-	rg.in.cwd, rg.in.par.params, rg.in.par.others = s.workdir, s.params, s.others
+	rg.in.cwd, rg.in.par.positionals = s.workdir, s.positionals
 }
 
 // values are all that an expansion may give.

@@ -156,9 +156,7 @@ func (pl *payloadRunner) runScript(lang string, d data, args []field, std *input
 			pl.in.par.params = append(pl.in.par.params, a.data)
 		}
 		pl.in.par.named = false
-		outer := pl.in.alt.setAside()
-		pl.payload(d, via, std, sink)
-		pl.in.alt.selection = outer
+		pl.in.alt.afresh(func() { pl.payload(d, via, std, sink) })
 		pl.in.par.zero = zero
 		pl.in.leave(scope)
 	default:
@@ -354,9 +352,7 @@ func (pr *programRunner) terminals(mark int) {
 	args := slices.Clone(pr.in.exp.fields[mark+1:])
 	run := func(d data, via string) {
 		if pr.in.rep.level < pr.in.rep.lim.Nesting && !pr.in.rep.stopped() {
-			pr.in.rep.level++
-			pr.in.separately(false, func() { pr.in.payloads.sub(d, via, &input{}, nil) })
-			pr.in.rep.level--
+			pr.in.inProcess(func() { pr.in.payloads.sub(d, via, &input{}, nil) })
 		}
 	}
 	for i, f := range args {

@@ -268,25 +268,23 @@ func (ex *expander) substitution(stmts []*syntax.Stmt) data {
 	if ex.in.rep.level++; ex.in.rep.level > 64 {
 		ex.in.rep.over(overDepth)
 	}
-	s := ex.in.enter()
-	was := ex.in.io.plumbed()
 	std := ex.in.io.stdin
-	ex.in.io.fds[1] = ""
 	if std == nil {
 		std = &input{}
 	}
 	iterates := ex.in.par.iterates
 	ex.in.par.iterates = false
-	if ex.in.alt.choose && len(stmts) == 1 && flat(stmts[0]) { // what it chooses, the command that it is part of chooses
-		shared := ex.in.alt.shared
-		ex.in.alt.shared = true
-		ex.in.walkStmts(stmts, std, &out)
-		ex.in.alt.shared = shared
-	} else {
-		ex.nested(stmts, std, &out)
-	}
-	ex.in.leave(s)
-	ex.in.io.replumb(&was)
+	ex.in.subshell(func() {
+		ex.in.io.fds[1] = ""
+		if ex.in.alt.choose && len(stmts) == 1 && flat(stmts[0]) { // what it chooses, the command that it is part of chooses
+			shared := ex.in.alt.shared
+			ex.in.alt.shared = true
+			ex.in.walkStmts(stmts, std, &out)
+			ex.in.alt.shared = shared
+		} else {
+			ex.nested(stmts, std, &out)
+		}
+	})
 	ex.in.par.iterates = iterates
 	ex.in.rep.level--
 	out.text = strings.TrimRight(out.text, "\n")

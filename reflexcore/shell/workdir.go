@@ -2,7 +2,6 @@ package shell
 
 import (
 	"path"
-	"slices"
 	"strings"
 
 	"approver.example/reflexcore/effect"
@@ -145,8 +144,8 @@ func anyFile(path string) string {
 // package manager, so that it is what its name says. What is called git in another folder is taken for
 // git, and for whatever else somebody put there.
 func installed(file string) bool {
-	return hasPrefix(file, systemFolders...) || !strings.HasPrefix(file, "/") || // no path of this kind of machine
-		slices.ContainsFunc(programFolders, func(folder string) bool { return strings.Contains(file, folder) })
+	return wordset.HasAnyPrefix(file, systemFolders...) || wordset.ContainsAny(file, programFolders...) ||
+		!strings.HasPrefix(file, "/") // no path of this kind of machine
 }
 
 // systemFolders are where only an installation puts programs, and programFolders where package
@@ -165,5 +164,5 @@ func covert(p string) bool {
 
 // temporary reports whether a path lies in a folder in which everybody may write.
 func temporary(p string) bool {
-	return hasPrefix(p, "/tmp/", "/var/tmp/", "/private/tmp/", "/dev/shm/")
+	return wordset.HasAnyPrefix(p, "/tmp/", "/var/tmp/", "/private/tmp/", "/dev/shm/")
 }

@@ -237,29 +237,19 @@ func (lr *listRunner) vectorWith(u *grammar.Use, list *input, out *data) {
 		lr.appendInput(mark, list)
 		in.readings.fed(mark)
 	}
-	for _, f := range lr.added() {
-		in.exp.push(f)
-	}
+	in.exp.pushAll(lr.added())
 	if len(in.exp.fields) > mark && strings.IndexByte(in.exp.fields[mark].text, ' ') >= 0 && !in.rep.stopped() &&
 		in.rep.level < in.rep.lim.Nesting {
 		// No program has such a name: many of these hand their words to a shell.
 		d := words(in.exp.fields[mark:])
-		in.rep.level++
-		in.separately(false, func() { in.payloads.sub(d, lr.a.line.by, &input{}, nil) })
-		in.rep.level--
+		in.inProcess(func() { in.payloads.sub(d, lr.a.line.by, &input{}, nil) })
 	}
 	if len(in.exp.fields) > mark && !in.rep.stopped() {
 		via, homeless := in.via, in.agents.homeless
 		in.via, in.agents.homeless = lr.a.line.by, homeless || lr.a.line.takesHome(u) ||
 			agentcli.Isolates[lr.a.line.p.Program.Name]
-		in.rep.level++
-		if in.rep.level > in.rep.lim.Nesting {
-			in.rep.over(overDepth)
-		} else {
-			in.separately(in.rep.bits&effect.Remote != 0 ||
-				lr.a.line.clears(), func() { in.runWords(mark, lr.a.std, out, false) })
-		}
-		in.rep.level--
+		bare := in.rep.bits&effect.Remote != 0 || lr.a.line.clears()
+		in.rep.deeper(func() { in.separately(bare, func() { in.runWords(mark, lr.a.std, out, false) }) })
 		in.via, in.agents.homeless = via, homeless
 	}
 	in.exp.fields, in.rep.bits = in.exp.fields[:mark], held
@@ -358,11 +348,7 @@ func (l *commandLine) takesLines() bool {
 }
 
 // isDelimited reports whether a flag of xargs says what its words end with.
-func (l *commandLine) isDelimited() bool {
-	return slices.ContainsFunc(l.argv, func(w string) bool {
-		return strings.HasPrefix(w, "-d") || strings.HasPrefix(w, "--delim")
-	})
-}
+func (l *commandLine) isDelimited() bool { return hasFlag(l.argv, "", "-d", "--delim") }
 
 // added are the words that a use of the role args adds to the command.
 func (lr *listRunner) added() []field {
