@@ -219,7 +219,7 @@ func (pr *programRunner) runProgram(mark int, std *input, sink *data) {
 		pr.terminals(mark)
 	}
 	pr.unpacks(argv)
-	pr.in.fs.notePieces(argv, base, std.taint|a.taint)
+	pr.in.fs.notePieces(base, p.Uses, std.taint|a.taint)
 	pr.mentions(argv, base, from, p, std)
 	if slices.ContainsFunc(argv[1:], func(w string) bool { return len(w) > 1 && w[0] == '-' && !effect.IsKnown(w) }) {
 		pr.in.readings.asFlags(mark, p, std, from)
