@@ -1,11 +1,13 @@
 package shell
 
 import (
+	"cmp"
 	"path"
 	"slices"
 	"strings"
 
 	"approver.example/reflexcore/effect"
+	"approver.example/reflexcore/grammar"
 	"approver.example/reflexcore/wordset"
 )
 
@@ -307,28 +309,15 @@ func ancestor(paths []string) string {
 // mktemp is the name of a new temporary file, as far as it is known.
 func (a *applied) mktemp() string {
 	in := a.in
-	tmp, template, inTmp := in.par.valueOf("TMPDIR").text, "", false
-	if tmp == "" {
-		tmp = "/tmp"
-	}
-	for i := 1; i < len(a.line.argv); i++ {
-		w := a.line.argv[i]
-		switch {
-		case w == "-p" && i+1 < len(a.line.argv):
-			i++
-			tmp, inTmp = a.line.argv[i], true
-		case strings.HasPrefix(w, "--tmpdir="):
-			tmp, inTmp = w[len("--tmpdir="):], true
-		case strings.HasPrefix(w, "-p"):
-			tmp, inTmp = w[2:], true
-		case w == "--suffix" || w == "-V":
-			i++
-		case w == "-t" || w == "--tmpdir" ||
-			strings.HasPrefix(w, "-") && !strings.HasPrefix(w, "--") && strings.HasSuffix(w, "t"):
+	tmp, template, inTmp := cmp.Or(in.par.valueOf("TMPDIR").text, "/tmp"), "", false
+	for u := range a.line.uses(grammar.Text) {
+		switch u.Arg {
+		case "template":
+			template = u.Text
+		case "folder":
+			tmp, inTmp = cmp.Or(u.Text, tmp), true
+		default: // -t
 			inTmp = true
-		case strings.HasPrefix(w, "-"):
-		default:
-			template = w
 		}
 	}
 	stem := template

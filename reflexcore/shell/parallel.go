@@ -61,35 +61,15 @@ func (lr *listRunner) runsList(out *data) {
 	}
 }
 
-// flagValue is the value of a flag of parallel among the words before its command, by its
-// letter or by the beginning of its long name, and whether it is there.
-func (l *commandLine) flagValue(command int, letter byte, long string) (string, bool) {
-	for i := 1; i < min(command, len(l.argv)); i++ {
-		w := l.argv[i]
-		next := ""
-		if i+1 < command {
-			next = l.argv[i+1]
+// option is the value of the options of parallel that the table gives a name, and whether there
+// is one.
+func (l *commandLine) option(name string) (value string, found bool) {
+	for u := range l.uses(grammar.Text) {
+		if u.Arg == name {
+			value, found = u.Text, true
 		}
-		if name, value, cut := strings.Cut(w, "="); long != "" &&
-			(name == long || len(name) > 4 && strings.HasPrefix(long, name)) {
-			if !cut {
-				value = next
-			}
-			return value, true
-		}
-		if len(w) < 2 || w[0] != '-' || w[1] == '-' {
-			continue
-		}
-		at := strings.IndexAny(w[1:], "ajPNnLIUisdCSJ")
-		if at < 0 || letter == 0 || w[1+at] != letter {
-			continue
-		}
-		if value := strings.TrimPrefix(w[2+at:], "="); value != "" || letter == 'i' {
-			return value, true
-		}
-		return next, true
 	}
-	return "", false
+	return value, found
 }
 
 // hasFlag reports whether one of those flags is among the words before the command.
@@ -109,27 +89,17 @@ var (
 	literal = regexp.MustCompile(`^[^\\.^$*+?()\[\]{}|]+$`)
 )
 
-// replacesWith are the flags that give a place another text.
-var replacesWith = [...]struct {
-	letter      byte
-	long, place string
-}{
-	{'I', "--replace", "{}"}, {'i', "", "{}"}, {'U', "--extensionreplace", "{.}"}, {0, "--er", "{.}"},
-	{0, "--basenamereplace", "{/}"}, {0, "--bnr", "{/}"}, {0, "--dirnamereplace", "{//}"}, {0, "--dnr", "{//}"},
-	{0, "--basenameextensionreplace", "{/.}"}, {0, "--bner", "{/.}"},
-}
-
 // inEach runs the command line of parallel once for each word, or for each combination of
 // words of several sources. A command that begins with a place is code: parallel quotes
 // nothing in one of places alone, and rush quotes nothing at all.
 func (lr *listRunner) inEach(u *grammar.Use, d data, out *data) {
 	in := lr.a.in
-	for _, r := range replacesWith {
-		if text, ok := lr.a.line.flagValue(u.Word, r.letter, r.long); ok && text != "" {
-			d.text = strings.ReplaceAll(d.text, text, r.place)
+	for option := range lr.a.line.uses(grammar.Text) { // those that give a place another text
+		if option.Text != "" && option.Arg[0] == '{' {
+			d.text = strings.ReplaceAll(d.text, option.Text, option.Arg)
 		}
 	}
-	if code, ok := lr.a.line.flagValue(u.Word, 0, "--rpl"); ok {
+	if code, ok := lr.a.line.option("code"); ok {
 		tag, code, _ := strings.Cut(code, " ")
 		place := "{==}"
 		if strings.Contains(code, "uq") {
@@ -201,7 +171,7 @@ func (lr *listRunner) inPipe(u *grammar.Use, d data, out *data) {
 // in a run. Columns of a word are words of their own.
 func (lr *listRunner) rows(command int) [][]field {
 	most := lr.a.in.rep.lim.Rounds
-	split, columns := lr.a.line.flagValue(command, 'C', "--colsep")
+	split, columns := lr.a.line.option("columns")
 	rows := [][]field{nil}
 	sources := lr.sources()
 	if len(sources) > 1 && combinations(sources) > most { // not all are walked: any may be in a place
@@ -246,14 +216,14 @@ func combinations(sources [][]field) int {
 
 // together are the rows of several words of one source that one run has.
 func (l *commandLine) together(command int, words []field) (rows [][]field) {
-	n := 0
-	if value, ok := l.flagValue(command, 'N', "--max-replace-args"); ok {
-		n, _ = strconv.Atoi(value)
-	} else if value, ok := l.flagValue(command, 'n', "--max-args"); ok {
-		n, _ = strconv.Atoi(value)
-	} else if value, ok := l.flagValue(command, 'L', "--max-lines"); ok {
-		n, _ = strconv.Atoi(value)
-	} else if l.hasFlag(command, "-X", "-m", "--xargs") {
+	n, counted := 0, false
+	for _, name := range [...]string{"N", "n", "L"} {
+		if value, ok := l.option(name); ok && !counted {
+			counted = true
+			n, _ = strconv.Atoi(value)
+		}
+	}
+	if !counted && l.hasFlag(command, "-X", "-m", "--xargs") {
 		n = len(words)
 	}
 	if n < 2 {
