@@ -50,8 +50,8 @@ func (ag *agentReader) startsAgent(mark int, base string, std *input) {
 	ag.argv = ag.argv[:from]
 }
 
-// looksAt is startsAgent for the few programs that may be or start agents. Words are the
-// texts of args.
+// looksAt notes what agents a command starts whose program may be an agent, or start one. Words
+// are the texts of args.
 func (ag *agentReader) looksAt(words []string, base string, args []field, fed bool) {
 	name := words[0]
 	for i, key := range [...]string{agentcli.PackageName(name), base} {

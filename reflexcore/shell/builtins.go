@@ -212,10 +212,7 @@ func (bc builtinCall) sourceFile() {
 	}
 	held := bc.in.par.positionals
 	if len(args) > 1 {
-		bc.in.par.setPositional(nil)
-		for _, a := range args[1:] {
-			bc.in.par.params = append(bc.in.par.params, a.data)
-		}
+		bc.in.par.positionals = positionals{params: dataOf(args[1:])}
 	}
 	bc.in.alt.afresh(func() { bc.in.payloads.payload(v.data, "source", bc.std, bc.sink) })
 	bc.in.par.positionals = held

@@ -90,7 +90,7 @@ func (in *interp) simpleCommand(c *syntax.CallExpr, std *input, sink *data, back
 	if len(in.def.globals) > 0 {
 		in.def.globally(mark, std, background)
 	}
-	if in.alt.shared || !says(in.exp.fields[mark].text) {
+	if in.alt.shared || !sayers[in.exp.fields[mark].text] {
 		in.readings.look(mark)
 	}
 	if lit, ok := c.Args[0].Parts[0].(*syntax.Lit); ok && len(in.def.aliases) > 0 && len(c.Args[0].Parts) == 1 {

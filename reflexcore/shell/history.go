@@ -61,7 +61,7 @@ func (hs *history) record(d data) {
 	}
 }
 
-// historyFile is the file that a command of the history is for.
+// historyFile is the file that history -a, -w, -r or -n names, or else $HISTFILE.
 func (hs *history) historyFile(args []field) string {
 	if len(args) > 0 {
 		return hs.in.fs.expandHome(args[0].text)

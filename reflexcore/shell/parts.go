@@ -377,17 +377,9 @@ const (
 
 // applied is one command while its uses become effects.
 type applied struct {
-	parsed grammar.Parsed // the memory of the command line
-	notes  fileNotes
-	lists  listRunner
+	parsed  grammar.Parsed // the memory of the command line
+	origins []origin       // of the files that it copies or moves
 	application
-}
-
-// FileNotes are what a program makes of files besides what its uses say: copies, links, backups,
-// archives, downloads, and what it was built of.
-type fileNotes struct {
-	a       *applied
-	origins []origin // of the files that it copies or moves
 }
 
 // A commandLine is the words of one program, and what the tables say of them.
@@ -395,12 +387,6 @@ type commandLine struct {
 	p    *grammar.Parsed
 	argv []string
 	by   string
-}
-
-// A listRunner runs the command of a program once for each list of words that it reads or finds:
-// xargs, parallel, find -exec.
-type listRunner struct {
-	a *applied
 }
 
 // redirected is where the streams of a statement go.

@@ -223,22 +223,19 @@ func isPlainName(text string) bool {
 	return true
 }
 
-// isOneWord reports whether a value has none of them.
-func isOneWord(s string) bool {
-	for i := 0; i < len(s); i++ {
-		if splitting[s[i]] {
-			return false
-		}
-	}
-	return true
-}
+// isOneWord reports whether a value is one word that is no pattern.
+func isOneWord(s string) bool { return hasNone(s, &splitting) }
 
 // isKnownWord reports whether all of a value is known, and it is one word.
 func isKnownWord(s string) bool { return isOneWord(s) && effect.IsKnown(s) }
 
-func isLiteral(s string) bool {
+// isLiteral reports whether a literal is itself.
+func isLiteral(s string) bool { return hasNone(s, &special) }
+
+// hasNone reports whether a text has none of the marked bytes.
+func hasNone(s string, marks *[256]bool) bool {
 	for i := 0; i < len(s); i++ {
-		if special[s[i]] {
+		if marks[s[i]] {
 			return false
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"approver.example/reflexcore/effect"
+	"approver.example/reflexcore/wordset"
 	"mvdan.cc/sh/v3/syntax"
 )
 
@@ -62,8 +63,8 @@ func (rg *readings) firstly(forks int, seen unsure, from int, walk func()) {
 	rg.first = false
 }
 
-// either is every for what is no command but expands words: once for each combination, and
-// once with the first value of what forks.
+// either does something that expands words and is no command: once for each combination of what
+// the variables may be, and once with the first value of what forks.
 func (rg *readings) either(walk func()) {
 	forks, from := rg.forks, len(rg.in.rep.res.Effects)
 	rg.combinations(walk)
@@ -179,15 +180,9 @@ func isPage(text string) bool {
 	return end > 0 && effect.IsKnown(rest[:end])
 }
 
-// says reports whether a command that is no part of a pipe only says its words, or does
-// nothing at all: what becomes of what it says is looked at where that is used.
-func says(name string) bool {
-	switch name {
-	case "echo", "printf", ":", "true", "false", "test", "[":
-		return true
-	}
-	return false
-}
+// sayers only say their words where they are no part of a pipe, or do nothing at all: what becomes
+// of what they say is looked at where that is used.
+var sayers = wordset.Of("echo printf : true false test [")
 
 // combinations does something for each combination of what the variables in it may
 // be. What the later ones assign is one more possibility.

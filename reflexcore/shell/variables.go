@@ -92,6 +92,12 @@ func (vs *variables) find(name string) *variable {
 	return vs.findSince(name, 0)
 }
 
+// given reports whether the text or the environment sets a variable.
+func (vs *variables) given(name string) bool {
+	_, ok := vs.ctx.Env[name]
+	return ok || vs.find(name) != nil
+}
+
 // findSince is the last variable of a name among those from a mark on, or nil.
 func (vs *variables) findSince(name string, mark int) *variable {
 	for i := len(vs.list) - 1; i >= mark; i-- {
@@ -248,7 +254,8 @@ func (vs *variables) merge(v variable) {
 	}
 }
 
-// mergeArray does it for arrays. One that only grew takes the place of the other.
+// mergeArray makes what a branch assigned to an array one more possible array. One that only grew
+// takes the place of the other.
 func (vs *variables) mergeArray(old *variable, v variable) {
 	var forms []variable
 	if old != nil {

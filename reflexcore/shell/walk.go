@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"approver.example/reflexcore/effect"
+	"approver.example/reflexcore/wordset"
 	"mvdan.cc/sh/v3/syntax"
 )
 
@@ -148,9 +149,7 @@ func (ds *directories) perhaps(walk func()) {
 
 // recalled notes what a text asks for.
 func (hs *history) recalled(src string) {
-	if hs.recalls&recallsLast == 0 && strings.IndexByte(src, '_') >= 0 &&
-		(strings.Contains(src, "$_") || strings.Contains(src, "{_") ||
-			strings.Contains(src, "{!_")) {
+	if hs.recalls&recallsLast == 0 && strings.IndexByte(src, '_') >= 0 && wordset.ContainsAny(src, "$_", "{_", "{!_") {
 		hs.recalls |= recallsLast
 	}
 	if strings.Contains(src, "FUNCNAME") {
@@ -173,17 +172,13 @@ func (ds *directories) isHidden(dir string) bool {
 	if !effect.IsKnown(dir) || dir == "" || dir[0] != '/' {
 		return false
 	}
-	for _, top := range [...]string{"/etc", "/boot", "/dev", "/usr", "/bin", "/sbin", "/lib", "/System", "/Library"} {
-		if rest, ok := strings.CutPrefix(dir, top); ok && (rest == "" || rest[0] == '/') {
-			return true
-		}
-	}
-	if strings.HasPrefix(dir[strings.LastIndexByte(dir, '/')+1:], ".") {
-		return true
-	}
-	rest, ok := strings.CutPrefix(dir, ds.in.ctx.Dir+"/")
-	return ok && (strings.HasPrefix(rest, ".") || strings.Contains(rest, "/."))
+	rest, inside := strings.CutPrefix(dir, ds.in.ctx.Dir+"/")
+	return hiddenTops[firstOf(dir)] || strings.HasPrefix(dir[strings.LastIndexByte(dir, '/')+1:], ".") ||
+		inside && (strings.HasPrefix(rest, ".") || strings.Contains(rest, "/."))
 }
+
+// hiddenTops are the folders of the system of which that holds.
+var hiddenTops = wordset.Of("/etc /boot /dev /usr /bin /sbin /lib /System /Library")
 
 // enter begins a scope for variables, directory and parameters.
 func (in *interp) enter() scope {
@@ -217,7 +212,7 @@ func (in *interp) scoped(walk func()) {
 	in.leave(scope)
 }
 
-// subshell does so, and the descriptors lead where they did as well.
+// subshell walks something in a scope of its own, after which the descriptors lead where they did.
 func (in *interp) subshell(walk func()) {
 	was := in.io.plumbed()
 	in.scoped(walk)
@@ -280,7 +275,8 @@ func (in *interp) separately(bare bool, walk func()) {
 	in.leave(s)
 }
 
-// inProcess does so for what lies in a command: a payload, or its words as another one.
+// inProcess walks what a command runs in a process of its own: a payload, or its words as another
+// command.
 func (in *interp) inProcess(walk func()) {
 	in.rep.level++
 	in.separately(false, walk)
