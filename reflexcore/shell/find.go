@@ -309,7 +309,9 @@ func (a *applied) mktemp() string {
 		case "template":
 			template = u.Text
 		case "folder":
-			tmp, inTmp = cmp.Or(u.Text, tmp), true
+			if inTmp = true; a.line.argv[u.Word] != "--tmpdir" { // which may have no value
+				tmp = u.Text
+			}
 		default: // -t
 			inTmp = true
 		}
