@@ -199,6 +199,8 @@ func TestFilesWrittenAndRun(t *testing.T) {
 		`split -l 1 f part; . ./partab`, `split --lines=1 f p/; bash p/aa`, `split f ./q; sh ./qab`,
 		`csplit - 1 <<< 'git push --force origin main'; sh xx00`, `csplit -f q f 1; bash q01`, `csplit -fq f 1; . ./q01`,
 		`csplit --prefix=q f 1; sh q00`,
+		// The value of a flag was taken for the file, and so the file for the name of the pieces.
+		`split --lines 1 f; sh xaa`, `split -t : f q; sh qaa`, `csplit -zfq f 1; sh q00`, `csplit --pre q f 1; sh q00`,
 		`sqlite3 :memory: -cmd '.output qe' "select 'git push --force origin main'"; sh qe`,
 		`b=$(head -c3 <<< gitxyz); $b push --force origin main`, `$(head -c3 <<< gitxyz) push --force origin main`,
 		`b=$(tail -c4 <<< xyzgit); $b push --force origin main`, `b=$(uniq -w3 <<< git | tail -c4); $b push`,

@@ -40,9 +40,7 @@ func (ag *agentReader) agentCode(lang, src string) {
 }
 
 // importers are what stands before the name of a module that is imported.
-var importers = [...]string{
-	"require(", "import(", "from", "import", "run_module(", "import_module(", "__import__(",
-}
+var importers = strings.Fields("require( import( from import run_module( import_module( __import__(")
 
 // imports reports whether code imports a module, or a part of it.
 func imports(src, module string) bool {
@@ -60,13 +58,9 @@ func imports(src, module string) bool {
 		statement := strings.TrimLeft(before[strings.LastIndexAny(before, "\n;")+1:], " \t'\"")
 		before = strings.TrimRight(strings.TrimSuffix(strings.TrimRight(before, "\"'` "), "npm:"), "\"'` ")
 		begins := strings.HasPrefix(statement, "import ") || strings.HasPrefix(statement, "from ")
-		if begins && !strings.Contains(statement, " import ") {
+		calls := slices.ContainsFunc(importers, func(call string) bool { return strings.HasSuffix(before, call) })
+		if calls || begins && !strings.Contains(statement, " import ") {
 			return true
-		}
-		for _, call := range importers {
-			if strings.HasSuffix(before, call) {
-				return true
-			}
 		}
 	}
 }
@@ -87,7 +81,7 @@ func (ag *agentReader) mayBeLink(name string, args []string) {
 		return
 	}
 	file := ag.in.fs.expandHome(name)
-	if hasPrefix(file, "/usr/", "/bin/", "/sbin/", "/opt/") && !strings.Contains(file, "/..") {
+	if wordset.HasAnyPrefix(file, "/usr/", "/bin/", "/sbin/", "/opt/") && !strings.Contains(file, "/..") {
 		return // who writes there is asked about
 	}
 	ag.in.rep.handsOn(Program{Path: file, Named: true}, args)

@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
@@ -19,16 +20,11 @@ var runLaunchers = wordset.Of("cargo go uv")
 
 // starters are the names of all programs that [agentReader.startsAgent] looks at.
 var starters = func() map[string]bool {
-	m := map[string]bool{"python3": true}
+	m := maps.Clone(launchers)
 	for name := range agentcli.Names() {
 		m[name] = true
 	}
-	for name := range launchers {
-		m[name] = true
-	}
-	for name := range packageManagers {
-		m[name] = true
-	}
+	maps.Copy(m, packageManagers)
 	return m
 }()
 
@@ -54,8 +50,8 @@ func (ag *agentReader) startsAgent(mark int, base string, std *input) {
 	ag.argv = ag.argv[:from]
 }
 
-// looksAt is startsAgent for the few programs that may be or start agents. Words are the
-// texts of args.
+// looksAt notes what agents a command starts whose program may be an agent, or start one. Words
+// are the texts of args.
 func (ag *agentReader) looksAt(words []string, base string, args []field, fed bool) {
 	name := words[0]
 	for i, key := range [...]string{agentcli.PackageName(name), base} {
@@ -109,7 +105,7 @@ func (ag *agentReader) looksAt(words []string, base string, args []field, fed bo
 var fetchers = table("fetchers")
 
 // packageFolders are parts of the paths of packages that are installed.
-var packageFolders = [...]string{"node_modules/", "site-packages/", "/dist-packages/", "/@"}
+var packageFolders = []string{"node_modules/", "site-packages/", "/dist-packages/", "/@"}
 
 // launches looks for an agent among the words of a program that starts others.
 func (ag *agentReader) launches(base string, args []string) {
@@ -146,12 +142,11 @@ func (ag *agentReader) launches(base string, args []string) {
 		case container && !wordset.Has("-v --name -w --volume --network", args[i-1]):
 			id = agentcli.ImageOf(w)
 		case container:
-		case hasPrefix(w, "npm:", "jsr:"), runs, base == "nix", base == "nix-shell", base == "mise":
+		case wordset.HasAnyPrefix(w, "npm:", "jsr:"), runs, base == "nix", base == "nix-shell", base == "mise":
 			id = agentcli.PackageOf(strings.TrimPrefix(strings.TrimPrefix(w[strings.LastIndexByte(w, '#')+1:], "npm:"), "jsr:"))
 		case agentcli.ClaudeInstalled(w):
 			id = "claude"
-		case slices.ContainsFunc(packageFolders[:], func(folder string) bool { return strings.Contains(w, folder) }),
-			strings.HasPrefix(w, effect.Unknown+"/"):
+		case wordset.ContainsAny(w, packageFolders...), strings.HasPrefix(w, effect.Unknown+"/"):
 			id = agentcli.InstalledOf(w)
 		}
 		if id == "" {
@@ -214,7 +209,7 @@ func isCode(base, flag string) bool {
 	case "python", "pypy":
 		return flag == "-c"
 	case "sh", "bash", "zsh", "dash", "ksh":
-		return len(flag) > 1 && flag[0] == '-' && flag[1] != '-' && strings.IndexByte(flag, 'c') > 0
+		return hasLetter(flag, "c")
 	}
 	return false
 }

@@ -7,20 +7,21 @@ import (
 	"approver.example/reflexcore/effect"
 )
 
-// olderVersions is how many of them are kept for one file, besides the present one. Of short
-// ones there may be more: a script that is written and run a few times.
+// olderVersions is how many versions of one file are kept besides the present one. Of short ones
+// there may be more: a script that is written and run a few times.
 const (
 	olderVersions = 3
 	shortVersions = 12
 	versionBytes  = 4096 // of all those of a file
 )
 
-// setAside begins a selection of its own for what runs inside a command, and returns that of
-// the command, which the caller puts back.
-func (al *alternatives) setAside() selection {
+// afresh walks what runs inside a command with a selection of its own, and puts that of the
+// command back.
+func (al *alternatives) afresh(walk func()) {
 	outer := al.selection
 	al.selection = selection{}
-	return outer
+	walk()
+	al.selection = outer
 }
 
 // undo gives the variables of a new branch the values that they had before the command whose
@@ -62,16 +63,23 @@ func (v *variable) sameAs(was *variable) bool {
 // pick chooses one of n values of key. Within a command the same key gives the
 // same value; the command is tried for the others.
 func (al *alternatives) pick(key string, n int) int {
+	if c := al.choiceOf(key); c != nil {
+		return min(c.at, n-1)
+	}
+	if al.choose {
+		al.chooses(choice{key: key, n: n})
+	}
+	return 0
+}
+
+// choiceOf is the choice of a key, or nil.
+func (al *alternatives) choiceOf(key string) *choice {
 	for i := range al.choices {
 		if al.choices[i].key == key {
-			return min(al.choices[i].at, n-1)
+			return &al.choices[i]
 		}
 	}
-	if !al.choose {
-		return 0
-	}
-	al.chooses(choice{key: key, n: n})
-	return 0
+	return nil
 }
 
 // chooses adds a choice.
@@ -107,22 +115,19 @@ func (c *choice) keep(n int) {
 // finds adds what the command itself left in a file that it looks into again.
 func (c *choice) finds(f *virtual) {
 	for _, v := range f.versions() {
-		if slices.ContainsFunc(c.held, func(o version) bool { return o.like(&v) }) {
-			continue
-		}
-		if len(c.held) > 2*olderVersions {
+		has := func(o version) bool { return o.like(&v) }
+		if !slices.ContainsFunc(c.held, has) && len(c.held) > 2*olderVersions {
 			v = version{data: data{effect.Unknown, v.taint}}
-			if slices.ContainsFunc(c.held, func(o version) bool { return o.like(&v) }) {
-				continue
-			}
 		}
-		c.held = append(c.held, v)
+		if !slices.ContainsFunc(c.held, has) {
+			c.held = append(c.held, v)
+		}
 	}
 	c.n = len(c.held)
 }
 
-// version is the one that a command finds in a file: it is walked for each of them, those of
-// which the text is known first. Where no command chooses, it may be any of them.
+// version is the version of a file that the present command finds. The command is walked for each
+// version, those whose text is known first. Where no command chooses, it may be any version.
 //
 // The versions are those that the file had when the command first looked. A walk writes, as mv
 // does to the file that it moves, so the next one would choose from another list and miss some.
@@ -132,15 +137,12 @@ func (al *alternatives) version(f *virtual) version {
 		return f.current()
 	}
 	key := al.arena.concat("file ", f.path)
-	for i := range al.choices {
-		if c := &al.choices[i]; c.key == key {
-			if f.written > al.began {
-				c.finds(f)
-			}
-			return c.held[min(c.at, len(c.held)-1)]
+	switch c := al.choiceOf(key); {
+	case c != nil:
+		if f.written > al.began {
+			c.finds(f)
 		}
-	}
-	switch {
+		return c.held[min(c.at, len(c.held)-1)]
 	case len(f.older) == 0:
 		return f.current()
 	case al.choose:

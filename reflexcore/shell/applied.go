@@ -97,19 +97,17 @@ func (a *applied) add(k effect.Kind, u *grammar.Use, target string, taint effect
 // gitFolder is the folder in which a command of git happens; empty if it may be
 // another one than that of the command.
 func (a *applied) gitFolder() string {
-	for _, name := range [...]string{"GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY",
-		"GIT_COMMON_DIR"} {
-		if _, ok := a.in.ctx.Env[name]; ok || a.in.vars.find(name) != nil {
-			return ""
-		}
+	elsewhere := func(w string) bool {
+		return wordset.HasAnyPrefix(w, "--git-d", "--work-t", "--name") || w == "-c" || !effect.IsKnown(w)
 	}
-	for _, w := range a.line.argv {
-		if hasPrefix(w, "--git-d", "--work-t", "--name") || w == "-c" || !effect.IsKnown(w) {
-			return ""
-		}
+	if slices.ContainsFunc(gitFolders, a.in.vars.given) || slices.ContainsFunc(a.line.argv, elsewhere) {
+		return ""
 	}
 	return a.in.cwd.dir
 }
+
+// gitFolders are the variables that give git other folders.
+var gitFolders = strings.Fields("GIT_DIR GIT_WORK_TREE GIT_INDEX_FILE GIT_OBJECT_DIRECTORY GIT_COMMON_DIR")
 
 // secrets is the taint of words that carry secrets somewhere.
 func (a *applied) secrets() effect.Taint {
@@ -117,15 +115,11 @@ func (a *applied) secrets() effect.Taint {
 	for i := range a.line.argv {
 		t |= a.in.exp.fields[a.mark+i].taint
 	}
-	for i := range a.line.p.Uses {
-		if u := &a.line.p.Uses[i]; u.Role == grammar.SendFile || u.Role == grammar.Send {
-			t |= a.taint
-		}
+	if hasRole(a.line.p.Uses, grammar.SendFile, grammar.Send) {
+		t |= a.taint
 	}
-	for i := range a.line.p.Stdin {
-		if a.line.p.Stdin[i].Role == grammar.Send {
-			t |= a.std.taint
-		}
+	if hasRole(a.line.p.Stdin, grammar.Send) {
+		t |= a.std.taint
 	}
 	return t
 }
@@ -137,23 +131,17 @@ func (pr *programRunner) borrow() *applied {
 		pr.spare = pr.spare[:n-1]
 		return a
 	}
-	a := &applied{}
-	a.notes.a, a.lists.a = a, a
-	return a
+	return &applied{}
 }
 
+// giveBack keeps the memory for the next command, without what this one was.
 func (pr *programRunner) giveBack(a *applied) {
 	if len(pr.spare) < 32 {
-		a.forget()
+		clear(a.parsed.Uses)
+		clear(a.origins)
+		a.origins, a.application = a.origins[:0], application{}
 		pr.spare = append(pr.spare, a)
 	}
-}
-
-// forget drops what the command was, and keeps the memory.
-func (a *applied) forget() {
-	clear(a.parsed.Uses)
-	clear(a.notes.origins)
-	a.notes.origins, a.application = a.notes.origins[:0], application{}
 }
 
 // hasRole reports whether there is a use of one of those roles.
@@ -206,7 +194,7 @@ func (l *commandLine) clears() bool {
 	case "sudo", "doas", "su", "runuser", "pkexec", "setpriv", "machinectl", "systemd-run":
 		return true
 	case "env":
-		return slices.ContainsFunc(l.argv[1:], func(w string) bool { return w != "" && w[0] == '-' })
+		return hasFlag(l.argv, "", "-")
 	}
 	return false
 }
@@ -292,9 +280,7 @@ func isHarmlessName(pattern string) bool {
 		strings.Trim(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_") != "" {
 		return false
 	}
-	if slices.ContainsFunc(secretParts, func(part string) bool { return strings.Contains(name, part) }) {
-		return false
-	}
-	return wordset.Has(`REGION PORT HOST ENV ENVIRONMENT DEBUG LEVEL TIMEOUT TZ TIMEZONE LOCALE MODE VERSION ENABLED
-		DISABLED`, name[strings.LastIndexByte(name, '_')+1:])
+	last := name[strings.LastIndexByte(name, '_')+1:]
+	return !wordset.ContainsAny(name, secretParts...) && wordset.Has(`REGION PORT HOST ENV ENVIRONMENT DEBUG LEVEL TIMEOUT
+		TZ TIMEZONE LOCALE MODE VERSION ENABLED DISABLED`, last)
 }

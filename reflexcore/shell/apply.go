@@ -1,11 +1,14 @@
 package shell
 
 import (
+	"path"
+	"slices"
 	"strings"
 
 	"approver.example/reflexcore/agentcli"
 	"approver.example/reflexcore/effect"
 	"approver.example/reflexcore/grammar"
+	"approver.example/reflexcore/wordset"
 )
 
 // apply turns what the grammar says of a command into effects.
@@ -31,12 +34,8 @@ func (pr *programRunner) apply(a *applied, sink *data) {
 	for i := range p.Uses {
 		a.source(&p.Uses[i])
 	}
-	for i := range p.Stdin {
-		switch p.Stdin[i].Role {
-		case grammar.Send, grammar.Read, grammar.SendFile:
-			a.taint |= a.std.taint
-		default: // nothing for the others
-		}
+	if hasRole(p.Stdin, grammar.Send, grammar.Read, grammar.SendFile) {
+		a.taint |= a.std.taint
 	}
 	out := a.output()
 	for i := range p.Uses {
@@ -48,7 +47,7 @@ func (pr *programRunner) apply(a *applied, sink *data) {
 	for i := range p.Stdin {
 		a.stdinPayload(&p.Stdin[i], &out)
 	}
-	a.lists.runsList(&out)
+	a.runsList(&out)
 	a.inserts()
 	a.editsTodo()
 	pr.in.cwd.dir = dir
@@ -92,7 +91,7 @@ func (a *applied) source(u *grammar.Use) {
 		}
 		a.taint |= d.taint
 		if u.Word >= 0 {
-			a.notes.cameFrom(p)
+			a.cameFrom(p)
 		}
 		if a.reads++; a.reads == 1 {
 			a.text = d.text
@@ -100,16 +99,15 @@ func (a *applied) source(u *grammar.Use) {
 			return
 		}
 	case grammar.Fetch:
+		a.taint |= effect.Network
 		if u.Word < 0 {
 			a.add(effect.NetIn, u, u.Arg, 0)
-			a.taint |= effect.Network
 			return
 		}
 		f := a.field(u)
 		a.add(effect.NetIn, u, f.text, f.taint)
-		a.taint |= effect.Network
-		a.notes.saved(f.text)
-		a.notes.cloned(f.text)
+		a.saved(f.text)
+		a.cloned(f.text)
 	case grammar.Send:
 		if u.Word >= 0 {
 			a.taint |= a.field(u).taint
@@ -128,11 +126,11 @@ func (a *applied) target(u *grammar.Use, out data) {
 	}
 	switch u.Role {
 	case grammar.Delete:
-		if a.line.isFind() && a.notes.deletesFound(u, taint) {
+		if a.line.isFind() && a.deletesFound(u, taint) {
 			return
 		}
 		a.add(effect.Delete, u, a.pathOf(u), taint)
-		a.notes.deleteBefore(u, taint)
+		a.deleteBefore(u, taint)
 	case grammar.Write, grammar.Append:
 		if a.line.p.Dry || u.Word >= 0 && (isStdin(u.Text) || u.Text == "") {
 			return
@@ -164,31 +162,29 @@ func (a *applied) target(u *grammar.Use, out data) {
 			}
 			in.add(effect.Effect{Kind: effect.Write, Target: p, What: what, Bits: bits, Taint: d.taint, By: a.line.by})
 		}
-		if a.notes.backs(u, p); a.notes.takesAway(u, p) {
+		if a.backs(u, p); a.takesAway(u, p) {
 			return
 		}
 		from, own, fresh := in.fs.madeBefore(p)
 		in.fs.write(p, d, false)
-		a.notes.noteBuilt(p, d)
+		a.noteBuilt(p, d)
 		if own {
-			a.notes.edited(p, from)
+			a.edited(p, from)
 		}
-		a.notes.filled(p, d)
-		a.notes.fetchedInto(p)
+		a.filled(p, d)
+		a.fetchedInto(p)
 		if a.line.p.Copies {
-			a.notes.noteCopy(p, fresh)
+			a.noteCopy(p, fresh)
 		}
-		a.notes.packed(p)
+		a.packed(p)
 	case grammar.Read:
-		a.notes.encrypted(u)
+		a.encrypted(u)
 	case grammar.Host:
 		from := len(in.rep.res.Effects)
 		a.add(effect.NetOut, u, text, a.taint|taint|a.secrets())
 		if u.Word >= 0 && !effect.IsKnown(text) && a.field(u).inherits &&
 			taint&(effect.Secret|effect.File|effect.Network|effect.Decoded) == 0 {
-			for i := from; i < len(in.rep.res.Effects); i++ {
-				in.rep.res.Effects[i].Bits |= effect.Inherited
-			}
+			in.rep.mark(from, effect.Inherited)
 		}
 	case grammar.Fetch:
 		if t := taint | a.secrets(); t&(effect.Secret|effect.File) != 0 {
@@ -246,4 +242,190 @@ func (a *applied) inserts() {
 		in.rep.res.Texts = append(in.rep.res.Texts, Text{Path: a.pathOf(u), Text: in.payloads.inserted, Part: true})
 	}
 	in.payloads.inserted = ""
+}
+
+// output is what comes out of the command, before its payloads run.
+func (a *applied) output() data {
+	in := a.in
+	text := a.text
+	if a.reads == 0 {
+		text = a.std.text
+		a.taint |= a.std.taint
+	}
+	for i := range a.line.p.Stdout {
+		switch u := &a.line.p.Stdout[i]; u.Role {
+		case grammar.Pass:
+			return data{text, a.taint}
+		case grammar.Decode:
+			if in.Decode != nil && effect.IsKnown(text) {
+				if plain, ok := in.Decode(u.Arg, text); ok && in.rep.made(len(plain)) {
+					return data{plain, a.taint | effect.Decoded}
+				}
+			}
+			return data{effect.Unknown, a.taint | effect.Decoded}
+		case grammar.Fetched:
+			return data{effect.Unknown, a.taint | effect.Network}
+		default: // nothing for the others
+		}
+	}
+	if d, ok := a.line.resolved(a.words()); ok {
+		return d
+	}
+	switch a.line.p.Program.Name {
+	case "mktemp":
+		return data{a.mktemp(), a.taint}
+	case "find":
+		if d, ok := a.listed(); ok {
+			return d
+		}
+	case "script":
+		a.watchTyping()
+	case "ls":
+		if d, ok := a.namesOf(); ok {
+			return d
+		}
+	case "printenv":
+		if d, ok := a.printed(); ok {
+			return d
+		}
+	}
+	if a.line.by == "basename" {
+		if d, ok := a.line.baseOf(a.words(), a.taint); ok {
+			return d
+		}
+	}
+	if text != "" && effect.IsKnown(text) {
+		if d, ok := a.asItWas(text); ok {
+			return d
+		}
+		if wordset.Has("tr sed awk gawk cut grep egrep fold fmt paste column jq dd iconv nl expand perl", a.line.by) {
+			return data{effect.Unknown, a.taint | effect.Decoded} // a constant that was made into another one
+		}
+	}
+	return data{effect.Unknown, a.taint}
+}
+
+// watchTyping looks at where script writes what is typed in the shell that it starts.
+func (a *applied) watchTyping() {
+	file := ""
+	for i := range a.line.p.Uses {
+		switch u := &a.line.p.Uses[i]; u.Role {
+		case grammar.Shell, grammar.Argv:
+			return // one command, of which nothing is typed
+		case grammar.Write, grammar.Append:
+			file = a.pathOf(u)
+		default: // nothing of it is typed
+		}
+	}
+	if covert(file) || strings.HasPrefix(path.Base(file), ".") && file != "" {
+		a.in.add(effect.Effect{Kind: effect.Attack, Target: "keys", By: a.line.by})
+	}
+}
+
+// namesOf is what ls -d prints: the words that it is given.
+func (a *applied) namesOf() (data, bool) {
+	d := data{taint: a.taint}
+	for _, w := range a.line.argv[1:] {
+		if !strings.HasPrefix(w, "-") {
+			d.text += a.in.fs.expandHome(w) + "\n"
+		}
+	}
+	return d, d.text != "" && slices.Contains(a.line.argv, "-d") && len(d.text) < 4096
+}
+
+// keepsLine reports whether a flag leaves a text of one line what it is, for head, tail,
+// sort and uniq: a number of lines, or an order.
+func keepsLine(flag string) bool {
+	if len(flag) < 2 || flag[0] != '-' {
+		return false
+	}
+	number := strings.TrimPrefix(flag[1:], "n")
+	if number != "" && number[0] != '0' && strings.Trim(number, "0123456789") == "" {
+		return true
+	}
+	return strings.Trim(flag[1:], "urfbhnV") == ""
+}
+
+// asItWas is what comes out of a program that may print a text as it went in: one line that
+// is sorted, a document in which nothing is to be filled in. Where it may be changed, or its
+// lines come in another order, the command is walked with the text as it was, and with
+// nothing known of it.
+func (a *applied) asItWas(text string) (data, bool) {
+	same := data{text, a.taint}
+	switch a.line.by {
+	case "head", "tail", "sort", "gsort", "tac", "uniq", "shuf":
+		if strings.IndexByte(strings.TrimSuffix(text, "\n"), '\n') < 0 && a.line.keepsLines() {
+			return same, true // one line is what it was
+		}
+		if a.line.by == "head" || a.line.by == "tail" {
+			return data{effect.Unknown, a.taint | effect.Decoded}, true
+		}
+	case "envsubst", "m4", "dos2unix", "unix2dos", "shfmt", "prettier", "gofmt", "expand", "unexpand", "fold", "fmt":
+	default:
+		return data{}, false
+	}
+	if a.in.alt.choose && a.in.alt.pick("as it was", 2) == 0 {
+		return same, true
+	}
+	return data{effect.Unknown, a.taint | effect.Decoded}, true
+}
+
+// keepsLines reports whether all flags of a command leave one line what it is.
+func (l *commandLine) keepsLines() bool {
+	return !slices.ContainsFunc(l.argv[1:], func(w string) bool { return len(w) > 1 && w[0] == '-' && !keepsLine(w) })
+}
+
+// printed is what printenv prints of one variable that the text or the environment sets.
+func (a *applied) printed() (data, bool) {
+	if len(a.line.argv) != 2 || !a.in.vars.given(a.line.argv[1]) {
+		return data{}, false
+	}
+	d := a.in.par.valueOf(a.line.argv[1])
+	return data{d.text + "\n", d.taint | a.taint}, true
+}
+
+// baseOf is what basename prints of words that are known.
+func (l *commandLine) baseOf(words []field, taint effect.Taint) (data, bool) {
+	args := l.argv[1:]
+	if len(args) > 0 && args[0] == "--" {
+		args = args[1:]
+	} else if len(args) > 0 && strings.HasPrefix(args[0], "-") {
+		return data{}, false
+	}
+	if len(args) == 0 || len(args) > 2 || !effect.IsKnown(args[0]) || args[0] == "" {
+		return data{}, false
+	}
+	text := strings.TrimRight(args[0], "/")
+	if text = text[strings.LastIndexByte(text, '/')+1:]; text == "" {
+		text = "/"
+	}
+	if len(args) == 2 {
+		if !effect.IsKnown(args[1]) {
+			return data{}, false
+		}
+		if text != args[1] {
+			text = strings.TrimSuffix(text, args[1])
+		}
+	}
+	for _, f := range words {
+		taint |= f.taint
+	}
+	return data{text + "\n", taint}, true
+}
+
+// resolved is the name of an agent whose program was looked up, and whose links are then
+// followed: readlink -f "$(which codex)". What other paths lead to is not known.
+func (l *commandLine) resolved(words []field) (data, bool) {
+	if !wordset.Has("readlink realpath greadlink grealpath", agentcli.ProgramName(l.argv[0])) {
+		return data{}, false
+	}
+	for i, w := range l.argv[1:] {
+		if w == "" || w[0] == '-' || !effect.IsKnown(w) {
+			continue
+		}
+		if (len(agentcli.Named(agentcli.PackageName(w))) > 0 || w == ownName) && agentcli.InPath(w) {
+			return data{w + "\n", words[1+i].taint}, true
+		}
+	}
+	return data{}, false
 }

@@ -147,104 +147,99 @@ func (ar *arithmetic) assignNumber(x syntax.ArithmExpr, n int64, ok bool) {
 }
 
 func (ar *arithmetic) binary(x *syntax.BinaryArithm) (int64, bool) {
-	switch x.Op {
-	case syntax.TernQuest:
-		c, ok := ar.number(x.X)
-		alt, isAlt := x.Y.(*syntax.BinaryArithm)
-		if !isAlt {
-			return 0, false
-		}
-		if !ok {
-			ar.number(alt.X)
-			ar.number(alt.Y)
-			return 0, false
-		}
-		if c != 0 {
-			return ar.number(alt.X)
-		}
-		return ar.number(alt.Y)
-	case syntax.Assgn:
+	if x.Op == syntax.TernQuest {
+		return ar.ternary(x)
+	}
+	if x.Op == syntax.Assgn {
 		n, ok := ar.number(x.Y)
 		ar.assignNumber(x.X, n, ok)
 		return n, ok
-	default: // nothing for the others
 	}
 	a, okA := ar.number(x.X)
 	b, okB := ar.number(x.Y)
-	ok := okA && okB
-	n, fits := calculate(x.Op, a, b)
-	ok = ok && fits
-	switch x.Op {
-	case syntax.AddAssgn, syntax.SubAssgn, syntax.MulAssgn, syntax.QuoAssgn, syntax.RemAssgn, syntax.AndAssgn,
-		syntax.OrAssgn, syntax.XorAssgn, syntax.ShlAssgn, syntax.ShrAssgn:
+	op, assigns := assigning[x.Op]
+	if !assigns {
+		op = x.Op
+	}
+	n, fits := calculate(op, a, b)
+	ok := okA && okB && fits
+	if assigns {
 		ar.assignNumber(x.X, n, ok)
-	default: // nothing for the others
 	}
 	return n, ok
 }
 
-func calculate(op syntax.BinAritOperator, a, b int64) (int64, bool) {
-	truth := func(v bool) (int64, bool) {
-		if v {
-			return 1, true
-		}
-		return 0, true
+// ternary is CONDITION ? A : B.
+func (ar *arithmetic) ternary(x *syntax.BinaryArithm) (int64, bool) {
+	c, ok := ar.number(x.X)
+	alt, isAlt := x.Y.(*syntax.BinaryArithm)
+	switch {
+	case !isAlt:
+		return 0, false
+	case !ok:
+		ar.number(alt.X)
+		ar.number(alt.Y)
+		return 0, false
+	case c != 0:
+		return ar.number(alt.X)
 	}
-	switch op {
-	case syntax.Add, syntax.AddAssgn:
-		return a + b, true
-	case syntax.Sub, syntax.SubAssgn:
-		return a - b, true
-	case syntax.Mul, syntax.MulAssgn:
-		return a * b, true
-	case syntax.Quo, syntax.QuoAssgn:
-		if b == 0 {
-			return 0, false
+	return ar.number(alt.Y)
+}
+
+// assigning are the operators that assign what another one calculates.
+var assigning = map[syntax.BinAritOperator]syntax.BinAritOperator{
+	syntax.AddAssgn: syntax.Add, syntax.SubAssgn: syntax.Sub, syntax.MulAssgn: syntax.Mul, syntax.QuoAssgn: syntax.Quo,
+	syntax.RemAssgn: syntax.Rem, syntax.AndAssgn: syntax.And, syntax.OrAssgn: syntax.Or, syntax.XorAssgn: syntax.Xor,
+	syntax.ShlAssgn: syntax.Shl, syntax.ShrAssgn: syntax.Shr,
+}
+
+// numbers are the operators whose result is a number, whatever the operands are.
+var numbers = map[syntax.BinAritOperator]func(a, b int64) int64{
+	syntax.Add:   func(a, b int64) int64 { return a + b },
+	syntax.Sub:   func(a, b int64) int64 { return a - b },
+	syntax.Mul:   func(a, b int64) int64 { return a * b },
+	syntax.And:   func(a, b int64) int64 { return a & b },
+	syntax.Or:    func(a, b int64) int64 { return a | b },
+	syntax.Xor:   func(a, b int64) int64 { return a ^ b },
+	syntax.Shl:   func(a, b int64) int64 { return a << (uint64(b) & 63) },
+	syntax.Shr:   func(a, b int64) int64 { return a >> (uint64(b) & 63) },
+	syntax.Comma: func(_, b int64) int64 { return b },
+}
+
+// truths are those whose result is 1 or 0.
+var truths = map[syntax.BinAritOperator]func(a, b int64) bool{
+	syntax.Eql:     func(a, b int64) bool { return a == b },
+	syntax.Neq:     func(a, b int64) bool { return a != b },
+	syntax.Lss:     func(a, b int64) bool { return a < b },
+	syntax.Gtr:     func(a, b int64) bool { return a > b },
+	syntax.Leq:     func(a, b int64) bool { return a <= b },
+	syntax.Geq:     func(a, b int64) bool { return a >= b },
+	syntax.AndArit: func(a, b int64) bool { return a != 0 && b != 0 },
+	syntax.OrArit:  func(a, b int64) bool { return a != 0 || b != 0 },
+}
+
+// calculate is the result of an operator, if it has one.
+func calculate(op syntax.BinAritOperator, a, b int64) (n int64, ok bool) {
+	if f := numbers[op]; f != nil {
+		return f(a, b), true
+	}
+	if f := truths[op]; f != nil {
+		if f(a, b) {
+			n = 1
 		}
+		return n, true
+	}
+	switch {
+	case op == syntax.Quo && b != 0:
 		return a / b, true
-	case syntax.Rem, syntax.RemAssgn:
-		if b == 0 {
-			return 0, false
-		}
+	case op == syntax.Rem && b != 0:
 		return a % b, true
-	case syntax.Pow:
-		if b < 0 || b > 64 {
-			return 0, false
-		}
-		n := int64(1)
+	case op == syntax.Pow && b >= 0 && b <= 64:
+		n = 1
 		for range b {
 			n *= a
 		}
 		return n, true
-	case syntax.And, syntax.AndAssgn:
-		return a & b, true
-	case syntax.Or, syntax.OrAssgn:
-		return a | b, true
-	case syntax.Xor, syntax.XorAssgn:
-		return a ^ b, true
-	case syntax.Shl, syntax.ShlAssgn:
-		return a << (uint64(b) & 63), true
-	case syntax.Shr, syntax.ShrAssgn:
-		return a >> (uint64(b) & 63), true
-	case syntax.Eql:
-		return truth(a == b)
-	case syntax.Neq:
-		return truth(a != b)
-	case syntax.Lss:
-		return truth(a < b)
-	case syntax.Gtr:
-		return truth(a > b)
-	case syntax.Leq:
-		return truth(a <= b)
-	case syntax.Geq:
-		return truth(a >= b)
-	case syntax.AndArit:
-		return truth(a != 0 && b != 0)
-	case syntax.OrArit:
-		return truth(a != 0 || b != 0)
-	case syntax.Comma:
-		return b, true
-	default: // nothing for the others
 	}
 	return 0, false
 }

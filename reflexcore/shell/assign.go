@@ -18,6 +18,11 @@ type declaration struct {
 	letters                                                      byte // in which it holds what it is given
 }
 
+// declarationBy is what the command says by its name.
+func declarationBy(variant string) declaration {
+	return declaration{variant: variant, exporting: variant, exports: variant == "export", fixed: variant == "readonly"}
+}
+
 // takeFlag takes in a word of flags, and reports whether it is one.
 func (d *declaration) takeFlag(flag string) bool {
 	switch {
@@ -45,16 +50,11 @@ func (d *declaration) takeFlag(flag string) bool {
 // declClause is export, declare, local, readonly and typeset.
 func (as *assigner) declClause(c *syntax.DeclClause, sink *data) {
 	if as.declarationFails(c) {
-		scope := as.in.enterBranch()
-		defer as.in.join(scope)
+		defer as.in.join(as.in.enterBranch())
 	}
 	as.declarationPrints(c, sink)
 	as.in.traps.beforeChange()
-	var d declaration
-	if c.Variant != nil {
-		d.variant = c.Variant.Value
-	}
-	d.exporting, d.exports, d.fixed = d.variant, d.variant == "export", d.variant == "readonly"
+	d := declarationBy(variantOf(c))
 	for _, a := range c.Args {
 		switch {
 		case a.Name != nil:
@@ -74,6 +74,14 @@ func (as *assigner) declClause(c *syntax.DeclClause, sink *data) {
 			as.in.env.handsOver(a.Name.Value)
 		}
 	}
+}
+
+// variantOf is the command of a declaration.
+func variantOf(c *syntax.DeclClause) string {
+	if c.Variant == nil {
+		return ""
+	}
+	return c.Variant.Value
 }
 
 // declarationPrints adds what a declaration without names prints.
@@ -118,10 +126,8 @@ func (as *assigner) declareName(a *syntax.Assign, d *declaration) {
 	} else if d.function {
 		as.in.def.walkExported(name)
 	}
-	if d.integer {
-		if !a.Naked && a.Array == nil {
-			as.setVariable(name, as.in.par.valueOf(name))
-		}
+	if d.integer && !a.Naked && a.Array == nil {
+		as.setVariable(name, as.in.par.valueOf(name))
 	}
 	as.exportsWord(name, d.exporting, d.exports)
 	if d.ref && a.Value != nil {
@@ -153,15 +159,12 @@ func (as *assigner) listed(a *syntax.Assign, d *declaration) bool {
 	if a.Append {
 		sign = "+="
 	}
-	for i, v := range values {
-		scope := scope{}
-		if i > 0 {
-			scope = as.in.enterBranch()
-		}
+	assign := func(v data) {
 		as.in.payloads.payload(data{as.in.arena.concat(name, sign, v.text), v.taint}, "declare", &input{}, nil)
-		if i > 0 {
-			as.in.join(scope)
-		}
+	}
+	assign(values[0])
+	for _, v := range values[1:] {
+		as.in.branch(func() { assign(v) })
 	}
 	as.exportsWord(name, d.exporting, d.exports)
 	return true
@@ -172,14 +175,19 @@ func (as *assigner) declareWord(w *syntax.Word, d *declaration) {
 	mark := len(as.in.exp.fields)
 	as.in.exp.expandWord(w)
 	for _, f := range as.in.exp.fields[mark:] {
-		as.in.vars.setLetterCase(f.text, d.letters)
-		as.declared(f.data, d.array, d.assoc)
-		as.exportsWord(f.text, d.exporting, d.exports)
-		if d.fixed {
-			as.in.vars.fix(f.text)
-		}
+		as.declareField(f.data, d)
 	}
 	as.in.exp.fields = as.in.exp.fields[:mark]
+}
+
+// declareField declares a word after expansion.
+func (as *assigner) declareField(word data, d *declaration) {
+	as.in.vars.setLetterCase(word.text, d.letters)
+	as.declared(word, d.array, d.assoc)
+	as.exportsWord(word.text, d.exporting, d.exports)
+	if d.fixed {
+		as.in.vars.fix(word.text)
+	}
 }
 
 // assignment makes an assignment.
@@ -232,11 +240,7 @@ func (as *assigner) assignEither(a *syntax.Assign, assign func()) {
 // declarationFails reports whether a declaration changes nothing, in one shell or another:
 // local outside of a function, and flags that only print, or that there are not.
 func (as *assigner) declarationFails(c *syntax.DeclClause) bool {
-	variant := ""
-	if c.Variant != nil {
-		variant = c.Variant.Value
-	}
-	if variant == "local" && len(as.in.def.active) <= as.in.def.apart.active {
+	if variantOf(c) == "local" && len(as.in.def.active) <= as.in.def.apart.active {
 		return true
 	}
 	return slices.ContainsFunc(c.Args, func(a *syntax.Assign) bool {

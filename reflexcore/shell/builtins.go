@@ -65,21 +65,21 @@ func (bc builtinCall) setParams() {
 	if len(args) == 0 {
 		bc.environs()
 	}
+	before := ""
 	for i, f := range args {
-		if len(f.text) > 1 && f.text[0] == '-' && f.text[1] != '-' && strings.Contains(f.text, "a") || f.text == "allexport" {
+		letters := len(f.text) > 1 && (f.text[0] == '-' && f.text[1] != '-' || f.text[0] == '+')
+		on := strings.HasPrefix(f.text, "-") || !letters && before == "-o"
+		if hasLetter(f.text, "a") || f.text == "allexport" {
 			bc.in.vars.exportsAll = true
 		}
-		if len(f.text) > 1 && (f.text[0] == '-' && f.text[1] != '-' || f.text[0] == '+') &&
-			strings.IndexByte(f.text, 'x') > 0 || f.text == "xtrace" && i > 0 && len(args[i-1].text) == 2 {
-			bc.in.io.xtrace = f.text[0] == '-' || f.text == "xtrace" && args[i-1].text == "-o"
+		if letters && strings.Contains(f.text, "x") || f.text == "xtrace" && len(before) == 2 {
+			bc.in.io.xtrace = on
 			bc.in.io.traced()
 		}
-		if len(f.text) > 1 && (f.text[0] == '-' && f.text[1] != '-' || f.text[0] == '+') &&
-			strings.IndexByte(f.text, 'a') > 0 || f.text == "allexport" && i > 0 {
-			bc.in.env.exports = f.text[0] == '-' || f.text == "allexport" && args[i-1].text == "-o"
+		if letters && strings.Contains(f.text, "a") || f.text == "allexport" && i > 0 {
+			bc.in.env.exports = on
 		}
-		if f.text == "--" || f.text != "" && f.text[0] != '-' && f.text[0] != '+' &&
-			(i == 0 || args[i-1].text != "-o" && args[i-1].text != "+o") {
+		if f.text == "--" || f.text != "" && f.text[0] != '-' && f.text[0] != '+' && before != "-o" && before != "+o" {
 			if f.text == "--" {
 				i++
 			}
@@ -87,6 +87,7 @@ func (bc builtinCall) setParams() {
 			bc.in.par.fewer(args)
 			return
 		}
+		before = f.text
 	}
 }
 
@@ -106,7 +107,7 @@ func (bc builtinCall) unsetNames() {
 			continue
 		}
 		if v := bc.in.vars.find(f.text); itself && v != nil && v.ref != "" {
-			bc.in.vars.unrefer(*v)
+			bc.in.vars.unrefer(f.text)
 			continue
 		}
 		if strings.HasPrefix(f.text, "HIST") {
@@ -136,14 +137,12 @@ func (bc builtinCall) eval() {
 		}
 	}
 	bc.in.noteClobbered(bc.in.exp.fields[bc.mark+1:], "eval")
-	outer := bc.in.alt.setAside()
 	if args := bc.in.exp.fields[bc.mark+1:]; len(args) == 1 && args[0].setup && d.text == effect.Unknown {
 		bc.in.add(unknownCode("setup", d.taint, "eval"))
 		bc.sink.add(unknown)
 	} else {
-		bc.in.payloads.payload(d, "eval", bc.std, bc.sink)
+		bc.in.alt.afresh(func() { bc.in.payloads.payload(d, "eval", bc.std, bc.sink) })
 	}
-	bc.in.alt.selection = outer
 }
 
 func (bc builtinCall) exec() {
@@ -167,16 +166,7 @@ func (in *interp) runAgain(from int, std *input, sink *data) {
 	in.exp.fields = append(in.exp.fields, in.exp.fields[from:]...)
 	in.note(mark)
 	in.noteClobbered(in.exp.fields[mark:mark+1], "")
-	in.rep.level++
-	if in.rep.level > in.rep.lim.Nesting {
-		in.rep.over(overDepth)
-	} else if b := in.builtinOf[in.exp.fields[mark].text]; b != nil {
-		in.rep.noteProgram("", true)
-		in.builtin(b, mark, std, sink)
-	} else {
-		in.programs.runProgram(mark, std, sink)
-	}
-	in.rep.level--
+	in.rep.deeper(func() { in.runOwn(mark, std, sink) })
 	in.rep.step = step
 	in.exp.fields = in.exp.fields[:mark]
 }
@@ -220,17 +210,12 @@ func (bc builtinCall) sourceFile() {
 			return
 		}
 	}
-	held, others := bc.in.par.params, bc.in.par.others
+	held := bc.in.par.positionals
 	if len(args) > 1 {
-		bc.in.par.setPositional(nil)
-		for _, a := range args[1:] {
-			bc.in.par.params = append(bc.in.par.params, a.data)
-		}
+		bc.in.par.positionals = positionals{params: dataOf(args[1:])}
 	}
-	outer := bc.in.alt.setAside()
-	bc.in.payloads.payload(v.data, "source", bc.std, bc.sink)
-	bc.in.alt.selection = outer
-	bc.in.par.params, bc.in.par.others = held, others
+	bc.in.alt.afresh(func() { bc.in.payloads.payload(v.data, "source", bc.std, bc.sink) })
+	bc.in.par.positionals = held
 }
 
 // runCommand is command, builtin: what follows, functions left out.
@@ -276,23 +261,10 @@ func (bc builtinCall) defineAlias() {
 
 // export is export and its like where they are not a declaration of the syntax.
 func (bc builtinCall) export() {
-	array, assoc, fixed := false, false, false
-	var letters byte
-	exports := bc.in.exp.fields[bc.mark].text == "export"
+	d := declarationBy(bc.in.exp.fields[bc.mark].text)
 	for _, f := range bc.in.exp.fields[bc.mark+1:] {
-		if strings.HasPrefix(f.text, "-") {
-			fixed = fixed || strings.Contains(f.text, "r")
-			letters = max(letters, lettersOf(f.text))
-			exports = exports && !strings.Contains(f.text, "n") || strings.Contains(f.text, "x")
-			assoc = assoc || strings.Contains(f.text, "A")
-			array = array || assoc || strings.Contains(f.text, "a")
-			continue
-		}
-		bc.in.vars.setLetterCase(f.text, letters)
-		bc.in.assigner.declared(f.data, array, assoc)
-		bc.in.assigner.exportsWord(f.text, bc.in.exp.fields[bc.mark].text, exports)
-		if bc.in.exp.fields[bc.mark].text == "readonly" || fixed {
-			bc.in.vars.fix(f.text)
+		if !strings.HasPrefix(f.text, "-") || !d.takeFlag(f.text) {
+			bc.in.assigner.declareField(f.data, &d)
 		}
 	}
 }
@@ -365,7 +337,7 @@ func (bc builtinCall) shift() {
 				all = append(all, list[i:])
 			}
 			if len(all) > 0 {
-				bc.in.par.joinParams(nil, append(all, []data{}))
+				bc.in.par.joinParams(positionals{others: append(all, []data{})})
 			}
 			return
 		}

@@ -23,19 +23,24 @@ func (in *interp) callExpr(c *syntax.CallExpr, std *input, sink *data, backgroun
 		}
 		return
 	}
-	mark := len(in.exp.fields)
-	if in.alt.shared {
-		lasts := in.hist.lasts
-		in.hist.lasts = nil
-		in.simpleCommand(c, std, sink, background)
-		in.io.tracing(sink)
-		in.hist.recall(in.hist.lasts, background)
-		in.exp.fields, in.hist.lasts = in.exp.fields[:mark], lasts
-		return
-	}
-	in.alt.choose = false
-	stdin, first, omits, lasts := *std, true, in.readings.omits, in.hist.lasts
+	lasts := in.hist.lasts
 	in.hist.lasts = nil
+	if in.alt.shared {
+		mark := len(in.exp.fields)
+		in.simpleCommand(c, std, sink, background)
+		in.exp.fields = in.exp.fields[:mark]
+	} else {
+		in.readCommand(c, std, sink, background)
+	}
+	in.io.tracing(sink)
+	in.hist.recall(in.hist.lasts, background)
+	in.hist.lasts = lasts
+}
+
+// readCommand walks a simple command in each way in which it may be read.
+func (in *interp) readCommand(c *syntax.CallExpr, std *input, sink *data, background bool) {
+	in.alt.choose = false
+	mark, stdin, first, omits := len(in.exp.fields), *std, true, in.readings.omits
 	in.readings.every(func() {
 		*std = stdin
 		if sink == nil || first {
@@ -47,9 +52,6 @@ func (in *interp) callExpr(c *syntax.CallExpr, std *input, sink *data, backgroun
 		}
 		in.exp.fields, first = in.exp.fields[:mark], false
 	})
-	in.io.tracing(sink)
-	in.hist.recall(in.hist.lasts, background)
-	in.hist.lasts = lasts
 }
 
 // simpleCommand walks a simple command with the values that are chosen.
@@ -88,7 +90,7 @@ func (in *interp) simpleCommand(c *syntax.CallExpr, std *input, sink *data, back
 	if len(in.def.globals) > 0 {
 		in.def.globally(mark, std, background)
 	}
-	if in.alt.shared || !says(in.exp.fields[mark].text) {
+	if in.alt.shared || !sayers[in.exp.fields[mark].text] {
 		in.readings.look(mark)
 	}
 	if lit, ok := c.Args[0].Parts[0].(*syntax.Lit); ok && len(in.def.aliases) > 0 && len(c.Args[0].Parts) == 1 {
@@ -110,9 +112,7 @@ func (in *interp) unwritten(from int) {
 	for i := from; i < len(in.fs.list) && !in.rep.stopped(); i++ {
 		if f := &in.fs.list[i]; f.sink != nil && !f.ran {
 			f.ran = true
-			scope := in.enter()
-			in.exp.nested(f.sink, &input{unknown, true}, f.to)
-			in.leave(scope)
+			in.scoped(func() { in.exp.nested(f.sink, &input{unknown, true}, f.to) })
 		}
 	}
 }
@@ -128,19 +128,19 @@ func (in *interp) runWords(mark int, std *input, sink *data, background bool) {
 	in.note(mark)
 	in.exp.oddName(mark)
 	in.noteClobbered(in.exp.fields[mark:mark+1], "")
-	args := in.exp.fields[mark:]
-	for i := range args {
-		if f := &args[i]; f.splits || !f.known() {
-			in.rep.res.Partial++
-			break
-		}
+	if slices.ContainsFunc(in.exp.fields[mark:], func(f field) bool { return f.splits || !f.known() }) {
+		in.rep.res.Partial++
 	}
-	name := args[0]
 	if in.def.calls(mark, std, sink, background) {
 		in.rep.noteProgram("", true)
 		return
 	}
-	if b := in.builtinOf[name.text]; b != nil {
+	in.runOwn(mark, std, sink)
+}
+
+// runOwn walks a command that is no function.
+func (in *interp) runOwn(mark int, std *input, sink *data) {
+	if b := in.builtinOf[in.exp.fields[mark].text]; b != nil {
 		in.rep.noteProgram("", true)
 		in.builtin(b, mark, std, sink)
 		return
@@ -219,13 +219,10 @@ func (pr *programRunner) runProgram(mark int, std *input, sink *data) {
 		pr.terminals(mark)
 	}
 	pr.unpacks(argv)
-	pr.in.fs.notePieces(argv, base, std.taint|a.taint)
+	pr.in.fs.notePieces(base, p.Uses, std.taint|a.taint)
 	pr.mentions(argv, base, from, p, std)
-	for i := range argv[1:] {
-		if w := argv[i+1]; len(w) > 1 && w[0] == '-' && !effect.IsKnown(w) {
-			pr.in.readings.asFlags(mark, p, std, from)
-			break
-		}
+	if slices.ContainsFunc(argv[1:], func(w string) bool { return len(w) > 1 && w[0] == '-' && !effect.IsKnown(w) }) {
+		pr.in.readings.asFlags(mark, p, std, from)
 	}
 	pr.giveBack(a)
 	pr.words = pr.words[:words]
@@ -234,28 +231,24 @@ func (pr *programRunner) runProgram(mark int, std *input, sink *data) {
 // invoked notes that a file runs which this text made, or which is given by its
 // path. A copy of a program is that program.
 func (pr *programRunner) invoked(mark int, std *input, sink *data) {
-	name := pr.in.exp.fields[mark]
-	f := pr.in.fs.created(name.text)
-	if f != nil {
+	name := pr.in.exp.fields[mark].data
+	p := name
+	if f := pr.in.fs.created(name.text); f != nil {
 		if v := pr.in.alt.version(f); v.alias != "" && pr.in.Table.Find(v.alias) != nil {
 			pr.in.exp.fields[mark].text = v.alias
 			return
 		}
+		p.text = f.path
+	} else if strings.IndexByte(name.text, '/') < 0 {
+		return
 	}
-	if f != nil {
-		pr.in.payloads.execute(data{f.path, name.taint}, "", pr.in.exp.fields[mark+1:], std, sink, name.text)
-	} else if strings.IndexByte(name.text, '/') >= 0 {
-		pr.in.payloads.execute(name.data, "", pr.in.exp.fields[mark+1:], std, sink, name.text)
-	}
+	pr.in.payloads.execute(p, "", pr.in.exp.fields[mark+1:], std, sink, name.text)
 }
 
 // noteClobbered notes that what runs is a variable that may have been set by such a file.
 func (in *interp) noteClobbered(words []field, by string) {
-	for i := range words {
-		if words[i].clobbered {
-			in.add(unknownCode("any", words[i].taint|effect.File, by))
-			return
-		}
+	if i := slices.IndexFunc(words, func(f field) bool { return f.clobbered }); i >= 0 {
+		in.add(unknownCode("any", words[i].taint|effect.File, by))
 	}
 }
 
@@ -263,11 +256,7 @@ func (in *interp) noteClobbered(words []field, by string) {
 func (in *interp) runAs(name string, args []field, std *input, sink *data) {
 	mark := len(in.exp.fields)
 	in.exp.push(field{data: data{text: name}})
-	for _, f := range args {
-		in.exp.push(f)
-	}
-	in.rep.level++
-	in.separately(false, func() { in.runWords(mark, std, sink, false) })
-	in.rep.level--
+	in.exp.pushAll(args)
+	in.inProcess(func() { in.runWords(mark, std, sink, false) })
 	in.exp.fields = in.exp.fields[:mark]
 }

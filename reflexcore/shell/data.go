@@ -240,18 +240,17 @@ func (d *data) add(more data) {
 	d.taint |= more.taint
 }
 
-// words is a list of words as one text.
-func words(list []field) data {
-	var d data
-	for i, f := range list {
-		if i > 0 {
-			d.text += " "
-		}
-		d.text += f.text
-		d.taint |= f.taint
+// dataOf is what words hold.
+func dataOf(words []field) []data {
+	list := make([]data, len(words))
+	for i := range list {
+		list[i] = words[i].data
 	}
-	return d
+	return list
 }
+
+// words is a list of words as one text.
+func words(list []field) data { return join(dataOf(list), " ") }
 
 // An omission says which unknown parts of words are taken for nothing.
 type omission uint8

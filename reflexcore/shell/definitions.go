@@ -1,12 +1,10 @@
 package shell
 
 import (
-	"path"
 	"slices"
 	"strings"
 
 	"approver.example/reflexcore/effect"
-	"approver.example/reflexcore/grammar"
 	"approver.example/reflexcore/wordset"
 	"mvdan.cc/sh/v3/syntax"
 )
@@ -34,10 +32,11 @@ func (df *definitions) setAlias(name, text string) {
 func (df *definitions) perhapsAlias(name string, mark int, std *input, sink *data, background bool) {
 	dir, may, stdin := df.in.cwd.dir, df.in.cwd.may, *std
 	var out, more data
-	scope := df.in.enterBranch()
-	df.alias(name, mark, std, &out)
-	entered := df.in.cwd.dir
-	df.in.join(scope)
+	entered := ""
+	df.in.branch(func() {
+		df.alias(name, mark, std, &out)
+		entered = df.in.cwd.dir
+	})
 	df.in.cwd.dir, df.in.cwd.may, *std = dir, may, stdin
 	df.in.runWords(mark, std, &more, background)
 	if df.in.cwd.dir != entered {
@@ -136,35 +135,30 @@ func (df *definitions) invoke(body *syntax.Stmt, mark int, std *input, sink *dat
 		df.in.rep.over(overDepth)
 		return
 	}
-	params := make([]data, 0, len(df.in.exp.fields)-mark-1)
-	for _, p := range df.in.exp.fields[mark+1:] {
-		params = append(params, p.data)
-	}
+	params := dataOf(df.in.exp.fields[mark+1:])
 	if rounds > 1 && !slices.Equal(params, df.in.par.params) { // it may go on with anything
 		for i := range params {
 			params[i].text = effect.Unknown
 		}
 	}
-	held, others := df.in.par.params, df.in.par.others
+	held := df.in.par.positionals
 	df.in.par.setPositional(params)
 	df.active = append(df.active, body)
-	outer, jumped, locals, frame := df.in.alt.setAside(), df.in.jumped, len(df.in.vars.locals), df.in.vars.frame
+	jumped, locals, frame := df.in.jumped, len(df.in.vars.locals), df.in.vars.frame
 	df.in.vars.frame = locals
 	df.in.jumped = 0
 	df.in.hist.calledAs(df.in.exp.fields[mark].text)
-	df.in.walkStmt(body, std, sink)
+	df.in.alt.afresh(func() { df.in.walkStmt(body, std, sink) })
 	df.in.vars.unhold(locals)
-	df.in.vars.frame = frame
-	df.in.alt.selection, df.in.jumped = outer, jumped
+	df.in.vars.frame, df.in.jumped = frame, jumped
 	df.active = df.active[:len(df.active)-1]
-	df.in.par.params, df.in.par.others = held, others
+	df.in.par.positionals = held
 }
 
 // imported walks a function that each shell finds in its environment: whether one of
 // them calls it is not known, so that it counts as called and as one that may be there.
 func (df *definitions) imported(name string, value data) {
-	name, _ = strings.CutSuffix(name, "%%")
-	name, _ = strings.CutSuffix(name, "()")
+	name = strings.TrimSuffix(strings.TrimSuffix(name, "%%"), "()")
 	if value.known() && !strings.HasPrefix(strings.TrimSpace(value.text), "()") {
 		return // no shell takes it for a function
 	}
@@ -190,19 +184,14 @@ func (df *definitions) isLocalGit(mark int) bool {
 	if len(words) < 2 || words[0].text != "git" || len(df.funcs)+len(df.aliases) > 0 {
 		return false
 	}
-	for _, w := range words {
-		if !w.known() || w.splits || w.glob {
-			return false
-		}
+	if slices.ContainsFunc(words, func(w field) bool { return !w.known() || w.splits || w.glob }) {
+		return false
 	}
-	switch words[1].text {
-	case "remote":
+	if words[1].text == "remote" {
 		return len(words) == 2 || len(words) == 3 && (words[2].text == "-v" || words[2].text == "--verbose")
-	case "status", "log", "diff", "show", "rev-parse", "rev-list", "ls-files", "describe", "blame", "shortlog",
-		"for-each-ref", "show-ref", "cat-file", "merge-base", "--version", "version":
-		return true
 	}
-	return false
+	return wordset.Has(`status log diff show rev-parse rev-list ls-files describe blame shortlog for-each-ref show-ref
+		cat-file merge-base --version version`, words[1].text)
 }
 
 func (df *definitions) declare(c *syntax.FuncDecl, std *input, sink *data) {
@@ -223,10 +212,9 @@ func (df *definitions) declare(c *syntax.FuncDecl, std *input, sink *data) {
 			df.shadowedBy(n.Value, c.Body)
 		}
 		df.funcs = append(df.funcs, function{name: n.Value, body: c.Body})
-		switch n.Value {
-		case "command_not_found_handle", "command_not_found_handler", "precmd", "preexec", "chpwd", "zshexit", "TRAPEXIT",
-			"TRAPZERR", "TRAPDEBUG":
-			df.in.traps.hooked(n.Value, func(std *input) { df.in.walkStmt(c.Body, std, nil) }) // nobody needs to call it
+		if wordset.Has(`command_not_found_handle command_not_found_handler precmd preexec chpwd zshexit TRAPEXIT TRAPZERR
+			TRAPDEBUG`, n.Value) { // nobody needs to call it
+			df.in.traps.hooked(n.Value, func(std *input) { df.in.walkStmt(c.Body, std, nil) })
 		}
 	}
 	df.in.traps.callsDeclared()
@@ -237,20 +225,15 @@ func (df *definitions) globally(mark int, std *input, background bool) {
 	n, some := len(df.in.exp.fields), false
 	for i := mark; i < n; i++ {
 		f := df.in.exp.fields[i]
-		found := false
-		for _, a := range df.globals {
-			if !f.quoted && f.text == a.name {
-				for w := range strings.FieldsSeq(a.text) {
-					df.in.exp.push(field{data: data{w, f.taint}})
-				}
-				found = true
-				break
-			}
-		}
-		if !found {
+		at := slices.IndexFunc(df.globals, func(a alias) bool { return !f.quoted && f.text == a.name })
+		if at < 0 {
 			df.in.exp.push(f)
+			continue
 		}
-		some = some || found
+		some = true
+		for w := range strings.FieldsSeq(df.globals[at].text) {
+			df.in.exp.push(field{data: data{w, f.taint}})
+		}
 	}
 	if some {
 		own := *std
@@ -280,20 +263,20 @@ func (df *definitions) changesShell(c syntax.Command) bool {
 		if len(c.Args) == 0 {
 			return true
 		}
-		switch name := c.Args[0].Lit(); name {
-		case "exec", "echo", ":", "true", "false", "test", "[", "pwd", "type", "which", "exit", "return", "break", "continue",
-			"wait", "jobs", "history":
-			return false // a shell whose exec fails ends
-		case "printf":
+		switch name := c.Args[0].Lit(); {
+		case keepsShell[name]:
+			return false
+		case name == "printf":
 			return len(c.Args) > 1 && strings.HasPrefix(c.Args[1].Lit()+"-v", "-v")
-		case "":
-			return true
 		default:
-			return builtins[name] || df.defines(name)
+			return name == "" || builtins[name] || df.defines(name)
 		}
 	}
 	return true
 }
+
+// keepsShell are builtins that change nothing of it. A shell whose exec fails ends.
+var keepsShell = wordset.Of("exec echo : true false test [ pwd type which exit return break continue wait jobs history")
 
 // harmless are words before a program that change nothing of what it does.
 var harmless = wordset.Of("sudo doas command builtin noglob nocorrect time nice")
@@ -301,23 +284,6 @@ var harmless = wordset.Of("sudo doas command builtin noglob nocorrect time nice"
 // isCall reports whether a word calls the program of that name, by its path perhaps.
 func isCall(word, name string) bool {
 	return strings.TrimPrefix(word[strings.LastIndexByte(word, '/')+1:], `\`) == name
-}
-
-// watchTyping looks at where script writes what is typed in the shell that it starts.
-func (a *applied) watchTyping() {
-	file := ""
-	for i := range a.line.p.Uses {
-		switch u := &a.line.p.Uses[i]; u.Role {
-		case grammar.Shell, grammar.Argv:
-			return // one command, of which nothing is typed
-		case grammar.Write, grammar.Append:
-			file = a.pathOf(u)
-		default: // nothing of it is typed
-		}
-	}
-	if covert(file) || strings.HasPrefix(path.Base(file), ".") && file != "" {
-		a.in.add(effect.Effect{Kind: effect.Attack, Target: "keys", By: a.line.by})
-	}
 }
 
 // shadowedBy walks a function that has the name of a well-known program: it will run
@@ -357,8 +323,8 @@ func (df *definitions) walkExported(name string) {
 	}
 }
 
-// shadowedByAlias does it for an alias. One that only puts sudo or the like before the
-// program does what the program does.
+// shadowedByAlias walks an alias that has the name of a well-known program. One that only puts
+// sudo or the like before the program does what the program does.
 func (df *definitions) shadowedByAlias(name, text string) {
 	words := strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(" \t\n;|&()`$\"'", r) })
 	wraps := slices.ContainsFunc(words, func(w string) bool { return isCall(w, name) })
@@ -396,17 +362,4 @@ func (df *definitions) shadow(name string, wraps bool, walk func()) {
 		}
 	}
 	df.in.traps.noteHook(name, reaches, spies)
-}
-
-// tracing adds what set -x prints to the output of a command.
-func (dt *descriptorTable) tracing(sink *data) {
-	if !dt.xtrace {
-		return
-	}
-	if dt.err != nil && dt.in.vars.find("PS4") != nil {
-		dt.err.add(unknown)
-	}
-	if dt.in.vars.find("BASH_XTRACEFD") != nil {
-		sink.add(unknown)
-	}
 }

@@ -13,35 +13,35 @@ import (
 
 // cameFrom notes what a file was before a program copies or moves it: mv writes to both
 // names, and nothing would be known of either.
-func (fn *fileNotes) cameFrom(p string) {
-	if !fn.a.line.p.Copies || !effect.IsKnown(p) {
+func (a *applied) cameFrom(p string) {
+	if !a.line.p.Copies || !effect.IsKnown(p) {
 		return
 	}
 	o := origin{path: p}
-	switch f := fn.a.in.fs.fileAt(p); {
+	switch f := a.in.fs.fileAt(p); {
 	case f == nil:
 		o.alone, o.itself = true, p
-	case f.alias != "" && fn.a.in.fs.fileAt(f.alias) == nil:
+	case f.alias != "" && a.in.fs.fileAt(f.alias) == nil:
 		o.alone, o.itself = true, f.alias
 	case len(f.older) == 0:
 		o.built, o.from = f.built, f.from
 	}
-	fn.origins = append(fn.origins, o)
+	a.origins = append(a.origins, o)
 }
 
 // inherits makes a copy, or a file under its new name, what the file was.
-func (fn *fileNotes) inherits(to, from string) {
-	i := slices.IndexFunc(fn.origins, func(o origin) bool { return o.path == from })
-	f := fn.a.in.fs.fileAt(to)
-	if i < 0 || from == to || f == nil || f.path != to || f.alias != "" || !f.isBlank() || fn.a.in.rep.bits != 0 ||
-		!fn.copiesAll() || !fn.a.in.src.isPlainCall() {
+func (a *applied) inherits(to, from string) {
+	i := slices.IndexFunc(a.origins, func(o origin) bool { return o.path == from })
+	f := a.in.fs.fileAt(to)
+	if i < 0 || from == to || f == nil || f.path != to || f.alias != "" || !f.isBlank() || a.in.rep.bits != 0 ||
+		!a.copiesAll() || !a.in.src.isPlainCall() {
 		return
 	}
-	o := &fn.origins[i]
+	o := &a.origins[i]
 	if o.alone {
 		o.from = []string{o.itself}
 	}
-	if !slices.ContainsFunc(o.from, func(p string) bool { return fn.a.in.Table.Find(path.Base(p)) != nil }) {
+	if !slices.ContainsFunc(o.from, func(p string) bool { return a.in.Table.Find(path.Base(p)) != nil }) {
 		f.built, f.from = o.built, o.from
 	}
 }
@@ -49,12 +49,12 @@ func (fn *fileNotes) inherits(to, from string) {
 // edited notes that a program changed a file in its place and left it what it was: a
 // formatter, or sed where it puts in no more than a plain word. From is what the file
 // was made of before; nil: it was one of the disk.
-func (fn *fileNotes) edited(p string, from []string) {
-	if !fn.a.line.editsPlainly() {
+func (a *applied) edited(p string, from []string) {
+	if !a.line.editsPlainly() {
 		return
 	}
-	if f := fn.a.in.fs.fileAt(p); f != nil && f.path == p && f.alias == "" && f.isBlank() && fn.a.in.rep.bits == 0 &&
-		fn.a.in.src.isPlainCall() {
+	if f := a.in.fs.fileAt(p); f != nil && f.path == p && f.alias == "" && f.isBlank() && a.in.rep.bits == 0 &&
+		a.in.src.isPlainCall() {
 		if f.from = from; from == nil {
 			f.from = []string{p}
 		}
@@ -94,9 +94,9 @@ var plainFlags = [...]string{"-w", "-i", "--write", "--fix", "-s", "-l", "-q"}
 
 // copiesAll reports whether a program that copies or moves replaces what it finds: with flags
 // as -n, -u, -i and -b it may leave that, or keep it beside.
-func (fn *fileNotes) copiesAll() bool {
-	for i, w := range fn.a.line.argv[1:] {
-		if !isPlain(w) || fn.a.in.exp.fields[fn.a.mark+i+1].glob || w[0] == '-' && !slices.Contains(copyFlags[:], w) {
+func (a *applied) copiesAll() bool {
+	for i, w := range a.line.argv[1:] {
+		if !isPlain(w) || a.in.exp.fields[a.mark+i+1].glob || w[0] == '-' && !slices.Contains(copyFlags[:], w) {
 			return false
 		}
 	}
@@ -110,11 +110,8 @@ var formatters = wordset.Of(section("formatters"))
 
 // isShown reports whether a file that a program opens is shown, by its name, and not run.
 func isShown(target, by string) bool {
-	if by != "open" && by != "xdg-open" {
-		return false
-	}
-	return wordset.Has(`.png .jpg .jpeg .gif .svg .webp .pdf .html .htm .txt .md .csv .json .log .mp4 .wav`,
-		strings.ToLower(path.Ext(target)))
+	return (by == "open" || by == "xdg-open") && wordset.Has(`.png .jpg .jpeg .gif .svg .webp .pdf .html .htm .txt .md .csv
+		.json .log .mp4 .wav`, strings.ToLower(path.Ext(target)))
 }
 
 // fedFile is the file of the disk that a command has for its input, just as it lies there;
@@ -139,12 +136,12 @@ func (a *applied) fedFile() string {
 
 // backs notes the copies that an editor keeps of a file that it changes in its place: they
 // have the text from before. What says how they are called may be a path: sed -i'old/*'.
-func (fn *fileNotes) backs(u *grammar.Use, p string) {
-	if u.Word < 0 || len(fn.a.line.argv) < 2 {
+func (a *applied) backs(u *grammar.Use, p string) {
+	if u.Word < 0 || len(a.line.argv) < 2 {
 		return
 	}
 	takes := "" // letters behind which a word goes on with a value
-	switch fn.a.line.by {
+	switch a.line.by {
 	case "sed", "gsed":
 		takes = "efl"
 	case "perl":
@@ -152,12 +149,12 @@ func (fn *fileNotes) backs(u *grammar.Use, p string) {
 	case "ruby":
 		takes = "erICFEKTx"
 	default:
-		fn.backsCopy(p)
+		a.backsCopy(p)
 		return
 	}
-	in := fn.a.in
+	in := a.in
 	was := in.fs.contentOf(p)
-	for _, w := range fn.a.line.argv[1:] {
+	for _, w := range a.line.argv[1:] {
 		suffix := backupSuffix(w, takes, takes == "efl")
 		if suffix == "" {
 			continue
@@ -175,7 +172,7 @@ func (fn *fileNotes) backs(u *grammar.Use, p string) {
 			continue
 		}
 		for _, to := range [...]string{beside, in.fs.abs(name)} { // some take it from the folder of the file
-			in.add(effect.Effect{Kind: effect.Write, Target: to, Bits: fn.a.bitsOf(u), Taint: was.taint, By: fn.a.line.by})
+			in.add(effect.Effect{Kind: effect.Write, Target: to, Bits: a.bitsOf(u), Taint: was.taint, By: a.line.by})
 			in.fs.write(to, was, false)
 		}
 	}
@@ -188,41 +185,34 @@ func backupSuffix(w, takes string, long bool) string {
 		_, suffix, _ := strings.Cut(rest, "=")
 		return suffix
 	}
-	if len(w) < 3 || w[0] != '-' || w[1] == '-' {
+	at := strings.IndexAny(w, takes+"i")
+	if !hasLetter(w, "i") || w[at] != 'i' {
 		return ""
 	}
-	for i := 1; i < len(w); i++ {
-		switch {
-		case w[i] == 'i':
-			return w[i+1:]
-		case strings.IndexByte(takes, w[i]) >= 0:
-			return ""
-		}
-	}
-	return ""
+	return w[at+1:]
 }
 
 // backsCopy notes the backup of a file that a program which copies or moves others replaces:
 // cp -b a k leaves the old k at k~.
-func (fn *fileNotes) backsCopy(p string) {
+func (a *applied) backsCopy(p string) {
 	suffixes := []string{"~", ".~1~"}
-	keeps := fn.a.line.by == "patch"
-	switch fn.a.line.by {
+	keeps := a.line.by == "patch"
+	switch a.line.by {
 	case "patch":
 		suffixes = append(suffixes, ".orig")
 	case "cp", "mv", "install", "ln", "rsync", "gcp", "gmv", "ginstall", "gln":
 	default:
 		return
 	}
-	for i, w := range fn.a.line.argv[1:] {
+	for i, w := range a.line.argv[1:] {
 		flag, value, given := strings.Cut(w, "=")
 		switch {
 		case strings.HasPrefix(w, "--b"):
 			keeps = true
 		case strings.HasPrefix(flag, "--su") && given:
 			keeps, suffixes = true, append(suffixes, value)
-		case (w == "-S" || strings.HasPrefix(w, "--su")) && i+2 < len(fn.a.line.argv):
-			keeps, suffixes = true, append(suffixes, fn.a.line.argv[i+2])
+		case (w == "-S" || strings.HasPrefix(w, "--su")) && i+2 < len(a.line.argv):
+			keeps, suffixes = true, append(suffixes, a.line.argv[i+2])
 		case len(w) > 1 && w[0] == '-' && w[1] != '-':
 			if at := strings.IndexByte(w, 'S'); at > 0 && at+1 < len(w) {
 				keeps, suffixes = true, append(suffixes, w[at+1:])
@@ -233,20 +223,20 @@ func (fn *fileNotes) backsCopy(p string) {
 	if !keeps {
 		return
 	}
-	if s := fn.a.in.par.valueOf("SIMPLE_BACKUP_SUFFIX"); s.known() && s.text != "" {
+	if s := a.in.par.valueOf("SIMPLE_BACKUP_SUFFIX"); s.known() && s.text != "" {
 		suffixes = append(suffixes, s.text)
 	}
 	replaced := []string{p}
-	for u := range fn.a.line.uses(grammar.Read) { // or what is so called in it
-		replaced = append(replaced, fn.a.in.arena.concat(strings.TrimSuffix(p, "/"), "/", path.Base(u.Text)))
+	for u := range a.line.uses(grammar.Read) { // or what is so called in it
+		replaced = append(replaced, a.in.arena.concat(strings.TrimSuffix(p, "/"), "/", path.Base(u.Text)))
 	}
 	for _, p := range replaced {
-		was := fn.a.in.fs.contentOf(p)
-		if fn.a.in.fs.fileAt(p) == nil && was.taint&lasting == 0 {
+		was := a.in.fs.contentOf(p)
+		if a.in.fs.fileAt(p) == nil && was.taint&lasting == 0 {
 			continue
 		}
 		for _, suffix := range suffixes {
-			fn.a.in.fs.write(fn.a.in.arena.concat(p, suffix), was, false)
+			a.in.fs.write(a.in.arena.concat(p, suffix), was, false)
 		}
 	}
 }
@@ -256,37 +246,37 @@ func (fn *fileNotes) backsCopy(p string) {
 var packers = table("packers")
 
 // packed notes the file that a packer makes of another one, or makes it of again.
-func (fn *fileNotes) packed(p string) {
-	end := strings.Join(packers[fn.a.line.by], "")
-	if end == "" || fn.a.taint&lasting == 0 {
+func (a *applied) packed(p string) {
+	end := strings.Join(packers[a.line.by], "")
+	if end == "" || a.taint&lasting == 0 {
 		return
 	}
-	for i, w := range fn.a.line.argv {
+	for i, w := range a.line.argv {
 		if rest, ok := strings.CutPrefix(w, "--suffix="); ok {
 			end = rest
 		} else if rest, ok := strings.CutPrefix(w, "-S"); ok && end != "" {
-			if end = rest; end == "" && i+1 < len(fn.a.line.argv) {
-				end = fn.a.line.argv[i+1]
+			if end = rest; end == "" && i+1 < len(a.line.argv) {
+				end = a.line.argv[i+1]
 			}
 		}
 	}
-	to := fn.a.in.arena.concat(p, end)
+	to := a.in.arena.concat(p, end)
 	if unpacked, ok := strings.CutSuffix(p, end); ok {
 		to = unpacked
 	}
-	fn.a.in.fs.write(to, data{effect.Unknown, fn.a.taint}, false)
+	a.in.fs.write(to, data{effect.Unknown, a.taint}, false)
 }
 
 // encrypted notes the files that gpg puts beside the one that it reads.
-func (fn *fileNotes) encrypted(u *grammar.Use) {
-	if u.Word < 0 || fn.a.taint&lasting == 0 || !wordset.Has("gpg gpg2 gpgsm", fn.a.line.by) {
+func (a *applied) encrypted(u *grammar.Use) {
+	if u.Word < 0 || a.taint&lasting == 0 || !wordset.Has("gpg gpg2 gpgsm", a.line.by) {
 		return
 	}
 	for _, end := range [...]string{".gpg", ".asc", ".pgp"} {
-		p := fn.a.pathOf(u)
-		fn.a.in.fs.write(fn.a.in.arena.concat(p, end), data{effect.Unknown, fn.a.taint}, false)
+		p := a.pathOf(u)
+		a.in.fs.write(a.in.arena.concat(p, end), data{effect.Unknown, a.taint}, false)
 		if plain, ok := strings.CutSuffix(p, end); ok {
-			fn.a.in.fs.write(plain, data{effect.Unknown, fn.a.taint}, false)
+			a.in.fs.write(plain, data{effect.Unknown, a.taint}, false)
 		}
 	}
 }

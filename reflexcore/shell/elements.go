@@ -60,7 +60,7 @@ func (v *variable) resolve(n int64, ok bool) int {
 	return int(n)
 }
 
-// keyOf is the key for the text of an index.
+// keyOf is the key of the element that the text of an index means.
 func (v *variable) keyOf(index string) string {
 	if v.assoc {
 		return index
@@ -140,7 +140,7 @@ func (v *variable) putKey(key string, d data) {
 	v.keys, v.list = append(v.keys, key), append(v.list, d)
 }
 
-// appendAt is += for an element.
+// appendAt appends to an element, as name[key]+=value does.
 func (v *variable) appendAt(key string, d data) {
 	if v.keys == nil && key == "0" && len(v.list) > 0 {
 		v.list[0].add(d)

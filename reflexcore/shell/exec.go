@@ -20,11 +20,9 @@ const rewirings = 8
 func touches(redirs []*syntax.Redirect) (bits uint32) {
 	bits = 1 << otherOnes
 	for _, r := range redirs {
-		switch r.Op {
-		case syntax.RdrAll, syntax.AppAll, syntax.RdrAllClob, syntax.AppAllClob:
+		if isForBoth(r.Op) {
 			bits |= 1<<1 | 1<<2
 			continue
-		default: // one
 		}
 		n := 1
 		switch r.Op {
@@ -136,13 +134,13 @@ func (dt *descriptorTable) onceMore(since int, std *input, sink *data, walk func
 		if dt.in.rep.stopped() {
 			return
 		}
-		scope := dt.in.enterBranch()
-		was, out, stdin := dt.plumbed(), dt.out, *std
-		dt.wire(&a, std, sink)
-		walk()
-		*std, dt.out = stdin, out
-		dt.replumb(&was)
-		dt.in.join(scope)
+		dt.in.branch(func() {
+			was, out, stdin := dt.plumbed(), dt.out, *std
+			dt.wire(&a, std, sink)
+			walk()
+			*std, dt.out = stdin, out
+			dt.replumb(&was)
+		})
 	}
 }
 
@@ -266,5 +264,18 @@ func (dt *descriptorTable) traced() {
 	}
 	if covert(dt.in.fs.abs(dt.fds[fd])) {
 		dt.in.add(effect.Effect{Kind: effect.Attack, Target: "keys", By: "set -x"})
+	}
+}
+
+// tracing adds what set -x prints to the output of a command.
+func (dt *descriptorTable) tracing(sink *data) {
+	if !dt.xtrace {
+		return
+	}
+	if dt.err != nil && dt.in.vars.find("PS4") != nil {
+		dt.err.add(unknown)
+	}
+	if dt.in.vars.find("BASH_XTRACEFD") != nil {
+		sink.add(unknown)
 	}
 }

@@ -8,7 +8,7 @@ import (
 	"approver.example/reflexcore/grammar"
 )
 
-// executes walks it at its place.
+// executes walks what a use executes where the command runs: on this host or on another one.
 func (a *applied) executes(u *grammar.Use, out *data) {
 	if u.Arg == "helper" {
 		a.helper(u, out)
@@ -21,7 +21,7 @@ func (a *applied) executes(u *grammar.Use, out *data) {
 		}
 		var more data
 		if u.Arg != "module" || !a.runModule(u, &more) {
-			a.lists.vector(u, &more)
+			a.vector(u, &more)
 		}
 		*out = more
 	case grammar.Shell:
@@ -63,11 +63,11 @@ func (a *applied) runsShell(u *grammar.Use, out *data) {
 		in.payloads.runScript("", d, nil, a.std, &more, a.line.by)
 	default:
 		if a.line.p.Program.Name == "parallel" {
-			a.lists.inEach(u, d, &more)
+			a.inEach(u, d, &more)
 			break
 		}
-		if args := a.lists.added(); len(args) > 0 {
-			a.lists.each(d, args, &more)
+		if args := a.added(); len(args) > 0 {
+			a.each(d, args, &more)
 			break
 		}
 		in.par.named = u.End <= u.Word+1 // sh -c TEXT NAME ARGUMENTS

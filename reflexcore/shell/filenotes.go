@@ -7,32 +7,33 @@ import (
 
 	"approver.example/reflexcore/effect"
 	"approver.example/reflexcore/grammar"
+	"approver.example/reflexcore/wordset"
 )
 
 // This file is what uses of a program do to files that others named: those that a
 // search found, and copies.
 
 // deletesFound adds what find deletes, if its expression says what that is like.
-func (fn *fileNotes) deletesFound(u *grammar.Use, taint effect.Taint) bool {
+func (a *applied) deletesFound(u *grammar.Use, taint effect.Taint) bool {
 	var list []string
-	for i, w := range fn.a.line.argv {
+	for i, w := range a.line.argv {
 		if w != "-delete" && w != "-rm" {
 			continue
 		}
-		more := fn.a.lists.findTargets(i, fn.a.pathOf(u))
+		more := a.findTargets(i, a.pathOf(u))
 		if more == nil {
 			return false
 		}
 		list = append(list, more...)
 	}
 	for _, p := range list {
-		e := effect.Effect{Kind: effect.Delete, Target: p, Bits: fn.a.bitsOf(u) | effect.Glob, Taint: taint, By: fn.a.line.by}
+		e := effect.Effect{Kind: effect.Delete, Target: p, Bits: a.bitsOf(u) | effect.Glob, Taint: taint, By: a.line.by}
 		if p == empty { // only what has nothing in it
-			e.Target = fn.a.pathOf(u) + "/" + effect.Unknown
+			e.Target = a.pathOf(u) + "/" + effect.Unknown
 			e.Bits &^= effect.Recursive
 		}
-		if !fn.a.line.p.Dry {
-			fn.a.in.add(e)
+		if !a.line.p.Dry {
+			a.in.add(e)
 		}
 	}
 	return list != nil
@@ -40,8 +41,8 @@ func (fn *fileNotes) deletesFound(u *grammar.Use, taint effect.Taint) bool {
 
 // deleteBefore adds what is deleted if the last cd failed, where that is worse: in
 // the root, in a folder of it, or in the home.
-func (fn *fileNotes) deleteBefore(u *grammar.Use, taint effect.Taint) {
-	in := fn.a.in
+func (a *applied) deleteBefore(u *grammar.Use, taint effect.Taint) {
+	in := a.in
 	if in.cwd.before == "" || in.cwd.before == in.cwd.dir || u.Word < 0 || strings.HasPrefix(u.Text, "/") ||
 		strings.HasPrefix(u.Text, "~") {
 		return
@@ -51,26 +52,26 @@ func (fn *fileNotes) deleteBefore(u *grammar.Use, taint effect.Taint) {
 	}
 	dir := in.cwd.dir
 	in.cwd.dir = in.cwd.before
-	fn.a.add(effect.Delete, u, fn.a.pathOf(u), taint)
+	a.add(effect.Delete, u, a.pathOf(u), taint)
 	in.cwd.dir = dir
 }
 
 // takesAway reports whether a use writes the file that mv takes away, and notes that nobody
 // knows who made what lies there now. Its text is no new one: it is gone, or what it was.
-func (fn *fileNotes) takesAway(u *grammar.Use, p string) bool {
-	f := fn.a.in.fs.fileAt(p)
-	if !fn.a.line.p.Copies || u.Word < 0 || f == nil || f.path != p || f.sink != nil {
+func (a *applied) takesAway(u *grammar.Use, p string) bool {
+	f := a.in.fs.fileAt(p)
+	if !a.line.p.Copies || u.Word < 0 || f == nil || f.path != p || f.sink != nil {
 		return false
 	}
 	reads := func(o grammar.Use) bool { return o.Role == grammar.Read && o.Word == u.Word }
-	if !slices.ContainsFunc(fn.a.line.p.Uses, reads) {
+	if !slices.ContainsFunc(a.line.p.Uses, reads) {
 		return false
 	}
 	f.built, f.from = false, nil
-	if slices.ContainsFunc(fn.a.line.argv, func(w string) bool { return strings.HasPrefix(w, "--ex") }) {
-		for o := range fn.a.line.uses(grammar.Write) { // mv --exchange: it has what the other one had
+	if hasFlag(a.line.argv, "", "--ex") {
+		for o := range a.line.uses(grammar.Write) { // mv --exchange: it has what the other one had
 			if o.Word != u.Word {
-				fn.a.in.fs.write(p, fn.a.in.fs.contentOf(fn.a.pathOf(o)), false)
+				a.in.fs.write(p, a.in.fs.contentOf(a.pathOf(o)), false)
 			}
 		}
 	}
@@ -79,63 +80,53 @@ func (fn *fileNotes) takesAway(u *grammar.Use, p string) bool {
 
 // noteCopy notes that a file is another one now, so that running the copy is
 // running the original. Fresh is that nothing was known of it.
-func (fn *fileNotes) noteCopy(to string, fresh bool) {
-	for u := range fn.a.line.uses(grammar.Read) {
-		if fn.a.reads == 1 {
-			fn.another(to, fn.a.pathOf(u), u)
-			if fresh {
-				fn.inherits(to, fn.a.pathOf(u))
-			}
+func (a *applied) noteCopy(to string, fresh bool) {
+	for u := range a.line.uses(grammar.Read) {
+		if a.reads == 1 {
+			a.another(to, a.pathOf(u), u, fresh)
 		}
 	}
-	fn.copiedInto(to)
+	a.copiedInto(to)
 }
 
 // copiedInto notes what is copied as if the target were a folder.
-func (fn *fileNotes) copiedInto(folder string) {
-	for u := range fn.a.line.uses(grammar.Read) {
-		from := fn.a.pathOf(u)
+func (a *applied) copiedInto(folder string) {
+	for u := range a.line.uses(grammar.Read) {
+		from := a.pathOf(u)
 		if to := strings.TrimSuffix(folder, "/") + "/" + path.Base(from); from != folder && from != to {
-			fresh := fn.a.in.fs.fileAt(to) == nil
-			fn.a.in.fs.write(to, fn.a.in.fs.contentOf(from), false)
-			fn.another(to, from, u)
-			if fresh {
-				fn.inherits(to, from)
-			}
+			fresh := a.in.fs.fileAt(to) == nil
+			a.in.fs.write(to, a.in.fs.contentOf(from), false)
+			a.another(to, from, u, fresh)
 		}
 	}
 }
 
-// another notes that a file is another one now: a copy, or a link.
-func (fn *fileNotes) another(to, from string, u *grammar.Use) {
-	f := fn.a.in.fs.fileAt(to)
+// another notes that a file is another one now: a copy, or a link. Fresh is that nothing was
+// known of it.
+func (a *applied) another(to, from string, u *grammar.Use, fresh bool) {
+	if fresh {
+		defer a.inherits(to, from)
+	}
+	f := a.in.fs.fileAt(to)
 	switch {
 	case f == nil:
 	case u.Arg != "link":
-		if fn.a.in.fs.fileAt(from) == nil {
-			fn.a.in.fs.agesInBranch(f)
+		if a.in.fs.fileAt(from) == nil {
+			a.in.fs.agesInBranch(f)
 			f.alias = from
 		}
 	default:
-		if fn.a.line.symbolic() && !strings.HasPrefix(from, "~") && u.Text != "" && u.Text[0] != '/' {
+		if hasFlag(a.line.argv, "s", "--sym") && !strings.HasPrefix(from, "~") && u.Text != "" && u.Text[0] != '/' {
 			// It leads on from its own folder.
-			from = fn.a.in.fs.abs(fn.a.in.arena.concat(path.Dir(to), "/", u.Text))
-			f = fn.a.in.fs.fileAt(to)
+			from = a.in.fs.abs(a.in.arena.concat(path.Dir(to), "/", u.Text))
+			f = a.in.fs.fileAt(to)
 		}
 		if from != to && f != nil {
-			fn.a.in.fs.agesInBranch(f)
+			a.in.fs.agesInBranch(f)
 			f.alias, f.link = from, true
-			fn.a.in.fs.links++
+			a.in.fs.links++
 		}
 	}
-}
-
-// symbolic reports whether a program that makes links makes symbolic ones.
-func (l *commandLine) symbolic() bool {
-	return slices.ContainsFunc(l.argv[1:], func(w string) bool {
-		return hasLetter(w, "s") ||
-			strings.HasPrefix(w, "--sym")
-	})
 }
 
 // inside reports whether a copy takes what is in a folder, and not the folder.
@@ -147,22 +138,20 @@ func (l *commandLine) inside(word string) bool {
 		l.by == "rsync" && strings.HasSuffix(word, "/") {
 		return true
 	}
-	return l.by != "rsync" && slices.ContainsFunc(l.argv[1:], func(w string) bool {
-		return hasLetter(w, "T") || strings.HasPrefix(w, "--no-target")
-	})
+	return l.by != "rsync" && hasFlag(l.argv, "T", "--no-target")
 }
 
 // noteBuilt notes that a compiler made a file. To run it is to run the project's code, as
 // ./a.out and go run are; that its text is not known says nothing of it. What a
 // preprocessor prints, and what comes from a network or was decoded, is any text.
-func (fn *fileNotes) noteBuilt(p string, d data) {
-	if compilers[fn.a.line.by] == nil || d.taint&^effect.File != 0 || !effect.IsKnown(p) ||
-		slices.ContainsFunc(fn.a.line.argv, isTextFlag) {
+func (a *applied) noteBuilt(p string, d data) {
+	if compilers[a.line.by] == nil || d.taint&^effect.File != 0 || !effect.IsKnown(p) ||
+		slices.ContainsFunc(a.line.argv, isTextFlag) {
 		return
 	}
-	if f := fn.a.in.fs.fileAt(p); f != nil && f.path == p && f.sink == nil && strings.Trim(f.text, effect.Unknown) == "" {
+	if f := a.in.fs.fileAt(p); f != nil && f.path == p && f.sink == nil && strings.Trim(f.text, effect.Unknown) == "" {
 		f.built = true
-		if fn.a.line.by == "go build" && slices.ContainsFunc(fn.a.line.argv[1:], fn.a.in.fs.isOwnPackage) {
+		if a.line.by == "go build" && slices.ContainsFunc(a.line.argv[1:], a.in.fs.isOwnPackage) {
 			f.alias = "/usr/bin/" + ownName
 		}
 	}
@@ -171,13 +160,7 @@ func (fn *fileNotes) noteBuilt(p string, d data) {
 // isTextFlag reports whether a word may make a compiler write a text instead of a
 // program, or take its words from a file.
 func isTextFlag(w string) bool {
-	if w == "" || !effect.IsKnown(w) || w[0] == '@' {
-		return true
-	}
-	if w[0] != '-' {
-		return false
-	}
-	return hasPrefix(w, textFlags...)
+	return w == "" || !effect.IsKnown(w) || w[0] == '@' || wordset.HasAnyPrefix(w, textFlags...)
 }
 
 // textFlags are how flags of compilers begin that may do so.
@@ -189,40 +172,41 @@ var compilers = table("compilers")
 
 // downloaders save what they fetch under its own name, also from an address
 // without a scheme.
-var downloaders = []string{"wget", "curl", "aria2c", "axel", "scp", "rsync", "sftp"}
+var downloaders = wordset.Of("wget curl aria2c axel scp rsync sftp")
 
 // saved notes the file that a download is saved as where no flag names one.
-func (fn *fileNotes) saved(url string) {
-	if fn.a.line.p.Dry || fn.a.line.by == "curl" && !slices.ContainsFunc(fn.a.line.argv, savesByName) {
+func (a *applied) saved(url string) {
+	if a.line.p.Dry || a.line.by == "curl" && !hasFlag(a.line.argv, "O", "--remote-n") {
 		return
 	}
-	if !strings.Contains(url, "://") && !slices.Contains(downloaders, fn.a.line.p.Program.Name) {
+	if !strings.Contains(url, "://") && !downloaders[a.line.p.Program.Name] {
 		return // the name of a package
 	}
 	url, _, _ = strings.Cut(url, "?")
-	name := path.Base(url[strings.LastIndexByte(url, ':')+1:])
-	if name == "" || name == "." || name == "/" || fn.a.in.cwd.dir == effect.Unknown {
-		return
+	if name := savedAs(url); name != "" && a.in.cwd.dir != effect.Unknown {
+		a.in.fs.write(a.in.fs.abs(name), data{effect.Unknown, effect.Network}, false)
 	}
-	fn.a.in.fs.write(fn.a.in.fs.abs(name), data{effect.Unknown, effect.Network}, false)
 }
 
 // fetchedInto notes what a download is called in the folder that it is put into.
-func (fn *fileNotes) fetchedInto(folder string) {
-	if !slices.Contains(downloaders, fn.a.line.p.Program.Name) {
+func (a *applied) fetchedInto(folder string) {
+	if !downloaders[a.line.p.Program.Name] {
 		return
 	}
-	for u := range fn.a.line.uses(grammar.Fetch) {
-		name := path.Base(u.Text[strings.LastIndexByte(u.Text, ':')+1:])
-		if name != "" && name != "." && name != "/" {
-			fn.a.in.fs.write(strings.TrimSuffix(folder, "/")+"/"+name, data{effect.Unknown, effect.Network}, false)
+	for u := range a.line.uses(grammar.Fetch) {
+		if name := savedAs(u.Text); name != "" {
+			a.in.fs.write(strings.TrimSuffix(folder, "/")+"/"+name, data{effect.Unknown, effect.Network}, false)
 		}
 	}
 }
 
-// savesByName reports whether a word is curl's -O, alone or among other letters.
-func savesByName(w string) bool {
-	return strings.HasPrefix(w, "--remote-n") || hasLetter(w, "O")
+// savedAs is the name of the file that an address names; empty: it names none.
+func savedAs(url string) string {
+	name := path.Base(url[strings.LastIndexByte(url, ':')+1:])
+	if name == "." || name == "/" {
+		return ""
+	}
+	return name
 }
 
 // unpackers are the programs that fill a folder with what is in one file.
@@ -231,36 +215,36 @@ var unpackers = []string{"tar", "bsdtar", "unzip", "7z", "7za", "7zz", "cpio", "
 // filled notes that a folder is full of what came from somewhere, for the texts
 // that follow. If that is the working directory, or a folder above it, not all in
 // it came from there: then it is the folder in it that has the archive's name.
-func (fn *fileNotes) filled(folder string, d data) {
-	if program, _, _ := strings.Cut(fn.a.line.by, " "); d.taint == 0 || !slices.Contains(unpackers, program) {
+func (a *applied) filled(folder string, d data) {
+	if program, _, _ := strings.Cut(a.line.by, " "); d.taint == 0 || !slices.Contains(unpackers, program) {
 		return
 	}
-	if folder != fn.a.in.cwd.dir && !strings.HasPrefix(fn.a.in.cwd.dir, folder+"/") && folder != "/" {
-		fn.fillTree(folder, d.taint)
+	if folder != a.in.cwd.dir && !strings.HasPrefix(a.in.cwd.dir, folder+"/") && folder != "/" {
+		a.fillTree(folder, d.taint)
 		return
 	}
-	for u := range fn.a.line.uses(grammar.Read) {
-		fn.fillTree(fn.a.in.fs.abs(fileStem(path.Base(fn.a.pathOf(u)))), d.taint)
+	for u := range a.line.uses(grammar.Read) {
+		a.fillTree(a.in.fs.abs(fileStem(path.Base(a.pathOf(u)))), d.taint)
 	}
 }
 
 // cloned notes the folder that a clone makes where no word names one.
-func (fn *fileNotes) cloned(url string) {
-	if fn.a.line.by != "git clone" {
+func (a *applied) cloned(url string) {
+	if a.line.by != "git clone" {
 		return
 	}
 	url = strings.TrimSuffix(strings.TrimRight(url, "/"), ".git")
-	fn.fillTree(fn.a.in.fs.abs(url[strings.LastIndexAny(url, "/:")+1:]), effect.Network)
+	a.fillTree(a.in.fs.abs(url[strings.LastIndexAny(url, "/:")+1:]), effect.Network)
 }
 
-func (fn *fileNotes) fillTree(folder string, taint effect.Taint) {
-	if fn.a.line.p.Dry || len(folder) < 2 || folder[0] != '/' || folder == fn.a.in.cwd.dir || !effect.IsKnown(folder) {
+func (a *applied) fillTree(folder string, taint effect.Taint) {
+	if a.line.p.Dry || len(folder) < 2 || folder[0] != '/' || folder == a.in.cwd.dir || !effect.IsKnown(folder) {
 		return
 	}
-	if fn.a.in.fs.write(folder, data{effect.Unknown, taint}, true); fn.a.in.rep.stopped() {
+	if a.in.fs.write(folder, data{effect.Unknown, taint}, true); a.in.rep.stopped() {
 		return
 	}
-	if f := fn.a.in.fs.fileAt(folder); f != nil {
+	if f := a.in.fs.fileAt(folder); f != nil {
 		f.tree = true
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"approver.example/reflexcore/effect"
+	"approver.example/reflexcore/grammar"
 	"mvdan.cc/sh/v3/syntax"
 )
 
@@ -92,10 +93,10 @@ func (fsys *filesystem) write(p string, d data, more bool) {
 		f.written = fsys.written
 		if f.sink != nil {
 			f.built, f.from, f.ran = false, nil, true
-			s := fsys.in.enter()
-			fsys.in.io.out = connected{} // it was started before
-			fsys.in.exp.nested(f.sink, &input{d, true}, f.to)
-			fsys.in.leave(s)
+			fsys.in.scoped(func() {
+				fsys.in.io.out = connected{} // it was started before
+				fsys.in.exp.nested(f.sink, &input{d, true}, f.to)
+			})
 			return
 		}
 		if more || fsys.in.branches > 0 { // what was there may still be
@@ -300,33 +301,14 @@ func (fsys *filesystem) runsFrom(file string, v *version) {
 // This file finds what a call wrote and runs by another path, or in pieces.
 
 // notePieces notes the files that split and csplit write: all that begin with a name.
-func (fsys *filesystem) notePieces(argv []string, base string, taint effect.Taint) {
-	prefix, operands := "x", 0
-	valued := "abCnlN"
-	switch base {
-	case "csplit":
-		prefix, valued = "xx", "bn"
-	case "split":
-	default:
-		return
+func (fsys *filesystem) notePieces(base string, uses []grammar.Use, taint effect.Taint) {
+	prefix := map[string]string{"split": "x", "csplit": "xx"}[base]
+	if prefix == "" {
+		return // most
 	}
-	for i := 1; i < len(argv); i++ {
-		w := argv[i]
-		switch {
-		case base == "csplit" && strings.HasPrefix(w, "-f") && len(w) > 2:
-			prefix = w[2:]
-		case base == "csplit" && w == "-f" && i+1 < len(argv):
-			i++
-			prefix = argv[i]
-		case strings.HasPrefix(w, "--prefix="):
-			prefix = w[len("--prefix="):]
-		case len(w) == 2 && w[0] == '-' && strings.IndexByte(valued, w[1]) >= 0:
-			i++
-		case len(w) > 1 && w[0] == '-':
-		default:
-			if operands++; operands == 2 && base == "split" {
-				prefix = w
-			}
+	for i := range uses {
+		if u := &uses[i]; u.Role == grammar.Write && u.Word >= 0 {
+			prefix = u.Text
 		}
 	}
 	if len(fsys.list) >= fsys.in.rep.lim.Fields {

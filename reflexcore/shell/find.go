@@ -1,11 +1,14 @@
 package shell
 
 import (
+	"cmp"
 	"path"
 	"slices"
 	"strings"
 
 	"approver.example/reflexcore/effect"
+	"approver.example/reflexcore/grammar"
+	"approver.example/reflexcore/wordset"
 )
 
 // An expression of find is read as far as it says what names must be like for an
@@ -170,13 +173,7 @@ func narrowed(test string, words []string) []string {
 		}
 		return out
 	}
-	literal := 0
-	for _, c := range []byte(p) {
-		if !strings.ContainsRune("*?[]\\", rune(c)) {
-			literal++
-		}
-	}
-	if literal < 1 || at >= 0 {
+	if at >= 0 || strings.Trim(p, "*?[]\\") == "" {
 		return nil
 	}
 	return []string{p}
@@ -185,14 +182,14 @@ func narrowed(test string, words []string) []string {
 // findTargets are the targets of an action of find, where it is restricted and looks
 // only below the working directory, the home or in a temporary folder; nil: the
 // folders that are searched, with all that is in them.
-func (lr *listRunner) findTargets(action int, roots ...string) []string {
-	names := reach(lr.a.line.argv, action)
+func (a *applied) findTargets(action int, roots ...string) []string {
+	names := reach(a.line.argv, action)
 	if names == nil {
 		return nil
 	}
 	var out []string
 	for _, root := range roots {
-		if !effect.IsKnown(root) || !lr.a.in.fs.near(root) && !lr.a.in.atHome(root) {
+		if !effect.IsKnown(root) || !a.in.fs.near(root) && !a.in.atHome(root) {
 			return nil
 		}
 		for _, name := range names {
@@ -224,18 +221,18 @@ func (in *interp) atHome(p string) bool {
 }
 
 // roots are the folders that find searches.
-func (lr *listRunner) roots() []string {
+func (a *applied) roots() []string {
 	var out []string
-	for i := range lr.a.line.p.Uses {
-		if u := &lr.a.line.p.Uses[i]; u.Word >= 0 && u.Word < len(lr.a.line.argv) && (u.Arg == "" || u.Arg == "found") &&
-			lr.a.line.isOperand(u.Word) {
-			if p := lr.a.pathOf(u); !slices.Contains(out, p) {
+	for i := range a.line.p.Uses {
+		if u := &a.line.p.Uses[i]; u.Word >= 0 && u.Word < len(a.line.argv) && (u.Arg == "" || u.Arg == "found") &&
+			a.line.isOperand(u.Word) {
+			if p := a.pathOf(u); !slices.Contains(out, p) {
 				out = append(out, p)
 			}
 		}
 	}
 	if len(out) == 0 {
-		out = append(out, lr.a.in.cwd.dir)
+		out = append(out, a.in.cwd.dir)
 	}
 	return out
 }
@@ -250,7 +247,7 @@ func (l *commandLine) isOperand(word int) bool {
 // listed is what find prints, as far as it is known.
 func (a *applied) listed() (data, bool) {
 	if slices.ContainsFunc(a.line.argv, func(w string) bool {
-		return hasPrefix(w, "-exec", "-ok", "-fprint") || w == "-printf" || w == "-ls" || !effect.IsKnown(w)
+		return wordset.HasAnyPrefix(w, "-exec", "-ok", "-fprint") || w == "-printf" || w == "-ls" || !effect.IsKnown(w)
 	}) {
 		return data{}, false
 	}
@@ -262,7 +259,7 @@ func (a *applied) listed() (data, bool) {
 	}
 	names := reach(argv, action)
 	var text strings.Builder
-	for _, root := range a.lists.roots() {
+	for _, root := range a.roots() {
 		if effect.IsKnown(root) && !a.in.fs.near(root) { // whatever it is called, it is not of the project
 			text.WriteString(strings.TrimSuffix(root, "/") + "/" + effect.Unknown + "\n")
 			continue
@@ -306,28 +303,17 @@ func ancestor(paths []string) string {
 // mktemp is the name of a new temporary file, as far as it is known.
 func (a *applied) mktemp() string {
 	in := a.in
-	tmp, template, inTmp := in.par.valueOf("TMPDIR").text, "", false
-	if tmp == "" {
-		tmp = "/tmp"
-	}
-	for i := 1; i < len(a.line.argv); i++ {
-		w := a.line.argv[i]
-		switch {
-		case w == "-p" && i+1 < len(a.line.argv):
-			i++
-			tmp, inTmp = a.line.argv[i], true
-		case strings.HasPrefix(w, "--tmpdir="):
-			tmp, inTmp = w[len("--tmpdir="):], true
-		case strings.HasPrefix(w, "-p"):
-			tmp, inTmp = w[2:], true
-		case w == "--suffix" || w == "-V":
-			i++
-		case w == "-t" || w == "--tmpdir" ||
-			strings.HasPrefix(w, "-") && !strings.HasPrefix(w, "--") && strings.HasSuffix(w, "t"):
+	tmp, template, inTmp := cmp.Or(in.par.valueOf("TMPDIR").text, "/tmp"), "", false
+	for u := range a.line.uses(grammar.Text) {
+		switch u.Arg {
+		case "template":
+			template = u.Text
+		case "folder":
+			if inTmp = true; a.line.argv[u.Word] != "--tmpdir" { // which may have no value
+				tmp = u.Text
+			}
+		default: // -t
 			inTmp = true
-		case strings.HasPrefix(w, "-"):
-		default:
-			template = w
 		}
 	}
 	stem := template

@@ -61,7 +61,7 @@ func (hs *history) record(d data) {
 	}
 }
 
-// historyFile is the file that a command of the history is for.
+// historyFile is the file that history -a, -w, -r or -n names, or else $HISTFILE.
 func (hs *history) historyFile(args []field) string {
 	if len(args) > 0 {
 		return hs.in.fs.expandHome(args[0].text)
@@ -98,14 +98,15 @@ func (hs *history) rerun(args []field, sink *data) {
 			known = false
 		}
 	}
-	outer := hs.in.alt.setAside()
-	for _, d := range hs.recorded {
-		hs.in.payloads.payload(d, "fc", &input{}, sink)
-	}
+	lines := slices.Clip(hs.recorded)
 	if !known {
-		hs.in.payloads.payload(unknown, "fc", &input{}, sink)
+		lines = append(lines, unknown)
 	}
-	hs.in.alt.selection = outer
+	hs.in.alt.afresh(func() {
+		for _, d := range lines {
+			hs.in.payloads.payload(d, "fc", &input{}, sink)
+		}
+	})
 }
 
 // lastWord adds the last word of a command to those that $_ may be when it has ended.

@@ -29,7 +29,7 @@ func TestSkippedLeanWalkAddsNothing(t *testing.T) {
 			in.source(text, "", &input{}, nil)
 			in.traps.walkTraps()
 		}
-		in.reset(a, Context{Dir: "/srv/app"}, &out)
+		in.begin(a, Context{Dir: "/srv/app"}, &out)
 		walk(in)
 		in.fs.reportLeft()
 		if !in.rep.stopped() {

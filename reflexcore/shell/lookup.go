@@ -38,7 +38,7 @@ func (fsys *filesystem) label(p string, secret bool) effect.Taint {
 
 // contentOf is what is read from a path.
 func (fsys *filesystem) contentOf(p string) data {
-	if strings.HasPrefix(p, "/dev/tcp/") || strings.HasPrefix(p, "/dev/udp/") {
+	if _, ok := socket(p); ok {
 		return data{effect.Unknown, effect.Network}
 	}
 	if f := fsys.fileAt(p); f != nil {

@@ -98,7 +98,7 @@ func hint(w string) bool {
 			return true
 		}
 	}
-	return slices.ContainsFunc(settingNames[:], func(name string) bool { return strings.Contains(w, name) })
+	return wordset.ContainsAny(w, settingNames...)
 }
 
 // startsHidden reports whether the dot at that place begins a name.
@@ -207,14 +207,13 @@ var looks = strings.Fields(section("look-ups"))
 // asked reports whether what stands before a name only asks about the file.
 func asked(before string) bool {
 	before, ok := strings.CutSuffix(strings.TrimRight(before, "\"'"), "(")
-	return ok && slices.ContainsFunc(looks[:], func(look string) bool { return strings.HasSuffix(before, look) })
+	return ok && slices.ContainsFunc(looks, func(look string) bool { return strings.HasSuffix(before, look) })
 }
 
 // mirrors reports whether a program makes files of the names in an address.
 func (m *mentioner) mirrors(argv []string) bool {
-	return m.by == "httrack" || (m.by == "wget" || m.by == "wget2") && slices.ContainsFunc(argv[1:], func(w string) bool {
-		return hasPrefix(w, "--force-d", "--mirror", "--recursive", "--page-req") || hasLetter(w, "xrmp")
-	})
+	return m.by == "httrack" || (m.by == "wget" || m.by == "wget2") &&
+		hasFlag(argv, "xrmp", "--force-d", "--mirror", "--recursive", "--page-req")
 }
 
 // compressed are the endings that unpacking takes off a name.
@@ -338,7 +337,7 @@ var folderFillers = wordset.Of(section("folder fillers"))
 
 // renamesMembers reports whether a flag of tar gives what it unpacks other names.
 func renamesMembers(flag string) bool {
-	return hasPrefix(flag, "--one", "--xf", "--trans")
+	return wordset.HasAnyPrefix(flag, "--one", "--xf", "--trans")
 }
 
 // fills notes the settings in a hidden folder that a program is told to fill.

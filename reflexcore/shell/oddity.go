@@ -134,16 +134,5 @@ func isValue(part syntax.WordPart) bool {
 
 // looksUp reports whether a substitution asks where a program is.
 func looksUp(stmts []*syntax.Stmt) bool {
-	if len(stmts) == 0 {
-		return false
-	}
-	c, ok := stmts[0].Cmd.(*syntax.CallExpr)
-	if !ok || len(c.Args) == 0 {
-		return false
-	}
-	switch c.Args[0].Lit() {
-	case "which", "command", "type", "basename", "readlink", "realpath":
-		return true
-	}
-	return false
+	return len(stmts) > 0 && isOneOf(stmts[0], "which", "command", "type", "basename", "readlink", "realpath")
 }

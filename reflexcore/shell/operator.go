@@ -21,10 +21,7 @@ func (ex *expander) changeEach(list []data, p *syntax.ParamExp, sure bool) []dat
 			return []data{{effect.Unknown, join(list, "").taint}}
 		}
 		if name := p.Param.Value; name == "@" || name == "*" {
-			n-- // $0 is the first
-			if n < 0 {
-				n = 0
-			}
+			n = max(n-1, 0) // $0 is the first
 		}
 		if v := ex.in.par.lookup(p.Param.Value); v != nil && v.array && v.keys != nil && !v.assoc {
 			n = v.position(n)
@@ -124,10 +121,7 @@ func (ex *expander) regex(pat string, mode pattern.Mode) *regexp.Regexp {
 	if err != nil {
 		return nil
 	}
-	rx, err := regexp.Compile(expr)
-	if err != nil {
-		return nil
-	}
+	rx, _ := regexp.Compile(expr) // nil where it fails
 	return rx
 }
 
@@ -147,26 +141,25 @@ func (ex *expander) replace(d data, r *syntax.Replace) data {
 	}
 	if !strings.ContainsAny(pat, `*?[\`) {
 		ex.in.rep.made(len(d.text))
+		text := d.text
 		switch {
-		case pat == "" && anchor == 0:
-			return data{d.text, taint}
 		case anchor == '#':
-			if rest, ok := strings.CutPrefix(d.text, pat); ok {
-				return data{with.text + rest, taint}
+			if rest, ok := strings.CutPrefix(text, pat); ok {
+				text = with.text + rest
 			}
-			return data{d.text, taint}
 		case anchor == '%':
-			if rest, ok := strings.CutSuffix(d.text, pat); ok {
-				return data{rest + with.text, taint}
+			if rest, ok := strings.CutSuffix(text, pat); ok {
+				text = rest + with.text
 			}
-			return data{d.text, taint}
-		case r.All:
-			if !ex.in.rep.made(strings.Count(d.text, pat) * len(with.text)) {
-				return unknown
-			}
-			return data{strings.ReplaceAll(d.text, pat, with.text), taint}
+		case pat == "":
+		case !r.All:
+			text = strings.Replace(text, pat, with.text, 1)
+		case !ex.in.rep.made(strings.Count(text, pat) * len(with.text)):
+			return unknown
+		default:
+			text = strings.ReplaceAll(text, pat, with.text)
 		}
-		return data{strings.Replace(d.text, pat, with.text, 1), taint}
+		return data{text, taint}
 	}
 	rx := ex.regex(pat, 0)
 	if rx == nil || !ex.in.rep.work(len(d.text)) {
@@ -245,9 +238,9 @@ func (ex *expander) operator(d data, name string, e *syntax.Expansion) data {
 	case syntax.ErrorUnset, syntax.ErrorUnsetOrNull:
 		ex.oneWord(e.Word)
 		return d
-	default: // nothing for the others
+	default:
+		return ex.cutOrCase(d, name, e)
 	}
-	return ex.cutOrCase(d, name, e)
 }
 
 func (ex *expander) cutOrCase(d data, name string, e *syntax.Expansion) data {
@@ -255,10 +248,7 @@ func (ex *expander) cutOrCase(d data, name string, e *syntax.Expansion) data {
 	if pat.text == "*" && (e.Op == syntax.RemLargePrefix || e.Op == syntax.RemLargeSuffix) {
 		return data{taint: d.taint}
 	}
-	if !d.known() {
-		return data{effect.Unknown, d.taint}
-	}
-	if !pat.known() {
+	if !d.known() || !pat.known() {
 		return data{effect.Unknown, d.taint}
 	}
 	switch e.Op {
@@ -272,19 +262,16 @@ func (ex *expander) cutOrCase(d data, name string, e *syntax.Expansion) data {
 		if e.Op == syntax.LowerFirst || e.Op == syntax.LowerAll {
 			change = strings.ToLower
 		}
-		if e.Op == syntax.UpperAll || e.Op == syntax.LowerAll {
-			return data{change(d.text), d.taint}
+		n := len(d.text)
+		if e.Op == syntax.UpperFirst || e.Op == syntax.LowerFirst {
+			n = min(n, 1)
 		}
-		if d.text == "" {
-			return d
-		}
-		return data{change(d.text[:1]) + d.text[1:], d.taint}
-	default: // nothing for the others
-	}
-	if e.Op == syntax.OtherParamOps {
+		return data{change(d.text[:n]) + d.text[n:], d.taint}
+	case syntax.OtherParamOps:
 		return ex.atOperator(d, name, pat.text)
+	default: // nothing is known of the others
+		return data{effect.Unknown, d.taint}
 	}
-	return data{effect.Unknown, d.taint}
 }
 
 func (ex *expander) atOperator(d data, name, op string) data {

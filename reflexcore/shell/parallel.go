@@ -16,33 +16,33 @@ var sourceMarks = []string{":::", "::::", ":::+", "::::+"}
 
 // sources are what parallel takes its words from, each with its words: the standard input
 // or what -a names, then what stands behind each mark. Several files have a source each.
-func (lr *listRunner) sources() [][]field {
+func (a *applied) sources() [][]field {
 	var out [][]field
-	if hasRole(lr.a.line.p.Stdin, grammar.Args) && lr.a.std.present {
-		out = append(out, wordsOf(lr.a.std, endsLine))
+	if hasRole(a.line.p.Stdin, grammar.Args) && a.std.present {
+		out = append(out, wordsOf(a.std, endsLine))
 	}
 	last := 0
-	for i := range lr.a.line.p.Uses {
-		u := &lr.a.line.p.Uses[i]
+	for i := range a.line.p.Uses {
+		u := &a.line.p.Uses[i]
 		switch {
 		case u.Role == grammar.Read && u.Word > 0:
 			var words []field
-			for _, std := range lr.contents(u) {
+			for _, std := range a.contents(u) {
 				words = append(words, wordsOf(&std, endsLine)...)
 			}
 			out = append(out, words)
 		case u.Role == grammar.Args && u.Word > 0:
 			mark := u.Word
-			for mark > 0 && !slices.Contains(sourceMarks, lr.a.line.argv[mark]) {
+			for mark > 0 && !slices.Contains(sourceMarks, a.line.argv[mark]) {
 				mark--
 			}
 			if mark != last || len(out) == 0 {
 				out, last = append(out, nil), mark
 			}
-			out[len(out)-1] = append(out[len(out)-1], lr.a.field(u))
+			out[len(out)-1] = append(out[len(out)-1], a.field(u))
 		}
 	}
-	if len(out) == 0 && !lr.a.std.present {
+	if len(out) == 0 && !a.std.present {
 		return [][]field{{{data: unknown, splits: true}}}
 	}
 	return out
@@ -50,46 +50,26 @@ func (lr *listRunner) sources() [][]field {
 
 // runsList walks the lines of the files of parallel where no command is given: they are the
 // commands.
-func (lr *listRunner) runsList(out *data) {
-	if lr.a.line.p.Program.Name != "parallel" || hasRole(lr.a.line.p.Uses, grammar.Shell) {
+func (a *applied) runsList(out *data) {
+	if a.line.p.Program.Name != "parallel" || hasRole(a.line.p.Uses, grammar.Shell) {
 		return
 	}
-	for u := range lr.a.line.uses(grammar.Read) {
-		for _, std := range lr.contents(u) {
-			lr.a.in.payloads.runScript("sh", std.data, nil, lr.a.std, out, lr.a.line.by)
+	for u := range a.line.uses(grammar.Read) {
+		for _, std := range a.contents(u) {
+			a.in.payloads.runScript("sh", std.data, nil, a.std, out, a.line.by)
 		}
 	}
 }
 
-// flagValue is the value of a flag of parallel among the words before its command, by its
-// letter or by the beginning of its long name, and whether it is there.
-func (l *commandLine) flagValue(command int, letter byte, long string) (string, bool) {
-	for i := 1; i < min(command, len(l.argv)); i++ {
-		w := l.argv[i]
-		next := ""
-		if i+1 < command {
-			next = l.argv[i+1]
+// option is the value of the options of parallel that the table gives a name, and whether there
+// is one.
+func (l *commandLine) option(name string) (value string, found bool) {
+	for u := range l.uses(grammar.Text) {
+		if u.Arg == name {
+			value, found = u.Text, true
 		}
-		if name, value, cut := strings.Cut(w, "="); long != "" &&
-			(name == long || len(name) > 4 && strings.HasPrefix(long, name)) {
-			if !cut {
-				value = next
-			}
-			return value, true
-		}
-		if len(w) < 2 || w[0] != '-' || w[1] == '-' {
-			continue
-		}
-		at := strings.IndexAny(w[1:], "ajPNnLIUisdCSJ")
-		if at < 0 || letter == 0 || w[1+at] != letter {
-			continue
-		}
-		if value := strings.TrimPrefix(w[2+at:], "="); value != "" || letter == 'i' {
-			return value, true
-		}
-		return next, true
 	}
-	return "", false
+	return value, found
 }
 
 // hasFlag reports whether one of those flags is among the words before the command.
@@ -109,44 +89,34 @@ var (
 	literal = regexp.MustCompile(`^[^\\.^$*+?()\[\]{}|]+$`)
 )
 
-// replacesWith are the flags that give a place another text.
-var replacesWith = [...]struct {
-	letter      byte
-	long, place string
-}{
-	{'I', "--replace", "{}"}, {'i', "", "{}"}, {'U', "--extensionreplace", "{.}"}, {0, "--er", "{.}"},
-	{0, "--basenamereplace", "{/}"}, {0, "--bnr", "{/}"}, {0, "--dirnamereplace", "{//}"}, {0, "--dnr", "{//}"},
-	{0, "--basenameextensionreplace", "{/.}"}, {0, "--bner", "{/.}"},
-}
-
 // inEach runs the command line of parallel once for each word, or for each combination of
 // words of several sources. A command that begins with a place is code: parallel quotes
 // nothing in one of places alone, and rush quotes nothing at all.
-func (lr *listRunner) inEach(u *grammar.Use, d data, out *data) {
-	in := lr.a.in
-	for _, r := range replacesWith {
-		if text, ok := lr.a.line.flagValue(u.Word, r.letter, r.long); ok && text != "" {
-			d.text = strings.ReplaceAll(d.text, text, r.place)
+func (a *applied) inEach(u *grammar.Use, d data, out *data) {
+	in := a.in
+	for option := range a.line.uses(grammar.Text) { // those that give a place another text
+		if option.Text != "" && option.Arg[0] == '{' {
+			d.text = strings.ReplaceAll(d.text, option.Text, option.Arg)
 		}
 	}
-	if code, ok := lr.a.line.flagValue(u.Word, 0, "--rpl"); ok {
+	if code, ok := a.line.option("code"); ok {
 		tag, code, _ := strings.Cut(code, " ")
 		place := "{==}"
 		if strings.Contains(code, "uq") {
 			place = "{= uq() =}"
 		}
-		in.payloads.runCode("perl", data{text: code}, nil, &input{}, out, lr.a.line.by)
+		in.payloads.runCode("perl", data{text: code}, nil, &input{}, out, a.line.by)
 		d.text = strings.ReplaceAll(d.text, tag, place)
 	}
-	unquoted := path.Base(lr.a.line.argv[0]) != "parallel"
+	unquoted := path.Base(a.line.argv[0]) != "parallel"
 	for _, m := range computed.FindAllStringSubmatch(d.text, 8) {
 		if code := strings.TrimSpace(m[1]); code != "" {
-			in.payloads.runCode("perl", data{text: code}, nil, &input{}, out, lr.a.line.by)
+			in.payloads.runCode("perl", data{text: code}, nil, &input{}, out, a.line.by)
 		}
 		unquoted = unquoted || strings.Contains(m[1], "uq")
 	}
-	if lr.a.line.hasFlag(u.Word, "--pipe", "--pipepart", "--pipe-part", "--spreadstdin") {
-		lr.inPipe(u, d, out)
+	if a.line.hasFlag(u.Word, "--pipe", "--pipepart", "--pipe-part", "--spreadstdin") {
+		a.inPipe(u, d, out)
 		return
 	}
 	first := strings.TrimSpace(d.text)
@@ -155,18 +125,18 @@ func (lr *listRunner) inEach(u *grammar.Use, d data, out *data) {
 		unquoted = unquoted || at != nil && at[0] == 0
 	}
 	if !computed.MatchString(d.text) && !placeholders.MatchString(d.text) {
-		lr.each(d, lr.added(), out)
-		for i, row := range lr.rows(u.Word) { // a line is one word: sh -c
+		a.each(d, a.added(), out)
+		for i, row := range a.rows(u.Word) { // a line is one word: sh -c
 			if i > in.rep.lim.Rounds || in.rep.stopped() {
 				return
 			}
 			if len(row) == 1 && strings.ContainsAny(row[0].text, " \t") {
-				in.payloads.runScript("sh", filled(data{d.text + " {}", d.taint}, row, true), nil, lr.a.std, out, lr.a.line.by)
+				in.payloads.runScript("sh", filled(data{d.text + " {}", d.taint}, row, true), nil, a.std, out, a.line.by)
 			}
 		}
 		return
 	}
-	for i, row := range lr.rows(u.Word) {
+	for i, row := range a.rows(u.Word) {
 		if i > in.rep.lim.Rounds || in.rep.stopped() {
 			return
 		}
@@ -174,36 +144,36 @@ func (lr *listRunner) inEach(u *grammar.Use, d data, out *data) {
 		if !text.known() && placeholders.ReplaceAllString(strings.ReplaceAll(first, " ", ""), "") == "" {
 			text.text = effect.Unknown // any code
 		}
-		in.payloads.runScript("sh", text, nil, lr.a.std, out, lr.a.line.by)
+		in.payloads.runScript("sh", text, nil, a.std, out, a.line.by)
 	}
 }
 
 // inPipe runs the command line of parallel that has its input as the input of the command,
 // or in a file whose name stands in the places.
-func (lr *listRunner) inPipe(u *grammar.Use, d data, out *data) {
-	std := lr.a.std
-	for r := range lr.a.line.uses(grammar.Read) {
-		std = &lr.contents(r)[0]
+func (a *applied) inPipe(u *grammar.Use, d data, out *data) {
+	std := a.std
+	for r := range a.line.uses(grammar.Read) {
+		std = &a.contents(r)[0]
 	}
 	if !std.present {
 		std = &input{data: unknown, present: true}
 	}
-	if lr.a.line.hasFlag(u.Word, "--cat", "--fifo") {
-		lr.a.in.fs.procs++
-		name := "/dev/fd/" + strconv.Itoa(62+lr.a.in.fs.procs)
-		lr.a.in.fs.list = append(lr.a.in.fs.list, virtual{path: name, data: std.data})
+	if a.line.hasFlag(u.Word, "--cat", "--fifo") {
+		a.in.fs.procs++
+		name := "/dev/fd/" + strconv.Itoa(62+a.in.fs.procs)
+		a.in.fs.list = append(a.in.fs.list, virtual{path: name, data: std.data})
 		d.text = strings.ReplaceAll(d.text, "{}", name)
 	}
-	lr.a.in.payloads.runScript("sh", d, nil, std, out, lr.a.line.by)
+	a.in.payloads.runScript("sh", d, nil, std, out, a.line.by)
 }
 
 // rows are the words of the runs of a command, as far as one walks them: one of each source
 // in a run. Columns of a word are words of their own.
-func (lr *listRunner) rows(command int) [][]field {
-	most := lr.a.in.rep.lim.Rounds
-	split, columns := lr.a.line.flagValue(command, 'C', "--colsep")
+func (a *applied) rows(command int) [][]field {
+	most := a.in.rep.lim.Rounds
+	split, columns := a.line.option("columns")
 	rows := [][]field{nil}
-	sources := lr.sources()
+	sources := a.sources()
 	if len(sources) > 1 && combinations(sources) > most { // not all are walked: any may be in a place
 		rows[0] = []field{{data: unknown}}
 		for _, w := range slices.Concat(sources...) {
@@ -228,7 +198,7 @@ func (lr *listRunner) rows(command int) [][]field {
 		rows = next
 	}
 	if !columns && len(sources) == 1 {
-		rows = append(rows, lr.a.line.together(command, sources[0])...)
+		rows = append(rows, a.line.together(command, sources[0])...)
 	}
 	return rows
 }
@@ -246,14 +216,14 @@ func combinations(sources [][]field) int {
 
 // together are the rows of several words of one source that one run has.
 func (l *commandLine) together(command int, words []field) (rows [][]field) {
-	n := 0
-	if value, ok := l.flagValue(command, 'N', "--max-replace-args"); ok {
-		n, _ = strconv.Atoi(value)
-	} else if value, ok := l.flagValue(command, 'n', "--max-args"); ok {
-		n, _ = strconv.Atoi(value)
-	} else if value, ok := l.flagValue(command, 'L', "--max-lines"); ok {
-		n, _ = strconv.Atoi(value)
-	} else if l.hasFlag(command, "-X", "-m", "--xargs") {
+	n, counted := 0, false
+	for _, name := range [...]string{"N", "n", "L"} {
+		if value, ok := l.option(name); ok && !counted {
+			counted = true
+			n, _ = strconv.Atoi(value)
+		}
+	}
+	if !counted && l.hasFlag(command, "-X", "-m", "--xargs") {
 		n = len(words)
 	}
 	if n < 2 {

@@ -290,7 +290,7 @@ const tornIFS = usualIFS + "!#%&+,:;^|"
 
 // What zsh reads otherwise than bash: an agent's shell may be either.
 
-// zshName is the program that a name of zsh stands for: =git is where git is, zf_rm is the
+// zshName is the program that a zsh spelling of a name means: =git is where git is, zf_rm is the
 // shell's own rm. It is empty for any other.
 func (a *Analyzer) zshName(name string) string {
 	if name == "" || name[0] != '=' && name[0] != 'z' {

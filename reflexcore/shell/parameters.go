@@ -61,12 +61,8 @@ func (pm *parameters) valueOf(name string) data {
 			return []data{{text: "0"}, {text: "1" + effect.Unknown}}[pm.in.alt.pick("#", 2)]
 		}
 		return data{text: strconv.Itoa(len(pm.positional()))}
-	case "?":
-		return data{text: "1" + effect.Unknown}
 	case "!":
 		return unknown // nothing, before something runs in the background
-	case "$", "RANDOM", "SECONDS", "LINENO", "BASHPID", "EPOCHSECONDS", "UID", "EUID", "PPID", "SRANDOM":
-		return data{text: "1" + effect.Unknown} // a number
 	case "IFS":
 		if pm.lookup(name) == nil {
 			return data{text: " \t\n"} // a shell sets it, whatever it inherits
@@ -76,15 +72,18 @@ func (pm *parameters) valueOf(name string) data {
 	case "-":
 		return data{text: "hB"}
 	}
+	if isNumber(name) {
+		return data{text: "1" + effect.Unknown}
+	}
 	if name != "" && name[0] >= '0' && name[0] <= '9' {
 		n, err := strconv.Atoi(name)
-		if err != nil || n < 1 || n > len(pm.positional()) {
-			if pm.openParams() {
-				return unknown
-			}
-			return data{}
+		switch list := pm.positional(); {
+		case err == nil && n > 0 && n <= len(list):
+			return list[n-1]
+		case pm.openParams():
+			return unknown
 		}
-		return pm.positional()[n-1]
+		return data{}
 	}
 	v := pm.lookup(name)
 	switch {
@@ -221,19 +220,20 @@ func (pm *parameters) openParams() bool {
 	return pm.params == nil && pm.others == nil && len(pm.in.def.active) == 0
 }
 
+// lists are all that they may be.
+func (p positionals) lists() [][]data {
+	if p.others == nil {
+		return [][]data{p.params}
+	}
+	return p.others
+}
+
 // joinParams makes what a branch set the parameters to one more possibility.
-func (pm *parameters) joinParams(params []data, others [][]data) {
-	all := slices.Clone(pm.others)
-	if all == nil {
-		all = append(all, pm.params)
-	}
-	if others == nil {
-		others = append(others, params)
-	}
-	for _, list := range others {
+func (pm *parameters) joinParams(left positionals) {
+	all := slices.Clip(pm.lists())
+	for _, list := range left.lists() {
 		if !slices.ContainsFunc(all, func(have []data) bool {
-			return slices.Equal(have, list) &&
-				(have == nil) == (list == nil)
+			return slices.Equal(have, list) && (have == nil) == (list == nil)
 		}) {
 			all = append(all, list)
 		}
@@ -253,7 +253,7 @@ func (pm *parameters) joinParams(params []data, others [][]data) {
 // setPositional sets the positional parameters.
 func (pm *parameters) setPositional(list []data) {
 	pm.in.rep.steps += len(list) / 8 // each was copied
-	pm.params, pm.others = list, nil
+	pm.positionals = positionals{params: list}
 }
 
 // listOf is the list of what words are. A list that only adds to an earlier one shares its
@@ -269,10 +269,7 @@ func (pm *parameters) listOf(words []field) []data {
 			return slices.Clip(*g)
 		}
 	}
-	list := make([]data, len(words))
-	for i := range list {
-		list[i] = words[i].data
-	}
+	list := dataOf(words)
 	if len(list) >= longList {
 		pm.grown[pm.oldest] = list
 		pm.oldest = (pm.oldest + 1) % len(pm.grown)
@@ -304,18 +301,13 @@ func (pm *parameters) positional() []data {
 // optionValues are what OPTARG may be after getopts: each word behind a flag, and what is
 // glued to one.
 func (pm *parameters) optionValues(args []field) []data {
-	words := make([]data, 0, 8)
-	if len(args) > 2 {
-		for _, f := range args[2:] {
-			words = append(words, f.data)
-		}
-	} else {
-		if pm.openParams() {
-			return []data{unknown}
-		}
-		words = append(words, pm.positional()...)
+	if len(args) < 3 && pm.openParams() {
+		return []data{unknown}
 	}
-	out := []data{}
+	words, out := dataOf(args[2:]), []data{}
+	if len(args) < 3 {
+		words = pm.positional()
+	}
 	for i, w := range words {
 		if len(out) >= pm.in.rep.lim.Alternatives-1 || !w.known() {
 			return []data{unknown}

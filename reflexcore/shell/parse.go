@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"slices"
 	"strings"
 	"sync"
 
@@ -34,41 +35,38 @@ func parse(src string, lim *Limits) (file *syntax.File, how How, strange bool) {
 	}
 	p := pool.Get().(*parsers)
 	defer pool.Put(p)
-	if file, strange = p.asBash(src); file != nil {
+	if file, strange = parseWith(p.bash, src); file != nil {
 		return file, Parsed, strange
 	}
-	if whole := uncommented(src); whole != src {
-		if file, strange = p.asBash(whole); file != nil {
-			return file, Parsed, strange
-		}
-	}
-	// ((a); b) is a subshell in a subshell, where bash's own arithmetic does not fit.
-	if strings.Contains(src, "((") {
-		if file, strange = p.asBash(strings.ReplaceAll(src, "((", "( (")); file != nil {
-			return file, Parsed, strange
+	for _, change := range [...]func(string) string{uncommented, subshells} {
+		if text := change(src); text != src {
+			if file, strange = parseWith(p.bash, text); file != nil {
+				return file, Parsed, strange
+			}
 		}
 	}
 	if len(src) > maxRetried {
 		return nil, Tokens, false // another parse of so much would cost too much
 	}
-	if file, err := tryParse(p.zsh, src); err == nil {
-		file, strange = reread(p.zsh, src, file)
+	if file, strange = parseWith(p.zsh, src); file != nil {
 		return file, Parsed, strange
 	}
-	if file, err := tryParse(p.recovering, src); err == nil {
-		file, strange = reread(p.recovering, src, file)
+	if file, strange = parseWith(p.recovering, src); file != nil {
 		return file, Recovered, strange
 	}
 	return nil, Tokens, false
 }
 
-// asBash reads a text as bash does, or returns nil.
-func (p *parsers) asBash(src string) (*syntax.File, bool) {
-	file, err := tryParse(p.bash, src)
+// subshells writes ((a); b) as a subshell in a subshell, where bash's own arithmetic does not fit.
+func subshells(src string) string { return strings.ReplaceAll(src, "((", "( (") }
+
+// parseWith reads a text as bash reads it, as far as a parser can, or returns nil.
+func parseWith(p *syntax.Parser, src string) (*syntax.File, bool) {
+	file, err := tryParse(p, src)
 	if err != nil {
 		return nil, false
 	}
-	return reread(p.bash, src, file)
+	return reread(p, src, file)
 }
 
 // tooDeep reports whether brackets, braces or backquotes nest deeper than the
@@ -77,13 +75,8 @@ func (p *parsers) asBash(src string) (*syntax.File, bool) {
 func tooDeep(src string, limit int) bool {
 	depth, most := 0, 0
 	for i := 0; i < len(src); i++ {
-		switch nesting[src[i]] {
-		case nestsNot:
-			continue
-		case nestsAsWord:
-			if i > 0 && !beforeWord[src[i-1]] {
-				continue // most
-			}
+		if !nesting[src[i]] {
+			continue // most
 		}
 		switch src[i] {
 		case '(', '{', '[':
@@ -103,13 +96,12 @@ func tooDeep(src string, limit int) bool {
 				most = max(most, min(n, 64))
 			}
 		case 'i', 'w', 'f', 'u', 'c':
-			// if, while, for, until, case open without a bracket
-			if keywordAt(src, i) {
+			if wordAt(src, i, "if", "while", "for", "function", "until", "case") {
 				depth++
 				most = max(most, depth)
 			}
 		case 'd', 'e':
-			if depth > 0 && (wordAt(src, i, "done") || wordAt(src, i, "esac")) {
+			if depth > 0 && wordAt(src, i, "done", "esac") {
 				depth--
 			}
 		}
@@ -120,46 +112,21 @@ func tooDeep(src string, limit int) bool {
 	return false
 }
 
-// What a byte may open or close.
-const (
-	nestsNot    = iota
-	nestsAlone  // it does so itself
-	nestsAsWord // a word that begins with it does
-)
-
-var nesting = func() (t [256]uint8) {
-	for _, c := range []byte("(){}[]`") {
-		t[c] = nestsAlone
-	}
-	for _, c := range []byte("iwfucde") {
-		t[c] = nestsAsWord
-	}
-	return t
-}()
+// nesting marks the bytes that may open or close something, or with which a word begins that does.
+var nesting = bytesOf("(){}[]`iwfucde")
 
 // beforeWord marks the bytes that a keyword may stand behind.
 var beforeWord = bytesOf(" \t\n;|&({")
 
-func wordAt(src string, i int, word string) bool {
-	if !strings.HasPrefix(src[i:], word) || i > 0 && !beforeWord[src[i-1]] {
-		return false
+// wordAt reports whether one of some words stands at a place.
+func wordAt(src string, i int, words ...string) bool {
+	if i > 0 && !beforeWord[src[i-1]] {
+		return false // most
 	}
-	end := i + len(word)
-	return end == len(src) || strings.IndexByte(" \t\n;|&)}(", src[end]) >= 0
-}
-
-func keywordAt(src string, i int) bool {
-	switch src[i] {
-	case 'i':
-		return wordAt(src, i, "if")
-	case 'w':
-		return wordAt(src, i, "while")
-	case 'f':
-		return wordAt(src, i, "for") || wordAt(src, i, "function")
-	case 'u':
-		return wordAt(src, i, "until")
-	}
-	return wordAt(src, i, "case")
+	return slices.ContainsFunc(words, func(word string) bool {
+		rest, found := strings.CutPrefix(src[i:], word)
+		return found && (rest == "" || strings.IndexByte(" \t\n;|&)}(", rest[0]) >= 0)
+	})
 }
 
 // Read says how a text would be read, without walking it.
@@ -188,8 +155,7 @@ func (in *interp) tokens(src string) {
 	endCommand := func() {
 		endWord()
 		for len(in.exp.fields) > mark+1 && keywords[in.exp.fields[mark].text] {
-			copy(in.exp.fields[mark:], in.exp.fields[mark+1:])
-			in.exp.fields = in.exp.fields[:len(in.exp.fields)-1]
+			in.exp.fields = slices.Delete(in.exp.fields, mark, mark+1)
 		}
 		if len(in.exp.fields) > mark && in.rep.spend() {
 			in.runWords(mark, &input{unknown, true}, nil, false)
@@ -257,13 +223,11 @@ func (a *Analyzer) inert(src string) bool {
 		return false
 	}
 	glued := strings.NewReplacer("'", "", "\"", "", "\\", "").Replace(src)
-	for _, text := range [...]string{src, glued} {
-		for word := range strings.FieldsFuncSeq(text, func(r rune) bool {
-			return r <= ' ' || strings.ContainsRune("'\"\\()[]{}<>|&;=,:", r)
-		}) {
-			if a.Table.Plausible(word) != nil || keywords[word] || strings.IndexByte(word, '/') >= 0 {
-				return false
-			}
+	for word := range strings.FieldsFuncSeq(src+" "+glued, func(r rune) bool {
+		return r <= ' ' || strings.ContainsRune("'\"\\()[]{}<>|&;=,:", r)
+	}) {
+		if a.Table.Plausible(word) != nil || keywords[word] || strings.IndexByte(word, '/') >= 0 {
+			return false
 		}
 	}
 	return true
@@ -293,7 +257,7 @@ func (in *interp) bared(mark int) {
 		}
 	}
 	for len(in.exp.fields) > mark && in.exp.fields[mark].text == "" {
-		in.exp.fields = append(in.exp.fields[:mark], in.exp.fields[mark+1:]...)
+		in.exp.fields = slices.Delete(in.exp.fields, mark, mark+1)
 	}
 	if some && len(in.exp.fields) > mark && in.rep.spend() {
 		in.runWords(mark, &input{unknown, true}, nil, false)

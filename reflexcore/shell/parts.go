@@ -57,14 +57,19 @@ type alternatives struct {
 // Parameters are the positional parameters of the shell, and how a word reads them and its
 // variables.
 type parameters struct {
-	in       *interp
-	params   []data
-	others   [][]data  // more than one list of parameters is possible
+	in *interp
+	positionals
 	grown    [2][]data // long lists of parameters that may be added to, see [parameters.listOf]
 	oldest   int       // of these
 	zero     data      // $0
 	named    bool      // the first word after a script is $0
 	iterates bool      // the words are taken one after the other: their order does not matter
+}
+
+// positionals are $1, $2 …
+type positionals struct {
+	params []data
+	others [][]data // more than one list of parameters is possible
 }
 
 // Arithmetic evaluates the expressions of $((…)), ((…)), let and indexes.
@@ -189,9 +194,8 @@ type readings struct {
 // start is what a command begins with: each of its readings does.
 type start struct {
 	workdir
-	files  int
-	params []data
-	others [][]data
+	positionals
+	files int
 }
 
 // candidates are what a word may be of which nothing is known.
@@ -244,10 +248,9 @@ type agentReader struct {
 // A scope is what a subshell or a branch has for itself.
 type scope struct {
 	workdir
+	positionals
 	mark, length   int
 	out            connected
-	params         []data
-	others         [][]data
 	funcs, aliases int
 	zero           data
 	apart          apart
@@ -374,17 +377,9 @@ const (
 
 // applied is one command while its uses become effects.
 type applied struct {
-	parsed grammar.Parsed // the memory of the command line
-	notes  fileNotes
-	lists  listRunner
+	parsed  grammar.Parsed // the memory of the command line
+	origins []origin       // of the files that it copies or moves
 	application
-}
-
-// FileNotes are what a program makes of files besides what its uses say: copies, links, backups,
-// archives, downloads, and what it was built of.
-type fileNotes struct {
-	a       *applied
-	origins []origin // of the files that it copies or moves
 }
 
 // A commandLine is the words of one program, and what the tables say of them.
@@ -392,12 +387,6 @@ type commandLine struct {
 	p    *grammar.Parsed
 	argv []string
 	by   string
-}
-
-// A listRunner runs the command of a program once for each list of words that it reads or finds:
-// xargs, parallel, find -exec.
-type listRunner struct {
-	a *applied
 }
 
 // redirected is where the streams of a statement go.

@@ -1,6 +1,8 @@
 package shell
 
 import (
+	"cmp"
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -133,20 +135,18 @@ func isEscape(s string) bool {
 	if len(s) < 3 {
 		return true
 	}
+	digits, base, most := s[2:], 16, 2
 	switch s[1] {
 	case 'x':
-		return len(s) <= 4 && isDigits(s[2:], 16)
 	case 'u':
-		return len(s) <= 6 && isDigits(s[2:], 16)
+		most = 4
 	case 'U':
-		return len(s) <= 10 && isDigits(s[2:], 16)
+		most = 8
+	default:
+		digits, base, most = s[1:], 8, 3
 	}
-	return len(s) <= 4 && isDigits(s[1:], 8)
-}
-
-func isDigits(s string, base int) bool {
-	_, used := number(s, base, len(s))
-	return used == len(s)
+	_, used := number(digits, base, most)
+	return used == len(digits)
 }
 
 // verb formats one argument.
@@ -183,15 +183,8 @@ func verb(buf []byte, flags string, verb byte, next func() string) []byte {
 		if err != nil {
 			return append(buf, effect.Unknown...)
 		}
-		base := map[byte]int{'x': 16, 'X': 16, 'o': 8}[verb]
-		if base == 0 {
-			base = 10
-		}
-		out := strconv.FormatInt(n, base)
-		if verb == 'X' {
-			out = strings.ToUpper(out)
-		}
-		return append(buf, padWord(out, flags)...)
+		form := map[byte]string{'x': "%x", 'X': "%X", 'o': "%o"}[verb]
+		return append(buf, padWord(fmt.Sprintf(cmp.Or(form, "%d"), n), flags)...)
 	}
 	next()
 	return append(buf, effect.Unknown...)

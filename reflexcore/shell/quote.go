@@ -27,6 +27,9 @@ func unescape(buf []byte, s, special string) []byte {
 	return buf
 }
 
+// The escapes that are one letter, and what each stands for.
+const escapes, escaped = `abeEfnrtv\'"?`, "\a\b\x1b\x1b\f\n\r\t\v\\'\"?"
+
 // ansiC decodes $'…', and what echo -e and printf understand, by the table of
 // bash's manual. It ends at \c if stop says so.
 func ansiC(buf []byte, s string, octalZero bool) (out []byte, stopped bool) {
@@ -36,25 +39,11 @@ func ansiC(buf []byte, s string, octalZero bool) (out []byte, stopped bool) {
 			continue
 		}
 		i++
+		if at := strings.IndexByte(escapes, s[i]); at >= 0 {
+			buf = append(buf, escaped[at])
+			continue
+		}
 		switch c := s[i]; c {
-		case 'a':
-			buf = append(buf, 7)
-		case 'b':
-			buf = append(buf, 8)
-		case 'e', 'E':
-			buf = append(buf, 27)
-		case 'f':
-			buf = append(buf, 12)
-		case 'n':
-			buf = append(buf, '\n')
-		case 'r':
-			buf = append(buf, '\r')
-		case 't':
-			buf = append(buf, '\t')
-		case 'v':
-			buf = append(buf, 11)
-		case '\\', '\'', '"', '?':
-			buf = append(buf, c)
 		case 'x':
 			if !octalZero && strings.HasPrefix(s[i+1:], "{") {
 				n, used := bracedNumber(s[i+1:])
@@ -89,11 +78,11 @@ func ansiC(buf []byte, s string, octalZero bool) (out []byte, stopped bool) {
 				buf = append(buf, s[i]&0x1f)
 			}
 		case '0', '1', '2', '3', '4', '5', '6', '7':
-			most, at := 3, i
+			at := i
 			if octalZero && c == '0' {
 				at++
 			}
-			n, used := number(s[at:], 8, most)
+			n, used := number(s[at:], 8, 3)
 			i = at + used - 1
 			buf = append(buf, byte(n))
 		default:
@@ -234,22 +223,19 @@ func isPlainName(text string) bool {
 	return true
 }
 
-// isOneWord reports whether a value has none of them.
-func isOneWord(s string) bool {
-	for i := 0; i < len(s); i++ {
-		if splitting[s[i]] {
-			return false
-		}
-	}
-	return true
-}
+// isOneWord reports whether a value is one word that is no pattern.
+func isOneWord(s string) bool { return hasNone(s, &splitting) }
 
 // isKnownWord reports whether all of a value is known, and it is one word.
 func isKnownWord(s string) bool { return isOneWord(s) && effect.IsKnown(s) }
 
-func isLiteral(s string) bool {
+// isLiteral reports whether a literal is itself.
+func isLiteral(s string) bool { return hasNone(s, &special) }
+
+// hasNone reports whether a text has none of the marked bytes.
+func hasNone(s string, marks *[256]bool) bool {
 	for i := 0; i < len(s); i++ {
-		if special[s[i]] {
+		if marks[s[i]] {
 			return false
 		}
 	}

@@ -193,19 +193,19 @@ func (lr *lineReader) unread(name, origin string, taint effect.Taint) variable {
 
 // callback walks what mapfile runs for each line: with its number and the line.
 func (lr *lineReader) callback(command data, lines *variable) {
-	outer := lr.in.alt.setAside()
 	list := lines.list
 	if len(list) == 0 { // it is not known what there is to read
 		list = []data{{effect.Unknown, lines.taint}}
 	}
-	for i, line := range list {
-		if i >= lr.in.rep.lim.Rounds || lr.in.rep.stopped() {
-			break
+	lr.in.alt.afresh(func() {
+		for i, line := range list[:min(len(list), lr.in.rep.lim.Rounds)] {
+			if lr.in.rep.stopped() {
+				break
+			}
+			text := lr.in.arena.concat(command.text, " ", strconv.Itoa(i), " ", quote(line.text))
+			lr.in.payloads.payload(data{text, command.taint | line.taint}, "mapfile -C", &input{}, nil)
 		}
-		text := lr.in.arena.concat(command.text, " ", strconv.Itoa(i), " ", quote(line.text))
-		lr.in.payloads.payload(data{text, command.taint | line.taint}, "mapfile -C", &input{}, nil)
-	}
-	lr.in.alt.selection = outer
+	})
 }
 
 // keepElements gives v the elements that the array of that name has, and says where what is

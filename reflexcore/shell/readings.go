@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"approver.example/reflexcore/effect"
+	"approver.example/reflexcore/wordset"
 	"mvdan.cc/sh/v3/syntax"
 )
 
@@ -48,13 +49,8 @@ func (rg *readings) every(do func()) {
 // beginCommand notes it, and returns that of the command around.
 func (rg *readings) beginCommand() (outer start) {
 	outer = rg.start
-	rg.start = start{rg.in.cwd, len(rg.in.fs.list), rg.in.par.params, rg.in.par.others}
+	rg.start = start{rg.in.cwd, rg.in.par.positionals, len(rg.in.fs.list)}
 	return outer
-}
-
-// restart goes back to it.
-func (rg *readings) restart() {
-	rg.beginsAt(&rg.start)
 }
 
 // firstly walks something again in which there were forks, see [readings.fork].
@@ -67,8 +63,8 @@ func (rg *readings) firstly(forks int, seen unsure, from int, walk func()) {
 	rg.first = false
 }
 
-// either is every for what is no command but expands words: once for each combination, and
-// once with the first value of what forks.
+// either does something that expands words and is no command: once for each combination of what
+// the variables may be, and once with the first value of what forks.
 func (rg *readings) either(walk func()) {
 	forks, from := rg.forks, len(rg.in.rep.res.Effects)
 	rg.combinations(walk)
@@ -112,17 +108,15 @@ func (rg *readings) omitting(how omission, seen unsure, from, below int, walk fu
 	r := rg.in.rep.res
 	before, steps, counted := len(r.Effects), len(r.Steps), *r
 	rg.omits = how
+	again := func() {
+		rg.beginsAt(&rg.start)
+		rg.combinations(walk)
+	}
 	if seen&named != 0 {
 		rg.partings++
-		scope := rg.in.enterBranch()
-		rg.restart()
-		rg.combinations(walk)
-		rg.in.join(scope)
+		rg.in.branch(again)
 	} else {
-		scope := rg.in.enter()
-		rg.restart()
-		rg.combinations(walk)
-		rg.in.leave(scope)
+		rg.in.scoped(again)
 	}
 	rg.omits = omitsNothing
 	r.How, r.Commands, r.Partial, r.Opaque, r.Unlisted = counted.How, counted.Commands, counted.Partial, counted.Opaque,
@@ -186,15 +180,9 @@ func isPage(text string) bool {
 	return end > 0 && effect.IsKnown(rest[:end])
 }
 
-// says reports whether a command that is no part of a pipe only says its words, or does
-// nothing at all: what becomes of what it says is looked at where that is used.
-func says(name string) bool {
-	switch name {
-	case "echo", "printf", ":", "true", "false", "test", "[":
-		return true
-	}
-	return false
-}
+// sayers only say their words where they are no part of a pipe, or do nothing at all: what becomes
+// of what they say is looked at where that is used.
+var sayers = wordset.Of("echo printf : true false test [")
 
 // combinations does something for each combination of what the variables in it may
 // be. What the later ones assign is one more possibility.
@@ -207,7 +195,7 @@ func (rg *readings) combinations(do func()) {
 	if rg.in.io.stdin != nil {
 		stdin = *rg.in.io.stdin
 	}
-	begin := start{workdir: rg.in.cwd, params: rg.in.par.params, others: rg.in.par.others}
+	begin := start{workdir: rg.in.cwd, positionals: rg.in.par.positionals}
 	vars, began := len(rg.in.vars.list), rg.in.alt.began
 	rg.in.alt.began = rg.in.fs.written
 	rg.in.alt.choices, rg.in.alt.choose, rg.in.alt.snapshot = rg.in.alt.choices[len(rg.in.alt.choices):], true, nil
@@ -223,18 +211,18 @@ func (rg *readings) combinations(do func()) {
 		if rg.in.io.stdin != nil { // each reads the same
 			*rg.in.io.stdin = stdin
 		}
-		scope := rg.in.enterBranch()
-		rg.beginsAt(&begin)
-		rg.in.alt.undo(min(vars, len(rg.in.vars.list)))
-		do()
-		rg.in.join(scope)
+		rg.in.branch(func() {
+			rg.beginsAt(&begin)
+			rg.in.alt.undo(min(vars, len(rg.in.vars.list)))
+			do()
+		})
 	}
 	rg.in.alt.choices, rg.in.alt.choose, rg.in.alt.snapshot, rg.in.alt.began = choices, false, snapshot, began
 }
 
 // beginsAt goes back to what a command began with.
 func (rg *readings) beginsAt(s *start) {
-	rg.in.cwd, rg.in.par.params, rg.in.par.others = s.workdir, s.params, s.others
+	rg.in.cwd, rg.in.par.positionals = s.workdir, s.positionals
 }
 
 // values are all that an expansion may give.

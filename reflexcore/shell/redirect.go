@@ -66,14 +66,17 @@ func (dt *descriptorTable) redirect(redir *syntax.Redirect, r *redirected, out *
 		}
 		dt.opened(dt.target(redir.Word), fd, redir.Op == syntax.AppOut || redir.Op == syntax.AppClob ||
 			redir.Op == syntax.AppAll || redir.Op == syntax.AppAllClob, r, out)
-		switch redir.Op {
-		case syntax.RdrAll, syntax.AppAll, syntax.RdrAllClob, syntax.AppAllClob:
+		if isForBoth(redir.Op) {
 			dt.fds[2], dt.err = dt.fds[1], r.sink
-		default: // the error output stays
 		}
 	default:
 		dt.in.add(effect.Effect{Kind: effect.Opaque, Target: "redirection"})
 	}
+}
+
+// isForBoth reports whether a redirection is for both outputs.
+func isForBoth(op syntax.RedirOperator) bool {
+	return op == syntax.RdrAll || op == syntax.AppAll || op == syntax.RdrAllClob || op == syntax.AppAllClob
 }
 
 // target is the path of a redirection for output.
@@ -299,23 +302,17 @@ func (dt *descriptorTable) descriptor(redir *syntax.Redirect) int {
 		return -1
 	}
 	text := redir.N.Value
-	name, ok := strings.CutPrefix(text, "{")
-	if !ok {
+	name, named := strings.CutPrefix(text, "{")
+	name = strings.TrimSuffix(name, "}")
+	if named && (redir.Op == syntax.DplIn || redir.Op == syntax.DplOut) && redir.Word.Lit() == "-" {
+		text, named = dt.in.par.valueOf(name).text, false // it closes the one that the variable names
+	}
+	if !named {
 		n, err := strconv.Atoi(text)
 		if err != nil || n < 0 || n > otherOnes {
 			n = otherOnes
 		}
 		return n
-	}
-	name = strings.TrimSuffix(name, "}")
-	if redir.Op == syntax.DplIn || redir.Op == syntax.DplOut {
-		if redir.Word.Lit() == "-" { // it closes the one that the variable names
-			n, err := strconv.Atoi(dt.in.par.valueOf(name).text)
-			if err != nil || n < 0 || n > otherOnes {
-				n = otherOnes
-			}
-			return n
-		}
 	}
 	fd := firstNamed + dt.numbered
 	if fd >= otherOnes || dt.in.branches > 0 { // which is free depends on what ran

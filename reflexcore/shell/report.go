@@ -128,6 +128,16 @@ func (r *report) tellsOver() {
 	}
 }
 
+// deeper walks what lies in what is walked. Where too much lies in one another, the analysis ends.
+func (r *report) deeper(walk func()) {
+	if r.level++; r.level > r.lim.Nesting {
+		r.over(overDepth)
+	} else {
+		walk()
+	}
+	r.level--
+}
+
 // spend takes one step.
 func (r *report) spend() bool {
 	if r.steps++; r.steps > r.lim.Steps {
@@ -171,6 +181,13 @@ func (r *report) addEffect(e effect.Effect) {
 		}
 	}
 	r.res.Effects = append(r.res.Effects, e)
+}
+
+// mark sets bits of the effects from an index on.
+func (r *report) mark(from int, bits effect.Bits) {
+	for i := from; i < len(r.res.Effects); i++ {
+		r.res.Effects[i].Bits |= bits
+	}
 }
 
 // markRooted marks those of new whose target is one of old below the root: what begins with an

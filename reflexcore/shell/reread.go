@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"approver.example/reflexcore/wordset"
 	"mvdan.cc/sh/v3/syntax"
 )
 
@@ -18,10 +19,15 @@ const maxReread = 16
 // differs reports whether bash may read the text otherwise than the parser. It is quick,
 // and true for more than what does.
 func differs(src string) bool {
-	if strings.IndexByte(src, '\\') >= 0 && (strings.Contains(src, "\\\n") || strings.Contains(src, "\\\r\n")) {
+	if joinsLines(src) {
 		return strings.IndexByte(src, '#') >= 0 || strings.Contains(src, "<<")
 	}
 	return expands(src) && brackets(src)
+}
+
+// joinsLines reports whether a text has a backslash at the end of a line.
+func joinsLines(src string) bool {
+	return strings.IndexByte(src, '\\') >= 0 && wordset.ContainsAny(src, "\\\n", "\\\r\n")
 }
 
 // brackets reports whether a text has a bracket in which the parser may take something for
@@ -78,8 +84,7 @@ func reread(p *syntax.Parser, src string, file *syntax.File) (*syntax.File, bool
 	}
 	strange := false
 	for range maxReread {
-		r := rereader{src: src, whole: strings.Contains(src, "<<") || strings.Contains(src, "\\\n") ||
-			strings.Contains(src, "\\\r\n")}
+		r := rereader{src: src, whole: strings.Contains(src, "<<") || joinsLines(src)}
 		r.documents(file)
 		if len(r.edits) == 0 {
 			r.comments(p)
@@ -189,7 +194,7 @@ func literalDelimiter(w *syntax.Word) bool {
 // comments takes the backslash from the end of a comment's line. To bash it is part of
 // the comment; the parser goes on reading the comment in the next line.
 func (r *rereader) comments(p *syntax.Parser) {
-	if strings.IndexByte(r.src, '#') < 0 || !strings.Contains(r.src, "\\\n") && !strings.Contains(r.src, "\\\r\n") {
+	if strings.IndexByte(r.src, '#') < 0 || !joinsLines(r.src) {
 		return
 	}
 	syntax.KeepComments(true)(p)
@@ -207,16 +212,11 @@ func (r *rereader) comments(p *syntax.Parser) {
 		if from >= len(r.src) {
 			return true
 		}
-		n0 := strings.IndexByte(r.src[from:], '\n')
-		if n0 < 0 {
-			return true
-		}
-		end := from + n0
-		if end > from && r.src[end-1] == '\r' {
-			end--
-		}
-		if r.src[end-1] == '\\' {
-			r.insert(edit{end - 1, end, " "})
+		if line, _, ended := strings.Cut(r.src[from:], "\n"); ended {
+			if line = strings.TrimSuffix(line, "\r"); strings.HasSuffix(line, `\`) {
+				end := from + len(line)
+				r.insert(edit{end - 1, end, " "})
+			}
 		}
 		return true
 	})

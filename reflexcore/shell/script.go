@@ -66,12 +66,8 @@ func (pl *payloadRunner) execute(p data, lang string, args []field, std *input, 
 // knownScript runs a script of an interpreter that is a program of the tables, as
 // in php artisan and python manage.py.
 func (pl *payloadRunner) knownScript(name, lang string, args []field, std *input, sink *data) bool {
-	switch lang {
-	case "python", "php", "ruby", "node":
-	default:
-		return false
-	}
-	if pl.in.Table.Find(name) == nil || pl.in.rep.level >= pl.in.rep.lim.Nesting {
+	if !wordset.Has("python php ruby node", lang) || pl.in.Table.Find(name) == nil ||
+		pl.in.rep.level >= pl.in.rep.lim.Nesting {
 		return false
 	}
 	pl.in.runAs(name, args, std, sink)
@@ -147,18 +143,11 @@ func (pl *payloadRunner) runScript(lang string, d data, args []field, std *input
 	case "", "shell", "sh", "bash", "zsh", "fish", "ksh", "csh":
 		scope := pl.in.def.newProcess(pl.unpassed)
 		zero := pl.in.par.zero
-		pl.in.par.setPositional(make([]data, 0, len(args)))
-		for i, a := range args {
-			if i == 0 && pl.in.par.named {
-				pl.in.par.zero = a.data
-				continue
-			}
-			pl.in.par.params = append(pl.in.par.params, a.data)
+		if pl.in.par.named && len(args) > 0 {
+			pl.in.par.zero, args = args[0].data, args[1:]
 		}
-		pl.in.par.named = false
-		outer := pl.in.alt.setAside()
-		pl.payload(d, via, std, sink)
-		pl.in.alt.selection = outer
+		pl.in.par.named, pl.in.par.positionals = false, positionals{params: dataOf(args)}
+		pl.in.alt.afresh(func() { pl.payload(d, via, std, sink) })
 		pl.in.par.zero = zero
 		pl.in.leave(scope)
 	default:
@@ -226,39 +215,26 @@ func (pl *payloadRunner) runCode(lang string, d data, args []field, std *input, 
 
 // readsFiles reports whether a stream editor has operands to read instead of its input.
 func readsFiles(lang string, args []string) bool {
-	if lang != "awk" && lang != "sed" {
-		return false
-	}
-	return slices.ContainsFunc(args, func(w string) bool { return w != "-" && !strings.Contains(w, "=") })
+	return (lang == "awk" || lang == "sed") &&
+		slices.ContainsFunc(args, func(w string) bool { return w != "-" && !strings.Contains(w, "=") })
 }
 
 // assigned are the variables that awk's command line sets, before its program with -v
 // and among the files behind it.
 func (a *Analyzer) assigned(argv []string) map[string]string {
-	var out map[string]string
-	set := func(word string) {
-		if name, value, ok := strings.Cut(word, "="); ok && syntax.ValidName(name) {
-			if out == nil {
-				out = map[string]string{}
-			}
-			if a.Decode != nil && strings.Contains(value, `\`) {
-				plain, known := a.Decode("escape", value)
-				if value = plain; !known {
-					value = effect.Unknown
-				}
-			}
-			out[name] = value
+	out := map[string]string{}
+	for _, w := range argv {
+		name, value, ok := strings.Cut(strings.TrimPrefix(strings.TrimPrefix(w, "--assign="), "-v"), "=")
+		if !ok || !syntax.ValidName(name) {
+			continue
 		}
-	}
-	for i, w := range argv {
-		switch rest, short := strings.CutPrefix(w, "-v"); {
-		case i > 0 && (argv[i-1] == "-v" || argv[i-1] == "--assign"):
-			set(w)
-		case short:
-			set(rest)
-		default:
-			set(strings.TrimPrefix(w, "--assign="))
+		if a.Decode != nil && strings.Contains(value, `\`) {
+			plain, known := a.Decode("escape", value)
+			if value = plain; !known {
+				value = effect.Unknown
+			}
 		}
+		out[name] = value
 	}
 	return out
 }
@@ -354,9 +330,7 @@ func (pr *programRunner) terminals(mark int) {
 	args := slices.Clone(pr.in.exp.fields[mark+1:])
 	run := func(d data, via string) {
 		if pr.in.rep.level < pr.in.rep.lim.Nesting && !pr.in.rep.stopped() {
-			pr.in.rep.level++
-			pr.in.separately(false, func() { pr.in.payloads.sub(d, via, &input{}, nil) })
-			pr.in.rep.level--
+			pr.in.inProcess(func() { pr.in.payloads.sub(d, via, &input{}, nil) })
 		}
 	}
 	for i, f := range args {

@@ -32,7 +32,7 @@ func TestParametersAreTheSameWordsEitherWay(t *testing.T) {
 			for _, quoted := range []bool{false, true} {
 				fields := func(walk func(in *interp, b *builder)) []field {
 					in := &interp{}
-					in.reset(a, Context{Dir: "/srv/app"}, &Result{})
+					in.begin(a, Context{Dir: "/srv/app"}, &Result{})
 					in.readings.omits = omits
 					switch ifs {
 					case "":
@@ -92,7 +92,7 @@ func TestLimitAloneHidesNothing(t *testing.T) {
 		strings.Replace(heavy, "z=$", "z=$U$", 1): true, strings.Replace(heavy, "b/c", "b/$U", 1): true,
 	} {
 		in := &interp{}
-		in.reset(a, Context{Dir: "/srv/app"}, &Result{})
+		in.begin(a, Context{Dir: "/srv/app"}, &Result{})
 		in.source(text, "", &input{}, nil)
 		if !in.rep.stopped() || in.readings.hidesMore() != want {
 			t.Errorf("%.40s … %.20s: stopped %v, hides more %v, want %v", text, text[len(text)-20:], in.rep.stopped(),
@@ -105,7 +105,7 @@ func TestLimitAloneHidesNothing(t *testing.T) {
 // is none of them: git branch --show-current$X prints what X says.
 func TestWordsThatAskForTheBranch(t *testing.T) {
 	in := &interp{}
-	in.reset(&Analyzer{}, Context{}, &Result{})
+	in.begin(&Analyzer{}, Context{}, &Result{})
 	for text, want := range map[string]bool{
 		"git branch --show-current": true, "git rev-parse --abbrev-ref HEAD": true, "git symbolic-ref --short -q HEAD": true,
 		"git branch --show-current$X": false, "git branch --show-current ''": false, "git branch '--show-current'": false,

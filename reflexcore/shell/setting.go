@@ -74,9 +74,7 @@ func (as *assigner) setEach(names []string, d data) {
 		if !as.in.rep.spend() {
 			return
 		}
-		scope := as.in.enterBranch()
-		as.setVariable(name, d)
-		as.in.join(scope)
+		as.in.branch(func() { as.setVariable(name, d) })
 		if effect.IsKnown(name) {
 			as.in.env.affects(as.in.vars.referred(name), d)
 		}

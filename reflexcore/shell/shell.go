@@ -26,15 +26,16 @@
 //   - programs: apply.go and executes.go by the tables, unlisted.go without them; applied.go,
 //     filenotes.go and mention.go note what they do. agents.go looks for coding agents, whose
 //     command lines package agentcli knows, and agentcode.go for code that starts them
-//   - words: word.go, param.go, operator.go, document.go, arith.go, and builder.go
+//   - words: word.go, param.go, operator.go, document.go, arith.go
 //   - values: assign.go and setting.go give them, parameters.go and alternatives.go
-//     read them, variables.go, environment.go and elements.go hold them
+//     read them, variables.go and elements.go hold them, environment.go hands them to programs
 //   - files and descriptors: files.go, redirect.go, lookup.go, workdir.go
 //   - what is walked once more because it is not known: readings.go, standin.go
 //   - texts: parse.go, reread.go, sources.go, quote.go
 package shell
 
 import (
+	"cmp"
 	"sync"
 
 	"approver.example/reflexcore/effect"
@@ -62,7 +63,7 @@ func (a *Analyzer) AnalyzeCode(lang, src string, ctx Context, out *Result) {
 // not known taken for nothing, and with limits of its own.
 func (a *Analyzer) analyze(ctx Context, out *Result, walk func(in *interp)) {
 	in := interps.Get().(*interp)
-	in.reset(a, ctx, out)
+	in.begin(a, ctx, out)
 	walk(in)
 	in.fs.reportLeft()
 	over, parted := in.rep.stopped() && in.readings.hidesMore(), in.readings.forks > 0 || in.readings.partings > 0
@@ -97,7 +98,8 @@ func (in *interp) leanly(ctx Context, out *Result, walk func(in *interp)) {
 	limits.Steps /= 2 // it takes fewer, and the first walk took all
 	limits.Depth *= 2 // each level of quotes makes a text longer: that is a bound as well
 	lean, text := Result{}, in.src.outermost
-	in.reset(a, ctx, &lean)
+	in.release()
+	in.begin(a, ctx, &lean)
 	in.src.outermost = text
 	in.rep.lim, in.readings.omits, in.readings.lean = &limits, omitsAll, true
 	walk(in)
@@ -157,30 +159,14 @@ func (in *interp) withNothing(ctx Context, out *Result, walk func(in *interp)) {
 
 var interps = sync.Pool{New: func() any { return &interp{} }}
 
-func (in *interp) reset(a *Analyzer, ctx Context, out *Result) {
+// begin makes an empty walk one of a text.
+func (in *interp) begin(a *Analyzer, ctx Context, out *Result) {
 	*out = Result{Effects: out.Effects[:0], Files: out.Files[:0], Texts: out.Texts[:0], Steps: out.Steps[:0],
 		Dotted: out.Dotted[:0], Mentions: out.Mentions[:0], Programs: out.Programs[:0]}
-	*in = interp{
-		Analyzer: a, ctx: ctx, builtinOf: builtinTable,
-		rep:        report{res: out, lim: &a.Limits, step: -1},
-		cwd:        workdir{dir: ctx.Dir},
-		vars:       variables{list: in.vars.list[:0], locals: in.vars.locals[:0]},
-		alt:        alternatives{selection: selection{choices: in.alt.choices[:0]}},
-		par:        parameters{zero: data{text: "bash"}},
-		def:        definitions{funcs: in.def.funcs[:0], aliases: in.def.aliases[:0]},
-		fs:         filesystem{list: in.fs.list[:0]},
-		exp:        expander{fields: in.exp.fields[:0], buf: in.exp.buf[:0]},
-		io:         descriptorTable{conduits: in.io.conduits},
-		readings:   readings{below: in.readings.below[:0]},
-		candidates: candidates{files: in.candidates.files[:0], words: in.candidates.words[:0]},
-		src:        sources{trees: in.src.trees[:0]},
-		programs:   programRunner{words: in.programs.words[:0], spare: in.programs.spare},
-		agents:     agentReader{argv: in.agents.argv[:0]},
-	}
+	in.Analyzer, in.ctx, in.builtinOf = a, ctx, builtinTable
+	in.rep = report{res: out, lim: &a.Limits, step: -1}
+	in.cwd.dir, in.par.zero = cmp.Or(ctx.Dir, effect.Unknown), data{text: "bash"}
 	in.assemble()
-	if in.cwd.dir == "" {
-		in.cwd.dir = effect.Unknown
-	}
 }
 
 // assemble lets the parts of a walk find those that they need.
@@ -204,18 +190,19 @@ func wiped[T any](list []T) []T {
 	return list[:0]
 }
 
-// release forgets what the text was, so that nothing of it is kept.
+// release forgets what the text was, and keeps only memory.
 func (in *interp) release() {
-	in.vars.list, in.def.funcs, in.def.aliases = wiped(in.vars.list), wiped(in.def.funcs), wiped(in.def.aliases)
-	in.fs.list, in.exp.fields, in.programs.words = wiped(in.fs.list), wiped(in.exp.fields), wiped(in.programs.words)
-	in.agents.argv = wiped(in.agents.argv)
-	in.arena.texts.Reset()
-	in.candidates = candidates{files: wiped(in.candidates.files), words: wiped(in.candidates.words)}
-	in.vars.locals, in.src.trees = wiped(in.vars.locals), wiped(in.src.trees)
-	in.io.outs, in.io.err, in.io.out, in.io.stdin, in.io.stdout = [descriptors]*data{}, nil, connected{}, nil, nil
-	in.io.wires, in.io.aliased, in.io.rewired, in.alt.snapshot = nil, nil, nil, nil
-	in.src.outermost = read{}
-	in.Analyzer, in.rep.res, in.ctx, in.par.params, in.par.others, in.traps.list, in.traps.hooks = nil, nil, Context{},
-		nil, nil, nil, nil
-	in.par.grown = [2][]data{}
+	*in = interp{
+		vars:       variables{list: wiped(in.vars.list), locals: wiped(in.vars.locals)},
+		alt:        alternatives{selection: selection{choices: wiped(in.alt.choices)}},
+		def:        definitions{funcs: wiped(in.def.funcs), aliases: wiped(in.def.aliases)},
+		fs:         filesystem{list: wiped(in.fs.list)},
+		exp:        expander{fields: wiped(in.exp.fields), buf: in.exp.buf[:0]},
+		io:         descriptorTable{conduits: in.io.conduits},
+		readings:   readings{below: wiped(in.readings.below)},
+		candidates: candidates{files: wiped(in.candidates.files), words: wiped(in.candidates.words)},
+		src:        sources{trees: wiped(in.src.trees)},
+		programs:   programRunner{words: wiped(in.programs.words), spare: in.programs.spare},
+		agents:     agentReader{argv: wiped(in.agents.argv)},
+	}
 }

@@ -13,8 +13,7 @@ func (in *interp) cmd(s *syntax.Stmt, std *input, sink *data) {
 		defer in.vars.keepReadonly(in.vars.heldReadonly())
 	}
 	if s.Background { // in a subshell
-		scope := in.enter()
-		defer in.leave(scope)
+		defer in.leave(in.enter())
 	}
 	switch c := s.Cmd.(type) {
 	case nil:
@@ -23,11 +22,7 @@ func (in *interp) cmd(s *syntax.Stmt, std *input, sink *data) {
 	case *syntax.BinaryCmd:
 		in.binaryCmd(c, std, sink)
 	case *syntax.Subshell:
-		scope := in.enter()
-		was := in.io.plumbed()
-		in.walkStmts(c.Stmts, std, sink)
-		in.leave(scope)
-		in.io.replumb(&was)
+		in.subshell(func() { in.walkStmts(c.Stmts, std, sink) })
 	case *syntax.Block:
 		in.walkStmts(c.Stmts, std, sink)
 	case *syntax.IfClause:
@@ -59,9 +54,7 @@ func (in *interp) cmd(s *syntax.Stmt, std *input, sink *data) {
 		}
 	case *syntax.CoprocClause:
 		if c.Stmt != nil {
-			scope := in.enter()
-			in.walkStmt(c.Stmt, &input{unknown, true}, nil)
-			in.leave(scope)
+			in.scoped(func() { in.walkStmt(c.Stmt, &input{unknown, true}, nil) })
 		}
 	default:
 		in.add(effect.Effect{Kind: effect.Opaque, Target: "unknown syntax"})
@@ -87,9 +80,7 @@ func (in *interp) binaryCmd(c *syntax.BinaryCmd, std *input, sink *data) {
 	case syntax.OrStmt:
 		wired := len(in.io.rewired)
 		in.walkStmt(c.X, std, sink)
-		scope := in.enterBranch()
-		in.io.rewiredly(wired, std, sink, func() { in.walkStmt(c.Y, std, sink) })
-		in.join(scope)
+		in.branch(func() { in.io.rewiredly(wired, std, sink, func() { in.walkStmt(c.Y, std, sink) }) })
 	default:
 		if !in.alt.shared && flat(c.X) && flat(c.Y) {
 			omits, to := in.readings.omits, sink
@@ -108,28 +99,20 @@ func (in *interp) binaryCmd(c *syntax.BinaryCmd, std *input, sink *data) {
 }
 
 func (in *interp) pipe(c *syntax.BinaryCmd, std *input, sink *data) {
-	p := in.io.conduit()
-	scope := in.enter()
-	was := in.io.plumbed()
-	in.io.fds[1] = ""
-	left := c.X
+	p, left, stdin, via := in.io.conduit(), c.X, in.io.fds[0], in.via
 	if c.Op == syntax.PipeAll { // 2>&1, after all that it has itself
 		with := *left
 		with.Redirs = append(slices.Clip(with.Redirs), errorToo)
 		left = &with
 	}
-	in.walkStmt(left, std, &p.out)
-	in.leave(scope)
-	in.io.replumb(&was)
-	in.io.fds[0] = ""
-	via := in.via
-	in.via = "pipe"
-	scope = in.enterBranch()
+	in.subshell(func() {
+		in.io.fds[1] = ""
+		in.walkStmt(left, std, &p.out)
+	})
+	in.io.fds[0], in.via = "", "pipe"
 	p.in = input{p.out, true}
-	in.walkStmt(c.Y, &p.in, sink)
-	in.join(scope) // zsh runs the last one in the shell itself
-	in.via = via
-	in.io.fds[0] = was.fds[0]
+	in.branch(func() { in.walkStmt(c.Y, &p.in, sink) }) // zsh runs the last one in the shell itself
+	in.io.fds[0], in.via = stdin, via
 	in.io.drop(p)
 }
 
@@ -223,9 +206,7 @@ func (in *interp) loop(c *syntax.ForClause, std *input, sink *data) {
 			case in.jumped&leavesLoop == 0:
 				round()
 			default:
-				scope := in.enterBranch() // the loop may have ended
-				round()
-				in.join(scope)
+				in.branch(round) // the loop may have ended
 			}
 		}
 		in.exp.fields = in.exp.fields[:mark]
@@ -268,19 +249,14 @@ func (in *interp) items(l *syntax.WordIter) (lists int) {
 		in.par.iterates = false
 		return lists
 	}
-	if in.par.openParams() || in.par.others == nil {
-		list, sure := in.par.elements("@")
-		for _, d := range list {
-			in.exp.push(field{data: d, splits: !sure, hollow: !sure})
-		}
-		return 1
+	open, all := in.par.openParams(), in.par.lists()
+	if open {
+		all = [][]data{{unknown}}
 	}
-	for _, list := range in.par.others {
-		for _, d := range list {
-			in.exp.push(field{data: d})
-		}
+	for _, d := range slices.Concat(all...) {
+		in.exp.push(field{data: d, splits: open, hollow: open})
 	}
-	return len(in.par.others)
+	return len(all)
 }
 
 // landed ends a loop: what left it goes on behind it.
@@ -293,9 +269,7 @@ func (in *interp) caseClause(c *syntax.CaseClause, std *input, sink *data) {
 		in.cases(c, words[0], std, sink)
 	} else {
 		for _, word := range words {
-			scope := in.enterBranch()
-			in.cases(c, word, std, sink)
-			in.join(scope)
+			in.branch(func() { in.cases(c, word, std, sink) })
 		}
 	}
 	if len(in.io.rewired) > wired { // ;;& goes on with the next one
@@ -342,9 +316,7 @@ func (in *interp) testExpr(x syntax.TestExpr) {
 	case *syntax.BinaryTest:
 		in.testExpr(x.X)
 		if x.Op == syntax.AndTest || x.Op == syntax.OrTest { // which may not be looked at
-			scope := in.enterBranch()
-			in.testExpr(x.Y)
-			in.join(scope)
+			in.branch(func() { in.testExpr(x.Y) })
 			return
 		}
 		in.testExpr(x.Y)

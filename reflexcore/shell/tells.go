@@ -28,7 +28,7 @@ func (in *interp) builtin(b builtin, mark int, std *input, sink *data) {
 	in.exp.fields = in.exp.fields[:n]
 }
 
-// does walks it.
+// does walks a command of the shell itself once, and adds what it prints of the shell's state.
 func (in *interp) does(b builtin, mark int, std *input, sink *data) {
 	if sink == nil {
 		b(builtinCall{in, mark, std, sink})

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"approver.example/reflexcore/effect"
+	"approver.example/reflexcore/wordset"
 )
 
 // trap is the builtin. What a script does when it ends, it does with the values
@@ -22,11 +23,7 @@ func (bc builtinCall) trap() {
 		len(bc.in.traps.list) < 8
 	for _, signal := range args[1:] {
 		signals = signals || signal.text != "EXIT" && signal.text != "0"
-		switch signal.text {
-		case "EXIT", "0", "INT", "TERM", "HUP", "QUIT", "SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT", "2", "15", "1", "3":
-		default:
-			atEnd = false
-		}
+		atEnd = atEnd && wordset.Has("EXIT 0 INT TERM HUP QUIT SIGINT SIGTERM SIGHUP SIGQUIT 2 15 1 3", signal.text)
 	}
 	if !atEnd {
 		action := args[0].data // the words are gone when it is walked at the end
@@ -149,7 +146,7 @@ func (tr *traps) noteChanges(walk func(std *input)) {
 	}
 }
 
-// applyChanges does it before a command.
+// applyChanges makes what a trap may have changed one more possibility, before a command.
 func (tr *traps) applyChanges() {
 	i := tr.changes
 	for _, v := range i.vars {

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"approver.example/reflexcore/effect"
+	"approver.example/reflexcore/wordset"
 )
 
 // unknownProgram is a command whose name is not known.
@@ -42,9 +43,7 @@ func (pr *programRunner) asRemoval(from int) {
 	pr.in.exp.fields[mark] = field{data: data{text: "rm"}}
 	pr.runProgram(mark, &input{}, nil)
 	pr.in.exp.fields = pr.in.exp.fields[:mark]
-	for i := before; i < len(pr.in.rep.res.Effects); i++ {
-		pr.in.rep.res.Effects[i].Bits |= effect.Partial
-	}
+	pr.in.rep.mark(before, effect.Partial)
 }
 
 // patterns are the programs that a pattern of a path is tried for.
@@ -104,7 +103,7 @@ func unchecks(flag string) bool {
 		return false
 	}
 	name, _, _ = strings.Cut(name, "=")
-	return name == "yolo" || hasPrefix(name, uncheckedFlags...)
+	return name == "yolo" || wordset.HasAnyPrefix(name, uncheckedFlags...)
 }
 
 // uncheckedFlags are how such flags begin.
@@ -201,20 +200,15 @@ func (pr *programRunner) suspects(from int) {
 		if pr.in.Table.Plausible(f.text) == nil || i == n-1 {
 			continue
 		}
-		pr.in.rep.level++
 		before := len(pr.in.rep.res.Effects)
-		mark := len(pr.in.exp.fields)
 		pr.in.exp.fields = append(pr.in.exp.fields, pr.in.exp.fields[i:n]...)
-		pr.in.separately(false, func() { pr.in.runWords(mark, &input{}, nil, false) })
-		pr.in.exp.fields = pr.in.exp.fields[:mark]
-		pr.in.rep.level--
+		pr.in.inProcess(func() { pr.in.runWords(n, &input{}, nil, false) })
+		pr.in.exp.fields = pr.in.exp.fields[:n]
 		if !slices.ContainsFunc(pr.in.rep.res.Effects[before:], harms) {
 			pr.in.rep.res.Effects = pr.in.rep.res.Effects[:before] // the words of a subcommand that is called so: tomb dig x
 			continue
 		}
-		for j := before; j < len(pr.in.rep.res.Effects); j++ {
-			pr.in.rep.res.Effects[j].Bits |= effect.Partial
-		}
+		pr.in.rep.mark(before, effect.Partial)
 		return
 	}
 }
@@ -222,12 +216,8 @@ func (pr *programRunner) suspects(from int) {
 // harms reports whether an effect is one for which a program that nobody knows
 // is taken for a wrapper.
 func harms(e effect.Effect) bool {
-	switch e.Kind {
-	case effect.Read, effect.NetIn, effect.NetOut, effect.Write:
-		return e.Taint&(effect.Secret|effect.Network|effect.Decoded) != 0
-	default: // nothing for the others
-	}
-	return true
+	moves := e.Kind == effect.Read || e.Kind == effect.NetIn || e.Kind == effect.NetOut || e.Kind == effect.Write
+	return !moves || e.Taint&(effect.Secret|effect.Network|effect.Decoded) != 0
 }
 
 // maybeShell walks a word that looks like a command line and that an unknown
@@ -242,10 +232,6 @@ func (pr *programRunner) maybeShell(d data) {
 		return
 	}
 	before := len(pr.in.rep.res.Effects)
-	pr.in.rep.level++
-	pr.in.separately(false, func() { pr.in.payloads.sub(d, "argument of an unknown program", &input{}, nil) })
-	pr.in.rep.level--
-	for j := before; j < len(pr.in.rep.res.Effects); j++ {
-		pr.in.rep.res.Effects[j].Bits |= effect.Partial
-	}
+	pr.in.inProcess(func() { pr.in.payloads.sub(d, "argument of an unknown program", &input{}, nil) })
+	pr.in.rep.mark(before, effect.Partial)
 }

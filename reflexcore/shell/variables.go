@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"approver.example/reflexcore/effect"
+	"approver.example/reflexcore/wordset"
 	"mvdan.cc/sh/v3/syntax"
 )
 
@@ -78,16 +79,28 @@ func (vs *variables) isArray(name string) bool {
 func (vs *variables) unhold(since int) {
 	for len(vs.locals) > since {
 		last := len(vs.locals) - 1
-		if !vs.locals[last].gone {
-			vs.restore(vs.locals[last])
+		if h := vs.locals[last]; !h.gone {
+			vs.restore(h)
 		}
 		vs.locals = vs.locals[:last]
 	}
 }
 
+// find is the variable that a name means, or nil.
 func (vs *variables) find(name string) *variable {
 	vs.rep.steps += len(vs.list) / 64 // looking through many is work
-	for i := len(vs.list) - 1; i >= 0; i-- {
+	return vs.findSince(name, 0)
+}
+
+// given reports whether the text or the environment sets a variable.
+func (vs *variables) given(name string) bool {
+	_, ok := vs.ctx.Env[name]
+	return ok || vs.find(name) != nil
+}
+
+// findSince is the last variable of a name among those from a mark on, or nil.
+func (vs *variables) findSince(name string, mark int) *variable {
+	for i := len(vs.list) - 1; i >= mark; i-- {
 		if vs.list[i].name == name {
 			return &vs.list[i]
 		}
@@ -108,20 +121,16 @@ func (vs *variables) hold(name string) held {
 
 // restore gives a variable back the value that it had.
 func (vs *variables) restore(h held) {
-	for i := len(vs.list) - 1; i >= vs.mark; i-- {
-		if vs.list[i].name == h.name {
-			vs.list[i] = h.variable
-			if !h.was {
-				vs.list[i] = variable{}
-				if i == len(vs.list)-1 {
-					vs.list = vs.list[:i]
-				}
-			}
-			return
-		}
-	}
-	if h.was {
+	switch v, last := vs.findSince(h.name, vs.mark), len(vs.list)-1; {
+	case v == nil && h.was:
 		vs.list = append(vs.list, h.variable)
+	case v == nil:
+	case h.was:
+		*v = h.variable
+	default:
+		if *v = (variable{}); v == &vs.list[last] {
+			vs.list = vs.list[:last]
+		}
 	}
 }
 
@@ -130,16 +139,14 @@ func (vs *variables) restore(h held) {
 // if there is none.
 func (vs *variables) uncover(name string) bool {
 	for i := len(vs.locals) - 1; i >= 0; i-- {
-		h := vs.locals[i]
-		if h.name != name || h.gone {
-			continue
+		if h := &vs.locals[i]; h.name == name && !h.gone {
+			if i >= vs.frame { // its own stays, without a value
+				return false
+			}
+			vs.restore(*h)
+			h.gone = vs.mark == h.mark
+			return true
 		}
-		if i >= vs.frame { // its own stays, without a value
-			return false
-		}
-		vs.restore(h)
-		vs.locals[i].gone = vs.mark == h.mark
-		return true
 	}
 	return false
 }
@@ -147,10 +154,8 @@ func (vs *variables) uncover(name string) bool {
 // slot returns the variable to assign to, in the present scope.
 func (vs *variables) slot(name string) *variable {
 	name = vs.referred(name)
-	for i := len(vs.list) - 1; i >= vs.mark; i-- {
-		if vs.list[i].name == name {
-			return &vs.list[i]
-		}
+	if v := vs.findSince(name, vs.mark); v != nil {
+		return v
 	}
 	if len(vs.list) >= vs.rep.lim.Fields {
 		vs.rep.over("variables")
@@ -162,6 +167,14 @@ func (vs *variables) slot(name string) *variable {
 	}
 	vs.list = append(vs.list, v)
 	return &vs.list[len(vs.list)-1]
+}
+
+// values are all that a variable may hold that is no array.
+func (v *variable) values() []data {
+	if v.alts == nil {
+		return []data{v.data}
+	}
+	return v.alts
 }
 
 // cased is a text in the letters that a variable has.
@@ -185,14 +198,13 @@ func lettersOf(flags string) byte {
 }
 
 // unrefer makes a reference a name that is not set.
-func (vs *variables) unrefer(v variable) {
-	for i := len(vs.list) - 1; i >= vs.mark; i-- {
-		if vs.list[i].name == v.name {
-			vs.list[i] = variable{name: v.name, unset: true}
-			return
-		}
+func (vs *variables) unrefer(name string) {
+	gone := variable{name: name, unset: true}
+	if v := vs.findSince(name, vs.mark); v != nil {
+		*v = gone
+		return
 	}
-	vs.list = append(vs.list, variable{name: v.name, unset: true})
+	vs.list = append(vs.list, gone)
 }
 
 // referred is the name of the variable, or of the element, that a name stands for.
@@ -215,30 +227,18 @@ func (vs *variables) merge(v variable) {
 		return
 	}
 	var alts []data
-	switch {
-	case old == nil:
+	if old != nil {
+		alts = slices.Clone(old.values())
+	} else {
 		alts = append(alts, vs.environment(v.name))
-	case old.alts != nil:
-		alts = append(alts, old.alts...)
-	default:
-		alts = append(alts, old.data)
 	}
-	more := v.alts
-	if more == nil {
-		more = []data{v.data}
-	}
-	for _, d := range more {
+	for _, d := range v.values() {
 		if v.unset && v.name == "IFS" {
 			d.text = " \t\n" // not "", which separates nothing
 		}
-		have := false
-		for i := range alts {
-			if have = alts[i].text == d.text; have {
-				alts[i].taint |= d.taint
-				break
-			}
-		}
-		if !have {
+		if i := slices.IndexFunc(alts, func(have data) bool { return have.text == d.text }); i >= 0 {
+			alts[i].taint |= d.taint
+		} else {
 			alts = append(alts, d)
 		}
 	}
@@ -246,10 +246,7 @@ func (vs *variables) merge(v variable) {
 	*slot = variable{name: slot.name, data: alts[0], settled: slot.settled, letters: max(slot.letters, v.letters),
 		passed: slot.passed && v.passed, clobbered: slot.clobbered || v.clobbered}
 	if len(alts) > vs.rep.lim.Alternatives {
-		slot.data = unknown
-		for _, d := range alts {
-			slot.taint |= d.taint
-		}
+		slot.data = data{effect.Unknown, join(alts, "").taint}
 		return
 	}
 	if len(alts) > 1 {
@@ -257,7 +254,8 @@ func (vs *variables) merge(v variable) {
 	}
 }
 
-// mergeArray does it for arrays. One that only grew takes the place of the other.
+// mergeArray makes what a branch assigned to an array one more possible array. One that only grew
+// takes the place of the other.
 func (vs *variables) mergeArray(old *variable, v variable) {
 	var forms []variable
 	if old != nil {
@@ -367,8 +365,7 @@ var credentialParts = strings.Fields("SECRET TOKEN PASSWORD PASSWD API_KEY APIKE
 
 // secretName reports whether a variable of that name holds a credential.
 func secretName(name string) bool {
-	upper := strings.ToUpper(name)
-	return slices.ContainsFunc(credentialParts, func(part string) bool { return strings.Contains(upper, part) })
+	return wordset.ContainsAny(strings.ToUpper(name), credentialParts...)
 }
 
 // unknownWord is a variable that nobody can set: it stands for what is not known

@@ -1,9 +1,11 @@
 package shell
 
 import (
+	"slices"
 	"strings"
 
 	"approver.example/reflexcore/effect"
+	"approver.example/reflexcore/wordset"
 	"mvdan.cc/sh/v3/syntax"
 )
 
@@ -73,18 +75,14 @@ func (in *interp) walkStmts(list []*syntax.Stmt, std *input, sink *data) {
 	}
 }
 
-// mayWalk walks statements that may not run: what they assign is one more possibility.
+// mayWalk walks statements that may not run.
 func (in *interp) mayWalk(list []*syntax.Stmt, std *input, sink *data) {
-	scope := in.enterBranch()
-	in.walkStmts(list, std, sink)
-	in.join(scope)
+	in.branch(func() { in.walkStmts(list, std, sink) })
 }
 
 // nested walks statements inside the expansion of a command: its choices stay.
 func (ex *expander) nested(stmts []*syntax.Stmt, std *input, sink *data) {
-	outer := ex.in.alt.setAside()
-	ex.in.walkStmts(stmts, std, sink)
-	ex.in.alt.selection = outer
+	ex.in.alt.afresh(func() { ex.in.walkStmts(stmts, std, sink) })
 }
 
 // walkStmt walks a statement with its redirections.
@@ -118,11 +116,7 @@ func (in *interp) walkStmt(s *syntax.Stmt, std *input, sink *data) {
 
 // sub walks a text in a shell of its own.
 func (pl *payloadRunner) sub(d data, via string, std *input, sink *data) {
-	scope := pl.in.enter()
-	outer := pl.in.alt.setAside()
-	pl.payload(d, via, std, sink)
-	pl.in.alt.selection = outer
-	pl.in.leave(scope)
+	pl.in.scoped(func() { pl.in.alt.afresh(func() { pl.payload(d, via, std, sink) }) })
 }
 
 // aside walks what may run later, or at any time: nothing that it sets holds for what
@@ -130,13 +124,11 @@ func (pl *payloadRunner) sub(d data, via string, std *input, sink *data) {
 func (in *interp) aside(walk func()) {
 	scope := in.enter()
 	was, jumped, xtrace := in.io.plumbed(), in.jumped, in.io.xtrace
-	outer := in.alt.setAside()
 	in.jumped = 0
 	in.rep.steps += 16 // it is walked once more when it is called
 	in.branches++
-	walk()
+	in.alt.afresh(walk)
 	in.branches--
-	in.alt.selection = outer
 	in.jumped, in.io.xtrace = jumped, xtrace
 	in.io.replumb(&was)
 	in.leave(scope)
@@ -157,9 +149,7 @@ func (ds *directories) perhaps(walk func()) {
 
 // recalled notes what a text asks for.
 func (hs *history) recalled(src string) {
-	if hs.recalls&recallsLast == 0 && strings.IndexByte(src, '_') >= 0 &&
-		(strings.Contains(src, "$_") || strings.Contains(src, "{_") ||
-			strings.Contains(src, "{!_")) {
+	if hs.recalls&recallsLast == 0 && strings.IndexByte(src, '_') >= 0 && wordset.ContainsAny(src, "$_", "{_", "{!_") {
 		hs.recalls |= recallsLast
 	}
 	if strings.Contains(src, "FUNCNAME") {
@@ -182,26 +172,21 @@ func (ds *directories) isHidden(dir string) bool {
 	if !effect.IsKnown(dir) || dir == "" || dir[0] != '/' {
 		return false
 	}
-	for _, top := range [...]string{"/etc", "/boot", "/dev", "/usr", "/bin", "/sbin", "/lib", "/System", "/Library"} {
-		if rest, ok := strings.CutPrefix(dir, top); ok && (rest == "" || rest[0] == '/') {
-			return true
-		}
-	}
-	if strings.HasPrefix(dir[strings.LastIndexByte(dir, '/')+1:], ".") {
-		return true
-	}
-	rest, ok := strings.CutPrefix(dir, ds.in.ctx.Dir+"/")
-	return ok && (strings.HasPrefix(rest, ".") || strings.Contains(rest, "/."))
+	rest, inside := strings.CutPrefix(dir, ds.in.ctx.Dir+"/")
+	return hiddenTops[firstOf(dir)] || strings.HasPrefix(dir[strings.LastIndexByte(dir, '/')+1:], ".") ||
+		inside && (strings.HasPrefix(rest, ".") || strings.Contains(rest, "/."))
 }
+
+// hiddenTops are the folders of the system of which that holds.
+var hiddenTops = wordset.Of("/etc /boot /dev /usr /bin /sbin /lib /System /Library")
 
 // enter begins a scope for variables, directory and parameters.
 func (in *interp) enter() scope {
 	s := scope{
-		workdir: in.cwd, mark: in.vars.mark, length: len(in.vars.list), out: in.io.out, params: in.par.params,
-		others: in.par.others,
-		funcs:  len(in.def.funcs), aliases: len(in.def.aliases), zero: in.par.zero, apart: in.def.apart,
-		readonly: len(in.vars.readonly),
-		hooks:    len(in.traps.hooks), rewired: len(in.io.rewired),
+		workdir: in.cwd, positionals: in.par.positionals, zero: in.par.zero, out: in.io.out,
+		mark: in.vars.mark, length: len(in.vars.list), readonly: len(in.vars.readonly),
+		funcs: len(in.def.funcs), aliases: len(in.def.aliases), apart: in.def.apart,
+		hooks: len(in.traps.hooks), rewired: len(in.io.rewired),
 	}
 	in.vars.mark = s.length
 	return s
@@ -213,25 +198,45 @@ func (in *interp) enterBranch() scope {
 	return in.enter()
 }
 
+// branch walks what may not happen: what it assigns is one more possibility.
+func (in *interp) branch(walk func()) {
+	scope := in.enterBranch()
+	walk()
+	in.join(scope)
+}
+
+// scoped walks something in a scope of its own, and forgets what became of that.
+func (in *interp) scoped(walk func()) {
+	scope := in.enter()
+	walk()
+	in.leave(scope)
+}
+
+// subshell walks something in a scope of its own, after which the descriptors lead where they did.
+func (in *interp) subshell(walk func()) {
+	was := in.io.plumbed()
+	in.scoped(walk)
+	in.io.replumb(&was)
+}
+
 // leave ends a scope and forgets what became of it, as a subshell does.
 func (in *interp) leave(s scope) {
 	in.traps.runLate(s.hooks)
 	clear(in.vars.list[s.length:])
-	in.vars.mark, in.vars.list, in.cwd = s.mark, in.vars.list[:s.length], s.workdir
-	in.io.out, in.par.params, in.par.others = s.out, s.params, s.others
+	in.cwd, in.par.positionals, in.par.zero, in.io.out = s.workdir, s.positionals, s.zero, s.out
+	in.vars.mark, in.vars.list, in.vars.readonly = s.mark, in.vars.list[:s.length], in.vars.readonly[:s.readonly]
 	in.def.funcs, in.def.aliases = in.def.funcs[:s.funcs], in.def.aliases[:min(s.aliases, len(in.def.aliases))]
-	in.par.zero, in.def.apart, in.vars.readonly, in.io.rewired = s.zero, s.apart, in.vars.readonly[:s.readonly],
-		in.io.rewired[:min(s.rewired, len(in.io.rewired))]
+	in.def.apart, in.io.rewired = s.apart, in.io.rewired[:min(s.rewired, len(in.io.rewired))]
 }
 
 // join ends the scope of a branch: what it assigned is one more possibility.
 func (in *interp) join(s scope) {
 	in.branches--
-	dir, params, others := in.cwd.dir, in.par.params, in.par.others
-	in.vars.mark, in.par.params, in.par.others = s.mark, s.params, s.others
-	if others != nil || (params == nil) != (s.params == nil) || len(params) != len(s.params) ||
-		len(params) > 0 && &params[0] != &s.params[0] {
-		in.par.joinParams(params, others)
+	dir, left := in.cwd.dir, in.par.positionals
+	in.vars.mark, in.par.positionals = s.mark, s.positionals
+	if left.others != nil || (left.params == nil) != (s.params == nil) || len(left.params) != len(s.params) ||
+		len(left.params) > 0 && &left.params[0] != &s.params[0] {
+		in.par.joinParams(left)
 	}
 	for i := s.funcs; i < len(in.def.funcs); i++ {
 		in.def.funcs[i].maybe = true
@@ -240,7 +245,7 @@ func (in *interp) join(s scope) {
 		in.def.aliases[i].maybe = true
 	}
 	if len(in.vars.list) > s.length {
-		changed := append([]variable(nil), in.vars.list[s.length:]...)
+		changed := slices.Clone(in.vars.list[s.length:])
 		clear(in.vars.list[s.length:])
 		in.vars.list = in.vars.list[:s.length]
 		for _, v := range changed {
@@ -270,6 +275,14 @@ func (in *interp) separately(bare bool, walk func()) {
 	in.leave(s)
 }
 
+// inProcess walks what a command runs in a process of its own: a payload, or its words as another
+// command.
+func (in *interp) inProcess(walk func()) {
+	in.rep.level++
+	in.separately(false, walk)
+	in.rep.level--
+}
+
 // newProcess begins the scope of a new process, which [interp.leave] ends. It has no
 // aliases, and only the functions and variables that are exported. Where that is not
 // certain, because a variable may have come with the environment, both possibilities count.
@@ -277,7 +290,7 @@ func (in *interp) separately(bare bool, walk func()) {
 func (df *definitions) newProcess(bare bool) scope {
 	s := df.in.enter()
 	df.apart = apart{len(df.funcs), len(df.aliases), len(df.active)}
-	df.in.par.params, df.in.par.others = []data{}, nil
+	df.in.par.positionals = positionals{params: []data{}}
 	for i := s.length - 1; i >= 0; i-- {
 		if v := df.in.vars.list[i]; v.name != "" && (!v.passed || bare) && !alwaysPassed(v.name) &&
 			!df.in.vars.hides(i, s.length) {

@@ -51,26 +51,14 @@ func (ex *expander) expandWord(w *syntax.Word) {
 // expandParts pushes the fields of a word without braces.
 func (ex *expander) expandParts(w *syntax.Word) {
 	b := builder{in: ex.in, start: len(ex.buf), joins: len(w.Parts) > 1}
-	first, before := len(ex.fields), false
-	for i := 0; i < len(w.Parts); i++ {
-		part := w.Parts[i]
-		if lit, ok := part.(*syntax.Lit); ok && i == 0 && strings.HasPrefix(lit.Value, "~") {
+	first, parts := len(ex.fields), w.Parts
+	if len(parts) > 0 {
+		if lit, ok := parts[0].(*syntax.Lit); ok && strings.HasPrefix(lit.Value, "~") {
 			ex.tilde(&b, lit.Value)
-			continue
+			parts = parts[1:]
 		}
-		if d, rest, ok := ex.in.par.subscript(w.Parts, i); ok {
-			b.addValue(d, false)
-			ex.literal(&b, rest)
-			i++
-			continue
-		}
-		n, value := len(ex.buf), isValue(part)
-		ex.expandPart(&b, part, false)
-		if b.seam(n, value, before) {
-			b.odd |= GluedName
-		}
-		before = value
 	}
+	ex.sideBySide(&b, parts, false)
 	how := writtenOddly(w)
 	b.odd |= how
 	b.flush()
@@ -79,35 +67,52 @@ func (ex *expander) expandParts(w *syntax.Word) {
 	}
 }
 
+// sideBySide adds parts of a word, and notes where a name is put together of them.
+func (ex *expander) sideBySide(b *builder, parts []syntax.WordPart, quoted bool) {
+	before := false
+	for i := 0; i < len(parts); i++ {
+		if d, rest, ok := ex.in.par.subscript(parts, i); ok {
+			b.addValue(d, quoted)
+			if quoted {
+				b.addText(rest, true)
+			} else {
+				ex.literal(b, rest)
+			}
+			i++
+			continue
+		}
+		n, value := len(ex.buf), isValue(parts[i])
+		ex.expandPart(b, parts[i], quoted)
+		if b.seam(n, value, before) {
+			b.odd |= GluedName
+		}
+		before = value
+	}
+}
+
 // tilde expands a word that begins with it.
 func (ex *expander) tilde(b *builder, s string) {
-	user, rest, _ := strings.Cut(s[1:], "/")
-	slash := ""
-	if len(user)+1 < len(s) {
-		slash = "/"
-	}
-	if isStackNumber(user) {
-		b.addText(ex.in.dirs.stack(user).text, true)
-		b.quoted = false
-		ex.literal(b, slash+rest)
-		return
-	}
-	switch user {
-	case "":
+	user, _, _ := strings.Cut(s[1:], "/")
+	folder := ""
+	switch {
+	case isStackNumber(user):
+		folder = ex.in.dirs.stack(user).text
+	case user == "":
 		home := ex.in.par.valueOf("HOME")
 		b.taint |= home.taint
-		b.addText(home.text, true)
-	case "+":
-		b.addText(ex.in.cwd.dir, true)
-	case "-":
-		b.addText(effect.Unknown, true)
-	case "root":
-		b.addText("/root", true)
+		folder = home.text
+	case user == "+":
+		folder = ex.in.cwd.dir
+	case user == "-":
+		folder = effect.Unknown
+	case user == "root":
+		folder = "/root"
 	default:
-		b.addText("/home/"+user, true)
+		folder = "/home/" + user
 	}
+	b.addText(folder, true)
 	b.quoted = false
-	ex.literal(b, slash+rest)
+	ex.literal(b, s[1+len(user):])
 }
 
 // literal adds an unquoted literal.
@@ -163,22 +168,7 @@ func (ex *expander) expandPart(b *builder, part syntax.WordPart, quoted bool) {
 	case *syntax.DblQuoted:
 		b.any, b.quoted = b.any || !onlyAt(p), true
 		b.joins = b.joins || len(p.Parts) > 1
-		before := false
-		for i := 0; i < len(p.Parts); i++ {
-			inner := p.Parts[i]
-			if d, rest, ok := ex.in.par.subscript(p.Parts, i); ok {
-				b.addValue(d, true)
-				b.addText(rest, true)
-				i++
-				continue
-			}
-			n, value := len(ex.buf), isValue(inner)
-			ex.expandPart(b, inner, true)
-			if b.seam(n, value, before) {
-				b.odd |= GluedName
-			}
-			before = value
-		}
+		ex.sideBySide(b, p.Parts, true)
 	case *syntax.ParamExp:
 		ex.paramExpansion(b, p, quoted)
 	case *syntax.CmdSubst:
@@ -268,25 +258,23 @@ func (ex *expander) substitution(stmts []*syntax.Stmt) data {
 	if ex.in.rep.level++; ex.in.rep.level > 64 {
 		ex.in.rep.over(overDepth)
 	}
-	s := ex.in.enter()
-	was := ex.in.io.plumbed()
 	std := ex.in.io.stdin
-	ex.in.io.fds[1] = ""
 	if std == nil {
 		std = &input{}
 	}
 	iterates := ex.in.par.iterates
 	ex.in.par.iterates = false
-	if ex.in.alt.choose && len(stmts) == 1 && flat(stmts[0]) { // what it chooses, the command that it is part of chooses
-		shared := ex.in.alt.shared
-		ex.in.alt.shared = true
-		ex.in.walkStmts(stmts, std, &out)
-		ex.in.alt.shared = shared
-	} else {
-		ex.nested(stmts, std, &out)
-	}
-	ex.in.leave(s)
-	ex.in.io.replumb(&was)
+	ex.in.subshell(func() {
+		ex.in.io.fds[1] = ""
+		if ex.in.alt.choose && len(stmts) == 1 && flat(stmts[0]) { // what it chooses, the command that it is part of chooses
+			shared := ex.in.alt.shared
+			ex.in.alt.shared = true
+			ex.in.walkStmts(stmts, std, &out)
+			ex.in.alt.shared = shared
+		} else {
+			ex.nested(stmts, std, &out)
+		}
+	})
 	ex.in.par.iterates = iterates
 	ex.in.rep.level--
 	out.text = strings.TrimRight(out.text, "\n")
@@ -373,4 +361,70 @@ func (ex *expander) braces(w *syntax.Word) []*syntax.Word {
 		out = append(out, &syntax.Word{Parts: append([]syntax.WordPart(nil), parts...)})
 	})
 	return out
+}
+
+func (ex *expander) push(f field) {
+	if len(ex.fields) >= ex.in.rep.lim.Fields {
+		ex.in.rep.over("words")
+		return
+	}
+	ex.fields = append(ex.fields, f)
+}
+
+// pushAll pushes the words of a command that lies in another one. Such commands nest, and each
+// holds its words again, so the room for them grows by doubling.
+func (ex *expander) pushAll(list []field) {
+	if room := max(ex.in.rep.lim.Fields-len(ex.fields), 0); len(list) > room {
+		ex.in.rep.over("words")
+		list = list[:room]
+	}
+	if cap(ex.fields)-len(ex.fields) < len(list) {
+		ex.fields = slices.Grow(ex.fields, max(len(list), len(ex.fields)))
+	}
+	ex.fields = append(ex.fields, list...)
+}
+
+// A builder makes the fields of one word.
+type builder struct {
+	in    *interp
+	start int // in in.buf
+	field
+	any   bool // the field exists even if it is empty
+	stays bool // the value that is added is something, even if it is not known: ${X:?}, $$
+	place bool // the value that is added is where something is
+	// Some of what is not known is no variable of the environment.
+	foreign bool
+	joins   bool // it has more than one part
+}
+
+func (b *builder) addText(s string, quoted bool) {
+	if b.in.rep.made(len(s)) {
+		b.in.exp.buf = append(b.in.exp.buf, s...)
+		b.any = b.any || quoted || s != ""
+		b.quoted = b.quoted || quoted
+	}
+}
+
+// flush ends a field.
+func (b *builder) flush() {
+	if b.any {
+		b.text = b.in.arena.keep(b.in.exp.buf[b.start:])
+		if b.in.readings.omits == omitsParts && b.hollow && strings.Trim(b.text, effect.Unknown) != "" {
+			b.text, b.splits = strings.ReplaceAll(b.text, effect.Unknown, ""), false
+		}
+		b.in.exp.push(b.field)
+	}
+	b.in.exp.buf = b.in.exp.buf[:b.start]
+	b.field, b.any, b.foreign = field{}, false, false
+}
+
+// omitted is what a value becomes in a walk that takes what is not known for nothing.
+func (rg *readings) omitted(d data) data {
+	if !d.known() {
+		rg.leanDiffers = rg.leanDiffers || !rg.in.rep.stopped() // what the limit left unknown, a lean walk does not reach
+		if rg.omits == omitsAll {
+			d.text = strings.ReplaceAll(d.text, effect.Unknown, "")
+		}
+	}
+	return d
 }

@@ -4,6 +4,8 @@ import (
 	_ "embed"
 	"slices"
 	"strings"
+
+	"approver.example/reflexcore/wordset"
 )
 
 // wordsText has the lists of words that are only data.
@@ -33,9 +35,12 @@ func table(name string) map[string][]string {
 	return m
 }
 
-// hasPrefix reports whether a text begins with one of several.
-func hasPrefix(text string, prefixes ...string) bool {
-	return slices.ContainsFunc(prefixes, func(prefix string) bool { return strings.HasPrefix(text, prefix) })
+// hasFlag reports whether a word of a command is flags of one letter each, with one of these among
+// them, or begins with one of the prefixes.
+func hasFlag(argv []string, letters string, prefixes ...string) bool {
+	return slices.ContainsFunc(argv[1:], func(w string) bool {
+		return hasLetter(w, letters) || wordset.HasAnyPrefix(w, prefixes...)
+	})
 }
 
 // hasLetter reports whether a word is flags of one letter each, and one of these is among them.

@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"unicode"
@@ -8,6 +9,7 @@ import (
 	"approver.example/reflexcore/agentcli"
 	"approver.example/reflexcore/effect"
 	"approver.example/reflexcore/grammar"
+	"approver.example/reflexcore/wordset"
 )
 
 // xargsWords takes the input of xargs apart: at blanks, or at ends of lines where it puts
@@ -61,15 +63,12 @@ func xargsWords(text string, lines bool) []string {
 // replaced is the text that xargs puts its input in the place of; empty: there is none.
 func replaced(argv []string) string {
 	place := ""
-	for i := 1; i < len(argv); i++ {
+	for i := 1; i < len(argv) && len(argv[i]) > 1 && argv[i][0] == '-' && argv[i] != "--"; i++ {
 		w := argv[i]
 		switch {
-		case len(w) < 2 || w[0] != '-' || w == "--":
-			return place
 		case strings.HasPrefix(w, "--re"):
-			if _, place, _ = strings.Cut(w, "="); place == "" {
-				place = "{}"
-			}
+			_, value, _ := strings.Cut(w, "=")
+			place = cmp.Or(value, "{}")
 		case w[1] == '-':
 			if slices.ContainsFunc(xargsValues, func(flag string) bool { return strings.HasPrefix(flag, w) }) {
 				i++
@@ -81,13 +80,11 @@ func replaced(argv []string) string {
 					value = argv[i]
 				}
 			}
-			switch {
-			case letter == 'I', letter == 'J':
+			switch letter {
+			case 'I', 'J':
 				place = value
-			case letter == 'i' && value == "":
-				place = "{}"
-			case letter == 'i':
-				place = value
+			case 'i':
+				place = cmp.Or(value, "{}")
 			}
 		}
 	}
@@ -100,44 +97,40 @@ var xargsValues = strings.Fields("--arg-file --delimiter --max-args --max-procs 
 // shortValue is the flag of xargs among letters that are written together that has a value,
 // and that value, if it is in the same word.
 func shortValue(letters string) (letter byte, value string) {
-	for i := range len(letters) {
-		switch c := letters[i]; {
-		case strings.IndexByte("adEIJLnPRsSi", c) >= 0:
-			return c, letters[i+1:]
-		case c == 'e' || c == 'l':
-			return 0, ""
-		}
+	at := strings.IndexAny(letters, "adEIJLnPRsSi"+"el")
+	if at < 0 || letters[at] == 'e' || letters[at] == 'l' { // whose value may be in the same word alone
+		return 0, ""
 	}
-	return 0, ""
+	return letters[at], letters[at+1:]
 }
 
 // contents are what a use reads its words from: the standard input, or a file, and if it is
 // not known what that holds the text of the input besides. The name may be another one of it.
-func (lr *listRunner) contents(u *grammar.Use) []input {
-	n, descriptor := lr.a.in.fs.descriptorOf(lr.a.pathOf(u))
+func (a *applied) contents(u *grammar.Use) []input {
+	n, descriptor := a.in.fs.descriptorOf(a.pathOf(u))
 	if isStdin(u.Text) || descriptor && n == 0 {
-		if lr.a.std.present {
-			return []input{*lr.a.std}
+		if a.std.present {
+			return []input{*a.std}
 		}
 		return []input{{data: unknown, present: true}}
 	}
-	file := input{data: lr.a.in.fs.contentOf(lr.a.pathOf(u)), present: true}
-	if !file.known() && lr.a.std.present {
-		return []input{file, *lr.a.std}
+	file := input{data: a.in.fs.contentOf(a.pathOf(u)), present: true}
+	if !file.known() && a.std.present {
+		return []input{file, *a.std}
 	}
 	return []input{file}
 }
 
 // read are what xargs reads its words from: a file that it is told, or else its input, and
 // if nobody gave it one whatever the call has. More than one: it is not known which.
-func (lr *listRunner) read() []input {
-	for u := range lr.a.line.uses(grammar.Read) {
-		if lr.a.line.p.Program.Name == "xargs" {
-			return lr.contents(u)
+func (a *applied) read() []input {
+	for u := range a.line.uses(grammar.Read) {
+		if a.line.p.Program.Name == "xargs" {
+			return a.contents(u)
 		}
 	}
-	if lr.a.std.present {
-		return []input{*lr.a.std}
+	if a.std.present {
+		return []input{*a.std}
 	}
 	return []input{{data: unknown, present: true}}
 }
@@ -161,14 +154,14 @@ func wordsOf(std *input, ends func(rune) bool) []field {
 }
 
 // fromLists are the words that parallel reads from files, or from an input that nobody gave it.
-func (lr *listRunner) fromLists() []field {
+func (a *applied) fromLists() []field {
 	var out []field
-	given := lr.a.std.present
-	for i := range lr.a.line.p.Uses {
-		switch u := &lr.a.line.p.Uses[i]; {
+	given := a.std.present
+	for i := range a.line.p.Uses {
+		switch u := &a.line.p.Uses[i]; {
 		case u.Role == grammar.Read && u.Word > 0:
 			given = true
-			for _, std := range lr.contents(u) {
+			for _, std := range a.contents(u) {
 				out = append(out, wordsOf(&std, unicode.IsSpace)...)
 			}
 		case u.Role == grammar.Args:
@@ -182,41 +175,38 @@ func (lr *listRunner) fromLists() []field {
 }
 
 // vector walks the words of a use as a command, with each list that xargs may read.
-func (lr *listRunner) vector(u *grammar.Use, out *data) {
+func (a *applied) vector(u *grammar.Use, out *data) {
 	if u.Arg != "stdin" {
-		lr.vectorWith(u, nil, out)
+		a.vectorWith(u, nil, out)
 		return
 	}
-	lists := lr.read()
+	lists := a.read()
 	for i := range lists[1:] {
-		lr.a.in.separately(false, func() { lr.vectorWith(u, &lists[i+1], out) })
+		a.in.separately(false, func() { a.vectorWith(u, &lists[i+1], out) })
 	}
-	lr.vectorWith(u, &lists[0], out)
+	a.vectorWith(u, &lists[0], out)
 }
 
 // vectorWith walks the words of a use as a command. For find's {} stands what was
 // found; xargs adds its list.
-func (lr *listRunner) vectorWith(u *grammar.Use, list *input, out *data) {
-	in := lr.a.in
+func (a *applied) vectorWith(u *grammar.Use, list *input, out *data) {
+	in := a.in
 	mark, placed := len(in.exp.fields), false
-	end := min(u.End, len(lr.a.line.argv))
+	end := min(u.End, len(a.line.argv))
 	var found []string
 	held := in.rep.bits
 	if u.Arg == "found" {
-		found = lr.found(u.Word - 1)
-		if lr.a.line.isFind() &&
-			slices.ContainsFunc(found, func(p string) bool {
-				return strings.HasSuffix(p, "/"+effect.Unknown) ||
-					!in.fs.near(p)
-			}) {
+		found = a.found(u.Word - 1)
+		wide := func(p string) bool { return strings.HasSuffix(p, "/"+effect.Unknown) || !in.fs.near(p) }
+		if a.line.isFind() && slices.ContainsFunc(found, wide) {
 			in.rep.bits |= effect.Recursive // whatever is done is done to all that is there
 		}
 	}
 	if found == nil && u.Word < end {
-		in.exp.pushAll(in.exp.fields[lr.a.mark+u.Word : lr.a.mark+end])
+		in.exp.pushAll(in.exp.fields[a.mark+u.Word : a.mark+end])
 	}
 	for i := u.Word; i < end && found != nil; i++ {
-		f := in.exp.fields[lr.a.mark+i]
+		f := in.exp.fields[a.mark+i]
 		if !strings.Contains(f.text, "{}") {
 			in.exp.push(f)
 			continue
@@ -234,32 +224,22 @@ func (lr *listRunner) vectorWith(u *grammar.Use, list *input, out *data) {
 		}
 	}
 	if u.Arg == "stdin" {
-		lr.appendInput(mark, list)
+		a.appendInput(mark, list)
 		in.readings.fed(mark)
 	}
-	for _, f := range lr.added() {
-		in.exp.push(f)
-	}
+	in.exp.pushAll(a.added())
 	if len(in.exp.fields) > mark && strings.IndexByte(in.exp.fields[mark].text, ' ') >= 0 && !in.rep.stopped() &&
 		in.rep.level < in.rep.lim.Nesting {
 		// No program has such a name: many of these hand their words to a shell.
 		d := words(in.exp.fields[mark:])
-		in.rep.level++
-		in.separately(false, func() { in.payloads.sub(d, lr.a.line.by, &input{}, nil) })
-		in.rep.level--
+		in.inProcess(func() { in.payloads.sub(d, a.line.by, &input{}, nil) })
 	}
 	if len(in.exp.fields) > mark && !in.rep.stopped() {
 		via, homeless := in.via, in.agents.homeless
-		in.via, in.agents.homeless = lr.a.line.by, homeless || lr.a.line.takesHome(u) ||
-			agentcli.Isolates[lr.a.line.p.Program.Name]
-		in.rep.level++
-		if in.rep.level > in.rep.lim.Nesting {
-			in.rep.over(overDepth)
-		} else {
-			in.separately(in.rep.bits&effect.Remote != 0 ||
-				lr.a.line.clears(), func() { in.runWords(mark, lr.a.std, out, false) })
-		}
-		in.rep.level--
+		in.via, in.agents.homeless = a.line.by, homeless || a.line.takesHome(u) ||
+			agentcli.Isolates[a.line.p.Program.Name]
+		bare := in.rep.bits&effect.Remote != 0 || a.line.clears()
+		in.rep.deeper(func() { in.separately(bare, func() { in.runWords(mark, a.std, out, false) }) })
 		in.via, in.agents.homeless = via, homeless
 	}
 	in.exp.fields, in.rep.bits = in.exp.fields[:mark], held
@@ -267,62 +247,59 @@ func (lr *listRunner) vectorWith(u *grammar.Use, list *input, out *data) {
 
 // found are what find, or a program like it, would put in the place of {}. Action
 // is the index of the word that asks for it.
-func (lr *listRunner) found(action int) []string {
-	roots := lr.roots()
-	if !lr.a.line.isFind() {
+func (a *applied) found(action int) []string {
+	roots := a.roots()
+	if !a.line.isFind() {
 		roots = nil
-		for u := range lr.a.line.uses(grammar.Read) {
-			roots = append(roots, lr.a.pathOf(u))
+		for u := range a.line.uses(grammar.Read) {
+			roots = append(roots, a.pathOf(u))
 		}
 		if len(roots) == 0 {
-			roots = append(roots, lr.a.in.cwd.dir)
+			roots = append(roots, a.in.cwd.dir)
 		}
-	} else if list := lr.findTargets(action, roots...); list != nil {
+	} else if list := a.findTargets(action, roots...); list != nil {
 		if i := slices.Index(list, empty); i < 0 {
 			return list
 		}
 	}
-	return []string{strings.TrimSuffix(ancestor(roots), "/") + "/" + effect.Unknown + lr.a.line.named()}
+	return []string{strings.TrimSuffix(ancestor(roots), "/") + "/" + effect.Unknown + a.line.named()}
 }
 
 // named is the name that find looks for.
 func (l *commandLine) named() string {
 	if i := slices.Index(l.argv, "-name"); i > 0 && i+1 < len(l.argv) && !strings.ContainsAny(l.argv[i+1], "*?[") &&
-		!slices.ContainsFunc(l.argv, func(w string) bool {
-			return w == "-o" || w == "-or" || w == "!" || w == "-not" ||
-				w == ","
-		}) {
+		!slices.ContainsFunc(l.argv, func(w string) bool { return wordset.Has("-o -or ! -not ,", w) }) {
 		return "/" + l.argv[i+1]
 	}
 	return ""
 }
 
 // appendInput adds the words of a list, as xargs does.
-func (lr *listRunner) appendInput(mark int, std *input) {
-	in := lr.a.in
-	placeholder := replaced(lr.a.line.argv)
+func (a *applied) appendInput(mark int, std *input) {
+	in := a.in
+	placeholder := replaced(a.line.argv)
 	words := []string{effect.Unknown}
 	switch {
-	case !std.known() && lr.a.line.isList(std):
+	case !std.known() && a.line.isList(std):
 		words = strings.Split(strings.TrimSpace(std.text), "\n")
-	case std.known() && lr.a.line.takesLines():
+	case std.known() && a.line.takesLines():
 		words = strings.FieldsFunc(std.text, endsLine)
 	case std.known():
 		words = xargsWords(std.text, placeholder != "")
 	}
 	if placeholder != "" {
 		value := effect.Unknown
-		if std.known() || lr.a.line.isList(std) && strings.Count(strings.TrimSpace(std.text), "\n") == 0 {
+		if std.known() || a.line.isList(std) && strings.Count(strings.TrimSpace(std.text), "\n") == 0 {
 			value = strings.TrimSpace(std.text)
 		}
-		if std.known() && !lr.a.line.takesLines() {
+		if std.known() && !a.line.takesLines() {
 			value = strings.Join(words, "\n")
 		}
 		done := false
 		for i := mark; i < len(in.exp.fields); i++ {
 			if strings.Contains(in.exp.fields[i].text, placeholder) {
 				if in.exp.fields[i].text == placeholder && i > mark && in.exp.fields[i-1].text == "-c" {
-					in.rep.noteOddity(InputAsCode, lr.a.line.by)
+					in.rep.noteOddity(InputAsCode, a.line.by)
 				}
 				in.exp.fields[i].text = strings.ReplaceAll(in.exp.fields[i].text, placeholder, value)
 				in.exp.fields[i].taint |= std.taint
@@ -334,7 +311,7 @@ func (lr *listRunner) appendInput(mark int, std *input) {
 		}
 	}
 	if len(in.exp.fields) > mark && in.exp.fields[len(in.exp.fields)-1].text == "-c" {
-		in.rep.noteOddity(InputAsCode, lr.a.line.by)
+		in.rep.noteOddity(InputAsCode, a.line.by)
 	}
 	for _, w := range words {
 		in.exp.push(field{data: data{w, std.taint}, splits: !effect.IsKnown(w)})
@@ -358,45 +335,41 @@ func (l *commandLine) takesLines() bool {
 }
 
 // isDelimited reports whether a flag of xargs says what its words end with.
-func (l *commandLine) isDelimited() bool {
-	return slices.ContainsFunc(l.argv, func(w string) bool {
-		return strings.HasPrefix(w, "-d") || strings.HasPrefix(w, "--delim")
-	})
-}
+func (l *commandLine) isDelimited() bool { return hasFlag(l.argv, "", "-d", "--delim") }
 
 // added are the words that a use of the role args adds to the command.
-func (lr *listRunner) added() []field {
+func (a *applied) added() []field {
 	var out []field
-	for u := range lr.a.line.uses(grammar.Args) {
-		out = append(out, lr.a.field(u))
+	for u := range a.line.uses(grammar.Args) {
+		out = append(out, a.field(u))
 	}
-	for i := range lr.a.line.p.Stdin {
-		if lr.a.line.p.Stdin[i].Role == grammar.Args {
-			out = append(out, wordsOf(lr.a.std, unicode.IsSpace)...)
+	for i := range a.line.p.Stdin {
+		if a.line.p.Stdin[i].Role == grammar.Args {
+			out = append(out, wordsOf(a.std, unicode.IsSpace)...)
 		}
 	}
-	if lr.a.line.p.Program.Name == "parallel" {
-		out = append(out, lr.fromLists()...)
+	if a.line.p.Program.Name == "parallel" {
+		out = append(out, a.fromLists()...)
 	}
 	return out
 }
 
 // each runs a command line with words that are added to it: each in the place of {}, or all
 // at its end.
-func (lr *listRunner) each(d data, args []field, out *data) {
+func (a *applied) each(d data, args []field, out *data) {
 	if !strings.Contains(d.text, "{}") {
 		for _, f := range args {
 			d.text += " " + quote(f.text)
 			d.taint |= f.taint
 		}
-		lr.a.in.payloads.runScript("sh", d, nil, lr.a.std, out, lr.a.line.by)
+		a.in.payloads.runScript("sh", d, nil, a.std, out, a.line.by)
 		return
 	}
 	for i, f := range args {
-		if i >= lr.a.in.rep.lim.Rounds || lr.a.in.rep.stopped() {
+		if i >= a.in.rep.lim.Rounds || a.in.rep.stopped() {
 			return
 		}
-		lr.a.in.payloads.runScript("sh", data{strings.ReplaceAll(d.text, "{}", quote(f.text)), d.taint | f.taint}, nil,
-			lr.a.std, out, lr.a.line.by)
+		a.in.payloads.runScript("sh", data{strings.ReplaceAll(d.text, "{}", quote(f.text)), d.taint | f.taint}, nil,
+			a.std, out, a.line.by)
 	}
 }
