@@ -50,6 +50,15 @@ func (c *invocation) receiver() value {
 	return unknown(0)
 }
 
+// argv returns the arguments from the program on. If it is missing, it is unknown.
+func (c *invocation) argv() (vs []value, given bool) {
+	vs = values(c.args)
+	if c.arg < 0 || c.arg >= len(vs) {
+		return []value{unknown(argTaint(c.args))}, false
+	}
+	return vs[c.arg:], true
+}
+
 func (c *invocation) first() value {
 	v, _ := argument(c.args, 0)
 	return v

@@ -11,18 +11,10 @@ import (
 // A sedScript is read command by command: addresses, a letter, and the rest that belongs to it. Only
 // e, s///e and the letters with a file have effects outside of the stream.
 type sedScript struct {
-	budget   *budget
-	out      *report
-	inputs   *inputs
-	programs *programs
-
+	*machine
 	src     string
 	i       int
 	changed bool // an earlier command may have changed the stream
-}
-
-func newSed(m *machine) *sedScript {
-	return &sedScript{budget: &m.budget, out: &m.out, inputs: &m.inputs, programs: &m.programs}
 }
 
 // run evaluates the script.
