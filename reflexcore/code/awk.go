@@ -44,13 +44,7 @@ func (a *awkScript) run(src string) {
 func (a *awkScript) program(src string) {
 	defer a.in.enter(src)()
 	a.scope.findJoined(a.in.toks, a.d)
-	for a.in.i < len(a.in.toks) && a.budget.step() {
-		before := a.in.i
-		a.statement()
-		if a.in.i == before {
-			a.in.i++
-		}
-	}
+	a.in.statements(a.statement)
 }
 
 func (a *awkScript) statement() {

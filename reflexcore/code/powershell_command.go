@@ -11,7 +11,7 @@ import (
 // command evaluates a command: its name and its words.
 func (p *psReader) command(name, in value, piped bool) value {
 	var words []psWord
-	for p.m.budget.step() {
+	for p.budget.step() {
 		p.space(false)
 		if p.i >= len(p.src) || strings.IndexByte(";|\n)}", p.src[p.i]) >= 0 || p.at(0) == '&' && p.at(1) == '&' ||
 			p.at(0) == '2' && p.at(1) == '>' || p.at(0) == '>' {
@@ -73,18 +73,18 @@ func (p *psReader) run(name value, words []psWord, in value, piped bool) value {
 	case name.kind == objectValue && name.s == "scriptblock":
 		return unknown(in.taint)
 	case !name.known():
-		p.m.out.found(Found{Text: name.str(), Taint: name.taint, By: "&"})
+		p.out.found(Found{Text: name.str(), Taint: name.taint, By: "&"})
 		return unknown(name.taint)
 	}
 	by := strings.TrimSuffix(strings.ToLower(name.str()), ".exe")
-	if alias, ok := p.m.scope.get("alias:" + by); ok && alias.known() {
+	if alias, ok := p.scope.get("alias:" + by); ok && alias.known() {
 		by = strings.ToLower(alias.str())
 		name = alias
 	}
-	if _, own := p.m.scope.get("function:" + by); own {
+	if _, own := p.scope.get("function:" + by); own {
 		return unknown(in.taint)
 	}
-	rows := p.m.api.find(by)
+	rows := p.api.find(by)
 	if rows == nil {
 		p.program(name, words, in, piped)
 		return unknown(effect.File)
@@ -102,7 +102,7 @@ func (p *psReader) run(name value, words []psWord, in value, piped bool) value {
 	result := unknown(taint)
 	for _, r := range rows {
 		r.bits |= bits
-		if v, ok := p.m.act(invocation{r, value{kind: nameValue, s: by}, args, taint | in.taint}); ok {
+		if v, ok := p.act(invocation{r, value{kind: nameValue, s: by}, args, taint | in.taint}); ok {
 			result = v
 		}
 	}
@@ -211,12 +211,12 @@ func (p *psReader) program(name value, words []psWord, in value, piped bool) {
 		if psHarmless(argv[0]) {
 			return
 		}
-		p.m.out.found(Found{Text: argv[0], Taint: taint | in.taint, By: argv[0]})
+		p.out.found(Found{Text: argv[0], Taint: taint | in.taint, By: argv[0]})
 		return
 	}
-	p.m.programs.argv(argv, taint, argv[0])
+	p.programs.argv(argv, taint, argv[0])
 	if piped && isShellLine(strings.Join(argv, " ")) {
-		p.m.out.found(Found{Op: Shell, Text: in.str(), Taint: in.taint, By: "|" + argv[0]})
+		p.out.found(Found{Op: Shell, Text: in.str(), Taint: in.taint, By: "|" + argv[0]})
 	}
 }
 

@@ -74,8 +74,8 @@ func (m *machine) regex(t *lex.Token) value {
 		if at < 0 {
 			break
 		}
-		end := lex.Closing(pattern, at+2, '{')
-		m.evaluateInside(strings.TrimSuffix(pattern[at+2:end], "}"))
+		body, end := inBraces(pattern, at+2)
+		m.evaluateInside(body)
 		pattern = pattern[end:]
 	}
 	return value{kind: objectValue, s: "regex"}

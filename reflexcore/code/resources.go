@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"approver.example/reflexcore/effect"
+	"approver.example/reflexcore/wordset"
 )
 
 // resources are the files and hosts that the code uses.
@@ -228,19 +229,18 @@ func isStdinPath(v value) bool {
 	if v.kind == numberValue {
 		return v.n == 0
 	}
-	switch v.str() {
-	case "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0", "php://stdin":
-		return true
-	}
-	return false
+	return v.str() == "php://stdin" || stdinPaths[v.str()]
 }
+
+// stdinPaths are the paths of the standard input.
+var stdinPaths = wordset.Of("/dev/stdin /dev/fd/0 /proc/self/fd/0")
 
 // isAnyBelow reports whether a path can be anything below a folder, and nothing filters it.
 func (res *resources) isAnyBelow(path string) bool {
 	for _, root := range res.walked {
 		if rest, ok := strings.CutPrefix(path, root+"/"); ok &&
 			(strings.HasPrefix(rest, effect.Unknown) || strings.HasPrefix(rest, "**")) {
-			return !res.inputs.in.chooses()
+			return !res.inputs.in.hasName("if")
 		}
 	}
 	return false

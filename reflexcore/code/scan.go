@@ -22,17 +22,13 @@ func Scan(lang, src string, lim Limits, yield func(Found) bool) {
 	m := newMachine(name, &lim, yield)
 	switch name {
 	case "sed":
-		s := sedScript{machine: m}
-		s.run(src)
+		(&sedScript{machine: m}).run(src)
 	case "awk":
-		a := awkScript{machine: m}
-		a.run(src)
+		(&awkScript{machine: m}).run(src)
 	case "powershell":
-		p := psReader{m: m, src: src}
-		p.block(0)
+		(&psReader{machine: m, src: src}).block(0)
 	case "cmd":
-		b := batch{m}
-		b.run(src)
+		(&batch{m}).run(src)
 	default:
 		m.script(src)
 	}

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"approver.example/reflexcore/code/lex"
+	"approver.example/reflexcore/wordset"
 )
 
 // statement evaluates the next statement, or skips a token that begins none.
@@ -107,12 +108,15 @@ func (m *machine) keyword(t *lex.Token) bool {
 	if slices.Contains(runsAFile, t.Text) {
 		return m.include(t)
 	}
-	if m.d.syntax.IsKeyword(t.Text) && !m.in.beginsValue(t.Text) {
+	if m.d.syntax.IsKeyword(t.Text) && !beginsValue[t.Text] {
 		m.in.i++
 		return true
 	}
 	return false
 }
+
+// beginsValue are keywords before a value.
+var beginsValue = wordset.Of("not await new typeof void delete lambda async yield")
 
 // runsAFile are keywords for files that run as a part of the script, in any language.
 var runsAFile = []string{"include", "include_once", "require_once", "require", "do", "load"}
@@ -329,15 +333,7 @@ func (m *machine) source(src string) {
 }
 
 // run evaluates statements to the end of the tokens.
-func (m *machine) run() {
-	for m.in.i < len(m.in.toks) && m.budget.step() {
-		before := m.in.i
-		m.statement()
-		if m.in.i == before {
-			m.in.i++
-		}
-	}
-}
+func (m *machine) run() { m.in.statements(m.statement) }
 
 // evaluate evaluates another source with the current variables. If it is a single expression, it
 // returns its value.
@@ -346,7 +342,7 @@ func (m *machine) evaluate(src string, paren int) value {
 		return unknown(0)
 	}
 	if m.d.ownReader {
-		p := psReader{m: m, src: src}
+		p := psReader{machine: m, src: src}
 		v := p.block(0)
 		m.budget.depth--
 		return v
@@ -365,14 +361,10 @@ func (m *machine) evaluate(src string, paren int) value {
 	if t := m.in.tok(); t.Kind != lex.Name || !m.d.syntax.IsKeyword(t.Text) || t.Text == "new" {
 		v = m.expr(0)
 	}
-	for m.in.i < len(m.in.toks) && m.budget.step() {
-		before := m.in.i
+	m.in.statements(func() {
 		m.statement()
-		if m.in.i == before {
-			m.in.i++
-		}
 		v = unknown(v.taint)
-	}
+	})
 	back()
 	m.budget.depth--
 	return v
