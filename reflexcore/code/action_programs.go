@@ -182,7 +182,7 @@ func singleQuoted(word string) string {
 // runNamed evaluates sh.git("status"), where the function is named after the program.
 func runNamed(m *machine, c invocation) (value, bool) {
 	by := c.by()
-	words := append([]string{by[strings.LastIndexByte(by, '.')+1:]}, list(values(c.args), 0).words()...)
+	words := append([]string{lastName(by)}, list(values(c.args), 0).words()...)
 	m.programs.argv(words, c.taint, by)
 	return unknown(c.taint | effect.File), true
 }

@@ -289,7 +289,7 @@ func (m *machine) callChanging(callee value, args []arg, base, first string) val
 	if callee.kind != nameValue {
 		return result
 	}
-	name := callee.s[strings.LastIndexByte(callee.s, '.')+1:]
+	name := lastName(callee.s)
 	switch {
 	case !slices.Contains(changing, name):
 	case callee.of == nil:

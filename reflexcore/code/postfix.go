@@ -6,6 +6,7 @@ import (
 
 	"approver.example/reflexcore/code/lex"
 	"approver.example/reflexcore/effect"
+	"approver.example/reflexcore/wordset"
 )
 
 // postfix evaluates the members, elements and calls after a value.
@@ -90,7 +91,7 @@ func (m *machine) bareCall(v value, t *lex.Token) bool {
 	case lex.Number, lex.Command, lex.Words, lex.Regex:
 		return !m.d.calls.bareTextOnly
 	case lex.Name:
-		return !m.d.calls.bareTextOnly && (!m.d.syntax.IsKeyword(t.Text) || bareKeyword(t.Text)) && m.in.strength(t) == 0 &&
+		return !m.d.calls.bareTextOnly && (!m.d.syntax.IsKeyword(t.Text) || bareKeywords[t.Text]) && m.in.strength(t) == 0 &&
 			t.Text != "as"
 	case lex.Op:
 		switch t.Text {
@@ -110,17 +111,14 @@ func (m *machine) bareCall(v value, t *lex.Token) bool {
 	return false
 }
 
-// bareKeyword reports whether a keyword may begin such arguments.
-func bareKeyword(word string) bool {
-	return word == "my" || word == "local" || word == "our" || word == "new" || word == "not"
-}
+// bareKeywords may begin such arguments.
+var bareKeywords = wordset.Of("my local our new not")
 
 // takesBlock reports whether a function of Perl takes a block before its arguments, which says where
 // it prints or what it runs.
-func takesBlock(v value) bool {
-	return v.kind == nameValue && (v.s == "print" || v.s == "printf" || v.s == "say" || v.s == "exec" ||
-		v.s == "system")
-}
+func takesBlock(v value) bool { return v.kind == nameValue && blockFunctions[v.s] }
+
+var blockFunctions = wordset.Of("print printf say exec system")
 
 // member reads the name after a dot, an arrow or a double colon.
 func (m *machine) member(v value) value {

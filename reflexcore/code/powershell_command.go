@@ -6,6 +6,7 @@ import (
 
 	"approver.example/reflexcore/code/lex"
 	"approver.example/reflexcore/effect"
+	"approver.example/reflexcore/wordset"
 )
 
 // command evaluates a command: its name and its words.
@@ -112,22 +113,13 @@ func (p *psReader) run(name value, words []psWord, in value, piped bool) value {
 // unixWords reports whether the arguments of an alias are meant for the Unix program with that name,
 // which runs outside of Windows: rm -rf is no Remove-Item.
 func unixWords(name string, words []psWord) bool {
-	switch name {
-	case "rm", "rmdir", "mv", "cp":
-		return slices.ContainsFunc(words, func(w psWord) bool {
-			flags := w.param
-			if flags == "" {
-				flags = strings.TrimPrefix(w.str(), "-")
-				if flags == w.str() {
-					return false
-				}
-			}
-			return flags == "-" || flags != "r" && strings.Trim(flags, "rRfvidIpnau") == "" ||
-				strings.HasPrefix(flags, "-")
-		})
-	default:
-		return false
-	}
+	return wordset.Has("rm rmdir mv cp", name) && slices.ContainsFunc(words, func(w psWord) bool {
+		flags, dashed := w.param, true
+		if flags == "" {
+			flags, dashed = strings.CutPrefix(w.str(), "-")
+		}
+		return dashed && (strings.HasPrefix(flags, "-") || flags != "r" && strings.Trim(flags, "rRfvidIpnau") == "")
+	})
 }
 
 // psArguments sorts the words of a command, so that those which the table counts by position come
@@ -146,7 +138,7 @@ func psArguments(words []psWord) (args []arg, bits effect.Bits, taint effect.Tai
 			bits |= effect.Force
 		default:
 			v := w.value
-			if !hasValue && i+1 < len(words) && words[i+1].param == "" && !psSwitch(name) {
+			if !hasValue && i+1 < len(words) && words[i+1].param == "" && !psSwitches[name] {
 				i++
 				v = words[i].value
 				taint |= v.taint
@@ -167,15 +159,9 @@ func psArguments(words []psWord) (args []arg, bits effect.Bits, taint effect.Tai
 	return args, bits, taint
 }
 
-// psSwitch reports whether a parameter takes no value.
-func psSwitch(name string) bool {
-	switch name {
-	case "confirm", "whatif", "verbose", "noprofile", "nop", "usebasicparsing", "useb", "asplaintext", "append",
-		"nonewline", "raw", "passthru", "wait", "nonewwindow", "asjob", "hidden":
-		return true
-	}
-	return false
-}
+// psSwitches are parameters that take no value.
+var psSwitches = wordset.Of("confirm whatif verbose noprofile nop usebasicparsing useb asplaintext append nonewline " +
+	"raw passthru wait nonewwindow asjob hidden")
 
 // psPosition returns the position of a named parameter among the arguments that a row counts, or -1.
 func psPosition(name string) int {
@@ -229,11 +215,8 @@ func isVerbNoun(s string) bool {
 // psHarmless reports whether a cmdlet, by its verb, only reads, compares or prints.
 func psHarmless(name string) bool {
 	verb, _, _ := strings.Cut(strings.ToLower(name), "-")
-	switch verb {
-	case "get", "select", "where", "sort", "measure", "compare", "convertto", "convertfrom", "convert", "format",
-		"group", "join", "split", "test", "resolve", "write", "find", "read", "show", "wait", "tee", "foreach",
-		"import":
-		return !strings.EqualFold(name, "format-volume")
-	}
-	return false
+	return psHarmlessVerbs[verb] && !strings.EqualFold(name, "format-volume")
 }
+
+var psHarmlessVerbs = wordset.Of("get select where sort measure compare convertto convertfrom convert format group " +
+	"join split test resolve write find read show wait tee foreach import")

@@ -9,31 +9,25 @@ import (
 	"approver.example/reflexcore/code/lex"
 	"approver.example/reflexcore/decode"
 	"approver.example/reflexcore/effect"
+	"approver.example/reflexcore/wordset"
 )
+
+// decoders are the decoders of encodings, whose names are written without - and _.
+var decoders = wordset.Index(`
+base64: base64 base64codec base64url
+hex: hex hexcodec
+rot13: rot13 rot
+zlib: zlib zip zlibcodec
+bzip2: bz2 bz2codec
+uu: uu uucodec
+quoted: quopri quotedprintable
+escape: unicodeescape
+utf16le: utf16le utf16
+`, func(name string) string { return name })
 
 // decoderOf returns the decoder for an encoding, or "".
 func decoderOf(name string) string {
-	switch strings.ToLower(strings.ReplaceAll(strings.ReplaceAll(name, "-", ""), "_", "")) {
-	case "base64", "base64codec", "base64url":
-		return "base64"
-	case "hex", "hexcodec":
-		return "hex"
-	case "rot13", "rot":
-		return "rot13"
-	case "zlib", "zip", "zlibcodec":
-		return "zlib"
-	case "bz2", "bz2codec":
-		return "bzip2"
-	case "uu", "uucodec":
-		return "uu"
-	case "quopri", "quotedprintable":
-		return "quoted"
-	case "unicodeescape":
-		return "escape"
-	case "utf16le", "utf16":
-		return "utf16le"
-	}
-	return ""
+	return decoders[strings.ToLower(strings.NewReplacer("-", "", "_", "").Replace(name))]
 }
 
 // charsOf returns the text of characters given as numbers or texts.
