@@ -10,8 +10,10 @@ import (
 // An entry is a row with its action.
 type entry struct {
 	row
-	do   actionFunc // nil: nothing
-	fold foldFunc   // for the actions that compute a value
+	do        actionFunc // nil: nothing
+	fold      foldFunc   // for the actions that compute a value
+	runs      bool       // it runs a command or code
+	dangerous bool       // it must not be reached through an unknown name
 }
 
 // An invocation is a call of a function that a row of the table describes.

@@ -61,15 +61,11 @@ func (t *table) deletes(path string) bool {
 
 // runs reports whether the table says that a function runs a command or code.
 func (t *table) runs(path string) bool {
-	return slices.ContainsFunc(t.find(path), func(r entry) bool {
-		if r.action == "argv" {
-			return !t.d.library.argvOperands // there it means the operands of the script
-		}
-		return runningActions[r.action]
-	})
+	return slices.ContainsFunc(t.find(path), func(e entry) bool { return e.runs })
 }
 
-// runningActions are the actions of functions that run a command or code.
+// runningActions are the actions of functions that run a command or code. So does argv, unless it
+// means the operands of the script.
 var runningActions = wordset.Of("shell process list execv execl code")
 
 // runnerOf returns one function of a module that runs something.
@@ -157,7 +153,7 @@ func (t *table) callsItself(v value) bool {
 // isDanger reports whether a name is that of a function that runs, deletes or
 // kills something.
 func (t *table) isDanger(path string) bool {
-	return slices.ContainsFunc(t.find(path), func(e entry) bool { return e.dangerous() })
+	return slices.ContainsFunc(t.find(path), func(e entry) bool { return e.dangerous })
 }
 
 // A row is one fact of a table.
@@ -175,9 +171,7 @@ const (
 	argNone     = -2
 )
 
-// dangerous reports whether a function must not be reached through an unknown name.
-func (r row) dangerous() bool { return dangerousActions[r.action] }
-
+// dangerousActions are the actions of functions that must not be reached through an unknown name.
 var dangerousActions = wordset.Of("shell process argv list execv execl code delete kill opaque run")
 
 func (r *row) word(word string) {
