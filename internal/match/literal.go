@@ -369,5 +369,10 @@ func (l *literals) find(text string, s *search) []uint32 {
 
 // hasRest reports whether the text contains one literal of each other group.
 func (l *literals) hasRest(pattern uint32, s *search) bool {
-	return !slices.ContainsFunc(l.rest[pattern], func(group []uint32) bool { return !slices.ContainsFunc(group, s.nodes.has) })
+	for _, group := range l.rest[pattern] {
+		if !slices.ContainsFunc(group, s.nodes.has) {
+			return false
+		}
+	}
+	return true
 }

@@ -73,8 +73,8 @@ func New(patterns []Pattern, limits Limits) (*Set, error) {
 	}
 	p.classes = newClasses(sets)
 	if p.count > maxClasses {
-		return nil, fmt.Errorf("the patterns divide the characters into %d classes, and %d are possible: use fewer different "+
-			"Unicode classes and ranges", p.count, maxClasses)
+		return nil, fmt.Errorf("the patterns divide the characters into %d classes, and %d are possible: use fewer "+
+			"different Unicode classes and ranges", p.count, maxClasses)
 	}
 	p.starts(first)
 	s := &Set{p: p, literal: newLiterals(literal), dfa: newDFA(p, limits), limits: limits}

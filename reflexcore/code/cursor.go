@@ -131,7 +131,8 @@ func (c *cursor) mayBeSkipped() bool {
 
 // hasName reports whether the source has one of some names or words.
 func (c *cursor) hasName(words ...string) bool {
-	return slices.ContainsFunc(c.toks, func(t lex.Token) bool { return t.Kind == lex.Name && slices.Contains(words, t.Text) })
+	isOne := func(t lex.Token) bool { return t.Kind == lex.Name && slices.Contains(words, t.Text) }
+	return slices.ContainsFunc(c.toks, isOne)
 }
 
 // exprEnd returns the token that ends the expression from here.

@@ -109,7 +109,8 @@ func waits(by string) bool {
 	return waitingFunctions[last] || strings.HasSuffix(last, "Sync")
 }
 
-var waitingFunctions = wordset.Of("run call check_call check_output getoutput getstatusoutput system shell_exec passthru")
+var waitingFunctions = wordset.Of("run call check_call check_output getoutput getstatusoutput system shell_exec " +
+	"passthru")
 
 // pipeOf returns the pipe to a process, or to its input.
 func (ps *programs) pipeOf(v *value) *pipe {

@@ -289,8 +289,9 @@ func (f *finder) gdbPipes() {
 // vimLanguages are the commands of vim and of debuggers that run a line in another language.
 var vimLanguages = map[string]string{
 	"lua": "lua", "luado": "lua", "py": "python", "py3": "python", "python": "python", "python3": "python",
-	"pyx": "python", "pydo": "python", "py3do": "python", "script": "python", "pi": "python", "python-interactive": "python",
-	"perl": "perl", "perldo": "perl", "ruby": "ruby", "rubydo": "ruby",
+	"pyx": "python", "pydo": "python", "py3do": "python", "script": "python", "pi": "python",
+	"python-interactive": "python",
+	"perl":               "perl", "perldo": "perl", "ruby": "ruby", "rubydo": "ruby",
 }
 
 // vimCode finds code in other languages in commands of vim.

@@ -297,8 +297,8 @@ func (in *arguments) longest() int {
 }
 
 // partLists are lists of parts of one thing.
-var partLists = wordset.Of("args arguments argv command edits messages columns fields steps lines options headers tags " +
-	"labels content todos cmd")
+var partLists = wordset.Of("args arguments argv command edits messages columns fields steps lines options headers " +
+	"tags labels content todos cmd")
 
 // replacements returns the old and new texts of edits, each old one before its new one. In JSON the
 // keys may come in any order.

@@ -133,7 +133,7 @@ func (j *judge) readName() {
 		}
 	}
 	j.tool = t
-	j.meaning.addWords(t)
+	j.addWords(t)
 	switch strings.ToLower(t) {
 	case "apply_patch", "applypatch", "apply-patch", "apply_diff", "applydiff", "patch_file":
 		j.meaning |= verbPatch
@@ -173,7 +173,7 @@ func (j *judge) actions() {
 			if a.key == "command" && a.text == "view" {
 				j.meaning &^= verbWrite
 			}
-			j.meaning.addWords(a.text)
+			j.addWords(a.text)
 		}
 	}
 	// An editor's name has the verb edit; the requested action replaces it.
