@@ -39,8 +39,13 @@ var dialects = map[string]*dialect{
 			notebooks: true,
 		},
 		statements: statementRules{
-			lineEnds: true, indented: true, classNames: true, outerWords: []string{"global", "nonlocal"},
-			decorators: true, execWord: true, throws: true, importForm: importNames,
+			begin: map[string]statementFunc{
+				"import": (*machine).imports, "from": (*machine).imports, "def": (*machine).pythonDef,
+				"class": (*machine).skipClass, "for": (*machine).pythonFor, "foreach": (*machine).pythonFor,
+				"with": (*machine).pythonWith, "throw": (*machine).throws, "raise": (*machine).throws,
+				"return": (*machine).returns, "exec": (*machine).execText,
+			},
+			lineEnds: true, indented: true, outerWords: []string{"global", "nonlocal"}, decorators: true,
 		},
 	},
 	"node": {
@@ -67,8 +72,14 @@ var dialects = map[string]*dialect{
 			concatCopies: true, runners: pythonRunners, pipesChildren: true, shellOption: true,
 		},
 		statements: statementRules{
-			braces: true, functionWords: true, bareMethods: true, classNames: true, letDeclares: true,
-			throws: true, withScopes: true, loop: loopOf, importForm: importFrom,
+			begin: map[string]statementFunc{
+				"import": (*machine).importsNode, "from": (*machine).importsNode, "class": (*machine).skipClass,
+				"function": (*machine).declaresFunction, "fn": (*machine).declaresFunction,
+				"sub": (*machine).declaresFunction, "const": (*machine).declarations, "let": (*machine).declarations,
+				"var": (*machine).declarations, "for": (*machine).forOf, "with": (*machine).withScope,
+				"throw": (*machine).throws, "raise": (*machine).throws, "return": (*machine).returns,
+			},
+			braces: true, bareMethods: true, letDeclares: true,
 		},
 	},
 	"ruby": {
@@ -96,7 +107,12 @@ var dialects = map[string]*dialect{
 			argvOperands: true, replacesOnce: ".sub", importsNothing: true, pipeOpens: true,
 			pipeReads: true,
 		},
-		statements: statementRules{lineEnds: true, loop: loopIn},
+		statements: statementRules{
+			begin: map[string]statementFunc{
+				"def": (*machine).rubyDef, "for": (*machine).forIn, "return": (*machine).returns,
+			},
+			lineEnds: true,
+		},
 	},
 	"perl": {
 		name: "perl",
@@ -124,7 +140,14 @@ var dialects = map[string]*dialect{
 		},
 		library: libraryRules{separator: ",", printSeparator: true, pipeOpens: true},
 		statements: statementRules{
-			braces: true, functionWords: true, loop: loopVariable, uses: true,
+			begin: map[string]statementFunc{
+				"use": (*machine).use, "no": (*machine).use, "namespace": (*machine).use, "package": (*machine).use,
+				"function": (*machine).declaresFunction, "fn": (*machine).declaresFunction,
+				"sub": (*machine).declaresFunction, "my": (*machine).declarations, "our": (*machine).declarations,
+				"local": (*machine).declarations, "for": (*machine).forVariable, "foreach": (*machine).forVariable,
+				"return": (*machine).returns,
+			},
+			braces:   true,
 			includes: []string{"do", "require"}, includesTexts: true,
 		},
 	},
@@ -150,7 +173,14 @@ var dialects = map[string]*dialect{
 		calls:       callRules{anyCase: true, namedBy: []string{":"}, sigilParams: true, callableTexts: true},
 		library:     libraryRules{separator: ",", importsNothing: true, expectURLs: true},
 		statements: statementRules{
-			braces: true, functionWords: true, classNames: true, throws: true, loop: loopAs, uses: true,
+			begin: map[string]statementFunc{
+				"use": (*machine).use, "no": (*machine).use, "namespace": (*machine).use, "package": (*machine).use,
+				"class": (*machine).skipClass, "function": (*machine).declaresFunction,
+				"fn": (*machine).declaresFunction, "sub": (*machine).declaresFunction,
+				"const": (*machine).declarations, "for": (*machine).forAs, "foreach": (*machine).forAs,
+				"throw": (*machine).throws, "raise": (*machine).throws, "return": (*machine).returns,
+			},
+			braces:   true,
 			includes: []string{"include", "include_once", "require_once", "require"},
 		},
 	},
@@ -171,7 +201,14 @@ var dialects = map[string]*dialect{
 			separator: ",", runners: map[string]string{"os": "os.execute", "io": "io.popen"},
 			runsInput: true,
 		},
-		statements: statementRules{openBodies: true, functionWords: true, loop: loopIn},
+		statements: statementRules{
+			begin: map[string]statementFunc{
+				"function": (*machine).declaresFunction, "fn": (*machine).declaresFunction,
+				"sub": (*machine).declaresFunction, "local": (*machine).declarations, "for": (*machine).forIn,
+				"return": (*machine).returns,
+			},
+			openBodies: true,
+		},
 	},
 	"awk": {
 		name: "awk",
