@@ -30,19 +30,23 @@ func (p *psReader) space(lines bool) {
 		case c == '`' && (p.at(1) == '\n' || p.at(1) == '\r'):
 			p.skip(2)
 		case c == '<' && p.at(1) == '#':
-			if end := strings.Index(p.src[p.i:], "#>"); end >= 0 {
-				p.skip(end + 2)
-			} else {
-				p.i = len(p.src)
-			}
+			_, after, _ := strings.Cut(p.src[p.i:], "#>")
+			p.i = len(p.src) - len(after)
 		case c == '#':
-			for p.i < len(p.src) && p.src[p.i] != '\n' {
-				p.skip(1)
-			}
+			p.while(func(c byte) bool { return c != '\n' })
 		default:
 			return
 		}
 	}
+}
+
+// while reads bytes as long as a condition holds for them.
+func (p *psReader) while(holds func(c byte) bool) string {
+	start := p.i
+	for p.i < len(p.src) && holds(p.src[p.i]) {
+		p.i++
+	}
+	return p.src[start:p.i]
 }
 
 // block evaluates statements up to and including a closing bracket, or to the end.
@@ -255,7 +259,7 @@ func (p *psReader) quoted() value {
 			b.WriteByte(p.src[p.i])
 			p.skip(1)
 		}
-		p.i = min(p.i+1, len(p.src))
+		p.skip(1)
 		return text(b.String(), 0)
 	}
 	out, start := text("", 0), p.i
@@ -297,18 +301,13 @@ func (p *psReader) quoted() value {
 func (p *psReader) variableName() string {
 	p.skip(1)
 	if p.at(0) == '{' {
-		start := p.i + 1
-		for p.i < len(p.src) && p.src[p.i] != '}' {
-			p.skip(1)
-		}
-		name := p.src[min(start, p.i):p.i]
-		p.i = min(p.i+1, len(p.src))
+		p.skip(1)
+		name := p.while(func(c byte) bool { return c != '}' })
+		p.skip(1)
 		return name
 	}
 	start := p.i
-	for p.i < len(p.src) && (lex.IsWord(p.src[p.i]) || p.src[p.i] == ':' && lex.IsLetter(p.at(1)) || p.src[p.i] == '_') {
-		p.skip(1)
-	}
+	p.while(func(c byte) bool { return lex.IsWord(c) || c == ':' && lex.IsLetter(p.at(1)) })
 	if start == p.i && p.i < len(p.src) && strings.IndexByte("?$^", p.src[p.i]) >= 0 {
 		p.skip(1)
 	}

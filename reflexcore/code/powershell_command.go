@@ -35,16 +35,13 @@ type psWord struct {
 
 func (p *psReader) commandWord() psWord {
 	if c := p.at(0); c == '-' && lex.IsLetter(p.at(1)) {
-		start := p.i
-		for p.i < len(p.src) && (lex.IsWord(p.src[p.i]) || p.src[p.i] == '-') {
-			p.skip(1)
-		}
-		name := strings.ToLower(p.src[start+1 : p.i])
+		word := p.while(func(c byte) bool { return lex.IsWord(c) || c == '-' })
+		name := strings.ToLower(word[1:])
 		if p.at(0) == ':' {
 			p.skip(1)
 			return psWord{name + ":", p.word()}
 		}
-		return psWord{param: name, value: text(p.src[start:p.i], 0)}
+		return psWord{param: name, value: text(word, 0)}
 	}
 	if p.at(0) == '{' {
 		return psWord{value: p.primary()}

@@ -80,11 +80,7 @@ func (p *psReader) hereString() value {
 
 // number reads a number, or a range of them.
 func (p *psReader) number() (v value, ranged bool) {
-	start := p.i
-	for p.i < len(p.src) && (lex.IsWord(p.src[p.i]) || p.src[p.i] == '.' && lex.IsDigit(p.at(1))) {
-		p.skip(1)
-	}
-	v = number(p.src[start:p.i])
+	v = number(p.while(func(c byte) bool { return lex.IsWord(c) || c == '.' && lex.IsDigit(p.at(1)) }))
 	if p.at(0) != '.' || p.at(1) != '.' {
 		return v, false
 	}
@@ -136,13 +132,7 @@ func (p *psReader) operatorName() string {
 }
 
 // name reads a name in lower case.
-func (p *psReader) name() string {
-	start := p.i
-	for p.i < len(p.src) && lex.IsWord(p.src[p.i]) {
-		p.skip(1)
-	}
-	return strings.ToLower(p.src[start:p.i])
-}
+func (p *psReader) name() string { return strings.ToLower(p.while(lex.IsWord)) }
 
 func psRange(from, to int64) value {
 	var out []value
@@ -278,7 +268,7 @@ func (p *psReader) member(v value) value {
 			p.skip(1)
 		}
 	}
-	p.i = min(p.i+1, len(p.src))
+	p.skip(1)
 	if v.kind == nameValue && v.of == nil && name.str() == "new" {
 		all := append([]arg{{value: text(v.s, 0)}}, args...)
 		return p.resources.newObject(row{}, all, argTaint(args), v.s)

@@ -27,18 +27,14 @@ func (s *sedScript) run(src string) {
 func (s *sedScript) peek() byte { return lex.ByteAt(s.src, s.i) }
 
 func (s *sedScript) skip(chars string) {
-	for s.i < len(s.src) && strings.IndexByte(chars, s.src[s.i]) >= 0 {
-		s.i++
-	}
+	s.i = len(s.src) - len(strings.TrimLeft(s.src[s.i:], chars))
 }
 
 // line reads the rest of the line.
 func (s *sedScript) line() string {
-	start := s.i
-	for s.i < len(s.src) && s.src[s.i] != '\n' {
-		s.i++
-	}
-	return s.src[start:s.i]
+	line, _, _ := strings.Cut(s.src[s.i:], "\n")
+	s.i += len(line)
+	return line
 }
 
 // delimited reads up to the next delimiter, over escapes and bracket expressions.

@@ -154,11 +154,8 @@ func unhex(s string) string {
 }
 
 func (l *lexer) line() {
-	if i := strings.IndexByte(l.s[l.at:], '\n'); i >= 0 {
-		l.at += i + 1
-		return
-	}
-	l.at = len(l.s)
+	_, after, _ := strings.Cut(l.s[l.at:], "\n")
+	l.at = len(l.s) - len(after)
 }
 
 // comment skips a comment, or enters one that MySQL executes.
@@ -229,16 +226,11 @@ func unquote(s string, quote byte, backslash bool) string {
 		switch {
 		case backslash && s[i] == '\\' && i+1 < len(s):
 			i++
-			switch s[i] {
-			case 'n':
-				b.WriteByte('\n')
-			case 't':
-				b.WriteByte('\t')
-			case 'r':
-				b.WriteByte('\r')
-			default:
-				b.WriteByte(s[i])
+			c := s[i]
+			if at := strings.IndexByte("ntr", c); at >= 0 {
+				c = "\n\t\r"[at]
 			}
+			b.WriteByte(c)
 		case s[i] == quote:
 			i++
 			b.WriteByte(quote)
