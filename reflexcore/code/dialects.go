@@ -14,6 +14,17 @@ var pythonRunners = map[string]string{
 	"child_process": "child_process.exec", "shelljs": "shelljs.exec",
 }
 
+// begins returns a statement for each of the keywords that are written in one text.
+func begins(of map[string]statementFunc) map[string]statementFunc {
+	out := map[string]statementFunc{}
+	for words, f := range of {
+		for word := range strings.FieldsSeq(words) {
+			out[word] = f
+		}
+	}
+	return out
+}
+
 // dialects are the languages of the machine.
 var dialects = map[string]*dialect{
 	"python": {
@@ -39,12 +50,11 @@ var dialects = map[string]*dialect{
 			notebooks: true,
 		},
 		statements: statementRules{
-			begin: map[string]statementFunc{
-				"import": (*machine).imports, "from": (*machine).imports, "def": (*machine).pythonDef,
-				"class": (*machine).skipClass, "for": (*machine).pythonFor, "foreach": (*machine).pythonFor,
-				"with": (*machine).pythonWith, "throw": (*machine).throws, "raise": (*machine).throws,
+			begin: begins(map[string]statementFunc{
+				"import from": (*machine).imports, "def": (*machine).pythonDef, "class": (*machine).skipClass,
+				"for foreach": (*machine).pythonFor, "with": (*machine).pythonWith, "throw raise": (*machine).throws,
 				"return": (*machine).returns, "exec": (*machine).execText,
-			},
+			}),
 			lineEnds: true, indented: true, outerWords: []string{"global", "nonlocal"}, decorators: true,
 		},
 	},
@@ -72,13 +82,12 @@ var dialects = map[string]*dialect{
 			concatCopies: true, runners: pythonRunners, pipesChildren: true, shellOption: true,
 		},
 		statements: statementRules{
-			begin: map[string]statementFunc{
-				"import": (*machine).importsNode, "from": (*machine).importsNode, "class": (*machine).skipClass,
-				"function": (*machine).declaresFunction, "fn": (*machine).declaresFunction,
-				"sub": (*machine).declaresFunction, "const": (*machine).declarations, "let": (*machine).declarations,
-				"var": (*machine).declarations, "for": (*machine).forOf, "with": (*machine).withScope,
-				"throw": (*machine).throws, "raise": (*machine).throws, "return": (*machine).returns,
-			},
+			begin: begins(map[string]statementFunc{
+				"import from": (*machine).importsNode, "class": (*machine).skipClass,
+				"function fn sub": (*machine).declaresFunction, "const let var": (*machine).declarations,
+				"for": (*machine).forOf, "with": (*machine).withScope, "throw raise": (*machine).throws,
+				"return": (*machine).returns,
+			}),
 			braces: true, bareMethods: true, letDeclares: true,
 		},
 	},
@@ -108,9 +117,9 @@ var dialects = map[string]*dialect{
 			pipeReads: true,
 		},
 		statements: statementRules{
-			begin: map[string]statementFunc{
+			begin: begins(map[string]statementFunc{
 				"def": (*machine).rubyDef, "for": (*machine).forIn, "return": (*machine).returns,
-			},
+			}),
 			lineEnds: true,
 		},
 	},
@@ -140,13 +149,11 @@ var dialects = map[string]*dialect{
 		},
 		library: libraryRules{separator: ",", printSeparator: true, pipeOpens: true},
 		statements: statementRules{
-			begin: map[string]statementFunc{
-				"use": (*machine).use, "no": (*machine).use, "namespace": (*machine).use, "package": (*machine).use,
-				"function": (*machine).declaresFunction, "fn": (*machine).declaresFunction,
-				"sub": (*machine).declaresFunction, "my": (*machine).declarations, "our": (*machine).declarations,
-				"local": (*machine).declarations, "for": (*machine).forVariable, "foreach": (*machine).forVariable,
+			begin: begins(map[string]statementFunc{
+				"use no namespace package": (*machine).use, "function fn sub": (*machine).declaresFunction,
+				"my our local": (*machine).declarations, "for foreach": (*machine).forVariable,
 				"return": (*machine).returns,
-			},
+			}),
 			braces:   true,
 			includes: []string{"do", "require"}, includesTexts: true,
 		},
@@ -173,13 +180,11 @@ var dialects = map[string]*dialect{
 		calls:       callRules{anyCase: true, namedBy: []string{":"}, sigilParams: true, callableTexts: true},
 		library:     libraryRules{separator: ",", importsNothing: true, expectURLs: true},
 		statements: statementRules{
-			begin: map[string]statementFunc{
-				"use": (*machine).use, "no": (*machine).use, "namespace": (*machine).use, "package": (*machine).use,
-				"class": (*machine).skipClass, "function": (*machine).declaresFunction,
-				"fn": (*machine).declaresFunction, "sub": (*machine).declaresFunction,
-				"const": (*machine).declarations, "for": (*machine).forAs, "foreach": (*machine).forAs,
-				"throw": (*machine).throws, "raise": (*machine).throws, "return": (*machine).returns,
-			},
+			begin: begins(map[string]statementFunc{
+				"use no namespace package": (*machine).use, "class": (*machine).skipClass,
+				"function fn sub": (*machine).declaresFunction, "const": (*machine).declarations,
+				"for foreach": (*machine).forAs, "throw raise": (*machine).throws, "return": (*machine).returns,
+			}),
 			braces:   true,
 			includes: []string{"include", "include_once", "require_once", "require"},
 		},
@@ -202,11 +207,10 @@ var dialects = map[string]*dialect{
 			runsInput: true,
 		},
 		statements: statementRules{
-			begin: map[string]statementFunc{
-				"function": (*machine).declaresFunction, "fn": (*machine).declaresFunction,
-				"sub": (*machine).declaresFunction, "local": (*machine).declarations, "for": (*machine).forIn,
-				"return": (*machine).returns,
-			},
+			begin: begins(map[string]statementFunc{
+				"function fn sub": (*machine).declaresFunction, "local": (*machine).declarations,
+				"for": (*machine).forIn, "return": (*machine).returns,
+			}),
 			openBodies: true,
 		},
 	},

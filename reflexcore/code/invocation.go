@@ -74,6 +74,14 @@ func (c *invocation) second() value {
 // unknown returns a result that cannot be computed.
 func (c *invocation) unknown() value { return unknown(c.taint | c.row.taint) }
 
+// joined returns the elements of a list with a separator in between.
+func (c *invocation) joined(v value, sep string) value {
+	if v.kind != listValue {
+		return c.unknown()
+	}
+	return text(concat(v.list, sep), c.taint)
+}
+
 func (c *invocation) replaced(d *dialect, in value) value {
 	from, to := c.first(), c.second()
 	if !in.known() || !from.known() || from.str() == "" || len(in.str())*max(1, len(to.str())) > maxText {
@@ -86,7 +94,7 @@ func (c *invocation) replaced(d *dialect, in value) value {
 	return text(strings.Replace(in.str(), from.str(), to.str(), n), c.taint)
 }
 
-// act evaluates the call.
+// act evaluates the call of a row that may have no action.
 func (m *machine) act(c invocation) (v value, ok bool) {
 	if c.do == nil {
 		return value{}, false

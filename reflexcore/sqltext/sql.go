@@ -17,6 +17,7 @@
 package sqltext
 
 import (
+	"slices"
 	"strings"
 
 	"approver.example/reflexcore/effect"
@@ -107,12 +108,7 @@ var starters = wordset.Of("( ) then else begin loop as analyze analyse verbose d
 
 // statementOf judges one statement.
 func (a *analysis) statementOf(t []token, q quirks, depth int) {
-	a.partial = false
-	for _, x := range t {
-		if x.kind == tWord && !effect.IsKnown(x.s) {
-			a.partial = true
-		}
-	}
+	a.partial = slices.ContainsFunc(t, func(x token) bool { return x.kind == tWord && !effect.IsKnown(x.s) })
 	if a.partial && !effect.IsKnown(t[0].s) {
 		a.add(effect.Opaque, t[0].s, "SQL", 0)
 	}
@@ -182,11 +178,8 @@ var logs = wordset.Of("master binary replica slave recyclebin")
 func (a *analysis) fileVerb(t []token, i int) {
 	switch v := t[i]; v.s {
 	case "attach":
-		for _, x := range t[i+1:] {
-			if x.kind != tWord {
-				a.add(effect.Write, x.s, "ATTACH DATABASE", 0)
-				break
-			}
+		if k := slices.IndexFunc(t[i+1:], func(x token) bool { return x.kind != tWord }); k >= 0 {
+			a.add(effect.Write, t[i+1+k].s, "ATTACH DATABASE", 0)
 		}
 	case "vacuum":
 		if k := index(t, i, "into"); k > 0 {
@@ -214,11 +207,8 @@ func (a *analysis) fileVerb(t []token, i int) {
 			a.add(effect.RemoteDelete, "database", "RESTORE", effect.Bulk)
 		}
 	case "bulk":
-		for _, x := range t[i:] {
-			if x.kind == tText {
-				a.add(effect.Read, x.s, "BULK INSERT", 0)
-				break
-			}
+		if k := firstText(t, i); k >= 0 {
+			a.add(effect.Read, t[k].s, "BULK INSERT", 0)
 		}
 	}
 }

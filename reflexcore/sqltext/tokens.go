@@ -50,6 +50,16 @@ func index(t []token, from int, w string) int {
 	return -1
 }
 
+// firstText returns the index of the first text from i on, or -1.
+func firstText(t []token, i int) int {
+	for k := i; k < len(t); k++ {
+		if t[k].kind == tText {
+			return k
+		}
+	}
+	return -1
+}
+
 // fillerWords are words between a verb and its object.
 var fillerWords = wordset.Of("if exists not only low_priority quick ignore concurrently from or replace rollback " +
 	"abort fail table online offline public force")

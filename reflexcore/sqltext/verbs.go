@@ -256,16 +256,13 @@ func (a *analysis) create(t []token, i int, q quirks, depth int) {
 
 func (a *analysis) do(t []token, i int, q quirks, depth int) {
 	lang := language(t, i)
-	for _, x := range t[i+1:] {
-		if x.kind != tText {
-			continue
-		}
-		if languages[lang] != "" {
-			a.shell(languages[lang], x.s, "a DO block in "+lang)
-			return
-		}
-		a.run(x.s, q, depth-1)
-		return
+	k := firstText(t, i+1)
+	switch {
+	case k < 0:
+	case languages[lang] != "":
+		a.shell(languages[lang], t[k].s, "a DO block in "+lang)
+	default:
+		a.run(t[k].s, q, depth-1)
 	}
 }
 
