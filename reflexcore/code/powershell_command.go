@@ -110,7 +110,7 @@ func (p *psReader) run(name value, words []psWord, in value, piped bool) value {
 // unixWords reports whether the arguments of an alias are meant for the Unix program with that name,
 // which runs outside of Windows: rm -rf is no Remove-Item.
 func unixWords(name string, words []psWord) bool {
-	return wordset.Has("rm rmdir mv cp", name) && slices.ContainsFunc(words, func(w psWord) bool {
+	return unixPrograms[name] && slices.ContainsFunc(words, func(w psWord) bool {
 		flags, dashed := w.param, true
 		if flags == "" {
 			flags, dashed = strings.CutPrefix(w.str(), "-")
@@ -118,6 +118,8 @@ func unixWords(name string, words []psWord) bool {
 		return dashed && (strings.HasPrefix(flags, "-") || flags != "r" && strings.Trim(flags, "rRfvidIpnau") == "")
 	})
 }
+
+var unixPrograms = wordset.Of("rm rmdir mv cp")
 
 // psArguments sorts the words of a command, so that those which the table counts by position come
 // first.

@@ -27,7 +27,9 @@ func (s *sedScript) run(src string) {
 func (s *sedScript) peek() byte { return lex.ByteAt(s.src, s.i) }
 
 func (s *sedScript) skip(chars string) {
-	s.i = len(s.src) - len(strings.TrimLeft(s.src[s.i:], chars))
+	for s.i < len(s.src) && strings.IndexByte(chars, s.src[s.i]) >= 0 {
+		s.i++
+	}
 }
 
 // line reads the rest of the line.

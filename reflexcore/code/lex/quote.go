@@ -1,10 +1,6 @@
 package lex
 
-import (
-	"strings"
-
-	"approver.example/reflexcore/wordset"
-)
+import "strings"
 
 // longBracket returns the level of Lua's [[ or [==[, or -1.
 func longBracket(s string) int {
@@ -141,12 +137,11 @@ func Closer(open byte) byte {
 	return open
 }
 
-// quoteWords are Perl's words before a text in any brackets.
-var quoteWords = wordset.Of("q qq qw qx m qr s tr y")
-
-// quoteLike reads a text or pattern after one of quoteWords.
+// quoteLike reads Perl's q qq qw qx m qr s tr y.
 func (l *lexer) quoteLike(start int, text string) bool {
-	if !quoteWords[text] {
+	switch text {
+	case "q", "qq", "qw", "qx", "m", "qr", "s", "tr", "y":
+	default:
 		return false
 	}
 	i := len(l.src) - len(strings.TrimLeft(l.src[l.i:], " \t\n"))
