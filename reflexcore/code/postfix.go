@@ -134,12 +134,8 @@ func (m *machine) member(v value) value {
 	case t.IsOp("("): // .() and ->() and ?.()
 		return v
 	case t.Kind == lex.Op && (t.Text == "[" || t.Text == "{") && !m.d.members.braced:
-		end := "]"
-		if t.Text == "{" {
-			end = "}"
-		}
 		m.in.i++
-		return m.elementOf(v, m.subscript(end))
+		return m.elementOf(v, m.subscript(string(lex.Closer(t.Text[0]))))
 	case t.IsOp("{"):
 		m.in.i++
 		return m.memberOf(v, m.subscript("}").str())
@@ -237,12 +233,8 @@ func (m *machine) element(v value) value {
 	n, sliced := 0, false
 	var first value
 	for m.budget.step() && m.in.tok().Kind != lex.End && !m.in.is("]") {
-		if m.in.take(":") {
-			n, sliced = n+1, true
-			continue
-		}
-		if m.in.take("::") {
-			n, sliced = n+2, true
+		if t := m.in.tok(); m.in.take(":") || m.in.take("::") {
+			n, sliced = n+len(t.Text), true
 			continue
 		}
 		before := m.in.i
@@ -286,13 +278,14 @@ func (m *machine) elementOf(v, key value) value {
 		if sliced, ok := m.indexed(v.s, key); ok {
 			return sliced
 		}
-		if key.kind == textValue {
+		switch key.kind {
+		case textValue:
 			return m.memberOf(v, key.s)
-		}
-		if key.kind == numberValue {
+		case numberValue:
 			return unknown(v.taint)
+		default:
+			return m.memberOf(v, effect.Unknown)
 		}
-		return m.memberOf(v, effect.Unknown)
 	case v.kind == nameValue:
 		if key.kind == textValue {
 			return m.memberOf(*v.of, key.s)
