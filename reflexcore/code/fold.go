@@ -2,6 +2,7 @@ package code
 
 import (
 	"path"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -129,8 +130,28 @@ func foldSprintf(_ *machine, c invocation) value {
 	return c.unknown()
 }
 
+// foldSlice evaluates slice(from, to) of JavaScript, and substr(s, from, length) of the others.
 func foldSlice(m *machine, c invocation) value {
-	return substring(m.d, c.target(), values(c.args), c.arg, c.taint)
+	args, isMethod, oneBased := values(c.args), c.arg == argReceiver, m.d.expressions.oneBased
+	if !isMethod && len(args) > 0 {
+		args = args[1:]
+	}
+	args = args[:min(len(args), 2)]
+	if slices.ContainsFunc(args, func(v value) bool { return v.kind != numberValue }) {
+		return unknown(c.taint)
+	}
+	var from, to *int64
+	if len(args) > 0 {
+		if from = &args[0].n; oneBased && *from > 0 {
+			*from--
+		}
+	}
+	if len(args) > 1 {
+		if to = &args[1].n; !isMethod && !oneBased && *to >= 0 && *from >= 0 {
+			*to += *from
+		}
+	}
+	return slice(c.target(), from, to, 1)
 }
 
 // foldSubstring evaluates s.Substring(from, length).
@@ -252,8 +273,25 @@ func foldConcatList(_ *machine, c invocation) value {
 	return c.joined(c.first(), sep)
 }
 
+// foldReverse reverses a list or a text. In Perl it gets the elements of the list.
 func foldReverse(m *machine, c invocation) value {
-	return reversed(c.target(), values(c.args), m.d.calls.flattens, c.taint)
+	v, all := c.target(), values(c.args)
+	if perl := m.d.calls.flattens; perl && len(all) == 1 && all[0].known() { // scalar reverse
+		v = all[0]
+	} else if perl && len(all) > 1 {
+		v = list(all, c.taint)
+	}
+	switch {
+	case v.kind == listValue && v.keys == nil:
+		out := slices.Clone(v.list)
+		slices.Reverse(out)
+		return list(out, c.taint)
+	case v.kind == textValue && v.known():
+		r := []rune(v.s)
+		slices.Reverse(r)
+		return text(string(r), c.taint)
+	}
+	return unknown(c.taint)
 }
 
 // foldMap evaluates list.map(f), if f is a function of the code.

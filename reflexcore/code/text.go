@@ -1,7 +1,6 @@
 package code
 
 import (
-	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -71,25 +70,6 @@ func parseNumber(v, base value, taint effect.Taint) value {
 		return unknown(taint)
 	}
 	return value{kind: numberValue, n: n, taint: taint}
-}
-
-func reversed(v value, all []value, perl bool, taint effect.Taint) value {
-	if perl && len(all) == 1 && all[0].known() { // scalar reverse
-		v = all[0]
-	} else if perl && len(all) > 1 {
-		v = list(all, taint)
-	}
-	switch {
-	case v.kind == listValue && v.keys == nil:
-		out := slices.Clone(v.list)
-		slices.Reverse(out)
-		return list(out, taint)
-	case v.kind == textValue && v.known():
-		r := []rune(v.s)
-		slices.Reverse(r)
-		return text(string(r), taint)
-	}
-	return unknown(taint)
 }
 
 func split(v, sep value, taint effect.Taint) value {
@@ -205,36 +185,6 @@ func formatBraces(format value, args []arg) value {
 		}
 	}
 	return text(b.String(), t)
-}
-
-// substring evaluates slice(from, to) of JavaScript, and substr(s, from, length) of the others; arg
-// is where the arguments begin.
-func substring(d *dialect, v value, args []value, arg int, taint effect.Taint) value {
-	if arg != argReceiver && len(args) > 0 {
-		args = args[1:]
-	}
-	var from, to *int64
-	if len(args) > 0 {
-		if args[0].kind != numberValue {
-			return unknown(taint)
-		}
-		i := args[0].n
-		if d.expressions.oneBased && i > 0 {
-			i--
-		}
-		from = &i
-	}
-	if len(args) > 1 {
-		if args[1].kind != numberValue {
-			return unknown(taint)
-		}
-		i := args[1].n
-		if arg != argReceiver && !d.expressions.oneBased && from != nil && i >= 0 && *from >= 0 {
-			i += *from
-		}
-		to = &i
-	}
-	return slice(v, from, to, 1)
 }
 
 // applyDecoder runs a decoder on a value. Bytes that cannot be part of a text are kept in an unknown

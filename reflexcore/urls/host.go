@@ -105,12 +105,10 @@ func narrow(r rune) (byte, bool) {
 		return byte(r-0x2460) + '1', true
 	case r == 0x24ea:
 		return '0', true
-	case r >= 0x24b6 && r <= 0x24cf:
-		return byte(r-0x24b6) + 'a', true
-	case r >= 0x24d0 && r <= 0x24e9:
-		return byte(r-0x24d0) + 'a', true
+	case r >= 0x24b6 && r <= 0x24e9: // circled letters
+		return byte((r-0x24b6)%26) + 'a', true
 	case r >= 0x1d400 && r < 0x1d6a4: // mathematical letters, 13 alphabets of 52
-		return lower("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"[(r-0x1d400)%52]), true
+		return byte((r-0x1d400)%26) + 'a', true
 	case r >= 0x1d7ce && r <= 0x1d7ff:
 		return byte((r-0x1d7ce)%10) + '0', true
 	case r == 0x2070, r >= 0x2074 && r <= 0x2079:
