@@ -187,3 +187,12 @@ func (c *classes) index(begins []rune, label []int) {
 		c.ascii[r] = uint16(c.class(rune(r)))
 	}
 }
+
+// A bitset has a bit for each pattern or node.
+type bitset []uint64
+
+func newBitset(size int) bitset { return make(bitset, size/64+1) }
+
+func (b bitset) has(n uint32) bool { return b[n/64]>>(n&63)&1 != 0 }
+
+func (b bitset) add(n uint32) { b[n/64] |= 1 << (n & 63) }

@@ -46,4 +46,9 @@
 //
 // The length of a text is not bounded here. Each character costs at least one step, so callers cut long
 // texts.
+//
+// # Reading order
+//
+// Read set.go, uncached.go, dfa.go, literal.go, program.go and classes.go for the matching; fold.go for
+// [Fold]; lint.go and keys.go for the rest.
 package match

@@ -137,15 +137,6 @@ type run struct {
 	reported *bitset // from the first report on
 }
 
-// A bitset has a bit for each pattern or node.
-type bitset []uint64
-
-func newBitset(size int) bitset { return make(bitset, size/64+1) }
-
-func (b bitset) has(n uint32) bool { return b[n/64]>>(n&63)&1 != 0 }
-
-func (b bitset) add(n uint32) { b[n/64] |= 1 << (n & 63) }
-
 // cached reads the text with the stored states, and adds states while it may.
 func (r *run) cached() (complete bool) {
 	p, text := r.p, r.text

@@ -172,13 +172,6 @@ func runPipeline(m *machine, c invocation) (value, bool) {
 	return unknown(c.taint | effect.File), true
 }
 
-func singleQuoted(word string) string {
-	if !effect.IsKnown(word) {
-		return word
-	}
-	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
-}
-
 // runNamed evaluates sh.git("status"), where the function is named after the program.
 func runNamed(m *machine, c invocation) (value, bool) {
 	by := c.by()

@@ -68,7 +68,7 @@ func (b *batch) run(src string) {
 func (b *batch) variable(name string) string {
 	switch strings.ToUpper(name) {
 	case "USERPROFILE":
-		return b.inputs.lim.Home
+		return b.lim.Home
 	case "COMSPEC":
 		return "cmd"
 	}

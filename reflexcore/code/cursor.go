@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"approver.example/reflexcore/code/lex"
+	"approver.example/reflexcore/wordset"
 )
 
 // A cursor is the current position in the tokens. Its methods need only the tokens.
@@ -310,3 +311,6 @@ func (c *cursor) openBlock() {
 		c.i++
 	}
 }
+
+// beginsValue are keywords before a value.
+var beginsValue = wordset.Of("not await new typeof void delete lambda async yield")

@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"approver.example/reflexcore/code/lex"
-	"approver.example/reflexcore/wordset"
 )
 
 // statement evaluates the next statement, or skips a token that begins none.
@@ -117,9 +116,6 @@ func (m *machine) keyword(t *lex.Token) bool {
 	}
 	return false
 }
-
-// beginsValue are keywords before a value.
-var beginsValue = wordset.Of("not await new typeof void delete lambda async yield")
 
 // runsAFile are keywords for files that run as a part of the script, in any language.
 var runsAFile = []string{"include", "include_once", "require_once", "require", "do", "load"}

@@ -20,9 +20,6 @@ type table struct {
 
 func (t *table) find(path string) []entry { return t.rows[path] }
 
-// lastName returns the name after the last dot of a path.
-func lastName(path string) string { return path[strings.LastIndexByte(path, '.')+1:] }
-
 // module returns the rows for the rest of a module.
 func (t *table) module(path string) []entry {
 	if first, _, dotted := strings.Cut(path, "."); dotted {

@@ -239,3 +239,14 @@ func joinPath(parts []value) string {
 	}
 	return out
 }
+
+// singleQuoted quotes a word for a shell, unless parts of it are not known.
+func singleQuoted(word string) string {
+	if !effect.IsKnown(word) {
+		return word
+	}
+	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+}
+
+// lastName returns the name after the last dot of a path.
+func lastName(path string) string { return path[strings.LastIndexByte(path, '.')+1:] }

@@ -28,26 +28,26 @@ import (
 // mongosh, or the name of their server; empty if it is not known. Shell commands also go to payload,
 // which may be nil.
 func Effects(dst []effect.Effect, dialect, text string, lim Limits, payload func(effect.Payload)) []effect.Effect {
-	switch strings.ToLower(dialect) {
-	case "redis", "redis-cli", "valkey", "valkey-cli", "keydb-cli":
+	a := &analysis{lim: lim, dialect: canonical[strings.ToLower(dialect)], dst: dst, base: len(dst), payload: payload,
+		payloadsOf: map[string]bool{}}
+	switch a.dialect {
+	case "redis":
 		return RedisText(dst, text, lim)
-	case "mongo", "mongosh", "mongodb":
+	case "mongo":
 		return Mongo(dst, text, lim, payload)
 	}
-	a := &analysis{lim: lim, dst: dst, base: len(dst), payload: payload, payloadsOf: map[string]bool{}}
-	a.judgeText(dialect, text)
+	a.judgeText(text)
 	return a.dst
 }
 
 // judgeText analyzes a whole text, in each dialect that it may have.
-func (a *analysis) judgeText(dialect, text string) {
+func (a *analysis) judgeText(text string) {
 	if len(text) > a.lim.Bytes {
 		a.add(effect.Opaque, "", "SQL", effect.Partial)
 		text = text[:max(a.lim.Bytes, 0)]
 	}
-	if d := canonical(dialect); d != "" {
-		a.dialect = d
-		a.run(text, dialects[d], a.lim.Depth)
+	if a.dialect != "" {
+		a.run(text, dialects[a.dialect], a.lim.Depth)
 		return
 	}
 	a.run(text, dialects["postgres"], a.lim.Depth)
