@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// kind is what assertions ask about a rune, or about the edge of the text.
+// A kind is what an assertion such as \b needs to know about a rune, or about the edge of the text.
 type kind uint8
 
 const (
@@ -42,15 +42,14 @@ func holds(prev, next kind) syntax.EmptyOp {
 	return op
 }
 
-// possible returns the assertions that may hold behind a rune of kind prev,
-// whatever comes next.
+// possible returns the assertions that may hold after a rune of kind prev, whatever comes next.
 func possible(prev kind) syntax.EmptyOp {
 	op := syntax.EmptyEndText | syntax.EmptyEndLine | syntax.EmptyWordBoundary | syntax.EmptyNoWordBoundary
 	return op | holds(prev, other)&(syntax.EmptyBeginText|syntax.EmptyBeginLine)
 }
 
-// classes divides all runes into classes that no instruction of the program
-// tells apart.
+// classes divides all runes into classes. No instruction of the program distinguishes the runes of
+// one class.
 type classes struct {
 	count   int                   // class count stands for the end of the text
 	ascii   [utf8.RuneSelf]uint16 // class of each ASCII byte
@@ -63,19 +62,28 @@ type classes struct {
 
 const pageSize = 256
 
+// decode returns the class of the first rune of a text, and the rune's length; at the end of the text,
+// the class of that and 1. A byte that is no character is U+FFFD, one byte wide, as in package regexp.
+func (c *classes) decode(text string) (class, width int) {
+	if text == "" {
+		return c.count, 1
+	}
+	r, width := utf8.DecodeRuneInString(text)
+	return c.class(r), width
+}
+
 // class returns the class of a rune.
 func (c *classes) class(r rune) int {
 	return int(c.blocks[int(c.pages[r/pageSize])*pageSize+int(r%pageSize)])
 }
 
-// member reports whether a set has the runes of a class. No set has the end of
-// the text.
+// member reports whether a set contains the runes of a class. No set contains the end of the text.
 func (c *classes) member(set uint32, class int) bool {
 	return c.members[int(set)*c.words+class>>6]>>(class&63)&1 != 0
 }
 
-// newClasses makes the classes of the sets: runes are in one class when every
-// set has both or neither, and assertions see no difference.
+// newClasses makes the classes of the sets. Two runes are in one class if every set contains both or
+// neither, and assertions do not distinguish them.
 func newClasses(t *setTable) classes {
 	var begins []rune // of intervals that no set divides
 	sets := t.ranges
@@ -147,20 +155,19 @@ func (t *setTable) kindOf(r rune) kind {
 	return other
 }
 
-// index makes the tables in which class finds a rune. Pages of one class share
-// a block.
+// index makes the tables in which class finds a rune. All pages with the same single class share a
+// block.
 func (c *classes) index(begins []rune, label []int) {
 	uniform := map[uint16]uint16{}
 	at := 0
 	for page := rune(0); page <= unicode.MaxRune; page += pageSize {
 		block := uint16(len(c.blocks) / pageSize)
 		first := uint16(label[at])
-		if one := begins[at+1] >= page+pageSize; one {
+		if begins[at+1] >= page+pageSize { // one class
 			if shared, ok := uniform[first]; ok {
 				block = shared
-			} else {
-				uniform[first] = block
 			}
+			uniform[first] = block
 		}
 		c.pages = append(c.pages, block)
 		fill := int(block)*pageSize == len(c.blocks)
@@ -180,3 +187,12 @@ func (c *classes) index(begins []rune, label []int) {
 		c.ascii[r] = uint16(c.class(rune(r)))
 	}
 }
+
+// A bitset has a bit for each pattern or node.
+type bitset []uint64
+
+func newBitset(size int) bitset { return make(bitset, size/64+1) }
+
+func (b bitset) has(n uint32) bool { return b[n/64]>>(n&63)&1 != 0 }
+
+func (b bitset) add(n uint32) { b[n/64] |= 1 << (n & 63) }

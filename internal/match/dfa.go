@@ -8,40 +8,35 @@ import (
 	"unsafe"
 )
 
-// The deterministic automaton is built while texts are read. A state is a set
-// of threads; the table has, for each state and class, the offset of the next
-// state's row. Readers take no lock: an entry is written once, by an atomic
-// store, after everything that it leads to.
+// The deterministic automaton is built while texts are read. A state is a set of threads. For each
+// state and class the table has the offset of the next state's row. Readers take no lock: an entry is
+// written once, by an atomic store, after the row that it refers to.
 
-// found is set in an entry whose state has patterns to report; an entry that is
-// 0 is not known yet.
+// found is set in an entry whose state has patterns to report. An entry that is 0 is not known yet.
 const found = 1 << 31
 
-// view is a table that readers may use for as long as they like. Entries that
-// became known after a larger table took its place are missing from it, which
-// costs a look at the newest.
+// A view is a version of the table. Readers may use it for as long as they like. It lacks the entries
+// that were computed after a larger table replaced it; these are in the newest view.
 type view struct {
 	rows   []uint32 // stride entries for each state; the first row is no state
 	states []state  // by row
 	cache  *cache
 }
 
-// cache is what the views of one generation share. When its bytes are used up a
-// new generation takes its place.
+// A cache is shared by the views of one generation. When its bytes are used up, a new generation
+// replaces it.
 type cache struct {
 	rowOf map[string]uint32 // by key: the row's number
 	bytes int
 }
 
-// state is what a row stands for. Its key has everything that what follows
-// depends on: see appendKey.
+// A state belongs to a row. Its key says everything about it, see appendKey.
 type state struct {
 	key     string
 	matched []uint32 // patterns found on the way into this state
 }
 
-// What a state costs in bytes beside its row and key: its place in states, and
-// in the map.
+// The bytes that a state needs besides its row and key: its place in states, and in the map.
 const (
 	statePlace = 40
 	mapPlace   = 88
@@ -63,8 +58,8 @@ type dfa struct {
 
 const firstRow = 1
 
-// A new set may spend this on new entries, whatever it brings: for each call
-// besides, as in Limits.BuildWork, and for each instruction of the program.
+// The work that a new set may spend on new entries before texts earn it more: this many times
+// Limits.BuildWork, and this much for each instruction of the program.
 const (
 	warmUpCalls = 20
 	warmUpInsts = 32
@@ -77,8 +72,8 @@ func newDFA(p *program, limits Limits) *dfa {
 	return d
 }
 
-// flush begins a new generation, which knows the first state only. It touches
-// neither key, which may hold the state that asked for room, nor w.
+// flush begins a new generation, which contains only the first state. It changes neither d.key, which
+// may be the key of the state that needs room, nor d.w.
 func (d *dfa) flush() {
 	const rows = 16
 	first := string(appendKey(nil, edge, d.p.after[edge][d.p.count], nil, nil))
@@ -89,9 +84,9 @@ func (d *dfa) flush() {
 	d.newest.Store(v) // whole: readers begin with it at once
 }
 
-// appendKey writes a state as bytes: the kind of the rune before, the list of
-// what began before that rune (see program.begun), how many patterns were found,
-// these, and all other threads; in order, so that equal states have equal keys.
+// appendKey writes a state as bytes: the kind of the rune before, the number of the list of threads
+// that began before that rune (see program.begun), the number of patterns that were found, these, and
+// all other threads. They are sorted, so that equal states have equal keys.
 func appendKey(key []byte, prev kind, begun uint32, matched, set []uint32) []byte {
 	key = binary.LittleEndian.AppendUint32(key, uint32(prev))
 	key = binary.LittleEndian.AppendUint32(key, begun)
@@ -105,8 +100,7 @@ func appendKey(key []byte, prev kind, begun uint32, matched, set []uint32) []byt
 	return key
 }
 
-// readKey returns what stands behind a rune: its kind, and the threads, of
-// which those that have just begun are in a list of their own.
+// readKey returns the parts of a key, without the patterns that were found.
 func readKey(key string, set []uint32) (prev kind, begun uint32, threads []uint32) {
 	b := unsafe.Slice(unsafe.StringData(key), len(key)) // read only, here
 	prev, begun = kind(binary.LittleEndian.Uint32(b)), binary.LittleEndian.Uint32(b[4:])
@@ -117,15 +111,14 @@ func readKey(key string, set []uint32) (prev kind, begun uint32, threads []uint3
 	return prev, begun, set
 }
 
-// rowBytes is what the place for a state costs, used or not.
+// rowBytes returns the bytes of the place for a state, used or not.
 func (d *dfa) rowBytes() int { return 4*d.stride + statePlace }
 
-// stateBytes is what a state costs beside its place.
+// stateBytes returns the bytes that a state needs besides its place.
 func stateBytes(key []byte, matched []uint32) int { return len(key) + 4*len(matched) + mapPlace }
 
-// row returns the number of the state's row in the newest table, and makes one
-// if there is none. If the limit leaves no room, flushed says that a new
-// generation has begun.
+// row returns the number of the state's row in the newest table, and makes one if there is none.
+// flushed means that the limit left no room, so that a new generation has begun.
 func (d *dfa) row(key []byte, matched []uint32) (row uint32, flushed bool) {
 	v := d.newest.Load()
 	if row, ok := v.cache.rowOf[string(key)]; ok {
@@ -146,8 +139,8 @@ func (d *dfa) row(key []byte, matched []uint32) (row uint32, flushed bool) {
 	return row, false
 }
 
-// grow makes a larger table the newest, for readers to come: twice as large, or
-// as the room allows, if it is worth while.
+// grow makes a larger table the newest: twice as large, or as large as the room allows. It returns
+// false if that would be hardly larger.
 func (d *dfa) grow(v *view, room int) bool {
 	rows := len(v.states)
 	more := min(rows, room/2/d.rowBytes())
@@ -162,9 +155,9 @@ func (d *dfa) grow(v *view, room int) bool {
 	return true
 }
 
-// next returns the entry of a class in the row of v at base, and the view to
-// read on with, which may be a newer one. What it costs to find out is taken
-// from work and credit; when one is used up, ok is false.
+// next returns the entry of a class in the row of v at base, and the view to read on with, which may
+// be a newer one. The cost of computing an entry is taken from work and credit; ok is false if one of
+// them is used up.
 func (d *dfa) next(v *view, base uint32, class int, work *int) (nv *view, entry uint32, ok bool) {
 	if cur := d.newest.Load(); cur.cache == v.cache {
 		if entry := atomic.LoadUint32(&cur.rows[int(base)+class]); entry != 0 {
@@ -177,7 +170,7 @@ func (d *dfa) next(v *view, base uint32, class int, work *int) (nv *view, entry 
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	cur, from := d.newest.Load(), v.states[int(base)/d.stride].key
-	known := cur.cache == v.cache // else its row is gone; what it stands for is not
+	known := cur.cache == v.cache // else the row is gone, but its state is still in v
 	if known && cur.rows[int(base)+class] != 0 {
 		return cur, cur.rows[int(base)+class], true
 	}
@@ -197,11 +190,10 @@ func (d *dfa) next(v *view, base uint32, class int, work *int) (nv *view, entry 
 	return cur, entry, true
 }
 
-// stepCost is what a new entry costs beside its threads, in visits.
+// stepCost is the cost of a new entry besides its threads, in visited instructions.
 const stepCost = 32
 
-// step computes the state behind a rune of the class, and leaves its key in
-// d.key.
+// step computes the state after a rune of the class, and leaves its key in d.key.
 func (d *dfa) step(key string, class int) (matched []uint32) {
 	w, p := d.w, d.p
 	prev, begun, set := readKey(key, d.set)

@@ -9,46 +9,46 @@
 //		// too complex: ask, whatever ids says
 //	}
 //
-// Patterns are written as for package regexp, and a pattern is in ids if and
-// only if regexp.MatchString says so, also for bytes that are no UTF-8. What
-// matched where, greed and groups are not asked, so they cost nothing. [Fold]
-// makes full-width letters, look-alikes and other disguises plain lower-case
-// ASCII; [Lint] tells of patterns that are slow, or that miss what Fold changes.
+// Patterns have the syntax of package regexp. A pattern is in ids if and only if regexp.MatchString
+// finds it, also in bytes that are no UTF-8. The positions of matches and groups are not computed.
+// [Fold] makes full-width letters, look-alikes and other disguises plain lower-case ASCII. [Lint] warns
+// of patterns that are slow, or that look for something that Fold removes.
 //
 // # How it works
 //
-// All patterns are one nondeterministic automaton over classes of characters.
-// The deterministic one is built while texts are read: a state is the set of
-// threads, a row of a table leads to the next states, and a text whose states
-// are all there is read at one load for each character, without a lock or an
+// All patterns are one nondeterministic automaton over classes of characters. The deterministic
+// automaton is built while texts are read. A state is a set of threads, and a row of a table leads to
+// the next states. If all states of a text exist, each character costs one load, without a lock or an
 // allocation, however many patterns there are.
 //
-// A set of states can be made to grow for ever: `curl.*sh` remembers that it has
-// seen curl, and each such pattern doubles the combinations. So what one call
-// spends on new states is bounded, and beyond what a set begins with, states are
-// built for half of what reading without them costs; texts that come again are
-// learned, and texts that never do cost little for nothing. A call that may not
-// build reads on without remembering. For this, each pattern has the literals
-// that a text must have for it, found by an Aho-Corasick automaton; only patterns
-// whose literals are there, the candidates, are stepped through. It is the same
-// step over the same program, so the answers are the same.
+// The number of states has no useful bound: `curl.*sh` must remember that it has seen curl, and each
+// such pattern doubles the combinations. So the work that a call spends on new states is bounded.
+// A new set has some work to begin with. After that, half of the work that texts cost without stored
+// states may be spent on states for them. So texts that come again become fast, and texts that never
+// do cost little more. A call that may not build states goes on without them. For this, each pattern
+// has literals that a text must contain, which an Aho-Corasick automaton finds. Only patterns whose
+// literals are in the text, the candidates, are tried. The steps and the program are the same, so the
+// answers are the same.
 //
-// That is bounded, too. When its work is used up, Match returns complete ==
-// false, and the caller asks a person. Nothing is ever taken for "no match"
-// because it took too long.
+// This work is bounded, too. When it is used up, Match returns complete == false, and the caller asks a
+// person. A text that took too long never counts as one without a match.
 //
-// [Required] and [Keys] say what a text must hold for a pattern, for those who try
-// patterns by package regexp.
+// [Required] and [Keys] say what a text must contain for a pattern, for those who try patterns with
+// package regexp.
 //
 // # Limits
 //
-// Memory is the program (about 1.2 KB for a pattern), the table (CacheBytes;
-// while it grows or is replaced, calls that still read the old one keep that,
-// so twice as much for moments), and for each call that runs at the same time 9
-// bytes for each instruction when it reads without remembering. What is spent is
-// counted in visited instructions, not in time, so the same text in the same
-// state of the set has the same answer on a slow machine.
+// Memory is needed for the program (about 1.2 KB for a pattern), the table (CacheBytes; up to twice as
+// much while it grows or is replaced, because calls still read the old one), and 9 bytes for each
+// instruction for each concurrent call that reads without stored states. Work is counted in visited
+// instructions, not in time, so the same text in the same state of the set has the same answer on a
+// slow machine.
 //
-// The length of a text is not bounded here: a text costs at least a step for
-// each character, so cut before.
+// The length of a text is not bounded here. Each character costs at least one step, so callers cut long
+// texts.
+//
+// # Reading order
+//
+// Read set.go, uncached.go, dfa.go, literal.go, program.go and classes.go for the matching; fold.go for
+// [Fold]; lint.go and keys.go for the rest.
 package match

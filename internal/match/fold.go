@@ -14,26 +14,24 @@ import (
 //go:embed foldtable.txt
 var foldText string
 
-// foldTable has a row of foldRow bytes for each character, in order: up to eight bytes of
-// ASCII that it is folded to, filled up with spaces, and its number. It is searched as it is,
-// so that no process has to read it when it starts.
+// foldTable has a row of foldRow bytes for each character, in order: up to eight bytes of ASCII that
+// it is folded to, padded with spaces, and its number. It is searched as it is, so that no process has
+// to parse it at its start.
 var foldTable = foldText[strings.Index(foldText, "\n\n")+2:]
 
 const foldRow = len("12345678 00ffff\n")
 
-// Fold appends the text in lower-case ASCII to dst, as far as it can be read as
-// that: full-width, mathematical, circled and accented letters and digits
-// become plain ones, as do characters of other scripts and signs that are drawn
-// like ASCII; Unicode's spaces become a space, its dashes a hyphen. What is not
-// seen (zero-width and bidirectional controls, combining marks, fillers) is
-// left out. Every rune that a case-insensitive expression takes for an ASCII
-// letter becomes that letter. Everything else stays, in lower case, and so do
-// ASCII controls. Bytes that are no character become U+FFFD, as which
-// expressions see them anyway.
+// Fold appends the text to dst in lower-case ASCII, as far as possible. Full-width, mathematical,
+// circled and accented letters and digits become plain ones. So do characters of other scripts, and
+// signs, that look like ASCII. Unicode's spaces become a space, and its dashes a hyphen. Invisible
+// characters (zero-width and bidirectional controls, combining marks, fillers) are left out. Every rune
+// that a case-insensitive expression takes for an ASCII letter becomes that letter. Everything else
+// stays, in lower case; so do ASCII controls. Bytes that are no character become U+FFFD, which is how
+// expressions see them.
 //
-// The result is for finding words, not for reading: positions in it are not
-// those of the text, and distinctions are lost that matter elsewhere. Match the
-// text itself too where an expression looks for what Fold takes away.
+// The result is for finding words, not for reading: its positions are not those of the text, and
+// distinctions are lost that matter elsewhere. If an expression looks for something that Fold removes,
+// match the text itself, too.
 func Fold(dst []byte, text string) []byte {
 	first := len(dst)
 	dst = append(dst, text...)
@@ -44,8 +42,8 @@ func Fold(dst []byte, text string) []byte {
 	return foldUnicode(dst[:first+n], text[n:])
 }
 
-// lowerASCII changes capitals up to the first byte that is not ASCII, and
-// returns where that is; what comes after may be changed too.
+// lowerASCII changes capitals up to the first byte that is not ASCII, and returns its position. It may
+// also change what comes after.
 func lowerASCII(b []byte) int {
 	const each, high = 0x0101010101010101, 0x8080808080808080
 	i := 0
@@ -80,7 +78,7 @@ func foldUnicode(dst []byte, text string) []byte {
 	return dst
 }
 
-// foldRune appends what a character that is not ASCII is folded to.
+// foldRune folds a character that is not ASCII.
 func foldRune(dst []byte, r rune) []byte {
 	key := foldKey(r)
 	at := sort.Search(len(foldTable)/foldRow, func(i int) bool { return rowKey(i) >= key })
@@ -93,7 +91,7 @@ func foldRune(dst []byte, r rune) []byte {
 	return utf8.AppendRune(dst, unicode.ToLower(r))
 }
 
-// foldKey is a character's number as the eight bytes in which a row ends.
+// foldKey returns the last eight bytes of the row of a character, as one number.
 func foldKey(r rune) uint64 {
 	key := uint64(' ')
 	for shift := 20; shift >= 0; shift -= 4 {
@@ -102,7 +100,7 @@ func foldKey(r rune) uint64 {
 	return key<<8 | '\n'
 }
 
-// rowKey is the end of a row, as one number: the rows are in its order.
+// rowKey returns the last eight bytes of a row as one number. The rows are in this order.
 func rowKey(i int) uint64 {
 	s := foldTable[i*foldRow+8 : (i+1)*foldRow]
 	_ = s[7]
@@ -110,14 +108,14 @@ func rowKey(i int) uint64 {
 		uint64(s[4])<<24 | uint64(s[5])<<16 | uint64(s[6])<<8 | uint64(s[7])
 }
 
-// foldedTo is what the character of a row is folded to: up to the first space behind its
+// foldedTo returns what the character of a row is folded to. It ends before the first space after its
 // first byte, which may be a space itself.
 func foldedTo(i int) string {
 	row := foldTable[i*foldRow : i*foldRow+9]
 	return row[:1+strings.IndexByte(row[1:], ' ')]
 }
 
-// unseen reports a character that draws nothing of its own.
+// unseen reports whether a character is invisible.
 func unseen(r rune) bool {
 	switch {
 	case r == 0x115f, r == 0x1160, r == 0x3164, r == 0xffa0: // Hangul fillers

@@ -1,17 +1,17 @@
 package match
 
 import (
+	"math"
 	"regexp/syntax"
 	"slices"
 	"strings"
 	"unicode"
 )
 
-// A key is a short expression without gaps that is somewhere in every text that a
-// pattern matches, such as `\brm\s` of a pattern of many words. It says more than the
-// literals of [Required], which are also in other words: "rm" is in "format". A [Set] of
-// keys stays small where one of the whole patterns, with their gaps, would have states
-// without end.
+// A key is a short expression without gaps that matches somewhere in every text that a pattern
+// matches, such as `\brm\s` for a pattern of many words. It is more precise than the literals of
+// [Required], which also occur in other words: "rm" is in "format". A [Set] of keys stays small. One of
+// the whole patterns, with their gaps, could have any number of states.
 
 const (
 	minKey      = 2   // letters of a key that are known, of a branch's first key
@@ -48,8 +48,8 @@ func Keys(pattern string) (branches [][]string, err error) {
 	return branches, nil
 }
 
-// branchesOf are expressions of which a text matches one if it matches re. The
-// parser takes what all branches begin with out of them: it is put back.
+// branchesOf returns the alternatives of an expression. The parser moves what all of them begin with
+// to the front; branchesOf puts it back.
 func branchesOf(re *syntax.Regexp) (out []*syntax.Regexp) {
 	switch re.Op {
 	case syntax.OpCapture:
@@ -80,8 +80,8 @@ type part struct {
 	known int
 }
 
-// parts are the parts that an expression cannot do without, the best of them, and all
-// of it if it has no gaps.
+// parts are the parts that a text must have for an expression, the best of them, and the whole
+// expression if it has no gaps.
 type parts struct {
 	needs []part // each with a known letter
 	best  part
@@ -122,7 +122,7 @@ func partsOf(re *syntax.Regexp) parts {
 	return parts{}
 }
 
-// solid is an expression without gaps, unless it is too long.
+// solid returns the parts of an expression without gaps. It counts as one with gaps if it is too long.
 func solid(expr string, known int) parts {
 	p := part{expr, known}
 	return parts{needs: p.needed(), best: p, whole: p, solid: len(expr) <= maxKeyText}
@@ -135,10 +135,10 @@ func (p part) needed() []part {
 	return []part{p}
 }
 
-// gapped are the parts of an expression that is there more than once.
+// gapped returns the parts of an expression that is repeated.
 func (p parts) gapped() parts { return parts{needs: p.needs, best: p.best} }
 
-// inTurn keeps the best run of neighbors without gaps.
+// inTurn returns the parts of expressions in sequence: neighbors without gaps are joined.
 func inTurn(subs []*syntax.Regexp) parts {
 	var out parts
 	var run part
@@ -190,21 +190,15 @@ func repeated(re *syntax.Regexp) parts {
 	return parts{}
 }
 
-// either needs a part of each branch.
+// either returns the parts of alternatives: one part that has one of each.
 func either(subs []*syntax.Regexp) parts {
 	var best, whole []string
-	least, all, known := -1, true, -1
+	least, all, known := math.MaxInt, true, math.MaxInt
 	for _, re := range subs {
 		sub := partsOf(re)
-		best = append(best, sub.best.expr)
-		if least < 0 || sub.best.known < least {
-			least = sub.best.known
-		}
+		best, whole = append(best, sub.best.expr), append(whole, sub.whole.expr)
+		least, known = min(least, sub.best.known), min(known, sub.whole.known)
 		all = all && sub.solid
-		whole = append(whole, sub.whole.expr)
-		if known < 0 || sub.whole.known < known {
-			known = sub.whole.known
-		}
 	}
 	var out parts
 	if least > 0 {

@@ -8,15 +8,14 @@ import (
 	"unicode/utf8"
 )
 
-// Warning is a weakness of a pattern that New takes all the same.
+// A Warning is a weakness of a pattern that New accepts.
 type Warning struct {
 	Rule string // the name of the check, see Lint
 	Text string // what is wrong, and the cure
 }
 
-// Lint looks for what makes a pattern slow or lets it miss what it is there
-// for. It takes some milliseconds for a bad pattern: use it when patterns are
-// loaded. Rules:
+// Lint finds what makes a pattern slow, or lets it miss texts. It takes some milliseconds for a bad
+// pattern, so use it only when patterns are loaded. Its rules:
 //
 //	syntax    New will refuse the expression
 //	empty     it matches every text
@@ -68,7 +67,7 @@ const (
 	lintStates       = 1000
 )
 
-// longestRepeat returns the counted repeat that goes furthest, after a space.
+// longestRepeat returns the counted repeat with the largest count, after a space.
 func longestRepeat(re *syntax.Regexp) (text string) {
 	most := 0
 	walk(re, func(re *syntax.Regexp) {
@@ -82,8 +81,7 @@ func longestRepeat(re *syntax.Regexp) (text string) {
 	return text
 }
 
-// states builds all states, until there are more than the limit, and returns
-// their number.
+// states builds states until there are all, or more than the limit, and returns their number.
 func (d *dfa) states(limit int) int {
 	for row := firstRow; ; row++ {
 		v := d.newest.Load()
@@ -104,19 +102,19 @@ func walk(re *syntax.Regexp, visit func(*syntax.Regexp)) {
 	}
 }
 
-// foldedAway returns the part of a literal or class that Fold leaves nothing
-// of, as a person writes it.
+// foldedAway returns the part of a literal or class that no text from Fold contains, as a person
+// writes it.
 func foldedAway(re *syntax.Regexp) string {
 	switch re.Op {
 	case syntax.OpLiteral:
 		for _, r := range re.Rune {
-			orbit := []rune{r}
+			cases := []rune{r}
 			if re.Flags&syntax.FoldCase != 0 {
 				for f := unicode.SimpleFold(r); f != r; f = unicode.SimpleFold(f) {
-					orbit = append(orbit, f)
+					cases = append(cases, f)
 				}
 			}
-			if !anyStays(orbit) {
+			if !anyStays(cases) {
 				return fmt.Sprintf("%q", r)
 			}
 		}

@@ -9,9 +9,8 @@ import (
 	"unicode/utf8"
 )
 
-// A pattern requires one literal of each of a few groups: a text that it matches
-// has them, when both are read as plain has it. They decide which patterns a
-// text cannot match, before any pattern is tried.
+// A pattern requires one literal of each of a few groups: every text that it matches contains them, if
+// plain is applied to both. So the literals exclude patterns before any of them is tried.
 
 const (
 	maxGroups   = 3  // of one pattern
@@ -22,8 +21,8 @@ const (
 // nonASCII stands in literals and texts for everything that is not ASCII.
 const nonASCII = utf8.RuneSelf
 
-// plain reads a rune as the literals are written: lower-case ASCII. Every rune
-// that a case-insensitive pattern takes for an ASCII letter becomes it.
+// plain returns a rune as literals are written: in lower-case ASCII. Every rune that a
+// case-insensitive pattern takes for an ASCII letter becomes that letter.
 func plain(r rune) byte {
 	switch {
 	case r >= 'A' && r <= 'Z':
@@ -38,11 +37,10 @@ func plain(r rune) byte {
 	return nonASCII
 }
 
-// Required returns groups of literals for an expression: every text that it matches has
-// one literal of each group. Literals are lower-case ASCII, whatever the case of the
-// expression; so the text must be made lower case before it is searched, where ſ is s and
-// the Kelvin sign k. The group that excludes most comes first; there is no group if every
-// text may match.
+// Required returns groups of literals for an expression: every text that it matches has one literal
+// of each group. Literals are lower-case ASCII, whatever the case of the expression; so the text
+// must be made lower case before it is searched, where ſ is s and the Kelvin sign k. The group that
+// excludes most comes first; there is no group if every text may match.
 func Required(re *syntax.Regexp) [][]string { return required(re.Simplify()) }
 
 // required is [Required] for a simplified expression.
@@ -52,8 +50,8 @@ func required(re *syntax.Regexp) [][]string {
 	return groups[:min(len(groups), maxGroups)]
 }
 
-// literalInfo says what texts an expression matches: one of exact, if that is
-// not nil, and something that has one of each group in need.
+// A literalInfo says which texts an expression matches: one of exact, if that is not nil. The text
+// contains one literal of each group in need.
 type literalInfo struct {
 	exact []string
 	need  [][]string
@@ -69,8 +67,8 @@ func with(groups [][]string, group []string) [][]string {
 	return append(groups[:len(groups):len(groups)], group)
 }
 
-// shortest is the length of a group's shortest literal: the longer, the more
-// texts it excludes.
+// shortest returns the length of a group's shortest literal. The longer it is, the more texts the
+// group excludes.
 func shortest(group []string) int {
 	n := maxLiteral
 	for _, s := range group {
@@ -105,7 +103,7 @@ func literalsOf(re *syntax.Regexp) literalInfo {
 	return literalInfo{}
 }
 
-// ofLiteral keeps the longest run of ASCII.
+// ofLiteral takes the longest run of ASCII.
 func ofLiteral(runes []rune) literalInfo {
 	var b strings.Builder
 	for _, r := range runes {
@@ -163,8 +161,7 @@ func ofConcat(subs []*syntax.Regexp) literalInfo {
 	return literalInfo{need: with(need, joined)}
 }
 
-// join returns every text of a before every text of b, unless they are unknown
-// or too many.
+// join returns every text of a before every text of b, unless they are unknown or too many.
 func join(a, b []string) (product []string, ok bool) {
 	if b == nil || len(a)*len(b) > maxLiterals {
 		return nil, false
@@ -204,28 +201,28 @@ func ofAlternate(subs []*syntax.Regexp) literalInfo {
 	return literalInfo{}
 }
 
-// literals finds the patterns whose required literals a text has: an
-// Aho-Corasick automaton.
+// literals finds the patterns whose required literals a text contains. It is an Aho-Corasick
+// automaton.
 type literals struct {
 	nodes   []literalNode
-	rest    [][][]uint32 // by pattern: its other groups, as the nodes where their literals end
-	without []uint32     // patterns that have none
+	rest    [][][]uint32 // by pattern: all groups but the rarest, as the nodes where their literals end
+	without []uint32     // patterns without groups
 }
 
-// literalNode is a beginning of literals. Its children lie side by side, in
-// the order of their characters.
+// A literalNode is a prefix of literals. Its children are side by side, in the order of their
+// characters.
 type literalNode struct {
 	has      [2]uint64 // a bit for each character that leads to a child
 	first    uint32    // child
-	fail     uint32    // the longest other beginning that ends here
-	report   uint32    // the nearest node on the way of fails that ends a literal, this one included; 0 is none
-	patterns []uint32  // in whose rarest group the literal that ends here is
+	fail     uint32    // the longest other prefix that ends here
+	report   uint32    // the first node where a literal ends, from this one on along fail; 0 is none
+	patterns []uint32  // those whose rarest group contains the literal that ends here
 }
 
-// trie is a literalNode before its place is known.
+// A trie is a literalNode before its place is known.
 type trie struct {
 	children map[byte]*trie
-	uses     int // groups that have the literal that ends here
+	uses     int // groups that contain the literal that ends here
 	place    uint32
 }
 
@@ -282,8 +279,7 @@ func (t *trie) add(s string) *trie {
 	return t
 }
 
-// lay gives every node its place, breadth first, so that what a node fails to
-// is there before it.
+// lay gives every node its place, breadth first, so that the node in fail comes before it.
 func (l *literals) lay(root *trie) {
 	l.nodes = append(l.nodes, literalNode{})
 	queue := []*trie{root}
@@ -306,8 +302,7 @@ func (l *literals) lay(root *trie) {
 	}
 }
 
-// next returns the node after c: the longest beginning of a literal that ends
-// there.
+// next returns the node after c: the longest prefix of a literal that ends there.
 func (l *literals) next(at uint32, c byte) uint32 {
 	if c == nonASCII {
 		return 0
@@ -328,20 +323,19 @@ func (l *literals) next(at uint32, c byte) uint32 {
 	}
 }
 
-// search is the working memory of one find.
+// A search is the working memory of one find.
 type search struct {
-	met   []uint32 // nodes whose literals the text has
-	nodes []uint64 // a bit for each of them
-	tried []uint64 // a bit for each pattern that was looked at
+	met   []uint32 // nodes whose literals the text contains
+	nodes bitset   // the same nodes
+	tried bitset   // the patterns that were looked at
 	found []uint32
 }
 
 func (l *literals) newSearch() *search {
-	return &search{nodes: make([]uint64, len(l.nodes)/64+1), tried: make([]uint64, len(l.rest)/64+1)}
+	return &search{nodes: newBitset(len(l.nodes)), tried: newBitset(len(l.rest))}
 }
 
-// find returns the patterns whose required literals the text has, and those
-// that have none.
+// find returns the patterns whose required literals the text contains, and those without any.
 func (l *literals) find(text string, s *search) []uint32 {
 	for _, node := range s.met {
 		s.nodes[node/64] = 0
@@ -355,15 +349,15 @@ func (l *literals) find(text string, s *search) []uint32 {
 			r, width = utf8.DecodeRuneInString(text[i:])
 		}
 		at = l.next(at, plain(r))
-		for node := l.nodes[at].report; node != 0 && !s.has(node); node = l.nodes[l.nodes[node].fail].report {
-			s.nodes[node/64] |= 1 << (node & 63)
-			s.met = append(s.met, node) // if it is there, so is every node after it
+		for node := l.nodes[at].report; node != 0 && !s.nodes.has(node); node = l.nodes[l.nodes[node].fail].report {
+			s.nodes.add(node)
+			s.met = append(s.met, node) // a node that was met before is followed by nodes that were, too
 		}
 	}
 	for _, node := range s.met {
 		for _, pattern := range l.nodes[node].patterns {
-			if bit := uint64(1) << (pattern & 63); s.tried[pattern/64]&bit == 0 {
-				s.tried[pattern/64] |= bit
+			if !s.tried.has(pattern) {
+				s.tried.add(pattern)
 				if l.hasRest(pattern, s) {
 					s.found = append(s.found, pattern)
 				}
@@ -373,12 +367,10 @@ func (l *literals) find(text string, s *search) []uint32 {
 	return s.found
 }
 
-func (s *search) has(node uint32) bool { return s.nodes[node/64]>>(node&63)&1 != 0 }
-
-// hasRest reports whether the text has one literal of each other group.
+// hasRest reports whether the text contains one literal of each other group.
 func (l *literals) hasRest(pattern uint32, s *search) bool {
 	for _, group := range l.rest[pattern] {
-		if !slices.ContainsFunc(group, s.has) {
+		if !slices.ContainsFunc(group, s.nodes.has) {
 			return false
 		}
 	}

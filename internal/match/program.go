@@ -10,27 +10,25 @@ import (
 	"unicode"
 )
 
-// op is what an instruction of the combined program does. The zero value
-// matches nothing.
+// An op says what an instruction of the combined program does. The zero value matches nothing.
 type op uint8
 
 const (
 	opFail  op = iota
-	opRune     // consumes a rune of set arg, goes on at out
-	opAlt      // goes on at out and at arg
-	opEmpty    // goes on at out where the assertions arg hold
+	opRune     // consumes a rune of set arg, and continues at out
+	opAlt      // continues at out and at arg
+	opEmpty    // continues at out if the assertions arg hold
 	opMatch    // pattern pat matches
 )
 
-// inst is one instruction. Captures are gone: what matched where is not asked.
+// An inst is one instruction. There are no captures, because nobody asks for the position of a match.
 type inst struct {
 	op       op
 	pat      uint32
 	out, arg uint32
 }
 
-// program is all patterns as one nondeterministic automaton. It is not changed
-// after New.
+// A program is all patterns as one nondeterministic automaton. It does not change after New.
 type program struct {
 	insts    []inst
 	patterns int
@@ -43,16 +41,16 @@ type program struct {
 	begun  [][]uint32               // distinct lists of the instructions in start, of both kinds, in order
 }
 
-// anyKind has the patterns that begin without an assertion.
+// anyKind is the index of the patterns that begin without an assertion.
 const anyKind = kinds + 1
 
-// startList is what beginning patterns before one rune leads to.
+// A startList is the result when patterns begin before a rune.
 type startList struct {
-	pcs     []uint32 // instructions after the rune, closed
-	matched []uint32 // patterns that match there already
+	pcs     []uint32 // all instructions that are reached over the rune
+	matched []uint32 // patterns that match at once
 }
 
-// begin is one pattern's part of a start list.
+// A begin is one pattern's part of a start list.
 type begin struct {
 	before              kind
 	class               uint16
@@ -67,7 +65,7 @@ func (l *startList) size() int { return len(l.pcs) + len(l.matched) }
 func (p *program) add(prog *syntax.Prog, sets *setTable) uint32 {
 	pat, base := uint32(p.patterns), uint32(len(p.insts))
 	p.patterns++
-	skip := func(pc uint32) uint32 { // captures and nops lead nowhere else
+	skip := func(pc uint32) uint32 { // follows captures and nops to the instruction after them
 		for range prog.Inst {
 			if in := &prog.Inst[pc]; in.Op != syntax.InstCapture && in.Op != syntax.InstNop {
 				break
@@ -107,8 +105,7 @@ func (t *setTable) assertion(op syntax.EmptyOp) {
 	t.line = t.line || op&(syntax.EmptyBeginLine|syntax.EmptyEndLine) != 0
 }
 
-// of returns the id of the set that the instruction consumes, as
-// syntax.Inst.MatchRune has it.
+// of returns the id of the set that the instruction consumes, as syntax.Inst.MatchRune has it.
 func (t *setTable) of(in *syntax.Inst) uint32 {
 	var ranges []rune
 	switch {
@@ -137,8 +134,8 @@ func (t *setTable) of(in *syntax.Inst) uint32 {
 	return id
 }
 
-// starts fills the start lists from each pattern's first instruction, and
-// takes the patterns that match every text out of the automaton.
+// starts fills the start lists from each pattern's first instruction, and removes the patterns that
+// match every text from the automaton.
 func (p *program) starts(first []uint32) {
 	w := newStepper(p)
 	for before := range p.start {
@@ -166,8 +163,8 @@ func (p *program) starts(first []uint32) {
 	p.number()
 }
 
-// startBefore adds to the lists of some classes what the pattern that begins at
-// pc leads to, where these assertions hold.
+// startBefore adds a pattern, whose first instruction is pc, to the start lists of some classes. It
+// follows the assertions in holding.
 func (p *program) startBefore(w *stepper, pc uint32, holding syntax.EmptyOp, before kind, some func(class int) bool) {
 	w.begin()
 	w.reach(pc, holding)
@@ -220,8 +217,7 @@ func (p *program) startWith(before kind, class int, pcs, matched []uint32) {
 	p.begins = append(p.begins, b)
 }
 
-// number gives each distinct list of instructions that beginning all patterns
-// leads to a number.
+// number fills begun and after: each distinct list of instructions gets a number.
 func (p *program) number() {
 	ids := map[string]uint32{}
 	var key []byte
@@ -246,14 +242,13 @@ func (p *program) number() {
 	}
 }
 
-// stepper is the working memory of one step of the automaton, for one
-// goroutine.
+// A stepper is the working memory of a step of the automaton, for one goroutine.
 type stepper struct {
 	p       *program
-	next    []uint32 // instructions that consume or wait for an assertion, after the step
+	next    []uint32 // after the step: instructions that consume a rune or have an assertion
 	matched []uint32 // patterns found in this step
 	cost    int      // instructions visited since it was last read
-	only    []uint64 // a bit for each pattern that is looked for; nil is all
+	only    bitset   // the patterns that are looked for; nil is all
 
 	gen        uint32
 	seen, here []uint32 // by instruction: the generation that visited it after and before the rune
@@ -278,8 +273,8 @@ func (w *stepper) begin() {
 	}
 }
 
-// step leads the threads of set, which stand behind a rune of kind prev, over
-// a rune of the class or over the end of the text.
+// step moves the threads of set, which are after a rune of kind prev, over a rune of the class or over
+// the end of the text.
 func (w *stepper) step(set []uint32, prev kind, class int) {
 	p := w.p
 	next := p.kind[class]
@@ -298,7 +293,7 @@ func (w *stepper) step(set []uint32, prev kind, class int) {
 	w.cost += len(set)
 }
 
-// start adds what a start list leads to.
+// start adds the threads and the matches of a start list.
 func (w *stepper) start(l *startList) {
 	for _, pc := range l.pcs {
 		if w.seen[pc] != w.gen && w.wants(w.p.insts[pc].pat) {
@@ -320,25 +315,17 @@ func (w *stepper) startMatches(l *startList) {
 	w.cost += len(l.matched)
 }
 
-// end drops the threads of the patterns that were found in this step: they
-// could only find them again.
+// end drops the threads of the patterns that were found in this step, because they could only find
+// these again.
 func (w *stepper) end() {
 	if len(w.matched) == 0 {
 		return
 	}
-	kept := w.next[:0]
-	for _, pc := range w.next {
-		if w.found[w.p.insts[pc].pat] != w.gen {
-			kept = append(kept, pc)
-		}
-	}
-	w.next = kept
+	w.next = slices.DeleteFunc(w.next, func(pc uint32) bool { return w.found[w.p.insts[pc].pat] == w.gen })
 }
 
 // wants reports whether a pattern is looked for.
-func (w *stepper) wants(pat uint32) bool {
-	return w.only == nil || w.only[pat/64]>>(pat&63)&1 != 0
-}
+func (w *stepper) wants(pat uint32) bool { return w.only == nil || w.only.has(pat) }
 
 func (w *stepper) match(pat uint32) {
 	if w.found[pat] != w.gen {
@@ -347,8 +334,8 @@ func (w *stepper) match(pat uint32) {
 	}
 }
 
-// resolve goes from pc, before a rune of the class, over everything that
-// consumes nothing, and on over the rune.
+// resolve follows everything from pc that consumes nothing, before a rune of the class, and then the
+// rune.
 func (w *stepper) resolve(pc uint32, holding syntax.EmptyOp, class int) {
 	w.reach(pc, holding)
 	for _, pc := range w.before {
@@ -358,8 +345,8 @@ func (w *stepper) resolve(pc uint32, holding syntax.EmptyOp, class int) {
 	}
 }
 
-// reach goes from pc over everything that consumes nothing, where these
-// assertions hold, and leaves in before what consumes a rune.
+// reach follows everything from pc that consumes nothing, if its assertions hold. It leaves the
+// instructions that consume a rune in w.before.
 func (w *stepper) reach(pc uint32, holding syntax.EmptyOp) {
 	w.before, w.stack = w.before[:0], append(w.stack[:0], pc)
 	for len(w.stack) > 0 {
@@ -386,8 +373,8 @@ func (w *stepper) reach(pc uint32, holding syntax.EmptyOp) {
 	}
 }
 
-// follow goes from pc, behind a rune of kind prev, to every instruction that
-// consumes or waits for the next rune.
+// follow goes from pc, after a rune of kind prev, to every instruction that consumes the next rune or
+// has an assertion about it.
 func (w *stepper) follow(pc uint32, prev kind) {
 	w.stack = append(w.stack[:0], pc)
 	for len(w.stack) > 0 {

@@ -1,6 +1,7 @@
 package match
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -16,7 +17,7 @@ import (
 // name by which errors call it.
 type Pattern struct{ ID, Expr string }
 
-// Limits bounds what a Set may use. A field that is zero has its default.
+// Limits bound what a Set may use. A field that is zero has its default.
 type Limits struct {
 	// Instructions is the size of the combined program; a typical pattern has
 	// 30, and a counted repeat multiplies what it repeats. Default 1,000,000.
@@ -24,10 +25,9 @@ type Limits struct {
 	// CacheBytes is how much the automaton may remember between calls. At the
 	// limit it is forgotten and built anew. Default 32 MiB, at most 2 GiB.
 	CacheBytes int
-	// BuildWork is how many instructions one call may visit to extend the
-	// automaton, before it goes on without remembering; some 5 ns each. Over
-	// time less is spent, see the package comment. Default 200,000; less than
-	// zero extends nothing.
+	// BuildWork is how many instructions one call may visit to extend the automaton; each takes some
+	// 5 ns. After that the call goes on without storing states. Over time less is spent, see the
+	// package comment. Default 200,000; with less than zero nothing is extended.
 	BuildWork int
 	// MatchWork is how many instructions one call may visit after that, before
 	// it gives up. Default 1,000,000.
@@ -40,15 +40,14 @@ type Set struct {
 	literal *literals
 	dfa     *dfa
 	limits  Limits
-	bits    sync.Pool // of *bitset, for the patterns that a call has reported
+	bits    sync.Pool // of *bitset, empty, for the patterns that a call has reported
 	slow    sync.Pool // of *slow
 }
 
 // maxClasses bounds a row of the automaton's table.
 const maxClasses = 4096
 
-// New compiles the patterns. Errors name the pattern, what is wrong with it and
-// the cure.
+// New compiles the patterns. Errors name the pattern, what is wrong with it, and the cure.
 func New(patterns []Pattern, limits Limits) (*Set, error) {
 	limits = limits.withDefaults()
 	p, sets := &program{}, &setTable{ids: map[string]uint32{}}
@@ -62,11 +61,9 @@ func New(patterns []Pattern, limits Limits) (*Set, error) {
 			continue
 		}
 		if len(p.insts)+len(prog.Inst) > limits.Instructions {
-			return nil,
-				errors.Join(append(errs,
-					fmt.Errorf("pattern %q: with its %d instructions the patterns have more than %d together: shorten its counted "+
-						"repeats, or raise the limit",
-						pattern.ID, len(prog.Inst), limits.Instructions))...)
+			errs = append(errs, fmt.Errorf("pattern %q: with its %d instructions the patterns have more than %d together: "+
+				"shorten its counted repeats, or raise the limit", pattern.ID, len(prog.Inst), limits.Instructions))
+			break
 		}
 		first = append(first, p.add(prog, sets))
 		literal = append(literal, required(re))
@@ -76,32 +73,23 @@ func New(patterns []Pattern, limits Limits) (*Set, error) {
 	}
 	p.classes = newClasses(sets)
 	if p.count > maxClasses {
-		return nil,
-			fmt.Errorf("the patterns divide the characters into %d classes, and %d are possible: use fewer different "+
-				"Unicode classes and ranges", p.count, maxClasses)
+		return nil, fmt.Errorf("the patterns divide the characters into %d classes, and %d are possible: use fewer "+
+			"different Unicode classes and ranges", p.count, maxClasses)
 	}
 	p.starts(first)
 	s := &Set{p: p, literal: newLiterals(literal), dfa: newDFA(p, limits), limits: limits}
-	s.bits.New = func() any { return &bitset{bits: make([]uint64, p.patterns/64+1)} }
+	s.bits.New = func() any {
+		b := newBitset(p.patterns)
+		return &b
+	}
 	s.slow.New = func() any { return newSlow(p, s.literal) }
 	return s, nil
 }
 
 func (l Limits) withDefaults() Limits {
-	for _, f := range []struct {
-		field *int
-		value int
-	}{
-		{&l.Instructions, 1_000_000},
-		{&l.CacheBytes, 32 << 20},
-		{&l.BuildWork, 200_000},
-		{&l.MatchWork, 1_000_000},
-	} {
-		if *f.field == 0 {
-			*f.field = f.value
-		}
-	}
-	l.CacheBytes = min(l.CacheBytes, math.MaxInt32) // an offset in the table has 31 bits
+	l.Instructions, l.MatchWork = cmp.Or(l.Instructions, 1_000_000), cmp.Or(l.MatchWork, 1_000_000)
+	l.BuildWork = cmp.Or(l.BuildWork, 200_000)
+	l.CacheBytes = min(cmp.Or(l.CacheBytes, 32<<20), math.MaxInt32) // an offset in the table has 31 bits
 	return l
 }
 
@@ -116,17 +104,17 @@ func compile(expr string) (*syntax.Regexp, *syntax.Prog, error) {
 	return re, prog, err
 }
 
-// Match appends to dst the index of every pattern that matches somewhere in the
-// text, in order, and returns it. For each it is what regexp.MatchString says.
+// Match appends the index of every pattern that matches somewhere in the text to dst, in order. It
+// finds the same as regexp.MatchString.
 //
-// If complete is false, the text was too complex for the limits: patterns that
-// are not in ids may match too, and the caller must not let the text pass.
+// If complete is false, the text was too complex for the limits: patterns that are not in ids may
+// match, too, and the caller must not let the text pass.
 func (s *Set) Match(dst []int, text string) (ids []int, complete bool) {
 	r := run{Set: s, text: text, ids: append(dst, s.p.always...), first: len(dst), work: s.limits.BuildWork}
 	complete = r.cached()
 	if r.reported != nil {
 		for _, id := range r.ids[r.first:] {
-			r.reported.bits[id/64] = 0
+			(*r.reported)[id/64] = 0
 		}
 		s.bits.Put(r.reported)
 	}
@@ -134,7 +122,7 @@ func (s *Set) Match(dst []int, text string) (ids []int, complete bool) {
 	return r.ids, complete
 }
 
-// MatchBytes is Match for bytes, which must not change meanwhile.
+// MatchBytes is Match for bytes, which must not change during the call.
 func (s *Set) MatchBytes(dst []int, text []byte) (ids []int, complete bool) {
 	return s.Match(dst, unsafe.String(unsafe.SliceData(text), len(text))) // not kept
 }
@@ -149,24 +137,18 @@ type run struct {
 	reported *bitset // from the first report on
 }
 
-// bitset has a bit for each pattern; all are zero in the pool.
-type bitset struct{ bits []uint64 }
-
-// cached reads the text through the automaton that is remembered.
+// cached reads the text with the stored states, and adds states while it may.
 func (r *run) cached() (complete bool) {
 	p, text := r.p, r.text
 	v := r.dfa.newest.Load()
 	rows, base := v.rows, uint32(firstRow*r.dfa.stride)
 	last := uint32(0) // row that was reported last
 	for i, width := 0, 0; i <= len(text); i += width {
-		class := p.count
-		width = 1
-		if i < len(text) {
-			if c := text[i]; c < utf8.RuneSelf {
-				class = int(p.ascii[c])
-			} else {
-				class, width = p.decode(text[i:])
-			}
+		var class int
+		if width = 1; i < len(text) && text[i] < utf8.RuneSelf {
+			class = int(p.ascii[text[i]])
+		} else {
+			class, width = p.decode(text[i:])
 		}
 		entry := atomic.LoadUint32(&rows[int(base)+class])
 		if int32(entry) > 0 {
@@ -192,24 +174,17 @@ func (r *run) cached() (complete bool) {
 	return true
 }
 
-// decode returns the class of the first rune. A byte that is no character is
-// U+FFFD, one byte wide, as in package regexp.
-func (c *classes) decode(text string) (class, width int) {
-	r, width := utf8.DecodeRuneInString(text)
-	return c.class(r), width
-}
-
 // report appends the patterns that were not reported yet.
 func (r *run) report(patterns []uint32) {
 	if r.reported == nil {
 		r.reported = r.bits.Get().(*bitset)
 		for _, id := range r.ids[r.first:] { // always
-			r.reported.bits[id/64] |= 1 << (id & 63)
+			r.reported.add(uint32(id))
 		}
 	}
 	for _, id := range patterns {
-		if bit := uint64(1) << (id & 63); r.reported.bits[id/64]&bit == 0 {
-			r.reported.bits[id/64] |= bit
+		if !r.reported.has(id) {
+			r.reported.add(id)
 			r.ids = append(r.ids, int(id))
 		}
 	}

@@ -1,24 +1,26 @@
 package match
 
-import "unicode/utf8"
+import (
+	"slices"
+	"unicode/utf8"
+)
 
-// When a text asks for more new states than a call may build, the rest of it is
-// read by the same automaton without remembering states, and only for the
-// patterns whose required literals the text has and that were not found yet.
-// It is the same step, so it gives the same answers.
+// When a text needs more new states than a call may build, the rest of it is read with the same steps,
+// but without storing states, and only for the patterns that were not found yet and whose required
+// literals the text has. So the answers are the same.
 
-// slow is the working memory of a call that goes on without remembering.
+// slow is the working memory of a call that goes on without storing states.
 type slow struct {
 	w          *stepper
 	set        []uint32
-	candidates int // bits in w.only
+	candidates int // patterns in w.only
 	search     *search
 	starts     [anyKind + 1][]startList // as the program's, of the candidates only
 }
 
 func newSlow(p *program, l *literals) *slow {
 	s := &slow{w: newStepper(p), search: l.newSearch()}
-	s.w.only = make([]uint64, p.patterns/64+1)
+	s.w.only = newBitset(p.patterns)
 	for before := range s.starts {
 		s.starts[before] = make([]startList, p.count+1)
 	}
@@ -32,16 +34,13 @@ func (r *run) uncached(key string, i int) (complete bool) {
 	prev := s.begin(r, key)
 	p, w, work, width := r.p, s.w, r.limits.MatchWork, 0
 	for ; i <= len(r.text) && s.candidates > 0 && work > 0; i += width {
-		class := p.count
-		width = 1
-		if i < len(r.text) {
-			if c := r.text[i]; c < utf8.RuneSelf {
-				class = int(p.ascii[c])
-			} else {
-				class, width = p.decode(r.text[i:])
-			}
+		var class int
+		if width = 1; i < len(r.text) && r.text[i] < utf8.RuneSelf {
+			class = int(p.ascii[r.text[i]])
+		} else {
+			class, width = p.decode(r.text[i:])
 		}
-		free, bound := &s.starts[anyKind][class], &s.starts[prev][class]
+		free, bound := &s.starts[anyKind][class], &s.starts[prev][class] // without and with assertions
 		if len(s.set) > 0 || free.size()+bound.size() > 0 {
 			w.begin()
 			w.step(s.set, prev, class)
@@ -60,7 +59,7 @@ func (r *run) uncached(key string, i int) (complete bool) {
 	return work > 0
 }
 
-// settle reports what a step found, and looks for it no more.
+// settle reports the patterns that a step found, and drops them from the candidates.
 func (r *run) settle(s *slow) {
 	if len(s.w.matched) == 0 {
 		return
@@ -72,7 +71,7 @@ func (r *run) settle(s *slow) {
 	s.candidates -= len(s.w.matched)
 }
 
-// begin finds the candidates, how they begin, and their threads in the key.
+// begin finds the candidates, their start lists, and their threads in the key.
 func (s *slow) begin(r *run, key string) (prev kind) {
 	r.report(nil) // so that reported is there
 	s.candidates = 0
@@ -84,25 +83,19 @@ func (s *slow) begin(r *run, key string) (prev kind) {
 		}
 	}
 	for _, pattern := range r.literal.find(r.text, s.search) {
-		if bit := uint64(1) << (pattern & 63); r.reported.bits[pattern/64]&bit == 0 {
-			s.w.only[pattern/64] |= bit
+		if !r.reported.has(pattern) {
+			s.w.only.add(pattern)
 			s.candidates++
 			s.start(r.p, pattern)
 		}
 	}
 	prev, begun, set := readKey(key, s.set)
 	set = append(set, r.p.begun[begun]...)
-	kept := set[:0]
-	for _, pc := range set {
-		if s.w.wants(r.p.insts[pc].pat) {
-			kept = append(kept, pc)
-		}
-	}
-	s.set = kept
+	s.set = slices.DeleteFunc(set, func(pc uint32) bool { return !s.w.wants(r.p.insts[pc].pat) })
 	return prev
 }
 
-// start adds how a candidate begins.
+// start adds a candidate to the start lists.
 func (s *slow) start(p *program, pattern uint32) {
 	parts := p.begins[p.of[pattern]:p.of[pattern+1]]
 	for i := range parts {

@@ -13,13 +13,12 @@ import (
 	"github.com/goccy/go-yaml/token"
 )
 
-// Decode reads the file into the struct that into points to; what the file does
-// not name keeps its value. Fields are named by their yaml tags. Everything
-// that does not fit is noted as a problem; see [File.Err]. A nil pointer to a
-// struct is made when the file has that key.
+// Decode reads the file into the struct that into points to. Fields that the file does not name keep
+// their values. Fields are named by their yaml tags. Everything that does not fit is a problem; see
+// [File.Err]. A nil pointer to a struct is allocated if the file has its key.
 //
-// Strings also take whole numbers, as they are written, because ids are often
-// written without quotes. Durations are written like 90s or 2m30s.
+// A string field also accepts a whole number, as it is written, because ids are often written without
+// quotes. Durations are written like 90s or 2m30s.
 func (f *File) Decode(into any) {
 	if f.root == nil {
 		return
@@ -121,7 +120,7 @@ func (f *File) table(path string, n ast.Node, v reflect.Value) {
 	})
 }
 
-// entries calls each for every key that stands in the mapping once.
+// entries calls each for every key of a mapping, but not for one that is repeated.
 func (f *File) entries(path string, n ast.Node, each func(key string, value ast.Node)) {
 	var values []*ast.MappingValueNode
 	switch n := n.(type) {
@@ -199,8 +198,7 @@ func (f *File) scalar(path string, n ast.Node, v reflect.Value) {
 		}
 		v.SetFloat(x)
 	default:
-		// Only a mistake in our own structs leads here; it must not pass as
-		// "read and ignored".
+		// Only a mistake in our own structs leads here. It must not look like a value that was read.
 		f.fail(path, label(path)+" cannot be set in a file")
 	}
 }
@@ -231,8 +229,8 @@ func (f *File) reportUnknown(path, key string, names []string) {
 	f.addKey(f.places[path].key, key, text)
 }
 
-// scalarText returns a scalar as it was written: a text without its quotes, a
-// whole number with its own digits.
+// scalarText returns a scalar as it was written: a text without its quotes, or the digits of a whole
+// number.
 func scalarText(n ast.Node) (string, bool) {
 	switch n := n.(type) {
 	case *ast.StringNode:
@@ -245,15 +243,13 @@ func scalarText(n ast.Node) (string, bool) {
 	return "", false
 }
 
-// start is where a value begins.
+// start returns the position at which a value begins.
 func start(n ast.Node) *token.Position {
 	switch n := n.(type) {
 	case *ast.MappingNode:
-		// A block mapping's own token is the first colon.
-		if n.IsFlowStyle || len(n.Values) == 0 {
-			break
+		if !n.IsFlowStyle && len(n.Values) > 0 { // the token of a block mapping is its first colon
+			return start(n.Values[0])
 		}
-		return start(n.Values[0])
 	case *ast.MappingValueNode:
 		return n.Key.GetToken().Position
 	}
@@ -276,7 +272,7 @@ func kind(n ast.Node) string {
 	return "this"
 }
 
-// label is how a problem names what it is about.
+// label returns the name of a value in a problem.
 func label(path string) string {
 	if path == "" {
 		return "the file"

@@ -10,8 +10,7 @@ type field struct {
 	index []int
 }
 
-// fieldsOf lists the fields of a struct that a file can set, embedded and
-// inline ones included.
+// fieldsOf lists the fields of a struct that a file can set, also embedded and inline ones.
 func fieldsOf(t reflect.Type) []field {
 	var out []field
 	for i := range t.NumField() {
@@ -34,14 +33,11 @@ func fieldsOf(t reflect.Type) []field {
 	return out
 }
 
-// Keys lists the path of every key that a file for the struct type t may have,
-// in the order of the fields. Elements of lists are written as "chats[]", free
-// keys of maps as "env.*".
-func Keys(t reflect.Type) []string {
-	return keys("", t)
-}
+// Keys lists the path of every key that a file for the struct type t may have, in the order of the
+// fields. Elements of lists are written as "chats[]", and free keys of maps as "env.*".
+func Keys(t reflect.Type) []string { return keys("", t) }
 
-func keys(path string, t reflect.Type) []string {
+func keys(path string, t reflect.Type) (out []string) {
 	for t.Kind() == reflect.Pointer {
 		t = t.Elem()
 	}
@@ -50,7 +46,6 @@ func keys(path string, t reflect.Type) []string {
 	case t.Kind() == reflect.Slice:
 		return keys(path+"[]", t.Elem())
 	case t.Kind() == reflect.Map:
-		var out []string
 		names := []string{"*"}
 		if named, ok := reflect.Zero(t).Interface().(Named); ok {
 			names = named.Names()
@@ -60,7 +55,6 @@ func keys(path string, t reflect.Type) []string {
 		}
 		return out
 	case t.Kind() == reflect.Struct:
-		var out []string
 		for _, fd := range fieldsOf(t) {
 			out = append(out, keys(Join(path, fd.name), t.FieldByIndex(fd.index).Type)...)
 		}
@@ -83,8 +77,8 @@ func Nearest(word string, names []string) string {
 // maxCompared bounds the words that are compared, in bytes.
 const maxCompared = 64
 
-// distance counts the letters to insert, remove, replace or swap with their
-// neighbor to make a into b.
+// distance returns the number of letters that must be inserted, removed, replaced or swapped with their
+// neighbor to make b of a.
 func distance(a, b string) int {
 	if len(a) > maxCompared || len(b) > maxCompared {
 		return max(len(a), len(b))

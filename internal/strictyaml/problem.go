@@ -18,7 +18,7 @@ type Problem struct {
 	caret int // column in Line, from zero
 }
 
-// String is "file:line:col: text" with, below it, the line and a caret.
+// String returns "file:line:col: text", and below it the line and a caret.
 func (p Problem) String() string {
 	s := p.Pos.String() + ": " + p.Text
 	if p.Pos.File == "" {
@@ -54,7 +54,7 @@ func (e *FileError) Error() string {
 	return b.String()
 }
 
-// secretKey finds a key whose value must not be shown.
+// secretKey matches a key whose value must not be shown.
 var secretKey = regexp.MustCompile(`(?i)^(.*?(?:token|secret|password|passwd|passphrase|credential` +
 	`|api_?key)[\w-]*["']?\s*[:=]\s*)(\S.*)$`)
 
@@ -63,12 +63,11 @@ const (
 	beforeMark = 60  // of which at most so many before the caret
 )
 
-// excerpt makes a line safe to print and returns it with the caret's column.
+// excerpt makes a line safe to print, and returns it with the caret's column.
 func excerpt(line string, col int) (text string, caret int) {
 	runes := []rune(mask(strings.TrimRight(line, "\r\n")))
 	at := min(max(col-1, 0), len(runes))
-	// Known forms of secrets are hidden wherever they stand. That changes the
-	// length of what stands before the caret.
+	// Known forms of secrets are hidden everywhere, which may move the caret.
 	at = len([]rune(display.Mask(string(runes[:at]))))
 	runes = []rune(display.Mask(string(runes)))
 	at = min(at, len(runes))
@@ -88,8 +87,8 @@ func excerpt(line string, col int) (text string, caret int) {
 	return before + display.OneLine(string(runes[at:])) + tail, len([]rune(before))
 }
 
-// mask hides what stands behind a key that names a secret. A key that ends in
-// _file names a file, which may be shown.
+// mask hides the value of a key that names a secret. A key that ends in _file names a file, which may
+// be shown.
 func mask(line string) string {
 	m := secretKey.FindStringSubmatchIndex(line)
 	if m == nil {

@@ -1,22 +1,22 @@
-// Package strictyaml reads small configuration files written in YAML, strictly
-// and for people: an unknown key, a repeated key or a value of the wrong kind
-// is an error, all errors are told at once, and each names its place in the
+// Package strictyaml reads small configuration files in YAML, strictly: an unknown key, a repeated key
+// and a value of the wrong kind are errors. All errors are reported at once. Each names its place in the
 // file, shows the line with a caret below it, and says what to do.
 //
-// It reads the plain part of YAML only. Anchors, aliases, merge keys, tags,
-// directives, explicit keys ("? a") and several documents in one file are
-// refused: they make a file mean something else than it seems to say, or far
-// more than its size.
+// Only the plain part of YAML is read. Anchors, aliases, merge keys, tags, directives, explicit keys
+// ("? a") and several documents in one file are refused, because with them a file may mean something
+// else than it seems to say, or far more than its size.
 //
-// A problem never shows a secret: what stands behind a key such as token or
-// password is masked in the line that is shown.
+// A problem never shows a secret: the value of a key such as token or password is masked in the line.
+//
+// Read strictyaml.go, decode.go, keys.go and problem.go.
 package strictyaml
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
-	"sort"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -30,8 +30,8 @@ import (
 	"approver.example"
 )
 
-// Bounds of a file. They keep the parser, part of which takes quadratic time,
-// below about a second for the worst input.
+// The limits of a file. With them the parser, part of which takes quadratic time, needs at most about
+// a second.
 const (
 	MaxBytes  = 1 << 20 // size of a file
 	maxTokens = 50_000  // comments not counted
@@ -41,8 +41,7 @@ const (
 	maxLine     = 10 * 1024 // bytes of a line of which a part is shown
 )
 
-// A File is a parsed file and the problems found in it so far. It is not safe
-// for concurrent use.
+// A File is a parsed file, and the problems found in it so far. It is not safe for concurrent use.
 type File struct {
 	name     string
 	lines    []string
@@ -53,18 +52,17 @@ type File struct {
 	warnings []Problem // what is odd, but not wrong
 }
 
-// place is where a key and its value stand. For an element of a list both are
-// the element.
+// A place has the positions of a key and its value. For an element of a list both are that of the
+// element.
 type place struct {
 	key, value *token.Position
 }
 
-// Parse reads the syntax of a file. name is used in positions only. The error
-// is a [*FileError].
+// Parse reads the syntax of a file. name is used in positions only. The error is a [*FileError].
 func Parse(name string, data []byte) (*File, error) { return parse(name, data, maxTokens) }
 
-// ParseLong is Parse for a list that only its owner writes: it may have six times the
-// values. The worst of such files takes some ten seconds.
+// ParseLong is Parse for a list that only its owner writes: it may have six times as many values. The
+// worst of such files takes some ten seconds.
 func ParseLong(name string, data []byte) (*File, error) { return parse(name, data, 6*maxTokens) }
 
 func parse(name string, data []byte, tokens int) (*File, error) {
@@ -88,9 +86,8 @@ func parse(name string, data []byte, tokens int) (*File, error) {
 	return f, nil
 }
 
-// checkCharacters refuses what cannot be seen: a rule or an id with an
-// invisible character in it never matches what it seems to say. It notes the
-// first in each line.
+// checkCharacters refuses invisible characters, because a rule or an id with one never matches what it
+// seems to say. It reports the first of each line.
 func (f *File) checkCharacters() {
 	for n, line := range f.lines {
 		if len(f.problems) >= maxProblems {
@@ -114,7 +111,7 @@ func (f *File) checkCharacters() {
 	}
 }
 
-// refused holds the kinds of token that this package does not read.
+// refused are the kinds of tokens that this package does not read.
 var refused = map[token.Type]string{
 	token.AnchorType:    "an anchor is not allowed: write the value out, or quote the text if it starts with a literal &",
 	token.AliasType:     "an alias is not allowed: write the value out, or quote the text if it starts with a literal *",
@@ -125,8 +122,8 @@ var refused = map[token.Type]string{
 		"a literal ?",
 }
 
-// checkTokens refuses what makes the parser slow or the file unclear, before
-// the parser sees it. The scanner goes in small steps, so that it stops early.
+// checkTokens refuses what makes the parser slow or the file unclear, before the parser runs. It scans
+// in small steps, so that it stops early.
 func (f *File) checkTokens(text string, most int) {
 	var s scanner.Scanner
 	s.Init(text)
@@ -144,7 +141,15 @@ func (f *File) checkTokens(text string, most int) {
 			if tk.Position.Line != line {
 				dashes, line = 0, tk.Position.Line
 			}
-			flow, dashes = nesting(tk, flow, dashes)
+			switch tk.Type {
+			case token.MappingStartType, token.SequenceStartType:
+				flow++ // open brackets
+			case token.MappingEndType, token.SequenceEndType:
+				flow--
+			case token.SequenceEntryType:
+				dashes++ // of lists in one line
+			default:
+			}
 			if text, bad := refused[tk.Type]; bad {
 				f.addAt(tk.Position, text)
 			}
@@ -157,24 +162,10 @@ func (f *File) checkTokens(text string, most int) {
 				return
 			}
 		}
-		if err != nil { // the parser tells it better
+		if err != nil { // the parser reports it better
 			return
 		}
 	}
-}
-
-// nesting counts open brackets, and list dashes within one line.
-func nesting(tk *token.Token, flow, dashes int) (newFlow, newDashes int) {
-	switch tk.Type {
-	case token.MappingStartType, token.SequenceStartType:
-		flow++
-	case token.MappingEndType, token.SequenceEndType:
-		flow--
-	case token.SequenceEntryType:
-		dashes++
-	default:
-	}
-	return flow, dashes
 }
 
 func (f *File) parse(text string) {
@@ -202,8 +193,8 @@ func (f *File) addSyntax(err error) {
 	f.add(1, 1, "not YAML: check indentation, quotes and brackets", false)
 }
 
-// Report notes a problem with the value at path, such as "rules[3].command".
-// If the file has no such value, the problem stands at the nearest key above.
+// Report adds a problem with the value at path, such as "rules[3].command". If the file has no such
+// value, the problem is reported at the nearest key above.
 func (f *File) Report(path, text string) {
 	at := f.nearest(path)
 	if f.Has(path) {
@@ -217,8 +208,8 @@ func (f *File) ReportKey(path, text string) {
 	f.addAt(f.nearest(path).key, text)
 }
 
-// Warn notes something that is odd but does not make the file unusable, at the
-// key at path; see [File.Warnings].
+// Warn adds a warning about the key at path: something is odd, but the file can be used. See
+// [File.Warnings].
 func (f *File) Warn(path, text string) {
 	kept := f.problems
 	f.problems = f.warnings
@@ -226,26 +217,22 @@ func (f *File) Warn(path, text string) {
 	f.problems, f.warnings = kept, f.problems
 }
 
-// Warnings returns what was noted with Warn, in the order of the file.
+// Warnings returns the warnings in the order of the file.
 func (f *File) Warnings() []Problem {
 	inOrder(f.warnings)
 	return f.warnings
 }
 
-// ReportPart is Report with the caret below part, if part can be found in the
-// line of the value.
+// ReportPart is Report with the caret below part, if the line of the value contains it.
 func (f *File) ReportPart(path, part, text string) {
 	at := f.nearest(path).value
-	if at == nil || part == "" || at.Line > len(f.lines) {
-		f.addAt(at, text)
-		return
-	}
-	line := []rune(f.lines[at.Line-1])
-	start := min(at.Column-1, len(line))
-	if i := strings.Index(string(line[start:]), part); i >= 0 {
-		start += utf8.RuneCountInString(string(line[start:])[:i])
-		f.add(at.Line, start+1, text, true)
-		return
+	if at != nil && part != "" && at.Line <= len(f.lines) {
+		line := []rune(f.lines[at.Line-1])
+		start := min(at.Column-1, len(line))
+		if before, _, found := strings.Cut(string(line[start:]), part); found {
+			f.add(at.Line, start+utf8.RuneCountInString(before)+1, text, true)
+			return
+		}
 	}
 	f.addAt(at, text)
 }
@@ -256,11 +243,11 @@ func (f *File) Has(path string) bool {
 	return ok
 }
 
-// Good reports whether the file has a value at path and Decode could read it,
-// so that it makes sense to check it further.
+// Good reports whether the file has a value at path that Decode could read. Only such a value is worth
+// further checks.
 func (f *File) Good(path string) bool { return f.Has(path) && !f.unread[path] }
 
-// Position returns where the key at path, or the list element, stands.
+// Position returns the position of the key or list element at path.
 func (f *File) Position(path string) approver.Position {
 	at := f.nearest(path).key
 	if at == nil {
@@ -280,8 +267,7 @@ func (f *File) nearest(path string) place {
 	return place{}
 }
 
-// Err returns the problems found so far in the order of the file, as a
-// [*FileError], or nil.
+// Err returns the problems found so far in the order of the file, as a [*FileError], or nil.
 func (f *File) Err() error {
 	if len(f.problems) == 0 {
 		return nil
@@ -291,9 +277,8 @@ func (f *File) Err() error {
 }
 
 func inOrder(problems []Problem) {
-	sort.SliceStable(problems, func(i, j int) bool {
-		a, b := problems[i].Pos, problems[j].Pos
-		return a.Line < b.Line || a.Line == b.Line && a.Col < b.Col
+	slices.SortStableFunc(problems, func(a, b Problem) int {
+		return cmp.Or(cmp.Compare(a.Pos.Line, b.Pos.Line), cmp.Compare(a.Pos.Col, b.Pos.Col))
 	})
 }
 
@@ -305,8 +290,8 @@ func (f *File) addAt(at *token.Position, text string) {
 	f.add(at.Line, at.Column, text, true)
 }
 
-// addKey shows the line up to the end of the key only: what stands behind a
-// mistyped key may be a secret.
+// addKey adds a problem, and shows the line only up to the end of the key. The value of a mistyped key
+// may be a secret.
 func (f *File) addKey(at *token.Position, key, text string) {
 	before := len(f.problems)
 	f.add(at.Line, at.Column, text, false)

@@ -6,8 +6,38 @@ import (
 	"approver.example/reflexcore/effect"
 )
 
+// openFile evaluates a function that reads or writes depending on its mode, which follows the path.
 func openFile(m *machine, c invocation) (value, bool) {
-	return m.resources.opened(c.row, c.target(), c.args, c.by()), true
+	path, by := c.target(), c.by()
+	mode, ok := argument(c.args, c.arg+1) // for a receiver, the first argument
+	if v, isNamed := named(c.args, "mode", "flags", "flag"); isNamed {
+		mode, ok = v, true
+	}
+	if mode.keys != nil || mode.fn != nil {
+		ok = false
+	}
+	if p := path.str(); strings.HasPrefix(p, "|") && m.d.library.pipeOpens {
+		program := text(p[1:], path.taint)
+		m.programs.shell(program, by)
+		writes := ok && (!mode.known() || strings.Trim(mode.str(), "rbt") != "")
+		return m.programs.piped(childType, program, writes, by), true
+	}
+	if m.d.library.opensInput && isStdinPath(path) {
+		return value{kind: objectValue, s: "stdin", taint: m.lim.InputTaint}, true
+	}
+	if cmd, ok := strings.CutPrefix(path.str(), "expect://"); ok && m.d.library.expectURLs {
+		m.programs.shell(text(cmd, path.taint), by)
+	}
+	kind := row{action: "read"}
+	readOnly := mode.kind == nameValue && strings.Contains(mode.s, "RDONLY")
+	if ok && !readOnly && (!mode.known() || strings.ContainsAny(mode.str(), "wax+c>")) {
+		kind.action = "write"
+		if mode.known() && strings.ContainsAny(mode.str(), "a") || strings.HasPrefix(mode.str(), ">>") {
+			kind.bits = effect.Append
+		}
+	}
+	v, _ := m.resources.files(kind, path, nil, 0, by)
+	return value{kind: objectValue, s: "file", from: path.str(), taint: v.taint}, true
 }
 
 // useFiles reads, writes or deletes files, or changes their permissions.
@@ -32,8 +62,30 @@ func writeTo(m *machine, c invocation) (value, bool) {
 	return value{}, false
 }
 
+// listFolder evaluates os.walk, glob and the like. The result is a list with one element that means
+// all entries. With the parameter tree it includes all folders below.
 func listFolder(m *machine, c invocation) (value, bool) {
-	return m.resources.entries(c.row, c.target(), c.args, c.by()), true
+	folder, res := c.target(), &m.resources
+	res.files(row{action: "read"}, folder, c.args, 0, c.by())
+	root := strings.TrimSuffix(folder.str(), "/")
+	one := text(root+"/"+effect.Unknown, effect.File)
+	switch c.param {
+	case "walk": // a folder, its folders and its files
+		any := value{kind: listValue, list: []value{unknown(effect.File)}, s: "entries"}
+		one = value{kind: listValue, list: []value{one, any, any}}
+		res.walked = append(res.walked, root)
+	case "tree", "paths":
+		one = value{kind: objectValue, s: "path", from: one.s, taint: effect.File}
+		if c.param == "tree" {
+			res.walked = append(res.walked, root)
+		}
+	case "pattern":
+		one = text(folder.str(), effect.File)
+		if top, _, deep := strings.Cut(folder.str(), "/**"); deep {
+			res.walked = append(res.walked, top)
+		}
+	}
+	return value{kind: listValue, list: []value{one}, s: "entries", taint: effect.File}, true
 }
 
 // globFiles matches file names.
@@ -69,14 +121,26 @@ func getURL(m *machine, c invocation) (value, bool) {
 }
 
 func setCurlOption(m *machine, c invocation) (value, bool) {
+	v, _ := argument(c.args, 2)
 	if option := c.second(); option.kind == nameValue {
-		m.resources.curlOption(option.s, c.args, c.by())
+		switch option.s {
+		case "CURLOPT_URL":
+			m.out.found(Found{Op: NetIn, Text: v.str(), Taint: v.taint, By: c.by()})
+		case "CURLOPT_POSTFIELDS", "CURLOPT_UPLOAD", "CURLOPT_INFILE":
+			m.out.found(Found{Op: NetOut, Text: effect.Unknown, Taint: v.taint, By: c.by()})
+		}
 	}
 	return unknown(c.taint), true
 }
 
+// askModel evaluates a call of a model's client: the argument goes to the model's host, and the
+// result is somebody else's text.
 func askModel(m *machine, c invocation) (value, bool) {
-	return m.resources.askModel(c.row, c.args, c.taint, c.by()), true
+	carried := c.taint
+	for _, a := range c.args {
+		carried |= taints(a.list)
+	}
+	return m.resources.network(row{action: "netin", result: "answer"}, text(c.param, 0), nil, carried, c.by()), true
 }
 
 func newObject(m *machine, c invocation) (value, bool) {
@@ -106,18 +170,41 @@ func unpickle(m *machine, c invocation) (value, bool) {
 	return unknown(c.taint | effect.File), true
 }
 
-// deleteRemote deletes a resource elsewhere.
+// deleteRemote deletes a resource elsewhere. With the parameter rows it is a method of an
+// object-relational mapper that deletes rows. With the parameter options it is destroy or truncate of
+// such a mapper. Other objects have these methods, too, so the options must be those of a query.
 func deleteRemote(m *machine, c invocation) (value, bool) {
+	first, given := argument(c.args, 0)
+	rows := Found{Op: RemoteDelete, Text: "rows of a table", Bits: effect.Bulk, By: c.by()}
 	switch c.param {
 	case "rows":
-		m.resources.deleteRows(c.args, c.by())
+		if given && selectsRows(first) {
+			rows.Bits = 0
+		}
+		m.out.found(rows)
 		return unknown(c.taint), true
 	case "options":
-		m.resources.truncateRows(c.args, c.by())
+		whole, _ := first.key("truncate")
+		where, chosen := first.key("where")
+		if !whole.truthy() && selectsRows(where) {
+			rows.Bits = 0
+		}
+		if whole.truthy() || chosen {
+			m.out.found(rows)
+		}
 		return unknown(c.taint), true
 	}
 	m.out.found(Found{Op: RemoteDelete, Text: c.target().str(), By: c.by()})
 	return value{}, false
+}
+
+// selectsRows reports whether a condition, or one in options, is not the empty map, which selects
+// all rows.
+func selectsRows(v value) bool {
+	if where, ok := v.key("where"); ok {
+		v = where
+	}
+	return v.kind != listValue || v.keys == nil || len(v.list) > 0
 }
 
 func runSQL(m *machine, c invocation) (value, bool) {

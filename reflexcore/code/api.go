@@ -43,6 +43,8 @@ func load(lang string) *table {
 			continue
 		}
 		path, r := fields[0], entry{row: row{action: fields[1], arg: argNone}, do: actions[fields[1]]}
+		r.dangerous = dangerousActions[r.action]
+		r.runs = runningActions[r.action] || r.action == "argv" && !t.d.library.argvOperands
 		if r.action == "root" {
 			t.roots = append(t.roots, path)
 			continue
@@ -58,7 +60,7 @@ func load(lang string) *table {
 			continue
 		}
 		t.rows[path] = append(t.rows[path], r)
-		if first, _, dotted := strings.Cut(path, "."); dotted && r.dangerous() {
+		if first, _, dotted := strings.Cut(path, "."); dotted && r.dangerous {
 			t.dangers[first] = true
 		}
 	}

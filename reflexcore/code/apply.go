@@ -12,9 +12,8 @@ func (m *machine) apply(f *function, args []value) value {
 		return unknown(taints(args))
 	}
 	f.active = true
-	src, toks, i, paren, vars, outer := m.in.src, m.in.toks, m.in.i, m.in.paren, len(m.scope.vars), m.result
-	funcs := len(m.funcs)
-	m.in.src, m.in.toks, m.in.i, m.in.paren = f.src, f.toks, f.start, 0
+	before, outer, vars, funcs := m.in.position, m.result, len(m.scope.vars), len(m.funcs)
+	m.in.position = position{src: f.src, toks: f.toks, i: f.start}
 	m.bindParams(f.params, args)
 	if f.mentions("arguments") || len(args) > len(f.params) && m.d.calls.argumentList == "" && !f.takesRest() {
 		m.escapes.addAll(args)
@@ -41,7 +40,7 @@ func (m *machine) apply(f *function, args []value) value {
 	if vars <= len(m.scope.vars) {
 		m.scope.vars = m.scope.vars[:vars]
 	}
-	m.in.src, m.in.toks, m.in.i, m.in.paren = src, toks, i, paren
+	m.in.position = before
 	f.active = false
 	m.budget.depth--
 	return result

@@ -8,21 +8,11 @@ import (
 )
 
 // An awkScript evaluates an awk program. Its most frequent operations differ from other languages:
-// adjacent values are concatenated, and print has redirections.
+// adjacent values are concatenated, and print has redirections. Its statements and expressions take the
+// place of the machine's.
 type awkScript struct {
-	d        *dialect
-	budget   *budget
-	in       *cursor
-	scope    *scope
-	out      *report
-	inputs   *inputs
-	programs *programs
-	record   *value // $0, where it is known
-}
-
-func newAwk(m *machine) *awkScript {
-	return &awkScript{d: m.d, budget: &m.budget, in: &m.in, scope: &m.scope, out: &m.out, inputs: &m.inputs,
-		programs: &m.programs}
+	*machine
+	record *value // $0, where it is known
 }
 
 // run evaluates the program. If the program may pass its input to a shell, it runs once for each
@@ -54,13 +44,7 @@ func (a *awkScript) run(src string) {
 func (a *awkScript) program(src string) {
 	defer a.in.enter(src)()
 	a.scope.findJoined(a.in.toks, a.d)
-	for a.in.i < len(a.in.toks) && a.budget.step() {
-		before := a.in.i
-		a.statement()
-		if a.in.i == before {
-			a.in.i++
-		}
-	}
+	a.in.statements(a.statement)
 }
 
 func (a *awkScript) statement() {

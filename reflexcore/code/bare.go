@@ -129,9 +129,7 @@ func hasCode(words []string) bool {
 }
 
 // isInput reports whether a word means the standard input.
-func isInput(w string) bool {
-	return w == "-" || w == "/dev/stdin" || w == "/dev/fd/0" || w == "/proc/self/fd/0"
-}
+func isInput(w string) bool { return w == "-" || stdinPaths[w] }
 
 // pipeWraps are words before a program, with their options that take a value.
 var pipeWraps = []string{

@@ -9,16 +9,7 @@ import (
 
 // A batch reads a line of cmd.exe: commands between &, && , || and |, words with carets and double
 // quotes, and %variables%, which are not known.
-type batch struct {
-	budget   *budget
-	out      *report
-	inputs   *inputs
-	programs *programs
-}
-
-func newBatch(m *machine) *batch {
-	return &batch{budget: &m.budget, out: &m.out, inputs: &m.inputs, programs: &m.programs}
-}
+type batch struct{ *machine }
 
 // run evaluates the line.
 func (b *batch) run(src string) {
@@ -77,7 +68,7 @@ func (b *batch) run(src string) {
 func (b *batch) variable(name string) string {
 	switch strings.ToUpper(name) {
 	case "USERPROFILE":
-		return b.inputs.lim.Home
+		return b.lim.Home
 	case "COMSPEC":
 		return "cmd"
 	}

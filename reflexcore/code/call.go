@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"approver.example/reflexcore/effect"
+	"approver.example/reflexcore/wordset"
 )
 
 // call evaluates a call: of a function of the code, or of one in the table.
@@ -142,28 +143,28 @@ func (m *machine) handlers(callee value, args []arg, taint effect.Taint) {
 // callee runs it over a list.
 func (m *machine) handedOver(path string, callee value, args []arg, taint effect.Taint) {
 	fn := value{kind: nameValue, s: path}
-	lists := 0
-	for i := range args {
-		a := args[i].value
-		if a.kind != listValue || a.keys != nil {
-			continue
+	each := func(list []value) {
+		for _, e := range list {
+			m.call(fn, []arg{{value: e}})
 		}
-		lists++
-		if args[i].name == "args" || args[i].name == "" && !runsOverList(callee.s) {
+	}
+	lists := false
+	for _, a := range args {
+		switch {
+		case a.kind != listValue || a.keys != nil:
+			continue
+		case a.name == "args" || a.name == "" && !runsOverList(callee.s):
 			m.call(fn, asArgs(a.list))
-			continue
+		default:
+			each(a.list)
 		}
-		for _, e := range a.list {
-			m.call(fn, []arg{{value: e}})
-		}
+		lists = true
 	}
-	if lists == 0 && callee.of != nil && callee.of.kind == listValue {
-		for _, e := range callee.of.list {
-			m.call(fn, []arg{{value: e}})
-		}
-		lists++
-	}
-	if lists > 0 {
+	switch {
+	case lists:
+		return
+	case callee.of != nil && callee.of.kind == listValue:
+		each(callee.of.list)
 		return
 	}
 	if callee.of != nil && callee.of.kind == textValue { // "text".replace(/.*/, f)
@@ -180,8 +181,8 @@ func (m *machine) handedOver(path string, callee value, args []arg, taint effect
 }
 
 func runsOverList(path string) bool {
-	return path == "map" || path == "filter" || strings.HasSuffix(path, ".map") ||
-		strings.HasSuffix(path, ".forEach") || path == "array_map" || path == "list.each"
+	return wordset.Has("map filter array_map list.each", path) || strings.HasSuffix(path, ".map") ||
+		strings.HasSuffix(path, ".forEach")
 }
 
 // resolved replaces names that mean values by these values: the environment, the operands,
@@ -249,7 +250,7 @@ func (m *machine) imported(v value, by string) value {
 		m.out.found(Found{Text: by, Taint: v.taint, By: by})
 		return value{kind: nameValue, s: effect.Unknown, taint: v.taint}
 	}
-	if strings.HasPrefix(name, ".") || strings.HasPrefix(name, "/") {
+	if wordset.HasAnyPrefix(name, ".", "/") {
 		op := Exec
 		if strings.HasSuffix(name, ".json") {
 			op = Read
@@ -257,7 +258,7 @@ func (m *machine) imported(v value, by string) value {
 		m.out.found(Found{Op: op, Text: name, Taint: v.taint, By: by})
 		return unknown(v.taint | effect.File)
 	}
-	if strings.HasPrefix(name, "http://") || strings.HasPrefix(name, "https://") {
+	if wordset.HasAnyPrefix(name, "http://", "https://") {
 		m.out.found(Found{Op: Code, Text: effect.Unknown, Taint: effect.Network, By: by})
 		m.out.found(Found{Op: NetIn, Text: name, By: by})
 	}
@@ -289,7 +290,7 @@ func (m *machine) callChanging(callee value, args []arg, base, first string) val
 	if callee.kind != nameValue {
 		return result
 	}
-	name := callee.s[strings.LastIndexByte(callee.s, '.')+1:]
+	name := lastName(callee.s)
 	switch {
 	case !slices.Contains(changing, name):
 	case callee.of == nil:

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"approver.example/reflexcore/effect"
+	"approver.example/reflexcore/wordset"
 )
 
 // An Op is what a piece of code does. About the zero value, the least is known.
@@ -40,32 +41,18 @@ func (o Op) String() string {
 	return opNames[Opaque]
 }
 
-// Kind returns the effect of an op without its payload.
+// kinds are the effects of the ops without their payloads.
+var kinds = [ops]effect.Kind{Opaque: effect.Opaque, Shell: effect.Exec, Argv: effect.Exec, Code: effect.Exec,
+	Exec: effect.Exec, SQL: effect.Exec, Delete: effect.Delete, Write: effect.Write, Read: effect.Read,
+	NetIn: effect.NetIn, NetOut: effect.NetOut, Permission: effect.Permission, Kill: effect.Kill,
+	Privilege: effect.Privilege, RemoteDelete: effect.RemoteDelete}
+
+// Kind returns the effect of an op without its payload; that of an unknown value is opaque.
 func (o Op) Kind() effect.Kind {
-	switch o {
-	case Shell, Argv, Code, Exec, SQL:
-		return effect.Exec
-	case Delete:
-		return effect.Delete
-	case Write:
-		return effect.Write
-	case Read:
-		return effect.Read
-	case NetIn:
-		return effect.NetIn
-	case NetOut:
-		return effect.NetOut
-	case Permission:
-		return effect.Permission
-	case Kill:
-		return effect.Kill
-	case Privilege:
-		return effect.Privilege
-	case RemoteDelete:
-		return effect.RemoteDelete
-	default:
-		return effect.Opaque
+	if o < ops {
+		return kinds[o]
 	}
+	return effect.Opaque
 }
 
 // A Found is one effect of a piece of code, or a payload in it. The zero value is opaque.
@@ -125,32 +112,23 @@ func (l *Limits) defaults() {
 	}
 }
 
+// languages are the names by which Scan knows interpreters and languages, by these.
+var languages = wordset.Index(`
+python: python pypy pythonw ipython jython
+node: node nodejs javascript js bun deno tsx typescript ts-node
+perl: perl
+ruby: ruby jruby irb
+php: php php-cli
+awk: awk gawk mawk nawk original-awk
+sed: sed gsed ssed
+lua: lua luajit texlua
+powershell: powershell pwsh powershell_ise
+cmd: cmd batch bat
+`, func(name string) string { return name })
+
 // Language returns the name by which Scan knows an interpreter, such as "python" for python3.12, or
 // "" if it does not know it.
 func Language(program string) string {
 	program = strings.TrimSuffix(strings.ToLower(program), ".exe")
-	program = strings.TrimRight(program, "0123456789.-")
-	switch program {
-	case "python", "pypy", "pythonw", "ipython", "jython":
-		return "python"
-	case "node", "nodejs", "javascript", "js", "bun", "deno", "tsx", "typescript", "ts-node":
-		return "node"
-	case "perl", "ruby", "php", "sed", "cmd":
-		return program
-	case "jruby", "irb":
-		return "ruby"
-	case "php-cli":
-		return "php"
-	case "awk", "gawk", "mawk", "nawk", "original-awk":
-		return "awk"
-	case "gsed", "ssed":
-		return "sed"
-	case "lua", "luajit", "texlua":
-		return "lua"
-	case "powershell", "pwsh", "powershell_ise":
-		return "powershell"
-	case "batch", "bat":
-		return "cmd"
-	}
-	return ""
+	return languages[strings.TrimRight(program, "0123456789.-")]
 }

@@ -5,27 +5,45 @@ import (
 	"strings"
 
 	"approver.example/reflexcore/code/lex"
+	"approver.example/reflexcore/wordset"
 )
 
 // A cursor is the current position in the tokens. Its methods need only the tokens.
 type cursor struct {
 	budget *budget
 	d      *dialect
-	src    string
-	toks   []lex.Token
-	i      int
-	paren  int // line ends do not count inside brackets
 	left   int // the tokens that may still be read
+	position
+}
+
+// A position is a token in a source.
+type position struct {
+	src   string
+	toks  []lex.Token
+	i     int
+	paren int // line ends do not count inside brackets
 }
 
 // enter makes the tokens of src current; the returned function goes back.
 func (c *cursor) enter(src string) func() {
-	oldSrc, oldToks, oldI, oldParen := c.src, c.toks, c.i, c.paren
+	before := c.position
 	toks, ok := lex.Tokens(&c.d.syntax, src, make([]lex.Token, 0, max(0, min(len(src)/2+4, c.left))), c.left)
 	c.budget.over = c.budget.over || !ok
 	c.left -= len(toks)
-	c.src, c.toks, c.i, c.paren = src, toks, 0, 0
-	return func() { c.src, c.toks, c.i, c.paren = oldSrc, oldToks, oldI, oldParen }
+	c.position = position{src: src, toks: toks}
+	return func() { c.position = before }
+}
+
+// statements calls a function that reads a statement, up to the end of the tokens. It skips a token
+// that begins none.
+func (c *cursor) statements(statement func()) {
+	for c.i < len(c.toks) && c.budget.step() {
+		before := c.i
+		statement()
+		if c.i == before {
+			c.i++
+		}
+	}
 }
 
 var endToken = lex.Token{Kind: lex.End, NewLine: true}
@@ -40,15 +58,9 @@ func (c *cursor) ahead(n int) *lex.Token {
 }
 
 // is reports whether the current token is this operator.
-func (c *cursor) is(op string) bool {
-	t := c.tok()
-	return t.IsOp(op)
-}
+func (c *cursor) is(op string) bool { return c.tok().IsOp(op) }
 
-func (c *cursor) isName(word string) bool {
-	t := c.tok()
-	return t.IsName(word)
-}
+func (c *cursor) isName(word string) bool { return c.tok().IsName(word) }
 
 func (c *cursor) take(op string) bool {
 	if c.is(op) {
@@ -80,16 +92,9 @@ func (c *cursor) ends() bool {
 func (c *cursor) match(i int) int {
 	depth := 0
 	for ; i < len(c.toks); i++ {
-		if c.toks[i].Kind != lex.Op {
-			continue
-		}
-		switch c.toks[i].Text {
-		case "(", "[", "{":
-			depth++
-		case ")", "]", "}":
-			if depth--; depth == 0 {
-				return i
-			}
+		nesting := c.toks[i].Nesting()
+		if depth += nesting; nesting < 0 && depth == 0 {
+			return i
 		}
 	}
 	return len(c.toks)
@@ -125,14 +130,10 @@ func (c *cursor) mayBeSkipped() bool {
 	return false
 }
 
-// chooses reports whether the source has a condition.
-func (c *cursor) chooses() bool {
-	for i := range c.toks {
-		if t := &c.toks[i]; t.IsName("if") {
-			return true
-		}
-	}
-	return false
+// hasName reports whether the source has one of some names or words.
+func (c *cursor) hasName(words ...string) bool {
+	isOne := func(t lex.Token) bool { return t.Kind == lex.Name && slices.Contains(words, t.Text) }
+	return slices.ContainsFunc(c.toks, isOne)
 }
 
 // exprEnd returns the token that ends the expression from here.
@@ -140,23 +141,12 @@ func (c *cursor) exprEnd() int {
 	depth := 0
 	for j := c.i; j < len(c.toks); j++ {
 		t := &c.toks[j]
-		if t.Kind != lex.Op {
-			if t.NewLine && depth == 0 && c.paren == 0 && j > c.i {
-				return j
-			}
-			continue
-		}
-		switch t.Text {
-		case "(", "[", "{":
-			depth++
-		case ")", "]", "}":
-			if depth--; depth < 0 {
-				return j
-			}
-		case ",", ";":
-			if depth == 0 {
-				return j
-			}
+		depth += t.Nesting()
+		switch {
+		case depth < 0, depth == 0 && (t.IsOp(",") || t.IsOp(";")):
+			return j
+		case t.Kind != lex.Op && t.NewLine && depth == 0 && c.paren == 0 && j > c.i:
+			return j
 		}
 	}
 	return len(c.toks)
@@ -184,15 +174,7 @@ func (c *cursor) callsAtOnce() bool {
 }
 
 // loops reports whether the source has an endless loop.
-func (c *cursor) loops() bool {
-	for i := range c.toks {
-		if t := &c.toks[i]; t.Kind == lex.Name && (t.Text == "while" || t.Text == "until" || t.Text == "loop" ||
-			t.Text == "redo") {
-			return true
-		}
-	}
-	return false
-}
+func (c *cursor) loops() bool { return c.hasName("while", "until", "loop", "redo") }
 
 func (c *cursor) alias(name string) string {
 	if c.isName("as") {
@@ -281,17 +263,11 @@ func (c *cursor) isComprehension() bool {
 	for i := c.i; i < len(c.toks); i++ {
 		t := &c.toks[i]
 		c.budget.steps--
+		depth += t.Nesting()
 		switch {
-		case t.Kind == lex.Name && depth == 0 && t.Text == "for":
+		case depth == 0 && t.IsName("for"):
 			return true
-		case t.Kind != lex.Op:
-		case t.Text == "(" || t.Text == "[" || t.Text == "{":
-			depth++
-		case t.Text == ")" || t.Text == "]" || t.Text == "}":
-			if depth--; depth < 0 {
-				return false
-			}
-		case t.Text == "," && depth == 0:
+		case depth < 0, depth == 0 && t.IsOp(","):
 			return false
 		}
 	}
@@ -319,14 +295,6 @@ func (c *cursor) perlName(t *lex.Token) string {
 	return s
 }
 
-func (c *cursor) beginsValue(word string) bool {
-	switch word {
-	case "not", "await", "new", "typeof", "void", "delete", "lambda", "async", "yield":
-		return true
-	}
-	return false
-}
-
 // isContinued reports whether the next tokens continue what comes before: an element of a tuple, or
 // a value of an object that was read as a block.
 func (c *cursor) isContinued() bool {
@@ -343,3 +311,6 @@ func (c *cursor) openBlock() {
 		c.i++
 	}
 }
+
+// beginsValue are keywords before a value.
+var beginsValue = wordset.Of("not await new typeof void delete lambda async yield")

@@ -98,42 +98,19 @@ type libraryRules struct {
 
 // statementRules are about statements and the bodies of functions.
 type statementRules struct {
-	lineEnds      bool     // a statement ends with its line
-	braces        bool     // { begins a block where a statement may stand
-	indented      bool     // bodies are indented
-	openBodies    bool     // a function's body has no brackets
-	functionWords bool     // function f(a) {…}, fn, sub
-	bareMethods   bool     // name(a) {…}
-	classNames    bool     // class Name
-	letDeclares   bool     // let a, b; all other names are global
-	outerWords    []string // words that declare a name as global
-	decorators    bool     // @decorator
-	execWord      bool     // exec "code"
-	throws        bool     // throw x, raise x
-	withScopes    bool     // with (module) …
-	loop          loopForm
-	importForm    importForm
-	uses          bool     // use Module
-	includes      []string // words that run a file
-	includesTexts bool     // only if a text or a variable follows
+	begin         map[string]statementFunc // by keyword: what evaluates a statement that begins with it
+	lineEnds      bool                     // a statement ends with its line
+	braces        bool                     // { begins a block where a statement may stand
+	indented      bool                     // bodies are indented
+	openBodies    bool                     // a function's body has no brackets
+	bareMethods   bool                     // name(a) {…}
+	letDeclares   bool                     // let a, b; all other names are global
+	outerWords    []string                 // words that declare a name as global
+	decorators    bool                     // @decorator
+	includes      []string                 // words that run a file
+	includesTexts bool                     // only if a text or a variable follows
 }
 
-// A loopForm is how the head of a loop is written.
-type loopForm uint8
-
-const (
-	loopNone     loopForm = iota
-	loopOf                // for (const a of b)
-	loopVariable          // foreach $x (…)
-	loopIn                // for a, b in v
-	loopAs                // foreach ($v as $a => $b)
-)
-
-// An importForm is how a module is imported.
-type importForm uint8
-
-const (
-	importNone  importForm = iota
-	importNames            // from module import a
-	importFrom             // import {a} from "module"
-)
+// A statementFunc evaluates a statement that begins with a certain keyword. It reads nothing if the
+// keyword begins an expression there.
+type statementFunc func(*machine)

@@ -14,6 +14,17 @@ var pythonRunners = map[string]string{
 	"child_process": "child_process.exec", "shelljs": "shelljs.exec",
 }
 
+// begins returns a statement for each of the keywords that are written in one text.
+func begins(of map[string]statementFunc) map[string]statementFunc {
+	out := map[string]statementFunc{}
+	for words, f := range of {
+		for word := range strings.FieldsSeq(words) {
+			out[word] = f
+		}
+	}
+	return out
+}
+
 // dialects are the languages of the machine.
 var dialects = map[string]*dialect{
 	"python": {
@@ -39,8 +50,12 @@ var dialects = map[string]*dialect{
 			notebooks: true,
 		},
 		statements: statementRules{
-			lineEnds: true, indented: true, classNames: true, outerWords: []string{"global", "nonlocal"},
-			decorators: true, execWord: true, throws: true, importForm: importNames,
+			begin: begins(map[string]statementFunc{
+				"import from": (*machine).imports, "def": (*machine).pythonDef, "class": (*machine).skipClass,
+				"for foreach": (*machine).pythonFor, "with": (*machine).pythonWith, "throw raise": (*machine).throws,
+				"return": (*machine).returns, "exec": (*machine).execText,
+			}),
+			lineEnds: true, indented: true, outerWords: []string{"global", "nonlocal"}, decorators: true,
 		},
 	},
 	"node": {
@@ -67,8 +82,13 @@ var dialects = map[string]*dialect{
 			concatCopies: true, runners: pythonRunners, pipesChildren: true, shellOption: true,
 		},
 		statements: statementRules{
-			braces: true, functionWords: true, bareMethods: true, classNames: true, letDeclares: true,
-			throws: true, withScopes: true, loop: loopOf, importForm: importFrom,
+			begin: begins(map[string]statementFunc{
+				"import from": (*machine).importsNode, "class": (*machine).skipClass,
+				"function fn sub": (*machine).declaresFunction, "const let var": (*machine).declarations,
+				"for": (*machine).forOf, "with": (*machine).withScope, "throw raise": (*machine).throws,
+				"return": (*machine).returns,
+			}),
+			braces: true, bareMethods: true, letDeclares: true,
 		},
 	},
 	"ruby": {
@@ -96,7 +116,12 @@ var dialects = map[string]*dialect{
 			argvOperands: true, replacesOnce: ".sub", importsNothing: true, pipeOpens: true,
 			pipeReads: true,
 		},
-		statements: statementRules{lineEnds: true, loop: loopIn},
+		statements: statementRules{
+			begin: begins(map[string]statementFunc{
+				"def": (*machine).rubyDef, "for": (*machine).forIn, "return": (*machine).returns,
+			}),
+			lineEnds: true,
+		},
 	},
 	"perl": {
 		name: "perl",
@@ -124,7 +149,12 @@ var dialects = map[string]*dialect{
 		},
 		library: libraryRules{separator: ",", printSeparator: true, pipeOpens: true},
 		statements: statementRules{
-			braces: true, functionWords: true, loop: loopVariable, uses: true,
+			begin: begins(map[string]statementFunc{
+				"use no namespace package": (*machine).use, "function fn sub": (*machine).declaresFunction,
+				"my our local": (*machine).declarations, "for foreach": (*machine).forVariable,
+				"return": (*machine).returns,
+			}),
+			braces:   true,
 			includes: []string{"do", "require"}, includesTexts: true,
 		},
 	},
@@ -150,7 +180,12 @@ var dialects = map[string]*dialect{
 		calls:       callRules{anyCase: true, namedBy: []string{":"}, sigilParams: true, callableTexts: true},
 		library:     libraryRules{separator: ",", importsNothing: true, expectURLs: true},
 		statements: statementRules{
-			braces: true, functionWords: true, classNames: true, throws: true, loop: loopAs, uses: true,
+			begin: begins(map[string]statementFunc{
+				"use no namespace package": (*machine).use, "class": (*machine).skipClass,
+				"function fn sub": (*machine).declaresFunction, "const": (*machine).declarations,
+				"for foreach": (*machine).forAs, "throw raise": (*machine).throws, "return": (*machine).returns,
+			}),
+			braces:   true,
 			includes: []string{"include", "include_once", "require_once", "require"},
 		},
 	},
@@ -171,7 +206,13 @@ var dialects = map[string]*dialect{
 			separator: ",", runners: map[string]string{"os": "os.execute", "io": "io.popen"},
 			runsInput: true,
 		},
-		statements: statementRules{openBodies: true, functionWords: true, loop: loopIn},
+		statements: statementRules{
+			begin: begins(map[string]statementFunc{
+				"function fn sub": (*machine).declaresFunction, "local": (*machine).declarations,
+				"for": (*machine).forIn, "return": (*machine).returns,
+			}),
+			openBodies: true,
+		},
 	},
 	"awk": {
 		name: "awk",

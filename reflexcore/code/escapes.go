@@ -3,6 +3,8 @@ package code
 import (
 	"slices"
 	"strings"
+
+	"approver.example/reflexcore/wordset"
 )
 
 // A function that runs commands can be reached in more ways than can be followed: as a default of a
@@ -48,7 +50,7 @@ func (e *escapes) value(v value) {
 	}
 	path, whole := v.s, false
 	if !e.api.executes(path) {
-		if e.d.calls.commandsAlone && runsVariable(path) {
+		if e.d.calls.commandsAlone && runsVariable[path] {
 			e.usedInPerl(path)
 			return
 		}
@@ -59,10 +61,8 @@ func (e *escapes) value(v value) {
 	e.add(escaped{path, whole})
 }
 
-// runsVariable reports whether a function of Perl runs a program, or the content of a variable.
-func runsVariable(path string) bool {
-	return path == "system" || path == "exec" || path == "readpipe" || path == "eval"
-}
+// runsVariable are functions of Perl that run a program, or the content of a variable.
+var runsVariable = wordset.Of("system exec readpipe eval")
 
 // usedInPerl records a function that starts a program and has no arguments: it is taken as a value,
 // \&system, or called with the content of a variable.
@@ -87,12 +87,10 @@ func (e *escapes) add(f escaped) {
 
 // named records a text that is the name of a function that runs something, if the code calls
 // functions by their names.
-func (e *escapes) named(v value) bool {
-	if v.kind != textValue || !e.api.runs(v.s) && !e.api.runs(strings.ToLower(v.s)) {
-		return false
+func (e *escapes) named(v value) {
+	if v.kind == textValue && (e.api.runs(v.s) || e.api.runs(strings.ToLower(v.s))) {
+		e.add(escaped{path: v.s})
 	}
-	e.add(escaped{path: v.s})
-	return true
 }
 
 // undo removes the value that was just recorded, because it only gets another name or is passed to a
@@ -105,19 +103,17 @@ func (e *escapes) undo() {
 }
 
 // quietCalls are functions that call none of their arguments.
-var quietCalls = []string{"dir", "hasattr", "help", "type", "id", "repr", "isinstance", "len"}
+var quietCalls = wordset.Of("dir hasattr help type id repr isinstance len")
 
 // quietModules are further functions that often take a module.
-var quietModules = []string{
-	"print", "importlib.reload", "reload", "inspect.getsource", "inspect.getfile", "inspect.signature",
-	"setattr", "delattr", "console.log", "Object.keys", "callable",
-}
+var quietModules = wordset.Of("print importlib.reload reload inspect.getsource inspect.getfile inspect.signature " +
+	"setattr delattr console.log Object.keys callable")
 
 // readsModules reports whether a function only reads a module, or replaces something in it, as tests
 // do.
 func readsModules(path, name string) bool {
 	switch {
-	case slices.Contains(quietCalls, path), slices.Contains(quietModules, path):
+	case quietCalls[path], quietModules[path]:
 		return true
 	case name == "object":
 		return strings.Contains(path, "patch")
@@ -129,7 +125,7 @@ func readsModules(path, name string) bool {
 // handed records the arguments of a call. A module with functions that run something may be searched
 // for them. A function among the arguments is called with the others.
 func (e *escapes) handed(callee value, args []arg) {
-	name := callee.s[strings.LastIndexByte(callee.s, '.')+1:]
+	name := lastName(callee.s)
 	if callee.kind == nameValue && readsModules(callee.s, name) {
 		return
 	}
@@ -152,7 +148,7 @@ func (e *escapes) handed(callee value, args []arg) {
 
 // unresolvedCall records a call of something unknown.
 func (e *escapes) unresolvedCall(callee value, args []arg) {
-	if e.d == nil || e.judging || len(e.unresolved) > maxUnresolved || slices.Contains(quietCalls, callee.s) {
+	if e.d == nil || e.judging || len(e.unresolved) > maxUnresolved || quietCalls[callee.s] {
 		return
 	}
 	if of := callee.of; of != nil && (of.kind == textValue || of.kind == objectValue) {

@@ -164,21 +164,22 @@ func (m *machine) unary() value {
 			}
 			m.budget.depth--
 			m.last = ""
-			switch {
-			case t.Text == "-" && v.kind == numberValue:
-				v.n = -v.n
-				return v
-			case t.Text == "-" && v.kind == nameValue && v.of == nil: // -e in Perl and PowerShell
-				return text("-"+v.s, v.taint)
-			case t.Text == "*", t.Text == "**", t.Text == "...", t.Text == "@", t.Text == "\\", t.Text == "&",
-				t.Text == "%", t.Text == "$":
+			switch t.Text {
+			case "-":
+				if v.kind == numberValue {
+					v.n = -v.n
+					return v
+				}
+				if v.kind == nameValue && v.of == nil { // -e in Perl and PowerShell
+					return text("-"+v.s, v.taint)
+				}
+			case "*", "**", "...", "@", "\\", "&", "%", "$":
 				return v
 			}
 			return unknown(v.taint)
 		}
 	}
-	if t.Kind == lex.Name && (t.Text == "not" || t.Text == "await" || t.Text == "typeof" || t.Text == "void" ||
-		t.Text == "delete" || t.Text == "yield" || t.Text == "async" || t.Text == "new") && m.d.syntax.IsKeyword(t.Text) {
+	if t.Kind == lex.Name && t.Text != "lambda" && beginsValue[t.Text] && m.d.syntax.IsKeyword(t.Text) {
 		m.in.i++
 		if !m.budget.deeper() {
 			return unknown(0)

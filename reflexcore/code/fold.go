@@ -2,6 +2,7 @@ package code
 
 import (
 	"path"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -13,7 +14,7 @@ var folds = map[string]foldFunc{
 	// Texts.
 	"text": foldText, "lower": eachText(strings.ToLower), "upper": eachText(strings.ToUpper), "trim": foldTrim,
 	"replacein": foldReplaceIn, "concat": foldConcat, "sprintf": foldSprintf, "sprintfnet": foldFormatArgs,
-	"slice": foldSlice, "substringnet": foldSubstring, "quoteshell": foldQuote,
+	"slice": foldSlice, "substringnet": foldSubstring, "quoteshell": eachText(singleQuoted),
 	"id":         func(_ *machine, c invocation) value { return c.target() },
 	"replace":    func(m *machine, c invocation) value { return c.replaced(m.d, c.receiver()) }, // s.replace(a, b)
 	"split":      func(_ *machine, c invocation) value { return split(c.receiver(), c.first(), c.taint) },
@@ -37,8 +38,9 @@ var folds = map[string]foldFunc{
 	"unpack":    func(_ *machine, c invocation) value { return list([]value{foldUnpackOne(nil, c)}, c.taint) },
 
 	// Lists.
-	"join": foldJoin, "joinlist": foldJoinList, "implode": foldImplode, "concatlist": foldConcatList,
+	"joinlist": foldJoinList, "implode": foldImplode, "concatlist": foldConcatList,
 	"reverse": foldReverse, "map": foldMap, "mapblock": foldMapBlock, "list": foldList,
+	"join":      func(_ *machine, c invocation) value { return c.joined(c.first(), c.receiver().str()) }, // sep.join(list)
 	"first":     func(_ *machine, c invocation) value { return at(c.receiver(), 0) },
 	"arraylist": func(_ *machine, c invocation) value { return list(values(c.args), c.taint) },
 	"sockaddr":  func(_ *machine, c invocation) value { return list([]value{c.second(), c.first()}, c.taint) },
@@ -128,8 +130,28 @@ func foldSprintf(_ *machine, c invocation) value {
 	return c.unknown()
 }
 
+// foldSlice evaluates slice(from, to) of JavaScript, and substr(s, from, length) of the others.
 func foldSlice(m *machine, c invocation) value {
-	return substring(m.d, c.target(), values(c.args), c.arg, c.taint)
+	args, isMethod, oneBased := values(c.args), c.arg == argReceiver, m.d.expressions.oneBased
+	if !isMethod && len(args) > 0 {
+		args = args[1:]
+	}
+	args = args[:min(len(args), 2)]
+	if slices.ContainsFunc(args, func(v value) bool { return v.kind != numberValue }) {
+		return unknown(c.taint)
+	}
+	var from, to *int64
+	if len(args) > 0 {
+		if from = &args[0].n; oneBased && *from > 0 {
+			*from--
+		}
+	}
+	if len(args) > 1 {
+		if to = &args[1].n; !isMethod && !oneBased && *to >= 0 && *from >= 0 {
+			*to += *from
+		}
+	}
+	return slice(c.target(), from, to, 1)
 }
 
 // foldSubstring evaluates s.Substring(from, length).
@@ -142,13 +164,6 @@ func foldSubstring(_ *machine, c invocation) value {
 	}
 	if first.kind == numberValue && len(c.args) == 1 {
 		return slice(c.receiver(), &first.n, nil, 1)
-	}
-	return c.unknown()
-}
-
-func foldQuote(_ *machine, c invocation) value {
-	if v := c.target(); v.known() {
-		return text("'"+strings.ReplaceAll(v.str(), "'", `'\''`)+"'", c.taint)
 	}
 	return c.unknown()
 }
@@ -214,37 +229,27 @@ func foldBuffer(_ *machine, c invocation) value {
 
 // foldCodec evaluates codecs.decode(x, "rot13") and s.decode("hex").
 func foldCodec(_ *machine, c invocation) value {
+	encoding := c.second()
 	if c.arg == argReceiver {
-		return decodedFrom(c.target(), c.first())
+		encoding = c.first()
 	}
-	return decodedFrom(c.target(), c.second())
+	return decodedFrom(c.target(), encoding)
 }
 
 func decodedFrom(v, encoding value) value {
-	if encoding.known() && decoderOf(encoding.str()) != "" {
-		return applyDecoder(decoderOf(encoding.str()), v)
+	if decoder := decoderOf(encoding.str()); encoding.known() && decoder != "" {
+		return applyDecoder(decoder, v)
 	}
 	return v
 }
 
-// foldJoin evaluates sep.join(list).
-func foldJoin(_ *machine, c invocation) value {
-	if first := c.first(); first.kind == listValue {
-		return text(concat(first.list, c.receiver().str()), c.taint)
-	}
-	return c.unknown()
-}
-
 // foldJoinList evaluates list.join(sep).
 func foldJoinList(m *machine, c invocation) value {
-	recv, sep := c.receiver(), m.d.library.separator
-	if recv.kind != listValue {
-		return c.unknown()
-	}
+	sep := m.d.library.separator
 	if len(c.args) > 0 {
 		sep = c.first().str()
 	}
-	return text(concat(recv.list, sep), c.taint)
+	return c.joined(c.receiver(), sep)
 }
 
 // foldImplode evaluates implode(sep, list) and join(sep, @list).
@@ -253,29 +258,40 @@ func foldImplode(m *machine, c invocation) value {
 	if first.kind == listValue {
 		first, second = second, first
 	}
-	if second.kind == listValue {
-		return text(concat(second.list, first.str()), c.taint)
-	}
-	if vs := values(c.args); len(vs) > 1 && m.d.calls.flattens {
+	if vs := values(c.args); second.kind != listValue && len(vs) > 1 && m.d.calls.flattens {
 		return text(concat(vs[1:], first.str()), c.taint)
 	}
-	return c.unknown()
+	return c.joined(second, first.str())
 }
 
 // foldConcatList evaluates table.concat(list, sep).
 func foldConcatList(_ *machine, c invocation) value {
-	first, sep := c.first(), ""
-	if first.kind != listValue {
-		return c.unknown()
-	}
+	sep := ""
 	if len(c.args) > 1 {
 		sep = c.second().str()
 	}
-	return text(concat(first.list, sep), c.taint)
+	return c.joined(c.first(), sep)
 }
 
+// foldReverse reverses a list or a text. In Perl it gets the elements of the list.
 func foldReverse(m *machine, c invocation) value {
-	return reversed(c.target(), values(c.args), m.d.calls.flattens, c.taint)
+	v, all := c.target(), values(c.args)
+	if perl := m.d.calls.flattens; perl && len(all) == 1 && all[0].known() { // scalar reverse
+		v = all[0]
+	} else if perl && len(all) > 1 {
+		v = list(all, c.taint)
+	}
+	switch {
+	case v.kind == listValue && v.keys == nil:
+		out := slices.Clone(v.list)
+		slices.Reverse(out)
+		return list(out, c.taint)
+	case v.kind == textValue && v.known():
+		r := []rune(v.s)
+		slices.Reverse(r)
+		return text(string(r), c.taint)
+	}
+	return unknown(c.taint)
 }
 
 // foldMap evaluates list.map(f), if f is a function of the code.

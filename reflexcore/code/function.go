@@ -97,6 +97,15 @@ func (m *machine) function() value {
 	return v
 }
 
+// declaresFunction reads a function that is a statement.
+func (m *machine) declaresFunction() { m.function() }
+
+// rubyDef reads def name(a, b). The body is evaluated like other statements.
+func (m *machine) rubyDef() {
+	m.in.i += 2
+	m.paramList()
+}
+
 // pythonDef reads def name(a, b): body. The body ends with the line, or before the first line that
 // is not indented deeper than the def.
 func (m *machine) pythonDef() {
@@ -123,8 +132,7 @@ func (m *machine) special(t *lex.Token) (value, bool) {
 	case t.Text == "class" && m.d.expressions.classValues:
 		m.in.i++
 		return unknown(0), true
-	case (t.Text == "function" || t.Text == "fn" || t.Text == "sub") && m.d.statements.functionWords &&
-		m.d.syntax.IsKeyword(t.Text):
+	case (t.Text == "function" || t.Text == "fn" || t.Text == "sub") && m.d.syntax.IsKeyword(t.Text):
 		return m.function(), true
 	case (t.Text == "my" || t.Text == "our" || t.Text == "local") && m.d.syntax.IsKeyword("my"):
 		return m.declaredInside(), true

@@ -54,7 +54,8 @@ func (m *machine) use() {
 }
 
 // imports reads import module as name, and from module import name.
-func (m *machine) imports(word string) {
+func (m *machine) imports() {
+	word := m.in.tok().Text
 	m.in.i++
 	module := m.in.dotted()
 	if word == "from" {

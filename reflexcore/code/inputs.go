@@ -47,27 +47,20 @@ func (g *inputs) areOperands(args []arg) bool {
 
 // env reads a variable of the environment. It is reported only if its name says that it is a secret.
 func (g *inputs) env(name, by string) value {
-	switch name {
-	case "HOME", "USERPROFILE":
+	if name == "HOME" || name == "USERPROFILE" {
 		return text(g.lim.Home, 0)
 	}
-	secret := effect.IsKnown(name) && isSecretName(name) || !effect.IsKnown(name)
-	if secret {
-		g.out.found(Found{Op: Read, Text: "environment", Taint: effect.Secret, By: by})
+	known, taint := effect.IsKnown(name), effect.Taint(0)
+	if !known || isSecretName(name) {
+		taint = effect.Secret
+		g.out.found(Found{Op: Read, Text: "environment", Taint: taint, By: by})
 	}
-	if g.lim.Env != nil && effect.IsKnown(name) {
+	if g.lim.Env != nil && known {
 		if s, from, ok := g.lim.Env(name); ok {
-			return text(s, from|secretTaint(secret))
+			return text(s, from|taint)
 		}
 	}
-	return unknown(secretTaint(secret))
-}
-
-func secretTaint(secret bool) effect.Taint {
-	if secret {
-		return effect.Secret
-	}
-	return 0
+	return unknown(taint)
 }
 
 func isSecretName(name string) bool {

@@ -50,8 +50,7 @@ func (m *machine) format(s string, raw bool) value {
 			s = s[at+1:]
 			continue
 		}
-		end := lex.Closing(s, at+1, '{')
-		expr := strings.TrimSuffix(s[at+1:end], "}")
+		expr, end := inBraces(s, at+1)
 		s = s[end:]
 		out = add(out, m.formatField(expr), true)
 	}
@@ -98,8 +97,8 @@ func (m *machine) interpolated(s string) value {
 			i += 2
 		case m.d.syntax.Texts.Inner != "" && strings.HasPrefix(s[i:], m.d.syntax.Texts.Inner):
 			flush(i)
-			end := lex.Closing(s, i+len(m.d.syntax.Texts.Inner), '{')
-			out = add(out, m.evaluateInside(strings.TrimSuffix(s[i+len(m.d.syntax.Texts.Inner):end], "}")), true)
+			body, end := inBraces(s, i+len(m.d.syntax.Texts.Inner))
+			out = add(out, m.evaluateInside(body), true)
 			i, start = end, end
 		case m.d.texts.variables && (s[i] == '$' || s[i] == '@' && m.d.texts.arrays || s[i] == '{' &&
 			lex.ByteAt(s, i+1) == '$' &&
@@ -124,21 +123,16 @@ func (m *machine) interpolated(s string) value {
 // none.
 func (m *machine) variable(s string, i int) (int, value) {
 	if s[i] == '{' {
-		end := lex.Closing(s, i+1, '{')
-		return end, m.evaluateInside(strings.TrimSuffix(s[i+1:end], "}"))
+		body, end := inBraces(s, i+1)
+		return end, m.evaluateInside(body)
 	}
 	j := i + 1
 	if j < len(s) && s[j] == '{' {
-		end := lex.Closing(s, j+1, '{')
-		body := strings.TrimSuffix(s[j+1:end], "}")
+		body, end := inBraces(s, j+1)
 		if isPlainName(body) {
 			return end, m.evaluateInside(s[i:i+1] + body)
 		}
-		v := m.evaluateInside(body)
-		if v.kind == listValue {
-			v = text(concat(v.list, " "), v.taint)
-		}
-		return end, v
+		return end, m.evaluateText(body)
 	}
 	for j < len(s) && (lex.IsWord(s[j]) || s[j] == ':' && lex.ByteAt(s, j+1) == ':' && lex.IsLetter(lex.ByteAt(s, j+2)) ||
 		s[j] == ':' && s[j-1] == ':') {
@@ -165,14 +159,25 @@ func (m *machine) variable(s string, i int) (int, value) {
 				j++
 			}
 		default:
-			v := m.evaluateInside(s[i:j])
-			if v.kind == listValue {
-				v = text(concat(v.list, " "), v.taint)
-			}
-			return j, v
+			return j, m.evaluateText(s[i:j])
 		}
 	}
 	return j, m.evaluateInside(s[i:j])
+}
+
+// inBraces returns the text from i to the brace that closes the one before i, and what follows it.
+func inBraces(s string, i int) (body string, end int) {
+	end = lex.Closing(s, i, '{')
+	return strings.TrimSuffix(s[i:end], "}"), end
+}
+
+// evaluateText evaluates an expression inside a string. The elements of a list stand side by side.
+func (m *machine) evaluateText(src string) value {
+	v := m.evaluateInside(src)
+	if v.kind == listValue {
+		v = text(concat(v.list, " "), v.taint)
+	}
+	return v
 }
 
 func isPlainName(s string) bool {

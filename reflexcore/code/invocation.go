@@ -10,8 +10,10 @@ import (
 // An entry is a row with its action.
 type entry struct {
 	row
-	do   actionFunc // nil: nothing
-	fold foldFunc   // for the actions that compute a value
+	do        actionFunc // nil: nothing
+	fold      foldFunc   // for the actions that compute a value
+	runs      bool       // it runs a command or code
+	dangerous bool       // it must not be reached through an unknown name
 }
 
 // An invocation is a call of a function that a row of the table describes.
@@ -50,6 +52,15 @@ func (c *invocation) receiver() value {
 	return unknown(0)
 }
 
+// argv returns the arguments from the program on. If it is missing, it is unknown.
+func (c *invocation) argv() (vs []value, given bool) {
+	vs = values(c.args)
+	if c.arg < 0 || c.arg >= len(vs) {
+		return []value{unknown(argTaint(c.args))}, false
+	}
+	return vs[c.arg:], true
+}
+
 func (c *invocation) first() value {
 	v, _ := argument(c.args, 0)
 	return v
@@ -63,6 +74,14 @@ func (c *invocation) second() value {
 // unknown returns a result that cannot be computed.
 func (c *invocation) unknown() value { return unknown(c.taint | c.row.taint) }
 
+// joined returns the elements of a list with a separator in between.
+func (c *invocation) joined(v value, sep string) value {
+	if v.kind != listValue {
+		return c.unknown()
+	}
+	return text(concat(v.list, sep), c.taint)
+}
+
 func (c *invocation) replaced(d *dialect, in value) value {
 	from, to := c.first(), c.second()
 	if !in.known() || !from.known() || from.str() == "" || len(in.str())*max(1, len(to.str())) > maxText {
@@ -75,7 +94,7 @@ func (c *invocation) replaced(d *dialect, in value) value {
 	return text(strings.Replace(in.str(), from.str(), to.str(), n), c.taint)
 }
 
-// act evaluates the call.
+// act evaluates the call of a row that may have no action.
 func (m *machine) act(c invocation) (v value, ok bool) {
 	if c.do == nil {
 		return value{}, false

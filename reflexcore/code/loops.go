@@ -3,6 +3,7 @@ package code
 import (
 	"approver.example/reflexcore/code/lex"
 	"approver.example/reflexcore/effect"
+	"approver.example/reflexcore/wordset"
 )
 
 // pythonFor evaluates the body once for each element of a short known list, or else once.
@@ -21,11 +22,7 @@ func (m *machine) pythonFor() {
 	m.in.toks = m.in.toks[:max(start, end)]
 	for _, item := range items {
 		for i, name := range names {
-			if len(names) == 1 {
-				m.scope.bind(name, item)
-			} else {
-				m.scope.bind(name, at(item, int64(i)))
-			}
+			m.scope.bind(name, partOfItem(item, i, len(names)))
 		}
 		m.in.i = start
 		m.run()
@@ -36,33 +33,26 @@ func (m *machine) pythonFor() {
 	}
 }
 
-// forHead reads the head of a loop whose variable is not known.
-func (m *machine) forHead() {
-	for m.in.isName("my") || m.in.isName("our") || m.in.isName("local") || m.in.isName("await") {
-		m.in.i++
+// beginFor reads the word for, and words that declare the variable of a loop.
+func (m *machine) beginFor() {
+	for m.in.i++; wordset.Has("my our local await", m.in.tok().Text) && m.in.tok().Kind == lex.Name; m.in.i++ {
 	}
-	switch m.d.statements.loop {
-	case loopOf:
-		if m.in.is("(") {
-			m.forOf()
-		}
-	case loopVariable:
-		if t := m.in.tok(); t.Kind == lex.Name && t.Text[0] == '$' {
-			m.scope.bind(t.Text, unknown(0))
-			m.in.i++
-		}
-	case loopIn:
-		m.forIn()
-	case loopAs:
-		if m.in.is("(") {
-			m.forAs()
-		}
-	case loopNone:
+}
+
+// forVariable reads foreach $x.
+func (m *machine) forVariable() {
+	m.beginFor()
+	if t := m.in.tok(); t.Kind == lex.Name && t.Text[0] == '$' {
+		m.scope.bind(t.Text, unknown(0))
+		m.in.i++
 	}
 }
 
 // forOf reads the head of for (const a of b). The names may have any element of b.
 func (m *machine) forOf() {
+	if m.beginFor(); !m.in.is("(") {
+		return
+	}
 	end := m.in.match(m.in.i)
 	of := m.in.i + 1
 	for of < end && (!m.in.toks[of].IsName("of")) {
@@ -87,6 +77,7 @@ func (m *machine) forOf() {
 
 // forIn reads for a, b in v and for i = v.
 func (m *machine) forIn() {
+	m.beginFor()
 	var names []string
 	for m.budget.step() && m.in.tok().Kind == lex.Name && m.in.tok().Text != "in" {
 		names = append(names, m.in.tok().Text)
@@ -105,6 +96,9 @@ func (m *machine) forIn() {
 
 // forAs reads foreach ($list as $k => $v).
 func (m *machine) forAs() {
+	if m.beginFor(); !m.in.is("(") {
+		return
+	}
 	end := m.in.match(m.in.i)
 	for j := m.in.i; j < end; j++ {
 		if !m.in.toks[j].IsName("as") {
@@ -122,8 +116,9 @@ func (m *machine) forAs() {
 	}
 }
 
-// pythonWith: with f(x) as a, g(y) as b.
+// pythonWith evaluates with f(x) as a, g(y) as b.
 func (m *machine) pythonWith() {
+	m.in.i++
 	for m.budget.step() {
 		v := m.expr(bindAssign)
 		if m.in.isName("as") {
@@ -137,6 +132,14 @@ func (m *machine) pythonWith() {
 			return
 		}
 	}
+}
+
+// partOfItem returns what the variable i of a loop with n variables gets of an item.
+func partOfItem(item value, i, n int) value {
+	if n == 1 {
+		return item
+	}
+	return at(item, int64(i))
 }
 
 // maxUnroll limits the elements for which a loop over a known list is evaluated.
@@ -177,11 +180,7 @@ func (m *machine) comprehension() []value {
 			break
 		}
 		for j, name := range names {
-			if len(names) > 1 {
-				m.scope.vars = append(m.scope.vars, binding{name, at(item, int64(j))})
-			} else {
-				m.scope.vars = append(m.scope.vars, binding{name, item})
-			}
+			m.scope.vars = append(m.scope.vars, binding{name, partOfItem(item, j, len(names))})
 		}
 		m.in.i = start
 		out = append(out, m.expr(bindAssign))

@@ -15,10 +15,7 @@ var cellMagics = map[string]string{
 var quietMagics = [...]string{"%time ", "%timeit ", "%prun ", "%lprun ", "%memit ", "%mprun ", "%capture "}
 
 // cells has the lines of a notebook that are no Python.
-type cells struct {
-	out      *report
-	programs *programs
-}
+type cells struct{ *machine }
 
 // python judges what IPython passes to a shell (!command, %sx, %system, x = !command), and returns
 // the code without those lines. Plain Python has no such lines, and a quote in one could hide the

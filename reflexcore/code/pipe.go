@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"approver.example/reflexcore/effect"
+	"approver.example/reflexcore/wordset"
 )
 
 // A program whose input is a pipe runs what is written to the pipe: popen("sh", "w").write(…) runs a
@@ -84,7 +85,7 @@ func (ps *programs) started(kind string, program value, args []arg, by string) v
 // hasPipe reports whether a call starts a program with a pipe as its input even if no argument says
 // so.
 func (ps *programs) hasPipe(args []arg, by string) bool {
-	switch by[strings.LastIndexByte(by, '.')+1:] {
+	switch lastName(by) {
 	case "popen": // os.popen("sh", "w")
 		mode, ok := argument(args, 1)
 		return ok && mode.keys == nil && (!mode.known() || strings.ContainsAny(mode.str(), "wa+"))
@@ -104,14 +105,12 @@ func (ps *programs) hasPipe(args []arg, by string) bool {
 // waits reports whether a function returns after the program has ended, so that nothing can be
 // written to it.
 func waits(by string) bool {
-	switch last := by[strings.LastIndexByte(by, '.')+1:]; last {
-	case "run", "call", "check_call", "check_output", "getoutput", "getstatusoutput", "system", "shell_exec",
-		"passthru":
-		return true
-	default:
-		return strings.HasSuffix(last, "Sync")
-	}
+	last := lastName(by)
+	return waitingFunctions[last] || strings.HasSuffix(last, "Sync")
 }
+
+var waitingFunctions = wordset.Of("run call check_call check_output getoutput getstatusoutput system shell_exec " +
+	"passthru")
 
 // pipeOf returns the pipe to a process, or to its input.
 func (ps *programs) pipeOf(v *value) *pipe {
@@ -177,7 +176,7 @@ func (ps *programs) pipeWrites(callee value, args []arg) bool {
 	if p == nil || callee.kind != nameValue {
 		return false
 	}
-	name := callee.s[strings.LastIndexByte(callee.s, '.')+1:]
+	name := lastName(callee.s)
 	first, given := argument(args, 0)
 	if in, ok := named(args, "input"); ok {
 		first, given = in, true

@@ -6,6 +6,7 @@ import (
 
 	"approver.example/reflexcore/code/lex"
 	"approver.example/reflexcore/effect"
+	"approver.example/reflexcore/wordset"
 )
 
 // postfix evaluates the members, elements and calls after a value.
@@ -90,7 +91,7 @@ func (m *machine) bareCall(v value, t *lex.Token) bool {
 	case lex.Number, lex.Command, lex.Words, lex.Regex:
 		return !m.d.calls.bareTextOnly
 	case lex.Name:
-		return !m.d.calls.bareTextOnly && (!m.d.syntax.IsKeyword(t.Text) || bareKeyword(t.Text)) && m.in.strength(t) == 0 &&
+		return !m.d.calls.bareTextOnly && (!m.d.syntax.IsKeyword(t.Text) || bareKeywords[t.Text]) && m.in.strength(t) == 0 &&
 			t.Text != "as"
 	case lex.Op:
 		switch t.Text {
@@ -110,17 +111,14 @@ func (m *machine) bareCall(v value, t *lex.Token) bool {
 	return false
 }
 
-// bareKeyword reports whether a keyword may begin such arguments.
-func bareKeyword(word string) bool {
-	return word == "my" || word == "local" || word == "our" || word == "new" || word == "not"
-}
+// bareKeywords may begin such arguments.
+var bareKeywords = wordset.Of("my local our new not")
 
 // takesBlock reports whether a function of Perl takes a block before its arguments, which says where
 // it prints or what it runs.
-func takesBlock(v value) bool {
-	return v.kind == nameValue && (v.s == "print" || v.s == "printf" || v.s == "say" || v.s == "exec" ||
-		v.s == "system")
-}
+func takesBlock(v value) bool { return v.kind == nameValue && blockFunctions[v.s] }
+
+var blockFunctions = wordset.Of("print printf say exec system")
 
 // member reads the name after a dot, an arrow or a double colon.
 func (m *machine) member(v value) value {
@@ -136,12 +134,8 @@ func (m *machine) member(v value) value {
 	case t.IsOp("("): // .() and ->() and ?.()
 		return v
 	case t.Kind == lex.Op && (t.Text == "[" || t.Text == "{") && !m.d.members.braced:
-		end := "]"
-		if t.Text == "{" {
-			end = "}"
-		}
 		m.in.i++
-		return m.elementOf(v, m.subscript(end))
+		return m.elementOf(v, m.subscript(string(lex.Closer(t.Text[0]))))
 	case t.IsOp("{"):
 		m.in.i++
 		return m.memberOf(v, m.subscript("}").str())
@@ -239,12 +233,8 @@ func (m *machine) element(v value) value {
 	n, sliced := 0, false
 	var first value
 	for m.budget.step() && m.in.tok().Kind != lex.End && !m.in.is("]") {
-		if m.in.take(":") {
-			n, sliced = n+1, true
-			continue
-		}
-		if m.in.take("::") {
-			n, sliced = n+2, true
+		if t := m.in.tok(); m.in.take(":") || m.in.take("::") {
+			n, sliced = n+len(t.Text), true
 			continue
 		}
 		before := m.in.i
@@ -288,13 +278,14 @@ func (m *machine) elementOf(v, key value) value {
 		if sliced, ok := m.indexed(v.s, key); ok {
 			return sliced
 		}
-		if key.kind == textValue {
+		switch key.kind {
+		case textValue:
 			return m.memberOf(v, key.s)
-		}
-		if key.kind == numberValue {
+		case numberValue:
 			return unknown(v.taint)
+		default:
+			return m.memberOf(v, effect.Unknown)
 		}
-		return m.memberOf(v, effect.Unknown)
 	case v.kind == nameValue:
 		if key.kind == textValue {
 			return m.memberOf(*v.of, key.s)

@@ -11,7 +11,7 @@ import (
 // an expression, which begins with a quote, a variable, a bracket or a number. Names are
 // case-insensitive.
 type psReader struct {
-	m   *machine
+	*machine
 	src string
 	i   int
 }
@@ -30,34 +30,37 @@ func (p *psReader) space(lines bool) {
 		case c == '`' && (p.at(1) == '\n' || p.at(1) == '\r'):
 			p.skip(2)
 		case c == '<' && p.at(1) == '#':
-			if end := strings.Index(p.src[p.i:], "#>"); end >= 0 {
-				p.skip(end + 2)
-			} else {
-				p.i = len(p.src)
-			}
+			_, after, _ := strings.Cut(p.src[p.i:], "#>")
+			p.i = len(p.src) - len(after)
 		case c == '#':
-			for p.i < len(p.src) && p.src[p.i] != '\n' {
-				p.skip(1)
-			}
+			p.while(func(c byte) bool { return c != '\n' })
 		default:
 			return
 		}
 	}
 }
 
+// while reads bytes as long as a condition holds for them.
+func (p *psReader) while(holds func(c byte) bool) string {
+	start := p.i
+	for p.i < len(p.src) && holds(p.src[p.i]) {
+		p.i++
+	}
+	return p.src[start:p.i]
+}
+
 // block evaluates statements up to and including a closing bracket, or to the end.
 func (p *psReader) block(end byte) (last value) {
-	m := p.m
-	if !m.budget.deeper() {
+	if !p.budget.deeper() {
 		p.i = len(p.src)
 		return unknown(0)
 	}
-	for p.space(true); p.i < len(p.src) && m.budget.step(); p.space(true) {
+	for p.space(true); p.i < len(p.src) && p.budget.step(); p.space(true) {
 		before := p.i
 		switch c := p.src[p.i]; {
 		case c == end && end != 0:
 			p.skip(1)
-			m.budget.depth--
+			p.budget.depth--
 			return last
 		case c == ';' || c == '}' || c == ')' || c == ']' || c == ',' || c == '|' || c == '&' && p.at(1) == '&' ||
 			c == '=':
@@ -75,14 +78,14 @@ func (p *psReader) block(end byte) (last value) {
 	if p.i < len(p.src) { // out of steps
 		p.i = len(p.src)
 	}
-	m.budget.depth--
+	p.budget.depth--
 	return last
 }
 
 // pipeline evaluates a | b | c. Each command gets the result of the one before.
 func (p *psReader) pipeline() value {
 	in, piped := unknown(0), false
-	for p.m.budget.step() {
+	for p.budget.step() {
 		p.space(piped)
 		out := p.element(in, piped)
 		p.space(false)
@@ -114,7 +117,7 @@ func (p *psReader) redirection(content value) {
 	p.space(false)
 	path := p.word()
 	if s := path.str(); s != "$null" && s != "" && s != "NUL" {
-		p.m.out.found(writeOf(s, content, bits, ">"))
+		p.out.found(writeOf(s, content, bits, ">"))
 	}
 }
 
@@ -161,7 +164,7 @@ func (p *psReader) element(in value, piped bool) value {
 		return unknown(0)
 	case "function", "filter", "workflow", "class":
 		p.space(false)
-		p.m.scope.bind("function:"+strings.ToLower(p.word().str()), unknown(0))
+		p.scope.bind("function:"+strings.ToLower(p.word().str()), unknown(0))
 		p.space(true)
 		if p.at(0) == '(' {
 			p.skip(1)
@@ -182,7 +185,7 @@ func (p *psReader) loopHead() {
 		if len(p.src)-p.i > 3 && strings.EqualFold(p.src[p.i:p.i+2], "in") && p.src[p.i+2] <= ' ' {
 			p.skip(2)
 			v := p.block(')')
-			p.m.scope.bind(strings.ToLower(name), unknown(v.taint))
+			p.scope.bind(strings.ToLower(name), unknown(v.taint))
 			return
 		}
 		p.i = start
@@ -205,7 +208,7 @@ func (p *psReader) startsExpression() bool {
 // word reads one word of a command: quoted, a variable, in brackets, bare text, or a mixture.
 func (p *psReader) word() value {
 	out, any := text("", 0), false
-	for p.i < len(p.src) && p.m.budget.step() {
+	for p.i < len(p.src) && p.budget.step() {
 		c := p.src[p.i]
 		switch {
 		case c <= ' ' || strings.IndexByte(";|{},", c) >= 0 || c == ')' || c == '&' && p.at(1) == '&',
@@ -256,14 +259,14 @@ func (p *psReader) quoted() value {
 			b.WriteByte(p.src[p.i])
 			p.skip(1)
 		}
-		p.i = min(p.i+1, len(p.src))
+		p.skip(1)
 		return text(b.String(), 0)
 	}
 	out, start := text("", 0), p.i
 	flush := func() {
 		out = add(out, text(p.src[start:min(p.i, len(p.src))], 0), true)
 	}
-	for p.i < len(p.src) && p.m.budget.step() {
+	for p.i < len(p.src) && p.budget.step() {
 		switch c := p.src[p.i]; {
 		case c == '"' && p.at(1) != '"':
 			flush()
@@ -298,18 +301,13 @@ func (p *psReader) quoted() value {
 func (p *psReader) variableName() string {
 	p.skip(1)
 	if p.at(0) == '{' {
-		start := p.i + 1
-		for p.i < len(p.src) && p.src[p.i] != '}' {
-			p.skip(1)
-		}
-		name := p.src[min(start, p.i):p.i]
-		p.i = min(p.i+1, len(p.src))
+		p.skip(1)
+		name := p.while(func(c byte) bool { return c != '}' })
+		p.skip(1)
 		return name
 	}
 	start := p.i
-	for p.i < len(p.src) && (lex.IsWord(p.src[p.i]) || p.src[p.i] == ':' && lex.IsLetter(p.at(1)) || p.src[p.i] == '_') {
-		p.skip(1)
-	}
+	p.while(func(c byte) bool { return lex.IsWord(c) || c == ':' && lex.IsLetter(p.at(1)) })
 	if start == p.i && p.i < len(p.src) && strings.IndexByte("?$^", p.src[p.i]) >= 0 {
 		p.skip(1)
 	}
@@ -325,17 +323,17 @@ func (p *psReader) variable() value {
 	name := strings.ToLower(p.variableName())
 	switch {
 	case strings.HasPrefix(name, "env:"):
-		return p.m.inputs.env(strings.ToUpper(name[4:]), "$env")
+		return p.inputs.env(strings.ToUpper(name[4:]), "$env")
 	case name == "home":
-		return text(p.m.lim.Home, 0)
+		return text(p.lim.Home, 0)
 	case name == "true":
 		return value{kind: nameValue, s: "true"}
 	case name == "args":
-		return p.m.inputs.operands(0)
+		return p.inputs.operands(0)
 	case name == "pshome":
 		return text(`C:\Windows\System32\WindowsPowerShell\v1.0`, 0)
 	}
-	if v, ok := p.m.scope.get(name); ok {
+	if v, ok := p.scope.get(name); ok {
 		return v
 	}
 	return unknown(0)

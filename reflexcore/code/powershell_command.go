@@ -6,12 +6,13 @@ import (
 
 	"approver.example/reflexcore/code/lex"
 	"approver.example/reflexcore/effect"
+	"approver.example/reflexcore/wordset"
 )
 
 // command evaluates a command: its name and its words.
 func (p *psReader) command(name, in value, piped bool) value {
 	var words []psWord
-	for p.m.budget.step() {
+	for p.budget.step() {
 		p.space(false)
 		if p.i >= len(p.src) || strings.IndexByte(";|\n)}", p.src[p.i]) >= 0 || p.at(0) == '&' && p.at(1) == '&' ||
 			p.at(0) == '2' && p.at(1) == '>' || p.at(0) == '>' {
@@ -34,16 +35,13 @@ type psWord struct {
 
 func (p *psReader) commandWord() psWord {
 	if c := p.at(0); c == '-' && lex.IsLetter(p.at(1)) {
-		start := p.i
-		for p.i < len(p.src) && (lex.IsWord(p.src[p.i]) || p.src[p.i] == '-') {
-			p.skip(1)
-		}
-		name := strings.ToLower(p.src[start+1 : p.i])
+		word := p.while(func(c byte) bool { return lex.IsWord(c) || c == '-' })
+		name := strings.ToLower(word[1:])
 		if p.at(0) == ':' {
 			p.skip(1)
 			return psWord{name + ":", p.word()}
 		}
-		return psWord{param: name, value: text(p.src[start:p.i], 0)}
+		return psWord{param: name, value: text(word, 0)}
 	}
 	if p.at(0) == '{' {
 		return psWord{value: p.primary()}
@@ -73,18 +71,18 @@ func (p *psReader) run(name value, words []psWord, in value, piped bool) value {
 	case name.kind == objectValue && name.s == "scriptblock":
 		return unknown(in.taint)
 	case !name.known():
-		p.m.out.found(Found{Text: name.str(), Taint: name.taint, By: "&"})
+		p.out.found(Found{Text: name.str(), Taint: name.taint, By: "&"})
 		return unknown(name.taint)
 	}
 	by := strings.TrimSuffix(strings.ToLower(name.str()), ".exe")
-	if alias, ok := p.m.scope.get("alias:" + by); ok && alias.known() {
+	if alias, ok := p.scope.get("alias:" + by); ok && alias.known() {
 		by = strings.ToLower(alias.str())
 		name = alias
 	}
-	if _, own := p.m.scope.get("function:" + by); own {
+	if _, own := p.scope.get("function:" + by); own {
 		return unknown(in.taint)
 	}
-	rows := p.m.api.find(by)
+	rows := p.api.find(by)
 	if rows == nil {
 		p.program(name, words, in, piped)
 		return unknown(effect.File)
@@ -102,7 +100,7 @@ func (p *psReader) run(name value, words []psWord, in value, piped bool) value {
 	result := unknown(taint)
 	for _, r := range rows {
 		r.bits |= bits
-		if v, ok := p.m.act(invocation{r, value{kind: nameValue, s: by}, args, taint | in.taint}); ok {
+		if v, ok := p.act(invocation{r, value{kind: nameValue, s: by}, args, taint | in.taint}); ok {
 			result = v
 		}
 	}
@@ -112,23 +110,16 @@ func (p *psReader) run(name value, words []psWord, in value, piped bool) value {
 // unixWords reports whether the arguments of an alias are meant for the Unix program with that name,
 // which runs outside of Windows: rm -rf is no Remove-Item.
 func unixWords(name string, words []psWord) bool {
-	switch name {
-	case "rm", "rmdir", "mv", "cp":
-		return slices.ContainsFunc(words, func(w psWord) bool {
-			flags := w.param
-			if flags == "" {
-				flags = strings.TrimPrefix(w.str(), "-")
-				if flags == w.str() {
-					return false
-				}
-			}
-			return flags == "-" || flags != "r" && strings.Trim(flags, "rRfvidIpnau") == "" ||
-				strings.HasPrefix(flags, "-")
-		})
-	default:
-		return false
-	}
+	return unixPrograms[name] && slices.ContainsFunc(words, func(w psWord) bool {
+		flags, dashed := w.param, true
+		if flags == "" {
+			flags, dashed = strings.CutPrefix(w.str(), "-")
+		}
+		return dashed && (strings.HasPrefix(flags, "-") || flags != "r" && strings.Trim(flags, "rRfvidIpnau") == "")
+	})
 }
+
+var unixPrograms = wordset.Of("rm rmdir mv cp")
 
 // psArguments sorts the words of a command, so that those which the table counts by position come
 // first.
@@ -146,7 +137,7 @@ func psArguments(words []psWord) (args []arg, bits effect.Bits, taint effect.Tai
 			bits |= effect.Force
 		default:
 			v := w.value
-			if !hasValue && i+1 < len(words) && words[i+1].param == "" && !psSwitch(name) {
+			if !hasValue && i+1 < len(words) && words[i+1].param == "" && !psSwitches[name] {
 				i++
 				v = words[i].value
 				taint |= v.taint
@@ -167,15 +158,9 @@ func psArguments(words []psWord) (args []arg, bits effect.Bits, taint effect.Tai
 	return args, bits, taint
 }
 
-// psSwitch reports whether a parameter takes no value.
-func psSwitch(name string) bool {
-	switch name {
-	case "confirm", "whatif", "verbose", "noprofile", "nop", "usebasicparsing", "useb", "asplaintext", "append",
-		"nonewline", "raw", "passthru", "wait", "nonewwindow", "asjob", "hidden":
-		return true
-	}
-	return false
-}
+// psSwitches are parameters that take no value.
+var psSwitches = wordset.Of("confirm whatif verbose noprofile nop usebasicparsing useb asplaintext append nonewline " +
+	"raw passthru wait nonewwindow asjob hidden")
 
 // psPosition returns the position of a named parameter among the arguments that a row counts, or -1.
 func psPosition(name string) int {
@@ -211,12 +196,12 @@ func (p *psReader) program(name value, words []psWord, in value, piped bool) {
 		if psHarmless(argv[0]) {
 			return
 		}
-		p.m.out.found(Found{Text: argv[0], Taint: taint | in.taint, By: argv[0]})
+		p.out.found(Found{Text: argv[0], Taint: taint | in.taint, By: argv[0]})
 		return
 	}
-	p.m.programs.argv(argv, taint, argv[0])
+	p.programs.argv(argv, taint, argv[0])
 	if piped && isShellLine(strings.Join(argv, " ")) {
-		p.m.out.found(Found{Op: Shell, Text: in.str(), Taint: in.taint, By: "|" + argv[0]})
+		p.out.found(Found{Op: Shell, Text: in.str(), Taint: in.taint, By: "|" + argv[0]})
 	}
 }
 
@@ -229,11 +214,8 @@ func isVerbNoun(s string) bool {
 // psHarmless reports whether a cmdlet, by its verb, only reads, compares or prints.
 func psHarmless(name string) bool {
 	verb, _, _ := strings.Cut(strings.ToLower(name), "-")
-	switch verb {
-	case "get", "select", "where", "sort", "measure", "compare", "convertto", "convertfrom", "convert", "format",
-		"group", "join", "split", "test", "resolve", "write", "find", "read", "show", "wait", "tee", "foreach",
-		"import":
-		return !strings.EqualFold(name, "format-volume")
-	}
-	return false
+	return psHarmlessVerbs[verb] && !strings.EqualFold(name, "format-volume")
 }
+
+var psHarmlessVerbs = wordset.Of("get select where sort measure compare convertto convertfrom convert format group " +
+	"join split test resolve write find read show wait tee foreach import")

@@ -8,12 +8,11 @@ import (
 
 // primary evaluates a value and the members, elements and calls after it.
 func (p *psReader) primary() value {
-	m := p.m
-	if !m.budget.deeper() {
+	if !p.budget.deeper() {
 		p.i = len(p.src)
 		return unknown(0)
 	}
-	defer func() { m.budget.depth-- }()
+	defer func() { p.budget.depth-- }()
 	var v value
 	switch c := p.at(0); {
 	case c == '@' && (p.at(1) == '"' || p.at(1) == '\''):
@@ -81,11 +80,7 @@ func (p *psReader) hereString() value {
 
 // number reads a number, or a range of them.
 func (p *psReader) number() (v value, ranged bool) {
-	start := p.i
-	for p.i < len(p.src) && (lex.IsWord(p.src[p.i]) || p.src[p.i] == '.' && lex.IsDigit(p.at(1))) {
-		p.skip(1)
-	}
-	v = number(p.src[start:p.i])
+	v = number(p.while(func(c byte) bool { return lex.IsWord(c) || c == '.' && lex.IsDigit(p.at(1)) }))
 	if p.at(0) != '.' || p.at(1) != '.' {
 		return v, false
 	}
@@ -99,7 +94,7 @@ func (p *psReader) number() (v value, ranged bool) {
 // table evaluates @{ a = 1; 'b' = 2 }.
 func (p *psReader) table() value {
 	v := value{kind: listValue, keys: []string{}}
-	for p.space(true); p.i < len(p.src) && p.at(0) != '}' && p.m.budget.step(); p.space(true) {
+	for p.space(true); p.i < len(p.src) && p.at(0) != '}' && p.budget.step(); p.space(true) {
 		before := p.i
 		key := p.word()
 		p.space(true)
@@ -137,13 +132,7 @@ func (p *psReader) operatorName() string {
 }
 
 // name reads a name in lower case.
-func (p *psReader) name() string {
-	start := p.i
-	for p.i < len(p.src) && lex.IsWord(p.src[p.i]) {
-		p.skip(1)
-	}
-	return strings.ToLower(p.src[start:p.i])
-}
+func (p *psReader) name() string { return strings.ToLower(p.while(lex.IsWord)) }
 
 func psRange(from, to int64) value {
 	var out []value
@@ -205,7 +194,7 @@ func (p *psReader) typed() value {
 
 // postfix evaluates .member, ::member, [index] and calls.
 func (p *psReader) postfix(v value) value {
-	for p.m.budget.step() {
+	for p.budget.step() {
 		switch {
 		case p.at(0) == '.' && (lex.IsLetter(p.at(1)) || p.at(1) == '"' || p.at(1) == '\'' || p.at(1) == '$' ||
 			p.at(1) == '('):
@@ -257,7 +246,7 @@ func (p *psReader) member(v value) value {
 	if name.kind == textValue {
 		name.s = strings.ToLower(name.s)
 	}
-	method := p.m.memberOf(v, name.str())
+	method := p.memberOf(v, name.str())
 	if p.at(0) != '(' {
 		if v.kind == unknownValue || v.kind == objectValue || v.kind == textValue || v.kind == listValue {
 			return unknown(v.taint)
@@ -266,7 +255,7 @@ func (p *psReader) member(v value) value {
 	}
 	p.skip(1)
 	var args []arg
-	for p.space(true); p.i < len(p.src) && p.at(0) != ')' && p.m.budget.step(); p.space(true) {
+	for p.space(true); p.i < len(p.src) && p.at(0) != ')' && p.budget.step(); p.space(true) {
 		before := p.i
 		e := p.argument()
 		if e.kind == listValue && e.keys == nil {
@@ -279,12 +268,12 @@ func (p *psReader) member(v value) value {
 			p.skip(1)
 		}
 	}
-	p.i = min(p.i+1, len(p.src))
+	p.skip(1)
 	if v.kind == nameValue && v.of == nil && name.str() == "new" {
 		all := append([]arg{{value: text(v.s, 0)}}, args...)
-		return p.m.resources.newObject(row{}, all, argTaint(args), v.s)
+		return p.resources.newObject(row{}, all, argTaint(args), v.s)
 	}
-	return p.m.call(method, args)
+	return p.call(method, args)
 }
 
 func (p *psReader) argument() value {
@@ -316,33 +305,32 @@ func (p *psReader) assignment() (value, bool) {
 	p.skip(len(op))
 	p.space(true)
 	v := p.pipeline()
-	old, _ := p.m.scope.get(name)
+	old, _ := p.scope.get(name)
 	switch op {
 	case "+=":
 		v = add(old, v, false)
 	case "-=":
 		v = unknown(v.taint)
 	}
-	if _, set := p.m.scope.get(name); set && p.m.budget.depth > 2 && op == "=" {
+	if _, set := p.scope.get(name); set && p.budget.depth > 2 && op == "=" {
 		v = join(old, v) // changed in a branch
 	}
-	p.m.scope.bind(name, v)
+	p.scope.bind(name, v)
 	return v, true
 }
 
 // expression evaluates an expression, and an assignment that may follow.
 func (p *psReader) expression() value {
-	m := p.m
-	if !m.budget.deeper() {
+	if !p.budget.deeper() {
 		p.i = len(p.src)
 		return unknown(0)
 	}
-	defer func() { m.budget.depth-- }()
+	defer func() { p.budget.depth-- }()
 	if v, ok := p.assignment(); ok {
 		return v
 	}
 	left := p.listOf(p.primary)
-	for m.budget.step() {
+	for p.budget.step() {
 		p.space(false)
 		switch c := p.at(0); {
 		case c == '+' && p.at(1) != '+':
@@ -388,7 +376,7 @@ func (p *psReader) listOf(element func() value) value {
 		return v
 	}
 	out := []value{v}
-	for p.at(0) == ',' && p.m.budget.step() {
+	for p.at(0) == ',' && p.budget.step() {
 		p.skip(1)
 		p.space(true)
 		out = append(out, element())

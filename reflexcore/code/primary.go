@@ -74,8 +74,8 @@ func (m *machine) regex(t *lex.Token) value {
 		if at < 0 {
 			break
 		}
-		end := lex.Closing(pattern, at+2, '{')
-		m.evaluateInside(strings.TrimSuffix(pattern[at+2:end], "}"))
+		body, end := inBraces(pattern, at+2)
+		m.evaluateInside(body)
 		pattern = pattern[end:]
 	}
 	return value{kind: objectValue, s: "regex"}
@@ -161,20 +161,18 @@ func (m *machine) mapLiteral() value {
 	m.in.paren++
 	defer func() { m.in.paren-- }()
 	v := value{kind: listValue, keys: []string{}}
+	put := func(key string, e value) {
+		v.keys, v.list, v.taint = append(v.keys, key), append(v.list, e), v.taint|e.taint
+	}
 	for m.budget.step() && m.in.tok().Kind != lex.End && !m.in.is("}") {
 		before := m.in.i
-		t := m.in.tok()
-		name := ""
-		next := m.in.ahead(1)
+		t, next := m.in.tok(), m.in.ahead(1)
 		if (t.Kind == lex.Name || t.Kind == lex.String) && next.Kind == lex.Op &&
 			(next.Text == ":" || next.Text == "=>" || next.Text == "=" || next.Text == "," || next.Text == "}") {
-			name = t.Text
 			if next.Text != "," && next.Text != "}" {
 				m.in.i += 2
 			}
-			e := m.expr(bindAssign)
-			v.keys, v.list = append(v.keys, name), append(v.list, e)
-			v.taint |= e.taint
+			put(t.Text, m.expr(bindAssign))
 		} else if t.Kind == lex.Name && next.IsOp("(") && m.d.statements.bareMethods { // a method
 			m.in.i = m.in.match(m.in.i+1) + 1
 			if m.in.is("{") {
@@ -184,9 +182,7 @@ func (m *machine) mapLiteral() value {
 			e := m.expr(bindAssign)
 			v.taint |= e.taint
 			if m.in.take(":") || m.in.take("=>") {
-				e2 := m.expr(bindAssign)
-				v.keys, v.list = append(v.keys, e.str()), append(v.list, e2)
-				v.taint |= e2.taint
+				put(e.str(), m.expr(bindAssign))
 			}
 		}
 		if !m.in.take(",") && !m.in.take(";") && m.in.i == before {
@@ -210,10 +206,8 @@ func (m *machine) name(t *lex.Token) value {
 	case m.d.members.hashElements:
 		s = m.in.perlName(t)
 	case m.d.calls.anyCase:
-		if s[0] != '$' && strings.ToLower(s) != s && m.api.find(s) == nil { // function names are case-insensitive
-			if lower := strings.ToLower(s); m.api.find(lower) != nil {
-				s = lower
-			}
+		if lower := strings.ToLower(s); s[0] != '$' && m.api.find(s) == nil && m.api.find(lower) != nil {
+			s = lower // function names are case-insensitive
 		}
 	}
 	m.last = s

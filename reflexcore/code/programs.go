@@ -32,22 +32,6 @@ func (ps *programs) argv(words []string, taint effect.Taint, by string) {
 	ps.remoteShell(words[0], strings.Join(words, " "), by)
 }
 
-// process evaluates subprocess.run and the like: a list of words, or a line for the shell.
-func (ps *programs) process(v value, args []arg, by string) {
-	shell, _ := named(args, "shell")
-	if program, ok := named(args, "executable"); ok && (program.kind != nameValue || program.s != "None") {
-		ps.executable(program, v, shell.truthy(), by)
-	}
-	switch {
-	case v.kind != listValue:
-		ps.shell(v, by)
-	case shell.truthy() && len(v.list) > 0:
-		ps.shell(v.list[0], by)
-	default:
-		ps.argv(v.words(), v.taint, by)
-	}
-}
-
 // executable handles an explicit program that runs instead of the first word. The words are also
 // judged as they are, because the program may be the one that they name.
 func (ps *programs) executable(program, v value, shell bool, by string) {
@@ -59,37 +43,6 @@ func (ps *programs) executable(program, v value, shell bool, by string) {
 	case len(words) > 0:
 		ps.argv(append([]string{program.str()}, words[1:]...), taint, by)
 	}
-}
-
-// spawn evaluates a program and a list of its arguments, as in spawn("rm", ["-rf"]).
-func (ps *programs) spawn(r row, args []arg, by string) (line []string) {
-	vs := values(args)
-	if r.arg < 0 || r.arg >= len(vs) {
-		ps.argv([]string{effect.Unknown}, argTaint(args), by)
-		return []string{effect.Unknown}
-	}
-	vs = vs[r.arg:]
-	words := vs[0].words()
-	for _, v := range vs[1:] {
-		switch {
-		case v.keys != nil:
-			if more, ok := v.key("args"); ok { // Deno.Command
-				words = append(words, more.words()...)
-			}
-		case v.fn != nil:
-		case v.kind == listValue:
-			words = append(words, v.words()...)
-		default:
-			words = append(words, v.str())
-		}
-	}
-	ps.ownShell(text(strings.Join(words, " "), taints(vs)), args, by)
-	if shell, ok := named(args, "shell"); ok && (shell.truthy() || shell.kind == textValue) {
-		ps.shell(text(strings.Join(words, " "), taints(vs)), by)
-		return words
-	}
-	ps.argv(words, taints(vs), by)
-	return words
 }
 
 // systemList evaluates system and exec of Perl and Ruby: one argument is a line for the shell, more
@@ -123,32 +76,6 @@ func (ps *programs) systemList(args []arg, from int, by string) string {
 	return strings.Join(words, " ")
 }
 
-// execv evaluates the exec family: a path, then argv, which begins with the program's name.
-func (ps *programs) execv(r row, args []arg, by string) {
-	vs := values(args)
-	if r.arg < 0 || r.arg >= len(vs) {
-		ps.argv([]string{effect.Unknown}, argTaint(args), by)
-		return
-	}
-	vs = vs[r.arg:]
-	words := []string{vs[0].str()}
-	switch {
-	case r.action == "execl":
-		for i, v := range vs[1:] {
-			if i > 0 && v.keys == nil {
-				words = append(words, v.str())
-			}
-		}
-	case len(vs) > 1 && vs[1].kind == listValue:
-		if w := vs[1].words(); len(w) > 1 {
-			words = append(words, w[1:]...)
-		}
-	case len(vs) > 1:
-		words = append(words, effect.Unknown)
-	}
-	ps.argv(words, taints(vs), by)
-}
-
 // ownShell judges Node's option for the shell, which can be any program.
 func (ps *programs) ownShell(line value, args []arg, by string) {
 	shell, ok := named(args, "shell")
@@ -156,63 +83,6 @@ func (ps *programs) ownShell(line value, args []arg, by string) {
 		return
 	}
 	ps.argv([]string{shell.str(), "-c", line.str()}, shell.taint|line.taint, by)
-}
-
-// pipeline evaluates Open3.pipeline. Each argument is a command line or the words of a command, and
-// the output of one is the input of the next.
-func (ps *programs) pipeline(args []arg, by string) {
-	var parts []string
-	for _, v := range values(args) {
-		switch {
-		case v.keys != nil: // the environment, the options
-		case v.kind == listValue:
-			var words []string
-			for _, w := range v.list {
-				if w.keys == nil {
-					words = append(words, singleQuoted(w.str()))
-				}
-			}
-			parts = append(parts, strings.Join(words, " "))
-		default:
-			parts = append(parts, v.str())
-		}
-	}
-	if len(parts) == 0 {
-		return
-	}
-	ps.noteProgram(parts[0], by) // its input is not known
-	ps.shell(text(strings.Join(parts, " | "), argTaint(args)), by)
-}
-
-// forked evaluates child_process.fork(script, args): another node runs the script, unless an option
-// names another program.
-func (ps *programs) forked(args []arg, by string) {
-	words := []string{"node"}
-	if program, ok := named(args, "execPath"); ok {
-		words[0] = program.str()
-	}
-	if given, ok := named(args, "execArgv"); ok {
-		words = append(words, given.words()...)
-	}
-	for _, v := range values(args) {
-		if v.keys == nil && v.fn == nil {
-			words = append(words, v.words()...)
-		}
-	}
-	ps.argv(words, argTaint(args), by)
-}
-
-// cmdNested evaluates cmd with /c or /k.
-func (ps *programs) cmdNested(args []arg, by string) {
-	vs := values(args)
-	for i, v := range vs {
-		if s := strings.ToLower(v.str()); s == "/c" || s == "/k" || s == "/r" {
-			line := text(concat(vs[i+1:], " "), taints(vs))
-			ps.out.found(Found{Op: Code, Lang: "cmd", Text: line.s, Taint: line.taint, By: by})
-			return
-		}
-	}
-	ps.argv([]string{"cmd"}, 0, by)
 }
 
 func (ps *programs) opensOperand(v value) {
@@ -232,11 +102,4 @@ func (ps *programs) remoteShell(program, line, by string) {
 	default:
 		ps.idleShell = program
 	}
-}
-
-func singleQuoted(word string) string {
-	if !effect.IsKnown(word) {
-		return word
-	}
-	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 }

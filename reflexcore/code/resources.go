@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"approver.example/reflexcore/effect"
+	"approver.example/reflexcore/wordset"
 )
 
 // resources are the files and hosts that the code uses.
@@ -34,42 +35,6 @@ func (res *resources) connect(r row, args []arg, taint effect.Taint, by string) 
 	}
 	r.action = "netin"
 	return res.network(r, first, args, taint, by)
-}
-
-// opened evaluates a function that reads or writes depending on its mode, which follows the path.
-func (res *resources) opened(r row, path value, args []arg, by string) value {
-	mode, ok := argument(args, r.arg+1)
-	if r.arg == argReceiver {
-		mode, ok = argument(args, 0)
-	}
-	if v, isNamed := named(args, "mode", "flags", "flag"); isNamed {
-		mode, ok = v, true
-	}
-	if mode.keys != nil || mode.fn != nil {
-		ok = false
-	}
-	if p := path.str(); strings.HasPrefix(p, "|") && res.d.library.pipeOpens {
-		program := text(p[1:], path.taint)
-		res.programs.shell(program, by)
-		return res.programs.piped(childType, program, ok && (!mode.known() || strings.Trim(mode.str(), "rbt") != ""),
-			by)
-	}
-	if res.d.library.opensInput && isStdinPath(path) {
-		return value{kind: objectValue, s: "stdin", taint: res.inputs.lim.InputTaint}
-	}
-	if cmd, ok := strings.CutPrefix(path.str(), "expect://"); ok && res.d.library.expectURLs {
-		res.programs.shell(text(cmd, path.taint), by)
-	}
-	kind := row{action: "read"}
-	readOnly := mode.kind == nameValue && strings.Contains(mode.s, "RDONLY")
-	if ok && !readOnly && (!mode.known() || strings.ContainsAny(mode.str(), "wax+c>")) {
-		kind.action = "write"
-		if mode.known() && strings.ContainsAny(mode.str(), "a") || strings.HasPrefix(mode.str(), ">>") {
-			kind.bits = effect.Append
-		}
-	}
-	v, _ := res.files(kind, path, nil, 0, by)
-	return value{kind: objectValue, s: "file", from: path.str(), taint: v.taint}
 }
 
 var fileOps = map[string]Op{"read": Read, "write": Write, "delete": Delete, "chmod": Permission}
@@ -130,18 +95,6 @@ func (res *resources) files(r row, path value, args []arg, taint effect.Taint, b
 	}
 	res.out.found(f)
 	return unknown(result), r.action == "read"
-}
-
-// askModel evaluates a call of a model's client: the argument goes to the model's host, and the
-// result is somebody else's text.
-func (res *resources) askModel(r row, args []arg, taint effect.Taint, by string) value {
-	carried := taint
-	for i := range args {
-		for _, e := range args[i].list {
-			carried |= e.taint
-		}
-	}
-	return res.network(row{action: "netin", result: "answer"}, text(r.param, 0), nil, carried, by)
 }
 
 // content judges what is written to an open file.
@@ -242,16 +195,6 @@ func address(v value) string {
 	return v.str()
 }
 
-func (res *resources) curlOption(option string, args []arg, by string) {
-	v, _ := argument(args, 2)
-	switch option {
-	case "CURLOPT_URL":
-		res.out.found(Found{Op: NetIn, Text: v.str(), Taint: v.taint, By: by})
-	case "CURLOPT_POSTFIELDS", "CURLOPT_UPLOAD", "CURLOPT_INFILE":
-		res.out.found(Found{Op: NetOut, Text: effect.Unknown, Taint: v.taint, By: by})
-	}
-}
-
 func (res *resources) newObject(r row, args []arg, taint effect.Taint, by string) value {
 	name, _ := argument(args, 0)
 	if com, ok := named(args, "comobject", "com", "comobj"); ok {
@@ -286,77 +229,19 @@ func isStdinPath(v value) bool {
 	if v.kind == numberValue {
 		return v.n == 0
 	}
-	switch v.str() {
-	case "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0", "php://stdin":
-		return true
-	}
-	return false
+	return v.str() == "php://stdin" || stdinPaths[v.str()]
 }
+
+// stdinPaths are the paths of the standard input.
+var stdinPaths = wordset.Of("/dev/stdin /dev/fd/0 /proc/self/fd/0")
 
 // isAnyBelow reports whether a path can be anything below a folder, and nothing filters it.
 func (res *resources) isAnyBelow(path string) bool {
 	for _, root := range res.walked {
 		if rest, ok := strings.CutPrefix(path, root+"/"); ok &&
 			(strings.HasPrefix(rest, effect.Unknown) || strings.HasPrefix(rest, "**")) {
-			return !res.inputs.in.chooses()
+			return !res.inputs.in.hasName("if")
 		}
 	}
 	return false
-}
-
-// entries returns the content of a folder, as os.walk, glob and the like do: a list with one element
-// that means all. With the parameter tree it includes all folders below.
-func (res *resources) entries(r row, folder value, args []arg, by string) value {
-	res.files(row{action: "read"}, folder, args, 0, by)
-	root := strings.TrimSuffix(folder.str(), "/")
-	one := text(root+"/"+effect.Unknown, effect.File)
-	switch r.param {
-	case "walk": // a folder, its folders and its files
-		any := value{kind: listValue, list: []value{unknown(effect.File)}, s: "entries"}
-		one = value{kind: listValue, list: []value{one, any, any}}
-		res.walked = append(res.walked, root)
-	case "tree":
-		one = value{kind: objectValue, s: "path", from: one.s, taint: effect.File}
-		res.walked = append(res.walked, root)
-	case "paths":
-		one = value{kind: objectValue, s: "path", from: one.s, taint: effect.File}
-	case "pattern":
-		one = text(folder.str(), effect.File)
-		if top, _, deep := strings.Cut(folder.str(), "/**"); deep {
-			res.walked = append(res.walked, top)
-		}
-	}
-	return value{kind: listValue, list: []value{one}, s: "entries", taint: effect.File}
-}
-
-// deleteRows evaluates a method of an object-relational mapper that deletes rows: all of them,
-// unless an argument selects some.
-func (res *resources) deleteRows(args []arg, by string) {
-	f := Found{Op: RemoteDelete, Text: "rows of a table", Bits: effect.Bulk, By: by}
-	if first, ok := argument(args, 0); ok {
-		if where, ok := first.key("where"); ok {
-			first = where
-		}
-		if first.kind != listValue || first.keys == nil || len(first.list) > 0 {
-			f.Bits = 0
-		}
-	}
-	res.out.found(f)
-}
-
-// truncateRows evaluates destroy and truncate of such a mapper. Other objects have these methods,
-// too, so the options must be those of a query.
-func (res *resources) truncateRows(args []arg, by string) {
-	first, ok := argument(args, 0)
-	if !ok {
-		return
-	}
-	whole, _ := first.key("truncate")
-	where, chosen := first.key("where")
-	switch {
-	case whole.truthy():
-		res.out.found(Found{Op: RemoteDelete, Text: "rows of a table", Bits: effect.Bulk, By: by})
-	case chosen:
-		res.deleteRows([]arg{{value: where}}, by)
-	}
 }

@@ -22,14 +22,13 @@ func Scan(lang, src string, lim Limits, yield func(Found) bool) {
 	m := newMachine(name, &lim, yield)
 	switch name {
 	case "sed":
-		newSed(m).run(src)
+		(&sedScript{machine: m}).run(src)
 	case "awk":
-		newAwk(m).run(src)
+		(&awkScript{machine: m}).run(src)
 	case "powershell":
-		p := psReader{m: m, src: src}
-		p.block(0)
+		(&psReader{machine: m, src: src}).block(0)
 	case "cmd":
-		newBatch(m).run(src)
+		(&batch{m}).run(src)
 	default:
 		m.script(src)
 	}
@@ -62,7 +61,7 @@ func newMachine(lang string, lim *Limits, yield func(Found) bool) *machine {
 func (m *machine) script(src string) {
 	m.scope.preset(m.lim.Vars)
 	if m.d.library.notebooks && strings.ContainsAny(src, "!%") {
-		c := cells{out: &m.out, programs: &m.programs}
+		c := cells{m}
 		if python := c.python(src); len(python) != len(src) {
 			m.source(python) // all of it is scanned, too, because a multi-line text may have such lines
 			m.scope.vars = nil

@@ -22,39 +22,45 @@ type binding struct {
 
 // get returns a variable's value, the innermost first.
 func (s *scope) get(name string) (value, bool) {
-	for i := len(s.vars) - 1; i >= 0; i-- {
-		if s.vars[i].name == name {
-			return s.vars[i].value, true
-		}
+	if i := s.index(name); i >= 0 {
+		return s.vars[i].value, true
 	}
 	return value{}, false
+}
+
+// index returns the position of the innermost variable with a name, or -1.
+func (s *scope) index(name string) int {
+	i := len(s.vars) - 1
+	for i >= 0 && s.vars[i].name != name {
+		i--
+	}
+	return i
 }
 
 // maxVars bounds the variables, which are searched one after the other.
 const maxVars = 256
 
 func (s *scope) bind(name string, v value) {
-	for i := len(s.vars) - 1; i >= 0; i-- {
-		if s.vars[i].name == name {
-			s.vars[i].value = v
-			return
-		}
+	if i := s.index(name); i >= 0 {
+		s.vars[i].value = v
+		return
 	}
+	s.add(name, v)
+}
+
+// local binds a new variable that hides others with its name.
+func (s *scope) local(name string, v value) {
+	if name != "" {
+		s.add(name, v)
+	}
+}
+
+func (s *scope) add(name string, v value) {
 	if len(s.vars) >= maxVars {
 		s.budget.over = true
 		return
 	}
 	s.vars = append(s.vars, binding{name, v})
-}
-
-func (s *scope) local(name string, v value) {
-	switch {
-	case name == "":
-	case len(s.vars) < maxVars:
-		s.vars = append(s.vars, binding{name, v})
-	default:
-		s.budget.over = true
-	}
 }
 
 // preset binds variables that are set from outside.
@@ -106,14 +112,9 @@ func (s *scope) findJoined(toks []lex.Token, d *dialect) {
 				names[last].nested = true
 			}
 		case i+1 < len(toks) && isAssign(&toks[i+1]):
-			at := len(names)
-			for j := range names {
-				if names[j].name == t.Text {
-					at = j
-				}
-			}
-			if at == len(names) {
-				if at == 64 {
+			at := slices.IndexFunc(names, func(n seen) bool { return n.name == t.Text })
+			if at < 0 {
+				if at = len(names); at == 64 {
 					s.joinAll = true
 					return
 				}

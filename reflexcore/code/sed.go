@@ -11,18 +11,10 @@ import (
 // A sedScript is read command by command: addresses, a letter, and the rest that belongs to it. Only
 // e, s///e and the letters with a file have effects outside of the stream.
 type sedScript struct {
-	budget   *budget
-	out      *report
-	inputs   *inputs
-	programs *programs
-
+	*machine
 	src     string
 	i       int
 	changed bool // an earlier command may have changed the stream
-}
-
-func newSed(m *machine) *sedScript {
-	return &sedScript{budget: &m.budget, out: &m.out, inputs: &m.inputs, programs: &m.programs}
 }
 
 // run evaluates the script.
@@ -42,11 +34,9 @@ func (s *sedScript) skip(chars string) {
 
 // line reads the rest of the line.
 func (s *sedScript) line() string {
-	start := s.i
-	for s.i < len(s.src) && s.src[s.i] != '\n' {
-		s.i++
-	}
-	return s.src[start:s.i]
+	line, _, _ := strings.Cut(s.src[s.i:], "\n")
+	s.i += len(line)
+	return line
 }
 
 // delimited reads up to the next delimiter, over escapes and bracket expressions.

@@ -101,13 +101,16 @@ func (m *machine) valueList() value {
 // keyword evaluates a statement that begins with a keyword. It returns false if the token begins an
 // expression.
 func (m *machine) keyword(t *lex.Token) bool {
-	if m.declares(t) || m.controls(t) {
-		return true
+	if begin := m.d.statements.begin[t.Text]; begin != nil {
+		before := m.in.i
+		if begin(m); m.in.i > before {
+			return true
+		}
 	}
 	if slices.Contains(runsAFile, t.Text) {
 		return m.include(t)
 	}
-	if m.d.syntax.IsKeyword(t.Text) && !m.in.beginsValue(t.Text) {
+	if m.d.syntax.IsKeyword(t.Text) && !beginsValue[t.Text] {
 		m.in.i++
 		return true
 	}
@@ -117,110 +120,44 @@ func (m *machine) keyword(t *lex.Token) bool {
 // runsAFile are keywords for files that run as a part of the script, in any language.
 var runsAFile = []string{"include", "include_once", "require_once", "require", "do", "load"}
 
-// declares evaluates a declaration: an import, a function, a class, a variable.
-func (m *machine) declares(t *lex.Token) bool {
-	switch t.Text {
-	case "import", "from":
-		switch m.d.statements.importForm {
-		case importNames:
-			m.imports(t.Text)
-		case importFrom:
-			m.importsNode()
-		default:
-			return false
-		}
-		return true
-	case "use", "no", "namespace", "package":
-		if m.d.statements.uses {
-			m.use()
-		}
-		return m.d.statements.uses
-	case "def":
-		switch {
-		case m.d.statements.indented:
-			m.pythonDef()
-		case m.d.syntax.IsKeyword("def"):
-			m.in.i += 2
-			m.paramList()
-		default:
-			return false
-		}
-		return true
-	case "class":
-		if m.d.statements.classNames {
-			m.in.i += 2
-		}
-		return m.d.statements.classNames
-	case "function", "fn", "sub":
-		if m.d.statements.functionWords {
-			m.function()
-		}
-		return m.d.statements.functionWords
-	case "const", "let", "var", "my", "our", "local":
-		if !m.d.syntax.IsKeyword(t.Text) {
-			return false
-		}
+// skipClass skips the name of a class, whose body is evaluated like other statements.
+func (m *machine) skipClass() { m.in.i += 2 }
+
+// declarations evaluates const, let, my, local and the like.
+func (m *machine) declarations() {
+	m.in.i++
+	m.declaration()
+	for m.d.statements.letDeclares && m.in.is(",") && m.budget.step() {
 		m.in.i++
 		m.declaration()
-		for m.d.statements.letDeclares && m.in.is(",") && m.budget.step() {
-			m.in.i++
-			m.declaration()
-		}
-		return true
 	}
-	return false
 }
 
-// controls evaluates the head of a loop or block, or a jump out of one.
-func (m *machine) controls(t *lex.Token) bool {
-	switch next := m.in.ahead(1); t.Text {
-	case "for", "foreach":
-		switch {
-		case m.d.statements.indented:
-			m.pythonFor()
-		case m.d.syntax.IsKeyword(t.Text):
-			m.in.i++
-			m.forHead()
-		default:
-			return false
-		}
-		return true
-	case "with":
-		switch {
-		case m.d.statements.indented:
-			m.in.i++
-			m.pythonWith()
-		case m.d.statements.withScopes && next.IsOp("("): // with (module) …
-			m.in.i++
-			if v := m.expr(bindPower); v.kind == nameValue {
-				m.scope.bindAll(m.api, v.s)
-			}
-		default:
-			return false
-		}
-		return true
-	case "throw", "raise":
-		if !m.d.statements.throws {
-			return false
-		}
-		if m.in.i++; !m.in.ends() && !m.in.is(";") && !m.in.is("}") {
-			m.expr(0) // whatever catches it may call it
-			m.escapes.lastAt = -1
-		}
-		return true
-	case "return":
-		if m.d.syntax.IsKeyword("return") {
-			m.returns()
-			return true
-		}
-	case "exec":
-		if m.d.statements.execWord && next.Kind == lex.String { // Python 2
-			m.in.i++
-			m.call(value{kind: nameValue, s: "exec"}, []arg{{value: m.expr(0)}})
-			return true
-		}
+// withScope evaluates with (module) ….
+func (m *machine) withScope() {
+	if !m.in.ahead(1).IsOp("(") {
+		return
 	}
-	return false
+	m.in.i++
+	if v := m.expr(bindPower); v.kind == nameValue {
+		m.scope.bindAll(m.api, v.s)
+	}
+}
+
+// throws evaluates throw and raise. Whatever catches the value may call it.
+func (m *machine) throws() {
+	if m.in.i++; !m.in.ends() && !m.in.is(";") && !m.in.is("}") {
+		m.expr(0)
+		m.escapes.lastAt = -1
+	}
+}
+
+// execText evaluates exec "code" of Python 2.
+func (m *machine) execText() {
+	if m.in.ahead(1).Kind == lex.String {
+		m.in.i++
+		m.call(value{kind: nameValue, s: "exec"}, []arg{{value: m.expr(0)}})
+	}
 }
 
 // returns evaluates a return statement. A function may return any of several values.
@@ -329,15 +266,7 @@ func (m *machine) source(src string) {
 }
 
 // run evaluates statements to the end of the tokens.
-func (m *machine) run() {
-	for m.in.i < len(m.in.toks) && m.budget.step() {
-		before := m.in.i
-		m.statement()
-		if m.in.i == before {
-			m.in.i++
-		}
-	}
-}
+func (m *machine) run() { m.in.statements(m.statement) }
 
 // evaluate evaluates another source with the current variables. If it is a single expression, it
 // returns its value.
@@ -346,7 +275,7 @@ func (m *machine) evaluate(src string, paren int) value {
 		return unknown(0)
 	}
 	if m.d.ownReader {
-		p := psReader{m: m, src: src}
+		p := psReader{machine: m, src: src}
 		v := p.block(0)
 		m.budget.depth--
 		return v
@@ -365,14 +294,10 @@ func (m *machine) evaluate(src string, paren int) value {
 	if t := m.in.tok(); t.Kind != lex.Name || !m.d.syntax.IsKeyword(t.Text) || t.Text == "new" {
 		v = m.expr(0)
 	}
-	for m.in.i < len(m.in.toks) && m.budget.step() {
-		before := m.in.i
+	m.in.statements(func() {
 		m.statement()
-		if m.in.i == before {
-			m.in.i++
-		}
 		v = unknown(v.taint)
-	}
+	})
 	back()
 	m.budget.depth--
 	return v

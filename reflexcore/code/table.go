@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"approver.example/reflexcore/effect"
+	"approver.example/reflexcore/wordset"
 )
 
 // A table says what the functions of one language do.
@@ -17,9 +18,7 @@ type table struct {
 	roots   []string           // prefixes without a meaning
 }
 
-func (t *table) find(path string) []entry {
-	return t.rows[path]
-}
+func (t *table) find(path string) []entry { return t.rows[path] }
 
 // module returns the rows for the rest of a module.
 func (t *table) module(path string) []entry {
@@ -45,11 +44,8 @@ func (t *table) method(path string) []entry {
 // executes reports whether a name is that of a function that runs something, in a language where a
 // bare name is the function as a value.
 func (t *table) executes(path string) bool {
-	last := path[strings.LastIndexByte(path, '.')+1:]
-	if strings.EqualFold(last, "argv") || last == "args" || last == "arg" {
-		return false
-	}
-	if !t.d.expressions.functionValues {
+	last := lastName(path)
+	if !t.d.expressions.functionValues || strings.EqualFold(last, "argv") || last == "args" || last == "arg" {
 		return false
 	}
 	return t.runs(path) || t.deletes(path)
@@ -62,16 +58,12 @@ func (t *table) deletes(path string) bool {
 
 // runs reports whether the table says that a function runs a command or code.
 func (t *table) runs(path string) bool {
-	return slices.ContainsFunc(t.find(path), func(r entry) bool {
-		switch r.action {
-		case "shell", "process", "list", "execv", "execl", "code":
-			return true
-		case "argv":
-			return !t.d.library.argvOperands // there it means the operands of the script
-		}
-		return false
-	})
+	return slices.ContainsFunc(t.find(path), func(e entry) bool { return e.runs })
 }
+
+// runningActions are the actions of functions that run a command or code. So does argv, unless it
+// means the operands of the script.
+var runningActions = wordset.Of("shell process list execv execl code")
 
 // runnerOf returns one function of a module that runs something.
 func (t *table) runnerOf(module string) string {
@@ -149,9 +141,7 @@ func (t *table) callsItself(v value) bool {
 		return true
 	case "environment":
 		return r.arg == argNone
-	case "reflected":
-		return r.arg == argReceiver
-	case "read", "delete", "write", "kill", "remotedelete":
+	case "reflected", "read", "delete", "write", "kill", "remotedelete":
 		return r.arg == argReceiver
 	}
 	return false
@@ -160,7 +150,7 @@ func (t *table) callsItself(v value) bool {
 // isDanger reports whether a name is that of a function that runs, deletes or
 // kills something.
 func (t *table) isDanger(path string) bool {
-	return slices.ContainsFunc(t.find(path), func(e entry) bool { return e.dangerous() })
+	return slices.ContainsFunc(t.find(path), func(e entry) bool { return e.dangerous })
 }
 
 // A row is one fact of a table.
@@ -178,14 +168,8 @@ const (
 	argNone     = -2
 )
 
-// dangerous reports whether a function must not be reached through an unknown name.
-func (r row) dangerous() bool {
-	switch r.action {
-	case "shell", "process", "argv", "list", "execv", "execl", "code", "delete", "kill", "opaque", "run":
-		return true
-	}
-	return false
-}
+// dangerousActions are the actions of functions that must not be reached through an unknown name.
+var dangerousActions = wordset.Of("shell process argv list execv execl code delete kill opaque run")
 
 func (r *row) word(word string) {
 	if n, err := strconv.Atoi(word); err == nil {

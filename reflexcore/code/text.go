@@ -1,7 +1,6 @@
 package code
 
 import (
-	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -9,31 +8,25 @@ import (
 	"approver.example/reflexcore/code/lex"
 	"approver.example/reflexcore/decode"
 	"approver.example/reflexcore/effect"
+	"approver.example/reflexcore/wordset"
 )
+
+// decoders are the decoders of encodings, whose names are written without - and _.
+var decoders = wordset.Index(`
+base64: base64 base64codec base64url
+hex: hex hexcodec
+rot13: rot13 rot
+zlib: zlib zip zlibcodec
+bzip2: bz2 bz2codec
+uu: uu uucodec
+quoted: quopri quotedprintable
+escape: unicodeescape
+utf16le: utf16le utf16
+`, func(name string) string { return name })
 
 // decoderOf returns the decoder for an encoding, or "".
 func decoderOf(name string) string {
-	switch strings.ToLower(strings.ReplaceAll(strings.ReplaceAll(name, "-", ""), "_", "")) {
-	case "base64", "base64codec", "base64url":
-		return "base64"
-	case "hex", "hexcodec":
-		return "hex"
-	case "rot13", "rot":
-		return "rot13"
-	case "zlib", "zip", "zlibcodec":
-		return "zlib"
-	case "bz2", "bz2codec":
-		return "bzip2"
-	case "uu", "uucodec":
-		return "uu"
-	case "quopri", "quotedprintable":
-		return "quoted"
-	case "unicodeescape":
-		return "escape"
-	case "utf16le", "utf16":
-		return "utf16le"
-	}
-	return ""
+	return decoders[strings.ToLower(strings.NewReplacer("-", "", "_", "").Replace(name))]
 }
 
 // charsOf returns the text of characters given as numbers or texts.
@@ -77,25 +70,6 @@ func parseNumber(v, base value, taint effect.Taint) value {
 		return unknown(taint)
 	}
 	return value{kind: numberValue, n: n, taint: taint}
-}
-
-func reversed(v value, all []value, perl bool, taint effect.Taint) value {
-	if perl && len(all) == 1 && all[0].known() { // scalar reverse
-		v = all[0]
-	} else if perl && len(all) > 1 {
-		v = list(all, taint)
-	}
-	switch {
-	case v.kind == listValue && v.keys == nil:
-		out := slices.Clone(v.list)
-		slices.Reverse(out)
-		return list(out, taint)
-	case v.kind == textValue && v.known():
-		r := []rune(v.s)
-		slices.Reverse(r)
-		return text(string(r), taint)
-	}
-	return unknown(taint)
 }
 
 func split(v, sep value, taint effect.Taint) value {
@@ -213,36 +187,6 @@ func formatBraces(format value, args []arg) value {
 	return text(b.String(), t)
 }
 
-// substring evaluates slice(from, to) of JavaScript, and substr(s, from, length) of the others; arg
-// is where the arguments begin.
-func substring(d *dialect, v value, args []value, arg int, taint effect.Taint) value {
-	if arg != argReceiver && len(args) > 0 {
-		args = args[1:]
-	}
-	var from, to *int64
-	if len(args) > 0 {
-		if args[0].kind != numberValue {
-			return unknown(taint)
-		}
-		i := args[0].n
-		if d.expressions.oneBased && i > 0 {
-			i--
-		}
-		from = &i
-	}
-	if len(args) > 1 {
-		if args[1].kind != numberValue {
-			return unknown(taint)
-		}
-		i := args[1].n
-		if arg != argReceiver && !d.expressions.oneBased && from != nil && i >= 0 && *from >= 0 {
-			i += *from
-		}
-		to = &i
-	}
-	return slice(v, from, to, 1)
-}
-
 // applyDecoder runs a decoder on a value. Bytes that cannot be part of a text are kept in an unknown
 // value, for the next decoder.
 func applyDecoder(name string, v value) value {
@@ -295,3 +239,14 @@ func joinPath(parts []value) string {
 	}
 	return out
 }
+
+// singleQuoted quotes a word for a shell, unless parts of it are not known.
+func singleQuoted(word string) string {
+	if !effect.IsKnown(word) {
+		return word
+	}
+	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+}
+
+// lastName returns the name after the last dot of a path.
+func lastName(path string) string { return path[strings.LastIndexByte(path, '.')+1:] }

@@ -7,6 +7,7 @@ import (
 
 	"approver.example/reflexcore/code/lex"
 	"approver.example/reflexcore/effect"
+	"approver.example/reflexcore/wordset"
 )
 
 type valueKind uint8
@@ -159,10 +160,7 @@ func add(a, b value, concat bool) value {
 		return list(append(slices.Clip(a.list), b.list...), t)
 	case a.kind == numberValue && b.kind == numberValue && !concat:
 		return value{kind: numberValue, n: a.n + b.n, taint: t}
-	case a.kind == objectValue && a.from == "" && b.kind == unknownValue:
-		return unknown(t)
-	}
-	if a.kind == unknownValue && b.kind == unknownValue {
+	case (a.kind == unknownValue || a.kind == objectValue && a.from == "") && b.kind == unknownValue:
 		return unknown(t)
 	}
 	return text(glue(a.str(), b.str()), t)
@@ -299,16 +297,9 @@ type patternPart struct {
 const anyPart = -1
 
 // isNothing reports whether a value is null, None and the like.
-func isNothing(v value) bool {
-	if v.kind != nameValue {
-		return false
-	}
-	switch v.s {
-	case "None", "nil", "null", "NULL", "undefined":
-		return true
-	}
-	return false
-}
+func isNothing(v value) bool { return v.kind == nameValue && nothing[v.s] }
+
+var nothing = wordset.Of("None nil null NULL undefined")
 
 // mentions reports whether a name occurs in the body of a function.
 func (f *function) mentions(name string) bool {

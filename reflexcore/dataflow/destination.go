@@ -1,6 +1,7 @@
 package dataflow
 
 import (
+	"cmp"
 	"path"
 	"slices"
 	"strings"
@@ -90,13 +91,12 @@ func (f *Flow) remote(name string, fresh bool) string {
 				"config"))}
 		f.cache.last.Store(r)
 	}
-	if to := r.urls[name]; to != "" || len(r.urls) != 1 {
-		return to
+	to := r.urls[name]
+	if to == "" && len(r.urls) == 1 {
+		for _, to = range r.urls { // the only one
+		}
 	}
-	for _, to := range r.urls {
-		return to
-	}
-	return ""
+	return to
 }
 
 // addedLabel returns the label of the files that the call adds to a repository by name. For folders,
@@ -149,14 +149,13 @@ func (f *Flow) pushedLabel() flow.Label {
 	for _, file := range files {
 		if file.Path != root && file.Path != path.Join(root, ".git") {
 			if r == nil {
-				if r = f.call.Analyzer.Git.Find(root); r == nil {
-					r = &gitrepo.Repository{Root: root}
-				}
+				r = cmp.Or(f.call.Analyzer.Git.Find(root), &gitrepo.Repository{Root: root})
 			}
-			if name := r.Name(file.Path); r.Index == nil || !r.Index.Tracked(name) {
-				if r.Common != "" && f.call.Analyzer.Git.Ignored(r, name) || !disk.Exists(f.call.Analyzer.Files, file.Path) {
-					continue
-				}
+			name := r.Name(file.Path)
+			tracked := r.Index != nil && r.Index.Tracked(name)
+			if !tracked && (r.Common != "" && f.call.Analyzer.Git.Ignored(r, name) ||
+				!disk.Exists(f.call.Analyzer.Files, file.Path)) {
+				continue
 			}
 		}
 		out = flow.Join(out, flow.Of(file.Taint|effect.File))

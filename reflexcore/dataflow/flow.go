@@ -246,15 +246,12 @@ func (f *Flow) record(s flow.Sink, l flow.Label, b flow.Basis, i int) {
 	if found.Action == flow.Allow && (!f.call.Explain || found.Label >= flow.Internal) {
 		return
 	}
-	if found.Sink == flow.Read && f.isExcepted(i) {
+	if found.Sink == flow.Read && slices.Contains(f.excepted, i) {
 		return // an exception covers this finding, too
 	}
 	found.Effect = i
 	f.Findings = append(f.Findings, found)
 }
-
-// isExcepted reports whether an exception dropped a finding about an effect.
-func (f *Flow) isExcepted(i int) bool { return slices.Contains(f.excepted, i) }
 
 // sessionLabel returns the label of what the session has read before, or the highest label if that
 // cannot be read.

@@ -63,9 +63,7 @@ func Names() []string {
 // if the text is not in that encoding, or if the result is longer than limit bytes ([MaxOutput] if
 // limit is 0 or less). A partial result would be misleading.
 func Apply(name, in string, limit int) (string, bool) {
-	if limit <= 0 {
-		limit = MaxOutput
-	}
+	limit = orDefault(limit, MaxOutput)
 	decoder := decoders[name]
 	if decoder == nil || len(in) > 16*limit {
 		return "", false

@@ -4,6 +4,9 @@ import (
 	"strings"
 )
 
+// Percent undoes the escapes of URLs. What is no escape stays as it is.
+func Percent(in string) string { return replace(in, true, percent) }
+
 // hexDigit returns the value of a hex digit, or 16.
 func hexDigit(c byte) byte {
 	switch {
@@ -114,14 +117,19 @@ func replace(in string, asBytes bool, one func(string) (rune, int)) string {
 			i++
 			continue
 		}
-		if r < 256 && asBytes && in[i+1] != 'u' && in[i+1] != 'U' {
-			b.WriteByte(byte(r))
-		} else {
-			b.WriteRune(r) // writes U+FFFD for an invalid rune
-		}
+		writeEscaped(&b, r, asBytes && in[i+1]|0x20 != 'u')
 		i += n
 	}
 	return b.String()
+}
+
+// writeEscaped writes the value of an escape; an invalid rune becomes U+FFFD.
+func writeEscaped(b *strings.Builder, r rune, asByte bool) {
+	if asByte && r < 256 {
+		b.WriteByte(byte(r))
+	} else {
+		b.WriteRune(r)
+	}
 }
 
 // plainEscapes are the escapes of one letter in C, shells and most languages.
@@ -148,11 +156,7 @@ func unescape(in string, keep bool) string {
 			continue
 		}
 		if r, n := escaped(in[i:]); n > 0 {
-			if r < 256 && in[i+1] != 'u' && in[i+1] != 'U' {
-				b.WriteByte(byte(r))
-			} else {
-				b.WriteRune(r)
-			}
+			writeEscaped(&b, r, in[i+1]|0x20 != 'u')
 			i += n
 			continue
 		}

@@ -3,6 +3,7 @@ package decode
 import (
 	"encoding/base32"
 	"encoding/base64"
+	"encoding/hex"
 	"strings"
 )
 
@@ -46,15 +47,7 @@ var classes = func() (t [256]byte) {
 // Layers appends the texts that are encoded in text, and in what was decoded, in the order in which
 // they are found.
 func Layers(dst []Layer, text string, lim Limits) []Layer {
-	if lim.Depth <= 0 {
-		lim.Depth = 4
-	}
-	if lim.Bytes <= 0 {
-		lim.Bytes = MaxOutput
-	}
-	if lim.Layers <= 0 {
-		lim.Layers = 64
-	}
+	lim.Depth, lim.Bytes, lim.Layers = orDefault(lim.Depth, 4), orDefault(lim.Bytes, MaxOutput), orDefault(lim.Layers, 64)
 	p := peeler{layers: dst, left: lim.Bytes, most: len(dst) + lim.Layers, depth: lim.Depth}
 	p.scan(text, "", 1)
 	for i := len(dst); i < len(p.layers) && !p.full; i++ {
@@ -66,6 +59,14 @@ func Layers(dst []Layer, text string, lim Limits) []Layer {
 		p.layers = append(p.layers, Layer{Depth: 1, More: true})
 	}
 	return p.layers
+}
+
+// orDefault returns a limit, or its default if it is none.
+func orDefault(limit, or int) int {
+	if limit <= 0 {
+		return or
+	}
+	return limit
 }
 
 // A peeler collects layers within the limits.
@@ -174,55 +175,46 @@ func (p *peeler) digits(run, via string, depth int) {
 // sample is how much of a run is decoded at first.
 const sample = 32
 
-func looksHex(run string) bool {
-	var digits [sample]byte
+// firstDigits collects the digits that a run begins with: at most a sample, without line ends, and a
+// multiple of the number that decode together. The URL-safe alphabet of base64 becomes the standard
+// one.
+func firstDigits(digits *[sample]byte, run string, together int) []byte {
 	n := 0
 	for i := 0; i < len(run) && n < sample; i++ {
-		if hexDigit(run[i]) < 16 {
-			digits[n] = hexDigit(run[i])
-			n++
+		switch c := run[i]; c {
+		case '\r', '\n':
+			continue
+		case '-':
+			digits[n] = '+'
+		case '_':
+			digits[n] = '/'
+		default:
+			digits[n] = c
 		}
+		n++
 	}
-	var out [sample / 2]byte
-	for i := range n / 2 {
-		out[i] = digits[2*i]<<4 | digits[2*i+1]
-	}
-	return n >= minRun && looksDecoded(out[:n/2])
+	return digits[:n-n%together]
+}
+
+func looksHex(run string) bool {
+	var digits, out [sample]byte
+	first := firstDigits(&digits, run, 2)
+	n, err := hex.Decode(out[:], first)
+	return err == nil && len(first) >= minRun && looksDecoded(out[:n])
 }
 
 func looks32(run string) bool {
 	var digits, out [sample]byte
-	n := 0
-	for i := 0; i < len(run) && n < sample; i++ {
-		if run[i] > ' ' {
-			digits[n] = run[i]
-			n++
-		}
-	}
-	n -= n % 8
-	m, err := base32.StdEncoding.Decode(out[:], digits[:n])
-	return err == nil && n >= minRun && looksDecoded(out[:m])
+	first := firstDigits(&digits, run, 8)
+	n, err := base32.StdEncoding.Decode(out[:], first)
+	return err == nil && len(first) >= minRun && looksDecoded(out[:n])
 }
 
 func looks64(run string) bool {
 	var digits, out [sample]byte
-	n := 0
-	for i := 0; i < len(run) && n < sample; i++ {
-		c := run[i]
-		switch c {
-		case '\r', '\n':
-			continue
-		case '-':
-			c = '+'
-		case '_':
-			c = '/'
-		}
-		digits[n] = c
-		n++
-	}
-	n -= n % 4
-	m, err := base64.StdEncoding.Decode(out[:], digits[:n])
-	return err == nil && n >= minRun && looksDecoded(out[:m])
+	first := firstDigits(&digits, run, 4)
+	n, err := base64.StdEncoding.Decode(out[:], first)
+	return err == nil && len(first) >= minRun && looksDecoded(out[:n])
 }
 
 // looksDecoded reports whether bytes begin like a text or like a known file format.

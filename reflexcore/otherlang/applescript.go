@@ -10,23 +10,20 @@ import (
 // appleScript finds what AppleScript tells programs to do: delete, run typed text, send, stop. Its
 // verbs are English words, so they are searched for outside of texts and comments. shellCalls has
 // its ways into a shell.
-func appleScript(src string, yield func(shell.Found) bool) bool {
+func (f *finder) appleScript() {
 	app := ""
-	for line := range strings.Lines(src) {
+	for line := range strings.Lines(f.src) {
 		words, texts := statement(line)
 		if at := strings.Index(words, "tell app"); at >= 0 {
 			if n := strings.Count(words[:at], `""`); n < len(texts) {
 				app = strings.ToLower(texts[n])
 			}
 		}
-		for _, f := range effectsOf(words, texts, app) {
-			f.By = "osascript"
-			if !yield(f) {
-				return false
-			}
+		for _, found := range effectsOf(words, texts, app) {
+			found.By = "osascript"
+			f.found(found)
 		}
 	}
-	return true
 }
 
 // statement splits a line into its words, in lower case and with "" for each text, and its texts.

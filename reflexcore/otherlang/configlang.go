@@ -12,35 +12,32 @@ import (
 // ConfigCommands yields the commands in such a file. It returns false if the language is not one of
 // them.
 func ConfigCommands(lang, src string, yield func(shell.Found) bool) bool {
+	f := &finder{src: src, yield: yield}
 	switch lang {
 	case "ssh-config":
-		sshConfig(src, yield)
+		f.sshConfig()
 	case "logrotate":
-		logrotate(src, yield)
+		f.logrotate()
 	case "gcc-options": // gcc @FILE
-		yield(shell.Found{Shell: "gcc " + strings.Join(strings.Fields(src), " ")})
+		f.shell("gcc " + strings.Join(strings.Fields(src), " "))
 	case "gcc-specs":
-		for line := range strings.Lines(src) {
-			if line = strings.TrimSpace(line); strings.HasPrefix(line, "*") {
+		for line := range f.lines() {
+			if strings.HasPrefix(line, "*") {
 				_, line, _ = strings.Cut(line, ":")
+				line = strings.TrimSpace(line)
 			}
-			line = strings.TrimSpace(line)
-			if line != "" && line[0] != '%' && line[0] != '#' && !yield(shell.Found{Shell: line}) {
-				break
+			if line != "" && line[0] != '%' && line[0] != '#' {
+				f.shell(line)
 			}
 		}
 	case "screen":
-		for line := range strings.Lines(src) {
-			word, rest, _ := strings.Cut(strings.TrimSpace(line), " ")
+		for line := range f.lines() {
+			word, rest, _ := strings.Cut(line, " ")
 			switch word {
 			case "screen", "exec", "stuff":
-				if !yield(shell.Found{Shell: word + " " + rest}) {
-					return true
-				}
+				f.shell(word + " " + rest)
 			case "shell", "backtick", "printcmd":
-				if !yield(shell.Found{Shell: rest}) {
-					return true
-				}
+				f.shell(rest)
 			}
 		}
 	default:
@@ -49,10 +46,9 @@ func ConfigCommands(lang, src string, yield func(shell.Found) bool) bool {
 	return true
 }
 
-// sshConfig yields what ssh runs on this machine. Keywords are case-insensitive.
-func sshConfig(src string, yield func(shell.Found) bool) {
-	for line := range strings.Lines(src) {
-		line = strings.TrimSpace(line)
+// sshConfig finds what ssh runs on this machine. Keywords are case-insensitive.
+func (f *finder) sshConfig() {
+	for line := range f.lines() {
 		end := strings.IndexAny(line, " \t=\"")
 		if end < 0 {
 			continue
@@ -60,28 +56,21 @@ func sshConfig(src string, yield func(shell.Found) bool) {
 		value := strings.Trim(line[end:], " \t=")
 		switch strings.ToLower(line[:end]) {
 		case "proxycommand", "localcommand", "knownhostscommand", "pkcs11provider", "securitykeyprovider", "xauthlocation":
-			value = strings.Trim(value, `"`)
+			f.shell(strings.Trim(value, `"`))
 		case "match":
-			_, command, found := strings.Cut(strings.ToLower(value), "exec")
-			if !found {
-				continue
+			if _, command, found := strings.Cut(strings.ToLower(value), "exec"); found {
+				f.shell(strings.Trim(value[len(value)-len(command):], " \t=\""))
 			}
-			value = strings.Trim(value[len(value)-len(command):], " \t=\"")
-		default:
-			continue
-		}
-		if !yield(shell.Found{Shell: value}) {
-			return
 		}
 	}
 }
 
-// logrotate yields the scripts in a configuration of logrotate, which are between a keyword and its
+// logrotate finds the scripts in a configuration of logrotate, which are between a keyword and its
 // end, and the programs to which it passes files.
-func logrotate(src string, yield func(shell.Found) bool) {
+func (f *finder) logrotate() {
 	var body strings.Builder
 	inside := false
-	for line := range strings.Lines(src) {
+	for line := range strings.Lines(f.src) {
 		word, rest, _ := strings.Cut(strings.TrimSpace(line), " ")
 		switch word {
 		case "prerotate", "postrotate", "firstaction", "lastaction", "preremove":
@@ -89,9 +78,7 @@ func logrotate(src string, yield func(shell.Found) bool) {
 		case "endscript":
 			inside = false
 		case "compresscmd", "uncompresscmd":
-			if !yield(shell.Found{Shell: rest}) {
-				return
-			}
+			f.shell(rest)
 		default:
 			if inside {
 				body.WriteString(line)
@@ -99,6 +86,6 @@ func logrotate(src string, yield func(shell.Found) bool) {
 		}
 	}
 	if body.Len() > 0 {
-		yield(shell.Found{Shell: body.String()})
+		f.shell(body.String())
 	}
 }

@@ -66,16 +66,46 @@ var deleteCalls = map[string][]string{
 		"Files.delete", "FileUtils.delete", "removeDir(", "removeFile(", "Directory.Delete(", "File.Delete("},
 }
 
+// A finder yields what a text does, until the caller wants no more.
+type finder struct {
+	lang, src string
+	yield     func(shell.Found) bool
+	stopped   bool
+}
+
+func (f *finder) found(found shell.Found) { f.stopped = f.stopped || !f.yield(found) }
+
+// shell finds a command line.
+func (f *finder) shell(line string) { f.found(shell.Found{Shell: line}) }
+
+// opaque finds what code in a language without a lexer may do, together with a part of it that is
+// known.
+func (f *finder) opaque(found shell.Found) {
+	found.Effect = effect.Effect{Kind: effect.Opaque, Target: f.lang + " code", Bits: effect.Partial}
+	f.found(found)
+}
+
+// lines yields the trimmed lines of the text.
+func (f *finder) lines() iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for line := range strings.Lines(f.src) {
+			if f.stopped || !yield(strings.TrimSpace(line)) {
+				return
+			}
+		}
+	}
+}
+
 // deletes finds calls that delete files. The file is the first text in quotes; without one it is not
 // known.
-func deletes(lang, src string, yield func(shell.Found) bool) bool {
-	for _, call := range deleteCalls[lang] {
-		for after := range afterEach(src, call) {
+func (f *finder) deletes() {
+	for _, call := range deleteCalls[f.lang] {
+		for after := range afterEach(f.src, call) {
 			line := firstLine(after)
 			e := effect.Effect{Kind: effect.Delete, Target: effect.Unknown, Bits: effect.Partial, By: strings.Trim(call, "(. ")}
 			if texts := quoted(line); len(texts) > 0 {
 				e.Target, e.Bits = texts[0], 0
-			} else if lang == "tcl" {
+			} else if f.lang == "tcl" {
 				if words := strings.Fields(strings.TrimRight(line, "};]")); len(words) > 0 &&
 					!strings.Contains(words[len(words)-1], "$") {
 					e.Target, e.Bits = words[len(words)-1], 0
@@ -89,12 +119,9 @@ func deletes(lang, src string, yield func(shell.Found) bool) bool {
 					e.Bits |= effect.Recursive
 				}
 			}
-			if !yield(shell.Found{Effect: e}) {
-				return false
-			}
+			f.found(shell.Found{Effect: e})
 		}
 	}
-	return true
 }
 
 // afterEach yields the text after each occurrence of a call.
@@ -136,80 +163,87 @@ func quoted(s string) []string {
 // Calls finds calls of a shell in code of a language without a lexer. The code itself runs in any
 // case, and the caller has recorded that.
 func Calls(lang, src string, yield func(shell.Found) bool) {
-	if lang == "npm-script" || lang == "enter:execute" {
+	f := &finder{lang: lang, src: src, yield: yield}
+	switch lang {
+	case "npm-script", "enter:execute":
 		return
-	}
-	if lang == "elixir" {
-		lang = "erlang"
-	}
-	if lang == "tmux" { // each line is what stands behind tmux on a command line
-		for line := range strings.Lines(src) {
-			if bare := strings.TrimSpace(line); bare != "" && bare[0] != '#' && !yield(shell.Found{Shell: "tmux " + bare}) {
-				return
+	case "tmux": // each line is what stands behind tmux on a command line
+		for line := range f.lines() {
+			if line != "" && line[0] != '#' {
+				f.shell("tmux " + line)
 			}
 		}
 		return
+	case "elixir":
+		f.lang = "erlang"
 	}
-	if !deletes(lang, src, yield) || lang == "applescript" && !appleScript(src, yield) {
-		return
+	f.deletes()
+	if lang == "applescript" {
+		f.appleScript()
 	}
-	hosts := lang == "vim" || lang == "gdb" || lang == "lldb"
-	if !argvTexts(src, yield) || lang == "gdb" && !gdbPipes(src, yield) || hosts && !vimCode(src, yield) {
-		return
+	f.argvTexts()
+	if lang == "gdb" {
+		f.gdbPipes()
 	}
-	if wordset.ContainsAny(src, valueNames[lang]...) &&
-		!yield(shell.Found{Shell: effect.Unknown}) {
-		return
+	if lang == "vim" || lang == "gdb" || lang == "lldb" {
+		f.vimCode()
 	}
-	calls, ok := shellCalls[lang]
+	if wordset.ContainsAny(src, valueNames[f.lang]...) {
+		f.shell(effect.Unknown)
+	}
+	calls, ok := shellCalls[f.lang]
 	if !ok {
 		calls = shellCalls[""]
-		if !unknownCalls(lang, src, yield) {
-			return
-		}
+		f.unknownCalls()
 	}
 	for _, call := range calls {
 		for after := range afterEach(src, call) {
-			whole := !isLongerName(src[:len(src)-len(after)-len(call)], call)
-			text, known := literal(after)
-			if whole && strings.HasSuffix(call, "(") && isComputed(after) {
-				text = effect.Unknown
-			}
-			if text == "" && known {
-				continue
-			}
-			f := shell.Found{Effect: opaqueCode(lang)}
-			if known {
-				f.Shell = text
-			}
-			bare := known && code.RunsItsInput(text) || whole && slices.ContainsFunc(quoted(firstLine(after)), code.RunsItsInput)
-			if !yield(f) || bare && !yield(shell.Found{Shell: effect.Unknown}) {
+			if f.stopped {
 				return
 			}
+			f.shellCall(call, src[:len(src)-len(after)-len(call)], after)
 		}
 	}
 }
 
-// argvTexts yields the texts of a call as the words of a command. Other names may come before the
+// shellCall judges a call of a shell by the text before and after it.
+func (f *finder) shellCall(call, before, after string) {
+	whole := !isLongerName(before, call)
+	text, known := literal(after)
+	if whole && strings.HasSuffix(call, "(") && isComputed(after) {
+		text = effect.Unknown
+	}
+	switch {
+	case !known:
+		text = ""
+	case text == "":
+		return
+	}
+	f.opaque(shell.Found{Shell: text})
+	if code.RunsItsInput(text) || whole && slices.ContainsFunc(quoted(firstLine(after)), code.RunsItsInput) {
+		f.shell(effect.Unknown)
+	}
+}
+
+// argvTexts finds calls whose texts are the words of a command. Other names may come before the
 // program.
-func argvTexts(src string, yield func(shell.Found) bool) bool {
+func (f *finder) argvTexts() {
 	for _, call := range argvCalls {
-		_, after, found := strings.Cut(src, call)
+		_, after, found := strings.Cut(f.src, call)
 		if !found {
 			continue
 		}
 		words := quoted(callArguments(after))
-		if len(words) == 0 && !yield(shell.Found{Shell: effect.Unknown}) {
-			return false
+		if len(words) == 0 {
+			f.shell(effect.Unknown)
 		}
-		for n := 0; n < min(len(words), 3); n++ {
-			bare := code.RunsItsInput(strings.Join(words[n:], " "))
-			if !yield(shell.Found{Argv: words[n:]}) || bare && !yield(shell.Found{Shell: effect.Unknown}) {
-				return false
+		for n := range min(len(words), 3) {
+			f.found(shell.Found{Argv: words[n:]})
+			if code.RunsItsInput(strings.Join(words[n:], " ")) {
+				f.shell(effect.Unknown)
 			}
 		}
 	}
-	return true
 }
 
 // callArguments returns the text before the closing bracket of a call.
@@ -234,10 +268,9 @@ func callArguments(after string) string {
 	return after
 }
 
-// gdbPipes yields the programs to which gdb pipes the output of its commands: pipe COMMAND | SHELL.
-func gdbPipes(src string, yield func(shell.Found) bool) bool {
-	for line := range strings.Lines(src) {
-		line = strings.TrimSpace(line)
+// gdbPipes finds the programs to which gdb pipes the output of its commands: pipe COMMAND | SHELL.
+func (f *finder) gdbPipes() {
+	for line := range f.lines() {
 		rest, ok := strings.CutPrefix(line, "pipe ")
 		if !ok {
 			rest, ok = strings.CutPrefix(line, "|")
@@ -249,37 +282,31 @@ func gdbPipes(src string, yield func(shell.Found) bool) bool {
 		if !found || strings.HasPrefix(strings.TrimSpace(rest), "-") { // -d names another delimiter
 			command = effect.Unknown
 		}
-		if !yield(shell.Found{Shell: command}) {
-			return false
-		}
+		f.shell(command)
 	}
-	return true
 }
 
 // vimLanguages are the commands of vim and of debuggers that run a line in another language.
 var vimLanguages = map[string]string{
 	"lua": "lua", "luado": "lua", "py": "python", "py3": "python", "python": "python", "python3": "python",
-	"pyx":  "python",
-	"pydo": "python", "py3do": "python", "script": "python", "pi": "python", "python-interactive": "python",
-	"perl": "perl", "perldo": "perl", "ruby": "ruby", "rubydo": "ruby",
+	"pyx": "python", "pydo": "python", "py3do": "python", "script": "python", "pi": "python",
+	"python-interactive": "python",
+	"perl":               "perl", "perldo": "perl", "ruby": "ruby", "rubydo": "ruby",
 }
 
-// vimCode yields code in other languages in commands of vim.
-func vimCode(src string, yield func(shell.Found) bool) bool {
-	for line := range strings.Lines(src) {
+// vimCode finds code in other languages in commands of vim.
+func (f *finder) vimCode() {
+	for line := range strings.Lines(f.src) {
 		word, rest, _ := strings.Cut(strings.TrimLeft(line, ": +\t"), " ")
 		lang, ok := vimLanguages[word]
 		if !ok {
 			continue
 		}
-		if body := strings.TrimSpace(rest); strings.HasPrefix(body, "<<") { // up to a line with its name
-			_, rest, _ = strings.Cut(src, line)
+		if strings.HasPrefix(strings.TrimSpace(rest), "<<") { // up to a line with its name
+			_, rest, _ = strings.Cut(f.src, line)
 		}
-		if !yield(shell.Found{Lang: lang, Code: rest}) {
-			return false
-		}
+		f.found(shell.Found{Lang: lang, Code: rest})
 	}
-	return true
 }
 
 // isLongerName reports whether the text before a call makes it the end of a longer name.
@@ -297,41 +324,31 @@ func isWord(c byte) bool {
 // runWords are parts of the names of functions that start programs.
 var runWords = []string{"system", "exec", "spawn", "shell", "process", "command", "popen", "(sh ", "!", "`"}
 
-// unknownCalls is for code that may start programs in unknown ways. It yields the code's texts as
-// commands: each by itself, and those of one line together. Without any text it yields an unknown
-// program.
-func unknownCalls(lang, src string, yield func(shell.Found) bool) bool {
-	lower := strings.ToLower(src)
-	if !wordset.ContainsAny(lower, runWords...) {
-		return true
+// unknownCalls is for code that may start programs in unknown ways. It finds the code's texts as
+// commands: each by itself, and those of one line together.
+func (f *finder) unknownCalls() {
+	if !wordset.ContainsAny(strings.ToLower(f.src), runWords...) {
+		return
 	}
-	for line := range strings.Lines(src) {
-		bare := strings.TrimSpace(line)
+	for line := range f.lines() {
 		for _, start := range [...]string{"!", "platform shell ", "shell ", "process launch --shell -- "} {
-			if command, ok := strings.CutPrefix(bare, start); ok && !yield(shell.Found{Shell: command,
-				Effect: opaqueCode(lang)}) {
-				return false
+			if command, ok := strings.CutPrefix(line, start); ok {
+				f.opaque(shell.Found{Shell: command})
 			}
 		}
 		all := quoted(strings.NewReplacer("(", " ", ")", " ").Replace(line))
 		for _, text := range all {
-			if strings.Contains(text, " ") && !yield(shell.Found{Shell: text, Effect: opaqueCode(lang)}) {
-				return false
+			if strings.Contains(text, " ") {
+				f.opaque(shell.Found{Shell: text})
 			}
-			if code.RunsItsInput(text) && !yield(shell.Found{Shell: effect.Unknown}) {
-				return false
+			if code.RunsItsInput(text) {
+				f.shell(effect.Unknown)
 			}
 		}
-		if len(all) > 1 && all[0] != "" && !strings.Contains(all[0], " ") &&
-			!yield(shell.Found{Argv: all, Effect: opaqueCode(lang)}) {
-			return false
+		if len(all) > 1 && all[0] != "" && !strings.Contains(all[0], " ") {
+			f.opaque(shell.Found{Argv: all})
 		}
 	}
-	return true
-}
-
-func opaqueCode(lang string) effect.Effect {
-	return effect.Effect{Kind: effect.Opaque, Target: lang + " code", Bits: effect.Partial}
 }
 
 // literal returns the quoted text after a call, or the rest of the line after an operator that needs

@@ -3,23 +3,30 @@ package sqltext
 import (
 	"strconv"
 	"strings"
+
+	"approver.example/reflexcore/effect"
 )
 
 // always reports whether a condition surely holds for every row: constants that are true, a column
 // compared with itself, patterns that match everything, and combinations of these with AND, OR, NOT
-// and brackets.
+// and brackets. A condition that is missing or not known at all counts as one.
 func always(cond []token, table string, depth int) bool {
+	if len(cond) == 0 || len(cond) == 1 && !effect.IsKnown(cond[0].s) {
+		return true
+	}
 	c := condition{t: cond, table: table, depth: depth}
 	v := c.or()
 	return v == yes && c.at >= len(c.t)
 }
 
-type truth uint8
+// A truth is one of three values, in the order of Kleene's logic: AND is the least of two, and OR the
+// greatest.
+type truth int8
 
 const (
-	maybe truth = iota
+	no truth = iota - 1
+	maybe
 	yes
-	no
 )
 
 type condition struct {
@@ -29,26 +36,14 @@ type condition struct {
 	depth int
 }
 
-func (c *condition) peek() token {
-	if c.at < len(c.t) {
-		return c.t[c.at]
-	}
-	return token{kind: tSign}
-}
+func (c *condition) peek() token { return at(c.t, c.at) }
 
 func (c *condition) or() truth {
 	v := c.and()
 	for c.peek().is("or") || c.peek().is("||") || c.peek().is("xor") {
 		xor := c.peek().is("xor")
 		c.at++
-		w := c.and()
-		switch {
-		case xor:
-			v = maybe
-		case v == yes || w == yes:
-			v = yes
-		case v == no && w == no:
-		default:
+		if v = max(v, c.and()); xor {
 			v = maybe
 		}
 	}
@@ -62,14 +57,7 @@ func (c *condition) and() truth {
 		if c.peek().is("&") {
 			c.at++
 		}
-		w := c.not()
-		switch {
-		case v == no || w == no:
-			v = no
-		case v == yes && w == yes:
-		default:
-			v = maybe
-		}
+		v = min(v, c.not())
 	}
 	return v
 }
@@ -81,14 +69,7 @@ func (c *condition) not() truth {
 			c.at = len(c.t)
 			return maybe
 		}
-		switch c.not() {
-		case yes:
-			return no
-		case no:
-			return yes
-		default:
-			return maybe
-		}
+		return -c.not()
 	}
 	return c.primary()
 }
@@ -282,22 +263,13 @@ func literals(op string, a, b token) truth {
 			cmp = 0
 		}
 	}
-	holds := false
 	switch op {
-	case "=", "==", "is", "<=>":
-		holds = cmp == 0
-	case "<>", "!=":
-		holds = cmp != 0
-	case "<":
-		holds = cmp < 0
-	case ">":
-		holds = cmp > 0
-	case "<=":
-		holds = cmp <= 0
-	case ">=":
-		holds = cmp >= 0
+	case "==", "is", "<=>":
+		op = "="
+	case "!=":
+		op = "<>"
 	}
-	if holds {
+	if strings.IndexByte(op, "<=>"[cmp+1]) >= 0 { // an operator has the signs of what it holds for
 		return yes
 	}
 	return no

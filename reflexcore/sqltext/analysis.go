@@ -1,6 +1,7 @@
 package sqltext
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -17,25 +18,6 @@ type Limits struct {
 // DefaultLimits returns limits that suit a tool call.
 func DefaultLimits() Limits { return Limits{Bytes: 256 << 10, Tokens: 50_000, Depth: 16} }
 
-// Where says which rows a statement affects. The zero value is all of them.
-type Where uint8
-
-// The answers.
-const (
-	Missing Where = iota // no condition
-	Always               // a condition that holds for every row
-	Some                 // a condition
-)
-
-// A Statement is one verb of a text.
-type Statement struct {
-	Verb   string // in capitals, such as "DROP TABLE" or "DELETE"
-	Object string // the object, in lower case
-	Where  Where  // of DELETE and UPDATE
-	Rows   int    // that a LIMIT or TOP leaves; 0 is no limit
-	Lost   bool   // data, or its container, is lost
-}
-
 // An analysis goes through one text.
 type analysis struct {
 	lim        Limits
@@ -43,22 +25,24 @@ type analysis struct {
 	dst        []effect.Effect
 	base       int // where its own effects begin in dst
 	payload    func(effect.Payload)
-	statement  func(Statement)
 	tokens     int
 	partial    bool // the statement has unknown parts
 	payloadsOf map[string]bool
 }
 
-func (a *analysis) add(e effect.Effect) {
+// add adds an effect, unless the text has the same one already.
+func (a *analysis) add(kind effect.Kind, target, by string, bits effect.Bits) {
+	a.addTainted(kind, target, by, bits, 0)
+}
+
+func (a *analysis) addTainted(kind effect.Kind, target, by string, bits effect.Bits, taint effect.Taint) {
 	if a.partial {
-		e.Bits |= effect.Partial
+		bits |= effect.Partial
 	}
-	for _, have := range a.dst[a.base:] {
-		if have == e {
-			return
-		}
+	e := effect.Effect{Kind: kind, Target: target, By: by, Bits: bits, Taint: taint}
+	if !slices.Contains(a.dst[a.base:], e) {
+		a.dst = append(a.dst, e)
 	}
-	a.dst = append(a.dst, e)
 }
 
 // shell adds a command that the client or the server starts.
@@ -66,23 +50,10 @@ func (a *analysis) shell(lang, command, by string) {
 	if lang != effect.Python {
 		command = strings.TrimSpace(command)
 	}
-	a.add(effect.Effect{Kind: effect.Exec, Target: command, By: by})
+	a.add(effect.Exec, command, by, 0)
 	if a.payload != nil && command != "" && !a.payloadsOf[lang+command] {
 		a.payloadsOf[lang+command] = true
 		a.payload(effect.Payload{Lang: lang, Text: command, Why: by})
-	}
-}
-
-func (a *analysis) file(kind effect.Kind, path, by string) {
-	a.add(effect.Effect{Kind: kind, Target: path, By: by})
-}
-
-func (a *analysis) say(s Statement, kind effect.Kind, bits effect.Bits) {
-	if a.statement != nil {
-		a.statement(s)
-	}
-	if kind != effect.Opaque {
-		a.add(effect.Effect{Kind: kind, Target: s.Object, By: s.Verb, Bits: bits})
 	}
 }
 
@@ -93,7 +64,7 @@ func (a *analysis) list(t []token, i int, verb, prefix string, kind effect.Kind,
 		if name == "" {
 			name = "…"
 		}
-		a.say(Statement{Verb: verb, Object: prefix + name, Lost: true}, kind, bits)
+		a.add(kind, prefix+name, verb, bits)
 		if !at(t, after).is(",") {
 			return
 		}
@@ -101,21 +72,20 @@ func (a *analysis) list(t []token, i int, verb, prefix string, kind effect.Kind,
 	}
 }
 
-func (a *analysis) rows(verb, table string, w Where, rows int) {
+// rows adds what a DELETE or UPDATE does to a table. most is the number of rows that a LIMIT or TOP
+// leaves; 0 is no limit.
+func (a *analysis) rows(verb, table string, every bool, most int) {
 	bits := effect.Bits(0)
-	if w != Some && (rows == 0 || rows > fewRows) {
+	if every && (most == 0 || most > fewRows) {
 		bits = effect.Bulk
 	}
 	what := "rows of " + table
-	if rows > 0 {
-		what = strconv.Itoa(rows) + " " + what
+	if most > 0 {
+		what = strconv.Itoa(most) + " " + what
 	}
-	s := Statement{Verb: verb, Object: what, Where: w, Rows: rows, Lost: verb == "DELETE" || bits != 0}
-	kind := effect.RemoteDelete
-	if verb == "UPDATE" && bits == 0 {
-		kind = effect.Opaque // an ordinary update has no effect
+	if verb == "DELETE" || bits != 0 { // an ordinary update has no effect
+		a.add(effect.RemoteDelete, what, verb, bits)
 	}
-	a.say(s, kind, bits)
 }
 
 // fewRows is the number of rows that do not count as a whole table.

@@ -79,29 +79,29 @@ func (a *analysis) calls(t []token, q quirks, depth int) {
 func (a *analysis) call(c call, name, arg string, q quirks, depth int) {
 	switch c {
 	case readsFile:
-		a.file(effect.Read, arg, name)
+		a.add(effect.Read, arg, name, 0)
 	case writesFile:
-		a.file(effect.Write, arg, name)
+		a.add(effect.Write, arg, name, 0)
 	case runsShell:
 		a.shell(effect.Shell, arg, name)
 	case runsBatch:
 		a.shell(effect.Batch, arg, name)
 	case runsSQL:
 		if arg == effect.Unknown {
-			a.add(effect.Effect{Kind: effect.Opaque, By: name, Bits: effect.Partial})
+			a.add(effect.Opaque, "", name, effect.Partial)
 			return
 		}
 		a.run(arg, q, depth-1)
 	case loadsCode:
-		a.add(effect.Effect{Kind: effect.Exec, Target: arg, By: name})
+		a.add(effect.Exec, arg, name, 0)
 	case reachesOut:
-		a.add(effect.Effect{Kind: effect.NetOut, Target: arg, By: name, Taint: effect.File})
+		a.addTainted(effect.NetOut, arg, name, 0, effect.File)
 	case kills:
-		a.add(effect.Effect{Kind: effect.Kill, Target: "connection", By: name})
+		a.add(effect.Kill, "connection", name, 0)
 	case permits:
-		a.add(effect.Effect{Kind: effect.Permission, Target: arg, By: name})
+		a.add(effect.Permission, arg, name, 0)
 	case opaque:
-		a.add(effect.Effect{Kind: effect.Exec, Target: arg, By: name, Bits: effect.Partial})
+		a.add(effect.Exec, arg, name, effect.Partial)
 	}
 }
 
@@ -109,7 +109,7 @@ func (a *analysis) call(c call, name, arg string, q quirks, depth int) {
 func (a *analysis) files(t []token) {
 	for i, x := range t {
 		if (x.is("outfile") || x.is("dumpfile")) && i > 0 && t[i-1].is("into") {
-			a.file(effect.Write, at(t, i+1).s, "INTO "+strings.ToUpper(x.s))
+			a.add(effect.Write, at(t, i+1).s, "INTO "+strings.ToUpper(x.s), 0)
 		}
 	}
 }
@@ -121,13 +121,16 @@ func (a *analysis) load(t []token, i int) {
 		if has(t, "local") {
 			by = "LOAD DATA LOCAL"
 		}
-		a.file(effect.Read, at(t, k+1).s, by)
+		a.add(effect.Read, at(t, k+1).s, by, 0)
 		return
 	}
 	if i == 0 && len(t) == 2 {
-		a.add(effect.Effect{Kind: effect.Exec, Target: t[1].s, By: "LOAD"})
+		a.add(effect.Exec, t[1].s, "LOAD", 0)
 	}
 }
+
+// streams are words of \copy for the client's own input and output.
+var streams = wordset.Of("stdin stdout pstdin pstdout")
 
 // copyRows reads COPY … FROM|TO 'file' | PROGRAM 'command', and psql's \copy.
 func (a *analysis) copyRows(t []token, i int, by string) {
@@ -148,13 +151,12 @@ func (a *analysis) copyRows(t []token, i int, by string) {
 					command.s = effect.Unknown
 				}
 				a.shell(effect.Shell, command.s, by+" … PROGRAM")
-			case target.kind == tText, by == `\copy` && target.kind == tWord && !target.is("stdin") &&
-				!target.is("stdout") && !target.is("pstdin") && !target.is("pstdout"):
+			case target.kind == tText, by == `\copy` && target.kind == tWord && !streams[target.s]:
 				kind := effect.Read
 				if t[k].is("to") {
 					kind = effect.Write
 				}
-				a.file(kind, target.s, by)
+				a.add(kind, target.s, by, 0)
 			}
 		}
 	}

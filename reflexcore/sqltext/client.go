@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"approver.example/reflexcore/effect"
+	"approver.example/reflexcore/wordset"
 )
 
 // meta reads a command of a client, at the beginning of a statement. It ends with its line.
@@ -19,7 +20,7 @@ func (a *analysis) meta(l *lexer) bool {
 		return false
 	}
 	line, _, _ := strings.Cut(rest, "\n")
-	ok := false
+	ok := true
 	switch c := rest[0]; {
 	case c == '\\':
 		ok = a.psqlCommand(line)
@@ -27,13 +28,10 @@ func (a *analysis) meta(l *lexer) bool {
 		ok = a.dot(line)
 	case c == '!' || strings.HasPrefix(rest, ":!!"):
 		a.shell(effect.Shell, strings.TrimLeft(line, ":! "), "! of the client")
-		ok = true
 	case c == '@' && a.dialect == "oracle", strings.HasPrefix(rest, ":r "):
 		a.script(strings.TrimLeft(line, "@:r "))
-		ok = true
 	case strings.HasPrefix(rest, ":out "):
-		a.file(effect.Write, strings.TrimSpace(line[4:]), ":out")
-		ok = true
+		a.add(effect.Write, strings.TrimSpace(line[4:]), ":out", 0)
 	default:
 		ok = a.wordCommand(line)
 	}
@@ -52,8 +50,8 @@ func (a *analysis) script(path string) {
 		a.shell(effect.Shell, command, "input of the client")
 		return
 	}
-	a.file(effect.Read, path, "a script of the client")
-	a.add(effect.Effect{Kind: effect.Exec, Target: path, By: "a script of the client", Taint: effect.File})
+	a.add(effect.Read, path, "a script of the client", 0)
+	a.addTainted(effect.Exec, path, "a script of the client", 0, effect.File)
 }
 
 // output adds a file or a |command.
@@ -64,7 +62,7 @@ func (a *analysis) output(arg, by string) {
 	case arg[0] == '|':
 		a.shell(effect.Shell, arg[1:], by)
 	default:
-		a.file(effect.Write, arg, by)
+		a.add(effect.Write, arg, by, 0)
 	}
 }
 
@@ -91,22 +89,17 @@ func (a *analysis) psqlCommand(line string) bool {
 		a.shell(effect.Shell, arg, "pager of the client")
 	case `\lo_export`:
 		_, file, _ := strings.Cut(arg, " ")
-		a.file(effect.Write, strings.Trim(file, " '"), cmd)
+		a.add(effect.Write, strings.Trim(file, " '"), cmd, 0)
 	case `\lo_import`:
-		a.file(effect.Read, strings.Trim(arg, " '"), cmd)
+		a.add(effect.Read, strings.Trim(arg, " '"), cmd, 0)
 	case `\e`, `\edit`, `\ef`, `\ev`:
 		a.shell(effect.Shell, "$EDITOR "+arg, "the client's editor")
-	case `\setenv`, `\set`, `\pset`, `\echo`, `\qecho`, `\warn`, `\prompt`, `\if`, `\elif`, `\c`, `\connect`, `\cd`,
-		`\password`, `\bind`, `\watch`, `\gset`, `\gexec`, `\d`, `\dt`, `\l`, `\q`, `\x`, `\timing`, `\h`, `\?`, `\z`,
-		`\df`, `\dn`, `\du`, `\dp`, `\di`, `\dv`, `\ds`, `\G`, `\u`, `\r`, `\endif`, `\else`, `\p`, `\a`, `\t`, `\n`:
-		if cmd == `\gexec` {
-			a.add(effect.Effect{Kind: effect.Opaque, By: `\gexec`, Bits: effect.Partial})
-		}
-		if cmd == `\password` {
-			a.add(effect.Effect{Kind: effect.Permission, Target: "account " + arg, By: cmd})
-		}
+	case `\gexec`:
+		a.add(effect.Opaque, "", cmd, effect.Partial)
+	case `\password`:
+		a.add(effect.Permission, "account "+arg, cmd, 0)
 	default:
-		if a.dialect == "mysql" {
+		if a.dialect == "mysql" && !quietCommands[cmd] {
 			return false
 		}
 	}
@@ -126,6 +119,10 @@ func (a *analysis) psqlCommand(line string) bool {
 	return true
 }
 
+// quietCommands are commands of psql and mysql that have no effect outside of the client.
+var quietCommands = wordset.Of(`\setenv \set \pset \echo \qecho \warn \prompt \if \elif \c \connect \cd \bind
+	\watch \gset \d \dt \l \q \x \timing \h \? \z \df \dn \du \dp \di \dv \ds \G \u \r \endif \else \p \a \t \n`)
+
 // copyArgs finds the file of \copy, with or without quotes after TO or FROM.
 func (a *analysis) copyArgs(t []token, arg string) {
 	a.copyRows(t, 0, `\copy`)
@@ -137,13 +134,11 @@ func (a *analysis) copyArgs(t []token, arg string) {
 		}
 		file, _, _ := strings.Cut(strings.TrimSpace(arg[i+len(to):]), " ")
 		switch {
-		case file == "" || file[0] == '\'' || strings.EqualFold(file, "program") || strings.EqualFold(file, "stdin") ||
-			strings.EqualFold(file, "stdout") || strings.EqualFold(file, "pstdin") ||
-			strings.EqualFold(file, "pstdout"):
+		case file == "" || file[0] == '\'' || strings.EqualFold(file, "program") || streams[strings.ToLower(file)]:
 		case to == " to ":
-			a.file(effect.Write, file, `\copy`)
+			a.add(effect.Write, file, `\copy`, 0)
 		default:
-			a.file(effect.Read, file, `\copy`)
+			a.add(effect.Read, file, `\copy`, 0)
 		}
 	}
 }
@@ -168,26 +163,26 @@ func (a *analysis) dot(line string) bool {
 	case begins("read", 3):
 		a.script(arg)
 	case begins("load", 3):
-		a.add(effect.Effect{Kind: effect.Exec, Target: last, By: cmd})
+		a.add(effect.Exec, last, cmd, 0)
 	case begins("import", 1):
 		for f := range strings.FieldsSeq(arg) {
 			if f = strings.Trim(f, `'"`); strings.HasPrefix(f, "|") {
 				a.shell(effect.Shell, strings.Trim(arg, `'"|`), cmd+" of the client")
 				break
 			} else if !strings.HasPrefix(f, "-") {
-				a.file(effect.Read, f, cmd)
+				a.add(effect.Read, f, cmd, 0)
 				break
 			}
 		}
 	case begins("backup", 1), begins("save", 2), begins("clone", 2), begins("archive", 2), begins("open", 2):
 		if last != "" {
-			a.file(effect.Write, last, cmd)
+			a.add(effect.Write, last, cmd, 0)
 		}
 	case begins("restore", 3):
-		a.file(effect.Read, last, cmd)
-		a.add(effect.Effect{Kind: effect.RemoteDelete, Target: "database main", By: cmd, Bits: effect.Bulk})
+		a.add(effect.Read, last, cmd, 0)
+		a.add(effect.RemoteDelete, "database main", cmd, effect.Bulk)
 	case begins("edit", 4):
-		a.add(effect.Effect{Kind: effect.Exec, By: cmd, Bits: effect.Partial})
+		a.add(effect.Exec, "", cmd, effect.Partial)
 	}
 	return true
 }
@@ -225,20 +220,18 @@ func HTTP(dst []effect.Effect, method, address, body string) []effect.Effect {
 	}
 	method = strings.ToUpper(strings.TrimSpace(method))
 	by := method + " request"
-	last := strings.Trim(path, "/")
-	last = last[strings.LastIndexByte(last, '/')+1:]
+	trimmed := strings.Trim(path, "/")
+	last := trimmed[strings.LastIndexByte(trimmed, '/')+1:]
+	bits := effect.Bits(0)
 	switch {
 	case method == "DELETE":
-		bits := effect.Bits(0)
-		first := strings.Trim(path, "/")
 		// The root, all indexes, a pattern, or a list.
-		if first == "" || strings.HasPrefix(first, "_all") || strings.ContainsAny(first, "*,") ||
-			!effect.IsKnown(first) && strings.IndexByte(first, '/') < 0 {
-			bits |= effect.Bulk
+		if trimmed == "" || strings.HasPrefix(trimmed, "_all") || strings.ContainsAny(trimmed, "*,") ||
+			!effect.IsKnown(trimmed) && strings.IndexByte(trimmed, '/') < 0 {
+			bits = effect.Bulk
 		}
 		dst = append(dst, effect.Effect{Kind: effect.RemoteDelete, Target: address, By: by, Bits: bits})
 	case last == "_delete_by_query", last == "_bulk" && strings.Contains(body, `"delete"`):
-		bits := effect.Bits(0)
 		if body == "" || strings.Contains(body, "match_all") || !effect.IsKnown(body) || strings.Contains(path, "*") ||
 			strings.Contains(path, "_all") {
 			bits = effect.Bulk

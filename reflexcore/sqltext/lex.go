@@ -3,6 +3,8 @@ package sqltext
 import (
 	"encoding/hex"
 	"strings"
+
+	"approver.example/reflexcore/wordset"
 )
 
 // quirks says how a dialect writes texts, names and comments.
@@ -26,23 +28,16 @@ var dialects = map[string]quirks{
 	"oracle":   {},
 }
 
-// canonical returns the dialect of a client or a server by its usual names, empty if it is not
-// known.
-func canonical(dialect string) string {
-	switch strings.ToLower(dialect) {
-	case "psql", "postgres", "postgresql", "pg", "cockroach", "redshift", "pgcli", "duckdb":
-		return "postgres"
-	case "mysql", "mariadb", "mycli", "tidb":
-		return "mysql"
-	case "sqlite", "sqlite3", "litecli":
-		return "sqlite"
-	case "mssql", "sqlcmd", "sqlserver", "tsql", "osql":
-		return "mssql"
-	case "oracle", "sqlplus":
-		return "oracle"
-	}
-	return ""
-}
+// canonical are the dialects by the usual names of clients and servers.
+var canonical = wordset.Index(`
+postgres: psql postgres postgresql pg cockroach redshift pgcli duckdb
+mysql: mysql mariadb mycli tidb
+sqlite: sqlite sqlite3 litecli
+mssql: mssql sqlcmd sqlserver tsql osql
+oracle: oracle sqlplus
+redis: redis redis-cli valkey valkey-cli keydb-cli
+mongo: mongo mongosh mongodb
+`, func(dialect string) string { return dialect })
 
 // A lexer splits a text into tokens. An unclosed token ends with the text.
 type lexer struct {
@@ -154,11 +149,8 @@ func unhex(s string) string {
 }
 
 func (l *lexer) line() {
-	if i := strings.IndexByte(l.s[l.at:], '\n'); i >= 0 {
-		l.at += i + 1
-		return
-	}
-	l.at = len(l.s)
+	_, after, _ := strings.Cut(l.s[l.at:], "\n")
+	l.at = len(l.s) - len(after)
 }
 
 // comment skips a comment, or enters one that MySQL executes.
@@ -229,16 +221,11 @@ func unquote(s string, quote byte, backslash bool) string {
 		switch {
 		case backslash && s[i] == '\\' && i+1 < len(s):
 			i++
-			switch s[i] {
-			case 'n':
-				b.WriteByte('\n')
-			case 't':
-				b.WriteByte('\t')
-			case 'r':
-				b.WriteByte('\r')
-			default:
-				b.WriteByte(s[i])
+			c := s[i]
+			if at := strings.IndexByte("ntr", c); at >= 0 {
+				c = "\n\t\r"[at]
 			}
+			b.WriteByte(c)
 		case s[i] == quote:
 			i++
 			b.WriteByte(quote)

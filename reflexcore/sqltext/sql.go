@@ -6,17 +6,18 @@
 // beginning of a statement, after EXPLAIN ANALYZE, in a WITH, in a DO block, in the text that EXEC
 // runs. It is no parser of SQL: an unknown statement has no effect here.
 //
-// [Statements] returns for each verb its object, whether WHERE is missing or holds for every row,
-// and how many rows a LIMIT leaves. Deleted and emptied things are effect.RemoteDelete, with
-// effect.Bulk for a whole table or database. Rights and accounts are effect.Permission. Files of the
-// server or the client are effect.Read and effect.Write. A shell command inside (\!, .shell, COPY …
-// PROGRAM, xp_cmdshell) is an effect.Exec and a payload.
+// Deleted and emptied things are effect.RemoteDelete, with effect.Bulk for a whole table or database:
+// a DELETE or UPDATE without WHERE, or with one that holds for every row, unless a LIMIT leaves few.
+// Rights and accounts are effect.Permission. Files of the server or the client are effect.Read and
+// effect.Write. A shell command inside (\!, .shell, COPY … PROGRAM, xp_cmdshell) is an effect.Exec
+// and a payload.
 //
 // Read sql.go, verbs.go and always.go for statements, lex.go and tokens.go for their tokens, and the
 // others by name.
 package sqltext
 
 import (
+	"slices"
 	"strings"
 
 	"approver.example/reflexcore/effect"
@@ -27,32 +28,26 @@ import (
 // mongosh, or the name of their server; empty if it is not known. Shell commands also go to payload,
 // which may be nil.
 func Effects(dst []effect.Effect, dialect, text string, lim Limits, payload func(effect.Payload)) []effect.Effect {
-	switch strings.ToLower(dialect) {
-	case "redis", "redis-cli", "valkey", "valkey-cli", "keydb-cli":
+	a := &analysis{lim: lim, dialect: canonical[strings.ToLower(dialect)], dst: dst, base: len(dst), payload: payload,
+		payloadsOf: map[string]bool{}}
+	switch a.dialect {
+	case "redis":
 		return RedisText(dst, text, lim)
-	case "mongo", "mongosh", "mongodb":
+	case "mongo":
 		return Mongo(dst, text, lim, payload)
 	}
-	a := &analysis{lim: lim, dst: dst, base: len(dst), payload: payload, payloadsOf: map[string]bool{}}
-	a.judgeText(dialect, text)
+	a.judgeText(text)
 	return a.dst
 }
 
-// Statements yields the verbs of a text.
-func Statements(dialect, text string, lim Limits, yield func(Statement)) {
-	a := &analysis{lim: lim, statement: yield, payloadsOf: map[string]bool{}}
-	a.judgeText(dialect, text)
-}
-
 // judgeText analyzes a whole text, in each dialect that it may have.
-func (a *analysis) judgeText(dialect, text string) {
+func (a *analysis) judgeText(text string) {
 	if len(text) > a.lim.Bytes {
-		a.add(effect.Effect{Kind: effect.Opaque, By: "SQL", Bits: effect.Partial})
+		a.add(effect.Opaque, "", "SQL", effect.Partial)
 		text = text[:max(a.lim.Bytes, 0)]
 	}
-	if d := canonical(dialect); d != "" {
-		a.dialect = d
-		a.run(text, dialects[d], a.lim.Depth)
+	if a.dialect != "" {
+		a.run(text, dialects[a.dialect], a.lim.Depth)
 		return
 	}
 	a.run(text, dialects["postgres"], a.lim.Depth)
@@ -65,7 +60,7 @@ func (a *analysis) judgeText(dialect, text string) {
 // run splits a text into statements.
 func (a *analysis) run(text string, q quirks, depth int) {
 	if depth <= 0 {
-		a.add(effect.Effect{Kind: effect.Opaque, By: "SQL", Bits: effect.Partial})
+		a.add(effect.Opaque, "", "SQL", effect.Partial)
 		return
 	}
 	l := &lexer{s: text, q: q}
@@ -85,7 +80,7 @@ func (a *analysis) run(text string, q quirks, depth int) {
 			break
 		}
 		if a.tokens++; a.tokens > a.lim.Tokens {
-			a.add(effect.Effect{Kind: effect.Opaque, By: "SQL", Bits: effect.Partial})
+			a.add(effect.Opaque, "", "SQL", effect.Partial)
 			break
 		}
 		switch {
@@ -113,14 +108,9 @@ var starters = wordset.Of("( ) then else begin loop as analyze analyse verbose d
 
 // statementOf judges one statement.
 func (a *analysis) statementOf(t []token, q quirks, depth int) {
-	a.partial = false
-	for _, x := range t {
-		if x.kind == tWord && !effect.IsKnown(x.s) {
-			a.partial = true
-		}
-	}
+	a.partial = slices.ContainsFunc(t, func(x token) bool { return x.kind == tWord && !effect.IsKnown(x.s) })
 	if a.partial && !effect.IsKnown(t[0].s) {
-		a.add(effect.Effect{Kind: effect.Opaque, Target: t[0].s, By: "SQL"})
+		a.add(effect.Opaque, t[0].s, "SQL", 0)
 	}
 	defer func() { a.partial = false }()
 	if (t[0].is("explain") || t[0].is("describe") || t[0].is("desc")) && !has(t, "analyze") && !has(t, "analyse") {
@@ -158,17 +148,13 @@ func (a *analysis) judgeVerb(t []token, i int, q quirks, depth int) {
 		a.grant(t, i)
 	case "create":
 		a.create(t, i, q, depth)
-	case "rename":
-		name, _ := object(t, i+1)
-		a.say(Statement{Verb: "RENAME", Object: name}, effect.Opaque, 0)
 	case "shutdown":
-		a.say(Statement{Verb: "SHUTDOWN", Object: "the server", Lost: false}, effect.Kill, effect.Bulk)
+		a.add(effect.Kill, "the server", "SHUTDOWN", effect.Bulk)
 	case "kill":
-		a.say(Statement{Verb: "KILL", Object: "connection " + at(t, len(t)-1).s}, effect.Kill, 0)
+		a.add(effect.Kill, "connection "+at(t, len(t)-1).s, "KILL", 0)
 	case "reset", "purge":
-		if at(t, i+1).is("master") || at(t, i+1).is("binary") || at(t, i+1).is("replica") || at(t, i+1).is("slave") ||
-			at(t, i+1).is("recyclebin") {
-			a.say(Statement{Verb: strings.ToUpper(v.s), Object: "logs", Lost: true}, effect.Discard, effect.Bulk)
+		if at(t, i+1).isIn(logs) {
+			a.add(effect.Discard, "logs", strings.ToUpper(v.s), effect.Bulk)
 		}
 	case "set":
 		a.set(t, i)
@@ -178,26 +164,26 @@ func (a *analysis) judgeVerb(t []token, i int, q quirks, depth int) {
 		a.execute(t, i, q, depth)
 	case "pragma":
 		if at(t, i+1).is("writable_schema") || at(t, i+1).is("journal_mode") && has(t, "off") {
-			a.say(Statement{Verb: "PRAGMA", Object: t[i+1].s}, effect.Permission, 0)
+			a.add(effect.Permission, t[i+1].s, "PRAGMA", 0)
 		}
 	default:
 		a.fileVerb(t, i)
 	}
 }
 
+// logs are what RESET and PURGE discard.
+var logs = wordset.Of("master binary replica slave recyclebin")
+
 // fileVerb judges a statement that reads or writes files of the server.
 func (a *analysis) fileVerb(t []token, i int) {
 	switch v := t[i]; v.s {
 	case "attach":
-		for _, x := range t[i+1:] {
-			if x.kind != tWord {
-				a.file(effect.Write, x.s, "ATTACH DATABASE")
-				break
-			}
+		if k := slices.IndexFunc(t[i+1:], func(x token) bool { return x.kind != tWord }); k >= 0 {
+			a.add(effect.Write, t[i+1+k].s, "ATTACH DATABASE", 0)
 		}
 	case "vacuum":
 		if k := index(t, i, "into"); k > 0 {
-			a.file(effect.Write, at(t, k+1).s, "VACUUM INTO")
+			a.add(effect.Write, at(t, k+1).s, "VACUUM INTO", 0)
 		}
 	case "copy":
 		a.copyRows(t, i, "COPY")
@@ -205,24 +191,24 @@ func (a *analysis) fileVerb(t []token, i int) {
 		a.load(t, i)
 	case "install":
 		if at(t, i+1).is("plugin") || i == 0 && len(t) > 1 {
-			a.say(Statement{Verb: "INSTALL", Object: at(t, i+1).s}, effect.Exec, 0)
+			a.add(effect.Exec, at(t, i+1).s, "INSTALL", 0)
 		}
 	case "backup", "restore":
 		for k, x := range t {
 			if x.is("disk") && at(t, k+1).is("=") {
-				a.file(map[string]effect.Kind{"backup": effect.Write, "restore": effect.Read}[v.s], at(t, k+2).s,
-					strings.ToUpper(v.s))
+				kind := effect.Write
+				if v.is("restore") {
+					kind = effect.Read
+				}
+				a.add(kind, at(t, k+2).s, strings.ToUpper(v.s), 0)
 			}
 		}
 		if v.is("restore") {
-			a.say(Statement{Verb: "RESTORE", Object: "database", Lost: true}, effect.RemoteDelete, effect.Bulk)
+			a.add(effect.RemoteDelete, "database", "RESTORE", effect.Bulk)
 		}
 	case "bulk":
-		for _, x := range t[i:] {
-			if x.kind == tText {
-				a.file(effect.Read, x.s, "BULK INSERT")
-				break
-			}
+		if k := firstText(t, i); k >= 0 {
+			a.add(effect.Read, t[k].s, "BULK INSERT", 0)
 		}
 	}
 }

@@ -25,6 +25,11 @@ type token struct {
 
 func (t token) is(s string) bool { return (t.kind == tWord || t.kind == tSign) && t.s == s }
 
+// isIn reports whether a token is one of some words.
+func (t token) isIn(words map[string]bool) bool {
+	return (t.kind == tWord || t.kind == tSign) && words[t.s]
+}
+
 func at(t []token, i int) token {
 	if i >= 0 && i < len(t) {
 		return t[i]
@@ -40,6 +45,16 @@ func index(t []token, from int, w string) int {
 	for i := from; i < len(t); i++ {
 		if t[i].is(w) {
 			return i
+		}
+	}
+	return -1
+}
+
+// firstText returns the index of the first text from i on, or -1.
+func firstText(t []token, i int) int {
+	for k := i; k < len(t); k++ {
+		if t[k].kind == tText {
+			return k
 		}
 	}
 	return -1
@@ -68,23 +83,14 @@ func object(t []token, i int) (name string, after int) {
 
 // statementEnd returns the end of the statement that begins at i: the end of the text, or the
 // bracket that closes around it.
-func statementEnd(t []token, i int) int {
-	depth := 0
-	for k := i; k < len(t); k++ {
-		if t[k].is("(") {
-			depth++
-		} else if t[k].is(")") {
-			if depth--; depth < 0 {
-				return k
-			}
-		}
-	}
-	return len(t)
-}
+func statementEnd(t []token, i int) int { return closingAt(t, i, 1) }
 
 // closing returns the index of the bracket that closes the one at i, or the length.
-func closing(t []token, i int) int {
-	depth := 0
+func closing(t []token, i int) int { return closingAt(t, i, 0) }
+
+// closingAt returns the index of the bracket that closes the last of the open ones, or the length.
+// depth is how many are open before i.
+func closingAt(t []token, i, depth int) int {
 	for ; i < len(t); i++ {
 		if t[i].is("(") {
 			depth++

@@ -4,48 +4,42 @@ import (
 	"strings"
 
 	"approver.example/reflexcore/effect"
+	"approver.example/reflexcore/wordset"
 )
 
 func (a *analysis) drop(t []token, i int) {
-	what := at(t, i+1).s
-	next := i + 2
+	what, next := at(t, i+1).s, i+2
+	kind, bits := effect.RemoteDelete, effect.Bits(0)
 	switch what {
-	case "database", "schema", "keyspace", "tablespace", "catalog", "owned":
-		if what == "owned" {
-			next++
-		}
-		a.list(t, next, "DROP "+strings.ToUpper(what), what+" ", effect.RemoteDelete, effect.Bulk|effect.Recursive)
-	case "table", "foreign", "external", "collection", "index", "view", "materialized", "column", "sequence", "type",
-		"domain", "partition", "stream", "topic", "dictionary", "bucket", "graph", "measurement", "series":
-		bits := effect.Bits(0)
-		switch what {
-		case "table", "foreign", "external", "materialized":
-			if what != "table" {
-				next++
-			}
-			bits = effect.Bulk
-			what = "table"
-		case "collection", "keyspace", "measurement", "series":
-			bits = effect.Bulk
-		}
-		a.list(t, next, "DROP "+strings.ToUpper(what), what+" ", effect.RemoteDelete, bits)
-	case "temporary", "temp": // a session's own
+	case "owned": // DROP OWNED BY
+		next, bits = next+1, effect.Bulk|effect.Recursive
+	case "database", "schema", "keyspace", "tablespace", "catalog":
+		bits = effect.Bulk | effect.Recursive
+	case "foreign", "external", "materialized": // DROP FOREIGN TABLE
+		what, next, bits = "table", next+1, effect.Bulk
+	case "table", "collection", "measurement", "series":
+		bits = effect.Bulk
+	case "index", "view", "column", "sequence", "type", "domain", "partition", "stream", "topic", "dictionary", "bucket",
+		"graph":
 	case "user", "role", "login", "group":
-		a.list(t, next, "DROP "+strings.ToUpper(what), what+" ", effect.Permission, 0)
+		kind = effect.Permission
 	case "policy", "trigger", "constraint", "rule", "extension", "publication", "subscription", "server", "function",
 		"procedure", "aggregate", "event", "package", "routine", "masking", "audit":
 		name, _ := object(t, next)
-		a.say(Statement{Verb: "DROP " + strings.ToUpper(what), Object: what + " " + name, Lost: true},
-			effect.RemoteDelete, 0)
-	default:
+		a.add(kind, what+" "+name, "DROP "+strings.ToUpper(what), 0)
+		return
+	default: // also temporary things, which belong to a session
 		if !effect.IsKnown(what) {
-			a.say(Statement{Verb: "DROP", Object: what, Lost: true}, effect.RemoteDelete, effect.Bulk)
+			a.add(kind, what, "DROP", effect.Bulk)
 		}
+		return
 	}
+	a.list(t, next, "DROP "+strings.ToUpper(what), what+" ", kind, bits)
 }
 
-// where reads the condition of a statement, and its limit.
-func (a *analysis) where(t []token, table string, depth int) (w Where, rows int) {
+// whereOf returns the condition of a statement, if it has one, and the number of rows that its limit
+// leaves.
+func whereOf(t []token) (cond []token, given bool, rows int) {
 	level, from, to := 0, -1, len(t)
 	for k, x := range t {
 		switch {
@@ -71,13 +65,9 @@ func (a *analysis) where(t []token, table string, depth int) (w Where, rows int)
 		}
 	}
 	if from < 0 {
-		return Missing, rows
+		return nil, false, rows
 	}
-	cond := t[from:max(from, to)]
-	if len(cond) == 0 || len(cond) == 1 && !effect.IsKnown(cond[0].s) || always(cond, table, depth*4) {
-		return Always, rows
-	}
-	return Some, rows
+	return t[from:max(from, to)], true, rows
 }
 
 // targetOf returns the table after DELETE or UPDATE, and after their TOP (n).
@@ -100,14 +90,12 @@ func (a *analysis) delete(t []token, i int, depth int) {
 		table, _ = object(t, f+1)
 	}
 	if len(t) == 1 { // MERGE … THEN DELETE, TRUNCATE's kin
-		a.say(Statement{Verb: "DELETE", Object: "rows", Where: Some, Lost: true}, effect.RemoteDelete, 0)
+		a.add(effect.RemoteDelete, "rows", "DELETE", 0)
 		return
 	}
-	w, rows := a.where(t, table, depth)
-	if w == Missing && (has(t, "using") || has(t, "join")) {
-		w = Some // the join selects rows
-	}
-	a.rows("DELETE", table, w, rows)
+	cond, given, rows := whereOf(t)
+	selects := has(t, "using") || has(t, "join") // the join selects rows
+	a.rows("DELETE", table, !given && !selects || given && always(cond, table, depth*4), rows)
 }
 
 func (a *analysis) update(t []token, i int, depth int) {
@@ -116,11 +104,9 @@ func (a *analysis) update(t []token, i int, depth int) {
 		return // ON CONFLICT DO UPDATE SET, FOR UPDATE
 	}
 	table := targetOf(t)
-	w, rows := a.where(t, table, depth)
-	if w == Missing && (has(t, "from") || has(t, "join")) {
-		w = Some
-	}
-	a.rows("UPDATE", table, w, rows)
+	cond, given, rows := whereOf(t)
+	selects := has(t, "from") || has(t, "join")
+	a.rows("UPDATE", table, !given && !selects || given && always(cond, table, depth*4), rows)
 }
 
 func (a *analysis) alter(t []token, i int) {
@@ -128,46 +114,46 @@ func (a *analysis) alter(t []token, i int) {
 	name, _ := object(t, i+2)
 	switch what {
 	case "user", "role", "login", "group":
-		a.say(Statement{Verb: "ALTER " + strings.ToUpper(what), Object: what + " " + name}, effect.Permission,
-			allRights(t))
+		a.add(effect.Permission, what+" "+name, "ALTER "+strings.ToUpper(what), allRights(t))
 	case "system":
 		a.setting(t, i)
-		a.say(Statement{Verb: "ALTER SYSTEM", Object: at(t, i+3).s}, effect.Permission, 0)
+		a.add(effect.Permission, at(t, i+3).s, "ALTER SYSTEM", 0)
 	case "default":
-		a.say(Statement{Verb: "ALTER DEFAULT PRIVILEGES", Object: "privileges"}, effect.Permission, 0)
+		a.add(effect.Permission, "privileges", "ALTER DEFAULT PRIVILEGES", 0)
 	case "database", "schema", "table":
 		if k := index(t, i, "owner"); k > 0 {
-			a.say(Statement{Verb: "ALTER " + strings.ToUpper(what), Object: what + " " + name}, effect.Permission, 0)
+			a.add(effect.Permission, what+" "+name, "ALTER "+strings.ToUpper(what), 0)
 		}
 		for k := i + 2; k < len(t); k++ {
 			if !t[k].is("drop") && !t[k].is("truncate") {
 				continue
 			}
-			switch n := at(t, k+1); {
-			case n.is("constraint"), n.is("default"), n.is("not"), n.is("index"), n.is("key"), n.is("primary"),
-				n.is("foreign"), n.is("check"), n.is("identity"), n.is("expression"):
-			default:
-				verb := "ALTER TABLE … DROP"
-				column, _ := object(t, k+2)
-				if !n.is("column") && !n.is("partition") {
-					column, _ = object(t, k+1)
-				}
-				a.say(Statement{Verb: verb, Object: "column " + name + "." + column, Lost: true}, effect.RemoteDelete,
-					0)
+			n, from := at(t, k+1), k+1
+			if n.isIn(constraints) {
+				continue
 			}
+			if n.is("column") || n.is("partition") {
+				from++
+			}
+			column, _ := object(t, from)
+			a.add(effect.RemoteDelete, "column "+name+"."+column, "ALTER TABLE … DROP", 0)
 		}
 		if has(t, "disable") && (has(t, "trigger") || has(t, "security")) {
-			a.say(Statement{Verb: "ALTER TABLE … DISABLE", Object: "table " + name}, effect.Permission, 0)
+			a.add(effect.Permission, "table "+name, "ALTER TABLE … DISABLE", 0)
 		}
 	}
 }
 
+// constraints are parts of a table without data.
+var constraints = wordset.Of("constraint default not index key primary foreign check identity expression")
+
+// powerful are rights that include all others, or lead to them.
+var powerful = wordset.Of("superuser sysadmin sysdba dba super bypassrls replication")
+
 // allRights returns Bulk if an account gets all rights.
 func allRights(t []token) effect.Bits {
 	for i, x := range t {
-		if x.is("superuser") || x.is("sysadmin") || x.is("all") &&
-			(at(t, i+1).is("privileges") || at(t, i+1).is("on")) || x.is("sysdba") || x.is("dba") || x.is("super") ||
-			x.is("bypassrls") || x.is("replication") {
+		if x.isIn(powerful) || x.is("all") && (at(t, i+1).is("privileges") || at(t, i+1).is("on")) {
 			return effect.Bulk
 		}
 	}
@@ -182,7 +168,7 @@ func (a *analysis) grant(t []token, i int) {
 	}
 	k := index(t, i, to)
 	name, _ := object(t, k+1)
-	a.say(Statement{Verb: verb, Object: "account " + name}, effect.Permission, allRights(t))
+	a.add(effect.Permission, "account "+name, verb, allRights(t))
 }
 
 // setting judges server settings whose value runs.
@@ -193,13 +179,13 @@ func (a *analysis) setting(t []token, i int) {
 			"ssl_passphrase_command":
 			for _, x := range t[k+1:] {
 				if x.kind == tText {
-					a.add(effect.Effect{Kind: effect.Persist, Target: x.s, By: "ALTER SYSTEM"})
+					a.add(effect.Persist, x.s, "ALTER SYSTEM", 0)
 					a.shell(effect.Shell, x.s, t[k].s+" of the server")
 				}
 			}
 		case "shared_preload_libraries", "session_preload_libraries", "local_preload_libraries",
 			"dynamic_library_path", "plugin_dir", "init_file", "general_log_file", "slow_query_log_file":
-			a.add(effect.Effect{Kind: effect.Persist, Target: at(t, len(t)-1).s, By: t[k].s})
+			a.add(effect.Persist, at(t, len(t)-1).s, t[k].s, 0)
 		}
 	}
 }
@@ -211,7 +197,7 @@ func (a *analysis) set(t []token, i int) {
 	switch n := at(t, 1); {
 	case n.is("global"), n.is("persist"), strings.HasPrefix(n.s, "@@global"), n.is("@@"), n.is("password"):
 		a.setting(t, i)
-		a.say(Statement{Verb: "SET " + strings.ToUpper(n.s), Object: at(t, 2).s}, effect.Permission, 0)
+		a.add(effect.Permission, at(t, 2).s, "SET "+strings.ToUpper(n.s), 0)
 	}
 }
 
@@ -228,23 +214,24 @@ func language(t []token, i int) string {
 	return ""
 }
 
+// modifiers are words between CREATE and what it creates.
+var modifiers = wordset.Of("or replace aggregate trusted definer")
+
 func (a *analysis) create(t []token, i int, q quirks, depth int) {
 	k := i + 1
-	for at(t, k).is("or") || at(t, k).is("replace") || at(t, k).is("aggregate") || at(t, k).is("trusted") ||
-		at(t, k).is("definer") {
+	for at(t, k).isIn(modifiers) {
 		k++
 	}
 	switch what := at(t, k).s; what {
 	case "user", "role", "login":
 		name, _ := object(t, k+1)
-		a.say(Statement{Verb: "CREATE " + strings.ToUpper(what), Object: what + " " + name}, effect.Permission,
-			allRights(t))
+		a.add(effect.Permission, what+" "+name, "CREATE "+strings.ToUpper(what), allRights(t))
 	case "extension", "language", "plugin", "assembly", "library":
 		name, _ := object(t, k+1)
-		a.say(Statement{Verb: "CREATE " + strings.ToUpper(what), Object: what + " " + name}, effect.Permission, 0)
+		a.add(effect.Permission, what+" "+name, "CREATE "+strings.ToUpper(what), 0)
 	case "function", "procedure":
 		if s := index(t, k, "soname"); s > 0 {
-			a.add(effect.Effect{Kind: effect.Exec, Target: at(t, s+1).s, By: "CREATE FUNCTION … SONAME"})
+			a.add(effect.Exec, at(t, s+1).s, "CREATE FUNCTION … SONAME", 0)
 		}
 		lang := language(t, k)
 		for n, x := range t[k:] {
@@ -253,7 +240,7 @@ func (a *analysis) create(t []token, i int, q quirks, depth int) {
 			}
 			switch {
 			case lang == "c":
-				a.add(effect.Effect{Kind: effect.Exec, Target: x.s, By: "CREATE FUNCTION … LANGUAGE c"})
+				a.add(effect.Exec, x.s, "CREATE FUNCTION … LANGUAGE c", 0)
 			case languages[lang] != "":
 				a.shell(languages[lang], x.s, "a function in "+lang)
 			default:
@@ -269,16 +256,13 @@ func (a *analysis) create(t []token, i int, q quirks, depth int) {
 
 func (a *analysis) do(t []token, i int, q quirks, depth int) {
 	lang := language(t, i)
-	for _, x := range t[i+1:] {
-		if x.kind != tText {
-			continue
-		}
-		if languages[lang] != "" {
-			a.shell(languages[lang], x.s, "a DO block in "+lang)
-			return
-		}
-		a.run(x.s, q, depth-1)
-		return
+	k := firstText(t, i+1)
+	switch {
+	case k < 0:
+	case languages[lang] != "":
+		a.shell(languages[lang], t[k].s, "a DO block in "+lang)
+	default:
+		a.run(t[k].s, q, depth-1)
 	}
 }
 
@@ -314,7 +298,7 @@ func (a *analysis) execute(t []token, i int, q quirks, depth int) {
 		if what.is("(") || what.is("immediate") {
 			what = at(t, i+2)
 		}
-		a.add(effect.Effect{Kind: effect.Opaque, Target: what.s, By: "EXECUTE", Bits: effect.Partial})
+		a.add(effect.Opaque, what.s, "EXECUTE", effect.Partial)
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"io"
 	"slices"
+	"strconv"
 	"strings"
 
 	"approver.example/reflexcore/wordset"
@@ -158,37 +159,20 @@ func (in *arguments) value(d *json.Decoder, t json.Token, key, parent string, it
 		}
 		in.args = append(in.args, arg{key: key, parent: parent, text: t, role: r, item: item})
 	case json.Number:
-		in.args = append(in.args, arg{key: key, parent: parent, text: t.String(), role: numberRole(key), item: item,
-			number: true})
-	case bool:
-		text := "false"
-		if t {
-			text = "true"
+		r := roleOther
+		if roles[key] == roleMoney {
+			r = roleMoney
 		}
+		in.args = append(in.args, arg{key: key, parent: parent, text: t.String(), role: r, item: item, number: true})
+	case bool:
+		text := strconv.FormatBool(t)
 		in.args = append(in.args, arg{key: key, parent: parent, text: text, item: item, number: true})
 	}
 	return nil
 }
 
-func numberRole(key string) role {
-	if roles[key] == roleMoney {
-		return roleMoney
-	}
-	return roleOther
-}
-
 // fold makes file_path, filePath and file-path equal.
 func fold(key string) string {
-	plain := true
-	for i := 0; i < len(key); i++ {
-		if c := key[i]; c < 'a' || c > 'z' {
-			plain = false
-			break
-		}
-	}
-	if plain {
-		return key
-	}
 	return strings.Map(func(r rune) rune {
 		if r == '_' || r == '-' || r == ' ' || r == '.' {
 			return -1
@@ -216,7 +200,7 @@ func (in *arguments) guessRoles(wrapper bool) {
 		case roleSource, roleDestination:
 			if isURL(a.text) {
 				a.role = roleURL
-			} else if strings.ContainsAny(a.text, "\n") {
+			} else if strings.Contains(a.text, "\n") {
 				a.role = roleContent
 			}
 		case rolePath:
@@ -263,9 +247,13 @@ func isPath(s string) bool {
 	return len(s) > 2 && s[1] == ':' && (s[2] == '\\' || s[2] == '/') && (s[0]|0x20 >= 'a' && s[0]|0x20 <= 'z')
 }
 
-func (in *arguments) has(r role) bool {
-	return slices.ContainsFunc(in.args, func(a arg) bool { return a.role == r })
+// find returns the index of the first argument with one of some roles, or -1.
+func (in *arguments) find(some ...role) int {
+	return slices.IndexFunc(in.args, func(a arg) bool { return slices.Contains(some, a.role) })
 }
+
+// has reports whether an argument has one of some roles.
+func (in *arguments) has(some ...role) bool { return in.find(some...) >= 0 }
 
 // values returns the texts of arguments by name.
 func (in *arguments) values(keys ...string) (out []string) {
@@ -296,10 +284,7 @@ func (in *arguments) flag(keys ...string) bool {
 func (in *arguments) longest() int {
 	n := 0
 	for _, l := range in.lists {
-		switch l.key {
-		case "args", "arguments", "argv", "command", "edits", "messages", "columns", "fields", "steps", "lines",
-			"options", "headers", "tags", "labels", "content", "todos", "cmd":
-		default:
+		if !partLists[l.key] {
 			n = max(n, l.size)
 		}
 	}
@@ -310,6 +295,10 @@ func (in *arguments) longest() int {
 	}
 	return n
 }
+
+// partLists are lists of parts of one thing.
+var partLists = wordset.Of("args arguments argv command edits messages columns fields steps lines options headers " +
+	"tags labels content todos cmd")
 
 // replacements returns the old and new texts of edits, each old one before its new one. In JSON the
 // keys may come in any order.

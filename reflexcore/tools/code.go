@@ -6,11 +6,12 @@ import (
 	"approver.example/reflexcore/content"
 	"approver.example/reflexcore/effect"
 	"approver.example/reflexcore/sqltext"
+	"approver.example/reflexcore/wordset"
 )
 
 // commands yields what runs: the command of any tool, and the code of a tool that runs code.
 func (j *judge) commands() {
-	runs := j.meaning.verbs&verbExec != 0
+	runs := j.is(verbExec)
 	given := false
 	if len(j.in.args) == 0 && j.call.Command != "" {
 		j.payload(effect.Payload{Lang: effect.Shell, Text: j.call.Command, Why: "command of " + j.tool})
@@ -19,7 +20,7 @@ func (j *judge) commands() {
 	for i := 0; i < len(j.in.args); i++ {
 		a := j.in.args[i]
 		switch {
-		case a.role == roleCommand && j.meaning.verbs&verbEditor == 0:
+		case a.role == roleCommand && !j.is(verbEditor):
 			text := a.text
 			// A list is one command, word by word. So is a program followed by a list of arguments.
 			if a.item >= 0 {
@@ -35,25 +36,23 @@ func (j *judge) commands() {
 			}
 			lang := effect.Shell
 			switch {
-			case j.meaning.nouns&nounPowerShell != 0:
+			case j.is(nounPowerShell):
 				lang = effect.PowerShell
-			case j.meaning.nouns&nounDatabase != 0 && databaseOf(j.call.Tool) == "redis":
+			case j.is(nounDatabase) && databaseOf(j.call.Tool) == "redis":
 				j.effects = sqltext.RedisText(j.effects, text, j.lim.SQL)
 				continue
 			}
 			j.payload(effect.Payload{Lang: lang, Text: text, Why: a.key + " of " + j.tool})
 			given = true
-		case a.role == roleCode && (runs || j.meaning.verbs&verbWrite == 0):
-			j.payload(effect.Payload{Lang: j.language(a), Text: a.text, Why: a.key + " of " + j.tool})
-			given = true
-		case runs && (a.role == roleText || a.role == roleContent) && j.meaning.nouns&(nounShell|nounCode) != 0 &&
-			(a.key == "input" || a.key == "text" || a.key == "content"):
+		case a.role == roleCode && (runs || !j.is(verbWrite)),
+			runs && (a.role == roleText || a.role == roleContent) && j.is(nounShell|nounCode) &&
+				(a.key == "input" || a.key == "text" || a.key == "content"):
 			j.payload(effect.Payload{Lang: j.language(a), Text: a.text, Why: a.key + " of " + j.tool})
 			given = true
 		}
 	}
 	given = given || j.program(runs)
-	if runs && !given && j.meaning.nouns&(nounShell|nounCode) != 0 && !j.in.has(rolePath) && !j.in.has(roleSQL) {
+	if runs && !given && j.is(nounShell|nounCode) && !j.in.has(rolePath, roleSQL) {
 		j.add(effect.Opaque, "", effect.Partial)
 	}
 }
@@ -70,10 +69,10 @@ func (j *judge) program(runs bool) bool {
 		return false
 	case program != "":
 		line = program + " " + quoteWords(more)
-	case runs && (j.meaning.nouns&nounShell != 0 || len(j.in.words("argv")) > 0):
+	case runs && (j.is(nounShell) || len(j.in.words("argv")) > 0):
 		line = quoteWords(more)
 	default:
-		if j.meaning.nouns&nounDatabase != 0 && databaseOf(j.call.Tool) == "redis" {
+		if j.is(nounDatabase) && databaseOf(j.call.Tool) == "redis" {
 			j.effects = sqltext.RedisText(j.effects, quoteWords(more), j.lim.SQL)
 		}
 		return false
@@ -141,14 +140,13 @@ func (j *judge) language(a arg) string {
 		return content.Shebang(line)
 	}
 	switch {
-	case a.key == "python" || j.meaning.nouns&nounPython != 0:
+	case a.key == "python" || j.is(nounPython):
 		return effect.Python
-	case a.key == "javascript" || a.key == "js" || a.key == "expression" || a.key == "function" ||
-		a.key == "pagefunction" || j.meaning.nouns&(nounBrowser|nounScript) != 0:
+	case wordset.Has("javascript js expression function pagefunction", a.key) || j.is(nounBrowser|nounScript):
 		return effect.JavaScript
-	case j.meaning.nouns&nounPowerShell != 0:
+	case j.is(nounPowerShell):
 		return effect.PowerShell
-	case j.meaning.nouns&nounShell != 0 || a.key == "bash":
+	case j.is(nounShell) || a.key == "bash":
 		return effect.Shell
 	}
 	return "" // some language
@@ -160,16 +158,14 @@ func (j *judge) statements() {
 		switch {
 		case a.role == roleQuery && deletingMutation(a.text):
 			j.add(effect.RemoteDelete, j.subject(), j.bulk())
-		case a.role == roleSQL, a.role == roleQuery && (j.meaning.nouns&nounDatabase != 0 ||
-			j.meaning.verbs&verbQuery != 0 || j.meaning.verbs&verbExec != 0) && j.meaning.verbs&verbWeb == 0,
-			a.role == roleQuery && j.meaning.verbs&(verbWeb|verbSearch) == 0 && looksSQL(a.text):
+		case a.role == roleSQL, a.role == roleQuery && !j.is(verbWeb) &&
+			(j.is(nounDatabase|verbQuery|verbExec) || !j.is(verbSearch) && looksSQL(a.text)):
 			j.effects = sqltext.Effects(j.effects, databaseOf(j.call.Tool), a.text, j.lim.SQL, j.payload)
 		case a.role == roleDSN:
 			j.url(a.text, false)
 		}
 	}
-	if j.meaning.nouns&nounDatabase != 0 && j.meaning.verbs&verbDelete != 0 && !j.in.has(roleSQL) &&
-		!j.in.has(roleQuery) {
+	if j.is(nounDatabase) && j.is(verbDelete) && !j.in.has(roleSQL, roleQuery) {
 		for _, a := range j.in.args {
 			if (a.role == roleOther || a.role == roleText) &&
 				(a.key == "filter" || a.key == "where" || a.key == "condition") {
@@ -191,10 +187,8 @@ func deletingMutation(s string) bool {
 // looksSQL reports whether a text begins like an SQL statement.
 func looksSQL(s string) bool {
 	word, _, _ := strings.Cut(strings.ToLower(strings.TrimLeft(s, " \t\r\n(;/*-")), " ")
-	switch word {
-	case "drop", "delete", "truncate", "alter", "grant", "revoke", "update", "insert", "select", "with", "exec",
-		"execute", "copy", "merge", "create", "attach":
-		return strings.Contains(strings.TrimSpace(s), " ")
-	}
-	return false
+	return sqlVerbs[word] && strings.Contains(strings.TrimSpace(s), " ")
 }
+
+var sqlVerbs = wordset.Of("drop delete truncate alter grant revoke update insert select with exec execute copy merge " +
+	"create attach")

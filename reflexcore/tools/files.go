@@ -9,25 +9,27 @@ import (
 	"approver.example/display"
 	"approver.example/reflexcore/content"
 	"approver.example/reflexcore/effect"
+	"approver.example/reflexcore/wordset"
 )
 
 // files adds the effects on paths.
 func (j *judge) files() {
-	if j.meaning.verbs&verbMove != 0 || j.meaning.verbs&verbCopy != 0 {
+	if j.is(verbMove | verbCopy) {
 		j.move()
 		return
 	}
 	text, hasText := j.body()
 	for _, a := range j.in.args {
-		if a.role != rolePath && a.role != roleSource && a.role != roleDestination && a.role != rolePattern {
-			continue
-		}
-		kind, bits := j.meaning.fileKind(a, hasText)
-		if a.role == rolePattern {
+		switch a.role {
+		case rolePath, roleSource, roleDestination:
+		case rolePattern:
 			j.pattern(a.text)
 			continue
+		default:
+			continue
 		}
-		if kind == effect.Delete && (j.in.flag("recursive", "force") || j.meaning.nouns&nounFolder != 0) {
+		kind, bits := j.fileKind(a, hasText)
+		if kind == effect.Delete && (j.in.flag("recursive", "force") || j.is(nounFolder)) {
 			bits |= effect.Recursive
 		}
 		if kind == effect.Delete || kind == effect.Write {
@@ -43,7 +45,7 @@ func (j *judge) files() {
 		if kind == effect.Write {
 			j.written(a.text, text, hasText || j.empty())
 		}
-		if j.meaning.verbs&(verbSend|verbUpload) != 0 && kind == effect.Read {
+		if j.is(verbSend|verbUpload) && kind == effect.Read {
 			j.addTainted(effect.NetOut, j.subject(), 0, secretOf(a.text)|effect.File)
 		}
 	}
@@ -52,8 +54,7 @@ func (j *judge) files() {
 // empty reports whether a call that writes a file has no content to write, only a path. Tools that
 // save or unpack get the content from another place.
 func (j *judge) empty() bool {
-	name := strings.ToLower(j.call.Tool)
-	return len(j.in.args) == 1 && (strings.Contains(name, "write") || strings.Contains(name, "create"))
+	return len(j.in.args) == 1 && wordset.ContainsAny(strings.ToLower(j.call.Tool), "write", "create")
 }
 
 // permission adds a changed mode of a path.
@@ -72,9 +73,8 @@ func (j *judge) permission(p, mode string) {
 	}
 	paths, partial := j.locate(p)
 	for _, target := range paths {
-		e := effect.Effect{Kind: effect.Permission, Target: target, What: what, Bits: bits | partial,
-			By: j.tool + " " + mode}
-		j.effects = append(j.effects, e)
+		j.effects = append(j.effects, effect.Effect{Kind: effect.Permission, Target: target, What: what,
+			Bits: bits | partial, By: j.tool + " " + mode})
 	}
 }
 
@@ -98,7 +98,7 @@ func (j *judge) move() {
 	}
 	for _, p := range from {
 		j.file(effect.Read, p, j.bulk())
-		if j.meaning.verbs&verbMove != 0 {
+		if j.is(verbMove) {
 			j.file(effect.Delete, p, j.bulk())
 		}
 	}
@@ -118,7 +118,7 @@ func (j *judge) loads(to string, from []string) bool {
 		func(p string) bool { return content.Classify(j.contentPath(p)).Prompts() }) {
 		return false
 	}
-	if j.meaning.nouns&nounURL != 0 || strings.Contains(strings.ToLower(j.call.Tool), "link") {
+	if j.is(nounURL) || strings.Contains(strings.ToLower(j.call.Tool), "link") {
 		return false // what it leads to can change
 	}
 	for _, p := range from {
@@ -139,17 +139,16 @@ func (j *judge) file(kind effect.Kind, p string, bits effect.Bits) {
 	if rest, ok := strings.CutPrefix(p, "file://"); ok {
 		p = rest
 	}
-	taint := effect.Taint(0)
 	if strings.ContainsAny(p, "*?[{") {
 		bits |= effect.Glob
 	}
 	paths, partial := j.locate(p)
-	bits |= partial
 	for _, target := range paths {
+		taint := effect.Taint(0)
 		if kind == effect.Read || kind == effect.NetOut {
 			taint = secretOf(target)
 		}
-		j.addTainted(kind, target, bits, taint)
+		j.addTainted(kind, target, bits|partial, taint)
 	}
 }
 
@@ -162,20 +161,15 @@ func secretOf(p string) effect.Taint {
 
 // pattern adds what a search reads: files by name, or texts in them.
 func (j *judge) pattern(p string) {
-	if j.meaning.nouns&nounText != 0 || j.meaning.verbs&verbSearch != 0 && strings.ContainsAny(p, `\()+^$|"' `) ||
-		display.HoldsKey(p) {
-		if display.HoldsKey(p) {
-			j.addTainted(effect.Read, "texts that match "+p, effect.Glob, effect.Secret)
-		}
+	switch {
+	case display.HoldsKey(p):
+		j.addTainted(effect.Read, "texts that match "+p, effect.Glob, effect.Secret)
+		return
+	case j.is(nounText), j.is(verbSearch) && strings.ContainsAny(p, `\()+^$|"' `):
 		return
 	}
-	if !strings.HasPrefix(p, "/") && !strings.HasPrefix(p, "~") {
-		for _, a := range j.in.args {
-			if a.role == rolePath {
-				p = path.Join(a.text, p)
-				break
-			}
-		}
+	if i := j.in.find(rolePath); i >= 0 && !wordset.HasAnyPrefix(p, "/", "~") {
+		p = path.Join(j.in.args[i].text, p)
 	}
 	j.file(effect.Read, p, effect.Glob)
 }
@@ -200,7 +194,7 @@ func (j *judge) written(p, text string, known bool) {
 			j.add(effect.Persist, target, 0)
 		}
 	}
-	if j.meaning.nouns&nounNotebook != 0 && !strings.EqualFold(strings.Join(j.in.values("celltype"), ""), "markdown") {
+	if j.is(nounNotebook) && !strings.EqualFold(strings.Join(j.in.values("celltype"), ""), "markdown") {
 		j.payload(effect.Payload{Lang: effect.Python, Text: strings.Join(j.in.values("newsource"), "\n"),
 			Why: "a cell of a notebook", Path: p, Later: true})
 	}
@@ -266,21 +260,18 @@ func (j *judge) edited(target, as string) {
 
 // body returns the text that a call writes or sends.
 func (j *judge) body() (text string, ok bool) {
-	for _, a := range j.in.args {
-		if a.role == roleContent {
-			return a.text, true
-		}
+	i := j.in.find(roleContent)
+	if i < 0 && j.is(verbWrite) {
+		i = j.in.find(roleText, roleCode)
 	}
-	for _, a := range j.in.args {
-		if (a.role == roleText || a.role == roleCode) && j.meaning.verbs&verbWrite != 0 {
-			return a.text, true
-		}
+	if i < 0 {
+		return "", false
 	}
-	return "", false
+	return j.in.args[i].text, true
 }
 
 // patch reads the files of a patch, in apply_patch's format or as a unified diff.
-func (j *judge) patch() bool {
+func (j *judge) patch() {
 	text := ""
 	for _, a := range j.in.args {
 		if strings.Contains(a.text, "*** ") || strings.Contains(a.text, "+++ ") {
@@ -290,11 +281,11 @@ func (j *judge) patch() bool {
 	if text == "" {
 		text = j.call.Command
 	}
-	var file, added strings.Builder
-	found := false
+	file, found := "", false
+	var added strings.Builder
 	done := func() {
-		if file.Len() > 0 && added.Len() > 0 {
-			paths, _ := j.locate(file.String())
+		if file != "" && added.Len() > 0 {
+			paths, _ := j.locate(file)
 			for _, target := range paths {
 				content.Payloads(j.contentPath(target), added.String(), j.lim.Content, j.payload)
 				if s := content.Classify(target); s.Kind.RunsLater() && s.Kind != content.Build {
@@ -302,7 +293,7 @@ func (j *judge) patch() bool {
 				}
 			}
 		}
-		file.Reset()
+		file = ""
 		added.Reset()
 	}
 	for line := range strings.Lines(text) {
@@ -310,16 +301,12 @@ func (j *judge) patch() bool {
 		kind, p := patchLine(line)
 		if p != "" {
 			found = true
-			if kind == effect.Delete {
-				j.file(kind, p, 0)
-				continue
+			if kind != effect.Delete {
+				done()
+				file = p
 			}
-			done()
-			file.WriteString(p)
 			j.file(kind, p, 0)
-			continue
-		}
-		if rest, ok := strings.CutPrefix(line, "+"); ok && !strings.HasPrefix(line, "+++ ") {
+		} else if rest, ok := strings.CutPrefix(line, "+"); ok && !strings.HasPrefix(line, "+++ ") {
 			added.WriteString(rest + "\n")
 		}
 	}
@@ -327,7 +314,6 @@ func (j *judge) patch() bool {
 	if !found {
 		j.add(effect.Write, effect.Unknown, effect.Partial)
 	}
-	return true
 }
 
 func patchLine(line string) (effect.Kind, string) {
@@ -351,24 +337,24 @@ func patchLine(line string) (effect.Kind, string) {
 }
 
 // fileKind returns what the verbs do to a path.
-func (what *meaning) fileKind(a arg, hasText bool) (effect.Kind, effect.Bits) {
-	switch v := what.verbs; {
+func (m meaning) fileKind(a arg, hasText bool) (effect.Kind, effect.Bits) {
+	switch {
 	case a.role == roleDestination, strings.HasPrefix(a.key, "output") || strings.HasPrefix(a.key, "save") ||
 		strings.HasPrefix(a.key, "out"):
 		return effect.Write, 0
-	case v&verbDelete != 0:
+	case m.is(verbDelete):
 		return effect.Delete, 0
-	case v&verbGrant != 0, v&verbWrite != 0 && what.nouns&nounAccess != 0 && !hasText: // set_permissions
+	case m.is(verbGrant), m.is(verbWrite) && m.is(nounAccess) && !hasText: // set_permissions
 		return effect.Permission, 0
-	case v&verbAppend != 0:
+	case m.is(verbAppend):
 		return effect.Write, effect.Append
-	case v&verbUpload != 0, a.role == roleSource:
+	case m.is(verbUpload), a.role == roleSource:
 		return effect.Read, 0
-	case v&verbWrite != 0, v&verbDownload != 0:
+	case m.is(verbWrite), m.is(verbDownload):
 		return effect.Write, 0
-	case v&verbExec != 0 && v&verbRead == 0:
+	case m.is(verbExec) && !m.is(verbRead):
 		return effect.Exec, 0
-	case v&(verbRead|verbSearch|verbSend) != 0:
+	case m.is(verbRead | verbSearch | verbSend):
 		return effect.Read, 0
 	case hasText:
 		return effect.Write, 0

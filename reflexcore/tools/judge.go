@@ -10,11 +10,11 @@ import (
 
 // A judge has the state for one call.
 type judge struct {
-	call    approver.ToolCall
-	lim     Limits
-	fs      FS
-	tool    string // the name without its server
-	meaning meaning
+	call approver.ToolCall
+	lim  Limits
+	fs   FS
+	tool string // the name without its server
+	meaning
 	in      arguments
 	paths   int
 	effects []effect.Effect
@@ -40,14 +40,12 @@ func (j *judge) payload(p effect.Payload) {
 
 // bulk returns Bulk if the call names many things, or all things.
 func (j *judge) bulk() effect.Bits {
-	if j.result.Count >= max(j.lim.Bulk, 1) {
+	if j.result.Count >= max(j.lim.Bulk, 1) || j.is(nounAll) {
 		return effect.Bulk
 	}
 	for _, a := range j.in.args {
-		switch a.role {
-		case roleText, roleContent, rolePath, roleURL, roleSQL, roleCommand, roleCode:
+		if slices.Contains([]role{roleText, roleContent, rolePath, roleURL, roleSQL, roleCommand, roleCode}, a.role) {
 			continue
-		default:
 		}
 		switch strings.ToLower(a.text) {
 		case "*", "all", "everything", "_all":
@@ -58,22 +56,15 @@ func (j *judge) bulk() effect.Bits {
 			}
 		}
 	}
-	if j.meaning.nouns&nounAll != 0 {
-		return effect.Bulk
-	}
 	return 0
 }
 
 // subject returns what a call is about, for people: its first meaningful values.
 func (j *judge) subject() string {
 	var b strings.Builder
+	unsaid := []role{roleContent, roleText, roleCode, roleHeader, roleSecret, roleOld, roleNew, roleMethod}
 	for _, a := range j.in.args {
-		switch a.role {
-		case roleContent, roleText, roleCode, roleHeader, roleSecret, roleOld, roleNew, roleMethod:
-			continue
-		default:
-		}
-		if a.text == "" || len(a.text) > 200 || b.Len() > 200 {
+		if slices.Contains(unsaid, a.role) || a.text == "" || len(a.text) > 200 || b.Len() > 200 {
 			continue
 		}
 		if b.Len() > 0 {

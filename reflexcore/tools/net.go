@@ -1,6 +1,7 @@
 package tools
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -16,17 +17,17 @@ func (j *judge) requests() {
 	method := j.in.method()
 	body, hasBody := "", false
 	for _, a := range j.in.args {
-		if a.role == roleContent || a.role == roleText && j.meaning.verbs&verbSend != 0 {
+		if a.role == roleContent || a.role == roleText && j.is(verbSend) {
 			body, hasBody = body+a.text, true
 		}
 	}
 	out := hasBody || method != "" && method != "GET" && method != "HEAD" && method != "OPTIONS" ||
-		j.meaning.verbs&(verbSend|verbUpload|verbPublish) != 0
+		j.is(verbSend|verbUpload|verbPublish)
 	for _, a := range j.in.args {
 		if a.role != roleURL {
 			continue
 		}
-		if method == "" && j.meaning.verbs&verbDelete != 0 && j.meaning.verbs&verbFetch != 0 {
+		if method == "" && j.is(verbDelete) && j.is(verbFetch) {
 			method = "DELETE"
 		}
 		j.url(a.text, out)
@@ -67,7 +68,7 @@ func (j *judge) url(text string, out bool) {
 	if u.Has(urls.Metadata | urls.SecretPath) {
 		in |= effect.Secret
 	}
-	if !out && j.meaning.verbs&verbDelete == 0 {
+	if !out && !j.is(verbDelete) {
 		j.addTainted(effect.NetIn, text, bits, in)
 		// A host, a path or a query alone can carry a secret out.
 		if u.Has(urls.SecretQuery|urls.Drop|urls.LongLabel) || j.in.secretHeader() {
@@ -75,27 +76,25 @@ func (j *judge) url(text string, out bool) {
 		}
 		return
 	}
+	kind := effect.NetOut
 	if u.Has(urls.Packages) {
-		j.addTainted(effect.Publish, text, bits, taint|j.in.secretTaint())
-		return
+		kind = effect.Publish
 	}
-	j.addTainted(effect.NetOut, text, bits, taint|j.in.secretTaint())
-	if u.Has(urls.Access) {
+	j.addTainted(kind, text, bits, taint|j.in.secretTaint())
+	if kind == effect.NetOut && u.Has(urls.Access) {
 		j.add(effect.Permission, text, bits)
 	}
 }
 
 // messages adds what is sent to people.
 func (j *judge) messages() {
-	if j.meaning.verbs&(verbSend|verbPublish) == 0 {
+	if !j.is(verbSend | verbPublish) {
 		return
 	}
-	if j.in.has(roleURL) && j.meaning.verbs&verbPublish == 0 || j.in.has(rolePath) && j.meaning.verbs&verbSend == 0 &&
-		j.meaning.verbs&verbPublish == 0 {
+	if !j.is(verbPublish) && (j.in.has(roleURL) || j.in.has(rolePath) && !j.is(verbSend)) {
 		return
 	}
-	var to []string
-	domains := map[string]bool{}
+	var to, domains []string
 	for _, a := range j.in.args {
 		if a.role != roleRecipient {
 			continue
@@ -108,13 +107,15 @@ func (j *judge) messages() {
 			}
 			to = append(to, part)
 			if _, domain, ok := strings.Cut(strings.TrimRight(part, ">"), "@"); ok {
-				domains[strings.ToLower(domain)] = true
+				domains = append(domains, strings.ToLower(domain))
 			}
 		}
 	}
+	slices.Sort(domains)
+	domains = slices.Compact(domains)
 	j.result.Count = max(j.result.Count, len(to))
 	kind := effect.NetOut
-	if j.meaning.verbs&verbPublish != 0 {
+	if j.is(verbPublish) {
 		kind = effect.Publish
 	}
 	taint := j.in.secretTaint()
@@ -123,13 +124,12 @@ func (j *judge) messages() {
 		j.addTainted(kind, j.subject(), j.bulk(), taint)
 	case len(to) == 1:
 		j.addTainted(kind, to[0], j.bulk(), taint)
-	case len(domains) == 1:
-		for d := range domains {
-			j.addTainted(kind, strconv.Itoa(len(to))+" recipients at "+d, j.bulk(), taint)
-		}
 	default:
-		j.addTainted(kind, strconv.Itoa(len(to))+" recipients at "+strconv.Itoa(len(domains))+" domains", j.bulk(),
-			taint)
+		where := strconv.Itoa(len(domains)) + " domains"
+		if len(domains) == 1 {
+			where = domains[0]
+		}
+		j.addTainted(kind, strconv.Itoa(len(to))+" recipients at "+where, j.bulk(), taint)
 	}
 }
 
@@ -139,7 +139,7 @@ var fields = []string{"password", "passwd", "otp", "2fa", "mfa", "totp", "captch
 
 // browser adds what is typed into pages and screens.
 func (j *judge) browser() {
-	if j.meaning.verbs&verbType != 0 {
+	if j.is(verbType) {
 		for _, a := range j.in.args {
 			if a.role != roleField && a.key != "name" && a.key != "id" {
 				continue
@@ -149,7 +149,7 @@ func (j *judge) browser() {
 			}
 		}
 	}
-	if j.meaning.verbs&verbScreen != 0 {
+	if j.is(verbScreen) {
 		j.add(effect.Read, "the screen", 0)
 	}
 }
@@ -160,37 +160,35 @@ var secretNames = []string{"password", "passwd", "secret", "token", "apikey", "a
 
 // otherEffects adds what verbs do to things that are neither files nor addresses.
 func (j *judge) otherEffects() {
-	switch v := j.meaning.verbs; {
-	case v&verbDelete != 0 && !j.in.has(rolePath) && !j.in.has(roleSource) && j.meaning.nouns&nounDatabase == 0 &&
-		!j.in.has(roleURL):
+	switch {
+	case j.is(verbDelete) && !j.is(nounDatabase) && !j.in.has(rolePath, roleSource, roleURL):
 		j.add(effect.RemoteDelete, j.subject(), j.bulk())
-	case v&verbGrant != 0 && !j.in.has(rolePath), v&verbWrite != 0 && j.meaning.nouns&nounAccess != 0 &&
-		!j.in.has(rolePath):
+	case !j.in.has(rolePath) && (j.is(verbGrant) || j.is(verbWrite) && j.is(nounAccess)):
 		j.add(effect.Permission, j.subject(), j.bulk())
-	case v&verbKill != 0 && (j.meaning.nouns&nounHost != 0 || v&verbRead == 0 &&
+	case j.is(verbKill) && (j.is(nounHost) || !j.is(verbRead) &&
 		j.toolHas("kill", "terminate", "shutdown", "reboot", "halt")):
 		j.add(effect.Kill, j.subject(), j.bulk())
-	case v&verbInstall != 0 && j.meaning.nouns&nounPackage != 0 && !j.toolHas("extension", "plugin") &&
+	case j.is(verbInstall) && j.is(nounPackage) && !j.toolHas("extension", "plugin") &&
 		!strings.ContainsAny(j.subject(), ":/@"):
 		j.add(effect.NetIn, j.subject(), 0) // by its name from the registry, as npm install does
-	case v&verbInstall != 0:
+	case j.is(verbInstall):
 		j.addTainted(effect.Exec, j.subject(), 0, effect.Network)
-	case v&verbSchedule != 0 && v&verbRead == 0:
+	case j.is(verbSchedule) && !j.is(verbRead):
 		j.add(effect.Persist, j.subject(), 0)
 	}
-	if j.meaning.verbs&verbPay != 0 && (j.in.has(roleMoney) || j.meaning.nouns&nounMoney != 0) ||
-		j.meaning.nouns&nounMoney != 0 && j.in.has(roleMoney) && j.meaning.verbs&(verbRead|verbSearch) == 0 {
+	if j.is(verbPay) && (j.in.has(roleMoney) || j.is(nounMoney)) ||
+		j.is(nounMoney) && j.in.has(roleMoney) && !j.is(verbRead|verbSearch) {
 		j.add(effect.Publish, "money: "+j.subject(), j.bulk())
 	}
-	if j.meaning.nouns&(nounEnv|nounSecret) != 0 && j.meaning.verbs&(verbRead|verbSearch) != 0 {
+	if j.is(nounEnv|nounSecret) && j.is(verbRead|verbSearch) {
 		names := j.in.values("name", "key", "variable", "var", "names", "keys", "secretid", "secretname", "secret",
 			"id")
 		for _, n := range names {
-			if j.meaning.nouns&nounSecret != 0 || wordset.ContainsAny(strings.ToLower(n), secretNames...) {
+			if j.is(nounSecret) || wordset.ContainsAny(strings.ToLower(n), secretNames...) {
 				j.addTainted(effect.Read, n, 0, effect.Secret)
 			}
 		}
-		if len(names) == 0 && !j.in.has(rolePath) && !j.in.has(roleURL) {
+		if len(names) == 0 && !j.in.has(rolePath, roleURL) {
 			j.addTainted(effect.Read, j.subject(), effect.Bulk, effect.Secret)
 		}
 	}
@@ -204,11 +202,11 @@ func (j *judge) toolHas(words ...string) bool {
 // method returns the request's method, if the call names one.
 func (in *arguments) method() string {
 	for _, a := range in.args {
-		if a.role == roleMethod {
-			switch m := strings.ToUpper(strings.TrimSpace(a.text)); m {
-			case "GET", "HEAD", "OPTIONS", "POST", "PUT", "PATCH", "DELETE":
-				return m
-			}
+		if a.role != roleMethod {
+			continue
+		}
+		if m := strings.ToUpper(strings.TrimSpace(a.text)); wordset.Has("GET HEAD OPTIONS POST PUT PATCH DELETE", m) {
+			return m
 		}
 	}
 	return ""
@@ -229,15 +227,9 @@ func (in *arguments) secretTaint() effect.Taint {
 
 func (in *arguments) secretHeader() bool {
 	for _, a := range in.args {
-		if a.role != roleHeader {
-			continue
-		}
-		switch k := a.key; {
-		case k == "authorization", k == "cookie", k == "cookies", strings.Contains(k, "token"),
-			strings.Contains(k, "apikey"), strings.Contains(k, "secret"), k == "xauthkey":
-			return true
-		case strings.HasPrefix(strings.ToLower(a.text), "authorization:"),
-			strings.HasPrefix(strings.ToLower(a.text), "cookie:"):
+		if a.role == roleHeader && (wordset.Has("authorization cookie cookies xauthkey", a.key) ||
+			wordset.ContainsAny(a.key, "token", "apikey", "secret") ||
+			wordset.HasAnyPrefix(strings.ToLower(a.text), "authorization:", "cookie:")) {
 			return true
 		}
 	}

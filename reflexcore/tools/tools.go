@@ -17,6 +17,7 @@
 package tools
 
 import (
+	"slices"
 	"strings"
 
 	"approver.example"
@@ -79,22 +80,18 @@ const minText = 12
 
 // collectTexts collects the values that people or models read.
 func (j *judge) collectTexts() {
-	for i := range j.in.args {
-		a := &j.in.args[i]
-		if len(a.text) < minText || a.number {
-			continue
-		}
-		switch a.role {
-		case roleContent, roleText, roleNew, roleCode, roleOther, roleQuery, roleField:
+	read := []role{roleContent, roleText, roleNew, roleCode, roleOther, roleQuery, roleField}
+	for _, a := range j.in.args {
+		if len(a.text) >= minText && !a.number && slices.Contains(read, a.role) {
 			j.result.Texts = append(j.result.Texts, a.text)
-		default:
 		}
 	}
 }
 
 // judge turns arguments into effects.
 func (j *judge) judge() {
-	if j.meaning.verbs&verbPatch != 0 && j.patch() {
+	if j.is(verbPatch) {
+		j.patch()
 		return
 	}
 	j.commands()
@@ -116,7 +113,7 @@ func (j *judge) readArguments() bool {
 			return false
 		}
 	}
-	j.in.guessRoles(j.meaning.verbs&verbWrapper != 0)
+	j.in.guessRoles(j.is(verbWrapper))
 	for _, p := range j.call.Paths {
 		j.in.extra(p, rolePath)
 	}
@@ -136,18 +133,18 @@ func (j *judge) readName() {
 		}
 	}
 	j.tool = t
-	j.meaning.addWords(t)
+	j.addWords(t)
 	switch strings.ToLower(t) {
 	case "apply_patch", "applypatch", "apply-patch", "apply_diff", "applydiff", "patch_file":
-		j.meaning.verbs |= verbPatch
+		j.meaning |= verbPatch
 	case "str_replace", "multiedit":
-		j.meaning.verbs |= verbWrite
+		j.meaning |= verbWrite
 	}
 	if strings.Contains(strings.ToLower(t), "str_replace") {
-		j.meaning.verbs |= verbEditor
+		j.meaning |= verbEditor
 	}
 	if d := databaseOf(j.call.Tool); d != "" {
-		j.meaning.nouns |= nounDatabase
+		j.meaning |= nounDatabase
 	}
 }
 
@@ -161,12 +158,12 @@ func (j *judge) actions() {
 		switch a.key {
 		case "action", "operation", "op", "actiontype", "subcommand":
 		case "command":
-			if j.meaning.verbs&verbEditor == 0 && (!j.in.has(rolePath) || !editorWords[a.text]) {
+			if !j.is(verbEditor) && (!j.in.has(rolePath) || !editorWords[a.text]) {
 				continue
 			}
-			j.meaning.verbs |= verbEditor
+			j.meaning |= verbEditor
 		case "toolname", "tool", "functionname", "methodname", "name", "function":
-			if j.meaning.verbs&verbWrapper == 0 {
+			if !j.is(verbWrapper) {
 				continue
 			}
 		default:
@@ -174,20 +171,17 @@ func (j *judge) actions() {
 		}
 		if len(a.text) <= maxName && !strings.ContainsAny(a.text, " \n/") {
 			if a.key == "command" && a.text == "view" {
-				j.meaning.verbs &^= verbWrite
+				j.meaning &^= verbWrite
 			}
-			j.meaning.addWords(a.text)
+			j.addWords(a.text)
 		}
 	}
 	// An editor's name has the verb edit; the requested action replaces it.
-	if j.meaning.verbs&verbEditor != 0 && j.meaning.verbs&verbRead != 0 {
-		j.meaning.verbs &^= verbWrite
-	} else if j.meaning.verbs&verbEditor != 0 {
-		j.meaning.verbs |= verbWrite
-	}
-	if j.meaning.verbs&verbEditor != 0 {
-		j.meaning.verbs &^= verbExec
-		j.meaning.nouns &^= nounShell
+	if j.is(verbEditor) {
+		j.meaning &^= verbWrite | verbExec | nounShell
+		if !j.is(verbRead) {
+			j.meaning |= verbWrite
+		}
 	}
 }
 

@@ -7,11 +7,14 @@ import (
 	"approver.example/reflexcore/wordset"
 )
 
-// verbs are what a tool does, by its name.
-type verbs uint32
+// A meaning is what a tool does, and to what. Each bit is a verb or a noun.
+type meaning uint64
+
+// is reports whether one of some verbs or nouns is meant.
+func (m meaning) is(words meaning) bool { return m&words != 0 }
 
 const (
-	verbRead verbs = 1 << iota
+	verbRead meaning = 1 << iota
 	verbWrite
 	verbAppend
 	verbDelete
@@ -38,13 +41,7 @@ const (
 	verbWeb
 	verbWrapper // another tool's name is among the arguments
 	verbScreen
-)
-
-// nouns are what it does that to.
-type nouns uint32
-
-const (
-	nounFile nouns = 1 << iota
+	nounFile
 	nounFolder
 	nounURL
 	nounMail
@@ -66,16 +63,13 @@ const (
 	nounPackage
 )
 
-// meaningNames are the verbs and the nouns in the table of words, in order. firstNoun is the bit of
-// the first noun.
+// meaningNames are the verbs and the nouns in the table of words, in order.
 var meaningNames = strings.Fields(`
 	read write append delete exec send publish upload download fetch navigate type evaluate query search grant pay
 	kill move copy install schedule patch editor web wrapper screen
 	file folder url mail database browser shell code python powershell script secret env access host notebook text
 	all money package
 `)
-
-const firstNoun = 2 * uint64(verbScreen)
 
 // wordsText has the words of tools' names.
 //
@@ -84,25 +78,15 @@ var wordsText string
 
 // meanings maps words of tools' names to verbs and nouns.
 var meanings = wordset.Index(wordsText, func(heading string) meaning {
-	bits := wordset.Bits(meaningNames, heading)
-	return meaning{verbs(bits & (firstNoun - 1)), nouns(bits / firstNoun)}
+	return meaning(wordset.Bits(meaningNames, heading))
 })
 
-// A meaning is what a tool does, and to what.
-type meaning struct {
-	verbs verbs
-	nouns nouns
-}
-
 // addWords adds the meanings of the words of a name in snake_case, kebab-case or camelCase.
-func (what *meaning) addWords(name string) {
+func (m *meaning) addWords(name string) {
 	start := 0
 	word := func(end int) {
 		if end > start {
-			if m, ok := meanings[strings.ToLower(name[start:end])]; ok {
-				what.verbs |= m.verbs
-				what.nouns |= m.nouns
-			}
+			*m |= meanings[strings.ToLower(name[start:end])]
 		}
 	}
 	for i := 0; i < len(name); i++ {
@@ -119,10 +103,7 @@ func (what *meaning) addWords(name string) {
 		}
 	}
 	word(len(name))
-	if m, ok := meanings[strings.ToLower(name)]; ok { // WebFetch, MultiEdit
-		what.verbs |= m.verbs
-		what.nouns |= m.nouns
-	}
+	*m |= meanings[strings.ToLower(name)] // WebFetch, MultiEdit
 }
 
 // databaseOf returns the database that a tool or its server is named after.

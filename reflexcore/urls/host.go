@@ -2,8 +2,11 @@ package urls
 
 import (
 	"net/netip"
+	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"approver.example/reflexcore/decode"
 )
 
 // host classifies the host. It reads it as a lenient client does: it undoes escapes, makes wide
@@ -20,9 +23,7 @@ func (i *Info) host(h string) {
 	if !plain {
 		h = i.fold(h)
 	}
-	if strings.HasSuffix(h, ".") {
-		h = strings.TrimRight(h, ".")
-	}
+	h = strings.TrimRight(h, ".")
 	i.Host = h
 	if h == "" || len(h) > 4<<10 {
 		i.Flags |= Malformed
@@ -55,7 +56,7 @@ func (i *Info) fold(h string) string {
 		// In an IPv6 address, % begins a zone.
 		if addr, _, _ := strings.Cut(h, "%"); strings.Count(addr, ":") < 2 {
 			i.Flags |= Disguised
-			h = unescape(h)
+			h = decode.Percent(h)
 		}
 	}
 	buf := make([]byte, 0, min(len(h), 1<<10)+8)
@@ -83,22 +84,6 @@ func (i *Info) fold(h string) string {
 	return string(buf)
 }
 
-func unescape(s string) string {
-	var b strings.Builder
-	for j := 0; j < len(s); j++ {
-		if s[j] == '%' && j+2 < len(s) {
-			hi, lo := unhex(s[j+1]), unhex(s[j+2])
-			if hi >= 0 && lo >= 0 {
-				b.WriteByte(byte(hi<<4 | lo))
-				j += 2
-				continue
-			}
-		}
-		b.WriteByte(s[j])
-	}
-	return b.String()
-}
-
 func unhex(c byte) int {
 	switch {
 	case c >= '0' && c <= '9':
@@ -120,12 +105,10 @@ func narrow(r rune) (byte, bool) {
 		return byte(r-0x2460) + '1', true
 	case r == 0x24ea:
 		return '0', true
-	case r >= 0x24b6 && r <= 0x24cf:
-		return byte(r-0x24b6) + 'a', true
-	case r >= 0x24d0 && r <= 0x24e9:
-		return byte(r-0x24d0) + 'a', true
+	case r >= 0x24b6 && r <= 0x24e9: // circled letters
+		return byte((r-0x24b6)%26) + 'a', true
 	case r >= 0x1d400 && r < 0x1d6a4: // mathematical letters, 13 alphabets of 52
-		return lower("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"[(r-0x1d400)%52]), true
+		return byte((r-0x1d400)%26) + 'a', true
 	case r >= 0x1d7ce && r <= 0x1d7ff:
 		return byte((r-0x1d7ce)%10) + '0', true
 	case r == 0x2070, r >= 0x2074 && r <= 0x2079:
@@ -191,31 +174,34 @@ func (i *Info) address(h string) (netip.Addr, bool) {
 		}
 		v |= (parts[j] & 255) << (24 - 8*j)
 	}
-	if rest := parts[n-1]; rest >= 1<<(8*(5-n)) {
+	room := uint64(1)<<(8*(5-n)) - 1
+	if parts[n-1] > room {
 		i.Flags |= Malformed
-		v |= rest & (1<<(8*(5-n)) - 1)
-	} else {
-		v |= rest
 	}
-	return netip.AddrFrom4([4]byte{byte(v >> 24), byte(v >> 16), byte(v >> 8), byte(v)}), true
+	v |= parts[n-1] & room
+	return addr4(uint32(v)), true
 }
 
+// addr4 returns the IPv4 address with a number.
+func addr4(v uint32) netip.Addr {
+	return netip.AddrFrom4([4]byte{byte(v >> 24), byte(v >> 16), byte(v >> 8), byte(v)})
+}
+
+// numeric reports whether a label is a number, as clients read it.
 func numeric(s string) bool {
 	if len(s) > 1 && s[0] == '0' && s[1]|0x20 == 'x' {
-		s = s[2:]
-		for j := 0; j < len(s); j++ {
-			if unhex(s[j]) < 0 {
-				return false
-			}
-		}
-		return true
+		return strings.Trim(s[2:], "0123456789abcdefABCDEF") == ""
 	}
-	for j := 0; j < len(s); j++ {
-		if s[j] < '0' || s[j] > '9' {
-			return false
-		}
+	return s != "" && leadingDigits(s) == len(s)
+}
+
+// leadingDigits returns the number of digits that a text begins with.
+func leadingDigits(s string) int {
+	n := 0
+	for n < len(s) && s[n] >= '0' && s[n] <= '9' {
+		n++
 	}
-	return s != ""
+	return n
 }
 
 // number parses decimal, octal (0…) or hex (0x…). Too large numbers wrap, as in clients that accept
@@ -248,14 +234,7 @@ func embedded(a netip.Addr) (netip.Addr, bool) {
 		return a, false
 	}
 	b := a.As16()
-	zero := func(from, to int) bool {
-		for _, c := range b[from:to] {
-			if c != 0 {
-				return false
-			}
-		}
-		return true
-	}
+	zero := func(from, to int) bool { return strings.Trim(string(b[from:to]), "\x00") == "" }
 	last := netip.AddrFrom4([4]byte(b[12:]))
 	switch {
 	case a.Is4In6():
@@ -272,39 +251,33 @@ func embedded(a netip.Addr) (netip.Addr, bool) {
 	return netip.Addr{}, false
 }
 
-var (
-	metadataAddrs = [...]netip.Addr{
-		netip.MustParseAddr("169.254.169.254"), netip.MustParseAddr("169.254.170.2"), netip.MustParseAddr("169.254.170.23"),
-		netip.MustParseAddr("fd00:ec2::254"), netip.MustParseAddr("fd00:ec2::23"),
-		netip.MustParseAddr("100.100.100.200"), netip.MustParseAddr("168.63.129.16"), netip.MustParseAddr("169.254.0.23"),
-		netip.MustParseAddr("169.254.10.10"),
-		netip.MustParseAddr("192.0.0.192"), netip.MustParseAddr("fd20:ce::254"), netip.MustParseAddr("fe80::a9fe:a9fe"),
-		netip.MustParseAddr("169.254.42.42"), netip.MustParseAddr("fd00:42::42"),
+// metadataAddrs are the addresses of metadata services.
+var metadataAddrs = parsed(netip.MustParseAddr, `169.254.169.254 169.254.170.2 169.254.170.23 fd00:ec2::254
+	fd00:ec2::23 100.100.100.200 168.63.129.16 169.254.0.23 169.254.10.10 192.0.0.192 fd20:ce::254 fe80::a9fe:a9fe
+	169.254.42.42 fd00:42::42`)
+
+// internalNets are networks that are not public, besides those that package netip knows.
+var internalNets = parsed(netip.MustParsePrefix, "100.64.0.0/10 192.0.0.0/24 198.18.0.0/15 240.0.0.0/4 fec0::/10")
+
+func parsed[T any](parse func(string) T, words string) (out []T) {
+	for word := range strings.FieldsSeq(words) {
+		out = append(out, parse(word))
 	}
-	internalNets = [...]netip.Prefix{
-		netip.MustParsePrefix("100.64.0.0/10"), netip.MustParsePrefix("192.0.0.0/24"),
-		netip.MustParsePrefix("198.18.0.0/15"), netip.MustParsePrefix("240.0.0.0/4"), netip.MustParsePrefix("fec0::/10"),
-	}
-)
+	return out
+}
 
 // classOf returns the flags of an address range.
 func classOf(a netip.Addr) Flags {
 	a = a.WithZone("")
-	for _, m := range metadataAddrs {
-		if a == m {
-			return Metadata | Internal
-		}
-	}
 	switch {
+	case slices.Contains(metadataAddrs, a):
+		return Metadata | Internal
 	case a.IsLoopback(), a.IsUnspecified(), a.Is4() && a.As4()[0] == 0:
 		return Loopback
 	case a.IsPrivate(), a.IsLinkLocalUnicast(), a.IsMulticast(), a.IsInterfaceLocalMulticast():
 		return Internal
-	}
-	for _, n := range internalNets {
-		if n.Contains(a) {
-			return Internal
-		}
+	case slices.ContainsFunc(internalNets, func(n netip.Prefix) bool { return n.Contains(a) }):
+		return Internal
 	}
 	return 0
 }

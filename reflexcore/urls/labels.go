@@ -19,28 +19,33 @@ func (i *Info) labels(h string) {
 		case len(label) >= 28 && looksEncoded(label):
 			long++
 		}
-		if strings.HasPrefix(label, "xn--") {
-			var runes [64]rune
-			if decoded, ok := punycode(label[4:], runes[:0]); !ok {
-				i.Flags |= Malformed
-			} else if isConfusing(decoded) {
-				i.Flags |= Lookalike
-			}
-		} else if !ascii(label) {
-			var runes [64]rune
-			list := runes[:0]
-			for _, r := range label {
-				if len(list) < cap(list) {
-					list = append(list, r)
-				}
-			}
-			if isConfusing(list) {
-				i.Flags |= Lookalike
-			}
+		if strings.HasPrefix(label, "xn--") || !ascii(label) {
+			i.script(label)
 		}
 	}
 	if long > 1 || long == 1 && len(h) > 100 || len(h) > 140 {
 		i.Flags |= LongLabel
+	}
+}
+
+// script checks the letters of a label that has others than ASCII.
+func (i *Info) script(label string) {
+	var buf [64]rune
+	runes, ok := buf[:0], true
+	if rest, puny := strings.CutPrefix(label, "xn--"); puny {
+		runes, ok = punycode(rest, runes)
+	} else {
+		for _, r := range label {
+			if len(runes) < cap(runes) {
+				runes = append(runes, r)
+			}
+		}
+	}
+	switch {
+	case !ok:
+		i.Flags |= Malformed
+	case isConfusing(runes):
+		i.Flags |= Lookalike
 	}
 }
 
@@ -59,7 +64,7 @@ func looksEncoded(s string) bool {
 }
 
 func ascii(s string) bool {
-	for j := 0; j < len(s); j++ {
+	for j := range len(s) {
 		if s[j] >= utf8.RuneSelf {
 			return false
 		}

@@ -120,7 +120,7 @@ func spelledAddr(s string) (netip.Addr, bool) {
 	end := len(s)
 	if label := s[strings.LastIndexAny(s, ".-")+1:]; len(label) == 8 {
 		if v, err := strconv.ParseUint(label, 16, 32); err == nil {
-			return netip.AddrFrom4([4]byte{byte(v >> 24), byte(v >> 16), byte(v >> 8), byte(v)}), true
+			return addr4(uint32(v)), true
 		}
 	}
 	var b [4]byte

@@ -245,10 +245,7 @@ func (i *Info) scp(text string) string {
 
 // digits reports whether a text begins with a port: digits up to its end or to a path.
 func digits(s string) bool {
-	n := 0
-	for n < len(s) && s[n] >= '0' && s[n] <= '9' {
-		n++
-	}
+	n := leadingDigits(s)
 	return n > 0 && n <= 5 && (n == len(s) || s[n] == '/' || s[n] == '?' || s[n] == '#')
 }
 
@@ -352,17 +349,12 @@ func (i *Info) port(port string) {
 
 // crossCheck reads the text again with net/url. If it fails or finds another host, readers differ.
 func (i *Info) crossCheck(text string) {
-	if i.Scheme == "" || i.Path != "" && !strings.Contains(text, "://") {
-		return
-	}
-	if !effect.IsKnown(text) {
+	if i.Scheme == "" || i.Path != "" && !strings.Contains(text, "://") || !effect.IsKnown(text) {
 		return // no other reader knows the unknown byte
 	}
 	u, err := url.Parse(text)
 	switch {
-	case err != nil:
-		i.Flags |= Malformed
-	case u.Host == "" && i.Host != "" && u.Opaque == "":
+	case err != nil, u.Host == "" && i.Host != "" && u.Opaque == "":
 		i.Flags |= Malformed
 	}
 }

@@ -36,18 +36,12 @@ func Tokens(d *Syntax, src string, toks []Token, most int) (_ []Token, ok bool) 
 
 // outside skips what is not between PHP's tags.
 func (l *lexer) outside() {
-	at := strings.Index(l.src[l.i:], "<?")
-	if at < 0 {
-		l.i = len(l.src)
-		return
-	}
-	l.i += at + 2
-	rest := l.src[l.i:]
-	switch {
-	case strings.HasPrefix(rest, "php"):
-		l.i += 3
-	case strings.HasPrefix(rest, "="):
-		l.i++
+	l.skipPast("<?")
+	for _, more := range [...]string{"php", "="} {
+		if strings.HasPrefix(l.src[l.i:], more) {
+			l.i += len(more)
+			return
+		}
 	}
 }
 
@@ -110,19 +104,13 @@ func (l *lexer) newline() {
 }
 
 func (l *lexer) skipLine() {
-	if at := strings.IndexByte(l.src[l.i:], '\n'); at >= 0 {
-		l.i += at
-	} else {
-		l.i = len(l.src)
-	}
+	line, _, _ := strings.Cut(l.src[l.i:], "\n")
+	l.i += len(line)
 }
 
 func (l *lexer) skipPast(end string) {
-	if at := strings.Index(l.src[l.i:], end); at >= 0 {
-		l.i += at + len(end)
-	} else {
-		l.i = len(l.src)
-	}
+	_, after, _ := strings.Cut(l.src[l.i:], end)
+	l.i = len(l.src) - len(after)
 }
 
 func (l *lexer) longComment() bool {
@@ -149,10 +137,7 @@ func (l *lexer) token() {
 	case IsLetter(c) || c >= 0x80:
 		l.name()
 	case c == '\\' && l.d.Names.Escapes && l.i+1 < len(l.src) && l.src[l.i+1] == 'u': // \u0065val
-		for l.i < len(l.src) && (IsWord(l.src[l.i]) || strings.IndexByte("\\{}$", l.src[l.i]) >= 0) {
-			l.i++
-		}
-		l.emit(Name, start, decode.Unescape(l.src[start:l.i]))
+		l.emitEscaped(start)
 	case IsDigit(c) || c == '.' && l.i+1 < len(l.src) && IsDigit(l.src[l.i+1]) && !l.afterValue():
 		for l.i++; l.i < len(l.src) && (IsWord(l.src[l.i]) || l.src[l.i] == '.' && l.i+1 < len(l.src) &&
 			IsDigit(l.src[l.i+1])); l.i++ {
@@ -182,6 +167,15 @@ func (l *lexer) token() {
 	default:
 		l.op()
 	}
+}
+
+// emitEscaped reads the rest of a name with escapes such as \u0065.
+func (l *lexer) emitEscaped(start int) {
+	for l.i < len(l.src) && (IsWord(l.src[l.i]) || strings.IndexByte("\\{}$", l.src[l.i]) >= 0) {
+		l.i++
+	}
+	text := decode.Unescape(l.src[start:l.i])
+	l.emit(Name, start, text)
 }
 
 // afterValue reports whether the last token ends a value, so that what follows
@@ -227,10 +221,8 @@ func (l *lexer) name() {
 	next := ByteAt(l.src, l.i)
 	switch {
 	case l.d.Names.Escapes && next == '\\' && ByteAt(l.src, l.i+1) == 'u':
-		for l.i < len(l.src) && (IsWord(l.src[l.i]) || strings.IndexByte("\\{}$", l.src[l.i]) >= 0) {
-			l.i++
-		}
-		text = decode.Unescape(l.src[start:l.i])
+		l.emitEscaped(start)
+		return
 	case l.d.Texts.Prefixes && (next == '"' || next == '\'') && len(text) <= 2:
 		if how, ok := pythonPrefix(text); ok {
 			l.quoted(start, next, how)

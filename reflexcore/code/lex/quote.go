@@ -1,8 +1,6 @@
 package lex
 
-import (
-	"strings"
-)
+import "strings"
 
 // longBracket returns the level of Lua's [[ or [==[, or -1.
 func longBracket(s string) int {
@@ -100,11 +98,7 @@ func (l *lexer) until(open, end byte) string {
 // Closing returns the position after the bracket that closes the one before i, over strings and
 // brackets.
 func Closing(src string, i int, open byte) int {
-	end := byte('}')
-	if open == '(' {
-		end = ')'
-	}
-	depth := 0
+	end, depth := Closer(open), 0
 	for ; i < len(src); i++ {
 		switch c := src[i]; c {
 		case '\\':
@@ -137,15 +131,8 @@ func (l *lexer) flags() string {
 
 // Closer returns the bracket that closes open.
 func Closer(open byte) byte {
-	switch open {
-	case '(':
-		return ')'
-	case '[':
-		return ']'
-	case '{':
-		return '}'
-	case '<':
-		return '>'
+	if at := strings.IndexByte("([{<", open); at >= 0 {
+		return ")]}>"[at]
 	}
 	return open
 }
@@ -157,10 +144,7 @@ func (l *lexer) quoteLike(start int, text string) bool {
 	default:
 		return false
 	}
-	i := l.i
-	for i < len(l.src) && (l.src[i] == ' ' || l.src[i] == '\t' || l.src[i] == '\n') {
-		i++
-	}
+	i := len(l.src) - len(strings.TrimLeft(l.src[l.i:], " \t\n"))
 	if i >= len(l.src) || IsWord(l.src[i]) || strings.IndexByte(",;)", l.src[i]) >= 0 || l.src[i] == '#' && i > l.i ||
 		l.src[i] == '=' && (i > l.i || i+1 < len(l.src) && (l.src[i+1] == '>' || l.src[i+1] == '=')) {
 		return false
@@ -181,9 +165,7 @@ func (l *lexer) quoteLike(start int, text string) bool {
 	case "s", "tr", "y":
 		kind = Regex
 		if Closer(open) != open {
-			for l.i < len(l.src) && (l.src[l.i] == ' ' || l.src[l.i] == '\n' || l.src[l.i] == '\t') {
-				l.i++
-			}
+			l.i = len(l.src) - len(strings.TrimLeft(l.src[l.i:], " \t\n"))
 			if l.i < len(l.src) {
 				open = l.src[l.i]
 				l.i++

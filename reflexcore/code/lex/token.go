@@ -61,6 +61,19 @@ func (t *Token) IsOp(op string) bool { return t.Kind == Op && t.Text == op }
 // IsName reports whether a token is a name or word.
 func (t *Token) IsName(name string) bool { return t.Kind == Name && t.Text == name }
 
+// Nesting returns 1 for an opening bracket, -1 for a closing one, and 0 for any other token.
+func (t *Token) Nesting() int {
+	if t.Kind == Op {
+		switch t.Text {
+		case "(", "[", "{":
+			return 1
+		case ")", "]", "}":
+			return -1
+		}
+	}
+	return 0
+}
+
 // IsLetter reports whether a byte is an ASCII letter or an underscore.
 func IsLetter(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' || c == '_' }
 
