@@ -3,7 +3,6 @@ package fingerprint
 import (
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
 
 	"approver.example/fingerprint/disk"
@@ -21,7 +20,7 @@ var quotedInclude = regexp.MustCompile(`(?m)^[ \t]*#[ \t]*(?:include|import)[ \t
 func (r cReader) cSource(file string, dirs []string, depth int) {
 	file = filepath.Clean(file)
 	if r.Visit(file, disk.Code) || r.Bound[file] == "" || !r.Once("c source", file, strings.Join(dirs, ":")) ||
-		!slices.Contains(sources, filepath.Ext(file)) {
+		!sources[filepath.Ext(file)] {
 		return
 	}
 	text, ok := r.follow(file, "includes", depth)
@@ -37,15 +36,12 @@ func (r cReader) cSource(file string, dirs []string, depth int) {
 	}
 }
 
-// compilers are the compilers of C, C++ and Objective-C.
-const compilers = "cc gcc clang c++ g++ clang++ tcc"
-
 // A cReader reads the sources of C, C++ and Objective-C that a command compiles.
 type cReader struct{ reading }
 
 // bind binds the includes of a compiler's sources, and libraries of -l in folders of -L.
 func (r cReader) bind() {
-	if !oneOf(compilers, strings.TrimRight(r.name, "0123456789.-")) {
+	if !compilers[strings.TrimRight(r.name, "0123456789.-")] {
 		return
 	}
 	for _, base := range r.bases {
@@ -75,7 +71,7 @@ func (r cReader) bind() {
 						r.Visit(filepath.Join(at, "lib"+strings.TrimPrefix(name, "=")+end), disk.Code)
 					}
 				}
-			} else if operand(w) && effect.IsKnown(w) && slices.Contains(sources, filepath.Ext(w)) {
+			} else if operand(w) && effect.IsKnown(w) && sources[filepath.Ext(w)] {
 				r.cSource(abs(base, w), dirs, 0)
 			}
 		}

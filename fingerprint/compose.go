@@ -13,10 +13,6 @@ import (
 	"approver.example/reflexcore/effect"
 )
 
-// composeStarts are the subcommands of compose that make containers or images, or fetch
-// them. Those that start an existing container, such as restart, use no image.
-var composeStarts = []string{"up", "run", "create", "build", "watch", "pull", "bake", "deploy"}
-
 // A composeReader reads the compose files of a command.
 type composeReader struct{ reading }
 
@@ -42,7 +38,7 @@ type mount struct{ source, target string }
 func (r composeReader) bind(file string) {
 	words := r.c.Argv[1:]
 	if r.Once("compose", file) && slices.ContainsFunc(words, func(w string) bool {
-		return slices.Contains(composeStarts, w) || !effect.IsKnown(w)
+		return composeStarts[w] || !effect.IsKnown(w)
 	}) {
 		r.composed(file, 0)
 	}

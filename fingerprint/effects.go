@@ -35,19 +35,12 @@ func (f *flow) isGiven(e *effect.Effect) bool {
 		return true
 	}
 	return e.By == "redirection" && slices.ContainsFunc(f.Steps,
-		func(st shell.Step) bool { return slices.Contains(inputBuiltins, first(&st)) })
+		func(st shell.Step) bool { return inputBuiltins[first(&st)] })
 }
-
-// inputBuiltins are shell builtins that run their input or put it into variables.
-var inputBuiltins = []string{"read", "mapfile", "readarray", "source", "."}
-
-// appliers are programs that apply their files to a database, a cluster or a cloud.
-var appliers = strings.Fields("kubectl oc helm helmfile kustomize terraform tofu terragrunt ansible-playbook " +
-	"ansible psql mysql mariadb sqlite3 duckdb mongosh aws gcloud az")
 
 func (f *flow) applies(i int) bool {
 	name := first(&f.Steps[i])
-	return slices.Contains(appliers, name) || slices.Contains(shells, name)
+	return appliers[name] || shells[name]
 }
 
 // bindRead binds a file that is read.
@@ -198,15 +191,12 @@ func (p *pass) bindUnknown(e *effect.Effect) {
 	}
 }
 
-// plainWrappers do nothing but run another command.
-var plainWrappers = []string{"sudo", "doas", "env", "nice", "nohup", "time", "timeout", "stdbuf", "xargs", "sh"}
-
 // onlyPassesOn reports whether all executed code was read from known files.
 func (f *flow) onlyPassesOn() bool {
 	fed := 0
 	for i := range f.Steps {
 		st := &f.Steps[i]
-		wraps := f.commands[i].wrapped && slices.Contains(plainWrappers, st.Program)
+		wraps := f.commands[i].wrapped && plainWrappers[st.Program]
 		if f.commands[i].fed {
 			fed++
 		} else if !st.Shell && !wraps && !f.isA(i, viewers) && !f.isA(i, filters) {

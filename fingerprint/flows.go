@@ -16,9 +16,6 @@ import (
 // substitutes start substitutions, which take the output of a command or give it input.
 var substitutes = []string{"$(", "`", "<(", ">(", "=(", "${ ", "${|", "${\n", "${\t"}
 
-// evaluators run words as text, which may have a substitution.
-var evaluators = []string{"eval", "source", ".", "trap", "sh", "bash", "dash", "zsh", "ksh", "coproc"}
-
 // A flow is a walk and its data flow: which output goes only to the agent, which input a program
 // runs, and which files a command may write before another one runs them.
 type flow struct {
@@ -106,7 +103,7 @@ func (f *flow) structure() {
 	}
 	f.captured = slices.ContainsFunc(substitutes, func(s string) bool { return strings.Contains(text, s) })
 	for i := range f.Steps {
-		f.captured = f.captured || slices.Contains(evaluators, first(&f.Steps[i]))
+		f.captured = f.captured || evaluators[first(&f.Steps[i])]
 	}
 	file, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(text), "")
 	if err != nil {
@@ -142,7 +139,7 @@ func passesOn(s *syntax.Stmt) bool {
 		return false
 	}
 	name := filepath.Base(call.Args[0].Lit())
-	return slices.Contains(viewers, name) || slices.Contains(filters, name)
+	return viewers[name] || filters[name]
 }
 
 // assigned notes the values of assignments. It binds the files that they name if a command
@@ -184,13 +181,9 @@ func (f *flow) folders() []string {
 	return dirs
 }
 
-// variableSetters are programs whose words set variables for others.
-var variableSetters = []string{"env", "sudo", "doas", "export", "declare", "typeset", "local", "readonly",
-	"cross-env", "dotenv", "make", "gmake"}
-
 // noteVariables notes the variables that the words of a step set.
 func (f *flow) noteVariables(i int) {
-	if st := &f.Steps[i]; slices.Contains(variableSetters, first(st)) {
+	if st := &f.Steps[i]; variableSetters[first(st)] {
 		for _, w := range st.Argv[1:] {
 			if name, value, ok := strings.Cut(w, "="); ok && operand(w) && !strings.ContainsAny(name, "/ ") {
 				f.AddValue(name, value)

@@ -206,14 +206,10 @@ func (g *gitCall) words() {
 // attributes binds the .gitattributes below a tree, which select the files for filters, if
 // the agent may have written a filter.
 func (g *gitCall) attributes(at string) {
-	if g.filters && slices.Contains(filtering, g.sub) && g.Once("attributes", at) {
+	if g.filters && filtering[g.sub] && g.Once("attributes", at) {
 		g.BindFolder(at, ".gitattributes")
 	}
 }
-
-// filtering are the subcommands that run filters.
-var filtering = strings.Fields("add commit checkout switch restore reset merge rebase pull stash status diff " +
-	"cherry-pick revert am apply clone rm mv archive")
 
 // tree binds the files that git reads in a folder that may be the root of a working tree.
 func (g *gitCall) tree(at string, depth int) {

@@ -7,6 +7,7 @@ import (
 	"approver.example/fingerprint/disk"
 
 	"approver.example/reflexcore/effect"
+	"approver.example/reflexcore/wordset"
 )
 
 // javaPaths are flags whose value is a list of folders and archives.
@@ -39,7 +40,7 @@ func (r javaReader) bind() (needs bool) {
 			flag, value, joined = strings.Cut(w, ":")
 		}
 		switch {
-		case oneOf(javaPaths, flag):
+		case wordset.Has(javaPaths, flag):
 			if !joined {
 				value = next()
 			}

@@ -15,13 +15,6 @@ import (
 // This file finds the code that a makefile runs outside of its recipes, and what changes how
 // recipes run: functions, the shell, and variables. Everything else is reported.
 
-// special are special targets of make that do not change what runs, or that are followed.
-var special = strings.Fields(".PHONY .SUFFIXES .DEFAULT .PRECIOUS .INTERMEDIATE .NOTINTERMEDIATE .SECONDARY " +
-	".DELETE_ON_ERROR .IGNORE .LOW_RESOLUTION_TIME .SILENT .EXPORT_ALL_VARIABLES .NOTPARALLEL .ONESHELL .POSIX")
-
-// opaqueWords start lines that this reader does not follow.
-var opaqueWords = strings.Fields("load -load .include .-include .sinclude .import .if .for .MAKE mod mod?")
-
 // opaqueCalls are functions of make that turn text into rules or other code.
 var opaqueCalls = []string{"$(eval ", "${eval ", "$(guile ", "${guile ", "$(file ", "${file "}
 
@@ -32,7 +25,7 @@ func (m *makefile) noteLine(body string) {
 	switch {
 	case strings.Contains(body, "MAKEFLAGS") && slices.ContainsFunc(words, readsMore):
 		m.short = true
-	case slices.Contains(opaqueWords, words[0]),
+	case opaqueWords[words[0]],
 		slices.ContainsFunc(opaqueCalls, func(c string) bool { return strings.Contains(body, c) }):
 		m.short = true
 	case words[0] == "vpath" && len(words) > 2:
@@ -72,7 +65,7 @@ func (m *makefile) isSpecial(target string) {
 		m.short = true
 	}
 	if strings.ToUpper(target) == target && len(target) > 1 && target[1] >= 'A' &&
-		!strings.ContainsAny(target[1:], "./") && !slices.Contains(special, target) {
+		!strings.ContainsAny(target[1:], "./") && !special[target] {
 		m.short = true
 	}
 }
@@ -165,13 +158,13 @@ func (m *makefile) needsOnly(text string) bool {
 			return false
 		}
 		for _, name := range strings.Fields(targets) {
-			phony := slices.Contains(sources, filepath.Ext(name)) && strings.TrimSpace(needs) == "" // of -MP
-			if !phony && !slices.Contains(objects, filepath.Ext(name)) || phony && m.makes(name) {
+			phony := sources[filepath.Ext(name)] && strings.TrimSpace(needs) == "" // of -MP
+			if !phony && !objects[filepath.Ext(name)] || phony && m.makes(name) {
 				return false
 			}
 		}
 		for _, name := range strings.Fields(needs) {
-			if !slices.Contains(sources, filepath.Ext(name)) || m.makes(name) {
+			if !sources[filepath.Ext(name)] || m.makes(name) {
 				return false
 			}
 		}

@@ -1,11 +1,9 @@
 package fingerprint
 
 import (
-	_ "embed" // the modules
 	"path/filepath"
 	"regexp"
 	"strings"
-	"sync"
 
 	"approver.example/fingerprint/disk"
 
@@ -40,7 +38,7 @@ func (r *reader) importsBeside(text, dir string, all bool) {
 	}
 	for _, name := range names {
 		module, _, _ := strings.Cut(name, ".")
-		if !wanted[module] && !pythonLibrary()[module] {
+		if !wanted[module] && !pythonLibrary[module] {
 			continue
 		}
 		switch at := filepath.Join(dir, name); {
@@ -51,19 +49,6 @@ func (r *reader) importsBeside(text, dir string, all bool) {
 		}
 	}
 }
-
-// pythonModules are the most used modules of the standard library, and those that load others.
-//
-//go:embed python.txt
-var pythonModules string
-
-var pythonLibrary = sync.OnceValue(func() map[string]bool {
-	of := map[string]bool{}
-	for name := range strings.FieldsSeq(pythonModules) {
-		of[name] = true
-	}
-	return of
-})
 
 // isPython reports whether a settings file names Python modules.
 func isPython(file string) bool {

@@ -11,14 +11,6 @@ import (
 	"approver.example/reflexcore/effect"
 )
 
-// elsewhereNamed are variables from the courier that name no code: folders, sockets,
-// addresses, and certificates.
-var elsewhereNamed = []string{
-	"PATH", "HOME", "SHELL", "IFS", "PS4", "SSH_AUTH_SOCK", "SSL_CERT_FILE", "SSL_CERT_DIR", "CURL_CA_BUNDLE",
-	"REQUESTS_CA_BUNDLE", "NODE_EXTRA_CA_CERTS", "CURL_HOME", "SHELLOPTS", "BASHOPTS",
-	"NODE_PATH", "PYTHONPATH", "PERL5LIB", "PERLLIB", "RUBYLIB", "CLASSPATH", // folders: only for their programs
-}
-
 // comparedOnly begins the names of variables whose value is compared, but whose files are
 // not bound: the mailbox and other files that change by themselves.
 const comparedOnly = approver.ComparedEnv + approver.ComparedEnv
@@ -28,7 +20,7 @@ const comparedOnly = approver.ComparedEnv + approver.ComparedEnv
 func (r *reader) bindEnvironment() {
 	names := make([]string, 0, len(r.ToolCall.Env))
 	for name := range r.ToolCall.Env {
-		if !slices.Contains(elsewhereNamed, name) && !strings.HasPrefix(name, "BASH_FUNC_") && !strings.HasPrefix(name,
+		if !elsewhereNamed[name] && !strings.HasPrefix(name, "BASH_FUNC_") && !strings.HasPrefix(name,
 			comparedOnly) {
 			names = append(names, name)
 		}
