@@ -174,7 +174,7 @@ var urlPassword = regexp.MustCompile(`://[^\s/‹›]*:‹[^›]*›@`)
 func pathLines(was, is string, had bool) []string {
 	var lines []string
 	for dir := range strings.SplitSeq(is, ":") {
-		if systemDir(dir) {
+		if slices.Contains(sudoFinds, dir) {
 			break
 		}
 		if why := writableByOthers(dir); why != "" && is != "" {
@@ -196,14 +196,6 @@ func pathLines(was, is string, had bool) []string {
 	}
 	first, _, _ := strings.Cut(is, ":")
 	return append(lines, "PATH has another order, or fewer folders: it begins with "+showValue(first))
-}
-
-func systemDir(dir string) bool {
-	switch dir {
-	case "/bin", "/sbin", "/usr/bin", "/usr/sbin", "/usr/local/bin", "/usr/local/sbin":
-		return true
-	}
-	return false
 }
 
 // writableByOthers says why others may put programs into a folder, or "".

@@ -74,15 +74,8 @@ func isCode(s string) bool {
 }
 
 // runners are the programs that run what is named behind them.
-var runners = map[string]bool{
-	"sudo": true, "doas": true, "env": true, "exec": true, "command": true, "builtin": true, "eval": true, "source": true,
-	".":    true,
-	"nice": true, "nohup": true, "time": true, "setsid": true, "stdbuf": true, "xargs": true, "parallel": true,
-	"watch": true,
-	"sh":    true, "bash": true, "zsh": true, "dash": true, "ksh": true, "fish": true,
-	"python": true, "python3": true, "node": true, "perl": true, "ruby": true, "php": true, "npx": true, "bunx": true,
-	"uvx": true,
-}
+var runners = shape.SetOf("sudo doas env exec command builtin eval source . nice nohup time setsid stdbuf xargs " +
+	"parallel watch sh bash zsh dash ksh fish python python3 node perl ruby php npx bunx uvx")
 
 // apart reports whether a value that is set off by a space from what makes it a
 // secret may be a word of its own to a shell, an operand: "rm -rf token: data".

@@ -189,7 +189,7 @@ func (l *lexer) skipPrefix(words []word, p *pipeline) (first int) {
 }
 
 // wrappers are those of the prefixes that run a program: the others are words of the shell.
-var wrappers = map[string]bool{"sudo": true, "env": true, "nohup": true, "command": true, "time": true}
+var wrappers = shape.SetOf("sudo env nohup command time")
 
 // hasFlag reports words of which the first is a flag: as with env -i, of the program
 // before them.
