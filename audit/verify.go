@@ -219,7 +219,6 @@ func (v *verifier) segment(ctx context.Context, f *os.File, s segment) error {
 	v.name, v.number, v.active = name, 0, s.first == 0
 	lines := newLineReader(f)
 	for tries := 0; ; {
-		start := lines.offset
 		line, err := lines.next()
 		v.number = lines.number
 		switch {
@@ -243,7 +242,7 @@ func (v *verifier) segment(ctx context.Context, f *os.File, s segment) error {
 		if lines.number%1024 == 0 && ctx.Err() != nil {
 			return ctx.Err()
 		}
-		if err := v.next(f, line, start, err); err != nil {
+		if err := v.next(f, line, lines.start, err); err != nil {
 			return err
 		}
 	}
@@ -380,8 +379,8 @@ func (v *verifier) findMoved(b *BreakError, path string) error {
 		return err
 	}
 	defer f.Close()
-	for lines := newLineReader(f); ; {
-		line, err := lines.next()
+	lines := newLineReader(f)
+	for line, err := range lines.all() {
 		if err != nil {
 			return nil
 		}
@@ -390,9 +389,10 @@ func (v *verifier) findMoved(b *BreakError, path string) error {
 		}
 		if l, err := readLink(line); err == nil && l.seq == b.Seq {
 			b.Kind, b.Why = Reordered, fmt.Sprintf("the line with seq %d stands further down, in line %d", b.Seq, lines.number)
-			return nil
+			break
 		}
 	}
+	return nil
 }
 
 // checkBeginning checks that a signed line of the log says that its missing beginning was
