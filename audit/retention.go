@@ -58,8 +58,7 @@ func (k Keep) over(dir string, full []segment, now time.Time) (old []segment, er
 		all += info.Size()
 	}
 	for i, s := range full {
-		tooMuch := k.Size > 0 && all > k.Size
-		if !tooMuch {
+		if k.Size <= 0 || all <= k.Size {
 			if k.Age <= 0 {
 				return old, nil
 			}

@@ -172,7 +172,7 @@ func isKey(lines []string) bool {
 	return err == nil && len(rest) == 0 && sequence.Tag == asn1.TagSequence && sequence.IsCompound
 }
 
-// longestRun is the length of the longest such stretch. Most commands have none.
+// longestRun is the length of the longest stretch of letters, digits and joints.
 func longestRun(s string) int {
 	run, longest := 0, 0
 	for i := range len(s) {

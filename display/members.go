@@ -138,22 +138,8 @@ func (m *members) decoded(from, to int) {
 	}
 	for _, p := range hiddenParts(text) {
 		secret, err := json.Marshal(text[p.from:p.to])
-		if plain := unescapeHTML(string(bytes.Trim(secret, `"`))); err == nil && len(plain) >= minSecretInName {
-			m.hideEach(plain, from, to)
-		}
-	}
-}
-
-// hideEach adds each place of a secret in a stretch.
-func (m *members) hideEach(secret string, from, to int) {
-	for at := from; ; {
-		n := strings.Index(m.text[at:to], secret)
-		if n < 0 {
-			return
-		}
-		p := part{from: at + n, to: at + n + len(secret), begin: at + n, role: byName, member: true}
-		if at = p.to; !overlaps(m.found, p) {
-			m.found = append(m.found, p)
+		if plain := unescapeHTML(string(bytes.Trim(secret, `"`))); err == nil {
+			m.found = hideAll(m.text, from, to, plain, part{role: byName, member: true}, m.found)
 		}
 	}
 }

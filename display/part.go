@@ -126,7 +126,7 @@ func (call Call) MaskNames(names []string) []string {
 		name = prepared(name)
 		var hide []part
 		for _, p := range parts {
-			hide = hideAll(name, s[p.from:p.to], p.silent, hide)
+			hide = hideAll(name, 0, len(name), s[p.from:p.to], part{silent: p.silent}, hide)
 		}
 		for _, p := range hiddenParts(name) {
 			if !overlaps(hide, p) {
@@ -139,16 +139,16 @@ func (call Call) MaskNames(names []string) []string {
 	return out
 }
 
-// hideAll adds each place of a secret in a name.
-func hideAll(name, secret string, silent bool, hide []part) []part {
-	for at := 0; len(secret) >= minSecretInName; {
-		n := strings.Index(name[at:], secret)
+// hideAll adds each place of a secret in a stretch of a text. as says what such a part is.
+func hideAll(text string, from, to int, secret string, as part, hide []part) []part {
+	for at := from; len(secret) >= minSecretInName; {
+		n := strings.Index(text[at:to], secret)
 		if n < 0 {
 			break
 		}
-		p := part{from: at + n, to: at + n + len(secret), silent: silent}
-		if at = p.to; !overlaps(hide, p) {
-			hide = append(hide, p)
+		as.from, as.to, as.begin = at+n, at+n+len(secret), at+n
+		if at = as.to; !overlaps(hide, as) {
+			hide = append(hide, as)
 		}
 	}
 	return hide

@@ -1,6 +1,7 @@
 package fingerprint
 
 import (
+	"embed"
 	"path"
 	"path/filepath"
 	"reflect"
@@ -130,6 +131,23 @@ func fromHome(file, home string) string {
 
 // systemPath is the PATH that a shell uses by default.
 const systemPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+
+// tableOf returns the rows of the table in a file.
+func tableOf[T any](file string) func() []T {
+	return sync.OnceValue(func() []T { return readTable[T](textOf(file)) })
+}
+
+// textOf is the text of a table. A missing file is a bug, and panics.
+func textOf(file string) string {
+	text, err := texts.ReadFile(file)
+	if err != nil {
+		panic("fingerprint: " + err.Error())
+	}
+	return string(text)
+}
+
+//go:embed *.txt
+var texts embed.FS
 
 // readTable reads the text of a table. Empty lines separate rows. A line has a setting and its
 // value; a line that begins with a tab continues the value above it; # begins a comment. A setting

@@ -85,8 +85,7 @@ func (p *pass) bindExecuted(e *effect.Effect) {
 	if e.Step >= 0 && e.Step < len(p.Steps) {
 		dir, p.stepPath = p.Steps[e.Step].Dir, p.Steps[e.Step].Path
 	}
-	switch e.What {
-	case "interactive", "options":
+	if e.What == "interactive" || e.What == "options" {
 		return
 	}
 	if e.What != "" || !effect.IsKnown(e.Target) { // it is bound or named here

@@ -1,11 +1,9 @@
 package fingerprint
 
 import (
-	_ "embed" // the table
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 
 	"approver.example/fingerprint/disk"
 
@@ -21,10 +19,7 @@ type fetching struct {
 	Asks            string // the file without which nothing is fetched
 }
 
-//go:embed fetched.txt
-var fetchedText string
-
-var fetchings = sync.OnceValue(func() []fetching { return readTable[fetching](fetchedText) })
+var fetchings = tableOf[fetching]("fetched.txt")
 
 // fetchingsOf are the rows of a program.
 var fetchingsOf = rowsOf(fetchings, func(f *fetching) string { return f.Programs })

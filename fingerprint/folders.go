@@ -1,11 +1,9 @@
 package fingerprint
 
 import (
-	_ "embed" // the table
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 
 	"approver.example/reflexcore/effect"
 )
@@ -26,10 +24,7 @@ const (
 	terraforms = "terraform tofu terragrunt"
 )
 
-//go:embed folders.txt
-var foldersText string
-
-var placings = sync.OnceValue(func() []placing { return readTable[placing](foldersText) })
+var placings = tableOf[placing]("folders.txt")
 
 // placingsOf are the rows of a program; those of "" are every program's.
 var placingsOf = rowsOf(placings, func(t *placing) string { return t.Programs })

@@ -1,9 +1,7 @@
 package fingerprint
 
 import (
-	_ "embed" // the table
 	"strings"
-	"sync"
 
 	"approver.example/reflexcore/wordset"
 )
@@ -22,10 +20,7 @@ type language struct {
 	Endings  string // endings that the name of a module may omit
 }
 
-//go:embed languages.txt
-var languagesText string
-
-var languages = sync.OnceValue(func() []language { return readTable[language](languagesText) })
+var languages = tableOf[language]("languages.txt")
 
 // languageOf is the family of a program, or nil.
 func languageOf(name string) *language {

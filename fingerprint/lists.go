@@ -1,17 +1,13 @@
 package fingerprint
 
 import (
-	_ "embed" // the lists
 	"maps"
 	"strings"
 
 	"approver.example/reflexcore/wordset"
 )
 
-//go:embed words.txt
-var wordsText string
-
-var lists = maps.Collect(wordset.Table(wordsText))
+var lists = maps.Collect(wordset.Table(textOf("words.txt")))
 
 // set returns the words of a list as a set. A list that is not in words.txt is a bug, and panics.
 func set(name string) map[string]bool {

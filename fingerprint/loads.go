@@ -1,12 +1,10 @@
 package fingerprint
 
 import (
-	_ "embed" // the table
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
-	"sync"
 
 	"approver.example/fingerprint/disk"
 
@@ -28,10 +26,7 @@ type loadForm struct {
 	Paths           *regexp.Regexp    // changes the search path for plain names
 }
 
-//go:embed loads.txt
-var loadsText string
-
-var loadForms = sync.OnceValue(func() []loadForm { return readTable[loadForm](loadsText) })
+var loadForms = tableOf[loadForm]("loads.txt")
 
 // formOf is the form of the files of a name.
 func formOf(name string) *loadForm {

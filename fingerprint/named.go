@@ -1,12 +1,10 @@
 package fingerprint
 
 import (
-	_ "embed" // the table
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
-	"sync"
 
 	"approver.example/fingerprint/disk"
 )
@@ -96,10 +94,7 @@ type pathSetting struct {
 	Must   bool           // a value that is no literal is reported
 }
 
-//go:embed pathsettings.txt
-var pathSettingsText string
-
-var pathSettings = sync.OnceValue(func() []pathSetting { return readTable[pathSetting](pathSettingsText) })
+var pathSettings = tableOf[pathSetting]("pathsettings.txt")
 
 // ownBuild are variables of CMake for folders that the build itself makes, and for previous values.
 var ownBuild = []string{"CMAKE_MODULE_PATH", "CMAKE_PREFIX_PATH", "CMAKE_FIND_ROOT_PATH", "CMAKE_BINARY_DIR",

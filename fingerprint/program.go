@@ -27,15 +27,11 @@ func (r *reader) workDirs(st *shell.Step) []string {
 
 // bindProgram binds the program of a command, and returns its files.
 func (r *reader) bindProgram(st *shell.Step, name string, bases []string) []string {
-	if !strings.Contains(name, "/") {
-		if disk.IsPattern(name) {
-			return r.bindPath(name, bases)
-		}
+	if !strings.Contains(name, "/") && !disk.IsPattern(name) {
 		if file := r.lookup(st, name); file != "" {
 			r.bindScript(file, st.Dir)
 			return []string{file}
-		}
-		return r.bindPath(name, bases) // a wrapper may find it there: uv run x.py
+		} // else a wrapper may find it there: uv run x.py
 	}
 	return r.bindPath(name, bases)
 }
@@ -46,11 +42,7 @@ func (r *reader) bindPath(name string, bases []string) (files []string) {
 		bases = []string{"/"}
 	}
 	for _, base := range bases {
-		file := abs(base, name)
-		if disk.IsPattern(name) {
-			files = append(files, r.BindMatches(file)...)
-		}
-		files = append(files, file)
+		files = append(files, r.matchesAndSelf(abs(base, name))...)
 	}
 	dir := ""
 	if len(bases) > 0 && bases[0] != "/" {

@@ -186,7 +186,7 @@ func (r makeReader) exports() {
 			env[name] = value
 			if name != "PATH" {
 				r.AddValue(name, value)
-				r.bindValueIn(r.m.dir, value)
+				r.bindValue(r.m.dir, value)
 			}
 		}
 	}

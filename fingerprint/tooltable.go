@@ -1,7 +1,6 @@
 package fingerprint
 
 import (
-	_ "embed" // the table
 	"strings"
 	"sync"
 )
@@ -37,11 +36,8 @@ type tool struct {
 	Operands  bool
 }
 
-//go:embed tools.txt
-var toolsText string
-
 // tools is the table. A program may be in several rows, which add up.
-var tools = sync.OnceValue(func() []tool { return readTable[tool](toolsText) })
+var tools = tableOf[tool]("tools.txt")
 
 // toolsOf are the rows of a program.
 var toolsOf = sync.OnceValue(func() map[string][]int {

@@ -35,15 +35,12 @@ func (r *reader) bindEnvironment() {
 		if strings.Contains(value, "$") { // bash expands BASH_ENV
 			value += " " + r.Expand(value)
 		}
-		r.bindValue(value)
+		r.bindValue(r.ToolCall.Dir, value)
 	}
 }
 
-// bindValue binds the files that a value names.
-func (r *reader) bindValue(value string) { r.bindValueIn(r.ToolCall.Dir, value) }
-
-// bindValueIn is bindValue for a value that is used in another folder.
-func (r *reader) bindValueIn(dir, value string) {
+// bindValue binds the files that a value names, which is used in a folder.
+func (r *reader) bindValue(dir, value string) {
 	cuts := func(r rune) bool { return strings.ContainsRune(" \t\n:=,;\"'", r) }
 	words := strings.FieldsFunc(value, cuts)
 	if strings.ContainsAny(value, " =,;'") { // a path may have these as well

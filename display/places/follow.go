@@ -242,7 +242,8 @@ func (l *lexer) printed(from, to int) []Span {
 	if len(files) == 0 { // what these commands write is not read outside
 		files = writtenFiles{}
 	}
-	sub := &lexer{text: l.text, left: l.left, prints: true, nested: l.nested + 1, files: files}
+	sub := &lexer{text: l.text, left: l.left, prints: true, nested: l.nested + 1, files: files,
+		bound: map[string][]Span{}}
 	sub.lex(from, to, 0)
 	l.left = sub.left
 	return slices.DeleteFunc(sub.out, func(s Span) bool { return s.From >= s.To })

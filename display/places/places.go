@@ -21,7 +21,7 @@ type Found struct {
 
 // Of finds the commands, the variables and the places for credentials in a text, each once.
 func Of(s string) Found {
-	l := &lexer{text: s, left: max(4*len(s), shape.MaxSteps), files: writtenFiles{}}
+	l := &lexer{text: s, left: max(4*len(s), shape.MaxSteps), files: writtenFiles{}, bound: map[string][]Span{}}
 	l.lex(0, len(s), 0)
 	l.variables.finish()
 	l.resolve()

@@ -101,9 +101,6 @@ func (l *lexer) behindLoop(given []word, p *pipeline) {
 		values = append(values, l.printed(given[n-1].to+1, p.to)...)
 	}
 	for _, name := range l.unread {
-		if l.bound == nil {
-			l.bound = map[string][]Span{}
-		}
 		l.bound[name] = append(l.bound[name], values...)
 	}
 	l.unread = nil
@@ -147,9 +144,6 @@ func (l *lexer) binding(name string, given []word, p *pipeline) {
 		}
 	}
 	for _, n := range names {
-		if l.bound == nil {
-			l.bound = map[string][]Span{}
-		}
 		l.bound[n] = append(l.bound[n], values...)
 	}
 }

@@ -188,12 +188,12 @@ var (
 		`|SSH|SSL|OPENSSL|CURL|WGET|HTTPIE|REQUESTS|XDG|LC|LD|DYLD|LESS|GREP|JQ|SUDO|PS|GPG|MAIL|HIST)_|^(?:PG|KUBE|MYSQL` +
 		`|MARIADB|REDIS|MONGO|SQLCMD|BASH|LESS|WGET|PYTHON|RUBY|PERL|PROMPT|HIST|MAKE|GO)|_(?:PROXY|proxy)$`)
 	// those whose names would pass for a credential's, or for somebody's own
-	decidingNames = shape.SetOf("PWD OLDPWD GIT_ASKPASS SSH_ASKPASS SUDO_ASKPASS PGPASSFILE SSH_AUTH_SOCK PATH HOME IFS " +
-		"CDPATH ENV EDITOR VISUAL PAGER MANPAGER BROWSER SHELL USER LOGNAME TMPDIR TMP TEMP " +
+	decidingNames = shape.SetOf("PWD OLDPWD GIT_ASKPASS SSH_ASKPASS SUDO_ASKPASS PGPASSFILE SSH_AUTH_SOCK PATH HOME " +
+		"IFS CDPATH ENV EDITOR VISUAL PAGER MANPAGER BROWSER SHELL USER LOGNAME TMPDIR TMP TEMP " +
 		"LANG TZ TERM DISPLAY HOSTNAME DATABASE_URL")
 	// what other shells know in small letters
-	shellNames = shape.SetOf("path cdpath fpath manpath mailpath module_path home shell prompt argv status cwd term user " +
-		"psvar watch histchars")
+	shellNames = shape.SetOf("path cdpath fpath manpath mailpath module_path home shell prompt argv status cwd term " +
+		"user psvar watch histchars")
 )
 
 // IsPlain reports a text that the lexer takes apart just as a shell does: nothing in

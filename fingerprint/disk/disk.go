@@ -122,9 +122,6 @@ func (d *access) syncOnce(path string, device uint64) bool {
 	select {
 	case err := <-done:
 		if err == nil {
-			if d.synced == nil {
-				d.synced = map[uint64]time.Time{}
-			}
 			d.synced[device] = begun
 		}
 		return err == nil
@@ -235,9 +232,6 @@ func (d *access) versionOf(file string, info fs.FileInfo) string {
 	trust, ok := d.trusts[v.device]
 	if !ok {
 		trust = trustedTimes(file, v.device)
-		if d.trusts == nil {
-			d.trusts = map[uint64]bool{}
-		}
 		d.trusts[v.device] = trust
 	}
 	if !trust {

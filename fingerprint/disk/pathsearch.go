@@ -16,22 +16,12 @@ func (b *Shared) AgentWritable(s *Scan, dirs []string) PathContents {
 	if !slices.ContainsFunc(all, func(f pathFolder) bool { return f.own }) {
 		return PathContents{}
 	}
-	if settled {
-		b.mu.Lock()
-		found, ok := b.searches[key]
-		b.mu.Unlock()
-		if ok {
-			return found
-		}
+	if found, ok := b.searches.Get(key); ok && settled {
+		return found
 	}
 	found, held := s.shadowing(all)
 	if settled && held && s.Err == nil {
-		b.mu.Lock()
-		if b.searches == nil || len(b.searches) >= maxSearched {
-			b.searches = map[string]PathContents{}
-		}
-		b.searches[key] = found
-		b.mu.Unlock()
+		b.searches.Put(key, found, maxSearched)
 	}
 	return found
 }

@@ -45,10 +45,11 @@ type Scan struct {
 
 // NewScan begins the work for a call. Once canceled is closed, it ends as soon as it can.
 func NewScan(shared *Shared, canceled <-chan struct{}, call approver.ToolCall) *Scan {
-	d := &access{Shared: shared, canceled: canceled}
+	d := &access{Shared: shared, canceled: canceled, trusts: map[uint64]bool{}, synced: map[uint64]time.Time{}}
 	s := &Scan{
 		access: d, hasher: hasher{access: d, sums: map[string]string{}, budget: MaxCallBytes},
-		environment: environment{agent: call.Env, dir: call.Dir}, ToolCall: call, Bound: map[string]string{},
+		environment: environment{agent: call.Env, dir: call.Dir, Given: map[string][]string{}}, ToolCall: call,
+		folderWalk: folderWalk{trees: map[string][]string{}}, Bound: map[string]string{},
 		seen: map[string]Level{}, visited: map[string]bool{}, listed: map[string][]string{},
 		folded: map[string]map[string]bool{},
 	}
@@ -296,9 +297,6 @@ func (s *Scan) AddValue(name, value string) {
 	if len(s.Given[name]) >= MaxNested {
 		s.Name("further values of %s", name)
 		return
-	}
-	if s.Given == nil {
-		s.Given = map[string][]string{}
 	}
 	s.Given[name] = append(s.Given[name], value)
 }
