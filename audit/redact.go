@@ -231,7 +231,7 @@ func (r *redactor) args(raw json.RawMessage) json.RawMessage {
 		}
 		shown, _ = display.Cut(string(b), textLimit)
 	}
-	b, err := encode(shown)
+	b, err := display.EncodeJSON(shown)
 	if err != nil { // a string always encodes
 		return nil
 	}
@@ -313,7 +313,7 @@ func appendQuoted(out []byte, s string) []byte {
 		out = append(out, s...)
 		return append(out, '"')
 	}
-	quoted, err := encode(s)
+	quoted, err := display.EncodeJSON(s)
 	if err != nil { // a string always encodes
 		quoted = []byte(`""`)
 	}
@@ -397,16 +397,4 @@ func (r *redactor) user(uid uint32) string {
 		}
 		return number
 	})
-}
-
-// encode is json.Marshal without HTML escapes, which only make shell hard to
-// read.
-func encode(v any) ([]byte, error) {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	if err := e.Encode(v); err != nil {
-		return nil, err
-	}
-	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"approver.example"
+	"approver.example/display"
 )
 
 // retainEvery is how often the log looks for old files, besides after each rotation.
@@ -90,7 +91,7 @@ func (l *Log) putRemoved(ctx context.Context, r Removed) error {
 	line := l.red.lineOf(approver.Record{Event: approver.EventRemoved, Note: fmt.Sprintf(
 		"retention removes %d full files: the lines up to seq %d", r.Files, r.To)}, l.o.Hostname, time.Now())
 	line.Removed = &r
-	body, err := encode(line)
+	body, err := display.EncodeJSON(line)
 	if err != nil {
 		return err
 	}

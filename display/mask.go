@@ -7,9 +7,7 @@ import (
 	"strings"
 
 	"approver.example/display/places"
-
 	"approver.example/display/shape"
-
 	"approver.example/tokens"
 )
 
@@ -41,7 +39,7 @@ func beginsJSON(s string) bool {
 	return s != "" && strings.IndexByte(`"{[`, s[0]) >= 0
 }
 
-// prepared breaks up imitations of a mask, and hides private keys.
+// prepared is a text in which imitations of a mask are broken up and private keys are hidden.
 func prepared(s string) string {
 	if strings.Contains(s, " characters hidden") {
 		s = maskedPattern().ReplaceAllStringFunc(s, func(m string) string {
@@ -77,10 +75,9 @@ func isCode(s string) bool {
 var runners = shape.SetOf("sudo doas env exec command builtin eval source . nice nohup time setsid stdbuf xargs " +
 	"parallel watch sh bash zsh dash ksh fish python python3 node perl ruby php npx bunx uvx")
 
-// apart reports whether a value that is set off by a space from what makes it a
-// secret may be a word of its own to a shell, an operand: "rm -rf token: data".
-// It is none inside quotes, nor where name and value are all of their line, as in
-// a file that is written.
+// apart reports whether a shell may take a value for an operand, because a space separates it
+// from the name that makes it a secret: "rm -rf token: data". That is not so inside quotes, and
+// not if the line has only the name and the value, as in a file that is written.
 func apart(s string, begin, from, to int) bool {
 	space := strings.IndexAny(s[begin:from], " \t")
 	if space < 0 || shape.EndsQuoted(s[:begin+space]) {
@@ -94,8 +91,8 @@ func apart(s string, begin, from, to int) bool {
 // lineBegins finds nothing before the name on a line, or a header's name.
 var lineBegins = shape.Pattern(`^[ \t]*(?:[A-Za-z-]+:[ \t]*)?["']?$`)
 
-// runs reports whether what follows before is, or ends, the name of a command: a
-// shell would look for a program of that name, so people must see all of it.
+// runs reports whether the text that follows before is, or ends, the name of a command. A shell
+// searches a program of that name, so people must see all of it.
 func runs(before string) bool {
 	if len(before) > shape.MaxBefore*8 { // of so long a line the end will do: an assignment too many changes nothing
 		before = before[len(before)-shape.MaxBefore*8:]
@@ -186,8 +183,8 @@ func longestRun(s string) int {
 	return longest
 }
 
-// placeParts adds what stands in the places for credentials, unless it is not
-// literal: what a shell puts in there is no secret, and may run.
+// placeParts adds the literal values in the places for credentials. Text that a shell expands
+// there is no secret, and may run.
 func placeParts(s string, found []part) []part {
 	if !places.MayBe(s) {
 		return found

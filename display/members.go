@@ -9,8 +9,7 @@ import (
 	"approver.example/display/shape"
 )
 
-// This file says what the names of secrets look like, and finds the members of JSON that
-// have such names.
+// This file finds the secrets among the members of a text of JSON.
 
 // memberParts adds the secrets among the members of a tool's arguments: a text of JSON
 // that begins behind a place. There is nothing in a string of JSON that a shell would run by

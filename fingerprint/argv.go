@@ -36,22 +36,21 @@ func abs(base, word string) string {
 func operand(word string) bool { return word != "" && word[0] != '-' }
 
 // rowsOf indexes the rows of a table by each of their words; rows without words are under "".
-func rowsOf[T any](table func() []T, words func(*T) string) func() map[string][]*T {
-	return sync.OnceValue(func() map[string][]*T {
-		of := map[string][]*T{}
-		rows := table()
-		for n := range rows {
-			row := &rows[n]
-			names := strings.Fields(words(row))
-			if len(names) == 0 {
-				names = []string{""}
-			}
-			for _, name := range names {
-				of[name] = append(of[name], row)
+func rowsOf[T any](table func() []T, words func(T) string) func() map[string][]int {
+	return sync.OnceValue(func() map[string][]int {
+		of := map[string][]int{}
+		for n, row := range table() {
+			for name := range strings.SplitSeq(strings.Join(strings.Fields(words(row)), " "), " ") {
+				of[name] = append(of[name], n)
 			}
 		}
 		return of
 	})
+}
+
+// splitAny splits a text at each of some characters, and leaves out empty parts.
+func splitAny(text, separators string) []string {
+	return strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(separators, r) })
 }
 
 // letters are the letters at the start of a group of flags.

@@ -7,9 +7,8 @@ import (
 	"slices"
 	"time"
 
-	"approver.example/fingerprint/disk"
-
 	"approver.example"
+	"approver.example/fingerprint/disk"
 )
 
 // scanTime bounds the scan for one call: a file on a mount that hangs must not block

@@ -18,9 +18,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"approver.example/fingerprint/disk"
-
 	"approver.example"
+	"approver.example/fingerprint/disk"
 )
 
 func TestBinderBindsWhatACommandNames(t *testing.T) {

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"approver.example/fingerprint/disk"
-
 	"approver.example/reflexcore/effect"
 	"approver.example/reflexcore/shell"
 	"approver.example/reflexcore/wordset"
@@ -24,7 +23,7 @@ func (r kustomizeReader) bind(dir string, depth int) {
 	}
 	for name := range strings.FieldsSeq(kustomization) {
 		file := filepath.Join(dir, name)
-		if r.Visit(file, disk.Code) || r.Bound[file] == "" {
+		if !r.BindCode(file) {
 			continue
 		}
 		r.noteCode(r.c, file)

@@ -98,7 +98,7 @@ func (r reading) bindLanguageVariables() {
 	case "":
 	case "java":
 		for _, value := range append(r.Values("CLASSPATH"), r.Values("JAVA_TOOL_OPTIONS")...) {
-			for _, part := range strings.FieldsFunc(value, func(r rune) bool { return strings.ContainsRune(" :=", r) }) {
+			for _, part := range splitAny(value, " :=") {
 				javaReader{r}.classes(part)
 			}
 		}

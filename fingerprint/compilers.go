@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"approver.example/fingerprint/disk"
-
 	"approver.example/reflexcore/effect"
 )
 
@@ -19,7 +18,7 @@ var quotedInclude = regexp.MustCompile(`(?m)^[ \t]*#[ \t]*(?:include|import)[ \t
 // cSource binds a source and its includes from its own folder or one of dirs.
 func (r cReader) cSource(file string, dirs []string, depth int) {
 	file = filepath.Clean(file)
-	if r.Visit(file, disk.Code) || r.Bound[file] == "" || !r.Once("c source", file, strings.Join(dirs, ":")) ||
+	if !r.BindCode(file) || !r.Once("c source", file, strings.Join(dirs, ":")) ||
 		!sources[filepath.Ext(file)] {
 		return
 	}
@@ -107,7 +106,7 @@ func (r rustReader) bind() {
 // rustSource binds a source and the files that it includes.
 func (r rustReader) rustSource(file string, depth int) {
 	file = filepath.Clean(file)
-	if r.Visit(file, disk.Code) || r.Bound[file] == "" || !r.Once("rust", file) {
+	if !r.BindCode(file) || !r.Once("rust", file) {
 		return
 	}
 	text, ok := r.follow(file, "includes", depth)

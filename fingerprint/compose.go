@@ -5,11 +5,10 @@ import (
 	"slices"
 	"strings"
 
-	"approver.example/fingerprint/disk"
-
 	"github.com/goccy/go-yaml/ast"
 	"github.com/goccy/go-yaml/parser"
 
+	"approver.example/fingerprint/disk"
 	"approver.example/reflexcore/effect"
 )
 
@@ -92,13 +91,12 @@ func (r composeReader) composeEnv(file, text string) {
 
 // composeFiles reads the compose files of a value of COMPOSE_FILE.
 func (r composeReader) composeFiles(value, dir string) {
-	for part := range strings.FieldsFuncSeq(r.Expand(value),
-		func(r rune) bool { return r == ':' || r == ';' || r == ',' }) {
+	for _, part := range splitAny(r.Expand(value), ":;,") {
 		at := filepath.Clean(abs(dir, part))
 		switch {
 		case !effect.IsKnown(part) || !filepath.IsAbs(at):
 			r.reportUnbound("the compose file %s", effect.Show(part))
-		case !r.Visit(at, disk.Code) && r.Bound[at] != "":
+		case r.BindCode(at):
 			r.noteCode(r.c, at)
 			r.bind(at)
 		}
@@ -165,8 +163,7 @@ func (c *composing) value(value string, path []string, depth int) {
 	case key == "working_dir":
 		c.work = append(c.work, value)
 	case slices.Contains([]string{"command", "entrypoint", "test"}, key):
-		c.words = append(c.words, strings.FieldsFunc(value,
-			func(r rune) bool { return strings.ContainsRune(" \t\n;&|'\"=()", r) })...)
+		c.words = append(c.words, splitAny(value, " \t\n;&|'\"=()")...)
 	case above == "provider" && key == "type":
 		c.another(value, disk.MaxFollowed)
 	case key == "env_file", above == "env_file" && key == "path", key == "file", above == "develop",
@@ -183,7 +180,7 @@ func (c *composing) another(value string, depth int) {
 		c.reportUnbound("what lies at %s", value)
 	case !effect.IsKnown(at) || !filepath.IsAbs(at):
 		c.reportUnbound("the file %s, which a compose file names", value)
-	case !c.Visit(at, disk.Code) && c.Bound[at] != "" && depth < disk.MaxFollowed && c.Once("compose", at):
+	case c.BindCode(at) && depth < disk.MaxFollowed && c.Once("compose", at):
 		c.composed(at, depth+1)
 	}
 }

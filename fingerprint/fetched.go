@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"approver.example/fingerprint/disk"
-
 	"approver.example/reflexcore/effect"
 	"approver.example/reflexcore/wordset"
 )
@@ -22,7 +21,7 @@ type fetching struct {
 var fetchings = tableOf[fetching]("fetched.txt")
 
 // fetchingsOf are the rows of a program.
-var fetchingsOf = rowsOf(fetchings, func(f *fetching) string { return f.Programs })
+var fetchingsOf = rowsOf(fetchings, func(f fetching) string { return f.Programs })
 
 // A requirementsReader reads the files that say which packages a command fetches.
 type requirementsReader struct{ reading }
@@ -30,7 +29,8 @@ type requirementsReader struct{ reading }
 // bind reports the packages that a step fetches without a lock file.
 func (r requirementsReader) bind() {
 	words := r.c.Argv[1:]
-	for _, f := range fetchingsOf()[r.name] {
+	for _, n := range fetchingsOf()[r.name] {
+		f := fetchings()[n]
 		at := slices.IndexFunc(words, operand)
 		asked := f.Bare && at < 0 || slices.ContainsFunc(words, func(w string) bool { return wordset.Has(f.Words, w) })
 		if !asked {
@@ -82,7 +82,7 @@ func (r requirementsReader) required(words []string) {
 func (r requirementsReader) needsOthers(dir string) bool {
 	for _, name := range []string{"pyproject.toml", "setup.py", "setup.cfg"} {
 		file := filepath.Join(dir, name)
-		if r.Visit(file, disk.Code) || r.Bound[file] == "" {
+		if !r.BindCode(file) {
 			continue
 		}
 		if text, ok := r.TextOf(file, "asks for"); !ok || strings.Contains(text, "requires") || strings.Contains(text,

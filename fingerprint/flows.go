@@ -5,10 +5,9 @@ import (
 	"slices"
 	"strings"
 
-	"approver.example/fingerprint/disk"
-
 	"mvdan.cc/sh/v3/syntax"
 
+	"approver.example/fingerprint/disk"
 	"approver.example/reflexcore"
 	"approver.example/reflexcore/effect"
 )
@@ -32,7 +31,7 @@ type flow struct {
 func newFlow(r *reader, w reflexcore.Walk) *flow {
 	f := &flow{reader: r, Walk: w, commands: make([]command, len(w.Steps))}
 	for i := range f.Steps {
-		f.commands[i].Step = &f.Steps[i]
+		f.commands[i].Step, f.commands[i].written = &f.Steps[i], map[string]bool{}
 	}
 	f.structure()
 	for name := range f.call.Env {
@@ -54,23 +53,18 @@ func newFlow(r *reader, w reflexcore.Walk) *flow {
 		if e.Kind != effect.Read && e.Taint&effect.File != 0 || e.Kind == effect.Opaque {
 			f.flows = true
 		}
-		if e.Step < 0 || e.Step >= len(f.Steps) {
-			continue
-		}
-		switch {
+		switch c := f.command(e.Step); {
+		case c == nil:
 		case unknownCode(e):
-			f.commands[e.Step].fed = true
+			c.fed = true
 		case e.Kind == effect.Write && effect.IsKnown(e.Target) && e.Bits&effect.Recursive == 0:
-			// A recursive one is mounted somewhere.
-			if f.commands[e.Step].written == nil {
-				f.commands[e.Step].written = map[string]bool{}
-			}
-			f.commands[e.Step].written[e.Target] = true
+			c.written[e.Target] = true // a recursive one is mounted somewhere
 		}
 	}
 	for i := range f.Effects { // what is read as well is bound
-		if e := &f.Effects[i]; e.Step >= 0 && e.Step < len(f.Steps) && (e.Kind == effect.Read || e.Kind == effect.Exec) {
-			delete(f.commands[e.Step].written, e.Target)
+		e := &f.Effects[i]
+		if c := f.command(e.Step); c != nil && (e.Kind == effect.Read || e.Kind == effect.Exec) {
+			delete(c.written, e.Target)
 		}
 	}
 	return f

@@ -27,12 +27,13 @@ const (
 var placings = tableOf[placing]("folders.txt")
 
 // placingsOf are the rows of a program; those of "" are every program's.
-var placingsOf = rowsOf(placings, func(t *placing) string { return t.Programs })
+var placingsOf = rowsOf(placings, func(t placing) string { return t.Programs })
 
 // bindPlacings binds the folders that the variables of a step's program name.
 func (r *reader) bindPlacings(name, dir string) {
 	byProgram := placingsOf()
-	for _, t := range slices.Concat(byProgram[""], byProgram[name]) {
+	for _, n := range slices.Concat(byProgram[""], byProgram[name]) {
+		t := &placings()[n]
 		any := false
 		for _, v := range r.VarNames(t.Vars) {
 			for _, value := range r.Values(v) {
@@ -53,8 +54,7 @@ func (r *reader) bindPlacing(t *placing, v, value, dir string) {
 		r.reportUnbound("what lies in %s=%s", v, effect.Show(value))
 		return
 	}
-	for part := range strings.FieldsFuncSeq(value,
-		func(r rune) bool { return r == ':' || r == ';' || r == ',' || r == '\n' }) {
+	for _, part := range splitAny(value, ":;,\n") {
 		part = fromHome(part, r.ToolCall.Env["HOME"])
 		if strings.HasSuffix(t.Vars, "*") && !strings.Contains(part, "/") && !r.IsDir(abs(dir, part)) {
 			continue // it is a setting of another kind

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"approver.example/fingerprint/disk"
-
 	"approver.example/reflexcore/content"
 	"approver.example/reflexcore/effect"
 )
@@ -14,7 +13,7 @@ import (
 // config binds a file of settings, those that it includes, and the programs that they name.
 func (g *gitCall) config(file string, depth int) {
 	file = filepath.Clean(file)
-	if g.Visit(file, disk.Code) || g.Bound[file] == "" || !g.Once("git", file, g.root, g.sub) {
+	if !g.BindCode(file) || !g.Once("git", file, g.root, g.sub) {
 		return
 	}
 	text, ok := g.TextOf(file, "names")

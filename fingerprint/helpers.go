@@ -57,7 +57,7 @@ func (r *reader) wantedNames(name string) []string {
 			continue
 		}
 		for _, value := range r.Values(v) {
-			for _, w := range strings.FieldsFunc(value, func(r rune) bool { return strings.ContainsRune(" \t\n|;&'\"", r) }) {
+			for _, w := range splitAny(value, " \t\n|;&'\"") {
 				if !strings.ContainsAny(w, "/\x00") && operand(w) {
 					names = append(names, w)
 				}

@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"approver.example/fingerprint/disk"
-
 	"approver.example/reflexcore/effect"
 	"approver.example/reflexcore/wordset"
 )
@@ -67,7 +66,7 @@ func (r credentialsReader) bind() {
 
 // kubeconfig binds the files and programs in a kubeconfig.
 func (r credentialsReader) kubeconfig(file string) {
-	if !r.Once("kubeconfig", file) || r.Visit(file, disk.Code) || r.Bound[file] == "" {
+	if !r.Once("kubeconfig", file) || !r.BindCode(file) {
 		return
 	}
 	text, ok := r.TextOf(file, "starts")
@@ -149,7 +148,7 @@ var (
 
 // terraformSettings binds the local providers in the settings of Terraform.
 func (r credentialsReader) terraformSettings(file string) {
-	if !r.Once("terraform settings", file) || r.Visit(file, disk.Code) || r.Bound[file] == "" {
+	if !r.Once("terraform settings", file) || !r.BindCode(file) {
 		return
 	}
 	text, _ := r.TextOf(file, "names")

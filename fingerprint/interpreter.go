@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"approver.example/fingerprint/disk"
-
 	"approver.example/reflexcore/effect"
 )
 
@@ -51,7 +50,7 @@ func (r interpreterReader) loadsVariables(modules, dirs []string) (roots []strin
 	}
 	for _, name := range strings.Fields(r.l.Paths) {
 		for _, value := range r.Values(name) {
-			for _, part := range strings.FieldsFunc(value, func(r rune) bool { return r == ':' || r == ';' }) {
+			for _, part := range splitAny(value, ":;") {
 				part, _, _ = strings.Cut(part, "?") // LUA_PATH=./?.lua
 				dirs = append(dirs, part)
 			}
@@ -122,7 +121,7 @@ func (r interpreterReader) candidates(file string, depth int) (found bool) {
 		return false
 	}
 	for _, ending := range append([]string{""}, strings.Fields(r.l.Endings)...) {
-		if !r.Visit(file+ending, disk.Code) && r.Bound[filepath.Clean(file+ending)] != "" {
+		if r.BindCode(file + ending) {
 			r.bindScript(file+ending, filepath.Dir(file))
 			found = true
 		}
@@ -130,7 +129,7 @@ func (r interpreterReader) candidates(file string, depth int) (found bool) {
 	if info, err := r.Stat(file); err != nil || !info.IsDir() || !strings.HasPrefix(r.l.Programs, "node") {
 		return found
 	}
-	if manifest := filepath.Join(file, "package.json"); !r.Visit(manifest, disk.Code) && r.Bound[manifest] != "" {
+	if manifest := filepath.Join(file, "package.json"); r.BindCode(manifest) {
 		if main := r.packageMain(manifest); main != "" && path.Clean(main) != "." {
 			found = r.candidates(filepath.Join(file, main), depth+1) || found
 		}

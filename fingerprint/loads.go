@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"approver.example/fingerprint/disk"
-
 	"approver.example/reflexcore/effect"
 )
 
@@ -89,8 +88,7 @@ func (r settingsReader) loadsOne(f *loadForm, file, argument string, places []st
 	if m := quoted.FindStringSubmatch(argument); m != nil {
 		name = m[1]
 	} else if disk.Like(filepath.Base(file), []string{"CMakeLists.txt", "*.cmake", "*.ninja"}) {
-		name = strings.TrimRight(strings.FieldsFunc(argument+" ",
-			func(r rune) bool { return r == ' ' || r == ')' || r == '\t' })[0], ")")
+		name = strings.TrimRight(splitAny(argument+" ", " )\t")[0], ")")
 	}
 	if name == "" || strings.ContainsAny(name, "$#{*") || !effect.IsKnown(name) {
 		r.unreadStrict(file, "loads")

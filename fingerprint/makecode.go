@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"approver.example/fingerprint/disk"
-
 	"approver.example/reflexcore/effect"
 )
 
@@ -110,7 +109,7 @@ func (m *makefile) locate(need string) string {
 		if !effect.IsKnown(list) {
 			return effect.Unknown
 		}
-		for dir := range strings.FieldsFuncSeq(list, func(r rune) bool { return strings.ContainsRune(": \t;", r) }) {
+		for _, dir := range splitAny(list, ": \t;") {
 			if at := path.Join(dir, need); m.isFile(at) {
 				return at
 			}
@@ -131,8 +130,7 @@ var (
 func (m *makefile) searchPlaces(dir string) []string {
 	places := []string{dir}
 	for _, list := range append([]string{m.setting("VPATH")}, m.vpaths...) {
-		cuts := func(r rune) bool { return strings.ContainsRune(": \t;", r) }
-		for at := range strings.FieldsFuncSeq(m.expand(list), cuts) {
+		for _, at := range splitAny(m.expand(list), ": \t;") {
 			at = filepath.Clean(abs(dir, at))
 			if effect.IsKnown(at) && !slices.Contains(places, at) {
 				if len(places) >= disk.MaxBases {

@@ -80,7 +80,7 @@ var (
 
 // subproject binds the settings of a subproject, and the files that they name.
 func (r settingsReader) subproject(dir, name string) {
-	if file := filepath.Join(dir, name); !r.Visit(file, disk.Code) && r.Bound[file] != "" {
+	if file := filepath.Join(dir, name); r.BindCode(file) {
 		r.bind(file, dir, 1)
 	}
 }

@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"approver.example/fingerprint/disk"
-
 	"approver.example/reflexcore/effect"
 )
 
@@ -47,7 +46,7 @@ func (r packageReader) workspaces(file string) {
 	for _, pattern := range r.workspacePatterns(file) {
 		pattern = strings.TrimPrefix(pattern, "!")
 		for _, manifest := range r.matchesAndSelf(filepath.Join(dir, pattern, "package.json")) {
-			if !r.Visit(manifest, disk.Code) && r.Bound[filepath.Clean(manifest)] != "" {
+			if r.BindCode(manifest) {
 				r.runScripts(filepath.Clean(manifest))
 			}
 		}

@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"approver.example/fingerprint/disk"
-
 	"approver.example/reflexcore/effect"
 	"approver.example/reflexcore/shell"
 )
@@ -82,7 +81,7 @@ func (r *reader) lookup(st *shell.Step, name string) string {
 			dir = filepath.Join(st.Dir, dir)
 		}
 		file := filepath.Join(dir, name)
-		if r.Visit(file, disk.Code); r.Bound[file] == "" {
+		if !r.BindCode(file) {
 			continue
 		}
 		if info, err := r.Stat(file); err == nil && info.Mode()&0o111 != 0 {

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"approver.example/fingerprint/disk"
-
 	"approver.example/reflexcore/effect"
 )
 
@@ -30,8 +29,7 @@ func (r *reader) importsBeside(text, dir string, all bool) {
 		if !all {
 			break
 		}
-		for w := range strings.FieldsFuncSeq(strings.Join(m[1:], ","),
-			func(r rune) bool { return r == ',' || r == ' ' || r == '\t' }) {
+		for _, w := range splitAny(strings.Join(m[1:], ","), ", \t") {
 			w, _, _ = strings.Cut(w, ".")
 			wanted[w] = true
 		}

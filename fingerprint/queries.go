@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"approver.example/fingerprint/disk"
-
 	"approver.example/reflexcore/effect"
 	"approver.example/reflexcore/wordset"
 )
@@ -48,7 +47,7 @@ func (r queryReader) queryFile(file string, bases []string, depth int) {
 
 // query binds the files that a text of queries includes.
 func (r queryReader) query(text string, bases []string, depth int) {
-	for line := range strings.FieldsFuncSeq(text, func(r rune) bool { return r == '\n' || r == ';' }) {
+	for _, line := range splitAny(text, "\n;") {
 		fields := strings.Fields(line)
 		for n, f := range fields {
 			if !wordset.Has(r.words, f) && !wordset.Has(r.words, strings.ToLower(f)) || n > 0 && fields[n][0] != '\\' {

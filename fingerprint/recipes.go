@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"approver.example/fingerprint/disk"
-
 	"approver.example/reflexcore/effect"
 )
 
@@ -252,7 +251,7 @@ func (r makeReader) onlyNeeds(file string) bool {
 		return false
 	}
 	clean := filepath.Clean(file)
-	if _, bound := r.Bound[clean]; bound || r.Visit(clean, disk.Code) || r.Bound[clean] == "" {
+	if _, bound := r.Bound[clean]; bound || !r.BindCode(clean) {
 		return false
 	}
 	text, all := r.Contents(clean)

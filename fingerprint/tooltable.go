@@ -1,9 +1,6 @@
 package fingerprint
 
-import (
-	"strings"
-	"sync"
-)
+import ()
 
 // A tool is a program that reads files or whole folders by default. Files in its words
 // are bound as for every program, so flags such as -f need no entry here. If a word names
@@ -40,14 +37,6 @@ type tool struct {
 var tools = tableOf[tool]("tools.txt")
 
 // toolsOf are the rows of a program.
-var toolsOf = sync.OnceValue(func() map[string][]int {
-	of := map[string][]int{}
-	for n, t := range tools() {
-		for name := range strings.FieldsSeq(t.Programs) {
-			of[name] = append(of[name], n)
-		}
-	}
-	return of
-})
+var toolsOf = rowsOf(tools, func(t tool) string { return t.Programs })
 
 const kustomization = "kustomization.yaml kustomization.yml Kustomization"

@@ -5,9 +5,8 @@ import (
 	"slices"
 	"strings"
 
-	"approver.example/fingerprint/disk"
-
 	"approver.example"
+	"approver.example/fingerprint/disk"
 	"approver.example/reflexcore/effect"
 )
 
@@ -41,8 +40,7 @@ func (r *reader) bindEnvironment() {
 
 // bindValue binds the files that a value names, which is used in a folder.
 func (r *reader) bindValue(dir, value string) {
-	cuts := func(r rune) bool { return strings.ContainsRune(" \t\n:=,;\"'", r) }
-	words := strings.FieldsFunc(value, cuts)
+	words := splitAny(value, " \t\n:=,;\"'")
 	if strings.ContainsAny(value, " =,;'") { // a path may have these as well
 		_, behind, _ := strings.Cut(value, ":")
 		words = append(append(words, value, behind), strings.Split(value, ":")...)

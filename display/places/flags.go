@@ -57,8 +57,8 @@ var credentialHeaders = shape.SetOf("authorization proxy-authorization x-api-key
 	"x-shopify-access-token x-tableau-auth x-algolia-api-key x-rapidapi-key dd-api-key dd-application-key " +
 	"ocp-apim-subscription-key x-csrf-token x-xsrf-token x-csrftoken")
 
-// isReference reports a value that says where the credential is: what is read, or sent
-// there, decides. A path is one unless it looks like a key that begins so.
+// isReference reports whether a value says where the credential is, such as a file or an address.
+// People must see it. A path is one unless it looks like a key that begins so.
 func isReference(value string) bool {
 	lower := strings.ToLower(value)
 	if shape.HasAnyPrefix(lower, "file:", "fileb:", "env:", "http://", "https://", "s3://", "gs://", "op://") {

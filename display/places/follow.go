@@ -10,7 +10,7 @@ import (
 // This file follows variables. What a variable was given is a credential where the
 // variable stands in the place of one: in K=…; echo $K | docker login --password-stdin h.
 
-// want adds a variable in a place for a credential.
+// want notes a variable in a place for a credential.
 func (l *lexer) want(w want) {
 	if len(l.wants) > MaxWants {
 		return
@@ -98,7 +98,7 @@ func (l *lexer) follow(at, depth int) {
 	})
 }
 
-// held adds what a variable holds.
+// held adds a value of a variable as a place.
 func (l *lexer) held(s Span, holder string, depth int) {
 	s.Holder, s.Followed = holder, true
 	l.add(s, depth)

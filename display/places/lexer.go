@@ -188,7 +188,7 @@ func (l *lexer) skipPrefix(words []word, p *pipeline) (first int) {
 	return min(first, len(words))
 }
 
-// wrappers are those of the prefixes that run a program: the others are words of the shell.
+// wrappers are the prefixes that are programs. The other prefixes are words of the shell.
 var wrappers = shape.SetOf("sudo env nohup command time")
 
 // firstIsFlag reports words of which the first is a flag: as with env -i, of the program

@@ -58,7 +58,7 @@ func (l *lexer) stdin(name, how string, given []word, p *pipeline) {
 	}
 }
 
-// fed adds the places of what a reader of credentials is given.
+// fed adds what a program reads from a pipe as places for credentials.
 func (l *lexer) fed(p *pipeline, kind string) {
 	if p.piped {
 		for _, s := range p.writes {

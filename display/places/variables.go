@@ -133,8 +133,8 @@ func covers(spans []Span, at int) bool {
 	return found || n > 0 && at < spans[n-1].To
 }
 
-// Sets reports that a value is certain to be one that the shell gives a variable, and
-// that no program finds any of the variables which hold it by its name.
+// Sets reports whether the shell certainly gives the value at a place to a variable, and no
+// program looks up one of the variables with that value by its name.
 func (v *Variables) Sets(at int, names []string) bool {
 	n, _ := slices.BinarySearchFunc(v.sure, at, func(a assigning, at int) int { return cmp.Compare(a.from, at) })
 	if n == 0 || at >= v.sure[n-1].to {

@@ -28,19 +28,16 @@ func IsSecretName(name string) bool {
 		}
 		return unicode.ToLower(r)
 	}, name)
-	switch plain {
-	case "pass", "pwd", "passcode", "jwt", "secretstring", "secretvalue", "auth", "authorization", "credentials", "cookie",
-		"passwords", "tokens", "secrets":
-		return true
-	}
-	for _, word := range []string{"password", "passwd", "passphrase", "secret", "token", "apikey", "accesskey",
-		"secretkey", "privatekey", "accountkey", "authkey", "signingkey"} {
-		if strings.HasSuffix(plain, word) {
-			return true
-		}
-	}
-	return false
+	return secretNames[plain] ||
+		slices.ContainsFunc(secretEndings, func(word string) bool { return strings.HasSuffix(plain, word) })
 }
+
+var (
+	secretNames = SetOf("pass pwd passcode jwt secretstring secretvalue auth authorization credentials cookie " +
+		"passwords tokens secrets")
+	secretEndings = strings.Fields("password passwd passphrase secret token apikey accesskey secretkey " +
+		"privatekey accountkey authkey signingkey")
+)
 
 // IsConventional reports a variable in which known programs look for a credential.
 func IsConventional(name string) bool { return conventional[name] }
@@ -79,12 +76,11 @@ func IsSecretValue(name, value string) bool {
 func isOtherKey(name string) bool {
 	lower := strings.NewReplacer("-", "_", ".", "_").Replace(strings.ToLower(name))
 	what, is := strings.CutSuffix(lower, "_key")
-	return is &&
-		!slices.ContainsFunc([]string{"api", "access", "secret", "private", "account", "auth", "signing", "encryption"},
-			func(word string) bool {
-				return strings.HasSuffix(what, word)
-			})
+	return is && !slices.ContainsFunc(keyWords, func(word string) bool { return strings.HasSuffix(what, word) })
 }
+
+// keyWords say of a key that it is a secret.
+var keyWords = strings.Fields("api access secret private account auth signing encryption")
 
 // Identifier finds the name of a variable.
 var Identifier = Pattern(`^[A-Za-z_][A-Za-z0-9_]*$`)

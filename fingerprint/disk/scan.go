@@ -117,6 +117,11 @@ func (s *Scan) Visit(path string, as Level) (folder bool) {
 	return folder
 }
 
+// BindCode binds the file at an absolute path as code, and reports whether a file is bound there.
+func (s *Scan) BindCode(file string) bool {
+	return !s.Visit(file, Code) && s.Bound[filepath.Clean(file)] != ""
+}
+
 // TooLong reports whether a path is too long for this service to open. It reports the path
 // as unbound if it may still lead to a file, because the command may start in a folder far
 // below the root.
