@@ -160,7 +160,8 @@ func TestLineSaysIfACodeIsNeeded(t *testing.T) {
 		if need != tt.need || l.Input != tt.input || l.Target != tt.target {
 			t.Errorf("%+v: requireToken %q, decisionInput %q, target %q", tt.rec, need, l.Input, l.Target)
 		}
-		if b, err := display.EncodeJSON(l); err != nil || strings.Contains(string(b), strings.TrimPrefix(code.Reveal(), tokens.Prefix)) {
+		if b, err := display.EncodeJSON(l); err != nil ||
+			strings.Contains(string(b), strings.TrimPrefix(code.Reveal(), tokens.Prefix)) {
 			t.Errorf("%s, %v", b, err)
 		}
 	}

@@ -108,13 +108,11 @@ func runs(before string) bool {
 		}
 	}
 	last := words[len(words)-1]
-	for _, no := range []string{"=", "\t", "://", `":`} { // a value, an argument, an address, a member of JSON
-		if strings.Contains(last, no) {
-			return false
-		}
-	}
-	return true
+	return !shape.ContainsAny(last, noNames)
 }
+
+// noNames are in a word that is a value, an argument, an address or a member of JSON.
+var noNames = []string{"=", "\t", "://", `":`}
 
 // maskKeys hides the text of private keys.
 func maskKeys(s string) string {

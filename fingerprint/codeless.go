@@ -60,10 +60,9 @@ func builds(name string, words []string) bool {
 	if at < 0 {
 		at = len(words)
 	}
-	for _, flag := range words[:at] {
-		if slices.Contains([]string{"--version", "--help", "-v", "-V", "-h", "-version", "-help"}, flag) {
-			return false
-		}
+	tells := func(flag string) bool { return wordset.Has("--version --help -v -V -h -version -help", flag) }
+	if slices.ContainsFunc(words[:at], tells) {
+		return false
 	}
 	if some {
 		return slices.ContainsFunc(words, func(w string) bool { return wordset.Has(subs, w) }) &&

@@ -10,6 +10,7 @@ import (
 	"approver.example/fingerprint/disk"
 	"approver.example/reflexcore"
 	"approver.example/reflexcore/effect"
+	"approver.example/reflexcore/wordset"
 )
 
 // substitutes start substitutions, which take the output of a command or give it input.
@@ -95,7 +96,7 @@ func (f *flow) structure() {
 	if text == "" {
 		return
 	}
-	f.captured = slices.ContainsFunc(substitutes, func(s string) bool { return strings.Contains(text, s) })
+	f.captured = wordset.ContainsAny(text, substitutes...)
 	for i := range f.Steps {
 		f.captured = f.captured || evaluators[first(&f.Steps[i])]
 	}

@@ -9,6 +9,7 @@ import (
 
 	"approver.example/fingerprint/disk"
 	"approver.example/reflexcore/effect"
+	"approver.example/reflexcore/wordset"
 )
 
 // This file finds the code that a makefile runs outside of its recipes, and what changes how
@@ -24,13 +25,11 @@ func (m *makefile) noteLine(body string) {
 	switch {
 	case strings.Contains(body, "MAKEFLAGS") && slices.ContainsFunc(words, readsMore):
 		m.short = true
-	case opaqueWords[words[0]],
-		slices.ContainsFunc(opaqueCalls, func(c string) bool { return strings.Contains(body, c) }):
+	case opaqueWords[words[0]], wordset.ContainsAny(body, opaqueCalls...):
 		m.short = true
 	case words[0] == "vpath" && len(words) > 2:
 		m.vpaths = append(m.vpaths, strings.Join(words[2:], " "))
-	case strings.HasPrefix(body, "[") && strings.ContainsAny(body, "]") && slices.ContainsFunc(justFolders,
-		func(f string) bool { return strings.Contains(body, f) }):
+	case strings.HasPrefix(body, "[") && strings.ContainsAny(body, "]") && wordset.ContainsAny(body, justFolders...):
 		m.short = true
 	case words[0] == "export" && !strings.ContainsAny(body, "=:"):
 		for _, name := range words[1:] {
@@ -49,8 +48,7 @@ var justFolders = []string{"working-directory", "no-cd", "script", "extension"}
 
 // readsMore reports whether a word may be a flag that makes make read more rules.
 func readsMore(word string) bool {
-	return slices.ContainsFunc([]string{"-I", "-E", "-f", "--include-dir", "--eval", "--file", "--makefile"},
-		func(f string) bool { return strings.HasPrefix(word, f) })
+	return wordset.HasAnyPrefix(word, "-I", "-E", "-f", "--include-dir", "--eval", "--file", "--makefile")
 }
 
 // isSpecial notes how a special target changes all recipes.

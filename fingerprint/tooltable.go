@@ -1,7 +1,5 @@
 package fingerprint
 
-import ()
-
 // A tool is a program that reads files or whole folders by default. Files in its words
 // are bound as for every program, so flags such as -f need no entry here. If a word names
 // a folder, the same files are searched in it.

@@ -63,14 +63,11 @@ func (c *sudoCall) reads(src, name string, given []word, p *pipeline) string {
 	}
 	for _, w := range given {
 		text, _ := w.bare(src)
-		for _, no := range []string{"stdin", "/dev/", "/proc/", "fuse", "$", "`", "<("} {
-			if strings.Contains(text, no) {
-				return "likely"
-			}
+		if shape.ContainsAny(text, []string{"stdin", "/dev/", "/proc/", "fuse", "$", "`", "<("}) {
+			return "likely"
 		}
 		// a file of its own, and for apt what it runs before and after
-		if text == "-" || strings.HasPrefix(name, "apt") && (strings.HasPrefix(text, "-o") || strings.HasPrefix(text, "-c") ||
-			strings.HasPrefix(text, "--option") || strings.HasPrefix(text, "--config")) {
+		if text == "-" || strings.HasPrefix(name, "apt") && shape.HasAnyPrefix(text, "-o", "-c", "--option", "--config") {
 			return "likely"
 		}
 	}

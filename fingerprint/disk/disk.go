@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"syscall"
 	"time"
 
@@ -60,12 +61,8 @@ func (d *access) Stat(path string) (fs.FileInfo, error) {
 
 // IsAbsent reports whether an error means that there is no file.
 func IsAbsent(err error) bool {
-	for _, none := range []error{fs.ErrNotExist, syscall.ENOTDIR, syscall.ELOOP, syscall.ENAMETOOLONG, fs.ErrInvalid} {
-		if errors.Is(err, none) {
-			return true
-		}
-	}
-	return false
+	absent := []error{fs.ErrNotExist, syscall.ENOTDIR, syscall.ELOOP, syscall.ENAMETOOLONG, fs.ErrInvalid}
+	return slices.ContainsFunc(absent, func(none error) bool { return errors.Is(err, none) })
 }
 
 // ErrCanceled ends the scan of a call that was already answered.

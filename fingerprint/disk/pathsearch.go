@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"approver.example/reflexcore/wordset"
 )
 
 // AgentWritable returns the contents of the folders of a PATH that an agent can write to. It lists the
@@ -124,10 +126,5 @@ const maxSearched = 64
 
 // InSystemFolder reports whether a program is in a folder of the system.
 func InSystemFolder(file string) bool {
-	for _, at := range []string{"/usr/bin/", "/bin/", "/usr/sbin/", "/sbin/"} {
-		if strings.HasPrefix(file, at) && path.Clean(file) == file {
-			return true
-		}
-	}
-	return false
+	return wordset.HasAnyPrefix(file, "/usr/bin/", "/bin/", "/usr/sbin/", "/sbin/") && path.Clean(file) == file
 }

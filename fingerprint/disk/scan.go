@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"approver.example"
+	"approver.example/reflexcore/wordset"
 )
 
 // A Level says how a file is bound. A higher one includes those below it.
@@ -153,13 +154,8 @@ func standardStream(path string) bool {
 // ownProcess reports whether a path depends on the process: here it would lead to this
 // service's own files, not to the agent's.
 func ownProcess(path string) bool {
-	for _, p := range []string{"/dev/fd", "/dev/stdin", "/dev/stdout", "/dev/stderr", "/proc/self/fd",
-		"/proc/thread-self/fd"} {
-		if rest, ok := strings.CutPrefix(path, p); ok && (rest == "" || rest[0] == '/') {
-			return true
-		}
-	}
-	return false
+	return wordset.HasAnyPrefix(path+"/", "/dev/fd/", "/dev/stdin/", "/dev/stdout/", "/dev/stderr/", "/proc/self/fd/",
+		"/proc/thread-self/fd/")
 }
 
 func (s *Scan) bind(path string, as Level) (folder bool) {
