@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"approver.example"
+	"approver.example/display"
 )
 
 // The kinds of alarms. The log itself raises the first four. An unknown kind, or none
@@ -97,7 +98,7 @@ func (r *redactor) alarmLine(a alarm, host string) ([]byte, error) {
 	if a.part.To != 0 {
 		line.Broken = &a.part
 	}
-	return encode(line)
+	return display.EncodeJSON(line)
 }
 
 // A backoff is the wait before the next attempt to heal. It keeps growing if the log fails

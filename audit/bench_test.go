@@ -52,14 +52,14 @@ func BenchmarkLine(b *testing.B) {
 	var n int64
 	for b.Loop() {
 		n++
-		if _, err := encode(r.lineOf(benchRecord(n), "host", testTime)); err != nil {
+		if _, err := display.EncodeJSON(r.lineOf(benchRecord(n), "host", testTime)); err != nil {
 			b.Fatal(err)
 		}
 	}
 }
 
 func BenchmarkSeal(b *testing.B) {
-	body, err := encode(newRedactor(asIs).lineOf(benchRecord(1), "host", testTime))
+	body, err := display.EncodeJSON(newRedactor(asIs).lineOf(benchRecord(1), "host", testTime))
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -76,7 +76,7 @@ func BenchmarkVerify(b *testing.B) {
 	o, keys := options(b)
 	o.CheckpointEvery = DefaultCheckpointEvery
 	l := open(b, o)
-	body, err := encode(l.red.lineOf(benchRecord(1), "host", testTime))
+	body, err := display.EncodeJSON(l.red.lineOf(benchRecord(1), "host", testTime))
 	if err != nil {
 		b.Fatal(err)
 	}

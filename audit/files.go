@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"iter"
 	"os"
 	"path/filepath"
 	"slices"
@@ -188,7 +189,8 @@ func (w *walker) nextRotated() (best segment, ok bool, err error) {
 type lineReader struct {
 	r      *bufio.Reader
 	long   []byte // a line that is longer than the reader's buffer
-	offset int64  // after the last line
+	start  int64  // of the last line
+	offset int64  // after it
 	number int    // of the last line, from 1
 }
 
@@ -203,6 +205,7 @@ var errTorn = errors.New("the last line is not complete")
 // io.EOF at the end. With errTorn it returns the beginning of the line. It skips
 // a line that is too long and returns errShape for it.
 func (l *lineReader) next() ([]byte, error) {
+	l.start = l.offset
 	line, err := l.r.ReadSlice('\n')
 	size := len(line)
 	if errors.Is(err, bufio.ErrBufferFull) {
@@ -233,15 +236,16 @@ func (l *lineReader) next() ([]byte, error) {
 	return line[:size-1], nil
 }
 
-// nextWhole is next, but it skips lines that are too long and an incomplete last line.
-func (l *lineReader) nextWhole() ([]byte, error) {
-	for {
-		line, err := l.next()
-		if errors.Is(err, errTorn) {
-			return nil, io.EOF
-		}
-		if !errors.Is(err, errShape) {
-			return line, err
+// all yields the lines up to the end, without an incomplete last one. For a line that is too long it
+// yields errShape; any other error is the last that it yields.
+func (l *lineReader) all() iter.Seq2[[]byte, error] {
+	return func(yield func([]byte, error) bool) {
+		for {
+			line, err := l.next()
+			if errors.Is(err, io.EOF) || errors.Is(err, errTorn) || !yield(line, err) ||
+				err != nil && !errors.Is(err, errShape) {
+				return
+			}
 		}
 	}
 }

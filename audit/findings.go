@@ -32,20 +32,29 @@ func (r *redactor) findings(chain []approver.Finding) []LineFinding {
 	}
 	var out []LineFinding
 	for _, f := range chain {
-		l := LineFinding{
+		out = append(out, LineFinding{
 			By: r.mask(f.By, findingLimit), Tier: new(f.Tier), Rule: r.mask(f.Rule, findingLimit), Decision: f.Decision,
-			Score: f.Score, Shadow: f.Shadow,
+			Severity: severityOf(f.Decision, f.Severity), Confidence: finite(f.Confidence), Score: f.Score, Shadow: f.Shadow,
 			US: f.Took.Microseconds(), Note: r.mask(f.Note, findingLimit),
-		}
-		if !math.IsNaN(f.Confidence) && !math.IsInf(f.Confidence, 0) { // JSON has neither
-			l.Confidence = f.Confidence
-		}
-		if f.Decision <= approver.Ask || f.Decision > approver.Allow {
-			l.Severity = f.Severity.String()
-		}
-		out = append(out, l)
+		})
 	}
 	return out
+}
+
+// severityOf is the severity of a decision that stops a call; empty for others.
+func severityOf(d approver.Decision, s approver.Severity) string {
+	if d <= approver.Ask || d > approver.Allow {
+		return s.String()
+	}
+	return ""
+}
+
+// finite is a number that JSON can have: zero in place of NaN and infinity.
+func finite(n float64) float64 {
+	if math.IsNaN(n) || math.IsInf(n, 0) {
+		return 0
+	}
+	return n
 }
 
 // Text is the finding on one line for people.

@@ -54,7 +54,7 @@ func FuzzLine(f *testing.F) {
 			Call:    approver.ToolCall{Tool: note, Command: command, Args: json.RawMessage(args), Dir: command},
 			Verdict: approver.Verdict{Decision: approver.Decision(decision), Reason: note, Args: json.RawMessage(args)},
 		}, "host", testTime)
-		body, err := encode(line)
+		body, err := display.EncodeJSON(line)
 		must(t, err)
 		at := place{hash: genesis()}
 		sealed := bytes.TrimSuffix(seal(nil, body, "log", &at), []byte("\n"))

@@ -128,19 +128,6 @@ func (k *headKeeper) checkRollback(i int) error {
 	return nil
 }
 
-// writeFirst stores a head for a log without lines. So if a log has lines and its store
-// has no head, the store has lost it.
-func (k *headKeeper) writeFirst(ctx context.Context) error {
-	return k.write(ctx, Head{Hash: genesis().String()})
-}
-
-// clearClosed marks the head as open again before the first line is written, because a
-// crash can leave lines after the store's head.
-func (k *headKeeper) clearClosed(ctx context.Context, head Head) error {
-	head.Closed = false
-	return k.write(ctx, head)
-}
-
 // write replaces the stored head that was read.
 func (k *headKeeper) write(ctx context.Context, head Head) error {
 	head.Log = k.log

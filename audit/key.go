@@ -14,7 +14,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"time"
 )
@@ -148,7 +147,7 @@ func loadKey(path string) (Key, error) {
 	if err != nil {
 		return Key{}, fmt.Errorf("audit key: %w", err)
 	}
-	if mode := info.Mode(); runtime.GOOS != "windows" && (!mode.IsRegular() || mode.Perm()&0o077 != 0) {
+	if mode := info.Mode(); !mode.IsRegular() || mode.Perm()&0o077 != 0 {
 		return Key{}, fmt.Errorf("audit key: %s has mode %v: it must be a file that only its owner can read (chmod 600)",
 			path, mode)
 	}

@@ -6,7 +6,6 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
-	"math"
 	"slices"
 	"time"
 
@@ -315,20 +314,15 @@ func ruleName(v *LineVerdict) string {
 func (r *redactor) verdict(v approver.Verdict) *LineVerdict {
 	l := &LineVerdict{
 		Decision: v.Decision, By: r.mask(v.By, wordLimit), Rule: r.mask(v.Rule, wordLimit),
-		Category: r.mask(v.Category, wordLimit),
-		Reason:   r.mask(v.Reason, textLimit), Detail: r.mask(v.Detail, textLimit),
+		Category: r.mask(v.Category, wordLimit), Severity: severityOf(v.Decision, v.Severity),
+		Confidence: finite(v.Confidence),
+		Reason:     r.mask(v.Reason, textLimit), Detail: r.mask(v.Detail, textLimit),
 		Appealable: v.Appealable, Appeal: r.id(v.Appeal.Of), Irreversible: r.irreversibility(v.Irreversible),
 		Chain: r.findings(v.Chain),
 		Args:  r.args(v.Args), ArgsHash: argsHash(v.Args),
 	}
-	if !math.IsNaN(v.Confidence) && !math.IsInf(v.Confidence, 0) { // JSON has neither
-		l.Confidence = v.Confidence
-	}
 	if v.Where != (approver.Position{}) {
 		l.Where = &approver.Position{File: r.mask(v.Where.File, wordLimit), Line: v.Where.Line, Col: v.Where.Col}
-	}
-	if v.Decision <= approver.Ask || v.Decision > approver.Allow {
-		l.Severity = v.Severity.String()
 	}
 	for _, id := range v.Shadow[:min(len(v.Shadow), namesLimit)] {
 		l.Shadow = append(l.Shadow, r.mask(id, wordLimit))

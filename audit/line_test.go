@@ -91,7 +91,7 @@ func TestLineHasEverything(t *testing.T) {
 		},
 		Took: 1500 * time.Microsecond, Note: "a note",
 	}
-	got, err := encode(lineFor(rec))
+	got, err := display.EncodeJSON(lineFor(rec))
 	must(t, err)
 	want := `{"v":1,"event":"released","timestamp":"2026-03-01T12:00:00Z","module":"Shell","method":"Bash",` +
 		`"args":{"command":"rm -rf ` +
@@ -118,7 +118,7 @@ func TestLineHasEverything(t *testing.T) {
 	}
 	back, err := ParseLine(got)
 	must(t, err)
-	if again, err := encode(back); err != nil || string(again) != want {
+	if again, err := display.EncodeJSON(back); err != nil || string(again) != want {
 		t.Errorf("read and written again: %s, %v", again, err)
 	}
 }
@@ -160,7 +160,8 @@ func TestLineSaysIfACodeIsNeeded(t *testing.T) {
 		if need != tt.need || l.Input != tt.input || l.Target != tt.target {
 			t.Errorf("%+v: requireToken %q, decisionInput %q, target %q", tt.rec, need, l.Input, l.Target)
 		}
-		if b, err := encode(l); err != nil || strings.Contains(string(b), strings.TrimPrefix(code.Reveal(), tokens.Prefix)) {
+		if b, err := display.EncodeJSON(l); err != nil ||
+			strings.Contains(string(b), strings.TrimPrefix(code.Reveal(), tokens.Prefix)) {
 			t.Errorf("%s, %v", b, err)
 		}
 	}
@@ -174,7 +175,7 @@ func TestLineOfARefusedReply(t *testing.T) {
 		Reply: approver.Reply{Channel: "slack", Conversation: "C1", Sender: "U1", Name: "Eve", Approve: true,
 			Method: approver.ByCode, Code: code},
 	})
-	got, err := encode(l)
+	got, err := display.EncodeJSON(l)
 	must(t, err)
 	want := `"reply":{"channel":"slack","conversation":"C1","sender":"U1","name":"Eve","approve":true,"method":"code"},` +
 		`"outcome":"locked"`
@@ -202,7 +203,7 @@ func TestOddValuesStayJSON(t *testing.T) {
 		"two values":       {Event: approver.EventVerdict, Call: approver.ToolCall{Tool: "x", Args: json.RawMessage(`1 2`)}},
 		"control and bidi": {Event: approver.EventVerdict, Note: "\x00\x1b[2J\u202e\n"},
 	} {
-		b, err := encode(lineFor(rec))
+		b, err := display.EncodeJSON(lineFor(rec))
 		if err != nil || !json.Valid(b) {
 			t.Errorf("%s: %s, %v", name, b, err)
 		}
@@ -238,7 +239,7 @@ func TestLongTexts(t *testing.T) {
 				},
 			}
 			l := lineFor(rec)
-			b, err := encode(l)
+			b, err := display.EncodeJSON(l)
 			if err != nil || len(b)+sealLength > MaxLine {
 				t.Errorf("%s × %d: a line of %d bytes, %v", name, size, len(b), err)
 			}

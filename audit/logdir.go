@@ -44,11 +44,8 @@ func eachRecord(path string, seq uint64, f func(Line)) error {
 		return err
 	}
 	defer file.Close()
-	for lines := newLineReader(file); ; {
-		text, err := lines.nextWhole()
-		if errors.Is(err, io.EOF) {
-			return nil
-		} else if err != nil {
+	for text, err := range newLineReader(file).all() {
+		if err != nil && !errors.Is(err, errShape) {
 			return err
 		}
 		if at, err := readLink(text); err != nil || at.seq < seq {
@@ -58,6 +55,7 @@ func eachRecord(path string, seq uint64, f func(Line)) error {
 			f(line)
 		}
 	}
+	return nil
 }
 
 // renamed reports whether the last record of the log has another id than now.

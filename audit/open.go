@@ -100,7 +100,8 @@ func (l *Log) begin(ctx context.Context) (alarms []alarm, err error) {
 	l.head.rev = rev
 	switch {
 	case unknown && l.durable.Seq == 0: // a new log is known to nobody
-		if err := l.head.writeFirst(ctx); err != nil { // it follows with the first line
+		// So if a log has lines and its store has no head, the store has lost it.
+		if err := l.head.write(ctx, Head{Hash: genesis().String()}); err != nil { // it follows with the first line
 			l.o.Log.Warn("the store did not take the beginning of the audit log", "error", err)
 		}
 	case note != "":
@@ -111,7 +112,8 @@ func (l *Log) begin(ctx context.Context) (alarms []alarm, err error) {
 	}
 	// Any other closed head stays until the caller has handled it, see Accept.
 	if known != nil && known.Closed && l.healing.loss == "" && known.Seq == l.durable.Seq {
-		if err := l.head.clearClosed(ctx, head); err != nil {
+		head.Closed = false // before the first line is written: a crash can leave lines after the store's head
+		if err := l.head.write(ctx, head); err != nil {
 			return nil, err
 		}
 	}

@@ -1,6 +1,7 @@
 package audit
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -80,31 +81,19 @@ func (o *Options) complete() error {
 	if err != nil && (o.ID == "" || o.Hostname == "") {
 		return fmt.Errorf("audit log: the host's name: %w", err)
 	}
-	if o.ID == "" {
-		o.ID = strings.Map(func(c rune) rune {
-			if !idChar(c) {
-				return '-'
-			}
-			return c
-		}, host)
-	}
-	if o.Hostname == "" {
-		o.Hostname = host
-	}
-	if o.MaxSize == 0 {
-		o.MaxSize = DefaultMaxSize
-	}
-	if o.CheckpointEvery == 0 {
-		o.CheckpointEvery = DefaultCheckpointEvery
-	}
-	if o.CheckpointAfter == 0 {
-		o.CheckpointAfter = DefaultCheckpointAfter
-	}
+	o.ID = cmp.Or(o.ID, strings.Map(func(c rune) rune {
+		if !idChar(c) {
+			return '-'
+		}
+		return c
+	}, host))
+	o.Hostname = cmp.Or(o.Hostname, host)
+	o.MaxSize = cmp.Or(o.MaxSize, DefaultMaxSize)
+	o.CheckpointEvery = cmp.Or(o.CheckpointEvery, DefaultCheckpointEvery)
+	o.CheckpointAfter = cmp.Or(o.CheckpointAfter, DefaultCheckpointAfter)
+	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))
 	if o.Redact == nil {
 		o.Redact = display.Mask
-	}
-	if o.Log == nil {
-		o.Log = slog.New(slog.DiscardHandler)
 	}
 	if o.sync == nil {
 		o.sync = syncFile

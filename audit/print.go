@@ -40,7 +40,7 @@ func ParseFormat(s string) (Format, error) {
 // A printer writes lines of the log.
 type printer interface {
 	print(line []byte) error // a record or a checkpoint, without newline
-	flush() error
+	Flush() error
 }
 
 func newPrinter(format Format, w io.Writer) (printer, error) {
@@ -56,23 +56,21 @@ func newPrinter(format Format, w io.Writer) (printer, error) {
 	return nil, fmt.Errorf("unknown format %d", format)
 }
 
-type rawPrinter struct{ w *bufio.Writer }
+type rawPrinter struct{ *bufio.Writer }
 
 func (p rawPrinter) print(line []byte) error {
-	if _, err := p.w.Write(line); err != nil {
+	if _, err := p.Write(line); err != nil {
 		return err
 	}
-	return p.w.WriteByte('\n')
+	return p.WriteByte('\n')
 }
 
-func (p rawPrinter) flush() error { return p.w.Flush() }
-
-type humanPrinter struct{ w *bufio.Writer }
+type humanPrinter struct{ *bufio.Writer }
 
 func (p humanPrinter) print(line []byte) error {
 	l, ok, err := recordOf(line)
 	if ok {
-		_, err = p.w.WriteString(l.Human() + "\n")
+		_, err = p.WriteString(l.Human() + "\n")
 	}
 	return err
 }
@@ -85,8 +83,6 @@ func recordOf(line []byte) (l Line, ok bool, err error) {
 	l, err = ParseLine(line)
 	return l, err == nil, err
 }
-
-func (p humanPrinter) flush() error { return p.w.Flush() }
 
 var marks = map[string]string{
 	Allowed: "✓", Approved: "✓", Rejected: "✗", Blocked: "✗", Passed: "·", Warned: "!", Pending: "…",
@@ -131,9 +127,7 @@ func (l Line) Human() string {
 	}
 	part("%s", l.Agent)
 	part("by %s", l.who())
-	if l.Outcome != "" {
-		part("%s", l.Outcome)
-	}
+	part("%s", l.Outcome)
 	if l.Resolution != nil && l.Resolution.Cause != approver.ByPerson && l.Resolution.Cause != approver.NoCause {
 		part("%s", l.Resolution.Cause.String())
 	}
@@ -176,28 +170,22 @@ func (l Line) pushLine() string {
 // who is the person, with identity, place and method; empty if nobody.
 func (l Line) who() string {
 	var words []string
-	add := func(s string) {
+	add := func(before, s string) {
 		if s != "" {
-			words = append(words, s)
+			words = append(words, before+s)
 		}
 	}
 	if r := l.Resolution; r != nil && r.Person != nil {
-		add(cmp.Or(r.Person.Name, r.Person.ID))
+		add("", cmp.Or(r.Person.Name, r.Person.ID))
 		if r.Identity != nil {
-			add("(" + r.Identity.Channel + " " + r.Identity.ID + ")")
+			add("", "("+r.Identity.Channel+" "+r.Identity.ID+")")
 		}
-		if r.Conversation != "" {
-			add("in " + r.Conversation)
-		}
-		if r.Method != "" {
-			add("by " + r.Method)
-		}
+		add("in ", r.Conversation)
+		add("by ", r.Method)
 	} else if p := l.Reply; p != nil {
-		add(p.Name)
-		add("(" + strings.TrimSpace(p.Channel+" "+p.Sender) + ")")
-		if p.Conversation != "" {
-			add("in " + p.Conversation)
-		}
+		add("", p.Name)
+		add("", "("+strings.TrimSpace(p.Channel+" "+p.Sender)+")")
+		add("in ", p.Conversation)
 	}
 	return strings.Join(words, " ")
 }
@@ -257,7 +245,7 @@ func (p csvPrinter) print(line []byte) error {
 	return p.w.Write(row)
 }
 
-func (p csvPrinter) flush() error {
+func (p csvPrinter) Flush() error {
 	p.w.Flush()
 	return p.w.Error()
 }

@@ -33,7 +33,7 @@ var ErrNoRecord = errors.New("no record")
 // call id, or a request's id. A format other than Human writes the lines as they are.
 // ErrNoRecord means that nothing matches.
 func Show(ctx context.Context, dir, what string, w io.Writer, format Format) error {
-	p := &showPrinter{w: bufio.NewWriter(w), raw: format != Human, what: what}
+	p := &showPrinter{Writer: bufio.NewWriter(w), raw: format != Human, what: what}
 	if err := export(ctx, dir, time.Time{}, time.Time{}, p); err != nil {
 		return err
 	}
@@ -44,7 +44,7 @@ func Show(ctx context.Context, dir, what string, w io.Writer, format Format) err
 }
 
 type showPrinter struct {
-	w     *bufio.Writer
+	*bufio.Writer
 	raw   bool
 	what  string
 	found bool
@@ -61,7 +61,7 @@ func (p *showPrinter) print(line []byte) error {
 	}
 	p.found = true
 	if p.raw {
-		return rawPrinter{p.w}.print(line)
+		return rawPrinter{p.Writer}.print(line)
 	}
 	head, body := l.headAndBody()
 	if body != "" && body == p.last {
@@ -69,11 +69,9 @@ func (p *showPrinter) print(line []byte) error {
 	} else {
 		p.last = body
 	}
-	_, err = p.w.WriteString(head + body)
+	_, err = p.WriteString(head + body)
 	return err
 }
-
-func (p *showPrinter) flush() error { return p.w.Flush() }
 
 // Whole is the record on several lines for people: Human, the details of the call, and
 // the reasoning chain. No text in it can move the cursor or imitate another line.

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os/user"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -76,20 +77,25 @@ func (r *redactor) clean(s string) string {
 	if len(s) > maxRemembered {
 		return r.redactText(s)
 	}
-	r.mu.RLock()
-	out, ok := r.texts[s]
-	r.mu.RUnlock()
+	return remembered(&r.mu, r.texts, s, func() string { return r.redactText(s) })
+}
+
+// remembered returns the text of a key from a cache, or builds it and puts it there.
+func remembered[K comparable](mu *sync.RWMutex, texts map[K]string, key K, build func() string) string {
+	mu.RLock()
+	text, ok := texts[key]
+	mu.RUnlock()
 	if ok {
-		return out
+		return text
 	}
-	out = r.redactText(s)
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if len(r.texts) >= maxRememberedAll {
-		clear(r.texts)
+	text = build()
+	mu.Lock()
+	defer mu.Unlock()
+	if len(texts) >= maxRememberedAll {
+		clear(texts)
 	}
-	r.texts[s] = out
-	return out
+	texts[key] = text
+	return text
 }
 
 // redactText masks codes before redact, because redact may leave enough of one to
@@ -204,12 +210,7 @@ func secretName(name string) bool {
 		}
 		return unicode.ToLower(c)
 	}, name)
-	for _, part := range secretNames {
-		if strings.Contains(name, part) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(secretNames, func(part string) bool { return strings.Contains(name, part) })
 }
 
 // args redacts every text in a tool's arguments and keeps the rest as it is.
@@ -230,7 +231,7 @@ func (r *redactor) args(raw json.RawMessage) json.RawMessage {
 		}
 		shown, _ = display.Cut(string(b), textLimit)
 	}
-	b, err := encode(shown)
+	b, err := display.EncodeJSON(shown)
 	if err != nil { // a string always encodes
 		return nil
 	}
@@ -312,7 +313,7 @@ func appendQuoted(out []byte, s string) []byte {
 		out = append(out, s...)
 		return append(out, '"')
 	}
-	quoted, err := encode(s)
+	quoted, err := display.EncodeJSON(s)
 	if err != nil { // a string always encodes
 		quoted = []byte(`""`)
 	}
@@ -389,33 +390,11 @@ func printable(s string) bool {
 
 // user is the name of a local account, or its number. It is looked up once.
 func (r *redactor) user(uid uint32) string {
-	r.mu.RLock()
-	name, ok := r.users[uid]
-	r.mu.RUnlock()
-	if ok {
-		return name
-	}
-	name = strconv.FormatUint(uint64(uid), 10)
-	if u, err := user.LookupId(name); err == nil {
-		name = r.mask(u.Username, wordLimit)
-	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if len(r.users) >= maxRememberedAll {
-		clear(r.users)
-	}
-	r.users[uid] = name
-	return name
-}
-
-// encode is json.Marshal without HTML escapes, which only make shell hard to
-// read.
-func encode(v any) ([]byte, error) {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	if err := e.Encode(v); err != nil {
-		return nil, err
-	}
-	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
+	return remembered(&r.mu, r.users, uid, func() string {
+		number := strconv.FormatUint(uint64(uid), 10)
+		if u, err := user.LookupId(number); err == nil {
+			return r.mask(u.Username, wordLimit)
+		}
+		return number
+	})
 }

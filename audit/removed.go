@@ -35,10 +35,9 @@ func claimedRemoved(ctx context.Context, paths []string) (to uint64, err error) 
 // claimIn reads one file. whole means that it is the first one and has line 1.
 func claimIn(ctx context.Context, f *os.File, first bool, to *uint64) (whole bool, err error) {
 	lines := newLineReader(f)
-	for {
-		line, err := lines.nextWhole()
-		if errors.Is(err, io.EOF) {
-			return false, nil
+	for line, err := range lines.all() {
+		if errors.Is(err, errShape) {
+			continue
 		} else if err != nil {
 			return false, err
 		}
@@ -54,6 +53,7 @@ func claimIn(ctx context.Context, f *os.File, first bool, to *uint64) (whole boo
 			return false, ctx.Err()
 		}
 	}
+	return false, nil
 }
 
 // removedIn reads a line about removed files.

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"approver.example"
+	"approver.example/display"
 )
 
 // retainEvery is how often the log looks for old files, besides after each rotation.
@@ -58,8 +59,7 @@ func (k Keep) over(dir string, full []segment, now time.Time) (old []segment, er
 		all += info.Size()
 	}
 	for i, s := range full {
-		tooMuch := k.Size > 0 && all > k.Size
-		if !tooMuch {
+		if k.Size <= 0 || all <= k.Size {
 			if k.Age <= 0 {
 				return old, nil
 			}
@@ -91,7 +91,7 @@ func (l *Log) putRemoved(ctx context.Context, r Removed) error {
 	line := l.red.lineOf(approver.Record{Event: approver.EventRemoved, Note: fmt.Sprintf(
 		"retention removes %d full files: the lines up to seq %d", r.Files, r.To)}, l.o.Hostname, time.Now())
 	line.Removed = &r
-	body, err := encode(line)
+	body, err := display.EncodeJSON(line)
 	if err != nil {
 		return err
 	}

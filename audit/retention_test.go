@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"approver.example"
+	"approver.example/display"
 )
 
 // small makes logs of many files.
@@ -124,7 +125,7 @@ func TestAMissingBeginningIsNoRetention(t *testing.T) {
 	}
 	line := l.red.lineOf(approver.Record{Event: approver.EventRemoved}, "h", time.Now())
 	line.Removed = &Removed{To: end.seq, Hash: end.hash.String(), Files: 1}
-	body, err := encode(line)
+	body, err := display.EncodeJSON(line)
 	must(t, err)
 	if _, err := l.put(t.Context(), body, time.Time{}); err != nil {
 		t.Fatal(err)

@@ -70,7 +70,6 @@ func (s *scan) readFile(path string) (err error) {
 		if s.stop && s.seq == s.watch.Seq {
 			return nil
 		}
-		start := lines.offset
 		line, err := lines.next()
 		if errors.Is(err, io.EOF) || errors.Is(err, errTorn) {
 			s.torn = doubt == nil && errors.Is(err, errTorn)
@@ -83,7 +82,7 @@ func (s *scan) readFile(path string) (err error) {
 		if err == nil {
 			l, err = readLink(line)
 		}
-		if err := found.line(f, l, line, err, lines.number, start); err != nil {
+		if err := found.line(f, l, line, err, lines.number, lines.start); err != nil {
 			return err
 		}
 		switch {

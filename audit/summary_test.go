@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"approver.example"
+	"approver.example/display"
 )
 
 // The story: an agent wrote a no-break space into a command, and audit tail showed
@@ -85,7 +86,7 @@ func TestFindingsSayTheirTier(t *testing.T) {
 		false: {"  reflex pass", "  heuristics warn", "  evaluator ask HIGH"},
 	} {
 		l := lineFor(rec)
-		b, err := encode(l)
+		b, err := display.EncodeJSON(l)
 		must(t, err)
 		if !from {
 			b = []byte(strings.NewReplacer(`"tier":0,`, "", `"tier":1,`, "", `"tier":2,`, "").Replace(string(b)))

@@ -33,7 +33,7 @@ func Tail(ctx context.Context, dir string, n int, follow bool, w io.Writer, form
 		if err := t.printRest(); err != nil {
 			return fmt.Errorf("tail: %w", err)
 		}
-		if err := p.flush(); err != nil {
+		if err := p.Flush(); err != nil {
 			return fmt.Errorf("tail: %w", err)
 		}
 		if !follow {
@@ -106,27 +106,22 @@ func recordStarts(path string, n int) (offset int64, count int, err error) {
 	var ring []int64 // of the last n records; the oldest is at next
 	next := 0
 	lines := newLineReader(f)
-	for {
-		start := lines.offset
-		line, err := lines.next()
+	for line, err := range lines.all() {
 		switch {
-		case errors.Is(err, io.EOF), errors.Is(err, errTorn):
-			if len(ring) == 0 {
-				return lines.offset, 0, nil
-			}
-			return ring[next], len(ring), nil
 		case err != nil && !errors.Is(err, errShape):
 			return 0, 0, err
-		}
-		switch {
 		case n == 0 || isCheckpoint(line):
 		case len(ring) < n:
-			ring = append(ring, start)
+			ring = append(ring, lines.start)
 		default:
-			ring[next] = start
+			ring[next] = lines.start
 			next = (next + 1) % n
 		}
 	}
+	if len(ring) == 0 {
+		return lines.offset, 0, nil
+	}
+	return ring[next], len(ring), nil
 }
 
 func (t *tailer) openAt(path string, offset int64) error {
@@ -220,11 +215,8 @@ func (t *tailer) print() error {
 	}
 	lines := newLineReader(io.NewSectionReader(t.f, t.offset, info.Size()-t.offset))
 	from := t.offset
-	for {
-		line, err := lines.next()
+	for line, err := range lines.all() {
 		switch {
-		case errors.Is(err, io.EOF), errors.Is(err, errTorn):
-			return nil
 		case errors.Is(err, errShape):
 			err = t.unreadable(err)
 		case err == nil && !isCheckpoint(line):
@@ -240,11 +232,12 @@ func (t *tailer) print() error {
 		}
 		t.offset = from + lines.offset
 	}
+	return nil
 }
 
 // unreadable reports a line that cannot be read, in its place in the output.
 func (t *tailer) unreadable(err error) error {
-	if err := t.p.flush(); err != nil {
+	if err := t.p.Flush(); err != nil {
 		return err
 	}
 	_, err = fmt.Fprintf(t.w, "# %s, byte %d: %v; verify the log\n", t.name, t.offset, err)
@@ -271,7 +264,7 @@ func export(ctx context.Context, dir string, from, to time.Time, p printer) erro
 	for n := 0; ; n++ {
 		f, s, err := walk.next()
 		if errors.Is(err, io.EOF) && n > 0 {
-			return p.flush()
+			return p.Flush()
 		}
 		if errors.Is(err, io.EOF) {
 			return fmt.Errorf("export: %w in %s", ErrNoLog, dir)
@@ -282,18 +275,14 @@ func export(ctx context.Context, dir string, from, to time.Time, p printer) erro
 		err = exportFile(ctx, f, filepath.Base(s.path), from, to, p)
 		_ = f.Close() // only read
 		if err != nil {
-			return fmt.Errorf("export: %w", errors.Join(err, p.flush()))
+			return fmt.Errorf("export: %w", errors.Join(err, p.Flush()))
 		}
 	}
 }
 
 func exportFile(ctx context.Context, f *os.File, name string, from, to time.Time, p printer) error {
 	lines := newLineReader(f)
-	for {
-		line, err := lines.next()
-		if errors.Is(err, io.EOF) || errors.Is(err, errTorn) { // the rest is being written
-			return nil
-		}
+	for line, err := range lines.all() { // a line at the end may be being written
 		var at time.Time
 		if err == nil {
 			at, err = timeOf(line)
@@ -314,4 +303,5 @@ func exportFile(ctx context.Context, f *os.File, name string, from, to time.Time
 			return ctx.Err()
 		}
 	}
+	return nil
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"approver.example"
+	"approver.example/display"
 )
 
 // stopGrace is how long after the end of its context the record of a denial may still be written.
@@ -75,7 +76,7 @@ func (l *Log) encodeAndPut(ctx context.Context, r approver.Record) (string, erro
 			line.Heard = l.flushHead(ctx)
 		}
 	}
-	body, err := encode(line)
+	body, err := display.EncodeJSON(line)
 	if err != nil {
 		return "", fmt.Errorf("audit record: %w", err)
 	}

@@ -219,7 +219,6 @@ func (v *verifier) segment(ctx context.Context, f *os.File, s segment) error {
 	v.name, v.number, v.active = name, 0, s.first == 0
 	lines := newLineReader(f)
 	for tries := 0; ; {
-		start := lines.offset
 		line, err := lines.next()
 		v.number = lines.number
 		switch {
@@ -243,14 +242,21 @@ func (v *verifier) segment(ctx context.Context, f *os.File, s segment) error {
 		if lines.number%1024 == 0 && ctx.Err() != nil {
 			return ctx.Err()
 		}
-		if err := v.next(f, line, start, err); err != nil {
+		if err := v.next(f, line, lines.start, err); err != nil {
 			return err
 		}
 	}
 }
 
 func (v *verifier) broken(kind Kind, seq uint64, why string, args ...any) *BreakError {
-	return &BreakError{File: v.name, Line: v.number, Seq: seq, Kind: kind, Why: fmt.Sprintf(why, args...)}
+	b := brokenFile(v.name, kind, seq, why, args...)
+	b.Line = v.number
+	return b
+}
+
+// brokenFile is a break of which no line is known.
+func brokenFile(name string, kind Kind, seq uint64, why string, args ...any) *BreakError {
+	return &BreakError{File: name, Seq: seq, Kind: kind, Why: fmt.Sprintf(why, args...)}
 }
 
 // checkOrder checks that a file follows the lines that were read.
@@ -258,20 +264,15 @@ func (v *verifier) checkOrder(s segment, name string) *BreakError {
 	next := v.at.seq + 1
 	switch {
 	case v.Files == 0 && s.first > 1 && s.first-1 > v.claimed:
-		return &BreakError{
-			File: name, Seq: s.first, Kind: CutHead,
-			Why: fmt.Sprintf("the log starts here: the lines 1 to %d are missing (name the place of archived files too)",
-				s.first-1),
-		}
+		return brokenFile(name, CutHead, s.first,
+			"the log starts here: the lines 1 to %d are missing (name the place of archived files too)", s.first-1)
 	case v.Files == 0:
 		return nil
 	case v.since > 0:
 		return v.broken(CutTail, next, "the file does not end with a checkpoint: its last lines are gone")
 	case s.first > next:
-		return &BreakError{
-			File: rotatedName(next), Seq: next, Kind: MissingFile,
-			Why: fmt.Sprintf("the lines %d to %d are missing: the file was removed, or the end of %s", next, s.first-1, v.name),
-		}
+		return brokenFile(rotatedName(next), MissingFile, next,
+			"the lines %d to %d are missing: the file was removed, or the end of %s", next, s.first-1, v.name)
 	}
 	return nil
 }
@@ -290,10 +291,8 @@ func (v *verifier) line(line []byte) *BreakError {
 	case l.seq > next && v.Lines == 0:
 		return v.broken(CutHead, l.seq, "the log starts here: the lines 1 to %d are missing", l.seq-1)
 	case l.seq > next && v.number == 1 && v.active:
-		return &BreakError{
-			File: rotatedName(next), Seq: next, Kind: MissingFile,
-			Why: fmt.Sprintf("the lines %d to %d are missing before %s", next, l.seq-1, v.name),
-		}
+		return brokenFile(rotatedName(next), MissingFile, next, "the lines %d to %d are missing before %s", next, l.seq-1,
+			v.name)
 	case l.seq > next:
 		return v.broken(Gap, next, "the lines %d to %d are missing", next, l.seq-1)
 	case l.seq < next && l.place == v.at:
@@ -380,8 +379,8 @@ func (v *verifier) findMoved(b *BreakError, path string) error {
 		return err
 	}
 	defer f.Close()
-	for lines := newLineReader(f); ; {
-		line, err := lines.next()
+	lines := newLineReader(f)
+	for line, err := range lines.all() {
 		if err != nil {
 			return nil
 		}
@@ -390,9 +389,10 @@ func (v *verifier) findMoved(b *BreakError, path string) error {
 		}
 		if l, err := readLink(line); err == nil && l.seq == b.Seq {
 			b.Kind, b.Why = Reordered, fmt.Sprintf("the line with seq %d stands further down, in line %d", b.Seq, lines.number)
-			return nil
+			break
 		}
 	}
+	return nil
 }
 
 // checkBeginning checks that a signed line of the log says that its missing beginning was
@@ -403,11 +403,8 @@ func (v *verifier) checkBeginning() *BreakError {
 		return nil
 	case v.Removed == nil || v.removedAt > v.Signed || v.Removed.To < v.First-1,
 		v.Removed.To == v.First-1 && v.Removed.Hash != v.before.String():
-		return &BreakError{
-			File: v.name, Seq: v.First, Kind: CutHead,
-			Why: fmt.Sprintf("the lines 1 to %d are missing, and no signed line of the log says that retention removed them",
-				v.First-1),
-		}
+		return brokenFile(v.name, CutHead, v.First,
+			"the lines 1 to %d are missing, and no signed line of the log says that retention removed them", v.First-1)
 	}
 	return nil
 }
@@ -422,7 +419,7 @@ func (v *verifier) finish(whole bool) *BreakError {
 	}
 	switch {
 	case whole && (v.Files == 0 || !v.active):
-		return &BreakError{File: activeName, Seq: v.at.seq + 1, Kind: MissingFile, Why: "the last file of the log is missing"}
+		return brokenFile(activeName, MissingFile, v.at.seq+1, "the last file of the log is missing")
 	case v.head == nil:
 		return nil
 	case v.head.Seq > v.at.seq:

@@ -6,22 +6,23 @@ import (
 	"strings"
 )
 
-// sudoFinds are the folders in which sudo looks for a program wherever it has a secure_path.
-// What lies in ~/bin or ~/go/bin sudo does not find by its name.
-var sudoFinds = []string{"/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin"}
+// securePath are the folders in which sudo searches programs if a secure_path is set. It finds
+// no program in ~/bin or ~/go/bin by its name.
+var securePath = []string{"/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin"}
 
-// AsRoot is "sudo approver" and what follows it, such as unfreeze, as root can type it: with
-// the full path of this program where sudo would not find it by its name.
+// AsRoot is the command line "sudo approver" with more words, such as unfreeze. It has the full
+// path of this program if sudo would not find it by its name.
 func AsRoot(words string) string {
 	self, err := os.Executable()
 	if err != nil {
 		self = ""
 	}
-	return "sudo " + sudoName(self, sudoFinds) + " " + words
+	return "sudo " + sudoName(self, securePath) + " " + words
 }
 
-// sudoName is how sudo is told which program is meant. One that is not called approver is a
-// test, and that of go run is gone when it ends: both say nothing of where approver lies.
+// sudoName is the name or the path by which sudo finds the program at the path self. A program
+// with another name is a test, and go run removes its program at the end: their paths do not
+// say where approver is installed.
 func sudoName(self string, folders []string) string {
 	const name = "approver"
 	if filepath.Base(self) != name || !filepath.IsAbs(self) || strings.Contains(self, "/go-build") {

@@ -70,11 +70,8 @@ func (c Call) texts() (name, command, options string) {
 				delete(args, key)
 			}
 		}
-		var rest bytes.Buffer
-		enc := json.NewEncoder(&rest)
-		enc.SetEscapeHTML(false)
-		if len(args) < all && enc.Encode(args) == nil {
-			options = strings.TrimSpace(rest.String())
+		if rest, err := EncodeJSON(args); len(args) < all && err == nil {
+			options = string(rest)
 		}
 	}
 	if options == "" || options == "{}" {
@@ -83,9 +80,9 @@ func (c Call) texts() (name, command, options string) {
 	return name, c.Command, "\n\n" + c.Tool + " options: " + options
 }
 
-// Shown is Mask for a call that people are asked about. A value that only its
-// name makes a secret, and that says what runs or where, stays in sight. obscured
-// reports that something is hidden that says it, or may say it.
+// Shown is Mask for a call that people are asked about. A value that is a secret only by its
+// name, and that says what runs or where, is shown. obscured reports whether something is
+// hidden that says this, or may say it.
 func (call Call) Shown() (shown string, obscured bool) {
 	raw := call.Text()
 	name, s, parts := call.parts()

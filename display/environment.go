@@ -21,24 +21,24 @@ import (
 // maxShown bounds one value on a card, in bytes.
 const maxShown = 1000
 
-// A Setting is one variable as it is remembered. The value is kept as a keyed hash,
-// because it may be a secret that no form tells, and as people are shown it.
+// A Setting is one variable as it is remembered: as a keyed hash, because the value may be a
+// secret that has no known form, and as people see it.
 type Setting struct {
 	Hash  string `json:"hash"`
 	Shown string `json:"shown"`
 	Dirs  string `json:"dirs,omitempty"` // of PATH: the whole, to tell which folders are new
 }
 
-// ComparedEnv begins the names of those keys of a call's environment that are only compared:
-// a change is told, and the value is neither shown nor stored. It stands twice before a name
-// that does not say by its last word that it chooses where or what; of such a variable the
-// files that its value may name are not looked at.
+// ComparedEnv begins the names of variables in a call's environment that are only compared:
+// people are told of a change, and the value is neither shown nor stored. It stands twice
+// before a name whose last word does not say that the variable chooses a place or a program.
+// The files that the value of such a variable may name are ignored.
 const ComparedEnv = "#"
 
 // maxEnvironment bounds what a card shows of the environment, in bytes: nobody reads more.
 const maxEnvironment = 4 << 10
 
-// NewSetting is a variable as it is to be remembered. hash is the keyed hash of its value.
+// NewSetting returns the setting of a variable. hash is the keyed hash of its value.
 func NewSetting(name, value, hash string) Setting {
 	s := Setting{Hash: hash}
 	if !strings.HasPrefix(name, ComparedEnv) {
@@ -59,7 +59,7 @@ type Environment struct {
 	Unknown bool               // it is not known what they began with
 }
 
-// Lines is what people are shown of it, one variable each.
+// Lines are the lines that people see, one for each variable.
 func (e Environment) Lines() []string {
 	var lines []string
 	if e.Unknown {
@@ -87,7 +87,7 @@ func (e Environment) Lines() []string {
 	return bounded(lines)
 }
 
-// bounded leaves out what nobody would read, and says so.
+// bounded leaves out lines that nobody would read, and says how many.
 func bounded(lines []string) []string {
 	size := 0
 	for i, l := range lines {
@@ -102,7 +102,7 @@ func bounded(lines []string) []string {
 // cutEnvironment begins the line that stands for what a card leaves out.
 const cutEnvironment = "CUT: "
 
-// changeLines says what one variable is, and was.
+// changeLines are the lines about one variable: its value, and the one before.
 func changeLines(name, value string, was Setting, had bool, is Setting, has bool) []string {
 	label := OneLine(name)
 	if plain, compared := strings.CutPrefix(name, ComparedEnv); compared {
@@ -131,8 +131,8 @@ func changeLines(name, value string, was Setting, had bool, is Setting, has bool
 	return []string{label + " is unset (was " + was.Shown + ")"}
 }
 
-// shownSetting is what people see of one variable's value. Its name may be all that
-// says that it is a secret.
+// shownSetting is the value of a variable as people see it. Perhaps only its name says that it
+// is a secret.
 func shownSetting(name, value string) string {
 	if whole := Mask(name + "=" + value); strings.HasPrefix(whole, name+"=") {
 		return showText(whole[len(name)+1:])
@@ -157,8 +157,8 @@ func showText(text string) string {
 	return text
 }
 
-// HidesEnvironment reports that a line does not show the whole of what runs: a
-// value that was cut, or a secret's form in the place of a path or a program.
+// HidesEnvironment reports whether a line does not show all of what runs: because a value was
+// cut, or because something that looks like a secret is in the place of a path or a program.
 func HidesEnvironment(lines []string) bool {
 	return slices.ContainsFunc(lines, func(l string) bool {
 		return strings.HasPrefix(l, cutEnvironment) || strings.Contains(l, " bytes hidden …") ||
@@ -166,7 +166,7 @@ func HidesEnvironment(lines []string) bool {
 	})
 }
 
-// urlPassword is a hidden password in an address. Its host stands behind it, in sight.
+// urlPassword finds a hidden password in an address. The host after it is shown.
 var urlPassword = regexp.MustCompile(`://[^\s/‹›]*:‹[^›]*›@`)
 
 // pathLines says which folders of PATH are new, and which of those that come before
@@ -174,7 +174,7 @@ var urlPassword = regexp.MustCompile(`://[^\s/‹›]*:‹[^›]*›@`)
 func pathLines(was, is string, had bool) []string {
 	var lines []string
 	for dir := range strings.SplitSeq(is, ":") {
-		if systemDir(dir) {
+		if slices.Contains(securePath, dir) {
 			break
 		}
 		if why := writableByOthers(dir); why != "" && is != "" {
@@ -196,14 +196,6 @@ func pathLines(was, is string, had bool) []string {
 	}
 	first, _, _ := strings.Cut(is, ":")
 	return append(lines, "PATH has another order, or fewer folders: it begins with "+showValue(first))
-}
-
-func systemDir(dir string) bool {
-	switch dir {
-	case "/bin", "/sbin", "/usr/bin", "/usr/sbin", "/usr/local/bin", "/usr/local/sbin":
-		return true
-	}
-	return false
 }
 
 // writableByOthers says why others may put programs into a folder, or "".

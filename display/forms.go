@@ -28,7 +28,7 @@ type form struct {
 	silent bool     // say nothing of the value, not even its fingerprint
 }
 
-// A wordKind says what a shell may take a value for that stands where a secret would.
+// A wordKind says what a value in the place of a secret may be to a shell.
 type wordKind uint8
 
 const (
@@ -154,8 +154,8 @@ func (f *form) parts(s string, found []part) []part {
 	return found
 }
 
-// certain reports a match that a shell takes for nothing but a secret, or for a word of no
-// consequence.
+// certain reports whether a match is nothing to a shell but a secret, or a word without an
+// effect.
 func (f *form) certain(s string, at []int, p part, in *quoting) bool {
 	secret := s[p.from:p.to]
 	switch {
@@ -177,14 +177,14 @@ func (f *form) certain(s string, at []int, p part, in *quoting) bool {
 	return f.words == mayRunFlag || !apart(s, at[2], p.from, p.to)
 }
 
-// A quoting tells of places in a text, one after the other, within which quotes they stand.
+// A quoting finds the quotes around places in a text. The places must be in order.
 type quoting struct {
 	text  string
 	done  int
 	quote byte
 }
 
-// inert reports that a shell does nothing with the signs of a value that begins there.
+// inert reports whether a shell does nothing with the special characters of a value at a place.
 func (q *quoting) inert(place int, value string) bool {
 	quote := q.quoteAt(place)
 	return quote == '\'' || quote == '"' && !strings.Contains(value, "$")

@@ -1,7 +1,10 @@
 package display
 
 import (
+	_ "embed" // the table
 	"regexp"
+	"slices"
+	"strconv"
 	"strings"
 	"sync"
 
@@ -21,49 +24,21 @@ type keyKind struct {
 	alike bool
 }
 
-const (
-	wordRest = `[A-Za-z0-9_-]{20,}`
-	longRest = `[A-Za-z0-9_=.-]{20,}`
-)
+//go:embed keys.txt
+var keysText string
 
-var keyKinds = []keyKind{
-	// clouds
-	{begins: "AKIA ASIA ABIA ACCA", rest: `[A-Z0-9]{16}\b`, least: 12, plain: true},
-	{begins: "AIza", rest: `[A-Za-z0-9_-]{35}`, least: 20, plain: true},
-	{begins: "LTAI", rest: `[A-Za-z0-9]{12,24}\b`, least: 12, alike: true},
-	{begins: "GOCSPX- ya29. doo_v1_ dop_v1_ dor_v1_ pscale_tkn_ pscale_pw_ pscale_oauth_", rest: longRest, least: 20},
-	{begins: "dapi hvs. hvb. hvr. pscale_ sbp_ nfp_ vercel_ NRAK-", rest: longRest, least: 20, alike: true},
-	{begins: "fm2_ fm1_", rest: `[A-Za-z0-9_=+/-]{40,}`, least: 40},
-	{begins: "tskey-auth- tskey-api- tskey-client- tskey-", rest: longRest, least: 20},
-	// code and packages
-	{begins: "ghp_ gho_ ghu_ ghs_ ghr_", rest: `[A-Za-z0-9]{36,}\b`, least: 16},
-	{begins: "github_pat_", rest: `[A-Za-z0-9_]{40,}\b`, least: 16},
-	{begins: "glpat- gldt- glrt- glcbt- glptt- glft- glimt- gloas- glsoat-", rest: `[A-Za-z0-9_=.-]{20,}`, least: 12},
-	{begins: "ATATT3 ATCTT3", rest: longRest, least: 20},
-	{begins: "ATBB", rest: `[A-Za-z0-9]{32}\b`, least: 32, alike: true},
-	{begins: "npm_", rest: `[A-Za-z0-9]{36}\b`, least: 20},
-	{begins: "pypi-AgE dckr_pat_ dckr_oat_ sntrys_ sntryu_", rest: longRest, least: 20},
-	{begins: "pypi- rubygems_", rest: longRest, least: 20, alike: true},
-	{begins: "cio", rest: `[A-Za-z0-9]{32}\b`, least: 32, alike: true},
-	// chats
-	{begins: "xoxe. xoxa- xoxb- xoxc- xoxd- xoxe- xoxo- xoxp- xoxr- xoxs- xapp-", rest: `[A-Za-z0-9.-]{10,}`, least: 10},
-	// models
-	{begins: "sk-ant-api03- sk-ant- sk-proj- sk-svcacct- sk-or-v1-", rest: wordRest, least: 20},
-	{begins: "sk-", rest: wordRest, least: 20, alike: true},
-	{begins: "hf_ gsk_ xai- pplx- r8_", rest: longRest, least: 20, alike: true},
-	// money, mail and other services
-	{begins: "sk_live_ sk_test_ rk_live_ rk_test_ pk_live_ pk_test_", rest: `[A-Za-z0-9]{16,}\b`, least: 12},
-	{begins: "whsec_ sq0atp- sq0csp- sq0idp- shpat_ shpss_ shpca_ shppa_ glsa_ lin_api_ PMAK- AGE-SECRET-KEY-1",
-		rest: longRest, least: 20},
-	{begins: "glc_ ntn_ figd_", rest: longRest, least: 20, alike: true},
-	{begins: "EAAA", rest: `[A-Za-z0-9_-]{56,}`, least: 56, alike: true},
-	{begins: "SG.", rest: `[A-Za-z0-9_-]{16,}\.[A-Za-z0-9_-]{16,}`, least: 16},
-	{begins: "key-", rest: `[0-9a-f]{32}\b`, least: 32},
-	{begins: "SK", rest: `[0-9a-f]{32}\b`, least: 32},
-	{begins: "secret_", rest: `[A-Za-z0-9]{43}\b`, least: 43, alike: true},
-	{begins: "dp.audit. dp.scim. dp.st. dp.pt. dp.ct. dp.sa.", rest: longRest, least: 20, alike: true},
-	{begins: "ops_eyJ", rest: `[A-Za-z0-9_-]{60,}`, least: 60},
-}
+var keyKinds = func() (kinds []keyKind) {
+	for begins, text := range shape.Rows(keysText) {
+		words := strings.Fields(text) // a number, a pattern, and what else holds
+		least, err := strconv.Atoi(words[0])
+		if err != nil {
+			panic("display: keys.txt: " + err.Error())
+		}
+		kinds = append(kinds, keyKind{begins: begins, rest: words[1], least: least,
+			plain: slices.Contains(words, "plain"), alike: slices.Contains(words, "alike")})
+	}
+	return kinds
+}()
 
 // keyForms are the forms of the keys, for the mask.
 func keyForms() []form {

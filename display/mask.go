@@ -7,9 +7,7 @@ import (
 	"strings"
 
 	"approver.example/display/places"
-
 	"approver.example/display/shape"
-
 	"approver.example/tokens"
 )
 
@@ -41,7 +39,7 @@ func beginsJSON(s string) bool {
 	return s != "" && strings.IndexByte(`"{[`, s[0]) >= 0
 }
 
-// prepared breaks up imitations of a mask, and hides private keys.
+// prepared is a text in which imitations of a mask are broken up and private keys are hidden.
 func prepared(s string) string {
 	if strings.Contains(s, " characters hidden") {
 		s = maskedPattern().ReplaceAllStringFunc(s, func(m string) string {
@@ -74,20 +72,12 @@ func isCode(s string) bool {
 }
 
 // runners are the programs that run what is named behind them.
-var runners = map[string]bool{
-	"sudo": true, "doas": true, "env": true, "exec": true, "command": true, "builtin": true, "eval": true, "source": true,
-	".":    true,
-	"nice": true, "nohup": true, "time": true, "setsid": true, "stdbuf": true, "xargs": true, "parallel": true,
-	"watch": true,
-	"sh":    true, "bash": true, "zsh": true, "dash": true, "ksh": true, "fish": true,
-	"python": true, "python3": true, "node": true, "perl": true, "ruby": true, "php": true, "npx": true, "bunx": true,
-	"uvx": true,
-}
+var runners = shape.SetOf("sudo doas env exec command builtin eval source . nice nohup time setsid stdbuf xargs " +
+	"parallel watch sh bash zsh dash ksh fish python python3 node perl ruby php npx bunx uvx")
 
-// apart reports whether a value that is set off by a space from what makes it a
-// secret may be a word of its own to a shell, an operand: "rm -rf token: data".
-// It is none inside quotes, nor where name and value are all of their line, as in
-// a file that is written.
+// apart reports whether a shell may take a value for an operand, because a space separates it
+// from the name that makes it a secret: "rm -rf token: data". That is not so inside quotes, and
+// not if the line has only the name and the value, as in a file that is written.
 func apart(s string, begin, from, to int) bool {
 	space := strings.IndexAny(s[begin:from], " \t")
 	if space < 0 || shape.EndsQuoted(s[:begin+space]) {
@@ -101,8 +91,8 @@ func apart(s string, begin, from, to int) bool {
 // lineBegins finds nothing before the name on a line, or a header's name.
 var lineBegins = shape.Pattern(`^[ \t]*(?:[A-Za-z-]+:[ \t]*)?["']?$`)
 
-// runs reports whether what follows before is, or ends, the name of a command: a
-// shell would look for a program of that name, so people must see all of it.
+// runs reports whether the text that follows before is, or ends, the name of a command. A shell
+// searches a program of that name, so people must see all of it.
 func runs(before string) bool {
 	if len(before) > shape.MaxBefore*8 { // of so long a line the end will do: an assignment too many changes nothing
 		before = before[len(before)-shape.MaxBefore*8:]
@@ -118,13 +108,11 @@ func runs(before string) bool {
 		}
 	}
 	last := words[len(words)-1]
-	for _, no := range []string{"=", "\t", "://", `":`} { // a value, an argument, an address, a member of JSON
-		if strings.Contains(last, no) {
-			return false
-		}
-	}
-	return true
+	return !shape.ContainsAny(last, noNames)
 }
+
+// noNames are in a word that is a value, an argument, an address or a member of JSON.
+var noNames = []string{"=", "\t", "://", `":`}
 
 // maskKeys hides the text of private keys.
 func maskKeys(s string) string {
@@ -179,7 +167,7 @@ func isKey(lines []string) bool {
 	return err == nil && len(rest) == 0 && sequence.Tag == asn1.TagSequence && sequence.IsCompound
 }
 
-// longestRun is the length of the longest such stretch. Most commands have none.
+// longestRun is the length of the longest stretch of letters, digits and joints.
 func longestRun(s string) int {
 	run, longest := 0, 0
 	for i := range len(s) {
@@ -193,8 +181,8 @@ func longestRun(s string) int {
 	return longest
 }
 
-// placeParts adds what stands in the places for credentials, unless it is not
-// literal: what a shell puts in there is no secret, and may run.
+// placeParts adds the literal values in the places for credentials. Text that a shell expands
+// there is no secret, and may run.
 func placeParts(s string, found []part) []part {
 	if !places.MayBe(s) {
 		return found

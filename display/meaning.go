@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"approver.example/display/places"
-
 	"approver.example/display/shape"
 )
 

@@ -9,8 +9,7 @@ import (
 	"approver.example/display/shape"
 )
 
-// This file says what the names of secrets look like, and finds the members of JSON that
-// have such names.
+// This file finds the secrets among the members of a text of JSON.
 
 // memberParts adds the secrets among the members of a tool's arguments: a text of JSON
 // that begins behind a place. There is nothing in a string of JSON that a shell would run by
@@ -138,22 +137,8 @@ func (m *members) decoded(from, to int) {
 	}
 	for _, p := range hiddenParts(text) {
 		secret, err := json.Marshal(text[p.from:p.to])
-		if plain := unescapeHTML(string(bytes.Trim(secret, `"`))); err == nil && len(plain) >= minSecretInName {
-			m.hideEach(plain, from, to)
-		}
-	}
-}
-
-// hideEach adds each place of a secret in a stretch.
-func (m *members) hideEach(secret string, from, to int) {
-	for at := from; ; {
-		n := strings.Index(m.text[at:to], secret)
-		if n < 0 {
-			return
-		}
-		p := part{from: at + n, to: at + n + len(secret), begin: at + n, role: byName, member: true}
-		if at = p.to; !overlaps(m.found, p) {
-			m.found = append(m.found, p)
+		if plain := unescapeHTML(string(bytes.Trim(secret, `"`))); err == nil {
+			m.found = hideAll(m.text, from, to, plain, part{role: byName, member: true}, m.found)
 		}
 	}
 }

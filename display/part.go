@@ -22,7 +22,7 @@ type part struct {
 	member bool // the value of a member of JSON that says secret
 }
 
-// A role is what a match of a secret's form says of where its value stands.
+// A role says how a value was recognized as a secret.
 type role uint8
 
 const (
@@ -34,12 +34,12 @@ const (
 	byFollowing             // a variable brings it to such a place
 )
 
-// overlaps reports a part of which another hides something already.
+// overlaps reports whether a part overlaps one of some others.
 func overlaps(parts []part, p part) bool {
 	return slices.ContainsFunc(parts, func(q part) bool { return p.from < q.to && q.from < p.to })
 }
 
-// inSight reports that a value stands elsewhere too, where nothing hides it.
+// inSight reports whether a value also occurs outside of the hidden parts.
 func inSight(s, value string, parts []part) bool {
 	all := strings.Count(s, value)
 	for _, p := range parts {
@@ -93,9 +93,9 @@ const (
 	maxUnboundName  = 120 // bytes
 )
 
-// UnboundNotice is on the card of a call that executes what its fingerprint does not
-// bind. The names are mostly the agent's words, of which [Call.MaskNames] has hidden
-// the secrets: to hide them once more would take its notes for imitations.
+// UnboundNotice is the text on the card of a call that executes something that its fingerprint
+// does not bind. The names are mostly the agent's words, in which [Call.MaskNames] has hidden
+// the secrets. Masking them again would take its notes for imitations.
 func UnboundNotice(unbound []string) string {
 	const meaning = "it may change after your answer, which is good for one run"
 	var names []string
@@ -114,8 +114,8 @@ func UnboundNotice(unbound []string) string {
 	return "NOT BOUND: " + strings.Join(names, ", ") + "; " + meaning
 }
 
-// MaskNames hides in the names of what is not bound what the card hides of the
-// call: the names are mostly its words, and show no place by which a secret is known.
+// MaskNames hides in the names of what is not bound the parts that the card hides in the call.
+// The names are mostly words of the call, without the context that shows a secret.
 func (call Call) MaskNames(names []string) []string {
 	if len(names) == 0 {
 		return names
@@ -126,7 +126,7 @@ func (call Call) MaskNames(names []string) []string {
 		name = prepared(name)
 		var hide []part
 		for _, p := range parts {
-			hide = hideAll(name, s[p.from:p.to], p.silent, hide)
+			hide = hideAll(name, 0, len(name), s[p.from:p.to], part{silent: p.silent}, hide)
 		}
 		for _, p := range hiddenParts(name) {
 			if !overlaps(hide, p) {
@@ -139,16 +139,16 @@ func (call Call) MaskNames(names []string) []string {
 	return out
 }
 
-// hideAll adds each place of a secret in a name.
-func hideAll(name, secret string, silent bool, hide []part) []part {
-	for at := 0; len(secret) >= minSecretInName; {
-		n := strings.Index(name[at:], secret)
+// hideAll adds each place of a secret in a stretch of a text. as says what such a part is.
+func hideAll(text string, from, to int, secret string, as part, hide []part) []part {
+	for at := from; len(secret) >= minSecretInName; {
+		n := strings.Index(text[at:to], secret)
 		if n < 0 {
 			break
 		}
-		p := part{from: at + n, to: at + n + len(secret), silent: silent}
-		if at = p.to; !overlaps(hide, p) {
-			hide = append(hide, p)
+		as.from, as.to, as.begin = at+n, at+n+len(secret), at+n
+		if at = as.to; !overlaps(hide, as) {
+			hide = append(hide, as)
 		}
 	}
 	return hide

@@ -2,6 +2,7 @@ package display
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"maps"
 	"slices"
@@ -17,27 +18,20 @@ func (c Call) Title() string {
 	if !c.Question {
 		return ""
 	}
-	switch c.Tool {
-	case "approver unfreeze":
-		return "Lift the freeze (approver unfreeze)"
-	case "approver pause":
-		return "Ask nobody for a while (approver pause)"
-	case "approver observe":
-		return "Enforce nothing for a while (approver observe)"
-	case "approver restore_person":
-		return "Bring an approver back (approver people restore)"
-	case "approver add_approver":
-		return "Add an approver (approver pair)"
-	case "add_approvers":
-		return "Let the changed approver lists count"
-	case "change_policy":
-		return "Put a looser policy in force"
-	case "change_rules":
-		return "Put a looser rule set in force"
-	case "change_flow":
-		return "Put a looser information flow in force"
-	}
-	return c.Tool
+	return cmp.Or(titles[c.Tool], c.Tool)
+}
+
+// titles are the sentences of the known questions.
+var titles = map[string]string{
+	"approver unfreeze":       "Lift the freeze (approver unfreeze)",
+	"approver pause":          "Ask nobody for a while (approver pause)",
+	"approver observe":        "Enforce nothing for a while (approver observe)",
+	"approver restore_person": "Bring an approver back (approver people restore)",
+	"approver add_approver":   "Add an approver (approver pair)",
+	"add_approvers":           "Let the changed approver lists count",
+	"change_policy":           "Put a looser policy in force",
+	"change_rules":            "Put a looser rule set in force",
+	"change_flow":             "Put a looser information flow in force",
 }
 
 // ownText is the whole question: its sentence, then one line for each value and, at the
@@ -111,17 +105,15 @@ func (c Call) PushParts(shown string) []string {
 // ApprovedText says what a yes to such a question does. What it did is known of a freeze,
 // a pause and observe mode; the caller says that.
 func (c Call) ApprovedText() string {
-	switch c.Tool {
-	case "approver restore_person":
-		return "Approved: approver brings them back now."
-	case "approver add_approver", "add_approvers":
-		return "Approved: approver lets whoever is added count now."
-	case "change_policy":
-		return "Approved: approver puts the looser policy in force now."
-	case "change_rules":
-		return "Approved: approver puts the looser rule set in force now."
-	case "change_flow":
-		return "Approved: approver puts the looser information flow in force now."
-	}
-	return "Approved: approver does it now."
+	return "Approved: approver " + cmp.Or(effects[c.Tool], "does it now.")
+}
+
+// effects are what approver does after a yes to some questions.
+var effects = map[string]string{
+	"approver restore_person": "brings them back now.",
+	"approver add_approver":   "lets whoever is added count now.",
+	"add_approvers":           "lets whoever is added count now.",
+	"change_policy":           "puts the looser policy in force now.",
+	"change_rules":            "puts the looser rule set in force now.",
+	"change_flow":             "puts the looser information flow in force now.",
 }

@@ -53,34 +53,29 @@ func (c *reading) namedField(at int) bool {
 // inAddress reports name=value in the query of an address.
 func (c *reading) inAddress(at int) bool { return queryPlace().MatchString(c.textBefore(at)) }
 
+// once is what find returns, which is asked the first time only.
+func once(known **bool, find func() bool) bool {
+	if *known == nil {
+		found := find()
+		*known = &found
+	}
+	return **known
+}
+
 // rereads reports that the text has what could take a word of it apart and use a
 // piece: then where a value stands does not say where it goes.
 func (c *reading) rereads() bool {
-	if c.rereading == nil {
-		found := c.command != "" && rereading().MatchString(c.text)
-		c.rereading = &found
-	}
-	return *c.rereading
+	return once(&c.rereading, func() bool { return c.command != "" && rereading().MatchString(c.text) })
 }
 
 // indirect reports that the text has what can look a variable up unseen.
 func (c *reading) indirect() bool {
-	if c.indirection == nil {
-		found := indirect().MatchString(c.text)
-		c.indirection = &found
-	}
-	return *c.indirection
+	return once(&c.indirection, func() bool { return indirect().MatchString(c.text) })
 }
 
 // allKnown reports that every program which the command can be seen to run is one
 // that does with credentials what their names say.
-func (c *reading) allKnown() bool {
-	if c.knowsAll == nil {
-		all := c.known("")
-		c.knowsAll = &all
-	}
-	return *c.knowsAll
-}
+func (c *reading) allKnown() bool { return once(&c.knowsAll, func() bool { return c.known("") }) }
 
 // known is allKnown, but for one more program.
 func (c *reading) known(more string) bool {

@@ -107,14 +107,9 @@ func (f *form) harmless(name, secret string) bool {
 }
 
 // placeholders stand in documents where a password would.
-var placeholders = map[string]bool{
-	"pass": true, "passwd": true, "password": true, "pwd": true, "pw": true, "secret": true, "token": true,
-	"changeme": true, "example": true,
-	"user": true, "username": true, "postgres": true, "mysql": true, "root": true, "guest": true, "test": true,
-	"foo": true, "bar": true, "your_password": true,
-	"your-password": true, "yourpassword": true, "mypassword": true, "my-password": true, "my_password": true,
-	"apikey": true, "api_key": true, "key": true,
-}
+var placeholders = shape.SetOf("pass passwd password pwd pw secret token changeme example user username " +
+	"postgres mysql root guest test foo bar your_password your-password yourpassword mypassword my-password " +
+	"my_password apikey api_key key")
 
 // lowerASCII returns the text with the capitals of ASCII made small, byte for byte.
 func lowerASCII(s string) []byte {

@@ -1,6 +1,8 @@
 package display
 
 import (
+	"bytes"
+	"encoding/json"
 	"fmt"
 	"regexp"
 	"strings"
@@ -27,6 +29,18 @@ func Squeeze(s string) string {
 		}
 		return fmt.Sprintf(" ⟨%d spaces⟩ ", len(gap))
 	})
+}
+
+// EncodeJSON is json.Marshal without the escapes for browsers, which only make a shell
+// command hard to read.
+func EncodeJSON(v any) ([]byte, error) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(v); err != nil {
+		return nil, err
+	}
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
 }
 
 // unescapeHTML undoes the escapes that JSON encoders put in for browsers, which

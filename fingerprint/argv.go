@@ -1,8 +1,10 @@
 package fingerprint
 
 import (
+	"embed"
 	"path"
 	"path/filepath"
+	"reflect"
 	"regexp"
 	"slices"
 	"strings"
@@ -10,6 +12,7 @@ import (
 
 	"approver.example/reflexcore/effect"
 	"approver.example/reflexcore/shell"
+	"approver.example/reflexcore/wordset"
 )
 
 // This file has helpers for words and paths.
@@ -32,33 +35,22 @@ func abs(base, word string) string {
 // operand reports whether a word is not empty and no flag.
 func operand(word string) bool { return word != "" && word[0] != '-' }
 
-// oneOf reports whether a word is in a list of words.
-func oneOf(list, word string) bool {
-	for w := range strings.FieldsSeq(list) {
-		if w == word {
-			return true
-		}
-	}
-	return false
-}
-
 // rowsOf indexes the rows of a table by each of their words; rows without words are under "".
-func rowsOf[T any](table func() []T, words func(*T) string) func() map[string][]*T {
-	return sync.OnceValue(func() map[string][]*T {
-		of := map[string][]*T{}
-		rows := table()
-		for n := range rows {
-			row := &rows[n]
-			names := strings.Fields(words(row))
-			if len(names) == 0 {
-				names = []string{""}
-			}
-			for _, name := range names {
-				of[name] = append(of[name], row)
+func rowsOf[T any](table func() []T, words func(T) string) func() map[string][]int {
+	return sync.OnceValue(func() map[string][]int {
+		of := map[string][]int{}
+		for n, row := range table() {
+			for name := range strings.SplitSeq(strings.Join(strings.Fields(words(row)), " "), " ") {
+				of[name] = append(of[name], n)
 			}
 		}
 		return of
 	})
+}
+
+// splitAny splits a text at each of some characters, and leaves out empty parts.
+func splitAny(text, separators string) []string {
+	return strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(separators, r) })
 }
 
 // letters are the letters at the start of a group of flags.
@@ -105,7 +97,7 @@ func flagValues(st *shell.Step, flags string) (values []string) {
 
 // has reports whether a step has one of some words.
 func has(st *shell.Step, words string) bool {
-	return slices.ContainsFunc(st.Argv[1:], func(w string) bool { return oneOf(words, w) })
+	return slices.ContainsFunc(st.Argv[1:], func(w string) bool { return wordset.Has(words, w) })
 }
 
 // above lists a folder and its parents.
@@ -125,9 +117,6 @@ func within(dir, root string) bool {
 	return dir == root || strings.HasPrefix(dir, strings.TrimSuffix(root, "/")+"/")
 }
 
-// shells are the shells whose text the walk reads.
-var shells = strings.Fields("sh bash dash ash ksh zsh")
-
 // quoted is a text in quotes at the beginning of an argument.
 var quoted = regexp.MustCompile(`^["']([^"'\n]*)["']`)
 
@@ -142,34 +131,59 @@ func fromHome(file, home string) string {
 // systemPath is the PATH that a shell uses by default.
 const systemPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
-var (
-	objects = []string{".o", ".lo", ".obj", ".d"}
-	sources = []string{".c", ".cc", ".cpp", ".cxx", ".h", ".hh", ".hpp", ".hxx", ".inl", ".inc", ".s", ".S", ".m"}
-)
+// tableOf returns the rows of the table in a file.
+func tableOf[T any](file string) func() []T {
+	return sync.OnceValue(func() []T { return readTable[T](textOf(file)) })
+}
+
+// textOf is the text of a table. A missing file is a bug, and panics.
+func textOf(file string) string {
+	text, err := texts.ReadFile(file)
+	if err != nil {
+		panic("fingerprint: " + err.Error())
+	}
+	return string(text)
+}
+
+//go:embed *.txt
+var texts embed.FS
 
 // readTable reads the text of a table. Empty lines separate rows. A line has a setting and its
-// value; a line that begins with a tab continues the value above it; # begins a comment. settings
-// are the fields of a row: strings and bools. An unknown setting is a bug, and panics.
-func readTable[T any](text string, settings func(row *T) map[string]any) []T {
+// value; a line that begins with a tab continues the value above it; # begins a comment. A setting
+// is the field of that name. An unknown setting is a bug, and panics.
+func readTable[T any](text string) []T {
 	var rows []T
 	for block := range strings.SplitSeq(strings.ReplaceAll(text, "\n\t", " "), "\n\n") {
 		var row T
-		fields := settings(&row)
 		for line := range strings.SplitSeq(strings.TrimSpace(block), "\n") {
 			if line[0] == '#' {
 				continue
 			}
 			name, value, _ := strings.Cut(line, ":")
-			switch field := fields[name].(type) {
+			value = strings.TrimSpace(value)
+			field := reflect.ValueOf(&row).Elem().FieldByName(strings.ToUpper(name[:1]) + name[1:])
+			switch field := field.Addr().Interface().(type) {
 			case *string:
-				*field = strings.TrimSpace(value)
+				*field = value
 			case *bool:
 				*field = true
-			default:
-				panic("fingerprint: a table has the setting " + name)
+			case **regexp.Regexp:
+				*field = regexp.MustCompile(value)
+			case **strings.Replacer:
+				*field = replacerOf(value)
 			}
 		}
 		rows = append(rows, row)
 	}
 	return rows
+}
+
+// replacerOf makes a replacer of words such as old=new. A word without a sign is dropped.
+func replacerOf(words string) *strings.Replacer {
+	var pairs []string
+	for word := range strings.FieldsSeq(words) {
+		before, after, _ := strings.Cut(word, "=")
+		pairs = append(pairs, before, after)
+	}
+	return strings.NewReplacer(pairs...)
 }

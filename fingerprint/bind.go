@@ -1,7 +1,6 @@
 package fingerprint
 
 import (
-	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -10,6 +9,7 @@ import (
 	"github.com/gowebpki/jcs"
 
 	"approver.example"
+	"approver.example/display"
 )
 
 // Bind computes what an approval of a call is bound to. files maps a path to the hash
@@ -54,11 +54,9 @@ func effective(c approver.ToolCall) json.RawMessage {
 		return c.Args
 	}
 	delete(args, "description")
-	var out bytes.Buffer
-	enc := json.NewEncoder(&out)
-	enc.SetEscapeHTML(false)
-	if enc.Encode(args) != nil {
+	out, err := display.EncodeJSON(args)
+	if err != nil {
 		return c.Args
 	}
-	return bytes.TrimSpace(out.Bytes())
+	return out
 }

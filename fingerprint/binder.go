@@ -5,12 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"sync"
 	"time"
 
-	"approver.example/fingerprint/disk"
-
 	"approver.example"
+	"approver.example/fingerprint/disk"
 )
 
 // scanTime bounds the scan for one call: a file on a mount that hangs must not block
@@ -25,14 +23,12 @@ const scanTime = 5 * time.Second
 type Binder struct {
 	walker  Walker
 	shared  disk.Shared
-	goCache goFileCache
-
-	mu    sync.Mutex
-	scans int // running ones, with those that were canceled
+	goCache disk.Cache[goFile]
+	scans   chan struct{} // has one for each running scan, also if it was canceled
 }
 
 // New returns a Binder that uses a walker to analyze calls.
-func New(w Walker) *Binder { return &Binder{walker: w} }
+func New(w Walker) *Binder { return &Binder{walker: w, scans: make(chan struct{}, disk.MaxScans)} }
 
 // errSlow means that reading the files took too long.
 var errSlow = approver.UnbindableError(fmt.Sprintf("the files of the command could not be read within %v: "+
@@ -63,7 +59,9 @@ func (b *Binder) Files(ctx context.Context, call approver.ToolCall) (files map[s
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, scanTime, errSlow)
 	defer cancel()
-	if !b.acquire() {
+	select {
+	case b.scans <- struct{}{}:
+	default:
 		return nil, nil, approver.UnbindableError(
 			fmt.Sprintf("the files of %d other commands are still being read: some may be on a mount that hangs", disk.MaxScans))
 	}
@@ -79,7 +77,7 @@ func (b *Binder) Files(ctx context.Context, call approver.ToolCall) (files map[s
 			if p := recover(); p != nil {
 				r = result{err: fmt.Errorf("the files of the command: %v", p)}
 			}
-			b.release()
+			<-b.scans
 			done <- r
 		}()
 		r.files, r.unbound, r.err = b.scan(ctx.Done(), call)
@@ -90,23 +88,6 @@ func (b *Binder) Files(ctx context.Context, call approver.ToolCall) (files map[s
 	case <-ctx.Done():
 		return nil, nil, fmt.Errorf("file hashes: %w", context.Cause(ctx))
 	}
-}
-
-// acquire takes one of the places for a scan.
-func (b *Binder) acquire() bool {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if b.scans >= disk.MaxScans {
-		return false
-	}
-	b.scans++
-	return true
-}
-
-func (b *Binder) release() {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.scans--
 }
 
 // scan is Files without a time limit. When canceled is closed, it ends as soon as it can.

@@ -18,9 +18,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"approver.example/fingerprint/disk"
-
 	"approver.example"
+	"approver.example/fingerprint/disk"
 )
 
 func TestBinderBindsWhatACommandNames(t *testing.T) {
@@ -518,8 +517,8 @@ func TestBinderDoesNotHang(t *testing.T) {
 		}
 		close(dead) // the mount comes back
 		synctest.Wait()
-		if _, err := of(t.Context(), "bash x.sh"); err != nil || p.b.scans != 0 {
-			t.Errorf("afterwards: %v, %d places are taken", err, p.b.scans)
+		if _, err := of(t.Context(), "bash x.sh"); err != nil || len(p.b.scans) != 0 {
+			t.Errorf("afterwards: %v, %d places are taken", err, len(p.b.scans))
 		}
 	})
 }

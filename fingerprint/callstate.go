@@ -14,7 +14,7 @@ type Walker interface {
 // A callState is shared by all readers of one call, also by those of nested texts.
 type callState struct {
 	walker    Walker
-	goCache   *goFileCache
+	goCache   *disk.Cache[goFile]          // parsed Go files, for all calls
 	walks     int                          // texts walked so far
 	writes    textWrites                   // what texts may write
 	imported  map[string]goFile            // parsed Go files
@@ -24,7 +24,7 @@ type callState struct {
 	searches  map[string]disk.PathContents // by PATH: contents of its folders
 }
 
-func newCallState(walker Walker, cache *goFileCache) *callState {
+func newCallState(walker Walker, cache *disk.Cache[goFile]) *callState {
 	return &callState{
 		walker: walker, goCache: cache, writes: textWrites{}, imported: map[string]goFile{},
 		scriptsOf: map[string][]string{}, inHooks: map[string][]string{}, searches: map[string]disk.PathContents{},

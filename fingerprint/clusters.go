@@ -7,9 +7,9 @@ import (
 	"strings"
 
 	"approver.example/fingerprint/disk"
-
 	"approver.example/reflexcore/effect"
 	"approver.example/reflexcore/shell"
+	"approver.example/reflexcore/wordset"
 )
 
 // A kustomizeReader reads kustomizations and charts. The files that these name can be
@@ -23,7 +23,7 @@ func (r kustomizeReader) bind(dir string, depth int) {
 	}
 	for name := range strings.FieldsSeq(kustomization) {
 		file := filepath.Join(dir, name)
-		if r.Visit(file, disk.Code) || r.Bound[file] == "" {
+		if !r.BindCode(file) {
 			continue
 		}
 		r.noteCode(r.c, file)
@@ -118,11 +118,6 @@ func (r kustomizeReader) chart(dir string, depth int) {
 
 var chartFolder = regexp.MustCompile(`(?m)^[ \t-]*repository:[ \t]*["']?file://([^"'\s#]*)`)
 
-// inWords are the kinds that kubectl create makes from its words alone, without those that run an
-// image.
-const inWords = "configmap cm secret namespace ns service svc serviceaccount sa role rolebinding clusterrole " +
-	"clusterrolebinding quota resourcequota poddisruptionbudget pdb priorityclass pc ingress ing token project route user"
-
 // fromFiles are flags of kubectl create whose value is a file.
 const fromFiles = "-f --filename -k --kustomize --from-file --from-env-file --cert --key --hard-file"
 
@@ -134,12 +129,12 @@ func saysAll(name string, words []string) bool {
 	at := slices.Index(words, "create")
 	if at < 0 || slices.ContainsFunc(words, func(w string) bool {
 		_, is := flagValue(w, fromFiles)
-		return is || !effect.IsKnown(w) || oneOf("apply replace", w)
+		return is || !effect.IsKnown(w) || wordset.Has("apply replace", w)
 	}) {
 		return false
 	}
 	kind := slices.IndexFunc(words[at+1:], operand)
-	return kind >= 0 && oneOf(inWords, words[at+1+kind])
+	return kind >= 0 && inWords[words[at+1+kind]]
 }
 
 // A clusterReader binds the folders that commands for clusters read, and reports what they run elsewhere.
@@ -160,15 +155,6 @@ func (r clusterReader) fromFolders() {
 			}
 		}
 	}
-}
-
-// entering are programs that run another one below another root, and the flags or words of which one
-// must be there; none: always.
-var entering = map[string]string{
-	"chroot": "", "proot": "", "schroot": "", "arch-chroot": "", "bwrap": "", "systemd-nspawn": "", "lxc-attach": "",
-	"flatpak-spawn": "", "toolbox": "run", "distrobox": "enter", "distrobox-enter": "", "machinectl": "shell",
-	"nsenter": "-m --mount -a --all -r --root -w --wd -W --wdns", "unshare": "-R --root -w --wd",
-	"systemd-run": "-p --property -M --machine --root-directory -E --setenv",
 }
 
 // nameEntered reports a command that a step runs below another root, or in an unknown container.
@@ -192,7 +178,7 @@ func grouped(word, flags string) bool {
 	if len(word) < 2 || word[0] != '-' || word[1] == '-' {
 		return false
 	}
-	return strings.ContainsFunc(letters(word[1:]), func(r rune) bool { return oneOf(flags, "-"+string(r)) })
+	return strings.ContainsFunc(letters(word[1:]), func(r rune) bool { return wordset.Has(flags, "-"+string(r)) })
 }
 
 // fromFile reports whether a file says where kubectl exec runs a command.

@@ -3,11 +3,9 @@ package fingerprint
 import (
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
 
 	"approver.example/fingerprint/disk"
-
 	"approver.example/reflexcore/effect"
 )
 
@@ -20,8 +18,8 @@ var quotedInclude = regexp.MustCompile(`(?m)^[ \t]*#[ \t]*(?:include|import)[ \t
 // cSource binds a source and its includes from its own folder or one of dirs.
 func (r cReader) cSource(file string, dirs []string, depth int) {
 	file = filepath.Clean(file)
-	if r.Visit(file, disk.Code) || r.Bound[file] == "" || !r.Once("c source", file, strings.Join(dirs, ":")) ||
-		!slices.Contains(sources, filepath.Ext(file)) {
+	if !r.BindCode(file) || !r.Once("c source", file, strings.Join(dirs, ":")) ||
+		!sources[filepath.Ext(file)] {
 		return
 	}
 	text, ok := r.follow(file, "includes", depth)
@@ -37,15 +35,12 @@ func (r cReader) cSource(file string, dirs []string, depth int) {
 	}
 }
 
-// compilers are the compilers of C, C++ and Objective-C.
-const compilers = "cc gcc clang c++ g++ clang++ tcc"
-
 // A cReader reads the sources of C, C++ and Objective-C that a command compiles.
 type cReader struct{ reading }
 
 // bind binds the includes of a compiler's sources, and libraries of -l in folders of -L.
 func (r cReader) bind() {
-	if !oneOf(compilers, strings.TrimRight(r.name, "0123456789.-")) {
+	if !compilers[strings.TrimRight(r.name, "0123456789.-")] {
 		return
 	}
 	for _, base := range r.bases {
@@ -75,7 +70,7 @@ func (r cReader) bind() {
 						r.Visit(filepath.Join(at, "lib"+strings.TrimPrefix(name, "=")+end), disk.Code)
 					}
 				}
-			} else if operand(w) && effect.IsKnown(w) && slices.Contains(sources, filepath.Ext(w)) {
+			} else if operand(w) && effect.IsKnown(w) && sources[filepath.Ext(w)] {
 				r.cSource(abs(base, w), dirs, 0)
 			}
 		}
@@ -111,7 +106,7 @@ func (r rustReader) bind() {
 // rustSource binds a source and the files that it includes.
 func (r rustReader) rustSource(file string, depth int) {
 	file = filepath.Clean(file)
-	if r.Visit(file, disk.Code) || r.Bound[file] == "" || !r.Once("rust", file) {
+	if !r.BindCode(file) || !r.Once("rust", file) {
 		return
 	}
 	text, ok := r.follow(file, "includes", depth)

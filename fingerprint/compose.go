@@ -5,17 +5,12 @@ import (
 	"slices"
 	"strings"
 
-	"approver.example/fingerprint/disk"
-
 	"github.com/goccy/go-yaml/ast"
 	"github.com/goccy/go-yaml/parser"
 
+	"approver.example/fingerprint/disk"
 	"approver.example/reflexcore/effect"
 )
-
-// composeStarts are the subcommands of compose that make containers or images, or fetch
-// them. Those that start an existing container, such as restart, use no image.
-var composeStarts = []string{"up", "run", "create", "build", "watch", "pull", "bake", "deploy"}
 
 // A composeReader reads the compose files of a command.
 type composeReader struct{ reading }
@@ -42,7 +37,7 @@ type mount struct{ source, target string }
 func (r composeReader) bind(file string) {
 	words := r.c.Argv[1:]
 	if r.Once("compose", file) && slices.ContainsFunc(words, func(w string) bool {
-		return slices.Contains(composeStarts, w) || !effect.IsKnown(w)
+		return composeStarts[w] || !effect.IsKnown(w)
 	}) {
 		r.composed(file, 0)
 	}
@@ -96,13 +91,12 @@ func (r composeReader) composeEnv(file, text string) {
 
 // composeFiles reads the compose files of a value of COMPOSE_FILE.
 func (r composeReader) composeFiles(value, dir string) {
-	for part := range strings.FieldsFuncSeq(r.Expand(value),
-		func(r rune) bool { return r == ':' || r == ';' || r == ',' }) {
+	for _, part := range splitAny(r.Expand(value), ":;,") {
 		at := filepath.Clean(abs(dir, part))
 		switch {
 		case !effect.IsKnown(part) || !filepath.IsAbs(at):
 			r.reportUnbound("the compose file %s", effect.Show(part))
-		case !r.Visit(at, disk.Code) && r.Bound[at] != "":
+		case r.BindCode(at):
 			r.noteCode(r.c, at)
 			r.bind(at)
 		}
@@ -169,8 +163,7 @@ func (c *composing) value(value string, path []string, depth int) {
 	case key == "working_dir":
 		c.work = append(c.work, value)
 	case slices.Contains([]string{"command", "entrypoint", "test"}, key):
-		c.words = append(c.words, strings.FieldsFunc(value,
-			func(r rune) bool { return strings.ContainsRune(" \t\n;&|'\"=()", r) })...)
+		c.words = append(c.words, splitAny(value, " \t\n;&|'\"=()")...)
 	case above == "provider" && key == "type":
 		c.another(value, disk.MaxFollowed)
 	case key == "env_file", above == "env_file" && key == "path", key == "file", above == "develop",
@@ -187,7 +180,7 @@ func (c *composing) another(value string, depth int) {
 		c.reportUnbound("what lies at %s", value)
 	case !effect.IsKnown(at) || !filepath.IsAbs(at):
 		c.reportUnbound("the file %s, which a compose file names", value)
-	case !c.Visit(at, disk.Code) && c.Bound[at] != "" && depth < disk.MaxFollowed && c.Once("compose", at):
+	case c.BindCode(at) && depth < disk.MaxFollowed && c.Once("compose", at):
 		c.composed(at, depth+1)
 	}
 }

@@ -54,5 +54,6 @@
 //     identities.go and, for settings of any language, refers.go (named.go, loads.go);
 //   - program.go, follow.go, reader.go, callstate.go: shared by all readers. Only follow.go leads back to the top: it
 //     walks a text that a file runs like the call itself;
+//   - argv.go, lists.go: words, and the lists of words in words.txt;
 //   - package disk: the files and folders that one call binds.
 package fingerprint

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"approver.example/fingerprint/disk"
-
 	"approver.example/reflexcore/effect"
 	"approver.example/reflexcore/shell"
 )
@@ -20,8 +19,8 @@ func (p *pass) bindEffect(e *effect.Effect) {
 		p.bindUnknown(e)
 	case e.Kind == effect.Exec:
 		p.bindExecuted(e)
-	case e.Kind == effect.Read && (p.words || p.isGiven(e) || p.captured && e.Step >= 0 && e.Step < len(p.Steps) &&
-		p.isA(e.Step, viewers)) && !p.shown(e):
+	case e.Kind == effect.Read && (p.words || p.isGiven(e) ||
+		p.captured && p.command(e.Step) != nil && p.isA(e.Step, viewers)) && !p.shown(e):
 		p.bindRead(e)
 	default: // the others run nothing here
 	}
@@ -30,24 +29,17 @@ func (p *pass) bindEffect(e *effect.Effect) {
 // isGiven reports whether a file that a script reads goes to a shell, or to a tool that
 // applies its content.
 func (f *flow) isGiven(e *effect.Effect) bool {
-	if e.Step >= 0 && e.Step < len(f.Steps) && (f.commands[e.Step].fed || f.applies(e.Step)) || e.Step < 0 &&
-		slices.ContainsFunc(f.commands, isFed) {
+	if c := f.command(e.Step); c != nil && (c.fed || f.applies(e.Step)) ||
+		e.Step < 0 && slices.ContainsFunc(f.commands, isFed) {
 		return true
 	}
 	return e.By == "redirection" && slices.ContainsFunc(f.Steps,
-		func(st shell.Step) bool { return slices.Contains(inputBuiltins, first(&st)) })
+		func(st shell.Step) bool { return inputBuiltins[first(&st)] })
 }
-
-// inputBuiltins are shell builtins that run their input or put it into variables.
-var inputBuiltins = []string{"read", "mapfile", "readarray", "source", "."}
-
-// appliers are programs that apply their files to a database, a cluster or a cloud.
-var appliers = strings.Fields("kubectl oc helm helmfile kustomize terraform tofu terragrunt ansible-playbook " +
-	"ansible psql mysql mariadb sqlite3 duckdb mongosh aws gcloud az")
 
 func (f *flow) applies(i int) bool {
 	name := first(&f.Steps[i])
-	return slices.Contains(appliers, name) || slices.Contains(shells, name)
+	return appliers[name] || shells[name]
 }
 
 // bindRead binds a file that is read.
@@ -75,7 +67,7 @@ func (p *pass) bindRead(e *effect.Effect) {
 
 // shown reports whether a file that is read is only shown to the agent.
 func (f *flow) shown(e *effect.Effect) bool {
-	if e.Step >= 0 && e.Step < len(f.Steps) && e.By != "redirection" {
+	if f.command(e.Step) != nil && e.By != "redirection" {
 		return f.shows(e.Step)
 	}
 	for i := range f.Steps {
@@ -88,18 +80,15 @@ func (f *flow) shown(e *effect.Effect) bool {
 
 // bindExecuted binds the code that an effect executes.
 func (p *pass) bindExecuted(e *effect.Effect) {
-	dir := p.call.Dir
-	if e.Step >= 0 && e.Step < len(p.Steps) {
-		dir, p.stepPath = p.Steps[e.Step].Dir, p.Steps[e.Step].Path
+	dir, c := p.call.Dir, p.command(e.Step)
+	if c != nil {
+		dir, p.stepPath = c.Dir, c.Path
 	}
-	switch e.What {
-	case "interactive", "options":
+	if e.What == "interactive" || e.What == "options" {
 		return
 	}
-	if e.What != "" || !effect.IsKnown(e.Target) { // it is bound or named here
-		if c := p.command(e.Step); c != nil {
-			c.hasCode = true
-		}
+	if c != nil && (e.What != "" || !effect.IsKnown(e.Target)) { // it is bound or named here
+		c.hasCode = true
 	}
 	switch e.What {
 	case "url":
@@ -114,11 +103,11 @@ func (p *pass) bindExecuted(e *effect.Effect) {
 	}
 	switch {
 	case !effect.IsKnown(e.Target):
-		if e.Step < 0 || e.Step >= len(p.Steps) {
+		if c == nil {
 			p.reportUnbound("%s", effect.Show(e.Target))
-		} else if st := &p.Steps[e.Step]; !p.foundByFind(e.Step,
-			e.Target) && !p.hasKnownFolder(e.Target) && (len(st.Argv) == 0 || effect.IsKnown(st.Argv[0])) {
-			p.unboundCommand(st)
+		} else if !p.foundByFind(e.Step, e.Target) && !p.hasKnownFolder(e.Target) &&
+			(len(c.Argv) == 0 || effect.IsKnown(c.Argv[0])) {
+			p.unboundCommand(c.Step)
 		}
 	case filepath.IsAbs(e.Target):
 		for _, file := range p.matchesAndSelf(e.Target) {
@@ -127,9 +116,9 @@ func (p *pass) bindExecuted(e *effect.Effect) {
 				p.executed = append(p.executed, executedFile{e.Step, file, dir})
 			}
 			if !p.Visit(file, disk.Code) {
-				p.noteCode(p.command(e.Step), file)
+				p.noteCode(c, file)
 				p.bindScript(file, dir)
-			} else if c := p.command(e.Step); e.By != "" && len(p.folderRun(file)) > 0 && c != nil {
+			} else if e.By != "" && len(p.folderRun(file)) > 0 && c != nil {
 				c.hasCode = true
 			}
 		}
@@ -185,8 +174,8 @@ func (p *pass) bindUnknown(e *effect.Effect) {
 		return
 	}
 	by := strings.TrimSuffix(effect.Show(e.By), " (stdin)")
-	if strings.HasPrefix(by, "file ") && e.Step >= 0 && e.Step < len(p.Steps) {
-		by = first(&p.Steps[e.Step])
+	if c := p.command(e.Step); c != nil && strings.HasPrefix(by, "file ") {
+		by = first(c.Step)
 	}
 	switch {
 	case e.Taint&effect.Network != 0:
@@ -198,15 +187,12 @@ func (p *pass) bindUnknown(e *effect.Effect) {
 	}
 }
 
-// plainWrappers do nothing but run another command.
-var plainWrappers = []string{"sudo", "doas", "env", "nice", "nohup", "time", "timeout", "stdbuf", "xargs", "sh"}
-
 // onlyPassesOn reports whether all executed code was read from known files.
 func (f *flow) onlyPassesOn() bool {
 	fed := 0
 	for i := range f.Steps {
 		st := &f.Steps[i]
-		wraps := f.commands[i].wrapped && slices.Contains(plainWrappers, st.Program)
+		wraps := f.commands[i].wrapped && plainWrappers[st.Program]
 		if f.commands[i].fed {
 			fed++
 		} else if !st.Shell && !wraps && !f.isA(i, viewers) && !f.isA(i, filters) {

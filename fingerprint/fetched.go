@@ -1,38 +1,27 @@
 package fingerprint
 
 import (
-	_ "embed" // the table
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 
 	"approver.example/fingerprint/disk"
-
 	"approver.example/reflexcore/effect"
+	"approver.example/reflexcore/wordset"
 )
 
 // A fetching is a command that fetches packages, which lock files can pin.
 type fetching struct {
-	programs, words string // bare says that no word means the first of them
-	bare            bool
-	locks           string // one of them pins; "" is none
-	asks            string // the file without which nothing is fetched
+	Programs, Words string // Bare says that no word means the first of them
+	Bare            bool
+	Locks           string // one of them pins; "" is none
+	Asks            string // the file without which nothing is fetched
 }
 
-//go:embed fetched.txt
-var fetchedText string
-
-var fetchings = sync.OnceValue(func() []fetching {
-	return readTable(fetchedText, func(f *fetching) map[string]any {
-		return map[string]any{
-			"programs": &f.programs, "words": &f.words, "bare": &f.bare, "locks": &f.locks, "asks": &f.asks,
-		}
-	})
-})
+var fetchings = tableOf[fetching]("fetched.txt")
 
 // fetchingsOf are the rows of a program.
-var fetchingsOf = rowsOf(fetchings, func(f *fetching) string { return f.programs })
+var fetchingsOf = rowsOf(fetchings, func(f fetching) string { return f.Programs })
 
 // A requirementsReader reads the files that say which packages a command fetches.
 type requirementsReader struct{ reading }
@@ -40,9 +29,10 @@ type requirementsReader struct{ reading }
 // bind reports the packages that a step fetches without a lock file.
 func (r requirementsReader) bind() {
 	words := r.c.Argv[1:]
-	for _, f := range fetchingsOf()[r.name] {
+	for _, n := range fetchingsOf()[r.name] {
+		f := fetchings()[n]
 		at := slices.IndexFunc(words, operand)
-		asked := f.bare && at < 0 || slices.ContainsFunc(words, func(w string) bool { return oneOf(f.words, w) })
+		asked := f.Bare && at < 0 || slices.ContainsFunc(words, func(w string) bool { return wordset.Has(f.Words, w) })
 		if !asked {
 			continue
 		}
@@ -56,7 +46,7 @@ func (r requirementsReader) bind() {
 				})
 			})
 		}
-		if (f.asks == "" || lies(f.asks)) && !lies(f.locks) {
+		if (f.Asks == "" || lies(f.Asks)) && !lies(f.Locks) {
 			r.reportUnbound("the packages that %s fetches without a lock file", r.name)
 		}
 	}
@@ -67,7 +57,7 @@ func (r requirementsReader) bind() {
 
 // required reports packages that pip fetches for requirements files and for folders.
 func (r requirementsReader) required(words []string) {
-	n := slices.IndexFunc(words, func(w string) bool { return oneOf("install download wheel sync", w) })
+	n := slices.IndexFunc(words, func(w string) bool { return wordset.Has("install download wheel sync", w) })
 	if n < 0 {
 		return
 	}
@@ -92,7 +82,7 @@ func (r requirementsReader) required(words []string) {
 func (r requirementsReader) needsOthers(dir string) bool {
 	for _, name := range []string{"pyproject.toml", "setup.py", "setup.cfg"} {
 		file := filepath.Join(dir, name)
-		if r.Visit(file, disk.Code) || r.Bound[file] == "" {
+		if !r.BindCode(file) {
 			continue
 		}
 		if text, ok := r.TextOf(file, "asks for"); !ok || strings.Contains(text, "requires") || strings.Contains(text,

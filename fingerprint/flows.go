@@ -5,19 +5,16 @@ import (
 	"slices"
 	"strings"
 
-	"approver.example/fingerprint/disk"
-
 	"mvdan.cc/sh/v3/syntax"
 
+	"approver.example/fingerprint/disk"
 	"approver.example/reflexcore"
 	"approver.example/reflexcore/effect"
+	"approver.example/reflexcore/wordset"
 )
 
 // substitutes start substitutions, which take the output of a command or give it input.
 var substitutes = []string{"$(", "`", "<(", ">(", "=(", "${ ", "${|", "${\n", "${\t"}
-
-// evaluators run words as text, which may have a substitution.
-var evaluators = []string{"eval", "source", ".", "trap", "sh", "bash", "dash", "zsh", "ksh", "coproc"}
 
 // A flow is a walk and its data flow: which output goes only to the agent, which input a program
 // runs, and which files a command may write before another one runs them.
@@ -35,7 +32,7 @@ type flow struct {
 func newFlow(r *reader, w reflexcore.Walk) *flow {
 	f := &flow{reader: r, Walk: w, commands: make([]command, len(w.Steps))}
 	for i := range f.Steps {
-		f.commands[i].Step = &f.Steps[i]
+		f.commands[i].Step, f.commands[i].written = &f.Steps[i], map[string]bool{}
 	}
 	f.structure()
 	for name := range f.call.Env {
@@ -57,23 +54,18 @@ func newFlow(r *reader, w reflexcore.Walk) *flow {
 		if e.Kind != effect.Read && e.Taint&effect.File != 0 || e.Kind == effect.Opaque {
 			f.flows = true
 		}
-		if e.Step < 0 || e.Step >= len(f.Steps) {
-			continue
-		}
-		switch {
+		switch c := f.command(e.Step); {
+		case c == nil:
 		case unknownCode(e):
-			f.commands[e.Step].fed = true
+			c.fed = true
 		case e.Kind == effect.Write && effect.IsKnown(e.Target) && e.Bits&effect.Recursive == 0:
-			// A recursive one is mounted somewhere.
-			if f.commands[e.Step].written == nil {
-				f.commands[e.Step].written = map[string]bool{}
-			}
-			f.commands[e.Step].written[e.Target] = true
+			c.written[e.Target] = true // a recursive one is mounted somewhere
 		}
 	}
 	for i := range f.Effects { // what is read as well is bound
-		if e := &f.Effects[i]; e.Step >= 0 && e.Step < len(f.Steps) && (e.Kind == effect.Read || e.Kind == effect.Exec) {
-			delete(f.commands[e.Step].written, e.Target)
+		e := &f.Effects[i]
+		if c := f.command(e.Step); c != nil && (e.Kind == effect.Read || e.Kind == effect.Exec) {
+			delete(c.written, e.Target)
 		}
 	}
 	return f
@@ -104,9 +96,9 @@ func (f *flow) structure() {
 	if text == "" {
 		return
 	}
-	f.captured = slices.ContainsFunc(substitutes, func(s string) bool { return strings.Contains(text, s) })
+	f.captured = wordset.ContainsAny(text, substitutes...)
 	for i := range f.Steps {
-		f.captured = f.captured || slices.Contains(evaluators, first(&f.Steps[i]))
+		f.captured = f.captured || evaluators[first(&f.Steps[i])]
 	}
 	file, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(text), "")
 	if err != nil {
@@ -142,7 +134,7 @@ func passesOn(s *syntax.Stmt) bool {
 		return false
 	}
 	name := filepath.Base(call.Args[0].Lit())
-	return slices.Contains(viewers, name) || slices.Contains(filters, name)
+	return viewers[name] || filters[name]
 }
 
 // assigned notes the values of assignments. It binds the files that they name if a command
@@ -184,13 +176,9 @@ func (f *flow) folders() []string {
 	return dirs
 }
 
-// variableSetters are programs whose words set variables for others.
-var variableSetters = []string{"env", "sudo", "doas", "export", "declare", "typeset", "local", "readonly",
-	"cross-env", "dotenv", "make", "gmake"}
-
 // noteVariables notes the variables that the words of a step set.
 func (f *flow) noteVariables(i int) {
-	if st := &f.Steps[i]; slices.Contains(variableSetters, first(st)) {
+	if st := &f.Steps[i]; variableSetters[first(st)] {
 		for _, w := range st.Argv[1:] {
 			if name, value, ok := strings.Cut(w, "="); ok && operand(w) && !strings.ContainsAny(name, "/ ") {
 				f.AddValue(name, value)

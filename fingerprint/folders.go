@@ -1,23 +1,21 @@
 package fingerprint
 
 import (
-	_ "embed" // the table
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 
 	"approver.example/reflexcore/effect"
 )
 
 // A placing describes which code or settings a program reads in folders that variables name.
 type placing struct {
-	vars     string // names; a star stands for any ending
-	programs string // "" is every program
-	// files are what is read there: patterns of paths, or of names anywhere below with
+	Vars     string // names; a star stands for any ending
+	Programs string // "" is every program
+	// Files are what is read there: patterns of paths, or of names anywhere below with
 	// ** before them. "**" alone is everything.
-	files string
-	home  string // the default: a folder below the home
+	Files string
+	Home  string // the default: a folder below the home
 }
 
 const (
@@ -26,33 +24,25 @@ const (
 	terraforms = "terraform tofu terragrunt"
 )
 
-//go:embed folders.txt
-var foldersText string
-
-var placings = sync.OnceValue(func() []placing {
-	return readTable(foldersText, func(t *placing) map[string]any {
-		return map[string]any{
-			"vars": &t.vars, "programs": &t.programs, "files": &t.files, "home": &t.home,
-		}
-	})
-})
+var placings = tableOf[placing]("folders.txt")
 
 // placingsOf are the rows of a program; those of "" are every program's.
-var placingsOf = rowsOf(placings, func(t *placing) string { return t.programs })
+var placingsOf = rowsOf(placings, func(t placing) string { return t.Programs })
 
 // bindPlacings binds the folders that the variables of a step's program name.
 func (r *reader) bindPlacings(name, dir string) {
 	byProgram := placingsOf()
-	for _, t := range slices.Concat(byProgram[""], byProgram[name]) {
+	for _, n := range slices.Concat(byProgram[""], byProgram[name]) {
+		t := &placings()[n]
 		any := false
-		for _, v := range r.VarNames(t.vars) {
+		for _, v := range r.VarNames(t.Vars) {
 			for _, value := range r.Values(v) {
 				any = true
 				r.bindPlacing(t, v, value, dir)
 			}
 		}
-		if home := r.call.Env["HOME"]; !any && t.home != "" && filepath.IsAbs(home) {
-			r.BindPlaces(filepath.Join(home, t.home), strings.Fields(t.files))
+		if home := r.call.Env["HOME"]; !any && t.Home != "" && filepath.IsAbs(home) {
+			r.BindPlaces(filepath.Join(home, t.Home), strings.Fields(t.Files))
 		}
 	}
 }
@@ -64,14 +54,13 @@ func (r *reader) bindPlacing(t *placing, v, value, dir string) {
 		r.reportUnbound("what lies in %s=%s", v, effect.Show(value))
 		return
 	}
-	for part := range strings.FieldsFuncSeq(value,
-		func(r rune) bool { return r == ':' || r == ';' || r == ',' || r == '\n' }) {
+	for _, part := range splitAny(value, ":;,\n") {
 		part = fromHome(part, r.ToolCall.Env["HOME"])
-		if strings.HasSuffix(t.vars, "*") && !strings.Contains(part, "/") && !r.IsDir(abs(dir, part)) {
+		if strings.HasSuffix(t.Vars, "*") && !strings.Contains(part, "/") && !r.IsDir(abs(dir, part)) {
 			continue // it is a setting of another kind
 		}
 		if at := abs(dir, part); filepath.IsAbs(at) && effect.IsKnown(at) {
-			r.BindPlaces(filepath.Clean(at), strings.Fields(t.files))
+			r.BindPlaces(filepath.Clean(at), strings.Fields(t.Files))
 		} else {
 			r.reportUnbound("what lies in %s=%s", v, part)
 		}

@@ -7,9 +7,8 @@ import (
 	"slices"
 	"strings"
 
-	"approver.example/fingerprint/disk"
-
 	"approver.example"
+	"approver.example/fingerprint/disk"
 	"approver.example/reflexcore/effect"
 )
 

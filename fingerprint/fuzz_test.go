@@ -10,9 +10,8 @@ import (
 	"strings"
 	"testing"
 
-	"approver.example/fingerprint/disk"
-
 	"approver.example"
+	"approver.example/fingerprint/disk"
 	"approver.example/reflexcore/effect"
 )
 

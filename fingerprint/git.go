@@ -46,17 +46,14 @@ func (g *gitCall) bind() {
 		}
 	}
 	g.editors()
-	if g.sub != "" && !slices.Contains(gitKnown, g.sub) && effect.IsKnown(g.sub) && !strings.Contains(g.sub, "/") {
+	if g.sub != "" && !gitKnown[g.sub] && effect.IsKnown(g.sub) && !strings.Contains(g.sub, "/") {
 		g.lookup(g.c.Step, "git-"+g.sub)
 	}
 }
 
-// edits are the subcommands that start an editor.
-var edits = []string{"commit", "merge", "rebase", "revert", "tag", "cherry-pick", "notes", "am", "config", "branch"}
-
 // editors binds the editor where a subcommand starts one.
 func (g *gitCall) editors() {
-	if !slices.Contains(edits, g.sub) {
+	if !edits[g.sub] {
 		return
 	}
 	for _, name := range []string{"GIT_EDITOR", "GIT_SEQUENCE_EDITOR", "VISUAL", "EDITOR"} {

@@ -2,7 +2,6 @@ package fingerprint
 
 import (
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -24,14 +23,6 @@ type gitCall struct {
 	filters bool                 // settings have a filter that the agent may have written
 }
 
-// gitTakes are the flags before the subcommand that have a value in the next word.
-var gitTakes = []string{"-C", "-c", "--git-dir", "--work-tree", "--namespace", "--super-prefix", "--config-env",
-	"--exec-path", "--attr-source"}
-
-// gitKnown are built-in subcommands of git, which it does not search in PATH.
-var gitKnown = strings.Fields("add am branch checkout cherry-pick clean clone commit config diff fetch gc init log " +
-	"merge mv pull push rebase reset restore revert rm show stash status switch tag worktree")
-
 // splitWords splits the words of a command.
 func (g *gitCall) splitWords(words []string) {
 	for n := 0; n < len(words); n++ {
@@ -44,7 +35,7 @@ func (g *gitCall) splitWords(words []string) {
 		if !effect.IsKnown(w) {
 			g.unclear = true
 		}
-		if slices.Contains(gitTakes, w) {
+		if gitTakes[w] {
 			if n++; n < len(words) {
 				name, value, joined = w, words[n], true
 			}

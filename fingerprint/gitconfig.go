@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"approver.example/fingerprint/disk"
-
 	"approver.example/reflexcore/content"
 	"approver.example/reflexcore/effect"
 )
@@ -14,7 +13,7 @@ import (
 // config binds a file of settings, those that it includes, and the programs that they name.
 func (g *gitCall) config(file string, depth int) {
 	file = filepath.Clean(file)
-	if g.Visit(file, disk.Code) || g.Bound[file] == "" || !g.Once("git", file, g.root, g.sub) {
+	if !g.BindCode(file) || !g.Once("git", file, g.root, g.sub) {
 		return
 	}
 	text, ok := g.TextOf(file, "names")
@@ -29,11 +28,6 @@ func (g *gitCall) config(file string, depth int) {
 		g.option(o, filepath.Dir(file), file, depth)
 	}
 }
-
-// gitPrograms are the last parts of the keys of settings whose value is a command.
-var gitPrograms = strings.Fields("clean smudge process command textconv external driver helper program cmd fsmonitor " +
-	"sshcommand editor pager askpass gitproxy uploadpack receivepack packobjectshook difffilter tocmd cccmd headercmd " +
-	"smtpserver sendmailcmd alternaterefscommand update")
 
 // option binds the files of one setting. in is the folder of its file.
 func (g *gitCall) option(o content.GitSetting, in, of string, depth int) {
@@ -68,7 +62,7 @@ func (g *gitCall) option(o content.GitSetting, in, of string, depth int) {
 		g.transport(o, of)
 	case o.Key == "init.templatedir":
 		g.template(value)
-	case first == "pager" || slices.Contains(gitPrograms, last):
+	case first == "pager" || gitPrograms[last]:
 		if first == "credential" && value != "" && !strings.ContainsAny(value[:1], "!/~") {
 			value = "git-credential-" + value
 		}
@@ -102,7 +96,7 @@ func (g *gitCall) expanded(value, in, of string) (file string, ok bool) {
 // only an installed program.
 func ownFilter(command string) bool {
 	words := strings.Fields(command)
-	return len(words) > 0 && (strings.Contains(command, "/") || slices.Contains(shells, words[0]) ||
+	return len(words) > 0 && (strings.Contains(command, "/") || shells[words[0]] ||
 		languageOf(words[0]) != nil)
 }
 
@@ -152,12 +146,6 @@ func (g *gitCall) starts(command, dir, of string) {
 	g.runs(command, dir, nil, scope{strict: g.strict, words: true, of: of})
 }
 
-// pushes are hooks that only a push runs here; received are hooks on the receiving side.
-var (
-	pushes   = []string{"pre-push"}
-	received = []string{"pre-receive", "update", "post-receive", "post-update", "proc-receive", "push-to-checkout"}
-)
-
 // hooks binds a folder of hooks, and the files run by those that the subcommand may start.
 func (g *gitCall) hooks(dir string) {
 	if !g.Visit(dir, disk.Code) {
@@ -170,8 +158,8 @@ func (g *gitCall) hooks(dir string) {
 	g.inHooks[dir] = files
 	for _, file := range files {
 		name := filepath.Base(file)
-		if strings.HasSuffix(name, ".sample") || slices.Contains(received, name) != (g.sub == "receive-pack") ||
-			slices.Contains(pushes, name) != (g.sub == "push") && slices.Contains(gitKnown, g.sub) &&
+		if strings.HasSuffix(name, ".sample") || received[name] != (g.sub == "receive-pack") ||
+			(name == "pre-push") != (g.sub == "push") && gitKnown[g.sub] &&
 				name != "reference-transaction" {
 			continue
 		}

@@ -7,10 +7,9 @@ import (
 	"slices"
 	"strings"
 
-	"approver.example/fingerprint/disk"
-
 	"mvdan.cc/sh/v3/syntax"
 
+	"approver.example/fingerprint/disk"
 	"approver.example/reflexcore/content"
 	"approver.example/reflexcore/effect"
 )
@@ -131,7 +130,7 @@ func (g *gitCall) remotes(common string) {
 // only name commits, and change with each step.
 func (g *gitCall) todo(dir string) {
 	file := filepath.Join(dir, "rebase-merge/git-rebase-todo")
-	if g.sub != "rebase" || g.Bound[file] != "" || g.Visit(file, disk.Code) || g.Bound[file] == "" {
+	if g.sub != "rebase" || g.Bound[file] != "" || !g.BindCode(file) {
 		return
 	}
 	text, ok := g.TextOf(file, "runs")
@@ -206,14 +205,10 @@ func (g *gitCall) words() {
 // attributes binds the .gitattributes below a tree, which select the files for filters, if
 // the agent may have written a filter.
 func (g *gitCall) attributes(at string) {
-	if g.filters && slices.Contains(filtering, g.sub) && g.Once("attributes", at) {
+	if g.filters && filtering[g.sub] && g.Once("attributes", at) {
 		g.BindFolder(at, ".gitattributes")
 	}
 }
-
-// filtering are the subcommands that run filters.
-var filtering = strings.Fields("add commit checkout switch restore reset merge rebase pull stash status diff " +
-	"cherry-pick revert am apply clone rm mv archive")
 
 // tree binds the files that git reads in a folder that may be the root of a working tree.
 func (g *gitCall) tree(at string, depth int) {
@@ -253,7 +248,7 @@ func (g *gitCall) gitFile(link string) string {
 // directory binds the settings and hooks in a .git.
 func (g *gitCall) directory(dir string) {
 	common := dir
-	if file := filepath.Join(dir, "commondir"); !g.Visit(file, disk.Code) && g.Bound[file] != "" {
+	if file := filepath.Join(dir, "commondir"); g.BindCode(file) {
 		text, ok := g.TextOf(file, "names")
 		if text = strings.TrimSpace(text); !ok || text == "" || strings.Contains(text, "\n") {
 			g.Unread(file, "names")

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 )
 
 // A goFile has the references of a Go file to others.
@@ -46,27 +45,5 @@ func notImport(d ast.Decl) bool {
 	return !ok || g.Tok != token.IMPORT
 }
 
-// maxGoKept bounds the versions of Go files in a goFileCache.
+// maxGoKept bounds the versions of Go files whose parsed form is kept for all calls.
 const maxGoKept = 100_000
-
-// A goFileCache caches parsed Go files for all calls.
-type goFileCache struct {
-	mu    sync.Mutex
-	files map[string]goFile // by version
-}
-
-func (c *goFileCache) get(version string) (goFile, bool) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	says, ok := c.files[version]
-	return says, ok
-}
-
-func (c *goFileCache) put(version string, says goFile) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.files == nil || len(c.files) >= maxGoKept {
-		c.files = map[string]goFile{}
-	}
-	c.files[version] = says
-}

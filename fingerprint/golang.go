@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"approver.example/fingerprint/disk"
-
 	"approver.example/reflexcore/effect"
 )
 
@@ -74,8 +73,8 @@ func (r *goReader) goWords() (dirs, trees []string) {
 					dirs = append(dirs, filepath.Dir(file))
 				}
 			}
-			if strings.HasSuffix(w, ".go") && !r.Visit(abs(base, w), disk.Code) && r.Bound[filepath.Join(base, w)] != "" {
-				dirs = append(dirs, filepath.Dir(filepath.Join(base, w)))
+			if file := abs(base, w); strings.HasSuffix(w, ".go") && r.BindCode(file) {
+				dirs = append(dirs, filepath.Dir(filepath.Clean(file)))
 			}
 		}
 	}

@@ -53,7 +53,7 @@ func (r *goReader) goModules(dir string) (modules []goModule) {
 	for _, name := range []string{"go.mod", "go.work"} {
 		for _, at := range above(dir) {
 			file := filepath.Join(at, name)
-			if r.Visit(file, disk.Code); r.Bound[file] == "" {
+			if !r.BindCode(file) {
 				continue
 			}
 			text, ok := r.TextOf(file, "names")

@@ -60,7 +60,7 @@ func (r *goReader) stampedGo(file string) (says goFile) {
 		return says // its version says so
 	}
 	id, known := disk.Identify(info)
-	if says, ok := r.goCache.get(id.Version); ok && known {
+	if says, ok := r.goCache.Get(id.Version); ok && known {
 		return says
 	}
 	f, info, err := disk.Open(file)
@@ -79,6 +79,6 @@ func (r *goReader) stampedGo(file string) (says goFile) {
 	if time.Since(id.Changed) < 2*time.Second {
 		return says // it may change again with the same times
 	}
-	r.goCache.put(id.Version, says)
+	r.goCache.Put(id.Version, says, maxGoKept)
 	return says
 }

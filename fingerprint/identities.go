@@ -8,13 +8,8 @@ import (
 	"strings"
 
 	"approver.example/fingerprint/disk"
-
 	"approver.example/reflexcore/effect"
-)
-
-const (
-	clusterPrograms = "kubectl oc k3s helm helmfile kustomize skaffold tilt garden devspace argocd flux k9s stern"
-	cloudPrograms   = "aws sam cdk cdktf packer pulumi serverless sls eksctl copilot eb " + terraforms
+	"approver.example/reflexcore/wordset"
 )
 
 // A credentialsReader reads the settings of clusters and clouds, which start programs to get
@@ -50,10 +45,10 @@ func (r credentialsReader) bind() {
 			}
 		}
 	}
-	if oneOf(clusterPrograms, r.name) {
+	if clusterPrograms[r.name] {
 		each(files(".kube/config", "KUBECONFIG", "--kubeconfig"), r.kubeconfig)
 	}
-	if oneOf(cloudPrograms, r.name) {
+	if cloudPrograms[r.name] {
 		each(files(".aws/config", "AWS_CONFIG_FILE", "--nothing"), func(file string) { r.awsSettings(file, true) })
 		each(files(".aws/credentials", "AWS_SHARED_CREDENTIALS_FILE", "--nothing"),
 			func(file string) { r.awsSettings(file, false) })
@@ -61,7 +56,7 @@ func (r credentialsReader) bind() {
 	if r.name == "aws" {
 		each(files(".aws/cli/alias", "", "--nothing"), func(file string) { r.awsSettings(file, true) })
 	}
-	if oneOf(terraforms, r.name) {
+	if wordset.Has(terraforms, r.name) {
 		each(files(".terraformrc .tofurc", "TF_CLI_CONFIG_FILE TERRAFORM_CONFIG", "--nothing"), r.terraformSettings)
 		if filepath.IsAbs(home) {
 			r.BindPlaces(filepath.Join(home, ".terraform.d"), []string{"plugins/**"})
@@ -71,7 +66,7 @@ func (r credentialsReader) bind() {
 
 // kubeconfig binds the files and programs in a kubeconfig.
 func (r credentialsReader) kubeconfig(file string) {
-	if !r.Once("kubeconfig", file) || r.Visit(file, disk.Code) || r.Bound[file] == "" {
+	if !r.Once("kubeconfig", file) || !r.BindCode(file) {
 		return
 	}
 	text, ok := r.TextOf(file, "starts")
@@ -153,7 +148,7 @@ var (
 
 // terraformSettings binds the local providers in the settings of Terraform.
 func (r credentialsReader) terraformSettings(file string) {
-	if !r.Once("terraform settings", file) || r.Visit(file, disk.Code) || r.Bound[file] == "" {
+	if !r.Once("terraform settings", file) || !r.BindCode(file) {
 		return
 	}
 	text, _ := r.TextOf(file, "names")

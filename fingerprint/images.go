@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"approver.example/fingerprint/disk"
-
 	"approver.example/reflexcore/effect"
 )
 
@@ -129,7 +128,7 @@ func (r imageReader) buildContext(base, from string) []string {
 	logs := false // logs at the top count only if a recipe copies them by name
 	for _, recipe := range recipes {
 		lists = append(lists, recipe+".dockerignore")
-		if r.Visit(recipe, disk.Code); r.Bound[recipe] != "" {
+		if r.BindCode(recipe) {
 			text, all := r.Contents(recipe)
 			logs = logs || !all || strings.Contains(text, ".log")
 		}
@@ -160,7 +159,7 @@ func (r imageReader) leftOut(lists []string) (at, below []string) {
 	any := false
 	at, below = slices.Clone(disk.ToolFolders), slices.Clone(disk.ToolFolders)
 	for _, list := range lists {
-		if r.Visit(list, disk.Code); r.Bound[list] == "" {
+		if !r.BindCode(list) {
 			continue
 		}
 		any = true

@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"approver.example/fingerprint/disk"
-
 	"approver.example/reflexcore/effect"
 )
 
@@ -31,27 +30,27 @@ func (r interpreterReader) bind() (needs bool) {
 			}
 		}
 	}
-	if slices.Contains(st.Argv, "-m") && strings.HasPrefix(l.programs, "python") {
+	if slices.Contains(st.Argv, "-m") && strings.HasPrefix(l.Programs, "python") {
 		r.shadowed(append(slices.Clone(r.bases), roots...))
 	}
-	if strings.HasPrefix(l.programs, "python") {
+	if strings.HasPrefix(l.Programs, "python") {
 		r.pythonBeside(s.main, s.inline)
 	}
-	return s.main != "" && !s.inline && !slices.Contains(standardInput, s.main)
+	return s.main != "" && !s.inline && !standardInput[s.main]
 }
 
 // loadsVariables binds the modules and folders of flags, and those of variables, and
 // returns the folders.
 func (r interpreterReader) loadsVariables(modules, dirs []string) (roots []string) {
-	for _, name := range strings.Fields(r.l.options) {
+	for _, name := range strings.Fields(r.l.Options) {
 		for _, value := range r.Values(name) {
 			more := r.l.starts(strings.Fields(value))
 			modules, dirs = append(modules, more.modules...), append(dirs, more.dirs...)
 		}
 	}
-	for _, name := range strings.Fields(r.l.paths) {
+	for _, name := range strings.Fields(r.l.Paths) {
 		for _, value := range r.Values(name) {
-			for _, part := range strings.FieldsFunc(value, func(r rune) bool { return r == ':' || r == ';' }) {
+			for _, part := range splitAny(value, ":;") {
 				part, _, _ = strings.Cut(part, "?") // LUA_PATH=./?.lua
 				dirs = append(dirs, part)
 			}
@@ -66,9 +65,6 @@ func (r interpreterReader) loadsVariables(modules, dirs []string) (roots []strin
 	return roots
 }
 
-// standardInput are names of the standard input, which the walk follows.
-var standardInput = []string{"-", "/dev/stdin", "/proc/self/fd/0", "/dev/fd/0"}
-
 // moduleRoots binds the folders in which the interpreter searches modules.
 func (r interpreterReader) moduleRoots(dirs []string) (roots []string) {
 	for _, dir := range dirs {
@@ -81,7 +77,7 @@ func (r interpreterReader) moduleRoots(dirs []string) (roots []string) {
 			if r.Visit(root, disk.Code) && !slices.Contains(roots, root) {
 				roots = append(roots, root)
 				var kinds []string
-				for _, ending := range strings.Fields(r.l.endings) {
+				for _, ending := range strings.Fields(r.l.Endings) {
 					kinds = append(kinds, "*"+ending)
 				}
 				r.BindFolder(root, kinds...)
@@ -96,7 +92,7 @@ func (r interpreterReader) loadsModule(name string, roots []string) bool {
 	if name == "" || !effect.IsKnown(name) {
 		return false
 	}
-	if strings.HasPrefix(r.l.programs, "perl") {
+	if strings.HasPrefix(r.l.Programs, "perl") {
 		name, _, _ = strings.Cut(strings.TrimPrefix(strings.TrimSpace(name), "-"), "=")
 		name, _, _ = strings.Cut(name, " ")
 		name = strings.ReplaceAll(name, "::", "/")
@@ -106,7 +102,7 @@ func (r interpreterReader) loadsModule(name string, roots []string) bool {
 	for _, root := range append(slices.Clone(roots), r.bases...) {
 		found = r.candidates(abs(root, name), 0) || found
 	}
-	if strings.HasPrefix(r.l.programs, "node") && !strings.HasPrefix(name, ".") && !filepath.IsAbs(name) {
+	if strings.HasPrefix(r.l.Programs, "node") && !strings.HasPrefix(name, ".") && !filepath.IsAbs(name) {
 		for _, base := range r.bases {
 			for _, at := range above(base) {
 				if !found {
@@ -124,16 +120,16 @@ func (r interpreterReader) candidates(file string, depth int) (found bool) {
 	if depth > 2 || !filepath.IsAbs(file) || len(file) > disk.MaxPath {
 		return false
 	}
-	for _, ending := range append([]string{""}, strings.Fields(r.l.endings)...) {
-		if !r.Visit(file+ending, disk.Code) && r.Bound[filepath.Clean(file+ending)] != "" {
+	for _, ending := range append([]string{""}, strings.Fields(r.l.Endings)...) {
+		if r.BindCode(file + ending) {
 			r.bindScript(file+ending, filepath.Dir(file))
 			found = true
 		}
 	}
-	if info, err := r.Stat(file); err != nil || !info.IsDir() || !strings.HasPrefix(r.l.programs, "node") {
+	if info, err := r.Stat(file); err != nil || !info.IsDir() || !strings.HasPrefix(r.l.Programs, "node") {
 		return found
 	}
-	if manifest := filepath.Join(file, "package.json"); !r.Visit(manifest, disk.Code) && r.Bound[manifest] != "" {
+	if manifest := filepath.Join(file, "package.json"); r.BindCode(manifest) {
 		if main := r.packageMain(manifest); main != "" && path.Clean(main) != "." {
 			found = r.candidates(filepath.Join(file, main), depth+1) || found
 		}
@@ -180,7 +176,7 @@ func (r interpreterReader) pythonBeside(main string, inline bool) {
 		return
 	}
 	for _, base := range r.bases {
-		if main == "" || inline || slices.Contains(standardInput, main) {
+		if main == "" || inline || standardInput[main] {
 			r.importsBeside("", base, false)
 		} else if script := filepath.Clean(abs(base, main)); r.Bound[script] != "" {
 			r.importsBeside("", path.Dir(script), false)

@@ -5,8 +5,8 @@ import (
 	"strings"
 
 	"approver.example/fingerprint/disk"
-
 	"approver.example/reflexcore/effect"
+	"approver.example/reflexcore/wordset"
 )
 
 // javaPaths are flags whose value is a list of folders and archives.
@@ -39,7 +39,7 @@ func (r javaReader) bind() (needs bool) {
 			flag, value, joined = strings.Cut(w, ":")
 		}
 		switch {
-		case oneOf(javaPaths, flag):
+		case wordset.Has(javaPaths, flag):
 			if !joined {
 				value = next()
 			}

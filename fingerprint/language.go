@@ -1,36 +1,26 @@
 package fingerprint
 
 import (
-	_ "embed" // the table
 	"strings"
-	"sync"
+
+	"approver.example/reflexcore/wordset"
 )
 
 // A language describes a family of interpreters: which flags and variables load code
 // besides the script. Fields are lists of words.
 type language struct {
-	programs string // names; a version may follow
-	inline   string // flags whose value is code, which the card shows
-	letters  string // letters that are such a flag in a group of them: perl -lane
-	takes    string // further flags that take the next word
-	loads    string // flags whose value is a module that is loaded
-	dirs     string // flags whose value is a folder of modules
-	options  string // variables with further flags
-	paths    string // variables with folders of modules
-	endings  string // endings that the name of a module may omit
+	Programs string // names; a version may follow
+	Inline   string // flags whose value is code, which the card shows
+	Letters  string // letters that are such a flag in a group of them: perl -lane
+	Takes    string // further flags that take the next word
+	Loads    string // flags whose value is a module that is loaded
+	Dirs     string // flags whose value is a folder of modules
+	Options  string // variables with further flags
+	Paths    string // variables with folders of modules
+	Endings  string // endings that the name of a module may omit
 }
 
-//go:embed languages.txt
-var languagesText string
-
-var languages = sync.OnceValue(func() []language {
-	return readTable(languagesText, func(l *language) map[string]any {
-		return map[string]any{
-			"programs": &l.programs, "inline": &l.inline, "letters": &l.letters, "takes": &l.takes, "loads": &l.loads,
-			"dirs": &l.dirs, "options": &l.options, "paths": &l.paths, "endings": &l.endings,
-		}
-	})
-})
+var languages = tableOf[language]("languages.txt")
 
 // languageOf is the family of a program, or nil.
 func languageOf(name string) *language {
@@ -38,7 +28,7 @@ func languageOf(name string) *language {
 	plain := strings.TrimRight(name, "0123456789.-")
 	all := languages()
 	for n := range all {
-		if oneOf(all[n].programs, name) || oneOf(all[n].programs, plain) {
+		if wordset.Has(all[n].Programs, name) || wordset.Has(all[n].Programs, plain) {
 			return &all[n]
 		}
 	}
@@ -67,14 +57,14 @@ func (l *language) starts(words []string) (s interpreterWords) {
 			}
 			return ""
 		}
-		if value, has := flagValue(w, l.loads); has {
+		if value, has := flagValue(w, l.Loads); has {
 			if value == "" {
 				value = next()
 			}
 			s.modules = append(s.modules, value)
 			continue
 		}
-		if value, has := flagValue(w, l.dirs); has {
+		if value, has := flagValue(w, l.Dirs); has {
 			if value == "" {
 				value = next()
 			}
@@ -83,13 +73,13 @@ func (l *language) starts(words []string) (s interpreterWords) {
 		}
 		name, _, joined := strings.Cut(w, "=")
 		switch {
-		case oneOf(l.inline, strings.ToLower(name)) || oneOf(l.inline, name) ||
-			len(w) > 1 && w[0] == '-' && w[1] != '-' && l.letters != "" && strings.ContainsAny(letters(w[1:]), l.letters):
+		case wordset.Has(l.Inline, strings.ToLower(name)) || wordset.Has(l.Inline, name) ||
+			len(w) > 1 && w[0] == '-' && w[1] != '-' && l.Letters != "" && strings.ContainsAny(letters(w[1:]), l.Letters):
 			s.inline = true
 			if !joined {
 				next()
 			}
-		case oneOf(l.takes, w):
+		case wordset.Has(l.Takes, w):
 			next()
 		case w == "--":
 			s.main = next()

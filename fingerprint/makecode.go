@@ -8,19 +8,12 @@ import (
 	"strings"
 
 	"approver.example/fingerprint/disk"
-
 	"approver.example/reflexcore/effect"
+	"approver.example/reflexcore/wordset"
 )
 
 // This file finds the code that a makefile runs outside of its recipes, and what changes how
 // recipes run: functions, the shell, and variables. Everything else is reported.
-
-// special are special targets of make that do not change what runs, or that are followed.
-var special = strings.Fields(".PHONY .SUFFIXES .DEFAULT .PRECIOUS .INTERMEDIATE .NOTINTERMEDIATE .SECONDARY " +
-	".DELETE_ON_ERROR .IGNORE .LOW_RESOLUTION_TIME .SILENT .EXPORT_ALL_VARIABLES .NOTPARALLEL .ONESHELL .POSIX")
-
-// opaqueWords start lines that this reader does not follow.
-var opaqueWords = strings.Fields("load -load .include .-include .sinclude .import .if .for .MAKE mod mod?")
 
 // opaqueCalls are functions of make that turn text into rules or other code.
 var opaqueCalls = []string{"$(eval ", "${eval ", "$(guile ", "${guile ", "$(file ", "${file "}
@@ -32,13 +25,11 @@ func (m *makefile) noteLine(body string) {
 	switch {
 	case strings.Contains(body, "MAKEFLAGS") && slices.ContainsFunc(words, readsMore):
 		m.short = true
-	case slices.Contains(opaqueWords, words[0]),
-		slices.ContainsFunc(opaqueCalls, func(c string) bool { return strings.Contains(body, c) }):
+	case opaqueWords[words[0]], wordset.ContainsAny(body, opaqueCalls...):
 		m.short = true
 	case words[0] == "vpath" && len(words) > 2:
 		m.vpaths = append(m.vpaths, strings.Join(words[2:], " "))
-	case strings.HasPrefix(body, "[") && strings.ContainsAny(body, "]") && slices.ContainsFunc(justFolders,
-		func(f string) bool { return strings.Contains(body, f) }):
+	case strings.HasPrefix(body, "[") && strings.ContainsAny(body, "]") && wordset.ContainsAny(body, justFolders...):
 		m.short = true
 	case words[0] == "export" && !strings.ContainsAny(body, "=:"):
 		for _, name := range words[1:] {
@@ -57,8 +48,7 @@ var justFolders = []string{"working-directory", "no-cd", "script", "extension"}
 
 // readsMore reports whether a word may be a flag that makes make read more rules.
 func readsMore(word string) bool {
-	return slices.ContainsFunc([]string{"-I", "-E", "-f", "--include-dir", "--eval", "--file", "--makefile"},
-		func(f string) bool { return strings.HasPrefix(word, f) })
+	return wordset.HasAnyPrefix(word, "-I", "-E", "-f", "--include-dir", "--eval", "--file", "--makefile")
 }
 
 // isSpecial notes how a special target changes all recipes.
@@ -72,7 +62,7 @@ func (m *makefile) isSpecial(target string) {
 		m.short = true
 	}
 	if strings.ToUpper(target) == target && len(target) > 1 && target[1] >= 'A' &&
-		!strings.ContainsAny(target[1:], "./") && !slices.Contains(special, target) {
+		!strings.ContainsAny(target[1:], "./") && !special[target] {
 		m.short = true
 	}
 }
@@ -117,7 +107,7 @@ func (m *makefile) locate(need string) string {
 		if !effect.IsKnown(list) {
 			return effect.Unknown
 		}
-		for dir := range strings.FieldsFuncSeq(list, func(r rune) bool { return strings.ContainsRune(": \t;", r) }) {
+		for _, dir := range splitAny(list, ": \t;") {
 			if at := path.Join(dir, need); m.isFile(at) {
 				return at
 			}
@@ -138,8 +128,7 @@ var (
 func (m *makefile) searchPlaces(dir string) []string {
 	places := []string{dir}
 	for _, list := range append([]string{m.setting("VPATH")}, m.vpaths...) {
-		cuts := func(r rune) bool { return strings.ContainsRune(": \t;", r) }
-		for at := range strings.FieldsFuncSeq(m.expand(list), cuts) {
+		for _, at := range splitAny(m.expand(list), ": \t;") {
 			at = filepath.Clean(abs(dir, at))
 			if effect.IsKnown(at) && !slices.Contains(places, at) {
 				if len(places) >= disk.MaxBases {
@@ -165,13 +154,13 @@ func (m *makefile) needsOnly(text string) bool {
 			return false
 		}
 		for _, name := range strings.Fields(targets) {
-			phony := slices.Contains(sources, filepath.Ext(name)) && strings.TrimSpace(needs) == "" // of -MP
-			if !phony && !slices.Contains(objects, filepath.Ext(name)) || phony && m.makes(name) {
+			phony := sources[filepath.Ext(name)] && strings.TrimSpace(needs) == "" // of -MP
+			if !phony && !objects[filepath.Ext(name)] || phony && m.makes(name) {
 				return false
 			}
 		}
 		for _, name := range strings.Fields(needs) {
-			if !slices.Contains(sources, filepath.Ext(name)) || m.makes(name) {
+			if !sources[filepath.Ext(name)] || m.makes(name) {
 				return false
 			}
 		}

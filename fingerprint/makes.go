@@ -7,31 +7,11 @@ import (
 
 	"approver.example/reflexcore/effect"
 	"approver.example/reflexcore/shell"
+	"approver.example/reflexcore/wordset"
 )
 
 // This file finds commands that may write any file that a later command of the call runs: build
 // tools, local programs, and scripts.
-
-const (
-	// makers build files by rules.
-	makers = "make gmake bmake remake just task go-task rake ninja samu"
-	// translators build programs from sources that are not all bound.
-	translators = "tsc babel swc esbuild webpack rollup vite parcel rspack tsup next nuxt astro ng sass postcss " +
-		" tailwindcss gulp grunt turbo nx lerna coffee elm purs spago javac kotlinc scalac scala-cli groovyc " +
-		"protoc buf openapi-generator mvn mvnw gradle gradlew sbt ant lein mill bazel bazelisk buck buck2 pants cmake " +
-		"meson scons dotnet msbuild xcodebuild swift mix stack cabal dune zig nimble invoke inv fab mage tox nox"
-	// checks are words with which translators and runners only check.
-	checks = "test tests check verify lint typecheck --version --help clean dependencies dependency:tree"
-	// silents are flags that have no value in any program.
-	silents = "-q --quiet -B --batch-mode -o --offline -s --silent --no-daemon --noEmit --version --help"
-	// fetchers bring files from other hosts.
-	fetchers = "hg svn bzr fossil darcs jj sl p4 cvs rclone lftp ftp aria2c dvc"
-	// bringing are the subcommands with which further programs bring or build files.
-	bringing = "docker:cp podman:cp nerdctl:cp kubectl:cp oc:cp gh:checkout gh:download gh:clone gh:sync glab:checkout " +
-		"glab:clone go:run go:generate go:tool cargo:run cargo:r cargo:xtask"
-	// looking are subcommands of fetchers that only read.
-	looking = "status log diff info annotate blame cat list ls stat st heads branches parents"
-)
 
 // noteWrites notes the files that the walked text may write.
 func (f *flow) noteWrites() {
@@ -52,7 +32,7 @@ func (f *flow) noteWrites() {
 			continue
 		}
 		w.files = append(w.files, filepath.Clean(e.Target))
-		if e.Bits&effect.Recursive != 0 || oneOf(copiers+" tar bsdtar unzip 7z cpio", e.By) {
+		if e.Bits&effect.Recursive != 0 || copiers[e.By] || wordset.Has("tar bsdtar unzip 7z cpio", e.By) {
 			w.trees = append(w.trees, filepath.Clean(e.Target))
 		}
 	}
@@ -60,7 +40,7 @@ func (f *flow) noteWrites() {
 
 // onlyTells reports whether a command only prints the version or the help.
 func onlyTells(st *shell.Step) bool {
-	return len(st.Argv) == 2 && oneOf("--version --help -V -v -h -version -help", st.Argv[1])
+	return len(st.Argv) == 2 && wordset.Has("--version --help -V -v -h -version -help", st.Argv[1])
 }
 
 // makes reports whether a step may write any content to any file.
@@ -70,22 +50,22 @@ func (f *flow) makes(n int) bool {
 	switch {
 	case name == "" || st.Shell:
 		return false
-	case interprets(name) || oneOf(makers, name):
+	case interprets(name) || makers[name]:
 		return true
 	case f.commands[n].wrapped || isChecker(st.Argv[0]):
 		return false
-	case oneOf(translators, name):
+	case translators[name]:
 		return !onlyChecks(name, st.Argv[1:])
-	case oneOf(fetchers, name):
-		return len(st.Argv) < 2 || !oneOf(looking, st.Argv[1])
-	case oneOf("awk gawk mawk nawk sed gsed", name):
+	case fetchers[name]:
+		return len(st.Argv) < 2 || !looking[st.Argv[1]]
+	case wordset.Has("awk gawk mawk nawk sed gsed", name):
 		return has(st, "-f --file")
-	case oneOf("yarn pnpm bun npx pnpx bunx", name):
+	case wordset.Has("yarn pnpm bun npx pnpx bunx", name):
 		return f.makesByName(st)
 	case st.Program == "":
 		return !f.isRead(n)
 	}
-	return slices.ContainsFunc(st.Argv[1:], func(w string) bool { return oneOf(bringing, name+":"+w) }) ||
+	return slices.ContainsFunc(st.Argv[1:], func(w string) bool { return bringing[name+":"+w] }) ||
 		name == "cargo" && slices.ContainsFunc(f.workDirs(st), func(base string) bool {
 			return f.IsFileOrHidden(filepath.Join(base, "build.rs"))
 		})
@@ -94,16 +74,16 @@ func (f *flow) makes(n int) bool {
 // onlyChecks reports whether a translator only checks. A word after a flag may be the flag's
 // value: in -p test it is a folder.
 func onlyChecks(name string, words []string) bool {
-	if oneOf("tsc vue-tsc", name) && slices.Contains(words, "--noEmit") {
+	if wordset.Has("tsc vue-tsc", name) && slices.Contains(words, "--noEmit") {
 		return true
 	}
 	told := false
 	for i, w := range words {
 		switch {
 		case !operand(w):
-			told = told || oneOf(checks, w)
+			told = told || checks[w]
 		case w == "run" && i == 0:
-		case !oneOf(checks, w), i > 0 && !operand(words[i-1]) && !oneOf(silents, words[i-1]):
+		case !checks[w], i > 0 && !operand(words[i-1]) && !silents[words[i-1]]:
 			return false
 		default:
 			told = true
@@ -123,10 +103,10 @@ func (f *flow) makesByName(st *shell.Step) bool {
 	if onlyChecks(name, st.Argv[2+at:]) {
 		return false
 	}
-	if interprets(name) || oneOf(translators, name) || oneOf(makers, name) {
+	if interprets(name) || translators[name] || makers[name] {
 		return true
 	}
-	if oneOf(checkers, name) || strings.Contains(name, "/") || !effect.IsKnown(name) {
+	if checkers[name] || strings.Contains(name, "/") || !effect.IsKnown(name) {
 		return !effect.IsKnown(name)
 	}
 	return slices.ContainsFunc(f.workDirs(st), func(base string) bool {
@@ -154,7 +134,7 @@ func (f *flow) isRead(n int) bool {
 func changesTree(words []string) bool {
 	for len(words) > 0 && !operand(words[0]) {
 		skip := 1
-		if oneOf("-C -c --git-dir --work-tree --namespace --exec-path --config-env", words[0]) {
+		if wordset.Has("-C -c --git-dir --work-tree --namespace --exec-path --config-env", words[0]) {
 			skip = 2
 		}
 		words = words[min(skip, len(words)):]
@@ -163,22 +143,15 @@ func changesTree(words []string) bool {
 		return false
 	}
 	has := func(flags string) bool {
-		return slices.ContainsFunc(words[1:], func(w string) bool { return oneOf(flags, w) || !effect.IsKnown(w) })
+		return slices.ContainsFunc(words[1:], func(w string) bool { return wordset.Has(flags, w) || !effect.IsKnown(w) })
 	}
 	switch words[0] {
 	case "checkout", "switch": // a new branch at what is checked out
-		return len(words) != 3 || !oneOf("-b -c --create", words[1])
+		return len(words) != 3 || !wordset.Has("-b -c --create", words[1])
 	case "stash", "submodule", "worktree", "bisect":
 		return !has("list show status log")
 	case "reset":
 		return has("--hard --merge --keep")
 	}
-	return !effect.IsKnown(words[0]) || oneOf(branches, words[0])
+	return !effect.IsKnown(words[0]) || branches[words[0]]
 }
-
-// branches are subcommands of git that change the working tree.
-const branches = "checkout switch pull stash reset merge rebase cherry-pick restore revert am apply read-tree " +
-	"checkout-index submodule worktree clone subtree bisect"
-
-// copiers are programs that copy or move folders.
-const copiers = "cp mv rsync install gcp gmv"

@@ -20,7 +20,7 @@ func (r settingsReader) namedModules(file, text, dir string) string {
 		terraformReader{r.reading}.bind(file, text, dir)
 		text = ownFolder.Replace(text)
 	case name == "CMakeLists.txt" || strings.HasSuffix(name, ".cmake"):
-		text = cmakeOwn.Replace(text)
+		text = formOf(name).Own.Replace(text)
 	case isRuby(file):
 		text = rubyBeside.ReplaceAllString(rubyExpand.ReplaceAllString(rubyJoin.ReplaceAllString(text, "$1"), "$1"), "$1$2")
 	case strings.HasPrefix(name, "settings.gradle"):
@@ -46,13 +46,10 @@ func (r settingsReader) namedModules(file, text, dir string) string {
 	return text
 }
 
-// idleCargo are subcommands of cargo that compile nothing.
-var idleCargo = strings.Fields("fmt add remove update login logout search metadata tree clean new init vendor fetch")
-
 // members binds the packages of a cargo workspace, and the sources of a named one.
 func (r settingsReader) members(text, dir string) {
 	if slices.ContainsFunc(r.c.Argv[1:],
-		func(w string) bool { return slices.Contains(idleCargo, w) }) {
+		func(w string) bool { return idleCargo[w] }) {
 		return
 	}
 	if !slices.Contains(r.workDirs(r.c.Step), dir) { // there the table says what counts
@@ -83,64 +80,21 @@ var (
 
 // subproject binds the settings of a subproject, and the files that they name.
 func (r settingsReader) subproject(dir, name string) {
-	if file := filepath.Join(dir, name); !r.Visit(file, disk.Code) && r.Bound[file] != "" {
+	if file := filepath.Join(dir, name); r.BindCode(file) {
 		r.bind(file, dir, 1)
 	}
 }
 
 // A pathSetting describes a setting, in files of one kind, whose value is a folder or a file.
 type pathSetting struct {
-	files  string         // patterns of names
-	values *regexp.Regexp // with the value as its last group
-	lists  string         // separators between several values
-	kinds  string         // patterns of the files that count in a folder; none: all
-	must   bool           // a value that is no literal is reported
+	Files  string         // patterns of names
+	Values *regexp.Regexp // with the value as its last group
+	Lists  *regexp.Regexp // separates several values
+	Kinds  string         // patterns of the files that count in a folder; none: all; "-": no file
+	Must   bool           // a value that is no literal is reported
 }
 
-var pathSettings = []pathSetting{
-	{
-		files: "ansible.cfg", lists: ":,", values: regexp.MustCompile(
-			`(?m)^[ \t]*(?:\w+_(?:path|paths|plugins)|library|module_utils|inventory)[ \t]*=[ \t]*([^\n;#]*)`),
-	},
-	{
-		files: "Vagrantfile", values: regexp.MustCompile(
-			`\b(?:\w+_path|playbook|inventory_path)[ \t]*=[ \t]*\[?[ \t]*["']([^"'\n]+)["']`),
-	},
-	{
-		files:  "helmfile.yaml helmfile.yml helmfile.yaml.gotmpl",
-		values: regexp.MustCompile(`(?m)^[ \t-]*chart:[ \t]*["']?(\.[^"'\s#]*)`),
-	},
-	{files: "Chart.yaml", values: regexp.MustCompile(`(?m)^[ \t-]*repository:[ \t]*["']?file://([^"'\s#]*)`)},
-	{
-		files: "Gemfile *.gemspec", kinds: "*.rb *.gemspec",
-		values: regexp.MustCompile(`(?m)^[^#\n]*?\bpath\b[ \t]*(?::|=>)?[ \t(]*["']([^"'\n]+)["']`),
-	},
-	{
-		files: "settings.gradle settings.gradle.kts", kinds: "*.gradle *.kts *.java *.kt *.groovy *.toml *.properties",
-		values: regexp.MustCompile(`\bincludeBuild\b[ \t(]*["']([^"'\n]+)["']`),
-	},
-	{
-		files: "CMakeLists.txt *.cmake", lists: " \t\n;\"", kinds: "*.cmake", must: true,
-		values: regexp.MustCompile(`(?is)\b(?:set|list)\s*\(\s*(?:(?:APPEND|PREPEND|INSERT)\s+)?` +
-			`(?:CMAKE_(?:MODULE|PREFIX|FIND_ROOT)_PATH|\w+_(?:DIR|ROOT))\s+([^()]*)\)`),
-	},
-	{
-		files: "CMakeLists.txt *.cmake", lists: " \t\n;\"", kinds: "*.cmake", must: true,
-		values: regexp.MustCompile(`(?is)\bfind_package\s*\([^()]*?\b(?:PATHS|HINTS)\s+([^()]*)\)`),
-	},
-	{
-		files: "CMakeLists.txt *.cmake", lists: " \t\n;\"", must: true,
-		values: regexp.MustCompile(`(?is)\btry_(?:run|compile)\s*\(\s*\w+\s*([^()]*)\)`),
-	},
-	{
-		files: "CMakeLists.txt *.cmake", lists: " \t\n;\"", kinds: "-", must: true,
-		values: regexp.MustCompile(`(?is)\bWORKING_DIRECTORY\s+("[^"]*"|[^\s()]+)`),
-	},
-	{
-		files: "CMakeLists.txt *.cmake", lists: " \t\n;\"",
-		values: regexp.MustCompile(`(?is)\bfind_(?:program|file)\s*\([^()]*?\b(?:PATHS|HINTS)\s+([^()]*)\)`),
-	},
-}
+var pathSettings = tableOf[pathSetting]("pathsettings.txt")
 
 // ownBuild are variables of CMake for folders that the build itself makes, and for previous values.
 var ownBuild = []string{"CMAKE_MODULE_PATH", "CMAKE_PREFIX_PATH", "CMAKE_FIND_ROOT_PATH", "CMAKE_BINARY_DIR",
@@ -148,15 +102,17 @@ var ownBuild = []string{"CMAKE_MODULE_PATH", "CMAKE_PREFIX_PATH", "CMAKE_FIND_RO
 
 // bindPathSettings binds the files and folders in the path settings of a file.
 func (r settingsReader) bindPathSettings(file, text string, places []string) {
-	for n := range pathSettings {
-		f := &pathSettings[n]
-		if !disk.Like(filepath.Base(file), strings.Fields(f.files)) {
+	for _, f := range pathSettings() {
+		if !disk.Like(filepath.Base(file), strings.Fields(f.Files)) {
 			continue
 		}
-		for _, m := range r.FindAll(f.values, file, text) {
-			ends := func(r rune) bool { return strings.ContainsRune(f.lists, r) }
-			for value := range strings.FieldsFuncSeq(m[len(m)-1], ends) {
-				r.bindPathValue(f, file, strings.Trim(strings.TrimSpace(value), `"'`), places)
+		for _, m := range r.FindAll(f.Values, file, text) {
+			values := m[len(m)-1:]
+			if f.Lists != nil {
+				values = f.Lists.Split(values[0], -1)
+			}
+			for _, value := range values {
+				r.bindPathValue(&f, file, strings.Trim(strings.TrimSpace(value), `"'`), places)
 			}
 		}
 	}
@@ -168,7 +124,7 @@ func (r settingsReader) bindPathValue(f *pathSetting, file, value string, places
 		return
 	}
 	if strings.Contains(value, "$") {
-		if f.must && !slices.ContainsFunc(ownBuild, func(own string) bool { return strings.HasPrefix(value, "${"+own+"}") }) {
+		if f.Must && !slices.ContainsFunc(ownBuild, func(own string) bool { return strings.HasPrefix(value, "${"+own+"}") }) {
 			r.unreadStrict(file, "loads")
 		}
 		return
@@ -182,8 +138,8 @@ func (r settingsReader) bindPathValue(f *pathSetting, file, value string, places
 		} else if id, known := disk.Identify(info); known && disk.SystemFolder(at, info, id) {
 			continue
 		}
-		if f.kinds != "-" {
-			r.VisitFolder(at, strings.Fields(f.kinds)...)
+		if f.Kinds != "-" {
+			r.VisitFolder(at, strings.Fields(f.Kinds)...)
 		}
 	}
 }

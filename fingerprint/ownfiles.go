@@ -10,15 +10,12 @@ import (
 
 	"approver.example/reflexcore/effect"
 	"approver.example/reflexcore/shell"
+	"approver.example/reflexcore/wordset"
 )
 
 // This file recognizes files whose present content does not matter. In terraform plan -out=p &&
 // terraform apply p, apply reads the new plan. For other programs this is not certain: go build,
 // for example, may leave an existing file unchanged.
-
-// planFlags are flags of terraform plan with which it writes its plan or fails.
-const planFlags = "-out -var -var-file -input -lock -lock-timeout -refresh -refresh-only -target -replace -destroy " +
-	"-parallelism -no-color -compact-warnings"
 
 // isPlanned reports whether a step applies or shows a plan that an earlier step is certain to have
 // written.
@@ -27,7 +24,7 @@ func (f *flow) isPlanned(i int, file string) bool {
 		return false
 	}
 	apply := &f.Steps[i]
-	if !oneOf("terraform tofu", first(apply)) || len(apply.Argv) < 3 || !oneOf("apply show", apply.Argv[1]) ||
+	if !wordset.Has("terraform tofu", first(apply)) || len(apply.Argv) < 3 || !wordset.Has("apply show", apply.Argv[1]) ||
 		apply.Parent >= 0 {
 		return false
 	}
@@ -51,12 +48,12 @@ func (f *flow) isPlanned(i int, file string) bool {
 
 // planned is the plan that a step is certain to write; empty if there is none.
 func planned(st *shell.Step) (out string) {
-	if len(st.Argv) < 3 || !oneOf("terraform tofu", first(st)) || st.Argv[1] != "plan" {
+	if len(st.Argv) < 3 || !wordset.Has("terraform tofu", first(st)) || st.Argv[1] != "plan" {
 		return ""
 	}
 	for _, w := range st.Argv[2:] {
 		name, value, glued := strings.Cut(w, "=")
-		if !oneOf(planFlags, name) || !effect.IsKnown(w) {
+		if !planFlags[name] || !effect.IsKnown(w) {
 			return ""
 		}
 		if name == "-out" && (!glued || out != "" || value == "") {
@@ -99,9 +96,9 @@ func leavesPlans(words []string, terraform string) bool {
 		return false // echo $(cp q p)
 	}
 	if len(words) > 1 && words[0] == terraform {
-		return oneOf("show validate output fmt", words[1])
+		return wordset.Has("show validate output fmt", words[1])
 	}
-	return len(words) > 0 && oneOf("cd echo sleep", words[0])
+	return len(words) > 0 && wordset.Has("cd echo sleep", words[0])
 }
 
 // writesNothing reports whether no output of a command goes into a file.
@@ -134,13 +131,6 @@ func chainOf(s *syntax.Stmt) (chain [][]string, ok bool) {
 	return nil, false
 }
 
-// embedded are clients whose database is a file, and their flags with a value in the next word.
-var embedded = map[string]string{
-	"sqlite3": "-cmd -init -separator -newline -nullvalue -mmap -lookaside -heap -maxsize -pagecache -vfs -A",
-	"sqlite":  "-cmd -init -separator -newline -nullvalue", "duckdb": "-cmd -c -init -f -separator -newline -nullvalue",
-	"litecli": "-e -l",
-}
-
 // database is the word of a step that names its database; empty if there is none.
 func database(st *shell.Step) string {
 	takes, ok := embedded[first(st)]
@@ -149,7 +139,7 @@ func database(st *shell.Step) string {
 	}
 	for n := 1; n < len(st.Argv); n++ {
 		switch w := st.Argv[n]; {
-		case slices.Contains(strings.Fields(takes), strings.Replace(w, "--", "-", 1)):
+		case wordset.Has(takes, strings.Replace(w, "--", "-", 1)):
 			n++
 		case operand(w):
 			return w

@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"approver.example/fingerprint/disk"
-
 	"approver.example/reflexcore/effect"
 )
 
@@ -33,17 +32,13 @@ func asksFor(words []string, name string) bool {
 	})
 }
 
-// spreads are words that make a command run in the packages of a workspace.
-var spreads = []string{"-w", "--workspace", "-ws", "--workspaces", "-r", "--recursive", "workspace", "workspaces",
-	"--filter", "-F", "foreach", "run-many", "affected"}
-
 // workspaces binds the scripts of the packages of a workspace, if the command runs in them.
 func (r packageReader) workspaces(file string) {
 	st := r.c.Step
 	if !slices.Contains([]string{"lerna", "nx", "turbo", "wsrun", "ultra"}, first(st)) &&
 		!slices.ContainsFunc(st.Argv[1:], func(w string) bool {
 			name, _, _ := strings.Cut(w, "=")
-			return slices.Contains(spreads, name)
+			return spreads[name]
 		}) {
 		return
 	}
@@ -51,7 +46,7 @@ func (r packageReader) workspaces(file string) {
 	for _, pattern := range r.workspacePatterns(file) {
 		pattern = strings.TrimPrefix(pattern, "!")
 		for _, manifest := range r.matchesAndSelf(filepath.Join(dir, pattern, "package.json")) {
-			if !r.Visit(manifest, disk.Code) && r.Bound[filepath.Clean(manifest)] != "" {
+			if r.BindCode(manifest) {
 				r.runScripts(filepath.Clean(manifest))
 			}
 		}

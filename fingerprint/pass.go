@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"approver.example/reflexcore/effect"
+	"approver.example/reflexcore/wordset"
 )
 
 // bind binds the files that the walk runs: those that its commands name, then those of its effects,
@@ -90,7 +91,7 @@ func (p *pass) nameRemote(i int) {
 	if st.Parent >= 0 {
 		via = first(&p.Steps[st.Parent])
 	}
-	if oneOf("docker docker-compose podman podman-compose nerdctl", via) && p.onlyLooks(i) {
+	if wordset.Has("docker docker-compose podman podman-compose nerdctl", via) && p.onlyLooks(i) {
 		return
 	}
 	p.Name("what %s runs elsewhere: %s", effect.Show(via), strings.Join(strings.Fields(st.Command), " "))

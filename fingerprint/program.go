@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"approver.example/fingerprint/disk"
-
 	"approver.example/reflexcore/effect"
 	"approver.example/reflexcore/shell"
 )
@@ -27,15 +26,11 @@ func (r *reader) workDirs(st *shell.Step) []string {
 
 // bindProgram binds the program of a command, and returns its files.
 func (r *reader) bindProgram(st *shell.Step, name string, bases []string) []string {
-	if !strings.Contains(name, "/") {
-		if disk.IsPattern(name) {
-			return r.bindPath(name, bases)
-		}
+	if !strings.Contains(name, "/") && !disk.IsPattern(name) {
 		if file := r.lookup(st, name); file != "" {
 			r.bindScript(file, st.Dir)
 			return []string{file}
-		}
-		return r.bindPath(name, bases) // a wrapper may find it there: uv run x.py
+		} // else a wrapper may find it there: uv run x.py
 	}
 	return r.bindPath(name, bases)
 }
@@ -46,11 +41,7 @@ func (r *reader) bindPath(name string, bases []string) (files []string) {
 		bases = []string{"/"}
 	}
 	for _, base := range bases {
-		file := abs(base, name)
-		if disk.IsPattern(name) {
-			files = append(files, r.BindMatches(file)...)
-		}
-		files = append(files, file)
+		files = append(files, r.matchesAndSelf(abs(base, name))...)
 	}
 	dir := ""
 	if len(bases) > 0 && bases[0] != "/" {
@@ -90,7 +81,7 @@ func (r *reader) lookup(st *shell.Step, name string) string {
 			dir = filepath.Join(st.Dir, dir)
 		}
 		file := filepath.Join(dir, name)
-		if r.Visit(file, disk.Code); r.Bound[file] == "" {
+		if !r.BindCode(file) {
 			continue
 		}
 		if info, err := r.Stat(file); err == nil && info.Mode()&0o111 != 0 {

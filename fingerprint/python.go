@@ -1,14 +1,11 @@
 package fingerprint
 
 import (
-	_ "embed" // the modules
 	"path/filepath"
 	"regexp"
 	"strings"
-	"sync"
 
 	"approver.example/fingerprint/disk"
-
 	"approver.example/reflexcore/effect"
 )
 
@@ -32,15 +29,14 @@ func (r *reader) importsBeside(text, dir string, all bool) {
 		if !all {
 			break
 		}
-		for w := range strings.FieldsFuncSeq(strings.Join(m[1:], ","),
-			func(r rune) bool { return r == ',' || r == ' ' || r == '\t' }) {
+		for _, w := range splitAny(strings.Join(m[1:], ","), ", \t") {
 			w, _, _ = strings.Cut(w, ".")
 			wanted[w] = true
 		}
 	}
 	for _, name := range names {
 		module, _, _ := strings.Cut(name, ".")
-		if !wanted[module] && !pythonLibrary()[module] {
+		if !wanted[module] && !pythonLibrary[module] {
 			continue
 		}
 		switch at := filepath.Join(dir, name); {
@@ -51,19 +47,6 @@ func (r *reader) importsBeside(text, dir string, all bool) {
 		}
 	}
 }
-
-// pythonModules are the most used modules of the standard library, and those that load others.
-//
-//go:embed python.txt
-var pythonModules string
-
-var pythonLibrary = sync.OnceValue(func() map[string]bool {
-	of := map[string]bool{}
-	for name := range strings.FieldsSeq(pythonModules) {
-		of[name] = true
-	}
-	return of
-})
 
 // isPython reports whether a settings file names Python modules.
 func isPython(file string) bool {

@@ -6,24 +6,14 @@ import (
 	"strings"
 
 	"approver.example/fingerprint/disk"
-
 	"approver.example/reflexcore/effect"
+	"approver.example/reflexcore/wordset"
 )
-
-// queriers are programs that take queries, and the words with which queries include files.
-var queriers = map[string][]string{
-	"psql":  {`\i`, `\ir`, `\include`, `\include_relative`, `\copy`, `\o`, `\lo_import`, `\gexec`, `\!`},
-	"mysql": {"source", `\.`, "system", `\!`}, "mariadb": {"source", `\.`, "system", `\!`},
-	"sqlite3": {".read", ".import", ".load", ".restore", ".open", ".shell", ".system"},
-	"sqlite":  {".read", ".import", ".load"}, "duckdb": {".read", ".import", ".load", ".open", ".shell", ".system"},
-	"cqlsh": {"source", "SOURCE"}, "sqlplus": {"@", "@@", "start"}, "sqlcmd": {":r"}, "redis-cli": {"--eval"},
-	"mongosh": {"load"}, "mongo": {"load"},
-}
 
 // A queryReader reads the query files of one command.
 type queryReader struct {
 	reading
-	words []string // by which a query includes a file
+	words string // by which a query includes a file
 }
 
 // bind binds the files that queries include: queries in the command's words, and in the files that
@@ -57,10 +47,10 @@ func (r queryReader) queryFile(file string, bases []string, depth int) {
 
 // query binds the files that a text of queries includes.
 func (r queryReader) query(text string, bases []string, depth int) {
-	for line := range strings.FieldsFuncSeq(text, func(r rune) bool { return r == '\n' || r == ';' }) {
+	for _, line := range splitAny(text, "\n;") {
 		fields := strings.Fields(line)
 		for n, f := range fields {
-			if !slices.Contains(r.words, f) && !slices.Contains(r.words, strings.ToLower(f)) || n > 0 && fields[n][0] != '\\' {
+			if !wordset.Has(r.words, f) && !wordset.Has(r.words, strings.ToLower(f)) || n > 0 && fields[n][0] != '\\' {
 				continue
 			}
 			if f == `\!` || f == ".shell" || f == ".system" || f == "system" {

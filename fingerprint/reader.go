@@ -4,9 +4,8 @@ import (
 	"path/filepath"
 	"strings"
 
-	"approver.example/fingerprint/disk"
-
 	"approver.example"
+	"approver.example/fingerprint/disk"
 	"approver.example/reflexcore/effect"
 	"approver.example/reflexcore/shell"
 )
@@ -145,7 +144,7 @@ func (r *reader) parts(word string) []string {
 		out = append(out, strings.TrimPrefix(file, "localhost"))
 	}
 	if strings.ContainsAny(word, "=,:@{}") && !strings.Contains(word, "://") {
-		out = append(out, strings.FieldsFunc(word, func(r rune) bool { return strings.ContainsRune("=,:@{}", r) })...)
+		out = append(out, splitAny(word, "=,:@{}")...)
 	}
 	if len(word) > 2 && word[0] == '-' && strings.ContainsAny(word, "./") {
 		out = append(out, strings.TrimLeft(word, "-"))
@@ -169,7 +168,7 @@ func (r *reader) longParts(word string) []string {
 		word = strings.ReplaceAll(word, "://", " ")
 	}
 	var out []string
-	for part := range strings.FieldsFuncSeq(word, func(r rune) bool { return strings.ContainsRune("=,:@{}", r) }) {
+	for _, part := range splitAny(word, "=,:@{}") {
 		part = strings.Trim(part, " \t\n\"'") // of JSON
 		if part == "" || len(part) > disk.MaxPath || !strings.ContainsAny(part, "./") && strings.Contains(part, " ") {
 			continue

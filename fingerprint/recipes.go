@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"approver.example/fingerprint/disk"
-
 	"approver.example/reflexcore/effect"
 )
 
@@ -155,7 +154,7 @@ func (r makeReader) bindSpecial() {
 	if raw := r.m.setting("SHELL"); raw != "" && !shellFound.MatchString(raw) {
 		shell := r.m.expand(raw)
 		words := strings.Fields(strings.TrimPrefix(shell, "/usr/bin/env "))
-		r.m.short = r.m.short || len(words) == 0 || !slices.Contains(shells, path.Base(words[0])) ||
+		r.m.short = r.m.short || len(words) == 0 || !shells[path.Base(words[0])] ||
 			slices.ContainsFunc(words[1:], func(w string) bool { return !shellFlag.MatchString(w) })
 		if effect.IsKnown(shell) && !disk.InSystemFolder(shell) {
 			r.runComputed(shell + " -c :")
@@ -180,13 +179,13 @@ func (r makeReader) exports() {
 				continue
 			}
 			value := r.m.expand(raw)
-			if !effect.IsKnown(value) && slices.Contains(loading, name) {
+			if !effect.IsKnown(value) && loading[name] {
 				r.unreadStrict(r.file, "runs")
 			}
 			env[name] = value
 			if name != "PATH" {
 				r.AddValue(name, value)
-				r.bindValueIn(r.m.dir, value)
+				r.bindValue(r.m.dir, value)
 			}
 		}
 	}
@@ -252,7 +251,7 @@ func (r makeReader) onlyNeeds(file string) bool {
 		return false
 	}
 	clean := filepath.Clean(file)
-	if _, bound := r.Bound[clean]; bound || r.Visit(clean, disk.Code) || r.Bound[clean] == "" {
+	if _, bound := r.Bound[clean]; bound || !r.BindCode(clean) {
 		return false
 	}
 	text, all := r.Contents(clean)
@@ -292,7 +291,7 @@ func (r makeReader) sourcesOf(need string) {
 		if names, ok := r.ListDir(filepath.Dir(at)); !ok || len(names) == 0 {
 			continue // what appears later counts then
 		}
-		if slices.Contains(sources, filepath.Ext(need)) && r.HasEntry(filepath.Dir(at), filepath.Base(at)) {
+		if sources[filepath.Ext(need)] && r.HasEntry(filepath.Dir(at), filepath.Base(at)) {
 			cReader{r.reading}.cSource(at, []string{r.m.dir}, 0)
 		}
 		made := false
@@ -305,8 +304,3 @@ func (r makeReader) sourcesOf(need string) {
 		}
 	}
 }
-
-// loading are variables whose value is code, or the place of code.
-var loading = strings.Fields("BASH_ENV ENV LD_PRELOAD LD_LIBRARY_PATH LD_AUDIT NODE_OPTIONS NODE_PATH PYTHONPATH " +
-	"PYTHONSTARTUP PYTHONHOME PERL5OPT PERL5LIB RUBYOPT RUBYLIB JAVA_TOOL_OPTIONS GIT_SSH GIT_SSH_COMMAND GIT_DIR " +
-	"GIT_EXEC_PATH")

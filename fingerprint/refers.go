@@ -12,13 +12,6 @@ import (
 	"approver.example/fingerprint/disk"
 )
 
-// decidingEndings are the endings of code and settings. Data and build output are left out,
-// because they change all the time.
-var decidingEndings = strings.Fields(".sh .bash .zsh .fish .py .rb .pl .php .js .cjs .mjs .ts .mts .lua .go .rs " +
-	".java " +
-	".kts .groovy .gradle .sql .yml .yaml .toml .json .ini .cfg .conf .env .mk .mak .cmake .tf .tfvars .hcl .tpl " +
-	".tmpl .j2 .xml .properties .ps1 .bat .awk .sed .jq .nix .bzl .just")
-
 // bind binds the files that a settings file names, in any language: each word that is the
 // name of a code or settings file, and, for a folder (./modules/x), the tool's files in it.
 func (r settingsReader) bind(file, dir string, depth int) {
@@ -119,7 +112,7 @@ func (r settingsReader) liesThere(dir, word string) bool {
 
 // plainly reports whether the files of a tool may name others by words without a dot.
 // Recipes and packages have readers of their own.
-func (t *tool) plainly() bool { return t.recipes == "" }
+func (t *tool) plainly() bool { return t.Recipes == "" }
 
 // reference binds a file that a word of a file of settings names; if the word names a
 // folder, that is returned.
@@ -142,7 +135,7 @@ func (r settingsReader) reference(file, word, dir string, depth int) (folder str
 			!r.tool.plainly() && !strings.HasPrefix(word, "./") && !strings.HasPrefix(word, "../") {
 			return ""
 		}
-		for _, pattern := range append(strings.Fields(r.tool.files), strings.Fields(kustomization)...) {
+		for _, pattern := range append(strings.Fields(r.tool.Files), strings.Fields(kustomization)...) {
 			for _, found := range r.BindMatching(clean, pattern) {
 				r.bind(found, clean, depth+1)
 			}
@@ -152,8 +145,8 @@ func (r settingsReader) reference(file, word, dir string, depth int) (folder str
 		disk.Like(filepath.Base(file), startersOf)):
 		r.BindListed(clean)
 		r.bindScript(clean, dir)
-		presets := strings.Contains(r.tool.programs, "cmake") && filepath.Ext(word) == ".json"
-		if presets || slices.Contains(furthers, filepath.Ext(word)) || r.tool.plainly() && filepath.Ext(word) == "" {
+		presets := strings.Contains(r.tool.Programs, "cmake") && filepath.Ext(word) == ".json"
+		if presets || furthers[filepath.Ext(word)] || r.tool.plainly() && filepath.Ext(word) == "" {
 			r.bind(clean, filepath.Dir(clean), depth+1)
 		}
 	}
@@ -164,17 +157,10 @@ func (r settingsReader) reference(file, word, dir string, depth int) (folder str
 // name programs and plugins.
 var startersOf = strings.Fields("jvm.config maven.config config.toml .bazelrc .yarnrc .yarnrc.yml .npmrc ansible.cfg")
 
-// furthers are the endings of settings files that may name further ones.
-var furthers = strings.Fields(".yml .yaml .mk .tf .toml .hcl .just .gradle .kts .cmake .ninja .rb .rake .bzl .nix .xml")
-
-// plainDocuments are files without an ending that no tool executes.
-var plainDocuments = strings.Fields("README LICENSE LICENCE COPYING CHANGELOG CHANGES NEWS AUTHORS CONTRIBUTORS " +
-	"NOTICE VERSION TODO")
-
 // isPlainText reports whether a file without an ending is a text, as a script may be.
 func isPlainText(file string) bool {
 	base := filepath.Base(file)
-	if filepath.Ext(base) != "" || slices.Contains(plainDocuments, base) {
+	if filepath.Ext(base) != "" || plainDocuments[base] {
 		return false
 	}
 	head, err := headOf(file, 512)
@@ -221,7 +207,7 @@ func decides(word, file string, info fs.FileInfo) bool {
 }
 
 func byName(word string) bool {
-	return slices.Contains(decidingEndings, filepath.Ext(word)) || strings.HasPrefix(filepath.Base(word), ".env")
+	return decidingEndings[filepath.Ext(word)] || strings.HasPrefix(filepath.Base(word), ".env")
 }
 
 // isScript reports whether a file begins with #!, or cannot be read.

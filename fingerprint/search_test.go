@@ -118,6 +118,9 @@ var searchHoles = []hole{
 		swapped: "m/a/build.rs"},
 	{command: "cargo x", files: "Cargo.toml=x; .cargo/config.toml=x = \"run --manifest-path t/Cargo.toml\"; " +
 		"t/Cargo.toml=x; t/src/main.rs=x", swapped: "t/src/main.rs"},
+	// What a file imports that is given by its whole path.
+	{command: "go run %/cmd/main.go", files: "go.mod=module m; x/x.go=package x; " +
+		"cmd/main.go=package main|import _ \"m/x\"|func main() {}", swapped: "x/x.go"},
 	// gradle and maven.
 	{command: "gradle build", files: "settings.gradle=include ':a'|project(':a').projectDir = file('b/c'); " +
 		"b/c/build.gradle=x", swapped: "b/c/build.gradle"},

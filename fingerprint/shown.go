@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"approver.example/reflexcore/effect"
+	"approver.example/reflexcore/wordset"
 )
 
 // onlyLooks reports whether a command in a local container only shows something to the agent,
@@ -14,10 +15,10 @@ func (f *flow) onlyLooks(i int) bool {
 		return false // BASH_ENV, LD_PRELOAD and PATH name code in the container
 	}
 	name := f.Steps[i].Argv[0]
-	if slices.Contains(viewers, name) {
+	if viewers[name] {
 		return true
 	}
-	if !slices.Contains(shells, name) || !f.commands[i].wrapped || len(f.Steps[i].Argv) != 3 ||
+	if !shells[name] || !f.commands[i].wrapped || len(f.Steps[i].Argv) != 3 ||
 		f.Steps[i].Argv[1] != "-c" {
 		return false
 	}
@@ -28,8 +29,8 @@ func (f *flow) onlyLooks(i int) bool {
 			continue
 		}
 		within[n] = true
-		shown := len(st.Argv) > 0 && (slices.Contains(viewers, st.Argv[0]) ||
-			st.Shell && slices.Contains(filters, st.Argv[0]))
+		shown := len(st.Argv) > 0 && (viewers[st.Argv[0]] ||
+			st.Shell && filters[st.Argv[0]])
 		if !shown {
 			return false
 		}
@@ -53,20 +54,12 @@ func (f *flow) setsVariables(i int) bool {
 	return slices.ContainsFunc(words[at+1:], func(w string) bool {
 		name, _, _ := strings.Cut(w, "=")
 		if !strings.HasPrefix(w, "-") || strings.HasPrefix(w, "--") {
-			return !effect.IsKnown(w) || oneOf("--env --env-file --workdir", name)
+			return !effect.IsKnown(w) || wordset.Has("--env --env-file --workdir", name)
 		}
 		flags, _, _ := strings.Cut(w[1:], "u") // the rest is the name of a user
 		return !effect.IsKnown(w) || strings.ContainsAny(flags, "ew")
 	})
 }
-
-// viewers are programs that, with any options, run nothing from a file and write it only to
-// their output.
-var viewers = []string{"basename", "cat", "cmp", "cut", "dirname", "du", "egrep", "fgrep", "grep", "head", "ls",
-	"md5sum", "nl", "od", "sha1sum", "sha256sum", "stat", "tac", "tail", "wc"}
-
-// filters write their input to their output.
-var filters = []string{"sort", "uniq", "tr", "column", "fold", "rev", "true", "echo", "printf", "sleep"}
 
 // shows reports whether a command only shows files to the agent. Then their content is not
 // bound, because a log may grow while a person decides; the real paths of their names are.
@@ -74,9 +67,9 @@ func (f *flow) shows(i int) bool { return !f.flows && f.isA(i, viewers) }
 
 // isA reports whether a step runs one of some system programs, and not another program of
 // that name.
-func (f *flow) isA(i int, names []string) bool {
+func (f *flow) isA(i int, names map[string]bool) bool {
 	st := &f.Steps[i]
-	if len(st.Argv) == 0 || st.Shell || st.Path != f.path || !slices.Contains(names, first(st)) {
+	if len(st.Argv) == 0 || st.Shell || st.Path != f.path || !names[first(st)] {
 		return false
 	}
 	file := st.Argv[0]

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"approver.example/fingerprint/disk"
+	"approver.example/reflexcore/wordset"
 )
 
 // moduleFile finds calls of functions of Terraform that read a file.
@@ -46,7 +47,7 @@ func (r terraformReader) bind(file, text, dir string) {
 		}
 	}
 	r.givenFiles(file, text, dir)
-	if !slices.ContainsFunc(r.c.Argv, func(w string) bool { return oneOf("init get", w) }) {
+	if !slices.ContainsFunc(r.c.Argv, func(w string) bool { return wordset.Has("init get", w) }) {
 		return
 	}
 	for _, m := range moduleSource.FindAllStringSubmatch(text, -1) {

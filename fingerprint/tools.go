@@ -6,8 +6,8 @@ import (
 	"strings"
 
 	"approver.example/fingerprint/disk"
-
 	"approver.example/reflexcore/effect"
+	"approver.example/reflexcore/wordset"
 )
 
 // bindTools binds the files that the table of tools has for a command, in each folder in
@@ -25,12 +25,12 @@ func (p *pass) bindTools(i int, programs, bases []string) {
 	r := toolReader{reading: reading{p.reader, c, first(c.Step), bases}}
 	for _, n := range slices.Compact(rows) {
 		r.tool = &tools()[n]
-		if r.tool.words != "" && !slices.ContainsFunc(c.Argv[1:], func(w string) bool {
-			return oneOf(r.tool.words, w) || !effect.IsKnown(w)
+		if r.tool.Words != "" && !slices.ContainsFunc(c.Argv[1:], func(w string) bool {
+			return wordset.Has(r.tool.Words, w) || !effect.IsKnown(w)
 		}) {
 			continue
 		}
-		if len(bases) == 0 && r.tool.elsewhere == "" {
+		if len(bases) == 0 && r.tool.Elsewhere == "" {
 			p.unboundCommand(c.Step)
 			continue
 		}
@@ -47,22 +47,22 @@ type toolReader struct {
 // bind binds the files of the row: those of no folder, and those of each.
 func (r toolReader) bind() {
 	t := r.tool
-	if t.elsewhere != "" && (!t.operands || r.takesFromRegistry()) && !startsAgain(r.c.Argv[1:]) {
-		r.reportUnbound(t.elsewhere, r.name)
+	if t.Elsewhere != "" && (!t.Operands || r.takesFromRegistry()) && !startsAgain(r.c.Argv[1:]) {
+		r.reportUnbound(t.Elsewhere, r.name)
 	}
 	r.bindOwn()
-	for _, name := range strings.Fields(t.home) {
+	for _, name := range strings.Fields(t.Home) {
 		if home := r.call.Env["HOME"]; filepath.IsAbs(home) {
 			r.Visit(filepath.Join(home, name), disk.Code)
 		}
 	}
 	for n, base := range r.bases {
-		if n > 0 && t.given != "" { // a word names it
+		if n > 0 && t.Given != "" { // a word names it
 			var files []string
-			if t.recipes == "image" {
+			if t.Recipes == "image" {
 				files = imageReader{r.reading}.buildContext(base, r.bases[0])
 			} else {
-				files = r.BindFolder(base, strings.Fields(t.given)...)
+				files = r.BindFolder(base, strings.Fields(t.Given)...)
 			}
 			r.c.hasCode = len(files) > 0 || r.c.hasCode
 			kustomizeReader{r.reading}.bind(base, 0)
@@ -74,7 +74,7 @@ func (r toolReader) bind() {
 
 // bindOwn runs the readers that some tools have.
 func (r toolReader) bindOwn() {
-	switch r.tool.recipes {
+	switch r.tool.Recipes {
 	case "go":
 		(&goReader{reading: r.reading}).bind()
 	case "git":
@@ -94,31 +94,31 @@ func (r toolReader) bindOwn() {
 func (r toolReader) bindFolder(base string) {
 	t := r.tool
 	places := []string{base}
-	if t.above {
+	if t.Above {
 		places = r.upwards(base)
 	}
 	var found []string
 	for _, at := range places {
-		for _, pattern := range strings.Fields(t.files) {
+		for _, pattern := range strings.Fields(t.Files) {
 			found = append(found, r.BindMatching(at, pattern)...)
 		}
-		for _, name := range strings.Fields(t.trees) {
-			r.c.hasCode = len(r.VisitFolder(filepath.Join(at, name), strings.Fields(t.kinds)...)) > 0 || r.c.hasCode
+		for _, name := range strings.Fields(t.Trees) {
+			r.c.hasCode = len(r.VisitFolder(filepath.Join(at, name), strings.Fields(t.Kinds)...)) > 0 || r.c.hasCode
 		}
 	}
-	if t.kinds == disk.PytestKinds {
+	if t.Kinds == disk.PytestKinds {
 		r.pythonNames(strings.Join(flagValues(r.c.Step, "-p"), "\n"), []string{base})
 	}
 	flagged := r.flagged(base)
 	for _, file := range flagged { // roles lie beside a playbook
-		for _, name := range strings.Fields(t.trees) {
-			if t.refers && name != "." {
-				r.VisitFolder(filepath.Join(filepath.Dir(file), name), strings.Fields(t.kinds)...)
+		for _, name := range strings.Fields(t.Trees) {
+			if t.Refers && name != "." {
+				r.VisitFolder(filepath.Join(filepath.Dir(file), name), strings.Fields(t.Kinds)...)
 			}
 		}
 	}
 	for _, file := range append(found, flagged...) {
-		r.c.hasCode = r.c.hasCode || t.recipes != "go" // whose packages must be there
+		r.c.hasCode = r.c.hasCode || t.Recipes != "go" // whose packages must be there
 		r.bindFile(file)
 	}
 }
@@ -126,10 +126,10 @@ func (r toolReader) bindFolder(base string) {
 // bindFile reads a file of the tool for the code that it runs.
 func (r toolReader) bindFile(file string) {
 	dir := filepath.Dir(file)
-	if r.tool.refers {
+	if r.tool.Refers {
 		settingsReader(r).bind(file, dir, 0)
 	}
-	switch r.tool.recipes {
+	switch r.tool.Recipes {
 	case "make":
 		makeReader{reading: r.reading, file: file}.bind()
 	case "compose":
@@ -157,11 +157,11 @@ func startsAgain(words []string) bool {
 func (r toolReader) flagged(base string) (files []string) {
 	st, t := r.c.Step, r.tool
 	for n, w := range st.Argv[1:] {
-		value, is := flagAt(st.Argv, n+1, t.flags)
+		value, is := flagAt(st.Argv, n+1, t.Flags)
 		if onlyWritten(st, n+1) {
 			continue
 		}
-		if !is && t.refers && (t.recipes == "" || t.recipes == "compose") {
+		if !is && t.Refers && (t.Recipes == "" || t.Recipes == "compose") {
 			value = w
 			if _, v, ok := strings.Cut(w, "="); ok {
 				value = v
@@ -182,7 +182,7 @@ func (r toolReader) takesFromRegistry() bool {
 	st := r.c.Step
 	behind := false
 	for n, w := range st.Argv[1:] {
-		if slices.Contains(strings.Fields(r.tool.words), w) && !behind {
+		if slices.Contains(strings.Fields(r.tool.Words), w) && !behind {
 			behind = true
 			continue
 		}

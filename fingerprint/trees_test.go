@@ -11,9 +11,8 @@ import (
 	"testing"
 	"time"
 
-	"approver.example/fingerprint/disk"
-
 	"approver.example"
+	"approver.example/fingerprint/disk"
 )
 
 // bigRepository writes a repository of n files, half of them of Go, and returns its folder.

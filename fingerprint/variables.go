@@ -5,19 +5,10 @@ import (
 	"slices"
 	"strings"
 
-	"approver.example/fingerprint/disk"
-
 	"approver.example"
+	"approver.example/fingerprint/disk"
 	"approver.example/reflexcore/effect"
 )
-
-// elsewhereNamed are variables from the courier that name no code: folders, sockets,
-// addresses, and certificates.
-var elsewhereNamed = []string{
-	"PATH", "HOME", "SHELL", "IFS", "PS4", "SSH_AUTH_SOCK", "SSL_CERT_FILE", "SSL_CERT_DIR", "CURL_CA_BUNDLE",
-	"REQUESTS_CA_BUNDLE", "NODE_EXTRA_CA_CERTS", "CURL_HOME", "SHELLOPTS", "BASHOPTS",
-	"NODE_PATH", "PYTHONPATH", "PERL5LIB", "PERLLIB", "RUBYLIB", "CLASSPATH", // folders: only for their programs
-}
 
 // comparedOnly begins the names of variables whose value is compared, but whose files are
 // not bound: the mailbox and other files that change by themselves.
@@ -28,7 +19,7 @@ const comparedOnly = approver.ComparedEnv + approver.ComparedEnv
 func (r *reader) bindEnvironment() {
 	names := make([]string, 0, len(r.ToolCall.Env))
 	for name := range r.ToolCall.Env {
-		if !slices.Contains(elsewhereNamed, name) && !strings.HasPrefix(name, "BASH_FUNC_") && !strings.HasPrefix(name,
+		if !elsewhereNamed[name] && !strings.HasPrefix(name, "BASH_FUNC_") && !strings.HasPrefix(name,
 			comparedOnly) {
 			names = append(names, name)
 		}
@@ -43,17 +34,13 @@ func (r *reader) bindEnvironment() {
 		if strings.Contains(value, "$") { // bash expands BASH_ENV
 			value += " " + r.Expand(value)
 		}
-		r.bindValue(value)
+		r.bindValue(r.ToolCall.Dir, value)
 	}
 }
 
-// bindValue binds the files that a value names.
-func (r *reader) bindValue(value string) { r.bindValueIn(r.ToolCall.Dir, value) }
-
-// bindValueIn is bindValue for a value that is used in another folder.
-func (r *reader) bindValueIn(dir, value string) {
-	cuts := func(r rune) bool { return strings.ContainsRune(" \t\n:=,;\"'", r) }
-	words := strings.FieldsFunc(value, cuts)
+// bindValue binds the files that a value names, which is used in a folder.
+func (r *reader) bindValue(dir, value string) {
+	words := splitAny(value, " \t\n:=,;\"'")
 	if strings.ContainsAny(value, " =,;'") { // a path may have these as well
 		_, behind, _ := strings.Cut(value, ":")
 		words = append(append(words, value, behind), strings.Split(value, ":")...)

@@ -6,20 +6,16 @@ import (
 	"strings"
 
 	"approver.example/fingerprint/disk"
-
 	"approver.example/reflexcore/effect"
 	"approver.example/reflexcore/shell"
+	"approver.example/reflexcore/wordset"
 )
-
-// quietly lists the builtins whose words name no files to bind.
-var quietly = []string{"echo", "printf", "test", "[", "cd", "pushd", "popd", "pwd", "read", "true", "false", ":",
-	"exec", "command", "builtin", "exit", "return", "type", "which", "set", "shift", "unset"}
 
 // bindWords binds the files that the words of a command name. It returns the folders in
 // which they may be: the working folders, and each folder that a word names.
 func (p *pass) bindWords(i int, bases []string) []string {
 	st := &p.Steps[i]
-	if st.Shell && slices.Contains(quietly, first(st)) {
+	if st.Shell && quietly[first(st)] {
 		return bases
 	}
 	known, as := st.Program != "" || st.Shell, disk.Code
@@ -60,19 +56,11 @@ func (p *pass) bindWords(i int, bases []string) []string {
 	return p.bindFiles(i, as, words, bases)
 }
 
-// outputs are flags of tools whose value is a file that they only write.
-var outputs = map[string]string{
-	"pytest":  "--junitxml --junit-xml --html --json-report-file --report-log --log-file",
-	"py.test": "--junitxml --junit-xml",
-	"go":      "-coverprofile -cpuprofile -memprofile -blockprofile -mutexprofile -trace -o",
-	"jest":    "--outputFile", "eslint": "-o --output-file", "terraform": "-out", "tofu": "-out",
-}
-
 // onlyWritten reports whether a word of a step is an output flag or its value.
 func onlyWritten(st *shell.Step, n int) bool {
 	flags := outputs[first(st)]
 	name, _, joined := strings.Cut(st.Argv[n], "=")
-	return flags != "" && (joined && oneOf(flags, name) || n > 1 && oneOf(flags, st.Argv[n-1]))
+	return joined && wordset.Has(flags, name) || n > 1 && wordset.Has(flags, st.Argv[n-1])
 }
 
 // bindFiles binds the files that words name, relative to each folder. A folder that a word
@@ -156,10 +144,10 @@ func (p *pass) isLeftOut(i int, file string) bool {
 		return true
 	}
 	if rel, err := filepath.Rel(filepath.Clean(p.call.Dir),
-		clean); p.made != nil && err == nil && slices.Contains(objects, filepath.Ext(rel)) && p.made.makes(rel) {
+		clean); p.made != nil && err == nil && objects[filepath.Ext(rel)] && p.made.makes(rel) {
 		return true // the build writes it: what it is made of is not bound either
 	}
-	if !strings.HasSuffix(clean, ".log") || p.flows || !p.isA(i, []string{"rm"}) {
+	if !strings.HasSuffix(clean, ".log") || p.flows || !p.isA(i, wordset.Of("rm")) {
 		return false
 	}
 	info, err := p.Stat(clean)

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"approver.example/reflexcore/wordset"
 )
 
 // A textWrite describes what a walked text may write: a shell script, a package script, or a step
@@ -58,12 +60,5 @@ func (t textWrites) mayWrite(unit, file string, anything bool) bool {
 // isChecker reports whether a program is one of the checkers, in a usual place.
 func isChecker(program string) bool {
 	dir := filepath.Base(filepath.Dir(program))
-	return oneOf(checkers, filepath.Base(program)) && (!strings.Contains(program, "/") || oneOf("bin .bin", dir))
+	return checkers[filepath.Base(program)] && (!strings.Contains(program, "/") || wordset.Has("bin .bin", dir))
 }
-
-// checkers only check, and run the project's tests.
-const checkers = "jest vitest mocha ava pytest py.test eslint prettier stylelint oxlint biome flake8 pylint mypy " +
-	"pyright ruff black isort bandit rspec rubocop phpunit phpstan psalm golangci-lint staticcheck govulncheck " +
-	"gofmt gofumpt gotestsum shellcheck shfmt hadolint actionlint yamllint markdownlint tflint checkov trivy bats ctest " +
-	"cypress " +
-	"playwright nyc c8 tsd knip depcheck audit-ci pip-audit safety"

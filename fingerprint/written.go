@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"approver.example/fingerprint/disk"
-
 	"approver.example/reflexcore/effect"
 )
 
@@ -63,7 +62,7 @@ func (f *flow) mayWrite(n int, file string) bool {
 		return false
 	}
 	if name := first(st); name == "git" || f.depth > 0 {
-		return name == "git" && changesTree(st.Argv[1:]) || (interprets(name) || oneOf(makers, name)) &&
+		return name == "git" && changesTree(st.Argv[1:]) || (interprets(name) || makers[name]) &&
 			slices.ContainsFunc(f.Effects, func(e effect.Effect) bool {
 				return e.Kind == effect.Write && e.By == "redirection" && filepath.Clean(e.Target) == filepath.Clean(file)
 			})
@@ -76,7 +75,7 @@ func (f *flow) mayWrite(n int, file string) bool {
 func (p *pass) copiedBefore(before int, file, dir string) {
 	for n := range p.Effects {
 		to := &p.Effects[n]
-		if to.Kind != effect.Write || to.Step < 0 || to.Step >= before || !oneOf(copiers, first(&p.Steps[to.Step])) ||
+		if to.Kind != effect.Write || to.Step < 0 || to.Step >= before || !copiers[first(&p.Steps[to.Step])] ||
 			!effect.IsKnown(to.Target) {
 			continue
 		}

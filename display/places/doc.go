@@ -3,6 +3,6 @@
 //
 // Read it from [Of] down. lexer.go takes a text apart as a shell would, roughly, and goes
 // through its commands; values.go finds the part of a program's words that is the
-// credential; stdin.go and files.go follow what a program reads and writes, follow.go the
-// variables. The tables are in flags.go and launch.go.
+// credential; stdin.go follows what a program reads and writes, sudo.go what sudo leaves of it, and follow.go,
+// resolve.go and variables.go the variables. The tables are in flags.go and launch.go.
 package places

@@ -3,7 +3,6 @@ package places
 import (
 	"cmp"
 	_ "embed" // the table
-	"iter"
 	"maps"
 	"slices"
 	"strings"
@@ -33,12 +32,8 @@ import (
 var credentialFlags string
 
 // globalFlags take a value and stand before a subcommand as well as behind it.
-var globalFlags = map[string]bool{
-	"--profile": true, "--region": true, "--context": true, "--namespace": true, "-n": true, "-C": true, "-H": true,
-	"--project": true, "--kubeconfig": true,
-	"--config": true, "--cluster": true, "--host": true, "-a": true, "--app": true, "--env": true, "--location": true,
-	"--prefix": true, "-R": true, "--repo": true,
-}
+var globalFlags = shape.SetOf("--profile --region --context --namespace -n -C -H --project --kubeconfig " +
+	"--config --cluster --host -a --app --env --location --prefix -R --repo")
 
 var (
 	secretFlag   = shape.Pattern(`(?i)^--?(?:[a-z0-9]+-)*` + shape.SecretWord + `$`)
@@ -56,40 +51,27 @@ var (
 
 // credentialHeaders only prove who asks. Any other header, and every cookie, has a name
 // that somebody chose: X-Object-Key may say what is deleted.
-var credentialHeaders = map[string]bool{
-	"authorization": true, "proxy-authorization": true, "x-api-key": true, "api-key": true, "apikey": true,
-	"x-apikey": true, "x-goog-api-key": true,
-	"private-token": true, "job-token": true, "deploy-token": true, "x-auth-token": true, "x-access-token": true,
-	"x-auth-key": true, "x-subject-token": true,
-	"x-vault-token": true, "x-consul-token": true, "x-nomad-token": true, "x-amz-security-token": true,
-	"x-aws-ec2-metadata-token": true,
-	"x-figma-token":            true, "x-shopify-access-token": true, "x-tableau-auth": true, "x-algolia-api-key": true,
-	"x-rapidapi-key": true,
-	"dd-api-key":     true, "dd-application-key": true, "ocp-apim-subscription-key": true, "x-csrf-token": true,
-	"x-xsrf-token": true, "x-csrftoken": true,
-}
+var credentialHeaders = shape.SetOf("authorization proxy-authorization x-api-key api-key apikey x-apikey " +
+	"x-goog-api-key private-token job-token deploy-token x-auth-token x-access-token x-auth-key x-subject-token " +
+	"x-vault-token x-consul-token x-nomad-token x-amz-security-token x-aws-ec2-metadata-token x-figma-token " +
+	"x-shopify-access-token x-tableau-auth x-algolia-api-key x-rapidapi-key dd-api-key dd-application-key " +
+	"ocp-apim-subscription-key x-csrf-token x-xsrf-token x-csrftoken")
 
-// isReference reports a value that says where the credential is: what is read, or sent
-// there, decides. A path is one unless it looks like a key that begins so.
+// isReference reports whether a value says where the credential is, such as a file or an address.
+// People must see it. A path is one unless it looks like a key that begins so.
 func isReference(value string) bool {
 	lower := strings.ToLower(value)
-	for _, scheme := range []string{"file:", "fileb:", "env:", "http://", "https://", "s3://", "gs://", "op://"} {
-		if strings.HasPrefix(lower, scheme) {
-			return true
-		}
+	if shape.HasAnyPrefix(lower, "file:", "fileb:", "env:", "http://", "https://", "s3://", "gs://", "op://") {
+		return true
 	}
-	for _, begin := range []string{"/", "./", "../", "~/"} {
-		if strings.HasPrefix(value, begin) {
-			return len(value) < 16 || !shape.IsRandom(value) || !shape.IsOpaque(value)
-		}
-	}
-	return false
+	return shape.HasAnyPrefix(value, "/", "./", "../", "~/") &&
+		(len(value) < 16 || !shape.IsRandom(value) || !shape.IsOpaque(value))
 }
 
 // programFlags is credentialFlags, taken apart.
 var programFlags = sync.OnceValue(func() map[string]map[string]string {
 	out := map[string]map[string]string{}
-	for programs, text := range rowsOf(credentialFlags) {
+	for programs, text := range shape.Rows(credentialFlags) {
 		flags := map[string]string{}
 		for _, f := range strings.Fields(text) {
 			name, kind, _ := strings.Cut(f, ":")
@@ -122,19 +104,6 @@ var programFlags = sync.OnceValue(func() map[string]map[string]string {
 	}
 	return out
 })
-
-// rowsOf yields the rows of a table: what is before the colon, and the words behind it. A line
-// that begins with a tab goes on with the row above it, and # begins a comment.
-func rowsOf(table string) iter.Seq2[string, string] {
-	return func(yield func(string, string) bool) {
-		for line := range strings.Lines(strings.ReplaceAll(table, "\n\t", " ")) {
-			name, words, _ := strings.Cut(strings.TrimSuffix(line, "\n")+" ", ": ")
-			if name[0] != '#' && !yield(name, words) {
-				return
-			}
-		}
-	}
-}
 
 // flagsOf returns what the flags and operands of a program take, and how many of its
 // words belong to its subcommand.

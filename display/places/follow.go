@@ -10,7 +10,7 @@ import (
 // This file follows variables. What a variable was given is a credential where the
 // variable stands in the place of one: in K=…; echo $K | docker login --password-stdin h.
 
-// want adds a variable in a place for a credential.
+// want notes a variable in a place for a credential.
 func (l *lexer) want(w want) {
 	if len(l.wants) > MaxWants {
 		return
@@ -98,7 +98,7 @@ func (l *lexer) follow(at, depth int) {
 	})
 }
 
-// held adds what a variable holds.
+// held adds a value of a variable as a place.
 func (l *lexer) held(s Span, holder string, depth int) {
 	s.Holder, s.Followed = holder, true
 	l.add(s, depth)
@@ -242,7 +242,8 @@ func (l *lexer) printed(from, to int) []Span {
 	if len(files) == 0 { // what these commands write is not read outside
 		files = writtenFiles{}
 	}
-	sub := &lexer{text: l.text, left: l.left, prints: true, nested: l.nested + 1, files: files}
+	sub := &lexer{text: l.text, left: l.left, prints: true, nested: l.nested + 1, files: files,
+		bound: map[string][]Span{}}
 	sub.lex(from, to, 0)
 	l.left = sub.left
 	return slices.DeleteFunc(sub.out, func(s Span) bool { return s.From >= s.To })

@@ -29,14 +29,9 @@ var likeLaunchers = map[string]string{
 }
 
 // launcherGlobals take a value, and stand before the subcommand of a launcher.
-var launcherGlobals = map[string]bool{
-	"-H": true, "--host": true, "--context": true, "-c": true, "--config": true, "-l": true, "--log-level": true,
-	"-f": true, "--file": true, "-p": true, "--project-name": true, "--profile": true,
-	"--env-file": true, "--project-directory": true, "--ansi": true, "-n": true, "--namespace": true, "--kubeconfig": true,
-	"--cluster": true, "-s": true, "--server": true, "--user": true, "--as": true,
-	"-C": true, "--directory": true, "--project": true, "--zone": true, "-a": true, "--app": true, "--url": true,
-	"--connection": true, "--token": true, "--parallel": true, "--progress": true,
-}
+var launcherGlobals = shape.SetOf("-H --host --context -c --config -l --log-level -f --file -p --project-name " +
+	"--profile --env-file --project-directory --ansi -n --namespace --kubeconfig --cluster -s --server --user " +
+	"--as -C --directory --project --zone -a --app --url --connection --token --parallel --progress")
 
 // A launching is what stands between one launcher and the program that it runs.
 type launching struct {
@@ -51,7 +46,7 @@ type launching struct {
 // launchings is launcherWords, taken apart.
 var launchings = sync.OnceValue(func() map[string][]launching {
 	out := map[string][]launching{}
-	for name, text := range rowsOf(launcherWords) {
+	for name, text := range shape.Rows(launcherWords) {
 		name, sub, _ := strings.Cut(name, " of ")
 		one := launching{sub: strings.Fields(sub), flags: map[string]bool{}}
 		for _, w := range strings.Fields(text) {
@@ -210,4 +205,4 @@ func foundRuns(src string, given []word) (out []program) {
 }
 
 // findFlags are those behind which find is given a program.
-var findFlags = map[string]bool{"-exec": true, "-execdir": true, "-ok": true, "-okdir": true}
+var findFlags = shape.SetOf("-exec -execdir -ok -okdir")

@@ -188,10 +188,10 @@ func (l *lexer) skipPrefix(words []word, p *pipeline) (first int) {
 	return min(first, len(words))
 }
 
-// wrappers are those of the prefixes that run a program: the others are words of the shell.
-var wrappers = map[string]bool{"sudo": true, "env": true, "nohup": true, "command": true, "time": true}
+// wrappers are the prefixes that are programs. The other prefixes are words of the shell.
+var wrappers = shape.SetOf("sudo env nohup command time")
 
-// hasFlag reports words of which the first is a flag: as with env -i, of the program
+// firstIsFlag reports words of which the first is a flag: as with env -i, of the program
 // before them.
 func firstIsFlag(src string, words []word) bool {
 	return len(words) > 0 && src[words[0].from] == '-'
@@ -237,7 +237,7 @@ func runsKnown(name string) bool {
 	return programFlags()[name] != nil || launchings()[name] != nil || shape.Prefixes[name]
 }
 
-// guessed is the place of the first word that is a program with places for credentials.
+// firstKnown is the place of the first word that is a program with places for credentials.
 func firstKnown(src string, words []word) int {
 	for i, w := range words {
 		text, _ := w.bare(src)

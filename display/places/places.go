@@ -19,17 +19,17 @@ type Found struct {
 	Variables Variables
 }
 
-// Of finds the commands, the variables and the places for credentials in a text, each once.
+// Of finds the commands, the variables and the places for credentials in a text.
 func Of(s string) Found {
-	l := &lexer{text: s, left: max(4*len(s), shape.MaxSteps), files: writtenFiles{}}
+	l := &lexer{text: s, left: max(4*len(s), shape.MaxSteps), files: writtenFiles{}, bound: map[string][]Span{}}
 	l.lex(0, len(s), 0)
 	l.variables.finish()
 	l.resolve()
 	return Found{l.segments, l.spans, l.variables}
 }
 
-// MayBe is a quick look: most texts name no program with such flags, and no
-// place that needs none.
+// MayBe reports whether a text may have a place for a credential. It is quick: most texts name no
+// program with such flags, and have no place that needs none.
 func MayBe(s string) bool {
 	return len(s) <= shape.MaxSteps/8 && (namesProgram(s) || mayRefer(s))
 }

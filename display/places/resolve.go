@@ -1,6 +1,7 @@
 package places
 
 import (
+	"regexp"
 	"strings"
 
 	"approver.example/display/shape"
@@ -80,28 +81,23 @@ func (l *lexer) referred() {
 	note := func(m []int, n int, field string) {
 		l.want(want{name: l.text[m[2*n]:m[2*n+1]], base: -1, field: field})
 	}
-	if strings.IndexByte(l.text, '$') >= 0 {
-		for _, m := range referenceURL().FindAllStringSubmatchIndex(l.text, MaxWants+1) {
-			l.spans = append(l.spans, Span{From: m[2] - 1 - shape.Count(l.text[m[2]-1] == '{'), To: m[3], Kind: Credential})
-			l.want(want{name: l.text[m[2]:m[3]], base: len(l.spans) - 1})
-		}
-		for _, m := range referenceUser().FindAllStringSubmatchIndex(l.text, MaxWants+1) {
-			note(m, 1, "token")
-		}
-		for _, m := range referenceAuth().FindAllStringSubmatchIndex(l.text, MaxWants+1) {
-			note(m, 1, "password")
-		}
-		for _, m := range referenceName().FindAllStringSubmatchIndex(l.text, MaxWants+1) {
-			note(m, 2, l.text[m[2]:m[3]])
+	each := func(pattern func() *regexp.Regexp, note func(m []int)) {
+		for _, m := range pattern().FindAllStringSubmatchIndex(l.text, MaxWants+1) {
+			note(m)
 		}
 	}
+	if strings.IndexByte(l.text, '$') >= 0 {
+		each(referenceURL, func(m []int) {
+			l.spans = append(l.spans, Span{From: m[2] - 1 - shape.Count(l.text[m[2]-1] == '{'), To: m[3], Kind: Credential})
+			l.want(want{name: l.text[m[2]:m[3]], base: len(l.spans) - 1})
+		})
+		each(referenceUser, func(m []int) { note(m, 1, "token") })
+		each(referenceAuth, func(m []int) { note(m, 1, "password") })
+		each(referenceName, func(m []int) { note(m, 2, l.text[m[2]:m[3]]) })
+	}
 	if scripts().MatchString(l.text) {
-		for _, m := range referenceAuth().FindAllStringSubmatchIndex(l.text, MaxWants+1) {
-			note(m, 1, "password")
-		}
-		for _, m := range referenceBare().FindAllStringSubmatchIndex(l.text, MaxWants+1) {
-			note(m, 2, "password")
-		}
+		each(referenceAuth, func(m []int) { note(m, 1, "password") })
+		each(referenceBare, func(m []int) { note(m, 2, "password") })
 	}
 }
 

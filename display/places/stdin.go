@@ -12,8 +12,7 @@ import (
 // be another thing: only what looks like a secret is hidden there, with the notice.
 
 // passers are the programs that write what they read, perhaps in another form.
-var passers = map[string]bool{"cat": true, "base64": true, "tr": true, "head": true, "tail": true, "cut": true,
-	"xxd": true}
+var passers = shape.SetOf("cat base64 tr head tail cut xxd")
 
 // stdin notes what a command writes for the next, and adds the place for what it reads.
 // how says what of it is the credential, or names the flag with which it reads one.
@@ -59,7 +58,7 @@ func (l *lexer) stdin(name, how string, given []word, p *pipeline) {
 	}
 }
 
-// fed adds the places of what a reader of credentials is given.
+// fed adds what a program reads from a pipe as places for credentials.
 func (l *lexer) fed(p *pipeline, kind string) {
 	if p.piped {
 		for _, s := range p.writes {
@@ -102,9 +101,6 @@ func (l *lexer) behindLoop(given []word, p *pipeline) {
 		values = append(values, l.printed(given[n-1].to+1, p.to)...)
 	}
 	for _, name := range l.unread {
-		if l.bound == nil {
-			l.bound = map[string][]Span{}
-		}
 		l.bound[name] = append(l.bound[name], values...)
 	}
 	l.unread = nil
@@ -148,16 +144,12 @@ func (l *lexer) binding(name string, given []word, p *pipeline) {
 		}
 	}
 	for _, n := range names {
-		if l.bound == nil {
-			l.bound = map[string][]Span{}
-		}
 		l.bound[n] = append(l.bound[n], values...)
 	}
 }
 
 // builtins put what they are given into variables.
-var builtins = map[string]bool{"read": true, "mapfile": true, "readarray": true, "printf": true, "for": true,
-	"select": true, "set": true}
+var builtins = shape.SetOf("read mapfile readarray printf for select set")
 
 // settings adds the places in what a program reads as its settings or its script.
 func (l *lexer) settings(name string, given []word, depth int) {
@@ -193,8 +185,7 @@ var (
 	// what a script prints, and what sed puts in
 	printedText = shape.Pattern(`(?:\b(?:print|puts|echo|write|log|say|printf|p)[ \t(]*|\bs([/|,#])[^/|,#\n]*[/` +
 		`|,#])\\*["']?([A-Za-z0-9_+~!@%^./#-]{6,})`)
-	printers = map[string]bool{"awk": true, "gawk": true, "mawk": true, "sed": true, "perl": true, "ruby": true,
-		"node": true, "php": true, "python": true, "python3": true, "deno": true, "bun": true}
+	printers = shape.SetOf("awk gawk mawk sed perl ruby node php python python3 deno bun")
 	// the settings of curl in a text that it reads
 	curlSetting = shape.Pattern(`(?m)(?:^|["'\n]` +
 		`|\\n)[ \t]*-{0,2}(?:proxy-)?user[ \t]*[=: ][ \t]*\\?["']?[^\s:"']+:([^\s"'\\]{3,})`)

@@ -2,6 +2,8 @@ package places
 
 import (
 	"strings"
+
+	"approver.example/display/shape"
 )
 
 // This file says what sudo reads from its standard input, and what is left of it for the
@@ -10,24 +12,14 @@ import (
 // sudoLetters are sudo's flags of one letter that take a value, and sudoWords the long ones.
 const sudoLetters = "ugpCTrtDRUh"
 
-var sudoWords = map[string]bool{
-	"--user": true, "--group": true, "--prompt": true, "--close-from": true, "--command-timeout": true, "--role": true,
-	"--type": true, "--chdir": true,
-	"--chroot": true, "--other-user": true, "--host": true,
-}
+var sudoWords = shape.SetOf("--user --group --prompt --close-from --command-timeout --role --type --chdir " +
+	"--chroot --other-user --host")
 
 // inputless are plain programs that read nothing from their standard input: what sudo
 // leaves of it goes nowhere.
-var inputless = map[string]bool{
-	"apt": true, "apt-get": true, "dnf": true, "yum": true, "systemctl": true, "mount": true, "umount": true,
-	"whoami": true, "id": true, "chown": true,
-	"chmod": true, "chgrp": true, "cp": true, "mv": true, "ls": true, "mkdir": true, "rmdir": true, "rm": true, "ln": true,
-	"touch": true, "stat": true,
-	"du": true, "df": true, "true": true, "reboot": true, "shutdown": true, "hostname": true, "hostnamectl": true,
-	"kill": true, "killall": true,
-	"useradd": true, "usermod": true, "userdel": true, "groupadd": true, "lsblk": true, "blkid": true, "swapoff": true,
-	"swapon": true, "sysctl": true,
-}
+var inputless = shape.SetOf("apt apt-get dnf yum systemctl mount umount whoami id chown chmod chgrp cp mv ls " +
+	"mkdir rmdir rm ln touch stat du df true reboot shutdown hostname hostnamectl kill killall useradd usermod " +
+	"userdel groupadd lsblk blkid swapoff swapon sysctl")
 
 // A sudoCall is what the words before a command say of sudo.
 type sudoCall struct {
@@ -71,14 +63,11 @@ func (c *sudoCall) reads(src, name string, given []word, p *pipeline) string {
 	}
 	for _, w := range given {
 		text, _ := w.bare(src)
-		for _, no := range []string{"stdin", "/dev/", "/proc/", "fuse", "$", "`", "<("} {
-			if strings.Contains(text, no) {
-				return "likely"
-			}
+		if shape.ContainsAny(text, []string{"stdin", "/dev/", "/proc/", "fuse", "$", "`", "<("}) {
+			return "likely"
 		}
 		// a file of its own, and for apt what it runs before and after
-		if text == "-" || strings.HasPrefix(name, "apt") && (strings.HasPrefix(text, "-o") || strings.HasPrefix(text, "-c") ||
-			strings.HasPrefix(text, "--option") || strings.HasPrefix(text, "--config")) {
+		if text == "-" || strings.HasPrefix(name, "apt") && shape.HasAnyPrefix(text, "-o", "-c", "--option", "--config") {
 			return "likely"
 		}
 	}

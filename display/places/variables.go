@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"slices"
 	"strings"
-	"sync"
 
 	"approver.example/display/shape"
 )
@@ -32,22 +31,14 @@ type Variables struct {
 
 // setters are the builtins that give the variables among their words a value. With -x each
 // of them exports, in one shell or another.
-var setters = map[string]bool{"export": true, "readonly": true, "declare": true, "local": true, "typeset": true}
+var setters = shape.SetOf("export readonly declare local typeset")
 
 // shellRunners are programs among whose words a text for another shell may be.
-var shellRunners = map[string]bool{
-	"ssh": true, "docker": true, "podman": true, "kubectl": true, "oc": true, "find": true, "git": true, "npm": true,
-	"pnpm": true, "yarn": true,
-	"gcloud": true, "fly": true, "flyctl": true, "heroku": true, "aws": true, "az": true, "go": true, "rsync": true,
-	"tar": true,
-}
+var shellRunners = shape.SetOf("ssh docker podman kubectl oc find git npm pnpm yarn gcloud fly flyctl heroku " +
+	"aws az go rsync tar")
 
 // plainSets are the words of set that export nothing.
-var plainSets = map[string]bool{
-	"-e": true, "-u": true, "-x": true, "+x": true, "+e": true, "-eu": true, "-ex": true, "-eux": true, "-o": true,
-	"-eo": true, "-euo": true,
-	"-euxo": true, "pipefail": true, "errexit": true, "nounset": true, "xtrace": true,
-}
+var plainSets = shape.SetOf("-e -u -x +x +e -eu -ex -eux -o -eo -euo -euxo pipefail errexit nounset xtrace")
 
 // assigned notes one word at the head of a command, or of a builtin that sets variables.
 func (v *Variables) assigned(src string, w word, depth int, exported bool) {
@@ -142,8 +133,8 @@ func covers(spans []Span, at int) bool {
 	return found || n > 0 && at < spans[n-1].To
 }
 
-// Sets reports that a value is certain to be one that the shell gives a variable, and
-// that no program finds any of the variables which hold it by its name.
+// Sets reports whether the shell certainly gives the value at a place to a variable, and no
+// program looks up one of the variables with that value by its name.
 func (v *Variables) Sets(at int, names []string) bool {
 	n, _ := slices.BinarySearchFunc(v.sure, at, func(a assigning, at int) int { return cmp.Compare(a.from, at) })
 	if n == 0 || at >= v.sure[n-1].to {
@@ -165,7 +156,7 @@ var oneLetter = shape.Pattern(`^[A-Za-z][0-9]*$`)
 // lookedUp reports a variable that a program may look up by its name, or that may be in
 // the environment already. A name in small letters is somebody's own, unless it is known.
 func lookedUp(name string) bool {
-	if IsDeciding(name) || shellNames()[name] {
+	if IsDeciding(name) || shellNames[name] {
 		return true
 	}
 	return !credentialName(name) && !oneLetter().MatchString(name) && strings.ToUpper(name) == name
@@ -174,13 +165,9 @@ func lookedUp(name string) bool {
 // IsDeciding reports a variable of a known program, or of the shell, that is no credential:
 // it says what runs, or where.
 func IsDeciding(name string) bool {
-	// anybody's names behind these
-	for _, prefix := range []string{"TF_VAR_", "npm_", "NPM_CONFIG_", "GIT_CONFIG", "BASH_FUNC_"} {
-		if strings.HasPrefix(name, prefix) {
-			return true
-		}
-	}
-	if decidingNames()[name] {
+	if decidingNames[name] ||
+		// anybody's names behind these
+		shape.HasAnyPrefix(name, "TF_VAR_", "npm_", "NPM_CONFIG_", "GIT_CONFIG", "BASH_FUNC_") {
 		return true
 	}
 	return !credentialName(name) && name != "AWS_ACCESS_KEY_ID" &&
@@ -201,24 +188,13 @@ var (
 		`|SSH|SSL|OPENSSL|CURL|WGET|HTTPIE|REQUESTS|XDG|LC|LD|DYLD|LESS|GREP|JQ|SUDO|PS|GPG|MAIL|HIST)_|^(?:PG|KUBE|MYSQL` +
 		`|MARIADB|REDIS|MONGO|SQLCMD|BASH|LESS|WGET|PYTHON|RUBY|PERL|PROMPT|HIST|MAKE|GO)|_(?:PROXY|proxy)$`)
 	// those whose names would pass for a credential's, or for somebody's own
-	decidingNames = nameSet("PWD OLDPWD GIT_ASKPASS SSH_ASKPASS SUDO_ASKPASS PGPASSFILE SSH_AUTH_SOCK PATH HOME IFS " +
-		"CDPATH ENV EDITOR VISUAL PAGER MANPAGER BROWSER SHELL USER LOGNAME TMPDIR TMP TEMP " +
+	decidingNames = shape.SetOf("PWD OLDPWD GIT_ASKPASS SSH_ASKPASS SUDO_ASKPASS PGPASSFILE SSH_AUTH_SOCK PATH HOME " +
+		"IFS CDPATH ENV EDITOR VISUAL PAGER MANPAGER BROWSER SHELL USER LOGNAME TMPDIR TMP TEMP " +
 		"LANG TZ TERM DISPLAY HOSTNAME DATABASE_URL")
 	// what other shells know in small letters
-	shellNames = nameSet("path cdpath fpath manpath mailpath module_path home shell prompt argv status cwd term user " +
-		"psvar watch histchars")
+	shellNames = shape.SetOf("path cdpath fpath manpath mailpath module_path home shell prompt argv status cwd term " +
+		"user psvar watch histchars")
 )
-
-// nameSet returns a set of names that is made when it is first needed.
-func nameSet(names string) func() map[string]bool {
-	return sync.OnceValue(func() map[string]bool {
-		out := map[string]bool{}
-		for n := range strings.FieldsSeq(names) {
-			out[n] = true
-		}
-		return out
-	})
-}
 
 // IsPlain reports a text that the lexer takes apart just as a shell does: nothing in
 // it quotes in a way of its own, and no parenthesis makes words of what looks like commands.

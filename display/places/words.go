@@ -94,7 +94,7 @@ type Kind uint8
 // anyMixed is the field of a span that is hidden only if it has letters and digits.
 const anyMixed = "*"
 
-// has reports whether a flag is given.
+// givesFlag reports whether a flag is given.
 func givesFlag(src string, given []word, flag string) bool {
 	for _, w := range given {
 		text, _ := w.bare(src)
@@ -138,7 +138,7 @@ func redirects(src string, words []word, sign string) (files []string) {
 	return files
 }
 
-// said is what echo or printf is given.
+// literals are the words that echo or printf is given.
 func literals(src string, given []word) (out []Span) {
 	for _, w := range given {
 		text, at := w.bare(src)
@@ -164,17 +164,18 @@ func echoed(src string, given []word) (out []Span) {
 	return literals(src, given)
 }
 
-// here is what a command reads from its own text: behind <<<, or in the one line of a
+// hereTexts are what a command reads from its own text: behind <<<, or in the one line of a
 // document behind <<.
 func hereTexts(src string, given []word, to int) (out []Span) {
 	for i, w := range given {
 		text := src[w.from:w.to]
 		switch {
-		case text == "<<<" && i+1 < len(given):
-			value, at := given[i+1].bare(src)
-			out = append(out, Span{From: at, To: at + len(value), Kind: Credential})
 		case strings.HasPrefix(text, "<<<"):
-			value, at := word{w.from + 3, w.to}.bare(src)
+			w.from += len("<<<")
+			if text == "<<<" && i+1 < len(given) {
+				w = given[i+1]
+			}
+			value, at := w.bare(src)
 			out = append(out, Span{From: at, To: at + len(value), Kind: Credential})
 		case strings.HasPrefix(text, "<<"):
 			tag := strings.Trim(text[2:], "-'\"\\")

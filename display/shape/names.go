@@ -28,34 +28,25 @@ func IsSecretName(name string) bool {
 		}
 		return unicode.ToLower(r)
 	}, name)
-	switch plain {
-	case "pass", "pwd", "passcode", "jwt", "secretstring", "secretvalue", "auth", "authorization", "credentials", "cookie",
-		"passwords", "tokens", "secrets":
-		return true
-	}
-	for _, word := range []string{"password", "passwd", "passphrase", "secret", "token", "apikey", "accesskey",
-		"secretkey", "privatekey", "accountkey", "authkey", "signingkey"} {
-		if strings.HasSuffix(plain, word) {
-			return true
-		}
-	}
-	return false
+	return secretNames[plain] ||
+		slices.ContainsFunc(secretEndings, func(word string) bool { return strings.HasSuffix(plain, word) })
 }
 
+var (
+	secretNames = SetOf("pass pwd passcode jwt secretstring secretvalue auth authorization credentials cookie " +
+		"passwords tokens secrets")
+	secretEndings = strings.Fields("password passwd passphrase secret token apikey accesskey secretkey " +
+		"privatekey accountkey authkey signingkey")
+)
+
 // IsConventional reports a variable in which known programs look for a credential.
-func IsConventional(name string) bool {
-	switch name {
-	case "GITHUB_TOKEN", "GH_TOKEN", "GITLAB_TOKEN", "NPM_TOKEN", "NODE_AUTH_TOKEN", "AWS_SECRET_ACCESS_KEY",
-		"AWS_SESSION_TOKEN",
-		"AZURE_CLIENT_SECRET", "ARM_CLIENT_SECRET", "CLOUDSDK_AUTH_ACCESS_TOKEN", "DIGITALOCEAN_ACCESS_TOKEN",
-		"CLOUDFLARE_API_TOKEN", "FLY_API_TOKEN",
-		"HEROKU_API_KEY", "VERCEL_TOKEN", "NETLIFY_AUTH_TOKEN", "SENTRY_AUTH_TOKEN", "PGPASSWORD", "MYSQL_PASSWORD",
-		"TWINE_PASSWORD", "RESTIC_PASSWORD",
-		"CARGO_REGISTRY_TOKEN", "VAULT_TOKEN", "OPENAI_API_KEY", "ANTHROPIC_API_KEY", "STRIPE_API_KEY", "RCLONE_PASSWORD":
-		return true
-	}
-	return false
-}
+func IsConventional(name string) bool { return conventional[name] }
+
+var conventional = SetOf("GITHUB_TOKEN GH_TOKEN GITLAB_TOKEN NPM_TOKEN NODE_AUTH_TOKEN AWS_SECRET_ACCESS_KEY " +
+	"AWS_SESSION_TOKEN AZURE_CLIENT_SECRET ARM_CLIENT_SECRET CLOUDSDK_AUTH_ACCESS_TOKEN " +
+	"DIGITALOCEAN_ACCESS_TOKEN CLOUDFLARE_API_TOKEN FLY_API_TOKEN HEROKU_API_KEY VERCEL_TOKEN " +
+	"NETLIFY_AUTH_TOKEN SENTRY_AUTH_TOKEN PGPASSWORD MYSQL_PASSWORD TWINE_PASSWORD RESTIC_PASSWORD " +
+	"CARGO_REGISTRY_TOKEN VAULT_TOKEN OPENAI_API_KEY ANTHROPIC_API_KEY STRIPE_API_KEY RCLONE_PASSWORD")
 
 // IsSecretValue reports a value that may be the secret that its name promises, and no
 // name, path or word of another thing.
@@ -85,12 +76,11 @@ func IsSecretValue(name, value string) bool {
 func isOtherKey(name string) bool {
 	lower := strings.NewReplacer("-", "_", ".", "_").Replace(strings.ToLower(name))
 	what, is := strings.CutSuffix(lower, "_key")
-	return is &&
-		!slices.ContainsFunc([]string{"api", "access", "secret", "private", "account", "auth", "signing", "encryption"},
-			func(word string) bool {
-				return strings.HasSuffix(what, word)
-			})
+	return is && !slices.ContainsFunc(keyWords, func(word string) bool { return strings.HasSuffix(what, word) })
 }
+
+// keyWords say of a key that it is a secret.
+var keyWords = strings.Fields("api access secret private account auth signing encryption")
 
 // Identifier finds the name of a variable.
 var Identifier = Pattern(`^[A-Za-z_][A-Za-z0-9_]*$`)

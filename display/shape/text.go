@@ -1,6 +1,7 @@
 package shape
 
 import (
+	"iter"
 	"regexp"
 	"slices"
 	"strings"
@@ -22,12 +23,39 @@ func ByteAt(s string, i int) byte {
 
 // ContainsAny reports whether one of some texts is in a text.
 func ContainsAny(s string, hints []string) bool {
-	for _, h := range hints {
+	for _, h := range hints { // a call for each would be slower, and every text passes here
 		if strings.Contains(s, h) {
 			return true
 		}
 	}
 	return false
+}
+
+// HasAnyPrefix reports whether a text begins with one of some others.
+func HasAnyPrefix(s string, prefixes ...string) bool {
+	return slices.ContainsFunc(prefixes, func(prefix string) bool { return strings.HasPrefix(s, prefix) })
+}
+
+// SetOf returns the set of the words of a text.
+func SetOf(words string) map[string]bool {
+	set := map[string]bool{}
+	for w := range strings.FieldsSeq(words) {
+		set[w] = true
+	}
+	return set
+}
+
+// Rows yields the rows of a table: what is before the colon, and the words behind it. A line
+// that begins with a tab goes on with the row above it, and # begins a comment.
+func Rows(table string) iter.Seq2[string, string] {
+	return func(yield func(string, string) bool) {
+		for line := range strings.Lines(strings.ReplaceAll(table, "\n\t", " ")) {
+			name, words, _ := strings.Cut(strings.TrimSuffix(line, "\n")+" ", ": ")
+			if name[0] != '#' && !yield(name, words) {
+				return
+			}
+		}
+	}
 }
 
 // EndOfQuote is the place of the quote that ends a quoted text, or -1.

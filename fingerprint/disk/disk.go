@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"syscall"
 	"time"
 
@@ -60,12 +61,8 @@ func (d *access) Stat(path string) (fs.FileInfo, error) {
 
 // IsAbsent reports whether an error means that there is no file.
 func IsAbsent(err error) bool {
-	for _, none := range []error{fs.ErrNotExist, syscall.ENOTDIR, syscall.ELOOP, syscall.ENAMETOOLONG, fs.ErrInvalid} {
-		if errors.Is(err, none) {
-			return true
-		}
-	}
-	return false
+	absent := []error{fs.ErrNotExist, syscall.ENOTDIR, syscall.ELOOP, syscall.ENAMETOOLONG, fs.ErrInvalid}
+	return slices.ContainsFunc(absent, func(none error) bool { return errors.Is(err, none) })
 }
 
 // ErrCanceled ends the scan of a call that was already answered.
@@ -122,9 +119,6 @@ func (d *access) syncOnce(path string, device uint64) bool {
 	select {
 	case err := <-done:
 		if err == nil {
-			if d.synced == nil {
-				d.synced = map[uint64]time.Time{}
-			}
 			d.synced[device] = begun
 		}
 		return err == nil
@@ -235,9 +229,6 @@ func (d *access) versionOf(file string, info fs.FileInfo) string {
 	trust, ok := d.trusts[v.device]
 	if !ok {
 		trust = trustedTimes(file, v.device)
-		if d.trusts == nil {
-			d.trusts = map[uint64]bool{}
-		}
 		d.trusts[v.device] = trust
 	}
 	if !trust {

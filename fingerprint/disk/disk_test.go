@@ -195,13 +195,13 @@ func TestListsOfPATHAreKept(t *testing.T) {
 		return p.shared.AgentWritable(s, list)
 	}
 	dirs := []string{p.path("own"), p.path("sys")}
-	if got := own(dirs...); len(got.Before) != 1 || len(p.shared.searches) != 0 {
-		t.Errorf("of folders that are new: %v, kept: %v", got, p.shared.searches)
+	if got := own(dirs...); len(got.Before) != 1 || len(p.shared.searches.values) != 0 {
+		t.Errorf("of folders that are new: %v, kept: %v", got, p.shared.searches.values)
 	}
 	time.Sleep(2100 * time.Millisecond)
 	for range 2 {
-		if got := own(dirs...); len(got.Before) != 1 || len(p.shared.searches) != 1 {
-			t.Errorf("of folders that are old: %v, kept: %v", got, p.shared.searches)
+		if got := own(dirs...); len(got.Before) != 1 || len(p.shared.searches.values) != 1 {
+			t.Errorf("of folders that are old: %v, kept: %v", got, p.shared.searches.values)
 		}
 	}
 	if got := own(dirs[1], dirs[0]); len(got.Before) != 1 || got.Before[0] != p.path("sys/ssh") {

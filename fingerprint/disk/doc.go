@@ -8,6 +8,6 @@
 //   - folderwalk.go, pathsearch.go: the files in folders, and in the folders of a PATH;
 //   - glob.go, patterns.go: the matches of patterns;
 //   - treewalk.go, trees.go: how folders are walked, and how large ones are bound;
-//   - hash.go, disk.go, file_*.go: hashes and metadata of files;
+//   - hash.go, disk.go, file*.go: hashes and metadata of files;
 //   - environment.go, limits.go, shared.go: variables, bounds, and the cache that all calls share.
 package disk

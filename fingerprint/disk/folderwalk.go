@@ -39,9 +39,6 @@ func (s *Scan) BindTree(dir string, every bool, patterns []string) []string {
 	if files, ok := s.trees[again]; ok || s.Err != nil {
 		return files
 	}
-	if s.trees == nil {
-		s.trees = map[string][]string{}
-	}
 	s.trees[again] = nil // links may lead back here
 	files, stamps, ok := s.filesBelow(dir, every, patterns)
 	switch {

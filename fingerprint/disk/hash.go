@@ -49,7 +49,7 @@ func (h *hasher) hash(path string) string {
 	id, known := Identify(info)
 	keep := known && system == diskFiles && h.Shared.isCacheable(info, id, os.Geteuid())
 	if keep {
-		if sum, ok := h.Shared.cachedHash(id.Version); ok {
+		if sum, ok := h.Shared.hashes.Get(id.Version); ok {
 			return sum
 		}
 	}
@@ -66,7 +66,7 @@ func (h *hasher) hash(path string) string {
 	}
 	h.sums[id.Version] = sum
 	if keep {
-		h.Shared.cacheHash(id.Version, sum)
+		h.Shared.hashes.Put(id.Version, sum, maxCached)
 	}
 	return sum
 }
@@ -112,22 +112,6 @@ func (h *hasher) read(f *os.File, size int64) (string, error) {
 // the file system's clock.
 func (b *Shared) isCacheable(info fs.FileInfo, id FileID, euid int) bool {
 	return euid != 0 && id.owner == 0 && info.Mode()&0o022 == 0 && time.Since(id.Changed) > 2*time.Second
-}
-
-func (b *Shared) cachedHash(version string) (string, bool) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	sum, ok := b.cache[version]
-	return sum, ok
-}
-
-func (b *Shared) cacheHash(version, sum string) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if b.cache == nil || len(b.cache) >= maxCached {
-		b.cache = map[string]string{}
-	}
-	b.cache[version] = sum
 }
 
 // A cancelReader fails once the call is canceled.

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"approver.example/reflexcore/wordset"
 )
 
 // AgentWritable returns the contents of the folders of a PATH that an agent can write to. It lists the
@@ -16,22 +18,12 @@ func (b *Shared) AgentWritable(s *Scan, dirs []string) PathContents {
 	if !slices.ContainsFunc(all, func(f pathFolder) bool { return f.own }) {
 		return PathContents{}
 	}
-	if settled {
-		b.mu.Lock()
-		found, ok := b.searches[key]
-		b.mu.Unlock()
-		if ok {
-			return found
-		}
+	if found, ok := b.searches.Get(key); ok && settled {
+		return found
 	}
 	found, held := s.shadowing(all)
 	if settled && held && s.Err == nil {
-		b.mu.Lock()
-		if b.searches == nil || len(b.searches) >= maxSearched {
-			b.searches = map[string]PathContents{}
-		}
-		b.searches[key] = found
-		b.mu.Unlock()
+		b.searches.Put(key, found, maxSearched)
 	}
 	return found
 }
@@ -134,10 +126,5 @@ const maxSearched = 64
 
 // InSystemFolder reports whether a program is in a folder of the system.
 func InSystemFolder(file string) bool {
-	for _, at := range []string{"/usr/bin/", "/bin/", "/usr/sbin/", "/sbin/"} {
-		if strings.HasPrefix(file, at) && path.Clean(file) == file {
-			return true
-		}
-	}
-	return false
+	return wordset.HasAnyPrefix(file, "/usr/bin/", "/bin/", "/usr/sbin/", "/sbin/") && path.Clean(file) == file
 }

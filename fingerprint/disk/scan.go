@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"approver.example"
+	"approver.example/reflexcore/wordset"
 )
 
 // A Level says how a file is bound. A higher one includes those below it.
@@ -45,10 +46,11 @@ type Scan struct {
 
 // NewScan begins the work for a call. Once canceled is closed, it ends as soon as it can.
 func NewScan(shared *Shared, canceled <-chan struct{}, call approver.ToolCall) *Scan {
-	d := &access{Shared: shared, canceled: canceled}
+	d := &access{Shared: shared, canceled: canceled, trusts: map[uint64]bool{}, synced: map[uint64]time.Time{}}
 	s := &Scan{
 		access: d, hasher: hasher{access: d, sums: map[string]string{}, budget: MaxCallBytes},
-		environment: environment{agent: call.Env, dir: call.Dir}, ToolCall: call, Bound: map[string]string{},
+		environment: environment{agent: call.Env, dir: call.Dir, Given: map[string][]string{}}, ToolCall: call,
+		folderWalk: folderWalk{trees: map[string][]string{}}, Bound: map[string]string{},
 		seen: map[string]Level{}, visited: map[string]bool{}, listed: map[string][]string{},
 		folded: map[string]map[string]bool{},
 	}
@@ -116,6 +118,11 @@ func (s *Scan) Visit(path string, as Level) (folder bool) {
 	return folder
 }
 
+// BindCode binds the file at an absolute path as code, and reports whether a file is bound there.
+func (s *Scan) BindCode(file string) bool {
+	return !s.Visit(file, Code) && s.Bound[filepath.Clean(file)] != ""
+}
+
 // TooLong reports whether a path is too long for this service to open. It reports the path
 // as unbound if it may still lead to a file, because the command may start in a folder far
 // below the root.
@@ -147,13 +154,8 @@ func standardStream(path string) bool {
 // ownProcess reports whether a path depends on the process: here it would lead to this
 // service's own files, not to the agent's.
 func ownProcess(path string) bool {
-	for _, p := range []string{"/dev/fd", "/dev/stdin", "/dev/stdout", "/dev/stderr", "/proc/self/fd",
-		"/proc/thread-self/fd"} {
-		if rest, ok := strings.CutPrefix(path, p); ok && (rest == "" || rest[0] == '/') {
-			return true
-		}
-	}
-	return false
+	return wordset.HasAnyPrefix(path+"/", "/dev/fd/", "/dev/stdin/", "/dev/stdout/", "/dev/stderr/", "/proc/self/fd/",
+		"/proc/thread-self/fd/")
 }
 
 func (s *Scan) bind(path string, as Level) (folder bool) {
@@ -296,9 +298,6 @@ func (s *Scan) AddValue(name, value string) {
 	if len(s.Given[name]) >= MaxNested {
 		s.Name("further values of %s", name)
 		return
-	}
-	if s.Given == nil {
-		s.Given = map[string][]string{}
 	}
 	s.Given[name] = append(s.Given[name], value)
 }
