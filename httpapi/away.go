@@ -4,6 +4,7 @@ import (
 	"context"
 	"log/slog"
 	"os"
+	"slices"
 	"sync"
 	"time"
 
@@ -42,18 +43,14 @@ func (i *idle) remove(c *counted) bool {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	all := i.of[c.peer.UID]
-	for at, other := range all {
-		if other != c {
-			continue
-		}
-		if len(all) == 1 {
-			delete(i.of, c.peer.UID)
-		} else {
-			i.of[c.peer.UID] = append(all[:at:at], all[at+1:]...)
-		}
-		return true
+	at := slices.Index(all, c)
+	if at < 0 {
+		return false
 	}
-	return false
+	if i.of[c.peer.UID] = slices.Delete(all, at, at+1); len(all) == 1 {
+		delete(i.of, c.peer.UID)
+	}
+	return true
 }
 
 // displace closes the oldest one of a uid, which gives its place back. It reports

@@ -140,8 +140,8 @@ func TestHeldCallsKeepNoReportOut(t *testing.T) {
 	if res, _, err := response(t, c); err != nil || res.StatusCode != 200 {
 		t.Errorf("an acknowledgment: %+v, %v", res, err)
 	}
-	if reports.Load() != 2 || acked.Load() != 1 || s.told.inUse() != 0 || s.toldBytes.inUse() != 0 {
-		t.Errorf("%d reports, %d acknowledgments, %d places left taken", reports.Load(), acked.Load(), s.told.inUse())
+	if reports.Load() != 2 || acked.Load() != 1 || s.told.places.inUse() != 0 || s.told.bytes.inUse() != 0 {
+		t.Errorf("%d reports, %d acknowledgments, %d places left taken", reports.Load(), acked.Load(), s.told.places.inUse())
 	}
 }
 
@@ -157,8 +157,8 @@ func TestReportsAreBounded(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.tell(uid, 1); err == nil || s.told.inUse() != 1 {
-		t.Errorf("too many bytes: %v, %d places", err, s.told.inUse())
+	if _, err := s.tell(uid, 1); err == nil || s.told.places.inUse() != 1 {
+		t.Errorf("too many bytes: %v, %d places", err, s.told.places.inUse())
 	}
 	large()
 	for range maxToldPlacesEach {

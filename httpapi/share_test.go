@@ -93,11 +93,11 @@ func TestOneUserDoesNotTakeAllMemory(t *testing.T) {
 			t.Fatal(text)
 		}
 	}
-	before := s.held.inUse()
+	before := s.held.places.inUse()
 	if status, text := fake(s, 1000, 1); status != 503 || !strings.Contains(text, "too many large calls") {
 		t.Errorf("one more: %d %s", status, text)
 	}
-	if s.held.inUse() != before {
+	if s.held.places.inUse() != before {
 		t.Error("a refused call holds a place")
 	}
 	if status, text := fake(s, 1001, large); status != 200 {

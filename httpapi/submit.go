@@ -83,10 +83,8 @@ type Submit struct {
 	Log                    *slog.Logger
 
 	door
-	held  tally
-	bytes tally // of the bodies of held calls
-	// told and toldBytes are for reports and acknowledgments.
-	told, toldBytes tally
+	held room // calls that wait
+	told room // reports and acknowledgments
 }
 
 const (
