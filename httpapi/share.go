@@ -85,12 +85,13 @@ func (s *Submit) hold(uid uint32, size int64) (free func(), err error) {
 		"calls wait for an answer", "wait until some are answered")
 }
 
-// A room has places, and bounds the bytes of what takes them. The zero value is empty.
-type room struct{ places, bytes tally }
+// A limiter bounds how many calls or reports are under way, and their bytes. The zero value has
+// none under way.
+type limiter struct{ places, bytes tally }
 
 // enter takes a place for size bytes; free gives both back. Where there is none, the error
 // says of what there are too many, and what helps.
-func (m *room) enter(uid uint32, size, all, each int64, what, cure string) (free func(), err error) {
+func (m *limiter) enter(uid uint32, size, all, each int64, what, cure string) (free func(), err error) {
 	if err := m.places.take(uid, 1, all, each); err != nil {
 		return nil, fmt.Errorf("too many %s (%w): %s", what, err, cure)
 	}

@@ -82,9 +82,9 @@ type Submit struct {
 	MaxConns, MaxConnsEach int
 	Log                    *slog.Logger
 
-	door
-	held room // calls that wait
-	told room // reports and acknowledgments
+	connLimits
+	held limiter // calls that wait
+	told limiter // reports and acknowledgments
 }
 
 const (
@@ -97,14 +97,14 @@ const (
 // l. Held calls are not answered then: their connections are cut.
 func (s *Submit) Serve(ctx context.Context, l net.Listener) error {
 	all, each := or(s.MaxConns, share(submitConns, 2)), or(s.MaxConnsEach, share(submitConnsEach, 16))
-	return serve(ctx, bounded{l, &s.door, "submit", s.Admit, all, each, s.Log, s.missed}, s, s.Log)
+	return serve(ctx, bounded{l, &s.connLimits, "submit", s.Admit, all, each, s.Log, s.missed}, s, s.Log)
 }
 
 // ServeHTTP answers one request.
 func (s *Submit) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	peer := peerOf(r.Context())
 	if err := s.Admit.check(peer); err != nil {
-		s.away.refuse(s.Log, peer, "submit", err)
+		s.refusals.refuse(s.Log, peer, "submit", err)
 		writeError(w, http.StatusForbidden, err.Error())
 		return
 	}
@@ -141,7 +141,7 @@ func (s *Submit) hook(w http.ResponseWriter, r *http.Request, peer approver.Peer
 			s.Log.Error("THE REPORT OF A CALL WAS REFUSED A PLACE: what ran is not compared unless it comes again", "uid",
 				peer.UID, "pid", peer.PID, "err", err)
 		} else {
-			s.away.tell(s.Log, peer, "a call was refused a place", err)
+			s.refusals.tell(s.Log, peer, "a call was refused a place", err)
 		}
 		writeError(w, http.StatusServiceUnavailable, err.Error())
 		return
@@ -149,7 +149,7 @@ func (s *Submit) hook(w http.ResponseWriter, r *http.Request, peer approver.Peer
 	defer free()
 	h, status, err := s.read(w, r)
 	if err != nil {
-		s.away.tell(s.Log, peer, "a courier's request was refused", err)
+		s.refusals.tell(s.Log, peer, "a courier's request was refused", err)
 		writeError(w, status, err.Error())
 		return
 	}
@@ -197,7 +197,7 @@ func (s *Submit) ack(w http.ResponseWriter, r *http.Request, peer approver.Peer)
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), bodyTime)
 	defer cancel()
 	if err := s.Ack(ctx, peer, calls[0]); err != nil {
-		s.away.tell(s.Log, peer, "an acknowledgment was not taken", err)
+		s.refusals.tell(s.Log, peer, "an acknowledgment was not taken", err)
 		writeError(w, http.StatusConflict, "the acknowledgment was not taken")
 		return
 	}
