@@ -54,41 +54,40 @@ type Cause uint8
 
 // The causes.
 const (
-	NoCause Cause = iota
-	ByPerson
-	TimedOut
-	AgentGone
-	Unreachable
-	Unrecorded
-	CallChanged
-	StoreTrouble
-	Frozen
-	Revoked
-	NotShown
-	Moot
-	Held
-	Unreleased
-	Outdated
+	NoCause      Cause = iota
+	ByPerson           // a person said yes or no
+	TimedOut           // nobody answered before the deadline
+	AgentGone          // the agent went away, or took the answer too late
+	Unreachable        // no channel could be reached
+	Unrecorded         // the audit could not be written
+	CallChanged        // what would run is not what was shown
+	StoreTrouble       // the store failed where no safe answer was left
+	Frozen             // everything was frozen
+	Revoked            // people took their yes back
+	NotShown           // the answered card showed none of the calls that wait
+	Moot               // what was asked about is over
+	Held               // every call of its agent was frozen
+	Unreleased         // there was a yes, and no time left to release the call
+	Outdated           // the file that was asked about was changed again
 )
 
 // causes are the reason codes, and what explains those that are no person's.
 var causes = [...]struct{ name, sentence string }{
 	NoCause:      {"none", ""},
-	ByPerson:     {"person", ""}, // who said yes or no
+	ByPerson:     {"person", ""},
 	TimedOut:     {"timeout", "nobody answered in time"},
-	AgentGone:    {"agent_gone", "the agent stopped waiting"}, // or it took the answer too late
+	AgentGone:    {"agent_gone", "the agent stopped waiting"},
 	Unreachable:  {"unreachable", "no approval channel could be reached"},
 	Unrecorded:   {"unrecorded", "the decision could not be recorded in the audit"},
 	CallChanged:  {"changed", "what would run is no longer what was shown"},
-	StoreTrouble: {"store", "the store had a problem"}, // where no safe answer was left
+	StoreTrouble: {"store", "the store had a problem"},
 	Frozen:       {"frozen", "everything was frozen"},
 	Revoked:      {"revoked", "the approval was revoked"},
-	NotShown: {"not_shown", "the call on the answered card had ended, and the calls that wait are asked about " +
-		"anew"},
-	Moot:       {"moot", "a freeze began or ended while people were asked, so the question is over: ask anew"},
-	Held:       {"agent_frozen", "every call of this agent was frozen"},
-	Unreleased: {"unreleased", "approver could not release the call before its deadline"}, // although there was a yes
-	Outdated:   {"outdated", ErrOutdated.Error()},
+	NotShown:     {"not_shown", "the call on the answered card had ended, and the calls that wait are asked about anew"},
+	Moot:         {"moot", "a freeze began or ended while people were asked, so the question is over: ask anew"},
+	Held:         {"agent_frozen", "every call of this agent was frozen"},
+	Unreleased:   {"unreleased", "approver could not release the call before its deadline"},
+	Outdated:     {"outdated", ErrOutdated.Error()},
 }
 
 // String returns the reason code.

@@ -122,10 +122,8 @@ func turnAway(c net.Conn, status int, why error) {
 	body := fmt.Sprintf("{\"error\":%q}\n", why)
 	_ = c.SetDeadline(time.Now().Add(10 * time.Millisecond)) // an empty socket takes it at once
 	// What fails here fails for the peer, who then blocks by itself.
-	_,
-		_ = fmt.Fprintf(c, "HTTP/1.1 %d %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\nConnection: "+
-		"close\r\n\r\n%s",
-		status, http.StatusText(status), len(body), body)
+	_, _ = fmt.Fprintf(c, "HTTP/1.1 %d %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\n"+
+		"Connection: close\r\n\r\n%s", status, http.StatusText(status), len(body), body)
 	_ = c.Close()
 }
 

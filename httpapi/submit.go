@@ -74,11 +74,11 @@ type Submit struct {
 	MaxHeld int
 	// MaxHeldEach bounds those of one uid; 0 is 256.
 	MaxHeldEach int
-	// MaxConns and MaxConnsEach bound the connections that Serve has open, in all and
-	// of one uid; 0 is 4096, and 512, or less where the process may open few files. Root
-	// and the daemon's own user are not counted in all. One beyond that takes the place of one of its uid
-	// that asks nothing, or is answered with an error and closed, before what it asks is
-	// read.
+	// MaxConns and MaxConnsEach bound the connections that Serve has open, in all and of one
+	// uid; 0 is 4096, and 512, or less where the process may open few files. Those of root and
+	// of the daemon's own user do not count among all. One beyond a bound takes the place of a
+	// connection of its uid on which nothing is asked. If there is none, it is answered with an
+	// error and closed, before what it asks is read.
 	MaxConns, MaxConnsEach int
 	Log                    *slog.Logger
 
