@@ -397,16 +397,10 @@ func syncFailed(err error) bool {
 // finish gives the last operations their answer and writes the clock's last
 // reading, so that a store that is closed in order opens without a jump.
 func (s *Store) finish() {
-	for {
-		select {
-		case ops := <-s.ops:
-			for _, o := range ops {
-				o.done <- arg.ErrClosed
-			}
-			continue
-		default:
+	for len(s.ops) > 0 {
+		for _, o := range <-s.ops {
+			o.done <- arg.ErrClosed
 		}
-		break
 	}
 	now, _ := s.clock.read()
 	if err := s.transact(now, func(*bbolt.Tx) (bool, error) { return true, nil }); err != nil {
