@@ -104,9 +104,6 @@ func (d *connLimits) counted(uc *net.UnixConn, peer approver.Peer, room *tally) 
 	return c
 }
 
-// open is how many connections are open.
-func (d *connLimits) open() int64 { return d.conns.inUse() + d.own.inUse() }
-
 // share is n, or where the process may not open many files, its parts-th part of them:
 // the store, the audit and the chats need some too.
 func share(n, parts int64) int64 {

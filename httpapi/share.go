@@ -51,13 +51,6 @@ func (t *tally) give(uid uint32, n int64) {
 	}
 }
 
-// inUse is how many are in use.
-func (t *tally) inUse() int64 {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return t.all
-}
-
 // or is n, or where that is not set, standard.
 func or(n int, standard int64) int64 {
 	if n > 0 {

@@ -274,3 +274,13 @@ func asOther(t *testing.T, dir, socket string) string {
 	}
 	return string(out)
 }
+
+// inUse is how many are in use.
+func (t *tally) inUse() int64 {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.all
+}
+
+// open is how many connections are open.
+func (d *connLimits) open() int64 { return d.conns.inUse() + d.own.inUse() }
