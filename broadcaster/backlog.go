@@ -123,7 +123,7 @@ func unrecorded(c Controls) (all []approver.Record) {
 			all = append(all, heldRecord(h.Burned, h))
 		}
 	}
-	for _, gone := range c.Removed.Away() {
+	for _, gone := range c.Removed.InForce() {
 		if since(gone.Last) { // removed anew
 			gone.At, gone.By, gone.Reason = gone.Last, gone.LastBy, gone.LastReason
 		}

@@ -73,8 +73,8 @@ func TestTheRecordOfRemovalsCannotBeFilled(t *testing.T) {
 			}
 		}
 		c, _, err := x.Controls.Load(t.Context())
-		if err != nil || stood != 2*maxUnlisted || len(c.Removed.Away()) != maxUnlisted || c.size(t) > 512<<10 {
-			t.Errorf("%d removals, %d stand in %d bytes: %v", stood, len(c.Removed.Away()), c.size(t), err)
+		if err != nil || stood != 2*maxUnlisted || len(c.Removed.InForce()) != maxUnlisted || c.size(t) > 512<<10 {
+			t.Errorf("%d removals, %d stand in %d bytes: %v", stood, len(c.Removed.InForce()), c.size(t), err)
 		}
 		removeAlice(t, x.Broadcaster)
 		if _, why := x.Approvers.counted(t.Context(), "telegram", "1"); !strings.Contains(why, "You were removed") {

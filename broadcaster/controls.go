@@ -169,15 +169,15 @@ func (c Controls) Observing(now time.Time) bool {
 	return !c.Frozen() && now.Before(c.Observe.Until)
 }
 
-// Burns reports whether a freeze voids a yes to a request that was made at this time.
-func (c Controls) Burns(made time.Time) bool {
+// freezeVoids reports whether a freeze voids a yes to a request that was made at this time.
+func (c Controls) freezeVoids(made time.Time) bool {
 	return c.Frozen() || !c.Burned.IsZero() && !made.After(c.Burned)
 }
 
-// BurnsFor reports whether a freeze, of everything or of the call's agent, voids a yes to this
+// freezeVoidsFor reports whether a freeze, of everything or of the call's agent, voids a yes to this
 // call whose request was made at that time.
-func (c Controls) BurnsFor(call approver.ToolCall, made time.Time) bool {
-	if c.Burns(made) {
+func (c Controls) freezeVoidsFor(call approver.ToolCall, made time.Time) bool {
+	if c.freezeVoids(made) {
 		return true
 	}
 	if _, frozen := c.freezeOf(call); frozen {

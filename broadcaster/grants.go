@@ -137,9 +137,9 @@ func (k *Grants) makeLasting(ctx context.Context, r Request) error {
 func (c Controls) void(r Request, call approver.ToolCall) error {
 	own := r.Call.Control != "" && call.Control != ""
 	switch {
-	case !own && c.Burns(r.Created):
+	case !own && c.freezeVoids(r.Created):
 		return errBurned
-	case !own && (c.BurnsFor(call, r.Created) || c.BurnsFor(r.Call, r.Created)):
+	case !own && (c.freezeVoidsFor(call, r.Created) || c.freezeVoidsFor(r.Call, r.Created)):
 		return errHeld
 	case c.Removed.takesBack(r.Resolution):
 		return errTakenBack

@@ -77,7 +77,7 @@ func TestARemovalSparesRoot(t *testing.T) {
 				if s.back == "" {
 					err = controls.remove(s.gone, now)
 				} else {
-					away := controls.Removed.Away()
+					away := controls.Removed.InForce()
 					if len(away) != 1 {
 						t.Fatalf("%d are away", len(away))
 					}

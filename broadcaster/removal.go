@@ -79,8 +79,8 @@ func (all RemovedPeople) Of(id approver.Identity, who approver.Person) (Removal,
 	return Removal{}, false
 }
 
-// Away returns the removals in force.
-func (all RemovedPeople) Away() []Removal {
+// InForce returns the removals in force.
+func (all RemovedPeople) InForce() []Removal {
 	return slices.DeleteFunc(slices.Clone(all), func(r Removal) bool { return !r.Stands() })
 }
 

@@ -133,10 +133,10 @@ func (m *Removals) Restore(ctx context.Context, seen Removal, by string) error {
 	return nil
 }
 
-// Strike ends the requests and grants whose last step the store has lost, so that no earlier
+// VoidLost ends the requests and grants whose last step the store has lost, so that no earlier
 // answer counts twice, and raises an alarm. missing must not be empty. Other requests are not
 // affected.
-func (m *Removals) Strike(ctx context.Context, missing []approver.Told) error {
+func (m *Removals) VoidLost(ctx context.Context, missing []approver.Told) error {
 	var errs []error
 	for _, t := range missing {
 		_, err := m.requests.change(ctx, t.Request, func(r Request, now time.Time) (Request, error) {

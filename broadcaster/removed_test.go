@@ -30,7 +30,7 @@ func away(t *testing.T, b *Broadcaster, person string) Removal {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, r := range c.Removed.Away() {
+	for _, r := range c.Removed.InForce() {
 		if r.Person == person {
 			return r
 		}

@@ -100,7 +100,7 @@ func (d *Admin) backAgain(ctx context.Context) (commands []string) {
 	if err != nil {
 		return commands // status says that the store fails
 	}
-	for _, gone := range c.Removed.Away() {
+	for _, gone := range c.Removed.InForce() {
 		if len(d.authority.linesOf(broadcaster.Controls{Removed: []broadcaster.Removal{gone}})) > 0 {
 			commands = append(commands, display.AsRoot("people restore "+words.ShellWord(gone.Person)))
 		}
