@@ -65,7 +65,8 @@ func TestLiftedHoldsDoNotCount(t *testing.T) {
 					t.Error("the frozen one goes on")
 				}
 				for _, who := range lifted {
-					if call.Dir = who.Project; !c.freezeVoidsFor(call, before) || n <= maxHoldsEach && c.freezeVoidsFor(call, time.Now()) {
+					if call.Dir = who.Project; !c.freezeVoidsFor(call, before) ||
+						n <= maxHoldsEach && c.freezeVoidsFor(call, time.Now()) {
 						t.Errorf("%s: a yes of before lives again, or one of after is void", who.Project)
 					}
 				}

@@ -113,8 +113,8 @@ func TestWhoeverWasRemovedOperatesNothing(t *testing.T) {
 				if err := p.Watch(t.Context(), approver.Peer{Known: true, UID: ada}, nil); !errors.Is(err, errGone) {
 					t.Errorf("%s: watch: %v", mark, err)
 				}
-				if after, _, err := l.people.Controls.Load(t.Context()); err != nil || !after.Frozen() || len(after.Removed.InForce()) != 1 ||
-					len(after.Removed) != len(before.Removed) {
+				if after, _, err := l.people.Controls.Load(t.Context()); err != nil || !after.Frozen() ||
+					len(after.Removed.InForce()) != 1 || len(after.Removed) != len(before.Removed) {
 					t.Errorf("%s: %+v, %v", mark, after, err)
 				}
 				for _, other := range []uint32{0, bob} {
