@@ -1,6 +1,7 @@
 package approver
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"time"
@@ -30,26 +31,17 @@ const (
 var stateNames = [...]string{"denied", "pending", "approved", "expired", "withdrawn", "consumed"}
 
 // String returns the word; an unknown value is "denied".
-func (s State) String() string {
-	if int(s) < len(stateNames) {
-		return stateNames[s]
-	}
-	return stateNames[Denied]
-}
+func (s State) String() string { return wordOf(stateNames[:], s) }
 
 // MarshalText writes the word.
 func (s State) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
 
 // UnmarshalText reads the word; anything else is an error and leaves Denied.
-func (s *State) UnmarshalText(b []byte) error {
-	*s = Denied
-	for i, name := range stateNames {
-		if string(b) == name {
-			*s = State(i)
-			return nil
-		}
+func (s *State) UnmarshalText(b []byte) (err error) {
+	if *s, err = valueOf[State](stateNames[:], b); err != nil {
+		return fmt.Errorf("unknown request state %q", b)
 	}
-	return fmt.Errorf("unknown request state %q", b)
+	return nil
 }
 
 // Settled reports whether the state is final: it never changes again, and
@@ -79,15 +71,39 @@ const (
 	Outdated           // the file that was asked about was changed again
 )
 
-var causeNames = [...]string{"none", "person", "timeout", "agent_gone", "unreachable", "unrecorded", "changed", "store",
-	"frozen", "revoked", "not_shown", "moot", "agent_frozen", "unreleased", "outdated"}
+// causes are the reason codes, and what explains those that are no person's.
+var causes = [...]struct{ name, sentence string }{
+	NoCause:      {"none", ""},
+	ByPerson:     {"person", ""},
+	TimedOut:     {"timeout", "nobody answered in time"},
+	AgentGone:    {"agent_gone", "the agent stopped waiting"},
+	Unreachable:  {"unreachable", "no approval channel could be reached"},
+	Unrecorded:   {"unrecorded", "the decision could not be recorded in the audit"},
+	CallChanged:  {"changed", "what would run is no longer what was shown"},
+	StoreTrouble: {"store", "the store had a problem"},
+	Frozen:       {"frozen", "everything was frozen"},
+	Revoked:      {"revoked", "the approval was revoked"},
+	NotShown:     {"not_shown", "the call on the answered card had ended, and the calls that wait are asked about anew"},
+	Moot:         {"moot", "a freeze began or ended while people were asked, so the question is over: ask anew"},
+	Held:         {"agent_frozen", "every call of this agent was frozen"},
+	Unreleased:   {"unreleased", "approver could not release the call before its deadline"},
+	Outdated:     {"outdated", ErrOutdated.Error()},
+}
 
 // String returns the reason code.
-func (c Cause) String() string {
-	if int(c) < len(causeNames) {
-		return causeNames[c]
+func (c Cause) String() string { return causes[c.known()].name }
+
+// known is the cause, or NoCause for an unknown value.
+func (c Cause) known() Cause {
+	if int(c) < len(causes) {
+		return c
 	}
-	return causeNames[NoCause]
+	return NoCause
+}
+
+// Sentence explains a cause that is no person's.
+func (c Cause) Sentence() string {
+	return cmp.Or(causes[c.known()].sentence, "no valid decision was made")
 }
 
 // MarshalText writes the reason code.
@@ -96,8 +112,8 @@ func (c Cause) MarshalText() ([]byte, error) { return []byte(c.String()), nil }
 // UnmarshalText reads the reason code; anything else is NoCause.
 func (c *Cause) UnmarshalText(b []byte) error {
 	*c = NoCause
-	for i, name := range causeNames {
-		if string(b) == name {
+	for i, of := range causes {
+		if string(b) == of.name {
 			*c = Cause(i)
 		}
 	}
@@ -116,40 +132,6 @@ type Resolution struct {
 	At           time.Time `json:"at,omitzero"`    // by the store's clock
 	// Calls is the number of the last identical call that the answered card showed.
 	Calls int `json:"calls,omitempty"`
-}
-
-// Sentence explains a cause that is no person's.
-func (c Cause) Sentence() string {
-	switch c {
-	case TimedOut:
-		return "nobody answered in time"
-	case AgentGone:
-		return "the agent stopped waiting"
-	case NotShown:
-		return "the call on the answered card had ended, and the calls that wait are asked about anew"
-	case Unreachable:
-		return "no approval channel could be reached"
-	case Unrecorded:
-		return "the decision could not be recorded in the audit"
-	case CallChanged:
-		return "what would run is no longer what was shown"
-	case StoreTrouble:
-		return "the store had a problem"
-	case Frozen:
-		return "everything was frozen"
-	case Held:
-		return "every call of this agent was frozen"
-	case Unreleased:
-		return "approver could not release the call before its deadline"
-	case Revoked:
-		return "the approval was revoked"
-	case Moot:
-		return "a freeze began or ended while people were asked, so the question is over: ask anew"
-	case Outdated:
-		return ErrOutdated.Error()
-	default:
-		return "no valid decision was made"
-	}
 }
 
 // A Term is how long a yes lasts. The zero value is once.
@@ -253,13 +235,8 @@ func SelfPerson(channel, id string) string { return channel + ":" + id }
 // Add puts a channel's approver list into p.
 func (p People) Add(channel string, list []Approver) {
 	for _, a := range list {
-		person := Person{ID: a.Person, Name: a.Name}
-		if person.ID == "" {
-			person.ID = SelfPerson(channel, a.ID)
+		p[Identity{Channel: channel, ID: a.ID}] = Person{
+			ID: cmp.Or(a.Person, SelfPerson(channel, a.ID)), Name: cmp.Or(a.Name, a.ID),
 		}
-		if person.Name == "" {
-			person.Name = a.ID
-		}
-		p[Identity{Channel: channel, ID: a.ID}] = person
 	}
 }

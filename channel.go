@@ -196,24 +196,14 @@ var methodNames = [...]string{"none", "tap", "command", "code", "plain", "id", "
 func (m Method) OnCard() bool { return m == ByTap || m == ByTyped }
 
 // String returns the word.
-func (m Method) String() string {
-	if int(m) < len(methodNames) {
-		return methodNames[m]
-	}
-	return methodNames[NoMethod]
-}
+func (m Method) String() string { return wordOf(methodNames[:], m) }
 
 // MarshalText writes the word.
 func (m Method) MarshalText() ([]byte, error) { return []byte(m.String()), nil }
 
 // UnmarshalText reads the word; anything else is NoMethod.
 func (m *Method) UnmarshalText(b []byte) error {
-	*m = NoMethod
-	for i, name := range methodNames {
-		if string(b) == name {
-			*m = Method(i)
-		}
-	}
+	*m, _ = valueOf[Method](methodNames[:], b)
 	return nil
 }
 

@@ -2,7 +2,9 @@ package approver
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"approver.example/agents/facts"
@@ -114,26 +116,34 @@ const (
 var decisionNames = [...]string{"deny", "ask", "modify", "warn", "pass", "allow"}
 
 // String returns the word; an unknown value is "deny".
-func (d Decision) String() string {
-	if int(d) < len(decisionNames) {
-		return decisionNames[d]
-	}
-	return decisionNames[Deny]
-}
+func (d Decision) String() string { return wordOf(decisionNames[:], d) }
 
 // MarshalText writes the word.
 func (d Decision) MarshalText() ([]byte, error) { return []byte(d.String()), nil }
 
 // UnmarshalText reads the word; anything else is an error and leaves Deny.
-func (d *Decision) UnmarshalText(b []byte) error {
-	*d = Deny
-	for i, name := range decisionNames {
-		if string(b) == name {
-			*d = Decision(i)
-			return nil
-		}
+func (d *Decision) UnmarshalText(b []byte) (err error) {
+	if *d, err = valueOf[Decision](decisionNames[:], b); err != nil {
+		return fmt.Errorf("unknown decision %q: one of deny, ask, modify, warn, pass, allow", b)
 	}
-	return fmt.Errorf("unknown decision %q: one of deny, ask, modify, warn, pass, allow", b)
+	return nil
+}
+
+// wordOf is the word of a value. An unknown value has that of the zero value.
+func wordOf[T ~uint8](words []string, v T) string {
+	if int(v) < len(words) {
+		return words[v]
+	}
+	return words[0]
+}
+
+// valueOf is the value of a word; zero and an error if no value has it.
+func valueOf[T ~uint8](words []string, word []byte) (T, error) {
+	i := slices.Index(words, string(word))
+	if i < 0 {
+		return 0, errors.New("unknown word")
+	}
+	return T(i), nil
 }
 
 // A Severity says how a person must approve. The zero value is the stricter.

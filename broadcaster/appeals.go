@@ -21,10 +21,11 @@ func (b *Broadcaster) Appeal(
 	if err != nil {
 		return approver.Appealed{}, err
 	}
-	if err := b.opener.appealedBefore(ctx, call, bound.Fingerprint); err != nil {
+	q := question{call: call, why: why, bound: bound, holder: uuid.NewString()}
+	if err := b.opener.appealedBefore(ctx, q); err != nil {
 		return approver.Appealed{}, err
 	}
-	r, err := b.opener.create(ctx, call, why, bound, uuid.NewString(), "")
+	r, err := b.opener.create(ctx, q)
 	if err != nil {
 		return approver.Appealed{}, err
 	}
@@ -34,8 +35,8 @@ func (b *Broadcaster) Appeal(
 
 // appealedBefore returns ErrAppealed if people are asked about the same appeal now, or did not
 // approve it a short time ago.
-func (o *opener) appealedBefore(ctx context.Context, call approver.ToolCall, fp approver.Fingerprint) error {
-	id, _, err := o.store.Get(ctx, approver.Key("parked", scopeOf(call, fp)))
+func (o *opener) appealedBefore(ctx context.Context, q question) error {
+	id, _, err := o.Store.Get(ctx, approver.Key("parked", scopeOf(q.call, q.bound.Fingerprint)))
 	if errors.Is(err, approver.ErrNotFound) {
 		return nil
 	} else if err != nil {
@@ -47,8 +48,7 @@ func (o *opener) appealedBefore(ctx context.Context, call approver.ToolCall, fp 
 		return nil
 	case err != nil:
 		return err
-	case r.Verdict.Appeal.Of == "" || !r.Parked || !sameCall(r.Call, call, r.Fingerprint, fp),
-		!now.Before(r.TakeBy), r.State == approver.Consumed:
+	case r.Verdict.Appeal.Of == "" || !r.Parked || !q.asks(r), !now.Before(r.TakeBy), r.State == approver.Consumed:
 		return nil
 	case r.State.Settled() && r.Resolution.Cause != approver.ByPerson && r.Resolution.Cause != approver.TimedOut &&
 		r.Resolution.Cause != approver.AgentGone:
@@ -69,27 +69,27 @@ func (b *Broadcaster) Appealed(
 	if err != nil {
 		return v, false, err
 	}
-	fp := bound.Fingerprint
+	q, fp := question{call: call, why: why, bound: bound, holder: uuid.NewString()}, bound.Fingerprint
 	r, dead, err := b.Requests.findByCall(ctx, call.ID) // its connection may have been lost
-	if errors.Is(err, approver.ErrNotFound) {
-		r, err = b.opener.joinParked(ctx, call, why, fp, dead)
+	if q.dead = dead; errors.Is(err, approver.ErrNotFound) {
+		r, err = b.opener.joinParked(ctx, q)
 	}
 	switch {
 	case errors.Is(err, approver.ErrNotFound):
 		return v, false, nil
 	case err != nil:
 		return v, false, err
-	case r.Verdict.Appeal.Of == "" || !r.Parked || !sameCall(r.Call, call, r.Fingerprint, fp):
+	case r.Verdict.Appeal.Of == "" || !r.Parked || !q.asks(r):
 		return v, false, nil
 	}
-	holder, runs := uuid.NewString(), false
-	defer b.handovers.end(holder)
+	runs := false
+	defer b.handovers.end(q.holder)
 	if r.Granted() {
-		if r, err = b.releases.release(ctx, r, call, holder); err != nil && !errors.Is(err, ErrSettled) {
+		if r, err = b.releases.release(ctx, r, call, q.holder); err != nil && !errors.Is(err, ErrSettled) {
 			return v, false, err
 		}
 	}
-	if r, runs, err = b.releases.mayRun(ctx, r, call, fp, holder); err != nil {
+	if r, runs, err = b.releases.mayRun(ctx, r, call, fp, q.holder); err != nil {
 		return v, false, err
 	}
 	if err := b.releases.answeredBefore(ctx, r, call); err != nil {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"maps"
 	"slices"
 	"strings"
@@ -14,6 +13,14 @@ import (
 	"approver.example/display"
 )
 
+// Approvers knows the people whose answers count, and to whom a request goes.
+type Approvers struct {
+	*Options
+	channels *Channels
+
+	people atomic.Pointer[approver.People] // the list now
+}
+
 // Removal returns the removal of the person who has this account, if they are removed. An
 // error means that this is not known: the store does not answer within [StorePatience], or has
 // lost it.
@@ -22,13 +29,13 @@ func (a *Approvers) Removal(
 ) (gone Removal, away bool, err error) {
 	var c Controls
 	err = patiently(ctx, func() (err error) {
-		c, err = readStored(ctx, a.store, a.mark)
+		c, err = readStored(ctx, a.Store, a.Mark)
 		return err
 	})
 	if err != nil {
 		return Removal{}, false, err
 	}
-	if gone, away = c.Removal(id, who); !away && c.Missing {
+	if gone, away = c.Removed.Of(id, who); !away && c.Missing {
 		err = errors.New(c.Freeze.Reason)
 	}
 	return gone, away, err
@@ -45,14 +52,14 @@ func (a *Approvers) counted(ctx context.Context, channel, id string) (who approv
 		return approver.Person{}, "You are not on the approver list of this channel."
 	}
 	var c Controls
-	err := whenThere(ctx, func() (err error) { c, err = readControls(ctx, a.store, a.mark); return err })
+	err := whenThere(ctx, func() (err error) { c, err = readControls(ctx, a.Store, a.Mark); return err })
 	if err != nil {
-		a.log.Warn("whether somebody was removed is not known, so their answer does not count", "channel", channel, "error",
+		a.Log.Warn("whether somebody was removed is not known, so their answer does not count", "channel", channel, "error",
 			err)
 		return approver.Person{}, "The store had a problem, so this answer does not count. Please try again."
 	}
-	if gone, away := c.Removal(approver.Identity{Channel: channel, ID: id}, who); away {
-		a.log.Warn("refused an answer of somebody who was removed", "channel", channel, "sender", id, "person", who.ID)
+	if gone, away := c.Removed.Of(approver.Identity{Channel: channel, ID: id}, who); away {
+		a.Log.Warn("refused an answer of somebody who was removed", "channel", channel, "sender", id, "person", who.ID)
 		return approver.Person{}, "You were removed from the approvers at " + gone.At.UTC().Format("2006-01-02 15:04 UTC") +
 			": your answers do not count."
 	}
@@ -62,9 +69,9 @@ func (a *Approvers) counted(ctx context.Context, channel, id string) (who approv
 // Counting returns the people on the list who were not removed, as far as this process knows.
 func (a *Approvers) Counting() approver.People {
 	people := maps.Clone(*a.people.Load())
-	c := Controls{Removed: a.mark.Removed()}
+	removed := a.Mark.Removed()
 	maps.DeleteFunc(people, func(id approver.Identity, who approver.Person) bool {
-		_, away := c.Removal(id, who)
+		_, away := removed.Of(id, who)
 		return away
 	})
 	return people
@@ -73,7 +80,7 @@ func (a *Approvers) Counting() approver.People {
 // Nobody says why nobody could approve a request of this severity in a chat or a terminal now;
 // empty if somebody could. Root of this machine may still be able to.
 func (a *Approvers) Nobody(s approver.Severity) string {
-	if len(a.destinations) == 0 {
+	if len(a.Destinations) == 0 {
 		return "no channel is configured"
 	}
 	var why []string
@@ -97,25 +104,14 @@ func (a *Approvers) Nobody(s approver.Severity) string {
 	return strings.Join(why, ", ")
 }
 
-// Approvers knows the people whose answers count, and to whom a request goes.
-type Approvers struct {
-	channels     *Channels
-	destinations []approver.Destination
-	log          *slog.Logger
-	mark         *ControlMark
-	store        approver.KV
-
-	people atomic.Pointer[approver.People] // the list now
-}
-
 // audience returns where the cards of a request go. If the verdict names channels or people,
 // and nobody among them could approve it, the error is errNobody.
 func (a *Approvers) audience(v approver.Verdict) ([]approver.Destination, error) {
 	people := a.Counting()
-	if len(people) == 0 && len(a.destinations) > 0 {
+	if len(people) == 0 && len(a.Destinations) > 0 {
 		return nil, errNobodyLeft
 	}
-	to := slices.DeleteFunc(slices.Clone(a.destinations), func(d approver.Destination) bool {
+	to := slices.DeleteFunc(slices.Clone(a.Destinations), func(d approver.Destination) bool {
 		return !shownOn(v, d.Channel)
 	})
 	if len(v.Channels) == 0 && len(v.Approvers) == 0 {
@@ -175,8 +171,8 @@ func (a *Approvers) notAskedText(v approver.Verdict, who approver.Person) string
 // The caller checks whether the daemon is root.
 func (a *Approvers) OwnerMay(ctx context.Context, r Request) string {
 	id, who := Owner()
-	c, err := readControls(ctx, a.store, a.mark)
-	gone, away := c.Removal(id, who)
+	c, err := readControls(ctx, a.Store, a.Mark)
+	gone, away := c.Removed.Of(id, who)
 	res := approver.Resolution{Approve: true, Cause: approver.ByPerson, Person: who, Identity: id}
 	switch {
 	case err != nil:

@@ -44,8 +44,9 @@ func (b *Broadcaster) ask(
 	}
 	// Else people are asked, and this connection holds the request.
 	holder := uuid.NewString()
+	q := question{call: call, why: why, bound: bound, holder: holder}
 	defer b.handovers.end(holder)
-	err = patiently(ctx, func() error { r, err = b.opener.openOrResume(ctx, call, why, bound, holder); return err })
+	err = patiently(ctx, func() error { r, err = b.opener.openOrResume(ctx, q); return err })
 	if err != nil {
 		return Request{}, false, err
 	}
@@ -56,7 +57,7 @@ func (b *Broadcaster) ask(
 		b.Log.Warn("the store has lost a request; people are asked anew", "request", r.ID)
 		b.editor.vanished(r)
 		b.handovers.end(holder)
-		if r, err = b.opener.openOrResume(ctx, call, why, bound, holder); err == nil {
+		if r, err = b.opener.openOrResume(ctx, q); err == nil {
 			r, err = b.await(ctx, r, call, holder)
 		}
 	}

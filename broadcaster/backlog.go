@@ -5,7 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
+	"math"
 	"slices"
 	"strings"
 	"sync"
@@ -54,31 +54,28 @@ func (o *pendingRecords) has() bool {
 
 // A backlog writes records to the audit that failed before.
 type backlog struct {
+	*Options
 	records *records
-	audit   approver.Recorder
-	log     *slog.Logger
-	mark    *ControlMark
-	store   approver.KV
 
 	pending pendingRecords
-	loss    reportedLoss
+	loss    lastSaid // that the store has lost the controls, until it has some again
 }
 
 // record records something that has taken effect already, now or later.
 func (l *backlog) record(ctx context.Context, r approver.Record) error {
-	_, err := l.audit.Record(ctx, r)
+	_, err := l.Audit.Record(ctx, r)
 	if err == nil {
 		return nil
 	}
 	l.pending.add(r)
-	_, storeErr := changeControls(ctx, l.store, l.mark, l.records.put, func(c *Controls, _ time.Time) error {
+	_, storeErr := changeControls(ctx, l.Store, l.Mark, l.records.put, func(c *Controls, _ time.Time) error {
 		if c.usesReserve = true; c.Unrecorded.IsZero() || r.At.Before(c.Unrecorded) {
 			c.Unrecorded = r.At
 		}
 		return nil
 	})
 	if storeErr != nil && !errors.Is(storeErr, ErrFrozen) {
-		l.log.Warn("that the audit lacks a record is not in the store: it comes if the audit works before this daemon ends",
+		l.Log.Warn("that the audit lacks a record is not in the store: it comes if the audit works before this daemon ends",
 			"error", storeErr)
 	}
 	return err
@@ -88,7 +85,7 @@ func (l *backlog) record(ctx context.Context, r approver.Record) error {
 // controls.
 func (l *backlog) flush(ctx context.Context, c Controls) error {
 	all := l.pending.take()
-	for _, r := range c.unrecorded() {
+	for _, r := range unrecorded(c) {
 		known := func(o approver.Record) bool { return o.Event == r.Event && o.At.Equal(r.At) }
 		if !slices.ContainsFunc(all, known) {
 			all = append(all, r)
@@ -96,7 +93,7 @@ func (l *backlog) flush(ctx context.Context, c Controls) error {
 	}
 	for i, r := range all {
 		r.Note = strings.TrimSuffix(r.Note, recordedLate) + recordedLate
-		if _, err := l.audit.Record(ctx, r); err != nil {
+		if _, err := l.Audit.Record(ctx, r); err != nil {
 			for _, rest := range all[i:] {
 				l.pending.add(rest)
 			}
@@ -106,7 +103,7 @@ func (l *backlog) flush(ctx context.Context, c Controls) error {
 	if c.Unrecorded.IsZero() {
 		return nil
 	}
-	_, err := changeControls(ctx, l.store, l.mark, l.records.put, func(now *Controls, _ time.Time) error {
+	_, err := changeControls(ctx, l.Store, l.Mark, l.records.put, func(now *Controls, _ time.Time) error {
 		if now.usesReserve = true; now.Unrecorded.Equal(c.Unrecorded) { // else more records have become missing
 			now.Unrecorded = time.Time{}
 		}
@@ -116,7 +113,7 @@ func (l *backlog) flush(ctx context.Context, c Controls) error {
 }
 
 // unrecorded returns the records of what the controls say happened since the audit failed.
-func (c Controls) unrecorded() (all []approver.Record) {
+func unrecorded(c Controls) (all []approver.Record) {
 	since := func(at time.Time) bool { return !c.Unrecorded.IsZero() && !at.Before(c.Unrecorded) }
 	if c.Frozen() && since(c.Burned) {
 		all = append(all, frozenRecord(c.Burned, c.Freeze))
@@ -126,7 +123,7 @@ func (c Controls) unrecorded() (all []approver.Record) {
 			all = append(all, heldRecord(h.Burned, h))
 		}
 	}
-	for _, gone := range c.Away() {
+	for _, gone := range c.Removed.InForce() {
 		if since(gone.Last) { // removed anew
 			gone.At, gone.By, gone.Reason = gone.Last, gone.LastBy, gone.LastReason
 		}
@@ -164,37 +161,41 @@ func removedRecord(at time.Time, gone Removal, ended string) approver.Record {
 	return approver.Record{Event: approver.EventPolicy, At: at, Note: note}
 }
 
-// A reportedLoss is the last reported reportedLoss of the controls, until the store has controls again.
-type reportedLoss struct {
-	mu  sync.Mutex
-	why string
+// A lastSaid remembers what was said last, so that it is not said again at once.
+type lastSaid struct {
+	mu   sync.Mutex
+	what string
+	at   time.Time
 }
 
-// isNew reports whether this loss was not reported yet.
-func (l *reportedLoss) isNew(why string) bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	is := l.why != why
-	l.why = why
-	return is
+// isNew notes that something is to be said. It reports false if it was said last, not longer
+// ago than within.
+func (s *lastSaid) isNew(what string, within time.Duration) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.what == what && time.Since(s.at) < within {
+		return false
+	}
+	s.what, s.at = what, time.Now()
+	return true
 }
 
-// over forgets the loss.
-func (l *reportedLoss) over() {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.why = ""
+// forget has the same said again.
+func (s *lastSaid) forget() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.what = ""
 }
 
 // tellLoss raises an alarm, once, before a record replaces controls that the store has lost.
 func (l *backlog) tellLoss(ctx context.Context, why string) error {
-	if !l.loss.isNew(why) {
+	if !l.loss.isNew(why, math.MaxInt64) {
 		return nil
 	}
 	note := distrustNote(approver.AlarmStore, why)
-	l.log.Error("STORE ALARM", "what", note)
+	l.Log.Error("STORE ALARM", "what", note)
 	r := approver.Record{Event: approver.EventAlarm, Alarm: approver.AlarmStore, At: time.Now(), Note: note}
-	_, err := l.audit.Record(context.WithoutCancel(ctx), r)
+	_, err := l.Audit.Record(context.WithoutCancel(ctx), r)
 	if err != nil {
 		l.pending.add(r) // not in the store, which has lost something just now
 	}

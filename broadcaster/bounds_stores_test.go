@@ -132,8 +132,8 @@ func filledRecord(t *testing.T, open func() approver.KV) {
 	}
 	store = open()
 	c, err := broadcaster.LoadControls(t.Context(), store)
-	if err != nil || !c.Frozen() || len(c.Away()) != people+16+1 {
-		t.Errorf("after a restart: frozen %v, %d are away: %v", c.Frozen(), len(c.Away()), err)
+	if err != nil || !c.Frozen() || len(c.Removed.InForce()) != people+16+1 {
+		t.Errorf("after a restart: frozen %v, %d are away: %v", c.Frozen(), len(c.Removed.InForce()), err)
 	}
 	if closer, ok := store.(interface{ Close() error }); ok {
 		must("close", closer.Close())
@@ -147,7 +147,7 @@ func (r replica) gone(t *testing.T, person string) broadcaster.Removal {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, gone := range c.Away() {
+	for _, gone := range c.Removed.InForce() {
 		if gone.Person == person {
 			return gone
 		}

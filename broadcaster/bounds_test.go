@@ -73,8 +73,8 @@ func TestTheRecordOfRemovalsCannotBeFilled(t *testing.T) {
 			}
 		}
 		c, _, err := x.Controls.Load(t.Context())
-		if err != nil || stood != 2*maxUnlisted || len(c.Away()) != maxUnlisted || c.size(t) > 512<<10 {
-			t.Errorf("%d removals, %d stand in %d bytes: %v", stood, len(c.Away()), c.size(t), err)
+		if err != nil || stood != 2*maxUnlisted || len(c.Removed.InForce()) != maxUnlisted || c.size(t) > 512<<10 {
+			t.Errorf("%d removals, %d stand in %d bytes: %v", stood, len(c.Removed.InForce()), c.size(t), err)
 		}
 		removeAlice(t, x.Broadcaster)
 		if _, why := x.Approvers.counted(t.Context(), "telegram", "1"); !strings.Contains(why, "You were removed") {
@@ -298,8 +298,8 @@ func TestARecordOfBeforeTheBoundsHeals(t *testing.T) {
 				t.Fatal(err)
 			}
 			for _, r := range was.Removed {
-				_, byName := c.Removal(approver.Identity{Channel: "x", ID: "y"}, approver.Person{ID: r.Person})
-				_, byAccount := c.Removal(r.Identities[0], approver.Person{ID: "somebody else"})
+				_, byName := c.Removed.Of(approver.Identity{Channel: "x", ID: "y"}, approver.Person{ID: r.Person})
+				_, byAccount := c.Removed.Of(r.Identities[0], approver.Person{ID: "somebody else"})
 				if !byName || !byAccount {
 					t.Errorf("%s: %.10s is back", what, r.Person)
 				}

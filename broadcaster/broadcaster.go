@@ -13,7 +13,7 @@ import (
 	"github.com/google/uuid"
 )
 
-// Options are the parts of a Broadcaster.
+// Options are what a Broadcaster is made with. All its parts share them.
 type Options struct {
 	Store approver.KV
 	Audit approver.Recorder
@@ -51,13 +51,14 @@ type Options struct {
 	// DefaultRunAgain.
 	RunAgain time.Duration
 	Log      *slog.Logger
+
+	process string // an id of this process
 }
 
 // A Broadcaster puts calls before people; see the package comment. Several Broadcasters may
 // share one store.
 type Broadcaster struct {
 	Options
-	process   string // an id of this process
 	sealer    *sealing.Sealer
 	handovers *handovers
 
@@ -84,14 +85,14 @@ type Broadcaster struct {
 	sweeper   *sweeper
 	opener    *opener
 	lockout   *lockout
-	finder    *finder
 	receivers *receivers
 }
 
 // NewBroadcaster checks the options and composes the parts. It refuses a destination without a
 // channel. Without people or destinations, every call is denied.
 func NewBroadcaster(o Options) (*Broadcaster, error) {
-	b := &Broadcaster{Options: o, process: uuid.NewString(), handovers: &handovers{}}
+	b := &Broadcaster{Options: o, handovers: &handovers{}}
+	b.process = uuid.NewString()
 	if b.Mark == nil {
 		b.Mark = NewControlMark(0)
 	}
@@ -143,85 +144,58 @@ func (o *Options) check() error {
 // compose makes the parts and connects them. Parts may use those that are made before them.
 func (b *Broadcaster) compose() {
 	o := &b.Options
-	b.tasks = &tasks{log: o.Log, ready: make(chan struct{})}
-	b.records = &records{log: o.Log, store: o.Store}
-	b.Channels = &Channels{destinations: o.Destinations, byName: map[string]approver.Channel{}}
+	b.tasks = &tasks{Options: o, ready: make(chan struct{}), single: map[any]bool{}}
+	b.records = &records{Options: o}
+	b.Channels = &Channels{Options: o, byName: map[string]approver.Channel{}}
 	for _, c := range o.Channels {
 		b.Channels.byName[c.Name()] = c
 	}
-	b.codes = &codes{
-		channels: b.Channels, records: b.records, codeKey: o.CodeKey, codeLength: o.CodeLength, host: o.Host,
-	}
-	b.Requests = &Requests{
-		codes: b.codes, records: b.records, keepFor: o.KeepFor, store: o.Store, sealer: b.sealer,
-	}
-	b.Approvers = &Approvers{
-		channels: b.Channels, destinations: o.Destinations, log: o.Log, mark: o.Mark, store: o.Store,
-	}
-	b.Cards = &Cards{approvers: b.Approvers, host: o.Host, notice: o.Notice}
-	b.endings = &endings{
-		requests: b.Requests, records: b.records, audit: o.Audit, onAnswer: o.OnAnswer, log: o.Log,
-		closing: map[string]*closing{},
-	}
+	b.codes = &codes{Options: o, channels: b.Channels, records: b.records}
+	b.Requests = &Requests{Options: o, codes: b.codes, records: b.records, sealer: b.sealer}
+	b.Approvers = &Approvers{Options: o, channels: b.Channels}
+	b.Cards = &Cards{Options: o, approvers: b.Approvers}
+	b.endings = &endings{Options: o, requests: b.Requests, records: b.records, closing: map[string]*closing{}}
 	b.editor = &editor{
-		cards: b.Cards, channels: b.Channels, requests: b.Requests, endings: b.endings, tasks: b.tasks,
-		handovers: b.handovers, host: o.Host, log: o.Log, process: b.process, settling: map[string]bool{},
+		Options: o, cards: b.Cards, channels: b.Channels, requests: b.Requests, endings: b.endings, tasks: b.tasks,
+		handovers: b.handovers,
 	}
-	b.backlog = &backlog{records: b.records, audit: o.Audit, log: o.Log, mark: o.Mark, store: o.Store}
+	b.backlog = &backlog{Options: o, records: b.records}
 	b.Controls = &Controller{
-		requests: b.Requests, backlog: b.backlog, editor: b.editor, records: b.records, audit: o.Audit,
-		log: o.Log, mark: o.Mark, store: o.Store,
+		Options: o, requests: b.Requests, backlog: b.backlog, editor: b.editor, records: b.records,
 	}
-	b.uptime = &uptime{store: o.Store}
+	b.uptime = &uptime{Options: o}
 	b.poster = &poster{
-		cards: b.Cards, channels: b.Channels, requests: b.Requests, codes: b.codes, editor: b.editor,
-		tasks: b.tasks, uptime: b.uptime, audit: o.Audit, destinations: o.Destinations, host: o.Host,
-		keepFor: o.KeepFor, log: o.Log, process: b.process, store: o.Store,
+		Options: o, cards: b.Cards, channels: b.Channels, requests: b.Requests, codes: b.codes, editor: b.editor,
+		endings: b.endings, tasks: b.tasks, uptime: b.uptime,
 	}
 	b.Grants = &Grants{
-		cards: b.Cards, controls: b.Controls, requests: b.Requests, editor: b.editor, records: b.records,
-		audit: o.Audit, keepFor: o.KeepFor, log: o.Log, mark: o.Mark, store: o.Store,
+		Options: o, cards: b.Cards, controls: b.Controls, requests: b.Requests, editor: b.editor, records: b.records,
 	}
-	b.Reports = &Reports{
-		requests: b.Requests, editor: b.editor, tasks: b.tasks, uptime: b.uptime, audit: o.Audit, log: o.Log,
-		process: b.process,
-	}
+	b.Reports = &Reports{Options: o, requests: b.Requests, editor: b.editor, tasks: b.tasks, uptime: b.uptime}
 	b.releases = &releases{
-		channels: b.Channels, grants: b.Grants, reports: b.Reports, requests: b.Requests, editor: b.editor,
-		endings: b.endings, poster: b.poster, records: b.records, uptime: b.uptime, audit: o.Audit,
-		fingerprint: o.Fingerprint, handovers: b.handovers, log: o.Log, process: b.process, store: o.Store,
+		Options: o, channels: b.Channels, grants: b.Grants, reports: b.Reports, requests: b.Requests, editor: b.editor,
+		endings: b.endings, records: b.records, uptime: b.uptime, handovers: b.handovers,
 	}
 	b.sweeper = &sweeper{
-		grants: b.Grants, reports: b.Reports, requests: b.Requests, editor: b.editor, endings: b.endings,
-		poster: b.poster, records: b.records, tasks: b.tasks, uptime: b.uptime, log: o.Log, store: o.Store,
+		Options: o, grants: b.Grants, reports: b.Reports, requests: b.Requests, editor: b.editor, endings: b.endings,
+		poster: b.poster, records: b.records, tasks: b.tasks, uptime: b.uptime,
 	}
-	b.Environments = &Environments{
-		requests: b.Requests, records: b.records, tasks: b.tasks, codeKey: o.CodeKey, log: o.Log,
-		store: o.Store,
-	}
+	b.Environments = &Environments{Options: o, requests: b.Requests, records: b.records, tasks: b.tasks}
 	b.opener = &opener{
-		approvers: b.Approvers, controls: b.Controls, environments: b.Environments, requests: b.Requests,
-		codes: b.codes, editor: b.editor, poster: b.poster, records: b.records, tasks: b.tasks, audit: o.Audit,
-		keepFor: o.KeepFor, limit: o.Limit, store: o.Store, ttl: o.TTL,
+		Options: o, approvers: b.Approvers, controls: b.Controls, environments: b.Environments, requests: b.Requests,
+		codes: b.codes, editor: b.editor, endings: b.endings, poster: b.poster, records: b.records, tasks: b.tasks,
 	}
-	b.lockout = &lockout{controls: b.Controls, records: b.records, store: o.Store}
-	b.finder = &finder{
-		requests: b.Requests, editor: b.editor, lockout: b.lockout, poster: b.poster, tasks: b.tasks,
-		codeKey: o.CodeKey, log: o.Log, oldCodeKeys: o.OldCodeKeys, store: o.Store,
-	}
+	b.lockout = &lockout{Options: o, controls: b.Controls, records: b.records}
 	b.Answers = &Answers{
-		approvers: b.Approvers, channels: b.Channels, controls: b.Controls, grants: b.Grants,
-		requests: b.Requests, editor: b.editor, endings: b.endings, finder: b.finder, releases: b.releases,
-		tasks: b.tasks, audit: o.Audit, log: o.Log, rule: o.Rule, store: o.Store,
+		Options: o, approvers: b.Approvers, channels: b.Channels, controls: b.Controls, grants: b.Grants,
+		requests: b.Requests, editor: b.editor, endings: b.endings, lockout: b.lockout, poster: b.poster,
+		releases: b.releases, tasks: b.tasks,
 	}
 	b.Removals = &Removals{
-		controls: b.Controls, grants: b.Grants, requests: b.Requests, backlog: b.backlog, editor: b.editor,
-		records: b.records, audit: o.Audit, log: o.Log,
+		Options: o, controls: b.Controls, grants: b.Grants, requests: b.Requests, backlog: b.backlog, editor: b.editor,
+		records: b.records,
 	}
-	b.receivers = &receivers{
-		answers: b.Answers, approvers: b.Approvers, channels: b.Channels, destinations: o.Destinations,
-		log: o.Log, mark: o.Mark, runAgain: o.RunAgain, store: o.Store,
-	}
+	b.receivers = &receivers{Options: o, answers: b.Answers, approvers: b.Approvers, channels: b.Channels}
 }
 
 // Run runs the channels and the background work until ctx ends, then waits for all work that

@@ -21,9 +21,8 @@ const obscuredNotice = "HIDDEN: a part that may decide what runs, or where, look
 
 // Cards draws requests for people.
 type Cards struct {
+	*Options
 	approvers *Approvers
-	host      string
-	notice    string
 }
 
 // Of is a request as people see it, without a code.
@@ -50,7 +49,7 @@ func (v *Cards) card(r Request, code tokens.Code) approver.Card {
 		Why:     display.Safe(whyLine(r.Verdict)),
 		Rule:    ruleLine(r.Verdict),
 		Claimed: display.Safe(claimed(r)), Agent: agentLine(r.Call), Session: display.Safe(display.ShortID(r.Call.Session)),
-		Dir: display.Safe(r.Call.Dir), Environment: strings.Join(r.Call.Environment, " · "), Host: v.host, Notice: v.notice,
+		Dir: display.Safe(r.Call.Dir), Environment: strings.Join(r.Call.Environment, " · "), Host: v.Host, Notice: v.Notice,
 		Code: code, Created: r.Created, Due: r.Due,
 	}
 	if !r.Fingerprint.Bound() {

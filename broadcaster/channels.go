@@ -13,7 +13,7 @@ import (
 
 // Channels are the channels of this process: what each can do, and its state.
 type Channels struct {
-	destinations []approver.Destination
+	*Options
 
 	byName map[string]approver.Channel
 	states states
@@ -30,7 +30,7 @@ func (h *Channels) State(name string) ChannelState {
 
 func (h *Channels) stateOf(c approver.Channel) ChannelState {
 	s := h.states.of(c.Name())
-	s.Cards = h.states.cardsOf(c.Name(), h.destinations)
+	s.Cards = h.states.cardsOf(c.Name(), h.Destinations)
 	_, s.Solo = c.(approver.Solo)
 	if r, ok := c.(approver.Receiver); ok {
 		s.Receiver, s.Reception = true, r.Reception()
@@ -64,7 +64,7 @@ func (h *Channels) Deaf(channel string) error {
 // shownWhere are the channels that get cards.
 func (h *Channels) shownWhere() map[string]bool {
 	names := map[string]bool{}
-	for _, d := range h.destinations {
+	for _, d := range h.Destinations {
 		names[d.Channel] = true
 	}
 	return names
@@ -107,7 +107,7 @@ func (h *Channels) updateOne(work context.Context, ref approver.Ref, card approv
 func (h *Channels) noteSent(
 	work context.Context, to approver.Destination, err error, note func(approver.Destination, error),
 ) {
-	if work.Err() == nil && slices.Contains(h.destinations, to) && !h.nobodyThere(to.Channel, err) {
+	if work.Err() == nil && slices.Contains(h.Destinations, to) && !h.nobodyThere(to.Channel, err) {
 		note(to, err)
 	}
 }
@@ -154,7 +154,7 @@ const seeLog = ". The operator finds why in approver's log, and in what approver
 // is for the log alone: an error may hold more than an agent may know.
 func (h *Channels) unreached(r Request) string {
 	elsewhere := "and no other channel is configured"
-	for _, to := range h.destinations {
+	for _, to := range h.Destinations {
 		if !h.screen(to.Channel) {
 			elsewhere = "and this was to be asked nowhere else"
 		}

@@ -13,11 +13,9 @@ import (
 
 // codes makes the codes of cards, and stores which posting each belongs to.
 type codes struct {
-	channels   *Channels
-	records    *records
-	codeKey    []byte
-	codeLength int
-	host       string
+	*Options
+	channels *Channels
+	records  *records
 }
 
 // mint adds a posting with a code of its own to r for each destination. It stores nothing: the
@@ -32,7 +30,7 @@ func (m *codes) mint(r *Request, to []approver.Destination, now time.Time) ([]co
 		}
 		p := Posting{To: d, Until: now.Add(sendingFor), Code: w.hash}
 		if m.channels.screen(d.Channel) {
-			p.Hub = m.host
+			p.Hub = m.Host
 		}
 		r.Postings, ways = append(r.Postings, p), append(ways, w)
 	}
@@ -40,8 +38,8 @@ func (m *codes) mint(r *Request, to []approver.Destination, now time.Time) ([]co
 }
 
 func (m *codes) newLink(entry codeEntry) (codeLink, error) {
-	code, err := tokens.Mint(m.codeLength)
-	return codeLink{code, code.Hash(m.codeKey), entry, approver.NewRev()}, err
+	code, err := tokens.Mint(m.CodeLength)
+	return codeLink{code, code.Hash(m.CodeKey), entry, approver.NewRev()}, err
 }
 
 // saveLinks stores links. A code that is taken already is replaced, also in links.

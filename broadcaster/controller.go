@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"slices"
 	"sync"
 	"time"
@@ -15,41 +14,38 @@ import (
 
 // A Controller changes the controls: it freezes, pauses and observes.
 type Controller struct {
+	*Options
 	requests *Requests
 	backlog  *backlog
 	editor   *editor
 	records  *records
-	audit    approver.Recorder
-	log      *slog.Logger
-	mark     *ControlMark
-	store    approver.KV
 
 	distrusted distrusted
-	frozen     frozenLine
+	frozen     lastSaid // in the log about a freeze of everything
 }
 
 // Load reads the controls, and the store's clock.
 func (k *Controller) Load(ctx context.Context) (c Controls, now time.Time, err error) {
-	c, _, now, err = loadControls(ctx, k.store, k.mark)
+	c, _, now, err = loadControls(ctx, k.Store, k.Mark)
 	return c, now, err
 }
 
 // change applies one step to the controls.
 func (k *Controller) change(ctx context.Context, step func(*Controls, time.Time) error) (Controls, error) {
-	c, err := changeControls(ctx, k.store, k.mark, k.records.put, func(c *Controls, now time.Time) error {
+	c, err := changeControls(ctx, k.Store, k.Mark, k.records.put, func(c *Controls, now time.Time) error {
 		missing, why := c.Missing, c.Freeze.Reason
 		if err := step(c, now); err != nil {
 			return err
 		}
 		if missing && !c.Missing {
 			if err := k.backlog.tellLoss(ctx, why); err != nil {
-				k.log.Error("what is wrong with the store could not be noted everywhere", "error", err)
+				k.Log.Error("what is wrong with the store could not be noted everywhere", "error", err)
 			}
 		}
 		return nil
 	})
 	if err == nil {
-		k.backlog.loss.over()
+		k.backlog.loss.forget()
 	}
 	return c, err
 }
@@ -69,16 +65,16 @@ func (k *Controller) Freeze(ctx context.Context, by, reason string) (denied int,
 // that there was none.
 func (k *Controller) FreezeBeside(ctx context.Context, by, reason string) (denied int, before Freeze, err error) {
 	by, reason = cutText(by, maxBy), cutText(reason, maxReason)
-	k.mark.hold(Freeze{At: time.Now(), By: by, Reason: reason})
-	denied, before, err = k.freeze(ctx, by, reason, false)
-	if !k.mark.refused(err) {
+	k.Mark.hold(Freeze{At: time.Now(), By: by, Reason: reason})
+	denied, before, err = k.freeze(ctx, by, reason)
+	if !k.Mark.refused(err) {
 		return denied, before, err
 	}
-	k.log.Error("FROZEN by this daemon alone: the store does not take it", "by", by, "reason", reason, "error", err)
+	k.Log.Error("FROZEN by this daemon alone: the store does not take it", "by", by, "reason", reason, "error", err)
 	// No frozen: at the next start that would be a store that has lost it.
 	note := fmt.Sprintf("frozen by %s, %s, by this daemon alone: the store does not take it: %v",
 		by, cmp.Or(reason, "no reason given"), err)
-	_, auditErr := k.audit.Record(context.WithoutCancel(ctx), approver.Record{
+	_, auditErr := k.Audit.Record(context.WithoutCancel(ctx), approver.Record{
 		Event: approver.EventAlarm, Alarm: approver.AlarmStore, Note: note,
 	})
 	err = fmt.Errorf("frozen here until restart or until the store takes it: this daemon denies every call from now on, "+
@@ -86,54 +82,63 @@ func (k *Controller) FreezeBeside(ctx context.Context, by, reason string) (denie
 	return 0, Freeze{}, errors.Join(err, auditErr)
 }
 
-// freeze is Freeze in the store. With again it writes the freeze that this process already
-// holds, which somebody may have lifted meanwhile.
-func (k *Controller) freeze(ctx context.Context, by, reason string, again bool) (denied int, before Freeze, err error) {
-	var c Controls
-	if again {
-		c, err = k.freezeHeld(ctx)
-	} else {
-		by, reason = cutText(by, maxBy), cutText(reason, maxReason)
-		c, err = k.change(ctx, func(c *Controls, now time.Time) error {
-			c.usesReserve, before = true, Freeze{}
-			if c.Frozen() && !c.Missing && (c.Here == "" || c.held.last.After(c.held.At)) {
-				before = c.Freeze
-			}
-			switch {
-			case c.Here != "":
-				c.Freeze.At, c.Freeze.Reason = now, c.Freeze.also(by, reason)
-			case c.Missing:
-				c.Missing, c.Freeze = false, c.Freeze.beside(Freeze{At: now, By: by, Reason: reason})
-			case !c.Frozen():
-				c.Freeze = Freeze{At: now, By: by, Reason: reason}
-			default:
-				c.Freeze.Reason = c.Freeze.also(by, reason)
-			}
-			c.Burned, c.Pause, c.Observe = now, Pause{}, Observe{}
-			return nil
-		})
-	}
+// freeze is Freeze in the store.
+func (k *Controller) freeze(ctx context.Context, by, reason string) (denied int, before Freeze, err error) {
+	by, reason = cutText(by, maxBy), cutText(reason, maxReason)
+	c, err := k.change(ctx, func(c *Controls, now time.Time) error {
+		c.usesReserve, before = true, Freeze{}
+		if c.Frozen() && !c.Missing && (c.Here == "" || c.held.last.After(c.held.At)) {
+			before = c.Freeze
+		}
+		switch {
+		case c.Here != "":
+			c.Freeze.At, c.Freeze.Reason = now, c.Freeze.also(by, reason)
+		case c.Missing:
+			c.Missing, c.Freeze = false, c.Freeze.beside(Freeze{At: now, By: by, Reason: reason})
+		case !c.Frozen():
+			c.Freeze = Freeze{At: now, By: by, Reason: reason}
+		default:
+			c.Freeze.Reason = c.Freeze.also(by, reason)
+		}
+		c.Burned, c.Pause, c.Observe = now, Pause{}, Observe{}
+		return nil
+	})
 	if err != nil {
 		return 0, before, err
 	}
-	if again {
-		by, reason = c.held.By, c.held.Reason
-	} else {
-		k.mark.took(c.held)
+	k.Mark.took(c.held)
+	denied, err = k.noteFrozen(ctx, c, by, reason)
+	return denied, before, err
+}
+
+// freezeAgain writes to the store the freeze that this process holds, which somebody may have
+// lifted meanwhile.
+func (k *Controller) freezeAgain(ctx context.Context) error {
+	c, err := k.freezeHeld(ctx)
+	if err == nil {
+		_, err = k.noteFrozen(ctx, c, c.held.By, c.held.Reason)
 	}
-	k.frozen.tell(k.log, by, reason)
+	return err
+}
+
+// noteFrozen logs and records a freeze that the store has, and denies the open requests.
+func (k *Controller) noteFrozen(ctx context.Context, c Controls, by, reason string) (denied int, err error) {
+	// The caller of Freeze and the guard may write it at the same time.
+	if k.frozen.isNew(fmt.Sprintf("%q %q", by, reason), guardEvery) {
+		k.Log.Error("FROZEN: every call is denied", "by", by, "reason", reason)
+	}
 	auditErr := k.backlog.record(ctx, frozenRecord(c.Burned, Freeze{By: by, Reason: reason}))
 	if auditErr != nil {
 		auditErr = fmt.Errorf("every call is denied from now on, but the freeze could not be recorded: %w", auditErr)
 	}
 	denied, err = k.denyOpen(ctx, approver.Frozen, func(approver.ToolCall) bool { return true })
-	return denied, before, errors.Join(auditErr, err)
+	return denied, errors.Join(auditErr, err)
 }
 
 // freezeHeld writes to the store the freeze that this process holds, unless people have lifted
 // it meanwhile.
 func (k *Controller) freezeHeld(ctx context.Context) (c Controls, err error) {
-	done, err := k.mark.give(ctx)
+	done, err := k.Mark.give(ctx)
 	if err != nil {
 		return c, err
 	}
@@ -154,7 +159,7 @@ func (k *Controller) freezeHeld(ctx context.Context) (c Controls, err error) {
 		return nil
 	})
 	if err == nil {
-		k.mark.took(c.held)
+		k.Mark.took(c.held)
 	}
 	return c, err
 }
@@ -172,7 +177,7 @@ func (k *Controller) Unfreeze(ctx context.Context, by string) error {
 // UnfreezeAs is Unfreeze for people who have seen the controls c. It fails if a freeze began
 // or ended since, or somebody was removed, because the decision may be theirs.
 func (k *Controller) UnfreezeAs(ctx context.Context, c Controls, by string) error {
-	now, err := k.store.Now(ctx)
+	now, err := k.Store.Now(ctx)
 	if err != nil {
 		return err
 	}
@@ -180,8 +185,7 @@ func (k *Controller) UnfreezeAs(ctx context.Context, c Controls, by string) erro
 		return ErrNotFrozen
 	}
 	if c.hidden() { // people have not seen this freeze: store and record it, and lift nothing
-		_, _, err := k.freeze(ctx, c.held.By, c.held.Reason, true)
-		return errors.Join(errFrozenAnew, err)
+		return errors.Join(errFrozenAnew, k.freezeAgain(ctx))
 	}
 	if err := k.backlog.flush(ctx, c); err != nil {
 		return err
@@ -190,27 +194,27 @@ func (k *Controller) UnfreezeAs(ctx context.Context, c Controls, by string) erro
 	if held := c.Held(); len(held) > 0 {
 		note += ": " + c.FrozenText()
 	}
-	if _, err := k.audit.Record(ctx, approver.Record{Event: approver.EventUnfrozen, At: now, Note: note}); err != nil {
+	if _, err := k.Audit.Record(ctx, approver.Record{Event: approver.EventUnfrozen, At: now, Note: note}); err != nil {
 		return err
 	}
 	err = k.lift(ctx, c)
-	if err != nil && k.mark.Held().Frozen() {
+	if err != nil && k.Mark.Held().Frozen() {
 		err = fmt.Errorf("the store does not take the end of a freeze that this daemon alone holds: "+
 			"make the store work, or restart the daemon: %w", err)
 	}
 	if err != nil {
 		return k.notDone(ctx, approver.EventUnfrozen, note, err)
 	}
-	k.log.Warn("the freeze is lifted", "by", by)
+	k.Log.Warn("the freeze is lifted", "by", by)
 	if _, err := k.denyOpen(ctx, approver.Frozen, func(approver.ToolCall) bool { return false }); err != nil {
-		k.log.Warn("questions about the freeze may still be open; a yes to them does nothing", "error", err)
+		k.Log.Warn("questions about the freeze may still be open; a yes to them does nothing", "error", err)
 	}
 	return nil
 }
 
 // lift ends every freeze if the freezes are still those that were seen.
 func (k *Controller) lift(ctx context.Context, seen Controls) error {
-	done, err := k.mark.give(ctx) // else the guard may write the lifted freeze again
+	done, err := k.Mark.give(ctx) // else the guard may write the lifted freeze again
 	if err != nil {
 		return err
 	}
@@ -230,7 +234,7 @@ func (k *Controller) lift(ctx context.Context, seen Controls) error {
 		return nil
 	})
 	if err == nil {
-		k.mark.took(c.held)
+		k.Mark.took(c.held)
 	}
 	return err
 }
@@ -243,7 +247,7 @@ func (k *Controller) notDone(ctx context.Context, e approver.Event, note string,
 	if slices.ContainsFunc([]error{ErrFrozen, ErrNotFrozen, errFrozenSince, errRemovedSince, errFullControls}, never) {
 		said = "this did not take effect: "
 	}
-	_, auditErr := k.audit.Record(context.WithoutCancel(ctx), approver.Record{
+	_, auditErr := k.Audit.Record(context.WithoutCancel(ctx), approver.Record{
 		Event: e, Note: said + note + ": " + err.Error(),
 	})
 	return errors.Join(err, auditErr)
@@ -270,7 +274,7 @@ func (k *Controller) Hold(ctx context.Context, who Who, by, reason string) (deni
 		denied, freezeErr := k.Freeze(ctx, by, why)
 		return denied, errors.Join(fmt.Errorf("everything is frozen in place of one agent: %w", err), freezeErr)
 	}
-	k.log.Error("FROZEN: every call of one agent is denied", "who", who.String(), "by", by, "reason", reason)
+	k.Log.Error("FROZEN: every call of one agent is denied", "who", who.String(), "by", by, "reason", reason)
 	auditErr := k.backlog.record(ctx, heldRecord(at, Hold{Freeze: Freeze{By: by, Reason: reason}, Who: who}))
 	if auditErr != nil {
 		auditErr = fmt.Errorf("every call of %s is denied from now on, but the freeze could not be recorded: %w", who,
@@ -315,23 +319,5 @@ type distrusted struct {
 	refused bool
 }
 
-// frozenLine is the last log line about a freeze of everything.
-type frozenLine struct {
-	sync.Mutex
-	by, reason string
-	at         time.Time
-}
-
-// tell logs a freeze. It logs it once if the caller of Freeze and the guard write it at the
-// same time.
-func (f *frozenLine) tell(log *slog.Logger, by, reason string) {
-	f.Lock()
-	defer f.Unlock()
-	if f.by == by && f.reason == reason && time.Since(f.at) < guardEvery {
-		return
-	}
-	f.by, f.reason, f.at = by, reason, time.Now()
-	log.Error("FROZEN: every call is denied", "by", by, "reason", reason)
-}
-
+// guardEvery is how often the record of the controls is looked at.
 const guardEvery = 2 * time.Second

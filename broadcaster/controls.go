@@ -33,7 +33,7 @@ type Controls struct {
 	// Holds are the freezes of one agent each.
 	Holds []Hold `json:"holds,omitempty"`
 	// Removed are the people who were removed, whatever an approver list says.
-	Removed []Removal `json:"removed,omitempty"`
+	Removed RemovedPeople `json:"removed,omitempty"`
 	// Unrecorded is since when the audit lacks a freeze or a removal, because it could not
 	// be written; zero if it lacks nothing.
 	Unrecorded time.Time `json:"unrecorded,omitzero"`
@@ -169,15 +169,15 @@ func (c Controls) Observing(now time.Time) bool {
 	return !c.Frozen() && now.Before(c.Observe.Until)
 }
 
-// Burns reports whether a freeze voids a yes to a request that was made at this time.
-func (c Controls) Burns(made time.Time) bool {
+// freezeVoids reports whether a freeze voids a yes to a request that was made at this time.
+func (c Controls) freezeVoids(made time.Time) bool {
 	return c.Frozen() || !c.Burned.IsZero() && !made.After(c.Burned)
 }
 
-// BurnsFor reports whether a freeze, of everything or of the call's agent, voids a yes to this
+// freezeVoidsFor reports whether a freeze, of everything or of the call's agent, voids a yes to this
 // call whose request was made at that time.
-func (c Controls) BurnsFor(call approver.ToolCall, made time.Time) bool {
-	if c.Burns(made) {
+func (c Controls) freezeVoidsFor(call approver.ToolCall, made time.Time) bool {
+	if c.freezeVoids(made) {
 		return true
 	}
 	if _, frozen := c.freezeOf(call); frozen {
@@ -237,29 +237,6 @@ var (
 	ErrRemovedAnew = errors.New("they were removed anew, or brought back, since this was looked at, so it does not " +
 		"count: look at approver people list, and ask anew")
 )
-
-// Removal returns the removal of the person who has this account, if they are removed.
-func (c Controls) Removal(id approver.Identity, who approver.Person) (Removal, bool) {
-	for _, r := range c.Removed {
-		if r.Stands() && r.is(id, who) {
-			return r, true
-		}
-	}
-	return Removal{}, false
-}
-
-// Away returns the removals in force.
-func (c Controls) Away() []Removal {
-	return slices.DeleteFunc(slices.Clone(c.Removed), func(r Removal) bool { return !r.Stands() })
-}
-
-// takesBack reports whether a yes is void because the person who gave it was removed after it,
-// even if they were brought back.
-func (c Controls) takesBack(res approver.Resolution) bool {
-	return res.Cause == approver.ByPerson && res.Approve && slices.ContainsFunc(c.Removed, func(r Removal) bool {
-		return r.is(res.Identity, res.Person) && (r.Stands() || !res.At.After(r.Back))
-	})
-}
 
 // StillAs fails if a freeze began or ended, or somebody was removed, since people were asked
 // about these controls, even if that is over. They said yes to the earlier state, and the yes

@@ -24,21 +24,17 @@ func LoadControls(ctx context.Context, store approver.KV) (Controls, error) {
 func loadControls(
 	ctx context.Context, store approver.KV, mark *ControlMark,
 ) (c Controls, rev approver.Rev, now time.Time, err error) {
-	known, held := mark.Version(), mark.holding()
-	value, rev, now, err := approver.GetNow(ctx, store, controlKey())
-	if held != nil && mark.holding() == nil { // see readControls
+	c, err = decodeControls(mark, func() (value []byte, err error) {
 		value, rev, now, err = approver.GetNow(ctx, store, controlKey())
-	}
-	if errors.Is(err, approver.ErrTampered) {
-		var clockErr error
-		if now, clockErr = store.Now(ctx); clockErr != nil {
-			err = clockErr
+		if errors.Is(err, approver.ErrTampered) {
+			var clockErr error
+			if now, clockErr = store.Now(ctx); clockErr != nil {
+				err = clockErr
+			}
 		}
-	}
-	if c, err = decodeControls(value, err); err != nil {
-		return c, rev, now, err
-	}
-	return mark.check(c, known), rev, now, nil
+		return value, err
+	})
+	return c, rev, now, err
 }
 
 // readControls reads the controls without the clock. If the store fails while this process
@@ -56,35 +52,34 @@ func readControls(ctx context.Context, store approver.KV, mark *ControlMark) (Co
 // readStored is readControls that needs the store's answer: a freeze that this process holds
 // does not tell who was removed.
 func readStored(ctx context.Context, store approver.KV, mark *ControlMark) (Controls, error) {
-	known, held := mark.Version(), mark.holding()
-	value, _, err := store.Get(ctx, controlKey())
-	if held != nil && mark.holding() == nil {
-		// The store took the held freeze during the read, which may be older than that.
-		value, _, err = store.Get(ctx, controlKey())
-	}
-	c, err := decodeControls(value, err)
-	if err != nil {
-		return c, err
-	}
-	return mark.check(c, known), nil
+	return decodeControls(mark, func() ([]byte, error) {
+		value, _, err := store.Get(ctx, controlKey())
+		return value, err
+	})
 }
 
-// decodeControls reads the record. A missing or forged record is a freeze, because the record
-// is written at the first start and never removed. readErr is the error of reading it.
-func decodeControls(value []byte, readErr error) (c Controls, err error) {
-	if readErr == nil && json.Unmarshal(value, &c) != nil {
-		readErr = approver.ErrTampered
+// decodeControls reads the record by read. A missing or forged record is a freeze, because the
+// record is written at the first start and never removed.
+func decodeControls(mark *ControlMark, read func() ([]byte, error)) (c Controls, err error) {
+	known, held := mark.Version(), mark.holding()
+	value, err := read()
+	if held != nil && mark.holding() == nil {
+		// The store took the held freeze during the read, which may be older than that.
+		value, err = read()
 	}
+	if err == nil && json.Unmarshal(value, &c) != nil {
+		err = approver.ErrTampered
+	}
+	why := vanished
 	switch {
-	case readErr == nil:
-		return c, nil
-	case errors.Is(readErr, approver.ErrNotFound):
-		return Controls{Missing: true, Freeze: Freeze{By: "approver", Reason: vanished}}, nil
-	case errors.Is(readErr, approver.ErrTampered):
-		why := fmt.Sprintf("%s (the key %s)", forged, controlKey())
-		return Controls{Missing: true, Freeze: Freeze{By: "approver", Reason: why}}, nil
+	case err == nil:
+		return mark.check(c, known), nil
+	case errors.Is(err, approver.ErrTampered):
+		why = fmt.Sprintf("%s (the key %s)", forged, controlKey())
+	case !errors.Is(err, approver.ErrNotFound):
+		return Controls{}, fmt.Errorf("whether approver is frozen: %w", err)
 	}
-	return Controls{}, fmt.Errorf("whether approver is frozen: %w", readErr)
+	return mark.check(Controls{Missing: true, Freeze: Freeze{By: "approver", Reason: why}}, known), nil
 }
 
 // A putFunc is KV.Put.

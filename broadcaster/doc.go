@@ -22,7 +22,8 @@
 //
 // # Parts
 //
-// A [Broadcaster] composes parts with one job each. Each part uses only those above it:
+// A [Broadcaster] composes parts with one job each. Every part has its [Options], and uses only
+// the parts above it:
 //
 //	tasks         work in the background, which Run waits for (tasks.go)
 //	records       writes to the store, repeated while the store is away (records.go)
@@ -33,7 +34,7 @@
 //	Request       the pure state machine (request.go, callers.go, posting.go, steps.go)
 //	Requests      one record each, read, stepped and written by compare-and-set (requests.go)
 //	Cards         what people see of a request (cards.go, texts.go)
-//	endings       the last audit record of a request, once (endings.go)
+//	endings       the audit records of a request's question, answer and end, once (endings.go)
 //	handovers     the yeses that couriers of this process are about to get (handovers.go)
 //	editor        updates cards (editor.go, live_cards.go, orphans.go)
 //	uptime        since when this process and its store are available (uptime.go)
@@ -46,7 +47,7 @@
 //	Environments  the environment that each session began with (environment.go)
 //	opener        makes the request of a call, or finds it (open.go)
 //	lockout       counts wrong codes (lockout.go)
-//	Answers       takes answers, and says what became of them (reply.go, locate.go, outcome.go)
+//	Answers       takes answers, and says what became of them (reply.go, locate.go, lostcard.go, outcome.go)
 //	Removals      removes approvers (removals.go)
 //	sweeper       does what is due and nobody waits for (sweeper.go)
 //	receivers     runs the channels (receivers.go, lease.go)

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"log/slog"
-	"sync"
 	"time"
 
 	"approver.example"
@@ -14,60 +13,24 @@ import (
 
 // An editor updates the cards of requests.
 type editor struct {
+	*Options
 	cards     *Cards
 	channels  *Channels
 	requests  *Requests
 	endings   *endings
 	tasks     *tasks
 	handovers *handovers
-	host      string
-	log       *slog.Logger
-	process   string
 
-	mu       sync.Mutex
-	settling map[string]bool // requests being settled; true: once more
-	live     liveCards
-	orphans  orphans
+	live liveCards
 }
+
+// A settling is the key of the task that updates the cards of a request that has ended.
+type settling string
 
 // settle updates every card of a request that has ended, in the background. At most one update
 // runs per request; a further call makes it run once more.
 func (e *editor) settle(id string) {
-	e.mu.Lock()
-	_, busy := e.settling[id]
-	e.settling[id] = busy
-	e.mu.Unlock()
-	if busy {
-		return
-	}
-	e.tasks.start(func(ctx context.Context) {
-		again := true
-		defer func() {
-			if again { // after a panic, others may try
-				e.mu.Lock()
-				delete(e.settling, id)
-				e.mu.Unlock()
-			}
-		}()
-		for again {
-			e.settleOnce(ctx, id)
-			e.mu.Lock()
-			if again = e.settling[id]; again {
-				e.settling[id] = false
-			} else {
-				delete(e.settling, id)
-			}
-			e.mu.Unlock()
-		}
-	})
-}
-
-// isSettling reports whether the cards of a request are being updated.
-func (e *editor) isSettling(id string) bool {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	_, busy := e.settling[id]
-	return busy
+	e.tasks.startSingle(settling(id), true, func(ctx context.Context) { e.settleOnce(ctx, id) })
 }
 
 // settleOnce records the end of a request and updates its cards, once.
@@ -83,7 +46,7 @@ func (e *editor) settleOnce(ctx context.Context, id string) {
 		hash, closeErr = e.endings.closeOnce(ctx, r)
 	}
 	if closeErr != nil {
-		e.log.Error("the end of a request could not be recorded; trying again", "request", id, "error", closeErr)
+		e.Log.Error("the end of a request could not be recorded; trying again", "request", id, "error", closeErr)
 		if r.State == approver.Consumed {
 			return // nobody is told "approved" before it is recorded
 		}
@@ -131,14 +94,8 @@ func (e *editor) settleOnce(ctx context.Context, id string) {
 	if crossed && err == nil {
 		e.settle(id)
 	}
-	for n, err := range failed {
-		if err != nil && !errors.Is(err, errElsewhere) {
-			i := todo[n]
-			e.logStale(r.Postings[i], id, err, i < len(after.Postings) && after.Postings[i].GivenUp)
-		} else if p := r.Postings[todo[n]]; err == nil && p.Attempts > 0 {
-			e.log.Info("a card that could not be brought up to date is right again", "request", id, "channel", p.To.Channel,
-				"tries", p.Attempts+1)
-		}
+	for n, i := range todo {
+		e.logUpdate(r.Postings[i], id, failed[n], i < len(after.Postings) && after.Postings[i].GivenUp)
 	}
 }
 
@@ -156,8 +113,16 @@ func (e *editor) toShow(r Request, now time.Time) (todo []int) {
 	return todo
 }
 
-// logStale logs once that a card is tried again, and once that it is given up.
-func (e *editor) logStale(p Posting, id string, err error, givenUp bool) {
+// logUpdate logs once that the card of a posting is tried again, once that it is given up, and
+// once that it is right again. p is the posting before the update.
+func (e *editor) logUpdate(p Posting, id string, err error, givenUp bool) {
+	if err == nil && p.Attempts > 0 {
+		e.Log.Info("a card that could not be brought up to date is right again", "request", id, "channel", p.To.Channel,
+			"tries", p.Attempts+1)
+	}
+	if err == nil || errors.Is(err, errElsewhere) {
+		return
+	}
 	level, what := slog.LevelDebug, "a card could not be brought up to date; trying again"
 	switch {
 	case errors.Is(err, errRefused):
@@ -169,14 +134,14 @@ func (e *editor) logStale(p Posting, id string, err error, givenUp bool) {
 	case p.Attempts == 0:
 		level = slog.LevelWarn
 	}
-	e.log.Log(context.Background(), level, what, "request", id, "channel", p.To.Channel, "tries", p.Attempts+1, "error",
+	e.Log.Log(context.Background(), level, what, "request", id, "channel", p.To.Channel, "tries", p.Attempts+1, "error",
 		err)
 }
 
 // update updates the cards of a posting if they belong to this hub. Its error is final only if
 // that of every card is.
 func (e *editor) update(ctx context.Context, p Posting, card approver.Card) error {
-	if p.Hub != "" && p.Hub != e.host {
+	if p.Hub != "" && p.Hub != e.Host {
 		return errElsewhere
 	}
 	var passing, final error

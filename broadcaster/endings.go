@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"runtime/debug"
 	"sync"
 	"time"
@@ -12,13 +11,12 @@ import (
 	"approver.example"
 )
 
-// endings makes the audit records of answers and of the end of each request, once.
+// endings makes the audit records of questions, of answers and of the end of each request,
+// once.
 type endings struct {
+	*Options
 	requests *Requests
 	records  *records
-	audit    approver.Recorder
-	onAnswer func(context.Context, approver.Record)
-	log      *slog.Logger
 
 	mu      sync.Mutex
 	closing map[string]*closing
@@ -83,6 +81,14 @@ func (n *endings) forget(r Request) {
 	n.mu.Unlock()
 }
 
+// recordAsked records the question in the audit, once.
+func (n *endings) recordAsked(ctx context.Context, r Request) error {
+	rec := eventRecord(r, approver.EventAsked, "")
+	rec.At, rec.Once = r.Created, r.ID+":asked"
+	_, err := n.Audit.Record(ctx, rec)
+	return err
+}
+
 // recordEnd makes the last record of a request, and one for each call that shared it. Calls
 // that a yes released have a record of their own already: see releases.share.
 func (n *endings) recordEnd(ctx context.Context, r Request) (hash string, err error) {
@@ -101,10 +107,10 @@ func (n *endings) recordEnd(ctx context.Context, r Request) (hash string, err er
 
 // recordAnswer makes a record durable. If it is of a person's answer, onAnswer is called.
 func (n *endings) recordAnswer(ctx context.Context, rec approver.Record) (hash string, err error) {
-	hash, err = n.audit.Record(ctx, rec)
+	hash, err = n.Audit.Record(ctx, rec)
 	answer := rec.Event == approver.EventApproved || rec.Event == approver.EventDenied
-	if err == nil && answer && rec.Resolution.Cause == approver.ByPerson && n.onAnswer != nil {
-		n.onAnswer(ctx, rec)
+	if err == nil && answer && rec.Resolution.Cause == approver.ByPerson && n.OnAnswer != nil {
+		n.OnAnswer(ctx, rec)
 	}
 	return hash, err
 }
@@ -125,8 +131,8 @@ func (n *endings) recordEnded(ctx context.Context, r Request) {
 		if e.Why == approver.NotShown {
 			rec.Note = "the yes was not for it: if it still waits, it is asked about anew"
 		}
-		if _, err := n.audit.Record(ctx, rec); err != nil {
-			n.log.Error("the end of a call that shared a request could not be recorded; trying again", "request", r.ID, "call",
+		if _, err := n.Audit.Record(ctx, rec); err != nil {
+			n.Log.Error("the end of a call that shared a request could not be recorded; trying again", "request", r.ID, "call",
 				e.CallID, "error", err)
 			return
 		}

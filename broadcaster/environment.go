@@ -9,7 +9,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"log/slog"
 	"sync"
 	"time"
 
@@ -66,12 +65,10 @@ func userScope(call approver.ToolCall) string {
 
 // Environments remembers the environment that each session began with.
 type Environments struct {
+	*Options
 	requests *Requests
 	records  *records
 	tasks    *tasks
-	codeKey  []byte
-	log      *slog.Logger
-	store    approver.KV
 
 	firsts firstEnv
 }
@@ -88,7 +85,7 @@ func (e *Environments) Began(call approver.ToolCall) {
 		_, userErr := e.firstEnvironment(ctx, call, userScope(call))
 		_, err := e.firstEnvironment(ctx, call, sessionScope(call))
 		if err = errors.Join(userErr, err); err != nil {
-			e.log.Warn("the environment that a session began with could not be kept", "error", err)
+			e.Log.Warn("the environment that a session began with could not be kept", "error", err)
 		}
 	})
 }
@@ -103,7 +100,7 @@ func (e *Environments) firstEnvironment(
 	}
 	key, what := approver.Key("environment", scope), "environment "+scope
 	for range 3 {
-		value, _, err := e.store.Get(ctx, key)
+		value, _, err := e.Store.Get(ctx, key)
 		if err == nil {
 			var env map[string]display.Setting
 			text, err := e.requests.sealer.OpenText(what, value)
@@ -129,7 +126,7 @@ func (e *Environments) firstEnvironment(
 		if value, err = e.requests.sealer.SealText(what, text); err != nil {
 			return nil, err
 		}
-		now, err := e.store.Now(ctx)
+		now, err := e.Store.Now(ctx)
 		if err != nil {
 			return nil, err
 		}
@@ -146,7 +143,7 @@ func (e *Environments) firstEnvironment(
 
 // settings is an environment as it is remembered: values are hashed.
 func (e *Environments) settings(env map[string]string) (map[string]display.Setting, error) {
-	key, err := hkdf.Key(sha256.New, e.codeKey, nil, "approver environment 1", 32)
+	key, err := hkdf.Key(sha256.New, e.CodeKey, nil, "approver environment 1", 32)
 	if err != nil {
 		return nil, fmt.Errorf("deriving the key of the environment's hashes: %w", err)
 	}
@@ -172,7 +169,7 @@ func (e *Environments) changes(ctx context.Context, call approver.ToolCall) []st
 	first, userErr := e.firstEnvironment(ctx, call, userScope(call))
 	err = errors.Join(nowErr, err, userErr)
 	if err != nil {
-		e.log.Warn("it is not known which environment a session began with", "error", err)
+		e.Log.Warn("it is not known which environment a session began with", "error", err)
 	}
 	return display.Environment{Values: call.Env, Now: now, Session: before, User: first, Unknown: err != nil}.Lines()
 }

@@ -16,39 +16,40 @@ var (
 	ErrTooSoon   = errors.New("it is not time for that yet")
 	ErrNotHolder = errors.New("another connection holds the request")
 	ErrNotBound  = errors.New("the call is not the one that was approved")
+	// ErrNotAsked means that the person who said yes is not among those whom the request is
+	// for, or said it on a channel that does not show the request.
+	ErrNotAsked = errors.New("the request is for other people")
+
+	errNoChange = errors.New("nothing has changed")
 )
 
-// ErrNotAsked means that the person who said yes is not among those whom the request is for,
-// or said it on a channel that does not show the request.
-var ErrNotAsked = errors.New("the request is for other people")
-
-// errNobody means that the verdict names people or channels, and none of them can be asked.
-var errNobody = errors.New("nobody who may decide this can be asked")
-
-// errNobodyLeft means that nobody's answer counts: all people were removed, or the approver
-// list of the configuration still waits for somebody's approval.
-var errNobodyLeft = errors.New("nobody is left whose answers count: see docs/nobody.md")
-
+// Why nobody is asked about a call, or its courier gets no answer.
 var (
+	// errNobody means that the verdict names people or channels, and none of them can be
+	// asked. errNobodyLeft means that nobody's answer counts: all people were removed, or the
+	// approver list of the configuration still waits for somebody's approval.
+	errNobody     = errors.New("nobody who may decide this can be asked")
+	errNobodyLeft = errors.New("nobody is left whose answers count: see docs/nobody.md")
 	errNotRunning = errors.New("the broadcaster is not running")
 	errNoTime     = errors.New("the courier's deadline is too close")
 	errTooOld     = errors.New("the deadline of the courier that asked has passed, so its answer is no longer given out")
 	errReused     = errors.New("the call id was used twice at once")
 	errVanished   = errors.New("the store has no record of the request any more")
+	errAnswered   = errors.New("its yes was given before, and a yes is given once: run the call again to ask anew")
+	// errNotShared means that a call cannot wait for the answer to a request.
+	errNotShared = errors.New("the request is not for this call")
 )
 
+// Why a yes is void: see Controls.void.
 var (
-	errAnswered = errors.New("its yes was given before, and a yes is given once: run the call again to ask anew")
-	errBurned   = errors.New("everything was frozen since the call was approved")
-	errHeld     = errors.New("every call of this agent was frozen since the call was approved")
-
+	errBurned    = errors.New("everything was frozen since the call was approved")
+	errHeld      = errors.New("every call of this agent was frozen since the call was approved")
 	errTakenBack = errors.New("whoever approved the call was removed since")
+	errNoYes     = errors.New("people have not said yes to it, or took that back")
 )
 
-var errNoYes = errors.New("people have not said yes to it, or took that back")
-
+// Errors of updating a card.
 var (
-	errNoChange  = errors.New("nothing has changed")
 	errElsewhere = errors.New("the card is another hub's to change")
 	errRefused   = fmt.Errorf("the card cannot be changed, and no other daemon has changed it: %w", approver.ErrFinal)
 )
@@ -156,6 +157,3 @@ func publicCause(err error) string {
 	}
 	return "approver's store or configuration has a problem (see its log)"
 }
-
-// errNotShared means that a call cannot wait for the answer to this request.
-var errNotShared = errors.New("the request is not for this call")

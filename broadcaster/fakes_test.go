@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"log/slog"
 	"maps"
-	"reflect"
 	"slices"
 	"sync"
 	"testing"
@@ -360,76 +359,8 @@ func composed(o Options) *Broadcaster {
 	return b
 }
 
-// tune changes options of a broadcaster whose parts have them already. Parts at work read
-// them, so only what is another option now is written.
-func (b *Broadcaster) tune(change func(o *Options)) {
-	o, was := &b.Options, b.Options
-	change(o)
-	if o.TTL != was.TTL {
-		b.opener.ttl = o.TTL
-	}
-	b.opener.limit = o.Limit
-	b.releases.fingerprint = o.Fingerprint
-	if o.Host != was.Host {
-		b.codes.host = o.Host
-		b.Cards.host = o.Host
-		b.editor.host = o.Host
-		b.poster.host = o.Host
-	}
-	if o.Log != was.Log {
-		b.tasks.log = o.Log
-		b.records.log = o.Log
-		b.Approvers.log = o.Log
-		b.endings.log = o.Log
-		b.editor.log = o.Log
-		b.backlog.log = o.Log
-		b.Controls.log = o.Log
-		b.poster.log = o.Log
-		b.Grants.log = o.Log
-		b.Reports.log = o.Log
-		b.releases.log = o.Log
-		b.sweeper.log = o.Log
-		b.Environments.log = o.Log
-		b.finder.log = o.Log
-		b.Answers.log = o.Log
-		b.Removals.log = o.Log
-		b.receivers.log = o.Log
-	}
-	if !same(o.Audit, was.Audit) {
-		b.endings.audit = o.Audit
-		b.backlog.audit = o.Audit
-		b.Controls.audit = o.Audit
-		b.poster.audit = o.Audit
-		b.Grants.audit = o.Audit
-		b.Reports.audit = o.Audit
-		b.releases.audit = o.Audit
-		b.opener.audit = o.Audit
-		b.Answers.audit = o.Audit
-		b.Removals.audit = o.Audit
-	}
-	if !same(o.Destinations, was.Destinations) {
-		b.Channels.destinations = o.Destinations
-		b.Approvers.destinations = o.Destinations
-		b.poster.destinations = o.Destinations
-		b.receivers.destinations = o.Destinations
-	}
-	if !same(o.CodeKey, was.CodeKey) {
-		b.codes.codeKey = o.CodeKey
-		b.Environments.codeKey = o.CodeKey
-		b.finder.codeKey = o.CodeKey
-	}
-	if !same(o.OldCodeKeys, was.OldCodeKeys) {
-		b.finder.oldCodeKeys = o.OldCodeKeys
-	}
-}
-
-// same reports whether two options are one: what is no pointer is compared in depth.
-func same(a, b any) bool {
-	if x, y := reflect.ValueOf(a), reflect.ValueOf(b); x.Kind() == reflect.Pointer && y.Kind() == reflect.Pointer {
-		return x.Pointer() == y.Pointer()
-	}
-	return reflect.DeepEqual(a, b)
-}
+// tune changes options of a broadcaster whose parts are at work.
+func (b *Broadcaster) tune(change func(o *Options)) { change(&b.Options) }
 
 // bench is a running broadcaster with two chats.
 type bench struct {

@@ -102,7 +102,7 @@ func TestAFreezeThatTheStoreDoesNotTake(t *testing.T) {
 					t.Fatal(err)
 				}
 				time.Sleep(time.Minute)
-				if c, _, err := x.Controls.Load(t.Context()); err != nil || c.Frozen() || !c.Burns(at) {
+				if c, _, err := x.Controls.Load(t.Context()); err != nil || c.Frozen() || !c.freezeVoids(at) {
 					t.Errorf("after the lift: %+v, %v", c, err)
 				}
 				if v, err := (FreezeStage{Store: x.kv, Mark: x.Mark}).Judge(t.Context(), testCall("c3")); err != nil ||

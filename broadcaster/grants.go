@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"log/slog"
 	"time"
 
 	"approver.example"
@@ -14,16 +13,12 @@ import (
 
 // Grants are the yeses that last.
 type Grants struct {
+	*Options
 	cards    *Cards
 	controls *Controller
 	requests *Requests
 	editor   *editor
 	records  *records
-	audit    approver.Recorder
-	keepFor  time.Duration
-	log      *slog.Logger
-	mark     *ControlMark
-	store    approver.KV
 }
 
 // A lastingGrant is a yes that lasts, as it is stored.
@@ -46,45 +41,39 @@ type storedGrant struct {
 func (k *Grants) use(
 	ctx context.Context, call approver.ToolCall, why approver.Verdict, fp approver.Fingerprint,
 ) (Request, error) {
-	scope := scopeOf(call, fp)
-	for {
-		g, rev, err := k.load(ctx, scope)
-		if err != nil {
-			return Request{}, err
-		}
-		c, now, err := k.controls.Load(ctx)
-		if err != nil {
-			return Request{}, err
+	var now time.Time
+	g, err := k.change(ctx, scopeOf(call, fp), func(g *lastingGrant) (before time.Time, err error) {
+		var c Controls
+		if c, now, err = k.controls.Load(ctx); err != nil {
+			return time.Time{}, err
 		}
 		if !g.holds(call, why, fp, c, now) {
-			return Request{}, approver.ErrNotFound
+			return time.Time{}, approver.ErrNotFound
 		}
 		g.Uses++
-		err = k.save(ctx, scope, g, rev, g.Until)
-		switch {
-		case errors.Is(err, approver.ErrConflict):
-			continue
-		case errors.Is(err, approver.ErrOverdue):
-			return Request{}, approver.ErrNotFound
-		case err != nil:
-			return Request{}, err
-		}
-		// A freeze that came since the look above must not be passed by: what is
-		// under way when people freeze does not run.
-		r := g.Request
-		if err = k.stillGood(ctx, r, call); isVoid(err) {
-			return Request{}, approver.ErrNotFound
-		} else if err != nil {
-			return Request{}, err
-		}
-		r.CallID, r.Call, r.Closed = call.ID, call, true
-		_, err = k.audit.Record(ctx, approver.Record{
-			Event: approver.EventGrantUsed, At: now, Request: r.ID, Fingerprint: fp, Call: call, Verdict: r.Verdict,
-			Resolution: r.Resolution,
-			Note:       fmt.Sprintf("use %d of a grant for %s", g.Uses, r.Resolution.Grant),
-		})
-		return r, err
+		return g.Until, nil
+	})
+	if errors.Is(err, approver.ErrOverdue) {
+		err = approver.ErrNotFound
 	}
+	if err != nil {
+		return Request{}, err
+	}
+	// A freeze that came since the look above must not be passed by: what is
+	// under way when people freeze does not run.
+	r := g.Request
+	if err = k.stillGood(ctx, r, call); isVoid(err) {
+		return Request{}, approver.ErrNotFound
+	} else if err != nil {
+		return Request{}, err
+	}
+	r.CallID, r.Call, r.Closed = call.ID, call, true
+	_, err = k.Audit.Record(ctx, approver.Record{
+		Event: approver.EventGrantUsed, At: now, Request: r.ID, Fingerprint: fp, Call: call, Verdict: r.Verdict,
+		Resolution: r.Resolution,
+		Note:       fmt.Sprintf("use %d of a grant for %s", g.Uses, r.Resolution.Grant),
+	})
+	return r, err
 }
 
 // holds reports whether the grant is for this call.
@@ -106,7 +95,7 @@ func (g lastingGrant) holds(
 	case obscured(r.Call): // an older version stored it, without this check
 		return false
 	}
-	return term.Lasts() && sameCall(r.Call, call, r.Fingerprint, fp)
+	return term.Lasts() && sameCall(r, call, fp)
 }
 
 // makeLasting stores the grant that people gave with their yes, after the call that they saw
@@ -121,7 +110,7 @@ func (k *Grants) makeLasting(ctx context.Context, r Request) error {
 		until = r.Resolution.At.Add(approver.SessionTerm)
 	}
 	r.Postings, r.Call.Raw = nil, nil
-	if _, err := k.audit.Record(ctx, approver.Record{
+	if _, err := k.Audit.Record(ctx, approver.Record{
 		Event: approver.EventGranted, Request: r.ID, Once: r.ID + ":kept", Fingerprint: r.Fingerprint, Call: r.Call,
 		Verdict: r.Verdict, Resolution: r.Resolution,
 		Note: fmt.Sprintf("for %s, until %s", term, until.UTC().Format(time.RFC3339)),
@@ -148,11 +137,11 @@ func (k *Grants) makeLasting(ctx context.Context, r Request) error {
 func (c Controls) void(r Request, call approver.ToolCall) error {
 	own := r.Call.Control != "" && call.Control != ""
 	switch {
-	case !own && c.Burns(r.Created):
+	case !own && c.freezeVoids(r.Created):
 		return errBurned
-	case !own && (c.BurnsFor(call, r.Created) || c.BurnsFor(r.Call, r.Created)):
+	case !own && (c.freezeVoidsFor(call, r.Created) || c.freezeVoidsFor(r.Call, r.Created)):
 		return errHeld
-	case c.takesBack(r.Resolution):
+	case c.Removed.takesBack(r.Resolution):
 		return errTakenBack
 	}
 	return nil
@@ -161,7 +150,7 @@ func (c Controls) void(r Request, call approver.ToolCall) error {
 // stillGood is Controls.void by the controls of this moment. It also fails if a yes that lasts
 // was revoked. It is an error if the store cannot say.
 func (k *Grants) stillGood(ctx context.Context, r Request, call approver.ToolCall) error {
-	c, err := readControls(ctx, k.store, k.mark)
+	c, err := readControls(ctx, k.Store, k.Mark)
 	if err != nil {
 		return err
 	}
@@ -187,7 +176,7 @@ func (k *Grants) moot(ctx context.Context, r Request) (bool, error) {
 	if !aboutFreezes(r.Call) {
 		return false, nil
 	}
-	c, err := readControls(ctx, k.store, k.mark)
+	c, err := readControls(ctx, k.Store, k.Mark)
 	return err == nil && c.changedSince(r), err
 }
 
@@ -210,7 +199,7 @@ func yesOf(r Request) *approver.Yes {
 }
 
 func (k *Grants) load(ctx context.Context, scope string) (g lastingGrant, rev approver.Rev, err error) {
-	value, rev, err := k.store.Get(ctx, approver.Key("grant", scope))
+	value, rev, err := k.Store.Get(ctx, approver.Key("grant", scope))
 	if err != nil {
 		return g, rev, err
 	}
@@ -229,6 +218,26 @@ func (k *Grants) load(ctx context.Context, scope string) (g lastingGrant, rev ap
 // another may replace it.
 var errUnreadable = fmt.Errorf("it is sealed under a key that is not known here: %w", approver.ErrNotFound)
 
+// change applies one step to a stored grant by compare-and-set. From the time before on, which
+// the step returns, nothing is written.
+func (k *Grants) change(
+	ctx context.Context, scope string, step func(*lastingGrant) (before time.Time, err error),
+) (lastingGrant, error) {
+	for {
+		g, rev, err := k.load(ctx, scope)
+		if err != nil {
+			return g, err
+		}
+		before, err := step(&g)
+		if err != nil {
+			return g, err
+		}
+		if err = k.save(ctx, scope, g, rev, before); !errors.Is(err, approver.ErrConflict) {
+			return g, err
+		}
+	}
+}
+
 func (k *Grants) save(ctx context.Context, scope string, g lastingGrant, rev approver.Rev, before time.Time) error {
 	request, err := EncodeRequest(k.requests.sealer, g.Request)
 	if err != nil {
@@ -243,5 +252,5 @@ func (k *Grants) save(ctx context.Context, scope string, g lastingGrant, rev app
 		due = time.Time{}
 	}
 	return k.records.putBefore(ctx, before, approver.Key("grant", scope), value, rev, approver.NewRev(), due,
-		g.Until.Add(k.keepFor))
+		g.Until.Add(k.KeepFor))
 }

@@ -41,7 +41,6 @@ func (k *Grants) List(ctx context.Context) ([]Grant, error) {
 			continue
 		}
 		out = append(out, k.listed(r, "once", r.TakeBy, ""))
-
 	}
 	scopes, listErr := k.records.listed(ctx, "grant")
 	for _, scope := range scopes {
@@ -54,7 +53,6 @@ func (k *Grants) List(ctx context.Context) ([]Grant, error) {
 			continue
 		}
 		out = append(out, k.listed(r, r.Resolution.Grant.String(), g.Until, scope))
-
 	}
 	err = errors.Join(err, listErr)
 	slices.SortStableFunc(out, func(a, b Grant) int { return a.Until.Compare(b.Until) })
@@ -96,7 +94,7 @@ func (k *Grants) Revoke(ctx context.Context, id, by string) error {
 	case err != nil:
 		return err
 	}
-	_, err = k.audit.Record(ctx, eventRecord(r, approver.EventRevoked, "revoked by "+by))
+	_, err = k.Audit.Record(ctx, eventRecord(r, approver.EventRevoked, "revoked by "+by))
 	k.editor.settle(r.ID)
 	return err
 }
@@ -107,11 +105,11 @@ func (k *Grants) discard(ctx context.Context, id, by string) error {
 	note := approver.Record{
 		Event: approver.EventRevoked, Request: id, Note: "its record could not be read, and was taken away by " + by,
 	}
-	if _, err := k.audit.Record(ctx, note); err != nil {
+	if _, err := k.Audit.Record(ctx, note); err != nil {
 		return err
 	}
-	_, rev, now, err := approver.GetNow(ctx, k.store, approver.Key("req", id))
-	if d, ok := k.store.(approver.Discarder); ok && errors.Is(err, approver.ErrTampered) {
+	_, rev, now, err := approver.GetNow(ctx, k.Store, approver.Key("req", id))
+	if d, ok := k.Store.(approver.Discarder); ok && errors.Is(err, approver.ErrTampered) {
 		return d.Discard(ctx, approver.Key("req", id))
 	}
 	if err != nil {
@@ -122,35 +120,29 @@ func (k *Grants) discard(ctx context.Context, id, by string) error {
 
 // end ends a grant: its time is over, or somebody revoked it.
 func (k *Grants) end(ctx context.Context, scope, how, note string) error {
-	for {
-		g, rev, err := k.load(ctx, scope)
-		if err != nil {
-			return err
-		}
-		now, err := k.store.Now(ctx)
-		if err != nil {
-			return err
+	var now time.Time
+	g, err := k.change(ctx, scope, func(g *lastingGrant) (before time.Time, err error) {
+		if now, err = k.Store.Now(ctx); err != nil {
+			return time.Time{}, err
 		}
 		if g.Ended != "" || how == "expired" && now.Before(g.Until) {
-			return ErrNoGrant
+			return time.Time{}, ErrNoGrant
 		}
 		g.Ended = how
-		err = k.save(ctx, scope, g, rev, time.Time{})
-		if errors.Is(err, approver.ErrConflict) {
-			continue
-		} else if err != nil {
-			return err
-		}
-		event := approver.EventGrantExpired
-		if how != "expired" {
-			event = approver.EventRevoked
-			k.cancelYes(ctx, g.Request.ID)
-		}
-		rec := eventRecord(g.Request, event, note)
-		rec.At = now
-		_, err = k.audit.Record(ctx, rec)
+		return time.Time{}, nil
+	})
+	if err != nil {
 		return err
 	}
+	event := approver.EventGrantExpired
+	if how != "expired" {
+		event = approver.EventRevoked
+		k.cancelYes(ctx, g.Request.ID)
+	}
+	rec := eventRecord(g.Request, event, note)
+	rec.At = now
+	_, err = k.Audit.Record(ctx, rec)
+	return err
 }
 
 // cancelYes ends the time in which a revoked yes may still be taken, for the first call and
@@ -163,7 +155,7 @@ func (k *Grants) cancelYes(ctx context.Context, id string) {
 	case err == nil:
 		k.editor.settle(id)
 	case !errors.Is(err, errNoChange) && !errors.Is(err, approver.ErrNotFound) && !errors.Is(err, ErrTooSoon):
-		k.log.Warn("a call that waits for a yes that was revoked may be told so late", "request", id, "error", err)
+		k.Log.Warn("a call that waits for a yes that was revoked may be told so late", "request", id, "error", err)
 	}
 }
 

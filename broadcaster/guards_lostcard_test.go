@@ -57,7 +57,7 @@ func TestWhichMessagesAreFound(t *testing.T) {
 				if tt.posting > 0 {
 					which = tt.posting
 				}
-				after, p, out := x.finder.foundCard(t.Context(), r, which, "found")
+				after, p, out := x.Answers.foundCard(t.Context(), r, which, "found")
 				if (out == nil) != tt.found {
 					t.Fatalf("%+v", out)
 				}

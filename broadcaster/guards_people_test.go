@@ -46,7 +46,7 @@ func TestWhichAnswersARemovalTakesBack(t *testing.T) {
 			Person: approver.Person{ID: "bob"}, Identity: approver.Identity{Channel: "slack", ID: "1"}}, false},
 		"nobody's": {approver.Resolution{Cause: approver.ByPerson, Approve: true}, false},
 	} {
-		if got := c.takesBack(tt.res); got != tt.want {
+		if got := c.Removed.takesBack(tt.res); got != tt.want {
 			t.Errorf("%s: %v", name, got)
 		}
 	}

@@ -34,7 +34,7 @@ func TestTheLineOfARemoval(t *testing.T) {
 		}
 	}
 	c := Controls{Removed: []Removal{one, with(func(r *Removal) { r.Person, r.Back = "eve", at.Add(time.Hour) })}}
-	if away := c.Away(); len(away) != 1 || away[0].Person != "ada" {
+	if away := c.Removed.InForce(); len(away) != 1 || away[0].Person != "ada" {
 		t.Errorf("away: %+v", away)
 	}
 }

@@ -32,7 +32,7 @@ func TestACardThatWasNeverSentIsNotUnsure(t *testing.T) {
 				if p.Unsure != failed || x.tg.count() != 0 {
 					t.Errorf("%s: unsure %v, %d cards", name, p.Unsure, x.tg.count())
 				}
-				if _, _, out := x.finder.foundCard(t.Context(), r, i, "forged"); (out == nil) != failed {
+				if _, _, out := x.Answers.foundCard(t.Context(), r, i, "forged"); (out == nil) != failed {
 					t.Errorf("%s: a message is found: %+v", name, out)
 				}
 			}

@@ -61,11 +61,12 @@ func TestLiftedHoldsDoNotCount(t *testing.T) {
 				if f, frozen := c.freezeOf(call); frozen || c.Frozen() || len(c.Held()) != 1 {
 					t.Errorf("another project is frozen: %+v; %d stand, all: %v", f, len(c.Held()), c.Frozen())
 				}
-				if call.Dir = "/q"; !c.BurnsFor(call, time.Now()) {
+				if call.Dir = "/q"; !c.freezeVoidsFor(call, time.Now()) {
 					t.Error("the frozen one goes on")
 				}
 				for _, who := range lifted {
-					if call.Dir = who.Project; !c.BurnsFor(call, before) || n <= maxHoldsEach && c.BurnsFor(call, time.Now()) {
+					if call.Dir = who.Project; !c.freezeVoidsFor(call, before) ||
+						n <= maxHoldsEach && c.freezeVoidsFor(call, time.Now()) {
 						t.Errorf("%s: a yes of before lives again, or one of after is void", who.Project)
 					}
 				}
@@ -90,7 +91,7 @@ func TestLiftedHoldsDoNotCount(t *testing.T) {
 					t.Errorf("all frozen: %v, %d stand, %d are kept", c.Frozen(), len(c.Held()), len(c.Holds))
 				}
 				for _, who := range lifted {
-					if !c.BurnsFor(approver.ToolCall{Agent: "claude", Dir: "/p", Peer: who.Peer}, before) {
+					if !c.freezeVoidsFor(approver.ToolCall{Agent: "claude", Dir: "/p", Peer: who.Peer}, before) {
 						t.Errorf("uid %d: a yes of before lives again", who.Peer.UID)
 					}
 				}
@@ -139,7 +140,7 @@ func TestALiftedHoldIsKeptAsLongAsAYesWaits(t *testing.T) {
 		c.lift(lifted)
 		c.hold(Hold{Who: heldOf(8, "/p")}, lifted.Add(after))
 		call := approver.ToolCall{Agent: "claude", Dir: "/p", Peer: approver.Peer{Known: true, UID: 7}}
-		if got := c.BurnsFor(call, before); got != want || c.BurnsFor(call, lifted.Add(time.Second)) {
+		if got := c.freezeVoidsFor(call, before); got != want || c.freezeVoidsFor(call, lifted.Add(time.Second)) {
 			t.Errorf("after %v the yes of before is void: %v", after, got)
 		}
 	}
@@ -168,7 +169,7 @@ func TestTheLastHoldEndsPauseAndObserve(t *testing.T) {
 			if c := x.freezes(false, all...); c.Frozen() || !loose(c) {
 				t.Fatalf("frozen %v, loosened %v", c.Frozen(), loose(c))
 			}
-			if c := x.freezes(false, heldOf(7, "/p")); !c.Frozen() || loose(c) || !c.Burns(time.Now()) {
+			if c := x.freezes(false, heldOf(7, "/p")); !c.Frozen() || loose(c) || !c.freezeVoids(time.Now()) {
 				t.Errorf("frozen %v, loosened %v", c.Frozen(), loose(c))
 			}
 			if err := x.Controls.Unfreeze(t.Context(), "Ada"); err != nil {

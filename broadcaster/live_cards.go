@@ -3,6 +3,7 @@ package broadcaster
 import (
 	"context"
 	"errors"
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -11,9 +12,8 @@ import (
 	"approver.example/tokens"
 )
 
-// liveCards has the codes of the cards that this process posted, and what it last wrote on
-// each, while their requests are open. No record has the code, so only the process that posted
-// a card can edit it.
+// liveCards are the cards that this process posted, while their requests are open. No record
+// has the code of a card, so only the process that posted it can edit it.
 type liveCards struct {
 	mu sync.Mutex
 	of map[string]*requestCards // by request
@@ -21,75 +21,75 @@ type liveCards struct {
 
 type requestCards struct {
 	due   time.Time
-	codes map[int]tokens.Code
-	said  map[int]string    // the last notice on a card, by posting, if known
-	later map[int]time.Time // when a failed edit may be tried again
-	tries map[int]int       // failures in a row
-	late  map[int]bool      // an edit of it may still be carried out: see Posting.Late
-	busy  bool
+	cards map[int]*liveCard // by posting
+}
+
+type liveCard struct {
+	code  tokens.Code
+	said  string    // the last notice on it; empty if that is not known
+	later time.Time // when a failed edit may be tried again
+	tries int       // failures in a row
+	late  bool      // an edit of it may still be carried out: see Posting.Late
 }
 
 // note remembers the codes of a request, and forgets requests whose time is over.
 func (s *liveCards) note(r Request, codes map[int]tokens.Code) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	now := time.Now()
+	maps.DeleteFunc(s.of, func(_ string, c *requestCards) bool { return now.After(c.due) })
 	if s.of == nil {
 		s.of = map[string]*requestCards{}
 	}
-	now := time.Now()
-	for id, c := range s.of {
-		if now.After(c.due) && !c.busy {
-			delete(s.of, id)
-		}
-	}
 	c := s.of[r.ID]
 	if c == nil {
-		c = &requestCards{due: now.Add(r.Due.Sub(r.Created)), codes: map[int]tokens.Code{}, said: map[int]string{},
-			later: map[int]time.Time{}, tries: map[int]int{}, late: map[int]bool{}}
+		c = &requestCards{due: now.Add(r.Due.Sub(r.Created)), cards: map[int]*liveCard{}}
 		s.of[r.ID] = c
 	}
 	for i, code := range codes {
-		c.codes[i] = code
+		c.cards[i] = &liveCard{code: code}
 	}
 }
 
 // stale lists the cards of a request that this process can edit and that do not show how many
 // calls wait, or what a yes does. The caller holds mu.
 func (c *requestCards) stale(r Request, host string) (stale []int) {
-	if r.State != approver.Pending || r.Parked {
+	if r.State != approver.Pending || r.Parked || r.Joined == 0 {
 		return nil
 	}
 	for i, p := range r.Postings {
-		_, ours := c.codes[i]
-		if ours && p.Phase == Posted && !p.Ref.Partial && (p.Hub == "" || p.Hub == host) &&
-			(c.said[i] != callersNotice(r, p) || p.Upto != r.Joined && !p.Late) && r.Joined > 0 {
+		card := c.cards[i]
+		if card != nil && p.Phase == Posted && !p.Ref.Partial && (p.Hub == "" || p.Hub == host) &&
+			(card.said != callersNotice(r, p) || p.Upto != r.Joined && !p.Late) {
 			stale = append(stale, i)
 		}
 	}
 	return stale
 }
 
-// edited notes the result of editing a card. A card that the platform refuses for good, or
-// that would be too large, stays as it is. Every other failure is tried again, less and less
-// often. A screen is tried often: its edits fail because nobody watches, and whoever comes
-// must see what waits. The caller holds mu.
-func (c *requestCards) edited(i int, notice string, fits, screen bool, err error) {
-	delete(c.said, i)
+// edited notes the result of editing a card, and reports whether an edit of it may still be
+// carried out. A card that the platform refuses for good, or that would be too large, stays as
+// it is. Every other failure is tried again, less and less often. A screen is tried often: its
+// edits fail because nobody watches, and whoever comes must see what waits. The caller holds
+// mu.
+func (c *requestCards) edited(i int, notice string, fits, screen bool, err error) (late bool) {
+	card := c.cards[i]
+	card.said = ""
 	most := time.Hour
 	if screen {
 		most = mostEditPause
 	}
 	switch {
 	case !fits || errors.Is(err, approver.ErrFinal) && !screen:
-		delete(c.codes, i)
+		delete(c.cards, i)
 	case err != nil:
-		c.late[i] = c.late[i] || mayBeDone(err) && !screen
-		c.later[i] = time.Now().Add(pauseAfter(err, c.tries[i], most))
-		c.tries[i]++
+		card.late = card.late || mayBeDone(err) && !screen
+		card.later = time.Now().Add(pauseAfter(err, card.tries, most))
+		card.tries++
 	default:
-		c.said[i] = notice
-		delete(c.tries, i)
+		card.said, card.tries = notice, 0
 	}
+	return card.late
 }
 
 // Edits of a card that waits: so that a burst of calls is one edit.
@@ -98,22 +98,20 @@ const (
 	nextEdit  = time.Second
 )
 
+// A counting is the key of the task that updates the number of calls on the cards of a request.
+type counting string
+
 // updateCounts updates the number of identical calls on the cards of a request that this
 // process posted. At most one goroutine does it for each request.
 func (e *editor) updateCounts(r Request) {
 	e.live.mu.Lock()
-	defer e.live.mu.Unlock()
 	c := e.live.of[r.ID]
-	if c == nil || c.busy || len(c.stale(r, e.host)) == 0 {
+	some := c != nil && len(c.stale(r, e.Host)) > 0
+	e.live.mu.Unlock()
+	if !some {
 		return
 	}
-	c.busy = true
-	e.tasks.start(func(ctx context.Context) {
-		defer func() {
-			e.live.mu.Lock()
-			c.busy = false
-			e.live.mu.Unlock()
-		}()
+	e.tasks.startSingle(counting(r.ID), false, func(ctx context.Context) {
 		for wait := firstEdit; sleep(ctx, wait) && e.updateCountsOnce(ctx, r.ID, c); wait = nextEdit {
 		}
 	})
@@ -126,13 +124,13 @@ func (e *editor) updateCountsOnce(ctx context.Context, id string, c *requestCard
 		return false
 	}
 	e.live.mu.Lock()
-	stale := c.stale(r, e.host)
+	stale := c.stale(r, e.Host)
 	some := len(stale) > 0
-	stale = slices.DeleteFunc(stale, func(i int) bool { return time.Now().Before(c.later[i]) })
+	stale = slices.DeleteFunc(stale, func(i int) bool { return time.Now().Before(c.cards[i].later) })
 	cards := make([]approver.Card, len(stale))
 	fits := make([]bool, len(stale))
 	for n, i := range stale {
-		cards[n], fits[n] = withCallers(e.cards.card(r, c.codes[i]), r, r.Postings[i])
+		cards[n], fits[n] = withCallers(e.cards.card(r, c.cards[i].code), r, r.Postings[i])
 	}
 	e.live.mu.Unlock()
 	if len(stale) == 0 {
@@ -150,8 +148,8 @@ func (e *editor) updateCountsOnce(ctx context.Context, id string, c *requestCard
 	late := make([]bool, len(stale))
 	e.live.mu.Lock()
 	for n, i := range stale {
-		c.edited(i, callersNotice(r, r.Postings[i]), fits[n], e.channels.screen(r.Postings[i].To.Channel), errs[n])
-		late[n] = c.late[i]
+		screen := e.channels.screen(r.Postings[i].To.Channel)
+		late[n] = c.edited(i, callersNotice(r, r.Postings[i]), fits[n], screen, errs[n])
 	}
 	e.live.mu.Unlock()
 	now, err := e.requests.change(ctx, id, func(fresh Request, now time.Time) (Request, error) {
@@ -192,16 +190,14 @@ func counted(fresh, r Request, cards []int, done, late []bool, now time.Time) (R
 // later one.
 func (e *editor) over(ctx context.Context, r Request, cards []int) {
 	_, err := e.requests.change(ctx, r.ID, func(r Request, _ time.Time) (Request, error) {
-		r.Postings = slices.Clone(r.Postings)
-		for _, i := range cards {
-			if i < len(r.Postings) && !r.Postings[i].GivenUp {
-				r.Postings[i].Shown = false
-			}
+		var some bool
+		if r.Postings, some = r.Postings.unshown(cards); !some {
+			return r, errNoChange
 		}
 		return r, nil
 	})
-	if err != nil {
-		e.log.Warn("a card may show that a request waits, which has ended", "request", r.ID, "error", err)
+	if err != nil && !errors.Is(err, errNoChange) {
+		e.Log.Warn("a card may show that a request waits, which has ended", "request", r.ID, "error", err)
 	}
 	e.settle(r.ID)
 }

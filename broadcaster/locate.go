@@ -5,29 +5,17 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"log/slog"
 	"time"
 
 	"approver.example"
 	"approver.example/tokens"
 )
 
-// A finder finds the request that an answer is for, and the card that it answers.
-type finder struct {
-	requests    *Requests
-	editor      *editor
-	lockout     *lockout
-	poster      *poster
-	tasks       *tasks
-	codeKey     []byte
-	log         *slog.Logger
-	oldCodeKeys [][]byte
-	store       approver.KV
-}
+// This file finds the request that an answer is for, and the card that it answers.
 
 // locate finds the request that a reply is for, and the card that it answers. A non-nil
 // outcome means that there is none.
-func (f *finder) locate(
+func (a *Answers) locate(
 	ctx context.Context, rep approver.Reply, who approver.Person,
 ) (Request, Posting, *approver.Outcome) {
 	if rep.Method == approver.NoMethod {
@@ -35,39 +23,39 @@ func (f *finder) locate(
 	}
 	lock := lockKey(who, rep)
 	if !rep.Code.IsZero() {
-		return f.byCode(ctx, rep, lock)
+		return a.byCode(ctx, rep, lock)
 	}
 	if rep.Approve {
 		var until time.Time
-		err := whenThere(ctx, func() (err error) { until, err = f.lockout.until(ctx, lock); return err })
+		err := whenThere(ctx, func() (err error) { until, err = a.lockout.until(ctx, lock); return err })
 		if err != nil {
-			return Request{}, Posting{}, f.trouble(err)
+			return Request{}, Posting{}, a.trouble(err)
 		}
 		if !until.IsZero() {
 			return Request{}, Posting{}, lockedOut(until)
 		}
 	}
 	if rep.Method == approver.ByID {
-		return f.byID(ctx, rep)
+		return a.byID(ctx, rep)
 	}
-	return f.byCard(ctx, rep)
+	return a.byCard(ctx, rep)
 }
 
 // byID finds a request that somebody on this machine named by its id. Whoever may see the
 // cards of a conversation may answer there, also before the card has arrived: nobody watches a
 // terminal when a script answers.
-func (f *finder) byID(ctx context.Context, rep approver.Reply) (Request, Posting, *approver.Outcome) {
+func (a *Answers) byID(ctx context.Context, rep approver.Reply) (Request, Posting, *approver.Outcome) {
 	unknown := &approver.Outcome{
 		Kind: approver.OutcomeUnknown, Text: "There is no such request here: approver pending lists those that are open.",
 	}
 	if rep.Request == "" || rep.Message != "" {
 		return Request{}, Posting{}, unknown
 	}
-	r, err := f.requests.loadPatiently(ctx, rep.Request)
+	r, err := a.requests.loadPatiently(ctx, rep.Request)
 	if errors.Is(err, approver.ErrNotFound) {
 		return Request{}, Posting{}, unknown
 	} else if err != nil {
-		return Request{}, Posting{}, f.trouble(err)
+		return Request{}, Posting{}, a.trouble(err)
 	}
 	for _, p := range r.Postings {
 		if p.Phase != Void && p.To.Channel == rep.Channel && p.To.Conversation == rep.Conversation {
@@ -91,8 +79,8 @@ func lockedOut(until time.Time) *approver.Outcome {
 			"still works.", until.UTC().Format("15:04:05"))}
 }
 
-func (f *finder) trouble(err error) *approver.Outcome {
-	f.log.Warn("an answer could not be looked up", "error", err)
+func (a *Answers) trouble(err error) *approver.Outcome {
+	a.Log.Warn("an answer could not be looked up", "error", err)
 	return &approver.Outcome{
 		Kind: approver.OutcomeRefused, Text: "The store had a problem, so this answer does not count. Please try again.",
 	}
@@ -101,7 +89,7 @@ func (f *finder) trouble(err error) *approver.Outcome {
 // byCard finds the request of a button, or of a reply to a card. The data of a button comes
 // through the client and proves nothing, so the message must be a card of that request in that
 // conversation.
-func (f *finder) byCard(ctx context.Context, rep approver.Reply) (Request, Posting, *approver.Outcome) {
+func (a *Answers) byCard(ctx context.Context, rep approver.Reply) (Request, Posting, *approver.Outcome) {
 	unknown := &approver.Outcome{Kind: approver.OutcomeUnknown, Text: "There is no such request in this conversation."}
 	if !rep.Method.OnCard() && rep.Method != approver.ByPlain || rep.Request == "" || rep.Message == "" {
 		return Request{}, Posting{}, unknown
@@ -110,11 +98,11 @@ func (f *finder) byCard(ctx context.Context, rep approver.Reply) (Request, Posti
 	defer stop()
 	var hint <-chan struct{}
 	for watched := false; ; {
-		r, err := f.requests.loadPatiently(ctx, rep.Request)
+		r, err := a.requests.loadPatiently(ctx, rep.Request)
 		if errors.Is(err, approver.ErrNotFound) {
-			return Request{}, Posting{}, f.forgotten(rep)
+			return Request{}, Posting{}, a.forgotten(rep)
 		} else if err != nil {
-			return Request{}, Posting{}, f.trouble(err)
+			return Request{}, Posting{}, a.trouble(err)
 		}
 		sending, here, lost := false, -1, -1
 		for i, p := range r.Postings {
@@ -135,55 +123,55 @@ func (f *finder) byCard(ctx context.Context, rep approver.Reply) (Request, Posti
 			if !rep.Method.OnCard() {
 				return r, r.Postings[here], nil
 			}
-			return f.foundCard(ctx, r, here, rep.Message)
+			return a.foundCard(ctx, r, here, rep.Message)
 		}
 		if lost >= 0 && rep.Method.OnCard() && (!sending || !rep.Approve || r.Postings[lost].Whole) {
-			return f.foundCard(ctx, r, lost, rep.Message)
+			return a.foundCard(ctx, r, lost, rep.Message)
 		}
 		// A fast thumb can be ahead of the platform's answer to our own post.
 		if sending && !watched {
-			watched, hint = true, hints(waiting, f.store, approver.Key("req", r.ID))
+			watched, hint = true, hints(waiting, a.Store, approver.Key("req", r.ID))
 		}
 		switch {
 		case sending && hinted(waiting, &hint, retryEvery):
 			continue
 		case lost >= 0 && rep.Method.OnCard():
-			return f.foundCard(ctx, r, lost, rep.Message)
+			return a.foundCard(ctx, r, lost, rep.Message)
 		case !sending && here >= 0 && rep.Method.OnCard(): // else the note of the card may be late
 			ref := approver.Ref{Destination: r.Postings[here].To, Message: rep.Message}
-			f.tasks.start(func(ctx context.Context) { f.editor.retire(ctx, r, ref) })
+			a.tasks.start(func(ctx context.Context) { a.editor.retire(ctx, r, ref) })
 		}
 		return r, Posting{}, noLongerValid()
 	}
 }
 
 // byCode finds the request of a typed code, and counts wrong codes.
-func (f *finder) byCode(ctx context.Context, rep approver.Reply, lock string) (Request, Posting, *approver.Outcome) {
+func (a *Answers) byCode(ctx context.Context, rep approver.Reply, lock string) (Request, Posting, *approver.Outcome) {
 	if rep.Method != approver.ByCode && rep.Method != approver.ByCommand {
 		return none(approver.OutcomeRefused, "This answer has no form that counts.")
 	}
 	// The try is counted before the code is looked up, and given back if the code
 	// was right: many tries at once are no way around the count.
 	var try, until time.Time
-	err := whenThere(ctx, func() (err error) { try, until, err = f.lockout.try(ctx, lock); return err })
+	err := whenThere(ctx, func() (err error) { try, until, err = a.lockout.try(ctx, lock); return err })
 	if err != nil {
-		return Request{}, Posting{}, f.trouble(err)
+		return Request{}, Posting{}, a.trouble(err)
 	}
 	if !until.IsZero() {
 		return Request{}, Posting{}, lockedOut(until)
 	}
 	var r Request
 	var p Posting
-	err = whenThere(ctx, func() (err error) { r, p, err = f.postingOfCode(ctx, rep); return err })
+	err = whenThere(ctx, func() (err error) { r, p, err = a.postingOfCode(ctx, rep); return err })
 	if err != nil && !errors.Is(err, approver.ErrNotFound) {
-		return Request{}, Posting{}, f.trouble(err)
+		return Request{}, Posting{}, a.trouble(err)
 	}
 	right := err == nil
 	var left int
-	err = whenThere(ctx, func() (err error) { left, err = f.lockout.tried(ctx, lock, try, right); return err })
+	err = whenThere(ctx, func() (err error) { left, err = a.lockout.tried(ctx, lock, try, right); return err })
 	switch {
 	case err != nil:
-		return Request{}, Posting{}, f.trouble(err)
+		return Request{}, Posting{}, a.trouble(err)
 	case right:
 		return r, p, nil
 	}
@@ -199,19 +187,19 @@ func (f *finder) byCode(ctx context.Context, rep approver.Reply, lock string) (R
 
 // postingOfCode returns ErrNotFound for every wrong code, so that a guesser learns nothing
 // from the difference.
-func (f *finder) postingOfCode(ctx context.Context, rep approver.Reply) (Request, Posting, error) {
-	r, p, err := f.postingOfHash(ctx, rep, rep.Code.Hash(f.codeKey))
-	for _, old := range f.oldCodeKeys {
+func (a *Answers) postingOfCode(ctx context.Context, rep approver.Reply) (Request, Posting, error) {
+	r, p, err := a.postingOfHash(ctx, rep, rep.Code.Hash(a.CodeKey))
+	for _, old := range a.OldCodeKeys {
 		if !errors.Is(err, approver.ErrNotFound) {
 			break
 		}
-		r, p, err = f.postingOfHash(ctx, rep, rep.Code.Hash(old))
+		r, p, err = a.postingOfHash(ctx, rep, rep.Code.Hash(old))
 	}
 	return r, p, err
 }
 
-func (f *finder) postingOfHash(ctx context.Context, rep approver.Reply, hash tokens.Hash) (Request, Posting, error) {
-	value, _, err := f.store.Get(ctx, approver.Key("code", string(hash)))
+func (a *Answers) postingOfHash(ctx context.Context, rep approver.Reply, hash tokens.Hash) (Request, Posting, error) {
+	value, _, err := a.Store.Get(ctx, approver.Key("code", string(hash)))
 	if err != nil {
 		return Request{}, Posting{}, err
 	}
@@ -219,7 +207,7 @@ func (f *finder) postingOfHash(ctx context.Context, rep approver.Reply, hash tok
 	if err := json.Unmarshal(value, &entry); err != nil {
 		return Request{}, Posting{}, err
 	}
-	r, _, err := f.requests.load(ctx, entry.Request)
+	r, _, err := a.requests.load(ctx, entry.Request)
 	if err != nil {
 		return Request{}, Posting{}, err
 	}

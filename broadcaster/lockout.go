@@ -50,9 +50,9 @@ func (s wrongCodes) recent(now time.Time) wrongCodes {
 
 // A lockout counts wrong codes, and locks out whoever typed too many.
 type lockout struct {
+	*Options
 	controls *Controller
 	records  *records
-	store    approver.KV
 
 	memory lockoutMemory
 }
@@ -101,7 +101,7 @@ func (l *lockout) tried(ctx context.Context, key string, try time.Time, right bo
 }
 
 func (l *lockout) load(ctx context.Context, key string) (s wrongCodes, rev approver.Rev, now time.Time, err error) {
-	value, rev, now, err := approver.GetNow(ctx, l.store, key)
+	value, rev, now, err := approver.GetNow(ctx, l.Store, key)
 	switch {
 	case err == nil:
 		err = json.Unmarshal(value, &s)

@@ -17,12 +17,12 @@ import (
 // foundCard notes that a message whose button somebody pressed is a card of the i-th posting.
 // The platform's answer to its post was lost. From then on the card is updated like any other.
 // A yes counts only if the card is known to show everything.
-func (f *finder) foundCard(
+func (a *Answers) foundCard(
 	ctx context.Context, r Request, i int, message string,
 ) (Request, Posting, *approver.Outcome) {
 	id := r.ID
 	err := whenThere(ctx, func() (err error) {
-		r, err = f.requests.change(ctx, id, func(r Request, _ time.Time) (_ Request, err error) {
+		r, err = a.requests.change(ctx, id, func(r Request, _ time.Time) (_ Request, err error) {
 			r.Postings, err = r.Postings.with(i, message, r.ended())
 			return r, err
 		})
@@ -34,16 +34,16 @@ func (f *finder) foundCard(
 	case errors.Is(err, ErrTooSoon):
 		return r, Posting{}, noLongerValid()
 	case err != nil && !errors.Is(err, errNoChange):
-		return r, Posting{}, f.trouble(err)
+		return r, Posting{}, a.trouble(err)
 	}
 	p := r.Postings[i]
 	p.Ref, _ = p.refOf(message)
 	if err == nil {
-		f.poster.recordPosted(context.WithoutCancel(ctx), r, fmt.Sprintf("%d:%s", i, message), p.Ref,
+		a.poster.recordPosted(context.WithoutCancel(ctx), r, fmt.Sprintf("%d:%s", i, message), p.Ref,
 			", found by its button: the platform's answer was lost, or its note")
 	}
 	if r.ended() {
-		f.editor.settle(r.ID)
+		a.editor.settle(r.ID)
 	}
 	return r, p, nil
 }
@@ -51,8 +51,8 @@ func (f *finder) foundCard(
 // stillLive has a card of an ended request updated again: somebody has just answered it, so it
 // may still have its buttons. An edit that came late may have brought them back, or the card
 // was given up.
-func (f *finder) stillLive(ctx context.Context, id string, rep approver.Reply) {
-	_, err := f.requests.change(ctx, id, func(r Request, _ time.Time) (Request, error) {
+func (a *Answers) stillLive(ctx context.Context, id string, rep approver.Reply) {
+	_, err := a.requests.change(ctx, id, func(r Request, _ time.Time) (Request, error) {
 		i := slices.IndexFunc(r.Postings, func(p Posting) bool {
 			_, ok := p.refOf(rep.Message)
 			return ok && p.To.Channel == rep.Channel && p.To.Conversation == rep.Conversation
@@ -65,9 +65,9 @@ func (f *finder) stillLive(ctx context.Context, id string, rep approver.Reply) {
 		return r, nil
 	})
 	if err == nil {
-		f.editor.settle(id)
+		a.editor.settle(id)
 	} else if !errors.Is(err, errNoChange) {
-		f.log.Warn("a card may have its buttons although its request has ended", "request", id, "channel", rep.Channel,
+		a.Log.Warn("a card may have its buttons although its request has ended", "request", id, "channel", rep.Channel,
 			"error", err)
 	}
 }
@@ -79,12 +79,12 @@ const foreignFor = time.Hour
 // forgotten is what somebody is told who presses a card whose request the store does not have.
 // If the request was of this process, or is too old to be open anywhere, the card loses its
 // buttons, unless the store finds the request again.
-func (f *finder) forgotten(rep approver.Reply) *approver.Outcome {
-	_, _, ours := f.requests.cache.last(rep.Request)
+func (a *Answers) forgotten(rep approver.Reply) *approver.Outcome {
+	_, _, ours := a.requests.cache.last(rep.Request)
 	if !rep.Method.OnCard() || !ours && time.Since(madeAt(rep.Request)) < foreignFor {
 		return &approver.Outcome{Kind: approver.OutcomeUnknown, Text: "There is no such request in this conversation."}
 	}
-	f.tasks.start(func(ctx context.Context) {
+	a.tasks.start(func(ctx context.Context) {
 		if !sleep(ctx, vanishedAfter) {
 			return
 		}
@@ -92,11 +92,11 @@ func (f *finder) forgotten(rep approver.Reply) *approver.Outcome {
 			Destination: approver.Destination{Channel: rep.Channel, Conversation: rep.Conversation}, Message: rep.Message,
 		}
 		lost := func(ctx context.Context) (approver.Card, bool) {
-			_, _, err := f.requests.load(ctx, rep.Request)
+			_, _, err := a.requests.load(ctx, rep.Request)
 			return forgottenCard(rep.Request), errors.Is(err, approver.ErrNotFound)
 		}
 		if card, is := lost(ctx); is {
-			f.editor.hide(ctx, rep.Request, ref, card, lost)
+			a.editor.hide(ctx, rep.Request, ref, card, lost)
 		}
 	})
 	return &approver.Outcome{

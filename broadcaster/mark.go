@@ -2,7 +2,7 @@ package broadcaster
 
 import (
 	"context"
-	"sync/atomic"
+	"sync"
 )
 
 // This file detects that the record of the controls was removed from the store, or replaced by
@@ -12,18 +12,18 @@ import (
 // freeze that its store refused. The zero value knows none. All methods are safe for
 // concurrent use.
 type ControlMark struct {
-	version atomic.Uint64
-	gone    atomic.Pointer[removedPeople]
-	held    atomic.Pointer[heldFreeze]
-	wake    chan struct{}
-	giving  chan struct{} // full while a goroutine writes the held freeze, or its end, to the store
+	wake   chan struct{}
+	giving chan struct{} // full while a goroutine writes the held freeze, or its end, to the store
+
+	mu      sync.Mutex
+	version uint64
+	removed RemovedPeople // in that version
+	held    *heldFreeze
 }
 
 // NewControlMark returns a mark that knows a version, such as the one in the audit.
 func NewControlMark(version uint64) *ControlMark {
-	m := &ControlMark{wake: make(chan struct{}, 1), giving: make(chan struct{}, 1)}
-	m.version.Store(version)
-	return m
+	return &ControlMark{version: version, wake: make(chan struct{}, 1), giving: make(chan struct{}, 1)}
 }
 
 // Version is the newest version that is known.
@@ -31,7 +31,9 @@ func (m *ControlMark) Version() uint64 {
 	if m == nil {
 		return 0
 	}
-	return m.version.Load()
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.version
 }
 
 // check returns the controls to act on. known is the newest version that was known before they
@@ -48,9 +50,11 @@ func (m *ControlMark) check(c Controls, known uint64) Controls {
 	case m == nil:
 		return c
 	default:
-		for old := m.version.Load(); c.Version > old && !m.version.CompareAndSwap(old, c.Version); old = m.version.Load() {
+		m.mu.Lock()
+		if c.Version >= m.version {
+			m.version, m.removed = c.Version, c.Removed
 		}
-		m.remember(c)
+		m.mu.Unlock()
 		return m.with(c)
 	}
 	if m != nil && m.wake != nil {
@@ -62,52 +66,30 @@ func (m *ControlMark) check(c Controls, known uint64) Controls {
 	return m.with(c)
 }
 
-// remember keeps who was removed, unless a newer version is known.
-func (m *ControlMark) remember(c Controls) {
-	for {
-		was := m.gone.Load()
-		if was != nil && was.version >= c.Version || was == nil && len(c.Removed) == 0 {
-			return
-		}
-		if m.gone.CompareAndSwap(was, &removedPeople{c.Version, c.Removed}) {
-			return
-		}
-	}
-}
-
-// removedPeople are the removals in one version of the controls.
-type removedPeople struct {
-	version uint64
-	people  []Removal
-}
-
 // Removed returns the removals that this process knows of.
-func (m *ControlMark) Removed() []Removal {
+func (m *ControlMark) Removed() RemovedPeople {
 	if m == nil {
 		return nil
 	}
-	if gone := m.gone.Load(); gone != nil {
-		return gone.people
-	}
-	return nil
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.removed
 }
 
 // hold makes a freeze hold in this process until took. A second one keeps the first, and notes
 // when the newest came.
 func (m *ControlMark) hold(f Freeze) {
 	f = f.bounded() // as the store will have it
-	for {
-		was, now := m.held.Load(), &heldFreeze{f, f.At, "it is being told of it"}
-		if was != nil {
-			now.Freeze, now.why = was.Freeze, was.why
-			if !now.last.After(was.last) {
-				now.last = was.last.Add(1)
-			}
-		}
-		if m.held.CompareAndSwap(was, now) {
-			return
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	now := &heldFreeze{f, f.At, "it is being told of it"}
+	if was := m.held; was != nil {
+		now.Freeze, now.why = was.Freeze, was.why
+		if !now.last.After(was.last) {
+			now.last = was.last.Add(1)
 		}
 	}
+	m.held = now
 }
 
 // holding is the freeze that this process holds, or nil.
@@ -115,13 +97,18 @@ func (m *ControlMark) holding() *heldFreeze {
 	if m == nil {
 		return nil
 	}
-	return m.held.Load()
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.held
 }
 
 // took ends the freeze that this process held before the store took it, or its end. A freeze
 // that came since stays.
 func (m *ControlMark) took(held *heldFreeze) {
-	for now := m.held.Load(); now.is(held) && !m.held.CompareAndSwap(now, nil); now = m.held.Load() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.held.is(held) {
+		m.held = nil
 	}
 }
 
@@ -142,16 +129,13 @@ func (m *ControlMark) give(ctx context.Context) (done func(), err error) {
 // refused reports whether this process still holds a freeze after the store failed with err,
 // and keeps that error.
 func (m *ControlMark) refused(err error) bool {
-	for err != nil {
-		held := m.held.Load()
-		if held == nil {
-			return false // the store took it; a later step failed
-		}
-		if m.held.CompareAndSwap(held, &heldFreeze{held.Freeze, held.last, err.Error()}) {
-			return true
-		}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if err == nil || m.held == nil {
+		return false // the store took it; a later step may have failed
 	}
-	return false
+	m.held = &heldFreeze{m.held.Freeze, m.held.last, err.Error()}
+	return true
 }
 
 // Held are the controls of a freeze that this process alone holds. Without one they are not

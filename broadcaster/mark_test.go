@@ -210,12 +210,12 @@ func TestAYesThatWaitsIsNoKeptGrant(t *testing.T) {
 		}
 		id := grants[0].ID
 		x.failing(func(op, key string) bool { return op == "put" && key == approver.Key("req", id) })
-		err = x.Removals.Strike(t.Context(), []approver.Told{{Request: id, Event: approver.EventRevoked, At: time.Now()}})
+		err = x.Removals.VoidLost(t.Context(), []approver.Told{{Request: id, Event: approver.EventRevoked, At: time.Now()}})
 		if err == nil || errors.Is(err, approver.ErrNotFound) {
 			t.Errorf("told %v", err)
 		}
 		x.failing(func(string, string) bool { return false })
-		err = x.Removals.Strike(t.Context(), []approver.Told{{Request: id, Event: approver.EventRevoked, At: time.Now()}})
+		err = x.Removals.VoidLost(t.Context(), []approver.Told{{Request: id, Event: approver.EventRevoked, At: time.Now()}})
 		if grants, listErr := x.Grants.List(t.Context()); err != nil || listErr != nil || len(grants) > 0 {
 			t.Errorf("told %v; still granted: %+v, %v", err, grants, listErr)
 		}

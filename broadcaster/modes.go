@@ -29,7 +29,7 @@ func (k *Controller) Pause(ctx context.Context, asked *Controls, d time.Duration
 		note += ", also for CATASTROPHIC calls"
 	}
 	if d > 0 {
-		if _, err := k.audit.Record(ctx, approver.Record{Event: approver.EventPaused, Note: note}); err != nil {
+		if _, err := k.Audit.Record(ctx, approver.Record{Event: approver.EventPaused, Note: note}); err != nil {
 			return Pause{}, err
 		}
 	}
@@ -49,9 +49,9 @@ func (k *Controller) Pause(ctx context.Context, asked *Controls, d time.Duration
 	if err != nil {
 		return Pause{}, k.notDone(ctx, approver.EventPaused, note, err)
 	}
-	k.log.Warn("PAUSE: " + note)
+	k.Log.Warn("PAUSE: " + note)
 	if d == 0 { // afterwards, so that the audit has the new version of the controls
-		_, err = k.audit.Record(ctx, approver.Record{Event: approver.EventPaused, Note: note})
+		_, err = k.Audit.Record(ctx, approver.Record{Event: approver.EventPaused, Note: note})
 	}
 	return c.Pause, err
 }
@@ -74,7 +74,7 @@ func (k *Controller) Observe(ctx context.Context, asked *Controls, d time.Durati
 		return Observe{}, err
 	}
 	note := fmt.Sprintf("for %v nothing is asked or denied, by %s", d, by)
-	if _, err := k.audit.Record(ctx, approver.Record{Event: approver.EventObserving, Note: note}); err != nil {
+	if _, err := k.Audit.Record(ctx, approver.Record{Event: approver.EventObserving, Note: note}); err != nil {
 		return Observe{}, err
 	}
 	c, err := k.change(ctx, func(c *Controls, now time.Time) (err error) {
@@ -90,7 +90,7 @@ func (k *Controller) Observe(ctx context.Context, asked *Controls, d time.Durati
 	if err != nil {
 		return Observe{}, k.notDone(ctx, approver.EventObserving, note, err)
 	}
-	k.log.Warn(c.Observe.notice())
+	k.Log.Warn(c.Observe.notice())
 	return c.Observe, nil
 }
 
@@ -106,8 +106,8 @@ func (k *Controller) Enforce(ctx context.Context, by string) (last Observe, ende
 	if err != nil || !ended {
 		return c.Observe, false, err
 	}
-	k.log.Warn("observe mode is over: calls are asked and denied", "by", by)
-	_, err = k.audit.Record(ctx, approver.Record{Event: approver.EventEnforcing, Note: "observe mode was ended by " + by})
+	k.Log.Warn("observe mode is over: calls are asked and denied", "by", by)
+	_, err = k.Audit.Record(ctx, approver.Record{Event: approver.EventEnforcing, Note: "observe mode was ended by " + by})
 	return c.Observe, true, err
 }
 
@@ -127,9 +127,9 @@ func (k *Controller) guard(ctx context.Context) {
 	tick := time.NewTicker(guardEvery)
 	defer tick.Stop()
 	for {
-		if held := k.mark.holding(); held != nil {
-			if _, _, err := k.freeze(ctx, held.By, held.Reason, true); !errors.Is(err, ErrNotFrozen) {
-				k.mark.refused(err) // or at the next look
+		if k.Mark.holding() != nil {
+			if err := k.freezeAgain(ctx); !errors.Is(err, ErrNotFrozen) {
+				k.Mark.refused(err) // or at the next look
 			}
 		}
 		switch c, _, err := k.Load(ctx); {
@@ -142,7 +142,7 @@ func (k *Controller) guard(ctx context.Context) {
 		select {
 		case <-ctx.Done():
 			return
-		case <-k.mark.wake:
+		case <-k.Mark.wake:
 			if !sleep(ctx, retryEvery) { // do not retry without a pause
 				return
 			}
@@ -167,16 +167,16 @@ func (k *Controller) Distrust(ctx context.Context, about approver.Alarm, why str
 	case about == approver.AlarmStore:
 		err = k.backlog.tellLoss(ctx, why)
 	case !again:
-		k.log.Error(strings.ToUpper(string(about))+" ALARM", "what", distrustNote(about, why))
+		k.Log.Error(strings.ToUpper(string(about))+" ALARM", "what", distrustNote(about, why))
 	}
-	k.mark.hold(Freeze{At: time.Now(), By: "approver", Reason: why}) // whatever the store takes
-	_, _, freezeErr := k.freeze(ctx, "approver", why, false)
-	k.distrusted.last, k.distrusted.refused = string(about)+why, k.mark.refused(freezeErr)
+	k.Mark.hold(Freeze{At: time.Now(), By: "approver", Reason: why}) // whatever the store takes
+	_, _, freezeErr := k.freeze(ctx, "approver", why)
+	k.distrusted.last, k.distrusted.refused = string(about)+why, k.Mark.refused(freezeErr)
 	if freezeErr != nil {
 		err = errors.Join(err, fmt.Errorf("the freeze is not whole: %w", freezeErr))
 	}
 	if err != nil {
-		k.log.Error("what is wrong with the "+string(about)+" could not be noted everywhere", "error", err)
+		k.Log.Error("what is wrong with the "+string(about)+" could not be noted everywhere", "error", err)
 	}
 	return err
 }

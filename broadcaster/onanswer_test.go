@@ -26,7 +26,7 @@ func TestOnAnswer(t *testing.T) {
 			defer x.stop()
 			var heard []approver.Event
 			var told bool
-			x.endings.onAnswer = func(_ context.Context, r approver.Record) {
+			x.OnAnswer = func(_ context.Context, r approver.Record) {
 				heard = append(heard, r.Event)
 				if n := x.count(r.Event); n != 1 || told {
 					t.Errorf("%s: %d records, told %t", name, n, told)

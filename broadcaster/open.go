@@ -13,50 +13,60 @@ import (
 
 // An opener makes the request of a call, or finds the one that the call is to wait for.
 type opener struct {
+	*Options
 	approvers    *Approvers
 	controls     *Controller
 	environments *Environments
 	requests     *Requests
 	codes        *codes
 	editor       *editor
+	endings      *endings
 	poster       *poster
 	records      *records
 	tasks        *tasks
-	audit        approver.Recorder
-	keepFor      time.Duration
-	limit        func(ctx context.Context, question string, call approver.ToolCall) error
-	store        approver.KV
-	ttl          time.Duration
 }
 
+// A question is what people are to be asked.
+type question struct {
+	call   approver.ToolCall
+	why    approver.Verdict
+	bound  approver.Binding
+	holder string // the connection on which the call's courier waits
+	// dead is a request that the call's id leads to, although it has no record or is not for
+	// this call.
+	dead string
+}
+
+// asks reports whether a request is about the call of the question.
+func (q question) asks(r Request) bool { return sameCall(r, q.call, q.bound.Fingerprint) }
+
 // openOrResume makes the request of a call, or resumes it if the call was here before.
-func (o *opener) openOrResume(
-	ctx context.Context, call approver.ToolCall, why approver.Verdict, bound approver.Binding, holder string,
-) (Request, error) {
-	fp := bound.Fingerprint
-	r, dead, err := o.requests.findByCall(ctx, call.ID)
+func (o *opener) openOrResume(ctx context.Context, q question) (Request, error) {
+	r, dead, err := o.requests.findByCall(ctx, q.call.ID)
 	if errors.Is(err, approver.ErrNotFound) {
-		if r, err = o.joinParked(ctx, call, why, fp, dead); !errors.Is(err, approver.ErrNotFound) {
+		q.dead = dead
+		if r, err = o.joinParked(ctx, q); !errors.Is(err, approver.ErrNotFound) {
 			return r, err
 		}
-		r, err = o.joinOrCreate(ctx, call, why, bound, holder, dead)
+		r, err = o.joinOrCreate(ctx, q)
 		if !errors.Is(err, errReused) { // errReused: the courier is here on two connections
 			return r, err
 		}
-		r, _, err = o.requests.findByCall(ctx, call.ID)
+		r, _, err = o.requests.findByCall(ctx, q.call.ID)
 	}
 	if err != nil {
 		return Request{}, err
 	}
 	for range 8 {
-		if r.Parked || r.callers().includes(call.ID) || !sameCall(r.Call, call, r.Fingerprint, fp) {
-			return o.resume(ctx, r, call, why, fp, holder)
+		if r.Parked || r.callers().includes(q.call.ID) || !q.asks(r) {
+			return o.resume(ctx, r, q)
 		}
-		next, err := o.joinOrCreate(ctx, call, why, bound, holder, r.ID)
+		q.dead = r.ID
+		next, err := o.joinOrCreate(ctx, q)
 		if !errors.Is(err, errReused) { // as above
 			return next, err
 		}
-		if r, _, err = o.requests.findByCall(ctx, call.ID); err != nil {
+		if r, _, err = o.requests.findByCall(ctx, q.call.ID); err != nil {
 			return Request{}, err
 		}
 	}
@@ -73,22 +83,20 @@ func shareable(call approver.ToolCall, why approver.Verdict) bool {
 }
 
 // joinOrCreate finds the waiting request of an identical call, or makes one that others can
-// find. dead is a request that the call's id leads to although it is not for this call.
-func (o *opener) joinOrCreate(
-	ctx context.Context, call approver.ToolCall, why approver.Verdict, bound approver.Binding, holder, dead string,
-) (Request, error) {
-	if !shareable(call, why) {
-		return o.create(ctx, call, why, bound, holder, dead)
+// find.
+func (o *opener) joinOrCreate(ctx context.Context, q question) (Request, error) {
+	if !shareable(q.call, q.why) {
+		return o.create(ctx, q)
 	}
-	key := approver.Key("same", scopeOf(call, bound.Fingerprint))
+	key := approver.Key("same", scopeOf(q.call, q.bound.Fingerprint))
 	claimed := ""
 	for give := time.Now(); ; {
-		id, rev, err := o.store.Get(ctx, key)
+		id, rev, err := o.Store.Get(ctx, key)
 		if err != nil && !errors.Is(err, approver.ErrNotFound) {
 			return Request{}, err
 		}
 		if other := string(id); other != "" {
-			r, err := o.joinWaiting(ctx, other, call, why, bound.Fingerprint, holder, dead)
+			r, err := o.joinWaiting(ctx, other, q)
 			if !errors.Is(err, approver.ErrNotFound) && !errors.Is(err, errNotShared) {
 				return r, err
 			}
@@ -105,16 +113,16 @@ func (o *opener) joinOrCreate(
 			return Request{}, err
 		}
 		next := approver.NewRev()
-		err = o.records.put(ctx, key, []byte(mine.String()), rev, next, time.Time{}, time.Now().Add(o.keepFor+time.Hour))
+		err = o.records.put(ctx, key, []byte(mine.String()), rev, next, time.Time{}, time.Now().Add(o.KeepFor+time.Hour))
 		if errors.Is(err, approver.ErrConflict) {
 			continue
 		} else if err != nil {
 			return Request{}, err
 		}
-		r, err := o.createAs(ctx, mine.String(), call, why, bound, holder, dead)
+		r, err := o.createAs(ctx, mine.String(), q)
 		if err != nil { // so that nobody waits for it
 			_ = o.records.put(context.WithoutCancel(ctx), key, nil, next, approver.NewRev(), time.Time{},
-				time.Now().Add(o.keepFor))
+				time.Now().Add(o.KeepFor))
 		}
 		return r, err
 	}
@@ -122,18 +130,14 @@ func (o *opener) joinOrCreate(
 
 // joinWaiting lets a call wait for the answer to an identical one. It returns ErrNotFound if
 // that one has no record, and errNotShared if this call needs a request of its own.
-func (o *opener) joinWaiting(
-	ctx context.Context, id string, call approver.ToolCall, why approver.Verdict, fp approver.Fingerprint, holder,
-	dead string,
-) (Request, error) {
+func (o *opener) joinWaiting(ctx context.Context, id string, q question) (Request, error) {
 	r, _, now, err := o.requests.loadNow(ctx, id)
 	switch {
 	case unreadable(err):
 		return r, errNotShared
 	case err != nil:
 		return r, err
-	case r.State != approver.Pending || r.Parked || !sameCall(r.Call, call, r.Fingerprint, fp),
-		r.Verdict.Appeal.Of != "" || !covers(r.Verdict, why):
+	case r.State != approver.Pending || r.Parked || !q.asks(r), r.Verdict.Appeal.Of != "" || !covers(r.Verdict, q.why):
 		return r, errNotShared
 	}
 	// The agent kills its hook at its own deadline, which must not come before the answer.
@@ -143,60 +147,53 @@ func (o *opener) joinWaiting(
 	}
 	// A courier whose connection is lost finds its request by the call's id.
 	led := false
-	if dead != id {
-		led, err = o.requests.linkCall(ctx, call.ID, dead, id, r.Due.Add(o.keepFor))
+	if q.dead != id {
+		led, err = o.requests.linkCall(ctx, q.call.ID, q.dead, id, r.Due.Add(o.KeepFor))
 	}
 	if err != nil {
 		return r, err
 	}
 	// A call that waits is in the audit before anything else can fail. It is recorded once,
 	// however often it is tried.
-	_, err = o.audit.Record(context.WithoutCancel(ctx), approver.Record{
-		Event: approver.EventAsked, At: call.At, Request: id, Once: id + ":asked:" + call.ID, Fingerprint: fp, Call: call,
-		Verdict: why,
-		Note:    "it waits for the answer to an identical call",
+	_, err = o.Audit.Record(context.WithoutCancel(ctx), approver.Record{
+		Event: approver.EventAsked, At: q.call.At, Request: id, Once: id + ":asked:" + q.call.ID,
+		Fingerprint: q.bound.Fingerprint, Call: q.call, Verdict: q.why, Note: "it waits for the answer to an identical call",
 	})
 	if err != nil {
 		return r, err
 	}
 	r, err = o.requests.change(ctx, id, func(r Request, now time.Time) (Request, error) {
-		if r.callers().includes(call.ID) {
+		if r.callers().includes(q.call.ID) {
 			return r, errReused // the courier is here on two connections: the other one has joined
 		}
-		return r.AddCaller(call.ID, holder, now)
+		return r.AddCaller(q.call.ID, q.holder, now)
 	})
 	switch {
 	case errors.Is(err, ErrSettled), errors.Is(err, approver.ErrOverdue), errors.Is(err, ErrTooSoon):
 		switch {
-		case dead == id:
+		case q.dead == id:
 			return r, errNotShared
 		case !led: // another connection of this courier did it
 			return r, errReused
 		}
 		// The id leads there now, although the answer is not for this call: undo that.
-		return o.requests.unlinkCall(ctx, call.ID, id, dead, err)
+		return o.requests.unlinkCall(ctx, q.call.ID, id, q.dead, err)
 	}
 	return r, err
 }
 
-// create stores a new request and starts to post its cards. dead is a request that the call's
-// id leads to, although it has no record or is not for this call.
-func (o *opener) create(
-	ctx context.Context, call approver.ToolCall, why approver.Verdict, bound approver.Binding, holder, dead string,
-) (Request, error) {
+// create stores a new request and starts to post its cards.
+func (o *opener) create(ctx context.Context, q question) (Request, error) {
 	id, err := uuid.NewV7()
 	if err != nil {
 		return Request{}, err
 	}
-	return o.createAs(ctx, id.String(), call, why, bound, holder, dead)
+	return o.createAs(ctx, id.String(), q)
 }
 
 // createAs is create with a given id.
-func (o *opener) createAs(
-	ctx context.Context, id string, call approver.ToolCall, why approver.Verdict, bound approver.Binding, holder,
-	dead string,
-) (Request, error) {
-	to, err := o.approvers.audience(why)
+func (o *opener) createAs(ctx context.Context, id string, q question) (Request, error) {
+	to, err := o.approvers.audience(q.why)
 	if err != nil {
 		return Request{}, err
 	}
@@ -204,26 +201,26 @@ func (o *opener) createAs(
 	if err != nil {
 		return Request{}, err
 	}
-	ttl, readable := o.lifetimes(ctx, call, why)
+	ttl, readable := o.lifetimes(ctx, q.call, q.why)
 	if ttl <= 0 {
 		return Request{}, errNoTime
 	}
-	if err := o.countQuestion(ctx, holder, call); err != nil {
+	if err := o.countQuestion(ctx, q.holder, q.call); err != nil {
 		return Request{}, err
 	}
 	// The record has no environment, which may hold secrets: the fingerprint binds it, and
 	// a courier that comes back sends its own.
-	kept := call
-	kept.Env, kept.Environment = nil, o.environments.changes(ctx, call)
+	kept := q.call
+	kept.Env, kept.Environment = nil, o.environments.changes(ctx, q.call)
 	r := Request{
-		ID: id, CallID: call.ID, Holder: holder, Fingerprint: bound.Fingerprint,
-		Unbound: call.Display().MaskNames(bound.Unbound), Call: kept, Verdict: why,
+		ID: id, CallID: q.call.ID, Holder: q.holder, Fingerprint: q.bound.Fingerprint,
+		Unbound: q.call.Display().MaskNames(q.bound.Unbound), Call: kept, Verdict: q.why,
 		Created: now, Due: now.Add(ttl), Deadline: now.Add(readable), State: approver.Pending, Notice: controls.Notice(now),
 	}
-	if !call.ParkAt.IsZero() {
-		r.ParkAt = now.Add(max(0, time.Until(call.ParkAt)))
+	if !q.call.ParkAt.IsZero() {
+		r.ParkAt = now.Add(max(0, time.Until(q.call.ParkAt)))
 	}
-	if why.Appeal.Of != "" { // nobody waits
+	if q.why.Appeal.Of != "" { // nobody waits
 		r.Parked, r.ParkAt, r.TakeBy = true, now, r.Due.Add(GrantMargin)
 	}
 	ways, err := o.codes.mint(&r, to, now)
@@ -236,9 +233,9 @@ func (o *opener) createAs(
 	var saveErr, askErr error
 	_ = inParallel(2, func(n int) error {
 		if n == 0 {
-			saveErr = o.requests.saveNew(ctx, &r, ways, now, dead)
+			saveErr = o.requests.saveNew(ctx, &r, ways, now, q.dead)
 		} else {
-			askErr = o.poster.recordAsked(context.WithoutCancel(ctx), asked)
+			askErr = o.endings.recordAsked(context.WithoutCancel(ctx), asked)
 		}
 		return nil
 	})
@@ -286,7 +283,7 @@ func (o *opener) endUnsaved(ctx context.Context, r Request, recorded bool) bool 
 	rec := eventRecord(r, approver.EventDenied,
 		"the question could not be stored: nobody saw it, and nothing was let through")
 	rec.Once, rec.Resolution = r.ID+":"+string(approver.EventDenied), approver.Resolution{Cause: approver.StoreTrouble}
-	_, err = o.audit.Record(ctx, rec)
+	_, err = o.Audit.Record(ctx, rec)
 	return err == nil
 }
 
@@ -296,7 +293,7 @@ func (o *opener) lifetimes(
 ) (ttl, readable time.Duration) {
 	ttl = why.TTL
 	if ttl <= 0 {
-		ttl = o.ttl
+		ttl = o.TTL
 	}
 	deadline, ok := ctx.Deadline()
 	if !ok {
@@ -318,16 +315,13 @@ func (o *opener) countQuestion(ctx context.Context, holder string, call approver
 	if !call.Peer.Known {
 		return nil
 	}
-	return o.limit(ctx, holder, call)
+	return o.Limit(ctx, holder, call)
 }
 
 // joinParked finds the parked request that a new call comes back for. It returns ErrNotFound
-// if there is none whose answer this call may have. dead is a request without a record that
-// the call's id leads to.
-func (o *opener) joinParked(
-	ctx context.Context, call approver.ToolCall, why approver.Verdict, fp approver.Fingerprint, dead string,
-) (Request, error) {
-	id, _, err := o.store.Get(ctx, approver.Key("parked", scopeOf(call, fp)))
+// if there is none whose answer this call may have.
+func (o *opener) joinParked(ctx context.Context, q question) (Request, error) {
+	id, _, err := o.Store.Get(ctx, approver.Key("parked", scopeOf(q.call, q.bound.Fingerprint)))
 	if err != nil {
 		return Request{}, err
 	}
@@ -337,38 +331,36 @@ func (o *opener) joinParked(
 	} else if err != nil {
 		return Request{}, err
 	}
-	now, err := o.store.Now(ctx)
+	now, err := o.Store.Now(ctx)
 	if err != nil {
 		return Request{}, err
 	}
 	no := r.State == approver.Denied && r.Resolution.Cause == approver.ByPerson
 	switch {
-	case !r.Parked || !sameCall(r.Call, call, r.Fingerprint, fp), !now.Before(r.TakeBy), r.State.Settled() && !no:
+	case !r.Parked || !q.asks(r), !now.Before(r.TakeBy), r.State.Settled() && !no:
 		return Request{}, approver.ErrNotFound
-	case !no && !covers(r.Verdict, why):
+	case !no && !covers(r.Verdict, q.why):
 		return Request{}, approver.ErrNotFound // people were asked another question
 	}
 	// A courier whose connection is lost finds its request by the call's id.
-	_, err = o.requests.linkCall(ctx, call.ID, dead, r.ID, r.TakeBy.Add(o.keepFor))
+	_, err = o.requests.linkCall(ctx, q.call.ID, q.dead, r.ID, r.TakeBy.Add(o.KeepFor))
 	return r, err
 }
 
 // resume continues the request of a courier that came back.
-func (o *opener) resume(
-	ctx context.Context, r Request, call approver.ToolCall, why approver.Verdict, fp approver.Fingerprint, holder string,
-) (Request, error) {
+func (o *opener) resume(ctx context.Context, r Request, q question) (Request, error) {
 	// The agent chooses its call ids, so an id must not carry an answer over to a
 	// stricter question. A call that was released before gets its answer again.
-	if !r.State.Settled() && !covers(r.Verdict, why) {
+	if !r.State.Settled() && !covers(r.Verdict, q.why) {
 		return r, ErrNotBound
 	}
-	if r.Parked && sameCall(r.Call, call, r.Fingerprint, fp) {
+	if r.Parked && q.asks(r) {
 		return o.resumeParked(ctx, r)
 	}
-	if !call.Peer.SameUser(r.Call.Peer) {
+	if !q.call.Peer.SameUser(r.Call.Peer) {
 		return r, ErrNotBound // a user must not end another user's request by its call id
 	}
-	if !r.callers().includes(call.ID) || !fp.Equal(r.Fingerprint) {
+	if !r.callers().includes(q.call.ID) || !q.bound.Fingerprint.Equal(r.Fingerprint) {
 		if r, err := o.requests.fail(ctx, r.ID, approver.CallChanged); err == nil {
 			return r, nil
 		}
@@ -377,7 +369,7 @@ func (o *opener) resume(
 	late := false
 	next, err := o.requests.change(ctx, r.ID, func(r Request, now time.Time) (Request, error) {
 		late = !now.Before(r.Deadline)
-		return r.Hold(call.ID, fp, holder)
+		return r.Hold(q.call.ID, q.bound.Fingerprint, q.holder)
 	})
 	if late {
 		return r, errTooOld
@@ -393,7 +385,7 @@ func (o *opener) resume(
 
 // resumeParked continues the request of a call that had come back for it before.
 func (o *opener) resumeParked(ctx context.Context, r Request) (Request, error) {
-	now, err := o.store.Now(ctx)
+	now, err := o.Store.Now(ctx)
 	if err == nil && r.State == approver.Consumed && !now.Before(r.Deadline) {
 		err = errTooOld
 	}
@@ -405,14 +397,14 @@ func (o *opener) park(ctx context.Context, r Request, call approver.ToolCall) (R
 	takeBy := r.Due.Add(GrantMargin)
 	key := approver.Key("parked", scopeOf(call, r.Fingerprint))
 	for {
-		id, rev, err := o.store.Get(ctx, key)
+		id, rev, err := o.Store.Get(ctx, key)
 		if err != nil && !errors.Is(err, approver.ErrNotFound) {
 			return r, err
 		}
 		if string(id) == r.ID {
 			break
 		}
-		err = o.records.put(ctx, key, []byte(r.ID), rev, approver.NewRev(), time.Time{}, takeBy.Add(o.keepFor))
+		err = o.records.put(ctx, key, []byte(r.ID), rev, approver.NewRev(), time.Time{}, takeBy.Add(o.KeepFor))
 		if err == nil {
 			break
 		}
@@ -429,7 +421,7 @@ func (o *opener) park(ctx context.Context, r Request, call approver.ToolCall) (R
 		}
 		r = next
 	}
-	_, err := o.audit.Record(ctx, approver.Record{
+	_, err := o.Audit.Record(ctx, approver.Record{
 		Event: approver.EventParked, Request: r.ID, Fingerprint: r.Fingerprint, Call: call, Verdict: r.Verdict,
 		Note: "the agent was told to run the same call again later",
 	})

@@ -3,7 +3,6 @@ package broadcaster
 import (
 	"context"
 	"errors"
-	"sync"
 	"time"
 
 	"approver.example"
@@ -12,33 +11,8 @@ import (
 // This file retires cards that no record has. The store does not know that they still need an
 // edit, so this process tries until it is done.
 
-// orphans are the cards without a record that this process is trying to retire. The zero value
-// is ready.
-type orphans struct {
-	mu  sync.Mutex
-	all map[approver.Ref]bool
-}
-
 // orphanFor is how long a card without a record is tried to be retired.
 const orphanFor = time.Hour
-
-// begin notes a card, and reports whether it was not noted before.
-func (s *orphans) begin(ref approver.Ref) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.all == nil {
-		s.all = map[approver.Ref]bool{}
-	}
-	was := s.all[ref]
-	s.all[ref] = true
-	return !was
-}
-
-func (s *orphans) end(ref approver.Ref) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	delete(s.all, ref)
-}
 
 // retire removes the buttons and the code from a card that no record has: it was replaced
 // while it was on its way, or a crash lost its note and somebody now presses it. Nothing else
@@ -63,16 +37,15 @@ func (e *editor) hide(
 	ctx context.Context, request string, ref approver.Ref, card approver.Card,
 	now func(context.Context) (approver.Card, bool),
 ) {
-	log := e.log.With("request", request, "channel", ref.Channel)
+	log := e.Log.With("request", request, "channel", ref.Channel)
 	err := e.channels.updateOne(ctx, ref, card)
 	switch {
 	case err == nil:
 	case errors.Is(err, approver.ErrFinal):
 		log.Warn("a replaced card could not be taken out of sight", "error", err)
-	case e.orphans.begin(ref):
-		log.Warn("a replaced card could not be taken out of sight; trying again", "error", err)
-		e.tasks.start(func(ctx context.Context) {
-			defer e.orphans.end(ref)
+	default:
+		e.tasks.startSingle(ref, false, func(ctx context.Context) {
+			log.Warn("a replaced card could not be taken out of sight; trying again", "error", err)
 			tries := 1
 			for began := time.Now(); time.Since(began) < orphanFor && sleep(ctx, editPause(err, tries-1)); tries++ {
 				card, stray := now(ctx)
@@ -98,7 +71,7 @@ func (e *editor) vanished(r Request) {
 	e.tasks.start(func(ctx context.Context) {
 		for _, p := range r.Postings {
 			for _, ref := range p.refs() {
-				if p.Hub == "" || p.Hub == e.host {
+				if p.Hub == "" || p.Hub == e.Host {
 					e.retire(ctx, r, ref)
 				}
 			}

@@ -44,7 +44,7 @@ func (a *Answers) outcome(
 	if _, err := a.endings.closeOnce(ctx, r); err != nil && r.State == approver.Consumed {
 		slow := ctx.Err() != nil // the record may be made in a moment
 		if !slow {
-			a.log.Error("audit failed", "request", r.ID, "error", err)
+			a.Log.Error("audit failed", "request", r.ID, "error", err)
 		}
 		switch {
 		case !mine:
@@ -127,7 +127,7 @@ func unusedYes(r Request, rep approver.Reply, who approver.Person) bool {
 // wasInTime reports that an answer arrived before the deadline, although it was stored after
 // it: the store was away, or the note of its card was late.
 func (a *Answers) wasInTime(ctx context.Context, r Request, began time.Time) bool {
-	now, err := a.store.Now(ctx)
+	now, err := a.Store.Now(ctx)
 	return err == nil && now.Add(-time.Since(began)).Before(r.Due)
 }
 
@@ -165,10 +165,10 @@ func (a *Answers) carriedOut(ctx context.Context, call approver.ToolCall) approv
 // loosens nothing.
 func (a *Answers) proposed(r Request) string {
 	text := " approver never makes a yes last for ever by itself; "
-	if a.rule == nil {
+	if a.Rule == nil {
 		return text + "write a rule of the policy for that."
 	}
-	rule, err := a.rule(r.Call)
+	rule, err := a.Rule(r.Call)
 	switch {
 	case err != nil:
 		return text + "no rule of the policy can be written of this call, because " + err.Error() + "."

@@ -77,7 +77,7 @@ func TestARemovalSparesRoot(t *testing.T) {
 				if s.back == "" {
 					err = controls.remove(s.gone, now)
 				} else {
-					away := controls.Away()
+					away := controls.Removed.InForce()
 					if len(away) != 1 {
 						t.Fatalf("%d are away", len(away))
 					}
@@ -87,16 +87,16 @@ func TestARemovalSparesRoot(t *testing.T) {
 					t.Fatalf("step %d: %v", i, err)
 				}
 			}
-			if _, away := controls.Removal(id, root); away != c.root {
+			if _, away := controls.Removed.Of(id, root); away != c.root {
 				t.Errorf("root is away: %v: %+v", away, controls.Removed)
 			}
-			_, byName := controls.Removal(id, approver.Person{ID: "ada"})
-			_, byAccount := controls.Removal(other, approver.Person{ID: "carol"})
+			_, byName := controls.Removed.Of(id, approver.Person{ID: "ada"})
+			_, byAccount := controls.Removed.Of(other, approver.Person{ID: "carol"})
 			if byName != c.ada || byAccount && !c.ada {
 				t.Errorf("ada is away: by name %v, by account %v: %+v", byName, byAccount, controls.Removed)
 			}
 			// What root removed once keeps void what it voided.
-			if c.steps[0].gone.ByRoot && !controls.takesBack(approver.Resolution{
+			if c.steps[0].gone.ByRoot && !controls.Removed.takesBack(approver.Resolution{
 				Approve: true, Cause: approver.ByPerson, Person: root, Identity: id, At: at.Add(-time.Minute),
 			}) {
 				t.Errorf("a yes of before counts again: %+v", controls.Removed)

@@ -17,10 +17,9 @@ type note struct {
 
 // pendingNotes are the reports of couriers that the store did not take yet, oldest first.
 type pendingNotes struct {
-	mu   sync.Mutex
-	of   []note
-	at   string // the call of the note that is being stored
-	busy bool
+	mu sync.Mutex
+	of []note
+	at string // the call of the note that is being stored
 }
 
 // has reports whether a report of a call is pending.
@@ -28,6 +27,13 @@ func (u *pendingNotes) has(call string) bool {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	return u.at != "" && call == u.at || slices.ContainsFunc(u.of, func(n note) bool { return n.call == call })
+}
+
+// some reports whether there are notes that nobody is storing.
+func (u *pendingNotes) some() bool {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	return len(u.of) > 0
 }
 
 // keep adds a note; false if there are too many.
@@ -61,22 +67,4 @@ func (u *pendingNotes) done(n note, kept bool) {
 	if u.at = ""; kept {
 		u.of = append(u.of, n)
 	}
-}
-
-// begin reports whether there are notes that nobody is storing; the caller then stores them
-// and calls end.
-func (u *pendingNotes) begin() bool {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	if u.busy || len(u.of) == 0 {
-		return false
-	}
-	u.busy = true
-	return true
-}
-
-func (u *pendingNotes) end() {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	u.busy, u.at = false, ""
 }

@@ -128,7 +128,7 @@ func (r replica) removal(t *testing.T, person string) broadcaster.Removal {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, gone := range c.Away() {
+	for _, gone := range c.Removed.InForce() {
 		if gone.Person == person {
 			return gone
 		}

@@ -16,20 +16,15 @@ import (
 
 // A poster posts the cards of requests.
 type poster struct {
-	cards        *Cards
-	channels     *Channels
-	requests     *Requests
-	codes        *codes
-	editor       *editor
-	tasks        *tasks
-	uptime       *uptime
-	audit        approver.Recorder
-	destinations []approver.Destination
-	host         string
-	keepFor      time.Duration
-	log          *slog.Logger
-	process      string
-	store        approver.KV
+	*Options
+	cards    *Cards
+	channels *Channels
+	requests *Requests
+	codes    *codes
+	endings  *endings
+	editor   *editor
+	tasks    *tasks
+	uptime   *uptime
 }
 
 // A report is the result of trying to post one card. The last one of a card has again unset.
@@ -43,14 +38,6 @@ type report struct {
 	// whole that the card would show everything: see Posting.
 	unsure, whole bool
 	replaces      bool // another card, which a crash left without a trace
-}
-
-// recordAsked records the question in the audit, once.
-func (d *poster) recordAsked(ctx context.Context, r Request) error {
-	rec := eventRecord(r, approver.EventAsked, "")
-	rec.At, rec.Once = r.Created, r.ID+":asked"
-	_, err := d.audit.Record(ctx, rec)
-	return err
 }
 
 // post posts the cards with these codes, all at once, so that a dead channel delays nobody. If
@@ -80,13 +67,8 @@ func (d *poster) post(ctx context.Context, r Request, codes map[int]tokens.Code,
 		case rep := <-reports:
 			batch = append(batch, rep)
 		}
-		for more := true; more; {
-			select {
-			case rep := <-reports:
-				batch = append(batch, rep)
-			default:
-				more = false
-			}
+		for len(reports) > 0 {
+			batch = append(batch, <-reports)
 		}
 		for n, rep := range batch {
 			batch[n].replaces = replaces
@@ -108,13 +90,13 @@ func (d *poster) ensureQuestionRecorded(ctx context.Context, r Request) bool {
 	if r.Asked {
 		return true
 	}
-	err := d.recordAsked(ctx, r)
+	err := d.endings.recordAsked(ctx, r)
 	if err == nil {
 		return true
 	}
-	d.log.Error("a question could not be recorded, so the call is denied", "request", r.ID, "error", err)
+	d.Log.Error("a question could not be recorded, so the call is denied", "request", r.ID, "error", err)
 	if _, err := d.requests.fail(ctx, r.ID, approver.Unrecorded); err != nil {
-		d.log.Error("nor could the denial be stored; no card goes out", "request", r.ID, "error", err)
+		d.Log.Error("nor could the denial be stored; no card goes out", "request", r.ID, "error", err)
 	}
 	return false
 }
@@ -181,7 +163,7 @@ func (d *poster) postOne(
 func (d *poster) waitWhileWanted(ctx context.Context, id string, i int, pause, more time.Duration) time.Duration {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
-	hint := hints(ctx, d.store, approver.Key("req", id))
+	hint := hints(ctx, d.Store, approver.Key("req", id))
 	over, there := time.Now().Add(pause), time.Now()
 	for {
 		r, _, now, err := d.requests.loadNow(ctx, id)
@@ -237,7 +219,7 @@ func (d *poster) renew(ctx context.Context, id string, under map[int]bool) {
 		return r, nil
 	})
 	if err != nil && !errors.Is(err, ErrSettled) && !errors.Is(err, errNoChange) {
-		d.log.Debug("could not note that a card is still on its way", "request", id, "error", err)
+		d.Log.Debug("could not note that a card is still on its way", "request", id, "error", err)
 	}
 }
 
@@ -251,7 +233,7 @@ func (d *poster) noteBatch(ctx context.Context, id string, batch []report) {
 		now, err = d.note(noting, id, batch, ctx.Err() != nil)
 	}
 	if err != nil {
-		d.log.Error("could not note where a card is", "request", id, "error", err)
+		d.Log.Error("could not note where a card is", "request", id, "error", err)
 		return
 	}
 	for _, rep := range batch {
@@ -303,7 +285,7 @@ func (d *poster) recordOutcome(ctx context.Context, r Request, rep report) {
 		return
 	}
 	if rep.tries > 1 {
-		d.log.Info("a card was posted after all", "request", r.ID, "channel", to.Channel, "tries", rep.tries)
+		d.Log.Info("a card was posted after all", "request", r.ID, "channel", to.Channel, "tries", rep.tries)
 	}
 	if r.Postings[i].Phase == Void {
 		d.editor.retire(ctx, r, rep.ref)
@@ -317,8 +299,8 @@ func (d *poster) recordPosted(ctx context.Context, r Request, which string, ref 
 	note := fmt.Sprintf("%s/%s message %s", ref.Channel, ref.Conversation, ref.Message) + how
 	rec := eventRecord(r, approver.EventPosted, note)
 	rec.Once = r.ID + ":posted:" + which
-	if _, err := d.audit.Record(ctx, rec); err != nil {
-		d.log.Error("audit failed", "request", r.ID, "error", err)
+	if _, err := d.Audit.Record(ctx, rec); err != nil {
+		d.Log.Error("audit failed", "request", r.ID, "error", err)
 	}
 }
 
@@ -342,7 +324,7 @@ func (d *poster) logReport(r Request, rep report, channel string) {
 		// The log says already that it was tried again.
 		level, what = slog.LevelDebug, "a card was not posted before its request ended"
 	}
-	d.log.Log(context.Background(), level, what, "request", r.ID, "channel", channel, "tries", rep.tries, "error", rep.err)
+	d.Log.Log(context.Background(), level, what, "request", r.ID, "channel", channel, "tries", rep.tries, "error", rep.err)
 }
 
 // noteUnreachable denies a pending request none of whose cards is visible or on its way. A
@@ -361,7 +343,7 @@ func (d *poster) noteUnreachable(ctx context.Context, id string) {
 	})
 	if err == nil {
 		if why := d.channels.unreached(r); why != seeLog { // else the log has each platform's error
-			d.log.Info("nobody could be asked, so a call is denied", "request", id, "why", strings.TrimLeft(why, ":. "))
+			d.Log.Info("nobody could be asked, so a call is denied", "request", id, "why", strings.TrimLeft(why, ":. "))
 		}
 		d.editor.settle(id)
 	}

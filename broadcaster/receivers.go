@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"log/slog"
 	"runtime/debug"
 	"slices"
 	"sync"
@@ -27,25 +26,21 @@ const (
 
 // receivers runs the channels of this process.
 type receivers struct {
-	answers      *Answers
-	approvers    *Approvers
-	channels     *Channels
-	destinations []approver.Destination
-	log          *slog.Logger
-	mark         *ControlMark
-	runAgain     time.Duration
-	store        approver.KV
+	*Options
+	answers   *Answers
+	approvers *Approvers
+	channels  *Channels
 }
 
 // supervise runs a channel until ctx ends, again and again if it ends before.
 func (v *receivers) supervise(ctx context.Context, c approver.Channel) {
 	said := ""
-	for wait := v.runAgain; ; wait = min(2*wait, max(v.runAgain, maxRunAgain)) {
+	for wait := v.RunAgain; ; wait = min(2*wait, max(v.RunAgain, maxRunAgain)) {
 		watch, stop := context.WithCancel(ctx)
 		var watching sync.WaitGroup
 		watching.Go(func() {
 			if v.awaitBack(watch, c) {
-				v.log.Info("a channel that had ended is back", "channel", c.Name())
+				v.Log.Info("a channel that had ended is back", "channel", c.Name())
 			}
 		})
 		err := v.runChannel(ctx, c)
@@ -58,11 +53,11 @@ func (v *receivers) supervise(ctx context.Context, c approver.Channel) {
 			err = errors.New("it ended without an error")
 		}
 		if v.channels.states.of(c.Name()).Ended == nil {
-			wait, said = v.runAgain, "" // it worked in between
+			wait, said = v.RunAgain, "" // it worked in between
 		}
 		v.channels.states.ended(c.Name(), err)
 		if said != err.Error() {
-			v.log.Error("a channel has ended; it is run again now and then", "channel", c.Name(), "error", err)
+			v.Log.Error("a channel has ended; it is run again now and then", "channel", c.Name(), "error", err)
 			said = err.Error()
 		}
 		if !sleep(ctx, jittered(wait)) {
@@ -139,7 +134,7 @@ func (v *receivers) runSolo(
 	defer stop()
 	for patience := deafFor; ; {
 		heard := false
-		err := WithLease(ctx, v.store, lease, v.log, func(ctx context.Context) error {
+		err := WithLease(ctx, v.Store, lease, v.Log, func(ctx context.Context) error {
 			ctx, giveUp := context.WithCancelCause(ctx)
 			var watching sync.WaitGroup
 			watching.Go(func() {
@@ -161,7 +156,7 @@ func (v *receivers) runSolo(
 		if patience = min(2*patience, maxDeafFor); heard {
 			patience = deafFor
 		}
-		v.log.Debug("no answers come here, so other processes may receive them", "channel", c.Name())
+		v.Log.Debug("no answers come here, so other processes may receive them", "channel", c.Name())
 		if !sleep(ctx, asideFor) {
 			return ctx.Err()
 		}
@@ -195,7 +190,7 @@ func (v *receivers) receiving(c approver.Channel) (now Receiving) {
 			now.Problem = s.Problem
 		}
 	}
-	for _, d := range v.destinations {
+	for _, d := range v.Destinations {
 		if d.Channel == c.Name() && !slices.Contains(now.Places, d.Conversation) {
 			now.Places = append(now.Places, d.Conversation)
 		}
@@ -244,7 +239,7 @@ func (v *receivers) tellReceiver(ctx context.Context, c approver.Channel, lease 
 			// One read is not enough: a process that has just got the lease has received nothing yet.
 			if trouble != "" && before != "" && trouble != warned {
 				warned = trouble
-				v.log.Error("answers to cards of this process may not count", "channel", c.Name(), "error", trouble)
+				v.Log.Error("answers to cards of this process may not count", "channel", c.Name(), "error", trouble)
 			} else if trouble == "" {
 				warned = ""
 			}
@@ -262,7 +257,7 @@ func (v *receivers) tellReceiver(ctx context.Context, c approver.Channel, lease 
 func (v *receivers) lookElsewhere(
 	ctx context.Context, c approver.Channel, key string, mine Receiving,
 ) (*Receiving, string) {
-	value, _, clock, err := approver.GetNow(ctx, v.store, key)
+	value, _, clock, err := approver.GetNow(ctx, v.Store, key)
 	var there Receiving
 	if err != nil || json.Unmarshal(value, &there) != nil || there.Process == mine.Process ||
 		clock.Sub(there.At).Abs() > fresh {
@@ -270,7 +265,7 @@ func (v *receivers) lookElsewhere(
 	}
 	trouble := there.trouble(mine)
 	if trouble != "" { // only the other process may know of a removal
-		if _, err := readStored(ctx, v.store, v.mark); err == nil {
+		if _, err := readStored(ctx, v.Store, v.Mark); err == nil {
 			mine.People = v.receiving(c).People
 			trouble = there.trouble(mine)
 		}
@@ -281,11 +276,11 @@ func (v *receivers) lookElsewhere(
 // storeReceiving publishes the state of a channel over whatever the store has. If it returns
 // false, the caller tries again later.
 func (v *receivers) storeReceiving(ctx context.Context, key string, now Receiving) bool {
-	_, rev, clock, err := approver.GetNow(ctx, v.store, key)
+	_, rev, clock, err := approver.GetNow(ctx, v.Store, key)
 	if err != nil && !errors.Is(err, approver.ErrNotFound) {
 		return false
 	}
 	now.At = clock
 	value, err := json.Marshal(now)
-	return err == nil && v.store.Put(ctx, key, value, rev, approver.NewRev(), time.Time{}, clock.Add(controlsKeep)) == nil
+	return err == nil && v.Store.Put(ctx, key, value, rev, approver.NewRev(), time.Time{}, clock.Add(controlsKeep)) == nil
 }

@@ -3,7 +3,6 @@ package broadcaster
 import (
 	"context"
 	"errors"
-	"log/slog"
 	"slices"
 	"strings"
 	"sync"
@@ -14,8 +13,7 @@ import (
 
 // records writes to the store, and repeats a write while the store is away.
 type records struct {
-	log   *slog.Logger
-	store approver.KV
+	*Options
 
 	mu       sync.Mutex
 	troubled time.Time // when the store's trouble was last logged
@@ -31,7 +29,7 @@ func (s *records) noteTrouble(err error) {
 	}
 	s.mu.Unlock()
 	if !quiet {
-		s.log.Warn("the store has a problem with what is due", "error", err)
+		s.Log.Warn("the store has a problem with what is due", "error", err)
 	}
 }
 
@@ -40,7 +38,7 @@ const maxListed = 1000
 
 // listed returns the ids of all scheduled records of a kind.
 func (s *records) listed(ctx context.Context, kind string) ([]string, error) {
-	lister, ok := s.store.(approver.Lister)
+	lister, ok := s.Store.(approver.Lister)
 	if !ok {
 		return nil, ErrNoList
 	}
@@ -70,12 +68,12 @@ func (s *records) putBefore(
 ) error {
 	give := time.Now().Add(PostTimeout)
 	for {
-		err := s.store.PutBefore(ctx, before, key, value, prev, next, due, keepUntil)
+		err := s.Store.PutBefore(ctx, before, key, value, prev, next, due, keepUntil)
 		if err == nil || errors.Is(err, approver.ErrConflict) || errors.Is(err, approver.ErrOverdue) || ctx.Err() != nil ||
 			time.Now().After(give) {
 			return err
 		}
-		s.log.Debug("a write was ambiguous; sending it again", "key", key, "error", err)
+		s.Log.Debug("a write was ambiguous; sending it again", "key", key, "error", err)
 		if !sleep(ctx, retryEvery) {
 			return err
 		}
@@ -86,7 +84,7 @@ func (s *records) putBefore(
 // itself.
 func (s *records) putAll(ctx context.Context, writes []approver.Write) []error {
 	errs := make([]error, len(writes))
-	batcher, ok := s.store.(approver.Batcher)
+	batcher, ok := s.Store.(approver.Batcher)
 	if ok {
 		errs = batcher.PutAll(ctx, writes)
 	}

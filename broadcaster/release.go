@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"slices"
 	"sync/atomic"
 	"time"
@@ -16,28 +15,23 @@ import (
 
 // releases gives calls the yes that people said.
 type releases struct {
-	channels    *Channels
-	grants      *Grants
-	reports     *Reports
-	requests    *Requests
-	editor      *editor
-	endings     *endings
-	poster      *poster
-	records     *records
-	uptime      *uptime
-	audit       approver.Recorder
-	fingerprint func(context.Context, approver.ToolCall) (approver.Binding, error)
-	handovers   *handovers
-	log         *slog.Logger
-	process     string
-	store       approver.KV
+	*Options
+	channels  *Channels
+	grants    *Grants
+	reports   *Reports
+	requests  *Requests
+	editor    *editor
+	endings   *endings
+	records   *records
+	uptime    *uptime
+	handovers *handovers
 }
 
 // release records the approval and then consumes it for the connection holder. A call that
 // cannot be recorded, or is no longer what was shown, is denied instead.
 func (l *releases) release(ctx context.Context, r Request, call approver.ToolCall, holder string) (Request, error) {
 	began := time.Now()
-	bound, err := l.fingerprint(context.WithoutCancel(ctx), call) // the call is the same if its courier left
+	bound, err := l.Fingerprint(context.WithoutCancel(ctx), call) // the call is the same if its courier left
 	fp := bound.Fingerprint
 	if err != nil || !fp.Equal(r.Fingerprint) {
 		return l.requests.fail(ctx, r.ID, approver.CallChanged)
@@ -67,13 +61,13 @@ func (l *releases) release(ctx context.Context, r Request, call approver.ToolCal
 		return r, ctx.Err()
 	}
 	if err != nil || hash == "" {
-		l.log.Error("the approval could not be recorded, so the call was denied", "request", r.ID, "error", err)
+		l.Log.Error("the approval could not be recorded, so the call was denied", "request", r.ID, "error", err)
 		return l.requests.fail(ctx, r.ID, approver.Unrecorded)
 	}
 	next, err := l.consume(ctx, r, call, fp, hash, holder)
 	if err == nil {
 		if err := l.grants.makeLasting(context.WithoutCancel(ctx), next); err != nil {
-			l.log.Error("a yes could not be kept for longer than once", "request", r.ID, "error", err)
+			l.Log.Error("a yes could not be kept for longer than once", "request", r.ID, "error", err)
 		}
 	}
 	return next, err
@@ -83,7 +77,7 @@ func (l *releases) release(ctx context.Context, r Request, call approver.ToolCal
 // a crash, an answer by the request's id can come before it.
 func (l *releases) recordApproved(ctx context.Context, r Request) (hash string, err error) {
 	if !r.Asked {
-		if err := l.poster.recordAsked(ctx, r); err != nil {
+		if err := l.endings.recordAsked(ctx, r); err != nil {
 			return "", err
 		}
 	}
@@ -124,14 +118,14 @@ func (l *releases) answerCourier(
 		return r, false, err
 	}
 	if err := l.answeredBefore(ctx, r, call); err != nil {
-		l.log.Error("audit failed", "request", r.ID, "error", err)
+		l.Log.Error("audit failed", "request", r.ID, "error", err)
 	}
 	// Nobody, not even the agent, hears of the decision before it is recorded. The yes to
 	// a released call is in the audit already: see release. The release itself is recorded
 	// by settle, before people hear of it. A no stays a no if that fails.
 	if r.State != approver.Consumed || r.Audit == "" || r.withheldFromAll(r.Also) {
 		if _, err := l.endings.closeOnce(ctx, r); err != nil {
-			l.log.Error("audit failed", "request", r.ID, "error", err)
+			l.Log.Error("audit failed", "request", r.ID, "error", err)
 		}
 	}
 	l.editor.settle(r.ID)
@@ -168,10 +162,10 @@ func (l *releases) mayRun(
 	rec := auditRecord(r, approver.EventRepeated)
 	rec.At, rec.Once, rec.Call = call.At, fmt.Sprintf("%s:%d", rec.Once, r.Repeats), call
 	rec.Note = fmt.Sprintf("the courier came back for its answer: time %d", r.Repeats)
-	if _, err := l.audit.Record(ctx, rec); err != nil {
+	if _, err := l.Audit.Record(ctx, rec); err != nil {
 		return r, false, fmt.Errorf("the answer could not be repeated, because that could not be recorded: %w", err)
 	}
-	l.log.Warn("a yes was told to its courier once more", "request", r.ID, "call", call.ID, "time", r.Repeats)
+	l.Log.Warn("a yes was told to its courier once more", "request", r.ID, "call", call.ID, "time", r.Repeats)
 	return r, true, nil
 }
 
@@ -211,7 +205,7 @@ func (l *releases) withhold(ctx context.Context, r Request, why approver.Cause) 
 		return err
 	})
 	if err != nil {
-		l.log.Warn("it could not be noted that an approved call was not given to its agent", "request", r.ID, "error", err)
+		l.Log.Warn("it could not be noted that an approved call was not given to its agent", "request", r.ID, "error", err)
 	}
 	return *now.Load()
 }
@@ -224,7 +218,7 @@ func (l *releases) share(
 	if !covers(r.Verdict, why) {
 		return r, false, ErrNotBound
 	}
-	bound, err := l.fingerprint(context.WithoutCancel(ctx), call)
+	bound, err := l.Fingerprint(context.WithoutCancel(ctx), call)
 	if err != nil {
 		return r, false, err
 	}
@@ -246,7 +240,7 @@ func (l *releases) share(
 		rec := auditRecord(r, approver.EventReleased)
 		rec.At, rec.Once, rec.Call = at, approver.OnceShared(r.ID, r.Also[r.Also.at(call.ID)].N), call
 		rec.Note = "by the yes to a card that showed this call with identical ones"
-		_, err = l.audit.Record(context.WithoutCancel(ctx), rec)
+		_, err = l.Audit.Record(context.WithoutCancel(ctx), rec)
 	}
 	if err != nil {
 		l.noteLost(ctx, r, call.ID)
@@ -267,7 +261,7 @@ func (l *releases) noteLost(ctx context.Context, r Request, callID string) {
 		return redrawIfChanged(r, was), nil
 	})
 	if err != nil && !errors.Is(err, errNoChange) {
-		l.log.Warn("cards may count a call that was not released", "request", r.ID, "call", callID, "error", err)
+		l.Log.Warn("cards may count a call that was not released", "request", r.ID, "call", callID, "error", err)
 	}
 	l.editor.settle(r.ID)
 }
@@ -316,7 +310,7 @@ func (l *releases) answeredBefore(ctx context.Context, r Request, call approver.
 	if r.CallID == call.ID || !r.Parked { // recordEnd does that
 		return nil
 	}
-	_, err := l.audit.Record(context.WithoutCancel(ctx), approver.Record{
+	_, err := l.Audit.Record(context.WithoutCancel(ctx), approver.Record{
 		Event: approver.EventVerdict, At: call.At, Request: r.ID, Call: call, Verdict: l.verdict(r, false),
 		Note: "the answer of a request that was parked",
 	})
@@ -356,7 +350,7 @@ func (l *releases) awaitHandover(ctx context.Context, r Request) (Request, bool)
 // recordGrant records a yes that waits for its call, before anybody is told, and brings the
 // cards up to date.
 func (l *releases) recordGrant(ctx context.Context, r Request) Request {
-	hash, err := l.audit.Record(context.WithoutCancel(ctx), auditRecord(r, approver.EventGranted))
+	hash, err := l.Audit.Record(context.WithoutCancel(ctx), auditRecord(r, approver.EventGranted))
 	next, changeErr := l.requests.change(context.WithoutCancel(ctx), r.ID,
 		func(r Request, now time.Time) (Request, error) {
 			if err != nil || hash == "" {
@@ -369,7 +363,7 @@ func (l *releases) recordGrant(ctx context.Context, r Request) Request {
 			return r, nil
 		})
 	if err != nil || changeErr != nil && !errors.Is(changeErr, ErrSettled) {
-		l.log.Error("a yes that waits for its call could not be recorded", "request", r.ID, "error",
+		l.Log.Error("a yes that waits for its call could not be recorded", "request", r.ID, "error",
 			errors.Join(err, changeErr))
 	}
 	if next.Granted() {
@@ -385,7 +379,7 @@ func (l *releases) resumeGrants(ctx context.Context) {
 	if err != nil {
 		l.records.noteTrouble(err)
 	}
-	now, err := l.store.Now(ctx)
+	now, err := l.Store.Now(ctx)
 	for _, r := range open {
 		switch {
 		case err != nil || r.State != approver.Approved || !r.Parked:

@@ -65,6 +65,33 @@ func (r Removal) same(seen Removal) bool {
 		slices.Equal(r.Identities, seen.Identities)
 }
 
+// RemovedPeople are the removals in the controls: those in force, and those that are over but
+// still void what was approved before.
+type RemovedPeople []Removal
+
+// Of returns the removal of the person who has this account, if they are removed.
+func (all RemovedPeople) Of(id approver.Identity, who approver.Person) (Removal, bool) {
+	for _, r := range all {
+		if r.Stands() && r.is(id, who) {
+			return r, true
+		}
+	}
+	return Removal{}, false
+}
+
+// InForce returns the removals in force.
+func (all RemovedPeople) InForce() []Removal {
+	return slices.DeleteFunc(slices.Clone(all), func(r Removal) bool { return !r.Stands() })
+}
+
+// takesBack reports whether a yes is void because the person who gave it was removed after it,
+// even if they were brought back.
+func (all RemovedPeople) takesBack(res approver.Resolution) bool {
+	return res.Cause == approver.ByPerson && res.Approve && slices.ContainsFunc(all, func(r Removal) bool {
+		return r.is(res.Identity, res.Person) && (r.Stands() || !res.At.After(r.Back))
+	})
+}
+
 // Line describes the removal for people.
 func (r Removal) Line() string {
 	text := fmt.Sprintf("%s was removed by %s at %s", display.SafeLine(r.Person), display.SafeLine(r.By),

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"slices"
 	"time"
 
@@ -14,14 +13,13 @@ import (
 
 // Removals removes approvers, and brings them back.
 type Removals struct {
+	*Options
 	controls *Controller
 	grants   *Grants
 	requests *Requests
 	backlog  *backlog
 	editor   *editor
 	records  *records
-	audit    approver.Recorder
-	log      *slog.Logger
 }
 
 // Remove removes a person for every daemon that shares the store. None of their answers counts
@@ -46,7 +44,7 @@ func (m *Removals) Remove(ctx context.Context, gone Removal) (voided int, err er
 		return 0, fmt.Errorf("%s was NOT removed (approver freeze stops everything): %w", display.Safe(gone.Person), err)
 	}
 	removal := removedRecord(at, gone, ended)
-	m.log.Warn("PEOPLE: " + removal.Note)
+	m.Log.Warn("PEOPLE: " + removal.Note)
 	if err = m.backlog.record(ctx, removal); err != nil {
 		err = fmt.Errorf("%s is removed, but that could not be recorded: %w", display.Safe(gone.Person), err)
 	}
@@ -59,7 +57,7 @@ func (m *Removals) Remove(ctx context.Context, gone Removal) (voided int, err er
 func (m *Removals) voidYeses(ctx context.Context, c Controls, note string) (voided int, err error) {
 	open, err := m.requests.Open(ctx)
 	for _, r := range open {
-		if r.State != approver.Approved || !c.takesBack(r.Resolution) {
+		if r.State != approver.Approved || !c.Removed.takesBack(r.Resolution) {
 			continue
 		}
 		failErr := m.voidRequest(ctx, r, c, note)
@@ -74,7 +72,7 @@ func (m *Removals) voidYeses(ctx context.Context, c Controls, note string) (void
 	err = errors.Join(err, listErr)
 	for _, scope := range scopes {
 		g, _, loadErr := m.grants.load(ctx, scope)
-		if loadErr != nil || g.Ended != "" || !c.takesBack(g.Request.Resolution) {
+		if loadErr != nil || g.Ended != "" || !c.Removed.takesBack(g.Request.Resolution) {
 			if !errors.Is(loadErr, approver.ErrNotFound) {
 				err = errors.Join(err, loadErr)
 			}
@@ -94,7 +92,7 @@ func (m *Removals) voidYeses(ctx context.Context, c Controls, note string) (void
 func (m *Removals) voidRequest(ctx context.Context, r Request, c Controls, note string) error {
 	waited := r.Granted()
 	r, err := m.requests.change(ctx, r.ID, func(r Request, now time.Time) (Request, error) {
-		if r.State != approver.Approved || !c.takesBack(r.Resolution) {
+		if r.State != approver.Approved || !c.Removed.takesBack(r.Resolution) {
 			return r, ErrSettled
 		}
 		return r.End(approver.Denied, approver.Revoked, now)
@@ -103,7 +101,7 @@ func (m *Removals) voidRequest(ctx context.Context, r Request, c Controls, note 
 		return err
 	}
 	if waited {
-		_, err = m.audit.Record(ctx, eventRecord(r, approver.EventRevoked, note))
+		_, err = m.Audit.Record(ctx, eventRecord(r, approver.EventRevoked, note))
 	}
 	m.editor.settle(r.ID)
 	return err
@@ -122,7 +120,7 @@ func (m *Removals) Restore(ctx context.Context, seen Removal, by string) error {
 		return err
 	}
 	note := seen.Person + " is BROUGHT BACK by " + by + ": their answers count again where an approver list names them"
-	if _, err := m.audit.Record(ctx, approver.Record{Event: approver.EventPolicy, At: now, Note: note}); err != nil {
+	if _, err := m.Audit.Record(ctx, approver.Record{Event: approver.EventPolicy, At: now, Note: note}); err != nil {
 		return err
 	}
 	_, err = m.controls.change(ctx, func(c *Controls, now time.Time) error {
@@ -131,14 +129,14 @@ func (m *Removals) Restore(ctx context.Context, seen Removal, by string) error {
 	if err != nil {
 		return m.controls.notDone(ctx, approver.EventPolicy, note, err)
 	}
-	m.log.Warn("PEOPLE: " + note)
+	m.Log.Warn("PEOPLE: " + note)
 	return nil
 }
 
-// Strike ends the requests and grants whose last step the store has lost, so that no earlier
+// VoidLost ends the requests and grants whose last step the store has lost, so that no earlier
 // answer counts twice, and raises an alarm. missing must not be empty. Other requests are not
 // affected.
-func (m *Removals) Strike(ctx context.Context, missing []approver.Told) error {
+func (m *Removals) VoidLost(ctx context.Context, missing []approver.Told) error {
 	var errs []error
 	for _, t := range missing {
 		_, err := m.requests.change(ctx, t.Request, func(r Request, now time.Time) (Request, error) {
@@ -165,7 +163,7 @@ func (m *Removals) Strike(ctx context.Context, missing []approver.Told) error {
 	}
 	note := fmt.Sprintf("the store has lost the last step of %d requests, such as %s (%s): they are void, and asked anew",
 		len(missing), missing[0].Request, missing[0].Event)
-	m.log.Error("STORE ALARM", "what", note)
-	_, err = m.audit.Record(ctx, approver.Record{Event: approver.EventAlarm, Alarm: approver.AlarmStore, Note: note})
+	m.Log.Error("STORE ALARM", "what", note)
+	_, err = m.Audit.Record(ctx, approver.Record{Event: approver.EventAlarm, Alarm: approver.AlarmStore, Note: note})
 	return errors.Join(append(errs, err)...)
 }

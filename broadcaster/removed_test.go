@@ -30,7 +30,7 @@ func away(t *testing.T, b *Broadcaster, person string) Removal {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, r := range c.Away() {
+	for _, r := range c.Removed.InForce() {
 		if r.Person == person {
 			return r
 		}
@@ -346,10 +346,10 @@ func TestRemovalsAreFew(t *testing.T) {
 		t.Errorf("%+v", r)
 	}
 	yes := approver.Resolution{Approve: true, Cause: approver.ByPerson, Person: approver.Person{ID: "3"}, At: now}
-	if c.restore(c.Removed[3], now.Add(time.Minute)) != nil || !c.takesBack(yes) {
+	if c.restore(c.Removed[3], now.Add(time.Minute)) != nil || !c.Removed.takesBack(yes) {
 		t.Error("a yes of before counts again")
 	}
-	if yes.At = now.Add(2 * time.Minute); c.takesBack(yes) {
+	if yes.At = now.Add(2 * time.Minute); c.Removed.takesBack(yes) {
 		t.Error("a yes of after does not count")
 	}
 	if err := c.remove(Removal{Person: "one more", Unlisted: true}, now.Add(time.Minute)); err != nil {
@@ -359,7 +359,7 @@ func TestRemovalsAreFew(t *testing.T) {
 	if err := c.remove(Removal{Person: "listed"}, now.Add(holdKeep+time.Hour)); err != nil || len(c.Removed) != n {
 		t.Error("one who is back for long is kept:", len(c.Removed), err)
 	}
-	if (Removal{}).Stands() || (Controls{Removed: []Removal{{At: now}}}).takesBack(approver.Resolution{Approve: true,
+	if (Removal{}).Stands() || (RemovedPeople{{At: now}}).takesBack(approver.Resolution{Approve: true,
 		Cause: approver.ByPerson}) {
 		t.Error("a removal of nobody is one of somebody")
 	}

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"log/slog"
 	"runtime/debug"
 	"time"
 
@@ -13,6 +12,7 @@ import (
 
 // Answers takes what people answer to requests.
 type Answers struct {
+	*Options
 	approvers *Approvers
 	channels  *Channels
 	controls  *Controller
@@ -20,13 +20,10 @@ type Answers struct {
 	requests  *Requests
 	editor    *editor
 	endings   *endings
-	finder    *finder
+	lockout   *lockout
+	poster    *poster
 	releases  *releases
 	tasks     *tasks
-	audit     approver.Recorder
-	log       *slog.Logger
-	rule      func(approver.ToolCall) (string, error)
-	store     approver.KV
 }
 
 // Reply is the one way in which an answer counts, whatever platform it came from. It checks
@@ -37,7 +34,7 @@ type Answers struct {
 func (a *Answers) Reply(ctx context.Context, rep approver.Reply) (out approver.Outcome) {
 	defer func() {
 		if p := recover(); p != nil {
-			a.log.Error("panic while a reply was handled", "panic", p, "stack", string(debug.Stack()))
+			a.Log.Error("panic while a reply was handled", "panic", p, "stack", string(debug.Stack()))
 			out = newOutcome(approver.OutcomeRefused, "approver failed on this answer; it does not count.")
 		}
 	}()
@@ -84,25 +81,25 @@ func (a *Answers) fromChannel(ctx context.Context, rep approver.Reply) approver.
 
 // noteRefusal records an answer that did not count.
 func (a *Answers) noteRefusal(ctx context.Context, rep approver.Reply, r Request, out approver.Outcome) {
-	_, err := a.audit.Record(context.WithoutCancel(ctx), approver.Record{
+	_, err := a.Audit.Record(context.WithoutCancel(ctx), approver.Record{
 		Event: approver.EventRefused, Request: cmp.Or(r.ID, rep.Request), Fingerprint: r.Fingerprint, Call: r.Call,
 		Verdict: r.Verdict, Reply: rep, Outcome: out.Kind, Note: out.Text,
 	})
 	if err != nil {
-		a.log.Error("audit failed", "error", err)
+		a.Log.Error("audit failed", "error", err)
 	}
 }
 
 func (a *Answers) reply(
 	ctx context.Context, rep approver.Reply, who approver.Person, began time.Time,
 ) (Request, approver.Outcome) {
-	r, p, out := a.finder.locate(ctx, rep, who)
+	r, p, out := a.locate(ctx, rep, who)
 	if out != nil {
 		return r, *out
 	}
 	if r.ended() && (rep.Method.OnCard() || rep.Method == approver.ByPlain) {
 		id := r.ID
-		a.tasks.start(func(ctx context.Context) { a.finder.stillLive(ctx, id, rep) })
+		a.tasks.start(func(ctx context.Context) { a.stillLive(ctx, id, rep) })
 	}
 	switch {
 	case r.State.Settled():
@@ -171,10 +168,9 @@ func (a *Answers) enter(
 		return err
 	})
 	if err != nil && !errors.Is(err, ErrSettled) {
-		a.log.Warn("an answer could not be stored", "request", id, "error", err)
+		a.Log.Warn("an answer could not be stored", "request", id, "error", err)
 		return r, newOutcome(approver.OutcomeRefused, "The store had a problem, so this answer may not count. Look at "+
-			"the card, "+
-			"or try again.")
+			"the card, or try again.")
 	}
 	mine := r.Resolution.Person.ID == res.Person.ID && r.Resolution.Identity == res.Identity
 	// a try before may have been carried out
@@ -279,14 +275,14 @@ func (a *Answers) ownerApproves(
 	case errors.Is(err, approver.ErrNotFound):
 		return r, newOutcome(approver.OutcomeUnknown, "There is no such request: approver pending lists those that are open.")
 	case err != nil:
-		return r, *a.finder.trouble(err)
+		return r, *a.trouble(err)
 	case r.State.Settled():
 		return r, outcomeOf(r, rep, who)
 	}
 	if why := a.approvers.OwnerMay(ctx, r); why != "" {
 		return r, newOutcome(approver.OutcomeRefused, "Root cannot approve it: "+why)
 	}
-	a.log.Warn("root of this machine approves, because nobody else can", "request", r.ID, "why",
+	a.Log.Warn("root of this machine approves, because nobody else can", "request", r.ID, "why",
 		a.approvers.Nobody(r.Verdict.Severity))
 	res := approver.Resolution{Approve: true, Cause: approver.ByPerson, Person: who, Method: rep.Method, Identity: as}
 	return a.enter(ctx, r, Posting{}, rep, res, time.Now())

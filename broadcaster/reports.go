@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"time"
 
 	"approver.example"
@@ -12,13 +11,11 @@ import (
 
 // Reports takes what couriers report of released calls.
 type Reports struct {
+	*Options
 	requests *Requests
 	editor   *editor
 	tasks    *tasks
 	uptime   *uptime
-	audit    approver.Recorder
-	log      *slog.Logger
-	process  string
 
 	pending pendingNotes
 }
@@ -71,7 +68,7 @@ func (p *Reports) acknowledge(ctx context.Context, peer approver.Peer, callID st
 		p.editor.settle(r.ID)
 		rec := auditRecord(r, approver.EventAcked)
 		rec.Once, rec.Note = rec.Once+":late", "the agent's hook said late that it has the yes"
-		_, err := p.audit.Record(ctx, rec)
+		_, err := p.Audit.Record(ctx, rec)
 		return err
 	}
 	return p.recordAcked(ctx, r, "the agent's hook has the yes, so nobody is given it again")
@@ -82,7 +79,7 @@ func (p *Reports) acknowledge(ctx context.Context, peer approver.Peer, callID st
 func (p *Reports) recordAcked(ctx context.Context, r Request, why string) error {
 	rec := auditRecord(r, approver.EventAcked)
 	rec.At, rec.Note = r.Acked, why
-	if _, err := p.audit.Record(ctx, rec); err != nil {
+	if _, err := p.Audit.Record(ctx, rec); err != nil {
 		return fmt.Errorf("that the answer is not repeated any more could not be recorded: %w", err)
 	}
 	return nil
@@ -160,7 +157,7 @@ func (p *Reports) became(ctx context.Context, peer approver.Peer, callID string,
 	if callID != r.CallID {
 		rec.Once, rec.Call.ID = rec.Once+":"+callID, callID
 	}
-	if _, err := p.audit.Record(ctx, rec); err != nil {
+	if _, err := p.Audit.Record(ctx, rec); err != nil {
 		return fmt.Errorf("that a released call did not run could not be recorded: %w", err)
 	}
 	return nil
@@ -179,17 +176,17 @@ func (p *Reports) noteOrKeep(ctx context.Context, call string, do func(context.C
 		p.uptime.missed()
 		return err
 	}
-	p.log.Warn("what was told of a released call is kept until the store takes it", "call", call, "error", err)
+	p.Log.Warn("what was told of a released call is kept until the store takes it", "call", call, "error", err)
 	return nil
 }
 
 // catchUp stores in the background the reports that are pending.
 func (p *Reports) catchUp() {
-	if !p.pending.begin() {
+	if !p.pending.some() {
 		return
 	}
-	p.tasks.start(func(ctx context.Context) {
-		defer p.pending.end()
+	p.tasks.startSingle(&p.pending, false, func(ctx context.Context) {
+		defer p.pending.done(note{}, false) // after a panic, too
 		for n, ok := p.pending.next(); ok; n, ok = p.pending.next() {
 			step, cancel := context.WithTimeout(ctx, PostTimeout)
 			err := n.do(step)
@@ -200,7 +197,7 @@ func (p *Reports) catchUp() {
 				return // the next look comes soon, and begins with another
 			}
 			if err != nil {
-				p.log.Warn("what was told of a released call was not taken", "call", n.call, "error", err)
+				p.Log.Warn("what was told of a released call was not taken", "call", n.call, "error", err)
 			}
 		}
 	})

@@ -53,10 +53,10 @@ func (d *poster) repost(ctx context.Context, id string) {
 	minted := r
 	ways, err := d.codes.mint(&minted, to, now)
 	if err == nil {
-		err = d.codes.saveLinks(ctx, ways, r.Due.Add(d.keepFor))
+		err = d.codes.saveLinks(ctx, ways, r.Due.Add(d.KeepFor))
 	}
 	if err != nil {
-		d.log.Warn("a lost card could not be replaced", "request", id, "error", err)
+		d.Log.Warn("a lost card could not be replaced", "request", id, "error", err)
 		return
 	}
 	before, codes := len(r.Postings), map[int]tokens.Code{}
@@ -144,12 +144,12 @@ func (d *poster) lostPostings(r Request, now time.Time) []int {
 		if d.channels.byName[p.To.Channel] == nil {
 			continue
 		}
-		if p.Hub != "" && p.Hub != d.host {
+		if p.Hub != "" && p.Hub != d.Host {
 			continue // not here to be seen
 		}
 		presence, volatile := d.channels.byName[p.To.Channel].(approver.Presence)
 		until := p.Until
-		if !slices.Contains(d.destinations, p.To) || p.refusedTo(d.process) {
+		if !slices.Contains(d.Destinations, p.To) || p.refusedTo(d.process) {
 			until = until.Add(othersGrace)
 		}
 		gone := p.Phase == Sending && !now.Before(until)

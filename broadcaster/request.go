@@ -134,11 +134,11 @@ func (r Request) Granted() bool {
 // waits for the agent. Its cards then have no buttons.
 func (r Request) ended() bool { return r.State.Settled() || r.Granted() }
 
-// sameCall reports whether a call has the content of the one that asked, and comes from the
-// same user and agent in the same folder.
-func sameCall(asked, call approver.ToolCall, askedFor, fp approver.Fingerprint) bool {
-	return call.ID != "" && fp.Equal(askedFor) && call.Agent == asked.Agent && call.Dir == asked.Dir &&
-		call.Peer.SameUser(asked.Peer)
+// sameCall reports whether a call has the content of the one that r is about, and comes from
+// the same user and agent in the same folder.
+func sameCall(r Request, call approver.ToolCall, fp approver.Fingerprint) bool {
+	return call.ID != "" && fp.Equal(r.Fingerprint) && call.Agent == r.Call.Agent && call.Dir == r.Call.Dir &&
+		call.Peer.SameUser(r.Call.Peer)
 }
 
 // callers are all calls that wait for the answer: the one in CallID, and those in Also.
@@ -160,7 +160,7 @@ func (r Request) withCallers(all Callers) Request {
 // Such a call is asked anew, also while a yes waits for other calls.
 func (r Request) excludes(call approver.ToolCall, fp approver.Fingerprint) bool {
 	return r.State != approver.Pending && !r.Parked && !r.callers().includes(call.ID) &&
-		sameCall(r.Call, call, r.Fingerprint, fp)
+		sameCall(r, call, fp)
 }
 
 // Released reports whether the request was released to this very call. Whether its courier may

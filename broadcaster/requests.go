@@ -15,10 +15,9 @@ import (
 // Requests are the requests in the store: one record each, read, stepped and written back by
 // compare-and-set.
 type Requests struct {
+	*Options
 	codes   *codes
 	records *records
-	keepFor time.Duration
-	store   approver.KV
 
 	sealer *sealing.Sealer
 	cache  requestCache
@@ -28,7 +27,7 @@ type Requests struct {
 // configured to make it. The caller acts on it, and a fail-over must not take back what people
 // and agents were told.
 func (q *Requests) load(ctx context.Context, id string) (Request, approver.Rev, error) {
-	value, rev, err := q.store.Get(ctx, approver.Key("req", id))
+	value, rev, err := q.Store.Get(ctx, approver.Key("req", id))
 	if err != nil {
 		return Request{}, "", err
 	}
@@ -51,18 +50,13 @@ func (q *Requests) loadPatiently(ctx context.Context, id string) (r Request, err
 
 // loadNow is load, together with the store's clock.
 func (q *Requests) loadNow(ctx context.Context, id string) (Request, approver.Rev, time.Time, error) {
-	value, rev, now, err := approver.GetNow(ctx, q.store, approver.Key("req", id))
-	if err != nil {
-		return Request{}, "", now, err
-	}
-	r, err := q.decode(ctx, id, value, rev)
-	return r, rev, now, err
+	return q.reload(ctx, Request{ID: id}, "")
 }
 
 // reload is loadNow for a caller that has the record as it was at revision seen. A record that
 // has not changed is not decoded again.
 func (q *Requests) reload(ctx context.Context, r Request, seen approver.Rev) (Request, approver.Rev, time.Time, error) {
-	value, rev, now, err := approver.GetNow(ctx, q.store, approver.Key("req", r.ID))
+	value, rev, now, err := approver.GetNow(ctx, q.Store, approver.Key("req", r.ID))
 	if err != nil {
 		return Request{}, "", now, err
 	}
@@ -84,7 +78,7 @@ func (q *Requests) decode(ctx context.Context, id string, value []byte, rev appr
 		}
 		q.cache.note(r, rev, len(value))
 	}
-	if confirmer, ok := q.store.(approver.Confirmer); ok && r.State.Settled() {
+	if confirmer, ok := q.Store.(approver.Confirmer); ok && r.State.Settled() {
 		if err := confirmer.Confirm(ctx, approver.Key("req", id), value, rev); err != nil {
 			return Request{}, fmt.Errorf("request %s: its end is not known to be durable: %w", id, err)
 		}
@@ -104,7 +98,7 @@ func (q *Requests) change(
 		var now time.Time
 		var err error
 		if guess {
-			now, err = q.store.Now(ctx)
+			now, err = q.Store.Now(ctx)
 		} else {
 			r, rev, now, err = q.loadNow(ctx, id)
 		}
@@ -128,7 +122,7 @@ func (q *Requests) change(
 		}
 		newRev := approver.NewRev()
 		err = q.records.putBefore(ctx, before, approver.Key("req", id), value, rev, newRev, next.Attention(now),
-			next.Due.Add(q.keepFor))
+			next.Due.Add(q.KeepFor))
 		switch {
 		case err == nil:
 			q.cache.note(next, newRev, len(value))
@@ -166,7 +160,7 @@ func (q *Requests) findByCall(ctx context.Context, callID string) (r Request, de
 // idByCall returns the id of the request that a call's id leads to, and the revision of that
 // index. An index that was undone is ErrNotFound, as if there were none.
 func (q *Requests) idByCall(ctx context.Context, callID string) (id string, rev approver.Rev, err error) {
-	value, rev, err := q.store.Get(ctx, approver.Key("call", callID))
+	value, rev, err := q.Store.Get(ctx, approver.Key("call", callID))
 	if err == nil && len(value) == 0 {
 		err = approver.ErrNotFound
 	}
@@ -195,7 +189,7 @@ func (q *Requests) linkCall(ctx context.Context, callID, dead, id string, keep t
 
 // unlinkCall undoes linkCall for a call that came too late to a request.
 func (q *Requests) unlinkCall(ctx context.Context, callID, id, dead string, why error) (Request, error) {
-	if _, err := q.linkCall(ctx, callID, id, dead, time.Now().Add(q.keepFor)); err != nil {
+	if _, err := q.linkCall(ctx, callID, id, dead, time.Now().Add(q.KeepFor)); err != nil {
 		return Request{}, errors.Join(why, err)
 	}
 	return Request{}, errNotShared
@@ -210,7 +204,7 @@ func (q *Requests) saveNew(ctx context.Context, r *Request, ways []codeLink, now
 	if err != nil {
 		return err
 	}
-	keep := r.Due.Add(q.keepFor)
+	keep := r.Due.Add(q.KeepFor)
 	writes := []approver.Write{
 		{Key: approver.Key("req", r.ID), Value: value, Next: approver.NewRev(), Due: r.Attention(now), KeepUntil: keep},
 		{Key: approver.Key("call", r.CallID), Value: []byte(r.ID), Next: approver.NewRev(), KeepUntil: keep},
@@ -238,7 +232,7 @@ func (q *Requests) saveNew(ctx context.Context, r *Request, ways []codeLink, now
 // same call id came twice at once.
 func (q *Requests) takeOverLink(ctx context.Context, r Request, keep time.Time, dead string) error {
 	key := approver.Key("call", r.CallID)
-	id, rev, err := q.store.Get(ctx, key)
+	id, rev, err := q.Store.Get(ctx, key)
 	switch {
 	case err != nil || string(id) == r.ID:
 		return err
@@ -272,7 +266,7 @@ func (q *Requests) replaceCode(ctx context.Context, r *Request, w *codeLink, kee
 // complete, and the agent has another request or none. An error means that this is not known,
 // as while the call id is taken over.
 func (q *Requests) orphaned(ctx context.Context, r Request) (bool, error) {
-	id, _, err := q.store.Get(ctx, approver.Key("call", r.CallID))
+	id, _, err := q.Store.Get(ctx, approver.Key("call", r.CallID))
 	switch {
 	case errors.Is(err, approver.ErrNotFound):
 		return true, nil
@@ -312,7 +306,7 @@ func (q *Requests) untilSettled(ctx context.Context, r Request) (Request, bool) 
 	if r.State.Settled() {
 		return r, true
 	}
-	hint := hints(ctx, q.store, approver.Key("req", r.ID))
+	hint := hints(ctx, q.Store, approver.Key("req", r.ID))
 	for {
 		if fresh, _, err := q.load(ctx, r.ID); err == nil {
 			if r = fresh; r.State.Settled() {

@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"approver.example"
-	"approver.example/tokens"
 )
 
 // The first post of a card got a 502, so two cards may be before people, and a yes is for
@@ -95,7 +94,7 @@ func TestACardThatTurnsUpChangesWhatTheOtherSays(t *testing.T) {
 		Verdict: approver.Verdict{Severity: approver.High}, Fingerprint: modelFP,
 		Postings: []Posting{{Code: "code", Phase: Posted, Upto: 1}},
 	}
-	c := requestCards{codes: map[int]tokens.Code{0: {}}, said: map[int]string{0: callersNotice(r, r.Postings[0])}}
+	c := requestCards{cards: map[int]*liveCard{0: {said: callersNotice(r, r.Postings[0])}}}
 	if got := c.stale(r, ""); len(got) != 0 {
 		t.Errorf("a card that says what it should is edited: %v", got)
 	}

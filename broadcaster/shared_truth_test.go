@@ -189,7 +189,7 @@ func TestAnOlderStoreGivesNoSharedYesTwice(t *testing.T) {
 					if len(missing) == 0 {
 						continue
 					}
-					if err := x.Removals.Strike(t.Context(), missing); err != nil {
+					if err := x.Removals.VoidLost(t.Context(), missing); err != nil {
 						t.Error(err)
 					}
 					y := newBenchOn(t, kv, kv)

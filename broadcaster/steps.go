@@ -248,7 +248,7 @@ func (r Request) Take(
 	switch {
 	case r.State.Settled():
 		return r, ErrSettled
-	case !r.Parked || !sameCall(r.Call, call, r.Fingerprint, fp):
+	case !r.Parked || !sameCall(r, call, fp):
 		return r, ErrNotBound
 	}
 	taken := r

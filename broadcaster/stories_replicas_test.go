@@ -164,7 +164,7 @@ func TestAFailOverThatTookACardBack(t *testing.T) {
 		r, _, _ := x.Requests.load(t.Context(), card.Request)
 		if !r.Closed {
 			t.Errorf("five minutes after one panic: closed=%v, shown=%v; still marked as being settled: %v", r.Closed,
-				r.Postings[0].Shown, len(x.editor.settling))
+				r.Postings[0].Shown, len(x.tasks.single))
 		}
 	})
 }

@@ -3,7 +3,6 @@ package broadcaster
 import (
 	"context"
 	"errors"
-	"log/slog"
 	"runtime/debug"
 	"strings"
 	"sync"
@@ -14,6 +13,7 @@ import (
 
 // A sweeper does what is due in requests that nobody waits for.
 type sweeper struct {
+	*Options
 	grants   *Grants
 	reports  *Reports
 	requests *Requests
@@ -23,15 +23,13 @@ type sweeper struct {
 	records  *records
 	tasks    *tasks
 	uptime   *uptime
-	log      *slog.Logger
-	store    approver.KV
 }
 
 // sweep looks for requests that need attention, whichever process made them, until ctx ends.
 // If the store cannot look through all shards at once, each shard has a loop of its own, so
 // that a node that hangs does not delay the others.
 func (w *sweeper) sweep(ctx context.Context) {
-	if s, ok := w.store.(approver.Sweeper); ok {
+	if s, ok := w.Store.(approver.Sweeper); ok {
 		w.sweepAgain(ctx, func() ([]string, error) { return s.DueAll(ctx, maxDue) })
 	}
 	if ctx.Err() != nil {
@@ -40,7 +38,7 @@ func (w *sweeper) sweep(ctx context.Context) {
 	var all sync.WaitGroup
 	for shard := range approver.Shards {
 		all.Go(func() {
-			w.sweepAgain(ctx, func() ([]string, error) { return w.store.Due(ctx, shard, maxDue) })
+			w.sweepAgain(ctx, func() ([]string, error) { return w.Store.Due(ctx, shard, maxDue) })
 		})
 	}
 	all.Wait()
@@ -82,12 +80,12 @@ func (w *sweeper) sweepAgain(ctx context.Context, look func() ([]string, error))
 func (w *sweeper) attend(ctx context.Context, id string) {
 	defer func() {
 		if p := recover(); p != nil {
-			w.log.Error("panic while a request was attended to", "request", id, "panic", p, "stack", string(debug.Stack()))
+			w.Log.Error("panic while a request was attended to", "request", id, "panic", p, "stack", string(debug.Stack()))
 		}
 	}()
 	r, _, err := w.requests.load(ctx, id)
 	if errors.Is(err, approver.ErrTampered) {
-		w.log.Error("a request that is due cannot be read", "request", id, "error", err)
+		w.Log.Error("a request that is due cannot be read", "request", id, "error", err)
 		return
 	} else if err != nil {
 		w.records.noteTrouble(err)
@@ -104,7 +102,7 @@ func (w *sweeper) attend(ctx context.Context, id string) {
 			return r, ErrTooSoon
 		})
 		if err != nil && !errors.Is(err, ErrTooSoon) {
-			w.log.Warn("a request that is due could not be changed", "request", id, "error", err)
+			w.Log.Warn("a request that is due could not be changed", "request", id, "error", err)
 			return
 		}
 	}
@@ -121,7 +119,7 @@ func (w *sweeper) attend(ctx context.Context, id string) {
 			w.records.noteTrouble(err)
 		}
 	}
-	if !w.editor.isSettling(id) {
+	if !w.tasks.runs(settling(id)) {
 		w.editor.settle(id)
 	}
 }

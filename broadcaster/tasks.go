@@ -3,7 +3,6 @@ package broadcaster
 import (
 	"context"
 	"errors"
-	"log/slog"
 	"runtime/debug"
 	"sync"
 	"time"
@@ -13,12 +12,13 @@ import (
 
 // tasks is the work in the background, as part of Run.
 type tasks struct {
-	log *slog.Logger
+	*Options
 
-	mu    sync.Mutex
-	ready chan struct{}   // closed when Run has begun
-	work  context.Context // of Run; nil before
-	busy  sync.WaitGroup  // goroutines started for requests
+	mu     sync.Mutex
+	ready  chan struct{}   // closed when Run has begun
+	work   context.Context // of Run; nil before
+	busy   sync.WaitGroup  // goroutines started for requests
+	single map[any]bool    // the keys of tasks that must not run twice; true: once more
 }
 
 // stopping reports that this process ends, or has not begun.
@@ -66,16 +66,70 @@ func (t *tasks) running() context.Context {
 func (t *tasks) start(f func(ctx context.Context)) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	t.startLocked(f)
+}
+
+// startLocked is start for a caller that holds mu. It reports whether f was started.
+func (t *tasks) startLocked(f func(ctx context.Context)) bool {
 	if t.work == nil || t.work.Err() != nil {
-		return
+		return false
 	}
 	ctx := t.work
 	t.busy.Go(func() {
 		defer func() {
 			if p := recover(); p != nil {
-				t.log.Error("panic in the background", "panic", p, "stack", string(debug.Stack()))
+				t.Log.Error("panic in the background", "panic", p, "stack", string(debug.Stack()))
 			}
 		}()
 		f(ctx)
 	})
+	return true
+}
+
+// startSingle is start for work that must not run twice at once. While a task with this key
+// runs, it starts nothing. With again, the running task then runs once more.
+func (t *tasks) startSingle(key any, again bool, f func(ctx context.Context)) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if more, runs := t.single[key]; runs {
+		t.single[key] = more || again
+		return
+	}
+	started := t.startLocked(func(ctx context.Context) {
+		more := true
+		defer func() {
+			if more { // after a panic, others may try
+				t.mu.Lock()
+				delete(t.single, key)
+				t.mu.Unlock()
+			}
+		}()
+		for more {
+			f(ctx)
+			more = t.once(key)
+		}
+	})
+	if started {
+		t.single[key] = false
+	}
+}
+
+// once reports whether the task with a key is to run once more. If not, it has ended.
+func (t *tasks) once(key any) (more bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if more = t.single[key]; more {
+		t.single[key] = false
+	} else {
+		delete(t.single, key)
+	}
+	return more
+}
+
+// runs reports whether a task with this key runs.
+func (t *tasks) runs(key any) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	_, runs := t.single[key]
+	return runs
 }

@@ -4,14 +4,12 @@ import (
 	"context"
 	"sync"
 	"time"
-
-	"approver.example"
 )
 
 // uptime knows since when this process has run with its store in reach, and since when it has
 // received every report of couriers. Both are by the store's clock.
 type uptime struct {
-	store approver.KV
+	*Options
 
 	mu    sync.Mutex
 	back  time.Time // zero while the store is away, or was never there
@@ -35,7 +33,7 @@ func (u *uptime) seen(ctx context.Context, err error) {
 	if there {
 		return
 	}
-	now, err := u.store.Now(ctx)
+	now, err := u.Store.Now(ctx)
 	if err != nil {
 		return // the next look comes soon
 	}

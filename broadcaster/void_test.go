@@ -69,7 +69,7 @@ func voidActs() map[string]func(c *Controls, now time.Time) {
 		acts[name+", and its end"] = func(c *Controls, now time.Time) {
 			act(c, now)
 			c.lift(now)
-			for _, r := range c.Away() {
+			for _, r := range c.Removed.InForce() {
 				_ = c.restore(r, now)
 			}
 		}

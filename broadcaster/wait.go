@@ -11,24 +11,20 @@ import (
 )
 
 // patiently does something with a store that may be away for a moment.
-func patiently(ctx context.Context, do func() error) error {
-	give := time.Now().Add(StorePatience)
-	for {
-		err := do()
-		if err == nil || !passing(err) || !time.Now().Before(give) || !sleep(ctx, pollEvery/2) {
-			return err
-		}
-	}
-}
+func patiently(ctx context.Context, do func() error) error { return tryAgain(ctx, passing, do) }
 
 // whenThere is patiently for a person's answer, which nobody gives twice. Only errors of the
 // store are tried again. The compare-and-set refuses what comes too late, and the channel
 // bounds ctx.
-func whenThere(ctx context.Context, do func() error) error {
+func whenThere(ctx context.Context, do func() error) error { return tryAgain(ctx, comesBack, do) }
+
+// tryAgain does something until it succeeds, for as long as StorePatience. An error that is not
+// expected to pass ends it at once.
+func tryAgain(ctx context.Context, passes func(error) bool, do func() error) error {
 	give := time.Now().Add(StorePatience)
 	for {
 		err := do()
-		if err == nil || !comesBack(err) || !time.Now().Before(give) || !sleep(ctx, pollEvery/2) {
+		if err == nil || !passes(err) || !time.Now().Before(give) || !sleep(ctx, pollEvery/2) {
 			return err
 		}
 	}

@@ -132,7 +132,7 @@ func (d *Admin) always(peer approver.Peer) bool {
 // knownGone is admits as far as this process knows without asking the store.
 func (d *Admin) knownGone(peer approver.Peer) (broadcaster.Removal, bool) {
 	id := localIdentity(peer.UID)
-	gone, away := broadcaster.Controls{Removed: d.People.Mark.Removed()}.Removal(id, d.authority.listed()[id])
+	gone, away := d.People.Mark.Removed().Of(id, d.authority.listed()[id])
 	return gone, away && !d.always(peer)
 }
 

@@ -113,8 +113,8 @@ func TestWhoeverWasRemovedOperatesNothing(t *testing.T) {
 				if err := p.Watch(t.Context(), approver.Peer{Known: true, UID: ada}, nil); !errors.Is(err, errGone) {
 					t.Errorf("%s: watch: %v", mark, err)
 				}
-				if after, _, err := l.people.Controls.Load(t.Context()); err != nil || !after.Frozen() || len(after.Away()) != 1 ||
-					len(after.Removed) != len(before.Removed) {
+				if after, _, err := l.people.Controls.Load(t.Context()); err != nil || !after.Frozen() ||
+					len(after.Removed.InForce()) != 1 || len(after.Removed) != len(before.Removed) {
 					t.Errorf("%s: %+v, %v", mark, after, err)
 				}
 				for _, other := range []uint32{0, bob} {
@@ -225,7 +225,7 @@ func TestAWatchEndsWithARemoval(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := l.people.Removals.Restore(t.Context(), c.Away()[0], "uid 0"); err != nil {
+		if err := l.people.Removals.Restore(t.Context(), c.Removed.InForce()[0], "uid 0"); err != nil {
 			t.Fatal(err)
 		}
 	}

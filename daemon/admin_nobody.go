@@ -70,7 +70,7 @@ func (d *Admin) rootApproves(ctx context.Context) (commands []string) {
 		return nil
 	}
 	if c, _, err := d.People.Controls.Load(ctx); err == nil {
-		if gone, away := c.Removal(broadcaster.Owner()); away { // else root's word does not count
+		if gone, away := c.Removed.Of(broadcaster.Owner()); away { // else root's word does not count
 			commands = append(commands, display.AsRoot("people restore "+words.ShellWord(gone.Person))+" (root was removed)")
 		}
 	}
@@ -100,7 +100,7 @@ func (d *Admin) backAgain(ctx context.Context) (commands []string) {
 	if err != nil {
 		return commands // status says that the store fails
 	}
-	for _, gone := range c.Away() {
+	for _, gone := range c.Removed.InForce() {
 		if len(d.authority.linesOf(broadcaster.Controls{Removed: []broadcaster.Removal{gone}})) > 0 {
 			commands = append(commands, display.AsRoot("people restore "+words.ShellWord(gone.Person)))
 		}

@@ -79,7 +79,7 @@ func (d *Admin) notRemoved(ctx context.Context, req adminapi.AdmitRequest) error
 	if who.ID == "" {
 		who.ID = approver.SelfPerson(req.Channel, req.Who.ID)
 	}
-	if gone, away := c.Removal(approver.Identity{Channel: req.Channel, ID: req.Who.ID}, who); away {
+	if gone, away := c.Removed.Of(approver.Identity{Channel: req.Channel, ID: req.Who.ID}, who); away {
 		return fmt.Errorf("%s: bring them back first, with approver people restore %s", gone.Line(), gone.Person)
 	}
 	return nil

@@ -20,7 +20,7 @@ func (d *Admin) listPeople(ctx context.Context) (adminapi.People, error) {
 	if err != nil {
 		return adminapi.People{}, err
 	}
-	doc := adminapi.People{People: []adminapi.Person{}, Away: c.Away(), Nobody: d.nobody(ctx)}
+	doc := adminapi.People{People: []adminapi.Person{}, Away: c.Removed.InForce(), Nobody: d.nobody(ctx)}
 	listed, counts := d.authority.listed(), d.People.Approvers.Counting()
 	ids := slices.SortedFunc(maps.Keys(listed), func(a, b approver.Identity) int {
 		return strings.Compare(listed[a].ID+"\x00"+a.Channel+a.ID, listed[b].ID+"\x00"+b.Channel+b.ID)
@@ -29,7 +29,7 @@ func (d *Admin) listPeople(ctx context.Context) (adminapi.People, error) {
 		who := listed[id]
 		account := adminapi.Account{Account: approver.SelfPerson(id.Channel, id.ID), Name: who.Name}
 		_, in := counts[id]
-		gone, away := c.Removal(id, who)
+		gone, away := c.Removed.Of(id, who)
 		switch {
 		case away:
 			account.Why = gone.Line()
@@ -49,10 +49,10 @@ func (d *Admin) listPeople(ctx context.Context) (adminapi.People, error) {
 // configuration all the same.
 func (d *Admin) removed(c broadcaster.Controls) []string {
 	var lines []string
-	for _, gone := range c.Away() {
+	for _, gone := range c.Removed.InForce() {
 		line := gone.Line()
 		for id, who := range d.authority.listed() {
-			if _, is := (broadcaster.Controls{Removed: []broadcaster.Removal{gone}}).Removal(id, who); is {
+			if _, is := (broadcaster.RemovedPeople{gone}).Of(id, who); is {
 				line += adminapi.StillListed
 				break
 			}

@@ -64,11 +64,11 @@ func (d *Admin) restore(
 	if err != nil {
 		return adminapi.ControlAnswer{}, err
 	}
-	at := slices.IndexFunc(c.Away(), func(r broadcaster.Removal) bool { return r.Person == req.Person })
+	at := slices.IndexFunc(c.Removed.InForce(), func(r broadcaster.Removal) bool { return r.Person == req.Person })
 	if at < 0 {
 		return adminapi.ControlAnswer{}, broadcaster.ErrNotRemoved
 	}
-	gone := c.Away()[at]
+	gone := c.Removed.InForce()[at]
 	lines := d.authority.linesOf(broadcaster.Controls{Removed: []broadcaster.Removal{gone}})
 	by := fmt.Sprintf("uid %d", peer.UID)
 	switch {

@@ -292,11 +292,11 @@ func TestOnlyRootRemovesRoot(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				if line, away := now.Removal(id, root); away {
+				if line, away := now.Removed.Of(id, root); away {
 					t.Errorf("%+v: root is away: %+v", peer, line)
 				}
 				if who := (approver.Person{ID: c.away[2]}); c.away[0] != "" {
-					if _, away := now.Removal(approver.Identity{Channel: c.away[0], ID: c.away[1]}, who); !away {
+					if _, away := now.Removed.Of(approver.Identity{Channel: c.away[0], ID: c.away[1]}, who); !away {
 						t.Errorf("%+v: %q is not away: %+v", peer, c.away, now.Removed)
 					}
 				}
@@ -313,7 +313,7 @@ func TestOnlyRootRemovesRoot(t *testing.T) {
 			}
 		}
 		now, _, err := d.People.Controls.Load(t.Context())
-		if _, away := now.Removal(id, root); !away || err != nil {
+		if _, away := now.Removed.Of(id, root); !away || err != nil {
 			t.Errorf("%+v, %v", now, err)
 		}
 		d.channels = []approver.Channel{aChat{}}

@@ -203,7 +203,7 @@ func (h *authority) counted(person string) bool {
 // linesOf are the lines of those who were removed.
 func (h *authority) linesOf(c broadcaster.Controls) (lines []string) {
 	for id, who := range h.cfg.People() {
-		if _, away := c.Removal(id, who); away {
+		if _, away := c.Removed.Of(id, who); away {
 			lines = append(lines, configs.ApproverLine(id.Channel, id.ID, who.ID))
 		}
 	}

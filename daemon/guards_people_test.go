@@ -159,7 +159,7 @@ func TestThePeopleOfADesk(t *testing.T) {
 			if c, _, err = d.People.Controls.Load(t.Context()); err != nil {
 				t.Fatal(err)
 			}
-			if _, away := c.Removal(approver.Identity{Channel: "slack", ID: "U1"}, approver.Person{ID: "other"}); !away {
+			if _, away := c.Removed.Of(approver.Identity{Channel: "slack", ID: "U1"}, approver.Person{ID: "other"}); !away {
 				t.Error("her account counts")
 			}
 			do(adminapi.OpRecover, `{}`, "there are people who can approve")

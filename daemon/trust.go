@@ -177,7 +177,7 @@ func (t *trust) settle(ctx context.Context, people *broadcaster.Broadcaster, rec
 		}
 	}
 	if len(t.missing) > 0 && len(t.doubts) == 0 { // a freeze has burned them
-		if err := people.Removals.Strike(context.WithoutCancel(ctx), t.missing); err != nil {
+		if err := people.Removals.VoidLost(context.WithoutCancel(ctx), t.missing); err != nil {
 			return fmt.Errorf("the store has lost what a fail-over can take along, and that could not be made void: %w", err)
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -73,7 +74,7 @@ func (a *Appeals) offer(call approver.ToolCall) string {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if len(a.denials) >= MaxDenials {
-		a.denials = append(a.denials[:0], a.denials[1:]...)
+		a.denials = slices.Delete(a.denials, 0, 1)
 	}
 	a.denials = append(a.denials, denial{call: call, at: time.Now()})
 	return fmt.Sprintf(". If it is needed, a person can be asked: approver appeal %s --reason WHY", call.ID)
@@ -108,19 +109,14 @@ func (a *Appeals) take(peer approver.Peer, id string) (approver.ToolCall, error)
 // count notes an appeal of a user, unless there were too many.
 func (a *Appeals) count(peer approver.Peer, now time.Time) bool {
 	user := approver.Peer{Known: true, UID: peer.UID}
-	var recent []time.Time
-	for _, t := range a.times[user] {
-		if now.Sub(t) < AppealsWindow {
-			recent = append(recent, t)
-		}
-	}
-	if len(recent) >= MaxAppeals {
-		return false
-	}
 	if a.times == nil {
 		a.times = map[approver.Peer][]time.Time{}
 	}
-	a.times[user] = append(recent, now)
+	a.times[user] = slices.DeleteFunc(a.times[user], func(t time.Time) bool { return now.Sub(t) >= AppealsWindow })
+	if len(a.times[user]) >= MaxAppeals {
+		return false
+	}
+	a.times[user] = append(a.times[user], now)
 	return true
 }
 

@@ -86,13 +86,7 @@ func (c ResolveClient) Answer(ctx context.Context, body json.RawMessage) (out js
 // value that encodes as JSON. ErrRefused means that it was not done. With any
 // other error it may have been.
 func (c ResolveClient) Operate(ctx context.Context, op string, body, out any) error {
-	text, err := json.Marshal(body)
-	if err != nil {
-		return err
-	}
-	return call(ctx, c.Socket, c.Trust, http.MethodPost, operatePath+op, text, func(res *http.Response) error {
-		return readJSON(res.Body, out)
-	})
+	return postJSON(ctx, c.Socket, c.Trust, operatePath+op, body, out)
 }
 
 // SubmitClient is what scripts have of the other end of [Submit]. Its fields are
@@ -105,20 +99,21 @@ type SubmitClient struct {
 // Ask asks a script's question and waits for the answer. ErrRefused means that
 // nobody was asked.
 func (c SubmitClient) Ask(ctx context.Context, body, out any) error {
-	return c.submit(ctx, askPath, body, out)
+	return postJSON(ctx, c.Socket, c.Trust, askPath, body, out)
 }
 
 // Appeal appeals a denial. ErrRefused means that nobody was asked.
 func (c SubmitClient) Appeal(ctx context.Context, body, out any) error {
-	return c.submit(ctx, appealPath, body, out)
+	return postJSON(ctx, c.Socket, c.Trust, appealPath, body, out)
 }
 
-func (c SubmitClient) submit(ctx context.Context, path string, body, out any) error {
+// postJSON sends a value, and reads the answer into out.
+func postJSON(ctx context.Context, socket string, trust func(uint32) error, path string, body, out any) error {
 	text, err := json.Marshal(body)
 	if err != nil {
 		return err
 	}
-	return call(ctx, c.Socket, c.Trust, http.MethodPost, path, text, func(res *http.Response) error {
+	return call(ctx, socket, trust, http.MethodPost, path, text, func(res *http.Response) error {
 		return readJSON(res.Body, out)
 	})
 }

@@ -40,8 +40,8 @@ func TestWhatACallTakesItGivesBack(t *testing.T) {
 			free()
 		}
 	}
-	if s.held.of[7] != 0 || s.bytes.of[7] != 0 || s.told.of[7] != 0 || s.toldBytes.of[7] != 0 {
-		t.Errorf("left: %v %v %v %v", s.held.of, s.bytes.of, s.told.of, s.toldBytes.of)
+	if s.held.places.of[7] != 0 || s.held.bytes.of[7] != 0 || s.told.places.of[7] != 0 || s.told.bytes.of[7] != 0 {
+		t.Errorf("left: %v %v %v %v", s.held.places.of, s.held.bytes.of, s.told.places.of, s.told.bytes.of)
 	}
 }
 

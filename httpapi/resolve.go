@@ -64,21 +64,21 @@ type Resolve struct {
 	MaxConns, MaxConnsEach int
 	Log                    *slog.Logger
 
-	door
+	connLimits
 }
 
 // Serve answers on l until ctx ends, and returns when all streams have ended. It
 // closes l.
 func (s *Resolve) Serve(ctx context.Context, l net.Listener) error {
 	all, each := or(s.MaxConns, share(resolveConns, 8)), or(s.MaxConnsEach, share(resolveConnsEach, 32))
-	return serve(ctx, bounded{l, &s.door, "resolve", s.Admit, all, each, s.Log, nil}, s, s.Log)
+	return serve(ctx, bounded{l, &s.connLimits, "resolve", s.Admit, all, each, s.Log, nil}, s, s.Log)
 }
 
 // ServeHTTP answers one request.
 func (s *Resolve) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	peer := peerOf(r.Context())
 	if err := s.Admit.check(peer); err != nil {
-		s.away.refuse(s.Log, peer, "resolve", err)
+		s.refusals.refuse(s.Log, peer, "resolve", err)
 		writeError(w, http.StatusForbidden, err.Error())
 		return
 	}
@@ -128,7 +128,7 @@ func (s *Resolve) watch(w http.ResponseWriter, r *http.Request, peer approver.Pe
 		panic(http.ErrAbortHandler) // cut the connection: the stream did not end, the daemon or the peer did
 	}
 	if err != nil {
-		s.away.tell(s.Log, peer, "a watch ended", err)
+		s.refusals.tell(s.Log, peer, "a watch ended", err)
 		w.Header().Set(watchError, oneLine(err.Error()))
 	}
 }

@@ -51,13 +51,6 @@ func (t *tally) give(uid uint32, n int64) {
 	}
 }
 
-// inUse is how many are in use.
-func (t *tally) inUse() int64 {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return t.all
-}
-
 // or is n, or where that is not set, standard.
 func or(n int, standard int64) int64 {
 	if n > 0 {
@@ -74,33 +67,33 @@ const (
 	maxToldPlacesEach = 64
 )
 
-// tell is hold for what is told of a call.
+// tell takes a place for what is told of a call, and for its body.
 func (s *Submit) tell(uid uint32, size int64) (free func(), err error) {
-	if err := s.told.take(uid, 1, maxToldPlaces, maxToldPlacesEach); err != nil {
-		return nil, fmt.Errorf("too many reports are taken in (%w): send it again", err)
-	}
-	if err := s.toldBytes.take(uid, size, maxBytes, maxBytesEach); err != nil {
-		s.told.give(uid, 1)
-		return nil, fmt.Errorf("too many large reports are taken in (%w bytes): send it again", err)
-	}
-	return func() {
-		s.told.give(uid, 1)
-		s.toldBytes.give(uid, size)
-	}, nil
+	return s.told.enter(uid, size, maxToldPlaces, maxToldPlacesEach, "reports are taken in", "send it again")
 }
 
-// hold takes a place for a call that waits and for its body; free gives both back.
-// Where there is none, the error says why.
+// hold takes a place for a call that waits, and for its body.
 func (s *Submit) hold(uid uint32, size int64) (free func(), err error) {
-	if err := s.held.take(uid, 1, or(s.MaxHeld, defaultHeld), or(s.MaxHeldEach, defaultHeldEach)); err != nil {
-		return nil, fmt.Errorf("too many calls wait for an answer (%w): wait until some are answered", err)
+	return s.held.enter(uid, size, or(s.MaxHeld, defaultHeld), or(s.MaxHeldEach, defaultHeldEach),
+		"calls wait for an answer", "wait until some are answered")
+}
+
+// A limiter bounds how many calls or reports are under way, and their bytes. The zero value has
+// none under way.
+type limiter struct{ places, bytes tally }
+
+// enter takes a place for size bytes; free gives both back. Where there is none, the error
+// says of what there are too many, and what helps.
+func (m *limiter) enter(uid uint32, size, all, each int64, what, cure string) (free func(), err error) {
+	if err := m.places.take(uid, 1, all, each); err != nil {
+		return nil, fmt.Errorf("too many %s (%w): %s", what, err, cure)
 	}
-	if err := s.bytes.take(uid, size, maxBytes, maxBytesEach); err != nil {
-		s.held.give(uid, 1)
-		return nil, fmt.Errorf("too many large calls wait for an answer (%w bytes): wait until some are answered", err)
+	if err := m.bytes.take(uid, size, maxBytes, maxBytesEach); err != nil {
+		m.places.give(uid, 1)
+		return nil, fmt.Errorf("too many large %s (%w bytes): %s", what, err, cure)
 	}
 	return func() {
-		s.held.give(uid, 1)
-		s.bytes.give(uid, size)
+		m.places.give(uid, 1)
+		m.bytes.give(uid, size)
 	}, nil
 }

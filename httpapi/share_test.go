@@ -93,11 +93,11 @@ func TestOneUserDoesNotTakeAllMemory(t *testing.T) {
 			t.Fatal(text)
 		}
 	}
-	before := s.held.inUse()
+	before := s.held.places.inUse()
 	if status, text := fake(s, 1000, 1); status != 503 || !strings.Contains(text, "too many large calls") {
 		t.Errorf("one more: %d %s", status, text)
 	}
-	if s.held.inUse() != before {
+	if s.held.places.inUse() != before {
 		t.Error("a refused call holds a place")
 	}
 	if status, text := fake(s, 1001, large); status != 200 {
@@ -274,3 +274,13 @@ func asOther(t *testing.T, dir, socket string) string {
 	}
 	return string(out)
 }
+
+// inUse is how many are in use.
+func (t *tally) inUse() int64 {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.all
+}
+
+// open is how many connections are open.
+func (d *connLimits) open() int64 { return d.conns.inUse() + d.own.inUse() }

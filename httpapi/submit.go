@@ -74,19 +74,17 @@ type Submit struct {
 	MaxHeld int
 	// MaxHeldEach bounds those of one uid; 0 is 256.
 	MaxHeldEach int
-	// MaxConns and MaxConnsEach bound the connections that Serve has open, in all and
-	// of one uid; 0 is 4096, and 512, or less where the process may open few files. Root
-	// and the daemon's own user are not counted in all. One beyond that takes the place of one of its uid
-	// that asks nothing, or is answered with an error and closed, before what it asks is
-	// read.
+	// MaxConns and MaxConnsEach bound the connections that Serve has open, in all and of one
+	// uid; 0 is 4096, and 512, or less where the process may open few files. Those of root and
+	// of the daemon's own user do not count among all. One beyond a bound takes the place of a
+	// connection of its uid on which nothing is asked. If there is none, it is answered with an
+	// error and closed, before what it asks is read.
 	MaxConns, MaxConnsEach int
 	Log                    *slog.Logger
 
-	door
-	held  tally
-	bytes tally // of the bodies of held calls
-	// told and toldBytes are for reports and acknowledgments.
-	told, toldBytes tally
+	connLimits
+	held limiter // calls that wait
+	told limiter // reports and acknowledgments
 }
 
 const (
@@ -99,14 +97,14 @@ const (
 // l. Held calls are not answered then: their connections are cut.
 func (s *Submit) Serve(ctx context.Context, l net.Listener) error {
 	all, each := or(s.MaxConns, share(submitConns, 2)), or(s.MaxConnsEach, share(submitConnsEach, 16))
-	return serve(ctx, bounded{l, &s.door, "submit", s.Admit, all, each, s.Log, s.missed}, s, s.Log)
+	return serve(ctx, bounded{l, &s.connLimits, "submit", s.Admit, all, each, s.Log, s.missed}, s, s.Log)
 }
 
 // ServeHTTP answers one request.
 func (s *Submit) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	peer := peerOf(r.Context())
 	if err := s.Admit.check(peer); err != nil {
-		s.away.refuse(s.Log, peer, "submit", err)
+		s.refusals.refuse(s.Log, peer, "submit", err)
 		writeError(w, http.StatusForbidden, err.Error())
 		return
 	}
@@ -143,7 +141,7 @@ func (s *Submit) hook(w http.ResponseWriter, r *http.Request, peer approver.Peer
 			s.Log.Error("THE REPORT OF A CALL WAS REFUSED A PLACE: what ran is not compared unless it comes again", "uid",
 				peer.UID, "pid", peer.PID, "err", err)
 		} else {
-			s.away.tell(s.Log, peer, "a call was refused a place", err)
+			s.refusals.tell(s.Log, peer, "a call was refused a place", err)
 		}
 		writeError(w, http.StatusServiceUnavailable, err.Error())
 		return
@@ -151,7 +149,7 @@ func (s *Submit) hook(w http.ResponseWriter, r *http.Request, peer approver.Peer
 	defer free()
 	h, status, err := s.read(w, r)
 	if err != nil {
-		s.away.tell(s.Log, peer, "a courier's request was refused", err)
+		s.refusals.tell(s.Log, peer, "a courier's request was refused", err)
 		writeError(w, status, err.Error())
 		return
 	}
@@ -199,7 +197,7 @@ func (s *Submit) ack(w http.ResponseWriter, r *http.Request, peer approver.Peer)
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), bodyTime)
 	defer cancel()
 	if err := s.Ack(ctx, peer, calls[0]); err != nil {
-		s.away.tell(s.Log, peer, "an acknowledgment was not taken", err)
+		s.refusals.tell(s.Log, peer, "an acknowledgment was not taken", err)
 		writeError(w, http.StatusConflict, "the acknowledgment was not taken")
 		return
 	}

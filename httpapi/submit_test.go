@@ -354,7 +354,7 @@ func TestSubmitMaxHeld(t *testing.T) {
 	_ = first.Close()
 	<-causes
 	deadline := time.Now().Add(30 * time.Second)
-	for s.held.inUse() > 1 && time.Now().Before(deadline) {
+	for s.held.places.inUse() > 1 && time.Now().Before(deadline) {
 		time.Sleep(time.Millisecond)
 	}
 	post(t, socket, headers("{}", ""), "{}")

@@ -60,7 +60,7 @@ func TestAPromptAfterAVoidYes(t *testing.T) {
 			if err != nil {
 				return err
 			}
-			return p.Removals.Restore(t.Context(), c.Away()[0], "uid 0")
+			return p.Removals.Restore(t.Context(), c.Removed.InForce()[0], "uid 0")
 		}, false},
 		"somebody else is removed": {func(p *broadcaster.Broadcaster, _ *Decider) error {
 			_, err := p.Removals.Remove(t.Context(), broadcaster.Removal{Person: "bob", By: "uid 7"})

@@ -13,10 +13,10 @@
 // An answer with the header Ack is a yes of people, which is given once. The
 // courier says that it has all of it before it prints anything: POST /v1/ack with
 // the header Call and no body, on the same connection. It waits some seconds at most
-// until that is taken, and says it again while the answer is 503. From then on the yes is given to nobody again. A
-// courier that
-// dies between the two leaves a call that was approved and did not run, and never
-// one that can run twice. Without it the yes is repeated for some seconds.
+// until that is taken, and says it again while the answer is 503. From then on the yes
+// is given to nobody again. A courier that dies between the two leaves a call that was
+// approved and did not run, and never one that can run twice. Without the acknowledgment
+// the yes is repeated for some seconds.
 //
 // A connection that ends without a whole answer is no answer: the courier comes
 // back with the same call id and what is left of its time. Any other status, and

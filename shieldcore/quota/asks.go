@@ -82,28 +82,13 @@ func NewAsks(kv approver.KV, c AskLimits) (*Asks, error) {
 // refused question is not counted. Any other error means that the count is unknown, so
 // the question must not be asked.
 func (a *Asks) Take(ctx context.Context, who Asker, question string) error {
-	switch {
-	case a == nil || a.updater == nil:
-		return errors.New("the count of questions was not made by NewAsks")
-	case !who.Peer.Known || who.Agent == "" || question == "":
-		a.lost.Add(1)
-		return errors.New("who asks is not known, so people are not asked: let the agent call through approver's socket, " +
-			"with its name")
-	}
-	return a.take(ctx, callQuestions, a.c, who, question)
+	return a.take(ctx, callQuestions, who, question, "let the agent call through approver's socket, with its name")
 }
 
 // TakeOwn is Take for a question about approver itself, requested by a process of a user.
 func (a *Asks) TakeOwn(ctx context.Context, peer approver.Peer, question string) error {
-	switch {
-	case a == nil || a.updater == nil:
-		return errors.New("the count of questions was not made by NewAsks")
-	case !peer.Known || question == "":
-		a.lost.Add(1)
-		return errors.New("who asks is not known, so people are not asked: use approver's resolve socket")
-	}
 	who := Asker{Who: Who{Peer: peer, Agent: "approver"}}
-	err := a.take(ctx, ownQuestions, AskLimits{User: OwnAsks, Agent: OwnAsks}, who, question)
+	err := a.take(ctx, ownQuestions, who, question, "use approver's resolve socket")
 	var many *approver.TooManyError
 	if errors.As(err, &many) {
 		many.Limit, many.Whose = approver.OwnLimit, fmt.Sprintf("approver itself by uid %d", peer.UID)
@@ -117,7 +102,19 @@ const (
 	ownQuestions  = "own" // about approver itself
 )
 
-func (a *Asks) take(ctx context.Context, about string, c AskLimits, who Asker, question string) error {
+// take counts a question. cure is what helps if it is not known who asks.
+func (a *Asks) take(ctx context.Context, about string, who Asker, question, cure string) error {
+	switch {
+	case a == nil || a.updater == nil:
+		return errors.New("the count of questions was not made by NewAsks")
+	case !who.Peer.Known || who.Agent == "" || question == "":
+		a.lost.Add(1)
+		return errors.New("who asks is not known, so people are not asked: " + cure)
+	}
+	c := a.c
+	if about == ownQuestions {
+		c = AskLimits{User: OwnAsks, Agent: OwnAsks}
+	}
 	of := nameOf(fmt.Sprintf("%q %q", who.Agent, who.Project))
 	name := nameOf(of + " " + question)
 	o, err := change(ctx, a.updater, askedSchema(about, who.Peer.UID),

@@ -75,8 +75,6 @@ const overallNumber = lockCount - 1
 
 func overallSchema() schema[buckets] { return bucketSchema(overallKey(), overallNumber) }
 
-func userSchema(uid uint32) schema[buckets] { return bucketSchema(userKey(uid), uid%overallNumber) }
-
 // bucketSchema is the schema of a record of buckets.
 func bucketSchema(key string, number uint32) schema[buckets] {
 	return schema[buckets]{

@@ -72,12 +72,8 @@ type daily struct {
 	unsure []approver.Rev // the latest writes with an unknown outcome
 }
 
-func newDaily(c Config, log *slog.Logger) *daily {
-	return &daily{budget: c.DailyBudget, alarmAt: slices.Clone(c.AlarmAt), log: log}
-}
-
-// schema is the schema of the current day's record. The day never goes back to an earlier one, whose
-// record may be gone: a clock that goes back must not give new budget.
+// schema is the schema of the current day's record. The day never goes back to an earlier one,
+// whose record may be gone: a clock that goes back must not give new budget.
 func (d *daily) schema() schema[day] {
 	return schema[day]{
 		key: func(now time.Time) string {

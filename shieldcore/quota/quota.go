@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -44,7 +45,8 @@ func New(kv approver.KV, c Config, log *slog.Logger) (*Quota, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
 	}
-	return &Quota{c: c, rates: newUpdater(kv), budgets: newUpdater(kv), daily: newDaily(c, log), log: log}, nil
+	days := &daily{budget: c.DailyBudget, alarmAt: slices.Clone(c.AlarmAt), log: log}
+	return &Quota{c: c, rates: newUpdater(kv), budgets: newUpdater(kv), daily: days, log: log}, nil
 }
 
 // Evaluate takes one token for an evaluation, or returns a [RefusedError]: ErrRate at
@@ -70,7 +72,7 @@ func (q *Quota) evaluate(ctx context.Context, who Who) error {
 		return err
 	}
 	take := func(s *buckets, now time.Time) (bool, error) { return q.takeUser(s, now, name) }
-	if err := q.bucket(ctx, userSchema(uid), take); err != nil {
+	if err := q.bucket(ctx, bucketSchema(userKey(uid), uid%overallNumber), take); err != nil {
 		return err
 	}
 	return q.bucket(ctx, overallSchema(), q.takeOverall)

@@ -186,7 +186,7 @@ func read[S any](ctx context.Context, store approver.KV, b schema[S]) (s S, r re
 	r.key = b.key(time.Now())
 	for range 3 { // by the store's clock the record may be another one
 		var value []byte
-		value, r.rev, r.now, err = getNow(ctx, store, r.key)
+		value, r.rev, r.now, err = approver.GetNow(ctx, store, r.key)
 		found := err == nil
 		if err != nil && !errors.Is(err, approver.ErrNotFound) {
 			return s, r, fmt.Errorf("%s: %w", r.key, err)
@@ -257,21 +257,4 @@ func decode(value []byte, s any) error {
 		return errors.New("there is something behind the record")
 	}
 	return nil
-}
-
-// getNow reads a record and the store's clock, in one request if the store can. It
-// returns the time with ErrNotFound too.
-func getNow(ctx context.Context, store approver.KV, key string) (value []byte, rev approver.Rev, now time.Time,
-	err error) {
-	if r, ok := store.(approver.ClockReader); ok {
-		return r.GetNow(ctx, key)
-	}
-	if value, rev, err = store.Get(ctx, key); err != nil && !errors.Is(err, approver.ErrNotFound) {
-		return nil, "", now, err
-	}
-	now, clockErr := store.Now(ctx)
-	if clockErr != nil {
-		return nil, "", time.Time{}, clockErr
-	}
-	return value, rev, now, err
 }

@@ -42,7 +42,7 @@ func (s shifted) back(t time.Time) time.Time {
 }
 
 func (s shifted) GetNow(ctx context.Context, key string) ([]byte, approver.Rev, time.Time, error) {
-	value, rev, now, err := getNow(ctx, s.KV, key)
+	value, rev, now, err := approver.GetNow(ctx, s.KV, key)
 	return value, rev, now.Add(s.ahead), err
 }
 

@@ -2,6 +2,7 @@ package boltstore
 
 import (
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"math"
 	"sync"
@@ -120,10 +121,8 @@ func collect(tx *bbolt.Tx, now int64, limit int) (int, error) {
 		if err != nil {
 			continue // damaged: it stays, for Get to say so
 		}
-		if err := unlist(tx, shard, key, r); err != nil {
-			return 0, err
-		}
-		if err := tx.Bucket(records).Delete([]byte(key)); err != nil {
+		err = errors.Join(unlistDue(tx, shard, key, r), unlistKeep(tx, key, r), tx.Bucket(records).Delete([]byte(key)))
+		if err != nil {
 			return 0, err
 		}
 	}

@@ -19,6 +19,7 @@ package boltstore
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/binary"
 	"errors"
@@ -312,9 +313,10 @@ func (s *Store) Close() error {
 	return err
 }
 
-// begin refuses calls that must not reach the file.
-func (s *Store) begin(ctx context.Context) error {
-	if err := ctx.Err(); err != nil {
+// begin refuses calls that must not reach the file. odd says what is wrong with the arguments
+// of the call, if anything is.
+func (s *Store) begin(ctx context.Context, odd error) error {
+	if err := cmp.Or(odd, ctx.Err()); err != nil {
 		return err
 	}
 	select {
@@ -326,8 +328,8 @@ func (s *Store) begin(ctx context.Context) error {
 }
 
 // view reads one state of the file.
-func (s *Store) view(ctx context.Context, f func(tx *bbolt.Tx) error) (err error) {
-	if err := s.begin(ctx); err != nil {
+func (s *Store) view(ctx context.Context, odd error, f func(tx *bbolt.Tx) error) (err error) {
+	if err := s.begin(ctx, odd); err != nil {
 		return err
 	}
 	defer guard(s.path, &err)()
@@ -340,10 +342,7 @@ func (s *Store) view(ctx context.Context, f func(tx *bbolt.Tx) error) (err error
 
 // Get implements approver.KV.
 func (s *Store) Get(ctx context.Context, key string) (value []byte, rev approver.Rev, err error) {
-	if err := arg.Key(key); err != nil {
-		return nil, "", err
-	}
-	err = s.view(ctx, func(tx *bbolt.Tx) error {
+	err = s.view(ctx, arg.Key(key), func(tx *bbolt.Tx) error {
 		now, _ := s.clock.read()
 		r, found, err := lookup(tx, key, now)
 		switch {
@@ -385,11 +384,8 @@ func (s *Store) Scheduled(ctx context.Context, shard, limit int) ([]string, erro
 // scheduled lists a shard's records by due time, up to now or all of them.
 func (s *Store) scheduled(ctx context.Context, shard, limit int, later bool) ([]string, error) {
 	limit, err := arg.Due(shard, limit)
-	if err != nil {
-		return nil, err
-	}
 	var keys []string
-	err = s.view(ctx, func(tx *bbolt.Tx) error {
+	err = s.view(ctx, err, func(tx *bbolt.Tx) error {
 		now, _ := s.clock.read()
 		c := tx.Bucket(dues).Cursor()
 		for k, keep := c.Seek([]byte{byte(shard)}); len(k) > 9 && k[0] == byte(shard) &&
@@ -408,10 +404,7 @@ func (s *Store) scheduled(ctx context.Context, shard, limit int, later bool) ([]
 
 // Watch implements approver.KV.
 func (s *Store) Watch(ctx context.Context, key string) (<-chan struct{}, error) {
-	if err := arg.Key(key); err != nil {
-		return nil, err
-	}
-	if err := s.begin(ctx); err != nil {
+	if err := s.begin(ctx, arg.Key(key)); err != nil {
 		return nil, err
 	}
 	return s.hub.Watch(ctx, key)

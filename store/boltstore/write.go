@@ -55,7 +55,7 @@ func (s *Store) doAll(ctx context.Context, ops []*op) []error {
 		}
 		return errs
 	}
-	if err := s.begin(ctx); err != nil {
+	if err := s.begin(ctx, nil); err != nil {
 		return all(err)
 	}
 	for _, o := range ops {
@@ -172,36 +172,22 @@ func replace(tx *bbolt.Tx, shard int, key string, old, r record, encoded []byte)
 	isNew := old.rev == ""
 	sameKeep := !isNew && old.keep == r.keep
 	sameDue := sameKeep && old.due == r.due // its entry has both
+	var errs [5]error
 	if !isNew && !sameDue {
-		if err := unlistDue(tx, shard, key, old); err != nil {
-			return err
-		}
+		errs[0] = unlistDue(tx, shard, key, old)
 	}
 	if !isNew && !sameKeep {
-		if err := unlistKeep(tx, key, old); err != nil {
-			return err
-		}
+		errs[1] = unlistKeep(tx, key, old)
 	}
 	if r.due != never && !sameDue {
 		keep := binary.BigEndian.AppendUint64(nil, uint64(r.keep))
-		if err := tx.Bucket(dues).Put(dueEntry(shard, r.due, key), keep); err != nil {
-			return err
-		}
+		errs[2] = tx.Bucket(dues).Put(dueEntry(shard, r.due, key), keep)
 	}
 	if r.keep != never && !sameKeep {
-		if err := tx.Bucket(keeps).Put(keepEntry(r.keep, key), nil); err != nil {
-			return err
-		}
+		errs[3] = tx.Bucket(keeps).Put(keepEntry(r.keep, key), nil)
 	}
-	return tx.Bucket(records).Put([]byte(key), encoded)
-}
-
-// unlist removes a record's entries.
-func unlist(tx *bbolt.Tx, shard int, key string, r record) error {
-	if err := unlistDue(tx, shard, key, r); err != nil {
-		return err
-	}
-	return unlistKeep(tx, key, r)
+	errs[4] = tx.Bucket(records).Put([]byte(key), encoded)
+	return errors.Join(errs[:]...)
 }
 
 func unlistDue(tx *bbolt.Tx, shard int, key string, r record) error {
@@ -250,7 +236,7 @@ func (s *Store) Lease(ctx context.Context, name string, ttl time.Duration) (appr
 // Now implements approver.KV, in nanoseconds: the system's clock, held up by a
 // mark in the file so that it does not go back across restarts.
 func (s *Store) Now(ctx context.Context) (time.Time, error) {
-	if err := s.begin(ctx); err != nil {
+	if err := s.begin(ctx, nil); err != nil {
 		return time.Time{}, err
 	}
 	now, covered := s.clock.read()
@@ -411,16 +397,10 @@ func syncFailed(err error) bool {
 // finish gives the last operations their answer and writes the clock's last
 // reading, so that a store that is closed in order opens without a jump.
 func (s *Store) finish() {
-	for {
-		select {
-		case ops := <-s.ops:
-			for _, o := range ops {
-				o.done <- arg.ErrClosed
-			}
-			continue
-		default:
+	for len(s.ops) > 0 {
+		for _, o := range <-s.ops {
+			o.done <- arg.ErrClosed
 		}
-		break
 	}
 	now, _ := s.clock.read()
 	if err := s.transact(now, func(*bbolt.Tx) (bool, error) { return true, nil }); err != nil {

@@ -16,10 +16,7 @@ import (
 
 // Get implements approver.KV.
 func (s *Store) Get(ctx context.Context, key string) ([]byte, approver.Rev, error) {
-	if err := arg.Key(key); err != nil {
-		return nil, "", err
-	}
-	ctx, cancel, err := s.begin(ctx)
+	ctx, cancel, err := s.begin(ctx, arg.Key(key))
 	if err != nil {
 		return nil, "", err
 	}
@@ -42,10 +39,7 @@ func (s *Store) record(key string, got *redis.StringCmd) ([]byte, approver.Rev, 
 // GetNow implements approver.ClockReader: one round trip, except in a Cluster,
 // where the record and the clock may be on different servers.
 func (s *Store) GetNow(ctx context.Context, key string) ([]byte, approver.Rev, time.Time, error) {
-	if err := arg.Key(key); err != nil {
-		return nil, "", time.Time{}, err
-	}
-	ctx, cancel, err := s.begin(ctx)
+	ctx, cancel, err := s.begin(ctx, arg.Key(key))
 	if err != nil {
 		return nil, "", time.Time{}, err
 	}
@@ -79,10 +73,7 @@ func (s *Store) GetNow(ctx context.Context, key string) ([]byte, approver.Rev, t
 
 // Discard implements approver.Discarder.
 func (s *Store) Discard(ctx context.Context, key string) error {
-	if err := arg.Key(key); err != nil {
-		return err
-	}
-	ctx, cancel, err := s.begin(ctx)
+	ctx, cancel, err := s.begin(ctx, arg.Key(key))
 	if err != nil {
 		return err
 	}
@@ -106,10 +97,7 @@ func (s *Store) Discard(ctx context.Context, key string) error {
 
 // Due implements approver.KV. It returns at most 1,000 keys.
 func (s *Store) Due(ctx context.Context, shard, limit int) ([]string, error) {
-	return s.scheduled(ctx, shard, limit, func(ctx context.Context) (any, error) {
-		now, err := s.now(ctx)
-		return now.UnixMilli(), err
-	})
+	return s.scheduled(ctx, shard, limit, false)
 }
 
 // DueAll implements approver.Sweeper: two round trips for all shards, at most
@@ -119,10 +107,7 @@ func (s *Store) DueAll(ctx context.Context, limit int) ([]string, error) {
 		return nil, errors.ErrUnsupported
 	}
 	limit, err := arg.Due(0, limit)
-	if err != nil {
-		return nil, err
-	}
-	ctx, cancel, err := s.begin(ctx)
+	ctx, cancel, err := s.begin(ctx, err)
 	if err != nil {
 		return nil, err
 	}
@@ -156,27 +141,26 @@ func dueKey(shard int) string { return fmt.Sprintf("ap:{%02d}:due", shard) }
 
 // Scheduled implements approver.Lister.
 func (s *Store) Scheduled(ctx context.Context, shard, limit int) ([]string, error) {
-	return s.scheduled(ctx, shard, limit, func(context.Context) (any, error) { return "+inf", nil })
+	return s.scheduled(ctx, shard, limit, true)
 }
 
-// scheduled lists a shard's records that are due up to a time.
-func (s *Store) scheduled(
-	ctx context.Context, shard, limit int, until func(context.Context) (any, error),
-) ([]string, error) {
+// scheduled lists a shard's records by due time, up to now or all of them.
+func (s *Store) scheduled(ctx context.Context, shard, limit int, later bool) ([]string, error) {
 	limit, err := arg.Due(shard, limit)
-	if err != nil {
-		return nil, err
-	}
-	ctx, cancel, err := s.begin(ctx)
+	ctx, cancel, err := s.begin(ctx, err)
 	if err != nil {
 		return nil, err
 	}
 	defer cancel()
-	to, err := until(ctx)
-	if err != nil {
-		return nil, s.failed("due", err)
+	var until any = "+inf"
+	if !later {
+		now, err := s.now(ctx)
+		if err != nil {
+			return nil, s.failed("due", err)
+		}
+		until = now.UnixMilli()
 	}
-	keys, err := s.scripts.due.Run(ctx, s.rdb, []string{dueKey(shard)}, to, limit).StringSlice()
+	keys, err := s.scripts.due.Run(ctx, s.rdb, []string{dueKey(shard)}, until, limit).StringSlice()
 	if err != nil {
 		return nil, s.failed("due", err)
 	}
@@ -186,7 +170,7 @@ func (s *Store) scheduled(
 // Now implements approver.KV, in microseconds. The package comment says which
 // clock it is.
 func (s *Store) Now(ctx context.Context) (time.Time, error) {
-	ctx, cancel, err := s.begin(ctx)
+	ctx, cancel, err := s.begin(ctx, nil)
 	if err != nil {
 		return time.Time{}, err
 	}

@@ -57,7 +57,7 @@ package redisstore
 
 import (
 	"context"
-	_ "embed" // the scripts
+	"embed"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -74,20 +74,8 @@ import (
 	"approver.example/store/internal/hint"
 )
 
-//go:embed put.lua
-var putSource string
-
-//go:embed due.lua
-var dueSource string
-
-//go:embed now.lua
-var nowSource string
-
-//go:embed lease.lua
-var leaseSource string
-
-//go:embed discard.lua
-var discardSource string
+//go:embed *.lua
+var sources embed.FS
 
 const (
 	wakeChannel = "ap:wake"
@@ -129,8 +117,10 @@ type script struct {
 	source string
 }
 
-func newScript(source string) *script {
-	return &script{Script: redis.NewScript(source), source: source}
+// newScript reads the script of a name.
+func newScript(name string) (*script, error) {
+	source, err := sources.ReadFile(name + ".lua")
+	return &script{redis.NewScript(string(source)), string(source)}, err
 }
 
 // libraryLog takes what go-redis would print to standard error: each failed
@@ -164,9 +154,14 @@ func open(ctx context.Context, c Config, log *slog.Logger, pulse time.Duration) 
 		return nil, err
 	}
 	s := &Store{log: log, seal: seal, holder: uuid.NewString(), config: c, pulse: pulse}
-	s.scripts.put, s.scripts.due = newScript(putSource), newScript(dueSource)
-	s.scripts.now, s.scripts.lease = newScript(nowSource), newScript(leaseSource)
-	s.scripts.discard = newScript(discardSource)
+	for name, into := range map[string]**script{
+		"put": &s.scripts.put, "due": &s.scripts.due, "now": &s.scripts.now, "lease": &s.scripts.lease,
+		"discard": &s.scripts.discard,
+	} {
+		if *into, err = newScript(name); err != nil {
+			return nil, err
+		}
+	}
 	s.rdb = redis.NewUniversalClient(options)
 	running, cancel := context.WithCancel(context.Background())
 	s.cancel = cancel
@@ -216,10 +211,7 @@ func (s *Store) Put(
 func (s *Store) PutBefore(
 	ctx context.Context, before time.Time, key string, value []byte, prev, next approver.Rev, due, keepUntil time.Time,
 ) error {
-	if err := arg.Put(key, value, prev, next, due, keepUntil); err != nil {
-		return err
-	}
-	ctx, cancel, err := s.begin(ctx)
+	ctx, cancel, err := s.begin(ctx, arg.Put(key, value, prev, next, due, keepUntil))
 	if err != nil {
 		return err
 	}
@@ -269,7 +261,7 @@ func (s *Store) PutAll(ctx context.Context, writes []approver.Write) []error {
 		all.Wait()
 		return errs
 	}
-	ctx, cancel, err := s.begin(ctx)
+	ctx, cancel, err := s.begin(ctx, nil)
 	if err != nil {
 		for i := range errs {
 			errs[i] = err
@@ -331,10 +323,7 @@ func (s *Store) Watch(ctx context.Context, key string) (<-chan struct{}, error) 
 
 // Lease implements approver.KV. The process is this Store.
 func (s *Store) Lease(ctx context.Context, name string, ttl time.Duration) (approver.Fence, error) {
-	if err := arg.Lease(name, ttl); err != nil {
-		return 0, err
-	}
-	ctx, cancel, err := s.begin(ctx)
+	ctx, cancel, err := s.begin(ctx, arg.Lease(name, ttl))
 	if err != nil {
 		return 0, err
 	}
@@ -356,12 +345,15 @@ func (s *Store) bound() time.Duration {
 	return s.config.DialTimeout + s.config.ReadTimeout + s.config.WaitTimeout
 }
 
-// begin refuses calls that must not reach Redis and bounds the others.
-func (s *Store) begin(ctx context.Context) (context.Context, context.CancelFunc, error) {
-	if err := ctx.Err(); err != nil {
-		return nil, nil, err
-	}
-	if s.closed.Load() {
+// begin refuses calls that must not reach Redis and bounds the others. odd says what is wrong
+// with the arguments of the call, if anything is.
+func (s *Store) begin(ctx context.Context, odd error) (context.Context, context.CancelFunc, error) {
+	switch {
+	case odd != nil:
+		return nil, nil, odd
+	case ctx.Err() != nil:
+		return nil, nil, ctx.Err()
+	case s.closed.Load():
 		return nil, nil, arg.ErrClosed
 	}
 	ctx, cancel := context.WithTimeout(ctx, s.bound())

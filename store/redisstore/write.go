@@ -26,9 +26,16 @@ func evalSHA(ctx context.Context, script *script, keys []string, args []any) onc
 	return newOnce(ctx, "EVALSHA", script.Hash(), keys, args)
 }
 
-// eval is for a server that does not know the script yet.
-func eval(ctx context.Context, script *script, keys []string, args []any) once {
-	return newOnce(ctx, "EVAL", script.source, keys, args)
+// run sends a script, and once more with its source to a server that does not know it yet. The
+// command keeps its error.
+func run(ctx context.Context, script *script, keys []string, args []any, send func(once)) once {
+	cmd := evalSHA(ctx, script, keys, args)
+	send(cmd)
+	if redis.HasErrorPrefix(cmd.Err(), "NOSCRIPT") {
+		cmd = newOnce(ctx, "EVAL", script.source, keys, args)
+		send(cmd)
+	}
+	return cmd
 }
 
 func newOnce(ctx context.Context, name, script string, keys []string, args []any) once {
@@ -46,13 +53,7 @@ func newOnce(ctx context.Context, name, script string, keys []string, args []any
 // it waits until so many replicas have what the script wrote.
 func (s *Store) write(ctx context.Context, script *script, keys []string, args ...any) (int64, error) {
 	if s.config.Replicas == 0 {
-		cmd := evalSHA(ctx, script, keys, args)
-		_ = s.rdb.Process(ctx, cmd) // the command keeps its error
-		if redis.HasErrorPrefix(cmd.Err(), "NOSCRIPT") {
-			cmd = eval(ctx, script, keys, args)
-			_ = s.rdb.Process(ctx, cmd)
-		}
-		return cmd.Int64()
+		return run(ctx, script, keys, args, func(cmd once) { _ = s.rdb.Process(ctx, cmd) }).Int64()
 	}
 	for {
 		node, err := s.primary(ctx, keys[0])
@@ -78,20 +79,13 @@ func (s *Store) write(ctx context.Context, script *script, keys []string, args .
 func (s *Store) writeAndWait(
 	ctx context.Context, node *redis.Client, script *script, keys []string, args []any,
 ) (int64, error) {
-	send := func(cmd once) *redis.Cmd {
+	var acked *redis.Cmd
+	n, err := run(ctx, script, keys, args, func(cmd once) {
 		pipe := node.Pipeline()
 		_ = pipe.Process(ctx, cmd)
-		acked := pipe.Do(ctx, "WAIT", s.config.Replicas, s.config.WaitTimeout.Milliseconds())
+		acked = pipe.Do(ctx, "WAIT", s.config.Replicas, s.config.WaitTimeout.Milliseconds())
 		_, _ = pipe.Exec(ctx) // each command keeps its own error
-		return acked
-	}
-	cmd := evalSHA(ctx, script, keys, args)
-	acked := send(cmd)
-	if redis.HasErrorPrefix(cmd.Err(), "NOSCRIPT") {
-		cmd = eval(ctx, script, keys, args)
-		acked = send(cmd)
-	}
-	n, err := cmd.Int64()
+	}).Int64()
 	if err != nil {
 		s.reload(ctx)
 		return 0, err

@@ -82,10 +82,7 @@ func dueShards(t *testing.T, f *fixture) {
 
 func dueLater(t *testing.T, f *fixture) {
 	s := f.open()
-	now, err := s.Now(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	now := now(t, s)
 	never, soon, much := newKeyIn(7), newKeyIn(7), newKeyIn(7)
 	at := now.Add(100*time.Millisecond + 300*time.Microsecond)
 	put(t, s, never, "v", "")
@@ -105,7 +102,7 @@ func dueLater(t *testing.T, f *fixture) {
 		return nil
 	})
 	// Due and Now go by one clock.
-	if now, err = s.Now(t.Context()); err != nil || now.Before(at) {
+	if now, err := s.Now(t.Context()); err != nil || now.Before(at) {
 		t.Errorf("it came at %v (%v), before its time %v", now, err, at)
 	}
 }

@@ -42,10 +42,7 @@ func getNow(t *testing.T, f *fixture) {
 	}
 	key, none := newKey(), newKey()
 	rev := put(t, s, key, "v", "")
-	last, err := s.Now(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	last := now(t, s)
 	for range 3 {
 		value, got, now, err := both.GetNow(t.Context(), key)
 		if err != nil || string(value) != "v" || got != rev || now.Before(last) || now.Sub(last) > time.Hour {
@@ -104,15 +101,11 @@ func newRecord(t *testing.T, f *fixture) {
 	s, key := f.open(), newKey()
 	rev := put(t, s, key, "first", "")
 	err := s.Put(t.Context(), key, []byte("second"), "", approver.NewRev(), time.Time{}, later())
-	if !errors.Is(err, approver.ErrConflict) {
-		t.Errorf("a second creation: got %v, want ErrConflict", err)
-	}
+	wantConflict(t, "a second creation", err)
 	wantRecord(t, s, key, "first", rev)
 	missing := newKey()
 	err = s.Put(t.Context(), missing, []byte("v"), approver.NewRev(), approver.NewRev(), time.Time{}, later())
-	if !errors.Is(err, approver.ErrConflict) {
-		t.Errorf("a change of what is not there: got %v, want ErrConflict", err)
-	}
+	wantConflict(t, "a change of what is not there", err)
 	wantGone(t, s, missing)
 }
 
@@ -122,9 +115,7 @@ func changeNeedsRevision(t *testing.T, f *fixture) {
 	second := put(t, s, key, "2", first)
 	for name, prev := range map[string]approver.Rev{"former": first, "foreign": approver.NewRev(), "no": ""} {
 		err := s.Put(t.Context(), key, []byte("3"), prev, approver.NewRev(), time.Time{}, later())
-		if !errors.Is(err, approver.ErrConflict) {
-			t.Errorf("with %s revision: got %v, want ErrConflict", name, err)
-		}
+		wantConflict(t, "with "+name+" revision", err)
 		wantRecord(t, s, key, "2", second)
 	}
 }
@@ -142,13 +133,9 @@ func sameWriteAgain(t *testing.T, f *fixture) {
 		}
 		wantRecord(t, s, key, "2", second)
 	}
-	if err := again("1", "", first); !errors.Is(err, approver.ErrConflict) {
-		t.Errorf("a former write again: got %v, want ErrConflict", err)
-	}
+	wantConflict(t, "a former write again", again("1", "", first))
 	third := put(t, s, key, "3", second)
-	if err := again("2", first, second); !errors.Is(err, approver.ErrConflict) {
-		t.Errorf("the same change after another: got %v, want ErrConflict", err)
-	}
+	wantConflict(t, "the same change after another", again("2", first, second))
 	wantRecord(t, s, key, "3", third)
 
 	created := newKey()
@@ -163,9 +150,7 @@ func revisionUsedTwice(t *testing.T, f *fixture) {
 	first := put(t, s, key, "1", "")
 	second := put(t, s, key, "2", first)
 	err := s.Put(t.Context(), key, []byte("other"), first, second, time.Time{}, later())
-	if !errors.Is(err, approver.ErrConflict) {
-		t.Errorf("another value under a used revision: got %v, want ErrConflict", err)
-	}
+	wantConflict(t, "another value under a used revision", err)
 	wantRecord(t, s, key, "2", second)
 }
 
@@ -247,10 +232,7 @@ func forgotten(t *testing.T, f *fixture) {
 			t.Fatal(err)
 		}
 	}
-	now, err := s.Now(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	now := now(t, s)
 	rev, end := approver.NewRev(), now.Add(150*time.Millisecond)
 	write(past, "", approver.NewRev(), now.Add(-time.Hour), now.Add(-time.Minute))
 	write(soon, "", approver.NewRev(), now.Add(-time.Second), end)
@@ -266,10 +248,8 @@ func forgotten(t *testing.T, f *fixture) {
 	})
 	// Nothing is left of it: it is not due, has no revision, and can be made.
 	wantDue(t, s, 3, 10, changed)
-	err = s.Put(t.Context(), soon, nil, approver.NewRev(), approver.NewRev(), time.Time{}, later())
-	if !errors.Is(err, approver.ErrConflict) {
-		t.Errorf("a change of a forgotten record: got %v, want ErrConflict", err)
-	}
+	err := s.Put(t.Context(), soon, nil, approver.NewRev(), approver.NewRev(), time.Time{}, later())
+	wantConflict(t, "a change of a forgotten record", err)
 	next := put(t, s, soon, "anew", "")
 	wantRecord(t, s, soon, "anew", next)
 	wantRecord(t, s, kept, "v", rev)
@@ -413,10 +393,7 @@ func closedStore(t *testing.T, f *fixture) {
 // disk nor a slow network lets a write through after its time.
 func writeTooLate(t *testing.T, f *fixture) {
 	s, key := f.open(), newKey()
-	now, err := s.Now(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	now := now(t, s)
 	write := func(before time.Time, value string, prev, next approver.Rev) error {
 		return s.PutBefore(t.Context(), before, key, []byte(value), prev, next, time.Time{}, later())
 	}

@@ -142,6 +142,24 @@ func wantGone(t *testing.T, s Store, key string) {
 	}
 }
 
+// wantConflict compares the error of a write that another one was to have excluded.
+func wantConflict(t *testing.T, what string, err error) {
+	t.Helper()
+	if !errors.Is(err, approver.ErrConflict) {
+		t.Errorf("%s: got %v, want ErrConflict", what, err)
+	}
+}
+
+// now reads the store's clock.
+func now(t *testing.T, s Store) time.Time {
+	t.Helper()
+	now, err := s.Now(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return now
+}
+
 // eventually waits until f returns no error.
 func eventually(t *testing.T, f func() error) {
 	t.Helper()

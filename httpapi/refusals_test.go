@@ -64,27 +64,27 @@ func TestStrangersTakeNoPlace(t *testing.T) {
 
 // Users that are many, as those of one agent's range of uids, do not fill the log.
 func TestStrangersDoNotFillTheLog(t *testing.T) {
-	var a awayLog
+	var a refusalLog
 	now := time.Now()
 	count := func() (told int) {
 		for range 3 {
 			for uid := range uint32(5000) {
-				if a.first(awayKey{uid, "refused"}, now) {
+				if a.first(refusalKey{uid, "refused"}, now) {
 					told++
 				}
 			}
 		}
 		return told
 	}
-	if told := count(); told != awayUIDs+1 || len(a.told) != awayUIDs {
+	if told := count(); told != refusalUIDs+1 || len(a.told) != refusalUIDs {
 		t.Errorf("%d lines, %d remembered", told, len(a.told))
 	}
-	if now = now.Add(awayQuiet); count() != awayUIDs+1 {
+	if now = now.Add(refusalQuiet); count() != refusalUIDs+1 {
 		t.Error("a minute later nothing is told")
 	}
-	a = awayLog{}
-	if !a.first(awayKey{7, "refused"}, now) || !a.first(awayKey{7, "too many"}, now) ||
-		!a.first(awayKey{8, "refused"}, now) || a.first(awayKey{7, "refused"}, now) {
+	a = refusalLog{}
+	if !a.first(refusalKey{7, "refused"}, now) || !a.first(refusalKey{7, "too many"}, now) ||
+		!a.first(refusalKey{8, "refused"}, now) || a.first(refusalKey{7, "refused"}, now) {
 		t.Error("of one user, each trouble is told once")
 	}
 }
@@ -140,8 +140,8 @@ func TestHeldCallsKeepNoReportOut(t *testing.T) {
 	if res, _, err := response(t, c); err != nil || res.StatusCode != 200 {
 		t.Errorf("an acknowledgment: %+v, %v", res, err)
 	}
-	if reports.Load() != 2 || acked.Load() != 1 || s.told.inUse() != 0 || s.toldBytes.inUse() != 0 {
-		t.Errorf("%d reports, %d acknowledgments, %d places left taken", reports.Load(), acked.Load(), s.told.inUse())
+	if reports.Load() != 2 || acked.Load() != 1 || s.told.places.inUse() != 0 || s.told.bytes.inUse() != 0 {
+		t.Errorf("%d reports, %d acknowledgments, %d places left taken", reports.Load(), acked.Load(), s.told.places.inUse())
 	}
 }
 
@@ -157,8 +157,8 @@ func TestReportsAreBounded(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.tell(uid, 1); err == nil || s.told.inUse() != 1 {
-		t.Errorf("too many bytes: %v, %d places", err, s.told.inUse())
+	if _, err := s.tell(uid, 1); err == nil || s.told.places.inUse() != 1 {
+		t.Errorf("too many bytes: %v, %d places", err, s.told.places.inUse())
 	}
 	large()
 	for range maxToldPlacesEach {
@@ -199,7 +199,7 @@ func TestOnlyOwnKnocksAreSilent(t *testing.T) {
 		"root, not known": {approver.Peer{UID: 0}, true},
 	} {
 		var log bytes.Buffer
-		new(awayLog).refuse(slog.New(slog.NewTextHandler(&log, nil)), test.peer, "submit", io.EOF)
+		new(refusalLog).refuse(slog.New(slog.NewTextHandler(&log, nil)), test.peer, "submit", io.EOF)
 		if told := strings.Contains(log.String(), "level=WARN msg=\"refused on the submit socket\""); told != test.told {
 			t.Errorf("%s: %t: %s", name, told, &log)
 		}

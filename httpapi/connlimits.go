@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"slices"
 	"sync"
 	"syscall"
 	"time"
@@ -23,12 +24,12 @@ const (
 	resolveConnsEach = 128
 )
 
-// A door bounds the connections of one socket. The zero value has none open.
-type door struct {
-	conns   tally
-	own     tally // of root and of the daemon's own user
-	waiting idle  // those on which nothing is asked now
-	away    awayLog
+// connLimits bound the connections of one socket. The zero value has none open.
+type connLimits struct {
+	conns    tally
+	own      tally // of root and of the daemon's own user
+	waiting  idle  // those on which nothing is asked now
+	refusals refusalLog
 }
 
 // A bounded listener accepts only who is admitted, and only so many connections at once,
@@ -39,7 +40,7 @@ type door struct {
 // cannot fill: whoever runs the machine can always look and freeze.
 type bounded struct {
 	net.Listener
-	*door
+	*connLimits
 	name      string // of the socket
 	admit     Admit
 	all, each int64
@@ -56,7 +57,7 @@ func (l bounded) Accept() (net.Conn, error) {
 		}
 		peer := peerBehind(c)
 		if err := l.admit.check(peer); err != nil { // a stranger takes no place
-			l.away.refuse(l.log, peer, l.name, err)
+			l.refusals.refuse(l.log, peer, l.name, err)
 			turnAway(c, http.StatusForbidden, err)
 			continue
 		}
@@ -80,7 +81,7 @@ func (l bounded) Accept() (net.Conn, error) {
 			return l.counted(uc, peer, room), nil
 		}
 		l.miss()
-		l.away.tell(l.log, peer, "too many connections", err)
+		l.refusals.tell(l.log, peer, "too many connections", err)
 		turnAway(c, http.StatusServiceUnavailable,
 			fmt.Errorf("too many connections are open (%w): wait until some are answered", err))
 	}
@@ -93,7 +94,7 @@ func (l bounded) miss() {
 }
 
 // counted is a connection that has taken its place in a room.
-func (d *door) counted(uc *net.UnixConn, peer approver.Peer, room *tally) *counted {
+func (d *connLimits) counted(uc *net.UnixConn, peer approver.Peer, room *tally) *counted {
 	c := &counted{UnixConn: uc, peer: peer, of: &d.waiting}
 	c.gone = func() {
 		d.waiting.end(c)
@@ -102,9 +103,6 @@ func (d *door) counted(uc *net.UnixConn, peer approver.Peer, room *tally) *count
 	c.of.add(c)
 	return c
 }
-
-// open is how many connections are open.
-func (d *door) open() int64 { return d.conns.inUse() + d.own.inUse() }
 
 // share is n, or where the process may not open many files, its parts-th part of them:
 // the store, the audit and the chats need some too.
@@ -121,10 +119,8 @@ func turnAway(c net.Conn, status int, why error) {
 	body := fmt.Sprintf("{\"error\":%q}\n", why)
 	_ = c.SetDeadline(time.Now().Add(10 * time.Millisecond)) // an empty socket takes it at once
 	// What fails here fails for the peer, who then blocks by itself.
-	_,
-		_ = fmt.Fprintf(c, "HTTP/1.1 %d %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\nConnection: "+
-		"close\r\n\r\n%s",
-		status, http.StatusText(status), len(body), body)
+	_, _ = fmt.Fprintf(c, "HTTP/1.1 %d %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\n"+
+		"Connection: close\r\n\r\n%s", status, http.StatusText(status), len(body), body)
 	_ = c.Close()
 }
 
@@ -155,4 +151,62 @@ func (c *counted) state(s http.ConnState) {
 		c.of.remove(c)
 	case http.StateNew, http.StateHijacked, http.StateClosed:
 	}
+}
+
+// An idle set has the connections on which nothing is asked now, by uid, the oldest
+// first. The zero value is empty.
+type idle struct {
+	mu sync.Mutex
+	of map[uint32][]*counted
+}
+
+func (i *idle) add(c *counted) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	if c.closed {
+		return
+	}
+	if i.of == nil {
+		i.of = map[uint32][]*counted{}
+	}
+	i.of[c.peer.UID] = append(i.of[c.peer.UID], c)
+}
+
+// end removes a connection for good.
+func (i *idle) end(c *counted) {
+	i.mu.Lock()
+	c.closed = true
+	i.mu.Unlock()
+	i.remove(c)
+}
+
+// remove reports whether the connection was there.
+func (i *idle) remove(c *counted) bool {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	all := i.of[c.peer.UID]
+	at := slices.Index(all, c)
+	if at < 0 {
+		return false
+	}
+	if i.of[c.peer.UID] = slices.Delete(all, at, at+1); len(all) == 1 {
+		delete(i.of, c.peer.UID)
+	}
+	return true
+}
+
+// displace closes the oldest one of a uid, which gives its place back. It reports
+// whether there was one. A courier whose connection is cut comes back.
+func (i *idle) displace(uid uint32) bool {
+	i.mu.Lock()
+	var oldest *counted
+	if all := i.of[uid]; len(all) > 0 {
+		oldest = all[0]
+	}
+	i.mu.Unlock()
+	if oldest == nil || !i.remove(oldest) {
+		return false
+	}
+	_ = oldest.Close()
+	return true
 }
