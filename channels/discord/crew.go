@@ -2,8 +2,9 @@ package discord
 
 import (
 	"log/slog"
-	"runtime/debug"
 	"sync"
+
+	"approver.example/channels/internal/receiving"
 )
 
 const (
@@ -39,15 +40,13 @@ func (w *crew) try(key string, limit int, fn func()) bool {
 	w.busy[key]++
 	w.all.Go(func() {
 		defer func() {
-			if r := recover(); r != nil {
-				w.log.Error("an event handler panicked", "panic", r, "stack", string(debug.Stack()))
-			}
 			w.mu.Lock()
 			defer w.mu.Unlock()
 			if w.busy[key]--; w.busy[key] == 0 {
 				delete(w.busy, key)
 			}
 		}()
+		defer receiving.Recovered(w.log, "an event handler panicked")
 		fn()
 	})
 	return true
@@ -59,31 +58,4 @@ func (w *crew) stop() {
 	w.stopped = true
 	w.mu.Unlock()
 	w.all.Wait()
-}
-
-// A memory tells what was seen before among the latest events, so that one that
-// is delivered twice counts once.
-type memory struct {
-	mu   sync.Mutex
-	ids  map[string]bool
-	ring []string
-	next int
-}
-
-func newMemory(size int) *memory {
-	return &memory{ids: make(map[string]bool, size), ring: make([]string, size)}
-}
-
-// again notes id and reports whether it was noted before.
-func (m *memory) again(id string) bool {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if m.ids[id] {
-		return true
-	}
-	delete(m.ids, m.ring[m.next])
-	m.ring[m.next] = id
-	m.next = (m.next + 1) % len(m.ring)
-	m.ids[id] = true
-	return false
 }

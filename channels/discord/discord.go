@@ -44,7 +44,9 @@ import (
 	"github.com/bwmarrin/discordgo"
 
 	"approver.example"
+	"approver.example/channels/internal/calls"
 	"approver.example/channels/internal/pairing"
+	"approver.example/channels/internal/receiving"
 	"approver.example/internal/secret"
 )
 
@@ -63,8 +65,8 @@ type Channel struct {
 	wire      *wire
 	rest      *discordgo.Session // for requests only: it is never opened
 	files     *http.Client       // for attachments; it carries no token
-	seen      *memory
-	outage    outage
+	seen      *receiving.Seen[string]
+	outage    receiving.Outage
 	contest   atomic.Bool // another daemon was reported
 	pairing   pairing.Waiting
 	pairsOnly bool // made by ForPairing
@@ -107,9 +109,9 @@ func New(cfg Config, log *slog.Logger) (*Channel, error) {
 	}
 	libraryVersion()
 	c := &Channel{
-		cfg: cfg, log: log, token: token, outage: outage{log: log},
+		cfg: cfg, log: log, token: token, outage: receiving.Outage{Log: log, Platform: "Discord", Cause: causeOf},
 		approvers: map[string]bool{}, channels: map[string]bool{}, guilds: map[string]string{},
-		wire: newWire(base), seen: newMemory(4096),
+		wire: newWire(base), seen: receiving.NewSeen[string](4096),
 		ackWithin: 2500 * time.Millisecond, hello: 15 * time.Second, silence: 90 * time.Second,
 		backoff: time.Second, settled: 90 * time.Second,
 		soon: 400 * time.Millisecond, leave: time.Second, handover: 2 * approver.LeaseTTL,
@@ -120,7 +122,7 @@ func New(cfg Config, log *slog.Logger) (*Channel, error) {
 	for _, id := range cfg.Channels {
 		c.channels[id] = true
 	}
-	c.files = &http.Client{Transport: c.wire.next, CheckRedirect: noRedirect}
+	c.files = &http.Client{Transport: c.wire.next, CheckRedirect: calls.NoRedirect}
 	if c.rest, err = c.session(); err != nil {
 		return nil, err
 	}

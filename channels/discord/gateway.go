@@ -15,6 +15,8 @@ import (
 	"github.com/gorilla/websocket"
 
 	"approver.example"
+	"approver.example/channels/internal/calls"
+	"approver.example/channels/internal/receiving"
 )
 
 // maxBackoff is the longest wait between two connections.
@@ -42,23 +44,12 @@ type fatal struct{ error }
 
 func (f fatal) Unwrap() error { return f.error }
 
-// A delay is an error after which the next connection waits for at least that
-// time.
-type delay struct {
-	error
-	wait time.Duration
-}
-
 // Run connects to the gateway and takes answers until ctx ends; then it returns
 // nil. It returns an error when Discord refuses the bot twice in a row: its token or
 // its intents, or because the token is of another application than configured.
 // Whoever calls it again then takes part in the cure.
 func (c *Channel) Run(ctx context.Context, reply approver.ReplyFunc) error {
-	if reply == nil {
-		reply = func(context.Context, approver.Reply) approver.Outcome {
-			return approver.Outcome{Kind: approver.OutcomeRefused, Text: "This service takes no answers."}
-		}
-	}
+	reply = receiving.Replies(reply, c.log, "handling an answer panicked", textNobody, textBroken)
 	crew := newCrew(c.log)
 	defer crew.stop()
 	// What is under way ends with Run, however Run ends. Answers that the core has are its own
@@ -80,19 +71,15 @@ func (c *Channel) Run(ctx context.Context, reply approver.ReplyFunc) error {
 			// Discord closes connections as a matter of routine. Taps wait for us.
 			c.outage.Failed(err)
 			c.log.Debug("the gateway closed the connection", "error", err)
-			if sleep(ctx, rand.N(c.backoff/4)) != nil {
+			if calls.Sleep(ctx, rand.N(c.backoff/4)) != nil {
 				return nil
 			}
 			refused = false
 			continue
 		}
 		last = link{}
-		wait := c.pause(failures)
-		var d delay
-		if errors.As(err, &d) {
-			wait = max(wait, d.wait)
-		}
-		c.outage.down(err, wait)
+		wait := max(calls.Backoff(c.backoff, maxBackoff, failures), calls.Asked(err))
+		c.outage.Down(err, wait)
 		var stop fatal
 		if !errors.As(err, &stop) {
 			refused = false
@@ -101,16 +88,10 @@ func (c *Channel) Run(ctx context.Context, reply approver.ReplyFunc) error {
 		} else {
 			refused = true // once may be a hiccup of Discord's own
 		}
-		if sleep(ctx, wait) != nil {
+		if calls.Sleep(ctx, wait) != nil {
 			return nil
 		}
 	}
-}
-
-// pause is the wait after so many failures in a row: doubling, half of it random.
-func (c *Channel) pause(failures int) time.Duration {
-	most := min(c.backoff<<min(failures, 6), maxBackoff)
-	return most/2 + rand.N(most/2+1)
 }
 
 // A link is a session of the gateway and its last connection.
@@ -200,7 +181,7 @@ func (c *Channel) serve(ctx context.Context, in *intake, s *discordgo.Session) e
 	if c.outage.Reception().Good.IsZero() {
 		c.log.Info("connected to Discord")
 	}
-	c.outage.up()
+	c.outage.Up()
 	in.crew.try("set-up", 1, func() { c.setUp(ctx) })
 	tick := time.NewTicker(c.silence / 9)
 	defer tick.Stop()
@@ -224,7 +205,7 @@ func (c *Channel) serve(ctx context.Context, in *intake, s *discordgo.Session) e
 			}
 			if beat.After(last) {
 				last = beat
-				c.outage.up()
+				c.outage.Up()
 			}
 		}
 	}
@@ -273,13 +254,11 @@ func (c *Channel) mayIdentify(ctx context.Context) error {
 	switch {
 	case errors.As(err, &api) && api.status == http.StatusUnauthorized && api.foreign == nil:
 		return fatal{err}
-	case errors.As(err, &api) && api.status == http.StatusTooManyRequests:
-		return delay{err, api.after}
 	case err != nil:
 		return err
 	case got.Limit != nil && got.Limit.Remaining <= 0:
 		wait := min(time.Duration(max(got.Limit.ResetAfter, 0))*time.Millisecond, 24*time.Hour)
-		return delay{errors.New("discord: the bot has used up its connections for today"), wait}
+		return calls.Limited(errors.New("discord: the bot has used up its connections for today"), wait)
 	}
 	return nil
 }

@@ -199,22 +199,6 @@ func TestSessionBudget(t *testing.T) {
 	}
 }
 
-func TestPause(t *testing.T) {
-	b := newBench(t, nil)
-	b.c.backoff = time.Second
-	for failures, most := range map[int]time.Duration{0: time.Second, 1: 2 * time.Second, 5: 32 * time.Second,
-		6: time.Minute, 7: time.Minute, 1000: time.Minute} {
-		low, high := time.Hour, time.Duration(0)
-		for range 200 {
-			d := b.c.pause(failures)
-			low, high = min(low, d), max(high, d)
-		}
-		if low < most/2 || high > most || low == high {
-			t.Errorf("after %d failures the pause is %v to %v, want %v to %v with jitter", failures, low, high, most/2, most)
-		}
-	}
-}
-
 // Trouble at the commands' registration leaves everything else working.
 func TestCommandsCannotBeRegistered(t *testing.T) {
 	t.Parallel()
@@ -318,7 +302,7 @@ func TestAPressBeforeTheIntroductionCounts(t *testing.T) {
 	card := high()
 	ref := b.post(b.here, card)
 	var press discordgo.Interaction
-	b.s.SendPress(b.ann, b.here, ref.Message, discordtest.CustomID(card.Request, actDeny), 0, func(event map[string]any) {
+	b.s.SendPress(b.ann, b.here, ref.Message, discordtest.CustomID(card.Request, "d"), 0, func(event map[string]any) {
 		raw, err := json.Marshal(event)
 		if err = errors.Join(err, json.Unmarshal(raw, &press)); err != nil {
 			t.Fatal(err)

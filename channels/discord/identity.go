@@ -130,7 +130,7 @@ func requestOf(m *discordgo.Message) string {
 			if !ok {
 				continue
 			}
-			id, _, _, ok := parseCustomID(b.CustomID)
+			id, _, _, ok := parseButton(b.CustomID)
 			if !ok || found != "" && found != id.String() {
 				return ""
 			}

@@ -4,6 +4,8 @@ import (
 	"context"
 	"sync"
 	"time"
+
+	"approver.example/channels/internal/receiving"
 )
 
 // A ledger knows which updates are in work and which are done. Telegram is told
@@ -12,13 +14,13 @@ import (
 type ledger struct {
 	mu    sync.Mutex
 	open  map[int64]bool
-	done  *recent[int64]
+	done  *receiving.Seen[int64]
 	next  int64         // one above the highest id seen; 0 is nothing to confirm
 	ended chan struct{} // has an element when something ended since it was read
 }
 
 func newLedger(remember int) *ledger {
-	return &ledger{open: map[int64]bool{}, done: newRecent[int64](remember), ended: make(chan struct{}, 1)}
+	return &ledger{open: map[int64]bool{}, done: receiving.NewSeen[int64](remember), ended: make(chan struct{}, 1)}
 }
 
 // begin notes that work on an update begins. It returns false if it was begun
@@ -26,7 +28,7 @@ func newLedger(remember int) *ledger {
 func (g *ledger) begin(id int64) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if g.open[id] || g.done.has(id) {
+	if g.open[id] || g.done.Has(id) {
 		return false
 	}
 	g.open[id] = true
@@ -39,7 +41,7 @@ func (g *ledger) end(id int64) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	delete(g.open, id)
-	g.done.add(id)
+	g.done.First(id)
 	select {
 	case g.ended <- struct{}{}:
 	default:
@@ -87,36 +89,6 @@ func (g *ledger) idle(ctx context.Context, d time.Duration) {
 			return
 		}
 	}
-}
-
-// recent remembers the last so many keys. It is not safe for concurrent use.
-type recent[K comparable] struct {
-	keys map[K]struct{}
-	ring []K
-	at   int
-}
-
-func newRecent[K comparable](size int) *recent[K] {
-	return &recent[K]{keys: make(map[K]struct{}, size), ring: make([]K, 0, size)}
-}
-
-func (r *recent[K]) has(k K) bool { _, ok := r.keys[k]; return ok }
-
-// add remembers k, forgets the oldest key if there are too many, and reports
-// whether k is new.
-func (r *recent[K]) add(k K) bool {
-	if r.has(k) {
-		return false
-	}
-	if len(r.ring) < cap(r.ring) {
-		r.ring = append(r.ring, k)
-	} else {
-		delete(r.keys, r.ring[r.at])
-		r.ring[r.at] = k
-		r.at = (r.at + 1) % len(r.ring)
-	}
-	r.keys[k] = struct{}{}
-	return true
 }
 
 // lanes run the work of one key in order, and of different keys side by side, up

@@ -77,21 +77,6 @@ func TestLedgerIdle(t *testing.T) {
 	})
 }
 
-func TestRecentForgetsTheOldest(t *testing.T) {
-	r := newRecent[int](3)
-	for _, k := range []int{1, 2, 3, 2, 4, 5} {
-		r.add(k)
-	}
-	for k, want := range map[int]bool{1: false, 2: false, 3: true, 4: true, 5: true} {
-		if r.has(k) != want {
-			t.Errorf("has(%d) is %v", k, !want)
-		}
-	}
-	if len(r.keys) != 3 || r.add(5) || !r.add(1) {
-		t.Errorf("%d keys are remembered, or a key is new twice", len(r.keys))
-	}
-}
-
 func TestLanesKeepOrder(t *testing.T) {
 	l := newLanes(3)
 	var mu sync.Mutex
@@ -145,18 +130,4 @@ func TestLanesAreBounded(t *testing.T) {
 			t.Error("an empty lane was refused")
 		}
 	})
-}
-
-func TestBackoff(t *testing.T) {
-	for tries, want := range []time.Duration{1, 2, 4, 8, 10, 10} {
-		want *= time.Second
-		for range 50 {
-			if got := backoff(time.Second, 10*time.Second, tries); got > want || got <= want/2-1 {
-				t.Fatalf("try %d waits %v, want %v less up to half", tries, got, want)
-			}
-		}
-	}
-	if got := backoff(time.Second, 10*time.Second, 1<<40); got > 10*time.Second || got < 5*time.Second {
-		t.Errorf("after very many tries it waits %v", got)
-	}
 }

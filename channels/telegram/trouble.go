@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"approver.example"
+	"approver.example/channels/internal/calls"
 )
 
 // This file says what a failed call for updates is answered with, and what the
@@ -31,7 +32,7 @@ var cures = map[kind]string{
 // outlive does what an error calls for and waits. It returns the error of a token
 // that is not valid for some time now, or the context's.
 func (l *listener) outlive(ctx context.Context, err error, tries int) error {
-	k, wait := kindOf(err), backoff(l.pace.firstWait, l.pace.lastWait, tries)
+	k, wait := kindOf(err), calls.Backoff(l.pace.firstWait, l.pace.lastWait, tries)
 	l.meter.Failed(errors.New(err.Error() + cures[k]))
 	switch k {
 	case revoked:
@@ -48,25 +49,22 @@ func (l *listener) outlive(ctx context.Context, err error, tries int) error {
 		l.taken = time.Now()
 		l.complain(slog.LevelError, k, "another process receives this bot's updates: answers may go to it and be lost. "+
 			"Give each approver its own bot, or stop the other program", err)
-		wait = jitter(l.pace.conflict)
+		wait = calls.Jitter(l.pace.conflict)
 	case limited:
 		l.complain(slog.LevelWarn, k, "telegram asks for patience", err)
-		wait = max(wait, asked(err))
+		wait = max(wait, calls.Asked(err))
 	default:
 		l.complain(slog.LevelWarn, k, "telegram cannot be reached; trying again", err)
 	}
-	if !sleep(ctx, wait) {
-		return ctx.Err()
-	}
-	return nil
+	return calls.Sleep(ctx, wait)
 }
 
 // confirm asks whether the token is not valid after all. It returns nil at the first
 // answer that is another, and the error if none is.
 func (l *listener) confirm(ctx context.Context, err error) error {
 	for range doubts {
-		if !sleep(ctx, l.pace.doubt) {
-			return ctx.Err()
+		if err := calls.Sleep(ctx, l.pace.doubt); err != nil {
+			return err
 		}
 		again := l.whoami(ctx)
 		if kindOf(again) != revoked {

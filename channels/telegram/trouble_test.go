@@ -202,8 +202,8 @@ func TestFloods(t *testing.T) {
 		}
 		time.Sleep(time.Hour)
 		f.note(4, time.Second)
-		if len(f.until) != 1 {
-			t.Errorf("%d chats are remembered for ever", len(f.until))
+		if f.Len() != 1 {
+			t.Errorf("%d chats are remembered for ever", f.Len())
 		}
 	})
 }
