@@ -58,7 +58,7 @@ func (s *Server) Cards(conversation string) []fake.Shown {
 			}
 		}
 		for _, f := range m.Attachments {
-			shown.Files = append(shown.Files, string(s.files[strings.TrimPrefix(f.URL, "http://"+s.addr)]))
+			shown.Files = append(shown.Files, string(s.files[strings.TrimPrefix(f.URL, "http://"+s.site.Addr)]))
 		}
 		out = append(out, shown)
 	}

@@ -8,8 +8,6 @@ package discordtest
 
 import (
 	"fmt"
-	"net"
-	"net/http"
 	"slices"
 	"strconv"
 	"strings"
@@ -45,20 +43,14 @@ type Server struct {
 	Trips fake.Trips
 
 	token, app, bot, guild string
-	addr                   string
+	site                   *fake.Site
 	began                  time.Time
 
 	flow         sync.RWMutex // events; taken before mu
 	mu           sync.Mutex
-	http         *http.Server
-	serving      chan struct{} // closed when the present http server has ended
-	fault        fake.Fault
-	faultEnds    chan struct{}
-	limitedUntil time.Time
 	dropping     int  // responses still to be dropped
 	mute         bool // the gateway says nothing
 	budget       int  // sessions that may still be started
-	closed       bool
 	lastID       uint64
 	users        map[string]*user
 	channels     map[string]*channel
@@ -97,7 +89,7 @@ type channel struct {
 func New() *Server {
 	s := &Server{
 		HeartbeatEvery: 41250 * time.Millisecond, AckWithin: 3 * time.Second, PostLimit: 5, PostWindow: time.Second,
-		began: time.Now(), budget: 1000, faultEnds: make(chan struct{}),
+		began: time.Now(), budget: 1000,
 		users: map[string]*user{}, channels: map[string]*channel{}, messages: map[string]*message{},
 		files:  map[string][]byte{},
 		nonces: map[string]string{}, posts: map[string][]time.Time{}, commands: map[string]bool{},
@@ -106,68 +98,19 @@ func New() *Server {
 	s.app, s.bot, s.guild = s.id(), s.id(), s.id()
 	s.users[s.bot] = &user{ID: s.bot, Username: "approver", Bot: true}
 	s.token = "MTA5." + s.id() + ".fake-bot-token"
-	if err := s.listen("127.0.0.1:0"); err != nil {
-		panic("discordtest: " + err.Error())
-	}
+	s.site = fake.NewSite(s.handler())
 	return s
-}
-
-// listen starts to serve. The caller holds mu, or nobody else has s.
-func (s *Server) listen(addr string) error {
-	var l net.Listener
-	var err error
-	for range 100 { // the port of a server that was just stopped may need a moment
-		if l, err = net.Listen("tcp", addr); err == nil {
-			break
-		}
-		time.Sleep(10 * time.Millisecond)
-	}
-	if err != nil {
-		return err
-	}
-	s.addr = l.Addr().String()
-	srv := &http.Server{Handler: s.handler(), ReadHeaderTimeout: 10 * time.Second}
-	done := make(chan struct{})
-	s.http, s.serving = srv, done
-	go func() {
-		defer close(done)
-		_ = srv.Serve(l)
-	}()
-	return nil
 }
 
 // Close ends the server and waits for its goroutines.
 func (s *Server) Close() {
-	s.mu.Lock()
-	if s.closed {
-		s.mu.Unlock()
-		return
-	}
-	s.closed = true
-	close(s.faultEnds)
-	s.mu.Unlock()
-	s.stop()
+	s.site.Close()
+	s.CutGateway()
 	s.all.Wait()
 }
 
-// stop refuses connections and ends those that there are.
-func (s *Server) stop() {
-	s.mu.Lock()
-	srv, done := s.http, s.serving
-	s.http = nil
-	open := s.connected()
-	s.mu.Unlock()
-	if srv != nil {
-		_ = srv.Close()
-		<-done
-	}
-	for _, g := range open {
-		_ = g.conn.NetConn().Close()
-	}
-}
-
 // URL is the address to use as api_url.
-func (s *Server) URL() string { return "http://" + s.addr + "/api" }
+func (s *Server) URL() string { return "http://" + s.site.Addr + "/api" }
 
 // Token is the bot's token, Application and Guild the ids of its application
 // and of the server where its channels lie, and Bot its own user id.
@@ -251,28 +194,15 @@ func (s *Server) Pings() []string {
 
 // Break makes the platform misbehave from now on.
 func (s *Server) Break(f fake.Fault) {
-	s.mu.Lock()
-	was := s.fault
-	s.fault = f
-	close(s.faultEnds)
-	s.faultEnds = make(chan struct{})
-	s.limitedUntil = time.Now().Add(time.Second)
-	open := s.connected()
-	s.mu.Unlock()
-	if f == fake.Revoked {
-		for _, g := range open {
+	s.site.Break(f)
+	switch f {
+	case fake.Revoked:
+		for _, g := range s.connected() {
 			g.close(4004, "Authentication failed.")
 		}
-	}
-	switch {
-	case f == fake.Down && was != fake.Down:
-		s.stop()
-	case f != fake.Down && was == fake.Down:
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		if err := s.listen(s.addr); err != nil {
-			panic("discordtest: " + err.Error())
-		}
+	case fake.Down:
+		s.CutGateway()
+	default:
 	}
 }
 
@@ -300,9 +230,9 @@ func (s *Server) note(format string, args ...any) {
 func (s *Server) await(within time.Duration, ok func() bool) bool {
 	for end := time.Now().Add(within); ; time.Sleep(2 * time.Millisecond) {
 		s.mu.Lock()
-		done, closed := ok(), s.closed
+		done := ok()
 		s.mu.Unlock()
-		if done || closed || time.Now().After(end) {
+		if done || time.Now().After(end) {
 			return done
 		}
 	}

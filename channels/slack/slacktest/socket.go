@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"net/http"
+	"slices"
 	"sync"
 	"time"
 
@@ -126,12 +127,7 @@ func (s *Server) lost(c *conn) {
 	_ = c.ws.Close()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for i, other := range s.conns {
-		if other == c {
-			s.conns = append(s.conns[:i:i], s.conns[i+1:]...)
-			break
-		}
-	}
+	s.conns = slices.DeleteFunc(slices.Clone(s.conns), func(other *conn) bool { return other == c })
 	close(c.gone)
 	s.note("socket closed")
 }
