@@ -60,8 +60,7 @@ type Channel struct {
 	cfg       Config
 	log       *slog.Logger
 	token     secret.Text
-	approvers map[string]bool
-	channels  map[string]bool
+	people    approver.People
 	wire      *wire
 	rest      *discordgo.Session // for requests only: it is never opened
 	files     *http.Client       // for attachments; it carries no token
@@ -110,18 +109,13 @@ func New(cfg Config, log *slog.Logger) (*Channel, error) {
 	libraryVersion()
 	c := &Channel{
 		cfg: cfg, log: log, token: token, outage: receiving.Outage{Log: log, Platform: "Discord", Cause: causeOf},
-		approvers: map[string]bool{}, channels: map[string]bool{}, guilds: map[string]string{},
+		people: approver.People{}, guilds: map[string]string{},
 		wire: newWire(base), seen: receiving.NewSeen[string](4096),
 		ackWithin: 2500 * time.Millisecond, hello: 15 * time.Second, silence: 90 * time.Second,
 		backoff: time.Second, settled: 90 * time.Second,
 		soon: 400 * time.Millisecond, leave: time.Second, handover: 2 * approver.LeaseTTL,
 	}
-	for _, a := range cfg.Approvers {
-		c.approvers[a.ID] = true
-	}
-	for _, id := range cfg.Channels {
-		c.channels[id] = true
-	}
+	c.people.Add(Name, cfg.Approvers)
 	c.files = &http.Client{Transport: c.wire.next, CheckRedirect: calls.NoRedirect}
 	if c.rest, err = c.session(); err != nil {
 		return nil, err

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/bwmarrin/discordgo"
@@ -165,6 +166,12 @@ func (c *Channel) edit(ctx context.Context, ref approver.Ref, v view, got *sent)
 	})
 }
 
+// Fits reports whether a card is shown whole, without a file beside it.
+func (c *Channel) Fits(card approver.Card) bool {
+	v, err := render(card, false)
+	return err == nil && !v.partial
+}
+
 // place refuses to post where it is not configured.
 func (c *Channel) place(to approver.Destination) error {
 	switch {
@@ -172,7 +179,7 @@ func (c *Channel) place(to approver.Destination) error {
 		return calls.Final("discord: the destination belongs to the channel %q", to.Channel)
 	case to.Thread != "":
 		return calls.Final("discord: a thread is a channel of its own here: list its id %s under channels", to.Thread)
-	case !c.channels[to.Conversation]:
+	case !slices.Contains(c.cfg.Channels, to.Conversation):
 		return calls.Final("discord: the channel %q is not listed under channels", to.Conversation)
 	}
 	return nil

@@ -345,16 +345,7 @@ func (s *session) refuse(ctx context.Context, at place, user string, err error) 
 	if !errors.Is(err, errStranger) {
 		return
 	}
-	s.mu.Lock()
-	recent := time.Since(s.scolds[user]) < refuseEvery
-	if len(s.scolds) >= maxStrangers {
-		clear(s.scolds)
-	}
-	if !recent {
-		s.scolds[user] = time.Now()
-	}
-	s.mu.Unlock()
-	if !recent {
+	if s.refusals.Begin(user, refuseEvery) {
 		s.tell(ctx, at, user, err.Error())
 	}
 }

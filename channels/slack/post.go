@@ -63,6 +63,9 @@ func (c *Channel) Post(ctx context.Context, to approver.Destination, card approv
 	return ref, nil
 }
 
+// Fits reports whether a card is shown whole, without a file beside it.
+func (c *Channel) Fits(card approver.Card) bool { return !render(card, false, newRev()).partial }
+
 // mark names one card in one place. It is the same at every try, and it is keyed, so
 // that it says nothing of the code.
 func (c *Channel) mark(to approver.Destination, card approver.Card) string {

@@ -18,15 +18,14 @@ import (
 )
 
 const (
-	maxFrame     = 1 << 20 // bytes of one Socket Mode message
-	minBackoff   = 500 * time.Millisecond
-	maxBackoff   = 30 * time.Second
-	steady       = 5 * time.Second // a connection that lasts this long ends the back-off
-	writeBuffer  = 32 << 10        // Slack drops answers that come in several frames
-	dialTimeout  = 10 * time.Second
-	refuseEvery  = 10 * time.Second // between refusals to one stranger
-	maxStrangers = 1024             // strangers remembered for that
-	mostSockets  = 10               // that Slack allows one app
+	maxFrame    = 1 << 20 // bytes of one Socket Mode message
+	minBackoff  = 500 * time.Millisecond
+	maxBackoff  = 30 * time.Second
+	steady      = 5 * time.Second // a connection that lasts this long ends the back-off
+	writeBuffer = 32 << 10        // Slack drops answers that come in several frames
+	dialTimeout = 10 * time.Second
+	refuseEvery = 10 * time.Second // between refusals to one stranger
+	mostSockets = 10               // that Slack allows one app
 )
 
 // Run receives until ctx ends. It returns early when Slack refuses the app twice in
@@ -93,10 +92,7 @@ func (c *Channel) receive(ctx context.Context, reply approver.ReplyFunc) (receiv
 // confirm asks Slack whether the bot token that it refused is refused. It returns
 // nil if it is not.
 func (c *Channel) confirm(ctx context.Context, refusal error) error {
-	err := c.call(ctx, "auth.test", func(ctx context.Context) error {
-		_, err := c.api.AuthTestContext(ctx)
-		return err
-	})
+	_, err := c.me(ctx)
 	switch {
 	case ctx.Err() != nil:
 		return ctx.Err()
@@ -111,29 +107,27 @@ func (c *Channel) confirm(ctx context.Context, refusal error) error {
 // A session is one Run: whom we listen to, and what is in work.
 type session struct {
 	*Channel
-	reply   approver.ReplyFunc
-	bot     string // our bot's user id
-	slots   chan struct{}
-	seen    *receiving.Seen[string]
-	foreign *receiving.Seen[string] // envelopes that are left to another daemon
-	wg      sync.WaitGroup
-	mu      sync.Mutex
-	guard   guard // its app is learned from the greeting
-	scolds  map[string]time.Time
-	live    int  // connections that are open
-	others  int  // those of others, as Slack said last
-	counted bool // that was logged
+	reply    approver.ReplyFunc
+	bot      string // our bot's user id
+	slots    chan struct{}
+	seen     *receiving.Seen[string]
+	foreign  *receiving.Seen[string] // envelopes that are left to another daemon
+	wg       sync.WaitGroup
+	mu       sync.Mutex
+	guard    guard                // its app is learned from the greeting
+	refusals calls.Pauses[string] // that a stranger is told of
+	live     int                  // connections that are open
+	others   int                  // those of others, as Slack said last
+	counted  bool                 // that was logged
 }
 
 // begin asks who we are and surveys the conversations, until Slack answers or
 // gives an error that no retry can cure.
 func (c *Channel) begin(ctx context.Context, reply approver.ReplyFunc) (*session, error) {
 	var me *slack.AuthTestResponse
-	err := c.insist(ctx, func() error {
-		return c.call(ctx, "auth.test", func(ctx context.Context) (err error) {
-			me, err = c.api.AuthTestContext(ctx)
-			return err
-		})
+	err := c.insist(ctx, func() (err error) {
+		me, err = c.me(ctx)
+		return err
 	})
 	if err != nil {
 		return nil, err
@@ -159,8 +153,8 @@ func (c *Channel) begin(ctx context.Context, reply approver.ReplyFunc) (*session
 	}
 	return &session{
 		Channel: c, reply: reply, bot: me.UserID, guard: g,
-		slots: make(chan struct{}, maxHandlers), scolds: map[string]time.Time{},
-		seen: receiving.NewSeen[string](maxSeen), foreign: receiving.NewSeen[string](maxSeen),
+		slots: make(chan struct{}, maxHandlers),
+		seen:  receiving.NewSeen[string](maxSeen), foreign: receiving.NewSeen[string](maxSeen),
 	}, nil
 }
 

@@ -39,8 +39,8 @@ type listener struct {
 	people   *lanes
 	others   *lanes
 	noted    *receiving.Seen[string]
-	hinted   hinted
-	taken    time.Time // when another process last took the poll; zero if that is over
+	hinted   calls.Pauses[int64] // hints to a person
+	taken    time.Time           // when another process last took the poll; zero if that is over
 }
 
 // Run receives until ctx ends, and returns nil then. It returns an error early
@@ -72,13 +72,11 @@ func (c *Channel) Run(ctx context.Context, reply approver.ReplyFunc) error {
 
 // whoami learns the bot's name.
 func (l *listener) whoami(ctx context.Context) error {
-	return l.call(ctx, 0, "getMe", func(ctx context.Context) error {
-		me, err := l.api.GetMe(ctx)
-		if err == nil {
-			l.username = me.Username
-		}
-		return err
-	})
+	name, err := l.me(ctx)
+	if err == nil {
+		l.username = name
+	}
+	return err
 }
 
 // greet learns the bot's name, takes away a webhook and registers the commands.

@@ -54,6 +54,10 @@ type Pauses[K comparable] struct {
 func (p *Pauses[K]) Note(kind K, until time.Time) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	p.note(kind, until)
+}
+
+func (p *Pauses[K]) note(kind K, until time.Time) {
 	if p.until == nil {
 		p.until = map[K]time.Time{}
 	}
@@ -66,6 +70,18 @@ func (p *Pauses[K]) Note(kind K, until time.Time) {
 	if until.After(p.until[kind]) {
 		p.until[kind] = until
 	}
+}
+
+// Begin notes a pause unless there is one, and reports whether there was none: what is done
+// then is done once in that time.
+func (p *Pauses[K]) Begin(kind K, pause time.Duration) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if time.Until(p.until[kind]) > 0 {
+		return false
+	}
+	p.note(kind, time.Now().Add(pause))
+	return true
 }
 
 // Left is how long a call has to wait that is of all these kinds; zero is not at all.

@@ -2,6 +2,7 @@ package calls
 
 import (
 	"testing"
+	"testing/synctest"
 	"time"
 )
 
@@ -20,6 +21,19 @@ func TestBackoff(t *testing.T) {
 	if got := Backoff(time.Second, 10*time.Second, 1<<40); got > 10*time.Second || got < 5*time.Second {
 		t.Errorf("after very many failures it waits %v", got)
 	}
+}
+
+func TestOnceInAWhile(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var p Pauses[int]
+		first := p.Begin(1, time.Minute)
+		time.Sleep(59 * time.Second)
+		soon, other := p.Begin(1, time.Minute), p.Begin(2, time.Minute)
+		time.Sleep(time.Second)
+		if !first || soon || !other || !p.Begin(1, time.Minute) {
+			t.Error("not one in a minute")
+		}
+	})
 }
 
 // What was paused once and is open again is forgotten.
