@@ -1,6 +1,7 @@
 package discord
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -42,15 +43,15 @@ const replyWithin = time.Minute
 // An intake takes the events of one connection.
 type intake struct {
 	*Channel
-	crew  *crew
-	reply approver.ReplyFunc
-	known chan struct{}             // closed when the connection has told who we are
-	gone  chan struct{}             // closed when the connection has ended
-	since atomic.Pointer[time.Time] // when the connection became ready
+	workers *workers
+	reply   approver.ReplyFunc
+	known   chan struct{}             // closed when the connection has told who we are
+	gone    chan struct{}             // closed when the connection has ended
+	since   atomic.Pointer[time.Time] // when the connection became ready
 }
 
-func newIntake(c *Channel, crew *crew, reply approver.ReplyFunc) *intake {
-	return &intake{Channel: c, crew: crew, reply: reply, known: make(chan struct{}), gone: make(chan struct{})}
+func newIntake(c *Channel, workers *workers, reply approver.ReplyFunc) *intake {
+	return &intake{Channel: c, workers: workers, reply: reply, known: make(chan struct{}), gone: make(chan struct{})}
 }
 
 // introduced waits until it is known who we are: the library hands every event
@@ -88,7 +89,7 @@ func (in *intake) interaction(ctx context.Context, i *discordgo.Interaction) {
 	}
 	switch st {
 	case listed:
-		if !in.crew.try(who.id, maxPerPerson, func() { in.pressed(ctx, i, who) }) {
+		if !in.workers.try(who.id, maxPerPerson, func() { in.pressed(ctx, i, who) }) {
 			in.log.Warn("an answer does not count: too many of this person are under way", "person", who.id, "most",
 				maxPerPerson)
 			in.refuse(ctx, i, textBusy)
@@ -102,7 +103,7 @@ func (in *intake) interaction(ctx context.Context, i *discordgo.Interaction) {
 
 // refuse tells a person at once that nothing will come of an interaction.
 func (in *intake) refuse(ctx context.Context, i *discordgo.Interaction, text string) {
-	in.crew.try("", maxRefusals, func() { _ = in.respond(ctx, i, whisper, private(text)) })
+	in.workers.try("", maxRefusals, func() { _ = in.respond(ctx, i, whisper, private(text)) })
 }
 
 // pressed handles an interaction of an approver.
@@ -262,13 +263,9 @@ func (in *intake) ask(ctx context.Context, r approver.Reply) approver.Outcome {
 }
 
 func outcomeWord(k approver.OutcomeKind) string {
-	word, ok := map[approver.OutcomeKind]string{
+	return cmp.Or(map[approver.OutcomeKind]string{
 		approver.OutcomeApproved: "approved", approver.OutcomeDenied: "denied", approver.OutcomeRecorded: "recorded",
-	}[k]
-	if !ok {
-		return "it does not count"
-	}
-	return word
+	}[k], "it does not count")
 }
 
 // Responses to an interaction.

@@ -50,8 +50,8 @@ func (f fatal) Unwrap() error { return f.error }
 // Whoever calls it again then takes part in the cure.
 func (c *Channel) Run(ctx context.Context, reply approver.ReplyFunc) error {
 	reply = receiving.Replies(reply, c.log, "handling an answer panicked", textNobody, textBroken)
-	crew := newCrew(c.log)
-	defer crew.stop()
+	workers := newWorkers(c.log)
+	defer workers.stop()
 	// What is under way ends with Run, however Run ends. Answers that the core has are its own
 	// to end.
 	ctx, cancel := context.WithCancel(ctx)
@@ -59,7 +59,7 @@ func (c *Channel) Run(ctx context.Context, reply approver.ReplyFunc) error {
 	defer c.outage.Stopped()
 	var last link
 	for failures, refused := 0, false; ; failures++ {
-		err := c.connect(ctx, &last, newIntake(c, crew, reply))
+		err := c.connect(ctx, &last, newIntake(c, workers, reply))
 		if ctx.Err() != nil {
 			return nil
 		}
@@ -80,14 +80,11 @@ func (c *Channel) Run(ctx context.Context, reply approver.ReplyFunc) error {
 		last = link{}
 		wait := max(calls.Backoff(c.backoff, maxBackoff, failures), calls.Asked(err))
 		c.outage.Down(err, wait)
-		var stop fatal
-		if !errors.As(err, &stop) {
-			refused = false
-		} else if refused {
+		_, stop := errors.AsType[fatal](err)
+		if stop && refused {
 			return err
-		} else {
-			refused = true // once may be a hiccup of Discord's own
 		}
+		refused = stop // once may be a hiccup of Discord's own
 		if calls.Sleep(ctx, wait) != nil {
 			return nil
 		}
@@ -119,7 +116,7 @@ func (c *Channel) connect(ctx context.Context, last *link, in *intake) error {
 		last.session = s
 	}
 	s := last.session
-	var tcp lines
+	var tcp conns
 	tcp.patience.Store(int64(c.hello))
 	s.Client = &http.Client{Transport: bound{ctx, c.wire}}
 	s.Dialer = &websocket.Dialer{Proxy: http.ProxyFromEnvironment, HandshakeTimeout: c.hello, NetDialContext: tcp.dial}
@@ -182,7 +179,7 @@ func (c *Channel) serve(ctx context.Context, in *intake, s *discordgo.Session) e
 		c.log.Info("connected to Discord")
 	}
 	c.outage.Up()
-	in.crew.try("set-up", 1, func() { c.setUp(ctx) })
+	in.workers.try("set-up", 1, func() { c.setUp(ctx) })
 	tick := time.NewTicker(c.silence / 9)
 	defer tick.Stop()
 	var last time.Time
@@ -230,8 +227,7 @@ func (l *link) handle(ctx context.Context, in *intake) (ready chan *discordgo.Re
 		l.session.AddHandler(func(*discordgo.Session, *discordgo.Resumed) { first(nil) }),
 		l.session.AddHandler(func(*discordgo.Session, *discordgo.Disconnect) { once.Do(func() { close(in.gone) }) }),
 		l.session.AddHandler(func(_ *discordgo.Session, e *discordgo.InteractionCreate) {
-			in.interaction(ctx,
-				e.Interaction)
+			in.interaction(ctx, e.Interaction)
 		}),
 		l.session.AddHandler(func(_ *discordgo.Session, e *discordgo.MessageCreate) { in.message(ctx, e.Message) }),
 	}
@@ -265,8 +261,7 @@ func (c *Channel) mayIdentify(ctx context.Context) error {
 
 // closed explains an error of Open.
 func closed(what string, err error) error {
-	var ce *websocket.CloseError
-	if errors.As(err, &ce) {
+	if ce, ok := errors.AsType[*websocket.CloseError](err); ok {
 		if why, ok := fatalCloses[ce.Code]; ok {
 			return fatal{fmt.Errorf("discord: %s: close code %d: %s", what, ce.Code, why)}
 		}
@@ -317,9 +312,9 @@ func (b bound) RoundTrip(req *http.Request) (*http.Response, error) {
 	return b.next.RoundTrip(req.WithContext(b.ctx))
 }
 
-// lines are the network connections of one session. A read that waits longer
+// conns are the network connections of one session. A read that waits longer
 // than patience fails, so that a gateway that fell silent shows.
-type lines struct {
+type conns struct {
 	patience atomic.Int64 // a time.Duration
 
 	mu   sync.Mutex
@@ -327,7 +322,7 @@ type lines struct {
 	shut bool
 }
 
-func (l *lines) dial(ctx context.Context, network, addr string) (net.Conn, error) {
+func (l *conns) dial(ctx context.Context, network, addr string) (net.Conn, error) {
 	d := net.Dialer{Timeout: 10 * time.Second, KeepAlive: 30 * time.Second}
 	conn, err := d.DialContext(ctx, network, addr)
 	if err != nil {
@@ -340,10 +335,10 @@ func (l *lines) dial(ctx context.Context, network, addr string) (net.Conn, error
 		return nil, net.ErrClosed
 	}
 	l.open = append(l.open, conn)
-	return line{conn, l}, nil
+	return boundedConn{conn, l}, nil
 }
 
-func (l *lines) close() {
+func (l *conns) close() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.shut = true
@@ -352,20 +347,20 @@ func (l *lines) close() {
 	}
 }
 
-// A line renews its deadline with every read and write.
-type line struct {
+// A boundedConn renews its deadline with every read and write.
+type boundedConn struct {
 	net.Conn
-	of *lines
+	of *conns
 }
 
-func (l line) Read(b []byte) (int, error) {
+func (l boundedConn) Read(b []byte) (int, error) {
 	if err := l.SetReadDeadline(time.Now().Add(time.Duration(l.of.patience.Load()))); err != nil {
 		return 0, err
 	}
 	return l.Conn.Read(b)
 }
 
-func (l line) Write(b []byte) (int, error) {
+func (l boundedConn) Write(b []byte) (int, error) {
 	if err := l.SetWriteDeadline(time.Now().Add(writeWithin)); err != nil {
 		return 0, err
 	}

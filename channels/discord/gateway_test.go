@@ -270,9 +270,9 @@ func TestEndDuringAnAnswer(t *testing.T) {
 	b.told(b.ann, "the service is stopping")
 }
 
-func TestCrew(t *testing.T) {
+func TestWorkers(t *testing.T) {
 	b := newBench(t, nil)
-	w := newCrew(b.c.log)
+	w := newWorkers(b.c.log)
 	hold := make(chan struct{})
 	if !w.try("a", 1, func() { <-hold }) || w.try("a", 1, func() {}) || !w.try("b", 1, func() { panic("boom") }) {
 		t.Error("the limit of a key is not kept")
@@ -280,7 +280,7 @@ func TestCrew(t *testing.T) {
 	close(hold)
 	w.stop()
 	if w.try("a", 1, func() {}) {
-		t.Error("a stopped crew takes work")
+		t.Error("workers that were stopped take work")
 	}
 	if len(w.busy) != 0 {
 		t.Errorf("left over: %v", w.busy)
@@ -314,11 +314,11 @@ func TestAPressBeforeTheIntroductionCounts(t *testing.T) {
 		t.Fatal(err)
 	}
 	replies := make(chan approver.Reply, 1)
-	in := newIntake(fresh, newCrew(fresh.log), func(_ context.Context, r approver.Reply) approver.Outcome {
+	in := newIntake(fresh, newWorkers(fresh.log), func(_ context.Context, r approver.Reply) approver.Outcome {
 		replies <- r
 		return approver.Outcome{Kind: approver.OutcomeDenied, Text: "noted"}
 	})
-	t.Cleanup(in.crew.stop)
+	t.Cleanup(in.workers.stop)
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
@@ -340,7 +340,7 @@ func TestAPressBeforeTheIntroductionCounts(t *testing.T) {
 		t.Fatal("the press was dropped")
 	}
 	// A connection that ends before it says who we are holds nobody back.
-	lost := newIntake(fresh, in.crew, nil)
+	lost := newIntake(fresh, in.workers, nil)
 	close(lost.gone)
 	lost.interaction(t.Context(), &press)
 	select {

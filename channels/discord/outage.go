@@ -11,15 +11,13 @@ import (
 // causeOf names the cause of an error without what differs from one time to the
 // next, such as a port or a wait.
 func causeOf(err error) string {
-	var api *apiError
-	var op *net.OpError
-	var ce *websocket.CloseError
-	switch {
-	case errors.As(err, &api):
+	if api, ok := errors.AsType[*apiError](err); ok {
 		return "status " + strconv.Itoa(api.status) + " " + strconv.Itoa(api.code)
-	case errors.As(err, &ce):
+	}
+	if ce, ok := errors.AsType[*websocket.CloseError](err); ok {
 		return "close code " + strconv.Itoa(ce.Code)
-	case errors.As(err, &op) && op.Err != nil:
+	}
+	if op, ok := errors.AsType[*net.OpError](err); ok && op.Err != nil {
 		return op.Op + " " + op.Err.Error()
 	}
 	return err.Error()

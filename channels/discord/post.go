@@ -90,8 +90,8 @@ func (c *Channel) send(ctx context.Context, to approver.Destination, card approv
 // withoutFile reports whether a card that was refused with a file may be taken
 // without one: unless Discord said that it is not for the file, or wants us to wait.
 func withoutFile(ctx context.Context, err error) bool {
-	var api *apiError
-	if ctx.Err() != nil || !errors.As(err, &api) {
+	api, ok := errors.AsType[*apiError](err)
+	if ctx.Err() != nil || !ok {
 		return ctx.Err() == nil
 	}
 	switch api.status {

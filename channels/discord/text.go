@@ -34,9 +34,9 @@ func (in *intake) message(ctx context.Context, m *discordgo.Message) {
 	if errors.Is(err, intent.ErrNotAnAnswer) {
 		return
 	}
-	if !in.crew.try(who.id, maxPerPerson, func() { in.said(ctx, m, who, meant, err) }) {
+	if !in.workers.try(who.id, maxPerPerson, func() { in.said(ctx, m, who, meant, err) }) {
 		in.log.Warn("an answer does not count: too many of this person are under way", "person", who.id, "most", maxPerPerson)
-		in.crew.try("", maxRefusals, func() { in.answer(ctx, m, textBusy) })
+		in.workers.try("", maxRefusals, func() { in.answer(ctx, m, textBusy) })
 	}
 }
 

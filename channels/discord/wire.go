@@ -10,7 +10,6 @@ import (
 	"net"
 	"net/http"
 	"net/url"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -248,13 +247,16 @@ func (c *Channel) call(ctx context.Context, what, method, path string, in any, f
 		bucket := discordgo.NewRatelimiter().LockBucket(path)
 		raw, err = c.rest.RequestWithLockedBucket(method, discordgo.EndpointAPI+path, contentType, body, bucket, 0,
 			discordgo.WithContext(ctx), discordgo.WithRetryOnRatelimit(false), discordgo.WithRestRetries(0))
-		var api *apiError
-		if !errors.As(err, &api) || api.status != http.StatusTooManyRequests || api.spent {
+		if api, ok := errors.AsType[*apiError](err); !ok || api.status != http.StatusTooManyRequests || api.spent {
 			break
 		}
 	}
 	if err != nil {
-		return fmt.Errorf("discord: %s: %w", what, patient(withoutAddress(err)))
+		err = withoutAddress(err)
+		if api, ok := errors.AsType[*apiError](err); ok && api.status == http.StatusTooManyRequests {
+			err = calls.Limited(err, api.after)
+		}
+		return fmt.Errorf("discord: %s: %w", what, err)
 	}
 	if out == nil {
 		return nil
@@ -263,15 +265,6 @@ func (c *Channel) call(ctx context.Context, what, method, path string, in any, f
 		return fmt.Errorf("discord: %s: the answer is not readable: %w", what, err)
 	}
 	return nil
-}
-
-// patient gives a 429 its wait.
-func patient(err error) error {
-	var api *apiError
-	if errors.As(err, &api) && api.status == http.StatusTooManyRequests {
-		return calls.Limited(err, api.after)
-	}
-	return err
 }
 
 // twice makes an idempotent request again if it is not known whether the first
@@ -290,25 +283,23 @@ func (c *Channel) twice(ctx context.Context, request func() error) error {
 
 // unclear reports whether a failed request may have been carried out.
 func unclear(err error) bool {
-	var api *apiError
-	if errors.As(err, &api) {
+	if api, ok := errors.AsType[*apiError](err); ok {
 		return api.status >= http.StatusInternalServerError
 	}
-	var op *net.OpError
-	return !errors.As(err, &op) || op.Op != "dial"
+	op, ok := errors.AsType[*net.OpError](err)
+	return !ok || op.Op != "dial"
 }
 
 // isAPI reports whether err is an answer with one of Discord's error codes.
-func isAPI(err error, codes ...int) bool {
-	var api *apiError
-	return errors.As(err, &api) && slices.Contains(codes, api.code)
+func isAPI(err error, code int) bool {
+	api, ok := errors.AsType[*apiError](err)
+	return ok && api.code == code
 }
 
 // withoutAddress drops the request's address from an error: an interaction's
 // address holds its token.
 func withoutAddress(err error) error {
-	var u *url.Error
-	if errors.As(err, &u) {
+	if u, ok := errors.AsType[*url.Error](err); ok {
 		return u.Err
 	}
 	return err

@@ -25,14 +25,14 @@ func to(conversation string) approver.Destination {
 // An answer that was lost on the way does not post the card twice.
 func TestLostAnswerPostsOnce(t *testing.T) {
 	b := newBench(t, nil)
-	b.s.DropResponses(1)
+	b.s.Trips.Add(fake.Trip{Call: "/messages", Done: true, Times: 1})
 	card := high()
 	ref := b.post(b.here, card)
 	if got := b.s.Cards(b.here); len(got) != 1 || got[0].Message != ref.Message {
 		t.Errorf("there are %d cards; the reference is %+v", len(got), ref)
 	}
 	// The core may post the same card again after an error, too.
-	b.s.DropResponses(2)
+	b.s.Trips.Add(fake.Trip{Call: "/messages", Done: true, Times: 2})
 	card = high()
 	if _, err := b.c.Post(t.Context(), to(b.here), card); err == nil {
 		t.Fatal("Post knows a message that it was never told of")
@@ -48,7 +48,7 @@ func TestLostAnswerPostsOnce(t *testing.T) {
 		t.Errorf("there are %d cards, want another one for another code", len(got))
 	}
 	// An edit is simply made again.
-	b.s.DropResponses(1)
+	b.s.Trips.Add(fake.Trip{Call: "/messages", Done: true, Times: 1})
 	card.State, card.Result = approver.Denied, "⛔ denied"
 	if err := b.c.Update(t.Context(), ref, card); err != nil {
 		t.Errorf("Update: %v", err)

@@ -71,8 +71,7 @@ func limit(method string, wait time.Duration) *failure {
 
 // kindOf returns the kind of an error of call, passing for any other.
 func kindOf(err error) kind {
-	var f *failure
-	if errors.As(err, &f) {
+	if f, ok := errors.AsType[*failure](err); ok {
 		return f.kind
 	}
 	return passing
@@ -130,8 +129,7 @@ func (c *Channel) fail(method string, err error) error {
 	f := &failure{text: c.scrub(err.Error())}
 	var tooMany *bot.TooManyRequestsError
 	var migrated *bot.MigrateError
-	var foreign *calls.ForeignError
-	if errors.As(err, &foreign) {
+	if foreign, ok := errors.AsType[*calls.ForeignError](err); ok {
 		f.text = foreign.Error()
 	}
 	low := strings.ToLower(f.text)
@@ -307,14 +305,13 @@ func (a updates) err() error {
 	if a.Code == http.StatusTooManyRequests {
 		return &bot.TooManyRequestsError{Message: a.Description, RetryAfter: a.Parameters.RetryAfter}
 	}
-	for code, err := range map[int]error{
+	err, known := map[int]error{
 		http.StatusUnauthorized: bot.ErrorUnauthorized, http.StatusNotFound: bot.ErrorNotFound,
 		http.StatusConflict:   bot.ErrorConflict,
 		http.StatusBadRequest: bot.ErrorBadRequest, http.StatusForbidden: bot.ErrorForbidden,
-	} {
-		if a.Code == code {
-			return fmt.Errorf("%w, %s", err, a.Description)
-		}
+	}[a.Code]
+	if known {
+		return fmt.Errorf("%w, %s", err, a.Description)
 	}
 	return fmt.Errorf("error %d: %s", a.Code, a.Description)
 }

@@ -77,8 +77,8 @@ func TestLedgerIdle(t *testing.T) {
 	})
 }
 
-func TestLanesKeepOrder(t *testing.T) {
-	l := newLanes(3)
+func TestQueuesKeepOrder(t *testing.T) {
+	l := newQueues(3)
 	var mu sync.Mutex
 	got := map[string][]int{}
 	for i := range 200 {
@@ -93,17 +93,17 @@ func TestLanesKeepOrder(t *testing.T) {
 	l.wait()
 	for key, list := range got {
 		if len(list) != 200 || !slices.IsSorted(list) {
-			t.Errorf("lane %s ran %v", key, list)
+			t.Errorf("queue %s ran %v", key, list)
 		}
 	}
 	if len(l.queue) != 0 || len(l.slots) != 0 {
-		t.Errorf("%d lanes and %d slots are left", len(l.queue), len(l.slots))
+		t.Errorf("%d queues and %d slots are left", len(l.queue), len(l.slots))
 	}
 }
 
-func TestLanesAreBounded(t *testing.T) {
+func TestQueuesAreBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l := newLanes(2)
+		l := newQueues(2)
 		var now, most, refused atomic.Int32
 		work := func() {
 			most.Store(max(most.Load(), now.Add(1)))
@@ -113,7 +113,7 @@ func TestLanesAreBounded(t *testing.T) {
 		for _, key := range []string{"a", "b", "c", "d", "e"} {
 			l.do(key, work)
 		}
-		l.try("a", func() { refused.Add(1) }) // its lane is busy
+		l.try("a", func() { refused.Add(1) }) // its queue is busy
 		for _, key := range []string{"f", "g", "h"} {
 			l.try(key, work)
 		}
@@ -127,7 +127,7 @@ func TestLanesAreBounded(t *testing.T) {
 		l.try("a", func() { ran = true })
 		l.wait()
 		if !ran {
-			t.Error("an empty lane was refused")
+			t.Error("an empty queue was refused")
 		}
 	})
 }

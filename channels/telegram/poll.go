@@ -36,8 +36,8 @@ type listener struct {
 	reply    approver.ReplyFunc
 	username string // the bot's own, for commands that name it
 	ledger   *ledger
-	people   *lanes
-	others   *lanes
+	people   *queues
+	others   *queues
 	noted    *receiving.Seen[string]
 	hinted   calls.Pauses[int64] // hints to a person
 	taken    time.Time           // when another process last took the poll; zero if that is over
@@ -53,7 +53,7 @@ func (c *Channel) Run(ctx context.Context, reply approver.ReplyFunc) error {
 	l := &listener{
 		Channel: c, reply: receiving.Replies(reply, c.log, "panic while an answer was handled", sayNobody, sayBroken),
 		ledger: newLedger(remembered), noted: receiving.NewSeen[string](remembered),
-		people: newLanes(workers), others: newLanes(refusers),
+		people: newQueues(workers), others: newQueues(refusers),
 	}
 	defer c.client.CloseIdleConnections()
 	defer l.others.wait()
@@ -233,7 +233,7 @@ func (l *listener) take(ctx context.Context, raw json.RawMessage) bool {
 			return true
 		}
 		id, _, _, _ := parseButton(q.Data)
-		l.people.do(lane(who, id.String()), l.safely(func() { defer done(); l.tap(ctx, who, q) }))
+		l.people.do(queueOf(who, id.String()), l.safely(func() { defer done(); l.tap(ctx, who, q) }))
 		return true
 	}
 	who, err := l.guard.message(u.Message)
@@ -249,14 +249,14 @@ func (l *listener) take(ctx context.Context, raw json.RawMessage) bool {
 		return true
 	}
 	request, _, _ := l.guard.cardOf(u.Message)
-	l.people.do(lane(who, request), l.safely(func() { defer done(); l.text(ctx, who, u.Message) }))
+	l.people.do(queueOf(who, request), l.safely(func() { defer done(); l.text(ctx, who, u.Message) }))
 	return true
 }
 
-// lane is where an answer is handled: in order with what the same person said of
+// queueOf names the queue in which an answer is handled: in order with what the same person said of
 // the same request, and beside the rest, because an approval may wait for the
 // agent to take it.
-func lane(who sender, request string) string { return strconv.FormatInt(who.id, 10) + " " + request }
+func queueOf(who sender, request string) string { return strconv.FormatInt(who.id, 10) + " " + request }
 
 // safely keeps a bug in one event from ending the daemon.
 func (l *listener) safely(f func()) func() {

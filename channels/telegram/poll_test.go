@@ -317,7 +317,7 @@ func FuzzTake(f *testing.F) {
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel() // no call leaves the process
 		l := &listener{
-			Channel: c, ledger: newLedger(8), noted: receiving.NewSeen[string](8), people: newLanes(2), others: newLanes(2),
+			Channel: c, ledger: newLedger(8), noted: receiving.NewSeen[string](8), people: newQueues(2), others: newQueues(2),
 			reply: func(_ context.Context, r approver.Reply) approver.Outcome {
 				t.Errorf("a stranger was heard: %+v", r)
 				return approver.Outcome{}

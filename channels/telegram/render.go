@@ -1,6 +1,7 @@
 package telegram
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"unicode/utf8"
@@ -159,10 +160,7 @@ func render(card approver.Card, posted attachment) (message, error) {
 }
 
 func command(card approver.Card) string {
-	if card.Command == "" {
-		return "(no command)"
-	}
-	return card.Command
+	return cmp.Or(card.Command, "(no command)")
 }
 
 // room is what the lines around the command leave for it, on a card that also
@@ -222,10 +220,7 @@ func (p *page) push(card approver.Card, settled bool) {
 }
 
 func result(card approver.Card) string {
-	if card.Result != "" {
-		return card.Result
-	}
-	return cards.Mark(card.State) + " " + card.State.String()
+	return cmp.Or(card.Result, cards.Mark(card.State)+" "+card.State.String())
 }
 
 func who(card approver.Card) string {

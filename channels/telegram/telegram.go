@@ -29,7 +29,6 @@ import (
 	"log/slog"
 	"net/http"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/go-telegram/bot"
@@ -55,7 +54,7 @@ type Channel struct {
 	floods floods
 	unsent unsent
 	meter  approver.ReceptionMeter
-	told   complaints
+	told   troubleLog
 
 	pairing   pairing.Waiting
 	pairsOnly bool // made by ForPairing
@@ -94,15 +93,15 @@ func defaultPace() pace {
 // New makes the channel. It reads the token file and talks to nobody. A
 // configuration that Validate complains about is refused with all its problems.
 func New(cfg Config, log *slog.Logger) (*Channel, error) {
-	if errs := cfg.problems(); len(errs) > 0 {
-		return nil, joined(errs)
+	if err := cfg.Validate(); err != nil {
+		return nil, err
 	}
 	token, err := secret.From("token", cfg.Token, cfg.TokenFile)
 	if err != nil {
 		return nil, fmt.Errorf("telegram: %w", err)
 	}
-	if errs := checkToken(token); len(errs) > 0 {
-		return nil, joined(errs)
+	if err := checkToken(token); err != nil {
+		return nil, err
 	}
 	address, err := apiURL(cfg.APIURL)
 	if err != nil {
@@ -132,15 +131,6 @@ func New(cfg Config, log *slog.Logger) (*Channel, error) {
 		c.guard.places[at] = true
 	}
 	return c, nil
-}
-
-// joined puts all problems into one error of one line each.
-func joined(errs []error) error {
-	lines := make([]string, len(errs))
-	for i, err := range errs {
-		lines[i] = err.Error()
-	}
-	return fmt.Errorf("%s", strings.Join(lines, "\n"))
 }
 
 // Name returns "telegram".

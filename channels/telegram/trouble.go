@@ -100,10 +100,10 @@ func (l *listener) complain(level slog.Level, k kind, what string, err error) {
 	l.log.Log(context.Background(), level, what, with...)
 }
 
-// complaints keeps one cause from filling the log. It belongs to the goroutine of
+// troubleLog keeps one cause from filling the log. It belongs to the goroutine of
 // Run, and outlives Run, which is called again after a failure. The zero value is
 // ready.
-type complaints struct {
+type troubleLog struct {
 	last  map[kind]time.Time // when each kind was last logged
 	since time.Time          // when the trouble of now began; zero if there is none
 	said  bool               // it was logged
@@ -111,7 +111,7 @@ type complaints struct {
 
 // due reports whether a trouble is to be logged: the first of its kind within repeat,
 // and one that lasts although what was logged of its kind was an earlier trouble.
-func (c *complaints) due(k kind, now time.Time, repeat, lasting time.Duration) bool {
+func (c *troubleLog) due(k kind, now time.Time, repeat, lasting time.Duration) bool {
 	if c.since.IsZero() {
 		c.since, c.said = now, false
 	}
@@ -128,7 +128,7 @@ func (c *complaints) due(k kind, now time.Time, repeat, lasting time.Duration) b
 
 // over notes the end of a trouble. It returns how long it was, and whether anything
 // was logged of it.
-func (c *complaints) over(now time.Time) (lasted time.Duration, said bool) {
+func (c *troubleLog) over(now time.Time) (lasted time.Duration, said bool) {
 	if c.since.IsZero() {
 		return 0, false
 	}

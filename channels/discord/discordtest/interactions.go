@@ -19,7 +19,6 @@ type interaction struct {
 	at        time.Time
 
 	acked    bool
-	ackedAt  time.Time
 	deferred int // the type of a response that was announced
 	modal    *modal
 	original *whisper // the ephemeral response
@@ -145,7 +144,7 @@ func (s *Server) callback(r *http.Request) (any, error) {
 	default:
 		return nil, invalid("type", "BASE_TYPE_CHOICES", "Value must be one of {4, 5, 6, 7, 9}.")
 	}
-	i.acked, i.ackedAt, i.deferred = true, time.Now(), in.Type
+	i.acked, i.deferred = true, in.Type
 	return nil, nil
 }
 

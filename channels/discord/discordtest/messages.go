@@ -16,7 +16,6 @@ type message struct {
 	ChannelID   string         `json:"channel_id"`
 	GuildID     string         `json:"guild_id,omitempty"`
 	Author      *user          `json:"author"`
-	WebhookID   string         `json:"webhook_id,omitempty"`
 	Content     string         `json:"content"`
 	Timestamp   time.Time      `json:"timestamp"`
 	Edited      *time.Time     `json:"edited_timestamp"`
@@ -28,12 +27,7 @@ type message struct {
 	Nonce       string         `json:"nonce,omitempty"`
 	Reference   *reference     `json:"message_reference,omitempty"`
 	Referenced  *message       `json:"referenced_message,omitempty"`
-	Snapshots   []snapshot     `json:"message_snapshots,omitempty"`
 	Member      map[string]any `json:"member,omitempty"`
-}
-
-type snapshot struct {
-	Message *message `json:"message"`
 }
 
 type reference struct {

@@ -48,7 +48,6 @@ type Server struct {
 
 	flow         sync.RWMutex // events; taken before mu
 	mu           sync.Mutex
-	dropping     int  // responses still to be dropped
 	mute         bool // the gateway says nothing
 	budget       int  // sessions that may still be started
 	lastID       uint64
@@ -204,14 +203,6 @@ func (s *Server) Break(f fake.Fault) {
 		s.CutGateway()
 	default:
 	}
-}
-
-// DropResponses makes the next n requests that post or edit a message be carried
-// out while their connection breaks before the answer.
-func (s *Server) DropResponses(n int) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.dropping = n
 }
 
 // id makes a snowflake. The caller holds mu, or nobody else has s.

@@ -17,8 +17,8 @@ const (
 	maxRefusals = 4
 )
 
-// A crew handles the events of one Run, each in a goroutine of its own.
-type crew struct {
+// workers handle the events of one Run, each event in a goroutine of its own.
+type workers struct {
 	log *slog.Logger
 
 	mu      sync.Mutex
@@ -27,11 +27,11 @@ type crew struct {
 	all     sync.WaitGroup
 }
 
-func newCrew(log *slog.Logger) *crew { return &crew{log: log, busy: map[string]int{}} }
+func newWorkers(log *slog.Logger) *workers { return &workers{log: log, busy: map[string]int{}} }
 
 // try runs fn in a goroutine unless limit of the same key are under way already
-// or the crew has stopped; then it returns false. A panic in fn is logged.
-func (w *crew) try(key string, limit int, fn func()) bool {
+// or the workers have stopped; then it returns false. A panic in fn is logged.
+func (w *workers) try(key string, limit int, fn func()) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.stopped || w.busy[key] >= limit {
@@ -53,7 +53,7 @@ func (w *crew) try(key string, limit int, fn func()) bool {
 }
 
 // stop takes no more work and waits for what is under way.
-func (w *crew) stop() {
+func (w *workers) stop() {
 	w.mu.Lock()
 	w.stopped = true
 	w.mu.Unlock()
