@@ -28,6 +28,12 @@
 // Two daemons with stores of their own must not share a bot: Discord shows every
 // answer to both. A daemon that does not know a card's request leaves the answer to
 // the other for a second, and the log of both says what to do.
+//
+// # Reading order
+//
+// Settings: config.go, pair.go. Cards: discord.go, post.go, render.go, cut.go. Answers: gateway.go,
+// identity.go, answer.go, text.go, workers.go, commands.go. The way to Discord: wire.go, outage.go,
+// health.go.
 package discord
 
 import (

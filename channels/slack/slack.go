@@ -12,6 +12,10 @@
 // The Slack app needs Socket Mode, interactivity, the two commands registered
 // by these names and, if messages are to deny, the message events of the kinds
 // of conversation in use; [Config] names the scopes.
+//
+// Read config.go and pair.go for the settings, slack.go, post.go and render.go for the cards, run.go,
+// socket.go, identity.go and events.go for the answers, and api.go, outage.go and health.go for the way
+// to Slack.
 package slack
 
 import (

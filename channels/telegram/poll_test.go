@@ -45,10 +45,8 @@ func TestWebhookIsDeleted(t *testing.T) {
 	b.s.SetWebhook("https://other.example/hook")
 	b.run()
 	b.eventually("the first poll", b.s.Polling)
-	for _, e := range b.s.Log() {
-		if e.Status == http.StatusConflict {
-			t.Error("it polled before it looked for a webhook")
-		}
+	if b.s.Count(" 409") > 0 {
+		t.Error("it polled before it looked for a webhook")
 	}
 	b.s.SetWebhook("https://other.example/hook") // and once more, under our eyes
 	b.eventually("the second deletion", func() bool { return b.s.Calls("deleteWebhook") == 2 && b.s.Polling() })

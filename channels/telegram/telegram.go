@@ -21,6 +21,12 @@
 //
 // Texts that are not ours stand in code entities, where Telegram looks for no
 // mention, link, hashtag or command, and link previews are off.
+//
+// # Reading order
+//
+// Settings: config.go, first.go, pair.go. Cards: telegram.go, render.go, cut.go, attach.go. Answers:
+// poll.go, identity.go, answer.go, hint.go, ledger.go. The way to Telegram: api.go, floods.go,
+// trouble.go, health.go.
 package telegram
 
 import (

@@ -15,6 +15,9 @@
 //
 // Cards live in memory and are shown to whoever connects while they are
 // pending; see [approver.Presence] for what becomes of them at a restart.
+//
+// Of the service's half, read config.go, terminal.go, watch.go, answer.go and identity.go; of the
+// command's, ui.go, input.go, render.go, fold.go and width.go. wire.go is what goes between them.
 package terminal
 
 import (

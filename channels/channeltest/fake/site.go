@@ -1,16 +1,19 @@
 package fake
 
 import (
+	"fmt"
 	"io"
 	"log"
 	"net"
 	"net/http"
+	"slices"
+	"strings"
 	"sync"
 	"time"
 )
 
 // A Site is the HTTP server of a platform on loopback. It misbehaves as a [Fault] says, and
-// comes back at the same address.
+// comes back at the same address, and it keeps a log.
 type Site struct {
 	Addr string // host and port
 
@@ -22,6 +25,7 @@ type Site struct {
 	fault   Fault
 	since   time.Time
 	changed chan struct{} // closed and replaced when the fault changes or the site closes
+	log     []string
 }
 
 // limitedFor is how long RateLimited lasts.
@@ -47,7 +51,9 @@ func (s *Site) listen() {
 	if err != nil {
 		panic("fake platform: " + err.Error())
 	}
-	s.Addr = l.Addr().String()
+	if s.served == nil { // later it is the same, and may be read meanwhile
+		s.Addr = l.Addr().String()
+	}
 	srv := &http.Server{Handler: s.handler, ReadHeaderTimeout: 10 * time.Second, ErrorLog: log.New(io.Discard, "", 0)}
 	done := make(chan struct{})
 	s.http, s.served = srv, done
@@ -119,6 +125,41 @@ func (s *Site) Fault() (f Fault, left time.Duration) {
 		s.fault = Healthy
 	}
 	return s.fault, left
+}
+
+// Note adds a line to the log, behind the time.
+func (s *Site) Note(format string, args ...any) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.log = append(s.log, time.Now().UTC().Format("15:04:05.000 ")+fmt.Sprintf(format, args...))
+}
+
+// Log returns what the platform saw, one line each, oldest first.
+func (s *Site) Log() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.log)
+}
+
+// Count returns how many lines of the log contain what.
+func (s *Site) Count(what string) int {
+	return len(slices.DeleteFunc(s.Log(), func(line string) bool { return !strings.Contains(line, what) }))
+}
+
+// Await polls until ok, which is called with mu held, or until the time is over or the site is
+// closed. It returns what ok said last.
+func (s *Site) Await(mu sync.Locker, within time.Duration, ok func() bool) bool {
+	for end := time.Now().Add(within); ; time.Sleep(2 * time.Millisecond) {
+		mu.Lock()
+		done := ok()
+		mu.Unlock()
+		s.mu.Lock()
+		closed := s.closed
+		s.mu.Unlock()
+		if done || closed || time.Now().After(end) {
+			return done
+		}
+	}
 }
 
 // Misbehaves reports whether a fault befalls a call, and if so answers it. own has what the

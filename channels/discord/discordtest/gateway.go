@@ -98,7 +98,7 @@ func (s *Server) serveGateway(w http.ResponseWriter, r *http.Request) {
 	}
 	g := &session{conn: conn}
 	s.mu.Lock()
-	if !s.site.Up() {
+	if !s.Up() {
 		s.mu.Unlock()
 		_ = conn.Close()
 		return
@@ -116,7 +116,7 @@ func (s *Server) serveGateway(w http.ResponseWriter, r *http.Request) {
 			s.resumable[g.id] = g
 		}
 		g.mu.Unlock()
-		s.note("gateway: connection ended")
+		s.Note("gateway: connection ended")
 		s.mu.Unlock()
 		_ = conn.Close()
 	}()
@@ -153,7 +153,7 @@ func (s *Server) serveGateway(w http.ResponseWriter, r *http.Request) {
 func (s *Server) received(g *session, f frame) bool {
 	s.mu.Lock()
 	mute, ready := s.mute, g.ready
-	s.note("gateway: op %d", f.Op)
+	s.Note("gateway: op %d", f.Op)
 	s.mu.Unlock()
 	if mute {
 		return true
@@ -226,7 +226,7 @@ func (s *Server) Resumed() int {
 }
 
 func (s *Server) isRevoked() bool {
-	f, _ := s.site.Fault()
+	f, _ := s.Fault()
 	return f == fake.Revoked
 }
 
@@ -260,7 +260,7 @@ func (s *Server) identify(g *session, raw json.RawMessage) bool {
 		bot := s.users[s.bot]
 		s.mu.Unlock()
 		g.write(opDispatch, "READY", map[string]any{
-			"v": 10, "user": bot, "session_id": g.id, "resume_gateway_url": "ws://" + s.site.Addr + "/gateway",
+			"v": 10, "user": bot, "session_id": g.id, "resume_gateway_url": "ws://" + s.Addr + "/gateway",
 			"guilds":      []any{map[string]any{"id": s.guild, "unavailable": true}},
 			"application": map[string]any{"id": s.app, "flags": 0},
 			"shard":       []int{0, 1},
@@ -351,7 +351,7 @@ func (s *Server) readyCount() int {
 // reached waits until a session is ready, as a person does who sees that the
 // bot is offline and tries again.
 func (s *Server) reached() bool {
-	return s.await(5*time.Second, func() bool { return s.readyCount() > 0 })
+	return s.Await(&s.mu, 5*time.Second, func() bool { return s.readyCount() > 0 })
 }
 
 // dispatch sends an event to every session that pick admits; pick may change
@@ -364,7 +364,7 @@ func (s *Server) dispatch(kind string, pick func(g *session) any) {
 		s.mu.Unlock()
 		return
 	}
-	s.note("gateway: %s", kind)
+	s.Note("gateway: %s", kind)
 	var to []*session
 	for g := range s.sessions {
 		if g.ready {

@@ -215,7 +215,7 @@ func (s *Server) apply(m *message, d *draft, files []upload) {
 		path := "/attachments/" + m.ChannelID + "/" + id + "/" + f.name
 		s.files[path] = f.data
 		m.Attachments = append(m.Attachments,
-			file{ID: id, Filename: f.name, Size: len(f.data), URL: "http://" + s.site.Addr + path})
+			file{ID: id, Filename: f.name, Size: len(f.data), URL: "http://" + s.Addr + path})
 	}
 	// Without allowed_mentions Discord notifies everybody whom the text names.
 	if d.Mentions == nil || d.Mentions.Parse == nil || len(*d.Mentions.Parse) > 0 {

@@ -58,7 +58,7 @@ func (s *Server) Cards(conversation string) []fake.Shown {
 			}
 		}
 		for _, f := range m.Attachments {
-			shown.Files = append(shown.Files, string(s.files[strings.TrimPrefix(f.URL, "http://"+s.site.Addr)]))
+			shown.Files = append(shown.Files, string(s.files[strings.TrimPrefix(f.URL, "http://"+s.Addr)]))
 		}
 		out = append(out, shown)
 	}
@@ -234,7 +234,7 @@ func (s *Server) EnterCode(user, conversation, message, text string) error {
 		return err
 	}
 	var opened *modal
-	if !s.await(s.AckWithin, func() bool { opened = i.modal; return i.acked }) || opened == nil {
+	if !s.Await(&s.mu, s.AckWithin, func() bool { opened = i.modal; return i.acked }) || opened == nil {
 		return errors.New("discordtest: no dialog opened")
 	}
 	field := opened.Components[0].Components[0]

@@ -84,14 +84,12 @@ var secretPath = regexp.MustCompile(`(/(?:interactions|webhooks)/\d+/)[^/]+`)
 
 // healthy notes a request and applies the present fault to it.
 func (s *Server) healthy(w http.ResponseWriter, r *http.Request) bool {
-	s.mu.Lock()
-	s.note("%s %s", r.Method, secretPath.ReplaceAllString(r.URL.Path, "${1}…"))
-	s.mu.Unlock()
-	fault, left := s.site.Fault()
+	s.Note("%s %s", r.Method, secretPath.ReplaceAllString(r.URL.Path, "${1}…"))
+	fault, left := s.Fault()
 	if fault == fake.Revoked && strings.HasPrefix(r.URL.Path, "/gateway/") {
 		return true // it says so by itself
 	}
-	return !s.site.Misbehaves(w, r, map[fake.Fault]func(http.ResponseWriter){
+	return !s.Misbehaves(w, r, map[fake.Fault]func(http.ResponseWriter){
 		fake.RateLimited: func(w http.ResponseWriter) { limited(w, left, true) },
 		fake.Malformed: func(w http.ResponseWriter) {
 			w.Header().Set("Content-Type", "application/json")
@@ -185,14 +183,14 @@ func (s *Server) authorized(h func(r *http.Request) (any, error)) func(r *http.R
 }
 
 func (s *Server) getGateway(*http.Request) (any, error) {
-	return map[string]any{"url": "ws://" + s.site.Addr + "/gateway"}, nil
+	return map[string]any{"url": "ws://" + s.Addr + "/gateway"}, nil
 }
 
 func (s *Server) getGatewayBot(*http.Request) (any, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return map[string]any{
-		"url": "ws://" + s.site.Addr + "/gateway", "shards": 1,
+		"url": "ws://" + s.Addr + "/gateway", "shards": 1,
 		"session_start_limit": map[string]any{"total": 1000, "remaining": s.budget, "reset_after": 14_400_000,
 			"max_concurrency": 1},
 	}, nil

@@ -7,7 +7,6 @@
 package discordtest
 
 import (
-	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -40,11 +39,10 @@ type Server struct {
 	// refused. LosesFiles makes Discord take such a message and drop the file.
 	NoFiles, LosesFiles bool
 	// Trips make calls of the REST API go wrong.
-	Trips fake.Trips
+	Trips      fake.Trips
+	*fake.Site // Log has each request; tokens of interactions are left out
 
 	token, app, bot, guild string
-	site                   *fake.Site
-	began                  time.Time
 
 	flow         sync.RWMutex // events; taken before mu
 	mu           sync.Mutex
@@ -65,7 +63,6 @@ type Server struct {
 	resumable    map[string]*session // ended without a goodbye, by id
 	identified   int
 	resumed      int
-	log          []string
 	all          sync.WaitGroup
 }
 
@@ -88,8 +85,8 @@ type channel struct {
 func New() *Server {
 	s := &Server{
 		HeartbeatEvery: 41250 * time.Millisecond, AckWithin: 3 * time.Second, PostLimit: 5, PostWindow: time.Second,
-		began: time.Now(), budget: 1000,
-		users: map[string]*user{}, channels: map[string]*channel{}, messages: map[string]*message{},
+		budget: 1000,
+		users:  map[string]*user{}, channels: map[string]*channel{}, messages: map[string]*message{},
 		files:  map[string][]byte{},
 		nonces: map[string]string{}, posts: map[string][]time.Time{}, commands: map[string]bool{},
 		interactions: map[string]*interaction{}, sessions: map[*session]bool{}, resumable: map[string]*session{},
@@ -97,19 +94,19 @@ func New() *Server {
 	s.app, s.bot, s.guild = s.id(), s.id(), s.id()
 	s.users[s.bot] = &user{ID: s.bot, Username: "approver", Bot: true}
 	s.token = "MTA5." + s.id() + ".fake-bot-token"
-	s.site = fake.NewSite(s.handler())
+	s.Site = fake.NewSite(s.handler())
 	return s
 }
 
 // Close ends the server and waits for its goroutines.
 func (s *Server) Close() {
-	s.site.Close()
+	s.Site.Close()
 	s.CutGateway()
 	s.all.Wait()
 }
 
 // URL is the address to use as api_url.
-func (s *Server) URL() string { return "http://" + s.site.Addr + "/api" }
+func (s *Server) URL() string { return "http://" + s.Addr + "/api" }
 
 // Token is the bot's token, Application and Guild the ids of its application
 // and of the server where its channels lie, and Bot its own user id.
@@ -175,14 +172,6 @@ func (s *Server) AddDirect(user string) string {
 	return c.ID
 }
 
-// Log returns what the server saw: time since the start, method and path, one
-// line each. Tokens of interactions are left out.
-func (s *Server) Log() []string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return slices.Clone(s.log)
-}
-
 // Pings returns whom the bot's messages notified beyond their plain text. A
 // channel that takes care has none.
 func (s *Server) Pings() []string {
@@ -193,7 +182,7 @@ func (s *Server) Pings() []string {
 
 // Break makes the platform misbehave from now on.
 func (s *Server) Break(f fake.Fault) {
-	s.site.Break(f)
+	s.Site.Break(f)
 	switch f {
 	case fake.Revoked:
 		for _, g := range s.connected() {
@@ -210,21 +199,4 @@ func (s *Server) id() string {
 	const epoch = 1420070400000
 	s.lastID = max(s.lastID+1, uint64(time.Now().UnixMilli()-epoch)<<22)
 	return strconv.FormatUint(s.lastID, 10)
-}
-
-// note adds a line to the log. The caller holds mu.
-func (s *Server) note(format string, args ...any) {
-	s.log = append(s.log, fmt.Sprintf("%8.3fs ", time.Since(s.began).Seconds())+fmt.Sprintf(format, args...))
-}
-
-// await polls until ok, called with mu held, or the time is over.
-func (s *Server) await(within time.Duration, ok func() bool) bool {
-	for end := time.Now().Add(within); ; time.Sleep(2 * time.Millisecond) {
-		s.mu.Lock()
-		done := ok()
-		s.mu.Unlock()
-		if done || time.Now().After(end) {
-			return done
-		}
-	}
 }

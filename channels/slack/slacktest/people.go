@@ -2,7 +2,6 @@ package slacktest
 
 import (
 	"cmp"
-	"context"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -59,7 +58,7 @@ func (s *Server) ButtonPayload(user, conversation, message, block, value, action
 	p["container"] = container
 	p["channel"] = reply{"id": conversation, "name": strings.ToLower(conversation)}
 	p["state"] = reply{"values": reply{}}
-	p["response_url"] = "http://" + s.site.Addr + "/actions/unused"
+	p["response_url"] = "http://" + s.Addr + "/actions/unused"
 	p["actions"] = []reply{{"type": "button", "action_id": action, "block_id": block, "value": value,
 		"text": reply{"type": "plain_text", "text": action}, "action_ts": s.stamp()}}
 	return p
@@ -128,9 +127,7 @@ func (s *Server) ReplyTo(user, conversation, message, text string) bool {
 func (s *Server) slash(user, conversation, text string) {
 	name, rest, _ := strings.Cut(text, " ")
 	if name != "/approve" && name != "/deny" && name != "/pair" {
-		s.mu.Lock()
-		s.note("%s is not a valid command", name)
-		s.mu.Unlock()
+		s.Note("%s is not a valid command", name)
 		return
 	}
 	e := s.prepare("slash_commands", s.CommandPayload(user, conversation, name, rest), func(raw json.RawMessage) {
@@ -144,7 +141,7 @@ func (s *Server) slash(user, conversation, text string) {
 		case json.Unmarshal(raw, &a) == nil && a.Text != "":
 			s.pings = append(s.pings, mentions(a.Text, false)...)
 			if a.Kind == "in_channel" {
-				s.note("a command's answer was shown to everybody")
+				s.Note("a command's answer was shown to everybody")
 			}
 			s.told[user] = append(s.told[user], unescape(a.Text))
 		}
@@ -160,7 +157,7 @@ func (s *Server) CommandPayload(user, conversation, name, text string) map[strin
 		"token": "verification", "team_id": Team, "team_domain": "home", "channel_id": conversation,
 		"channel_name": strings.ToLower(conversation), "user_id": user, "user_name": s.users[user].Name,
 		"command": name, "text": text, "api_app_id": AppID, "is_enterprise_install": "false",
-		"response_url": "http://" + s.site.Addr + "/commands/unused", "trigger_id": s.trigger(user),
+		"response_url": "http://" + s.Addr + "/commands/unused", "trigger_id": s.trigger(user),
 	}
 }
 
@@ -231,9 +228,7 @@ const (
 // dialogFor waits until a dialog is on the person's screen, and returns nothing. If none
 // opens, it returns what they were told besides the first so many texts, or pressAgain.
 func (s *Server) dialogFor(user string, told int) (why string) {
-	ctx, cancel := context.WithTimeout(context.Background(), s.opts.TriggerTTL)
-	defer cancel()
-	if !s.until(ctx, func() bool {
+	if !s.Await(&s.mu, s.opts.TriggerTTL, func() bool {
 		why = ""
 		if s.views[user] == nil && len(s.told[user]) > told {
 			why = s.told[user][told]

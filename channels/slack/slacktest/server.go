@@ -8,13 +8,11 @@ package slacktest
 
 import (
 	"cmp"
-	"context"
 	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -79,10 +77,10 @@ type room struct {
 
 // A Server is one workspace. Make it with New, end it with Close.
 type Server struct {
-	Trips fake.Trips // make calls of the Web API, and uploads, go wrong
+	*fake.Site            // its Log has each call, envelope and acknowledgement
+	Trips      fake.Trips // make calls of the Web API, and uploads, go wrong
 
 	opts Options
-	site *fake.Site
 	stop chan struct{}
 	wg   sync.WaitGroup
 
@@ -99,7 +97,6 @@ type Server struct {
 	answers  map[string]string // method: error
 	told     map[string][]string
 	pings    []string
-	log      []string
 	opened   int // sockets opened so far
 	sequence int
 }
@@ -122,16 +119,16 @@ func New(opts Options) *Server {
 	mux.HandleFunc("/api/", s.serveAPI)
 	mux.HandleFunc("/upload/", s.serveUpload)
 	mux.HandleFunc("/link", s.serveLink)
-	s.site = fake.NewSite(mux)
+	s.Site = fake.NewSite(mux)
 	return s
 }
 
 // URL is the base of the Web API, for Config.APIURL.
-func (s *Server) URL() string { return "http://" + s.site.Addr + "/api/" }
+func (s *Server) URL() string { return "http://" + s.Addr + "/api/" }
 
 // Close ends the service and waits for its goroutines.
 func (s *Server) Close() {
-	if !s.site.Close() {
+	if !s.Site.Close() {
 		return
 	}
 	s.mu.Lock()
@@ -191,7 +188,7 @@ func (s *Server) Refuse(method, code string) {
 // Break makes the service misbehave from now on. All faults but Hangs and
 // RateLimited also close the sockets.
 func (s *Server) Break(f fake.Fault) {
-	s.site.Break(f)
+	s.Site.Break(f)
 	switch f {
 	case fake.Down, fake.ServerError, fake.Malformed, fake.Revoked:
 		s.Drop()
@@ -255,34 +252,6 @@ func (s *Server) Cards(conversation string) []fake.Shown {
 	return out
 }
 
-// Log returns what the service saw: a line for each call, envelope and
-// acknowledgement, with its time.
-func (s *Server) Log() []string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return append([]string(nil), s.log...)
-}
-
-// Count returns how many lines of the log contain what.
-func (s *Server) Count(what string) int {
-	n := 0
-	for _, line := range s.Log() {
-		if strings.Contains(line, what) {
-			n++
-		}
-	}
-	return n
-}
-
-// note logs; the lock is held.
-func (s *Server) note(format string, args ...any) {
-	const most = 10000
-	if len(s.log) >= most {
-		s.log = append(s.log[:0], s.log[most/2:]...)
-	}
-	s.log = append(s.log, time.Now().UTC().Format("15:04:05.000 ")+fmt.Sprintf(format, args...))
-}
-
 // next makes an id; the lock is held.
 func (s *Server) next(prefix string) string {
 	s.sequence++
@@ -328,28 +297,6 @@ func (s *Server) take(key string, burst int) bool {
 	}
 	b.left--
 	return true
-}
-
-// until polls f, which is called with the lock held, until it is true, or ctx
-// or the service ends.
-func (s *Server) until(ctx context.Context, f func() bool) bool {
-	tick := time.NewTicker(2 * time.Millisecond)
-	defer tick.Stop()
-	for {
-		s.mu.Lock()
-		ok := f()
-		s.mu.Unlock()
-		if ok {
-			return true
-		}
-		select {
-		case <-tick.C:
-		case <-ctx.Done():
-			return false
-		case <-s.stop:
-			return false
-		}
-	}
 }
 
 var upgrader = websocket.Upgrader{CheckOrigin: func(*http.Request) bool { return true }}

@@ -79,15 +79,15 @@ func answer(w http.ResponseWriter, v reply, err error) {
 
 func (s *Server) serveAPI(w http.ResponseWriter, r *http.Request) {
 	method := strings.TrimPrefix(r.URL.Path, "/api/")
+	s.Note("%s", method)
 	s.mu.Lock()
-	s.note("%s", method)
 	forced := s.answers[method]
 	s.mu.Unlock()
 	well := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		v, err := s.serveMethod(r, method, forced)
 		answer(w, v, err)
 	})
-	if !s.site.Misbehaves(w, r, faults) && !s.Trips.Meet(method, w, r, well) {
+	if !s.Misbehaves(w, r, faults) && !s.Trips.Meet(method, w, r, well) {
 		well(w, r)
 	}
 }
@@ -163,7 +163,7 @@ func (s *Server) connectionsOpen(_ args) (reply, error) {
 	}
 	ticket := s.next("ticket-")
 	s.triggers[ticket] = &trigger{until: time.Now().Add(30 * time.Second)}
-	return reply{"url": "ws://" + s.site.Addr + "/link?ticket=" + ticket + "&app_id=" + AppID}, nil
+	return reply{"url": "ws://" + s.Addr + "/link?ticket=" + ticket + "&app_id=" + AppID}, nil
 }
 
 // room finds a conversation that the bot may use, or says why not.
@@ -340,18 +340,18 @@ func (s *Server) uploadURL(a args) (reply, error) {
 	}
 	id := s.next("F0")
 	s.uploads[id] = nil
-	to := "http://" + s.site.Addr + "/upload/" + id + "?length=" + strconv.Itoa(n)
+	to := "http://" + s.Addr + "/upload/" + id + "?length=" + strconv.Itoa(n)
 	return reply{"upload_url": to, "file_id": id}, nil
 }
 
 func (s *Server) serveUpload(w http.ResponseWriter, r *http.Request) {
 	id := strings.TrimPrefix(r.URL.Path, "/upload/")
+	s.Note("upload %s", id)
 	s.mu.Lock()
-	s.note("upload %s", id)
 	_, known := s.uploads[id]
 	s.mu.Unlock()
 	well := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { s.takeUpload(w, r, id, known) })
-	if !s.site.Misbehaves(w, r, faults) && !s.Trips.Meet("upload", w, r, well) {
+	if !s.Misbehaves(w, r, faults) && !s.Trips.Meet("upload", w, r, well) {
 		well(w, r)
 	}
 }

@@ -36,8 +36,8 @@ const (
 
 // A Server is the fake service. All methods are safe for concurrent use.
 type Server struct {
-	token string
-	site  *fake.Site
+	*fake.Site // its Log has each call, with the status of the answer; 0 if there was none
+	token      string
 
 	mu       sync.Mutex
 	changed  chan struct{} // closed and replaced whenever something changes
@@ -63,20 +63,6 @@ type Server struct {
 
 	perSecond int
 	sent      []time.Time
-
-	log []Entry
-}
-
-// An Entry is one call that the server saw.
-type Entry struct {
-	At     time.Time
-	Method string
-	Status int // of the answer; 0 if there was none
-}
-
-// String is the entry as one line.
-func (e Entry) String() string {
-	return fmt.Sprintf("%s %s %d", e.At.UTC().Format("15:04:05.000"), e.Method, e.Status)
 }
 
 // An APIError is an answer of the service that is no success. It is an error.
@@ -103,19 +89,19 @@ func New() *Server {
 		nextUpdate: 900000, queries: map[string]*query{}, queryLife: 15 * time.Second,
 		told: map[int64][]string{}, perSecond: 30,
 	}
-	s.site = fake.NewSite(http.HandlerFunc(s.serve))
+	s.Site = fake.NewSite(http.HandlerFunc(s.serve))
 	return s
 }
 
 // URL is the value for api_url.
-func (s *Server) URL() string { return "http://" + s.site.Addr }
+func (s *Server) URL() string { return "http://" + s.Addr }
 
 // Token is the bot's token.
 func (s *Server) Token() string { return s.token }
 
 // Close stops the server and cuts every connection.
 func (s *Server) Close() {
-	s.site.Close()
+	s.Site.Close()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.notify()
@@ -127,27 +113,12 @@ func (s *Server) notify() {
 	s.changed = make(chan struct{})
 }
 
-// Log returns what the server saw, oldest first.
-func (s *Server) Log() []Entry {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return slices.Clone(s.log)
-}
-
 // Calls counts the calls of a method.
-func (s *Server) Calls(method string) int {
-	n := 0
-	for _, e := range s.Log() {
-		if e.Method == method {
-			n++
-		}
-	}
-	return n
-}
+func (s *Server) Calls(method string) int { return s.Count(" " + method + " ") }
 
 // Break makes the service misbehave from now on.
 func (s *Server) Break(f fake.Fault) {
-	s.site.Break(f)
+	s.Site.Break(f)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.notify()
@@ -206,15 +177,11 @@ func says(status int, body string) func(http.ResponseWriter) {
 
 func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	token, method, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, "/bot"), "/")
-	at, status := time.Now(), 0
-	defer func() {
-		s.mu.Lock()
-		s.log = append(s.log, Entry{at, method, status})
-		s.mu.Unlock()
-	}()
+	status := 0
+	defer func() { s.Note("%s %d", method, status) }()
 	result, err := s.call(r, token, method)
 	if errors.Is(err, errBroken) {
-		if !s.site.Misbehaves(w, r, faults) {
+		if !s.Misbehaves(w, r, faults) {
 			panic(http.ErrAbortHandler) // it is over
 		}
 		return
@@ -292,7 +259,7 @@ func (s *Server) do(ctx context.Context, method string, p params) (any, error) {
 
 // broken reports whether a fault applies now.
 func (s *Server) broken() bool {
-	f, _ := s.site.Fault()
+	f, _ := s.Fault()
 	return f != fake.Healthy
 }
 
