@@ -18,7 +18,6 @@ var mayName = map[string]string{
 	"configs/channels.go":   "the list of channels",
 	"configs/store.go":      "the list of stores, and the one that is used where none is set",
 	"daemon/words/words.go": "the command that hints name to somebody who has no chat",
-	"cmd/approver/init.go":  "its flags set up a first chat",
 	"cmd/approver/bench.go": "its flags name what it measures",
 	"cmd/approver/demo.go":  "its flags name what it shows",
 	"cmd/approver/bench/":   "it measures each store by name",

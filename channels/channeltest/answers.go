@@ -44,9 +44,7 @@ func (b *bench) fromHere(r approver.Reply) {
 }
 
 func checkTap(t *testing.T, m maker, button fake.Button) {
-	b := start(t, m)
-	card := high(t)
-	ref, _ := b.post(b.Here, card)
+	b, card, ref := posted(t, m, high)
 	b.tap(b.Approver, ref, button)
 	r := b.wantReplies(1)[0]
 	b.fromHere(r)
@@ -100,9 +98,7 @@ func checkTapThere(t *testing.T, m maker) {
 }
 
 func checkCatastrophicTap(t *testing.T, m maker) {
-	b := start(t, m)
-	card := catastrophic(t)
-	ref, _ := b.post(b.Here, card)
+	b, card, ref := posted(t, m, catastrophic)
 	if b.Fake.Forge(b.Approver, ref.Conversation, ref.Message, card.Request, fake.ApproveButton) {
 		b.waitReady()
 		time.Sleep(b.quiet)
@@ -122,9 +118,7 @@ func checkCatastrophicTap(t *testing.T, m maker) {
 }
 
 func checkOutcomePrivate(t *testing.T, m maker) {
-	b := start(t, m)
-	card := high(t)
-	ref, _ := b.post(b.Here, card)
+	b, _, ref := posted(t, m, high)
 	b.tap(b.Approver, ref, fake.ApproveButton)
 	text := outcomeFor(b.wantReplies(1)[0])
 	b.eventually("the outcome to reach the person who tapped", func() bool { return b.wasTold(b.Approver, text) })
@@ -139,9 +133,7 @@ func checkOutcomePrivate(t *testing.T, m maker) {
 }
 
 func checkCommand(t *testing.T, m maker, command string, approve bool) {
-	b := start(t, m)
-	card := catastrophic(t)
-	b.post(b.Here, card)
+	b, card, _ := posted(t, m, catastrophic)
 	for i, text := range []string{card.Code.Reveal(),
 		strings.ToLower(strings.TrimPrefix(card.Code.Reveal(), tokens.Prefix))} {
 		b.Fake.Type(b.Approver, b.Here.Conversation, command+text)
@@ -155,9 +147,7 @@ func checkCommand(t *testing.T, m maker, command string, approve bool) {
 }
 
 func checkBadCommand(t *testing.T, m maker) {
-	b := start(t, m)
-	card := catastrophic(t)
-	b.post(b.Here, card)
+	b, card, _ := posted(t, m, catastrophic)
 	code := card.Code.Reveal()
 	for _, text := range []string{
 		"/approve everything!", "/approve CONFIRM-1", "/approve " + code + " " + mint(t).Reveal(),
@@ -206,9 +196,7 @@ func checkDialog(t *testing.T, m maker) {
 }
 
 func checkBadDialog(t *testing.T, m maker) {
-	b := start(t, m)
-	card := catastrophic(t)
-	ref, _ := b.post(b.Here, card)
+	b, _, ref := posted(t, m, catastrophic)
 	for _, text := range []string{"let me in", "CONFIRM-", "CONFIRM-🔥🔥🔥🔥🔥🔥", strings.Repeat("A", 200)} {
 		// A dialog may refuse the text by itself: then there is nothing to send.
 		_ = b.Fake.EnterCode(b.Approver, ref.Conversation, ref.Message, text)
@@ -217,9 +205,7 @@ func checkBadDialog(t *testing.T, m maker) {
 }
 
 func checkCodeMessage(t *testing.T, m maker) {
-	b := start(t, m)
-	card := catastrophic(t)
-	ref, _ := b.post(b.Here, card)
+	b, card, ref := posted(t, m, catastrophic)
 	b.Fake.Type(b.Approver, b.Here.Conversation, "yes, please: "+card.Code.Reveal())
 	if b.CodeByMessage {
 		r := b.wantReplies(1)[0]
@@ -238,9 +224,7 @@ func checkCodeMessage(t *testing.T, m maker) {
 }
 
 func checkRefusalWithCode(t *testing.T, m maker) {
-	b := start(t, m)
-	card := catastrophic(t)
-	b.post(b.Here, card)
+	b, card, _ := posted(t, m, catastrophic)
 	b.Fake.Type(b.Approver, b.Here.Conversation, "no, "+card.Code.Reveal())
 	b.waitReady()
 	time.Sleep(b.quiet)
@@ -256,9 +240,7 @@ func checkRefusalWithCode(t *testing.T, m maker) {
 }
 
 func checkPlain(t *testing.T, m maker, word string, approve bool) {
-	b := start(t, m)
-	card := high(t)
-	ref, _ := b.post(b.Here, card)
+	b, card, ref := posted(t, m, high)
 	if !b.Fake.ReplyTo(b.Approver, ref.Conversation, ref.Message, word) {
 		b.noReply(word + " where there are no replies to a card")
 		return
@@ -273,9 +255,7 @@ func checkPlain(t *testing.T, m maker, word string, approve bool) {
 }
 
 func checkTalk(t *testing.T, m maker) {
-	b := start(t, m)
-	card := high(t)
-	ref, _ := b.post(b.Here, card)
+	b, _, ref := posted(t, m, high)
 	for _, user := range []string{b.Approver, b.Stranger} {
 		for _, text := range []string{"lunch?", "yes", "no", "ok", "I approve of this", "please confirm the date", "🔥",
 			strings.Repeat("long ", 700)} {
@@ -366,9 +346,7 @@ func (b *bench) wantHarmless(ok func(approver.Reply) bool) {
 }
 
 func checkForgeOther(t *testing.T, m maker) {
-	b := start(t, m)
-	card := high(t)
-	ref, _ := b.post(b.Here, card)
+	b, _, ref := posted(t, m, high)
 	other := uuid.Must(uuid.NewV7()).String()
 	if !b.Fake.Forge(b.Approver, ref.Conversation, ref.Message, other, fake.ApproveButton) {
 		return // the platform makes it impossible
@@ -405,9 +383,7 @@ func checkForgeStranger(t *testing.T, m maker) {
 }
 
 func checkForgeSettled(t *testing.T, m maker) {
-	b := start(t, m)
-	card := high(t)
-	ref, _ := b.post(b.Here, card)
+	b, card, ref := posted(t, m, high)
 	result := "⌛ Expired after 120 s · blocked"
 	s := b.update(ref, settled(card, approver.Expired, result))
 	if err := b.Fake.Tap(b.Approver, ref.Conversation, ref.Message, fake.ApproveButton); err == nil {

@@ -136,18 +136,14 @@ func checkSettled(t *testing.T, m maker) {
 }
 
 func checkSettledWithCode(t *testing.T, m maker) {
-	b := start(t, m)
-	card := high(t)
-	ref, _ := b.post(b.Here, card)
+	b, card, ref := posted(t, m, high)
 	wrong := card
 	wrong.State, wrong.Result = approver.Consumed, "✅ Approved once by Ann"
 	wantSettled(t, b.update(ref, wrong), card, "✅", wrong.Result)
 }
 
 func checkSameUpdate(t *testing.T, m maker) {
-	b := start(t, m)
-	card := high(t)
-	ref, _ := b.post(b.Here, card)
+	b, card, ref := posted(t, m, high)
 	for range 2 {
 		s := b.update(ref, card)
 		wantButtons(t, s, true)
@@ -294,18 +290,15 @@ func checkConcurrentPosts(t *testing.T, m maker) {
 
 func checkUnknownConversation(t *testing.T, m maker) {
 	b := start(t, m)
-	ctx, cancel := context.WithTimeout(context.Background(), b.patience)
-	defer cancel()
 	to := b.Here
 	to.Conversation = "404404404404404404"
-	ref, err := b.Channel.Post(ctx, to, high(t))
+	ref, err := b.tryPost(to, high(t), b.patience)
 	if err == nil {
 		t.Errorf("Post to a conversation that does not exist returned %+v and no error", ref)
 	}
 	if ref.Message != "" {
 		t.Errorf("Post returned an error and the message %q", ref.Message)
 	}
-	b.clean(err)
 	b.alive()
 }
 

@@ -1,7 +1,6 @@
 package channeltest
 
 import (
-	"context"
 	"errors"
 	"strings"
 	"testing"
@@ -36,15 +35,6 @@ func (m maker) receiver(t *testing.T) approver.Receiver {
 	return r
 }
 
-// tryPost posts with a time limit.
-func (b *bench) tryPost(to approver.Destination, limit time.Duration) error {
-	ctx, cancel := context.WithTimeout(context.Background(), limit)
-	defer cancel()
-	_, err := b.Channel.Post(ctx, to, high(b.t))
-	b.clean(err)
-	return err
-}
-
 // wantPassing sees that an error of a channel with a platform may be over in a moment.
 func (b *bench) wantPassing(err error) {
 	b.t.Helper()
@@ -64,7 +54,7 @@ func checkPatience(t *testing.T, m maker) {
 	m.receiver(t)
 	b := start(t, m)
 	b.Fake.Break(fake.RateLimited) // for a second
-	err := b.tryPost(b.Here, 300*time.Millisecond)
+	_, err := b.tryPost(b.Here, high(t), 300*time.Millisecond)
 	var patience approver.Patience
 	switch {
 	case err == nil:
@@ -96,7 +86,8 @@ func checkUnknownIsFinal(t *testing.T, m maker) {
 	b := start(t, m)
 	to := b.Here
 	to.Conversation += "1"
-	wantFinal(t, b.tryPost(to, b.prompt))
+	_, err := b.tryPost(to, high(t), b.prompt)
+	wantFinal(t, err)
 }
 
 func checkGone(t *testing.T, m maker) {
@@ -106,7 +97,8 @@ func checkGone(t *testing.T, m maker) {
 		t.Skip("the fixture cannot remove the bot from a conversation")
 	}
 	b.Gone(b.There.Conversation)
-	wantFinal(t, b.tryPost(b.There, b.prompt))
+	_, err := b.tryPost(b.There, high(t), b.prompt)
+	wantFinal(t, err)
 	b.alive()
 	b.post(b.Here, high(t)) // the other conversation is none the worse
 }
@@ -120,11 +112,7 @@ func checkDeleted(t *testing.T, m maker) {
 	card := high(t)
 	ref, _ := b.post(b.Here, card)
 	b.Delete(ref.Conversation, ref.Message)
-	ctx, cancel := context.WithTimeout(context.Background(), b.prompt)
-	defer cancel()
-	err := b.Channel.Update(ctx, ref, settled(card, approver.Expired, "⌛ Expired"))
-	b.clean(err)
-	wantFinal(t, err)
+	wantFinal(t, b.tryUpdate(ref, settled(card, approver.Expired, "⌛ Expired"), b.prompt))
 }
 
 func checkReception(t *testing.T, m maker) {
@@ -165,7 +153,7 @@ func checkReceptionLimited(t *testing.T, m maker) {
 	b.eventually("the channel to say that it receives", func() bool { return r.Reception().Up })
 	to := b.Here
 	to.Conversation += "1"
-	if err := b.tryPost(to, b.prompt); err == nil {
+	if _, err := b.tryPost(to, high(t), b.prompt); err == nil {
 		t.Error("posting to nowhere succeeds")
 	}
 	if now := r.Reception(); !now.Up {

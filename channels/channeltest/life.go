@@ -23,9 +23,7 @@ var lifeChecks = []check{
 }
 
 func checkRunEnds(t *testing.T, m maker) {
-	b := start(t, m)
-	card := high(t)
-	ref, _ := b.post(b.Here, card)
+	b, _, ref := posted(t, m, high)
 	b.tap(b.Approver, ref, fake.ApproveButton)
 	b.wantReplies(1)
 	if err := b.stop(); err != nil {
@@ -89,9 +87,7 @@ func checkSlowNeighbour(t *testing.T, m maker) {
 }
 
 func checkTwoAtOnce(t *testing.T, m maker) {
-	b := start(t, m)
-	card := high(t)
-	ref, _ := b.post(b.Here, card)
+	b, card, ref := posted(t, m, high)
 	var wg sync.WaitGroup
 	for user, button := range map[string]fake.Button{b.Approver: fake.ApproveButton, b.Second: fake.DenyButton} {
 		wg.Go(func() {
@@ -177,10 +173,8 @@ func checkFault(t *testing.T, m maker, fault fake.Fault, limit time.Duration) {
 	refBefore, _ := b.post(b.Here, before)
 
 	b.Fake.Break(fault)
-	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Second)
-	defer cancel()
 	began := time.Now()
-	ref, err := b.Channel.Post(ctx, b.Here, high(t))
+	ref, err := b.tryPost(b.Here, high(t), 3*time.Second)
 	took := time.Since(began)
 	if err == nil || ref.Message != "" {
 		t.Errorf("Post returned %+v and the error %v", ref, err)
@@ -188,7 +182,6 @@ func checkFault(t *testing.T, m maker, fault fake.Fault, limit time.Duration) {
 	if took > limit+500*time.Millisecond {
 		t.Errorf("Post took %v, want at most %v", took, limit)
 	}
-	b.clean(err)
 	b.wantPassing(err)
 	time.Sleep(b.fault) // Run meets the fault too, and must outlive it
 	b.alive()
@@ -197,10 +190,7 @@ func checkFault(t *testing.T, m maker, fault fake.Fault, limit time.Duration) {
 	b.waitReady()
 	card := high(t)
 	b.eventually("a card to be posted again", func() bool {
-		ctx, cancel := context.WithTimeout(context.Background(), b.prompt)
-		defer cancel()
-		ref, err = b.Channel.Post(ctx, b.Here, card)
-		b.clean(err)
+		ref, err = b.tryPost(b.Here, card, b.prompt)
 		return err == nil
 	})
 	wantButtons(t, b.shown(ref), true)
@@ -228,9 +218,7 @@ func checkRateLimited(t *testing.T, m maker) {
 	b := start(t, m)
 	card := high(t)
 	b.Fake.Break(fake.RateLimited)
-	ctx, cancel := context.WithTimeout(context.Background(), b.patience)
-	defer cancel()
-	ref, err := b.Channel.Post(ctx, b.Here, card)
+	ref, err := b.tryPost(b.Here, card, b.patience)
 	if err != nil {
 		t.Fatalf("Post gave up although there was time for the platform's retry: %v", err)
 	}
@@ -246,10 +234,8 @@ func checkRateLimited(t *testing.T, m maker) {
 func checkRateLimitedTooLong(t *testing.T, m maker) {
 	b := start(t, m)
 	b.Fake.Break(fake.RateLimited)
-	ctx, cancel := context.WithTimeout(context.Background(), 300*time.Millisecond)
-	defer cancel()
 	began := time.Now()
-	if _, err := b.Channel.Post(ctx, b.Here, high(t)); err == nil {
+	if _, err := b.tryPost(b.Here, high(t), 300*time.Millisecond); err == nil {
 		t.Errorf("Post succeeded within 300 ms although the platform wanted a second")
 	}
 	if took := time.Since(began); took > 900*time.Millisecond {
@@ -263,13 +249,9 @@ func checkRevoked(t *testing.T, m maker) {
 	if !b.FatalRevoked {
 		return // there is no token that could be revoked
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), b.prompt)
-	defer cancel()
-	_, err := b.Channel.Post(ctx, b.Here, high(t))
-	if err == nil {
+	if _, err := b.tryPost(b.Here, high(t), b.prompt); err == nil {
 		t.Errorf("Post succeeded with a revoked token")
 	}
-	b.clean(err)
 	select {
 	case <-b.ended:
 	case <-time.After(b.recovery):
@@ -283,14 +265,10 @@ func checkRevoked(t *testing.T, m maker) {
 }
 
 func checkHangingUpdate(t *testing.T, m maker) {
-	b := start(t, m)
-	card := high(t)
-	ref, _ := b.post(b.Here, card)
+	b, card, ref := posted(t, m, high)
 	b.Fake.Break(fake.Hangs)
-	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
-	defer cancel()
 	began := time.Now()
-	b.clean(b.Channel.Update(ctx, ref, settled(card, approver.Expired, "⌛ Expired")))
+	_ = b.tryUpdate(ref, settled(card, approver.Expired, "⌛ Expired"), time.Second)
 	if took := time.Since(began); took > 2*time.Second {
 		t.Errorf("Update took %v, its context one second", took)
 	}
@@ -298,9 +276,7 @@ func checkHangingUpdate(t *testing.T, m maker) {
 	b.waitReady()
 	result := fmt.Sprintf("⌛ Expired after %d s · blocked", 120)
 	b.eventually("the update to succeed", func() bool {
-		ctx, cancel := context.WithTimeout(context.Background(), b.prompt)
-		defer cancel()
-		return b.Channel.Update(ctx, ref, settled(card, approver.Expired, result)) == nil
+		return b.tryUpdate(ref, settled(card, approver.Expired, result), b.prompt) == nil
 	})
 	// Where several screens show the card, Update returns after the first.
 	b.eventually("the card to show its end", func() bool { return strings.Contains(b.shown(ref).Text, result) })

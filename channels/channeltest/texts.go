@@ -132,9 +132,7 @@ func checkDirectories(t *testing.T, m maker) {
 // checkResults: who decided is told on one line, cut where it is endless; where
 // nothing is told, the state is.
 func checkResults(t *testing.T, m maker) {
-	b := start(t, m)
-	card := high(t)
-	ref, _ := b.post(b.Here, card)
+	b, card, ref := posted(t, m, high)
 	s := b.update(ref, settled(card, approver.Expired, ""))
 	wantFirstLine(t, s, card.Push)
 	if !strings.Contains(strings.ReplaceAll(s.Text, card.Push, ""), approver.Expired.String()) {

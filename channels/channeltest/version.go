@@ -25,9 +25,7 @@ func (b *bench) counted(ref approver.Ref, card approver.Card, upto int) {
 }
 
 func checkTapVersion(t *testing.T, m maker) {
-	b := start(t, m)
-	card := high(t)
-	ref, _ := b.post(b.Here, card)
+	b, card, ref := posted(t, m, high)
 	for i, upto := range []int{0, 1, 31, 999_999} {
 		if upto > 0 {
 			b.counted(ref, card, upto)

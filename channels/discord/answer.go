@@ -1,13 +1,13 @@
 package discord
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"net/url"
-	"runtime/debug"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -18,6 +18,9 @@ import (
 
 	"approver.example"
 	"approver.example/channels/intent"
+	"approver.example/channels/internal/calls"
+	"approver.example/channels/internal/cards"
+	"approver.example/channels/internal/receiving"
 	"approver.example/tokens"
 )
 
@@ -30,6 +33,7 @@ const (
 	textUnread = "This button or command is not one that approver knows. It may come from an older version."
 	textBroken = "Something broke while your answer was handled. It did not count as an approval."
 	textNoSuch = "The dialog is empty. Type the code that the card shows."
+	textNobody = "This service takes no answers."
 	textNoYes  = "A typed message cannot approve here. Press the card's button, or use the /approve command."
 )
 
@@ -39,15 +43,15 @@ const replyWithin = time.Minute
 // An intake takes the events of one connection.
 type intake struct {
 	*Channel
-	crew  *crew
-	reply approver.ReplyFunc
-	known chan struct{}             // closed when the connection has told who we are
-	gone  chan struct{}             // closed when the connection has ended
-	since atomic.Pointer[time.Time] // when the connection became ready
+	workers *workers
+	reply   approver.ReplyFunc
+	known   chan struct{}             // closed when the connection has told who we are
+	gone    chan struct{}             // closed when the connection has ended
+	since   atomic.Pointer[time.Time] // when the connection became ready
 }
 
-func newIntake(c *Channel, crew *crew, reply approver.ReplyFunc) *intake {
-	return &intake{Channel: c, crew: crew, reply: reply, known: make(chan struct{}), gone: make(chan struct{})}
+func newIntake(c *Channel, workers *workers, reply approver.ReplyFunc) *intake {
+	return &intake{Channel: c, workers: workers, reply: reply, known: make(chan struct{}), gone: make(chan struct{})}
 }
 
 // introduced waits until it is known who we are: the library hands every event
@@ -71,12 +75,12 @@ func (in *intake) introduced(ctx context.Context) bool {
 // interaction takes a press, a dialog or a command. It waits for nothing but
 // the introduction.
 func (in *intake) interaction(ctx context.Context, i *discordgo.Interaction) {
-	defer in.recovered()
+	defer receiving.Recovered(in.log, "an event handler panicked")
 	if !in.introduced(ctx) {
 		return
 	}
 	who, st := in.presser(i)
-	if st == nobody || in.seen.again(i.ID) {
+	if st == nobody || !in.seen.First(i.ID) {
 		return
 	}
 	if text, ok := pairCommand(i); ok {
@@ -85,7 +89,7 @@ func (in *intake) interaction(ctx context.Context, i *discordgo.Interaction) {
 	}
 	switch st {
 	case listed:
-		if !in.crew.try(who.id, maxPerPerson, func() { in.pressed(ctx, i, who) }) {
+		if !in.workers.try(who.id, maxPerPerson, func() { in.pressed(ctx, i, who) }) {
 			in.log.Warn("an answer does not count: too many of this person are under way", "person", who.id, "most",
 				maxPerPerson)
 			in.refuse(ctx, i, textBusy)
@@ -99,14 +103,7 @@ func (in *intake) interaction(ctx context.Context, i *discordgo.Interaction) {
 
 // refuse tells a person at once that nothing will come of an interaction.
 func (in *intake) refuse(ctx context.Context, i *discordgo.Interaction, text string) {
-	in.crew.try("", maxRefusals, func() { _ = in.respond(ctx, i, whisper, private(text)) })
-}
-
-// recovered keeps a panic of a handler from taking the process down.
-func (in *intake) recovered() {
-	if r := recover(); r != nil {
-		in.log.Error("an event handler panicked", "panic", r, "stack", string(debug.Stack()))
-	}
+	in.workers.try("", maxRefusals, func() { _ = in.respond(ctx, i, whisper, private(text)) })
 }
 
 // pressed handles an interaction of an approver.
@@ -149,7 +146,7 @@ func (in *intake) decide(ctx context.Context, i *discordgo.Interaction, r approv
 	select {
 	case out := <-done:
 		if out.Kind == approver.OutcomeUnknown {
-			_ = sleep(ctx, in.leave)
+			_ = calls.Sleep(ctx, in.leave)
 		}
 		_ = in.respond(ctx, i, whisper, private(out.Text))
 	case <-soon.C:
@@ -177,17 +174,17 @@ type ask struct {
 func read(i *discordgo.Interaction) ask {
 	switch d := i.Data.(type) {
 	case discordgo.MessageComponentInteractionData:
-		id, action, upto, ok := parseCustomID(d.CustomID)
+		id, action, upto, ok := parseButton(d.CustomID)
 		if !ok || d.ComponentType != discordgo.ButtonComponent {
 			return ask{problem: textUnread}
 		}
 		return ask{
-			request: id, method: approver.ByTap, approve: action == actApprove, upto: upto,
-			dialog: action == actCode, details: action == actDetails,
+			request: id, method: approver.ByTap, approve: action == cards.Approve, upto: upto,
+			dialog: action == cards.Code, details: action == cards.Details,
 		}
 	case discordgo.ModalSubmitInteractionData:
-		id, action, upto, ok := parseCustomID(d.CustomID)
-		if !ok || action != actCode {
+		id, action, upto, ok := parseButton(d.CustomID)
+		if !ok || action != cards.Code {
 			return ask{problem: textUnread}
 		}
 		return typed(ask{request: id, method: approver.ByCode, upto: upto}, input(d.Components))
@@ -254,30 +251,21 @@ func explain(err error) string {
 	return "That is not a confirmation code. It looks like " + tokens.Prefix + "… and stands on the card."
 }
 
-// ask puts a reply to the core. Whatever goes wrong there is a refusal.
-func (in *intake) ask(ctx context.Context, r approver.Reply) (out approver.Outcome) {
-	defer func() {
-		if p := recover(); p != nil {
-			in.log.Error("handling an answer panicked", "panic", p, "stack", string(debug.Stack()))
-			out = approver.Outcome{Kind: approver.OutcomeRefused, Text: textBroken}
-		}
-	}()
+// ask puts a reply to the core.
+func (in *intake) ask(ctx context.Context, r approver.Reply) approver.Outcome {
 	ctx, cancel := context.WithTimeout(ctx, replyWithin)
 	defer cancel()
-	if out = in.reply(ctx, r); out.Text == "" {
+	out := in.reply(ctx, r)
+	if out.Text == "" {
 		out.Text = "Your answer was taken: " + outcomeWord(out.Kind) + "."
 	}
 	return out
 }
 
 func outcomeWord(k approver.OutcomeKind) string {
-	word, ok := map[approver.OutcomeKind]string{
+	return cmp.Or(map[approver.OutcomeKind]string{
 		approver.OutcomeApproved: "approved", approver.OutcomeDenied: "denied", approver.OutcomeRecorded: "recorded",
-	}[k]
-	if !ok {
-		return "it does not count"
-	}
-	return word
+	}[k], "it does not count")
 }
 
 // Responses to an interaction.
@@ -349,7 +337,7 @@ const tellWithin = 15 * time.Second
 func lingering(ctx context.Context, most time.Duration) (context.Context, context.CancelFunc) {
 	out, cancel := context.WithTimeout(context.WithoutCancel(ctx), most)
 	stop := context.AfterFunc(ctx, func() {
-		_ = sleep(out, time.Second)
+		_ = calls.Sleep(out, time.Second)
 		cancel()
 	})
 	return out, func() {
@@ -382,7 +370,7 @@ func (in *intake) details(ctx context.Context, m *discordgo.Message) (message, [
 	}
 	text := strings.TrimSuffix(strings.TrimPrefix(m.Embeds[0].Description, "```bash\n"), "\n```")
 	out := private("")
-	if units(text) > tellRoom {
+	if cards.Units(text) > tellRoom {
 		out.Content = fmt.Sprintf("The exact command, %d bytes.", len(text))
 		return out, []*discordgo.File{file{commandFile, text}.attachment()}
 	}

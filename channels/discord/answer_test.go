@@ -9,6 +9,7 @@ import (
 	"approver.example"
 	"approver.example/channels/channeltest/fake"
 	"approver.example/channels/discord/discordtest"
+	"approver.example/channels/internal/calls"
 )
 
 func TestRedeliveredEventsCountOnce(t *testing.T) {
@@ -27,32 +28,12 @@ func TestRedeliveredEventsCountOnce(t *testing.T) {
 	}
 }
 
-func TestMemory(t *testing.T) {
-	m := newMemory(3)
-	for _, id := range []string{"a", "b", "c"} {
-		if m.again(id) {
-			t.Errorf("%s was never seen", id)
-		}
-	}
-	for _, id := range []string{"a", "b", "c"} {
-		if !m.again(id) {
-			t.Errorf("%s was seen", id)
-		}
-	}
-	if m.again("d"); m.again("a") {
-		t.Error("the oldest is still remembered: the memory grows")
-	}
-	if len(m.ids) > 3 {
-		t.Errorf("the memory holds %d", len(m.ids))
-	}
-}
-
 // The answer is acknowledged at once, however long it takes to decide.
 func TestSlowReplyIsAcknowledged(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, func(b *bench) { b.s.AckWithin = 1500 * time.Millisecond })
 	b.run(func(ctx context.Context, _ approver.Reply) approver.Outcome {
-		_ = sleep(ctx, 2500*time.Millisecond)
+		_ = calls.Sleep(ctx, 2500*time.Millisecond)
 		return approver.Outcome{Kind: approver.OutcomeApproved, Text: "at last"}
 	})
 	ref := b.post(b.here, high())

@@ -2,9 +2,8 @@ package discord
 
 import (
 	"strings"
-	"unicode/utf16"
 
-	"approver.example"
+	"approver.example/channels/internal/cards"
 	"approver.example/display"
 )
 
@@ -12,17 +11,14 @@ import (
 // counts. All embeds of a message may hold 6000 together, a description 4096, a
 // field's value 1024; the sum of these is below 6000.
 const (
-	commandRoom = 2600 // less envRoom where the environment is shown
-	whyRoom     = 600
-	ruleRoom    = 200
-	claimRoom   = 700
-	nameRoom    = 200 // agent, session and host, each
-	dirRoom     = 300
-	noticeRoom  = 300
-	envRoom     = 600
+	commandRoom = 2600 // less that of the environment where it is shown
 	resultRoom  = 800
 	tellRoom    = 1800 // a text for one person; a message may hold 2000
 )
+
+// room is that of the texts around the command.
+var room = cards.Limits{Why: 600, Rule: 200, Claimed: 700, Agent: 200, Session: 200, Dir: 300, Host: 200, Notice: 300,
+	Environment: 600}
 
 // A file is attached to a card that does not show everything as it is. The
 // command's holds it exactly; the card's holds that and all other texts.
@@ -33,42 +29,17 @@ const (
 	cardFile    = "card.txt"
 )
 
-// trim makes the texts around the command safe to show, each on one line and in
-// its room, and reports whether any had to be cut: people judge a call by all of
-// them.
-func trim(card approver.Card) (around approver.Card, short bool) {
-	for _, f := range []struct {
-		text *string
-		room int
-	}{
-		{&card.Why, whyRoom},
-		{&card.Rule, ruleRoom},
-		{&card.Claimed, claimRoom},
-		{&card.Agent, nameRoom},
-		{&card.Session, nameRoom},
-		{&card.Dir, dirRoom},
-		{&card.Host, nameRoom},
-		{&card.Notice, noticeRoom},
-		{&card.Environment, envRoom},
-	} {
-		var hidden int
-		*f.text, hidden = fitted(*f.text, f.room)
-		short = short || hidden > 0
-	}
-	return card, short
-}
-
 // fit cuts text so that dress(text) takes at most room UTF-16 units, and
 // returns it dressed. Room must be at least 100, for the note of the cut.
 func fit(text string, room int, dress func(string) string) (shown string, hiddenBytes int) {
-	if units(text) <= room { // dressing never makes a text shorter
-		if shown = dress(text); units(shown) <= room {
+	if cards.Units(text) <= room { // dressing never makes a text shorter
+		if shown = dress(text); cards.Units(shown) <= room {
 			return shown, 0
 		}
 	}
 	for limit := room; ; limit = limit * 3 / 4 {
 		cut, n := display.Cut(text, limit)
-		if shown = dress(cut); n > 0 && units(shown) <= room || limit == 0 {
+		if shown = dress(cut); n > 0 && cards.Units(shown) <= room || limit == 0 {
 			return shown, n
 		}
 	}
@@ -84,12 +55,4 @@ func fitted(text string, room int) (shown string, hiddenBytes int) {
 
 func oneLine(text string) string {
 	return strings.NewReplacer("\r\n", " ⏎ ", "\n", " ⏎ ", "\t", " ").Replace(text)
-}
-
-func units(s string) int {
-	n := 0
-	for _, r := range s {
-		n += max(utf16.RuneLen(r), 1)
-	}
-	return n
 }

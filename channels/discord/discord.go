@@ -28,6 +28,12 @@
 // Two daemons with stores of their own must not share a bot: Discord shows every
 // answer to both. A daemon that does not know a card's request leaves the answer to
 // the other for a second, and the log of both says what to do.
+//
+// # Reading order
+//
+// Settings: config.go, pair.go. Cards: discord.go, post.go, render.go, cut.go. Answers: gateway.go,
+// identity.go, answer.go, text.go, workers.go, commands.go. The way to Discord: wire.go, outage.go,
+// health.go.
 package discord
 
 import (
@@ -44,7 +50,9 @@ import (
 	"github.com/bwmarrin/discordgo"
 
 	"approver.example"
+	"approver.example/channels/internal/calls"
 	"approver.example/channels/internal/pairing"
+	"approver.example/channels/internal/receiving"
 	"approver.example/internal/secret"
 )
 
@@ -58,13 +66,12 @@ type Channel struct {
 	cfg       Config
 	log       *slog.Logger
 	token     secret.Text
-	approvers map[string]bool
-	channels  map[string]bool
+	people    approver.People
 	wire      *wire
 	rest      *discordgo.Session // for requests only: it is never opened
 	files     *http.Client       // for attachments; it carries no token
-	seen      *memory
-	outage    outage
+	seen      *receiving.Seen[string]
+	outage    receiving.Outage
 	contest   atomic.Bool // another daemon was reported
 	pairing   pairing.Waiting
 	pairsOnly bool // made by ForPairing
@@ -107,20 +114,15 @@ func New(cfg Config, log *slog.Logger) (*Channel, error) {
 	}
 	libraryVersion()
 	c := &Channel{
-		cfg: cfg, log: log, token: token, outage: outage{log: log},
-		approvers: map[string]bool{}, channels: map[string]bool{}, guilds: map[string]string{},
-		wire: newWire(base), seen: newMemory(4096),
+		cfg: cfg, log: log, token: token, outage: receiving.Outage{Log: log, Platform: "Discord", Cause: causeOf},
+		people: approver.People{}, guilds: map[string]string{},
+		wire: newWire(base), seen: receiving.NewSeen[string](4096),
 		ackWithin: 2500 * time.Millisecond, hello: 15 * time.Second, silence: 90 * time.Second,
 		backoff: time.Second, settled: 90 * time.Second,
 		soon: 400 * time.Millisecond, leave: time.Second, handover: 2 * approver.LeaseTTL,
 	}
-	for _, a := range cfg.Approvers {
-		c.approvers[a.ID] = true
-	}
-	for _, id := range cfg.Channels {
-		c.channels[id] = true
-	}
-	c.files = &http.Client{Transport: c.wire.next, CheckRedirect: noRedirect}
+	c.people.Add(Name, cfg.Approvers)
+	c.files = &http.Client{Transport: c.wire.next, CheckRedirect: calls.NoRedirect}
 	if c.rest, err = c.session(); err != nil {
 		return nil, err
 	}

@@ -15,6 +15,8 @@ import (
 	"github.com/gorilla/websocket"
 
 	"approver.example"
+	"approver.example/channels/internal/calls"
+	"approver.example/channels/internal/receiving"
 )
 
 // maxBackoff is the longest wait between two connections.
@@ -42,25 +44,14 @@ type fatal struct{ error }
 
 func (f fatal) Unwrap() error { return f.error }
 
-// A delay is an error after which the next connection waits for at least that
-// time.
-type delay struct {
-	error
-	wait time.Duration
-}
-
 // Run connects to the gateway and takes answers until ctx ends; then it returns
 // nil. It returns an error when Discord refuses the bot twice in a row: its token or
 // its intents, or because the token is of another application than configured.
 // Whoever calls it again then takes part in the cure.
 func (c *Channel) Run(ctx context.Context, reply approver.ReplyFunc) error {
-	if reply == nil {
-		reply = func(context.Context, approver.Reply) approver.Outcome {
-			return approver.Outcome{Kind: approver.OutcomeRefused, Text: "This service takes no answers."}
-		}
-	}
-	crew := newCrew(c.log)
-	defer crew.stop()
+	reply = receiving.Replies(reply, c.log, "handling an answer panicked", textNobody, textBroken)
+	workers := newWorkers(c.log)
+	defer workers.stop()
 	// What is under way ends with Run, however Run ends. Answers that the core has are its own
 	// to end.
 	ctx, cancel := context.WithCancel(ctx)
@@ -68,7 +59,7 @@ func (c *Channel) Run(ctx context.Context, reply approver.ReplyFunc) error {
 	defer c.outage.Stopped()
 	var last link
 	for failures, refused := 0, false; ; failures++ {
-		err := c.connect(ctx, &last, newIntake(c, crew, reply))
+		err := c.connect(ctx, &last, newIntake(c, workers, reply))
 		if ctx.Err() != nil {
 			return nil
 		}
@@ -80,37 +71,24 @@ func (c *Channel) Run(ctx context.Context, reply approver.ReplyFunc) error {
 			// Discord closes connections as a matter of routine. Taps wait for us.
 			c.outage.Failed(err)
 			c.log.Debug("the gateway closed the connection", "error", err)
-			if sleep(ctx, rand.N(c.backoff/4)) != nil {
+			if calls.Sleep(ctx, rand.N(c.backoff/4)) != nil {
 				return nil
 			}
 			refused = false
 			continue
 		}
 		last = link{}
-		wait := c.pause(failures)
-		var d delay
-		if errors.As(err, &d) {
-			wait = max(wait, d.wait)
-		}
-		c.outage.down(err, wait)
-		var stop fatal
-		if !errors.As(err, &stop) {
-			refused = false
-		} else if refused {
+		wait := max(calls.Backoff(c.backoff, maxBackoff, failures), calls.Asked(err))
+		c.outage.Down(err, wait)
+		_, stop := errors.AsType[fatal](err)
+		if stop && refused {
 			return err
-		} else {
-			refused = true // once may be a hiccup of Discord's own
 		}
-		if sleep(ctx, wait) != nil {
+		refused = stop // once may be a hiccup of Discord's own
+		if calls.Sleep(ctx, wait) != nil {
 			return nil
 		}
 	}
-}
-
-// pause is the wait after so many failures in a row: doubling, half of it random.
-func (c *Channel) pause(failures int) time.Duration {
-	most := min(c.backoff<<min(failures, 6), maxBackoff)
-	return most/2 + rand.N(most/2+1)
 }
 
 // A link is a session of the gateway and its last connection.
@@ -138,7 +116,7 @@ func (c *Channel) connect(ctx context.Context, last *link, in *intake) error {
 		last.session = s
 	}
 	s := last.session
-	var tcp lines
+	var tcp conns
 	tcp.patience.Store(int64(c.hello))
 	s.Client = &http.Client{Transport: bound{ctx, c.wire}}
 	s.Dialer = &websocket.Dialer{Proxy: http.ProxyFromEnvironment, HandshakeTimeout: c.hello, NetDialContext: tcp.dial}
@@ -200,8 +178,8 @@ func (c *Channel) serve(ctx context.Context, in *intake, s *discordgo.Session) e
 	if c.outage.Reception().Good.IsZero() {
 		c.log.Info("connected to Discord")
 	}
-	c.outage.up()
-	in.crew.try("set-up", 1, func() { c.setUp(ctx) })
+	c.outage.Up()
+	in.workers.try("set-up", 1, func() { c.setUp(ctx) })
 	tick := time.NewTicker(c.silence / 9)
 	defer tick.Stop()
 	var last time.Time
@@ -224,7 +202,7 @@ func (c *Channel) serve(ctx context.Context, in *intake, s *discordgo.Session) e
 			}
 			if beat.After(last) {
 				last = beat
-				c.outage.up()
+				c.outage.Up()
 			}
 		}
 	}
@@ -249,8 +227,7 @@ func (l *link) handle(ctx context.Context, in *intake) (ready chan *discordgo.Re
 		l.session.AddHandler(func(*discordgo.Session, *discordgo.Resumed) { first(nil) }),
 		l.session.AddHandler(func(*discordgo.Session, *discordgo.Disconnect) { once.Do(func() { close(in.gone) }) }),
 		l.session.AddHandler(func(_ *discordgo.Session, e *discordgo.InteractionCreate) {
-			in.interaction(ctx,
-				e.Interaction)
+			in.interaction(ctx, e.Interaction)
 		}),
 		l.session.AddHandler(func(_ *discordgo.Session, e *discordgo.MessageCreate) { in.message(ctx, e.Message) }),
 	}
@@ -273,21 +250,18 @@ func (c *Channel) mayIdentify(ctx context.Context) error {
 	switch {
 	case errors.As(err, &api) && api.status == http.StatusUnauthorized && api.foreign == nil:
 		return fatal{err}
-	case errors.As(err, &api) && api.status == http.StatusTooManyRequests:
-		return delay{err, api.after}
 	case err != nil:
 		return err
 	case got.Limit != nil && got.Limit.Remaining <= 0:
 		wait := min(time.Duration(max(got.Limit.ResetAfter, 0))*time.Millisecond, 24*time.Hour)
-		return delay{errors.New("discord: the bot has used up its connections for today"), wait}
+		return calls.Limited(errors.New("discord: the bot has used up its connections for today"), wait)
 	}
 	return nil
 }
 
 // closed explains an error of Open.
 func closed(what string, err error) error {
-	var ce *websocket.CloseError
-	if errors.As(err, &ce) {
+	if ce, ok := errors.AsType[*websocket.CloseError](err); ok {
 		if why, ok := fatalCloses[ce.Code]; ok {
 			return fatal{fmt.Errorf("discord: %s: close code %d: %s", what, ce.Code, why)}
 		}
@@ -338,9 +312,9 @@ func (b bound) RoundTrip(req *http.Request) (*http.Response, error) {
 	return b.next.RoundTrip(req.WithContext(b.ctx))
 }
 
-// lines are the network connections of one session. A read that waits longer
+// conns are the network connections of one session. A read that waits longer
 // than patience fails, so that a gateway that fell silent shows.
-type lines struct {
+type conns struct {
 	patience atomic.Int64 // a time.Duration
 
 	mu   sync.Mutex
@@ -348,7 +322,7 @@ type lines struct {
 	shut bool
 }
 
-func (l *lines) dial(ctx context.Context, network, addr string) (net.Conn, error) {
+func (l *conns) dial(ctx context.Context, network, addr string) (net.Conn, error) {
 	d := net.Dialer{Timeout: 10 * time.Second, KeepAlive: 30 * time.Second}
 	conn, err := d.DialContext(ctx, network, addr)
 	if err != nil {
@@ -361,10 +335,10 @@ func (l *lines) dial(ctx context.Context, network, addr string) (net.Conn, error
 		return nil, net.ErrClosed
 	}
 	l.open = append(l.open, conn)
-	return line{conn, l}, nil
+	return boundedConn{conn, l}, nil
 }
 
-func (l *lines) close() {
+func (l *conns) close() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.shut = true
@@ -373,20 +347,20 @@ func (l *lines) close() {
 	}
 }
 
-// A line renews its deadline with every read and write.
-type line struct {
+// A boundedConn renews its deadline with every read and write.
+type boundedConn struct {
 	net.Conn
-	of *lines
+	of *conns
 }
 
-func (l line) Read(b []byte) (int, error) {
+func (l boundedConn) Read(b []byte) (int, error) {
 	if err := l.SetReadDeadline(time.Now().Add(time.Duration(l.of.patience.Load()))); err != nil {
 		return 0, err
 	}
 	return l.Conn.Read(b)
 }
 
-func (l line) Write(b []byte) (int, error) {
+func (l boundedConn) Write(b []byte) (int, error) {
 	if err := l.SetWriteDeadline(time.Now().Add(writeWithin)); err != nil {
 		return 0, err
 	}

@@ -199,22 +199,6 @@ func TestSessionBudget(t *testing.T) {
 	}
 }
 
-func TestPause(t *testing.T) {
-	b := newBench(t, nil)
-	b.c.backoff = time.Second
-	for failures, most := range map[int]time.Duration{0: time.Second, 1: 2 * time.Second, 5: 32 * time.Second,
-		6: time.Minute, 7: time.Minute, 1000: time.Minute} {
-		low, high := time.Hour, time.Duration(0)
-		for range 200 {
-			d := b.c.pause(failures)
-			low, high = min(low, d), max(high, d)
-		}
-		if low < most/2 || high > most || low == high {
-			t.Errorf("after %d failures the pause is %v to %v, want %v to %v with jitter", failures, low, high, most/2, most)
-		}
-	}
-}
-
 // Trouble at the commands' registration leaves everything else working.
 func TestCommandsCannotBeRegistered(t *testing.T) {
 	t.Parallel()
@@ -286,9 +270,9 @@ func TestEndDuringAnAnswer(t *testing.T) {
 	b.told(b.ann, "the service is stopping")
 }
 
-func TestCrew(t *testing.T) {
+func TestWorkers(t *testing.T) {
 	b := newBench(t, nil)
-	w := newCrew(b.c.log)
+	w := newWorkers(b.c.log)
 	hold := make(chan struct{})
 	if !w.try("a", 1, func() { <-hold }) || w.try("a", 1, func() {}) || !w.try("b", 1, func() { panic("boom") }) {
 		t.Error("the limit of a key is not kept")
@@ -296,7 +280,7 @@ func TestCrew(t *testing.T) {
 	close(hold)
 	w.stop()
 	if w.try("a", 1, func() {}) {
-		t.Error("a stopped crew takes work")
+		t.Error("workers that were stopped take work")
 	}
 	if len(w.busy) != 0 {
 		t.Errorf("left over: %v", w.busy)
@@ -318,7 +302,7 @@ func TestAPressBeforeTheIntroductionCounts(t *testing.T) {
 	card := high()
 	ref := b.post(b.here, card)
 	var press discordgo.Interaction
-	b.s.SendPress(b.ann, b.here, ref.Message, discordtest.CustomID(card.Request, actDeny), 0, func(event map[string]any) {
+	b.s.SendPress(b.ann, b.here, ref.Message, discordtest.CustomID(card.Request, "d"), 0, func(event map[string]any) {
 		raw, err := json.Marshal(event)
 		if err = errors.Join(err, json.Unmarshal(raw, &press)); err != nil {
 			t.Fatal(err)
@@ -330,11 +314,11 @@ func TestAPressBeforeTheIntroductionCounts(t *testing.T) {
 		t.Fatal(err)
 	}
 	replies := make(chan approver.Reply, 1)
-	in := newIntake(fresh, newCrew(fresh.log), func(_ context.Context, r approver.Reply) approver.Outcome {
+	in := newIntake(fresh, newWorkers(fresh.log), func(_ context.Context, r approver.Reply) approver.Outcome {
 		replies <- r
 		return approver.Outcome{Kind: approver.OutcomeDenied, Text: "noted"}
 	})
-	t.Cleanup(in.crew.stop)
+	t.Cleanup(in.workers.stop)
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
@@ -356,7 +340,7 @@ func TestAPressBeforeTheIntroductionCounts(t *testing.T) {
 		t.Fatal("the press was dropped")
 	}
 	// A connection that ends before it says who we are holds nobody back.
-	lost := newIntake(fresh, in.crew, nil)
+	lost := newIntake(fresh, in.workers, nil)
 	close(lost.gone)
 	lost.interaction(t.Context(), &press)
 	select {

@@ -1,6 +1,8 @@
 package discord
 
 import (
+	"slices"
+
 	"approver.example/display"
 	"github.com/bwmarrin/discordgo"
 )
@@ -89,7 +91,7 @@ func (c *Channel) standing(u *discordgo.User) (person, standing) {
 		return person{}, nobody
 	}
 	who := person{id: u.ID, name: display.OneLine(u.DisplayName())}
-	if !c.approvers[u.ID] {
+	if _, listed := c.people.Lookup(Name, u.ID); !listed {
 		return who, stranger
 	}
 	return who, listed
@@ -98,7 +100,7 @@ func (c *Channel) standing(u *discordgo.User) (person, standing) {
 // ours reports whether an event's place is a configured channel, in the server
 // where that channel lies as far as that is known.
 func (c *Channel) ours(channel, guild string) bool {
-	if !c.channels[channel] {
+	if !slices.Contains(c.cfg.Channels, channel) {
 		return false
 	}
 	if c.cfg.Guild != "" {
@@ -130,7 +132,7 @@ func requestOf(m *discordgo.Message) string {
 			if !ok {
 				continue
 			}
-			id, _, _, ok := parseCustomID(b.CustomID)
+			id, _, _, ok := parseButton(b.CustomID)
 			if !ok || found != "" && found != id.String() {
 				return ""
 			}

@@ -81,6 +81,6 @@ func (in *intake) pairs(ctx context.Context, m *discordgo.Message, who person, s
 		!in.pairing.Sent(m.Content, approver.Paired{ID: who.id, Name: who.name, Chat: m.ChannelID}) {
 		return false
 	}
-	in.crew.try("", maxRefusals, func() { in.answer(ctx, m, pairing.PairedText) })
+	in.workers.try("", maxRefusals, func() { in.answer(ctx, m, pairing.PairedText) })
 	return true
 }

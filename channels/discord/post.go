@@ -6,11 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/bwmarrin/discordgo"
 
 	"approver.example"
+	"approver.example/channels/internal/calls"
 )
 
 // maxFile is the greatest file that is attached to a card, in bytes. It is
@@ -88,8 +90,8 @@ func (c *Channel) send(ctx context.Context, to approver.Destination, card approv
 // withoutFile reports whether a card that was refused with a file may be taken
 // without one: unless Discord said that it is not for the file, or wants us to wait.
 func withoutFile(ctx context.Context, err error) bool {
-	var api *apiError
-	if ctx.Err() != nil || !errors.As(err, &api) {
+	api, ok := errors.AsType[*apiError](err)
+	if ctx.Err() != nil || !ok {
 		return ctx.Err() == nil
 	}
 	switch api.status {
@@ -103,8 +105,8 @@ func withoutFile(ctx context.Context, err error) bool {
 // permission a bot's message loses its embed, and people would be asked to approve
 // what they do not see.
 func (c *Channel) takeBack(ctx context.Context, ref approver.Ref) error {
-	lost := final{fmt.Errorf("discord: post a card: Discord dropped the command from the message: give the bot Embed "+
-		"Links in channel %s", ref.Conversation)}
+	lost := calls.Final("discord: post a card: Discord dropped the command from the message: give the bot Embed "+
+		"Links in channel %s", ref.Conversation)
 	err := c.call(ctx, "take the card back", http.MethodDelete, "channels/"+ref.Conversation+"/messages/"+ref.Message, nil,
 		nil, nil)
 	if err != nil && !isAPI(err, discordgo.ErrCodeUnknownMessage) {
@@ -132,10 +134,10 @@ func (c *Channel) ownUp(ctx context.Context, ref approver.Ref, card approver.Car
 func (c *Channel) Update(ctx context.Context, ref approver.Ref, card approver.Card) error {
 	switch {
 	case ref.Channel != Name:
-		return final{fmt.Errorf("discord: update a card: it belongs to the channel %q", ref.Channel)}
+		return calls.Final("discord: update a card: it belongs to the channel %q", ref.Channel)
 	case !snowflake(ref.Conversation) || !snowflake(ref.Message):
-		return final{fmt.Errorf("discord: update a card: %q in %q is not the id of a message in a channel", ref.Message,
-			ref.Conversation)}
+		return calls.Final("discord: update a card: %q in %q is not the id of a message in a channel", ref.Message,
+			ref.Conversation)
 	}
 	v, err := render(card, ref.Partial)
 	if err != nil {
@@ -164,15 +166,21 @@ func (c *Channel) edit(ctx context.Context, ref approver.Ref, v view, got *sent)
 	})
 }
 
+// Fits reports whether a card is shown whole, without a file beside it.
+func (c *Channel) Fits(card approver.Card) bool {
+	v, err := render(card, false)
+	return err == nil && !v.partial
+}
+
 // place refuses to post where it is not configured.
 func (c *Channel) place(to approver.Destination) error {
 	switch {
 	case to.Channel != Name:
-		return final{fmt.Errorf("discord: the destination belongs to the channel %q", to.Channel)}
+		return calls.Final("discord: the destination belongs to the channel %q", to.Channel)
 	case to.Thread != "":
-		return final{fmt.Errorf("discord: a thread is a channel of its own here: list its id %s under channels", to.Thread)}
-	case !c.channels[to.Conversation]:
-		return final{fmt.Errorf("discord: the channel %q is not listed under channels", to.Conversation)}
+		return calls.Final("discord: a thread is a channel of its own here: list its id %s under channels", to.Thread)
+	case !slices.Contains(c.cfg.Channels, to.Conversation):
+		return calls.Final("discord: the channel %q is not listed under channels", to.Conversation)
 	}
 	return nil
 }

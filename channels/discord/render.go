@@ -1,12 +1,14 @@
 package discord
 
 import (
-	"encoding/base64"
+	"cmp"
 	"fmt"
 	"regexp"
 	"strings"
 	"unicode/utf8"
 
+	"approver.example/channels/internal/calls"
+	"approver.example/channels/internal/cards"
 	"approver.example/display"
 	"github.com/bwmarrin/discordgo"
 	"github.com/google/uuid"
@@ -67,16 +69,16 @@ func renderBare(card approver.Card) (view, error) {
 }
 
 func layOut(card approver.Card, v view) (view, error) {
-	id, err := uuid.Parse(card.Request)
-	if err != nil || id.String() != card.Request {
-		return view{}, final{fmt.Errorf("discord: the card's request id %q is not a UUID", card.Request)}
+	id, ok := cards.RequestID(card)
+	if !ok {
+		return view{}, calls.Final("discord: the card's request id %q is not a UUID", card.Request)
 	}
-	room := commandRoom
+	left := commandRoom
 	if card.Environment != "" {
-		room -= envRoom
+		left -= room.Environment
 	}
-	shown, hiddenBytes := fit(card.Command, room, unfence)
-	around, short := trim(card)
+	shown, hiddenBytes := fit(card.Command, left, unfence)
+	around, short := room.Trim(card, fitted)
 	v.partial = v.partial || short || hiddenBytes > 0
 	switch {
 	case short:
@@ -112,9 +114,9 @@ func layOut(card approver.Card, v view) (view, error) {
 		v.Components = buttons(id, oneTap, card.Upto)
 		v.Content = fmt.Sprintf("%s\n⏳ %s · <t:%d:R>", head, card.Until(), card.Due.Unix())
 	} else {
-		v.Content = mark(card.State) + head
+		v.Content = head // what is approved is not told to anybody yet
 		if card.State.Settled() {
-			v.Content += "\n" + result(card)
+			v.Content = cards.Mark(card.State) + " " + head + "\n" + result(card)
 		}
 	}
 	v.Embeds = []*discordgo.MessageEmbed{embed}
@@ -155,11 +157,7 @@ func from(around approver.Card) string {
 
 // result says what became of a settled card.
 func result(card approver.Card) string {
-	text := card.Result
-	if text == "" {
-		text = mark(card.State) + card.State.String()
-	}
-	shown, _ := fitted(text, resultRoom)
+	shown, _ := fitted(cmp.Or(card.Result, cards.Mark(card.State)+" "+card.State.String()), resultRoom)
 	return shown
 }
 
@@ -213,46 +211,22 @@ func color(card approver.Card) int {
 	return colorCatastrophic
 }
 
-// mark is what stands before the push line of a card that is no longer pending.
-func mark(s approver.State) string {
-	switch s {
-	case approver.Consumed:
-		return "✅ "
-	case approver.Expired:
-		return "⌛ "
-	case approver.Withdrawn:
-		return "↩ "
-	case approver.Approved, approver.Pending: // not told to anybody yet
-		return ""
-	case approver.Denied:
-	}
-	return "⛔ "
-}
-
-// The actions that a button carries.
-const (
-	actApprove = "o"
-	actDeny    = "d"
-	actDetails = "i"
-	actCode    = "c" // also the dialog that it opens
-)
-
 // codeInput is the id of the dialog's one field.
 const codeInput = "code"
 
 func buttons(id uuid.UUID, oneTap bool, upto int) []discordgo.MessageComponent {
-	button := func(label string, style discordgo.ButtonStyle, action string) discordgo.MessageComponent {
-		return discordgo.Button{Label: label, Style: style, CustomID: customID(id, action, upto)}
+	button := func(label string, style discordgo.ButtonStyle, action cards.Action) discordgo.MessageComponent {
+		return discordgo.Button{Label: label, Style: style, CustomID: cards.ButtonData(id, action, upto)}
 	}
 	row := discordgo.ActionsRow{}
 	if oneTap {
-		row.Components = append(row.Components, button("Approve", discordgo.SuccessButton, actApprove))
+		row.Components = append(row.Components, button("Approve", discordgo.SuccessButton, cards.Approve))
 	}
-	row.Components = append(row.Components, button("Deny", discordgo.DangerButton, actDeny))
+	row.Components = append(row.Components, button("Deny", discordgo.DangerButton, cards.Deny))
 	if !oneTap {
-		row.Components = append(row.Components, button("Enter code…", discordgo.PrimaryButton, actCode))
+		row.Components = append(row.Components, button("Enter code…", discordgo.PrimaryButton, cards.Code))
 	}
-	row.Components = append(row.Components, button("Details", discordgo.SecondaryButton, actDetails))
+	row.Components = append(row.Components, button("Details", discordgo.SecondaryButton, cards.Details))
 	return []discordgo.MessageComponent{row}
 }
 
@@ -260,7 +234,7 @@ func buttons(id uuid.UUID, oneTap bool, upto int) []discordgo.MessageComponent {
 // card whose button opened it.
 func dialog(id uuid.UUID, upto int) any {
 	return map[string]any{
-		"custom_id": customID(id, actCode, upto),
+		"custom_id": cards.ButtonData(id, cards.Code, upto),
 		"title":     "Approve with the code",
 		"components": []discordgo.MessageComponent{discordgo.ActionsRow{Components: []discordgo.MessageComponent{
 			discordgo.TextInput{
@@ -271,33 +245,9 @@ func dialog(id uuid.UUID, upto int) any {
 	}
 }
 
-// customID packs a request and an action into "a1:<22 characters>:<action>" and, for a yes
-// to several calls, "+" and how many this version of the card counts: at most 34 of the 100
-// bytes that Discord allows. A no has one form for all versions, because Discord may refuse
-// a press on what an edit has just changed.
-func customID(id uuid.UUID, action string, upto int) string {
-	s := "a1:" + base64.RawURLEncoding.EncodeToString(id[:]) + ":" + action
-	if action == actApprove || action == actCode {
-		s = approver.WithUpto(s, upto)
-	}
-	return s
-}
-
-// parseCustomID is the inverse of customID. It accepts nothing else.
-func parseCustomID(s string) (id uuid.UUID, action string, upto int, ok bool) {
-	s, upto, ok = approver.CutUpto(s)
-	if !ok || len(s) != 27 || s[:3] != "a1:" || s[25] != ':' {
-		return uuid.UUID{}, "", 0, false
-	}
-	raw, err := base64.RawURLEncoding.Strict().DecodeString(s[3:25])
-	if err != nil || len(raw) != len(id) {
-		return uuid.UUID{}, "", 0, false
-	}
-	switch action = s[26:]; {
-	case action == actApprove, action == actCode, upto == 0 && (action == actDeny || action == actDetails):
-		return uuid.UUID(raw), action, upto, true
-	}
-	return uuid.UUID{}, "", 0, false
+// parseButton reads the data of a button of ours, or of our dialog.
+func parseButton(data string) (request uuid.UUID, action cards.Action, upto int, ok bool) {
+	return cards.ParseButton(data, cards.Approve, cards.Deny, cards.Details, cards.Code)
 }
 
 // fenced reports a command that a code block cannot show as it is.

@@ -9,6 +9,7 @@ import (
 
 	"approver.example"
 	"approver.example/channels/channeltest/fake"
+	"approver.example/channels/internal/calls"
 )
 
 // beside makes another daemon with the bench's bot, which has a store of its own:
@@ -41,7 +42,7 @@ func TestTwoDaemonsOneBot(t *testing.T) {
 	b := newBench(t, nil)
 	b.c.handover = 0
 	b.run(func(ctx context.Context, _ approver.Reply) approver.Outcome {
-		_ = sleep(ctx, 100*time.Millisecond) // the other one knows sooner that it does not know
+		_ = calls.Sleep(ctx, 100*time.Millisecond) // the other one knows sooner that it does not know
 		return approver.Outcome{Kind: approver.OutcomeRecorded, Text: "noted"}
 	})
 	b.until("the connection", func() bool { return b.c.Reception().Up })
@@ -93,7 +94,7 @@ func TestAcknowledgedElsewhereCounts(t *testing.T) {
 				b := newBench(t, func(b *bench) { b.s.AckElsewhere = true })
 				b.c.handover = handover
 				b.run(func(ctx context.Context, _ approver.Reply) approver.Outcome {
-					_ = sleep(ctx, slow)
+					_ = calls.Sleep(ctx, slow)
 					return approver.Outcome{Kind: approver.OutcomeApproved, Text: "it runs"}
 				})
 				b.until("the connection", func() bool { return b.s.Connected() > 0 })

@@ -12,11 +12,13 @@ import (
 
 	"approver.example"
 	"approver.example/channels/intent"
+	"approver.example/channels/internal/calls"
+	"approver.example/channels/internal/receiving"
 )
 
 // message takes a typed message. It waits for nothing but the introduction.
 func (in *intake) message(ctx context.Context, m *discordgo.Message) {
-	defer in.recovered()
+	defer receiving.Recovered(in.log, "an event handler panicked")
 	if !in.introduced(ctx) {
 		return
 	}
@@ -24,7 +26,7 @@ func (in *intake) message(ctx context.Context, m *discordgo.Message) {
 	if in.pairs(ctx, m, who, st) {
 		return
 	}
-	if st != listed || in.seen.again(m.ID) {
+	if st != listed || !in.seen.First(m.ID) {
 		return // a stranger's talk is none of ours
 	}
 	_, bot := in.self()
@@ -32,9 +34,9 @@ func (in *intake) message(ctx context.Context, m *discordgo.Message) {
 	if errors.Is(err, intent.ErrNotAnAnswer) {
 		return
 	}
-	if !in.crew.try(who.id, maxPerPerson, func() { in.said(ctx, m, who, meant, err) }) {
+	if !in.workers.try(who.id, maxPerPerson, func() { in.said(ctx, m, who, meant, err) }) {
 		in.log.Warn("an answer does not count: too many of this person are under way", "person", who.id, "most", maxPerPerson)
-		in.crew.try("", maxRefusals, func() { in.answer(ctx, m, textBusy) })
+		in.workers.try("", maxRefusals, func() { in.answer(ctx, m, textBusy) })
 	}
 }
 
@@ -76,7 +78,7 @@ func (in *intake) foreign(ctx context.Context, r approver.Reply) bool {
 	if r.Message == "" {
 		return false
 	}
-	_ = sleep(ctx, in.leave)
+	_ = calls.Sleep(ctx, in.leave)
 	ctx, cancel := lingering(ctx, tellWithin)
 	defer cancel()
 	var card discordgo.Message

@@ -12,13 +12,12 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/bwmarrin/discordgo"
 
 	"approver.example"
-	"approver.example/channels/internal/answer"
+	"approver.example/channels/internal/calls"
 	"approver.example/display"
 )
 
@@ -45,7 +44,7 @@ type apiError struct {
 }
 
 func (e *apiError) Error() string {
-	text := answer.Status(e.status)
+	text := calls.Status(e.status)
 	switch {
 	case e.foreign != nil && e.status != http.StatusTooManyRequests:
 		return e.foreign.Error() // what follows is about answers of Discord's own
@@ -90,20 +89,6 @@ var passing = map[int]bool{
 	130000:                     true, // the resource is overloaded
 }
 
-// A final is an ErrFinal of our own: the same card would be refused again.
-type final struct{ error }
-
-func (f final) Unwrap() error        { return f.error }
-func (f final) Is(target error) bool { return target == approver.ErrFinal }
-
-// A limited is a 429 that could not be waited out.
-type limited struct{ *apiError }
-
-func (l limited) Unwrap() error { return l.apiError }
-
-// RetryAfter implements approver.Patience.
-func (l limited) RetryAfter() time.Duration { return l.after }
-
 // A wire carries the requests of a discordgo session to the configured address,
 // as version 10 of the API. It keeps Discord's rate limits itself, because the
 // library's limiter sleeps without looking at the context, and it turns every
@@ -116,8 +101,7 @@ type wire struct {
 	base string // such as https://discord.com/api
 	next http.RoundTripper
 
-	mu    sync.Mutex
-	until map[string]time.Time // routes that take no request before a time
+	pauses calls.Pauses[string] // by route
 }
 
 const everyRoute = "*"
@@ -128,12 +112,8 @@ func newWire(base string) *wire {
 	t.TLSHandshakeTimeout = 10 * time.Second
 	t.ResponseHeaderTimeout = 10 * time.Second
 	t.MaxIdleConnsPerHost = 8
-	return &wire{base: base, next: t, until: map[string]time.Time{}}
+	return &wire{base: base, next: t}
 }
-
-// noRedirect makes an HTTP client follow no redirect. A wire follows none
-// anyway: to it a redirect is an error.
-func noRedirect(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 
 // RoundTrip implements http.RoundTripper.
 func (w *wire) RoundTrip(req *http.Request) (*http.Response, error) {
@@ -180,7 +160,7 @@ func judged(resp *http.Response) error {
 		return err
 	}
 	resp.Body = io.NopCloser(bytes.NewReader(raw))
-	return answer.Judge(resp.StatusCode, raw)
+	return calls.Judge(resp.StatusCode, raw)
 }
 
 // failure reads an error response and notes what it says of rate limits.
@@ -194,7 +174,7 @@ func (w *wire) failure(route string, resp *http.Response) error {
 		RetryAfter float64 `json:"retry_after"`
 		Global     bool    `json:"global"`
 	}
-	e.foreign = answer.Judge(e.status, raw, "code", "message")
+	e.foreign = calls.Judge(e.status, raw, "code", "message")
 	if json.Unmarshal(raw, &body) == nil {
 		e.code = body.Code
 		e.message, _ = display.Cut(display.OneLine(body.Message), 300)
@@ -210,7 +190,7 @@ func (w *wire) failure(route string, resp *http.Response) error {
 	if body.Global || resp.Header.Get("X-RateLimit-Global") != "" {
 		route = everyRoute
 	}
-	w.shut(route, time.Now().Add(e.after))
+	w.pauses.Note(route, time.Now().Add(e.after))
 	return e
 }
 
@@ -220,21 +200,7 @@ func (w *wire) note(route string, h http.Header) {
 		return
 	}
 	if s, err := strconv.ParseFloat(h.Get("X-RateLimit-Reset-After"), 64); err == nil && s > 0 {
-		w.shut(route, time.Now().Add(seconds(s)))
-	}
-}
-
-func (w *wire) shut(route string, until time.Time) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	now := time.Now()
-	for r, t := range w.until { // the map stays as small as what is closed now
-		if !t.After(now) {
-			delete(w.until, r)
-		}
-	}
-	if until.After(w.until[route]) {
-		w.until[route] = until
+		w.pauses.Note(route, time.Now().Add(seconds(s)))
 	}
 }
 
@@ -242,20 +208,14 @@ func (w *wire) shut(route string, until time.Time) {
 // at once.
 func (w *wire) wait(ctx context.Context, route string) error {
 	for {
-		w.mu.Lock()
-		until := w.until[route]
-		if all := w.until[everyRoute]; all.After(until) {
-			until = all
-		}
-		w.mu.Unlock()
-		left := time.Until(until)
-		if left <= 0 {
+		left := w.pauses.Left(route, everyRoute)
+		if left == 0 {
 			return ctx.Err()
 		}
-		if deadline, ok := ctx.Deadline(); ok && deadline.Before(until) {
+		if deadline, ok := ctx.Deadline(); ok && time.Until(deadline) < left {
 			return &apiError{status: http.StatusTooManyRequests, after: left, spent: true}
 		}
-		if err := sleep(ctx, left); err != nil {
+		if err := calls.Sleep(ctx, left); err != nil {
 			return err
 		}
 	}
@@ -264,17 +224,6 @@ func (w *wire) wait(ctx context.Context, route string) error {
 func seconds(s float64) time.Duration {
 	const most = 24 * 60 * 60
 	return time.Duration(min(max(s, 0), most) * float64(time.Second))
-}
-
-func sleep(ctx context.Context, d time.Duration) error {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-t.C:
-		return nil
-	}
 }
 
 // call makes one request of the API and reads the answer into out, which may be
@@ -298,13 +247,16 @@ func (c *Channel) call(ctx context.Context, what, method, path string, in any, f
 		bucket := discordgo.NewRatelimiter().LockBucket(path)
 		raw, err = c.rest.RequestWithLockedBucket(method, discordgo.EndpointAPI+path, contentType, body, bucket, 0,
 			discordgo.WithContext(ctx), discordgo.WithRetryOnRatelimit(false), discordgo.WithRestRetries(0))
-		var api *apiError
-		if !errors.As(err, &api) || api.status != http.StatusTooManyRequests || api.spent {
+		if api, ok := errors.AsType[*apiError](err); !ok || api.status != http.StatusTooManyRequests || api.spent {
 			break
 		}
 	}
 	if err != nil {
-		return fmt.Errorf("discord: %s: %w", what, patient(withoutAddress(err)))
+		err = withoutAddress(err)
+		if api, ok := errors.AsType[*apiError](err); ok && api.status == http.StatusTooManyRequests {
+			err = calls.Limited(err, api.after)
+		}
+		return fmt.Errorf("discord: %s: %w", what, err)
 	}
 	if out == nil {
 		return nil
@@ -315,15 +267,6 @@ func (c *Channel) call(ctx context.Context, what, method, path string, in any, f
 	return nil
 }
 
-// patient gives a 429 its wait.
-func patient(err error) error {
-	var api *apiError
-	if errors.As(err, &api) && api.status == http.StatusTooManyRequests {
-		return limited{api}
-	}
-	return err
-}
-
 // twice makes an idempotent request again if it is not known whether the first
 // one was carried out, or the server had a passing trouble. If the second one fails, too,
 // that is still not known, whatever the second one was told.
@@ -332,7 +275,7 @@ func (c *Channel) twice(ctx context.Context, request func() error) error {
 	if err == nil || ctx.Err() != nil || !unclear(err) {
 		return err
 	}
-	if sleep(ctx, 250*time.Millisecond) == nil && request() == nil {
+	if calls.Sleep(ctx, 250*time.Millisecond) == nil && request() == nil {
 		return nil
 	}
 	return err
@@ -340,33 +283,23 @@ func (c *Channel) twice(ctx context.Context, request func() error) error {
 
 // unclear reports whether a failed request may have been carried out.
 func unclear(err error) bool {
-	var api *apiError
-	if errors.As(err, &api) {
+	if api, ok := errors.AsType[*apiError](err); ok {
 		return api.status >= http.StatusInternalServerError
 	}
-	var op *net.OpError
-	return !errors.As(err, &op) || op.Op != "dial"
+	op, ok := errors.AsType[*net.OpError](err)
+	return !ok || op.Op != "dial"
 }
 
 // isAPI reports whether err is an answer with one of Discord's error codes.
-func isAPI(err error, codes ...int) bool {
-	var api *apiError
-	if !errors.As(err, &api) {
-		return false
-	}
-	for _, code := range codes {
-		if api.code == code {
-			return true
-		}
-	}
-	return false
+func isAPI(err error, code int) bool {
+	api, ok := errors.AsType[*apiError](err)
+	return ok && api.code == code
 }
 
 // withoutAddress drops the request's address from an error: an interaction's
 // address holds its token.
 func withoutAddress(err error) error {
-	var u *url.Error
-	if errors.As(err, &u) {
+	if u, ok := errors.AsType[*url.Error](err); ok {
 		return u.Err
 	}
 	return err

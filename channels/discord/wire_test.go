@@ -25,14 +25,14 @@ func to(conversation string) approver.Destination {
 // An answer that was lost on the way does not post the card twice.
 func TestLostAnswerPostsOnce(t *testing.T) {
 	b := newBench(t, nil)
-	b.s.DropResponses(1)
+	b.s.Trips.Add(fake.Trip{Call: "/messages", Done: true, Times: 1})
 	card := high()
 	ref := b.post(b.here, card)
 	if got := b.s.Cards(b.here); len(got) != 1 || got[0].Message != ref.Message {
 		t.Errorf("there are %d cards; the reference is %+v", len(got), ref)
 	}
 	// The core may post the same card again after an error, too.
-	b.s.DropResponses(2)
+	b.s.Trips.Add(fake.Trip{Call: "/messages", Done: true, Times: 2})
 	card = high()
 	if _, err := b.c.Post(t.Context(), to(b.here), card); err == nil {
 		t.Fatal("Post knows a message that it was never told of")
@@ -48,7 +48,7 @@ func TestLostAnswerPostsOnce(t *testing.T) {
 		t.Errorf("there are %d cards, want another one for another code", len(got))
 	}
 	// An edit is simply made again.
-	b.s.DropResponses(1)
+	b.s.Trips.Add(fake.Trip{Call: "/messages", Done: true, Times: 1})
 	card.State, card.Result = approver.Denied, "⛔ denied"
 	if err := b.c.Update(t.Context(), ref, card); err != nil {
 		t.Errorf("Update: %v", err)
@@ -154,7 +154,7 @@ func TestRateLimitPerChannel(t *testing.T) {
 	if n := len(b.s.Cards(b.here)); n != 5 {
 		t.Errorf("%d cards", n)
 	}
-	b.c.wire.shut("POST /api/v10/channels/"+b.here+"/messages", time.Now().Add(time.Hour))
+	b.c.wire.pauses.Note("POST /api/v10/channels/"+b.here+"/messages", time.Now().Add(time.Hour))
 	b.post(b.there, high())
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
@@ -263,7 +263,7 @@ func TestWaitsFor429(t *testing.T) {
 	if calls.Load() != 3 {
 		t.Errorf("%d requests", calls.Load())
 	}
-	c.wire.shut(everyRoute, time.Now().Add(time.Hour))
+	c.wire.pauses.Note(everyRoute, time.Now().Add(time.Hour))
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 	defer cancel()
 	began = time.Now()
@@ -284,13 +284,6 @@ func TestWire(t *testing.T) {
 		if _, err := w.RoundTrip(req); err == nil || !strings.Contains(err.Error(), "refused to send") {
 			t.Errorf("a request to %s: %v", address, err)
 		}
-	}
-	// What was closed once and is open again is forgotten.
-	for range 1000 {
-		w.shut(high().Request, time.Now().Add(time.Nanosecond))
-	}
-	if len(w.until) > 10 {
-		t.Errorf("%d routes are remembered", len(w.until))
 	}
 	if seconds(-1) != 0 || seconds(1e30) != 24*time.Hour || seconds(0.5) != 500*time.Millisecond {
 		t.Error("a wait is not bounded")

@@ -10,15 +10,15 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/gorilla/websocket"
 	"github.com/slack-go/slack"
 
 	"approver.example"
-	"approver.example/channels/internal/answer"
+	"approver.example/channels/internal/calls"
 )
 
 const (
@@ -80,15 +80,6 @@ var passing = map[string]string{
 		"fit; docs/channels/slack.md says what to do with more",
 }
 
-// A finalError is an answer that the same message would meet again.
-type finalError struct{ err error }
-
-func (e finalError) Error() string        { return e.err.Error() }
-func (e finalError) Unwrap() error        { return e.err }
-func (e finalError) Is(target error) bool { return target == approver.ErrFinal }
-
-func final(format string, args ...any) error { return finalError{fmt.Errorf(format, args...)} }
-
 // A fatalError is one that only people can cure. For a card it is final, but for a
 // token that was refused: once may be a hiccup.
 type fatalError struct{ err error }
@@ -96,18 +87,6 @@ type fatalError struct{ err error }
 func (e fatalError) Error() string        { return e.err.Error() }
 func (e fatalError) Unwrap() error        { return e.err }
 func (e fatalError) Is(target error) bool { return target == approver.ErrFinal && !tokenGone(e.err) }
-
-// A limitedError is a rate limit that could not be waited out.
-type limitedError struct {
-	err   error
-	until time.Time
-}
-
-func (e limitedError) Error() string { return e.err.Error() }
-func (e limitedError) Unwrap() error { return e.err }
-
-// RetryAfter implements approver.Patience.
-func (e limitedError) RetryAfter() time.Duration { return max(time.Until(e.until), 0) }
 
 func fatal(format string, args ...any) error { return fatalError{fmt.Errorf(format, args...)} }
 
@@ -147,23 +126,19 @@ func explain(method string, err error) error {
 			err = fmt.Errorf("%w: %s", err, cure)
 		}
 		if refused {
-			return final("slack: %s: %w", method, err)
+			return calls.Final("slack: %s: %w", method, err)
 		}
 	}
 	return fmt.Errorf("slack: %s: %w", method, err)
 }
 
+// tokenRefusals are those of fatalCodes that are about the token itself.
+var tokenRefusals = []string{"invalid_auth", "not_authed", "account_inactive", "token_revoked", "token_expired"}
+
 // tokenGone reports that the bot token will never work again.
 func tokenGone(err error) bool {
 	e, ok := errors.AsType[slack.SlackErrorResponse](err)
-	switch {
-	case !ok:
-		return false
-	case e.Err == "invalid_auth", e.Err == "not_authed", e.Err == "account_inactive", e.Err == "token_revoked",
-		e.Err == "token_expired":
-		return true
-	}
-	return false
+	return ok && slices.Contains(tokenRefusals, e.Err)
 }
 
 // halfDone are Slack's answers to a call that may have been carried out.
@@ -182,56 +157,25 @@ func certain(err error) bool {
 	if e, ok := errors.AsType[slack.StatusCodeError](err); ok {
 		return e.Code < 500
 	}
-	if _, ok := errors.AsType[limitedError](err); ok {
+	if _, ok := errors.AsType[approver.Patience](err); ok {
 		return true
 	}
 	op, ok := errors.AsType[*net.OpError](err)
 	return ok && op.Op == "dial"
 }
 
-// A pacer keeps calls of a method back while Slack limits its rate, so that one
-// refused call is not followed by many.
-type pacer struct {
-	mu    sync.Mutex
-	until map[string]time.Time
-}
-
-func (p *pacer) pause(method string, d time.Duration) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.until == nil {
-		p.until = map[string]time.Time{}
-	}
-	if t := time.Now().Add(d); t.After(p.until[method]) {
-		p.until[method] = t
-	}
-}
-
-// wait returns when the method may be called, or at once with an error if that
-// is later than ctx allows.
-func (p *pacer) wait(ctx context.Context, method string) error {
-	p.mu.Lock()
-	d := time.Until(p.until[method])
-	p.mu.Unlock()
-	if d <= 0 {
+// await returns when a method may be called, or at once with an error if that is later than
+// ctx allows.
+func (c *Channel) await(ctx context.Context, method string) error {
+	d := c.pauses.Left(method)
+	if d == 0 {
 		return ctx.Err()
 	}
 	if deadline, ok := ctx.Deadline(); d > maxLimitPause || ok && time.Until(deadline) < d {
-		return limitedError{fmt.Errorf("slack limits the rate for another %v, longer than there is time",
-			d.Round(time.Millisecond)), time.Now().Add(d)}
+		return calls.Limited(fmt.Errorf("slack limits the rate for another %v, longer than there is time",
+			d.Round(time.Millisecond)), d)
 	}
-	return sleep(ctx, d)
-}
-
-func sleep(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
+	return calls.Sleep(ctx, d)
 }
 
 // limited reports how long Slack wants us to wait.
@@ -251,15 +195,15 @@ func limited(err error) (time.Duration, bool) {
 // call runs one Web API method, waiting out rate limits as far as ctx allows.
 func (c *Channel) call(ctx context.Context, method string, f func(context.Context) error) error {
 	for attempt := 1; ; attempt++ {
-		if err := c.pace.wait(ctx, method); err != nil {
+		if err := c.await(ctx, method); err != nil {
 			return explain(method, err)
 		}
 		err := f(ctx)
 		d, ok := limited(err)
 		if !ok || attempt == maxLimited {
 			if ok {
-				c.pace.pause(method, d)
-				err = limitedError{err, time.Now().Add(d)}
+				c.pauses.Note(method, time.Now().Add(d))
+				err = calls.Limited(err, d)
 			}
 			err = explain(method, err)
 			if tokenGone(err) {
@@ -270,12 +214,12 @@ func (c *Channel) call(ctx context.Context, method string, f func(context.Contex
 			}
 			return err
 		}
-		c.pace.pause(method, d)
+		c.pauses.Note(method, time.Now().Add(d))
 	}
 }
 
 // newHTTPClient follows no redirect (it would carry the token along), and
-// bounds the time and size of an answer. api is where the Web API is.
+// bounds the time and size of an calls. api is where the Web API is.
 func newHTTPClient(api string) *http.Client {
 	t := &http.Transport{
 		Proxy:                 http.ProxyFromEnvironment,
@@ -289,7 +233,7 @@ func newHTTPClient(api string) *http.Client {
 	return &http.Client{
 		Timeout:       callTimeout,
 		Transport:     bounded{t, api},
-		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+		CheckRedirect: calls.NoRedirect,
 	}
 }
 
@@ -305,7 +249,7 @@ func (b bounded) RoundTrip(r *http.Request) (*http.Response, error) {
 	if err != nil {
 		return nil, err
 	}
-	resp.Body, resp.Status = http.MaxBytesReader(nil, resp.Body, maxResponse), answer.Status(resp.StatusCode)
+	resp.Body, resp.Status = http.MaxBytesReader(nil, resp.Body, maxResponse), calls.Status(resp.StatusCode)
 	if !strings.HasPrefix(r.URL.String(), b.api) {
 		return resp, nil // an upload is answered in words
 	}
@@ -316,7 +260,7 @@ func (b bounded) RoundTrip(r *http.Request) (*http.Response, error) {
 		return nil, err
 	}
 	resp.Body = io.NopCloser(bytes.NewReader(body))
-	switch foreign := answer.Judge(resp.StatusCode, body, "ok"); {
+	switch foreign := calls.Judge(resp.StatusCode, body, "ok"); {
 	case foreign != nil && good:
 		return nil, foreign
 	case foreign != nil:

@@ -43,9 +43,7 @@ type setup struct {
 func start(t *testing.T, s setup) *bench {
 	t.Helper()
 	b := begin(t, s)
-	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
-	defer cancel()
-	if !b.fake.WaitConnections(ctx, 2) {
+	if !b.fake.WaitConnections(2) {
 		t.Fatal("the channel did not connect")
 	}
 	return b

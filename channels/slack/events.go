@@ -1,6 +1,7 @@
 package slack
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -14,6 +15,7 @@ import (
 
 	"approver.example"
 	"approver.example/channels/intent"
+	"approver.example/channels/internal/calls"
 	"approver.example/display"
 	"approver.example/tokens"
 )
@@ -99,7 +101,7 @@ func (s *session) button(ctx context.Context, a *ack, cb *slack.InteractionCallb
 	case actApprove, actDeny:
 		s.settle(ctx, a, at, approver.Reply{
 			Channel: Name, Conversation: at.Channel, Request: at.Request, Message: at.Message,
-			Sender: cb.User.ID, Name: or(cb.User.Name, cb.User.RealName),
+			Sender: cb.User.ID, Name: cmp.Or(cb.User.Name, cb.User.RealName),
 			Approve: act.ActionID == actApprove, Method: approver.ByTap, Shown: upto,
 		})
 	case actCode:
@@ -124,15 +126,15 @@ const textForeign = " If the card has not changed by now, answer again: another 
 // a card that is not ours is not acknowledged, so that Slack may bring it to
 // another daemon, which has asked.
 func (s *session) settle(ctx context.Context, a *ack, at place, r approver.Reply) {
-	out := s.ask(ctx, r)
+	out := s.reply(ctx, r)
 	if out.Kind != approver.OutcomeUnknown || r.Request == "" {
 		a.done(nil)
 		s.tell(ctx, at, r.Sender, out.Text)
 		return
 	}
 	s.contested()
-	s.foreign.first(a.keys...)
-	if a.leave() && sleep(ctx, s.leave) != nil {
+	s.foreign.First(a.keys...)
+	if a.leave() && calls.Sleep(ctx, s.leave) != nil {
 		return
 	}
 	s.tell(ctx, at, r.Sender, out.Text+textForeign)
@@ -183,8 +185,8 @@ func (s *session) dialog(ctx context.Context, a *ack, cb *slack.InteractionCallb
 	}
 	late := time.AfterFunc(ackIn, func() { a.done(nil) })
 	defer late.Stop()
-	out := s.ask(ctx, approver.Reply{
-		Channel: Name, Conversation: at.Channel, Sender: cb.User.ID, Name: or(cb.User.Name, cb.User.RealName),
+	out := s.reply(ctx, approver.Reply{
+		Channel: Name, Conversation: at.Channel, Sender: cb.User.ID, Name: cmp.Or(cb.User.Name, cb.User.RealName),
 		Approve: true, Method: approver.ByCode, Request: at.Request, Message: at.Message, Code: code, Shown: at.Shown,
 	})
 	switch out.Kind {
@@ -248,7 +250,7 @@ func (s *session) command(ctx context.Context, a *ack, cmd *slack.SlashCommand) 
 	}
 	late := time.AfterFunc(ackIn, func() { a.done(nil) })
 	defer late.Stop()
-	out := s.ask(ctx, approver.Reply{
+	out := s.reply(ctx, approver.Reply{
 		Channel: Name, Conversation: at.Channel, Sender: cmd.UserID, Name: cmd.UserName,
 		Approve: in.Approve, Method: approver.ByCommand, Code: in.Code, Grant: in.Grant, Sent: a.at,
 	})
@@ -336,18 +338,6 @@ func (s *session) parent(ctx context.Context, ev *slackevents.MessageEvent) (req
 	return requestIn(list[0].Blocks)
 }
 
-// ask passes a reply on and gives what became of it.
-func (s *session) ask(ctx context.Context, r approver.Reply) (out approver.Outcome) {
-	defer func() {
-		if p := recover(); p != nil {
-			s.log.Error("taking a slack answer panicked", "panic", p)
-			out = approver.Outcome{Text: "Something broke while your answer was taken: look at the card to see whether it " +
-				"counted."}
-		}
-	}()
-	return s.reply(ctx, r)
-}
-
 // refuse logs a refusal, and tells a colleague who is not on the list, now and
 // then.
 func (s *session) refuse(ctx context.Context, at place, user string, err error) {
@@ -355,16 +345,7 @@ func (s *session) refuse(ctx context.Context, at place, user string, err error) 
 	if !errors.Is(err, errStranger) {
 		return
 	}
-	s.mu.Lock()
-	recent := time.Since(s.scolds[user]) < refuseEvery
-	if len(s.scolds) >= maxStrangers {
-		clear(s.scolds)
-	}
-	if !recent {
-		s.scolds[user] = time.Now()
-	}
-	s.mu.Unlock()
-	if !recent {
+	if s.refusals.Begin(user, refuseEvery) {
 		s.tell(ctx, at, user, err.Error())
 	}
 }

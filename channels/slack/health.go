@@ -9,11 +9,7 @@ import (
 // Health asks Slack who we are, and for every conversation that gets cards, and
 // returns the bot's name and workspace.
 func (c *Channel) Health(ctx context.Context) (who string, err error) {
-	var me *slack.AuthTestResponse
-	err = c.call(ctx, "auth.test", func(ctx context.Context) (err error) {
-		me, err = c.api.AuthTestContext(ctx)
-		return err
-	})
+	me, err := c.me(ctx)
 	if err != nil {
 		return "", err
 	}
@@ -25,4 +21,13 @@ func (c *Channel) Health(ctx context.Context) (who string, err error) {
 		}
 	}
 	return me.User + " in " + me.Team, nil
+}
+
+// me asks Slack who we are.
+func (c *Channel) me(ctx context.Context) (me *slack.AuthTestResponse, err error) {
+	err = c.call(ctx, "auth.test", func(ctx context.Context) (err error) {
+		me, err = c.api.AuthTestContext(ctx)
+		return err
+	})
+	return me, err
 }

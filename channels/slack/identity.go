@@ -1,6 +1,7 @@
 package slack
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"strings"
@@ -65,7 +66,7 @@ func (g guard) place(channel string) error {
 func interactionOrigin(cb *slack.InteractionCallback) origin {
 	return origin{
 		app:      cb.APIAppID,
-		team:     or(cb.Team.ID, cb.Enterprise.ID),
+		team:     cmp.Or(cb.Team.ID, cb.Enterprise.ID),
 		user:     cb.User.ID,
 		userTeam: cb.User.TeamID,
 		machine:  cb.User.IsBot,
@@ -75,7 +76,7 @@ func interactionOrigin(cb *slack.InteractionCallback) origin {
 // commandOrigin: Slack offers an app's commands only to members of the
 // workspaces where it is installed, and names that workspace.
 func commandOrigin(cmd *slack.SlashCommand) origin {
-	team := or(cmd.TeamID, cmd.EnterpriseID)
+	team := cmp.Or(cmd.TeamID, cmd.EnterpriseID)
 	return origin{app: cmd.APIAppID, team: team, user: cmd.UserID, userTeam: team}
 }
 
@@ -84,9 +85,9 @@ func commandOrigin(cmd *slack.SlashCommand) origin {
 func messageOrigin(outer *slackevents.EventsAPIEvent, ev *slackevents.MessageEvent) origin {
 	o := origin{
 		app:      outer.APIAppID,
-		team:     or(outer.TeamID, outer.EnterpriseID),
+		team:     cmp.Or(outer.TeamID, outer.EnterpriseID),
 		user:     ev.User,
-		userTeam: or(outer.TeamID, outer.EnterpriseID),
+		userTeam: cmp.Or(outer.TeamID, outer.EnterpriseID),
 		external: outer.IsExtSharedChannel,
 		machine:  ev.SubType != "" || ev.BotID != "" || ev.WorkflowID != "" || ev.Username != "",
 	}
@@ -94,9 +95,9 @@ func messageOrigin(outer *slackevents.EventsAPIEvent, ev *slackevents.MessageEve
 		m := ev.Message
 		o.machine = o.machine || m.BotID != "" || m.SubType != "" || m.BotProfile != nil || m.Edited != nil
 		// Slack names the sender's own workspace in one of these.
-		o.userTeam = or(m.Team, o.userTeam)
+		o.userTeam = cmp.Or(m.Team, o.userTeam)
 	}
-	o.userTeam = or(ev.UserTeam, o.userTeam)
+	o.userTeam = cmp.Or(ev.UserTeam, o.userTeam)
 	if ev.SourceTeam != "" && ev.SourceTeam != o.userTeam {
 		o.userTeam = ev.SourceTeam + "+" + o.userTeam // two different ones: nobody's
 	}
@@ -106,13 +107,6 @@ func messageOrigin(outer *slackevents.EventsAPIEvent, ev *slackevents.MessageEve
 // ours reports whether a message was posted by our own bot.
 func (g guard) ours(m *slack.Message) bool {
 	return g.bot != "" && m.BotID == g.bot && m.SubType == ""
-}
-
-func or(a, b string) string {
-	if a != "" {
-		return a
-	}
-	return b
 }
 
 // The block id of a card's buttons carries the request. rev differs at each

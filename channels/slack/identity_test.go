@@ -80,24 +80,6 @@ func TestBlockID(t *testing.T) {
 	}
 }
 
-func TestSeenIsBounded(t *testing.T) {
-	s := newSeen(8)
-	if !s.first("a", "b") || s.first("a") || s.first("b") || s.first("x", "b") || s.first("x") {
-		t.Error("an id that came twice counts twice")
-	}
-	for i := range 100 {
-		if !s.first(fmt.Sprint(i)) {
-			t.Errorf("%d is taken for seen", i)
-		}
-	}
-	if len(s.ids) > 8 {
-		t.Errorf("%d ids are remembered, want at most 8", len(s.ids))
-	}
-	if s.first("99") || !s.first("a") {
-		t.Error("the newest id must be remembered, the oldest forgotten")
-	}
-}
-
 func FuzzRequestOf(f *testing.F) {
 	f.Add("ap:1:2")
 	f.Add("ap:::")

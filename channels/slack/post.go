@@ -1,18 +1,21 @@
 package slack
 
 import (
+	"cmp"
 	"context"
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/base64"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/slack-go/slack"
 
 	"approver.example"
+	"approver.example/channels/internal/calls"
 )
 
 // Post shows a new card. A card whose texts do not fit is posted with the whole
@@ -21,11 +24,11 @@ import (
 // A Post that is repeated with the same card, because the first answer was lost,
 // looks for that card first.
 func (c *Channel) Post(ctx context.Context, to approver.Destination, card approver.Card) (approver.Ref, error) {
-	if to.Channel != Name || !c.has(to.Conversation) {
-		return approver.Ref{}, final("slack: %q is not a configured conversation: add it to channels", to.Conversation)
+	if to.Channel != Name || !slices.Contains(c.cfg.Channels, to.Conversation) {
+		return approver.Ref{}, calls.Final("slack: %q is not a configured conversation: add it to channels", to.Conversation)
 	}
 	if card.Request == "" || len(card.Request) > maxRequest {
-		return approver.Ref{}, final("slack: a card needs a request id of 1 to %d bytes", maxRequest)
+		return approver.Ref{}, calls.Final("slack: a card needs a request id of 1 to %d bytes", maxRequest)
 	}
 	if err := c.vet(ctx, to.Conversation); err != nil {
 		return approver.Ref{}, err
@@ -60,6 +63,9 @@ func (c *Channel) Post(ctx context.Context, to approver.Destination, card approv
 	return ref, nil
 }
 
+// Fits reports whether a card is shown whole, without a file beside it.
+func (c *Channel) Fits(card approver.Card) bool { return !render(card, false, newRev()).partial }
+
 // mark names one card in one place. It is the same at every try, and it is keyed, so
 // that it says nothing of the code.
 func (c *Channel) mark(to approver.Destination, card approver.Card) string {
@@ -73,7 +79,7 @@ func (c *Channel) mark(to approver.Destination, card approver.Card) string {
 // once posts a card unless an earlier try did, and returns where it is.
 func (c *Channel) once(ctx context.Context, to approver.Destination, request, mark string, m message) (string, error) {
 	block := blockID(request, mark)
-	if c.doubts.has(block) {
+	if c.doubts.Has(block) {
 		ts, err := c.find(ctx, to, block)
 		if err != nil && !errors.Is(err, approver.ErrFinal) { // without the scope nobody can look
 			return "", err
@@ -87,7 +93,7 @@ func (c *Channel) once(ctx context.Context, to approver.Destination, request, ma
 	if err == nil || certain(err) {
 		return ts, err
 	}
-	c.doubts.first(block)
+	c.doubts.First(block)
 	if ctx.Err() != nil {
 		return "", err
 	}
@@ -110,7 +116,7 @@ func (c *Channel) takeBack(ctx context.Context, ref approver.Ref, block string, 
 		return err
 	})
 	if err != nil {
-		c.doubts.first(block)
+		c.doubts.First(block)
 		c.log.Warn("a card that has no file could not be taken back", "conversation", ref.Conversation, "error", err)
 	}
 	return why
@@ -119,7 +125,7 @@ func (c *Channel) takeBack(ctx context.Context, ref approver.Ref, block string, 
 // Update edits the message to show card.
 func (c *Channel) Update(ctx context.Context, ref approver.Ref, card approver.Card) error {
 	if ref.Message == "" || ref.Channel != Name {
-		return final("slack: nothing was posted that could be updated")
+		return calls.Final("slack: nothing was posted that could be updated")
 	}
 	err := c.edit(ctx, ref, renderAs(card, ref.Partial, newRev(), mayBeAttached))
 	if errors.Is(err, approver.ErrFinal) {
@@ -224,8 +230,8 @@ func (c *Channel) upload(ctx context.Context, files []file) ([]slack.FileSummary
 
 func (c *Channel) uploadOne(ctx context.Context, f file) (slack.FileSummary, error) {
 	if len(f.content) > maxUploadSize {
-		return slack.FileSummary{},
-			final("slack: the card's %s has %d bytes, more than the %d that are attached", f.name, len(f.content), maxUploadSize)
+		return slack.FileSummary{}, calls.Final("slack: the card's %s has %d bytes, more than the %d that are attached",
+			f.name, len(f.content), maxUploadSize)
 	}
 	var at *slack.GetUploadURLExternalResponse
 	err := c.call(ctx, "files.getUploadURLExternal", func(ctx context.Context) (err error) {
@@ -251,7 +257,7 @@ func (c *Channel) share(ctx context.Context, to approver.Destination, ts string,
 	}
 	return c.call(ctx, "files.completeUploadExternal", func(ctx context.Context) error {
 		_, err := c.api.CompleteUploadExternalContext(ctx, slack.CompleteUploadExternalParameters{
-			Files: files, Channel: to.Conversation, ThreadTimestamp: or(to.Thread, ts)})
+			Files: files, Channel: to.Conversation, ThreadTimestamp: cmp.Or(to.Thread, ts)})
 		return err
 	})
 }

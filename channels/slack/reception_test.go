@@ -138,7 +138,7 @@ func TestRevokedForAWhile(t *testing.T) {
 		return cancel, ended
 	}
 	_, ended := run()
-	if !server.WaitConnections(t.Context(), 2) {
+	if !server.WaitConnections(2) {
 		t.Fatal("no connection")
 	}
 	server.Break(fake.Revoked)
@@ -154,7 +154,7 @@ func TestRevokedForAWhile(t *testing.T) {
 	<-ended
 	server.Break(fake.Healthy)
 	stop, ended := run()
-	if !server.WaitConnections(t.Context(), 2) {
+	if !server.WaitConnections(2) {
 		t.Fatal("no connection")
 	}
 	for deadline := time.Now().Add(time.Minute); !c.Reception().Up &&

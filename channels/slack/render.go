@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 
+	"approver.example/channels/internal/cards"
 	"approver.example/display"
 	"github.com/slack-go/slack"
 
@@ -21,15 +22,12 @@ const (
 	maxTold       = 2900  // a text object takes 3000
 )
 
-// The limits of a card's smaller texts in bytes. Even if every byte needs an
+// smaller are the limits of a card's smaller texts in bytes. Even if every byte needs an
 // escape they leave room for some of the command.
+var smaller = cards.Limits{Why: 800, Rule: 300, Claimed: 500, Agent: 300, Session: 300, Dir: 400, Host: 300,
+	Notice: 400, Environment: 700}
+
 const (
-	maxWhy     = 800
-	maxClaimed = 500
-	maxNotice  = 400
-	maxDir     = 400
-	maxEnv     = 700
-	maxField   = 300
 	maxResult  = 600
 	minCommand = 200
 )
@@ -105,24 +103,7 @@ func renderAs(card approver.Card, partial bool, rev string, where attachment) me
 // trim brings the card's smaller texts to one line each, and cuts them. People
 // judge a call by all of them.
 func (l *layout) trim() {
-	for _, f := range []struct {
-		text  *string
-		limit int
-	}{
-		{&l.card.Claimed, maxClaimed},
-		{&l.card.Agent, maxField},
-		{&l.card.Session, maxField},
-		{&l.card.Why, maxWhy},
-		{&l.card.Notice, maxNotice},
-		{&l.card.Dir, maxDir},
-		{&l.card.Environment, maxEnv},
-		{&l.card.Rule, maxField},
-		{&l.card.Host, maxField},
-	} {
-		var hidden int
-		*f.text, hidden = line(*f.text, f.limit)
-		l.short = l.short || hidden > 0
-	}
+	l.card, l.short = smaller.Trim(l.card, line)
 	// The result comes with an update, which attaches nothing; what is cut of
 	// it is named in its place.
 	l.card.Result, _ = line(l.card.Result, maxResult)
@@ -288,25 +269,10 @@ func title(card approver.Card) string {
 	if len(line) > maxTitle {
 		line = append(line[:maxTitle-1], '…')
 	}
-	if mark := resultMark(card.State); mark != "" {
-		return mark + " " + string(line)
+	if card.State.Settled() {
+		return cards.Mark(card.State) + " " + string(line)
 	}
 	return string(line)
-}
-
-func resultMark(s approver.State) string {
-	switch s {
-	case approver.Pending, approver.Approved:
-		return ""
-	case approver.Consumed:
-		return "✅"
-	case approver.Expired:
-		return "⌛"
-	case approver.Withdrawn:
-		return "↩"
-	case approver.Denied:
-	}
-	return "⛔" // and so is a state that we do not know
 }
 
 // codeDialog is the modal that takes a typed code. place comes back with what

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"net/http"
 	"sync"
 	"time"
@@ -14,18 +13,19 @@ import (
 	"github.com/slack-go/slack/socketmode"
 
 	"approver.example"
+	"approver.example/channels/internal/calls"
+	"approver.example/channels/internal/receiving"
 )
 
 const (
-	maxFrame     = 1 << 20 // bytes of one Socket Mode message
-	minBackoff   = 500 * time.Millisecond
-	maxBackoff   = 30 * time.Second
-	steady       = 5 * time.Second // a connection that lasts this long ends the back-off
-	writeBuffer  = 32 << 10        // Slack drops answers that come in several frames
-	dialTimeout  = 10 * time.Second
-	refuseEvery  = 10 * time.Second // between refusals to one stranger
-	maxStrangers = 1024             // strangers remembered for that
-	mostSockets  = 10               // that Slack allows one app
+	maxFrame    = 1 << 20 // bytes of one Socket Mode message
+	minBackoff  = 500 * time.Millisecond
+	maxBackoff  = 30 * time.Second
+	steady      = 5 * time.Second // a connection that lasts this long ends the back-off
+	writeBuffer = 32 << 10        // Slack drops answers that come in several frames
+	dialTimeout = 10 * time.Second
+	refuseEvery = 10 * time.Second // between refusals to one stranger
+	mostSockets = 10               // that Slack allows one app
 )
 
 // Run receives until ctx ends. It returns early when Slack refuses the app twice in
@@ -33,23 +33,21 @@ const (
 // that can get cards. Whoever calls it again then takes part in the cure.
 func (c *Channel) Run(ctx context.Context, reply approver.ReplyFunc) error {
 	defer c.http.CloseIdleConnections()
-	if reply == nil {
-		reply = func(context.Context, approver.Reply) approver.Outcome {
-			return approver.Outcome{Text: "Nobody takes answers here: your answer did not count."}
-		}
-	}
+	reply = receiving.Replies(reply, c.log, "taking a slack answer panicked",
+		"Nobody takes answers here: your answer did not count.",
+		"Something broke while your answer was taken: look at the card to see whether it counted.")
 	for refused := false; ; {
 		received, err := c.receive(ctx, reply)
 		if ctx.Err() != nil {
 			return nil
 		}
-		wait := backoff(0)
-		c.outage.down(err, wait, true)
+		wait := calls.Backoff(minBackoff, maxBackoff, 0)
+		c.outage.Down(err, wait)
 		if refused && !received {
 			return err
 		}
 		refused = true // once may be a hiccup of Slack's own
-		if sleep(ctx, wait) != nil {
+		if calls.Sleep(ctx, wait) != nil {
 			return nil
 		}
 	}
@@ -94,10 +92,7 @@ func (c *Channel) receive(ctx context.Context, reply approver.ReplyFunc) (receiv
 // confirm asks Slack whether the bot token that it refused is refused. It returns
 // nil if it is not.
 func (c *Channel) confirm(ctx context.Context, refusal error) error {
-	err := c.call(ctx, "auth.test", func(ctx context.Context) error {
-		_, err := c.api.AuthTestContext(ctx)
-		return err
-	})
+	_, err := c.me(ctx)
 	switch {
 	case ctx.Err() != nil:
 		return ctx.Err()
@@ -112,29 +107,27 @@ func (c *Channel) confirm(ctx context.Context, refusal error) error {
 // A session is one Run: whom we listen to, and what is in work.
 type session struct {
 	*Channel
-	reply   approver.ReplyFunc
-	bot     string // our bot's user id
-	slots   chan struct{}
-	seen    *seen
-	foreign *seen // envelopes that are left to another daemon
-	wg      sync.WaitGroup
-	mu      sync.Mutex
-	guard   guard // its app is learned from the greeting
-	scolds  map[string]time.Time
-	live    int  // connections that are open
-	others  int  // those of others, as Slack said last
-	counted bool // that was logged
+	reply    approver.ReplyFunc
+	bot      string // our bot's user id
+	slots    chan struct{}
+	seen     *receiving.Seen[string]
+	foreign  *receiving.Seen[string] // envelopes that are left to another daemon
+	wg       sync.WaitGroup
+	mu       sync.Mutex
+	guard    guard                // its app is learned from the greeting
+	refusals calls.Pauses[string] // that a stranger is told of
+	live     int                  // connections that are open
+	others   int                  // those of others, as Slack said last
+	counted  bool                 // that was logged
 }
 
 // begin asks who we are and surveys the conversations, until Slack answers or
 // gives an error that no retry can cure.
 func (c *Channel) begin(ctx context.Context, reply approver.ReplyFunc) (*session, error) {
 	var me *slack.AuthTestResponse
-	err := c.insist(ctx, func() error {
-		return c.call(ctx, "auth.test", func(ctx context.Context) (err error) {
-			me, err = c.api.AuthTestContext(ctx)
-			return err
-		})
+	err := c.insist(ctx, func() (err error) {
+		me, err = c.me(ctx)
+		return err
 	})
 	if err != nil {
 		return nil, err
@@ -160,8 +153,8 @@ func (c *Channel) begin(ctx context.Context, reply approver.ReplyFunc) (*session
 	}
 	return &session{
 		Channel: c, reply: reply, bot: me.UserID, guard: g,
-		slots: make(chan struct{}, maxHandlers), seen: newSeen(maxSeen), foreign: newSeen(maxSeen),
-		scolds: map[string]time.Time{},
+		slots: make(chan struct{}, maxHandlers),
+		seen:  receiving.NewSeen[string](maxSeen), foreign: receiving.NewSeen[string](maxSeen),
 	}, nil
 }
 
@@ -196,17 +189,12 @@ func (c *Channel) insist(ctx context.Context, f func() error) error {
 		if err == nil || isFatal(err) || ctx.Err() != nil {
 			return err
 		}
-		wait := backoff(attempt)
-		c.outage.down(err, wait, true)
-		if err := sleep(ctx, wait); err != nil {
+		wait := calls.Backoff(minBackoff, maxBackoff, attempt)
+		c.outage.Down(err, wait)
+		if err := calls.Sleep(ctx, wait); err != nil {
 			return err
 		}
 	}
-}
-
-func backoff(attempt int) time.Duration {
-	d := min(minBackoff<<min(attempt, 10), maxBackoff)
-	return d/2 + rand.N(d/2)
 }
 
 // supervise keeps one Socket Mode connection, until ctx ends or it is refused
@@ -228,12 +216,16 @@ func (s *session) supervise(ctx context.Context) error {
 		if time.Since(began) > maxBackoff {
 			attempt = 0
 		}
-		d := backoff(attempt)
+		d := calls.Backoff(minBackoff, maxBackoff, attempt)
 		if asked, ok := limited(err); ok {
 			d = max(d, asked)
 		}
-		s.outage.down(err, d, s.alone())
-		if err := sleep(ctx, d); err != nil {
+		if s.alone() {
+			s.outage.Down(err, d)
+		} else {
+			s.outage.Lost("one of the connections to Slack is lost", err, d)
+		}
+		if err := calls.Sleep(ctx, d); err != nil {
 			return err
 		}
 	}

@@ -12,6 +12,10 @@
 // The Slack app needs Socket Mode, interactivity, the two commands registered
 // by these names and, if messages are to deny, the message events of the kinds
 // of conversation in use; [Config] names the scopes.
+//
+// Read config.go and pair.go for the settings, slack.go, post.go and render.go for the cards, run.go,
+// socket.go, identity.go and events.go for the answers, and api.go, outage.go and health.go for the way
+// to Slack.
 package slack
 
 import (
@@ -27,7 +31,9 @@ import (
 	"github.com/slack-go/slack"
 
 	"approver.example"
+	"approver.example/channels/internal/calls"
 	"approver.example/channels/internal/pairing"
+	"approver.example/channels/internal/receiving"
 )
 
 // Name is the channel's word in the configuration.
@@ -43,15 +49,15 @@ const (
 
 // A Channel is one Slack app in one workspace. Make it with New.
 type Channel struct {
-	cfg  Config
-	log  *slog.Logger
-	api  *slack.Client // holds both tokens
-	http interface{ CloseIdleConnections() }
-	pace pacer
-	dead chan error // a call was refused for its token
-	key  [32]byte   // names cards so that a name says nothing of the code
+	cfg    Config
+	log    *slog.Logger
+	api    *slack.Client // holds both tokens
+	http   interface{ CloseIdleConnections() }
+	pauses calls.Pauses[string] // by method
+	dead   chan error           // a call was refused for its token
+	key    [32]byte             // names cards so that a name says nothing of the code
 
-	outage  outage
+	outage  receiving.Outage
 	contest sync.Once     // another daemon was reported
 	leave   time.Duration // how long another daemon has for a press that is not ours
 
@@ -59,8 +65,8 @@ type Channel struct {
 	pairsOnly bool // made by ForPairing
 
 	mu     sync.Mutex
-	vetted map[string]time.Time // conversations that were found to be our own alone
-	doubts *seen                // cards that may stand although their posting failed
+	vetted map[string]time.Time    // conversations that were found to be our own alone
+	doubts *receiving.Seen[string] // cards that may stand although their posting failed
 }
 
 // New makes the channel. What log writes should name it. It reads the token files, refuses a configuration that
@@ -86,13 +92,13 @@ func New(cfg Config, log *slog.Logger) (*Channel, error) {
 		log:    log,
 		http:   client,
 		key:    sha256.Sum256([]byte("approver: cards in Slack\x00" + bot.Reveal())),
-		outage: outage{log: log},
+		outage: receiving.Outage{Log: log, Platform: "Slack", Cause: causeOf},
 		leave:  5 * time.Second,
 		api: slack.New(bot.Reveal(), slack.OptionAppLevelToken(app.Reveal()), slack.OptionAPIURL(url),
 			slack.OptionHTTPClient(client), slack.OptionLog(quiet())),
 		dead:   make(chan error, 1),
 		vetted: map[string]time.Time{},
-		doubts: newSeen(maxDoubts),
+		doubts: receiving.NewSeen[string](maxDoubts),
 	}, nil
 }
 
@@ -147,15 +153,6 @@ func (c *Channel) unvet(conversation string) {
 
 // Reception says whether a connection brings answers now.
 func (c *Channel) Reception() approver.Reception { return c.outage.Reception() }
-
-func (c *Channel) has(conversation string) bool {
-	for _, id := range c.cfg.Channels {
-		if id == conversation {
-			return true
-		}
-	}
-	return false
-}
 
 // newRev makes the part of a block id that is new at each update.
 func newRev() string { return strconv.FormatInt(time.Now().UnixNano(), 36) }

@@ -11,6 +11,8 @@ import (
 	"github.com/slack-go/slack"
 	"github.com/slack-go/slack/slackevents"
 	"github.com/slack-go/slack/socketmode"
+
+	"approver.example/channels/internal/receiving"
 )
 
 const (
@@ -81,7 +83,7 @@ func (s *session) joined(hello *socketmode.Request) {
 	if s.outage.Reception().Good.IsZero() {
 		s.log.Info("connected to Slack")
 	}
-	s.outage.up()
+	s.outage.Up()
 	if tell {
 		s.log.Info("other processes receive with this Slack app: all of them must share one Redis store", "connections",
 			others, "of", mostSockets)
@@ -175,14 +177,10 @@ func (s *session) accept(ctx context.Context, on link, ev socketmode.Event) {
 	}
 	s.wg.Go(func() {
 		defer func() { <-s.slots }()
-		defer func() {
-			if p := recover(); p != nil {
-				s.log.Error("slack event handler panicked", "panic", p)
-			}
-			a.done(nil)
-		}()
-		if !s.seen.first(a.keys...) {
-			if slices.ContainsFunc(a.keys, s.foreign.has) {
+		defer a.done(nil)
+		defer receiving.Recovered(s.log, "slack event handler panicked")
+		if !s.seen.First(a.keys...) {
+			if slices.ContainsFunc(a.keys, s.foreign.Has) {
 				a.leave()
 			}
 			s.log.Debug("slack event delivered again", "envelope", ev.Request.EnvelopeID, "attempt", ev.Request.RetryAttempt)
@@ -236,38 +234,4 @@ func eventKeys(ev socketmode.Event) []string {
 		}
 	}
 	return keys
-}
-
-// seen remembers the last ids, up to a bound.
-type seen struct {
-	mu    sync.Mutex
-	ids   map[string]bool
-	order []string
-	next  int
-}
-
-func newSeen(n int) *seen { return &seen{ids: make(map[string]bool, n), order: make([]string, n)} }
-
-// has reports whether an id is remembered.
-func (s *seen) has(id string) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.ids[id]
-}
-
-// first reports whether none of the ids was there before, and remembers all.
-func (s *seen) first(ids ...string) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	fresh := true
-	for _, id := range ids {
-		if s.ids[id] {
-			fresh = false
-			continue
-		}
-		delete(s.ids, s.order[s.next])
-		s.ids[id], s.order[s.next] = true, id
-		s.next = (s.next + 1) % len(s.order)
-	}
-	return fresh
 }

@@ -138,7 +138,7 @@ func TestRunAgain(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		ended := make(chan error, 1)
 		go func() { ended <- c.Run(ctx, nil) }()
-		if !fake.WaitConnections(ctx, 2) {
+		if !fake.WaitConnections(2) {
 			t.Fatal("no connection")
 		}
 		cancel()

@@ -3,7 +3,6 @@ package telegram
 import (
 	"context"
 	"errors"
-	"runtime/debug"
 	"strconv"
 	"strings"
 	"time"
@@ -14,6 +13,7 @@ import (
 
 	"approver.example"
 	"approver.example/channels/intent"
+	"approver.example/channels/internal/cards"
 	"approver.example/tokens"
 )
 
@@ -24,6 +24,7 @@ const (
 	sayOldButton = "That is not a button of this card. Nothing was changed."
 	sayWorking   = "Your answer is being processed…"
 	sayBroken    = "approver failed on this answer; it does not count."
+	sayNobody    = "approver takes no answers here: nothing was approved."
 	sayForm      = "That is not a confirmation code. Send /approve or /deny with the whole code from the card, such as " +
 		"CONFIRM-…"
 	sayWhere = "approver watch shows it whole, on the daemon's machine."
@@ -46,12 +47,13 @@ func (l *listener) refuse(ctx context.Context, query string, why error) {
 // tap handles a button press of a person on the list.
 func (l *listener) tap(ctx context.Context, who sender, q *models.CallbackQuery) {
 	card := q.Message.Message
-	request, act, upto, err := parseData(q.Data)
+	id, act, upto, ok := parseButton(q.Data)
+	request := id.String()
 	switch {
-	case err != nil:
+	case !ok:
 		l.tellTap(ctx, who, q, sayOldButton)
 		return
-	case act == details:
+	case act == cards.Details:
 		l.tellTap(ctx, who, q, l.detail(ctx, who, request, card))
 		return
 	}
@@ -60,7 +62,7 @@ func (l *listener) tap(ctx context.Context, who sender, q *models.CallbackQuery)
 		outcome <- l.ask(ctx, approver.Reply{
 			Channel: Name, Conversation: who.conversation(),
 			Sender: strconv.FormatInt(who.id, 10), Name: who.name,
-			Approve: act == approveOnce, Method: approver.ByTap,
+			Approve: act == cards.Approve, Method: approver.ByTap,
 			Request: request, Message: strconv.Itoa(card.ID), Shown: upto,
 		})
 	}()
@@ -77,16 +79,10 @@ func (l *listener) tap(ctx context.Context, who sender, q *models.CallbackQuery)
 	}
 }
 
-// ask takes an answer to the core. A panic there is a refusal.
-func (l *listener) ask(ctx context.Context, r approver.Reply) (out approver.Outcome) {
+// ask takes an answer to the core.
+func (l *listener) ask(ctx context.Context, r approver.Reply) approver.Outcome {
 	ctx, cancel := context.WithTimeout(ctx, l.pace.verdict)
 	defer cancel()
-	defer func() {
-		if p := recover(); p != nil {
-			l.log.Error("panic while an answer was handled", "panic", p, "stack", string(debug.Stack()))
-			out = approver.Outcome{Kind: approver.OutcomeRefused, Text: sayBroken}
-		}
-	}()
 	return l.reply(ctx, r)
 }
 
@@ -99,7 +95,7 @@ func detailsOf(request string, card *models.Message) string {
 		if e.Type != models.MessageEntityTypePre || e.Offset < 0 || e.Length < 0 || e.Offset > len(whole)-e.Length {
 			continue
 		}
-		if command := string(utf16.Decode(whole[e.Offset : e.Offset+e.Length])); units(text+command) <= maxAlert {
+		if command := string(utf16.Decode(whole[e.Offset : e.Offset+e.Length])); cards.Units(text+command) <= maxAlert {
 			return text + command
 		}
 	}
@@ -219,7 +215,7 @@ func (l *listener) say(ctx context.Context, who sender, to int, text string) {
 
 // shorten brings a text of ours to at most limit UTF-16 code units.
 func shorten(text string, limit int) string {
-	if units(text) <= limit {
+	if cards.Units(text) <= limit {
 		return text
 	}
 	return firstUnits(text, limit-1) + "…"

@@ -16,7 +16,7 @@ import (
 	"github.com/go-telegram/bot"
 
 	"approver.example"
-	"approver.example/channels/internal/answer"
+	"approver.example/channels/internal/calls"
 )
 
 const (
@@ -48,7 +48,7 @@ const (
 type failure struct {
 	kind  kind
 	text  string
-	cause error // the context's error, approver.ErrFinal, a patience, or nil
+	cause error // the context's error, approver.ErrFinal, an approver.Patience, or nil
 }
 
 // Error returns the text.
@@ -62,28 +62,16 @@ func refusal(err error) error {
 	return &failure{kind: rejected, text: err.Error(), cause: approver.ErrFinal}
 }
 
-// A patience is how long Telegram wants to be left alone. It is an
-// approver.Patience.
-type patience time.Duration
-
-// Error says it in words.
-func (p patience) Error() string {
-	return fmt.Sprintf("rate limited by Telegram for %v", time.Duration(p))
-}
-
-// RetryAfter is how long, from when the error was returned.
-func (p patience) RetryAfter() time.Duration { return time.Duration(p) }
-
 // limit is the failure of a call that came too soon.
 func limit(method string, wait time.Duration) *failure {
-	p := patience(wait.Round(time.Millisecond))
-	return &failure{kind: limited, text: "telegram " + method + ": " + p.Error(), cause: p}
+	wait = wait.Round(time.Millisecond)
+	err := fmt.Errorf("telegram %s: rate limited by Telegram for %v", method, wait)
+	return &failure{kind: limited, text: err.Error(), cause: calls.Limited(err, wait)}
 }
 
 // kindOf returns the kind of an error of call, passing for any other.
 func kindOf(err error) kind {
-	var f *failure
-	if errors.As(err, &f) {
+	if f, ok := errors.AsType[*failure](err); ok {
 		return f.kind
 	}
 	return passing
@@ -103,11 +91,11 @@ func (c *Channel) call(ctx context.Context, chat int64, method string, do func(c
 		if kindOf(err) != limited {
 			return err
 		}
-		c.floods.note(chat, asked(err))
+		c.floods.note(chat, calls.Asked(err))
 		if try == maxTries {
 			return err
 		}
-		if err := c.rest(ctx, method, asked(err)); err != nil {
+		if err := c.rest(ctx, method, calls.Asked(err)); err != nil {
 			return err
 		}
 	}
@@ -118,8 +106,8 @@ func (c *Channel) rest(ctx context.Context, method string, wait time.Duration) e
 	if end, ok := ctx.Deadline(); ok && time.Until(end) < wait {
 		return limit(method, wait)
 	}
-	if !sleep(ctx, wait) {
-		return c.fail(method, ctx.Err())
+	if err := calls.Sleep(ctx, wait); err != nil {
+		return c.fail(method, err)
 	}
 	return nil
 }
@@ -141,8 +129,7 @@ func (c *Channel) fail(method string, err error) error {
 	f := &failure{text: c.scrub(err.Error())}
 	var tooMany *bot.TooManyRequestsError
 	var migrated *bot.MigrateError
-	var foreign *answer.ForeignError
-	if errors.As(err, &foreign) {
+	if foreign, ok := errors.AsType[*calls.ForeignError](err); ok {
 		f.text = foreign.Error()
 	}
 	low := strings.ToLower(f.text)
@@ -222,18 +209,6 @@ func (c *Channel) scrub(text string) string {
 	return text
 }
 
-// sleep waits and reports whether ctx let it.
-func sleep(ctx context.Context, d time.Duration) bool {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return true
-	case <-ctx.Done():
-		return false
-	}
-}
-
 // A doer sends the library's requests. It bounds what is read of an answer, and fails one
 // that is none of the Bot API: the library would tell of the whole page of a proxy.
 type doer struct{ client *http.Client }
@@ -249,7 +224,7 @@ func (d doer) Do(r *http.Request) (*http.Response, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := answer.Judge(resp.StatusCode, body, "ok"); err != nil {
+	if err := calls.Judge(resp.StatusCode, body, "ok"); err != nil {
 		return nil, err
 	}
 	resp.Body = io.NopCloser(bytes.NewReader(body))
@@ -270,7 +245,7 @@ func newClient() *http.Client {
 			TLSHandshakeTimeout:   10 * time.Second,
 			ExpectContinueTimeout: time.Second,
 		},
-		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+		CheckRedirect: calls.NoRedirect,
 	}
 }
 
@@ -307,7 +282,7 @@ func (c *Channel) getUpdates(ctx context.Context, offset int64, wait time.Durati
 	}
 	var a updates
 	if err := json.Unmarshal(body, &a); err != nil {
-		return nil, c.fail(method, fmt.Errorf("%s: the answer is not readable: %w", answer.Status(resp.StatusCode), err))
+		return nil, c.fail(method, fmt.Errorf("%s: the answer is not readable: %w", calls.Status(resp.StatusCode), err))
 	}
 	if !a.OK {
 		return nil, c.fail(method, a.err())
@@ -330,14 +305,13 @@ func (a updates) err() error {
 	if a.Code == http.StatusTooManyRequests {
 		return &bot.TooManyRequestsError{Message: a.Description, RetryAfter: a.Parameters.RetryAfter}
 	}
-	for code, err := range map[int]error{
+	err, known := map[int]error{
 		http.StatusUnauthorized: bot.ErrorUnauthorized, http.StatusNotFound: bot.ErrorNotFound,
 		http.StatusConflict:   bot.ErrorConflict,
 		http.StatusBadRequest: bot.ErrorBadRequest, http.StatusForbidden: bot.ErrorForbidden,
-	} {
-		if a.Code == code {
-			return fmt.Errorf("%w, %s", err, a.Description)
-		}
+	}[a.Code]
+	if known {
+		return fmt.Errorf("%w, %s", err, a.Description)
 	}
 	return fmt.Errorf("error %d: %s", a.Code, a.Description)
 }

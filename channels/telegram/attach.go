@@ -10,6 +10,7 @@ import (
 	"github.com/go-telegram/bot/models"
 
 	"approver.example"
+	"approver.example/channels/internal/calls"
 )
 
 // This file sends what a card does not show, and keeps what could not be sent.
@@ -48,7 +49,7 @@ func (c *Channel) attachPatiently(ctx context.Context, at place, id int, f file)
 	for try := 0; ; try++ {
 		err := c.attach(ctx, at, id, f)
 		if err == nil || kindOf(err) == rejected || kindOf(err) == limited || try == attachTries-1 ||
-			!sleep(ctx, backoff(c.pace.firstWait, c.pace.lastWait, try)) {
+			calls.Sleep(ctx, calls.Backoff(c.pace.firstWait, c.pace.lastWait, try)) != nil {
 			return err
 		}
 	}

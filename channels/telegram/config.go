@@ -57,9 +57,7 @@ var tokenForm = regexp.MustCompile(`^[0-9]{1,16}:[A-Za-z0-9_-]{20,128}$`)
 
 // Validate returns every problem of the configuration, joined, or nil. It reads
 // no file.
-func (c Config) Validate() error { return errors.Join(c.problems()...) }
-
-func (c Config) problems() []error {
+func (c Config) Validate() error {
 	var errs []error
 	switch {
 	case c.Token.IsZero() && c.TokenFile == "":
@@ -67,20 +65,20 @@ func (c Config) problems() []error {
 	case !c.Token.IsZero() && c.TokenFile != "":
 		errs = append(errs, errors.New("telegram: token and token_file are both set: keep one"))
 	case c.TokenFile == "":
-		errs = append(errs, checkToken(c.Token)...)
+		errs = append(errs, checkToken(c.Token))
 	}
 	if _, err := apiURL(c.APIURL); err != nil {
 		errs = append(errs, err)
 	}
-	return append(append(errs, c.validateChats()...), c.validateApprovers()...)
+	return errors.Join(append(append(errs, c.validateChats()...), c.validateApprovers()...)...)
 }
 
-func checkToken(token secret.Text) []error {
+func checkToken(token secret.Text) error {
 	if tokenForm.MatchString(token.Reveal()) {
 		return nil
 	}
-	return []error{errors.New("telegram: the token does not look like one: expected digits, a colon, and the secret " +
-		"part, as @BotFather gave it")}
+	return errors.New("telegram: the token does not look like one: expected digits, a colon, and the secret " +
+		"part, as @BotFather gave it")
 }
 
 func (c Config) validateChats() []error {

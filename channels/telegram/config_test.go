@@ -55,8 +55,8 @@ func TestConfigDefects(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			cfg := goodConfig()
 			c.change(&cfg)
-			errs := cfg.problems()
-			if len(errs) != 1 || !strings.Contains(errs[0].Error(), c.want) {
+			errs := problems(cfg)
+			if len(errs) != 1 || !strings.Contains(errs[0], c.want) {
 				t.Fatalf("Validate: %v, want one error with %q", errs, c.want)
 			}
 			ch, err := New(cfg, nil)
@@ -70,8 +70,17 @@ func TestConfigDefects(t *testing.T) {
 	}
 }
 
+// problems are the lines of what Validate says.
+func problems(cfg Config) []string {
+	err := cfg.Validate()
+	if err == nil {
+		return nil
+	}
+	return strings.Split(err.Error(), "\n")
+}
+
 func TestConfigAllProblemsAtOnce(t *testing.T) {
-	if errs := (Config{}).problems(); len(errs) != 3 {
+	if errs := problems(Config{}); len(errs) != 3 {
 		t.Errorf("the empty configuration has the problems %v, want token, chats, approvers", errs)
 	}
 	_, err := New(Config{APIURL: "x"}, nil)
@@ -99,8 +108,8 @@ approvers:
 	if err != nil {
 		t.Fatal(err)
 	}
-	if errs := cfg.problems(); len(errs) != 0 {
-		t.Fatalf("Validate: %v", errs)
+	if err := cfg.Validate(); err != nil {
+		t.Fatalf("Validate: %v", err)
 	}
 	want := []approver.Destination{
 		{Channel: "telegram", Conversation: "-1001234567890/7"},

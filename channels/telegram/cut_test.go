@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"approver.example"
+	"approver.example/channels/internal/cards"
 )
 
 // The story: `make deploy` runs in the directory. A long command leaves little
@@ -87,7 +88,7 @@ func TestClip(t *testing.T) {
 			t.Errorf("clip(%q) = %q and %d, want %q", c.in, got, hidden, c.want)
 		}
 	}
-	if got, _ := clip(strings.Repeat("🔥", 1_000_000), 60); units(got) > 60 {
+	if got, _ := clip(strings.Repeat("🔥", 1_000_000), 60); cards.Units(got) > 60 {
 		t.Errorf("%q is longer than asked", got)
 	}
 }

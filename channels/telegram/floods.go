@@ -1,17 +1,15 @@
 package telegram
 
 import (
-	"sync"
 	"time"
+
+	"approver.example/channels/internal/calls"
 )
 
 // floods remembers until when Telegram wants to be left alone, chat by chat, so that
-// the next call waits instead of knocking: each knock counts too. The zero value is
-// ready.
-type floods struct {
-	mu    sync.Mutex
-	until map[int64]time.Time // of a chat; of 0, for all chats
-}
+// the next call waits instead of knocking: each knock counts too. The pause of chat 0 is for
+// all chats. The zero value is ready.
+type floods struct{ calls.Pauses[int64] }
 
 // everybody is for how long all chats are left alone after several were refused at
 // once: Telegram does not say whether a chat has too much, or the bot in all, and
@@ -23,21 +21,11 @@ func (f *floods) note(chat int64, wait time.Duration) {
 	if chat == 0 {
 		return
 	}
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if f.until == nil {
-		f.until = map[int64]time.Time{}
-	}
 	now := time.Now()
-	for other, end := range f.until {
-		switch {
-		case !now.Before(end):
-			delete(f.until, other)
-		case other != chat && other != 0:
-			f.until[0] = later(f.until[0], now.Add(min(wait, everybody)))
-		}
+	f.Note(chat, now.Add(wait))
+	if f.Others(chat, 0) {
+		f.Note(0, now.Add(min(wait, everybody)))
 	}
-	f.until[chat] = later(f.until[chat], now.Add(wait))
 }
 
 // left is how long a call for a chat has to wait; one for no chat, 0, never does.
@@ -45,14 +33,5 @@ func (f *floods) left(chat int64) time.Duration {
 	if chat == 0 {
 		return 0
 	}
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return max(time.Until(later(f.until[chat], f.until[0])), 0)
-}
-
-func later(a, b time.Time) time.Time {
-	if a.After(b) {
-		return a
-	}
-	return b
+	return f.Left(chat, 0)
 }

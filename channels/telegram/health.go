@@ -11,15 +11,12 @@ import (
 // Health asks Telegram who we are, and for every chat that gets cards, and
 // returns the bot's name.
 func (c *Channel) Health(ctx context.Context) (who string, err error) {
-	err = c.call(ctx, 0, "getMe", func(ctx context.Context) error {
-		me, err := c.api.GetMe(ctx)
-		if err == nil {
-			who = "@" + me.Username
-		}
-		return err
-	})
-	if err != nil || c.pairsOnly {
-		return who, err
+	name, err := c.me(ctx)
+	if err != nil {
+		return "", err
+	}
+	if who = "@" + name; c.pairsOnly {
+		return who, nil
 	}
 	var chats []int64
 	for at := range c.guard.places {
@@ -36,4 +33,16 @@ func (c *Channel) Health(ctx context.Context) (who string, err error) {
 		}
 	}
 	return who, nil
+}
+
+// me asks Telegram for the bot's name.
+func (c *Channel) me(ctx context.Context) (name string, err error) {
+	err = c.call(ctx, 0, "getMe", func(ctx context.Context) error {
+		me, err := c.api.GetMe(ctx)
+		if err == nil {
+			name = me.Username
+		}
+		return err
+	})
+	return name, err
 }

@@ -3,8 +3,6 @@ package telegram
 import (
 	"context"
 	"strings"
-	"sync"
-	"time"
 
 	"github.com/go-telegram/bot/models"
 
@@ -26,7 +24,7 @@ const (
 // this bot, at most once in a while.
 func (l *listener) hint(ctx context.Context, who sender, m *models.Message, meant intent.Intent, onCard bool) {
 	text := l.hintFor(who, m, meant, onCard)
-	if text != "" && l.hinted.due(who.id, time.Now(), l.pace.hint) {
+	if text != "" && l.hinted.Begin(who.id, l.pace.hint) {
 		l.say(ctx, who, m.ID, text)
 	}
 }
@@ -56,25 +54,4 @@ func withReason(out approver.Outcome, text string) string {
 		return out.Text + " " + sayNoReason
 	}
 	return out.Text
-}
-
-// hinted remembers who was told, and when. People on the list are few. The zero
-// value is ready.
-type hinted struct {
-	mu sync.Mutex
-	at map[int64]time.Time
-}
-
-// due reports whether a person may be told again, and if so notes it.
-func (h *hinted) due(person int64, now time.Time, every time.Duration) bool {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if last, ok := h.at[person]; ok && now.Sub(last) < every {
-		return false
-	}
-	if h.at == nil {
-		h.at = map[int64]time.Time{}
-	}
-	h.at[person] = now
-	return true
 }

@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"approver.example"
 	"approver.example/channels/telegram/telegramtest"
@@ -107,12 +106,6 @@ func TestHintsAreFew(t *testing.T) {
 		if len(got) != want {
 			t.Errorf("%d was told %q", who, b.told(who))
 		}
-	}
-	var h hinted
-	now := time.Unix(1e9, 0)
-	if !h.due(1, now, time.Minute) || h.due(1, now.Add(59*time.Second), time.Minute) ||
-		!h.due(1, now.Add(time.Minute), time.Minute) {
-		t.Error("not one in a minute")
 	}
 }
 

@@ -166,8 +166,8 @@ func (g guard) cardOf(m *models.Message) (request string, message int, ok bool) 
 	}
 	for _, row := range card.ReplyMarkup.InlineKeyboard {
 		for _, b := range row {
-			if request, _, _, err := parseData(b.CallbackData); err == nil {
-				return request, card.ID, true
+			if id, _, _, ours := parseButton(b.CallbackData); ours {
+				return id.String(), card.ID, true
 			}
 		}
 	}

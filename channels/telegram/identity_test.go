@@ -7,8 +7,10 @@ import (
 	"testing"
 
 	"github.com/go-telegram/bot/models"
+	"github.com/google/uuid"
 
 	"approver.example"
+	"approver.example/channels/internal/cards"
 )
 
 func testGuard() guard {
@@ -182,12 +184,8 @@ func TestZeroGuardLetsNobodyIn(t *testing.T) {
 
 func TestCardOf(t *testing.T) {
 	const request = "01890a5d-ac96-774b-bcce-b302099a8057"
-	enc, err := encodeID(request)
-	if err != nil {
-		t.Fatal(err)
-	}
 	markup := `,"reply_markup":{"inline_keyboard":[[{"text":"x","url":"https://example.org"}],[{"text":"Deny",` +
-		`"callback_data":"a1:` + enc + `:d"}]]}`
+		`"callback_data":"` + cards.ButtonData(uuid.MustParse(request), cards.Deny, 0) + `"}]]}`
 	card := `"reply_to_message":{"message_id":9,"date":1,"text":"x","from":BOT,"chat":TEAM` + markup + `}`
 	for name, c := range map[string]struct {
 		reply string

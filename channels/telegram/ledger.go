@@ -4,6 +4,8 @@ import (
 	"context"
 	"sync"
 	"time"
+
+	"approver.example/channels/internal/receiving"
 )
 
 // A ledger knows which updates are in work and which are done. Telegram is told
@@ -12,13 +14,13 @@ import (
 type ledger struct {
 	mu    sync.Mutex
 	open  map[int64]bool
-	done  *recent[int64]
+	done  *receiving.Seen[int64]
 	next  int64         // one above the highest id seen; 0 is nothing to confirm
 	ended chan struct{} // has an element when something ended since it was read
 }
 
 func newLedger(remember int) *ledger {
-	return &ledger{open: map[int64]bool{}, done: newRecent[int64](remember), ended: make(chan struct{}, 1)}
+	return &ledger{open: map[int64]bool{}, done: receiving.NewSeen[int64](remember), ended: make(chan struct{}, 1)}
 }
 
 // begin notes that work on an update begins. It returns false if it was begun
@@ -26,7 +28,7 @@ func newLedger(remember int) *ledger {
 func (g *ledger) begin(id int64) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if g.open[id] || g.done.has(id) {
+	if g.open[id] || g.done.Has(id) {
 		return false
 	}
 	g.open[id] = true
@@ -39,7 +41,7 @@ func (g *ledger) end(id int64) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	delete(g.open, id)
-	g.done.add(id)
+	g.done.First(id)
 	select {
 	case g.ended <- struct{}{}:
 	default:
@@ -89,92 +91,62 @@ func (g *ledger) idle(ctx context.Context, d time.Duration) {
 	}
 }
 
-// recent remembers the last so many keys. It is not safe for concurrent use.
-type recent[K comparable] struct {
-	keys map[K]struct{}
-	ring []K
-	at   int
-}
-
-func newRecent[K comparable](size int) *recent[K] {
-	return &recent[K]{keys: make(map[K]struct{}, size), ring: make([]K, 0, size)}
-}
-
-func (r *recent[K]) has(k K) bool { _, ok := r.keys[k]; return ok }
-
-// add remembers k, forgets the oldest key if there are too many, and reports
-// whether k is new.
-func (r *recent[K]) add(k K) bool {
-	if r.has(k) {
-		return false
-	}
-	if len(r.ring) < cap(r.ring) {
-		r.ring = append(r.ring, k)
-	} else {
-		delete(r.keys, r.ring[r.at])
-		r.ring[r.at] = k
-		r.at = (r.at + 1) % len(r.ring)
-	}
-	r.keys[k] = struct{}{}
-	return true
-}
-
-// lanes run the work of one key in order, and of different keys side by side, up
+// queues run the work of one key in order, and of different keys side by side, up
 // to a number of them at once. A key is a person, or what a person says of one
 // request. Order matters: a no that was sent before a yes must not lose to it.
-type lanes struct {
+type queues struct {
 	mu    sync.Mutex
-	queue map[string][]func() // a key is there while its lane runs
+	queue map[string][]func() // a key is there while work of it runs
 	slots chan struct{}
 	all   sync.WaitGroup
 }
 
-func newLanes(n int) *lanes {
-	return &lanes{queue: map[string][]func(){}, slots: make(chan struct{}, n)}
+func newQueues(n int) *queues {
+	return &queues{queue: map[string][]func(){}, slots: make(chan struct{}, n)}
 }
 
-// do runs f in the lane of key, after what was put there before.
-func (l *lanes) do(key string, f func()) { l.put(key, f, true) }
+// do runs f in the queue of key, after what was put there before.
+func (q *queues) do(key string, f func()) { q.put(key, f, true) }
 
-// try runs f only if the lane of key is empty and few others wait.
-func (l *lanes) try(key string, f func()) { l.put(key, f, false) }
+// try runs f only if the queue of key is empty and few others wait.
+func (q *queues) try(key string, f func()) { q.put(key, f, false) }
 
-func (l *lanes) put(key string, f func(), must bool) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	waiting, running := l.queue[key]
+func (q *queues) put(key string, f func(), must bool) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	waiting, running := q.queue[key]
 	switch {
-	case !must && (running || len(l.queue) >= 4*cap(l.slots)):
+	case !must && (running || len(q.queue) >= 4*cap(q.slots)):
 	case running:
-		l.queue[key] = append(waiting, f)
+		q.queue[key] = append(waiting, f)
 	default:
-		l.queue[key] = nil
-		l.all.Go(func() { l.run(key, f) })
+		q.queue[key] = nil
+		q.all.Go(func() { q.run(key, f) })
 	}
 }
 
-func (l *lanes) run(key string, f func()) {
-	l.slots <- struct{}{}
-	defer func() { <-l.slots }()
+func (q *queues) run(key string, f func()) {
+	q.slots <- struct{}{}
+	defer func() { <-q.slots }()
 	for f != nil {
 		f()
-		f = l.following(key)
+		f = q.following(key)
 	}
 }
 
-// following takes the next piece of work of a lane, or ends the lane.
-func (l *lanes) following(key string) func() {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if len(l.queue[key]) == 0 {
-		delete(l.queue, key)
+// following takes the next piece of work of a queue, or ends the queue.
+func (q *queues) following(key string) func() {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if len(q.queue[key]) == 0 {
+		delete(q.queue, key)
 		return nil
 	}
-	f := l.queue[key][0]
-	l.queue[key] = l.queue[key][1:]
+	f := q.queue[key][0]
+	q.queue[key] = q.queue[key][1:]
 	return f
 }
 
 // wait returns when all work has ended. No work may be put in after it is
 // called.
-func (l *lanes) wait() { l.all.Wait() }
+func (q *queues) wait() { q.all.Wait() }

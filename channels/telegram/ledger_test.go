@@ -77,23 +77,8 @@ func TestLedgerIdle(t *testing.T) {
 	})
 }
 
-func TestRecentForgetsTheOldest(t *testing.T) {
-	r := newRecent[int](3)
-	for _, k := range []int{1, 2, 3, 2, 4, 5} {
-		r.add(k)
-	}
-	for k, want := range map[int]bool{1: false, 2: false, 3: true, 4: true, 5: true} {
-		if r.has(k) != want {
-			t.Errorf("has(%d) is %v", k, !want)
-		}
-	}
-	if len(r.keys) != 3 || r.add(5) || !r.add(1) {
-		t.Errorf("%d keys are remembered, or a key is new twice", len(r.keys))
-	}
-}
-
-func TestLanesKeepOrder(t *testing.T) {
-	l := newLanes(3)
+func TestQueuesKeepOrder(t *testing.T) {
+	l := newQueues(3)
 	var mu sync.Mutex
 	got := map[string][]int{}
 	for i := range 200 {
@@ -108,17 +93,17 @@ func TestLanesKeepOrder(t *testing.T) {
 	l.wait()
 	for key, list := range got {
 		if len(list) != 200 || !slices.IsSorted(list) {
-			t.Errorf("lane %s ran %v", key, list)
+			t.Errorf("queue %s ran %v", key, list)
 		}
 	}
 	if len(l.queue) != 0 || len(l.slots) != 0 {
-		t.Errorf("%d lanes and %d slots are left", len(l.queue), len(l.slots))
+		t.Errorf("%d queues and %d slots are left", len(l.queue), len(l.slots))
 	}
 }
 
-func TestLanesAreBounded(t *testing.T) {
+func TestQueuesAreBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l := newLanes(2)
+		l := newQueues(2)
 		var now, most, refused atomic.Int32
 		work := func() {
 			most.Store(max(most.Load(), now.Add(1)))
@@ -128,7 +113,7 @@ func TestLanesAreBounded(t *testing.T) {
 		for _, key := range []string{"a", "b", "c", "d", "e"} {
 			l.do(key, work)
 		}
-		l.try("a", func() { refused.Add(1) }) // its lane is busy
+		l.try("a", func() { refused.Add(1) }) // its queue is busy
 		for _, key := range []string{"f", "g", "h"} {
 			l.try(key, work)
 		}
@@ -142,21 +127,7 @@ func TestLanesAreBounded(t *testing.T) {
 		l.try("a", func() { ran = true })
 		l.wait()
 		if !ran {
-			t.Error("an empty lane was refused")
+			t.Error("an empty queue was refused")
 		}
 	})
-}
-
-func TestBackoff(t *testing.T) {
-	for tries, want := range []time.Duration{1, 2, 4, 8, 10, 10} {
-		want *= time.Second
-		for range 50 {
-			if got := backoff(time.Second, 10*time.Second, tries); got > want || got <= want/2-1 {
-				t.Fatalf("try %d waits %v, want %v less up to half", tries, got, want)
-			}
-		}
-	}
-	if got := backoff(time.Second, 10*time.Second, 1<<40); got > 10*time.Second || got < 5*time.Second {
-		t.Errorf("after very many tries it waits %v", got)
-	}
 }

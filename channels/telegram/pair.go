@@ -24,6 +24,7 @@ func (c *Config) Platform() section.Platform {
 		Link:    "https://t.me/",
 		Example: "--token-file ~/.approver/telegram.token",
 		Places:  "chats", Mapped: true,
+		First: &firstChat{},
 	}
 }
 

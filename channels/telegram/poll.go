@@ -3,11 +3,8 @@ package telegram
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"log/slog"
-	"math/rand/v2"
-	"runtime/debug"
 	"strconv"
 	"time"
 
@@ -15,6 +12,8 @@ import (
 	"github.com/go-telegram/bot/models"
 
 	"approver.example"
+	"approver.example/channels/internal/calls"
+	"approver.example/channels/internal/receiving"
 )
 
 const (
@@ -37,11 +36,11 @@ type listener struct {
 	reply    approver.ReplyFunc
 	username string // the bot's own, for commands that name it
 	ledger   *ledger
-	people   *lanes
-	others   *lanes
-	noted    *recent[string]
-	hinted   hinted
-	taken    time.Time // when another process last took the poll; zero if that is over
+	people   *queues
+	others   *queues
+	noted    *receiving.Seen[string]
+	hinted   calls.Pauses[int64] // hints to a person
+	taken    time.Time           // when another process last took the poll; zero if that is over
 }
 
 // Run receives until ctx ends, and returns nil then. It returns an error early
@@ -50,15 +49,11 @@ type listener struct {
 // set webhook, and a second process that receives for the same bot are logged and
 // outlived.
 func (c *Channel) Run(ctx context.Context, reply approver.ReplyFunc) error {
-	if reply == nil {
-		reply = func(context.Context, approver.Reply) approver.Outcome {
-			return approver.Outcome{Text: "approver takes no answers here: nothing was approved."}
-		}
-	}
 	ctx, cancel := context.WithCancel(ctx)
 	l := &listener{
-		Channel: c, reply: reply, ledger: newLedger(remembered), noted: newRecent[string](remembered),
-		people: newLanes(workers), others: newLanes(refusers),
+		Channel: c, reply: receiving.Replies(reply, c.log, "panic while an answer was handled", sayNobody, sayBroken),
+		ledger: newLedger(remembered), noted: receiving.NewSeen[string](remembered),
+		people: newQueues(workers), others: newQueues(refusers),
 	}
 	defer c.client.CloseIdleConnections()
 	defer l.others.wait()
@@ -77,13 +72,11 @@ func (c *Channel) Run(ctx context.Context, reply approver.ReplyFunc) error {
 
 // whoami learns the bot's name.
 func (l *listener) whoami(ctx context.Context) error {
-	return l.call(ctx, 0, "getMe", func(ctx context.Context) error {
-		me, err := l.api.GetMe(ctx)
-		if err == nil {
-			l.username = me.Username
-		}
-		return err
-	})
+	name, err := l.me(ctx)
+	if err == nil {
+		l.username = name
+	}
+	return err
 }
 
 // greet learns the bot's name, takes away a webhook and registers the commands.
@@ -147,27 +140,6 @@ func (l *listener) persist(ctx context.Context, f func() error) error {
 	}
 }
 
-func asked(err error) time.Duration {
-	var p approver.Patience
-	if errors.As(err, &p) {
-		return p.RetryAfter()
-	}
-	return 0
-}
-
-// backoff doubles from first to last, with jitter.
-func backoff(first, last time.Duration, tries int) time.Duration {
-	return jitter(min(first<<min(tries, 16), last))
-}
-
-// jitter takes up to half off, so that many processes do not knock together.
-func jitter(d time.Duration) time.Duration {
-	if d <= 1 {
-		return d
-	}
-	return d - rand.N(d/2) //nolint:gosec // spreads load, hides nothing
-}
-
 // listen polls until ctx ends or the token turns out not to be valid. The first poll,
 // and the first after a failure, is not held: its answer says at once whether answers
 // arrive.
@@ -208,11 +180,11 @@ func (l *listener) unhurried(ctx context.Context, hold, took time.Duration) {
 	if hold == 0 || took >= l.pace.empty {
 		return
 	}
-	if l.noted.add("unheld") {
+	if l.noted.First("unheld") {
 		l.log.Warn("the Bot API server does not hold polls (it ignores timeout): answers are asked for once in a while "+
 			"instead", "every", l.pace.empty)
 	}
-	sleep(ctx, l.pace.empty-took)
+	_ = calls.Sleep(ctx, l.pace.empty-took)
 }
 
 // takeAll begins the work on what a poll brought.
@@ -228,7 +200,7 @@ func (l *listener) takeAll(ctx context.Context, batch []json.RawMessage) {
 	// What comes again is still in work (or cannot be read at all): polling at once
 	// would only bring it once more.
 	if !l.ledger.busy() {
-		sleep(ctx, slowWork)
+		_ = calls.Sleep(ctx, slowWork)
 	}
 	l.ledger.idle(ctx, slowWork)
 }
@@ -260,8 +232,8 @@ func (l *listener) take(ctx context.Context, raw json.RawMessage) bool {
 			l.others.try(strconv.FormatInt(q.From.ID, 10), l.safely(func() { l.refuse(ctx, q.ID, err) }))
 			return true
 		}
-		request, _, _, _ := parseData(q.Data)
-		l.people.do(lane(who, request), l.safely(func() { defer done(); l.tap(ctx, who, q) }))
+		id, _, _, _ := parseButton(q.Data)
+		l.people.do(queueOf(who, id.String()), l.safely(func() { defer done(); l.tap(ctx, who, q) }))
 		return true
 	}
 	who, err := l.guard.message(u.Message)
@@ -277,24 +249,19 @@ func (l *listener) take(ctx context.Context, raw json.RawMessage) bool {
 		return true
 	}
 	request, _, _ := l.guard.cardOf(u.Message)
-	l.people.do(lane(who, request), l.safely(func() { defer done(); l.text(ctx, who, u.Message) }))
+	l.people.do(queueOf(who, request), l.safely(func() { defer done(); l.text(ctx, who, u.Message) }))
 	return true
 }
 
-// lane is where an answer is handled: in order with what the same person said of
+// queueOf names the queue in which an answer is handled: in order with what the same person said of
 // the same request, and beside the rest, because an approval may wait for the
 // agent to take it.
-func lane(who sender, request string) string { return strconv.FormatInt(who.id, 10) + " " + request }
+func queueOf(who sender, request string) string { return strconv.FormatInt(who.id, 10) + " " + request }
 
-// safely keeps a bug in one event from ending the daemon. Nothing was approved
-// by an event that ends so: only the core approves.
+// safely keeps a bug in one event from ending the daemon.
 func (l *listener) safely(f func()) func() {
 	return func() {
-		defer func() {
-			if p := recover(); p != nil {
-				l.log.Error("panic while an event was handled", "panic", p, "stack", string(debug.Stack()))
-			}
-		}()
+		defer receiving.Recovered(l.log, "panic while an event was handled")
 		f()
 	}
 }
@@ -314,7 +281,7 @@ func chatOf(m models.MaybeInaccessibleMessage) int64 {
 // note logs, once per person and reason, who was not listened to: it tells the
 // operator which id is missing from the configuration.
 func (l *listener) note(err error, from, chat int64) {
-	if l.noted.add(fmt.Sprint(from, chat, err)) {
+	if l.noted.First(fmt.Sprint(from, chat, err)) {
 		l.log.Info("not listening", "reason", err, "sender", from, "chat", chat)
 	}
 }

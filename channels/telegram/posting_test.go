@@ -11,6 +11,7 @@ import (
 
 	"approver.example"
 	"approver.example/channels/channeltest/fake"
+	"approver.example/channels/internal/cards"
 	"approver.example/channels/telegram/telegramtest"
 )
 
@@ -288,7 +289,7 @@ func TestUnsentFiles(t *testing.T) {
 	if len(u.files) != maxUnsent>>20 || !u.has(place{chat: 1}, 39) || u.has(place{chat: 1}, 1) {
 		t.Errorf("%d files are kept", len(u.files))
 	}
-	if got, want := units("Request "+card.Request+"\n"+
+	if got, want := cards.Units("Request "+card.Request+"\n"+
 		"The whole command is on the card or, where the card says so, in the file attached to it. No file? "+sayWhere),
 		maxAlert; got > want {
 		t.Errorf("Details has %d units, more than %d", got, want)

@@ -1,14 +1,17 @@
 package telegram
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"unicode/utf8"
 
-	"approver.example/display"
 	"github.com/go-telegram/bot/models"
+	"github.com/google/uuid"
 
 	"approver.example"
+	"approver.example/channels/internal/cards"
+	"approver.example/display"
 )
 
 // Telegram's limits, in UTF-16 code units.
@@ -68,7 +71,7 @@ func (p *page) line(label, text string) {
 func (p page) units() int {
 	n := 0
 	for _, s := range p {
-		n += units(s.text)
+		n += cards.Units(s.text)
 	}
 	return n
 }
@@ -95,7 +98,7 @@ func (p page) marked() (string, []models.MessageEntity) {
 	var entities []models.MessageEntity
 	at := 0
 	for _, s := range p {
-		n := units(s.text)
+		n := cards.Units(s.text)
 		if s.style != plain {
 			entities = append(entities, models.MessageEntity{Type: styleEntities[s.style], Offset: at, Length: n})
 		}
@@ -129,12 +132,12 @@ const (
 // render lays out a card. posted says whether it was cut when it was posted. It
 // fails only if the card's request is no UUID, which a button could not carry.
 func render(card approver.Card, posted attachment) (message, error) {
-	around, short := wide.trim(card)
-	if units(command(card)) > room(around) {
-		around, short = tight.trim(card)
+	around, short := wide.Trim(card, clip)
+	if cards.Units(command(card)) > room(around) {
+		around, short = tight.Trim(card, clip)
 	}
 	shown, hidden := command(card), 0
-	if left := room(around); units(shown) > left {
+	if left := room(around); cards.Units(shown) > left {
 		shown, hidden = display.Cut(shown, left) // a byte is at least one unit
 	}
 	m := message{partial: posted != whole || short || hidden > 0}
@@ -157,10 +160,7 @@ func render(card approver.Card, posted attachment) (message, error) {
 }
 
 func command(card approver.Card) string {
-	if card.Command == "" {
-		return "(no command)"
-	}
-	return card.Command
+	return cmp.Or(card.Command, "(no command)")
 }
 
 // room is what the lines around the command leave for it, on a card that also
@@ -205,7 +205,7 @@ func layout(card approver.Card, command string, rest attachment) page {
 // push adds the line that a lock screen shows.
 func (p *page) push(card approver.Card, settled bool) {
 	if settled {
-		p.add(plain, mark(card.State)+" ")
+		p.add(plain, cards.Mark(card.State)+" ")
 	}
 	text, _ := clip(card.Push, 2*display.PushLength) // a character is at most two units
 	head, rest, ok := strings.Cut(text, " · ")
@@ -219,25 +219,8 @@ func (p *page) push(card approver.Card, settled bool) {
 	p.add(plain, "\n")
 }
 
-// mark is what became of a request, in one character.
-func mark(s approver.State) string {
-	switch s {
-	case approver.Consumed:
-		return "✅"
-	case approver.Expired:
-		return "⌛"
-	case approver.Withdrawn:
-		return "↩"
-	case approver.Denied, approver.Pending, approver.Approved:
-	}
-	return "⛔"
-}
-
 func result(card approver.Card) string {
-	if card.Result != "" {
-		return card.Result
-	}
-	return mark(card.State) + " " + card.State.String()
+	return cmp.Or(card.Result, cards.Mark(card.State)+" "+card.State.String())
 }
 
 func who(card approver.Card) string {
@@ -300,22 +283,27 @@ func (p *page) howTo(card approver.Card, rest attachment) {
 // stands beside Approve only: where the code must be typed, that stays an act that
 // nobody does by tapping about.
 func keyboard(card approver.Card, approve bool) (*models.InlineKeyboardMarkup, error) {
-	id, err := encodeID(card.Request)
-	if err != nil {
-		return nil, err
+	id, ok := cards.RequestID(card)
+	if !ok {
+		return nil, fmt.Errorf("telegram: request id %q is not a UUID in its plain form", card.Request)
 	}
 	var first []models.InlineKeyboardButton
 	if approve {
 		first = append(first,
 			models.InlineKeyboardButton{Text: "✅ Approve once", Style: "success",
-				CallbackData: buttonData(id, approveOnce, card.Upto)})
+				CallbackData: cards.ButtonData(id, cards.Approve, card.Upto)})
 	}
 	first = append(first,
-		models.InlineKeyboardButton{Text: "⛔ Deny", Style: "danger", CallbackData: buttonData(id, deny, 0)})
-	second := []models.InlineKeyboardButton{{Text: "🔎 Details", CallbackData: buttonData(id, details, 0)}}
+		models.InlineKeyboardButton{Text: "⛔ Deny", Style: "danger", CallbackData: cards.ButtonData(id, cards.Deny, 0)})
+	second := []models.InlineKeyboardButton{{Text: "🔎 Details", CallbackData: cards.ButtonData(id, cards.Details, 0)}}
 	if words := card.Code.Reveal(); approve && words != "" {
 		second = append(second,
 			models.InlineKeyboardButton{Text: "📋 Copy /approve", CopyText: models.CopyTextButton{Text: "/approve " + words}})
 	}
 	return &models.InlineKeyboardMarkup{InlineKeyboard: [][]models.InlineKeyboardButton{first, second}}, nil
+}
+
+// parseButton reads the data of a button of ours.
+func parseButton(data string) (request uuid.UUID, action cards.Action, upto int, ok bool) {
+	return cards.ParseButton(data, cards.Approve, cards.Deny, cards.Details)
 }

@@ -21,6 +21,12 @@
 //
 // Texts that are not ours stand in code entities, where Telegram looks for no
 // mention, link, hashtag or command, and link previews are off.
+//
+// # Reading order
+//
+// Settings: config.go, first.go, pair.go. Cards: telegram.go, render.go, cut.go, attach.go. Answers:
+// poll.go, identity.go, answer.go, hint.go, ledger.go. The way to Telegram: api.go, floods.go,
+// trouble.go, health.go.
 package telegram
 
 import (
@@ -29,7 +35,6 @@ import (
 	"log/slog"
 	"net/http"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/go-telegram/bot"
@@ -55,7 +60,7 @@ type Channel struct {
 	floods floods
 	unsent unsent
 	meter  approver.ReceptionMeter
-	told   complaints
+	told   troubleLog
 
 	pairing   pairing.Waiting
 	pairsOnly bool // made by ForPairing
@@ -94,15 +99,15 @@ func defaultPace() pace {
 // New makes the channel. It reads the token file and talks to nobody. A
 // configuration that Validate complains about is refused with all its problems.
 func New(cfg Config, log *slog.Logger) (*Channel, error) {
-	if errs := cfg.problems(); len(errs) > 0 {
-		return nil, joined(errs)
+	if err := cfg.Validate(); err != nil {
+		return nil, err
 	}
 	token, err := secret.From("token", cfg.Token, cfg.TokenFile)
 	if err != nil {
 		return nil, fmt.Errorf("telegram: %w", err)
 	}
-	if errs := checkToken(token); len(errs) > 0 {
-		return nil, joined(errs)
+	if err := checkToken(token); err != nil {
+		return nil, err
 	}
 	address, err := apiURL(cfg.APIURL)
 	if err != nil {
@@ -132,15 +137,6 @@ func New(cfg Config, log *slog.Logger) (*Channel, error) {
 		c.guard.places[at] = true
 	}
 	return c, nil
-}
-
-// joined puts all problems into one error of one line each.
-func joined(errs []error) error {
-	lines := make([]string, len(errs))
-	for i, err := range errs {
-		lines[i] = err.Error()
-	}
-	return fmt.Errorf("%s", strings.Join(lines, "\n"))
 }
 
 // Name returns "telegram".

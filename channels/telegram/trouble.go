@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"approver.example"
+	"approver.example/channels/internal/calls"
 )
 
 // This file says what a failed call for updates is answered with, and what the
@@ -31,7 +32,7 @@ var cures = map[kind]string{
 // outlive does what an error calls for and waits. It returns the error of a token
 // that is not valid for some time now, or the context's.
 func (l *listener) outlive(ctx context.Context, err error, tries int) error {
-	k, wait := kindOf(err), backoff(l.pace.firstWait, l.pace.lastWait, tries)
+	k, wait := kindOf(err), calls.Backoff(l.pace.firstWait, l.pace.lastWait, tries)
 	l.meter.Failed(errors.New(err.Error() + cures[k]))
 	switch k {
 	case revoked:
@@ -48,25 +49,22 @@ func (l *listener) outlive(ctx context.Context, err error, tries int) error {
 		l.taken = time.Now()
 		l.complain(slog.LevelError, k, "another process receives this bot's updates: answers may go to it and be lost. "+
 			"Give each approver its own bot, or stop the other program", err)
-		wait = jitter(l.pace.conflict)
+		wait = calls.Jitter(l.pace.conflict)
 	case limited:
 		l.complain(slog.LevelWarn, k, "telegram asks for patience", err)
-		wait = max(wait, asked(err))
+		wait = max(wait, calls.Asked(err))
 	default:
 		l.complain(slog.LevelWarn, k, "telegram cannot be reached; trying again", err)
 	}
-	if !sleep(ctx, wait) {
-		return ctx.Err()
-	}
-	return nil
+	return calls.Sleep(ctx, wait)
 }
 
 // confirm asks whether the token is not valid after all. It returns nil at the first
 // answer that is another, and the error if none is.
 func (l *listener) confirm(ctx context.Context, err error) error {
 	for range doubts {
-		if !sleep(ctx, l.pace.doubt) {
-			return ctx.Err()
+		if err := calls.Sleep(ctx, l.pace.doubt); err != nil {
+			return err
 		}
 		again := l.whoami(ctx)
 		if kindOf(again) != revoked {
@@ -102,10 +100,10 @@ func (l *listener) complain(level slog.Level, k kind, what string, err error) {
 	l.log.Log(context.Background(), level, what, with...)
 }
 
-// complaints keeps one cause from filling the log. It belongs to the goroutine of
+// troubleLog keeps one cause from filling the log. It belongs to the goroutine of
 // Run, and outlives Run, which is called again after a failure. The zero value is
 // ready.
-type complaints struct {
+type troubleLog struct {
 	last  map[kind]time.Time // when each kind was last logged
 	since time.Time          // when the trouble of now began; zero if there is none
 	said  bool               // it was logged
@@ -113,7 +111,7 @@ type complaints struct {
 
 // due reports whether a trouble is to be logged: the first of its kind within repeat,
 // and one that lasts although what was logged of its kind was an earlier trouble.
-func (c *complaints) due(k kind, now time.Time, repeat, lasting time.Duration) bool {
+func (c *troubleLog) due(k kind, now time.Time, repeat, lasting time.Duration) bool {
 	if c.since.IsZero() {
 		c.since, c.said = now, false
 	}
@@ -130,7 +128,7 @@ func (c *complaints) due(k kind, now time.Time, repeat, lasting time.Duration) b
 
 // over notes the end of a trouble. It returns how long it was, and whether anything
 // was logged of it.
-func (c *complaints) over(now time.Time) (lasted time.Duration, said bool) {
+func (c *troubleLog) over(now time.Time) (lasted time.Duration, said bool) {
 	if c.since.IsZero() {
 		return 0, false
 	}

@@ -148,7 +148,7 @@ func TestPollsThatAreNotHeld(t *testing.T) {
 // The log has one line for a cause and one for its end, not one each 30 s; what comes
 // and goes all the time is told of once in ten minutes, and what then stays, too.
 func TestComplaints(t *testing.T) {
-	var c complaints
+	var c troubleLog
 	now := time.Unix(1e9, 0)
 	due := func(k kind, after time.Duration) bool {
 		now = now.Add(after)
@@ -202,8 +202,8 @@ func TestFloods(t *testing.T) {
 		}
 		time.Sleep(time.Hour)
 		f.note(4, time.Second)
-		if len(f.until) != 1 {
-			t.Errorf("%d chats are remembered for ever", len(f.until))
+		if f.Len() != 1 {
+			t.Errorf("%d chats are remembered for ever", f.Len())
 		}
 	})
 }

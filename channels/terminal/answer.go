@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"runtime/debug"
 
 	"approver.example"
 	"approver.example/display"
@@ -183,22 +182,8 @@ func (c *Channel) ask(ctx context.Context, r approver.Reply) (approver.Outcome, 
 	s.answers.Add(1)
 	c.mu.Unlock()
 	defer s.answers.Done()
-	if s.reply == nil {
-		return approver.Outcome{Text: textBroken}, nil
-	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	defer context.AfterFunc(s.ctx, cancel)()
-	return c.safely(ctx, s.reply, r), nil
-}
-
-// safely turns a panic of the core into a refusal.
-func (c *Channel) safely(ctx context.Context, reply approver.ReplyFunc, r approver.Reply) (out approver.Outcome) {
-	defer func() {
-		if p := recover(); p != nil {
-			c.log.Error("judging an answer panicked", "panic", p, "stack", string(debug.Stack()))
-			out = approver.Outcome{Text: textBroken}
-		}
-	}()
-	return reply(ctx, r)
+	return s.reply(ctx, r), nil
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"approver.example"
+	"approver.example/channels/internal/cards"
 	"approver.example/display"
 )
 
@@ -37,11 +38,6 @@ const (
 	label    = 9 // columns of a label
 )
 
-// The marks of a settled card.
-var marks = map[approver.State]string{
-	approver.Consumed: "✅", approver.Denied: "⛔", approver.Expired: "⌛", approver.Withdrawn: "↩",
-}
-
 // Render draws a card as lines of text, each ended by a newline. The command is
 // not cut here: a line that is too long goes on in the next one behind a dotted
 // bar, a new line of the command stands behind a solid one.
@@ -53,7 +49,7 @@ func Render(card approver.Card, o Options) string {
 	settled := card.State.Settled()
 	head := oneLine(card.Push)
 	if settled {
-		head = marks[card.State] + " " + head
+		head = cards.Mark(card.State) + " " + head
 	}
 	p.line(p.headStyle(card), head)
 	p.box(harmless(card.Command))

@@ -15,6 +15,9 @@
 //
 // Cards live in memory and are shown to whoever connects while they are
 // pending; see [approver.Presence] for what becomes of them at a restart.
+//
+// Of the service's half, read config.go, terminal.go, watch.go, answer.go and identity.go; of the
+// command's, ui.go, input.go, render.go, fold.go and width.go. wire.go is what goes between them.
 package terminal
 
 import (
@@ -25,6 +28,8 @@ import (
 	"sync"
 	"time"
 
+	"approver.example/channels/internal/calls"
+	"approver.example/channels/internal/receiving"
 	"approver.example/display"
 	"github.com/google/uuid"
 
@@ -52,11 +57,6 @@ var (
 	ErrSlow     = errors.New("this terminal fell too far behind: reconnect to see the pending cards")
 	ErrStranger = errors.New("you are not on the terminal's approver list: ask whoever runs approver to add your uid")
 )
-
-// final is an error that trying again does not mend: see [approver.ErrFinal].
-type final struct{ error }
-
-func (f final) Unwrap() []error { return []error{f.error, approver.ErrFinal} }
 
 // Channel is the terminal's end in the service. It implements approver.Channel
 // and approver.Presence.
@@ -113,7 +113,7 @@ func (c *Channel) Name() string { return Name }
 // Run takes answers until ctx ends. Then it ends every Watch and waits for the
 // answers that are under way. Only one Run may run at a time.
 func (c *Channel) Run(ctx context.Context, reply approver.ReplyFunc) error {
-	s := &session{ctx: ctx, reply: reply}
+	s := &session{ctx: ctx, reply: receiving.Replies(reply, c.log, "judging an answer panicked", textBroken, textBroken)}
 	c.mu.Lock()
 	if c.session != nil {
 		c.mu.Unlock()
@@ -145,7 +145,7 @@ func (c *Channel) Post(ctx context.Context, to approver.Destination, content app
 	}
 	if to != (approver.Destination{Channel: Name, Conversation: Conversation}) {
 		return approver.Ref{},
-			final{fmt.Errorf("terminal: post: there is no conversation %q here, only %q", to.Conversation, Conversation)}
+			calls.Final("terminal: post: there is no conversation %q here, only %q", to.Conversation, Conversation)
 	}
 	c.mu.Lock()
 	c.forget(time.Now())
@@ -162,7 +162,7 @@ func (c *Channel) Post(ctx context.Context, to approver.Destination, content app
 	c.mu.Unlock()
 
 	if err := c.awaitSeen(ctx, k, 1); errors.Is(err, ErrNobody) {
-		return approver.Ref{}, final{fmt.Errorf("terminal: post: %w", err)} // an agent is not kept waiting for nobody
+		return approver.Ref{}, calls.Final("terminal: post: %w", err) // an agent is not kept waiting for nobody
 	} else if err != nil {
 		return approver.Ref{}, fmt.Errorf("terminal: post: %w", err)
 	}
@@ -180,7 +180,7 @@ func (c *Channel) Update(ctx context.Context, ref approver.Ref, content approver
 		if content.State.Settled() {
 			return nil // it is on no screen any more, so nothing on a screen is stale
 		}
-		return final{errors.New("terminal: update: the message is gone: post the card anew")}
+		return calls.Final("terminal: update: the message is gone: post the card anew")
 	}
 	k.set(content)
 	k.rev++
@@ -191,7 +191,7 @@ func (c *Channel) Update(ctx context.Context, ref approver.Ref, content approver
 	switch err := c.awaitSeen(ctx, k, rev); {
 	case err == nil, errors.Is(err, ErrNobody) && content.State.Settled():
 	case errors.Is(err, ErrNobody):
-		return final{fmt.Errorf("terminal: update: %w", err)}
+		return calls.Final("terminal: update: %w", err)
 	default:
 		return fmt.Errorf("terminal: update: %w", err)
 	}

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"approver.example"
+	"approver.example/channels/internal/cards"
 	"approver.example/tokens"
 )
 
@@ -250,11 +251,8 @@ func (s *screen) hello(o Offer) {
 
 // result is the one line that says what became of a card.
 func result(card approver.Card) string {
-	text := oneLine(card.Result)
-	if text == "" {
-		text = card.State.String()
-	}
-	if mark := marks[card.State]; !strings.HasPrefix(text, mark) {
+	text := cmp.Or(oneLine(card.Result), card.State.String())
+	if mark := cards.Mark(card.State); !strings.HasPrefix(text, mark) {
 		text = mark + " " + text
 	}
 	return text

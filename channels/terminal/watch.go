@@ -50,22 +50,15 @@ func (c *Channel) Watches() (now, ever int) {
 // spread puts a changed card into every watcher's queue. It needs c.mu.
 func (c *Channel) spread(k *card) {
 	for w := range c.watchers {
-		c.enqueue(w, k)
-	}
-}
-
-func (c *Channel) enqueue(w *watcher, k *card) {
-	for _, waiting := range w.queue {
-		if waiting == k {
-			return // it is shown as it is when its turn comes
+		switch {
+		case slices.Contains(w.queue, k): // it is shown as it is when its turn comes
+		case len(w.queue) >= maxBehind:
+			c.end(w, ErrSlow)
+		default:
+			w.queue = append(w.queue, k)
+			w.rouse()
 		}
 	}
-	if len(w.queue) >= maxBehind {
-		c.end(w, ErrSlow)
-		return
-	}
-	w.queue = append(w.queue, k)
-	w.rouse()
 }
 
 // end takes a watcher off the list and lets its Watch return. It needs c.mu.

@@ -1,6 +1,8 @@
 package terminal
 
 import (
+	"cmp"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -66,19 +68,8 @@ var wideRanges = [...][2]rune{
 }
 
 func wide(r rune) bool {
-	lo, hi := 0, len(wideRanges)
-	for lo < hi {
-		mid := (lo + hi) / 2
-		switch {
-		case r < wideRanges[mid][0]:
-			hi = mid
-		case r > wideRanges[mid][1]:
-			lo = mid + 1
-		default:
-			return true
-		}
-	}
-	return false
+	i, found := slices.BinarySearchFunc(wideRanges[:], r, func(of [2]rune, r rune) int { return cmp.Compare(of[1], r) })
+	return found || i < len(wideRanges) && wideRanges[i][0] <= r
 }
 
 // wrap breaks one line into pieces that end at or before column width when they

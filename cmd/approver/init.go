@@ -14,6 +14,8 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/alecthomas/kong"
+
 	"approver.example/agents/facts"
 	"approver.example/broadcaster"
 	"approver.example/cmd/approver/internal/adminclient"
@@ -23,14 +25,13 @@ import (
 	"approver.example/daemon/safefile"
 	"approver.example/daemon/words"
 	"approver.example/display"
+	"approver.example/internal/section"
 )
 
 type initCmd struct {
 	Config string `help:"Where to write it; left out, where the daemon looks." short:"c" placeholder:"FILE"`
 
-	TelegramTokenFile string   `help:"File with the bot's token from @BotFather; also env:NAME or credential:NAME." placeholder:"FILE"`
-	TelegramChat      []string `help:"Chat that gets cards, by number; again for more. approver pair telegram finds it too." placeholder:"ID"`
-	TelegramApprover  []string `help:"Who may answer in Telegram, by user id; left out, the people whose private chats are named." placeholder:"ID"`
+	Chats kong.Plugins `embed:""` // each a section.FirstChat
 
 	Observe bool `help:"Begin with seven days in which nothing is asked or denied, only recorded."`
 
@@ -51,6 +52,16 @@ Example:
   approver init --telegram-token-file ~/.approver/telegram.token --telegram-chat 10042567`
 }
 
+// newInit returns the command init with the flags of each chat platform.
+func newInit() (c initCmd) {
+	for _, ch := range (configs.Channels{}).AllPlatforms() {
+		if first := ch.ChannelSection.(configs.PlatformSection).Platform().First; first != nil {
+			c.Chats = append(c.Chats, first)
+		}
+	}
+	return c
+}
+
 // Run writes the file.
 func (c initCmd) Run() error {
 	path := c.Config
@@ -64,7 +75,7 @@ func (c initCmd) Run() error {
 	if err != nil {
 		return err
 	}
-	text, err := c.text()
+	text, chat, err := c.text()
 	if err != nil {
 		return err
 	}
@@ -102,7 +113,7 @@ func (c initCmd) Run() error {
 			return err
 		}
 	}
-	if c.TelegramTokenFile == "" {
+	if !chat {
 		term.Print(5, "%sdocs/nobody.md has all of it\n", c.withoutChat(asuser.RunsAs(filepath.Dir(path)) == 0))
 	}
 	return nil
@@ -175,11 +186,8 @@ NOBODY CAN APPROVE ANYTHING YET: no chat is paired, and the terminal only shows 
 `
 )
 
-// text is the configuration. It says in comments what was found out.
-func (c initCmd) text() (string, error) {
-	if (c.TelegramTokenFile == "") != (len(c.TelegramChat) == 0) {
-		return "", errors.New("--telegram-token-file and --telegram-chat belong together")
-	}
+// text is the configuration, and whether it has a chat. It says in comments what was found out.
+func (c initCmd) text() (text string, chat bool, err error) {
 	uid, name := invoker()
 	host, err := os.Hostname()
 	if err != nil {
@@ -214,10 +222,15 @@ channels:
         person: %[3]s
     allow_answers: false
 `, c.whoElse(), uid, strconv.Quote(name))
-	if c.TelegramTokenFile != "" {
-		c.telegram(&b, name)
+	for _, first := range c.Chats {
+		settings, err := first.(section.FirstChat).Settings(name)
+		if err != nil {
+			return "", false, err
+		}
+		b.WriteString(settings)
+		chat = chat || settings != ""
 	}
-	return b.String(), nil
+	return b.String(), chat, nil
 }
 
 // whoElse says, in the comment about answers of the terminal, who else could give them.
@@ -228,34 +241,6 @@ func (c initCmd) whoElse() string {
 	}
 	return `, which an agent under
   # the same user could give as well.`
-}
-
-func (c initCmd) telegram(b *strings.Builder, name string) {
-	fmt.Fprintf(b, `
-  # The bot that @BotFather made. Its token lies in a file of mode 0600.
-  telegram:
-    token_file: %s
-    # Who gets cards.
-    chats:
-`, strconv.Quote(c.TelegramTokenFile))
-	people := c.TelegramApprover
-	for _, id := range c.TelegramChat {
-		fmt.Fprintf(b, "      - id: %s\n", strconv.Quote(id))
-		if len(c.TelegramApprover) == 0 && !strings.HasPrefix(id, "-") {
-			people = append(people, id) // a private chat has the person's own number
-		}
-	}
-	b.WriteString("    # Who may answer, by user id.\n    approvers:")
-	if len(people) == 0 {
-		b.WriteString(" []")
-	}
-	for i, id := range people {
-		fmt.Fprintf(b, "\n      - id: %s", strconv.Quote(id))
-		if i == 0 {
-			fmt.Fprintf(b, "\n        name: %s\n        person: %[1]s", strconv.Quote(name))
-		}
-	}
-	b.WriteString("\n")
 }
 
 // invoker is who runs the command: behind sudo, the person.

@@ -78,7 +78,7 @@ func run(args []string) int {
 
 // newParser makes the parser of the command line.
 func newParser() (*kong.Kong, error) {
-	c := cli{Install: hookinstall.Install(), Uninstall: hookinstall.Uninstall(), Pair: pairing.Commands()}
+	c := cli{Init: newInit(), Install: hookinstall.Install(), Uninstall: hookinstall.Uninstall(), Pair: pairing.Commands()}
 	return kong.New(&c, kong.Name("approver"),
 		kong.Description("Approvals for AI agents: people decide what a tool call may do."),
 		kong.UsageOnError(), kong.ConfigureHelp(kong.HelpOptions{Compact: true, NoExpandSubcommands: true}),

@@ -20,6 +20,16 @@ type Platform struct {
 	// have settings of their own; otherwise each is the id alone.
 	Places string
 	Mapped bool
+	// First sets up a first chat with flags of approver init; nil where people only pair.
+	First FirstChat
+}
+
+// A FirstChat is the flags of approver init that set up a chat on one platform: a pointer to a
+// struct with the tags of kong.
+type FirstChat interface {
+	// Settings returns the platform's section of the configuration, as it stands below
+	// channels, with comments; empty if no chat is named. person is who runs the command.
+	Settings(person string) (string, error)
 }
 
 // An Installation is what a channel may need to know of the daemon that opens it.

@@ -2,7 +2,9 @@ package discordtest
 
 import (
 	"encoding/json"
+	"maps"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -81,13 +83,11 @@ func (g *session) close(code int, why string) {
 	_ = g.conn.Close()
 }
 
-// connected returns the present sessions. The caller holds mu.
+// connected returns the present sessions.
 func (s *Server) connected() []*session {
-	out := make([]*session, 0, len(s.sessions))
-	for g := range s.sessions {
-		out = append(out, g)
-	}
-	return out
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Collect(maps.Keys(s.sessions))
 }
 
 func (s *Server) serveGateway(w http.ResponseWriter, r *http.Request) {
@@ -98,7 +98,7 @@ func (s *Server) serveGateway(w http.ResponseWriter, r *http.Request) {
 	}
 	g := &session{conn: conn}
 	s.mu.Lock()
-	if s.closed || s.http == nil {
+	if !s.Up() {
 		s.mu.Unlock()
 		_ = conn.Close()
 		return
@@ -116,7 +116,7 @@ func (s *Server) serveGateway(w http.ResponseWriter, r *http.Request) {
 			s.resumable[g.id] = g
 		}
 		g.mu.Unlock()
-		s.note("gateway: connection ended")
+		s.Note("gateway: connection ended")
 		s.mu.Unlock()
 		_ = conn.Close()
 	}()
@@ -153,7 +153,7 @@ func (s *Server) serveGateway(w http.ResponseWriter, r *http.Request) {
 func (s *Server) received(g *session, f frame) bool {
 	s.mu.Lock()
 	mute, ready := s.mute, g.ready
-	s.note("gateway: op %d", f.Op)
+	s.Note("gateway: op %d", f.Op)
 	s.mu.Unlock()
 	if mute {
 		return true
@@ -226,9 +226,8 @@ func (s *Server) Resumed() int {
 }
 
 func (s *Server) isRevoked() bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.fault == fake.Revoked
+	f, _ := s.Fault()
+	return f == fake.Revoked
 }
 
 func (s *Server) isToken(t string) bool { return strings.TrimPrefix(t, "Bot ") == s.token }
@@ -239,7 +238,6 @@ func (s *Server) identify(g *session, raw json.RawMessage) bool {
 		Intents int    `json:"intents"`
 	}
 	s.mu.Lock()
-	revoked := s.fault == fake.Revoked
 	s.identified++
 	s.budget--
 	over := s.budget < 0
@@ -247,7 +245,7 @@ func (s *Server) identify(g *session, raw json.RawMessage) bool {
 	switch {
 	case json.Unmarshal(raw, &in) != nil:
 		g.close(4002, "Error while decoding payload.")
-	case revoked, !s.isToken(in.Token):
+	case s.isRevoked(), !s.isToken(in.Token):
 		g.close(4004, "Authentication failed.")
 	case in.Intents&^knownIntents != 0:
 		g.close(4013, "Invalid intent(s).")
@@ -262,7 +260,7 @@ func (s *Server) identify(g *session, raw json.RawMessage) bool {
 		bot := s.users[s.bot]
 		s.mu.Unlock()
 		g.write(opDispatch, "READY", map[string]any{
-			"v": 10, "user": bot, "session_id": g.id, "resume_gateway_url": "ws://" + s.addr + "/gateway",
+			"v": 10, "user": bot, "session_id": g.id, "resume_gateway_url": "ws://" + s.Addr + "/gateway",
 			"guilds":      []any{map[string]any{"id": s.guild, "unavailable": true}},
 			"application": map[string]any{"id": s.app, "flags": 0},
 			"shard":       []int{0, 1},
@@ -299,20 +297,14 @@ func (s *Server) MuteGateway(mute bool) {
 
 // CloseGateway ends every session with a close code.
 func (s *Server) CloseGateway(code int) {
-	s.mu.Lock()
-	open := s.connected()
-	s.mu.Unlock()
-	for _, g := range open {
+	for _, g := range s.connected() {
 		g.close(code, "")
 	}
 }
 
 // CutGateway ends every connection without a word.
 func (s *Server) CutGateway() {
-	s.mu.Lock()
-	open := s.connected()
-	s.mu.Unlock()
-	for _, g := range open {
+	for _, g := range s.connected() {
 		_ = g.conn.NetConn().Close()
 	}
 }
@@ -334,10 +326,7 @@ func (s *Server) Invalidate() {
 }
 
 func (s *Server) tell(op int) {
-	s.mu.Lock()
-	open := s.connected()
-	s.mu.Unlock()
-	for _, g := range open {
+	for _, g := range s.connected() {
 		g.write(op, "", nil)
 	}
 }
@@ -362,7 +351,7 @@ func (s *Server) readyCount() int {
 // reached waits until a session is ready, as a person does who sees that the
 // bot is offline and tries again.
 func (s *Server) reached() bool {
-	return s.await(5*time.Second, func() bool { return s.readyCount() > 0 })
+	return s.Await(&s.mu, 5*time.Second, func() bool { return s.readyCount() > 0 })
 }
 
 // dispatch sends an event to every session that pick admits; pick may change
@@ -375,7 +364,7 @@ func (s *Server) dispatch(kind string, pick func(g *session) any) {
 		s.mu.Unlock()
 		return
 	}
-	s.note("gateway: %s", kind)
+	s.Note("gateway: %s", kind)
 	var to []*session
 	for g := range s.sessions {
 		if g.ready {

@@ -1,6 +1,7 @@
 package discordtest
 
 import (
+	"cmp"
 	"encoding/json"
 	"net/http"
 	"strings"
@@ -18,7 +19,6 @@ type interaction struct {
 	at        time.Time
 
 	acked    bool
-	ackedAt  time.Time
 	deferred int // the type of a response that was announced
 	modal    *modal
 	original *whisper // the ephemeral response
@@ -144,7 +144,7 @@ func (s *Server) callback(r *http.Request) (any, error) {
 	default:
 		return nil, invalid("type", "BASE_TYPE_CHOICES", "Value must be one of {4, 5, 6, 7, 9}.")
 	}
-	i.acked, i.ackedAt, i.deferred = true, time.Now(), in.Type
+	i.acked, i.deferred = true, in.Type
 	return nil, nil
 }
 
@@ -154,10 +154,7 @@ func checkModal(i *interaction, raw json.RawMessage) (*modal, error) {
 	if json.Unmarshal(raw, &m) != nil || i.kind == kindDialog || len(m.Components) < 1 || len(m.Components) > 5 {
 		return nil, invalid("data", "BASE_TYPE_REQUIRED", "This field is required")
 	}
-	if err := length("data.title", m.Title, 1, 45); err != nil {
-		return nil, err
-	}
-	if err := length("data.custom_id", m.CustomID, 1, 100); err != nil {
+	if err := cmp.Or(length("data.title", m.Title, 1, 45), length("data.custom_id", m.CustomID, 1, 100)); err != nil {
 		return nil, err
 	}
 	for _, row := range m.Components {
@@ -165,13 +162,8 @@ func checkModal(i *interaction, raw json.RawMessage) (*modal, error) {
 			return nil, invalid("data.components", "UNION_TYPE_CHOICES", "Value of field \"type\" must be one of (4,).")
 		}
 		in := row.Components[0]
-		if err := length("label", in.Label, 1, 45); err != nil {
-			return nil, err
-		}
-		if err := length("placeholder", in.Placeholder, 0, 100); err != nil {
-			return nil, err
-		}
-		if err := length("custom_id", in.CustomID, 1, 100); err != nil {
+		if err := cmp.Or(length("label", in.Label, 1, 45), length("placeholder", in.Placeholder, 0, 100),
+			length("custom_id", in.CustomID, 1, 100)); err != nil {
 			return nil, err
 		}
 		if in.Style < 1 || in.Style > 2 || in.MinLength < 0 || in.MinLength > 4000 || in.MaxLength < 0 ||
@@ -218,12 +210,8 @@ func (s *Server) webhook(r *http.Request) (*interaction, error) {
 }
 
 func (s *Server) editOriginal(r *http.Request) (any, error) {
-	var d draft
-	files, err := readBody(r, &d)
+	d, files, err := readDraft(r)
 	if err != nil {
-		return nil, err
-	}
-	if err := d.check(); err != nil {
 		return nil, err
 	}
 	s.mu.Lock()
@@ -239,26 +227,22 @@ func (s *Server) editOriginal(r *http.Request) (any, error) {
 	case i.deferred == respondModal:
 		return nil, errUnknownMessage
 	case i.original != nil:
-		i.original.set(s, &d, files)
+		i.original.set(s, d, files)
 	case i.deferred == respondUpdateLater || i.deferred == respondUpdateMessage:
 		if m := s.messages[i.message]; m != nil {
-			s.apply(m, &d, files)
+			s.apply(m, d, files)
 		}
 	case i.public != "":
-		s.apply(s.messages[i.public], &d, files)
+		s.apply(s.messages[i.public], d, files)
 	default:
-		s.show(i, &d, files)
+		s.show(i, d, files)
 	}
 	return map[string]any{"id": i.id, "channel_id": i.channel}, nil
 }
 
 func (s *Server) followUp(r *http.Request) (any, error) {
-	var d draft
-	files, err := readBody(r, &d)
+	d, files, err := readDraft(r)
 	if err != nil {
-		return nil, err
-	}
-	if err := d.check(); err != nil {
 		return nil, err
 	}
 	if d.empty(files) {
@@ -271,7 +255,7 @@ func (s *Server) followUp(r *http.Request) (any, error) {
 		return nil, err
 	}
 	first := i.original
-	s.show(i, &d, files)
+	s.show(i, d, files)
 	if first != nil {
 		i.original = first
 	}

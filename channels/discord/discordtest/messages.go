@@ -1,6 +1,7 @@
 package discordtest
 
 import (
+	"cmp"
 	"fmt"
 	"net/http"
 	"strings"
@@ -15,7 +16,6 @@ type message struct {
 	ChannelID   string         `json:"channel_id"`
 	GuildID     string         `json:"guild_id,omitempty"`
 	Author      *user          `json:"author"`
-	WebhookID   string         `json:"webhook_id,omitempty"`
 	Content     string         `json:"content"`
 	Timestamp   time.Time      `json:"timestamp"`
 	Edited      *time.Time     `json:"edited_timestamp"`
@@ -27,12 +27,7 @@ type message struct {
 	Nonce       string         `json:"nonce,omitempty"`
 	Reference   *reference     `json:"message_reference,omitempty"`
 	Referenced  *message       `json:"referenced_message,omitempty"`
-	Snapshots   []snapshot     `json:"message_snapshots,omitempty"`
 	Member      map[string]any `json:"member,omitempty"`
-}
-
-type snapshot struct {
-	Message *message `json:"message"`
 }
 
 type reference struct {
@@ -108,25 +103,18 @@ func length(where, s string, least, most int) error {
 	return nil
 }
 
+// get is what p points to; nothing where it is nil.
+func get[T any](p *T) (v T) {
+	if p != nil {
+		v = *p
+	}
+	return v
+}
+
 // check keeps the limits of a message.
 func (d *draft) check() error {
-	if d.Content != nil {
-		if err := length("content", *d.Content, 0, 2000); err != nil {
-			return err
-		}
-	}
-	if err := length("nonce", d.Nonce, 0, 25); err != nil {
-		return err
-	}
-	if d.Embeds != nil {
-		if err := checkEmbeds(*d.Embeds); err != nil {
-			return err
-		}
-	}
-	if d.Components != nil {
-		return checkComponents(*d.Components)
-	}
-	return nil
+	return cmp.Or(length("content", get(d.Content), 0, 2000), length("nonce", d.Nonce, 0, 25),
+		checkEmbeds(get(d.Embeds)), checkComponents(get(d.Components)))
 }
 
 func checkEmbeds(embeds []embed) error {
@@ -138,10 +126,8 @@ func checkEmbeds(embeds []embed) error {
 	for _, e := range embeds {
 		count(e.Title)
 		count(e.Description)
-		if err := length("embeds.title", e.Title, 0, 256); err != nil {
-			return err
-		}
-		if err := length("embeds.description", e.Description, 0, 4096); err != nil {
+		if err := cmp.Or(length("embeds.title", e.Title, 0, 256),
+			length("embeds.description", e.Description, 0, 4096)); err != nil {
 			return err
 		}
 		if len(e.Fields) > 25 {
@@ -150,10 +136,8 @@ func checkEmbeds(embeds []embed) error {
 		for _, f := range e.Fields {
 			count(f.Name)
 			count(f.Value)
-			if err := length("embeds.fields.name", strings.TrimSpace(f.Name), 1, 256); err != nil {
-				return err
-			}
-			if err := length("embeds.fields.value", strings.TrimSpace(f.Value), 1, 1024); err != nil {
+			if err := cmp.Or(length("embeds.fields.name", strings.TrimSpace(f.Name), 1, 256),
+				length("embeds.fields.value", strings.TrimSpace(f.Value), 1, 1024)); err != nil {
 				return err
 			}
 		}
@@ -183,10 +167,8 @@ func checkComponents(rows []component) error {
 			if c.Type != 2 || c.Style < 1 || c.Style > 4 {
 				return invalid("components", "UNION_TYPE_CHOICES", "Value of field \"type\" must be one of (2, 3, 5, 6, 7, 8).")
 			}
-			if err := length("components.label", c.Label, 1, 80); err != nil {
-				return err
-			}
-			if err := length("components.custom_id", c.CustomID, 1, 100); err != nil {
+			if err := cmp.Or(length("components.label", c.Label, 1, 80),
+				length("components.custom_id", c.CustomID, 1, 100)); err != nil {
 				return err
 			}
 			if seen[c.CustomID] {
@@ -198,10 +180,19 @@ func checkComponents(rows []component) error {
 	return nil
 }
 
+// readDraft reads the body of a request, and keeps its limits.
+func readDraft(r *http.Request) (*draft, []upload, error) {
+	d := &draft{}
+	files, err := readBody(r, d)
+	if err == nil {
+		err = d.check()
+	}
+	return d, files, err
+}
+
 // empty reports whether nothing would be seen of a new message.
 func (d *draft) empty(files []upload) bool {
-	return (d.Content == nil || strings.TrimSpace(*d.Content) == "") && (d.Embeds == nil || len(*d.Embeds) == 0) &&
-		len(files) == 0
+	return strings.TrimSpace(get(d.Content)) == "" && len(get(d.Embeds)) == 0 && len(files) == 0
 }
 
 // apply writes a draft into a message. The caller holds mu.
@@ -224,7 +215,7 @@ func (s *Server) apply(m *message, d *draft, files []upload) {
 		path := "/attachments/" + m.ChannelID + "/" + id + "/" + f.name
 		s.files[path] = f.data
 		m.Attachments = append(m.Attachments,
-			file{ID: id, Filename: f.name, Size: len(f.data), URL: "http://" + s.addr + path})
+			file{ID: id, Filename: f.name, Size: len(f.data), URL: "http://" + s.Addr + path})
 	}
 	// Without allowed_mentions Discord notifies everybody whom the text names.
 	if d.Mentions == nil || d.Mentions.Parse == nil || len(*d.Mentions.Parse) > 0 {
@@ -255,12 +246,8 @@ func (s *Server) post(c *channel, d *draft, files []upload) *message {
 }
 
 func (s *Server) postMessage(r *http.Request) (any, error) {
-	var d draft
-	files, err := readBody(r, &d)
+	d, files, err := readDraft(r)
 	if err != nil {
-		return nil, err
-	}
-	if err := d.check(); err != nil {
 		return nil, err
 	}
 	if d.empty(files) {
@@ -280,7 +267,7 @@ func (s *Server) postMessage(r *http.Request) (any, error) {
 		defer s.mu.Unlock()
 		return before.copy(), nil
 	}
-	m := s.post(c, &d, files)
+	m := s.post(c, d, files)
 	if d.Nonce != "" {
 		s.nonces[key] = m.ID
 	}
@@ -313,12 +300,8 @@ func (s *Server) getMessage(r *http.Request) (any, error) {
 }
 
 func (s *Server) patchMessage(r *http.Request) (any, error) {
-	var d draft
-	files, err := readBody(r, &d)
+	d, files, err := readDraft(r)
 	if err != nil {
-		return nil, err
-	}
-	if err := d.check(); err != nil {
 		return nil, err
 	}
 	s.mu.Lock()
@@ -330,7 +313,7 @@ func (s *Server) patchMessage(r *http.Request) (any, error) {
 	case m.Author.ID != s.bot:
 		return nil, errNotAuthor
 	}
-	s.apply(m, &d, files)
+	s.apply(m, d, files)
 	now := time.Now()
 	m.Edited = &now
 	return m.copy(), nil

@@ -58,7 +58,7 @@ func (s *Server) Cards(conversation string) []fake.Shown {
 			}
 		}
 		for _, f := range m.Attachments {
-			shown.Files = append(shown.Files, string(s.files[strings.TrimPrefix(f.URL, "http://"+s.addr)]))
+			shown.Files = append(shown.Files, string(s.files[strings.TrimPrefix(f.URL, "http://"+s.Addr)]))
 		}
 		out = append(out, shown)
 	}
@@ -234,7 +234,7 @@ func (s *Server) EnterCode(user, conversation, message, text string) error {
 		return err
 	}
 	var opened *modal
-	if !s.await(s.AckWithin, func() bool { opened = i.modal; return i.acked }) || opened == nil {
+	if !s.Await(&s.mu, s.AckWithin, func() bool { opened = i.modal; return i.acked }) || opened == nil {
 		return errors.New("discordtest: no dialog opened")
 	}
 	field := opened.Components[0].Components[0]
@@ -262,13 +262,7 @@ func (s *Server) SendPress(user, conversation, message, customID string, times i
 	_, event := s.begin(kindComponent, user, s.channels[conversation], s.messages[message],
 		map[string]any{"custom_id": customID, "component_type": 2})
 	s.mu.Unlock()
-	event = asMap(event)
-	if change != nil {
-		change(event)
-	}
-	for range times {
-		s.dispatch("INTERACTION_CREATE", func(*session) any { return event })
-	}
+	s.send("INTERACTION_CREATE", asMap(event), times, change)
 }
 
 // SendMessage sends the event of a message that the bot is shown in full,
@@ -279,11 +273,16 @@ func (s *Server) SendMessage(user, conversation, text string, times int, change 
 	m := s.write(user, conversation, text)
 	event := asMap(m)
 	s.mu.Unlock()
+	s.send("MESSAGE_CREATE", event, times, change)
+}
+
+// send sends an event, changed by change, times times.
+func (s *Server) send(kind string, event map[string]any, times int, change func(event map[string]any)) {
 	if change != nil {
 		change(event)
 	}
 	for range times {
-		s.dispatch("MESSAGE_CREATE", func(*session) any { return event })
+		s.dispatch(kind, func(*session) any { return event })
 	}
 }
 

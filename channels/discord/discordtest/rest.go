@@ -84,40 +84,19 @@ var secretPath = regexp.MustCompile(`(/(?:interactions|webhooks)/\d+/)[^/]+`)
 
 // healthy notes a request and applies the present fault to it.
 func (s *Server) healthy(w http.ResponseWriter, r *http.Request) bool {
-	s.mu.Lock()
-	s.note("%s %s", r.Method, secretPath.ReplaceAllString(r.URL.Path, "${1}…"))
-	fault, ends, left := s.fault, s.faultEnds, time.Until(s.limitedUntil)
-	s.mu.Unlock()
-	switch fault {
-	case fake.Hangs:
-		_, _ = io.Copy(io.Discard, r.Body)
-		select {
-		case <-r.Context().Done():
-		case <-ends:
-		}
-		panic(http.ErrAbortHandler)
-	case fake.ServerError:
-		w.Header().Set("Content-Type", "text/html")
-		w.WriteHeader(http.StatusInternalServerError)
-		_, _ = io.WriteString(w, "<html><body><h1>500 Internal Server Error</h1></body></html>")
-		return false
-	case fake.Malformed:
-		w.Header().Set("Content-Type", "application/json")
-		_, _ = io.WriteString(w, `{"id":"1098`)
-		return false
-	case fake.Revoked:
-		if !strings.HasPrefix(r.URL.Path, "/gateway/") {
-			writeError(w, errUnauthorized)
-			return false
-		}
-	case fake.RateLimited:
-		if left > 0 {
-			limited(w, left, true)
-			return false
-		}
-	case fake.Healthy, fake.Down: // nobody reaches a server that is down
+	s.Note("%s %s", r.Method, secretPath.ReplaceAllString(r.URL.Path, "${1}…"))
+	fault, left := s.Fault()
+	if fault == fake.Revoked && strings.HasPrefix(r.URL.Path, "/gateway/") {
+		return true // it says so by itself
 	}
-	return true
+	return !s.Misbehaves(w, r, map[fake.Fault]func(http.ResponseWriter){
+		fake.RateLimited: func(w http.ResponseWriter) { limited(w, left, true) },
+		fake.Malformed: func(w http.ResponseWriter) {
+			w.Header().Set("Content-Type", "application/json")
+			_, _ = io.WriteString(w, `{"id":"1098`)
+		},
+		fake.Revoked: func(w http.ResponseWriter) { writeError(w, errUnauthorized) },
+	})
 }
 
 // serve runs a handler and writes what it returns as JSON.
@@ -131,22 +110,12 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, h func(r *http.Re
 		writeError(w, err)
 		return
 	}
-	if strings.Contains(r.URL.Path, "/messages") && r.Method != http.MethodGet && s.dropped() {
-		panic(http.ErrAbortHandler)
-	}
 	if out == nil {
 		w.WriteHeader(http.StatusNoContent)
 		return
 	}
 	w.Header().Set("Content-Type", "application/json")
 	_ = json.NewEncoder(w).Encode(out)
-}
-
-func (s *Server) dropped() bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.dropping--
-	return s.dropping >= 0
 }
 
 func writeError(w http.ResponseWriter, err error) {
@@ -214,14 +183,14 @@ func (s *Server) authorized(h func(r *http.Request) (any, error)) func(r *http.R
 }
 
 func (s *Server) getGateway(*http.Request) (any, error) {
-	return map[string]any{"url": "ws://" + s.addr + "/gateway"}, nil
+	return map[string]any{"url": "ws://" + s.Addr + "/gateway"}, nil
 }
 
 func (s *Server) getGatewayBot(*http.Request) (any, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return map[string]any{
-		"url": "ws://" + s.addr + "/gateway", "shards": 1,
+		"url": "ws://" + s.Addr + "/gateway", "shards": 1,
 		"session_start_limit": map[string]any{"total": 1000, "remaining": s.budget, "reset_after": 14_400_000,
 			"max_concurrency": 1},
 	}, nil

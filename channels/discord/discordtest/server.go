@@ -7,9 +7,6 @@
 package discordtest
 
 import (
-	"fmt"
-	"net"
-	"net/http"
 	"slices"
 	"strconv"
 	"strings"
@@ -42,23 +39,15 @@ type Server struct {
 	// refused. LosesFiles makes Discord take such a message and drop the file.
 	NoFiles, LosesFiles bool
 	// Trips make calls of the REST API go wrong.
-	Trips fake.Trips
+	Trips      fake.Trips
+	*fake.Site // Log has each request; tokens of interactions are left out
 
 	token, app, bot, guild string
-	addr                   string
-	began                  time.Time
 
 	flow         sync.RWMutex // events; taken before mu
 	mu           sync.Mutex
-	http         *http.Server
-	serving      chan struct{} // closed when the present http server has ended
-	fault        fake.Fault
-	faultEnds    chan struct{}
-	limitedUntil time.Time
-	dropping     int  // responses still to be dropped
 	mute         bool // the gateway says nothing
 	budget       int  // sessions that may still be started
-	closed       bool
 	lastID       uint64
 	users        map[string]*user
 	channels     map[string]*channel
@@ -74,7 +63,6 @@ type Server struct {
 	resumable    map[string]*session // ended without a goodbye, by id
 	identified   int
 	resumed      int
-	log          []string
 	all          sync.WaitGroup
 }
 
@@ -97,8 +85,8 @@ type channel struct {
 func New() *Server {
 	s := &Server{
 		HeartbeatEvery: 41250 * time.Millisecond, AckWithin: 3 * time.Second, PostLimit: 5, PostWindow: time.Second,
-		began: time.Now(), budget: 1000, faultEnds: make(chan struct{}),
-		users: map[string]*user{}, channels: map[string]*channel{}, messages: map[string]*message{},
+		budget: 1000,
+		users:  map[string]*user{}, channels: map[string]*channel{}, messages: map[string]*message{},
 		files:  map[string][]byte{},
 		nonces: map[string]string{}, posts: map[string][]time.Time{}, commands: map[string]bool{},
 		interactions: map[string]*interaction{}, sessions: map[*session]bool{}, resumable: map[string]*session{},
@@ -106,68 +94,19 @@ func New() *Server {
 	s.app, s.bot, s.guild = s.id(), s.id(), s.id()
 	s.users[s.bot] = &user{ID: s.bot, Username: "approver", Bot: true}
 	s.token = "MTA5." + s.id() + ".fake-bot-token"
-	if err := s.listen("127.0.0.1:0"); err != nil {
-		panic("discordtest: " + err.Error())
-	}
+	s.Site = fake.NewSite(s.handler())
 	return s
-}
-
-// listen starts to serve. The caller holds mu, or nobody else has s.
-func (s *Server) listen(addr string) error {
-	var l net.Listener
-	var err error
-	for range 100 { // the port of a server that was just stopped may need a moment
-		if l, err = net.Listen("tcp", addr); err == nil {
-			break
-		}
-		time.Sleep(10 * time.Millisecond)
-	}
-	if err != nil {
-		return err
-	}
-	s.addr = l.Addr().String()
-	srv := &http.Server{Handler: s.handler(), ReadHeaderTimeout: 10 * time.Second}
-	done := make(chan struct{})
-	s.http, s.serving = srv, done
-	go func() {
-		defer close(done)
-		_ = srv.Serve(l)
-	}()
-	return nil
 }
 
 // Close ends the server and waits for its goroutines.
 func (s *Server) Close() {
-	s.mu.Lock()
-	if s.closed {
-		s.mu.Unlock()
-		return
-	}
-	s.closed = true
-	close(s.faultEnds)
-	s.mu.Unlock()
-	s.stop()
+	s.Site.Close()
+	s.CutGateway()
 	s.all.Wait()
 }
 
-// stop refuses connections and ends those that there are.
-func (s *Server) stop() {
-	s.mu.Lock()
-	srv, done := s.http, s.serving
-	s.http = nil
-	open := s.connected()
-	s.mu.Unlock()
-	if srv != nil {
-		_ = srv.Close()
-		<-done
-	}
-	for _, g := range open {
-		_ = g.conn.NetConn().Close()
-	}
-}
-
 // URL is the address to use as api_url.
-func (s *Server) URL() string { return "http://" + s.addr + "/api" }
+func (s *Server) URL() string { return "http://" + s.Addr + "/api" }
 
 // Token is the bot's token, Application and Guild the ids of its application
 // and of the server where its channels lie, and Bot its own user id.
@@ -233,14 +172,6 @@ func (s *Server) AddDirect(user string) string {
 	return c.ID
 }
 
-// Log returns what the server saw: time since the start, method and path, one
-// line each. Tokens of interactions are left out.
-func (s *Server) Log() []string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return slices.Clone(s.log)
-}
-
 // Pings returns whom the bot's messages notified beyond their plain text. A
 // channel that takes care has none.
 func (s *Server) Pings() []string {
@@ -251,37 +182,16 @@ func (s *Server) Pings() []string {
 
 // Break makes the platform misbehave from now on.
 func (s *Server) Break(f fake.Fault) {
-	s.mu.Lock()
-	was := s.fault
-	s.fault = f
-	close(s.faultEnds)
-	s.faultEnds = make(chan struct{})
-	s.limitedUntil = time.Now().Add(time.Second)
-	open := s.connected()
-	s.mu.Unlock()
-	if f == fake.Revoked {
-		for _, g := range open {
+	s.Site.Break(f)
+	switch f {
+	case fake.Revoked:
+		for _, g := range s.connected() {
 			g.close(4004, "Authentication failed.")
 		}
+	case fake.Down:
+		s.CutGateway()
+	default:
 	}
-	switch {
-	case f == fake.Down && was != fake.Down:
-		s.stop()
-	case f != fake.Down && was == fake.Down:
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		if err := s.listen(s.addr); err != nil {
-			panic("discordtest: " + err.Error())
-		}
-	}
-}
-
-// DropResponses makes the next n requests that post or edit a message be carried
-// out while their connection breaks before the answer.
-func (s *Server) DropResponses(n int) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.dropping = n
 }
 
 // id makes a snowflake. The caller holds mu, or nobody else has s.
@@ -289,21 +199,4 @@ func (s *Server) id() string {
 	const epoch = 1420070400000
 	s.lastID = max(s.lastID+1, uint64(time.Now().UnixMilli()-epoch)<<22)
 	return strconv.FormatUint(s.lastID, 10)
-}
-
-// note adds a line to the log. The caller holds mu.
-func (s *Server) note(format string, args ...any) {
-	s.log = append(s.log, fmt.Sprintf("%8.3fs ", time.Since(s.began).Seconds())+fmt.Sprintf(format, args...))
-}
-
-// await polls until ok, called with mu held, or the time is over.
-func (s *Server) await(within time.Duration, ok func() bool) bool {
-	for end := time.Now().Add(within); ; time.Sleep(2 * time.Millisecond) {
-		s.mu.Lock()
-		done, closed := ok(), s.closed
-		s.mu.Unlock()
-		if done || closed || time.Now().After(end) {
-			return done
-		}
-	}
 }

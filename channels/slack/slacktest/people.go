@@ -1,10 +1,9 @@
 package slacktest
 
 import (
-	"context"
+	"cmp"
 	"encoding/json"
 	"fmt"
-	"net/http"
 	"strings"
 	"time"
 
@@ -34,7 +33,7 @@ func (s *Server) trigger(user string) string {
 // envelopeOf is what all payloads say of sender and app; the lock is held.
 func (s *Server) envelopeOf(kind, user string) reply {
 	u := s.users[user]
-	team := or(u.Team, Team)
+	team := cmp.Or(u.Team, Team)
 	return reply{
 		"type": kind, "token": "verification", "api_app_id": AppID, "trigger_id": s.trigger(user),
 		"user":       reply{"id": user, "username": u.Name, "name": u.Name, "team_id": team},
@@ -59,7 +58,7 @@ func (s *Server) ButtonPayload(user, conversation, message, block, value, action
 	p["container"] = container
 	p["channel"] = reply{"id": conversation, "name": strings.ToLower(conversation)}
 	p["state"] = reply{"values": reply{}}
-	p["response_url"] = "http://" + s.addr + "/actions/unused"
+	p["response_url"] = "http://" + s.Addr + "/actions/unused"
 	p["actions"] = []reply{{"type": "button", "action_id": action, "block_id": block, "value": value,
 		"text": reply{"type": "plain_text", "text": action}, "action_ts": s.stamp()}}
 	return p
@@ -128,9 +127,7 @@ func (s *Server) ReplyTo(user, conversation, message, text string) bool {
 func (s *Server) slash(user, conversation, text string) {
 	name, rest, _ := strings.Cut(text, " ")
 	if name != "/approve" && name != "/deny" && name != "/pair" {
-		s.mu.Lock()
-		s.note("%s is not a valid command", name)
-		s.mu.Unlock()
+		s.Note("%s is not a valid command", name)
 		return
 	}
 	e := s.prepare("slash_commands", s.CommandPayload(user, conversation, name, rest), func(raw json.RawMessage) {
@@ -144,7 +141,7 @@ func (s *Server) slash(user, conversation, text string) {
 		case json.Unmarshal(raw, &a) == nil && a.Text != "":
 			s.pings = append(s.pings, mentions(a.Text, false)...)
 			if a.Kind == "in_channel" {
-				s.note("a command's answer was shown to everybody")
+				s.Note("a command's answer was shown to everybody")
 			}
 			s.told[user] = append(s.told[user], unescape(a.Text))
 		}
@@ -160,7 +157,7 @@ func (s *Server) CommandPayload(user, conversation, name, text string) map[strin
 		"token": "verification", "team_id": Team, "team_domain": "home", "channel_id": conversation,
 		"channel_name": strings.ToLower(conversation), "user_id": user, "user_name": s.users[user].Name,
 		"command": name, "text": text, "api_app_id": AppID, "is_enterprise_install": "false",
-		"response_url": "http://" + s.addr + "/commands/unused", "trigger_id": s.trigger(user),
+		"response_url": "http://" + s.Addr + "/commands/unused", "trigger_id": s.trigger(user),
 	}
 }
 
@@ -231,9 +228,7 @@ const (
 // dialogFor waits until a dialog is on the person's screen, and returns nothing. If none
 // opens, it returns what they were told besides the first so many texts, or pressAgain.
 func (s *Server) dialogFor(user string, told int) (why string) {
-	ctx, cancel := context.WithTimeout(context.Background(), s.opts.TriggerTTL)
-	defer cancel()
-	if !s.until(ctx, func() bool {
+	if !s.Await(&s.mu, s.opts.TriggerTTL, func() bool {
 		why = ""
 		if s.views[user] == nil && len(s.told[user]) > told {
 			why = s.told[user][told]
@@ -333,24 +328,20 @@ func (v *view) input() (block, action string) {
 	return "", ""
 }
 
-func (s *Server) viewsOpen(w http.ResponseWriter, a args) {
+func (s *Server) viewsOpen(a args) (reply, error) {
 	t := s.triggers[a.get("trigger_id")]
 	switch {
 	case t == nil || t.user == "":
-		fail(w, "invalid_trigger_id")
-		return
+		return nil, refusal("invalid_trigger_id")
 	case time.Now().After(t.until):
-		fail(w, "expired_trigger_id")
-		return
+		return nil, refusal("expired_trigger_id")
 	case t.used:
-		fail(w, "exchanged_trigger_id")
-		return
+		return nil, refusal("exchanged_trigger_id")
 	}
 	t.used = true
 	var body map[string]json.RawMessage
 	if json.Unmarshal(a.json["view"], &body) != nil {
-		fail(w, "invalid_arguments")
-		return
+		return nil, refusal("invalid_arguments")
 	}
 	c := checker{view: true}
 	field := func(name string, most int) {
@@ -372,8 +363,7 @@ func (s *Server) viewsOpen(w http.ResponseWriter, a args) {
 		c.errs = append(c.errs, err.Messages...)
 	}
 	if len(c.errs) > 0 {
-		answer(w, reply{"error": "invalid_arguments", "response_metadata": reply{"messages": c.errs}})
-		return
+		return reply{"error": "invalid_arguments", "response_metadata": reply{"messages": c.errs}}, nil
 	}
 	v := &view{id: s.next("V0"), body: body}
 	s.pings = append(s.pings, mentions(markup(body["blocks"]), false)...)
@@ -383,5 +373,5 @@ func (s *Server) viewsOpen(w http.ResponseWriter, a args) {
 		text, _, _ := look(body["blocks"])
 		s.told[t.user] = append(s.told[t.user], text)
 	}
-	answer(w, reply{"view": reply{"id": v.id, "type": "modal", "team_id": Team}})
+	return reply{"view": reply{"id": v.id, "type": "modal", "team_id": Team}}, nil
 }

@@ -7,15 +7,12 @@
 package slacktest
 
 import (
-	"context"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
-	"log"
-	"net"
 	"net/http"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -80,11 +77,10 @@ type room struct {
 
 // A Server is one workspace. Make it with New, end it with Close.
 type Server struct {
-	Trips fake.Trips // make calls of the Web API, and uploads, go wrong
+	*fake.Site            // its Log has each call, envelope and acknowledgement
+	Trips      fake.Trips // make calls of the Web API, and uploads, go wrong
 
 	opts Options
-	addr string
-	http *http.Server
 	stop chan struct{}
 	wg   sync.WaitGroup
 
@@ -101,11 +97,7 @@ type Server struct {
 	answers  map[string]string // method: error
 	told     map[string][]string
 	pings    []string
-	log      []string
-	fault    fake.Fault
-	since    time.Time     // of the fault
-	changed  chan struct{} // closed when the fault changes
-	opened   int           // sockets opened so far
+	opened   int // sockets opened so far
 	sequence int
 }
 
@@ -113,61 +105,35 @@ var _ fake.Platform = (*Server)(nil)
 
 // New starts a workspace. It panics if loopback cannot be listened on.
 func New(opts Options) *Server {
-	def := func(d *time.Duration, v time.Duration) {
-		if *d == 0 {
-			*d = v
-		}
-	}
-	def(&opts.AckTimeout, 3*time.Second)
-	def(&opts.TriggerTTL, 3*time.Second)
-	def(&opts.PingInterval, 5*time.Second)
-	if opts.Burst == 0 {
-		opts.Burst = 60
-	}
+	opts.AckTimeout = cmp.Or(opts.AckTimeout, 3*time.Second)
+	opts.TriggerTTL = cmp.Or(opts.TriggerTTL, 3*time.Second)
+	opts.PingInterval = cmp.Or(opts.PingInterval, 5*time.Second)
+	opts.Burst = cmp.Or(opts.Burst, 60)
 	s := &Server{
-		opts: opts, addr: "127.0.0.1:0", stop: make(chan struct{}), changed: make(chan struct{}),
+		opts: opts, stop: make(chan struct{}),
 		users: map[string]User{}, rooms: map[string]*room{}, waiting: map[string]*envelope{},
 		triggers: map[string]*trigger{}, views: map[string]*view{}, uploads: map[string][]byte{},
 		buckets: map[string]*bucket{}, answers: map[string]string{}, told: map[string][]string{},
 	}
-	if err := s.listen(); err != nil {
-		panic(fmt.Sprintf("slacktest: %v", err))
-	}
-	return s
-}
-
-func (s *Server) listen() error {
-	ln, err := net.Listen("tcp", s.addr)
-	if err != nil {
-		return err
-	}
-	s.addr = ln.Addr().String()
 	mux := http.NewServeMux()
 	mux.HandleFunc("/api/", s.serveAPI)
 	mux.HandleFunc("/upload/", s.serveUpload)
 	mux.HandleFunc("/link", s.serveLink)
-	srv := &http.Server{Handler: mux, ReadHeaderTimeout: 10 * time.Second, ErrorLog: log.New(io.Discard, "", 0)}
-	s.http = srv
-	s.wg.Go(func() { _ = srv.Serve(ln) }) // ends with Close, always with an error
-	return nil
+	s.Site = fake.NewSite(mux)
+	return s
 }
 
 // URL is the base of the Web API, for Config.APIURL.
-func (s *Server) URL() string { return "http://" + s.addr + "/api/" }
+func (s *Server) URL() string { return "http://" + s.Addr + "/api/" }
 
 // Close ends the service and waits for its goroutines.
 func (s *Server) Close() {
-	s.mu.Lock()
-	select {
-	case <-s.stop:
-		s.mu.Unlock()
+	if !s.Site.Close() {
 		return
-	default:
 	}
+	s.mu.Lock()
 	close(s.stop)
-	srv := s.http
 	s.mu.Unlock()
-	_ = srv.Close()
 	s.Drop()
 	s.wg.Wait()
 }
@@ -176,7 +142,7 @@ func (s *Server) Close() {
 func (s *Server) AddUser(u User) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	u.Team = or(u.Team, Team)
+	u.Team = cmp.Or(u.Team, Team)
 	s.users[u.ID] = u
 }
 
@@ -222,24 +188,7 @@ func (s *Server) Refuse(method, code string) {
 // Break makes the service misbehave from now on. All faults but Hangs and
 // RateLimited also close the sockets.
 func (s *Server) Break(f fake.Fault) {
-	s.mu.Lock()
-	was := s.fault
-	s.fault, s.since = f, time.Now()
-	close(s.changed)
-	s.changed = make(chan struct{})
-	srv := s.http
-	s.mu.Unlock()
-	if f == fake.Down && was != fake.Down {
-		_ = srv.Close()
-	}
-	if f != fake.Down && was == fake.Down {
-		s.mu.Lock()
-		err := s.listen()
-		s.mu.Unlock()
-		if err != nil {
-			panic(fmt.Sprintf("slacktest: cannot come back: %v", err))
-		}
-	}
+	s.Site.Break(f)
 	switch f {
 	case fake.Down, fake.ServerError, fake.Malformed, fake.Revoked:
 		s.Drop()
@@ -247,38 +196,14 @@ func (s *Server) Break(f fake.Fault) {
 	}
 }
 
-// misbehave answers a call according to the fault. It reports false if the
-// service is healthy.
-func (s *Server) misbehave(w http.ResponseWriter, r *http.Request) bool {
-	s.mu.Lock()
-	f, since, changed := s.fault, s.since, s.changed
-	s.mu.Unlock()
-	switch f {
-	case fake.Hangs:
-		select {
-		case <-r.Context().Done():
-		case <-changed:
-		case <-s.stop:
-		}
-		panic(http.ErrAbortHandler)
-	case fake.ServerError:
-		w.Header().Set("Content-Type", "text/html")
-		w.WriteHeader(http.StatusInternalServerError)
-		_, _ = io.WriteString(w, "<html><body>Server Error</body></html>")
-	case fake.RateLimited:
-		if time.Since(since) > time.Second {
-			return false
-		}
-		tooMany(w)
-	case fake.Malformed:
+// faults are what the service says when it misbehaves.
+var faults = map[fake.Fault]func(http.ResponseWriter){
+	fake.RateLimited: func(w http.ResponseWriter) { answer(w, nil, errTooMany) },
+	fake.Malformed: func(w http.ResponseWriter) {
 		w.Header().Set("Content-Type", "application/json; charset=utf-8")
 		_, _ = io.WriteString(w, `{"ok":true,"ts":"17`)
-	case fake.Revoked:
-		fail(w, "token_revoked")
-	default:
-		return false
-	}
-	return true
+	},
+	fake.Revoked: func(w http.ResponseWriter) { answer(w, nil, refusal("token_revoked")) },
 }
 
 // Told returns what a person alone was told.
@@ -327,34 +252,6 @@ func (s *Server) Cards(conversation string) []fake.Shown {
 	return out
 }
 
-// Log returns what the service saw: a line for each call, envelope and
-// acknowledgement, with its time.
-func (s *Server) Log() []string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return append([]string(nil), s.log...)
-}
-
-// Count returns how many lines of the log contain what.
-func (s *Server) Count(what string) int {
-	n := 0
-	for _, line := range s.Log() {
-		if strings.Contains(line, what) {
-			n++
-		}
-	}
-	return n
-}
-
-// note logs; the lock is held.
-func (s *Server) note(format string, args ...any) {
-	const most = 10000
-	if len(s.log) >= most {
-		s.log = append(s.log[:0], s.log[most/2:]...)
-	}
-	s.log = append(s.log, time.Now().UTC().Format("15:04:05.000 ")+fmt.Sprintf(format, args...))
-}
-
 // next makes an id; the lock is held.
 func (s *Server) next(prefix string) string {
 	s.sequence++
@@ -400,35 +297,6 @@ func (s *Server) take(key string, burst int) bool {
 	}
 	b.left--
 	return true
-}
-
-// until polls f, which is called with the lock held, until it is true, or ctx
-// or the service ends.
-func (s *Server) until(ctx context.Context, f func() bool) bool {
-	tick := time.NewTicker(2 * time.Millisecond)
-	defer tick.Stop()
-	for {
-		s.mu.Lock()
-		ok := f()
-		s.mu.Unlock()
-		if ok {
-			return true
-		}
-		select {
-		case <-tick.C:
-		case <-ctx.Done():
-			return false
-		case <-s.stop:
-			return false
-		}
-	}
-}
-
-func or(a, b string) string {
-	if a != "" {
-		return a
-	}
-	return b
 }
 
 var upgrader = websocket.Upgrader{CheckOrigin: func(*http.Request) bool { return true }}

@@ -1,7 +1,6 @@
 package slacktest_test
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -232,9 +231,7 @@ func frame(t *testing.T, ws *websocket.Conn) map[string]any {
 func TestEnvelopes(t *testing.T) {
 	s := serve(t, slacktest.Options{AckTimeout: 100 * time.Millisecond})
 	one, two := socket(t, s), socket(t, s)
-	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
-	defer cancel()
-	if !s.WaitConnections(ctx, 2) {
+	if !s.WaitConnections(2) {
 		t.Fatal("two sockets were opened")
 	}
 	// Nobody acknowledges the first two deliveries; they go to both sockets.

@@ -1,9 +1,9 @@
 package slacktest
 
 import (
-	"context"
 	"encoding/json"
 	"net/http"
+	"slices"
 	"sync"
 	"time"
 
@@ -71,7 +71,7 @@ func (s *Server) serveLink(w http.ResponseWriter, r *http.Request) {
 	}
 	s.opened++
 	hello["num_connections"] = len(s.conns) + 1
-	s.note("socket opened")
+	s.Note("socket opened")
 	s.wg.Go(func() { s.read(c) })
 	s.wg.Go(func() { s.ping(c) })
 	s.mu.Unlock()
@@ -101,13 +101,13 @@ func (s *Server) read(c *conn) {
 		e := s.waiting[a.ID]
 		switch {
 		case bad:
-			s.note("frame that is no acknowledgement: %d bytes", len(raw))
+			s.Note("frame that is no acknowledgement: %d bytes", len(raw))
 		case len(raw) >= mostAck:
-			s.note("ack dropped: %d bytes", len(raw))
+			s.Note("ack dropped: %d bytes", len(raw))
 		case e == nil:
-			s.note("ack of nothing %s", a.ID)
+			s.Note("ack of nothing %s", a.ID)
 		default:
-			s.note("ack %s %s", e.kind, e.id)
+			s.Note("ack %s %s", e.kind, e.id)
 			delete(s.waiting, a.ID)
 			if a.Payload == nil || !e.rich {
 				a.Payload = json.RawMessage("{}")
@@ -126,14 +126,9 @@ func (s *Server) lost(c *conn) {
 	_ = c.ws.Close()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for i, other := range s.conns {
-		if other == c {
-			s.conns = append(s.conns[:i:i], s.conns[i+1:]...)
-			break
-		}
-	}
+	s.conns = slices.DeleteFunc(slices.Clone(s.conns), func(other *conn) bool { return other == c })
 	close(c.gone)
-	s.note("socket closed")
+	s.Note("socket closed")
 }
 
 func (s *Server) ping(c *conn) {
@@ -181,9 +176,9 @@ func (s *Server) Connections() (open, ever int) {
 	return len(s.conns), s.opened
 }
 
-// WaitConnections waits until n sockets are open.
-func (s *Server) WaitConnections(ctx context.Context, n int) bool {
-	return s.until(ctx, func() bool { return len(s.conns) >= n })
+// WaitConnections waits half a minute until n sockets are open.
+func (s *Server) WaitConnections(n int) bool {
+	return s.Await(&s.mu, 30*time.Second, func() bool { return len(s.conns) >= n })
 }
 
 // Deliver sends an event to the app: kind is interactive, slash_commands or
@@ -239,9 +234,7 @@ func (s *Server) push(e *envelope) {
 		if attempt > 0 {
 			frame["retry_reason"] = "timeout"
 		}
-		s.mu.Lock()
-		s.note("envelope %s %s attempt %d", e.kind, e.id, attempt)
-		s.mu.Unlock()
+		s.Note("envelope %s %s attempt %d", e.kind, e.id, attempt)
 		if c.write(frame) == nil {
 			e.once.Do(func() { close(e.sent) })
 		}
@@ -260,7 +253,7 @@ func (s *Server) push(e *envelope) {
 	defer s.mu.Unlock()
 	if s.waiting[e.id] == e {
 		delete(s.waiting, e.id)
-		s.note("envelope %s %s given up", e.kind, e.id)
+		s.Note("envelope %s %s given up", e.kind, e.id)
 		if e.onAck != nil {
 			e.onAck(nil)
 		}
@@ -269,10 +262,8 @@ func (s *Server) push(e *envelope) {
 
 // pick chooses the connection for the next envelope: each in turn.
 func (s *Server) pick() *conn {
-	ctx, cancel := context.WithTimeout(context.Background(), findSocket)
-	defer cancel()
 	var c *conn
-	s.until(ctx, func() bool {
+	s.Await(&s.mu, findSocket, func() bool {
 		if len(s.conns) == 0 {
 			return false
 		}

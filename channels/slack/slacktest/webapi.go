@@ -1,10 +1,13 @@
 package slacktest
 
 import (
+	"cmp"
 	"encoding/json"
+	"errors"
 	"io"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -43,43 +46,55 @@ func readArgs(r *http.Request) (a args, token string, ok bool) {
 		return a, token, true
 	}
 	a.form, err = url.ParseQuery(string(body))
-	return a, or(token, a.form.Get("token")), err == nil
+	return a, cmp.Or(token, a.form.Get("token")), err == nil
 }
 
 // reply is a JSON object on its way out.
 type reply = map[string]any
 
-func answer(w http.ResponseWriter, v reply) {
+// A refusal is one of Slack's error codes. It is an error.
+type refusal string
+
+// Error returns the code.
+func (r refusal) Error() string { return string(r) }
+
+// errTooMany is answered with the status 429.
+const errTooMany = refusal("ratelimited")
+
+// answer writes what a method returned.
+func answer(w http.ResponseWriter, v reply, err error) {
 	w.Header().Set("Content-Type", "application/json; charset=utf-8")
+	if blocks, ok := errors.AsType[*BlockError](err); ok {
+		v = reply{"error": blocks.Code, "errors": blocks.Messages, "response_metadata": reply{"messages": blocks.Messages}}
+	} else if err != nil {
+		v = reply{"error": err.Error()}
+	}
+	if errors.Is(err, errTooMany) {
+		w.Header().Set("Retry-After", "1")
+		w.WriteHeader(http.StatusTooManyRequests)
+	}
 	v["ok"] = v["error"] == nil
 	_ = json.NewEncoder(w).Encode(v)
 }
 
-func fail(w http.ResponseWriter, code string) { answer(w, reply{"error": code}) }
-
-func tooMany(w http.ResponseWriter) {
-	w.Header().Set("Retry-After", "1")
-	w.Header().Set("Content-Type", "application/json; charset=utf-8")
-	w.WriteHeader(http.StatusTooManyRequests)
-	_, _ = io.WriteString(w, `{"ok":false,"error":"ratelimited"}`)
-}
-
 func (s *Server) serveAPI(w http.ResponseWriter, r *http.Request) {
 	method := strings.TrimPrefix(r.URL.Path, "/api/")
+	s.Note("%s", method)
 	s.mu.Lock()
-	s.note("%s", method)
 	forced := s.answers[method]
 	s.mu.Unlock()
-	well := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { s.serveMethod(w, r, method, forced) })
-	if !s.misbehave(w, r) && !s.Trips.Meet(method, w, r, well) {
+	well := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		v, err := s.serveMethod(r, method, forced)
+		answer(w, v, err)
+	})
+	if !s.Misbehaves(w, r, faults) && !s.Trips.Meet(method, w, r, well) {
 		well(w, r)
 	}
 }
 
-func (s *Server) serveMethod(w http.ResponseWriter, r *http.Request, method, forced string) {
+func (s *Server) serveMethod(r *http.Request, method, forced string) (reply, error) {
 	if r.Method != http.MethodPost {
-		fail(w, "invalid_post_type")
-		return
+		return nil, refusal("invalid_post_type")
 	}
 	a, token, ok := readArgs(r)
 	want, kind := BotToken, "xoxb-"
@@ -88,96 +103,98 @@ func (s *Server) serveMethod(w http.ResponseWriter, r *http.Request, method, for
 	}
 	switch {
 	case !ok:
-		fail(w, "invalid_form_data")
+		return nil, refusal("invalid_form_data")
 	case forced != "":
-		fail(w, forced)
+		return nil, refusal(forced)
 	case token == "":
-		fail(w, "not_authed")
+		return nil, refusal("not_authed")
 	case token != want && (token == BotToken || token == AppToken) && !strings.HasPrefix(token, kind):
-		fail(w, "not_allowed_token_type")
+		return nil, refusal("not_allowed_token_type")
 	case token != want:
-		fail(w, "invalid_auth")
-	default:
-		s.dispatch(w, method, a)
+		return nil, refusal("invalid_auth")
 	}
+	return s.dispatch(method, a)
 }
 
-func (s *Server) dispatch(w http.ResponseWriter, method string, a args) {
-	methods := map[string]func(http.ResponseWriter, args){
+// dispatch carries out a method.
+func (s *Server) dispatch(method string, a args) (reply, error) {
+	methods := map[string]func(args) (reply, error){
 		"auth.test":                    s.authTest,
 		"apps.connections.open":        s.connectionsOpen,
-		"chat.postMessage":             s.postMessage,
-		"chat.update":                  s.update,
-		"chat.delete":                  s.delete,
-		"chat.postEphemeral":           s.postEphemeral,
+		"chat.postMessage":             s.inRoom(s.postMessage),
+		"chat.update":                  s.inRoom(s.update),
+		"chat.delete":                  s.inRoom(s.delete),
+		"chat.postEphemeral":           s.inRoom(s.postEphemeral),
 		"views.open":                   s.viewsOpen,
 		"conversations.info":           s.info,
-		"conversations.history":        s.history,
-		"conversations.replies":        s.replies,
+		"conversations.history":        s.inRoom(s.history),
+		"conversations.replies":        s.inRoom(s.replies),
 		"files.getUploadURLExternal":   s.uploadURL,
 		"files.completeUploadExternal": s.completeUpload,
 	}
 	f, ok := methods[method]
 	if !ok {
-		fail(w, "unknown_method")
-		return
+		return nil, refusal("unknown_method")
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	f(w, a)
+	return f(a)
 }
 
-func (s *Server) authTest(w http.ResponseWriter, _ args) {
-	answer(w, reply{"url": "https://home.slack.com/", "team": "Home", "user": "approver",
-		"team_id": Team, "user_id": BotUser, "bot_id": BotID, "is_enterprise_install": false})
+// inRoom is a method for a conversation that the bot may use.
+func (s *Server) inRoom(f func(*room, args) (reply, error)) func(args) (reply, error) {
+	return func(a args) (reply, error) {
+		r, err := s.room(a.get("channel"))
+		if err != nil {
+			return nil, err
+		}
+		return f(r, a)
+	}
 }
 
-func (s *Server) connectionsOpen(w http.ResponseWriter, _ args) {
+func (s *Server) authTest(_ args) (reply, error) {
+	return reply{"url": "https://home.slack.com/", "team": "Home", "user": "approver",
+		"team_id": Team, "user_id": BotUser, "bot_id": BotID, "is_enterprise_install": false}, nil
+}
+
+func (s *Server) connectionsOpen(_ args) (reply, error) {
 	if len(s.conns) >= 10 {
-		fail(w, "too_many_websockets")
-		return
+		return nil, refusal("too_many_websockets")
 	}
 	ticket := s.next("ticket-")
 	s.triggers[ticket] = &trigger{until: time.Now().Add(30 * time.Second)}
-	answer(w, reply{"url": "ws://" + s.addr + "/link?ticket=" + ticket + "&app_id=" + AppID})
+	return reply{"url": "ws://" + s.Addr + "/link?ticket=" + ticket + "&app_id=" + AppID}, nil
 }
 
-// room finds a conversation that the bot may use, or answers why not.
-func (s *Server) room(w http.ResponseWriter, id string) *room {
+// room finds a conversation that the bot may use, or says why not.
+func (s *Server) room(id string) (*room, error) {
 	r := s.rooms[id]
 	switch {
 	case r == nil || r.NotMember && !strings.HasPrefix(id, "C"):
-		fail(w, "channel_not_found")
+		return nil, refusal("channel_not_found")
 	case r.NotMember:
-		fail(w, "not_in_channel")
+		return nil, refusal("not_in_channel")
 	case r.Archived:
-		fail(w, "is_archived")
-	default:
-		return r
+		return nil, refusal("is_archived")
 	}
-	return nil
+	return r, nil
 }
 
-// content checks and reads what a message is to show. It answers what is wrong.
-func (s *Server) content(w http.ResponseWriter, a args, m *Message, update bool) bool {
+// content checks and reads what a message is to show.
+func (s *Server) content(a args, m *Message, update bool) error {
 	text, blocks := a.get("text"), a.get("blocks")
 	if text == "" && (blocks == "" || blocks == "[]") {
-		fail(w, "no_text")
-		return false
+		return refusal("no_text")
 	}
 	if utf8.RuneCountInString(text) > 40000 {
-		fail(w, "msg_too_long")
-		return false
+		return refusal("msg_too_long")
 	}
+	m.Blocks = nil
 	if blocks != "" {
 		if err := CheckBlocks([]byte(blocks), false); err != nil {
-			answer(w, reply{"error": err.Code, "errors": err.Messages,
-				"response_metadata": reply{"messages": err.Messages}})
-			return false
+			return err
 		}
 		m.Blocks = json.RawMessage(blocks)
-	} else {
-		m.Blocks = nil
 	}
 	parse := a.get("parse")
 	if parse == "" && update {
@@ -190,94 +207,68 @@ func (s *Server) content(w http.ResponseWriter, a args, m *Message, update bool)
 	if !update {
 		m.Previews = a.get("unfurl_links") != "false" || a.get("unfurl_media") != "false"
 	}
-	return true
+	return nil
 }
 
-func (s *Server) postMessage(w http.ResponseWriter, a args) {
-	id := a.get("channel")
-	r := s.room(w, id)
-	if r == nil {
-		return
-	}
-	if !s.take("chat.postMessage "+id, s.opts.Burst) {
-		tooMany(w)
-		return
+func (s *Server) postMessage(r *room, a args) (reply, error) {
+	if !s.take("chat.postMessage "+r.ID, s.opts.Burst) {
+		return nil, errTooMany
 	}
 	m := &Message{User: BotUser, BotID: BotID, Thread: a.get("thread_ts")}
 	if m.Thread != "" && r.find(m.Thread) == nil {
-		fail(w, "thread_not_found")
-		return
+		return nil, refusal("thread_not_found")
 	}
-	if !s.content(w, a, m, false) {
-		return
+	if err := s.content(a, m, false); err != nil {
+		return nil, err
 	}
 	m.TS = s.stamp()
 	r.messages = append(r.messages, m)
-	answer(w, reply{"channel": id, "ts": m.TS, "message": s.asSeen(m)})
+	return reply{"channel": r.ID, "ts": m.TS, "message": s.asSeen(m)}, nil
 }
 
-func (s *Server) update(w http.ResponseWriter, a args) {
-	r := s.room(w, a.get("channel"))
-	if r == nil {
-		return
-	}
+func (s *Server) update(r *room, a args) (reply, error) {
 	if !s.take("chat.update", s.opts.Burst) {
-		tooMany(w)
-		return
+		return nil, errTooMany
 	}
 	m := r.find(a.get("ts"))
 	switch {
 	case m == nil:
-		fail(w, "message_not_found")
+		return nil, refusal("message_not_found")
 	case m.BotID != BotID:
-		fail(w, "cant_update_message")
-	default:
-		next := *m
-		if !s.content(w, a, &next, true) {
-			return
-		}
-		next.Edits++
-		*m = next
-		answer(w, reply{"channel": a.get("channel"), "ts": m.TS, "text": m.Text, "message": s.asSeen(m)})
+		return nil, refusal("cant_update_message")
 	}
+	next := *m
+	if err := s.content(a, &next, true); err != nil {
+		return nil, err
+	}
+	next.Edits++
+	*m = next
+	return reply{"channel": r.ID, "ts": m.TS, "text": m.Text, "message": s.asSeen(m)}, nil
 }
 
-func (s *Server) delete(w http.ResponseWriter, a args) {
-	r := s.room(w, a.get("channel"))
-	if r == nil {
-		return
+func (s *Server) delete(r *room, a args) (reply, error) {
+	m := r.find(a.get("ts"))
+	switch {
+	case m == nil:
+		return nil, refusal("message_not_found")
+	case m.BotID != BotID:
+		return nil, refusal("cant_delete_message")
 	}
-	for i, m := range r.messages {
-		if m.TS != a.get("ts") {
-			continue
-		}
-		if m.BotID != BotID {
-			fail(w, "cant_delete_message")
-			return
-		}
-		r.messages = append(r.messages[:i:i], r.messages[i+1:]...)
-		answer(w, reply{"channel": a.get("channel"), "ts": m.TS})
-		return
-	}
-	fail(w, "message_not_found")
+	r.messages = slices.DeleteFunc(r.messages, func(other *Message) bool { return other == m })
+	return reply{"channel": r.ID, "ts": m.TS}, nil
 }
 
-func (s *Server) postEphemeral(w http.ResponseWriter, a args) {
-	r := s.room(w, a.get("channel"))
-	if r == nil {
-		return
-	}
+func (s *Server) postEphemeral(r *room, a args) (reply, error) {
 	user := a.get("user")
 	if _, ok := s.users[user]; !ok {
-		fail(w, "user_not_in_channel")
-		return
+		return nil, refusal("user_not_in_channel")
 	}
 	m := &Message{}
-	if !s.content(w, a, m, false) {
-		return
+	if err := s.content(a, m, false); err != nil {
+		return nil, err
 	}
 	s.told[user] = append(s.told[user], m.Text)
-	answer(w, reply{"message_ts": s.stamp()})
+	return reply{"message_ts": s.stamp()}, nil
 }
 
 // asSeen is a message as the API and events carry it.
@@ -298,23 +289,18 @@ func (s *Server) asSeen(m *Message) reply {
 	return v
 }
 
-func (s *Server) info(w http.ResponseWriter, a args) {
+func (s *Server) info(a args) (reply, error) {
 	r := s.rooms[a.get("channel")]
 	if r == nil || r.NotMember && !strings.HasPrefix(r.ID, "C") {
-		fail(w, "channel_not_found")
-		return
+		return nil, refusal("channel_not_found")
 	}
-	answer(w, reply{"channel": reply{"id": or(r.Became, r.ID), "name": strings.ToLower(r.ID), "is_member": !r.NotMember,
+	return reply{"channel": reply{"id": cmp.Or(r.Became, r.ID), "name": strings.ToLower(r.ID), "is_member": !r.NotMember,
 		"is_channel": r.ID[0] == 'C', "is_private": r.ID[0] != 'C', "is_im": r.ID[0] == 'D',
 		"is_archived": r.Archived, "is_ext_shared": r.ExtShared, "is_pending_ext_shared": r.Pending, "is_shared": r.ExtShared,
-		"context_team_id": Team}})
+		"context_team_id": Team}}, nil
 }
 
-func (s *Server) history(w http.ResponseWriter, a args) {
-	r := s.room(w, a.get("channel"))
-	if r == nil {
-		return
-	}
+func (s *Server) history(r *room, a args) (reply, error) {
 	limit := count(a.get("limit"), 100)
 	list := []reply{}
 	for i := len(r.messages) - 1; i >= 0 && len(list) < limit; i-- { // newest first, no replies
@@ -322,18 +308,13 @@ func (s *Server) history(w http.ResponseWriter, a args) {
 			list = append(list, s.asSeen(m))
 		}
 	}
-	answer(w, reply{"messages": list, "has_more": false})
+	return reply{"messages": list, "has_more": false}, nil
 }
 
-func (s *Server) replies(w http.ResponseWriter, a args) {
-	r := s.room(w, a.get("channel"))
-	if r == nil {
-		return
-	}
+func (s *Server) replies(r *room, a args) (reply, error) {
 	ts := a.get("ts")
 	if r.find(ts) == nil {
-		fail(w, "thread_not_found")
-		return
+		return nil, refusal("thread_not_found")
 	}
 	limit := count(a.get("limit"), 1000)
 	list := []reply{}
@@ -342,7 +323,7 @@ func (s *Server) replies(w http.ResponseWriter, a args) {
 			list = append(list, s.asSeen(m))
 		}
 	}
-	answer(w, reply{"messages": list, "has_more": false})
+	return reply{"messages": list, "has_more": false}, nil
 }
 
 func count(s string, most int) int {
@@ -352,25 +333,25 @@ func count(s string, most int) int {
 	return most
 }
 
-func (s *Server) uploadURL(w http.ResponseWriter, a args) {
+func (s *Server) uploadURL(a args) (reply, error) {
 	n, err := strconv.Atoi(a.get("length"))
 	if err != nil || n <= 0 || a.get("filename") == "" {
-		fail(w, "invalid_arguments")
-		return
+		return nil, refusal("invalid_arguments")
 	}
 	id := s.next("F0")
 	s.uploads[id] = nil
-	answer(w, reply{"upload_url": "http://" + s.addr + "/upload/" + id + "?length=" + strconv.Itoa(n), "file_id": id})
+	to := "http://" + s.Addr + "/upload/" + id + "?length=" + strconv.Itoa(n)
+	return reply{"upload_url": to, "file_id": id}, nil
 }
 
 func (s *Server) serveUpload(w http.ResponseWriter, r *http.Request) {
 	id := strings.TrimPrefix(r.URL.Path, "/upload/")
+	s.Note("upload %s", id)
 	s.mu.Lock()
-	s.note("upload %s", id)
 	_, known := s.uploads[id]
 	s.mu.Unlock()
 	well := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { s.takeUpload(w, r, id, known) })
-	if !s.misbehave(w, r) && !s.Trips.Meet("upload", w, r, well) {
+	if !s.Misbehaves(w, r, faults) && !s.Trips.Meet("upload", w, r, well) {
 		well(w, r)
 	}
 }
@@ -393,32 +374,29 @@ func (s *Server) takeUpload(w http.ResponseWriter, r *http.Request, id string, k
 	_, _ = io.WriteString(w, "OK - "+strconv.Itoa(len(b)))
 }
 
-func (s *Server) completeUpload(w http.ResponseWriter, a args) {
+func (s *Server) completeUpload(a args) (reply, error) {
 	var files []struct {
 		ID    string `json:"id"`
 		Title string `json:"title"`
 	}
 	if json.Unmarshal([]byte(a.get("files")), &files) != nil || len(files) == 0 {
-		fail(w, "invalid_arguments")
-		return
+		return nil, refusal("invalid_arguments")
 	}
-	r := s.room(w, a.get("channel_id"))
-	if r == nil {
-		return
+	r, err := s.room(a.get("channel_id"))
+	if err != nil {
+		return nil, err
 	}
 	under := a.get("thread_ts")
 	root := r.find(under)
 	if under != "" && (root == nil || root.Thread != "" && root.Thread != root.TS) {
-		fail(w, "thread_not_found")
-		return
+		return nil, refusal("thread_not_found")
 	}
 	var contents []string
 	list := []reply{}
 	for _, f := range files {
 		b := s.uploads[f.ID]
 		if b == nil {
-			fail(w, "file_not_found")
-			return
+			return nil, refusal("file_not_found")
 		}
 		contents = append(contents, string(b))
 		list = append(list, reply{"id": f.ID, "title": f.Title})
@@ -435,5 +413,5 @@ func (s *Server) completeUpload(w http.ResponseWriter, a args) {
 		r.messages = append(r.messages, at)
 	}
 	at.Files = append(at.Files, contents...)
-	answer(w, reply{"files": list})
+	return reply{"files": list}, nil
 }

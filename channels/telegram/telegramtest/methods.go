@@ -74,12 +74,8 @@ func (s *Server) getUpdates(ctx context.Context, p params) (any, error) {
 
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if raw := p.Get("allowed_updates"); raw != "" {
-		var kinds []string
-		if err := json.Unmarshal([]byte(raw), &kinds); err != nil {
-			return nil, bad("can't parse allowed updates JSON object")
-		}
-		s.allowed = kinds
+	if err := p.read("allowed_updates", &s.allowed); err != nil {
+		return nil, err
 	}
 	s.confirm(offset)
 	s.poll++
@@ -96,7 +92,7 @@ func (s *Server) getUpdates(ctx context.Context, p params) (any, error) {
 				Description: "Conflict: terminated by other getUpdates request; make sure that only one bot instance is running"}
 		case len(s.scripted["getUpdates"]) > 0 && !s.scripted["getUpdates"][0].none():
 			return nil, s.next("getUpdates").befall()
-		case s.fault != 0 && s.broken():
+		case s.broken():
 			return nil, errBroken
 		case len(s.updates) > 0 || expired:
 			batch := make([]json.RawMessage, 0, limit)
@@ -196,19 +192,17 @@ func (s *Server) compose(p params, field string, limit int) (*Message, error) {
 	if err := m.attachMarkup(p); err != nil {
 		return nil, err
 	}
-	if raw := p.Get("reply_parameters"); raw != "" {
-		var to struct {
-			MessageID int  `json:"message_id"`
-			Without   bool `json:"allow_sending_without_reply"`
-		}
-		if err := json.Unmarshal([]byte(raw), &to); err != nil {
-			return nil, bad("can't parse reply parameters JSON object")
-		}
-		if s.find(chat.ID, to.MessageID) != nil {
-			m.ReplyTo = to.MessageID
-		} else if !to.Without {
-			return nil, bad("message to be replied not found")
-		}
+	var to struct {
+		MessageID int  `json:"message_id"`
+		Without   bool `json:"allow_sending_without_reply"`
+	}
+	if err := p.read("reply_parameters", &to); err != nil {
+		return nil, err
+	}
+	if s.find(chat.ID, to.MessageID) != nil {
+		m.ReplyTo = to.MessageID
+	} else if p.Get("reply_parameters") != "" && !to.Without {
+		return nil, bad("message to be replied not found")
 	}
 	return m, nil
 }
@@ -254,10 +248,8 @@ func (m *Message) write(p params, field string, limit int) error {
 			return err
 		}
 	case "":
-		if raw := p.Get("entities"); raw != "" {
-			if err := json.Unmarshal([]byte(raw), &entities); err != nil {
-				return bad("can't parse entities JSON object")
-			}
+		if err := p.read("entities", &entities); err != nil {
+			return err
 		}
 	default:
 		return bad("unsupported parse_mode")
@@ -275,10 +267,8 @@ func (m *Message) write(p params, field string, limit int) error {
 	var preview struct {
 		Disabled bool `json:"is_disabled"`
 	}
-	if raw := p.Get("link_preview_options"); raw != "" {
-		if err := json.Unmarshal([]byte(raw), &preview); err != nil {
-			return bad("can't parse link preview options JSON object")
-		}
+	if err := p.read("link_preview_options", &preview); err != nil {
+		return err
 	}
 	m.NoPreview = preview.Disabled
 	return nil

@@ -8,6 +8,7 @@ import (
 	"mime/multipart"
 	"net/http"
 	"net/url"
+	"strings"
 )
 
 // params are a call's parameters, whatever encoding they came in.
@@ -20,6 +21,14 @@ type file struct{ name, content string }
 
 // maxUpload is the greatest file that a bot may send, in bytes.
 const maxUpload = 50 << 20
+
+// read reads a parameter that is JSON. One that is not there leaves into as it is.
+func (p params) read(name string, into any) error {
+	if raw := p.Get(name); raw != "" && json.Unmarshal([]byte(raw), into) != nil {
+		return bad("can't parse %s JSON object", strings.ReplaceAll(name, "_", " "))
+	}
+	return nil
+}
 
 func readParams(r *http.Request) (params, error) {
 	p := params{Values: url.Values{}, files: map[string]file{}}

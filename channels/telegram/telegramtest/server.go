@@ -19,7 +19,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"slices"
 	"strings"
@@ -37,17 +36,11 @@ const (
 
 // A Server is the fake service. All methods are safe for concurrent use.
 type Server struct {
-	token string
-	addr  string
+	*fake.Site // its Log has each call, with the status of the answer; 0 if there was none
+	token      string
 
-	mu      sync.Mutex
-	changed chan struct{} // closed and replaced whenever something changes
-	http    *http.Server  // nil while Down
-	served  chan struct{} // closed when http has ended
-	closed  bool
-
-	fault    fake.Fault
-	recovers time.Time // end of RateLimited, once it has begun
+	mu       sync.Mutex
+	changed  chan struct{} // closed and replaced whenever something changes
 	scripted map[string][]Trouble
 
 	users    map[int64]string
@@ -70,20 +63,6 @@ type Server struct {
 
 	perSecond int
 	sent      []time.Time
-
-	log []Entry
-}
-
-// An Entry is one call that the server saw.
-type Entry struct {
-	At     time.Time
-	Method string
-	Status int // of the answer; 0 if there was none
-}
-
-// String is the entry as one line.
-func (e Entry) String() string {
-	return fmt.Sprintf("%s %s %d", e.At.UTC().Format("15:04:05.000"), e.Method, e.Status)
 }
 
 // An APIError is an answer of the service that is no success. It is an error.
@@ -110,57 +89,21 @@ func New() *Server {
 		nextUpdate: 900000, queries: map[string]*query{}, queryLife: 15 * time.Second,
 		told: map[int64][]string{}, perSecond: 30,
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.listen("127.0.0.1:0")
+	s.Site = fake.NewSite(http.HandlerFunc(s.serve))
 	return s
 }
 
-// listen starts serving; s.mu is held.
-func (s *Server) listen(addr string) {
-	var l net.Listener
-	var err error
-	for range 200 {
-		if l, err = net.Listen("tcp", addr); err == nil {
-			break
-		}
-		time.Sleep(10 * time.Millisecond)
-	}
-	if err != nil {
-		panic("telegramtest: " + err.Error())
-	}
-	s.addr = l.Addr().String()
-	srv := &http.Server{Handler: http.HandlerFunc(s.serve), ReadHeaderTimeout: 10 * time.Second}
-	done := make(chan struct{})
-	s.http, s.served = srv, done
-	go func() {
-		defer close(done)
-		_ = srv.Serve(l)
-	}()
-}
-
-// unlisten stops serving and cuts every connection; s.mu is held.
-func (s *Server) unlisten() {
-	if s.http == nil {
-		return
-	}
-	_ = s.http.Close()
-	<-s.served
-	s.http = nil
-}
-
 // URL is the value for api_url.
-func (s *Server) URL() string { return "http://" + s.addr }
+func (s *Server) URL() string { return "http://" + s.Addr }
 
 // Token is the bot's token.
 func (s *Server) Token() string { return s.token }
 
 // Close stops the server and cuts every connection.
 func (s *Server) Close() {
+	s.Site.Close()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.closed = true
-	s.unlisten()
 	s.notify()
 }
 
@@ -170,38 +113,14 @@ func (s *Server) notify() {
 	s.changed = make(chan struct{})
 }
 
-// Log returns what the server saw, oldest first.
-func (s *Server) Log() []Entry {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return slices.Clone(s.log)
-}
-
 // Calls counts the calls of a method.
-func (s *Server) Calls(method string) int {
-	n := 0
-	for _, e := range s.Log() {
-		if e.Method == method {
-			n++
-		}
-	}
-	return n
-}
+func (s *Server) Calls(method string) int { return s.Count(" " + method + " ") }
 
 // Break makes the service misbehave from now on.
 func (s *Server) Break(f fake.Fault) {
+	s.Site.Break(f)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.closed {
-		return
-	}
-	s.fault, s.recovers = f, time.Time{}
-	switch {
-	case f == fake.Down:
-		s.unlisten()
-	case s.http == nil:
-		s.listen(s.addr)
-	}
 	s.notify()
 }
 
@@ -240,17 +159,31 @@ var (
 	errCut    = errors.New("the connection breaks")
 )
 
+// faults are what the service says when it misbehaves.
+var faults = map[fake.Fault]func(http.ResponseWriter){
+	fake.RateLimited: says(http.StatusTooManyRequests,
+		`{"ok":false,"error_code":429,"description":"Too Many Requests: retry after 1","parameters":{"retry_after":1}}`),
+	fake.Malformed: says(http.StatusOK, `{"ok":true,"result":{"message_id":1`),
+	fake.Revoked:   says(http.StatusUnauthorized, `{"ok":false,"error_code":401,"description":"Unauthorized"}`),
+}
+
+func says(status int, body string) func(http.ResponseWriter) {
+	return func(w http.ResponseWriter) {
+		w.Header().Set("Content-Type", "application/json")
+		w.WriteHeader(status)
+		_, _ = io.WriteString(w, body)
+	}
+}
+
 func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	token, method, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, "/bot"), "/")
-	at, status := time.Now(), 0
-	defer func() {
-		s.mu.Lock()
-		s.log = append(s.log, Entry{at, method, status})
-		s.mu.Unlock()
-	}()
+	status := 0
+	defer func() { s.Note("%s %d", method, status) }()
 	result, err := s.call(r, token, method)
 	if errors.Is(err, errBroken) {
-		status = s.misbehave(w, r)
+		if !s.Misbehaves(w, r, faults) {
+			panic(http.ErrAbortHandler) // it is over
+		}
 		return
 	}
 	var html page
@@ -285,15 +218,14 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 
 func (s *Server) call(r *http.Request, token, method string) (any, error) {
 	s.mu.Lock()
-	broken, known := s.broken(), token == s.token
 	trouble := s.next(method)
 	s.mu.Unlock()
 	switch {
-	case broken:
+	case s.broken():
 		return nil, errBroken
 	case !strings.HasPrefix(r.URL.Path, "/bot") || !strings.Contains(token, ":"):
 		return nil, &APIError{Code: http.StatusNotFound, Description: "Not Found"}
-	case !known:
+	case token != s.token:
 		return nil, &APIError{Code: http.StatusUnauthorized, Description: "Unauthorized"}
 	}
 	p, err := readParams(r)
@@ -325,64 +257,10 @@ func (s *Server) do(ctx context.Context, method string, p params) (any, error) {
 	return do(s, p)
 }
 
-// broken reports whether a fault applies now; s.mu is held.
+// broken reports whether a fault applies now.
 func (s *Server) broken() bool {
-	if s.fault != fake.RateLimited {
-		return s.fault != fake.Healthy
-	}
-	now := time.Now()
-	if s.recovers.IsZero() {
-		s.recovers = now.Add(time.Second)
-	}
-	if now.Before(s.recovers) {
-		return true
-	}
-	s.fault = fake.Healthy
-	return false
-}
-
-// misbehave answers as the fault says and returns the status.
-func (s *Server) misbehave(w http.ResponseWriter, r *http.Request) int {
-	s.mu.Lock()
-	fault := s.fault
-	s.mu.Unlock()
-	status, kind, body := http.StatusInternalServerError, "text/html",
-		"<html><head><title>500 Internal Server Error</title></head><body>nginx</body></html>"
-	switch fault {
-	case fake.Hangs, fake.Down:
-		s.hang(r.Context())
-		panic(http.ErrAbortHandler)
-	case fake.RateLimited:
-		status, kind = http.StatusTooManyRequests, "application/json"
-		body = `{"ok":false,"error_code":429,"description":"Too Many Requests: retry after 1","parameters":{"retry_after":1}}`
-	case fake.Malformed:
-		status, kind, body = http.StatusOK, "application/json", `{"ok":true,"result":{"message_id":1`
-	case fake.Healthy, fake.ServerError:
-	case fake.Revoked:
-		status, kind, body = http.StatusUnauthorized, "application/json",
-			`{"ok":false,"error_code":401,"description":"Unauthorized"}`
-	}
-	w.Header().Set("Content-Type", kind)
-	w.WriteHeader(status)
-	_, _ = io.WriteString(w, body)
-	return status
-}
-
-// hang waits until the service no longer hangs or the caller gives up.
-func (s *Server) hang(ctx context.Context) {
-	for {
-		s.mu.Lock()
-		hangs, changed := s.fault == fake.Hangs && !s.closed, s.changed
-		s.mu.Unlock()
-		if !hangs {
-			return
-		}
-		select {
-		case <-changed:
-		case <-ctx.Done():
-			return
-		}
-	}
+	f, _ := s.Fault()
+	return f != fake.Healthy
 }
 
 // Polling reports whether a poll is being held open.

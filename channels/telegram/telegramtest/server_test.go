@@ -345,7 +345,7 @@ func TestFaults(t *testing.T) {
 			t.Errorf("fault %d: %d %s, want %d %s", c.fault, status, text, c.status, c.text)
 		}
 	}
-	if e := s.Log(); len(e) == 0 || !strings.Contains(e[len(e)-1].String(), "getMe 200") || s.Calls("getMe") == 0 {
+	if e := s.Log(); len(e) == 0 || !strings.Contains(e[len(e)-1], "getMe 200") || s.Calls("getMe") == 0 {
 		t.Errorf("the log is %v", e)
 	}
 }

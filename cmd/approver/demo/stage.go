@@ -68,14 +68,8 @@ func (w *world) telegram() *app {
 	s.AddUser(10042, "Alice")
 	s.AddUser(10043, "Bob")
 	s.AddChat(telegramtest.Chat{ID: chat})
-	log := func() (out []string) {
-		for _, e := range s.Log() {
-			out = append(out, e.String())
-		}
-		return out
-	}
 	return &app{
-		name: "Telegram", channel: "telegram", conversation: fmt.Sprint(chat), fake: s, log: log,
+		name: "Telegram", channel: "telegram", conversation: fmt.Sprint(chat), fake: s, log: s.Log,
 		posts: "sendMessage 200", edits: "editMessageText 200", close: s.Close, token: s.Token(), url: s.URL(),
 	}
 }

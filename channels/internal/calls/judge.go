@@ -1,7 +1,4 @@
-// Package answer judges what an HTTP call brought back in the place of a platform's JSON:
-// the page of a proxy, a portal's log-in, or nothing. Such a body is no word of the
-// platform. It is shown to nobody; the HTTP status is.
-package answer
+package calls
 
 import (
 	"bytes"
@@ -9,6 +6,10 @@ import (
 	"fmt"
 	"net/http"
 )
+
+// This file judges what an HTTP call brought back in the place of a platform's JSON: the page
+// of a proxy, a portal's log-in, or nothing. Such a body is no word of the platform. It is
+// shown to nobody; the HTTP status is.
 
 // A ForeignError is an answer that the platform's API did not give. It is an error, whatever
 // its status says.

@@ -1,0 +1,142 @@
+// Package calls is what channels share in calling the API of a chat platform: what an error
+// means for the next try, how long to wait before it, and whether an answer is the
+// platform's own.
+package calls
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"slices"
+	"sync"
+	"time"
+
+	"approver.example"
+)
+
+// Final makes an error, as [fmt.Errorf] does, that is an [approver.ErrFinal].
+func Final(format string, args ...any) error { return finalError{fmt.Errorf(format, args...)} }
+
+type finalError struct{ error }
+
+func (f finalError) Unwrap() error        { return f.error }
+func (f finalError) Is(target error) bool { return target == approver.ErrFinal }
+
+// Limited returns err as an [approver.Patience]: the next try is to wait that long.
+func Limited(err error, wait time.Duration) error { return limitedError{err, wait} }
+
+type limitedError struct {
+	error
+	wait time.Duration
+}
+
+func (l limitedError) Unwrap() error             { return l.error }
+func (l limitedError) RetryAfter() time.Duration { return l.wait }
+
+// Asked is the wait that an error asks for; zero if it asks for none.
+func Asked(err error) time.Duration {
+	if p, ok := errors.AsType[approver.Patience](err); ok {
+		return p.RetryAfter()
+	}
+	return 0
+}
+
+// Pauses remembers until when a platform wants no calls of some kinds, so that the next one
+// waits instead of being refused too. The zero value is ready.
+type Pauses[K comparable] struct {
+	mu    sync.Mutex
+	until map[K]time.Time
+}
+
+// Note keeps calls of a kind back until then. It never shortens a pause.
+func (p *Pauses[K]) Note(kind K, until time.Time) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.note(kind, until)
+}
+
+func (p *Pauses[K]) note(kind K, until time.Time) {
+	if p.until == nil {
+		p.until = map[K]time.Time{}
+	}
+	now := time.Now()
+	for k, t := range p.until { // the map stays as small as what is paused now
+		if !t.After(now) {
+			delete(p.until, k)
+		}
+	}
+	if until.After(p.until[kind]) {
+		p.until[kind] = until
+	}
+}
+
+// Begin notes a pause unless there is one, and reports whether there was none: what is done
+// then is done once in that time.
+func (p *Pauses[K]) Begin(kind K, pause time.Duration) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if time.Until(p.until[kind]) > 0 {
+		return false
+	}
+	p.note(kind, time.Now().Add(pause))
+	return true
+}
+
+// Left is how long a call has to wait that is of all these kinds; zero is not at all.
+func (p *Pauses[K]) Left(kinds ...K) (left time.Duration) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, k := range kinds {
+		left = max(left, time.Until(p.until[k]))
+	}
+	return left
+}
+
+// Others reports whether calls of a kind that is none of these have to wait.
+func (p *Pauses[K]) Others(kinds ...K) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for k, t := range p.until {
+		if !slices.Contains(kinds, k) && time.Until(t) > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// Len is how many kinds are remembered.
+func (p *Pauses[K]) Len() int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return len(p.until)
+}
+
+// Sleep waits. It returns the error of ctx if that ends first.
+func Sleep(ctx context.Context, d time.Duration) error {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// Backoff is the wait after so many failures: it doubles from first to last, with jitter.
+func Backoff(first, last time.Duration, failures int) time.Duration {
+	return Jitter(min(first<<min(failures, 16), last))
+}
+
+// Jitter takes up to half off, so that many processes do not call at the same moment.
+func Jitter(d time.Duration) time.Duration {
+	if d <= 1 {
+		return d
+	}
+	return d - rand.N(d/2) //nolint:gosec // spreads load, hides nothing
+}
+
+// NoRedirect makes an HTTP client follow no redirect, which would carry a token along.
+func NoRedirect(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }

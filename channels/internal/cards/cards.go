@@ -1,0 +1,124 @@
+// Package cards is what channels share in laying out a card: the marks of how it ended, the
+// limits of its smaller texts, and the data of its buttons.
+package cards
+
+import (
+	"encoding/base64"
+	"slices"
+	"strings"
+
+	"github.com/google/uuid"
+
+	"approver.example"
+)
+
+// Mark is what became of a settled request, in one character. A state that is not known is a
+// denial.
+func Mark(s approver.State) string {
+	switch s {
+	case approver.Consumed:
+		return "✅"
+	case approver.Expired:
+		return "⌛"
+	case approver.Withdrawn:
+		return "↩"
+	case approver.Denied, approver.Pending, approver.Approved:
+	}
+	return "⛔"
+}
+
+// Limits are how much of a card's texts is shown, but for the command, in the unit of a
+// platform.
+type Limits struct {
+	Why, Rule, Claimed, Agent, Session, Dir, Host, Notice, Environment int
+}
+
+// Trim brings the texts around the command to their limits, and reports whether any of them
+// had to be cut: people judge a call by all of them, and a directory's end tells staging from
+// production. clip cuts one text and says how many bytes it hides.
+func (l Limits) Trim(card approver.Card, clip func(text string, limit int) (shown string, hidden int)) (
+	around approver.Card, short bool,
+) {
+	for _, f := range []struct {
+		text  *string
+		limit int
+	}{
+		{&card.Why, l.Why},
+		{&card.Rule, l.Rule},
+		{&card.Claimed, l.Claimed},
+		{&card.Agent, l.Agent},
+		{&card.Session, l.Session},
+		{&card.Dir, l.Dir},
+		{&card.Host, l.Host},
+		{&card.Notice, l.Notice},
+		{&card.Environment, l.Environment},
+	} {
+		var hidden int
+		*f.text, hidden = clip(*f.text, f.limit)
+		short = short || hidden > 0
+	}
+	return card, short
+}
+
+// Units counts the UTF-16 code units of a text.
+func Units(s string) int {
+	n := 0
+	for _, r := range s {
+		n++
+		if r > 0xFFFF {
+			n++
+		}
+	}
+	return n
+}
+
+// An Action is what a button asks for. The zero value is none.
+type Action byte
+
+// The actions.
+const (
+	Approve Action = 'o'
+	Deny    Action = 'd'
+	Details Action = 'i'
+	Code    Action = 'c' // opens the dialog for the code, and is the dialog's own
+)
+
+// counts reports whether the data of an action say how many calls the card counts.
+func (a Action) counts() bool { return a == Approve || a == Code }
+
+var encoding = base64.RawURLEncoding.Strict()
+
+// RequestID reads a card's request, which a button can carry only as a UUID in its plain form.
+func RequestID(card approver.Card) (id uuid.UUID, ok bool) {
+	id, err := uuid.Parse(card.Request)
+	return id, err == nil && id.String() == card.Request
+}
+
+// ButtonData is "a1:" + the request's UUID as 22 characters of base64url + ":" + action and,
+// for a yes to several calls, "+" and how many this version of the card counts: at most 34
+// bytes. A no has one form for all versions, because a platform may refuse a press on what an
+// edit has just changed.
+func ButtonData(request uuid.UUID, action Action, upto int) string {
+	data := "a1:" + encoding.EncodeToString(request[:]) + ":" + string(action)
+	if action.counts() {
+		data = approver.WithUpto(data, upto)
+	}
+	return data
+}
+
+// ParseButton is the inverse of ButtonData, for a platform whose cards have these actions. It
+// accepts nothing else. A client can send any data, so what comes out is a claim to be checked
+// against the request that it names.
+func ParseButton(data string, actions ...Action) (request uuid.UUID, action Action, upto int, ok bool) {
+	data, upto, ok = approver.CutUpto(data)
+	rest, ours := strings.CutPrefix(data, "a1:")
+	if !ok || !ours || len(rest) != 22+2 || rest[22] != ':' {
+		return uuid.UUID{}, 0, 0, false
+	}
+	raw, err := encoding.DecodeString(rest[:22])
+	action = Action(rest[23])
+	if err != nil || len(raw) != len(request) || !slices.Contains(actions, action) || upto > 0 && !action.counts() {
+		return uuid.UUID{}, 0, 0, false
+	}
+	return uuid.UUID(raw), action, upto, true
+}

@@ -1,0 +1,133 @@
+// Package receiving is what channels share in taking answers: a memory of what came before,
+// a log of when nothing arrives, and a guard against panics.
+package receiving
+
+import (
+	"context"
+	"log/slog"
+	"runtime/debug"
+	"slices"
+	"sync"
+	"time"
+
+	"approver.example"
+)
+
+// Replies returns reply, which may be nil, for use in a channel: a reply that panics, and every
+// reply where there is nobody to take it, is a refusal with a text for the person. what names
+// a panic in the log.
+func Replies(reply approver.ReplyFunc, log *slog.Logger, what, none, broken string) approver.ReplyFunc {
+	return func(ctx context.Context, r approver.Reply) (out approver.Outcome) {
+		if reply == nil {
+			return approver.Outcome{Kind: approver.OutcomeRefused, Text: none}
+		}
+		defer func() {
+			if p := recover(); p != nil {
+				log.Error(what, "panic", p, "stack", string(debug.Stack()))
+				out = approver.Outcome{Kind: approver.OutcomeRefused, Text: broken}
+			}
+		}()
+		return reply(ctx, r)
+	}
+}
+
+// Recovered is to be deferred: it keeps a panic in the work on one event from ending the
+// process, and logs it as what. Nothing is approved by an event that ends so: only the core
+// approves.
+func Recovered(log *slog.Logger, what string) {
+	if p := recover(); p != nil {
+		log.Error(what, "panic", p, "stack", string(debug.Stack()))
+	}
+}
+
+// Seen remembers the last so many ids, so that an event that is delivered twice counts once.
+type Seen[K comparable] struct {
+	mu   sync.Mutex
+	ids  map[K]bool
+	ring []K
+	next int
+}
+
+// NewSeen returns a memory of that size.
+func NewSeen[K comparable](size int) *Seen[K] {
+	return &Seen[K]{ids: make(map[K]bool, size), ring: make([]K, 0, size)}
+}
+
+// Has reports whether an id is remembered.
+func (s *Seen[K]) Has(id K) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.ids[id]
+}
+
+// First reports whether none of the ids is remembered. From then on all are, and the oldest
+// are forgotten.
+func (s *Seen[K]) First(ids ...K) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	fresh := true
+	for _, id := range ids {
+		switch {
+		case s.ids[id]:
+			fresh = false
+			continue
+		case len(s.ring) < cap(s.ring):
+			s.ring = append(s.ring, id)
+		default:
+			delete(s.ids, s.ring[s.next])
+			s.ring[s.next] = id
+			s.next = (s.next + 1) % len(s.ring)
+		}
+		s.ids[id] = true
+	}
+	return fresh
+}
+
+// An Outage knows whether answers arrive, and logs each cause of trouble once.
+type Outage struct {
+	approver.ReceptionMeter
+	Log      *slog.Logger
+	Platform string                 // in the log, such as "Slack"
+	Cause    func(err error) string // names a cause without what differs from one time to the next
+
+	mu     sync.Mutex
+	causes []string // what was logged and is not over yet
+	since  time.Time
+}
+
+// maxCauses bounds how many causes of one outage are logged.
+const maxCauses = 16
+
+// Up notes that answers arrive. It logs that if the log says otherwise.
+func (o *Outage) Up() {
+	o.Succeeded()
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if len(o.causes) > 0 {
+		o.Log.Info(o.Platform+" brings answers again", "after", time.Since(o.since).Round(time.Second))
+	}
+	o.causes = nil
+}
+
+// Down notes that no connection is open, why, and how long it is until the next try.
+func (o *Outage) Down(err error, again time.Duration) {
+	o.Failed(err)
+	o.Lost("not connected to "+o.Platform, err, again)
+}
+
+// Lost logs that a connection failed. A cause that was logged already is for debugging only.
+func (o *Outage) Lost(text string, err error, again time.Duration) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	with := []any{"error", err, "again_in", again.Round(time.Millisecond)}
+	cause := o.Cause(err)
+	if slices.Contains(o.causes, cause) || len(o.causes) >= maxCauses {
+		o.Log.Debug(text+", still", with...)
+		return
+	}
+	if len(o.causes) == 0 {
+		o.since = time.Now()
+	}
+	o.causes = append(o.causes, cause)
+	o.Log.Warn(text, with...)
+}
