@@ -35,12 +35,11 @@ type patchPlace struct {
 
 // Patches judges changes by patches to files that run by themselves or that agents load.
 func (g *Reader) Patches() {
-	reader := g.Call.PatchReader()
-	if !reader.Applies() {
+	if !patches.Applies(g.Call) {
 		return
 	}
 	at, inputs := g.patchPlaces()
-	texts, ok := reader.Texts()
+	texts, ok := patches.Texts(g.Call)
 	for _, text := range inputs {
 		text, readable := patches.Decode(text)
 		texts, ok = append(texts, text), ok && readable

@@ -8,32 +8,16 @@
 package selfprotect
 
 import (
-	"approver.example"
+	"approver.example/reflexcore/analysis"
 	"approver.example/reflexcore/disk"
-	"approver.example/reflexcore/effect"
-	"approver.example/reflexcore/filenames"
-	"approver.example/reflexcore/patches"
 	"approver.example/reflexcore/places"
-	"approver.example/reflexcore/shell"
 )
 
 // A Check looks at one call.
 type Check struct {
-	Disk     disk.Disk
-	Paths    *places.Cache
-	Analyzer *shell.Analyzer
-	Program  string // the file of the running program
-
-	Call     *approver.ToolCall
-	Text     string // of the call: the command, or the arguments of another tool
-	Around   *places.Surroundings
-	Names    *filenames.Finder
-	Links    *disk.Links
-	Effects  []effect.Effect
-	Places   []places.Place  // of the effects
-	Mentions []shell.Mention // files that commands name, of which no effect tells anything
-	Programs []shell.Program // those that are started by their path
-	Patches  patches.Reader
+	*analysis.Call
+	Program string         // the file of the running program
+	Places  []places.Place // of the effects
 
 	// Unread are the folders whose names cannot be read, or are too many.
 	Unread []string
@@ -43,11 +27,11 @@ type Check struct {
 
 // listed are the names in a folder.
 func (c *Check) listed(dir string) []string {
-	names, err := c.Disk.ReadDir(dir, disk.MaxListed)
+	names, err := c.Analyzer.Files.ReadDir(dir, disk.MaxListed)
 	if err == nil {
 		return names
 	}
-	if at, err := c.Disk.Lstat(dir); err == nil && at.IsDir() {
+	if at, err := c.Analyzer.Files.Lstat(dir); err == nil && at.IsDir() {
 		c.Unread = append(c.Unread, dir)
 	}
 	return nil

@@ -10,6 +10,7 @@ import (
 	"approver.example/reflexcore/content"
 	"approver.example/reflexcore/disk"
 	"approver.example/reflexcore/effect"
+	"approver.example/reflexcore/patches"
 	"approver.example/reflexcore/places"
 	"approver.example/reflexcore/protected"
 )
@@ -61,7 +62,7 @@ func (c *Check) Judge() (worst approver.Decision, what string) {
 		return approver.Ask, "it names a file by which agents ask, and nothing says that it only reads it (" +
 			effect.Short(effect.Show(p)) + ")"
 	}
-	if p := c.Patches.OwnFile(); worst > approver.Ask && p != "" {
+	if p := patches.OwnFile(c.Call); worst > approver.Ask && p != "" {
 		return approver.Ask, "it applies a difference that changes a file by which agents ask (" +
 			effect.Short(effect.Show(p)) + ")"
 	}
@@ -80,7 +81,7 @@ func (c *Check) Judge() (worst approver.Decision, what string) {
 // attemptElsewhere judges an effect under another name than the one that is written.
 // The rules have seen only that one, so what they ask about is a question here.
 func (c *Check) attemptElsewhere(ef *effect.Effect) (approver.Decision, string) {
-	at := c.Around.Of(ef, c.Paths)
+	at := c.Around.Of(ef, c.Analyzer.Paths)
 	d, text := c.attempt(ef, at)
 	if own := places.Content<<content.Own | places.Content<<content.Agent; d == approver.Pass && at&own != 0 &&
 		(ef.Kind == effect.Write || ef.Kind == effect.Delete) && !effect.MakesFolder(ef) {
@@ -101,7 +102,7 @@ func (c *Check) attempt(ef *effect.Effect, at places.Place) (approver.Decision, 
 	if ef.Bits&effect.Remote != 0 {
 		return approver.Pass, ""
 	}
-	own, known := places.Content<<content.Own, c.Paths
+	own, known := places.Content<<content.Own, c.Analyzer.Paths
 	switch ef.Kind {
 	case effect.Kill:
 		switch d := c.stops(ef); {
@@ -145,7 +146,7 @@ func (c *Check) attempt(ef *effect.Effect, at places.Place) (approver.Decision, 
 // starts judges that an agent is started. One of the same kind, by its own program, finds
 // the settings and hooks of the one that starts it; no other does.
 func (c *Check) starts(ef *effect.Effect) (approver.Decision, string) {
-	own := c.Call.Agent
+	own := c.ToolCall.Agent
 	if own == "" {
 		own = "claude" // the calls of which no agent is known are tried out by people
 	}
@@ -196,7 +197,7 @@ func (c *Check) changes(ef *effect.Effect, at places.Place) (approver.Decision, 
 		return approver.Ask, "it moves the folder in which approver's own files lie"
 	case base == "approver-hook", base == "approver" && protected.InBin(ef.Target) && at&(places.Project|places.Temp) == 0:
 		return approver.Deny, "it puts another program in the place of approver"
-	case protected.IsSettings(ef.Target, c.Paths):
+	case protected.IsSettings(ef.Target, c.Analyzer.Paths):
 		return approver.Deny, "it changes the settings through which an agent asks approver"
 	case namedByPattern(ef):
 		return approver.Ask, "it writes a name that is made up in the folder of an agent's settings"
@@ -287,8 +288,8 @@ func (c *Check) isOwn(ef *effect.Effect) bool {
 	if ef.Target == "" || ef.Target[0] == 0 {
 		return false
 	}
-	if protected.IsSettings(ef.Target, c.Paths) {
+	if protected.IsSettings(ef.Target, c.Analyzer.Paths) {
 		return true
 	}
-	return c.Around.Of(ef, c.Paths)&(places.Content<<content.Own) != 0 && !protected.OnlyPerhaps(ef.Target)
+	return c.Around.Of(ef, c.Analyzer.Paths)&(places.Content<<content.Own) != 0 && !protected.OnlyPerhaps(ef.Target)
 }

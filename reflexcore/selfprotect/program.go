@@ -26,23 +26,23 @@ const smallest = 1 << 20
 
 // isOwnProgram reports whether a file is approver's program.
 func (c *Check) isOwnProgram(file string) bool {
-	to, ok := c.Links.Real(c.Disk, file)
+	to, ok := c.Links.Real(c.Analyzer.Files, file)
 	if !ok {
 		return false
 	}
 	if protected.IsOwnProgram(path.Base(to)) {
 		return true
 	}
-	info, err := c.Disk.Lstat(to)
+	info, err := c.Analyzer.Files.Lstat(to)
 	if err != nil || info.Size() < smallest || info.Mode()&0o111 == 0 || !info.Mode().IsRegular() {
 		return c.isCopiedOwn(to)
 	}
 	return slices.ContainsFunc(c.ownPrograms(), func(own string) bool {
-		own, ok := c.Links.Real(c.Disk, own)
+		own, ok := c.Links.Real(c.Analyzer.Files, own)
 		if !ok {
 			return false
 		}
-		other, err := c.Disk.Lstat(own)
+		other, err := c.Analyzer.Files.Lstat(own)
 		return err == nil && (os.SameFile(info, other) || other.Mode().IsRegular() && other.Size() == info.Size())
 	}) || c.isCopiedOwn(to)
 }
@@ -84,7 +84,7 @@ func (c *Check) isCopiedOwn(file string) bool {
 		if n++; n > looks {
 			break
 		}
-		if to, ok := c.Links.Real(c.Disk, path.Clean(ef.Target)); ok && protected.IsOwnProgram(path.Base(to)) {
+		if to, ok := c.Links.Real(c.Analyzer.Files, path.Clean(ef.Target)); ok && protected.IsOwnProgram(path.Base(to)) {
 			return true
 		}
 	}
@@ -97,7 +97,7 @@ func (c *Check) tellsOwn(words []string) bool {
 		return false
 	}
 	var r shell.Result
-	c.Analyzer.Analyze("approver "+spelled(words), shell.Context{}, &r)
+	c.Analyzer.Shell.Analyze("approver "+spelled(words), shell.Context{}, &r)
 	return slices.ContainsFunc(r.Effects, func(ef effect.Effect) bool {
 		return ef.Kind == effect.Permission && ef.Target == "approver-control" || ef.Kind == effect.Opaque
 	})
@@ -168,7 +168,7 @@ func (c *Check) isInstalledClaude(file string) bool {
 	if agentcli.ClaudeProgram(file) && protected.InBin(file) {
 		return true
 	}
-	to, ok := c.Links.Real(c.Disk, path.Clean(file))
+	to, ok := c.Links.Real(c.Analyzer.Files, path.Clean(file))
 	return ok && to != file && (agentcli.ClaudeInstalled(to) || agentcli.ClaudeProgram(to) && protected.InBin(to))
 }
 

@@ -39,10 +39,10 @@ func (c *Check) filesOf(p shell.Program) []string {
 		return nil
 	}
 	if file[0] != '/' {
-		if !strings.HasPrefix(c.Call.Dir, "/") {
+		if !strings.HasPrefix(c.ToolCall.Dir, "/") {
 			return nil
 		}
-		file = c.Call.Dir + "/" + file
+		file = c.ToolCall.Dir + "/" + file
 	}
 	file = path.Clean(c.Names.OfProcess(file))
 	switch {
@@ -59,7 +59,7 @@ func (c *Check) filesOf(p shell.Program) []string {
 func (c *Check) programAt(file string, p *shell.Program) (worst approver.Decision, what string) {
 	worst = approver.Pass
 	if p.Named { // most are what they are called
-		info, err := c.Disk.Lstat(file)
+		info, err := c.Analyzer.Files.Lstat(file)
 		if err != nil || info.Mode()&fs.ModeSymlink == 0 && (disk.HasOneName(info) && info.Size() < smallest) {
 			return worst, ""
 		}
@@ -96,7 +96,7 @@ func (c *Check) programAt(file string, p *shell.Program) (worst approver.Decisio
 // agentNames are the names under which a file may be an agent: where its links lead, and
 // the programs of agents that are the same file.
 func (c *Check) agentNames(file string) []string {
-	to, ok := c.Links.Real(c.Disk, file)
+	to, ok := c.Links.Real(c.Analyzer.Files, file)
 	if !ok {
 		return nil
 	}
@@ -114,7 +114,7 @@ var programFolders = [...]string{
 
 // agentsByInode are the programs of agents that a file is by a hard link.
 func (c *Check) agentsByInode(file string) (out []string) {
-	info, err := c.Disk.Lstat(file)
+	info, err := c.Analyzer.Files.Lstat(file)
 	if err != nil || disk.HasOneName(info) || info.Mode()&0o111 == 0 {
 		return nil
 	}
@@ -133,11 +133,11 @@ func (c *Check) agentsByInode(file string) (out []string) {
 }
 
 func (c *Check) sameFile(p string, info fs.FileInfo) bool {
-	to, ok := c.Links.Real(c.Disk, p)
+	to, ok := c.Links.Real(c.Analyzer.Files, p)
 	if !ok {
 		return false
 	}
-	other, err := c.Disk.Lstat(to)
+	other, err := c.Analyzer.Files.Lstat(to)
 	return err == nil && os.SameFile(info, other)
 }
 

@@ -97,7 +97,7 @@ func (c *Check) isPacked(ef *effect.Effect, by string) bool {
 			return false
 		}
 	}
-	info, err := c.Disk.Lstat(ef.Target)
+	info, err := c.Analyzer.Files.Lstat(ef.Target)
 	return err == nil && info.Mode().IsRegular() || errors.Is(err, fs.ErrNotExist)
 }
 
@@ -105,7 +105,7 @@ func (c *Check) isPacked(ef *effect.Effect, by string) bool {
 // brings settings there.
 func (c *Check) brings(to, from *effect.Effect, folder bool) approver.Decision {
 	base := path.Base(from.Target)
-	if folder && protected.IsSettings(to.Target+"/"+base, c.Paths) {
+	if folder && protected.IsSettings(to.Target+"/"+base, c.Analyzer.Paths) {
 		return approver.Deny
 	}
 	if from.Kind == effect.NetIn {
@@ -142,7 +142,7 @@ func (c *Check) insideBrings(from *effect.Effect) approver.Decision {
 	for name := range protected.AgentFolders {
 		inner := *from
 		inner.Target += "/" + name
-		if _, err := c.Disk.Lstat(inner.Target); err == nil {
+		if _, err := c.Analyzer.Files.Lstat(inner.Target); err == nil {
 			worst = min(worst, c.holds(&inner, true))
 		}
 	}
@@ -211,7 +211,7 @@ func (c *Check) patternBrings(from *effect.Effect) approver.Decision {
 // isLive reports whether settings in a folder are those of this call: it is the home, the
 // working directory, or a folder above it.
 func (c *Check) isLive(folder string) bool {
-	dir := path.Clean(c.Call.Dir)
+	dir := path.Clean(c.ToolCall.Dir)
 	return folder == c.Around.Home || strings.HasPrefix(dir, "/") && disk.Below(dir, path.Clean(folder))
 }
 
@@ -223,29 +223,29 @@ func (c *Check) holds(from *effect.Effect, becomes bool) approver.Decision {
 	if p == "" || strings.ContainsAny(p, "*?[\x00") {
 		return approver.Pass // a pattern is judged by the names that it may find
 	}
-	to, ok := c.Links.Real(c.Disk, path.Clean(p))
+	to, ok := c.Links.Real(c.Analyzer.Files, path.Clean(p))
 	if !ok {
 		return c.unseen(from)
 	}
-	info, err := c.Disk.Lstat(to)
+	info, err := c.Analyzer.Files.Lstat(to)
 	switch {
 	case err != nil:
 		return c.unseen(from)
 	case !info.IsDir():
 		return approver.Pass
 	}
-	names, err := c.Disk.ReadDir(to, disk.MaxListed)
+	names, err := c.Analyzer.Files.ReadDir(to, disk.MaxListed)
 	if err != nil {
 		return approver.Ask
 	}
 	if slices.ContainsFunc(names, func(name string) bool {
-		return name == "hooks" || protected.IsAgentFolder(name) || protected.IsSettings("/.claude/"+name, c.Paths)
+		return name == "hooks" || protected.IsAgentFolder(name) || protected.IsSettings("/.claude/"+name, c.Analyzer.Paths)
 	}) {
 		return approver.Deny
 	}
 	for i := range c.Effects { // what the call puts into it first
 		if f := &c.Effects[i]; f.Kind == effect.Write && disk.Below(f.Target, p) && f.Target != p &&
-			protected.IsSettings("/.claude"+f.Target[len(p):], c.Paths) {
+			protected.IsSettings("/.claude"+f.Target[len(p):], c.Analyzer.Paths) {
 			return approver.Deny
 		}
 	}
@@ -270,7 +270,7 @@ func (c *Check) unseen(from *effect.Effect) approver.Decision {
 		if f.Kind != effect.Write || !disk.Below(f.Target, from.Target) || effect.Moves(f) {
 			continue
 		}
-		if protected.IsSettings("/.claude"+f.Target[len(from.Target):], c.Paths) {
+		if protected.IsSettings("/.claude"+f.Target[len(from.Target):], c.Analyzer.Paths) {
 			return approver.Deny
 		}
 		if by, _, _ := strings.Cut(f.By, " "); fillers[by] {

@@ -171,7 +171,7 @@ func (c *Check) isOwnFile(word string) bool {
 		word = c.Around.Home + "/" + rest
 	}
 	if word[0] != '/' {
-		word = strings.TrimSuffix(c.Call.Dir, "/") + "/" + word
+		word = strings.TrimSuffix(c.ToolCall.Dir, "/") + "/" + word
 	}
 	ef := effect.Effect{Kind: effect.Write, Target: path.Clean(word)}
 	return protected.IsOwn(ef.Target) || slices.ContainsFunc(c.Names.Others(&ef), protected.IsOwn)
