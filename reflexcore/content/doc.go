@@ -97,39 +97,12 @@ type Sink struct {
 	Lang string
 	// Name is what the place is called, such as "cron table". Empty for plain.
 	Name   string
-	format format
+	format *format // nil: nothing in a content runs
 }
 
 // Parts reports whether the parts of a content that run are looked for, so that
 // a content without any runs nothing.
-func (s Sink) Parts() bool { return s.format != formatNone }
-
-// format is how the parts that run are found.
-type format uint8
-
-const (
-	formatNone    format = iota
-	formatScript         // the whole file
-	formatCron           // minute … command
-	formatUserCrn        // minute … user command
-	formatUnit           // Exec…=command
-	formatPlist          // ProgramArguments
-	formatYAML           // run:, script:, command: …
-	formatGit            // git's configuration
-	formatGitLink        // gitdir: folder
-	formatTodo           // exec command
-	formatNPM            // package.json
-	formatJSON           // "command": …
-	formatMake           // recipes
-	formatDocker         // RUN
-	formatAuthKey        // command="…"
-	formatSSH            // ProxyCommand …
-	formatPth            // lines that begin with import
-	formatUdev           // RUN+="…"
-	formatGroovy         // sh '…'
-	formatTOML           // command = "…"
-	formatPrompt         // !`…` and hooks in a text for agents
-)
+func (s Sink) Parts() bool { return s.format != nil }
 
 // Limits bound the work on one content. The zero value reads nothing: whatever
 // is there is a payload of which nothing is known.

@@ -167,28 +167,33 @@ func unexpress(s string) string {
 }
 
 func (x *extractor) json(content string) {
+	if doc, ok := x.parseJSON(content); ok {
+		x.walkJSON(doc, "", 0)
+	}
+}
+
+// parseJSON parses a document; false if it cannot be read, which is told.
+func (x *extractor) parseJSON(content string) (doc any, ok bool) {
 	if deep(content, x.lim.Depth) {
 		x.hidden("a document with more levels than are read")
-		return
+		return nil, false
 	}
 	// Settings of editors may have comments and trailing commas.
 	std, err := hujson.Standardize([]byte(content))
-	var doc any
 	if err == nil {
 		err = json.Unmarshal(std, &doc)
 	}
 	if err != nil {
 		x.hidden("a document that cannot be read")
-		return
 	}
-	if x.sink.format == formatNPM {
-		x.npm(doc)
-		return
-	}
-	x.walkJSON(doc, "", 0)
+	return doc, err == nil
 }
 
-func (x *extractor) npm(doc any) {
+func (x *extractor) npm(content string) {
+	doc, ok := x.parseJSON(content)
+	if !ok {
+		return
+	}
 	o, _ := doc.(map[string]any)
 	scripts, _ := o["scripts"].(map[string]any)
 	for _, name := range sortedKeys(scripts) {

@@ -19,7 +19,7 @@ func Part(path, text string, lim Limits, yield func(effect.Payload)) {
 	if s.Prompts() && IsPrompt(path) && !found && strings.ContainsAny(text, "`!{") {
 		yield(effect.Payload{Why: "a part of " + s.Name, Path: path, Later: true}) // it may be half of a command
 	}
-	if found || len(text) > lim.Bytes || !s.holdsLines() {
+	if found || len(text) > lim.Bytes || s.format == nil || !s.format.lines {
 		return
 	}
 	x := &extractor{sink: s, path: path, lim: lim, yield: yield}
@@ -27,16 +27,6 @@ func Part(path, text string, lim Limits, yield func(effect.Payload)) {
 		if line = bare(line); strings.ContainsAny(line, "|;&`") || strings.Contains(line, "$(") {
 			x.give(effect.Shell, line, "a part of "+s.Name)
 		}
-	}
-}
-
-// holdsLines reports whether a document has command lines in it, between other things.
-func (s Sink) holdsLines() bool {
-	switch s.format {
-	case formatYAML, formatMake, formatDocker, formatNPM, formatUnit, formatTOML, formatCron, formatUserCrn, formatGroovy:
-		return true
-	default:
-		return false
 	}
 }
 

@@ -13,29 +13,29 @@ import (
 // that are not known keep effect.Unknown.
 func Payloads(path, content string, lim Limits, yield func(effect.Payload)) {
 	s := Classify(path)
-	if s.format == formatPrompt && !IsPrompt(path) {
-		s.format = formatNone
+	if s.Prompts() && !IsPrompt(path) {
+		s.format = nil
 	}
-	if s.format == formatNone && strings.HasPrefix(content, "#!") {
-		s.format = formatScript
+	if s.format == nil && strings.HasPrefix(content, "#!") {
+		s.format = formats["script"]
 	}
 	// A place of which too little is known may run all of it.
-	if s.format == formatNone && s.Kind == Unclear && content != "" {
+	if s.format == nil && s.Kind == Unclear && content != "" {
 		yield(effect.Payload{Why: "a file at a place that is not known", Path: path, Later: true})
 		return
 	}
-	if s.format == formatNone || content == "" {
+	if s.format == nil || content == "" {
 		return
 	}
 	x := &extractor{sink: s, path: path, lim: lim, yield: yield}
 	if len(content) > lim.Bytes {
 		x.hidden("more than is read of a file")
 		content = content[:max(lim.Bytes, 0)]
-		if s.format == formatJSON || s.format == formatNPM || s.format == formatYAML {
-			return // half a document is none
+		if s.format.whole {
+			return
 		}
 	}
-	x.extract(content)
+	s.format.read(x, strings.TrimPrefix(content, "\ufeff"))
 }
 
 // An extractor hands out payloads of one content, within its limits.
@@ -65,47 +65,36 @@ func (x *extractor) hidden(why string) {
 	x.yield(effect.Payload{Why: x.sink.Name + ": " + why, Path: x.path, Later: true})
 }
 
-func (x *extractor) extract(content string) {
-	content = strings.TrimPrefix(content, "\ufeff")
-	switch x.sink.format {
-	case formatScript:
-		x.script(content)
-	case formatCron, formatUserCrn:
-		x.cron(content)
-	case formatUnit:
-		x.unit(content)
-	case formatPlist:
-		x.plist(content)
-	case formatYAML:
-		x.yaml(content)
-	case formatGit:
-		x.git(content)
-	case formatGitLink:
-		x.gitLink(content)
-	case formatTodo:
-		x.todo(content)
-	case formatNPM, formatJSON:
-		x.json(content)
-	case formatMake:
-		x.makefile(content)
-	case formatDocker:
-		x.docker(content)
-	case formatAuthKey:
-		x.authorizedKeys(content)
-	case formatSSH:
-		x.ssh(content)
-	case formatPth:
-		x.pth(content)
-	case formatUdev:
-		x.udev(content)
-	case formatGroovy:
-		x.groovy(content)
-	case formatTOML:
-		x.toml(content)
-	case formatPrompt:
-		x.prompt(content)
-	default:
-	}
+// A format is a kind of content, and how the parts of it that run are found.
+type format struct {
+	read   func(x *extractor, content string)
+	lines  bool // there are command lines in it, between other things
+	whole  bool // the beginning of a content cannot be read by itself
+	prompt bool // it is a text for agents
+}
+
+// formats are the formats by their names in the table of places.
+var formats = map[string]*format{
+	"script":   {read: (*extractor).script},
+	"cron":     {read: func(x *extractor, content string) { x.cron(content, 5) }, lines: true},
+	"usercron": {read: func(x *extractor, content string) { x.cron(content, 6) }, lines: true},
+	"unit":     {read: (*extractor).unit, lines: true},
+	"plist":    {read: (*extractor).plist},
+	"yaml":     {read: (*extractor).yaml, lines: true, whole: true},
+	"git":      {read: (*extractor).git},
+	"gitlink":  {read: (*extractor).gitLink},
+	"todo":     {read: (*extractor).todo},
+	"npm":      {read: (*extractor).npm, lines: true, whole: true},
+	"json":     {read: (*extractor).json, whole: true},
+	"make":     {read: (*extractor).makefile, lines: true},
+	"docker":   {read: (*extractor).docker, lines: true},
+	"authkey":  {read: (*extractor).authorizedKeys},
+	"ssh":      {read: (*extractor).ssh},
+	"pth":      {read: (*extractor).pth},
+	"udev":     {read: (*extractor).udev},
+	"groovy":   {read: (*extractor).groovy, lines: true},
+	"toml":     {read: (*extractor).toml, lines: true},
+	"prompt":   {read: (*extractor).prompt, prompt: true},
 }
 
 // script is a file that runs as a whole. Its first line says in what, else its
@@ -184,22 +173,20 @@ func lines(content string, each func(line string)) {
 	}
 }
 
-func (x *extractor) cron(content string) {
+// cron reads a table whose lines have a number of fields before the command.
+func (x *extractor) cron(content string, fields int) {
 	for line := range strings.Lines(content) {
 		line = strings.TrimSpace(line)
 		if line == "" || line[0] == '#' {
 			continue
 		}
-		skip := 5
+		skip := fields
 		if line[0] == '@' {
-			skip = 1
+			skip -= 4 // one word stands for the five of the time
 		} else if i := strings.IndexByte(line, '='); i > 0 && !strings.ContainsAny(strings.TrimSpace(line[:i]), " \t*") {
 			// SHELL=…, PATH=… and their like change what the lines run.
 			x.give(effect.Shell, line, "a cron table's setting")
 			continue
-		}
-		if x.sink.format == formatUserCrn {
-			skip++
 		}
 		command := skipFields(line, skip)
 		// An unescaped % ends the command: the rest is its input.

@@ -20,16 +20,8 @@ type row struct {
 	weak     bool
 	name     string
 	lang     string
-	format   format
+	format   *format
 	patterns []string
-}
-
-// formats are the names of formats in the table.
-var formats = map[string]format{
-	"script": formatScript, "cron": formatCron, "usercron": formatUserCrn, "unit": formatUnit, "plist": formatPlist,
-	"yaml": formatYAML, "git": formatGit, "gitlink": formatGitLink, "todo": formatTodo, "npm": formatNPM,
-	"json": formatJSON, "make": formatMake, "docker": formatDocker, "authkey": formatAuthKey, "ssh": formatSSH,
-	"pth": formatPth, "udev": formatUdev, "groovy": formatGroovy, "toml": formatTOML, "prompt": formatPrompt,
 }
 
 // readPlaces reads the table. A heading that it does not understand is a mistake in the

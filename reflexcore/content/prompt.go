@@ -68,7 +68,7 @@ func IsPrompt(p string) bool {
 }
 
 // Prompts reports whether texts at the place are loaded with their commands.
-func (s Sink) Prompts() bool { return s.format == formatPrompt }
+func (s Sink) Prompts() bool { return s.format != nil && s.format.prompt }
 
 // ReadPrompt finds what runs of a text that lies at a path. It finds more than the agents
 // do where they differ between versions, such as commands inside of code spans.
