@@ -56,14 +56,12 @@ func (k Kind) MarshalText() ([]byte, error) { return []byte(k.String()), nil }
 
 // UnmarshalText reads a name. An unknown name is an error and gives Opaque.
 func (k *Kind) UnmarshalText(b []byte) error {
-	*k = Opaque
-	for i, name := range kindNames {
-		if string(b) == name {
-			*k = Kind(i)
-			return nil
-		}
+	i := slices.Index(kindNames[:], string(b))
+	*k = Kind(max(i, 0))
+	if i < 0 {
+		return fmt.Errorf("unknown effect %q: one of %s", b, strings.Join(kindNames[:], ", "))
 	}
-	return fmt.Errorf("unknown effect %q: one of %s", b, strings.Join(kindNames[:], ", "))
+	return nil
 }
 
 // Taint says where data came from.
