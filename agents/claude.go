@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"approver.example"
 	"approver.example/agents/facts"
 )
 
@@ -101,63 +102,55 @@ func (c Claude) Rewrite(payload []byte, args json.RawMessage) (Event, error) {
 	return c.Decode(changed)
 }
 
-func (c Claude) decode(payload []byte) (Event, error) {
+// decode reads a payload. With an error, the event is not whole.
+func (c Claude) decode(payload []byte) (ev Event, err error) {
 	o, err := parseObject(payload)
 	if err != nil {
-		return Event{}, err
+		return ev, err
 	}
 	for _, f := range claudeForeign {
 		if _, ok := o[f.key]; ok {
-			return Event{}, fmt.Errorf("it has the key %q, like one of %s: run the hook with that agent's name in --agent",
+			return ev, fmt.Errorf("it has the key %q, like one of %s: run the hook with that agent's name in --agent",
 				f.key, f.agent)
 		}
 	}
-	ev := Event{Agent: c.Name()}
+	ev.Agent = c.Name()
 	if ev.Name, err = o.need("hook_event_name", maxID); err != nil {
-		return Event{}, err
-	}
-	for _, name := range claudeNotices {
-		if ev.Name == name {
-			ev.Kind = Notice
-			return ev, nil
-		}
-	}
-	if ev.Name == "ConfigChange" {
-		if err := c.settings(&ev, o); err != nil {
-			return Event{}, err
-		}
-		ev.Call.Raw = bytes.Clone(payload)
-		return ev, nil
-	}
-	if ev.Name == "PostToolBatch" {
-		if err := c.over(&ev, o); err != nil {
-			return Event{}, err
-		}
-		return ev, nil
+		return ev, err
 	}
 	kind, ok := claudeKinds[ev.Name]
-	if !ok {
-		return Event{}, fmt.Errorf("the event %s is not known: take approver out of the hooks of that event", quote(ev.Name))
+	switch {
+	case ok:
+	case slices.Contains(claudeNotices[:], ev.Name):
+		ev.Kind = Notice
+		return ev, nil
+	case ev.Name == "ConfigChange":
+		err = c.settings(&ev, o)
+		ev.Call.Raw = bytes.Clone(payload)
+		return ev, err
+	case ev.Name == "PostToolBatch":
+		err = c.over(&ev, o)
+		return ev, err
+	default:
+		return ev, fmt.Errorf("the event %s is not known: take approver out of the hooks of that event", quote(ev.Name))
 	}
 	if ev.Call, ev.Content, err = c.call(o); err != nil {
-		return Event{}, err
+		return ev, err
 	}
 	ev.Call.Raw = bytes.Clone(payload)
 	if err := o.optional(maxID,
 		map[string]*string{"permission_mode": &ev.Mode, "agent_id": &ev.Subagent, "tool_use_id": &ev.UseID}); err != nil {
-		return Event{}, err
+		return ev, err
 	}
 	// Without its id, a call that ran cannot be matched to what was decided.
 	if ev.UseID == "" && kind != Prompted {
-		return Event{}, errors.New(`"tool_use_id" is missing or empty`)
-	}
-	if kind == Ran {
-		if err := c.outcome(&ev, o); err != nil {
-			return Event{}, err
-		}
+		return ev, errors.New(`"tool_use_id" is missing or empty`)
 	}
 	ev.Kind = kind
-	return ev, nil
+	if kind == Ran {
+		err = c.outcome(&ev, o)
+	}
+	return ev, err
 }
 
 // claudeSources are what a ConfigChange may be of. The word is not believed: what
@@ -166,11 +159,7 @@ var claudeSources = [...]string{"user_settings", "project_settings", "local_sett
 
 // settings reads a ConfigChange.
 func (c Claude) settings(ev *Event, o object) (err error) {
-	ev.Call.Agent = c.Name()
-	if ev.Call.Session, err = o.need("session_id", maxID); err != nil {
-		return err
-	}
-	if ev.Call.Dir, err = c.dir(o); err != nil {
+	if err := c.place(&ev.Call, o); err != nil {
 		return err
 	}
 	source, err := o.need("source", maxID)
@@ -180,11 +169,8 @@ func (c Claude) settings(ev *Event, o object) (err error) {
 	if !slices.Contains(claudeSources[:], source) {
 		return fmt.Errorf(`"source" is %s, which is not known`, quote(source))
 	}
-	if ev.Changed, err = o.need("file_path", maxPath); err != nil {
+	if ev.Changed, err = o.absolute("file_path"); err != nil {
 		return err
-	}
-	if !filepath.IsAbs(ev.Changed) || strings.ContainsRune(ev.Changed, 0) {
-		return fmt.Errorf(`"file_path" is %s, not an absolute path`, quote(ev.Changed))
 	}
 	var transcript string
 	if err := o.optional(maxPath, map[string]*string{"transcript_path": &transcript}); err != nil {
@@ -199,13 +185,14 @@ func (c Claude) settings(ev *Event, o object) (err error) {
 	return nil
 }
 
-// dir reads the folder that the agent works in.
-func (Claude) dir(o object) (string, error) {
-	dir, err := o.need("cwd", maxPath)
-	if err == nil && (!filepath.IsAbs(dir) || strings.ContainsRune(dir, 0)) {
-		err = fmt.Errorf(`"cwd" is %s, not an absolute path`, quote(dir))
+// place reads the session, and the folder that the agent works in.
+func (c Claude) place(call *approver.ToolCall, o object) (err error) {
+	call.Agent = c.Name()
+	if call.Session, err = o.need("session_id", maxID); err != nil {
+		return err
 	}
-	return dir, err
+	call.Dir, err = o.absolute("cwd")
+	return err
 }
 
 // outcome reads what became of a call that ran.

@@ -50,19 +50,32 @@ func (c Claude) Encode(ev Event, v approver.Verdict) Answer {
 		return Answer{ExitZero: true}
 	}
 	doc, err := c.document(ev, v)
+	return c.answer(ev, doc, err, "the answer could not be written: ")
+}
+
+// answer is the answer with a document; without one it is silence. An error is the reason for a block.
+func (c Claude) answer(ev Event, doc *claudeOutput, err error, failed string) Answer {
 	if err != nil {
 		return blocking.For(c.Name(), ev.Name, err.Error())
 	}
 	if doc == nil {
 		return Answer{ExitZero: true}
 	}
-	var out bytes.Buffer
-	enc := json.NewEncoder(&out) // one line, with a line end
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(doc); err != nil {
-		return blocking.For(c.Name(), ev.Name, "the answer could not be written: "+err.Error())
+	out, err := encoded(doc, "")
+	if err != nil {
+		return blocking.For(c.Name(), ev.Name, failed+err.Error())
 	}
-	return Answer{Stdout: out.Bytes(), ExitZero: true}
+	return Answer{Stdout: out, ExitZero: true}
+}
+
+// encoded writes JSON with a line end, and < and & as they are. Without an indent it is one line.
+func encoded(doc any, indent string) ([]byte, error) {
+	var out bytes.Buffer
+	enc := json.NewEncoder(&out)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", indent)
+	err := enc.Encode(doc)
+	return out.Bytes(), err
 }
 
 // document returns the document for exit 0, nil for silence, or an error with
@@ -185,12 +198,7 @@ func (c Claude) HookConfig(binary, socket string, ttl time.Duration) ([]byte, er
 	settings.Hooks.Over = entry(" --event PostToolBatch", claudeReport, "")
 	settings.Hooks.Over[0].Hooks[0].Async = true // it says nothing, so nothing waits for it
 	settings.Hooks.File = entry(" --event ConfigChange", claudeReport, "block")
-	var out bytes.Buffer
-	enc := json.NewEncoder(&out)
-	enc.SetEscapeHTML(false)
-	enc.SetIndent("", "  ")
-	err := enc.Encode(settings)
-	return out.Bytes(), err
+	return encoded(settings, "  ")
 }
 
 // plainPath reports whether a path can stand in a command line.

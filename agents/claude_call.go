@@ -12,11 +12,7 @@ import (
 
 // call is what the agent is about to run.
 func (c Claude) call(o object) (call approver.ToolCall, content Content, err error) {
-	call.Agent = c.Name()
-	if call.Session, err = o.need("session_id", maxID); err != nil {
-		return call, content, err
-	}
-	if call.Dir, err = c.dir(o); err != nil {
+	if err := c.place(&call, o); err != nil {
 		return call, content, err
 	}
 	if call.Tool, err = o.need("tool_name", MaxPayload); err != nil {
@@ -102,22 +98,13 @@ var claudeTools = [...]argument{
 // they can only show more to the rules that judge the call. Their types are the
 // server's affair. A description is not among them: to a server it may be an
 // argument like any other, so it stays among those.
-var commonKeys = [...]argument{
-	{key: "command", role: isCommand},
-	{key: "cmd", role: isCommand},
-	{key: "path", role: isPath},
-	{key: "file", role: isPath},
-	{key: "file_path", role: isPath},
-	{key: "filePath", role: isPath},
-	{key: "filename", role: isPath},
-	{key: "directory", role: isPath},
-	{key: "source", role: isPath},
-	{key: "destination", role: isPath},
-	{key: "paths", role: isPath},
-	{key: "files", role: isPath},
-	{key: "url", role: isURL},
-	{key: "uri", role: isURL},
-	{key: "urls", role: isURL},
+var commonKeys = [...]struct {
+	role role
+	keys string
+}{
+	{isCommand, "command cmd"},
+	{isPath, "path file file_path filePath filename directory source destination paths files"},
+	{isURL, "url uri urls"},
 }
 
 // fillClaude reads the arguments of a call into command, paths and URLs.
@@ -144,14 +131,16 @@ func fillClaude(call *approver.ToolCall, input object) error {
 	if known {
 		return nil
 	}
-	for _, a := range commonKeys {
-		values := input.texts(a.key)
-		if a.role == isCommand {
-			values = input.words(a.key)
-		}
-		for _, value := range values {
-			if err := a.put(call, value); err != nil {
-				return err
+	for _, common := range commonKeys {
+		for key := range strings.FieldsSeq(common.keys) {
+			values := input.texts(key)
+			if common.role == isCommand {
+				values = input.words(key)
+			}
+			for _, value := range values {
+				if err := (argument{key: key, role: common.role}).put(call, value); err != nil {
+					return err
+				}
 			}
 		}
 	}

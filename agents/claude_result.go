@@ -1,7 +1,6 @@
 package agents
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -46,19 +45,7 @@ func origin(ev Event) string {
 // EncodeResult implements [Returner].
 func (c Claude) EncodeResult(ev Event, r Result) Answer {
 	doc, err := c.result(ev, r)
-	if err != nil {
-		return blocking.For(c.Name(), ev.Name, err.Error())
-	}
-	if doc == nil {
-		return Answer{ExitZero: true}
-	}
-	var out bytes.Buffer
-	enc := json.NewEncoder(&out)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(doc); err != nil {
-		return blocking.For(c.Name(), ev.Name, "what the call returned could not be replaced: "+err.Error())
-	}
-	return Answer{Stdout: out.Bytes(), ExitZero: true}
+	return c.answer(ev, doc, err, "what the call returned could not be replaced: ")
 }
 
 func (c Claude) result(ev Event, r Result) (*claudeOutput, error) {
@@ -88,12 +75,8 @@ const maxBatch = 1024
 
 // over reads a PostToolBatch: the ids of its calls. What they returned was reported with
 // each of them; of one that did not run it is Claude Code's own words.
-func (c Claude) over(ev *Event, o object) (err error) {
-	ev.Call.Agent = c.Name()
-	if ev.Call.Session, err = o.need("session_id", maxID); err != nil {
-		return err
-	}
-	if ev.Call.Dir, err = c.dir(o); err != nil {
+func (c Claude) over(ev *Event, o object) error {
+	if err := c.place(&ev.Call, o); err != nil {
 		return err
 	}
 	var calls []json.RawMessage

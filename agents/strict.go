@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -158,6 +159,15 @@ func (o object) need(key string, limit int) (string, error) {
 		return "", fmt.Errorf("%s is empty", quote(key))
 	}
 	return value, nil
+}
+
+// absolute is need for an absolute path.
+func (o object) absolute(key string) (string, error) {
+	path, err := o.need(key, maxPath)
+	if err == nil && (!filepath.IsAbs(path) || strings.ContainsRune(path, 0)) {
+		err = fmt.Errorf("%s is %s, not an absolute path", quote(key), quote(path))
+	}
+	return path, err
 }
 
 // short is text of at most limit bytes.
