@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -314,7 +315,7 @@ func managedOff(files []file) string {
 // runs equal command lines once, and the later file says how: a double that is not the
 // one that install writes weakens the one that is.
 func (f file) others(want Want, holds bool) (found []Finding) {
-	for _, event := range slices.Sorted(keysOf(f.Hooks)) {
+	for _, event := range slices.Sorted(maps.Keys(f.Hooks)) {
 		guards := event == "PreToolUse" || event == "PermissionRequest"
 		_, wanted := want.Hooks[event]
 		if !wanted && !guards {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -38,7 +39,9 @@ func WithHooks(path string, text []byte, want Settings) ([]byte, error) {
 	if have.Hooks == nil && len(want.Hooks) > 0 {
 		p = append(p, map[string]any{"op": "add", "path": "/hooks", "value": map[string]any{}})
 	}
-	for _, event := range slices.Sorted(keysOf(have.Hooks, want.Hooks)) {
+	events := slices.AppendSeq(slices.Collect(maps.Keys(have.Hooks)), maps.Keys(want.Hooks))
+	slices.Sort(events)
+	for _, event := range slices.Compact(events) {
 		p = append(p, eventPatch(event, have.Hooks, want.Hooks[event])...)
 	}
 	if len(p) == 0 {
@@ -93,20 +96,6 @@ func emptied(hooks map[string][]Matcher) bool {
 		}
 	}
 	return true
-}
-
-func keysOf(maps ...map[string][]Matcher) func(func(string) bool) {
-	return func(yield func(string) bool) {
-		seen := map[string]bool{}
-		for _, m := range maps {
-			for key := range m {
-				if !seen[key] && !yield(key) {
-					return
-				}
-				seen[key] = true
-			}
-		}
-	}
 }
 
 // eventPatch changes the matchers of one event.

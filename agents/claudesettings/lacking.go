@@ -1,6 +1,7 @@
 package claudesettings
 
 import (
+	"maps"
 	"slices"
 )
 
@@ -11,7 +12,7 @@ func idle(event string) bool { return event == "PostToolBatch" }
 // lacking returns what is missing of the wanted hooks, a sentence for each event, of
 // those that guard calls, or of the idle ones.
 func lacking(have map[string][]Matcher, want Want, idlers bool) (missing []string) {
-	events := slices.SortedFunc(keysOf(want.Hooks), byRank)
+	events := slices.SortedFunc(maps.Keys(want.Hooks), byRank)
 	for _, event := range events {
 		if idle(event) != idlers {
 			continue

@@ -92,39 +92,7 @@ const wordLetters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456
 // harmlessNode are options of node that load no code, read and write no file that is named,
 // open no port, take nothing away that a program may need, and stop nothing. harmlessValued
 // are those of them that have a value.
-var harmlessNode = []string{
-	"--no-warnings", "--warnings", "--trace-warnings", "--no-trace-warnings",
-	"--no-deprecation", "--deprecation", "--trace-deprecation",
-	"--no-trace-deprecation", "--pending-deprecation", "--no-pending-deprecation",
-	"--enable-source-maps", "--no-enable-source-maps",
-	"--use-openssl-ca", "--use-bundled-ca", "--use-system-ca", "--openssl-legacy-provider",
-	"--network-family-autoselection", "--enable-network-family-autoselection", "--no-network-family-autoselection",
-	"--tls-min-v1.0", "--tls-min-v1.1", "--tls-min-v1.2", "--tls-min-v1.3", "--tls-max-v1.2", "--tls-max-v1.3",
-	"--trace-uncaught", "--trace-exit", "--trace-sigint", "--trace-sync-io",
-	"--trace-promises", "--trace-tls", "--trace-atomics-wait",
-	"--experimental-strip-types", "--no-experimental-strip-types",
-	"--no-strip-types", "--experimental-transform-types",
-	"--experimental-vm-modules", "--experimental-wasm-modules",
-	"--experimental-json-modules", "--experimental-modules",
-	"--experimental-require-module", "--experimental-detect-module",
-	"--experimental-import-meta-resolve", "--experimental-print-required-tla",
-	"--experimental-top-level-await", "--experimental-repl-await",
-	"--experimental-fetch", "--experimental-abortcontroller",
-	"--experimental-global-webcrypto", "--experimental-global-customevent",
-	"--experimental-worker", "--experimental-websocket",
-	"--experimental-eventsource", "--experimental-sqlite", "--experimental-test-module-mocks",
-	"--expose-gc", "--track-heap-objects", "--zero-fill-buffers",
-	"--no-node-snapshot", "--no-extra-info-on-fatal-exception",
-	"--no-global-search-paths", "--interpreted-frames-native-stack",
-}
-
-var harmlessValued = []string{
-	"--max-old-space-size", "--max-old-space-size-percentage", "--max-semi-space-size",
-	"--min-semi-space-size", "--max-http-header-size",
-	"--stack-trace-limit", "--disable-warning",
-	"--dns-result-order", "--network-family-autoselection-attempt-timeout",
-	"--v8-pool-size", "--secure-heap", "--secure-heap-min", "--use-largepages", "--trace-require-module",
-}
+var harmlessNode, harmlessValued = wordsOf("node"), wordsOf("node-valued")
 
 // isNumber reports a number of at most ten digits.
 func isNumber(s string) bool {

@@ -1,6 +1,9 @@
 package claudesettings
 
-import "strings"
+import (
+	"embed"
+	"strings"
+)
 
 // The shapes of this file were measured with Claude Code 2.1.330, by its own reading
 // of files in which one key after another had a text, numbers, true, null, lists and
@@ -25,39 +28,20 @@ func needing(needs string, f map[string]shape) shape {
 	return shape{kind: object, fields: f, needs: strings.Fields(needs)}
 }
 
-// bools, and what else is said by a line of keys.
-const (
-	boolKeys = `agentPushNotifEnabled allowAllClaudeAiMcps allowClaudeInChromeWithManagedMcp
-		allowNestedModelAccessUnderForceLogin
-alwaysThinkingEnabled autoCompactEnabled autoDreamEnabled autoMemoryEnabled autoScrollEnabled
-awaySummaryEnabled axScreenReader
-bashEditDiffEnabled clawdFileProgressEnabled disableAllHooks disableReplyCheck doneMeansMerged
-emojiCompletionEnabled fastMode
-fileCheckpointingEnabled forceRemoteSettingsRefresh idleCompaction includeCoAuthoredBy includeGitInstructions
-inputNeededNotifEnabled precomputeCompactionEnabled prefersReducedMotion promptSuggestionEnabled respectGitignore
-respondToBashCommands showClearContextOnPlanAccept showMessageTimestamps showThinkingSummaries showTurnDuration
-spinnerTipsEnabled switchModelsOnFlag syntaxHighlightingDisabled terminalProgressBarEnabled terminalTitleFromRename
-todoFeatureEnabled totalTokensReminderAfterUserTurn verbose voiceEnabled wheelScrollAccelerationEnabled
-workflowKeywordTriggerEnabled wslInheritsWindowsSettings`
-	boolOrNullKeys = `allowManagedHooksOnly allowManagedMcpServersOnly allowManagedPermissionRulesOnly
-		autoContinueAtUsageLimit
-autoUploadSessions channelsEnabled disableAgentView disableArtifact disableBundledSkills disableClaudeAiConnectors
-disableCommandPluginSources disableDirectMcpSkills disableRemoteControl disableSideloadFlags disableSkillShellExecution
-disableWindowsBashCommandSplit disableWorkflows enableAllProjectMcpServers enableArtifact enableWorkflows
-enforceAvailableModels fastModePerSessionOptIn isolatePeerMachines remoteControlAtStartup responseComparisonEnabled
-skipAutoPermissionPrompt skipDangerousModePermissionPrompt skipWebFetchPreflight skipWorkflowUsageWarning
-syncClaudeAiPlugins syncClaudeAiSkills useAutoModeDuringPlan`
-	textKeys = `$schema advisorModel agent apiKeyHelper attributionProject autoMemoryDirectory awsAuthRefresh
-		awsCredentialExport
-claudeMd gcpAuthRefresh language minimumVersion model otelHeadersHelper outputStyle plansDirectory pluginTrustMessage
-processWrapper prUrlTemplate proxyAuthHelper requiredMaximumVersion requiredMinimumVersion timeFormat timeZone`
-	textsKeys = `allowedHttpHookUrls availableModels claudeMdExcludes companyAnnouncements fallbackModel
-httpHookAllowedEnvVars pluginSuggestionMarketplaces`
-	eventNames = `PreToolUse PostToolUse PostToolUseFailure PostToolBatch PermissionDenied Notification UserPromptSubmit
-UserPromptExpansion SessionStart Stop StopFailure SubagentStart SubagentStop PreCompact PostCompact PreModelSwitch
-PostModelSwitch SessionEnd PermissionRequest Setup TeammateIdle TaskCreated TaskCompleted Elicitation ElicitationResult
-ConfigChange InstructionsLoaded WorktreeCreate WorktreeRemove CwdChanged FileChanged DirectoryAdded MessageDisplay`
-)
+// wordFiles has the keys of which nothing but the kind of their value is known, the names of events, and
+// options of node.
+//
+//go:embed words/*.txt
+var wordFiles embed.FS
+
+// wordsOf returns the words of a file.
+func wordsOf(name string) []string {
+	text, err := wordFiles.ReadFile("words/" + name + ".txt")
+	if err != nil {
+		panic("claudesettings: " + err.Error()) // it is part of the program
+	}
+	return strings.Fields(string(text))
+}
 
 // hookShape is one hook. Its type decides what it needs.
 var hookShape = func() shape {
@@ -78,7 +62,7 @@ var hookShape = func() shape {
 var eventShapes = func() map[string]shape {
 	matcher := needing("hooks", map[string]shape{"matcher": aText, "hooks": {kind: list, each: &hookShape}})
 	all := map[string]shape{}
-	for _, name := range strings.Fields(eventNames) {
+	for _, name := range wordsOf("events") {
 		all[name] = shape{}
 	}
 	for _, name := range guards {
@@ -90,9 +74,8 @@ var eventShapes = func() map[string]shape {
 // settingsShape is a whole file.
 var settingsShape = func() shape {
 	all := map[string]shape{}
-	for keys, s := range map[string]shape{boolKeys: aBool, boolOrNullKeys: orNull(aBool), textKeys: aText,
-		textsKeys: texts} {
-		for _, key := range strings.Fields(keys) {
+	for name, s := range map[string]shape{"bool": aBool, "bool-or-null": orNull(aBool), "text": aText, "texts": texts} {
+		for _, key := range wordsOf(name) {
 			all[key] = s
 		}
 	}
