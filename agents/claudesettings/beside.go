@@ -10,6 +10,8 @@ import (
 	"strings"
 
 	"github.com/goccy/go-yaml"
+
+	"approver.example/agents/settings"
 )
 
 // Claude Code takes hooks and servers of tools from more than its settings: from the front
@@ -18,12 +20,12 @@ import (
 // Beside says what a file that is none of the settings does to the hooks: the front matter
 // of an agent or a skill, hooks.json of a plugin, or a list of MCP servers. A copy of
 // approver's hook there takes the place of the one in the settings.
-func Beside(s Source, want Want) (found []Finding) {
+func Beside(s settings.Source, want settings.Want) (found []settings.Finding) {
 	switch {
 	case s.Missing:
 		return nil
 	case s.Err != nil:
-		return []Finding{{
+		return []settings.Finding{{
 			Harmless: true, Path: s.Path, Text: "cannot be read, so nobody can say which hooks it has: " + s.Err.Error(),
 			Fix: "make it readable, or remove it",
 		}}
@@ -35,19 +37,19 @@ func Beside(s Source, want Want) (found []Finding) {
 			return nil
 		}
 	}
-	settings, err := Read(s.Path, text)
+	have, err := Read(s.Path, text)
 	if err != nil {
 		// What Claude Code makes of it nobody knows here, nor what an escape hides.
 		escaped := escapedLetter.Match(text)
 		if !escaped && !bytes.Contains(text, []byte("hook")) {
 			return servers(s.Path, text)
 		}
-		return append([]Finding{{
+		return append([]settings.Finding{{
 			Harmless: !escaped && !bytes.Contains(text, []byte("approver")), Path: s.Path,
 			Text: "has hooks that cannot be read", Fix: "mend " + s.Path + ", or remove it",
 		}}, servers(s.Path, text)...)
 	}
-	f := file{Source: s, Settings: settings}
+	f := file{Source: s, Settings: have}
 	for _, one := range f.others(want, true) {
 		if !one.Harmless {
 			one.Text += ": Claude Code runs equal command lines once, so this one can take the place of the hook in the settings"
@@ -117,14 +119,14 @@ var agentServer = regexp.MustCompile(`(?i)(^|[\s/@])(claude|claude-code)(@\S*|\.
 
 // Servers names the MCP servers in a file that are agents themselves. A text that is no
 // JSON has none that Claude Code would start.
-func Servers(s Source) []Finding {
+func Servers(s settings.Source) []settings.Finding {
 	if s.Missing || s.Err != nil {
 		return nil
 	}
 	return servers(s.Path, s.Text)
 }
 
-func servers(path string, text []byte) (found []Finding) {
+func servers(path string, text []byte) (found []settings.Finding) {
 	text = unmarked(text)
 	var projects map[string]json.RawMessage
 	exactly(text, "projects", &projects)
@@ -142,7 +144,7 @@ func servers(path string, text []byte) (found []Finding) {
 			exactly(all[name], "command", &command)
 			line := strings.Join(append([]string{command}, words...), " ")
 			if agentServer.MatchString(line) {
-				found = append(found, Finding{
+				found = append(found, settings.Finding{
 					Path: path, Text: "the MCP server " + name + " is an agent itself, " + shortened(line) +
 						": what it runs asks no hook",
 					Fix: "take the server " + name + " out of " + path,

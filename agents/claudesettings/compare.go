@@ -17,29 +17,9 @@ import (
 	"approver.example/agents/settings"
 )
 
-type (
-	// Place is where a file stands in the order of all.
-	Place = settings.Place
-	// Source is one file that was read.
-	Source = settings.Source
-	// Want is what has to stand in the settings.
-	Want = settings.Want
-	// Finding is something about the settings.
-	Finding = settings.Finding
-)
-
-// The places of settings; see package settings.
-const (
-	Managed = settings.Managed
-	User    = settings.User
-	Project = settings.Project
-	Local   = settings.Local
-	Global  = settings.Global
-)
-
 // A file is a source that was read.
 type file struct {
-	Source
+	settings.Source
 	Settings
 	// idle is what is missing of the hooks that guard nothing.
 	idle []string
@@ -53,25 +33,25 @@ func (f file) holds() bool { return !f.dropped && len(f.missing) == 0 }
 
 // Compare says whether approver's hooks run with these settings, all of them
 // together: what weakens them, and what is only worth reporting.
-func Compare(sources []Source, want Want) (found []Finding) {
+func Compare(sources []settings.Source, want settings.Want) (found []settings.Finding) {
 	say := func(harmless bool, path, format string, args ...any) {
-		found = append(found, Finding{Harmless: harmless, Path: path, Text: fmt.Sprintf(format, args...)})
+		found = append(found, settings.Finding{Harmless: harmless, Path: path, Text: fmt.Sprintf(format, args...)})
 	}
 	var files []file
-	var values []Finding // for which Claude Code drops a file
+	var values []settings.Finding // for which Claude Code drops a file
 	for _, s := range sources {
 		f, told, dropped := read(s, want)
 		files, found, values = append(files, f), append(found, told...), append(values, dropped...)
 	}
 	if len(want.Hooks) == 0 {
-		return append(found, Finding{Text: "it is not known what install would write"})
+		return append(found, settings.Finding{Text: "it is not known what install would write"})
 	}
-	managed := slices.ContainsFunc(files, func(f file) bool { return f.Place == Managed && f.holds() })
+	managed := slices.ContainsFunc(files, func(f file) bool { return f.Place == settings.Managed && f.holds() })
 	off := managedOff(files)
 	holds := managed && (want.In == "" || off != "") // no other file's hooks run, or have to
 	for _, f := range files {
-		mine := f.Place == User && want.In == "" || f.Path == want.In || want.Anywhere
-		if mine && f.holds() && (f.Place == Managed || off == "") {
+		mine := f.Place == settings.User && want.In == "" || f.Path == want.In || want.Anywhere
+		if mine && f.holds() && (f.Place == settings.Managed || off == "") {
 			holds = true
 		}
 	}
@@ -85,7 +65,7 @@ func Compare(sources []Source, want Want) (found []Finding) {
 	if !holds {
 		found = append(found, missing(files, want)...)
 		if off != "" && !managed {
-			found = append(found, Finding{Text: off, Fix: "approver install claude --system"})
+			found = append(found, settings.Finding{Text: off, Fix: "approver install claude --system"})
 		}
 		if len(settings.Weak(found)) == 0 {
 			say(false, want.In, "the hooks do not hold here")
@@ -100,7 +80,7 @@ func Compare(sources []Source, want Want) (found []Finding) {
 
 // read reads one source, and says what of it cannot be read and what Claude Code
 // drops.
-func read(s Source, want Want) (f file, found, dropped []Finding) {
+func read(s settings.Source, want settings.Want) (f file, found, dropped []settings.Finding) {
 	var err error
 	f = file{Source: s, dropped: true}
 	f.missing = lacking(nil, want, false)
@@ -108,15 +88,15 @@ func read(s Source, want Want) (f file, found, dropped []Finding) {
 	case s.Missing:
 		return f, nil, nil
 	case s.Err != nil:
-		return f, []Finding{unreadable(s, want, s.Err)}, nil
+		return f, []settings.Finding{unreadable(s, want, s.Err)}, nil
 	}
 	if s.Text = unmarked(s.Text); len(bytes.TrimSpace(s.Text)) == 0 {
 		s.Text = []byte("{}") // for which Claude Code takes a file without content
 	}
 	f.Text = s.Text
-	if s.Place == Global {
+	if s.Place == settings.Global {
 		if f.Env, err = globalEnv(s.Text); err != nil {
-			found = []Finding{unreadable(s, want, err)}
+			found = []settings.Finding{unreadable(s, want, err)}
 		}
 		return f, found, nil
 	}
@@ -124,7 +104,7 @@ func read(s Source, want Want) (f file, found, dropped []Finding) {
 	f.Settings, err = Read(s.Path, s.Text)
 	if kind := (*json.UnmarshalTypeError)(nil); err != nil && (len(problems) == 0 || !errors.As(err, &kind)) {
 		text := strings.ReplaceAll(err.Error(), ": mend it first; nothing was changed", "")
-		found = append(found, Finding{Path: s.Path, Text: text, Fix: "mend " + s.Path + " there"})
+		found = append(found, settings.Finding{Path: s.Path, Text: text, Fix: "mend " + s.Path + " there"})
 	}
 	for _, p := range problems {
 		fix := "take " + strconv.Quote(p.Key) + " out of " + s.Path + ", or give it a value that Claude Code takes"
@@ -132,10 +112,10 @@ func read(s Source, want Want) (f file, found, dropped []Finding) {
 			fix = "mend " + s.Path + " there"
 		}
 		dropped = append(dropped,
-			Finding{Harmless: s.Place == Managed && err == nil, Path: s.Path, Text: p.String(), Fix: fix})
+			settings.Finding{Harmless: s.Place == settings.Managed && err == nil, Path: s.Path, Text: p.String(), Fix: fix})
 	}
 	if err == nil {
-		f.dropped = len(problems) > 0 && s.Place != Managed
+		f.dropped = len(problems) > 0 && s.Place != settings.Managed
 		f.missing, f.idle = lacking(f.Hooks, want, false), lacking(f.Hooks, want, true)
 	}
 	return f, found, dropped
@@ -147,15 +127,15 @@ func unmarked(text []byte) []byte { return bytes.TrimPrefix(text, []byte("\ufeff
 
 // unreadable tells of a file whose content is not known. Removing it is a cure only where
 // approver's hooks cannot stand in it: with it every hook of the machine would be gone.
-func unreadable(s Source, want Want, why error) Finding {
+func unreadable(s settings.Source, want settings.Want, why error) settings.Finding {
 	fix := "make " + s.Path + " readable for this user and valid JSON"
-	if s.Place != Managed && s.Place != User && s.Path != want.In && !want.Anywhere {
+	if s.Place != settings.Managed && s.Place != settings.User && s.Path != want.In && !want.Anywhere {
 		fix += ", or remove it"
 	}
 	if at := (*fs.PathError)(nil); errors.As(why, &at) {
 		why = at.Err // the file is named first
 	}
-	return Finding{Path: s.Path,
+	return settings.Finding{Path: s.Path,
 		Text: s.Path + " cannot be read, so nobody can say what it does to the hooks: " + why.Error(), Fix: fix}
 }
 
@@ -190,7 +170,7 @@ const maxDeadline = 24 * time.Hour
 var harmlessKeys = []string{"type", "command", "timeout", "onFailure", "statusMessage", "async", "asyncRewake", "if"}
 
 // unlike says how a hook differs from the one that install writes, or "".
-func unlike(event, matcher string, raw json.RawMessage, want Want) string {
+func unlike(event, matcher string, raw json.RawMessage, want settings.Want) string {
 	var have, good Entry
 	var keys map[string]json.RawMessage
 	if json.Unmarshal(raw, &have) != nil || json.Unmarshal(raw, &keys) != nil ||
@@ -241,14 +221,15 @@ func unlike(event, matcher string, raw json.RawMessage, want Want) string {
 }
 
 // missing tells of the file that should hold the hooks what it lacks.
-func missing(files []file, want Want) (found []Finding) {
+func missing(files []file, want settings.Want) (found []settings.Finding) {
 	best, most := -1, -1
 	for i, f := range files {
-		if f.Place == Global || want.In != "" && f.Path != want.In || want.In == "" && f.Place > User && !want.Anywhere {
+		others := f.Place > settings.User && !want.Anywhere
+		if f.Place == settings.Global || want.In != "" && f.Path != want.In || want.In == "" && others {
 			continue
 		}
 		score := 0
-		for at, is := range [...]bool{!f.Missing, f.Place == User, f.hasOurs()} {
+		for at, is := range [...]bool{!f.Missing, f.Place == settings.User, f.hasOurs()} {
 			if is {
 				score += 1 << at
 			}
@@ -258,15 +239,15 @@ func missing(files []file, want Want) (found []Finding) {
 		}
 	}
 	if best < 0 {
-		return []Finding{{Text: "no settings were found in which approver's hooks could be"}}
+		return []settings.Finding{{Text: "no settings were found in which approver's hooks could be"}}
 	}
 	f := files[best]
 	if f.Missing {
-		return []Finding{{Path: f.Path, Text: "there is no " + f.Path}}
+		return []settings.Finding{{Path: f.Path, Text: "there is no " + f.Path}}
 	}
 	for _, why := range f.missing {
 		if !f.dropped {
-			found = append(found, Finding{Path: f.Path, Text: f.Path + sep(why) + why})
+			found = append(found, settings.Finding{Path: f.Path, Text: f.Path + sep(why) + why})
 		}
 	}
 	return found
@@ -294,7 +275,7 @@ func (f file) hasOurs() bool {
 // managedOff says why hooks of users do not run, or "".
 func managedOff(files []file) string {
 	for _, f := range files {
-		if f.Place != Managed {
+		if f.Place != settings.Managed {
 			continue
 		}
 		var surfaces []string
@@ -314,7 +295,7 @@ func managedOff(files []file) string {
 // others tells of other programs' hooks beside approver's, and of doubles. Claude Code
 // runs equal command lines once, and the later file says how: a double that is not the
 // one that install writes weakens the one that is.
-func (f file) others(want Want, holds bool) (found []Finding) {
+func (f file) others(want settings.Want, holds bool) (found []settings.Finding) {
 	for _, event := range slices.Sorted(maps.Keys(f.Hooks)) {
 		guards := event == "PreToolUse" || event == "PermissionRequest"
 		_, wanted := want.Hooks[event]
@@ -331,7 +312,7 @@ func (f file) others(want Want, holds bool) (found []Finding) {
 						continue // what is missing is told elsewhere
 					}
 					if why := unlike(event, m.Matcher, h, want); why != "" {
-						double := Finding{Harmless: idle(event), Path: f.Path,
+						double := settings.Finding{Harmless: idle(event), Path: f.Path,
 							Text: "another hook of approver " + where(event) + ": " + why}
 						if !f.holds() {
 							double.Fix = "approver uninstall claude --file " + word(f.Path)
@@ -345,15 +326,15 @@ func (f file) others(want Want, holds bool) (found []Finding) {
 		}
 		if mine > 1 {
 			found = append(found,
-				Finding{Harmless: true, Path: f.Path, Text: fmt.Sprintf("has %d hooks of approver at %s", mine, event)})
+				settings.Finding{Harmless: true, Path: f.Path, Text: fmt.Sprintf("has %d hooks of approver at %s", mine, event)})
 		}
 	}
 	return found
 }
 
 // foreign tells of another program's hook that guards calls, too.
-func (f file) foreign(event string, hook json.RawMessage) Finding {
-	return Finding{
+func (f file) foreign(event string, hook json.RawMessage) settings.Finding {
+	return settings.Finding{
 		Harmless: true, Path: f.Path,
 		Text: fmt.Sprintf("another %s hook, %s: the input that it puts in place of a call's is run unasked", event,
 			nameOf(hook)),

@@ -3,6 +3,8 @@ package claudesettings
 import (
 	"maps"
 	"slices"
+
+	"approver.example/agents/settings"
 )
 
 // idle reports whether an event's hook guards nothing: it tells of calls that did not
@@ -11,7 +13,7 @@ func idle(event string) bool { return event == "PostToolBatch" }
 
 // lacking returns what is missing of the wanted hooks, a sentence for each event, of
 // those that guard calls, or of the idle ones.
-func lacking(have map[string][]Matcher, want Want, idlers bool) (missing []string) {
+func lacking(have map[string][]Matcher, want settings.Want, idlers bool) (missing []string) {
 	events := slices.SortedFunc(maps.Keys(want.Hooks), byRank)
 	for _, event := range events {
 		if idle(event) != idlers {
@@ -40,7 +42,7 @@ func lacking(have map[string][]Matcher, want Want, idlers bool) (missing []strin
 
 // idling tells what is missing of the hooks that guard nothing, if no file that holds the
 // others has them.
-func idling(files []file) (found []Finding) {
+func idling(files []file) (found []settings.Finding) {
 	for _, f := range files {
 		if !f.holds() {
 			continue
@@ -49,7 +51,7 @@ func idling(files []file) (found []Finding) {
 			return nil
 		}
 		for _, why := range f.idle {
-			found = append(found, Finding{Harmless: true, Path: f.Path, Text: f.Path + sep(why) + why})
+			found = append(found, settings.Finding{Harmless: true, Path: f.Path, Text: f.Path + sep(why) + why})
 		}
 	}
 	return found

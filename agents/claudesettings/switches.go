@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"approver.example/agents/settings"
 )
 
 // A toggle is an environment variable that takes the hooks away.
@@ -139,62 +141,61 @@ func (t toggle) is(s string) bool {
 
 // Environment tells which variables of an environment, as KEY=VALUE, keep a Claude
 // Code that is started in it from asking approver.
-func Environment(env []string, managed bool) (found []Finding) {
+func Environment(env []string, managed bool) (found []settings.Finding) {
 	for _, pair := range env {
 		key, value, _ := strings.Cut(pair, "=")
 		for _, t := range switches {
 			if t.name == key && strings.HasPrefix(key, "CLAUDE_") && key != "CLAUDE_CONFIG_DIR" && t.is(value) &&
 				(!managed || !t.managedHolds) {
-				found = append(found, Finding{Harmless: true, Text: key + " is set here: " + t.why, Fix: "unset " + key})
+				found = append(found, settings.Finding{Harmless: true, Text: key + " is set here: " + t.why, Fix: "unset " + key})
 			}
 		}
 		if key == "GOMAXPROCS" && slows(value) {
 			found = append(found,
-				Finding{Harmless: true, Text: key + " is set here: the hook then needs longer to start than people have to answer",
-					Fix: "unset " + key})
+				settings.Finding{Harmless: true, Text: key + " is set here: " + slowly, Fix: "unset " + key})
 		}
 	}
 	return found
 }
 
 // switches tells what in a file turns hooks off.
-func (f file) switches(files []file, managed bool) (found []Finding) {
+func (f file) switches(files []file, managed bool) (found []settings.Finding) {
 	if f.Off {
 		// In managed settings it holds for all hooks, elsewhere not for managed ones.
-		found = append(found, Finding{
-			Harmless: managed && f.Place != Managed, Path: f.Path,
+		found = append(found, settings.Finding{
+			Harmless: managed && f.Place != settings.Managed, Path: f.Path,
 			Text: f.Path + ` has "disableAllHooks": true, so no hook runs and nobody asks approver`,
 			Fix:  `take "disableAllHooks" out of ` + f.Path,
 		})
 	}
-	for _, t := range switches {
-		raw, there := f.Env[t.name]
-		if !there || !t.on(raw) || f.Place != Managed && pinned(files, t) {
-			continue
+	sets := func(t toggle, harmless bool, why string) {
+		if f.Place == settings.Managed || !pinned(files, t) {
+			found = append(found, settings.Finding{
+				Harmless: harmless, Path: f.Path, Text: "sets " + t.name + ` in "env": ` + why,
+				Fix: "take " + strconv.Quote(t.name) + ` out of "env" in ` + f.Path,
+			})
 		}
-		found = append(found,
-			Finding{Harmless: managed && t.managedHolds, Path: f.Path, Text: "sets " + t.name + ` in "env": ` + t.why,
-				Fix: f.takeOut(t.name)})
+	}
+	for _, t := range switches {
+		if raw, there := f.Env[t.name]; there && t.on(raw) {
+			sets(t, managed && t.managedHolds, t.why)
+		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(f.Env)) {
-		t := toggle{name: name}
-		if weakens(name, f.Env[name]) && (f.Place == Managed || !pinned(files, t)) {
-			found = append(found,
-				Finding{Path: f.Path, Text: "sets " + name + ` in "env": what starts the hook may then run other code, or none`,
-					Fix: f.takeOut(name)})
+		if weakens(name, f.Env[name]) {
+			sets(toggle{name: name}, false, "what starts the hook may then run other code, or none")
 		}
 	}
-	processors := toggle{name: "GOMAXPROCS"}
-	value, text := envText(f.Env[processors.name])
-	if _, there := f.Env[processors.name]; there && (!text || slows(value)) &&
-		(f.Place == Managed || !pinned(files, processors)) {
-		found = append(found,
-			Finding{Path: f.Path,
-				Text: `sets GOMAXPROCS in "env": the hook then needs longer to start than people have to answer`,
-				Fix:  f.takeOut(processors.name)})
+	if raw, there := f.Env["GOMAXPROCS"]; there {
+		if value, text := envText(raw); !text || slows(value) {
+			sets(toggle{name: "GOMAXPROCS"}, false, slowly)
+		}
 	}
 	return found
 }
+
+// slowly says what a value that slows does.
+const slowly = "the hook then needs longer to start than people have to answer"
 
 // slows reports a value of GOMAXPROCS with which a Go program may need noticeably longer to
 // start: with some ten thousand it is minutes. What is no number from 1 to 1024 counts.
@@ -203,35 +204,30 @@ func slows(value string) bool {
 	return value != "" && (err != nil || n < 1 || n > 1024)
 }
 
-// takeOut says how a variable goes.
-func (f file) takeOut(name string) string {
-	return "take " + strconv.Quote(name) + ` out of "env" in ` + f.Path
-}
-
 // pinned reports that managed settings set a variable to what is off, which goes over
 // every other place.
 func pinned(files []file, t toggle) bool {
 	return slices.ContainsFunc(files, func(f file) bool {
 		raw, there := f.Env[t.name]
-		return there && f.Place == Managed && !f.dropped && !t.on(raw)
+		return there && f.Place == settings.Managed && !f.dropped && !t.on(raw)
 	})
 }
 
 // Managedness reports whether managed settings have a hook of approver before tools,
 // and what else they could close and do not. Whether the hook is the right one is for
 // [Compare].
-func Managedness(sources []Source) (hooked bool, open []string) {
+func Managedness(sources []settings.Source) (hooked bool, open []string) {
 	var all []file
 	only, shell := false, false
 	for _, s := range sources {
-		settings, err := Read(s.Path, s.Text)
-		if s.Place != Managed || s.Missing || s.Err != nil || err != nil {
+		have, err := Read(s.Path, s.Text)
+		if s.Place != settings.Managed || s.Missing || s.Err != nil || err != nil {
 			continue
 		}
-		all = append(all, file{Source: s, Settings: settings})
-		hooked = hooked || slices.ContainsFunc(settings.Hooks["PreToolUse"],
+		all = append(all, file{Source: s, Settings: have})
+		hooked = hooked || slices.ContainsFunc(have.Hooks["PreToolUse"],
 			func(m Matcher) bool { return slices.ContainsFunc(m.Hooks, Ours) })
-		only, shell = only || settings.ManagedOnly, shell || settings.NoSkillShell
+		only, shell = only || have.ManagedOnly, shell || have.NoSkillShell
 	}
 	if !only {
 		open = append(open, `other programs' hooks, which can replace what was approved ("allowManagedHooksOnly": true)`)
