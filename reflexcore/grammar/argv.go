@@ -207,9 +207,7 @@ func (t *Table) Parse(argv []string, out *Parsed) {
 func (o *Parsed) readWords(argv []string, i int) {
 	p := o.Program
 	if p.mode == Words {
-		for ; i < len(argv); i++ {
-			o.operands = append(o.operands, i)
-		}
+		o.remaining(argv, i)
 		return
 	}
 	if p.mode == Bundle && i < len(argv) && argv[i] != "" && argv[i][0] != '-' {

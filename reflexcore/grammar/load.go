@@ -74,22 +74,13 @@ func (l *loader) add(file, text string) error {
 	}
 	l.table.sources = append(l.table.sources, source{file, text})
 	l.file, l.line, l.now = file, 0, nil
-	for text != "" {
-		line, rest, _ := strings.Cut(text, "\n")
-		text = rest
+	for line := range strings.Lines(text) {
 		l.line++
-		begin, end := 0, len(line)
-		for end > 0 && (line[end-1] == ' ' || line[end-1] == '\t' || line[end-1] == '\r') {
-			end--
-		}
-		for begin < end && (line[begin] == ' ' || line[begin] == '\t') {
-			begin++
-		}
-		body := line[begin:end]
+		body := strings.TrimSpace(line)
 		var err error
 		switch {
 		case body == "" || body[0] == '#':
-		case begin == 0:
+		case line[0] != ' ' && line[0] != '\t':
 			err = l.header(body)
 		case l.now == nil:
 			err = l.errorf("a line of a block before any block: begin with the program's name in column 1")
@@ -124,8 +115,7 @@ func (l *loader) header(text string) error {
 	if p == nil {
 		p = l.programs.one(Program{Name: first})
 	}
-	for name, left, more := "", words[0], true; more; {
-		name, left, more = strings.Cut(left, "|")
+	for name := range strings.SplitSeq(words[0], "|") {
 		if have := l.table.programs[name]; have != nil && have != p || name == "" {
 			return l.errorf("the name %q is taken by another program: give each name to one block", name)
 		}
@@ -141,8 +131,7 @@ func (l *loader) header(text string) error {
 		if sub == nil {
 			sub = l.programs.one(Program{Name: p.Name + " " + first, parent: p})
 		}
-		for name, left, more := "", word, true; more; {
-			name, left, more = strings.Cut(left, "|")
+		for name := range strings.SplitSeq(word, "|") {
 			key := subcommand{p, name}
 			if have := l.table.subs[key]; have != nil && have != sub || name == "" {
 				return l.errorf("the subcommand %q is taken by another block", name)
@@ -169,9 +158,11 @@ func (l *loader) body(text string) error {
 		return nil
 	}
 	words := l.fields(text)
+	sel, isOperand := operand(words[0])
+	rest := words[1:]
 	switch words[0] {
 	case "mode":
-		return l.mode(words[1:])
+		return l.mode(rest)
 	case "flow":
 		if len(words) != 2 || words[1] != "copy" {
 			return l.errorf("flow is copy")
@@ -185,37 +176,28 @@ func (l *loader) body(text string) error {
 		l.like = append(l.like, like{l.now, strings.TrimSpace(text[len("like"):])})
 		return nil
 	case "stdin", "stdout":
-		a, err := l.action(words[1:])
-		if err != nil {
-			return err
-		}
-		if words[0] == "stdin" {
-			l.stdin = append(l.stdin, a)
-		} else {
-			l.stdout = append(l.stdout, a)
-		}
-		return nil
 	case "past":
 		if len(words) < 2 {
 			return l.errorf("past needs a word after it, such as --")
 		}
-		a, err := l.action(words[2:])
-		if err != nil {
-			return err
+		sel, rest = selector{from: selPast, more: true, past: strings.Split(words[1], "|")}, words[2:]
+	default:
+		if !isOperand {
+			return l.flagLine(words)
 		}
-		l.operands = append(l.operands,
-			operandRule{selector{from: selPast, more: true, past: strings.Split(words[1], "|")}, a})
-		return nil
 	}
-	if sel, ok := operand(words[0]); ok {
-		a, err := l.action(words[1:])
-		if err != nil {
-			return err
-		}
+	a, err := l.action(rest)
+	switch {
+	case err != nil:
+		return err
+	case words[0] == "stdin":
+		l.stdin = append(l.stdin, a)
+	case words[0] == "stdout":
+		l.stdout = append(l.stdout, a)
+	default:
 		l.operands = append(l.operands, operandRule{sel, a})
-		return nil
 	}
-	return l.flagLine(words)
+	return nil
 }
 
 // mode reads how the words are told apart.
