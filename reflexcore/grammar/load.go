@@ -115,7 +115,8 @@ func (l *loader) header(text string) error {
 	if p == nil {
 		p = l.programs.one(Program{Name: first})
 	}
-	for name := range strings.SplitSeq(words[0], "|") {
+	for name, left, more := "", words[0], true; more; {
+		name, left, more = strings.Cut(left, "|")
 		if have := l.table.programs[name]; have != nil && have != p || name == "" {
 			return l.errorf("the name %q is taken by another program: give each name to one block", name)
 		}
@@ -131,7 +132,8 @@ func (l *loader) header(text string) error {
 		if sub == nil {
 			sub = l.programs.one(Program{Name: p.Name + " " + first, parent: p})
 		}
-		for name := range strings.SplitSeq(word, "|") {
+		for name, left, more := "", word, true; more; {
+			name, left, more = strings.Cut(left, "|")
 			key := subcommand{p, name}
 			if have := l.table.subs[key]; have != nil && have != sub || name == "" {
 				return l.errorf("the subcommand %q is taken by another block", name)
