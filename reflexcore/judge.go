@@ -63,7 +63,7 @@ func (e *Engine) understand(j *judgment) {
 	}
 	texts.Starts()
 	git := &j.git
-	*git = gitruns.Reader{Call: &j.call, Place: place, Texts: texts}
+	*git = gitruns.Reader{Call: &j.call, Place: place, AgentTexts: texts}
 	git.Hooks()
 	texts.Written()
 	git.Todos()

@@ -26,13 +26,13 @@ const (
 
 // beside finds the folders that were added to the project of the agent that calls.
 func (l *loader) beside() {
-	for _, root := range []string{l.dir + "/.claude", l.project + "/.claude", l.r.Call.Around.Home + "/.claude",
-		l.r.Call.ToolCall.Env["CLAUDE_CONFIG_DIR"]} {
+	for _, root := range []string{l.dir + "/.claude", l.project + "/.claude", l.Around.Home + "/.claude",
+		l.ToolCall.Env["CLAUDE_CONFIG_DIR"]} {
 		if !strings.HasPrefix(root, "/") {
 			continue
 		}
 		for _, name := range [...]string{"/settings.json", "/settings.local.json"} {
-			b, err := l.r.Call.Analyzer.Files.ReadFile(l.follow(path.Clean(root+name)), MaxPrompt)
+			b, err := l.Analyzer.Files.ReadFile(l.follow(path.Clean(root+name)), MaxPrompt)
 			if err != nil {
 				continue // most have none
 			}
@@ -46,7 +46,7 @@ func (l *loader) beside() {
 			}
 			for _, folder := range settings.Permissions.Folders {
 				if below, ok := strings.CutPrefix(folder, "~/"); ok {
-					folder = l.r.Call.Around.Home + "/" + below
+					folder = l.Around.Home + "/" + below
 				}
 				l.added = append(l.added, disk.Absolute(folder, cmp.Or(l.project, l.dir)))
 			}
@@ -57,13 +57,13 @@ func (l *loader) beside() {
 
 // started reads the command line of the agent that calls, which is above the courier.
 func (l *loader) started() {
-	pid := int(l.r.Call.ToolCall.Peer.PID)
+	pid := int(l.ToolCall.Peer.PID)
 	for range maxAncestors {
 		if pid <= 1 {
 			return
 		}
 		process := "/proc/" + strconv.Itoa(pid)
-		line, err := l.r.Call.Analyzer.Files.ReadFile(process+"/cmdline", maxProcess)
+		line, err := l.Analyzer.Files.ReadFile(process+"/cmdline", maxProcess)
 		if err != nil {
 			return // another system, or a process that approver may not see
 		}
@@ -72,7 +72,7 @@ func (l *loader) started() {
 			return agentcli.ClaudeProgram(word) || strings.HasSuffix(word, "/cli.js") && strings.Contains(word, "claude")
 		}
 		if i := slices.IndexFunc(words, starts); i >= 0 && i < maxFlags {
-			dir, err := l.r.Call.Analyzer.Files.Readlink(process + "/cwd")
+			dir, err := l.Analyzer.Files.Readlink(process + "/cwd")
 			if err != nil {
 				dir = l.dir
 			}
@@ -85,7 +85,7 @@ func (l *loader) started() {
 
 // parent is the process that started another; 0: that is not known.
 func (l *loader) parent(process string) int {
-	stat, err := l.r.Call.Analyzer.Files.ReadFile(process+"/stat", maxProcess)
+	stat, err := l.Analyzer.Files.ReadFile(process+"/stat", maxProcess)
 	if err != nil {
 		return 0
 	}
@@ -104,7 +104,7 @@ func (l *loader) parent(process string) int {
 // make the name known, as another folder may come first.
 func (l *loader) besides(agent bool, names []string) {
 	if len(l.added) > maxAdded {
-		l.r.Call.Unseen("more added folders than are looked at")
+		l.Unseen("more added folders than are looked at")
 		return
 	}
 	found := l.found
@@ -139,7 +139,7 @@ func (l *loader) trees() (out []tree) {
 		if !strings.HasPrefix(dir, "/") {
 			continue
 		}
-		root := l.r.Call.Analyzer.Git.Top(l.follow(path.Clean(dir)))
+		root := l.Analyzer.Git.Top(l.follow(path.Clean(dir)))
 		if root == "" || slices.ContainsFunc(out, func(t tree) bool { return t.root == root }) {
 			continue
 		}
@@ -152,17 +152,17 @@ func (l *loader) trees() (out []tree) {
 
 // tree follows the file .git of a further working tree.
 func (l *loader) tree(root string) (tree, bool) {
-	b, err := l.r.Call.Analyzer.Files.ReadFile(root+"/.git", gitrepo.MaxPath)
+	b, err := l.Analyzer.Files.ReadFile(root+"/.git", gitrepo.MaxPath)
 	if err != nil {
 		return tree{}, false // most have a folder
 	}
 	git := disk.Absolute(strings.TrimSpace(strings.TrimPrefix(strings.TrimSpace(string(b)), "gitdir:")), root)
-	if b, err = l.r.Call.Analyzer.Files.ReadFile(l.follow(git)+"/commondir", gitrepo.MaxPath); err != nil {
+	if b, err = l.Analyzer.Files.ReadFile(l.follow(git)+"/commondir", gitrepo.MaxPath); err != nil {
 		return tree{}, false // a submodule
 	}
 	common := disk.Absolute(strings.TrimSpace(string(b)), l.follow(git))
 	r := gitrepo.Repository{Root: root}
-	l.r.Call.Analyzer.Git.Worktree(&r)
+	l.Analyzer.Git.Worktree(&r)
 	t := tree{root: root, main: []string{path.Dir(common)}, sure: r.Common == common && path.Base(common) == ".git"}
 	if path.Base(common) != ".git" {
 		t.main = append(t.main, common) // it has no checkout of its own
@@ -184,7 +184,7 @@ func (l *loader) mains() (out []string) {
 // of a kind for certain.
 func (l *loader) mainOwns(kind string) (out []string) {
 	for _, t := range l.trees() {
-		if _, err := l.r.Call.Analyzer.Files.Lstat(t.root + "/.claude/" + kind); t.sure && disk.IsMissing(err) {
+		if _, err := l.Analyzer.Files.Lstat(t.root + "/.claude/" + kind); t.sure && disk.IsMissing(err) {
 			out = append(out, t.main[0]+"/.claude")
 		}
 	}

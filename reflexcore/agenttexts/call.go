@@ -24,7 +24,7 @@ import (
 func (r *Reader) Loads() {
 	var in map[string]json.RawMessage // keys are compared exactly, as Claude Code does
 	agent := false
-	switch r.Call.ToolCall.Tool {
+	switch r.ToolCall.Tool {
 	case "Skill", "SlashCommand":
 	case "Agent", "Task":
 		agent = true
@@ -32,7 +32,7 @@ func (r *Reader) Loads() {
 	default:
 		return
 	}
-	shaped := json.Unmarshal(r.Call.ToolCall.Args, &in) == nil
+	shaped := json.Unmarshal(r.ToolCall.Args, &in) == nil
 	text := func(key string) (s string) {
 		if raw, ok := in[key]; ok && json.Unmarshal(raw, &s) != nil {
 			shaped = false
@@ -40,11 +40,11 @@ func (r *Reader) Loads() {
 		return s
 	}
 	l := &loader{
-		r: r, dir: r.Call.ToolCall.Dir, project: r.Call.ToolCall.Env["CLAUDE_PROJECT_DIR"],
-		budget: maxSearches, from: len(r.Call.Effects), done: map[string]content.Front{},
+		Reader: r, dir: r.ToolCall.Dir, project: r.ToolCall.Env["CLAUDE_PROJECT_DIR"],
+		budget: maxSearches, from: len(r.Effects), done: map[string]content.Front{},
 	}
 	l.beside()
-	if r.Call.ToolCall.Tool == "Workflow" {
+	if r.ToolCall.Tool == "Workflow" {
 		if name, file := text("name"), text("scriptPath"); shaped {
 			l.workflow(name, file)
 			l.bind()
@@ -61,7 +61,7 @@ func (r *Reader) Loads() {
 		names[0] = text("name")
 	}
 	if !shaped {
-		r.Call.Unseen(r.Call.ToolCall.Tool) // another shape than is known
+		r.Unseen(r.ToolCall.Tool) // another shape than is known
 		return
 	}
 	names[0] = strings.TrimPrefix(trimScript(names[0]), "/")
@@ -104,7 +104,7 @@ func (l *loader) one(agent bool, names ...string) {
 	}
 	l.besides(agent, names)
 	if last := names[len(names)-1]; !l.certain && !l.typed && !builtIn(last, agent) {
-		l.r.lost(last, agent)
+		l.lost(last, agent)
 	}
 	l.found, l.certain, l.agent, l.plugin, l.wanted = was.found, was.certain, was.agent, was.plugin, was.wanted
 }
@@ -143,7 +143,7 @@ func (l *loader) load(name string, agent bool) {
 		}
 	}
 	if l.budget < 0 {
-		l.r.Call.Unseen(name)
+		l.Unseen(name)
 	}
 }
 
@@ -160,9 +160,9 @@ func odd(name string) bool {
 // bind lets an approval hold for the files that were seen, and for none that comes later
 // and stands before them.
 func (l *loader) bind() {
-	if l.r.Call.Binds && len(l.r.Call.Effects) > l.from {
+	if l.Binds && len(l.Effects) > l.from {
 		for _, file := range l.tried {
-			l.r.Call.Effects = append(l.r.Call.Effects, analysis.ExecutedSkill(file))
+			l.Effects = append(l.Effects, analysis.ExecutedSkill(file))
 		}
 	}
 }
@@ -193,7 +193,7 @@ func (l *loader) fold(dir, name string) {
 	file := dir + "/" + name
 	dir, name = path.Split(file)
 	dir = path.Clean(dir)
-	names, ok := l.r.Call.Listed(l.follow(dir))
+	names, ok := l.Listed(l.follow(dir))
 	if !ok {
 		l.file(file) // it may be entered though its names cannot be read
 		return
@@ -230,10 +230,10 @@ func (l *loader) roots() (out []string) {
 			dir = path.Dir(dir)
 		}
 	}
-	if home := l.r.Call.Around.Home; home != "" {
+	if home := l.Around.Home; home != "" {
 		add(home + "/.claude")
 	}
-	if config := l.r.Call.ToolCall.Env["CLAUDE_CONFIG_DIR"]; config != "" {
+	if config := l.ToolCall.Env["CLAUDE_CONFIG_DIR"]; config != "" {
 		add(config)
 	}
 	add("/etc/claude-code/.claude")
@@ -247,12 +247,12 @@ func (l *loader) search(dir, name string, depth int) {
 	if l.budget < 0 {
 		return
 	}
-	names, ok := l.r.Call.Listed(l.follow(dir))
+	names, ok := l.Listed(l.follow(dir))
 	if !ok {
 		return
 	}
 	if depth > maxBelow {
-		l.r.Call.Unseen(dir)
+		l.Unseen(dir)
 		return
 	}
 	skills := path.Base(dir) == "skills" && depth == 0
@@ -282,13 +282,13 @@ func (l *loader) called(file, name string) {
 		return
 	}
 	to := l.follow(file)
-	b, err := l.r.Call.Analyzer.Files.ReadFile(to, maxSearched)
+	b, err := l.Analyzer.Files.ReadFile(to, maxSearched)
 	if err != nil {
-		if _, err := l.r.Call.Analyzer.Files.Lstat(to); err != nil {
+		if _, err := l.Analyzer.Files.Lstat(to); err != nil {
 			return
 		}
 		l.budget -= maxSearches / 32 // longer ones are few
-		if b, err = l.r.Call.Analyzer.Files.ReadFile(to, MaxPrompt); err != nil {
+		if b, err = l.Analyzer.Files.ReadFile(to, MaxPrompt); err != nil {
 			if strings.Contains(file, "/agents/") {
 				l.file(file) // only its front matter says the name
 			}
@@ -317,11 +317,11 @@ func (l *loader) gives(front *content.Front) bool {
 // start, and for all files of the project.
 func (l *loader) owns(name string) bool {
 	roots := []string{"/etc/claude-code/.claude",
-		cmp.Or(l.r.Call.ToolCall.Env["CLAUDE_CONFIG_DIR"], l.r.Call.Around.Home+"/.claude")}
+		cmp.Or(l.ToolCall.Env["CLAUDE_CONFIG_DIR"], l.Around.Home+"/.claude")}
 	dir := path.Clean(cmp.Or(l.project, l.dir))
 	for range disk.MaxUp {
 		roots = append(roots, strings.TrimSuffix(dir, "/")+"/.claude")
-		if _, err := l.r.Call.Analyzer.Files.Lstat(dir + "/.git"); err == nil || dir == "/" {
+		if _, err := l.Analyzer.Files.Lstat(dir + "/.git"); err == nil || dir == "/" {
 			break
 		}
 		dir = path.Dir(dir)
@@ -341,7 +341,7 @@ func (l *loader) owns(name string) bool {
 
 // follow is where the links of a path lead.
 func (l *loader) follow(p string) string {
-	if to, ok := l.r.Call.Links.Real(l.r.Call.Analyzer.Files, p); ok {
+	if to, ok := l.Links.Real(l.Analyzer.Files, p); ok {
 		return to
 	}
 	return p
@@ -354,16 +354,16 @@ func (l *loader) file(file string) {
 		return
 	}
 	to := l.follow(file)
-	if _, err := l.r.Call.Analyzer.Files.Lstat(to); err != nil {
+	if _, err := l.Analyzer.Files.Lstat(to); err != nil {
 		l.tried = append(l.tried, to)
 		return
 	}
 	l.done[file], l.found = content.Front{}, true
-	call, from := l.r.Call, len(l.r.Call.Effects)
+	call, from := l.Call, len(l.Effects)
 	defer func() {
 		call.Loaded = append(call.Loaded, analysis.Loaded{File: file, From: from, To: len(call.Effects)})
 	}()
-	b, err := l.r.Call.Analyzer.Files.ReadFile(to, MaxPrompt)
+	b, err := l.Analyzer.Files.ReadFile(to, MaxPrompt)
 	if err != nil {
 		call.Unseen(file)
 		return
@@ -382,8 +382,8 @@ func (l *loader) file(file string) {
 	}
 	if p.Adds != "" {
 		call.Unseen(file)
-		content.Payloads(promptFile(file), "---\n"+p.Front.Text+"---\n", l.r.Call.Analyzer.Limits.Tools.Content,
-			func(hook effect.Payload) { call.Payload(hook, l.r.Place) })
+		content.Payloads(promptFile(file), "---\n"+p.Front.Text+"---\n", l.Analyzer.Limits.Tools.Content,
+			func(hook effect.Payload) { call.Payload(hook, l.Place) })
 	}
 	lang := effect.Shell
 	if p.PowerShell {
@@ -391,7 +391,7 @@ func (l *loader) file(file string) {
 	}
 	for _, f := range filled {
 		for _, command := range f.Commands {
-			call.Payload(effect.Payload{Lang: lang, Text: command, Why: "a command in " + file}, l.r.Place)
+			call.Payload(effect.Payload{Lang: lang, Text: command, Why: "a command in " + file}, l.Place)
 		}
 		if f.Hidden != "" {
 			call.Unseen(file)
@@ -401,7 +401,7 @@ func (l *loader) file(file string) {
 
 // A loader finds the files of one call.
 type loader struct {
-	r   *Reader
+	*Reader
 	dir string // where the agent is
 	// project is the folder in which the agent was started, of which it has the skills
 	// wherever it is. Empty: it does not say, or another agent is started.

@@ -78,11 +78,11 @@ func isWordOf(text, more string) bool {
 
 // editedPlainly judges an edit in place by what comes out; false: that is not known.
 func (r *Reader) editedPlainly(target string) bool {
-	from, to, all, ok := sedReplaces(r.Call.Text, r.Call.Analyzer.Limits.Shell)
+	from, to, all, ok := sedReplaces(r.Text, r.Analyzer.Limits.Shell)
 	if !ok || strings.ContainsAny(from, `*[]^+?(){}|`) {
 		return false
 	}
-	b, err := r.Call.Analyzer.Files.ReadFile(target, MaxPrompt)
+	b, err := r.Analyzer.Files.ReadFile(target, MaxPrompt)
 	if errors.Is(err, fs.ErrNotExist) {
 		return true // then nothing is edited
 	}

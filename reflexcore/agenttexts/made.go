@@ -68,8 +68,8 @@ func (r *Reader) mayFill(g *given, dir string, files []string, deep bool) bool {
 	if made || !others {
 		return false
 	}
-	at, _ := r.Call.Links.Real(r.Call.Analyzer.Files, dir)
-	_, err := r.Call.Analyzer.Files.Lstat(at)
+	at, _ := r.Links.Real(r.Analyzer.Files, dir)
+	_, err := r.Analyzer.Files.Lstat(at)
 	return errors.Is(err, fs.ErrNotExist)
 }
 
@@ -101,7 +101,7 @@ func (r *Reader) placesOne(g *given, to *effect.Effect, rest string, files []str
 		}
 		sources := []string{from.Target}
 		if strings.ContainsAny(from.Target, "*?[") {
-			sources = r.Call.Names.Seen(from.Target, true, true)[1:]
+			sources = r.Names.Seen(from.Target, true, true)[1:]
 		}
 		for _, source := range sources {
 			if r.hasOne(path.Clean(source), rest, files) {
@@ -116,14 +116,14 @@ func (r *Reader) placesOne(g *given, to *effect.Effect, rest string, files []str
 // above it, as it is or under its name. What is not on the disk may be anything.
 func (r *Reader) hasOne(source, rest string, files []string) bool {
 	there := func(p string) bool {
-		p, _ = r.Call.Links.Real(r.Call.Analyzer.Files, p)
-		_, err := r.Call.Analyzer.Files.Lstat(p)
+		p, _ = r.Links.Real(r.Analyzer.Files, p)
+		_, err := r.Analyzer.Files.Lstat(p)
 		return !errors.Is(err, fs.ErrNotExist)
 	}
 	if !there(source) {
 		return true
 	}
-	if to, _ := r.Call.Links.Real(r.Call.Analyzer.Files, source); !r.isFolder(to) {
+	if to, _ := r.Links.Real(r.Analyzer.Files, source); !r.isFolder(to) {
 		return slices.ContainsFunc(files, func(file string) bool { return path.Join(rest, file) == path.Base(source) })
 	}
 	for _, file := range files {

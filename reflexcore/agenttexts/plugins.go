@@ -16,11 +16,11 @@ import (
 // installed or lies among skills, and the settings of a folder below. Without a name they
 // are all plugins.
 func (l *loader) plugins(name string, roots []string) (out []string) {
-	for _, home := range []string{l.r.Call.Around.Home + "/.claude", l.r.Call.ToolCall.Env["CLAUDE_CONFIG_DIR"]} {
+	for _, home := range []string{l.Around.Home + "/.claude", l.ToolCall.Env["CLAUDE_CONFIG_DIR"]} {
 		if !strings.HasPrefix(home, "/") {
 			continue
 		}
-		b, err := l.r.Call.Analyzer.Files.ReadFile(home+"/plugins/installed_plugins.json", MaxPrompt)
+		b, err := l.Analyzer.Files.ReadFile(home+"/plugins/installed_plugins.json", MaxPrompt)
 		if err != nil {
 			continue
 		}
@@ -28,7 +28,7 @@ func (l *loader) plugins(name string, roots []string) (out []string) {
 			Plugins map[string]json.RawMessage `json:"plugins"`
 		}
 		if json.Unmarshal(b, &list) != nil {
-			l.r.Call.Unseen(home + "/plugins/installed_plugins.json")
+			l.Unseen(home + "/plugins/installed_plugins.json")
 			continue
 		}
 		for id, entry := range list.Plugins {
@@ -50,13 +50,13 @@ func (l *loader) plugins(name string, roots []string) (out []string) {
 // amongSkills are the folders of skills that are a plugin of that name: by the name of the
 // folder, or by that in its manifest.
 func (l *loader) amongSkills(dir, name string) (out []string) {
-	names, _ := l.r.Call.Listed(l.follow(dir))
+	names, _ := l.Listed(l.follow(dir))
 	for _, entry := range names {
 		if l.budget--; l.budget < 0 {
 			return out
 		}
 		root := dir + "/" + entry
-		b, err := l.r.Call.Analyzer.Files.ReadFile(l.follow(root+"/.claude-plugin/plugin.json"), MaxPrompt)
+		b, err := l.Analyzer.Files.ReadFile(l.follow(root+"/.claude-plugin/plugin.json"), MaxPrompt)
 		if err == nil && (strings.EqualFold(entry, name) ||
 			strings.Contains(strings.ToLower(string(b)), strings.ToLower(name))) {
 			out = append(out, root)
@@ -90,13 +90,13 @@ func installPaths(entry json.RawMessage) (out []string) {
 // the name: a command's name may stand in the manifest only. No name is that of any subagent.
 func (l *loader) ownPaths(root, name string, agent bool) {
 	file := root + "/.claude-plugin/plugin.json"
-	b, err := l.r.Call.Analyzer.Files.ReadFile(l.follow(file), MaxPrompt)
+	b, err := l.Analyzer.Files.ReadFile(l.follow(file), MaxPrompt)
 	if err != nil {
 		return // a plugin needs none
 	}
 	own, readable := content.PluginPaths(string(b))
 	if !readable || !l.found && name != "" && strings.Contains(string(b), `"content"`) { // a text in the manifest
-		l.r.Call.Unseen(file)
+		l.Unseen(file)
 		l.found = true
 	}
 	var texts []string
@@ -155,6 +155,6 @@ func (r *Reader) lost(name string, agent bool) {
 	if agent {
 		what = lostAgent
 	}
-	r.Call.Effects = append(r.Call.Effects,
-		effect.Effect{Kind: effect.Persist, What: what, Target: name, By: r.Call.ToolCall.Tool, Step: -1})
+	r.Effects = append(r.Effects,
+		effect.Effect{Kind: effect.Persist, What: what, Target: name, By: r.ToolCall.Tool, Step: -1})
 }

@@ -29,16 +29,16 @@ const (
 // Tools that write files hand out what runs of them (package tools).
 func (r *Reader) Written() {
 	handed := 0 // effects of tools that write files
-	if r.Call.ToolCall.Command == "" {
-		handed = len(r.Call.Other.Effects)
+	if r.ToolCall.Command == "" {
+		handed = len(r.Other.Effects)
 	}
-	for i, n := 0, len(r.Call.Effects); i < n; i++ {
-		ef := r.Call.Effects[i]
+	for i, n := 0, len(r.Effects); i < n; i++ {
+		ef := r.Effects[i]
 		switch {
 		case ef.Kind != effect.Write, ef.Bits&(effect.Remote|effect.Later) != 0, effect.MakesFolder(&ef), ef.By == "touch":
 			continue
-		case !effect.IsKnown(ef.Target) && strings.Contains(r.Call.Text, "CLAUDE_ENV"), r.isEnvFile(ef.Target):
-			r.Call.Unseen("$CLAUDE_ENV_FILE")
+		case !effect.IsKnown(ef.Target) && strings.Contains(r.Text, "CLAUDE_ENV"), r.isEnvFile(ef.Target):
+			r.Unseen("$CLAUDE_ENV_FILE")
 			continue
 		case i < handed:
 			r.promptHanded(ef.Target)
@@ -46,7 +46,7 @@ func (r *Reader) Written() {
 		}
 		for _, target := range r.promptNames(&ef) {
 			if !r.promptWritten(&ef, target) {
-				r.Call.Unseen(target)
+				r.Unseen(target)
 			}
 		}
 	}
@@ -59,17 +59,17 @@ func (r *Reader) promptHanded(target string) {
 	if !ok || !content.IsPrompt(p) || content.Classify(target).Prompts() || !content.Classify(p).Prompts() {
 		return
 	}
-	if len(r.Call.Other.Texts) == 0 {
-		r.Call.Unseen(target)
+	if len(r.Other.Texts) == 0 {
+		r.Unseen(target)
 	}
-	for _, text := range r.Call.Other.Texts {
+	for _, text := range r.Other.Texts {
 		r.Changed(p, "", text)
 	}
 }
 
 // inConfig is the path that a file in CLAUDE_CONFIG_DIR has for Claude Code.
 func (r *Reader) inConfig(p string) (string, bool) {
-	config := path.Clean(r.Call.ToolCall.Env["CLAUDE_CONFIG_DIR"])
+	config := path.Clean(r.ToolCall.Env["CLAUDE_CONFIG_DIR"])
 	if len(config) < 2 || !disk.Below(p, config) {
 		return p, false
 	}
@@ -82,7 +82,7 @@ func (r *Reader) promptAs(p string) string {
 	if in, ok := r.inConfig(p); ok {
 		return in
 	}
-	if as, ok := content.PluginText(r.Call.Analyzer.Files, p); ok {
+	if as, ok := content.PluginText(r.Analyzer.Files, p); ok {
 		return as
 	}
 	return p
@@ -90,7 +90,7 @@ func (r *Reader) promptAs(p string) string {
 
 // isEnvFile reports whether a file is the one that Claude Code reads before each command.
 func (r *Reader) isEnvFile(p string) bool {
-	file := r.Call.ToolCall.Env["CLAUDE_ENV_FILE"]
+	file := r.ToolCall.Env["CLAUDE_ENV_FILE"]
 	return file != "" && path.Clean(file) == p
 }
 
@@ -101,13 +101,13 @@ func (r *Reader) promptNames(ef *effect.Effect) (out []string) {
 		return []string{ef.Target}
 	}
 	if by, _, _ := strings.Cut(ef.By, " "); (asTheyAre[by] || unpacks[by]) &&
-		content.IsPlugin(r.Call.Analyzer.Files, ef.Target) {
+		content.IsPlugin(r.Analyzer.Files, ef.Target) {
 		return []string{ef.Target} // its folders may be what is put there
 	}
 	if !effect.IsKnown(ef.Target) || !strings.HasPrefix(ef.Target, "/") || strings.ContainsAny(ef.Target, "*?[") {
 		return nil
 	}
-	if to, ok := r.Call.Links.Real(r.Call.Analyzer.Files, ef.Target); ok && to != ef.Target && r.IsPlace(to) {
+	if to, ok := r.Links.Real(r.Analyzer.Files, ef.Target); ok && to != ef.Target && r.IsPlace(to) {
 		return []string{to}
 	}
 	return nil
@@ -121,7 +121,7 @@ func (r *Reader) IsPlace(p string) bool {
 	if base == ".claude" || base == ".claude-plugin" {
 		return true
 	}
-	s := r.Call.Analyzer.Paths.Classify(p)
+	s := r.Analyzer.Paths.Classify(p)
 	if !s.Prompts() || !content.IsPrompt(p) && path.Ext(base) != "" {
 		return false
 	}
@@ -145,7 +145,7 @@ func (r *Reader) promptWritten(ef *effect.Effect, target string) bool {
 		return true
 	}
 	known := false
-	for _, t := range r.Call.Texts {
+	for _, t := range r.Texts {
 		if t.Path != ef.Target {
 			continue
 		}
@@ -154,7 +154,7 @@ func (r *Reader) promptWritten(ef *effect.Effect, target string) bool {
 		}
 		before := ""
 		if ef.Bits&effect.Append != 0 {
-			b, err := r.Call.Analyzer.Files.ReadFile(target, MaxPrompt)
+			b, err := r.Analyzer.Files.ReadFile(target, MaxPrompt)
 			if err != nil && !errors.Is(err, fs.ErrNotExist) {
 				return false
 			}
@@ -170,8 +170,8 @@ func (r *Reader) promptWritten(ef *effect.Effect, target string) bool {
 		return false
 	}
 	budget := maxPrompts
-	for i, n := 0, len(r.Call.Effects); i < n; i++ {
-		read := r.Call.Effects[i]
+	for i, n := 0, len(r.Effects); i < n; i++ {
+		read := r.Effects[i]
 		if read.Kind != effect.Read || read.By != ef.By || read.Bits&effect.Remote != 0 {
 			continue
 		}
@@ -196,11 +196,11 @@ func (r *Reader) Changed(target, before, after string) {
 	target = promptFile(r.promptAs(target))
 	had := map[effect.Payload]bool{}
 	if before != "" {
-		content.Payloads(target, before, r.Call.Analyzer.Limits.Tools.Content, func(p effect.Payload) { had[p] = true })
+		content.Payloads(target, before, r.Analyzer.Limits.Tools.Content, func(p effect.Payload) { had[p] = true })
 	}
-	content.Payloads(target, after, r.Call.Analyzer.Limits.Tools.Content, func(p effect.Payload) {
+	content.Payloads(target, after, r.Analyzer.Limits.Tools.Content, func(p effect.Payload) {
 		if !had[p] {
-			r.Call.Payload(p, r.Place)
+			r.Payload(p, r.Place)
 		}
 	})
 }
@@ -222,16 +222,16 @@ func (r *Reader) promptCopied(from, target string, budget *int) bool {
 	}
 	if strings.ContainsAny(from, "*?[") {
 		found := true
-		for _, p := range r.Call.Names.Seen(from, true, true) {
+		for _, p := range r.Names.Seen(from, true, true) {
 			found = found && r.promptCopied(p, target, budget)
 		}
 		return found
 	}
-	for i := range r.Call.Effects { // the call itself makes it
-		if made := &r.Call.Effects[i]; made.Kind == effect.Write && made.Target != target &&
+	for i := range r.Effects { // the call itself makes it
+		if made := &r.Effects[i]; made.Kind == effect.Write && made.Target != target &&
 			(disk.Below(made.Target, from) || made.Target == from) && !effect.MakesFolder(made) &&
-			!takenAway(r.Call.Effects, i) {
-			for _, t := range r.Call.Texts {
+			!takenAway(r.Effects, i) {
+			for _, t := range r.Texts {
 				if t.Path == from && !t.Part && effect.IsKnown(t.Text) && made.Bits&effect.Append == 0 {
 					r.Changed(target, "", t.Text)
 					return true
@@ -240,16 +240,16 @@ func (r *Reader) promptCopied(from, target string, budget *int) bool {
 			return false
 		}
 	}
-	to, ok := r.Call.Links.Real(r.Call.Analyzer.Files, path.Clean(from))
+	to, ok := r.Links.Real(r.Analyzer.Files, path.Clean(from))
 	if !ok {
 		return false
 	}
-	info, err := r.Call.Analyzer.Files.Lstat(to)
+	info, err := r.Analyzer.Files.Lstat(to)
 	if err != nil {
 		return false
 	}
 	if info.IsDir() {
-		names, err := r.Call.Analyzer.Files.ReadDir(to, disk.MaxListed)
+		names, err := r.Analyzer.Files.ReadDir(to, disk.MaxListed)
 		if err != nil {
 			return false
 		}
@@ -263,7 +263,7 @@ func (r *Reader) promptCopied(from, target string, budget *int) bool {
 	if !content.IsPrompt(from) && !content.IsPrompt(target) {
 		return true // a script, which a call names
 	}
-	b, err := r.Call.Analyzer.Files.ReadFile(to, MaxPrompt)
+	b, err := r.Analyzer.Files.ReadFile(to, MaxPrompt)
 	if err != nil {
 		return false
 	}

@@ -16,6 +16,6 @@ import (
 
 // A Reader reads the texts of one call, and adds to the call what they run.
 type Reader struct {
-	Call  *analysis.Call
+	*analysis.Call
 	Place shell.Context // in which they run
 }

@@ -56,7 +56,7 @@ func typedName(prompt string) (name, args string, ok bool) {
 
 // types loads what a prompt names.
 func (l *loader) types(name, args string) {
-	_, err := l.r.Call.Analyzer.Files.Lstat("/" + name)
+	_, err := l.Analyzer.Files.Lstat("/" + name)
 	typed := l.typed
 	if args = strings.TrimSpace(args); args != l.args {
 		l.args = args
@@ -83,7 +83,7 @@ func (l *loader) given(s *shell.Step, g *given) {
 		l.begins(s, prompt, s.Fed && s.Input != "", sure && !flags)
 	case !s.Fed || input == "":
 	case streams && !effect.IsKnown(input):
-		l.r.Call.Unseen(promptOfStart(s))
+		l.Unseen(promptOfStart(s))
 	default:
 		l.begins(s, input, false, sure)
 	}
@@ -94,13 +94,13 @@ func (l *loader) begins(s *shell.Step, prompt string, more, sure bool) {
 	prompt = trimScript(prompt)
 	switch {
 	case strings.HasPrefix(prompt, effect.Unknown) && !sure:
-		l.r.Call.Unseen(promptOfStart(s))
+		l.Unseen(promptOfStart(s))
 	case !strings.HasPrefix(prompt, "/"):
 	case more || !effect.IsKnown(prompt):
 		name, _, _ := strings.Cut(strings.Join(strings.Fields(prompt[1:]), " "), " ")
 		if !effect.IsKnown(name) {
 			if !strings.Contains(name[:strings.Index(name, effect.Unknown)], "/") { // else a path
-				l.r.Call.Unseen(promptOfStart(s))
+				l.Unseen(promptOfStart(s))
 			}
 			return
 		}
@@ -143,7 +143,7 @@ func (l *loader) readsAll(g *given) (all, flags bool) {
 			continue
 		}
 		read++
-		b, err := l.r.Call.Analyzer.Files.ReadFile(l.follow(at), maxSearched)
+		b, err := l.Analyzer.Files.ReadFile(l.follow(at), maxSearched)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue // nothing is read
 		}

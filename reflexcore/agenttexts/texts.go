@@ -35,7 +35,7 @@ func (l *loader) brings(file string, front *content.Front) {
 		sure = sure && all && allObservers && (!l.begun || read && !strings.HasPrefix(first, "/"))
 	}
 	if !sure {
-		l.r.Call.Unseen(file) // what else is loaded is not known
+		l.Unseen(file) // what else is loaded is not known
 	}
 }
 
@@ -100,13 +100,13 @@ func (l *loader) workflow(name, file string) {
 		found := l.workflows(name)
 		scripts = append(scripts, found...)
 		if len(found) == 0 && !builtIn(name, false) {
-			l.r.lost(name, false)
+			l.lost(name, false)
 		}
 	}
 	for _, script := range scripts {
 		to := l.follow(script)
-		if _, err := l.r.Call.Analyzer.Files.Lstat(to); err != nil {
-			l.r.Call.Unseen(script)
+		if _, err := l.Analyzer.Files.Lstat(to); err != nil {
+			l.Unseen(script)
 		}
 		l.tried = append(l.tried, to)
 	}
@@ -123,7 +123,7 @@ func (l *loader) agents() {
 		l.ownPaths(root, "", true)
 	}
 	if l.budget < 0 {
-		l.r.Call.Unseen("agents")
+		l.Unseen("agents")
 	}
 }
 
@@ -139,12 +139,12 @@ func (l *loader) workflows(name string) (out []string) {
 	}
 	for _, dir := range dirs {
 		dir += "/workflows"
-		names, _ := l.r.Call.Listed(l.follow(dir))
+		names, _ := l.Listed(l.follow(dir))
 		for _, entry := range names {
 			if path.Ext(entry) != ".js" {
 				continue
 			}
-			b, err := l.r.Call.Analyzer.Files.ReadFile(l.follow(dir+"/"+entry), MaxPrompt)
+			b, err := l.Analyzer.Files.ReadFile(l.follow(dir+"/"+entry), MaxPrompt)
 			if err != nil || strings.Contains(string(b), inner) || strings.HasPrefix(entry, inner+".") {
 				out = append(out, dir+"/"+entry)
 			}
