@@ -221,13 +221,8 @@ func (l *loader) roots() (out []string) {
 		if !strings.HasPrefix(dir, "/") {
 			continue
 		}
-		dir = path.Clean(dir)
-		for range disk.MaxUp {
-			add(dir + "/.claude")
-			if dir == "/" {
-				break
-			}
-			dir = path.Dir(dir)
+		for up := range disk.Up(path.Clean(dir)) {
+			add(up + "/.claude")
 		}
 	}
 	if home := l.Around.Home; home != "" {
@@ -318,13 +313,11 @@ func (l *loader) gives(front *content.Front) bool {
 func (l *loader) owns(name string) bool {
 	roots := []string{"/etc/claude-code/.claude",
 		cmp.Or(l.ToolCall.Env["CLAUDE_CONFIG_DIR"], l.Around.Home+"/.claude")}
-	dir := path.Clean(cmp.Or(l.project, l.dir))
-	for range disk.MaxUp {
+	for dir := range disk.Up(path.Clean(cmp.Or(l.project, l.dir))) {
 		roots = append(roots, strings.TrimSuffix(dir, "/")+"/.claude")
-		if _, err := l.Analyzer.Files.Lstat(dir + "/.git"); err == nil || dir == "/" {
+		if _, err := l.Analyzer.Files.Lstat(dir + "/.git"); err == nil {
 			break
 		}
-		dir = path.Dir(dir)
 	}
 	for _, root := range append(l.mainOwns("skills"), roots...) {
 		if skill, ok := l.done[path.Clean(root)+"/skills/"+name+"/SKILL.md"]; ok && !skill.Odd && !skill.Has("paths") {
@@ -385,13 +378,9 @@ func (l *loader) file(file string) {
 		content.Payloads(promptFile(file), "---\n"+p.Front.Text+"---\n", l.Analyzer.Limits.Tools.Content,
 			func(hook effect.Payload) { call.Payload(hook, l.Place) })
 	}
-	lang := effect.Shell
-	if p.PowerShell {
-		lang = effect.PowerShell
-	}
 	for _, f := range filled {
 		for _, command := range f.Commands {
-			call.Payload(effect.Payload{Lang: lang, Text: command, Why: "a command in " + file}, l.Place)
+			call.Payload(effect.Payload{Lang: p.Lang, Text: command, Why: "a command in " + file}, l.Place)
 		}
 		if f.Hidden != "" {
 			call.Unseen(file)

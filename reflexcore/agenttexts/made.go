@@ -31,7 +31,7 @@ func (r *Reader) mayFill(g *given, dir string, files []string, deep bool) bool {
 		if ef.Kind != effect.Write || ef.Bits&effect.Remote != 0 || !strings.HasPrefix(at, "/") || !effect.IsKnown(at) {
 			continue
 		}
-		by, _, _ := strings.Cut(ef.By, " ")
+		by := ef.Program()
 		switch {
 		case takenAway(g.reads, i):
 		case effect.MakesFolder(ef):

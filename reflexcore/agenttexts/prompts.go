@@ -100,11 +100,11 @@ func (r *Reader) promptNames(ef *effect.Effect) (out []string) {
 	if r.IsPlace(ef.Target) {
 		return []string{ef.Target}
 	}
-	if by, _, _ := strings.Cut(ef.By, " "); (asTheyAre[by] || unpacks[by]) &&
+	if by := ef.Program(); (asTheyAre[by] || unpacks[by]) &&
 		content.IsPlugin(r.Analyzer.Files, ef.Target) {
 		return []string{ef.Target} // its folders may be what is put there
 	}
-	if !effect.IsKnown(ef.Target) || !strings.HasPrefix(ef.Target, "/") || strings.ContainsAny(ef.Target, "*?[") {
+	if !effect.IsPlain(ef.Target) || !strings.HasPrefix(ef.Target, "/") {
 		return nil
 	}
 	if to, ok := r.Links.Real(r.Analyzer.Files, ef.Target); ok && to != ef.Target && r.IsPlace(to) {
@@ -140,7 +140,7 @@ var asTheyAre = wordset.Of("cp mv gcp gmv install rsync ditto tee")
 
 // promptWritten judges what a file has in it after the call; false if that is not known.
 func (r *Reader) promptWritten(ef *effect.Effect, target string) bool {
-	by, _, _ := strings.Cut(ef.By, " ")
+	by := ef.Program()
 	if (by == "sed" || by == "gsed") && r.editedPlainly(target) {
 		return true
 	}
@@ -193,16 +193,7 @@ func takenAway(effects []effect.Effect, i int) bool {
 
 // Changed judges what runs of a text and did not before.
 func (r *Reader) Changed(target, before, after string) {
-	target = promptFile(r.promptAs(target))
-	had := map[effect.Payload]bool{}
-	if before != "" {
-		content.Payloads(target, before, r.Analyzer.Limits.Tools.Content, func(p effect.Payload) { had[p] = true })
-	}
-	content.Payloads(target, after, r.Analyzer.Limits.Tools.Content, func(p effect.Payload) {
-		if !had[p] {
-			r.Payload(p, r.Place)
-		}
-	})
+	r.Added(promptFile(r.promptAs(target)), before, after, r.Place)
 }
 
 // promptFile is the name under which a text is read. In a folder of which the name is all

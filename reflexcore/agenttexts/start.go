@@ -132,7 +132,7 @@ func (r *Reader) pluginsStart(s *shell.Step, dir string, g *given) {
 	if !strings.HasPrefix(dir, "/") {
 		dir = s.Dir + "/" + dir
 	}
-	if !effect.IsKnown(dir) || !strings.HasPrefix(dir, "/") || strings.ContainsAny(dir, "*?[") {
+	if !effect.IsPlain(dir) || !strings.HasPrefix(dir, "/") {
 		r.Unseen(dir)
 		return
 	}

@@ -87,7 +87,7 @@ func (a *Call) promptRuns(p *effect.Payload) bool {
 // commands of the SKILL.md alone.
 func (a *Call) isOnlyRead(p string) bool {
 	at := strings.LastIndex(p, "/.claude/skills/")
-	if at < 0 || !effect.IsKnown(p) || strings.ContainsAny(p, "*?[") || strings.EqualFold(path.Base(p), "skill.md") {
+	if at < 0 || !effect.IsPlain(p) || strings.EqualFold(path.Base(p), "skill.md") {
 		return false
 	}
 	to, ok := a.Links.Real(a.Analyzer.Files, p)

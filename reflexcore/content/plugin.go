@@ -43,7 +43,7 @@ func PluginText(fs Files, p string) (as string, ok bool) {
 	base := strings.ToLower(path.Base(p))
 	ext := path.Ext(base)
 	if ext != ".md" && ext != ".json" && ext != "" || fs == nil || len(p) > maxPath || !strings.HasPrefix(p, "/") ||
-		!effect.IsKnown(p) || strings.ContainsAny(p, "*?[") {
+		!effect.IsPlain(p) {
 		return "", false
 	}
 	p = path.Clean(p)
@@ -66,8 +66,7 @@ func PluginText(fs Files, p string) (as string, ok bool) {
 
 // IsPlugin reports whether a folder says that it is a plugin, or a list of them.
 func IsPlugin(fs Files, dir string) bool {
-	return fs != nil && len(dir) < maxPath && effect.IsKnown(dir) && !strings.ContainsAny(dir, "*?[") &&
-		strings.HasPrefix(dir, "/") && len(manifestsOf(fs, path.Clean(dir))) > 0
+	return fs != nil && len(dir) < maxPath && effect.IsPlain(dir) && strings.HasPrefix(dir, "/") && len(manifestsOf(fs, path.Clean(dir))) > 0
 }
 
 // loadedOf reports whether a file below a plugin, or below a marketplace with plugins in

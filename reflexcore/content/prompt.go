@@ -18,8 +18,8 @@ import (
 
 // A Prompt is what runs of such a text.
 type Prompt struct {
-	Commands   []string // what a shell runs when the text is loaded
-	PowerShell bool     // that shell is PowerShell
+	Commands []string // what a shell runs when the text is loaded
+	Lang     string   // of the shell, as [effect.Payload] has it
 	// Adds says what the front matter adds: "hooks" or "servers". Empty is nothing.
 	Adds  string
 	Front Front
@@ -63,8 +63,7 @@ func IsPrompt(p string) bool {
 	case ".md", ".mdc", ".toml", ".json":
 		return true
 	}
-	base := path.Base(p)
-	return !effect.IsKnown(base) || strings.ContainsAny(base, "*?[")
+	return !effect.IsPlain(path.Base(p))
 }
 
 // Prompts reports whether texts at the place are loaded with their commands.
@@ -73,6 +72,7 @@ func (s Sink) Prompts() bool { return s.format != nil && s.format.prompt }
 // ReadPrompt finds what runs of a text that lies at a path. It finds more than the agents
 // do where they differ between versions, such as commands inside of code spans.
 func ReadPrompt(p, text string) (out Prompt) {
+	out.Lang = effect.Shell
 	if !utf8.ValidString(text) { // such as UTF-16, which agents may read
 		out.Hidden = "a text that cannot be read"
 		return out
@@ -96,7 +96,9 @@ func (p *Prompt) adding() {
 	f := &p.Front
 	shell, sure := f.Value("shell")
 	shell = strings.ToLower(shell)
-	p.PowerShell = strings.HasPrefix(shell, "pwsh") || strings.HasPrefix(shell, "powershell")
+	if strings.HasPrefix(shell, "pwsh") || strings.HasPrefix(shell, "powershell") {
+		p.Lang = effect.PowerShell
+	}
 	_, mcp := f.List("mcpservers")
 	_, lsp := f.List("lspservers")
 	switch {
@@ -223,12 +225,8 @@ func (x *extractor) prompt(text string) {
 		dir := path.Dir(x.path)
 		p.Hidden = cmp.Or(InFolder(dir), PutIn(text, dir))
 	}
-	lang := effect.Shell
-	if p.PowerShell {
-		lang = effect.PowerShell
-	}
 	for _, command := range p.Commands {
-		x.give(lang, command, "a command in "+x.sink.Name)
+		x.give(p.Lang, command, "a command in "+x.sink.Name)
 	}
 	x.adds(&p)
 	if p.Hidden == "" && promptDialect(x.path) == claude && replacesBuiltIn(x.path, &p.Front) {

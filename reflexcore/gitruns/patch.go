@@ -189,13 +189,7 @@ func (g *Reader) patch(c *patches.Change, target, by string) {
 	case known && prompt:
 		g.AgentTexts.Changed(target, before, after)
 	case known:
-		had := map[effect.Payload]bool{}
-		content.Payloads(target, before, g.Analyzer.Limits.Tools.Content, func(p effect.Payload) { had[p] = true })
-		content.Payloads(target, after, g.Analyzer.Limits.Tools.Content, func(p effect.Payload) {
-			if !had[p] {
-				g.Payload(p, g.Place)
-			}
-		})
+		g.Added(target, before, after, g.Place)
 	case prompt, slices.Contains(autorunKinds[:], sink.Kind):
 		g.Unseen(target)
 	default:

@@ -67,7 +67,7 @@ func (g *Reader) todoKnown(ef *effect.Effect, n int) bool {
 			})
 		}
 	}
-	switch by, _, _ := strings.Cut(ef.By, " "); by {
+	switch ef.Program() {
 	case "sed", "gsed":
 		return !addsExec.MatchString(words)
 	case "touch":

@@ -66,8 +66,7 @@ func IsPackage(e *effect.Effect) bool {
 	if strings.Contains(e.Target, "://") {
 		return false
 	}
-	by, _, _ := strings.Cut(e.By, " ")
-	by = strings.TrimSuffix(strings.TrimSuffix(by, ".exe"), ".cmd")
+	by := strings.TrimSuffix(strings.TrimSuffix(e.Program(), ".exe"), ".cmd")
 	return packagers[by] || packagers[strings.TrimRight(by, "0123456789.-")] // pip3.11
 }
 

@@ -33,7 +33,7 @@ var archivers = wordset.Of(`tar gtar bsdtar unzip 7z 7za 7zz 7zr unrar unar cpio
 // replaces says whether an effect on a folder reaches settings in it: it is deleted,
 // moved or unpacked over, or files for it are put there. Pass is no, Ask that it may.
 func (c *Check) replaces(ef *effect.Effect) approver.Decision {
-	by, _, _ := strings.Cut(ef.By, " ")
+	by := ef.Program()
 	by = by[strings.LastIndexByte(by, '.')+1:]
 	folder, moved := protected.IsAgentFolder(path.Base(ef.Target)), effect.Moves(ef) && by != "rsync"
 	switch {
@@ -273,7 +273,7 @@ func (c *Check) unseen(from *effect.Effect) approver.Decision {
 		if protected.IsSettings("/.claude"+f.Target[len(from.Target):], c.Analyzer.Paths) {
 			return approver.Deny
 		}
-		if by, _, _ := strings.Cut(f.By, " "); fillers[by] {
+		if fillers[f.Program()] {
 			worst = approver.Ask
 		}
 	}
@@ -287,7 +287,7 @@ func (c *Check) speaks(ef *effect.Effect) (approver.Decision, string) {
 		strings.IndexByte(p, '/') < 0 && ef.What != "socket" && !strings.HasSuffix(p, ".sock") {
 		return approver.Pass, ""
 	}
-	if effect.IsKnown(p) && !strings.ContainsAny(p, "*?[") {
+	if effect.IsPlain(p) {
 		switch {
 		case p[0] == '/' && protected.IsOwn(path.Clean(p)):
 			return approver.Deny, "it speaks to approver in a person's place, or in a hook's"

@@ -102,7 +102,7 @@ func (c *Check) stopsByLookup() bool {
 		return true
 	}
 	if !everyProcess && !slices.ContainsFunc(c.Effects, func(ef effect.Effect) bool {
-		return ef.Kind == effect.Kill && (!effect.IsKnown(ef.Target) || strings.ContainsAny(ef.Target, "*?["))
+		return ef.Kind == effect.Kill && !effect.IsPlain(ef.Target)
 	}) {
 		return false
 	}
