@@ -1,6 +1,7 @@
 package canary
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/hex"
@@ -10,6 +11,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -76,9 +78,12 @@ type request struct {
 	Model    string    `json:"model"`
 	Stream   bool      `json:"stream"`
 	Messages []message `json:"messages"`
-	Tools    []struct {
-		Name string `json:"name"`
-	} `json:"tools"`
+	Tools    []tool    `json:"tools"`
+}
+
+// A tool is one that the client offers.
+type tool struct {
+	Name string `json:"name"`
 }
 
 // ServeHTTP answers what Claude Code asks of a server: messages, streamed or whole,
@@ -117,12 +122,9 @@ func (m *Model) messages(w http.ResponseWriter, r *http.Request) {
 	if len(req.Tools) > 0 {
 		calls = m.Next(r.Context(), c)
 	}
-	a := answer{model: req.Model, calls: calls, text: "Done."}
-	if a.model == "" {
-		a.model = modelName
-	}
+	a := answer{model: cmp.Or(req.Model, modelName), calls: calls, text: "Done."}
 	for _, call := range calls {
-		if !offered(req, call.Tool) {
+		if !slices.ContainsFunc(req.Tools, func(t tool) bool { return t.Name == call.Tool }) {
 			a.calls, a.text = nil, fmt.Sprintf("The tool %q is not offered.", call.Tool)
 			break
 		}
@@ -132,15 +134,6 @@ func (m *Model) messages(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	reply(w, http.StatusOK, a.whole())
-}
-
-func offered(req request, tool string) bool {
-	for _, t := range req.Tools {
-		if t.Name == tool {
-			return true
-		}
-	}
-	return false
 }
 
 // conversation reads where a conversation stands.

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -107,13 +108,7 @@ func reason(late, err error, limit time.Duration) string {
 }
 
 func joined(texts ...string) string {
-	var out []string
-	for _, t := range texts {
-		if t != "" {
-			out = append(out, t)
-		}
-	}
-	return strings.Join(out, "; ")
+	return strings.Join(slices.DeleteFunc(texts, func(t string) bool { return t == "" }), "; ")
 }
 
 // A script makes one call and keeps what became of it.
@@ -235,8 +230,7 @@ var elsewhere = [...]string{
 func environment(env []string, url string) []string {
 	var out []string
 	for _, pair := range env {
-		key, _, _ := strings.Cut(pair, "=")
-		if !leadsElsewhere(key) {
+		if key, _, _ := strings.Cut(pair, "="); !leadsElsewhere(key) {
 			out = append(out, pair)
 		}
 	}
@@ -253,10 +247,8 @@ func leadsElsewhere(key string) bool {
 	if key == "CLAUDE_CODE_USE_COWORK_PLUGINS" { // it leads to other settings, and not to another model
 		return false
 	}
-	for _, name := range elsewhere {
-		if prefix, any := strings.CutSuffix(name, "*"); key == name || any && strings.HasPrefix(key, prefix) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(elsewhere[:], func(name string) bool {
+		prefix, any := strings.CutSuffix(name, "*")
+		return key == name || any && strings.HasPrefix(key, prefix)
+	})
 }
