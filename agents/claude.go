@@ -13,15 +13,14 @@ import (
 	"approver.example/agents/facts"
 )
 
-// Claude is the dialect of Claude Code's command hooks.
+// Claude is the [Adapter] of Claude Code, for its command hooks.
 //
-// PreToolUse is decided. PermissionRequest, which comes when Claude Code is
-// about to ask its own user, is decided in the same way and answered in its own
-// shape. PostToolUse and PostToolUseFailure report that a call ran. ConfigChange
-// asks whether settings that changed during a session are taken. PostToolBatch ends the
-// calls of a turn, with those that Claude Code itself refused. The events
-// in claudeNotices are answered with silence. Any other event is refused: it
-// may be one whose silence permits something.
+// PreToolUse is decided. PermissionRequest, which comes when Claude Code is about to ask its own
+// user, is decided in the same way, and its answer has another form. PostToolUse and
+// PostToolUseFailure report that a call ran. ConfigChange asks whether to use settings that changed
+// during a session. PostToolBatch ends the calls of a turn, including those that Claude Code itself
+// refused. The answer to the events in claudeNotices is empty. Any other event is refused, because
+// an empty answer to it may permit something.
 type Claude struct{}
 
 // Name returns "claude".
@@ -45,9 +44,8 @@ func (c Claude) Facts() facts.Agent {
 	}
 }
 
-// Bounds of what an agent says of itself, in bytes. All of it is kept, compared and
-// written into logs. An id of Claude Code has 36 bytes; a path that Linux takes has less
-// than 4096.
+// Limits of ids and paths in a payload, in bytes. They are kept, compared and written to logs. An
+// id of Claude Code has 36 bytes, and a path on Linux has less than 4096.
 const (
 	maxID   = 256
 	maxPath = 4096
@@ -68,8 +66,8 @@ var claudeNotices = [...]string{
 	"CwdChanged", "FileChanged", "TaskCreated", "TaskCompleted", "TeammateIdle",
 }
 
-// claudeForeign are keys that Claude Code does not send and agents with a
-// similar dialect do. Their fields do not mean quite the same.
+// claudeForeign are keys that Claude Code does not send, but agents with a similar protocol do. The
+// meaning of their fields is slightly different.
 var claudeForeign = [...]struct{ key, agent string }{
 	{"turn_id", "codex"},
 	{"tool_call_id", "qwen"},
@@ -153,8 +151,8 @@ func (c Claude) decode(payload []byte) (ev Event, err error) {
 	return ev, err
 }
 
-// claudeSources are what a ConfigChange may be of. The word is not believed: what
-// counts is what stands in the files.
+// claudeSources are the sources of a ConfigChange. The word is not trusted: only the content of the
+// files counts.
 var claudeSources = [...]string{"user_settings", "project_settings", "local_settings", "policy_settings", "skills"}
 
 // settings reads a ConfigChange.
@@ -176,7 +174,7 @@ func (c Claude) settings(ev *Event, o object) (err error) {
 	if err := o.optional(maxPath, map[string]*string{"transcript_path": &transcript}); err != nil {
 		return err
 	}
-	// It lies in projects/ of the folder with the user's settings, wherever that is.
+	// The transcript is in projects/ in the folder of the user's settings, wherever that is.
 	if home, _, ok := strings.Cut(transcript, "/projects/"); ok && filepath.IsAbs(home) && !strings.ContainsRune(home, 0) {
 		ev.Home = filepath.Clean(home)
 	}
@@ -195,7 +193,7 @@ func (c Claude) place(call *approver.ToolCall, o object) (err error) {
 	return err
 }
 
-// outcome reads what became of a call that ran.
+// outcome reads the result of a call that ran.
 func (Claude) outcome(ev *Event, o object) (err error) {
 	if ev.Name == "PostToolUseFailure" {
 		ev.Failure, err = o.need("error", MaxPayload)
@@ -211,9 +209,8 @@ func (Claude) outcome(ev *Event, o object) (err error) {
 	return nil
 }
 
-// claudeOutputOf is the text of a tool's response: both streams of a shell, the
-// texts of a list of contents, a string; or else the JSON without what is only
-// about the call.
+// claudeOutputOf returns the text of a tool's response: both streams of a shell, the texts of a
+// list of contents, or a string. Of another response it returns the JSON without the duration.
 func claudeOutputOf(response json.RawMessage) string {
 	var text string
 	if json.Unmarshal(response, &text) == nil {

@@ -9,18 +9,16 @@ import (
 	"approver.example/agents/blocking"
 )
 
-// claudeOwn are the tools of which the model is told only that they did what it said:
-// their response repeats what the agent wrote.
+// claudeOwn are the tools whose response only repeats what the agent wrote.
 const claudeOwn = "Write Edit MultiEdit NotebookEdit TodoWrite TaskCreate TaskUpdate ExitPlanMode EnterPlanMode " +
 	"AskUserQuestion KillShell TaskStop"
 
-// claudeNumbered are the tools whose text Claude Code shows with numbers of lines.
+// claudeNumbered are the tools whose text Claude Code shows with line numbers.
 const claudeNumbered = "Read NotebookRead"
 
-// Reading implements [Returner]. PostToolUse replaces what a tool returned by
-// updatedToolOutput, which has to have the form of that tool's output: with another
-// one, and in a version that does not know it yet, the model reads the original.
-// PostToolUseFailure can only add to the error.
+// Reading implements [Returner]. PostToolUse replaces what a tool returned by updatedToolOutput,
+// which must have the form of that tool's output. With another form, and in a version that does not
+// know the field, the model reads the original. PostToolUseFailure can only add to the error.
 func (Claude) Reading(ev Event) Reading {
 	if ev.Kind != Ran || hasWord(claudeOwn, ev.Call.Tool) && ev.Failure == "" {
 		return Reading{}
@@ -29,7 +27,7 @@ func (Claude) Reading(ev Event) Reading {
 		Lines: hasWord(claudeNumbered, ev.Call.Tool), From: origin(ev)}
 }
 
-// origin is the host of the first address of a call, or its first path.
+// origin returns the host of the first URL of a call, or its first path.
 func origin(ev Event) string {
 	if len(ev.Call.URLs) > 0 {
 		if u, err := url.Parse(ev.Call.URLs[0]); err == nil {
@@ -73,8 +71,8 @@ func (c Claude) result(ev Event, r Result) (*claudeOutput, error) {
 // maxBatch bounds the calls of one turn.
 const maxBatch = 1024
 
-// over reads a PostToolBatch: the ids of its calls. What they returned was reported with
-// each of them; of one that did not run it is Claude Code's own words.
+// over reads the ids of the calls in a PostToolBatch. What the calls returned was reported
+// separately. For a call that did not run it is a text by Claude Code.
 func (c Claude) over(ev *Event, o object) error {
 	if err := c.place(&ev.Call, o); err != nil {
 		return err
