@@ -21,18 +21,18 @@ import (
 type file struct {
 	settings.Source
 	Settings
-	// idle is what is missing of the hooks that guard nothing.
+	// idle lists what is missing of the hooks that guard nothing.
 	idle []string
-	// dropped says that Claude Code may take nothing of it. What it would hold does not
-	// count then, and what it would weaken does: the check errs towards reporting.
+	// dropped says that Claude Code may ignore the file. Then hooks in it do not count, and settings
+	// that weaken hooks do: if in doubt, the check reports.
 	dropped bool
 	missing []string
 }
 
 func (f file) holds() bool { return !f.dropped && len(f.missing) == 0 }
 
-// Compare says whether approver's hooks run with these settings, all of them
-// together: what weakens them, and what is only worth reporting.
+// Compare says whether approver's hooks run with all of these settings together: what weakens them,
+// and what is only worth reporting.
 func Compare(sources []settings.Source, want settings.Want) (found []settings.Finding) {
 	say := func(harmless bool, path, format string, args ...any) {
 		found = append(found, settings.Finding{Harmless: harmless, Path: path, Text: fmt.Sprintf(format, args...)})
@@ -78,8 +78,7 @@ func Compare(sources []settings.Source, want settings.Want) (found []settings.Fi
 	return found
 }
 
-// read reads one source, and says what of it cannot be read and what Claude Code
-// drops.
+// read reads one source. It returns what cannot be read, and for what Claude Code ignores the file.
 func read(s settings.Source, want settings.Want) (f file, found, dropped []settings.Finding) {
 	var err error
 	f = file{Source: s, dropped: true}
@@ -121,12 +120,12 @@ func read(s settings.Source, want settings.Want) (f file, found, dropped []setti
 	return f, found, dropped
 }
 
-// unmarked takes the mark of the byte order off, as Claude Code does. Measured with 2.1.330
-// for settings and for what it notes of a user.
+// unmarked removes the byte order mark, as Claude Code does. Measured with 2.1.330 for settings and
+// for the files in which it notes what it knows about a user.
 func unmarked(text []byte) []byte { return bytes.TrimPrefix(text, []byte("\ufeff")) }
 
-// unreadable tells of a file whose content is not known. Removing it is a cure only where
-// approver's hooks cannot stand in it: with it every hook of the machine would be gone.
+// unreadable returns the finding for a file whose content is not known. It advises to remove the
+// file only if approver's hooks cannot be in it.
 func unreadable(s settings.Source, want settings.Want, why error) settings.Finding {
 	fix := "make " + s.Path + " readable for this user and valid JSON"
 	if s.Place != settings.Managed && s.Place != settings.User && s.Path != want.In && !want.Anywhere {
@@ -139,7 +138,7 @@ func unreadable(s settings.Source, want settings.Want, why error) settings.Findi
 		Text: s.Path + " cannot be read, so nobody can say what it does to the hooks: " + why.Error(), Fix: fix}
 }
 
-// byRank puts what stops calls before what only reports them.
+// byRank sorts events that stop calls before those that only report them.
 func byRank(a, b string) int {
 	rank := []string{"PreToolUse", "ConfigChange"}
 	at := func(s string) int { return (slices.Index(rank, s) + len(rank) + 1) % (len(rank) + 1) }
@@ -149,7 +148,7 @@ func byRank(a, b string) int {
 	return strings.Compare(a, b)
 }
 
-// where says at which event, and what follows if approver has no hook there.
+// where names an event, and says what follows if approver has no hook there.
 func where(event string) string {
 	switch event {
 	case "PreToolUse":
@@ -162,14 +161,14 @@ func where(event string) string {
 	return "at " + event + ", so that nobody hears of calls that went around it"
 }
 
-// maxDeadline is the longest that approver-hook takes.
+// maxDeadline is the longest deadline that approver-hook accepts.
 const maxDeadline = 24 * time.Hour
 
-// harmlessKeys are the keys that a hook of approver may have: those whose values unlike
-// checks, and statusMessage, which changes nothing.
+// harmlessKeys are the keys that a hook of approver may have: those with values that unlike checks,
+// and statusMessage, which has no effect.
 var harmlessKeys = []string{"type", "command", "timeout", "onFailure", "statusMessage", "async", "asyncRewake", "if"}
 
-// unlike says how a hook differs from the one that install writes, or "".
+// unlike says how a hook differs from the one that install writes; "" means not at all.
 func unlike(event, matcher string, raw json.RawMessage, want settings.Want) string {
 	var have, good Entry
 	var keys map[string]json.RawMessage
@@ -220,7 +219,7 @@ func unlike(event, matcher string, raw json.RawMessage, want settings.Want) stri
 	return ""
 }
 
-// missing tells of the file that should hold the hooks what it lacks.
+// missing returns what is missing in the file that should have the hooks.
 func missing(files []file, want settings.Want) (found []settings.Finding) {
 	best, most := -1, -1
 	for i, f := range files {
@@ -272,7 +271,7 @@ func (f file) hasOurs() bool {
 	return false
 }
 
-// managedOff says why hooks of users do not run, or "".
+// managedOff says why hooks of users do not run; "" means that they do.
 func managedOff(files []file) string {
 	for _, f := range files {
 		if f.Place != settings.Managed {
@@ -292,9 +291,9 @@ func managedOff(files []file) string {
 	return ""
 }
 
-// others tells of other programs' hooks beside approver's, and of doubles. Claude Code
-// runs equal command lines once, and the later file says how: a double that is not the
-// one that install writes weakens the one that is.
+// others returns findings about hooks of other programs, and about copies of approver's hook.
+// Claude Code runs equal command lines once, with the options in the later file. So a copy that
+// differs from what install writes weakens the right one.
 func (f file) others(want settings.Want, holds bool) (found []settings.Finding) {
 	for _, event := range slices.Sorted(maps.Keys(f.Hooks)) {
 		guards := event == "PreToolUse" || event == "PermissionRequest"
@@ -332,7 +331,7 @@ func (f file) others(want settings.Want, holds bool) (found []settings.Finding) 
 	return found
 }
 
-// foreign tells of another program's hook that guards calls, too.
+// foreign returns the finding for another program's hook that also guards calls.
 func (f file) foreign(event string, hook json.RawMessage) settings.Finding {
 	return settings.Finding{
 		Harmless: true, Path: f.Path,
@@ -342,7 +341,7 @@ func (f file) foreign(event string, hook json.RawMessage) settings.Finding {
 	}
 }
 
-// word writes a path so that a shell takes it for one word.
+// word quotes a path for a shell.
 func word(path string) string {
 	if strings.IndexFunc(path, func(r rune) bool {
 		return !strings.ContainsRune("/._-+:@%", r) && !unicode.IsLetter(r) && !unicode.IsDigit(r)
@@ -352,7 +351,7 @@ func word(path string) string {
 	return "'" + strings.ReplaceAll(path, "'", `'\''`) + "'"
 }
 
-// nameOf names another program's hook.
+// nameOf returns a name for another program's hook.
 func nameOf(raw json.RawMessage) string {
 	var h struct{ Type, Command, URL string }
 	_ = json.Unmarshal(raw, &h) // what is not understood has no name

@@ -16,9 +16,9 @@ import (
 // A patch is a list of changes in the form of RFC 6902.
 type patch []map[string]any
 
-// WithHooks returns the text with these hooks and none of approver's others. All
-// else stays as it is, to the byte. Without hooks it takes approver's out. Hooks are
-// not put where they would not run: the error says where and why.
+// WithHooks returns the text with these hooks instead of approver's hooks in it. Everything else
+// stays the same, byte for byte. Without hooks it removes approver's hooks. It does not add hooks
+// where they would not run: the error says where and why.
 func WithHooks(path string, text []byte, want Settings) ([]byte, error) {
 	if len(bytes.TrimSpace(text)) == 0 {
 		if len(want.Hooks) == 0 {
@@ -64,7 +64,7 @@ func WithHooks(path string, text []byte, want Settings) ([]byte, error) {
 	return v.Pack(), nil
 }
 
-// accepts returns why a hook in this file would not run.
+// accepts returns an error if a hook in this file would not run.
 func accepts(path string, text []byte) error {
 	s, err := Read(path, text)
 	kind := (*json.UnmarshalTypeError)(nil)
@@ -85,7 +85,7 @@ func accepts(path string, text []byte) error {
 	return nil
 }
 
-// emptied reports whether nothing but approver's hooks is there.
+// emptied reports whether there are only hooks of approver.
 func emptied(hooks map[string][]Matcher) bool {
 	foreign := func(h json.RawMessage) bool { return !Ours(h) }
 	for _, matchers := range hooks {
@@ -104,7 +104,7 @@ func eventPatch(event string, all map[string][]Matcher, want []Matcher) (p patch
 	at := "/hooks/" + strings.NewReplacer("~", "~0", "/", "~1").Replace(event)
 	var kept int
 	var installed []Matcher
-	// From the end, so that the places before stay what they are.
+	// It goes backward, so that the indices before stay valid.
 	for i, m := range slices.Backward(have) {
 		var foreign int
 		for j, h := range slices.Backward(m.Hooks) {

@@ -7,12 +7,12 @@ import (
 	"approver.example/agents/settings"
 )
 
-// idle reports whether an event's hook guards nothing: it tells of calls that did not
-// run. Without it a card claims less.
+// idle reports whether an event's hook guards nothing: it only reports calls that did not run, so
+// that a card can say it.
 func idle(event string) bool { return event == "PostToolBatch" }
 
-// lacking returns what is missing of the wanted hooks, a sentence for each event, of
-// those that guard calls, or of the idle ones.
+// lacking returns what is missing of the wanted hooks, a sentence for each event: of the hooks that
+// guard calls, or of the idle ones.
 func lacking(have map[string][]Matcher, want settings.Want, idlers bool) (missing []string) {
 	events := slices.SortedFunc(maps.Keys(want.Hooks), byRank)
 	for _, event := range events {
@@ -40,8 +40,8 @@ func lacking(have map[string][]Matcher, want settings.Want, idlers bool) (missin
 	return missing
 }
 
-// idling tells what is missing of the hooks that guard nothing, if no file that holds the
-// others has them.
+// idling returns what is missing of the hooks that guard nothing, if no file that has the other
+// hooks has them.
 func idling(files []file) (found []settings.Finding) {
 	for _, f := range files {
 		if !f.holds() {

@@ -13,14 +13,14 @@ import (
 	"github.com/tailscale/hujson"
 )
 
-// A Problem is a value for which Claude Code drops the whole file.
+// A Problem is a value for which Claude Code ignores the whole file.
 type Problem struct {
 	At  string // the file with line and column
 	Key string // such as permissions.defaultMode
 	Why string
 }
 
-// String is the problem in a sentence.
+// String returns the problem in a sentence.
 func (p Problem) String() string {
 	key := strconv.Quote(p.Key)
 	if p.Key == "" {
@@ -30,10 +30,9 @@ func (p Problem) String() string {
 		p.Why)
 }
 
-// Check returns what in the text of a settings file Claude Code does not take. It
-// knows the keys of table.go, and errs towards reporting; a key that is not there is
-// taken, as Claude Code does. Managed settings are read more kindly: there only the
-// value is dropped.
+// Check returns what Claude Code does not accept in the text of a settings file. It knows the keys
+// in table.go, and if in doubt it reports. Like Claude Code, it accepts other keys. In managed
+// settings Claude Code ignores only the value, and not the file.
 func Check(path string, text []byte) []Problem {
 	text = unmarked(text)
 	c := checker{path: path, text: text}
@@ -81,7 +80,7 @@ const (
 	object
 )
 
-// A shape is what Claude Code wants of a value. The zero value takes all.
+// A shape says which values Claude Code accepts. The zero value accepts all.
 type shape struct {
 	kind   kind
 	null   bool     // null is as good as nothing
@@ -95,7 +94,7 @@ type shape struct {
 	each   *shape   // of a list, and of the other values of an object
 	fields map[string]shape
 	needs  []string // of an object: keys that must be there
-	// byType are more needs of an object, by the text of its "type".
+	// byType has more keys that must be there, by the text of the object's "type".
 	byType map[string][]string
 }
 
@@ -142,7 +141,7 @@ func (c *checker) below(v hujson.Value, key string, s shape) {
 	}
 }
 
-// fits returns what is wrong with a value by itself, or "".
+// fits returns what is wrong with a value itself; "" means nothing.
 func (c *checker) fits(v hujson.Value, s shape) string {
 	switch value := v.Value.(type) {
 	case hujson.Literal:
@@ -192,7 +191,7 @@ func (s shape) literal(l hujson.Literal) string {
 	return ""
 }
 
-// shortened keeps a long value from filling the line.
+// shortened shortens a long value for a line of text.
 func shortened(s string) string {
 	const most = 40
 	if len(s) <= most {
@@ -205,17 +204,16 @@ func shortened(s string) string {
 	return s[:at] + "…"
 }
 
-// String is the word for people.
+// String returns the word for people.
 func (k kind) String() string {
 	return [...]string{"anything", "true or false", "a text", "a number", "a list", "an object"}[k]
 }
 
-// guards are the events whose broken hooks Claude Code takes so seriously that it
-// drops the file; of the others it drops the hook.
+// guards are the events for whose invalid hooks Claude Code ignores the whole file; for other
+// events it ignores the hook.
 var guards = []string{"PreToolUse", "PermissionRequest"}
 
-// astray looks for hooks that guard calls and stand where Claude Code does not read
-// them.
+// astray finds hooks that guard calls in places where Claude Code does not read them.
 func (c *checker) astray(top *hujson.Object) {
 	for _, m := range top.Members {
 		name := m.Name.Value.(hujson.Literal).String()
@@ -233,7 +231,7 @@ func (c *checker) astray(top *hujson.Object) {
 	}
 }
 
-// events looks below the names that are no events.
+// events looks at the values of names that are not events.
 func (c *checker) events(events *hujson.Object) {
 	for _, m := range events.Members {
 		name := m.Name.Value.(hujson.Literal).String()

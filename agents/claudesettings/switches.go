@@ -10,11 +10,11 @@ import (
 	"approver.example/agents/settings"
 )
 
-// A toggle is an environment variable that takes the hooks away.
+// A toggle is an environment variable that disables the hooks.
 type toggle struct {
 	name string
 	word bool // it counts only if it says yes, as 1, true, yes or on; otherwise with any value
-	// managedHolds says that managed hooks run nevertheless.
+	// managedHolds says that managed hooks still run.
 	managedHolds bool
 	why          string
 }
@@ -32,23 +32,23 @@ var switches = []toggle{
 	{"HOME", false, false, "the hook then looks for the daemon elsewhere"},
 }
 
-// loading are variables that the loader or the shell reads before the hook runs, by
-// name or by how it begins. With LD_TRACE_LOADED_OBJECTS the shell prints its
-// libraries and ends with 0, which Claude Code takes for "go on".
+// loading are the names, or prefixes that end in _, of variables that the loader or the shell reads
+// before the hook runs. With LD_TRACE_LOADED_OBJECTS the shell prints its libraries and ends with
+// 0, which means "continue" for Claude Code.
 var loading = []string{
 	"LD_", "DYLD_", "GLIBC_TUNABLES", "MALLOC_", "BASH_ENV", "BASH_FUNC_", "BASHOPTS", "SHELLOPTS",
 	"ENV", "ZDOTDIR", "BUN_OPTIONS", "BUN_INSPECT", "NODE_OPTIONS",
 }
 
-// loads reports whether the name of a variable is one of those.
+// loads reports whether a variable is one of those.
 func loads(name string) bool {
 	return slices.ContainsFunc(loading, func(l string) bool {
 		return name == l || strings.HasSuffix(l, "_") && strings.HasPrefix(name, l)
 	})
 }
 
-// weakens reports a variable with a value that can take the hook away. Sizes for node and
-// for libc's allocator only change how much memory they use.
+// weakens reports whether a variable with a value can disable the hook. Sizes for node and for
+// libc's allocator only change how much memory they use.
 func weakens(name string, raw json.RawMessage) bool {
 	if !loads(name) || !(toggle{name: name}).on(raw) {
 		return false

@@ -5,9 +5,8 @@ import (
 	"strings"
 )
 
-// The shapes of this file were measured with Claude Code 2.1.330, by its own reading
-// of files in which one key after another had a text, numbers, true, null, lists and
-// objects.
+// The shapes in this file were measured with Claude Code 2.1.330: it read files in which each key
+// had a text, numbers, true, null, lists and objects.
 
 var (
 	aBool   = shape{kind: boolean}
@@ -23,13 +22,13 @@ func oneOf(words string) shape        { return shape{kind: text, words: strings.
 func mapOf(s shape) shape             { return shape{kind: object, each: &s} }
 func fields(f map[string]shape) shape { return shape{kind: object, fields: f} }
 
-// needing is fields of which some must be there.
+// needing returns an object with fields of which some must be there.
 func needing(needs string, f map[string]shape) shape {
 	return shape{kind: object, fields: f, needs: strings.Fields(needs)}
 }
 
-// wordFiles has the keys of which nothing but the kind of their value is known, the names of events, and
-// options of node.
+// wordFiles has the keys of settings by the kind of their value, the names of events, and options
+// of node.
 //
 //go:embed words/*.txt
 var wordFiles embed.FS
@@ -43,7 +42,7 @@ func wordsOf(name string) []string {
 	return strings.Fields(string(text))
 }
 
-// hookShape is one hook. Its type decides what it needs.
+// hookShape is the shape of a hook. Its type decides which keys it needs.
 var hookShape = func() shape {
 	common := map[string]shape{
 		"type": oneOf("command prompt agent http mcp_tool"), "command": aText, "args": texts, "prompt": aText, "url": aText,
@@ -58,7 +57,7 @@ var hookShape = func() shape {
 	return s
 }()
 
-// eventShapes are the events. Only those of guards are strict.
+// eventShapes are the shapes of events. Only those of guards are strict.
 var eventShapes = func() map[string]shape {
 	matcher := needing("hooks", map[string]shape{"matcher": aText, "hooks": {kind: list, each: &hookShape}})
 	all := map[string]shape{}
@@ -71,7 +70,7 @@ var eventShapes = func() map[string]shape {
 	return all
 }()
 
-// settingsShape is a whole file.
+// settingsShape is the shape of a whole file.
 var settingsShape = func() shape {
 	all := map[string]shape{}
 	for name, s := range map[string]shape{"bool": aBool, "bool-or-null": orNull(aBool), "text": aText, "texts": texts} {

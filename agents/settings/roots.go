@@ -11,13 +11,13 @@ import (
 	"syscall"
 )
 
-// MaxGitFile bounds what is read of a file that says where a repository is, in bytes.
+// MaxGitFile limits what is read of a file that says where a repository is, in bytes.
 const MaxGitFile = 64 << 10
 
-// localRoots are the folders whose local settings an agent that is started in a folder
-// reads beside those of the folder itself: the root of the repository and, in a linked
-// worktree, that of the main one. As measured with the one agent that has local settings;
-// it errs towards too many.
+// localRoots returns the folders whose local settings an agent reads if it is started in dir, in
+// addition to those of dir: the root of the repository and, in a linked worktree, the root of the
+// main one. This was measured with the one agent that has local settings. It may return too many
+// folders.
 func localRoots(dir string) (roots []string, err error) {
 	starts := []string{dir}
 	if real, err := filepath.EvalSymlinks(dir); err == nil && real != dir {
@@ -30,7 +30,7 @@ func localRoots(dir string) (roots []string, err error) {
 	return roots, err
 }
 
-// rootsAbove is localRoots of a path as it is written.
+// rootsAbove is localRoots without resolving the links of dir.
 func rootsAbove(dir string) (roots []string, err error) {
 	if !filepath.IsAbs(dir) {
 		return nil, nil
