@@ -69,8 +69,8 @@ func weakens(name string, raw json.RawMessage) bool {
 	return true
 }
 
-// loadsInNode reports options of node that are not known to be harmless. What follows one
-// that takes a value is its value, as node reads it.
+// loadsInNode reports whether there are options of node that are not known to be harmless. Like
+// node, it takes the word after an option with a value as the value.
 func loadsInNode(options []string) bool {
 	takes := false
 	for _, option := range options {
@@ -91,17 +91,16 @@ func loadsInNode(options []string) bool {
 
 const wordLetters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
 
-// harmlessNode are options of node that load no code, read and write no file that is named,
-// open no port, take nothing away that a program may need, and stop nothing. harmlessValued
-// are those of them that have a value.
+// harmlessNode are options of node that load no code, read and write no file, open no port, disable
+// nothing that a program may need, and stop nothing. harmlessValued are such options with a value.
 var harmlessNode, harmlessValued = wordsOf("node"), wordsOf("node-valued")
 
-// isNumber reports a number of at most ten digits.
+// isNumber reports whether a text is a number of at most ten digits.
 func isNumber(s string) bool {
 	return len(s) > 0 && len(s) <= 10 && strings.Trim(s, "0123456789") == ""
 }
 
-// on reports whether a value in "env" turns it on. A list or an object counts.
+// on reports whether a value in "env" turns the toggle on. A list or an object does.
 func (t toggle) on(raw json.RawMessage) bool {
 	value, ok := envText(raw)
 	if t.word && string(raw) == "null" {
@@ -110,9 +109,9 @@ func (t toggle) on(raw json.RawMessage) bool {
 	return !ok || t.is(value)
 }
 
-// envText is what Claude Code puts into the environment for a value in "env": a text as it
-// is decoded, and of a number, true, false and null what JavaScript writes. Measured with
-// 2.1.330. It is not known of a list, an object, and a number beyond what a float holds.
+// envText returns what Claude Code puts into the environment for a value in "env": a decoded text,
+// and for a number, true, false and null the text that JavaScript writes. Measured with 2.1.330. It
+// is not known for a list, an object, and a number that does not fit into a float.
 func envText(raw json.RawMessage) (value string, ok bool) {
 	var decoded any
 	if json.Unmarshal(raw, &decoded) != nil {
@@ -139,8 +138,8 @@ func (t toggle) is(s string) bool {
 	return s != ""
 }
 
-// Environment tells which variables of an environment, as KEY=VALUE, keep a Claude
-// Code that is started in it from asking approver.
+// Environment returns which variables of an environment, as KEY=VALUE, keep a Claude Code that is
+// started with it from asking approver.
 func Environment(env []string, managed bool) (found []settings.Finding) {
 	for _, pair := range env {
 		key, value, _ := strings.Cut(pair, "=")
@@ -158,7 +157,7 @@ func Environment(env []string, managed bool) (found []settings.Finding) {
 	return found
 }
 
-// switches tells what in a file turns hooks off.
+// switches returns what in a file turns hooks off.
 func (f file) switches(files []file, managed bool) (found []settings.Finding) {
 	if f.Off {
 		// In managed settings it holds for all hooks, elsewhere not for managed ones.
@@ -194,18 +193,18 @@ func (f file) switches(files []file, managed bool) (found []settings.Finding) {
 	return found
 }
 
-// slowly says what a value that slows does.
+// slowly is the effect of such a value.
 const slowly = "the hook then needs longer to start than people have to answer"
 
-// slows reports a value of GOMAXPROCS with which a Go program may need noticeably longer to
-// start: with some ten thousand it is minutes. What is no number from 1 to 1024 counts.
+// slows reports whether a Go program may need noticeably longer to start with a value of
+// GOMAXPROCS: with ten thousand it takes minutes. Every value that is not a number from 1 to 1024
+// counts.
 func slows(value string) bool {
 	n, err := strconv.ParseUint(value, 10, 16)
 	return value != "" && (err != nil || n < 1 || n > 1024)
 }
 
-// pinned reports that managed settings set a variable to what is off, which goes over
-// every other place.
+// pinned reports whether managed settings turn a toggle off, which overrides every other place.
 func pinned(files []file, t toggle) bool {
 	return slices.ContainsFunc(files, func(f file) bool {
 		raw, there := f.Env[t.name]
@@ -213,9 +212,8 @@ func pinned(files []file, t toggle) bool {
 	})
 }
 
-// Managedness reports whether managed settings have a hook of approver before tools,
-// and what else they could close and do not. Whether the hook is the right one is for
-// [Compare].
+// Managedness reports whether managed settings have a hook of approver before tools, and what else
+// they could forbid but do not. [Compare] says whether the hook is the right one.
 func Managedness(sources []settings.Source) (hooked bool, open []string) {
 	var all []file
 	only, shell := false, false
