@@ -6,7 +6,7 @@ import (
 	"approver.example/reflexcore/effect"
 )
 
-// makefile hands out the recipes, and what $(shell …) runs while it is read.
+// makefile yields the recipes, and what $(shell …) runs while make reads the file.
 func (x *extractor) makefile(content string) {
 	var recipe strings.Builder
 	flush := func() {
@@ -41,8 +41,8 @@ func (x *extractor) makefile(content string) {
 	flush()
 }
 
-// closing returns where the bracket closes that opened before s; the length if
-// it does not.
+// closing returns the index of the bracket that closes the one before s; the length of s if there
+// is none.
 func closing(s string) int {
 	depth := 1
 	for i := 0; i < len(s); i++ {
@@ -58,8 +58,7 @@ func closing(s string) int {
 	return len(s)
 }
 
-// unmake writes make's variables as the shell's, whose value is not known
-// either, and $$ as $.
+// unmake replaces make's variables by unknown parts, and $$ by $.
 func unmake(s string) string {
 	if strings.IndexByte(s, '$') < 0 {
 		return s
@@ -141,7 +140,7 @@ func (x *extractor) docker(content string) {
 	x.give(effect.Shell, body.String(), "a Dockerfile's RUN")
 }
 
-// groovy finds the shell steps of a Jenkinsfile.
+// groovy yields the shell steps of a Jenkinsfile.
 func (x *extractor) groovy(content string) {
 	for i := 0; i < len(content); i++ {
 		if content[i] != '\'' && content[i] != '"' {

@@ -23,8 +23,8 @@ var runKeys = sets["yaml"]
 var jsonKeys = sets["json"]
 
 func (x *extractor) yaml(content string) {
-	// The parser takes time that grows with the square of a document, and follows
-	// references, which multiply a small text.
+	// The time of the parser grows with the square of a document. It also follows references, which
+	// can multiply a small text.
 	if len(content) > x.lim.YAML || references(content) || deep(content, x.lim.Depth) {
 		x.hidden("a document with more text, references or levels than are read")
 		return
@@ -43,8 +43,7 @@ func (x *extractor) yaml(content string) {
 	}
 }
 
-// references reports whether a document has more anchors and aliases than
-// honest ones have.
+// references reports whether a document has more anchors and aliases than a normal one.
 func references(s string) bool {
 	anchors, aliases := 0, 0
 	for i := 0; i+1 < len(s); i++ {
@@ -61,8 +60,7 @@ func references(s string) bool {
 	return anchors > 8 || anchors > 0 && aliases > 16
 }
 
-// deep reports whether a document nests deeper than is read, before a parser
-// recurses into it.
+// deep reports whether a document is nested too deeply for a parser.
 func deep(s string, limit int) bool {
 	flow := 0
 	for line := range strings.Lines(s) {
@@ -84,7 +82,7 @@ func deep(s string, limit int) bool {
 	return false
 }
 
-// walkYAML hands out the texts under keys that run.
+// walkYAML yields the texts at keys that run.
 func (x *extractor) walkYAML(v any, key, lang string, depth int) {
 	if depth > x.lim.Depth {
 		x.hidden("a document with more levels than are read")
@@ -150,8 +148,8 @@ func (x *extractor) run(text, key, lang string) {
 	x.give(lang, unexpress(text), key+": of "+x.sink.Name)
 }
 
-// unexpress makes a CI's ${{ expressions }} unknown: they are put in as text
-// before a shell reads it.
+// unexpress replaces a CI's ${{ expressions }} by unknown parts, because they are replaced before a
+// shell reads the text.
 func unexpress(s string) string {
 	for {
 		i := strings.Index(s, "${{")
@@ -172,7 +170,7 @@ func (x *extractor) json(content string) {
 	}
 }
 
-// parseJSON parses a document; false if it cannot be read, which is told.
+// parseJSON parses a document. If it cannot be read, it yields that, and returns false.
 func (x *extractor) parseJSON(content string) (doc any, ok bool) {
 	if deep(content, x.lim.Depth) {
 		x.hidden("a document with more levels than are read")
@@ -213,7 +211,7 @@ func (x *extractor) npm(content string) {
 	}
 }
 
-// walkAll hands out every text below a value.
+// walkAll yields every text in a value.
 func (x *extractor) walkAll(v any, depth int) {
 	switch v := v.(type) {
 	case string:
@@ -272,7 +270,7 @@ func (x *extractor) walkJSON(v any, key string, depth int) {
 	}
 }
 
-// shellWord quotes a program's name, unless it is a line of its own.
+// shellWord quotes a program's name, unless it is a whole command line.
 func shellWord(s string) string {
 	if strings.ContainsAny(s, " \t") {
 		return s
@@ -310,7 +308,7 @@ func sortedKeys(m map[string]any) []string {
 	return slices.Sorted(maps.Keys(m))
 }
 
-// plist finds ProgramArguments and Program of a launchd job.
+// plist yields ProgramArguments and Program of a launchd job.
 func (x *extractor) plist(content string) {
 	if strings.HasPrefix(content, "bplist") {
 		x.hidden("a binary property list")

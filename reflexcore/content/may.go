@@ -2,14 +2,13 @@ package content
 
 import "strings"
 
-// maxSteps bounds the matching of one path with wildcards; when it is used up,
-// the path is unclear.
+// maxSteps limits the work of matching one path with wildcards; a path that needs more is unclear.
 const maxSteps = 60_000
 
-// maxName is the longest name that a file system takes.
+// maxName is the longest name of a file.
 const maxName = 255
 
-// wildcards says what a path with *, ?, [ and { may match.
+// wildcards returns what a path with *, ?, [ and { may match.
 func (p *parsed) wildcards() Sink {
 	paths := expandBraces(p.names())
 	if paths == nil {
@@ -18,8 +17,8 @@ func (p *parsed) wildcards() Sink {
 	return p.mayBe(paths)
 }
 
-// unknown says what a path may match that is only known in part: there, any
-// text, slashes included, may stand.
+// unknown returns what a path with unknown parts may match. Each of them may be any text, including
+// slashes.
 func (p *parsed) unknown() Sink {
 	names := p.names()
 	var one, many []string
@@ -48,7 +47,7 @@ func (p *parsed) names() []string {
 	return names
 }
 
-// loosen takes a pattern of bash's extended kind, such as @(a|b), for any text.
+// loosen replaces extended patterns of bash, such as @(a|b), by *.
 func loosen(name string) string {
 	for {
 		open := strings.IndexByte(name, '(')
@@ -63,11 +62,11 @@ func loosen(name string) string {
 	}
 }
 
-// maxBraces bounds the alternatives that braces make.
+// maxBraces limits the alternatives of braces.
 const maxBraces = 64
 
-// expandBraces writes {a,b} out; nil if there are too many. A brace without a
-// comma is a letter.
+// expandBraces expands {a,b}; nil if there are too many alternatives. A brace without a comma is a
+// letter.
 func expandBraces(names []string) [][]string {
 	text := strings.Join(names, "/")
 	todo, out := []string{text}, [][]string(nil)
@@ -121,8 +120,7 @@ func brace(s string) (open, end int, parts []string) {
 	return 0, 0, nil
 }
 
-// mayBe returns the first row that one of the paths may match; a secret goes
-// before the rest.
+// mayBe returns the first row that one of the paths may match; a secret has precedence.
 func (p *parsed) mayBe(paths [][]string) Sink {
 	f, secret := found{tame: p.tame}, found{tame: p.tame}
 	add := func(row int) {
@@ -178,8 +176,8 @@ func (p *parsed) mayBe(paths [][]string) Sink {
 	return f.sink(true)
 }
 
-// hopeless reports whether a pattern cannot meet a path that begins with any
-// name and goes on as rest.
+// hopeless reports whether a pattern cannot match a path that begins with any name and continues
+// with rest.
 func hopeless(r *flat, rest []name) bool {
 	if len(r.segs) == 1 {
 		return true // no letter is shared
@@ -187,8 +185,7 @@ func hopeless(r *flat, rest []name) bool {
 	return len(rest) == 0 && !r.deep || len(rest) > 0 && !rest[0].wild && !r.segs[1].wild && rest[0].text != r.segs[1].text
 }
 
-// mayShare reports whether a pattern may have enough letters in common with one
-// that has these.
+// mayShare reports whether a pattern may have enough letters in common with another one.
 func mayShare(pattern string, letters uint64) bool {
 	n := 0
 	for i := range len(pattern) {
@@ -201,15 +198,15 @@ func mayShare(pattern string, letters uint64) bool {
 	return pattern == ".*"
 }
 
-// A meeting asks whether two patterns have a path in common that is more than
-// chance: letters of the one stand for letters of the other.
+// A meeting decides whether two patterns match a common path, and not only by chance: they have
+// letters in common.
 type meeting struct {
 	segs []name
 	flat flat
 	left int
 }
 
-// enough letters make a name recognizable.
+// enough is the number of letters that make a name recognizable.
 const enough = 2
 
 func (m *meeting) meet(i, j, letters, last int) bool {
@@ -217,7 +214,7 @@ func (m *meeting) meet(i, j, letters, last int) bool {
 		return false
 	}
 	if j == len(m.flat.segs) {
-		// Only what names approver is approver's.
+		// It is approver's own only if the last name matches.
 		if letters < enough || last == 0 && built().rows[m.flat.row-1].kind == Own {
 			return false
 		}
@@ -234,9 +231,9 @@ func (m *meeting) meet(i, j, letters, last int) bool {
 	return ok && m.meet(i+1, j+1, letters+n, n)
 }
 
-// meets reports whether some name matches both patterns, and how many letters
-// they share then at most, and what it cost to find out. A shell's * does not match a leading dot. An ending
-// counts only where the row is about endings.
+// meets reports whether some name matches both patterns, how many letters they share at most, and
+// the cost of the comparison. A shell's * does not match a leading dot. An ending counts only if
+// the row is about endings.
 func (n name) meets(other name) (letters int, ok bool, cost int) {
 	a, b := n.text, other.text
 	if a == "" {
@@ -274,8 +271,8 @@ func (n name) meets(other name) (letters int, ok bool, cost int) {
 
 func fixed(c byte) bool { return c != '*' && c != '?' }
 
-// shared goes through both patterns at once and keeps, for each pair of
-// positions, the most letters from there on; -1 if they do not meet.
+// shared compares two patterns. For each pair of positions it computes the most letters that they
+// share from there on; -1 if they cannot match.
 func shared(a, b string, stem int) (letters int, ok bool) {
 	const width = 48
 	if len(b) >= width {
@@ -311,7 +308,7 @@ func shared(a, b string, stem int) (letters int, ok bool) {
 	return int(max(row[0], 0)), row[0] >= 0
 }
 
-// unbracket writes [abc] as ?: a bracket stands for any letter.
+// unbracket replaces [abc] by ?, so that a bracket matches any letter.
 func unbracket(s string) string {
 	if strings.IndexByte(s, '[') < 0 {
 		return s

@@ -6,9 +6,9 @@ import (
 	"approver.example/reflexcore/effect"
 )
 
-// Part hands out what runs of a text that is put into a content that lies at a path
-// and is not known. A part of a document need not have the key that makes it run:
-// where nothing else is found in it, what looks like a command line may be one.
+// Part yields what runs of a text that is put into an unknown content at a path. A part of a
+// document may lack the key that makes it run. So if nothing else is found in it, every line that
+// looks like a command line counts as one.
 func Part(path, text string, lim Limits, yield func(effect.Payload)) {
 	found := false
 	Payloads(path, text, lim, func(p effect.Payload) {
@@ -30,7 +30,7 @@ func Part(path, text string, lim Limits, yield func(effect.Payload)) {
 	}
 }
 
-// bare is a line without the key before it and the quotes and commas around it.
+// bare returns a line without a key before it, and without quotes and commas around it.
 func bare(line string) string {
 	line = strings.TrimLeft(strings.TrimSpace(line), "@- ")
 	for _, sign := range [...]string{":", "="} {

@@ -8,9 +8,8 @@ import (
 	"approver.example/reflexcore/wordset"
 )
 
-// Payloads hands out what runs of a content that lies at a path. What cannot be
-// read (malformed, over a limit) is a payload of which nothing is known. Parts
-// that are not known keep effect.Unknown.
+// Payloads yields what runs of a content at a path. Content that cannot be read (malformed, over a
+// limit) is a payload of which nothing is known. Unknown parts stay as [effect.Unknown].
 func Payloads(path, content string, lim Limits, yield func(effect.Payload)) {
 	s := Classify(path)
 	if s.Prompts() && !IsPrompt(path) {
@@ -38,7 +37,7 @@ func Payloads(path, content string, lim Limits, yield func(effect.Payload)) {
 	s.format.read(x, strings.TrimPrefix(content, "\ufeff"))
 }
 
-// An extractor hands out payloads of one content, within its limits.
+// An extractor yields the payloads of one content, within limits.
 type extractor struct {
 	sink  Sink
 	path  string
@@ -60,7 +59,7 @@ func (x *extractor) give(lang, text, why string) {
 	}
 }
 
-// hidden says that something runs of which nothing is known.
+// hidden yields a payload of which nothing is known.
 func (x *extractor) hidden(why string) {
 	x.yield(effect.Payload{Why: x.sink.Name + ": " + why, Path: x.path, Later: true})
 }
@@ -97,8 +96,7 @@ var formats = map[string]*format{
 	"prompt":   {read: (*extractor).prompt, prompt: true},
 }
 
-// script is a file that runs as a whole. Its first line says in what, else its
-// ending.
+// script yields a file that runs as a whole. Its first line says the language, or else its ending.
 func (x *extractor) script(content string) {
 	lang := x.sink.Lang
 	if first, _, _ := strings.Cut(content, "\n"); strings.HasPrefix(first, "#!") {
@@ -113,7 +111,7 @@ func (x *extractor) script(content string) {
 		name = "a script"
 	}
 	if lang == "" {
-		// A program's place without a first line: text is a shell's, the rest is
+		// Without such a first line, a text in a place of programs is for a shell, and other content is
 		// binary.
 		if strings.IndexByte(content, 0) >= 0 || strings.HasPrefix(content, "\x7fELF") {
 			x.hidden("a binary")
@@ -131,8 +129,7 @@ var interpretersText string
 
 var interpreters = wordset.Index(interpretersText, func(language string) string { return language })
 
-// Shebang returns the language that a first line names; empty if it is not
-// known.
+// Shebang returns the language in a first line; empty if it is not known.
 func Shebang(line string) string {
 	line, ok := strings.CutPrefix(line, "#!")
 	if !ok {
@@ -152,7 +149,7 @@ func Shebang(line string) string {
 	return ""
 }
 
-// lines hands out lines with continuations joined.
+// lines calls each with every line, with continued lines joined.
 func lines(content string, each func(line string)) {
 	var joined strings.Builder
 	for line := range strings.Lines(content) {
@@ -215,7 +212,7 @@ func skipFields(line string, n int) string {
 	return strings.TrimLeft(line, " \t")
 }
 
-// unit is systemd's and desktops' key=value.
+// unit yields the commands in key=value files of systemd and of desktops.
 func (x *extractor) unit(content string) {
 	lines(content, func(line string) {
 		key, value, ok := strings.Cut(strings.TrimSpace(line), "=")
@@ -234,7 +231,7 @@ func (x *extractor) unit(content string) {
 	})
 }
 
-// authorizedKeys finds command="…" before a key.
+// authorizedKeys yields command="…" before a key.
 func (x *extractor) authorizedKeys(content string) {
 	for line := range strings.Lines(content) {
 		low := strings.ToLower(line)
@@ -305,7 +302,7 @@ func (x *extractor) pth(content string) {
 	}
 }
 
-// udev's RUN and PROGRAM keys hold commands.
+// udev yields the commands in RUN and PROGRAM keys.
 func (x *extractor) udev(content string) {
 	lines(content, func(line string) {
 		if strings.HasPrefix(strings.TrimSpace(line), "#") {
@@ -327,7 +324,7 @@ func (x *extractor) udev(content string) {
 	})
 }
 
-// toml finds the values that run, line by line: command, args, notify.
+// toml yields the values that run, line by line: command, args, notify.
 func (x *extractor) toml(content string) {
 	var command string
 	for line := range strings.Lines(content) {
@@ -355,7 +352,7 @@ func (x *extractor) toml(content string) {
 	x.give(effect.Shell, command, "a server that an agent starts")
 }
 
-// shellJoin writes words so that a shell reads the same words.
+// shellJoin quotes words for a shell.
 func shellJoin(words []string) string {
 	var b strings.Builder
 	for i, w := range words {

@@ -5,18 +5,18 @@ import (
 	"strings"
 )
 
-// placesText is the table of places. It is data: one line for each place. How it is written
-// stands at its top.
+// placesText is the table of places, with one line for each place. The format is explained at its
+// top.
 //
 //go:embed places.txt
 var placesText string
 
-// A row is what places are for that have something in common.
+// A row is what a group of places is for.
 type row struct {
 	kind   Kind
 	secret bool
-	// weak rows go by an ending or a general name only; they do not count in
-	// folders of test data and documents.
+	// Weak rows match only by an ending or a general name; they do not count in folders of test data
+	// and documents.
 	weak     bool
 	name     string
 	lang     string
