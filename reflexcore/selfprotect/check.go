@@ -1,10 +1,10 @@
-// Package selfprotect looks for attempts on approver itself, on the settings and hooks
-// through which agents ask it, and on other guards.
+// Package selfprotect detects attacks on approver itself, on the settings and hooks through which
+// agents ask it, and on other guard programs.
 //
-// [Check.Judge] in judge.go goes through what a call does, one effect after the other.
-// stops.go and lookup.go judge processes and files that a call looks up, replace.go whole
-// folders that are brought or taken away, and program.go and programdisk.go programs under
-// other names.
+// [Check.Judge] in judge.go judges what a call does, one effect after the other. stops.go and
+// lookup.go judge processes and files that a call searches for, replace.go judges whole folders
+// that are copied, moved or deleted, and program.go and programdisk.go judge programs with other
+// names.
 package selfprotect
 
 import (
@@ -13,7 +13,7 @@ import (
 	"approver.example/reflexcore/places"
 )
 
-// A Check looks at one call.
+// A Check judges one call.
 type Check struct {
 	*analysis.Call
 	Program string         // the file of the running program
@@ -25,7 +25,7 @@ type Check struct {
 	lookups int // of files that are copied into agents' folders
 }
 
-// listed are the names in a folder.
+// listed returns the names in a folder.
 func (c *Check) listed(dir string) []string {
 	names, err := c.Analyzer.Files.ReadDir(dir, disk.MaxListed)
 	if err == nil {

@@ -15,10 +15,9 @@ import (
 	"approver.example/reflexcore/protected"
 )
 
-// Judge looks for attempts on approver, on the settings through which agents ask
-// it, and on other guards: by what the call would do, however it is written, and
-// under each name that a file has on the disk. It returns the decision (Pass:
-// nothing) and what was seen.
+// Judge detects attacks on approver, on the settings through which agents ask it, and on other
+// guards. It judges what the call would do, however it is written, under each name that a file has
+// on the disk. It returns the decision (Pass: nothing was found) and what was found.
 func (c *Check) Judge() (worst approver.Decision, what string) {
 	worst = approver.Pass
 	for i := range c.Effects {
@@ -78,8 +77,8 @@ func (c *Check) Judge() (worst approver.Decision, what string) {
 	return worst, what
 }
 
-// attemptElsewhere judges an effect under another name than the one that is written.
-// The rules have seen only that one, so what they ask about is a question here.
+// attemptElsewhere judges an effect under another name of its target. The rules have seen only the
+// written name, so what they would ask about is asked about here.
 func (c *Check) attemptElsewhere(ef *effect.Effect) (approver.Decision, string) {
 	at := c.Around.Of(ef, c.Analyzer.Paths)
 	d, text := c.attempt(ef, at)
@@ -143,12 +142,12 @@ func (c *Check) attempt(ef *effect.Effect, at places.Place) (approver.Decision, 
 	return approver.Pass, ""
 }
 
-// starts judges that an agent is started. One of the same kind, by its own program, finds
-// the settings and hooks of the one that starts it; no other does.
+// starts judges the start of an agent. An agent of the same kind, started by its own program, uses
+// the settings and hooks of the one that starts it; others do not.
 func (c *Check) starts(ef *effect.Effect) (approver.Decision, string) {
 	own := c.ToolCall.Agent
 	if own == "" {
-		own = "claude" // the calls of which no agent is known are tried out by people
+		own = "claude" // calls without a known agent are people's own tests
 	}
 	switch {
 	case ef.What != own && strings.HasPrefix(ef.What, "copy of "):
@@ -165,7 +164,7 @@ func (c *Check) starts(ef *effect.Effect) (approver.Decision, string) {
 	return approver.Pass, ""
 }
 
-// permits judges what gets other rights.
+// permits judges a change of permissions.
 func permits(ef *effect.Effect, at places.Place) (approver.Decision, string) {
 	own, agent := places.Content<<content.Own, places.Content<<content.Agent
 	switch {
@@ -216,12 +215,12 @@ func (c *Check) changes(ef *effect.Effect, at places.Place) (approver.Decision, 
 	}
 }
 
-// unknownSettings are how files of settings in a folder end that is not known.
+// unknownSettings are endings of settings files in an unknown folder.
 var unknownSettings = [...]string{
 	effect.Unknown + "settings.json", effect.Unknown + "/settings.json", effect.Unknown + "/settings.local.json",
 }
 
-// movesAway reports whether a folder is moved that approver's own lies in.
+// movesAway reports whether a folder is moved that contains approver's own.
 func (c *Check) movesAway(ef *effect.Effect) bool {
 	home := c.Around.Home
 	if home == "" || !strings.HasPrefix(ef.Target, "/") || !disk.Below(home+"/.approver", path.Clean(ef.Target)) {
@@ -232,16 +231,16 @@ func (c *Check) movesAway(ef *effect.Effect) bool {
 	})
 }
 
-// ownFiles finds in a text what lists or names the files by which agents ask.
+// ownFiles matches names, and patterns that match names, of the files through which agents ask.
 var ownFiles = regexp.MustCompile(`approver-hook|\.(claude|codex|gemini|cursor|approver)/(settings|hooks|[^ ]*\*)` +
 	`|\b(PreToolUse|PostToolUse|disableAllHooks)\b`)
 
-// unpackers write files that only what they read names, or their further words.
+// unpackers write files whose names are only in their input, or in their other arguments.
 var unpackers = []string{"tar", "gtar", "bsdtar", "cpio", "patch", "git apply", "git am"}
 
-// changesByLookup reports whether files are written or deleted of which nothing is
-// known, or which an archive or a difference holds, and the call looks for those by which
-// agents ask, or names them: it is they.
+// changesByLookup reports whether the call writes or deletes unknown files, or files from an
+// archive or a patch, and also searches for or names the files through which agents ask. Then it is
+// assumed that these are changed.
 func (c *Check) changesByLookup() bool {
 	for i := range c.Effects {
 		e := &c.Effects[i]
@@ -264,9 +263,9 @@ func (c *Check) changesByLookup() bool {
 	return false
 }
 
-// namesOwn returns a file by which agents ask that a command names where no effect tells
-// what becomes of it; empty: there is none. A program that nobody described may write
-// what it names: as an operand, behind a flag, or in a command of its own language.
+// namesOwn returns a file through which agents ask that a command names, if no effect explains the
+// name; empty: there is none. A program that is in no table may write the files that are its
+// operands, the values of its flags, or named in a command of its own language.
 func (c *Check) namesOwn() string {
 	for i := range c.Mentions {
 		ef := effect.Effect{Kind: effect.Write, Target: c.Mentions[i].Path, By: c.Mentions[i].By}

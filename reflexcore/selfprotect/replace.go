@@ -15,23 +15,23 @@ import (
 	"approver.example/reflexcore/wordset"
 )
 
-// Settings are also changed by what brings, moves or unpacks whole folders. What lies
-// in a folder that is copied can be looked at; what an archive holds cannot.
+// Copying, moving or unpacking a whole folder can change settings, too. The content of a folder can
+// be looked at, but not the content of an archive.
 
-// maxLookups bounds how many files that are copied into folders are looked at.
+// maxLookups limits the copied files that are looked at.
 const maxLookups = 1024
 
-// fillers are the programs that fill a folder with what their words do not name.
+// fillers are programs that put files into a folder that their words do not name.
 var fillers = wordset.Of(`tar gtar bsdtar unzip 7z 7za 7zz 7zr unrar unar cpio gcpio pax ditto rsync docker
 	podman nerdctl finch docker.io ln mount patch gpatch hg svn scp sftp rclone aws gsutil gcloud kubectl degit
 	tiged giget stow gh git extractall unpack_archive`)
 
-// archivers are those of them that unpack an archive.
+// archivers are the fillers that unpack an archive.
 var archivers = wordset.Of(`tar gtar bsdtar unzip 7z 7za 7zz 7zr unrar unar cpio gcpio pax ditto extractall
 	unpack_archive jar ar`)
 
-// replaces says whether an effect on a folder reaches settings in it: it is deleted,
-// moved or unpacked over, or files for it are put there. Pass is no, Ask that it may.
+// replaces says whether an effect on a folder changes settings in it: the folder is deleted, moved
+// or unpacked over, or files are put there. Pass means no, and Ask means perhaps.
 func (c *Check) replaces(ef *effect.Effect) approver.Decision {
 	by := ef.Program()
 	by = by[strings.LastIndexByte(by, '.')+1:]
@@ -82,11 +82,11 @@ func (c *Check) replaces(ef *effect.Effect) approver.Decision {
 	return worst
 }
 
-// packs finds the names that archives have.
+// packs matches names of archives.
 var packs = regexp.MustCompile(`(?i)\.(?:tar(?:\.\w+)?|t[gbx]z2?|txz|tzst|zip|7z)$`)
 
-// isPacked reports whether a file is an archive into which is packed: no folder, and none
-// that the call makes.
+// isPacked reports whether a file is an archive that is being written: it is not a folder, and
+// nothing else in the call makes it.
 func (c *Check) isPacked(ef *effect.Effect, by string) bool {
 	if !archivers[by] && by != "zip" || by == "ditto" || ef.Kind != effect.Write || !packs.MatchString(ef.Target) ||
 		ef.Bits&effect.Append != 0 {
@@ -101,8 +101,7 @@ func (c *Check) isPacked(ef *effect.Effect, by string) bool {
 	return err == nil && info.Mode().IsRegular() || errors.Is(err, fs.ErrNotExist)
 }
 
-// brings says whether a file or folder that is copied, linked or moved to a folder
-// brings settings there.
+// brings says whether copying, linking or moving a file or folder puts settings into a folder.
 func (c *Check) brings(to, from *effect.Effect, folder bool) approver.Decision {
 	base := path.Base(from.Target)
 	if folder && protected.IsSettings(to.Target+"/"+base, c.Analyzer.Paths) {
@@ -136,7 +135,7 @@ func (c *Check) brings(to, from *effect.Effect, folder bool) approver.Decision {
 	return approver.Pass
 }
 
-// insideBrings says whether what lies in a folder has an agent's settings in it.
+// insideBrings says whether a folder contains an agent's settings.
 func (c *Check) insideBrings(from *effect.Effect) approver.Decision {
 	worst := approver.Pass
 	for name := range protected.AgentFolders {
@@ -149,7 +148,7 @@ func (c *Check) insideBrings(from *effect.Effect) approver.Decision {
 	return worst
 }
 
-// listedBrings is insideBrings of the folders whose names find or ls prints for what copies.
+// listedBrings is insideBrings for folders that find or ls lists for the program that copies.
 func (c *Check) listedBrings() approver.Decision {
 	worst := approver.Pass
 	for i := range c.Effects {
@@ -164,7 +163,7 @@ func (c *Check) listedBrings() approver.Decision {
 	return worst
 }
 
-// copiesInside reports whether a function copies what is in a folder, and not the folder.
+// copiesInside reports whether a function copies the content of a folder, and not the folder.
 func copiesInside(by string) bool {
 	if strings.HasPrefix(by, "fs.") && strings.HasSuffix(by, ".cp") {
 		return true
@@ -177,8 +176,8 @@ func copiesInside(by string) bool {
 	return false
 }
 
-// patternBrings says whether a pattern finds a folder of an agent's settings. What the
-// pattern does not know may be one.
+// patternBrings says whether a pattern matches a folder of an agent's settings. An unknown part of
+// the pattern may be one.
 func (c *Check) patternBrings(from *effect.Effect) approver.Decision {
 	p := c.Names.Located(from)
 	cut := strings.LastIndexByte(p[:max(0, strings.IndexAny(p, "*?[\x00"))], '/')
@@ -208,16 +207,16 @@ func (c *Check) patternBrings(from *effect.Effect) approver.Decision {
 	return worst
 }
 
-// isLive reports whether settings in a folder are those of this call: it is the home, the
-// working directory, or a folder above it.
+// isLive reports whether settings in a folder apply to this call: it is the home, the working
+// directory, or a folder above it.
 func (c *Check) isLive(folder string) bool {
 	dir := path.Clean(c.ToolCall.Dir)
 	return folder == c.Around.Home || strings.HasPrefix(dir, "/") && disk.Below(dir, path.Clean(folder))
 }
 
-// holds says whether a folder that becomes an agent's, or lies in one, has settings or
-// hooks in it. What is not there yet may have anything in it, unless the call itself
-// writes it as a file.
+// holds says whether a folder that becomes an agent's folder, or part of one, contains settings or
+// hooks. A folder that does not exist yet may contain anything, unless the call itself writes it as
+// a file.
 func (c *Check) holds(from *effect.Effect, becomes bool) approver.Decision {
 	p := c.Names.Located(from)
 	if p == "" || strings.ContainsAny(p, "*?[\x00") {
@@ -252,9 +251,9 @@ func (c *Check) holds(from *effect.Effect, becomes bool) approver.Decision {
 	return approver.Pass
 }
 
-// unseen is [Engine.holds] of what cannot be seen: it is a question if the call fills it
-// first, if its whole content becomes the folder's, or if it is moved and may become the
-// folder. What is only copied there by its name was judged by that.
+// unseen is [Check.holds] for a folder that cannot be read. It is a question if the call fills the
+// folder first, if all of its content goes into the other folder, or if it is moved and may become
+// that folder. A copy with the same name was judged by the name.
 func (c *Check) unseen(from *effect.Effect) approver.Decision {
 	byName := path.Ext(path.Base(from.Target)) != "" && !protected.IsAgentFolder(path.Base(from.Target)) &&
 		from.Bits&effect.Recursive == 0
@@ -311,8 +310,7 @@ func (c *Check) speaks(ef *effect.Effect) (approver.Decision, string) {
 	return approver.Pass, ""
 }
 
-// mayBe reports whether a text with parts that are not known, or that are patterns, may
-// be another text.
+// mayBe reports whether a text with unknown parts or patterns may be another text.
 func mayBe(p, text string) bool {
 	parts := strings.FieldsFunc(p, func(r rune) bool { return r == 0 || r == '*' || r == '?' || r == '[' || r == ']' })
 	if len(parts) == 0 {
