@@ -13,9 +13,9 @@ import (
 	"approver.example/reflexcore/gitrepo"
 )
 
-// Folders that are added to a project: claude --add-dir. Their skills and subagents are
-// loaded beside those of the project, and a subagent of theirs takes the place of a built-in
-// one. No call says which they are, but the process of the agent does, and its settings may.
+// Folders can be added to a project, as with claude --add-dir. Their skills and subagents are
+// loaded in addition to those of the project, and can replace built-in ones. No call says which
+// folders these are, but the process of the agent does, and its settings may.
 
 const (
 	maxAncestors = 6        // processes between a courier and its agent
@@ -24,7 +24,7 @@ const (
 	maxFlags     = 8        // words of node before the script that it runs
 )
 
-// beside finds the folders that were added to the project of the agent that calls.
+// beside finds the folders that are added to the project of the calling agent.
 func (l *loader) beside() {
 	for _, root := range []string{l.dir + "/.claude", l.project + "/.claude", l.Around.Home + "/.claude",
 		l.ToolCall.Env["CLAUDE_CONFIG_DIR"]} {
@@ -55,7 +55,7 @@ func (l *loader) beside() {
 	l.started()
 }
 
-// started reads the command line of the agent that calls, which is above the courier.
+// started reads the command line of the calling agent, which is an ancestor of the courier.
 func (l *loader) started() {
 	pid := int(l.ToolCall.Peer.PID)
 	for range maxAncestors {
@@ -83,7 +83,7 @@ func (l *loader) started() {
 	}
 }
 
-// parent is the process that started another; 0: that is not known.
+// parent returns the parent of a process; 0: it is not known.
 func (l *loader) parent(process string) int {
 	stat, err := l.Analyzer.Files.ReadFile(process+"/stat", maxProcess)
 	if err != nil {
@@ -100,8 +100,8 @@ func (l *loader) parent(process string) int {
 	return pid
 }
 
-// besides judges what the names are in folders that are added. That it lies there does not
-// make the name known, as another folder may come first.
+// besides judges files with the names in added folders. Such a file does not make the name known,
+// because another folder may have precedence.
 func (l *loader) besides(agent bool, names []string) {
 	if len(l.added) > maxAdded {
 		l.Unseen("more added folders than are looked at")
@@ -123,17 +123,17 @@ func (l *loader) besides(agent bool, names []string) {
 	l.found = found
 }
 
-// In a further working tree of git Claude Code loads the texts of the main one, too: of each
-// kind (skills, commands, subagents) of which the working tree's own root has no folder.
+// In a linked working tree of git, Claude Code also loads the texts of the main one: of each kind
+// (skills, commands, subagents) for which the root of the linked one has no folder.
 
-// A tree is a further working tree of git in which an agent is.
+// A tree is a linked working tree of git in which an agent works.
 type tree struct {
 	root string
 	main []string // folders that may be the main checkout
 	sure bool     // git itself takes the first of them for it
 }
 
-// trees are the further working trees in which the agent is, and was started.
+// trees returns the linked working trees in which the agent works, and was started.
 func (l *loader) trees() (out []tree) {
 	for _, dir := range [...]string{l.dir, l.project} {
 		if !strings.HasPrefix(dir, "/") {
@@ -150,7 +150,7 @@ func (l *loader) trees() (out []tree) {
 	return out
 }
 
-// tree follows the file .git of a further working tree.
+// tree follows the file .git of a linked working tree.
 func (l *loader) tree(root string) (tree, bool) {
 	b, err := l.Analyzer.Files.ReadFile(root+"/.git", gitrepo.MaxPath)
 	if err != nil {
@@ -170,7 +170,7 @@ func (l *loader) tree(root string) (tree, bool) {
 	return t, true
 }
 
-// mains are the folders of settings of main checkouts.
+// mains returns the settings folders of main checkouts.
 func (l *loader) mains() (out []string) {
 	for _, t := range l.trees() {
 		for _, main := range t.main {
@@ -180,8 +180,8 @@ func (l *loader) mains() (out []string) {
 	return out
 }
 
-// mainOwns are the folders of settings of main checkouts of which Claude Code loads the texts
-// of a kind for certain.
+// mainOwns returns the settings folders of main checkouts from which Claude Code certainly loads
+// the texts of a kind.
 func (l *loader) mainOwns(kind string) (out []string) {
 	for _, t := range l.trees() {
 		if _, err := l.Analyzer.Files.Lstat(t.root + "/.claude/" + kind); t.sure && disk.IsMissing(err) {

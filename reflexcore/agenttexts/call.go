@@ -14,13 +14,13 @@ import (
 	"approver.example/reflexcore/effect"
 )
 
-// A call that loads a skill, a slash command or a subagent runs the commands in its file
-// before any hook is asked again. So the call is judged by that file.
+// A call that loads a skill, a slash command or a subagent runs the commands in its file before any
+// hook is asked again. So the file is judged together with the call.
 
-// Loads judges the files that a Skill, SlashCommand, Agent or Workflow call loads. What is
-// neither found nor built into Claude Code is a question: it may lie in a place that is not
-// known here, such as a folder below the project, a plugin or a folder that only the start
-// of this Claude Code names, or a place of a later version.
+// Loads judges the files that a Skill, SlashCommand, Agent or Workflow call loads. A name that is
+// neither found nor built into Claude Code is a question: its file may be in a place that is not
+// known here, such as a folder below the project, a plugin or folder that is only on the command
+// line of this Claude Code, or a place of a later version.
 func (r *Reader) Loads() {
 	var in map[string]json.RawMessage // keys are compared exactly, as Claude Code does
 	agent := false
@@ -76,21 +76,21 @@ func (r *Reader) Loads() {
 	l.bind()
 }
 
-// trimScript takes off what JavaScript's trim takes off.
+// trimScript removes the same white space as JavaScript's trim.
 func trimScript(s string) string { return strings.TrimFunc(s, content.IsScriptSpace) }
 
 // maxName is the longest name of a file.
 const maxName = 255
 
 const (
-	// maxSearched is how much of a file is read, in bytes, where its name says nothing.
+	// maxSearched limits what is read of a file whose name says nothing, in bytes.
 	maxSearched = 64 << 10
-	// maxSearches bounds the files and folders that are looked at for one call.
+	// maxSearches limits the files and folders that are looked at for one call.
 	maxSearches = 2048
 	maxBelow    = 8 // folders in each other, of which Claude Code knows no bound
 )
 
-// one loads what has one of these names, of which the last is the shortest.
+// one loads what has one of these names. The last one is the shortest.
 func (l *loader) one(agent bool, names ...string) {
 	key := strconv.FormatBool(agent) + names[0] + "\x00" + l.args
 	if slices.Contains(l.names, key) {
@@ -109,8 +109,8 @@ func (l *loader) one(agent bool, names ...string) {
 	l.found, l.certain, l.agent, l.plugin, l.wanted = was.found, was.certain, was.agent, was.plugin, was.wanted
 }
 
-// load judges each file that the name may be. Which of them the agent takes depends on its
-// version, and their front matter may exchange their names, so the strictest counts.
+// load judges each file that may have the name. Which one the agent uses depends on its version,
+// and front matter may change names, so the strictest counts.
 func (l *loader) load(name string, agent bool) {
 	if odd(name) {
 		return // it is not found
@@ -147,7 +147,7 @@ func (l *loader) load(name string, agent bool) {
 	}
 }
 
-// odd reports whether a name is none that a file of a known folder could have.
+// odd reports whether no file in a known folder could have a name.
 func odd(name string) bool {
 	for step := range strings.SplitSeq(strings.ReplaceAll(name, ":", "/"), "/") {
 		if step == "" || step == "." || step == ".." || len(step) > maxName {
@@ -157,8 +157,8 @@ func odd(name string) bool {
 	return false
 }
 
-// bind lets an approval hold for the files that were seen, and for none that comes later
-// and stands before them.
+// bind binds an approval to the files that were found, and to the absence of files that would have
+// precedence.
 func (l *loader) bind() {
 	if l.Binds && len(l.Effects) > l.from {
 		for _, file := range l.tried {
@@ -174,7 +174,7 @@ func folders(agent bool) []string {
 	return []string{"skills", "commands"}
 }
 
-// named looks at the files that a name has in one folder of settings.
+// named looks at the files with a name in one settings folder.
 func (l *loader) named(root, name string, agent bool) {
 	below := strings.ReplaceAll(name, ":", "/")
 	if agent {
@@ -188,7 +188,7 @@ func (l *loader) named(root, name string, agent bool) {
 	}
 }
 
-// fold looks at the files of a folder that have the name in any case.
+// fold looks at the files in a folder with a name, ignoring case.
 func (l *loader) fold(dir, name string) {
 	file := dir + "/" + name
 	dir, name = path.Split(file)
@@ -209,8 +209,8 @@ func (l *loader) fold(dir, name string) {
 	}
 }
 
-// roots are the folders of settings: of the project and the folders above it, of the home,
-// of the machine.
+// roots returns the settings folders: of the project and the folders above it, of the home, and of
+// the machine.
 func (l *loader) roots() (out []string) {
 	add := func(dir string) {
 		if dir = path.Clean(dir); strings.HasPrefix(dir, "/") && !slices.Contains(out, dir) {
@@ -236,8 +236,8 @@ func (l *loader) roots() (out []string) {
 	return out
 }
 
-// search looks below a folder for the files that get the name from their front matter, and
-// for files of that name. Of a folder of skills only the SKILL.md of each counts.
+// search finds the files below a folder that have the name, or get it from their front matter. In a
+// folder of skills only each SKILL.md counts.
 func (l *loader) search(dir, name string, depth int) {
 	if l.budget < 0 {
 		return
@@ -268,9 +268,9 @@ func (l *loader) search(dir, name string, depth int) {
 	}
 }
 
-// called judges a file if its front matter gives it the name, or may, or its own name is it.
-// A file that may have any name is judged, but does not say that the name is known. No name
-// is that of any subagent.
+// called judges a file if it has the name, or gets it from its front matter, or may get it. A file
+// that may have any name is judged, but does not make the name known. The empty name means any
+// subagent.
 func (l *loader) called(file, name string) {
 	if name != "" && strings.EqualFold(path.Base(file), name+".md") {
 		l.file(file)
@@ -298,7 +298,7 @@ func (l *loader) called(file, name string) {
 	}
 }
 
-// gives reports whether front matter gives a subagent the name that is looked for.
+// gives reports whether front matter gives a subagent the wanted name.
 func (l *loader) gives(front *content.Front) bool {
 	return l.agent && slices.ContainsFunc(l.wanted, func(name string) bool {
 		_, sure := front.Called(name)
@@ -306,10 +306,10 @@ func (l *loader) gives(front *content.Front) bool {
 	})
 }
 
-// owns reports whether a text that was judged has the name of a skill, and none of a folder
-// below the project, which Claude Code adds when it reads something there, takes its place.
-// So it has to be exactly where the name says, in a folder that Claude Code loads from the
-// start, and for all files of the project.
+// owns reports whether a text that was judged certainly has the name of a skill. Claude Code adds
+// skills of folders below the project when it reads something there, and they must not replace the
+// text. So the text must be exactly where the name says, in a folder that Claude Code loads at its
+// start, and must apply to all files of the project.
 func (l *loader) owns(name string) bool {
 	roots := []string{"/etc/claude-code/.claude",
 		cmp.Or(l.ToolCall.Env["CLAUDE_CONFIG_DIR"], l.Around.Home+"/.claude")}
@@ -332,7 +332,7 @@ func (l *loader) owns(name string) bool {
 	return false
 }
 
-// follow is where the links of a path lead.
+// follow returns where the links of a path lead.
 func (l *loader) follow(p string) string {
 	if to, ok := l.Links.Real(l.Analyzer.Files, p); ok {
 		return to
@@ -340,7 +340,7 @@ func (l *loader) follow(p string) string {
 	return p
 }
 
-// file judges a file, if it is there.
+// file judges a file, if it exists.
 func (l *loader) file(file string) {
 	if front, done := l.done[file]; done {
 		l.found, l.certain = true, l.certain || l.gives(&front)
@@ -392,8 +392,8 @@ func (l *loader) file(file string) {
 type loader struct {
 	*Reader
 	dir string // where the agent is
-	// project is the folder in which the agent was started, of which it has the skills
-	// wherever it is. Empty: it does not say, or another agent is started.
+	// project is the folder in which the agent was started. Its skills are available everywhere. It is
+	// empty if the agent does not say it, or if another agent is started.
 	project string
 	plugin  string // the folder of the plugin that is looked at
 	args    string

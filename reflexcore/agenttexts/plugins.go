@@ -10,11 +10,11 @@ import (
 	"approver.example/reflexcore/effect"
 )
 
-// Where the texts of plugins lie, and what is built into Claude Code.
+// This file finds the texts of plugins, and knows what is built into Claude Code.
 
-// plugins are the folders that stand before the colon of a name: those of a plugin that is
-// installed or lies among skills, and the settings of a folder below. Without a name they
-// are all plugins.
+// plugins returns the folders that the part before the colon of a name may mean: those of a plugin
+// that is installed or among the skills, and the settings of a subfolder. The empty name means all
+// plugins.
 func (l *loader) plugins(name string, roots []string) (out []string) {
 	for _, home := range []string{l.Around.Home + "/.claude", l.ToolCall.Env["CLAUDE_CONFIG_DIR"]} {
 		if !strings.HasPrefix(home, "/") {
@@ -47,8 +47,8 @@ func (l *loader) plugins(name string, roots []string) (out []string) {
 	return slices.Compact(out)
 }
 
-// amongSkills are the folders of skills that are a plugin of that name: by the name of the
-// folder, or by that in its manifest.
+// amongSkills returns the folders of skills that are a plugin with a name: that of the folder, or
+// that in its manifest.
 func (l *loader) amongSkills(dir, name string) (out []string) {
 	names, _ := l.Listed(l.follow(dir))
 	for _, entry := range names {
@@ -65,7 +65,7 @@ func (l *loader) amongSkills(dir, name string) (out []string) {
 	return out
 }
 
-// installPaths are the folders of an entry of the list of plugins: one, or one for each
+// installPaths returns the folders of an entry of the list of plugins: one, or one for each
 // project.
 func installPaths(entry json.RawMessage) (out []string) {
 	type one struct {
@@ -86,8 +86,8 @@ func installPaths(entry json.RawMessage) (out []string) {
 	return out
 }
 
-// ownPaths judges the files that a plugin's manifest names, where its folders do not have
-// the name: a command's name may stand in the manifest only. No name is that of any subagent.
+// ownPaths judges the files in a plugin's manifest, because the name of a command may be only
+// there. The empty name means any subagent.
 func (l *loader) ownPaths(root, name string, agent bool) {
 	file := root + "/.claude-plugin/plugin.json"
 	b, err := l.Analyzer.Files.ReadFile(l.follow(file), MaxPrompt)
@@ -134,11 +134,10 @@ func (l *loader) ownPaths(root, name string, agent bool) {
 	}
 }
 
-// builtIn reports whether Claude Code itself brings a skill, a command or an agent of that
-// name, as 2.1.330 and some versions before it list them. Files of that name were looked at
-// before. A name that only some starts of it have is not listed, as a file in a folder that
-// is not known here may have it then; one that a later version adds is not, either: both
-// are asked about.
+// builtIn reports whether Claude Code has a built-in skill, command or agent with a name, as in
+// 2.1.330 and some versions before it. Files with the name were looked at before. A name that is
+// not in every start is not listed, because a file in an unknown folder may have it. Names of later
+// versions are not listed, either. Both are a question.
 func builtIn(name string, agent bool) bool {
 	if agent {
 		return content.BuiltInAgent(name)
@@ -149,7 +148,7 @@ func builtIn(name string, agent bool) bool {
 		"statusline", "team-onboarding", "update-config", "usage", "verify", "workflow-authoring"}, name)
 }
 
-// lost notes that a call loads a text by a name whose file is not found.
+// lost notes that a call loads a text whose file is not found.
 func (r *Reader) lost(name string, agent bool) {
 	what := lostText
 	if agent {

@@ -13,20 +13,20 @@ import (
 	"approver.example/reflexcore/wordset"
 )
 
-// Texts that agents load can run commands that no hook sees (content.Prompt). To put such
-// a text there is a question, however it is done.
+// Texts that agents load can run commands that no hook sees (content.Prompt). A call that writes
+// such a text is a question, however it does that.
 
 const (
-	// MaxPrompt is the longest text that is read, in bytes. Claude Code reads no longer one.
+	// MaxPrompt is the longest text that is read, in bytes. Claude Code does not read longer ones.
 	MaxPrompt = 1 << 20
-	// maxPrompts bounds the texts that one call brings or loads, and the folders.
+	// maxPrompts limits the texts and folders that one call writes or loads.
 	maxPrompts = 512
-	// lostText and lostAgent are what the effect of a load is called whose file is not found.
+	// lostText and lostAgent are the What of the effect if the file of a text is not found.
 	lostText, lostAgent = "lost-text", "lost-agent"
 )
 
-// Written looks at the files that a shell or code writes, and finds those that agents load.
-// Tools that write files hand out what runs of them (package tools).
+// Written judges the files that a shell or code writes, if agents load them. For tools that write
+// files, package tools returns what runs.
 func (r *Reader) Written() {
 	handed := 0 // effects of tools that write files
 	if r.ToolCall.Command == "" {
@@ -52,8 +52,8 @@ func (r *Reader) Written() {
 	}
 }
 
-// promptHanded judges what a tool writes to a folder of settings that only the environment
-// names. Of other places the tool's payloads say what runs.
+// promptHanded judges what a tool writes to a settings folder that only the environment names. For
+// other places the tool's payloads say what runs.
 func (r *Reader) promptHanded(target string) {
 	p, ok := r.inConfig(target)
 	if !ok || !content.IsPrompt(p) || content.Classify(target).Prompts() || !content.Classify(p).Prompts() {
@@ -67,7 +67,7 @@ func (r *Reader) promptHanded(target string) {
 	}
 }
 
-// inConfig is the path that a file in CLAUDE_CONFIG_DIR has for Claude Code.
+// inConfig returns the usual path of a file in CLAUDE_CONFIG_DIR.
 func (r *Reader) inConfig(p string) (string, bool) {
 	config := path.Clean(r.ToolCall.Env["CLAUDE_CONFIG_DIR"])
 	if len(config) < 2 || !disk.Below(p, config) {
@@ -76,7 +76,7 @@ func (r *Reader) inConfig(p string) (string, bool) {
 	return "/.claude" + p[len(config):], true
 }
 
-// promptAs is the path by which a text at a place is read: Claude Code's own for one in
+// promptAs returns the path by which a text is classified: the usual one for a file in
 // CLAUDE_CONFIG_DIR, or in a plugin.
 func (r *Reader) promptAs(p string) string {
 	if in, ok := r.inConfig(p); ok {
@@ -94,8 +94,8 @@ func (r *Reader) isEnvFile(p string) bool {
 	return file != "" && path.Clean(file) == p
 }
 
-// promptNames are the names under which a written file is a text that agents load: its
-// own, or where links lead.
+// promptNames returns the names by which a written file is a text that agents load: its own, or
+// where links lead.
 func (r *Reader) promptNames(ef *effect.Effect) (out []string) {
 	if r.IsPlace(ef.Target) {
 		return []string{ef.Target}
@@ -113,8 +113,7 @@ func (r *Reader) promptNames(ef *effect.Effect) (out []string) {
 	return nil
 }
 
-// IsPlace reports whether a file there, or what is put into a folder there, is a
-// text that agents load.
+// IsPlace reports whether agents load a file at a path, or a file that is put into a folder there.
 func (r *Reader) IsPlace(p string) bool {
 	p = r.promptAs(p)
 	base := strings.ToLower(path.Base(p))
@@ -128,17 +127,17 @@ func (r *Reader) IsPlace(p string) bool {
 	if !s.May {
 		return true
 	}
-	low := strings.ToLower(p) // of what is not known no more than its name says
+	low := strings.ToLower(p) // of an unknown path only what its name says
 	return protected.InAgentFolder(low) || strings.Contains(base, "skill.md")
 }
 
-// unpacks put there what nobody has looked at.
+// unpacks are programs that write unknown content.
 var unpacks = wordset.Of("tar gtar bsdtar unzip 7z 7za cpio")
 
-// asTheyAre put there what they read, as it is.
+// asTheyAre are programs that write exactly what they read.
 var asTheyAre = wordset.Of("cp mv gcp gmv install rsync ditto tee")
 
-// promptWritten judges what a file has in it after the call; false if that is not known.
+// promptWritten judges the content of a file after the call; false if it is not known.
 func (r *Reader) promptWritten(ef *effect.Effect, target string) bool {
 	by := ef.Program()
 	if (by == "sed" || by == "gsed") && r.editedPlainly(target) {
@@ -185,19 +184,19 @@ func (r *Reader) promptWritten(ef *effect.Effect, target string) bool {
 	return known
 }
 
-// takenAway reports whether an effect is that a file is moved away from there.
+// takenAway reports whether an effect moves a file away.
 func takenAway(effects []effect.Effect, i int) bool {
 	return i > 0 && effect.Moves(&effects[i]) && effects[i-1].Kind == effect.Read &&
 		effects[i-1].Target == effects[i].Target
 }
 
-// Changed judges what runs of a text and did not before.
+// Changed judges what runs of a text, and did not run before the change.
 func (r *Reader) Changed(target, before, after string) {
 	r.Added(promptFile(r.promptAs(target)), before, after, r.Place)
 }
 
-// promptFile is the name under which a text is read. In a folder of which the name is all
-// that is known it is one of Claude Code's.
+// promptFile returns the path by which a text is read. For a folder, of which only the name is
+// known, it is that of a command of Claude Code.
 func promptFile(target string) string {
 	if content.IsPrompt(target) && content.Classify(target).Prompts() {
 		return target
@@ -205,8 +204,8 @@ func promptFile(target string) string {
 	return target + "/.claude/commands/any.md"
 }
 
-// promptCopied judges a file, or the texts in a folder, that is copied to a place of such
-// texts; false if not all of it is known.
+// promptCopied judges a file, or the texts in a folder, that is copied to a place of such texts;
+// false if it is not fully known.
 func (r *Reader) promptCopied(from, target string, budget *int) bool {
 	if *budget--; *budget < 0 || from == "" || !effect.IsKnown(from) || !strings.HasPrefix(from, "/") {
 		return false

@@ -17,16 +17,16 @@ import (
 	"approver.example/reflexcore/wordset"
 )
 
-// What a Claude Code loads that a command starts.
+// This file judges what a Claude Code loads that a command starts.
 
-// Starts judges what a Claude Code that a command starts loads before any hook is asked:
-// the programs of a plugin that a flag names, and the text of a command that is its prompt.
+// Starts judges what a Claude Code that a command starts loads before any hook is asked: the
+// programs of a plugin in a flag, and the text of a slash command in its prompt.
 func (r *Reader) Starts() {
 	if r.ToolCall.Command == "" || !strings.Contains(analysis.Unquoted.Replace(r.Text), "claude") {
 		return
 	}
 	r = &Reader{Call: r.Call, Place: r.Place}
-	r.Place.Explain = true // for the words, which are kept for this only
+	r.Place.Explain = true // the words are only kept with this
 	var result shell.Result
 	r.Analyzer.Shell.Analyze(r.ToolCall.Command, r.Place, &result)
 	slashes := slashName.FindAllStringSubmatch(r.Text, maxGiven)
@@ -76,15 +76,15 @@ func (r *Reader) start(s *shell.Step, g *given) {
 	l.bind()
 }
 
-// idleSettings are the keys of settings that start no program and keep no hook away.
+// idleSettings are the keys of settings that start no program and disable no hook.
 var idleSettings = wordset.Of(`$schema permissions model language attribution includeCoAuthoredBy
 	cleanupPeriodDays outputStyle theme spinnerTipsEnabled alwaysThinkingEnabled`)
 
 // startFiles are the files of a folder that say what a Claude Code runs that starts there.
 var startFiles = []string{".claude/settings.json", ".claude/settings.local.json"}
 
-// startsIn judges the settings of the folder in which a Claude Code starts. Those of the
-// agent's own folder are loaded already, and so are the same ones in another checkout.
+// startsIn judges the settings of the folder in which a Claude Code starts. The settings of the
+// agent's own folder are already in use, and so are equal ones in another checkout.
 func (r *Reader) startsIn(s *shell.Step, g *given) {
 	if s.Dir == r.ToolCall.Dir || len(s.Argv) == 2 && tells[s.Argv[1]] {
 		return
@@ -117,17 +117,16 @@ func (r *Reader) startsIn(s *shell.Step, g *given) {
 	}
 }
 
-// tells are the flags with which Claude Code only says something of itself.
+// tells are the flags with which Claude Code only prints something about itself.
 var tells = wordset.Of("--version -v --help -h")
 
-// manifestFile is the file of a plugin that says what it has.
+// manifestFile is the manifest of a plugin.
 const manifestFile = ".claude-plugin/plugin.json"
 
 // pluginRuns are the files of a plugin that start programs by themselves.
 var pluginRuns = []string{"hooks/hooks.json", ".mcp.json", ".lsp.json", "monitors/monitors.json", "settings.json"}
 
-// pluginsStart judges the folder that a flag of a start names: a plugin, or one that has
-// plugins in it.
+// pluginsStart judges the folder in a flag of a start: a plugin, or a folder of plugins.
 func (r *Reader) pluginsStart(s *shell.Step, dir string, g *given) {
 	if !strings.HasPrefix(dir, "/") {
 		dir = s.Dir + "/" + dir
@@ -163,8 +162,8 @@ func (r *Reader) isFolder(p string) bool {
 	return err == nil && info.IsDir()
 }
 
-// pluginStarts judges a folder that may be a plugin, and reports whether it is a folder. What
-// only its commands run is judged when they are loaded.
+// pluginStarts judges a folder that may be a plugin, and reports whether it is a folder. What its
+// commands run is judged when they are loaded.
 func (r *Reader) pluginStarts(dir string) bool {
 	info, err := r.Analyzer.Files.Lstat(dir)
 	switch {

@@ -46,7 +46,7 @@ func (l *loader) flagLine(words []string) error {
 	return nil
 }
 
-// mean makes spellings one flag.
+// mean makes several spellings one flag.
 func (l *loader) mean(flags []flag) *option {
 	o := l.optionRoom.one(option{mask: 1 << (l.options % 64)})
 	l.options++
@@ -56,7 +56,7 @@ func (l *loader) mean(flags []flag) *option {
 	return o
 }
 
-// sharedFlags finds the flag with the very names of those from begin on.
+// sharedFlags finds the earlier flag with exactly the names of those from begin on.
 func (l *loader) sharedFlags(begin int) []flag {
 	names := l.flags[begin:]
 	for i := 0; i+len(names) <= begin; i++ {
@@ -78,8 +78,8 @@ func (l *loader) sharedFlags(begin int) []flag {
 	return nil
 }
 
-// spellings reads the flags at the beginning of a line, notes where those end
-// that | joins, and returns the words after them.
+// spellings reads the flags at the beginning of a line, notes where each group that | joins ends,
+// and returns the words after them.
 func (l *loader) spellings(words []string) (left []string, err error) {
 	l.group = l.group[:0]
 	for ; len(words) > 0; words = words[1:] {
@@ -105,7 +105,7 @@ func (l *loader) spellings(words []string) (left []string, err error) {
 	return words, nil
 }
 
-// spelling takes off what says which argument a flag takes.
+// spelling splits a flag from the sign that says which argument it takes.
 func spelling(word string) (string, arity) {
 	last := word[len(word)-1]
 	if last == '=' {

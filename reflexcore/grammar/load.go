@@ -11,7 +11,7 @@ import (
 //go:embed tables/*.grammar
 var tables embed.FS
 
-// maxTable bounds a table file, in bytes.
+// maxTable limits a table file, in bytes.
 const maxTable = 1 << 20
 
 // Default returns the tables that are built in.
@@ -61,7 +61,7 @@ func newLoader(programs int) *loader {
 	return l
 }
 
-// roomSize is how many values a room gets at once.
+// roomSize is how many values a room allocates at once.
 const roomSize = 256
 
 func (l *loader) errorf(format string, args ...any) error {
@@ -95,7 +95,7 @@ func (l *loader) add(file, text string) error {
 	return nil
 }
 
-// end closes the block that was read.
+// end ends the block that was read.
 func (l *loader) end() {
 	if p := l.now; p != nil {
 		p.own.flags = l.flagRoom.keep(l.flags)
@@ -202,7 +202,7 @@ func (l *loader) body(text string) error {
 	return nil
 }
 
-// mode reads how the words are told apart.
+// mode reads the mode of a block.
 func (l *loader) mode(words []string) error {
 	i := -1
 	if len(words) > 0 {
@@ -226,7 +226,7 @@ func (l *loader) mode(words []string) error {
 	return nil
 }
 
-// fields splits a line into words, which are good until the next line.
+// fields splits a line into words, which are valid until the next line.
 func (l *loader) fields(text string) []string {
 	l.words = l.words[:0]
 	begin := 0

@@ -49,7 +49,7 @@ func twice(p *Program, f *flag) error {
 		text)
 }
 
-// spare is room for n flags, until it is called again.
+// spare returns memory for n flags, which is valid until the next call.
 func (l *loader) spare(n int) []flag {
 	if n > len(l.sorting) {
 		l.sorting = make([]flag, 2*n)
@@ -57,17 +57,16 @@ func (l *loader) spare(n int) []flag {
 	return l.sorting[:n]
 }
 
-// A like is one line that says so.
+// A like is one line that begins with like.
 type like struct {
 	of   *Program
 	name string
 }
 
-// maxLike bounds chains of like.
+// maxLike limits chains of like.
 const maxLike = 4
 
-// inherit finds the blocks that a block is like, and takes over all of theirs but
-// the flags.
+// inherit finds the blocks that a block is like, and copies all of their lines but the flags.
 func (l *loader) inherit(p *Program, depth int) error {
 	if p.ready {
 		return nil
@@ -96,7 +95,7 @@ func (l *loader) inherit(p *Program, depth int) error {
 	return nil
 }
 
-// join puts the flags of a block and of those that it is like together.
+// join combines the flags of a block with those of the blocks that it is like.
 func (l *loader) join(p *Program) error {
 	p.parts = l.partsRoom.take(1 + len(p.likes))
 	p.parts[0] = &p.own
@@ -151,7 +150,7 @@ func (c *cond) add(o *option) {
 	}
 }
 
-// need gives a flag something that conditions can name.
+// need gives a flag an option, so that conditions can refer to it.
 func (l *loader) need(f *flag) *option {
 	if f.option == nil {
 		f.option = l.optionRoom.one(option{mask: 1 << (len(f.text) % 64)})
@@ -159,8 +158,7 @@ func (l *loader) need(f *flag) *option {
 	return f.option
 }
 
-// widen makes the conditions of blocks that p is like mean also the flags of p
-// that stand before theirs.
+// widen extends the conditions of blocks that p is like to the flags of p with the same names.
 func (l *loader) widen(p *Program) {
 	for i, from := range p.likes {
 		for _, c := range l.pending[from.conds[0]:from.conds[1]] {
