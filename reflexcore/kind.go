@@ -57,8 +57,8 @@ func (j *judgment) isWait() bool {
 
 // These programs, git commands and parts of tool names only read.
 var (
-	readPrograms = strings.Fields("ls cat head tail grep egrep rg ag find fd tree wc stat file less pwd which type jq du " +
-		"df ps echo printf cd sort uniq cut diff test [ nl bat awk sed true")
+	readPrograms = strings.Fields("ls cat head tail grep egrep rg ag find fd tree wc stat file less pwd which type jq " +
+		"du df ps echo printf cd sort uniq cut diff test [ nl bat awk sed true")
 	readGit   = []string{"status", "log", "diff", "show", "blame", "grep", "ls-files", "branch", "rev-parse", "remote"}
 	readTools = []string{"read", "grep", "glob", "search", "list", "get", "fetch", "view", "find"}
 )

@@ -66,7 +66,8 @@ func PluginText(fs Files, p string) (as string, ok bool) {
 
 // IsPlugin reports whether a folder has the manifest of a plugin or of a marketplace.
 func IsPlugin(fs Files, dir string) bool {
-	return fs != nil && len(dir) < maxPath && effect.IsPlain(dir) && strings.HasPrefix(dir, "/") && len(manifestsOf(fs, path.Clean(dir))) > 0
+	return fs != nil && len(dir) < maxPath && effect.IsPlain(dir) && strings.HasPrefix(dir, "/") &&
+		len(manifestsOf(fs, path.Clean(dir))) > 0
 }
 
 // loadedOf reports whether Claude Code loads a file in a plugin, or in a marketplace with plugins.
