@@ -103,20 +103,26 @@ func UserFolders(f Files, uids []uint32) (homes []string) {
 // ReadSource reads one settings file. The result has the error if it cannot be read.
 func ReadSource(place Place, path string) Source {
 	s := Source{Place: place, Path: path}
-	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0) // a pipe must not hold us
-	if err == nil {
-		defer f.Close()
-		s.Text, err = io.ReadAll(io.LimitReader(f, MaxFile+1))
-	}
+	text, err := readFile(path, MaxFile)
 	switch {
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR):
 		s.Missing = true
 	case err != nil:
 		s.Err = err
-	case len(s.Text) > MaxFile:
+	case len(text) > MaxFile:
 		s.Err = fmt.Errorf("it has more than %d bytes", MaxFile)
 	}
 	// Agents read a file with a byte order mark.
-	s.Text = bytes.TrimPrefix(s.Text, []byte("\ufeff"))
+	s.Text = bytes.TrimPrefix(text, []byte("\ufeff"))
 	return s
+}
+
+// readFile reads a file, or one byte more than the limit of it.
+func readFile(path string, limit int64) ([]byte, error) {
+	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0) // a pipe must not hold us
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return io.ReadAll(io.LimitReader(f, limit+1))
 }

@@ -3,7 +3,6 @@ package settings
 import (
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -93,12 +92,7 @@ func from(dir, path string) string {
 }
 
 func readGitFile(path string) (string, error) {
-	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0) // a pipe must not hold us
-	if err != nil {
-		return "", err
-	}
-	defer f.Close()
-	text, err := io.ReadAll(io.LimitReader(f, MaxGitFile+1))
+	text, err := readFile(path, MaxGitFile)
 	if err == nil && len(text) > MaxGitFile {
 		err = fmt.Errorf("%s has more than %d bytes", path, MaxGitFile)
 	}

@@ -270,16 +270,15 @@ func isDisk(p string) bool {
 // isBuilt reports whether a path, by its name, is made by builds and tools. Outside of the project
 // only caches and unambiguous names count.
 func (s *Surroundings) isBuilt(p string) bool {
-	if s.Dir == "" && s.Home == "" && !strings.HasPrefix(p, "/") { // nothing is known of the place
-		m, _ := buildnames.First(p)
-		return m != buildnames.ByHand || buildnames.IsFile(path.Base(p))
-	}
-	if rest, ok := strings.CutPrefix(p, s.Dir+"/"); ok && s.Dir != "" {
-		if strings.Contains(rest, ":") { // on another machine
-			return false
-		}
+	named := func(rest string) bool {
 		m, _ := buildnames.First(rest)
 		return m != buildnames.ByHand || buildnames.IsFile(path.Base(rest))
+	}
+	if s.Dir == "" && s.Home == "" && !strings.HasPrefix(p, "/") { // nothing is known of the place
+		return named(p)
+	}
+	if rest, ok := strings.CutPrefix(p, s.Dir+"/"); ok && s.Dir != "" {
+		return !strings.Contains(rest, ":") && named(rest) // with a colon it is on another machine
 	}
 	if buildnames.IsCache(s.Home, p) || buildnames.IsCache("/root", p) {
 		return true

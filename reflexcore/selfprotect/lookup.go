@@ -53,7 +53,7 @@ func looksForSettings(text string) bool {
 		return slices.ContainsFunc(strings.Fields(found), func(word string) bool {
 			word = strings.Trim(word, `"'`)
 			// *s.json matches files of any project, but in a folder of settings it matches these.
-			return madeForSettings(word) && (inFolder || !listMatches(word, "versions.json"))
+			return madeForSettings(word) && (inFolder || !glob.Name(word, "versions.json"))
 		})
 	})
 }
@@ -70,12 +70,6 @@ func madeForSettings(pattern string) bool {
 	pattern = strings.TrimPrefix(pattern, "./")
 	finds := func(name string) bool { return glob.Name(pattern, name) } // through folders
 	return slices.ContainsFunc(settingsSamples, finds) && !slices.ContainsFunc(otherSamples, finds)
-}
-
-// listMatches reports whether a pattern of a list matches a name.
-func listMatches(pattern, name string) bool {
-	ok, err := path.Match(pattern, name)
-	return ok && err == nil
 }
 
 // settingsSamples are names and paths of settings, and otherSamples are those of other files.
