@@ -66,9 +66,9 @@ var claudeNotices = [...]string{
 	"CwdChanged", "FileChanged", "TaskCreated", "TaskCompleted", "TeammateIdle",
 }
 
-// claudeForeign are keys that Claude Code does not send, but agents with a similar protocol do. The
+// claudeOtherKeys are keys that Claude Code does not send, but agents with a similar protocol do. The
 // meaning of their fields is slightly different.
-var claudeForeign = [...]struct{ key, agent string }{
+var claudeOtherKeys = [...]struct{ key, agent string }{
 	{"turn_id", "codex"},
 	{"tool_call_id", "qwen"},
 	{"toolName", "copilot"},
@@ -106,7 +106,7 @@ func (c Claude) decode(payload []byte) (ev Event, err error) {
 	if err != nil {
 		return ev, err
 	}
-	for _, f := range claudeForeign {
+	for _, f := range claudeOtherKeys {
 		if _, ok := o[f.key]; ok {
 			return ev, fmt.Errorf("it has the key %q, like one of %s: run the hook with that agent's name in --agent",
 				f.key, f.agent)

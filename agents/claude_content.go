@@ -13,11 +13,11 @@ import (
 // zero value is none.
 type Content [sha256.Size]byte
 
-// claudeIdle are arguments that have no effect, and that Claude Code adds or removes between
+// claudeIgnored are arguments that have no effect, and that Claude Code adds or removes between
 // PreToolUse and PostToolUse: with this value, or with any value if it is empty. Every other
 // argument counts, known or not. Version 2.1.330 added only the answers of a user, and replace_all
 // to an input that a hook had replaced.
-var claudeIdle = [...]struct{ tools, key, value string }{
+var claudeIgnored = [...]struct{ tools, key, value string }{
 	{"Bash PowerShell Monitor", "description", ""},       // for its user to read
 	{"AskUserQuestion", "answers", ""},                   // what its user said
 	{"AskUserQuestion", "annotations", ""},               // and wrote beside it
@@ -37,8 +37,8 @@ var claudeIdle = [...]struct{ tools, key, value string }{
 // claudeContent digests the arguments of a tool.
 func claudeContent(tool string, input object) (c Content) {
 	var idle []int
-	for i := range claudeIdle {
-		if hasWord(claudeIdle[i].tools, tool) {
+	for i := range claudeIgnored {
+		if hasWord(claudeIgnored[i].tools, tool) {
 			idle = append(idle, i)
 		}
 	}
@@ -57,7 +57,7 @@ func claudeContent(tool string, input object) (c Content) {
 		}
 		value := plainValue(input[key])
 		if !slices.ContainsFunc(idle, func(i int) bool {
-			return claudeIdle[i].key == key && (claudeIdle[i].value == "" || claudeIdle[i].value == string(value))
+			return claudeIgnored[i].key == key && (claudeIgnored[i].value == "" || claudeIgnored[i].value == string(value))
 		}) {
 			part([]byte(key))
 			part(value)

@@ -60,7 +60,7 @@ func Compare(sources []settings.Source, want settings.Want) (found []settings.Fi
 		found = append(found, v)
 	}
 	if holds {
-		found = append(found, idling(files)...)
+		found = append(found, missingReports(files)...)
 	}
 	if !holds {
 		found = append(found, missing(files, want)...)
@@ -82,7 +82,7 @@ func Compare(sources []settings.Source, want settings.Want) (found []settings.Fi
 func read(s settings.Source, want settings.Want) (f file, found, dropped []settings.Finding) {
 	var err error
 	f = file{Source: s, dropped: true}
-	f.missing = lacking(nil, want, false)
+	f.missing = missingHooks(nil, want, false)
 	switch {
 	case s.Missing:
 		return f, nil, nil
@@ -115,7 +115,7 @@ func read(s settings.Source, want settings.Want) (f file, found, dropped []setti
 	}
 	if err == nil {
 		f.dropped = len(problems) > 0 && s.Place != settings.Managed
-		f.missing, f.idle = lacking(f.Hooks, want, false), lacking(f.Hooks, want, true)
+		f.missing, f.idle = missingHooks(f.Hooks, want, false), missingHooks(f.Hooks, want, true)
 	}
 	return f, found, dropped
 }
@@ -164,12 +164,12 @@ func where(event string) string {
 // maxDeadline is the longest deadline that approver-hook accepts.
 const maxDeadline = 24 * time.Hour
 
-// harmlessKeys are the keys that a hook of approver may have: those with values that unlike checks,
+// harmlessKeys are the keys that a hook of approver may have: those with values that difference checks,
 // and statusMessage, which has no effect.
 var harmlessKeys = []string{"type", "command", "timeout", "onFailure", "statusMessage", "async", "asyncRewake", "if"}
 
-// unlike says how a hook differs from the one that install writes; "" means not at all.
-func unlike(event, matcher string, raw json.RawMessage, want settings.Want) string {
+// difference says how a hook differs from the one that install writes; "" means not at all.
+func difference(event, matcher string, raw json.RawMessage, want settings.Want) string {
 	var have, good Entry
 	var keys map[string]json.RawMessage
 	if json.Unmarshal(raw, &have) != nil || json.Unmarshal(raw, &keys) != nil ||
@@ -310,7 +310,7 @@ func (f file) others(want settings.Want, holds bool) (found []settings.Finding) 
 					if !holds || !wanted {
 						continue // what is missing is told elsewhere
 					}
-					if why := unlike(event, m.Matcher, h, want); why != "" {
+					if why := difference(event, m.Matcher, h, want); why != "" {
 						double := settings.Finding{Harmless: idle(event), Path: f.Path,
 							Text: "another hook of approver " + where(event) + ": " + why}
 						if !f.holds() {

@@ -11,9 +11,9 @@ import (
 // that a card can say it.
 func idle(event string) bool { return event == "PostToolBatch" }
 
-// lacking returns what is missing of the wanted hooks, a sentence for each event: of the hooks that
+// missingHooks returns what is missing of the wanted hooks, a sentence for each event: of the hooks that
 // guard calls, or of the idle ones.
-func lacking(have map[string][]Matcher, want settings.Want, idlers bool) (missing []string) {
+func missingHooks(have map[string][]Matcher, want settings.Want, idlers bool) (missing []string) {
 	events := slices.SortedFunc(maps.Keys(want.Hooks), byRank)
 	for _, event := range events {
 		if idle(event) != idlers {
@@ -25,7 +25,7 @@ func lacking(have map[string][]Matcher, want settings.Want, idlers bool) (missin
 				if !Ours(h) {
 					continue
 				}
-				if why = unlike(event, m.Matcher, h, want); why == "" {
+				if why = difference(event, m.Matcher, h, want); why == "" {
 					break
 				}
 			}
@@ -40,9 +40,9 @@ func lacking(have map[string][]Matcher, want settings.Want, idlers bool) (missin
 	return missing
 }
 
-// idling returns what is missing of the hooks that guard nothing, if no file that has the other
+// missingReports returns what is missing of the hooks that guard nothing, if no file that has the other
 // hooks has them.
-func idling(files []file) (found []settings.Finding) {
+func missingReports(files []file) (found []settings.Finding) {
 	for _, f := range files {
 		if !f.holds() {
 			continue

@@ -53,7 +53,7 @@ func Check(path string, text []byte) []Problem {
 	}
 	c.check(v, "", settingsShape)
 	if top, ok := v.Value.(*hujson.Object); ok {
-		c.astray(top)
+		c.findMisplaced(top)
 	}
 	return c.found
 }
@@ -213,8 +213,8 @@ func (k kind) String() string {
 // events it ignores the hook.
 var guards = []string{"PreToolUse", "PermissionRequest"}
 
-// astray finds hooks that guard calls in places where Claude Code does not read them.
-func (c *checker) astray(top *hujson.Object) {
+// findMisplaced finds hooks that guard calls in places where Claude Code does not read them.
+func (c *checker) findMisplaced(top *hujson.Object) {
 	for _, m := range top.Members {
 		name := m.Name.Value.(hujson.Literal).String()
 		switch {
@@ -226,7 +226,7 @@ func (c *checker) astray(top *hujson.Object) {
 		case slices.Contains(guards, name):
 			c.stray(m.Value, name)
 		default:
-			c.strayBelow(m.Value, name)
+			c.findMisplacedBelow(m.Value, name)
 		}
 	}
 }
@@ -238,16 +238,16 @@ func (c *checker) events(events *hujson.Object) {
 		if name == "matcher" || name == "hooks" {
 			c.add(m.Name.StartOffset, "hooks."+name, "is no event")
 		} else if _, known := eventShapes[name]; !known {
-			c.strayBelow(m.Value, "hooks."+name)
+			c.findMisplacedBelow(m.Value, "hooks."+name)
 		}
 	}
 }
 
-func (c *checker) strayBelow(v hujson.Value, key string) {
+func (c *checker) findMisplacedBelow(v hujson.Value, key string) {
 	switch value := v.Value.(type) {
 	case *hujson.Array:
 		for i, e := range value.Elements {
-			c.strayBelow(e, key+"."+strconv.Itoa(i))
+			c.findMisplacedBelow(e, key+"."+strconv.Itoa(i))
 		}
 	case *hujson.Object:
 		for _, m := range value.Members {
@@ -256,7 +256,7 @@ func (c *checker) strayBelow(v hujson.Value, key string) {
 				c.stray(m.Value, key+"."+name)
 				continue
 			}
-			c.strayBelow(m.Value, key+"."+name)
+			c.findMisplacedBelow(m.Value, key+"."+name)
 		}
 	}
 }

@@ -40,8 +40,8 @@ var loading = []string{
 	"ENV", "ZDOTDIR", "BUN_OPTIONS", "BUN_INSPECT", "NODE_OPTIONS",
 }
 
-// loads reports whether a variable is one of those.
-func loads(name string) bool {
+// isLoading reports whether a variable is one of those.
+func isLoading(name string) bool {
 	return slices.ContainsFunc(loading, func(l string) bool {
 		return name == l || strings.HasSuffix(l, "_") && strings.HasPrefix(name, l)
 	})
@@ -50,7 +50,7 @@ func loads(name string) bool {
 // weakens reports whether a variable with a value can disable the hook. Sizes for node and for
 // libc's allocator only change how much memory they use.
 func weakens(name string, raw json.RawMessage) bool {
-	if !loads(name) || !(toggle{name: name}).on(raw) {
+	if !isLoading(name) || !(toggle{name: name}).on(raw) {
 		return false
 	}
 	value, ok := envText(raw)
@@ -168,7 +168,7 @@ func (f file) switches(files []file, managed bool) (found []settings.Finding) {
 		})
 	}
 	sets := func(t toggle, harmless bool, why string) {
-		if f.Place == settings.Managed || !pinned(files, t) {
+		if f.Place == settings.Managed || !turnedOff(files, t) {
 			found = append(found, settings.Finding{
 				Harmless: harmless, Path: f.Path, Text: "sets " + t.name + ` in "env": ` + why,
 				Fix: "take " + strconv.Quote(t.name) + ` out of "env" in ` + f.Path,
@@ -204,8 +204,8 @@ func slows(value string) bool {
 	return value != "" && (err != nil || n < 1 || n > 1024)
 }
 
-// pinned reports whether managed settings turn a toggle off, which overrides every other place.
-func pinned(files []file, t toggle) bool {
+// turnedOff reports whether managed settings turn a toggle off, which overrides every other place.
+func turnedOff(files []file, t toggle) bool {
 	return slices.ContainsFunc(files, func(f file) bool {
 		raw, there := f.Env[t.name]
 		return there && f.Place == settings.Managed && !f.dropped && !t.on(raw)
@@ -234,7 +234,7 @@ func Managedness(sources []settings.Source) (hooked bool, open []string) {
 		open = append(open, `shell commands in skills, which no hook sees ("disableSkillShellExecution": true)`)
 	}
 	for _, t := range switches {
-		if t.name == "CLAUDE_CODE_SHELL_PREFIX" && !pinned(all, t) {
+		if t.name == "CLAUDE_CODE_SHELL_PREFIX" && !turnedOff(all, t) {
 			open = append(open, `a program in the place of the hook ("env": {"`+t.name+`": ""})`)
 		}
 	}

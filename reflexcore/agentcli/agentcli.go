@@ -17,20 +17,20 @@ import (
 	"approver.example/reflexcore/wordset"
 )
 
-// agentQuiet are the words with which an agent only prints, fetches or stores something.
-var agentQuiet = wordset.Of(`help version doctor update upgrade install uninstall login logout auth status mcp
+// quietWords are the words with which an agent only prints, fetches or stores something.
+var quietWords = wordset.Of(`help version doctor update upgrade install uninstall login logout auth status mcp
 	config configure completion completions models model list ls plugin plugins stats sessions whoami usage info
 	cache feedback
 	-h --help -help -v -V --version -version`)
 
-// agentServes are the words that start an agent even after a quiet word.
-var agentServes = wordset.Of("serve server start run")
+// servingWords are the words that start an agent even after a quiet word.
+var servingWords = wordset.Of("serve server start run")
 
-// agentRecords are the words for records of an agent's work, and agentLists are the words after
+// recordWords are the words for records of an agent's work, and listWords are the words after
 // them that start nothing.
 var (
-	agentRecords = wordset.Of("session sessions thread threads conversation conversations history")
-	agentLists   = wordset.Of("list ls delete rm remove export show info search")
+	recordWords = wordset.Of("session sessions thread threads conversation conversations history")
+	listWords   = wordset.Of("list ls delete rm remove export show info search")
 )
 
 // StartedBy returns the agent at a path, if these words start it; empty: it is no agent, or is not
@@ -111,7 +111,7 @@ func Matching(pattern string) (out []*Agent) {
 // Begins reports whether the words after an agent's name start it. If it is fed, its input says
 // what to do.
 func (a *Agent) Begins(args []string, fed bool) bool {
-	if len(args) > 1 && agentRecords[args[0]] && agentLists[args[1]] {
+	if len(args) > 1 && recordWords[args[0]] && listWords[args[1]] {
 		return false
 	}
 	if a.starts != "" {
@@ -130,13 +130,13 @@ func (a *Agent) Begins(args []string, fed bool) bool {
 	if len(args) > 1 && wordset.Has(a.quiet, first+":"+args[1]) {
 		return false
 	}
-	if (!agentQuiet[first] || wordset.Has(a.loud, first)) && !wordset.Has(a.quiet, first) {
+	if (!quietWords[first] || wordset.Has(a.loud, first)) && !wordset.Has(a.quiet, first) {
 		return true
 	}
 	if first != "" && first[0] == '-' {
 		return len(args) > 1 && first != "--help" && first != "--version"
 	}
-	return len(args) > 1 && agentServes[args[1]]
+	return len(args) > 1 && servingWords[args[1]]
 }
 
 // beginsWith is [Agent.Begins] for an agent whose name other programs have, too.

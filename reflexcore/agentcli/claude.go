@@ -188,7 +188,7 @@ func plainCommand(args []string) bool {
 		return false
 	}
 	for _, f := range rest {
-		if flag, _, _ := strings.Cut(f, "="); isFlag(flag) && !claudeSays[flag] && !PlainClaudeFlag(f) {
+		if flag, _, _ := strings.Cut(f, "="); isFlag(flag) && !claudeInfoFlags[flag] && !PlainClaudeFlag(f) {
 			return false
 		}
 	}
@@ -214,8 +214,8 @@ func ClaudeInstalled(file string) bool {
 	return VersionOf(file) == "claude" || path.Base(dir) == "claude-code" && strings.HasPrefix(base, "cli.")
 }
 
-// claudeSays are flags with which its harmless commands print or fetch something.
-var claudeSays = claudeSets["says"]
+// claudeInfoFlags are flags with which its harmless commands print or fetch something.
+var claudeInfoFlags = claudeSets["says"]
 
 // second returns the first word that is not a flag.
 func second(args []string) string {

@@ -15,7 +15,7 @@ import (
 // hooks: on a machine of its vendor, as a tool server, with other settings than those on the disk,
 // or in a way that is not known to be harmless.
 func Unhooked(id string, args []string) bool {
-	return id == "claude" && (servesTools(args) || unhooks(args) || isDriven(args) || claudeWords(args))
+	return id == "claude" && (servesTools(args) || unhooks(args) || isRemoteControlled(args) || claudeWords(args))
 }
 
 // servesTools reports whether Claude Code is started as a server that runs its tools for whoever
@@ -36,9 +36,9 @@ func servesTools(args []string) bool {
 	return false
 }
 
-// isDriven reports whether Claude Code is started so that it can be controlled over its vendor's
+// isRemoteControlled reports whether Claude Code is started so that it can be controlled over its vendor's
 // server: claude remote-control.
-func isDriven(args []string) bool {
+func isRemoteControlled(args []string) bool {
 	return len(args) > 0 && wordset.Has("remote-control rc", args[0]) &&
 		(len(args) == 1 || !wordset.Has("-h --help", args[len(args)-1]))
 }
@@ -52,12 +52,12 @@ func unhooks(args []string) bool {
 		case wordset.Has("--remote --cloud --teleport --managed-settings --restricted --worktree", flag):
 			return true
 		case flag == "--agents" && !joined:
-			if i+1 < len(args) && mayHook(args[i+1]) {
+			if i+1 < len(args) && definesHooks(args[i+1]) {
 				return true
 			}
 		case flag == "--agents":
 			f = value
-			if mayHook(f) {
+			if definesHooks(f) {
 				return true
 			}
 		case len(flag) > 1 && flag[0] == '-' && flag[1] != '-': // -w x, -wx, -pw x
@@ -69,10 +69,10 @@ func unhooks(args []string) bool {
 	return false
 }
 
-// mayHook reports whether agents that are defined for one start may run or load something of their
+// definesHooks reports whether agents that are defined for one start may run or load something of their
 // own: hooks, which replace those in the settings, servers, skills, or something unknown. They are
 // JSON, or the name of a file.
-func mayHook(agents string) bool {
+func definesHooks(agents string) bool {
 	var defined map[string]map[string]json.RawMessage
 	if !effect.IsKnown(agents) || json.Unmarshal([]byte(agents), &defined) != nil {
 		return true

@@ -24,8 +24,8 @@ const (
 	maxFlags     = 8        // words of node before the script that it runs
 )
 
-// beside finds the folders that are added to the project of the calling agent.
-func (l *loader) beside() {
+// findAdded finds the folders that are added to the project of the calling agent.
+func (l *loader) findAdded() {
 	for _, root := range []string{l.dir + "/.claude", l.project + "/.claude", l.Around.Home + "/.claude",
 		l.ToolCall.Env["CLAUDE_CONFIG_DIR"]} {
 		if !strings.HasPrefix(root, "/") {
@@ -52,11 +52,11 @@ func (l *loader) beside() {
 			}
 		}
 	}
-	l.started()
+	l.findStart()
 }
 
-// started reads the command line of the calling agent, which is an ancestor of the courier.
-func (l *loader) started() {
+// findStart reads the command line of the calling agent, which is an ancestor of the courier.
+func (l *loader) findStart() {
 	pid := int(l.ToolCall.Peer.PID)
 	for range maxAncestors {
 		if pid <= 1 {
@@ -100,9 +100,9 @@ func (l *loader) parent(process string) int {
 	return pid
 }
 
-// besides judges files with the names in added folders. Such a file does not make the name known,
+// loadAdded judges files with the names in added folders. Such a file does not make the name known,
 // because another folder may have precedence.
-func (l *loader) besides(agent bool, names []string) {
+func (l *loader) loadAdded(agent bool, names []string) {
 	if len(l.added) > maxAdded {
 		l.Unseen("more added folders than are looked at")
 		return
@@ -170,8 +170,8 @@ func (l *loader) tree(root string) (tree, bool) {
 	return t, true
 }
 
-// mains returns the settings folders of main checkouts.
-func (l *loader) mains() (out []string) {
+// mainFolders returns the settings folders of main checkouts.
+func (l *loader) mainFolders() (out []string) {
 	for _, t := range l.trees() {
 		for _, main := range t.main {
 			out = append(out, main+"/.claude")
@@ -180,9 +180,9 @@ func (l *loader) mains() (out []string) {
 	return out
 }
 
-// mainOwns returns the settings folders of main checkouts from which Claude Code certainly loads
+// mainFoldersFor returns the settings folders of main checkouts from which Claude Code certainly loads
 // the texts of a kind.
-func (l *loader) mainOwns(kind string) (out []string) {
+func (l *loader) mainFoldersFor(kind string) (out []string) {
 	for _, t := range l.trees() {
 		if _, err := l.Analyzer.Files.Lstat(t.root + "/.claude/" + kind); t.sure && disk.IsMissing(err) {
 			out = append(out, t.main[0]+"/.claude")

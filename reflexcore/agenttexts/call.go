@@ -43,7 +43,7 @@ func (r *Reader) Loads() {
 		Reader: r, dir: r.ToolCall.Dir, project: r.ToolCall.Env["CLAUDE_PROJECT_DIR"],
 		budget: maxSearches, from: len(r.Effects), done: map[string]content.Front{},
 	}
-	l.beside()
+	l.findAdded()
 	if r.ToolCall.Tool == "Workflow" {
 		if name, file := text("name"), text("scriptPath"); shaped {
 			l.workflow(name, file)
@@ -102,9 +102,9 @@ func (l *loader) one(agent bool, names ...string) {
 	for _, name := range names {
 		l.load(name, agent)
 	}
-	l.besides(agent, names)
+	l.loadAdded(agent, names)
 	if last := names[len(names)-1]; !l.certain && !l.typed && !builtIn(last, agent) {
-		l.lost(last, agent)
+		l.notFound(last, agent)
 	}
 	l.found, l.certain, l.agent, l.plugin, l.wanted = was.found, was.certain, was.agent, was.plugin, was.wanted
 }
@@ -116,7 +116,7 @@ func (l *loader) load(name string, agent bool) {
 		return // it is not found
 	}
 	plugin, inner, namespaced := strings.Cut(name, ":")
-	roots := append(l.roots(), l.mains()...)
+	roots := append(l.roots(), l.mainFolders()...)
 	own := len(roots) // those behind are plugins
 	for _, root := range roots {
 		l.named(root, name, agent)
@@ -127,7 +127,7 @@ func (l *loader) load(name string, agent bool) {
 		for _, root := range l.plugins(plugin, roots) {
 			l.plugin = root
 			l.named(root, inner, agent)
-			l.fold(root, "SKILL.md")
+			l.fileIgnoringCase(root, "SKILL.md")
 			l.ownPaths(root, inner, agent)
 			roots = append(roots, root)
 		}
@@ -178,18 +178,18 @@ func folders(agent bool) []string {
 func (l *loader) named(root, name string, agent bool) {
 	below := strings.ReplaceAll(name, ":", "/")
 	if agent {
-		l.fold(root+"/agents", below+".md")
+		l.fileIgnoringCase(root+"/agents", below+".md")
 		return
 	}
 	for _, p := range slices.Compact([]string{name, below, path.Base(below)}) { // a folder may have a colon in its name
-		l.fold(root+"/skills/"+p, "SKILL.md")
-		l.fold(root+"/commands/"+p, "SKILL.md")
-		l.fold(root+"/commands", p+".md")
+		l.fileIgnoringCase(root+"/skills/"+p, "SKILL.md")
+		l.fileIgnoringCase(root+"/commands/"+p, "SKILL.md")
+		l.fileIgnoringCase(root+"/commands", p+".md")
 	}
 }
 
-// fold looks at the files in a folder with a name, ignoring case.
-func (l *loader) fold(dir, name string) {
+// fileIgnoringCase looks at the files in a folder with a name, ignoring case.
+func (l *loader) fileIgnoringCase(dir, name string) {
 	file := dir + "/" + name
 	dir, name = path.Split(file)
 	dir = path.Clean(dir)
@@ -319,12 +319,12 @@ func (l *loader) owns(name string) bool {
 			break
 		}
 	}
-	for _, root := range append(l.mainOwns("skills"), roots...) {
+	for _, root := range append(l.mainFoldersFor("skills"), roots...) {
 		if skill, ok := l.done[path.Clean(root)+"/skills/"+name+"/SKILL.md"]; ok && !skill.Odd && !skill.Has("paths") {
 			return true
 		}
 	}
-	for _, root := range append(l.mainOwns("commands"), roots...) {
+	for _, root := range append(l.mainFoldersFor("commands"), roots...) {
 		if _, ok := l.done[path.Clean(root)+"/commands/"+strings.ReplaceAll(name, ":", "/")+".md"]; ok {
 			return true
 		}
@@ -364,7 +364,7 @@ func (l *loader) file(file string) {
 	text := string(b)
 	p := content.ReadPrompt(file, text)
 	l.done[file], l.certain = p.Front, l.certain || l.gives(&p.Front)
-	l.brings(file, &p.Front)
+	l.loadSubagents(file, &p.Front)
 	filled := l.filled(file, text, &p)
 	if !p.Runs() && !slices.ContainsFunc(filled, func(f content.Prompt) bool { return f.Runs() }) {
 		l.tried = append(l.tried, to)

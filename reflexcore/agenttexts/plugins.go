@@ -148,8 +148,8 @@ func builtIn(name string, agent bool) bool {
 		"statusline", "team-onboarding", "update-config", "usage", "verify", "workflow-authoring"}, name)
 }
 
-// lost notes that a call loads a text whose file is not found.
-func (r *Reader) lost(name string, agent bool) {
+// notFound notes that a call loads a text whose file is not found.
+func (r *Reader) notFound(name string, agent bool) {
 	what := lostText
 	if agent {
 		what = lostAgent

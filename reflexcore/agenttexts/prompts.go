@@ -100,7 +100,7 @@ func (r *Reader) promptNames(ef *effect.Effect) (out []string) {
 	if r.IsPlace(ef.Target) {
 		return []string{ef.Target}
 	}
-	if by := ef.Program(); (asTheyAre[by] || unpacks[by]) &&
+	if by := ef.Program(); (copiers[by] || unpacks[by]) &&
 		content.IsPlugin(r.Analyzer.Files, ef.Target) {
 		return []string{ef.Target} // its folders may be what is put there
 	}
@@ -134,8 +134,8 @@ func (r *Reader) IsPlace(p string) bool {
 // unpacks are programs that write unknown content.
 var unpacks = wordset.Of("tar gtar bsdtar unzip 7z 7za cpio")
 
-// asTheyAre are programs that write exactly what they read.
-var asTheyAre = wordset.Of("cp mv gcp gmv install rsync ditto tee")
+// copiers are programs that write exactly what they read.
+var copiers = wordset.Of("cp mv gcp gmv install rsync ditto tee")
 
 // promptWritten judges the content of a file after the call; false if it is not known.
 func (r *Reader) promptWritten(ef *effect.Effect, target string) bool {
@@ -165,7 +165,7 @@ func (r *Reader) promptWritten(ef *effect.Effect, target string) bool {
 	if known {
 		return true
 	}
-	if !asTheyAre[by] && ef.By != "git mv" {
+	if !copiers[by] && ef.By != "git mv" {
 		return false
 	}
 	budget := maxPrompts

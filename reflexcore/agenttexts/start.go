@@ -69,7 +69,7 @@ func (r *Reader) start(s *shell.Step, g *given) {
 	}
 	for _, word := range s.Argv[1:] {
 		if name, args, ok := typedName(word); ok {
-			l.types(name, args)
+			l.loadTyped(name, args)
 		}
 	}
 	l.given(s, g)
@@ -86,7 +86,7 @@ var startFiles = []string{".claude/settings.json", ".claude/settings.local.json"
 // startsIn judges the settings of the folder in which a Claude Code starts. The settings of the
 // agent's own folder are already in use, and so are equal ones in another checkout.
 func (r *Reader) startsIn(s *shell.Step, g *given) {
-	if s.Dir == r.ToolCall.Dir || len(s.Argv) == 2 && tells[s.Argv[1]] {
+	if s.Dir == r.ToolCall.Dir || len(s.Argv) == 2 && infoFlags[s.Argv[1]] {
 		return
 	}
 	if !strings.HasPrefix(s.Dir, "/") || !effect.IsKnown(s.Dir) {
@@ -117,8 +117,8 @@ func (r *Reader) startsIn(s *shell.Step, g *given) {
 	}
 }
 
-// tells are the flags with which Claude Code only prints something about itself.
-var tells = wordset.Of("--version -v --help -h")
+// infoFlags are the flags with which Claude Code only prints something about itself.
+var infoFlags = wordset.Of("--version -v --help -h")
 
 // manifestFile is the manifest of a plugin.
 const manifestFile = ".claude-plugin/plugin.json"

@@ -55,8 +55,8 @@ func typedName(prompt string) (name, args string, ok bool) {
 	return name, args, ok
 }
 
-// types loads the text that a prompt names.
-func (l *loader) types(name, args string) {
+// loadTyped loads the text that a prompt names.
+func (l *loader) loadTyped(name, args string) {
 	_, err := l.Analyzer.Files.Lstat("/" + name)
 	typed := l.typed
 	if args = strings.TrimSpace(args); args != l.args {
@@ -73,7 +73,7 @@ func (l *loader) types(name, args string) {
 // unknown, it may be any name.
 func (l *loader) given(s *shell.Step, g *given) {
 	for _, m := range g.slashes {
-		l.types(m[1], m[2])
+		l.loadTyped(m[1], m[2])
 	}
 	sure, flags := l.readsAll(g)
 	prompt, inWords := promptOf(s.Argv[1:])
@@ -81,17 +81,17 @@ func (l *loader) given(s *shell.Step, g *given) {
 	input := strings.TrimLeft(trimScript(s.Input), "\ufeff")
 	switch {
 	case inWords:
-		l.begins(s, prompt, s.Fed && s.Input != "", sure && !flags)
+		l.judgeBegin(s, prompt, s.Fed && s.Input != "", sure && !flags)
 	case !s.Fed || input == "":
 	case streams && !effect.IsKnown(input):
 		l.Unseen(promptOfStart(s))
 	default:
-		l.begins(s, input, false, sure)
+		l.judgeBegin(s, input, false, sure)
 	}
 }
 
-// begins judges a prompt by its beginning. more says that unknown words follow.
-func (l *loader) begins(s *shell.Step, prompt string, more, sure bool) {
+// judgeBegin judges a prompt by its beginning. more says that unknown words follow.
+func (l *loader) judgeBegin(s *shell.Step, prompt string, more, sure bool) {
 	prompt = trimScript(prompt)
 	switch {
 	case strings.HasPrefix(prompt, effect.Unknown) && !sure:
@@ -105,10 +105,10 @@ func (l *loader) begins(s *shell.Step, prompt string, more, sure bool) {
 			}
 			return
 		}
-		l.types(name, anyArguments)
+		l.loadTyped(name, anyArguments)
 	default:
 		if name, args, ok := typedName(strings.Join(strings.Fields(prompt), " ")); ok {
-			l.types(name, args)
+			l.loadTyped(name, args)
 		}
 	}
 }
@@ -153,13 +153,13 @@ func (l *loader) readsAll(g *given) (all, flags bool) {
 		}
 		text := trimScript(string(b))
 		if name, args, ok := typedName(strings.Join(strings.Fields(text), " ")); ok {
-			l.types(name, args)
+			l.loadTyped(name, args)
 		}
 		for _, m := range flagWord.FindAllStringSubmatch(text, -1) {
 			flags = flags || (g.splits || m[1] == "") && !agentcli.PlainClaudeFlag(m[2])
 		}
 		for _, m := range slashLine.FindAllStringSubmatch(text, maxGiven) {
-			l.types(m[1], m[2])
+			l.loadTyped(m[1], m[2])
 		}
 	}
 	return sure && read > 0, flags

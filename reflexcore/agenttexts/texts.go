@@ -12,8 +12,8 @@ import (
 
 // This file judges how Claude Code changes a text that it loads, and what it loads with it.
 
-// brings judges the subagent in which a text runs, and what a subagent loads at its start.
-func (l *loader) brings(file string, front *content.Front) {
+// loadSubagents judges the subagent in which a text runs, and what a subagent loads at its start.
+func (l *loader) loadSubagents(file string, front *content.Front) {
 	agent, sure := front.Value("agent")
 	if agent == "" && front.Has("context") && !l.agent {
 		agent = "general-purpose" // the one of each fork
@@ -99,7 +99,7 @@ func (l *loader) workflow(name, file string) {
 		found := l.workflows(name)
 		scripts = append(scripts, found...)
 		if len(found) == 0 && !builtIn(name, false) {
-			l.lost(name, false)
+			l.notFound(name, false)
 		}
 	}
 	for _, script := range scripts {
@@ -116,7 +116,7 @@ func (l *loader) workflow(name, file string) {
 // started.
 func (l *loader) agents() {
 	l.agent = true
-	roots := append(l.roots(), l.mains()...)
+	roots := append(l.roots(), l.mainFolders()...)
 	for _, root := range append(roots, l.plugins("", roots)...) {
 		l.search(root+"/agents", "", 0)
 		l.ownPaths(root, "", true)

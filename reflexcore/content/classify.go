@@ -22,17 +22,17 @@ var sets = wordset.Sets(setsText)
 
 // parsed is a path, split into clean names in lower case.
 type parsed struct {
-	space  [512]byte // the folded path, or long if it has no room here
-	long   []byte
-	used   int
-	segs   [maxSegments][2]uint16
-	n      int
-	home   int // index of the first name below a home, -1 if it lies in none
-	rooted bool
-	tilde  bool // the path began with a home
-	above  int  // how many .. went above what is known
-	glob   bool
-	tame   bool // test data or source code: weak rows do not count
+	space      [512]byte // the folded path, or long if it has no room here
+	long       []byte
+	used       int
+	segs       [maxSegments][2]uint16
+	n          int
+	home       int // index of the first name below a home, -1 if it lies in none
+	rooted     bool
+	tilde      bool // the path began with a home
+	above      int  // how many .. went above what is known
+	glob       bool
+	ignoreWeak bool // test data or source code: weak rows do not count
 }
 
 func (p *parsed) seg(i int) []byte { return p.slice(int(p.segs[i][0]), int(p.segs[i][1])) }
@@ -46,12 +46,12 @@ func (p *parsed) slice(from, to int) []byte {
 
 // found is the best row that matched so far.
 type found struct {
-	row  int // the first, counted from 1; 0 is none
-	tame bool
+	row        int // the first, counted from 1; 0 is none
+	ignoreWeak bool
 }
 
 func (f *found) add(row int) {
-	if row == 0 || f.tame && built().rows[row-1].weak {
+	if row == 0 || f.ignoreWeak && built().rows[row-1].weak {
 		return
 	}
 	if f.row == 0 || row < f.row {
@@ -83,7 +83,7 @@ func Classify(path string) Sink {
 		return p.wildcards()
 	}
 	x := built()
-	f := found{tame: p.tame}
+	f := found{ignoreWeak: p.ignoreWeak}
 	if p.rooted {
 		p.walk(&x.root, 0, &f)
 	}
@@ -174,7 +174,7 @@ func (p *parsed) parse(path string) bool {
 	if windows && len(path) > 1 && path[1] == ':' {
 		path = path[2:]
 	}
-	rest, tilde := cutHome(path)
+	rest, tilde := withoutHome(path)
 	p.tilde = tilde
 	p.rooted = !tilde && (strings.HasPrefix(rest, "/") || windows)
 	start := -1
@@ -253,8 +253,8 @@ func (p *parsed) push(start int) bool {
 	return true
 }
 
-// cutHome removes ~, $HOME and similar prefixes.
-func cutHome(path string) (rest string, ok bool) {
+// withoutHome removes ~, $HOME and similar prefixes.
+func withoutHome(path string) (rest string, ok bool) {
 	for _, prefix := range [...]string{"~", "$HOME", "${HOME}", "%USERPROFILE%", "%userprofile%", "$env:USERPROFILE",
 		"$env:HOME", "%HOME%"} {
 		if after, ok := strings.CutPrefix(path, prefix); ok {
@@ -295,14 +295,14 @@ func (p *parsed) look() {
 	for i := 0; i < p.n-1; i++ {
 		switch string(p.seg(i)) {
 		case "testdata", "fixtures", "__fixtures__", "examples", "docs":
-			p.tame = true
+			p.ignoreWeak = true
 		}
 	}
 	if p.n > 0 {
 		base := p.seg(p.n - 1)
 		for i := len(base) - 1; i > 0; i-- {
 			if base[i] == '.' {
-				p.tame = p.tame || codeEndings[string(base[i:])]
+				p.ignoreWeak = p.ignoreWeak || codeEndings[string(base[i:])]
 				break
 			}
 		}
@@ -316,7 +316,7 @@ var secretWords = sets["secret"]
 // secretWord reports whether the file is in a program's folder in a home, and has one of these
 // words in its name.
 func (p *parsed) secretWord() bool {
-	if p.tame || p.n <= p.home {
+	if p.ignoreWeak || p.n <= p.home {
 		return false
 	}
 	dir := string(p.seg(p.home)) == "library" || string(p.seg(p.home)) == "appdata"

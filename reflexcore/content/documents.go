@@ -123,7 +123,7 @@ func (x *extractor) walkYAML(v any, key, lang string, depth int) {
 			return
 		}
 		if (key == "command" || key == "entrypoint") && x.sink.Kind == Build { // a list of words, in compose
-			x.give(effect.Shell, shellJoin(words), key+" of "+x.sink.Name)
+			x.emit(effect.Shell, shellJoin(words), key+" of "+x.sink.Name)
 			return
 		}
 		x.run(strings.Join(words, "\n"), key, lang)
@@ -145,12 +145,12 @@ func (x *extractor) run(text, key, lang string) {
 	default:
 		lang = effect.Shell
 	}
-	x.give(lang, unexpress(text), key+": of "+x.sink.Name)
+	x.emit(lang, withoutExpressions(text), key+": of "+x.sink.Name)
 }
 
-// unexpress replaces a CI's ${{ expressions }} by unknown parts, because they are replaced before a
+// withoutExpressions replaces a CI's ${{ expressions }} by unknown parts, because they are replaced before a
 // shell reads the text.
-func unexpress(s string) string {
+func withoutExpressions(s string) string {
 	for {
 		i := strings.Index(s, "${{")
 		if i < 0 {
@@ -197,11 +197,11 @@ func (x *extractor) npm(content string) {
 	for _, name := range sortedKeys(scripts) {
 		switch v := scripts[name].(type) {
 		case string:
-			x.give(effect.Shell, v, "the script "+name+" of a package")
+			x.emit(effect.Shell, v, "the script "+name+" of a package")
 		case []any: // composer
 			for _, item := range v {
 				if s, ok := item.(string); ok {
-					x.give(effect.Shell, s, "the script "+name+" of a package")
+					x.emit(effect.Shell, s, "the script "+name+" of a package")
 				}
 			}
 		}
@@ -215,7 +215,7 @@ func (x *extractor) npm(content string) {
 func (x *extractor) walkAll(v any, depth int) {
 	switch v := v.(type) {
 	case string:
-		x.give(effect.Shell, v, "a hook of a package")
+		x.emit(effect.Shell, v, "a hook of a package")
 	case []any:
 		for _, item := range v {
 			x.walkAll(item, depth+1)
@@ -241,13 +241,13 @@ func (x *extractor) walkJSON(v any, key string, depth int) {
 			case string:
 				words = []string{value}
 				if args, ok := texts(v["args"]); ok && len(args) > 0 {
-					x.give(effect.Shell, shellWord(value)+" "+shellJoin(args), k+" of "+x.sink.Name)
+					x.emit(effect.Shell, shellWord(value)+" "+shellJoin(args), k+" of "+x.sink.Name)
 					continue
 				}
-				x.give(effect.Shell, strings.Join(words, " "), k+" of "+x.sink.Name)
+				x.emit(effect.Shell, strings.Join(words, " "), k+" of "+x.sink.Name)
 			case []any:
 				if words, ok := texts(value); ok {
-					x.give(effect.Shell, shellJoin(words), k+" of "+x.sink.Name)
+					x.emit(effect.Shell, shellJoin(words), k+" of "+x.sink.Name)
 				}
 			default:
 				x.walkJSON(value, low, depth+1)
@@ -259,7 +259,7 @@ func (x *extractor) walkJSON(v any, key string, depth int) {
 		if env, ok := v["env"].(map[string]any); ok {
 			for _, k := range sortedKeys(env) {
 				if s, ok := env[k].(string); ok {
-					x.give(effect.Shell, "export "+shellWord(k)+"="+shellWord(s), "environment of "+x.sink.Name)
+					x.emit(effect.Shell, "export "+shellWord(k)+"="+shellWord(s), "environment of "+x.sink.Name)
 				}
 			}
 		}
@@ -346,11 +346,11 @@ func (x *extractor) plist(content string) {
 				if inArgs {
 					words = append(words, text)
 				} else if key == "Program" {
-					x.give(effect.Shell, shellJoin([]string{text}), "a launchd job")
+					x.emit(effect.Shell, shellJoin([]string{text}), "a launchd job")
 				}
 			case "array":
 				inArgs = false
-				x.give(effect.Shell, shellJoin(words), "a launchd job")
+				x.emit(effect.Shell, shellJoin(words), "a launchd job")
 				words = nil
 			}
 		}

@@ -35,12 +35,12 @@ func (p *Prompt) Fill(text, args string, first int) (string, bool) {
 		}
 		return words[n], true
 	})
-	return filled, idle(text, args) || ok && (plainArgs.MatchString(args) || p.indifferent(text, args, names))
+	return filled, hasNoCommand(text, args) || ok && (plainArgs.MatchString(args) || p.isIndependent(text, args, names))
 }
 
-// idle reports whether a text cannot have a command, wherever the arguments are: no agent runs
+// hasNoCommand reports whether a text cannot have a command, wherever the arguments are: no agent runs
 // anything without these characters.
-func idle(text, args string) bool {
+func hasNoCommand(text, args string) bool {
 	has := func(sign string) bool { return strings.Contains(text, sign) || strings.Contains(args, sign) }
 	return !has("!") || !has("`") && !has("{")
 }
@@ -48,9 +48,9 @@ func idle(text, args string) bool {
 // plainArgs matches arguments that a shell splits only at white space.
 var plainArgs = regexp.MustCompile(`^[\p{L}\p{N}_.,:/@%+=~ \t\n-]*$`)
 
-// indifferent reports whether unknown words cannot change what a text runs: none is in a command,
+// isIndependent reports whether unknown words cannot change what a text runs: none is in a command,
 // and none can begin or end one.
-func (p *Prompt) indifferent(text, args string, names []string) bool {
+func (p *Prompt) isIndependent(text, args string, names []string) bool {
 	used := false
 	with := func(word string) []string {
 		var out Prompt

@@ -41,10 +41,10 @@ func (x *extractor) gitSetting(section, sub, key, value string) {
 	switch {
 	case section == "alias":
 		if command, ok := strings.CutPrefix(value, "!"); ok {
-			x.give(effect.Shell, command, "an alias of git")
+			x.emit(effect.Shell, command, "an alias of git")
 			return
 		}
-		x.give(effect.Shell, "git "+value, "an alias of git")
+		x.emit(effect.Shell, "git "+value, "an alias of git")
 	case section == "pager", gitCommands[name]:
 		if command, ok := strings.CutPrefix(value, "!"); ok {
 			value = command
@@ -54,7 +54,7 @@ func (x *extractor) gitSetting(section, sub, key, value string) {
 			return
 		}
 		if value != "true" && value != "false" {
-			x.give(effect.Shell, value, name+" of git")
+			x.emit(effect.Shell, value, name+" of git")
 		}
 	case name == "core.hookspath", name == "init.templatedir", section == "include", section == "includeif":
 		// What is there runs, or is read as settings.
@@ -63,7 +63,7 @@ func (x *extractor) gitSetting(section, sub, key, value string) {
 	case key == "url", key == "insteadof", key == "pushurl":
 		for _, url := range [2]string{value, sub} {
 			if command, ok := strings.CutPrefix(url, "ext::"); ok {
-				x.give(effect.Shell, command, "a transport of git")
+				x.emit(effect.Shell, command, "a transport of git")
 			}
 		}
 	}
@@ -110,7 +110,7 @@ func (x *extractor) todo(content string) {
 		line = strings.TrimSpace(line)
 		end := strings.IndexAny(line, " \t")
 		if end > 0 && (line[:end] == "exec" || line[:end] == "x") {
-			x.give(effect.Shell, strings.TrimSpace(line[end:]), "a line of a rebase")
+			x.emit(effect.Shell, strings.TrimSpace(line[end:]), "a line of a rebase")
 		}
 	}
 }

@@ -42,13 +42,13 @@ func (p *parsed) unknown() Sink {
 func (p *parsed) names() []string {
 	names := make([]string, p.n)
 	for i := range p.n {
-		names[i] = loosen(string(p.seg(i)))
+		names[i] = withoutExtended(string(p.seg(i)))
 	}
 	return names
 }
 
-// loosen replaces extended patterns of bash, such as @(a|b), by *.
-func loosen(name string) string {
+// withoutExtended replaces extended patterns of bash, such as @(a|b), by *.
+func withoutExtended(name string) string {
 	for {
 		open := strings.IndexByte(name, '(')
 		if open < 1 || !strings.ContainsRune("@!?+*", rune(name[open-1])) {
@@ -122,14 +122,14 @@ func brace(s string) (open, end int, parts []string) {
 
 // mayBe returns the first row that one of the paths may match; a secret has precedence.
 func (p *parsed) mayBe(paths [][]string) Sink {
-	f, secret := found{tame: p.tame}, found{tame: p.tame}
+	f, secret := found{ignoreWeak: p.ignoreWeak}, found{ignoreWeak: p.ignoreWeak}
 	add := func(row int) {
 		f.add(row)
 		if built().rows[row-1].secret {
 			secret.add(row)
 		}
 	}
-	m := meeting{left: maxSteps}
+	m := comparison{left: maxSteps}
 	for _, path := range paths {
 		segs := make([]name, len(path))
 		for i, text := range path {
@@ -156,11 +156,11 @@ func (p *parsed) mayBe(paths [][]string) Sink {
 				}
 				m.segs = segs[i:]
 				rows.each(segs[i], func(r *flat) {
-					if segs[i].text == "*" && hopeless(r, segs[i+1:]) || len(r.segs) == 1 && segs[i].wild &&
+					if segs[i].text == "*" && cannotMatch(r, segs[i+1:]) || len(r.segs) == 1 && segs[i].wild &&
 						!mayShare(segs[i].text, r.letters) {
 						return
 					}
-					if m.flat = *r; m.meet(0, 0, 0, 0) {
+					if m.flat = *r; m.matchFrom(0, 0, 0, 0) {
 						add(r.row)
 					}
 				})
@@ -176,9 +176,9 @@ func (p *parsed) mayBe(paths [][]string) Sink {
 	return f.sink(true)
 }
 
-// hopeless reports whether a pattern cannot match a path that begins with any name and continues
+// cannotMatch reports whether a pattern cannot match a path that begins with any name and continues
 // with rest.
-func hopeless(r *flat, rest []name) bool {
+func cannotMatch(r *flat, rest []name) bool {
 	if len(r.segs) == 1 {
 		return true // no letter is shared
 	}
@@ -190,7 +190,7 @@ func mayShare(pattern string, letters uint64) bool {
 	n := 0
 	for i := range len(pattern) {
 		if c := pattern[i]; c == '?' || c != '*' && letters&(1<<(c&63)) != 0 {
-			if n++; n >= enough {
+			if n++; n >= minLetters {
 				return true
 			}
 		}
@@ -200,22 +200,22 @@ func mayShare(pattern string, letters uint64) bool {
 
 // A meeting decides whether two patterns match a common path, and not only by chance: they have
 // letters in common.
-type meeting struct {
+type comparison struct {
 	segs []name
 	flat flat
 	left int
 }
 
-// enough is the number of letters that make a name recognizable.
-const enough = 2
+// minLetters is the number of letters that make a name recognizable.
+const minLetters = 2
 
-func (m *meeting) meet(i, j, letters, last int) bool {
+func (m *comparison) matchFrom(i, j, letters, last int) bool {
 	if m.left--; m.left <= 0 {
 		return false
 	}
 	if j == len(m.flat.segs) {
 		// It is approver's own only if the last name matches.
-		if letters < enough || last == 0 && built().rows[m.flat.row-1].kind == Own {
+		if letters < minLetters || last == 0 && built().rows[m.flat.row-1].kind == Own {
 			return false
 		}
 		return m.flat.deep || i == len(m.segs) || i == len(m.segs)-1 && m.segs[i].text == "**"
@@ -224,17 +224,17 @@ func (m *meeting) meet(i, j, letters, last int) bool {
 		return false
 	}
 	if m.segs[i].text == "**" {
-		return m.meet(i+1, j, letters, last) || m.meet(i, j+1, letters, 0)
+		return m.matchFrom(i+1, j, letters, last) || m.matchFrom(i, j+1, letters, 0)
 	}
-	n, ok, cost := m.segs[i].meets(m.flat.segs[j])
+	n, ok, cost := m.segs[i].matches(m.flat.segs[j])
 	m.left -= cost
-	return ok && m.meet(i+1, j+1, letters+n, n)
+	return ok && m.matchFrom(i+1, j+1, letters+n, n)
 }
 
-// meets reports whether some name matches both patterns, how many letters they share at most, and
+// matches reports whether some name matches both patterns, how many letters they share at most, and
 // the cost of the comparison. A shell's * does not match a leading dot. An ending counts only if
 // the row is about endings.
-func (n name) meets(other name) (letters int, ok bool, cost int) {
+func (n name) matches(other name) (letters int, ok bool, cost int) {
 	a, b := n.text, other.text
 	if a == "" {
 		return 0, false, 0
@@ -252,7 +252,7 @@ func (n name) meets(other name) (letters int, ok bool, cost int) {
 		return 0, false, 0
 	}
 	if a == ".*" && b[0] == '.' { // every dot file
-		return enough, true, 0
+		return minLetters, true, 0
 	}
 	stem := len(b)
 	if i := strings.LastIndexByte(b, '.'); i > 1 || i == 1 && b[0] != '*' {

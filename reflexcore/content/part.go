@@ -25,7 +25,7 @@ func Part(path, text string, lim Limits, yield func(effect.Payload)) {
 	x := &extractor{sink: s, path: path, lim: lim, yield: yield}
 	for line := range strings.Lines(text) {
 		if line = bare(line); strings.ContainsAny(line, "|;&`") || strings.Contains(line, "$(") {
-			x.give(effect.Shell, line, "a part of "+s.Name)
+			x.emit(effect.Shell, line, "a part of "+s.Name)
 		}
 	}
 }

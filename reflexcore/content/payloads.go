@@ -46,7 +46,7 @@ type extractor struct {
 	count int
 }
 
-func (x *extractor) give(lang, text, why string) {
+func (x *extractor) emit(lang, text, why string) {
 	if strings.TrimSpace(text) == "" {
 		return
 	}
@@ -119,7 +119,7 @@ func (x *extractor) script(content string) {
 		}
 		lang = effect.Shell
 	}
-	x.give(lang, content, name)
+	x.emit(lang, content, name)
 }
 
 // interpreters are languages by the name of their program, without a version.
@@ -182,7 +182,7 @@ func (x *extractor) cron(content string, fields int) {
 			skip -= 4 // one word stands for the five of the time
 		} else if i := strings.IndexByte(line, '='); i > 0 && !strings.ContainsAny(strings.TrimSpace(line[:i]), " \t*") {
 			// SHELL=…, PATH=… and their like change what the lines run.
-			x.give(effect.Shell, line, "a cron table's setting")
+			x.emit(effect.Shell, line, "a cron table's setting")
 			continue
 		}
 		command := skipFields(line, skip)
@@ -196,7 +196,7 @@ func (x *extractor) cron(content string, fields int) {
 				break
 			}
 		}
-		x.give(effect.Shell, strings.ReplaceAll(command, `\%`, "%"), "cron line")
+		x.emit(effect.Shell, strings.ReplaceAll(command, `\%`, "%"), "cron line")
 	}
 }
 
@@ -224,9 +224,9 @@ func (x *extractor) unit(content string) {
 		switch {
 		case strings.HasPrefix(key, "exec"), key == "tryexec":
 			// - @ : + ! | say how to run it, not what.
-			x.give(effect.Shell, strings.ReplaceAll(strings.TrimLeft(value, "-@:+!|"), "%%", "%"), key+"= of "+x.sink.Name)
+			x.emit(effect.Shell, strings.ReplaceAll(strings.TrimLeft(value, "-@:+!|"), "%%", "%"), key+"= of "+x.sink.Name)
 		case key == "environment":
-			x.give(effect.Shell, "export "+value, "environment of "+x.sink.Name)
+			x.emit(effect.Shell, "export "+value, "environment of "+x.sink.Name)
 		}
 	})
 }
@@ -240,7 +240,7 @@ func (x *extractor) authorizedKeys(content string) {
 			continue
 		}
 		text, _ := quoted(line[i+len(`command=`):])
-		x.give(effect.Shell, text, "forced command of a key")
+		x.emit(effect.Shell, text, "forced command of a key")
 	}
 }
 
@@ -286,10 +286,10 @@ func (x *extractor) ssh(content string) {
 		switch {
 		case key == "match":
 			if _, after, ok := strings.Cut(value, "exec "); ok {
-				x.give(effect.Shell, strings.Trim(after, ` "`), "condition of ssh")
+				x.emit(effect.Shell, strings.Trim(after, ` "`), "condition of ssh")
 			}
 		case sshCommands[key] && !strings.EqualFold(value, "none") && value != "internal-sftp":
-			x.give(effect.Shell, value, key+" of ssh")
+			x.emit(effect.Shell, value, key+" of ssh")
 		}
 	}
 }
@@ -297,7 +297,7 @@ func (x *extractor) ssh(content string) {
 func (x *extractor) pth(content string) {
 	for line := range strings.Lines(content) {
 		if strings.HasPrefix(line, "import ") || strings.HasPrefix(line, "import\t") {
-			x.give(effect.Python, line, "a line that Python runs at its start")
+			x.emit(effect.Python, line, "a line that Python runs at its start")
 		}
 	}
 }
@@ -318,7 +318,7 @@ func (x *extractor) udev(content string) {
 			var text string
 			text, rest = quoted(rest[i:])
 			if strings.HasPrefix(key, "RUN") || strings.HasPrefix(key, "PROGRAM") || strings.HasPrefix(key, "IMPORT{program}") {
-				x.give(effect.Shell, text, "a udev rule's program")
+				x.emit(effect.Shell, text, "a udev rule's program")
 			}
 		}
 	})
@@ -335,7 +335,7 @@ func (x *extractor) toml(content string) {
 		}
 		switch key {
 		case "command":
-			x.give(effect.Shell, command, "a server that an agent starts")
+			x.emit(effect.Shell, command, "a server that an agent starts")
 			command = strings.Trim(value, `"'`)
 		case "args":
 			if words, ok := jsonWords(value); ok {
@@ -345,11 +345,11 @@ func (x *extractor) toml(content string) {
 			}
 		case "notify":
 			if words, ok := jsonWords(value); ok {
-				x.give(effect.Shell, shellJoin(words), "an agent's notify")
+				x.emit(effect.Shell, shellJoin(words), "an agent's notify")
 			}
 		}
 	}
-	x.give(effect.Shell, command, "a server that an agent starts")
+	x.emit(effect.Shell, command, "a server that an agent starts")
 }
 
 // shellJoin quotes words for a shell.

@@ -226,7 +226,7 @@ func (x *extractor) prompt(text string) {
 		p.Hidden = cmp.Or(InFolder(dir), PutIn(text, dir))
 	}
 	for _, command := range p.Commands {
-		x.give(p.Lang, command, "a command in "+x.sink.Name)
+		x.emit(p.Lang, command, "a command in "+x.sink.Name)
 	}
 	x.adds(&p)
 	if p.Hidden == "" && promptDialect(x.path) == claude && replacesBuiltIn(x.path, &p.Front) {

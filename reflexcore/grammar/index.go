@@ -25,10 +25,10 @@ type flag struct {
 func (f *flag) does() bool { return f.option != nil && len(f.option.actions) > 0 }
 
 // build sorts the flags, using the memory of spare. It returns a flag that is there twice, or nil.
-func (x *index) build(spare []flag) *flag {
+func (x *index) build(scratch []flag) *flag {
 	var buf [128]byte
 	var have [128]bool
-	letters, long := buf[:0], spare[:0]
+	letters, long := buf[:0], scratch[:0]
 	for _, f := range x.flags {
 		letter := len(f.text) == 2 && f.text[0] == '-' && f.text[1] < 128
 		if x.fold {
@@ -66,10 +66,10 @@ func (x *index) build(spare []flag) *flag {
 // folded returns the same index for a block that ignores case.
 func (x *index) folded(l *loader) (*index, *flag) {
 	for i := range x.flags {
-		l.need(&x.flags[i])
+		l.ensureOption(&x.flags[i])
 	}
 	f := &index{flags: l.flagRoom.keep(x.flags), fold: true}
-	return f, f.build(l.spare(len(f.flags)))
+	return f, f.build(l.scratch(len(f.flags)))
 }
 
 // letter finds -x.

@@ -15,7 +15,7 @@ func (l *loader) flagLine(words []string) error {
 	case len(words) == 0:
 		for _, end := range l.group {
 			if end > begin+1 {
-				l.mean(l.flags[begin:end])
+				l.newOption(l.flags[begin:end])
 			}
 			begin = end
 		}
@@ -34,7 +34,7 @@ func (l *loader) flagLine(words []string) error {
 	}
 	o := have[0].option
 	if o == nil {
-		o = l.mean(have)
+		o = l.newOption(have)
 	}
 	o.unreal = a.Role == Dry && (o.unreal || o.actions == nil)
 	if o.actions == nil {
@@ -46,8 +46,8 @@ func (l *loader) flagLine(words []string) error {
 	return nil
 }
 
-// mean makes several spellings one flag.
-func (l *loader) mean(flags []flag) *option {
+// newOption makes several spellings one flag.
+func (l *loader) newOption(flags []flag) *option {
 	o := l.optionRoom.one(option{mask: 1 << (l.options % 64)})
 	l.options++
 	for i := range flags {

@@ -125,7 +125,7 @@ func (c *Check) attempt(ef *effect.Effect, at places.Place) (approver.Decision, 
 			return approver.Deny, "it gives another name to the folder of an agent's settings"
 		}
 	case effect.NetIn, effect.NetOut:
-		return c.speaks(ef)
+		return c.connects(ef)
 	case effect.Discard:
 		switch {
 		case protected.IsSettings(ef.Target, known):
@@ -134,7 +134,7 @@ func (c *Check) attempt(ef *effect.Effect, at places.Place) (approver.Decision, 
 			return approver.Ask, "it takes back the folder of an agent's settings, and the hooks in it"
 		}
 	case effect.Permission:
-		return permits(ef, at)
+		return permission(ef, at)
 	case effect.Write, effect.Delete:
 		return c.changes(ef, at)
 	default: // nothing for the others
@@ -164,8 +164,8 @@ func (c *Check) starts(ef *effect.Effect) (approver.Decision, string) {
 	return approver.Pass, ""
 }
 
-// permits judges a change of permissions.
-func permits(ef *effect.Effect, at places.Place) (approver.Decision, string) {
+// permission judges a change of permissions.
+func permission(ef *effect.Effect, at places.Place) (approver.Decision, string) {
 	own, agent := places.Content<<content.Own, places.Content<<content.Agent
 	switch {
 	case ef.What == "agent-settings", ef.Target == "agent-settings":

@@ -129,9 +129,9 @@ func (c *Check) stopsEveryone() bool {
 	}) {
 		return false
 	}
-	greps := func(at []int) bool { return grepsAll(wordsAt(c.Text, at[1])) }
+	greps := func(at []int) bool { return pgrepFindsAll(wordsAt(c.Text, at[1])) }
 	lists := func(m []string) bool { return !chooses(m[1]) }
-	opens := func(m []string) bool { return lsofAll(m[1]) }
+	opens := func(m []string) bool { return lsofFindsAll(m[1]) }
 	return slices.ContainsFunc(grepped.FindAllStringIndex(c.Text, 8), greps) ||
 		slices.ContainsFunc(psListed.FindAllStringSubmatch(c.Text, 8), lists) ||
 		slices.ContainsFunc(openFiles.FindAllStringSubmatch(c.Text, 8), opens) ||
@@ -144,9 +144,9 @@ func chooses(words string) bool {
 	return choosing.MatchString(" " + inverting.ReplaceAllString(words, " ") + " ")
 }
 
-// grepsAll reports whether these words of pgrep find all processes: a pattern for all, an inverted
+// pgrepFindsAll reports whether these words of pgrep find all processes: a pattern for all, an inverted
 // pattern, or only an owner.
-func grepsAll(words []string) bool {
+func pgrepFindsAll(words []string) bool {
 	chosen, whose := false, false
 	for i := 0; i < len(words); i++ {
 		word := strings.Trim(words[i], `"'`)
@@ -185,9 +185,9 @@ func grepsAll(words []string) bool {
 	return whose && !chosen
 }
 
-// lsofAll reports whether these words of lsof list all processes, or those whose name begins like
+// lsofFindsAll reports whether these words of lsof list all processes, or those whose name begins like
 // approver's.
-func lsofAll(words string) bool {
+func lsofFindsAll(words string) bool {
 	words, filter, piped := strings.Cut(words, "|")
 	list := strings.Fields(words)
 	chosen := false

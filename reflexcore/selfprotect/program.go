@@ -90,20 +90,20 @@ func (c *Check) isCopiedOwn(file string) bool {
 	return false
 }
 
-// tellsOwn reports whether approver answers or changes something if it is started with these words.
-func (c *Check) tellsOwn(words []string) bool {
+// changesApprover reports whether approver answers or changes something if it is started with these words.
+func (c *Check) changesApprover(words []string) bool {
 	if len(words) == 0 {
 		return false
 	}
 	var r shell.Result
-	c.Analyzer.Shell.Analyze("approver "+spelled(words), shell.Context{}, &r)
+	c.Analyzer.Shell.Analyze("approver "+quotedWords(words), shell.Context{}, &r)
 	return slices.ContainsFunc(r.Effects, func(ef effect.Effect) bool {
 		return ef.Kind == effect.Permission && ef.Target == "approver-control" || ef.Kind == effect.Opaque
 	})
 }
 
-// spelled quotes words for a shell. Unknown parts become a variable.
-func spelled(words []string) string {
+// quotedWords quotes words for a shell. Unknown parts become a variable.
+func quotedWords(words []string) string {
 	var b strings.Builder
 	for _, word := range words {
 		b.WriteString(" '" + strings.ReplaceAll(strings.ReplaceAll(word, "'", `'\''`), effect.Unknown, `'"$UNKNOWN"'`) + "'")

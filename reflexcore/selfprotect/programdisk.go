@@ -65,7 +65,7 @@ func (c *Check) programAt(file string, p *shell.Program) (worst approver.Decisio
 	}
 	if c.isOwnProgram(file) {
 		// By its own name the words were judged where they stand.
-		if p.More && !protected.IsOwnProgram(path.Base(file)) || slices.ContainsFunc(p.Words, c.tellsOwn) {
+		if p.More && !protected.IsOwnProgram(path.Base(file)) || slices.ContainsFunc(p.Words, c.changesApprover) {
 			return approver.Deny, "it answers or changes approver in a person's place"
 		}
 	}
@@ -186,15 +186,15 @@ func isOpenFile(p string) bool {
 	return len(in) == 2 && mayBe(in[0], "fd") || path.Dir(path.Clean(p)) == "/dev/fd"
 }
 
-// wholes can print a whole file.
-var wholes = wordset.Of("head tail pv")
+// printers can print a whole file.
+var printers = wordset.Of("head tail pv")
 
 // copiesProcess reports whether an effect reads a process's program, and the call makes a copy of
 // it or a link to it, which has another name.
 func (c *Check) copiesProcess(read *effect.Effect) bool {
 	as := *read
 	switch {
-	case wholes[read.By]:
+	case printers[read.By]:
 		as.By = "cat"
 	case !copiers[read.By] && !effect.Links(read):
 		return false

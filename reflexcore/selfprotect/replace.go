@@ -279,8 +279,8 @@ func (c *Check) unseen(from *effect.Effect) approver.Decision {
 	return worst
 }
 
-// speaks judges a connection to a socket in the file system.
-func (c *Check) speaks(ef *effect.Effect) (approver.Decision, string) {
+// connects judges a connection to a socket in the file system.
+func (c *Check) connects(ef *effect.Effect) (approver.Decision, string) {
 	p := strings.TrimPrefix(ef.Target, "unix://")
 	if p == "" || strings.Contains(p, "://") ||
 		strings.IndexByte(p, '/') < 0 && ef.What != "socket" && !strings.HasSuffix(p, ".sock") {
