@@ -89,8 +89,8 @@ func claudeWords(args []string) bool {
 			}
 			if takes == TakesOne {
 				takes = TakesNone // it was the value
-			} else if takes = claudeFlags[name]; joined || !strings.HasPrefix(name, "--") && takesRest(name) {
-				takes = TakesNone
+			} else if takes = claudeFlags[name]; joined || !strings.HasPrefix(name, "--") && len(name) > 2 {
+				takes = TakesNone // the value is in the same word
 			}
 		case takes == TakesOne, takes == TakesMaybe && !claudeCommands[f]:
 			takes = TakesNone
@@ -148,9 +148,6 @@ func plainLetters(letters string) bool {
 	}
 	return true
 }
-
-// takesRest reports whether a word of short flags may contain the value of the last one.
-func takesRest(name string) bool { return len(name) > 2 }
 
 // plainSession reports whether a session to continue is Claude Code's own, and not a file that
 // anybody may have written.

@@ -10,8 +10,6 @@ var bitNames = []string{"recursive", "force", "glob", "splits", "append", "remot
 // keywords are the words with which conditions and other details of an action begin.
 var keywords = []string{"matching", "known", "except", "each", "after", "before", "until", "if", "unless"}
 
-func isBit(name string) bool { return slices.Contains(bitNames, name) }
-
 // action reads a role, its argument, bits and conditions.
 func (l *loader) action(words []string) (Action, error) {
 	a := Action{Role: bits}
