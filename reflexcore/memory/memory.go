@@ -3,13 +3,17 @@
 // into which they wrote secrets, decoded texts or data from the network keep that taint, so that
 // running or sending them in a later call is judged as in the same call.
 //
-// There are three kinds of records in a [KV]. The trace of a session (calls, made files) belongs to
+// There are four kinds of records in a [KV]. The trace of a session (calls, made files) belongs to
 // peer uid, agent, project and session. Losing it costs a warning or adds a question, so it is
 // written after the answer. The taint of files belongs to the uid alone, because files do not care
 // which agent or session wrote them. Losing it would let calls pass, so it is durable before the
 // call is released, and a failing store is an error. What the model has read (the labels of package
 // flow) and which destinations it used belongs to uid, agent and project, and is durable in the same
-// way.
+// way. So are the names in texts that tools returned and that speak to the model, which belong to the
+// uid.
+//
+// Read memory.go first, then stored.go, and then trace.go, taint.go with sieve.go, seen.go and
+// demands.go, one for each kind of record.
 package memory
 
 import (
