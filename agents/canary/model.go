@@ -131,7 +131,7 @@ func (m *Model) messages(w http.ResponseWriter, r *http.Request) {
 		a.stream(w)
 		return
 	}
-	reply(w, http.StatusOK, a.whole())
+	reply(w, http.StatusOK, a.head(a.content(), a.reason()))
 }
 
 // conversation returns the state of a conversation.
@@ -224,8 +224,6 @@ func (a answer) head(content []map[string]any, reason any) map[string]any {
 		"content": content, "stop_reason": reason, "stop_sequence": nil, "usage": usage,
 	}
 }
-
-func (a answer) whole() map[string]any { return a.head(a.content(), a.reason()) }
 
 // stream sends the answer as events. Each block begins empty and gets its content in one piece.
 func (a answer) stream(w http.ResponseWriter) {

@@ -8,6 +8,7 @@ import (
 
 	"approver.example/reflexcore/content"
 	"approver.example/reflexcore/effect"
+	"approver.example/reflexcore/wordset"
 )
 
 // This file finds the texts of plugins, and knows what is built into Claude Code.
@@ -142,11 +143,13 @@ func builtIn(name string, agent bool) bool {
 	if agent {
 		return content.BuiltInAgent(name)
 	}
-	return slices.Contains([]string{"batch", "claude-api", "code-review", "compact", "context", "cost", "dataviz", "debug",
-		"deep-research", "doctor", "fewer-permission-prompts", "help", "init", "insights", "keybindings-help", "loop",
-		"plugin-authoring", "recap", "release-notes", "review", "run", "run-skill-generator", "security-review", "simplify",
-		"statusline", "team-onboarding", "update-config", "usage", "verify", "workflow-authoring"}, name)
+	return builtInTexts[name]
 }
+
+// builtInTexts are the names of built-in skills and commands.
+var builtInTexts = wordset.Of(`batch claude-api code-review compact context cost dataviz debug deep-research doctor
+	fewer-permission-prompts help init insights keybindings-help loop plugin-authoring recap release-notes review run
+	run-skill-generator security-review simplify statusline team-onboarding update-config usage verify workflow-authoring`)
 
 // notFound notes that a call loads a text whose file is not found.
 func (r *Reader) notFound(name string, agent bool) {

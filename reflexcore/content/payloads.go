@@ -265,9 +265,8 @@ func quoted(s string) (text, rest string) {
 }
 
 // sshCommands are options of ssh and sshd whose value runs.
-var sshCommands = map[string]bool{"proxycommand": true, "localcommand": true, "remotecommand": true,
-	"knownhostscommand": true, "authorizedkeyscommand": true, "authorizedprincipalscommand": true, "forcecommand": true,
-	"xauthlocation": true, "pkcs11provider": true, "securitykeyprovider": true, "subsystem": true}
+var sshCommands = wordset.Of(`proxycommand localcommand remotecommand knownhostscommand authorizedkeyscommand
+	authorizedprincipalscommand forcecommand xauthlocation pkcs11provider securitykeyprovider subsystem`)
 
 func (x *extractor) ssh(content string) {
 	for line := range strings.Lines(content) {

@@ -9,6 +9,7 @@ import (
 	"syscall"
 
 	"approver.example/reflexcore/effect"
+	"approver.example/reflexcore/wordset"
 )
 
 // A plugin of Claude Code can be in any folder while it is being written. Only the folder
@@ -31,8 +32,8 @@ const pluginFolder = ".claude-plugin"
 // pluginTexts are the folders of a plugin whose texts are loaded by default, and pluginLists are
 // the files beside them that start programs.
 var (
-	pluginTexts = map[string]bool{"commands": true, "agents": true, "skills": true, "output-styles": true}
-	pluginLists = map[string]bool{".lsp.json": true, "monitors.json": true, "hooks.json": true, "settings.json": true}
+	pluginTexts = wordset.Of("commands agents skills output-styles")
+	pluginLists = wordset.Of(".lsp.json monitors.json hooks.json settings.json")
 )
 
 // PluginText returns another path for a file of a plugin whose own path does not show what it is:
@@ -123,10 +124,7 @@ func manifestsOf(fs Files, root string) (out []manifest) {
 }
 
 // pluginKeys are the keys of a manifest with files that are loaded.
-var pluginKeys = map[string]bool{
-	"commands": true, "agents": true, "skills": true, "hooks": true, "outputstyles": true, "mcpservers": true,
-	"lspservers": true, "monitors": true, "experimental": true,
-}
+var pluginKeys = wordset.Of("commands agents skills hooks outputstyles mcpservers lspservers monitors experimental")
 
 // PluginPaths returns the files and folders in a manifest, or in the list of a marketplace,
 // relative to the plugin's folder, which is ".". False means that it cannot be read.

@@ -7,11 +7,9 @@ import (
 )
 
 // settingsPaths are settings files of agents, as they are in a list of files.
-var settingsPaths = [...]string{
-	".claude/settings.json", ".claude/settings.local.json", ".claude/hooks/a.sh", ".codex/config.toml",
-	".codex/hooks.json",
-	".gemini/settings.json", ".cursor/hooks.json", ".qwen/settings.json", ".opencode/a.json", ".approver/approver.yaml",
-}
+var settingsPaths = strings.Fields(`.claude/settings.json .claude/settings.local.json .claude/hooks/a.sh
+	.codex/config.toml .codex/hooks.json .gemini/settings.json .cursor/hooks.json .qwen/settings.json .opencode/a.json
+	.approver/approver.yaml`)
 
 // settingsFolder matches the agents whose folders a search names.
 var settingsFolder = regexp.MustCompile(`claude|codex|gemini|cursor|qwen|opencode|approver`)
@@ -65,7 +63,7 @@ func withoutSettings(commands []string) bool {
 		}
 	}
 	names := settingsFolder.FindAllString(commands[0], 16)
-	left := slices.DeleteFunc(slices.Clone(settingsPaths[:]), func(p string) bool {
+	left := slices.DeleteFunc(slices.Clone(settingsPaths), func(p string) bool {
 		return len(names) > 0 && !strings.Contains(commands[0], "settings") &&
 			!slices.ContainsFunc(names, func(name string) bool { return strings.HasPrefix(p, "."+name+"/") })
 	})
