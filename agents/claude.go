@@ -9,18 +9,18 @@ import (
 	"slices"
 	"strings"
 
+	"approver.example"
 	"approver.example/agents/facts"
 )
 
-// Claude is the dialect of Claude Code's command hooks.
+// Claude is the [Adapter] of Claude Code, for its command hooks.
 //
-// PreToolUse is decided. PermissionRequest, which comes when Claude Code is
-// about to ask its own user, is decided in the same way and answered in its own
-// shape. PostToolUse and PostToolUseFailure report that a call ran. ConfigChange
-// asks whether settings that changed during a session are taken. PostToolBatch ends the
-// calls of a turn, with those that Claude Code itself refused. The events
-// in claudeNotices are answered with silence. Any other event is refused: it
-// may be one whose silence permits something.
+// PreToolUse is decided. PermissionRequest, which comes when Claude Code is about to ask its own
+// user, is decided in the same way, and its answer has another form. PostToolUse and
+// PostToolUseFailure report that a call ran. ConfigChange asks whether to use settings that changed
+// during a session. PostToolBatch ends the calls of a turn, including those that Claude Code itself
+// refused. The answer to the events in claudeNotices is empty. Any other event is refused, because
+// an empty answer to it may permit something.
 type Claude struct{}
 
 // Name returns "claude".
@@ -44,9 +44,8 @@ func (c Claude) Facts() facts.Agent {
 	}
 }
 
-// Bounds of what an agent says of itself, in bytes. All of it is kept, compared and
-// written into logs. An id of Claude Code has 36 bytes; a path that Linux takes has less
-// than 4096.
+// Limits of ids and paths in a payload, in bytes. They are kept, compared and written to logs. An
+// id of Claude Code has 36 bytes, and a path on Linux has less than 4096.
 const (
 	maxID   = 256
 	maxPath = 4096
@@ -67,9 +66,9 @@ var claudeNotices = [...]string{
 	"CwdChanged", "FileChanged", "TaskCreated", "TaskCompleted", "TeammateIdle",
 }
 
-// claudeForeign are keys that Claude Code does not send and agents with a
-// similar dialect do. Their fields do not mean quite the same.
-var claudeForeign = [...]struct{ key, agent string }{
+// claudeOtherKeys are keys that Claude Code does not send, but agents with a similar protocol do. The
+// meaning of their fields is slightly different.
+var claudeOtherKeys = [...]struct{ key, agent string }{
 	{"turn_id", "codex"},
 	{"tool_call_id", "qwen"},
 	{"toolName", "copilot"},
@@ -101,76 +100,64 @@ func (c Claude) Rewrite(payload []byte, args json.RawMessage) (Event, error) {
 	return c.Decode(changed)
 }
 
-func (c Claude) decode(payload []byte) (Event, error) {
+// decode reads a payload. With an error, the event is not whole.
+func (c Claude) decode(payload []byte) (ev Event, err error) {
 	o, err := parseObject(payload)
 	if err != nil {
-		return Event{}, err
+		return ev, err
 	}
-	for _, f := range claudeForeign {
+	for _, f := range claudeOtherKeys {
 		if _, ok := o[f.key]; ok {
-			return Event{}, fmt.Errorf("it has the key %q, like one of %s: run the hook with that agent's name in --agent",
+			return ev, fmt.Errorf("it has the key %q, like one of %s: run the hook with that agent's name in --agent",
 				f.key, f.agent)
 		}
 	}
-	ev := Event{Agent: c.Name()}
+	ev.Agent = c.Name()
 	if ev.Name, err = o.need("hook_event_name", maxID); err != nil {
-		return Event{}, err
-	}
-	for _, name := range claudeNotices {
-		if ev.Name == name {
-			ev.Kind = Notice
-			return ev, nil
-		}
-	}
-	if ev.Name == "ConfigChange" {
-		if err := c.settings(&ev, o); err != nil {
-			return Event{}, err
-		}
-		ev.Call.Raw = bytes.Clone(payload)
-		return ev, nil
-	}
-	if ev.Name == "PostToolBatch" {
-		if err := c.over(&ev, o); err != nil {
-			return Event{}, err
-		}
-		return ev, nil
+		return ev, err
 	}
 	kind, ok := claudeKinds[ev.Name]
-	if !ok {
-		return Event{}, fmt.Errorf("the event %s is not known: take approver out of the hooks of that event", quote(ev.Name))
+	switch {
+	case ok:
+	case slices.Contains(claudeNotices[:], ev.Name):
+		ev.Kind = Notice
+		return ev, nil
+	case ev.Name == "ConfigChange":
+		err = c.settings(&ev, o)
+		ev.Call.Raw = bytes.Clone(payload)
+		return ev, err
+	case ev.Name == "PostToolBatch":
+		err = c.over(&ev, o)
+		return ev, err
+	default:
+		return ev, fmt.Errorf("the event %s is not known: take approver out of the hooks of that event", quote(ev.Name))
 	}
 	if ev.Call, ev.Content, err = c.call(o); err != nil {
-		return Event{}, err
+		return ev, err
 	}
 	ev.Call.Raw = bytes.Clone(payload)
 	if err := o.optional(maxID,
 		map[string]*string{"permission_mode": &ev.Mode, "agent_id": &ev.Subagent, "tool_use_id": &ev.UseID}); err != nil {
-		return Event{}, err
+		return ev, err
 	}
 	// Without its id, a call that ran cannot be matched to what was decided.
 	if ev.UseID == "" && kind != Prompted {
-		return Event{}, errors.New(`"tool_use_id" is missing or empty`)
-	}
-	if kind == Ran {
-		if err := c.outcome(&ev, o); err != nil {
-			return Event{}, err
-		}
+		return ev, errors.New(`"tool_use_id" is missing or empty`)
 	}
 	ev.Kind = kind
-	return ev, nil
+	if kind == Ran {
+		err = c.outcome(&ev, o)
+	}
+	return ev, err
 }
 
-// claudeSources are what a ConfigChange may be of. The word is not believed: what
-// counts is what stands in the files.
+// claudeSources are the sources of a ConfigChange. The word is not trusted: only the content of the
+// files counts.
 var claudeSources = [...]string{"user_settings", "project_settings", "local_settings", "policy_settings", "skills"}
 
 // settings reads a ConfigChange.
 func (c Claude) settings(ev *Event, o object) (err error) {
-	ev.Call.Agent = c.Name()
-	if ev.Call.Session, err = o.need("session_id", maxID); err != nil {
-		return err
-	}
-	if ev.Call.Dir, err = c.dir(o); err != nil {
+	if err := c.place(&ev.Call, o); err != nil {
 		return err
 	}
 	source, err := o.need("source", maxID)
@@ -180,17 +167,14 @@ func (c Claude) settings(ev *Event, o object) (err error) {
 	if !slices.Contains(claudeSources[:], source) {
 		return fmt.Errorf(`"source" is %s, which is not known`, quote(source))
 	}
-	if ev.Changed, err = o.need("file_path", maxPath); err != nil {
+	if ev.Changed, err = o.absolute("file_path"); err != nil {
 		return err
-	}
-	if !filepath.IsAbs(ev.Changed) || strings.ContainsRune(ev.Changed, 0) {
-		return fmt.Errorf(`"file_path" is %s, not an absolute path`, quote(ev.Changed))
 	}
 	var transcript string
 	if err := o.optional(maxPath, map[string]*string{"transcript_path": &transcript}); err != nil {
 		return err
 	}
-	// It lies in projects/ of the folder with the user's settings, wherever that is.
+	// The transcript is in projects/ in the folder of the user's settings, wherever that is.
 	if home, _, ok := strings.Cut(transcript, "/projects/"); ok && filepath.IsAbs(home) && !strings.ContainsRune(home, 0) {
 		ev.Home = filepath.Clean(home)
 	}
@@ -199,16 +183,17 @@ func (c Claude) settings(ev *Event, o object) (err error) {
 	return nil
 }
 
-// dir reads the folder that the agent works in.
-func (Claude) dir(o object) (string, error) {
-	dir, err := o.need("cwd", maxPath)
-	if err == nil && (!filepath.IsAbs(dir) || strings.ContainsRune(dir, 0)) {
-		err = fmt.Errorf(`"cwd" is %s, not an absolute path`, quote(dir))
+// place reads the session, and the folder that the agent works in.
+func (c Claude) place(call *approver.ToolCall, o object) (err error) {
+	call.Agent = c.Name()
+	if call.Session, err = o.need("session_id", maxID); err != nil {
+		return err
 	}
-	return dir, err
+	call.Dir, err = o.absolute("cwd")
+	return err
 }
 
-// outcome reads what became of a call that ran.
+// outcome reads the result of a call that ran.
 func (Claude) outcome(ev *Event, o object) (err error) {
 	if ev.Name == "PostToolUseFailure" {
 		ev.Failure, err = o.need("error", MaxPayload)
@@ -224,9 +209,8 @@ func (Claude) outcome(ev *Event, o object) (err error) {
 	return nil
 }
 
-// claudeOutputOf is the text of a tool's response: both streams of a shell, the
-// texts of a list of contents, a string; or else the JSON without what is only
-// about the call.
+// claudeOutputOf returns the text of a tool's response: both streams of a shell, the texts of a
+// list of contents, or a string. Of another response it returns the JSON without the duration.
 func claudeOutputOf(response json.RawMessage) string {
 	var text string
 	if json.Unmarshal(response, &text) == nil {

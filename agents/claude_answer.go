@@ -43,30 +43,44 @@ type (
 //	Warn    additionalContext for the model and systemMessage for the user, exit 0
 //	Deny, Ask and everything else: a deny document, stderr and exit 2
 //
-// Of a call that already ran, only Warn and Deny say anything. A Notice and an
-// Over are always answered with nothing. Settings are taken with a Pass and with nothing else.
+// For a call that already ran, only Warn and Deny have an answer. The answer to a Notice and an
+// Over is always empty. Changed settings are used only after a Pass.
 func (c Claude) Encode(ev Event, v approver.Verdict) Answer {
 	if ev.Kind == Notice || ev.Kind == Over {
 		return Answer{ExitZero: true}
 	}
 	doc, err := c.document(ev, v)
+	return c.answer(ev, doc, err, "the answer could not be written: ")
+}
+
+// answer returns the answer with a document, or an empty one without a document. An error is the
+// reason for a block.
+func (c Claude) answer(ev Event, doc *claudeOutput, err error, failed string) Answer {
 	if err != nil {
 		return blocking.For(c.Name(), ev.Name, err.Error())
 	}
 	if doc == nil {
 		return Answer{ExitZero: true}
 	}
-	var out bytes.Buffer
-	enc := json.NewEncoder(&out) // one line, with a line end
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(doc); err != nil {
-		return blocking.For(c.Name(), ev.Name, "the answer could not be written: "+err.Error())
+	out, err := encoded(doc, "")
+	if err != nil {
+		return blocking.For(c.Name(), ev.Name, failed+err.Error())
 	}
-	return Answer{Stdout: out.Bytes(), ExitZero: true}
+	return Answer{Stdout: out, ExitZero: true}
 }
 
-// document returns the document for exit 0, nil for silence, or an error with
-// the reason for a block.
+// encoded writes JSON with a line end, and < and & as they are. Without an indent it is one line.
+func encoded(doc any, indent string) ([]byte, error) {
+	var out bytes.Buffer
+	enc := json.NewEncoder(&out)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", indent)
+	err := enc.Encode(doc)
+	return out.Bytes(), err
+}
+
+// document returns the document for exit 0, nil for an empty answer, or an error with the reason
+// for a block.
 func (c Claude) document(ev Event, v approver.Verdict) (*claudeOutput, error) {
 	switch {
 	case ev.Kind == Settings && v.Decision == approver.Pass:
@@ -112,11 +126,10 @@ func lineOr(reason, otherwise string) string {
 	return blocking.Line(reason)
 }
 
-// How the times nest, from the inside: people have the TTL; the daemon has
-// claudeGrace more to commit, record and answer; the courier gives up at that
-// deadline, or at claudePatience if that is later, and still has a tenth of the
-// hook's timeout, at least claudeMargin, to block by itself. If the hook's timeout
-// came first, the tool would run.
+// The timeouts, from the shortest to the longest: people have the TTL. The daemon has claudeGrace
+// more to commit, record and answer. The courier gives up at that deadline, or at claudePatience if
+// that is later. It then has a tenth of the hook's timeout, and at least claudeMargin, to block by
+// itself. If the hook's timeout came first, the tool would run.
 const (
 	claudePatience = 290 * time.Second // the courier's own default for claude
 	claudeGrace    = 10 * time.Second
@@ -127,15 +140,12 @@ const (
 	maxTTL         = time.Hour
 )
 
-// HookConfig returns the settings, as indented JSON, that make Claude Code ask
-// approver before each tool, report after it, say when the calls of a turn are over, and ask whether settings that
-// change
-// meanwhile are taken; they belong into
-// ~/.claude/settings.json or the managed settings. binary is the absolute path
-// of approver-hook, and ttl is the longest time that people have to answer, from
-// 5 s to 1 h. socket is the daemon's submit socket; empty means the place where
-// the hook looks by itself, and README and docs/agents/claude.md show what is
-// returned then for any ttl up to 280 s.
+// HookConfig returns the settings, as indented JSON, with which Claude Code asks approver before
+// each tool, reports after it, says when the calls of a turn are over, and asks whether to use
+// settings that changed. They belong in ~/.claude/settings.json or in the managed settings. binary
+// is the absolute path of approver-hook, and ttl is the longest time that people have to answer,
+// from 5 s to 1 h. socket is the daemon's submit socket; empty means the default place. README and
+// docs/agents/claude.md show the result for the default place and any ttl up to 280 s.
 //
 // "onFailure":"block" is known to Claude Code 2.1.295 and later; older versions
 // ignore it and run the tool when the hook is killed.
@@ -185,15 +195,10 @@ func (c Claude) HookConfig(binary, socket string, ttl time.Duration) ([]byte, er
 	settings.Hooks.Over = entry(" --event PostToolBatch", claudeReport, "")
 	settings.Hooks.Over[0].Hooks[0].Async = true // it says nothing, so nothing waits for it
 	settings.Hooks.File = entry(" --event ConfigChange", claudeReport, "block")
-	var out bytes.Buffer
-	enc := json.NewEncoder(&out)
-	enc.SetEscapeHTML(false)
-	enc.SetIndent("", "  ")
-	err := enc.Encode(settings)
-	return out.Bytes(), err
+	return encoded(settings, "  ")
 }
 
-// plainPath reports whether a path can stand in a command line.
+// plainPath reports whether a path can be in a command line.
 func plainPath(s string) bool {
 	return filepath.IsAbs(s) && !strings.ContainsFunc(s, func(r rune) bool { return r < ' ' || r == 0x7f })
 }

@@ -10,13 +10,9 @@ import (
 	"approver.example"
 )
 
-// call is what the agent is about to run.
+// call reads what the agent is about to run.
 func (c Claude) call(o object) (call approver.ToolCall, content Content, err error) {
-	call.Agent = c.Name()
-	if call.Session, err = o.need("session_id", maxID); err != nil {
-		return call, content, err
-	}
-	if call.Dir, err = c.dir(o); err != nil {
+	if err := c.place(&call, o); err != nil {
 		return call, content, err
 	}
 	if call.Tool, err = o.need("tool_name", MaxPayload); err != nil {
@@ -56,7 +52,7 @@ func isToolName(s string) bool {
 	return len(s) <= 256
 }
 
-// A role says what an argument is in our words.
+// A role says what an argument means for approver.
 type role uint8
 
 const (
@@ -68,7 +64,7 @@ const (
 	isPattern // a file glob: names a place if it leads out of the directory
 )
 
-// An argument of a tool. Those that must be there are what makes the call.
+// An argument of a tool. Without an argument that must be there, a call is refused.
 type argument struct {
 	tools string // names, separated by spaces
 	key   string
@@ -76,8 +72,8 @@ type argument struct {
 	must  bool
 }
 
-// claudeTools are the tools whose arguments are known. An argument that is not
-// listed is left to Args.
+// claudeTools are the tools whose arguments are known. An argument that is not listed is only in
+// Args.
 var claudeTools = [...]argument{
 	{"Bash PowerShell Monitor", "command", isCommand, true},
 	{"Bash PowerShell Monitor", "description", isClaim, false},
@@ -98,26 +94,16 @@ var claudeTools = [...]argument{
 	{"Task Agent", "prompt", isText, true},
 }
 
-// commonKeys are read where the tool is not known, as those of an MCP server:
-// they can only show more to the rules that judge the call. Their types are the
-// server's affair. A description is not among them: to a server it may be an
-// argument like any other, so it stays among those.
-var commonKeys = [...]argument{
-	{key: "command", role: isCommand},
-	{key: "cmd", role: isCommand},
-	{key: "path", role: isPath},
-	{key: "file", role: isPath},
-	{key: "file_path", role: isPath},
-	{key: "filePath", role: isPath},
-	{key: "filename", role: isPath},
-	{key: "directory", role: isPath},
-	{key: "source", role: isPath},
-	{key: "destination", role: isPath},
-	{key: "paths", role: isPath},
-	{key: "files", role: isPath},
-	{key: "url", role: isURL},
-	{key: "uri", role: isURL},
-	{key: "urls", role: isURL},
+// commonKeys are read for a tool that is not known, such as that of an MCP server. They can only
+// show more to the rules that judge the call. They may have any type. A description is not one of
+// them, because it may have an effect on a server.
+var commonKeys = [...]struct {
+	role role
+	keys string
+}{
+	{isCommand, "command cmd"},
+	{isPath, "path file file_path filePath filename directory source destination paths files"},
+	{isURL, "url uri urls"},
 }
 
 // fillClaude reads the arguments of a call into command, paths and URLs.
@@ -144,14 +130,16 @@ func fillClaude(call *approver.ToolCall, input object) error {
 	if known {
 		return nil
 	}
-	for _, a := range commonKeys {
-		values := input.texts(a.key)
-		if a.role == isCommand {
-			values = input.words(a.key)
-		}
-		for _, value := range values {
-			if err := a.put(call, value); err != nil {
-				return err
+	for _, common := range commonKeys {
+		for key := range strings.FieldsSeq(common.keys) {
+			values := input.texts(key)
+			if common.role == isCommand {
+				values = input.words(key)
+			}
+			for _, value := range values {
+				if err := (argument{key: key, role: common.role}).put(call, value); err != nil {
+					return err
+				}
 			}
 		}
 	}
@@ -167,8 +155,8 @@ func hasWord(words, word string) bool {
 	return false
 }
 
-// put files the value under its role. A NUL ends a string for the system and
-// not for a rule, so no command, path or URL may have one.
+// put adds the value to the call by its role. A NUL ends a string for the system but not for a
+// rule, so no command, path or URL may have one.
 func (a argument) put(call *approver.ToolCall, value string) error {
 	if value == "" {
 		return nil

@@ -9,15 +9,15 @@ import (
 	"slices"
 )
 
-// A Content is a digest of what a call does: its tool and the arguments that count.
-// The zero value is none.
+// A Content is a digest of what a call does: its tool and the arguments that have an effect. The
+// zero value is none.
 type Content [sha256.Size]byte
 
-// claudeIdle are arguments that Claude Code adds between PreToolUse and PostToolUse,
-// or leaves out, and that change nothing: with that value, or with any if it is
-// empty. Everything else counts, known or not. In 2.1.330 the answers of a user were
-// all that was added, and replace_all to an input that a hook had replaced.
-var claudeIdle = [...]struct{ tools, key, value string }{
+// claudeIgnored are arguments that have no effect, and that Claude Code adds or removes between
+// PreToolUse and PostToolUse: with this value, or with any value if it is empty. Every other
+// argument counts, known or not. Version 2.1.330 added only the answers of a user, and replace_all
+// to an input that a hook had replaced.
+var claudeIgnored = [...]struct{ tools, key, value string }{
 	{"Bash PowerShell Monitor", "description", ""},       // for its user to read
 	{"AskUserQuestion", "answers", ""},                   // what its user said
 	{"AskUserQuestion", "annotations", ""},               // and wrote beside it
@@ -37,8 +37,8 @@ var claudeIdle = [...]struct{ tools, key, value string }{
 // claudeContent digests the arguments of a tool.
 func claudeContent(tool string, input object) (c Content) {
 	var idle []int
-	for i := range claudeIdle {
-		if hasWord(claudeIdle[i].tools, tool) {
+	for i := range claudeIgnored {
+		if hasWord(claudeIgnored[i].tools, tool) {
 			idle = append(idle, i)
 		}
 	}
@@ -57,7 +57,7 @@ func claudeContent(tool string, input object) (c Content) {
 		}
 		value := plainValue(input[key])
 		if !slices.ContainsFunc(idle, func(i int) bool {
-			return claudeIdle[i].key == key && (claudeIdle[i].value == "" || claudeIdle[i].value == string(value))
+			return claudeIgnored[i].key == key && (claudeIgnored[i].value == "" || claudeIgnored[i].value == string(value))
 		}) {
 			part([]byte(key))
 			part(value)
@@ -70,9 +70,9 @@ func claudeContent(tool string, input object) (c Content) {
 // names reports whether an argument is a text that is not empty.
 func names(raw json.RawMessage) bool { return len(raw) > 2 && raw[0] == '"' }
 
-// plainValue writes a JSON value in one way: white space, the order of keys and the
-// escapes of a string do not count. A string is its text, so that "3000", which
-// Claude Code turns into a number where the tool wants one, is 3000.
+// plainValue writes a JSON value in a canonical form: white space, the order of keys and the
+// escapes of a string do not count. A string is its text, so "3000", which Claude Code converts if
+// the tool wants a number, is 3000.
 func plainValue(raw json.RawMessage) []byte {
 	switch {
 	case len(raw) == 0:
@@ -97,8 +97,8 @@ func plainValue(raw json.RawMessage) []byte {
 	return raw
 }
 
-// Plain is the event of a call that somebody writes down by hand, with the names of tools and
-// arguments that the first agent has.
+// Plain returns the event of a call that a person wrote by hand, with the names of tools and
+// arguments of the first agent.
 func Plain(session, dir, tool string, args map[string]json.RawMessage) (Event, error) {
 	payload, err := json.Marshal(map[string]any{
 		"hook_event_name": "PreToolUse", "session_id": session, "cwd": dir,

@@ -25,9 +25,9 @@ func (c Claude) Files() settings.Files {
 	return f
 }
 
-// claudeNoted are the files in which Claude Code may note what it knows of a user whose
-// settings are in a folder: beside ~/.claude, or in the folder that CLAUDE_CONFIG_DIR
-// names. Which of the two it is, the folder does not say.
+// claudeNoted returns the files in which Claude Code may note what it knows about a user whose
+// settings are in a folder. They are beside ~/.claude, or in the folder that CLAUDE_CONFIG_DIR
+// names. The folder does not say which.
 func claudeNoted(folder string) (paths []string) {
 	for _, name := range []string{".claude.json", ".claude-custom-oauth.json"} {
 		paths = append(paths, filepath.Join(folder, name))

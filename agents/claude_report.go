@@ -15,22 +15,21 @@ import (
 	"approver.example/agents/facts"
 )
 
-// A Reporter is an [Adapter] of an agent that reports what ran, and whose reports can
-// be told when they cannot be decoded.
+// A Reporter is an [Adapter] of an agent that reports what ran, and whose reports can be recognized
+// even if they cannot be decoded.
 type Reporter interface {
 	Adapter
 
-	// Report reads what can be read of a payload that Decode refused. event is the
-	// one that the hook was installed for, or empty. is says that the payload reports
-	// that a call ran. Then ev is the whole event but for what the call returned; or,
-	// with an error, at least its name, and the session, the folder and the tool as far
-	// as they can be read. A session that is too long is its beginning and its hash; a
-	// folder that is too long for one is none.
+	// Report reads what it can of a payload that Decode refused. event is the event of the hook, or
+	// empty. is says that the payload reports that a call ran. ev is then the whole event without what
+	// the call returned. With an error, ev has at least the name of the event, and the session, the
+	// folder and the tool if they can be read. Of a session id that is too long it has the beginning
+	// and a hash; a folder that is too long is left out.
 	Report(payload []byte, event string) (ev Event, is bool, err error)
 }
 
-// Report implements [Reporter]. What a call returned is left out: its length, its
-// nesting and its form are not the agent's alone, and nothing is compared with them.
+// Report implements [Reporter]. It leaves out what a call returned, because that can have any
+// length, nesting and form, and nothing is compared with it.
 func (c Claude) Report(payload []byte, event string) (ev Event, is bool, err error) {
 	short, fields, err := claudeWithoutResult(payload)
 	name, is := reportOf(payload, fields, event)
@@ -64,8 +63,8 @@ func (c Claude) Report(payload []byte, event string) (ev Event, is bool, err err
 	return ev, true, err
 }
 
-// shortened is an id of at most maxID bytes, and for a longer one a text of that length
-// that is another one for another id.
+// shortened returns an id of at most maxID bytes. A longer id gets a hash at its end, so that
+// different ids stay different.
 func shortened(id string) string {
 	if len(id) <= maxID {
 		return id
@@ -74,11 +73,11 @@ func shortened(id string) string {
 	return strings.ToValidUTF8(id[:maxID-len(end)], "") + end
 }
 
-// namesReport finds the event in what is no JSON. Within a string there would be a
+// namesReport matches the event in a text that is not JSON. In a JSON string there would be a
 // backslash before each of these quotes.
 var namesReport = regexp.MustCompile(`"hook_event_name"\s*:\s*"(PostToolUse|PostToolUseFailure)"`)
 
-// reportOf says which report a payload is. The word of the hook's flags goes first.
+// reportOf says which report a payload is. The event in the hook's flags has precedence.
 func reportOf(payload []byte, fields object, event string) (name string, is bool) {
 	if claudeKinds[event] == Ran {
 		return event, true
@@ -92,9 +91,8 @@ func reportOf(payload []byte, fields object, event string) (name string, is bool
 	return "", false
 }
 
-// claudeWithoutResult writes a payload anew with a short text in the place of what the
-// call returned; whatever else is odd about it stays. fields are those that were read
-// up to an error.
+// claudeWithoutResult rewrites a payload with a short text instead of what the call returned.
+// Everything else stays, even if it is wrong. fields are those that were read before an error.
 func claudeWithoutResult(payload []byte) (short []byte, fields object, err error) {
 	fields = object{}
 	returned := facts.Of(Claude{}.Name()).Returned

@@ -1,7 +1,6 @@
 package agents
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -10,18 +9,16 @@ import (
 	"approver.example/agents/blocking"
 )
 
-// claudeOwn are the tools of which the model is told only that they did what it said:
-// their response repeats what the agent wrote.
+// claudeOwn are the tools whose response only repeats what the agent wrote.
 const claudeOwn = "Write Edit MultiEdit NotebookEdit TodoWrite TaskCreate TaskUpdate ExitPlanMode EnterPlanMode " +
 	"AskUserQuestion KillShell TaskStop"
 
-// claudeNumbered are the tools whose text Claude Code shows with numbers of lines.
+// claudeNumbered are the tools whose text Claude Code shows with line numbers.
 const claudeNumbered = "Read NotebookRead"
 
-// Reading implements [Returner]. PostToolUse replaces what a tool returned by
-// updatedToolOutput, which has to have the form of that tool's output: with another
-// one, and in a version that does not know it yet, the model reads the original.
-// PostToolUseFailure can only add to the error.
+// Reading implements [Returner]. PostToolUse replaces what a tool returned by updatedToolOutput,
+// which must have the form of that tool's output. With another form, and in a version that does not
+// know the field, the model reads the original. PostToolUseFailure can only add to the error.
 func (Claude) Reading(ev Event) Reading {
 	if ev.Kind != Ran || hasWord(claudeOwn, ev.Call.Tool) && ev.Failure == "" {
 		return Reading{}
@@ -30,7 +27,7 @@ func (Claude) Reading(ev Event) Reading {
 		Lines: hasWord(claudeNumbered, ev.Call.Tool), From: origin(ev)}
 }
 
-// origin is the host of the first address of a call, or its first path.
+// origin returns the host of the first URL of a call, or its first path.
 func origin(ev Event) string {
 	if len(ev.Call.URLs) > 0 {
 		if u, err := url.Parse(ev.Call.URLs[0]); err == nil {
@@ -46,19 +43,7 @@ func origin(ev Event) string {
 // EncodeResult implements [Returner].
 func (c Claude) EncodeResult(ev Event, r Result) Answer {
 	doc, err := c.result(ev, r)
-	if err != nil {
-		return blocking.For(c.Name(), ev.Name, err.Error())
-	}
-	if doc == nil {
-		return Answer{ExitZero: true}
-	}
-	var out bytes.Buffer
-	enc := json.NewEncoder(&out)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(doc); err != nil {
-		return blocking.For(c.Name(), ev.Name, "what the call returned could not be replaced: "+err.Error())
-	}
-	return Answer{Stdout: out.Bytes(), ExitZero: true}
+	return c.answer(ev, doc, err, "what the call returned could not be replaced: ")
 }
 
 func (c Claude) result(ev Event, r Result) (*claudeOutput, error) {
@@ -86,14 +71,10 @@ func (c Claude) result(ev Event, r Result) (*claudeOutput, error) {
 // maxBatch bounds the calls of one turn.
 const maxBatch = 1024
 
-// over reads a PostToolBatch: the ids of its calls. What they returned was reported with
-// each of them; of one that did not run it is Claude Code's own words.
-func (c Claude) over(ev *Event, o object) (err error) {
-	ev.Call.Agent = c.Name()
-	if ev.Call.Session, err = o.need("session_id", maxID); err != nil {
-		return err
-	}
-	if ev.Call.Dir, err = c.dir(o); err != nil {
+// over reads the ids of the calls in a PostToolBatch. What the calls returned was reported
+// separately. For a call that did not run it is a text by Claude Code.
+func (c Claude) over(ev *Event, o object) error {
+	if err := c.place(&ev.Call, o); err != nil {
 		return err
 	}
 	var calls []json.RawMessage

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"go/format"
 	"os"
+	"strings"
 	"testing"
 
 	"approver.example/agents/facts"
@@ -49,33 +50,15 @@ func factsTable(t *testing.T) []byte {
 			fmt.Fprintf(&b, "Described: %#v,\n", a.Described)
 		}
 		if len(a.Returned) > 0 {
-			b.WriteString("Returned: []Field{\n")
+			b.WriteString("Returned: []Field{")
 			for _, f := range a.Returned {
-				fmt.Fprintf(&b, "{%#q, %#q},\n", f.Key, f.Short)
+				fmt.Fprintf(&b, "{%#q, %#q}, ", f.Key, f.Short)
 			}
 			b.WriteString("},\n")
 		}
 		b.WriteString("Events: []Event{\n")
 		for _, e := range a.Events {
-			fmt.Fprintf(&b, "{\nName: %q,\n", e.Name)
-			if e.Before != "" {
-				head, tail := e.Before, ""
-				if len(head) > 90 { // a line has 120 columns
-					head, tail = head[:90], head[90:]
-				}
-				fmt.Fprintf(&b, "Before: %#q", head)
-				if tail != "" {
-					fmt.Fprintf(&b, " +\n%#q", tail)
-				}
-				fmt.Fprintf(&b, ",\nAfter: %#q,\n", e.After)
-			}
-			if e.DocumentOnly {
-				b.WriteString("DocumentOnly: true,\n")
-			}
-			if e.Meaning != facts.Call {
-				fmt.Fprintf(&b, "Meaning: %d,\n", e.Meaning)
-			}
-			b.WriteString("},\n")
+			b.WriteString(factsEvent(e))
 		}
 		b.WriteString("},\n},\n")
 	}
@@ -85,4 +68,26 @@ func factsTable(t *testing.T) []byte {
 		t.Fatal(err)
 	}
 	return text
+}
+
+// factsEvent writes an event as Go: on one line, if that is not too long.
+func factsEvent(e facts.Event) string {
+	fields := []string{fmt.Sprintf("Name: %q", e.Name)}
+	if e.Before != "" {
+		fields = append(fields, fmt.Sprintf("Before: %#q", e.Before), fmt.Sprintf("After: %#q", e.After))
+	}
+	if e.DocumentOnly {
+		fields = append(fields, "DocumentOnly: true")
+	}
+	if e.Meaning != facts.Call {
+		fields = append(fields, fmt.Sprintf("Meaning: %d", e.Meaning))
+	}
+	if line := strings.Join(fields, ", "); len(line) < 110 { // a line has 120 columns
+		return "{" + line + "},\n"
+	}
+	const most = 100
+	if before := e.Before; len(before) > most {
+		fields[1] = fmt.Sprintf("Before: %#q +\n%#q", before[:most], before[most:])
+	}
+	return "{\n" + strings.Join(fields[:2], ",\n") + ",\n" + strings.Join(fields[2:], ", ") + ",\n},\n"
 }

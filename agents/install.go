@@ -8,53 +8,53 @@ import (
 	"approver.example/agents/settings"
 )
 
-// An Installer is an [Adapter] of an agent into whose settings approver puts its hooks, and
-// watches them there. What it reads and writes are texts: who calls it has the files.
+// An Installer is an [Adapter] of an agent in whose settings approver puts its hooks and watches
+// them. It reads and writes texts, and the caller reads and writes the files.
 type Installer interface {
 	Adapter
 
 	// Files says where the settings are.
 	Files() settings.Files
 
-	// HookConfig is the text of new settings with the hooks. program is the absolute path of
-	// approver-hook, and ttl the longest time that people have to answer. socket is the
-	// daemon's submit socket; empty means the place where the hook looks by itself.
+	// HookConfig returns the text of new settings with the hooks. program is the absolute path of
+	// approver-hook, and ttl the longest time that people have to answer. socket is the daemon's
+	// submit socket; empty means the default place.
 	HookConfig(program, socket string, ttl time.Duration) ([]byte, error)
 
 	// ReadHooks reads the hooks of a settings file. Those before tools are under the first
 	// of the events in Facts, and a hook has its command line under "command".
 	ReadHooks(path string, text []byte) (settings.Hooks, error)
 
-	// WithHooks returns the text with these hooks and none of approver's others; without
-	// hooks it takes approver's out. All else stays as it is, to the byte.
+	// WithHooks returns the text with these hooks instead of approver's hooks in it; without hooks it
+	// removes approver's hooks. Everything else stays the same, byte for byte.
 	WithHooks(path string, text []byte, hooks settings.Hooks) ([]byte, error)
 
-	// Compare says whether the hooks run with these settings, all of them together: what
-	// weakens them, and what is only worth reporting.
+	// Compare says whether the hooks run with all of these settings together: what weakens them, and
+	// what is only worth reporting.
 	Compare(sources []settings.Source, want settings.Want) []settings.Finding
 }
 
-// A Searcher is an [Installer] of an agent whose hooks more files than its settings can
-// weaken. It reads them.
+// A Searcher is an [Installer] of an agent whose hooks can also be weakened by files other than its
+// settings. It reads these files.
 type Searcher interface {
-	// Beside says what those files do to the hooks. An error says that nobody can look just
-	// now.
+	// Beside says what these files do to the hooks. An error means that they cannot be read at the
+	// moment.
 	Beside(p settings.Places, sources []settings.Source, want settings.Want) ([]settings.Finding, error)
 }
 
-// An Adviser is an [Installer] of an agent that can be started past its hooks.
+// An Adviser is an [Installer] of an agent that can be started without its hooks.
 type Adviser interface {
-	// Environment says which variables, as KEY=VALUE, keep an agent from asking that is
-	// started with them.
+	// Environment says which variables, as KEY=VALUE, keep an agent that is started with them from
+	// asking approver.
 	Environment(env []string) []settings.Finding
 
-	// Advice says which starts no settings of a user can stop, and what managed ones leave
-	// open.
+	// Advice says which ways to start the agent no settings of a user can prevent, and what managed
+	// settings leave open.
 	Advice(sources []settings.Source) []settings.Finding
 }
 
-// A Tester is an [Installer] of an agent that can be started once, to see whether the hook
-// stops a call.
+// A Tester is an [Installer] of an agent that can be started once to test whether the hook stops a
+// call.
 type Tester interface {
 	Test(ctx context.Context, o canary.Options) canary.Report
 }

@@ -10,8 +10,8 @@ const (
 	block    = `{"decision":"block","reason":`
 )
 
-// others are the agents of which it is known how they are told "no" and which have no
-// [Adapter] yet. The daemon does not decide their calls; their hooks block.
+// others are the agents that have no [Adapter] yet, but whose blocking answer is known. The daemon
+// does not decide their calls; their hooks block.
 var others = [...]facts.Agent{
 	{Name: "codex", Events: []facts.Event{{Name: "PreToolUse", Before: denyTool, After: "}}"}}},
 	{Name: "qwen", Events: []facts.Event{{Name: "PreToolUse", Before: denyTool, After: "}}"}}},
@@ -21,8 +21,8 @@ var others = [...]facts.Agent{
 		{Name: "preToolUse", Before: `{"permissionDecision":"deny","permissionDecisionReason":`, After: "}"},
 		{Name: "permissionRequest", Before: `{"behavior":"deny","message":`, After: "}"},
 	}},
-	// Cursor shows the raw document as the reason where exit code 2 comes with one. Its
-	// failClosed blocks the rest: a crash, a timeout, no document.
+	// Cursor shows the raw document as the reason if the exit code is 2. Its failClosed blocks the
+	// rest: a crash, a timeout, no document.
 	{Name: "cursor", Events: []facts.Event{
 		{Name: "preToolUse", Before: denyFlat, After: "}", DocumentOnly: true},
 		{Name: "beforeShellExecution", Before: denyFlat, After: "}", DocumentOnly: true},
@@ -32,10 +32,10 @@ var others = [...]facts.Agent{
 		{Name: "subagentStart", Before: denyFlat, After: "}", DocumentOnly: true},
 		{Name: "beforeSubmitPrompt", Before: `{"continue":false,"user_message":`, After: "}", DocumentOnly: true},
 	}},
-	// Windsurf knows the exit code and stderr, and no document.
+	// Windsurf reads the exit code and stderr, and no document.
 	{Name: "windsurf", Events: []facts.Event{{Name: "pre_run_command"}}},
-	// Cline knows the document alone: any exit code but 0 lets the call run. The document
-	// ends the whole task.
+	// Cline reads only the document: any exit code but 0 lets the call run. The document ends the
+	// whole task.
 	{Name: "cline", Events: []facts.Event{
 		{Name: "PreToolUse", Before: `{"cancel":true,"errorMessage":`, After: "}", DocumentOnly: true},
 	}},

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -16,10 +17,9 @@ const maxDepth = 128
 // An object is a JSON object that was checked by parseObject.
 type object map[string]json.RawMessage
 
-// parseObject accepts exactly one JSON object in valid UTF-8 in which no object
-// at any depth names a key twice, and nothing before or after it. A repeated key
-// is the classic parser differential: one reader takes the first value, the
-// other the last.
+// parseObject parses exactly one JSON object in valid UTF-8, with nothing before or after it. It
+// refuses a key that is repeated in an object at any depth, because one parser takes the first
+// value and another the last.
 func parseObject(data []byte) (object, error) {
 	switch {
 	case len(data) > MaxPayload:
@@ -42,8 +42,7 @@ func parseObject(data []byte) (object, error) {
 	return fields, err
 }
 
-// isObject tells of a value that encoding/json has cut out, without white space
-// around it.
+// isObject reports whether a value from encoding/json, without white space around it, is an object.
 func isObject(raw json.RawMessage) bool { return len(raw) > 0 && raw[0] == '{' }
 
 // checkKeys refuses repeated keys and deep nesting. data must be valid JSON.
@@ -95,9 +94,8 @@ func stringEnd(data []byte, i int) int {
 	return i + 1
 }
 
-// wellFormed reports whether every \u escape in valid JSON stands for a
-// character. Half of a surrogate pair is read as one thing here and as another
-// by the agent.
+// wellFormed reports whether every \u escape in valid JSON means a character. Half of a surrogate
+// pair could be read in one way here and in another by the agent.
 func wellFormed(raw json.RawMessage) bool {
 	for i := 0; i < len(raw); i++ {
 		if raw[i] != '\\' {
@@ -128,8 +126,8 @@ func hex4(b []byte) uint64 {
 	return n
 }
 
-// text returns the string under key; ok tells whether the key is there. null
-// and every other type is an error.
+// text returns the string at a key; ok says whether the key is there. null and every other type is
+// an error.
 func (o object) text(key string) (value string, ok bool, err error) {
 	raw, ok := o[key]
 	if !ok {
@@ -145,7 +143,7 @@ func (o object) text(key string) (value string, ok bool, err error) {
 	return value, true, err
 }
 
-// need is text for a key that must be there, must not be empty and has at most limit
+// need is text for a key that must be there. The string must not be empty, and has at most limit
 // bytes.
 func (o object) need(key string, limit int) (string, error) {
 	value, ok, err := o.short(key, limit)
@@ -158,6 +156,15 @@ func (o object) need(key string, limit int) (string, error) {
 		return "", fmt.Errorf("%s is empty", quote(key))
 	}
 	return value, nil
+}
+
+// absolute is need for an absolute path.
+func (o object) absolute(key string) (string, error) {
+	path, err := o.need(key, maxPath)
+	if err == nil && (!filepath.IsAbs(path) || strings.ContainsRune(path, 0)) {
+		err = fmt.Errorf("%s is %s, not an absolute path", quote(key), quote(path))
+	}
+	return path, err
 }
 
 // short is text of at most limit bytes.
@@ -188,8 +195,7 @@ func quote(s string) string {
 	return strconv.QuoteToASCII(s)
 }
 
-// texts returns the string, or the strings in the array, under key; nothing for
-// any other type.
+// texts returns the string, or the strings in the array, at a key; nothing for any other type.
 func (o object) texts(key string) []string {
 	raw := o[key]
 	if len(raw) == 0 || raw[0] != '"' && raw[0] != '[' {
@@ -211,11 +217,10 @@ func (o object) texts(key string) []string {
 	return list
 }
 
-// words is texts for what a server may run. Under an array or an object it finds
-// every word at any depth, keys and numbers too, in the order in which they
-// stand; null is no word. Two or more may be one command with its arguments or a
-// command each, so they come joined first and then one by one. That is also more
-// than one line, which no rule that allows takes for a plain command.
+// words is texts for a value that a server may run. In an array or an object it finds every word at
+// any depth, keys and numbers too, in their order; null is no word. Several words may be one
+// command with its arguments, or one command each. So they are returned joined first, and then one
+// by one. The result is more than one line, which no rule that allows calls matches.
 func (o object) words(key string) []string {
 	raw := o[key]
 	if len(raw) == 0 || raw[0] != '[' && raw[0] != '{' {

@@ -158,10 +158,8 @@ func (x Explanation) Text(w io.Writer) error {
 	if x.Read != "" && x.Read != "parsed" {
 		fmt.Fprintf(&b, "\nread as %s: not everything in it could be parsed\n", x.Read)
 	}
-	for i, d := range x.Decoded {
-		if i == 0 {
-			b.WriteString("\ndecoded\n")
-		}
+	heading(&b, "decoded", len(x.Decoded))
+	for _, d := range x.Decoded {
 		fmt.Fprintf(&b, "  %s: %s\n", d.Via, oneLine(d.Text))
 	}
 	x.writeSteps(&b)
@@ -172,13 +170,18 @@ func (x Explanation) Text(w io.Writer) error {
 	return err
 }
 
+// heading begins a list, unless it is empty.
+func heading(b *strings.Builder, text string, n int) {
+	if n > 0 {
+		b.WriteString("\n" + text + "\n")
+	}
+}
+
 // writeSteps writes the commands as a tree.
 func (x Explanation) writeSteps(b *strings.Builder) {
+	heading(b, "walk", len(x.Steps))
 	depth := make([]int, len(x.Steps))
 	for i, s := range x.Steps {
-		if i == 0 {
-			b.WriteString("\nwalk\n")
-		}
 		if s.Parent >= 0 && s.Parent < i {
 			depth[i] = depth[s.Parent] + 1
 		}
@@ -191,10 +194,8 @@ func (x Explanation) writeSteps(b *strings.Builder) {
 }
 
 func (x Explanation) writeEffects(b *strings.Builder) {
+	heading(b, "effects", len(x.Effects))
 	for i, e := range x.Effects {
-		if i == 0 {
-			b.WriteString("\neffects\n")
-		}
 		places := ""
 		if len(e.Places) > 0 {
 			places = "  (" + strings.Join(e.Places, ", ") + ")"
@@ -239,10 +240,8 @@ func (f *Flowing) write(b *strings.Builder) {
 }
 
 func (x Explanation) writeFindings(b *strings.Builder) {
-	for i, f := range x.Findings {
-		if i == 0 {
-			b.WriteString("\nrules\n")
-		}
+	heading(b, "rules", len(x.Findings))
+	for _, f := range x.Findings {
 		fmt.Fprintf(b, "  %s %s  %s: %s  [stage %s", f.Decision, f.Severity, f.Rule, f.Reason, f.Stage)
 		if f.Effect >= 0 {
 			fmt.Fprintf(b, ", effect %d", f.Effect)

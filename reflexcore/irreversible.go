@@ -126,7 +126,7 @@ func deleted(e *effect.Effect, p places.Place) loss {
 	switch {
 	case p&places.Device != 0:
 		return loss{95, "wipes a disk"}
-	case slices.Contains(volumes, program(e.By)):
+	case slices.Contains(volumes, e.Program()):
 		return loss{75, "deletes a volume"}
 	case p&(places.Root|places.Top) != 0 && p&places.Temp == 0:
 		return loss{95, "deletes what the machine or a home needs"}
@@ -164,12 +164,6 @@ var (
 	trashes = []string{"trash", "trash-put", "gio", "gvfs-trash", "kioclient", "kioclient5", "rmtrash"}
 	dumps   = []string{"pg_dump", "pg_dumpall", "mysqldump", "mariadb-dump", "mongodump", "influxd", "etcdctl", "cqlsh"}
 )
-
-// program returns the first word of an effect's By.
-func program(by string) string {
-	name, _, _ := strings.Cut(by, " ")
-	return name
-}
 
 // A baseline is the loss that certain words in an effect's target or What mean.
 type baseline struct {
@@ -247,7 +241,7 @@ func (l loss) withRecovery(e *effect.Effect, before []effect.Effect) loss {
 		l.score /= 2
 		l.why += ", not now"
 	}
-	if e.Kind == effect.Delete && slices.Contains(trashes, program(e.By)) {
+	if e.Kind == effect.Delete && slices.Contains(trashes, e.Program()) {
 		l.add(-20, "into a trash")
 	}
 	if isSaved(e, before) {
@@ -262,7 +256,7 @@ func isSaved(e *effect.Effect, before []effect.Effect) bool {
 	before = before[:min(len(before), maxBefore)]
 	for i := range before {
 		r := &before[i]
-		if r.Kind == effect.Write && e.Kind == effect.RemoteDelete && slices.Contains(dumps, program(r.By)) &&
+		if r.Kind == effect.Write && e.Kind == effect.RemoteDelete && slices.Contains(dumps, r.Program()) &&
 			r.Target != "/dev/null" {
 			return true
 		}

@@ -23,8 +23,7 @@ func (e *Engine) Judge(ctx context.Context, call approver.ToolCall) (approver.Ve
 	start := time.Now()
 	v, err := e.remember(j, e.matchPrecedents(ctx, j, v)) // what calls before it say
 	e.Times.Took(timing.Intuition, time.Since(start))
-	j.reset()
-	judgments.Put(j)
+	j.release()
 	return v, err
 }
 
@@ -63,7 +62,7 @@ func (e *Engine) understand(j *judgment) {
 	}
 	texts.Starts()
 	git := &j.git
-	*git = gitruns.Reader{Call: &j.call, Place: place, Texts: texts}
+	*git = gitruns.Reader{Call: &j.call, Place: place, AgentTexts: texts}
 	git.Hooks()
 	texts.Written()
 	git.Todos()
@@ -105,23 +104,17 @@ func (j *judgment) exceptedEffects() (out []int) {
 	return out
 }
 
-// Afresh is [Engine.Judge] for a call that has already run. It stores nothing, and skips loops and
+// Fresh is a stage that judges calls that have already run. It stores nothing, and skips loops and
 // precedents, which matter only before a call runs.
-func (e *Engine) Afresh(ctx context.Context, call approver.ToolCall) (approver.Verdict, error) {
-	j := judgments.Get().(*judgment)
-	j.call.Past = e.recall(ctx, call)
-	v := e.run(j, call)
-	j.reset()
-	judgments.Put(j)
-	return v, nil
-}
-
-// Fresh is a stage that judges with [Engine.Afresh].
 type Fresh struct{ *Engine }
 
 // Judge implements [approver.Stage].
 func (f Fresh) Judge(ctx context.Context, call approver.ToolCall) (approver.Verdict, error) {
-	return f.Afresh(ctx, call)
+	j := judgments.Get().(*judgment)
+	j.call.Past = f.recall(ctx, call)
+	v := f.run(j, call)
+	j.release()
+	return v, nil
 }
 
 // A Result is what a call returned: its output, or the error that it failed with.
@@ -145,6 +138,5 @@ func (e *Engine) Ran(ctx context.Context, call approver.ToolCall, r Result) {
 	j.call.Past = past
 	e.run(j, call)
 	j.flows.Ran()
-	j.reset()
-	judgments.Put(j)
+	j.release()
 }

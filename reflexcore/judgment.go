@@ -33,8 +33,8 @@ type judgment struct {
 
 var judgments = sync.Pool{New: func() any { return &judgment{} }}
 
-// reset resets the judgment, and keeps the allocated memory.
-func (j *judgment) reset() {
+// release keeps the judgment's allocated memory for another call.
+func (j *judgment) release() {
 	clear(j.findings)
 	clear(j.trips)
 	j.facts.reset(nil)
@@ -45,4 +45,5 @@ func (j *judgment) reset() {
 		trips: j.trips[:0], facts: j.facts,
 		flows: j.flows,
 	}
+	judgments.Put(j)
 }

@@ -39,7 +39,7 @@ func (j *judgment) kind() loop.Kind {
 }
 
 // waitWords are words of commands that wait or poll.
-var waitWords = []string{"sleep", "wait", "--wait", "watch", "--watch", "rollout", "checks", "Start-Sleep"}
+var waitWords = strings.Fields("sleep wait --wait watch --watch rollout checks Start-Sleep")
 
 func (j *judgment) isWait() bool {
 	if j.call.ToolCall.Command == "" {
@@ -57,13 +57,10 @@ func (j *judgment) isWait() bool {
 
 // These programs, git commands and parts of tool names only read.
 var (
-	readPrograms = []string{
-		"ls", "cat", "head", "tail", "grep", "egrep", "rg", "ag", "find", "fd", "tree", "wc", "stat", "file", "less",
-		"pwd", "which", "type", "jq", "du", "df", "ps", "echo", "printf", "cd", "sort", "uniq", "cut", "diff",
-		"test", "[", "nl", "bat", "awk", "sed", "true",
-	}
-	readGit   = []string{"status", "log", "diff", "show", "blame", "grep", "ls-files", "branch", "rev-parse", "remote"}
-	readTools = []string{"read", "grep", "glob", "search", "list", "get", "fetch", "view", "find"}
+	readPrograms = strings.Fields("ls cat head tail grep egrep rg ag find fd tree wc stat file less pwd which type jq " +
+		"du df ps echo printf cd sort uniq cut diff test [ nl bat awk sed true")
+	readGit   = strings.Fields("status log diff show blame grep ls-files branch rev-parse remote")
+	readTools = strings.Fields("read grep glob search list get fetch view find")
 )
 
 // isRead reports whether a call without other effects only reads. A program whose effects are not

@@ -2,7 +2,6 @@ package reflexcore
 
 import (
 	"slices"
-	"strings"
 
 	"approver.example/internal/match"
 	"approver.example/reflexcore/disk"
@@ -58,7 +57,7 @@ func (j *judgment) patterns(set *Rules, text string, layer int) {
 // it deletes. A program that may do either, because not all of its words are known, does not count.
 func (j *judgment) wasMade(e *effect.Effect) bool {
 	target := e.Target
-	if !effect.IsKnown(target) || strings.ContainsAny(target, "*?[") {
+	if !effect.IsPlain(target) {
 		return false
 	}
 	by, made := j.facts.made[target]

@@ -16,9 +16,8 @@ import (
 // This file finds out from the disk what a delete loses: where links lead, whether build output is
 // tracked after all, and whether version control has all of it. Everything else counts as lost.
 
-const (
-	maxMoves = 64 // moves that are compared with a delete; if there are more, one may be into it
-)
+// maxMoves limits the moves that are compared with a delete; if there are more, one may be into it.
+const maxMoves = 64
 
 // onDisk corrects the place of an effect's target, which comes from its name, by what the disk says.
 func (e *Engine) onDisk(j *judgment, i int, p places.Place) places.Place {
@@ -149,11 +148,9 @@ func (l *diskCheck) isBuildFolder(folder string, level buildnames.Certainty) boo
 }
 
 // manifests are files beside which builds put their output.
-var manifests = []string{
-	"package.json", "Cargo.toml", "go.mod", "pom.xml", "build.gradle", "build.gradle.kts", "Makefile", "CMakeLists.txt",
-	"meson.build", "composer.json", "Gemfile", "mix.exs", "pyproject.toml", "setup.py", "Package.swift", "pubspec.yaml",
-	"WORKSPACE", "MODULE.bazel", "build.sbt", "stack.yaml", "dune-project",
-}
+var manifests = strings.Fields("package.json Cargo.toml go.mod pom.xml build.gradle build.gradle.kts Makefile " +
+	"CMakeLists.txt meson.build composer.json Gemfile mix.exs pyproject.toml setup.py Package.swift pubspec.yaml " +
+	"WORKSPACE MODULE.bazel build.sbt stack.yaml dune-project")
 
 var manifestEndings = []string{".csproj", ".fsproj", ".sln", ".vcxproj", ".cabal", ".gemspec", ".nimble"}
 

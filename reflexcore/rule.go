@@ -64,12 +64,9 @@ const (
 // Categories returns the names of the groups of rules, sorted.
 func Categories() []string { return slices.Clone(categories) }
 
-var categories = []string{
-	"browser", "bulk", "ci", "cloud", "constitutional", "containers", "credentials", "databases", "destructive",
-	"device", "evasion", "execution", "exfiltration", "harmful", "infrastructure", "injection", "jailbreak",
-	"persistence", "process", "publishing", "reconnaissance", "scope-escalation", "self-protection", "supply-chain",
-	"traversal", "version-control",
-}
+var categories = strings.Fields(`browser bulk ci cloud constitutional containers credentials databases destructive
+	device evasion execution exfiltration harmful infrastructure injection jailbreak persistence process publishing
+	reconnaissance scope-escalation self-protection supply-chain traversal version-control`)
 
 // Final reports whether the rule allows no exceptions: its denial cannot be appealed, or it protects
 // approver itself or the constitution.

@@ -212,12 +212,7 @@ func (t *trip) partsText() string {
 // selfProtect looks for attacks on approver itself.
 func (e *Engine) selfProtect(j *judgment) (approver.Decision, string) {
 	c := &j.self
-	*c = selfprotect.Check{
-		Disk: e.analyzer.Files, Paths: e.analyzer.Paths, Analyzer: &e.analyzer.Shell, Program: e.program,
-		Call: &j.call.ToolCall, Text: j.call.Text, Around: &j.call.Around, Names: &j.call.Names, Links: &j.call.Links,
-		Effects: j.call.Effects, Places: j.places,
-		Mentions: j.call.Mentions, Programs: j.call.Programs, Patches: j.call.PatchReader(),
-	}
+	*c = selfprotect.Check{Call: &j.call, Program: e.program, Places: j.places}
 	d, what := c.Judge()
 	for _, dir := range c.Unread {
 		j.call.Unseen(dir)

@@ -1,16 +1,15 @@
-// Package blocking knows how each agent is told "no".
+// Package blocking writes each agent's blocking answer.
 //
-// It is the part of the agents' dialects that must work when nothing else does:
-// the courier links it in and prints [For] when the daemon cannot be reached,
-// answers nonsense, or the courier itself is being stopped. It is therefore a
-// string escaper over the table of package facts, imports next to nothing, and cannot fail.
+// It is the part of the agents' protocols that must work when nothing else does: the courier prints
+// [For] if it cannot reach the daemon, if the daemon's answer is not valid, or if the courier
+// itself is being stopped. So it only quotes a string, uses the table of package facts, imports
+// almost nothing, and cannot fail.
 //
-// Agents let a tool run after most things that a broken hook does: a crash, a
-// signal, a timeout, cut-off JSON, an empty reason. What stops all of those that
-// were measured is all of it at once: the dialect's own document on stdout with
-// a reason that is not empty, the reason on stderr, and exit code 2. A few agents
-// read it otherwise, and their facts say so: some heed the document only where the
-// exit code is 0, and one has no document.
+// Agents let a tool run after most failures of a hook: a crash, a signal, a timeout, incomplete
+// JSON, an empty reason. All agents that were tested stop if they get everything at once: their own
+// document on stdout with a reason that is not empty, the reason on stderr, and exit code 2. The
+// facts of a few agents say otherwise: some read the document only if the exit code is 0, and one
+// has no document.
 package blocking
 
 import (
@@ -19,16 +18,15 @@ import (
 	"approver.example/agents/facts"
 )
 
-// An Answer is what a hook process leaves behind. The zero value ends with exit
-// code 2.
+// An Answer is the output of a hook process. The zero value has exit code 2.
 type Answer struct {
 	// Stdout is empty, or exactly one JSON document on one line.
 	Stdout []byte
 	// Stderr is text for the model; never empty when the exit code is 2.
 	Stderr []byte
-	// ExitZero makes the exit code 0, so that Stdout, or its emptiness, is the
-	// answer. Otherwise the exit code is 2, which blocks. It is set only in a whole
-	// answer of the daemon, and by For where the row of an agent says so.
+	// ExitZero makes the exit code 0, so that Stdout, even if it is empty, is the answer. Otherwise
+	// the exit code is 2, which blocks. It is set only in a complete answer of the daemon, and by For
+	// if the facts of an agent say so.
 	ExitZero bool
 }
 
@@ -40,11 +38,11 @@ func (a Answer) Exit() int {
 	return 2
 }
 
-// NoReason stands in for a reason that is empty.
+// NoReason replaces a reason that is empty.
 const NoReason = "blocked by approver; no reason was given"
 
-// For returns the answer that makes agent stop at event, and tells it why.
-// Unknown agents and events get the strictest answer known.
+// For returns the answer that makes an agent stop at an event, with the reason. For unknown agents
+// and events it returns the strictest answer.
 func For(agent, event, reason string) Answer {
 	reason = Line(reason)
 	e := facts.At(agent, event)
@@ -61,16 +59,15 @@ func For(agent, event, reason string) Answer {
 	return a
 }
 
-// Known reports whether it is known how the agent is told "no". The hook must not
-// be put into the settings of another one: what it answers when it cannot ask may
-// be no objection there.
+// Known reports whether the agent's blocking answer is known. The hook must not be put into the
+// settings of another agent, because its answer there may not block.
 func Known(agent string) bool { return facts.Of(agent).Name != "" }
 
 // MaxLine is the greatest length in bytes of what Line returns.
 const MaxLine = 4096
 
-// Line makes a reason fit to be told: one line of valid UTF-8 without control
-// characters, at most MaxLine bytes, and never empty.
+// Line returns a reason as one line of valid UTF-8 without control characters, with at most MaxLine
+// bytes, and never empty.
 func Line(s string) string {
 	out := make([]byte, 0, min(len(s), MaxLine))
 	space := true // leading white space is dropped, runs of it become one
@@ -100,8 +97,8 @@ func Line(s string) string {
 
 const hex = "0123456789abcdef"
 
-// AppendQuoted appends s as a JSON string, byte for byte as encoding/json does
-// without HTML escaping: bytes that are no UTF-8 become \ufffd.
+// AppendQuoted appends s as a JSON string, exactly as encoding/json does without HTML escaping:
+// bytes that are not UTF-8 become \ufffd.
 func AppendQuoted(dst []byte, s string) []byte {
 	dst = append(dst, '"')
 	for i := 0; i < len(s); {

@@ -1,17 +1,16 @@
-// Package canary proves that the hook stands between an agent and its tools: it
-// starts the real agent, against a [Model] on this machine, and lets it make one
-// harmless call that approver always stops. Whether the call ran is read from the
-// disk, not from what anybody says.
+// Package canary tests whether the hook stops an agent's tool calls. It starts the real agent with
+// a [Model] on this machine, which makes one harmless call that approver always stops. The disk
+// shows whether the call ran.
 //
-// Settings can look right and do nothing: one wrong value elsewhere in the file, a
-// switch in another file, a variable of the environment. Only the agent itself knows
-// what it makes of them.
+// Settings can look right and have no effect, because of one wrong value elsewhere in the file, a
+// switch in another file, or an environment variable. Only the agent itself knows what they mean.
 //
-// People are shown it as the hook test: "canary" is what the evaluator's answers carry.
+// Texts for people call it the hook test, because a canary is also a part of the evaluator's
+// answers.
 //
-// The call is recognized by its form, so that nobody has to be told of it before: an
-// agent that makes it only gets itself denied. [Stage] denies it in the daemon, and
-// without a daemon the courier stops every call.
+// The daemon recognizes the call by its form, so no preparation is needed; an agent that makes such
+// a call is only denied. [Stage] denies it in the daemon, and without a daemon the courier stops
+// every call.
 package canary
 
 import (
@@ -31,15 +30,14 @@ const name = "approver-hook-test-"
 // By signs verdicts about canaries.
 const By = "hook-test"
 
-// form is the whole command, in a folder that only a canary makes. It creates an
-// empty folder and can do nothing else: the program is named by its path, because a
-// mkdir that comes first in PATH could do anything.
+// form matches the whole command, in a folder that only a canary makes. The command can only create
+// an empty folder. It has the path of the program, because another mkdir could come first in PATH.
 var form = regexp.MustCompile(`^/bin/mkdir (?:/[A-Za-z0-9._+-]+)*/(approver-hook-test-[0-9a-f]{32})/ran$`)
 
 // maxForm bounds the command in bytes.
 const maxForm = 1024
 
-// token returns what tells one canary from another, or "" if the command is none.
+// token returns the name that identifies a canary, or "" if the command is not a canary's.
 func token(command string) string {
 	if len(command) > maxForm || !strings.HasPrefix(command, "/bin/mkdir /") {
 		return ""
@@ -50,19 +48,18 @@ func token(command string) string {
 	return ""
 }
 
-// Is reports whether a call is a canary's, to the byte. One that ran anyway did
-// nothing: it shows that the hook does not work, and is no alarm.
+// Is reports whether a call is exactly a canary's. If one ran, it did no harm: it shows that the
+// hook does not work, and is no alarm.
 func Is(call approver.ToolCall) bool { return call.Tool == "Bash" && token(call.Command) != "" }
 
-// refusal is what the agent is told, with the token: a refusal by somebody else, who
-// repeats the command, does not read like this.
+// refusal returns the reason for the agent, with the token. A refusal by another program that
+// repeats the command is different.
 func refusal(token string) string {
 	return "approver stopped its own test call " + token + ": the hook works, and nothing is wrong"
 }
 
-// Stage denies canaries, and leaves other calls to the next stage, as if it were not
-// there. No switch lets one through: not observe mode, a pause or a rule. Without a
-// next stage every call fails.
+// A Stage denies canaries, and passes other calls to the next stage. No switch allows a canary: not
+// observe mode, a pause or a rule. Without a next stage every call fails.
 type Stage struct{ Next approver.Stage }
 
 // Judge implements [approver.Stage].
@@ -81,7 +78,7 @@ func (s Stage) Judge(ctx context.Context, call approver.ToolCall) (approver.Verd
 	}, nil
 }
 
-// place makes the folder of one canary and returns it with its command.
+// place creates the folder of one canary, and returns it with the command.
 func place() (dir, command string, err error) {
 	temp := os.TempDir()
 	leaf := name + random(16)

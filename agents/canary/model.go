@@ -1,6 +1,7 @@
 package canary
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/hex"
@@ -10,6 +11,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -22,38 +24,36 @@ type Call struct {
 	Input any    `json:"input"`
 }
 
-// A Result is what became of a call, as the agent told the model.
+// A Result is the result of a call, as the agent told the model.
 type Result struct {
 	ID     string
 	Text   string
 	Failed bool // it failed, or was not permitted
 }
 
-// A Conversation is where a model stands: what it was first told, how many answers
-// it gave, and the results of the calls of its last one.
+// A Conversation is the state of a conversation: the first prompt, how many answers the model gave,
+// and the results of the calls in its last answer.
 type Conversation struct {
 	Prompt  string
 	Turn    int
 	Results []Result
 }
 
-// A Model speaks the Messages API of Anthropic, for one client that knows its
-// address. What it says is fixed before: Next returns the calls of each turn, and
-// none ends the conversation. It keeps no state between requests, so a request that
-// comes twice gets the same answer.
+// A Model is a server with the Messages API of Anthropic, for one client that knows its address.
+// Next returns the calls of each turn; no calls end the conversation. It has no state between
+// requests, so a repeated request gets the same answer.
 type Model struct {
-	// Next says which calls to make. Requests that offer no tools, such as one for
-	// a title, do not reach it. It may be called by several goroutines, and it may
-	// wait. It must not be nil.
+	// Next returns the calls to make. It is not called for requests without tools, such as one for a
+	// title. Several goroutines may call it, and it may wait. It must not be nil.
 	Next func(ctx context.Context, c Conversation) []Call
-	// Seen, when set, is told of each request: method and path.
+	// Seen, if set, is called with the method and path of each request.
 	Seen func(request string)
 }
 
-// maxRequest bounds a request: a conversation with whole files in it.
+// maxRequest limits the bytes of a request, which may have whole files in it.
 const maxRequest = 64 << 20
 
-// modelName is what the model calls itself where the client names none.
+// modelName is the name of the model if the client gives none.
 const modelName = "approver-hook-test"
 
 // A message of the conversation. Content is a string or a list of blocks.
@@ -76,13 +76,16 @@ type request struct {
 	Model    string    `json:"model"`
 	Stream   bool      `json:"stream"`
 	Messages []message `json:"messages"`
-	Tools    []struct {
-		Name string `json:"name"`
-	} `json:"tools"`
+	Tools    []tool    `json:"tools"`
 }
 
-// ServeHTTP answers what Claude Code asks of a server: messages, streamed or whole,
-// their count of tokens, the list of models, and whether somebody is there.
+// A tool is one that the client offers.
+type tool struct {
+	Name string `json:"name"`
+}
+
+// ServeHTTP answers the requests of Claude Code: messages, streamed or whole, their count of
+// tokens, the list of models, and whether the server is there.
 func (m *Model) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if m.Seen != nil {
 		m.Seen(r.Method + " " + r.URL.Path)
@@ -117,12 +120,9 @@ func (m *Model) messages(w http.ResponseWriter, r *http.Request) {
 	if len(req.Tools) > 0 {
 		calls = m.Next(r.Context(), c)
 	}
-	a := answer{model: req.Model, calls: calls, text: "Done."}
-	if a.model == "" {
-		a.model = modelName
-	}
+	a := answer{model: cmp.Or(req.Model, modelName), calls: calls, text: "Done."}
 	for _, call := range calls {
-		if !offered(req, call.Tool) {
+		if !slices.ContainsFunc(req.Tools, func(t tool) bool { return t.Name == call.Tool }) {
 			a.calls, a.text = nil, fmt.Sprintf("The tool %q is not offered.", call.Tool)
 			break
 		}
@@ -131,19 +131,10 @@ func (m *Model) messages(w http.ResponseWriter, r *http.Request) {
 		a.stream(w)
 		return
 	}
-	reply(w, http.StatusOK, a.whole())
+	reply(w, http.StatusOK, a.head(a.content(), a.reason()))
 }
 
-func offered(req request, tool string) bool {
-	for _, t := range req.Tools {
-		if t.Name == tool {
-			return true
-		}
-	}
-	return false
-}
-
-// conversation reads where a conversation stands.
+// conversation returns the state of a conversation.
 func conversation(messages []message) (c Conversation, err error) {
 	for i, m := range messages {
 		blocks, err := m.blocks()
@@ -180,7 +171,7 @@ func (m message) blocks() (blocks []block, err error) {
 	return blocks, err
 }
 
-// texts is the text of a result, which may be left out.
+// texts returns the text of a result, which may be missing.
 func texts(content json.RawMessage) (string, error) {
 	if len(content) == 0 {
 		return "", nil
@@ -200,7 +191,7 @@ type answer struct {
 	calls []Call
 }
 
-// content is the answer as blocks.
+// content returns the answer as blocks.
 func (a answer) content() []map[string]any {
 	if len(a.calls) == 0 {
 		return []map[string]any{{"type": "text", "text": a.text}}
@@ -222,7 +213,7 @@ func (a answer) reason() string {
 	return "end_turn"
 }
 
-// usage is what the answer would have cost.
+// usage is the cost of an answer, which is made up.
 var usage = map[string]any{
 	"input_tokens": 1000, "output_tokens": 10, "cache_creation_input_tokens": 0, "cache_read_input_tokens": 0,
 }
@@ -234,10 +225,7 @@ func (a answer) head(content []map[string]any, reason any) map[string]any {
 	}
 }
 
-func (a answer) whole() map[string]any { return a.head(a.content(), a.reason()) }
-
-// stream sends the answer as events: each block begins empty and gets all it has
-// in one piece.
+// stream sends the answer as events. Each block begins empty and gets its content in one piece.
 func (a answer) stream(w http.ResponseWriter) {
 	w.Header().Set("Content-Type", "text/event-stream")
 	w.Header().Set("Cache-Control", "no-cache")
@@ -286,9 +274,8 @@ func random(n int) string {
 	return hex.EncodeToString(b)
 }
 
-// Listen serves the model on loopback until the context ends, and returns its
-// address, which has a random path: who does not know it is answered with 404. wait
-// returns when everything has ended.
+// Listen serves the model on loopback until the context ends, and returns its address. The address
+// has a random path; every other path gets a 404. wait returns when everything has ended.
 func (m *Model) Listen(ctx context.Context) (url string, wait func() error, err error) {
 	l, err := new(net.ListenConfig).Listen(ctx, "tcp", "127.0.0.1:0")
 	if err != nil {

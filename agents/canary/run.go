@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -16,10 +17,10 @@ import (
 	"approver.example/display"
 )
 
-// Limit is how long Claude Code gets for its one call.
+// Limit is how long Claude Code may take for its one call.
 const Limit = 20 * time.Second
 
-// An Outcome is what a canary showed. The zero value shows nothing.
+// An Outcome is the result of a canary. The zero value proves nothing.
 type Outcome uint8
 
 // The outcomes.
@@ -30,11 +31,11 @@ const (
 	StoppedAlone                // the hook stopped it: it got no answer of the daemon
 )
 
-// A Report is what a canary showed.
+// A Report is the result of a canary, with details.
 type Report struct {
 	Outcome Outcome
-	// Text says why nothing was proven, what the hook said without a daemon, or what
-	// Claude Code printed although the call ran.
+	// Text says why nothing was proven, what the hook said without a daemon, or what Claude Code
+	// printed if the call ran.
 	Text string
 	Took time.Duration
 }
@@ -47,10 +48,9 @@ type Options struct {
 	Limit   time.Duration // zero is the constant Limit
 }
 
-// Run starts Claude Code once, with the settings that it finds by itself, against a
-// model on loopback and with a dummy key. No MCP server is started. Hooks of
-// others, such as those of a session's start, run as always. What it started has
-// ended when Run returns, and the call left nothing.
+// Run starts Claude Code once, with its usual settings, a model on loopback and a dummy key. No MCP
+// server is started. Hooks of other programs, such as those at the start of a session, run as
+// always. When Run returns, all that it started has ended, and nothing is left on the disk.
 func Run(ctx context.Context, o Options) Report {
 	start := time.Now()
 	r := run(ctx, o)
@@ -93,7 +93,7 @@ func run(ctx context.Context, o Options) Report {
 	return r
 }
 
-// reason says how Claude Code ended, if not well.
+// reason says why Claude Code failed.
 func reason(late, err error, limit time.Duration) string {
 	switch {
 	case errors.Is(late, context.DeadlineExceeded):
@@ -107,16 +107,10 @@ func reason(late, err error, limit time.Duration) string {
 }
 
 func joined(texts ...string) string {
-	var out []string
-	for _, t := range texts {
-		if t != "" {
-			out = append(out, t)
-		}
-	}
-	return strings.Join(out, "; ")
+	return strings.Join(slices.DeleteFunc(texts, func(t string) bool { return t == "" }), "; ")
 }
 
-// A script makes one call and keeps what became of it.
+// A script makes one call and keeps its result.
 type script struct {
 	command string
 
@@ -142,7 +136,7 @@ func (s *script) next(_ context.Context, c Conversation) []Call {
 	return []Call{{ID: callID, Tool: "Bash", Input: input}}
 }
 
-// report is what the result shows where the call did not run.
+// report returns what the result shows if the call did not run.
 func (s *script) report(token string) Report {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -163,7 +157,7 @@ func (s *script) report(token string) Report {
 	return Report{Text: "something else than approver stopped the call: " + shown(text)}
 }
 
-// maxShown is how much of a foreign text is repeated, in bytes.
+// maxShown limits how much of another program's text is shown, in bytes.
 const maxShown = 400
 
 func shown(text string) string {
@@ -174,8 +168,8 @@ func shown(text string) string {
 	return display.OneLine(text)
 }
 
-// agent runs Claude Code to its end and returns what it printed. Only the one call
-// is permitted, in every mode, so that nothing but the hook can stop it.
+// agent runs Claude Code until it ends, and returns what it printed. The one call is permitted, in
+// every mode, so that only the hook can stop it.
 func agent(ctx context.Context, o Options, url, command string) (printed string, err error) {
 	cmd := exec.CommandContext(ctx, o.Program, "-p", "--no-session-persistence",
 		"--strict-mcp-config", "--mcp-config", `{"mcpServers":{}}`, "--permission-mode", "default", "--add-dir", os.TempDir(),
@@ -184,8 +178,7 @@ func agent(ctx context.Context, o Options, url, command string) (printed string,
 	var out head
 	cmd.Stdout, cmd.Stderr = &out, &out
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	// Claude Code gives its hooks groups of their own, and ends them when it is asked
-	// to end.
+	// Claude Code runs its hooks in process groups of their own, and ends them when it is told to end.
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM) }
 	cmd.WaitDelay = 3 * time.Second
 	if err := cmd.Start(); err != nil {
@@ -202,7 +195,7 @@ func agent(ctx context.Context, o Options, url, command string) (printed string,
 	return "claude printed: " + text, err
 }
 
-// A head keeps the beginning of what is printed; more is not shown.
+// A head keeps the beginning of what is printed.
 type head struct {
 	mu  sync.Mutex
 	buf bytes.Buffer
@@ -221,8 +214,8 @@ func (h *head) String() string {
 	return h.buf.String()
 }
 
-// elsewhere are the variables, or their beginnings, that lead to another model, bring
-// a real key, or tie the process to the session that started this one.
+// elsewhere are the variables, or their prefixes, that lead to another model, contain a real key,
+// or connect the process to the session that started this one.
 var elsewhere = [...]string{
 	"ANTHROPIC_*", "CLAUDE_CODE_OAUTH_*", "CLAUDE_CODE_USE_*", "CLAUDE_CODE_API_*", "CLAUDE_CODE_HOST_*",
 	"CLAUDE_CODE_PROVIDER_*", "AWS_BEARER_TOKEN_BEDROCK", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY",
@@ -230,19 +223,18 @@ var elsewhere = [...]string{
 	"CLAUDECODE", "CLAUDE_CODE_ENTRYPOINT", "CLAUDE_CODE_SSE_PORT", "CLAUDE_CODE_SESSION_ID", "CLAUDE_CODE_REMOTE*",
 }
 
-// environment is the one of Claude Code. What is left decides which settings it
-// reads, as in earnest.
+// environment returns the environment for Claude Code. Variables that choose its settings stay, as
+// in normal use.
 func environment(env []string, url string) []string {
 	var out []string
 	for _, pair := range env {
-		key, _, _ := strings.Cut(pair, "=")
-		if !leadsElsewhere(key) {
+		if key, _, _ := strings.Cut(pair, "="); !leadsElsewhere(key) {
 			out = append(out, pair)
 		}
 	}
 	return append(out,
 		"ANTHROPIC_BASE_URL="+url, "ANTHROPIC_API_KEY=approver-hook-test",
-		// Without it, "env" in some settings names another server after all.
+		// Without this, "env" in some settings could name another server.
 		"CLAUDE_CODE_PROVIDER_MANAGED_BY_HOST=1",
 		"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1", "DISABLE_TELEMETRY=1", "DISABLE_ERROR_REPORTING=1",
 		"DISABLE_AUTOUPDATER=1",
@@ -253,10 +245,8 @@ func leadsElsewhere(key string) bool {
 	if key == "CLAUDE_CODE_USE_COWORK_PLUGINS" { // it leads to other settings, and not to another model
 		return false
 	}
-	for _, name := range elsewhere {
-		if prefix, any := strings.CutSuffix(name, "*"); key == name || any && strings.HasPrefix(key, prefix) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(elsewhere[:], func(name string) bool {
+		prefix, any := strings.CutSuffix(name, "*")
+		return key == name || any && strings.HasPrefix(key, prefix)
+	})
 }

@@ -10,20 +10,22 @@ import (
 	"strings"
 
 	"github.com/goccy/go-yaml"
+
+	"approver.example/agents/settings"
 )
 
-// Claude Code takes hooks and servers of tools from more than its settings: from the front
-// matter of agents and skills, from plugins, and from lists of MCP servers.
+// Claude Code also reads hooks and tool servers from other files than its settings: the front
+// matter of agents and skills, plugins, and lists of MCP servers.
 
-// Beside says what a file that is none of the settings does to the hooks: the front matter
-// of an agent or a skill, hooks.json of a plugin, or a list of MCP servers. A copy of
-// approver's hook there takes the place of the one in the settings.
-func Beside(s Source, want Want) (found []Finding) {
+// Beside says what a file other than the settings does to the hooks: the front matter of an agent
+// or a skill, hooks.json of a plugin, or a list of MCP servers. A copy of approver's hook in such a
+// file replaces the hook in the settings.
+func Beside(s settings.Source, want settings.Want) (found []settings.Finding) {
 	switch {
 	case s.Missing:
 		return nil
 	case s.Err != nil:
-		return []Finding{{
+		return []settings.Finding{{
 			Harmless: true, Path: s.Path, Text: "cannot be read, so nobody can say which hooks it has: " + s.Err.Error(),
 			Fix: "make it readable, or remove it",
 		}}
@@ -35,19 +37,19 @@ func Beside(s Source, want Want) (found []Finding) {
 			return nil
 		}
 	}
-	settings, err := Read(s.Path, text)
+	have, err := Read(s.Path, text)
 	if err != nil {
-		// What Claude Code makes of it nobody knows here, nor what an escape hides.
+		// It is not known here what Claude Code reads in it, or what an escape hides.
 		escaped := escapedLetter.Match(text)
 		if !escaped && !bytes.Contains(text, []byte("hook")) {
 			return servers(s.Path, text)
 		}
-		return append([]Finding{{
+		return append([]settings.Finding{{
 			Harmless: !escaped && !bytes.Contains(text, []byte("approver")), Path: s.Path,
 			Text: "has hooks that cannot be read", Fix: "mend " + s.Path + ", or remove it",
 		}}, servers(s.Path, text)...)
 	}
-	f := file{Source: s, Settings: settings}
+	f := file{Source: s, Settings: have}
 	for _, one := range f.others(want, true) {
 		if !one.Harmless {
 			one.Text += ": Claude Code runs equal command lines once, so this one can take the place of the hook in the settings"
@@ -60,16 +62,15 @@ func Beside(s Source, want Want) (found []Finding) {
 	return append(found, servers(s.Path, text)...)
 }
 
-// What can hide a word in JSON or YAML: a letter by its number, or a line that goes on in the
-// next. \n and its like, of which descriptions are full, cannot.
+// escapedLetter matches what can hide a word in JSON or YAML: a letter as a number, or a line that
+// continues in the next. Escapes such as \n, which are frequent in descriptions, cannot.
 var escapedLetter = regexp.MustCompile(`\\(?:[xuU]|\r?\n)`)
 
-// tagged matches a tag of YAML, which may make another key of what is behind it.
+// tagged matches a tag of YAML, which may change the key after it.
 var tagged = regexp.MustCompile(`(?m)(?:^|[\s,\[{])![^\s]`)
 
-// frontMatter returns the YAML at the head of a text as JSON; nil: there is none. Of one
-// that is no YAML, or that readers of YAML take for different things, it returns the text
-// itself.
+// frontMatter returns the YAML at the beginning of a text as JSON; nil: there is none. If it is not
+// valid YAML, or if YAML parsers read it differently, the result is the text itself.
 func frontMatter(text []byte) []byte {
 	text = bytes.ReplaceAll(text, []byte("\r\n"), []byte("\n"))
 	rest, ok := bytes.CutPrefix(text, []byte("---"))
@@ -92,8 +93,8 @@ func frontMatter(text []byte) []byte {
 	return asJSON
 }
 
-// merges reports a key << that is left. Where it is quoted, Claude Code merges what is
-// behind it as if it were not, and the reader here does not.
+// merges reports whether a key << is left after parsing. Claude Code merges its value even if the
+// key is in quotes, and the parser here does not.
 func merges(value any) bool {
 	switch v := value.(type) {
 	case map[string]any:
@@ -108,23 +109,23 @@ func merges(value any) bool {
 	return false
 }
 
-// agentServer matches the command line of an MCP server that is an agent: it runs tools of
-// its own, and starts agents that ask nobody.
+// agentServer matches the command line of an MCP server that is an agent. It runs tools of its own,
+// and starts agents that ask nobody.
 var agentServer = regexp.MustCompile(`(?i)(^|[\s/@])(claude|claude-code)(@\S*|\.exe|\.cmd)?` +
 	`\s(.*\s)?mcp\s(.*\s)?serve(\s|$)` +
 	`|(^|[\s/@])claude-code/\S+\s(.*\s)?mcp\s(.*\s)?serve(\s|$)` +
 	`|(^|[\s/@])codex(@\S*|\.exe|\.cmd)?\s(.*\s)?(mcp-server|mcp)(\s|$)`)
 
-// Servers names the MCP servers in a file that are agents themselves. A text that is no
-// JSON has none that Claude Code would start.
-func Servers(s Source) []Finding {
+// Servers returns the MCP servers in a file that are agents themselves. A text that is not JSON has
+// no server that Claude Code would start.
+func Servers(s settings.Source) []settings.Finding {
 	if s.Missing || s.Err != nil {
 		return nil
 	}
 	return servers(s.Path, s.Text)
 }
 
-func servers(path string, text []byte) (found []Finding) {
+func servers(path string, text []byte) (found []settings.Finding) {
 	text = unmarked(text)
 	var projects map[string]json.RawMessage
 	exactly(text, "projects", &projects)
@@ -142,7 +143,7 @@ func servers(path string, text []byte) (found []Finding) {
 			exactly(all[name], "command", &command)
 			line := strings.Join(append([]string{command}, words...), " ")
 			if agentServer.MatchString(line) {
-				found = append(found, Finding{
+				found = append(found, settings.Finding{
 					Path: path, Text: "the MCP server " + name + " is an agent itself, " + shortened(line) +
 						": what it runs asks no hook",
 					Fix: "take the server " + name + " out of " + path,
@@ -153,9 +154,9 @@ func servers(path string, text []byte) (found []Finding) {
 	return found
 }
 
-// exactly reads the value of one key into what to points to. A key counts as it is written,
-// and the last of two does, as Claude Code reads; encoding/json takes Command for command.
-// What is no object, or of another kind, leaves to as far as it could be read.
+// exactly reads the value of one key into what to points to. Like Claude Code, it compares the case
+// of keys, and of two equal keys the last one counts; encoding/json would accept Command for
+// command. If the text is not an object, or the value has another type, to has what could be read.
 func exactly(object json.RawMessage, key string, to any) {
 	var all map[string]json.RawMessage
 	if json.Unmarshal(object, &all) == nil && len(all[key]) > 0 {

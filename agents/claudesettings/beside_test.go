@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"approver.example/agents/claudesettings"
+	"approver.example/agents/settings"
 )
 
 // A hook stood in the front matter of a user's agent, of a skill that came with a clone,
@@ -73,7 +74,7 @@ func TestHooksBesideTheSettings(t *testing.T) {
 		"text about approver":    {path: "/h/agents/x.md", text: "# approver-hook --agent claude\nhooks: x"},
 		"plugin of other events": {path: "/h/hooks/hooks.json", text: `{"hooks":{"Stop":[{"hooks":[{` + other + `}]}]}}`},
 	} {
-		found := claudesettings.Beside(claudesettings.Source{Path: c.path, Text: []byte(c.text)}, want)
+		found := claudesettings.Beside(settings.Source{Path: c.path, Text: []byte(c.text)}, want)
 		switch {
 		case c.want == "" && len(found) > 0:
 			t.Errorf("%s: %v", name, found)
@@ -83,7 +84,7 @@ func TestHooksBesideTheSettings(t *testing.T) {
 			t.Errorf("%s: %+v", name, found)
 		}
 	}
-	if found := claudesettings.Beside(claudesettings.Source{Path: "/x.md", Missing: true}, want); len(found) > 0 {
+	if found := claudesettings.Beside(settings.Source{Path: "/x.md", Missing: true}, want); len(found) > 0 {
 		t.Error(found)
 	}
 }
@@ -119,7 +120,7 @@ func TestServersThatAreAgents(t *testing.T) {
 		`{"mcpServers":[]}`: false,
 		`{`:                 false,
 	} {
-		found := claudesettings.Servers(claudesettings.Source{Path: "/p/.mcp.json", Text: []byte(text)})
+		found := claudesettings.Servers(settings.Source{Path: "/p/.mcp.json", Text: []byte(text)})
 		if (len(found) == 1) != want || want && (found[0].Harmless || !strings.Contains(found[0].Text, "MCP server x")) {
 			t.Errorf("%s: %+v", text, found)
 		}
@@ -135,7 +136,7 @@ func FuzzBeside(f *testing.F) {
 		if md {
 			path = "/x.md"
 		}
-		for _, one := range claudesettings.Beside(claudesettings.Source{Path: path, Text: []byte(text)}, want) {
+		for _, one := range claudesettings.Beside(settings.Source{Path: path, Text: []byte(text)}, want) {
 			if one.Text == "" || one.Path != path {
 				t.Errorf("%+v", one)
 			}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -16,61 +17,41 @@ import (
 	"approver.example/agents/settings"
 )
 
-type (
-	// Place is where a file stands in the order of all.
-	Place = settings.Place
-	// Source is one file that was read.
-	Source = settings.Source
-	// Want is what has to stand in the settings.
-	Want = settings.Want
-	// Finding is something about the settings.
-	Finding = settings.Finding
-)
-
-// The places of settings; see package settings.
-const (
-	Managed = settings.Managed
-	User    = settings.User
-	Project = settings.Project
-	Local   = settings.Local
-	Global  = settings.Global
-)
-
 // A file is a source that was read.
 type file struct {
-	Source
+	settings.Source
 	Settings
-	// idle is what is missing of the hooks that guard nothing.
+	// idle lists what is missing of the hooks that guard nothing.
 	idle []string
-	// dropped says that Claude Code may take nothing of it. What it would hold does not
-	// count then, and what it would weaken does: the check errs towards reporting.
+	// dropped says that Claude Code may ignore the file. Then hooks in it do not count, and settings
+	// that weaken hooks do: if in doubt, the check reports.
 	dropped bool
 	missing []string
 }
 
 func (f file) holds() bool { return !f.dropped && len(f.missing) == 0 }
 
-// Compare says whether approver's hooks run with these settings, all of them
-// together: what weakens them, and what is only worth reporting.
-func Compare(sources []Source, want Want) (found []Finding) {
+// Compare says whether approver's hooks run with all of these settings together: what weakens them,
+// and what is only worth reporting.
+func Compare(sources []settings.Source, want settings.Want) (found []settings.Finding) {
 	say := func(harmless bool, path, format string, args ...any) {
-		found = append(found, Finding{Harmless: harmless, Path: path, Text: fmt.Sprintf(format, args...)})
+		found = append(found, settings.Finding{Harmless: harmless, Path: path, Text: fmt.Sprintf(format, args...)})
 	}
 	var files []file
-	var values []Finding // for which Claude Code drops a file
+	var values []settings.Finding // for which Claude Code drops a file
 	for _, s := range sources {
 		f, told, dropped := read(s, want)
 		files, found, values = append(files, f), append(found, told...), append(values, dropped...)
 	}
 	if len(want.Hooks) == 0 {
-		return append(found, Finding{Text: "it is not known what install would write"})
+		return append(found, settings.Finding{Text: "it is not known what install would write"})
 	}
-	managed := slices.ContainsFunc(files, func(f file) bool { return f.Place == Managed && f.holds() })
+	managed := slices.ContainsFunc(files, func(f file) bool { return f.Place == settings.Managed && f.holds() })
 	off := managedOff(files)
 	holds := managed && (want.In == "" || off != "") // no other file's hooks run, or have to
 	for _, f := range files {
-		mine := f.Place == User && want.In == "" || f.Path == want.In || want.Anywhere
-		if mine && f.holds() && (f.Place == Managed || off == "") {
+		mine := f.Place == settings.User && want.In == "" || f.Path == want.In || want.Anywhere
+		if mine && f.holds() && (f.Place == settings.Managed || off == "") {
 			holds = true
 		}
 	}
@@ -79,12 +60,12 @@ func Compare(sources []Source, want Want) (found []Finding) {
 		found = append(found, v)
 	}
 	if holds {
-		found = append(found, idling(files)...)
+		found = append(found, missingReports(files)...)
 	}
 	if !holds {
 		found = append(found, missing(files, want)...)
 		if off != "" && !managed {
-			found = append(found, Finding{Text: off, Fix: "approver install claude --system"})
+			found = append(found, settings.Finding{Text: off, Fix: "approver install claude --system"})
 		}
 		if len(settings.Weak(found)) == 0 {
 			say(false, want.In, "the hooks do not hold here")
@@ -97,25 +78,24 @@ func Compare(sources []Source, want Want) (found []Finding) {
 	return found
 }
 
-// read reads one source, and says what of it cannot be read and what Claude Code
-// drops.
-func read(s Source, want Want) (f file, found, dropped []Finding) {
+// read reads one source. It returns what cannot be read, and for what Claude Code ignores the file.
+func read(s settings.Source, want settings.Want) (f file, found, dropped []settings.Finding) {
 	var err error
 	f = file{Source: s, dropped: true}
-	f.missing = lacking(nil, want, false)
+	f.missing = missingHooks(nil, want, false)
 	switch {
 	case s.Missing:
 		return f, nil, nil
 	case s.Err != nil:
-		return f, []Finding{unreadable(s, want, s.Err)}, nil
+		return f, []settings.Finding{unreadable(s, want, s.Err)}, nil
 	}
 	if s.Text = unmarked(s.Text); len(bytes.TrimSpace(s.Text)) == 0 {
 		s.Text = []byte("{}") // for which Claude Code takes a file without content
 	}
 	f.Text = s.Text
-	if s.Place == Global {
+	if s.Place == settings.Global {
 		if f.Env, err = globalEnv(s.Text); err != nil {
-			found = []Finding{unreadable(s, want, err)}
+			found = []settings.Finding{unreadable(s, want, err)}
 		}
 		return f, found, nil
 	}
@@ -123,7 +103,7 @@ func read(s Source, want Want) (f file, found, dropped []Finding) {
 	f.Settings, err = Read(s.Path, s.Text)
 	if kind := (*json.UnmarshalTypeError)(nil); err != nil && (len(problems) == 0 || !errors.As(err, &kind)) {
 		text := strings.ReplaceAll(err.Error(), ": mend it first; nothing was changed", "")
-		found = append(found, Finding{Path: s.Path, Text: text, Fix: "mend " + s.Path + " there"})
+		found = append(found, settings.Finding{Path: s.Path, Text: text, Fix: "mend " + s.Path + " there"})
 	}
 	for _, p := range problems {
 		fix := "take " + strconv.Quote(p.Key) + " out of " + s.Path + ", or give it a value that Claude Code takes"
@@ -131,34 +111,34 @@ func read(s Source, want Want) (f file, found, dropped []Finding) {
 			fix = "mend " + s.Path + " there"
 		}
 		dropped = append(dropped,
-			Finding{Harmless: s.Place == Managed && err == nil, Path: s.Path, Text: p.String(), Fix: fix})
+			settings.Finding{Harmless: s.Place == settings.Managed && err == nil, Path: s.Path, Text: p.String(), Fix: fix})
 	}
 	if err == nil {
-		f.dropped = len(problems) > 0 && s.Place != Managed
-		f.missing, f.idle = lacking(f.Hooks, want, false), lacking(f.Hooks, want, true)
+		f.dropped = len(problems) > 0 && s.Place != settings.Managed
+		f.missing, f.idle = missingHooks(f.Hooks, want, false), missingHooks(f.Hooks, want, true)
 	}
 	return f, found, dropped
 }
 
-// unmarked takes the mark of the byte order off, as Claude Code does. Measured with 2.1.330
-// for settings and for what it notes of a user.
+// unmarked removes the byte order mark, as Claude Code does. Measured with 2.1.330 for settings and
+// for the files in which it notes what it knows about a user.
 func unmarked(text []byte) []byte { return bytes.TrimPrefix(text, []byte("\ufeff")) }
 
-// unreadable tells of a file whose content is not known. Removing it is a cure only where
-// approver's hooks cannot stand in it: with it every hook of the machine would be gone.
-func unreadable(s Source, want Want, why error) Finding {
+// unreadable returns the finding for a file whose content is not known. It advises to remove the
+// file only if approver's hooks cannot be in it.
+func unreadable(s settings.Source, want settings.Want, why error) settings.Finding {
 	fix := "make " + s.Path + " readable for this user and valid JSON"
-	if s.Place != Managed && s.Place != User && s.Path != want.In && !want.Anywhere {
+	if s.Place != settings.Managed && s.Place != settings.User && s.Path != want.In && !want.Anywhere {
 		fix += ", or remove it"
 	}
 	if at := (*fs.PathError)(nil); errors.As(why, &at) {
 		why = at.Err // the file is named first
 	}
-	return Finding{Path: s.Path,
+	return settings.Finding{Path: s.Path,
 		Text: s.Path + " cannot be read, so nobody can say what it does to the hooks: " + why.Error(), Fix: fix}
 }
 
-// byRank puts what stops calls before what only reports them.
+// byRank sorts events that stop calls before those that only report them.
 func byRank(a, b string) int {
 	rank := []string{"PreToolUse", "ConfigChange"}
 	at := func(s string) int { return (slices.Index(rank, s) + len(rank) + 1) % (len(rank) + 1) }
@@ -168,7 +148,7 @@ func byRank(a, b string) int {
 	return strings.Compare(a, b)
 }
 
-// where says at which event, and what follows if approver has no hook there.
+// where names an event, and says what follows if approver has no hook there.
 func where(event string) string {
 	switch event {
 	case "PreToolUse":
@@ -181,15 +161,15 @@ func where(event string) string {
 	return "at " + event + ", so that nobody hears of calls that went around it"
 }
 
-// maxDeadline is the longest that approver-hook takes.
+// maxDeadline is the longest deadline that approver-hook accepts.
 const maxDeadline = 24 * time.Hour
 
-// harmlessKeys are the keys that a hook of approver may have: those whose values unlike
-// checks, and statusMessage, which changes nothing.
+// harmlessKeys are the keys that a hook of approver may have: those with values that difference checks,
+// and statusMessage, which has no effect.
 var harmlessKeys = []string{"type", "command", "timeout", "onFailure", "statusMessage", "async", "asyncRewake", "if"}
 
-// unlike says how a hook differs from the one that install writes, or "".
-func unlike(event, matcher string, raw json.RawMessage, want Want) string {
+// difference says how a hook differs from the one that install writes; "" means not at all.
+func difference(event, matcher string, raw json.RawMessage, want settings.Want) string {
 	var have, good Entry
 	var keys map[string]json.RawMessage
 	if json.Unmarshal(raw, &have) != nil || json.Unmarshal(raw, &keys) != nil ||
@@ -239,15 +219,16 @@ func unlike(event, matcher string, raw json.RawMessage, want Want) string {
 	return ""
 }
 
-// missing tells of the file that should hold the hooks what it lacks.
-func missing(files []file, want Want) (found []Finding) {
+// missing returns what is missing in the file that should have the hooks.
+func missing(files []file, want settings.Want) (found []settings.Finding) {
 	best, most := -1, -1
 	for i, f := range files {
-		if f.Place == Global || want.In != "" && f.Path != want.In || want.In == "" && f.Place > User && !want.Anywhere {
+		others := f.Place > settings.User && !want.Anywhere
+		if f.Place == settings.Global || want.In != "" && f.Path != want.In || want.In == "" && others {
 			continue
 		}
 		score := 0
-		for at, is := range [...]bool{!f.Missing, f.Place == User, f.hasOurs()} {
+		for at, is := range [...]bool{!f.Missing, f.Place == settings.User, f.hasOurs()} {
 			if is {
 				score += 1 << at
 			}
@@ -257,15 +238,15 @@ func missing(files []file, want Want) (found []Finding) {
 		}
 	}
 	if best < 0 {
-		return []Finding{{Text: "no settings were found in which approver's hooks could be"}}
+		return []settings.Finding{{Text: "no settings were found in which approver's hooks could be"}}
 	}
 	f := files[best]
 	if f.Missing {
-		return []Finding{{Path: f.Path, Text: "there is no " + f.Path}}
+		return []settings.Finding{{Path: f.Path, Text: "there is no " + f.Path}}
 	}
 	for _, why := range f.missing {
 		if !f.dropped {
-			found = append(found, Finding{Path: f.Path, Text: f.Path + sep(why) + why})
+			found = append(found, settings.Finding{Path: f.Path, Text: f.Path + sep(why) + why})
 		}
 	}
 	return found
@@ -290,10 +271,10 @@ func (f file) hasOurs() bool {
 	return false
 }
 
-// managedOff says why hooks of users do not run, or "".
+// managedOff says why hooks of users do not run; "" means that they do.
 func managedOff(files []file) string {
 	for _, f := range files {
-		if f.Place != Managed {
+		if f.Place != settings.Managed {
 			continue
 		}
 		var surfaces []string
@@ -310,11 +291,11 @@ func managedOff(files []file) string {
 	return ""
 }
 
-// others tells of other programs' hooks beside approver's, and of doubles. Claude Code
-// runs equal command lines once, and the later file says how: a double that is not the
-// one that install writes weakens the one that is.
-func (f file) others(want Want, holds bool) (found []Finding) {
-	for _, event := range slices.Sorted(keysOf(f.Hooks)) {
+// others returns findings about hooks of other programs, and about copies of approver's hook.
+// Claude Code runs equal command lines once, with the options in the later file. So a copy that
+// differs from what install writes weakens the right one.
+func (f file) others(want settings.Want, holds bool) (found []settings.Finding) {
+	for _, event := range slices.Sorted(maps.Keys(f.Hooks)) {
 		guards := event == "PreToolUse" || event == "PermissionRequest"
 		_, wanted := want.Hooks[event]
 		if !wanted && !guards {
@@ -329,8 +310,8 @@ func (f file) others(want Want, holds bool) (found []Finding) {
 					if !holds || !wanted {
 						continue // what is missing is told elsewhere
 					}
-					if why := unlike(event, m.Matcher, h, want); why != "" {
-						double := Finding{Harmless: idle(event), Path: f.Path,
+					if why := difference(event, m.Matcher, h, want); why != "" {
+						double := settings.Finding{Harmless: idle(event), Path: f.Path,
 							Text: "another hook of approver " + where(event) + ": " + why}
 						if !f.holds() {
 							double.Fix = "approver uninstall claude --file " + word(f.Path)
@@ -344,15 +325,15 @@ func (f file) others(want Want, holds bool) (found []Finding) {
 		}
 		if mine > 1 {
 			found = append(found,
-				Finding{Harmless: true, Path: f.Path, Text: fmt.Sprintf("has %d hooks of approver at %s", mine, event)})
+				settings.Finding{Harmless: true, Path: f.Path, Text: fmt.Sprintf("has %d hooks of approver at %s", mine, event)})
 		}
 	}
 	return found
 }
 
-// foreign tells of another program's hook that guards calls, too.
-func (f file) foreign(event string, hook json.RawMessage) Finding {
-	return Finding{
+// foreign returns the finding for another program's hook that also guards calls.
+func (f file) foreign(event string, hook json.RawMessage) settings.Finding {
+	return settings.Finding{
 		Harmless: true, Path: f.Path,
 		Text: fmt.Sprintf("another %s hook, %s: the input that it puts in place of a call's is run unasked", event,
 			nameOf(hook)),
@@ -360,7 +341,7 @@ func (f file) foreign(event string, hook json.RawMessage) Finding {
 	}
 }
 
-// word writes a path so that a shell takes it for one word.
+// word quotes a path for a shell.
 func word(path string) string {
 	if strings.IndexFunc(path, func(r rune) bool {
 		return !strings.ContainsRune("/._-+:@%", r) && !unicode.IsLetter(r) && !unicode.IsDigit(r)
@@ -370,7 +351,7 @@ func word(path string) string {
 	return "'" + strings.ReplaceAll(path, "'", `'\''`) + "'"
 }
 
-// nameOf names another program's hook.
+// nameOf returns a name for another program's hook.
 func nameOf(raw json.RawMessage) string {
 	var h struct{ Type, Command, URL string }
 	_ = json.Unmarshal(raw, &h) // what is not understood has no name

@@ -15,7 +15,7 @@ import (
 const program = "/usr/local/bin/approver-hook"
 
 // written is what install writes, and what has to stand there.
-func written(t testing.TB) (string, claudesettings.Want) {
+func written(t testing.TB) (string, settings.Want) {
 	t.Helper()
 	text, err := agents.Claude{}.HookConfig(program, "", 120*time.Second)
 	if err != nil {
@@ -25,13 +25,13 @@ func written(t testing.TB) (string, claudesettings.Want) {
 	if err := json.Unmarshal(text, &s); err != nil {
 		t.Fatal(err)
 	}
-	return string(text), claudesettings.Want{Hooks: s.Hooks, TTL: 120 * time.Second}
+	return string(text), settings.Want{Hooks: s.Hooks, TTL: 120 * time.Second}
 }
 
-func source(place claudesettings.Place, text string) claudesettings.Source {
+func source(place settings.Place, text string) settings.Source {
 	path := [...]string{"/etc/claude-code/managed-settings.json", "/h/.claude/settings.json", "/p/.claude/settings.json",
 		"/p/.claude/settings.local.json"}[place]
-	return claudesettings.Source{Place: place, Path: path, Text: []byte(text), Missing: text == ""}
+	return settings.Source{Place: place, Path: path, Text: []byte(text), Missing: text == ""}
 }
 
 // double is a file with the command line once more, and these keys beside it.
@@ -302,9 +302,9 @@ func TestHooksThatLookInstalled(t *testing.T) {
 					t.Fatal("nothing was changed")
 				}
 			}
-			weak := settings.Weak(claudesettings.Compare([]claudesettings.Source{
-				source(claudesettings.Managed, ""), source(claudesettings.User, user), source(claudesettings.Project, tt.project),
-				source(claudesettings.Local, tt.local),
+			weak := settings.Weak(claudesettings.Compare([]settings.Source{
+				source(settings.Managed, ""), source(settings.User, user), source(settings.Project, tt.project),
+				source(settings.Local, tt.local),
 			}, want))
 			if got := strings.Join(weak, "\n"); (tt.want == "") != (got == "") || !strings.Contains(got, tt.want) {
 				t.Errorf("found %q, want %q", got, tt.want)
@@ -340,14 +340,14 @@ func TestHooksThatTheGlobalEnvTakesAway(t *testing.T) {
 		`{"env":[]}`:                                                   "", `{}`: "", "null": "", "": "", "\n": "",
 		"\ufeff ": "", "\x00": "cannot be read",
 	} {
-		g := claudesettings.Source{Place: claudesettings.Global, Path: "/h/.claude.json", Text: []byte(global)}
-		weak := settings.Weak(claudesettings.Compare([]claudesettings.Source{source(claudesettings.User, text), g}, want))
+		g := settings.Source{Place: settings.Global, Path: "/h/.claude.json", Text: []byte(global)}
+		weak := settings.Weak(claudesettings.Compare([]settings.Source{source(settings.User, text), g}, want))
 		if got := strings.Join(weak, "\n"); (want1 == "") != (got == "") || !strings.Contains(got, want1) {
 			t.Errorf("%s: found %q, want %q", global, got, want1)
 		}
 		g.Text = []byte(text) // hooks there are none, wherever they may stand
-		if len(settings.Weak(claudesettings.Compare([]claudesettings.Source{g},
-			claudesettings.Want{Hooks: want.Hooks, Anywhere: true}))) == 0 {
+		if len(settings.Weak(claudesettings.Compare([]settings.Source{g},
+			settings.Want{Hooks: want.Hooks, Anywhere: true}))) == 0 {
 			t.Error("hooks in the global file hold")
 		}
 	}
@@ -377,9 +377,9 @@ func TestManagedSettings(t *testing.T) {
 		"in the project only":  {"", "", text, "there is no /h/.claude/settings.json"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			weak := settings.Weak(claudesettings.Compare([]claudesettings.Source{
-				source(claudesettings.Managed, tt.managed), source(claudesettings.User, tt.user),
-				source(claudesettings.Project, tt.project),
+			weak := settings.Weak(claudesettings.Compare([]settings.Source{
+				source(settings.Managed, tt.managed), source(settings.User, tt.user),
+				source(settings.Project, tt.project),
 			}, want))
 			if got := strings.Join(weak, "\n"); (tt.want == "") != (got == "") || !strings.Contains(got, tt.want) {
 				t.Errorf("found %q, want %q", got, tt.want)
@@ -391,17 +391,17 @@ func TestManagedSettings(t *testing.T) {
 // What cannot be read, and what is not known, never counts as good.
 func TestCompareFailsClosed(t *testing.T) {
 	text, want := written(t)
-	unreadable := source(claudesettings.Local, "x")
+	unreadable := source(settings.Local, "x")
 	unreadable.Text, unreadable.Err = nil, errors.New("permission denied")
-	for name, found := range map[string][]claudesettings.Finding{
-		"nothing at all": claudesettings.Compare(nil, claudesettings.Want{}),
+	for name, found := range map[string][]settings.Finding{
+		"nothing at all": claudesettings.Compare(nil, settings.Want{}),
 		"no sources":     claudesettings.Compare(nil, want),
-		"nothing wanted": claudesettings.Compare([]claudesettings.Source{source(claudesettings.User, text)},
-			claudesettings.Want{}),
-		"an unreadable file": claudesettings.Compare([]claudesettings.Source{source(claudesettings.User, text), unreadable},
+		"nothing wanted": claudesettings.Compare([]settings.Source{source(settings.User, text)},
+			settings.Want{}),
+		"an unreadable file": claudesettings.Compare([]settings.Source{source(settings.User, text), unreadable},
 			want),
-		"another file wanted": claudesettings.Compare([]claudesettings.Source{source(claudesettings.User, text)},
-			claudesettings.Want{Hooks: want.Hooks, In: "/else"}),
+		"another file wanted": claudesettings.Compare([]settings.Source{source(settings.User, text)},
+			settings.Want{Hooks: want.Hooks, In: "/else"}),
 		"the zero finding": {{}},
 	} {
 		if len(settings.Weak(found)) == 0 {
@@ -415,7 +415,7 @@ func TestForeignHooksAreNamed(t *testing.T) {
 	text, want := written(t)
 	user := strings.Replace(text, `"PreToolUse": [`,
 		`"PreToolUse": [{"hooks":[{"type":"command","command":"/x/other.sh"}]},`, 1)
-	found := claudesettings.Compare([]claudesettings.Source{source(claudesettings.User, user)}, want)
+	found := claudesettings.Compare([]settings.Source{source(settings.User, user)}, want)
 	if len(found) != 1 || !found[0].Harmless || !strings.Contains(found[0].Text, "/x/other.sh") {
 		t.Errorf("%+v", found)
 	}
@@ -429,9 +429,9 @@ func FuzzCompare(f *testing.F) {
 	f.Add(`{"env":{"CLAUDE_CODE_SIMPLE":1},"hooks":{"PreToolUse":[null]}}`, `{`)
 	f.Add(`[]`, `null`)
 	f.Fuzz(func(t *testing.T, user, project string) {
-		one := source(claudesettings.User, user)
-		alone := settings.Weak(claudesettings.Compare([]claudesettings.Source{one}, want))
-		both := settings.Weak(claudesettings.Compare([]claudesettings.Source{one, source(claudesettings.Project, project)},
+		one := source(settings.User, user)
+		alone := settings.Weak(claudesettings.Compare([]settings.Source{one}, want))
+		both := settings.Weak(claudesettings.Compare([]settings.Source{one, source(settings.Project, project)},
 			want))
 		if len(alone) > 0 && len(both) == 0 {
 			t.Errorf("a project's file mends a user's: %q", alone)
@@ -440,7 +440,7 @@ func FuzzCompare(f *testing.F) {
 			t.Errorf("good without a hook: %s", user)
 		}
 		changed, err := claudesettings.WithHooks("f", []byte(user), claudesettings.Settings{Hooks: want.Hooks})
-		if err == nil && len(settings.Weak(claudesettings.Compare([]claudesettings.Source{source(claudesettings.User,
+		if err == nil && len(settings.Weak(claudesettings.Compare([]settings.Source{source(settings.User,
 			string(changed))}, want))) > 0 {
 			t.Errorf("weak after install: %s", changed)
 		}
@@ -466,8 +466,8 @@ func TestACureTakesNoHookAwayThatHolds(t *testing.T) {
 		"a whole copy, and a double of one": {user: text,
 			project: strings.Replace(text, `"PreToolUse": [`, `"PreToolUse": [`+bad+",", 1)},
 	} {
-		found := claudesettings.Compare([]claudesettings.Source{source(claudesettings.User, tt.user),
-			source(claudesettings.Project, tt.project)}, want)
+		found := claudesettings.Compare([]settings.Source{source(settings.User, tt.user),
+			source(settings.Project, tt.project)}, want)
 		told := false
 		for _, f := range found {
 			if strings.Contains(f.Text, "another hook of approver") {

@@ -11,14 +11,14 @@ import (
 	"approver.example/agents/settings"
 )
 
-// MaxBeside bounds how many files beside the settings are looked at. More is a finding.
+// MaxBeside limits the other files that are looked at. More of them are a finding.
 const MaxBeside = 2000
 
-// AllBeside says what files that are none of the settings do to the hooks: the front matter
-// of agents and skills, plugins, and the MCP servers of a user and a project. An error says
-// that nobody can look just now.
-func AllBeside(p settings.Places, sources []Source, want Want) (found []Finding, err error) {
-	read := func(place Place, path string) Source {
+// AllBeside says what files other than the settings do to the hooks: the front matter of agents and
+// skills, plugins, and the MCP servers of a user and a project. An error means that they cannot be
+// read at the moment.
+func AllBeside(p settings.Places, sources []settings.Source, want settings.Want) (found []settings.Finding, err error) {
+	read := func(place settings.Place, path string) settings.Source {
 		s := settings.ReadSource(place, path)
 		err = errors.Join(err, settings.Blindness(s.Err))
 		return s
@@ -29,7 +29,7 @@ func AllBeside(p settings.Places, sources []Source, want Want) (found []Finding,
 	homes := append([]string{cmp.Or(p.Home, p.Config)}, p.Users...)
 	for _, project := range p.Projects {
 		homes = append(homes, filepath.Join(project, ".claude"))
-		found = append(found, Servers(read(Project, filepath.Join(project, ".mcp.json")))...)
+		found = append(found, Servers(read(settings.Project, filepath.Join(project, ".mcp.json")))...)
 	}
 	seen := map[string]bool{"": true}
 	for _, home := range homes {
@@ -40,20 +40,20 @@ func AllBeside(p settings.Places, sources []Source, want Want) (found []Finding,
 		paths, all, blind := hooksBeside(home)
 		err = errors.Join(err, blind)
 		if !all {
-			found = append(found, Finding{
+			found = append(found, settings.Finding{
 				Path: home, Text: fmt.Sprintf("has more than %d agents or skills: nobody can say which hooks they have", MaxBeside),
 				Fix: "take those that you do not need out of " + home,
 			})
 		}
 		for _, path := range paths {
-			found = append(found, Beside(read(User, path), want)...)
+			found = append(found, Beside(read(settings.User, path), want)...)
 		}
 	}
 	return found, err
 }
 
-// hooksBeside are the files below a folder of settings that may have hooks, as Claude Code
-// finds them: it follows links to folders. It reports whether those are all.
+// hooksBeside returns the files below a folder of settings that may have hooks. Like Claude Code,
+// it follows links to folders. all says whether these are all.
 func hooksBeside(home string) (paths []string, all bool, blind error) {
 	entries, been := 0, map[string]bool{}
 	var walk func(dir string)
@@ -91,7 +91,7 @@ func hooksBeside(home string) (paths []string, all bool, blind error) {
 	return paths, all, blind
 }
 
-// globbed writes a path so that a pattern finds it as it is.
+// globbed escapes a path for a pattern.
 func globbed(path string) string {
 	return strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`).Replace(path)
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -15,9 +16,9 @@ import (
 // A patch is a list of changes in the form of RFC 6902.
 type patch []map[string]any
 
-// WithHooks returns the text with these hooks and none of approver's others. All
-// else stays as it is, to the byte. Without hooks it takes approver's out. Hooks are
-// not put where they would not run: the error says where and why.
+// WithHooks returns the text with these hooks instead of approver's hooks in it. Everything else
+// stays the same, byte for byte. Without hooks it removes approver's hooks. It does not add hooks
+// where they would not run: the error says where and why.
 func WithHooks(path string, text []byte, want Settings) ([]byte, error) {
 	if len(bytes.TrimSpace(text)) == 0 {
 		if len(want.Hooks) == 0 {
@@ -38,7 +39,9 @@ func WithHooks(path string, text []byte, want Settings) ([]byte, error) {
 	if have.Hooks == nil && len(want.Hooks) > 0 {
 		p = append(p, map[string]any{"op": "add", "path": "/hooks", "value": map[string]any{}})
 	}
-	for _, event := range slices.Sorted(keysOf(have.Hooks, want.Hooks)) {
+	events := slices.AppendSeq(slices.Collect(maps.Keys(have.Hooks)), maps.Keys(want.Hooks))
+	slices.Sort(events)
+	for _, event := range slices.Compact(events) {
 		p = append(p, eventPatch(event, have.Hooks, want.Hooks[event])...)
 	}
 	if len(p) == 0 {
@@ -61,7 +64,7 @@ func WithHooks(path string, text []byte, want Settings) ([]byte, error) {
 	return v.Pack(), nil
 }
 
-// accepts returns why a hook in this file would not run.
+// accepts returns an error if a hook in this file would not run.
 func accepts(path string, text []byte) error {
 	s, err := Read(path, text)
 	kind := (*json.UnmarshalTypeError)(nil)
@@ -82,7 +85,7 @@ func accepts(path string, text []byte) error {
 	return nil
 }
 
-// emptied reports whether nothing but approver's hooks is there.
+// emptied reports whether there are only hooks of approver.
 func emptied(hooks map[string][]Matcher) bool {
 	foreign := func(h json.RawMessage) bool { return !Ours(h) }
 	for _, matchers := range hooks {
@@ -95,27 +98,13 @@ func emptied(hooks map[string][]Matcher) bool {
 	return true
 }
 
-func keysOf(maps ...map[string][]Matcher) func(func(string) bool) {
-	return func(yield func(string) bool) {
-		seen := map[string]bool{}
-		for _, m := range maps {
-			for key := range m {
-				if !seen[key] && !yield(key) {
-					return
-				}
-				seen[key] = true
-			}
-		}
-	}
-}
-
 // eventPatch changes the matchers of one event.
 func eventPatch(event string, all map[string][]Matcher, want []Matcher) (p patch) {
 	have, there := all[event]
 	at := "/hooks/" + strings.NewReplacer("~", "~0", "/", "~1").Replace(event)
 	var kept int
 	var installed []Matcher
-	// From the end, so that the places before stay what they are.
+	// It goes backward, so that the indices before stay valid.
 	for i, m := range slices.Backward(have) {
 		var foreign int
 		for j, h := range slices.Backward(m.Hooks) {

@@ -1,17 +1,20 @@
 package claudesettings
 
 import (
+	"maps"
 	"slices"
+
+	"approver.example/agents/settings"
 )
 
-// idle reports whether an event's hook guards nothing: it tells of calls that did not
-// run. Without it a card claims less.
+// idle reports whether an event's hook guards nothing: it only reports calls that did not run, so
+// that a card can say it.
 func idle(event string) bool { return event == "PostToolBatch" }
 
-// lacking returns what is missing of the wanted hooks, a sentence for each event, of
-// those that guard calls, or of the idle ones.
-func lacking(have map[string][]Matcher, want Want, idlers bool) (missing []string) {
-	events := slices.SortedFunc(keysOf(want.Hooks), byRank)
+// missingHooks returns what is missing of the wanted hooks, a sentence for each event: of the hooks that
+// guard calls, or of the idle ones.
+func missingHooks(have map[string][]Matcher, want settings.Want, idlers bool) (missing []string) {
+	events := slices.SortedFunc(maps.Keys(want.Hooks), byRank)
 	for _, event := range events {
 		if idle(event) != idlers {
 			continue
@@ -22,7 +25,7 @@ func lacking(have map[string][]Matcher, want Want, idlers bool) (missing []strin
 				if !Ours(h) {
 					continue
 				}
-				if why = unlike(event, m.Matcher, h, want); why == "" {
+				if why = difference(event, m.Matcher, h, want); why == "" {
 					break
 				}
 			}
@@ -37,9 +40,9 @@ func lacking(have map[string][]Matcher, want Want, idlers bool) (missing []strin
 	return missing
 }
 
-// idling tells what is missing of the hooks that guard nothing, if no file that holds the
-// others has them.
-func idling(files []file) (found []Finding) {
+// missingReports returns what is missing of the hooks that guard nothing, if no file that has the other
+// hooks has them.
+func missingReports(files []file) (found []settings.Finding) {
 	for _, f := range files {
 		if !f.holds() {
 			continue
@@ -48,7 +51,7 @@ func idling(files []file) (found []Finding) {
 			return nil
 		}
 		for _, why := range f.idle {
-			found = append(found, Finding{Harmless: true, Path: f.Path, Text: f.Path + sep(why) + why})
+			found = append(found, settings.Finding{Harmless: true, Path: f.Path, Text: f.Path + sep(why) + why})
 		}
 	}
 	return found

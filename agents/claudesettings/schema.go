@@ -13,14 +13,14 @@ import (
 	"github.com/tailscale/hujson"
 )
 
-// A Problem is a value for which Claude Code drops the whole file.
+// A Problem is a value for which Claude Code ignores the whole file.
 type Problem struct {
 	At  string // the file with line and column
 	Key string // such as permissions.defaultMode
 	Why string
 }
 
-// String is the problem in a sentence.
+// String returns the problem in a sentence.
 func (p Problem) String() string {
 	key := strconv.Quote(p.Key)
 	if p.Key == "" {
@@ -30,10 +30,9 @@ func (p Problem) String() string {
 		p.Why)
 }
 
-// Check returns what in the text of a settings file Claude Code does not take. It
-// knows the keys of table.go, and errs towards reporting; a key that is not there is
-// taken, as Claude Code does. Managed settings are read more kindly: there only the
-// value is dropped.
+// Check returns what Claude Code does not accept in the text of a settings file. It knows the keys
+// in table.go, and if in doubt it reports. Like Claude Code, it accepts other keys. In managed
+// settings Claude Code ignores only the value, and not the file.
 func Check(path string, text []byte) []Problem {
 	text = unmarked(text)
 	c := checker{path: path, text: text}
@@ -54,7 +53,7 @@ func Check(path string, text []byte) []Problem {
 	}
 	c.check(v, "", settingsShape)
 	if top, ok := v.Value.(*hujson.Object); ok {
-		c.astray(top)
+		c.findMisplaced(top)
 	}
 	return c.found
 }
@@ -81,7 +80,7 @@ const (
 	object
 )
 
-// A shape is what Claude Code wants of a value. The zero value takes all.
+// A shape says which values Claude Code accepts. The zero value accepts all.
 type shape struct {
 	kind   kind
 	null   bool     // null is as good as nothing
@@ -95,7 +94,7 @@ type shape struct {
 	each   *shape   // of a list, and of the other values of an object
 	fields map[string]shape
 	needs  []string // of an object: keys that must be there
-	// byType are more needs of an object, by the text of its "type".
+	// byType has more keys that must be there, by the text of the object's "type".
 	byType map[string][]string
 }
 
@@ -142,7 +141,7 @@ func (c *checker) below(v hujson.Value, key string, s shape) {
 	}
 }
 
-// fits returns what is wrong with a value by itself, or "".
+// fits returns what is wrong with a value itself; "" means nothing.
 func (c *checker) fits(v hujson.Value, s shape) string {
 	switch value := v.Value.(type) {
 	case hujson.Literal:
@@ -192,7 +191,7 @@ func (s shape) literal(l hujson.Literal) string {
 	return ""
 }
 
-// shortened keeps a long value from filling the line.
+// shortened shortens a long value for a line of text.
 func shortened(s string) string {
 	const most = 40
 	if len(s) <= most {
@@ -205,18 +204,17 @@ func shortened(s string) string {
 	return s[:at] + "…"
 }
 
-// String is the word for people.
+// String returns the word for people.
 func (k kind) String() string {
 	return [...]string{"anything", "true or false", "a text", "a number", "a list", "an object"}[k]
 }
 
-// guards are the events whose broken hooks Claude Code takes so seriously that it
-// drops the file; of the others it drops the hook.
+// guards are the events for whose invalid hooks Claude Code ignores the whole file; for other
+// events it ignores the hook.
 var guards = []string{"PreToolUse", "PermissionRequest"}
 
-// astray looks for hooks that guard calls and stand where Claude Code does not read
-// them.
-func (c *checker) astray(top *hujson.Object) {
+// findMisplaced finds hooks that guard calls in places where Claude Code does not read them.
+func (c *checker) findMisplaced(top *hujson.Object) {
 	for _, m := range top.Members {
 		name := m.Name.Value.(hujson.Literal).String()
 		switch {
@@ -228,28 +226,28 @@ func (c *checker) astray(top *hujson.Object) {
 		case slices.Contains(guards, name):
 			c.stray(m.Value, name)
 		default:
-			c.strayBelow(m.Value, name)
+			c.findMisplacedBelow(m.Value, name)
 		}
 	}
 }
 
-// events looks below the names that are no events.
+// events looks at the values of names that are not events.
 func (c *checker) events(events *hujson.Object) {
 	for _, m := range events.Members {
 		name := m.Name.Value.(hujson.Literal).String()
 		if name == "matcher" || name == "hooks" {
 			c.add(m.Name.StartOffset, "hooks."+name, "is no event")
 		} else if _, known := eventShapes[name]; !known {
-			c.strayBelow(m.Value, "hooks."+name)
+			c.findMisplacedBelow(m.Value, "hooks."+name)
 		}
 	}
 }
 
-func (c *checker) strayBelow(v hujson.Value, key string) {
+func (c *checker) findMisplacedBelow(v hujson.Value, key string) {
 	switch value := v.Value.(type) {
 	case *hujson.Array:
 		for i, e := range value.Elements {
-			c.strayBelow(e, key+"."+strconv.Itoa(i))
+			c.findMisplacedBelow(e, key+"."+strconv.Itoa(i))
 		}
 	case *hujson.Object:
 		for _, m := range value.Members {
@@ -258,7 +256,7 @@ func (c *checker) strayBelow(v hujson.Value, key string) {
 				c.stray(m.Value, key+"."+name)
 				continue
 			}
-			c.strayBelow(m.Value, key+"."+name)
+			c.findMisplacedBelow(m.Value, key+"."+name)
 		}
 	}
 }

@@ -1,10 +1,10 @@
-// Package claudesettings reads the settings of Claude Code as Claude Code does, and
-// says whether approver's hooks in them hold. It is pure but for disk.go, which finds files
-// beside the settings: who calls it reads the settings.
+// Package claudesettings reads the settings of Claude Code as Claude Code does, and says whether
+// approver's hooks in them work. The caller reads the settings files. Only disk.go reads files,
+// which are other files than the settings.
 //
-// Claude Code drops a whole file in silence when one value in it is invalid, merges
-// several files, and has switches that turn every hook off. So a hook that stands in
-// a file proves nothing by itself: [Compare] looks at all files at once.
+// Claude Code ignores a whole file, without a message, if one value in it is invalid. It merges
+// several files, and has switches that turn every hook off. So a hook in one file proves nothing,
+// and [Compare] looks at all files together.
 package claudesettings
 
 import (
@@ -19,18 +19,18 @@ import (
 	"github.com/tailscale/hujson"
 )
 
-// Settings is the part of Claude Code's settings that decides about hooks.
+// Settings are the part of Claude Code's settings that matters for hooks.
 type Settings struct {
 	Hooks map[string][]Matcher       `json:"hooks"`
 	Off   bool                       `json:"disableAllHooks"`
 	Env   map[string]json.RawMessage `json:"env"`
-	// The next count in managed settings only.
+	// The following count only in managed settings.
 	ManagedOnly  bool            `json:"allowManagedHooksOnly"`
 	PluginOnly   json.RawMessage `json:"strictPluginOnlyCustomization"`
 	NoSkillShell bool            `json:"disableSkillShellExecution"`
 }
 
-// A Matcher is the hooks of an event for some tools.
+// A Matcher has the hooks of an event for some tools.
 type Matcher = settings.Matcher
 
 // An Entry is one command hook.
@@ -39,7 +39,7 @@ type Entry struct {
 	Command   settings.Command `json:"command"`
 	Timeout   float64          `json:"timeout"` // seconds
 	OnFailure string           `json:"onFailure"`
-	// Async does not wait for the answer; AsyncRewake implies it.
+	// Async says not to wait for the answer; AsyncRewake implies it.
 	Async       bool   `json:"async"`
 	AsyncRewake bool   `json:"asyncRewake"`
 	If          string `json:"if"` // a pattern of calls
@@ -48,8 +48,8 @@ type Entry struct {
 // Ours reports whether a hook is approver's.
 func Ours(hook json.RawMessage) bool { return settings.CommandOf(hook).Ours("claude") }
 
-// Read reads the text of a settings file. Broken JSON, and keys that Claude Code
-// reads otherwise, are an error with their place. Values are for [Check].
+// Read reads the text of a settings file. Invalid JSON, and keys that Claude Code reads
+// differently, are an error with a position. [Check] checks values.
 func Read(path string, text []byte) (Settings, error) {
 	var s Settings
 	text = unmarked(text)
@@ -82,8 +82,8 @@ func place(path string, text []byte, at int64) string {
 	return fmt.Sprintf("%s:%d:%d", path, line, max(col, 1))
 }
 
-// known are the keys that Claude Code reads on the way to a hook and in it: of the
-// settings, of hooks, of a matcher and of a hook.
+// known are the keys that Claude Code reads at the levels down to a hook: of the settings, of
+// hooks, of a matcher and of a hook.
 var known = [][]string{
 	{"hooks", "disableAllHooks", "allowManagedHooksOnly", "strictPluginOnlyCustomization", "disableSkillShellExecution",
 		"env", "permissions"},
@@ -92,9 +92,9 @@ var known = [][]string{
 	{"type", "command", "args", "shell", "timeout", "async", "asyncRewake", "if", "once", "onFailure"},
 }
 
-// checkKeys refuses settings that encoding/json reads unlike Claude Code: it takes
-// Hooks for hooks, and of a repeated key each program takes what it likes. The place
-// is a count of bytes up to the key, or negative.
+// checkKeys refuses settings that encoding/json reads differently than Claude Code: it accepts
+// Hooks for hooks, and programs differ about repeated keys. at is the offset of the key in bytes,
+// or negative.
 func checkKeys(text []byte) (at int64, err error) {
 	v, err := hujson.Parse(text)
 	if err != nil {
@@ -103,7 +103,7 @@ func checkKeys(text []byte) (at int64, err error) {
 	return checkLevel(v, known)
 }
 
-// checkLevel checks an object, or each of a list, and what is below.
+// checkLevel checks an object, or each object of a list, and the levels below.
 func checkLevel(v hujson.Value, levels [][]string) (at int64, err error) {
 	if list, ok := v.Value.(*hujson.Array); ok {
 		for _, e := range list.Elements {

@@ -6,13 +6,15 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"approver.example/agents/settings"
 )
 
-// A toggle is an environment variable that takes the hooks away.
+// A toggle is an environment variable that disables the hooks.
 type toggle struct {
 	name string
 	word bool // it counts only if it says yes, as 1, true, yes or on; otherwise with any value
-	// managedHolds says that managed hooks run nevertheless.
+	// managedHolds says that managed hooks still run.
 	managedHolds bool
 	why          string
 }
@@ -30,25 +32,25 @@ var switches = []toggle{
 	{"HOME", false, false, "the hook then looks for the daemon elsewhere"},
 }
 
-// loading are variables that the loader or the shell reads before the hook runs, by
-// name or by how it begins. With LD_TRACE_LOADED_OBJECTS the shell prints its
-// libraries and ends with 0, which Claude Code takes for "go on".
+// loading are the names, or prefixes that end in _, of variables that the loader or the shell reads
+// before the hook runs. With LD_TRACE_LOADED_OBJECTS the shell prints its libraries and ends with
+// 0, which means "continue" for Claude Code.
 var loading = []string{
 	"LD_", "DYLD_", "GLIBC_TUNABLES", "MALLOC_", "BASH_ENV", "BASH_FUNC_", "BASHOPTS", "SHELLOPTS",
 	"ENV", "ZDOTDIR", "BUN_OPTIONS", "BUN_INSPECT", "NODE_OPTIONS",
 }
 
-// loads reports whether the name of a variable is one of those.
-func loads(name string) bool {
+// isLoading reports whether a variable is one of those.
+func isLoading(name string) bool {
 	return slices.ContainsFunc(loading, func(l string) bool {
 		return name == l || strings.HasSuffix(l, "_") && strings.HasPrefix(name, l)
 	})
 }
 
-// weakens reports a variable with a value that can take the hook away. Sizes for node and
-// for libc's allocator only change how much memory they use.
+// weakens reports whether a variable with a value can disable the hook. Sizes for node and for
+// libc's allocator only change how much memory they use.
 func weakens(name string, raw json.RawMessage) bool {
-	if !loads(name) || !(toggle{name: name}).on(raw) {
+	if !isLoading(name) || !(toggle{name: name}).on(raw) {
 		return false
 	}
 	value, ok := envText(raw)
@@ -67,8 +69,8 @@ func weakens(name string, raw json.RawMessage) bool {
 	return true
 }
 
-// loadsInNode reports options of node that are not known to be harmless. What follows one
-// that takes a value is its value, as node reads it.
+// loadsInNode reports whether there are options of node that are not known to be harmless. Like
+// node, it takes the word after an option with a value as the value.
 func loadsInNode(options []string) bool {
 	takes := false
 	for _, option := range options {
@@ -89,49 +91,16 @@ func loadsInNode(options []string) bool {
 
 const wordLetters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
 
-// harmlessNode are options of node that load no code, read and write no file that is named,
-// open no port, take nothing away that a program may need, and stop nothing. harmlessValued
-// are those of them that have a value.
-var harmlessNode = []string{
-	"--no-warnings", "--warnings", "--trace-warnings", "--no-trace-warnings",
-	"--no-deprecation", "--deprecation", "--trace-deprecation",
-	"--no-trace-deprecation", "--pending-deprecation", "--no-pending-deprecation",
-	"--enable-source-maps", "--no-enable-source-maps",
-	"--use-openssl-ca", "--use-bundled-ca", "--use-system-ca", "--openssl-legacy-provider",
-	"--network-family-autoselection", "--enable-network-family-autoselection", "--no-network-family-autoselection",
-	"--tls-min-v1.0", "--tls-min-v1.1", "--tls-min-v1.2", "--tls-min-v1.3", "--tls-max-v1.2", "--tls-max-v1.3",
-	"--trace-uncaught", "--trace-exit", "--trace-sigint", "--trace-sync-io",
-	"--trace-promises", "--trace-tls", "--trace-atomics-wait",
-	"--experimental-strip-types", "--no-experimental-strip-types",
-	"--no-strip-types", "--experimental-transform-types",
-	"--experimental-vm-modules", "--experimental-wasm-modules",
-	"--experimental-json-modules", "--experimental-modules",
-	"--experimental-require-module", "--experimental-detect-module",
-	"--experimental-import-meta-resolve", "--experimental-print-required-tla",
-	"--experimental-top-level-await", "--experimental-repl-await",
-	"--experimental-fetch", "--experimental-abortcontroller",
-	"--experimental-global-webcrypto", "--experimental-global-customevent",
-	"--experimental-worker", "--experimental-websocket",
-	"--experimental-eventsource", "--experimental-sqlite", "--experimental-test-module-mocks",
-	"--expose-gc", "--track-heap-objects", "--zero-fill-buffers",
-	"--no-node-snapshot", "--no-extra-info-on-fatal-exception",
-	"--no-global-search-paths", "--interpreted-frames-native-stack",
-}
+// harmlessNode are options of node that load no code, read and write no file, open no port, disable
+// nothing that a program may need, and stop nothing. harmlessValued are such options with a value.
+var harmlessNode, harmlessValued = wordsOf("node"), wordsOf("node-valued")
 
-var harmlessValued = []string{
-	"--max-old-space-size", "--max-old-space-size-percentage", "--max-semi-space-size",
-	"--min-semi-space-size", "--max-http-header-size",
-	"--stack-trace-limit", "--disable-warning",
-	"--dns-result-order", "--network-family-autoselection-attempt-timeout",
-	"--v8-pool-size", "--secure-heap", "--secure-heap-min", "--use-largepages", "--trace-require-module",
-}
-
-// isNumber reports a number of at most ten digits.
+// isNumber reports whether a text is a number of at most ten digits.
 func isNumber(s string) bool {
 	return len(s) > 0 && len(s) <= 10 && strings.Trim(s, "0123456789") == ""
 }
 
-// on reports whether a value in "env" turns it on. A list or an object counts.
+// on reports whether a value in "env" turns the toggle on. A list or an object does.
 func (t toggle) on(raw json.RawMessage) bool {
 	value, ok := envText(raw)
 	if t.word && string(raw) == "null" {
@@ -140,9 +109,9 @@ func (t toggle) on(raw json.RawMessage) bool {
 	return !ok || t.is(value)
 }
 
-// envText is what Claude Code puts into the environment for a value in "env": a text as it
-// is decoded, and of a number, true, false and null what JavaScript writes. Measured with
-// 2.1.330. It is not known of a list, an object, and a number beyond what a float holds.
+// envText returns what Claude Code puts into the environment for a value in "env": a decoded text,
+// and for a number, true, false and null the text that JavaScript writes. Measured with 2.1.330. It
+// is not known for a list, an object, and a number that does not fit into a float.
 func envText(raw json.RawMessage) (value string, ok bool) {
 	var decoded any
 	if json.Unmarshal(raw, &decoded) != nil {
@@ -169,101 +138,94 @@ func (t toggle) is(s string) bool {
 	return s != ""
 }
 
-// Environment tells which variables of an environment, as KEY=VALUE, keep a Claude
-// Code that is started in it from asking approver.
-func Environment(env []string, managed bool) (found []Finding) {
+// Environment returns which variables of an environment, as KEY=VALUE, keep a Claude Code that is
+// started with it from asking approver.
+func Environment(env []string, managed bool) (found []settings.Finding) {
 	for _, pair := range env {
 		key, value, _ := strings.Cut(pair, "=")
 		for _, t := range switches {
 			if t.name == key && strings.HasPrefix(key, "CLAUDE_") && key != "CLAUDE_CONFIG_DIR" && t.is(value) &&
 				(!managed || !t.managedHolds) {
-				found = append(found, Finding{Harmless: true, Text: key + " is set here: " + t.why, Fix: "unset " + key})
+				found = append(found, settings.Finding{Harmless: true, Text: key + " is set here: " + t.why, Fix: "unset " + key})
 			}
 		}
 		if key == "GOMAXPROCS" && slows(value) {
 			found = append(found,
-				Finding{Harmless: true, Text: key + " is set here: the hook then needs longer to start than people have to answer",
-					Fix: "unset " + key})
+				settings.Finding{Harmless: true, Text: key + " is set here: " + slowly, Fix: "unset " + key})
 		}
 	}
 	return found
 }
 
-// switches tells what in a file turns hooks off.
-func (f file) switches(files []file, managed bool) (found []Finding) {
+// switches returns what in a file turns hooks off.
+func (f file) switches(files []file, managed bool) (found []settings.Finding) {
 	if f.Off {
 		// In managed settings it holds for all hooks, elsewhere not for managed ones.
-		found = append(found, Finding{
-			Harmless: managed && f.Place != Managed, Path: f.Path,
+		found = append(found, settings.Finding{
+			Harmless: managed && f.Place != settings.Managed, Path: f.Path,
 			Text: f.Path + ` has "disableAllHooks": true, so no hook runs and nobody asks approver`,
 			Fix:  `take "disableAllHooks" out of ` + f.Path,
 		})
 	}
-	for _, t := range switches {
-		raw, there := f.Env[t.name]
-		if !there || !t.on(raw) || f.Place != Managed && pinned(files, t) {
-			continue
+	sets := func(t toggle, harmless bool, why string) {
+		if f.Place == settings.Managed || !turnedOff(files, t) {
+			found = append(found, settings.Finding{
+				Harmless: harmless, Path: f.Path, Text: "sets " + t.name + ` in "env": ` + why,
+				Fix: "take " + strconv.Quote(t.name) + ` out of "env" in ` + f.Path,
+			})
 		}
-		found = append(found,
-			Finding{Harmless: managed && t.managedHolds, Path: f.Path, Text: "sets " + t.name + ` in "env": ` + t.why,
-				Fix: f.takeOut(t.name)})
+	}
+	for _, t := range switches {
+		if raw, there := f.Env[t.name]; there && t.on(raw) {
+			sets(t, managed && t.managedHolds, t.why)
+		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(f.Env)) {
-		t := toggle{name: name}
-		if weakens(name, f.Env[name]) && (f.Place == Managed || !pinned(files, t)) {
-			found = append(found,
-				Finding{Path: f.Path, Text: "sets " + name + ` in "env": what starts the hook may then run other code, or none`,
-					Fix: f.takeOut(name)})
+		if weakens(name, f.Env[name]) {
+			sets(toggle{name: name}, false, "what starts the hook may then run other code, or none")
 		}
 	}
-	processors := toggle{name: "GOMAXPROCS"}
-	value, text := envText(f.Env[processors.name])
-	if _, there := f.Env[processors.name]; there && (!text || slows(value)) &&
-		(f.Place == Managed || !pinned(files, processors)) {
-		found = append(found,
-			Finding{Path: f.Path,
-				Text: `sets GOMAXPROCS in "env": the hook then needs longer to start than people have to answer`,
-				Fix:  f.takeOut(processors.name)})
+	if raw, there := f.Env["GOMAXPROCS"]; there {
+		if value, text := envText(raw); !text || slows(value) {
+			sets(toggle{name: "GOMAXPROCS"}, false, slowly)
+		}
 	}
 	return found
 }
 
-// slows reports a value of GOMAXPROCS with which a Go program may need noticeably longer to
-// start: with some ten thousand it is minutes. What is no number from 1 to 1024 counts.
+// slowly is the effect of such a value.
+const slowly = "the hook then needs longer to start than people have to answer"
+
+// slows reports whether a Go program may need noticeably longer to start with a value of
+// GOMAXPROCS: with ten thousand it takes minutes. Every value that is not a number from 1 to 1024
+// counts.
 func slows(value string) bool {
 	n, err := strconv.ParseUint(value, 10, 16)
 	return value != "" && (err != nil || n < 1 || n > 1024)
 }
 
-// takeOut says how a variable goes.
-func (f file) takeOut(name string) string {
-	return "take " + strconv.Quote(name) + ` out of "env" in ` + f.Path
-}
-
-// pinned reports that managed settings set a variable to what is off, which goes over
-// every other place.
-func pinned(files []file, t toggle) bool {
+// turnedOff reports whether managed settings turn a toggle off, which overrides every other place.
+func turnedOff(files []file, t toggle) bool {
 	return slices.ContainsFunc(files, func(f file) bool {
 		raw, there := f.Env[t.name]
-		return there && f.Place == Managed && !f.dropped && !t.on(raw)
+		return there && f.Place == settings.Managed && !f.dropped && !t.on(raw)
 	})
 }
 
-// Managedness reports whether managed settings have a hook of approver before tools,
-// and what else they could close and do not. Whether the hook is the right one is for
-// [Compare].
-func Managedness(sources []Source) (hooked bool, open []string) {
+// Managedness reports whether managed settings have a hook of approver before tools, and what else
+// they could forbid but do not. [Compare] says whether the hook is the right one.
+func Managedness(sources []settings.Source) (hooked bool, open []string) {
 	var all []file
 	only, shell := false, false
 	for _, s := range sources {
-		settings, err := Read(s.Path, s.Text)
-		if s.Place != Managed || s.Missing || s.Err != nil || err != nil {
+		have, err := Read(s.Path, s.Text)
+		if s.Place != settings.Managed || s.Missing || s.Err != nil || err != nil {
 			continue
 		}
-		all = append(all, file{Source: s, Settings: settings})
-		hooked = hooked || slices.ContainsFunc(settings.Hooks["PreToolUse"],
+		all = append(all, file{Source: s, Settings: have})
+		hooked = hooked || slices.ContainsFunc(have.Hooks["PreToolUse"],
 			func(m Matcher) bool { return slices.ContainsFunc(m.Hooks, Ours) })
-		only, shell = only || settings.ManagedOnly, shell || settings.NoSkillShell
+		only, shell = only || have.ManagedOnly, shell || have.NoSkillShell
 	}
 	if !only {
 		open = append(open, `other programs' hooks, which can replace what was approved ("allowManagedHooksOnly": true)`)
@@ -272,7 +234,7 @@ func Managedness(sources []Source) (hooked bool, open []string) {
 		open = append(open, `shell commands in skills, which no hook sees ("disableSkillShellExecution": true)`)
 	}
 	for _, t := range switches {
-		if t.name == "CLAUDE_CODE_SHELL_PREFIX" && !pinned(all, t) {
+		if t.name == "CLAUDE_CODE_SHELL_PREFIX" && !turnedOff(all, t) {
 			open = append(open, `a program in the place of the hook ("env": {"`+t.name+`": ""})`)
 		}
 	}

@@ -1,65 +1,46 @@
 package claudesettings
 
-import "strings"
-
-// The shapes of this file were measured with Claude Code 2.1.330, by its own reading
-// of files in which one key after another had a text, numbers, true, null, lists and
-// objects.
-
-var (
-	aBool   = shape{kind: boolean}
-	aText   = shape{kind: text}
-	aCount  = shape{kind: number, whole: true, above: true}
-	texts   = shape{kind: list, each: &aText}
-	anyList = shape{kind: list}
+import (
+	"embed"
+	"maps"
+	"strings"
 )
 
-func or(a, b shape) shape             { a.or = &b; return a }
-func orNull(s shape) shape            { s.null = true; return s }
-func oneOf(words string) shape        { return shape{kind: text, words: strings.Fields(words)} }
-func mapOf(s shape) shape             { return shape{kind: object, each: &s} }
-func fields(f map[string]shape) shape { return shape{kind: object, fields: f} }
+// The shapes in this file were measured with Claude Code 2.1.330: it read files in which each key
+// had a text, numbers, true, null, lists and objects.
 
-// needing is fields of which some must be there.
+var (
+	aBool = shape{kind: boolean}
+	aText = shape{kind: text}
+	texts = shape{kind: list, each: &aText}
+)
+
+func or(a, b shape) shape      { a.or = &b; return a }
+func orNull(s shape) shape     { s.null = true; return s }
+func oneOf(words string) shape { return shape{kind: text, words: strings.Fields(words)} }
+func mapOf(s shape) shape      { return shape{kind: object, each: &s} }
+
+// needing returns an object with fields of which some must be there.
 func needing(needs string, f map[string]shape) shape {
 	return shape{kind: object, fields: f, needs: strings.Fields(needs)}
 }
 
-// bools, and what else is said by a line of keys.
-const (
-	boolKeys = `agentPushNotifEnabled allowAllClaudeAiMcps allowClaudeInChromeWithManagedMcp
-		allowNestedModelAccessUnderForceLogin
-alwaysThinkingEnabled autoCompactEnabled autoDreamEnabled autoMemoryEnabled autoScrollEnabled
-awaySummaryEnabled axScreenReader
-bashEditDiffEnabled clawdFileProgressEnabled disableAllHooks disableReplyCheck doneMeansMerged
-emojiCompletionEnabled fastMode
-fileCheckpointingEnabled forceRemoteSettingsRefresh idleCompaction includeCoAuthoredBy includeGitInstructions
-inputNeededNotifEnabled precomputeCompactionEnabled prefersReducedMotion promptSuggestionEnabled respectGitignore
-respondToBashCommands showClearContextOnPlanAccept showMessageTimestamps showThinkingSummaries showTurnDuration
-spinnerTipsEnabled switchModelsOnFlag syntaxHighlightingDisabled terminalProgressBarEnabled terminalTitleFromRename
-todoFeatureEnabled totalTokensReminderAfterUserTurn verbose voiceEnabled wheelScrollAccelerationEnabled
-workflowKeywordTriggerEnabled wslInheritsWindowsSettings`
-	boolOrNullKeys = `allowManagedHooksOnly allowManagedMcpServersOnly allowManagedPermissionRulesOnly
-		autoContinueAtUsageLimit
-autoUploadSessions channelsEnabled disableAgentView disableArtifact disableBundledSkills disableClaudeAiConnectors
-disableCommandPluginSources disableDirectMcpSkills disableRemoteControl disableSideloadFlags disableSkillShellExecution
-disableWindowsBashCommandSplit disableWorkflows enableAllProjectMcpServers enableArtifact enableWorkflows
-enforceAvailableModels fastModePerSessionOptIn isolatePeerMachines remoteControlAtStartup responseComparisonEnabled
-skipAutoPermissionPrompt skipDangerousModePermissionPrompt skipWebFetchPreflight skipWorkflowUsageWarning
-syncClaudeAiPlugins syncClaudeAiSkills useAutoModeDuringPlan`
-	textKeys = `$schema advisorModel agent apiKeyHelper attributionProject autoMemoryDirectory awsAuthRefresh
-		awsCredentialExport
-claudeMd gcpAuthRefresh language minimumVersion model otelHeadersHelper outputStyle plansDirectory pluginTrustMessage
-processWrapper prUrlTemplate proxyAuthHelper requiredMaximumVersion requiredMinimumVersion timeFormat timeZone`
-	textsKeys = `allowedHttpHookUrls availableModels claudeMdExcludes companyAnnouncements fallbackModel
-httpHookAllowedEnvVars pluginSuggestionMarketplaces`
-	eventNames = `PreToolUse PostToolUse PostToolUseFailure PostToolBatch PermissionDenied Notification UserPromptSubmit
-UserPromptExpansion SessionStart Stop StopFailure SubagentStart SubagentStop PreCompact PostCompact PreModelSwitch
-PostModelSwitch SessionEnd PermissionRequest Setup TeammateIdle TaskCreated TaskCompleted Elicitation ElicitationResult
-ConfigChange InstructionsLoaded WorktreeCreate WorktreeRemove CwdChanged FileChanged DirectoryAdded MessageDisplay`
-)
+// wordFiles has the keys of settings by the kind of their value, the names of events, and options
+// of node.
+//
+//go:embed words/*.txt
+var wordFiles embed.FS
 
-// hookShape is one hook. Its type decides what it needs.
+// wordsOf returns the words of a file.
+func wordsOf(name string) []string {
+	text, err := wordFiles.ReadFile("words/" + name + ".txt")
+	if err != nil {
+		panic("claudesettings: " + err.Error()) // it is part of the program
+	}
+	return strings.Fields(string(text))
+}
+
+// hookShape is the shape of a hook. Its type decides which keys it needs.
 var hookShape = func() shape {
 	common := map[string]shape{
 		"type": oneOf("command prompt agent http mcp_tool"), "command": aText, "args": texts, "prompt": aText, "url": aText,
@@ -74,11 +55,11 @@ var hookShape = func() shape {
 	return s
 }()
 
-// eventShapes are the events. Only those of guards are strict.
+// eventShapes are the shapes of events. Only those of guards are strict.
 var eventShapes = func() map[string]shape {
 	matcher := needing("hooks", map[string]shape{"matcher": aText, "hooks": {kind: list, each: &hookShape}})
 	all := map[string]shape{}
-	for _, name := range strings.Fields(eventNames) {
+	for _, name := range wordsOf("events") {
 		all[name] = shape{}
 	}
 	for _, name := range guards {
@@ -87,37 +68,60 @@ var eventShapes = func() map[string]shape {
 	return all
 }()
 
-// settingsShape is a whole file.
+// settingsShape is the shape of a whole file.
 var settingsShape = func() shape {
-	all := map[string]shape{}
-	for keys, s := range map[string]shape{boolKeys: aBool, boolOrNullKeys: orNull(aBool), textKeys: aText,
-		textsKeys: texts} {
-		for _, key := range strings.Fields(keys) {
+	all := maps.Clone(odd)
+	for name, s := range map[string]shape{
+		"bool": aBool, "bool-or-null": orNull(aBool), "text": aText, "texts": texts, "list": {kind: list}, "object": anObject,
+		"count": {kind: number, whole: true, above: true},
+	} {
+		for _, key := range wordsOf(name) {
 			all[key] = s
 		}
 	}
-	for key, s := range odd {
-		all[key] = s
-	}
-	return fields(all)
+	return nested(all)
 }()
 
-var command = needing("type command", map[string]shape{
-	"type": oneOf("command"), "command": aText, "padding": {kind: number, least: -1 << 53}, "hideVimModeIndicator": aBool,
-})
+// nested returns an object with fields. A key with a dot is that of a field in a field.
+func nested(fields map[string]shape) shape {
+	s := shape{kind: object, fields: map[string]shape{}}
+	inner := map[string]map[string]shape{}
+	for key, field := range fields {
+		outer, rest, deeper := strings.Cut(key, ".")
+		if !deeper {
+			s.fields[key] = field
+			continue
+		}
+		if inner[outer] == nil {
+			inner[outer] = map[string]shape{}
+		}
+		inner[outer][rest] = field
+	}
+	for key, fields := range inner {
+		s.fields[key] = nested(fields)
+	}
+	return s
+}
+
+// Shapes that several keys have, or that have fields of their own.
+var (
+	anObject      = shape{kind: object}
+	listOfObjects = shape{kind: list, each: &anObject}
+	disable       = orNull(oneOf("disable"))
+	port          = shape{kind: number, least: -1 << 53}
+	ssh           = needing("id name sshHost", map[string]shape{"id": aText, "name": aText, "sshHost": aText})
+	command       = needing("type command", map[string]shape{
+		"type": oneOf("command"), "command": aText, "padding": port, "hideVimModeIndicator": aBool,
+	})
+)
 
 // odd are the keys with a shape of their own.
 var odd = map[string]shape{
-	"hooks": fields(eventShapes), "env": {kind: object},
-	"permissions": fields(map[string]shape{
-		"allow": anyList, "deny": anyList, "ask": anyList, "additionalDirectories": texts,
-		"defaultMode":                  oneOf("acceptEdits auto bypassPermissions default dontAsk plan manual"),
-		"disableBypassPermissionsMode": orNull(oneOf("disable")), "disableAutoMode": orNull(oneOf("disable")),
-		"blockReadsOutsideWorkingDirectories": orNull(aBool), "blockWritesOutsideWorkingDirectories": orNull(aBool),
-		"blockFileToolReadsOutsideWorkingDirectories": orNull(aBool), "denyInsteadOfPrompting": orNull(aBool),
-	}),
-	"sandbox": sandbox, "cleanupPeriodDays": aCount, "skillListingMaxDescChars": aCount,
-	"totalTokensReminderBudget":       aCount,
+	"hooks":                   {kind: object, fields: eventShapes},
+	"permissions.defaultMode": oneOf("acceptEdits auto bypassPermissions default dontAsk plan manual"),
+	"permissions.disableBypassPermissionsMode": disable, "permissions.disableAutoMode": disable,
+	"sandbox.ripgrep":               needing("command", map[string]shape{"command": aText, "args": texts}),
+	"sandbox.network.httpProxyPort": port, "sandbox.network.socksProxyPort": port,
 	"desktopSessionCleanupPeriodDays": {kind: number, whole: true},
 	"skillListingBudgetFraction":      {kind: number, above: true, most: 1},
 	"feedbackSurveyRate":              {kind: number, most: 1},
@@ -126,25 +130,13 @@ var odd = map[string]shape{
 	"managedSourcesBehavior": oneOf("first-wins merge"), "parentSettingsBehavior": oneOf("first-wins merge"),
 	"totalTokensReminder": oneOf("off infinite fixed countdown padded-countdown"), "tui": oneOf("default fullscreen"),
 	"workflowSizeGuideline": oneOf("unrestricted small medium large"), "defaultView": oneOf("chat transcript"),
-	"disableAutoMode": orNull(oneOf("disable")), "disableDeepLinkRegistration": orNull(oneOf("disable")),
+	"disableAutoMode": disable, "disableDeepLinkRegistration": disable,
 	"feedbackDrafts": orNull(oneOf("notify quiet off")),
 	"statusLine":     command, "fileSuggestion": command,
 	"spinnerVerbs": needing("mode verbs", map[string]shape{"mode": oneOf("append replace"), "verbs": texts}),
-	"autoMode": fields(map[string]shape{
-		"allow": texts, "soft_deny": texts, "hard_deny": texts, "environment": texts, "classifyAllShell": orNull(aBool),
-	}),
-	"breakReminder": fields(map[string]shape{
-		"enabled": aBool, "intervalMinutes": aCount, "breakThresholdMinutes": aCount, "message": aText,
-	}),
-	"quietHours": fields(map[string]shape{"enabled": aBool, "start": aText, "end": aText}),
-	"voice":      fields(map[string]shape{"enabled": aBool, "mode": oneOf("hold tap"), "autoSubmit": aBool}),
-	"worktree": fields(map[string]shape{
-		"symlinkDirectories": texts, "sparsePaths": texts, "baseRef": oneOf("fresh head"),
-	}),
-	"remote":         fields(map[string]shape{"defaultEnvironmentId": aText}),
-	"remoteTools":    fields(map[string]shape{"allowUnattendedServing": orNull(aBool)}),
-	"attribution":    or(fields(map[string]shape{"commit": aText, "pr": aText, "sessionUrl": aBool}), aBool),
-	"enabledPlugins": mapOf(or(aBool, texts)), "modelOverrides": mapOf(aText), "pluginConfigs": mapOf(shape{kind: object}),
+	"voice.mode":   oneOf("hold tap"), "worktree.baseRef": oneOf("fresh head"),
+	"attribution":    or(nested(map[string]shape{"commit": aText, "pr": aText, "sessionUrl": aBool}), aBool),
+	"enabledPlugins": mapOf(or(aBool, texts)), "modelOverrides": mapOf(aText), "pluginConfigs": mapOf(anObject),
 	"skillOverrides":      mapOf(oneOf("on name-only user-invocable-only off")),
 	"blockedMarketplaces": orNull(listOfObjects), "strictKnownMarketplaces": orNull(listOfObjects),
 	"allowedChannelPlugins": listOfObjects,
@@ -152,24 +144,3 @@ var odd = map[string]shape{
 	"disabledMcpjsonServers": or(texts, shape{kind: text, filled: true}),
 	"enabledMcpjsonServers":  or(texts, shape{kind: text, filled: true}),
 }
-
-var (
-	anObject      = shape{kind: object}
-	listOfObjects = shape{kind: list, each: &anObject}
-	ssh           = needing("id name sshHost", map[string]shape{"id": aText, "name": aText, "sshHost": aText})
-)
-
-var sandbox = fields(map[string]shape{
-	"enabled": orNull(aBool), "failIfUnavailable": orNull(aBool), "autoAllowBashIfSandboxed": orNull(aBool),
-	"allowUnsandboxedCommands": orNull(aBool), "enableWeakerNestedSandbox": orNull(aBool),
-	"enableWeakerNetworkIsolation": orNull(aBool), "excludedCommands": texts, "credentials": {kind: object},
-	"ignoreViolations": {kind: object}, "ripgrep": needing("command", map[string]shape{"command": aText, "args": texts}),
-	"network": fields(map[string]shape{
-		"allowedDomains": texts, "deniedDomains": texts, "allowUnixSockets": texts, "allowMachLookup": texts,
-		"allowManagedDomainsOnly": orNull(aBool), "allowAllUnixSockets": orNull(aBool), "allowLocalBinding": orNull(aBool),
-		"httpProxyPort": {kind: number, least: -1 << 53}, "socksProxyPort": {kind: number, least: -1 << 53},
-	}),
-	"filesystem": fields(map[string]shape{
-		"allowWrite": texts, "denyWrite": texts, "denyRead": texts, "allowRead": texts,
-	}),
-})

@@ -4,6 +4,8 @@ import (
 	"io/fs"
 	"strings"
 	"testing"
+
+	"approver.example/agents/settings"
 )
 
 // The managed settings that held the hooks of a whole machine could not be read, and the cure
@@ -11,21 +13,21 @@ import (
 // none of approver's can stand.
 func TestNobodyIsToldToRemoveTheHooks(t *testing.T) {
 	for _, tt := range []struct {
-		place  Place
-		want   Want
+		place  settings.Place
+		want   settings.Want
 		remove bool
 	}{
-		{Managed, Want{}, false},
-		{Managed, Want{In: "/f"}, false},
-		{Managed, Want{In: "/other"}, false},
-		{User, Want{}, false},
-		{User, Want{In: "/f"}, false},
-		{Local, Want{In: "/f"}, false},
-		{Local, Want{Anywhere: true}, false},
-		{Local, Want{In: "/other"}, true},
-		{Local, Want{}, true},
+		{settings.Managed, settings.Want{}, false},
+		{settings.Managed, settings.Want{In: "/f"}, false},
+		{settings.Managed, settings.Want{In: "/other"}, false},
+		{settings.User, settings.Want{}, false},
+		{settings.User, settings.Want{In: "/f"}, false},
+		{settings.Local, settings.Want{In: "/f"}, false},
+		{settings.Local, settings.Want{Anywhere: true}, false},
+		{settings.Local, settings.Want{In: "/other"}, true},
+		{settings.Local, settings.Want{}, true},
 	} {
-		fix := unreadable(Source{Place: tt.place, Path: "/f"}, tt.want, fs.ErrPermission).Fix
+		fix := unreadable(settings.Source{Place: tt.place, Path: "/f"}, tt.want, fs.ErrPermission).Fix
 		if strings.Contains(fix, "remove") != tt.remove || !strings.Contains(fix, "make /f readable") {
 			t.Errorf("%v %+v: %s", tt.place, tt.want, fix)
 		}

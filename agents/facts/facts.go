@@ -1,10 +1,10 @@
-// Package facts holds what the rest of the project has to know of an agent without its
-// dialect: how it is told "no" when nothing else works, which of its events report what
-// ran, how long its hook may wait, which tool is its shell.
+// Package facts has what the rest of the project must know about an agent without its adapter: its
+// blocking answer when nothing else works, which of its events report what ran, how long its hook
+// may wait, and which tool is its shell.
 //
-// It is a table and a few searches, and imports next to nothing: the courier, which starts
-// at every tool call, links it in, and so does the root. Each agent states its facts in its
-// own file of package agents, from which go generate ./agents writes table.go.
+// It is a table with a few searches, and imports almost nothing, because the courier, which starts
+// at every tool call, and the root package link it. The facts of each agent are in its file in
+// package agents, from which go generate ./agents writes table.go.
 package facts
 
 import (
@@ -15,30 +15,28 @@ import (
 // An Agent is one row of the table.
 type Agent struct {
 	Name string
-	// Patience is how long the hook waits for an answer where its flags do not say; zero
-	// is short enough for the agent with the shortest time-out.
+	// Patience is how long the hook waits for an answer if its flags do not say; zero is short enough
+	// for the agent with the shortest timeout.
 	Patience time.Duration
 	// Shell is the agent's own shell. A card that shows its command line leaves out its name.
 	Shell string
-	// Described are the tools whose argument "description" does nothing: the model words it
-	// for the agent's user to read.
+	// Described are the tools whose argument "description" does nothing: it is a text by the model for
+	// the agent's user.
 	Described []string
 	// Returned are the keys of a report whose values are what the call returned.
 	Returned []Field
-	// Events are those that can be blocked. The first one stands for events that are not
-	// listed.
+	// Events are those that can be blocked. The first one stands for events that are not listed.
 	Events []Event
 }
 
-// A Field is a key of a payload and a short JSON value to put in its place.
+// A Field is a key of a payload, and a short JSON value that replaces its value.
 type Field struct{ Key, Short string }
 
-// An Event is how an agent is told "no" at one of its hooks: the document is Before, the
-// reason as a JSON string, and After. With neither there is no document.
+// An Event is the blocking answer at one of an agent's hooks. The document is Before, the reason as
+// a JSON string, and After. If both are empty there is no document.
 type Event struct {
 	Name, Before, After string
-	// DocumentOnly makes the exit code 0: with another one, the agent does not read the
-	// document.
+	// DocumentOnly makes the exit code 0: with another one, the agent does not read the document.
 	DocumentOnly bool
 	Meaning      Meaning
 }
@@ -53,10 +51,10 @@ const (
 	Settings                // the agent asks whether to take changed settings
 )
 
-// All returns the agents that can be told "no". The first is the one of which examples tell.
+// All returns the agents with a known blocking answer. The first is the agent of examples.
 func All() []Agent { return table[:] }
 
-// Of returns the named agent; of an unknown one there are no facts.
+// Of returns the agent with a name; for an unknown one it returns the zero Agent.
 func Of(name string) Agent {
 	if i := slices.IndexFunc(table[:], func(a Agent) bool { return a.Name == name }); i >= 0 {
 		return table[i]
@@ -67,8 +65,8 @@ func Of(name string) Agent {
 // Example is the name of an agent, for help and errors.
 func Example() string { return table[0].Name }
 
-// At returns what is known of an agent's event: of an unlisted event the agent's first one,
-// and of an unknown agent the first of all.
+// At returns an agent's event: for an event that is not listed, the agent's first one, and for an
+// unknown agent, the first event of the table.
 func At(agent, event string) Event {
 	a := Of(agent)
 	if a.Name == "" {

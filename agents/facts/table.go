@@ -8,41 +8,26 @@ var table = [...]Agent{
 		Patience:  290000000000, // 4m50s
 		Shell:     "Bash",
 		Described: []string{"Bash", "PowerShell", "Monitor"},
-		Returned: []Field{
-			{`tool_response`, `null`},
-			{`error`, `"not read"`},
-		},
+		Returned:  []Field{{`tool_response`, `null`}, {`error`, `"not read"`}},
 		Events: []Event{
 			{
 				Name: "PreToolUse",
-				Before: `{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permissio` +
-					`nDecisionReason":`,
+				Before: `{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionR` +
+					`eason":`,
 				After: `}}`,
 			},
 			{
-				Name: "PermissionRequest",
-				Before: `{"hookSpecificOutput":{"hookEventName":"PermissionRequest","decision":{"behavior":"deny","` +
-					`message":`,
-				After: `}}}`,
+				Name:   "PermissionRequest",
+				Before: `{"hookSpecificOutput":{"hookEventName":"PermissionRequest","decision":{"behavior":"deny","message":`,
+				After:  `}}}`,
 			},
+			{Name: "PostToolUse", Before: `{"decision":"block","reason":`, After: `}`, Meaning: 1},
 			{
-				Name:    "PostToolUse",
-				Before:  `{"decision":"block","reason":`,
-				After:   `}`,
-				Meaning: 1,
+				Name:   "PostToolUseFailure",
+				Before: `{"hookSpecificOutput":{"hookEventName":"PostToolUseFailure","additionalContext":`,
+				After:  `}}`, Meaning: 1,
 			},
-			{
-				Name:    "PostToolUseFailure",
-				Before:  `{"hookSpecificOutput":{"hookEventName":"PostToolUseFailure","additionalContext":`,
-				After:   `}}`,
-				Meaning: 1,
-			},
-			{
-				Name:    "ConfigChange",
-				Before:  `{"decision":"block","reason":`,
-				After:   `}`,
-				Meaning: 2,
-			},
+			{Name: "ConfigChange", Before: `{"decision":"block","reason":`, After: `}`, Meaning: 2},
 		},
 	},
 	{
@@ -50,8 +35,8 @@ var table = [...]Agent{
 		Events: []Event{
 			{
 				Name: "PreToolUse",
-				Before: `{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permissio` +
-					`nDecisionReason":`,
+				Before: `{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionR` +
+					`eason":`,
 				After: `}}`,
 			},
 		},
@@ -61,8 +46,8 @@ var table = [...]Agent{
 		Events: []Event{
 			{
 				Name: "PreToolUse",
-				Before: `{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permissio` +
-					`nDecisionReason":`,
+				Before: `{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionR` +
+					`eason":`,
 				After: `}}`,
 			},
 		},
@@ -72,8 +57,8 @@ var table = [...]Agent{
 		Events: []Event{
 			{
 				Name: "PreToolUse",
-				Before: `{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permissio` +
-					`nDecisionReason":`,
+				Before: `{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionR` +
+					`eason":`,
 				After: `}}`,
 			},
 		},
@@ -81,92 +66,38 @@ var table = [...]Agent{
 	{
 		Name: "gemini",
 		Events: []Event{
-			{
-				Name:   "BeforeTool",
-				Before: `{"decision":"deny","reason":`,
-				After:  `}`,
-			},
+			{Name: "BeforeTool", Before: `{"decision":"deny","reason":`, After: `}`},
 		},
 	},
 	{
 		Name: "copilot",
 		Events: []Event{
-			{
-				Name:   "preToolUse",
-				Before: `{"permissionDecision":"deny","permissionDecisionReason":`,
-				After:  `}`,
-			},
-			{
-				Name:   "permissionRequest",
-				Before: `{"behavior":"deny","message":`,
-				After:  `}`,
-			},
+			{Name: "preToolUse", Before: `{"permissionDecision":"deny","permissionDecisionReason":`, After: `}`},
+			{Name: "permissionRequest", Before: `{"behavior":"deny","message":`, After: `}`},
 		},
 	},
 	{
 		Name: "cursor",
 		Events: []Event{
-			{
-				Name:         "preToolUse",
-				Before:       `{"permission":"deny","user_message":`,
-				After:        `}`,
-				DocumentOnly: true,
-			},
-			{
-				Name:         "beforeShellExecution",
-				Before:       `{"permission":"deny","user_message":`,
-				After:        `}`,
-				DocumentOnly: true,
-			},
-			{
-				Name:         "beforeMCPExecution",
-				Before:       `{"permission":"deny","user_message":`,
-				After:        `}`,
-				DocumentOnly: true,
-			},
-			{
-				Name:         "beforeReadFile",
-				Before:       `{"permission":"deny","user_message":`,
-				After:        `}`,
-				DocumentOnly: true,
-			},
-			{
-				Name:         "beforeTabFileRead",
-				Before:       `{"permission":"deny","user_message":`,
-				After:        `}`,
-				DocumentOnly: true,
-			},
-			{
-				Name:         "subagentStart",
-				Before:       `{"permission":"deny","user_message":`,
-				After:        `}`,
-				DocumentOnly: true,
-			},
-			{
-				Name:         "beforeSubmitPrompt",
-				Before:       `{"continue":false,"user_message":`,
-				After:        `}`,
-				DocumentOnly: true,
-			},
+			{Name: "preToolUse", Before: `{"permission":"deny","user_message":`, After: `}`, DocumentOnly: true},
+			{Name: "beforeShellExecution", Before: `{"permission":"deny","user_message":`, After: `}`, DocumentOnly: true},
+			{Name: "beforeMCPExecution", Before: `{"permission":"deny","user_message":`, After: `}`, DocumentOnly: true},
+			{Name: "beforeReadFile", Before: `{"permission":"deny","user_message":`, After: `}`, DocumentOnly: true},
+			{Name: "beforeTabFileRead", Before: `{"permission":"deny","user_message":`, After: `}`, DocumentOnly: true},
+			{Name: "subagentStart", Before: `{"permission":"deny","user_message":`, After: `}`, DocumentOnly: true},
+			{Name: "beforeSubmitPrompt", Before: `{"continue":false,"user_message":`, After: `}`, DocumentOnly: true},
 		},
 	},
 	{
 		Name: "windsurf",
 		Events: []Event{
-			{
-				Name: "pre_run_command",
-			},
+			{Name: "pre_run_command"},
 		},
 	},
 	{
 		Name: "cline",
 		Events: []Event{
-			{
-				Name:         "PreToolUse",
-				Before:       `{"cancel":true,"errorMessage":`,
-				After:        `}`,
-				DocumentOnly: true,
-			},
+			{Name: "PreToolUse", Before: `{"cancel":true,"errorMessage":`, After: `}`, DocumentOnly: true},
 		},
 	},
 }

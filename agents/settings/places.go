@@ -15,7 +15,7 @@ import (
 	"syscall"
 )
 
-// MaxFile bounds what is read of a file, in bytes. What an agent notes by itself grows.
+// MaxFile limits what is read of a file, in bytes. A file in which an agent notes things grows.
 const MaxFile = 32 << 20
 
 // Places are the folders that an agent merges its settings from.
@@ -78,7 +78,7 @@ func (p Places) Sources(f Files) []Source {
 	return all
 }
 
-// noted are the files in which the agent notes what it knows of a user.
+// noted returns the files in which the agent notes what it knows about a user.
 func (f Files) noted(folder string) []string {
 	if folder == "" || f.Noted == nil {
 		return nil
@@ -86,8 +86,8 @@ func (f Files) noted(folder string) []string {
 	return f.Noted(folder)
 }
 
-// UserFolders are the folders in which an agent has the settings of those who may submit;
-// without any named, of this user. Of a group, nobody knows the members here.
+// UserFolders returns the folders of an agent's settings for the users that may submit; without
+// uids, for this user. The members of groups are not known here.
 func UserFolders(f Files, uids []uint32) (homes []string) {
 	if len(uids) == 0 {
 		uids = []uint32{uint32(os.Geteuid())}
@@ -100,23 +100,29 @@ func UserFolders(f Files, uids []uint32) (homes []string) {
 	return homes
 }
 
-// ReadSource reads one settings file. Why it cannot be read is part of what it returns.
+// ReadSource reads one settings file. The result has the error if it cannot be read.
 func ReadSource(place Place, path string) Source {
 	s := Source{Place: place, Path: path}
-	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0) // a pipe must not hold us
-	if err == nil {
-		defer f.Close()
-		s.Text, err = io.ReadAll(io.LimitReader(f, MaxFile+1))
-	}
+	text, err := readFile(path, MaxFile)
 	switch {
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR):
 		s.Missing = true
 	case err != nil:
 		s.Err = err
-	case len(s.Text) > MaxFile:
+	case len(text) > MaxFile:
 		s.Err = fmt.Errorf("it has more than %d bytes", MaxFile)
 	}
 	// Agents read a file with a byte order mark.
-	s.Text = bytes.TrimPrefix(s.Text, []byte("\ufeff"))
+	s.Text = bytes.TrimPrefix(text, []byte("\ufeff"))
 	return s
+}
+
+// readFile reads a file, or one byte more than the limit of it.
+func readFile(path string, limit int64) ([]byte, error) {
+	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0) // a pipe must not hold us
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return io.ReadAll(io.LimitReader(f, limit+1))
 }

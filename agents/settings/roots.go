@@ -3,7 +3,6 @@ package settings
 import (
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -11,13 +10,13 @@ import (
 	"syscall"
 )
 
-// MaxGitFile bounds what is read of a file that says where a repository is, in bytes.
+// MaxGitFile limits what is read of a file that says where a repository is, in bytes.
 const MaxGitFile = 64 << 10
 
-// localRoots are the folders whose local settings an agent that is started in a folder
-// reads beside those of the folder itself: the root of the repository and, in a linked
-// worktree, that of the main one. As measured with the one agent that has local settings;
-// it errs towards too many.
+// localRoots returns the folders whose local settings an agent reads if it is started in dir, in
+// addition to those of dir: the root of the repository and, in a linked worktree, the root of the
+// main one. This was measured with the one agent that has local settings. It may return too many
+// folders.
 func localRoots(dir string) (roots []string, err error) {
 	starts := []string{dir}
 	if real, err := filepath.EvalSymlinks(dir); err == nil && real != dir {
@@ -30,7 +29,7 @@ func localRoots(dir string) (roots []string, err error) {
 	return roots, err
 }
 
-// rootsAbove is localRoots of a path as it is written.
+// rootsAbove is localRoots without resolving the links of dir.
 func rootsAbove(dir string) (roots []string, err error) {
 	if !filepath.IsAbs(dir) {
 		return nil, nil
@@ -93,12 +92,7 @@ func from(dir, path string) string {
 }
 
 func readGitFile(path string) (string, error) {
-	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0) // a pipe must not hold us
-	if err != nil {
-		return "", err
-	}
-	defer f.Close()
-	text, err := io.ReadAll(io.LimitReader(f, MaxGitFile+1))
+	text, err := readFile(path, MaxGitFile)
 	if err == nil && len(text) > MaxGitFile {
 		err = fmt.Errorf("%s has more than %d bytes", path, MaxGitFile)
 	}

@@ -1,10 +1,9 @@
-// Package settings knows the settings files of agents: where they lie, which of them count
-// together, and which command lines of approver stand in them. The daemon, doctor, install
-// and uninstall share it. What an agent makes of its settings is the agent's own to say; see
-// Installer in package agents.
+// Package settings knows the settings files of agents: where they are, which of them apply
+// together, and which command lines of approver are in them. The daemon, doctor, install and
+// uninstall use it. What the settings of an agent mean is in its Installer, see package agents.
 //
-// Read settings.go first, then target.go, which file is meant, and places.go, which files
-// are read.
+// Read settings.go first, then target.go, which says which file is meant, and places.go, which says
+// which files are read.
 package settings
 
 import (
@@ -30,12 +29,12 @@ type Files struct {
 	// files in the folder ManagedMore. Empty: there are none.
 	Managed, ManagedFile, ManagedMore string
 
-	// Noted are the files in which the agent notes what it knows of a user by itself, for a
-	// folder of settings. Their variables count. Nil: there are none.
+	// Noted returns the files in which the agent itself notes what it knows about a user, for a folder
+	// of settings. Their variables count. Nil: there are none.
 	Noted func(folder string) []string
 }
 
-// UserFolder is where the agent has the user's own settings.
+// UserFolder returns the folder of the user's own settings.
 func (f Files) UserFolder() (string, error) {
 	if dir := os.Getenv(f.Home); f.Home != "" && dir != "" {
 		return filepath.Abs(dir)
@@ -44,13 +43,13 @@ func (f Files) UserFolder() (string, error) {
 	return filepath.Join(home, f.Folder), err
 }
 
-// Install is the command that installs, without flags.
+// Install returns the command that installs, without flags.
 func (f Files) Install() string { return "approver install " + f.Agent }
 
 // Hooks are the hooks in a file, by event.
 type Hooks = map[string][]Matcher
 
-// A Matcher is the hooks of an event for some tools.
+// A Matcher has the hooks of an event for some tools.
 type Matcher struct {
 	Matcher string            `json:"matcher"`
 	Hooks   []json.RawMessage `json:"hooks"`
@@ -59,8 +58,7 @@ type Matcher struct {
 // A Place is one of those that an agent merges its settings from.
 type Place uint8
 
-// The places. Nothing overrides the managed one; of the others each goes over those
-// before it.
+// The places. Nothing overrides the managed one; each of the others overrides those before it.
 const (
 	Managed Place = iota // of the machine
 	User
@@ -78,17 +76,15 @@ type Source struct {
 	Err     error // why it could not be read
 }
 
-// A Want is what has to stand in the settings.
+// A Want says what has to be in the settings.
 type Want struct {
-	// Hooks are those that install writes. None is nothing that could hold.
+	// Hooks are those that install writes. Without any, the settings can never be right.
 	Hooks Hooks
-	// In is the path of the file that has to hold them; empty: the user's or a
-	// managed one.
+	// In is the path of the file that has to have them; empty: the user's or a managed one.
 	In string
-	// Anywhere says that any file may hold them: what counts is one session, and not
-	// those to come.
+	// Anywhere says that any file may have them, because only one session matters.
 	Anywhere bool
-	// TTL is what people have to answer, and Before what is taken before they are asked.
+	// TTL is how long people have to answer, and Before is the time before they are asked.
 	TTL, Before time.Duration
 }
 
@@ -98,11 +94,11 @@ type Finding struct {
 	Fine     bool // nothing is wrong; people should know
 	Path     string
 	Text     string
-	// Fix mends it, as a sentence or a command line; empty: install into Path.
+	// Fix says how to repair it, as a sentence or a command line; empty: install into Path.
 	Fix string
 }
 
-// String is the finding in a line.
+// String returns the finding on one line.
 func (f Finding) String() string {
 	if f.Path == "" || strings.Contains(f.Text, f.Path) {
 		return f.Text
@@ -123,7 +119,7 @@ func Weak(found []Finding) (lines []string) {
 // A Command is the command line of a hook.
 type Command string
 
-// CommandOf is the command line of a hook, a JSON object; empty if it has none.
+// CommandOf returns the command line of a hook, a JSON object; empty if it has none.
 func CommandOf(hook json.RawMessage) Command {
 	var h struct{ Command Command }
 	if json.Unmarshal(hook, &h) != nil {
@@ -132,7 +128,7 @@ func CommandOf(hook json.RawMessage) Command {
 	return h.Command
 }
 
-// Program is what the command line of a hook of approver runs.
+// Program returns the program that the command line of a hook of approver runs.
 func (c Command) Program() string {
 	program, _, _ := strings.Cut(string(c), " --agent")
 	if inner, ok := strings.CutPrefix(program, "'"); ok {
@@ -141,8 +137,8 @@ func (c Command) Program() string {
 	return program
 }
 
-// Ours reports whether a hook is approver's for an agent, or was meant to be: by the name
-// of its program, so that one of an older version, or from another place, is found too.
+// Ours reports whether a hook is approver's for an agent, or was meant to be. It compares the name
+// of the program, so it also finds hooks of an older version or from another folder.
 func (c Command) Ours(agent string) bool {
 	program, rest, _ := strings.Cut(string(c), " --agent "+agent)
 	program = filepath.Base(strings.Trim(program, "'"))
@@ -151,7 +147,7 @@ func (c Command) Ours(agent string) bool {
 
 var socketAt = regexp.MustCompile(` --socket ('[^']*'|\S+)`)
 
-// Socket is where the hook asks; empty: where it looks by itself.
+// Socket returns the socket that the hook uses; empty: the default.
 func (c Command) Socket() string {
 	if m := socketAt.FindStringSubmatch(string(c)); m != nil {
 		return strings.Trim(m[1], "'")
@@ -161,7 +157,7 @@ func (c Command) Socket() string {
 
 var deadlineAt = regexp.MustCompile(` --deadline (\S+)`)
 
-// Deadline cuts the deadline off the command line.
+// Deadline splits the deadline from the command line.
 func (c Command) Deadline() (stem string, d time.Duration) {
 	line := string(c)
 	m := deadlineAt.FindStringSubmatchIndex(line)
@@ -172,7 +168,7 @@ func (c Command) Deadline() (stem string, d time.Duration) {
 	return line[:m[0]] + strings.TrimLeft(line[m[2]:m[3]], "0123456789smh.") + line[m[1]:], d
 }
 
-// Short says that a hook before tools gives up before people have had their time, or "".
+// Short says that a hook before tools gives up before the time for people ends, or returns "".
 func (want Want) Short(waits time.Duration) string {
 	switch {
 	case waits < want.TTL:

@@ -5,8 +5,7 @@ import (
 	"path/filepath"
 )
 
-// Target is which settings are meant: the user's own unless a flag says
-// otherwise.
+// A Target says which settings are meant: the user's own, unless a flag says otherwise.
 type Target struct {
 	Project string `help:"The settings of a project, by its folder." placeholder:"DIR"`
 	System  bool   `help:"The managed settings of the machine, which no user and no project overrides."`
@@ -16,7 +15,7 @@ type Target struct {
 	ConfigFile string `kong:"-"` // the configuration that was named, for the cures that are told
 }
 
-// ManagedDir is the folder of the managed settings; empty: the agent has none.
+// ManagedDir returns the folder of the managed settings; empty: the agent has none.
 func (c Target) ManagedDir(f Files) string {
 	if c.Managed != "" && f.Managed != "" {
 		return c.Managed
@@ -24,7 +23,7 @@ func (c Target) ManagedDir(f Files) string {
 	return f.Managed
 }
 
-// Path is the file that is meant.
+// Path returns the file that is meant.
 func (c Target) Path(f Files) (string, error) {
 	switch {
 	case c.File != "" && c.Project != "", c.File != "" && c.System, c.Project != "" && c.System:
@@ -42,14 +41,13 @@ func (c Target) Path(f Files) (string, error) {
 	return filepath.Join(folder, f.File), err
 }
 
-// OfMachine reports whether a file is one of the managed settings, which every user
-// has to be able to read.
+// OfMachine reports whether a file has managed settings, which every user must be able to read.
 func (c Target) OfMachine(f Files, path string) bool {
 	managed, dir := c.ManagedDir(f), filepath.Dir(path)
 	return managed != "" && (dir == managed || dir == filepath.Join(managed, f.ManagedMore))
 }
 
-// Names reports whether the file is one that has to hold the hooks itself.
+// Names reports whether the file itself must have the hooks.
 func (c Target) Names(f Files, path string) bool {
 	named, err := c.Path(f)
 	return c.File != "" || c.System || c.Project != "" && (err != nil || path == named)

@@ -6,9 +6,9 @@ import (
 	"syscall"
 )
 
-// Unseen reports an error that says nothing of the file that it is about: the process, or
-// the machine, cannot look just now. It is never the reason to say that something is
-// weakened, or gone, nor that it is well.
+// Unseen reports whether an error says nothing about the file, because the process or the machine
+// cannot read it at the moment. After such an error it is not known whether something is weakened,
+// missing or right.
 func Unseen(err error) bool {
 	return slices.ContainsFunc([]error{
 		syscall.EMFILE, syscall.ENFILE, syscall.ENOMEM, syscall.ENOBUFS, syscall.EAGAIN, syscall.EINTR, syscall.EBUSY,
@@ -16,7 +16,7 @@ func Unseen(err error) bool {
 	}, func(no error) bool { return errors.Is(err, no) })
 }
 
-// FirstUnseen is why one of the sources could not be looked at; nil if all were.
+// FirstUnseen returns the first such error of the sources, or nil.
 func FirstUnseen(sources []Source) error {
 	for _, s := range sources {
 		if Unseen(s.Err) {
@@ -26,7 +26,7 @@ func FirstUnseen(sources []Source) error {
 	return nil
 }
 
-// Blindness is err if it says nothing of the file that it is about.
+// Blindness returns err if it says nothing about the file, see [Unseen].
 func Blindness(err error) error {
 	if Unseen(err) {
 		return err

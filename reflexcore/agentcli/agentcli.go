@@ -1,9 +1,9 @@
-// Package agentcli knows the command lines of coding agents: which program is one, by its name,
-// its package, its image or where it is installed, and whether some words start it.
+// Package agentcli knows the command lines of coding agents: which program is an agent, by its
+// name, its package, its image or where it is installed, and whether a command line starts it.
 //
-// agentcli.go asks what a command starts. unhooked.go and claude.go say which flags and commands
-// of Claude Code are plain; any other one makes a start a question. names.go takes the names of
-// programs and packages apart, and table.go reads the list of agents, programs.txt.
+// agentcli.go says what a command starts. unhooked.go and claude.go say which flags and commands of
+// Claude Code are harmless; a start with any other is a question. names.go parses the names of
+// programs and packages, and table.go reads the list of agents, programs.txt.
 package agentcli
 
 import (
@@ -17,24 +17,24 @@ import (
 	"approver.example/reflexcore/wordset"
 )
 
-// agentQuiet are the words with which an agent only says, fetches or stores something.
-var agentQuiet = wordset.Of(`help version doctor update upgrade install uninstall login logout auth status mcp
+// quietWords are the words with which an agent only prints, fetches or stores something.
+var quietWords = wordset.Of(`help version doctor update upgrade install uninstall login logout auth status mcp
 	config configure completion completions models model list ls plugin plugins stats sessions whoami usage info
 	cache feedback
 	-h --help -help -v -V --version -version`)
 
-// agentServes are the words behind a quiet one that start it all the same.
-var agentServes = wordset.Of("serve server start run")
+// servingWords are the words that start an agent even after a quiet word.
+var servingWords = wordset.Of("serve server start run")
 
-// agentRecords are the words for what agents have kept of their work, and agentLists those
-// that then say or store something and start nothing.
+// recordWords are the words for records of an agent's work, and listWords are the words after
+// them that start nothing.
 var (
-	agentRecords = wordset.Of("session sessions thread threads conversation conversations history")
-	agentLists   = wordset.Of("list ls delete rm remove export show info search")
+	recordWords = wordset.Of("session sessions thread threads conversation conversations history")
+	listWords   = wordset.Of("list ls delete rm remove export show info search")
 )
 
-// StartedBy is the agent that a file is, by its path, if those words start it; empty: it is
-// none, or is not started.
+// StartedBy returns the agent at a path, if these words start it; empty: it is no agent, or is not
+// started.
 func StartedBy(file string, words []string) string {
 	for _, a := range named[ProgramName(file)] {
 		if Unhooked(a.ID, words) {
@@ -60,25 +60,25 @@ func StartedBy(file string, words []string) string {
 	return ""
 }
 
-// InstalledStarts reports whether those words start an agent that is known by where it is
-// installed, and not by a name that means other programs too.
+// InstalledStarts reports whether these words start an agent that is recognized by its folder, and
+// not by a name that other programs have, too.
 func InstalledStarts(id string, args []string) bool {
 	return slices.ContainsFunc(programs, func(a Agent) bool {
 		return a.ID == id && a.AnyWords() && (Unhooked(id, args) || a.Begins(args, false))
 	})
 }
 
-// IsAgent reports whether a program of that name is an agent, however it is started.
+// IsAgent reports whether a program with this name is an agent, however it is started.
 func IsAgent(name string) bool {
 	return slices.ContainsFunc(named[ProgramName(name)], func(a *Agent) bool { return a.AnyWords() })
 }
 
-// MayBeAgent reports whether a file is an agent by its path, with some words.
+// MayBeAgent reports whether the program at a path is an agent, at least with some words.
 func MayBeAgent(file string) bool {
 	return len(named[ProgramName(file)]) > 0 || InstalledOf(file) != "" || VersionOf(file) != ""
 }
 
-// ModuleOf is the agent that a module of Python is, if those words start it.
+// ModuleOf returns the agent of a Python module, if these words start it.
 func ModuleOf(module string, args []string) string {
 	module, _, _ = strings.Cut(module, ".")
 	for _, a := range named[strings.ReplaceAll(module, "_", "-")] {
@@ -89,13 +89,13 @@ func ModuleOf(module string, args []string) string {
 	return ""
 }
 
-// Named are the agents whose program, package or image has that name, in small letters.
+// Named returns the agents whose program, package or image has a name, which is in lower case.
 func Named(name string) []*Agent { return named[name] }
 
-// Names are all of these names.
+// Names returns all of these names.
 func Names() iter.Seq[string] { return maps.Keys(named) }
 
-// Matching are the agents of which a pattern finds the program.
+// Matching returns the agents whose program a pattern matches.
 func Matching(pattern string) (out []*Agent) {
 	for i := range programs {
 		for name := range strings.FieldsSeq(programs[i].names) {
@@ -108,10 +108,10 @@ func Matching(pattern string) (out []*Agent) {
 	return out
 }
 
-// Begins reports whether the words behind an agent's name start it. Its input is what it
-// is to do if it is fed.
+// Begins reports whether the words after an agent's name start it. If it is fed, its input says
+// what to do.
 func (a *Agent) Begins(args []string, fed bool) bool {
-	if len(args) > 1 && agentRecords[args[0]] && agentLists[args[1]] {
+	if len(args) > 1 && recordWords[args[0]] && listWords[args[1]] {
 		return false
 	}
 	if a.starts != "" {
@@ -130,16 +130,16 @@ func (a *Agent) Begins(args []string, fed bool) bool {
 	if len(args) > 1 && wordset.Has(a.quiet, first+":"+args[1]) {
 		return false
 	}
-	if (!agentQuiet[first] || wordset.Has(a.loud, first)) && !wordset.Has(a.quiet, first) {
+	if (!quietWords[first] || wordset.Has(a.loud, first)) && !wordset.Has(a.quiet, first) {
 		return true
 	}
 	if first != "" && first[0] == '-' {
 		return len(args) > 1 && first != "--help" && first != "--version"
 	}
-	return len(args) > 1 && agentServes[args[1]]
+	return len(args) > 1 && servingWords[args[1]]
 }
 
-// beginsWith is [Agent.Begins] of an agent whose name means other programs too.
+// beginsWith is [Agent.Begins] for an agent whose name other programs have, too.
 func (a *Agent) beginsWith(args []string, fed bool) bool {
 	if len(args) == 0 {
 		return wordset.Has(a.starts, ".") || fed && a.fed

@@ -10,15 +10,14 @@ import (
 	"approver.example/reflexcore/wordset"
 )
 
-// The words and variables with which Claude Code is started. Some of its flags run code,
-// bring hooks, servers or settings, write files or take rules away, and not all of them are
-// in its help. So the flags are listed that are known to do none of that, and any other one
-// makes the start a question.
+// This file is about the words and variables with which Claude Code is started. Some of its flags
+// run code, add hooks, servers or settings, write files or remove rules, and not all of them are in
+// its help. So the harmless flags are listed, and a start with any other is a question.
 
-// A Taker is what a flag takes of the words behind it.
+// A Taker says which of the words after a flag are its values.
 type Taker uint8
 
-// What a flag may take.
+// The values that a flag may have.
 const (
 	TakesOne   Taker = iota // a word, whatever it begins with
 	TakesNone               // nothing
@@ -26,18 +25,18 @@ const (
 	TakesMany               // all words up to the next flag
 )
 
-// claudeText has the words and variables, in sets that the variables below speak of.
+// claudeText has the words and variables, in the sets of the variables below.
 //
 //go:embed claude.txt
 var claudeText string
 
 var claudeSets = wordset.Sets(claudeText)
 
-// claudeFlags are the flags of Claude Code that are plain, by what they take. The folders and
-// plugins that some name, and the subagents and files, are judged where they are known.
+// claudeFlags are the harmless flags of Claude Code with their values. The folders, plugins,
+// subagents and files that some of them name are judged elsewhere.
 var claudeFlags = claudeTakers("plain")
 
-// claudeOthers are flags that are not plain, of which it is known that they take no word, or many.
+// claudeOthers are other flags that are known to have no value, or many.
 var claudeOthers = claudeTakers("other")
 
 func claudeTakers(kind string) map[string]Taker {
@@ -50,8 +49,7 @@ func claudeTakers(kind string) map[string]Taker {
 	return m
 }
 
-// ClaudeTakes is what a flag of Claude Code takes of the words behind it. One that is not
-// known may take one.
+// ClaudeTakes returns the values of a flag of Claude Code. An unknown flag may have one.
 func ClaudeTakes(flag string) Taker {
 	if takes, ok := claudeFlags[flag]; ok {
 		return takes
@@ -59,23 +57,22 @@ func ClaudeTakes(flag string) Taker {
 	return claudeOthers[flag]
 }
 
-// PlainClaudeFlag reports whether a word is a flag of Claude Code that only says how it
-// answers, or no flag.
+// PlainClaudeFlag reports whether a word is a harmless flag of Claude Code, or no flag.
 func PlainClaudeFlag(word string) bool {
 	name, value, _ := strings.Cut(word, "=")
 	return !isFlag(name) || plainFlag(name, value)
 }
 
-// claudeQuiet are the commands of Claude Code that only say, fetch or stop something, or that
-// are judged by what they add: after a colon the words behind them, where not all are.
+// claudeQuiet are the commands of Claude Code that only print, fetch or stop something, or that are
+// judged by what they add. A word after a colon means that only the command with that word is.
 var claudeQuiet = claudeSets["quiet"]
 
-// claudeCommands are its other commands that are known. Behind a flag only these are taken
-// for one, since a single word may be a prompt.
+// claudeCommands are its other known commands. After a flag only these count as commands, because a
+// single word may be a prompt.
 var claudeCommands = claudeSets["command"]
 
-// claudeWords reports whether the words behind Claude Code's name have a flag or a command in
-// them that is not plain.
+// claudeWords reports whether the words after Claude Code's name contain a flag or a command that
+// is not harmless.
 func claudeWords(args []string) bool {
 	prompt, open, takes := false, false, TakesNone
 	for i, f := range args {
@@ -92,8 +89,8 @@ func claudeWords(args []string) bool {
 			}
 			if takes == TakesOne {
 				takes = TakesNone // it was the value
-			} else if takes = claudeFlags[name]; joined || !strings.HasPrefix(name, "--") && takesRest(name) {
-				takes = TakesNone
+			} else if takes = claudeFlags[name]; joined || !strings.HasPrefix(name, "--") && len(name) > 2 {
+				takes = TakesNone // the value is in the same word
 			}
 		case takes == TakesOne, takes == TakesMaybe && !claudeCommands[f]:
 			takes = TakesNone
@@ -110,12 +107,12 @@ func claudeWords(args []string) bool {
 	return false
 }
 
-// isFlag reports whether a word may be a flag. A text that begins with a dash has blanks in it.
+// isFlag reports whether a word may be a flag, and not a text that begins with a dash.
 func isFlag(name string) bool {
 	return len(name) > 1 && name[0] == '-' && !strings.ContainsAny(name, " \t\n") && strings.Trim(name, "-") != ""
 }
 
-// plainFlag reports whether a flag is plain with a value.
+// plainFlag reports whether a flag is harmless with a value.
 func plainFlag(name, value string) bool {
 	if _, ok := claudeFlags[name]; !ok && !strings.HasPrefix(name, "--") {
 		return plainLetters(name[1:])
@@ -136,7 +133,7 @@ func plainFlag(name, value string) bool {
 	return true
 }
 
-// plainLetters reports whether short flags that are written together are plain.
+// plainLetters reports whether short flags in one word are harmless.
 func plainLetters(letters string) bool {
 	for i := range len(letters) {
 		switch letters[i] {
@@ -152,16 +149,13 @@ func plainLetters(letters string) bool {
 	return true
 }
 
-// takesRest reports whether short flags hold the value of the last of them.
-func takesRest(name string) bool { return len(name) > 2 }
-
-// plainSession reports whether a session that is continued is one of Claude Code's own, and
-// no file of which anybody may have written what was done in it.
+// plainSession reports whether a session to continue is Claude Code's own, and not a file that
+// anybody may have written.
 func plainSession(value string) bool {
 	return !strings.Contains(value, "/") && path.Ext(value) != ".jsonl"
 }
 
-// isCommand reports whether the word at a place is a command of Claude Code, and no prompt.
+// isCommand reports whether the word at an index is a command of Claude Code, and not a prompt.
 func isCommand(args []string, at int) bool {
 	word := args[at]
 	if claudeCommands[word] || claudeQuiet[word] {
@@ -175,7 +169,7 @@ func isCommand(args []string, at int) bool {
 	return at == 0 && len(args) > 1 && len(word) > 1 && isBare(strings.ReplaceAll(word, "-", ""))
 }
 
-// plainCommand reports whether a command of Claude Code is plain.
+// plainCommand reports whether a command of Claude Code is harmless.
 func plainCommand(args []string) bool {
 	name, rest := args[0], args[1:]
 	if len(rest) == 1 && wordset.Has("-h --help", rest[0]) {
@@ -191,35 +185,36 @@ func plainCommand(args []string) bool {
 		return false
 	}
 	for _, f := range rest {
-		if flag, _, _ := strings.Cut(f, "="); isFlag(flag) && !claudeSays[flag] && !PlainClaudeFlag(f) {
+		if flag, _, _ := strings.Cut(f, "="); isFlag(flag) && !claudeInfoFlags[flag] && !PlainClaudeFlag(f) {
 			return false
 		}
 	}
 	return true
 }
 
-// PrintsPrompt reports whether the first word of a command that is none of its flags is a
-// prompt of Claude Code, also where it is not known.
+// PrintsPrompt reports whether the first word of a command that is not a flag is a prompt of Claude
+// Code, even if it is unknown.
 func PrintsPrompt(argv []string) bool {
 	return ClaudeProgram(argv[0]) && slices.ContainsFunc(argv, func(w string) bool { return w == "-p" || w == "--print" })
 }
 
-// ClaudeProgram reports whether a file is Claude Code by its path: its name, the folder of its
+// ClaudeProgram reports whether a path is that of Claude Code: by the name, the folder of its
 // versions or the script of its package.
 func ClaudeProgram(file string) bool {
 	return wordset.Has("claude claude-code", ProgramName(file)) || ClaudeInstalled(file)
 }
 
-// ClaudeInstalled reports whether a file is Claude Code by the folder in which it is installed.
+// ClaudeInstalled reports whether a path is that of Claude Code, by the folder in which it is
+// installed.
 func ClaudeInstalled(file string) bool {
 	dir, base := path.Split(file)
 	return VersionOf(file) == "claude" || path.Base(dir) == "claude-code" && strings.HasPrefix(base, "cli.")
 }
 
-// claudeSays are the flags with which its plain commands say or fetch something.
-var claudeSays = claudeSets["says"]
+// claudeInfoFlags are flags with which its harmless commands print or fetch something.
+var claudeInfoFlags = claudeSets["says"]
 
-// second is the first word that is no flag.
+// second returns the first word that is not a flag.
 func second(args []string) string {
 	for _, f := range args {
 		if f != "" && f[0] != '-' {
@@ -229,12 +224,12 @@ func second(args []string) string {
 	return ""
 }
 
-// claudeVariables are the variables of Claude Code that bring no code, settings or files. Of
-// those that begin as they do, any other one is a question where it is started.
+// claudeVariables are the harmless variables of Claude Code: they add no code, settings or files. A
+// start with another variable with the same prefix is a question.
 var claudeVariables = claudeSets["variable"]
 
-// ClaudeVariable reports whether a variable may have Claude Code run or load something. Its
-// shell is the one that SHELL names, if it has no other.
+// ClaudeVariable reports whether a variable may make Claude Code run or load something. SHELL can
+// choose the shell that it runs.
 func ClaudeVariable(name, value string) bool {
 	if code, ok := strings.CutPrefix(name, "CLAUDE_CODE_"); ok {
 		return !claudeVariables[code]
@@ -256,7 +251,8 @@ func ClaudeVariable(name, value string) bool {
 		strings.HasPrefix(name, "CLAUDE_PLUGIN_")
 }
 
-// SetsClaude is [ClaudeVariable] for a word that sets a variable: env NAME=VALUE, tmux -e NAME=VALUE.
+// SetsClaude is [ClaudeVariable] for a word that sets a variable, as in env NAME=VALUE and tmux -e
+// NAME=VALUE.
 func SetsClaude(word string) bool {
 	name, value, ok := strings.Cut(word, "=")
 	return ok && name != "" && strings.ToUpper(name) == name && ClaudeVariable(name, value)

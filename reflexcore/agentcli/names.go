@@ -8,8 +8,8 @@ import (
 	"approver.example/reflexcore/wordset"
 )
 
-// VersionOf is the agent that keeps its programs in a folder of its own, by their
-// versions: ~/.local/share/claude/versions/2.1.0.
+// VersionOf returns the agent that keeps versions of its program in a folder of its own, as in
+// ~/.local/share/claude/versions/2.1.0.
 func VersionOf(file string) string {
 	dir := path.Dir(file)
 	if path.Base(dir) == "versions" {
@@ -18,8 +18,7 @@ func VersionOf(file string) string {
 	return ""
 }
 
-// ProgramName is the name of a program without its folder, its version and its ending, in
-// small letters.
+// ProgramName returns the name of a program in lower case, without its folder, version and ending.
 func ProgramName(word string) string {
 	if isBare(word) { // most
 		return word
@@ -42,7 +41,7 @@ func ProgramName(word string) string {
 	return word
 }
 
-// isBare reports whether a word has small letters, digits and underscores only.
+// isBare reports whether a word has only lower-case letters, digits and underscores.
 func isBare(word string) bool {
 	for i := range len(word) {
 		if c := word[i]; (c < 'a' || c > 'z') && (c < '0' || c > '9') && c != '_' {
@@ -52,7 +51,7 @@ func isBare(word string) bool {
 	return true
 }
 
-// Unnumbered is a program's name without the version at its end, as in python3.11.
+// Unnumbered returns a program's name without the version at its end, as in python3.11.
 func Unnumbered(name string) string {
 	for name != "" && (name[len(name)-1] == '.' || name[len(name)-1] >= '0' && name[len(name)-1] <= '9') {
 		name = name[:len(name)-1]
@@ -60,7 +59,7 @@ func Unnumbered(name string) string {
 	return name
 }
 
-// PackageName is a name with its scope, without a version, in small letters.
+// PackageName returns the name of a package in lower case, with its scope and without a version.
 func PackageName(word string) string {
 	word = strings.ToLower(word)
 	if i := strings.LastIndexByte(word, '@'); i > 0 {
@@ -69,7 +68,7 @@ func PackageName(word string) string {
 	return word
 }
 
-// PackageOf is the agent of a package; empty: it is none.
+// PackageOf returns the agent of a package; empty: it is none.
 func PackageOf(word string) string {
 	for _, key := range [...]string{PackageName(word), ProgramName(word)} {
 		for _, a := range named[key] {
@@ -81,7 +80,7 @@ func PackageOf(word string) string {
 	return ""
 }
 
-// ImageOf is the agent of a container's image; its tag may name it.
+// ImageOf returns the agent of a container image; its tag may name it.
 func ImageOf(word string) string {
 	image, tag, _ := strings.Cut(word[strings.LastIndexByte(word, '/')+1:], ":")
 	image, _, _ = strings.Cut(image, "@")
@@ -96,7 +95,7 @@ func ImageOf(word string) string {
 	return PackageOf(tag)
 }
 
-// InPath reports whether a word is a program as which prints it, or lies where programs do.
+// InPath reports whether a word is a program as which prints it, or is in a folder of programs.
 func InPath(word string) bool {
 	dir, base := path.Split(word)
 	if strings.HasSuffix(dir, "bin/") && strings.HasSuffix(base, "js") {
@@ -105,7 +104,7 @@ func InPath(word string) bool {
 	return !strings.Contains(base, ".") && (dir == "" || strings.HasSuffix(path.Base(dir), "bin"))
 }
 
-// InstalledOf is the agent of which a file is installed.
+// InstalledOf returns the agent that a file belongs to, by the folder in which it is installed.
 func InstalledOf(word string) string {
 	parts := strings.Split(word, "/")
 	for i, part := range parts {
@@ -118,6 +117,6 @@ func InstalledOf(word string) string {
 	return ""
 }
 
-// Isolates are the programs that run another one in a place of its own: with other files,
-// another home or another user's session, where it may not find the settings that it has here.
+// Isolates are the programs that run another one with other files, another home or another user's
+// session, where it may not find its usual settings.
 var Isolates = wordset.Of("bwrap firejail chroot unshare nsenter systemd-run flatpak-spawn wsl")

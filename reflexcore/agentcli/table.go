@@ -7,8 +7,8 @@ import (
 	"approver.example/reflexcore/wordset"
 )
 
-// Programs that are agents: started, they run tools of their own, and whether these are
-// asked about is up to the settings that they find. One line is one agent.
+// This file reads the list of agents. An agent that is started runs tools of its own, and its
+// settings decide whether approver is asked about them.
 
 // An Agent is a program that runs tools by itself.
 type Agent struct {
@@ -16,21 +16,18 @@ type Agent struct {
 	ID string
 	// names are its programs, and the last parts of the names of its packages and images.
 	names string
-	// starts are the first words and the flags that start it, where its name means other
-	// programs too; empty: whatever is not in quiet does.
-	// A word counts as the first one, a flag anywhere, and one behind ^ as the first word
-	// only; a dot stands for no words at all.
+	// starts are the first words and the flags that start it, if other programs have its name, too. If
+	// it is empty, all words start it that are not in quiet. A word counts as the first word, a flag
+	// anywhere, and a flag after ^ only as the first word; a dot means no words at all.
 	starts string
-	// quiet are the first words that start nothing, besides those of all agents; cloud:list
-	// is the word list behind cloud.
+	// quiet are more first words that start nothing; cloud:list is the word list after cloud.
 	quiet string
-	// loud are those of all agents that start this one all the same: it takes them for what
-	// it is to do.
+	// loud are quiet words of all agents that do start this one.
 	loud string
-	// answers are the flags that start nothing with one word behind them.
+	// answers are the flags that start nothing if one word follows.
 	answers string
-	// said is that a first word with blanks in it is what the agent is to do, and fed that
-	// what comes from a pipe or a file is; both where starts says what starts it.
+	// said means that a first word with blanks in it is a task for the agent, and fed that its input
+	// is; both only matter if starts is not empty.
 	said, fed bool
 }
 
@@ -62,7 +59,7 @@ var programs = func() (all []Agent) {
 	return all
 }()
 
-// named are the agents by the names of their programs, in small letters.
+// named has the agents by the names of their programs, in lower case.
 var named = func() map[string][]*Agent {
 	m := map[string][]*Agent{}
 	for i := range programs {

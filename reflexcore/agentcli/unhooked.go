@@ -8,19 +8,18 @@ import (
 	"approver.example/reflexcore/wordset"
 )
 
-// An agent that is started by its own program finds the hooks of the one that starts it,
-// except in the ways of this file.
+// An agent that is started by its own program uses the hooks of the one that starts it, except in
+// the ways in this file.
 
-// Unhooked reports whether an agent is told to run its tools where it has none of the
-// hooks that it has here: on a machine of its maker's, as a server of tools, with other
-// settings than the ones on the disk, or in a way that is not known to be plain.
+// Unhooked reports whether an agent is started in a way in which it may run its tools without its
+// hooks: on a machine of its vendor, as a tool server, with other settings than those on the disk,
+// or in a way that is not known to be harmless.
 func Unhooked(id string, args []string) bool {
-	return id == "claude" && (servesTools(args) || unhooks(args) || isDriven(args) || claudeWords(args))
+	return id == "claude" && (servesTools(args) || unhooks(args) || isRemoteControlled(args) || claudeWords(args))
 }
 
-// servesTools reports whether the words behind Claude Code's name make it a server that
-// runs its tools for whoever writes to its input: claude mcp serve. No hook is asked
-// there, not even one of managed settings.
+// servesTools reports whether Claude Code is started as a server that runs its tools for whoever
+// writes to its input: claude mcp serve. No hook is asked then, not even one of managed settings.
 func servesTools(args []string) bool {
 	for i := range args {
 		if args[i] != "mcp" {
@@ -37,15 +36,15 @@ func servesTools(args []string) bool {
 	return false
 }
 
-// isDriven reports whether the words behind Claude Code's name hand this machine to whoever
-// writes to its maker's server: claude remote-control.
-func isDriven(args []string) bool {
+// isRemoteControlled reports whether Claude Code is started so that it can be controlled over its vendor's
+// server: claude remote-control.
+func isRemoteControlled(args []string) bool {
 	return len(args) > 0 && wordset.Has("remote-control rc", args[0]) &&
 		(len(args) == 1 || !wordset.Has("-h --help", args[len(args)-1]))
 }
 
-// unhooks reports whether a flag of Claude Code keeps the hooks of users or projects out
-// of one start, or puts others in their place.
+// unhooks reports whether a flag of Claude Code disables or replaces the hooks of users or projects
+// for one start.
 func unhooks(args []string) bool {
 	for i, f := range args {
 		flag, value, joined := strings.Cut(f, "=")
@@ -53,12 +52,12 @@ func unhooks(args []string) bool {
 		case wordset.Has("--remote --cloud --teleport --managed-settings --restricted --worktree", flag):
 			return true
 		case flag == "--agents" && !joined:
-			if i+1 < len(args) && mayHook(args[i+1]) {
+			if i+1 < len(args) && definesHooks(args[i+1]) {
 				return true
 			}
 		case flag == "--agents":
 			f = value
-			if mayHook(f) {
+			if definesHooks(f) {
 				return true
 			}
 		case len(flag) > 1 && flag[0] == '-' && flag[1] != '-': // -w x, -wx, -pw x
@@ -70,10 +69,10 @@ func unhooks(args []string) bool {
 	return false
 }
 
-// mayHook reports whether the agents that are defined for one start may run or load something
-// of their own: hooks, which take the place of those in the settings, servers, skills, or what
-// is not known. They are JSON, or the name of a file.
-func mayHook(agents string) bool {
+// definesHooks reports whether agents that are defined for one start may run or load something of their
+// own: hooks, which replace those in the settings, servers, skills, or something unknown. They are
+// JSON, or the name of a file.
+func definesHooks(agents string) bool {
 	var defined map[string]map[string]json.RawMessage
 	if !effect.IsKnown(agents) || json.Unmarshal([]byte(agents), &defined) != nil {
 		return true

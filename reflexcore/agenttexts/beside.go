@@ -13,9 +13,9 @@ import (
 	"approver.example/reflexcore/gitrepo"
 )
 
-// Folders that are added to a project: claude --add-dir. Their skills and subagents are
-// loaded beside those of the project, and a subagent of theirs takes the place of a built-in
-// one. No call says which they are, but the process of the agent does, and its settings may.
+// Folders can be added to a project, as with claude --add-dir. Their skills and subagents are
+// loaded in addition to those of the project, and can replace built-in ones. No call says which
+// folders these are, but the process of the agent does, and its settings may.
 
 const (
 	maxAncestors = 6        // processes between a courier and its agent
@@ -24,15 +24,15 @@ const (
 	maxFlags     = 8        // words of node before the script that it runs
 )
 
-// beside finds the folders that were added to the project of the agent that calls.
-func (l *loader) beside() {
-	for _, root := range []string{l.dir + "/.claude", l.project + "/.claude", l.r.Call.Around.Home + "/.claude",
-		l.r.Call.ToolCall.Env["CLAUDE_CONFIG_DIR"]} {
+// findAdded finds the folders that are added to the project of the calling agent.
+func (l *loader) findAdded() {
+	for _, root := range []string{l.dir + "/.claude", l.project + "/.claude", l.Around.Home + "/.claude",
+		l.ToolCall.Env["CLAUDE_CONFIG_DIR"]} {
 		if !strings.HasPrefix(root, "/") {
 			continue
 		}
 		for _, name := range [...]string{"/settings.json", "/settings.local.json"} {
-			b, err := l.r.Call.Analyzer.Files.ReadFile(l.follow(path.Clean(root+name)), MaxPrompt)
+			b, err := l.Analyzer.Files.ReadFile(l.follow(path.Clean(root+name)), MaxPrompt)
 			if err != nil {
 				continue // most have none
 			}
@@ -46,24 +46,24 @@ func (l *loader) beside() {
 			}
 			for _, folder := range settings.Permissions.Folders {
 				if below, ok := strings.CutPrefix(folder, "~/"); ok {
-					folder = l.r.Call.Around.Home + "/" + below
+					folder = l.Around.Home + "/" + below
 				}
 				l.added = append(l.added, disk.Absolute(folder, cmp.Or(l.project, l.dir)))
 			}
 		}
 	}
-	l.started()
+	l.findStart()
 }
 
-// started reads the command line of the agent that calls, which is above the courier.
-func (l *loader) started() {
-	pid := int(l.r.Call.ToolCall.Peer.PID)
+// findStart reads the command line of the calling agent, which is an ancestor of the courier.
+func (l *loader) findStart() {
+	pid := int(l.ToolCall.Peer.PID)
 	for range maxAncestors {
 		if pid <= 1 {
 			return
 		}
 		process := "/proc/" + strconv.Itoa(pid)
-		line, err := l.r.Call.Analyzer.Files.ReadFile(process+"/cmdline", maxProcess)
+		line, err := l.Analyzer.Files.ReadFile(process+"/cmdline", maxProcess)
 		if err != nil {
 			return // another system, or a process that approver may not see
 		}
@@ -72,7 +72,7 @@ func (l *loader) started() {
 			return agentcli.ClaudeProgram(word) || strings.HasSuffix(word, "/cli.js") && strings.Contains(word, "claude")
 		}
 		if i := slices.IndexFunc(words, starts); i >= 0 && i < maxFlags {
-			dir, err := l.r.Call.Analyzer.Files.Readlink(process + "/cwd")
+			dir, err := l.Analyzer.Files.Readlink(process + "/cwd")
 			if err != nil {
 				dir = l.dir
 			}
@@ -83,9 +83,9 @@ func (l *loader) started() {
 	}
 }
 
-// parent is the process that started another; 0: that is not known.
+// parent returns the parent of a process; 0: it is not known.
 func (l *loader) parent(process string) int {
-	stat, err := l.r.Call.Analyzer.Files.ReadFile(process+"/stat", maxProcess)
+	stat, err := l.Analyzer.Files.ReadFile(process+"/stat", maxProcess)
 	if err != nil {
 		return 0
 	}
@@ -100,11 +100,11 @@ func (l *loader) parent(process string) int {
 	return pid
 }
 
-// besides judges what the names are in folders that are added. That it lies there does not
-// make the name known, as another folder may come first.
-func (l *loader) besides(agent bool, names []string) {
+// loadAdded judges files with the names in added folders. Such a file does not make the name known,
+// because another folder may have precedence.
+func (l *loader) loadAdded(agent bool, names []string) {
 	if len(l.added) > maxAdded {
-		l.r.Call.Unseen("more added folders than are looked at")
+		l.Unseen("more added folders than are looked at")
 		return
 	}
 	found := l.found
@@ -123,23 +123,23 @@ func (l *loader) besides(agent bool, names []string) {
 	l.found = found
 }
 
-// In a further working tree of git Claude Code loads the texts of the main one, too: of each
-// kind (skills, commands, subagents) of which the working tree's own root has no folder.
+// In a linked working tree of git, Claude Code also loads the texts of the main one: of each kind
+// (skills, commands, subagents) for which the root of the linked one has no folder.
 
-// A tree is a further working tree of git in which an agent is.
+// A tree is a linked working tree of git in which an agent works.
 type tree struct {
 	root string
 	main []string // folders that may be the main checkout
 	sure bool     // git itself takes the first of them for it
 }
 
-// trees are the further working trees in which the agent is, and was started.
+// trees returns the linked working trees in which the agent works, and was started.
 func (l *loader) trees() (out []tree) {
 	for _, dir := range [...]string{l.dir, l.project} {
 		if !strings.HasPrefix(dir, "/") {
 			continue
 		}
-		root := l.r.Call.Analyzer.Git.Top(l.follow(path.Clean(dir)))
+		root := l.Analyzer.Git.Top(l.follow(path.Clean(dir)))
 		if root == "" || slices.ContainsFunc(out, func(t tree) bool { return t.root == root }) {
 			continue
 		}
@@ -150,19 +150,19 @@ func (l *loader) trees() (out []tree) {
 	return out
 }
 
-// tree follows the file .git of a further working tree.
+// tree follows the file .git of a linked working tree.
 func (l *loader) tree(root string) (tree, bool) {
-	b, err := l.r.Call.Analyzer.Files.ReadFile(root+"/.git", gitrepo.MaxPath)
+	b, err := l.Analyzer.Files.ReadFile(root+"/.git", gitrepo.MaxPath)
 	if err != nil {
 		return tree{}, false // most have a folder
 	}
 	git := disk.Absolute(strings.TrimSpace(strings.TrimPrefix(strings.TrimSpace(string(b)), "gitdir:")), root)
-	if b, err = l.r.Call.Analyzer.Files.ReadFile(l.follow(git)+"/commondir", gitrepo.MaxPath); err != nil {
+	if b, err = l.Analyzer.Files.ReadFile(l.follow(git)+"/commondir", gitrepo.MaxPath); err != nil {
 		return tree{}, false // a submodule
 	}
 	common := disk.Absolute(strings.TrimSpace(string(b)), l.follow(git))
 	r := gitrepo.Repository{Root: root}
-	l.r.Call.Analyzer.Git.Worktree(&r)
+	l.Analyzer.Git.Worktree(&r)
 	t := tree{root: root, main: []string{path.Dir(common)}, sure: r.Common == common && path.Base(common) == ".git"}
 	if path.Base(common) != ".git" {
 		t.main = append(t.main, common) // it has no checkout of its own
@@ -170,8 +170,8 @@ func (l *loader) tree(root string) (tree, bool) {
 	return t, true
 }
 
-// mains are the folders of settings of main checkouts.
-func (l *loader) mains() (out []string) {
+// mainFolders returns the settings folders of main checkouts.
+func (l *loader) mainFolders() (out []string) {
 	for _, t := range l.trees() {
 		for _, main := range t.main {
 			out = append(out, main+"/.claude")
@@ -180,11 +180,11 @@ func (l *loader) mains() (out []string) {
 	return out
 }
 
-// mainOwns are the folders of settings of main checkouts of which Claude Code loads the texts
-// of a kind for certain.
-func (l *loader) mainOwns(kind string) (out []string) {
+// mainFoldersFor returns the settings folders of main checkouts from which Claude Code certainly loads
+// the texts of a kind.
+func (l *loader) mainFoldersFor(kind string) (out []string) {
 	for _, t := range l.trees() {
-		if _, err := l.r.Call.Analyzer.Files.Lstat(t.root + "/.claude/" + kind); t.sure && disk.IsMissing(err) {
+		if _, err := l.Analyzer.Files.Lstat(t.root + "/.claude/" + kind); t.sure && disk.IsMissing(err) {
 			out = append(out, t.main[0]+"/.claude")
 		}
 	}

@@ -14,17 +14,17 @@ import (
 	"approver.example/reflexcore/effect"
 )
 
-// A call that loads a skill, a slash command or a subagent runs the commands in its file
-// before any hook is asked again. So the call is judged by that file.
+// A call that loads a skill, a slash command or a subagent runs the commands in its file before any
+// hook is asked again. So the file is judged together with the call.
 
-// Loads judges the files that a Skill, SlashCommand, Agent or Workflow call loads. What is
-// neither found nor built into Claude Code is a question: it may lie in a place that is not
-// known here, such as a folder below the project, a plugin or a folder that only the start
-// of this Claude Code names, or a place of a later version.
+// Loads judges the files that a Skill, SlashCommand, Agent or Workflow call loads. A name that is
+// neither found nor built into Claude Code is a question: its file may be in a place that is not
+// known here, such as a folder below the project, a plugin or folder that is only on the command
+// line of this Claude Code, or a place of a later version.
 func (r *Reader) Loads() {
 	var in map[string]json.RawMessage // keys are compared exactly, as Claude Code does
 	agent := false
-	switch r.Call.ToolCall.Tool {
+	switch r.ToolCall.Tool {
 	case "Skill", "SlashCommand":
 	case "Agent", "Task":
 		agent = true
@@ -32,7 +32,7 @@ func (r *Reader) Loads() {
 	default:
 		return
 	}
-	shaped := json.Unmarshal(r.Call.ToolCall.Args, &in) == nil
+	shaped := json.Unmarshal(r.ToolCall.Args, &in) == nil
 	text := func(key string) (s string) {
 		if raw, ok := in[key]; ok && json.Unmarshal(raw, &s) != nil {
 			shaped = false
@@ -40,11 +40,11 @@ func (r *Reader) Loads() {
 		return s
 	}
 	l := &loader{
-		r: r, dir: r.Call.ToolCall.Dir, project: r.Call.ToolCall.Env["CLAUDE_PROJECT_DIR"],
-		budget: maxSearches, from: len(r.Call.Effects), done: map[string]content.Front{},
+		Reader: r, dir: r.ToolCall.Dir, project: r.ToolCall.Env["CLAUDE_PROJECT_DIR"],
+		budget: maxSearches, from: len(r.Effects), done: map[string]content.Front{},
 	}
-	l.beside()
-	if r.Call.ToolCall.Tool == "Workflow" {
+	l.findAdded()
+	if r.ToolCall.Tool == "Workflow" {
 		if name, file := text("name"), text("scriptPath"); shaped {
 			l.workflow(name, file)
 			l.bind()
@@ -61,7 +61,7 @@ func (r *Reader) Loads() {
 		names[0] = text("name")
 	}
 	if !shaped {
-		r.Call.Unseen(r.Call.ToolCall.Tool) // another shape than is known
+		r.Unseen(r.ToolCall.Tool) // another shape than is known
 		return
 	}
 	names[0] = strings.TrimPrefix(trimScript(names[0]), "/")
@@ -76,21 +76,21 @@ func (r *Reader) Loads() {
 	l.bind()
 }
 
-// trimScript takes off what JavaScript's trim takes off.
+// trimScript removes the same white space as JavaScript's trim.
 func trimScript(s string) string { return strings.TrimFunc(s, content.IsScriptSpace) }
 
 // maxName is the longest name of a file.
 const maxName = 255
 
 const (
-	// maxSearched is how much of a file is read, in bytes, where its name says nothing.
+	// maxSearched limits what is read of a file whose name says nothing, in bytes.
 	maxSearched = 64 << 10
-	// maxSearches bounds the files and folders that are looked at for one call.
+	// maxSearches limits the files and folders that are looked at for one call.
 	maxSearches = 2048
 	maxBelow    = 8 // folders in each other, of which Claude Code knows no bound
 )
 
-// one loads what has one of these names, of which the last is the shortest.
+// one loads what has one of these names. The last one is the shortest.
 func (l *loader) one(agent bool, names ...string) {
 	key := strconv.FormatBool(agent) + names[0] + "\x00" + l.args
 	if slices.Contains(l.names, key) {
@@ -102,21 +102,21 @@ func (l *loader) one(agent bool, names ...string) {
 	for _, name := range names {
 		l.load(name, agent)
 	}
-	l.besides(agent, names)
+	l.loadAdded(agent, names)
 	if last := names[len(names)-1]; !l.certain && !l.typed && !builtIn(last, agent) {
-		l.r.lost(last, agent)
+		l.notFound(last, agent)
 	}
 	l.found, l.certain, l.agent, l.plugin, l.wanted = was.found, was.certain, was.agent, was.plugin, was.wanted
 }
 
-// load judges each file that the name may be. Which of them the agent takes depends on its
-// version, and their front matter may exchange their names, so the strictest counts.
+// load judges each file that may have the name. Which one the agent uses depends on its version,
+// and front matter may change names, so the strictest counts.
 func (l *loader) load(name string, agent bool) {
 	if odd(name) {
 		return // it is not found
 	}
 	plugin, inner, namespaced := strings.Cut(name, ":")
-	roots := append(l.roots(), l.mains()...)
+	roots := append(l.roots(), l.mainFolders()...)
 	own := len(roots) // those behind are plugins
 	for _, root := range roots {
 		l.named(root, name, agent)
@@ -127,7 +127,7 @@ func (l *loader) load(name string, agent bool) {
 		for _, root := range l.plugins(plugin, roots) {
 			l.plugin = root
 			l.named(root, inner, agent)
-			l.fold(root, "SKILL.md")
+			l.fileIgnoringCase(root, "SKILL.md")
 			l.ownPaths(root, inner, agent)
 			roots = append(roots, root)
 		}
@@ -143,11 +143,11 @@ func (l *loader) load(name string, agent bool) {
 		}
 	}
 	if l.budget < 0 {
-		l.r.Call.Unseen(name)
+		l.Unseen(name)
 	}
 }
 
-// odd reports whether a name is none that a file of a known folder could have.
+// odd reports whether no file in a known folder could have a name.
 func odd(name string) bool {
 	for step := range strings.SplitSeq(strings.ReplaceAll(name, ":", "/"), "/") {
 		if step == "" || step == "." || step == ".." || len(step) > maxName {
@@ -157,12 +157,12 @@ func odd(name string) bool {
 	return false
 }
 
-// bind lets an approval hold for the files that were seen, and for none that comes later
-// and stands before them.
+// bind binds an approval to the files that were found, and to the absence of files that would have
+// precedence.
 func (l *loader) bind() {
-	if l.r.Call.Binds && len(l.r.Call.Effects) > l.from {
+	if l.Binds && len(l.Effects) > l.from {
 		for _, file := range l.tried {
-			l.r.Call.Effects = append(l.r.Call.Effects, analysis.ExecutedSkill(file))
+			l.Effects = append(l.Effects, analysis.ExecutedSkill(file))
 		}
 	}
 }
@@ -174,26 +174,26 @@ func folders(agent bool) []string {
 	return []string{"skills", "commands"}
 }
 
-// named looks at the files that a name has in one folder of settings.
+// named looks at the files with a name in one settings folder.
 func (l *loader) named(root, name string, agent bool) {
 	below := strings.ReplaceAll(name, ":", "/")
 	if agent {
-		l.fold(root+"/agents", below+".md")
+		l.fileIgnoringCase(root+"/agents", below+".md")
 		return
 	}
 	for _, p := range slices.Compact([]string{name, below, path.Base(below)}) { // a folder may have a colon in its name
-		l.fold(root+"/skills/"+p, "SKILL.md")
-		l.fold(root+"/commands/"+p, "SKILL.md")
-		l.fold(root+"/commands", p+".md")
+		l.fileIgnoringCase(root+"/skills/"+p, "SKILL.md")
+		l.fileIgnoringCase(root+"/commands/"+p, "SKILL.md")
+		l.fileIgnoringCase(root+"/commands", p+".md")
 	}
 }
 
-// fold looks at the files of a folder that have the name in any case.
-func (l *loader) fold(dir, name string) {
+// fileIgnoringCase looks at the files in a folder with a name, ignoring case.
+func (l *loader) fileIgnoringCase(dir, name string) {
 	file := dir + "/" + name
 	dir, name = path.Split(file)
 	dir = path.Clean(dir)
-	names, ok := l.r.Call.Listed(l.follow(dir))
+	names, ok := l.Listed(l.follow(dir))
 	if !ok {
 		l.file(file) // it may be entered though its names cannot be read
 		return
@@ -209,8 +209,8 @@ func (l *loader) fold(dir, name string) {
 	}
 }
 
-// roots are the folders of settings: of the project and the folders above it, of the home,
-// of the machine.
+// roots returns the settings folders: of the project and the folders above it, of the home, and of
+// the machine.
 func (l *loader) roots() (out []string) {
 	add := func(dir string) {
 		if dir = path.Clean(dir); strings.HasPrefix(dir, "/") && !slices.Contains(out, dir) {
@@ -221,19 +221,14 @@ func (l *loader) roots() (out []string) {
 		if !strings.HasPrefix(dir, "/") {
 			continue
 		}
-		dir = path.Clean(dir)
-		for range disk.MaxUp {
-			add(dir + "/.claude")
-			if dir == "/" {
-				break
-			}
-			dir = path.Dir(dir)
+		for up := range disk.Up(path.Clean(dir)) {
+			add(up + "/.claude")
 		}
 	}
-	if home := l.r.Call.Around.Home; home != "" {
+	if home := l.Around.Home; home != "" {
 		add(home + "/.claude")
 	}
-	if config := l.r.Call.ToolCall.Env["CLAUDE_CONFIG_DIR"]; config != "" {
+	if config := l.ToolCall.Env["CLAUDE_CONFIG_DIR"]; config != "" {
 		add(config)
 	}
 	add("/etc/claude-code/.claude")
@@ -241,18 +236,18 @@ func (l *loader) roots() (out []string) {
 	return out
 }
 
-// search looks below a folder for the files that get the name from their front matter, and
-// for files of that name. Of a folder of skills only the SKILL.md of each counts.
+// search finds the files below a folder that have the name, or get it from their front matter. In a
+// folder of skills only each SKILL.md counts.
 func (l *loader) search(dir, name string, depth int) {
 	if l.budget < 0 {
 		return
 	}
-	names, ok := l.r.Call.Listed(l.follow(dir))
+	names, ok := l.Listed(l.follow(dir))
 	if !ok {
 		return
 	}
 	if depth > maxBelow {
-		l.r.Call.Unseen(dir)
+		l.Unseen(dir)
 		return
 	}
 	skills := path.Base(dir) == "skills" && depth == 0
@@ -273,22 +268,22 @@ func (l *loader) search(dir, name string, depth int) {
 	}
 }
 
-// called judges a file if its front matter gives it the name, or may, or its own name is it.
-// A file that may have any name is judged, but does not say that the name is known. No name
-// is that of any subagent.
+// called judges a file if it has the name, or gets it from its front matter, or may get it. A file
+// that may have any name is judged, but does not make the name known. The empty name means any
+// subagent.
 func (l *loader) called(file, name string) {
 	if name != "" && strings.EqualFold(path.Base(file), name+".md") {
 		l.file(file)
 		return
 	}
 	to := l.follow(file)
-	b, err := l.r.Call.Analyzer.Files.ReadFile(to, maxSearched)
+	b, err := l.Analyzer.Files.ReadFile(to, maxSearched)
 	if err != nil {
-		if _, err := l.r.Call.Analyzer.Files.Lstat(to); err != nil {
+		if _, err := l.Analyzer.Files.Lstat(to); err != nil {
 			return
 		}
 		l.budget -= maxSearches / 32 // longer ones are few
-		if b, err = l.r.Call.Analyzer.Files.ReadFile(to, MaxPrompt); err != nil {
+		if b, err = l.Analyzer.Files.ReadFile(to, MaxPrompt); err != nil {
 			if strings.Contains(file, "/agents/") {
 				l.file(file) // only its front matter says the name
 			}
@@ -303,7 +298,7 @@ func (l *loader) called(file, name string) {
 	}
 }
 
-// gives reports whether front matter gives a subagent the name that is looked for.
+// gives reports whether front matter gives a subagent the wanted name.
 func (l *loader) gives(front *content.Front) bool {
 	return l.agent && slices.ContainsFunc(l.wanted, func(name string) bool {
 		_, sure := front.Called(name)
@@ -311,27 +306,25 @@ func (l *loader) gives(front *content.Front) bool {
 	})
 }
 
-// owns reports whether a text that was judged has the name of a skill, and none of a folder
-// below the project, which Claude Code adds when it reads something there, takes its place.
-// So it has to be exactly where the name says, in a folder that Claude Code loads from the
-// start, and for all files of the project.
+// owns reports whether a text that was judged certainly has the name of a skill. Claude Code adds
+// skills of folders below the project when it reads something there, and they must not replace the
+// text. So the text must be exactly where the name says, in a folder that Claude Code loads at its
+// start, and must apply to all files of the project.
 func (l *loader) owns(name string) bool {
 	roots := []string{"/etc/claude-code/.claude",
-		cmp.Or(l.r.Call.ToolCall.Env["CLAUDE_CONFIG_DIR"], l.r.Call.Around.Home+"/.claude")}
-	dir := path.Clean(cmp.Or(l.project, l.dir))
-	for range disk.MaxUp {
+		cmp.Or(l.ToolCall.Env["CLAUDE_CONFIG_DIR"], l.Around.Home+"/.claude")}
+	for dir := range disk.Up(path.Clean(cmp.Or(l.project, l.dir))) {
 		roots = append(roots, strings.TrimSuffix(dir, "/")+"/.claude")
-		if _, err := l.r.Call.Analyzer.Files.Lstat(dir + "/.git"); err == nil || dir == "/" {
+		if _, err := l.Analyzer.Files.Lstat(dir + "/.git"); err == nil {
 			break
 		}
-		dir = path.Dir(dir)
 	}
-	for _, root := range append(l.mainOwns("skills"), roots...) {
+	for _, root := range append(l.mainFoldersFor("skills"), roots...) {
 		if skill, ok := l.done[path.Clean(root)+"/skills/"+name+"/SKILL.md"]; ok && !skill.Odd && !skill.Has("paths") {
 			return true
 		}
 	}
-	for _, root := range append(l.mainOwns("commands"), roots...) {
+	for _, root := range append(l.mainFoldersFor("commands"), roots...) {
 		if _, ok := l.done[path.Clean(root)+"/commands/"+strings.ReplaceAll(name, ":", "/")+".md"]; ok {
 			return true
 		}
@@ -339,31 +332,31 @@ func (l *loader) owns(name string) bool {
 	return false
 }
 
-// follow is where the links of a path lead.
+// follow returns where the links of a path lead.
 func (l *loader) follow(p string) string {
-	if to, ok := l.r.Call.Links.Real(l.r.Call.Analyzer.Files, p); ok {
+	if to, ok := l.Links.Real(l.Analyzer.Files, p); ok {
 		return to
 	}
 	return p
 }
 
-// file judges a file, if it is there.
+// file judges a file, if it exists.
 func (l *loader) file(file string) {
 	if front, done := l.done[file]; done {
 		l.found, l.certain = true, l.certain || l.gives(&front)
 		return
 	}
 	to := l.follow(file)
-	if _, err := l.r.Call.Analyzer.Files.Lstat(to); err != nil {
+	if _, err := l.Analyzer.Files.Lstat(to); err != nil {
 		l.tried = append(l.tried, to)
 		return
 	}
 	l.done[file], l.found = content.Front{}, true
-	call, from := l.r.Call, len(l.r.Call.Effects)
+	call, from := l.Call, len(l.Effects)
 	defer func() {
 		call.Loaded = append(call.Loaded, analysis.Loaded{File: file, From: from, To: len(call.Effects)})
 	}()
-	b, err := l.r.Call.Analyzer.Files.ReadFile(to, MaxPrompt)
+	b, err := l.Analyzer.Files.ReadFile(to, MaxPrompt)
 	if err != nil {
 		call.Unseen(file)
 		return
@@ -371,7 +364,7 @@ func (l *loader) file(file string) {
 	text := string(b)
 	p := content.ReadPrompt(file, text)
 	l.done[file], l.certain = p.Front, l.certain || l.gives(&p.Front)
-	l.brings(file, &p.Front)
+	l.loadSubagents(file, &p.Front)
 	filled := l.filled(file, text, &p)
 	if !p.Runs() && !slices.ContainsFunc(filled, func(f content.Prompt) bool { return f.Runs() }) {
 		l.tried = append(l.tried, to)
@@ -382,16 +375,12 @@ func (l *loader) file(file string) {
 	}
 	if p.Adds != "" {
 		call.Unseen(file)
-		content.Payloads(promptFile(file), "---\n"+p.Front.Text+"---\n", l.r.Call.Analyzer.Limits.Tools.Content,
-			func(hook effect.Payload) { call.Payload(hook, l.r.Place) })
-	}
-	lang := effect.Shell
-	if p.PowerShell {
-		lang = effect.PowerShell
+		content.Payloads(promptFile(file), "---\n"+p.Front.Text+"---\n", l.Analyzer.Limits.Tools.Content,
+			func(hook effect.Payload) { call.Payload(hook, l.Place) })
 	}
 	for _, f := range filled {
 		for _, command := range f.Commands {
-			call.Payload(effect.Payload{Lang: lang, Text: command, Why: "a command in " + file}, l.r.Place)
+			call.Payload(effect.Payload{Lang: p.Lang, Text: command, Why: "a command in " + file}, l.Place)
 		}
 		if f.Hidden != "" {
 			call.Unseen(file)
@@ -401,10 +390,10 @@ func (l *loader) file(file string) {
 
 // A loader finds the files of one call.
 type loader struct {
-	r   *Reader
+	*Reader
 	dir string // where the agent is
-	// project is the folder in which the agent was started, of which it has the skills
-	// wherever it is. Empty: it does not say, or another agent is started.
+	// project is the folder in which the agent was started. Its skills are available everywhere. It is
+	// empty if the agent does not say it, or if another agent is started.
 	project string
 	plugin  string // the folder of the plugin that is looked at
 	args    string

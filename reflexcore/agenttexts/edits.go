@@ -10,13 +10,13 @@ import (
 	"approver.example/reflexcore/shell"
 )
 
-// An edit in place by sed of a text that agents load is judged by what comes out, where that
-// is plain: one replacement of words in one file.
+// If sed edits a text that agents load in place, the result is judged, if it is simple: one
+// replacement of words in one file.
 
-// sedFlags are the flags of a plain edit, and whether they say that it is one in place.
+// sedFlags are the flags of a simple edit; the value says whether it is in place.
 var sedFlags = map[string]bool{"-i": true, "-Ei": true, "-ri": true, "-E": false, "-r": false, "-s": false}
 
-// sedReplaces is what a call of sed replaces; ok: nothing else is done by it.
+// sedReplaces returns what a command of sed replaces; ok says that it does nothing else.
 func sedReplaces(command string, lim shell.Limits) (from, to string, all, ok bool) {
 	if !strings.Contains(command, "sed") || strings.ContainsAny(command, "`\\$\n") {
 		return "", "", false, false
@@ -46,7 +46,7 @@ func sedReplaces(command string, lim shell.Limits) (from, to string, all, ok boo
 	return replacement(words[0])
 }
 
-// replacement takes a script of sed apart that is one replacement of words.
+// replacement parses a script of sed that is one replacement of words.
 func replacement(script shell.Literal) (from, to string, all, ok bool) {
 	text, delimiters, never := script.Text, "/|#,", "&;"
 	switch script.Quote {
@@ -68,7 +68,7 @@ func replacement(script shell.Literal) (from, to string, all, ok bool) {
 	return parts[0], parts[1], parts[2] == "g", true
 }
 
-// isWordOf reports whether a text has letters, digits, underscores and those characters only.
+// isWordOf reports whether a text has only letters, digits, underscores and the characters in more.
 func isWordOf(text, more string) bool {
 	return text != "" && !strings.ContainsFunc(text, func(r rune) bool {
 		return r != '_' && (r < '0' || r > '9') && (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') &&
@@ -76,13 +76,13 @@ func isWordOf(text, more string) bool {
 	})
 }
 
-// editedPlainly judges an edit in place by what comes out; false: that is not known.
+// editedPlainly judges the result of an edit in place; false: it is not known.
 func (r *Reader) editedPlainly(target string) bool {
-	from, to, all, ok := sedReplaces(r.Call.Text, r.Call.Analyzer.Limits.Shell)
+	from, to, all, ok := sedReplaces(r.Text, r.Analyzer.Limits.Shell)
 	if !ok || strings.ContainsAny(from, `*[]^+?(){}|`) {
 		return false
 	}
-	b, err := r.Call.Analyzer.Files.ReadFile(target, MaxPrompt)
+	b, err := r.Analyzer.Files.ReadFile(target, MaxPrompt)
 	if errors.Is(err, fs.ErrNotExist) {
 		return true // then nothing is edited
 	}

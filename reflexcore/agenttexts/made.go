@@ -13,16 +13,15 @@ import (
 	"approver.example/reflexcore/wordset"
 )
 
-// What a command brings into a folder before it starts Claude Code there is not on the disk
-// yet when the command is judged. So that nothing is there says nothing of such a folder.
+// A command may put files into a folder before it starts Claude Code there. They are not on the
+// disk when the command is judged, so an empty folder proves nothing.
 
-// placers put whole folders somewhere, besides the programs that unpack.
+// placers are programs that put whole folders somewhere, in addition to those that unpack.
 var placers = wordset.Of(`cp mv gcp gmv install rsync ditto ln gln scp sftp rclone docker podman kubectl aws
 	gsutil gcloud shutil.copytree shutil.move shutil.unpack_archive os.symlink os.rename os.replace`)
 
-// mayFill reports whether the command may put one of the files into a folder before a start,
-// or makes the folder in a way of which it is not known what is in it then. Deep says
-// that the folders in it count, too.
+// mayFill reports whether the command may put one of the files into a folder before a start, or
+// creates the folder with unknown content. deep says that the folders in it count, too.
 func (r *Reader) mayFill(g *given, dir string, files []string, deep bool) bool {
 	made := false
 	for i := range g.reads {
@@ -31,7 +30,7 @@ func (r *Reader) mayFill(g *given, dir string, files []string, deep bool) bool {
 		if ef.Kind != effect.Write || ef.Bits&effect.Remote != 0 || !strings.HasPrefix(at, "/") || !effect.IsKnown(at) {
 			continue
 		}
-		by, _, _ := strings.Cut(ef.By, " ")
+		by := ef.Program()
 		switch {
 		case takenAway(g.reads, i):
 		case effect.MakesFolder(ef):
@@ -68,15 +67,15 @@ func (r *Reader) mayFill(g *given, dir string, files []string, deep bool) bool {
 	if made || !others {
 		return false
 	}
-	at, _ := r.Call.Links.Real(r.Call.Analyzer.Files, dir)
-	_, err := r.Call.Analyzer.Files.Lstat(at)
+	at, _ := r.Links.Real(r.Analyzer.Files, dir)
+	_, err := r.Analyzer.Files.Lstat(at)
 	return errors.Is(err, fs.ErrNotExist)
 }
 
-// runsText are the builtins that run what is not in the command.
+// runsText are the builtins that run code that is not in the command.
 var runsText = wordset.Of(". source eval")
 
-// leadsTo reports whether a command is one that runs the start: env, bash -c.
+// leadsTo reports whether a command runs the start, such as env and bash -c.
 func (g *given) leadsTo(i int) bool {
 	for at := g.steps[g.at].Parent; at >= 0 && at < g.at; at = g.steps[at].Parent {
 		if at == i {
@@ -86,8 +85,8 @@ func (g *given) leadsTo(i int) bool {
 	return false
 }
 
-// placesOne reports whether a program that copies, moves or links brings one of the files into
-// the folder rest below its target.
+// placesOne reports whether a program that copies, moves or links puts one of the files into the
+// folder rest below its target.
 func (r *Reader) placesOne(g *given, to *effect.Effect, rest string, files []string) bool {
 	known := false
 	for i := range g.reads {
@@ -101,7 +100,7 @@ func (r *Reader) placesOne(g *given, to *effect.Effect, rest string, files []str
 		}
 		sources := []string{from.Target}
 		if strings.ContainsAny(from.Target, "*?[") {
-			sources = r.Call.Names.Seen(from.Target, true, true)[1:]
+			sources = r.Names.Seen(from.Target, true, true)[1:]
 		}
 		for _, source := range sources {
 			if r.hasOne(path.Clean(source), rest, files) {
@@ -112,18 +111,18 @@ func (r *Reader) placesOne(g *given, to *effect.Effect, rest string, files []str
 	return !known
 }
 
-// hasOne reports whether one of the files is in the folder rest, once source is put there or
-// above it, as it is or under its name. What is not on the disk may be anything.
+// hasOne reports whether one of the files is in the folder rest after source is put there or above
+// it, by its content or with its name. A source that is not on the disk may contain anything.
 func (r *Reader) hasOne(source, rest string, files []string) bool {
 	there := func(p string) bool {
-		p, _ = r.Call.Links.Real(r.Call.Analyzer.Files, p)
-		_, err := r.Call.Analyzer.Files.Lstat(p)
+		p, _ = r.Links.Real(r.Analyzer.Files, p)
+		_, err := r.Analyzer.Files.Lstat(p)
 		return !errors.Is(err, fs.ErrNotExist)
 	}
 	if !there(source) {
 		return true
 	}
-	if to, _ := r.Call.Links.Real(r.Call.Analyzer.Files, source); !r.isFolder(to) {
+	if to, _ := r.Links.Real(r.Analyzer.Files, source); !r.isFolder(to) {
 		return slices.ContainsFunc(files, func(file string) bool { return path.Join(rest, file) == path.Base(source) })
 	}
 	for _, file := range files {
@@ -139,7 +138,7 @@ func (r *Reader) hasOne(source, rest string, files []string) bool {
 	return false
 }
 
-// What a command clones.
+// A cloned says what a command clones.
 type cloned int
 
 const (
@@ -148,14 +147,14 @@ const (
 	clonesOther
 )
 
-// cloners are programs that fetch or make whole folders, with the words that have them do it.
+// cloners are programs that fetch or create whole folders, with the subcommands that do it.
 var cloners = map[string]string{
 	"git": "clone worktree submodule subtree", "gh": "clone fork create", "glab": "clone fork create", "hub": "clone",
 	"hg": "clone share",
 	"jj": "clone", "svn": "co checkout export", "degit": "", "tiged": "", "giget": "", "cargo": "new init", "uv": "init",
 }
 
-// clones is what a command puts into a folder, or above it, by cloning, or if deep, below it.
+// clones returns what a command clones into a folder, or above it, or, if deep, below it.
 func clones(s *shell.Step, dir string, deep bool) cloned {
 	if len(s.Argv) < 2 || s.Remote {
 		return clonesNothing
@@ -210,5 +209,5 @@ func clones(s *shell.Step, dir string, deep bool) cloned {
 	return clonesOther
 }
 
-// ownBranches are names of commits that nobody has just fetched.
+// ownBranches are names of commits that are not newly fetched.
 var ownBranches = []string{"HEAD", "@", "main", "master", "origin/main", "origin/master", "origin/HEAD"}

@@ -8,19 +8,20 @@ import (
 
 	"approver.example/reflexcore/content"
 	"approver.example/reflexcore/effect"
+	"approver.example/reflexcore/wordset"
 )
 
-// Where the texts of plugins lie, and what is built into Claude Code.
+// This file finds the texts of plugins, and knows what is built into Claude Code.
 
-// plugins are the folders that stand before the colon of a name: those of a plugin that is
-// installed or lies among skills, and the settings of a folder below. Without a name they
-// are all plugins.
+// plugins returns the folders that the part before the colon of a name may mean: those of a plugin
+// that is installed or among the skills, and the settings of a subfolder. The empty name means all
+// plugins.
 func (l *loader) plugins(name string, roots []string) (out []string) {
-	for _, home := range []string{l.r.Call.Around.Home + "/.claude", l.r.Call.ToolCall.Env["CLAUDE_CONFIG_DIR"]} {
+	for _, home := range []string{l.Around.Home + "/.claude", l.ToolCall.Env["CLAUDE_CONFIG_DIR"]} {
 		if !strings.HasPrefix(home, "/") {
 			continue
 		}
-		b, err := l.r.Call.Analyzer.Files.ReadFile(home+"/plugins/installed_plugins.json", MaxPrompt)
+		b, err := l.Analyzer.Files.ReadFile(home+"/plugins/installed_plugins.json", MaxPrompt)
 		if err != nil {
 			continue
 		}
@@ -28,7 +29,7 @@ func (l *loader) plugins(name string, roots []string) (out []string) {
 			Plugins map[string]json.RawMessage `json:"plugins"`
 		}
 		if json.Unmarshal(b, &list) != nil {
-			l.r.Call.Unseen(home + "/plugins/installed_plugins.json")
+			l.Unseen(home + "/plugins/installed_plugins.json")
 			continue
 		}
 		for id, entry := range list.Plugins {
@@ -47,16 +48,16 @@ func (l *loader) plugins(name string, roots []string) (out []string) {
 	return slices.Compact(out)
 }
 
-// amongSkills are the folders of skills that are a plugin of that name: by the name of the
-// folder, or by that in its manifest.
+// amongSkills returns the folders of skills that are a plugin with a name: that of the folder, or
+// that in its manifest.
 func (l *loader) amongSkills(dir, name string) (out []string) {
-	names, _ := l.r.Call.Listed(l.follow(dir))
+	names, _ := l.Listed(l.follow(dir))
 	for _, entry := range names {
 		if l.budget--; l.budget < 0 {
 			return out
 		}
 		root := dir + "/" + entry
-		b, err := l.r.Call.Analyzer.Files.ReadFile(l.follow(root+"/.claude-plugin/plugin.json"), MaxPrompt)
+		b, err := l.Analyzer.Files.ReadFile(l.follow(root+"/.claude-plugin/plugin.json"), MaxPrompt)
 		if err == nil && (strings.EqualFold(entry, name) ||
 			strings.Contains(strings.ToLower(string(b)), strings.ToLower(name))) {
 			out = append(out, root)
@@ -65,7 +66,7 @@ func (l *loader) amongSkills(dir, name string) (out []string) {
 	return out
 }
 
-// installPaths are the folders of an entry of the list of plugins: one, or one for each
+// installPaths returns the folders of an entry of the list of plugins: one, or one for each
 // project.
 func installPaths(entry json.RawMessage) (out []string) {
 	type one struct {
@@ -86,17 +87,17 @@ func installPaths(entry json.RawMessage) (out []string) {
 	return out
 }
 
-// ownPaths judges the files that a plugin's manifest names, where its folders do not have
-// the name: a command's name may stand in the manifest only. No name is that of any subagent.
+// ownPaths judges the files in a plugin's manifest, because the name of a command may be only
+// there. The empty name means any subagent.
 func (l *loader) ownPaths(root, name string, agent bool) {
 	file := root + "/.claude-plugin/plugin.json"
-	b, err := l.r.Call.Analyzer.Files.ReadFile(l.follow(file), MaxPrompt)
+	b, err := l.Analyzer.Files.ReadFile(l.follow(file), MaxPrompt)
 	if err != nil {
 		return // a plugin needs none
 	}
 	own, readable := content.PluginPaths(string(b))
 	if !readable || !l.found && name != "" && strings.Contains(string(b), `"content"`) { // a text in the manifest
-		l.r.Call.Unseen(file)
+		l.Unseen(file)
 		l.found = true
 	}
 	var texts []string
@@ -134,27 +135,28 @@ func (l *loader) ownPaths(root, name string, agent bool) {
 	}
 }
 
-// builtIn reports whether Claude Code itself brings a skill, a command or an agent of that
-// name, as 2.1.330 and some versions before it list them. Files of that name were looked at
-// before. A name that only some starts of it have is not listed, as a file in a folder that
-// is not known here may have it then; one that a later version adds is not, either: both
-// are asked about.
+// builtIn reports whether Claude Code has a built-in skill, command or agent with a name, as in
+// 2.1.330 and some versions before it. Files with the name were looked at before. A name that is
+// not in every start is not listed, because a file in an unknown folder may have it. Names of later
+// versions are not listed, either. Both are a question.
 func builtIn(name string, agent bool) bool {
 	if agent {
 		return content.BuiltInAgent(name)
 	}
-	return slices.Contains([]string{"batch", "claude-api", "code-review", "compact", "context", "cost", "dataviz", "debug",
-		"deep-research", "doctor", "fewer-permission-prompts", "help", "init", "insights", "keybindings-help", "loop",
-		"plugin-authoring", "recap", "release-notes", "review", "run", "run-skill-generator", "security-review", "simplify",
-		"statusline", "team-onboarding", "update-config", "usage", "verify", "workflow-authoring"}, name)
+	return builtInTexts[name]
 }
 
-// lost notes that a call loads a text by a name whose file is not found.
-func (r *Reader) lost(name string, agent bool) {
+// builtInTexts are the names of built-in skills and commands.
+var builtInTexts = wordset.Of(`batch claude-api code-review compact context cost dataviz debug deep-research doctor
+	fewer-permission-prompts help init insights keybindings-help loop plugin-authoring recap release-notes review run
+	run-skill-generator security-review simplify statusline team-onboarding update-config usage verify workflow-authoring`)
+
+// notFound notes that a call loads a text whose file is not found.
+func (r *Reader) notFound(name string, agent bool) {
 	what := lostText
 	if agent {
 		what = lostAgent
 	}
-	r.Call.Effects = append(r.Call.Effects,
-		effect.Effect{Kind: effect.Persist, What: what, Target: name, By: r.Call.ToolCall.Tool, Step: -1})
+	r.Effects = append(r.Effects,
+		effect.Effect{Kind: effect.Persist, What: what, Target: name, By: r.ToolCall.Tool, Step: -1})
 }

@@ -13,32 +13,32 @@ import (
 	"approver.example/reflexcore/wordset"
 )
 
-// Texts that agents load can run commands that no hook sees (content.Prompt). To put such
-// a text there is a question, however it is done.
+// Texts that agents load can run commands that no hook sees (content.Prompt). A call that writes
+// such a text is a question, however it does that.
 
 const (
-	// MaxPrompt is the longest text that is read, in bytes. Claude Code reads no longer one.
+	// MaxPrompt is the longest text that is read, in bytes. Claude Code does not read longer ones.
 	MaxPrompt = 1 << 20
-	// maxPrompts bounds the texts that one call brings or loads, and the folders.
+	// maxPrompts limits the texts and folders that one call writes or loads.
 	maxPrompts = 512
-	// lostText and lostAgent are what the effect of a load is called whose file is not found.
+	// lostText and lostAgent are the What of the effect if the file of a text is not found.
 	lostText, lostAgent = "lost-text", "lost-agent"
 )
 
-// Written looks at the files that a shell or code writes, and finds those that agents load.
-// Tools that write files hand out what runs of them (package tools).
+// Written judges the files that a shell or code writes, if agents load them. For tools that write
+// files, package tools returns what runs.
 func (r *Reader) Written() {
 	handed := 0 // effects of tools that write files
-	if r.Call.ToolCall.Command == "" {
-		handed = len(r.Call.Other.Effects)
+	if r.ToolCall.Command == "" {
+		handed = len(r.Other.Effects)
 	}
-	for i, n := 0, len(r.Call.Effects); i < n; i++ {
-		ef := r.Call.Effects[i]
+	for i, n := 0, len(r.Effects); i < n; i++ {
+		ef := r.Effects[i]
 		switch {
 		case ef.Kind != effect.Write, ef.Bits&(effect.Remote|effect.Later) != 0, effect.MakesFolder(&ef), ef.By == "touch":
 			continue
-		case !effect.IsKnown(ef.Target) && strings.Contains(r.Call.Text, "CLAUDE_ENV"), r.isEnvFile(ef.Target):
-			r.Call.Unseen("$CLAUDE_ENV_FILE")
+		case !effect.IsKnown(ef.Target) && strings.Contains(r.Text, "CLAUDE_ENV"), r.isEnvFile(ef.Target):
+			r.Unseen("$CLAUDE_ENV_FILE")
 			continue
 		case i < handed:
 			r.promptHanded(ef.Target)
@@ -46,43 +46,43 @@ func (r *Reader) Written() {
 		}
 		for _, target := range r.promptNames(&ef) {
 			if !r.promptWritten(&ef, target) {
-				r.Call.Unseen(target)
+				r.Unseen(target)
 			}
 		}
 	}
 }
 
-// promptHanded judges what a tool writes to a folder of settings that only the environment
-// names. Of other places the tool's payloads say what runs.
+// promptHanded judges what a tool writes to a settings folder that only the environment names. For
+// other places the tool's payloads say what runs.
 func (r *Reader) promptHanded(target string) {
 	p, ok := r.inConfig(target)
 	if !ok || !content.IsPrompt(p) || content.Classify(target).Prompts() || !content.Classify(p).Prompts() {
 		return
 	}
-	if len(r.Call.Other.Texts) == 0 {
-		r.Call.Unseen(target)
+	if len(r.Other.Texts) == 0 {
+		r.Unseen(target)
 	}
-	for _, text := range r.Call.Other.Texts {
+	for _, text := range r.Other.Texts {
 		r.Changed(p, "", text)
 	}
 }
 
-// inConfig is the path that a file in CLAUDE_CONFIG_DIR has for Claude Code.
+// inConfig returns the usual path of a file in CLAUDE_CONFIG_DIR.
 func (r *Reader) inConfig(p string) (string, bool) {
-	config := path.Clean(r.Call.ToolCall.Env["CLAUDE_CONFIG_DIR"])
+	config := path.Clean(r.ToolCall.Env["CLAUDE_CONFIG_DIR"])
 	if len(config) < 2 || !disk.Below(p, config) {
 		return p, false
 	}
 	return "/.claude" + p[len(config):], true
 }
 
-// promptAs is the path by which a text at a place is read: Claude Code's own for one in
+// promptAs returns the path by which a text is classified: the usual one for a file in
 // CLAUDE_CONFIG_DIR, or in a plugin.
 func (r *Reader) promptAs(p string) string {
 	if in, ok := r.inConfig(p); ok {
 		return in
 	}
-	if as, ok := content.PluginText(r.Call.Analyzer.Files, p); ok {
+	if as, ok := content.PluginText(r.Analyzer.Files, p); ok {
 		return as
 	}
 	return p
@@ -90,62 +90,61 @@ func (r *Reader) promptAs(p string) string {
 
 // isEnvFile reports whether a file is the one that Claude Code reads before each command.
 func (r *Reader) isEnvFile(p string) bool {
-	file := r.Call.ToolCall.Env["CLAUDE_ENV_FILE"]
+	file := r.ToolCall.Env["CLAUDE_ENV_FILE"]
 	return file != "" && path.Clean(file) == p
 }
 
-// promptNames are the names under which a written file is a text that agents load: its
-// own, or where links lead.
+// promptNames returns the names by which a written file is a text that agents load: its own, or
+// where links lead.
 func (r *Reader) promptNames(ef *effect.Effect) (out []string) {
 	if r.IsPlace(ef.Target) {
 		return []string{ef.Target}
 	}
-	if by, _, _ := strings.Cut(ef.By, " "); (asTheyAre[by] || unpacks[by]) &&
-		content.IsPlugin(r.Call.Analyzer.Files, ef.Target) {
+	if by := ef.Program(); (copiers[by] || unpacks[by]) &&
+		content.IsPlugin(r.Analyzer.Files, ef.Target) {
 		return []string{ef.Target} // its folders may be what is put there
 	}
-	if !effect.IsKnown(ef.Target) || !strings.HasPrefix(ef.Target, "/") || strings.ContainsAny(ef.Target, "*?[") {
+	if !effect.IsPlain(ef.Target) || !strings.HasPrefix(ef.Target, "/") {
 		return nil
 	}
-	if to, ok := r.Call.Links.Real(r.Call.Analyzer.Files, ef.Target); ok && to != ef.Target && r.IsPlace(to) {
+	if to, ok := r.Links.Real(r.Analyzer.Files, ef.Target); ok && to != ef.Target && r.IsPlace(to) {
 		return []string{to}
 	}
 	return nil
 }
 
-// IsPlace reports whether a file there, or what is put into a folder there, is a
-// text that agents load.
+// IsPlace reports whether agents load a file at a path, or a file that is put into a folder there.
 func (r *Reader) IsPlace(p string) bool {
 	p = r.promptAs(p)
 	base := strings.ToLower(path.Base(p))
 	if base == ".claude" || base == ".claude-plugin" {
 		return true
 	}
-	s := r.Call.Analyzer.Paths.Classify(p)
+	s := r.Analyzer.Paths.Classify(p)
 	if !s.Prompts() || !content.IsPrompt(p) && path.Ext(base) != "" {
 		return false
 	}
 	if !s.May {
 		return true
 	}
-	low := strings.ToLower(p) // of what is not known no more than its name says
+	low := strings.ToLower(p) // of an unknown path only what its name says
 	return protected.InAgentFolder(low) || strings.Contains(base, "skill.md")
 }
 
-// unpacks put there what nobody has looked at.
+// unpacks are programs that write unknown content.
 var unpacks = wordset.Of("tar gtar bsdtar unzip 7z 7za cpio")
 
-// asTheyAre put there what they read, as it is.
-var asTheyAre = wordset.Of("cp mv gcp gmv install rsync ditto tee")
+// copiers are programs that write exactly what they read.
+var copiers = wordset.Of("cp mv gcp gmv install rsync ditto tee")
 
-// promptWritten judges what a file has in it after the call; false if that is not known.
+// promptWritten judges the content of a file after the call; false if it is not known.
 func (r *Reader) promptWritten(ef *effect.Effect, target string) bool {
-	by, _, _ := strings.Cut(ef.By, " ")
+	by := ef.Program()
 	if (by == "sed" || by == "gsed") && r.editedPlainly(target) {
 		return true
 	}
 	known := false
-	for _, t := range r.Call.Texts {
+	for _, t := range r.Texts {
 		if t.Path != ef.Target {
 			continue
 		}
@@ -154,7 +153,7 @@ func (r *Reader) promptWritten(ef *effect.Effect, target string) bool {
 		}
 		before := ""
 		if ef.Bits&effect.Append != 0 {
-			b, err := r.Call.Analyzer.Files.ReadFile(target, MaxPrompt)
+			b, err := r.Analyzer.Files.ReadFile(target, MaxPrompt)
 			if err != nil && !errors.Is(err, fs.ErrNotExist) {
 				return false
 			}
@@ -166,12 +165,12 @@ func (r *Reader) promptWritten(ef *effect.Effect, target string) bool {
 	if known {
 		return true
 	}
-	if !asTheyAre[by] && ef.By != "git mv" {
+	if !copiers[by] && ef.By != "git mv" {
 		return false
 	}
 	budget := maxPrompts
-	for i, n := 0, len(r.Call.Effects); i < n; i++ {
-		read := r.Call.Effects[i]
+	for i, n := 0, len(r.Effects); i < n; i++ {
+		read := r.Effects[i]
 		if read.Kind != effect.Read || read.By != ef.By || read.Bits&effect.Remote != 0 {
 			continue
 		}
@@ -185,28 +184,19 @@ func (r *Reader) promptWritten(ef *effect.Effect, target string) bool {
 	return known
 }
 
-// takenAway reports whether an effect is that a file is moved away from there.
+// takenAway reports whether an effect moves a file away.
 func takenAway(effects []effect.Effect, i int) bool {
 	return i > 0 && effect.Moves(&effects[i]) && effects[i-1].Kind == effect.Read &&
 		effects[i-1].Target == effects[i].Target
 }
 
-// Changed judges what runs of a text and did not before.
+// Changed judges what runs of a text, and did not run before the change.
 func (r *Reader) Changed(target, before, after string) {
-	target = promptFile(r.promptAs(target))
-	had := map[effect.Payload]bool{}
-	if before != "" {
-		content.Payloads(target, before, r.Call.Analyzer.Limits.Tools.Content, func(p effect.Payload) { had[p] = true })
-	}
-	content.Payloads(target, after, r.Call.Analyzer.Limits.Tools.Content, func(p effect.Payload) {
-		if !had[p] {
-			r.Call.Payload(p, r.Place)
-		}
-	})
+	r.Added(promptFile(r.promptAs(target)), before, after, r.Place)
 }
 
-// promptFile is the name under which a text is read. In a folder of which the name is all
-// that is known it is one of Claude Code's.
+// promptFile returns the path by which a text is read. For a folder, of which only the name is
+// known, it is that of a command of Claude Code.
 func promptFile(target string) string {
 	if content.IsPrompt(target) && content.Classify(target).Prompts() {
 		return target
@@ -214,24 +204,24 @@ func promptFile(target string) string {
 	return target + "/.claude/commands/any.md"
 }
 
-// promptCopied judges a file, or the texts in a folder, that is copied to a place of such
-// texts; false if not all of it is known.
+// promptCopied judges a file, or the texts in a folder, that is copied to a place of such texts;
+// false if it is not fully known.
 func (r *Reader) promptCopied(from, target string, budget *int) bool {
 	if *budget--; *budget < 0 || from == "" || !effect.IsKnown(from) || !strings.HasPrefix(from, "/") {
 		return false
 	}
 	if strings.ContainsAny(from, "*?[") {
 		found := true
-		for _, p := range r.Call.Names.Seen(from, true, true) {
+		for _, p := range r.Names.Seen(from, true, true) {
 			found = found && r.promptCopied(p, target, budget)
 		}
 		return found
 	}
-	for i := range r.Call.Effects { // the call itself makes it
-		if made := &r.Call.Effects[i]; made.Kind == effect.Write && made.Target != target &&
+	for i := range r.Effects { // the call itself makes it
+		if made := &r.Effects[i]; made.Kind == effect.Write && made.Target != target &&
 			(disk.Below(made.Target, from) || made.Target == from) && !effect.MakesFolder(made) &&
-			!takenAway(r.Call.Effects, i) {
-			for _, t := range r.Call.Texts {
+			!takenAway(r.Effects, i) {
+			for _, t := range r.Texts {
 				if t.Path == from && !t.Part && effect.IsKnown(t.Text) && made.Bits&effect.Append == 0 {
 					r.Changed(target, "", t.Text)
 					return true
@@ -240,16 +230,16 @@ func (r *Reader) promptCopied(from, target string, budget *int) bool {
 			return false
 		}
 	}
-	to, ok := r.Call.Links.Real(r.Call.Analyzer.Files, path.Clean(from))
+	to, ok := r.Links.Real(r.Analyzer.Files, path.Clean(from))
 	if !ok {
 		return false
 	}
-	info, err := r.Call.Analyzer.Files.Lstat(to)
+	info, err := r.Analyzer.Files.Lstat(to)
 	if err != nil {
 		return false
 	}
 	if info.IsDir() {
-		names, err := r.Call.Analyzer.Files.ReadDir(to, disk.MaxListed)
+		names, err := r.Analyzer.Files.ReadDir(to, disk.MaxListed)
 		if err != nil {
 			return false
 		}
@@ -263,7 +253,7 @@ func (r *Reader) promptCopied(from, target string, budget *int) bool {
 	if !content.IsPrompt(from) && !content.IsPrompt(target) {
 		return true // a script, which a call names
 	}
-	b, err := r.Call.Analyzer.Files.ReadFile(to, MaxPrompt)
+	b, err := r.Analyzer.Files.ReadFile(to, MaxPrompt)
 	if err != nil {
 		return false
 	}

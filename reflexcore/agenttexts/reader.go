@@ -1,12 +1,11 @@
-// Package agenttexts judges the texts that agents load, by what an agent's own program would
-// make of them: skills, commands, subagents, workflows and plugins. Their commands run
-// before any hook is asked.
+// Package agenttexts judges the texts that agents load, in the way in which an agent's program
+// reads them: skills, commands, subagents, workflows and plugins. Their commands run before any
+// hook is asked.
 //
-// A [Reader] reads for one call. call.go is what a call loads, and start.go what an agent
-// loads that a command starts: both find files by a loader, in plugins (plugins.go), in added
-// folders and in further working trees (beside.go), and follow what a text brings with it
-// (texts.go). prompts.go is what a call writes
-// where such texts lie, and edits.go what an edit makes of them.
+// A [Reader] reads for one call. call.go judges what a call loads, and start.go what an agent loads
+// that a command starts. Both find files with a loader, also in plugins (plugins.go), and in added
+// folders and linked working trees (beside.go), and then judge what a text loads (texts.go).
+// prompts.go judges what a call writes to places of such texts, and edits.go the result of an edit.
 package agenttexts
 
 import (
@@ -14,8 +13,8 @@ import (
 	"approver.example/reflexcore/shell"
 )
 
-// A Reader reads the texts of one call, and adds to the call what they run.
+// A Reader reads the texts of one call, and adds what they run to the call.
 type Reader struct {
-	Call  *analysis.Call
+	*analysis.Call
 	Place shell.Context // in which they run
 }

@@ -15,10 +15,10 @@ import (
 	"approver.example/reflexcore/wordset"
 )
 
-// What a Claude Code gets as its prompt that a command starts: a word of the command, or
-// what it reads from its standard input. A prompt that begins with a slash loads a text.
+// This file judges the prompt of a Claude Code that a command starts: a word of the command, or its
+// standard input. A prompt that begins with a slash loads a text.
 
-// given is what is known of the command behind a start.
+// given is what is known about the command that contains a start.
 type given struct {
 	reads  []effect.Effect // of all of it
 	before []shell.Step    // the commands in front of the start
@@ -34,19 +34,20 @@ const (
 	maxStarts = 64 // starts of one call that are looked at
 )
 
-// slashName finds a command of Claude Code in the text of a shell's command.
+// slashName matches a slash command in the text of a shell command.
 var slashName = regexp.MustCompile(`(?:^|[\s'"<=(n\\])/([\w:.-]+)(?:[ \t]+([^\n'"|;&<>]*)|[\n'"|;&<>)\\]|$)`)
 
-// slashLine finds a command of Claude Code at the begin of a line.
+// slashLine matches a slash command at the beginning of a line.
 var slashLine = regexp.MustCompile(`(?m)^[ \t]*/([\w:.-]+)(?:[ \t]+(.*))?$`)
 
-// flagWord finds what may be a flag in a text, and splitWord what makes words of one.
+// flagWord matches what may be a flag in a text, and splitWord what splits a text into words.
 var (
 	flagWord  = regexp.MustCompile(`(?m)(^|[ \t])(--?[A-Za-z][^\s]*)`)
 	splitWord = regexp.MustCompile("xargs|parallel|(?:^|[^\"])(?:\\$\\(|\x60)|\\$\\w+")
 )
 
-// typedName is the name that a prompt begins with, and the words behind it.
+// typedName returns the name of the slash command at the beginning of a prompt, and the words after
+// it.
 func typedName(prompt string) (name, args string, ok bool) {
 	typed, command := strings.CutPrefix(prompt, "/")
 	name, args, _ = strings.Cut(typed, " ")
@@ -54,9 +55,9 @@ func typedName(prompt string) (name, args string, ok bool) {
 	return name, args, ok
 }
 
-// types loads what a prompt names.
-func (l *loader) types(name, args string) {
-	_, err := l.r.Call.Analyzer.Files.Lstat("/" + name)
+// loadTyped loads the text that a prompt names.
+func (l *loader) loadTyped(name, args string) {
+	_, err := l.Analyzer.Files.Lstat("/" + name)
 	typed := l.typed
 	if args = strings.TrimSpace(args); args != l.args {
 		l.args = args
@@ -67,12 +68,12 @@ func (l *loader) types(name, args string) {
 	l.typed = typed
 }
 
-// given judges the prompt of a start: names that stand in the text of the call, the files
-// that it reads, and its words and standard input as far as they are known. One of which the
-// begin is not known may be any name.
+// given judges the prompt of a start: names in the text of the call, the files that it reads, and
+// its words and standard input, as far as they are known. If the beginning of the prompt is
+// unknown, it may be any name.
 func (l *loader) given(s *shell.Step, g *given) {
 	for _, m := range g.slashes {
-		l.types(m[1], m[2])
+		l.loadTyped(m[1], m[2])
 	}
 	sure, flags := l.readsAll(g)
 	prompt, inWords := promptOf(s.Argv[1:])
@@ -80,51 +81,50 @@ func (l *loader) given(s *shell.Step, g *given) {
 	input := strings.TrimLeft(trimScript(s.Input), "\ufeff")
 	switch {
 	case inWords:
-		l.begins(s, prompt, s.Fed && s.Input != "", sure && !flags)
+		l.judgeBegin(s, prompt, s.Fed && s.Input != "", sure && !flags)
 	case !s.Fed || input == "":
 	case streams && !effect.IsKnown(input):
-		l.r.Call.Unseen(promptOfStart(s))
+		l.Unseen(promptOfStart(s))
 	default:
-		l.begins(s, input, false, sure)
+		l.judgeBegin(s, input, false, sure)
 	}
 }
 
-// begins judges a prompt by its begin. More says that words follow which are not known.
-func (l *loader) begins(s *shell.Step, prompt string, more, sure bool) {
+// judgeBegin judges a prompt by its beginning. more says that unknown words follow.
+func (l *loader) judgeBegin(s *shell.Step, prompt string, more, sure bool) {
 	prompt = trimScript(prompt)
 	switch {
 	case strings.HasPrefix(prompt, effect.Unknown) && !sure:
-		l.r.Call.Unseen(promptOfStart(s))
+		l.Unseen(promptOfStart(s))
 	case !strings.HasPrefix(prompt, "/"):
 	case more || !effect.IsKnown(prompt):
 		name, _, _ := strings.Cut(strings.Join(strings.Fields(prompt[1:]), " "), " ")
 		if !effect.IsKnown(name) {
 			if !strings.Contains(name[:strings.Index(name, effect.Unknown)], "/") { // else a path
-				l.r.Call.Unseen(promptOfStart(s))
+				l.Unseen(promptOfStart(s))
 			}
 			return
 		}
-		l.types(name, anyArguments)
+		l.loadTyped(name, anyArguments)
 	default:
 		if name, args, ok := typedName(strings.Join(strings.Fields(prompt), " ")); ok {
-			l.types(name, args)
+			l.loadTyped(name, args)
 		}
 	}
 }
 
-// anyArguments stands for arguments that are not known.
+// anyArguments stands for unknown arguments.
 const anyArguments = effect.Unknown
 
-// promptOfStart is the name of a prompt that is not known.
+// promptOfStart names an unknown prompt.
 func promptOfStart(s *shell.Step) string { return s.Argv[0] + " with a prompt that is not known" }
 
-// printers print what they are given, or begin with what stands in a file.
+// printers are programs that print their arguments or a file, or run a command with them.
 var printers = wordset.Of(`cat head tail tee echo printf cd pwd mkdir export set sleep read mapfile readarray exec
 	timeout env xargs test [ : true`)
 
-// readsAll judges the files that a call reads by the names in them, and reports whether
-// these are all that can reach the Claude Code behind them, and whether flags are in them
-// that are not plain.
+// readsAll judges the names in the files that a call reads. It reports whether nothing else can
+// reach the Claude Code after them, and whether the files contain flags that are not harmless.
 func (l *loader) readsAll(g *given) (all, flags bool) {
 	read, sure := 0, true
 	for i := range g.before {
@@ -143,7 +143,7 @@ func (l *loader) readsAll(g *given) (all, flags bool) {
 			continue
 		}
 		read++
-		b, err := l.r.Call.Analyzer.Files.ReadFile(l.follow(at), maxSearched)
+		b, err := l.Analyzer.Files.ReadFile(l.follow(at), maxSearched)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue // nothing is read
 		}
@@ -153,19 +153,19 @@ func (l *loader) readsAll(g *given) (all, flags bool) {
 		}
 		text := trimScript(string(b))
 		if name, args, ok := typedName(strings.Join(strings.Fields(text), " ")); ok {
-			l.types(name, args)
+			l.loadTyped(name, args)
 		}
 		for _, m := range flagWord.FindAllStringSubmatch(text, -1) {
 			flags = flags || (g.splits || m[1] == "") && !agentcli.PlainClaudeFlag(m[2])
 		}
 		for _, m := range slashLine.FindAllStringSubmatch(text, maxGiven) {
-			l.types(m[1], m[2])
+			l.loadTyped(m[1], m[2])
 		}
 	}
 	return sure && read > 0, flags
 }
 
-// promptOf is the word of a start that is its prompt. False: there is none, or that is not
+// promptOf returns the word of a start that is its prompt. False: there is none, or it is not
 // known, and the standard input is the prompt.
 func promptOf(words []string) (string, bool) {
 	skip := agentcli.TakesNone
@@ -190,7 +190,7 @@ func promptOf(words []string) (string, bool) {
 	return "", false
 }
 
-// addedFolders are the folders that the words of a start add to its own.
+// addedFolders returns the folders that the words of a start add.
 func addedFolders(words []string, dir string) (out []string) {
 	adds := false
 	for _, word := range words {

@@ -10,11 +10,10 @@ import (
 	"approver.example/reflexcore/content"
 )
 
-// What Claude Code makes of a text that it loads, and what it loads with it.
+// This file judges how Claude Code changes a text that it loads, and what it loads with it.
 
-// brings judges the subagent that a text runs in, and what a subagent has loaded before its
-// first word, or beside it.
-func (l *loader) brings(file string, front *content.Front) {
+// loadSubagents judges the subagent in which a text runs, and what a subagent loads at its start.
+func (l *loader) loadSubagents(file string, front *content.Front) {
 	agent, sure := front.Value("agent")
 	if agent == "" && front.Has("context") && !l.agent {
 		agent = "general-purpose" // the one of each fork
@@ -35,12 +34,12 @@ func (l *loader) brings(file string, front *content.Front) {
 		sure = sure && all && allObservers && (!l.begun || read && !strings.HasPrefix(first, "/"))
 	}
 	if !sure {
-		l.r.Call.Unseen(file) // what else is loaded is not known
+		l.Unseen(file) // what else is loaded is not known
 	}
 }
 
-// filled is what runs of a text with the arguments of the call in it, as newer and as older
-// versions count them.
+// filled returns what runs of a text with the arguments of the call, as newer and as older versions
+// number them.
 func (l *loader) filled(file, text string, p *content.Prompt) (out []content.Prompt) {
 	hidden := l.inFolders(file, text)
 	for first := range 2 {
@@ -61,22 +60,22 @@ func (l *loader) filled(file, text string, p *content.Prompt) (out []content.Pro
 	return out
 }
 
-// userConfig is what stands for a setting of a plugin, which may be empty.
+// userConfig matches a variable for a setting of a plugin, which may be empty.
 var userConfig = regexp.MustCompile(`\$\{user_config\.[^}]*\}`)
 
-// inFolders says why it is not known what runs of a text because of the paths that are put
-// in it, by the names that are called and by those that links lead to.
+// inFolders says why the paths that are put into a text make it unknown what runs. It looks at the
+// paths as they are named and at where their links lead.
 func (l *loader) inFolders(file, text string) string {
 	dir := path.Dir(file)
 	to := path.Dir(l.follow(file))
 	hidden := content.PutIn(text+l.args, dir, to, l.dir, l.project, l.plugin)
 	if l.agent {
-		return hidden // no line of its folder stands before it
+		return hidden // Claude Code puts no line with its folder before it
 	}
 	return cmp.Or(content.InFolder(dir), content.InFolder(to), hidden)
 }
 
-// places puts the folders in a text that Claude Code puts there.
+// places replaces the variables in a text that stand for folders.
 func (l *loader) places(file, text string) string {
 	if !strings.Contains(text, "${CLAUDE_") {
 		return text
@@ -86,8 +85,8 @@ func (l *loader) places(file, text string) string {
 		"${CLAUDE_PROJECT_DIR}", project).Replace(text)
 }
 
-// workflow judges what a workflow brings: its script has no way out but subagents, whose
-// calls have hooks. But these may have hooks of their own, and the script may start any.
+// workflow judges a workflow. Its script can only start subagents, whose calls have hooks. But
+// subagents may have hooks of their own, and the script may start any of them.
 func (l *loader) workflow(name, file string) {
 	var scripts []string
 	if file != "" {
@@ -100,34 +99,34 @@ func (l *loader) workflow(name, file string) {
 		found := l.workflows(name)
 		scripts = append(scripts, found...)
 		if len(found) == 0 && !builtIn(name, false) {
-			l.r.lost(name, false)
+			l.notFound(name, false)
 		}
 	}
 	for _, script := range scripts {
 		to := l.follow(script)
-		if _, err := l.r.Call.Analyzer.Files.Lstat(to); err != nil {
-			l.r.Call.Unseen(script)
+		if _, err := l.Analyzer.Files.Lstat(to); err != nil {
+			l.Unseen(script)
 		}
 		l.tried = append(l.tried, to)
 	}
 	l.agents()
 }
 
-// agents judges every subagent that is known and loads more than its words: any of them
-// may be started.
+// agents judges every known subagent that loads more than its text, because any of them may be
+// started.
 func (l *loader) agents() {
 	l.agent = true
-	roots := append(l.roots(), l.mains()...)
+	roots := append(l.roots(), l.mainFolders()...)
 	for _, root := range append(roots, l.plugins("", roots)...) {
 		l.search(root+"/agents", "", 0)
 		l.ownPaths(root, "", true)
 	}
 	if l.budget < 0 {
-		l.r.Call.Unseen("agents")
+		l.Unseen("agents")
 	}
 }
 
-// workflows are the scripts that a name may mean: the name stands in the script.
+// workflows returns the scripts that a name may mean: those that contain the name.
 func (l *loader) workflows(name string) (out []string) {
 	plugin, inner, namespaced := strings.Cut(name, ":")
 	if !namespaced {
@@ -139,12 +138,12 @@ func (l *loader) workflows(name string) (out []string) {
 	}
 	for _, dir := range dirs {
 		dir += "/workflows"
-		names, _ := l.r.Call.Listed(l.follow(dir))
+		names, _ := l.Listed(l.follow(dir))
 		for _, entry := range names {
 			if path.Ext(entry) != ".js" {
 				continue
 			}
-			b, err := l.r.Call.Analyzer.Files.ReadFile(l.follow(dir+"/"+entry), MaxPrompt)
+			b, err := l.Analyzer.Files.ReadFile(l.follow(dir+"/"+entry), MaxPrompt)
 			if err != nil || strings.Contains(string(b), inner) || strings.HasPrefix(entry, inner+".") {
 				out = append(out, dir+"/"+entry)
 			}

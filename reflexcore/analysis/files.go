@@ -8,7 +8,6 @@ import (
 	"approver.example/reflexcore/content"
 	"approver.example/reflexcore/disk"
 	"approver.example/reflexcore/effect"
-	"approver.example/reflexcore/patches"
 )
 
 // unseenCode is the What of effects of code that no hook sees.
@@ -43,6 +42,9 @@ func ExecutedSkill(file string) effect.Effect {
 	return effect.Effect{Kind: effect.Exec, Target: file, By: "file " + file, Step: -1}
 }
 
+// MaxText is how much of a file is read as a text, in bytes.
+const MaxText = 1 << 20
+
 // TextOf returns the content of a file: what the call writes there, or what is on the disk.
 func (a *Call) TextOf(file string) (string, bool) {
 	for _, t := range a.Texts {
@@ -57,16 +59,8 @@ func (a *Call) TextOf(file string) (string, bool) {
 	if !ok {
 		return "", false
 	}
-	b, err := a.Analyzer.Files.ReadFile(to, patches.MaxBytes)
+	b, err := a.Analyzer.Files.ReadFile(to, MaxText)
 	return string(b), err == nil
-}
-
-// PatchReader returns a reader of the patches in the call.
-func (a *Call) PatchReader() patches.Reader {
-	return patches.Reader{
-		Disk: a.Analyzer.Files, Links: &a.Links, Names: &a.Names, Shell: a.ToolCall.Command != "", Text: a.Text,
-		Written: a.Texts, Effects: a.Effects, Paths: a.Analyzer.Paths,
-	}
 }
 
 // RunsGit reports whether the call's command may run git.
@@ -93,7 +87,7 @@ func (a *Call) promptRuns(p *effect.Payload) bool {
 // commands of the SKILL.md alone.
 func (a *Call) isOnlyRead(p string) bool {
 	at := strings.LastIndex(p, "/.claude/skills/")
-	if at < 0 || !effect.IsKnown(p) || strings.ContainsAny(p, "*?[") || strings.EqualFold(path.Base(p), "skill.md") {
+	if at < 0 || !effect.IsPlain(p) || strings.EqualFold(path.Base(p), "skill.md") {
 		return false
 	}
 	to, ok := a.Links.Real(a.Analyzer.Files, p)

@@ -20,11 +20,8 @@ func (z *Analyzer) Init(table *grammar.Table, l Limits) {
 	z.Limits, z.Paths = l, places.NewCache()
 	z.On(disk.OS{})
 	z.Shell = shell.Analyzer{Table: table, Limits: l.Shell, Secret: z.Paths.Secret, Decode: z.decoded, Code: z.code,
-		SQL: z.sql, Top: z.top}
+		SQL: z.sql, Top: func(dir string) string { return z.Git.Top(dir) }}
 }
-
-// top returns the root of the working tree that contains a folder.
-func (z *Analyzer) top(dir string) string { return z.Git.Top(dir) }
 
 // decoded runs a decoder on a constant.
 func (z *Analyzer) decoded(name, text string) (string, bool) {

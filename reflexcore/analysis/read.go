@@ -158,6 +158,17 @@ func (a *Call) Payload(p effect.Payload, place shell.Context) {
 	a.addPayloadEffects(bits, 0)
 }
 
+// Added reads what runs of the content of a file after a change, and did not run before it.
+func (a *Call) Added(file, before, after string, place shell.Context) {
+	had := map[effect.Payload]bool{}
+	content.Payloads(file, before, a.Analyzer.Limits.Tools.Content, func(p effect.Payload) { had[p] = true })
+	content.Payloads(file, after, a.Analyzer.Limits.Tools.Content, func(p effect.Payload) {
+		if !had[p] {
+			a.Payload(p, place)
+		}
+	})
+}
+
 // addForm records how an executed text was written.
 func (a *Call) addForm(r *shell.Result) {
 	a.Odd |= r.Odd

@@ -6,11 +6,11 @@ import (
 	"approver.example/reflexcore/effect"
 )
 
-// makefile hands out the recipes, and what $(shell …) runs while it is read.
+// makefile yields the recipes, and what $(shell …) runs while make reads the file.
 func (x *extractor) makefile(content string) {
 	var recipe strings.Builder
 	flush := func() {
-		x.give(effect.Shell, recipe.String(), "a recipe")
+		x.emit(effect.Shell, recipe.String(), "a recipe")
 		recipe.Reset()
 	}
 	just := strings.Contains(strings.ToLower(x.path), "justfile")
@@ -22,27 +22,27 @@ func (x *extractor) makefile(content string) {
 			}
 			rest = rest[i+len("$(shell "):]
 			end := closing(rest)
-			x.give(effect.Shell, unmake(rest[:end]), "a makefile's $(shell)")
+			x.emit(effect.Shell, withoutVariables(rest[:end]), "a makefile's $(shell)")
 			rest = rest[end:] // what is called inside is part of it
 		}
 		if i := strings.Index(line, "!="); i > 0 && !strings.HasPrefix(line, "\t") {
-			x.give(effect.Shell, unmake(line[i+2:]), "a makefile's !=")
+			x.emit(effect.Shell, withoutVariables(line[i+2:]), "a makefile's !=")
 		}
 		if !strings.HasPrefix(line, "\t") && (!just || !strings.HasPrefix(line, " ")) {
 			flush()
 			if i := strings.Index(line, ";"); i > 0 && strings.Contains(line[:i], ":") && !strings.Contains(line[:i], "=") {
-				x.give(effect.Shell, unmake(line[i+1:]), "a recipe")
+				x.emit(effect.Shell, withoutVariables(line[i+1:]), "a recipe")
 			}
 			return
 		}
-		recipe.WriteString(unmake(strings.TrimLeft(strings.TrimSpace(line), "@-+")))
+		recipe.WriteString(withoutVariables(strings.TrimLeft(strings.TrimSpace(line), "@-+")))
 		recipe.WriteByte('\n')
 	})
 	flush()
 }
 
-// closing returns where the bracket closes that opened before s; the length if
-// it does not.
+// closing returns the index of the bracket that closes the one before s; the length of s if there
+// is none.
 func closing(s string) int {
 	depth := 1
 	for i := 0; i < len(s); i++ {
@@ -58,9 +58,8 @@ func closing(s string) int {
 	return len(s)
 }
 
-// unmake writes make's variables as the shell's, whose value is not known
-// either, and $$ as $.
-func unmake(s string) string {
+// withoutVariables replaces make's variables by unknown parts, and $$ by $.
+func withoutVariables(s string) string {
 	if strings.IndexByte(s, '$') < 0 {
 		return s
 	}
@@ -99,7 +98,7 @@ func (x *extractor) docker(content string) {
 	lines(content, func(line string) {
 		if heredoc != "" {
 			if strings.TrimSpace(line) == heredoc {
-				x.give(effect.Shell, body.String(), "a Dockerfile's RUN")
+				x.emit(effect.Shell, body.String(), "a Dockerfile's RUN")
 				heredoc = ""
 				body.Reset()
 				return
@@ -136,12 +135,12 @@ func (x *extractor) docker(content string) {
 				rest = shellJoin(words)
 			}
 		}
-		x.give(effect.Shell, rest, "a Dockerfile's "+word)
+		x.emit(effect.Shell, rest, "a Dockerfile's "+word)
 	})
-	x.give(effect.Shell, body.String(), "a Dockerfile's RUN")
+	x.emit(effect.Shell, body.String(), "a Dockerfile's RUN")
 }
 
-// groovy finds the shell steps of a Jenkinsfile.
+// groovy yields the shell steps of a Jenkinsfile.
 func (x *extractor) groovy(content string) {
 	for i := 0; i < len(content); i++ {
 		if content[i] != '\'' && content[i] != '"' {
@@ -174,7 +173,7 @@ func (x *extractor) groovy(content string) {
 			lang = ""
 		}
 		if lang != "" {
-			x.give(lang, content[start:end], "a step of a pipeline")
+			x.emit(lang, content[start:end], "a step of a pipeline")
 		}
 		i = end + len(q) - 1
 	}

@@ -7,7 +7,7 @@ import (
 	"approver.example/reflexcore/wordset"
 )
 
-// maxSegments bounds a path; no file system takes 4096 bytes of more names.
+// maxSegments and maxPath limit a path. No file system has longer ones.
 const (
 	maxSegments = 64
 	maxPath     = 4096
@@ -20,19 +20,19 @@ var setsText string
 
 var sets = wordset.Sets(setsText)
 
-// parsed is a path cut into clean, folded names.
+// parsed is a path, split into clean names in lower case.
 type parsed struct {
-	space  [512]byte // the folded path, or long if it has no room here
-	long   []byte
-	used   int
-	segs   [maxSegments][2]uint16
-	n      int
-	home   int // index of the first name below a home, -1 if it lies in none
-	rooted bool
-	tilde  bool // the path began with a home
-	above  int  // how many .. went above what is known
-	glob   bool
-	tame   bool // test data or source code: weak rows do not count
+	space      [512]byte // the folded path, or long if it has no room here
+	long       []byte
+	used       int
+	segs       [maxSegments][2]uint16
+	n          int
+	home       int // index of the first name below a home, -1 if it lies in none
+	rooted     bool
+	tilde      bool // the path began with a home
+	above      int  // how many .. went above what is known
+	glob       bool
+	ignoreWeak bool // test data or source code: weak rows do not count
 }
 
 func (p *parsed) seg(i int) []byte { return p.slice(int(p.segs[i][0]), int(p.segs[i][1])) }
@@ -44,14 +44,14 @@ func (p *parsed) slice(from, to int) []byte {
 	return p.space[from:to]
 }
 
-// found is what matched so far.
+// found is the best row that matched so far.
 type found struct {
-	row  int // the first, counted from 1; 0 is none
-	tame bool
+	row        int // the first, counted from 1; 0 is none
+	ignoreWeak bool
 }
 
 func (f *found) add(row int) {
-	if row == 0 || f.tame && built().rows[row-1].weak {
+	if row == 0 || f.ignoreWeak && built().rows[row-1].weak {
 		return
 	}
 	if f.row == 0 || row < f.row {
@@ -67,7 +67,7 @@ func (f *found) sink(may bool) Sink {
 	return Sink{Kind: r.kind, Secret: r.secret, May: may, Lang: r.lang, Name: r.name, format: r.format}
 }
 
-// Classify says what a path is for.
+// Classify returns what a path is for.
 func Classify(path string) Sink {
 	if path == "" || len(path) > maxPath {
 		return Sink{}
@@ -83,7 +83,7 @@ func Classify(path string) Sink {
 		return p.wildcards()
 	}
 	x := built()
-	f := found{tame: p.tame}
+	f := found{ignoreWeak: p.ignoreWeak}
 	if p.rooted {
 		p.walk(&x.root, 0, &f)
 	}
@@ -117,7 +117,7 @@ func Classify(path string) Sink {
 	return f.sink(false)
 }
 
-// walk follows the tree from the name at i on.
+// walk follows the tree from name i on.
 func (p *parsed) walk(at *node, i int, f *found) {
 	f.add(at.deep)
 	if i == p.n {
@@ -162,8 +162,8 @@ func matchName(pattern string, name []byte) bool {
 	return pi == len(pattern)
 }
 
-// parse cuts a path: case folded, . and .. and double slashes gone, the home
-// found. False if it has more names than any file has.
+// parse splits a path into names in lower case, without . and .. and double slashes, and finds the
+// home. It returns false if there are too many names.
 func (p *parsed) parse(path string) bool {
 	p.home = -1
 	if len(path) > len(p.space) {
@@ -174,7 +174,7 @@ func (p *parsed) parse(path string) bool {
 	if windows && len(path) > 1 && path[1] == ':' {
 		path = path[2:]
 	}
-	rest, tilde := cutHome(path)
+	rest, tilde := withoutHome(path)
 	p.tilde = tilde
 	p.rooted = !tilde && (strings.HasPrefix(rest, "/") || windows)
 	start := -1
@@ -205,7 +205,7 @@ func (p *parsed) parse(path string) bool {
 	return true
 }
 
-// push takes the name that begins at start.
+// push adds the name that begins at start.
 func (p *parsed) push(start int) bool {
 	name := p.slice(start, p.used)
 	switch string(name) {
@@ -218,8 +218,7 @@ func (p *parsed) push(start int) bool {
 			p.n--
 			return true
 		}
-		// Above a home, or far enough above a folder that is not known, is the
-		// root.
+		// The root is above a home, and above an unknown folder after enough steps.
 		if p.above++; p.tilde || p.above > 2 {
 			p.rooted = true
 		}
@@ -235,7 +234,7 @@ func (p *parsed) push(start int) bool {
 		p.used = start
 		return true
 	}
-	// A process's root is a root, and its folder unknown: /proc/1/root/etc/shadow.
+	// The root of a process is a root, as in /proc/1/root/etc/shadow, and its folder is unknown.
 	if p.rooted && p.n == 2 && string(p.seg(0)) == "proc" && string(name) == "root" {
 		p.n = 0
 		p.used = start
@@ -254,8 +253,8 @@ func (p *parsed) push(start int) bool {
 	return true
 }
 
-// cutHome takes ~, $HOME and their kin off.
-func cutHome(path string) (rest string, ok bool) {
+// withoutHome removes ~, $HOME and similar prefixes.
+func withoutHome(path string) (rest string, ok bool) {
 	for _, prefix := range [...]string{"~", "$HOME", "${HOME}", "%USERPROFILE%", "%userprofile%", "$env:USERPROFILE",
 		"$env:HOME", "%HOME%"} {
 		if after, ok := strings.CutPrefix(path, prefix); ok {
@@ -272,7 +271,7 @@ func cutHome(path string) (rest string, ok bool) {
 	return path, false
 }
 
-// findHome says from which name on the path lies in a home.
+// findHome finds the first name below a home.
 func (p *parsed) findHome() {
 	switch {
 	case p.tilde && p.above == 0:
@@ -287,37 +286,37 @@ func (p *parsed) findHome() {
 	}
 }
 
-// codeEndings are of source code, whose names say what it is about and not
-// what it holds.
+// codeEndings are endings of source code, whose names say what the code is about, not what it
+// contains.
 var codeEndings = sets["source code"]
 
-// look finds out whether the weak rows count.
+// look decides whether the weak rows count.
 func (p *parsed) look() {
 	for i := 0; i < p.n-1; i++ {
 		switch string(p.seg(i)) {
 		case "testdata", "fixtures", "__fixtures__", "examples", "docs":
-			p.tame = true
+			p.ignoreWeak = true
 		}
 	}
 	if p.n > 0 {
 		base := p.seg(p.n - 1)
 		for i := len(base) - 1; i > 0; i-- {
 			if base[i] == '.' {
-				p.tame = p.tame || codeEndings[string(base[i:])]
+				p.ignoreWeak = p.ignoreWeak || codeEndings[string(base[i:])]
 				break
 			}
 		}
 	}
 }
 
-// secretWords say in a file's name that it holds a credential, where programs
-// keep their data.
+// secretWords are words in the names of files with credentials, in folders where programs keep
+// their data.
 var secretWords = sets["secret"]
 
-// secretWord reports whether the file lies in a program's folder of a home and
-// its name has a word of a secret in it.
+// secretWord reports whether the file is in a program's folder in a home, and has one of these
+// words in its name.
 func (p *parsed) secretWord() bool {
-	if p.tame || p.n <= p.home {
+	if p.ignoreWeak || p.n <= p.home {
 		return false
 	}
 	dir := string(p.seg(p.home)) == "library" || string(p.seg(p.home)) == "appdata"

@@ -1,30 +1,27 @@
-// Package content says what a file is for by where it lies, and what of its
-// content would run.
+// Package content says what a file is for, from its path, and which parts of its content would run.
 //
-// [Classify] reads a path and nothing else: a table (places.txt) names the places
-// from which something runs by itself (start-up files, cron, services, hooks,
-// CI), that decide who may do what (keys, sudoers, PAM), that belong to agents
-// or to approver, and that hold secrets. The same answer serves reading and
-// writing: [Sink.Kind] is what writing there means, [Sink.Secret] that reading
-// it gives a credential away.
+// [Classify] looks only at the path. A table (places.txt) has the places from which something runs
+// by itself (start-up files, cron, services, hooks, CI), those that decide who may do what (keys,
+// sudoers, PAM), those of agents and of approver, and those with secrets. The result is for reading
+// and for writing: [Sink.Kind] says what it means to write there, and [Sink.Secret] that a reader
+// gets a credential.
 //
-// Case is ignored, because on some file systems it makes no difference. Paths
-// may be relative, or begin with ~ or $HOME. A path with wildcards, or with
-// parts that are not known before the call runs, is what it may match
-// ([Sink.May]); a path of which too little is known is [Unclear], never plain.
+// Case is ignored, because on some file systems it makes no difference. Paths may be relative, or
+// begin with ~ or $HOME. A path with wildcards, or with parts that are not known before the call
+// runs, is classified by what it may match ([Sink.May]). A path of which too little is known is
+// [Unclear], and never [Plain].
 //
-// Plain on purpose: .env.example and its kin, public keys (*.pub), certificates
-// without their keys (*.crt, /etc/ssl/certs, cacert.pem and the like), and files
-// under testdata, fixtures, examples and docs that look secret by their ending
-// or a general name only (key.pem, credentials.json, token).
+// These are plain on purpose: .env.example and similar files, public keys (*.pub), certificates
+// without their keys (such as *.crt, /etc/ssl/certs and cacert.pem), and files in testdata,
+// fixtures, examples and docs that look secret only by their ending or a general name (key.pem,
+// credentials.json, token).
 //
-// [Payloads] hands out the parts of a content that run, each in its language.
+// [Payloads] yields the parts of a content that run, each in its language.
 package content
 
 import "slices"
 
-// A Kind is what a place is for. The zero value is a place of which too little
-// is known.
+// A Kind says what a place is for. The zero value is a place of which too little is known.
 type Kind uint8
 
 // The kinds.
@@ -52,7 +49,7 @@ const (
 var kindNames = [kinds]string{"unclear", "plain", "script", "startup", "cron", "service", "ci", "hook", "build",
 	"program", "keys", "agent", "instructions", "own", "system", "registry", "credential"}
 
-// String returns the word; an unknown value is "unclear".
+// String returns the name; an unknown value is "unclear".
 func (k Kind) String() string {
 	if k < kinds {
 		return kindNames[k]
@@ -60,7 +57,7 @@ func (k Kind) String() string {
 	return kindNames[Unclear]
 }
 
-// kindNamed is the kind that String calls name.
+// kindNamed returns the kind with a name.
 func kindNamed(name string) (Kind, bool) {
 	i := slices.Index(kindNames[:], name)
 	return Kind(max(i, 0)), i >= 0
@@ -75,8 +72,7 @@ func Kinds() []Kind {
 	return slices.Clip(all)
 }
 
-// RunsLater reports whether what is written there runs without anybody
-// starting it by name.
+// RunsLater reports whether what is written there runs without being started by name.
 func (k Kind) RunsLater() bool {
 	switch k {
 	case Startup, Cron, Service, CI, Hook, Build:
@@ -86,53 +82,27 @@ func (k Kind) RunsLater() bool {
 	}
 }
 
-// A Sink is what a path is for. The zero value is unclear.
+// A Sink says what a path is for. The zero value is unclear.
 type Sink struct {
 	Kind Kind
-	// Secret says that reading the file gives a credential away.
+	// Secret says that the file contains a credential.
 	Secret bool
-	// May says that the path only may match: it has wildcards or unknown parts.
+	// May says that the path has wildcards or unknown parts, so that it is only possible that it
+	// matches.
 	May bool
 	// Lang is the language of the whole file, if it is code: one of effect's.
 	Lang string
-	// Name is what the place is called, such as "cron table". Empty for plain.
+	// Name is the name of the place, such as "cron table". It is empty for plain.
 	Name   string
-	format format
+	format *format // nil: nothing in a content runs
 }
 
-// Parts reports whether the parts of a content that run are looked for, so that
-// a content without any runs nothing.
-func (s Sink) Parts() bool { return s.format != formatNone }
+// Parts reports whether it is known how to find the parts of a content that run. Then a content
+// without any runs nothing.
+func (s Sink) Parts() bool { return s.format != nil }
 
-// format is how the parts that run are found.
-type format uint8
-
-const (
-	formatNone    format = iota
-	formatScript         // the whole file
-	formatCron           // minute … command
-	formatUserCrn        // minute … user command
-	formatUnit           // Exec…=command
-	formatPlist          // ProgramArguments
-	formatYAML           // run:, script:, command: …
-	formatGit            // git's configuration
-	formatGitLink        // gitdir: folder
-	formatTodo           // exec command
-	formatNPM            // package.json
-	formatJSON           // "command": …
-	formatMake           // recipes
-	formatDocker         // RUN
-	formatAuthKey        // command="…"
-	formatSSH            // ProxyCommand …
-	formatPth            // lines that begin with import
-	formatUdev           // RUN+="…"
-	formatGroovy         // sh '…'
-	formatTOML           // command = "…"
-	formatPrompt         // !`…` and hooks in a text for agents
-)
-
-// Limits bound the work on one content. The zero value reads nothing: whatever
-// is there is a payload of which nothing is known.
+// Limits bound the work on one content. With the zero value nothing is read, and any content is a
+// payload of which nothing is known.
 type Limits struct {
 	Bytes    int `yaml:"bytes"`    // of content
 	YAML     int `yaml:"yaml"`     // of a YAML document

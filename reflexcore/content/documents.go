@@ -23,8 +23,8 @@ var runKeys = sets["yaml"]
 var jsonKeys = sets["json"]
 
 func (x *extractor) yaml(content string) {
-	// The parser takes time that grows with the square of a document, and follows
-	// references, which multiply a small text.
+	// The time of the parser grows with the square of a document. It also follows references, which
+	// can multiply a small text.
 	if len(content) > x.lim.YAML || references(content) || deep(content, x.lim.Depth) {
 		x.hidden("a document with more text, references or levels than are read")
 		return
@@ -43,8 +43,7 @@ func (x *extractor) yaml(content string) {
 	}
 }
 
-// references reports whether a document has more anchors and aliases than
-// honest ones have.
+// references reports whether a document has more anchors and aliases than a normal one.
 func references(s string) bool {
 	anchors, aliases := 0, 0
 	for i := 0; i+1 < len(s); i++ {
@@ -61,8 +60,7 @@ func references(s string) bool {
 	return anchors > 8 || anchors > 0 && aliases > 16
 }
 
-// deep reports whether a document nests deeper than is read, before a parser
-// recurses into it.
+// deep reports whether a document is nested too deeply for a parser.
 func deep(s string, limit int) bool {
 	flow := 0
 	for line := range strings.Lines(s) {
@@ -84,7 +82,7 @@ func deep(s string, limit int) bool {
 	return false
 }
 
-// walkYAML hands out the texts under keys that run.
+// walkYAML yields the texts at keys that run.
 func (x *extractor) walkYAML(v any, key, lang string, depth int) {
 	if depth > x.lim.Depth {
 		x.hidden("a document with more levels than are read")
@@ -125,7 +123,7 @@ func (x *extractor) walkYAML(v any, key, lang string, depth int) {
 			return
 		}
 		if (key == "command" || key == "entrypoint") && x.sink.Kind == Build { // a list of words, in compose
-			x.give(effect.Shell, shellJoin(words), key+" of "+x.sink.Name)
+			x.emit(effect.Shell, shellJoin(words), key+" of "+x.sink.Name)
 			return
 		}
 		x.run(strings.Join(words, "\n"), key, lang)
@@ -147,12 +145,12 @@ func (x *extractor) run(text, key, lang string) {
 	default:
 		lang = effect.Shell
 	}
-	x.give(lang, unexpress(text), key+": of "+x.sink.Name)
+	x.emit(lang, withoutExpressions(text), key+": of "+x.sink.Name)
 }
 
-// unexpress makes a CI's ${{ expressions }} unknown: they are put in as text
-// before a shell reads it.
-func unexpress(s string) string {
+// withoutExpressions replaces a CI's ${{ expressions }} by unknown parts, because they are replaced before a
+// shell reads the text.
+func withoutExpressions(s string) string {
 	for {
 		i := strings.Index(s, "${{")
 		if i < 0 {
@@ -167,38 +165,43 @@ func unexpress(s string) string {
 }
 
 func (x *extractor) json(content string) {
+	if doc, ok := x.parseJSON(content); ok {
+		x.walkJSON(doc, "", 0)
+	}
+}
+
+// parseJSON parses a document. If it cannot be read, it yields that, and returns false.
+func (x *extractor) parseJSON(content string) (doc any, ok bool) {
 	if deep(content, x.lim.Depth) {
 		x.hidden("a document with more levels than are read")
-		return
+		return nil, false
 	}
 	// Settings of editors may have comments and trailing commas.
 	std, err := hujson.Standardize([]byte(content))
-	var doc any
 	if err == nil {
 		err = json.Unmarshal(std, &doc)
 	}
 	if err != nil {
 		x.hidden("a document that cannot be read")
-		return
 	}
-	if x.sink.format == formatNPM {
-		x.npm(doc)
-		return
-	}
-	x.walkJSON(doc, "", 0)
+	return doc, err == nil
 }
 
-func (x *extractor) npm(doc any) {
+func (x *extractor) npm(content string) {
+	doc, ok := x.parseJSON(content)
+	if !ok {
+		return
+	}
 	o, _ := doc.(map[string]any)
 	scripts, _ := o["scripts"].(map[string]any)
 	for _, name := range sortedKeys(scripts) {
 		switch v := scripts[name].(type) {
 		case string:
-			x.give(effect.Shell, v, "the script "+name+" of a package")
+			x.emit(effect.Shell, v, "the script "+name+" of a package")
 		case []any: // composer
 			for _, item := range v {
 				if s, ok := item.(string); ok {
-					x.give(effect.Shell, s, "the script "+name+" of a package")
+					x.emit(effect.Shell, s, "the script "+name+" of a package")
 				}
 			}
 		}
@@ -208,11 +211,11 @@ func (x *extractor) npm(doc any) {
 	}
 }
 
-// walkAll hands out every text below a value.
+// walkAll yields every text in a value.
 func (x *extractor) walkAll(v any, depth int) {
 	switch v := v.(type) {
 	case string:
-		x.give(effect.Shell, v, "a hook of a package")
+		x.emit(effect.Shell, v, "a hook of a package")
 	case []any:
 		for _, item := range v {
 			x.walkAll(item, depth+1)
@@ -238,13 +241,13 @@ func (x *extractor) walkJSON(v any, key string, depth int) {
 			case string:
 				words = []string{value}
 				if args, ok := texts(v["args"]); ok && len(args) > 0 {
-					x.give(effect.Shell, shellWord(value)+" "+shellJoin(args), k+" of "+x.sink.Name)
+					x.emit(effect.Shell, shellWord(value)+" "+shellJoin(args), k+" of "+x.sink.Name)
 					continue
 				}
-				x.give(effect.Shell, strings.Join(words, " "), k+" of "+x.sink.Name)
+				x.emit(effect.Shell, strings.Join(words, " "), k+" of "+x.sink.Name)
 			case []any:
 				if words, ok := texts(value); ok {
-					x.give(effect.Shell, shellJoin(words), k+" of "+x.sink.Name)
+					x.emit(effect.Shell, shellJoin(words), k+" of "+x.sink.Name)
 				}
 			default:
 				x.walkJSON(value, low, depth+1)
@@ -256,7 +259,7 @@ func (x *extractor) walkJSON(v any, key string, depth int) {
 		if env, ok := v["env"].(map[string]any); ok {
 			for _, k := range sortedKeys(env) {
 				if s, ok := env[k].(string); ok {
-					x.give(effect.Shell, "export "+shellWord(k)+"="+shellWord(s), "environment of "+x.sink.Name)
+					x.emit(effect.Shell, "export "+shellWord(k)+"="+shellWord(s), "environment of "+x.sink.Name)
 				}
 			}
 		}
@@ -267,7 +270,7 @@ func (x *extractor) walkJSON(v any, key string, depth int) {
 	}
 }
 
-// shellWord quotes a program's name, unless it is a line of its own.
+// shellWord quotes a program's name, unless it is a whole command line.
 func shellWord(s string) string {
 	if strings.ContainsAny(s, " \t") {
 		return s
@@ -305,7 +308,7 @@ func sortedKeys(m map[string]any) []string {
 	return slices.Sorted(maps.Keys(m))
 }
 
-// plist finds ProgramArguments and Program of a launchd job.
+// plist yields ProgramArguments and Program of a launchd job.
 func (x *extractor) plist(content string) {
 	if strings.HasPrefix(content, "bplist") {
 		x.hidden("a binary property list")
@@ -343,11 +346,11 @@ func (x *extractor) plist(content string) {
 				if inArgs {
 					words = append(words, text)
 				} else if key == "Program" {
-					x.give(effect.Shell, shellJoin([]string{text}), "a launchd job")
+					x.emit(effect.Shell, shellJoin([]string{text}), "a launchd job")
 				}
 			case "array":
 				inArgs = false
-				x.give(effect.Shell, shellJoin(words), "a launchd job")
+				x.emit(effect.Shell, shellJoin(words), "a launchd job")
 				words = nil
 			}
 		}

@@ -13,9 +13,9 @@ const (
 	maxArgument  = 64        // letters of a name; here bytes, which are not fewer
 )
 
-// Fill puts the arguments of a call in the places of a text that stand for them, as
-// Claude Code does before it looks for commands. First is the number of the first
-// argument: 0, or 1 in older versions. False means that what comes out is not known.
+// Fill replaces the placeholders in a text by the arguments of a call, as Claude Code does before
+// it looks for commands. first is the number of the first argument: 0, or 1 in older versions.
+// False means that the result is not known.
 func (p *Prompt) Fill(text, args string, first int) (string, bool) {
 	places := strings.Count(text, "$")
 	if places == 0 {
@@ -35,22 +35,22 @@ func (p *Prompt) Fill(text, args string, first int) (string, bool) {
 		}
 		return words[n], true
 	})
-	return filled, idle(text, args) || ok && (plainArgs.MatchString(args) || p.indifferent(text, args, names))
+	return filled, hasNoCommand(text, args) || ok && (plainArgs.MatchString(args) || p.isIndependent(text, args, names))
 }
 
-// idle reports whether a text can have no command, whatever stands where in it: no agent
-// runs anything without these signs.
-func idle(text, args string) bool {
+// hasNoCommand reports whether a text cannot have a command, wherever the arguments are: no agent runs
+// anything without these characters.
+func hasNoCommand(text, args string) bool {
 	has := func(sign string) bool { return strings.Contains(text, sign) || strings.Contains(args, sign) }
 	return !has("!") || !has("`") && !has("{")
 }
 
-// plainArgs are arguments that a shell's reader splits at white space, and in no other way.
+// plainArgs matches arguments that a shell splits only at white space.
 var plainArgs = regexp.MustCompile(`^[\p{L}\p{N}_.,:/@%+=~ \t\n-]*$`)
 
-// indifferent reports whether words that are not known cannot change what runs of a text:
-// none stands in a command, and none can begin or end one.
-func (p *Prompt) indifferent(text, args string, names []string) bool {
+// isIndependent reports whether unknown words cannot change what a text runs: none is in a command,
+// and none can begin or end one.
+func (p *Prompt) isIndependent(text, args string, names []string) bool {
 	used := false
 	with := func(word string) []string {
 		var out Prompt
@@ -65,8 +65,8 @@ func (p *Prompt) indifferent(text, args string, names []string) bool {
 	return !strings.ContainsAny(args, "`!") && slices.Equal(commands, with("")) && slices.Equal(commands, with(" "))
 }
 
-// arguments are the names that the front matter gives arguments; false if there may be others.
-// An item of a list is one name, and a value that is none has white space between them only.
+// arguments returns the names of arguments in the front matter; false if there may be others. Each
+// item of a list is one name. In another value, names are separated by white space.
 func (f *Front) arguments() (names []string, ok bool) {
 	names, ok = f.List("arguments")
 	if lines := f.keys["arguments"]; len(lines) == 1 && lines[0] != "" && lines[0][0] != '[' {
@@ -84,8 +84,8 @@ var (
 	argumentPlace = regexp.MustCompile(`^ARGUMENTS\[(\d+)\]|^(\d+)(?:\W|$)`)
 )
 
-// fill replaces the places of arguments in a text: $name, $0, $ARGUMENTS[0] by what pick
-// has for their number, and $ARGUMENTS by all. One backslash before a place keeps it.
+// fill replaces the placeholders in a text: $name, $0 and $ARGUMENTS[0] by what pick returns for
+// their number, and $ARGUMENTS by all arguments. A placeholder after one backslash stays.
 func fill(text string, names []string, all string, pick func(n int, named bool) (string, bool)) string {
 	var out strings.Builder
 	for {
@@ -95,7 +95,7 @@ func fill(text string, names []string, all string, pick func(n int, named bool) 
 			return out.String()
 		}
 		word, size := place(rest, names, all, pick)
-		digit := rest != "" && rest[0] >= '0' && rest[0] <= '9' // need not be a place to lose its backslash
+		digit := rest != "" && rest[0] >= '0' && rest[0] <= '9' // need not be a placeholder to lose its backslash
 		switch {
 		case (size > 0 || digit) && strings.HasSuffix(before, `\`) && !strings.HasSuffix(before, `\\`):
 			out.WriteString(strings.TrimSuffix(before, `\`) + "$" + rest[:size])
@@ -108,8 +108,8 @@ func fill(text string, names []string, all string, pick func(n int, named bool) 
 	}
 }
 
-// place is what stands for the place at the begin of a text behind its dollar, and how long
-// the place is. A length of 0: it is none.
+// place returns the replacement for the placeholder at the beginning of a text, which is without
+// its dollar, and the length of the placeholder. A length of 0 means that there is none.
 func place(rest string, names []string, all string, pick func(n int, named bool) (string, bool)) (word string,
 	size int) {
 	index := -1
@@ -140,7 +140,7 @@ func place(rest string, names []string, all string, pick func(n int, named bool)
 	return "", 0
 }
 
-// wordByte reports whether JavaScript counts a byte to a word.
+// wordByte reports whether a byte is a word character in JavaScript.
 func wordByte(c byte) bool {
 	return c == '_' || c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
 }

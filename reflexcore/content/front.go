@@ -7,31 +7,31 @@ import (
 	"unicode/utf8"
 )
 
-// A Front is the front matter of a text, of which only the plain part of YAML is read:
-// keys at the begin of a line, and values that every reader of YAML takes in the same way.
-// The zero value is that of a text without any.
+// A Front is the front matter of a text. Only simple YAML is read: keys at the beginning of a line,
+// and values that every YAML parser reads in the same way. The zero value means that there is no
+// front matter.
 type Front struct {
 	Text string // line ends are \n
-	// Odd says that there is more than that, which may be any key: braces, tags, anchors,
-	// merges, keys in quotes or behind a question mark, a key that stands there twice, white
-	// space that only some readers take for it, or front matter that only some find.
+	// Odd says that there is other YAML, which may contain any key: braces, tags, anchors, merges,
+	// keys in quotes or after a question mark, a repeated key, white space that only some parsers
+	// recognize, or front matter that only some parsers find.
 	Odd   bool
 	whole string              // all that is front matter for any reader
 	keys  map[string][]string // the keys that count, and the lines of their values
 }
 
-// frontKeys are the keys that say what a text loads or runs, in small letters.
+// frontKeys are the keys that say what a text loads or runs, in lower case.
 var frontKeys = sets["front matter"]
 
 var (
 	frontKey = regexp.MustCompile(`^([A-Za-z][\w-]*)[ \t]*:(?:[ \t]+(.*))?$`)
-	// otherSpace is a key with white space behind it that ends no word in YAML. Where the
-	// YAML cannot be read, Claude Code reads each line again, and there it ends one.
+	// otherSpace matches a key before white space that is not white space in YAML. If the YAML is
+	// invalid, Claude Code reads each line again, and then it is.
 	otherSpace = regexp.MustCompile("^[\\w-]+:[ \\t]*[\v\f\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\ufeff]")
-	// plainWord is a value that is the same text for every reader.
+	// plainWord matches a value that is the same text for every parser.
 	plainWord = regexp.MustCompile(`^(?:"([^"\\]*)"|'([^']*)'|([\p{L}\p{N}_.@/][\p{L}\p{N}_ .:@/+-]*))$`)
-	// otherWord is a plain value that YAML may read as something else than text, or that
-	// may be longer than it seems.
+	// otherWord matches a plain value that YAML may read as another type than text, or that may be
+	// longer than it seems.
 	otherWord = regexp.MustCompile(`(?i)^(?:[\d.][\d.a-foxt_:+-]*|true|false|null|yes|no|on|off|y|n)$|:(?: |$)|---`)
 )
 
@@ -39,7 +39,7 @@ var (
 func ReadFront(text string) (f Front) {
 	text = strings.TrimPrefix(text, "\ufeff")
 	if !strings.HasPrefix(text, "---") {
-		if strings.HasPrefix(strings.TrimLeft(text, "\ufeff"), "---") { // as much as a reader takes off
+		if strings.HasPrefix(strings.TrimLeft(text, "\ufeff"), "---") { // as much as a parser removes
 			f.Odd, f.whole = true, text
 		}
 		return f
@@ -80,12 +80,12 @@ func ReadFront(text string) (f Front) {
 	return f
 }
 
-// IsScriptSpace reports whether JavaScript counts a character to white space: not all that
-// Go does, and the byte order mark.
+// IsScriptSpace reports whether a character is white space in JavaScript. It differs from Go in two
+// characters.
 func IsScriptSpace(r rune) bool { return r != 0x85 && unicode.IsSpace(r) || r == '\ufeff' }
 
-// goesOn reports whether a line that is not indented can be no key that counts: an item of
-// a list, the end of one, or words.
+// goesOn reports whether a line that is not indented cannot be a key: it is an item of a list, the
+// end of one, or words.
 func goesOn(line string) bool {
 	first, rest := rune(line[0]), line[1:]
 	for _, r := range line {
@@ -103,7 +103,7 @@ func goesOn(line string) bool {
 	return first == '(' || unicode.IsLetter(first) || unicode.IsDigit(first)
 }
 
-// Has reports whether a key stands there.
+// Has reports whether there is a key.
 func (f *Front) Has(key string) bool { return f.keys[key] != nil }
 
 // Loads reports whether a subagent with this front matter loads more than its words.
@@ -111,7 +111,8 @@ func (f *Front) Loads() bool {
 	return f.Odd || f.Has("hooks") || f.Has("observer") || f.Has("mcpservers") || f.Has("lspservers") || f.Has("skills")
 }
 
-// Value is the value of a key, empty if it is not there. False means that it may be another.
+// Value returns the value of a key, empty if there is none. False means that it may have another
+// value.
 func (f *Front) Value(key string) (string, bool) {
 	lines := f.keys[key]
 	switch {
@@ -124,8 +125,8 @@ func (f *Front) Value(key string) (string, bool) {
 	return value, ok && !f.Odd
 }
 
-// List are the values of a key: one, several with commas between them, or a list of YAML.
-// False means that there may be others.
+// List returns the values of a key: one, several separated by commas, or a list of YAML. False
+// means that there may be others.
 func (f *Front) List(key string) (out []string, ok bool) {
 	lines := f.keys[key]
 	if len(lines) == 0 {
@@ -164,7 +165,7 @@ func (f *Front) List(key string) (out []string, ok bool) {
 	return out, ok
 }
 
-// plain is the text of a value; false if it may be another.
+// plain returns the text of a value; false if it may be another.
 func plain(value string) (string, bool) {
 	m := plainWord.FindStringSubmatch(value)
 	if m == nil {
@@ -173,8 +174,8 @@ func plain(value string) (string, bool) {
 	return strings.Trim(m[1]+m[2]+m[3], " \t"), m[3] == "" || !otherWord.MatchString(m[3])
 }
 
-// Called reports whether the front matter gives the text a name, or may; sure is that it
-// does. One that is odd may give it only a name that stands there, or that it may build.
+// Called reports whether the front matter gives the text a name, or may give it; sure says that it
+// does. Odd front matter can only give a name that is written in it, or that it may build.
 func (f *Front) Called(name string) (called, sure bool) {
 	own, ownRead := f.Value("name")
 	aliases, aliasesRead := f.List("aliases")
@@ -186,18 +187,18 @@ func (f *Front) Called(name string) (called, sure bool) {
 }
 
 var (
-	// buildsText finds what may make a text in YAML that does not stand there: escapes and
-	// the quote in quotes, and what only its place tells: anchors, aliases, tags and merges.
+	// buildsText matches YAML that may build a text that is not written there: escapes, quotes in
+	// quotes, anchors, aliases, tags and merges.
 	buildsText = regexp.MustCompile("[\\\\\r]|''|<<|(?:^|[\\s\\[{,:?-])[&*!]")
-	// builtNames are names that YAML makes of something else: of numbers and of lists.
+	// builtNames matches names that YAML makes from numbers and lists.
 	builtNames = regexp.MustCompile(`(?i)^-?\d[\d.]*(?:e[+-]?\d+)?$|^-?infinity$|^nan$|^(?:true|false|null|` +
 		`undefined)$|,|\[object`)
-	// betweenWords is all that no word consists of.
+	// betweenWords matches what is between words.
 	betweenWords = regexp.MustCompile(`[^\pL\pN\pM]+`)
 )
 
-// holds reports whether front matter that is not understood may hold a name: its words stand
-// there, one behind the other, or they may be made by it.
+// holds reports whether front matter that is not understood may contain a name: the words of the
+// name are written there, one after the other, or may be built.
 func (f *Front) holds(name string) bool {
 	if len(f.whole) > maxFront || !utf8.ValidString(f.whole) ||
 		buildsText.MatchString(f.whole) || builtNames.MatchString(name) {
@@ -209,9 +210,9 @@ func (f *Front) holds(name string) bool {
 	return strings.Contains(words(f.whole), words(name))
 }
 
-// frontMatter is the YAML before the text, as far as any reader takes it: it begins in the
-// line behind the first dashes, and ends at the next three, wherever they stand, or, for
-// readers that want them on a line of their own, at that line. False: there is none.
+// frontMatter returns the YAML before the text, as much as any parser takes. It begins in the line
+// after the first dashes. It ends at the next three dashes anywhere, or for some parsers only at
+// dashes that begin a line. False: there is none.
 func frontMatter(text string) (string, bool) {
 	rest := text[3:]
 	begun := strings.TrimLeftFunc(rest, IsScriptSpace)

@@ -6,10 +6,10 @@ import (
 	"approver.example/reflexcore/effect"
 )
 
-// gitCommands are settings whose whole value a shell runs, by section and key.
+// gitCommands are settings whose whole value is run by a shell, as section and key.
 var gitCommands = sets["git"]
 
-// git reads a configuration file of git.
+// git yields what runs in a configuration file of git.
 func (x *extractor) git(content string) {
 	section, sub := "", ""
 	lines(content, func(line string) {
@@ -41,10 +41,10 @@ func (x *extractor) gitSetting(section, sub, key, value string) {
 	switch {
 	case section == "alias":
 		if command, ok := strings.CutPrefix(value, "!"); ok {
-			x.give(effect.Shell, command, "an alias of git")
+			x.emit(effect.Shell, command, "an alias of git")
 			return
 		}
-		x.give(effect.Shell, "git "+value, "an alias of git")
+		x.emit(effect.Shell, "git "+value, "an alias of git")
 	case section == "pager", gitCommands[name]:
 		if command, ok := strings.CutPrefix(value, "!"); ok {
 			value = command
@@ -54,22 +54,22 @@ func (x *extractor) gitSetting(section, sub, key, value string) {
 			return
 		}
 		if value != "true" && value != "false" {
-			x.give(effect.Shell, value, name+" of git")
+			x.emit(effect.Shell, value, name+" of git")
 		}
 	case name == "core.hookspath", name == "init.templatedir", section == "include", section == "includeif":
-		// What lies there runs, or is read as settings.
+		// What is there runs, or is read as settings.
 		x.yield(effect.Payload{Text: value, Why: strings.TrimSuffix(name+" "+sub, " ") + " of git", Path: x.path,
 			Later: true})
 	case key == "url", key == "insteadof", key == "pushurl":
 		for _, url := range [2]string{value, sub} {
 			if command, ok := strings.CutPrefix(url, "ext::"); ok {
-				x.give(effect.Shell, command, "a transport of git")
+				x.emit(effect.Shell, command, "a transport of git")
 			}
 		}
 	}
 }
 
-// gitValue undoes quotes and cuts a comment.
+// gitValue removes quotes, escapes and a comment.
 func gitValue(s string) string {
 	s = strings.TrimSpace(s)
 	var b strings.Builder
@@ -97,20 +97,20 @@ func gitValue(s string) string {
 	return strings.TrimSpace(b.String())
 }
 
-// gitLink reads a file .git: git takes the settings and hooks of the folder that it names.
+// gitLink reads a file .git: git uses the settings and hooks of the folder in it.
 func (x *extractor) gitLink(content string) {
 	if to, ok := strings.CutPrefix(strings.TrimSpace(content), "gitdir:"); ok {
 		x.yield(effect.Payload{Why: "a repository of git at " + strings.TrimSpace(to), Path: x.path, Later: true})
 	}
 }
 
-// todo reads what a rebase is to do: commands among the commits.
+// todo yields the commands in the todo list of a rebase.
 func (x *extractor) todo(content string) {
 	for line := range strings.Lines(content) {
 		line = strings.TrimSpace(line)
 		end := strings.IndexAny(line, " \t")
 		if end > 0 && (line[:end] == "exec" || line[:end] == "x") {
-			x.give(effect.Shell, strings.TrimSpace(line[end:]), "a line of a rebase")
+			x.emit(effect.Shell, strings.TrimSpace(line[end:]), "a line of a rebase")
 		}
 	}
 }

@@ -5,15 +5,14 @@ import (
 	"strings"
 )
 
-// A GitSetting is one setting of git: its name in small letters, such as core.hookspath,
-// and its value. What stands in quotes in the name keeps its letters in git; in Key it is
-// only compared. Quoted is that part as it is written.
+// A GitSetting is one setting of git: its name in lower case, such as core.hookspath, and its
+// value. Quoted is the part of the name in quotes as it is written; git does not ignore its case.
 type GitSetting struct{ Key, Value, Quoted string }
 
 var errGitSettings = errors.New("no settings of git")
 
-// GitSettings are the settings in a text, in order, as git reads them. What cannot be read
-// is an error; what comes before it is returned. Some that git refuses are read.
+// GitSettings returns the settings in a text, in order, as git reads them. If a part cannot be
+// read, it returns an error and the settings before it. It accepts some settings that git refuses.
 func GitSettings(text string) (settings []GitSetting, err error) {
 	text, _, nul := strings.Cut(text, "\x00") // git reads on in some places
 	r := gitReader{text: strings.ReplaceAll(strings.TrimPrefix(text, "\ufeff"), "\r\n", "\n")}
@@ -55,7 +54,7 @@ func letter(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' }
 
 func isGitSpace(c byte) bool { return c == ' ' || c == '\t' || c == '\r' }
 
-// peek is the next byte, 0 at the end.
+// peek returns the next byte, 0 at the end.
 func (r *gitReader) peek() byte {
 	if r.at < len(r.text) {
 		return r.text[r.at]
@@ -111,7 +110,7 @@ func (r *gitReader) section() (string, error) {
 	return "", errGitSettings
 }
 
-// value reads what stands behind a name: nothing, or "= value". The file ends like a line.
+// value reads what follows a name: nothing, or "= value". The end of the file is the end of a line.
 func (r *gitReader) value() (string, error) {
 	for isGitSpace(r.peek()) {
 		r.at++

@@ -5,7 +5,7 @@ import (
 	"sync"
 )
 
-// A node is a place in the tree of patterns, reached by the names before it.
+// A node is a node in the tree of patterns, which the names before it lead to.
 type node struct {
 	lit  map[string]*node
 	wild []edge
@@ -18,8 +18,8 @@ type edge struct {
 	to      *node
 }
 
-// An index finds the rows of a path without going through all of them: names
-// by map, endings by map, other wildcards by their first or last byte.
+// An index finds the rows of a path without trying all patterns: it finds names and endings by map,
+// and other wildcards by their first or last byte.
 type index struct {
 	rows            []row
 	root, home, any node
@@ -28,14 +28,14 @@ type index struct {
 	flats           [3]flats // from the root, from a home, from any folder
 }
 
-// flats are flat patterns by their first name, so that a path meets few of them.
+// flats are flat patterns by their first name, so that only few are compared with a path.
 type flats struct {
 	lit  map[string][]flat
 	end  [256][]flat // those of lit, by the last byte of the name
 	wild []flat      // the first name has wildcards of its own
 }
 
-// each calls yield with the patterns whose first name may meet n.
+// each calls yield with the patterns whose first name may match n.
 func (f *flats) each(n name, yield func(*flat)) {
 	switch {
 	case !n.wild:
@@ -60,7 +60,7 @@ func (f *flats) each(n name, yield func(*flat)) {
 	}
 }
 
-// add files a pattern; one of nothing plain is not looked for.
+// add adds a pattern, unless it is for plain files.
 func (f *flats) add(r flat, plain bool) {
 	for i := range len(r.segs[0].text) {
 		if c := r.segs[0].text[i]; fixed(c) {
@@ -81,7 +81,7 @@ func (f *flats) add(r flat, plain bool) {
 	}
 }
 
-// A flat pattern is for paths with wildcards of their own.
+// A flat pattern is for comparison with paths that have wildcards.
 type flat struct {
 	segs []name
 	row  int

@@ -2,14 +2,13 @@ package content
 
 import "strings"
 
-// maxSteps bounds the matching of one path with wildcards; when it is used up,
-// the path is unclear.
+// maxSteps limits the work of matching one path with wildcards; a path that needs more is unclear.
 const maxSteps = 60_000
 
-// maxName is the longest name that a file system takes.
+// maxName is the longest name of a file.
 const maxName = 255
 
-// wildcards says what a path with *, ?, [ and { may match.
+// wildcards returns what a path with *, ?, [ and { may match.
 func (p *parsed) wildcards() Sink {
 	paths := expandBraces(p.names())
 	if paths == nil {
@@ -18,8 +17,8 @@ func (p *parsed) wildcards() Sink {
 	return p.mayBe(paths)
 }
 
-// unknown says what a path may match that is only known in part: there, any
-// text, slashes included, may stand.
+// unknown returns what a path with unknown parts may match. Each of them may be any text, including
+// slashes.
 func (p *parsed) unknown() Sink {
 	names := p.names()
 	var one, many []string
@@ -43,13 +42,13 @@ func (p *parsed) unknown() Sink {
 func (p *parsed) names() []string {
 	names := make([]string, p.n)
 	for i := range p.n {
-		names[i] = loosen(string(p.seg(i)))
+		names[i] = withoutExtended(string(p.seg(i)))
 	}
 	return names
 }
 
-// loosen takes a pattern of bash's extended kind, such as @(a|b), for any text.
-func loosen(name string) string {
+// withoutExtended replaces extended patterns of bash, such as @(a|b), by *.
+func withoutExtended(name string) string {
 	for {
 		open := strings.IndexByte(name, '(')
 		if open < 1 || !strings.ContainsRune("@!?+*", rune(name[open-1])) {
@@ -63,11 +62,11 @@ func loosen(name string) string {
 	}
 }
 
-// maxBraces bounds the alternatives that braces make.
+// maxBraces limits the alternatives of braces.
 const maxBraces = 64
 
-// expandBraces writes {a,b} out; nil if there are too many. A brace without a
-// comma is a letter.
+// expandBraces expands {a,b}; nil if there are too many alternatives. A brace without a comma is a
+// letter.
 func expandBraces(names []string) [][]string {
 	text := strings.Join(names, "/")
 	todo, out := []string{text}, [][]string(nil)
@@ -121,17 +120,16 @@ func brace(s string) (open, end int, parts []string) {
 	return 0, 0, nil
 }
 
-// mayBe returns the first row that one of the paths may match; a secret goes
-// before the rest.
+// mayBe returns the first row that one of the paths may match; a secret has precedence.
 func (p *parsed) mayBe(paths [][]string) Sink {
-	f, secret := found{tame: p.tame}, found{tame: p.tame}
+	f, secret := found{ignoreWeak: p.ignoreWeak}, found{ignoreWeak: p.ignoreWeak}
 	add := func(row int) {
 		f.add(row)
 		if built().rows[row-1].secret {
 			secret.add(row)
 		}
 	}
-	m := meeting{left: maxSteps}
+	m := comparison{left: maxSteps}
 	for _, path := range paths {
 		segs := make([]name, len(path))
 		for i, text := range path {
@@ -158,11 +156,11 @@ func (p *parsed) mayBe(paths [][]string) Sink {
 				}
 				m.segs = segs[i:]
 				rows.each(segs[i], func(r *flat) {
-					if segs[i].text == "*" && hopeless(r, segs[i+1:]) || len(r.segs) == 1 && segs[i].wild &&
+					if segs[i].text == "*" && cannotMatch(r, segs[i+1:]) || len(r.segs) == 1 && segs[i].wild &&
 						!mayShare(segs[i].text, r.letters) {
 						return
 					}
-					if m.flat = *r; m.meet(0, 0, 0, 0) {
+					if m.flat = *r; m.matchFrom(0, 0, 0, 0) {
 						add(r.row)
 					}
 				})
@@ -178,22 +176,21 @@ func (p *parsed) mayBe(paths [][]string) Sink {
 	return f.sink(true)
 }
 
-// hopeless reports whether a pattern cannot meet a path that begins with any
-// name and goes on as rest.
-func hopeless(r *flat, rest []name) bool {
+// cannotMatch reports whether a pattern cannot match a path that begins with any name and continues
+// with rest.
+func cannotMatch(r *flat, rest []name) bool {
 	if len(r.segs) == 1 {
 		return true // no letter is shared
 	}
 	return len(rest) == 0 && !r.deep || len(rest) > 0 && !rest[0].wild && !r.segs[1].wild && rest[0].text != r.segs[1].text
 }
 
-// mayShare reports whether a pattern may have enough letters in common with one
-// that has these.
+// mayShare reports whether a pattern may have enough letters in common with another one.
 func mayShare(pattern string, letters uint64) bool {
 	n := 0
 	for i := range len(pattern) {
 		if c := pattern[i]; c == '?' || c != '*' && letters&(1<<(c&63)) != 0 {
-			if n++; n >= enough {
+			if n++; n >= minLetters {
 				return true
 			}
 		}
@@ -201,24 +198,24 @@ func mayShare(pattern string, letters uint64) bool {
 	return pattern == ".*"
 }
 
-// A meeting asks whether two patterns have a path in common that is more than
-// chance: letters of the one stand for letters of the other.
-type meeting struct {
+// A meeting decides whether two patterns match a common path, and not only by chance: they have
+// letters in common.
+type comparison struct {
 	segs []name
 	flat flat
 	left int
 }
 
-// enough letters make a name recognizable.
-const enough = 2
+// minLetters is the number of letters that make a name recognizable.
+const minLetters = 2
 
-func (m *meeting) meet(i, j, letters, last int) bool {
+func (m *comparison) matchFrom(i, j, letters, last int) bool {
 	if m.left--; m.left <= 0 {
 		return false
 	}
 	if j == len(m.flat.segs) {
-		// Only what names approver is approver's.
-		if letters < enough || last == 0 && built().rows[m.flat.row-1].kind == Own {
+		// It is approver's own only if the last name matches.
+		if letters < minLetters || last == 0 && built().rows[m.flat.row-1].kind == Own {
 			return false
 		}
 		return m.flat.deep || i == len(m.segs) || i == len(m.segs)-1 && m.segs[i].text == "**"
@@ -227,17 +224,17 @@ func (m *meeting) meet(i, j, letters, last int) bool {
 		return false
 	}
 	if m.segs[i].text == "**" {
-		return m.meet(i+1, j, letters, last) || m.meet(i, j+1, letters, 0)
+		return m.matchFrom(i+1, j, letters, last) || m.matchFrom(i, j+1, letters, 0)
 	}
-	n, ok, cost := m.segs[i].meets(m.flat.segs[j])
+	n, ok, cost := m.segs[i].matches(m.flat.segs[j])
 	m.left -= cost
-	return ok && m.meet(i+1, j+1, letters+n, n)
+	return ok && m.matchFrom(i+1, j+1, letters+n, n)
 }
 
-// meets reports whether some name matches both patterns, and how many letters
-// they share then at most, and what it cost to find out. A shell's * does not match a leading dot. An ending
-// counts only where the row is about endings.
-func (n name) meets(other name) (letters int, ok bool, cost int) {
+// matches reports whether some name matches both patterns, how many letters they share at most, and
+// the cost of the comparison. A shell's * does not match a leading dot. An ending counts only if
+// the row is about endings.
+func (n name) matches(other name) (letters int, ok bool, cost int) {
 	a, b := n.text, other.text
 	if a == "" {
 		return 0, false, 0
@@ -255,7 +252,7 @@ func (n name) meets(other name) (letters int, ok bool, cost int) {
 		return 0, false, 0
 	}
 	if a == ".*" && b[0] == '.' { // every dot file
-		return enough, true, 0
+		return minLetters, true, 0
 	}
 	stem := len(b)
 	if i := strings.LastIndexByte(b, '.'); i > 1 || i == 1 && b[0] != '*' {
@@ -274,8 +271,8 @@ func (n name) meets(other name) (letters int, ok bool, cost int) {
 
 func fixed(c byte) bool { return c != '*' && c != '?' }
 
-// shared goes through both patterns at once and keeps, for each pair of
-// positions, the most letters from there on; -1 if they do not meet.
+// shared compares two patterns. For each pair of positions it computes the most letters that they
+// share from there on; -1 if they cannot match.
 func shared(a, b string, stem int) (letters int, ok bool) {
 	const width = 48
 	if len(b) >= width {
@@ -311,7 +308,7 @@ func shared(a, b string, stem int) (letters int, ok bool) {
 	return int(max(row[0], 0)), row[0] >= 0
 }
 
-// unbracket writes [abc] as ?: a bracket stands for any letter.
+// unbracket replaces [abc] by ?, so that a bracket matches any letter.
 func unbracket(s string) string {
 	if strings.IndexByte(s, '[') < 0 {
 		return s

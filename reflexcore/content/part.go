@@ -6,9 +6,9 @@ import (
 	"approver.example/reflexcore/effect"
 )
 
-// Part hands out what runs of a text that is put into a content that lies at a path
-// and is not known. A part of a document need not have the key that makes it run:
-// where nothing else is found in it, what looks like a command line may be one.
+// Part yields what runs of a text that is put into an unknown content at a path. A part of a
+// document may lack the key that makes it run. So if nothing else is found in it, every line that
+// looks like a command line counts as one.
 func Part(path, text string, lim Limits, yield func(effect.Payload)) {
 	found := false
 	Payloads(path, text, lim, func(p effect.Payload) {
@@ -19,28 +19,18 @@ func Part(path, text string, lim Limits, yield func(effect.Payload)) {
 	if s.Prompts() && IsPrompt(path) && !found && strings.ContainsAny(text, "`!{") {
 		yield(effect.Payload{Why: "a part of " + s.Name, Path: path, Later: true}) // it may be half of a command
 	}
-	if found || len(text) > lim.Bytes || !s.holdsLines() {
+	if found || len(text) > lim.Bytes || s.format == nil || !s.format.lines {
 		return
 	}
 	x := &extractor{sink: s, path: path, lim: lim, yield: yield}
 	for line := range strings.Lines(text) {
 		if line = bare(line); strings.ContainsAny(line, "|;&`") || strings.Contains(line, "$(") {
-			x.give(effect.Shell, line, "a part of "+s.Name)
+			x.emit(effect.Shell, line, "a part of "+s.Name)
 		}
 	}
 }
 
-// holdsLines reports whether a document has command lines in it, between other things.
-func (s Sink) holdsLines() bool {
-	switch s.format {
-	case formatYAML, formatMake, formatDocker, formatNPM, formatUnit, formatTOML, formatCron, formatUserCrn, formatGroovy:
-		return true
-	default:
-		return false
-	}
-}
-
-// bare is a line without the key before it and the quotes and commas around it.
+// bare returns a line without a key before it, and without quotes and commas around it.
 func bare(line string) string {
 	line = strings.TrimLeft(strings.TrimSpace(line), "@- ")
 	for _, sign := range [...]string{":", "="} {

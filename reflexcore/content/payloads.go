@@ -8,37 +8,36 @@ import (
 	"approver.example/reflexcore/wordset"
 )
 
-// Payloads hands out what runs of a content that lies at a path. What cannot be
-// read (malformed, over a limit) is a payload of which nothing is known. Parts
-// that are not known keep effect.Unknown.
+// Payloads yields what runs of a content at a path. Content that cannot be read (malformed, over a
+// limit) is a payload of which nothing is known. Unknown parts stay as [effect.Unknown].
 func Payloads(path, content string, lim Limits, yield func(effect.Payload)) {
 	s := Classify(path)
-	if s.format == formatPrompt && !IsPrompt(path) {
-		s.format = formatNone
+	if s.Prompts() && !IsPrompt(path) {
+		s.format = nil
 	}
-	if s.format == formatNone && strings.HasPrefix(content, "#!") {
-		s.format = formatScript
+	if s.format == nil && strings.HasPrefix(content, "#!") {
+		s.format = formats["script"]
 	}
 	// A place of which too little is known may run all of it.
-	if s.format == formatNone && s.Kind == Unclear && content != "" {
+	if s.format == nil && s.Kind == Unclear && content != "" {
 		yield(effect.Payload{Why: "a file at a place that is not known", Path: path, Later: true})
 		return
 	}
-	if s.format == formatNone || content == "" {
+	if s.format == nil || content == "" {
 		return
 	}
 	x := &extractor{sink: s, path: path, lim: lim, yield: yield}
 	if len(content) > lim.Bytes {
 		x.hidden("more than is read of a file")
 		content = content[:max(lim.Bytes, 0)]
-		if s.format == formatJSON || s.format == formatNPM || s.format == formatYAML {
-			return // half a document is none
+		if s.format.whole {
+			return
 		}
 	}
-	x.extract(content)
+	s.format.read(x, strings.TrimPrefix(content, "\ufeff"))
 }
 
-// An extractor hands out payloads of one content, within its limits.
+// An extractor yields the payloads of one content, within limits.
 type extractor struct {
 	sink  Sink
 	path  string
@@ -47,7 +46,7 @@ type extractor struct {
 	count int
 }
 
-func (x *extractor) give(lang, text, why string) {
+func (x *extractor) emit(lang, text, why string) {
 	if strings.TrimSpace(text) == "" {
 		return
 	}
@@ -60,56 +59,44 @@ func (x *extractor) give(lang, text, why string) {
 	}
 }
 
-// hidden says that something runs of which nothing is known.
+// hidden yields a payload of which nothing is known.
 func (x *extractor) hidden(why string) {
 	x.yield(effect.Payload{Why: x.sink.Name + ": " + why, Path: x.path, Later: true})
 }
 
-func (x *extractor) extract(content string) {
-	content = strings.TrimPrefix(content, "\ufeff")
-	switch x.sink.format {
-	case formatScript:
-		x.script(content)
-	case formatCron, formatUserCrn:
-		x.cron(content)
-	case formatUnit:
-		x.unit(content)
-	case formatPlist:
-		x.plist(content)
-	case formatYAML:
-		x.yaml(content)
-	case formatGit:
-		x.git(content)
-	case formatGitLink:
-		x.gitLink(content)
-	case formatTodo:
-		x.todo(content)
-	case formatNPM, formatJSON:
-		x.json(content)
-	case formatMake:
-		x.makefile(content)
-	case formatDocker:
-		x.docker(content)
-	case formatAuthKey:
-		x.authorizedKeys(content)
-	case formatSSH:
-		x.ssh(content)
-	case formatPth:
-		x.pth(content)
-	case formatUdev:
-		x.udev(content)
-	case formatGroovy:
-		x.groovy(content)
-	case formatTOML:
-		x.toml(content)
-	case formatPrompt:
-		x.prompt(content)
-	default:
-	}
+// A format is a kind of content, and how the parts of it that run are found.
+type format struct {
+	read   func(x *extractor, content string)
+	lines  bool // there are command lines in it, between other things
+	whole  bool // the beginning of a content cannot be read by itself
+	prompt bool // it is a text for agents
 }
 
-// script is a file that runs as a whole. Its first line says in what, else its
-// ending.
+// formats are the formats by their names in the table of places.
+var formats = map[string]*format{
+	"script":   {read: (*extractor).script},
+	"cron":     {read: func(x *extractor, content string) { x.cron(content, 5) }, lines: true},
+	"usercron": {read: func(x *extractor, content string) { x.cron(content, 6) }, lines: true},
+	"unit":     {read: (*extractor).unit, lines: true},
+	"plist":    {read: (*extractor).plist},
+	"yaml":     {read: (*extractor).yaml, lines: true, whole: true},
+	"git":      {read: (*extractor).git},
+	"gitlink":  {read: (*extractor).gitLink},
+	"todo":     {read: (*extractor).todo},
+	"npm":      {read: (*extractor).npm, lines: true, whole: true},
+	"json":     {read: (*extractor).json, whole: true},
+	"make":     {read: (*extractor).makefile, lines: true},
+	"docker":   {read: (*extractor).docker, lines: true},
+	"authkey":  {read: (*extractor).authorizedKeys},
+	"ssh":      {read: (*extractor).ssh},
+	"pth":      {read: (*extractor).pth},
+	"udev":     {read: (*extractor).udev},
+	"groovy":   {read: (*extractor).groovy, lines: true},
+	"toml":     {read: (*extractor).toml, lines: true},
+	"prompt":   {read: (*extractor).prompt, prompt: true},
+}
+
+// script yields a file that runs as a whole. Its first line says the language, or else its ending.
 func (x *extractor) script(content string) {
 	lang := x.sink.Lang
 	if first, _, _ := strings.Cut(content, "\n"); strings.HasPrefix(first, "#!") {
@@ -124,7 +111,7 @@ func (x *extractor) script(content string) {
 		name = "a script"
 	}
 	if lang == "" {
-		// A program's place without a first line: text is a shell's, the rest is
+		// Without such a first line, a text in a place of programs is for a shell, and other content is
 		// binary.
 		if strings.IndexByte(content, 0) >= 0 || strings.HasPrefix(content, "\x7fELF") {
 			x.hidden("a binary")
@@ -132,7 +119,7 @@ func (x *extractor) script(content string) {
 		}
 		lang = effect.Shell
 	}
-	x.give(lang, content, name)
+	x.emit(lang, content, name)
 }
 
 // interpreters are languages by the name of their program, without a version.
@@ -142,8 +129,7 @@ var interpretersText string
 
 var interpreters = wordset.Index(interpretersText, func(language string) string { return language })
 
-// Shebang returns the language that a first line names; empty if it is not
-// known.
+// Shebang returns the language in a first line; empty if it is not known.
 func Shebang(line string) string {
 	line, ok := strings.CutPrefix(line, "#!")
 	if !ok {
@@ -163,7 +149,7 @@ func Shebang(line string) string {
 	return ""
 }
 
-// lines hands out lines with continuations joined.
+// lines calls each with every line, with continued lines joined.
 func lines(content string, each func(line string)) {
 	var joined strings.Builder
 	for line := range strings.Lines(content) {
@@ -184,22 +170,20 @@ func lines(content string, each func(line string)) {
 	}
 }
 
-func (x *extractor) cron(content string) {
+// cron reads a table whose lines have a number of fields before the command.
+func (x *extractor) cron(content string, fields int) {
 	for line := range strings.Lines(content) {
 		line = strings.TrimSpace(line)
 		if line == "" || line[0] == '#' {
 			continue
 		}
-		skip := 5
+		skip := fields
 		if line[0] == '@' {
-			skip = 1
+			skip -= 4 // one word stands for the five of the time
 		} else if i := strings.IndexByte(line, '='); i > 0 && !strings.ContainsAny(strings.TrimSpace(line[:i]), " \t*") {
 			// SHELL=…, PATH=… and their like change what the lines run.
-			x.give(effect.Shell, line, "a cron table's setting")
+			x.emit(effect.Shell, line, "a cron table's setting")
 			continue
-		}
-		if x.sink.format == formatUserCrn {
-			skip++
 		}
 		command := skipFields(line, skip)
 		// An unescaped % ends the command: the rest is its input.
@@ -212,7 +196,7 @@ func (x *extractor) cron(content string) {
 				break
 			}
 		}
-		x.give(effect.Shell, strings.ReplaceAll(command, `\%`, "%"), "cron line")
+		x.emit(effect.Shell, strings.ReplaceAll(command, `\%`, "%"), "cron line")
 	}
 }
 
@@ -228,7 +212,7 @@ func skipFields(line string, n int) string {
 	return strings.TrimLeft(line, " \t")
 }
 
-// unit is systemd's and desktops' key=value.
+// unit yields the commands in key=value files of systemd and of desktops.
 func (x *extractor) unit(content string) {
 	lines(content, func(line string) {
 		key, value, ok := strings.Cut(strings.TrimSpace(line), "=")
@@ -240,14 +224,14 @@ func (x *extractor) unit(content string) {
 		switch {
 		case strings.HasPrefix(key, "exec"), key == "tryexec":
 			// - @ : + ! | say how to run it, not what.
-			x.give(effect.Shell, strings.ReplaceAll(strings.TrimLeft(value, "-@:+!|"), "%%", "%"), key+"= of "+x.sink.Name)
+			x.emit(effect.Shell, strings.ReplaceAll(strings.TrimLeft(value, "-@:+!|"), "%%", "%"), key+"= of "+x.sink.Name)
 		case key == "environment":
-			x.give(effect.Shell, "export "+value, "environment of "+x.sink.Name)
+			x.emit(effect.Shell, "export "+value, "environment of "+x.sink.Name)
 		}
 	})
 }
 
-// authorizedKeys finds command="…" before a key.
+// authorizedKeys yields command="…" before a key.
 func (x *extractor) authorizedKeys(content string) {
 	for line := range strings.Lines(content) {
 		low := strings.ToLower(line)
@@ -256,7 +240,7 @@ func (x *extractor) authorizedKeys(content string) {
 			continue
 		}
 		text, _ := quoted(line[i+len(`command=`):])
-		x.give(effect.Shell, text, "forced command of a key")
+		x.emit(effect.Shell, text, "forced command of a key")
 	}
 }
 
@@ -281,9 +265,8 @@ func quoted(s string) (text, rest string) {
 }
 
 // sshCommands are options of ssh and sshd whose value runs.
-var sshCommands = map[string]bool{"proxycommand": true, "localcommand": true, "remotecommand": true,
-	"knownhostscommand": true, "authorizedkeyscommand": true, "authorizedprincipalscommand": true, "forcecommand": true,
-	"xauthlocation": true, "pkcs11provider": true, "securitykeyprovider": true, "subsystem": true}
+var sshCommands = wordset.Of(`proxycommand localcommand remotecommand knownhostscommand authorizedkeyscommand
+	authorizedprincipalscommand forcecommand xauthlocation pkcs11provider securitykeyprovider subsystem`)
 
 func (x *extractor) ssh(content string) {
 	for line := range strings.Lines(content) {
@@ -302,10 +285,10 @@ func (x *extractor) ssh(content string) {
 		switch {
 		case key == "match":
 			if _, after, ok := strings.Cut(value, "exec "); ok {
-				x.give(effect.Shell, strings.Trim(after, ` "`), "condition of ssh")
+				x.emit(effect.Shell, strings.Trim(after, ` "`), "condition of ssh")
 			}
 		case sshCommands[key] && !strings.EqualFold(value, "none") && value != "internal-sftp":
-			x.give(effect.Shell, value, key+" of ssh")
+			x.emit(effect.Shell, value, key+" of ssh")
 		}
 	}
 }
@@ -313,12 +296,12 @@ func (x *extractor) ssh(content string) {
 func (x *extractor) pth(content string) {
 	for line := range strings.Lines(content) {
 		if strings.HasPrefix(line, "import ") || strings.HasPrefix(line, "import\t") {
-			x.give(effect.Python, line, "a line that Python runs at its start")
+			x.emit(effect.Python, line, "a line that Python runs at its start")
 		}
 	}
 }
 
-// udev's RUN and PROGRAM keys hold commands.
+// udev yields the commands in RUN and PROGRAM keys.
 func (x *extractor) udev(content string) {
 	lines(content, func(line string) {
 		if strings.HasPrefix(strings.TrimSpace(line), "#") {
@@ -334,13 +317,13 @@ func (x *extractor) udev(content string) {
 			var text string
 			text, rest = quoted(rest[i:])
 			if strings.HasPrefix(key, "RUN") || strings.HasPrefix(key, "PROGRAM") || strings.HasPrefix(key, "IMPORT{program}") {
-				x.give(effect.Shell, text, "a udev rule's program")
+				x.emit(effect.Shell, text, "a udev rule's program")
 			}
 		}
 	})
 }
 
-// toml finds the values that run, line by line: command, args, notify.
+// toml yields the values that run, line by line: command, args, notify.
 func (x *extractor) toml(content string) {
 	var command string
 	for line := range strings.Lines(content) {
@@ -351,7 +334,7 @@ func (x *extractor) toml(content string) {
 		}
 		switch key {
 		case "command":
-			x.give(effect.Shell, command, "a server that an agent starts")
+			x.emit(effect.Shell, command, "a server that an agent starts")
 			command = strings.Trim(value, `"'`)
 		case "args":
 			if words, ok := jsonWords(value); ok {
@@ -361,14 +344,14 @@ func (x *extractor) toml(content string) {
 			}
 		case "notify":
 			if words, ok := jsonWords(value); ok {
-				x.give(effect.Shell, shellJoin(words), "an agent's notify")
+				x.emit(effect.Shell, shellJoin(words), "an agent's notify")
 			}
 		}
 	}
-	x.give(effect.Shell, command, "a server that an agent starts")
+	x.emit(effect.Shell, command, "a server that an agent starts")
 }
 
-// shellJoin writes words so that a shell reads the same words.
+// shellJoin quotes words for a shell.
 func shellJoin(words []string) string {
 	var b strings.Builder
 	for i, w := range words {

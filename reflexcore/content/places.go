@@ -5,31 +5,23 @@ import (
 	"strings"
 )
 
-// placesText is the table of places. It is data: one line for each place. How it is written
-// stands at its top.
+// placesText is the table of places, with one line for each place. The format is explained at its
+// top.
 //
 //go:embed places.txt
 var placesText string
 
-// A row is what places are for that have something in common.
+// A row is what a group of places is for.
 type row struct {
 	kind   Kind
 	secret bool
-	// weak rows go by an ending or a general name only; they do not count in
-	// folders of test data and documents.
+	// Weak rows match only by an ending or a general name; they do not count in folders of test data
+	// and documents.
 	weak     bool
 	name     string
 	lang     string
-	format   format
+	format   *format
 	patterns []string
-}
-
-// formats are the names of formats in the table.
-var formats = map[string]format{
-	"script": formatScript, "cron": formatCron, "usercron": formatUserCrn, "unit": formatUnit, "plist": formatPlist,
-	"yaml": formatYAML, "git": formatGit, "gitlink": formatGitLink, "todo": formatTodo, "npm": formatNPM,
-	"json": formatJSON, "make": formatMake, "docker": formatDocker, "authkey": formatAuthKey, "ssh": formatSSH,
-	"pth": formatPth, "udev": formatUdev, "groovy": formatGroovy, "toml": formatTOML, "prompt": formatPrompt,
 }
 
 // readPlaces reads the table. A heading that it does not understand is a mistake in the

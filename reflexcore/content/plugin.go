@@ -9,12 +9,13 @@ import (
 	"syscall"
 
 	"approver.example/reflexcore/effect"
+	"approver.example/reflexcore/wordset"
 )
 
-// A plugin of Claude Code that is being written lies anywhere: only the folder
-// .claude-plugin beside its texts says what they are.
+// A plugin of Claude Code can be in any folder while it is being written. Only the folder
+// .claude-plugin beside its texts shows that it is one.
 
-// Files is what is asked of the file system about plugins: see package tools.
+// Files is the part of the file system that is needed to find plugins, see package tools.
 type Files interface {
 	Readlink(name string) (string, error)
 	ReadFile(name string, limit int) ([]byte, error)
@@ -25,25 +26,25 @@ const (
 	maxPluginDeep = 8         // folders between a plugin, or its marketplace, and a text
 )
 
-// pluginFolder is where a plugin's folder has its manifest.
+// pluginFolder is the folder with a plugin's manifest.
 const pluginFolder = ".claude-plugin"
 
-// pluginTexts are the folders of a plugin whose texts are loaded without being named, and
-// pluginLists the files beside them that start programs.
+// pluginTexts are the folders of a plugin whose texts are loaded by default, and pluginLists are
+// the files beside them that start programs.
 var (
-	pluginTexts = map[string]bool{"commands": true, "agents": true, "skills": true, "output-styles": true}
-	pluginLists = map[string]bool{".lsp.json": true, "monitors.json": true, "hooks.json": true, "settings.json": true}
+	pluginTexts = wordset.Of("commands agents skills output-styles")
+	pluginLists = wordset.Of(".lsp.json monitors.json hooks.json settings.json")
 )
 
-// PluginText is the path under which a file of a plugin is to be read, where its own says
-// nothing: below .claude/commands for a text, below .claude-plugin for a list of programs.
-// It is in the folder of the file and has its name. False: it is in no plugin, or nothing
-// loads it, or its path says it already.
+// PluginText returns another path for a file of a plugin whose own path does not show what it is:
+// in .claude/commands for a text, or in .claude-plugin for a list of programs. These are in the
+// folder of the file, and the name stays. False: it is in no plugin, or nothing loads it, or its
+// path already shows it.
 func PluginText(fs Files, p string) (as string, ok bool) {
 	base := strings.ToLower(path.Base(p))
 	ext := path.Ext(base)
 	if ext != ".md" && ext != ".json" && ext != "" || fs == nil || len(p) > maxPath || !strings.HasPrefix(p, "/") ||
-		!effect.IsKnown(p) || strings.ContainsAny(p, "*?[") {
+		!effect.IsPlain(p) {
 		return "", false
 	}
 	p = path.Clean(p)
@@ -64,14 +65,13 @@ func PluginText(fs Files, p string) (as string, ok bool) {
 	return "", false
 }
 
-// IsPlugin reports whether a folder says that it is a plugin, or a list of them.
+// IsPlugin reports whether a folder has the manifest of a plugin or of a marketplace.
 func IsPlugin(fs Files, dir string) bool {
-	return fs != nil && len(dir) < maxPath && effect.IsKnown(dir) && !strings.ContainsAny(dir, "*?[") &&
-		strings.HasPrefix(dir, "/") && len(manifestsOf(fs, path.Clean(dir))) > 0
+	return fs != nil && len(dir) < maxPath && effect.IsPlain(dir) && strings.HasPrefix(dir, "/") &&
+		len(manifestsOf(fs, path.Clean(dir))) > 0
 }
 
-// loadedOf reports whether a file below a plugin, or below a marketplace with plugins in
-// it, is loaded by Claude Code.
+// loadedOf reports whether Claude Code loads a file in a plugin, or in a marketplace with plugins.
 func loadedOf(manifests []manifest, rest, base, ext string) bool {
 	segs := strings.Split(strings.ToLower(rest), "/")
 	for _, s := range segs[:len(segs)-1] {
@@ -98,16 +98,16 @@ func loadedOf(manifests []manifest, rest, base, ext string) bool {
 	return false
 }
 
-// A manifest is what a plugin, or a marketplace, says of its parts.
+// A manifest has the parts of a plugin or a marketplace.
 type manifest struct {
 	own      []string
 	readable bool
 }
 
-// manifestsOf reads what a folder says of itself as a plugin. None: it is no plugin.
+// manifestsOf reads the manifests of a folder. None: it is no plugin.
 func manifestsOf(fs Files, root string) (out []manifest) {
 	if _, err := fs.Readlink(root + "/" + pluginFolder); err != nil && !errors.Is(err, syscall.EINVAL) {
-		return nil // it is not there, or in a home that is closed to approver
+		return nil // it is missing, or in a home that approver cannot read
 	}
 	for _, name := range [...]string{"plugin.json", "marketplace.json"} {
 		b, err := fs.ReadFile(root+"/"+pluginFolder+"/"+name, maxManifest)
@@ -123,15 +123,11 @@ func manifestsOf(fs Files, root string) (out []manifest) {
 	return out
 }
 
-// pluginKeys are the keys of a manifest that name files which are loaded.
-var pluginKeys = map[string]bool{
-	"commands": true, "agents": true, "skills": true, "hooks": true, "outputstyles": true, "mcpservers": true,
-	"lspservers": true, "monitors": true, "experimental": true,
-}
+// pluginKeys are the keys of a manifest with files that are loaded.
+var pluginKeys = wordset.Of("commands agents skills hooks outputstyles mcpservers lspservers monitors experimental")
 
-// PluginPaths are the files and folders that a plugin's manifest, or a marketplace's list,
-// names for its parts, below the plugin's folder, which is ".". False means that it cannot
-// be read.
+// PluginPaths returns the files and folders in a manifest, or in the list of a marketplace,
+// relative to the plugin's folder, which is ".". False means that it cannot be read.
 func PluginPaths(manifest string) (own []string, ok bool) {
 	if deep(manifest, maxPluginDepth) {
 		return nil, false
@@ -167,5 +163,5 @@ func PluginPaths(manifest string) (own []string, ok bool) {
 	return own, true
 }
 
-// maxPluginDepth bounds the levels of a manifest that are read.
+// maxPluginDepth limits the levels of a manifest.
 const maxPluginDepth = 32

@@ -12,18 +12,18 @@ import (
 	"approver.example/reflexcore/effect"
 )
 
-// Skills, slash commands and subagents are texts for a model, in which some agents run
-// commands before the model reads them, and whose first lines can add hooks and servers.
-// No hook of the agent sees what runs that way.
+// Skills, slash commands and subagents are texts for a model. Some agents run commands in them
+// before the model reads them, and their first lines can add hooks and servers. No hook of the
+// agent sees these commands.
 
-// A Prompt is what runs of such a text.
+// A Prompt says what runs of such a text.
 type Prompt struct {
-	Commands   []string // what a shell runs when the text is loaded
-	PowerShell bool     // that shell is PowerShell
-	// Adds says what the front matter adds: "hooks" or "servers". Empty is nothing.
+	Commands []string // what a shell runs when the text is loaded
+	Lang     string   // of the shell, as [effect.Payload] has it
+	// Adds says what the front matter adds: "hooks" or "servers". It is empty for nothing.
 	Adds  string
 	Front Front
-	// Hidden says why not all that runs is known. Empty: all is.
+	// Hidden says why it is not fully known what runs. It is empty if everything is known.
 	Hidden string
 }
 
@@ -35,7 +35,7 @@ const (
 	maxFront          = 64 << 10 // bytes of front matter
 )
 
-// A dialect is how an agent marks commands in a text.
+// A dialect says how an agent marks commands in a text.
 type dialect uint8
 
 const (
@@ -44,7 +44,7 @@ const (
 	braces                // !{…}
 )
 
-// promptDialect is the dialect of a place. Texts of Claude Code are the rule.
+// promptDialect returns the dialect of a place. The default is that of Claude Code.
 func promptDialect(p string) dialect {
 	p = strings.ToLower(p)
 	switch {
@@ -56,23 +56,23 @@ func promptDialect(p string) dialect {
 	return claude
 }
 
-// IsPrompt reports whether a file by that name is loaded as a text with commands: others
-// in the same folders are read by nobody, or are scripts that a call names.
+// IsPrompt reports whether a file with that name is loaded as a text with commands. Other files in
+// the same folders are not read, or are scripts that a call names.
 func IsPrompt(p string) bool {
 	switch strings.ToLower(path.Ext(p)) {
 	case ".md", ".mdc", ".toml", ".json":
 		return true
 	}
-	base := path.Base(p)
-	return !effect.IsKnown(base) || strings.ContainsAny(base, "*?[")
+	return !effect.IsPlain(path.Base(p))
 }
 
-// Prompts reports whether texts at the place are loaded with their commands.
-func (s Sink) Prompts() bool { return s.format == formatPrompt }
+// Prompts reports whether agents load texts from the place, with their commands.
+func (s Sink) Prompts() bool { return s.format != nil && s.format.prompt }
 
-// ReadPrompt finds what runs of a text that lies at a path. It finds more than the agents
-// do where they differ between versions, such as commands inside of code spans.
+// ReadPrompt finds what runs of a text at a path. If versions of an agent differ, it finds what any
+// of them runs, such as commands in code spans.
 func ReadPrompt(p, text string) (out Prompt) {
+	out.Lang = effect.Shell
 	if !utf8.ValidString(text) { // such as UTF-16, which agents may read
 		out.Hidden = "a text that cannot be read"
 		return out
@@ -91,12 +91,14 @@ func ReadPrompt(p, text string) (out Prompt) {
 	return out
 }
 
-// adding notes what the front matter adds: the names of servers that others brought add none.
+// adding notes what the front matter adds. Names of servers that are defined elsewhere add nothing.
 func (p *Prompt) adding() {
 	f := &p.Front
 	shell, sure := f.Value("shell")
 	shell = strings.ToLower(shell)
-	p.PowerShell = strings.HasPrefix(shell, "pwsh") || strings.HasPrefix(shell, "powershell")
+	if strings.HasPrefix(shell, "pwsh") || strings.HasPrefix(shell, "powershell") {
+		p.Lang = effect.PowerShell
+	}
 	_, mcp := f.List("mcpservers")
 	_, lsp := f.List("lspservers")
 	switch {
@@ -155,8 +157,8 @@ func (p *Prompt) commands(text string, how dialect) {
 	}
 }
 
-// afterSpace reports whether a text is empty or ends in white space, as JavaScript sees it,
-// or in the dashes behind which the text begins that follows front matter.
+// afterSpace reports whether a text is empty, or ends in white space of JavaScript, or in the
+// dashes that end front matter.
 func afterSpace(s string) bool {
 	if s == "" || strings.HasSuffix(s, "---") {
 		return true
@@ -165,9 +167,9 @@ func afterSpace(s string) bool {
 	return unicode.IsSpace(r) || r == '\ufeff' || r == '\u180e' || r == 0 // what is not known
 }
 
-// InFolder is what runs beside the text of a file, because the path of its folder is put
-// before the text: Claude Code writes "Base directory for this skill: DIR" there. It says
-// why that is not known, or nothing. Arguments are put into that line, too.
+// InFolder returns why it is not known what runs in the line that Claude Code puts before the text
+// of a file: "Base directory for this skill: DIR". It is empty if the line runs nothing. Arguments
+// are replaced in that line, too.
 func InFolder(dir string) string {
 	if strings.ContainsAny(dir, "`$") {
 		return "a folder with a name that may run"
@@ -175,7 +177,8 @@ func InFolder(dir string) string {
 	return ""
 }
 
-// PutIn says the same of folders that the text puts anywhere: ${CLAUDE_PLUGIN_ROOT} and such.
+// PutIn is the same for variables in the text that stand for folders, such as
+// ${CLAUDE_PLUGIN_ROOT}.
 func PutIn(text string, dirs ...string) string {
 	if !strings.Contains(text, "${CLAUDE_") {
 		return ""
@@ -188,8 +191,7 @@ func PutIn(text string, dirs ...string) string {
 	return ""
 }
 
-// eachBraced hands out what stands in !{ and the brace that closes it; of one that is not
-// closed, the rest.
+// eachBraced calls add with every text between !{ and the closing brace, or to the end.
 func eachBraced(text string, add func(string)) {
 	for {
 		_, rest, ok := strings.Cut(text, "!{")
@@ -212,7 +214,7 @@ func eachBraced(text string, add func(string)) {
 	}
 }
 
-// prompt hands out what runs of a text for agents.
+// prompt yields what runs of a text for agents.
 func (x *extractor) prompt(text string) {
 	if strings.EqualFold(path.Ext(x.path), ".json") {
 		x.manifest(text)
@@ -223,12 +225,8 @@ func (x *extractor) prompt(text string) {
 		dir := path.Dir(x.path)
 		p.Hidden = cmp.Or(InFolder(dir), PutIn(text, dir))
 	}
-	lang := effect.Shell
-	if p.PowerShell {
-		lang = effect.PowerShell
-	}
 	for _, command := range p.Commands {
-		x.give(lang, command, "a command in "+x.sink.Name)
+		x.emit(p.Lang, command, "a command in "+x.sink.Name)
 	}
 	x.adds(&p)
 	if p.Hidden == "" && promptDialect(x.path) == claude && replacesBuiltIn(x.path, &p.Front) {
@@ -239,16 +237,16 @@ func (x *extractor) prompt(text string) {
 	}
 }
 
-// builtInAgents are the subagents that Claude Code 2.1.330 itself brings.
+// builtInAgents are the built-in subagents of Claude Code 2.1.330.
 var builtInAgents = []string{"claude", "claude-code-guide", "Explore", "general-purpose", "Plan", "statusline-setup"}
 
-// BuiltInAgent reports whether Claude Code itself brings a subagent of that name, as 2.1.330
-// lists them. A file of that name takes its place.
+// BuiltInAgent reports whether Claude Code has a built-in subagent with a name. A file with that
+// name replaces it.
 func BuiltInAgent(name string) bool { return slices.Contains(builtInAgents, name) }
 
-// replacesBuiltIn reports whether a text is a subagent that takes the place of a built-in
-// one, or may, and brings more than its words. Claude Code loads it from any folder that is
-// added to a project, and no call says which these are.
+// replacesBuiltIn reports whether a text is a subagent that replaces a built-in one, or may replace
+// it, and loads more than its text. Claude Code loads it from any folder that is added to a
+// project, and no call shows these folders.
 func replacesBuiltIn(p string, f *Front) bool {
 	dir, base := path.Split(strings.ToLower(p))
 	if !strings.Contains("/"+dir, "/agents/") || !f.Loads() && !f.Has("initialprompt") {
@@ -260,7 +258,7 @@ func replacesBuiltIn(p string, f *Front) bool {
 	})
 }
 
-// adds hands out the commands of hooks and servers in the front matter.
+// adds yields the commands of hooks and servers in the front matter.
 func (x *extractor) adds(p *Prompt) {
 	if p.Adds == "" {
 		return
@@ -272,8 +270,8 @@ func (x *extractor) adds(p *Prompt) {
 	}
 }
 
-// manifest is a plugin's, or one of its lists: what it says of itself runs nothing, its
-// hooks, servers and monitors do, and so may a command that has its text in there.
+// manifest yields what runs of a plugin's manifest, or of one of its lists: hooks, servers,
+// monitors, and commands whose text is in it.
 func (x *extractor) manifest(text string) {
 	if !ManifestRuns(text) {
 		return
@@ -288,5 +286,5 @@ func (x *extractor) manifest(text string) {
 // ManifestRuns reports whether a plugin's manifest, or one of its lists, may start programs.
 func ManifestRuns(text string) bool { return manifestRuns.MatchString(strings.ToLower(text)) }
 
-// manifestRuns finds the keys of a manifest under which programs stand, or may.
+// manifestRuns matches the keys of a manifest whose values are, or may be, programs.
 var manifestRuns = regexp.MustCompile(`(?:"hooks"|servers"|"monitors"|"command"|"content")\s*:|\\u`)

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"io/fs"
+	"iter"
 	"os"
 	"path"
 	"strings"
@@ -198,6 +199,18 @@ func follow(d Disk, p string) (to string, looks int, seen bool) {
 func Below(p, dir string) bool {
 	return dir != "" && len(p) >= len(dir) && p[:len(dir)] == dir &&
 		(len(p) == len(dir) || p[len(dir)] == '/' || dir == "/")
+}
+
+// Up yields a folder and the folders above it, up to the root, at most [MaxUp].
+func Up(dir string) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for range MaxUp {
+			if !yield(dir) || dir == "/" {
+				return
+			}
+			dir = path.Dir(dir)
+		}
+	}
 }
 
 // IsMissing reports whether an error means that the file does not exist.

@@ -17,6 +17,9 @@ const Unknown = "\x00"
 // IsKnown reports whether a text has no unknown part.
 func IsKnown(text string) bool { return strings.IndexByte(text, 0) < 0 }
 
+// IsPlain reports whether a path has no unknown part and is no pattern.
+func IsPlain(path string) bool { return IsKnown(path) && !strings.ContainsAny(path, "*?[") }
+
 // A Kind is what an effect does. About the zero value, the least is known.
 type Kind uint8
 
@@ -56,14 +59,12 @@ func (k Kind) MarshalText() ([]byte, error) { return []byte(k.String()), nil }
 
 // UnmarshalText reads a name. An unknown name is an error and gives Opaque.
 func (k *Kind) UnmarshalText(b []byte) error {
-	*k = Opaque
-	for i, name := range kindNames {
-		if string(b) == name {
-			*k = Kind(i)
-			return nil
-		}
+	i := slices.Index(kindNames[:], string(b))
+	*k = Kind(max(i, 0))
+	if i < 0 {
+		return fmt.Errorf("unknown effect %q: one of %s", b, strings.Join(kindNames[:], ", "))
 	}
-	return fmt.Errorf("unknown effect %q: one of %s", b, strings.Join(kindNames[:], ", "))
+	return nil
 }
 
 // Taint says where data came from.
@@ -160,6 +161,12 @@ type Effect struct {
 	By string `json:"by,omitempty"`
 	// Step is the index of the step with this effect in the trace of an explained analysis.
 	Step int `json:"step"`
+}
+
+// Program returns the program that has the effect, without its subcommand.
+func (e *Effect) Program() string {
+	name, _, _ := strings.Cut(e.By, " ")
+	return name
 }
 
 // Known reports whether all of the target is known.

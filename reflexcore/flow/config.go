@@ -144,12 +144,7 @@ const (
 )
 
 // String returns the name.
-func (b Basis) String() string {
-	if b == Session {
-		return "session"
-	}
-	return "data"
-}
+func (b Basis) String() string { return nameOf([]string{"data", "session"}, uint8(b)) }
 
 // MarshalText implements [encoding.TextMarshaler].
 func (b Basis) MarshalText() ([]byte, error) { return []byte(b.String()), nil }

@@ -23,33 +23,14 @@ type Row struct {
 // Cell returns the action for a label at a sink. An unknown label has the row of the highest label,
 // and an unknown sink is blocked.
 func (m *Matrix) Cell(l Label, s Sink) Action {
-	row := &m.Critical
-	switch l {
-	case Restricted:
-		row = &m.Restricted
-	case Confidential:
-		row = &m.Confidential
-	case Internal:
-		row = &m.Internal
-	case Public:
-		row = &m.Public
-	default: // the highest
+	if l >= labels {
+		l = Critical
 	}
-	a := Block
-	switch s {
-	case External:
-		a = row.External
-	case Exec:
-		a = row.Exec
-	case Memory:
-		a = row.Memory
-	case WorkspaceWrite:
-		a = row.WorkspaceWrite
-	case Read:
-		a = row.Read
-	default: // nothing reaches what is not known
+	if s >= sinks {
+		return Block
 	}
-	return min(a, Allow)
+	row := [labels]*Row{&m.Critical, &m.Restricted, &m.Confidential, &m.Internal, &m.Public}[l]
+	return min([sinks]Action{row.External, row.Exec, row.Memory, row.WorkspaceWrite, row.Read}[s], Allow)
 }
 
 // faults lists the cells where a higher label is treated more mildly than the next lower one.

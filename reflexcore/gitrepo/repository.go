@@ -49,7 +49,7 @@ type cachedIndex struct {
 // Find returns the repository of a folder, nil if there is none. Its Index is nil if there is none
 // that can be decoded.
 func (d *Reader) Find(dir string) *Repository {
-	for range disk.MaxUp {
+	for dir := range disk.Up(dir) {
 		info, err := d.Disk.Lstat(path.Join(dir, ".git"))
 		switch {
 		case err == nil && info.IsDir():
@@ -63,10 +63,6 @@ func (d *Reader) Find(dir string) *Repository {
 		case err == nil:
 			return &Repository{Root: dir} // a link, or something odd
 		}
-		if dir == "/" {
-			return nil
-		}
-		dir = path.Dir(dir)
 	}
 	return nil
 }
@@ -74,8 +70,7 @@ func (d *Reader) Find(dir string) *Repository {
 // Top returns the root of the working tree that contains a folder, or the folder itself if there is
 // none. It is empty if that cannot be determined.
 func (d *Reader) Top(dir string) string {
-	at := dir
-	for range disk.MaxUp {
+	for at := range disk.Up(dir) {
 		switch _, err := d.Disk.Lstat(path.Join(at, ".git")); {
 		case err == nil:
 			return at
@@ -84,7 +79,6 @@ func (d *Reader) Top(dir string) string {
 		case at == "/":
 			return dir
 		}
-		at = path.Dir(at)
 	}
 	return ""
 }

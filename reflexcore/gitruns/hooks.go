@@ -42,14 +42,14 @@ var gitDirVar = regexp.MustCompile(`\bGIT_(?:DIR|WORK_TREE)=([^\s;&|]+)`)
 
 // Hooks judges the hooks that the call's git commands run.
 func (g *Reader) Hooks() {
-	if !g.Call.RunsGit() {
+	if !g.RunsGit() {
 		return
 	}
 	var done []string
 	folders := map[string]*hookSettings{}
-	named := gitDirVar.FindStringSubmatch(analysis.Unquoted.Replace(g.Call.Text))
-	for i := range len(g.Call.Steps) {
-		s := &g.Call.Steps[i]
+	named := gitDirVar.FindStringSubmatch(analysis.Unquoted.Replace(g.Text))
+	for i := range len(g.Steps) {
+		s := &g.Steps[i]
 		if len(s.Argv) < 2 || s.Remote || path.Base(s.Argv[0]) != "git" {
 			continue
 		}
@@ -83,8 +83,8 @@ func (g *Reader) Hooks() {
 // hooksOf judges those hooks in a folder that have one of the names, or all hooks without names.
 // done has the files that were judged before; it is returned with the new ones.
 func (g *Reader) hooksOf(dir, top string, names, done []string) []string {
-	dir, _ = g.Call.Links.Real(g.Call.Analyzer.Files, dir)
-	listed, err := g.Call.Analyzer.Files.ReadDir(dir, disk.MaxListed)
+	dir, _ = g.Links.Real(g.Analyzer.Files, dir)
+	listed, err := g.Analyzer.Files.ReadDir(dir, disk.MaxListed)
 	if err != nil {
 		if !disk.IsMissing(err) { // a missing folder has no hooks
 			g.hiddenHooks(dir)
@@ -108,37 +108,37 @@ func (g *Reader) hooksOf(dir, top string, names, done []string) []string {
 
 // hiddenHooks records that git may run something unknown.
 func (g *Reader) hiddenHooks(where string) {
-	g.Call.Effects = append(g.Call.Effects,
+	g.Effects = append(g.Effects,
 		effect.Effect{Kind: effect.Opaque, Target: "the hooks of git that " + where + " says", By: "git", Step: -1})
 }
 
 // gitHook judges what one hook runs.
 func (g *Reader) gitHook(file, top string) {
-	b, err := g.Call.Analyzer.Files.ReadFile(file, agenttexts.MaxPrompt)
+	b, err := g.Analyzer.Files.ReadFile(file, agenttexts.MaxPrompt)
 	if err != nil {
-		if info, err := g.Call.Analyzer.Files.Lstat(file); err != nil || !info.IsDir() { // git does not run a folder
+		if info, err := g.Analyzer.Files.Lstat(file); err != nil || !info.IsDir() { // git does not run a folder
 			g.hiddenHooks(file)
 		}
 		return
 	}
-	from := len(g.Call.Effects)
+	from := len(g.Effects)
 	in := g.Place
-	in.Dir, in.Explain = top, g.Call.Explain
+	in.Dir, in.Explain = top, g.Explain
 	lang := shell.Shebang(string(b))
 	if lang == "sh" {
 		lang = effect.Shell
 	}
-	g.Call.Payload(effect.Payload{Lang: lang, Text: string(b), Why: "the hook " + file}, in)
+	g.Payload(effect.Payload{Lang: lang, Text: string(b), Why: "the hook " + file}, in)
 	// An unknown program of the project is no reason to ask: the repository chose it, like the
 	// programs of a build.
-	g.Call.Effects = append(g.Call.Effects[:from],
-		slices.DeleteFunc(slices.Clone(g.Call.Effects[from:]), func(ef effect.Effect) bool {
+	g.Effects = append(g.Effects[:from],
+		slices.DeleteFunc(slices.Clone(g.Effects[from:]), func(ef effect.Effect) bool {
 			return ef.Kind == effect.Opaque || ef.Bits&effect.Partial != 0 || !ef.Known()
 		})...)
-	if g.Call.Binds && len(g.Call.Effects) > from {
-		g.Call.Effects = append(g.Call.Effects, analysis.ExecutedSkill(file))
+	if g.Binds && len(g.Effects) > from {
+		g.Effects = append(g.Effects, analysis.ExecutedSkill(file))
 	}
-	g.Call.Loaded = append(g.Call.Loaded, analysis.Loaded{File: file, From: from, To: len(g.Call.Effects)})
+	g.Loaded = append(g.Loaded, analysis.Loaded{File: file, From: from, To: len(g.Effects)})
 }
 
 // gitRuns returns the folder in which a command of git works, and the git command.
@@ -194,21 +194,21 @@ func (g *Reader) hooksIn(at string) *hookSettings {
 	if !strings.HasPrefix(at, "/") || !effect.IsKnown(at) {
 		return h
 	}
-	dir, _ := g.Call.Links.Real(g.Call.Analyzer.Files, path.Clean(at))
-	if h.top = g.Call.Analyzer.Git.Top(dir); h.top == "" {
+	dir, _ := g.Links.Real(g.Analyzer.Files, path.Clean(at))
+	if h.top = g.Analyzer.Git.Top(dir); h.top == "" {
 		return h
 	}
 	git := h.top + "/.git"
 	own := git // of this working tree
-	if info, err := g.Call.Analyzer.Files.Lstat(git); err == nil && !info.IsDir() {
-		if to, _ := g.Call.Links.Real(g.Call.Analyzer.Files, git); to != git {
+	if info, err := g.Analyzer.Files.Lstat(git); err == nil && !info.IsDir() {
+		if to, _ := g.Links.Real(g.Analyzer.Files, git); to != git {
 			git, own = to, to
-		} else if git, own = g.Call.Analyzer.Git.Link(git, h.top); git == "" {
+		} else if git, own = g.Analyzer.Git.Link(git, h.top); git == "" {
 			g.hiddenHooks(own)
 			return h
 		}
 	}
-	home, env := g.Call.Around.Home, g.Call.ToolCall.Env
+	home, env := g.Around.Home, g.ToolCall.Env
 	for _, file := range [...]string{"/etc/gitconfig", home + "/.config/git/config", home + "/.gitconfig"} {
 		g.gitSettings(h, file, 0, true)
 	}
@@ -231,7 +231,7 @@ func (g *Reader) hooksIn(at string) *hookSettings {
 // gitSettings reads one settings file, and those that it includes. sure is false for files that may
 // not apply; their settings are added and replace nothing.
 func (g *Reader) gitSettings(h *hookSettings, file string, depth int, sure bool) {
-	b, err := g.Call.Analyzer.Files.ReadFile(file, maxGitConfig)
+	b, err := g.Analyzer.Files.ReadFile(file, maxGitConfig)
 	if disk.IsMissing(err) || depth == 0 && errors.Is(err, fs.ErrPermission) {
 		return // most do not exist; a home may not be readable
 	}
@@ -272,7 +272,7 @@ func (g *Reader) gitSettings(h *hookSettings, file string, depth int, sure bool)
 // gitPath returns the path that a setting means; false if it is not known.
 func (g *Reader) gitPath(value string) (string, bool) {
 	if below, ok := strings.CutPrefix(value, "~/"); ok {
-		return g.Call.Around.Home + "/" + below, g.Call.Around.Home != ""
+		return g.Around.Home + "/" + below, g.Around.Home != ""
 	}
 	return value, !strings.HasPrefix(value, "~") && !strings.HasPrefix(value, "%(") && !strings.HasPrefix(value, ":(") &&
 		!strings.ContainsAny(value, "\t\n\r\b")

@@ -35,12 +35,11 @@ type patchPlace struct {
 
 // Patches judges changes by patches to files that run by themselves or that agents load.
 func (g *Reader) Patches() {
-	reader := g.Call.PatchReader()
-	if !reader.Applies() {
+	if !patches.Applies(g.Call) {
 		return
 	}
 	at, inputs := g.patchPlaces()
-	texts, ok := reader.Texts()
+	texts, ok := patches.Texts(g.Call)
 	for _, text := range inputs {
 		text, readable := patches.Decode(text)
 		texts, ok = append(texts, text), ok && readable
@@ -66,7 +65,7 @@ func (g *Reader) Patches() {
 		}
 	}
 	if !ok {
-		g.Call.Unseen("a difference that cannot be read")
+		g.Unseen("a difference that cannot be read")
 	}
 }
 
@@ -75,7 +74,7 @@ func (g *Reader) patchPlaces() (at []patchPlace, inputs []string) {
 	explained := g.Place
 	explained.Explain = true
 	var result shell.Result
-	g.Call.Analyzer.Shell.Analyze(g.Call.ToolCall.Command, explained, &result)
+	g.Analyzer.Shell.Analyze(g.ToolCall.Command, explained, &result)
 	for i := range result.Steps {
 		s := &result.Steps[i]
 		if len(s.Argv) == 0 || s.Remote || len(at) >= patches.Max {
@@ -90,7 +89,7 @@ func (g *Reader) patchPlaces() (at []patchPlace, inputs []string) {
 			}
 			p.by, p.dirs, p.strip = "git "+command, []string{dir}, 1
 			if strings.HasPrefix(dir, "/") && effect.IsKnown(dir) {
-				if top := g.Call.Analyzer.Git.Top(dir); top != "" && top != dir {
+				if top := g.Analyzer.Git.Top(dir); top != "" && top != dir {
 					p.dirs = append(p.dirs, top)
 				}
 			}
@@ -104,7 +103,7 @@ func (g *Reader) patchPlaces() (at []patchPlace, inputs []string) {
 		}
 	}
 	if len(at) == 0 {
-		at = append(at, patchPlace{by: "patch", dirs: []string{g.Call.ToolCall.Dir}, strip: -1})
+		at = append(at, patchPlace{by: "patch", dirs: []string{g.ToolCall.Dir}, strip: -1})
 	}
 	return at, inputs
 }
@@ -174,35 +173,29 @@ var autorunKinds = [...]content.Kind{content.Hook, content.Startup, content.Serv
 
 // patch judges what a patch makes of one file, if the file may run.
 func (g *Reader) patch(c *patches.Change, target, by string) {
-	sink, prompt := g.Call.Analyzer.Paths.Classify(target), g.Texts.IsPlace(target)
+	sink, prompt := g.Analyzer.Paths.Classify(target), g.AgentTexts.IsPlace(target)
 	plain := sink.Kind == content.Plain || sink.Kind == content.Unclear
 	if plain && !prompt && !sink.Parts() && !strings.Contains(target, "/.git/") ||
-		protected.IsSettings(target, g.Call.Analyzer.Paths) {
+		protected.IsSettings(target, g.Analyzer.Paths) {
 		return // settings of agents are judged separately
 	}
-	g.Call.Effects = append(g.Call.Effects, effect.Effect{Kind: effect.Write, Target: target, By: by, Step: -1})
-	before, _ := g.Call.TextOf(target)
+	g.Effects = append(g.Effects, effect.Effect{Kind: effect.Write, Target: target, By: by, Step: -1})
+	before, _ := g.TextOf(target)
 	after, known := c.Text()
 	if !c.Fresh {
 		after, known = c.Applied(before)
 	}
 	switch {
 	case known && prompt:
-		g.Texts.Changed(target, before, after)
+		g.AgentTexts.Changed(target, before, after)
 	case known:
-		had := map[effect.Payload]bool{}
-		content.Payloads(target, before, g.Call.Analyzer.Limits.Tools.Content, func(p effect.Payload) { had[p] = true })
-		content.Payloads(target, after, g.Call.Analyzer.Limits.Tools.Content, func(p effect.Payload) {
-			if !had[p] {
-				g.Call.Payload(p, g.Place)
-			}
-		})
+		g.Added(target, before, after, g.Place)
 	case prompt, slices.Contains(autorunKinds[:], sink.Kind):
-		g.Call.Unseen(target)
+		g.Unseen(target)
 	default:
 		for _, h := range c.Hunks {
-			content.Part(target, h.After, g.Call.Analyzer.Limits.Tools.Content,
-				func(p effect.Payload) { g.Call.Payload(p, g.Place) })
+			content.Part(target, h.After, g.Analyzer.Limits.Tools.Content,
+				func(p effect.Payload) { g.Payload(p, g.Place) })
 		}
 	}
 }

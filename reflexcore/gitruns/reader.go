@@ -12,7 +12,7 @@ import (
 
 // A Reader reads what the git commands of a call run, and adds the effects to the call.
 type Reader struct {
-	Call  *analysis.Call
-	Place shell.Context // in which it runs
-	Texts *agenttexts.Reader
+	*analysis.Call
+	Place      shell.Context // in which it runs
+	AgentTexts *agenttexts.Reader
 }

@@ -27,47 +27,47 @@ var (
 
 // Todos judges what a shell command copies into a todo list, or edits there.
 func (g *Reader) Todos() {
-	if g.Call.ToolCall.Command == "" {
+	if g.ToolCall.Command == "" {
 		return
 	}
-	edits := editorWord.MatchString(g.Call.Text)
-	for i, n := 0, len(g.Call.Effects); edits && i < n; i++ {
-		if ef := g.Call.Effects[i]; ef.Kind == effect.Exec && strings.HasPrefix(ef.Target, "/") {
-			if text, _ := g.Call.TextOf(ef.Target); execLine.MatchString(text) {
-				g.Call.Unseen(ef.Target)
+	edits := editorWord.MatchString(g.Text)
+	for i, n := 0, len(g.Effects); edits && i < n; i++ {
+		if ef := g.Effects[i]; ef.Kind == effect.Exec && strings.HasPrefix(ef.Target, "/") {
+			if text, _ := g.TextOf(ef.Target); execLine.MatchString(text) {
+				g.Unseen(ef.Target)
 			}
 		}
 	}
-	for _, t := range g.Call.Texts {
+	for _, t := range g.Texts {
 		if path.Base(t.Path) == ".git" && strings.Contains(t.Text, "gitdir:") {
-			g.Call.Unseen(t.Path)
+			g.Unseen(t.Path)
 		}
 	}
-	for i, n := 0, len(g.Call.Effects); i < n; i++ {
-		ef := g.Call.Effects[i]
+	for i, n := 0, len(g.Effects); i < n; i++ {
+		ef := g.Effects[i]
 		if ef.Kind != effect.Write || ef.Bits&(effect.Remote|effect.Later) != 0 || path.Base(ef.Target) != todoFile {
 			continue
 		}
 		if !g.todoKnown(&ef, n) {
-			g.Call.Unseen(ef.Target)
+			g.Unseen(ef.Target)
 		}
 	}
 }
 
 // todoKnown judges one todo list; false if it is not fully known.
 func (g *Reader) todoKnown(ef *effect.Effect, n int) bool {
-	words := g.Call.Text
-	for _, t := range g.Call.Texts {
+	words := g.Text
+	for _, t := range g.Texts {
 		if t.Path == ef.Target && effect.IsKnown(t.Text) {
 			if !t.Part {
 				return true
 			}
-			content.Payloads(ef.Target, t.Text, g.Call.Analyzer.Limits.Tools.Content, func(effect.Payload) {
+			content.Payloads(ef.Target, t.Text, g.Analyzer.Limits.Tools.Content, func(effect.Payload) {
 				words = strings.ReplaceAll(words, strings.TrimSpace(t.Text), "") // judged with the texts
 			})
 		}
 	}
-	switch by, _, _ := strings.Cut(ef.By, " "); by {
+	switch ef.Program() {
 	case "sed", "gsed":
 		return !addsExec.MatchString(words)
 	case "touch":
@@ -75,17 +75,17 @@ func (g *Reader) todoKnown(ef *effect.Effect, n int) bool {
 	}
 	known := false
 	for i := range n {
-		r := g.Call.Effects[i]
+		r := g.Effects[i]
 		if r.Kind != effect.Read || r.Bits&effect.Remote != 0 || r.Target == ef.Target {
 			continue
 		}
-		text, ok := g.Call.TextOf(r.Target)
+		text, ok := g.TextOf(r.Target)
 		if !ok {
 			return false
 		}
 		known = true
-		content.Payloads(ef.Target, text, g.Call.Analyzer.Limits.Tools.Content,
-			func(p effect.Payload) { g.Call.Payload(p, g.Place) })
+		content.Payloads(ef.Target, text, g.Analyzer.Limits.Tools.Content,
+			func(p effect.Payload) { g.Payload(p, g.Place) })
 	}
 	return known
 }

@@ -7,11 +7,8 @@ import (
 
 var bitNames = []string{"recursive", "force", "glob", "splits", "append", "remote", "bulk", "partial"}
 
-// keywords are the words that a condition or another detail of an action begins
-// with.
+// keywords are the words with which conditions and other details of an action begin.
 var keywords = []string{"matching", "known", "except", "each", "after", "before", "until", "if", "unless"}
-
-func isBit(name string) bool { return slices.Contains(bitNames, name) }
 
 // action reads a role, its argument, bits and conditions.
 func (l *loader) action(words []string) (Action, error) {
@@ -99,7 +96,7 @@ func (l *loader) term(a *Action, word, value string) error {
 	return nil
 }
 
-// alternatives splits at each | that has no backslash before it.
+// alternatives splits a text at each | that has no backslash before it.
 func (l *loader) alternatives(text string) []string {
 	text = strings.ToLower(text)
 	l.match = l.match[:0]
@@ -121,7 +118,8 @@ func (l *loader) alternatives(text string) []string {
 	return l.texts.keep(l.match)
 }
 
-// cond reads a condition. Its flag may stand below, so it is looked up at the end.
+// cond reads a condition. Its flag may be described later in the file, so it is looked up at the
+// end.
 func (l *loader) cond(text string, unless bool) error {
 	name, value, valued := strings.Cut(text, "=")
 	c := cond{unless: unless, dashes: name == "--"}

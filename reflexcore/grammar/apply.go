@@ -54,9 +54,9 @@ func (o *Parsed) apply(argv []string) {
 	o.Copies = o.Program.copies
 }
 
-// takesBack reports whether a flag that says that nothing is done, with this
-// value, and end being where it ends, says the opposite: --dry-run=false,
-// --dry-run false, or --no-dry-run beside it.
+// takesBack reports whether a flag such as --dry-run is reversed by its value or the next word, or
+// by another flag: --dry-run=false, --dry-run false, or --no-dry-run. end is the index after the
+// flag.
 func takesBack(argv []string, value string, end int) bool {
 	if isNo(value) || !effect.IsKnown(value) || end < len(argv) && isNo(argv[end]) {
 		return true
@@ -76,7 +76,7 @@ func isNo(value string) bool {
 	return false
 }
 
-// stream adds what becomes of a standard stream.
+// stream adds what happens to a standard stream.
 func (o *Parsed) stream(out []Use, actions []Action, argv []string) []Use {
 	for i := range actions {
 		if a := &actions[i]; o.holds(a, argv) {
@@ -86,7 +86,7 @@ func (o *Parsed) stream(out []Use, actions []Action, argv []string) []Use {
 	return out
 }
 
-// emit adds one use, or what holds for the whole command.
+// emit adds one use, or a property of the whole command.
 func (o *Parsed) emit(a *Action, u Use) {
 	switch a.Role {
 	case bits:
@@ -169,7 +169,7 @@ func (o *Parsed) rule(r *operandRule, argv []string) {
 	}
 }
 
-// span returns the range in operands that a selector means.
+// span returns the range of operands that a selector means.
 func (o *Parsed) span(s *selector, argv []string) (from, to int) {
 	n := len(o.operands)
 	switch {
@@ -193,8 +193,8 @@ func (o *Parsed) span(s *selector, argv []string) (from, to int) {
 	return min(int(s.from)-1, n), min(int(s.from), n)
 }
 
-// holds reports whether the conditions of an action hold. What is not known
-// makes an if hold, except of dry, and never an unless.
+// holds reports whether the conditions of an action hold. For unknown words an if holds, except for
+// dry, and an unless never does.
 func (o *Parsed) holds(a *Action, argv []string) bool {
 	conds := a.when().conds
 	for i := range conds {
@@ -205,7 +205,7 @@ func (o *Parsed) holds(a *Action, argv []string) bool {
 	return true
 }
 
-// is reports whether a condition holds, surely or possibly.
+// is reports whether a condition holds; surely says that it must hold whatever unknown parts are.
 func (o *Parsed) is(c *cond, argv []string, surely bool) bool {
 	if c.dashes {
 		return o.dashes > 0
@@ -234,7 +234,7 @@ func (o *Parsed) is(c *cond, argv []string, surely bool) bool {
 	return false
 }
 
-// part is what follows the first after, and ends before the first before.
+// part returns the part of a text between the first after and the first before.
 func (a *terms) part(text string) string {
 	if a.after == "=" {
 		text = text[strings.IndexAny(text, "= ")+1:]
@@ -247,8 +247,7 @@ func (a *terms) part(text string) string {
 	return text
 }
 
-// matches reports whether a word is one that the action is about. Surely says that what is
-// not known is none.
+// matches reports whether the action is about a word. surely says that unknown words do not match.
 func (a *terms) matches(text string, surely bool) bool {
 	if (a.match != nil || a.known != nil) && !anyMatch(a.match, text, surely) && !anyMatch(a.known, text, true) {
 		return false
@@ -256,9 +255,8 @@ func (a *terms) matches(text string, surely bool) bool {
 	return !anyMatch(a.except, text, true)
 }
 
-// anyMatch reports whether one of the patterns is that of a text. A part that is not
-// known may be anything, so what stands before the first decides: surely says that the
-// text must match whatever the parts are.
+// anyMatch reports whether one of the patterns matches a text. Unknown parts may be anything, so
+// the text before the first one decides. surely says that the text must match whatever they are.
 func anyMatch(globs []string, text string, surely bool) bool {
 	known, _, partly := strings.Cut(text, effect.Unknown)
 	for _, g := range globs {

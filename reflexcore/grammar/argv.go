@@ -14,31 +14,30 @@ type Use struct {
 	// Arg is the language, the codec, or the fixed target of the line.
 	Arg  string
 	Bits effect.Bits
-	// Text is the part of the word that is meant; with Word < 0 there is none and
-	// Arg is the target. Of several words it is empty, or it stands for the
-	// first, or in Code for all of them.
+	// Text is the part of the word that is meant. With Word < 0 there is none, and Arg is the target.
+	// For several words it is empty, or the first one, or in Code all of them.
 	Text string
-	// Word is the index of the word, or -1; of Argv, and of Shell, Sql and Code
-	// that join words, the words are [Word, End).
+	// Word is the index of the word, or -1. In Argv, and in Shell, Sql and Code that join words, the
+	// words are [Word, End).
 	Word, End int
 }
 
-// A Parsed command line. It can be used again, which saves its memory.
+// A Parsed command line. It can be reused, which saves memory.
 type Parsed struct {
 	// Program is the block that applied, or nil: the program is unknown.
 	Program *Program
 	Uses    []Use
-	// Stdin and Stdout are what becomes of the standard streams.
+	// Stdin and Stdout say what happens to the standard streams.
 	Stdin, Stdout []Use
 	// Bits of the whole command.
 	Bits effect.Bits
-	// Dry: the command says that nothing is to be changed.
+	// Dry says that the command changes nothing, because of a flag.
 	Dry bool
-	// Odd: a flag that the table does not know was there, or a word that may be a flag.
+	// Odd says that there was a flag that the table does not have, or a word that may be a flag.
 	Odd bool
-	// Open: which subcommand it is, is not known.
+	// Open says that the subcommand is not known.
 	Open bool
-	// Copies: what is read is written as it is.
+	// Copies says that what is read is written unchanged.
 	Copies bool
 
 	table    *Table
@@ -61,8 +60,8 @@ type seen struct {
 	split     bool // the words are [word, end), and the value is the first of them
 }
 
-// Find returns the block of a program's name, which may be a path, and may end
-// in a version or .exe; nil if it is unknown.
+// Find returns the block of a program by its name, which may be a path, and may end in a version or
+// .exe; nil if it is unknown.
 func (t *Table) Find(name string) *Program {
 	if p := t.programs[name]; p != nil {
 		return p
@@ -83,8 +82,8 @@ func (t *Table) Find(name string) *Program {
 	return t.family(low)
 }
 
-// family finds a name in lower case: without .exe, without its version, or by
-// what stands before its dot.
+// family finds a name in lower case: without .exe, without its version, or by the part before its
+// dot.
 func (t *Table) family(base []byte) *Program {
 	if i := bytes.LastIndexByte(base, '.'); i > 0 {
 		switch string(base[i:]) {
@@ -107,21 +106,20 @@ func (t *Table) family(base []byte) *Program {
 	return nil
 }
 
-// The blocks that are no programs.
+// The blocks that are not programs.
 const (
 	environment = "="        // the variables of the environment
 	modules     = "=modules" // the modules of Python that have a block of their name
 )
 
-// Variable reports whether the table knows a variable of the environment; only
-// then is there a use in parsing [=, NAME=VALUE]. It costs no memory.
+// Variable reports whether the table has an environment variable. Otherwise [=, NAME=VALUE] need
+// not be parsed. It allocates nothing.
 func (t *Table) Variable(name string) bool { return t.hasFlag(environment, name) }
 
-// Words is of how many words the name of a block is.
+// Words returns the number of words in the name of a block.
 func (p *Program) Words() int { return 1 + strings.Count(p.Name, " ") }
 
-// Module reports whether the block of that name says what a module does that
-// Python runs (python -m NAME).
+// Module reports whether the block with a name describes a Python module (python -m NAME).
 func (t *Table) Module(name string) bool { return t.hasFlag(modules, name) && t.Find(name) != nil }
 
 // hasFlag reports whether a block has a flag.
@@ -130,8 +128,7 @@ func (t *Table) hasFlag(block, flag string) bool {
 	return p != nil && p.find(flag) != nil
 }
 
-// Typed is the program as people know it: its word without the folder, and the
-// subcommands after it.
+// Typed returns the program as it is written: its name without the folder, and the subcommands.
 func (o *Parsed) Typed(argv []string) string {
 	base := argv[0][strings.LastIndexByte(argv[0], '/')+1:]
 	base = base[strings.LastIndexByte(base, '\\')+1:]
@@ -150,9 +147,9 @@ func (o *Parsed) Typed(argv []string) string {
 	return base
 }
 
-// Plausible returns the block of a word that may be a command where it is not said
-// to be one. One that runs something counts under all its names; another only by
-// its very name, and no short alias of a cmdlet, such as cli.
+// Plausible returns the block of a word that may be a command. A program that runs something counts
+// with all its names. Others count only with their exact name, and not with short aliases of
+// cmdlets, such as cli.
 func (t *Table) Plausible(word string) *Program {
 	p := t.Find(word)
 	switch {
@@ -168,7 +165,7 @@ func (t *Table) Plausible(word string) *Program {
 	return p
 }
 
-// executes reports whether some line of the block runs what it is given.
+// executes reports whether a line of the block runs something.
 func (p *Program) executes() bool {
 	runs := func(a Action) bool {
 		return a.Role == Exec || a.Role == Shell || a.Role == Argv || a.Role == Code || a.Role == Sql
@@ -184,8 +181,8 @@ func (p *Program) executes() bool {
 		slices.ContainsFunc(p.stdin, runs)
 }
 
-// Parse applies the table to an argument vector. In argv a word with
-// [effect.Unknown] may be anything of that form.
+// Parse applies the table to an argument vector. A word with [effect.Unknown] may be anything of
+// that form.
 func (t *Table) Parse(argv []string, out *Parsed) {
 	*out = Parsed{Uses: out.Uses[:0], Stdin: out.Stdin[:0], Stdout: out.Stdout[:0], seen: out.seen[:0],
 		operands: out.operands[:0]}
@@ -202,14 +199,11 @@ func (t *Table) Parse(argv []string, out *Parsed) {
 	out.apply(argv)
 }
 
-// readWords sorts the readWords from i on into flags and operands, going down into
-// subcommands.
+// readWords sorts the words from i on into flags and operands, and follows subcommands.
 func (o *Parsed) readWords(argv []string, i int) {
 	p := o.Program
 	if p.mode == Words {
-		for ; i < len(argv); i++ {
-			o.operands = append(o.operands, i)
-		}
+		o.remaining(argv, i)
 		return
 	}
 	if p.mode == Bundle && i < len(argv) && argv[i] != "" && argv[i][0] != '-' {
@@ -259,8 +253,8 @@ func (o *Parsed) remaining(argv []string, i int) int {
 	return i
 }
 
-// readSubcommand goes down into the subcommand at i. After one that the table does not
-// know, all is operands and flags of the blocks so far.
+// readSubcommand follows the subcommand at i. After one that the table does not have, the rest are
+// operands and flags of the blocks so far.
 func (o *Parsed) readSubcommand(argv []string, i int) int {
 	word := argv[i]
 	sub := o.table.subs[subcommand{o.Program, word}]
@@ -318,9 +312,9 @@ func (o *Parsed) special(word string) bool {
 	return false
 }
 
-// isAssignment reports whether a word is one for env, which takes any name: also those
-// that no shell could assign to, such as that of a function. What has a slash is rather
-// the path of a program.
+// isAssignment reports whether a word is an assignment for env, which accepts any name, also names
+// that no shell could assign to, such as that of a function. A word with a slash in the name is the
+// path of a program.
 func isAssignment(word string) bool {
 	name, _, ok := strings.Cut(word, "=")
 	return ok && name != "" && strings.IndexByte(name, '/') < 0 && effect.IsKnown(name)

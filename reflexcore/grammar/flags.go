@@ -31,7 +31,7 @@ func (o *Parsed) flag(argv []string, i int) int {
 	return o.unnamed(argv, i, value, cut)
 }
 
-// unnamed reads a flag that no block names.
+// unnamed reads a flag that no block has.
 func (o *Parsed) unnamed(argv []string, i int, value string, cut bool) int {
 	f := o.letter('*')
 	if argv[i][1] == '-' {
@@ -47,7 +47,7 @@ func (o *Parsed) unnamed(argv []string, i int, value string, cut bool) int {
 	return o.take(argv, i, f, value, cut)
 }
 
-// find finds a flag in the blocks, from the subcommand up.
+// find finds a flag in the blocks, beginning with the subcommand.
 func (o *Parsed) find(text string) *flag {
 	for b := o.depth - 1; b >= 0; b-- {
 		if f := o.blocks[b].find(text); f != nil {
@@ -116,7 +116,7 @@ func (o *Parsed) take(argv []string, i int, f *flag, value string, cut bool) int
 	return next
 }
 
-// note keeps a flag that has a meaning, or on which conditions depend.
+// note records a flag that has a meaning, or that conditions depend on.
 func (o *Parsed) note(s seen) {
 	if s.option != nil {
 		o.seen = append(o.seen, s)
@@ -177,8 +177,7 @@ func (o *Parsed) windows(argv []string, i int) int {
 	return i + 1
 }
 
-// cutWindows takes a flag apart: its name without what it begins with, and its
-// value.
+// cutWindows splits a flag into its name, without the prefix, and its value.
 func cutWindows(word string) (name, value string, cut bool) {
 	word = strings.TrimLeft(word, "-/")
 	if i := strings.IndexAny(word, ":="); i >= 0 {
@@ -187,7 +186,7 @@ func cutWindows(word string) (name, value string, cut bool) {
 	return word, "", false
 }
 
-// slashes reports whether a text is several flags without arguments, as s/q.
+// slashes reports whether a text is several flags without arguments, such as s/q.
 func (p *Program) slashes(text string) bool {
 	if strings.IndexByte(text, '/') < 0 {
 		return false
@@ -200,8 +199,8 @@ func (p *Program) slashes(text string) bool {
 	return true
 }
 
-// attachedRest finds a flag of one letter that takes all that follows, also in
-// its own word.
+// attachedRest finds a flag of one letter whose value is everything that follows, also in its own
+// word.
 func (p *Program) attachedRest(text string) *flag {
 	if p.mode != Windows || text == "" {
 		return nil
@@ -212,8 +211,8 @@ func (p *Program) attachedRest(text string) *flag {
 	return nil
 }
 
-// Flags returns at most limit flags of the command without an argument that begin with a
-// text, which has the dashes: what a word may be of which only that is known.
+// Flags returns at most limit flags of the command that begin with a prefix, including dashes, and
+// have no argument. A word of which only the prefix is known may be one of them.
 func (o *Parsed) Flags(prefix string, limit int) (out []string) {
 	if o.mode() == Windows || !strings.HasPrefix(prefix, "-") {
 		return nil

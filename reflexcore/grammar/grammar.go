@@ -1,13 +1,13 @@
-// Package grammar knows what the words of command lines mean: which flags a
-// program has and what they take, which operands it reads, writes, deletes,
-// executes, fetches or sends. All of that is data, in the files of tables/; this
-// package only reads them and applies them to an argument vector.
+// Package grammar knows what the words of command lines mean: which flags a program has, which
+// arguments they take, and which operands it reads, writes, deletes, executes, fetches or sends.
+// All of that is data in the files of tables/. This package only reads them and applies them to an
+// argument vector.
 //
 // # The tables
 //
-// A block says all of one program, or of one of its subcommands. Its first line
-// is the name in column 0, with | between names that mean the same, and one word
-// for each subcommand. The lines of the block are indented:
+// A block describes one program, or one of its subcommands. Its first line is the name in column 0,
+// with | between names that mean the same, and one word for each subcommand. The other lines of the
+// block are indented:
 //
 //	cp|gcp
 //	  -r -R --recursive -a --archive      +recursive
@@ -19,7 +19,7 @@
 //	  flow copy
 //	  ? cp -r a b => read a +recursive; write b +recursive
 //
-// A line begins with what it is about:
+// A line begins with its subject:
 //
 //	-x --long        flags; = after the name: it takes an argument; =? only an attached one; == two, and
 //	                 the second counts; =; all words until ; or {} + (find -exec); =* all words that follow
@@ -41,8 +41,8 @@
 //	like NAME        the lines of another block hold here too; several lines may say so
 //	? WORDS => USES  an example that a test runs
 //
-// Then comes an action: a [Role], its argument if it needs one, +bits (see
-// [effect.Bits]), and conditions:
+// Then follows an action: a [Role], its argument if it needs one, +bits (see [effect.Bits]), and
+// conditions:
 //
 //	matching A|B*    the word itself is one of these, * being any text (case does not matter), \| a |
 //	known A|B*       as matching, and may stand beside it, but what is not known matches none of these
@@ -55,26 +55,23 @@
 //	if X, unless X   a flag is (not) given, or an operand is (not) there, or -- is; X|Y is either flag;
 //	                 X=A|B* compares its value; all conditions must hold
 //
-// What is not known may be anything: matching and if take it as a match, known,
-// except, unless and dry do not.
+// Unknown words may be anything: they match matching and if, but not known, except, unless and dry.
 //
-// The argument of a line with always, or of a flag that takes none, is a fixed
-// target. It is a path where the role is about files (exec, read, write, append,
-// delete, sendfile, dir), unless it has a colon: secret:aws and device:flash are
-// no files. For all other roles it is a word, such as host or firewall.
+// The argument of a line with always, or of a flag without an argument, is a fixed target. For
+// roles about files (exec, read, write, append, delete, sendfile, dir) it is a path, unless it has
+// a colon: secret:aws and device:flash are not files. For all other roles it is a word, such as
+// host or firewall.
 //
-// Flags on one line with an action are one flag with several names. A line of
-// flags without an action lists flags that have nothing to do with each other;
-// there | joins the names of one: -f|--file=.
-// A name that ends in .* (mkfs.*) stands for every name that begins so. The
-// program named = is no program: its flags are the variables of the environment
-// that make other programs do something, for Parse([=, NAME=VALUE]). Those of
-// =modules are the modules of Python that have a block of their name.
+// Flags on one line with an action are one flag with several names. A line without an action lists
+// unrelated flags; there | joins the names of one flag: -f|--file=. A name that ends in .* (mkfs.*)
+// means every name that begins like it. The block named = is not a program: its flags are
+// environment variables with an effect on other programs, for Parse([=, NAME=VALUE]). The flags of
+// =modules are Python modules that have a block with their name.
 //
-// The word - is handed on as it is: it names a standard stream to the programs
-// that read or write it.
+// The word - is passed on unchanged: it is a standard stream for the programs that read or write
+// it.
 //
-// A table is part of the program: a line that is not understood stops the start.
+// A table is part of the program: a line that is not understood prevents the start.
 package grammar
 
 import (
@@ -133,7 +130,7 @@ var roleNames = [roles]string{
 	"dir", "args", "dry", "pass", "filter", "fetched", "decode", "encode", "bits",
 }
 
-// String is the word in the tables.
+// String returns the word in the tables.
 func (r Role) String() string {
 	if r < roles {
 		return roleNames[r]
@@ -141,7 +138,7 @@ func (r Role) String() string {
 	return roleNames[Text]
 }
 
-// A Mode is how a program's words are told apart.
+// A Mode says how a program's words are parsed.
 type Mode uint8
 
 // The modes.
@@ -158,7 +155,7 @@ const (
 
 var modeNames = []string{"gnu", "posix", "env", "long", "find", "bundle", "words", "windows"}
 
-// An Action is what a line of a table says of a word.
+// An Action is what a line of a table says about a word.
 type Action struct {
 	Role  Role
 	each  byte
@@ -179,7 +176,7 @@ type terms struct {
 	conds  []cond
 }
 
-// noTerms are those of most actions.
+// noTerms are the terms of most actions.
 var noTerms terms
 
 func (a *Action) when() *terms {
@@ -199,7 +196,7 @@ type cond struct {
 	unless  bool
 }
 
-// An option is what one line of flags says of them, which all mean the same.
+// An option is what one line says about its flags, which all mean the same.
 type option struct {
 	actions []Action
 	mask    uint64 // one bit, which other options of a block may share
@@ -286,12 +283,11 @@ type subcommand struct {
 // A source is one file of tables.
 type source struct{ file, text string }
 
-// Programs returns every block, programs and subcommands, in the order of the
-// files.
+// Programs returns every block, of programs and subcommands, in the order of the files.
 func (t *Table) Programs() []*Program { return slices.Clone(t.blocks) }
 
-// Examples returns every example, in the order of the files. It reads the files
-// once more: a program that runs has no use for them.
+// Examples returns every example, in the order of the files. It reads the files again, because only
+// tests need examples.
 func (t *Table) Examples() []Example {
 	var out []Example
 	for _, s := range t.sources {

@@ -24,12 +24,11 @@ type flag struct {
 // does reports whether something is said of the flag.
 func (f *flag) does() bool { return f.option != nil && len(f.option.actions) > 0 }
 
-// build sorts the flags, with room for them in spare. It returns one that is
-// there twice, or nil.
-func (x *index) build(spare []flag) *flag {
+// build sorts the flags, using the memory of spare. It returns a flag that is there twice, or nil.
+func (x *index) build(scratch []flag) *flag {
 	var buf [128]byte
 	var have [128]bool
-	letters, long := buf[:0], spare[:0]
+	letters, long := buf[:0], scratch[:0]
 	for _, f := range x.flags {
 		letter := len(f.text) == 2 && f.text[0] == '-' && f.text[1] < 128
 		if x.fold {
@@ -64,13 +63,13 @@ func (x *index) build(spare []flag) *flag {
 	return nil
 }
 
-// folded is the same index for a block in which case does not matter.
+// folded returns the same index for a block that ignores case.
 func (x *index) folded(l *loader) (*index, *flag) {
 	for i := range x.flags {
-		l.need(&x.flags[i])
+		l.ensureOption(&x.flags[i])
 	}
 	f := &index{flags: l.flagRoom.keep(x.flags), fold: true}
-	return f, f.build(l.spare(len(f.flags)))
+	return f, f.build(l.scratch(len(f.flags)))
 }
 
 // letter finds -x.
@@ -102,7 +101,7 @@ func (x *index) find(text string) *flag {
 	return nil
 }
 
-// lowerBound is the place of the first long flag that is not before the text.
+// lowerBound returns the index of the first long flag that is not before the text.
 func (x *index) lowerBound(text string) int {
 	lo, hi := len(x.letters), len(x.flags)
 	for lo < hi {
@@ -140,8 +139,8 @@ func (x *index) begins(i int, text string) bool {
 	return strings.EqualFold(name[:len(text)], text)
 }
 
-// find finds a flag by its whole name. Of two with one name that of the block
-// itself counts, then that of the first block that it is like.
+// find finds a flag by its whole name. The flags of the block itself have precedence, then those of
+// the first block that it is like.
 func (p *Program) find(text string) *flag {
 	for _, x := range p.parts {
 		if f := x.find(text); f != nil {
@@ -161,10 +160,9 @@ func (p *Program) letter(c byte) *flag {
 	return nil
 }
 
-// abbreviated finds a flag whose name is cut short so. Of several, one that does
-// something counts. One that only says that nothing is done must be written out:
-// if the table did not know another flag that begins so, it would hide what the
-// command does.
+// abbreviated finds a flag by the beginning of its name. Of several, one that does something
+// counts. A flag such as --dry-run must be written in full: otherwise it would hide what the
+// command does, if the table lacked another flag with that beginning.
 func (p *Program) abbreviated(text string) *flag {
 	var found *flag
 	for _, x := range p.parts {
@@ -178,7 +176,7 @@ func (p *Program) abbreviated(text string) *flag {
 	return found
 }
 
-// named finds a flag as the tables spell it.
+// named finds a flag as it is written in the tables.
 func (p *Program) named(text string) *flag {
 	if p.mode == Windows {
 		text = strings.ToLower(strings.TrimLeft(text, "-/"))

@@ -1,6 +1,9 @@
 package grammar
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // flagLine reads a line of flags.
 func (l *loader) flagLine(words []string) error {
@@ -15,7 +18,7 @@ func (l *loader) flagLine(words []string) error {
 	case len(words) == 0:
 		for _, end := range l.group {
 			if end > begin+1 {
-				l.mean(l.flags[begin:end])
+				l.newOption(l.flags[begin:end])
 			}
 			begin = end
 		}
@@ -34,7 +37,7 @@ func (l *loader) flagLine(words []string) error {
 	}
 	o := have[0].option
 	if o == nil {
-		o = l.mean(have)
+		o = l.newOption(have)
 	}
 	o.unreal = a.Role == Dry && (o.unreal || o.actions == nil)
 	if o.actions == nil {
@@ -46,8 +49,8 @@ func (l *loader) flagLine(words []string) error {
 	return nil
 }
 
-// mean makes spellings one flag.
-func (l *loader) mean(flags []flag) *option {
+// newOption makes several spellings one flag.
+func (l *loader) newOption(flags []flag) *option {
 	o := l.optionRoom.one(option{mask: 1 << (l.options % 64)})
 	l.options++
 	for i := range flags {
@@ -56,7 +59,7 @@ func (l *loader) mean(flags []flag) *option {
 	return o
 }
 
-// sharedFlags finds the flag with the very names of those from begin on.
+// sharedFlags finds the earlier flag with exactly the names of those from begin on.
 func (l *loader) sharedFlags(begin int) []flag {
 	names := l.flags[begin:]
 	for i := 0; i+len(names) <= begin; i++ {
@@ -78,13 +81,13 @@ func (l *loader) sharedFlags(begin int) []flag {
 	return nil
 }
 
-// spellings reads the flags at the beginning of a line, notes where those end
-// that | joins, and returns the words after them.
+// spellings reads the flags at the beginning of a line, notes where each group that | joins ends,
+// and returns the words after them.
 func (l *loader) spellings(words []string) (left []string, err error) {
 	l.group = l.group[:0]
 	for ; len(words) > 0; words = words[1:] {
 		text, takes := spelling(words[0])
-		dashed := len(text) > 1 && (text[0] == '-' || text[0] == '/' || text[0] == '+' && !isBit(text[1:]))
+		dashed := len(text) > 1 && (text[0] == '-' || text[0] == '/' || text[0] == '+' && !slices.Contains(bitNames, text[1:]))
 		if !dashed && (takes == none || text == "") {
 			break
 		}
@@ -105,7 +108,7 @@ func (l *loader) spellings(words []string) (left []string, err error) {
 	return words, nil
 }
 
-// spelling takes off what says which argument a flag takes.
+// spelling splits a flag from the sign that says which argument it takes.
 func spelling(word string) (string, arity) {
 	last := word[len(word)-1]
 	if last == '=' {

@@ -11,7 +11,7 @@ import (
 //go:embed tables/*.grammar
 var tables embed.FS
 
-// maxTable bounds a table file, in bytes.
+// maxTable limits a table file, in bytes.
 const maxTable = 1 << 20
 
 // Default returns the tables that are built in.
@@ -61,7 +61,7 @@ func newLoader(programs int) *loader {
 	return l
 }
 
-// roomSize is how many values a room gets at once.
+// roomSize is how many values a room allocates at once.
 const roomSize = 256
 
 func (l *loader) errorf(format string, args ...any) error {
@@ -74,22 +74,13 @@ func (l *loader) add(file, text string) error {
 	}
 	l.table.sources = append(l.table.sources, source{file, text})
 	l.file, l.line, l.now = file, 0, nil
-	for text != "" {
-		line, rest, _ := strings.Cut(text, "\n")
-		text = rest
+	for line := range strings.Lines(text) {
 		l.line++
-		begin, end := 0, len(line)
-		for end > 0 && (line[end-1] == ' ' || line[end-1] == '\t' || line[end-1] == '\r') {
-			end--
-		}
-		for begin < end && (line[begin] == ' ' || line[begin] == '\t') {
-			begin++
-		}
-		body := line[begin:end]
+		body := strings.TrimSpace(line)
 		var err error
 		switch {
 		case body == "" || body[0] == '#':
-		case begin == 0:
+		case line[0] != ' ' && line[0] != '\t':
 			err = l.header(body)
 		case l.now == nil:
 			err = l.errorf("a line of a block before any block: begin with the program's name in column 1")
@@ -104,7 +95,7 @@ func (l *loader) add(file, text string) error {
 	return nil
 }
 
-// end closes the block that was read.
+// end ends the block that was read.
 func (l *loader) end() {
 	if p := l.now; p != nil {
 		p.own.flags = l.flagRoom.keep(l.flags)
@@ -169,9 +160,11 @@ func (l *loader) body(text string) error {
 		return nil
 	}
 	words := l.fields(text)
+	sel, isOperand := operand(words[0])
+	rest := words[1:]
 	switch words[0] {
 	case "mode":
-		return l.mode(words[1:])
+		return l.mode(rest)
 	case "flow":
 		if len(words) != 2 || words[1] != "copy" {
 			return l.errorf("flow is copy")
@@ -185,40 +178,31 @@ func (l *loader) body(text string) error {
 		l.like = append(l.like, like{l.now, strings.TrimSpace(text[len("like"):])})
 		return nil
 	case "stdin", "stdout":
-		a, err := l.action(words[1:])
-		if err != nil {
-			return err
-		}
-		if words[0] == "stdin" {
-			l.stdin = append(l.stdin, a)
-		} else {
-			l.stdout = append(l.stdout, a)
-		}
-		return nil
 	case "past":
 		if len(words) < 2 {
 			return l.errorf("past needs a word after it, such as --")
 		}
-		a, err := l.action(words[2:])
-		if err != nil {
-			return err
+		sel, rest = selector{from: selPast, more: true, past: strings.Split(words[1], "|")}, words[2:]
+	default:
+		if !isOperand {
+			return l.flagLine(words)
 		}
-		l.operands = append(l.operands,
-			operandRule{selector{from: selPast, more: true, past: strings.Split(words[1], "|")}, a})
-		return nil
 	}
-	if sel, ok := operand(words[0]); ok {
-		a, err := l.action(words[1:])
-		if err != nil {
-			return err
-		}
+	a, err := l.action(rest)
+	switch {
+	case err != nil:
+		return err
+	case words[0] == "stdin":
+		l.stdin = append(l.stdin, a)
+	case words[0] == "stdout":
+		l.stdout = append(l.stdout, a)
+	default:
 		l.operands = append(l.operands, operandRule{sel, a})
-		return nil
 	}
-	return l.flagLine(words)
+	return nil
 }
 
-// mode reads how the words are told apart.
+// mode reads the mode of a block.
 func (l *loader) mode(words []string) error {
 	i := -1
 	if len(words) > 0 {
@@ -242,7 +226,7 @@ func (l *loader) mode(words []string) error {
 	return nil
 }
 
-// fields splits a line into words, which are good until the next line.
+// fields splits a line into words, which are valid until the next line.
 func (l *loader) fields(text string) []string {
 	l.words = l.words[:0]
 	begin := 0

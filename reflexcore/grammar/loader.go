@@ -1,8 +1,8 @@
 package grammar
 
-// A loader reads files. The start of the program waits for it: what is made in
-// thousands is cut from rooms, and the lists of a block are gathered in scratch
-// space first.
+// A loader reads files. The program waits for it at its start, so it is fast: values of which there
+// are thousands are allocated in rooms, and the lists of a block are collected in reused memory
+// first.
 type loader struct {
 	table   *Table
 	file    string
@@ -35,7 +35,7 @@ type loader struct {
 	sorting    []flag
 }
 
-// A room is space for many values of one kind.
+// A room allocates many values of one kind at once.
 type room[T any] struct{ free []T }
 
 func (r *room[T]) one(v T) *T {

@@ -18,8 +18,8 @@ func (l *loader) finish() (*Table, error) {
 			p.mode = p.parent.mode
 		}
 		p.own.fold = p.mode == Windows
-		if f := p.own.build(l.spare(len(p.own.flags))); f != nil {
-			return nil, twice(p, f)
+		if f := p.own.build(l.scratch(len(p.own.flags))); f != nil {
+			return nil, errTwice(p, f)
 		}
 	}
 	for _, p := range l.table.blocks {
@@ -35,12 +35,12 @@ func (l *loader) finish() (*Table, error) {
 		}
 	}
 	for _, p := range l.table.blocks {
-		l.widen(p)
+		l.extendConditions(p)
 	}
 	return l.table, nil
 }
 
-func twice(p *Program, f *flag) error {
+func errTwice(p *Program, f *flag) error {
 	text := f.text
 	if p.mode == Windows {
 		text = "/" + text
@@ -49,25 +49,24 @@ func twice(p *Program, f *flag) error {
 		text)
 }
 
-// spare is room for n flags, until it is called again.
-func (l *loader) spare(n int) []flag {
+// scratch returns memory for n flags, which is valid until the next call.
+func (l *loader) scratch(n int) []flag {
 	if n > len(l.sorting) {
 		l.sorting = make([]flag, 2*n)
 	}
 	return l.sorting[:n]
 }
 
-// A like is one line that says so.
+// A like is one line that begins with like.
 type like struct {
 	of   *Program
 	name string
 }
 
-// maxLike bounds chains of like.
+// maxLike limits chains of like.
 const maxLike = 4
 
-// inherit finds the blocks that a block is like, and takes over all of theirs but
-// the flags.
+// inherit finds the blocks that a block is like, and copies all of their lines but the flags.
 func (l *loader) inherit(p *Program, depth int) error {
 	if p.ready {
 		return nil
@@ -96,7 +95,7 @@ func (l *loader) inherit(p *Program, depth int) error {
 	return nil
 }
 
-// join puts the flags of a block and of those that it is like together.
+// join combines the flags of a block with those of the blocks that it is like.
 func (l *loader) join(p *Program) error {
 	p.parts = l.partsRoom.take(1 + len(p.likes))
 	p.parts[0] = &p.own
@@ -106,7 +105,7 @@ func (l *loader) join(p *Program) error {
 		case p.own.fold && !x.fold:
 			var f *flag
 			if x, f = x.folded(l); f != nil {
-				return twice(p, f)
+				return errTwice(p, f)
 			}
 		case x.fold && !p.own.fold:
 			return fmt.Errorf("%s:%d: like %s: its mode is windows: say the same mode here", p.file, p.line, from.Name)
@@ -139,7 +138,7 @@ func (l *loader) resolve(in *Program, c pending) error {
 			return fmt.Errorf("%s:%d: the condition names %q, which is no flag of %s: describe the flag, or name an operand "+
 				"(1, 2+, *, last, butlast) or --", in.file, c.line, name, in.Name)
 		}
-		c.cond.add(l.need(found))
+		c.cond.add(l.ensureOption(found))
 	}
 	return nil
 }
@@ -151,17 +150,16 @@ func (c *cond) add(o *option) {
 	}
 }
 
-// need gives a flag something that conditions can name.
-func (l *loader) need(f *flag) *option {
+// ensureOption gives a flag an option, so that conditions can refer to it.
+func (l *loader) ensureOption(f *flag) *option {
 	if f.option == nil {
 		f.option = l.optionRoom.one(option{mask: 1 << (len(f.text) % 64)})
 	}
 	return f.option
 }
 
-// widen makes the conditions of blocks that p is like mean also the flags of p
-// that stand before theirs.
-func (l *loader) widen(p *Program) {
+// extendConditions extends the conditions of blocks that p is like to the flags of p with the same names.
+func (l *loader) extendConditions(p *Program) {
 	for i, from := range p.likes {
 		for _, c := range l.pending[from.conds[0]:from.conds[1]] {
 			for _, o := range slices.Clone(c.cond.options) {
@@ -169,7 +167,7 @@ func (l *loader) widen(p *Program) {
 					if f := &from.own.flags[j]; f.option == o {
 						for _, x := range p.parts[:1+i] {
 							if have := x.find(f.text); have != nil {
-								c.cond.add(l.need(have))
+								c.cond.add(l.ensureOption(have))
 							}
 						}
 					}

@@ -93,9 +93,12 @@ func hashOf(s string) uint64 {
 
 // An Output is what is stored of a call's result.
 type Output struct {
-	Failed               bool
-	Result, Shape, Error uint64
-	Size, Bits           int
+	Failed bool   `json:"f,omitempty"`
+	Result uint64 `json:"r,omitempty"` // hash of the output
+	Shape  uint64 `json:"p,omitempty"` // hash of the output without its numbers
+	Error  uint64 `json:"e,omitempty"` // hash of what it failed with; 0: it did not, or does not say
+	Size   int    `json:"s,omitempty"` // of the output in bytes
+	Bits   int    `json:"b,omitempty"` // entropy of the output in thousandths of a bit for each byte
 }
 
 // Measure returns the output of a call, or its error if it failed.

@@ -37,13 +37,8 @@ type Call struct {
 	// Words are hashes of the first words, for comparing calls.
 	Words []uint16 `json:"w,omitempty"`
 
-	Done   bool   `json:"d,omitempty"` // it ran, and what follows is known
-	Failed bool   `json:"f,omitempty"`
-	Result uint64 `json:"r,omitempty"` // hash of the output
-	Shape  uint64 `json:"p,omitempty"` // hash of the output without its numbers
-	Error  uint64 `json:"e,omitempty"` // hash of what it failed with; 0: it did not, or does not say
-	Size   int    `json:"s,omitempty"` // of the output in bytes
-	Bits   int    `json:"b,omitempty"` // entropy of the output in thousandths of a bit for each byte
+	Done bool `json:"d,omitempty"` // it ran, and what follows is known
+	Output
 
 	// Makes are the files that did not exist before the call.
 	Makes []string `json:"m,omitempty"`
@@ -139,8 +134,7 @@ func (w *Window) Ran(hash uint64, out Output) *Call {
 		return nil
 	}
 	c := &w.Calls[i]
-	c.Done, c.Failed = true, out.Failed
-	c.Result, c.Shape, c.Error, c.Size, c.Bits = out.Result, out.Shape, out.Error, out.Size, out.Bits
+	c.Done, c.Output = true, out
 	return c
 }
 

@@ -1,19 +1,11 @@
 package memory
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"time"
 )
-
-// demands is the record of one uid: what texts that tools returned demanded of a model, oldest
-// first. It has only hashes of the names in the texts.
-type demands struct {
-	storedRecord
-	list []Demand
-}
 
 // A Demand has the names that one text used. It does not say what the text wanted.
 type Demand struct {
@@ -31,6 +23,8 @@ const (
 	maxTool  = 64
 )
 
+// A demandsRecord is the record of one uid: what texts that tools returned demanded of a model,
+// oldest first. It has only hashes of the names in the texts.
 type demandsRecord struct {
 	V    int      `json:"v"`
 	List []Demand `json:"list"`
@@ -57,30 +51,6 @@ func decodeDemands(b []byte) ([]Demand, error) {
 	return r.List, nil
 }
 
-// load reads the record, and decodes it only if it has changed.
-func (t *demands) load(ctx context.Context, m *Memory) error {
-	return t.refresh(ctx, m.store, func(b []byte) error {
-		list, err := decodeDemands(b)
-		if err == nil {
-			t.list = list
-		}
-		return err
-	})
-}
-
-// add adds a demand and returns when that is durable.
-func (t *demands) add(ctx context.Context, m *Memory, d Demand) error {
-	return t.update(ctx, m.store, "what a result demanded", func() (change, error) {
-		if err := t.load(ctx, m); err != nil {
-			return change{}, err
-		}
-		list := append(fresh(t.list, d.At), d)
-		list = list[max(0, len(list)-maxDemands):]
-		b, err := json.Marshal(demandsRecord{demandsVersion, list})
-		return change{b, time.Unix(d.At, 0).Add(keepDemands), func() { t.list = list }}, err
-	})
-}
-
 // fresh returns a new list of the demands that still count.
 func fresh(list []Demand, now int64) []Demand {
 	out := make([]Demand, 0, len(list)+1)
@@ -96,20 +66,22 @@ func fresh(list []Demand, now int64) []Demand {
 func (p *Past) AddDemand(d Demand) error {
 	d.Names = d.Names[:min(len(d.Names), MaxNames)]
 	d.Tool = d.Tool[:min(len(d.Tool), maxTool)]
-	return p.demands.add(p.ctx, p.m, d)
+	return p.demands.update(p.ctx, p.m.store, "what a result demanded", time.Unix(d.At, 0).Add(keepDemands),
+		func(list []Demand) ([]Demand, []byte, error) {
+			list = append(fresh(list, d.At), d)
+			list = list[max(0, len(list)-maxDemands):]
+			b, err := json.Marshal(demandsRecord{demandsVersion, list})
+			return list, b, err
+		})
 }
 
 // Demands returns the demands that texts made of this user's agents. [Past.Err] returns the error if
 // they cannot be read.
 func (p *Past) Demands(at time.Time) []Demand {
-	p.demands.mu.Lock()
-	defer p.demands.mu.Unlock()
-	if err := p.demands.load(p.ctx, p.m); err != nil {
-		p.err = errors.Join(p.err, err)
+	list, err := p.demands.current(p.ctx, p.m.store)
+	p.err = errors.Join(p.err, err)
+	if err != nil || len(list) == 0 {
 		return nil
 	}
-	if len(p.demands.list) == 0 {
-		return nil
-	}
-	return fresh(p.demands.list, at.Unix())
+	return fresh(list, at.Unix())
 }

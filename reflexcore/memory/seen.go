@@ -1,7 +1,6 @@
 package memory
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"slices"
@@ -10,15 +9,6 @@ import (
 	"approver.example/reflexcore/effect"
 	"approver.example/reflexcore/flow"
 )
-
-// An exposure is the record of what an agent's model has read in a project, and which destinations it
-// used. It belongs to uid, agent and project. It does not belong to the session, because an agent
-// could start a new one to be rid of it. Losing it would let calls pass, so it is durable before the
-// call is released.
-type exposure struct {
-	storedRecord
-	record seenRecord
-}
 
 // seenVersion is the version of the record's format.
 const seenVersion = 1
@@ -31,6 +21,10 @@ const (
 	seenEvery   = time.Minute
 )
 
+// A seenRecord is the record of what an agent's model has read in a project, and which destinations
+// it used. It belongs to uid, agent and project. It does not belong to the session, because an agent
+// could start a new one to be rid of it. Losing it would let calls pass, so it is durable before the
+// call is released.
 type seenRecord struct {
 	V int `json:"v"`
 	// At is when data of each label was last read, highest label first, in seconds since 1970; 0 is
@@ -55,16 +49,6 @@ func decodeSeen(b []byte) (r seenRecord, err error) {
 		return seenRecord{}, errors.New("what is remembered of destinations is no list of them")
 	}
 	return r, nil
-}
-
-func (s *exposure) loadLocked(ctx context.Context, m *Memory) error {
-	return s.refresh(ctx, m.store, func(b []byte) error {
-		r, err := decodeSeen(b)
-		if err == nil {
-			s.record = r
-		}
-		return err
-	})
 }
 
 // highest returns the highest label that was read in the time keep before at. Entries from the
@@ -103,36 +87,18 @@ func (r seenRecord) with(l flow.Label, to []string, at time.Time) seenRecord {
 	return r
 }
 
-// add adds to the record and returns when that is durable.
-func (s *exposure) add(ctx context.Context, m *Memory, l flow.Label, to []string, at time.Time) error {
-	return s.update(ctx, m.store, "what the session has seen", func() (change, error) {
-		if err := s.loadLocked(ctx, m); err != nil || s.record.has(l, to, at) {
-			return change{}, err
-		}
-		r := s.record.with(l, to, at)
-		b, err := json.Marshal(r)
-		return change{b, time.Now().Add(keepSeen), func() { s.record = r }}, err
-	})
-}
-
 // Seen returns the highest label that the model has read in the time keep. With an error it returns
 // the highest label of all.
 func (p *Past) Seen(keep time.Duration) (flow.Label, error) {
-	s := p.seen
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if err := s.loadLocked(p.ctx, p.m); err != nil {
+	r, err := p.seen.current(p.ctx, p.m.store)
+	if err != nil {
 		return flow.Critical, err
 	}
-	return s.record.highest(p.at, keep), nil
+	return r.highest(p.at, keep), nil
 }
 
 // Used reports whether a destination was used, according to the record that [Past.Seen] read.
-func (p *Past) Used(to string) bool {
-	p.seen.mu.Lock()
-	defer p.seen.mu.Unlock()
-	return slices.Contains(p.seen.record.Used, to)
-}
+func (p *Past) Used(to string) bool { return slices.Contains(p.seen.known().Used, to) }
 
 // See stores that the model reads data with a label (Public is nothing) and that destinations are
 // used. It returns when that is durable.
@@ -140,33 +106,41 @@ func (p *Past) See(l flow.Label, to []string) error {
 	if l >= flow.Public && len(to) == 0 {
 		return nil
 	}
-	return p.seen.add(p.ctx, p.m, l, to, p.at)
+	return p.seen.update(p.ctx, p.m.store, "what the session has seen", time.Now().Add(keepSeen),
+		func(r seenRecord) (seenRecord, []byte, error) {
+			if r.has(l, to, p.at) {
+				return r, nil, nil
+			}
+			r = r.with(l, to, p.at)
+			b, err := json.Marshal(r)
+			return r, b, err
+		})
 }
 
 // Label returns the label that earlier calls gave a file, as bits.
 func (p *Past) Label(path string) (effect.Taint, error) {
-	if err := p.taint.load(p.ctx, p.m); err != nil {
+	files, err := p.taint.current(p.ctx, p.m.store)
+	if err != nil {
 		return effect.Critical, err
 	}
-	return p.taint.of(path) & effect.Labels, nil
+	return files.of(path) & effect.Labels, nil
 }
 
 // Labeled returns the files in a folder that have a label or hold a secret. If there was no room to
 // store which files, or with an error, it returns the folder itself.
 func (p *Past) Labeled(dir string) ([]File, error) {
-	if err := p.taint.load(p.ctx, p.m); err != nil {
+	files, err := p.taint.current(p.ctx, p.m.store)
+	if err != nil {
 		return []File{{Path: dir, Taint: effect.Critical, Tree: true}}, err
 	}
-	if p.taint.of(dir)&folderTaints == 0 {
+	if files.of(dir)&folderTaints == 0 {
 		return nil, nil
 	}
-	return p.taint.labeled(dir), nil
+	return files.labeled(dir), nil
 }
 
 // labeled returns the files in a folder that have a label or hold a secret.
 func (t *taintedFiles) labeled(dir string) (out []File) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
 	for _, f := range t.files {
 		if f.Taint&folderTaints != 0 &&
 			(f.Path == dir || len(f.Path) > len(dir) && f.Path[len(dir)] == '/' && f.Path[:len(dir)] == dir) {

@@ -11,66 +11,105 @@ import (
 	"approver.example"
 )
 
-// A storedRecord is the common part of all records: the key, and the last known revision.
-type storedRecord struct {
-	mu   sync.Mutex
-	key  string
-	rev  approver.Rev
-	read bool
-	used time.Time
+// A record is the copy in memory of a stored record, and its last known revision.
+type record[T any] struct {
+	mu      sync.Mutex
+	key     string
+	decode  func(stored []byte) (T, error)
+	rev     approver.Rev
+	read    bool // the value is that of the revision
+	unsaved bool // the value has changes that wait to be stored
+	used    time.Time
+	value   T
 }
 
-func (s *storedRecord) named(key string, at time.Time) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.key = key
-	if at.After(s.used) {
-		s.used = at
+// recordOf returns the copy of a record, or makes one. If there are too many, it makes room.
+func recordOf[T any](all map[string]*record[T], decode func([]byte) (T, error), key string, at time.Time) *record[T] {
+	r, ok := all[key]
+	if !ok {
+		if len(all) >= maxCells {
+			dropOldest(all)
+		}
+		r = &record[T]{key: key, decode: decode}
+		all[key] = r
 	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if at.After(r.used) {
+		r.used = at
+	}
+	return r
 }
 
-func (s *storedRecord) idle() (time.Time, bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.used, true
+// dropOldest removes the record that was used longest ago; it prefers those without unsaved changes.
+func dropOldest[T any](all map[string]*record[T]) {
+	oldest, found, saved := "", false, false
+	var since time.Time
+	for key, r := range all {
+		at, unsaved := r.state()
+		if better := !unsaved && !saved || unsaved != saved && at.Before(since); !found || better {
+			oldest, since, found, saved = key, at, true, !unsaved
+		}
+	}
+	delete(all, oldest)
 }
 
-// refresh reads the record, and calls take with its value only if it has changed.
-func (s *storedRecord) refresh(ctx context.Context, store KV, take func(value []byte) error) error {
+// state returns when the record was last used, and whether it has unsaved changes.
+func (r *record[T]) state() (used time.Time, unsaved bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.used, r.unsaved
+}
+
+// current returns the value as it is stored now.
+func (r *record[T]) current(ctx context.Context, store KV) (T, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	err := r.load(ctx, store)
+	return r.value, err
+}
+
+// known returns the value that was read last.
+func (r *record[T]) known() T {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.value
+}
+
+// load reads the record, and decodes it only if it has changed. The caller holds the lock.
+func (r *record[T]) load(ctx context.Context, store KV) error {
 	if store == nil {
 		return nil
 	}
-	value, rev, err := get(ctx, store, s.key)
-	if err != nil || s.read && rev == s.rev {
+	stored, rev, err := get(ctx, store, r.key)
+	if err != nil || r.read && rev == r.rev {
 		return err
 	}
-	if err := take(value); err != nil {
-		return err
+	value, err := r.decode(stored)
+	if err == nil {
+		r.value, r.rev, r.read = value, rev, true
 	}
-	s.rev, s.read = rev, true
-	return nil
+	return err
 }
 
-// A change is the next value of a record, and what to do once it is stored. The zero value changes
-// nothing.
-type change struct {
-	value     []byte
-	keepUntil time.Time
-	stored    func()
-}
-
-// update stores a change of the record, and computes it again if somebody else has changed the
-// record in between. what says what the record is for.
-func (s *storedRecord) update(ctx context.Context, store KV, what string, next func() (change, error)) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+// update stores the next value of the record, and computes it again if somebody else has changed the
+// record in between. next also encodes the value; if it returns no text, nothing changes. what says
+// what the record is for.
+func (r *record[T]) update(
+	ctx context.Context, store KV, what string, keepUntil time.Time, next func(T) (T, []byte, error),
+) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	for range attempts {
-		c, err := next()
-		if err != nil || c.value == nil {
+		if err := r.load(ctx, store); err != nil {
 			return err
 		}
-		if err = s.save(ctx, store, c.value, c.keepUntil); err == nil {
-			c.stored()
+		value, encoded, err := next(r.value)
+		if err != nil || encoded == nil {
+			return err
+		}
+		if err = r.save(ctx, store, encoded, keepUntil); err == nil {
+			r.value = value
 			return nil
 		}
 		if !errors.Is(err, approver.ErrConflict) {
@@ -81,18 +120,17 @@ func (s *storedRecord) update(ctx context.Context, store KV, what string, next f
 }
 
 // save replaces the known revision. It returns [approver.ErrConflict] if somebody else has changed
-// the record.
-func (s *storedRecord) save(ctx context.Context, store KV, value []byte, keepUntil time.Time) error {
+// the record. The caller holds the lock.
+func (r *record[T]) save(ctx context.Context, store KV, encoded []byte, keepUntil time.Time) error {
 	if store == nil {
 		return nil
 	}
 	next := approver.NewRev()
-	if err := put(ctx, store, s.key, value, s.rev, next, keepUntil); err != nil {
-		s.read = false // it is not known which one is there
-		return err
+	err := put(ctx, store, r.key, encoded, r.rev, next, keepUntil)
+	if r.read = err == nil; r.read { // else it is not known which one is there
+		r.rev = next
 	}
-	s.rev = next
-	return nil
+	return err
 }
 
 // errBusy means that others kept changing a record.

@@ -1,8 +1,8 @@
 package memory
 
 import (
-	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"path"
 	"slices"
@@ -17,7 +17,6 @@ import (
 // first. It only grows, until the oldest files move to a sieve. That a call overwrites a file does
 // not remove its entry, because the call may not have run.
 type taintedFiles struct {
-	storedRecord
 	files []file
 	index map[string]int
 	old   forgotten
@@ -125,36 +124,24 @@ func storable(p string) bool {
 	return len(p) > 1 && len(p) <= maxPath && p[0] == '/' && effect.IsKnown(p) && path.Clean(p) == p
 }
 
-// load reads the record, and decodes it only if it has changed.
-func (t *taintedFiles) load(ctx context.Context, m *Memory) error {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return t.loadLocked(ctx, m)
-}
-
-func (t *taintedFiles) loadLocked(ctx context.Context, m *Memory) error {
-	return t.refresh(ctx, m.store, func(b []byte) error {
-		r, err := decodeTaint(b)
-		if err == nil {
-			t.set(r)
-		}
-		return err
-	})
-}
-
-func (t *taintedFiles) set(r taintRecord) {
-	t.files, t.old = r.Files, r.forgotten
-	t.index = make(map[string]int, len(t.files))
+// indexed returns the files of a record.
+func indexed(r taintRecord) taintedFiles {
+	t := taintedFiles{files: r.Files, old: r.forgotten, index: make(map[string]int, len(r.Files))}
 	for i, f := range t.files {
 		t.index[f.Path] = i
 	}
+	return t
+}
+
+// readTaint decodes a record.
+func readTaint(b []byte) (taintedFiles, error) {
+	r, err := decodeTaint(b)
+	return indexed(r), err
 }
 
 // of returns the taint of a path or pattern: its own, that of a tree above it, and the secrets in a
 // folder that it names.
 func (t *taintedFiles) of(p string) effect.Taint {
-	t.mu.Lock()
-	defer t.mu.Unlock()
 	if len(t.files) == 0 || len(p) < 2 || p[0] != '/' {
 		return 0
 	}
@@ -183,19 +170,40 @@ func (t *taintedFiles) of(p string) effect.Taint {
 	return out
 }
 
-// leave adds files and returns when they are durable.
-func (t *taintedFiles) leave(ctx context.Context, m *Memory, add []File) error {
-	return t.update(ctx, m.store, "what the call leaves in files", func() (change, error) {
-		if err := t.loadLocked(ctx, m); err != nil {
-			return change{}, err
-		}
-		files, changed := t.with(add)
-		if !changed {
-			return change{}, nil
-		}
-		b, r, err := encodeTaint(files, t.old.at(time.Now()))
-		return change{b, time.Now().Add(keepTaint), func() { t.set(r) }}, err
-	})
+// A File is a file that a call leaves with a taint. Tree means a folder whose whole content has the
+// taint.
+type File struct {
+	Path  string
+	Taint effect.Taint
+	Tree  bool
+}
+
+// Taint returns the taint that earlier calls left in a file, or in the files that a pattern matches.
+func (p *Past) Taint(path string) effect.Taint {
+	if !p.asked {
+		p.asked = true
+		_, err := p.taint.current(p.ctx, p.m.store)
+		p.err = errors.Join(p.err, err)
+	}
+	files := p.taint.known()
+	return files.of(path)
+}
+
+// Leave stores the taint of files and returns when it is durable. After an error the call must not
+// run.
+func (p *Past) Leave(files []File) error {
+	if len(files) == 0 {
+		return nil
+	}
+	return p.taint.update(p.ctx, p.m.store, "what the call leaves in files", time.Now().Add(keepTaint),
+		func(t taintedFiles) (taintedFiles, []byte, error) {
+			all, changed := t.with(files)
+			if !changed {
+				return t, nil, nil
+			}
+			b, r, err := encodeTaint(all, t.old.at(time.Now()))
+			return indexed(r), b, err
+		})
 }
 
 // with returns the files with others added as the newest, and whether anything changed.

@@ -12,23 +12,21 @@ import (
 	"approver.example/reflexcore/loop"
 )
 
-// A trace is the record of one session.
+// A trace is the memory of one session.
 type trace struct {
-	storedRecord
-	readAt time.Time
+	traceRecord
 	base   uint64 // the calls after this one are not stored yet
-	window loop.Window
-	files  []string // made, the oldest first
-	dirty  bool
+	readAt time.Time
 }
 
 // traceVersion is the version of the record's format.
 const traceVersion = 1
 
+// A traceRecord is the stored part of a trace.
 type traceRecord struct {
 	V      int         `json:"v"`
 	Window loop.Window `json:"window"`
-	Made   []string    `json:"made,omitempty"`
+	Made   []string    `json:"made,omitempty"` // files, the oldest first
 }
 
 func decodeTrace(b []byte) (r traceRecord, err error) {
@@ -65,109 +63,110 @@ func encodeTrace(w loop.Window, made []string) ([]byte, error) {
 	}
 }
 
-func (t *trace) idle() (time.Time, bool) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return t.used, !t.dirty
+// readTrace decodes a record.
+func readTrace(b []byte) (trace, error) {
+	r, err := decodeTrace(b)
+	return trace{traceRecord: r, base: r.Window.Next}, err
 }
 
-// load reads from time to time what other replicas have written. Its errors cost only warnings and
-// questions, so they are ignored.
-func (t *trace) load(ctx context.Context, m *Memory, at time.Time) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if m.store == nil || t.dirty || !t.readAt.IsZero() && at.Sub(t.readAt) < refresh {
+// refreshTrace reads from time to time what other replicas have written. Its errors cost only
+// warnings and questions, so they are ignored.
+func (p *Past) refreshTrace() {
+	r := p.trace
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if t := &r.value; p.m.store == nil || r.unsaved || !t.readAt.IsZero() && p.at.Sub(t.readAt) < refresh {
 		return
 	}
-	t.readAt = at
-	b, rev, err := get(ctx, m.store, t.key)
-	if err == nil && rev != t.rev {
-		var r traceRecord
-		if r, err = decodeTrace(b); err == nil {
-			t.take(r, rev)
-		}
+	if err := r.load(p.ctx, p.m.store); err != nil {
+		p.m.log.Warn("what is remembered of calls could not be read: there are fewer warnings and more questions",
+			"error", err)
 	}
-	if err != nil {
-		m.log.Warn("what is remembered of calls could not be read: there are fewer warnings and more questions", "error", err)
+	r.value.readAt = p.at
+}
+
+// Made reports whether an earlier call of this session made the file.
+func (p *Past) Made(path string) bool {
+	p.trace.mu.Lock()
+	defer p.trace.mu.Unlock()
+	return slices.Contains(p.trace.value.Made, path)
+}
+
+// Moved forgets that the session made a file or folder if something else is moved into it: deleting
+// it would delete that, too.
+func (p *Past) Moved(to []string) {
+	if len(to) == 0 {
+		return
 	}
-}
-
-func (t *trace) take(r traceRecord, rev approver.Rev) {
-	t.window, t.files, t.rev, t.base = r.Window, r.Made, rev, r.Window.Next
-}
-
-func (t *trace) made(p string) bool {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return slices.Contains(t.files, p)
-}
-
-func (t *trace) moved(to []string) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.files = slices.DeleteFunc(t.files, func(made string) bool {
+	p.trace.mu.Lock()
+	defer p.trace.mu.Unlock()
+	t := &p.trace.value
+	t.Made = slices.DeleteFunc(t.Made, func(made string) bool {
 		return slices.ContainsFunc(to, func(p string) bool { return p == made || strings.HasPrefix(p, made+"/") })
 	})
-	t.dirty = true
+	p.trace.unsaved = true
 }
 
-func (t *trace) judge(c loop.Call, l loop.Limits) loop.Finding {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	f := t.window.Judge(c, l)
-	if f.Rule != "" {
-		t.dirty = true
-	}
+// Loop checks whether a call continues a loop, see [loop.Window.Judge].
+func (p *Past) Loop(c loop.Call) loop.Finding {
+	p.trace.mu.Lock()
+	defer p.trace.mu.Unlock()
+	f := p.trace.value.Window.Judge(c, p.m.limits)
+	p.trace.unsaved = p.trace.unsaved || f.Rule != ""
 	return f
 }
 
-func (t *trace) add(c loop.Call, makes []string, l loop.Limits) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	for _, p := range makes {
-		if storable(p) && len(c.Makes) < maxMakes {
-			c.Makes = append(c.Makes, p)
+// Call records a call that is about to run, and the files that it would make.
+func (p *Past) Call(c loop.Call, makes []string) {
+	p.trace.mu.Lock()
+	defer p.trace.mu.Unlock()
+	for _, file := range makes {
+		if storable(file) && len(c.Makes) < maxMakes {
+			c.Makes = append(c.Makes, file)
 		}
 	}
-	t.window.Add(c, l)
-	t.dirty = true
+	p.trace.value.Window.Add(c, p.m.limits)
+	p.trace.unsaved = true
 }
 
 // maxMakes limits the files of one call that are stored.
 const maxMakes = 8
 
-func (t *trace) ran(hash uint64, out loop.Output) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	c := t.window.Ran(hash, out)
+// Ran records the result of a call. The files that it made count from now on.
+func (p *Past) Ran(hash uint64, out loop.Output) {
+	p.trace.mu.Lock()
+	defer p.trace.mu.Unlock()
+	t := &p.trace.value
+	c := t.Window.Ran(hash, out)
 	if c == nil {
 		return
 	}
-	t.dirty = true
-	for _, p := range c.Makes {
-		t.files = append(slices.DeleteFunc(t.files, func(have string) bool { return have == p }), p)
+	p.trace.unsaved = true
+	for _, file := range c.Makes {
+		t.Made = append(slices.DeleteFunc(t.Made, func(have string) bool { return have == file }), file)
 	}
-	t.files = t.files[max(0, len(t.files)-maxMade):]
+	t.Made = t.Made[max(0, len(t.Made)-maxMade):]
 	c.Makes = nil
 }
 
-// save writes the record, and merges what others have written.
-func (t *trace) save(ctx context.Context, store KV) error {
-	t.mu.Lock()
-	defer t.mu.Unlock()
+// saveTrace writes a trace, and merges what others have written.
+func saveTrace(ctx context.Context, store KV, r *record[trace]) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	for range attempts {
-		b, err := encodeTrace(t.window, t.files)
+		t := &r.value
+		b, err := encodeTrace(t.Window, t.Made)
 		if err != nil {
 			return err
 		}
-		if err = t.storedRecord.save(ctx, store, b, time.Now().Add(keepTrace)); err == nil {
-			t.base, t.dirty = t.window.Next, false
+		if err = r.save(ctx, store, b, time.Now().Add(keepTrace)); err == nil {
+			t.base, r.unsaved = t.Window.Next, false
 			return nil
 		}
 		if !errors.Is(err, approver.ErrConflict) {
 			return err
 		}
-		stored, rev, err := get(ctx, store, t.key)
+		stored, rev, err := get(ctx, store, r.key)
 		if err != nil {
 			return err
 		}
@@ -175,14 +174,14 @@ func (t *trace) save(ctx context.Context, store KV) error {
 		if err != nil { // ours is better than none
 			theirs = traceRecord{}
 		}
-		theirs.Window.Merge(t.window, t.base)
-		for _, p := range t.files {
-			if !slices.Contains(theirs.Made, p) {
-				theirs.Made = append(theirs.Made, p)
+		theirs.Window.Merge(t.Window, t.base)
+		for _, file := range t.Made {
+			if !slices.Contains(theirs.Made, file) {
+				theirs.Made = append(theirs.Made, file)
 			}
 		}
 		theirs.Made = theirs.Made[max(0, len(theirs.Made)-maxMade):]
-		t.window, t.files, t.rev, t.base = theirs.Window, theirs.Made, rev, theirs.Window.Next
+		t.traceRecord, t.base, r.rev = theirs, theirs.Window.Next, rev
 	}
 	return errBusy
 }

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"approver.example/reflexcore/analysis"
 	"approver.example/reflexcore/disk"
 )
 
@@ -117,7 +118,7 @@ func Decode(text string) (string, bool) {
 		default:
 			return text, false
 		}
-		if len(out) > 4*MaxBytes {
+		if len(out) > 4*analysis.MaxText {
 			return text, false
 		}
 	}

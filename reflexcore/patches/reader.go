@@ -7,31 +7,14 @@ import (
 	"regexp"
 	"strings"
 
-	"approver.example/reflexcore/disk"
+	"approver.example/reflexcore/analysis"
 	"approver.example/reflexcore/effect"
-	"approver.example/reflexcore/filenames"
 	"approver.example/reflexcore/places"
 	"approver.example/reflexcore/protected"
-	"approver.example/reflexcore/shell"
 )
 
-// A Reader reads the patches that a call may apply, from the disk or from the call itself.
-type Reader struct {
-	Disk    disk.Disk
-	Links   *disk.Links
-	Names   *filenames.Finder
-	Shell   bool   // it is a command of a shell
-	Text    string // of the call
-	Written []shell.Text
-	Effects []effect.Effect
-	Paths   *places.Cache
-}
-
-// Bounds.
-const (
-	MaxBytes = 1 << 20 // bytes of a difference that is read
-	Max      = 16      // of one call
-)
+// Max limits the patches of one call that are read.
+const Max = 16
 
 var (
 	// applies matches a command that applies a patch, and dryRun one that only checks it.
@@ -40,29 +23,30 @@ var (
 )
 
 // Applies reports whether the call applies a patch.
-func (r *Reader) Applies() bool {
-	says := strings.Contains(r.Text, "patch") || strings.Contains(r.Text, "git") &&
-		(strings.Contains(r.Text, "apply") || strings.Contains(r.Text, " am"))
-	return says && r.Shell && applies.MatchString(r.Text) && !dryRun.MatchString(r.Text)
+func Applies(call *analysis.Call) bool {
+	says := strings.Contains(call.Text, "patch") || strings.Contains(call.Text, "git") &&
+		(strings.Contains(call.Text, "apply") || strings.Contains(call.Text, " am"))
+	return says && call.ToolCall.Command != "" && applies.MatchString(call.Text) && !dryRun.MatchString(call.Text)
 }
 
 // OwnFile returns a protected settings file, or a git hook, that a patch changes. It is empty if
 // there is none.
-func (r *Reader) OwnFile() string {
-	if !r.Applies() {
+func OwnFile(call *analysis.Call) string {
+	if !Applies(call) {
 		return ""
 	}
-	texts, _ := r.Texts()
+	texts, _ := Texts(call)
 	for _, text := range texts {
-		if p := r.ownIn(text); p != "" {
+		if p := ownIn(text, call.Analyzer.Paths); p != "" {
 			return p
 		}
 	}
 	return ""
 }
 
-// Texts returns the texts that the call may apply as patches; false if one of them cannot be read.
-func (r *Reader) Texts() (texts []string, ok bool) {
+// Texts returns the texts that the call may apply as patches, from the disk or from the call itself;
+// false if one of them cannot be read.
+func Texts(call *analysis.Call) (texts []string, ok bool) {
 	ok = true
 	add := func(text string) {
 		if text, readable := Decode(text); readable {
@@ -71,36 +55,36 @@ func (r *Reader) Texts() (texts []string, ok bool) {
 			ok = false
 		}
 	}
-	if strings.Contains(r.Text, "\n") {
-		add(r.Text)
+	if strings.Contains(call.Text, "\n") {
+		add(call.Text)
 	}
-	for _, t := range r.Written {
+	for _, t := range call.Texts {
 		if len(texts) <= Max && effect.IsKnown(t.Text) {
 			add(t.Text)
 		}
 	}
 	read := 0
-	for i := range r.Effects {
-		ef := &r.Effects[i]
+	for i := range call.Effects {
+		ef := &call.Effects[i]
 		if ef.Kind != effect.Read || !effect.IsKnown(ef.Target) {
 			continue
 		}
-		file := r.Names.Located(ef)
+		file := call.Names.Located(ef)
 		if file == "" {
 			continue
 		}
-		for _, name := range r.Names.Seen(file, true, true) {
+		for _, name := range call.Names.Seen(file, true, true) {
 			if read++; read > Max {
 				return texts, ok
 			}
-			to, is := r.Links.Real(r.Disk, name)
+			to, is := call.Links.Real(call.Analyzer.Files, name)
 			if !is {
 				continue
 			}
-			if data, err := r.Disk.ReadFile(to, MaxBytes); err == nil {
+			if data, err := call.Analyzer.Files.ReadFile(to, analysis.MaxText); err == nil {
 				add(string(data))
-			} else if info, err := r.Disk.Lstat(to); err == nil && feedsPatch[ef.By] {
-				ok = ok && (!info.Mode().IsRegular() || info.Size() <= MaxBytes)
+			} else if info, err := call.Analyzer.Files.Lstat(to); err == nil && feedsPatch[ef.By] {
+				ok = ok && (!info.Mode().IsRegular() || info.Size() <= analysis.MaxText)
 			}
 		}
 	}
@@ -108,12 +92,12 @@ func (r *Reader) Texts() (texts []string, ok bool) {
 }
 
 // ownIn returns the first protected settings file that a patch names.
-func (r *Reader) ownIn(text string) string {
+func ownIn(text string, known *places.Cache) string {
 	names, _ := Names(text)
 	for _, p := range names {
 		for rest := p; rest != ""; {
 			if strings.HasPrefix(rest, ".git/hooks/") || strings.HasPrefix(rest, ".") &&
-				protected.IsSettings("/"+rest, r.Paths) {
+				protected.IsSettings("/"+rest, known) {
 				return p
 			}
 			_, rest, _ = strings.Cut(rest, "/")

@@ -66,8 +66,7 @@ func IsPackage(e *effect.Effect) bool {
 	if strings.Contains(e.Target, "://") {
 		return false
 	}
-	by, _, _ := strings.Cut(e.By, " ")
-	by = strings.TrimSuffix(strings.TrimSuffix(by, ".exe"), ".cmd")
+	by := strings.TrimSuffix(strings.TrimSuffix(e.Program(), ".exe"), ".cmd")
 	return packagers[by] || packagers[strings.TrimRight(by, "0123456789.-")] // pip3.11
 }
 
@@ -271,16 +270,15 @@ func isDisk(p string) bool {
 // isBuilt reports whether a path, by its name, is made by builds and tools. Outside of the project
 // only caches and unambiguous names count.
 func (s *Surroundings) isBuilt(p string) bool {
-	if s.Dir == "" && s.Home == "" && !strings.HasPrefix(p, "/") { // nothing is known of the place
-		m, _ := buildnames.First(p)
-		return m != buildnames.ByHand || buildnames.IsFile(path.Base(p))
-	}
-	if rest, ok := strings.CutPrefix(p, s.Dir+"/"); ok && s.Dir != "" {
-		if strings.Contains(rest, ":") { // on another machine
-			return false
-		}
+	named := func(rest string) bool {
 		m, _ := buildnames.First(rest)
 		return m != buildnames.ByHand || buildnames.IsFile(path.Base(rest))
+	}
+	if s.Dir == "" && s.Home == "" && !strings.HasPrefix(p, "/") { // nothing is known of the place
+		return named(p)
+	}
+	if rest, ok := strings.CutPrefix(p, s.Dir+"/"); ok && s.Dir != "" {
+		return !strings.Contains(rest, ":") && named(rest) // with a colon it is on another machine
 	}
 	if buildnames.IsCache(s.Home, p) || buildnames.IsCache("/root", p) {
 		return true

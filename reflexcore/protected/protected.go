@@ -58,7 +58,7 @@ var SettingsHomes = [...]struct{ Variable, Folder string }{
 // and copied plugins do not count.
 func IsSettings(p string, known *places.Cache) bool {
 	if dir, base := path.Split(p); IsAgentFolder(path.Base(dir)) &&
-		(!effect.IsKnown(base) || strings.ContainsAny(base, "*?[")) {
+		!effect.IsPlain(base) {
 		return true // any file of the folder
 	} else if above, below := path.Split(strings.TrimSuffix(dir, "/")); below == effect.Unknown &&
 		IsAgentFolder(path.Base(above)) && FindsSettings(base) {
@@ -87,7 +87,7 @@ func IsSettings(p string, known *places.Cache) bool {
 	case ".md":
 		return false // a text; rules ask about those that run
 	}
-	return !effect.IsKnown(p) || strings.ContainsAny(p, "*?[")
+	return !effect.IsPlain(p)
 }
 
 // agentState has the prefixes of what Claude Code itself stores, and starts or runs from there. No
@@ -124,7 +124,7 @@ func IsOwnProgram(base string) bool { return base == "approver" || base == "appr
 // OnlyPerhaps reports whether a path is one of approver's only for some values of its wildcards or
 // unknown parts.
 func OnlyPerhaps(p string) bool {
-	return (!effect.IsKnown(p) || strings.ContainsAny(p, "*?[")) && !strings.Contains(strings.ToLower(p), "approver")
+	return !effect.IsPlain(p) && !strings.Contains(strings.ToLower(p), "approver")
 }
 
 // InBin reports whether a path lies in a folder of programs.

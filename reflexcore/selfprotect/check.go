@@ -1,39 +1,23 @@
-// Package selfprotect looks for attempts on approver itself, on the settings and hooks
-// through which agents ask it, and on other guards.
+// Package selfprotect detects attacks on approver itself, on the settings and hooks through which
+// agents ask it, and on other guard programs.
 //
-// [Check.Judge] in judge.go goes through what a call does, one effect after the other.
-// stops.go and lookup.go judge processes and files that a call looks up, replace.go whole
-// folders that are brought or taken away, and program.go and programdisk.go programs under
-// other names.
+// [Check.Judge] in judge.go judges what a call does, one effect after the other. stops.go and
+// lookup.go judge processes and files that a call searches for, replace.go judges whole folders
+// that are copied, moved or deleted, and program.go and programdisk.go judge programs with other
+// names.
 package selfprotect
 
 import (
-	"approver.example"
+	"approver.example/reflexcore/analysis"
 	"approver.example/reflexcore/disk"
-	"approver.example/reflexcore/effect"
-	"approver.example/reflexcore/filenames"
-	"approver.example/reflexcore/patches"
 	"approver.example/reflexcore/places"
-	"approver.example/reflexcore/shell"
 )
 
-// A Check looks at one call.
+// A Check judges one call.
 type Check struct {
-	Disk     disk.Disk
-	Paths    *places.Cache
-	Analyzer *shell.Analyzer
-	Program  string // the file of the running program
-
-	Call     *approver.ToolCall
-	Text     string // of the call: the command, or the arguments of another tool
-	Around   *places.Surroundings
-	Names    *filenames.Finder
-	Links    *disk.Links
-	Effects  []effect.Effect
-	Places   []places.Place  // of the effects
-	Mentions []shell.Mention // files that commands name, of which no effect tells anything
-	Programs []shell.Program // those that are started by their path
-	Patches  patches.Reader
+	*analysis.Call
+	Program string         // the file of the running program
+	Places  []places.Place // of the effects
 
 	// Unread are the folders whose names cannot be read, or are too many.
 	Unread []string
@@ -41,13 +25,13 @@ type Check struct {
 	lookups int // of files that are copied into agents' folders
 }
 
-// listed are the names in a folder.
+// listed returns the names in a folder.
 func (c *Check) listed(dir string) []string {
-	names, err := c.Disk.ReadDir(dir, disk.MaxListed)
+	names, err := c.Analyzer.Files.ReadDir(dir, disk.MaxListed)
 	if err == nil {
 		return names
 	}
-	if at, err := c.Disk.Lstat(dir); err == nil && at.IsDir() {
+	if at, err := c.Analyzer.Files.Lstat(dir); err == nil && at.IsDir() {
 		c.Unread = append(c.Unread, dir)
 	}
 	return nil

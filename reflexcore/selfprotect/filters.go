@@ -6,18 +6,16 @@ import (
 	"strings"
 )
 
-// settingsPaths are files of agents' settings, as a list has them.
-var settingsPaths = [...]string{
-	".claude/settings.json", ".claude/settings.local.json", ".claude/hooks/a.sh", ".codex/config.toml",
-	".codex/hooks.json",
-	".gemini/settings.json", ".cursor/hooks.json", ".qwen/settings.json", ".opencode/a.json", ".approver/approver.yaml",
-}
+// settingsPaths are settings files of agents, as they are in a list of files.
+var settingsPaths = strings.Fields(`.claude/settings.json .claude/settings.local.json .claude/hooks/a.sh
+	.codex/config.toml .codex/hooks.json .gemini/settings.json .cursor/hooks.json .qwen/settings.json .opencode/a.json
+	.approver/approver.yaml`)
 
-// settingsFolder finds the agents whose folders a lookup names.
+// settingsFolder matches the agents whose folders a search names.
 var settingsFolder = regexp.MustCompile(`claude|codex|gemini|cursor|qwen|opencode|approver`)
 
-// pipeline takes the pipeline that a text begins with apart: its commands, to the end of the
-// pipeline or of the substitution that it stands in. What is in quotes is part of a command.
+// pipeline splits the pipeline at the beginning of a text into its commands. It ends at the end of
+// the pipeline, or of the substitution that contains it. Quoted text is part of a command.
 func pipeline(text string) []string {
 	var out []string
 	var quote byte
@@ -54,9 +52,9 @@ func pipeline(text string) []string {
 	return append(out, strings.TrimSpace(text[from:min(i, len(text))]))
 }
 
-// withoutSettings reports whether filters of a pipeline leave out all the settings that its
-// first command looks up, or that command is itself such a filter. What stands behind the
-// command that is given the list changes nothing of it.
+// withoutSettings reports whether the filters of a pipeline remove all settings files that its
+// first command finds, or whether that command is itself such a filter. Commands after the one that
+// uses the list do not matter.
 func withoutSettings(commands []string) bool {
 	for len(commands) > 1 && commands[0] == "" { // the match begins with the pipe
 		commands = commands[1:]
@@ -65,7 +63,7 @@ func withoutSettings(commands []string) bool {
 		}
 	}
 	names := settingsFolder.FindAllString(commands[0], 16)
-	left := slices.DeleteFunc(slices.Clone(settingsPaths[:]), func(p string) bool {
+	left := slices.DeleteFunc(slices.Clone(settingsPaths), func(p string) bool {
 		return len(names) > 0 && !strings.Contains(commands[0], "settings") &&
 			!slices.ContainsFunc(names, func(name string) bool { return strings.HasPrefix(p, "."+name+"/") })
 	})
@@ -84,13 +82,13 @@ func withoutSettings(commands []string) bool {
 	return len(left) == 0
 }
 
-// basicPattern makes a basic pattern of grep one of Go.
+// basicPattern converts a basic pattern of grep to one of Go.
 var basicPattern = strings.NewReplacer(`\\`, `\\`, `\|`, `|`, `\(`, `(`, `\)`, `)`, `\+`, `+`, `\?`, `?`, `\{`, `{`,
 	`\}`, `}`,
 	`|`, `\|`, `(`, `\(`, `)`, `\)`, `+`, `\+`, `?`, `\?`, `{`, `\{`, `}`, `\}`)
 
-// inverted reports whether a command is a grep of what does not match, and what it leaves
-// out; nil, if that cannot be told.
+// inverted reports whether a command is a grep for lines that do not match, and returns the pattern
+// that it removes; nil if that is not known.
 func inverted(command string) (leaves *regexp.Regexp, ok bool) {
 	words := wordsAt(command, 0)
 	if len(words) < 2 || !strings.HasSuffix(words[0], "grep") && words[0] != "rg" {
@@ -150,8 +148,8 @@ func inverted(command string) (leaves *regexp.Regexp, ok bool) {
 	return leaves, ok
 }
 
-// wordsAt are the words of a command in a text from a place on, quotes and substitutions as
-// they are written, to the end of the command or of what it stands in.
+// wordsAt returns the words of a command in a text, from an index to the end of the command or of
+// what contains it. Quotes and substitutions stay as they are written.
 func wordsAt(text string, from int) (words []string) {
 	before := text[:from]
 	if at := strings.LastIndex(before, "$("); at >= 0 {
@@ -200,7 +198,8 @@ func wordsAt(text string, from int) (words []string) {
 	return words
 }
 
-// closing is where what a quote or a parenthesis at a place opens ends; below 0: nowhere.
+// closing returns the index where the quote or parenthesis at an index ends; it is negative if it
+// does not end.
 func closing(text string, at int, c byte) int {
 	depth := 0
 	for i := at + 1; i < len(text); i++ {
@@ -218,7 +217,7 @@ func closing(text string, at int, c byte) int {
 	return -1
 }
 
-// substituted are the words of a substitution in a word: what it prints may be one of them.
+// substituted returns the words of a substitution in a word, because it may print one of them.
 func substituted(word string) []string {
 	if !strings.Contains(word, "$(") && !strings.Contains(word, "`") {
 		return nil
@@ -226,21 +225,21 @@ func substituted(word string) []string {
 	return strings.FieldsFunc(word, func(r rune) bool { return strings.ContainsRune(" \t$()`\"'", r) })
 }
 
-// chosenInProc finds a grep in what the kernel tells of a process that decides whether it is
-// stopped, and the pattern.
+// chosenInProc matches a grep in the kernel's files about a process that decides whether the
+// process is stopped, and its pattern.
 var chosenInProc = regexp.MustCompile(`\bgrep\s+(?:-[qsFEiaw]+\s+)*['"]?([^'"\s-][^'"\s]*)['"]?\s+"?\$\{?\w+\}?` +
 	`(?:/(?:cmdline|comm))?"?(?:\s*2>\s*/dev/null)?\s*(?:&&|;\s*then)\s*kill\b`)
 
-// ownCommandLine is how the kernel may tell approver's.
+// ownCommandLine is a command line of approver, as the kernel may show it.
 const ownCommandLine = "/home/user/.local/bin/approver serve --config /home/user/.approver/approver.yaml"
 
-// otherThanNames finds files of processes that hold more than how they were started.
+// otherThanNames matches files of processes with more than their command lines.
 var otherThanNames = regexp.MustCompile(`/proc/\S*/(?:[a-bd-z]|cgroup|clear|core|cpuset|cwd|\*)`)
 
 var killWord = regexp.MustCompile(`\b(?:kill|xargs|pkill|killall)\b`)
 
-// procChosen reports whether each process of /proc that the text stops is chosen by a grep
-// that does not find approver's.
+// procChosen reports whether each process of /proc that the text stops is chosen by a grep that
+// does not match approver's.
 func procChosen(text string) bool {
 	found := chosenInProc.FindAllStringSubmatch(text, 8)
 	return len(found) > 0 && !otherThanNames.MatchString(text) && len(found) == len(killWord.FindAllString(text, 9)) &&

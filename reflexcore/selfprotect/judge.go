@@ -10,14 +10,14 @@ import (
 	"approver.example/reflexcore/content"
 	"approver.example/reflexcore/disk"
 	"approver.example/reflexcore/effect"
+	"approver.example/reflexcore/patches"
 	"approver.example/reflexcore/places"
 	"approver.example/reflexcore/protected"
 )
 
-// Judge looks for attempts on approver, on the settings through which agents ask
-// it, and on other guards: by what the call would do, however it is written, and
-// under each name that a file has on the disk. It returns the decision (Pass:
-// nothing) and what was seen.
+// Judge detects attacks on approver, on the settings through which agents ask it, and on other
+// guards. It judges what the call would do, however it is written, under each name that a file has
+// on the disk. It returns the decision (Pass: nothing was found) and what was found.
 func (c *Check) Judge() (worst approver.Decision, what string) {
 	worst = approver.Pass
 	for i := range c.Effects {
@@ -61,7 +61,7 @@ func (c *Check) Judge() (worst approver.Decision, what string) {
 		return approver.Ask, "it names a file by which agents ask, and nothing says that it only reads it (" +
 			effect.Short(effect.Show(p)) + ")"
 	}
-	if p := c.Patches.OwnFile(); worst > approver.Ask && p != "" {
+	if p := patches.OwnFile(c.Call); worst > approver.Ask && p != "" {
 		return approver.Ask, "it applies a difference that changes a file by which agents ask (" +
 			effect.Short(effect.Show(p)) + ")"
 	}
@@ -77,10 +77,10 @@ func (c *Check) Judge() (worst approver.Decision, what string) {
 	return worst, what
 }
 
-// attemptElsewhere judges an effect under another name than the one that is written.
-// The rules have seen only that one, so what they ask about is a question here.
+// attemptElsewhere judges an effect under another name of its target. The rules have seen only the
+// written name, so what they would ask about is asked about here.
 func (c *Check) attemptElsewhere(ef *effect.Effect) (approver.Decision, string) {
-	at := c.Around.Of(ef, c.Paths)
+	at := c.Around.Of(ef, c.Analyzer.Paths)
 	d, text := c.attempt(ef, at)
 	if own := places.Content<<content.Own | places.Content<<content.Agent; d == approver.Pass && at&own != 0 &&
 		(ef.Kind == effect.Write || ef.Kind == effect.Delete) && !effect.MakesFolder(ef) {
@@ -101,7 +101,7 @@ func (c *Check) attempt(ef *effect.Effect, at places.Place) (approver.Decision, 
 	if ef.Bits&effect.Remote != 0 {
 		return approver.Pass, ""
 	}
-	own, known := places.Content<<content.Own, c.Paths
+	own, known := places.Content<<content.Own, c.Analyzer.Paths
 	switch ef.Kind {
 	case effect.Kill:
 		switch d := c.stops(ef); {
@@ -125,7 +125,7 @@ func (c *Check) attempt(ef *effect.Effect, at places.Place) (approver.Decision, 
 			return approver.Deny, "it gives another name to the folder of an agent's settings"
 		}
 	case effect.NetIn, effect.NetOut:
-		return c.speaks(ef)
+		return c.connects(ef)
 	case effect.Discard:
 		switch {
 		case protected.IsSettings(ef.Target, known):
@@ -134,7 +134,7 @@ func (c *Check) attempt(ef *effect.Effect, at places.Place) (approver.Decision, 
 			return approver.Ask, "it takes back the folder of an agent's settings, and the hooks in it"
 		}
 	case effect.Permission:
-		return permits(ef, at)
+		return permission(ef, at)
 	case effect.Write, effect.Delete:
 		return c.changes(ef, at)
 	default: // nothing for the others
@@ -142,12 +142,12 @@ func (c *Check) attempt(ef *effect.Effect, at places.Place) (approver.Decision, 
 	return approver.Pass, ""
 }
 
-// starts judges that an agent is started. One of the same kind, by its own program, finds
-// the settings and hooks of the one that starts it; no other does.
+// starts judges the start of an agent. An agent of the same kind, started by its own program, uses
+// the settings and hooks of the one that starts it; others do not.
 func (c *Check) starts(ef *effect.Effect) (approver.Decision, string) {
-	own := c.Call.Agent
+	own := c.ToolCall.Agent
 	if own == "" {
-		own = "claude" // the calls of which no agent is known are tried out by people
+		own = "claude" // calls without a known agent are people's own tests
 	}
 	switch {
 	case ef.What != own && strings.HasPrefix(ef.What, "copy of "):
@@ -164,8 +164,8 @@ func (c *Check) starts(ef *effect.Effect) (approver.Decision, string) {
 	return approver.Pass, ""
 }
 
-// permits judges what gets other rights.
-func permits(ef *effect.Effect, at places.Place) (approver.Decision, string) {
+// permission judges a change of permissions.
+func permission(ef *effect.Effect, at places.Place) (approver.Decision, string) {
 	own, agent := places.Content<<content.Own, places.Content<<content.Agent
 	switch {
 	case ef.What == "agent-settings", ef.Target == "agent-settings":
@@ -196,7 +196,7 @@ func (c *Check) changes(ef *effect.Effect, at places.Place) (approver.Decision, 
 		return approver.Ask, "it moves the folder in which approver's own files lie"
 	case base == "approver-hook", base == "approver" && protected.InBin(ef.Target) && at&(places.Project|places.Temp) == 0:
 		return approver.Deny, "it puts another program in the place of approver"
-	case protected.IsSettings(ef.Target, c.Paths):
+	case protected.IsSettings(ef.Target, c.Analyzer.Paths):
 		return approver.Deny, "it changes the settings through which an agent asks approver"
 	case namedByPattern(ef):
 		return approver.Ask, "it writes a name that is made up in the folder of an agent's settings"
@@ -215,12 +215,12 @@ func (c *Check) changes(ef *effect.Effect, at places.Place) (approver.Decision, 
 	}
 }
 
-// unknownSettings are how files of settings in a folder end that is not known.
+// unknownSettings are endings of settings files in an unknown folder.
 var unknownSettings = [...]string{
 	effect.Unknown + "settings.json", effect.Unknown + "/settings.json", effect.Unknown + "/settings.local.json",
 }
 
-// movesAway reports whether a folder is moved that approver's own lies in.
+// movesAway reports whether a folder is moved that contains approver's own.
 func (c *Check) movesAway(ef *effect.Effect) bool {
 	home := c.Around.Home
 	if home == "" || !strings.HasPrefix(ef.Target, "/") || !disk.Below(home+"/.approver", path.Clean(ef.Target)) {
@@ -231,16 +231,16 @@ func (c *Check) movesAway(ef *effect.Effect) bool {
 	})
 }
 
-// ownFiles finds in a text what lists or names the files by which agents ask.
+// ownFiles matches names, and patterns that match names, of the files through which agents ask.
 var ownFiles = regexp.MustCompile(`approver-hook|\.(claude|codex|gemini|cursor|approver)/(settings|hooks|[^ ]*\*)` +
 	`|\b(PreToolUse|PostToolUse|disableAllHooks)\b`)
 
-// unpackers write files that only what they read names, or their further words.
+// unpackers write files whose names are only in their input, or in their other arguments.
 var unpackers = []string{"tar", "gtar", "bsdtar", "cpio", "patch", "git apply", "git am"}
 
-// changesByLookup reports whether files are written or deleted of which nothing is
-// known, or which an archive or a difference holds, and the call looks for those by which
-// agents ask, or names them: it is they.
+// changesByLookup reports whether the call writes or deletes unknown files, or files from an
+// archive or a patch, and also searches for or names the files through which agents ask. Then it is
+// assumed that these are changed.
 func (c *Check) changesByLookup() bool {
 	for i := range c.Effects {
 		e := &c.Effects[i]
@@ -263,9 +263,9 @@ func (c *Check) changesByLookup() bool {
 	return false
 }
 
-// namesOwn returns a file by which agents ask that a command names where no effect tells
-// what becomes of it; empty: there is none. A program that nobody described may write
-// what it names: as an operand, behind a flag, or in a command of its own language.
+// namesOwn returns a file through which agents ask that a command names, if no effect explains the
+// name; empty: there is none. A program that is in no table may write the files that are its
+// operands, the values of its flags, or named in a command of its own language.
 func (c *Check) namesOwn() string {
 	for i := range c.Mentions {
 		ef := effect.Effect{Kind: effect.Write, Target: c.Mentions[i].Path, By: c.Mentions[i].By}
@@ -287,8 +287,8 @@ func (c *Check) isOwn(ef *effect.Effect) bool {
 	if ef.Target == "" || ef.Target[0] == 0 {
 		return false
 	}
-	if protected.IsSettings(ef.Target, c.Paths) {
+	if protected.IsSettings(ef.Target, c.Analyzer.Paths) {
 		return true
 	}
-	return c.Around.Of(ef, c.Paths)&(places.Content<<content.Own) != 0 && !protected.OnlyPerhaps(ef.Target)
+	return c.Around.Of(ef, c.Analyzer.Paths)&(places.Content<<content.Own) != 0 && !protected.OnlyPerhaps(ef.Target)
 }

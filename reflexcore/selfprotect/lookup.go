@@ -11,15 +11,15 @@ import (
 	"approver.example/reflexcore/protected"
 )
 
-// Files and processes that a call looks up have no name in what it does with them. The
-// words of the lookup say which they are.
+// If a call searches for files or processes, its effects do not have their names. The words of the
+// search say which they are.
 
-// settingsNames are how the folders and files of agents' settings are written in a lookup.
+// settingsNames matches names of the folders and files of agents' settings in a search.
 const settingsNames = `(?:\.(?:claude|codex|gemini|cursor|qwen|opencode|approver)\b|\*(?:claude|codex|gemini|cursor)` +
 	`|settings(?:\*|\.local|\.\*)?\.json|PreToolUse)`
 
-// settingsLookups find a program that lists files by such a name, a filter that keeps such
-// names of a list, and code that goes through such a folder.
+// settingsLookups match a program that lists files with such a name, a filter that keeps such names
+// in a list, and code that lists such a folder.
 var settingsLookups = [...]*regexp.Regexp{
 	regexp.MustCompile(`\b(?:git\s+(?:ls-files|ls-tree|grep|diff)|find|fd|fdfind|rg|grep\s+-\w*[rlRL]\w*|ls)\b` +
 		`[^|;&\n)]*?` + settingsNames),
@@ -28,17 +28,17 @@ var settingsLookups = [...]*regexp.Regexp{
 		settingsNames),
 }
 
-// leavesOut finds what keeps names out of a list, and the pattern of those.
+// leavesOut matches what removes names from a list, and their pattern.
 var leavesOut = regexp.MustCompile(`(?:-not\s+-\w+\s+|\s!\s+-\w+\s+|\\!\s+-\w+\s+|:(?:!|\^|\([\w,]*exclude[\w,]*\)):?` +
 	`|--(?:glob-not|exclude(?:-dir)?|ignore(?:-dir)?)[=\s]+` +
 	`|-path\s+(?:\S+\s+)-prune|\s-E\s+|(?:\s|[gl=])['"]?!)['"]?([^\s'"]*)`)
 
-// pruned finds what find does not go into.
+// pruned matches the folders that find skips.
 var pruned = regexp.MustCompile(`-(?:i?path|i?name)\s+['"]?([^\s'"]+)['"]?\s+\)?\s*\\?\)?\s*-prune`)
 
-// looksForSettings reports whether the call looks up files by the names that settings of
-// agents have. What only leaves such names out does not look for them, and a filter that
-// leaves them out makes the list one without them.
+// looksForSettings reports whether the call searches for files with names of agents' settings.
+// Options that exclude such names do not count, and a filter that removes them from the list makes
+// the search harmless.
 func looksForSettings(text string) bool {
 	text = leavesOut.ReplaceAllString(pruned.ReplaceAllString(text, " "), " ")
 	for _, re := range settingsLookups {
@@ -52,17 +52,17 @@ func looksForSettings(text string) bool {
 	return slices.ContainsFunc(listers.FindAllString(text, 8), func(found string) bool {
 		return slices.ContainsFunc(strings.Fields(found), func(word string) bool {
 			word = strings.Trim(word, `"'`)
-			// *s.json finds the files of any project, but in a folder of settings those.
-			return madeForSettings(word) && (inFolder || !listMatches(word, "versions.json"))
+			// *s.json matches files of any project, but in a folder of settings it matches these.
+			return madeForSettings(word) && (inFolder || !glob.Name(word, "versions.json"))
 		})
 	})
 }
 
-// listers find a program that lists files by patterns, and its words.
+// listers match a program that lists files by patterns, and its words.
 var listers = regexp.MustCompile(`\b(?:git\s+(?:ls-files|ls-tree|grep)|find|fd|fdfind|rg|ls)\b[^|;&\n)]*`)
 
-// madeForSettings reports whether a pattern finds a file of settings, and finds no other of
-// a few names: set*.json, *cl*.
+// madeForSettings reports whether a pattern matches a settings file, and none of a few other names:
+// set*.json, *cl*.
 func madeForSettings(pattern string) bool {
 	if len(pattern) > 64 || !strings.ContainsAny(pattern, "*?[") {
 		return false
@@ -72,13 +72,7 @@ func madeForSettings(pattern string) bool {
 	return slices.ContainsFunc(settingsSamples, finds) && !slices.ContainsFunc(otherSamples, finds)
 }
 
-// listMatches reports whether a pattern of a list finds a name.
-func listMatches(pattern, name string) bool {
-	ok, err := path.Match(pattern, name)
-	return ok && err == nil
-}
-
-// settingsSamples are names and paths of settings, and otherSamples those of other files.
+// settingsSamples are names and paths of settings, and otherSamples are those of other files.
 var (
 	settingsSamples = strings.Fields(`settings.json .claude/settings.json x/.claude/settings.json .codex/config.toml
 		.claude .codex`)
@@ -86,11 +80,11 @@ var (
 		.eslintrc`)
 )
 
-// counted finds what curl puts a part of the address in the place of.
+// counted matches what curl replaces by a part of the URL.
 var counted = regexp.MustCompile(`#[0-9]+`)
 
 // namedByPattern reports whether a file in the folder of an agent's settings gets its name from a
-// pattern: rename x settings .claude/x.json, curl -o '.claude/#1.json'.
+// pattern, as in rename x settings .claude/x.json or curl -o '.claude/#1.json'.
 func namedByPattern(ef *effect.Effect) bool {
 	dir, base := path.Split(ef.Target)
 	folder := path.Base(dir)
@@ -106,10 +100,10 @@ func namedByPattern(ef *effect.Effect) bool {
 	return false
 }
 
-// manyProcesses are names so different that only a pattern for all finds each of them.
+// manyProcesses are names so different that only a pattern for all processes matches each of them.
 var manyProcesses = [...]string{"a1", "zsh", "systemd", "Xorg", "q-0"}
 
-// processLists find a list of processes, and the words of it.
+// These match programs that list processes, with their words.
 var (
 	grepped   = regexp.MustCompile(`\bpgrep\s`)
 	psListed  = regexp.MustCompile("\\bps\\s([^)`;&\n]*)")
@@ -122,12 +116,12 @@ var (
 	compared = regexp.MustCompile(`[=~]=?\s*["'/^]*appr`)
 )
 
-// pgrepChooses are the flags of pgrep that choose processes with the word behind them, and
-// do so by something else than who they belong to.
+// pgrepChooses are the flags of pgrep that choose processes by their next word, and not by the
+// owner.
 const pgrepChooses = "PgGstFr"
 
-// stopsEveryone reports whether processes are stopped that were looked up, and the lookup
-// finds all, or all of one person: kill $(pgrep .), ps -eo pid= | xargs kill.
+// stopsEveryone reports whether the call stops processes that it searches for, and the search finds
+// all, or all of one user, as in kill $(pgrep .) or ps -eo pid= | xargs kill.
 func (c *Check) stopsEveryone() bool {
 	if !slices.ContainsFunc(c.Effects, func(e effect.Effect) bool {
 		return e.Kind == effect.Kill && e.Bits&effect.Remote == 0 &&
@@ -135,23 +129,24 @@ func (c *Check) stopsEveryone() bool {
 	}) {
 		return false
 	}
-	greps := func(at []int) bool { return grepsAll(wordsAt(c.Text, at[1])) }
+	greps := func(at []int) bool { return pgrepFindsAll(wordsAt(c.Text, at[1])) }
 	lists := func(m []string) bool { return !chooses(m[1]) }
-	opens := func(m []string) bool { return lsofAll(m[1]) }
+	opens := func(m []string) bool { return lsofFindsAll(m[1]) }
 	return slices.ContainsFunc(grepped.FindAllStringIndex(c.Text, 8), greps) ||
 		slices.ContainsFunc(psListed.FindAllStringSubmatch(c.Text, 8), lists) ||
 		slices.ContainsFunc(openFiles.FindAllStringSubmatch(c.Text, 8), opens) ||
 		inProc.MatchString(c.Text) && !procChosen(c.Text) || compared.MatchString(c.Text)
 }
 
-// chooses reports whether the words of a list of processes, or of a filter behind it, keep some only.
+// chooses reports whether the words of a list of processes, or of a filter after it, select only
+// some.
 func chooses(words string) bool {
 	return choosing.MatchString(" " + inverting.ReplaceAllString(words, " ") + " ")
 }
 
-// grepsAll reports whether those words of pgrep find all processes: a pattern for all, one
-// for those that are to stay, or nothing but whose they are.
-func grepsAll(words []string) bool {
+// pgrepFindsAll reports whether these words of pgrep find all processes: a pattern for all, an inverted
+// pattern, or only an owner.
+func pgrepFindsAll(words []string) bool {
 	chosen, whose := false, false
 	for i := 0; i < len(words); i++ {
 		word := strings.Trim(words[i], `"'`)
@@ -190,9 +185,9 @@ func grepsAll(words []string) bool {
 	return whose && !chosen
 }
 
-// lsofAll reports whether those words of lsof list all processes, or those whose name begins
-// as approver's does.
-func lsofAll(words string) bool {
+// lsofFindsAll reports whether these words of lsof list all processes, or those whose name begins like
+// approver's.
+func lsofFindsAll(words string) bool {
 	words, filter, piped := strings.Cut(words, "|")
 	list := strings.Fields(words)
 	chosen := false

@@ -16,38 +16,38 @@ import (
 	"approver.example/reflexcore/wordset"
 )
 
-// Approver's own program is known by its name. Under another name it is found by what the
-// disk says of the file: a link leads to it, a hard link is the same file, and a copy has
-// its size. Giving it such a name is stopped as well.
+// Approver's own program is recognized by its name. With another name it is recognized on the disk:
+// a link leads to it, a hard link is the same file, and a copy has its size. Giving it another name
+// is stopped as well.
 
-// smallest is less than any program of approver's or an agent's that is no script has, in
-// bytes. A smaller file is looked at no further.
+// smallest is a size in bytes that every binary of approver or an agent exceeds. Smaller files are
+// not examined.
 const smallest = 1 << 20
 
 // isOwnProgram reports whether a file is approver's program.
 func (c *Check) isOwnProgram(file string) bool {
-	to, ok := c.Links.Real(c.Disk, file)
+	to, ok := c.Links.Real(c.Analyzer.Files, file)
 	if !ok {
 		return false
 	}
 	if protected.IsOwnProgram(path.Base(to)) {
 		return true
 	}
-	info, err := c.Disk.Lstat(to)
+	info, err := c.Analyzer.Files.Lstat(to)
 	if err != nil || info.Size() < smallest || info.Mode()&0o111 == 0 || !info.Mode().IsRegular() {
 		return c.isCopiedOwn(to)
 	}
 	return slices.ContainsFunc(c.ownPrograms(), func(own string) bool {
-		own, ok := c.Links.Real(c.Disk, own)
+		own, ok := c.Links.Real(c.Analyzer.Files, own)
 		if !ok {
 			return false
 		}
-		other, err := c.Disk.Lstat(own)
+		other, err := c.Analyzer.Files.Lstat(own)
 		return err == nil && (os.SameFile(info, other) || other.Mode().IsRegular() && other.Size() == info.Size())
 	}) || c.isCopiedOwn(to)
 }
 
-// ownPrograms are the places where approver's programs are looked for.
+// ownPrograms returns the paths where approver's programs may be.
 func (c *Check) ownPrograms() []string {
 	out := make([]string, 0, 2*len(programFolders)+4)
 	add := func(dir string) {
@@ -67,8 +67,7 @@ func (c *Check) ownPrograms() []string {
 	return out
 }
 
-// isCopiedOwn reports whether the call itself makes the file, of what it reads of approver's
-// program.
+// isCopiedOwn reports whether the call itself makes the file from approver's program.
 func (c *Check) isCopiedOwn(file string) bool {
 	makes := func(ef effect.Effect) bool { return ef.Kind == effect.Write && ef.Target == file }
 	if !slices.ContainsFunc(c.Effects, makes) {
@@ -84,27 +83,27 @@ func (c *Check) isCopiedOwn(file string) bool {
 		if n++; n > looks {
 			break
 		}
-		if to, ok := c.Links.Real(c.Disk, path.Clean(ef.Target)); ok && protected.IsOwnProgram(path.Base(to)) {
+		if to, ok := c.Links.Real(c.Analyzer.Files, path.Clean(ef.Target)); ok && protected.IsOwnProgram(path.Base(to)) {
 			return true
 		}
 	}
 	return false
 }
 
-// tellsOwn reports whether approver answers or changes something if it is told those words.
-func (c *Check) tellsOwn(words []string) bool {
+// changesApprover reports whether approver answers or changes something if it is started with these words.
+func (c *Check) changesApprover(words []string) bool {
 	if len(words) == 0 {
 		return false
 	}
 	var r shell.Result
-	c.Analyzer.Analyze("approver "+spelled(words), shell.Context{}, &r)
+	c.Analyzer.Shell.Analyze("approver "+quotedWords(words), shell.Context{}, &r)
 	return slices.ContainsFunc(r.Effects, func(ef effect.Effect) bool {
 		return ef.Kind == effect.Permission && ef.Target == "approver-control" || ef.Kind == effect.Opaque
 	})
 }
 
-// spelled writes words for a shell. What is not known of one is a variable.
-func spelled(words []string) string {
+// quotedWords quotes words for a shell. Unknown parts become a variable.
+func quotedWords(words []string) string {
 	var b strings.Builder
 	for _, word := range words {
 		b.WriteString(" '" + strings.ReplaceAll(strings.ReplaceAll(word, "'", `'\''`), effect.Unknown, `'"$UNKNOWN"'`) + "'")
@@ -112,16 +111,16 @@ func spelled(words []string) string {
 	return b.String()
 }
 
-// located finds a program that says where another one is.
+// located matches a program that says where another one is.
 var located = regexp.MustCompile("\\b(?:which|whence|where|whereis|command\\s+-[vp]+|type\\s+-\\w+" +
 	"|hash\\s+-t|readlink|realpath|shutil\\.which)\\b[^;&\n]*")
 
-// copiers are the programs that make the same file under another name.
+// copiers are the programs that make the same file with another name.
 var copiers = wordset.Of(`cp gcp mv gmv ln gln link install ginstall rsync dd cat tee ditto redirection scp
 	shutil.copy shutil.copy2 shutil.copyfile shutil.move os.symlink os.link os.rename os.replace`)
 
-// renamesProgram judges that a call gives approver's program, or an agent's, another name:
-// nobody would know it under that.
+// renamesProgram judges a call that gives another name to approver's program or an agent's, because
+// it would not be recognized by that name.
 func (c *Check) renamesProgram() (approver.Decision, string) {
 	for i := range c.Effects {
 		ef := &c.Effects[i]
@@ -155,9 +154,9 @@ func (c *Check) renamesProgram() (approver.Decision, string) {
 	return approver.Pass, ""
 }
 
-// isInstalledClaude reports whether a file is the program of Claude Code where it is
-// installed, or a link to that. A copy of it is asked about, as Claude Code has flags with
-// which it runs without any hook, and they are known under its name only.
+// isInstalledClaude reports whether a file is the installed program of Claude Code, or a link to
+// it. A copy of it is a question: Claude Code has flags with which it runs without any hook, and
+// they are only recognized with its name.
 func (c *Check) isInstalledClaude(file string) bool {
 	if agentcli.ClaudeInstalled(file) {
 		return true
@@ -168,12 +167,12 @@ func (c *Check) isInstalledClaude(file string) bool {
 	if agentcli.ClaudeProgram(file) && protected.InBin(file) {
 		return true
 	}
-	to, ok := c.Links.Real(c.Disk, path.Clean(file))
+	to, ok := c.Links.Real(c.Analyzer.Files, path.Clean(file))
 	return ok && to != file && (agentcli.ClaudeInstalled(to) || agentcli.ClaudeProgram(to) && protected.InBin(to))
 }
 
-// givesName reports whether the call writes a file that is not called so, by the program
-// that reads the one that is.
+// givesName reports whether the program that reads the file base also writes a file with another
+// name.
 func givesName(effects []effect.Effect, read *effect.Effect, base string) bool {
 	return slices.ContainsFunc(effects, func(ef effect.Effect) bool {
 		return ef.Kind == effect.Write &&
@@ -183,8 +182,8 @@ func givesName(effects []effect.Effect, read *effect.Effect, base string) bool {
 	})
 }
 
-// summed finds the program's file in the hands of one that prints a sum of it, or how it
-// looks: the program's bytes do not come out of that.
+// summed matches a program that prints a checksum or a description of approver's program, but not
+// its content.
 var summed = regexp.MustCompile(`(?:"?\$?\(\s*)?(?:\bcat(?:\s+--)?\s+` + ownFile + `\s*\|\s*` + summer + `|` + summer +
 	`\s*<\s*` + ownFile + `(?:\s|$))` +
 	`(?:\s*\|\s*(?:awk|cut|head|tail|grep|wc)\b[^|;&\n()<>\x60\\]*)*(?:\s*\)"?)?`)
@@ -195,19 +194,17 @@ const (
 	summer  = `(?:(?:/usr)?/bin/)?\b(?:` + sums + `)(?:\s+dgst)?(?:\s+-[\w=-]*|\s+[1-9]\d*)*`
 )
 
-// unsaid finds what may name a program or a file in other words than its own, or give
-// another meaning to a name.
+// unsaid matches what may name a program or a file indirectly, or give a name another meaning.
 var unsaid = regexp.MustCompile("approver|PATH|[$\x60*?\\\\[{(<!]|(?:^|[;&\\s])\\.\\s|" + `\b(?:cat|` + sums +
 	`|source|alias|hash|enable)\b`)
 
-// onlySummed reports whether all that a call does with approver's program is to print a sum
-// of it, or how it looks.
+// onlySummed reports whether a call only prints a checksum or a description of approver's program.
 func onlySummed(text string) bool {
 	rest := summed.ReplaceAllString(text, " ")
 	return rest != text && !unsaid.MatchString(strings.NewReplacer(`'`, "", `"`, "").Replace(rest))
 }
 
-// locates reports whether the call asks where that program is.
+// locates reports whether the call asks where a program is.
 func locates(text, base string) bool {
 	for _, m := range located.FindAllString(text, 8) {
 		if strings.Contains(m, base) {

@@ -16,9 +16,8 @@ import (
 	"approver.example/reflexcore/wordset"
 )
 
-// programsOnDisk judges programs that are started by their path, under each name that the
-// disk has for them: a link to an agent's program is that agent, and one to approver's is
-// approver.
+// programsOnDisk judges programs that are started by their path, under each of their names on the
+// disk: a link to an agent's program is that agent, and a link to approver's is approver.
 func (c *Check) programsOnDisk() (worst approver.Decision, what string) {
 	worst = approver.Pass
 	for _, p := range c.Programs {
@@ -31,18 +30,18 @@ func (c *Check) programsOnDisk() (worst approver.Decision, what string) {
 	return worst, what
 }
 
-// filesOf are the files that a program may be. Of one in a folder that find goes through
-// the folder where it begins is looked at, and those in it.
+// filesOf returns the files that a program may be. If find searches for the program, these are the
+// files in the folder where it begins and in the folders in it.
 func (c *Check) filesOf(p shell.Program) []string {
 	file := p.Path
 	if file == "" || file[0] == 0 {
 		return nil
 	}
 	if file[0] != '/' {
-		if !strings.HasPrefix(c.Call.Dir, "/") {
+		if !strings.HasPrefix(c.ToolCall.Dir, "/") {
 			return nil
 		}
-		file = c.Call.Dir + "/" + file
+		file = c.ToolCall.Dir + "/" + file
 	}
 	file = path.Clean(c.Names.OfProcess(file))
 	switch {
@@ -55,18 +54,18 @@ func (c *Check) filesOf(p shell.Program) []string {
 	return []string{file}
 }
 
-// programAt judges one file that is started, with all its lists of words.
+// programAt judges the start of one file, with each of its lists of words.
 func (c *Check) programAt(file string, p *shell.Program) (worst approver.Decision, what string) {
 	worst = approver.Pass
 	if p.Named { // most are what they are called
-		info, err := c.Disk.Lstat(file)
+		info, err := c.Analyzer.Files.Lstat(file)
 		if err != nil || info.Mode()&fs.ModeSymlink == 0 && (disk.HasOneName(info) && info.Size() < smallest) {
 			return worst, ""
 		}
 	}
 	if c.isOwnProgram(file) {
 		// By its own name the words were judged where they stand.
-		if p.More && !protected.IsOwnProgram(path.Base(file)) || slices.ContainsFunc(p.Words, c.tellsOwn) {
+		if p.More && !protected.IsOwnProgram(path.Base(file)) || slices.ContainsFunc(p.Words, c.changesApprover) {
 			return approver.Deny, "it answers or changes approver in a person's place"
 		}
 	}
@@ -93,10 +92,10 @@ func (c *Check) programAt(file string, p *shell.Program) (worst approver.Decisio
 	return worst, what
 }
 
-// agentNames are the names under which a file may be an agent: where its links lead, and
-// the programs of agents that are the same file.
+// agentNames returns the names by which a file may be an agent: where its links lead, and programs
+// of agents that are the same file.
 func (c *Check) agentNames(file string) []string {
-	to, ok := c.Links.Real(c.Disk, file)
+	to, ok := c.Links.Real(c.Analyzer.Files, file)
 	if !ok {
 		return nil
 	}
@@ -107,14 +106,14 @@ func (c *Check) agentNames(file string) []string {
 	return names
 }
 
-// programFolders are where agents are installed, besides those of the system.
+// programFolders are the folders in which agents are installed, besides those of the system.
 var programFolders = [...]string{
 	".local/bin", "bin", ".npm-global/bin", ".bun/bin", ".cargo/bin", "/usr/local/bin", "/opt/homebrew/bin",
 }
 
-// agentsByInode are the programs of agents that a file is by a hard link.
+// agentsByInode returns the programs of agents of which a file is a hard link.
 func (c *Check) agentsByInode(file string) (out []string) {
-	info, err := c.Disk.Lstat(file)
+	info, err := c.Analyzer.Files.Lstat(file)
 	if err != nil || disk.HasOneName(info) || info.Mode()&0o111 == 0 {
 		return nil
 	}
@@ -133,25 +132,25 @@ func (c *Check) agentsByInode(file string) (out []string) {
 }
 
 func (c *Check) sameFile(p string, info fs.FileInfo) bool {
-	to, ok := c.Links.Real(c.Disk, p)
+	to, ok := c.Links.Real(c.Analyzer.Files, p)
 	if !ok {
 		return false
 	}
-	other, err := c.Disk.Lstat(to)
+	other, err := c.Analyzer.Files.Lstat(to)
 	return err == nil && os.SameFile(info, other)
 }
 
-// The program of a running process has a name in /proc, whatever it is called: the parent of
-// a command is the agent itself, and /proc/$PPID/exe another one of which nothing is known.
+// The program of a running process has another name in /proc. The parent of a command is the agent
+// itself, so its program is /proc/$PPID/exe.
 
-// startsProcess judges that a call starts a program by that name, or by an open file's.
+// startsProcess judges a call that starts a program by such a name, or by that of an open file.
 func (c *Check) startsProcess() (approver.Decision, string) {
 	for i := range c.Effects {
 		ef := &c.Effects[i]
 		if ef.Kind != effect.Exec || ef.Bits&(effect.Remote|effect.Later) != 0 {
 			continue
 		}
-		// What is read as a script comes from an open file every day: bash <(curl ...).
+		// A script often comes from an open file, as in bash <(curl ...).
 		itself := path.Base(ef.By) == path.Base(ef.Target)
 		if isProcessProgram(ef.Target) || itself && isOpenFile(ef.Target) {
 			return approver.Ask, "it starts the program of a process, which may be an agent, " +
@@ -161,8 +160,8 @@ func (c *Check) startsProcess() (approver.Decision, string) {
 	return approver.Pass, ""
 }
 
-// inProcess are the steps of a path below the folder of a process; a pattern or what is not
-// known may be any process.
+// inProcess returns the names of a path below the folder of a process. A pattern or an unknown part
+// may be any process.
 func inProcess(p string) []string {
 	rest, ok := strings.CutPrefix(path.Clean("/"+p), "/proc/")
 	if !ok {
@@ -187,15 +186,15 @@ func isOpenFile(p string) bool {
 	return len(in) == 2 && mayBe(in[0], "fd") || path.Dir(path.Clean(p)) == "/dev/fd"
 }
 
-// wholes print all of a file if they are told to.
-var wholes = wordset.Of("head tail pv")
+// printers can print a whole file.
+var printers = wordset.Of("head tail pv")
 
-// copiesProcess reports whether an effect reads a process's program, and the call makes a
-// file of it: a copy or a link has a name of its own.
+// copiesProcess reports whether an effect reads a process's program, and the call makes a copy of
+// it or a link to it, which has another name.
 func (c *Check) copiesProcess(read *effect.Effect) bool {
 	as := *read
 	switch {
-	case wholes[read.By]:
+	case printers[read.By]:
 		as.By = "cat"
 	case !copiers[read.By] && !effect.Links(read):
 		return false

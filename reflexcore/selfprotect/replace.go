@@ -15,25 +15,25 @@ import (
 	"approver.example/reflexcore/wordset"
 )
 
-// Settings are also changed by what brings, moves or unpacks whole folders. What lies
-// in a folder that is copied can be looked at; what an archive holds cannot.
+// Copying, moving or unpacking a whole folder can change settings, too. The content of a folder can
+// be looked at, but not the content of an archive.
 
-// maxLookups bounds how many files that are copied into folders are looked at.
+// maxLookups limits the copied files that are looked at.
 const maxLookups = 1024
 
-// fillers are the programs that fill a folder with what their words do not name.
+// fillers are programs that put files into a folder that their words do not name.
 var fillers = wordset.Of(`tar gtar bsdtar unzip 7z 7za 7zz 7zr unrar unar cpio gcpio pax ditto rsync docker
 	podman nerdctl finch docker.io ln mount patch gpatch hg svn scp sftp rclone aws gsutil gcloud kubectl degit
 	tiged giget stow gh git extractall unpack_archive`)
 
-// archivers are those of them that unpack an archive.
+// archivers are the fillers that unpack an archive.
 var archivers = wordset.Of(`tar gtar bsdtar unzip 7z 7za 7zz 7zr unrar unar cpio gcpio pax ditto extractall
 	unpack_archive jar ar`)
 
-// replaces says whether an effect on a folder reaches settings in it: it is deleted,
-// moved or unpacked over, or files for it are put there. Pass is no, Ask that it may.
+// replaces says whether an effect on a folder changes settings in it: the folder is deleted, moved
+// or unpacked over, or files are put there. Pass means no, and Ask means perhaps.
 func (c *Check) replaces(ef *effect.Effect) approver.Decision {
-	by, _, _ := strings.Cut(ef.By, " ")
+	by := ef.Program()
 	by = by[strings.LastIndexByte(by, '.')+1:]
 	folder, moved := protected.IsAgentFolder(path.Base(ef.Target)), effect.Moves(ef) && by != "rsync"
 	switch {
@@ -82,11 +82,11 @@ func (c *Check) replaces(ef *effect.Effect) approver.Decision {
 	return worst
 }
 
-// packs finds the names that archives have.
+// packs matches names of archives.
 var packs = regexp.MustCompile(`(?i)\.(?:tar(?:\.\w+)?|t[gbx]z2?|txz|tzst|zip|7z)$`)
 
-// isPacked reports whether a file is an archive into which is packed: no folder, and none
-// that the call makes.
+// isPacked reports whether a file is an archive that is being written: it is not a folder, and
+// nothing else in the call makes it.
 func (c *Check) isPacked(ef *effect.Effect, by string) bool {
 	if !archivers[by] && by != "zip" || by == "ditto" || ef.Kind != effect.Write || !packs.MatchString(ef.Target) ||
 		ef.Bits&effect.Append != 0 {
@@ -97,15 +97,14 @@ func (c *Check) isPacked(ef *effect.Effect, by string) bool {
 			return false
 		}
 	}
-	info, err := c.Disk.Lstat(ef.Target)
+	info, err := c.Analyzer.Files.Lstat(ef.Target)
 	return err == nil && info.Mode().IsRegular() || errors.Is(err, fs.ErrNotExist)
 }
 
-// brings says whether a file or folder that is copied, linked or moved to a folder
-// brings settings there.
+// brings says whether copying, linking or moving a file or folder puts settings into a folder.
 func (c *Check) brings(to, from *effect.Effect, folder bool) approver.Decision {
 	base := path.Base(from.Target)
-	if folder && protected.IsSettings(to.Target+"/"+base, c.Paths) {
+	if folder && protected.IsSettings(to.Target+"/"+base, c.Analyzer.Paths) {
 		return approver.Deny
 	}
 	if from.Kind == effect.NetIn {
@@ -136,20 +135,20 @@ func (c *Check) brings(to, from *effect.Effect, folder bool) approver.Decision {
 	return approver.Pass
 }
 
-// insideBrings says whether what lies in a folder has an agent's settings in it.
+// insideBrings says whether a folder contains an agent's settings.
 func (c *Check) insideBrings(from *effect.Effect) approver.Decision {
 	worst := approver.Pass
 	for name := range protected.AgentFolders {
 		inner := *from
 		inner.Target += "/" + name
-		if _, err := c.Disk.Lstat(inner.Target); err == nil {
+		if _, err := c.Analyzer.Files.Lstat(inner.Target); err == nil {
 			worst = min(worst, c.holds(&inner, true))
 		}
 	}
 	return worst
 }
 
-// listedBrings is insideBrings of the folders whose names find or ls prints for what copies.
+// listedBrings is insideBrings for folders that find or ls lists for the program that copies.
 func (c *Check) listedBrings() approver.Decision {
 	worst := approver.Pass
 	for i := range c.Effects {
@@ -164,7 +163,7 @@ func (c *Check) listedBrings() approver.Decision {
 	return worst
 }
 
-// copiesInside reports whether a function copies what is in a folder, and not the folder.
+// copiesInside reports whether a function copies the content of a folder, and not the folder.
 func copiesInside(by string) bool {
 	if strings.HasPrefix(by, "fs.") && strings.HasSuffix(by, ".cp") {
 		return true
@@ -177,8 +176,8 @@ func copiesInside(by string) bool {
 	return false
 }
 
-// patternBrings says whether a pattern finds a folder of an agent's settings. What the
-// pattern does not know may be one.
+// patternBrings says whether a pattern matches a folder of an agent's settings. An unknown part of
+// the pattern may be one.
 func (c *Check) patternBrings(from *effect.Effect) approver.Decision {
 	p := c.Names.Located(from)
 	cut := strings.LastIndexByte(p[:max(0, strings.IndexAny(p, "*?[\x00"))], '/')
@@ -208,53 +207,53 @@ func (c *Check) patternBrings(from *effect.Effect) approver.Decision {
 	return worst
 }
 
-// isLive reports whether settings in a folder are those of this call: it is the home, the
-// working directory, or a folder above it.
+// isLive reports whether settings in a folder apply to this call: it is the home, the working
+// directory, or a folder above it.
 func (c *Check) isLive(folder string) bool {
-	dir := path.Clean(c.Call.Dir)
+	dir := path.Clean(c.ToolCall.Dir)
 	return folder == c.Around.Home || strings.HasPrefix(dir, "/") && disk.Below(dir, path.Clean(folder))
 }
 
-// holds says whether a folder that becomes an agent's, or lies in one, has settings or
-// hooks in it. What is not there yet may have anything in it, unless the call itself
-// writes it as a file.
+// holds says whether a folder that becomes an agent's folder, or part of one, contains settings or
+// hooks. A folder that does not exist yet may contain anything, unless the call itself writes it as
+// a file.
 func (c *Check) holds(from *effect.Effect, becomes bool) approver.Decision {
 	p := c.Names.Located(from)
 	if p == "" || strings.ContainsAny(p, "*?[\x00") {
 		return approver.Pass // a pattern is judged by the names that it may find
 	}
-	to, ok := c.Links.Real(c.Disk, path.Clean(p))
+	to, ok := c.Links.Real(c.Analyzer.Files, path.Clean(p))
 	if !ok {
 		return c.unseen(from)
 	}
-	info, err := c.Disk.Lstat(to)
+	info, err := c.Analyzer.Files.Lstat(to)
 	switch {
 	case err != nil:
 		return c.unseen(from)
 	case !info.IsDir():
 		return approver.Pass
 	}
-	names, err := c.Disk.ReadDir(to, disk.MaxListed)
+	names, err := c.Analyzer.Files.ReadDir(to, disk.MaxListed)
 	if err != nil {
 		return approver.Ask
 	}
 	if slices.ContainsFunc(names, func(name string) bool {
-		return name == "hooks" || protected.IsAgentFolder(name) || protected.IsSettings("/.claude/"+name, c.Paths)
+		return name == "hooks" || protected.IsAgentFolder(name) || protected.IsSettings("/.claude/"+name, c.Analyzer.Paths)
 	}) {
 		return approver.Deny
 	}
 	for i := range c.Effects { // what the call puts into it first
 		if f := &c.Effects[i]; f.Kind == effect.Write && disk.Below(f.Target, p) && f.Target != p &&
-			protected.IsSettings("/.claude"+f.Target[len(p):], c.Paths) {
+			protected.IsSettings("/.claude"+f.Target[len(p):], c.Analyzer.Paths) {
 			return approver.Deny
 		}
 	}
 	return approver.Pass
 }
 
-// unseen is [Engine.holds] of what cannot be seen: it is a question if the call fills it
-// first, if its whole content becomes the folder's, or if it is moved and may become the
-// folder. What is only copied there by its name was judged by that.
+// unseen is [Check.holds] for a folder that cannot be read. It is a question if the call fills the
+// folder first, if all of its content goes into the other folder, or if it is moved and may become
+// that folder. A copy with the same name was judged by the name.
 func (c *Check) unseen(from *effect.Effect) approver.Decision {
 	byName := path.Ext(path.Base(from.Target)) != "" && !protected.IsAgentFolder(path.Base(from.Target)) &&
 		from.Bits&effect.Recursive == 0
@@ -270,24 +269,24 @@ func (c *Check) unseen(from *effect.Effect) approver.Decision {
 		if f.Kind != effect.Write || !disk.Below(f.Target, from.Target) || effect.Moves(f) {
 			continue
 		}
-		if protected.IsSettings("/.claude"+f.Target[len(from.Target):], c.Paths) {
+		if protected.IsSettings("/.claude"+f.Target[len(from.Target):], c.Analyzer.Paths) {
 			return approver.Deny
 		}
-		if by, _, _ := strings.Cut(f.By, " "); fillers[by] {
+		if fillers[f.Program()] {
 			worst = approver.Ask
 		}
 	}
 	return worst
 }
 
-// speaks judges a connection to a socket in the file system.
-func (c *Check) speaks(ef *effect.Effect) (approver.Decision, string) {
+// connects judges a connection to a socket in the file system.
+func (c *Check) connects(ef *effect.Effect) (approver.Decision, string) {
 	p := strings.TrimPrefix(ef.Target, "unix://")
 	if p == "" || strings.Contains(p, "://") ||
 		strings.IndexByte(p, '/') < 0 && ef.What != "socket" && !strings.HasSuffix(p, ".sock") {
 		return approver.Pass, ""
 	}
-	if effect.IsKnown(p) && !strings.ContainsAny(p, "*?[") {
+	if effect.IsPlain(p) {
 		switch {
 		case p[0] == '/' && protected.IsOwn(path.Clean(p)):
 			return approver.Deny, "it speaks to approver in a person's place, or in a hook's"
@@ -311,8 +310,7 @@ func (c *Check) speaks(ef *effect.Effect) (approver.Decision, string) {
 	return approver.Pass, ""
 }
 
-// mayBe reports whether a text with parts that are not known, or that are patterns, may
-// be another text.
+// mayBe reports whether a text with unknown parts or patterns may be another text.
 func mayBe(p, text string) bool {
 	parts := strings.FieldsFunc(p, func(r rune) bool { return r == 0 || r == '*' || r == '?' || r == '[' || r == ']' })
 	if len(parts) == 0 {

@@ -12,14 +12,14 @@ import (
 	"approver.example/reflexcore/protected"
 )
 
-// A process is stopped by its name, by a pattern that finds it, or by a number that
-// somebody looks up first: by its name, or by the files that it has open.
+// A process can be stopped by its name, by a pattern that matches it, or by its number. The call
+// can find the number by the name of the process, or by its open files.
 
-// ownProcess is what approver's process is called, and ownLine how it is started.
+// ownProcess is the name of approver's process, and ownLine is its command line.
 const ownProcess, ownLine = "approver", "approver serve"
 
-// stops says whether an effect stops approver: Deny if it is meant, Ask if it is one of
-// those that a wide pattern finds.
+// stops says whether an effect stops approver: Deny if it names approver, Ask if a wide pattern
+// also matches approver.
 func (c *Check) stops(ef *effect.Effect) approver.Decision {
 	switch {
 	case namesApprover(ef.Target):
@@ -43,14 +43,14 @@ func (c *Check) stops(ef *effect.Effect) approver.Decision {
 }
 
 var (
-	// regexpFlag finds a killall that takes patterns, fullFlag a pkill or pgrep that looks
-	// at whole command lines.
+	// regexpFlag matches a killall that takes patterns, and fullFlag a pkill or pgrep that compares
+	// whole command lines.
 	regexpFlag = regexp.MustCompile(`\bkillall\b[^;&|\n]*\s(?:-\w*r\w*|--regexp)\b`)
 	fullFlag   = regexp.MustCompile(`\bp(?:kill|grep)\b[^;&|\n]*?\s(?:-\w*f\w*|--full)\b`)
 )
 
-// patternFinds reports whether a pattern finds a name or a line, and is not one that finds
-// nearly every one, which other rules ask about.
+// patternFinds reports whether a pattern matches a name or a line, but not the empty text. Other
+// rules ask about patterns that match nearly everything.
 func patternFinds(pattern, text string) bool {
 	if len(pattern) < 2 || len(pattern) > 64 || !effect.IsKnown(pattern) {
 		return false
@@ -59,8 +59,8 @@ func patternFinds(pattern, text string) bool {
 	return err == nil && re.MatchString(text) && !re.MatchString("")
 }
 
-// namesApprover reports whether the target of a kill is approver: by its name, or
-// by a pattern that finds it and is made for it.
+// namesApprover reports whether the target of a kill is approver: by its name, or by a pattern that
+// was made to match it.
 func namesApprover(target string) bool {
 	target = strings.ToLower(target)
 	if strings.Contains(target, "approver") {
@@ -78,19 +78,19 @@ func namesApprover(target string) bool {
 	return err == nil && re.MatchString("approver") && !re.MatchString("app") && !re.MatchString("server")
 }
 
-// lookups are the programs that print numbers of processes, or what is known of them.
+// lookups matches programs that print the numbers of processes, or information about them.
 var lookups = regexp.MustCompile(`\b(pgrep|pidof|fuser|lsof|ps|systemctl|pid\w*|launchctl)\b`)
 
-// intoProcess finds a program that gets into a process, or takes its means from it,
-// with a number that was looked up.
+// intoProcess matches a program that attaches to a process, or takes resources from it, with a
+// number from a search.
 var intoProcess = regexp.MustCompile(`\b(?:gdb|lldb|dlv|gcore|strace|ltrace|perf|rr|frida\S*|prlimit|renice|ionice` +
 	`|chrt|taskset|reptyr|pyrasite\S*|kill\w*)\b[^;|\n]*(?:\$\(|` + "`" + `)\s*(?:pgrep|pidof)\s([^)` + "`" + `]*)`)
 
-// attached finds a debugger that is given the program and the number of its process.
+// attached matches a debugger with the program and the number of its process.
 var attached = regexp.MustCompile(`\b(?:gdb|lldb)\s[^;|\n]*approver\s+\d+`)
 
-// stopsByLookup reports whether a process is stopped that is not known, and that was
-// looked up as approver: kill $(pgrep appro), for p in /proc/*; kill $(fuser FILE).
+// stopsByLookup reports whether the call stops an unknown process after a search for approver: kill
+// $(pgrep appro), for p in /proc/*, kill $(fuser FILE).
 func (c *Check) stopsByLookup() bool {
 	into := func(m []string) bool { return c.looksFor("pgrep", m[1]) }
 	if (strings.Contains(c.Text, "pgrep") || strings.Contains(c.Text, "pidof")) &&
@@ -102,7 +102,7 @@ func (c *Check) stopsByLookup() bool {
 		return true
 	}
 	if !everyProcess && !slices.ContainsFunc(c.Effects, func(ef effect.Effect) bool {
-		return ef.Kind == effect.Kill && (!effect.IsKnown(ef.Target) || strings.ContainsAny(ef.Target, "*?["))
+		return ef.Kind == effect.Kill && !effect.IsPlain(ef.Target)
 	}) {
 		return false
 	}
@@ -126,13 +126,13 @@ func (c *Check) stopsByLookup() bool {
 		strings.Contains(text, "appro") && (strings.Contains(text, "/proc/") || everyProcess)
 }
 
-// stopsOne finds a call that stops a process, in code that goes through all of them.
+// stopsOne matches code that stops a process, in a loop over all of them.
 var stopsOne = regexp.MustCompile(`\.(?:kill|terminate|suspend|send_signal)\(`)
 
-// filters find the pattern of what chooses among processes.
+// filters matches the pattern of a filter for processes.
 var filters = regexp.MustCompile(`grep\s+(?:-\w+\s+)*['"]?([^'"|\s]+)|awk\s+['"]/([^/]+)/`)
 
-// looksFor reports whether a program that looks up processes is told to find approver.
+// looksFor reports whether a program that searches for processes would find approver.
 func (c *Check) looksFor(program, words string) bool {
 	if strings.Contains(words, "approver") {
 		return true
@@ -171,7 +171,7 @@ func (c *Check) isOwnFile(word string) bool {
 		word = c.Around.Home + "/" + rest
 	}
 	if word[0] != '/' {
-		word = strings.TrimSuffix(c.Call.Dir, "/") + "/" + word
+		word = strings.TrimSuffix(c.ToolCall.Dir, "/") + "/" + word
 	}
 	ef := effect.Effect{Kind: effect.Write, Target: path.Clean(word)}
 	return protected.IsOwn(ef.Target) || slices.ContainsFunc(c.Names.Others(&ef), protected.IsOwn)

@@ -355,29 +355,28 @@ func (r *reader) special(text string, i int) int {
 	case '<':
 		for _, m := range turnMarks {
 			if len(rest) >= len(m) && strings.EqualFold(rest[:len(m)], m) {
-				r.endWord(text, i)
-				r.hit(markup, i)
-				r.at++
-				return len(m)
+				return r.sign(text, i, markup, len(m))
 			}
 		}
 		if strings.HasPrefix(rest, "<!--") {
-			r.endWord(text, i)
-			r.hit(comment, i)
-			r.at++
-			return 4
+			return r.sign(text, i, comment, len("<!--"))
 		}
 	case '[':
 		for _, m := range [...]string{"[inst]", "[/inst]", "[system", "[[system", "[admin", "[end of"} {
 			if len(rest) >= len(m) && strings.EqualFold(rest[:len(m)], m) {
-				r.endWord(text, i)
-				r.hit(markup, i)
-				r.at++
-				return 1
+				return r.sign(text, i, markup, 1)
 			}
 		}
 	}
 	return 0
+}
+
+// sign ends the word before a sign, and adds the sign as a hit. It returns its length.
+func (r *reader) sign(text string, i int, s slot, length int) int {
+	r.endWord(text, i)
+	r.hit(s, i)
+	r.at++
+	return length
 }
 
 // turnMarks are the marks between the turns of a conversation with a model.

@@ -1,5 +1,5 @@
-// Package canarytest is a small Claude Code for tests of the canary: it talks to the
-// model of its environment, and does with the one call what it is told to.
+// Package canarytest is a small fake of Claude Code for tests of the canary. It talks to the model
+// in its environment, and handles the one call as its mode says.
 package canarytest
 
 import (
@@ -21,11 +21,10 @@ import (
 	"approver.example/agents/canary"
 )
 
-// Mode is the environment variable that says what the fake does.
+// Mode is the environment variable with the mode of the fake.
 const Mode = "FAKE_CLAUDE"
 
-// Main does with the model what the mode says, and with the call what a hook would
-// have made it do. It returns the exit code.
+// Main runs the fake in its mode, and returns the exit code.
 func Main() int {
 	mode := os.Getenv(Mode)
 	switch mode {
@@ -62,7 +61,7 @@ func Main() int {
 	return 0
 }
 
-// resultOf is what becomes of the call, or the exit code of a fake that ends first.
+// resultOf returns the result of the call, or an exit code if the fake ends before it.
 func resultOf(mode, command, id string) (result map[string]any, code int) {
 	token := filepath.Base(filepath.Dir(strings.TrimPrefix(command, "/bin/mkdir ")))
 	result = map[string]any{"type": "tool_result", "tool_use_id": id, "is_error": true}
@@ -101,8 +100,7 @@ func resultOf(mode, command, id string) (result map[string]any, code int) {
 	return result, 0
 }
 
-// hooked runs the hook of the user's settings and returns why it denied the call, if
-// it did.
+// hooked runs the hook of the user's settings, and returns the reason if it denied the call.
 func hooked(command string) (denied string, err error) {
 	home, err := os.UserHomeDir()
 	if err != nil {
@@ -150,7 +148,7 @@ func hooked(command string) (denied string, err error) {
 	return "", nil
 }
 
-// refusal is what the stage tells the agent.
+// refusal returns what the stage tells the agent.
 func refusal(command string) string {
 	v, err := canary.Stage{}.Judge(context.Background(), approver.ToolCall{Tool: "Bash", Command: command})
 	if err != nil || v.Decision != approver.Deny {
@@ -166,7 +164,7 @@ type use struct {
 	Input map[string]any
 }
 
-// say sends a conversation to the model and reads its answer, streamed or whole.
+// say sends a conversation to the model, and reads its answer, streamed or whole.
 func say(stream bool, messages ...any) (text string, calls []use) {
 	body, err := json.Marshal(map[string]any{"model": "m", "stream": stream,
 		"tools": []any{map[string]any{"name": "Bash"}}, "messages": messages})

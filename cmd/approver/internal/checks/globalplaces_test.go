@@ -32,8 +32,8 @@ func TestWatchReadsTheGlobalFiles(t *testing.T) {
 			want := home == ".claude" || !strings.HasPrefix(name, "..")
 			for _, p := range []settings.Places{{Managed: "/nowhere", Home: dir}, {Managed: "/nowhere", Config: dir}} {
 				found := claudesettings.Compare(p.Sources(agents.Claude{}.Files()),
-					claudesettings.Want{Hooks: map[string][]claudesettings.Matcher{"PreToolUse": nil}, In: "/x"})
-				got := slices.ContainsFunc(found, func(f claudesettings.Finding) bool {
+					settings.Want{Hooks: map[string][]claudesettings.Matcher{"PreToolUse": nil}, In: "/x"})
+				got := slices.ContainsFunc(found, func(f settings.Finding) bool {
 					return f.Path == path && strings.Contains(f.Text, "CLAUDE_CODE_SIMPLE")
 				})
 				if got != want {
