@@ -108,36 +108,22 @@ func inertOrPath(value any, key string, paths []string) bool {
 }
 
 func (r *rule) matchesPaths(s *subject) bool {
-	places := s.places()
-	if len(places) == 0 {
+	if r.allows() && !pathsAreAll(s.call) {
 		return false
 	}
-	if r.allows() {
-		if !pathsAreAll(s.call) {
-			return false
+	return meet(s.places(), r.allows(), func(l location) bool {
+		if r.allows() {
+			return l.certain && s.allowed(r.paths, l) && !matchesAny(r.notPaths, l)
 		}
-		for _, p := range places {
-			if !p.certain || !s.allowed(r.paths, p) || matchesAny(r.notPaths, p) {
-				return false
-			}
-		}
-		return true
-	}
-	return slices.ContainsFunc(places, func(p location) bool { return matchesAny(r.paths, p) })
+		return matchesAny(r.paths, l)
+	})
 }
 
 // matchesActions reports whether one of the call's actions is in the rule's list. For
 // a rule that allows, all must be.
 func (r *rule) matchesActions(s *subject) bool {
-	if r.actions == nil {
-		return true
-	}
-	for _, a := range s.actions() {
-		if slices.Contains(r.actions, a) != r.allows() {
-			return !r.allows()
-		}
-	}
-	return r.allows()
+	return r.actions == nil ||
+		meet(s.actions(), r.allows(), func(a string) bool { return slices.Contains(r.actions, a) })
 }
 
 // matchesContent reports whether one of the content patterns is in the written text.

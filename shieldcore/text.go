@@ -151,3 +151,12 @@ func (p *pattern) in(texts []*text) bool {
 func every[T any](list []T, meets func(T) bool) bool {
 	return !slices.ContainsFunc(list, func(x T) bool { return !meets(x) })
 }
+
+// meet reports whether one of the things that a call may be about meets a condition. For
+// a rule that allows all must, and there must be one.
+func meet[T any](things []T, allows bool, condition func(T) bool) bool {
+	if allows {
+		return len(things) > 0 && every(things, condition)
+	}
+	return slices.ContainsFunc(things, condition)
+}
