@@ -286,7 +286,9 @@ func (c *compiler) reasons(at string, rf ruleFile, v *approver.Verdict) {
 type compiler struct {
 	*strictyaml.File
 	defines map[string]string
-	steps   int // of all regular expressions so far
+
+	patterns []*pattern // the good ones so far
+	steps    int        // of all regular expressions so far
 
 	audience Audience // nil: not known
 }

@@ -97,7 +97,9 @@ func (c *compiler) pattern(at, text string, whole bool) *pattern {
 			"the regular expression matches the empty text and so every call: make some part of it required, or name the "+
 				"rule's tools if that is meant")
 	}
-	return &pattern{text: written, re: re, required: match.Required(tree)}
+	p := &pattern{text: written, re: re, required: match.Required(tree)}
+	c.patterns = append(c.patterns, p)
+	return p
 }
 
 // expand replaces the uses of fragments. It returns false after a problem.
