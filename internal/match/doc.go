@@ -38,7 +38,7 @@
 // because it took too long.
 //
 // [Required] and [Keys] say what a text must hold for a pattern, for those who try
-// patterns by package regexp.
+// patterns by package regexp. A [Sieve] selects the patterns whose literals a text has.
 //
 // # Limits
 //
