@@ -148,7 +148,7 @@ func showValue(value string) string { return showText(Mask(value)) }
 func showText(text string) string {
 	text = OneLine(text)
 	if len(text) > maxShown {
-		head, tail := runeBoundary(text, maxShown*2/3), runeBoundary(text, len(text)-maxShown/4)
+		head, tail := RuneBoundary(text, maxShown*2/3), RuneBoundary(text, len(text)-maxShown/4)
 		text = fmt.Sprintf("%s… %d bytes hidden …%s", text[:head], tail-head, text[tail:])
 	}
 	if text == "" || strings.ContainsAny(text, " ()\"·") {

@@ -317,8 +317,8 @@ func Cut(text string, limit int) (shown string, hiddenBytes int) {
 		return fmt.Sprintf("\n… %d bytes hidden, sha256 of the whole %x …\n", n, sum[:6])
 	}
 	room := max(limit-len(note(len(text))), 0)
-	head := runeBoundary(text, room*2/3)
-	tail := runeBoundary(text, len(text)-room/3)
+	head := RuneBoundary(text, room*2/3)
+	tail := RuneBoundary(text, len(text)-room/3)
 	if tail < len(text)-room/3 { // a boundary before the mark would be too long
 		_, size := utf8.DecodeRuneInString(text[tail:])
 		tail += size
@@ -326,8 +326,10 @@ func Cut(text string, limit int) (shown string, hiddenBytes int) {
 	return text[:head] + note(tail-head) + text[tail:], tail - head
 }
 
-// runeBoundary is the greatest index that is at most i and starts a character.
-func runeBoundary(s string, i int) int {
+// RuneBoundary is the greatest index from 0 to the length of s that is at most i and starts
+// a character.
+func RuneBoundary(s string, i int) int {
+	i = min(max(i, 0), len(s))
 	for i > 0 && i < len(s) && !utf8.RuneStart(s[i]) {
 		i--
 	}

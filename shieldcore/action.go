@@ -1,7 +1,6 @@
 package shieldcore
 
 import (
-	"fmt"
 	"path"
 	"regexp"
 	"slices"
@@ -170,20 +169,17 @@ func programsIn(command string) (programs []string) {
 func (c *compiler) actionTypes(at string, names []string) []string {
 	var out []string
 	for i, name := range names {
-		place := fmt.Sprintf("%s[%d]", at, i)
 		name, known := ActionType(name)
 		switch {
 		case name == "*" && len(names) > 1:
-			c.Report(place, `"*" is any action: leave the others out`)
+			c.badItem(at, i, `"*" is any action: leave the others out`)
 		case name == "*":
 			return nil
 		case !known:
-			c.Report(place, unknownWord("action type", name, actions))
+			c.badItem(at, i, "%s", unknownWord("action type", name, actions))
 		}
 		out = append(out, name)
 	}
-	if c.Good(at) && len(names) == 0 {
-		c.Report(at, "action_types is empty: remove the line for any action, or name some")
-	}
+	c.notEmpty(at, len(names), " for any action, or name some")
 	return out
 }

@@ -29,7 +29,7 @@ func (c *compiler) checkAudience(at string, rf ruleFile) {
 			if good = false; !wordName.MatchString(name) {
 				continue // people has reported it
 			}
-			c.Report(fmt.Sprintf("%s.channels[%d]", at, i), unknownName("channel", name, "which is not configured", channels))
+			c.badItem(at+".channels", i, "%s", unknownName("channel", name, "which is not configured", channels))
 		}
 	}
 	var people []string
@@ -43,7 +43,7 @@ func (c *compiler) checkAudience(at string, rf ruleFile) {
 			if good = false; !personName.MatchString(name) {
 				continue
 			}
-			c.Report(fmt.Sprintf("%s.approvers[%d]", at, i), c.unknownPerson(name, people))
+			c.badItem(at+".approvers", i, "%s", c.unknownPerson(name, people))
 		}
 	}
 	if good && len(rf.Approvers) > 0 && !c.hasAnswerer(rf) {

@@ -1,6 +1,7 @@
 package shieldcore
 
 import (
+	"cmp"
 	"fmt"
 	"path"
 	"regexp"
@@ -49,9 +50,7 @@ func (c *compiler) rule(e entry, ttl time.Duration) rule {
 	c.people(at, e.ruleFile, &r.verdict)
 	c.reasons(at, e.ruleFile, &r.verdict)
 	r.tools = c.toolGlobs(at+".tools", e.Tools)
-	if c.Good(at+".tools") && len(e.Tools) == 0 {
-		c.Report(at+".tools", "tools is empty: remove the line for any tool, or name some")
-	}
+	c.notEmpty(at+".tools", len(e.Tools), " for any tool, or name some")
 	r.actions = c.actionTypes(at+".action_types", e.ActionTypes)
 	c.rulePaths(&r)
 	if c.Good(at + ".command") {
@@ -66,9 +65,7 @@ func (c *compiler) rule(e entry, ttl time.Duration) rule {
 	for i, text := range e.Content {
 		r.content = append(r.content, c.pattern(fmt.Sprintf("%s.content_patterns[%d]", at, i), text, false))
 	}
-	if c.Good(at+".content_patterns") && len(e.Content) == 0 {
-		c.Report(at+".content_patterns", "content_patterns is empty: remove the line, or write some")
-	}
+	c.notEmpty(at+".content_patterns", len(e.Content), ", or write some")
 	if c.Has(at+".content_patterns") && r.allows() {
 		c.ReportKey(at+".content_patterns",
 			"a rule that allows cannot have content_patterns: a text found in it does not say what the rest does")
@@ -87,13 +84,9 @@ func (c *compiler) rulePaths(r *rule) {
 	at := r.source.at
 	for key, list := range map[string][]string{"paths": r.source.Paths, "path_patterns": r.source.PathsToo,
 		"path_deny_patterns": r.source.NotPaths} {
-		if c.Good(at+"."+key) && len(list) == 0 {
-			c.Report(at+"."+key, key+" is empty: remove the line, or name some")
-		}
+		c.notEmpty(at+"."+key, len(list), ", or name some")
 	}
-	if c.Has(at+".paths") && c.Has(at+".path_patterns") {
-		c.ReportKey(at+".path_patterns", "path_patterns is another name of paths, which the rule has too: keep one")
-	}
+	c.notBoth(at, "paths", "path_patterns")
 	r.paths = append(c.pathGlobs(at+".paths", r.source.Paths), c.pathGlobs(at+".path_patterns", r.source.PathsToo)...)
 	r.notPaths = c.pathGlobs(at+".path_deny_patterns", r.source.NotPaths)
 	switch {
@@ -131,13 +124,13 @@ func (c *compiler) people(at string, rf ruleFile, v *approver.Verdict) {
 		switch {
 		case !c.Good(place):
 		case len(list) == 0 || len(list) > maxNames:
-			c.Report(place, fmt.Sprintf("%s must name 1 to %d: remove the line for all", key, maxNames))
+			c.report(place, "%s must name 1 to %d: remove the line for all", key, maxNames)
 		case v.Decision != approver.Ask && c.Good(at+".decision"):
-			c.ReportKey(place, key+" is for rules that ask; this one decides "+v.Decision.String()+": remove the line")
+			c.onlyForAsk(place, v.Decision.String())
 		}
 		for i, name := range list {
 			if !form.MatchString(name) || slices.Index(list, name) < i {
-				c.Report(fmt.Sprintf("%s[%d]", place, i), fmt.Sprintf("%q is not a name for %s, or stands there twice", name, key))
+				c.badItem(place, i, "%q is not a name for %s, or stands there twice", name, key)
 			}
 		}
 	}
@@ -148,9 +141,7 @@ func (c *compiler) people(at string, rf ruleFile, v *approver.Verdict) {
 	key := "min_tier"
 	v.MinTier = rf.MinTier
 	if c.Has(at + ".tier_override") {
-		if c.Has(at + ".min_tier") {
-			c.ReportKey(at+".tier_override", "tier_override is another name of min_tier, which the rule has too: keep one")
-		}
+		c.notBoth(at, "min_tier", "tier_override")
 		key, v.MinTier = "tier_override", rf.Tier
 	}
 	if rf.Decision == "escalate" && !c.Has(at+"."+key) {
@@ -169,7 +160,7 @@ func (c *compiler) people(at string, rf ruleFile, v *approver.Verdict) {
 
 func (c *compiler) tier(at string, n uint8) {
 	if c.Good(at) && n > MaxTier {
-		c.Report(at, fmt.Sprintf("a tier is 0 to %d, where %d is people", MaxTier, MaxTier))
+		c.report(at, "a tier is 0 to %d, where %d is people", MaxTier, MaxTier)
 	}
 }
 
@@ -213,7 +204,7 @@ func (c *compiler) ruleName(at string, rf ruleFile, v *approver.Verdict) {
 		c.Report(at+".name",
 			"name must be lower-case words joined by dots, at most 64 characters: write it like git.force_push")
 	case slices.Contains(builtinFindings, rf.Name):
-		c.Report(at+".name", fmt.Sprintf("%q is the name of a built-in finding: choose another", rf.Name))
+		c.report(at+".name", "%q is the name of a built-in finding: choose another", rf.Name)
 	}
 	v.Category, _, _ = strings.Cut(rf.Name, ".")
 }
@@ -248,17 +239,15 @@ func (c *compiler) decision(e entry, ttl time.Duration, v *approver.Verdict) {
 	case !c.Good(at + ".decision"):
 		return
 	}
-	hasSeverity, hasTTL := c.Good(at+".severity"), c.Good(at+".ttl")
 	switch word {
 	case "allow", "deny":
 		if word == "allow" {
 			v.Decision = approver.Allow
 		}
-		if hasSeverity {
-			c.ReportKey(at+".severity", "severity is for rules that ask; this one decides "+word+": remove the line")
-		}
-		if hasTTL {
-			c.ReportKey(at+".ttl", "ttl is for rules that ask; this one decides "+word+": remove the line")
+		for _, key := range []string{"severity", "ttl"} {
+			if c.Good(at + "." + key) {
+				c.onlyForAsk(at+"."+key, word)
+			}
 		}
 		return
 	case "ask":
@@ -266,12 +255,12 @@ func (c *compiler) decision(e entry, ttl time.Duration, v *approver.Verdict) {
 	default:
 		c.Report(at+".decision", unknownWord("decision", e.Decision, decisions))
 	}
-	if hasSeverity {
+	if c.Good(at + ".severity") {
 		if err := v.Severity.UnmarshalText([]byte(e.Severity)); err != nil {
 			c.Report(at+".severity", unknownWord("severity", e.Severity, []string{"high", "catastrophic"}))
 		}
 	}
-	if hasTTL {
+	if c.Good(at + ".ttl") {
 		v.TTL = c.ttl(at+".ttl", e.TTL)
 	}
 }
@@ -286,34 +275,59 @@ func (c *compiler) ttl(at string, d time.Duration) time.Duration {
 func (c *compiler) reasons(at string, rf ruleFile, v *approver.Verdict) {
 	for key, text := range map[string]string{".reason": rf.Reason, ".agent_reason": rf.AgentReason} {
 		if len(text) > maxReason || strings.ContainsAny(strings.TrimRight(text, "\n"), "\n") {
-			c.Report(at+key, fmt.Sprintf("a reason must be one line of at most %d bytes", maxReason))
+			c.report(at+key, "a reason must be one line of at most %d bytes", maxReason)
 		}
 	}
-	v.Detail = strings.TrimSpace(rf.Reason)
-	v.Reason = strings.TrimSpace(rf.AgentReason)
-	if v.Detail == "" {
-		v.Detail = "the policy's rule " + rf.Name + " matches"
-	}
-	if v.Reason == "" {
-		v.Reason = v.Detail
-	}
+	v.Detail = cmp.Or(strings.TrimSpace(rf.Reason), "the policy's rule "+rf.Name+" matches")
+	v.Reason = cmp.Or(strings.TrimSpace(rf.AgentReason), v.Detail)
 }
 
 // A compiler makes a policy from the file as written, and collects problems.
 type compiler struct {
 	*strictyaml.File
 	defines map[string]string
-	steps   int // of all regular expressions so far
+
+	patterns []*pattern // the good ones so far
+	steps    int        // of all regular expressions so far
 
 	audience Audience // nil: not known
 }
+
+// report reports a problem at a place of the file.
+func (c *compiler) report(at, format string, args ...any) { c.Report(at, fmt.Sprintf(format, args...)) }
+
+// badItem reports a problem of an item of a list.
+func (c *compiler) badItem(at string, i int, format string, args ...any) {
+	c.report(fmt.Sprintf("%s[%d]", at, i), format, args...)
+}
+
+// notEmpty reports a list without items. or is what can be done besides removing it.
+func (c *compiler) notEmpty(at string, items int, or string) {
+	if c.Good(at) && items == 0 {
+		c.Report(at, keyOf(at)+" is empty: remove the line"+or)
+	}
+}
+
+// notBoth reports two names of one key in a rule.
+func (c *compiler) notBoth(at, key, alias string) {
+	if c.Has(at+"."+key) && c.Has(at+"."+alias) {
+		c.ReportKey(at+"."+alias, alias+" is another name of "+key+", which the rule has too: keep one")
+	}
+}
+
+// onlyForAsk reports a key of a rule that does not ask.
+func (c *compiler) onlyForAsk(at, decision string) {
+	c.ReportKey(at, keyOf(at)+" is for rules that ask; this one decides "+decision+": remove the line")
+}
+
+// keyOf is the last key of a place.
+func keyOf(at string) string { return at[strings.LastIndexByte(at, '.')+1:] }
 
 func (c *compiler) toolGlobs(at string, names []string) []toolGlob {
 	var out []toolGlob
 	for i, name := range names {
 		if _, err := path.Match(name, ""); err != nil || strings.TrimSpace(name) == "" || strings.Contains(name, "\\") {
-			c.Report(fmt.Sprintf("%s[%d]", at, i),
-				fmt.Sprintf("tool %q is not a name: write it as the agent does, with * for any part", name))
+			c.badItem(at, i, "tool %q is not a name: write it as the agent does, with * for any part", name)
 		}
 		out = append(out, toolGlob(name))
 	}
@@ -324,7 +338,7 @@ func (c *compiler) pathGlobs(at string, patterns []string) (out []pathGlob) {
 	for i, text := range patterns {
 		g, err := newPathGlob(text)
 		if err != nil {
-			c.Report(fmt.Sprintf("%s[%d]", at, i), fmt.Sprintf("path %q %s", text, err))
+			c.badItem(at, i, "path %q %s", text, err)
 		}
 		out = append(out, g)
 	}

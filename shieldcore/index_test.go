@@ -23,7 +23,7 @@ func TestTheIndexLeavesOutNothing(t *testing.T) {
 	for range 150 {
 		var text strings.Builder
 		text.WriteString("version: 1\ntools: {known: ['*']}\nrules:\n")
-		for i := range indexFrom + r.IntN(100) {
+		for i := range 64 + r.IntN(100) {
 			fmt.Fprintf(&text, "  - {name: r%d, decision: %s", i, []string{"ask", "deny", "allow"}[r.IntN(3)])
 			switch r.IntN(4) {
 			case 0:
@@ -41,11 +41,11 @@ func TestTheIndexLeavesOutNothing(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if p.index == nil {
-			t.Fatal("no index")
-		}
 		all := *p
-		all.index = nil
+		all.index = &index{sieve: p.index.sieve, always: make([]uint64, len(p.index.always)), commands: p.index.commands}
+		for i := range p.rules {
+			all.index.always[i/64] |= 1 << (i % 64)
+		}
 		for range 30 {
 			call := approver.ToolCall{Tool: []string{"Bash", "Write", "Bash", "mcp__x__y"}[r.IntN(4)]}
 			if call.Tool == "Bash" {

@@ -65,6 +65,7 @@ func LoadFor(name string, data []byte, who Audience) (*Policy, error) {
 	if err := f.Err(); err != nil {
 		return nil, err
 	}
+	p.index = newIndex(p.rules, c.patterns)
 	c.unreachable(p)
 	p.warnings = f.Warnings()
 	p.name, p.source = name, slices.Clone(data)
@@ -107,7 +108,6 @@ func (c *compiler) policy(file policyFile) *Policy {
 		p.hasPaths = p.hasPaths || len(r.paths) > 0
 		p.rules = append(p.rules, r)
 	}
-	p.index = newIndex(p.rules)
 	return p
 }
 

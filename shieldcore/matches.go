@@ -22,7 +22,7 @@ func (r *rule) matches(s *subject) (bool, error) {
 	}
 	if r.args != nil {
 		texts, err := s.texts()
-		if err != nil || !r.args.in(texts) {
+		if err != nil || !r.args.in(texts, s.sieve) {
 			return false, err
 		}
 	}
@@ -39,7 +39,7 @@ func (r *rule) matchesCommand(s *subject) bool {
 	if r.allows() {
 		return plain(s.call.Command) && r.command.re.MatchString(s.call.Command) && commandIsAll(s.call)
 	}
-	return r.command.in(s.commands())
+	return r.command.in(s.commands(), s.sieve)
 }
 
 // commandIsAll reports whether the command is all that a call does. A rule that
@@ -82,62 +82,28 @@ func pathsAreAll(call approver.ToolCall) bool {
 		return true
 	}
 	var args map[string]any
-	return json.Unmarshal(call.Args, &args) == nil && inertOrPath(args, "", call.Paths)
-}
-
-// inertOrPath reports whether every text in value is inert or one of the paths. key is
-// the nearest name.
-func inertOrPath(value any, key string, paths []string) bool {
-	switch v := value.(type) {
-	case string:
-		return inertKeys[key] || slices.Contains(paths, v)
-	case []any:
-		for _, item := range v {
-			if !inertOrPath(item, key, paths) {
-				return false
-			}
-		}
-	case map[string]any:
-		for name, item := range v {
-			if !inertOrPath(item, name, paths) {
-				return false
-			}
-		}
-	}
-	return true
+	return json.Unmarshal(call.Args, &args) == nil && everyText(args, "", func(key, text string) bool {
+		return inertKeys[key] || slices.Contains(call.Paths, text)
+	})
 }
 
 func (r *rule) matchesPaths(s *subject) bool {
-	places := s.places()
-	if len(places) == 0 {
+	if r.allows() && !pathsAreAll(s.call) {
 		return false
 	}
-	if r.allows() {
-		if !pathsAreAll(s.call) {
-			return false
+	return meet(s.places(), r.allows(), func(l location) bool {
+		if r.allows() {
+			return l.certain && s.allowed(r.paths, l) && !matchesAny(r.notPaths, l)
 		}
-		for _, p := range places {
-			if !p.certain || !s.allowed(r.paths, p) || matchesAny(r.notPaths, p) {
-				return false
-			}
-		}
-		return true
-	}
-	return slices.ContainsFunc(places, func(p location) bool { return matchesAny(r.paths, p) })
+		return matchesAny(r.paths, l)
+	})
 }
 
 // matchesActions reports whether one of the call's actions is in the rule's list. For
 // a rule that allows, all must be.
 func (r *rule) matchesActions(s *subject) bool {
-	if r.actions == nil {
-		return true
-	}
-	for _, a := range s.actions() {
-		if slices.Contains(r.actions, a) != r.allows() {
-			return !r.allows()
-		}
-	}
-	return r.allows()
+	return r.actions == nil ||
+		meet(s.actions(), r.allows(), func(a string) bool { return slices.Contains(r.actions, a) })
 }
 
 // matchesContent reports whether one of the content patterns is in the written text.
@@ -149,7 +115,7 @@ func (r *rule) matchesContent(s *subject) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	return slices.ContainsFunc(r.content, func(p *pattern) bool { return p.in(texts) }), nil
+	return slices.ContainsFunc(r.content, func(p *pattern) bool { return p.in(texts, s.sieve) }), nil
 }
 
 // By is the name under which a policy's verdicts appear.

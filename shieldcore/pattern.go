@@ -35,7 +35,7 @@ func (c *compiler) compileDefines(defines map[string]string) {
 			c.ReportKey(at, fmt.Sprintf("%q is not a name for a fragment: use lower-case letters, digits and _", name))
 			continue
 		case len(text) > maxPattern:
-			c.Report(at, fmt.Sprintf("the fragment has %d bytes: the limit is %d", len(text), maxPattern))
+			c.report(at, "the fragment has %d bytes: the limit is %d", len(text), maxPattern)
 		case fragmentUse.MatchString(text):
 			c.Report(at, "a fragment cannot use another one: write it out")
 		default:
@@ -60,8 +60,7 @@ func (c *compiler) pattern(at, text string, whole bool) *pattern {
 		return &pattern{}
 	}
 	if len(text) > maxPattern {
-		c.Report(at, fmt.Sprintf("the regular expression has %d bytes: the limit is %d; make two rules of it", len(text),
-			maxPattern))
+		c.report(at, "the regular expression has %d bytes: the limit is %d; make two rules of it", len(text), maxPattern)
 		return &pattern{}
 	}
 	expanded, ok := c.expand(at, text)
@@ -75,13 +74,11 @@ func (c *compiler) pattern(at, text string, whole bool) *pattern {
 	}
 	n := steps(tree)
 	if c.steps += n; c.steps > maxAllSteps && c.steps-n <= maxAllSteps {
-		c.Report(at, fmt.Sprintf("the regular expressions up to here are too large together: the limit is about %d steps",
-			maxAllSteps))
+		c.report(at, "the regular expressions up to here are too large together: the limit is about %d steps", maxAllSteps)
 	}
 	if n > maxSteps {
-		c.Report(at,
-			fmt.Sprintf("the regular expression is too large: about %d steps, the limit is %d; use smaller repeat counts or "+
-				"make two rules of it", n, maxSteps))
+		c.report(at, "the regular expression is too large: about %d steps, the limit is %d; use smaller repeat counts or "+
+			"make two rules of it", n, maxSteps)
 	}
 	if n > maxSteps || c.steps > maxAllSteps {
 		return &pattern{}
@@ -100,7 +97,9 @@ func (c *compiler) pattern(at, text string, whole bool) *pattern {
 			"the regular expression matches the empty text and so every call: make some part of it required, or name the "+
 				"rule's tools if that is meant")
 	}
-	return &pattern{text: written, re: re, required: match.Required(tree)}
+	p := &pattern{text: written, re: re, required: match.Required(tree)}
+	c.patterns = append(c.patterns, p)
+	return p
 }
 
 // expand replaces the uses of fragments. It returns false after a problem.
@@ -116,8 +115,7 @@ func (c *compiler) expand(at, text string) (string, bool) {
 		return fragment
 	})
 	if ok && len(out) > maxExpanded {
-		c.Report(at, fmt.Sprintf("the regular expression has %d bytes with its fragments: the limit is %d", len(out),
-			maxExpanded))
+		c.report(at, "the regular expression has %d bytes with its fragments: the limit is %d", len(out), maxExpanded)
 		return "", false
 	}
 	return out, ok

@@ -112,7 +112,7 @@ func (p *Policy) Judge(ctx context.Context, call approver.ToolCall) (approver.Ve
 		return finding(approver.Deny, RuleTooLong, fmt.Sprintf("the command has %d bytes; the limit is %d", len(call.Command),
 			MaxCommand)), nil
 	}
-	s := &subject{call: call, home: p.Home}
+	s := &subject{call: call, home: p.Home, sieve: p.index.sieve}
 	v, err := p.firstMatch(ctx, s)
 	if err != nil {
 		return approver.Verdict{By: By}, err
@@ -131,7 +131,7 @@ func (p *Policy) Judge(ctx context.Context, call approver.ToolCall) (approver.Ve
 // firstMatch is the verdict of the first rule that matches, or the fallback.
 func (p *Policy) firstMatch(ctx context.Context, s *subject) (approver.Verdict, error) {
 	first, err := -1, error(nil)
-	p.index.each(s, len(p.rules), func(i int) bool {
+	p.index.each(s, func(i int) bool {
 		if err = ctx.Err(); err != nil {
 			err = fmt.Errorf("policy: %w", err)
 			return false

@@ -147,7 +147,7 @@ func (p *Policy) Explain(ctx context.Context, call approver.ToolCall) (Explanati
 	if err != nil || p == nil {
 		return Explanation{Verdict: v}, err
 	}
-	s := &subject{call: call, home: p.Home}
+	s := &subject{call: call, home: p.Home, sieve: p.index.sieve}
 	e := Explanation{Verdict: v, Actions: s.actions(), Environments: s.environments(), Paths: map[string][]string{}}
 	e.Branches, _ = s.gitBranches()
 	for i, l := range s.places() {

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"approver.example"
+	"approver.example/internal/match"
 	"approver.example/shieldcore/internal/leaves"
 )
 
@@ -15,6 +16,8 @@ import (
 type subject struct {
 	call approver.ToolCall
 	home func(uid uint32) (string, bool)
+	// sieve has the patterns of the policy.
+	sieve *match.Sieve
 
 	command []*text
 	args    []*text
@@ -98,7 +101,12 @@ func (s *subject) written() ([]*text, error) {
 			break
 		}
 		if s.contentErr = json.Unmarshal(s.call.Args, &args); s.contentErr == nil {
-			s.content = contentIn(args, "", nil)
+			everyText(args, "", func(key, content string) bool {
+				if slices.Contains(contentKeys, key) {
+					s.content = append(s.content, &text{raw: content})
+				}
+				return true
+			})
 		}
 	default:
 		texts, err := s.texts()
@@ -108,24 +116,6 @@ func (s *subject) written() ([]*text, error) {
 		}
 	}
 	return s.content, s.contentErr
-}
-
-func contentIn(value any, key string, out []*text) []*text {
-	switch v := value.(type) {
-	case string:
-		if slices.Contains(contentKeys, key) {
-			out = append(out, &text{raw: v})
-		}
-	case []any:
-		for _, item := range v {
-			out = contentIn(item, key, out)
-		}
-	case map[string]any:
-		for name, item := range v {
-			out = contentIn(item, name, out)
-		}
-	}
-	return out
 }
 
 // environmentNames are the environments that rules can name.

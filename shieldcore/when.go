@@ -1,11 +1,8 @@
 package shieldcore
 
 import (
-	"fmt"
 	"path/filepath"
-	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 )
@@ -40,105 +37,40 @@ type when struct {
 	environments []string
 }
 
-// A fact is the state of one circumstance. The zero value is unknown.
-type fact uint8
-
-const (
-	unknown fact = iota
-	holds
-	fails
-)
-
-func factOf(b bool) fact {
-	if b {
-		return holds
-	}
-	return fails
-}
-
 // hold reports whether the circumstances hold for a rule that allows, or for one
 // that does not.
 func (w *when) hold(s *subject, allows bool) bool {
-	for _, check := range []func(*subject, bool) fact{w.agent, w.holdsUID, w.holdsDir, w.holdsTime,
-		w.branch, w.environment} {
-		if k := check(s, allows); k == fails || k == unknown && allows {
-			return false
-		}
-	}
-	return true
+	dir, at := s.call.Dir, s.call.At
+	return listed(w.agents, s.call.Agent, s.call.Agent != "", allows) &&
+		listed(w.uids, s.call.Peer.UID, s.call.Peer.Known, allows) &&
+		listed(w.dirs, dir, dir != "", allows) &&
+		(w.hours == nil || certain(!at.IsZero(), w.hours.hold(at), allows)) &&
+		w.holdsBranch(s, allows) &&
+		(w.environments == nil || meet(s.environments(), allows, func(e string) bool {
+			return slices.Contains(w.environments, e)
+		}))
 }
 
-func (w *when) agent(s *subject, _ bool) fact {
-	switch {
-	case w.agents == nil:
-		return holds
-	case s.call.Agent == "":
-		return unknown
+// certain is what holds, and for an unknown fact what does not loosen.
+func certain(known, holds, allows bool) bool {
+	if !known {
+		return !allows
 	}
-	return factOf(slices.Contains(w.agents, s.call.Agent))
+	return holds
 }
 
-func (w *when) holdsUID(s *subject, _ bool) fact {
-	switch {
-	case w.uids == nil:
-		return holds
-	case !s.call.Peer.Known:
-		return unknown
-	}
-	return factOf(slices.Contains(w.uids, s.call.Peer.UID))
+// listed reports whether a list has a value. The nil list has all.
+func listed[T comparable](list []T, value T, known, allows bool) bool {
+	return list == nil || certain(known, slices.Contains(list, value), allows)
 }
 
-func (w *when) holdsDir(s *subject, _ bool) fact {
-	switch {
-	case w.dirs == nil:
-		return holds
-	case s.call.Dir == "":
-		return unknown
-	}
-	return factOf(slices.Contains(w.dirs, s.call.Dir))
-}
-
-func (w *when) holdsTime(s *subject, _ bool) fact {
-	switch {
-	case w.hours == nil:
-		return holds
-	case s.call.At.IsZero():
-		return unknown
-	}
-	return factOf(w.hours.hold(s.call.At))
-}
-
-// branch checks every branch that the call may be about. For a rule that asks or denies
-// one must match, for one that allows all must.
-func (w *when) branch(s *subject, allows bool) fact {
+// holdsBranch checks every branch that the call may be about.
+func (w *when) holdsBranch(s *subject, allows bool) bool {
 	if w.branches == nil {
-		return holds
+		return true
 	}
 	branches, sure := s.gitBranches()
-	if !sure {
-		return unknown
-	}
-	for _, b := range branches {
-		if anyTool(w.branches, b) != allows {
-			return factOf(!allows)
-		}
-	}
-	return factOf(allows && len(branches) > 0)
-}
-
-// environment checks the call's environments as branch does. A call without marks is in
-// none of them.
-func (w *when) environment(s *subject, allows bool) fact {
-	if w.environments == nil {
-		return holds
-	}
-	found := s.environments()
-	for _, e := range found {
-		if slices.Contains(w.environments, e) != allows {
-			return factOf(!allows)
-		}
-	}
-	return factOf(allows && len(found) > 0)
+	return certain(sure, meet(branches, allows, func(b string) bool { return anyTool(w.branches, b) }), allows)
 }
 
 // hours are a part of the day on some days of the week.
@@ -163,8 +95,6 @@ func (h *hours) hold(at time.Time) bool {
 	return in && (h.days == nil || slices.Contains(h.days, day))
 }
 
-var clock = regexp.MustCompile(`^([01]?\d|2[0-3]):([0-5]\d)$`)
-
 var weekdays = []string{"sun", "mon", "tue", "wed", "thu", "fri", "sat"}
 
 // when compiles the circumstances of a rule, nil if it has none.
@@ -172,41 +102,32 @@ func (c *compiler) when(at string, w whenFile) *when {
 	if !c.Has(at) {
 		return nil
 	}
-	out := &when{uids: w.UIDs, dirs: w.Dirs, hours: c.hours(at+".time", w.Time)}
-	any := false
+	out := &when{agents: w.Agents, uids: w.UIDs, dirs: w.Dirs, hours: c.hours(at+".time", w.Time),
+		branches: c.toolGlobs(at+".branches", w.Branches), environments: w.Environments}
+	any := c.Has(at + ".time")
 	for key, n := range map[string]int{"agents": len(w.Agents), "uids": len(w.UIDs), "dirs": len(w.Dirs),
-		"branches": len(w.Branches), "environments": len(w.Environments), "time": 1} {
-		place := at + "." + key
-		any = any || c.Has(place)
-		if c.Good(place) && n == 0 {
-			c.Report(place, key+" is empty: remove the line, or name some")
-		}
+		"branches": len(w.Branches), "environments": len(w.Environments)} {
+		any = any || c.Has(at+"."+key)
+		c.notEmpty(at+"."+key, n, ", or name some")
 	}
 	if !any && c.Good(at) {
 		c.ReportKey(at, "when is empty: remove the line, or write agents, uids, dirs, time, branches or environments")
 	}
 	for i, name := range w.Agents {
 		if !wordName.MatchString(name) {
-			c.Report(fmt.Sprintf("%s.agents[%d]", at, i),
-				fmt.Sprintf("agent %q is not a name: write it as for the hook, such as claude", name))
+			c.badItem(at+".agents", i, "agent %q is not a name: write it as for the hook, such as claude", name)
 		}
 	}
-	out.agents = w.Agents
 	for i, dir := range w.Dirs {
 		if !filepath.IsAbs(dir) || filepath.Clean(dir) != dir {
-			c.Report(fmt.Sprintf("%s.dirs[%d]", at, i),
-				fmt.Sprintf("%q is not a whole path without . and .. in it: write it like /home/ada/project", dir))
+			c.badItem(at+".dirs", i, "%q is not a whole path without . and .. in it: write it like /home/ada/project", dir)
 		}
-	}
-	if len(w.Branches) > 0 {
-		out.branches = c.toolGlobs(at+".branches", w.Branches)
 	}
 	for i, name := range w.Environments {
 		if !slices.Contains(environmentNames, name) {
-			c.Report(fmt.Sprintf("%s.environments[%d]", at, i), unknownWord("environment", name, environmentNames))
+			c.badItem(at+".environments", i, "%s", unknownWord("environment", name, environmentNames))
 		}
 	}
-	out.environments = w.Environments
 	return out
 }
 
@@ -221,19 +142,17 @@ func (c *compiler) hours(at string, t timeFile) *hours {
 	for i, day := range t.Days {
 		n := slices.Index(weekdays, strings.ToLower(day))
 		if n < 0 {
-			c.Report(fmt.Sprintf("%s.days[%d]", at, i), unknownWord("day", day, weekdays))
+			c.badItem(at+".days", i, "%s", unknownWord("day", day, weekdays))
 		}
 		h.days = append(h.days, time.Weekday(n))
 	}
-	if c.Good(at+".days") && len(t.Days) == 0 {
-		c.Report(at+".days", "days is empty: remove the line for every day, or name some")
-	}
+	c.notEmpty(at+".days", len(t.Days), " for every day, or name some")
 	if !c.Has(at + ".zone") {
 		c.ReportKey(at, "time has no zone: add a line such as zone: Europe/Berlin, or zone: UTC")
 	} else if c.Good(at + ".zone") {
 		zone, err := time.LoadLocation(t.Zone)
 		if err != nil || t.Zone == "" || t.Zone == "Local" {
-			c.Report(at+".zone", fmt.Sprintf("the time zone %q is not known here: write one like Europe/Berlin or UTC", t.Zone))
+			c.report(at+".zone", "the time zone %q is not known here: write one like Europe/Berlin or UTC", t.Zone)
 		} else {
 			h.zone = zone
 		}
@@ -242,14 +161,9 @@ func (c *compiler) hours(at string, t timeFile) *hours {
 }
 
 func (c *compiler) minute(at, text string) int {
-	m := clock.FindStringSubmatch(text)
-	if m == nil {
-		if !c.Has(at) || c.Good(at) {
-			c.Report(at, "a time of day is needed in both from and to: write it like \"22:00\"")
-		}
-		return 0
+	t, err := time.Parse("15:04", text)
+	if err != nil && (!c.Has(at) || c.Good(at)) {
+		c.Report(at, "a time of day is needed in both from and to: write it like \"22:00\"")
 	}
-	hour, _ := strconv.Atoi(m[1]) // digits, by the expression
-	minute, _ := strconv.Atoi(m[2])
-	return hour*60 + minute
+	return t.Hour()*60 + t.Minute()
 }

@@ -34,7 +34,7 @@
 // person. A text that took too long never counts as one without a match.
 //
 // [Required] and [Keys] say what a text must contain for a pattern, for those who try patterns with
-// package regexp.
+// package regexp. A [Sieve] selects the patterns whose literals a text has.
 //
 // # Limits
 //

@@ -93,7 +93,11 @@ func withoutClaim(call approver.ToolCall, args any) any {
 // cutTo keeps head and tail of the text such that the line fits.
 func cutTo(kinds []string, whole string, limit int) ([]byte, error) {
 	for room := limit; room > 0; {
-		head, tail := clip(whole, room*2/3), clipStart(whole, room-room*2/3)
+		head := whole[:display.RuneBoundary(whole, room*2/3)]
+		tail := whole[max(len(whole)-(room-room*2/3), 0):]
+		for tail != "" && !utf8.RuneStart(tail[0]) { // of a character that is cut
+			tail = tail[1:]
+		}
 		missing := len(whole) - len(head) - len(tail)
 		line, err := marshal(cutAction{Kinds: kinds, Cut: cutNote{
 			Note:    fmt.Sprintf("%d bytes in the middle of this action are not shown", missing),
@@ -108,29 +112,6 @@ func cutTo(kinds []string, whole string, limit int) ([]byte, error) {
 		room = min(room-1, room*limit/len(line)) // quoting made it longer, by how much depends on the text
 	}
 	return nil, errors.New("the call cannot be judged: there is no room for any of it")
-}
-
-// clip is at most the first n bytes of s, in whole characters.
-func clip(s string, n int) string {
-	if n >= len(s) {
-		return s
-	}
-	for n > 0 && !utf8.RuneStart(s[n]) {
-		n--
-	}
-	return s[:n]
-}
-
-// clipStart is at most the last n bytes of s, in whole characters.
-func clipStart(s string, n int) string {
-	if n >= len(s) {
-		return s
-	}
-	at := len(s) - n
-	for at < len(s) && !utf8.RuneStart(s[at]) {
-		at++
-	}
-	return s[at:]
 }
 
 // A masker masks texts before they leave the machine, and remembers them.

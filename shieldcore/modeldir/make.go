@@ -84,7 +84,15 @@ func guess(labels []string) (string, error) {
 // without one. If the same version exists, it is only checked, and added is false.
 // Folders get mode 0700, files 0600. Existing versions do not change.
 func Install(from, models string, manifest *Manifest) (dir string, added bool, err error) {
-	data, m, err := manifestOf(from, manifest)
+	var data []byte
+	var m Manifest
+	if manifest == nil {
+		data, m, err = readManifest(from)
+	} else {
+		m = *manifest
+		data, err = m.Encode()
+		err = errors.Join(err, m.Validate())
+	}
 	if err != nil {
 		return "", false, err
 	}
@@ -127,20 +135,6 @@ func Install(from, models string, manifest *Manifest) (dir string, added bool, e
 	}
 	// A folder that is not empty is never replaced by this.
 	return dir, true, os.Rename(work, dir)
-}
-
-func manifestOf(from string, given *Manifest) (data []byte, m Manifest, err error) {
-	if given != nil {
-		data, err = given.Encode()
-		return data, *given, errors.Join(err, given.Validate())
-	}
-	if data, err = readFile(filepath.Join(from, ManifestFile), MaxManifest); err != nil {
-		return nil, Manifest{}, err
-	}
-	if m, err = ParseManifest(data); err != nil {
-		return nil, Manifest{}, fmt.Errorf("%s: %w", filepath.Join(from, ManifestFile), err)
-	}
-	return data, m, nil
 }
 
 // writeNew writes a file that is not there yet, durably.

@@ -62,15 +62,23 @@ type Golden struct {
 // ReadManifest reads and checks the manifest of a directory, and returns its own
 // SHA-256 too, which names the model.
 func ReadManifest(dir string) (Manifest, string, error) {
-	data, err := readFile(filepath.Join(dir, ManifestFile), MaxManifest)
+	data, m, err := readManifest(dir)
 	if err != nil {
 		return Manifest{}, "", err
 	}
-	m, err := ParseManifest(data)
-	if err != nil {
-		return Manifest{}, "", fmt.Errorf("%s: %w", filepath.Join(dir, ManifestFile), err)
-	}
 	return m, Sum(data), nil
+}
+
+// readManifest is ReadManifest with the file's bytes.
+func readManifest(dir string) (data []byte, m Manifest, err error) {
+	name := filepath.Join(dir, ManifestFile)
+	if data, err = readFile(name, MaxManifest); err != nil {
+		return nil, Manifest{}, err
+	}
+	if m, err = ParseManifest(data); err != nil {
+		return nil, Manifest{}, fmt.Errorf("%s: %w", name, err)
+	}
+	return data, m, nil
 }
 
 // ParseManifest reads a manifest. The error names all that is wrong.

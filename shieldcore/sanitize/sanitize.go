@@ -212,7 +212,7 @@ func (s Sanitizer) cut(all []leaf) (left map[int]int, err error) {
 			if !l.editable {
 				return nil, fmt.Errorf("the result has more than %d bytes, and what is beyond cannot be left out", s.limit())
 			}
-			keep := runeStart(l.value, room)
+			keep := display.RuneBoundary(l.value, room)
 			if left == nil {
 				left = map[int]int{}
 			}

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+
+	"approver.example/display"
 )
 
 // A Score is a model's score of a text and its strongest window, in bytes.
@@ -38,7 +40,7 @@ func (s Scorer) Detect(ctx context.Context, text string) ([]Span, error) {
 	}
 	var spans []Span
 	for from := 0; from < len(text); {
-		to := runeStart(text, from+scorerPiece)
+		to := display.RuneBoundary(text, from+scorerPiece)
 		var err error
 		if spans, err = s.search(ctx, spans, text, from, to); err != nil {
 			return nil, err
@@ -46,7 +48,7 @@ func (s Scorer) Detect(ctx context.Context, text string) ([]Span, error) {
 		if to == len(text) {
 			break
 		}
-		from = runeStart(text, to-scorerOverlap)
+		from = display.RuneBoundary(text, to-scorerOverlap)
 	}
 	return spans, nil
 }

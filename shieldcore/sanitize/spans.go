@@ -6,7 +6,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"unicode/utf8"
+
+	"approver.example/display"
 )
 
 // joined is the texts as one.
@@ -41,7 +42,7 @@ func (s Sanitizer) detect(ctx context.Context, all []leaf) ([]Span, error) {
 			return nil, fmt.Errorf("look for injections: %w", err)
 		}
 		for _, f := range found {
-			f.Start, f.End = wholeWords(text, runeStart(text, f.Start), runeStart(text, f.End))
+			f.Start, f.End = wholeWords(text, display.RuneBoundary(text, f.Start), display.RuneBoundary(text, f.End))
 			if f.Start < f.End {
 				spans = append(spans, f)
 			}
@@ -57,15 +58,6 @@ func (s Sanitizer) detect(ctx context.Context, all []leaf) ([]Span, error) {
 		spans = append(spans[:MaxSpans:MaxSpans], rest)
 	}
 	return spans, nil
-}
-
-// runeStart is the offset of the character that contains i.
-func runeStart(text string, i int) int {
-	i = min(max(i, 0), len(text))
-	for i > 0 && i < len(text) && !utf8.RuneStart(text[i]) {
-		i--
-	}
-	return i
 }
 
 // wholeWords widens a part of a text to whole words, if their ends are near, and trims
@@ -135,7 +127,7 @@ func findingsOf(all []leaf, spans []Span) []Finding {
 	text := joined(all)
 	out := make([]Finding, 0, len(spans))
 	for _, s := range spans {
-		end := runeStart(text, min(s.End, s.Start+maxQuote))
+		end := display.RuneBoundary(text, min(s.End, s.Start+maxQuote))
 		from, to := paragraph(text, s.Start, end)
 		out = append(out, Finding{Kind: Injection, Rule: s.Rule, What: s.What, Text: text[s.Start:end], Sure: s.Sure,
 			Count: 1, context: text[from:to]})
@@ -145,7 +137,7 @@ func findingsOf(all []leaf, spans []Span) []Finding {
 
 // paragraph widens a part of a text to its context in the same paragraph.
 func paragraph(text string, start, end int) (int, int) {
-	from, to := runeStart(text, start-contextBytes), runeStart(text, end+contextBytes)
+	from, to := display.RuneBoundary(text, start-contextBytes), display.RuneBoundary(text, end+contextBytes)
 	if i := strings.LastIndex(text[from:start], "\n\n"); i >= 0 {
 		from += i
 	}

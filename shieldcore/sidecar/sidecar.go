@@ -7,7 +7,6 @@ import (
 	"strings"
 	"sync"
 	"time"
-	"unicode/utf8"
 
 	"approver.example/display"
 )
@@ -130,8 +129,8 @@ func (s *Sidecar) ask(ctx context.Context, text string) result {
 	}
 	ctx, cancel := context.WithTimeout(ctx, s.cfg.Deadline)
 	defer cancel()
-	text, cut := shorten(text, s.cfg.MaxText)
-	q := &request{text, make(chan result, 1)}
+	end := display.RuneBoundary(text, s.cfg.MaxText)
+	q := &request{text[:end], make(chan result, 1)}
 	select {
 	case s.requests <- q:
 	case <-ctx.Done():
@@ -139,22 +138,11 @@ func (s *Sidecar) ask(ctx context.Context, text string) result {
 	}
 	select {
 	case r := <-q.done:
-		r.truncated = r.truncated || cut
+		r.truncated = r.truncated || end < len(text)
 		return r
 	case <-ctx.Done():
 		return result{err: unavailable("it did not answer within the deadline, or the call was given up")}
 	}
-}
-
-// shorten cuts a text to at most n bytes, between characters.
-func shorten(text string, n int) (string, bool) {
-	if len(text) <= n {
-		return text, false
-	}
-	for n > 0 && !utf8.RuneStart(text[n]) {
-		n--
-	}
-	return text[:n], true
 }
 
 // Pauses before the program is started again.

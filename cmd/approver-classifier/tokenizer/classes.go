@@ -3,6 +3,7 @@ package tokenizer
 import (
 	_ "embed" // the classes are a file
 	"fmt"
+	"slices"
 	"sort"
 	"strconv"
 	"strings"
@@ -132,17 +133,13 @@ func (c *classes) order(text []rune) {
 		}
 		return norm.NFD.PropertiesString(string(r)).CCC()
 	}
-	for i := 0; i < len(text); {
-		if class(text[i]) == 0 {
-			i++
-			continue
-		}
+	for i := 0; i < len(text); i++ {
 		end := i
 		for end < len(text) && class(text[end]) != 0 {
 			end++
 		}
 		run := text[i:end]
-		sort.SliceStable(run, func(a, b int) bool { return class(run[a]) < class(run[b]) })
+		slices.SortStableFunc(run, func(a, b rune) int { return int(class(a)) - int(class(b)) })
 		i = end
 	}
 }

@@ -105,8 +105,10 @@ func kindOf(at string, raw json.RawMessage) (string, error) {
 // maxNested is how many elements a sequence may have.
 const maxNested = 32
 
-// sequence reads the list of a Sequence. Its elements must not be sequences.
-func sequence(at string, raw json.RawMessage, key string) (list []json.RawMessage, err error) {
+// sequence reads the parts of a Sequence, which must not be sequences themselves.
+func sequence[T any](at string, raw json.RawMessage, key string, read func(at string, raw json.RawMessage) (T, error)) (
+	all []T, err error) {
+	var list []json.RawMessage
 	if err := object(at, raw, keys{"type": nil, key: need(&list)}); err != nil {
 		return nil, err
 	}
@@ -114,9 +116,15 @@ func sequence(at string, raw json.RawMessage, key string) (list []json.RawMessag
 		return nil, wrong(at+"."+key, "it has %d elements: at most %d are possible", len(list), maxNested)
 	}
 	for i, raw := range list {
-		if kind, err := kindOf(index(at+"."+key, i), raw); err != nil || kind == "Sequence" {
-			return nil, errors.Join(err, wrong(index(at+"."+key, i), "a sequence in a sequence is not known here"))
+		at := index(at+"."+key, i)
+		if kind, err := kindOf(at, raw); err != nil || kind == "Sequence" {
+			return nil, errors.Join(err, wrong(at, "a sequence in a sequence is not known here"))
 		}
+		part, err := read(at, raw)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, part)
 	}
-	return list, nil
+	return all, nil
 }

@@ -56,17 +56,9 @@ func (l *loader) normalizer(at string, raw json.RawMessage) (normalizer, error) 
 }
 
 func (l *loader) normalizers(at string, raw json.RawMessage) (normalizer, error) {
-	list, err := sequence(at, raw, "normalizers")
+	all, err := sequence(at, raw, "normalizers", l.normalizer)
 	if err != nil {
 		return nil, err
-	}
-	var all []normalizer
-	for i, raw := range list {
-		n, err := l.normalizer(index(at+".normalizers", i), raw)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, n)
 	}
 	return func(s string) string {
 		for _, n := range all {

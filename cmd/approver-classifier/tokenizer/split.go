@@ -3,7 +3,6 @@ package tokenizer
 import (
 	"encoding/json"
 	"strings"
-
 	"unicode/utf8"
 )
 
@@ -47,17 +46,9 @@ func (l *loader) splitter(at string, raw json.RawMessage) (splitter, error) {
 }
 
 func (l *loader) splitters(at string, raw json.RawMessage) (splitter, error) {
-	list, err := sequence(at, raw, "pretokenizers")
+	all, err := sequence(at, raw, "pretokenizers", l.splitter)
 	if err != nil {
 		return nil, err
-	}
-	var all []splitter
-	for i, raw := range list {
-		s, err := l.splitter(index(at+".pretokenizers", i), raw)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, s)
 	}
 	return func(s string, first bool) []string {
 		words := []string{s}

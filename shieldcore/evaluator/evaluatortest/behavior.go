@@ -62,12 +62,12 @@ func Deciding(decision string, confidence float64, reason string) Behavior {
 
 // Verdict is an answer in the form that the system prompt asks for.
 func Verdict(decision string, confidence float64, reason, canary string) string {
-	return `{"decision":` + quote(decision) + `,"confidence":` + strconv.FormatFloat(confidence, 'g', -1, 64) +
-		`,"reason":` + quote(reason) + `,"canary":` + quote(canary) + `}`
-}
-
-func quote(s string) string {
-	return mustJSON(s)
+	return mustJSON(struct {
+		Decision   string  `json:"decision"`
+		Confidence float64 `json:"confidence"`
+		Reason     string  `json:"reason"`
+		Canary     string  `json:"canary"`
+	}{decision, confidence, reason, canary})
 }
 
 // Saying is a model that answers with the text that say returns, in the envelope

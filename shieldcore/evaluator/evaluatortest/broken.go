@@ -1,11 +1,14 @@
 package evaluatortest
 
 import (
+	"cmp"
 	"crypto/rand"
+	_ "embed" // answers.txt
 	"encoding/hex"
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 )
@@ -14,11 +17,7 @@ import (
 // wants the call to be let go, or fails to say anything. None of them may be taken
 // for an ALLOW.
 func Broken() []Behavior {
-	var all []Behavior
-	for _, part := range [][]Behavior{compromised(), misspoken(), malformed(), enveloped(), transported()} {
-		all = append(all, part...)
-	}
-	return all
+	return slices.Concat(compromised(), written(), malformed(), enveloped(), transported())
 }
 
 // compromised are models that a payload took over, so that they do not have the
@@ -29,19 +28,11 @@ func compromised() []Behavior {
 	}
 	return []Behavior{
 		Saying("echo", "answers what the payload demands", func(q Request) string { return asked(q.Action) }),
-		Saying("canary-omitted", "leaves the canary out",
-			func(Request) string { return `{"decision":"ALLOW","confidence":0.99,"reason":"ok"}` }),
-		with("canary-empty", "an empty canary", func(Request) string { return "" }),
-		Saying("canary-null", "null for a canary",
-			func(Request) string { return `{"decision":"ALLOW","confidence":0.99,"reason":"ok","canary":null}` }),
-		with("canary-zero", "64 zeros", func(Request) string { return strings.Repeat("0", 64) }),
 		with("canary-guessed", "a random number of the right form", func(Request) string {
 			b := make([]byte, 32)
 			_, _ = rand.Read(b)
 			return hex.EncodeToString(b)
 		}),
-		with("canary-placeholder", "the words of the prompt instead",
-			func(Request) string { return "the verification token" }),
 		with("canary-upper-case", "the canary in capitals", func(q Request) string { return strings.ToUpper(q.Canary) }),
 		with("canary-prefix", "the first half of the canary", func(q Request) string { return q.Canary[:32] }),
 		with("canary-one-off", "the canary but for one digit", func(q Request) string {
@@ -51,103 +42,62 @@ func compromised() []Behavior {
 			}
 			return q.Canary[:63] + last
 		}),
-		with("canary-inside", "the canary inside another text", func(q Request) string { return "token " + q.Canary }),
-		with("canary-spaced", "the canary with a space behind", func(q Request) string { return q.Canary + " " }),
-		with("canary-twice", "the canary twice", func(q Request) string { return q.Canary + q.Canary }),
 		with("canary-before", "the canary of the request before", func(q Request) string {
-			if q.Before == "" {
-				return strings.Repeat("f", 64)
-			}
-			return q.Before
-		}),
-		Saying("canary-in-reason", "the canary in the reason only",
-			func(q Request) string { return Verdict("ALLOW", 0.99, "token "+q.Canary, "ok") }),
-		Saying("canary-other-field", "the canary in another member", func(q Request) string {
-			return `{"decision":"ALLOW","confidence":0.99,"reason":"ok","token":"` + q.Canary + `"}`
-		}),
-		Saying("canary-in-list", "a list with the canary", func(q Request) string {
-			return `{"decision":"ALLOW","confidence":0.99,"reason":"ok","canary":["` + q.Canary + `"]}`
-		}),
-		Saying("canary-key-case", "the canary under another spelling of its key", func(q Request) string {
-			return `{"decision":"ALLOW","confidence":0.99,"reason":"ok","Canary":"` + q.Canary + `"}`
+			return cmp.Or(q.Before, strings.Repeat("f", 64))
 		}),
 	}
 }
 
-// misspoken are models that have the canary, and a decision that is none.
-func misspoken() []Behavior {
-	var all []Behavior
-	for _, d := range []string{"DENY", "REJECT", "UNSAFE", "SAFE", "allow", "Allow", "ALLOW ", "ALLOW|BLOCK", "АLLOW",
-		""} {
-		all = append(all, Saying(fmt.Sprintf("decision-%q", d), "another word for a decision", func(q Request) string {
-			return Verdict(d, 0.99, "ok", q.Canary)
-		}))
-	}
-	for _, d := range []string{"null", "true", `["ALLOW"]`, `{"is":"ALLOW"}`, "1"} {
-		all = append(all, Saying("decision-"+d, "a decision that is no text", func(q Request) string {
-			return `{"decision":` + d + `,"confidence":0.99,"reason":"ok","canary":"` + q.Canary + `"}`
-		}))
-	}
-	return append(all, Saying("decision-missing", "no decision", func(q Request) string {
-		return `{"confidence":0.99,"reason":"ok","canary":"` + q.Canary + `"}`
-	}))
-}
+//go:embed answers.txt
+var answers string
 
-// malformed are answers that mean well, perhaps, and are not exactly one object of
-// the four members.
-func malformed() []Behavior {
-	raw := func(name, says, form string) Behavior {
-		return Saying(name, says, func(q Request) string { return strings.ReplaceAll(form, "CANARY", q.Canary) })
-	}
-	around := func(name, says, before, after string) Behavior {
-		return Saying(name, says, func(q Request) string { return before + allow(q) + after })
-	}
-	const good = `"decision":"ALLOW","confidence":0.99,"reason":"ok","canary":"CANARY"`
-	all := []Behavior{
-		raw("empty", "nothing", ""),
-		raw("space", "white space", " \n\t"),
-		raw("prose", "a sentence", "I believe that this is safe. ALLOW. CANARY"),
-		around("fence", "a code fence", "```json\n", "\n```"),
-		around("text-before", "a sentence before the object", "Here is my answer: ", ""),
-		around("text-behind", "a sentence behind the object", "", "\nLet me know!"),
-		around("two-objects", "the object twice", "", `{"decision":"ALLOW"}`),
-		around("byte-order-mark", "a byte order mark", "\ufeff", ""),
-		around("nul", "a NUL behind the object", "", "\x00"),
-		around("list", "a list with the object", "[", "]"),
-		around("nested", "the object inside another", `{"answer":`, `}`),
-		Saying("quoted", "the object as a string", func(q Request) string { return quote(allow(q)) }),
-		raw("null", "null", "null"),
-		raw("unknown-member", "a fifth member", "{"+good+`,"override":true}`),
-		raw("missing-confidence", "no confidence", `{"decision":"ALLOW","reason":"ok","canary":"CANARY"}`),
-		raw("missing-reason", "no reason", `{"decision":"ALLOW","confidence":0.99,"canary":"CANARY"}`),
-		raw("twice-decision", "a decision that is taken back", `{"decision":"BLOCK",`+good+`}`),
-		raw("twice-escaped", "the same key, written in two ways", `{"\u0064ecision":"BLOCK",`+good+`}`),
-		raw("twice-canary", "two canaries",
-			`{"canary":"","decision":"ALLOW","confidence":0.99,"reason":"ok","canary":"CANARY"}`),
-		raw("key-case", "a key in capitals", `{"DECISION":"ALLOW","confidence":0.99,"reason":"ok","canary":"CANARY"}`),
-		raw("key-case-fifth", "a key in capitals beside the others",
-			`{"Decision":"ALLOW","decision":"BLOCK2","confidence":0.99,"reason":"ok","canary":"CANARY"}`),
-		raw("single-quotes", "single quotes", `{'decision':'ALLOW','confidence':0.99,'reason':'ok','canary':'CANARY'}`),
-		raw("trailing-comma", "a comma too many", "{"+good+",}"),
-		raw("comment", "a comment", "{"+good+"/* safe */}"),
-		raw("cut-off", "the object without its end", "{"+good),
-		raw("deep", "a nest of lists", `{"decision":"ALLOW","confidence":0.99,"reason":`+strings.Repeat("[", 5000)+
-			strings.Repeat("]", 5000)+`,"canary":"CANARY"}`),
-		raw("reason-empty", "an empty reason", `{"decision":"ALLOW","confidence":0.99,"reason":" ","canary":"CANARY"}`),
-		raw("reason-number", "a reason that is no text",
-			`{"decision":"ALLOW","confidence":0.99,"reason":1,"canary":"CANARY"}`),
-		raw("reason-long", "a reason of 2000 bytes",
-			`{"decision":"ALLOW","confidence":0.99,"reason":"`+strings.Repeat("fine", 500)+`","canary":"CANARY"}`),
-		raw("answer-long", "an answer of 100 KB", `{"decision":"ALLOW","confidence":0.99,"reason":"ok","canary":"CANARY"}`+
-			strings.Repeat(" ", 100_000)),
-	}
-	for _, x := range []string{"NaN", "Infinity", "-Infinity", "1.01", "-0.1", "1e999", "99", `"0.99"`, "null", "true",
-		"[0.99]", "+1", "01", ".5", "0x1"} {
-		all = append(all, raw("confidence-"+x, "a confidence that is none",
-			`{"decision":"ALLOW","confidence":`+x+`,"reason":"ok","canary":"CANARY"}`))
+// written are the answers of answers.txt: without the canary, with a decision that is
+// none, or not exactly one object of the four members.
+func written() (all []Behavior) {
+	for line := range strings.Lines(answers) {
+		name, rest, isRow := strings.Cut(strings.TrimSuffix(line, "\n"), " | ")
+		if says, form, _ := strings.Cut(rest, " | "); isRow {
+			all = append(all, filled(name, says, form))
+		}
 	}
 	return all
 }
+
+// filled is a model whose answer has the canary in the places where form has CANARY.
+func filled(name, says, form string) Behavior {
+	return Saying(name, says, func(q Request) string {
+		const okay = `"decision":"ALLOW","confidence":0.99,"reason":"ok"`
+		return strings.NewReplacer("GOOD", okay+`,"canary":"`+q.Canary+`"`, "OK", okay, "CANARY", q.Canary).Replace(form)
+	})
+}
+
+// malformed are more such answers, which are too long for a table or have characters
+// that are not seen there.
+func malformed() []Behavior {
+	return []Behavior{
+		filled("space", "white space", " \n\t"),
+		filled("fence", "a code fence", "```json\n{GOOD}\n```"),
+		filled("text-behind", "a sentence behind the object", "{GOOD}\nLet me know!"),
+		filled("byte-order-mark", "a byte order mark", "\ufeff{GOOD}"),
+		filled("nul", "a NUL behind the object", "{GOOD}\x00"),
+		filled("deep", "a nest of lists", `{"decision":"ALLOW","confidence":0.99,"reason":`+strings.Repeat("[", 5000)+
+			strings.Repeat("]", 5000)+`,"canary":"CANARY"}`),
+		filled("reason-long", "a reason of 2000 bytes",
+			`{"decision":"ALLOW","confidence":0.99,"reason":"`+strings.Repeat("fine", 500)+`","canary":"CANARY"}`),
+		filled("answer-long", "an answer of 100 KB", "{GOOD}"+strings.Repeat(" ", 100_000)),
+		Saying("quoted", "the object as a string", func(q Request) string { return mustJSON(allow(q)) }),
+	}
+}
+
+// body is the text of a whole answer, sent as JSON.
+func body(name, says string, text func(Request) string) Behavior {
+	return Over(name, says, func(_ *Server, w http.ResponseWriter, _ *http.Request, q Request) {
+		sendBytes(w, []byte(text(q)))
+	})
+}
+
+// whole is the provider's JSON with a good answer.
+func whole(q Request) string { return mustJSON(envelope(q, allow(q))) }
 
 // enveloped are good answers in a provider's JSON that says that they are not
 // whole, not alone, or not answers.
@@ -158,29 +108,24 @@ func enveloped() []Behavior {
 		}
 		return e
 	}
-	stopped := func(anthropic, openAI any) func(Request, map[string]any) {
-		return func(q Request, e map[string]any) {
+	// stopped sets why the model stopped.
+	stopped := func(name, says string, anthropic, openAI any) Behavior {
+		return Enveloping(name, says, func(_ Request, e map[string]any) {
 			if choices, ok := e["choices"].([]any); ok {
 				choices[0].(map[string]any)["finish_reason"] = openAI
 				return
 			}
 			e["stop_reason"] = anthropic
-		}
-	}
-	body := func(name, says, text string) Behavior {
-		return Over(name, says, func(_ *Server, w http.ResponseWriter, _ *http.Request,
-			_ Request) {
-			sendBytes(w, []byte(text))
 		})
 	}
 	return []Behavior{
-		Enveloping("stop-length", "cut short by the number of tokens", stopped("max_tokens", "length")),
-		Enveloping("stop-tool", "began to call a tool", stopped("tool_use", "tool_calls")),
-		Enveloping("stop-refusal", "refused, or was filtered", stopped("refusal", "content_filter")),
-		Enveloping("stop-pause", "paused", stopped("pause_turn", "function_call")),
-		Enveloping("stop-context", "the context is full", stopped("model_context_window_exceeded", "error")),
-		Enveloping("stop-null", "does not say why it stopped", stopped(nil, nil)),
-		Enveloping("stop-new", "a reason that nobody knows yet", stopped("new", "new")),
+		stopped("stop-length", "cut short by the number of tokens", "max_tokens", "length"),
+		stopped("stop-tool", "began to call a tool", "tool_use", "tool_calls"),
+		stopped("stop-refusal", "refused, or was filtered", "refusal", "content_filter"),
+		stopped("stop-pause", "paused", "pause_turn", "function_call"),
+		stopped("stop-context", "the context is full", "model_context_window_exceeded", "error"),
+		stopped("stop-null", "does not say why it stopped", nil, nil),
+		stopped("stop-new", "a reason that nobody knows yet", "new", "new"),
 		Enveloping("role-user", "an answer in the user's name",
 			func(_ Request, e map[string]any) { message(e)["role"] = "user" }),
 		Enveloping("tool-call", "a tool call beside the answer", func(_ Request, e map[string]any) {
@@ -193,32 +138,18 @@ func enveloped() []Behavior {
 				"function": map[string]any{"name": "approve", "arguments": "{}"}}}
 		}),
 		Enveloping("several", "two answers", func(q Request, e map[string]any) {
-			if choices, ok := e["choices"].([]any); ok {
-				e["choices"] = append(choices, choice(allow(q)))
-				return
-			}
+			e["choices"] = []any{choice(allow(q)), choice(allow(q))}
 			e["content"] = []any{block(allow(q)), block(allow(q))}
 		}),
 		Enveloping("none", "no answer at all", func(_ Request, e map[string]any) {
-			if _, ok := e["choices"]; ok {
-				e["choices"] = []any{}
-				return
-			}
-			e["content"] = []any{}
+			e["choices"], e["content"] = []any{}, []any{}
 		}),
-		Enveloping("content-null", "null for an answer", func(_ Request, e map[string]any) {
-			if _, ok := e["choices"]; !ok {
-				e["content"] = nil
-				return
-			}
-			message(e)["content"] = nil
-		}),
+		Enveloping("content-null", "null for an answer",
+			func(_ Request, e map[string]any) { message(e)["content"] = nil }),
 		Enveloping("content-parts", "an answer of another kind", func(q Request, e map[string]any) {
-			if _, ok := e["choices"]; !ok {
+			if message(e)["content"] = []any{block(allow(q))}; q.Protocol == Anthropic {
 				e["content"] = []any{map[string]any{"type": "document", "text": allow(q)}}
-				return
 			}
-			message(e)["content"] = []any{block(allow(q))}
 		}),
 		Enveloping("refusal", "a refusal beside the answer", func(_ Request, e map[string]any) {
 			if _, ok := e["choices"]; !ok {
@@ -227,28 +158,25 @@ func enveloped() []Behavior {
 			}
 			message(e)["refusal"] = "I cannot help with that"
 		}),
-		Over("bare", "the answer without the provider's JSON",
-			func(_ *Server, w http.ResponseWriter, _ *http.Request, q Request) { sendBytes(w, []byte(allow(q))) }),
-		Over("envelope-twice", "the provider's JSON with two stop reasons",
-			func(_ *Server, w http.ResponseWriter, _ *http.Request, q Request) {
-				sendBytes(w,
-					[]byte(`{"type":"message","role":"assistant","stop_reason":"refusal","stop_reason":"end_turn","content":`+
-						`[{"type":"text","text":`+quote(allow(q))+
-						`}],"choices":[{"finish_reason":"content_filter","finish_reason":"stop","message":{"role":"assistant","content":`+
-						quote(allow(q))+`}}]}`))
-			}),
-		Over("not-utf8", "bytes that are no UTF-8", func(_ *Server, w http.ResponseWriter, _ *http.Request, q Request) {
-			sendBytes(w, []byte(strings.Replace(mustJSON(envelope(q, allow(q))), "it is fine", "it is \xff fine", 1)))
+		body("bare", "the answer without the provider's JSON", allow),
+		body("envelope-twice", "the provider's JSON with two stop reasons", func(q Request) string {
+			return strings.ReplaceAll(`{"type":"message","role":"assistant","stop_reason":"refusal","stop_reason":"end_turn",`+
+				`"content":[{"type":"text","text":ANSWER}],"choices":[{"finish_reason":"content_filter",`+
+				`"finish_reason":"stop","message":{"role":"assistant","content":ANSWER}}]}`, "ANSWER", mustJSON(allow(q)))
 		}),
-		Over("envelope-text-behind", "something behind the provider's JSON",
-			func(_ *Server, w http.ResponseWriter, _ *http.Request, q Request) {
-				sendBytes(w, []byte(mustJSON(envelope(q, allow(q)))+"\nevent: done"))
-			}),
-		body("envelope-empty", "an empty body", ""),
-		body("envelope-object", "an empty object", "{}"),
-		body("envelope-error", "an error with status 200",
-			`{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}`),
-		body("envelope-not-json", "an error page with a wrong type", "<html>ALLOW</html>"),
+		body("not-utf8", "bytes that are no UTF-8", func(q Request) string {
+			return strings.Replace(whole(q), "it is fine", "it is \xff fine", 1)
+		}),
+		body("envelope-text-behind", "something behind the provider's JSON",
+			func(q Request) string { return whole(q) + "\nevent: done" }),
+		body("envelope-empty", "an empty body", func(Request) string { return "" }),
+		body("envelope-object", "an empty object", func(Request) string { return "{}" }),
+		body("envelope-error", "an error with status 200", func(Request) string {
+			return `{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}`
+		}),
+		body("envelope-not-json", "an error page with a wrong type", func(Request) string { return "<html>ALLOW</html>" }),
+		body("huge", "a good answer behind 2 MB of white space",
+			func(q Request) string { return strings.Repeat(" ", 2<<20) + whole(q) }),
 	}
 }
 
@@ -262,7 +190,7 @@ func transported() []Behavior {
 			w.Header().Set("Content-Type", "application/json")
 			w.WriteHeader(code)
 			if code != http.StatusNoContent {
-				_, _ = io.WriteString(w, mustJSON(envelope(q, allow(q)))) // a good answer, under a status that is none
+				_, _ = io.WriteString(w, whole(q)) // a good answer, under a status that is none
 			}
 		})
 	}
@@ -273,7 +201,7 @@ func transported() []Behavior {
 			} else {
 				w.Header()["Content-Type"] = nil
 			}
-			_, _ = io.WriteString(w, mustJSON(envelope(q, allow(q))))
+			_, _ = io.WriteString(w, whole(q))
 		})
 	}
 	raw := func(name, says string, text func(s *Server, q Request) string) Behavior {
@@ -286,7 +214,7 @@ func transported() []Behavior {
 			_, _ = io.WriteString(conn, text(s, q))
 		})
 	}
-	all := []Behavior{
+	return []Behavior{
 		status("rate-limit", "429", 429),
 		status("rate-limit-long", "429, come back in an hour", 429, "Retry-After", "3600"),
 		status("rate-limit-always", "429, come back at once, for ever", 429, "Retry-After", "1"),
@@ -297,7 +225,7 @@ func transported() []Behavior {
 		status("too-large", "413", 413), status("created", "201", 201), status("no-content", "204", 204),
 		Over("redirect", "307 to an honest answer", func(s *Server, w http.ResponseWriter, r *http.Request, q Request) {
 			if r.URL.RawQuery != "" {
-				sendJSON(w, envelope(q, allow(q)))
+				sendBytes(w, []byte(whole(q)))
 				return
 			}
 			http.Redirect(w, r, "http://"+s.addr+r.URL.Path+"?elsewhere", http.StatusTemporaryRedirect)
@@ -311,14 +239,14 @@ func transported() []Behavior {
 		Over("stream", "a stream of events, unasked", func(_ *Server, w http.ResponseWriter, _ *http.Request, q Request) {
 			w.Header().Set("Content-Type", "text/event-stream")
 			for range 3 {
-				_, _ = fmt.Fprintf(w, "data: %s\n\n", mustJSON(envelope(q, allow(q))))
+				_, _ = fmt.Fprintf(w, "data: %s\n\n", whole(q))
 				_ = http.NewResponseController(w).Flush()
 			}
 			_, _ = io.WriteString(w, "data: [DONE]\n\n")
 		}),
 		Over("encoded", "claims to be compressed", func(_ *Server, w http.ResponseWriter, _ *http.Request, q Request) {
 			w.Header().Set("Content-Encoding", "gzip")
-			sendJSON(w, envelope(q, allow(q)))
+			sendBytes(w, []byte(whole(q)))
 		}),
 		Over("endless", "white space without an end", func(_ *Server, w http.ResponseWriter, _ *http.Request, _ Request) {
 			w.Header().Set("Content-Type", "application/json")
@@ -329,22 +257,18 @@ func transported() []Behavior {
 				}
 			}
 		}),
-		Over("huge", "a good answer behind 2 MB of white space",
-			func(_ *Server, w http.ResponseWriter, _ *http.Request, q Request) {
-				sendBytes(w, []byte(strings.Repeat(" ", 2<<20)+mustJSON(envelope(q, allow(q)))))
-			}),
 		raw("huge-header", "a header of 4 MB", func(_ *Server, q Request) string {
-			body := mustJSON(envelope(q, allow(q)))
+			body := whole(q)
 			return fmt.Sprintf("HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nX-A: %s\r\nContent-Length: %d\r\n\r\n%s",
 				strings.Repeat("a", 4<<20), len(body), body)
 		}),
 		raw("truncated", "half of the body, then nothing", func(_ *Server, q Request) string {
-			body := mustJSON(envelope(q, allow(q)))
+			body := whole(q)
 			return fmt.Sprintf("HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", len(body),
 				body[:len(body)/2])
 		}),
 		raw("truncated-chunk", "a chunk without an end", func(_ *Server, q Request) string {
-			body := mustJSON(envelope(q, allow(q)))
+			body := whole(q)
 			return fmt.Sprintf("HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n%x\r\n%s",
 				len(body)+9, body)
 		}),
@@ -359,14 +283,12 @@ func transported() []Behavior {
 			}),
 		Over("hang-up", "closes the connection before an answer",
 			func(*Server, http.ResponseWriter, *http.Request, Request) { panic(http.ErrAbortHandler) }),
-		Over("silent", "never answers", func(s *Server, _ http.ResponseWriter, r *http.Request,
-			_ Request) {
-			s.wait(r, time.Hour)
-		}),
+		Over("silent", "never answers",
+			func(s *Server, _ http.ResponseWriter, r *http.Request, _ Request) { s.wait(r, time.Hour) }),
 		Over("drip", "sends a byte now and then, and never all",
 			func(s *Server, w http.ResponseWriter, r *http.Request, q Request) {
 				w.Header().Set("Content-Type", "application/json")
-				for _, c := range []byte(mustJSON(envelope(q, allow(q)))) {
+				for _, c := range []byte(whole(q)) {
 					if _, err := w.Write([]byte{c}); err != nil || http.NewResponseController(w).Flush() != nil ||
 						!s.wait(r, 50*time.Millisecond) {
 						return
@@ -374,5 +296,4 @@ func transported() []Behavior {
 				}
 			}),
 	}
-	return all
 }

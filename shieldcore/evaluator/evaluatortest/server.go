@@ -171,8 +171,9 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 		refuse(w, http.StatusNotFound, "not_found_error", "no such address: "+r.URL.Path)
 		return
 	}
-	bad := q.read(body)
-	behavior := s.account(&q)
+	var m wire
+	bad := q.read(body, &m)
+	behavior := s.account(&q, m)
 	switch {
 	case r.Method != http.MethodPost:
 		refuse(w, http.StatusMethodNotAllowed, "invalid_request_error", "POST only")
@@ -214,9 +215,8 @@ var (
 )
 
 // read fills the request. It returns what is wrong with it, for a status 400.
-func (q *Request) read(body []byte) string {
-	var m wire
-	if err := json.Unmarshal(body, &m); err != nil {
+func (q *Request) read(body []byte, m *wire) string {
+	if err := json.Unmarshal(body, m); err != nil {
 		return "the body is not JSON"
 	}
 	q.Model, q.MaxTokens, q.Temperature, q.System = m.Model, cmp.Or(m.MaxTokens, m.MaxOutput), m.Temperature, m.System
@@ -244,9 +244,7 @@ func (q *Request) read(body []byte) string {
 }
 
 // account keeps the request and notes its flaws.
-func (s *Server) account(q *Request) Behavior {
-	var m wire
-	_ = json.Unmarshal([]byte(q.Body), &m)
+func (s *Server) account(q *Request, m wire) Behavior {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	flaw := func(is bool, what string) {

@@ -186,50 +186,44 @@ func (f fake) hello() (status int, ended bool) {
 	return 0, protocol.Write(f.out, h) != nil
 }
 
+// answers are what a broken program writes after a text, in place of an honest reply. ID is
+// the request's.
+var answers = map[Behavior]string{
+	CrashMid:    `{"id":`,
+	HalfLine:    `{"id":"ID","score":0.1}`,
+	WrongID:     `{"id":"0","score":0.1,"windows":1}` + "\n",
+	NaN:         `{"id":"ID","score":NaN}` + "\n",
+	OutOfRange:  `{"id":"ID","score":1.5,"windows":1}` + "\n",
+	Negative:    `{"id":"ID","score":-0.1,"windows":1}` + "\n",
+	NoScore:     `{"id":"ID","windows":1}` + "\n",
+	Both:        `{"id":"ID","score":0.1,"windows":1,"error":"well"}` + "\n",
+	Garbage:     "Loading model… 100%\n",
+	SaysError:   `{"id":"ID","error":"the model's output is not a number"}` + "\n",
+	WrongScores: `{"id":"ID","score":0.5,"windows":1}` + "\n",
+}
+
 func (f fake) answer(q protocol.Request) (status int, ended bool) {
 	score, truncated := Score(q.Text)
 	reply := protocol.Reply{ID: q.ID, Score: &score, Truncated: truncated, Windows: 1}
 	if q.Text == "Ignore this" && f.Behavior != WrongScores { // the golden text: broken later
 		return 0, protocol.Write(f.out, reply) != nil
 	}
+	if broken, is := answers[f.Behavior]; is {
+		_, err := io.WriteString(f.out, strings.Replace(broken, "ID", q.ID, 1))
+		return map[Behavior]int{CrashMid: 9}[f.Behavior], err != nil || !strings.HasSuffix(broken, "\n")
+	}
 	switch f.Behavior {
-	case CrashMid:
-		fmt.Fprint(f.out, `{"id":`)
-		return 9, true
-	case HalfLine:
-		fmt.Fprint(f.out, `{"id":"`+q.ID+`","score":0.1}`)
-		return 0, true
 	case Hang:
 		hang()
 		return 0, true
 	case Slow:
 		hang()
-	case WrongID:
-		reply.ID = "0"
-	case NaN:
-		f.line(`{"id":"` + q.ID + `","score":NaN}`)
-		return 0, false
-	case OutOfRange:
-		score = 1.5
-	case Negative:
-		score = -0.1
-	case NoScore:
-		reply.Score = nil
-	case Both:
-		reply.Error = "well"
 	case HugeLine:
 		for {
-			if _, err := fmt.Fprint(f.out, strings.Repeat("x", 4096)); err != nil {
+			if _, err := io.WriteString(f.out, strings.Repeat("x", 4096)); err != nil {
 				return 0, true
 			}
 		}
-	case Garbage:
-		f.line("Loading model… 100%")
-		return 0, false
-	case SaysError:
-		reply = protocol.Reply{ID: q.ID, Error: "the model's output is not a number"}
-	case WrongScores:
-		score = 0.5
 	case Extra:
 		_ = protocol.Write(f.out, reply)
 	default:
