@@ -87,7 +87,8 @@ func (l *loader) spellings(words []string) (left []string, err error) {
 	l.group = l.group[:0]
 	for ; len(words) > 0; words = words[1:] {
 		text, takes := spelling(words[0])
-		dashed := len(text) > 1 && (text[0] == '-' || text[0] == '/' || text[0] == '+' && !slices.Contains(bitNames, text[1:]))
+		dashed := len(text) > 1 &&
+			(text[0] == '-' || text[0] == '/' || text[0] == '+' && !slices.Contains(bitNames, text[1:]))
 		if !dashed && (takes == none || text == "") {
 			break
 		}
