@@ -58,13 +58,3 @@ type cli struct {
 
 	PrintVersion kong.VersionFlag `name:"version" help:"Print version and build."`
 }
-
-// Help is the long text.
-func (cli) Help() string {
-	return `The configuration is ~/.approver/approver.yaml unless --config names another.
-
-Example:
-  approver demo
-  approver serve --config ~/.approver/approver.yaml
-  approver audit tail --follow`
-}

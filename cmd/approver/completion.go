@@ -12,14 +12,6 @@ type completionCmd struct {
 	Shell string `arg:"" enum:"bash,zsh,fish" help:"bash, zsh or fish."`
 }
 
-// Help is the long text.
-func (completionCmd) Help() string {
-	return `Example:
-  approver completion bash > ~/.local/share/bash-completion/completions/approver
-  approver completion zsh > ~/.zfunc/_approver
-  approver completion fish > ~/.config/fish/completions/approver.fish`
-}
-
 // Run prints the script. It is made of the commands themselves, so it knows all.
 func (c completionCmd) Run(k *kong.Kong) error {
 	words := map[string][]string{}

@@ -18,19 +18,6 @@ type rulesLintCmd struct {
 	Files []string `arg:"" optional:"" help:"Files of rules; left out, every rule that is configured." placeholder:"FILE"`
 }
 
-// Help is the long text.
-func (rulesLintCmd) Help() string {
-	return `Says what in rules is wrong: unknown words, patterns that are slow or never match. And what works and is
-rarely meant: no example, no cure, the same rule twice, a rule that never decides because another is stricter, an
-exception that ends within two weeks.
-
-Exit code 0: nothing was said. 1: something was. 2: the command line is not understood.
-
-Example:
-  approver rules lint
-  approver rules lint --json .approver/rules.yaml`
-}
-
 // Run lints.
 func (c rulesLintCmd) Run() error {
 	all, own, err := c.rules(c.Files)

@@ -59,12 +59,6 @@ func installer(name string) (agents.Installer, error) {
 	return nil, fmt.Errorf("approver cannot be installed for the agent %q", name)
 }
 
-// Help is the long text.
-func (InstallCmd) Help() string {
-	return `Example:
-  approver install ` + facts.Example()
-}
-
 // AgentCmd is install for one agent.
 type AgentCmd struct {
 	Agent string `kong:"-"`

@@ -9,7 +9,6 @@ import (
 	"slices"
 
 	"approver.example/agents"
-	"approver.example/agents/facts"
 	"approver.example/agents/settings"
 	"approver.example/cmd/approver/internal/term"
 	"approver.example/configs"
@@ -28,12 +27,6 @@ func Uninstall() UninstallCmd {
 	return UninstallCmd{perAgent(func(agent agents.Installer) (any, string) {
 		return UninstallAgentCmd{Agent: agent.Name()}, "Take the hook out of " + agent.Files().Title + "'s settings."
 	})}
-}
-
-// Help is the long text.
-func (UninstallCmd) Help() string {
-	return `Example:
-  approver uninstall ` + facts.Example()
 }
 
 // UninstallAgentCmd is uninstall for one agent.

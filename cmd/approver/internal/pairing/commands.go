@@ -14,7 +14,6 @@ import (
 	"approver.example"
 	"approver.example/cmd/approver/internal/term"
 	"approver.example/configs"
-	"approver.example/daemon/words"
 	"approver.example/display"
 	"approver.example/internal/secret"
 	"approver.example/internal/section"
@@ -23,14 +22,6 @@ import (
 
 // Cmd is the command pair. Make one with Commands.
 type Cmd struct{ kong.Plugins }
-
-// Help is the long text.
-func (Cmd) Help() string {
-	return `Finds out who somebody is on a chat platform, without anybody looking up numbers.
-
-Example:
-  approver ` + words.PairExample + ` --token-file ~/.approver/telegram.token`
-}
 
 // Commands returns the command pair with one command below it for each chat platform.
 func Commands() Cmd {

@@ -29,19 +29,6 @@ type policyDiffCmd struct {
 	JSON    bool   `help:"Print one JSON object for each change."`
 }
 
-// Help is the long text.
-func (policyDiffCmd) Help() string {
-	return `Shows the lines that differ, and whether NEW loosens OLD: anything that is not certain to tighten it
-loosens it. With --history, every call in the audit is judged under both; secrets and long texts in the audit are
-cut, so a call that had them may be judged differently there.
-
-Exit code 0: done, whatever changes. 1: a policy cannot be read, or the audit.
-
-Example:
-  approver policy diff policy.yaml new.yaml
-  approver policy diff preset:default preset:strict --history`
-}
-
 // Run compares.
 func (c policyDiffCmd) Run(ctx context.Context) error {
 	was, err := LoadPolicy(c.Old)

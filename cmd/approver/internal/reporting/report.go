@@ -32,21 +32,6 @@ type Cmd struct {
 	observed bool // only what was observed and not enforced
 }
 
-// Help is the long text.
-func (Cmd) Help() string {
-	return `Shows from the audit which rules asked and denied, or would have in observe mode, how often, for which
-commands and in which sessions, and what to look at next. What the hook test of approver install and doctor asked is
-no call of an agent, and is left out. Commands are as in the audit: secrets are masked, long ones cut. With several
-daemons, each has an audit of its own.
-
-Exit code 0: it was shown. 1: there is no audit, or it cannot be read. 2: the command line is not understood.
-
-Example:
-  approver report
-  approver report --since 36h --rule reflex/git_force_push
-  approver report --json | jq '.rules[0]'`
-}
-
 // Run reports.
 func (c Cmd) Run(ctx context.Context) error {
 	_, dir, err := c.Resolve()

@@ -26,13 +26,6 @@ type Cmd struct {
 	Uninstall serviceUninstallCmd `cmd:"" help:"Remove the unit."`
 }
 
-// Help is the long text.
-func (Cmd) Help() string {
-	return `Example:
-  approver service install --user
-  approver service install --print`
-}
-
 // Unit is which service manager's file is meant.
 type Unit struct {
 	User    bool   `help:"A service of your own, not one of the machine."`
@@ -80,17 +73,6 @@ type serviceInstallCmd struct {
 	Credential []string `help:"Secret that systemd hands over, as NAME:PATH; the configuration names it credential:NAME." placeholder:"NAME:PATH"`
 	As         string   `help:"The daemon's user, for a service of the machine." default:"approver" placeholder:"USER"`
 	Print      bool     `help:"Show the file and write nothing."`
-}
-
-// Help is the long text.
-func (serviceInstallCmd) Help() string {
-	return `The daemon of the machine runs as a user of its own, see docs/isolated.md; with --user it runs as you, next
-to your agents, and cards say NOT ISOLATED. A file that is there and differs is kept beside the new one.
-
-Example:
-  approver service install --print
-  approver service install --user
-  approver service install --credential telegram:/etc/approver/telegram.token`
 }
 
 // Run writes or prints.
@@ -279,14 +261,6 @@ func (c serviceInstallCmd) plist(program, config string) (string, error) {
 }
 
 type serviceUninstallCmd struct{ Unit }
-
-// Help is the long text.
-func (serviceUninstallCmd) Help() string {
-	return `Stop the service first. Data and configuration stay.
-
-Example:
-  approver service uninstall --user`
-}
 
 // Run removes the file.
 func (c serviceUninstallCmd) Run() error {

@@ -23,31 +23,6 @@ import (
 // Cmd is the command status.
 type Cmd struct{ adminclient.Cmd }
 
-// Help is the long text.
-func (Cmd) Help() string {
-	return `Says whether the daemon is up, its version and store, since when each channel receives or does not, whether
-the evaluator answers, how many requests are open, whether calls are frozen, observed or not asked, whether
-installed hooks hold, where the audit ends, and whether agents are isolated from the daemon.
-
-For a user who may submit calls and no more, as an agent's on an isolated machine, it says whether the daemon
-answers. A user who may not even submit is told so.
-
-It never waits longer than 15 seconds: a daemon that listens and does not answer is SILENT, and not down. Where the
-configuration cannot be taken any more, a daemon that runs is found all the same, and what is wrong with the file is
-said on standard error, and with --json in config_error.
-
-Exit codes: 0 the daemon is up, 1 it is not, or a socket of it, its store or its audit fails, or a channel does not
-receive or could not show its last card, or the evaluator's last evaluation failed, or installed hooks were
-weakened, or files of policy or rules cannot be read, or approver itself has frozen everything, or nobody can
-approve ANY request though calls are not only observed, or it takes neither commands nor calls of this user, 2 the
-command line is not understood. A channel that receives in another daemon is no failure, and nor is a terminal that
-nobody watches where somebody can be asked in another channel.
-
-Example:
-  approver status
-  approver status --json | jq .open_requests`
-}
-
 // Run prints the status.
 func (c Cmd) Run(ctx context.Context) error {
 	var doc adminapi.Status
