@@ -16,8 +16,23 @@ import (
 	"approver.example/daemon/daemontest"
 	"approver.example/daemon/safefile"
 	"approver.example/daemon/sealed"
+	"approver.example/reflexcore"
 	"approver.example/shieldcore"
 )
+
+// held is hold with a record of the test.
+func held[V versioned](
+	record sealed.Record, s spec[V], use func(V), audit approver.Recorder, log *slog.Logger,
+) *inForce[V] {
+	return &inForce[V]{Record: record, spec: s, active: &active[V]{use: use}, audit: audit, log: log,
+		unused: new(unusedReason)}
+}
+
+// judging is a version in force, and the engine that judges by it.
+type judging[V versioned] struct {
+	*active[V]
+	engine *reflexcore.Engine
+}
 
 // testInForce is what keeps the policy of an installation whose keys are zeroes.
 func testInForce(t *testing.T, kv approver.KV, audit approver.Recorder, log *slog.Logger) *inForce[*shieldcore.Policy] {
@@ -26,8 +41,8 @@ func testInForce(t *testing.T, kv approver.KV, audit approver.Recorder, log *slo
 	if err != nil {
 		t.Fatal(err)
 	}
-	return holdPolicy(sealed.Record{Name: "policy", Store: kv, Sealer: sealer, ID: "here", Where: "the store"},
-		&shieldcore.Live{}, audit, log)
+	return held(sealed.Record{Name: "policy", Store: kv, Sealer: sealer, ID: "here", Where: "the store"}, policySpec(),
+		new(shieldcore.Live).Set, audit, log)
 }
 
 func policyOf(t *testing.T, text string) *shieldcore.Policy {
@@ -117,7 +132,7 @@ func TestANewNameIsNoFirstStart(t *testing.T) {
 		cfg := configs.Default()
 		cfg.Dir, cfg.Audit.ID = dir, name
 		record, err := sealed.New(cfg, kv, "policy", nil)
-		f := holdPolicy(record, &shieldcore.Live{}, &daemontest.MemAudit{}, slog.New(slog.DiscardHandler))
+		f := held(record, policySpec(), new(shieldcore.Live).Set, &daemontest.MemAudit{}, slog.New(slog.DiscardHandler))
 		if err == nil {
 			err = f.start(t.Context(), policyOf(t, text))
 		}
