@@ -46,7 +46,7 @@ const chatOf = "  telegram:\n    token: \"123456:AAEhBP0av28FrPBmiRhTLD2ucWOCrDq
 
 // op does one operation as an operator who is trusted.
 func (b *backBench) op(d *Admin, op, body string) (adminapi.ControlAnswer, error) {
-	doc, err := d.persons(b.Context(), approver.Peer{Known: true, UID: 7}, op, json.RawMessage(body))
+	doc, err := d.do(b.Context(), approver.Peer{Known: true, UID: 7}, op, json.RawMessage(body))
 	got, _ := doc.(adminapi.ControlAnswer)
 	return got, err
 }
@@ -130,7 +130,7 @@ func TestRecoverWaitsForTheChats(t *testing.T) {
 	d := b.desk(chatOf + "[{id: \"2\", person: bob}]\n")
 	d.started = time.Now()
 	for uid, want := range map[uint32]string{7: "has just started", 0: ""} {
-		_, err := d.persons(t.Context(), approver.Peer{Known: true, UID: uid}, adminapi.OpRecover,
+		_, err := d.do(t.Context(), approver.Peer{Known: true, UID: uid}, adminapi.OpRecover,
 			json.RawMessage(`{"show":true}`))
 		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
 			t.Errorf("uid %d: %v", uid, err)
@@ -284,7 +284,7 @@ func TestOnlyRootRemovesRoot(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				_, err = d.persons(t.Context(), peer, adminapi.OpRemove, body)
+				_, err = d.do(t.Context(), peer, adminapi.OpRemove, body)
 				if errors.Is(err, broadcaster.ErrOnlyRoot) != c.refused || err != nil && !c.refused {
 					t.Errorf("%+v: %v", peer, err)
 				}
@@ -307,7 +307,7 @@ func TestOnlyRootRemovesRoot(t *testing.T) {
 		b := newBackBench(t)
 		d := b.desk(asAda)
 		for person, back := range map[string]string{"terminal:0": "ada", "ada": "ada"} {
-			doc, err := d.persons(t.Context(), approver.Peer{Known: true}, adminapi.OpRemove, []byte(`{"person":"`+person+`"}`))
+			doc, err := d.do(t.Context(), approver.Peer{Known: true}, adminapi.OpRemove, []byte(`{"person":"`+person+`"}`))
 			if err != nil || !strings.Contains(doc.(adminapi.ControlAnswer).Text, "until sudo approver people restore "+back) {
 				t.Errorf("%+v, %v", doc, err)
 			}
@@ -334,11 +334,11 @@ func TestUnfreezeSaysWhatItLifted(t *testing.T) {
 	me := approver.Peer{Known: true, UID: 7}
 	lift := func() adminapi.ControlAnswer {
 		t.Helper()
-		doc, err := d.control(t.Context(), me, adminapi.OpUnfreeze, json.RawMessage(`{}`))
+		doc, err := d.do(t.Context(), me, adminapi.OpUnfreeze, json.RawMessage(`{}`))
 		if err != nil {
 			t.Fatal(err)
 		}
-		return doc
+		return doc.(adminapi.ControlAnswer)
 	}
 	who := broadcaster.Who{Peer: approver.Peer{Known: true, UID: 1000}, Agent: "claude", Project: "/repo",
 		Session: "s\u202e1"}
@@ -380,7 +380,7 @@ func TestUnfreezeSaysWhatItLifted(t *testing.T) {
 		got.Freeze.At == "" || len(got.Agents) != 1 || got.Agents[0].By != "approver" {
 		t.Errorf("%v: %s", err, raw)
 	}
-	if _, err := d.control(t.Context(), me, adminapi.OpUnfreeze, json.RawMessage(`{}`)); !errors.Is(err,
+	if _, err := d.do(t.Context(), me, adminapi.OpUnfreeze, json.RawMessage(`{}`)); !errors.Is(err,
 		broadcaster.ErrNotFrozen) {
 		t.Error(err)
 	}
