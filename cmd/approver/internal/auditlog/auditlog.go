@@ -2,12 +2,14 @@
 package auditlog
 
 import (
+	"bufio"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
+	"iter"
 	"log/slog"
 	"os"
 	"slices"
@@ -60,6 +62,26 @@ func WithCure(err error, dir string) error {
 		return fmt.Errorf("there is no audit log in %s: start the daemon once, or name the folder of the log with --dir", dir)
 	}
 	return err
+}
+
+// Lines are the records of a time that can be read, the oldest first. An error is the last that comes.
+func Lines(ctx context.Context, dir string, from, to time.Time) iter.Seq2[audit.Line, error] {
+	return func(yield func(audit.Line, error) bool) {
+		out, in := io.Pipe()
+		defer out.Close()
+		go func() { in.CloseWithError(audit.Export(ctx, dir, from, to, audit.JSONL, in)) }()
+		lines := bufio.NewReaderSize(out, 64<<10)
+		for {
+			line, err := lines.ReadBytes('\n')
+			if err != nil && !errors.Is(err, io.EOF) {
+				yield(audit.Line{}, err)
+				return
+			}
+			if l, parseErr := audit.ParseLine(line); parseErr == nil && !yield(l, nil) || err != nil {
+				return
+			}
+		}
+	}
 }
 
 // A count is a number of records, -1 for all.

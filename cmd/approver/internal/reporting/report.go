@@ -3,9 +3,7 @@
 package reporting
 
 import (
-	"bufio"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -72,25 +70,18 @@ func (c Cmd) about() string {
 func (c Cmd) read(ctx context.Context, dir string, from, to time.Time) (*report, error) {
 	r := &report{From: from.UTC(), To: to.UTC(), rules: map[string]*ruleReport{},
 		sessions: map[string]*sessionReport{}, hour: -1}
-	out, in := io.Pipe()
-	defer out.Close()
-	go func() { in.CloseWithError(audit.Export(ctx, dir, from, to, audit.JSONL, in)) }()
-	lines := bufio.NewReaderSize(out, 64<<10)
-	for {
-		line, err := lines.ReadBytes('\n')
-		if err != nil && !errors.Is(err, io.EOF) {
+	for l, err := range auditlog.Lines(ctx, dir, from, to) {
+		if err != nil {
 			return nil, err
 		}
-		if l, parseErr := audit.ParseLine(line); parseErr == nil && c.isCall(l) {
+		if c.isCall(l) {
 			if r.note(foundIn(l)); c.counts(l) {
 				r.add(l)
 			}
 		}
-		if err != nil {
-			r.finish()
-			return r, nil
-		}
 	}
+	r.finish()
+	return r, nil
 }
 
 // isCall reports whether a line is a call that the report is made of. What is asked of
