@@ -82,10 +82,11 @@ func takenText(reason string) string {
 // nobody can answer, where this user may learn that.
 func (c askCmd) waits(ctx context.Context) string {
 	on := "people are asked on the channels of the daemon's configuration; this waits for their answer"
-	var now adminapi.Status
-	if c.Socket == "" && (adminclient.Cmd{At: adminclient.At{Config: c.Config}}).Operate(ctx, adminapi.OpStatus,
-		struct{}{}, &now) == nil && c.futile(now) {
-		on = now.Nobody + "\napprover: this waits all the same"
+	if c.Socket == "" {
+		now, err := adminclient.Cmd{At: adminclient.At{Config: c.Config}}.Status(ctx)
+		if err == nil && c.futile(now) {
+			on = now.Nobody + "\napprover: this waits all the same"
+		}
 	}
 	if c.TTL > 0 {
 		return on + ", until " + time.Now().Add(time.Duration(c.TTL)).Format("15:04:05") +

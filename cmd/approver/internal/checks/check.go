@@ -154,12 +154,10 @@ func nobodyNow(cfg configs.Config, doc adminapi.Status) (all []string) {
 }
 
 // daemonSays is the status of the daemon that runs; zero if none answers.
-func daemonSays(ctx context.Context, config string) (doc adminapi.Status) {
+func daemonSays(ctx context.Context, config string) adminapi.Status {
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
-	if (adminclient.Cmd{At: adminclient.At{Config: config}}).Operate(ctx, adminapi.OpStatus, struct{}{}, &doc) != nil {
-		return adminapi.Status{}
-	}
+	doc, _ := adminclient.Cmd{At: adminclient.At{Config: config}}.Status(ctx)
 	return doc
 }
 
