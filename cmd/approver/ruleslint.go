@@ -38,24 +38,20 @@ func (c rulesLintCmd) Run() error {
 			problems.Problems = append(problems.Problems, w.String())
 		}
 	}
-	enc := json.NewEncoder(os.Stdout)
-	for _, p := range problems.Problems {
+	say := func(doc any, text string) error {
 		if c.JSON {
-			err = enc.Encode(map[string]string{"text": p})
-		} else {
-			_, err = fmt.Println(p)
+			return json.NewEncoder(os.Stdout).Encode(doc)
 		}
-		if err != nil {
+		_, err := fmt.Println(text)
+		return err
+	}
+	for _, p := range problems.Problems {
+		if err := say(map[string]string{"text": p}, p); err != nil {
 			return err
 		}
 	}
 	for _, r := range remarks {
-		if c.JSON {
-			err = enc.Encode(r)
-		} else {
-			_, err = fmt.Printf("%s: %s: %s\n", r.Where, r.ID, r.Text)
-		}
-		if err != nil {
+		if err := say(r, fmt.Sprintf("%s: %s: %s", r.Where, r.ID, r.Text)); err != nil {
 			return err
 		}
 	}

@@ -24,14 +24,14 @@ import (
 	"github.com/alecthomas/kong"
 )
 
-// InstallCmd is the command install, with a command for each agent.
-type InstallCmd struct {
+// Cmd is a command with a command below it for each agent.
+type Cmd struct {
 	Agents kong.Plugins `embed:""`
 }
 
 // Install is the command install for all agents.
-func Install() InstallCmd {
-	return InstallCmd{perAgent(func(agent agents.Installer) (any, string) {
+func Install() Cmd {
+	return Cmd{perAgent(func(agent agents.Installer) (any, string) {
 		return AgentCmd{Agent: agent.Name()}, "Put the hook into " + agent.Files().Title + "'s settings."
 	})}
 }

@@ -14,17 +14,11 @@ import (
 	"approver.example/configs"
 	"approver.example/daemon/hookfiles"
 	"approver.example/daemon/safefile"
-	"github.com/alecthomas/kong"
 )
 
-// UninstallCmd is the command uninstall, with a command for each agent.
-type UninstallCmd struct {
-	Agents kong.Plugins `embed:""`
-}
-
 // Uninstall is the command uninstall for all agents.
-func Uninstall() UninstallCmd {
-	return UninstallCmd{perAgent(func(agent agents.Installer) (any, string) {
+func Uninstall() Cmd {
+	return Cmd{perAgent(func(agent agents.Installer) (any, string) {
 		return UninstallAgentCmd{Agent: agent.Name()}, "Take the hook out of " + agent.Files().Title + "'s settings."
 	})}
 }
