@@ -49,7 +49,7 @@ func startedFlow(
 // What was in force stays so until people have approved the diff; what tightens needs
 // nobody, and what they approved outlives the next start.
 func TestLooserFlowWaitsForPeople(t *testing.T) {
-	kv, audit, log := daemontest.OpenKV(t), &daemontest.MemAudit{}, slog.New(slog.DiscardHandler)
+	kv, audit, log := daemontest.OpenKV(t), &daemontest.Ledger{}, slog.New(slog.DiscardHandler)
 	tight := func(c *flow.Config) {
 		c.Mode, c.Sources = flow.Enforce, []flow.Source{{Label: flow.Restricted, Paths: []string{"~/clients/**"}}}
 	}
@@ -125,7 +125,7 @@ func TestFlowThatStopsTheStart(t *testing.T) {
 		time.Time{}, time.Now().Add(time.Hour)); err != nil {
 		t.Fatal(err)
 	}
-	_, _, live, err := startedFlow(t, kv, &daemontest.MemAudit{}, slog.New(slog.DiscardHandler), func(*flow.Config) {})
+	_, _, live, err := startedFlow(t, kv, &daemontest.Ledger{}, slog.New(slog.DiscardHandler), func(*flow.Config) {})
 	if err == nil || !strings.Contains(err.Error(), "the information flow that was in force last cannot be read") ||
 		live.current() != nil {
 		t.Error(err)

@@ -44,7 +44,7 @@ func startReload(
 	put(policyA)
 	log, questions = &daemontest.SafeBuffer{}, make(chan asked)
 	logger := slog.New(slog.NewTextHandler(log, nil))
-	standing := testInForce(t, daemontest.OpenKV(t), &daemontest.MemAudit{}, logger)
+	standing := testInForce(t, daemontest.OpenKV(t), &daemontest.Ledger{}, logger)
 	live = new(shieldcore.Live)
 	standing.active.use = live.Set
 	file, err := openPolicy(cfg, logger)

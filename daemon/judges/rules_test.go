@@ -46,7 +46,7 @@ func testRules(
 // the diff, and what they approve outlives the next start. Taking the file away
 // loosens too, if it tightened.
 func TestLooserRulesWaitForPeople(t *testing.T) {
-	kv, audit := daemontest.OpenKV(t), &daemontest.MemAudit{}
+	kv, audit := daemontest.OpenKV(t), &daemontest.Ledger{}
 	log := &daemontest.SafeBuffer{}
 	logger := slog.New(slog.NewTextHandler(log, nil))
 	cfg := configs.Default()
@@ -180,7 +180,7 @@ func TestRulesThatStopTheStart(t *testing.T) {
 		time.Time{}, time.Now().Add(time.Hour)); err != nil {
 		t.Fatal(err)
 	}
-	f, live := testRules(t, kv, &daemontest.MemAudit{}, slog.New(slog.DiscardHandler))
+	f, live := testRules(t, kv, &daemontest.Ledger{}, slog.New(slog.DiscardHandler))
 	lib, err := configs.NewLibrary(nil, time.Time{})
 	if err != nil {
 		t.Fatal(err)
@@ -199,7 +199,7 @@ func TestAProjectThatLoosensIsRecorded(t *testing.T) {
 		os.WriteFile(filepath.Join(dir, ".approver", "rules.yaml"), []byte(daemontest.RulesLoose), 0o600)); err != nil {
 		t.Fatal(err)
 	}
-	audit := &daemontest.MemAudit{}
+	audit := &daemontest.Ledger{}
 	reporter := newProjectReporter(audit, slog.New(slog.DiscardHandler))
 	p := reporter.rules(configs.Default())
 	now := time.Now()
