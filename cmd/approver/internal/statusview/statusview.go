@@ -107,6 +107,13 @@ func Print(s adminapi.Status, state string) {
 	line := func(name, format string, args ...any) {
 		term.Print(10, "%-9s %s\n", name, display.OneLineAgain(fmt.Sprintf(format, args...)))
 	}
+	each := func(name string, texts ...string) {
+		for _, text := range texts {
+			if text != "" {
+				line(name, "%s", text)
+			}
+		}
+	}
 	if s.SubmitRefused != "" {
 		line("daemon", "REFUSES THIS USER: it answers on %s, where agents ask, and %s, so each call of an agent of theirs "+
 			"is denied", s.Submit, s.SubmitRefused)
@@ -124,9 +131,7 @@ func Print(s adminapi.Status, state string) {
 		return
 	}
 	line("daemon", "up since %s, pid %d, version %s", s.Started.Format(time.DateTime+" UTC"), s.PID, s.Version)
-	if s.Notice != "" {
-		line("warning", "%s", s.Notice)
-	}
+	each("warning", s.Notice)
 	for _, t := range s.TroublesOf(adminapi.PartSocket) {
 		line("SOCKET", "LOST, so that nobody can connect: %s", t.Why)
 	}
@@ -134,27 +139,17 @@ func Print(s adminapi.Status, state string) {
 	for _, t := range s.TroublesOf(adminapi.PartStore) {
 		line("", "FAILS: %s", t.Why)
 	}
-	if s.Output != "" {
-		line("output", "%s", s.Output)
-	}
+	each("output", s.Output)
 	for _, c := range s.Channels {
 		line("channel", "%s", c.Receiving())
-		if posting := c.Posting(); posting != "" {
-			line("", "%s", posting)
-		}
+		each("", c.Posting())
 	}
 	if len(s.Channels) == 0 {
 		line("channel", "NONE: every call that needs people is denied")
 	}
-	if s.Nobody != "" {
-		line("NOBODY", "%s", s.Nobody)
-	}
-	for _, gone := range s.Removed {
-		line("REMOVED", "%s", gone)
-	}
-	for _, kept := range s.Refused {
-		line("REFUSED", "%s", kept)
-	}
+	each("NOBODY", s.Nobody)
+	each("REMOVED", s.Removed...)
+	each("REFUSED", s.Refused...)
 	for _, u := range s.NotInForce {
 		line("NOT USED", "%s", u)
 	}
@@ -170,8 +165,8 @@ func Print(s adminapi.Status, state string) {
 	}
 	if s.Control != "" {
 		line("CALLS", "%s", s.Control)
-		if s.Freeze != nil && s.Freeze.Reason != "" {
-			line("", "%s", s.Freeze.Reason)
+		if s.Freeze != nil {
+			each("", s.Freeze.Reason)
 		}
 		for _, h := range s.Held {
 			line("", "%s", adminapi.HeldLine(h))
