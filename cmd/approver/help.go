@@ -10,26 +10,30 @@ import (
 	"approver.example/agents"
 )
 
-// helpText is the long help of all commands: a section for each, behind a line == with its name.
+// helpText is the long help of all commands: a section for each, behind a line == with its name. A star
+// stands for each command of a group that has no section of its own.
 //
 //go:embed help.txt
 var helpText string
 
-// longHelp gives the program and each command its section of the long help. Variables, such as ${example}, are
-// those of the parser. What a command says with a method of its own stays.
-func longHelp(vars kong.Vars) kong.Option {
+// longHelp gives the program and each command its section of the long help. What a command says with a
+// method of its own stays. Variables, such as ${example}, are those of the parser and of the command.
+func longHelp(k *kong.Kong) error {
 	sections := map[string]string{}
 	for part := range strings.SplitSeq(helpText, "\n== ") {
 		name, text, _ := strings.Cut(strings.TrimPrefix(part, "== "), "\n")
-		sections[name] = os.Expand(strings.TrimSpace(text), func(name string) string { return vars[name] })
+		sections[name] = strings.TrimSpace(text)
 	}
-	return kong.PostBuild(func(k *kong.Kong) error {
-		return kong.Visit(k.Model.Node, func(node kong.Visitable, next kong.Next) error {
-			if n, is := node.(*kong.Node); is && n.Detail == "" {
-				n.Detail = sections[n.FullPath()]
+	return kong.Visit(k.Model.Node, func(node kong.Visitable, next kong.Next) error {
+		if n, is := node.(*kong.Node); is && n.Detail == "" {
+			text, own := sections[n.FullPath()]
+			if !own && n.Parent != nil {
+				text = sections[n.Parent.FullPath()+" *"]
 			}
-			return next(nil)
-		})
+			vars := n.Vars()
+			n.Detail = os.Expand(text, func(name string) string { return vars[name] })
+		}
+		return next(nil)
 	})
 }
 

@@ -82,16 +82,16 @@ func run(args []string) int {
 // newParser makes the parser of the command line.
 func newParser() (*kong.Kong, error) {
 	c := cli{Install: hookinstall.Install(), Uninstall: hookinstall.Uninstall(), Pair: pairing.Commands()}
-	vars := kong.Vars{
-		"version": "approver " + adminapi.BuildVersion(), "example": facts.Example(),
-		"testers": strings.Join(agents.Testers(), ","), "agents": titles(),
-		"exit_codes": strings.TrimSpace(term.ExitCodes), "hook_test": tryhook.Help(facts.Example()),
-		"demo_events": "  " + strings.ReplaceAll(demo.Events, "\n", "\n  "),
-	}
 	return kong.New(&c, kong.Name("approver"),
 		kong.Description("Approvals for AI agents: people decide what a tool call may do."),
 		kong.UsageOnError(), kong.ConfigureHelp(kong.HelpOptions{Compact: true, NoExpandSubcommands: true}),
-		vars, longHelp(vars))
+		kong.PostBuild(longHelp), kong.Vars{
+			"version": "approver " + adminapi.BuildVersion(), "example": facts.Example(),
+			"testers": strings.Join(agents.Testers(), ","), "agents": titles(),
+			"exit_codes":  "Exit codes: 0 it was done, 1 it failed, 2 the command line is not understood.",
+			"hook_test":   tryhook.Help(facts.Example()),
+			"demo_events": "  " + strings.ReplaceAll(strings.TrimSpace(demo.Events), "\n", "\n  "),
+		})
 }
 
 // usage is the answer to no command: all of them, and the exit code of a command line

@@ -96,10 +96,16 @@ func TestTheLongHelpIsOfCommands(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	details := map[string]string{}
+	details, vars := map[string]string{}, map[string]bool{}
 	err = kong.Visit(parser.Model.Node, func(node kong.Visitable, next kong.Next) error {
 		if n, is := node.(*kong.Node); is {
 			details[n.FullPath()] = n.Detail
+			if n.Parent != nil {
+				details[n.Parent.FullPath()+" *"] = n.Detail
+			}
+			for name := range n.Vars() {
+				vars[name] = true
+			}
 		}
 		return next(nil)
 	})
@@ -111,7 +117,7 @@ func TestTheLongHelpIsOfCommands(t *testing.T) {
 			t.Errorf("help.txt has a section for %q, which is no command", name)
 		}
 		for _, match := range regexp.MustCompile(`\$\{?(\w*)`).FindAllStringSubmatch(line, -1) {
-			if vars := parser.Model.Vars(); vars[match[1]] == "" {
+			if !vars[match[1]] {
 				t.Errorf("%s: there is no variable %q", line, match[0])
 			}
 		}

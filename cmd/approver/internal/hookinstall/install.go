@@ -42,7 +42,8 @@ func perAgent(command func(agents.Installer) (command any, help string)) (all ko
 		c, help := command(agent)
 		one := reflect.New(reflect.StructOf([]reflect.StructField{{
 			Name: "Agent", Type: reflect.TypeOf(c),
-			Tag: reflect.StructTag(fmt.Sprintf(`cmd:"" name:%q help:%q set:"agent=%[1]s"`, agent.Name(), help)),
+			Tag: reflect.StructTag(fmt.Sprintf(`cmd:"" name:%q help:%q set:"agent=%[1]s" set:%[3]q`, agent.Name(), help,
+				"title="+agent.Files().Title)),
 		}}))
 		one.Elem().Field(0).Set(reflect.ValueOf(c))
 		all = append(all, one.Interface())

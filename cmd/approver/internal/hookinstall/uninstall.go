@@ -30,22 +30,6 @@ type UninstallAgentCmd struct {
 	Config string `help:"Configuration file, for the daemon that watches the settings." short:"c" placeholder:"FILE"`
 }
 
-// Help is the long text.
-func (c UninstallAgentCmd) Help() string {
-	agent, err := installer(c.Agent)
-	if err != nil {
-		return ""
-	}
-	return `Takes approver's hooks out. If nothing else in the file was changed since install, it is what it was
-before, to the byte, by the copy that install left beside it; a file that was not there before is removed. Otherwise
-the rest of the file stays as it is now. The daemon stops watching it. A session of ` + agent.Files().Title + ` that
-runs keeps its hooks until it ends.
-
-Example:
-  approver uninstall ` + c.Agent + `
-  approver uninstall ` + c.Agent + ` --project .`
-}
-
 // Run uninstalls.
 func (c UninstallAgentCmd) Run() error {
 	agent, err := installer(c.Agent)
