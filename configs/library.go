@@ -316,9 +316,8 @@ func (l *layering) allow(f *strictyaml.File, at string, a allowFile, layer refle
 		f.Report(at+".rule",
 			fmt.Sprintf("there is no exception from %s: it denies without appeal, or protects approver itself", a.Rule))
 	}
-	scope := reflexcore.Scope(a.Scope)
-	checkScope(f, at+".scope", scope)
-	out := reflexcore.Allowance{Scope: scope, Reason: a.Reason, Where: f.Position(at)}
+	checkScope(f, at+".scope", a.Scope)
+	out := reflexcore.Allowance{Scope: a.Scope, Reason: a.Reason, Where: f.Position(at)}
 	if a.Expires == "" {
 		f.Report(at+".expires", "the exception has no end: add expires, a date like 2027-01-31")
 	} else {

@@ -39,17 +39,10 @@ type rulesFile struct {
 }
 
 type allowFile struct {
-	Rule    string    `yaml:"rule"`
-	Scope   scopeFile `yaml:"scope"`
-	Expires string    `yaml:"expires"`
-	Reason  string    `yaml:"reason"`
-}
-
-type scopeFile struct {
-	Command string `yaml:"command"`
-	Path    string `yaml:"path"`
-	Agent   string `yaml:"agent"`
-	Project string `yaml:"project"`
+	Rule    string           `yaml:"rule"`
+	Scope   reflexcore.Scope `yaml:"scope"`
+	Expires string           `yaml:"expires"`
+	Reason  string           `yaml:"reason"`
 }
 
 type ruleFile struct {

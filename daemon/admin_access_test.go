@@ -44,8 +44,8 @@ var everyOp = []struct {
 	{"status/", `{}`, false}, {"Freeze", `{}`, false}, {"what comes next", `{}`, false},
 }
 
-// gateDesk is an isolated desk whose configuration names terminal:61004 as Ada's.
-func gateDesk(t *testing.T, l *roomLife, lists string) *Admin {
+// gateAdmin is an isolated admin whose configuration names terminal:61004 as Ada's.
+func gateAdmin(t *testing.T, l *roomLife, lists string) *Admin {
 	t.Helper()
 	cfg, err := configs.Parse("/etc/x/approver.yaml",
 		[]byte("dir: /d\nsockets: {submit: /s, resolve: /r}\nchannels:\n  terminal:\n    allow_answers: true\n"+
@@ -87,7 +87,7 @@ func TestWhoeverWasRemovedOperatesNothing(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			l := startRoom(t, daemontest.BoltPlace(), t.TempDir())
 			defer l.stop()
-			d := gateDesk(t, l, tt.lists)
+			d := gateAdmin(t, l, tt.lists)
 			p := doorkeeper{admin: d}
 			if _, err := l.people.Controls.Freeze(t.Context(), "uid 1", "something to lift"); err != nil {
 				t.Fatal(err)
@@ -140,7 +140,7 @@ func TestWhoeverWasRemovedOperatesNothing(t *testing.T) {
 // While it cannot be read who was removed, nobody but root does more than look and freeze.
 func TestOperatorsWhileTheStoreIsAway(t *testing.T) {
 	l := startRoom(t, daemontest.BoltPlace(), t.TempDir())
-	d := gateDesk(t, l, `[{id: "61004", person: ada}]`)
+	d := gateAdmin(t, l, `[{id: "61004", person: ada}]`)
 	l.stop() // and with it the store
 	p := doorkeeper{d, twoCards{}}
 	for _, o := range everyOp {
@@ -173,7 +173,7 @@ func TestOperatorsWhileTheStoreIsAway(t *testing.T) {
 func TestOperatorsOfAStoreThatLostTheRemoval(t *testing.T) {
 	l := startRoom(t, daemontest.BoltPlace(), t.TempDir())
 	defer l.stop()
-	d := gateDesk(t, l, `[{id: "61004", person: ada}]`)
+	d := gateAdmin(t, l, `[{id: "61004", person: ada}]`)
 	for _, mark := range []*broadcaster.ControlMark{l.people.Mark, broadcaster.NewControlMark(0)} {
 		d.People = like(t, l, lostControls{l.store}, mark)
 		if err := d.admits(t.Context(), approver.Peer{Known: true, UID: 61004}, adminapi.OpPending); err == nil ||
@@ -209,7 +209,7 @@ func (s lostControls) Get(ctx context.Context, key string) ([]byte, approver.Rev
 func TestAWatchEndsWithARemoval(t *testing.T) {
 	l := startRoom(t, daemontest.BoltPlace(), t.TempDir())
 	defer l.stop()
-	d := gateDesk(t, l, `[{id: "61004", person: ada}, {id: "61005", person: bob}]`)
+	d := gateAdmin(t, l, `[{id: "61004", person: ada}, {id: "61005", person: bob}]`)
 	for uid, sees := range map[uint32]int{61004: 1, 61005: 2} {
 		p := doorkeeper{d, twoCards{func() {
 			if _, err := l.people.Removals.Remove(t.Context(), broadcaster.Removal{Person: "ada"}); err != nil {
@@ -237,7 +237,7 @@ func TestAWatchEndsWithARemoval(t *testing.T) {
 func TestAWatchThatShowsNothingEndsWithARemoval(t *testing.T) {
 	l := startRoom(t, daemontest.BoltPlace(), t.TempDir())
 	defer l.stop()
-	d := gateDesk(t, l, `[{id: "61004", person: ada}, {id: "61005", person: bob}]`)
+	d := gateAdmin(t, l, `[{id: "61004", person: ada}, {id: "61005", person: bob}]`)
 	local, err := terminal.New(terminal.Config{AllowAnswers: true, Isolated: true,
 		Approvers: []approver.Approver{{ID: "61004", Person: "ada"}, {ID: "61005", Person: "bob"}}},
 		slog.New(slog.DiscardHandler))
@@ -314,7 +314,7 @@ func TestWhoseWatchCounts(t *testing.T) {
 func TestARefusalOfTheRemovedIsToldOnce(t *testing.T) {
 	l := startRoom(t, daemontest.BoltPlace(), t.TempDir())
 	defer l.stop()
-	d := gateDesk(t, l, `[{id: "61004", person: ada}]`)
+	d := gateAdmin(t, l, `[{id: "61004", person: ada}]`)
 	var out bytes.Buffer
 	d.log = logging.New(&out, configs.Log{})
 	if _, err := l.people.Removals.Remove(t.Context(), broadcaster.Removal{Person: "ada"}); err != nil {
@@ -359,7 +359,7 @@ func (twoCards) Answer(context.Context, approver.Peer, json.RawMessage) (json.Ra
 func TestOperationsAreShort(t *testing.T) {
 	l := startRoom(t, daemontest.BoltPlace(), t.TempDir())
 	defer l.stop()
-	p := doorkeeper{admin: gateDesk(t, l, `[{id: "61004", person: ada}]`)}
+	p := doorkeeper{admin: gateAdmin(t, l, `[{id: "61004", person: ada}]`)}
 	long := strings.Repeat("<", 60_000)
 	for _, o := range everyOp {
 		_, err := p.Operate(t.Context(), approver.Peer{Known: true}, o.op,
@@ -383,7 +383,7 @@ func TestOperationsAreShort(t *testing.T) {
 func TestFewStrangersAreRemoved(t *testing.T) {
 	l := startRoom(t, daemontest.BoltPlace(), t.TempDir())
 	defer l.stop()
-	d := gateDesk(t, l, `[{id: "61004", person: ada}]`)
+	d := gateAdmin(t, l, `[{id: "61004", person: ada}]`)
 	d.notice = "NOT ISOLATED"
 	remove := func(uid uint32, person string) error {
 		_, err := doorkeeper{admin: d}.Operate(t.Context(), approver.Peer{Known: true, UID: uid}, adminapi.OpRemove,

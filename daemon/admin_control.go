@@ -36,23 +36,32 @@ func frozenText(before broadcaster.Freeze, reason string, denied int) string {
 		words.CountWere(uint64(denied), "open request"))
 }
 
-func (d *Admin) unfreeze(
-	ctx context.Context, peer approver.Peer, req adminapi.ControlRequest, by string,
+// uidOf names who asked for an operation.
+func uidOf(peer approver.Peer) string { return fmt.Sprintf("uid %d", peer.UID) }
+
+func (d *Admin) freeze(
+	ctx context.Context, peer approver.Peer, req adminapi.ControlRequest,
 ) (adminapi.ControlAnswer, error) {
+	denied, before, err := d.People.Controls.FreezeBeside(context.WithoutCancel(ctx), uidOf(peer), req.Reason)
+	return adminapi.ControlAnswer{Done: true, Denied: denied, Text: frozenText(before, req.Reason, denied)}, err
+}
+
+func (d *Admin) unfreeze(
+	ctx context.Context, peer approver.Peer, req adminapi.ControlRequest,
+) (none adminapi.ControlAnswer, err error) {
 	c, _, err := d.People.Controls.Load(ctx)
 	if err != nil {
-		return adminapi.ControlAnswer{}, err
+		return none, err
 	}
 	if c.FrozenText() == "" {
-		return adminapi.ControlAnswer{}, broadcaster.ErrNotFrozen
+		return none, broadcaster.ErrNotFrozen
 	}
+	by := uidOf(peer)
 	if !d.trusts(peer) {
-		if by, err = d.ask(ctx, peer, adminapi.OpUnfreeze, req.Args(""), req.Reason,
-			"lifts the freeze of "+c.FrozenText()+": calls run again"); err != nil {
-			return adminapi.ControlAnswer{}, err
-		}
-		if err := d.stillAs(ctx, c); err != nil {
-			return adminapi.ControlAnswer{}, err
+		by, err = d.askAbout(ctx, peer, adminapi.OpUnfreeze, c, req, "",
+			"lifts the freeze of "+c.FrozenText()+": calls run again")
+		if err != nil {
+			return none, err
 		}
 	}
 	err = d.People.Controls.UnfreezeAs(context.WithoutCancel(ctx), c, by)
@@ -61,67 +70,53 @@ func (d *Admin) unfreeze(
 		Text: "the freeze is lifted; grants and answers from before stay burned\n" + lines}, err
 }
 
+// pause puts a pause before people, and begins it; without a time it ends the one that there is.
 func (d *Admin) pause(
-	ctx context.Context, peer approver.Peer, req adminapi.ControlRequest, by string,
-) (adminapi.ControlAnswer, error) {
-	if req.For < time.Minute || req.For > broadcaster.MaxPause {
-		return adminapi.ControlAnswer{}, fmt.Errorf("a pause lasts 1m to %dm", int(broadcaster.MaxPause.Minutes()))
+	ctx context.Context, peer approver.Peer, req adminapi.ControlRequest,
+) (none adminapi.ControlAnswer, err error) {
+	if req.For == 0 {
+		_, err := d.People.Controls.Pause(ctx, nil, 0, false, uidOf(peer))
+		return adminapi.ControlAnswer{Done: true, Text: "not paused: people are asked"}, err
 	}
-	c, _, err := d.People.Controls.Load(ctx)
-	switch {
-	case err != nil:
-		return adminapi.ControlAnswer{}, err
-	case c.Frozen():
-		return adminapi.ControlAnswer{}, broadcaster.ErrFrozen
+	if req.For < time.Minute || req.For > broadcaster.MaxPause {
+		return none, fmt.Errorf("a pause lasts 1m to %dm", int(broadcaster.MaxPause.Minutes()))
 	}
 	what, which := "HIGH calls are", "HIGH calls"
 	if req.All {
 		what, which = "EVERY call, also a CATASTROPHIC one, is", "EVERY call, also a CATASTROPHIC one"
 	}
-	who, err := d.ask(ctx, peer, adminapi.OpPause, req.Args(which), req.Reason,
+	c, who, err := d.loosen(ctx, peer, adminapi.OpPause, req, which,
 		fmt.Sprintf("for %v %s let through without asking anybody", req.For, what))
 	if err != nil {
-		return adminapi.ControlAnswer{}, err
+		return none, err
 	}
-	if err := d.stillAs(ctx, c); err != nil {
-		return adminapi.ControlAnswer{}, err
-	}
-	p, err := d.People.Controls.Pause(context.WithoutCancel(ctx), &c, req.For, req.All, who+", for "+by)
+	p, err := d.People.Controls.Pause(context.WithoutCancel(ctx), &c, req.For, req.All, who+", for "+uidOf(peer))
 	return adminapi.ControlAnswer{Done: true, Until: p.Until.UTC(),
 		Text: "paused until " + p.Until.UTC().Format("15:04:05 UTC") + ", approved by " + who}, err
 }
 
 // observe puts observe mode before people, and begins it.
 func (d *Admin) observe(
-	ctx context.Context, peer approver.Peer, req adminapi.ControlRequest, by string,
-) (adminapi.ControlAnswer, error) {
+	ctx context.Context, peer approver.Peer, req adminapi.ControlRequest,
+) (none adminapi.ControlAnswer, err error) {
 	if req.For < broadcaster.MinObserve || req.For > broadcaster.MaxObserve {
-		return adminapi.ControlAnswer{},
-			fmt.Errorf("observing lasts %v to %v", broadcaster.MinObserve, words.Days(broadcaster.MaxObserve))
+		return none, fmt.Errorf("observing lasts %v to %v", broadcaster.MinObserve, words.Days(broadcaster.MaxObserve))
 	}
-	c, _, err := d.People.Controls.Load(ctx)
-	switch {
-	case err != nil:
-		return adminapi.ControlAnswer{}, err
-	case c.Frozen():
-		return adminapi.ControlAnswer{}, broadcaster.ErrFrozen
-	}
-	who, err := d.ask(ctx, peer, adminapi.OpObserve, req.Args("EVERY call, also what a rule denies"), req.Reason,
+	c, who, err := d.loosen(ctx, peer, adminapi.OpObserve, req, "EVERY call, also what a rule denies",
 		fmt.Sprintf("for %v NOTHING is asked or denied: every call goes on, and is only recorded", words.Days(req.For)))
 	if err != nil {
-		return adminapi.ControlAnswer{}, err
+		return none, err
 	}
-	if err := d.stillAs(ctx, c); err != nil {
-		return adminapi.ControlAnswer{}, err
-	}
-	o, err := d.People.Controls.Observe(context.WithoutCancel(ctx), &c, req.For, who+", for "+by)
+	o, err := d.People.Controls.Observe(context.WithoutCancel(ctx), &c, req.For, who+", for "+uidOf(peer))
 	return adminapi.ControlAnswer{Done: true, Until: o.Until.UTC(),
 		Text: "observing until " + words.Minute(o.Until) + ", approved by " + who + ": nothing is asked or denied"}, err
 }
 
 // enforce ends observe mode.
-func (d *Admin) enforce(ctx context.Context, by string) (adminapi.ControlAnswer, error) {
-	last, ended, err := d.People.Controls.Enforce(context.WithoutCancel(ctx), by)
+func (d *Admin) enforce(
+	ctx context.Context, peer approver.Peer, _ adminapi.ControlRequest,
+) (adminapi.ControlAnswer, error) {
+	last, ended, err := d.People.Controls.Enforce(context.WithoutCancel(ctx), uidOf(peer))
 	doc := adminapi.ControlAnswer{Done: true, Since: last.Since,
 		Text: "rules were enforced already, and nothing was changed"}
 	if ended {
@@ -131,4 +126,32 @@ func (d *Admin) enforce(ctx context.Context, by string) (adminapi.ControlAnswer,
 		doc.Text += "\nWARNING: " + nobody
 	}
 	return doc, err
+}
+
+// loosen asks people about a pause or observe mode, unless everything is frozen. It returns who approved
+// it, and the controls that it was approved for.
+func (d *Admin) loosen(
+	ctx context.Context, peer approver.Peer, op string, req adminapi.ControlRequest, which, effect string,
+) (c broadcaster.Controls, who string, err error) {
+	c, _, err = d.People.Controls.Load(ctx)
+	switch {
+	case err != nil:
+		return c, "", err
+	case c.Frozen():
+		return c, "", broadcaster.ErrFrozen
+	}
+	who, err = d.askAbout(ctx, peer, op, c, req, which, effect)
+	return c, who, err
+}
+
+// askAbout asks people about a change of these controls, and returns who approved it. It fails if the
+// controls have changed meanwhile.
+func (d *Admin) askAbout(
+	ctx context.Context, peer approver.Peer, op string, c broadcaster.Controls, req adminapi.ControlRequest,
+	which, effect string,
+) (who string, err error) {
+	if who, err = d.ask(ctx, peer, op, req.Args(which), req.Reason, effect); err == nil {
+		err = d.stillAs(ctx, c)
+	}
+	return who, err
 }

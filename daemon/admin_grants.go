@@ -42,7 +42,7 @@ func (d *Admin) listGrants(ctx context.Context) (adminapi.Grants, error) {
 func (d *Admin) revoke(
 	ctx context.Context, peer approver.Peer, which adminapi.RequestID,
 ) (adminapi.ControlAnswer, error) {
-	err := d.People.Grants.Revoke(context.WithoutCancel(ctx), which.Request, fmt.Sprintf("uid %d", peer.UID))
+	err := d.People.Grants.Revoke(context.WithoutCancel(ctx), which.Request, uidOf(peer))
 	return adminapi.ControlAnswer{Done: err == nil, Text: "revoked"}, err
 }
 
@@ -89,7 +89,9 @@ func exactRule(call approver.ToolCall) (string, error) {
 
 // propose changes nothing. Whoever puts the rule into the policy is asked, as for
 // every change of it that loosens.
-func (d *Admin) propose(ctx context.Context, which adminapi.RequestID) (adminapi.Proposal, error) {
+func (d *Admin) propose(
+	ctx context.Context, _ approver.Peer, which adminapi.RequestID,
+) (adminapi.Proposal, error) {
 	r, err := d.People.Requests.Get(ctx, which.Request)
 	if errors.Is(err, approver.ErrNotFound) {
 		return adminapi.Proposal{},

@@ -2,7 +2,6 @@ package daemon
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -19,26 +18,24 @@ import (
 // ownerAnswers lets root, whom the kernel names, approve what nobody else can. An agent
 // under the daemon's own user cannot: that is why only root may, and not if the daemon is
 // root as well.
-func (d *Admin) ownerAnswers(ctx context.Context, peer approver.Peer, op string, body json.RawMessage) (any, error) {
-	var req adminapi.OwnerRequest
-	if err := json.Unmarshal(body, &req); err != nil {
-		return nil, err
-	}
+func (d *Admin) ownerAnswers(
+	ctx context.Context, peer approver.Peer, op string, req adminapi.OwnerRequest,
+) (none adminapi.OwnerAnswer, err error) {
 	if !peer.Known || peer.UID != 0 {
-		return nil, errors.New("only root may approve here what nobody else can: run it with sudo")
+		return none, errors.New("only root may approve here what nobody else can: run it with sudo")
 	}
 	r, err := d.People.Requests.Get(ctx, req.Request)
 	if errors.Is(err, approver.ErrNotFound) && op == adminapi.OpOwnerShow {
-		return adminapi.OwnerAnswer{}, nil // as everybody is told
+		return none, nil // as everybody is told
 	}
 	if errors.Is(err, approver.ErrNotFound) {
-		return nil, fmt.Errorf("there is no request %q: approver pending lists those that are open",
+		return none, fmt.Errorf("there is no request %q: approver pending lists those that are open",
 			display.OneLine(req.Request))
 	} else if err != nil {
-		return nil, err
+		return none, err
 	}
 	if r.State.Settled() {
-		return nil, errors.New("the request is over: " + d.People.Cards.Of(r).Result)
+		return none, errors.New("the request is over: " + d.People.Cards.Of(r).Result)
 	}
 	why := d.People.Approvers.OwnerMay(ctx, r)
 	if os.Getuid() == 0 {
@@ -47,25 +44,27 @@ func (d *Admin) ownerAnswers(ctx context.Context, peer approver.Peer, op string,
 	}
 	if why != "" {
 		if op == adminapi.OpOwnerShow && d.audience().ownerAnswers(r.Verdict.Severity) {
-			return adminapi.OwnerAnswer{}, nil
+			return none, nil
 		}
-		return nil, errors.New("root cannot approve it: " + why)
+		return none, errors.New("root cannot approve it: " + why)
 	}
 	if op == adminapi.OpOwnerShow {
-		return d.ownerShow(ctx, r)
+		return d.ownerShow(ctx, peer, r)
 	}
 	upto, ok := d.owner.take(r.ID, req.Code, time.Now())
 	if !ok {
 		d.log.Warn("root typed a wrong code", "request", r.ID)
-		return nil, errors.New("that was not the code, and it is void: nothing was approved. Run it again for another")
+		return none, errors.New("that was not the code, and it is void: nothing was approved. Run it again for another")
 	}
 	out := d.People.Answers.OwnerApproves(context.WithoutCancel(ctx), r.ID, upto)
 	good := out.Kind == approver.OutcomeApproved || out.Kind == approver.OutcomeRecorded
 	return adminapi.OwnerAnswer{Done: good, Text: out.Text}, nil
 }
 
-func (d *Admin) ownerShow(ctx context.Context, r broadcaster.Request) (adminapi.OwnerAnswer, error) {
-	shown, err := d.show(ctx, adminapi.RequestID{Request: r.ID})
+func (d *Admin) ownerShow(
+	ctx context.Context, peer approver.Peer, r broadcaster.Request,
+) (adminapi.OwnerAnswer, error) {
+	shown, err := d.show(ctx, peer, adminapi.RequestID{Request: r.ID})
 	if err != nil {
 		return adminapi.OwnerAnswer{}, err
 	}

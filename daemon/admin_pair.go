@@ -14,6 +14,7 @@ import (
 	"approver.example/configs"
 	"approver.example/daemon/adminapi"
 	"approver.example/display"
+	"approver.example/tokens"
 )
 
 // platformID is a user's id as every platform writes it.
@@ -32,19 +33,19 @@ func platforms() (names []string) {
 // isolated daemon takes its operator's.
 func (d *Admin) admit(
 	ctx context.Context, peer approver.Peer, req adminapi.AdmitRequest,
-) (adminapi.ControlAnswer, error) {
+) (none adminapi.ControlAnswer, err error) {
 	if req.Channel == "" || req.Who.ID == "" || len(req.Diff) == 0 {
-		return adminapi.ControlAnswer{}, errors.New("it is not said who is to be added, and how")
+		return none, errors.New("it is not said who is to be added, and how")
 	}
 	// Both stand in what approver says by itself, where a caller must tell no story.
 	all := platforms()
 	if !slices.Contains(all, req.Channel) || !platformID.MatchString(req.Who.ID) {
 		last := len(all) - 1
-		return adminapi.ControlAnswer{}, fmt.Errorf("an approver is added on %s or %s, by the id that the platform gave them",
+		return none, fmt.Errorf("an approver is added on %s or %s, by the id that the platform gave them",
 			strings.Join(all[:last], ", "), all[last])
 	}
 	if err := d.notRemoved(ctx, req); err != nil {
-		return adminapi.ControlAnswer{}, err
+		return none, err
 	}
 	who := fmt.Sprintf("%s user %s", req.Channel, req.Who.ID)
 	line := []string{configs.ApproverLine(req.Channel, req.Who.ID, req.Person)}
@@ -52,7 +53,7 @@ func (d *Admin) admit(
 	case d.trusts(peer):
 		d.log.Warn("an approver is added by the operator", "who", who, "uid", peer.UID)
 		return adminapi.ControlAnswer{Done: true, Text: "this daemon is isolated, so your word counts"},
-			d.authority.admit(ctx, line, fmt.Sprintf("added by uid %d", peer.UID))
+			d.authority.admit(ctx, line, "added by "+uidOf(peer))
 	case len(d.audience().chats()) == 0:
 		return adminapi.ControlAnswer{Done: true, Text: "the first approver whom a chat reaches"}, nil
 	}
@@ -64,7 +65,7 @@ func (d *Admin) admit(
 		err = d.notRemoved(ctx, req) // somebody may have been since
 	}
 	if err != nil {
-		return adminapi.ControlAnswer{}, err
+		return none, err
 	}
 	return adminapi.ControlAnswer{Done: true, Text: "approved by " + by}, d.authority.admit(ctx, line, "approved by "+by)
 }
@@ -85,34 +86,51 @@ func (d *Admin) notRemoved(ctx context.Context, req adminapi.AdmitRequest) error
 	return nil
 }
 
-// pairings are those under way. The zero value has none.
-type pairings struct {
-	mu  sync.Mutex
-	all map[*context.CancelCauseFunc]bool
+// pair waits on the daemon's own connection: two cannot receive for one bot.
+func (d *Admin) pair(
+	ctx context.Context, _ approver.Peer, which adminapi.PairRequest,
+) (none approver.Paired, err error) {
+	code, err := tokens.Parse(which.Code)
+	if err != nil {
+		return none, err
+	}
+	for _, c := range d.channels {
+		if c.Name() != which.Channel {
+			continue
+		}
+		p, can := c.(approver.Pairer)
+		if !can {
+			return none, fmt.Errorf("nobody is paired on the channel %s", which.Channel)
+		}
+		if err := d.People.Channels.Deaf(c.Name()); err != nil {
+			return none,
+				fmt.Errorf("this daemon does not receive from %s now, so nobody can be paired here: %w", which.Channel, err)
+		}
+		d.log.Info("somebody is being paired", "channel", which.Channel)
+		ctx, done := d.pairs.begin(ctx)
+		defer done()
+		return p.Pair(ctx, code)
+	}
+	return none, fmt.Errorf("the daemon has no channel %s", which.Channel)
 }
+
+// pairings are those under way. The zero value has none.
+type pairings struct{ all sync.Map } // what ends each: by a pointer to it
 
 // begin notes a pairing; done must be called.
 func (p *pairings) begin(ctx context.Context) (_ context.Context, done func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.all == nil {
-		p.all = map[*context.CancelCauseFunc]bool{}
-	}
-	p.all[&cancel] = true
+	p.all.Store(&cancel, cancel)
 	return ctx, func() {
 		cancel(nil)
-		p.mu.Lock()
-		defer p.mu.Unlock()
-		delete(p.all, &cancel)
+		p.all.Delete(&cancel)
 	}
 }
 
 // end voids all of them.
 func (p *pairings) end(why error) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	for cancel := range p.all {
-		(*cancel)(why)
-	}
+	p.all.Range(func(_, cancel any) bool {
+		cancel.(context.CancelCauseFunc)(why)
+		return true
+	})
 }

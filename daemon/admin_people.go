@@ -15,7 +15,9 @@ import (
 	"approver.example/display"
 )
 
-func (d *Admin) listPeople(ctx context.Context) (adminapi.People, error) {
+func (d *Admin) listPeople(
+	ctx context.Context, _ approver.Peer, _ adminapi.PersonRequest,
+) (adminapi.People, error) {
 	c, _, err := d.People.Controls.Load(ctx)
 	if err != nil {
 		return adminapi.People{}, err
@@ -65,12 +67,13 @@ func (d *Admin) removed(c broadcaster.Controls) []string {
 // remove takes a person away. It needs nobody's yes: like a freeze it only tightens.
 func (d *Admin) remove(
 	ctx context.Context, peer approver.Peer, req adminapi.PersonRequest,
-) (adminapi.ControlAnswer, error) {
+) (none adminapi.ControlAnswer, err error) {
+	ctx = context.WithoutCancel(ctx)
 	if n := len(req.Person); n > broadcaster.MaxName {
-		return adminapi.ControlAnswer{},
-			fmt.Errorf("whom to remove is said in %d bytes: nobody's name or account has more than %d", n, broadcaster.MaxName)
+		return none, fmt.Errorf("whom to remove is said in %d bytes: nobody's name or account has more than %d", n,
+			broadcaster.MaxName)
 	}
-	gone := broadcaster.Removal{Person: req.Person, By: fmt.Sprintf("uid %d", peer.UID), Reason: req.Reason,
+	gone := broadcaster.Removal{Person: req.Person, By: uidOf(peer), Reason: req.Reason,
 		ByRoot: peer.Known && peer.UID == 0}
 	listed := d.authority.listed()
 	for id, who := range listed {
@@ -85,9 +88,8 @@ func (d *Admin) remove(
 	}
 	if len(gone.Identities) == 0 {
 		if !req.Unlisted || req.Person == "" {
-			return adminapi.ControlAnswer{},
-				fmt.Errorf("nobody here is %q: %s. If only another daemon on this store knows them, say --unlisted",
-					display.OneLine(req.Person), knownPeople(listed))
+			return none, fmt.Errorf("nobody here is %q: %s. If only another daemon on this store knows them, say --unlisted",
+				display.OneLine(req.Person), knownPeople(listed))
 		}
 		if channel, id, ok := strings.Cut(req.Person, ":"); ok {
 			gone.Identities = []approver.Identity{{Channel: channel, ID: id}}
@@ -99,7 +101,7 @@ func (d *Admin) remove(
 	gone.Unlisted = !d.trusts(peer) && !d.authority.counted(gone.Person)
 	spared, err := rootStays(&gone, req.Person)
 	if err != nil {
-		return adminapi.ControlAnswer{}, err
+		return none, err
 	}
 	d.pairs.end(fmt.Errorf("%s was removed from the approvers meanwhile: start the pairing anew", gone.Person))
 	ended := ""
@@ -111,7 +113,7 @@ func (d *Admin) remove(
 		err = errors.Join(err, d.authority.takeAway(ctx, c, gone.Person+" was removed by "+gone.By))
 	}
 	if err != nil {
-		return adminapi.ControlAnswer{}, err
+		return none, err
 	}
 	text := fmt.Sprintf("%s is removed: no answer of theirs counts any more, on any channel of any daemon on this "+
 		"store (%s); %d unused yeses of theirs are void",

@@ -59,18 +59,18 @@ func sameAsShown(r adminapi.PersonRequest, digest string) error {
 // nobody's yes sees first which accounts that lets count.
 func (d *Admin) restore(
 	ctx context.Context, peer approver.Peer, req adminapi.PersonRequest,
-) (adminapi.ControlAnswer, error) {
+) (none adminapi.ControlAnswer, err error) {
 	c, _, err := d.People.Controls.Load(ctx)
 	if err != nil {
-		return adminapi.ControlAnswer{}, err
+		return none, err
 	}
 	at := slices.IndexFunc(c.Removed.InForce(), func(r broadcaster.Removal) bool { return r.Person == req.Person })
 	if at < 0 {
-		return adminapi.ControlAnswer{}, broadcaster.ErrNotRemoved
+		return none, broadcaster.ErrNotRemoved
 	}
 	gone := c.Removed.InForce()[at]
 	lines := d.authority.linesOf(broadcaster.Controls{Removed: []broadcaster.Removal{gone}})
-	by := fmt.Sprintf("uid %d", peer.UID)
+	by := uidOf(peer)
 	switch {
 	case d.trusts(peer):
 		doc, err := shownFirst(adminapi.OpRestore, req, backText(gone, lines), gone, lines)
@@ -78,17 +78,17 @@ func (d *Admin) restore(
 			return doc, err
 		}
 	case req.Show: // people are asked, and they are shown it
-		return adminapi.ControlAnswer{}, nil
+		return none, nil
 	default:
 		shown := map[string]any{"person": gone.Person, "accounts": gone.Identities, "counts_here": lines}
 		if by, err = d.ask(ctx, peer, adminapi.OpRestore, shown, req.Reason,
 			"brings back an approver: "+gone.Line()); err != nil {
-			return adminapi.ControlAnswer{}, err
+			return none, err
 		}
 	}
 	ctx = context.WithoutCancel(ctx)
 	if err := d.People.Removals.Restore(ctx, gone, by); err != nil {
-		return adminapi.ControlAnswer{}, err
+		return none, err
 	}
 	err = d.authority.bringBack(ctx, lines, gone.Person+" is brought back by "+by)
 	return adminapi.ControlAnswer{Done: true,
@@ -130,29 +130,26 @@ const channelsBegin = 15 * time.Second
 // where nobody is left to approve it.
 func (d *Admin) recover(
 	ctx context.Context, peer approver.Peer, req adminapi.PersonRequest,
-) (adminapi.ControlAnswer, error) {
+) (none adminapi.ControlAnswer, err error) {
+	ctx = context.WithoutCancel(ctx)
 	nobody := d.People.Approvers.Nobody(approver.Catastrophic)
 	switch {
 	case !d.trusts(peer) && os.Getuid() == 0:
-		return adminapi.ControlAnswer{},
-			errors.New("the daemon runs as root, so root may be an agent here and its word proves nothing: give the daemon a " +
-				"user of its own")
+		return none, errors.New("the daemon runs as root, so root may be an agent here and its word proves nothing: " +
+			"give the daemon a user of its own")
 	case !d.trusts(peer):
-		return adminapi.ControlAnswer{}, errors.New("only the owner of the machine recovers: run it with sudo")
+		return none, errors.New("only the owner of the machine recovers: run it with sudo")
 	case nobody == "":
-		return adminapi.ControlAnswer{},
-			errors.New("there are people who can approve, so they are asked: restart the daemon, which puts what waits " +
-				"before them")
+		return none, errors.New("there are people who can approve, so they are asked: restart the daemon, which puts what " +
+			"waits before them")
 	case peer.UID != 0 && time.Since(d.started) < channelsBegin:
-		return adminapi.ControlAnswer{},
-			fmt.Errorf("the daemon has just started, and its chats may receive in a moment: run this again in %v", channelsBegin)
+		return none, fmt.Errorf("the daemon has just started, and its chats may receive in a moment: run this again in %v",
+			channelsBegin)
 	}
 	lines := d.authority.waiting()
 	if len(lines) == 0 {
-		return adminapi.ControlAnswer{},
-			errors.New("nothing waits in the configuration: write those who shall approve into it, restart the daemon, and " +
-				"run this again; " +
-				"somebody who was removed comes back with approver people restore")
+		return none, errors.New("nothing waits in the configuration: write those who shall approve into it, restart the " +
+			"daemon, and run this again; somebody who was removed comes back with approver people restore")
 	}
 	if doc, err := shownFirst(adminapi.OpRecover, req, strings.Join(oneLines(lines), "\n"), lines); err != nil ||
 		req.Show {
@@ -160,7 +157,7 @@ func (d *Admin) recover(
 	}
 	how := fmt.Sprintf("RECOVERED by uid %d, because nobody was left who could approve it (%s)", peer.UID, nobody)
 	if err := d.authority.admit(ctx, lines, how); err != nil {
-		return adminapi.ControlAnswer{}, err
+		return none, err
 	}
 	d.log.Error("RECOVERY: the approver lists of the configuration count by the word of the machine's owner alone", "uid",
 		peer.UID, "lines", lines, "nobody", nobody)

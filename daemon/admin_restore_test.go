@@ -16,7 +16,7 @@ import (
 	"approver.example/daemon/daemontest"
 )
 
-// backBench is a desk on one store, which starts anew with other approver lists.
+// backBench is a admin on one store, which starts anew with other approver lists.
 type backBench struct {
 	*authorityBench
 	room *roomLife
@@ -30,8 +30,8 @@ func newBackBench(t *testing.T) *backBench {
 	return b
 }
 
-// desk has these lines below channels.
-func (b *backBench) desk(channels string) *Admin {
+// admin has these lines below channels.
+func (b *backBench) admin(channels string) *Admin {
 	b.Helper()
 	text := "dir: /d\nsockets: {submit: /s, resolve: /r}\nchannels:\n" + channels
 	cfg, err := configs.Parse("/etc/x/approver.yaml", []byte(text))
@@ -46,7 +46,7 @@ const chatOf = "  telegram:\n    token: \"123456:AAEhBP0av28FrPBmiRhTLD2ucWOCrDq
 
 // op does one operation as an operator who is trusted.
 func (b *backBench) op(d *Admin, op, body string) (adminapi.ControlAnswer, error) {
-	doc, err := d.persons(b.Context(), approver.Peer{Known: true, UID: 7}, op, json.RawMessage(body))
+	doc, err := d.do(b.Context(), approver.Peer{Known: true, UID: 7}, op, json.RawMessage(body))
 	got, _ := doc.(adminapi.ControlAnswer)
 	return got, err
 }
@@ -93,20 +93,20 @@ func TestRecoverHoldsForWhatWasShown(t *testing.T) {
 	for name, swapped := range swaps {
 		t.Run(name, func(t *testing.T) {
 			b := newBackBench(t)
-			b.desk(chatOf + "[{id: \"1\"}]\n") // of whom nobody is left
+			b.admin(chatOf + "[{id: \"1\"}]\n") // of whom nobody is left
 			b.room.people.Approvers.Set(approver.People{})
-			d := b.desk(shown)
+			d := b.admin(shown)
 			doc, err := b.op(d, adminapi.OpRecover, `{"show":true}`)
 			if err != nil || doc.Done || doc.Text != `channels.telegram.approvers: 2, person "bob"` || len(doc.Seen) != 64 {
 				t.Fatalf("%+v, %v", doc, err)
 			}
 			yes := fmt.Sprintf(`{"seen":%q}`, doc.Seen)
-			other := b.desk(swapped)
+			other := b.admin(swapped)
 			before := b.on()
 			if doc, err := b.op(other, adminapi.OpRecover, yes); !errors.Is(err, errNotAsShown) || doc.Done || b.on() != before {
 				t.Errorf("%+v, %v: %q counts, and %q before", doc, err, b.on(), before)
 			}
-			d = b.desk(shown) // the daemon has what was shown again
+			d = b.admin(shown) // the daemon has what was shown again
 			if name == "one more" {
 				for what, body := range otherSeen(doc.Seen, strings.Repeat("0", 64)) {
 					if doc, err := b.op(d, adminapi.OpRecover, body); !errors.Is(err, errNotAsShown) || doc.Done {
@@ -125,12 +125,12 @@ func TestRecoverHoldsForWhatWasShown(t *testing.T) {
 // waited for that let count what people were to be asked about. Root alone is not kept from it.
 func TestRecoverWaitsForTheChats(t *testing.T) {
 	b := newBackBench(t)
-	b.desk(chatOf + "[{id: \"1\"}]\n")
+	b.admin(chatOf + "[{id: \"1\"}]\n")
 	b.room.people.Approvers.Set(approver.People{})
-	d := b.desk(chatOf + "[{id: \"2\", person: bob}]\n")
+	d := b.admin(chatOf + "[{id: \"2\", person: bob}]\n")
 	d.started = time.Now()
 	for uid, want := range map[uint32]string{7: "has just started", 0: ""} {
-		_, err := d.persons(t.Context(), approver.Peer{Known: true, UID: uid}, adminapi.OpRecover,
+		_, err := d.do(t.Context(), approver.Peer{Known: true, UID: uid}, adminapi.OpRecover,
 			json.RawMessage(`{"show":true}`))
 		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
 			t.Errorf("uid %d: %v", uid, err)
@@ -160,15 +160,15 @@ func TestRestoreHoldsForWhatWasShown(t *testing.T) {
 		want      error
 	}{
 		"nothing":                  {func(_ *backBench, d *Admin) *Admin { return d }, nil},
-		"a restart":                {func(b *backBench, _ *Admin) *Admin { return b.desk(lists) }, nil},
-		"one more account of hers": {func(b *backBench, _ *Admin) *Admin { return b.desk(added) }, errNotAsShown},
+		"a restart":                {func(b *backBench, _ *Admin) *Admin { return b.admin(lists) }, nil},
+		"one more account of hers": {func(b *backBench, _ *Admin) *Admin { return b.admin(added) }, errNotAsShown},
 		"another account in its place": {func(b *backBench, _ *Admin) *Admin {
-			return b.desk(strings.Replace(added, `{id: "1", person: ada}, `, "", 1))
+			return b.admin(strings.Replace(added, `{id: "1", person: ada}, `, "", 1))
 		}, errNotAsShown},
-		"fewer": {func(b *backBench, _ *Admin) *Admin { return b.desk(chatOf + "[{id: \"2\", person: bob}]\n") },
+		"fewer": {func(b *backBench, _ *Admin) *Admin { return b.admin(chatOf + "[{id: \"2\", person: bob}]\n") },
 			errNotAsShown},
 		"a terminal": {func(b *backBench, _ *Admin) *Admin {
-			return b.desk(lists + "  terminal: {approvers: [{id: \"1000\", person: ada}]}\n")
+			return b.admin(lists + "  terminal: {approvers: [{id: \"1000\", person: ada}]}\n")
 		}, errNotAsShown},
 		"she is removed anew": {func(b *backBench, d *Admin) *Admin { remove(b, d); return d }, errNotAsShown},
 		"she is back, and removed anew": {func(b *backBench, d *Admin) *Admin {
@@ -187,7 +187,7 @@ func TestRestoreHoldsForWhatWasShown(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := newBackBench(t)
-			d := b.desk(lists)
+			d := b.admin(lists)
 			remove(b, d)
 			doc, err := b.op(d, adminapi.OpRestore, `{"person":"ada","show":true}`)
 			if err != nil || doc.Done || !strings.Contains(doc.Text, "ada was removed by uid 7") || len(doc.Seen) != 64 ||
@@ -216,7 +216,7 @@ func TestRestoreHoldsForWhatWasShown(t *testing.T) {
 	}
 	t.Run("where people are asked they are shown it", func(t *testing.T) {
 		b := newBackBench(t)
-		d := b.desk(lists)
+		d := b.admin(lists)
 		remove(b, d)
 		d.notice = "NOT ISOLATED"
 		if doc, err := b.op(d, adminapi.OpRestore, `{"person":"ada","show":true}`); err != nil || doc.Seen != "" || doc.Done {
@@ -277,14 +277,14 @@ func TestOnlyRootRemovesRoot(t *testing.T) {
 	} {
 		t.Run(c.person, func(t *testing.T) {
 			b := newBackBench(t)
-			d := b.desk(c.lists)
+			d := b.admin(c.lists)
 			d.notice = "NOT ISOLATED"
 			for _, peer := range []approver.Peer{{Known: true, UID: 1000}, {UID: 0}, {Known: true, UID: 1 << 31}} {
 				body, err := json.Marshal(adminapi.PersonRequest{Person: c.person, Unlisted: c.unlisted})
 				if err != nil {
 					t.Fatal(err)
 				}
-				_, err = d.persons(t.Context(), peer, adminapi.OpRemove, body)
+				_, err = d.do(t.Context(), peer, adminapi.OpRemove, body)
 				if errors.Is(err, broadcaster.ErrOnlyRoot) != c.refused || err != nil && !c.refused {
 					t.Errorf("%+v: %v", peer, err)
 				}
@@ -305,9 +305,9 @@ func TestOnlyRootRemovesRoot(t *testing.T) {
 	}
 	t.Run("by root", func(t *testing.T) {
 		b := newBackBench(t)
-		d := b.desk(asAda)
+		d := b.admin(asAda)
 		for person, back := range map[string]string{"terminal:0": "ada", "ada": "ada"} {
-			doc, err := d.persons(t.Context(), approver.Peer{Known: true}, adminapi.OpRemove, []byte(`{"person":"`+person+`"}`))
+			doc, err := d.do(t.Context(), approver.Peer{Known: true}, adminapi.OpRemove, []byte(`{"person":"`+person+`"}`))
 			if err != nil || !strings.Contains(doc.(adminapi.ControlAnswer).Text, "until sudo approver people restore "+back) {
 				t.Errorf("%+v, %v", doc, err)
 			}
@@ -334,11 +334,11 @@ func TestUnfreezeSaysWhatItLifted(t *testing.T) {
 	me := approver.Peer{Known: true, UID: 7}
 	lift := func() adminapi.ControlAnswer {
 		t.Helper()
-		doc, err := d.control(t.Context(), me, adminapi.OpUnfreeze, json.RawMessage(`{}`))
+		doc, err := d.do(t.Context(), me, adminapi.OpUnfreeze, json.RawMessage(`{}`))
 		if err != nil {
 			t.Fatal(err)
 		}
-		return doc
+		return doc.(adminapi.ControlAnswer)
 	}
 	who := broadcaster.Who{Peer: approver.Peer{Known: true, UID: 1000}, Agent: "claude", Project: "/repo",
 		Session: "s\u202e1"}
@@ -380,7 +380,7 @@ func TestUnfreezeSaysWhatItLifted(t *testing.T) {
 		got.Freeze.At == "" || len(got.Agents) != 1 || got.Agents[0].By != "approver" {
 		t.Errorf("%v: %s", err, raw)
 	}
-	if _, err := d.control(t.Context(), me, adminapi.OpUnfreeze, json.RawMessage(`{}`)); !errors.Is(err,
+	if _, err := d.do(t.Context(), me, adminapi.OpUnfreeze, json.RawMessage(`{}`)); !errors.Is(err,
 		broadcaster.ErrNotFrozen) {
 		t.Error(err)
 	}

@@ -3,134 +3,84 @@ package daemon
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 
 	"approver.example"
 	"approver.example/daemon/adminapi"
 	"approver.example/httpapi"
-	"approver.example/tokens"
 )
 
-// control does an operation that changes what calls may run. What tightens is
-// done at once; what loosens is put before people first.
-func (d *Admin) control(
-	ctx context.Context, peer approver.Peer, op string, body json.RawMessage,
-) (adminapi.ControlAnswer, error) {
-	var req adminapi.ControlRequest
-	if err := json.Unmarshal(body, &req); err != nil {
-		return adminapi.ControlAnswer{}, err
+// An operation is one thing that the daemon does for an operator.
+type operation func(*Admin, context.Context, approver.Peer, json.RawMessage) (any, error)
+
+// asking is an operation without a body.
+func asking[A any](do func(*Admin, context.Context) (A, error)) operation {
+	return func(d *Admin, ctx context.Context, _ approver.Peer, _ json.RawMessage) (any, error) {
+		return do(d, ctx)
 	}
-	by := fmt.Sprintf("uid %d", peer.UID)
-	switch {
-	case op == adminapi.OpFreeze:
-		denied, before, err := d.People.Controls.FreezeBeside(context.WithoutCancel(ctx), by, req.Reason)
-		return adminapi.ControlAnswer{Done: true, Denied: denied, Text: frozenText(before, req.Reason, denied)}, err
-	case op == adminapi.OpPause && req.For == 0:
-		_, err := d.People.Controls.Pause(ctx, nil, 0, false, by)
-		return adminapi.ControlAnswer{Done: true, Text: "not paused: people are asked"}, err
-	case op == adminapi.OpPause:
-		return d.pause(ctx, peer, req, by)
-	case op == adminapi.OpObserve:
-		return d.observe(ctx, peer, req, by)
-	case op == adminapi.OpEnforce:
-		return d.enforce(ctx, by)
-	}
-	return d.unfreeze(ctx, peer, req, by)
 }
 
-// pair waits on the daemon's own connection: two cannot receive for one bot.
-func (d *Admin) pair(ctx context.Context, which adminapi.PairRequest) (approver.Paired, error) {
-	code, err := tokens.Parse(which.Code)
-	if err != nil {
-		return approver.Paired{}, err
+// taking is an operation whose body is a Q.
+func taking[Q, A any](do func(*Admin, context.Context, approver.Peer, Q) (A, error)) operation {
+	return func(d *Admin, ctx context.Context, peer approver.Peer, body json.RawMessage) (any, error) {
+		var req Q
+		if err := json.Unmarshal(body, &req); err != nil {
+			return nil, err
+		}
+		return do(d, ctx, peer, req)
 	}
-	for _, c := range d.channels {
-		if c.Name() != which.Channel {
-			continue
-		}
-		p, can := c.(approver.Pairer)
-		if !can {
-			return approver.Paired{}, fmt.Errorf("nobody is paired on the channel %s", which.Channel)
-		}
-		if err := d.People.Channels.Deaf(c.Name()); err != nil {
-			return approver.Paired{},
-				fmt.Errorf("this daemon does not receive from %s now, so nobody can be paired here: %w", which.Channel, err)
-		}
-		d.log.Info("somebody is being paired", "channel", which.Channel)
-		ctx, done := d.pairs.begin(ctx)
-		defer done()
-		return p.Pair(ctx, code)
-	}
-	return approver.Paired{}, fmt.Errorf("the daemon has no channel %s", which.Channel)
 }
 
-func (d *Admin) persons(ctx context.Context, peer approver.Peer, op string, body json.RawMessage) (any, error) {
-	if op == adminapi.OpOwnerShow || op == adminapi.OpOwnerApprove {
-		return d.ownerAnswers(ctx, peer, op, body)
-	}
-	var req adminapi.PersonRequest
-	if err := json.Unmarshal(body, &req); err != nil {
-		return nil, err
-	}
-	switch op {
-	case adminapi.OpRemove:
-		return d.remove(context.WithoutCancel(ctx), peer, req)
-	case adminapi.OpRestore:
-		return d.restore(ctx, peer, req)
-	case adminapi.OpRecover:
-		return d.recover(context.WithoutCancel(ctx), peer, req)
-	}
-	return d.listPeople(ctx)
+// byOwner is one of the two operations by which root approves.
+func byOwner(op string) operation {
+	return taking(func(
+		d *Admin, ctx context.Context, peer approver.Peer, req adminapi.OwnerRequest,
+	) (adminapi.OwnerAnswer, error) {
+		return d.ownerAnswers(ctx, peer, op, req)
+	})
+}
+
+// operations are all that there are. What tightens is done at once; what loosens is put before
+// people first.
+var operations = map[string]operation{
+	adminapi.OpStatus:  asking((*Admin).status),
+	adminapi.OpPending: asking((*Admin).pending),
+	adminapi.OpShow:    taking((*Admin).show),
+
+	adminapi.OpFreeze:   taking((*Admin).freeze),
+	adminapi.OpUnfreeze: taking((*Admin).unfreeze),
+	adminapi.OpPause:    taking((*Admin).pause),
+	adminapi.OpObserve:  taking((*Admin).observe),
+	adminapi.OpEnforce:  taking((*Admin).enforce),
+
+	adminapi.OpPair:  taking((*Admin).pair),
+	adminapi.OpAdmit: taking((*Admin).admit),
+
+	adminapi.OpPeople:       taking((*Admin).listPeople),
+	adminapi.OpRemove:       taking((*Admin).remove),
+	adminapi.OpRestore:      taking((*Admin).restore),
+	adminapi.OpRecover:      taking((*Admin).recover),
+	adminapi.OpOwnerShow:    byOwner(adminapi.OpOwnerShow),
+	adminapi.OpOwnerApprove: byOwner(adminapi.OpOwnerApprove),
+
+	adminapi.OpGrants:  asking((*Admin).listGrants),
+	adminapi.OpPropose: taking((*Admin).propose),
+	adminapi.OpRevoke:  taking((*Admin).revoke),
 }
 
 // Operate does one operation.
 func (d *Admin) Operate(
 	ctx context.Context, peer approver.Peer, op string, body json.RawMessage,
 ) (json.RawMessage, error) {
-	var out any
-	var err error
-	switch op {
-	case adminapi.OpStatus:
-		out, err = d.status(ctx)
-	case adminapi.OpPending:
-		out, err = d.pending(ctx)
-	case adminapi.OpShow:
-		var which adminapi.RequestID
-		if err = json.Unmarshal(body, &which); err == nil {
-			out, err = d.show(ctx, which)
-		}
-	case adminapi.OpFreeze, adminapi.OpUnfreeze, adminapi.OpPause, adminapi.OpObserve, adminapi.OpEnforce:
-		out, err = d.control(ctx, peer, op, body)
-	case adminapi.OpPair:
-		var which adminapi.PairRequest
-		if err = json.Unmarshal(body, &which); err == nil {
-			out, err = d.pair(ctx, which)
-		}
-	case adminapi.OpAdmit:
-		var who adminapi.AdmitRequest
-		if err = json.Unmarshal(body, &who); err == nil {
-			out, err = d.admit(ctx, peer, who)
-		}
-	case adminapi.OpPeople, adminapi.OpRemove, adminapi.OpRestore, adminapi.OpRecover, adminapi.OpOwnerShow,
-		adminapi.OpOwnerApprove:
-		out, err = d.persons(ctx, peer, op, body)
-	case adminapi.OpGrants:
-		out, err = d.listGrants(ctx)
-	case adminapi.OpPropose:
-		var which adminapi.RequestID
-		if err = json.Unmarshal(body, &which); err == nil {
-			out, err = d.propose(ctx, which)
-		}
-	case adminapi.OpRevoke:
-		var which adminapi.RequestID
-		if err = json.Unmarshal(body, &which); err == nil {
-			out, err = d.revoke(ctx, peer, which)
-		}
-	default:
-		err = httpapi.ErrNoOperation
-	}
+	out, err := d.do(ctx, peer, op, body)
 	if err != nil {
 		return nil, err
 	}
 	return json.Marshal(out)
+}
+
+func (d *Admin) do(ctx context.Context, peer approver.Peer, op string, body json.RawMessage) (any, error) {
+	if do, known := operations[op]; known {
+		return do(d, ctx, peer, body)
+	}
+	return nil, httpapi.ErrNoOperation
 }

@@ -96,7 +96,7 @@ func (d *Admin) pending(ctx context.Context) (adminapi.Pending, error) {
 	return doc, err
 }
 
-func (d *Admin) show(ctx context.Context, which adminapi.RequestID) (adminapi.Shown, error) {
+func (d *Admin) show(ctx context.Context, _ approver.Peer, which adminapi.RequestID) (adminapi.Shown, error) {
 	r, err := d.People.Requests.Get(ctx, which.Request)
 	if errors.Is(err, approver.ErrNotFound) {
 		return adminapi.Shown{},

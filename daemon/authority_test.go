@@ -24,7 +24,7 @@ import (
 type authorityBench struct {
 	*testing.T
 	kv       approver.KV
-	audit    *daemontest.MemAudit
+	audit    *daemontest.Ledger
 	isolated bool
 	older    bool
 	log      bytes.Buffer
@@ -32,7 +32,7 @@ type authorityBench struct {
 }
 
 func newAuthorityBench(t *testing.T) *authorityBench {
-	return &authorityBench{T: t, kv: daemontest.OpenKV(t), audit: &daemontest.MemAudit{}}
+	return &authorityBench{T: t, kv: daemontest.OpenKV(t), audit: &daemontest.Ledger{}}
 }
 
 // lists is a configuration with these approvers on Telegram, and one in the terminal.

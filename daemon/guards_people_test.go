@@ -90,7 +90,7 @@ func TestOnlyRootIsShownACode(t *testing.T) {
 		"root, of another request": {approver.Peer{Known: true}, "0", "there is no request"},
 	} {
 		for _, op := range []string{adminapi.OpOwnerShow, adminapi.OpOwnerApprove} {
-			doc, err := d.ownerAnswers(t.Context(), tt.peer, op,
+			doc, err := d.do(t.Context(), tt.peer, op,
 				fmt.Appendf(nil, `{"request":%q,"code":"CONFIRM-AAAAAAAA"}`, tt.id))
 			if shown, _ := doc.(adminapi.OwnerAnswer); shown.Code != "" || shown.Done {
 				t.Errorf("%s, %s: %+v", name, op, shown)
@@ -105,7 +105,7 @@ func TestOnlyRootIsShownACode(t *testing.T) {
 	}
 	l.says(request, false, approver.Term{})
 	<-answer
-	if _, err := d.ownerAnswers(t.Context(), approver.Peer{Known: true}, adminapi.OpOwnerApprove,
+	if _, err := d.do(t.Context(), approver.Peer{Known: true}, adminapi.OpOwnerApprove,
 		fmt.Appendf(nil, `{"request":%q}`, request)); err == nil || !strings.Contains(err.Error(), "the request is over") {
 		t.Error(err)
 	}
@@ -114,7 +114,7 @@ func TestOnlyRootIsShownACode(t *testing.T) {
 // An operator removes, restores and recovers, on the embedded store and on Redis: by the
 // account as by the person, only whom somebody knows unless they say otherwise, and never
 // past people who can be asked. The lists say who does not count, and why.
-func TestThePeopleOfADesk(t *testing.T) {
+func TestThePeopleOfAnAdmin(t *testing.T) {
 	for where, open := range bothPlaces() {
 		t.Run(where, func(t *testing.T) {
 			l := startRoom(t, open(t), t.TempDir())
@@ -126,7 +126,7 @@ func TestThePeopleOfADesk(t *testing.T) {
 			me := approver.Peer{Known: true, UID: 7}
 			do := func(op, body, want string) {
 				t.Helper()
-				doc, err := d.persons(t.Context(), me, op, []byte(body))
+				doc, err := d.do(t.Context(), me, op, []byte(body))
 				if got := fmt.Sprintf("%+v %v", doc, err); !strings.Contains(got, want) {
 					t.Errorf("%s %s: %s, want %q", op, body, got, want)
 				}
@@ -168,7 +168,7 @@ func TestThePeopleOfADesk(t *testing.T) {
 				map[bool]string{true: "the daemon runs as root", false: "only the owner"}[os.Getuid() == 0])
 			b.audit.Fail = true
 			d.notice = ""
-			if _, err := d.persons(t.Context(), me, adminapi.OpRemove, []byte(`{"person":"telegram:2"}`)); err == nil ||
+			if _, err := d.do(t.Context(), me, adminapi.OpRemove, []byte(`{"person":"telegram:2"}`)); err == nil ||
 				errors.Is(err, broadcaster.ErrNotRemoved) {
 				t.Errorf("the lists could not be recorded: %v", err)
 			}

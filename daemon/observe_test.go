@@ -16,8 +16,8 @@ import (
 	"approver.example/daemon/daemontest"
 )
 
-// openDesk is a desk with such people.
-func openDesk(t *testing.T, answer func(terminal.Event) terminal.Answer) (*Admin, approver.Peer) {
+// openAdmin is a admin with such people.
+func openAdmin(t *testing.T, answer func(terminal.Event) terminal.Answer) (*Admin, approver.Peer) {
 	log := slog.New(slog.DiscardHandler)
 	people, me := daemontest.OpenPeople(t, answer)
 	return &Admin{People: people, observer: &observer{people: people, log: log}, log: log}, me
@@ -29,7 +29,7 @@ func openDesk(t *testing.T, answer func(terminal.Event) terminal.Answer) (*Admin
 func TestPeopleDecideOverObserving(t *testing.T) {
 	approve := false
 	var shown []approver.Card
-	d, me := openDesk(t, func(e terminal.Event) terminal.Answer {
+	d, me := openAdmin(t, func(e terminal.Event) terminal.Answer {
 		shown = append(shown, e.Card)
 		return terminal.Answer{Request: e.Card.Request, Message: e.Message, Code: e.Card.Code.Reveal(), Approve: approve}
 	})
@@ -85,7 +85,7 @@ func TestAFreezeThatCameAndWentVoidsTheYes(t *testing.T) {
 		}
 	}
 	meanwhile, done := freeze, make(chan struct{}, 8)
-	d, me = openDesk(t, func(e terminal.Event) terminal.Answer {
+	d, me = openAdmin(t, func(e terminal.Event) terminal.Answer {
 		meanwhile()
 		done <- struct{}{}
 		return terminal.Answer{Request: e.Card.Request, Message: e.Message, Code: e.Card.Code.Reveal(), Approve: true}

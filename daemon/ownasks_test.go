@@ -26,7 +26,7 @@ import (
 func TestOneOpenQuestionOfAnOperation(t *testing.T) {
 	var mu sync.Mutex
 	cards := 0
-	d, me := openDesk(t, func(terminal.Event) terminal.Answer {
+	d, me := openAdmin(t, func(terminal.Event) terminal.Answer {
 		mu.Lock()
 		cards++
 		mu.Unlock()
@@ -73,9 +73,10 @@ func TestOneOpenQuestionOfAnOperation(t *testing.T) {
 	}
 	cancel()
 	all.Wait()
-	if len(d.questions.open) != 0 {
-		t.Errorf("still open: %v", d.questions.open)
-	}
+	d.questions.open.Range(func(open, _ any) bool {
+		t.Errorf("still open: %v", open)
+		return true
+	})
 }
 
 // What a process asks about approver itself is counted by its uid, apart from calls. Who is

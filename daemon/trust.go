@@ -168,10 +168,8 @@ func (t *trust) settle(ctx context.Context, people *broadcaster.Broadcaster, rec
 		if t.lost {
 			about = approver.AlarmAudit
 		}
-		err := people.Controls.Distrust(context.WithoutCancel(ctx), about, strings.Join(t.doubts, "; "))
-		// Frozen is enough to start: what else could not be done is in the log.
-		if c, _, readErr := people.Controls.Load(ctx); err != nil &&
-			(readErr != nil || !c.Frozen() || c.Missing || c.Here != "") {
+		err := freezeFor(context.WithoutCancel(ctx), people, about, strings.Join(t.doubts, "; "))
+		if err != nil {
 			return fmt.Errorf("the store is not to be trusted (%s), and that could not be noted: %w",
 				strings.Join(t.doubts, "; "), err)
 		}
@@ -182,15 +180,21 @@ func (t *trust) settle(ctx context.Context, people *broadcaster.Broadcaster, rec
 		}
 	}
 	stop := func(ctx context.Context, why string) error {
-		err := people.Controls.Distrust(ctx, approver.AlarmAudit, why)
-		if c, _, readErr := people.Controls.Load(ctx); err != nil &&
-			(readErr != nil || !c.Frozen() || c.Missing || c.Here != "") {
-			return err
-		}
-		return nil // it is frozen; that it is recorded comes when something can be
+		return freezeFor(ctx, people, approver.AlarmAudit, why)
 	}
 	t.stop.Store(&stop)
 	records.Accept()
+	return nil
+}
+
+// freezeFor freezes everything for a doubt. Frozen is enough: that it is recorded comes when something can
+// be, and what else could not be done is in the log.
+func freezeFor(ctx context.Context, people *broadcaster.Broadcaster, about approver.Alarm, why string) error {
+	err := people.Controls.Distrust(ctx, about, why)
+	c, _, readErr := people.Controls.Load(ctx)
+	if readErr != nil || !c.Frozen() || c.Missing || c.Here != "" {
+		return err
+	}
 	return nil
 }
 

@@ -29,7 +29,7 @@ func TestATypedCodeRunsWhatItsScreenShowed(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			cards := make(chan approver.Card, 8)
-			d, me := openDesk(t, func(e terminal.Event) terminal.Answer {
+			d, me := openAdmin(t, func(e terminal.Event) terminal.Answer {
 				cards <- e.Card
 				return terminal.Answer{}
 			})

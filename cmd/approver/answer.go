@@ -19,31 +19,11 @@ import (
 	"approver.example/tokens"
 )
 
-// localRules is what both commands say of who may answer.
-const localRules = `Your uid, as the kernel names it, must be on the terminal's approver list, and ` +
-	`channels.terminal.allow_answers must be on.
-`
-
 type approveCmd struct {
 	adminclient.Cmd
 	Which string `arg:"" name:"id-or-code" help:"The request's id from approver pending, or the code from approver watch."`
 	Term  string `arg:"" optional:"" help:"How long the yes lasts for the very same call: once, session, 1m to 60m, or always, which only shows the rule to write. With a code, of a HIGH request."`
 	Yes   bool   `help:"Do not ask once more after the request was shown." short:"y"`
-}
-
-// Help is the long text.
-func (approveCmd) Help() string {
-	return localRules +
-		`By its id, the request is shown whole and you are asked once more; of several identical calls, a yes is for those
-that it shows (with --yes, or by a code, which show none, for the first). A CATASTROPHIC request takes the typed
-code only, and while agents run under the daemon's own user it is never approved on this machine: answer in a chat.
-Where nobody can, as without a chat, root may: sudo approver approve ID shows the whole request and a code to type,
-unless the daemon, or the agent that asks, is root as well.
-` + term.ExitCodes + `
-Example:
-  approver approve 0192f3a1-7c1e-7b50-8f0e-3c8a3f6a2b11
-  approver approve CONFIRM-7KQ4MX
-  approver approve CONFIRM-7KQ4MX 15m`
 }
 
 // Validate tells a mistyped id or code before the daemon is asked.
@@ -113,13 +93,6 @@ func notByID(s adminapi.Shown, which string, root bool) error {
 type denyCmd struct {
 	adminclient.Cmd
 	ID string `arg:"" help:"The request's id, from approver pending."`
-}
-
-// Help is the long text.
-func (denyCmd) Help() string {
-	return localRules + term.ExitCodes + `
-Example:
-  approver deny 0192f3a1-7c1e-7b50-8f0e-3c8a3f6a2b11`
 }
 
 // Validate tells a mistyped id before the daemon is asked.

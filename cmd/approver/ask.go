@@ -28,20 +28,6 @@ type askCmd struct {
 	Words    []string      `arg:"" name:"cmd" help:"The command and its arguments, behind --."`
 }
 
-// Help is the long text.
-func (askCmd) Help() string {
-	return `Puts an action before people from a script, and waits. The command is shown, judged by the policy like an
-agent's, and not run: run it yourself after exit code 0. Left out, the severity is catastrophic: then the answer is
-typed with a code, and a daemon that has nothing but the terminal and runs as the agents' user never gets a yes.
-
-Exit codes: 0 approved; 2 denied, or nobody answered in time; 1 the command line is not understood, or the daemon
-could not be asked.
-
-Example:
-  approver ask --severity high --reason release -- git push --force origin main
-  approver ask -- make deploy && make deploy`
-}
-
 // Run asks and waits.
 func (c askCmd) Run(ctx context.Context) error {
 	client, err := adminclient.AskPlace(ctx, c.Config, c.Socket)
@@ -96,10 +82,11 @@ func takenText(reason string) string {
 // nobody can answer, where this user may learn that.
 func (c askCmd) waits(ctx context.Context) string {
 	on := "people are asked on the channels of the daemon's configuration; this waits for their answer"
-	var now adminapi.Status
-	if c.Socket == "" && (adminclient.Cmd{At: adminclient.At{Config: c.Config}}).Operate(ctx, adminapi.OpStatus,
-		struct{}{}, &now) == nil && c.futile(now) {
-		on = now.Nobody + "\napprover: this waits all the same"
+	if c.Socket == "" {
+		now, err := adminclient.Cmd{At: adminclient.At{Config: c.Config}}.Status(ctx)
+		if err == nil && c.futile(now) {
+			on = now.Nobody + "\napprover: this waits all the same"
+		}
 	}
 	if c.TTL > 0 {
 		return on + ", until " + time.Now().Add(time.Duration(c.TTL)).Format("15:04:05") +
@@ -150,18 +137,6 @@ type appealCmd struct {
 	Reason string `help:"Why it is needed; people see it as claimed." placeholder:"WHY"`
 	Socket string `help:"The daemon's submit socket; left out: the one that couriers are pinned to, or the configured one." placeholder:"PATH"`
 	Call   string `arg:"" help:"The call, by the id that its denial names."`
-}
-
-// Help is the long text.
-func (appealCmd) Help() string {
-	return `Asks people whether a call that a rule denied may run all the same. It returns at once; if they say yes,
-the very same call runs once when it is made again. Only some rules can be appealed, only by the user whose call it
-was, once, and within ten minutes. The denial names the call.
-
-Exit codes: 0 people are asked; 1 they are not, and why; 2 the command line is not understood.
-
-Example:
-  approver appeal 5f0c6a7e2b9d4a1c8e3f7a6b5c4d3e2f --reason needed-by-the-release`
 }
 
 // Run appeals.

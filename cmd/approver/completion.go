@@ -1,6 +1,7 @@
 package main
 
 import (
+	_ "embed"
 	"fmt"
 	"slices"
 	"strings"
@@ -10,14 +11,6 @@ import (
 
 type completionCmd struct {
 	Shell string `arg:"" enum:"bash,zsh,fish" help:"bash, zsh or fish."`
-}
-
-// Help is the long text.
-func (completionCmd) Help() string {
-	return `Example:
-  approver completion bash > ~/.local/share/bash-completion/completions/approver
-  approver completion zsh > ~/.zfunc/_approver
-  approver completion fish > ~/.config/fish/completions/approver.fish`
 }
 
 // Run prints the script. It is made of the commands themselves, so it knows all.
@@ -54,29 +47,30 @@ func (c completionCmd) Run(k *kong.Kong) error {
 	return nil
 }
 
+// The scripts without the commands.
+var (
+	//go:embed completions/approver.bash
+	bashScript string
+	//go:embed completions/approver.fish
+	fishScript string
+)
+
 // bashCompletion finds the longest run of command words, and offers what can
 // follow; else files.
 func bashCompletion(order []string, words map[string][]string) string {
-	var b strings.Builder
-	b.WriteString("_approver() {\n  local path= word i next words\n  COMPREPLY=()\n  for ((i = 1; i < COMP_CWORD; " +
-		"i++)); do\n    word=${COMP_WORDS[i]}\n    case \"$word\" in -*) continue ;; esac\n    next=\"${path:+$path " +
-		"}$word\"\n    case \"$next\" in\n")
+	var paths, offers strings.Builder
 	for _, path := range order[1:] {
-		fmt.Fprintf(&b, "      %q) path=$next ;;\n", path)
+		fmt.Fprintf(&paths, "      %q) path=$next ;;\n", path)
 	}
-	b.WriteString("    esac\n  done\n  case \"$path\" in\n")
 	for _, path := range order {
-		fmt.Fprintf(&b, "    %q) words=%q ;;\n", path, strings.Join(words[path], " "))
+		fmt.Fprintf(&offers, "    %q) words=%q ;;\n", path, strings.Join(words[path], " "))
 	}
-	b.WriteString("  esac\n  COMPREPLY=($(compgen -W \"$words\" -- \"${COMP_WORDS[COMP_CWORD]}\"))\n}\ncomplete -o " +
-		"default -F _approver approver\n")
-	return b.String()
+	return strings.NewReplacer("#paths\n", paths.String(), "#words\n", offers.String()).Replace(bashScript)
 }
 
 func fishCompletion(order []string, words map[string][]string) string {
 	var b strings.Builder
-	b.WriteString("function __approver_at\n  set -l path\n  for word in (commandline -opc)[2..]\n    string match -q -- " +
-		"'-*' $word; or set -a path $word\n  end\n  test \"$path\" = \"$argv[1]\"\nend\n")
+	b.WriteString(fishScript)
 	for _, path := range order {
 		for _, word := range words[path] {
 			option := "-a " + word

@@ -16,27 +16,7 @@ type grantsCmd struct {
 	Revoke  grantsRevokeCmd  `cmd:"" help:"Take a grant back."`
 }
 
-// Help is the long text.
-func (grantsCmd) Help() string {
-	return `A grant is a yes that waits: for a parked call to come back once, or for the same call in a session or for
-some minutes (/approve CODE session, /approve CODE 15m). It is bound to exactly what was shown.
-
-Example:
-  approver grants
-  approver grants revoke 0192f3a1-7c1e-7b50-8f0e-3c8a3f6a2b11`
-}
-
 type grantsListCmd struct{ adminclient.Cmd }
-
-// Help is the long text.
-func (grantsListCmd) Help() string {
-	return `Lists the grants of every daemon that shares the store.
-What cannot be read of the store is told in one line (store_error of --json) after what can, and fails.
-` + term.ExitCodes + `
-Example:
-  approver grants list
-  approver grants list --json`
-}
 
 // Run prints the list.
 func (c grantsListCmd) Run(ctx context.Context) error {
@@ -62,13 +42,6 @@ type grantsRevokeCmd struct {
 	ID string `arg:"" help:"The grant's id, from approver grants."`
 }
 
-// Help is the long text.
-func (grantsRevokeCmd) Help() string {
-	return "Takes a grant back: the call is asked anew when it comes. Nobody is asked first.\n" + term.ExitCodes + `
-Example:
-  approver grants revoke 0192f3a1-7c1e-7b50-8f0e-3c8a3f6a2b11`
-}
-
 // Run revokes.
 func (c grantsRevokeCmd) Run(ctx context.Context) error {
 	var doc adminapi.ControlAnswer
@@ -81,15 +54,6 @@ func (c grantsRevokeCmd) Run(ctx context.Context) error {
 type grantsProposeCmd struct {
 	adminclient.Cmd
 	ID string `arg:"" help:"The request's id, from approver pending or the audit."`
-}
-
-// Help is the long text.
-func (grantsProposeCmd) Help() string {
-	return `Shows the narrowest policy rule that would allow the call of a request without asking, and where it
-belongs. Nothing is changed: put it there yourself. approver then puts that very change before people as CATASTROPHIC.
-` + term.ExitCodes + `
-Example:
-  approver grants propose 0192f3a1-7c1e-7b50-8f0e-3c8a3f6a2b11`
 }
 
 // Run shows the rule.

@@ -1,8 +1,9 @@
 // Command approver is the approval service for AI agents: the daemon, and the
 // commands around it.
 //
-// commands.go is the table of them. A command is one file here; what needs several is a
-// package below internal, and so is what commands share. The daemon is package daemon.
+// commands.go is the table of them, and help.txt has their long help. A command is one file here;
+// what needs several is a package below internal, and so is what commands share. The daemon is
+// package daemon.
 package main
 
 import (
@@ -20,9 +21,11 @@ import (
 	"approver.example/agents"
 	"approver.example/agents/facts"
 	"approver.example/cmd/approver-hook/courier"
+	"approver.example/cmd/approver/demo"
 	"approver.example/cmd/approver/internal/hookinstall"
 	"approver.example/cmd/approver/internal/pairing"
 	"approver.example/cmd/approver/internal/term"
+	"approver.example/cmd/approver/internal/tryhook"
 	"approver.example/daemon/adminapi"
 )
 
@@ -82,9 +85,12 @@ func newParser() (*kong.Kong, error) {
 	return kong.New(&c, kong.Name("approver"),
 		kong.Description("Approvals for AI agents: people decide what a tool call may do."),
 		kong.UsageOnError(), kong.ConfigureHelp(kong.HelpOptions{Compact: true, NoExpandSubcommands: true}),
-		kong.Vars{
+		kong.PostBuild(longHelp), kong.Vars{
 			"version": "approver " + adminapi.BuildVersion(), "example": facts.Example(),
-			"testers": strings.Join(agents.Testers(), ","),
+			"testers": strings.Join(agents.Testers(), ","), "agents": titles(),
+			"exit_codes":  "Exit codes: 0 it was done, 1 it failed, 2 the command line is not understood.",
+			"hook_test":   tryhook.Help(facts.Example()),
+			"demo_events": "  " + strings.ReplaceAll(strings.TrimSpace(demo.Events), "\n", "\n  "),
 		})
 }
 

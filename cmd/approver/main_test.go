@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -86,6 +87,40 @@ func TestReadmeNamesEveryCommand(t *testing.T) {
 	}
 	if len(leaves) < 40 {
 		t.Errorf("only %d commands", len(leaves))
+	}
+}
+
+// Each section of the long help is that of a command, and its variables are known.
+func TestTheLongHelpIsOfCommands(t *testing.T) {
+	parser, err := newParser()
+	if err != nil {
+		t.Fatal(err)
+	}
+	details, vars := map[string]string{}, map[string]bool{}
+	err = kong.Visit(parser.Model.Node, func(node kong.Visitable, next kong.Next) error {
+		if n, is := node.(*kong.Node); is {
+			details[n.FullPath()] = n.Detail
+			if n.Parent != nil {
+				details[n.Parent.FullPath()+" *"] = n.Detail
+			}
+			for name := range n.Vars() {
+				vars[name] = true
+			}
+		}
+		return next(nil)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(helpText) {
+		if name, is := strings.CutPrefix(line, "== "); is && details[strings.TrimSpace(name)] == "" {
+			t.Errorf("help.txt has a section for %q, which is no command", name)
+		}
+		for _, match := range regexp.MustCompile(`\$\{?(\w*)`).FindAllStringSubmatch(line, -1) {
+			if !vars[match[1]] {
+				t.Errorf("%s: there is no variable %q", line, match[0])
+			}
+		}
 	}
 }
 

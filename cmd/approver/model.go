@@ -24,11 +24,6 @@ type modelCmd struct {
 	Verify modelVerifyCmd `cmd:"" help:"Check the files of models, and what they make of their golden texts."`
 }
 
-// Help is the long text.
-func (modelCmd) Help() string {
-	return "Example:\n  approver model add ~/Downloads/deberta-v3-injection\n  approver model verify"
-}
-
 // modelsDir is the folder of the models that were added.
 func modelsDir(config string) (string, error) {
 	cfg, err := configs.LoadOrDefault(config)
@@ -77,21 +72,6 @@ type modelAddCmd struct {
 	Window int    `help:"How many tokens the model sees at once, for a model without a manifest." placeholder:"TOKENS"`
 	JSON   bool   `help:"Print one JSON object."`
 	Dir    string `arg:"" help:"The model's directory." placeholder:"DIR"`
-}
-
-// Help is the long text.
-func (modelAddCmd) Help() string {
-	return `DIR has model.onnx, tokenizer.json and config.json, and manifest.json with the SHA-256 of each. Without a
-manifest one is made: compare the hashes that are printed with those of where the model is from, as from then on
-they are what is checked. DIR is not changed. The model is copied to models/ in the daemon's folder as a version of
-its own; another one, or the same one damaged, is never overwritten. Run it as the user whom the daemon runs as.
-
-Exit code 0: it was added, or was there already. 1: something is wrong with it, and nothing was added. 2: the
-command line is not understood.
-
-Example:
-  approver model add ~/Downloads/deberta-v3-injection
-  approver model add --label LABEL_1 --window 256 --json ~/Downloads/other`
 }
 
 // Run adds.
@@ -146,19 +126,6 @@ type modelVerifyCmd struct {
 	Library string `help:"libonnxruntime, for the program." placeholder:"FILE"`
 	JSON    bool   `help:"Print one JSON object for each model."`
 	Dir     string `arg:"" optional:"" help:"A model's directory; left out, every model that was added." placeholder:"DIR"`
-}
-
-// Help is the long text.
-func (modelVerifyCmd) Help() string {
-	return `Compares every file with the manifest, reads the tokenizer, and, if approver-classifier is installed, lets
-it load the model and score the golden texts of the manifest.
-
-Exit code 0: all is as the manifest says; scores count if the program is installed. 1: something is not, or there is
-no model. 2: the command line is not understood.
-
-Example:
-  approver model verify
-  approver model verify --json --library /usr/lib/libonnxruntime.so.1 ./deberta-v3-injection`
 }
 
 // Run verifies.

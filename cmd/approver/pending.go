@@ -14,16 +14,6 @@ import (
 
 type pendingCmd struct{ adminclient.Cmd }
 
-// Help is the long text.
-func (pendingCmd) Help() string {
-	return `Lists what waits for people, the oldest first, on every daemon that shares the store. Codes are never shown.
-What cannot be read of the store is told in one line (store_error of --json) after what can, and fails.
-` + term.ExitCodes + `
-Example:
-  approver pending
-  approver pending --json | jq -r '.requests[].id'`
-}
-
 // Run prints the list.
 func (c pendingCmd) Run(ctx context.Context) error {
 	var doc adminapi.Pending

@@ -28,11 +28,6 @@ type rulesCmd struct {
 	Lint rulesLintCmd `cmd:"" help:"Say what in rules is wrong, or rarely meant."`
 }
 
-// Help is the long text.
-func (rulesCmd) Help() string {
-	return "Example:\n  approver rules list --category destructive\n  approver rules test rules.yaml"
-}
-
 type rulesFlags struct {
 	Config string `help:"Configuration file." short:"c" placeholder:"FILE"`
 }
@@ -53,20 +48,6 @@ type rulesListCmd struct {
 	Layer    string `help:"Only rules of this layer." enum:"built-in,hub,user," default:""`
 	JSON     bool   `help:"Print one JSON object for each rule."`
 	Markdown bool   `help:"Print a page with a table for each category, as docs/rules.md."`
-}
-
-// Help is the long text.
-func (rulesListCmd) Help() string {
-	return `The rules of a project's .approver/rules.yaml are not among them: approver rules lint .approver/rules.yaml
-reads such a file.
-
-Exit code 0: they were listed. 1: the rules cannot be read, or there is no such category. 2: the command line is not
-understood.
-
-Example:
-  approver rules list
-  approver rules list --category databases --json
-  approver rules list --layer user`
 }
 
 // A ruleDoc is a rule for machines.
@@ -177,16 +158,6 @@ type rulesShowCmd struct {
 	ID   string `arg:"" help:"The rule's id." placeholder:"ID"`
 }
 
-// Help is the long text.
-func (rulesShowCmd) Help() string {
-	return `Exit code 0: it was shown. 1: there is no such rule, or the rules cannot be read. 2: the command line is
-not understood.
-
-Example:
-  approver rules show delete_root
-  approver rules show --json delete_root`
-}
-
 // Run shows.
 func (c rulesShowCmd) Run() error {
 	lib, err := c.library()
@@ -290,19 +261,6 @@ type rulesTestCmd struct {
 	rulesFlags
 	JSON  bool     `help:"Print one JSON object for each example that fails, and one at the end."`
 	Files []string `arg:"" optional:"" help:"Files of rules; left out, every rule that is configured." placeholder:"FILE"`
-}
-
-// Help is the long text.
-func (rulesTestCmd) Help() string {
-	return `A rule has to find its examples under match, and no rule at all those under pass. The rules of a FILE are
-put over the built-in ones, in the place of those with the same id.
-
-Exit code 0: all examples are as they should be. 1: one is not, or a file has problems. 2: the command line is not
-understood.
-
-Example:
-  approver rules test
-  approver rules test .approver/rules.yaml`
 }
 
 // Run runs the examples.

@@ -18,19 +18,6 @@ type rulesLintCmd struct {
 	Files []string `arg:"" optional:"" help:"Files of rules; left out, every rule that is configured." placeholder:"FILE"`
 }
 
-// Help is the long text.
-func (rulesLintCmd) Help() string {
-	return `Says what in rules is wrong: unknown words, patterns that are slow or never match. And what works and is
-rarely meant: no example, no cure, the same rule twice, a rule that never decides because another is stricter, an
-exception that ends within two weeks.
-
-Exit code 0: nothing was said. 1: something was. 2: the command line is not understood.
-
-Example:
-  approver rules lint
-  approver rules lint --json .approver/rules.yaml`
-}
-
 // Run lints.
 func (c rulesLintCmd) Run() error {
 	all, own, err := c.rules(c.Files)
@@ -51,24 +38,20 @@ func (c rulesLintCmd) Run() error {
 			problems.Problems = append(problems.Problems, w.String())
 		}
 	}
-	enc := json.NewEncoder(os.Stdout)
-	for _, p := range problems.Problems {
+	say := func(doc any, text string) error {
 		if c.JSON {
-			err = enc.Encode(map[string]string{"text": p})
-		} else {
-			_, err = fmt.Println(p)
+			return json.NewEncoder(os.Stdout).Encode(doc)
 		}
-		if err != nil {
+		_, err := fmt.Println(text)
+		return err
+	}
+	for _, p := range problems.Problems {
+		if err := say(map[string]string{"text": p}, p); err != nil {
 			return err
 		}
 	}
 	for _, r := range remarks {
-		if c.JSON {
-			err = enc.Encode(r)
-		} else {
-			_, err = fmt.Printf("%s: %s: %s\n", r.Where, r.ID, r.Text)
-		}
-		if err != nil {
+		if err := say(r, fmt.Sprintf("%s: %s: %s", r.Where, r.ID, r.Text)); err != nil {
 			return err
 		}
 	}

@@ -15,16 +15,6 @@ type serveCmd struct {
 	LogFormat *configs.LogFormat `help:"text or json, whatever the configuration says." placeholder:"FORMAT"`
 }
 
-// Help is the long text.
-func (serveCmd) Help() string {
-	return `Runs until SIGINT or SIGTERM. Open requests outlive it: hooks wait, and go on with the next daemon.
-Its log, on standard error, has a line for each question and for each answer.
-
-Example:
-  approver serve --config ~/.approver/approver.yaml
-  approver serve --log-format json --log-level debug`
-}
-
 // Run runs the daemon.
 func (c serveCmd) Run(ctx context.Context) error {
 	cfg, err := configs.LoadOrDefault(c.Config)

@@ -13,9 +13,6 @@ type versionCmd struct {
 	JSON bool `help:"Print one JSON object."`
 }
 
-// Help is the long text.
-func (versionCmd) Help() string { return "Example:\n  approver version --json" }
-
 // Run prints what the build knows of itself.
 func (c versionCmd) Run() error {
 	out := struct {

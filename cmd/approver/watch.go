@@ -21,18 +21,6 @@ type watchCmd struct {
 	JSON bool `help:"Print one JSON event per line and take no answers."`
 }
 
-// Help is the long text.
-func (watchCmd) Help() string {
-	return `Shows each request as its card: those that are open, and each new one when it is asked (approver pending
-lists also what only a chat is shown); takes answers where the configuration lets this terminal give them
-(channels.terminal). It reconnects while the daemon restarts.
-
-Example:
-  approver watch
-  approver watch --socket /run/approver/resolve.sock
-  approver watch --json | jq .`
-}
-
 // Run watches until ctx ends or the person quits.
 func (c watchCmd) Run(ctx context.Context) error {
 	c.Told = new(adminclient.Told)

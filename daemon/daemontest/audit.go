@@ -26,14 +26,18 @@ const (
 type Ledger struct {
 	Mu      sync.Mutex
 	Records []approver.Record
+	Fail    bool // it keeps nothing, as on a full disk
 }
 
 // Record keeps a record.
 func (l *Ledger) Record(_ context.Context, r approver.Record) (string, error) {
 	l.Mu.Lock()
 	defer l.Mu.Unlock()
+	if l.Fail {
+		return "", errors.New("disk full")
+	}
 	l.Records = append(l.Records, r)
-	return "", nil
+	return "hash", nil
 }
 
 // Last returns the record that was kept last.
@@ -43,30 +47,12 @@ func (l *Ledger) Last() approver.Record {
 	return l.Records[len(l.Records)-1]
 }
 
-// MemAudit keeps records in memory, or refuses them.
-type MemAudit struct {
-	mu      sync.Mutex
-	records []approver.Record
-	Fail    bool
-}
-
-// Record keeps a note, or fails.
-func (a *MemAudit) Record(_ context.Context, r approver.Record) (string, error) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if a.Fail {
-		return "", errors.New("disk full")
-	}
-	a.records = append(a.records, r)
-	return "hash", nil
-}
-
 // Notes are those of the records of changes of the policy.
-func (a *MemAudit) Notes() string {
-	a.mu.Lock()
-	defer a.mu.Unlock()
+func (l *Ledger) Notes() string {
+	l.Mu.Lock()
+	defer l.Mu.Unlock()
 	var out []string
-	for _, r := range a.records {
+	for _, r := range l.Records {
 		if r.Event == approver.EventPolicy {
 			out = append(out, r.Note)
 		}
@@ -78,9 +64,7 @@ func (a *MemAudit) Notes() string {
 func OpenKV(t *testing.T) approver.KV {
 	t.Helper()
 	kv, err := boltstore.Open(boltstore.Config{Path: filepath.Join(t.TempDir(), "t.db")}, slog.New(slog.DiscardHandler))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { _ = kv.Close() })
 	return kv
 }
@@ -91,14 +75,6 @@ const JournalLine = 48 << 10
 // ForgedLine is what an agent would like to see in the log.
 const ForgedLine = "time=2026-11-23T06:29:59.100Z level=INFO msg=approved part=calls request=r1 by=boss " +
 	"via=telegram how=tap "
-
-// hashed is a ledger whose records have hashes, which a release needs.
-type hashed struct{ Ledger }
-
-func (h *hashed) Record(ctx context.Context, r approver.Record) (string, error) {
-	_, err := h.Ledger.Record(ctx, r)
-	return "hash", err
-}
 
 // A rule set that tightens, and one that cannot be read.
 const (

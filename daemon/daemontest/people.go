@@ -6,7 +6,6 @@ import (
 	"errors"
 	"log/slog"
 	"os"
-	"path/filepath"
 	"strconv"
 	"testing"
 	"time"
@@ -15,7 +14,6 @@ import (
 	"approver.example/broadcaster"
 	"approver.example/channels/terminal"
 	"approver.example/fingerprint"
-	"approver.example/store/boltstore"
 )
 
 // OpenPeople are people who sit at an isolated terminal, where they may approve what is
@@ -23,22 +21,15 @@ import (
 func OpenPeople(t *testing.T, answer func(terminal.Event) terminal.Answer) (*broadcaster.Broadcaster, approver.Peer) {
 	t.Helper()
 	log := slog.New(slog.DiscardHandler)
-	kv, err := boltstore.Open(boltstore.Config{Path: filepath.Join(t.TempDir(), "approver.db")}, log)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := broadcaster.BeginControls(t.Context(), kv); err != nil {
-		t.Fatal(err)
-	}
+	kv := OpenKV(t)
+	must(t, broadcaster.BeginControls(t.Context(), kv))
 	me := approver.Peer{Known: true, UID: uint32(os.Getuid())}
 	ada := approver.Approver{ID: strconv.Itoa(os.Getuid()), Name: "Ada"}
 	local, err := terminal.New(terminal.Config{Approvers: []approver.Approver{ada}, AllowAnswers: true, Isolated: true},
 		log)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	people, err := broadcaster.NewBroadcaster(broadcaster.Options{
-		Store: kv, Audit: &hashed{}, Channels: []approver.Channel{local},
+		Store: kv, Audit: &Ledger{}, Channels: []approver.Channel{local},
 		Limit: func(context.Context, string, approver.ToolCall) error { return nil }, CodeKey: make([]byte, 32),
 		CodeLength: 6, Log: log,
 		People:       approver.People{{Channel: terminal.Name, ID: ada.ID}: {ID: "ada", Name: "Ada"}},
@@ -47,9 +38,7 @@ func OpenPeople(t *testing.T, answer func(terminal.Event) terminal.Answer) (*bro
 			return fingerprint.Bind(call, "", nil, nil)
 		},
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error, 2)
 	go func() { done <- people.Run(ctx) }()
@@ -92,9 +81,6 @@ func OpenPeople(t *testing.T, answer func(terminal.Event) terminal.Answer) (*bro
 	t.Cleanup(func() {
 		cancel()
 		if err := errors.Join(<-done, <-done); err != nil && !errors.Is(err, context.Canceled) {
-			t.Error(err)
-		}
-		if err := kv.Close(); err != nil {
 			t.Error(err)
 		}
 	})

@@ -74,23 +74,24 @@ func BoltPlace() Place {
 	return Place{
 		Open: func(t *testing.T, dir string) PlaceStore {
 			s, err := boltstore.Open(boltstore.Config{Path: db(dir)}, slog.New(slog.DiscardHandler))
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			return s
 		},
 		Snap: func(t *testing.T, dir string) any {
 			b, err := os.ReadFile(db(dir))
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			return b
 		},
 		Put: func(t *testing.T, dir string, was any) {
-			if err := os.WriteFile(db(dir), was.([]byte), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			must(t, os.WriteFile(db(dir), was.([]byte), 0o600))
 		},
+	}
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }
 
@@ -103,20 +104,10 @@ func RedisPlace(t *testing.T) Place {
 // RedisPlaceOn is RedisPlace with lines of configuration, and the server.
 func RedisPlaceOn(t *testing.T, config ...string) (Place, *redistest.Server) {
 	server, err := redistest.Start(t.Context(), redistest.Options{Config: config})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { _ = server.Close() })
 	hub := filepath.Join(t.TempDir(), "hub.key")
-	if err := os.WriteFile(hub, []byte(strings.Repeat("h", 40)), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	must := func(t *testing.T, err error) {
-		t.Helper()
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
+	must(t, os.WriteFile(hub, []byte(strings.Repeat("h", 40)), 0o600))
 	return Place{
 		Open: func(t *testing.T, _ string) PlaceStore {
 			s, err := redisstore.Open(t.Context(), redisstore.Config{Addrs: []string{server.Addr}, HubKeyFile: hub},

@@ -27,9 +27,7 @@ rules:
   - {name: ours.never, tools: [Bash], command: '^make', when: {uids: [%d]}, decision: deny}
   - {name: ours.ask, tools: [Bash], command: '^make', when: {uids: [%d]}, decision: ask, severity: high}
 `, OneUID, OtherUID)
-	if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(name, []byte(text), 0o600))
 	return name
 }
 
@@ -38,21 +36,14 @@ func Recorded(t *testing.T, records ...approver.Record) string {
 	t.Helper()
 	dir := t.TempDir()
 	key, err := audit.LoadOrCreateKey(filepath.Join(dir, "audit.key"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	log, err := audit.Open(t.Context(),
 		audit.Options{Dir: filepath.Join(dir, "log"), ID: "test", Key: key, Hostname: "dev"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for _, r := range records {
-		if _, err := log.Record(t.Context(), r); err != nil {
-			t.Fatal(err)
-		}
+		_, err := log.Record(t.Context(), r)
+		must(t, err)
 	}
-	if err := log.Close(context.WithoutCancel(t.Context())); err != nil {
-		t.Fatal(err)
-	}
+	must(t, log.Close(context.WithoutCancel(t.Context())))
 	return filepath.Join(dir, "log")
 }

@@ -11,16 +11,12 @@ func PrintedOut(t *testing.T, print func()) string {
 	t.Helper()
 	was := os.Stdout
 	r, w, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	os.Stdout = w
 	print()
 	os.Stdout = was
 	_ = w.Close()
 	text, err := io.ReadAll(r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return string(text)
 }

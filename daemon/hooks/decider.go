@@ -81,14 +81,31 @@ func (d *Decider) refuse(
 	}
 	call := approver.ToolCall{ID: h.CallID, Agent: h.Agent, Peer: h.Peer, At: time.Now()}
 	d.Log.Warn("a payload was refused", "agent", h.Agent, "call", h.CallID, "uid", h.Peer.UID, "error", cause)
-	if _, err := d.Audit.Record(ctx,
-		approver.Record{Event: approver.EventVerdict, At: call.At, Call: call, Verdict: v}); err != nil {
-		d.Log.Error("audit failed", "error", err)
-	}
+	d.record(ctx, approver.Record{Event: approver.EventVerdict, At: call.At, Call: call, Verdict: v})
 	if adapter == nil {
 		return answer(blocking.For(h.Agent, "", v.Reason))
 	}
 	return answer(adapter.Encode(agents.Event{}, v))
+}
+
+// record records, and reports whether it could; the log says why not.
+func (d *Decider) record(ctx context.Context, r approver.Record) bool {
+	_, err := d.Audit.Record(ctx, r)
+	if err != nil {
+		d.Log.Error("audit failed", "error", err)
+	}
+	return err == nil
+}
+
+// answerRecorded is the agent's answer for a verdict on an event that no rule judges. It blocks, and says
+// what, where the verdict could not be recorded.
+func (d *Decider) answerRecorded(
+	ctx context.Context, adapter agents.Adapter, ev agents.Event, call approver.ToolCall, v approver.Verdict, what string,
+) httpapi.HookAnswer {
+	if !d.record(ctx, approver.Record{Event: approver.EventVerdict, At: call.At, Call: call, Verdict: v}) {
+		v = approver.Verdict{Reason: "it could not be recorded, so " + what}
+	}
+	return answer(adapter.Encode(ev, v))
 }
 
 // rulesNow is the version of the rules in force.

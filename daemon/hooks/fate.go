@@ -59,10 +59,5 @@ func (d *Decider) prompted(
 		Decision: approver.Pass, By: approver.ByPeople, Severity: approver.High,
 		Detail: "people have said yes to this call; that the agent's own rules or mode ask about it too is for its own user",
 	}
-	if _, err := d.Audit.Record(ctx,
-		approver.Record{Event: approver.EventVerdict, At: call.At, Call: call, Verdict: v}); err != nil {
-		d.Log.Error("audit failed", "error", err)
-		v = approver.Verdict{Reason: "it could not be recorded, so the call was stopped"}
-	}
-	return answer(adapter.Encode(ev, v)), true
+	return d.answerRecorded(ctx, adapter, ev, call, v, "the call was stopped"), true
 }

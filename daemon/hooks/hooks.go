@@ -54,12 +54,7 @@ func (d *Decider) Hook(ctx context.Context, h httpapi.HookRequest) httpapi.HookA
 		return answer(adapter.Encode(ev, approver.Verdict{Decision: approver.Pass}))
 	case agents.Settings:
 		v := d.settings(ctx, ev, call)
-		if _, err := d.Audit.Record(ctx,
-			approver.Record{Event: approver.EventVerdict, At: call.At, Call: call, Verdict: v}); err != nil {
-			d.Log.Error("audit failed", "error", err)
-			v = approver.Verdict{Reason: "it could not be recorded, so the changed settings were not taken"}
-		}
-		return answer(adapter.Encode(ev, v))
+		return d.answerRecorded(ctx, adapter, ev, call, v, "the changed settings were not taken")
 	default:
 		return d.refuse(ctx, h, adapter, fmt.Errorf("the event %q is not one that is understood", ev.Name))
 	}
@@ -72,10 +67,7 @@ var errNoTurn = errors.New("approver was too busy to check the call, so it was b
 func (d *Decider) noTurn(ctx context.Context, h httpapi.HookRequest, adapter agents.Adapter) httpapi.HookAnswer {
 	v := approver.Verdict{By: "gate", Reason: errNoTurn.Error()}
 	call := approver.ToolCall{ID: h.CallID, Agent: h.Agent, Peer: h.Peer, At: time.Now()}
-	if _, err := d.Audit.Record(ctx,
-		approver.Record{Event: approver.EventVerdict, At: call.At, Call: call, Verdict: v}); err != nil {
-		d.Log.Error("audit failed", "error", err)
-	}
+	d.record(ctx, approver.Record{Event: approver.EventVerdict, At: call.At, Call: call, Verdict: v})
 	return answer(adapter.Encode(agents.Event{}, v))
 }
 

@@ -44,13 +44,10 @@ func (d *Decider) odd(
 	const what = "the report of a call that ran cannot be read, so nobody can say what ran"
 	d.Log.Error("the hook was bypassed", "what", what, "agent", h.Agent, "call", h.CallID, "session", call.Session, "uid",
 		h.Peer.UID, "error", err)
-	rec := approver.Record{
+	d.record(ctx, approver.Record{
 		Event: approver.EventAlarm, At: call.At, Call: call, Note: what + ": " + err.Error(),
 		Verdict: approver.Verdict{By: "agents", Rule: "payload", Severity: approver.High, Reason: what, Detail: err.Error()},
-	}
-	if _, err := d.Audit.Record(ctx, rec); err != nil {
-		d.Log.Error("audit failed", "error", err)
-	}
+	})
 	d.stop(context.WithoutCancel(ctx), call, "a call went around the gate: "+what)
 	return answer(blocking.For(h.Agent, ev.Name, "approver could not read the report of this call: "+err.Error()))
 }

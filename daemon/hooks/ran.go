@@ -22,14 +22,11 @@ func isOf(was use, ev agents.Event) bool {
 // that the hook does not work: nobody is alarmed, and nothing is frozen.
 func (d *Decider) canaryRan(ctx context.Context, ev agents.Event, call approver.ToolCall) {
 	d.Log.Warn("a test of the hook ran: the hook does not stop calls", "agent", ev.Agent, "session", call.Session)
-	rec := approver.Record{
+	d.record(ctx, approver.Record{
 		Event: approver.EventRan, At: time.Now(), Call: call,
 		Note:    "tool_use_id " + ev.UseID + ": a test of the hook, which did not stop it",
 		Verdict: approver.Verdict{Decision: approver.Pass, Severity: approver.High, By: canary.By},
-	}
-	if _, err := d.Audit.Record(ctx, rec); err != nil {
-		d.Log.Error("audit failed", "error", err)
-	}
+	})
 }
 
 // hasRun has cards say that a call ran that people let go, if they say something else.
@@ -73,16 +70,13 @@ func (d *Decider) ran(ctx context.Context, ev agents.Event, call approver.ToolCa
 	alarm := d.bypass(ctx, ev, call, was, &rec)
 	if alarm == "" {
 		d.hasRun(ctx, was, call.Peer)
-	}
-	if alarm != "" {
+	} else {
 		rec.Event = approver.EventAlarm
 		rec.Note += ": " + alarm
 		d.Log.Error("the hook was bypassed", "what", alarm, "agent", ev.Agent, "use", ev.UseID, "tool", call.Tool, "session",
 			call.Session, "uid", call.Peer.UID)
 	}
-	if _, err := d.Audit.Record(ctx, rec); err != nil {
-		d.Log.Error("audit failed", "error", err)
-	}
+	d.record(ctx, rec)
 	if alarm != "" {
 		d.stop(context.WithoutCancel(ctx), call, "a call went around the gate: "+alarm)
 	}

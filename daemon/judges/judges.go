@@ -15,7 +15,6 @@ import (
 	"approver.example/agents/canary"
 	"approver.example/broadcaster"
 	"approver.example/configs"
-	"approver.example/daemon/sealed"
 	"approver.example/reflexcore"
 	"approver.example/reflexcore/flow"
 	"approver.example/reflexcore/memory"
@@ -53,8 +52,6 @@ func ReadFiles(cfg configs.Config, log *slog.Logger) (f Files, err error) {
 type Judges struct {
 	Reflex   *reflexcore.Engine
 	Policy   *shieldcore.Live
-	ruling   *activeRules
-	flowing  *activeFlow
 	Screens  []approver.Stage
 	memory   *memory.Memory
 	projects *projectReporter
@@ -77,13 +74,11 @@ type Deps struct {
 // Open puts in force what the files say, or what was in force before where
 // they say less.
 func Open(ctx context.Context, base Deps, files Files, log *slog.Logger) (j *Judges, err error) {
-	cfg, records := base.Config, base.Audit
+	cfg := base.Config
 	j = &Judges{Policy: &shieldcore.Live{}}
-	record, err := sealed.New(cfg, base.Store, "policy", base.Mark)
-	if err != nil {
+	if j.policies, err = hold(base, "policy", policySpec(), j.Policy.Set, log.With("part", "policy")); err != nil {
 		return nil, err
 	}
-	j.policies = holdPolicy(record, j.Policy, records, log.With("part", "policy"))
 	j.policies.older, j.policies.doubt = base.Older, base.Doubt
 	if err := j.policies.start(ctx, files.policy); err != nil {
 		return nil, err
@@ -92,19 +87,24 @@ func Open(ctx context.Context, base Deps, files Files, log *slog.Logger) (j *Jud
 	if j.Reflex, err = files.reflex(); err != nil {
 		return nil, err
 	}
-	if record, err = sealed.New(cfg, base.Store, "rules", base.Mark); err != nil {
+	if j.rules, err = hold(base, "rules", rulesSpec(), judgeBy(j.Reflex), log.With("part", "rules")); err != nil {
 		return nil, err
 	}
-	j.ruling = &activeRules{engine: j.Reflex}
-	j.rules = holdRules(record, j.ruling, records, log.With("part", "rules"))
 	if err := j.rules.start(ctx, files.rules); err != nil {
 		return nil, err
 	}
-	j.flowing = &activeFlow{engine: j.Reflex}
-	if j.flows, err = startFlow(ctx, base, j.flowing, log.With("part", "flow")); err != nil {
+	if j.flows, err = hold(base, "flow", flowSpec(), j.Reflex.SetFlow, log.With("part", "flow")); err != nil {
 		return nil, err
 	}
-	j.projects = newProjectReporter(records, log.With("part", "rules"))
+	// What the configuration says of it, unless that loosens what was in force last.
+	policy, err := cfg.Flow()
+	if err == nil {
+		err = j.flows.start(ctx, policy)
+	}
+	if err != nil {
+		return nil, err
+	}
+	j.projects = newProjectReporter(base.Audit, log.With("part", "rules"))
 	j.Reflex.Project = j.projects.rules(cfg).For
 	j.Reflex.Precedents = precedent.New(base.Store, cfg.Reflex.Precedents)
 	j.memory = memory.New(base.Store, cfg.Reflex.Loop, log.With("part", "memory"))
@@ -120,7 +120,7 @@ func Open(ctx context.Context, base Deps, files Files, log *slog.Logger) (j *Jud
 
 // Version is that of all that decides: what people approve is bound to it.
 func (j *Judges) Version() string {
-	return j.Policy.Version() + j.ruling.Version() + j.flowing.Version()
+	return j.Policy.Version() + j.rules.active.Version() + j.flows.active.Version()
 }
 
 // Stages are the gate's, the cheapest denial first.

@@ -4,25 +4,20 @@ import (
 	"log/slog"
 	"strings"
 
-	"approver.example"
 	"approver.example/configs"
-	"approver.example/daemon/sealed"
 	"approver.example/shieldcore"
 )
 
-// holdPolicy keeps the policy.
-func holdPolicy(
-	record sealed.Record, live *shieldcore.Live, audit approver.Recorder, log *slog.Logger,
-) *inForce[*shieldcore.Policy] {
-	return &inForce[*shieldcore.Policy]{Record: record, active: live, audit: audit, log: log, unused: new(unusedReason),
-		spec: spec[*shieldcore.Policy]{
-			noun: "policy", tool: "change_policy", rule: "policy_loosened", current: live.Policy, compare: shieldcore.Compare,
-			keep: func(p *shieldcore.Policy) (stored, error) {
-				name, text := p.Source()
-				return stored{p.Version(), name, text}, nil
-			},
-			load: func(k stored) (*shieldcore.Policy, error) { return shieldcore.Load(k.Name, k.Text) },
-		}}
+// policySpec is about the policy.
+func policySpec() spec[*shieldcore.Policy] {
+	return spec[*shieldcore.Policy]{
+		noun: "policy", tool: "change_policy", rule: "policy_loosened", compare: shieldcore.Compare,
+		keep: func(p *shieldcore.Policy) (stored, error) {
+			name, text := p.Source()
+			return stored{p.Version(), name, text}, nil
+		},
+		load: func(k stored) (*shieldcore.Policy, error) { return shieldcore.Load(k.Name, k.Text) },
+	}
 }
 
 // openPolicy reads the configured policy, and warns of rules in it that do nothing.

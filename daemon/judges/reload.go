@@ -107,7 +107,7 @@ func (r *reloader[V]) look(ctx context.Context, said string) string {
 	for _, w := range r.warnings(next) {
 		r.log.Warn("the "+noun+" has what does nothing, or not for long", "what", w.Pos.String()+": "+w.Text)
 	}
-	change := r.spec.compare(r.spec.current(), next)
+	change := r.spec.compare(r.active.current(), next)
 	if !change.Loosens() {
 		r.log.Info("a new "+noun+" is in force: it tightens, or changes no verdict", "version", brief(next.Version()))
 		if err := r.tighten(ctx, next); err != nil {

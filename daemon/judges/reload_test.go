@@ -44,7 +44,9 @@ func startReload(
 	put(policyA)
 	log, questions = &daemontest.SafeBuffer{}, make(chan asked)
 	logger := slog.New(slog.NewTextHandler(log, nil))
-	standing := testInForce(t, daemontest.OpenKV(t), &daemontest.MemAudit{}, logger)
+	standing := testInForce(t, daemontest.OpenKV(t), &daemontest.Ledger{}, logger)
+	live = new(shieldcore.Live)
+	standing.active.use = live.Set
 	file, err := openPolicy(cfg, logger)
 	if err != nil {
 		t.Fatal(err)
@@ -80,7 +82,7 @@ func startReload(
 		}
 	}()
 	t.Cleanup(func() { cancel(); <-done })
-	return put, standing.active.(*shieldcore.Live), questions, log
+	return put, live, questions, log
 }
 
 func rules(live *shieldcore.Live) int { return live.Policy().Len() }

@@ -6,58 +6,37 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"sync/atomic"
 	"time"
 
 	"approver.example"
 	"approver.example/configs"
-	"approver.example/daemon/sealed"
 	"approver.example/display"
 	"approver.example/reflexcore"
 )
 
-// activeRules is the rule set in force, which the engine judges by.
-type activeRules struct {
-	engine *reflexcore.Engine
-	set    atomic.Pointer[configs.Library]
-}
-
-// Set puts a rule set in force.
-func (l *activeRules) Set(lib *configs.Library) {
-	l.engine.SetRules(lib.Rules())
-	l.set.Store(lib)
-}
-
-// Version is that of the rule set in force, empty for the built-in one.
-func (l *activeRules) Version() string {
-	if lib := l.set.Load(); lib != nil {
-		return lib.Version()
-	}
-	return ""
-}
-
-// holdRules keeps the layers over the built-in rules. What was never in force
+// rulesSpec is about the layers over the built-in rules. What was never in force
 // before is compared with the built-in rules alone.
-func holdRules(
-	record sealed.Record, live *activeRules, audit approver.Recorder, log *slog.Logger,
-) *inForce[*configs.Library] {
-	return &inForce[*configs.Library]{Record: record, active: live, audit: audit, log: log, unused: new(unusedReason),
-		spec: spec[*configs.Library]{
-			noun: "rule set", tool: "change_rules", rule: "rules_loosened", current: live.set.Load,
-			compare: configs.CompareLibraries,
-			keep: func(lib *configs.Library) (stored, error) {
-				text, err := json.Marshal(lib.Source())
-				return stored{lib.Version(), "rules", text}, err
-			},
-			load: func(k stored) (*configs.Library, error) {
-				var layers []configs.RuleSource
-				if err := json.Unmarshal(k.Text, &layers); err != nil {
-					return nil, err
-				}
-				return configs.StoredLibrary(layers)
-			},
-			first: func() (*configs.Library, error) { return configs.NewLibrary(nil, time.Time{}) },
-		}}
+func rulesSpec() spec[*configs.Library] {
+	return spec[*configs.Library]{
+		noun: "rule set", tool: "change_rules", rule: "rules_loosened", compare: configs.CompareLibraries,
+		keep: func(lib *configs.Library) (stored, error) {
+			text, err := json.Marshal(lib.Source())
+			return stored{lib.Version(), "rules", text}, err
+		},
+		load: func(k stored) (*configs.Library, error) {
+			var layers []configs.RuleSource
+			if err := json.Unmarshal(k.Text, &layers); err != nil {
+				return nil, err
+			}
+			return configs.StoredLibrary(layers)
+		},
+		first: func() (*configs.Library, error) { return configs.NewLibrary(nil, time.Time{}) },
+	}
+}
+
+// judgeBy returns what has calls judged by a rule set.
+func judgeBy(engine *reflexcore.Engine) func(*configs.Library) {
+	return func(lib *configs.Library) { engine.SetRules(lib.Rules()) }
 }
 
 func reloadRules(cfg configs.Config, standing *inForce[*configs.Library], ask Asking) *reloader[*configs.Library] {
@@ -70,7 +49,7 @@ func reloadRules(cfg configs.Config, standing *inForce[*configs.Library], ask As
 				return nil, err
 			}
 			// Looking again costs little while nothing changes.
-			if now := standing.spec.current(); now != nil && now.Version() == configs.RulesVersion(sources) {
+			if now := standing.active.current(); now != nil && now.Version() == configs.RulesVersion(sources) {
 				return now, nil
 			}
 			return configs.NewLibrary(sources, time.Now())

@@ -21,7 +21,7 @@ import (
 
 func testRules(
 	t *testing.T, kv approver.KV, audit approver.Recorder, log *slog.Logger,
-) (*inForce[*configs.Library], *activeRules) {
+) (*inForce[*configs.Library], *judging[*configs.Library]) {
 	t.Helper()
 	sealer, err := sealing.New(make([]byte, 32))
 	if err != nil {
@@ -35,9 +35,9 @@ func testRules(
 	if err != nil {
 		t.Fatal(err)
 	}
-	live := &activeRules{engine: engine}
-	return holdRules(sealed.Record{Name: "rules", Store: kv, Sealer: sealer, ID: "here", Where: "the store"}, live, audit,
-		log), live
+	f := held(sealed.Record{Name: "rules", Store: kv, Sealer: sealer, ID: "here", Where: "the store"}, rulesSpec(),
+		judgeBy(engine), audit, log)
+	return f, &judging[*configs.Library]{f.active, engine}
 }
 
 // The story: an agent under the daemon's own user writes a file of rules beside the
@@ -46,7 +46,7 @@ func testRules(
 // the diff, and what they approve outlives the next start. Taking the file away
 // loosens too, if it tightened.
 func TestLooserRulesWaitForPeople(t *testing.T) {
-	kv, audit := daemontest.OpenKV(t), &daemontest.MemAudit{}
+	kv, audit := daemontest.OpenKV(t), &daemontest.Ledger{}
 	log := &daemontest.SafeBuffer{}
 	logger := slog.New(slog.NewTextHandler(log, nil))
 	cfg := configs.Default()
@@ -58,7 +58,7 @@ func TestLooserRulesWaitForPeople(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	decides := func(live *activeRules, command string) string {
+	decides := func(live *judging[*configs.Library], command string) string {
 		v, err := live.engine.Judge(t.Context(),
 			approver.ToolCall{Tool: "Bash", Command: command, Dir: "/home/ada/shop", Env: map[string]string{"HOME": "/home/ada"},
 				At: time.Now()})
@@ -68,11 +68,11 @@ func TestLooserRulesWaitForPeople(t *testing.T) {
 		return v.Decision.String()
 	}
 	const own = "cat own.txt"
-	less := func(live *activeRules) bool {
-		return !slices.ContainsFunc(live.set.Load().Rules().List(),
+	less := func(live *judging[*configs.Library]) bool {
+		return !slices.ContainsFunc(live.current().Rules().List(),
 			func(r reflexcore.Rule) bool { return r.ID == daemontest.BuiltInRule() })
 	}
-	start := func() (*inForce[*configs.Library], *activeRules) {
+	start := func() (*inForce[*configs.Library], *judging[*configs.Library]) {
 		t.Helper()
 		standing, live := testRules(t, kv, audit, logger)
 		lib, err := openRules(cfg, logger)
@@ -180,13 +180,13 @@ func TestRulesThatStopTheStart(t *testing.T) {
 		time.Time{}, time.Now().Add(time.Hour)); err != nil {
 		t.Fatal(err)
 	}
-	f, live := testRules(t, kv, &daemontest.MemAudit{}, slog.New(slog.DiscardHandler))
+	f, live := testRules(t, kv, &daemontest.Ledger{}, slog.New(slog.DiscardHandler))
 	lib, err := configs.NewLibrary(nil, time.Time{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if err := f.start(t.Context(), lib); err == nil ||
-		!strings.Contains(err.Error(), "the rule set that was in force last cannot be read") || live.set.Load() != nil {
+		!strings.Contains(err.Error(), "the rule set that was in force last cannot be read") || live.current() != nil {
 		t.Error(err)
 	}
 }
@@ -199,7 +199,7 @@ func TestAProjectThatLoosensIsRecorded(t *testing.T) {
 		os.WriteFile(filepath.Join(dir, ".approver", "rules.yaml"), []byte(daemontest.RulesLoose), 0o600)); err != nil {
 		t.Fatal(err)
 	}
-	audit := &daemontest.MemAudit{}
+	audit := &daemontest.Ledger{}
 	reporter := newProjectReporter(audit, slog.New(slog.DiscardHandler))
 	p := reporter.rules(configs.Default())
 	now := time.Now()

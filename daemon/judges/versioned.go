@@ -25,7 +25,7 @@ type versioned interface{ Version() string }
 type inForce[V versioned] struct {
 	sealed.Record
 	spec   spec[V]
-	active active[V]
+	active *active[V]
 	audit  approver.Recorder
 	older  bool                             // the audit has records of before this start, so it is not the first
 	doubt  func(format string, args ...any) // of the store
@@ -33,10 +33,32 @@ type inForce[V versioned] struct {
 	unused *unusedReason // why the files are not in force, if they are not
 }
 
-// An active holds the version that judges. Its version is empty before there is one.
-type active[V versioned] interface {
-	Set(V)
-	Version() string
+// An active is the version that judges. There is none before the first Set.
+type active[V versioned] struct {
+	use func(V) // has calls judged by it
+	now atomic.Pointer[V]
+}
+
+// Set puts a version in force.
+func (a *active[V]) Set(v V) {
+	a.use(v)
+	a.now.Store(&v)
+}
+
+// current is the version in force, the zero V if there is none.
+func (a *active[V]) current() (v V) {
+	if now := a.now.Load(); now != nil {
+		v = *now
+	}
+	return v
+}
+
+// Version is that of the version in force, empty for what is built in.
+func (a *active[V]) Version() string {
+	if now := a.now.Load(); now != nil {
+		return (*now).Version()
+	}
+	return ""
 }
 
 // A spec describes what has versions: how people are asked about it, how it is stored and
@@ -45,12 +67,18 @@ type spec[V versioned] struct {
 	noun    string                  // such as policy
 	tool    string                  // what people are asked about, such as change_policy
 	rule    string                  // and by which rule
-	current func() V                // the one in force
 	keep    func(V) (stored, error) // for the store
 	load    func(stored) (V, error)
 	compare func(old, next V) shieldcore.Change
 	// first is what counts where the store has nothing. Nil is what the file says.
 	first func() (V, error)
+}
+
+// hold keeps what judges in the record of that name. use has calls judged by a version.
+func hold[V versioned](base Deps, name string, s spec[V], use func(V), log *slog.Logger) (*inForce[V], error) {
+	record, err := sealed.New(base.Config, base.Store, name, base.Mark)
+	return &inForce[V]{Record: record, spec: s, active: &active[V]{use: use}, audit: base.Audit, log: log,
+		unused: new(unusedReason)}, err
 }
 
 // A stored is a version as the store has it.

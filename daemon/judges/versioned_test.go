@@ -16,8 +16,23 @@ import (
 	"approver.example/daemon/daemontest"
 	"approver.example/daemon/safefile"
 	"approver.example/daemon/sealed"
+	"approver.example/reflexcore"
 	"approver.example/shieldcore"
 )
+
+// held is hold with a record of the test.
+func held[V versioned](
+	record sealed.Record, s spec[V], use func(V), audit approver.Recorder, log *slog.Logger,
+) *inForce[V] {
+	return &inForce[V]{Record: record, spec: s, active: &active[V]{use: use}, audit: audit, log: log,
+		unused: new(unusedReason)}
+}
+
+// judging is a version in force, and the engine that judges by it.
+type judging[V versioned] struct {
+	*active[V]
+	engine *reflexcore.Engine
+}
 
 // testInForce is what keeps the policy of an installation whose keys are zeroes.
 func testInForce(t *testing.T, kv approver.KV, audit approver.Recorder, log *slog.Logger) *inForce[*shieldcore.Policy] {
@@ -26,8 +41,8 @@ func testInForce(t *testing.T, kv approver.KV, audit approver.Recorder, log *slo
 	if err != nil {
 		t.Fatal(err)
 	}
-	return holdPolicy(sealed.Record{Name: "policy", Store: kv, Sealer: sealer, ID: "here", Where: "the store"},
-		&shieldcore.Live{}, audit, log)
+	return held(sealed.Record{Name: "policy", Store: kv, Sealer: sealer, ID: "here", Where: "the store"}, policySpec(),
+		new(shieldcore.Live).Set, audit, log)
 }
 
 func policyOf(t *testing.T, text string) *shieldcore.Policy {
@@ -44,7 +59,7 @@ func policyOf(t *testing.T, text string) *shieldcore.Policy {
 // was in force stays in force, and people see the exact diff. What tightens is in
 // force at once; what people approved outlives the next start.
 func TestARestartIsNoWayAroundPeople(t *testing.T) {
-	kv, audit := daemontest.OpenKV(t), &daemontest.MemAudit{}
+	kv, audit := daemontest.OpenKV(t), &daemontest.Ledger{}
 	log := slog.New(slog.DiscardHandler)
 	start := func(text string) *inForce[*shieldcore.Policy] {
 		t.Helper()
@@ -117,7 +132,7 @@ func TestANewNameIsNoFirstStart(t *testing.T) {
 		cfg := configs.Default()
 		cfg.Dir, cfg.Audit.ID = dir, name
 		record, err := sealed.New(cfg, kv, "policy", nil)
-		f := holdPolicy(record, &shieldcore.Live{}, &daemontest.MemAudit{}, slog.New(slog.DiscardHandler))
+		f := held(record, policySpec(), new(shieldcore.Live).Set, &daemontest.Ledger{}, slog.New(slog.DiscardHandler))
 		if err == nil {
 			err = f.start(t.Context(), policyOf(t, text))
 		}
@@ -136,7 +151,7 @@ func TestANewNameIsNoFirstStart(t *testing.T) {
 // be compared with. The daemon starts, and says loudly that this is not the first
 // start.
 func TestAPolicyThatIsGoneIsNotTheFirst(t *testing.T) {
-	audit, said := &daemontest.MemAudit{}, &bytes.Buffer{}
+	audit, said := &daemontest.Ledger{}, &bytes.Buffer{}
 	f := testInForce(t, daemontest.OpenKV(t), audit, slog.New(slog.NewTextHandler(said, nil)))
 	var doubts []string
 	f.older, f.doubt = true, func(format string, args ...any) { doubts = append(doubts, fmt.Sprintf(format, args...)) }
@@ -199,7 +214,7 @@ func TestAStoredPolicyThatCannotBeRead(t *testing.T) {
 			return value
 		},
 	} {
-		f := testInForce(t, daemontest.OpenKV(t), &daemontest.MemAudit{}, log)
+		f := testInForce(t, daemontest.OpenKV(t), &daemontest.Ledger{}, log)
 		if err := f.start(t.Context(), policyOf(t, policyA)); err != nil {
 			t.Fatal(err)
 		}
@@ -212,7 +227,7 @@ func TestAStoredPolicyThatCannotBeRead(t *testing.T) {
 			time.Now().Add(time.Hour)); err != nil {
 			t.Fatal(err)
 		}
-		f = testInForce(t, f.Store, &daemontest.MemAudit{}, log)
+		f = testInForce(t, f.Store, &daemontest.Ledger{}, log)
 		err = f.start(t.Context(), policyOf(t, policyA))
 		if err == nil || !strings.Contains(err.Error(), "cannot be read") ||
 			!strings.Contains(err.Error(), "remove it only if") || f.active.Version() != "" {
@@ -223,7 +238,7 @@ func TestAStoredPolicyThatCannotBeRead(t *testing.T) {
 
 // What cannot be recorded does not loosen; what tightens holds all the same.
 func TestAChangeOfPolicyThatCannotBeRecorded(t *testing.T) {
-	audit := &daemontest.MemAudit{}
+	audit := &daemontest.Ledger{}
 	f := testInForce(t, daemontest.OpenKV(t), audit, slog.New(slog.DiscardHandler))
 	if err := f.start(t.Context(), policyOf(t, policyA)); err != nil {
 		t.Fatal(err)

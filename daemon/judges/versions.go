@@ -22,7 +22,7 @@ func (j *Judges) NotInForce() (out []adminapi.NotInForce) {
 
 // Versions are those in force.
 func (j *Judges) Versions() *adminapi.Versions {
-	return &adminapi.Versions{Policy: j.Policy.Version(), Rules: j.ruling.Version(), Flow: j.flowing.Version()}
+	return &adminapi.Versions{Policy: j.Policy.Version(), Rules: j.rules.active.Version(), Flow: j.flows.active.Version()}
 }
 
 // VersionsOf are those that the files of a configuration say.

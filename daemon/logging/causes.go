@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"log/slog"
+	"maps"
 	"strings"
 	"sync"
 	"time"
@@ -124,6 +125,16 @@ type occurrence struct {
 	since int // lines held back since then
 }
 
+// again reports whether to tell of it anew, and how many lines were held back since it was last told.
+func (o *occurrence) again(now time.Time) (held int, yes bool) {
+	if !o.told.IsZero() && now.Sub(o.told) < Quiet {
+		o.since++
+		return 0, false
+	}
+	held, o.since, o.told = o.since, 0, now
+	return held, true
+}
+
 // full reports that there is no room for one more of a user's.
 func (t troubles) full(uid string) bool {
 	if uid == "" {
@@ -165,12 +176,10 @@ func (c *causes) tell(t logTopic, now time.Time) (held int, how telling) {
 		room = c.errors
 	}
 	if last := room.last[t.key]; last != nil {
-		if now.Sub(last.told) < Quiet {
-			last.since++
+		held, again := last.again(now)
+		if !again {
 			return 0, untold
 		}
-		held = last.since
-		*last = occurrence{told: now, uid: t.uid}
 		return held, tellIt
 	}
 	if room.full(t.uid) {
@@ -205,11 +214,7 @@ func (c *causes) pace(uid string, now time.Time) (held int, how telling) {
 // many there were since the last; of more kinds than are told apart, one for all.
 func (c *causes) another(kind string, now time.Time) (held int, how telling) {
 	if c.more[kind] == nil && len(c.more) >= maxCauses {
-		for old, last := range c.more {
-			if now.Sub(last.told) >= Quiet {
-				delete(c.more, old)
-			}
-		}
+		maps.DeleteFunc(c.more, func(_ string, last *occurrence) bool { return now.Sub(last.told) >= Quiet })
 		if len(c.more) >= maxCauses {
 			kind = "others"
 		}
@@ -219,11 +224,9 @@ func (c *causes) another(kind string, now time.Time) (held int, how telling) {
 		last = &occurrence{}
 		c.more[kind] = last
 	}
-	if !last.told.IsZero() && now.Sub(last.told) < Quiet {
-		last.since++
+	held, again := last.again(now)
+	if !again {
 		return 0, untold
 	}
-	held = last.since
-	*last = occurrence{told: now}
 	return held, tellMore
 }

@@ -3,6 +3,7 @@ package logging
 import (
 	"log"
 	"log/slog"
+	"maps"
 	"strings"
 	"sync"
 	"time"
@@ -38,26 +39,20 @@ func (l *libraryLines) Write(line []byte) (int, error) {
 	defer l.mu.Unlock()
 	now := time.Now()
 	last := l.told[kind]
-	switch {
-	case last == nil && len(l.told) >= maxLibraryKinds:
-		for old, of := range l.told {
-			if now.Sub(of.told) >= Quiet {
-				delete(l.told, old)
-			}
-		}
+	if last == nil && len(l.told) >= maxLibraryKinds {
+		maps.DeleteFunc(l.told, func(_ string, of *occurrence) bool { return now.Sub(of.told) >= Quiet })
 		if len(l.told) >= maxLibraryKinds {
 			return len(line), nil
 		}
-		fallthrough
-	case last == nil:
+	}
+	if last == nil {
 		last = &occurrence{}
 		l.told[kind] = last
-	case now.Sub(last.told) < Quiet:
-		last.since++
+	}
+	held, again := last.again(now)
+	if !again {
 		return len(line), nil
 	}
-	held := last.since
-	*last = occurrence{told: now}
 	args := []any{"line", cutLibrary(text, maxLibraryLine)}
 	if held > 0 {
 		args = append(args, "held_back", held)

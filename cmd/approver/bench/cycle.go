@@ -44,7 +44,7 @@ func submit(ctx context.Context, d *daemon, body []byte, left time.Duration) (*c
 	if _, err := rand.Read(id[:]); err != nil {
 		return nil, err
 	}
-	conn, err := new(net.Dialer).DialContext(ctx, "unix", d.submit())
+	conn, err := new(net.Dialer).DialContext(ctx, "unix", d.Submit())
 	if err != nil {
 		return nil, err
 	}
@@ -108,11 +108,11 @@ func (b *bench) drive(ctx context.Context, d *daemon, serial *atomic.Int64) *dri
 	v.client = &http.Client{Transport: &http.Transport{
 		MaxIdleConnsPerHost: 2 * b.workers,
 		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
-			return new(net.Dialer).DialContext(ctx, "unix", d.resolve())
+			return new(net.Dialer).DialContext(ctx, "unix", d.Resolve())
 		},
 	}}
 	ctx, cancel := context.WithCancel(ctx)
-	go func() { v.watched <- httpapi.ResolveClient{Socket: d.resolve()}.Watch(ctx, v.see) }() // awaited below
+	go func() { v.watched <- httpapi.ResolveClient{Socket: d.Resolve()}.Watch(ctx, v.see) }() // awaited below
 	b.onEnd(func() error {
 		cancel()
 		<-v.watched //nolint:errcheck // it ended because we ended it

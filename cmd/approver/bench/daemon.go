@@ -1,11 +1,9 @@
 package bench
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -13,22 +11,16 @@ import (
 	"strings"
 	"time"
 
+	"approver.example/cmd/approver/internal/child"
 	"approver.example/configs"
 )
 
 // A daemon is one `approver serve`, in a folder of its own.
-type daemon struct {
-	dir string
-	cmd *exec.Cmd
-	log *os.File
-}
-
-func (d *daemon) submit() string  { return filepath.Join(d.dir, "run", "submit.sock") }
-func (d *daemon) resolve() string { return filepath.Join(d.dir, "run", "resolve.sock") }
+type daemon struct{ child.Daemon }
 
 // programs is the PATH of the calls. The git there is a small stand-in: how long
 // the real one takes to hash is a figure of its own, see fingerprints.
-func (d *daemon) programs() string { return filepath.Join(d.dir, "bin") }
+func (d *daemon) programs() string { return filepath.Join(d.Dir, "bin") }
 
 // Times of a daemon.
 const (
@@ -44,8 +36,8 @@ const standIn = "#!/bin/sh\nexit 1\n"
 
 // prepare writes the configuration of a daemon.
 func (b *bench) prepare(name, store string) (*daemon, error) {
-	d := &daemon{dir: filepath.Join(b.dir, name)}
-	for _, dir := range []string{filepath.Join(d.dir, "data"), d.programs()} {
+	d := &daemon{child.Daemon{Program: b.Program, Dir: filepath.Join(b.dir, name)}}
+	for _, dir := range []string{filepath.Join(d.Dir, "data"), d.programs()} {
 		if err := os.MkdirAll(dir, 0o700); err != nil {
 			return nil, err
 		}
@@ -63,7 +55,7 @@ channels:
 		fmt.Sprintf("\ndefault_ttl: %v\n", turn), 1)
 	for file, text := range map[string]string{"approver.yaml": config, "policy.yaml": policy,
 		"hub.key": strings.Repeat("bench-key", 6), "bin/git": standIn} {
-		if err := os.WriteFile(filepath.Join(d.dir, file), []byte(text), 0o600); err != nil {
+		if err := os.WriteFile(filepath.Join(d.Dir, file), []byte(text), 0o600); err != nil {
 			return nil, err
 		}
 	}
@@ -81,18 +73,12 @@ func (b *bench) startDaemon(ctx context.Context, name, store string) (d *daemon,
 }
 
 func (b *bench) run(ctx context.Context, d *daemon) (took time.Duration, err error) {
-	if d.log, err = os.OpenFile(filepath.Join(d.dir, "daemon.log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY,
-		0o600); err != nil {
+	start := time.Now()
+	if err := d.Start(); err != nil {
 		return 0, err
 	}
-	d.cmd = exec.Command(b.Program, "serve", "--config", filepath.Join(d.dir, "approver.yaml"))
-	d.cmd.Stdout, d.cmd.Stderr, d.cmd.SysProcAttr = d.log, d.log, processAttributes()
-	start := time.Now()
-	if err := d.cmd.Start(); err != nil {
-		return 0, errors.Join(err, d.log.Close())
-	}
 	b.onEnd(d.stop)
-	for !healthy(d.submit()) {
+	for !d.Healthy() {
 		if time.Since(start) > startTime {
 			return 0, fmt.Errorf("the daemon does not answer after %v: %s", startTime, d.lastLog())
 		}
@@ -103,47 +89,19 @@ func (b *bench) run(ctx context.Context, d *daemon) (took time.Duration, err err
 	return time.Since(start), nil
 }
 
-// healthy asks with a bare connection: package net/http would take longer than
-// what is measured.
-func healthy(socket string) bool {
-	conn, err := net.DialTimeout("unix", socket, time.Second)
-	if err != nil {
-		return false
-	}
-	defer conn.Close()
-	_ = conn.SetDeadline(time.Now().Add(time.Second))
-	if _, err := conn.Write([]byte("GET /v1/health HTTP/1.1\r\nHost: approver\r\nConnection: close\r\n\r\n")); err != nil {
-		return false
-	}
-	head := make([]byte, 12)
-	n, _ := conn.Read(head)
-	return bytes.HasSuffix(head[:n], []byte(" 200"))
-}
-
 // stop ends the daemon in order.
 func (d *daemon) stop() error {
-	defer d.log.Close()
-	if err := d.cmd.Process.Signal(os.Interrupt); err != nil && !errors.Is(err, os.ErrProcessDone) {
-		return err
-	}
-	late := time.AfterFunc(stopTime, func() { _ = d.cmd.Process.Kill() })
-	err := d.cmd.Wait()
-	if !late.Stop() {
-		return fmt.Errorf("the daemon did not stop within %v and was killed", stopTime)
-	}
-	if err != nil {
+	err := d.Stop(stopTime)
+	if exit := (*exec.ExitError)(nil); errors.As(err, &exit) {
 		return fmt.Errorf("the daemon: %w: %s", err, d.lastLog())
 	}
-	return nil
+	return err
 }
 
 // lastLog is the end of the daemon's log.
 func (d *daemon) lastLog() string {
-	raw, err := os.ReadFile(filepath.Join(d.dir, "daemon.log"))
-	if err != nil {
-		return ""
-	}
-	return string(raw[max(0, len(raw)-2000):])
+	log := d.Log()
+	return log[max(0, len(log)-2000):]
 }
 
 // memory is in KiB.

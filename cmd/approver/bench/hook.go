@@ -27,7 +27,7 @@ func (b *bench) hook(ctx context.Context) (HookFigures, error) {
 	if err != nil {
 		return HookFigures{}, err
 	}
-	programs := [][]string{{trueProgram()}, {empty}, append(hook, "--agent", "claude", "--socket", d.submit())}
+	programs := [][]string{{trueProgram()}, {empty}, append(hook, "--agent", "claude", "--socket", d.Submit())}
 	took := make([][]time.Duration, len(programs))
 	body := string(payload("ls -l", 0))
 	for n := range b.hookRuns {
@@ -148,7 +148,7 @@ func (b *bench) daemonFigures(ctx context.Context) (DaemonFigures, error) {
 			if err := pause(ctx, time.Duration(f.IdleSeconds*float64(time.Second))); err != nil {
 				return f, err
 			}
-			m, err := memoryOf(ctx, d.cmd.Process.Pid)
+			m, err := memoryOf(ctx, d.PID())
 			if err != nil {
 				return f, err
 			}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"path/filepath"
 	"time"
 
 	"github.com/google/uuid"
@@ -22,7 +21,7 @@ import (
 // park puts pending requests into the store of a daemon that does not run yet,
 // and returns what each takes there.
 func (b *bench) park(ctx context.Context, d *daemon, n int, size func() (float64, error)) (bytes float64, err error) {
-	cfg, err := configs.Load(filepath.Join(d.dir, "approver.yaml"))
+	cfg, err := configs.Load(d.Config())
 	if err != nil {
 		return 0, err
 	}

@@ -98,7 +98,7 @@ func (b *bench) level(ctx context.Context, name string, pending int, serial *ato
 		l.Parked = pending - l.Held
 	}
 	store := embeddedStore
-	size := func() (float64, error) { return fileSize(filepath.Join(l.d.dir, "data", "approver.db")) }
+	size := func() (float64, error) { return fileSize(filepath.Join(l.d.Dir, "data", "approver.db")) }
 	if name == Redis {
 		server, err := b.redisServer(ctx)
 		if err != nil {
@@ -133,14 +133,14 @@ func (b *bench) fill(ctx context.Context, l *level) error {
 	if l.Held == 0 {
 		return nil
 	}
-	before, err := memoryOf(ctx, l.d.cmd.Process.Pid)
+	before, err := memoryOf(ctx, l.d.PID())
 	if err != nil {
 		return err
 	}
 	if err := l.v.hold(ctx, b, l.Held); err != nil {
 		return err
 	}
-	after, err := memoryOf(ctx, l.d.cmd.Process.Pid)
+	after, err := memoryOf(ctx, l.d.PID())
 	l.HeldKiB = (after.rss - before.rss) / float64(l.Held)
 	return err
 }

@@ -158,7 +158,8 @@ func TestComeBackLater(t *testing.T) {
 		tg := w.apps[0]
 		call := func(flags ...string) outcome {
 			t.Helper()
-			args := append([]string{"--agent", "claude", "--socket", w.socket(), "--deadline", "60s"}, flags...)
+			args := append([]string{"--agent", "claude", "--socket",
+				w.daemon.Submit(), "--deadline", "60s"}, flags...)
 			return start(t, w.claude(command), hook, args...).answer(t)
 		}
 		parked := func(o outcome) {
@@ -176,7 +177,7 @@ func TestComeBackLater(t *testing.T) {
 		}
 		restart := func() {
 			t.Helper()
-			must(t, w, w.killDaemon())
+			must(t, w, w.daemon.Kill())
 			must(t, w, w.startDaemon())
 		}
 		parked(call("--park-after", "0s"))
@@ -193,7 +194,7 @@ func TestComeBackLater(t *testing.T) {
 				return len(cards) == 1 && len(cards[0].Buttons) == 0 && strings.Contains(cards[0].Text, "waits for the agent")
 			}))
 		}
-		must(t, w, w.stopDaemon())
+		must(t, w, w.daemon.Stop(stopTime))
 		hidesCommand(t, dump(), command)
 		must(t, w, w.startDaemon())
 
@@ -202,8 +203,8 @@ func TestComeBackLater(t *testing.T) {
 			t.Fatalf("%+v\n%s", o, w.lastLog())
 		}
 		// A yes is used up; now by the daemon's own configuration.
-		must(t, w, w.stopDaemon())
-		f, err := os.OpenFile(w.config(), os.O_APPEND|os.O_WRONLY, 0o600)
+		must(t, w, w.daemon.Stop(stopTime))
+		f, err := os.OpenFile(w.daemon.Config(), os.O_APPEND|os.O_WRONLY, 0o600)
 		must(t, w, err)
 		_, err = f.WriteString("agents: {claude: {park_after: 5s}}\n")
 		must(t, w, errors.Join(err, f.Close()))
@@ -218,7 +219,7 @@ func TestComeBackLater(t *testing.T) {
 				t.Fatalf("%+v\n%s", o, w.lastLog())
 			}
 		}
-		must(t, w, w.stopDaemon())
+		must(t, w, w.daemon.Stop(stopTime))
 		hidesCommand(t, dump(), command)
 		must(t, w, w.startDaemon())
 	})
@@ -245,11 +246,11 @@ func hidesCommand(t *testing.T, all []byte, command string) {
 // The story: Alice freezes at her machine. An agent, on the one socket that it has,
 // can neither lift that nor answer; a no leaves it as it is, and so does a command
 // that was interrupted. With the typed code it is lifted; then a pause, too.
-func TestDeskAsksPeople(t *testing.T) {
+func TestAdminAsksPeople(t *testing.T) {
 	onBothStores(t, func(t *testing.T, w *world, _ func() []byte) {
 		tg, alice := w.apps[0], w.alice.id["telegram"]
 		admin := func(args ...string) *running {
-			return start(t, nil, w.program, append(args, "--config", w.config())...)
+			return start(t, nil, w.daemon.Program, append(args, "--config", w.daemon.Config())...)
 		}
 		ok := func(want string, args ...string) {
 			t.Helper()
@@ -259,7 +260,8 @@ func TestDeskAsksPeople(t *testing.T) {
 		}
 		call := func(command string) outcome {
 			t.Helper()
-			return start(t, w.claude(command), w.program, "hook", "--agent", "claude", "--socket", w.socket(), "--deadline",
+			return start(t, w.claude(command), w.daemon.Program, "hook", "--agent", "claude", "--socket",
+				w.daemon.Submit(), "--deadline",
 				"60s").answer(t)
 		}
 		stopped := func() {
@@ -272,7 +274,7 @@ func TestDeskAsksPeople(t *testing.T) {
 		stopped()
 
 		// The submit socket knows no such thing.
-		agent := httpapi.ResolveClient{Socket: w.socket()}
+		agent := httpapi.ResolveClient{Socket: w.daemon.Submit()}
 		for _, op := range []string{"unfreeze", "pause", "freeze", "grants", "revoke"} {
 			if err := agent.Operate(t.Context(), op, map[string]any{"for": time.Minute}, new(any)); err == nil {
 				t.Errorf("%s over the submit socket", op)
@@ -341,8 +343,8 @@ func TestDeskAsksPeople(t *testing.T) {
 			t.Errorf("%d cards in a pause", n)
 		}
 		ok("not paused", "pause", "--end")
-		held := start(t, w.claude("git push origin --delete held"), w.program, "hook", "--agent", "claude", "--socket",
-			w.socket(), "--deadline", "60s")
+		held := start(t, w.claude("git push origin --delete held"), w.daemon.Program, "hook", "--agent", "claude", "--socket",
+			w.daemon.Submit(), "--deadline", "60s")
 		newest(t, w, tg, "--delete held", 1)
 		ok("1 open request was denied", "freeze")
 		if o := held.answer(t); o.decision() != "deny" || !strings.Contains(o.stderr, "everything was frozen") {

@@ -50,7 +50,7 @@ func (w *world) audit() []auditLine {
 }
 
 func (w *world) auditText() string {
-	raw, err := os.ReadFile(filepath.Join(w.auditDir(), "audit.jsonl"))
+	raw, err := os.ReadFile(filepath.Join(w.dir, "data", "audit", "audit.jsonl"))
 	if err != nil {
 		return "" // not there yet
 	}
@@ -83,10 +83,10 @@ func (w *world) refused(outcome string) error {
 // verify stops the daemon in order and runs the real verifier over the audit,
 // its end included.
 func (w *world) verify() error {
-	if err := w.stopDaemon(); err != nil {
+	if err := w.daemon.Stop(stopTime); err != nil {
 		return fmt.Errorf("the daemon did not stop in order: %w", err)
 	}
-	cmd := exec.CommandContext(w.ctx, w.program, "audit", "verify", "--config", w.config())
+	cmd := exec.CommandContext(w.ctx, w.daemon.Program, "audit", "verify", "--config", w.daemon.Config())
 	out, err := cmd.CombinedOutput()
 	w.check(err == nil && strings.Contains(string(out), "where the store says"), "approver audit verify: %s",
 		strings.TrimSpace(string(out)))

@@ -93,13 +93,13 @@ func TestKillOnRedis(t *testing.T) {
 // life and starts it again. The hook keeps waiting, the person keeps trying.
 func killing(t *testing.T, w *world, n int) {
 	strike := func(time.Duration) error {
-		if err := w.killDaemon(); err != nil {
+		if err := w.daemon.Kill(); err != nil {
 			return err
 		}
 		return w.startDaemon()
 	}
 	asleep := func(d time.Duration) error { // until after the deadline of a silent round
-		if err := w.killDaemon(); err != nil {
+		if err := w.daemon.Kill(); err != nil {
 			return err
 		}
 		time.Sleep(shortTTL + 500*time.Millisecond - d)

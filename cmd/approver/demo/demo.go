@@ -17,7 +17,6 @@ import (
 	"io"
 	"os"
 	"os/signal"
-	"path/filepath"
 	"strings"
 	"syscall"
 	"time"
@@ -93,7 +92,7 @@ func (w *world) play(o Options) error {
 func (w *world) tearDown() error {
 	w.stop(errOver)
 	w.hooks.Wait()
-	errs := []error{w.stopDaemon()}
+	errs := []error{w.daemon.Stop(stopTime)}
 	for _, a := range w.apps {
 		a.close()
 	}
@@ -108,10 +107,6 @@ func (w *world) tearDown() error {
 
 // lastLog is the end of the daemon's log, for when something went wrong.
 func (w *world) lastLog() string {
-	raw, err := os.ReadFile(filepath.Join(w.dir, "daemon.log"))
-	if err != nil {
-		return ""
-	}
-	lines := strings.Split(strings.TrimSpace(string(raw)), "\n")
+	lines := strings.Split(strings.TrimSpace(w.daemon.Log()), "\n")
 	return "the end of the daemon's log:\n  " + strings.Join(lines[max(0, len(lines)-15):], "\n  ")
 }

@@ -272,7 +272,7 @@ func (w *world) kill() error {
 	if err != nil {
 		return err
 	}
-	if err := w.killDaemon(); err != nil {
+	if err := w.daemon.Kill(); err != nil {
 		return err
 	}
 	w.say("kill -9 … the hook process is still waiting; the daemon is started again")

@@ -2,6 +2,7 @@ package demo
 
 import (
 	"context"
+	_ "embed"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -12,22 +13,9 @@ import (
 )
 
 // Events says what the demo prints for programs.
-const Events = `One JSON object per line, with t (seconds since the start), step and event.
-What belongs to a request has request, its id, and audit, the hash of an
-audit record: the one that the event is about, else the request's newest.
-
-step      a scene begins: text
-note      something happens: text
-ready     the daemon answers: seconds
-asked     the audit has the question, and people are being asked
-card      what an app shows now: app, message, push, text, buttons, attached
-answer    what the hook leaves for the agent: exit, seconds, answer (the
-          agent's native answer as an object), text (what is no JSON)
-refused   the audit has a reply that did not count: text
-released, denied, expired
-          the audit has the end of the request
-check     ok tells whether text is so
-result    the last line: ok, failed (how many checks), seconds, text`
+//
+//go:embed events.txt
+var Events string
 
 // An event is one line for programs.
 type event struct {

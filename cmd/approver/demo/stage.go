@@ -22,7 +22,7 @@ func (w *world) build(o Options) error {
 	if err != nil {
 		return err
 	}
-	w.dir = dir
+	w.dir, w.daemon.Dir = dir, dir
 	w.alice = person{"Alice", map[string]string{"telegram": "10042", "slack": "U0ALICE42"}}
 	w.bob = person{"Bob", map[string]string{"telegram": "10043", "slack": "U0BOB0043"}}
 	w.apps = []*app{w.telegram(), w.discord(), w.slack()}

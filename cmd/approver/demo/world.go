@@ -8,15 +8,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"net"
-	"net/http"
-	"os"
 	"os/exec"
-	"path/filepath"
 	"sync"
 	"time"
 
 	"approver.example/channels/channeltest/fake"
+	"approver.example/cmd/approver/internal/child"
 	"approver.example/shieldcore/evaluator/evaluatortest"
 )
 
@@ -42,15 +39,13 @@ type app struct {
 type world struct {
 	*screen
 	ctx        context.Context // ends with the show; stop ends it early
-	program    string
-	patience   time.Duration // for a person at the keyboard
+	patience   time.Duration   // for a person at the keyboard
 	dir        string
 	apps       []*app
 	model      *evaluatortest.Server // behind the evaluator
 	alice, bob person
-	redis      func() error // ends the private redis-server; nil without one
-	daemon     *exec.Cmd
-	daemonLog  *os.File
+	redis      func() error   // ends the private redis-server; nil without one
+	daemon     child.Daemon   // in dir
 	hooks      sync.WaitGroup // hook processes that still run
 	calls      int
 	outputs    bytes.Buffer   // all that couriers printed: what an agent can see
@@ -63,45 +58,22 @@ type world struct {
 // newWorld is an empty stage.
 func newWorld(ctx context.Context, o Options) *world {
 	w := &world{
-		screen:  &screen{out: o.Out, json: o.JSON, width: cmp.Or(o.Width, 80), start: time.Now()},
-		program: o.Program, patience: cmp.Or(o.patience, patience), asked: map[string]int{}, replies: map[string]int{},
+		screen: &screen{out: o.Out, json: o.JSON, width: cmp.Or(o.Width, 80), start: time.Now()},
+		daemon: child.Daemon{Program: o.Program}, patience: cmp.Or(o.patience, patience), asked: map[string]int{},
+		replies: map[string]int{},
 	}
 	w.ctx, w.stop = context.WithCancelCause(ctx)
 	return w
 }
 
-func (w *world) config() string   { return filepath.Join(w.dir, "approver.yaml") }
-func (w *world) socket() string   { return filepath.Join(w.dir, "run", "submit.sock") }
-func (w *world) auditDir() string { return filepath.Join(w.dir, "data", "audit") }
-
 // startDaemon starts the real daemon, as a process of its own, and waits until
 // it answers.
 func (w *world) startDaemon() error {
 	start := time.Now()
-	log, err := os.OpenFile(filepath.Join(w.dir, "daemon.log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
-	if err != nil {
+	if err := w.daemon.Start(); err != nil {
 		return err
 	}
-	daemon := exec.Command(w.program, "serve", "--config", w.config())
-	daemon.Stdout, daemon.Stderr, daemon.SysProcAttr = log, log, processAttributes()
-	if err := daemon.Start(); err != nil {
-		return errors.Join(err, log.Close())
-	}
-	w.daemon, w.daemonLog = daemon, log
-	client := &http.Client{Timeout: time.Second, Transport: &http.Transport{
-		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
-			return new(net.Dialer).DialContext(ctx, "unix", w.socket())
-		},
-		DisableKeepAlives: true,
-	}}
-	err = w.wait(10*time.Second, "the daemon answers", func() bool {
-		resp, err := client.Get("http://approver/v1/health")
-		if err != nil {
-			return false
-		}
-		_ = resp.Body.Close()
-		return resp.StatusCode == http.StatusOK
-	})
+	err := w.wait(10*time.Second, "the daemon answers", w.daemon.Healthy)
 	if err == nil {
 		took := seconds(time.Since(start))
 		w.tell(event{Event: "ready", Seconds: &took}, fmt.Sprintf("  the daemon is ready after %.0f ms\n", 1000*took))
@@ -111,41 +83,6 @@ func (w *world) startDaemon() error {
 
 // stopTime is what the daemon has to end in order.
 const stopTime = 5 * time.Second
-
-// stopDaemon ends the daemon in order, if it runs; killDaemon with SIGKILL.
-func (w *world) stopDaemon() error {
-	if w.daemon == nil {
-		return nil
-	}
-	if err := w.daemon.Process.Signal(os.Interrupt); err != nil && !errors.Is(err, os.ErrProcessDone) {
-		return err
-	}
-	daemon := w.daemon.Process
-	late := time.AfterFunc(stopTime, func() { _ = daemon.Kill() })
-	err := w.reap()
-	if !late.Stop() {
-		return fmt.Errorf("the daemon did not stop within %v and was killed", stopTime)
-	}
-	return err
-}
-
-func (w *world) killDaemon() error {
-	if err := w.daemon.Process.Kill(); err != nil {
-		return err
-	}
-	var exit *exec.ExitError
-	if err := w.reap(); err != nil && !errors.As(err, &exit) {
-		return err
-	}
-	return nil
-}
-
-func (w *world) reap() error {
-	err := w.daemon.Wait()
-	w.daemon = nil
-	_ = w.daemonLog.Close()
-	return err
-}
 
 // wait looks again and again until ok, for at most limit.
 func (w *world) wait(limit time.Duration, what string, ok func() bool) error {
@@ -186,8 +123,9 @@ func (o outcome) decision() string {
 // the show, if not before.
 func (w *world) hook(command, claim string) chan outcome {
 	w.calls++
-	cmd := exec.CommandContext(w.ctx, w.program, "hook", "--agent", "claude", "--deadline", "290s", "--socket", w.socket())
-	cmd.SysProcAttr = processAttributes()
+	cmd := exec.CommandContext(w.ctx, w.daemon.Program, "hook", "--agent", "claude", "--deadline", "290s",
+		"--socket", w.daemon.Submit())
+	cmd.SysProcAttr = child.Attributes()
 	cmd.Stdin = bytes.NewReader(payload(command, claim, w.calls))
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr

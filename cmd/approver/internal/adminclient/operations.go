@@ -150,11 +150,17 @@ func (c Cmd) sayWaiting(ctx context.Context) (said bool) {
 
 // nobody is what status says where nobody can approve, or nothing.
 func (c Cmd) nobody(ctx context.Context) string {
-	var now adminapi.Status
-	if c.Operate(ctx, adminapi.OpStatus, struct{}{}, &now) != nil {
-		return ""
-	}
+	now, _ := c.Status(ctx)
 	return now.Nobody
+}
+
+// Status is what the daemon says of itself; zero with an error.
+func (c Cmd) Status(ctx context.Context) (adminapi.Status, error) {
+	var now adminapi.Status
+	if err := c.Operate(ctx, adminapi.OpStatus, struct{}{}, &now); err != nil {
+		return adminapi.Status{}, err
+	}
+	return now, nil
 }
 
 // Mode asks the daemon for what holds besides the rules, in a sentence; empty if
@@ -162,11 +168,8 @@ func (c Cmd) nobody(ctx context.Context) string {
 func (c Cmd) Mode(ctx context.Context) string {
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
-	var doc adminapi.Status
-	if c.Operate(ctx, adminapi.OpStatus, struct{}{}, &doc) != nil {
-		return ""
-	}
-	return display.OneLine(doc.Control)
+	now, _ := c.Status(ctx)
+	return display.OneLine(now.Control)
 }
 
 // AfterLook shows what an operation would let count, and does it if that is confirmed and

@@ -2,12 +2,14 @@
 package auditlog
 
 import (
+	"bufio"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
+	"iter"
 	"log/slog"
 	"os"
 	"slices"
@@ -33,11 +35,6 @@ type Cmd struct {
 	Verify    VerifyCmd         `cmd:"" help:"Check chain, signatures and end; name the first broken record."`
 	Export    auditExportCmd    `cmd:"" help:"Write the records of a time as JSONL or CSV."`
 	RotateKey auditRotateKeyCmd `cmd:"" help:"Replace the key that signs the audit."`
-}
-
-// Help is the long text.
-func (Cmd) Help() string {
-	return "Example:\n  approver audit tail --follow\n  approver audit verify"
 }
 
 // Folder says where the audit is.
@@ -67,6 +64,26 @@ func WithCure(err error, dir string) error {
 	return err
 }
 
+// Lines are the records of a time that can be read, the oldest first. An error is the last that comes.
+func Lines(ctx context.Context, dir string, from, to time.Time) iter.Seq2[audit.Line, error] {
+	return func(yield func(audit.Line, error) bool) {
+		out, in := io.Pipe()
+		defer out.Close()
+		go func() { in.CloseWithError(audit.Export(ctx, dir, from, to, audit.JSONL, in)) }()
+		lines := bufio.NewReaderSize(out, 64<<10)
+		for {
+			line, err := lines.ReadBytes('\n')
+			if err != nil && !errors.Is(err, io.EOF) {
+				yield(audit.Line{}, err)
+				return
+			}
+			if l, parseErr := audit.ParseLine(line); parseErr == nil && !yield(l, nil) || err != nil {
+				return
+			}
+		}
+	}
+}
+
 // A count is a number of records, -1 for all.
 type count int
 
@@ -92,11 +109,6 @@ type auditTailCmd struct {
 	JSON   bool  `help:"Print the lines as they are."`
 }
 
-// Help is the long text.
-func (auditTailCmd) Help() string {
-	return "Example:\n  approver audit tail -n 50 --follow\n  approver audit tail -n all --json"
-}
-
 // Run prints records.
 func (c auditTailCmd) Run(ctx context.Context) error {
 	_, dir, err := c.Resolve()
@@ -114,16 +126,6 @@ type auditShowCmd struct {
 	Folder
 	What string `arg:"" name:"id" help:"A record's seq, a call id, or a request's id." placeholder:"ID"`
 	JSON bool   `help:"Print the lines as they are."`
-}
-
-// Help is the long text.
-func (auditShowCmd) Help() string {
-	return `Prints each record of the call: what was decided and by which rule, how hard the call is to take back, and
-what every part of the path said of it, how sure it was and how long it took, also where another part was stricter.
-
-Example:
-  approver audit show 1207
-  approver audit show 0193d2c4-5f7a-7c1e-9a40-3b8f5d2e6a10 --json`
 }
 
 // Run prints the records of one call.
@@ -146,22 +148,6 @@ type VerifyCmd struct {
 	More         []string `help:"Folders or files where older parts of the log were moved." placeholder:"PATH"`
 	AcceptAlarms uint64   `help:"Somebody has looked into the alarms of loss up to this seq: they no longer fail." placeholder:"SEQ"`
 	JSON         bool     `help:"Print one JSON object."`
-}
-
-// Help is the long text.
-func (VerifyCmd) Help() string {
-	return `Exit code 0: every record is where it was written, every signature fits, and nothing was ever lost. Exit
-code 1: the first broken record is named that no alarm in the log names, or what the daemon found lost or changed
-when it started: a log that was cut short and went on looks whole but for that alarm. Once you have looked into such
-alarms, --accept-alarms says up to which. A log whose oldest files were removed by retention (audit.keep) is
-complete from the seq that is named. Other alarms are listed and do not change the exit code: a call that ran
-although it was denied, a new signing key, a time in which nothing could be recorded. Where the log ends is asked of
-the store, or of the daemon while it holds the embedded store.
-
-Example:
-  approver audit verify
-  approver audit verify --accept-alarms 1207
-  approver audit verify --dir ./copy --key audit.key.pub`
 }
 
 // Run verifies.
@@ -285,11 +271,6 @@ type auditExportCmd struct {
 	Format string `help:"jsonl or csv." enum:"jsonl,csv" default:"jsonl"`
 }
 
-// Help is the long text.
-func (auditExportCmd) Help() string {
-	return "Example:\n  approver audit export --from 2026-01-01 --to 2026-02-01 --format csv > january.csv"
-}
-
 // Run exports.
 func (c auditExportCmd) Run(ctx context.Context) error {
 	_, dir, err := c.Resolve()
@@ -313,16 +294,6 @@ func (c auditExportCmd) Run(ctx context.Context) error {
 
 type auditRotateKeyCmd struct {
 	Config string `help:"Configuration file." short:"c" placeholder:"FILE"`
-}
-
-// Help is the long text.
-func (auditRotateKeyCmd) Help() string {
-	return `Makes a new signing key and lists its public key beside the old ones, so that the whole log can still be
-verified. The old private key is gone afterwards. Restart the daemon then: until it is restarted it signs with the
-old key. It records the change as an alarm. Whoever verifies the log elsewhere needs a new copy of the .pub file.
-
-Example:
-  approver audit rotate-key --config ~/.approver/approver.yaml`
 }
 
 // Run replaces the key.

@@ -31,24 +31,6 @@ type CheckCmd struct {
 	JSON bool `help:"Print one JSON object."`
 }
 
-// Help is the long text.
-func (CheckCmd) Help() string {
-	return `Looks at everything that serve refuses before it starts, and starts nothing: the configuration, the policy,
-the files of rules, tokens and keys with their owners and modes, folders and sockets, and the files of a classifier
-program. It also reads the rules of the project of this folder, and finds a hook of ` + titles() + ` that was
-installed for a shorter ttl. A channel or a person whom only a rule knows is a problem. Warnings are what works and
-is rarely meant, such as a rule that never decides, or that nobody can approve; and, if the daemon runs, that calls
-are observed, paused or frozen, that a file is not in force, and who was removed and still stands in the configuration.
-It connects to no chat, store or model: approver doctor does. Run it as the user whom the daemon runs as; root looks
-with that user's eyes.
-
-Exit code 0: no problem, though there may be warnings. 1: there are problems.
-
-Example:
-  approver check
-  approver check --policy new.yaml --json`
-}
-
 // Checked is what check found: problems, and warnings.
 type Checked struct {
 	Problems []string `json:"problems"`
@@ -172,12 +154,10 @@ func nobodyNow(cfg configs.Config, doc adminapi.Status) (all []string) {
 }
 
 // daemonSays is the status of the daemon that runs; zero if none answers.
-func daemonSays(ctx context.Context, config string) (doc adminapi.Status) {
+func daemonSays(ctx context.Context, config string) adminapi.Status {
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
-	if (adminclient.Cmd{At: adminclient.At{Config: config}}).Operate(ctx, adminapi.OpStatus, struct{}{}, &doc) != nil {
-		return adminapi.Status{}
-	}
+	doc, _ := adminclient.Cmd{At: adminclient.At{Config: config}}.Status(ctx)
 	return doc
 }
 

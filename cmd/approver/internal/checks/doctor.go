@@ -9,11 +9,9 @@ import (
 	"errors"
 	"io/fs"
 	"os"
-	"strings"
 	"time"
 
 	"approver.example/agents"
-	"approver.example/agents/facts"
 	"approver.example/agents/settings"
 	"approver.example/cmd/approver/internal/adminclient"
 	"approver.example/cmd/approver/internal/asuser"
@@ -36,28 +34,6 @@ type DoctorCmd struct {
 	Offline      bool   `help:"Ask no chat platform and no model provider."`
 	JSON         bool   `help:"Print one JSON object per check."`
 	Pin          string `kong:"-"` // the file that pins couriers; empty: the machine's
-}
-
-// Help is the long text.
-func (DoctorCmd) Help() string {
-	return `Looks at the configuration, policy and rules, files and their owners, sockets, the daemon and its version, ` +
-		`store, chats, the evaluator, clocks, ` + titles() + `'s settings, PATH, the service and
-the audit, and says for each how to mend it. It changes nothing and asks no person. The evaluator, where one is
-configured, is sent one small request (a plain "ls", about 1,000 tokens); --offline leaves that and the chats out.
-Run it as the user whom the daemon runs as, or as root, who then looks with that user's eyes. For any other user it
-says what was not looked at, and that is no failure.
-
-With --agent ` + facts.Example() + ` it also makes the hook test: run it as the same user, and in the same folder,
-as ` + titles() + `.
-` + tryhook.Help(facts.Example()) + `
-
-With --json there is one object a line: check, result (ok, warn or fail), text and fix.
-Exit codes: 0 nothing failed, there may be warnings; 1 a check failed; 2 the command line is not understood.
-
-Example:
-  approver doctor
-  approver doctor --agent ` + facts.Example() + `
-  approver doctor --json`
 }
 
 // Run makes all checks and prints them.
@@ -147,13 +123,4 @@ func (c DoctorCmd) canary(ctx context.Context, d *doctor) {
 			d.found = append(d.found, tryhook.Try(ctx, agent, c.Target))
 		}
 	}
-}
-
-// titles are what people call the agents.
-func titles() string {
-	var all []string
-	for _, agent := range agents.Installers() {
-		all = append(all, agent.Files().Title)
-	}
-	return strings.Join(all, ", ")
 }

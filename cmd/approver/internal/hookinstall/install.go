@@ -24,14 +24,14 @@ import (
 	"github.com/alecthomas/kong"
 )
 
-// InstallCmd is the command install, with a command for each agent.
-type InstallCmd struct {
+// Cmd is a command with a command below it for each agent.
+type Cmd struct {
 	Agents kong.Plugins `embed:""`
 }
 
 // Install is the command install for all agents.
-func Install() InstallCmd {
-	return InstallCmd{perAgent(func(agent agents.Installer) (any, string) {
+func Install() Cmd {
+	return Cmd{perAgent(func(agent agents.Installer) (any, string) {
 		return AgentCmd{Agent: agent.Name()}, "Put the hook into " + agent.Files().Title + "'s settings."
 	})}
 }
@@ -42,7 +42,8 @@ func perAgent(command func(agents.Installer) (command any, help string)) (all ko
 		c, help := command(agent)
 		one := reflect.New(reflect.StructOf([]reflect.StructField{{
 			Name: "Agent", Type: reflect.TypeOf(c),
-			Tag: reflect.StructTag(fmt.Sprintf(`cmd:"" name:%q help:%q set:"agent=%[1]s"`, agent.Name(), help)),
+			Tag: reflect.StructTag(fmt.Sprintf(`cmd:"" name:%q help:%q set:"agent=%[1]s" set:%[3]q`, agent.Name(), help,
+				"title="+agent.Files().Title)),
 		}}))
 		one.Elem().Field(0).Set(reflect.ValueOf(c))
 		all = append(all, one.Interface())
@@ -57,12 +58,6 @@ func installer(name string) (agents.Installer, error) {
 		return agent, nil
 	}
 	return nil, fmt.Errorf("approver cannot be installed for the agent %q", name)
-}
-
-// Help is the long text.
-func (InstallCmd) Help() string {
-	return `Example:
-  approver install ` + facts.Example()
 }
 
 // AgentCmd is install for one agent.

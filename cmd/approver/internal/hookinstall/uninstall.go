@@ -9,31 +9,18 @@ import (
 	"slices"
 
 	"approver.example/agents"
-	"approver.example/agents/facts"
 	"approver.example/agents/settings"
 	"approver.example/cmd/approver/internal/term"
 	"approver.example/configs"
 	"approver.example/daemon/hookfiles"
 	"approver.example/daemon/safefile"
-	"github.com/alecthomas/kong"
 )
 
-// UninstallCmd is the command uninstall, with a command for each agent.
-type UninstallCmd struct {
-	Agents kong.Plugins `embed:""`
-}
-
 // Uninstall is the command uninstall for all agents.
-func Uninstall() UninstallCmd {
-	return UninstallCmd{perAgent(func(agent agents.Installer) (any, string) {
+func Uninstall() Cmd {
+	return Cmd{perAgent(func(agent agents.Installer) (any, string) {
 		return UninstallAgentCmd{Agent: agent.Name()}, "Take the hook out of " + agent.Files().Title + "'s settings."
 	})}
-}
-
-// Help is the long text.
-func (UninstallCmd) Help() string {
-	return `Example:
-  approver uninstall ` + facts.Example()
 }
 
 // UninstallAgentCmd is uninstall for one agent.
@@ -41,22 +28,6 @@ type UninstallAgentCmd struct {
 	Agent string `kong:"-"`
 	settings.Target
 	Config string `help:"Configuration file, for the daemon that watches the settings." short:"c" placeholder:"FILE"`
-}
-
-// Help is the long text.
-func (c UninstallAgentCmd) Help() string {
-	agent, err := installer(c.Agent)
-	if err != nil {
-		return ""
-	}
-	return `Takes approver's hooks out. If nothing else in the file was changed since install, it is what it was
-before, to the byte, by the copy that install left beside it; a file that was not there before is removed. Otherwise
-the rest of the file stays as it is now. The daemon stops watching it. A session of ` + agent.Files().Title + ` that
-runs keeps its hooks until it ends.
-
-Example:
-  approver uninstall ` + c.Agent + `
-  approver uninstall ` + c.Agent + ` --project .`
 }
 
 // Run uninstalls.

@@ -15,7 +15,6 @@ import (
 	"approver.example/cmd/approver/internal/adminclient"
 	"approver.example/cmd/approver/internal/term"
 	"approver.example/configs"
-	"approver.example/daemon/adminapi"
 	"approver.example/daemon/judges"
 )
 
@@ -75,9 +74,7 @@ func (f Flags) NotInForce(ctx context.Context) string {
 	}
 	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
 	defer cancel()
-	var doc adminapi.Status
-	err = (adminclient.Cmd{At: adminclient.At{Config: f.Config, Told: f.Told}}).Operate(ctx, adminapi.OpStatus,
-		struct{}{}, &doc)
+	doc, err := adminclient.Cmd{At: adminclient.At{Config: f.Config, Told: f.Told}}.Status(ctx)
 	switch {
 	case err != nil && cfg.File == "" && errors.Is(err, fs.ErrNotExist):
 		return "" // there is neither a configuration nor a daemon

@@ -12,9 +12,7 @@ import (
 	"time"
 
 	"approver.example"
-	"approver.example/cmd/approver/internal/term"
 	"approver.example/configs"
-	"approver.example/daemon/words"
 	"approver.example/display"
 	"approver.example/internal/secret"
 	"approver.example/internal/section"
@@ -24,23 +22,16 @@ import (
 // Cmd is the command pair. Make one with Commands.
 type Cmd struct{ kong.Plugins }
 
-// Help is the long text.
-func (Cmd) Help() string {
-	return `Finds out who somebody is on a chat platform, without anybody looking up numbers.
-
-Example:
-  approver ` + words.PairExample + ` --token-file ~/.approver/telegram.token`
-}
-
 // Commands returns the command pair with one command below it for each chat platform.
 func Commands() Cmd {
 	var fields []reflect.StructField
 	var commands []platformCmd
 	for i, ch := range (configs.Channels{}).AllPlatforms() {
-		receiver := ch.ChannelSection.(configs.PlatformSection).Platform().Receiver
+		at := ch.ChannelSection.(configs.PlatformSection).Platform()
 		commands = append(commands, platformCmd{channel: ch.Name, Plugins: kong.Plugins{secretFlags(ch.Secrets())}})
 		fields = append(fields, field[platformCmd](i, "name", ch.Name, "cmd", "",
-			"help", fmt.Sprintf("Let somebody send a code to the %s, and add them.", receiver)))
+			"help", fmt.Sprintf("Let somebody send a code to the %s, and add them.", at.Receiver),
+			"set", "platform="+ch.Name, "set", "pair_flags="+at.Example))
 	}
 	all := reflect.New(reflect.StructOf(fields))
 	for i, c := range commands {
@@ -79,17 +70,6 @@ type platformCmd struct {
 	channel      string
 }
 
-// Help is the long text.
-func (c platformCmd) Help() string {
-	for _, ch := range (configs.Channels{}).AllPlatforms() {
-		if ch.Name == c.channel {
-			example := ch.ChannelSection.(configs.PlatformSection).Platform().Example
-			return fmt.Sprintf("%s\nExample:\n  approver pair %s\n  approver pair %[2]s %[3]s", pairHelp, c.channel, example)
-		}
-	}
-	return pairHelp
-}
-
 // Run pairs.
 func (c platformCmd) Run(ctx context.Context) error {
 	at, err := c.read()
@@ -107,13 +87,6 @@ func (c platformCmd) Run(ctx context.Context) error {
 	}
 	return c.run(ctx, at, p)
 }
-
-const pairHelp = `Prints a code that works once. The person sends it from the place that is to get cards. You ` +
-	`see who it was, and say whether they may approve; then person and place are added to the configuration, whose ` +
-	`comments stay, and count from the daemon's next start.
-The daemon may run or not. Whoever is added after the first approver needs the yes of those who are, in their ` +
-	`chats, as a CATASTROPHIC request; an isolated daemon takes the operator's word.
-` + term.ExitCodes
 
 // flags are what the platforms have in common.
 type flags struct {

@@ -22,25 +22,6 @@ type policyTestCmd struct {
 	Cases string `arg:"" optional:"" help:"File of cases; left out, policy.test.yaml beside policy.yaml." placeholder:"CASES"`
 }
 
-// Help is the long text.
-func (policyTestCmd) Help() string {
-	return `The cases of policy.yaml stand in policy.test.yaml:
-
-  cases:
-    - {command: git push --force, want: ask high, rule: git.force_push}
-    - {tool: Read, path: /etc/shadow, want: deny}
-    - {tool: mcp__db__query, args: '{"sql": "drop table x"}', want: ask catastrophic}
-
-want is deny, ask, ask high, ask catastrophic, pass or allow. rule may be left out. cwd may be given, and uid: whose
-the call is; left out, yours.
-
-Exit code 0: every case is as wanted. 1: one is not, or the files have problems.
-
-Example:
-  approver policy test
-  approver policy test --policy policy.yaml cases.yaml`
-}
-
 type caseFile struct {
 	Cases []policyCase `yaml:"cases"`
 }

@@ -1,12 +1,9 @@
 package policies
 
 import (
-	"bufio"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
 	"os"
 	"strconv"
 	"strings"
@@ -27,19 +24,6 @@ type policyDiffCmd struct {
 	New     string `arg:"" help:"Policy file or preset:NAME." placeholder:"NEW"`
 	History bool   `help:"Judge the calls in the audit under both, and show which verdicts change."`
 	JSON    bool   `help:"Print one JSON object for each change."`
-}
-
-// Help is the long text.
-func (policyDiffCmd) Help() string {
-	return `Shows the lines that differ, and whether NEW loosens OLD: anything that is not certain to tighten it
-loosens it. With --history, every call in the audit is judged under both; secrets and long texts in the audit are
-cut, so a call that had them may be judged differently there.
-
-Exit code 0: done, whatever changes. 1: a policy cannot be read, or the audit.
-
-Example:
-  approver policy diff policy.yaml new.yaml
-  approver policy diff preset:default preset:strict --history`
 }
 
 // Run compares.
@@ -88,42 +72,33 @@ const maxReplayed = 100_000
 
 // replay judges what is in the audit under both policies.
 func (c policyDiffCmd) replay(ctx context.Context, dir string, was, becomes *shieldcore.Policy) error {
-	out, in := io.Pipe()
-	go func() {
-		in.CloseWithError(audit.Export(ctx, dir, time.Time{}, time.Time{}, audit.JSONL, in))
-	}()
-	defer out.Close()
 	seen := map[string]*changed{}
 	var order []*changed
 	calls := 0
-	r := bufio.NewReaderSize(out, 64<<10)
-	for {
-		line, err := r.ReadBytes('\n')
-		if err != nil && !errors.Is(err, io.EOF) {
+	for l, err := range auditlog.Lines(ctx, dir, time.Time{}, time.Time{}) {
+		switch {
+		case err != nil:
 			return err
+		case !reporting.IsAgents(l) || l.Tool == "":
+			continue
 		}
-		if l, parseErr := audit.ParseLine(line); parseErr == nil && reporting.IsAgents(l) && l.Tool != "" {
-			calls++
-			key := strings.Join([]string{l.Tool, l.ArgsHash, l.Command, l.Dir, l.Agent}, "\x00")
-			if l.PeerUID != nil { // a rule may be for certain users, or agents
-				key += "\x00" + strconv.FormatUint(uint64(*l.PeerUID), 10)
+		calls++
+		key := strings.Join([]string{l.Tool, l.ArgsHash, l.Command, l.Dir, l.Agent}, "\x00")
+		if l.PeerUID != nil { // a rule may be for certain users, or agents
+			key += "\x00" + strconv.FormatUint(uint64(*l.PeerUID), 10)
+		}
+		ch := seen[key]
+		if ch == nil && len(seen) < maxReplayed {
+			if ch, err = judgeAgain(ctx, l, was, becomes); err != nil {
+				return err
 			}
-			ch := seen[key]
-			if ch == nil && len(seen) < maxReplayed {
-				if ch, err = judgeAgain(ctx, l, was, becomes); err != nil {
-					return err
-				}
-				seen[key] = ch
-				if ch.Old != ch.New {
-					order = append(order, ch)
-				}
-			}
-			if ch != nil {
-				ch.Times++
+			seen[key] = ch
+			if ch.Old != ch.New {
+				order = append(order, ch)
 			}
 		}
-		if err != nil {
-			break
+		if ch != nil {
+			ch.Times++
 		}
 	}
 	for _, ch := range order {
@@ -164,9 +139,8 @@ func judgeAgain(ctx context.Context, l audit.Line, was, becomes *shieldcore.Poli
 func callOf(l audit.Line) approver.ToolCall {
 	call := approver.ToolCall{Agent: l.Agent, Session: l.Session, Tool: l.Tool, Command: l.Command, Dir: l.Dir,
 		At: l.Timestamp}
-	if ev,
-		err := (judging.LineCall{Agent: l.Agent, Session: l.Session, CWD: l.Dir, Tool: l.Tool,
-		Args: l.Args}).Event(); err == nil {
+	line := judging.LineCall{Agent: l.Agent, Session: l.Session, CWD: l.Dir, Tool: l.Tool, Args: l.Args}
+	if ev, err := line.Event(); err == nil {
 		call = ev.Call
 		call.At = l.Timestamp
 	} else if l.Target != "" {

@@ -20,34 +20,12 @@ type Cmd struct {
 	Diff    policyDiffCmd    `cmd:"" help:"Say what changes between two policies, also for the calls in the audit."`
 }
 
-// Help is the long text.
-func (Cmd) Help() string {
-	return "Example:\n  approver policy explain -- git push --force\n  approver policy test"
-}
-
 type policyExplainCmd struct {
 	judging.Flags
 	judging.UIDFlag
 	JSON bool     `help:"Print one JSON object."`
 	CWD  string   `name:"cwd" help:"The folder in which the call works; left out, this one." placeholder:"DIR"`
 	Call []string `arg:"" help:"A shell command, or one line as for approver judge." placeholder:"CALL"`
-}
-
-// Help is the long text.
-func (policyExplainCmd) Help() string {
-	return `A CALL that starts with { is read as a line for approver judge; anything else is a shell command.
-
-The verdict is that of approver judge: of the reflex engine, the policy, the heuristics and the classifier together,
-with the part that decided and its tier. Then comes what the policy itself makes of the call: the rules that match,
-and where they stand. approver judge --explain shows what the engine makes of it. Nobody is asked, and nothing is
-changed.
-
-Exit code 0: the call was judged, whatever the verdict. 1: it could not be.
-
-Example:
-  approver policy explain -- git push --force origin main
-  approver policy explain --policy preset:strict -- rm -rf build
-  approver policy explain '{"tool":"Read","args":{"file_path":"/etc/shadow"}}'`
 }
 
 // Run explains.

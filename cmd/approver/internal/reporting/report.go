@@ -3,9 +3,7 @@
 package reporting
 
 import (
-	"bufio"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -30,21 +28,6 @@ type Cmd struct {
 	JSON    bool       `help:"Print one JSON object."`
 
 	observed bool // only what was observed and not enforced
-}
-
-// Help is the long text.
-func (Cmd) Help() string {
-	return `Shows from the audit which rules asked and denied, or would have in observe mode, how often, for which
-commands and in which sessions, and what to look at next. What the hook test of approver install and doctor asked is
-no call of an agent, and is left out. Commands are as in the audit: secrets are masked, long ones cut. With several
-daemons, each has an audit of its own.
-
-Exit code 0: it was shown. 1: there is no audit, or it cannot be read. 2: the command line is not understood.
-
-Example:
-  approver report
-  approver report --since 36h --rule reflex/git_force_push
-  approver report --json | jq '.rules[0]'`
 }
 
 // Run reports.
@@ -87,25 +70,18 @@ func (c Cmd) about() string {
 func (c Cmd) read(ctx context.Context, dir string, from, to time.Time) (*report, error) {
 	r := &report{From: from.UTC(), To: to.UTC(), rules: map[string]*ruleReport{},
 		sessions: map[string]*sessionReport{}, hour: -1}
-	out, in := io.Pipe()
-	defer out.Close()
-	go func() { in.CloseWithError(audit.Export(ctx, dir, from, to, audit.JSONL, in)) }()
-	lines := bufio.NewReaderSize(out, 64<<10)
-	for {
-		line, err := lines.ReadBytes('\n')
-		if err != nil && !errors.Is(err, io.EOF) {
+	for l, err := range auditlog.Lines(ctx, dir, from, to) {
+		if err != nil {
 			return nil, err
 		}
-		if l, parseErr := audit.ParseLine(line); parseErr == nil && c.isCall(l) {
+		if c.isCall(l) {
 			if r.note(foundIn(l)); c.counts(l) {
 				r.add(l)
 			}
 		}
-		if err != nil {
-			r.finish()
-			return r, nil
-		}
 	}
+	r.finish()
+	return r, nil
 }
 
 // isCall reports whether a line is a call that the report is made of. What is asked of

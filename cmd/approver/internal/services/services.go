@@ -2,7 +2,7 @@
 package services
 
 import (
-	"bytes"
+	_ "embed"
 	"encoding/xml"
 	"errors"
 	"fmt"
@@ -24,13 +24,6 @@ import (
 type Cmd struct {
 	Install   serviceInstallCmd   `cmd:"" help:"Write the unit and say how to start it."`
 	Uninstall serviceUninstallCmd `cmd:"" help:"Remove the unit."`
-}
-
-// Help is the long text.
-func (Cmd) Help() string {
-	return `Example:
-  approver service install --user
-  approver service install --print`
 }
 
 // Unit is which service manager's file is meant.
@@ -80,17 +73,6 @@ type serviceInstallCmd struct {
 	Credential []string `help:"Secret that systemd hands over, as NAME:PATH; the configuration names it credential:NAME." placeholder:"NAME:PATH"`
 	As         string   `help:"The daemon's user, for a service of the machine." default:"approver" placeholder:"USER"`
 	Print      bool     `help:"Show the file and write nothing."`
-}
-
-// Help is the long text.
-func (serviceInstallCmd) Help() string {
-	return `The daemon of the machine runs as a user of its own, see docs/isolated.md; with --user it runs as you, next
-to your agents, and cards say NOT ISOLATED. A file that is there and differs is kept beside the new one.
-
-Example:
-  approver service install --print
-  approver service install --user
-  approver service install --credential telegram:/etc/approver/telegram.token`
 }
 
 // Run writes or prints.
@@ -170,123 +152,54 @@ func quoted(s string) string {
 	return strconv.Quote(strings.NewReplacer("%", "%%", "$", "$$").Replace(s))
 }
 
-func (c serviceInstallCmd) systemd(program, config string) (string, error) {
-	var b strings.Builder
-	fmt.Fprintf(&b, `[Unit]
-Description=approver: people decide what an AI agent may do
-After=network-online.target
-Wants=network-online.target
+// The files of the service managers, with variables such as ${config}.
+var (
+	//go:embed units/approver.service
+	unitFile string
+	//go:embed units/machine.service
+	unitOfMachine string // what a user's own unit cannot have, because it needs root
+	//go:embed units/approver.plist
+	plistFile string
+)
 
-[Service]
-ExecStart=%s serve --config %s
-Restart=always
-RestartSec=1
-UMask=0077
-LimitCORE=0
-`, quoted(program), quoted(config))
+func filled(text string, vars map[string]string) string {
+	return os.Expand(text, func(name string) string { return vars[name] })
+}
+
+func (c serviceInstallCmd) systemd(program, config string) (string, error) {
+	vars := map[string]string{"program": quoted(program), "config": quoted(config)}
 	for _, credential := range c.Credential {
 		name, path, ok := strings.Cut(credential, ":")
 		if !ok || name == "" || strings.ContainsAny(name, `/ "`) || !filepath.IsAbs(path) {
 			return "", fmt.Errorf("--credential %q: write NAME:/absolute/path", credential)
 		}
-		fmt.Fprintf(&b, "LoadCredential=%s\n", strings.ReplaceAll(credential, "%", "%%"))
+		vars["credentials"] += "LoadCredential=" + strings.ReplaceAll(credential, "%", "%%") + "\n"
 	}
-	b.WriteString(`
-# What the daemon may do: talk to chat apps, read what agents work on, and write
-# its own folders.
-NoNewPrivileges=yes
-LockPersonality=yes
-MemoryDenyWriteExecute=yes
-RestrictRealtime=yes
-RestrictSUIDSGID=yes
-RestrictNamespaces=yes
-RestrictAddressFamilies=AF_UNIX AF_INET AF_INET6
-SystemCallArchitectures=native
-SystemCallFilter=@system-service
-SystemCallFilter=~@privileged @resources
-SystemCallErrorNumber=EPERM
-`)
-	b.WriteString(c.rest())
-	return b.String(), nil
-}
-
-// rest is the part of a unit that differs between a user's own, which cannot have
-// what needs root, and the machine's.
-func (c serviceInstallCmd) rest() string {
-	if c.User {
-		return "\n[Install]\nWantedBy=default.target\n"
+	vars["rest"] = "\n[Install]\nWantedBy=default.target\n"
+	if !c.User {
+		vars["rest"] = filled(unitOfMachine, map[string]string{"user": c.As})
 	}
-	return fmt.Sprintf(`User=%s
-Group=%[1]s
-StateDirectory=approver
-StateDirectoryMode=0700
-RuntimeDirectory=approver
-RuntimeDirectoryMode=0755
-# Couriers find the folder also while the daemon restarts.
-RuntimeDirectoryPreserve=yes
-CapabilityBoundingSet=
-AmbientCapabilities=
-ProtectSystem=strict
-# Read-only and not hidden: an approval binds the content of the files that a
-# call would execute.
-ProtectHome=read-only
-PrivateDevices=yes
-PrivateIPC=yes
-ProtectClock=yes
-ProtectControlGroups=yes
-ProtectHostname=yes
-ProtectKernelLogs=yes
-ProtectKernelModules=yes
-ProtectKernelTunables=yes
-ProtectProc=invisible
-KeyringMode=private
-RemoveIPC=yes
-
-[Install]
-WantedBy=multi-user.target
-`, c.As)
+	return filled(unitFile, vars), nil
 }
 
 func (c serviceInstallCmd) plist(program, config string) (string, error) {
 	if len(c.Credential) > 0 {
 		return "", errors.New("--credential is systemd's: name files of mode 0600 in the configuration")
 	}
-	var b bytes.Buffer
-	b.WriteString(xml.Header +
-		`<!DOCTYPE plist PUBLIC "-//Apple//DTD PLIST 1.0//EN" "http://www.apple.com/DTDs/PropertyList-1.0.dtd">
-<plist version="1.0"><dict>
-`)
-	text := func(key, value string) {
-		fmt.Fprintf(&b, "  <key>%s</key><string>", key)
-		_ = xml.EscapeText(&b, []byte(value)) // a Buffer takes everything
-		b.WriteString("</string>\n")
+	escaped := func(text string) string {
+		var b strings.Builder
+		_ = xml.EscapeText(&b, []byte(text)) // a Builder takes everything
+		return b.String()
 	}
-	text("Label", label)
-	b.WriteString("  <key>ProgramArguments</key><array>")
-	for _, arg := range []string{program, "serve", "--config", config} {
-		b.WriteString("<string>")
-		_ = xml.EscapeText(&b, []byte(arg))
-		b.WriteString("</string>")
-	}
-	b.WriteString("</array>\n  <key>RunAtLoad</key><true/>\n  <key>KeepAlive</key><true/>\n" +
-		"  <key>Umask</key><integer>63</integer>\n")
+	vars := map[string]string{"label": label, "program": escaped(program), "config": escaped(config)}
 	if !c.User {
-		text("UserName", c.As)
-		text("StandardErrorPath", "/var/log/approver.log")
+		vars["machine"] = "  <key>UserName</key><string>" + escaped(c.As) + "</string>\n" +
+			"  <key>StandardErrorPath</key><string>/var/log/approver.log</string>\n"
 	}
-	b.WriteString("</dict></plist>\n")
-	return b.String(), nil
+	return filled(plistFile, vars), nil
 }
 
 type serviceUninstallCmd struct{ Unit }
-
-// Help is the long text.
-func (serviceUninstallCmd) Help() string {
-	return `Stop the service first. Data and configuration stay.
-
-Example:
-  approver service uninstall --user`
-}
 
 // Run removes the file.
 func (c serviceUninstallCmd) Run() error {

@@ -23,31 +23,6 @@ import (
 // Cmd is the command status.
 type Cmd struct{ adminclient.Cmd }
 
-// Help is the long text.
-func (Cmd) Help() string {
-	return `Says whether the daemon is up, its version and store, since when each channel receives or does not, whether
-the evaluator answers, how many requests are open, whether calls are frozen, observed or not asked, whether
-installed hooks hold, where the audit ends, and whether agents are isolated from the daemon.
-
-For a user who may submit calls and no more, as an agent's on an isolated machine, it says whether the daemon
-answers. A user who may not even submit is told so.
-
-It never waits longer than 15 seconds: a daemon that listens and does not answer is SILENT, and not down. Where the
-configuration cannot be taken any more, a daemon that runs is found all the same, and what is wrong with the file is
-said on standard error, and with --json in config_error.
-
-Exit codes: 0 the daemon is up, 1 it is not, or a socket of it, its store or its audit fails, or a channel does not
-receive or could not show its last card, or the evaluator's last evaluation failed, or installed hooks were
-weakened, or files of policy or rules cannot be read, or approver itself has frozen everything, or nobody can
-approve ANY request though calls are not only observed, or it takes neither commands nor calls of this user, 2 the
-command line is not understood. A channel that receives in another daemon is no failure, and nor is a terminal that
-nobody watches where somebody can be asked in another channel.
-
-Example:
-  approver status
-  approver status --json | jq .open_requests`
-}
-
 // Run prints the status.
 func (c Cmd) Run(ctx context.Context) error {
 	var doc adminapi.Status
@@ -132,6 +107,13 @@ func Print(s adminapi.Status, state string) {
 	line := func(name, format string, args ...any) {
 		term.Print(10, "%-9s %s\n", name, display.OneLineAgain(fmt.Sprintf(format, args...)))
 	}
+	each := func(name string, texts ...string) {
+		for _, text := range texts {
+			if text != "" {
+				line(name, "%s", text)
+			}
+		}
+	}
 	if s.SubmitRefused != "" {
 		line("daemon", "REFUSES THIS USER: it answers on %s, where agents ask, and %s, so each call of an agent of theirs "+
 			"is denied", s.Submit, s.SubmitRefused)
@@ -149,9 +131,7 @@ func Print(s adminapi.Status, state string) {
 		return
 	}
 	line("daemon", "up since %s, pid %d, version %s", s.Started.Format(time.DateTime+" UTC"), s.PID, s.Version)
-	if s.Notice != "" {
-		line("warning", "%s", s.Notice)
-	}
+	each("warning", s.Notice)
 	for _, t := range s.TroublesOf(adminapi.PartSocket) {
 		line("SOCKET", "LOST, so that nobody can connect: %s", t.Why)
 	}
@@ -159,27 +139,17 @@ func Print(s adminapi.Status, state string) {
 	for _, t := range s.TroublesOf(adminapi.PartStore) {
 		line("", "FAILS: %s", t.Why)
 	}
-	if s.Output != "" {
-		line("output", "%s", s.Output)
-	}
+	each("output", s.Output)
 	for _, c := range s.Channels {
 		line("channel", "%s", c.Receiving())
-		if posting := c.Posting(); posting != "" {
-			line("", "%s", posting)
-		}
+		each("", c.Posting())
 	}
 	if len(s.Channels) == 0 {
 		line("channel", "NONE: every call that needs people is denied")
 	}
-	if s.Nobody != "" {
-		line("NOBODY", "%s", s.Nobody)
-	}
-	for _, gone := range s.Removed {
-		line("REMOVED", "%s", gone)
-	}
-	for _, kept := range s.Refused {
-		line("REFUSED", "%s", kept)
-	}
+	each("NOBODY", s.Nobody)
+	each("REMOVED", s.Removed...)
+	each("REFUSED", s.Refused...)
 	for _, u := range s.NotInForce {
 		line("NOT USED", "%s", u)
 	}
@@ -195,8 +165,8 @@ func Print(s adminapi.Status, state string) {
 	}
 	if s.Control != "" {
 		line("CALLS", "%s", s.Control)
-		if s.Freeze != nil && s.Freeze.Reason != "" {
-			line("", "%s", s.Freeze.Reason)
+		if s.Freeze != nil {
+			each("", s.Freeze.Reason)
 		}
 		for _, h := range s.Held {
 			line("", "%s", adminapi.HeldLine(h))

@@ -66,11 +66,6 @@ func PrintJSON(doc any) error {
 	return err
 }
 
-// ExitCodes is what the help of most commands says of them.
-const ExitCodes = `
-Exit codes: 0 it was done, 1 it failed, 2 the command line is not understood.
-`
-
 // TypedYes asks for the whole word yes. Somebody who types y meant it, and is told once
 // more which word it takes; anything else, and no answer, is a no.
 func TypedYes(in io.Reader, out io.Writer, question string) bool {

@@ -1,10 +1,10 @@
-package bench
+package child
 
 import "syscall"
 
-// processAttributes ties a child's life to ours, should we be killed. In a
+// Attributes ties a child's life to ours, should we be killed. In a
 // process group of its own it does not get what a terminal sends to us: we end
 // it in order.
-func processAttributes() *syscall.SysProcAttr {
+func Attributes() *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL, Setpgid: true}
 }
