@@ -132,6 +132,9 @@ func (t Told) rank() int {
 	}
 }
 
+// Ended reports whether this is an end of the request.
+func (t Told) Ended() bool { return t.rank() >= 3 }
+
 // Tell adds what the audit says next to what it said, by request. Other events, and
 // what is of no request, are left out.
 func (t Told) Tell(all map[string]Told) {

@@ -564,25 +564,38 @@ func TestCrashWhileSending(t *testing.T) {
 	})
 }
 
+// The story: a laptop was shut on Friday with an open question, and opened on Monday. The store
+// had forgotten the question, so its card kept its buttons for ever, and the audit never said
+// how it ended. However long no daemon runs, the next one ends what is open.
 func TestExpiredWhileDown(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		kv := newMemKV()
-		x := newBench(t, kv)
-		ctx, cancel := context.WithCancelCause(t.Context())
-		first := x.askAsync(ctx, testCall("c1"), approver.High)
-		synctest.Wait()
-		cancel(approver.ErrShuttingDown)
-		<-first
-		x.stop()
-		time.Sleep(time.Hour)
-		y := newBench(t, kv)
-		msg, card := x.tg.card(0)
-		y.tg.holds(msg, card) // the clock may have been there already
-		time.Sleep(3 * time.Second)
-		if _, card := y.tg.card(0); card.State != approver.Expired {
-			t.Fatalf("card %+v", card)
-		}
-	})
+	for name, down := range map[string]time.Duration{
+		"an hour": time.Hour, "the hours of records that have ended": approver.DefaultKeepFor, "a weekend": 60 * time.Hour,
+		"a vacation": 30 * 24 * time.Hour,
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				kv := newMemKV()
+				x := newBench(t, kv)
+				ctx, cancel := context.WithCancelCause(t.Context())
+				first := x.askAsync(ctx, testCall("c1"), approver.High)
+				synctest.Wait()
+				cancel(approver.ErrShuttingDown)
+				<-first
+				x.stop()
+				time.Sleep(down)
+				y := newBench(t, kv)
+				msg, card := x.tg.card(0)
+				y.tg.holds(msg, card) // the clock may have been there already
+				time.Sleep(3 * time.Second)
+				if _, card := y.tg.card(0); card.State != approver.Expired {
+					t.Fatalf("card %+v", card)
+				}
+				if n := y.count(approver.EventExpired); n != 1 {
+					t.Errorf("the audit says %d times that it expired", n)
+				}
+			})
+		})
+	}
 }
 
 // Repliers race: one standing answer, and what each person hears agrees with

@@ -21,6 +21,7 @@ type memKV struct {
 	mu      sync.Mutex
 	records map[string]memRecord
 	due     map[string]time.Time
+	keep    map[string]time.Time // until when, as real stores do it
 	watch   map[string][]chan struct{}
 	// fail, when set, is asked before each operation.
 	fail func(op, key string) error
@@ -32,7 +33,8 @@ type memRecord struct {
 }
 
 func newMemKV() *memKV {
-	return &memKV{records: map[string]memRecord{}, due: map[string]time.Time{}, watch: map[string][]chan struct{}{}}
+	return &memKV{records: map[string]memRecord{}, due: map[string]time.Time{}, keep: map[string]time.Time{},
+		watch: map[string][]chan struct{}{}}
 }
 
 // failing sets what is asked before each operation: nothing, when nil.
@@ -57,6 +59,13 @@ func (m *memKV) replace(key string, r memRecord) {
 }
 
 func (m *memKV) check(ctx context.Context, op, key string) error {
+	for k, until := range m.keep {
+		if !until.After(time.Now()) {
+			delete(m.records, k)
+			delete(m.due, k)
+			delete(m.keep, k)
+		}
+	}
 	if m.fail != nil {
 		if err := m.fail(op, key); err != nil {
 			return err
@@ -83,12 +92,15 @@ func (m *memKV) Put(ctx context.Context, key string, value []byte, prev, next ap
 }
 
 func (m *memKV) PutBefore(
-	ctx context.Context, before time.Time, key string, value []byte, prev, next approver.Rev, due, _ time.Time,
+	ctx context.Context, before time.Time, key string, value []byte, prev, next approver.Rev, due, keep time.Time,
 ) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if err := m.check(ctx, "put", key); err != nil {
 		return err
+	}
+	if !keep.IsZero() && keep.Before(due) {
+		return fmt.Errorf("put %s: it would be forgotten at %v, before it is due at %v", key, keep, due)
 	}
 	if r := m.records[key]; r.rev == next {
 		return nil
@@ -99,6 +111,10 @@ func (m *memKV) PutBefore(
 	}
 	m.records[key] = memRecord{slices.Clone(value), next}
 	delete(m.due, key)
+	delete(m.keep, key)
+	if !keep.IsZero() {
+		m.keep[key] = keep
+	}
 	if !due.IsZero() {
 		m.due[key] = due
 	}

@@ -122,7 +122,7 @@ func (q *Requests) change(
 		}
 		newRev := approver.NewRev()
 		err = q.records.putBefore(ctx, before, approver.Key("req", id), value, rev, newRev, next.Attention(now),
-			next.Due.Add(q.KeepFor))
+			q.keepUntil(next))
 		switch {
 		case err == nil:
 			q.cache.note(next, newRev, len(value))
@@ -132,6 +132,21 @@ func (q *Requests) change(
 			return r, err
 		}
 	}
+}
+
+// unendedFor is how long the store keeps a request without an end after its deadline, at least.
+// No daemon may have run since: the next one ends the request and updates its cards.
+const unendedFor = 90 * 24 * time.Hour
+
+// keepUntil is when the store may forget a request.
+func (q *Requests) keepUntil(r Request) time.Time {
+	switch {
+	case !r.State.Settled():
+		return r.Due.Add(max(q.KeepFor, unendedFor))
+	case r.Resolution.At.After(r.Due): // it ended late, and its cards are yet to be updated
+		return r.Resolution.At.Add(q.KeepFor)
+	}
+	return r.Due.Add(q.KeepFor)
 }
 
 // fail denies a request for a cause other than a person's no.
@@ -206,7 +221,8 @@ func (q *Requests) saveNew(ctx context.Context, r *Request, ways []codeLink, now
 	}
 	keep := r.Due.Add(q.KeepFor)
 	writes := []approver.Write{
-		{Key: approver.Key("req", r.ID), Value: value, Next: approver.NewRev(), Due: r.Attention(now), KeepUntil: keep},
+		{Key: approver.Key("req", r.ID), Value: value, Next: approver.NewRev(), Due: r.Attention(now),
+			KeepUntil: q.keepUntil(*r)},
 		{Key: approver.Key("call", r.CallID), Value: []byte(r.ID), Next: approver.NewRev(), KeepUntil: keep},
 	}
 	for _, w := range ways {

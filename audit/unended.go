@@ -7,12 +7,12 @@ import (
 )
 
 // lookBack is how many lines before its end a log is searched for questions without an end.
-// A question is stored within seconds of its line, or not at all.
 const lookBack = 4096
 
-// Unposted returns the requests of which the last 4,096 lines have the question and nothing
-// later, the oldest first. Their calls have no arguments: the log keeps them masked.
-func (l *Log) Unposted() ([]approver.Record, error) {
+// Unended returns the requests of which the last 4,096 lines have the question and no end, the
+// oldest first. Each has the last event that the log has of it: EventAsked if that is the
+// question. Their calls have no arguments: the log keeps them masked.
+func (l *Log) Unended() ([]approver.Record, error) {
 	var asked []approver.Record
 	told := map[string]approver.Told{}
 	last := l.Opened().Seq
@@ -25,8 +25,11 @@ func (l *Log) Unposted() ([]approver.Record, error) {
 			})
 		}
 	})
-	return slices.DeleteFunc(asked, func(r approver.Record) bool {
-		_, later := told[r.Request]
-		return later
-	}), err
+	asked = slices.DeleteFunc(asked, func(r approver.Record) bool { return told[r.Request].Ended() })
+	for i, r := range asked {
+		if later, ok := told[r.Request]; ok {
+			asked[i].Event = later.Event
+		}
+	}
+	return asked, err
 }

@@ -27,7 +27,7 @@ func TestAQuestionThatWasNotStoredHasAnEnd(t *testing.T) {
 		}
 	}
 	ask("lost")
-	ask("posted")
+	ask("posted") // and then forgotten, because no daemon ran for long
 	l.record(approver.EventPosted, "posted")
 	ask("ended")
 	l.record(approver.EventWithdrawn, "ended")
@@ -46,18 +46,20 @@ func TestAQuestionThatWasNotStoredHasAnEnd(t *testing.T) {
 		}
 	}
 	l.close()
-	ends := 0
+	ends := map[string]int{}
 	for _, line := range logged(t, dir) {
-		if !strings.Contains(line, `"event":"denied"`) {
-			continue
-		}
-		ends++
-		if !strings.Contains(line, `"request":"lost"`) || !strings.Contains(line, `"call":"call of lost"`) {
-			t.Errorf("an end of another: %s", line)
+		for event, id := range map[string]string{"denied": "lost", "expired": "posted"} {
+			if !strings.Contains(line, `"event":"`+event+`"`) {
+				continue
+			}
+			ends[event]++
+			if !strings.Contains(line, `"request":"`+id+`"`) || !strings.Contains(line, `"call":"call of `+id+`"`) {
+				t.Errorf("an end of another: %s", line)
+			}
 		}
 	}
-	if ends != 1 {
-		t.Errorf("%d ends were recorded", ends)
+	if ends["denied"] != 1 || ends["expired"] != 1 {
+		t.Errorf("the ends that were recorded: %v", ends)
 	}
 }
 
@@ -74,13 +76,16 @@ func logged(t *testing.T, dir string) []string {
 // Where daemons share a store, another one may have answered what is long gone from it.
 func TestAnOldQuestionOfASharedStoreIsLeftAlone(t *testing.T) {
 	for name, tt := range map[string]struct {
-		ago    time.Duration
-		shared bool
-		ends   int
+		ago            time.Duration
+		posted, shared bool
+		ends           int
 	}{
-		"just now":           {time.Minute, true, 1},
-		"yesterday":          {24 * time.Hour, true, 0},
-		"yesterday, in file": {24 * time.Hour, false, 1},
+		"just now":                  {time.Minute, false, true, 1},
+		"yesterday":                 {24 * time.Hour, false, true, 0},
+		"yesterday, in file":        {24 * time.Hour, false, false, 1},
+		"posted":                    {time.Minute, true, true, 0},
+		"posted yesterday":          {24 * time.Hour, true, true, 0},
+		"posted yesterday, in file": {24 * time.Hour, true, false, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
@@ -90,13 +95,17 @@ func TestAnOldQuestionOfASharedStoreIsLeftAlone(t *testing.T) {
 			}); err != nil {
 				t.Fatal(err)
 			}
+			if tt.posted {
+				l.record(approver.EventPosted, "r")
+			}
 			l.stop()
 			l = startLife(t, dir, "here")
 			if err := endUnstored(t.Context(), l.store, l.records, tt.shared); err != nil {
 				t.Fatal(err)
 			}
 			l.close()
-			if n := strings.Count(strings.Join(logged(t, dir), ""), `"event":"denied"`); n != tt.ends {
+			log := strings.Join(logged(t, dir), "")
+			if n := strings.Count(log, `"event":"denied"`) + strings.Count(log, `"event":"expired"`); n != tt.ends {
 				t.Errorf("%d ends, not %d", n, tt.ends)
 			}
 		})
