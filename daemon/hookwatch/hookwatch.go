@@ -220,7 +220,7 @@ func (w *Watch) alarm(ctx context.Context, call approver.ToolCall, what string) 
 }
 
 // Refused puts a change into the log and the audit that no session took. The hooks of this
-// session hold; what stands on the disk, [hookWatch.look] judges by itself.
+// session hold; what stands on the disk, [Watch.Look] judges by itself.
 func (w *Watch) Refused(ctx context.Context, call approver.ToolCall, what string) {
 	w.Log.Warn("a change of the agent's settings was refused", "what", what)
 	w.record(ctx, call, what)
