@@ -58,8 +58,8 @@ func (f Flags) SayNotInForce(ctx context.Context) {
 }
 
 // NotInForce says, for judge, policy explain and report, that what they judge by is not
-// what the daemon judges by, or that nobody can say. It is empty if it is, and for whoever
-// names a policy: they ask about that one.
+// what the daemon judges by, or that this is not known. It is empty if both are the same, and
+// where a policy is named, because then the question is about that one.
 func (f Flags) NotInForce(ctx context.Context) string {
 	if f.Policy != "" {
 		return ""
