@@ -71,7 +71,7 @@ func (l *Log) cutOff(path string, s scan, known *Head) ([]alarm, error) {
 	case s.good == s.size:
 		return nil, nil
 	case s.stop && s.seq == known.Seq && !l.healing.changed:
-		return nil, os.Truncate(path, s.good) // made durable by goOn
+		return nil, os.Truncate(path, s.good) // reopen makes it durable
 	}
 	text, err := setAside(path, s.good, s.seq)
 	if err != nil {

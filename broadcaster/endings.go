@@ -105,7 +105,7 @@ func (n *endings) recordEnd(ctx context.Context, r Request) (hash string, err er
 	return n.recordAnswer(ctx, auditRecord(r, lastEvent(r)))
 }
 
-// recordAnswer makes a record durable. If it is of a person's answer, onAnswer is called.
+// recordAnswer makes a record durable. If it is of a person's answer, OnAnswer is called.
 func (n *endings) recordAnswer(ctx context.Context, rec approver.Record) (hash string, err error) {
 	hash, err = n.Audit.Record(ctx, rec)
 	answer := rec.Event == approver.EventApproved || rec.Event == approver.EventDenied

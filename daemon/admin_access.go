@@ -92,8 +92,8 @@ func (p doorkeeper) Watch(ctx context.Context, peer approver.Peer, emit func(jso
 	return err
 }
 
-// Answer implements [httpapi.Resolver]. Whoever was removed is refused behind it, with
-// every other way of answering, and the audit has that.
+// Answer implements [httpapi.Resolver]. It lets everybody through: answers of whoever was
+// removed are refused later, on every way of answering alike, and the audit records that.
 func (p doorkeeper) Answer(ctx context.Context, peer approver.Peer, body json.RawMessage) (json.RawMessage, error) {
 	return p.local.Answer(ctx, peer, body)
 }

@@ -101,8 +101,8 @@ func newestFreeze(c broadcaster.Controls) time.Time {
 	return newest
 }
 
-// lacks takes in what the store does not know. What a fail-over can have taken along
-// is struck, and anything else is a doubt.
+// lacks takes in what the store should know and does not. If a fail-over can have lost it,
+// it is put on the list of missing records; anything else is a reason for distrust.
 func (t *trust) lacks(missing []approver.Told) {
 	if len(missing) == 0 {
 		return

@@ -242,8 +242,8 @@ type bounded struct {
 	api string
 }
 
-// RoundTrip fails what a proxy says in the place of Slack's success. Of any other status
-// the library tells nothing but its words, which are ours then.
+// RoundTrip fails if a proxy answers in Slack's place with a success. Of any other status
+// the library shows only the status text, which is replaced by our own.
 func (b bounded) RoundTrip(r *http.Request) (*http.Response, error) {
 	resp, err := b.Transport.RoundTrip(r)
 	if err != nil {

@@ -74,7 +74,7 @@ type pace struct {
 	lastWait  time.Duration
 	empty     time.Duration // from one empty poll to the next, where Telegram does not hold them
 	conflict  time.Duration // after another process took the poll
-	alone     time.Duration // how long no other process may take it before that is over
+	alone     time.Duration // how long after a conflict the other process is taken to be there still
 	doubt     time.Duration // between asking whether the token is valid after all
 	repeat    time.Duration // from one line in the log to the next of the same cause
 	lasting   time.Duration // what failed for so long is logged again even before

@@ -45,7 +45,7 @@ func (f rulesFlags) library() (*configs.Library, error) {
 type rulesListCmd struct {
 	rulesFlags
 	Category string `help:"Only this category." placeholder:"NAME"`
-	Layer    string `help:"Only rules of this layer." enum:"built-in,hub,user," default:""`
+	Layer    string `help:"Only rules of this layer: built-in, hub or user." enum:"built-in,hub,user," default:"" placeholder:"LAYER"`
 	JSON     bool   `help:"Print one JSON object for each rule."`
 	Markdown bool   `help:"Print a page with a table for each category, as docs/rules.md."`
 }

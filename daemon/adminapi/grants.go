@@ -11,7 +11,7 @@ const (
 	OpRevoke  = "revoke"
 )
 
-// A Grants is the answer of opGrants.
+// A Grants is the answer of OpGrants.
 type Grants struct {
 	Now     time.Time `json:"now"` // by the store's clock
 	Grants  []Grant   `json:"grants"`
@@ -29,7 +29,7 @@ type Grant struct {
 	Dir   string    `json:"dir,omitempty"`
 }
 
-// A Proposal is the answer of opPropose.
+// A Proposal is the answer of OpPropose.
 type Proposal struct {
 	Rule  string `json:"rule"`  // YAML, an item of rules
 	Where string `json:"where"` // it belongs there

@@ -13,19 +13,19 @@ const (
 	OpRecover = "recover_people" // let the configuration's lists count, where nobody is left to approve them
 )
 
-// A PersonRequest is the body of all but opPeople.
+// A PersonRequest is the body of all but OpPeople.
 type PersonRequest struct {
 	Person   string `json:"person,omitempty"` // their id, or channel:account
 	Reason   string `json:"reason,omitempty"`
 	Unlisted bool   `json:"unlisted,omitempty"` // the configuration here does not have them
-	// Of opRestore and opRecover, where nobody is asked: change nothing, and say what would
+	// Of OpRestore and OpRecover, where nobody is asked: change nothing, and say what would
 	// count; the digest of what was shown; and that the caller wants to see nothing.
 	Show   bool   `json:"show,omitempty"`
 	Seen   string `json:"seen,omitempty"`
 	Unseen bool   `json:"unseen,omitempty"`
 }
 
-// A People is the answer of opPeople.
+// A People is the answer of OpPeople.
 type People struct {
 	People []Person `json:"people"`
 	// Away are those who were removed, also where no configuration has them.
@@ -61,15 +61,15 @@ const (
 // An OwnerRequest is their body.
 type OwnerRequest struct {
 	Request string `json:"request"`
-	Code    string `json:"code,omitempty"` // as typed, of opOwnerApprove
+	Code    string `json:"code,omitempty"` // as typed, of OpOwnerApprove
 }
 
-// An OwnerAnswer is the answer of opOwnerShow: the whole card, and a code of its own. Without
+// An OwnerAnswer is the answer of OpOwnerShow: the whole card, and a code of its own. Without
 // a code root answers as everybody does.
 type OwnerAnswer struct {
 	Shown Shown  `json:"shown,omitzero"`
 	Code  string `json:"code,omitempty"`
-	Text  string `json:"text,omitempty"` // of opOwnerApprove: what became of it
+	Text  string `json:"text,omitempty"` // of OpOwnerApprove: what became of it
 	Done  bool   `json:"done,omitempty"`
 }
 
@@ -79,13 +79,13 @@ const (
 	OpAdmit = "add_approver" // let people allow one more approver
 )
 
-// A PairRequest is the body of opPair, whose answer is an approver.Paired.
+// A PairRequest is the body of OpPair, whose answer is an approver.Paired.
 type PairRequest struct {
 	Channel string `json:"channel"`
 	Code    string `json:"code"`
 }
 
-// An AdmitRequest is the body of opAdmit.
+// An AdmitRequest is the body of OpAdmit.
 type AdmitRequest struct {
 	Channel string          `json:"channel"`
 	Who     approver.Paired `json:"who"`

@@ -31,7 +31,7 @@ type RequestID struct {
 	Request string `json:"request"`
 }
 
-// A Status is the answer of opStatus.
+// A Status is the answer of OpStatus.
 type Status struct {
 	Up    bool   `json:"up"`
 	Error string `json:"error,omitempty"` // why it is not up, or not seen
@@ -86,7 +86,7 @@ type Status struct {
 	Root bool `json:"runs_as_root,omitempty"`
 }
 
-// A Pending is the answer of opPending.
+// A Pending is the answer of OpPending.
 type Pending struct {
 	Now      time.Time     `json:"now"` // by the store's clock
 	Requests []OpenRequest `json:"requests"`
@@ -105,7 +105,7 @@ type OpenRequest struct {
 	Push     string            `json:"push"`
 }
 
-// A Shown is the answer of opShow: the whole card, without a code.
+// A Shown is the answer of OpShow: the whole card, without a code.
 type Shown struct {
 	State    approver.State    `json:"state"`
 	Severity approver.Severity `json:"severity"`

@@ -11,9 +11,9 @@ import (
 	"approver.example/reflexcore"
 )
 
-// isOf reports whether the record of what an agent was told is one of the canary that
-// ran, or there is none: under the id of another call, the form of a canary is what
-// that call was changed into.
+// isOf reports whether was, the record of what an agent was told, is about the canary that
+// ran, or is no record at all. A record of another call under this id means that the call
+// was changed into the form of a canary.
 func isOf(was use, ev agents.Event) bool {
 	return was.outcome == 0 || was.outcome < taken && was.outcome != permitted && was.content == ev.Content
 }

@@ -158,8 +158,8 @@ func (w *Watch) Weakness(in hookfiles.Installed, all hookfiles.Installs) ([]stri
 		p.Config = filepath.Dir(in.Path)
 	}
 	if which.OfMachine(f, in.Path) {
-		// Variables of a user go over managed hooks. What the daemon may not read, the hook
-		// that asks about changed settings refuses, and doctor sees it where the user runs it.
+		// A user's variables override managed hooks. Where the daemon may not read them, the hook
+		// for changed settings refuses the change, and doctor sees it if that user runs it.
 		p.Users = w.Homes
 		if p.Users == nil {
 			p.Users = settings.UserFolders(f, w.Config.Sockets.SubmitUIDs)
@@ -220,7 +220,7 @@ func (w *Watch) alarm(ctx context.Context, call approver.ToolCall, what string) 
 }
 
 // Refused puts a change into the log and the audit that no session took. The hooks of this
-// session hold; what stands on the disk, [hookWatch.look] judges by itself.
+// session hold; what stands on the disk, [Watch.Look] judges by itself.
 func (w *Watch) Refused(ctx context.Context, call approver.ToolCall, what string) {
 	w.Log.Warn("a change of the agent's settings was refused", "what", what)
 	w.record(ctx, call, what)

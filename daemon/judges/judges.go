@@ -71,8 +71,8 @@ type Deps struct {
 	Doubt  func(format string, args ...any)
 }
 
-// Open puts in force what the files say, or what was in force before where
-// they say less.
+// Open puts in force what the files say, or, where they loosen it, what was in force
+// before.
 func Open(ctx context.Context, base Deps, files Files, log *slog.Logger) (j *Judges, err error) {
 	cfg := base.Config
 	j = &Judges{Policy: &shieldcore.Live{}}
@@ -136,7 +136,7 @@ func (j *Judges) Again(kv approver.KV, mark *broadcaster.ControlMark) []approver
 }
 
 // Fresh are the stages that judge a call that has run: those that say of the call
-// itself whether it may.
+// itself whether it may run.
 func (j *Judges) Fresh() []approver.Stage {
 	return append([]approver.Stage{reflexcore.Fresh{Engine: j.Reflex}, j.Policy}, j.Screens...)
 }

@@ -11,9 +11,9 @@ import (
 	"approver.example/display"
 )
 
-// Bounds of one line of the log, in bytes as they are written. The journal makes
-// entries of their own of what is behind 48 KiB of a line: text of an agent there would
-// look like a line of the daemon.
+// Bounds of one line of the log, in bytes as they are written. The journal splits a line
+// after 48 KiB, and makes an entry of the rest: an agent's text there would look like a line
+// of the daemon.
 const (
 	maxLogValue = 2 << 10
 	maxLogPanic = 8 << 10 // of an error: a panic brings its stack

@@ -83,8 +83,8 @@ func (s *Shield) Run(ctx context.Context) error {
 // probeFirst is how long after a failed evaluation the evaluator is asked by itself.
 const probeFirst = time.Minute
 
-// probe asks an evaluator that fails about a plain ls, ever more rarely: else it would count
-// as failing until a call needs it, for hours.
+// probe asks a failing evaluator about a plain ls, less and less often. Without it, the
+// evaluator would count as failing until a call needs it, which may take hours.
 func (s *Shield) probe(ctx context.Context, first, most time.Duration) {
 	if s.asks == nil {
 		return
@@ -174,8 +174,8 @@ func (s *Shield) logState(now approver.Reception) {
 	}
 }
 
-// Opening is the gate's OnFailOpen: the verdict is flagged, and the count is for who
-// watches.
+// Opening is the gate's OnFailOpen. It only counts, for the status; the verdict is flagged by
+// the gate.
 func (s *Shield) Opening(approver.ToolCall, string, error) { s.opened.Add(1) }
 
 func (s *Shield) budgetAlarm(a quota.Alarm) {

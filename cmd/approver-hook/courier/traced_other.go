@@ -4,8 +4,8 @@ package courier
 
 const tasks = ""
 
-// traced knows of no debugger here: no file of this system tells. On macOS the program
-// ends when it shuts debuggers out and one is there.
+// traced finds no debugger here, because no file of this system names one. On macOS the
+// program ends by itself if a debugger is attached when it shuts them out.
 func traced(string) error { return nil }
 
 func tracedFirst(string) error { return nil }

@@ -48,9 +48,9 @@ var limits = map[string]time.Duration{
 	adminapi.OpOwnerApprove: toChange,
 }
 
-// usual is where the daemon listens that root means, if no configuration says it: root has
-// pinned it, or it lies in the home of the user who must listen there. Empty is that nobody
-// knows.
+// usual is the socket of the daemon that root means, if no configuration names it: the one
+// that root has pinned, or the one in the home of the user who must listen there. It is empty
+// if neither is known.
 func (t target) usual(s Sudo) string {
 	switch {
 	case t.pin != "":

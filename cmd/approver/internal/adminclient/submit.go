@@ -25,7 +25,7 @@ var ErrTurnedAway = errors.New("it does not admit this user")
 const SubmitCure = "if agents are to run as this user: add the uid to sockets.submit_uids in the daemon's " +
 	"configuration, and restart the daemon"
 
-// Answers asks who listens on a socket. errTurnedAway means that it is a daemon that does
+// Answers asks who listens on a socket. ErrTurnedAway means that it is a daemon that does
 // not admit this user: it says so, or the connection ends at once. ErrSilent of httpapi
 // means that somebody listens who does not answer.
 func Answers(path string) error {
@@ -84,7 +84,7 @@ func SubmitPlace(config, named string) (httpapi.SubmitClient, error) {
 	return httpapi.SubmitClient{Socket: filepath.Join(dir, socketpath.Submit)}, err
 }
 
-// AskPlace is submitPlace, also where the configuration was spoiled since the daemon's start.
+// AskPlace is [SubmitPlace], also where the configuration was spoiled since the daemon's start.
 // Then it is found as people's commands find it, and says itself where it is asked.
 func AskPlace(ctx context.Context, config, named string) (none httpapi.SubmitClient, err error) {
 	client, trouble := SubmitPlace(config, named)

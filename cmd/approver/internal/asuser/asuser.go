@@ -1,5 +1,5 @@
-// Package asuser is about with whose eyes a command looks: what a daemon finds is what its
-// own user may read and write; root may everything, and another user little.
+// Package asuser lets a command look with the eyes of the daemon's user: what that user may
+// read and write is what the daemon finds. Root may do everything, and another user little.
 package asuser
 
 import (

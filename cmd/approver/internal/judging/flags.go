@@ -23,7 +23,7 @@ type Flags struct {
 	Config string `help:"Configuration file." short:"c" placeholder:"FILE"`
 	Policy string `help:"Policy file, or preset:default, preset:strict, preset:permissive, instead of the configured one." placeholder:"FILE"`
 
-	Told *adminclient.Told `kong:"-"` // as of [operatorCmd]
+	Told *adminclient.Told `kong:"-"` // as of [adminclient.At]
 }
 
 // Load returns the configuration with the policy that is meant. Without a
@@ -50,7 +50,7 @@ func (f Flags) Load() (configs.Config, error) {
 	return cfg, nil
 }
 
-// SayNotInForce puts [policyFlags.notInForce] beside what is printed.
+// SayNotInForce prints [Flags.NotInForce] on standard error, beside the output.
 func (f Flags) SayNotInForce(ctx context.Context) {
 	if said := f.NotInForce(ctx); said != "" {
 		term.PrintOn(os.Stderr, 10, "approver: %s\n", term.Visibly(said))
@@ -58,8 +58,8 @@ func (f Flags) SayNotInForce(ctx context.Context) {
 }
 
 // NotInForce says, for judge, policy explain and report, that what they judge by is not
-// what the daemon judges by, or that nobody can say. It is empty if it is, and for whoever
-// names a policy: they ask about that one.
+// what the daemon judges by, or that this is not known. It is empty if both are the same, and
+// where a policy is named, because then the question is about that one.
 func (f Flags) NotInForce(ctx context.Context) string {
 	if f.Policy != "" {
 		return ""

@@ -58,9 +58,8 @@ func (c recordedCall) explain(by string, byUID bool) string {
 	return "approver judge --explain" + cwd + " --command " + words.ShellLine([]string{c.text})
 }
 
-// again judges the calls that are shown once more, each by itself, as the
-// commands do that a report suggests. So it suggests none that then says something
-// else than the report does.
+// again judges the calls that are shown once more, each by itself, as the commands do that
+// a report suggests. So no suggested command contradicts the report.
 func (r *report) again(ctx context.Context, flags judging.Flags) {
 	j, err := flags.Open("", false)
 	if err != nil {

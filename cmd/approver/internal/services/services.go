@@ -227,8 +227,8 @@ func InstallsService() string {
 	return "approver service install"
 }
 
-// StartsDaemon is how the daemon of a configuration is started. One that agents of other
-// users ask has a user of its own, so nobody starts it by hand.
+// StartsDaemon is the command that starts the daemon of a configuration. A daemon for the
+// agents of other users has a user of its own, so it is not started by hand.
 func StartsDaemon(cfg configs.Config) string {
 	who, err := cfg.Sockets.Submitters()
 	switch {
