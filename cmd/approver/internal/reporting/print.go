@@ -200,6 +200,12 @@ func verbatim(w *bufio.Writer, to io.Writer) func(text string) {
 }
 
 func (r *report) printNext(ctx context.Context, w io.Writer, whole func(text string), mode string) {
+	rule, c := r.loudest()
+	observed := strings.HasPrefix(mode, "OBSERVING")
+	maybeObserved := mode == "" && r.Observed > 0
+	if rule == nil && r.NotInForce == "" && r.Unjudged == "" && r.about == "" && !observed && !maybeObserved {
+		return
+	}
 	fmt.Fprintln(w, "\nNext")
 	if r.NotInForce != "" {
 		fmt.Fprintf(w, "  The commands below are %s\n", display.OneLine(r.NotInForce))
@@ -207,7 +213,7 @@ func (r *report) printNext(ctx context.Context, w io.Writer, whole func(text str
 	if r.Unjudged != "" {
 		fmt.Fprintf(w, "  What becomes of these calls now cannot be said: %s\n", r.Unjudged)
 	}
-	if rule, c := r.loudest(); rule != nil {
+	if rule != nil {
 		fmt.Fprintf(w, "  %s interrupts most. See why:\n", rule.name())
 		whole("    " + c.Explain + "\n")
 		if text := r.relax(ctx, rule, c); text != "" {
@@ -222,9 +228,9 @@ func (r *report) printNext(ctx context.Context, w io.Writer, whole func(text str
 	switch {
 	case r.about != "":
 		fmt.Fprintf(w, "  This is about %s alone. All of it: approver report\n", r.about)
-	case strings.HasPrefix(mode, "OBSERVING"):
+	case observed:
 		fmt.Fprintln(w, "  When this is what you want, enforce it:\n    approver enforce")
-	case mode == "" && r.Observed > 0:
+	case maybeObserved:
 		fmt.Fprintln(w, "  When this is what you want, and it is still observed, enforce it:\n    approver enforce")
 	}
 }

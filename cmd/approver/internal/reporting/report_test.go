@@ -104,6 +104,25 @@ func TestFirstWeekShowsTheReport(t *testing.T) {
 	}
 }
 
+// Where nothing is suggested, there is no heading for it.
+func TestReportSuggestsNothing(t *testing.T) {
+	at := time.Date(2026, 11, 16, 8, 0, 0, 0, time.UTC)
+	for command, wanted := range map[string]bool{"ls": false, "git branch -D old": true} {
+		r, err := Cmd{}.read(t.Context(), daemontest.Recorded(t, judgedAt(t, at, "s", command, false)), at, at.Add(time.Hour))
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.again(t.Context(), judging.Flags{Policy: "preset:default"})
+		var out bytes.Buffer
+		if err := r.print(t.Context(), &out, ""); err != nil {
+			t.Fatal(err)
+		}
+		if strings.Contains(out.String(), "\nNext\n") != wanted {
+			t.Errorf("%s: %s", command, out.String())
+		}
+	}
+}
+
 // What the report suggests for the policy does what it says: the command, and no
 // other, runs. What cannot be said so is not suggested.
 func TestReportSuggestsAGoodRule(t *testing.T) {
