@@ -58,13 +58,15 @@ func (m *memKV) replace(key string, r memRecord) {
 	m.records[key] = r
 }
 
+func (m *memKV) forget(key string) {
+	delete(m.records, key)
+	delete(m.due, key)
+	delete(m.keep, key)
+}
+
 func (m *memKV) check(ctx context.Context, op, key string) error {
-	for k, until := range m.keep {
-		if !until.After(time.Now()) {
-			delete(m.records, k)
-			delete(m.due, k)
-			delete(m.keep, k)
-		}
+	if until, ok := m.keep[key]; ok && !until.After(time.Now()) {
+		m.forget(key)
 	}
 	if m.fail != nil {
 		if err := m.fail(op, key); err != nil {

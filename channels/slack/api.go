@@ -219,7 +219,7 @@ func (c *Channel) call(ctx context.Context, method string, f func(context.Contex
 }
 
 // newHTTPClient follows no redirect (it would carry the token along), and
-// bounds the time and size of an calls. api is where the Web API is.
+// bounds the time and size of an answer. api is where the Web API is.
 func newHTTPClient(api string) *http.Client {
 	t := &http.Transport{
 		Proxy:                 http.ProxyFromEnvironment,

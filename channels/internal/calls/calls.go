@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"net/http"
 	"slices"
@@ -61,23 +62,30 @@ func (p *Pauses[K]) note(kind K, until time.Time) {
 	if p.until == nil {
 		p.until = map[K]time.Time{}
 	}
-	now := time.Now()
-	for k, t := range p.until { // the map stays as small as what is paused now
-		if !t.After(now) {
-			delete(p.until, k)
-		}
-	}
+	p.forget()
 	if until.After(p.until[kind]) {
 		p.until[kind] = until
 	}
 }
 
+// forget keeps the map as small as what is paused now.
+func (p *Pauses[K]) forget() {
+	now := time.Now()
+	maps.DeleteFunc(p.until, func(_ K, until time.Time) bool { return !until.After(now) })
+}
+
+// maxBegun is how many pauses Begin notes at once: what they are of may be named by strangers.
+const maxBegun = 1024
+
 // Begin notes a pause unless there is one, and reports whether there was none: what is done
-// then is done once in that time.
+// then is done once in that time. While 1,024 pauses last, no other begins.
 func (p *Pauses[K]) Begin(kind K, pause time.Duration) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if time.Until(p.until[kind]) > 0 {
+		return false
+	}
+	if p.forget(); len(p.until) >= maxBegun {
 		return false
 	}
 	p.note(kind, time.Now().Add(pause))

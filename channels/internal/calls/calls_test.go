@@ -46,3 +46,23 @@ func TestPausesForget(t *testing.T) {
 		t.Errorf("%d pauses are remembered", p.Len())
 	}
 }
+
+// However many strangers write at once, what is remembered of them is bounded.
+func TestBeginIsBounded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var p Pauses[int]
+		begun := 0
+		for i := range 10 * maxBegun {
+			if p.Begin(i, time.Minute) {
+				begun++
+			}
+		}
+		if begun != maxBegun || p.Len() != maxBegun {
+			t.Errorf("%d began, %d are remembered", begun, p.Len())
+		}
+		time.Sleep(time.Minute)
+		if !p.Begin(0, time.Minute) || p.Len() != 1 {
+			t.Errorf("afterwards %d are remembered", p.Len())
+		}
+	})
+}
