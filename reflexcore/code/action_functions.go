@@ -11,8 +11,8 @@ func findOpaque(m *machine, c invocation) (value, bool) {
 	return unknown(c.taint), true
 }
 
-func callBack(m *machine, c invocation) (value, bool) {
-	m.callbacks(c.callee, c.args, c.taint)
+func callBack(_ *machine, c invocation) (value, bool) {
+	c.callbacks()
 	return unknown(c.taint), true
 }
 

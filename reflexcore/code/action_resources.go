@@ -305,17 +305,3 @@ func perlOpen(m *machine, c invocation) (value, bool) {
 	}
 	return unknown(effect.File), true
 }
-
-// shift evaluates Perl's shift without a list: the first argument of a function, or else the next
-// operand.
-func (m *machine) shift() value {
-	if m.d.calls.argumentList == "" || m.within == 0 {
-		return m.inputs.nextOperand()
-	}
-	if len(m.passed) == 0 {
-		return unknown(0)
-	}
-	first := m.passed[0]
-	m.passed = m.passed[1:]
-	return first
-}

@@ -4,6 +4,15 @@ import (
 	"slices"
 )
 
+// A frame is a call of a function of the code, while its body is evaluated.
+type frame struct {
+	m     *machine
+	f     *function
+	args  []value
+	vars  int // the variables before the call
+	funcs int // the functions before it
+}
+
 // apply evaluates the body of a function with given arguments.
 func (m *machine) apply(f *function, args []value) value {
 	f.called = true
@@ -12,9 +21,10 @@ func (m *machine) apply(f *function, args []value) value {
 		return unknown(taints(args))
 	}
 	f.active = true
-	before, outer, vars, funcs := m.in.position, m.result, len(m.scope.vars), len(m.funcs)
+	fr := frame{m, f, args, len(m.scope.vars), len(m.funcs)}
+	before, outer := m.in.position, m.result
 	m.in.position = position{src: f.src, toks: f.toks, i: f.start}
-	m.bindParams(f.params, args)
+	fr.bindParams()
 	if f.mentions("arguments") || len(args) > len(f.params) && m.d.calls.argumentList == "" && !f.takesRest() {
 		m.escapes.addAll(args)
 	}
@@ -34,11 +44,11 @@ func (m *machine) apply(f *function, args []value) value {
 			result = *m.result
 		}
 	}
-	m.endScope(f, vars, funcs)
+	fr.endScope()
 	m.passed, m.within = passed, m.within-1
 	m.result = outer
-	if vars <= len(m.scope.vars) {
-		m.scope.vars = m.scope.vars[:vars]
+	if fr.vars <= len(m.scope.vars) {
+		m.scope.vars = m.scope.vars[:fr.vars]
 	}
 	m.in.position = before
 	f.active = false
@@ -47,59 +57,59 @@ func (m *machine) apply(f *function, args []value) value {
 }
 
 // bindParams binds the parameters of a function to the arguments of a call.
-func (m *machine) bindParams(params []param, args []value) {
-	for n := range params {
-		p, v := &params[n], value{}
+func (fr *frame) bindParams() {
+	for n := range fr.f.params {
+		p, v := &fr.f.params[n], value{}
 		switch {
-		case n < len(args):
-			v = args[n]
+		case n < len(fr.args):
+			v = fr.args[n]
 		case p.other == nil:
 			continue
 		}
 		if p.other != nil && (v.kind == unknownValue || v.keys != nil || isNothing(v)) && v.fn == nil {
 			v = *p.other
 		}
-		if p.rest && n < len(args) {
-			m.escapes.addAll(args[n:])
-			v = list(args[n:], 0)
+		if p.rest && n < len(fr.args) {
+			fr.m.escapes.addAll(fr.args[n:])
+			v = list(fr.args[n:], 0)
 		}
 		if p.parts == nil {
-			m.scope.local(p.name, v)
+			fr.m.scope.local(p.name, v)
 			continue
 		}
 		for _, part := range p.parts {
-			m.scope.local(part.name, m.partOf(v, part))
+			fr.m.scope.local(part.name, fr.partOf(v, part))
 		}
 	}
 }
 
 // partOf returns the value that a name of a pattern is bound to.
-func (m *machine) partOf(v value, p patternPart) value {
+func (fr *frame) partOf(v value, p patternPart) value {
 	switch {
 	case p.member != "" && v.kind != unknownValue:
-		return m.memberOf(v, p.member)
+		return fr.m.memberOf(v, p.member)
 	case p.member == "" && p.index >= 0 && v.kind == listValue:
 		return at(v, int64(p.index))
 	default:
-		m.escapes.addAll([]value{v})
+		fr.m.escapes.addAll([]value{v})
 	}
 	return unknown(v.taint)
 }
 
 // endScope drops the variables of a function's body. A function that was created in the body keeps
 // them, and names from outside stay.
-func (m *machine) endScope(f *function, vars, funcs int) {
-	for j := vars; j < len(m.scope.vars); j++ {
-		b := m.scope.vars[j]
+func (fr *frame) endScope() {
+	for j := fr.vars; j < len(fr.m.scope.vars); j++ {
+		b := fr.m.scope.vars[j]
 		if b.kind != nameValue || b.of != nil {
 			continue
 		}
-		outlives := !f.declares(m.d, b.name)
-		for k := min(funcs, len(m.funcs)); k < len(m.funcs) && !outlives; k++ {
-			outlives = m.funcs[k].mentions(b.name)
+		outlives := !fr.f.declares(fr.m.d, b.name)
+		for k := min(fr.funcs, len(fr.m.funcs)); k < len(fr.m.funcs) && !outlives; k++ {
+			outlives = fr.m.funcs[k].mentions(b.name)
 		}
 		if outlives {
-			m.escapes.addAll([]value{b.value})
+			fr.m.escapes.addAll([]value{b.value})
 		}
 	}
 }

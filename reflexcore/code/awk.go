@@ -44,7 +44,7 @@ func (a *awkScript) run(src string) {
 func (a *awkScript) program(src string) {
 	defer a.in.enter(src)()
 	a.scope.findJoined(a.in.toks, a.d)
-	a.in.statements(a.statement)
+	a.in.eachStatement(a.statement)
 }
 
 func (a *awkScript) statement() {

@@ -3,6 +3,8 @@ package code
 import (
 	"slices"
 	"strings"
+
+	"approver.example/reflexcore/wordset"
 )
 
 // A shell or interpreter that is started without a script runs its input. Code has more ways of
@@ -136,3 +138,6 @@ var pipeWraps = []string{
 	"env", "sudo", "doas", "nohup", "exec", "nice", "setsid", "stdbuf", "time", "command", "busybox",
 	"ionice", "chroot", "ssh", "docker", "podman", "kubectl", "timeout", "unshare", "xargs", "cat", "tee",
 }
+
+// stdinPaths are the paths of the standard input.
+var stdinPaths = wordset.Of("/dev/stdin /dev/fd/0 /proc/self/fd/0")

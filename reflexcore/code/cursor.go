@@ -34,9 +34,9 @@ func (c *cursor) enter(src string) func() {
 	return func() { c.position = before }
 }
 
-// statements calls a function that reads a statement, up to the end of the tokens. It skips a token
+// eachStatement calls a function that reads a statement, up to the end of the tokens. It skips a token
 // that begins none.
-func (c *cursor) statements(statement func()) {
+func (c *cursor) eachStatement(statement func()) {
 	for c.i < len(c.toks) && c.budget.step() {
 		before := c.i
 		statement()

@@ -98,19 +98,14 @@ type libraryRules struct {
 
 // statementRules are about statements and the bodies of functions.
 type statementRules struct {
-	begin         map[string]statementFunc // by keyword: what evaluates a statement that begins with it
-	lineEnds      bool                     // a statement ends with its line
-	braces        bool                     // { begins a block where a statement may stand
-	indented      bool                     // bodies are indented
-	openBodies    bool                     // a function's body has no brackets
-	bareMethods   bool                     // name(a) {…}
-	letDeclares   bool                     // let a, b; all other names are global
-	outerWords    []string                 // words that declare a name as global
-	decorators    bool                     // @decorator
-	includes      []string                 // words that run a file
-	includesTexts bool                     // only if a text or a variable follows
+	lineEnds      bool     // a statement ends with its line
+	braces        bool     // { begins a block where a statement may stand
+	indented      bool     // bodies are indented
+	openBodies    bool     // a function's body has no brackets
+	bareMethods   bool     // name(a) {…}
+	letDeclares   bool     // let a, b; all other names are global
+	outerWords    []string // words that declare a name as global
+	decorators    bool     // @decorator
+	includes      []string // words that run a file
+	includesTexts bool     // only if a text or a variable follows
 }
-
-// A statementFunc evaluates a statement that begins with a certain keyword. It reads nothing if the
-// keyword begins an expression there.
-type statementFunc func(*machine)

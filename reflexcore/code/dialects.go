@@ -14,17 +14,6 @@ var pythonRunners = map[string]string{
 	"child_process": "child_process.exec", "shelljs": "shelljs.exec",
 }
 
-// begins returns a statement for each of the keywords that are written in one text.
-func begins(of map[string]statementFunc) map[string]statementFunc {
-	out := map[string]statementFunc{}
-	for words, f := range of {
-		for word := range strings.FieldsSeq(words) {
-			out[word] = f
-		}
-	}
-	return out
-}
-
 // dialects are the languages of the machine.
 var dialects = map[string]*dialect{
 	"python": {
@@ -50,11 +39,6 @@ var dialects = map[string]*dialect{
 			notebooks: true,
 		},
 		statements: statementRules{
-			begin: begins(map[string]statementFunc{
-				"import from": (*machine).imports, "def": (*machine).pythonDef, "class": (*machine).skipClass,
-				"for foreach": (*machine).pythonFor, "with": (*machine).pythonWith, "throw raise": (*machine).throws,
-				"return": (*machine).returns, "exec": (*machine).execText,
-			}),
 			lineEnds: true, indented: true, outerWords: []string{"global", "nonlocal"}, decorators: true,
 		},
 	},
@@ -82,12 +66,6 @@ var dialects = map[string]*dialect{
 			concatCopies: true, runners: pythonRunners, pipesChildren: true, shellOption: true,
 		},
 		statements: statementRules{
-			begin: begins(map[string]statementFunc{
-				"import from": (*machine).importsNode, "class": (*machine).skipClass,
-				"function fn sub": (*machine).declaresFunction, "const let var": (*machine).declarations,
-				"for": (*machine).forOf, "with": (*machine).withScope, "throw raise": (*machine).throws,
-				"return": (*machine).returns,
-			}),
 			braces: true, bareMethods: true, letDeclares: true,
 		},
 	},
@@ -117,9 +95,6 @@ var dialects = map[string]*dialect{
 			pipeReads: true,
 		},
 		statements: statementRules{
-			begin: begins(map[string]statementFunc{
-				"def": (*machine).rubyDef, "for": (*machine).forIn, "return": (*machine).returns,
-			}),
 			lineEnds: true,
 		},
 	},
@@ -149,11 +124,6 @@ var dialects = map[string]*dialect{
 		},
 		library: libraryRules{separator: ",", printSeparator: true, pipeOpens: true},
 		statements: statementRules{
-			begin: begins(map[string]statementFunc{
-				"use no namespace package": (*machine).use, "function fn sub": (*machine).declaresFunction,
-				"my our local": (*machine).declarations, "for foreach": (*machine).forVariable,
-				"return": (*machine).returns,
-			}),
 			braces:   true,
 			includes: []string{"do", "require"}, includesTexts: true,
 		},
@@ -180,11 +150,6 @@ var dialects = map[string]*dialect{
 		calls:       callRules{anyCase: true, namedBy: []string{":"}, sigilParams: true, callableTexts: true},
 		library:     libraryRules{separator: ",", importsNothing: true, expectURLs: true},
 		statements: statementRules{
-			begin: begins(map[string]statementFunc{
-				"use no namespace package": (*machine).use, "class": (*machine).skipClass,
-				"function fn sub": (*machine).declaresFunction, "const": (*machine).declarations,
-				"for foreach": (*machine).forAs, "throw raise": (*machine).throws, "return": (*machine).returns,
-			}),
 			braces:   true,
 			includes: []string{"include", "include_once", "require_once", "require"},
 		},
@@ -207,10 +172,6 @@ var dialects = map[string]*dialect{
 			runsInput: true,
 		},
 		statements: statementRules{
-			begin: begins(map[string]statementFunc{
-				"function fn sub": (*machine).declaresFunction, "local": (*machine).declarations,
-				"for": (*machine).forIn, "return": (*machine).returns,
-			}),
 			openBodies: true,
 		},
 	},

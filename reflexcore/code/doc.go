@@ -16,19 +16,20 @@
 //
 // # Reading order
 //
-//   - code.go has the types of the API, and [Scan] in scan.go chooses the evaluator.
-//   - machine.go is the evaluator of most languages. dialect.go and dialects.go say how these
-//     differ, and package lex splits them into tokens. Statements are in statement.go and
-//     loops.go, expressions in expr.go, primary.go and postfix.go, functions in function.go and
-//     params.go, calls in call.go, arguments.go and apply.go, imports in imports.go, code inside
-//     texts in interpolate.go, and Perl's <STDIN> in perl_input.go. awk.go, sed.go, batch.go and
-//     powershell.go have evaluators of their own.
-//   - actions.go lists what a row of the tables makes the machine do, and fold.go what it
-//     computes. api.go loads the tables, table.go searches them, and invocation.go has the call of
-//     a row.
-//   - The evaluators share cursor.go (the tokens), scope.go (variables), escapes.go (functions
-//     that are not followed), programs.go and pipe.go (programs and their input), bare.go (command
-//     lines that run their input), resources.go (files and hosts), inputs.go, workdir.go,
-//     report.go and budget.go.
-//   - value.go and text.go have the values.
+//   - code.go has the types of the API, and [Scan] in scan.go chooses the evaluator. awk.go, sed.go,
+//     batch.go and powershell.go have evaluators of their own, and notebook.go has IPython's lines.
+//   - dialects.go and dialect.go say how the other languages differ, and package lex splits them into
+//     tokens. keywords.go says which statements begin with a keyword. Statements are in statement.go,
+//     loops.go and assignments.go, imports in imports.go, expressions in expr.go, postfix.go,
+//     arguments.go and primary.go, functions in function.go and params.go, calls in call.go,
+//     changed.go and apply.go, and members and elements in members.go. Code inside texts is in
+//     interpolate.go, other code inside code in evaluate.go, and Perl's <STDIN> in perl_input.go.
+//   - machine.go has the state of the evaluator. Its parts are in resources.go (files and hosts),
+//     escapes.go (functions that are not followed), programs.go and pipe.go (programs and their
+//     input), bare.go (command lines that run their input), inputs.go, report.go (the findings),
+//     workdir.go, scope.go (variables), cursor.go (the tokens), operators.go and budget.go.
+//   - api.go loads the tables, table.go searches them, row.go has one fact of them, and invocation.go
+//     the call of a function that they describe. actions.go lists what a row makes the machine do,
+//     and fold.go what it computes.
+//   - arg.go, value.go and text.go have the values.
 package code

@@ -40,7 +40,8 @@ var folds = map[string]foldFunc{
 	// Lists.
 	"joinlist": foldJoinList, "implode": foldImplode, "concatlist": foldConcatList,
 	"reverse": foldReverse, "map": foldMap, "mapblock": foldMapBlock, "list": foldList,
-	"join":      func(_ *machine, c invocation) value { return c.joined(c.first(), c.receiver().str()) }, // sep.join(list)
+	// sep.join(list)
+	"join":      func(_ *machine, c invocation) value { return c.joinElements(c.first(), c.receiver().str()) },
 	"first":     func(_ *machine, c invocation) value { return at(c.receiver(), 0) },
 	"arraylist": func(_ *machine, c invocation) value { return list(values(c.args), c.taint) },
 	"sockaddr":  func(_ *machine, c invocation) value { return list([]value{c.second(), c.first()}, c.taint) },
@@ -249,7 +250,7 @@ func foldJoinList(m *machine, c invocation) value {
 	if len(c.args) > 0 {
 		sep = c.first().str()
 	}
-	return c.joined(c.receiver(), sep)
+	return c.joinElements(c.receiver(), sep)
 }
 
 // foldImplode evaluates implode(sep, list) and join(sep, @list).
@@ -261,7 +262,7 @@ func foldImplode(m *machine, c invocation) value {
 	if vs := values(c.args); second.kind != listValue && len(vs) > 1 && m.d.calls.flattens {
 		return text(concat(vs[1:], first.str()), c.taint)
 	}
-	return c.joined(second, first.str())
+	return c.joinElements(second, first.str())
 }
 
 // foldConcatList evaluates table.concat(list, sep).
@@ -270,7 +271,7 @@ func foldConcatList(_ *machine, c invocation) value {
 	if len(c.args) > 1 {
 		sep = c.second().str()
 	}
-	return c.joined(c.first(), sep)
+	return c.joinElements(c.first(), sep)
 }
 
 // foldReverse reverses a list or a text. In Perl it gets the elements of the list.
@@ -307,7 +308,7 @@ func foldMap(m *machine, c invocation) value {
 	}
 	items, ok := over.items()
 	if !ok || fn.fn == nil && fn.kind != nameValue {
-		m.callbacks(value{}, c.args, c.taint)
+		(&callSite{m: m, args: c.args, taint: c.taint}).callbacks()
 		return unknown(c.taint)
 	}
 	out := make([]value, 0, len(items))

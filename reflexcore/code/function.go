@@ -36,8 +36,8 @@ func (m *machine) paramList() []param {
 	return params
 }
 
-// body reads a function's body in braces, if it is next.
-func (m *machine) body(params []param) value {
+// bracedBody reads a function's body in braces, if it is next.
+func (m *machine) bracedBody(params []param) value {
 	end := m.in.match(m.in.i)
 	v := m.newFunction(params, m.in.i+1, end, false)
 	m.in.i = min(end+1, len(m.in.toks))
@@ -47,7 +47,7 @@ func (m *machine) body(params []param) value {
 // arrow reads the body of an arrow function; the current token follows the arrow.
 func (m *machine) arrow(params []param) value {
 	if m.in.is("{") {
-		return m.body(params)
+		return m.bracedBody(params)
 	}
 	end := m.in.exprEnd()
 	v := m.newFunction(params, m.in.i, end, true)
@@ -90,7 +90,7 @@ func (m *machine) function() value {
 	if !m.in.is("{") {
 		return unknown(0)
 	}
-	v := m.body(params)
+	v := m.bracedBody(params)
 	if name != "" {
 		m.scope.bind(name, v)
 	}
@@ -138,7 +138,7 @@ func (m *machine) special(t *lex.Token) (value, bool) {
 		return m.declaredInside(), true
 	case (t.Text == "do" || t.Text == "eval") && m.d.expressions.blockValues && m.in.ahead(1).Text == "{":
 		m.in.i++
-		return m.apply(m.body(nil).fn, nil), true
+		return m.apply(m.bracedBody(nil).fn, nil), true
 	}
 	return value{}, false
 }

@@ -6,6 +6,7 @@ import (
 
 	"approver.example/reflexcore/code/lex"
 	"approver.example/reflexcore/effect"
+	"approver.example/reflexcore/wordset"
 )
 
 // include reads the inclusion of a file that runs as a part of this script.
@@ -139,4 +140,29 @@ func (m *machine) importsNode() {
 			m.in.i++
 		}
 	}
+}
+
+// imported returns the name of a module. A module that is a file runs.
+func (m *machine) imported(v value, by string) value {
+	name := v.str()
+	if v.kind != textValue || !effect.IsKnown(name) {
+		m.out.found(Found{Text: by, Taint: v.taint, By: by})
+		return value{kind: nameValue, s: effect.Unknown, taint: v.taint}
+	}
+	if wordset.HasAnyPrefix(name, ".", "/") {
+		op := Exec
+		if strings.HasSuffix(name, ".json") {
+			op = Read
+		}
+		m.out.found(Found{Op: op, Text: name, Taint: v.taint, By: by})
+		return unknown(v.taint | effect.File)
+	}
+	if wordset.HasAnyPrefix(name, "http://", "https://") {
+		m.out.found(Found{Op: Code, Text: effect.Unknown, Taint: effect.Network, By: by})
+		m.out.found(Found{Op: NetIn, Text: name, By: by})
+	}
+	if m.d.library.importsNothing {
+		return unknown(0)
+	}
+	return value{kind: nameValue, s: m.api.canonical(name)}
 }

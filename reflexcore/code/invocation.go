@@ -1,7 +1,6 @@
 package code
 
 import (
-	"slices"
 	"strings"
 
 	"approver.example/reflexcore/effect"
@@ -16,12 +15,18 @@ type entry struct {
 	dangerous bool       // it must not be reached through an unknown name
 }
 
-// An invocation is a call of a function that a row of the table describes.
-type invocation struct {
-	entry
+// A callSite is a call that the machine evaluates: a function and its arguments.
+type callSite struct {
+	m      *machine
 	callee value
 	args   []arg
 	taint  effect.Taint // of the callee and the arguments
+}
+
+// An invocation is a call of a function that a row of the table describes.
+type invocation struct {
+	entry
+	callSite
 }
 
 // An actionFunc evaluates a call of a row. If ok is true, v is the result.
@@ -74,8 +79,8 @@ func (c *invocation) second() value {
 // unknown returns a result that cannot be computed.
 func (c *invocation) unknown() value { return unknown(c.taint | c.row.taint) }
 
-// joined returns the elements of a list with a separator in between.
-func (c *invocation) joined(v value, sep string) value {
+// joinElements returns the elements of a list with a separator in between.
+func (c *invocation) joinElements(v value, sep string) value {
 	if v.kind != listValue {
 		return c.unknown()
 	}
@@ -95,77 +100,9 @@ func (c *invocation) replaced(d *dialect, in value) value {
 }
 
 // act evaluates the call of a row that may have no action.
-func (m *machine) act(c invocation) (v value, ok bool) {
+func (c invocation) act() (v value, ok bool) {
 	if c.do == nil {
 		return value{}, false
 	}
-	return c.do(m, c)
-}
-
-// An arg is one argument of a call; name is set for f(name=…).
-type arg struct {
-	name string
-	value
-}
-
-func values(args []arg) []value {
-	out := make([]value, 0, len(args))
-	for _, a := range args {
-		if a.name == "" {
-			out = append(out, a.value)
-		}
-	}
-	return out
-}
-
-func argTaint(args []arg) (t effect.Taint) {
-	for i := range args {
-		t |= args[i].taint
-	}
-	return t
-}
-
-// argument returns positional argument n, or else the first named argument whose name has that
-// meaning.
-func argument(args []arg, n int) (value, bool) {
-	for i := range args {
-		if args[i].name != "" {
-			continue
-		}
-		if n == 0 {
-			return args[i].value, true
-		}
-		n--
-	}
-	if n == 0 {
-		return named(args, "args", "cmd", "command", "path", "file", "filename", "url", "name", "uri", "source", "src",
-			"address", "host", "s", "string", "data")
-	}
-	return value{}, false
-}
-
-func named(args []arg, names ...string) (value, bool) {
-	for i := range args {
-		if args[i].name != "" && slices.Contains(names, args[i].name) {
-			return args[i].value, true
-		}
-	}
-	// Options in a map: JavaScript's last argument, Ruby's and PHP's.
-	for i := len(args) - 1; i >= 0; i-- {
-		if args[i].keys != nil {
-			return args[i].key(names...)
-		}
-	}
-	return value{}, false
-}
-
-func asArgs(vs []value) []arg {
-	return mapAll(vs, func(v value) arg { return arg{value: v} })
-}
-
-// perlProgram is the name of the argument that is a block before the arguments of system and exec.
-const perlProgram = "program {}"
-
-func psPrefix(name, full string, least int) bool {
-	return len(name) >= least && strings.HasPrefix(full, name)
+	return c.do(c.m, c)
 }

@@ -142,9 +142,6 @@ func partOfItem(item value, i, n int) value {
 	return at(item, int64(i))
 }
 
-// maxUnroll limits the elements for which a loop over a known list is evaluated.
-const maxUnroll = 32
-
 // comprehension evaluates an expression once for each element of a known list, or else once.
 func (m *machine) comprehension() []value {
 	start, quiet := m.in.i, m.out.quiet

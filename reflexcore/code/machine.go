@@ -3,9 +3,10 @@ package code
 // A machine evaluates tokens from left to right and yields what it finds. It takes every branch:
 // everything in the source is assumed to run.
 type machine struct {
-	d   *dialect
-	api *table
-	lim Limits
+	d     *dialect
+	api   *table
+	lim   Limits
+	begin map[string]statementFunc // by keyword: what evaluates a statement that begins with it
 
 	budget    budget
 	in        cursor    // the tokens
@@ -35,3 +36,7 @@ func (m *machine) set(name string, v value) {
 		m.escapes.lastAt = -1
 	}
 }
+
+// A statementFunc evaluates a statement that begins with a certain keyword. It reads nothing if the
+// keyword begins an expression there.
+type statementFunc func(*machine)

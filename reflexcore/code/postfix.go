@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"approver.example/reflexcore/code/lex"
-	"approver.example/reflexcore/effect"
 	"approver.example/reflexcore/wordset"
 )
 
@@ -145,77 +144,6 @@ func (m *machine) member(v value) value {
 	return v
 }
 
-func (m *machine) memberOf(v value, name string) value {
-	switch {
-	case name == "__call__" && v.s == "function.__call__":
-		return v
-	case v.kind == nameValue && v.of == nil && m.api.isDanger(v.s) &&
-		(name == "call" || name == "apply" || name == "bind" || name == "__call__"):
-		recv := v
-		return value{kind: nameValue, s: "function." + name, of: &recv}
-	case v.fn != nil && (name == "call" || name == "()"):
-		return v
-	case v.kind == nameValue && v.of == nil && (name == "__dict__" || name == "default" && m.d.members.defaultMember):
-		return v
-	case v.kind == nameValue && v.of == nil:
-		path := name
-		if v.s != "" {
-			path = v.s + "." + name
-		}
-		if len(path) > 256 {
-			path = effect.Unknown
-		}
-		if known, ok := m.scope.get(path); ok {
-			return known
-		}
-		return value{kind: nameValue, s: m.api.canonical(path), taint: v.taint}
-	case v.keys != nil:
-		if e, ok := v.key(name); ok {
-			return e
-		}
-	}
-	prefix := "?"
-	switch v.kind {
-	case objectValue, nameValue:
-		prefix = v.s
-	case textValue:
-		prefix = "text"
-	case listValue:
-		prefix = "list"
-	default:
-	}
-	if len(prefix) > 256 {
-		prefix = "?"
-	}
-	recv := v
-	result := value{kind: nameValue, s: prefix + "." + name, of: &recv, taint: v.taint}
-	if rows := m.api.find(result.s); len(rows) > 0 && rows[0].action == "property" {
-		return m.call(result, nil)
-	}
-	return result
-}
-
-// subscript evaluates the text in brackets. In some languages a bare word there is a text.
-func (m *machine) subscript(end string) value {
-	if t := m.in.tok(); t.Kind == lex.Name && m.in.ahead(1).IsOp(end) && end == "}" &&
-		lex.IsLetter(t.Text[0]) {
-		m.in.i += 2
-		return text(t.Text, 0)
-	}
-	m.in.paren++
-	v := m.expr(0)
-	for m.budget.step() && m.in.tok().Kind != lex.End && !m.in.is(end) {
-		m.expr(0)
-		if !m.in.is(end) {
-			m.in.i++
-		}
-	}
-	m.in.take(end)
-	m.in.paren--
-	m.last = ""
-	return v
-}
-
 // element evaluates v[i] and v[a:b:c].
 func (m *machine) element(v value) value {
 	m.in.i++
@@ -262,47 +190,4 @@ func (m *machine) element(v value) value {
 		step = *bounds[2]
 	}
 	return slice(v, bounds[0], bounds[1], step)
-}
-
-func (m *machine) elementOf(v, key value) value {
-	switch {
-	case v.keys != nil:
-		if e, ok := v.key(key.str()); ok && key.known() {
-			return e
-		}
-		return unknown(v.taint)
-	case m.d.calls.blocks && v.kind == nameValue && v.of == nil && key.kind == textValue && m.api.runs(v.s):
-		// method(:system)["id"]
-		return m.call(v, []arg{{value: key}})
-	case v.kind == nameValue && v.of == nil:
-		if sliced, ok := m.indexed(v.s, key); ok {
-			return sliced
-		}
-		switch key.kind {
-		case textValue:
-			return m.memberOf(v, key.s)
-		case numberValue:
-			return unknown(v.taint)
-		default:
-			return m.memberOf(v, effect.Unknown)
-		}
-	case v.kind == nameValue:
-		if key.kind == textValue {
-			return m.memberOf(*v.of, key.s)
-		}
-		if v.of.kind == listValue && !key.known() {
-			return m.memberOf(*v.of, effect.Unknown)
-		}
-	case v.kind == listValue && key.kind != textValue && !key.known() && m.d.members.computed:
-		return m.memberOf(v, effect.Unknown)
-	case key.kind == numberValue:
-		i := key.n
-		if m.d.expressions.oneBased {
-			i--
-		}
-		return at(v, i)
-	case key.kind == textValue && v.kind != textValue:
-		return m.memberOf(v, key.s)
-	}
-	return unknown(v.taint | key.taint)
 }

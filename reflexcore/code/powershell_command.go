@@ -100,7 +100,8 @@ func (p *psReader) run(name value, words []psWord, in value, piped bool) value {
 	result := unknown(taint)
 	for _, r := range rows {
 		r.bits |= bits
-		if v, ok := p.act(invocation{r, value{kind: nameValue, s: by}, args, taint | in.taint}); ok {
+		site := callSite{p.machine, value{kind: nameValue, s: by}, args, taint | in.taint}
+		if v, ok := (invocation{r, site}).act(); ok {
 			result = v
 		}
 	}

@@ -231,3 +231,24 @@ func (m *machine) name(t *lex.Token) value {
 	}
 	return value{kind: nameValue, s: m.api.canonical(s)}
 }
+
+// subscript evaluates the text in brackets. In some languages a bare word there is a text.
+func (m *machine) subscript(end string) value {
+	if t := m.in.tok(); t.Kind == lex.Name && m.in.ahead(1).IsOp(end) && end == "}" &&
+		lex.IsLetter(t.Text[0]) {
+		m.in.i += 2
+		return text(t.Text, 0)
+	}
+	m.in.paren++
+	v := m.expr(0)
+	for m.budget.step() && m.in.tok().Kind != lex.End && !m.in.is(end) {
+		m.expr(0)
+		if !m.in.is(end) {
+			m.in.i++
+		}
+	}
+	m.in.take(end)
+	m.in.paren--
+	m.last = ""
+	return v
+}

@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"approver.example/reflexcore/effect"
-	"approver.example/reflexcore/wordset"
 )
 
 // resources are the files and hosts that the code uses.
@@ -231,9 +230,6 @@ func isStdinPath(v value) bool {
 	}
 	return v.str() == "php://stdin" || stdinPaths[v.str()]
 }
-
-// stdinPaths are the paths of the standard input.
-var stdinPaths = wordset.Of("/dev/stdin /dev/fd/0 /proc/self/fd/0")
 
 // isAnyBelow reports whether a path can be anything below a folder, and nothing filters it.
 func (res *resources) isAnyBelow(path string) bool {

@@ -42,7 +42,7 @@ func Scan(lang, src string, lim Limits, yield func(Found) bool) {
 func newMachine(lang string, lim *Limits, yield func(Found) bool) *machine {
 	m := &machine{lim: *lim}
 	if d, ok := dialects[lang]; ok {
-		m.d, m.api = d, tableOf(lang)
+		m.d, m.api, m.begin = d, tableOf(lang), keywordStatements[lang]
 		m.in.d, m.cwd.d, m.programs.d, m.resources.d, m.escapes.d, m.escapes.api = d, d, d, d, d, m.api
 	}
 	m.budget.steps, m.budget.maxDepth = lim.Steps, lim.Depth

@@ -22,14 +22,14 @@ type binding struct {
 
 // get returns a variable's value, the innermost first.
 func (s *scope) get(name string) (value, bool) {
-	if i := s.index(name); i >= 0 {
+	if i := s.indexOf(name); i >= 0 {
 		return s.vars[i].value, true
 	}
 	return value{}, false
 }
 
-// index returns the position of the innermost variable with a name, or -1.
-func (s *scope) index(name string) int {
+// indexOf returns the index of the innermost variable with a name, or -1.
+func (s *scope) indexOf(name string) int {
 	i := len(s.vars) - 1
 	for i >= 0 && s.vars[i].name != name {
 		i--
@@ -41,7 +41,7 @@ func (s *scope) index(name string) int {
 const maxVars = 256
 
 func (s *scope) bind(name string, v value) {
-	if i := s.index(name); i >= 0 {
+	if i := s.indexOf(name); i >= 0 {
 		s.vars[i].value = v
 		return
 	}

@@ -2,10 +2,8 @@ package code
 
 import (
 	"slices"
-	"strconv"
 	"strings"
 
-	"approver.example/reflexcore/effect"
 	"approver.example/reflexcore/wordset"
 )
 
@@ -20,8 +18,8 @@ type table struct {
 
 func (t *table) find(path string) []entry { return t.rows[path] }
 
-// module returns the rows for the rest of a module.
-func (t *table) module(path string) []entry {
+// moduleRows returns the rows for the rest of a module.
+func (t *table) moduleRows(path string) []entry {
 	if first, _, dotted := strings.Cut(path, "."); dotted {
 		return t.rows[first+".**"]
 	}
@@ -105,7 +103,7 @@ func (t *table) rowsOf(callee value) []entry {
 		rows = t.method(callee.s)
 	}
 	if rows == nil && callee.of == nil {
-		rows = t.module(callee.s)
+		rows = t.moduleRows(callee.s)
 	}
 	if rows == nil && callee.of != nil && callee.of.kind == objectValue {
 		rows = t.find(callee.of.s + ".*")
@@ -153,44 +151,5 @@ func (t *table) isDanger(path string) bool {
 	return slices.ContainsFunc(t.find(path), func(e entry) bool { return e.dangerous })
 }
 
-// A row is one fact of a table.
-type row struct {
-	action string
-	arg    int // index, receiver or none
-	bits   effect.Bits
-	taint  effect.Taint
-	param  string // the name of a fold or a language
-	result string // the type of the object that comes back
-}
-
-const (
-	argReceiver = -1
-	argNone     = -2
-)
-
 // dangerousActions are the actions of functions that must not be reached through an unknown name.
 var dangerousActions = wordset.Of("shell process argv list execv execl code delete kill opaque run")
-
-func (r *row) word(word string) {
-	if n, err := strconv.Atoi(word); err == nil {
-		r.arg = n
-		return
-	}
-	if bit, ok := rowBits[word]; ok {
-		r.bits |= bit
-	} else if taint, ok := rowTaints[word]; ok {
-		r.taint |= taint
-	} else if result, ok := strings.CutPrefix(word, "->"); ok {
-		r.result = result
-	} else if word == "r" {
-		r.arg = argReceiver
-	} else {
-		r.param = word
-	}
-}
-
-var rowBits = map[string]effect.Bits{"recursive": effect.Recursive, "force": effect.Force, "append": effect.Append,
-	"glob": effect.Glob}
-
-var rowTaints = map[string]effect.Taint{"secret": effect.Secret, "network": effect.Network, "decoded": effect.Decoded,
-	"file": effect.File}

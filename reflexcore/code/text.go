@@ -250,3 +250,7 @@ func singleQuoted(word string) string {
 
 // lastName returns the name after the last dot of a path.
 func lastName(path string) string { return path[strings.LastIndexByte(path, '.')+1:] }
+
+func psPrefix(name, full string, least int) bool {
+	return len(name) >= least && strings.HasPrefix(full, name)
+}

@@ -348,3 +348,6 @@ func processName(v value) string {
 	}
 	return v.str()
 }
+
+// maxUnroll limits the elements for which a loop over a known list is evaluated.
+const maxUnroll = 32

@@ -52,6 +52,9 @@ func (a *analysis) shell(lang, command, by string) {
 	}
 	a.add(effect.Exec, command, by, 0)
 	if a.payload != nil && command != "" && !a.payloadsOf[lang+command] {
+		if a.payloadsOf == nil {
+			a.payloadsOf = map[string]bool{}
+		}
 		a.payloadsOf[lang+command] = true
 		a.payload(effect.Payload{Lang: lang, Text: command, Why: by})
 	}

@@ -28,8 +28,8 @@ import (
 // mongosh, or the name of their server; empty if it is not known. Shell commands also go to payload,
 // which may be nil.
 func Effects(dst []effect.Effect, dialect, text string, lim Limits, payload func(effect.Payload)) []effect.Effect {
-	a := &analysis{lim: lim, dialect: canonical[strings.ToLower(dialect)], dst: dst, base: len(dst), payload: payload,
-		payloadsOf: map[string]bool{}}
+	a := &analysis{lim: lim, dialect: canonical[strings.ToLower(dialect)], dst: dst, base: len(dst),
+		payload: payload}
 	switch a.dialect {
 	case "redis":
 		return RedisText(dst, text, lim)
