@@ -233,7 +233,7 @@ func (f *virtual) hasRoom(text string) bool {
 
 // mayHoldBesides makes what is written to a file that is another one a version of it, also
 // where nothing is known of the text. The copy of a file of the disk is not meant: it becomes
-// that file, see [applied.another].
+// that file, see [fileNotes.another].
 func (f *virtual) mayHoldBesides(d data) {
 	if v := (version{data: d}); !v.blank() || d.taint&^effect.Labels != effect.File {
 		f.mayHold(v)

@@ -47,7 +47,7 @@ func (pr *programRunner) apply(a *applied, sink *data) {
 	for i := range p.Stdin {
 		a.stdinPayload(&p.Stdin[i], &out)
 	}
-	a.runsList(&out)
+	a.lists.runsList(&out)
 	a.inserts()
 	a.editsTodo()
 	pr.in.cwd.dir = dir
@@ -91,7 +91,7 @@ func (a *applied) source(u *grammar.Use) {
 		}
 		a.taint |= d.taint
 		if u.Word >= 0 {
-			a.cameFrom(p)
+			a.notes.cameFrom(p)
 		}
 		if a.reads++; a.reads == 1 {
 			a.text = d.text
@@ -106,8 +106,8 @@ func (a *applied) source(u *grammar.Use) {
 		}
 		f := a.field(u)
 		a.add(effect.NetIn, u, f.text, f.taint)
-		a.saved(f.text)
-		a.cloned(f.text)
+		a.notes.saved(f.text)
+		a.notes.cloned(f.text)
 	case grammar.Send:
 		if u.Word >= 0 {
 			a.taint |= a.field(u).taint
@@ -126,11 +126,11 @@ func (a *applied) target(u *grammar.Use, out data) {
 	}
 	switch u.Role {
 	case grammar.Delete:
-		if a.line.isFind() && a.deletesFound(u, taint) {
+		if a.line.isFind() && a.lists.deletesFound(u, taint) {
 			return
 		}
 		a.add(effect.Delete, u, a.pathOf(u), taint)
-		a.deleteBefore(u, taint)
+		a.notes.deleteBefore(u, taint)
 	case grammar.Write, grammar.Append:
 		if a.line.p.Dry || u.Word >= 0 && (isStdin(u.Text) || u.Text == "") {
 			return
@@ -162,23 +162,23 @@ func (a *applied) target(u *grammar.Use, out data) {
 			}
 			in.add(effect.Effect{Kind: effect.Write, Target: p, What: what, Bits: bits, Taint: d.taint, By: a.line.by})
 		}
-		if a.backs(u, p); a.takesAway(u, p) {
+		if a.notes.backs(u, p); a.notes.takesAway(u, p) {
 			return
 		}
 		from, own, fresh := in.fs.madeBefore(p)
 		in.fs.write(p, d, false)
-		a.noteBuilt(p, d)
+		a.notes.noteBuilt(p, d)
 		if own {
-			a.edited(p, from)
+			a.notes.edited(p, from)
 		}
-		a.filled(p, d)
-		a.fetchedInto(p)
+		a.notes.filled(p, d)
+		a.notes.fetchedInto(p)
 		if a.line.p.Copies {
-			a.noteCopy(p, fresh)
+			a.notes.noteCopy(p, fresh)
 		}
-		a.packed(p)
+		a.notes.packed(p)
 	case grammar.Read:
-		a.encrypted(u)
+		a.notes.encrypted(u)
 	case grammar.Host:
 		from := len(in.rep.res.Effects)
 		a.add(effect.NetOut, u, text, a.taint|taint|a.secrets())
@@ -275,7 +275,7 @@ func (a *applied) output() data {
 	case "mktemp":
 		return data{a.mktemp(), a.taint}
 	case "find":
-		if d, ok := a.listed(); ok {
+		if d, ok := a.lists.listed(); ok {
 			return d
 		}
 	case "script":
