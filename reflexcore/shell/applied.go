@@ -100,7 +100,7 @@ func (a *application) gitFolder() string {
 	elsewhere := func(w string) bool {
 		return wordset.HasAnyPrefix(w, "--git-d", "--work-t", "--name") || w == "-c" || !effect.IsKnown(w)
 	}
-	if slices.ContainsFunc(gitFolders, a.in.vars.given) || slices.ContainsFunc(a.line.argv, elsewhere) {
+	if slices.ContainsFunc(gitFolders, a.in.vars.isGiven) || slices.ContainsFunc(a.line.argv, elsewhere) {
 		return ""
 	}
 	return a.in.cwd.dir

@@ -76,7 +76,7 @@ func (a *applied) source(u *grammar.Use) {
 		switch {
 		case u.Arg == "link" && u.Word >= 0:
 			what = u.Arg
-		case u.Word >= 0 && a.line.inside(u.Text):
+		case u.Word >= 0 && a.line.takesInside(u.Text):
 			what = "inside"
 		case a.line.asksSetting(u, a.words()):
 			what = "setting"
@@ -377,7 +377,7 @@ func (l *commandLine) keepsLines() bool {
 
 // printed is what printenv prints of one variable that the text or the environment sets.
 func (a *applied) printed() (data, bool) {
-	if len(a.line.argv) != 2 || !a.in.vars.given(a.line.argv[1]) {
+	if len(a.line.argv) != 2 || !a.in.vars.isGiven(a.line.argv[1]) {
 		return data{}, false
 	}
 	d := a.in.par.valueOf(a.line.argv[1])

@@ -33,7 +33,7 @@ func (df *definitions) perhapsAlias(name string, mark int, std *input, sink *dat
 	dir, may, stdin := df.in.cwd.dir, df.in.cwd.may, *std
 	var out, more data
 	entered := ""
-	df.in.branch(func() {
+	df.in.inBranch(func() {
 		df.alias(name, mark, std, &out)
 		entered = df.in.cwd.dir
 	})

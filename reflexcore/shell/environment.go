@@ -252,7 +252,7 @@ func (en *exporter) gitSetting(number string, value data) {
 // environmentOf is what a program finds in a variable: of the environment, or one of
 // the text, which need not be told whether it is exported.
 func (en *exporter) environmentOf(name string) (text string, from effect.Taint, known bool) {
-	if !en.in.vars.given(name) {
+	if !en.in.vars.isGiven(name) {
 		return "", 0, false
 	}
 	v := en.in.par.valueOf(name)

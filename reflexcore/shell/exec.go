@@ -134,7 +134,7 @@ func (dt *descriptorTable) onceMore(since int, std *input, sink *data, walk func
 		if dt.in.rep.stopped() {
 			return
 		}
-		dt.in.branch(func() {
+		dt.in.inBranch(func() {
 			was, out, stdin := dt.plumbed(), dt.out, *std
 			dt.wire(&a, std, sink)
 			walk()

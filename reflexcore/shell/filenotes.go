@@ -103,8 +103,8 @@ func (fn *fileNotes) another(to, from string, u *grammar.Use, fresh bool) {
 	}
 }
 
-// inside reports whether a copy takes what is in a folder, and not the folder.
-func (l *commandLine) inside(word string) bool {
+// takesInside reports whether a copy takes what is in a folder, and not the folder.
+func (l *commandLine) takesInside(word string) bool {
 	if !l.p.Copies {
 		return false
 	}

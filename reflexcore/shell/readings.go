@@ -114,7 +114,7 @@ func (rg *readings) omitting(how omission, seen unsure, from, below int, walk fu
 	}
 	if seen&named != 0 {
 		rg.partings++
-		rg.in.branch(again)
+		rg.in.inBranch(again)
 	} else {
 		rg.in.scoped(again)
 	}
@@ -211,7 +211,7 @@ func (rg *readings) combinations(do func()) {
 		if rg.in.io.stdin != nil { // each reads the same
 			*rg.in.io.stdin = stdin
 		}
-		rg.in.branch(func() {
+		rg.in.inBranch(func() {
 			rg.beginsAt(&begin)
 			rg.in.alt.undo(min(vars, len(rg.in.vars.list)))
 			do()

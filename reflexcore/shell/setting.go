@@ -74,7 +74,7 @@ func (as *assigner) setEach(names []string, d data) {
 		if !as.in.rep.spend() {
 			return
 		}
-		as.in.branch(func() { as.setVariable(name, d) })
+		as.in.inBranch(func() { as.setVariable(name, d) })
 		if effect.IsKnown(name) {
 			as.in.env.affects(as.in.vars.referred(name), d)
 		}

@@ -92,8 +92,8 @@ func (vs *variables) find(name string) *variable {
 	return vs.findSince(name, 0)
 }
 
-// given reports whether the text or the environment sets a variable.
-func (vs *variables) given(name string) bool {
+// isGiven reports whether the text or the environment sets a variable.
+func (vs *variables) isGiven(name string) bool {
 	_, ok := vs.ctx.Env[name]
 	return ok || vs.find(name) != nil
 }

@@ -77,7 +77,7 @@ func (in *interp) walkStmts(list []*syntax.Stmt, std *input, sink *data) {
 
 // mayWalk walks statements that may not run.
 func (in *interp) mayWalk(list []*syntax.Stmt, std *input, sink *data) {
-	in.branch(func() { in.walkStmts(list, std, sink) })
+	in.inBranch(func() { in.walkStmts(list, std, sink) })
 }
 
 // nested walks statements inside the expansion of a command: its choices stay.
@@ -198,8 +198,8 @@ func (in *interp) enterBranch() scope {
 	return in.enter()
 }
 
-// branch walks what may not happen: what it assigns is one more possibility.
-func (in *interp) branch(walk func()) {
+// inBranch walks what may not happen: what it assigns is one more possibility.
+func (in *interp) inBranch(walk func()) {
 	scope := in.enterBranch()
 	walk()
 	in.join(scope)

@@ -228,7 +228,7 @@ func (ds *directories) enters(folder askedFolder) bool {
 			ds.in.cwd.dir == ds.in.ctx.Dir && ds.in.vars.find("BASH_SOURCE") == nil
 	}
 	if ds.in.Top == nil || ds.configured || ds.in.fs.created("git") != nil || ds.in.vars.find("PATH") != nil ||
-		slices.ContainsFunc(topSettings, ds.in.vars.given) || slices.ContainsFunc(ds.in.rep.res.Effects, changesGit) {
+		slices.ContainsFunc(topSettings, ds.in.vars.isGiven) || slices.ContainsFunc(ds.in.rep.res.Effects, changesGit) {
 		return false
 	}
 	top := ds.in.Top(ds.in.cwd.dir)
