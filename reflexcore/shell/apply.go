@@ -184,7 +184,7 @@ func (a *applied) target(u *grammar.Use, out data) {
 		a.add(effect.NetOut, u, text, a.taint|taint|a.secrets())
 		if u.Word >= 0 && !effect.IsKnown(text) && a.field(u).inherits &&
 			taint&(effect.Secret|effect.File|effect.Network|effect.Decoded) == 0 {
-			in.rep.mark(from, effect.Inherited)
+			in.rep.markFrom(from, effect.Inherited)
 		}
 	case grammar.Fetch:
 		if t := taint | a.secrets(); t&(effect.Secret|effect.File) != 0 {

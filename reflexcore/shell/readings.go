@@ -195,7 +195,7 @@ func (rg *readings) combinations(do func()) {
 	if rg.in.io.stdin != nil {
 		stdin = *rg.in.io.stdin
 	}
-	begin := start{workdir: rg.in.cwd, positionals: rg.in.par.positionals}
+	first := start{workdir: rg.in.cwd, positionals: rg.in.par.positionals}
 	vars, began := len(rg.in.vars.list), rg.in.alt.began
 	rg.in.alt.began = rg.in.fs.written
 	rg.in.alt.choices, rg.in.alt.choose, rg.in.alt.snapshot = rg.in.alt.choices[len(rg.in.alt.choices):], true, nil
@@ -212,7 +212,7 @@ func (rg *readings) combinations(do func()) {
 			*rg.in.io.stdin = stdin
 		}
 		rg.in.inBranch(func() {
-			rg.beginsAt(&begin)
+			rg.beginsAt(&first)
 			rg.in.alt.undo(min(vars, len(rg.in.vars.list)))
 			do()
 		})

@@ -248,16 +248,16 @@ func changesGit(e effect.Effect) bool {
 }
 
 // stacked puts the folder that pushd left on the stack of folders, or changes its top.
-func (ds *directories) stacked(before string, push bool) {
+func (ds *directories) stacked(before string, pushes bool) {
 	v := ds.in.vars.find("DIRSTACK")
-	if v == nil && !push {
+	if v == nil && !pushes {
 		return
 	}
 	list := []data{{text: before}}
 	if v != nil && v.array && len(v.list) > 0 {
 		list = slices.Clone(v.list)
 	}
-	if push {
+	if pushes {
 		list = slices.Insert(list, 0, data{text: ds.in.cwd.dir})
 		list[1] = data{text: before}
 	}
