@@ -272,15 +272,6 @@ func (f *virtual) versions() []version {
 	return all
 }
 
-// heldBy is a file of this text and the version of it that a command finds; nil: it has none.
-func (fsys *filesystem) heldBy(p string) (*virtual, version) {
-	f := fsys.fileAt(p)
-	if f == nil {
-		return nil, version{}
-	}
-	return f, fsys.in.alt.version(f)
-}
-
 // isBlank reports whether nothing is known of a file's text, and nothing bad of where it
 // comes from.
 func (f *virtual) isBlank() bool {

@@ -363,3 +363,12 @@ func (df *definitions) shadow(name string, wraps bool, walk func()) {
 	}
 	df.in.traps.noteHook(name, reaches, spies)
 }
+
+// entered is what an element of one of the shell's own tables does, see [isTable]: it says where
+// a program is, as hash -p does, or what an alias stands for.
+func (df *definitions) entered(table, name string, d data) {
+	if table == "BASH_CMDS" {
+		d.text = quote(d.text)
+	}
+	df.setAlias(name, d.text)
+}
