@@ -58,8 +58,8 @@ func imports(src, module string) bool {
 		statement := strings.TrimLeft(before[strings.LastIndexAny(before, "\n;")+1:], " \t'\"")
 		before = strings.TrimRight(strings.TrimSuffix(strings.TrimRight(before, "\"'` "), "npm:"), "\"'` ")
 		begins := strings.HasPrefix(statement, "import ") || strings.HasPrefix(statement, "from ")
-		calls := slices.ContainsFunc(importers, func(call string) bool { return strings.HasSuffix(before, call) })
-		if calls || begins && !strings.Contains(statement, " import ") {
+		imports := slices.ContainsFunc(importers, func(call string) bool { return strings.HasSuffix(before, call) })
+		if imports || begins && !strings.Contains(statement, " import ") {
 			return true
 		}
 	}

@@ -233,7 +233,7 @@ func (f *virtual) hasRoom(text string) bool {
 
 // mayHoldBesides makes what is written to a file that is another one a version of it, also
 // where nothing is known of the text. The copy of a file of the disk is not meant: it becomes
-// that file, see [applied.another].
+// that file, see [fileNotes.another].
 func (f *virtual) mayHoldBesides(d data) {
 	if v := (version{data: d}); !v.blank() || d.taint&^effect.Labels != effect.File {
 		f.mayHold(v)
@@ -270,15 +270,6 @@ func (f *virtual) versions() []version {
 		}
 	}
 	return all
-}
-
-// heldBy is a file of this text and the version of it that a command finds; nil: it has none.
-func (fsys *filesystem) heldBy(p string) (*virtual, version) {
-	f := fsys.fileAt(p)
-	if f == nil {
-		return nil, version{}
-	}
-	return f, fsys.in.alt.version(f)
 }
 
 // isBlank reports whether nothing is known of a file's text, and nothing bad of where it

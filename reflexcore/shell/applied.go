@@ -34,17 +34,17 @@ func (a *applied) take(in *interp, argv []string, mark int, std *input, by strin
 }
 
 // field is the word that a use is about.
-func (a *applied) field(u *grammar.Use) field {
+func (a *application) field(u *grammar.Use) field {
 	f := a.in.exp.fields[a.mark+u.Word]
 	f.text = u.Text
 	return f
 }
 
 // words are all words of the command.
-func (a *applied) words() []field { return a.in.exp.fields[a.mark : a.mark+len(a.line.argv)] }
+func (a *application) words() []field { return a.in.exp.fields[a.mark : a.mark+len(a.line.argv)] }
 
 // bitsOf is the bits of an effect on a use's word.
-func (a *applied) bitsOf(u *grammar.Use) effect.Bits {
+func (a *application) bitsOf(u *grammar.Use) effect.Bits {
 	b := u.Bits | a.bits | a.line.p.Bits
 	if u.Word >= 0 && u.Word < len(a.line.argv) {
 		f := a.in.exp.fields[a.mark+u.Word]
@@ -66,7 +66,7 @@ func (a *applied) bitsOf(u *grammar.Use) effect.Bits {
 }
 
 // pathOf is the path that a use names.
-func (a *applied) pathOf(u *grammar.Use) string {
+func (a *application) pathOf(u *grammar.Use) string {
 	if u.Word < 0 {
 		if strings.IndexByte(u.Arg, ':') > 1 {
 			return u.Arg // no path: secret:aws
@@ -80,7 +80,7 @@ func isStdin(p string) bool {
 	return p == "-" || p == "/dev/stdin" || p == "/dev/fd/0" || p == "/proc/self/fd/0"
 }
 
-func (a *applied) add(k effect.Kind, u *grammar.Use, target string, taint effect.Taint) {
+func (a *application) add(k effect.Kind, u *grammar.Use, target string, taint effect.Taint) {
 	if a.line.p.Dry {
 		return
 	}
@@ -96,11 +96,11 @@ func (a *applied) add(k effect.Kind, u *grammar.Use, target string, taint effect
 
 // gitFolder is the folder in which a command of git happens; empty if it may be
 // another one than that of the command.
-func (a *applied) gitFolder() string {
+func (a *application) gitFolder() string {
 	elsewhere := func(w string) bool {
 		return wordset.HasAnyPrefix(w, "--git-d", "--work-t", "--name") || w == "-c" || !effect.IsKnown(w)
 	}
-	if slices.ContainsFunc(gitFolders, a.in.vars.given) || slices.ContainsFunc(a.line.argv, elsewhere) {
+	if slices.ContainsFunc(gitFolders, a.in.vars.isGiven) || slices.ContainsFunc(a.line.argv, elsewhere) {
 		return ""
 	}
 	return a.in.cwd.dir
@@ -110,7 +110,7 @@ func (a *applied) gitFolder() string {
 var gitFolders = strings.Fields("GIT_DIR GIT_WORK_TREE GIT_INDEX_FILE GIT_OBJECT_DIRECTORY GIT_COMMON_DIR")
 
 // secrets is the taint of words that carry secrets somewhere.
-func (a *applied) secrets() effect.Taint {
+func (a *application) secrets() effect.Taint {
 	var t effect.Taint
 	for i := range a.line.argv {
 		t |= a.in.exp.fields[a.mark+i].taint
@@ -131,15 +131,17 @@ func (pr *programRunner) borrow() *applied {
 		pr.spare = pr.spare[:n-1]
 		return a
 	}
-	return &applied{}
+	a := &applied{}
+	a.notes.application, a.lists.application = &a.application, &a.application
+	return a
 }
 
 // giveBack keeps the memory for the next command, without what this one was.
 func (pr *programRunner) giveBack(a *applied) {
 	if len(pr.spare) < 32 {
 		clear(a.parsed.Uses)
-		clear(a.origins)
-		a.origins, a.application = a.origins[:0], application{}
+		clear(a.notes.origins)
+		a.notes.origins, a.application = a.notes.origins[:0], application{}
 		pr.spare = append(pr.spare, a)
 	}
 }
@@ -164,7 +166,7 @@ func (l *commandLine) uses(role grammar.Role) iter.Seq[*grammar.Use] {
 func (l *commandLine) isFind() bool { return l.p.Program != nil && l.p.Program.Name == "find" }
 
 // joined is the text of a use that may be of several words.
-func (a *applied) joined(u *grammar.Use) data {
+func (a *application) joined(u *grammar.Use) data {
 	if u.End <= u.Word+1 {
 		return a.field(u).data
 	}
@@ -172,7 +174,7 @@ func (a *applied) joined(u *grammar.Use) data {
 }
 
 // wordsAfter are the words behind the one of a use.
-func (a *applied) wordsAfter(u *grammar.Use) []field {
+func (a *application) wordsAfter(u *grammar.Use) []field {
 	from := min(a.mark+max(u.End, u.Word+1), len(a.in.exp.fields))
 	to := min(a.mark+len(a.line.argv), len(a.in.exp.fields))
 	if from >= to {
@@ -183,7 +185,7 @@ func (a *applied) wordsAfter(u *grammar.Use) []field {
 
 // shown reports whether an operand of rm begins with a folder that a guard shows to be
 // something, and nothing in the call says that it may be the root.
-func (a *applied) shown(f *field) bool {
+func (a *application) shown(f *field) bool {
 	return f.filled && a.line.p.Program.Name == "rm" && !a.in.src.mayRoot() && effect.IsKnown(a.line.argv[0])
 }
 

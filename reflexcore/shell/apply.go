@@ -47,7 +47,7 @@ func (pr *programRunner) apply(a *applied, sink *data) {
 	for i := range p.Stdin {
 		a.stdinPayload(&p.Stdin[i], &out)
 	}
-	a.runsList(&out)
+	a.lists.runsList(&out)
 	a.inserts()
 	a.editsTodo()
 	pr.in.cwd.dir = dir
@@ -76,7 +76,7 @@ func (a *applied) source(u *grammar.Use) {
 		switch {
 		case u.Arg == "link" && u.Word >= 0:
 			what = u.Arg
-		case u.Word >= 0 && a.line.inside(u.Text):
+		case u.Word >= 0 && a.line.takesInside(u.Text):
 			what = "inside"
 		case a.line.asksSetting(u, a.words()):
 			what = "setting"
@@ -91,7 +91,7 @@ func (a *applied) source(u *grammar.Use) {
 		}
 		a.taint |= d.taint
 		if u.Word >= 0 {
-			a.cameFrom(p)
+			a.notes.cameFrom(p)
 		}
 		if a.reads++; a.reads == 1 {
 			a.text = d.text
@@ -106,8 +106,8 @@ func (a *applied) source(u *grammar.Use) {
 		}
 		f := a.field(u)
 		a.add(effect.NetIn, u, f.text, f.taint)
-		a.saved(f.text)
-		a.cloned(f.text)
+		a.notes.saved(f.text)
+		a.notes.cloned(f.text)
 	case grammar.Send:
 		if u.Word >= 0 {
 			a.taint |= a.field(u).taint
@@ -126,11 +126,11 @@ func (a *applied) target(u *grammar.Use, out data) {
 	}
 	switch u.Role {
 	case grammar.Delete:
-		if a.line.isFind() && a.deletesFound(u, taint) {
+		if a.line.isFind() && a.lists.deletesFound(u, taint) {
 			return
 		}
 		a.add(effect.Delete, u, a.pathOf(u), taint)
-		a.deleteBefore(u, taint)
+		a.notes.deleteBefore(u, taint)
 	case grammar.Write, grammar.Append:
 		if a.line.p.Dry || u.Word >= 0 && (isStdin(u.Text) || u.Text == "") {
 			return
@@ -162,29 +162,29 @@ func (a *applied) target(u *grammar.Use, out data) {
 			}
 			in.add(effect.Effect{Kind: effect.Write, Target: p, What: what, Bits: bits, Taint: d.taint, By: a.line.by})
 		}
-		if a.backs(u, p); a.takesAway(u, p) {
+		if a.notes.backs(u, p); a.notes.takesAway(u, p) {
 			return
 		}
 		from, own, fresh := in.fs.madeBefore(p)
 		in.fs.write(p, d, false)
-		a.noteBuilt(p, d)
+		a.notes.noteBuilt(p, d)
 		if own {
-			a.edited(p, from)
+			a.notes.edited(p, from)
 		}
-		a.filled(p, d)
-		a.fetchedInto(p)
+		a.notes.filled(p, d)
+		a.notes.fetchedInto(p)
 		if a.line.p.Copies {
-			a.noteCopy(p, fresh)
+			a.notes.noteCopy(p, fresh)
 		}
-		a.packed(p)
+		a.notes.packed(p)
 	case grammar.Read:
-		a.encrypted(u)
+		a.notes.encrypted(u)
 	case grammar.Host:
 		from := len(in.rep.res.Effects)
 		a.add(effect.NetOut, u, text, a.taint|taint|a.secrets())
 		if u.Word >= 0 && !effect.IsKnown(text) && a.field(u).inherits &&
 			taint&(effect.Secret|effect.File|effect.Network|effect.Decoded) == 0 {
-			in.rep.mark(from, effect.Inherited)
+			in.rep.markFrom(from, effect.Inherited)
 		}
 	case grammar.Fetch:
 		if t := taint | a.secrets(); t&(effect.Secret|effect.File) != 0 {
@@ -275,7 +275,7 @@ func (a *applied) output() data {
 	case "mktemp":
 		return data{a.mktemp(), a.taint}
 	case "find":
-		if d, ok := a.listed(); ok {
+		if d, ok := a.lists.listed(); ok {
 			return d
 		}
 	case "script":
@@ -377,7 +377,7 @@ func (l *commandLine) keepsLines() bool {
 
 // printed is what printenv prints of one variable that the text or the environment sets.
 func (a *applied) printed() (data, bool) {
-	if len(a.line.argv) != 2 || !a.in.vars.given(a.line.argv[1]) {
+	if len(a.line.argv) != 2 || !a.in.vars.isGiven(a.line.argv[1]) {
 		return data{}, false
 	}
 	d := a.in.par.valueOf(a.line.argv[1])

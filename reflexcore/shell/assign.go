@@ -164,7 +164,7 @@ func (as *assigner) listed(a *syntax.Assign, d *declaration) bool {
 	}
 	assign(values[0])
 	for _, v := range values[1:] {
-		as.in.branch(func() { assign(v) })
+		as.in.inBranch(func() { assign(v) })
 	}
 	as.exportsWord(name, d.exporting, d.exports)
 	return true

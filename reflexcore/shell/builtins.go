@@ -346,3 +346,20 @@ func (bc builtinCall) shift() {
 		bc.in.par.setPositional(list[n:])
 	}
 }
+
+// jobs lists; with -x it runs a command, in which only the numbers of jobs are replaced.
+func (bc builtinCall) jobs() {
+	from, runs := bc.mark+1, false
+	for from < len(bc.in.exp.fields) && strings.HasPrefix(bc.in.exp.fields[from].text, "-") {
+		runs = runs || strings.Contains(bc.in.exp.fields[from].text, "x")
+		from++
+	}
+	if runs && from < len(bc.in.exp.fields) {
+		bc.in.runAgain(from, bc.std, bc.sink)
+	}
+}
+
+// environs prints what the shell knows, tokens and all.
+func (bc builtinCall) environs() {
+	bc.sink.add(data{effect.Unknown, effect.Secret | effect.File})
+}

@@ -33,7 +33,7 @@ func (df *definitions) perhapsAlias(name string, mark int, std *input, sink *dat
 	dir, may, stdin := df.in.cwd.dir, df.in.cwd.may, *std
 	var out, more data
 	entered := ""
-	df.in.branch(func() {
+	df.in.inBranch(func() {
 		df.alias(name, mark, std, &out)
 		entered = df.in.cwd.dir
 	})
@@ -362,4 +362,13 @@ func (df *definitions) shadow(name string, wraps bool, walk func()) {
 		}
 	}
 	df.in.traps.noteHook(name, reaches, spies)
+}
+
+// entered is what an element of one of the shell's own tables does, see [isTable]: it says where
+// a program is, as hash -p does, or what an alias stands for.
+func (df *definitions) entered(table, name string, d data) {
+	if table == "BASH_CMDS" {
+		d.text = quote(d.text)
+	}
+	df.setAlias(name, d.text)
 }

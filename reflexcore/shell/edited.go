@@ -13,35 +13,35 @@ import (
 
 // cameFrom notes what a file was before a program copies or moves it: mv writes to both
 // names, and nothing would be known of either.
-func (a *applied) cameFrom(p string) {
-	if !a.line.p.Copies || !effect.IsKnown(p) {
+func (fn *fileNotes) cameFrom(p string) {
+	if !fn.line.p.Copies || !effect.IsKnown(p) {
 		return
 	}
 	o := origin{path: p}
-	switch f := a.in.fs.fileAt(p); {
+	switch f := fn.in.fs.fileAt(p); {
 	case f == nil:
 		o.alone, o.itself = true, p
-	case f.alias != "" && a.in.fs.fileAt(f.alias) == nil:
+	case f.alias != "" && fn.in.fs.fileAt(f.alias) == nil:
 		o.alone, o.itself = true, f.alias
 	case len(f.older) == 0:
 		o.built, o.from = f.built, f.from
 	}
-	a.origins = append(a.origins, o)
+	fn.origins = append(fn.origins, o)
 }
 
 // inherits makes a copy, or a file under its new name, what the file was.
-func (a *applied) inherits(to, from string) {
-	i := slices.IndexFunc(a.origins, func(o origin) bool { return o.path == from })
-	f := a.in.fs.fileAt(to)
-	if i < 0 || from == to || f == nil || f.path != to || f.alias != "" || !f.isBlank() || a.in.rep.bits != 0 ||
-		!a.copiesAll() || !a.in.src.isPlainCall() {
+func (fn *fileNotes) inherits(to, from string) {
+	i := slices.IndexFunc(fn.origins, func(o origin) bool { return o.path == from })
+	f := fn.in.fs.fileAt(to)
+	if i < 0 || from == to || f == nil || f.path != to || f.alias != "" || !f.isBlank() || fn.in.rep.bits != 0 ||
+		!fn.copiesAll() || !fn.in.src.isPlainCall() {
 		return
 	}
-	o := &a.origins[i]
+	o := &fn.origins[i]
 	if o.alone {
 		o.from = []string{o.itself}
 	}
-	if !slices.ContainsFunc(o.from, func(p string) bool { return a.in.Table.Find(path.Base(p)) != nil }) {
+	if !slices.ContainsFunc(o.from, func(p string) bool { return fn.in.Table.Find(path.Base(p)) != nil }) {
 		f.built, f.from = o.built, o.from
 	}
 }
@@ -49,12 +49,12 @@ func (a *applied) inherits(to, from string) {
 // edited notes that a program changed a file in its place and left it what it was: a
 // formatter, or sed where it puts in no more than a plain word. From is what the file
 // was made of before; nil: it was one of the disk.
-func (a *applied) edited(p string, from []string) {
-	if !a.line.editsPlainly() {
+func (fn *fileNotes) edited(p string, from []string) {
+	if !fn.line.editsPlainly() {
 		return
 	}
-	if f := a.in.fs.fileAt(p); f != nil && f.path == p && f.alias == "" && f.isBlank() && a.in.rep.bits == 0 &&
-		a.in.src.isPlainCall() {
+	if f := fn.in.fs.fileAt(p); f != nil && f.path == p && f.alias == "" && f.isBlank() && fn.in.rep.bits == 0 &&
+		fn.in.src.isPlainCall() {
 		if f.from = from; from == nil {
 			f.from = []string{p}
 		}
@@ -62,7 +62,7 @@ func (a *applied) edited(p string, from []string) {
 }
 
 // editsPlainly reports whether a command changes files in their place only in the way that
-// [applied.edited] says.
+// [fileNotes.edited] says.
 func (l *commandLine) editsPlainly() bool {
 	if l.by != "sed" && !formatters[l.by] {
 		return false
@@ -94,9 +94,9 @@ var plainFlags = [...]string{"-w", "-i", "--write", "--fix", "-s", "-l", "-q"}
 
 // copiesAll reports whether a program that copies or moves replaces what it finds: with flags
 // as -n, -u, -i and -b it may leave that, or keep it beside.
-func (a *applied) copiesAll() bool {
-	for i, w := range a.line.argv[1:] {
-		if !isPlain(w) || a.in.exp.fields[a.mark+i+1].glob || w[0] == '-' && !slices.Contains(copyFlags[:], w) {
+func (fn *fileNotes) copiesAll() bool {
+	for i, w := range fn.line.argv[1:] {
+		if !isPlain(w) || fn.in.exp.fields[fn.mark+i+1].glob || w[0] == '-' && !slices.Contains(copyFlags[:], w) {
 			return false
 		}
 	}
@@ -136,12 +136,12 @@ func (a *applied) fedFile() string {
 
 // backs notes the copies that an editor keeps of a file that it changes in its place: they
 // have the text from before. What says how they are called may be a path: sed -i'old/*'.
-func (a *applied) backs(u *grammar.Use, p string) {
-	if u.Word < 0 || len(a.line.argv) < 2 {
+func (fn *fileNotes) backs(u *grammar.Use, p string) {
+	if u.Word < 0 || len(fn.line.argv) < 2 {
 		return
 	}
 	takes := "" // letters behind which a word goes on with a value
-	switch a.line.by {
+	switch fn.line.by {
 	case "sed", "gsed":
 		takes = "efl"
 	case "perl":
@@ -149,12 +149,12 @@ func (a *applied) backs(u *grammar.Use, p string) {
 	case "ruby":
 		takes = "erICFEKTx"
 	default:
-		a.backsCopy(p)
+		fn.backsCopy(p)
 		return
 	}
-	in := a.in
+	in := fn.in
 	was := in.fs.contentOf(p)
-	for _, w := range a.line.argv[1:] {
+	for _, w := range fn.line.argv[1:] {
 		suffix := backupSuffix(w, takes, takes == "efl")
 		if suffix == "" {
 			continue
@@ -172,7 +172,7 @@ func (a *applied) backs(u *grammar.Use, p string) {
 			continue
 		}
 		for _, to := range [...]string{beside, in.fs.abs(name)} { // some take it from the folder of the file
-			in.add(effect.Effect{Kind: effect.Write, Target: to, Bits: a.bitsOf(u), Taint: was.taint, By: a.line.by})
+			in.add(effect.Effect{Kind: effect.Write, Target: to, Bits: fn.bitsOf(u), Taint: was.taint, By: fn.line.by})
 			in.fs.write(to, was, false)
 		}
 	}
@@ -194,25 +194,25 @@ func backupSuffix(w, takes string, long bool) string {
 
 // backsCopy notes the backup of a file that a program which copies or moves others replaces:
 // cp -b a k leaves the old k at k~.
-func (a *applied) backsCopy(p string) {
+func (fn *fileNotes) backsCopy(p string) {
 	suffixes := []string{"~", ".~1~"}
-	keeps := a.line.by == "patch"
-	switch a.line.by {
+	keeps := fn.line.by == "patch"
+	switch fn.line.by {
 	case "patch":
 		suffixes = append(suffixes, ".orig")
 	case "cp", "mv", "install", "ln", "rsync", "gcp", "gmv", "ginstall", "gln":
 	default:
 		return
 	}
-	for i, w := range a.line.argv[1:] {
+	for i, w := range fn.line.argv[1:] {
 		flag, value, given := strings.Cut(w, "=")
 		switch {
 		case strings.HasPrefix(w, "--b"):
 			keeps = true
 		case strings.HasPrefix(flag, "--su") && given:
 			keeps, suffixes = true, append(suffixes, value)
-		case (w == "-S" || strings.HasPrefix(w, "--su")) && i+2 < len(a.line.argv):
-			keeps, suffixes = true, append(suffixes, a.line.argv[i+2])
+		case (w == "-S" || strings.HasPrefix(w, "--su")) && i+2 < len(fn.line.argv):
+			keeps, suffixes = true, append(suffixes, fn.line.argv[i+2])
 		case len(w) > 1 && w[0] == '-' && w[1] != '-':
 			if at := strings.IndexByte(w, 'S'); at > 0 && at+1 < len(w) {
 				keeps, suffixes = true, append(suffixes, w[at+1:])
@@ -223,20 +223,20 @@ func (a *applied) backsCopy(p string) {
 	if !keeps {
 		return
 	}
-	if s := a.in.par.valueOf("SIMPLE_BACKUP_SUFFIX"); s.known() && s.text != "" {
+	if s := fn.in.par.valueOf("SIMPLE_BACKUP_SUFFIX"); s.known() && s.text != "" {
 		suffixes = append(suffixes, s.text)
 	}
 	replaced := []string{p}
-	for u := range a.line.uses(grammar.Read) { // or what is so called in it
-		replaced = append(replaced, a.in.arena.concat(strings.TrimSuffix(p, "/"), "/", path.Base(u.Text)))
+	for u := range fn.line.uses(grammar.Read) { // or what is so called in it
+		replaced = append(replaced, fn.in.arena.concat(strings.TrimSuffix(p, "/"), "/", path.Base(u.Text)))
 	}
 	for _, p := range replaced {
-		was := a.in.fs.contentOf(p)
-		if a.in.fs.fileAt(p) == nil && was.taint&lasting == 0 {
+		was := fn.in.fs.contentOf(p)
+		if fn.in.fs.fileAt(p) == nil && was.taint&lasting == 0 {
 			continue
 		}
 		for _, suffix := range suffixes {
-			a.in.fs.write(a.in.arena.concat(p, suffix), was, false)
+			fn.in.fs.write(fn.in.arena.concat(p, suffix), was, false)
 		}
 	}
 }
@@ -246,37 +246,37 @@ func (a *applied) backsCopy(p string) {
 var packers = table("packers")
 
 // packed notes the file that a packer makes of another one, or makes it of again.
-func (a *applied) packed(p string) {
-	end := strings.Join(packers[a.line.by], "")
-	if end == "" || a.taint&lasting == 0 {
+func (fn *fileNotes) packed(p string) {
+	end := strings.Join(packers[fn.line.by], "")
+	if end == "" || fn.taint&lasting == 0 {
 		return
 	}
-	for i, w := range a.line.argv {
+	for i, w := range fn.line.argv {
 		if rest, ok := strings.CutPrefix(w, "--suffix="); ok {
 			end = rest
 		} else if rest, ok := strings.CutPrefix(w, "-S"); ok && end != "" {
-			if end = rest; end == "" && i+1 < len(a.line.argv) {
-				end = a.line.argv[i+1]
+			if end = rest; end == "" && i+1 < len(fn.line.argv) {
+				end = fn.line.argv[i+1]
 			}
 		}
 	}
-	to := a.in.arena.concat(p, end)
+	to := fn.in.arena.concat(p, end)
 	if unpacked, ok := strings.CutSuffix(p, end); ok {
 		to = unpacked
 	}
-	a.in.fs.write(to, data{effect.Unknown, a.taint}, false)
+	fn.in.fs.write(to, data{effect.Unknown, fn.taint}, false)
 }
 
 // encrypted notes the files that gpg puts beside the one that it reads.
-func (a *applied) encrypted(u *grammar.Use) {
-	if u.Word < 0 || a.taint&lasting == 0 || !wordset.Has("gpg gpg2 gpgsm", a.line.by) {
+func (fn *fileNotes) encrypted(u *grammar.Use) {
+	if u.Word < 0 || fn.taint&lasting == 0 || !wordset.Has("gpg gpg2 gpgsm", fn.line.by) {
 		return
 	}
 	for _, end := range [...]string{".gpg", ".asc", ".pgp"} {
-		p := a.pathOf(u)
-		a.in.fs.write(a.in.arena.concat(p, end), data{effect.Unknown, a.taint}, false)
+		p := fn.pathOf(u)
+		fn.in.fs.write(fn.in.arena.concat(p, end), data{effect.Unknown, fn.taint}, false)
 		if plain, ok := strings.CutSuffix(p, end); ok {
-			a.in.fs.write(plain, data{effect.Unknown, a.taint}, false)
+			fn.in.fs.write(plain, data{effect.Unknown, fn.taint}, false)
 		}
 	}
 }

@@ -134,7 +134,7 @@ func (dt *descriptorTable) onceMore(since int, std *input, sink *data, walk func
 		if dt.in.rep.stopped() {
 			return
 		}
-		dt.in.branch(func() {
+		dt.in.inBranch(func() {
 			was, out, stdin := dt.plumbed(), dt.out, *std
 			dt.wire(&a, std, sink)
 			walk()
@@ -228,27 +228,6 @@ func (dt *descriptorTable) redirected(s *syntax.Stmt, std *input, sink *data) {
 	})
 	dt.rewire(w, std, sink)
 	dt.drop(p)
-}
-
-// walkBody walks the command of a statement whose redirections are made.
-func (dt *descriptorTable) walkBody(s *syntax.Stmt, r *redirected) {
-	if !isSimple(s.Cmd) { // whose words are expanded before
-		dt.stdin, dt.stdout = r.std, r.sink
-	}
-	if s.Cmd == nil {
-		if r.std.present {
-			r.sink.add(r.std.data) // $(<FILE)
-		}
-		return
-	}
-	choose := dt.in.alt.choose
-	dt.in.alt.choose = choose && dt.in.alt.shared
-	if slices.ContainsFunc(s.Redirs, dt.mayNotOpen) && dt.in.def.changesShell(s.Cmd) {
-		dt.in.dirs.perhaps(func() { dt.in.cmd(s, r.std, r.sink) })
-	} else {
-		dt.in.cmd(s, r.std, r.sink)
-	}
-	dt.in.alt.choose = choose
 }
 
 // traced looks at where the shell writes each command that it runs, while set -x is on.

@@ -21,7 +21,7 @@ func (a *applied) executes(u *grammar.Use, out *data) {
 		}
 		var more data
 		if u.Arg != "module" || !a.runModule(u, &more) {
-			a.vector(u, &more)
+			a.lists.vector(u, &more)
 		}
 		*out = more
 	case grammar.Shell:
@@ -63,11 +63,11 @@ func (a *applied) runsShell(u *grammar.Use, out *data) {
 		in.payloads.runScript("", d, nil, a.std, &more, a.line.by)
 	default:
 		if a.line.p.Program.Name == "parallel" {
-			a.inEach(u, d, &more)
+			a.lists.inEach(u, d, &more)
 			break
 		}
-		if args := a.added(); len(args) > 0 {
-			a.each(d, args, &more)
+		if args := a.lists.added(); len(args) > 0 {
+			a.lists.each(d, args, &more)
 			break
 		}
 		in.par.named = u.End <= u.Word+1 // sh -c TEXT NAME ARGUMENTS

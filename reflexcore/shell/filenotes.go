@@ -13,36 +13,10 @@ import (
 // This file is what uses of a program do to files that others named: those that a
 // search found, and copies.
 
-// deletesFound adds what find deletes, if its expression says what that is like.
-func (a *applied) deletesFound(u *grammar.Use, taint effect.Taint) bool {
-	var list []string
-	for i, w := range a.line.argv {
-		if w != "-delete" && w != "-rm" {
-			continue
-		}
-		more := a.findTargets(i, a.pathOf(u))
-		if more == nil {
-			return false
-		}
-		list = append(list, more...)
-	}
-	for _, p := range list {
-		e := effect.Effect{Kind: effect.Delete, Target: p, Bits: a.bitsOf(u) | effect.Glob, Taint: taint, By: a.line.by}
-		if p == empty { // only what has nothing in it
-			e.Target = a.pathOf(u) + "/" + effect.Unknown
-			e.Bits &^= effect.Recursive
-		}
-		if !a.line.p.Dry {
-			a.in.add(e)
-		}
-	}
-	return list != nil
-}
-
 // deleteBefore adds what is deleted if the last cd failed, where that is worse: in
 // the root, in a folder of it, or in the home.
-func (a *applied) deleteBefore(u *grammar.Use, taint effect.Taint) {
-	in := a.in
+func (fn *fileNotes) deleteBefore(u *grammar.Use, taint effect.Taint) {
+	in := fn.in
 	if in.cwd.before == "" || in.cwd.before == in.cwd.dir || u.Word < 0 || strings.HasPrefix(u.Text, "/") ||
 		strings.HasPrefix(u.Text, "~") {
 		return
@@ -52,26 +26,26 @@ func (a *applied) deleteBefore(u *grammar.Use, taint effect.Taint) {
 	}
 	dir := in.cwd.dir
 	in.cwd.dir = in.cwd.before
-	a.add(effect.Delete, u, a.pathOf(u), taint)
+	fn.add(effect.Delete, u, fn.pathOf(u), taint)
 	in.cwd.dir = dir
 }
 
 // takesAway reports whether a use writes the file that mv takes away, and notes that nobody
 // knows who made what lies there now. Its text is no new one: it is gone, or what it was.
-func (a *applied) takesAway(u *grammar.Use, p string) bool {
-	f := a.in.fs.fileAt(p)
-	if !a.line.p.Copies || u.Word < 0 || f == nil || f.path != p || f.sink != nil {
+func (fn *fileNotes) takesAway(u *grammar.Use, p string) bool {
+	f := fn.in.fs.fileAt(p)
+	if !fn.line.p.Copies || u.Word < 0 || f == nil || f.path != p || f.sink != nil {
 		return false
 	}
 	reads := func(o grammar.Use) bool { return o.Role == grammar.Read && o.Word == u.Word }
-	if !slices.ContainsFunc(a.line.p.Uses, reads) {
+	if !slices.ContainsFunc(fn.line.p.Uses, reads) {
 		return false
 	}
 	f.built, f.from = false, nil
-	if hasFlag(a.line.argv, "", "--ex") {
-		for o := range a.line.uses(grammar.Write) { // mv --exchange: it has what the other one had
+	if hasFlag(fn.line.argv, "", "--ex") {
+		for o := range fn.line.uses(grammar.Write) { // mv --exchange: it has what the other one had
 			if o.Word != u.Word {
-				a.in.fs.write(p, a.in.fs.contentOf(a.pathOf(o)), false)
+				fn.in.fs.write(p, fn.in.fs.contentOf(fn.pathOf(o)), false)
 			}
 		}
 	}
@@ -80,57 +54,57 @@ func (a *applied) takesAway(u *grammar.Use, p string) bool {
 
 // noteCopy notes that a file is another one now, so that running the copy is
 // running the original. Fresh is that nothing was known of it.
-func (a *applied) noteCopy(to string, fresh bool) {
-	for u := range a.line.uses(grammar.Read) {
-		if a.reads == 1 {
-			a.another(to, a.pathOf(u), u, fresh)
+func (fn *fileNotes) noteCopy(to string, fresh bool) {
+	for u := range fn.line.uses(grammar.Read) {
+		if fn.reads == 1 {
+			fn.another(to, fn.pathOf(u), u, fresh)
 		}
 	}
-	a.copiedInto(to)
+	fn.copiedInto(to)
 }
 
 // copiedInto notes what is copied as if the target were a folder.
-func (a *applied) copiedInto(folder string) {
-	for u := range a.line.uses(grammar.Read) {
-		from := a.pathOf(u)
+func (fn *fileNotes) copiedInto(folder string) {
+	for u := range fn.line.uses(grammar.Read) {
+		from := fn.pathOf(u)
 		if to := strings.TrimSuffix(folder, "/") + "/" + path.Base(from); from != folder && from != to {
-			fresh := a.in.fs.fileAt(to) == nil
-			a.in.fs.write(to, a.in.fs.contentOf(from), false)
-			a.another(to, from, u, fresh)
+			fresh := fn.in.fs.fileAt(to) == nil
+			fn.in.fs.write(to, fn.in.fs.contentOf(from), false)
+			fn.another(to, from, u, fresh)
 		}
 	}
 }
 
 // another notes that a file is another one now: a copy, or a link. Fresh is that nothing was
 // known of it.
-func (a *applied) another(to, from string, u *grammar.Use, fresh bool) {
+func (fn *fileNotes) another(to, from string, u *grammar.Use, fresh bool) {
 	if fresh {
-		defer a.inherits(to, from)
+		defer fn.inherits(to, from)
 	}
-	f := a.in.fs.fileAt(to)
+	f := fn.in.fs.fileAt(to)
 	switch {
 	case f == nil:
 	case u.Arg != "link":
-		if a.in.fs.fileAt(from) == nil {
-			a.in.fs.agesInBranch(f)
+		if fn.in.fs.fileAt(from) == nil {
+			fn.in.fs.agesInBranch(f)
 			f.alias = from
 		}
 	default:
-		if hasFlag(a.line.argv, "s", "--sym") && !strings.HasPrefix(from, "~") && u.Text != "" && u.Text[0] != '/' {
+		if hasFlag(fn.line.argv, "s", "--sym") && !strings.HasPrefix(from, "~") && u.Text != "" && u.Text[0] != '/' {
 			// It leads on from its own folder.
-			from = a.in.fs.abs(a.in.arena.concat(path.Dir(to), "/", u.Text))
-			f = a.in.fs.fileAt(to)
+			from = fn.in.fs.abs(fn.in.arena.concat(path.Dir(to), "/", u.Text))
+			f = fn.in.fs.fileAt(to)
 		}
 		if from != to && f != nil {
-			a.in.fs.agesInBranch(f)
+			fn.in.fs.agesInBranch(f)
 			f.alias, f.link = from, true
-			a.in.fs.links++
+			fn.in.fs.links++
 		}
 	}
 }
 
-// inside reports whether a copy takes what is in a folder, and not the folder.
-func (l *commandLine) inside(word string) bool {
+// takesInside reports whether a copy takes what is in a folder, and not the folder.
+func (l *commandLine) takesInside(word string) bool {
 	if !l.p.Copies {
 		return false
 	}
@@ -144,14 +118,14 @@ func (l *commandLine) inside(word string) bool {
 // noteBuilt notes that a compiler made a file. To run it is to run the project's code, as
 // ./a.out and go run are; that its text is not known says nothing of it. What a
 // preprocessor prints, and what comes from a network or was decoded, is any text.
-func (a *applied) noteBuilt(p string, d data) {
-	if compilers[a.line.by] == nil || d.taint&^effect.File != 0 || !effect.IsKnown(p) ||
-		slices.ContainsFunc(a.line.argv, isTextFlag) {
+func (fn *fileNotes) noteBuilt(p string, d data) {
+	if compilers[fn.line.by] == nil || d.taint&^effect.File != 0 || !effect.IsKnown(p) ||
+		slices.ContainsFunc(fn.line.argv, isTextFlag) {
 		return
 	}
-	if f := a.in.fs.fileAt(p); f != nil && f.path == p && f.sink == nil && strings.Trim(f.text, effect.Unknown) == "" {
+	if f := fn.in.fs.fileAt(p); f != nil && f.path == p && f.sink == nil && strings.Trim(f.text, effect.Unknown) == "" {
 		f.built = true
-		if a.line.by == "go build" && slices.ContainsFunc(a.line.argv[1:], a.in.fs.isOwnPackage) {
+		if fn.line.by == "go build" && slices.ContainsFunc(fn.line.argv[1:], fn.in.fs.isOwnPackage) {
 			f.alias = "/usr/bin/" + ownName
 		}
 	}
@@ -175,27 +149,27 @@ var compilers = table("compilers")
 var downloaders = wordset.Of("wget curl aria2c axel scp rsync sftp")
 
 // saved notes the file that a download is saved as where no flag names one.
-func (a *applied) saved(url string) {
-	if a.line.p.Dry || a.line.by == "curl" && !hasFlag(a.line.argv, "O", "--remote-n") {
+func (fn *fileNotes) saved(url string) {
+	if fn.line.p.Dry || fn.line.by == "curl" && !hasFlag(fn.line.argv, "O", "--remote-n") {
 		return
 	}
-	if !strings.Contains(url, "://") && !downloaders[a.line.p.Program.Name] {
+	if !strings.Contains(url, "://") && !downloaders[fn.line.p.Program.Name] {
 		return // the name of a package
 	}
 	url, _, _ = strings.Cut(url, "?")
-	if name := savedAs(url); name != "" && a.in.cwd.dir != effect.Unknown {
-		a.in.fs.write(a.in.fs.abs(name), data{effect.Unknown, effect.Network}, false)
+	if name := savedAs(url); name != "" && fn.in.cwd.dir != effect.Unknown {
+		fn.in.fs.write(fn.in.fs.abs(name), data{effect.Unknown, effect.Network}, false)
 	}
 }
 
 // fetchedInto notes what a download is called in the folder that it is put into.
-func (a *applied) fetchedInto(folder string) {
-	if !downloaders[a.line.p.Program.Name] {
+func (fn *fileNotes) fetchedInto(folder string) {
+	if !downloaders[fn.line.p.Program.Name] {
 		return
 	}
-	for u := range a.line.uses(grammar.Fetch) {
+	for u := range fn.line.uses(grammar.Fetch) {
 		if name := savedAs(u.Text); name != "" {
-			a.in.fs.write(strings.TrimSuffix(folder, "/")+"/"+name, data{effect.Unknown, effect.Network}, false)
+			fn.in.fs.write(strings.TrimSuffix(folder, "/")+"/"+name, data{effect.Unknown, effect.Network}, false)
 		}
 	}
 }
@@ -215,36 +189,36 @@ var unpackers = []string{"tar", "bsdtar", "unzip", "7z", "7za", "7zz", "cpio", "
 // filled notes that a folder is full of what came from somewhere, for the texts
 // that follow. If that is the working directory, or a folder above it, not all in
 // it came from there: then it is the folder in it that has the archive's name.
-func (a *applied) filled(folder string, d data) {
-	if program, _, _ := strings.Cut(a.line.by, " "); d.taint == 0 || !slices.Contains(unpackers, program) {
+func (fn *fileNotes) filled(folder string, d data) {
+	if program, _, _ := strings.Cut(fn.line.by, " "); d.taint == 0 || !slices.Contains(unpackers, program) {
 		return
 	}
-	if folder != a.in.cwd.dir && !strings.HasPrefix(a.in.cwd.dir, folder+"/") && folder != "/" {
-		a.fillTree(folder, d.taint)
+	if folder != fn.in.cwd.dir && !strings.HasPrefix(fn.in.cwd.dir, folder+"/") && folder != "/" {
+		fn.fillTree(folder, d.taint)
 		return
 	}
-	for u := range a.line.uses(grammar.Read) {
-		a.fillTree(a.in.fs.abs(fileStem(path.Base(a.pathOf(u)))), d.taint)
+	for u := range fn.line.uses(grammar.Read) {
+		fn.fillTree(fn.in.fs.abs(fileStem(path.Base(fn.pathOf(u)))), d.taint)
 	}
 }
 
 // cloned notes the folder that a clone makes where no word names one.
-func (a *applied) cloned(url string) {
-	if a.line.by != "git clone" {
+func (fn *fileNotes) cloned(url string) {
+	if fn.line.by != "git clone" {
 		return
 	}
 	url = strings.TrimSuffix(strings.TrimRight(url, "/"), ".git")
-	a.fillTree(a.in.fs.abs(url[strings.LastIndexAny(url, "/:")+1:]), effect.Network)
+	fn.fillTree(fn.in.fs.abs(url[strings.LastIndexAny(url, "/:")+1:]), effect.Network)
 }
 
-func (a *applied) fillTree(folder string, taint effect.Taint) {
-	if a.line.p.Dry || len(folder) < 2 || folder[0] != '/' || folder == a.in.cwd.dir || !effect.IsKnown(folder) {
+func (fn *fileNotes) fillTree(folder string, taint effect.Taint) {
+	if fn.line.p.Dry || len(folder) < 2 || folder[0] != '/' || folder == fn.in.cwd.dir || !effect.IsKnown(folder) {
 		return
 	}
-	if a.in.fs.write(folder, data{effect.Unknown, taint}, true); a.in.rep.stopped() {
+	if fn.in.fs.write(folder, data{effect.Unknown, taint}, true); fn.in.rep.stopped() {
 		return
 	}
-	if f := a.in.fs.fileAt(folder); f != nil {
+	if f := fn.in.fs.fileAt(folder); f != nil {
 		f.tree = true
 	}
 }

@@ -182,14 +182,14 @@ func narrowed(test string, words []string) []string {
 // findTargets are the targets of an action of find, where it is restricted and looks
 // only below the working directory, the home or in a temporary folder; nil: the
 // folders that are searched, with all that is in them.
-func (a *applied) findTargets(action int, roots ...string) []string {
-	names := reach(a.line.argv, action)
+func (lr *listRunner) findTargets(action int, roots ...string) []string {
+	names := reach(lr.line.argv, action)
 	if names == nil {
 		return nil
 	}
 	var out []string
 	for _, root := range roots {
-		if !effect.IsKnown(root) || !a.in.fs.near(root) && !a.in.atHome(root) {
+		if !effect.IsKnown(root) || !lr.in.fs.near(root) && !lr.in.atHome(root) {
 			return nil
 		}
 		for _, name := range names {
@@ -201,6 +201,32 @@ func (a *applied) findTargets(action int, roots ...string) []string {
 		}
 	}
 	return out
+}
+
+// deletesFound adds what find deletes, if its expression says what that is like.
+func (lr *listRunner) deletesFound(u *grammar.Use, taint effect.Taint) bool {
+	var list []string
+	for i, w := range lr.line.argv {
+		if w != "-delete" && w != "-rm" {
+			continue
+		}
+		more := lr.findTargets(i, lr.pathOf(u))
+		if more == nil {
+			return false
+		}
+		list = append(list, more...)
+	}
+	for _, p := range list {
+		e := effect.Effect{Kind: effect.Delete, Target: p, Bits: lr.bitsOf(u) | effect.Glob, Taint: taint, By: lr.line.by}
+		if p == empty { // only what has nothing in it
+			e.Target = lr.pathOf(u) + "/" + effect.Unknown
+			e.Bits &^= effect.Recursive
+		}
+		if !lr.line.p.Dry {
+			lr.in.add(e)
+		}
+	}
+	return list != nil
 }
 
 // near reports whether a folder lies in the working directory of the call, or in a
@@ -221,18 +247,18 @@ func (in *interp) atHome(p string) bool {
 }
 
 // roots are the folders that find searches.
-func (a *applied) roots() []string {
+func (lr *listRunner) roots() []string {
 	var out []string
-	for i := range a.line.p.Uses {
-		if u := &a.line.p.Uses[i]; u.Word >= 0 && u.Word < len(a.line.argv) && (u.Arg == "" || u.Arg == "found") &&
-			a.line.isOperand(u.Word) {
-			if p := a.pathOf(u); !slices.Contains(out, p) {
+	for i := range lr.line.p.Uses {
+		if u := &lr.line.p.Uses[i]; u.Word >= 0 && u.Word < len(lr.line.argv) && (u.Arg == "" || u.Arg == "found") &&
+			lr.line.isOperand(u.Word) {
+			if p := lr.pathOf(u); !slices.Contains(out, p) {
 				out = append(out, p)
 			}
 		}
 	}
 	if len(out) == 0 {
-		out = append(out, a.in.cwd.dir)
+		out = append(out, lr.in.cwd.dir)
 	}
 	return out
 }
@@ -245,22 +271,22 @@ func (l *commandLine) isOperand(word int) bool {
 }
 
 // listed is what find prints, as far as it is known.
-func (a *applied) listed() (data, bool) {
-	if slices.ContainsFunc(a.line.argv, func(w string) bool {
+func (lr *listRunner) listed() (data, bool) {
+	if slices.ContainsFunc(lr.line.argv, func(w string) bool {
 		return wordset.HasAnyPrefix(w, "-exec", "-ok", "-fprint") || w == "-printf" || w == "-ls" || !effect.IsKnown(w)
 	}) {
 		return data{}, false
 	}
-	action := slices.IndexFunc(a.line.argv, func(w string) bool { return w == "-print" || w == "-print0" })
-	argv := a.line.argv
+	action := slices.IndexFunc(lr.line.argv, func(w string) bool { return w == "-print" || w == "-print0" })
+	argv := lr.line.argv
 	if action < 0 { // the action of an expression that has none is that of all of it
-		argv = slices.Concat(argv[:1], a.line.wrapped(), []string{"-print"})
+		argv = slices.Concat(argv[:1], lr.line.wrapped(), []string{"-print"})
 		action = len(argv) - 1
 	}
 	names := reach(argv, action)
 	var text strings.Builder
-	for _, root := range a.roots() {
-		if effect.IsKnown(root) && !a.in.fs.near(root) { // whatever it is called, it is not of the project
+	for _, root := range lr.roots() {
+		if effect.IsKnown(root) && !lr.in.fs.near(root) { // whatever it is called, it is not of the project
 			text.WriteString(strings.TrimSuffix(root, "/") + "/" + effect.Unknown + "\n")
 			continue
 		}
@@ -274,7 +300,7 @@ func (a *applied) listed() (data, bool) {
 			text.WriteString(root + "/" + effect.Unknown + "/" + name + "\n")
 		}
 	}
-	return data{text.String(), a.taint}, true
+	return data{text.String(), lr.taint}, true
 }
 
 // wrapped is the expression in brackets.

@@ -68,7 +68,7 @@ func FuzzParse(f *testing.F) {
 		f.Add(strings.Repeat(s, 40))
 	}
 	f.Fuzz(func(t *testing.T, src string) {
-		how := shell.Read(src, shell.DefaultLimits)
+		how := shell.HowRead(src, shell.DefaultLimits)
 		if len(src) > shell.DefaultLimits.Bytes && how != shell.Refused {
 			t.Fatalf("%d bytes were read", len(src))
 		}

@@ -126,6 +126,15 @@ func (fsys *filesystem) fileAt(p string) *virtual {
 	return fsys.earlier(p)
 }
 
+// heldBy is a file of this text and the version of it that a command finds; nil: it has none.
+func (fsys *filesystem) heldBy(p string) (*virtual, version) {
+	f := fsys.fileAt(p)
+	if f == nil {
+		return nil, version{}
+	}
+	return f, fsys.in.alt.version(f)
+}
+
 // earlier finds what is known of a file from before this text, and takes it for
 // one that the text wrote.
 func (fsys *filesystem) earlier(p string) *virtual {

@@ -114,13 +114,6 @@ func hidesLetters(s string) bool {
 	return false
 }
 
-// seam reports whether a part that was added from n on, and the letters before it,
-// make one run of letters of which one side is a value: a name is put together.
-func (b *builder) seam(n int, value, before bool) bool {
-	buf := b.in.exp.buf
-	return (value || before) && n > b.start && len(buf) > n && isLetter(buf[n-1]) && isLetter(buf[n])
-}
-
 // isValue reports whether a part is what an expansion gives.
 func isValue(part syntax.WordPart) bool {
 	switch p := part.(type) {

@@ -16,33 +16,33 @@ var sourceMarks = []string{":::", "::::", ":::+", "::::+"}
 
 // sources are what parallel takes its words from, each with its words: the standard input
 // or what -a names, then what stands behind each mark. Several files have a source each.
-func (a *applied) sources() [][]field {
+func (lr *listRunner) sources() [][]field {
 	var out [][]field
-	if hasRole(a.line.p.Stdin, grammar.Args) && a.std.present {
-		out = append(out, wordsOf(a.std, endsLine))
+	if hasRole(lr.line.p.Stdin, grammar.Args) && lr.std.present {
+		out = append(out, wordsOf(lr.std, endsLine))
 	}
 	last := 0
-	for i := range a.line.p.Uses {
-		u := &a.line.p.Uses[i]
+	for i := range lr.line.p.Uses {
+		u := &lr.line.p.Uses[i]
 		switch {
 		case u.Role == grammar.Read && u.Word > 0:
 			var words []field
-			for _, std := range a.contents(u) {
+			for _, std := range lr.contents(u) {
 				words = append(words, wordsOf(&std, endsLine)...)
 			}
 			out = append(out, words)
 		case u.Role == grammar.Args && u.Word > 0:
 			mark := u.Word
-			for mark > 0 && !slices.Contains(sourceMarks, a.line.argv[mark]) {
+			for mark > 0 && !slices.Contains(sourceMarks, lr.line.argv[mark]) {
 				mark--
 			}
 			if mark != last || len(out) == 0 {
 				out, last = append(out, nil), mark
 			}
-			out[len(out)-1] = append(out[len(out)-1], a.field(u))
+			out[len(out)-1] = append(out[len(out)-1], lr.field(u))
 		}
 	}
-	if len(out) == 0 && !a.std.present {
+	if len(out) == 0 && !lr.std.present {
 		return [][]field{{{data: unknown, splits: true}}}
 	}
 	return out
@@ -50,13 +50,13 @@ func (a *applied) sources() [][]field {
 
 // runsList walks the lines of the files of parallel where no command is given: they are the
 // commands.
-func (a *applied) runsList(out *data) {
-	if a.line.p.Program.Name != "parallel" || hasRole(a.line.p.Uses, grammar.Shell) {
+func (lr *listRunner) runsList(out *data) {
+	if lr.line.p.Program.Name != "parallel" || hasRole(lr.line.p.Uses, grammar.Shell) {
 		return
 	}
-	for u := range a.line.uses(grammar.Read) {
-		for _, std := range a.contents(u) {
-			a.in.payloads.runScript("sh", std.data, nil, a.std, out, a.line.by)
+	for u := range lr.line.uses(grammar.Read) {
+		for _, std := range lr.contents(u) {
+			lr.in.payloads.runScript("sh", std.data, nil, lr.std, out, lr.line.by)
 		}
 	}
 }
@@ -92,31 +92,31 @@ var (
 // inEach runs the command line of parallel once for each word, or for each combination of
 // words of several sources. A command that begins with a place is code: parallel quotes
 // nothing in one of places alone, and rush quotes nothing at all.
-func (a *applied) inEach(u *grammar.Use, d data, out *data) {
-	in := a.in
-	for option := range a.line.uses(grammar.Text) { // those that give a place another text
+func (lr *listRunner) inEach(u *grammar.Use, d data, out *data) {
+	in := lr.in
+	for option := range lr.line.uses(grammar.Text) { // those that give a place another text
 		if option.Text != "" && option.Arg[0] == '{' {
 			d.text = strings.ReplaceAll(d.text, option.Text, option.Arg)
 		}
 	}
-	if code, ok := a.line.option("code"); ok {
+	if code, ok := lr.line.option("code"); ok {
 		tag, code, _ := strings.Cut(code, " ")
 		place := "{==}"
 		if strings.Contains(code, "uq") {
 			place = "{= uq() =}"
 		}
-		in.payloads.runCode("perl", data{text: code}, nil, &input{}, out, a.line.by)
+		in.payloads.runCode("perl", data{text: code}, nil, &input{}, out, lr.line.by)
 		d.text = strings.ReplaceAll(d.text, tag, place)
 	}
-	unquoted := path.Base(a.line.argv[0]) != "parallel"
+	unquoted := path.Base(lr.line.argv[0]) != "parallel"
 	for _, m := range computed.FindAllStringSubmatch(d.text, 8) {
 		if code := strings.TrimSpace(m[1]); code != "" {
-			in.payloads.runCode("perl", data{text: code}, nil, &input{}, out, a.line.by)
+			in.payloads.runCode("perl", data{text: code}, nil, &input{}, out, lr.line.by)
 		}
 		unquoted = unquoted || strings.Contains(m[1], "uq")
 	}
-	if a.line.hasFlag(u.Word, "--pipe", "--pipepart", "--pipe-part", "--spreadstdin") {
-		a.inPipe(u, d, out)
+	if lr.line.hasFlag(u.Word, "--pipe", "--pipepart", "--pipe-part", "--spreadstdin") {
+		lr.inPipe(u, d, out)
 		return
 	}
 	first := strings.TrimSpace(d.text)
@@ -125,18 +125,18 @@ func (a *applied) inEach(u *grammar.Use, d data, out *data) {
 		unquoted = unquoted || at != nil && at[0] == 0
 	}
 	if !computed.MatchString(d.text) && !placeholders.MatchString(d.text) {
-		a.each(d, a.added(), out)
-		for i, row := range a.rows(u.Word) { // a line is one word: sh -c
+		lr.each(d, lr.added(), out)
+		for i, row := range lr.rows(u.Word) { // a line is one word: sh -c
 			if i > in.rep.lim.Rounds || in.rep.stopped() {
 				return
 			}
 			if len(row) == 1 && strings.ContainsAny(row[0].text, " \t") {
-				in.payloads.runScript("sh", filled(data{d.text + " {}", d.taint}, row, true), nil, a.std, out, a.line.by)
+				in.payloads.runScript("sh", filled(data{d.text + " {}", d.taint}, row, true), nil, lr.std, out, lr.line.by)
 			}
 		}
 		return
 	}
-	for i, row := range a.rows(u.Word) {
+	for i, row := range lr.rows(u.Word) {
 		if i > in.rep.lim.Rounds || in.rep.stopped() {
 			return
 		}
@@ -144,36 +144,36 @@ func (a *applied) inEach(u *grammar.Use, d data, out *data) {
 		if !text.known() && placeholders.ReplaceAllString(strings.ReplaceAll(first, " ", ""), "") == "" {
 			text.text = effect.Unknown // any code
 		}
-		in.payloads.runScript("sh", text, nil, a.std, out, a.line.by)
+		in.payloads.runScript("sh", text, nil, lr.std, out, lr.line.by)
 	}
 }
 
 // inPipe runs the command line of parallel that has its input as the input of the command,
 // or in a file whose name stands in the places.
-func (a *applied) inPipe(u *grammar.Use, d data, out *data) {
-	std := a.std
-	for r := range a.line.uses(grammar.Read) {
-		std = &a.contents(r)[0]
+func (lr *listRunner) inPipe(u *grammar.Use, d data, out *data) {
+	std := lr.std
+	for r := range lr.line.uses(grammar.Read) {
+		std = &lr.contents(r)[0]
 	}
 	if !std.present {
 		std = &input{data: unknown, present: true}
 	}
-	if a.line.hasFlag(u.Word, "--cat", "--fifo") {
-		a.in.fs.procs++
-		name := "/dev/fd/" + strconv.Itoa(62+a.in.fs.procs)
-		a.in.fs.list = append(a.in.fs.list, virtual{path: name, data: std.data})
+	if lr.line.hasFlag(u.Word, "--cat", "--fifo") {
+		lr.in.fs.procs++
+		name := "/dev/fd/" + strconv.Itoa(62+lr.in.fs.procs)
+		lr.in.fs.list = append(lr.in.fs.list, virtual{path: name, data: std.data})
 		d.text = strings.ReplaceAll(d.text, "{}", name)
 	}
-	a.in.payloads.runScript("sh", d, nil, std, out, a.line.by)
+	lr.in.payloads.runScript("sh", d, nil, std, out, lr.line.by)
 }
 
 // rows are the words of the runs of a command, as far as one walks them: one of each source
 // in a run. Columns of a word are words of their own.
-func (a *applied) rows(command int) [][]field {
-	most := a.in.rep.lim.Rounds
-	split, columns := a.line.option("columns")
+func (lr *listRunner) rows(command int) [][]field {
+	most := lr.in.rep.lim.Rounds
+	split, columns := lr.line.option("columns")
 	rows := [][]field{nil}
-	sources := a.sources()
+	sources := lr.sources()
 	if len(sources) > 1 && combinations(sources) > most { // not all are walked: any may be in a place
 		rows[0] = []field{{data: unknown}}
 		for _, w := range slices.Concat(sources...) {
@@ -198,7 +198,7 @@ func (a *applied) rows(command int) [][]field {
 		rows = next
 	}
 	if !columns && len(sources) == 1 {
-		rows = append(rows, a.line.together(command, sources[0])...)
+		rows = append(rows, lr.line.together(command, sources[0])...)
 	}
 	return rows
 }

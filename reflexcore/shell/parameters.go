@@ -220,8 +220,8 @@ func (pm *parameters) openParams() bool {
 	return pm.params == nil && pm.others == nil && len(pm.in.def.active) == 0
 }
 
-// lists are all that they may be.
-func (p positionals) lists() [][]data {
+// allLists are all that they may be.
+func (p positionals) allLists() [][]data {
 	if p.others == nil {
 		return [][]data{p.params}
 	}
@@ -230,8 +230,8 @@ func (p positionals) lists() [][]data {
 
 // joinParams makes what a branch set the parameters to one more possibility.
 func (pm *parameters) joinParams(left positionals) {
-	all := slices.Clip(pm.lists())
-	for _, list := range left.lists() {
+	all := slices.Clip(pm.allLists())
+	for _, list := range left.allLists() {
 		if !slices.ContainsFunc(all, func(have []data) bool {
 			return slices.Equal(have, list) && (have == nil) == (list == nil)
 		}) {

@@ -129,8 +129,8 @@ func wordAt(src string, i int, words ...string) bool {
 	})
 }
 
-// Read says how a text would be read, without walking it.
-func Read(src string, lim Limits) How {
+// HowRead says how a text would be read, without walking it.
+func HowRead(src string, lim Limits) How {
 	_, how, _ := parse(src, &lim)
 	return how
 }

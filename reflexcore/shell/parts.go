@@ -377,10 +377,22 @@ const (
 
 // applied is one command while its uses become effects.
 type applied struct {
-	parsed  grammar.Parsed // the memory of the command line
-	origins []origin       // of the files that it copies or moves
+	parsed grammar.Parsed // the memory of the command line
+	notes  fileNotes
+	lists  listRunner
 	application
 }
+
+// FileNotes are what a program makes of files besides what its uses say: copies, links, backups,
+// archives, downloads, and what it was built of.
+type fileNotes struct {
+	*application
+	origins []origin // of the files that it copies or moves
+}
+
+// A listRunner runs the command of a program once for each list of words that it reads or finds:
+// xargs, parallel, find -exec.
+type listRunner struct{ *application }
 
 // A commandLine is the words of one program, and what the tables say of them.
 type commandLine struct {
@@ -412,7 +424,7 @@ type echoLog struct {
 	list []string // what echo printed with backslashes in it, see [echoLog.echoed]
 }
 
-// application is what applied has that is no memory.
+// An application is what a program is run with, and what it has read so far.
 type application struct {
 	in    *interp
 	line  commandLine

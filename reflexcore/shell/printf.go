@@ -26,9 +26,9 @@ func (bc builtinCall) echo() {
 	}
 	buf, taint := []byte(nil), effect.Taint(0)
 	says := slices.ContainsFunc(words[:len(words)-len(args)], func(f field) bool { return strings.Contains(f.text, "E") })
-	either := !escapes && !says && slices.ContainsFunc(args, isEscaped) // -E: it reads no backslashes
-	if either && bc.in.alt.shared && bc.in.alt.choose {
-		escapes, either = bc.in.alt.pick("echo", 2) == 0, false // what bash prints comes last, and stays
+	undecided := !escapes && !says && slices.ContainsFunc(args, isEscaped) // -E: it reads no backslashes
+	if undecided && bc.in.alt.shared && bc.in.alt.choose {
+		escapes, undecided = bc.in.alt.pick("echo", 2) == 0, false // what bash prints comes last, and stays
 	}
 	for i, f := range args {
 		if i > 0 {
@@ -51,7 +51,7 @@ func (bc builtinCall) echo() {
 	}
 	if bc.in.rep.made(len(buf)) {
 		bc.sink.add(data{string(buf), taint})
-		if either && !escapes {
+		if undecided && !escapes {
 			bc.in.echoes.echoed(string(buf))
 		}
 	}

@@ -114,7 +114,7 @@ func (rg *readings) omitting(how omission, seen unsure, from, below int, walk fu
 	}
 	if seen&named != 0 {
 		rg.partings++
-		rg.in.branch(again)
+		rg.in.inBranch(again)
 	} else {
 		rg.in.scoped(again)
 	}
@@ -195,7 +195,7 @@ func (rg *readings) combinations(do func()) {
 	if rg.in.io.stdin != nil {
 		stdin = *rg.in.io.stdin
 	}
-	begin := start{workdir: rg.in.cwd, positionals: rg.in.par.positionals}
+	first := start{workdir: rg.in.cwd, positionals: rg.in.par.positionals}
 	vars, began := len(rg.in.vars.list), rg.in.alt.began
 	rg.in.alt.began = rg.in.fs.written
 	rg.in.alt.choices, rg.in.alt.choose, rg.in.alt.snapshot = rg.in.alt.choices[len(rg.in.alt.choices):], true, nil
@@ -211,8 +211,8 @@ func (rg *readings) combinations(do func()) {
 		if rg.in.io.stdin != nil { // each reads the same
 			*rg.in.io.stdin = stdin
 		}
-		rg.in.branch(func() {
-			rg.beginsAt(&begin)
+		rg.in.inBranch(func() {
+			rg.beginsAt(&first)
 			rg.in.alt.undo(min(vars, len(rg.in.vars.list)))
 			do()
 		})

@@ -183,8 +183,8 @@ func (r *report) addEffect(e effect.Effect) {
 	r.res.Effects = append(r.res.Effects, e)
 }
 
-// mark sets bits of the effects from an index on.
-func (r *report) mark(from int, bits effect.Bits) {
+// markFrom sets bits of the effects from an index on.
+func (r *report) markFrom(from int, bits effect.Bits) {
 	for i := from; i < len(r.res.Effects); i++ {
 		r.res.Effects[i].Bits |= bits
 	}

@@ -74,7 +74,7 @@ func (as *assigner) setEach(names []string, d data) {
 		if !as.in.rep.spend() {
 			return
 		}
-		as.in.branch(func() { as.setVariable(name, d) })
+		as.in.inBranch(func() { as.setVariable(name, d) })
 		if effect.IsKnown(name) {
 			as.in.env.affects(as.in.vars.referred(name), d)
 		}
@@ -84,7 +84,7 @@ func (as *assigner) setEach(names []string, d data) {
 // setElement assigns to an element of an array by the text of its index.
 func (as *assigner) setElement(base, index string, d data) {
 	if isTable(base) {
-		as.entered(base, index, d)
+		as.in.def.entered(base, index, d)
 		return
 	}
 	index, d = as.in.par.indexText(base, index), as.in.math.countElement(as.in.par.lookup(base), d)
@@ -107,15 +107,6 @@ func (as *assigner) arraySlot(name string) *variable {
 		v.list = append(v.list, first)
 	}
 	return v
-}
-
-// entered is what an element of such a table does: it says where a program is, as
-// hash -p does, or what an alias stands for.
-func (as *assigner) entered(table, name string, d data) {
-	if table == "BASH_CMDS" {
-		d.text = quote(d.text)
-	}
-	as.in.def.setAlias(name, d.text)
 }
 
 // wordOrLess is the text of a word that is assigned. What a command within it prints of words of
@@ -180,7 +171,7 @@ func (as *assigner) assignArray(a *syntax.Assign) {
 	as.in.exp.fields = as.in.exp.fields[:mark]
 	if isTable(v.name) {
 		for i, d := range v.list {
-			as.entered(v.name, v.keys[i], d)
+			as.in.def.entered(v.name, v.keys[i], d)
 		}
 		return
 	}
@@ -193,7 +184,7 @@ func (as *assigner) assignArray(a *syntax.Assign) {
 func (as *assigner) assignIndex(name string, a *syntax.Assign) {
 	value, index := as.wordOrLess(a.Value), data{}
 	if isTable(name) {
-		as.entered(name, as.in.par.keyText(a.Index).text, value)
+		as.in.def.entered(name, as.in.par.keyText(a.Index).text, value)
 		return
 	} else if v := as.in.par.lookup(name); v != nil && v.assoc {
 		index = as.in.par.keyText(a.Index)

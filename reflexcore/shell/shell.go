@@ -26,7 +26,7 @@
 //   - programs: apply.go and executes.go by the tables, unlisted.go without them; applied.go,
 //     filenotes.go and mention.go note what they do. agents.go looks for coding agents, whose
 //     command lines package agentcli knows, and agentcode.go for code that starts them
-//   - words: word.go, param.go, operator.go, document.go, arith.go
+//   - words: word.go, builder.go, param.go, operator.go, document.go, arith.go
 //   - values: assign.go and setting.go give them, parameters.go and alternatives.go
 //     read them, variables.go and elements.go hold them, environment.go hands them to programs
 //   - files and descriptors: files.go, redirect.go, lookup.go, workdir.go

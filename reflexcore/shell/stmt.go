@@ -80,7 +80,7 @@ func (in *interp) binaryCmd(c *syntax.BinaryCmd, std *input, sink *data) {
 	case syntax.OrStmt:
 		wired := len(in.io.rewired)
 		in.walkStmt(c.X, std, sink)
-		in.branch(func() { in.io.rewiredly(wired, std, sink, func() { in.walkStmt(c.Y, std, sink) }) })
+		in.inBranch(func() { in.io.rewiredly(wired, std, sink, func() { in.walkStmt(c.Y, std, sink) }) })
 	default:
 		if !in.alt.shared && flat(c.X) && flat(c.Y) {
 			omits, to := in.readings.omits, sink
@@ -111,7 +111,7 @@ func (in *interp) pipe(c *syntax.BinaryCmd, std *input, sink *data) {
 	})
 	in.io.fds[0], in.via = "", "pipe"
 	p.in = input{p.out, true}
-	in.branch(func() { in.walkStmt(c.Y, &p.in, sink) }) // zsh runs the last one in the shell itself
+	in.inBranch(func() { in.walkStmt(c.Y, &p.in, sink) }) // zsh runs the last one in the shell itself
 	in.io.fds[0], in.via = stdin, via
 	in.io.drop(p)
 }
@@ -206,7 +206,7 @@ func (in *interp) loop(c *syntax.ForClause, std *input, sink *data) {
 			case in.jumped&leavesLoop == 0:
 				round()
 			default:
-				in.branch(round) // the loop may have ended
+				in.inBranch(round) // the loop may have ended
 			}
 		}
 		in.exp.fields = in.exp.fields[:mark]
@@ -249,7 +249,7 @@ func (in *interp) items(l *syntax.WordIter) (lists int) {
 		in.par.iterates = false
 		return lists
 	}
-	open, all := in.par.openParams(), in.par.lists()
+	open, all := in.par.openParams(), in.par.allLists()
 	if open {
 		all = [][]data{{unknown}}
 	}
@@ -269,7 +269,7 @@ func (in *interp) caseClause(c *syntax.CaseClause, std *input, sink *data) {
 		in.cases(c, words[0], std, sink)
 	} else {
 		for _, word := range words {
-			in.branch(func() { in.cases(c, word, std, sink) })
+			in.inBranch(func() { in.cases(c, word, std, sink) })
 		}
 	}
 	if len(in.io.rewired) > wired { // ;;& goes on with the next one
@@ -316,7 +316,7 @@ func (in *interp) testExpr(x syntax.TestExpr) {
 	case *syntax.BinaryTest:
 		in.testExpr(x.X)
 		if x.Op == syntax.AndTest || x.Op == syntax.OrTest { // which may not be looked at
-			in.branch(func() { in.testExpr(x.Y) })
+			in.inBranch(func() { in.testExpr(x.Y) })
 			return
 		}
 		in.testExpr(x.Y)

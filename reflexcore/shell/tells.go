@@ -141,18 +141,6 @@ func (ex *expander) vanishing(mark int) bool {
 	return true
 }
 
-// jobs lists; with -x it runs a command, in which only the numbers of jobs are replaced.
-func (bc builtinCall) jobs() {
-	from, runs := bc.mark+1, false
-	for from < len(bc.in.exp.fields) && strings.HasPrefix(bc.in.exp.fields[from].text, "-") {
-		runs = runs || strings.Contains(bc.in.exp.fields[from].text, "x")
-		from++
-	}
-	if runs && from < len(bc.in.exp.fields) {
-		bc.in.runAgain(from, bc.std, bc.sink)
-	}
-}
-
 // compgen prints what could follow, tokens and all. It expands the words of -W, and runs
 // the command of -C and the function of -F.
 func (bc builtinCall) compgen() {

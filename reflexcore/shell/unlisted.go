@@ -43,7 +43,7 @@ func (pr *programRunner) asRemoval(from int) {
 	pr.in.exp.fields[mark] = field{data: data{text: "rm"}}
 	pr.runProgram(mark, &input{}, nil)
 	pr.in.exp.fields = pr.in.exp.fields[:mark]
-	pr.in.rep.mark(before, effect.Partial)
+	pr.in.rep.markFrom(before, effect.Partial)
 }
 
 // patterns are the programs that a pattern of a path is tried for.
@@ -208,7 +208,7 @@ func (pr *programRunner) suspects(from int) {
 			pr.in.rep.res.Effects = pr.in.rep.res.Effects[:before] // the words of a subcommand that is called so: tomb dig x
 			continue
 		}
-		pr.in.rep.mark(before, effect.Partial)
+		pr.in.rep.markFrom(before, effect.Partial)
 		return
 	}
 }
@@ -233,5 +233,5 @@ func (pr *programRunner) maybeShell(d data) {
 	}
 	before := len(pr.in.rep.res.Effects)
 	pr.in.inProcess(func() { pr.in.payloads.sub(d, "argument of an unknown program", &input{}, nil) })
-	pr.in.rep.mark(before, effect.Partial)
+	pr.in.rep.markFrom(before, effect.Partial)
 }

@@ -92,8 +92,8 @@ func (vs *variables) find(name string) *variable {
 	return vs.findSince(name, 0)
 }
 
-// given reports whether the text or the environment sets a variable.
-func (vs *variables) given(name string) bool {
+// isGiven reports whether the text or the environment sets a variable.
+func (vs *variables) isGiven(name string) bool {
 	_, ok := vs.ctx.Env[name]
 	return ok || vs.find(name) != nil
 }
@@ -371,3 +371,45 @@ func secretName(name string) bool {
 // unknownWord is a variable that nobody can set: it stands for what is not known
 // in a text that is parsed once more.
 const unknownName, unknownWord = "__unknown__", "${__unknown__}"
+
+// tools are variables that name a program where people have set them to another than
+// the one that a command gives as its default: ${PYTHON:-python3}.
+var tools = wordset.Of(section("tools"))
+
+// fixed reports whether a variable is known to hold a place although its value is not
+// known: it is inherited, so that no command chose it, or asked from a program that
+// prints where something is.
+func (vs *variables) fixed(name string) bool {
+	if name == unknownName || !syntax.ValidName(name) {
+		return false
+	}
+	v := vs.find(name)
+	return v == nil || v.place
+}
+
+// isTool reports whether a variable is one of [tools], and inherited.
+func (vs *variables) isTool(name string) bool {
+	if !tools[name] || vs.find(name) != nil {
+		return false
+	}
+	_, ok := vs.ctx.Env[name]
+	return !ok
+}
+
+// prefixed are the names of the variables that ${!prefix*} gives, in their order; none
+// where the text set none, as the environment may have some.
+func (vs *variables) prefixed(prefix string) (names []data) {
+	for i := range vs.list {
+		v := &vs.list[i]
+		if v.name != "" && strings.HasPrefix(v.name, prefix) && vs.find(v.name) == v && !v.unset {
+			names = append(names, data{text: v.name})
+		}
+	}
+	for name := range vs.ctx.Env {
+		if strings.HasPrefix(name, prefix) && vs.find(name) == nil {
+			names = append(names, data{text: name})
+		}
+	}
+	slices.SortFunc(names, func(a, b data) int { return strings.Compare(a.text, b.text) })
+	return names
+}

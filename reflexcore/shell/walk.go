@@ -77,7 +77,7 @@ func (in *interp) walkStmts(list []*syntax.Stmt, std *input, sink *data) {
 
 // mayWalk walks statements that may not run.
 func (in *interp) mayWalk(list []*syntax.Stmt, std *input, sink *data) {
-	in.branch(func() { in.walkStmts(list, std, sink) })
+	in.inBranch(func() { in.walkStmts(list, std, sink) })
 }
 
 // nested walks statements inside the expansion of a command: its choices stay.
@@ -112,6 +112,27 @@ func (in *interp) walkStmt(s *syntax.Stmt, std *input, sink *data) {
 		return
 	}
 	in.io.redirected(s, std, sink)
+}
+
+// walkBody walks the command of a statement whose redirections are made.
+func (dt *descriptorTable) walkBody(s *syntax.Stmt, r *redirected) {
+	if !isSimple(s.Cmd) { // whose words are expanded before
+		dt.stdin, dt.stdout = r.std, r.sink
+	}
+	if s.Cmd == nil {
+		if r.std.present {
+			r.sink.add(r.std.data) // $(<FILE)
+		}
+		return
+	}
+	choose := dt.in.alt.choose
+	dt.in.alt.choose = choose && dt.in.alt.shared
+	if slices.ContainsFunc(s.Redirs, dt.mayNotOpen) && dt.in.def.changesShell(s.Cmd) {
+		dt.in.dirs.perhaps(func() { dt.in.cmd(s, r.std, r.sink) })
+	} else {
+		dt.in.cmd(s, r.std, r.sink)
+	}
+	dt.in.alt.choose = choose
 }
 
 // sub walks a text in a shell of its own.
@@ -198,8 +219,8 @@ func (in *interp) enterBranch() scope {
 	return in.enter()
 }
 
-// branch walks what may not happen: what it assigns is one more possibility.
-func (in *interp) branch(walk func()) {
+// inBranch walks what may not happen: what it assigns is one more possibility.
+func (in *interp) inBranch(walk func()) {
 	scope := in.enterBranch()
 	walk()
 	in.join(scope)
@@ -298,4 +319,51 @@ func (df *definitions) newProcess(bare bool) scope {
 		}
 	}
 	return s
+}
+
+// hides reports whether an inner scope of the shell has another variable of the name of
+// in.vars[i], which counts and not this one.
+func (vs *variables) hides(i, end int) bool {
+	vs.rep.steps += (end - i) / 16 // looking through many is work
+	return slices.ContainsFunc(vs.list[i+1:end], func(v variable) bool { return v.name == vs.list[i].name })
+}
+
+// alwaysPassed reports whether every shell finds that variable in its environment, so
+// that what is assigned to it is exported, or sets it for itself.
+func alwaysPassed(name string) bool {
+	switch name {
+	case "HOME", "PATH", "PWD", "USER", "LOGNAME", "SHELL", "TERM":
+		return true
+	}
+	return isTable(name)
+}
+
+// inherit makes a variable what a new process may have of it: its value or nothing.
+// From is where the variables of the process begin.
+func (vs *variables) inherit(v *variable, from int) {
+	vs.rep.steps += (len(vs.list) - from) / 16 // looking through many is work
+	if slices.ContainsFunc(vs.list[from:], func(have variable) bool { return have.name == v.name }) {
+		return // an inner one of that name hides it
+	}
+	if v.name == "IFS" { // no shell inherits it
+		vs.list = append(vs.list, variable{name: v.name, data: data{text: " \t\n"}})
+		return
+	}
+	gone := variable{name: v.name, unset: true}
+	if _, known := vs.ctx.Env[v.name]; v.array || v.unset || v.ref != "" ||
+		vs.ctx.Unset && !known && !v.passed && !vs.exportsAll {
+		vs.list = append(vs.list, gone)
+		return
+	}
+	child := variable{name: v.name, data: v.data, forms: slices.Clone(v.forms)}
+	if v.forms == nil {
+		for _, d := range v.values() {
+			child.forms = append(child.forms, variable{name: v.name, data: d, place: v.place && v.alts == nil})
+		}
+	}
+	child.forms = append(child.forms, gone)
+	if len(child.forms) > vs.rep.lim.Alternatives {
+		child.data, child.forms = data{effect.Unknown, v.taint}, nil
+	}
+	vs.list = append(vs.list, child)
 }

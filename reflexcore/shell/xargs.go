@@ -106,31 +106,31 @@ func shortValue(letters string) (letter byte, value string) {
 
 // contents are what a use reads its words from: the standard input, or a file, and if it is
 // not known what that holds the text of the input besides. The name may be another one of it.
-func (a *applied) contents(u *grammar.Use) []input {
-	n, descriptor := a.in.fs.descriptorOf(a.pathOf(u))
+func (lr *listRunner) contents(u *grammar.Use) []input {
+	n, descriptor := lr.in.fs.descriptorOf(lr.pathOf(u))
 	if isStdin(u.Text) || descriptor && n == 0 {
-		if a.std.present {
-			return []input{*a.std}
+		if lr.std.present {
+			return []input{*lr.std}
 		}
 		return []input{{data: unknown, present: true}}
 	}
-	file := input{data: a.in.fs.contentOf(a.pathOf(u)), present: true}
-	if !file.known() && a.std.present {
-		return []input{file, *a.std}
+	file := input{data: lr.in.fs.contentOf(lr.pathOf(u)), present: true}
+	if !file.known() && lr.std.present {
+		return []input{file, *lr.std}
 	}
 	return []input{file}
 }
 
 // read are what xargs reads its words from: a file that it is told, or else its input, and
 // if nobody gave it one whatever the call has. More than one: it is not known which.
-func (a *applied) read() []input {
-	for u := range a.line.uses(grammar.Read) {
-		if a.line.p.Program.Name == "xargs" {
-			return a.contents(u)
+func (lr *listRunner) read() []input {
+	for u := range lr.line.uses(grammar.Read) {
+		if lr.line.p.Program.Name == "xargs" {
+			return lr.contents(u)
 		}
 	}
-	if a.std.present {
-		return []input{*a.std}
+	if lr.std.present {
+		return []input{*lr.std}
 	}
 	return []input{{data: unknown, present: true}}
 }
@@ -154,14 +154,14 @@ func wordsOf(std *input, ends func(rune) bool) []field {
 }
 
 // fromLists are the words that parallel reads from files, or from an input that nobody gave it.
-func (a *applied) fromLists() []field {
+func (lr *listRunner) fromLists() []field {
 	var out []field
-	given := a.std.present
-	for i := range a.line.p.Uses {
-		switch u := &a.line.p.Uses[i]; {
+	given := lr.std.present
+	for i := range lr.line.p.Uses {
+		switch u := &lr.line.p.Uses[i]; {
 		case u.Role == grammar.Read && u.Word > 0:
 			given = true
-			for _, std := range a.contents(u) {
+			for _, std := range lr.contents(u) {
 				out = append(out, wordsOf(&std, unicode.IsSpace)...)
 			}
 		case u.Role == grammar.Args:
@@ -175,38 +175,38 @@ func (a *applied) fromLists() []field {
 }
 
 // vector walks the words of a use as a command, with each list that xargs may read.
-func (a *applied) vector(u *grammar.Use, out *data) {
+func (lr *listRunner) vector(u *grammar.Use, out *data) {
 	if u.Arg != "stdin" {
-		a.vectorWith(u, nil, out)
+		lr.vectorWith(u, nil, out)
 		return
 	}
-	lists := a.read()
+	lists := lr.read()
 	for i := range lists[1:] {
-		a.in.separately(false, func() { a.vectorWith(u, &lists[i+1], out) })
+		lr.in.separately(false, func() { lr.vectorWith(u, &lists[i+1], out) })
 	}
-	a.vectorWith(u, &lists[0], out)
+	lr.vectorWith(u, &lists[0], out)
 }
 
 // vectorWith walks the words of a use as a command. For find's {} stands what was
 // found; xargs adds its list.
-func (a *applied) vectorWith(u *grammar.Use, list *input, out *data) {
-	in := a.in
+func (lr *listRunner) vectorWith(u *grammar.Use, list *input, out *data) {
+	in := lr.in
 	mark, placed := len(in.exp.fields), false
-	end := min(u.End, len(a.line.argv))
+	end := min(u.End, len(lr.line.argv))
 	var found []string
 	held := in.rep.bits
 	if u.Arg == "found" {
-		found = a.found(u.Word - 1)
+		found = lr.found(u.Word - 1)
 		wide := func(p string) bool { return strings.HasSuffix(p, "/"+effect.Unknown) || !in.fs.near(p) }
-		if a.line.isFind() && slices.ContainsFunc(found, wide) {
+		if lr.line.isFind() && slices.ContainsFunc(found, wide) {
 			in.rep.bits |= effect.Recursive // whatever is done is done to all that is there
 		}
 	}
 	if found == nil && u.Word < end {
-		in.exp.pushAll(in.exp.fields[a.mark+u.Word : a.mark+end])
+		in.exp.pushAll(in.exp.fields[lr.mark+u.Word : lr.mark+end])
 	}
 	for i := u.Word; i < end && found != nil; i++ {
-		f := in.exp.fields[a.mark+i]
+		f := in.exp.fields[lr.mark+i]
 		if !strings.Contains(f.text, "{}") {
 			in.exp.push(f)
 			continue
@@ -224,22 +224,22 @@ func (a *applied) vectorWith(u *grammar.Use, list *input, out *data) {
 		}
 	}
 	if u.Arg == "stdin" {
-		a.appendInput(mark, list)
+		lr.appendInput(mark, list)
 		in.readings.fed(mark)
 	}
-	in.exp.pushAll(a.added())
+	in.exp.pushAll(lr.added())
 	if len(in.exp.fields) > mark && strings.IndexByte(in.exp.fields[mark].text, ' ') >= 0 && !in.rep.stopped() &&
 		in.rep.level < in.rep.lim.Nesting {
 		// No program has such a name: many of these hand their words to a shell.
 		d := words(in.exp.fields[mark:])
-		in.inProcess(func() { in.payloads.sub(d, a.line.by, &input{}, nil) })
+		in.inProcess(func() { in.payloads.sub(d, lr.line.by, &input{}, nil) })
 	}
 	if len(in.exp.fields) > mark && !in.rep.stopped() {
 		via, homeless := in.via, in.agents.homeless
-		in.via, in.agents.homeless = a.line.by, homeless || a.line.takesHome(u) ||
-			agentcli.Isolates[a.line.p.Program.Name]
-		bare := in.rep.bits&effect.Remote != 0 || a.line.clears()
-		in.rep.deeper(func() { in.separately(bare, func() { in.runWords(mark, a.std, out, false) }) })
+		in.via, in.agents.homeless = lr.line.by, homeless || lr.line.takesHome(u) ||
+			agentcli.Isolates[lr.line.p.Program.Name]
+		bare := in.rep.bits&effect.Remote != 0 || lr.line.clears()
+		in.rep.deeper(func() { in.separately(bare, func() { in.runWords(mark, lr.std, out, false) }) })
 		in.via, in.agents.homeless = via, homeless
 	}
 	in.exp.fields, in.rep.bits = in.exp.fields[:mark], held
@@ -247,22 +247,22 @@ func (a *applied) vectorWith(u *grammar.Use, list *input, out *data) {
 
 // found are what find, or a program like it, would put in the place of {}. Action
 // is the index of the word that asks for it.
-func (a *applied) found(action int) []string {
-	roots := a.roots()
-	if !a.line.isFind() {
+func (lr *listRunner) found(action int) []string {
+	roots := lr.roots()
+	if !lr.line.isFind() {
 		roots = nil
-		for u := range a.line.uses(grammar.Read) {
-			roots = append(roots, a.pathOf(u))
+		for u := range lr.line.uses(grammar.Read) {
+			roots = append(roots, lr.pathOf(u))
 		}
 		if len(roots) == 0 {
-			roots = append(roots, a.in.cwd.dir)
+			roots = append(roots, lr.in.cwd.dir)
 		}
-	} else if list := a.findTargets(action, roots...); list != nil {
+	} else if list := lr.findTargets(action, roots...); list != nil {
 		if i := slices.Index(list, empty); i < 0 {
 			return list
 		}
 	}
-	return []string{strings.TrimSuffix(ancestor(roots), "/") + "/" + effect.Unknown + a.line.named()}
+	return []string{strings.TrimSuffix(ancestor(roots), "/") + "/" + effect.Unknown + lr.line.named()}
 }
 
 // named is the name that find looks for.
@@ -275,31 +275,31 @@ func (l *commandLine) named() string {
 }
 
 // appendInput adds the words of a list, as xargs does.
-func (a *applied) appendInput(mark int, std *input) {
-	in := a.in
-	placeholder := replaced(a.line.argv)
+func (lr *listRunner) appendInput(mark int, std *input) {
+	in := lr.in
+	placeholder := replaced(lr.line.argv)
 	words := []string{effect.Unknown}
 	switch {
-	case !std.known() && a.line.isList(std):
+	case !std.known() && lr.line.isList(std):
 		words = strings.Split(strings.TrimSpace(std.text), "\n")
-	case std.known() && a.line.takesLines():
+	case std.known() && lr.line.takesLines():
 		words = strings.FieldsFunc(std.text, endsLine)
 	case std.known():
 		words = xargsWords(std.text, placeholder != "")
 	}
 	if placeholder != "" {
 		value := effect.Unknown
-		if std.known() || a.line.isList(std) && strings.Count(strings.TrimSpace(std.text), "\n") == 0 {
+		if std.known() || lr.line.isList(std) && strings.Count(strings.TrimSpace(std.text), "\n") == 0 {
 			value = strings.TrimSpace(std.text)
 		}
-		if std.known() && !a.line.takesLines() {
+		if std.known() && !lr.line.takesLines() {
 			value = strings.Join(words, "\n")
 		}
 		done := false
 		for i := mark; i < len(in.exp.fields); i++ {
 			if strings.Contains(in.exp.fields[i].text, placeholder) {
 				if in.exp.fields[i].text == placeholder && i > mark && in.exp.fields[i-1].text == "-c" {
-					in.rep.noteOddity(InputAsCode, a.line.by)
+					in.rep.noteOddity(InputAsCode, lr.line.by)
 				}
 				in.exp.fields[i].text = strings.ReplaceAll(in.exp.fields[i].text, placeholder, value)
 				in.exp.fields[i].taint |= std.taint
@@ -311,7 +311,7 @@ func (a *applied) appendInput(mark int, std *input) {
 		}
 	}
 	if len(in.exp.fields) > mark && in.exp.fields[len(in.exp.fields)-1].text == "-c" {
-		in.rep.noteOddity(InputAsCode, a.line.by)
+		in.rep.noteOddity(InputAsCode, lr.line.by)
 	}
 	for _, w := range words {
 		in.exp.push(field{data: data{w, std.taint}, splits: !effect.IsKnown(w)})
@@ -338,38 +338,38 @@ func (l *commandLine) takesLines() bool {
 func (l *commandLine) isDelimited() bool { return hasFlag(l.argv, "", "-d", "--delim") }
 
 // added are the words that a use of the role args adds to the command.
-func (a *applied) added() []field {
+func (lr *listRunner) added() []field {
 	var out []field
-	for u := range a.line.uses(grammar.Args) {
-		out = append(out, a.field(u))
+	for u := range lr.line.uses(grammar.Args) {
+		out = append(out, lr.field(u))
 	}
-	for i := range a.line.p.Stdin {
-		if a.line.p.Stdin[i].Role == grammar.Args {
-			out = append(out, wordsOf(a.std, unicode.IsSpace)...)
+	for i := range lr.line.p.Stdin {
+		if lr.line.p.Stdin[i].Role == grammar.Args {
+			out = append(out, wordsOf(lr.std, unicode.IsSpace)...)
 		}
 	}
-	if a.line.p.Program.Name == "parallel" {
-		out = append(out, a.fromLists()...)
+	if lr.line.p.Program.Name == "parallel" {
+		out = append(out, lr.fromLists()...)
 	}
 	return out
 }
 
 // each runs a command line with words that are added to it: each in the place of {}, or all
 // at its end.
-func (a *applied) each(d data, args []field, out *data) {
+func (lr *listRunner) each(d data, args []field, out *data) {
 	if !strings.Contains(d.text, "{}") {
 		for _, f := range args {
 			d.text += " " + quote(f.text)
 			d.taint |= f.taint
 		}
-		a.in.payloads.runScript("sh", d, nil, a.std, out, a.line.by)
+		lr.in.payloads.runScript("sh", d, nil, lr.std, out, lr.line.by)
 		return
 	}
 	for i, f := range args {
-		if i >= a.in.rep.lim.Rounds || a.in.rep.stopped() {
+		if i >= lr.in.rep.lim.Rounds || lr.in.rep.stopped() {
 			return
 		}
-		a.in.payloads.runScript("sh", data{strings.ReplaceAll(d.text, "{}", quote(f.text)), d.taint | f.taint}, nil,
-			a.std, out, a.line.by)
+		lr.in.payloads.runScript("sh", data{strings.ReplaceAll(d.text, "{}", quote(f.text)), d.taint | f.taint}, nil,
+			lr.std, out, lr.line.by)
 	}
 }
