@@ -292,6 +292,17 @@ func (c Controls) loosened(now time.Time) []string {
 // Loosened describes the pause and the observe mode in force; empty if there is none.
 func (c Controls) Loosened(now time.Time) string { return c.endLoosened(now) }
 
+// endLoosened ends a pause and observe mode, and returns what was in force.
+func (c *Controls) endLoosened(now time.Time) string {
+	observing := c.loosened(now)
+	c.Observe = Observe{}
+	if paused := c.loosened(now); !slices.Equal(observing, paused) {
+		observing = append(observing, paused...)
+	}
+	c.Pause = Pause{}
+	return strings.Join(observing, "; ")
+}
+
 // FrozenText says what is frozen, for people; empty if nothing is.
 func (c Controls) FrozenText() string {
 	var parts []string

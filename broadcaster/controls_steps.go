@@ -3,7 +3,6 @@ package broadcaster
 import (
 	"cmp"
 	"slices"
-	"strings"
 	"time"
 )
 
@@ -163,17 +162,6 @@ func (c *Controls) restore(seen Removal, now time.Time) error {
 		return nil
 	}
 	return ErrNotRemoved
-}
-
-// endLoosened ends a pause and observe mode, and returns what was in force.
-func (c *Controls) endLoosened(now time.Time) string {
-	observing := c.loosened(now)
-	c.Observe = Observe{}
-	if paused := c.loosened(now); !slices.Equal(observing, paused) {
-		observing = append(observing, paused...)
-	}
-	c.Pause = Pause{}
-	return strings.Join(observing, "; ")
 }
 
 // bound shortens every text. Whether the controls stop a call or void an answer does not

@@ -22,8 +22,8 @@
 //
 // # Parts
 //
-// A [Broadcaster] composes parts with one job each. Every part has its [Options], and uses only
-// the parts above it:
+// A [Broadcaster] (broadcaster.go) composes parts with one job each. Every part has its [Options]
+// (options.go), and uses only the parts above it:
 //
 //	tasks         work in the background, which Run waits for (tasks.go)
 //	records       writes to the store, repeated while the store is away (records.go)

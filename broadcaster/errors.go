@@ -10,19 +10,6 @@ import (
 	"approver.example/broadcaster/sealing"
 )
 
-// Errors of the state machine.
-var (
-	ErrSettled   = errors.New("the request is already answered")
-	ErrTooSoon   = errors.New("it is not time for that yet")
-	ErrNotHolder = errors.New("another connection holds the request")
-	ErrNotBound  = errors.New("the call is not the one that was approved")
-	// ErrNotAsked means that the person who said yes is not among those whom the request is
-	// for, or said it on a channel that does not show the request.
-	ErrNotAsked = errors.New("the request is for other people")
-
-	errNoChange = errors.New("nothing has changed")
-)
-
 // Why nobody is asked about a call, or its courier gets no answer.
 var (
 	// errNobody means that the verdict names people or channels, and none of them can be

@@ -35,6 +35,17 @@ type storedGrant struct {
 	Request json.RawMessage `json:"request"`
 }
 
+// A Grant is a yes that may still run something.
+type Grant struct {
+	ID         string // of the request that people said yes to
+	Kind       string // once, session, or a time such as 15m
+	Push       string // the masked line of the call
+	By         string // who said yes, and where
+	Until      time.Time
+	Agent, Dir string
+	scope      string // of a grant that lasts
+}
+
 // use releases a call by a grant, without asking anybody. It counts the use by one
 // compare-and-set, which excludes a revocation and the end of the grant's time, then checks
 // for a freeze, then records it. ErrNotFound means that there is no such grant.

@@ -14,17 +14,6 @@ import (
 
 // This file lists grants, and takes them back.
 
-// A Grant is a yes that may still run something.
-type Grant struct {
-	ID         string // of the request that people said yes to
-	Kind       string // once, session, or a time such as 15m
-	Push       string // the masked line of the call
-	By         string // who said yes, and where
-	Until      time.Time
-	Agent, Dir string
-	scope      string // of a grant that lasts
-}
-
 // ErrNoGrant means that there is nothing to take back.
 var ErrNoGrant = errors.New("there is no such grant: approver grants lists them")
 

@@ -51,7 +51,9 @@ func (m *ControlMark) check(c Controls, known uint64) Controls {
 		return c
 	default:
 		m.mu.Lock()
-		if c.Version >= m.version {
+		// Of two records with one version, because a fail-over has lost one, the first counts: it
+		// may have a removal that the other one lacks.
+		if c.Version > m.version || c.Version == m.version && m.removed == nil {
 			m.version, m.removed = c.Version, c.Removed
 		}
 		m.mu.Unlock()

@@ -221,3 +221,28 @@ func TestAYesThatWaitsIsNoKeptGrant(t *testing.T) {
 		}
 	})
 }
+
+// A fail-over loses the removal of Bob, and another daemon writes a record with the same version.
+// Who was removed stays removed in this process until a newer version says something else.
+func TestOfTwoRecordsWithOneVersionTheFirstCounts(t *testing.T) {
+	bob := RemovedPeople{{Person: "bob", At: time.Unix(1, 0)}}
+	m := NewControlMark(11)
+	for _, step := range []struct {
+		read Controls
+		want int
+	}{
+		{Controls{Version: 11, Removed: bob}, 1},
+		{Controls{Version: 11}, 1},
+		{Controls{Version: 12}, 0},
+		{Controls{Version: 12, Removed: bob}, 1},
+		{Controls{Version: 11}, 1}, // read before, and looked at late
+	} {
+		m.check(step.read, 0)
+		if got := m.Removed(); len(got) != step.want {
+			t.Errorf("after %+v: %+v", step.read, got)
+		}
+	}
+	if c := m.check(Controls{Missing: true}, m.Version()); len(c.Removed) != 1 {
+		t.Errorf("the next record would lack the removal: %+v", c)
+	}
+}

@@ -15,10 +15,8 @@ import (
 
 // Times of a channel that ended by itself.
 const (
-	// DefaultRunAgain is how long it is left alone at first when nothing else is
-	// configured, and maxRunAgain at most.
-	DefaultRunAgain = 30 * time.Second
-	maxRunAgain     = 5 * time.Minute
+	// maxRunAgain is how long it is left alone at most; at first it is DefaultRunAgain.
+	maxRunAgain = 5 * time.Minute
 	// steadyAfter is how long a channel that cannot say whether answers arrive must
 	// have run to be back.
 	steadyAfter = 10 * time.Second
@@ -210,7 +208,7 @@ func (v *receivers) receiving(c approver.Channel) (now Receiving) {
 const (
 	tellEvery = 2 * time.Second
 	tellAnew  = approver.LeaseTTL
-	fresh     = 3 * approver.LeaseTTL
+	wordFor   = 3 * approver.LeaseTTL
 )
 
 // tellReceiver publishes the state of the channel while this process has the lease, and
@@ -260,7 +258,7 @@ func (v *receivers) lookElsewhere(
 	value, _, clock, err := approver.GetNow(ctx, v.Store, key)
 	var there Receiving
 	if err != nil || json.Unmarshal(value, &there) != nil || there.Process == mine.Process ||
-		clock.Sub(there.At).Abs() > fresh {
+		clock.Sub(there.At).Abs() > wordFor {
 		return nil, ""
 	}
 	trouble := there.trouble(mine)

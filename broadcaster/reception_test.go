@@ -108,7 +108,7 @@ func TestAnOldNoteIsNobodysWord(t *testing.T) {
 		want bool
 	}{
 		"now":                   {0, "", true},
-		"of a moment ago":       {fresh, "", true},
+		"of a moment ago":       {wordFor, "", true},
 		"of a minute ago":       {time.Minute, "", false},
 		"of a day ago":          {24 * time.Hour, "", false},
 		"a little in advance":   {-time.Second, "", true},

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -124,6 +125,19 @@ func (l Release) released(others Callers) (got, all int) {
 	}
 	return got, all
 }
+
+// Errors of the state machine.
+var (
+	ErrSettled   = errors.New("the request is already answered")
+	ErrTooSoon   = errors.New("it is not time for that yet")
+	ErrNotHolder = errors.New("another connection holds the request")
+	ErrNotBound  = errors.New("the call is not the one that was approved")
+	// ErrNotAsked means that the person who said yes is not among those whom the request is
+	// for, or said it on a channel that does not show the request.
+	ErrNotAsked = errors.New("the request is for other people")
+
+	errNoChange = errors.New("nothing has changed")
+)
 
 // Granted reports a recorded yes that waits for its call to come back.
 func (r Request) Granted() bool {

@@ -51,8 +51,11 @@ func (t *tasks) begin(ctx context.Context) error {
 	return nil
 }
 
-// wait waits for all that was started.
-func (t *tasks) wait() { t.busy.Wait() }
+// wait waits, after the end of Run's context, for all that was started.
+func (t *tasks) wait() {
+	_ = t.running() // a start that is under way first: it may have seen the context alive
+	t.busy.Wait()
+}
 
 // running returns the context of Run, or nil before Run.
 func (t *tasks) running() context.Context {

@@ -8,6 +8,9 @@ import (
 const (
 	// DefaultTTL is how long people have when nothing else is configured.
 	DefaultTTL = 2 * time.Minute
+	// DefaultRunAgain is how long a channel that ended by itself is left alone at first when
+	// nothing else is configured.
+	DefaultRunAgain = 30 * time.Second
 	// WithdrawGrace is how long a request waits for a courier whose connection
 	// ended.
 	WithdrawGrace = 3 * time.Second

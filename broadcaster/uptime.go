@@ -14,7 +14,7 @@ type uptime struct {
 	mu    sync.Mutex
 	back  time.Time // zero while the store is away, or was never there
 	heard time.Time // never before back; zero after a report of a courier was lost
-	lost  uint64    // how often one of them began anew
+	gaps  uint64    // how often one of them began anew
 }
 
 // seen notes the result of a read of the store.
@@ -23,12 +23,12 @@ func (u *uptime) seen(ctx context.Context, err error) {
 	there := !u.back.IsZero() && !u.heard.IsZero()
 	if err != nil && passing(err) {
 		if !u.back.IsZero() {
-			u.lost++
+			u.gaps++
 		}
 		u.back, u.heard = time.Time{}, time.Time{}
 		there = true
 	}
-	lost := u.lost
+	gaps := u.gaps
 	u.mu.Unlock()
 	if there {
 		return
@@ -39,7 +39,7 @@ func (u *uptime) seen(ctx context.Context, err error) {
 	}
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	if u.lost != lost {
+	if u.gaps != gaps {
 		return
 	}
 	if u.back.IsZero() {
@@ -55,7 +55,7 @@ func (u *uptime) seen(ctx context.Context, err error) {
 func (u *uptime) missed() {
 	u.mu.Lock()
 	u.heard = time.Time{}
-	u.lost++
+	u.gaps++
 	u.mu.Unlock()
 }
 
