@@ -7,7 +7,6 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
-	"slices"
 	"strings"
 	"testing"
 
@@ -20,13 +19,18 @@ func TestFor(t *testing.T) {
 	if a, ok := For("claude"); !ok || a.Name() != "claude" {
 		t.Errorf("For(claude) = %v, %v", a, ok)
 	}
-	for _, name := range []string{"", "Claude", "claude ", "codex"} {
+	for _, name := range []string{"", "Claude", "claude ", "nobody"} {
 		if a, ok := For(name); ok || a != nil {
 			t.Errorf("For(%q) = %v, %v, want none", name, a, ok)
 		}
 	}
-	if got := Names(); !slices.Equal(got, []string{"claude"}) {
-		t.Errorf("Names() = %v", got)
+	for i, name := range Names() {
+		if a, ok := For(name); !ok || a != adapters[i] {
+			t.Errorf("For(%q) = %v, %v, want %v", name, a, ok, adapters[i])
+		}
+	}
+	if n := len(Names()); n != len(adapters) {
+		t.Errorf("%d names of %d agents", n, len(adapters))
 	}
 }
 

@@ -18,15 +18,12 @@ import (
 var namers = map[string]string{
 	"reflexcore/":           "judges: what agents' programs, texts and settings do on a command line is data there",
 	"shieldcore/denylist":   "judges: files of agents' settings that no call may write",
-	"shieldcore/classifier": "judges: words of texts that speak to a model",
 	"shieldcore/heuristics": "judges: the calls of the rules' examples",
 	"cmd/approver/demo/":    "plays an agent, with a recorded payload",
 	"cmd/approver/bench/":   "plays an agent",
 
-	"cmd/approver-hook/courier/env.go":   "which variables of an agent's process count is a rule for every agent's calls",
-	"cmd/approver-hook/courier/flags.go": "its help gives an example, as a constant",
-	"shieldcore/when.go":                 "an error gives an example, and names agents as people write them",
-	"shieldcore/sanitize/json.go":        "keys of results whose values no person wrote, of any agent and server",
+	"cmd/approver-hook/courier/env.go": "which variables of an agent's process count is a rule for every agent's calls",
+	"shieldcore/sanitize/json.go":      "keys of results whose values no person wrote, of any agent and server",
 }
 
 // words are names that mean something else as well.

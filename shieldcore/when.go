@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"approver.example/agents/facts"
 )
 
 // whenFile is the circumstances of a rule as written.
@@ -115,7 +117,8 @@ func (c *compiler) when(at string, w whenFile) *when {
 	}
 	for i, name := range w.Agents {
 		if !wordName.MatchString(name) {
-			c.badItem(at+".agents", i, "agent %q is not a name: write it as for the hook, such as claude", name)
+			c.badItem(at+".agents", i, "agent %q is not a name: write it as for the hook, such as %s", name,
+				facts.Example())
 		}
 	}
 	for i, dir := range w.Dirs {

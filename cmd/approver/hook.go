@@ -12,7 +12,7 @@ import (
 type hookCmd struct{}
 
 // Help is the long text.
-func (hookCmd) Help() string { return courier.Usage }
+func (hookCmd) Help() string { return courier.Usage() }
 
 // Run is never reached with a payload to carry.
 func (hookCmd) Run() error {

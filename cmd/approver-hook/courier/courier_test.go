@@ -308,7 +308,7 @@ func TestRunAskedByAPerson(t *testing.T) {
 		exit := Run(args, strings.NewReader("{}"), &stdout, &stderr, nil)
 		return outcome{stdout: stdout.String(), stderr: stderr.String(), exit: exit}
 	}
-	if o := ask("--help"); o.exit != 0 || o.stderr != "" || o.stdout != Usage {
+	if o := ask("--help"); o.exit != 0 || o.stderr != "" || o.stdout != Usage() {
 		t.Errorf("--help: %+v", o)
 	}
 	if o := ask("--version"); o.exit != 0 || o.stderr != "" || !strings.Contains(o.stdout, wire.HookPath+", go1.") ||
@@ -326,19 +326,19 @@ func TestRunAskedByAPerson(t *testing.T) {
 // Every flag that is read is explained, with the default that holds.
 func TestUsage(t *testing.T) {
 	for _, flag := range []string{"agent", "event", "deadline", "socket", "connect-timeout"} {
-		if !strings.Contains(Usage, "\n  --"+flag+" ") {
+		if !strings.Contains(Usage(), "\n  --"+flag+" ") {
 			t.Errorf("--%s is not explained", flag)
 		}
 	}
 	_, err := parseFlags([]string{"--agent=x", "--what=1"})
-	for name := range strings.FieldsSeq(Usage) {
+	for name := range strings.FieldsSeq(Usage()) {
 		if strings.HasPrefix(name, "--") && !strings.HasPrefix(name, "--help") && !strings.HasPrefix(name, "--version") &&
 			!strings.Contains(err.Error(), name) {
 			t.Errorf("%s is explained and not known", name)
 		}
 	}
 	for _, d := range []time.Duration{facts.Of("claude").Patience, defaultDeadline, defaultConnect} {
-		if text := d.String(); !strings.Contains(Usage, strings.TrimPrefix(strings.Replace(text, "4m50s", "290s", 1), "0m")) {
+		if text := d.String(); !strings.Contains(Usage(), strings.TrimPrefix(strings.Replace(text, "4m50s", "290s", 1), "0m")) {
 			t.Errorf("the default %s is not told", text)
 		}
 	}

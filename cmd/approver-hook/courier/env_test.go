@@ -25,8 +25,10 @@ func TestWhatTheDaemonLooksForIsCarried(t *testing.T) {
 	}
 	ast.Inspect(file, func(n ast.Node) bool {
 		switch d := n.(type) {
-		case *ast.ImportSpec, *ast.ValueSpec:
+		case *ast.ImportSpec:
 			return false
+		case *ast.ValueSpec:
+			return d.Names[0].Name == "codeVariables" || d.Names[0].Name == "placeVariables" // of AlwaysShown
 		case *ast.FuncDecl:
 			return d.Name.Name == "AlwaysShown"
 		case *ast.BasicLit:

@@ -14,15 +14,26 @@ import (
 )
 
 // Usage explains the program to a person.
-const Usage = `Reads an agent's hook payload on standard input, carries it to approver's
+func Usage() string {
+	var patience []string
+	for _, a := range facts.All() {
+		if a.Patience > 0 {
+			patience = append(patience, strconv.Itoa(int(a.Patience.Seconds()))+"s for "+a.Name)
+		}
+	}
+	return strings.NewReplacer("EXAMPLE", facts.Example(), "PATIENCE", strings.Join(patience, ", ")).Replace(usage)
+}
+
+// usage has EXAMPLE and PATIENCE where agents are named.
+const usage = `Reads an agent's hook payload on standard input, carries it to approver's
 daemon, and leaves the agent's own answer: standard output, standard error,
 exit code 0 or 2. On any failure that is the agent's blocking answer.
 
-  --agent NAME           the agent's dialect, such as claude (required)
+  --agent NAME           the agent's dialect, such as EXAMPLE (required)
   --event NAME           the hook's event, for the form of the blocking
                          answer; default: the event before a tool
   --deadline 290s        answer before this, 1s to 24h; keep it under the
-                         hook's own time-out; default: 290s for claude,
+                         hook's own time-out; default: PATIENCE,
                          else 25s
   --socket PATH          the daemon's submit socket; default:
                          /run/approver/submit.sock if that folder is there,
@@ -36,8 +47,8 @@ exit code 0 or 2. On any failure that is the agent's blocking answer.
                          argument
 
 Example:
-  approver hook --agent claude --deadline 290s < payload.json
-  approver-hook --agent claude --deadline 290s < payload.json
+  approver hook --agent EXAMPLE --deadline 290s < payload.json
+  approver-hook --agent EXAMPLE --deadline 290s < payload.json
 `
 
 // askedByAPerson returns what to print if the one argument is --help or
@@ -46,7 +57,7 @@ func askedByAPerson(args []string) string {
 	switch {
 	case len(args) != 1:
 	case args[0] == "--help":
-		return Usage
+		return Usage()
 	case args[0] == "--version":
 		// The build's own version would cost every start two more packages.
 		file, err := os.Executable()
@@ -119,7 +130,8 @@ func parseFlags(args []string) (options, error) {
 		}
 	}
 	if problem == nil && o.agent == "" {
-		problem = errors.New("the flag --agent is missing: name the agent that runs the hook, such as --agent claude")
+		problem = errors.New("the flag --agent is missing: name the agent that runs the hook, such as --agent " +
+			facts.Example())
 	}
 	if o.deadline == 0 {
 		o.deadline = facts.Of(o.agent).Patience
