@@ -338,7 +338,8 @@ func TestUsage(t *testing.T) {
 		}
 	}
 	for _, d := range []time.Duration{facts.Of("claude").Patience, defaultDeadline, defaultConnect} {
-		if text := d.String(); !strings.Contains(Usage(), strings.TrimPrefix(strings.Replace(text, "4m50s", "290s", 1), "0m")) {
+		text := strings.TrimPrefix(strings.Replace(d.String(), "4m50s", "290s", 1), "0m")
+		if !strings.Contains(Usage(), text) {
 			t.Errorf("the default %s is not told", text)
 		}
 	}
