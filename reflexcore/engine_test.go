@@ -120,6 +120,20 @@ func TestVerdicts(t *testing.T) {
 		{bash("find src -name '*.orig' | xargs rm -f"), "pass"},
 		{bash("find ~/go/src -name '*.go' | xargs grep -l foo"), "pass"},
 		{bash("find /usr/include -type f | xargs wc -l"), "pass"},
+		{bash("echo 'a /etc' | xargs rm -rf -d"), "deny delete_root"}, // a flag of rm, and none of xargs
+		{bash("echo 'a /etc' | xargs rm -rf -0"), "deny delete_root"},
+		{bash("echo '-rf /' | xargs rm -d"), "deny delete_root"},
+		{bash("echo 'a /etc' | xargs -E -d rm -rf"), "deny delete_root"}, // a value
+		{bash("echo 'a /etc' | xargs -e0 rm -rf"), "deny delete_root"},
+		{bash("echo '--force origin main' | xargs git push -d"), "ask git_delete_remote"},
+		{bash("printf 'a:/etc' | xargs -d: rm -rf"), "deny delete_root"},
+		{bash("printf 'a /etc' | xargs -rd ' ' rm -rf"), "deny delete_root"},
+		{bash("printf 'a:/etc' | xargs --delim : -I{} rm -rf {}"), "deny delete_root"},
+		{bash("printf 'a\n/etc\n' | xargs -I{} rm -rf {}"), "deny delete_root"}, // a command for each line
+		{bash("printf 'a\n/etc\n' | xargs -I{} sh -c 'rm -rf {}'"), "deny delete_root"},
+		{bash("seq 99 | sed s/^/a/ | xargs -I{} rm -rf {}"), "ask delete_unknown"},
+		{bash("printf 'a /etc' | xargs -d '\\n' ls"), "pass"}, // one word
+		{bash("printf 'a\nb\n' | xargs -I{} rm -rf {}"), "ask delete_tree"},
 		{bash("scp h:x /srv/ && /srv/x"), "ask run_download"},
 		{bash("scp h:x.csv data/ && head data/x.csv"), "pass"},
 		{bash("echo '- a line' >> .github/workflows/ci.yml.txt"), "pass"},

@@ -60,35 +60,85 @@ func xargsWords(text string, lines bool) []string {
 	return words
 }
 
-// replaced is the text that xargs puts its input in the place of; empty: there is none.
-func replaced(argv []string) string {
-	place := ""
+// An xargsFlags is what the flags of xargs say of its input. Those of the command that it runs
+// are none of them.
+type xargsFlags struct {
+	place string // the text that a word is put in the place of; empty: there is none
+	ends  string // what words end with; empty: blanks, or the ends of lines with a place
+
+	delimited bool // a flag says what they end with, which may be another end than that of lines
+}
+
+// lineEnds are what words end with that are lines, or are apart by a NUL.
+const lineEnds = "\n\x00"
+
+// readXargs reads the flags of xargs, up to the command that it runs.
+func readXargs(argv []string) (x xargsFlags) {
 	for i := 1; i < len(argv) && len(argv[i]) > 1 && argv[i][0] == '-' && argv[i] != "--"; i++ {
 		w := argv[i]
+		letter, value := byte(0), ""
 		switch {
 		case strings.HasPrefix(w, "--re"):
-			_, value, _ := strings.Cut(w, "=")
-			place = cmp.Or(value, "{}")
+			_, value, _ = strings.Cut(w, "=")
+			x.place = cmp.Or(value, "{}")
+			continue
+		case strings.HasPrefix(w, "--nu"):
+			x.ends = lineEnds
+			continue
+		case strings.HasPrefix(w, "--d"):
+			letter = 'd'
+			_, value, _ = strings.Cut(w, "=")
 		case w[1] == '-':
 			if slices.ContainsFunc(xargsValues, func(flag string) bool { return strings.HasPrefix(flag, w) }) {
 				i++
 			}
+			continue
 		default:
-			letter, value := shortValue(w[1:])
-			if letter != 0 && letter != 'i' && value == "" {
-				if i++; i < len(argv) {
-					value = argv[i]
-				}
-			}
-			switch letter {
-			case 'I', 'J':
-				place = value
-			case 'i':
-				place = cmp.Or(value, "{}")
+			letter, value = shortValue(w[1:])
+			if valueless := len(w) - len(strings.TrimLeft(w, "-0oprtx")); strings.Contains(w[:valueless], "0") {
+				x.ends = lineEnds
 			}
 		}
+		if letter != 0 && letter != 'i' && value == "" {
+			if i++; i < len(argv) {
+				value = argv[i]
+			}
+		}
+		switch letter {
+		case 'I', 'J':
+			x.place = value
+		case 'i':
+			x.place = cmp.Or(value, "{}")
+		case 'd':
+			x.ends, x.delimited = delimiter(value), true
+		}
 	}
-	return place
+	return x
+}
+
+// delimiter is what words end with where a flag of xargs says it; what is no letter by itself and
+// no end of a line is not known.
+func delimiter(value string) string {
+	switch {
+	case value == `\n` || value == `\0`:
+		return lineEnds
+	case value == `\t`:
+		return "\t" + lineEnds
+	case len(value) == 1 && value != `\`:
+		return value + lineEnds
+	}
+	return effect.Unknown
+}
+
+// words are the words of a text that is known.
+func (x xargsFlags) words(text string) []string {
+	switch x.ends {
+	case "":
+		return xargsWords(text, x.place != "")
+	case effect.Unknown:
+		return []string{effect.Unknown}
+	}
+	return strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(x.ends, r) })
 }
 
 // xargsValues are the long flags of xargs that have a value.
@@ -177,19 +227,24 @@ func (lr *listRunner) fromLists() []field {
 // vector walks the words of a use as a command, with each list that xargs may read.
 func (lr *listRunner) vector(u *grammar.Use, out *data) {
 	if u.Arg != "stdin" {
-		lr.vectorWith(u, nil, out)
+		lr.vectorWith(u, nil, "", out)
 		return
 	}
-	lists := lr.read()
-	for i := range lists[1:] {
-		lr.in.separately(false, func() { lr.vectorWith(u, &lists[i+1], out) })
+	x, lists := readXargs(lr.line.argv), lr.read()
+	walk := func(std *input) {
+		for _, words := range lr.runs(u, x, std) {
+			lr.vectorWith(u, words, x.place, out)
+		}
 	}
-	lr.vectorWith(u, &lists[0], out)
+	for i := range lists[1:] {
+		lr.in.separately(false, func() { walk(&lists[i+1]) })
+	}
+	walk(&lists[0])
 }
 
 // vectorWith walks the words of a use as a command. For find's {} stands what was
-// found; xargs adds its list.
-func (lr *listRunner) vectorWith(u *grammar.Use, list *input, out *data) {
+// found; xargs adds the words of a run, or puts them in their place.
+func (lr *listRunner) vectorWith(u *grammar.Use, list []field, place string, out *data) {
 	in := lr.in
 	mark, placed := len(in.exp.fields), false
 	end := min(u.End, len(lr.line.argv))
@@ -224,7 +279,7 @@ func (lr *listRunner) vectorWith(u *grammar.Use, list *input, out *data) {
 		}
 	}
 	if u.Arg == "stdin" {
-		lr.appendInput(mark, list)
+		lr.appendInput(mark, list, place)
 		in.readings.fed(mark)
 	}
 	in.exp.pushAll(lr.added())
@@ -274,68 +329,72 @@ func (l *commandLine) named() string {
 	return ""
 }
 
-// appendInput adds the words of a list, as xargs does.
-func (lr *listRunner) appendInput(mark int, std *input) {
-	in := lr.in
-	placeholder := replaced(lr.line.argv)
-	words := []string{effect.Unknown}
+// runs are the words of each command that xargs runs with an input: all of them, or where it puts
+// each in a place of the command one.
+func (lr *listRunner) runs(u *grammar.Use, x xargsFlags, std *input) [][]field {
+	texts := []string{effect.Unknown}
 	switch {
-	case !std.known() && lr.line.isList(std):
-		words = strings.Split(strings.TrimSpace(std.text), "\n")
-	case std.known() && lr.line.takesLines():
-		words = strings.FieldsFunc(std.text, endsLine)
 	case std.known():
-		words = xargsWords(std.text, placeholder != "")
+		texts = x.words(std.text)
+	case !x.delimited && isList(std):
+		texts = strings.Split(strings.TrimSpace(std.text), "\n")
 	}
-	if placeholder != "" {
-		value := effect.Unknown
-		if std.known() || lr.line.isList(std) && strings.Count(strings.TrimSpace(std.text), "\n") == 0 {
-			value = strings.TrimSpace(std.text)
-		}
-		if std.known() && !lr.line.takesLines() {
-			value = strings.Join(words, "\n")
-		}
-		done := false
-		for i := mark; i < len(in.exp.fields); i++ {
-			if strings.Contains(in.exp.fields[i].text, placeholder) {
-				if in.exp.fields[i].text == placeholder && i > mark && in.exp.fields[i-1].text == "-c" {
-					in.rep.noteOddity(InputAsCode, lr.line.by)
-				}
-				in.exp.fields[i].text = strings.ReplaceAll(in.exp.fields[i].text, placeholder, value)
-				in.exp.fields[i].taint |= std.taint
-				done = true
+	placed := x.place != "" && slices.ContainsFunc(lr.line.argv[u.Word:],
+		func(w string) bool { return strings.Contains(w, x.place) })
+	most := max(lr.in.rep.lim.Rounds, 1)
+	switch {
+	case !placed:
+	case len(texts) == 0:
+		texts = []string{""}
+	case !std.known() && len(texts) > 1:
+		texts = []string{effect.Unknown}
+	case len(texts) > most: // the others are not walked: they may be anything
+		texts = append(texts[:most:most], effect.Unknown)
+	}
+	var words []field
+	for _, w := range texts {
+		words = append(words, field{data: data{w, std.taint}, splits: !effect.IsKnown(w)})
+	}
+	if !placed {
+		return [][]field{words}
+	}
+	return slices.Collect(slices.Chunk(words, 1))
+}
+
+// appendInput adds the words of a run, or puts them in their place.
+func (lr *listRunner) appendInput(mark int, words []field, place string) {
+	in := lr.in
+	done := false
+	for i := mark; i < len(in.exp.fields) && place != "" && len(words) == 1; i++ {
+		f := &in.exp.fields[i]
+		if strings.Contains(f.text, place) {
+			if f.text == place && i > mark && in.exp.fields[i-1].text == "-c" {
+				in.rep.noteOddity(InputAsCode, lr.line.by)
 			}
+			f.text = strings.ReplaceAll(f.text, place, words[0].text)
+			f.taint |= words[0].taint
+			done = true
 		}
-		if done {
-			return
-		}
+	}
+	if done {
+		return
 	}
 	if len(in.exp.fields) > mark && in.exp.fields[len(in.exp.fields)-1].text == "-c" {
 		in.rep.noteOddity(InputAsCode, lr.line.by)
 	}
-	for _, w := range words {
-		in.exp.push(field{data: data{w, std.taint}, splits: !effect.IsKnown(w)})
-	}
+	in.exp.pushAll(words)
 }
 
 // isList reports whether the standard input is paths, of each of which it is known
 // where it begins, one a line.
-func (l *commandLine) isList(std *input) bool {
+func isList(std *input) bool {
 	for line := range strings.Lines(std.text) {
 		if line[0] != '/' || !strings.HasSuffix(line, "\n") {
 			return false
 		}
 	}
-	return std.text != "" && !l.isDelimited()
+	return std.text != ""
 }
-
-// takesLines reports whether xargs takes each line for a word.
-func (l *commandLine) takesLines() bool {
-	return l.isDelimited() || slices.Contains(l.argv, "-0") || slices.Contains(l.argv, "--null")
-}
-
-// isDelimited reports whether a flag of xargs says what its words end with.
-func (l *commandLine) isDelimited() bool { return hasFlag(l.argv, "", "-d", "--delim") }
 
 // added are the words that a use of the role args adds to the command.
 func (lr *listRunner) added() []field {
