@@ -233,7 +233,7 @@ func (bc builtinCall) runCommand() {
 	}
 }
 
-// which prints the path of a program, for which its name stands.
+// which prints the paths of programs; the names of the programs stand for them.
 func (bc builtinCall) which() {
 	for _, f := range bc.in.exp.fields[bc.mark+1:] {
 		if slices.ContainsFunc(bc.in.def.aliases, func(a alias) bool { return a.name == f.text }) {

@@ -288,8 +288,8 @@ func isCall(word, name string) bool {
 	return strings.TrimPrefix(word[strings.LastIndexByte(word, '/')+1:], `\`) == name
 }
 
-// shadowedBy walks a function that has the name of a well-known program: it will run
-// whenever the program is called, and nobody will look at it then.
+// shadowedBy walks a function that has the name of a well-known program: it runs whenever the
+// program is called, and nobody looks at it then.
 func (df *definitions) shadowedBy(name string, body *syntax.Stmt) {
 	wraps := false
 	syntax.Walk(body, func(n syntax.Node) bool {
@@ -338,8 +338,8 @@ func (df *definitions) shadowedByAlias(name, text string) {
 }
 
 // shadow walks a function or an alias that replaces a well-known program. If it calls the program
-// as well, nobody notices it: whatever else it connects to or runs then happens at every call, and
-// input that it asks for, or writes to a covert file, counts as spied out.
+// as well, nobody notices it: whatever else it connects to or runs then happens at every call. It
+// spies if it asks for input and sends or writes anything, or if it writes to a covert file.
 func (df *definitions) shadow(name string, wraps bool, walk func()) {
 	before, typed := len(df.in.rep.res.Effects), df.in.rep.typed
 	df.in.rep.typed = false

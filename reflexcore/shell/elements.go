@@ -46,7 +46,7 @@ func (v *variable) nextIndex() int {
 // resolve is the number of an element; a negative n counts from the end. It is negative if the
 // number is not known or out of range.
 func (v *variable) resolve(n int64, ok bool) int {
-	const most = 1 << 31 // so that no key is written in two ways
+	const most = 1 << 31 // so that each number has one key
 	if n < 0 && ok {
 		end := v.nextIndex()
 		if end < 0 {

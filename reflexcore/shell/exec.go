@@ -125,8 +125,8 @@ func (dt *descriptorTable) rewiredly(since int, std *input, sink *data, walk fun
 	r.Effects = r.Effects[:before+keepFresh(r.Effects[from:before], r.Effects[before:])]
 }
 
-// onceMore walks something again with the redirections of each command after the first since ones
-// that may have been exec.
+// onceMore walks something again for each command from index since on that may have been exec,
+// with the redirections of that command.
 func (dt *descriptorTable) onceMore(since int, std *input, sink *data, walk func()) {
 	if len(dt.rewired) <= since {
 		return

@@ -11,8 +11,8 @@ import (
 	"approver.example/reflexcore/wordset"
 )
 
-// An expression is that of a find command. It is read only to learn which names an action can
-// reach. Whatever is not certain restricts nothing.
+// An expression reads the expression of a find command, but only to learn which names an action
+// can reach. Whatever is not certain restricts nothing.
 type expression struct {
 	words  []string
 	next   int

@@ -110,8 +110,8 @@ func (hs *history) rerun(args []field, sink *data) {
 	})
 }
 
-// lastWord adds the last word of a command to the values that $_ may have after it. Over four
-// values, the last one is unknown.
+// lastWord adds the last word of a command to the values that $_ may have after it. After four
+// values, an unknown one stands for all others.
 func (hs *history) lastWord(mark int, lasts []data) []data {
 	if hs.recalls&recallsLast == 0 || len(lasts) > 4 {
 		return lasts

@@ -62,7 +62,7 @@ func (fsys *filesystem) contentOf(p string) data {
 }
 
 // abs makes a path absolute, and clean. One that begins with an unknown part, or that looks like a
-// path of Windows, stays as it is.
+// Windows path, stays as it is.
 func (fsys *filesystem) abs(p string) string {
 	if p == "" {
 		return p
