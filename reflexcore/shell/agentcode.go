@@ -10,11 +10,11 @@ import (
 	"approver.example/reflexcore/wordset"
 )
 
-// Agents are also started by code, through their libraries, and by programs that only the
-// disk shows to be agents: behind a link, or by a pattern.
+// Code also starts agents, through their libraries. So do programs that only the disk shows to be
+// agents: behind a link, or matched by a glob pattern.
 
-// agentModules are the libraries through which code starts an agent, one in a line, with the
-// agent and the ways to start it; none: by importing the library.
+// agentModules lists the libraries through which code starts an agent. Each line has a module, its
+// agent and the names that start it; without names, importing the module starts it.
 var agentModules = section("agent modules")
 
 // agentCode notes that code imports a library of an agent, and uses it.
@@ -39,7 +39,7 @@ func (ag *agentReader) agentCode(lang, src string) {
 	}
 }
 
-// importers are what stands before the name of a module that is imported.
+// importers are the texts that come before the name of an imported module.
 var importers = strings.Fields("require( import( from import run_module( import_module( __import__(")
 
 // imports reports whether code imports a module, or a part of it.
@@ -65,8 +65,8 @@ func imports(src, module string) bool {
 	}
 }
 
-// mayBeAgent notes a program of which the disk may say that it is an agent. In a folder
-// that find goes through only the name is known.
+// mayBeAgent notes a program that may turn out on disk to be an agent. Its base name must be
+// known; its folder may not be, as where find visits folders.
 func (ag *agentReader) mayBeAgent(name string, args []string) {
 	if ag.in.ctx.Written || ag.in.rep.bits&effect.Remote != 0 ||
 		!effect.IsKnown(name[strings.LastIndexByte(name, '/')+1:]) {
@@ -75,19 +75,20 @@ func (ag *agentReader) mayBeAgent(name string, args []string) {
 	ag.in.rep.handsOn(Program{Path: ag.in.fs.expandHome(name)}, args)
 }
 
-// mayBeLink notes a program in a folder of people's own that has the name of another one.
+// mayBeLink notes a program outside the system folders that has the name of a listed program: it
+// may be a link to another one.
 func (ag *agentReader) mayBeLink(name string, args []string) {
 	if ag.in.ctx.Written || ag.in.rep.bits&effect.Remote != 0 || !effect.IsKnown(name) {
 		return
 	}
 	file := ag.in.fs.expandHome(name)
 	if wordset.HasAnyPrefix(file, "/usr/", "/bin/", "/sbin/", "/opt/") && !strings.Contains(file, "/..") {
-		return // who writes there is asked about
+		return // a write to these folders needs approval itself
 	}
 	ag.in.rep.handsOn(Program{Path: file, Named: true}, args)
 }
 
-// patternStarts notes that a pattern may find the program of an agent: ~/bin/cod?x.
+// patternStarts notes that a glob pattern may match the program of an agent: ~/bin/cod?x.
 func (ag *agentReader) patternStarts(base string, args []string, fed bool) {
 	literal := strings.Map(func(r rune) rune {
 		if strings.ContainsRune("*?[]^!-", r) {
@@ -106,17 +107,17 @@ func (ag *agentReader) patternStarts(base string, args []string, fed bool) {
 	}
 }
 
-// Approver is also started without its program: go runs and builds its package, and a
-// pattern finds it. What it is told then is judged as its own words.
+// Approver can also start without its program being named: go runs and builds its package, and a
+// glob pattern may match it. Its arguments are judged in the same way then.
 
-// own is the name of approver's program and of the last folder of its package.
+// ownName is the name of approver's program and of the last folder of its package path.
 const ownName = "approver"
 
-// goValues are the flags of go run and go tool that take the next word.
+// goValues are the flags of go run and go tool that take the next word as their value.
 var goValues = wordset.Of(`-exec -C -mod -modfile -overlay -pgo -tags -ldflags -gcflags -asmflags -p -o -pkgdir
 	-toolexec -buildmode -compiler -installsuffix -covermode -coverpkg`)
 
-// runsOwn walks what approver is told where go runs its package.
+// runsOwn walks the arguments of approver where go runs its package.
 func (ag *agentReader) runsOwn(args []field) {
 	rest := args[1:]
 	for len(rest) > 1 && rest[0].text == "-C" {
@@ -142,7 +143,7 @@ func (ag *agentReader) runsOwn(args []field) {
 	ag.tellsOwn(rest[1:])
 }
 
-// isOwnPackage reports whether a word names approver's package for go, or a file of it.
+// isOwnPackage reports whether a word names approver's package to go, or a file in it.
 func (fsys *filesystem) isOwnPackage(word string) bool {
 	if i := strings.LastIndexByte(word, '@'); i > 0 {
 		word = word[:i]
@@ -159,7 +160,7 @@ func (fsys *filesystem) isOwnPackage(word string) bool {
 	return path.Base(word) == ownName
 }
 
-// tellsOwn walks words as those of approver.
+// tellsOwn walks words as the arguments of approver.
 func (ag *agentReader) tellsOwn(words []field) {
 	if ag.in.rep.level >= ag.in.rep.lim.Nesting {
 		ag.in.rep.over(overDepth)
@@ -168,7 +169,7 @@ func (ag *agentReader) tellsOwn(words []field) {
 	ag.in.runAs(ownName, words, &input{}, &data{})
 }
 
-// patternTells walks what approver is told where a pattern finds its program.
+// patternTells walks the arguments of approver where a glob pattern matches its name.
 func (ag *agentReader) patternTells(base string, args []field) {
 	if ok, err := path.Match(base, ownName); ok && err == nil && strings.Trim(base, "*?[]") != "" {
 		ag.tellsOwn(args)
@@ -183,8 +184,8 @@ func (ag *agentReader) agentStarts(id string, copied bool, by string) {
 	ag.in.add(effect.Effect{Kind: effect.Permission, Target: "agent-start", What: id, By: by})
 }
 
-// inherits notes the settings that an agent finds in variables, however they came there:
-// read, printf -v, ${A:=b} and references set them too, and are no assignments.
+// inherits notes the settings that an agent finds in variables, however these were set: read,
+// printf -v, ${A:=b} and references set them without an assignment.
 func (ag *agentReader) inherits(by string) {
 	for _, name := range agentVariables {
 		if ag.in.par.lookup(name) == nil {
@@ -199,8 +200,8 @@ func (ag *agentReader) inherits(by string) {
 	}
 }
 
-// setsAgent reports whether a word of a command that leads to an agent, or code in it, sets a
-// variable that says where its settings are: tmux new -e NAME=VALUE, os.environ.
+// setsAgent reports whether a word of a command that starts an agent, or code in that word, sets a
+// variable that says where the agent's settings are: tmux new -e NAME=VALUE, os.environ.
 func (ag *agentReader) setsAgent(word string) bool {
 	if home, ok := strings.CutPrefix(word, "HOME="); ok {
 		return home != ag.in.par.valueOf("HOME").text
@@ -218,8 +219,8 @@ func (ag *agentReader) setsAgent(word string) bool {
 	})
 }
 
-// bringsCode reports whether a variable that was set may have the Claude Code that starts run
-// or load something.
+// bringsCode reports whether a variable that was set may make the Claude Code that starts run or
+// load other code.
 func (ag *agentReader) bringsCode() bool {
 	ag.in.rep.steps += len(ag.in.vars.list) / 16 // looking through many is work
 	for i := range ag.in.vars.list {
@@ -238,8 +239,8 @@ func (ag *agentReader) bringsCode() bool {
 // agentVariables say where an agent finds its settings, or what it does without asking.
 var agentVariables = strings.Fields(section("agent variables"))
 
-// installs notes which agent a command installs in a version that it names, which may be
-// an old one, that does not stop where its hooks fail.
+// installs notes the agent that a command installs in a version that it names. That may be an old
+// version, which goes on when its hooks fail.
 func (ag *agentReader) installs(base string, args []field) {
 	if len(args) < 3 || !installWords[args[1].text] && !installWords[args[2].text] {
 		return

@@ -10,12 +10,11 @@ import (
 	"approver.example/reflexcore/wordset"
 )
 
-// launchers are the programs that start others by the name of a package, an image or a
-// file of theirs.
+// launchers are the programs that start others by the name of a package, an image or a file.
 var launchers = wordset.Of(`node nodejs cargo bun deno tsx ts-node python python3 pypy3 go nix docker podman nerdctl uv
 	mise nix-shell electron java sh bash zsh dash ksh`)
 
-// runLaunchers do so behind the word run only.
+// runLaunchers are the launchers that do so only after the word run.
 var runLaunchers = wordset.Of("cargo go uv")
 
 // starters are the names of all programs that [agentReader.startsAgent] looks at.
@@ -50,13 +49,13 @@ func (ag *agentReader) startsAgent(mark int, base string, std *input) {
 	ag.argv = ag.argv[:from]
 }
 
-// looksAt notes what agents a command starts whose program may be an agent, or start one. Words
-// are the texts of args.
+// looksAt notes the agents that a command starts. Its program may be an agent or may start one.
+// The words are the texts of args; fed says whether the command has a standard input.
 func (ag *agentReader) looksAt(words []string, base string, args []field, fed bool) {
 	name := words[0]
 	for i, key := range [...]string{agentcli.PackageName(name), base} {
 		if i == 1 && key == name {
-			break // it was looked up already
+			break // already looked up
 		}
 		for _, a := range agentcli.Named(key) {
 			unhooked := agentcli.Unhooked(a.ID, words[1:])
@@ -101,10 +100,10 @@ func (ag *agentReader) looksAt(words []string, base string, args []field, fed bo
 	}
 }
 
-// fetchers run a program of a package that they fetch, under whatever name.
+// fetchers run a program from a package that they fetch, whatever the program is called.
 var fetchers = table("fetchers")
 
-// packageFolders are parts of the paths of packages that are installed.
+// packageFolders are parts of the paths of installed packages.
 var packageFolders = []string{"node_modules/", "site-packages/", "/dist-packages/", "/@"}
 
 // launches looks for an agent among the words of a program that starts others.
@@ -137,7 +136,7 @@ func (ag *agentReader) launches(base string, args []string) {
 			id = agentcli.InstalledOf("node_modules/" + w)
 		case args[i-1] == "-m":
 			id = agentcli.ModuleOf(w, args[i+1:])
-		case script && runsScripts[agentcli.Unnumbered(base)] && agentcli.InPath(w): // where a shell looks too
+		case script && runsScripts[agentcli.Unnumbered(base)] && agentcli.InPath(w): // a shell searches PATH as well
 			id = agentcli.PackageOf(w)
 		case container && !wordset.Has("-v --name -w --volume --network", args[i-1]):
 			id = agentcli.ImageOf(w)
@@ -161,8 +160,8 @@ func (ag *agentReader) launches(base string, args []string) {
 	}
 }
 
-// renames notes that a package manager is told to give an agent's package another name,
-// under which nobody knows it: npm i tool@npm:@openai/codex.
+// renames notes that a package manager installs an agent's package under another name, which hides
+// the agent: npm i tool@npm:@openai/codex.
 func (ag *agentReader) renames(args []string) {
 	for _, word := range args[1:] {
 		for _, sign := range [...]string{"@npm:", "=npm:"} {
@@ -201,7 +200,7 @@ var packageManagers = wordset.Of("npm pnpm yarn bun cnpm")
 // runsScripts are the launchers whose first operand is a file to run.
 var runsScripts = wordset.Of("node nodejs bun deno tsx python pypy sh bash zsh dash ksh")
 
-// isCode reports whether what follows a flag of one of those is code, and no file.
+// isCode reports whether the word after a flag of one of the runsScripts is code, not a file.
 func isCode(base, flag string) bool {
 	switch base {
 	case "node", "nodejs", "bun", "tsx":

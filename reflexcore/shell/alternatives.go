@@ -7,16 +7,16 @@ import (
 	"approver.example/reflexcore/effect"
 )
 
-// olderVersions is how many versions of one file are kept besides the present one. Of short ones
-// there may be more: a script that is written and run a few times.
+// olderVersions is how many older versions of one file are kept. Of short ones up to shortVersions
+// are kept: a script may be written and run a few times.
 const (
 	olderVersions = 3
 	shortVersions = 12
-	versionBytes  = 4096 // of all those of a file
+	versionBytes  = 4096 // all versions of a file that are kept as short ones
 )
 
-// afresh walks what runs inside a command with a selection of its own, and puts that of the
-// command back.
+// afresh walks something inside a command with a selection of its own, then restores the selection
+// of the command.
 func (al *alternatives) afresh(walk func()) {
 	outer := al.selection
 	al.selection = selection{}
@@ -25,7 +25,7 @@ func (al *alternatives) afresh(walk func()) {
 }
 
 // undo gives the variables of a new branch the values that they had before the command whose
-// further combinations are tried. There were so many then.
+// further combinations are tried. Count is how many variables there were then.
 func (al *alternatives) undo(count int) {
 	if al.snapshot == nil { // nothing was chosen
 		return
@@ -42,7 +42,8 @@ func (al *alternatives) undo(count int) {
 	}
 }
 
-// snapshotOf is a variable that the command made in its own scope, as it was before.
+// snapshotOf is the earlier state of a variable that the command made in its own scope. Count is
+// how many variables there were before the command.
 func (al *alternatives) snapshotOf(name string, count int) variable {
 	al.rep.steps += count / 64 // looking through many is work
 	for i := min(count, len(al.snapshot)) - 1; i >= 0; i-- {
@@ -54,14 +55,15 @@ func (al *alternatives) snapshotOf(name string, count int) variable {
 	return variable{name: name, data: d, place: true, unset: al.ctx.Unset && d.text == ""}
 }
 
-// sameAs reports whether a variable holds what it held. Elements of arrays are not looked at.
+// sameAs reports whether a variable is unchanged since the snapshot. A slot with another name
+// counts as unchanged. The elements of arrays are not compared.
 func (v *variable) sameAs(was *variable) bool {
 	return v.name != was.name || v.data == was.data && v.unset == was.unset && v.array == was.array && v.ref == was.ref &&
 		len(v.list) == len(was.list) && len(v.alts) == len(was.alts) && len(v.forms) == len(was.forms)
 }
 
-// pick chooses one of n values of key. Within a command the same key gives the
-// same value; the command is tried for the others.
+// pick chooses one of the n values of a key and returns its index. Within one walk of a command,
+// the same key gives the same value; the command is walked again for the other values.
 func (al *alternatives) pick(key string, n int) int {
 	if c := al.choiceOf(key); c != nil {
 		return min(c.at, n-1)
@@ -91,7 +93,7 @@ func (al *alternatives) chooses(c choice) {
 	al.narrow()
 }
 
-// nextCombination moves to the next combination of choices.
+// nextCombination moves to the next combination of choices. It is false after the last one.
 func (al *alternatives) nextCombination() bool {
 	for i := range al.choices {
 		if al.choices[i].at++; al.choices[i].at < al.choices[i].n {
@@ -102,7 +104,7 @@ func (al *alternatives) nextCombination() bool {
 	return false
 }
 
-// keep takes the versions behind the first n together.
+// keep keeps the first n versions and merges the others into one unknown version.
 func (c *choice) keep(n int) {
 	rest := version{data: data{text: effect.Unknown}}
 	for _, v := range c.held[n:] {
@@ -112,7 +114,7 @@ func (c *choice) keep(n int) {
 	c.n = len(c.held)
 }
 
-// finds adds what the command itself left in a file that it looks into again.
+// finds adds the versions that the command itself left in a file that it looks at again.
 func (c *choice) finds(f *virtual) {
 	for _, v := range f.versions() {
 		has := func(o version) bool { return o.like(&v) }
@@ -126,8 +128,9 @@ func (c *choice) finds(f *virtual) {
 	c.n = len(c.held)
 }
 
-// version is the version of a file that the present command finds. The command is walked for each
-// version, those whose text is known first. Where no command chooses, it may be any version.
+// version is the version of a file that the current command finds. The command is walked for each
+// version, those with known text first. Where no command chooses, the result stands for all
+// versions.
 //
 // The versions are those that the file had when the command first looked. A walk writes, as mv
 // does to the file that it moves, so the next one would choose from another list and miss some.
@@ -157,9 +160,9 @@ func (al *alternatives) version(f *virtual) version {
 	return v
 }
 
-// narrow has a command walked for fewer versions of its files where there are too many
-// combinations of them. What is left out is one version of which nothing is known. The file
-// that is looked into now may be all unknown; of the others the command saw the first version.
+// narrow reduces the versions of files for which a command is walked where there are too many
+// combinations. Those left out become one unknown version. The file that is looked at now may
+// become entirely unknown; of the others, the version that the command has seen stays.
 func (al *alternatives) narrow() {
 	last := len(al.choices) - 1
 	for _, keep := range [...]int{olderVersions, 1, 0} {
@@ -173,8 +176,7 @@ func (al *alternatives) narrow() {
 	}
 }
 
-// countWalks is how many combinations of the present choices there are, or some number of them
-// that is too large.
+// countWalks is the number of combinations of the current choices, or some number over the limit.
 func (al *alternatives) countWalks() int {
 	n := 1
 	for i := range al.choices {
@@ -185,29 +187,30 @@ func (al *alternatives) countWalks() int {
 	return n
 }
 
-// A write may not happen: cp -n, cp -u and mv -i leave what they find, set -C and chmod stop a
-// redirection, and a program fails where its source is not there. So a file that is written
-// once more may still have what it had. What it had is kept as further versions, and each
-// command that reads or runs the file is walked for each of them.
+// A write may not happen: cp -n, cp -u and mv -i keep an existing file, set -C and chmod stop a
+// redirection, and a program fails if its source is missing. So a file that is written again may
+// still have its old content. That is kept as an older version, and each command that reads or
+// runs the file is walked for each version.
 
-// lasting is what counts of the taint of a file when the file itself is gone.
+// lasting is the part of a file's taint that matters even when the file itself is gone.
 const lasting = effect.Secret | effect.Network | effect.Decoded | effect.Labels
 
-// current is the version that the file has if all that was written to it was.
+// current is the version that the file has if every write to it happened.
 func (f *virtual) current() version { return version{f.data, f.alias, f.built, f.from} }
 
-// says reports whether it makes a difference that a file may hold this version.
+// says reports whether it matters that a file may hold this version.
 func (v *version) says() bool {
 	return v.alias != "" || v.taint&lasting != 0 || v.text != "" && v.from == nil && !v.built
 }
 
-// blank reports whether nothing is known of its text.
+// blank reports whether the text is empty or entirely unknown.
 func (v *version) blank() bool { return strings.Trim(v.text, effect.Unknown) == "" }
 
-// ages keeps what a file holds as one more version, since it is written.
+// ages keeps the current content of a file as an older version before a write.
 func (f *virtual) ages() { f.mayHold(f.current()) }
 
-// mayHold makes something one more version of a file. Of more than are kept nothing is known.
+// mayHold adds one more version to a file. Over the limit, the last version becomes an unknown
+// one.
 func (f *virtual) mayHold(v version) {
 	if !v.says() || f.sink != nil || strings.HasPrefix(f.path, "/dev/fd/") ||
 		slices.ContainsFunc(f.older, func(o version) bool { return o.data == v.data && o.alias == v.alias }) {
@@ -222,7 +225,7 @@ func (f *virtual) mayHold(v version) {
 	*last = version{data: data{effect.Unknown, last.taint | v.taint}}
 }
 
-// hasRoom reports whether one more version of a text is kept.
+// hasRoom reports whether one more version with this text is kept as a short one.
 func (f *virtual) hasRoom(text string) bool {
 	size := len(text)
 	for i := range f.older {
@@ -231,9 +234,9 @@ func (f *virtual) hasRoom(text string) bool {
 	return len(f.older) < shortVersions && size <= versionBytes
 }
 
-// mayHoldBesides makes what is written to a file that is another one a version of it, also
-// where nothing is known of the text. The copy of a file of the disk is not meant: it becomes
-// that file, see [fileNotes.another].
+// mayHoldBesides adds what is written to a file that is a copy of another one, or a link to it, as
+// a version, even if its text is unknown. It leaves out the copy of a file on disk: that becomes
+// an alias of the file, see [fileNotes.another].
 func (f *virtual) mayHoldBesides(d data) {
 	if v := (version{data: d}); !v.blank() || d.taint&^effect.Labels != effect.File {
 		f.mayHold(v)
@@ -254,8 +257,8 @@ func (v *version) like(o *version) bool {
 	return same && v.taint == o.taint && v.alias == o.alias && v.built == o.built && slices.Equal(v.from, o.from)
 }
 
-// versions are all that a file may hold: the newest first, but those of which no text is
-// known last.
+// versions returns all versions that a file may hold: the newest first, but those with unknown
+// text last.
 func (f *virtual) versions() []version {
 	all := make([]version, 0, len(f.older)+1)
 	for _, blank := range [...]bool{false, true} {
@@ -272,8 +275,8 @@ func (f *virtual) versions() []version {
 	return all
 }
 
-// isBlank reports whether nothing is known of a file's text, and nothing bad of where it
-// comes from.
+// isBlank reports whether a file's text is entirely unknown and its taint is no worse than that of
+// any file.
 func (f *virtual) isBlank() bool {
 	return f.sink == nil && f.taint&^effect.File == 0 && f.text != "" && strings.Trim(f.text, effect.Unknown) == ""
 }

@@ -13,9 +13,9 @@ import (
 	"approver.example/reflexcore/wordset"
 )
 
-// asksHelp reports whether a command is only the words of its program and a flag that
-// asks for help: there is nothing that it would be done to. Shells take -h for another
-// flag and then run their input, and programs that stop the host may stop it.
+// asksHelp reports whether a command consists only of the words of its program and a flag that
+// asks for help: it has no operand to act on. Shells take -h for another flag and then run their
+// input, and programs that stop the host may stop it.
 func (l *commandLine) asksHelp(fed bool) bool {
 	switch l.argv[len(l.argv)-1] {
 	case "-h", "-help", "--help", "--version":
@@ -43,7 +43,7 @@ func (a *application) field(u *grammar.Use) field {
 // words are all words of the command.
 func (a *application) words() []field { return a.in.exp.fields[a.mark : a.mark+len(a.line.argv)] }
 
-// bitsOf is the bits of an effect on a use's word.
+// bitsOf returns the bits of an effect on the word of a use.
 func (a *application) bitsOf(u *grammar.Use) effect.Bits {
 	b := u.Bits | a.bits | a.line.p.Bits
 	if u.Word >= 0 && u.Word < len(a.line.argv) {
@@ -57,7 +57,7 @@ func (a *application) bitsOf(u *grammar.Use) effect.Bits {
 		if a.shown(&f) {
 			b |= effect.Filled
 		}
-		// Another word, of which not all is known, makes no delete of this one uncertain.
+		// A partly unknown other word does not make the delete of this one uncertain.
 		if a.line.p.Program.Name == "rm" && u.Role == grammar.Delete && f.known() && !f.splits && u.Bits&effect.Partial == 0 {
 			b &^= effect.Partial
 		}
@@ -69,7 +69,7 @@ func (a *application) bitsOf(u *grammar.Use) effect.Bits {
 func (a *application) pathOf(u *grammar.Use) string {
 	if u.Word < 0 {
 		if strings.IndexByte(u.Arg, ':') > 1 {
-			return u.Arg // no path: secret:aws
+			return u.Arg // not a path: secret:aws
 		}
 		return a.in.fs.expandHome(u.Arg)
 	}
@@ -94,8 +94,8 @@ func (a *application) add(k effect.Kind, u *grammar.Use, target string, taint ef
 	a.in.add(e)
 }
 
-// gitFolder is the folder in which a command of git happens; empty if it may be
-// another one than that of the command.
+// gitFolder is the folder in which a git command acts. It is empty if that may be another one than
+// the working directory of the command.
 func (a *application) gitFolder() string {
 	elsewhere := func(w string) bool {
 		return wordset.HasAnyPrefix(w, "--git-d", "--work-t", "--name") || w == "-c" || !effect.IsKnown(w)
@@ -106,10 +106,11 @@ func (a *application) gitFolder() string {
 	return a.in.cwd.dir
 }
 
-// gitFolders are the variables that give git other folders.
+// gitFolders are the variables that make git use other folders.
 var gitFolders = strings.Fields("GIT_DIR GIT_WORK_TREE GIT_INDEX_FILE GIT_OBJECT_DIRECTORY GIT_COMMON_DIR")
 
-// secrets is the taint of words that carry secrets somewhere.
+// secrets is the taint that a command may carry elsewhere: that of its words, and of the data that
+// it sends.
 func (a *application) secrets() effect.Taint {
 	var t effect.Taint
 	for i := range a.line.argv {
@@ -124,7 +125,7 @@ func (a *application) secrets() effect.Taint {
 	return t
 }
 
-// borrow returns the memory for one command; commands run in commands.
+// borrow returns the memory for one command. Commands nest, so several may be in use.
 func (pr *programRunner) borrow() *applied {
 	if n := len(pr.spare); n > 0 {
 		a := pr.spare[n-1]
@@ -136,7 +137,7 @@ func (pr *programRunner) borrow() *applied {
 	return a
 }
 
-// giveBack keeps the memory for the next command, without what this one was.
+// giveBack clears the memory of a command and keeps it for the next one.
 func (pr *programRunner) giveBack(a *applied) {
 	if len(pr.spare) < 32 {
 		clear(a.parsed.Uses)
@@ -151,7 +152,7 @@ func hasRole(uses []grammar.Use, roles ...grammar.Role) bool {
 	return slices.ContainsFunc(uses, func(u grammar.Use) bool { return slices.Contains(roles, u.Role) })
 }
 
-// uses are the uses of a role that a word of the command has.
+// uses returns the uses with a role that belong to a word of the command.
 func (l *commandLine) uses(role grammar.Role) iter.Seq[*grammar.Use] {
 	return func(yield func(*grammar.Use) bool) {
 		for i := range l.p.Uses {
@@ -165,7 +166,7 @@ func (l *commandLine) uses(role grammar.Role) iter.Seq[*grammar.Use] {
 // isFind reports whether a command is find.
 func (l *commandLine) isFind() bool { return l.p.Program != nil && l.p.Program.Name == "find" }
 
-// joined is the text of a use that may be of several words.
+// joined is the text of a use that may span several words.
 func (a *application) joined(u *grammar.Use) data {
 	if u.End <= u.Word+1 {
 		return a.field(u).data
@@ -173,7 +174,7 @@ func (a *application) joined(u *grammar.Use) data {
 	return words(a.in.exp.fields[a.mark+u.Word : a.mark+u.End])
 }
 
-// wordsAfter are the words behind the one of a use.
+// wordsAfter are the words after those of a use.
 func (a *application) wordsAfter(u *grammar.Use) []field {
 	from := min(a.mark+max(u.End, u.Word+1), len(a.in.exp.fields))
 	to := min(a.mark+len(a.line.argv), len(a.in.exp.fields))
@@ -183,14 +184,14 @@ func (a *application) wordsAfter(u *grammar.Use) []field {
 	return a.in.exp.fields[from:to]
 }
 
-// shown reports whether an operand of rm begins with a folder that a guard shows to be
-// something, and nothing in the call says that it may be the root.
+// shown reports whether an operand of rm begins with a folder that a guard shows to be nonempty,
+// and nothing in the call says that it may be the root.
 func (a *application) shown(f *field) bool {
 	return f.filled && a.line.p.Program.Name == "rm" && !a.in.src.mayRoot() && effect.IsKnown(a.line.argv[0])
 }
 
-// clears reports whether a program does not give all of its environment to what it
-// starts, or may not.
+// clears reports whether a program withholds, or may withhold, part of its environment from what
+// it starts.
 func (l *commandLine) clears() bool {
 	switch l.p.Program.Name {
 	case "sudo", "doas", "su", "runuser", "pkexec", "setpriv", "machinectl", "systemd-run":
@@ -201,8 +202,8 @@ func (l *commandLine) clears() bool {
 	return false
 }
 
-// findsAll reports whether a pattern of pkill, or of killall -r, finds every process: it
-// matches nothing at all, or the flag turns it around.
+// findsAll reports whether a pattern of pkill, or of killall -r, matches every process: it matches
+// the empty string, or pkill -v inverts it.
 func (l *commandLine) findsAll(word int, pattern string) bool {
 	name := agentcli.ProgramName(l.argv[0])
 	if word < 1 || name != "pkill" && name != "killall" || len(pattern) > 64 || !effect.IsKnown(pattern) {
@@ -224,9 +225,9 @@ func (l *commandLine) findsAll(word int, pattern string) bool {
 	return err == nil && re.MatchString("")
 }
 
-// asksSetting reports whether a command looks into a file of settings without showing a
-// secret of it: grep for a name that nobody gives to one, grep -q for any, wc. What it
-// prints still counts as out of that file, wherever it goes.
+// asksSetting reports whether a command reads an .env file without showing a secret in it: grep
+// for a name that no secret has, grep -q or -c for the whole name of any variable, or wc. Its
+// output still has the taint of that file, wherever it goes.
 func (l *commandLine) asksSetting(u *grammar.Use, list []field) bool {
 	if u.Word < 0 {
 		return false
@@ -267,15 +268,15 @@ func (l *commandLine) asksSetting(u *grammar.Use, list []field) bool {
 	return n == 2 && words[1] == u.Text && (quiet && wholeName.MatchString(words[0]) || isHarmlessName(words[0]))
 }
 
-// wholeName is a pattern that finds a variable by its name alone: with a part of its value
-// one could be guessed.
+// wholeName matches a pattern that finds a variable by its name alone. With a part of the value in
+// the pattern, the value could be guessed.
 var wholeName = regexp.MustCompile(`^\^[A-Za-z_]\w*=$`)
 
-// secretParts are what names of variables have that hold a secret, or where one may lie.
+// secretParts are parts of the names of variables that hold a secret, or the place of one.
 var secretParts = strings.Fields("KEY TOKEN SECRET PASS PWD CRED AUTH PRIVATE SALT DSN UR CERT SESSION COOKIE SIGN")
 
-// isHarmlessName reports whether a pattern finds only the line of a variable by whose name
-// it is no secret: all of its name, or three words of it.
+// isHarmlessName reports whether a pattern finds only the line of a variable whose name shows that
+// it is no secret. The pattern must have the whole name, or at least three words of it.
 func isHarmlessName(pattern string) bool {
 	name := strings.TrimSuffix(strings.TrimPrefix(pattern, "^"), "=")
 	if !wholeName.MatchString(pattern) && strings.Count(name, "_") < 2 ||

@@ -11,7 +11,7 @@ import (
 	"approver.example/reflexcore/wordset"
 )
 
-// apply turns what the grammar says of a command into effects.
+// apply turns what the grammar says about a command into effects.
 func (pr *programRunner) apply(a *applied, sink *data) {
 	p, argv, by := a.line.p, a.line.argv, a.line.by
 	held, locals := pr.in.rep.bits, len(pr.in.vars.locals)
@@ -80,7 +80,7 @@ func (a *applied) source(u *grammar.Use) {
 			what = "inside"
 		case a.line.asksSetting(u, a.words()):
 			what = "setting"
-		case u.Arg == "cookies": // the jar of one's own requests
+		case u.Arg == "cookies": // the cookie jar of the user's own requests
 			what = u.Arg
 			if d.taint&effect.Secret != 0 {
 				d.taint &^= effect.Secret | effect.Labels
@@ -207,7 +207,7 @@ func (a *applied) target(u *grammar.Use, out data) {
 		a.add(effect.Discard, u, text, taint)
 	case grammar.RemoteDelete:
 		if u.Arg == "refspec" && u.Word >= 0 && text == effect.Unknown && a.field(u).branch {
-			return // git refuses an empty one
+			return // git refuses an empty refspec
 		}
 		a.add(effect.RemoteDelete, u, text, taint)
 	case grammar.Publish:
@@ -299,22 +299,23 @@ func (a *applied) output() data {
 			return d
 		}
 		if wordset.Has("tr sed awk gawk cut grep egrep fold fmt paste column jq dd iconv nl expand perl", a.line.by) {
-			return data{effect.Unknown, a.taint | effect.Decoded} // a constant that was made into another one
+			return data{effect.Unknown, a.taint | effect.Decoded} // a constant that was turned into another one
 		}
 	}
 	return data{effect.Unknown, a.taint}
 }
 
-// watchTyping looks at where script writes what is typed in the shell that it starts.
+// watchTyping notes an attack if script records what is typed in its shell in a covert or hidden
+// file.
 func (a *applied) watchTyping() {
 	file := ""
 	for i := range a.line.p.Uses {
 		switch u := &a.line.p.Uses[i]; u.Role {
 		case grammar.Shell, grammar.Argv:
-			return // one command, of which nothing is typed
+			return // one command, with nothing typed
 		case grammar.Write, grammar.Append:
 			file = a.pathOf(u)
-		default: // nothing of it is typed
+		default: // nothing for the others
 		}
 	}
 	if covert(file) || strings.HasPrefix(path.Base(file), ".") && file != "" {
@@ -333,8 +334,8 @@ func (a *applied) namesOf() (data, bool) {
 	return d, d.text != "" && slices.Contains(a.line.argv, "-d") && len(d.text) < 4096
 }
 
-// keepsLine reports whether a flag leaves a text of one line what it is, for head, tail,
-// sort and uniq: a number of lines, or an order.
+// keepsLine reports whether a flag of head, tail, sort or uniq leaves a text of one line
+// unchanged: it gives a number of lines, or an order.
 func keepsLine(flag string) bool {
 	if len(flag) < 2 || flag[0] != '-' {
 		return false
@@ -346,10 +347,10 @@ func keepsLine(flag string) bool {
 	return strings.Trim(flag[1:], "urfbhnV") == ""
 }
 
-// asItWas is what comes out of a program that may print a text as it went in: one line that
-// is sorted, a document in which nothing is to be filled in. Where it may be changed, or its
-// lines come in another order, the command is walked with the text as it was, and with
-// nothing known of it.
+// asItWas is the output of a program that may print a text unchanged: one line that is sorted, or
+// a document without placeholders. Where the text or the order of its lines may change, the
+// command is walked both with the unchanged text and with an unknown one. It is false for other
+// programs.
 func (a *applied) asItWas(text string) (data, bool) {
 	same := data{text, a.taint}
 	switch a.line.by {
@@ -370,12 +371,12 @@ func (a *applied) asItWas(text string) (data, bool) {
 	return data{effect.Unknown, a.taint | effect.Decoded}, true
 }
 
-// keepsLines reports whether all flags of a command leave one line what it is.
+// keepsLines reports whether all flags of a command leave a text of one line unchanged.
 func (l *commandLine) keepsLines() bool {
 	return !slices.ContainsFunc(l.argv[1:], func(w string) bool { return len(w) > 1 && w[0] == '-' && !keepsLine(w) })
 }
 
-// printed is what printenv prints of one variable that the text or the environment sets.
+// printed is what printenv prints for one variable that the text or the environment sets.
 func (a *applied) printed() (data, bool) {
 	if len(a.line.argv) != 2 || !a.in.vars.isGiven(a.line.argv[1]) {
 		return data{}, false
@@ -384,7 +385,7 @@ func (a *applied) printed() (data, bool) {
 	return data{d.text + "\n", d.taint | a.taint}, true
 }
 
-// baseOf is what basename prints of words that are known.
+// baseOf is what basename prints for known words.
 func (l *commandLine) baseOf(words []field, taint effect.Taint) (data, bool) {
 	args := l.argv[1:]
 	if len(args) > 0 && args[0] == "--" {
@@ -413,8 +414,8 @@ func (l *commandLine) baseOf(words []field, taint effect.Taint) (data, bool) {
 	return data{text + "\n", taint}, true
 }
 
-// resolved is the name of an agent whose program was looked up, and whose links are then
-// followed: readlink -f "$(which codex)". What other paths lead to is not known.
+// resolved is the name of an agent, or of approver, whose program was looked up and whose links
+// are followed: readlink -f "$(which codex)". The targets of other paths are not known.
 func (l *commandLine) resolved(words []field) (data, bool) {
 	if !wordset.Has("readlink realpath greadlink grealpath", agentcli.ProgramName(l.argv[0])) {
 		return data{}, false

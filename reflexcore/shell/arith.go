@@ -8,11 +8,11 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// evaluate evaluates an expression to a number, or to what is not known.
+// evaluate returns the value of an expression, or an unknown number.
 func (ar *arithmetic) evaluate(x syntax.ArithmExpr) data {
 	n, ok := ar.number(x)
 	if !ok {
-		return data{text: "1" + effect.Unknown} // it is a number, if nothing else
+		return data{text: "1" + effect.Unknown} // unknown, but a number
 	}
 	return data{text: strconv.FormatInt(n, 10)}
 }
@@ -34,7 +34,7 @@ func (ar *arithmetic) number(x syntax.ArithmExpr) (int64, bool) {
 	return 0, false
 }
 
-// operand is a number, a name or an expansion.
+// operand evaluates a number, a name or an expansion.
 func (ar *arithmetic) operand(w *syntax.Word) (int64, bool) {
 	text := w.Lit()
 	if text == "" {
@@ -47,8 +47,8 @@ func (ar *arithmetic) operand(w *syntax.Word) (int64, bool) {
 	return ar.toInteger(strings.TrimSpace(text), 0)
 }
 
-// oneOf is the first value that a word may have. The others, which it has where a branch
-// was taken, are evaluated for what they run.
+// oneOf returns the first value that a word may have. The others, from branches, are evaluated
+// only for what they run.
 func (ar *arithmetic) oneOf(w *syntax.Word, evaluate func(data)) data {
 	values := ar.in.readings.values(func() data { return ar.in.exp.oneWord(w) })
 	for _, d := range values[1:] {
@@ -59,7 +59,7 @@ func (ar *arithmetic) oneOf(w *syntax.Word, evaluate func(data)) data {
 	return values[0]
 }
 
-// toInteger reads a number or follows a name to one.
+// toInteger reads a number, or resolves a name to one. It is false if the number is not known.
 func (ar *arithmetic) toInteger(text string, depth int) (int64, bool) {
 	if text == "" {
 		return 0, true
@@ -80,7 +80,7 @@ func (ar *arithmetic) toInteger(text string, depth int) (int64, bool) {
 	if depth > 8 {
 		return 0, false
 	}
-	if strings.ContainsAny(text, " +-*/$()[]") { // an expression, in which what a name stands for may run something
+	if strings.ContainsAny(text, " +-*/$()[]") { // an expression: the values of its names may run something
 		for name := range strings.FieldsFuncSeq(text, func(r rune) bool { return strings.ContainsRune(" +-*/$()[]", r) }) {
 			if ar.in.rep.spend() && ar.in.par.lookup(name) != nil {
 				ar.toInteger(name, depth+1)
@@ -92,7 +92,7 @@ func (ar *arithmetic) toInteger(text string, depth int) (int64, bool) {
 		if _, ok := ar.in.ctx.Env[text]; !ok {
 			return 0, false
 		}
-	} else if !ar.in.alt.choose { // what branches assigned is evaluated for what it runs
+	} else if !ar.in.alt.choose { // values from branches are evaluated for what they run
 		for _, d := range v.alts {
 			if ar.in.rep.spend() && d.known() {
 				ar.toInteger(strings.TrimSpace(d.text), depth+1)
@@ -186,7 +186,7 @@ func (ar *arithmetic) ternary(x *syntax.BinaryArithm) (int64, bool) {
 	return ar.number(alt.Y)
 }
 
-// assigning are the operators that assign what another one calculates.
+// assigning maps each operator such as += to the one that calculates its value.
 var assigning = map[syntax.BinAritOperator]syntax.BinAritOperator{
 	syntax.AddAssgn: syntax.Add, syntax.SubAssgn: syntax.Sub, syntax.MulAssgn: syntax.Mul, syntax.QuoAssgn: syntax.Quo,
 	syntax.RemAssgn: syntax.Rem, syntax.AndAssgn: syntax.And, syntax.OrAssgn: syntax.Or, syntax.XorAssgn: syntax.Xor,
@@ -206,7 +206,7 @@ var numbers = map[syntax.BinAritOperator]func(a, b int64) int64{
 	syntax.Comma: func(_, b int64) int64 { return b },
 }
 
-// truths are those whose result is 1 or 0.
+// truths are the operators whose result is 1 or 0.
 var truths = map[syntax.BinAritOperator]func(a, b int64) bool{
 	syntax.Eql:     func(a, b int64) bool { return a == b },
 	syntax.Neq:     func(a, b int64) bool { return a != b },
@@ -244,8 +244,8 @@ func calculate(op syntax.BinAritOperator, a, b int64) (n int64, ok bool) {
 	return 0, false
 }
 
-// injected walks the substitutions in a text that a shell expands once more: an
-// index in arithmetic or in a name, a prompt.
+// injected walks the substitutions in a text that a shell expands a second time: an index in
+// arithmetic or in a name, or a prompt.
 func (ar *arithmetic) injected(d data) {
 	if !strings.Contains(d.text, "$(") && strings.IndexByte(d.text, '`') < 0 {
 		return
@@ -254,7 +254,7 @@ func (ar *arithmetic) injected(d data) {
 	ar.in.payloads.sub(d, "index", &input{}, nil)
 }
 
-// sum is what += makes of a variable that takes numbers only.
+// sum is the result of += on an integer variable.
 func (ar *arithmetic) sum(a, b data) data {
 	x, ok := ar.toInteger(strings.TrimSpace(a.text), 0)
 	y, sure := ar.toInteger(strings.TrimSpace(b.text), 0)
@@ -274,7 +274,8 @@ func (bc builtinCall) evaluateNames() {
 	}
 }
 
-// countElement is what an element holds of an array that takes numbers only.
+// countElement is the value that an element gets when d is assigned to it: in an integer array,
+// the number that d evaluates to.
 func (ar *arithmetic) countElement(v *variable, d data) data {
 	if v == nil || !v.integer {
 		return d
@@ -282,7 +283,7 @@ func (ar *arithmetic) countElement(v *variable, d data) data {
 	return ar.reckoned(d)
 }
 
-// testNumber walks what the index in a number or a name of [[ ]] runs.
+// testNumber walks what an index in a number or a name inside [[ ]] runs.
 func (ar *arithmetic) testNumber(x syntax.TestExpr) {
 	if w, ok := x.(*syntax.Word); ok {
 		d := ar.oneOf(w, func(d data) { ar.toInteger(strings.TrimSpace(d.text), 0) })
@@ -292,7 +293,7 @@ func (ar *arithmetic) testNumber(x syntax.TestExpr) {
 	}
 }
 
-// reckoned is what a variable holds that takes numbers only.
+// reckoned is the value of an integer variable to which d is assigned.
 func (ar *arithmetic) reckoned(d data) data {
 	if n, ok := ar.toInteger(strings.TrimSpace(d.text), 0); ok && d.known() {
 		return data{strconv.FormatInt(n, 10), d.taint}

@@ -9,21 +9,21 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// A declaration is what the words of export, declare, local, readonly and typeset say of
-// the names behind them.
+// A declaration is what the words of export, declare, local, readonly and typeset say about the
+// names that follow.
 type declaration struct {
 	variant                                                      string // the command
-	exporting                                                    string // export if the words say whether it is exported
+	exporting                                                    string // the command, or export after +x
 	exports, fixed, ref, global, function, integer, array, assoc bool
-	letters                                                      byte // in which it holds what it is given
+	letters                                                      byte // the case of assigned values: l, u or 0
 }
 
-// declarationBy is what the command says by its name.
+// declarationBy is the declaration that the name of the command makes by itself.
 func declarationBy(variant string) declaration {
 	return declaration{variant: variant, exporting: variant, exports: variant == "export", fixed: variant == "readonly"}
 }
 
-// takeFlag takes in a word of flags, and reports whether it is one.
+// takeFlag applies a word of flags, and reports whether it is one.
 func (d *declaration) takeFlag(flag string) bool {
 	switch {
 	case flag == "":
@@ -47,7 +47,7 @@ func (d *declaration) takeFlag(flag string) bool {
 	return true
 }
 
-// declClause is export, declare, local, readonly and typeset.
+// declClause walks export, declare, local, readonly and typeset.
 func (as *assigner) declClause(c *syntax.DeclClause, sink *data) {
 	if as.declarationFails(c) {
 		defer as.in.join(as.in.enterBranch())
@@ -99,7 +99,7 @@ func (as *assigner) declarationPrints(c *syntax.DeclClause, sink *data) {
 	}
 }
 
-// declareName declares a name that is written as one.
+// declareName declares a name that is written literally.
 func (as *assigner) declareName(a *syntax.Assign, d *declaration) {
 	name := a.Name.Value
 	if len(as.in.def.active) > 0 && !d.global &&
@@ -137,8 +137,8 @@ func (as *assigner) declareName(a *syntax.Assign, d *declaration) {
 	}
 }
 
-// listed assigns what a declaration gives an array as one text: a list in brackets, that
-// is expanded like any other although it was quoted. It is false for any other value.
+// listed assigns an array that a declaration gives as one text: a list in parentheses, which
+// shells expand even though it was quoted. It is false for any other value.
 func (as *assigner) listed(a *syntax.Assign, d *declaration) bool {
 	name := a.Name.Value
 	if a.Naked && d.array && len(as.lists) < as.in.rep.lim.Alternatives {
@@ -217,7 +217,7 @@ func (as *assigner) assignment(a *syntax.Assign) {
 		as.in.vars.slot(name).each(func(v *variable) { v.putText("0", more) })
 	default:
 		as.assignAll(name, as.in.readings.values(func() data { return as.wordOrLess(a.Value) }))
-		if s := substitutionIn(a.Value); s != nil { // nothing else is assigned
+		if s := substitutionIn(a.Value); s != nil { // the value is only a substitution
 			if as.in.def.asksPlace(s.Stmts) {
 				as.in.vars.slot(name).place = true
 			}
@@ -228,17 +228,17 @@ func (as *assigner) assignment(a *syntax.Assign) {
 	}
 }
 
-// assignEither assigns to elements of an array what they may be.
+// assignEither assigns to the elements of an array each value that they may have.
 func (as *assigner) assignEither(a *syntax.Assign, assign func()) {
-	if a.Append { // which would be done twice
+	if a.Append { // either would append twice
 		as.in.readings.combinations(assign)
 		return
 	}
 	as.in.readings.either(assign)
 }
 
-// declarationFails reports whether a declaration changes nothing, in one shell or another:
-// local outside of a function, and flags that only print, or that there are not.
+// declarationFails reports whether a declaration changes nothing in some shell: local outside a
+// function, or flags that only print or do not exist.
 func (as *assigner) declarationFails(c *syntax.DeclClause) bool {
 	if variantOf(c) == "local" && len(as.in.def.active) <= as.in.def.apart.active {
 		return true
@@ -252,7 +252,7 @@ func (as *assigner) declarationFails(c *syntax.DeclClause) bool {
 	})
 }
 
-// unsetElement is unset 'name[index]'.
+// unsetElement walks unset 'name[index]'.
 func (as *assigner) unsetElement(base, index string) {
 	if index == "@" || index == "*" {
 		v := as.in.vars.slot(base)
@@ -262,7 +262,7 @@ func (as *assigner) unsetElement(base, index string) {
 	index = as.in.par.indexText(base, index)
 	v := as.in.vars.slot(base)
 	if !v.array {
-		if index != "0" { // an array of which nothing is known, or no element
+		if index != "0" { // an unknown array, or not an element
 			v.data = data{effect.Unknown, v.taint}
 			return
 		}
@@ -300,8 +300,8 @@ func (as *assigner) assignAll(name string, values []data) {
 	}
 }
 
-// exportsWord notes what export and its like say of one word, a name, perhaps with a value: that
-// the variable is exported from now on, or no longer for certain.
+// exportsWord applies export and similar commands to one word, a name with or without a value: the
+// variable is exported from now on, or no longer certainly exported.
 func (as *assigner) exportsWord(word, command string, exports bool) {
 	if !exports && command != "export" {
 		return

@@ -13,9 +13,9 @@ type builder struct {
 	start int // in in.buf
 	field
 	any   bool // the field exists even if it is empty
-	stays bool // the value that is added is something, even if it is not known: ${X:?}, $$
-	place bool // the value that is added is where something is
-	// Some of what is not known is no variable of the environment.
+	stays bool // the value that is added is not empty, even if unknown: ${X:?}, $$
+	place bool // the value that is added is the place of something, see [definitions.asksPlace]
+	// Some of the unknown part does not come from variables of the environment.
 	foreign bool
 	joins   bool // it has more than one part
 }
@@ -28,8 +28,8 @@ func (b *builder) addText(s string, quoted bool) {
 	}
 }
 
-// seam reports whether a part that was added from n on, and the letters before it,
-// make one run of letters of which one side is a value: a name is put together.
+// seam reports whether a part that was added at n continues the letters before it, and at least
+// one of the two is a value: a name is put together from pieces.
 func (b *builder) seam(n int, value, before bool) bool {
 	buf := b.in.exp.buf
 	return (value || before) && n > b.start && len(buf) > n && isLetter(buf[n-1]) && isLetter(buf[n])
@@ -56,8 +56,8 @@ func (ex *expander) push(f field) {
 	ex.fields = append(ex.fields, f)
 }
 
-// pushAll pushes the words of a command that lies in another one. Such commands nest, and each
-// holds its words again, so the room for them grows by doubling.
+// pushAll pushes the words of a command inside another one. Such commands nest, and each repeats
+// its words, so the capacity grows by doubling.
 func (ex *expander) pushAll(list []field) {
 	if room := max(ex.in.rep.lim.Fields-len(ex.fields), 0); len(list) > room {
 		ex.in.rep.over("words")
@@ -69,10 +69,10 @@ func (ex *expander) pushAll(list []field) {
 	ex.fields = append(ex.fields, list...)
 }
 
-// omitted is what a value becomes in a walk that takes what is not known for nothing.
+// omitted is the value in a walk that treats unknown parts as empty.
 func (rg *readings) omitted(d data) data {
 	if !d.known() {
-		rg.leanDiffers = rg.leanDiffers || !rg.in.rep.stopped() // what the limit left unknown, a lean walk does not reach
+		rg.leanDiffers = rg.leanDiffers || !rg.in.rep.stopped() // a lean walk does not reach what the limit left unknown
 		if rg.omits == omitsAll {
 			d.text = strings.ReplaceAll(d.text, effect.Unknown, "")
 		}

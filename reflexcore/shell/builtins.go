@@ -8,11 +8,11 @@ import (
 	"approver.example/reflexcore/effect"
 )
 
-// A builtin walks a command of the shell itself. Its words are in.fields[mark:].
+// A builtin walks a command of the shell itself. Its words are in.exp.fields[mark:].
 type builtin func(builtinCall)
 
-// builtinTable has what walks each command of the shell that changes what later words mean, or
-// whose output is known. A walk finds it in [interp.builtinOf].
+// builtinTable has the method for each command of the shell that changes what later words mean, or
+// whose output is known. A walk looks it up in [interp.builtinOf].
 var builtinTable = map[string]builtin{
 	"echo":   builtinCall.echo,
 	"printf": builtinCall.printf,
@@ -59,7 +59,7 @@ func (bc builtinCall) leaveFunction() { bc.in.jumped |= leavesFunction }
 
 func (bc builtinCall) leaveLoop() { bc.in.jumped |= leavesLoop }
 
-// setParams is set: with words, they become the positional parameters.
+// setParams walks set. Its words, if any, become the positional parameters.
 func (bc builtinCall) setParams() {
 	args := bc.in.exp.fields[bc.mark+1:]
 	if len(args) == 0 {
@@ -93,7 +93,7 @@ func (bc builtinCall) setParams() {
 
 func (bc builtinCall) unsetNames() {
 	bc.evaluateNames()
-	itself := false // a reference, and not what it stands for
+	itself := false // the reference, not its target
 	functions, variables := false, false
 	for _, f := range bc.in.exp.fields[bc.mark+1:] {
 		if strings.HasPrefix(f.text, "-") {
@@ -160,7 +160,7 @@ func (bc builtinCall) exec() {
 	}
 }
 
-// runAgain runs the words from an index on as a command, functions left out.
+// runAgain runs the words from an index on as a command, ignoring functions.
 func (in *interp) runAgain(from int, std *input, sink *data) {
 	mark, step := len(in.exp.fields), in.rep.step
 	in.exp.fields = append(in.exp.fields, in.exp.fields[from:]...)
@@ -171,7 +171,7 @@ func (in *interp) runAgain(from int, std *input, sink *data) {
 	in.exp.fields = in.exp.fields[:mark]
 }
 
-// sourceFile is source.
+// sourceFile walks source and the dot command.
 func (bc builtinCall) sourceFile() {
 	args := bc.in.exp.fields[bc.mark+1:]
 	if len(args) == 0 {
@@ -218,7 +218,7 @@ func (bc builtinCall) sourceFile() {
 	bc.in.par.positionals = held
 }
 
-// runCommand is command, builtin: what follows, functions left out.
+// runCommand walks command, builtin and similar words: it runs what follows, ignoring functions.
 func (bc builtinCall) runCommand() {
 	from := bc.mark + 1
 	for from < len(bc.in.exp.fields) && strings.HasPrefix(bc.in.exp.fields[from].text, "-") {
@@ -233,7 +233,7 @@ func (bc builtinCall) runCommand() {
 	}
 }
 
-// which gives the path of a program: its name will do.
+// which prints the paths of programs; the names of the programs stand for them.
 func (bc builtinCall) which() {
 	for _, f := range bc.in.exp.fields[bc.mark+1:] {
 		if slices.ContainsFunc(bc.in.def.aliases, func(a alias) bool { return a.name == f.text }) {
@@ -259,7 +259,7 @@ func (bc builtinCall) defineAlias() {
 	}
 }
 
-// export is export and its like where they are not a declaration of the syntax.
+// export walks export and similar commands where the parser did not read them as a declaration.
 func (bc builtinCall) export() {
 	d := declarationBy(bc.in.exp.fields[bc.mark].text)
 	for _, f := range bc.in.exp.fields[bc.mark+1:] {
@@ -277,7 +277,7 @@ func (bc builtinCall) hash() {
 	}
 }
 
-// enable -f loads a library into the shell.
+// enable -f loads a library into the shell; enable -n turns builtins off.
 func (bc builtinCall) enable() {
 	args := bc.in.exp.fields[bc.mark+1:]
 	takes := false
@@ -302,7 +302,7 @@ func (bc builtinCall) bind() {
 	}
 }
 
-// complete -C and -F run something at completion.
+// complete -C runs a command at completion.
 func (bc builtinCall) complete() {
 	args := bc.in.exp.fields[bc.mark+1:]
 	for i, f := range args {
@@ -319,8 +319,8 @@ func (bc builtinCall) getopts() {
 	}
 }
 
-// shift takes a number, zsh an expression as well. Of one that is not known, or that a shell
-// may refuse, each number counts.
+// shift takes a number; in zsh, also an expression. If it is not a literal number, every possible
+// number is tried.
 func (bc builtinCall) shift() {
 	list := bc.in.par.positional()
 	args := bc.in.exp.fields[bc.mark+1:]
@@ -347,7 +347,7 @@ func (bc builtinCall) shift() {
 	}
 }
 
-// jobs lists; with -x it runs a command, in which only the numbers of jobs are replaced.
+// jobs lists jobs. With -x it runs a command after replacing only the job numbers in it.
 func (bc builtinCall) jobs() {
 	from, runs := bc.mark+1, false
 	for from < len(bc.in.exp.fields) && strings.HasPrefix(bc.in.exp.fields[from].text, "-") {
@@ -359,7 +359,7 @@ func (bc builtinCall) jobs() {
 	}
 }
 
-// environs prints what the shell knows, tokens and all.
+// environs prints the variables of the shell, which may hold secrets.
 func (bc builtinCall) environs() {
 	bc.sink.add(data{effect.Unknown, effect.Secret | effect.File})
 }

@@ -9,8 +9,8 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// callExpr walks a simple command: once for each combination of what its variables
-// may be.
+// callExpr walks a simple command, once for each combination of the values that its variables may
+// have.
 func (in *interp) callExpr(c *syntax.CallExpr, std *input, sink *data, background bool) {
 	if len(c.Args) == 0 {
 		in.traps.beforeChange()
@@ -37,7 +37,7 @@ func (in *interp) callExpr(c *syntax.CallExpr, std *input, sink *data, backgroun
 	in.hist.lasts = lasts
 }
 
-// readCommand walks a simple command in each way in which it may be read.
+// readCommand walks a simple command in each of its possible readings.
 func (in *interp) readCommand(c *syntax.CallExpr, std *input, sink *data, background bool) {
 	in.alt.choose = false
 	mark, stdin, first, omits := len(in.exp.fields), *std, true, in.readings.omits
@@ -61,7 +61,7 @@ func (in *interp) simpleCommand(c *syntax.CallExpr, std *input, sink *data, back
 	if in.io.wires != nil {
 		in.io.wires.readings++
 	}
-	in.exp.expand(c.Args[:1])                        // with what held before: the assignments come after the words
+	in.exp.expand(c.Args[:1])                        // with the old values: the assignments come after the words
 	for i := mark + 1; i < len(in.exp.fields); i++ { // $(echo c $X)d may be cd
 		if f := &in.exp.fields[i]; f.hollow && !f.known() {
 			in.readings.doubts |= named | partly
@@ -106,8 +106,8 @@ func (in *interp) simpleCommand(c *syntax.CallExpr, std *input, sink *data, back
 	in.runWords(mark, std, sink, background)
 }
 
-// unwritten walks the process substitutions of a command, >(…), that nothing it does is
-// known to write to: they run all the same.
+// unwritten walks the process substitutions >(…) of a command to which no write is known: they run
+// all the same.
 func (in *interp) unwritten(from int) {
 	for i := from; i < len(in.fs.list) && !in.rep.stopped(); i++ {
 		if f := &in.fs.list[i]; f.sink != nil && !f.ran {
@@ -117,7 +117,7 @@ func (in *interp) unwritten(from int) {
 	}
 }
 
-// runWords walks the command whose words are in.fields[mark:].
+// runWords walks the command whose words are in.exp.fields[mark:].
 func (in *interp) runWords(mark int, std *input, sink *data, background bool) {
 	if !in.rep.spend() {
 		return
@@ -138,7 +138,7 @@ func (in *interp) runWords(mark int, std *input, sink *data, background bool) {
 	in.runOwn(mark, std, sink)
 }
 
-// runOwn walks a command that is no function.
+// runOwn walks a command that is not a function.
 func (in *interp) runOwn(mark int, std *input, sink *data) {
 	if b := in.builtinOf[in.exp.fields[mark].text]; b != nil {
 		in.rep.noteProgram("", true)
@@ -169,7 +169,7 @@ func (in *interp) note(mark int) {
 	in.rep.step = len(in.rep.res.Steps) - 1
 }
 
-// runProgram walks a command that is no function and no builtin.
+// runProgram walks a command that is neither a function nor a builtin.
 func (pr *programRunner) runProgram(mark int, std *input, sink *data) {
 	args := pr.in.exp.fields[mark:]
 	if pr.in.io.wires != nil {
@@ -228,8 +228,8 @@ func (pr *programRunner) runProgram(mark int, std *input, sink *data) {
 	pr.words = pr.words[:words]
 }
 
-// invoked notes that a file runs which this text made, or which is given by its
-// path. A copy of a program is that program.
+// invoked notes that a command runs a file that this text made, or that is given by its path. A
+// copy of a listed program counts as that program.
 func (pr *programRunner) invoked(mark int, std *input, sink *data) {
 	name := pr.in.exp.fields[mark].data
 	p := name
@@ -245,14 +245,15 @@ func (pr *programRunner) invoked(mark int, std *input, sink *data) {
 	pr.in.payloads.execute(p, "", pr.in.exp.fields[mark+1:], std, sink, name.text)
 }
 
-// noteClobbered notes that what runs is a variable that may have been set by such a file.
+// noteClobbered notes that a command runs the value of a variable that a file may have set, see
+// [variables.clobber].
 func (in *interp) noteClobbered(words []field, by string) {
 	if i := slices.IndexFunc(words, func(f field) bool { return f.clobbered }); i >= 0 {
 		in.add(unknownCode("any", words[i].taint|effect.File, by))
 	}
 }
 
-// runAs walks words as those of a program, in a process of its own.
+// runAs walks args as the arguments of the named program, in a process of its own.
 func (in *interp) runAs(name string, args []field, std *input, sink *data) {
 	mark := len(in.exp.fields)
 	in.exp.push(field{data: data{text: name}})

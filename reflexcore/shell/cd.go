@@ -8,8 +8,8 @@ import (
 	"approver.example/reflexcore/effect"
 )
 
-// cd changes the folder. Which one a pattern enters is not known; what it may be is
-// kept beside.
+// cd changes the working directory. The folder that a pattern enters is not known; what it may be
+// is kept in cwd.may.
 func (bc builtinCall) cd() {
 	args := bc.in.exp.fields[bc.mark+1:]
 	for len(args) > 0 && (args[0].text == "" ||
@@ -29,7 +29,7 @@ func (bc builtinCall) cd() {
 	case len(args) == 0:
 		bc.in.cwd.dir, bc.in.cwd.may = bc.in.par.valueOf("HOME").text, ""
 	case bc.in.cwd.refuses(args): // the folder stays
-	case len(args) > 1: // an error, or words that zsh replaces in its path
+	case len(args) > 1: // an error, or words that zsh replaces in the current path
 		if bc.in.cwd.may = ""; strings.HasPrefix(bc.in.cwd.dir, "/") {
 			bc.in.cwd.dir, bc.in.cwd.may = effect.Unknown, bc.in.cwd.dir
 		}
@@ -59,8 +59,9 @@ func (bc builtinCall) popd() {
 
 func (bc builtinCall) pwd() { bc.sink.add(data{text: bc.in.cwd.dir + "\n"}) }
 
-// enters changes to such a folder, if it is known: a text that is no file's is where
-// it runs. Settings may say that the working tree is another one.
+// enters changes to the folder that a script asks for, and reports whether it is known. The own
+// folder of a text that is not from a file is the working directory. Settings may name another
+// working tree for git: then its top is not known.
 func (ds *directories) enters(folder askedFolder) bool {
 	if !strings.HasPrefix(ds.in.cwd.dir, "/") || !effect.IsKnown(ds.in.cwd.dir) || ds.in.cwd.may != "" {
 		return false
@@ -80,7 +81,8 @@ func (ds *directories) enters(folder askedFolder) bool {
 	return top != ""
 }
 
-// topSettings are the variables that may make git take another folder for the top.
+// topSettings are the variables that may make git take another folder for the top of the working
+// tree.
 var topSettings = strings.Fields("GIT_DIR GIT_WORK_TREE GIT_CONFIG_COUNT GIT_CONFIG_PARAMETERS GIT_CONFIG_GLOBAL")
 
 // changesGit reports whether an effect may change which folder git takes for the top.
@@ -89,7 +91,7 @@ func changesGit(e effect.Effect) bool {
 		(!effect.IsKnown(e.Target) || strings.Contains(e.Target, ".git"))
 }
 
-// stacked puts the folder that pushd left on the stack of folders, or changes its top.
+// stacked puts the folder that pushd left on the directory stack, or changes its top.
 func (ds *directories) stacked(before string, pushes bool) {
 	v := ds.in.vars.find("DIRSTACK")
 	if v == nil && !pushes {
@@ -107,7 +109,7 @@ func (ds *directories) stacked(before string, pushes bool) {
 	*ds.in.vars.slot("DIRSTACK") = variable{name: "DIRSTACK", array: true, list: list}
 }
 
-// stack is the element of the stack of folders that ~1 or ~-0 names.
+// stack is the element of the directory stack that ~1 or ~-0 names.
 func (ds *directories) stack(number string) data {
 	if number == "0" || number == "+0" {
 		return data{text: ds.in.cwd.dir}
@@ -127,7 +129,7 @@ func (ds *directories) stack(number string) data {
 	return list[n]
 }
 
-// printDirs prints the stack of folders.
+// printDirs prints the directory stack.
 func (bc builtinCall) printDirs() {
 	args := bc.in.exp.fields[bc.mark+1:]
 	list := []data{{text: bc.in.cwd.dir}}
@@ -161,16 +163,16 @@ func (bc builtinCall) printDirs() {
 	bc.sink.add(data{d.text + "\n", d.taint})
 }
 
-// surely reports whether cd from one folder to another does not fail: to one in which the
-// first is, or that every machine has.
+// surely reports whether cd from one folder to another cannot fail: the target contains the first
+// one, or exists on every machine.
 func (ds *directories) surely(to, from string) bool {
 	return to == "/" || to == "/tmp" || to == ds.in.par.valueOf("HOME").text || to == from ||
 		strings.HasPrefix(from, to+"/")
 }
 
-// atTop is a path below the working directory where that may be the root, a folder of
-// the system or a home, since what is not known of it may be nothing: cd "/$X" && rm *.
-// It is empty for any other, which scripts enter every day.
+// atTop is a path below a working directory that is not all known, with the unknown part taken as
+// empty: cd "/$X" && rm *. It is empty unless that directory is then the root, a system folder or
+// the home: scripts enter others every day.
 func (ds *directories) atTop(p string) string {
 	if effect.IsKnown(ds.in.cwd.dir) || !strings.HasPrefix(p, ds.in.cwd.dir) {
 		return ""

@@ -8,9 +8,9 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// data is what flows: a value, a file's content, a stream.
+// data is a value, the content of a file or a stream, with its taint.
 type data struct {
-	text  string // with [effect.Unknown] for what is not known
+	text  string // [effect.Unknown] stands for each unknown part
 	taint effect.Taint
 }
 
@@ -27,14 +27,14 @@ type field struct {
 	splits    bool // it may be any number of words, as it was not quoted
 	glob      bool // it is a pattern of file names
 	quoted    bool // some of it was quoted
-	hollow    bool // what is not known of it may be nothing
-	filled    bool // it begins with what is not known, which is something: "${X:?}/x"
-	strange   bool // what is not known of it may be several words, and anybody's: $(cat f)
-	based     bool // it begins with a variable of which only the environment knows the value: "$DESTDIR/usr"
-	inherits  bool // what is not known of it is in variables of the environment, all of it
+	hollow    bool // its unknown part may be empty
+	filled    bool // it begins with an unknown part that is not empty: "${X:?}/x"
+	strange   bool // its unknown part may be several words, from anyone: $(cat f)
+	based     bool // it begins with a variable whose value only the environment knows: "$DESTDIR/usr"
+	inherits  bool // its unknown part comes only from variables of the environment
 	folder    askedFolder
 	clobbered bool // it is a variable that a file may have set, see [variables.clobber]
-	setup     bool // it is what a program prints for a shell to run, and that alone
+	setup     bool // it is only what a program prints for a shell to run
 	odd       Oddity
 }
 
@@ -43,7 +43,7 @@ type origin struct {
 	path   string
 	built  bool
 	from   []string
-	alone  bool // from is itself, which is made a list where that is needed
+	alone  bool // from is only itself; the list is made when needed
 	itself string
 }
 
@@ -57,9 +57,9 @@ const (
 
 type function struct {
 	name  string
-	body  *syntax.Stmt // nil: it was taken back
-	maybe bool         // in a branch: an earlier one may count
-	// It is exported: a shell that is started may have it.
+	body  *syntax.Stmt // nil: it was unset
+	maybe bool         // defined in a branch: an earlier one may apply
+	// It is exported: a child shell may have it.
 	passed bool
 }
 
@@ -72,7 +72,7 @@ type alias struct {
 type selection struct {
 	choices []choice
 	choose  bool // choices are open: the command is tried for each
-	shared  bool // a command chooses for the one that it is part of
+	shared  bool // choices made in a part belong to the whole command
 }
 
 // A choice is a value that may be one of several.
@@ -83,22 +83,22 @@ type choice struct {
 	held []version // of a file: what the command found in it, see [alternatives.version]
 }
 
-// A virtual file is a file that this text wrote, copied, or connected.
+// A virtual file is a file that this text wrote, copied, linked or connected.
 type virtual struct {
 	path string
 	data
-	older   []version         // what it may hold besides, see [alternatives.version]
+	older   []version         // what else it may hold, see [alternatives.version]
 	alias   string            // it is another file
-	link    bool              // and a link to it: what lies below it lies there
+	link    bool              // it is a link to alias, as are the paths below it
 	ran     bool              // it was walked as a program
 	written int               // when it was written: the number of the write
-	built   bool              // a compiler made it, of what was there
-	from    []string          // it was made of these, see [filesystem.printed]
-	pieces  bool              // what begins with the path is a part of it
-	tree    bool              // a folder that was filled: what lies below it is like it
+	built   bool              // a compiler made it from existing files
+	from    []string          // it was made from these, see [filesystem.printed]
+	pieces  bool              // each path that begins with its path is a piece of it
+	tree    bool              // a folder that was filled: paths below it have its taint
 	sink    []*syntax.Stmt    // what is written there is read by these
-	to      *data             // where the output of those goes
-	src     *syntax.ProcSubst // for which they were made
+	to      *data             // where the output of sink goes
+	src     *syntax.ProcSubst // the process substitution that it stands for
 }
 
 // A variable has one value, or one of several.
@@ -113,13 +113,13 @@ type variable struct {
 	unset     bool
 	forms     []variable // more than one array is possible
 	settled   int        // how many alts it had after a loop's first round
-	ref       string     // it stands for the variable of this name, or for an element
-	refs      []string   // for one of these, ref is the first
-	integer   bool       // what is assigned is reckoned
+	ref       string     // it refers to the variable of this name, or to an element
+	refs      []string   // it refers to one of these; ref is the first
+	integer   bool       // assigned values are evaluated as numbers
 	letters   byte       // what is assigned becomes lower (l) or upper case (u)
-	refers    bool       // what is assigned is the name that it stands for from then on
+	refers    bool       // the next value assigned is the name that it refers to
 	passed    bool       // programs inherit it
-	place     bool       // its value is where something is, as [definitions.asksPlace] says
+	place     bool       // its value is the place of something, as [definitions.asksPlace] says
 	clobbered bool       // a file may have set it to something else, see [variables.clobber]
 	branch    bool       // its value is the name of a branch, as [definitions.asksBranch] says
 }
@@ -132,7 +132,7 @@ type held struct {
 	mark int  // the scope in which it was held
 }
 
-// A heldWord is a word that the call holds. File says that a file may have that name.
+// A heldWord is a word that the call contains. The field file says that a file may have that name.
 type heldWord struct {
 	text string
 	file bool
@@ -141,17 +141,17 @@ type heldWord struct {
 // A version is what a file may hold.
 type version struct {
 	data
-	alias string // it is this file
+	alias string // it is a copy of this file, or a link to it
 	built bool
 	from  []string
 }
 
 var unknown = data{text: effect.Unknown}
 
-// vanishes reports whether a word of which nothing is known may be none.
+// vanishes reports whether an entirely unknown word may expand to no word.
 func (f *field) vanishes() bool { return f.splits && f.isWhole() }
 
-// belowUnknown is what a word has below an unknown folder that it begins with.
+// belowUnknown is the path that a word has below the unknown folder with which it begins.
 func (f *field) belowUnknown() (rest string, ok bool) {
 	if rest, ok = strings.CutPrefix(f.text, effect.Unknown+"/"); ok {
 		rest = path.Clean("/" + strings.ReplaceAll(rest, effect.Unknown, ""))
@@ -159,22 +159,21 @@ func (f *field) belowUnknown() (rest string, ok bool) {
 	return rest, ok
 }
 
-// inPath reports whether what is not known of a word stands in a path, behind a folder
-// of it.
+// inPath reports whether the unknown part of a word seems to be inside a path: after a slash,
+// unless the word is a flag, or after a dot.
 func (f *field) inPath() bool {
 	known, _, _ := strings.Cut(f.text, effect.Unknown)
 	return strings.Contains(known, "/") && known[0] != '-' || strings.Contains(known, ".")
 }
 
-// isUnnamed reports whether a word says nothing of the program, or the script, that
-// it stands for.
+// isUnnamed reports whether a word does not tell which program or script it names.
 func (f *field) isUnnamed() bool {
 	return !f.known() && !f.isKind() &&
 		(f.strange || !effect.IsKnown(f.text[strings.LastIndexByte(f.text, '/')+1:]) || strings.HasSuffix(f.text, "/"))
 }
 
-// isKind reports whether a word is a file of a known kind in a folder that is known:
-// "./scripts/$NAME.sh" is one script of several, as it is for "bash scripts/$NAME.sh".
+// isKind reports whether a word names a file with a known extension in a known relative folder:
+// "./scripts/$NAME.sh" is one script of several, as in "bash scripts/$NAME.sh".
 func (f *field) isKind() bool {
 	if f.strange || strings.Count(f.text, effect.Unknown) != 1 {
 		return false
@@ -187,7 +186,7 @@ func (f *field) isKind() bool {
 		dot >= 0 && len(rest)-dot > 2 && strings.Trim(rest[dot+1:], "abcdefghijklmnopqrstuvwxyz0123456789") == ""
 }
 
-// columns takes a word apart at a separator.
+// columns splits a word at a separator.
 func (f *field) columns(separator string) []field {
 	if separator == `\t` {
 		separator = "\t"
@@ -217,12 +216,12 @@ func join(list []data, sep string) data {
 	return out
 }
 
-// isWhole reports whether nothing is known of a word.
+// isWhole reports whether a word is entirely unknown and may be empty.
 func (f *field) isWhole() bool {
 	return f.hollow && f.text != "" && strings.Trim(f.text, effect.Unknown) == ""
 }
 
-// isPattern reports whether a word is a pattern of names in the present folder.
+// isPattern reports whether a word is a pattern of names in the current folder.
 func (f *field) isPattern() bool { return f.glob && f.known() && strings.IndexByte(f.text, '/') < 0 }
 
 func (d data) known() bool { return effect.IsKnown(d.text) }
@@ -240,7 +239,7 @@ func (d *data) add(more data) {
 	d.taint |= more.taint
 }
 
-// dataOf is what words hold.
+// dataOf returns the data of words.
 func dataOf(words []field) []data {
 	list := make([]data, len(words))
 	for i := range list {
@@ -249,39 +248,39 @@ func dataOf(words []field) []data {
 	return list
 }
 
-// words is a list of words as one text.
+// words joins words with spaces.
 func words(list []field) data { return join(dataOf(list), " ") }
 
-// An omission says which unknown parts of words are taken for nothing.
+// An omission says which unknown parts of words are treated as empty.
 type omission uint8
 
 const (
 	omitsNothing omission = iota
-	omitsAll              // every one; a word that is nothing else is no word
-	omitsFor              // none: a word of which nothing is known is one that the call holds, see [readings.standing]
-	omitsSpread           // none: arrays are all of their elements
-	omitsParts            // those in words of which something is known; a whole word stays what it is
+	omitsAll              // all; an entirely unknown word is dropped
+	omitsFor              // none: an entirely unknown word is one that the call contains, see [readings.standing]
+	omitsSpread           // none: an array without an index is all of its elements
+	omitsParts            // those in partly known words; entirely unknown words stay
 )
 
-// unsure says which words a command has of which not all is known.
+// unsure says what kinds of partly or entirely unknown words a command has.
 type unsure uint8
 
 const (
 	partly       unsure = 1 << iota // a word has a known part and an unknown one
-	wholly                          // a word that may be no word
-	wholeUnknown                    // a word of which nothing is known, or a pattern of names
+	wholly                          // a word that may expand to no word
+	wholeUnknown                    // an entirely unknown word, or a pattern of names
 	spread                          // an array without an index
 	named                           // one of these is the command's name
-	chosen                          // the call chose the unknown folder that a folder of the system stands below
+	chosen                          // the call chose the unknown folder above a system folder
 )
 
 // An arena keeps the texts that a walk makes in one piece of memory.
 type arena struct {
-	texts strings.Builder // what words are made of, in one piece of memory
+	texts strings.Builder // the texts of words
 }
 
-// recalls says which values of the shell itself a text asks for. They are kept only
-// then: each command changes them.
+// recalls says which values of the shell itself a text uses. Only those are tracked, because each
+// command changes them.
 type recalls uint8
 
 const (
@@ -289,7 +288,7 @@ const (
 	recallsName                     // FUNCNAME
 )
 
-// A jump leaves a loop or a function: what stands after it may not run.
+// A jump leaves a loop or a function: what comes after it may not run.
 type jump uint8
 
 const (

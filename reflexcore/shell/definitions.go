@@ -9,7 +9,7 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// unsetFunction takes a function back.
+// unsetFunction removes a function.
 func (df *definitions) unsetFunction(name string) {
 	if slices.ContainsFunc(df.funcs, func(have function) bool { return have.name == name }) {
 		df.funcs = append(df.funcs, function{name: name})
@@ -27,8 +27,8 @@ func (df *definitions) setAlias(name, text string) {
 	df.aliases = append(df.aliases, alias{name: name, text: text})
 }
 
-// perhapsAlias walks a program or builtin that has an alias as both: a script expands no
-// alias, nor does the line that defines it.
+// perhapsAlias walks a program or builtin that has an alias both with and without it: scripts
+// expand no aliases, nor does the line that defines one.
 func (df *definitions) perhapsAlias(name string, mark int, std *input, sink *data, background bool) {
 	dir, may, stdin := df.in.cwd.dir, df.in.cwd.may, *std
 	var out, more data
@@ -40,7 +40,7 @@ func (df *definitions) perhapsAlias(name string, mark int, std *input, sink *dat
 	df.in.cwd.dir, df.in.cwd.may, *std = dir, may, stdin
 	df.in.runWords(mark, std, &more, background)
 	if df.in.cwd.dir != entered {
-		if entered == dir { // the alias goes nowhere
+		if entered == dir { // the alias does not change the folder
 			entered = df.in.cwd.dir
 		}
 		df.in.cwd.dir = effect.Unknown
@@ -55,7 +55,8 @@ func (df *definitions) perhapsAlias(name string, mark int, std *input, sink *dat
 	sink.add(out)
 }
 
-// alias walks an alias that the text defined, with the words after it.
+// alias walks an alias that the text defined, with the words after it. It is false if there is
+// none.
 func (df *definitions) alias(name string, mark int, std *input, sink *data) bool {
 	found := false
 	for i := len(df.aliases) - 1; i >= df.apart.aliases; i-- {
@@ -92,8 +93,8 @@ func (df *definitions) alias(name string, mark int, std *input, sink *data) bool
 	return found
 }
 
-// calls walks the function of that name, and where it is defined in a branch those
-// that it may be as well. It is false where there may be none.
+// calls walks the function that the command names. Where it was defined in a branch, earlier
+// definitions are walked as well. It is false if the name may not be a function.
 func (df *definitions) calls(mark int, std *input, sink *data, background bool) bool {
 	name := df.in.exp.fields[mark].text
 	for i := len(df.funcs) - 1; i >= 0; i-- {
@@ -101,7 +102,7 @@ func (df *definitions) calls(mark int, std *input, sink *data, background bool) 
 		if f.name != name || i < df.apart.funcs && !f.passed {
 			continue
 		}
-		if i < df.apart.funcs && df.in.Table.Find(name) != nil { // not every shell takes it over
+		if i < df.apart.funcs && df.in.Table.Find(name) != nil { // not every shell imports it
 			f.maybe = true
 		}
 		if f.body != nil {
@@ -155,8 +156,8 @@ func (df *definitions) invoke(body *syntax.Stmt, mark int, std *input, sink *dat
 	df.in.par.positionals = held
 }
 
-// imported walks a function that each shell finds in its environment: whether one of
-// them calls it is not known, so that it counts as called and as one that may be there.
+// imported walks a function that shells import from their environment. Whether one of them calls
+// it is not known, so it counts as called, and as one that may exist.
 func (df *definitions) imported(name string, value data) {
 	name = strings.TrimSuffix(strings.TrimSuffix(name, "%%"), "()")
 	if value.known() && !strings.HasPrefix(strings.TrimSpace(value.text), "()") {
@@ -176,9 +177,9 @@ func (df *definitions) imported(name string, value data) {
 	}
 }
 
-// isLocalGit reports whether a command is one of git that only looks at the repository:
-// GIT_SSH_COMMAND=./x git status. What the variable names counts as run all the same, as
-// any program is: a repository of which only a part was fetched may fetch more.
+// isLocalGit reports whether a command is a git command that only reads the repository:
+// GIT_SSH_COMMAND=./x git status. The program that the variable names still counts as run, like
+// any program: a partial clone may fetch more.
 func (df *definitions) isLocalGit(mark int) bool {
 	words := df.in.exp.fields[mark:]
 	if len(words) < 2 || words[0].text != "git" || len(df.funcs)+len(df.aliases) > 0 {
@@ -213,7 +214,7 @@ func (df *definitions) declare(c *syntax.FuncDecl, std *input, sink *data) {
 		}
 		df.funcs = append(df.funcs, function{name: n.Value, body: c.Body})
 		if wordset.Has(`command_not_found_handle command_not_found_handler precmd preexec chpwd zshexit TRAPEXIT TRAPZERR
-			TRAPDEBUG`, n.Value) { // nobody needs to call it
+			TRAPDEBUG`, n.Value) { // the shell calls it by itself
 			df.in.traps.hooked(n.Value, func(std *input) { df.in.walkStmt(c.Body, std, nil) })
 		}
 	}
@@ -242,14 +243,14 @@ func (df *definitions) globally(mark int, std *input, background bool) {
 	df.in.exp.fields = df.in.exp.fields[:n]
 }
 
-// Names that mean a builtin, a function or a program of the tables to a later command.
+// What follows tells what a name means to later commands: a builtin, a function or a program of
+// the tables.
 
 // builtins are the names of all builtins that change what later words mean, or whose output
 // is known. The methods for them are in builtins.go.
 var builtins = wordset.Of(section("builtins"))
 
-// wellKnown reports whether a name is that of a program or a builtin that later
-// commands may mean by it.
+// wellKnown reports whether a name is that of a program of the tables or of a builtin.
 func (a *Analyzer) wellKnown(name string) bool {
 	return a.Table.Find(name) != nil || builtins[name]
 }
@@ -275,19 +276,20 @@ func (df *definitions) changesShell(c syntax.Command) bool {
 	return true
 }
 
-// keepsShell are builtins that change nothing of it. A shell whose exec fails ends.
+// keepsShell are builtins that do not change what later commands mean. A shell whose exec fails
+// exits.
 var keepsShell = wordset.Of("exec echo : true false test [ pwd type which exit return break continue wait jobs history")
 
-// harmless are words before a program that change nothing of what it does.
+// harmless are words before a program that do not change what it does.
 var harmless = wordset.Of("sudo doas command builtin noglob nocorrect time nice")
 
-// isCall reports whether a word calls the program of that name, by its path perhaps.
+// isCall reports whether a word calls the program of that name, possibly by its path.
 func isCall(word, name string) bool {
 	return strings.TrimPrefix(word[strings.LastIndexByte(word, '/')+1:], `\`) == name
 }
 
-// shadowedBy walks a function that has the name of a well-known program: it will run
-// whenever the program is called, and nobody will look at it then.
+// shadowedBy walks a function that has the name of a well-known program: it runs whenever the
+// program is called, and nobody looks at it then.
 func (df *definitions) shadowedBy(name string, body *syntax.Stmt) {
 	wraps := false
 	syntax.Walk(body, func(n syntax.Node) bool {
@@ -335,9 +337,9 @@ func (df *definitions) shadowedByAlias(name, text string) {
 	df.shadow(name, wraps, func() { df.in.payloads.sub(data{text: text}, "alias", &input{}, nil) })
 }
 
-// shadow walks what is put in the place of a well-known program. If it calls the
-// program as well, so that nobody notices, what else it reaches or runs, it does by
-// itself from then on; and what it asks or writes down on the side, it spies out.
+// shadow walks a function or an alias that replaces a well-known program. If it calls the program
+// as well, nobody notices it: whatever else it connects to or runs then happens at every call. It
+// spies if it asks for input and sends or writes anything, or if it writes to a covert file.
 func (df *definitions) shadow(name string, wraps bool, walk func()) {
 	before, typed := len(df.in.rep.res.Effects), df.in.rep.typed
 	df.in.rep.typed = false
@@ -364,8 +366,8 @@ func (df *definitions) shadow(name string, wraps bool, walk func()) {
 	df.in.traps.noteHook(name, reaches, spies)
 }
 
-// entered is what an element of one of the shell's own tables does, see [isTable]: it says where
-// a program is, as hash -p does, or what an alias stands for.
+// entered handles an assignment to an element of one of the shell's own tables, see [isTable]: it
+// sets the path of a program, as hash -p does, or defines an alias.
 func (df *definitions) entered(table, name string, d data) {
 	if table == "BASH_CMDS" {
 		d.text = quote(d.text)

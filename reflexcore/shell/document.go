@@ -16,7 +16,7 @@ func (ex *expander) document(r *syntax.Redirect) data {
 		return data{}
 	}
 	literal := literalDelimiter(r.Word)
-	if text, ok := asItIs(r, literal); ok { // most
+	if text, ok := asItIs(r, literal); ok { // the usual case
 		if !ex.in.rep.made(len(text)) && literal {
 			text = ""
 		}
@@ -49,7 +49,8 @@ func (ex *expander) document(r *syntax.Redirect) data {
 	return d
 }
 
-// asItIs is the body of a here-document in which nothing is expanded or taken away.
+// asItIs is the body of a here-document in which nothing is expanded or removed. It is false for
+// any other.
 func asItIs(r *syntax.Redirect, literal bool) (text string, ok bool) {
 	if r.Op == syntax.DashHdoc || len(r.Hdoc.Parts) != 1 {
 		return "", false
@@ -61,8 +62,8 @@ func asItIs(r *syntax.Redirect, literal bool) (text string, ok bool) {
 	return lit.Value, true
 }
 
-// hidden walks what runs in a text that the parser takes for a pattern, @(…), while bash
-// expands it first. Single quotes in it are taken for none: that only finds more.
+// hidden walks what runs in a text that the parser takes for a pattern, @(…), but that bash
+// expands first. It ignores single quotes, which only finds more.
 func (ex *expander) hidden(text string) {
 	if !expands(text) && !strings.Contains(text, "${") || ex.in.rep.stopped() {
 		return
@@ -101,7 +102,7 @@ func document(text string) (w *syntax.Word, err error) {
 	return p.bash.Document(strings.NewReader(text))
 }
 
-// brace calls done with each combination of what braces can be.
+// brace calls done with each combination of brace alternatives.
 func (ex *expander) brace(rest, before []syntax.WordPart, done func([]syntax.WordPart)) {
 	if !ex.in.rep.spend() {
 		return

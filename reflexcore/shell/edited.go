@@ -11,8 +11,8 @@ import (
 	"approver.example/reflexcore/effect"
 )
 
-// cameFrom notes what a file was before a program copies or moves it: mv writes to both
-// names, and nothing would be known of either.
+// cameFrom notes the state of a file before a program copies or moves it. Since mv writes to both
+// names, it would be lost otherwise.
 func (fn *fileNotes) cameFrom(p string) {
 	if !fn.line.p.Copies || !effect.IsKnown(p) {
 		return
@@ -29,7 +29,7 @@ func (fn *fileNotes) cameFrom(p string) {
 	fn.origins = append(fn.origins, o)
 }
 
-// inherits makes a copy, or a file under its new name, what the file was.
+// inherits gives a copy, or a file under its new name, the origin that was noted for the source.
 func (fn *fileNotes) inherits(to, from string) {
 	i := slices.IndexFunc(fn.origins, func(o origin) bool { return o.path == from })
 	f := fn.in.fs.fileAt(to)
@@ -46,9 +46,9 @@ func (fn *fileNotes) inherits(to, from string) {
 	}
 }
 
-// edited notes that a program changed a file in its place and left it what it was: a
-// formatter, or sed where it puts in no more than a plain word. From is what the file
-// was made of before; nil: it was one of the disk.
+// edited notes that a program changed a file in place without changing its origin: a formatter, or
+// sed where it inserts only a plain word. From is what the file was made from before; nil: it was
+// a file on disk.
 func (fn *fileNotes) edited(p string, from []string) {
 	if !fn.line.editsPlainly() {
 		return
@@ -61,8 +61,7 @@ func (fn *fileNotes) edited(p string, from []string) {
 	}
 }
 
-// editsPlainly reports whether a command changes files in their place only in the way that
-// [fileNotes.edited] says.
+// editsPlainly reports whether a command edits files in place only as [fileNotes.edited] says.
 func (l *commandLine) editsPlainly() bool {
 	if l.by != "sed" && !formatters[l.by] {
 		return false
@@ -88,12 +87,12 @@ func (l *commandLine) editsPlainly() bool {
 	return l.by != "sed" || programs > 0
 }
 
-// plainFlags are the flags with which a formatter still takes no rule, setting or other file
-// from its words: gofmt -r and eslint --rule write what their words say.
+// plainFlags are the flags with which a formatter brings in no rule, setting or other file. By
+// contrast, gofmt -r and eslint --rule write what their arguments say.
 var plainFlags = [...]string{"-w", "-i", "--write", "--fix", "-s", "-l", "-q"}
 
-// copiesAll reports whether a program that copies or moves replaces what it finds: with flags
-// as -n, -u, -i and -b it may leave that, or keep it beside.
+// copiesAll reports whether a program that copies or moves replaces existing files. With flags
+// such as -n, -u, -i and -b it may keep them, or a backup.
 func (fn *fileNotes) copiesAll() bool {
 	for i, w := range fn.line.argv[1:] {
 		if !isPlain(w) || fn.in.exp.fields[fn.mark+i+1].glob || w[0] == '-' && !slices.Contains(copyFlags[:], w) {
@@ -105,17 +104,18 @@ func (fn *fileNotes) copiesAll() bool {
 
 var copyFlags = [...]string{"-f", "-v", "-r", "-R", "-a", "-p", "-fv", "-vf", "-rf", "--force", "--verbose"}
 
-// formatters change how a file is written, and not what it does.
+// formatters change the layout of a file, not what it does.
 var formatters = wordset.Of(section("formatters"))
 
-// isShown reports whether a file that a program opens is shown, by its name, and not run.
+// isShown reports whether a file that open or xdg-open opens is displayed, judging by its
+// extension, and not run.
 func isShown(target, by string) bool {
 	return (by == "open" || by == "xdg-open") && wordset.Has(`.png .jpg .jpeg .gif .svg .webp .pdf .html .htm .txt .md .csv
 		.json .log .mp4 .wav`, strings.ToLower(path.Ext(target)))
 }
 
-// fedFile is the file of the disk that a command has for its input, just as it lies there;
-// empty: it has none, or this text has something to do with it.
+// fedFile is the file on disk that a command has as its standard input, unchanged. It is empty if
+// there is none, or if this text may have changed it.
 func (a *applied) fedFile() string {
 	in := a.in
 	const counts = effect.File | effect.Secret | effect.Network | effect.Decoded
@@ -134,13 +134,13 @@ func (a *applied) fedFile() string {
 	return p
 }
 
-// backs notes the copies that an editor keeps of a file that it changes in its place: they
-// have the text from before. What says how they are called may be a path: sed -i'old/*'.
+// backs notes the backups that an editor keeps of a file that it changes in place: they have the
+// old text. The suffix that names them may be a path: sed -i'old/*'.
 func (fn *fileNotes) backs(u *grammar.Use, p string) {
 	if u.Word < 0 || len(fn.line.argv) < 2 {
 		return
 	}
-	takes := "" // letters behind which a word goes on with a value
+	takes := "" // flag letters after which the rest of the word is a value
 	switch fn.line.by {
 	case "sed", "gsed":
 		takes = "efl"
@@ -171,15 +171,15 @@ func (fn *fileNotes) backs(u *grammar.Use, p string) {
 			}
 			continue
 		}
-		for _, to := range [...]string{beside, in.fs.abs(name)} { // some take it from the folder of the file
+		for _, to := range [...]string{beside, in.fs.abs(name)} { // some programs resolve it in the folder of the file
 			in.add(effect.Effect{Kind: effect.Write, Target: to, Bits: fn.bitsOf(u), Taint: was.taint, By: fn.line.by})
 			in.fs.write(to, was, false)
 		}
 	}
 }
 
-// backupSuffix is what a word says of the name of a backup: what stands behind its letter i,
-// or behind --in-place.
+// backupSuffix is the backup suffix that a word gives: the text after its letter i, or after
+// --in-place=.
 func backupSuffix(w, takes string, long bool) string {
 	if rest, ok := strings.CutPrefix(w, "--i"); ok && long {
 		_, suffix, _ := strings.Cut(rest, "=")
@@ -192,8 +192,8 @@ func backupSuffix(w, takes string, long bool) string {
 	return w[at+1:]
 }
 
-// backsCopy notes the backup of a file that a program which copies or moves others replaces:
-// cp -b a k leaves the old k at k~.
+// backsCopy notes the backup of a file that a copy, a move or a patch replaces: cp -b a k leaves
+// the old k at k~.
 func (fn *fileNotes) backsCopy(p string) {
 	suffixes := []string{"~", ".~1~"}
 	keeps := fn.line.by == "patch"
@@ -227,7 +227,7 @@ func (fn *fileNotes) backsCopy(p string) {
 		suffixes = append(suffixes, s.text)
 	}
 	replaced := []string{p}
-	for u := range fn.line.uses(grammar.Read) { // or what is so called in it
+	for u := range fn.line.uses(grammar.Read) { // or the file of that name in it
 		replaced = append(replaced, fn.in.arena.concat(strings.TrimSuffix(p, "/"), "/", path.Base(u.Text)))
 	}
 	for _, p := range replaced {
@@ -241,11 +241,11 @@ func (fn *fileNotes) backsCopy(p string) {
 	}
 }
 
-// packers are the programs that put a file into a smaller one beside it, and the end of its
-// name.
+// packers are the programs that compress a file into a new one beside it, with the extension of
+// the new file.
 var packers = table("packers")
 
-// packed notes the file that a packer makes of another one, or makes it of again.
+// packed notes the file that a packer writes when it packs or unpacks another one.
 func (fn *fileNotes) packed(p string) {
 	end := strings.Join(packers[fn.line.by], "")
 	if end == "" || fn.taint&lasting == 0 {

@@ -8,7 +8,7 @@ import (
 	"approver.example/reflexcore/effect"
 )
 
-// each does something to an array, and to each that it may be as well.
+// each applies a function to an array, and to each other array that the variable may be.
 func (v *variable) each(do func(*variable)) {
 	do(v)
 	for i := range v.forms {
@@ -18,7 +18,7 @@ func (v *variable) each(do func(*variable)) {
 	}
 }
 
-// number gives the elements of an array without keys the numbers that they have.
+// number gives the elements of an array without keys their numbers as keys.
 func (v *variable) number() {
 	if v.keys == nil {
 		v.keys = make([]string, 0, len(v.list)+1)
@@ -28,7 +28,7 @@ func (v *variable) number() {
 	}
 }
 
-// nextIndex is the number after the last one; below 0 if that is not known.
+// nextIndex is the number after the last one; negative if it is not known.
 func (v *variable) nextIndex() int {
 	if v.keys == nil {
 		return len(v.list)
@@ -43,10 +43,10 @@ func (v *variable) nextIndex() int {
 	return n + 1
 }
 
-// resolve is the number of an element, one below 0 counted from the end; below 0
-// if it is not known.
+// resolve is the number of an element; a negative n counts from the end. It is negative if the
+// number is not known or out of range.
 func (v *variable) resolve(n int64, ok bool) int {
-	const most = 1 << 31 // so that no key is written in two ways
+	const most = 1 << 31 // so that each number has one key
 	if n < 0 && ok {
 		end := v.nextIndex()
 		if end < 0 {
@@ -60,7 +60,7 @@ func (v *variable) resolve(n int64, ok bool) int {
 	return int(n)
 }
 
-// keyOf is the key of the element that the text of an index means.
+// keyOf is the key of the element that an index selects, or unknown.
 func (v *variable) keyOf(index string) string {
 	if v.assoc {
 		return index
@@ -85,9 +85,9 @@ func (v *variable) putText(key string, d data) {
 	v.put(n, d)
 }
 
-// put assigns to an element by its number, which is below 0 if it is not known, and
-// gives the next one. The elements are in the order of their numbers; those at a
-// number that is not known are the last.
+// put assigns to an element by its number, which is negative if not known, and returns the next
+// number, or -1. Elements are kept in the order of their numbers; those with an unknown number
+// come last.
 func (v *variable) put(n int, d data) int {
 	if v.keys == nil && n >= 0 && n <= len(v.list) {
 		if n == len(v.list) {
@@ -123,7 +123,7 @@ func (v *variable) countBelow(n int) int {
 	return i
 }
 
-// position is where in its list the elements from a number on begin.
+// position is the index in the list of the first element whose number is n or higher.
 func (v *variable) position(n int) int {
 	if n = v.resolve(int64(n), true); n < 0 {
 		return 0
@@ -151,13 +151,13 @@ func (v *variable) appendAt(key string, d data) {
 		v.list[i].add(d)
 		return
 	}
-	if !effect.IsKnown(key) || v.unordered() && !v.assoc { // after what it was
+	if !effect.IsKnown(key) || v.unordered() && !v.assoc { // the old value may be any
 		d = data{effect.Unknown, d.taint | join(v.list, "").taint}
 	}
 	v.putText(key, d)
 }
 
-// unordered reports whether it is not known in which order the elements are.
+// unordered reports whether the order of the elements is not known.
 func (v *variable) unordered() bool {
 	if v.assoc {
 		return len(v.list) > 1
@@ -165,7 +165,7 @@ func (v *variable) unordered() bool {
 	return len(v.keys) > 0 && !effect.IsKnown(v.keys[len(v.keys)-1])
 }
 
-// sameKeys reports whether an array's keys are the first ones of another's.
+// sameKeys reports whether the keys of a are the first keys of b, which must not have fewer.
 func sameKeys(a, b *variable) bool {
 	if a.keys == nil || b.keys == nil {
 		return a.keys == nil && b.keys == nil
@@ -173,7 +173,7 @@ func sameKeys(a, b *variable) bool {
 	return a.assoc == b.assoc && slices.Equal(a.keys, b.keys[:len(a.keys)])
 }
 
-// drop takes an element away. Where it is not known which one, any may be gone.
+// drop removes an element. If it is not known which one, the whole array becomes unknown.
 func (v *variable) drop(index string) {
 	key := v.keyOf(index)
 	if !effect.IsKnown(key) || v.unordered() && !v.assoc {
@@ -186,7 +186,7 @@ func (v *variable) drop(index string) {
 	}
 }
 
-// elementAt is the element of a number.
+// elementAt is the element with the number n; ok says whether n is known.
 func (v *variable) elementAt(n int64, ok bool) data {
 	if !v.array {
 		if ok && n == 0 {
@@ -209,8 +209,8 @@ func (v *variable) elementAt(n int64, ok bool) data {
 	return data{effect.Unknown, join(v.list, "").taint}
 }
 
-// element is what an array holds at the text of an index: it may be any of what was
-// assigned at an index that is not known.
+// element is what an array holds at an index. It is unknown if an assignment at an unknown index
+// may have set it.
 func (v *variable) element(key data) data {
 	if v.keys == nil && key.text == "0" && len(v.list) > 0 && !v.assoc {
 		return v.list[0]
@@ -229,7 +229,7 @@ func (v *variable) element(key data) data {
 	return data{effect.Unknown, join(v.list, "").taint}
 }
 
-// cutIndex takes the name of an element apart.
+// cutIndex splits the name of an element into the array and the index.
 func cutIndex(name string) (base, index string, ok bool) {
 	i := strings.IndexByte(name, '[')
 	if i < 1 || name[len(name)-1] != ']' {

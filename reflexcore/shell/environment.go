@@ -10,10 +10,11 @@ import (
 	"approver.example/reflexcore/wordset"
 )
 
-// clobber notes that a file was read into the shell of which it is not known what it sets:
-// each variable may be another one now. Where one of them is run, that is a question; as an
-// argument it stays what the text says. What lies outside of the working folder is no file
-// of the call, and what activates an environment of python sets its own names.
+// clobber notes that the shell sourced a file, and that it is not known what it sets: each
+// variable may now have another value. Running such a variable is a question; as an argument it
+// keeps the value that the text gives it. A file outside the working directory is no file of the
+// call, and the activate script of a Python environment sets only its own names: these change
+// nothing.
 func (vs *variables) clobber(target string) {
 	if path.Base(target) == "activate" ||
 		!strings.HasPrefix(target, vs.ctx.Dir+"/") && strings.HasPrefix(target, "/") && effect.IsKnown(target) ||
@@ -26,17 +27,17 @@ func (vs *variables) clobber(target string) {
 	}
 }
 
-// settingsReaders are the programs that ask before they act because their settings, which
-// they find below the home, tell them to.
+// settingsReaders are the programs that ask before they act because settings below the home
+// directory tell them to.
 var settingsReaders = wordset.Of(section("settings readers"))
 
 // homes are the variables that say where those settings are.
 var homes = [...]string{"HOME", "XDG_CONFIG_HOME", "USERPROFILE", "APPDATA"}
 
-// affects notes what an assignment makes later programs do, as the grammar's
-// block of the environment says. Most names are not in it, and cost nothing.
+// affects notes what an assignment makes later programs do, as the environment block of the
+// grammar says. Most names are not in it, and cost nothing.
 func (en *exporter) affects(name string, value data) {
-	if !value.known() && strings.Trim(value.text, effect.Unknown) != "" { // what is not known of it may be nothing
+	if !value.known() && strings.Trim(value.text, effect.Unknown) != "" { // its unknown part may be empty
 		en.affects(name, data{strings.ReplaceAll(value.text, effect.Unknown, ""), value.taint})
 	}
 	if number, ok := strings.CutPrefix(name, "GIT_CONFIG_VALUE_"); ok {
@@ -47,7 +48,7 @@ func (en *exporter) affects(name string, value data) {
 		en.in.def.imported(function, value)
 		return
 	}
-	if target, ok := strings.CutPrefix(name, "CARGO_TARGET_"); ok { // of any target
+	if target, ok := strings.CutPrefix(name, "CARGO_TARGET_"); ok { // for any target
 		for _, end := range [...]string{"RUNNER", "LINKER"} {
 			if strings.HasSuffix(target, "_"+end) {
 				name = "CARGO_TARGET_" + end
@@ -73,7 +74,7 @@ func (en *exporter) affects(name string, value data) {
 	})
 }
 
-// handsOver notes the files of settings that a variable names for the programs that run with it:
+// handsOver notes the settings files that a variable names to the programs that inherit it:
 // GIT_TRACE, PIP_LOG and a hundred others name a file that is written.
 func (en *exporter) handsOver(name string) {
 	value := en.in.par.valueOf(name)
@@ -107,8 +108,8 @@ func disables(name string) bool {
 			wordset.ContainsAny(name, "GUARD", "SAFETY", "SHIELD", "APPROV", "WARDEN", "SENTINEL")
 }
 
-// moved notes that an agent is started with another home than its own: it finds no
-// hooks there, or others.
+// moved notes that an agent is started with another home directory, where it finds no hooks or
+// different ones.
 func (en *exporter) moved(program string) {
 	if !settingsReaders[program[strings.LastIndexByte(program, '/')+1:]] {
 		return
@@ -122,8 +123,8 @@ func (en *exporter) moved(program string) {
 	}
 }
 
-// takesHome reports whether env starts a program without the variable HOME, or without
-// any.
+// takesHome reports whether env starts a program without the variable HOME, or with an empty
+// environment.
 func (l *commandLine) takesHome(u *grammar.Use) bool {
 	if l.p.Program.Name != "env" && l.by != "env" && l.by != "genv" {
 		return false
@@ -141,8 +142,8 @@ func (l *commandLine) takesHome(u *grammar.Use) bool {
 	return false
 }
 
-// gitSetting walks a setting that GIT_CONFIG_KEY_n and GIT_CONFIG_VALUE_n give to git,
-// as if it were given by -c. One whose name is not known may be any.
+// gitSetting walks a setting that GIT_CONFIG_KEY_n and GIT_CONFIG_VALUE_n give to git as if -c
+// gave it. A setting with an unknown name may be any.
 func (en *exporter) gitSetting(number string, value data) {
 	key := en.in.par.valueOf("GIT_CONFIG_KEY_" + number)
 	mark := len(en.in.exp.fields)
@@ -154,8 +155,9 @@ func (en *exporter) gitSetting(number string, value data) {
 	en.in.exp.fields = en.in.exp.fields[:mark]
 }
 
-// environmentOf is what a program finds in a variable: of the environment, or one of
-// the text, which need not be told whether it is exported.
+// environmentOf is the value that a program finds in a variable of the environment or of the text.
+// A variable of the text counts even if it is not exported. Known is false if there is no such
+// variable.
 func (en *exporter) environmentOf(name string) (text string, from effect.Taint, known bool) {
 	if !en.in.vars.isGiven(name) {
 		return "", 0, false
@@ -164,12 +166,13 @@ func (en *exporter) environmentOf(name string) (text string, from effect.Taint, 
 	return v.text, v.taint, true
 }
 
-// rebaseTodo is what a rebase is to do, which git hands to an editor. Lines of it are commands.
+// rebaseTodo is the file with the steps of a rebase, which git opens in an editor. Its lines may
+// be commands.
 const rebaseTodo = ".git/rebase-merge/git-rebase-todo"
 
-// editsTodo walks the editors that the text gives to a rebase with the file that git appends
-// to their words. An editor of everything counts only where a rebase is, that of rebases
-// everywhere: an alias may start one.
+// editsTodo walks the editors that the text sets for a rebase, with the file that git appends to
+// their arguments. A general editor counts only for git rebase and git pull. A sequence editor
+// counts for every git command, because an alias may start a rebase.
 func (a *applied) editsTodo() {
 	in := a.in
 	if a.line.by != "git" && !strings.HasPrefix(a.line.by, "git ") {
@@ -216,10 +219,9 @@ func (a *applied) editTodo(editor data) {
 	})
 }
 
-// helper walks what a program runs by itself because a setting of it says so, such as
-// the ssh of git. The programs it names by a path are called helpers, unless this text
-// wrote them: then what they do has been seen. So is code of which not even the program
-// is known.
+// helper walks what a program runs on its own because of a setting, such as the ssh command of
+// git. Programs that are named by a path are marked as helpers, unless this text wrote them: then
+// their effects have been seen. Code whose program is not known is marked as well.
 func (a *applied) helper(u *grammar.Use, out *data) {
 	in := a.in
 	plain := *u
@@ -236,8 +238,8 @@ func (a *applied) helper(u *grammar.Use, out *data) {
 	}
 }
 
-// behindAlias is what stands behind the alias where git is told of it and runs it at once,
-// as in git -c alias.x='branch -D' x main.
+// behindAlias is the text after the alias in a git command that defines the alias and runs it at
+// once, as in git -c alias.x='branch -D' x main.
 func (l *commandLine) behindAlias(u *grammar.Use) (rest string) {
 	name, _, _ := strings.Cut(l.argv[u.Word], "=")
 	name = name[strings.LastIndexByte(name, '.')+1:]
@@ -251,7 +253,7 @@ func (l *commandLine) behindAlias(u *grammar.Use) (rest string) {
 	return rest
 }
 
-// connects reports whether a variable names what git starts only to speak to another
+// connects reports whether a variable names a program that git starts only to connect to another
 // machine.
 func (l *commandLine) connects() bool {
 	name, _, _ := strings.Cut(l.argv[len(l.argv)-1], "=")

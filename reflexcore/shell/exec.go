@@ -8,15 +8,15 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// The redirections of a statement end with it, but not those of exec without a command.
-// Which command it is says how it is written, or what is not known of its name: $N exec, or
-// command exec. Where it is exec in some readings and not in others, what follows is walked
-// with what it connected, and without.
+// Redirections end with their statement, except those of exec without a command. The command may
+// also be exec if its first word does not say so: command exec, or $N exec with an unknown $N.
+// Where it is exec in only some readings, what follows is walked with its redirections, and
+// without them.
 
-// rewirings is how many of them one text may leave.
+// rewirings is how many possible redirections by exec one text may leave.
 const rewirings = 8
 
-// touches is which descriptors redirections are for, as bits.
+// touches returns the descriptors that redirections affect, as bits.
 func touches(redirs []*syntax.Redirect) (bits uint32) {
 	bits = 1 << otherOnes
 	for _, r := range redirs {
@@ -45,7 +45,7 @@ func touches(redirs []*syntax.Redirect) (bits uint32) {
 
 // rewire ends a statement with redirections.
 func (dt *descriptorTable) rewire(w *wires, std *input, sink *data) {
-	for i := w.pending; i < len(dt.rewired); i++ { // an exec in it: what it is redirected to ends
+	for i := w.pending; i < len(dt.rewired); i++ { // an exec inside it: the redirections of the statement itself end
 		a := &dt.rewired[i]
 		a.undo(&w.was, w.touched)
 		a.reads = a.reads && w.touched&1 == 0
@@ -74,7 +74,7 @@ func (dt *descriptorTable) rewire(w *wires, std *input, sink *data) {
 	}
 }
 
-// undo makes those descriptors lead where they did.
+// undo restores the touched descriptors.
 func (p *plumbing) undo(was *plumbing, touched uint32) {
 	for fd := range p.fds {
 		if touched>>fd&1 != 0 {
@@ -86,7 +86,7 @@ func (p *plumbing) undo(was *plumbing, touched uint32) {
 	}
 }
 
-// wire connects what exec connected.
+// wire applies the redirections of an exec.
 func (dt *descriptorTable) wire(a *rewiring, std *input, sink *data) {
 	dt.replumb(&a.plumbing)
 	if a.moves {
@@ -99,7 +99,7 @@ func (dt *descriptorTable) wire(a *rewiring, std *input, sink *data) {
 	}
 }
 
-// mayRewire notes what a command connected that may have been exec.
+// mayRewire notes the redirections of a command that may have been exec.
 func (dt *descriptorTable) mayRewire(a *rewiring) {
 	switch {
 	case slices.Contains(dt.rewired, *a):
@@ -110,8 +110,8 @@ func (dt *descriptorTable) mayRewire(a *rewiring) {
 	}
 }
 
-// rewiredly walks what follows commands that may have been exec: with what each of them
-// connected, and without. Since is how many of these there were before.
+// rewiredly walks what follows commands that may have been exec: once with the redirections of
+// each, and once without. Since is how many such commands there were before.
 func (dt *descriptorTable) rewiredly(since int, std *input, sink *data, walk func()) {
 	if len(dt.rewired) <= since {
 		walk()
@@ -125,7 +125,8 @@ func (dt *descriptorTable) rewiredly(since int, std *input, sink *data, walk fun
 	r.Effects = r.Effects[:before+keepFresh(r.Effects[from:before], r.Effects[before:])]
 }
 
-// onceMore walks something once more with what each of these commands connected.
+// onceMore walks something again for each command from index since on that may have been exec,
+// with the redirections of that command.
 func (dt *descriptorTable) onceMore(since int, std *input, sink *data, walk func()) {
 	if len(dt.rewired) <= since {
 		return
@@ -144,7 +145,7 @@ func (dt *descriptorTable) onceMore(since int, std *input, sink *data, walk func
 	}
 }
 
-// connect notes what exec made the standard output: a file, or a stream.
+// connect notes where exec sends the standard output: to a file, or to a stream.
 func (dt *descriptorTable) connect(sink, stream *data) {
 	switch path := dt.fds[1]; {
 	case path != "":
@@ -158,12 +159,12 @@ func (dt *descriptorTable) connect(sink, stream *data) {
 	}
 }
 
-// captured walks a statement whose output goes to where exec sends it.
+// captured walks a statement whose output goes where exec sent it.
 func (dt *descriptorTable) captured(s *syntax.Stmt, std *input) {
 	to := dt.out
 	out := new(data)
 	dt.in.walkStmt(s, std, out)
-	if dt.out.sink == out { // it has an exec itself, which holds for what follows
+	if dt.out.sink == out { // the statement has an exec, which also applies to what follows
 		dt.out.sink = to.sink
 	}
 	if to.maybe {
@@ -208,7 +209,7 @@ func (dt *descriptorTable) redirected(s *syntax.Stmt, std *input, sink *data) {
 			if t.fd == 1 {
 				d, opened = *out, true
 			}
-			// Nothing is known of the file that is written.
+			// Nothing was known about the file before this write.
 			fresh := effect.IsKnown(t.path) && dt.in.fs.fileAt(dt.in.fs.abs(t.path)) == nil
 			dt.in.fs.wrote(t.path, d, t.more, "redirection")
 			if fresh {
@@ -230,7 +231,8 @@ func (dt *descriptorTable) redirected(s *syntax.Stmt, std *input, sink *data) {
 	dt.drop(p)
 }
 
-// traced looks at where the shell writes each command that it runs, while set -x is on.
+// traced notes an attack if set -x makes the shell write each command that it runs to a covert
+// file.
 func (dt *descriptorTable) traced() {
 	if !dt.xtrace {
 		return

@@ -80,7 +80,8 @@ func (a *applied) runsShell(u *grammar.Use, out *data) {
 	}
 }
 
-// unlisted takes what makes a list of words off.
+// unlisted turns a list of quoted words into plain words: it removes quotes and brackets, and
+// replaces commas with spaces.
 var unlisted = strings.NewReplacer(`"`, "", "'", "", "[", "", "]", "", ",", " ")
 
 // runsCode walks code of another language.
@@ -94,17 +95,17 @@ func (a *applied) runsCode(u *grammar.Use, out *data) {
 		in.payloads.given = in.assigned(a.line.argv)
 		defer func() { in.payloads.given = given }()
 	}
-	if u.Word < 0 { // no word has it: nothing is known of it
+	if u.Word < 0 { // no word holds the code: it is unknown
 		in.payloads.runCode(u.Arg, unknown, nil, std, &more, a.line.by)
 	} else {
 		in.noteClobbered(in.exp.fields[a.mark+u.Word:][:1], a.line.by)
 		in.payloads.runCode(u.Arg, a.field(u).data, a.wordsAfter(u), std, &more, a.line.by)
 	}
-	more.taint |= a.taint // what sed and awk change is still what they read
+	more.taint |= a.taint // the output of sed and awk keeps the taint of their input
 	*out = more
 }
 
-// runsFile walks a script, or says that a program runs.
+// runsFile walks a script, or notes that a program runs.
 func (a *applied) runsFile(u *grammar.Use, out *data) {
 	if u.Word < 0 {
 		a.add(effect.Exec, u, u.Arg, a.taint)
@@ -136,8 +137,8 @@ func (a *applied) payload(u *grammar.Use, out *data) {
 	in.rep.bits, in.payloads.unpassed = held, unpassed
 }
 
-// runModule runs a module of Python, if it is not one that the table knows by its
-// name: it is code of the module search path, and no program.
+// runModule walks a Python module that the table does not know by name: it is code from the module
+// search path, not a program. It is false for the modules of the table.
 func (a *applied) runModule(u *grammar.Use, out *data) bool {
 	in, f := a.in, a.in.exp.fields[a.mark+u.Word]
 	f.text = u.Text
@@ -158,7 +159,7 @@ func (a *applied) runModule(u *grammar.Use, out *data) bool {
 	return true
 }
 
-// stdinPayload walks what the standard input executes.
+// stdinPayload walks what a command executes from its standard input.
 func (a *applied) stdinPayload(u *grammar.Use, out *data) {
 	in := a.in
 	if a.line.p.Dry {
@@ -166,7 +167,7 @@ func (a *applied) stdinPayload(u *grammar.Use, out *data) {
 	}
 	if !a.std.present {
 		if u.Role == grammar.Shell {
-			// Nothing is written down of what a shell of its own will be told.
+			// Nothing shows what an interactive shell will be told.
 			in.add(effect.Effect{Kind: effect.Exec, Target: "a shell", What: "interactive", By: a.line.by})
 		}
 		return
@@ -202,7 +203,7 @@ func (a *applied) stdinPayload(u *grammar.Use, out *data) {
 	in.rep.bits = held
 }
 
-// sql walks what a database client is told.
+// sql walks the statements that a database client is given.
 func (a *applied) sql(dialect string, d data) {
 	in := a.in
 	if !d.known() {
@@ -226,8 +227,8 @@ func (a *applied) sql(dialect string, d data) {
 	})
 }
 
-// stdinArgs are the parameters of a script that a shell reads from its standard input: the
-// words behind -s.
+// stdinArgs are the parameters of a script that a shell reads from its standard input: the words
+// after -s.
 func (a *applied) stdinArgs() []field {
 	words := a.in.exp.fields[a.mark+1 : min(a.mark+len(a.line.argv), len(a.in.exp.fields))]
 	reads := false
@@ -255,8 +256,8 @@ func (a *applied) stdinArgs() []field {
 	return words
 }
 
-// traces reports whether a shell that is started writes each command that it runs to a
-// descriptor that the text chose: what it prints then is what PS4 says as well.
+// traces reports whether a command starts a shell that writes each command that it runs to a
+// descriptor that the text chose. Its output may then also have what PS4 expands to.
 func (l *commandLine) traces(vars *variables) bool {
 	if vars.find("BASH_XTRACEFD") == nil {
 		return false

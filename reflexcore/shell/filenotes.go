@@ -10,11 +10,11 @@ import (
 	"approver.example/reflexcore/wordset"
 )
 
-// This file is what uses of a program do to files that others named: those that a
-// search found, and copies.
+// This file notes what a command does to files that it does not name itself: copies, downloads,
+// unpacked archives and the like.
 
-// deleteBefore adds what is deleted if the last cd failed, where that is worse: in
-// the root, in a folder of it, or in the home.
+// deleteBefore adds what is deleted if the last cd failed, where that is worse: in the root, in a
+// folder directly below it, or in the home.
 func (fn *fileNotes) deleteBefore(u *grammar.Use, taint effect.Taint) {
 	in := fn.in
 	if in.cwd.before == "" || in.cwd.before == in.cwd.dir || u.Word < 0 || strings.HasPrefix(u.Text, "/") ||
@@ -30,8 +30,8 @@ func (fn *fileNotes) deleteBefore(u *grammar.Use, taint effect.Taint) {
 	in.cwd.dir = dir
 }
 
-// takesAway reports whether a use writes the file that mv takes away, and notes that nobody
-// knows who made what lies there now. Its text is no new one: it is gone, or what it was.
+// takesAway reports whether a use writes the file that mv moves away, and clears the origin of
+// that file. The file gets no new text: it is gone, or unchanged.
 func (fn *fileNotes) takesAway(u *grammar.Use, p string) bool {
 	f := fn.in.fs.fileAt(p)
 	if !fn.line.p.Copies || u.Word < 0 || f == nil || f.path != p || f.sink != nil {
@@ -52,8 +52,8 @@ func (fn *fileNotes) takesAway(u *grammar.Use, p string) bool {
 	return true
 }
 
-// noteCopy notes that a file is another one now, so that running the copy is
-// running the original. Fresh is that nothing was known of it.
+// noteCopy notes that a file is now a copy of another one, so that running the copy is running the
+// original. Fresh says that nothing was known about the file before.
 func (fn *fileNotes) noteCopy(to string, fresh bool) {
 	for u := range fn.line.uses(grammar.Read) {
 		if fn.reads == 1 {
@@ -63,7 +63,7 @@ func (fn *fileNotes) noteCopy(to string, fresh bool) {
 	fn.copiedInto(to)
 }
 
-// copiedInto notes what is copied as if the target were a folder.
+// copiedInto notes the copies that are made if the target is a folder.
 func (fn *fileNotes) copiedInto(folder string) {
 	for u := range fn.line.uses(grammar.Read) {
 		from := fn.pathOf(u)
@@ -75,8 +75,8 @@ func (fn *fileNotes) copiedInto(folder string) {
 	}
 }
 
-// another notes that a file is another one now: a copy, or a link. Fresh is that nothing was
-// known of it.
+// another notes that a file now stands for another one: it is a copy of it, or a link to it. Fresh
+// says that nothing was known about the file before.
 func (fn *fileNotes) another(to, from string, u *grammar.Use, fresh bool) {
 	if fresh {
 		defer fn.inherits(to, from)
@@ -91,7 +91,7 @@ func (fn *fileNotes) another(to, from string, u *grammar.Use, fresh bool) {
 		}
 	default:
 		if hasFlag(fn.line.argv, "s", "--sym") && !strings.HasPrefix(from, "~") && u.Text != "" && u.Text[0] != '/' {
-			// It leads on from its own folder.
+			// A relative symbolic link starts from its own folder.
 			from = fn.in.fs.abs(fn.in.arena.concat(path.Dir(to), "/", u.Text))
 			f = fn.in.fs.fileAt(to)
 		}
@@ -103,7 +103,7 @@ func (fn *fileNotes) another(to, from string, u *grammar.Use, fresh bool) {
 	}
 }
 
-// takesInside reports whether a copy takes what is in a folder, and not the folder.
+// takesInside reports whether a copy takes the contents of a folder, and not the folder itself.
 func (l *commandLine) takesInside(word string) bool {
 	if !l.p.Copies {
 		return false
@@ -115,9 +115,9 @@ func (l *commandLine) takesInside(word string) bool {
 	return l.by != "rsync" && hasFlag(l.argv, "T", "--no-target")
 }
 
-// noteBuilt notes that a compiler made a file. To run it is to run the project's code, as
-// ./a.out and go run are; that its text is not known says nothing of it. What a
-// preprocessor prints, and what comes from a network or was decoded, is any text.
+// noteBuilt notes that a compiler made a file. Running it is running the project's code, as with
+// ./a.out and go run, so its unknown text does not count against it. That does not hold for the
+// output of a preprocessor, or for data that was downloaded or decoded.
 func (fn *fileNotes) noteBuilt(p string, d data) {
 	if compilers[fn.line.by] == nil || d.taint&^effect.File != 0 || !effect.IsKnown(p) ||
 		slices.ContainsFunc(fn.line.argv, isTextFlag) {
@@ -137,15 +137,14 @@ func isTextFlag(w string) bool {
 	return w == "" || !effect.IsKnown(w) || w[0] == '@' || wordset.HasAnyPrefix(w, textFlags...)
 }
 
-// textFlags are how flags of compilers begin that may do so.
+// textFlags are the prefixes of compiler flags that may do so.
 var textFlags = strings.Fields(`-E -S -M -fsyntax-only --preprocess --emit --print --format --oformat -x -wrapper
 	-specs -B -toolexec --banner --footer`)
 
-// compilers make programs of the sources of a project.
+// compilers make programs from the sources of a project.
 var compilers = table("compilers")
 
-// downloaders save what they fetch under its own name, also from an address
-// without a scheme.
+// downloaders save a download under its own name, even if the address has no scheme.
 var downloaders = wordset.Of("wget curl aria2c axel scp rsync sftp")
 
 // saved notes the file that a download is saved as where no flag names one.
@@ -162,7 +161,7 @@ func (fn *fileNotes) saved(url string) {
 	}
 }
 
-// fetchedInto notes what a download is called in the folder that it is put into.
+// fetchedInto notes the file that a download makes in its target folder.
 func (fn *fileNotes) fetchedInto(folder string) {
 	if !downloaders[fn.line.p.Program.Name] {
 		return
@@ -183,12 +182,12 @@ func savedAs(url string) string {
 	return name
 }
 
-// unpackers are the programs that fill a folder with what is in one file.
+// unpackers are the programs that fill a folder with the contents of one file.
 var unpackers = []string{"tar", "bsdtar", "unzip", "7z", "7za", "7zz", "cpio", "pax", "git"}
 
-// filled notes that a folder is full of what came from somewhere, for the texts
-// that follow. If that is the working directory, or a folder above it, not all in
-// it came from there: then it is the folder in it that has the archive's name.
+// filled notes, for later texts, that a folder was filled with the contents of an archive. If it
+// is the working directory, or a folder above it, not everything in it comes from the archive:
+// then the folder in it that has the archive's name is noted.
 func (fn *fileNotes) filled(folder string, d data) {
 	if program, _, _ := strings.Cut(fn.line.by, " "); d.taint == 0 || !slices.Contains(unpackers, program) {
 		return
@@ -223,7 +222,7 @@ func (fn *fileNotes) fillTree(folder string, taint effect.Taint) {
 	}
 }
 
-// fileStem is an archive's name without what says that it is one.
+// fileStem is an archive's name without the extensions of archives.
 func fileStem(name string) string {
 	for _, end := range []string{".gz", ".bz2", ".xz", ".zst", ".tar", ".tgz", ".tbz2", ".txz", ".zip", ".7z", ".cpio"} {
 		name = strings.TrimSuffix(name, end)

@@ -24,7 +24,7 @@ func (fsys *filesystem) readFile(p data, by string) data {
 	return d
 }
 
-// wrote notes that data was written to a path.
+// wrote adds the effect of a write to a path, and keeps the data as [filesystem.write] does.
 func (fsys *filesystem) wrote(p string, d data, more bool, by string) {
 	target := fsys.abs(p)
 	if host, ok := socket(target); ok {
@@ -86,7 +86,7 @@ func (fsys *filesystem) leaves(f *virtual, v version) {
 	}
 }
 
-// write notes that data was written to a path.
+// write keeps the data that was written to a path; with more, it is appended.
 func (fsys *filesystem) write(p string, d data, more bool) {
 	fsys.written++
 	if f := fsys.fileAt(p); f != nil {
@@ -94,17 +94,17 @@ func (fsys *filesystem) write(p string, d data, more bool) {
 		if f.sink != nil {
 			f.built, f.from, f.ran = false, nil, true
 			fsys.in.scoped(func() {
-				fsys.in.io.out = connected{} // it was started before
+				fsys.in.io.out = connected{} // the process was started before
 				fsys.in.exp.nested(f.sink, &input{d, true}, f.to)
 			})
 			return
 		}
-		if more || fsys.in.branches > 0 { // what was there may still be
+		if more || fsys.in.branches > 0 { // the old content may remain
 			f.built, f.from = false, nil
 			if !fsys.in.rep.made((1 + len(f.older)) * (len(f.text) + len(d.text))) { // a file that is written to itself doubles
 				return
 			}
-			if f.alias != "" { // which its own text does not change
+			if f.alias != "" { // readers follow the alias, so this text is a version of its own
 				f.mayHoldBesides(d)
 			}
 			if more {
@@ -132,17 +132,17 @@ func (fsys *filesystem) write(p string, d data, more bool) {
 	fsys.list = append(fsys.list, virtual{path: p, data: d, written: fsys.written})
 }
 
-// agesInBranch keeps what a file holds that becomes another one in a branch.
+// agesInBranch keeps the content of a file that becomes a copy or a link in a branch.
 func (fsys *filesystem) agesInBranch(f *virtual) {
 	if v := f.current(); fsys.in.branches > 0 && (v.alias != "" || !v.blank() || v.taint&lasting != 0) {
 		f.mayHold(v)
 	}
 }
 
-// printed notes that a program of the project printed a file, or that a file is made of
-// files of the project as they are: python gen.py > a.sh. To run it is to run those; that
-// its text is not known says no more of it than of them. Nothing that the text of the
-// call says may have got into it: no variable, file, function or word but plain names.
+// printed notes that a program of the project printed a file, or that a file is made from
+// unchanged files of the project: python gen.py > a.sh. Running it is running those, so its
+// unknown text counts no more against it than against them. Nothing that the call says may have
+// influenced it: no variable, file or function, and no words other than plain names.
 func (fsys *filesystem) printed(s *syntax.Stmt, std *input, t target, d data) {
 	if t.fd != 1 || t.more || std.present || d.text == "" || strings.Trim(d.text, effect.Unknown) != "" ||
 		d.taint&^effect.File != 0 {
@@ -177,8 +177,8 @@ func (fsys *filesystem) printed(s *syntax.Stmt, std *input, t target, d data) {
 	}
 }
 
-// untouched reports whether nothing that this text said can have reached a program of
-// the project, but by its words and its input.
+// untouched reports whether this text can have influenced a program of the project only by its
+// words and its input.
 func (fsys *filesystem) untouched() bool {
 	if fsys.in.rep.bits != 0 || len(fsys.in.def.funcs)+len(fsys.in.def.aliases)+len(fsys.in.def.active) > 0 ||
 		!effect.IsKnown(fsys.in.cwd.dir) || !within(fsys.in.cwd.dir, fsys.in.ctx.Dir) {
@@ -197,8 +197,8 @@ func (fsys *filesystem) untouched() bool {
 	})
 }
 
-// fedBy is the file that a statement has for its input, if any. It is false if its
-// redirections do anything but that, send its output to one file, or drop its errors.
+// fedBy is the file that a statement has as its input, if any. It is false if its redirections do
+// anything other than read that file, send the output to a file, or discard errors.
 func (fsys *filesystem) fedBy(redirs []*syntax.Redirect) (from []string, ok bool) {
 	for _, r := range redirs {
 		word, plain := "", false
@@ -218,8 +218,8 @@ func (fsys *filesystem) fedBy(redirs []*syntax.Redirect) (from []string, ok bool
 	return from, true
 }
 
-// isOwn reports whether a word is the path of a file of the project that this text, and
-// what is known of earlier ones, has nothing to do with.
+// isOwn reports whether a word is the path of a project file that neither this text nor, as far as
+// is known, an earlier one has touched.
 func (fsys *filesystem) isOwn(word string) bool {
 	if !isPlain(word) || word[0] == '-' || word[0] == '/' || slices.Contains(strings.Split(word, "/"), "..") {
 		return false
@@ -229,12 +229,12 @@ func (fsys *filesystem) isOwn(word string) bool {
 		fsys.under(p) == 0 && fsys.mayRun(p) == nil
 }
 
-// printers print what they make of the files that they are given: of all of their words, or,
-// for those that run a program of the project, of the first.
+// printers print what they make from the files in their arguments: from all of them or, if they
+// run a program of the project, from the first.
 var printers = table("printers")
 
-// madeOf are the files of the project that decide what a command prints; none if others
-// may. Input is what it has for its input.
+// madeOf returns the project files that decide what a command prints; none if others may. Input is
+// the file that it has as its input.
 func (fsys *filesystem) madeOf(words, input []string) []string {
 	name, rest := words[0], words[1:]
 	switch {
@@ -268,7 +268,7 @@ func (fsys *filesystem) areOwn(words []string) bool {
 	return !slices.ContainsFunc(words, func(w string) bool { return !fsys.isOwn(w) })
 }
 
-// plainBehind is a program, and its input, if its words are plain.
+// plainBehind returns a program and its input if the arguments are plain, or else nil.
 func plainBehind(words, input []string) []string {
 	if slices.ContainsFunc(words[1:], func(w string) bool { return !isPlain(w) }) {
 		return nil
@@ -276,7 +276,7 @@ func plainBehind(words, input []string) []string {
 	return append(input, words[0])
 }
 
-// filledIn is the template that sed fills in, if that is all that it does.
+// filledIn returns the templates that sed fills in, or nil if it does anything else.
 func (fsys *filesystem) filledIn(words, input []string) []string {
 	programs := 0
 	for len(words) > 1 && words[0] == "-e" && placeholder.MatchString(words[1]) {
@@ -291,20 +291,20 @@ func (fsys *filesystem) filledIn(words, input []string) []string {
 	return append(input, words...)
 }
 
-// runsFrom adds what runs where a file of that kind does.
+// runsFrom adds the files that run when a file that was made from them runs.
 func (fsys *filesystem) runsFrom(file string, v *version) {
 	for _, p := range v.from {
 		fsys.in.add(effect.Effect{Kind: effect.Exec, Target: p, Taint: v.taint | fsys.under(p), By: "file " + file})
 	}
 }
 
-// This file finds what a call wrote and runs by another path, or in pieces.
+// What follows finds files that a call wrote and runs by another path, or in pieces.
 
 // notePieces notes the files that split and csplit write: all that begin with a name.
 func (fsys *filesystem) notePieces(base string, uses []grammar.Use, taint effect.Taint) {
 	prefix := map[string]string{"split": "x", "csplit": "xx"}[base]
 	if prefix == "" {
-		return // most
+		return // the usual case
 	}
 	for i := range uses {
 		if u := &uses[i]; u.Role == grammar.Write && u.Word >= 0 {
@@ -318,12 +318,11 @@ func (fsys *filesystem) notePieces(base string, uses []grammar.Use, taint effect
 	fsys.list = append(fsys.list, virtual{path: fsys.abs(prefix), data: data{effect.Unknown, taint}, pieces: true})
 }
 
-// firstPieces are the ends of the names of the first pieces: those are told to later calls.
+// firstPieces are the suffixes of the first pieces, which are reported for later calls.
 var firstPieces = strings.Fields("aa ab ac ad ae af ag ah 00 01 02 03 04 05 06 07")
 
-// mayRun is the file of this text that a path may be: a piece of one that was split, or one
-// whose path ends like what is known of it, behind a folder that is not known. It is nil
-// where there is none.
+// mayRun is the file of this text that a path may name: a piece of one that was split or, if the
+// path has an unknown folder, one whose path has the same end. It is nil if there is none.
 func (fsys *filesystem) mayRun(p string) *virtual {
 	at := strings.LastIndex(p, effect.Unknown)
 	rest, open := p[at+1:], at >= 0

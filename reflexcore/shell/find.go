@@ -11,17 +11,17 @@ import (
 	"approver.example/reflexcore/wordset"
 )
 
-// An expression of find is read as far as it says what names must be like for an
-// action to reach them. Whatever is not sure restricts nothing.
+// An expression reads the expression of a find command, but only to learn which names an action
+// can reach. Whatever is not certain restricts nothing.
 type expression struct {
 	words  []string
 	next   int
 	action int      // the index of the word that is asked about
-	names  []string // what its targets are like; nil: anything
+	names  []string // patterns of its targets; nil: anything
 	depth  int
 }
 
-// findWords says how many words belong to an operand of an expression; none to all others.
+// findWords says how many arguments a test or an action takes; those not in it take none.
 var findWords = func() map[string]int {
 	m := map[string]int{}
 	for operand := range strings.FieldsSeq(section("find operands")) {
@@ -30,11 +30,11 @@ var findWords = func() map[string]int {
 	return m
 }()
 
-// empty stands for what find deletes only if nothing is in it.
+// empty stands for the folders that find reaches only if nothing is in them.
 const empty = "\x00empty"
 
-// reach says what the names are like that the action at an index reaches: patterns
-// of paths below each of the folders that are searched. Nil: any.
+// reach returns the patterns of the names that the action at an index reaches, as paths below each
+// folder that is searched. Nil: any.
 func reach(argv []string, action int) []string {
 	x := expression{words: argv, next: 1, action: action}
 	for x.next < len(argv) && !strings.HasPrefix(argv[x.next], "-") && argv[x.next] != "(" && argv[x.next] != "!" {
@@ -44,7 +44,7 @@ func reach(argv []string, action int) []string {
 	return x.names
 }
 
-// anyOf reads alternatives, and returns what holds in all of them.
+// anyOf reads alternatives and returns the patterns of all of them. Nil: any name.
 func (x *expression) anyOf(outer []string) []string {
 	var out []string
 	open := false
@@ -69,7 +69,7 @@ func (x *expression) anyOf(outer []string) []string {
 	return out
 }
 
-// allOf reads what must hold together.
+// allOf reads terms that must all hold and returns their patterns. Nil: any name.
 func (x *expression) allOf(now []string) []string {
 	folders, nothing := false, false
 	for x.next < len(x.words) {
@@ -85,7 +85,7 @@ func (x *expression) allOf(now []string) []string {
 			x.negated(now)
 		case "(":
 			inner := x.anyOf(now)
-			x.next++ // the bracket
+			x.next++ // the closing parenthesis
 			if inner != nil {
 				now = inner
 			}
@@ -115,7 +115,7 @@ func (x *expression) allOf(now []string) []string {
 	return now
 }
 
-// both is what holds if a path must be like one, and its name like the other.
+// both combines patterns of paths and patterns of names that must both match.
 func both(paths, names []string) []string {
 	if len(paths) == 1 && len(names) == 1 && strings.HasSuffix(paths[0], "/*") && !strings.Contains(names[0], "/") {
 		return []string{strings.TrimSuffix(paths[0], "*") + names[0]}
@@ -179,9 +179,9 @@ func narrowed(test string, words []string) []string {
 	return []string{p}
 }
 
-// findTargets are the targets of an action of find, where it is restricted and looks
-// only below the working directory, the home or in a temporary folder; nil: the
-// folders that are searched, with all that is in them.
+// findTargets returns the targets of an action of find, if it is restricted and find searches only
+// below the working directory, the home or a temporary folder. Nil: everything in the folders that
+// are searched.
 func (lr *listRunner) findTargets(action int, roots ...string) []string {
 	names := reach(lr.line.argv, action)
 	if names == nil {
@@ -203,7 +203,7 @@ func (lr *listRunner) findTargets(action int, roots ...string) []string {
 	return out
 }
 
-// deletesFound adds what find deletes, if its expression says what that is like.
+// deletesFound adds what find deletes if its expression restricts that. It is false if not.
 func (lr *listRunner) deletesFound(u *grammar.Use, taint effect.Taint) bool {
 	var list []string
 	for i, w := range lr.line.argv {
@@ -279,14 +279,14 @@ func (lr *listRunner) listed() (data, bool) {
 	}
 	action := slices.IndexFunc(lr.line.argv, func(w string) bool { return w == "-print" || w == "-print0" })
 	argv := lr.line.argv
-	if action < 0 { // the action of an expression that has none is that of all of it
+	if action < 0 { // without an action, find prints what the whole expression matches
 		argv = slices.Concat(argv[:1], lr.line.wrapped(), []string{"-print"})
 		action = len(argv) - 1
 	}
 	names := reach(argv, action)
 	var text strings.Builder
 	for _, root := range lr.roots() {
-		if effect.IsKnown(root) && !lr.in.fs.near(root) { // whatever it is called, it is not of the project
+		if effect.IsKnown(root) && !lr.in.fs.near(root) { // whatever its name is, it is not of the project
 			text.WriteString(strings.TrimSuffix(root, "/") + "/" + effect.Unknown + "\n")
 			continue
 		}
@@ -303,7 +303,7 @@ func (lr *listRunner) listed() (data, bool) {
 	return data{text.String(), lr.taint}, true
 }
 
-// wrapped is the expression in brackets.
+// wrapped returns the words after find, with the expression in parentheses.
 func (l *commandLine) wrapped() []string {
 	at := 1
 	for at < len(l.argv) && l.isOperand(at) {
@@ -312,7 +312,7 @@ func (l *commandLine) wrapped() []string {
 	return slices.Concat(l.argv[1:at], []string{"("}, l.argv[at:], []string{")"})
 }
 
-// ancestor is the folder that all of some paths lie in.
+// ancestor is the deepest folder that contains all of the paths.
 func ancestor(paths []string) string {
 	out := paths[0]
 	for _, p := range paths[1:] {

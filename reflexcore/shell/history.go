@@ -8,7 +8,8 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// history lists what was typed, and writes to that list: a file, or a line that fc runs.
+// history walks history and fc: they list and change what was typed, save it to a file and read it
+// from one, and fc runs lines of it.
 func (bc builtinCall) history() {
 	args := bc.in.exp.fields[bc.mark+1:]
 	if bc.in.exp.fields[bc.mark].text == "fc" && !fcLists(args) {
@@ -69,7 +70,7 @@ func (hs *history) historyFile(args []field) string {
 	return hs.in.fs.expandHome(hs.in.par.valueOf("HISTFILE").text)
 }
 
-// saveHistory writes the history to its file, where the text chose that.
+// saveHistory writes the history to its file, if the text chose that file.
 func (hs *history) saveHistory(args []field) {
 	if len(hs.recorded) == 0 || len(args) == 0 && hs.in.vars.find("HISTFILE") == nil {
 		return
@@ -77,8 +78,8 @@ func (hs *history) saveHistory(args []field) {
 	hs.in.fs.wrote(hs.historyFile(args), join(hs.recorded, "\n"), false, "history")
 }
 
-// rerun is fc without -l: it runs lines of the history once more, perhaps changed by an
-// editor, or with one text in the place of another.
+// rerun walks fc without -l: it runs lines of the history again, perhaps changed by an editor, or
+// with one text replaced by another.
 func (hs *history) rerun(args []field, sink *data) {
 	known := len(hs.recorded) > 0
 	for i := 0; i < len(args); i++ {
@@ -109,7 +110,8 @@ func (hs *history) rerun(args []field, sink *data) {
 	})
 }
 
-// lastWord adds the last word of a command to those that $_ may be when it has ended.
+// lastWord adds the last word of a command to the values that $_ may have after it. After four
+// values, an unknown one stands for all others.
 func (hs *history) lastWord(mark int, lasts []data) []data {
 	if hs.recalls&recallsLast == 0 || len(lasts) > 4 {
 		return lasts
@@ -126,8 +128,8 @@ func (hs *history) lastWord(mark int, lasts []data) []data {
 	return append(lasts, d)
 }
 
-// recall makes one of the words $_. What runs in the background changes it for itself
-// only.
+// recall gives $_ the words that it may be. A command in the background changes it only for
+// itself.
 func (hs *history) recall(words []data, background bool) {
 	if hs.recalls&recallsLast == 0 || background || hs.in.rep.stopped() || len(words) == 0 {
 		return

@@ -61,7 +61,8 @@ func (fsys *filesystem) contentOf(p string) data {
 	return data{effect.Unknown, fsys.secretTaint(p) | fsys.pieceOf(p)}
 }
 
-// abs makes a path absolute where the directory is known, and clean.
+// abs makes a path absolute, and clean. One that begins with an unknown part, or that looks like a
+// Windows path, stays as it is.
 func (fsys *filesystem) abs(p string) string {
 	if p == "" {
 		return p
@@ -107,7 +108,8 @@ func (fsys *filesystem) resolve(p string) string {
 	return p
 }
 
-// fileAt finds what this text knows of a file.
+// fileAt finds what is known about a file, or returns nil. A pattern finds the newest file of this
+// text that it matches.
 func (fsys *filesystem) fileAt(p string) *virtual {
 	fsys.in.rep.steps += len(fsys.list) / 64
 	for i := len(fsys.list) - 1; i >= 0; i-- {
@@ -126,7 +128,8 @@ func (fsys *filesystem) fileAt(p string) *virtual {
 	return fsys.earlier(p)
 }
 
-// heldBy is a file of this text and the version of it that a command finds; nil: it has none.
+// heldBy is a known file and the version of it that a command finds. The file is nil if there is
+// none.
 func (fsys *filesystem) heldBy(p string) (*virtual, version) {
 	f := fsys.fileAt(p)
 	if f == nil {
@@ -135,8 +138,8 @@ func (fsys *filesystem) heldBy(p string) (*virtual, version) {
 	return f, fsys.in.alt.version(f)
 }
 
-// earlier finds what is known of a file from before this text, and takes it for
-// one that the text wrote.
+// earlier finds what is known about a file from before this text, and adds the file as one that
+// the text wrote.
 func (fsys *filesystem) earlier(p string) *virtual {
 	if fsys.in.ctx.Known == nil || p == "" || p[0] != '/' || !effect.IsKnown(p) ||
 		len(fsys.list) >= fsys.in.rep.lim.Fields {
@@ -170,7 +173,7 @@ func (fsys *filesystem) created(name string) *virtual {
 	return nil
 }
 
-// under is the taint of the folders that this text filled and in which a file lies.
+// under is the taint of the folders that this text filled and that contain a file.
 func (fsys *filesystem) under(file string) effect.Taint {
 	var t effect.Taint
 	for i := range fsys.list {
@@ -184,8 +187,8 @@ func (fsys *filesystem) under(file string) effect.Taint {
 // maxHops is how many links a kernel follows for one path.
 const maxHops = 40
 
-// madeBefore is what a file was made of before a program writes to it. It is not own if the
-// text made it of something else, and fresh if nothing was known of it.
+// madeBefore is what a file was made from before a program writes to it. Own is false if the text
+// made it from something else; fresh says that nothing was known about it.
 func (fsys *filesystem) madeBefore(p string) (from []string, own, fresh bool) {
 	f := fsys.fileAt(p)
 	if f == nil {
@@ -194,7 +197,7 @@ func (fsys *filesystem) madeBefore(p string) (from []string, own, fresh bool) {
 	return f.from, f.from != nil && f.path == p, false
 }
 
-// pieceOf is the taint of what was split into pieces of which a path may be one.
+// pieceOf is the taint of the split files that a path may be a piece of.
 func (fsys *filesystem) pieceOf(p string) (t effect.Taint) {
 	for i := range fsys.list {
 		if f := &fsys.list[i]; f.pieces && strings.HasPrefix(p, f.path) {
