@@ -21,7 +21,7 @@ type report struct {
 	level    int
 	steps    int
 	expanded int
-	typed    bool // the code read the terminal or the present command
+	typed    bool // the text read the terminal or $BASH_COMMAND, or is a preexec hook
 }
 
 // variables are the variables of the shell, with their scopes: the last entry of a name counts.
@@ -72,7 +72,7 @@ type positionals struct {
 	others [][]data // all possible lists, if there are several
 }
 
-// Arithmetic evaluates the expressions of $((…)), ((…)), let and indexes.
+// arithmetic evaluates the expressions of $((…)), ((…)), let and indexes.
 type arithmetic struct {
 	in    *interp
 	vague bool // assigned numbers are unknown

@@ -60,8 +60,9 @@ func (a *Analyzer) AnalyzeCode(lang, src string, ctx Context, out *Result) {
 	})
 }
 
-// analyze runs a walk. If some unknown choice was made, or a limit ended the walk, it walks once
-// more with unknown text taken to be empty. Each further walk has limits of its own.
+// analyze runs a walk. It walks once more with unknown text taken to be empty if outputs or
+// parameters of commands may differ, and again, in a lean walk, if a limit ended the first one.
+// These walks have limits of their own.
 func (a *Analyzer) analyze(ctx Context, out *Result, walk func(in *interp)) {
 	in := interps.Get().(*interp)
 	in.begin(a, ctx, out)
