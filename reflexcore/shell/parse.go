@@ -79,7 +79,7 @@ func tooDeep(src string, limit int) bool {
 	depth, most := 0, 0
 	for i := 0; i < len(src); i++ {
 		if !nesting[src[i]] {
-			continue // most
+			continue // the common case
 		}
 		switch src[i] {
 		case '(', '{', '[':
@@ -125,7 +125,7 @@ var beforeWord = bytesOf(" \t\n;|&({")
 // wordAt reports whether one of the words stands at index i as a word of its own.
 func wordAt(src string, i int, words ...string) bool {
 	if i > 0 && !beforeWord[src[i-1]] {
-		return false // most
+		return false // the common case
 	}
 	return slices.ContainsFunc(words, func(word string) bool {
 		rest, found := strings.CutPrefix(src[i:], word)

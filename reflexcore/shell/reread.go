@@ -56,7 +56,7 @@ func expands(s string) bool {
 // process returns the index of the first process substitution that is not escaped by a backslash,
 // or -1.
 func process(s string) int {
-	if !strings.Contains(s, "<(") && !strings.Contains(s, ">(") { // most
+	if !strings.Contains(s, "<(") && !strings.Contains(s, ">(") { // the common case
 		return -1
 	}
 	for i := 0; i+1 < len(s); i++ {
@@ -271,7 +271,7 @@ func (r *rereader) visit(n syntax.Node) bool {
 	switch n := n.(type) {
 	case *syntax.Stmt:
 		if from, to, ok := r.span(n); ok && len(r.around) == 1 && !r.whole && !brackets(r.src[from:to]) {
-			return false // most
+			return false // the common case
 		}
 	case *syntax.CmdSubst, *syntax.ProcSubst:
 		a = around{node: n}

@@ -71,7 +71,7 @@ type Analyzer struct {
 	// Code analyzes code in a language other than shell, such as Python, and yields what it does.
 	// If it is nil, such code is opaque.
 	Code func(lang, src string, args []string, ctx Context, yield func(Found) bool)
-	// SQL does the same for SQL. If it is nil, SQL has no effects.
+	// SQL does the same for SQL in a dialect. If it is nil, the effects of SQL are not examined.
 	SQL func(dialect, src string, yield func(Found) bool)
 	// Decode decodes a constant by the name of its encoding, and reports whether it could. If it
 	// is nil, nothing is decoded.
