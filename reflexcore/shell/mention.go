@@ -189,7 +189,7 @@ func (m *mentioner) quiet(argv []string, i int, p *grammar.Parsed) bool {
 			return true
 		case grammar.Env:
 			return !buildsWithWords[m.by]
-		default: // nothing for the others
+		default: // the other roles may name files
 		}
 	}
 	if at := strings.Index(w, "://"); at > 0 && at < 12 && !strings.ContainsAny(w[:at], "/ '\"") {

@@ -27,7 +27,7 @@ func (ex *expander) oddName(mark int) {
 	}
 }
 
-// isCluster reports whether a word is a flag, or several in one: -rf, --force.
+// isCluster reports whether a word is a flag or a group of flags: -rf, --force.
 func isCluster(s string) bool {
 	return len(s) > 1 && s[0] == '-' && strings.Trim(s, "-abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ") == ""
 }

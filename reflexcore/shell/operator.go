@@ -21,7 +21,7 @@ func (ex *expander) changeEach(list []data, p *syntax.ParamExp, sure bool) []dat
 			return []data{{effect.Unknown, join(list, "").taint}}
 		}
 		if name := p.Param.Value; name == "@" || name == "*" {
-			n = max(n-1, 0) // $0 is the first
+			n = max(n-1, 0) // position 0 is $0
 		}
 		if v := ex.in.par.lookup(p.Param.Value); v != nil && v.array && v.keys != nil && !v.assoc {
 			n = v.position(n)

@@ -137,7 +137,7 @@ type traps struct {
 	in      *interp
 	list    []data             // the commands that run when the script ends
 	trapped int                // Result.Commands when list was last walked
-	hooks   []func(std *input) // what shells run by themselves, see [traps.remember]
+	hooks   []func(std *input) // walks of what shells run by themselves, see [traps.remember]
 	late    bool               // the hooks are being walked
 	repaid  bool               // a trap exceeded a limit, and its steps were refunded
 	changes *trapChanges
@@ -241,7 +241,7 @@ type programRunner struct {
 type agentReader struct {
 	in        *interp
 	installed string   // an agent that was installed in a version that the text names
-	homeless  bool     // env takes HOME away from what runs
+	homeless  bool     // the program runs without HOME, or isolated from the user
 	argv      []string // the words of the commands that are examined: a stack
 }
 
@@ -264,7 +264,7 @@ type interp struct {
 	*Analyzer
 
 	ctx       Context
-	builtinOf map[string]builtin // [builtinTable], which its own methods cannot name
+	builtinOf map[string]builtin // [builtinTable], which methods cannot name: an initialization cycle
 	branches  int                // how many enclosing branches may not be taken
 	jumped    jump
 	via       string // how the current text is run, for people
@@ -433,7 +433,7 @@ type application struct {
 	std   *input
 	sink  *data
 	bits  effect.Bits
-	taint effect.Taint // of all that it read
-	text  string       // of the only file that it read
+	taint effect.Taint // of everything that it read
+	text  string       // the content of the only file that it read
 	reads int
 }

@@ -14,7 +14,7 @@ type Program struct {
 	Path  string
 	Words [][]string // the distinct argument lists that it is started with
 	More  bool       // it is also started with others, which are not listed
-	Named bool       // its name is that of another program, which it is unless it is a link
+	Named bool       // it is the program that its name says unless the file is a link
 }
 
 // A Mention is a file that a command names, without an effect that says what the command does
@@ -41,23 +41,23 @@ const (
 	GuessedName                     // a pattern that matches programs of the system: /bin/r?
 	// In any word.
 	EmptyQuotes // empty quotes between two letters: /et''c
-	Separator   // the separator of words written as a variable: rm${IFS}x
+	Separator   // IFS in place of a blank: rm${IFS}x
 	// In what runs.
 	EvalUnknown   // eval of unknown text
-	SourceProcess // the output of a process is sourced
+	SourceProcess // source of the output of a process
 	InputAsCode   // each line of an input becomes shell code: xargs sh -c
 	NameUnknown   // the command name is unknown
 )
 
 // Limits bound an analysis. A zero limit ends the analysis at once; begin with [DefaultLimits].
 type Limits struct {
-	Bytes        int `yaml:"bytes"`        // of one text
-	Nesting      int `yaml:"nesting"`      // of brackets in one text
+	Bytes        int `yaml:"bytes"`        // size of one text
+	Nesting      int `yaml:"nesting"`      // nesting of brackets in one text
 	Depth        int `yaml:"depth"`        // nesting of payloads and of function calls
 	Steps        int `yaml:"steps"`        // simple commands and loop rounds
 	Expanded     int `yaml:"expanded"`     // total bytes that expansions produce
-	Fields       int `yaml:"words"`        // words of one command
-	Rounds       int `yaml:"rounds"`       // of one loop
+	Fields       int `yaml:"words"`        // words per command
+	Rounds       int `yaml:"rounds"`       // walked per loop
 	Alternatives int `yaml:"alternatives"` // combinations of values that are tried for one command
 	Effects      int `yaml:"effects"`
 }
@@ -66,7 +66,7 @@ type Limits struct {
 type Analyzer struct {
 	Table  *grammar.Table
 	Limits Limits
-	// Secret reports whether a path names credentials. Nil: none does.
+	// Secret reports whether a path names credentials. If it is nil, none does.
 	Secret func(path string) bool
 	// Code analyzes code in a language other than shell, such as Python, and yields what it does.
 	// If it is nil, such code is opaque.
@@ -119,7 +119,7 @@ type Context struct {
 	Written bool
 	// Explain asks for the trace, [Result.Steps].
 	Explain bool
-	// Trees are the texts that were parsed for this call before. Nil: none are kept.
+	// Trees are the texts that were parsed earlier for this call. If it is nil, none are kept.
 	Trees *Trees
 }
 
@@ -286,7 +286,7 @@ func mayDefine(src string) bool {
 // How says how a text was read.
 type How uint8
 
-// The ways, from the best.
+// The ways to read a text, from best to worst.
 const (
 	Parsed    How = iota // as bash, or zsh
 	Recovered            // as bash, after error recovery
@@ -294,7 +294,7 @@ const (
 	Refused              // over a limit
 )
 
-// String returns the word.
+// String returns the word for how a text was read, such as "parsed".
 func (h How) String() string {
 	return [...]string{"parsed", "recovered", "tokens", "refused"}[min(h, Refused)]
 }

@@ -1,36 +1,36 @@
 // Package shell finds out what a command line would do, without running it.
 //
-// A text is read by one real parser ([mvdan.cc/sh/v3/syntax], bash, then zsh,
-// then with errors mended; what no parser reads is split into words that can only
-// make the verdict stricter). A bounded abstract interpreter then walks the tree
-// as a shell would: it assigns and expands variables, arrays, positional
-// parameters and defaults, splits at IFS, expands braces and ANSI-C quotes, folds
-// echo, printf and read, follows aliases, functions, traps, cd, descriptors,
-// pipes and process substitution, and remembers what was written to which file.
-// What a simple command does is not known here but in the tables of package
-// grammar; payloads (sh -c, eval, ssh, find -exec, python -c …) are walked in
-// turn.
+// A text is parsed by a full shell parser ([mvdan.cc/sh/v3/syntax]): as bash, then as zsh, then
+// with error recovery. A text that cannot be parsed is split into words, which can only make the
+// verdict stricter. A bounded abstract interpreter then walks the syntax tree as a shell would. It
+// assigns and expands variables, arrays, positional parameters and defaults, splits at IFS, expands
+// braces and ANSI-C quotes, evaluates echo, printf and read, follows aliases, functions, traps, cd,
+// descriptors, pipes and process substitution, and remembers what was written to which file.
+// What a simple command does is defined in the tables of package grammar, not here. Payloads
+// (sh -c, eval, ssh, find -exec, python -c …) are walked too.
 //
-// Values are exact, or they contain [effect.Unknown]: nothing is guessed. Where a
-// variable may have one of several values, each is tried. Taint (secret, network,
-// decoded) travels with values, through pipes and files.
+// Values are exact, or they contain [effect.Unknown]: nothing is guessed. If a variable may have
+// one of several values, each is tried. Taint (secret, network, decoded) follows values through
+// pipes and files.
 //
-// Everything is bounded by [Limits]; beyond a limit the analysis ends with an
-// opaque effect, which no rule may take for harmless.
+// Everything is bounded by [Limits]. Beyond a limit the analysis ends with an opaque effect, which
+// no rule may treat as harmless.
 //
-// Read shell.go, result.go and parts.go first, which say what goes in, what comes out and what
-// a walk consists of. The other files, from above to below:
+// Read shell.go, result.go and parts.go first: they define the input, the output and the parts of
+// a walk. The main other files, top down:
 //
 //   - statements: walk.go, stmt.go, exec.go, trap.go
 //   - simple commands: call.go, builtins.go and the files of single builtins, definitions.go
-//   - programs: apply.go and executes.go by the tables, unlisted.go without them; applied.go,
-//     filenotes.go and mention.go note what they do. agents.go looks for coding agents, whose
-//     command lines package agentcli knows, and agentcode.go for code that starts them
+//   - programs: apply.go and executes.go for those in the tables, unlisted.go for all others;
+//     applied.go, filenotes.go and mention.go record what they do. agents.go looks for coding
+//     agents, whose command lines package agentcli knows, and agentcode.go for code that starts
+//     them
+//   - payloads: script.go
 //   - words: word.go, builder.go, param.go, operator.go, document.go, arith.go
-//   - values: assign.go and setting.go give them, parameters.go and alternatives.go
-//     read them, variables.go and elements.go hold them, environment.go hands them to programs
+//   - values: assign.go and setting.go assign them, parameters.go and alternatives.go read them,
+//     variables.go and elements.go hold them, environment.go passes them to programs
 //   - files and descriptors: files.go, redirect.go, lookup.go, workdir.go
-//   - what is walked once more because it is not known: readings.go, standin.go
+//   - further walks because of unknown words: readings.go, standin.go
 //   - texts: parse.go, reread.go, sources.go, quote.go
 package shell
 

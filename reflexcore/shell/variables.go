@@ -151,7 +151,8 @@ func (vs *variables) uncover(name string) bool {
 	return false
 }
 
-// slot returns the variable to assign to, in the present scope.
+// slot returns the variable to assign to, in the current scope. It copies it from an outer scope
+// if necessary.
 func (vs *variables) slot(name string) *variable {
 	name = vs.referred(name)
 	if v := vs.findSince(name, vs.mark); v != nil {
