@@ -10,28 +10,29 @@ import (
 	"approver.example/reflexcore/wordset"
 )
 
-// The tables say what the words of a program mean, but no table has every flag that names
-// a file to write, nor the small languages of databases and editors. So the names of
-// files in the words of a command are noted wherever no effect tells what becomes of them.
+// The tables say what the words of a program mean, but no table has every flag that names an
+// output file, nor the command languages of databases and editors. So file names in the words of
+// a command are noted wherever no effect accounts for them.
 
 const (
-	maxMentions  = 64       // of one text
-	maxMentioned = 64 << 10 // bytes of one word that are looked through
+	maxMentions  = 64       // per text
+	maxMentioned = 64 << 10 // the longest word that is scanned, in bytes
 )
 
 // readers are programs that only read the files that their operands name.
 var readers = wordset.Of(section("readers"))
 
-// tellers are programs whose words are texts for people and services, and questions.
+// tellers are programs whose arguments are mostly text for people and services, such as issue
+// trackers.
 var tellers = wordset.Of(`gh glab hub tea bd jira linear slack acli`)
 
-// writesTo are the flags of readers and of git that name a file that is written.
+// writesTo are the flags of readers, and of git, that name an output file.
 var writesTo = wordset.Of(`--output --output-file --out --log-file --logfile --LOG-FILE --file --output-directory
 	--outdir`)
 
-// mentions notes what files the words of a command name, and its input where that is code,
-// without an effect that says what becomes of them. By is the [agentcli.ProgramName] of the command,
-// and its effects are those from the given index on.
+// mentions notes the files that the words of a command name, and those that its input names if
+// the input is code, unless an effect accounts for them. by is the [agentcli.ProgramName] of the
+// command. The effects of the command start at index from.
 func (pr *programRunner) mentions(argv []string, by string, from int, p *grammar.Parsed, std *input) {
 	if pr.in.ctx.Written || pr.in.rep.bits&effect.Remote != 0 || p.Dry {
 		return
@@ -39,7 +40,7 @@ func (pr *programRunner) mentions(argv []string, by string, from int, p *grammar
 	hidden := strings.Contains(pr.in.cwd.dir, "/.") || strings.HasPrefix(pr.in.cwd.dir, "/etc")
 	fed := std.present && len(std.text) < maxMentioned && (feeds[by] || hasRole(p.Stdin, grammar.Code, grammar.Sql))
 	if !hidden && !slices.ContainsFunc(argv[1:], hint) && (!fed || !hint(std.text)) {
-		return // most
+		return // the common case
 	}
 	m := mentioner{in: pr.in, by: by, hidden: hidden, odd: p.Odd}
 	m.setKind(argv)
@@ -57,11 +58,10 @@ func (pr *programRunner) mentions(argv []string, by string, from int, p *grammar
 	m.tell(from)
 }
 
-// settingNames are parts of the names of files that hold settings, and of approver's
-// sockets.
+// settingNames are parts of the names of settings files and of approver's sockets.
 var settingNames = strings.Fields(section("setting names"))
 
-// settingsFrom are the same by the letter that they begin with.
+// settingsFrom maps a first byte to the setting names that begin with it.
 var settingsFrom = func() (t [256][]string) {
 	for _, name := range settingNames {
 		t[name[0]] = append(t[name[0]], name)
@@ -69,13 +69,13 @@ var settingsFrom = func() (t [256][]string) {
 	return t
 }()
 
-// hint reports whether a word may name a file that somebody protects: it has a hidden folder,
-// or a name that settings have.
+// hint reports whether a word may name a protected file: it contains a hidden name, or part of
+// the name of a settings file.
 func hint(w string) bool {
 	if len(w) < 5 {
 		return false
 	}
-	if len(w) <= 64 { // most, for which one look at each letter is the fastest
+	if len(w) <= 64 { // the common case: one pass over the bytes is fastest
 		for i := 0; i < len(w)-3; i++ {
 			c := w[i]
 			if c == '.' && startsHidden(w, i) {
@@ -101,7 +101,7 @@ func hint(w string) bool {
 	return wordset.ContainsAny(w, settingNames...)
 }
 
-// startsHidden reports whether the dot at that place begins a name.
+// startsHidden reports whether the dot at index i begins a hidden name.
 func startsHidden(w string, at int) bool {
 	return at+3 < len(w) && startsName(w[at+1]) && (at == 0 || !isName(w[at-1]))
 }
@@ -114,27 +114,27 @@ func isName(c byte) bool {
 	return startsName(c) || c >= '0' && c <= '9' || c == '_' || c == '-' || c == ')' || c == ']' || c == '.'
 }
 
-// isPathByte reports whether a byte may stand in a path that is written without quotes.
+// isPathByte reports whether a byte may occur in an unquoted path.
 func isPathByte(c byte) bool {
 	return isName(c) && c != ')' || c == '/' || c == '~' || c == '+' || c == 0 || c >= 0x80
 }
 
-// mentioner gathers the paths that one command names.
+// mentioner collects the paths that one command names.
 type mentioner struct {
 	in     *interp
 	by     string
-	odd    bool // it has a flag that its table does not know
-	reads  bool // it is a reader: only flags that write count
-	tells  bool // its words are texts
+	odd    bool // the command has a flag that its table does not list
+	reads  bool // the program is a reader: only flags that write count
+	tells  bool // its arguments are text for people
 	git    string
-	hidden bool // the present folder is a hidden one
+	hidden bool // the working directory is hidden or below /etc
 	paths  []string
 	counts []int
-	bases  []string // names of settings without a folder
-	dirs   []string // hidden folders
+	bases  []string // file names without a directory
+	dirs   []string // hidden directories
 }
 
-// setKind says what the program of the command is.
+// setKind classifies the program of the command.
 func (m *mentioner) setKind(argv []string) {
 	m.reads = readers[m.by]
 	m.tells = tellers[m.by] || len(agentcli.Named(m.by)) > 0
@@ -158,7 +158,7 @@ func (m *mentioner) setKind(argv []string) {
 	}
 }
 
-// quiet reports whether a word names no file that would be written.
+// quiet reports whether a word names no file that could be written.
 func (m *mentioner) quiet(argv []string, i int, p *grammar.Parsed) bool {
 	w := argv[i]
 	if m.tells {
@@ -189,7 +189,7 @@ func (m *mentioner) quiet(argv []string, i int, p *grammar.Parsed) bool {
 			return true
 		case grammar.Env:
 			return !buildsWithWords[m.by]
-		default: // nothing for the others
+		default: // the other roles may name files
 		}
 	}
 	if at := strings.Index(w, "://"); at > 0 && at < 12 && !strings.ContainsAny(w[:at], "/ '\"") {
@@ -198,28 +198,29 @@ func (m *mentioner) quiet(argv []string, i int, p *grammar.Parsed) bool {
 	return false
 }
 
-// buildsWithWords are the programs that hand NAME=VALUE to rules, which may write there.
+// buildsWithWords are the programs that pass NAME=VALUE to rules, which may write to the file
+// that VALUE names.
 var buildsWithWords = wordset.Of("make gmake bmake remake just task ninja")
 
-// looks are the functions that only ask whether a file is there, and how large.
+// looks are the functions that only ask whether a file exists, or how large it is.
 var looks = strings.Fields(section("look-ups"))
 
-// asked reports whether what stands before a name only asks about the file.
+// asked reports whether the text before a name is a call that only asks about the file.
 func asked(before string) bool {
 	before, ok := strings.CutSuffix(strings.TrimRight(before, "\"'"), "(")
 	return ok && slices.ContainsFunc(looks, func(look string) bool { return strings.HasSuffix(before, look) })
 }
 
-// mirrors reports whether a program makes files of the names in an address.
+// mirrors reports whether a program creates files that are named after parts of a URL.
 func (m *mentioner) mirrors(argv []string) bool {
 	return m.by == "httrack" || (m.by == "wget" || m.by == "wget2") &&
 		hasFlag(argv, "xrmp", "--force-d", "--mirror", "--recursive", "--page-req")
 }
 
-// compressed are the endings that unpacking takes off a name.
+// compressed are the suffixes that decompression removes from a file name.
 var compressed = strings.Fields(section("packed endings"))
 
-// scan takes the names of files out of a word.
+// scan collects the file names in a word.
 func (m *mentioner) scan(w string) {
 	for i := 0; i < len(w); {
 		if !isPathByte(w[i]) {
@@ -242,7 +243,7 @@ func (m *mentioner) scan(w string) {
 				token = token[at:]
 			}
 		}
-		if at := strings.Index(token, "//"); at >= 0 && start > 0 && w[start-1] == ':' { // an address
+		if at := strings.Index(token, "//"); at >= 0 && start > 0 && w[start-1] == ':' { // a URL
 			if _, path, ok := strings.Cut(token[at+2:], "/"); ok {
 				m.addName(path)
 				m.addName(path[strings.IndexByte(path, '/')+1:])
@@ -253,14 +254,14 @@ func (m *mentioner) scan(w string) {
 	}
 }
 
-// addName notes one name of a file.
+// addName notes one file name.
 func (m *mentioner) addName(token string) {
 	if token == "" || len(m.paths) >= maxMentions {
 		return
 	}
 	for _, ending := range compressed {
 		if plain, ok := strings.CutSuffix(token, ending); ok {
-			m.add(plain, 2) // an effect on the packed file says nothing of the other
+			m.add(plain, 2) // an effect on the compressed file does not account for this one
 		}
 	}
 	if base := token[strings.LastIndexByte(token, '/')+1:]; base == token {
@@ -281,8 +282,8 @@ func (m *mentioner) add(token string, n int) {
 	m.paths, m.counts = append(m.paths, p), append(m.counts, n)
 }
 
-// joined notes names of settings in hidden folders that are other words of the command,
-// as in -d .claude -o settings.json.
+// joined notes paths that are spread over several words of the command: a hidden directory in one
+// word and a file name in another, as in -d .claude -o settings.json.
 func (m *mentioner) joined() {
 	for _, dir := range m.dirs[:min(len(m.dirs), 4)] {
 		for _, base := range m.bases[:min(len(m.bases), 8)] {
@@ -293,20 +294,20 @@ func (m *mentioner) joined() {
 	}
 }
 
-// lowOpens are the functions that open a file in a way that only a number says.
+// lowOpens are the functions that open a file in a mode that only a number gives.
 var lowOpens = wordset.Of("os.open posix.open sysopen IO.sysopen openSync fs.openSync syscall.Open unix.Open")
 
-// makers are programs that make files of others and never read settings: what the tables
-// take for one more file to read may be the one to write.
+// makers are programs that make files from other files and never read settings. What the tables
+// take for one more input file may be the output file.
 var makers = wordset.Of(`gcc g++ cc c++ clang clang++ tsc swc esbuild babel sass dasel ffmpeg protoc rustc javac ld as
 	sox convert magick pandoc`)
 
-// feeds are the programs that take their input for commands that write files, and of
-// which no table says so.
+// feeds are the programs that read commands from their input, which may write files, without a
+// table saying so.
 var feeds = wordset.Of("ftp lftp ncftp tnftp gnuplot")
 
-// explains reports whether an effect says what becomes of the file. One that runs it counts
-// where the program itself runs it, and not where a small language looks like a shell's.
+// explains reports whether an effect accounts for the file. An execution counts only if the
+// program itself runs the file, not if some other language merely resembles shell code.
 func (m *mentioner) explains(ef *effect.Effect) bool {
 	switch ef.Kind {
 	case effect.Exec:
@@ -319,7 +320,8 @@ func (m *mentioner) explains(ef *effect.Effect) bool {
 	}
 }
 
-// writesInto notes the settings in a hidden folder that a flag names to put files there.
+// writesInto notes the settings file in a hidden directory that a flag names as the output
+// directory.
 func (m *mentioner) writesInto(before, w string) {
 	flag, value, ok := strings.Cut(w, "=")
 	if !ok {
@@ -331,16 +333,16 @@ func (m *mentioner) writesInto(before, w string) {
 	}
 }
 
-// folderFillers are programs that fill a folder which they are told, and of which no table
-// says so; with git it is the subcommand, and with others a word or a part of one.
+// folderFillers are programs that fill a given directory without a table saying so. For git, an
+// entry is the subcommand.
 var folderFillers = wordset.Of(section("folder fillers"))
 
-// renamesMembers reports whether a flag of tar gives what it unpacks other names.
+// renamesMembers reports whether a flag of tar renames the files that it extracts.
 func renamesMembers(flag string) bool {
 	return wordset.HasAnyPrefix(flag, "--one", "--xf", "--trans")
 }
 
-// fills notes the settings in a hidden folder that a program is told to fill.
+// fills notes the settings files in a hidden directory that a program is told to fill.
 func (m *mentioner) fills(argv []string) {
 	remote := m.by == "scp" || m.by == "docker" || m.by == "podman" || m.by == "kubectl" || m.by == "rsync"
 	clones := m.by == "gh" && slices.Contains(argv, "clone") || m.by == "npm" && slices.Contains(argv, "--prefix")
@@ -358,7 +360,7 @@ func (m *mentioner) fills(argv []string) {
 			continue
 		}
 		if _, after, ok := strings.Cut(w, ":"); remote && (!ok || after == "" || i+2 == len(argv)) {
-			continue // only what comes from there
+			continue // only copies from the remote side count
 		}
 		for part := range strings.FieldsFuncSeq(w, func(r rune) bool {
 			return r == '=' || r == ',' || r == ':' ||
@@ -373,7 +375,7 @@ func (m *mentioner) fills(argv []string) {
 	}
 }
 
-// unpacks adds where archives are unpacked by programs of which no table says so.
+// unpacks adds the writes of programs that extract archives without a table saying so.
 func (pr *programRunner) unpacks(argv []string) {
 	if len(argv) < 3 || !strings.HasSuffix(argv[0], "jar") && !strings.Contains(argv[0], "python") {
 		return
@@ -392,7 +394,7 @@ func (pr *programRunner) unpacks(argv []string) {
 	}
 }
 
-// tell adds what is named more often than effects tell of it.
+// tell adds the paths that are named more often than effects account for.
 func (m *mentioner) tell(from int) {
 	in := m.in
 	for i, p := range m.paths {

@@ -14,7 +14,7 @@ func (ex *expander) oddName(mark int) {
 		case o == 0:
 		case i == 0 && f.known() && !f.splits && !strings.Contains(f.text, " "):
 			if o == GluedName && ex.in.Table.Find(f.text) == nil {
-				continue // a name of one's own
+				continue // not a program of the tables
 			}
 			ex.in.rep.noteOddity(o, f.text)
 		case i == 0 && o&CutName != 0:
@@ -27,12 +27,12 @@ func (ex *expander) oddName(mark int) {
 	}
 }
 
-// isCluster reports whether a word is a flag, or several in one: -rf, --force.
+// isCluster reports whether a word is a flag or a group of flags: -rf, --force.
 func isCluster(s string) bool {
 	return len(s) > 1 && s[0] == '-' && strings.Trim(s, "-abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ") == ""
 }
 
-// writtenOddly says how a word is written, as far as that is in its syntax.
+// writtenOddly returns the oddities that the syntax of a word shows.
 func writtenOddly(w *syntax.Word) (o Oddity) {
 	quoted, bare, slash := 0, 0, false
 	for i, part := range w.Parts {
@@ -82,7 +82,7 @@ func writtenOddly(w *syntax.Word) (o Oddity) {
 	return o
 }
 
-// expandedOddly says how a part is written that is a parameter.
+// expandedOddly returns the oddity of a part that is a parameter expansion.
 func expandedOddly(part syntax.WordPart) Oddity {
 	if p, ok := part.(*syntax.ParamExp); ok && p.Param != nil && p.Index == nil && p.Param.Value != "@" &&
 		p.Param.Value != "*" && (p.Slice != nil || p.Repl != nil || p.Excl && p.Names == 0) {
@@ -98,13 +98,14 @@ func between(parts []syntax.WordPart, i int) bool {
 	}
 	before, ok := parts[i-1].(*syntax.Lit)
 	after, also := parts[i+1].(*syntax.Lit)
-	if !ok || !also || before.Value == "" || after.Value == "" { // a parse that recovered leaves empty ones
+	if !ok || !also || before.Value == "" || after.Value == "" { // error recovery in the parser leaves empty literals
 		return false
 	}
 	return isLetter(before.Value[len(before.Value)-1]) && isLetter(after.Value[0])
 }
 
-// hidesLetters reports whether a $'…' has a letter, digit or slash as a number.
+// hidesLetters reports whether the text of a $'…' writes a letter, a digit or a slash as a
+// numeric escape.
 func hidesLetters(s string) bool {
 	for n, digits := range numbered(s) {
 		if digits > 1 && n < 0x80 && (isLetter(byte(n)) || n >= '0' && n <= '9' || n == '/') {
@@ -114,7 +115,8 @@ func hidesLetters(s string) bool {
 	return false
 }
 
-// isValue reports whether a part is what an expansion gives.
+// isValue reports whether a part is a parameter expansion or a command substitution, perhaps in
+// double quotes.
 func isValue(part syntax.WordPart) bool {
 	switch p := part.(type) {
 	case *syntax.ParamExp, *syntax.CmdSubst:
@@ -125,7 +127,7 @@ func isValue(part syntax.WordPart) bool {
 	return false
 }
 
-// looksUp reports whether a substitution asks where a program is.
+// looksUp reports whether a substitution looks up a program or takes a path apart.
 func looksUp(stmts []*syntax.Stmt) bool {
 	return len(stmts) > 0 && isOneOf(stmts[0], "which", "command", "type", "basename", "readlink", "realpath")
 }

@@ -21,7 +21,7 @@ func (ex *expander) changeEach(list []data, p *syntax.ParamExp, sure bool) []dat
 			return []data{{effect.Unknown, join(list, "").taint}}
 		}
 		if name := p.Param.Value; name == "@" || name == "*" {
-			n = max(n-1, 0) // $0 is the first
+			n = max(n-1, 0) // position 0 is $0
 		}
 		if v := ex.in.par.lookup(p.Param.Value); v != nil && v.array && v.keys != nil && !v.assoc {
 			n = v.position(n)
@@ -121,7 +121,7 @@ func (ex *expander) regex(pat string, mode pattern.Mode) *regexp.Regexp {
 	if err != nil {
 		return nil
 	}
-	rx, _ := regexp.Compile(expr) // nil where it fails
+	rx, _ := regexp.Compile(expr) // nil on an error
 	return rx
 }
 
@@ -185,12 +185,12 @@ func (ex *expander) replace(d data, r *syntax.Replace) data {
 	return data{b.String(), taint}
 }
 
-// operator applies :- # % ^ , and their like.
+// operator applies the operators :- :+ # % ^ , and similar ones.
 func (ex *expander) operator(d data, name string, e *syntax.Expansion) data {
 	set, sure := ex.in.par.isSet(name)
 	if name == "XDG_CACHE_HOME" && e.Op == syntax.DefaultUnsetOrNull ||
 		(e.Op == syntax.DefaultUnset || e.Op == syntax.DefaultUnsetOrNull) && ex.in.vars.isTool(name) {
-		sure = true // it is set to another one of the same kind, if at all
+		sure = true // if it is set, then to a value of the same kind
 	}
 	switch e.Op {
 	case syntax.DefaultUnset, syntax.DefaultUnsetOrNull, syntax.AssignUnset, syntax.AssignUnsetOrNull:
@@ -208,12 +208,12 @@ func (ex *expander) operator(d data, name string, e *syntax.Expansion) data {
 		}
 		ex.in.readings.leanDiffers = ex.in.readings.leanDiffers || !d.known()
 		if ex.in.readings.omits == omitsAll && !d.known() && (null || other.text == "") && !assign {
-			return other // what is not known is taken for nothing: one choice less to try
+			return other // unknown text is taken to be empty: one choice fewer to try
 		}
 		if other.text == "" && d.text == effect.Unknown && !assign {
 			return data{d.text, d.taint | other.taint} // ${X-} is $X
 		}
-		// It may be set, to what is not known, or not.
+		// It may be set to an unknown value, or not be set.
 		v := variable{name: name, data: d, alts: []data{other, d}}
 		if assign {
 			*ex.in.vars.slot(name) = v
@@ -231,7 +231,7 @@ func (ex *expander) operator(d data, name string, e *syntax.Expansion) data {
 		if other.text == "" {
 			return other
 		}
-		if ex.in.readings.leanDiffers = true; ex.in.readings.lean || ex.in.readings.first { // that it is not set comes first
+		if ex.in.readings.leanDiffers = true; ex.in.readings.lean || ex.in.readings.first { // try unset first
 			alts[0], alts[1] = alts[1], alts[0]
 		}
 		return alts[ex.in.alt.pick("+"+name+other.text, 2)]
@@ -269,7 +269,7 @@ func (ex *expander) cutOrCase(d data, name string, e *syntax.Expansion) data {
 		return data{change(d.text[:n]) + d.text[n:], d.taint}
 	case syntax.OtherParamOps:
 		return ex.atOperator(d, name, pat.text)
-	default: // nothing is known of the others
+	default: // the other operators are not modeled
 		return data{effect.Unknown, d.taint}
 	}
 }
@@ -312,7 +312,7 @@ func (ex *expander) cut(text, pat string, op syntax.ParExpOperator) string {
 		}
 		return strings.TrimSuffix(text, pat)
 	}
-	// The commonest forms need no regular expression.
+	// The most common forms need no regular expression.
 	if prefix && len(pat) == 2 && pat[0] == '*' && pat[1] != '\\' && pat[1] != '*' && pat[1] != '?' && pat[1] != '[' {
 		i := strings.IndexByte(text, pat[1])
 		if op == syntax.RemLargePrefix {
@@ -343,8 +343,7 @@ func (ex *expander) cut(text, pat string, op syntax.ParExpOperator) string {
 	return text
 }
 
-// matches compares a text with a shell pattern; sure is false where that is not
-// known.
+// matches compares a text with a shell pattern. sure is false if the result is not known.
 func (ex *expander) matches(text, pat string) (matched, sure bool) {
 	if !effect.IsKnown(text) || !effect.IsKnown(pat) {
 		return false, false

@@ -11,11 +11,11 @@ import (
 	"approver.example/reflexcore/grammar"
 )
 
-// sourceMarks begin the words, or the files of words, of parallel.
+// sourceMarks are the markers before the arguments, or the argument files, of parallel.
 var sourceMarks = []string{":::", "::::", ":::+", "::::+"}
 
-// sources are what parallel takes its words from, each with its words: the standard input
-// or what -a names, then what stands behind each mark. Several files have a source each.
+// sources returns the input sources of parallel, each as its list of words: the standard input or
+// the file of -a, then the words after each marker. Each of several files is a source of its own.
 func (lr *listRunner) sources() [][]field {
 	var out [][]field
 	if hasRole(lr.line.p.Stdin, grammar.Args) && lr.std.present {
@@ -48,8 +48,7 @@ func (lr *listRunner) sources() [][]field {
 	return out
 }
 
-// runsList walks the lines of the files of parallel where no command is given: they are the
-// commands.
+// runsList walks the lines of the files of parallel as commands if no command is given.
 func (lr *listRunner) runsList(out *data) {
 	if lr.line.p.Program.Name != "parallel" || hasRole(lr.line.p.Uses, grammar.Shell) {
 		return
@@ -61,8 +60,8 @@ func (lr *listRunner) runsList(out *data) {
 	}
 }
 
-// option is the value of the options of parallel that the table gives a name, and whether there
-// is one.
+// option returns the value of an option of parallel, by the name that the table gives it, and
+// whether the option is present.
 func (l *commandLine) option(name string) (value string, found bool) {
 	for u := range l.uses(grammar.Text) {
 		if u.Arg == name {
@@ -72,29 +71,30 @@ func (l *commandLine) option(name string) (value string, found bool) {
 	return value, found
 }
 
-// hasFlag reports whether one of those flags is among the words before the command.
+// hasFlag reports whether one of the flags is among the words before the command.
 func (l *commandLine) hasFlag(command int, flags ...string) bool {
 	return slices.ContainsFunc(l.argv[:min(command, len(l.argv))],
 		func(w string) bool { return slices.Contains(flags, w) })
 }
 
 var (
-	// placeholders finds the places of parallel's words: {}, {.}, {2}, {2/}, {+}.
+	// placeholders finds the replacement strings of parallel: {}, {.}, {2}, {2/}, {+}.
 	placeholders = regexp.MustCompile(`\{(?:(-?[0-9]+)?(\.|//|/\.|/)?|\+)\}`)
-	// computed finds the places whose text code in Perl makes of a word.
+	// computed finds the replacement strings that are Perl code: {= … =}.
 	computed = regexp.MustCompile(`(?s)\{=(?:\s*-?[0-9]+\s)?(.*?)=\}`)
-	// besides finds an output that has its name from a word: > {.}
+	// besides finds an output file that is named after an input word: > {.}
 	besides = regexp.MustCompile(`(>\s*)\{(?:\.|/\.?|//)\}`)
-	// literal is a separator that is no pattern.
+	// literal matches a separator that has no special characters of regular expressions.
 	literal = regexp.MustCompile(`^[^\\.^$*+?()\[\]{}|]+$`)
 )
 
-// inEach runs the command line of parallel once for each word, or for each combination of
-// words of several sources. A command that begins with a place is code: parallel quotes
-// nothing in one of places alone, and rush quotes nothing at all.
+// inEach runs the command line of parallel once for each word, or for each combination of words
+// of several sources. If the command begins with a replacement string, its words are code:
+// parallel quotes nothing in a command that consists of replacement strings alone, and rush never
+// quotes.
 func (lr *listRunner) inEach(u *grammar.Use, d data, out *data) {
 	in := lr.in
-	for option := range lr.line.uses(grammar.Text) { // those that give a place another text
+	for option := range lr.line.uses(grammar.Text) { // options that rename a replacement string
 		if option.Text != "" && option.Arg[0] == '{' {
 			d.text = strings.ReplaceAll(d.text, option.Text, option.Arg)
 		}
@@ -126,7 +126,7 @@ func (lr *listRunner) inEach(u *grammar.Use, d data, out *data) {
 	}
 	if !computed.MatchString(d.text) && !placeholders.MatchString(d.text) {
 		lr.each(d, lr.added(), out)
-		for i, row := range lr.rows(u.Word) { // a line is one word: sh -c
+		for i, row := range lr.rows(u.Word) { // the line as one word: sh -c
 			if i > in.rep.lim.Rounds || in.rep.stopped() {
 				return
 			}
@@ -148,8 +148,8 @@ func (lr *listRunner) inEach(u *grammar.Use, d data, out *data) {
 	}
 }
 
-// inPipe runs the command line of parallel that has its input as the input of the command,
-// or in a file whose name stands in the places.
+// inPipe runs the command line of parallel with --pipe: each command gets the input as its
+// standard input, or in a file whose name replaces {}.
 func (lr *listRunner) inPipe(u *grammar.Use, d data, out *data) {
 	std := lr.std
 	for r := range lr.line.uses(grammar.Read) {
@@ -167,14 +167,14 @@ func (lr *listRunner) inPipe(u *grammar.Use, d data, out *data) {
 	lr.in.payloads.runScript("sh", d, nil, std, out, lr.line.by)
 }
 
-// rows are the words of the runs of a command, as far as one walks them: one of each source
-// in a run. Columns of a word are words of their own.
+// rows returns the argument lists of the runs of a command, up to the limit of rounds. Each run
+// takes one word of each source. With columns, each column of a word is a word of its own.
 func (lr *listRunner) rows(command int) [][]field {
 	most := lr.in.rep.lim.Rounds
 	split, columns := lr.line.option("columns")
 	rows := [][]field{nil}
 	sources := lr.sources()
-	if len(sources) > 1 && combinations(sources) > most { // not all are walked: any may be in a place
+	if len(sources) > 1 && combinations(sources) > most { // too many to walk: any word may be in any position
 		rows[0] = []field{{data: unknown}}
 		for _, w := range slices.Concat(sources...) {
 			rows = append(rows, slices.Repeat([]field{w}, len(sources)))
@@ -203,7 +203,8 @@ func (lr *listRunner) rows(command int) [][]field {
 	return rows
 }
 
-// combinations is how many runs there are with one word of each source.
+// combinations returns the number of runs that take one word of each source. It stops counting
+// beyond 1<<16.
 func combinations(sources [][]field) int {
 	n := 1
 	for _, words := range sources {
@@ -214,7 +215,7 @@ func combinations(sources [][]field) int {
 	return n
 }
 
-// together are the rows of several words of one source that one run has.
+// together returns the argument lists of runs that take several words of one source.
 func (l *commandLine) together(command int, words []field) (rows [][]field) {
 	n, counted := 0, false
 	for _, name := range [...]string{"N", "n", "L"} {
@@ -235,7 +236,7 @@ func (l *commandLine) together(command int, words []field) (rows [][]field) {
 	return rows
 }
 
-// filled is a command line with words in its places.
+// filled returns a command line with its replacement strings replaced by words.
 func filled(d data, row []field, quoted bool) data {
 	say := func(f *field, change string) string {
 		d.taint |= f.taint
@@ -254,7 +255,7 @@ func filled(d data, row []field, quoted bool) data {
 		}
 		return quote(text)
 	}
-	if slices.ContainsFunc(row, func(f field) bool { return !f.known() }) { // its output is a new file beside it
+	if slices.ContainsFunc(row, func(f field) bool { return !f.known() }) { // a new file next to the input
 		d.text = besides.ReplaceAllString(d.text, "${1}output")
 	}
 	d.text = computed.ReplaceAllStringFunc(d.text, func(place string) string {

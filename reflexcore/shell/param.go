@@ -52,7 +52,7 @@ func (ex *expander) paramExpansion(b *builder, p *syntax.ParamExp, quoted bool) 
 		list, sure := ex.in.par.elements(name)
 		ex.addMany(b, ex.changeEach(list, p, sure), star, quoted, sure)
 	case simple && p.Index == nil && !quoted && ex.in.par.spreads(name):
-		list, sure := ex.in.par.elements(ex.in.vars.referred(name)) // zsh gives all of them, bash the first
+		list, sure := ex.in.par.elements(ex.in.vars.referred(name)) // zsh expands to all elements, bash to the first
 		ex.addMany(b, list, false, false, sure)
 	default:
 		d := ex.in.par.indexed(name, p.Index)
@@ -63,10 +63,10 @@ func (ex *expander) paramExpansion(b *builder, p *syntax.ParamExp, quoted bool) 
 			!p.Length
 		switch {
 		case stops:
-			if d.text == "" { // the shell ends there
+			if d.text == "" { // the shell exits in this case
 				d.text = effect.Unknown
 			}
-			b.stays = d.text == effect.Unknown // X="$Y/": what it is made of may be nothing
+			b.stays = d.text == effect.Unknown // X="$Y/" is not empty, but $Y may be
 		case p.Exp != nil && (p.Exp.Op == syntax.DefaultUnsetOrNull || p.Exp.Op == syntax.AssignUnsetOrNull):
 			b.stays = p.Exp.Word != nil && p.Exp.Word.Lit() != ""
 		}
@@ -84,7 +84,8 @@ func (ex *expander) paramExpansion(b *builder, p *syntax.ParamExp, quoted bool) 
 	}
 }
 
-// isNumber reports whether a shell gives that variable a number, whatever it inherits.
+// isNumber reports whether the shell itself sets that variable to a number, whatever the
+// environment has.
 func isNumber(name string) bool {
 	switch name {
 	case "?", "#", "$", "UID", "EUID", "PPID", "BASHPID", "RANDOM", "SRANDOM", "SECONDS", "LINENO", "EPOCHSECONDS":
@@ -93,7 +94,7 @@ func isNumber(name string) bool {
 	return false
 }
 
-// addMany adds the values of "$@" and its like.
+// addMany adds the values of "$@" and similar expansions. sure says that the list is known.
 func (ex *expander) addMany(b *builder, list []data, star, quoted, sure bool) {
 	if star && quoted {
 		sep := ex.in.par.ifs()
@@ -106,7 +107,7 @@ func (ex *expander) addMany(b *builder, list []data, star, quoted, sure bool) {
 	for i := 0; i < len(list); i++ {
 		if i > 0 {
 			b.flush()
-			if sure { // most of a long list; the last one may have more behind it
+			if sure { // the last one stays: more of the word may follow it
 				i += b.wholes(list[i:len(list)-1], quoted)
 			}
 		}
@@ -120,7 +121,8 @@ func (ex *expander) addMany(b *builder, list []data, star, quoted, sure bool) {
 	}
 }
 
-// pairs adds the keys of an array, each with its value: "${name[@]@k}", or @K in one text.
+// pairs adds the keys of an array, each with its value: "${name[@]@k}". With @K, they are one
+// text.
 func (ex *expander) pairs(b *builder, p *syntax.ParamExp, name string, star, quoted bool) {
 	v := ex.in.par.lookup(name)
 	if v == nil || !v.array || v.unset || v.keys == nil && v.assoc {
@@ -145,7 +147,7 @@ func (ex *expander) pairs(b *builder, p *syntax.ParamExp, name string, star, quo
 	ex.addMany(b, list, star, quoted, !v.unordered())
 }
 
-// keysOf adds the keys of an array: "${!name[@]}". It is false where they are not known.
+// keysOf adds the keys of an array: "${!name[@]}". It returns false if they are not known.
 func (ex *expander) keysOf(b *builder, name string, star, quoted bool) bool {
 	v := ex.in.par.lookup(name)
 	if v == nil || !v.array || v.unset {
@@ -167,7 +169,7 @@ func (ex *expander) keysOf(b *builder, name string, star, quoted bool) bool {
 	return true
 }
 
-// indirect is ${!name}.
+// indirect adds the expansion ${!name}.
 func (ex *expander) indirect(b *builder, p *syntax.ParamExp, name string, quoted bool) {
 	if w, ok := p.Index.(*syntax.Word); ok && (w.Lit() == "@" || w.Lit() == "*") &&
 		ex.keysOf(b, name, w.Lit() == "*", quoted) {
@@ -190,9 +192,9 @@ func (ex *expander) indirect(b *builder, p *syntax.ParamExp, name string, quoted
 	b.addValue(d, quoted)
 }
 
-// wholes pushes values that are known as fields of their own, as long as each is one word
-// whatever it is next to: the builder has nothing yet. It returns how many these are. A
-// list is pushed by every command that takes it, so a long one has to be quick.
+// wholes pushes known values as fields of their own, up to the first one that is not exactly one
+// word. The builder must be empty. It returns how many it pushed. Every command that takes a long
+// list pushes it, so this has to be fast.
 func (b *builder) wholes(list []data, quoted bool) (n int) {
 	in := b.in
 	if len(list) == 0 || !quoted && in.par.ifs() != usualIFS {
@@ -215,8 +217,8 @@ func (b *builder) wholes(list []data, quoted bool) (n int) {
 	return n
 }
 
-// ifs is what separates words. Where nothing is known of it, words end where they usually
-// do, or at any sign that is neither a letter nor part of a path.
+// ifs returns the characters that separate words. If IFS is unknown, both readings are tried: its
+// known characters or the usual ones, or [anyIFS].
 func (pm *parameters) ifs() string {
 	d, ok := pm.separators()
 	if !ok {
@@ -232,8 +234,8 @@ func (pm *parameters) ifs() string {
 	return d.text
 }
 
-// ifsOf is what separates the words of a value: a file that was read into the shell may have
-// set it, see [variables.clobber].
+// ifsOf returns the characters that separate the words of a value. A file that was sourced may
+// have set IFS, see [variables.clobber].
 func (pm *parameters) ifsOf(text string) string {
 	if !pm.torn() || !strings.ContainsAny(text, tornIFS[len(usualIFS):]) || strings.Contains(text, "://") {
 		return pm.ifs()
@@ -241,7 +243,7 @@ func (pm *parameters) ifsOf(text string) string {
 	return []string{usualIFS, tornIFS}[pm.in.alt.pick("IFS?", 2)]
 }
 
-// torn reports whether such a file may have set IFS.
+// torn reports whether a sourced file may have set IFS.
 func (pm *parameters) torn() bool {
 	if !pm.in.vars.clobbered {
 		return false
@@ -250,9 +252,9 @@ func (pm *parameters) torn() bool {
 	return v == nil || v.unset || v.clobbered
 }
 
-// tearsUp reports whether a value that is written as one word may run as another command. What
-// begins with a folder begins with it wherever it is split, and a plain name has no room for
-// the words of another command.
+// tearsUp reports whether a value that is written as one word may be split and run as another
+// command. A value that begins with a directory still begins with it after a split, and a plain
+// name cannot hold the words of another command.
 func (pm *parameters) tearsUp(text string) bool {
 	if len(text) < 2 {
 		return false
@@ -261,7 +263,7 @@ func (pm *parameters) tearsUp(text string) bool {
 		isOneWord(text) && !isPlainName(text)
 }
 
-// separators is the value of IFS, if it has one.
+// separators returns the value of IFS, and whether it is set.
 func (pm *parameters) separators() (data, bool) {
 	v := pm.lookup("IFS")
 	switch {
@@ -275,23 +277,24 @@ func (pm *parameters) separators() (data, bool) {
 	return v.data, true
 }
 
-// tears reports whether nothing is known of IFS, so that what is written as one word may be
-// several: a command then is another one than it is written as.
+// tears reports whether IFS is unknown. A word may then split into several, so that a command is
+// not the one that is written.
 func (pm *parameters) tears() bool {
 	d, ok := pm.separators()
 	return ok && !d.known()
 }
 
-// anyIFS is what separates them where it is not known.
+// anyIFS are the possible separators if IFS is not known.
 const anyIFS = usualIFS + "!\"#$%&'()*+,:;<=>?@[]^_`{|}"
 
-// tornIFS is what may separate them if a file set it: no sign that names have.
+// tornIFS are the possible separators if a file may have set IFS: no characters that are usual in
+// names.
 const tornIFS = usualIFS + "!#%&+,:;^|"
 
-// What zsh reads otherwise than bash: an agent's shell may be either.
+// The following is what zsh reads differently from bash. An agent's shell may be either.
 
-// zshName is the program that a zsh spelling of a name means: =git is where git is, zf_rm is the
-// shell's own rm. It is empty for any other.
+// zshName returns the program behind a zsh spelling of a name: =git is the path of git, zf_rm is
+// the rm that is built into zsh. It is empty for any other name.
 func (a *Analyzer) zshName(name string) string {
 	if name == "" || name[0] != '=' && name[0] != 'z' {
 		return ""
@@ -304,8 +307,8 @@ func (a *Analyzer) zshName(name string) string {
 	return ""
 }
 
-// flagged is ${(flags)name…}, as far as the flags only change letters, follow a name, or
-// take quotes away that there are none of.
+// flagged returns ${(flags)name…}, for flags that change the letter case, follow a name, or
+// remove quotes where there are none. It is unknown for all others.
 func (ex *expander) flagged(p *syntax.ParamExp) data {
 	var d data
 	name := ""
@@ -349,7 +352,8 @@ func (ex *expander) flagged(p *syntax.ParamExp) data {
 	return d
 }
 
-// fishText is a text of fish as other shells write it: its substitutions have no dollar.
+// fishText returns the text of a fish script as other shells write it: substitutions of fish have
+// no dollar sign.
 func fishText(text string) string {
 	var b strings.Builder
 	var quote byte

@@ -9,10 +9,10 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// longList is from how many words on a list is kept to be added to.
+// longList is the length, in words, from which a list is kept so that others can extend it.
 const longList = 16
 
-// indexText is what the text of an index comes to.
+// indexText returns the value of an index that is given as text.
 func (pm *parameters) indexText(base, index string) string {
 	if v := pm.lookup(base); v != nil && v.assoc {
 		return index
@@ -23,7 +23,7 @@ func (pm *parameters) indexText(base, index string) string {
 	return effect.Unknown
 }
 
-// asList is a variable that is no array as one: its value is the first element.
+// asList returns a variable that is not an array as a list: its value is the only element.
 func (pm *parameters) asList(name string) []data {
 	if v := pm.lookup(name); v != nil && v.unset {
 		return nil
@@ -33,8 +33,9 @@ func (pm *parameters) asList(name string) []data {
 	return []data{pm.valueOf(name)}
 }
 
-// anyOrder are the elements of an array in an order that is not known: one in which they
-// were assigned, those in which a program is the first, or any other.
+// anyOrder returns the elements of an array in one of several possible orders: the order of
+// assignment, an order with a well-known program first, or an unknown one, for which it returns
+// false.
 func (pm *parameters) anyOrder(name string, v *variable) ([]data, bool) {
 	const most = 4
 	orders := [][]data{v.list}
@@ -51,21 +52,22 @@ func (pm *parameters) anyOrder(name string, v *variable) ([]data, bool) {
 	return orders[at], true
 }
 
-// valueOf is the value of a variable or a special parameter, joined if it is many.
+// valueOf returns the value of a variable or a special parameter. Several values are joined by
+// blanks.
 func (pm *parameters) valueOf(name string) data {
 	switch name {
 	case "@", "*":
 		return join(pm.positional(), " ")
 	case "#":
-		if pm.openParams() { // an agent's command is called with none, a script may be with any
+		if pm.openParams() { // an agent's command has no arguments, a script may have any
 			return []data{{text: "0"}, {text: "1" + effect.Unknown}}[pm.in.alt.pick("#", 2)]
 		}
 		return data{text: strconv.Itoa(len(pm.positional()))}
 	case "!":
-		return unknown // nothing, before something runs in the background
+		return unknown // empty until something runs in the background
 	case "IFS":
 		if pm.lookup(name) == nil {
-			return data{text: " \t\n"} // a shell sets it, whatever it inherits
+			return data{text: " \t\n"} // the shell sets it, whatever the environment has
 		}
 	case "0":
 		return pm.zero
@@ -99,7 +101,7 @@ func (pm *parameters) valueOf(name string) data {
 	return v.data
 }
 
-// isSet reports whether a parameter is set, and whether that is known.
+// isSet reports whether a parameter is set, and whether that is certain.
 func (pm *parameters) isSet(name string) (set, sure bool) {
 	if name == "@" || name == "*" || name != "" && name[0] >= '0' && name[0] <= '9' {
 		if pm.openParams() {
@@ -120,7 +122,8 @@ func (pm *parameters) isSet(name string) (set, sure bool) {
 	return false, pm.in.ctx.Unset
 }
 
-// elements are the values of an array or of the positional parameters.
+// elements returns the values of an array or of the positional parameters, and whether they are
+// known.
 func (pm *parameters) elements(name string) ([]data, bool) {
 	if name == "@" || name == "*" {
 		if pm.openParams() {
@@ -144,14 +147,14 @@ func (pm *parameters) elements(name string) ([]data, bool) {
 	return []data{pm.valueOf(name)}, true
 }
 
-// indexed is the value of a variable at an index, if there is one.
+// indexed returns the value of a variable at an index, or of the variable itself if index is nil.
 func (pm *parameters) indexed(name string, index syntax.ArithmExpr) data {
 	if index == nil {
 		return pm.valueOf(name)
 	}
 	v := pm.lookup(name)
 	if v == nil || !v.array {
-		at := pm.in.math.evaluate(index) // which may run something
+		at := pm.in.math.evaluate(index) // may run a command
 		switch {
 		case v == nil && pm.in.ctx.Unset, v != nil && at.known() && at.text != "0":
 			return data{}
@@ -172,7 +175,7 @@ func (pm *parameters) indexed(name string, index syntax.ArithmExpr) data {
 	return v.elementAt(int64(n), err == nil)
 }
 
-// keyText is the text of an index of an associative array.
+// keyText returns an index of an associative array as text.
 func (pm *parameters) keyText(index syntax.ArithmExpr) data {
 	if w, ok := index.(*syntax.Word); ok {
 		return pm.in.exp.oneWord(w)
@@ -180,8 +183,8 @@ func (pm *parameters) keyText(index syntax.ArithmExpr) data {
 	return unknown
 }
 
-// fewer makes the parameters that set gets without what is not known of its words one
-// more possibility.
+// fewer adds a possibility to the parameters that set assigns: those without the unknown parts of
+// its words.
 func (pm *parameters) fewer(args []field) {
 	some := false
 	for i := range args {
@@ -214,13 +217,13 @@ func (pm *parameters) fewer(args []field) {
 	pm.in.readings.partings++
 }
 
-// openParams reports whether the positional parameters are not known: those of
-// the script itself are those that it was called with.
+// openParams reports whether the positional parameters are unknown: they are those that the
+// script itself was called with.
 func (pm *parameters) openParams() bool {
 	return pm.params == nil && pm.others == nil && len(pm.in.def.active) == 0
 }
 
-// allLists are all that they may be.
+// allLists returns all lists that the positional parameters may be.
 func (p positionals) allLists() [][]data {
 	if p.others == nil {
 		return [][]data{p.params}
@@ -228,7 +231,7 @@ func (p positionals) allLists() [][]data {
 	return p.others
 }
 
-// joinParams makes what a branch set the parameters to one more possibility.
+// joinParams adds the parameters that a branch set as further possibilities.
 func (pm *parameters) joinParams(left positionals) {
 	all := slices.Clip(pm.allLists())
 	for _, list := range left.allLists() {
@@ -252,13 +255,13 @@ func (pm *parameters) joinParams(left positionals) {
 
 // setPositional sets the positional parameters.
 func (pm *parameters) setPositional(list []data) {
-	pm.in.rep.steps += len(list) / 8 // each was copied
+	pm.in.rep.steps += len(list) / 8 // for the copies
 	pm.positionals = positionals{params: list}
 }
 
-// listOf is the list of what words are. A list that only adds to an earlier one shares its
-// memory, as in set -- "$@" more: else that takes the square of it. What is shared does not
-// change: behind the end of a kept list nobody else has anything.
+// listOf returns the values of words as a list. A list that only extends an earlier one shares
+// its memory, as in set -- "$@" more; otherwise a loop of these would take quadratic time. The
+// shared part never changes: only listOf appends to a kept list.
 func (pm *parameters) listOf(words []field) []data {
 	for i := range pm.grown {
 		g := &pm.grown[i]
@@ -277,11 +280,11 @@ func (pm *parameters) listOf(words []field) []data {
 	return slices.Clip(list)
 }
 
-// positional are the positional parameters.
+// positional returns the positional parameters.
 func (pm *parameters) positional() []data {
 	if pm.others != nil {
 		n := pm.in.alt.pick("@", len(pm.others))
-		if pm.in.readings.first { // the first that is known changes places with the first
+		if pm.in.readings.first { // the first list that is known swaps places with the first one
 			known := slices.IndexFunc(pm.others, func(list []data) bool {
 				return !slices.ContainsFunc(list, func(d data) bool { return !d.known() })
 			})
@@ -298,8 +301,8 @@ func (pm *parameters) positional() []data {
 	return pm.params
 }
 
-// optionValues are what OPTARG may be after getopts: each word behind a flag, and what is
-// glued to one.
+// optionValues returns the possible values of OPTARG after getopts: the word after each flag, and
+// the rest of a word that begins with a flag.
 func (pm *parameters) optionValues(args []field) []data {
 	if len(args) < 3 && pm.openParams() {
 		return []data{unknown}
@@ -327,7 +330,7 @@ func (pm *parameters) optionValues(args []field) []data {
 	return out
 }
 
-// lookup finds a variable, or nil.
+// lookup returns the variable that a name means, following references, or nil.
 func (pm *parameters) lookup(name string) *variable {
 	for hops := 0; hops < 8; hops++ {
 		v := pm.in.vars.find(name)
@@ -347,7 +350,7 @@ func (pm *parameters) lookup(name string) *variable {
 	return nil
 }
 
-// referredElement is an element as a variable of its own.
+// referredElement returns an element of an array as a variable of its own.
 func (pm *parameters) referredElement(base, index string) *variable {
 	v := pm.lookup(base)
 	if v == nil || !v.array {
@@ -363,8 +366,8 @@ func (pm *parameters) referredElement(base, index string) *variable {
 	return &variable{name: base, data: v.elementAt(n, ok)}
 }
 
-// spreads reports whether an array stands for all of its elements where it has no index,
-// as in zsh: in bash it is the first one, so that a command is walked once more for that.
+// spreads reports whether an array without an index stands for all its elements, as in zsh. In
+// bash it stands for the first one, so the command is walked once more for the zsh reading.
 func (pm *parameters) spreads(name string) bool {
 	if !pm.in.vars.isArray(name) {
 		return false
@@ -373,8 +376,9 @@ func (pm *parameters) spreads(name string) bool {
 	return pm.in.readings.omits == omitsSpread
 }
 
-// subscript is $x[N] as zsh reads it, and what the next literal has behind that: in bash the
-// brackets are a pattern, so that a command is walked once more for it.
+// subscript returns $x[N] as zsh reads it, and the rest of the literal after the bracket. In bash
+// the brackets are a pattern, so the command is walked once more for the zsh reading; ok is true
+// only then.
 func (pm *parameters) subscript(parts []syntax.WordPart, i int) (d data, rest string, ok bool) {
 	p, short := parts[i].(*syntax.ParamExp)
 	if !short || !p.Short || p.Param == nil || i+1 == len(parts) {
@@ -392,8 +396,8 @@ func (pm *parameters) subscript(parts []syntax.WordPart, i int) (d data, rest st
 	return pm.subscripted(p.Param.Value, index), rest, pm.in.readings.omits == omitsSpread
 }
 
-// subscripted are the elements of an array, or the letters of a text, with the numbers from
-// one to another: "2" or "1,5", counted from 1, or from the end below 0.
+// subscripted returns a range of the elements of an array, or of the characters of a text: "2" or
+// "1,5". Positions count from 1, and negative ones from the end.
 func (pm *parameters) subscripted(name, index string) data {
 	first, last, many := strings.Cut(index, ",")
 	if !many {

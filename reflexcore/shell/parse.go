@@ -11,7 +11,7 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// parsers keep their memory between calls: one for each dialect.
+// parsers keep their memory between calls. There is one per dialect.
 type parsers struct {
 	bash, zsh, recovering *syntax.Parser
 }
@@ -24,11 +24,12 @@ var pool = sync.Pool{New: func() any {
 	}
 }}
 
-// maxRetried is the longest text that is parsed again when it is no bash.
+// maxRetried is the size limit, in bytes, for parsing a text again if it is not bash.
 const maxRetried = 32 << 10
 
-// parse reads a command line: as bash, then as zsh, then with errors mended. It
-// returns nil if none of that works. Strange says that bash reads some of it otherwise.
+// parse parses a command line: as bash, then as zsh, then as bash with error recovery. It returns
+// a nil file if none of these works. strange says that bash may read part of the text
+// differently.
 func parse(src string, lim *Limits) (file *syntax.File, how How, strange bool) {
 	if len(src) > lim.Bytes || tooDeep(src, lim.Nesting) {
 		return nil, Refused, false
@@ -46,7 +47,7 @@ func parse(src string, lim *Limits) (file *syntax.File, how How, strange bool) {
 		}
 	}
 	if len(src) > maxRetried {
-		return nil, Tokens, false // another parse of so much would cost too much
+		return nil, Tokens, false // parsing a long text again is too expensive
 	}
 	if file, strange = parseWith(p.zsh, src); file != nil {
 		return file, Parsed, strange
@@ -57,10 +58,12 @@ func parse(src string, lim *Limits) (file *syntax.File, how How, strange bool) {
 	return nil, Tokens, false
 }
 
-// subshells writes ((a); b) as a subshell in a subshell, where bash's own arithmetic does not fit.
+// subshells writes ((a); b) as a subshell within a subshell, for texts in which (( does not begin
+// an arithmetic command.
 func subshells(src string) string { return strings.ReplaceAll(src, "((", "( (") }
 
-// parseWith reads a text as bash reads it, as far as a parser can, or returns nil.
+// parseWith parses a text and corrects what the parser reads differently from bash, see [reread].
+// It returns nil on an error.
 func parseWith(p *syntax.Parser, src string) (*syntax.File, bool) {
 	file, err := tryParse(p, src)
 	if err != nil {
@@ -69,14 +72,14 @@ func parseWith(p *syntax.Parser, src string) (*syntax.File, bool) {
 	return reread(p, src, file)
 }
 
-// tooDeep reports whether brackets, braces or backquotes nest deeper than the
-// parser's stack should follow. It counts what may nest, without regard to
-// quotes: a text with that many open brackets is refused either way.
+// tooDeep reports whether brackets, backquotes or compound commands nest deeper than limit, which
+// keeps the parser's stack small. It ignores quotes, so it may refuse a text whose brackets are
+// only quoted.
 func tooDeep(src string, limit int) bool {
 	depth, most := 0, 0
 	for i := 0; i < len(src); i++ {
 		if !nesting[src[i]] {
-			continue // most
+			continue // the common case
 		}
 		switch src[i] {
 		case '(', '{', '[':
@@ -87,7 +90,7 @@ func tooDeep(src string, limit int) bool {
 				depth--
 			}
 		case '`':
-			// Backquotes nest by backslashes.
+			// Nested backquotes are escaped with backslashes.
 			if i > 0 && src[i-1] == '\\' {
 				n := 0
 				for j := i - 1; j >= 0 && src[j] == '\\'; j-- {
@@ -112,16 +115,17 @@ func tooDeep(src string, limit int) bool {
 	return false
 }
 
-// nesting marks the bytes that may open or close something, or with which a word begins that does.
+// nesting marks the bytes that may open or close a level, and the first bytes of keywords that
+// do.
 var nesting = bytesOf("(){}[]`iwfucde")
 
-// beforeWord marks the bytes that a keyword may stand behind.
+// beforeWord marks the bytes that may precede a keyword.
 var beforeWord = bytesOf(" \t\n;|&({")
 
-// wordAt reports whether one of some words stands at a place.
+// wordAt reports whether one of the words stands at index i as a word of its own.
 func wordAt(src string, i int, words ...string) bool {
 	if i > 0 && !beforeWord[src[i-1]] {
-		return false // most
+		return false // the common case
 	}
 	return slices.ContainsFunc(words, func(word string) bool {
 		rest, found := strings.CutPrefix(src[i:], word)
@@ -129,15 +133,16 @@ func wordAt(src string, i int, words ...string) bool {
 	})
 }
 
-// HowRead says how a text would be read, without walking it.
+// HowRead returns how a text would be parsed, without walking it. lim.Bytes and lim.Nesting
+// apply.
 func HowRead(src string, lim Limits) How {
 	_, how, _ := parse(src, &lim)
 	return how
 }
 
-// tokens is what is left for a text that no parser reads: it is cut at operators,
-// quotes glue, and each piece is walked as a command. That it could not be parsed
-// is an opaque effect by itself, so that this can only make the verdict stricter.
+// tokens walks a text that no parser reads: it is cut at operators, quotes are removed, and each
+// piece is walked as a command. The syntax error is an opaque effect of its own unless the text
+// is inert, so this can only make the verdict stricter.
 func (in *interp) tokens(src string) {
 	if !in.inert(src) {
 		in.add(effect.Effect{Kind: effect.Opaque, Target: "syntax error", Bits: effect.Partial})
@@ -199,10 +204,10 @@ func (in *interp) tokens(src string) {
 	endCommand()
 }
 
-// inert reports whether a text that no parser reads can do nothing whatever a shell
-// makes of it: it is one line, of which a shell runs nothing if it has an error, it has
-// nothing that a shell would expand, and none of its words, however they are cut or
-// glued, is the name of a program that does harm. It is a line of another language.
+// inert reports whether a text that no parser reads is harmless, however a shell reads it. It is
+// one short line, so that a shell with a syntax error runs none of it. It has nothing that a
+// shell expands. None of its words, however they are split or joined, is a program that the
+// tables know, a keyword or a path. Such a text is usually a line of another language.
 func (a *Analyzer) inert(src string) bool {
 	if len(src) > 512 || strings.ContainsAny(src, "$`\n\r\x00") {
 		return false
@@ -210,14 +215,14 @@ func (a *Analyzer) inert(src string) bool {
 	if a.assignmentElsewhere(src) {
 		return true
 	}
-	// A line in which the only quote does not end runs nothing. A shell that lives on may get
-	// the end later, and then runs what stands before it: that is walked as it is. What stands
-	// behind it is code if a quote was open before.
+	// A line with a single unclosed quote runs nothing. An interactive shell may get the closing
+	// quote later, and then runs the text before the quote: that text is walked as it is. The
+	// text after the quote is code only if another quote was open before.
 	if i := strings.IndexAny(src, `'"`); i >= 0 && strings.LastIndexAny(src, `'"`) == i &&
 		!strings.ContainsAny(src, `\\`) && !strings.ContainsAny(src[:i], "*?~!^{}()<>|&;#[]") {
 		src = src[i+1:]
 	}
-	// Braces make names only of a list or a range, and functions only with operators.
+	// Braces form names only with a list or a range, and functions only with operators.
 	if strings.ContainsAny(src, "*?~!^") ||
 		strings.ContainsAny(src, "{}") && (strings.ContainsAny(src, ",;|&()<>") || strings.Contains(src, "..")) {
 		return false
@@ -233,9 +238,8 @@ func (a *Analyzer) inert(src string) bool {
 	return true
 }
 
-// assignmentElsewhere reports whether a text is an assignment of another language,
-// with spaces around its sign: to a shell that is one program of that name, or an
-// error.
+// assignmentElsewhere reports whether a text is an assignment in another language, with spaces
+// around the equals sign. A shell takes it for a program of that name, or for an error.
 func (a *Analyzer) assignmentElsewhere(src string) bool {
 	name, rest, ok := strings.Cut(strings.TrimSpace(src), " = ")
 	if !ok || strings.ContainsAny(rest, ";|&<>=`$\n") ||
@@ -245,10 +249,10 @@ func (a *Analyzer) assignmentElsewhere(src string) bool {
 	return a.Table.Find(name) == nil && !keywords[name]
 }
 
-// keywords are words of a shell that name no program.
+// keywords are shell words that name no program.
 var keywords = wordset.Of(section("keywords"))
 
-// bared runs the words of a command once more without what is not known of them.
+// bared runs the words of a command once more without their unknown parts.
 func (in *interp) bared(mark int) {
 	some := false
 	for i := mark; i < len(in.exp.fields); i++ {

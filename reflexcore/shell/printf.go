@@ -10,8 +10,8 @@ import (
 	"approver.example/reflexcore/effect"
 )
 
-// echo gives its words, with escapes if -e says so or the shell may be one that
-// needs no -e.
+// echo prints its words. It decodes escapes if -e says so, or if the shell may be one that needs
+// no -e.
 func (bc builtinCall) echo() {
 	if bc.sink == nil {
 		return
@@ -26,9 +26,9 @@ func (bc builtinCall) echo() {
 	}
 	buf, taint := []byte(nil), effect.Taint(0)
 	says := slices.ContainsFunc(words[:len(words)-len(args)], func(f field) bool { return strings.Contains(f.text, "E") })
-	undecided := !escapes && !says && slices.ContainsFunc(args, isEscaped) // -E: it reads no backslashes
+	undecided := !escapes && !says && slices.ContainsFunc(args, isEscaped) // with -E, backslashes are literal
 	if undecided && bc.in.alt.shared && bc.in.alt.choose {
-		escapes, undecided = bc.in.alt.pick("echo", 2) == 0, false // what bash prints comes last, and stays
+		escapes, undecided = bc.in.alt.pick("echo", 2) == 0, false // the reading of bash comes last, and stays
 	}
 	for i, f := range args {
 		if i > 0 {
@@ -57,7 +57,7 @@ func (bc builtinCall) echo() {
 	}
 }
 
-// printf formats; what it cannot format is not known.
+// printf formats its arguments. What it cannot format is unknown.
 func (bc builtinCall) printf() {
 	args := bc.in.exp.fields[bc.mark+1:]
 	into := ""
@@ -130,7 +130,7 @@ func (in *interp) format(format string, args []field) data {
 	}
 }
 
-// isEscape reports whether a text may be all of one numeric escape.
+// isEscape reports whether a text is a prefix of one numeric escape, or a complete one.
 func isEscape(s string) bool {
 	if len(s) < 3 {
 		return true
@@ -149,7 +149,7 @@ func isEscape(s string) bool {
 	return used == len(digits)
 }
 
-// verb formats one argument.
+// verb formats one argument by a verb and its flags.
 func verb(buf []byte, flags string, verb byte, next func() string) []byte {
 	switch verb {
 	case '%':
@@ -190,7 +190,7 @@ func verb(buf []byte, flags string, verb byte, next func() string) []byte {
 	return append(buf, effect.Unknown...)
 }
 
-// padWord fills to the width in the flags of a verb.
+// padWord pads a text to the width in the flags of a verb. Widths above 4096 are ignored.
 func padWord(text, flags string) string {
 	flags, _, _ = strings.Cut(flags[1:], ".")
 	digits := strings.TrimLeft(flags, "#- +'0")
@@ -207,22 +207,22 @@ func padWord(text, flags string) string {
 	return strings.Repeat(" ", width-len(text)) + text
 }
 
-// Whether echo reads backslashes is up to the shell: dash and zsh do, and bash with
-// xpg_echo. Which shell it is, and how it was set, need not stand in the text: so what is
-// printed may be either.
+// Whether echo decodes backslash escapes depends on the shell: dash and zsh do, and bash does
+// with xpg_echo. The text need not show which shell runs it, nor how it is configured. So both
+// outputs are possible.
 
-// isEscaped reports whether a word of echo is another text where backslashes are read.
+// isEscaped reports whether decoding backslash escapes changes a word of echo.
 func isEscaped(f field) bool {
 	return strings.IndexByte(f.text, '\\') >= 0 && decoded(f.text) != f.text
 }
 
-// decoded is a text with its backslashes read.
+// decoded returns a text with its backslash escapes decoded.
 func decoded(text string) string {
 	out, _ := ansiC(nil, text, true)
 	return string(out)
 }
 
-// echoed keeps a text that echo printed, and that another shell prints otherwise.
+// echoed keeps a text that echo printed, and that another shell would print differently.
 func (el *echoLog) echoed(text string) {
 	text = strings.TrimRight(text, "\n")
 	if len(el.list) < mostEchoes && !slices.Contains(el.list, text) {
@@ -230,8 +230,8 @@ func (el *echoLog) echoed(text string) {
 	}
 }
 
-// spoken is a text as another shell would have printed what is in it of echo. It is false
-// where there is nothing of it.
+// spoken returns a text in which the kept outputs of echo are replaced by what another shell
+// would have printed. ok is false if the text contains none of them.
 func (el *echoLog) spoken(text string) (other string, ok bool) {
 	for _, e := range el.list {
 		if strings.Contains(text, e) && el.rep.made(len(text)) {
@@ -241,7 +241,7 @@ func (el *echoLog) spoken(text string) (other string, ok bool) {
 	return text, ok
 }
 
-// eitherSpoken is one of the two texts, if there are two.
+// eitherSpoken returns one of the two texts, if they differ.
 func (el *echoLog) eitherSpoken(d data) data {
 	if len(el.list) == 0 || !el.alt.choose {
 		return d
@@ -252,5 +252,5 @@ func (el *echoLog) eitherSpoken(d data) data {
 	return d
 }
 
-// mostEchoes is how many texts of echo are kept.
+// mostEchoes is how many outputs of echo are kept.
 const mostEchoes = 16

@@ -10,10 +10,11 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// What a backslash takes the meaning from: in double quotes, and in a document.
+// The characters that a backslash escapes: in double quotes, and in a here-document.
 const inQuotes, inDocument = "$`\"\\\n", "$`\\\n"
 
-// unescape drops the backslashes before those letters; empty: before any, as in a literal.
+// unescape appends s to buf without the backslashes before the characters in special. If special
+// is empty, it drops any backslash that escapes a character, as in an unquoted literal.
 func unescape(buf []byte, s, special string) []byte {
 	for i := 0; i < len(s); i++ {
 		if s[i] == '\\' && i+1 < len(s) && (special == "" || strings.IndexByte(special, s[i+1]) >= 0) {
@@ -27,11 +28,11 @@ func unescape(buf []byte, s, special string) []byte {
 	return buf
 }
 
-// The escapes that are one letter, and what each stands for.
+// The single-character escapes, and the characters that they stand for.
 const escapes, escaped = `abeEfnrtv\'"?`, "\a\b\x1b\x1b\f\n\r\t\v\\'\"?"
 
-// ansiC decodes $'…', and what echo -e and printf understand, by the table of
-// bash's manual. It ends at \c if stop says so.
+// ansiC appends to buf the decoded text of $'…', or of echo -e and printf %b if octalZero is set,
+// by the table in the bash manual. With octalZero, \c ends the text, and stopped is true.
 func ansiC(buf []byte, s string, octalZero bool) (out []byte, stopped bool) {
 	for i := 0; i < len(s); i++ {
 		if s[i] != '\\' || i+1 == len(s) {
@@ -92,7 +93,7 @@ func ansiC(buf []byte, s string, octalZero bool) (out []byte, stopped bool) {
 	return buf, false
 }
 
-// number reads up to most digits.
+// number reads up to most digits in a base, and returns the number and how many digits it used.
 func number(s string, base, most int) (n, used int) {
 	for used < len(s) && used < most {
 		c := s[used]
@@ -112,7 +113,7 @@ func number(s string, base, most int) (n, used int) {
 	return n, used
 }
 
-// bracedNumber reads {H…}, of which bash keeps the last byte. The bracket may not close.
+// bracedNumber reads {H…}, of which bash keeps the low byte. The closing brace may be missing.
 func bracedNumber(s string) (n, used int) {
 	digits := 1
 	for digits < len(s) {
@@ -129,7 +130,7 @@ func bracedNumber(s string) (n, used int) {
 	return n, digits
 }
 
-// quote makes a text one word of a shell again.
+// quote quotes a text so that a shell reads it as one word.
 func quote(s string) string {
 	if s != "" && !strings.ContainsAny(s, " \t\n'\"\\$`;&|<>(){}*?[]~#!") {
 		return s
@@ -137,8 +138,9 @@ func quote(s string) string {
 	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 }
 
-// spelled is the taint of a text in which letters are written as their numbers: it is
-// hidden as by any encoding. Control characters, such as those of colors, are not.
+// spelled returns the taint of a text in which more than one printable character is written as a
+// numeric escape: it is hidden as by any encoding. Control characters, such as those of colors,
+// do not count.
 func spelled(s string) effect.Taint {
 	letters := 0
 	for n := range numbered(s) {
@@ -152,8 +154,8 @@ func spelled(s string) effect.Taint {
 	return 0
 }
 
-// numbered are the letters that a text has as their numbers behind a backslash, and how many
-// digits each has.
+// numbered yields the characters that are written as numeric escapes in a text, and the number of
+// digits of each.
 func numbered(s string) iter.Seq2[int, int] {
 	return func(yield func(n, digits int) bool) {
 		for i := 0; i+2 < len(s); i++ {
@@ -175,7 +177,7 @@ func numbered(s string) iter.Seq2[int, int] {
 	}
 }
 
-// verbatim is a word that is written without anything for the shell to expand.
+// verbatim returns the text of a word in which the shell expands nothing.
 func verbatim(w *syntax.Word) (string, bool) {
 	if len(w.Parts) == 1 {
 		if q, ok := w.Parts[0].(*syntax.SglQuoted); ok && !q.Dollar {
@@ -186,8 +188,8 @@ func verbatim(w *syntax.Word) (string, bool) {
 	return text, text != "" && isPlain(text)
 }
 
-// isPlain reports whether a word has nothing in it that a shell, or a reader, could take
-// for more than a name, a number or an option.
+// isPlain reports whether a word consists of characters that are special neither to a shell nor
+// to a reader: a name, a number or an option.
 func isPlain(word string) bool {
 	for i := range len(word) {
 		c := word[i]
@@ -200,7 +202,8 @@ func isPlain(word string) bool {
 
 func isLetter(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' }
 
-// onlyPart is the one part that a word has, perhaps in double quotes; nil: it has none or more.
+// onlyPart returns the only part of a word, perhaps in double quotes, or nil if it has none or
+// several.
 func onlyPart(w *syntax.Word) syntax.WordPart {
 	if len(w.Parts) != 1 {
 		return nil
@@ -211,8 +214,8 @@ func onlyPart(w *syntax.Word) syntax.WordPart {
 	return w.Parts[0]
 }
 
-// isPlainName reports whether a text is letters, digits and single signs between them, as names of
-// programs are.
+// isPlainName reports whether a text is letters, digits and single separators between them, like
+// the names of programs.
 func isPlainName(text string) bool {
 	for i := range len(text) {
 		c := text[i]
@@ -223,13 +226,13 @@ func isPlainName(text string) bool {
 	return true
 }
 
-// isOneWord reports whether a value is one word that is no pattern.
+// isOneWord reports whether a value is one word and not a pattern.
 func isOneWord(s string) bool { return hasNone(s, &splitting) }
 
-// isKnownWord reports whether all of a value is known, and it is one word.
+// isKnownWord reports whether a value is fully known and one word.
 func isKnownWord(s string) bool { return isOneWord(s) && effect.IsKnown(s) }
 
-// isLiteral reports whether a literal is itself.
+// isLiteral reports whether a literal has no special characters, so that it stands for itself.
 func isLiteral(s string) bool { return hasNone(s, &special) }
 
 // hasNone reports whether a text has none of the marked bytes.
@@ -242,23 +245,22 @@ func hasNone(s string, marks *[256]bool) bool {
 	return true
 }
 
-// plainEdit is a command of sed that deletes lines, or puts a plain word in the place of
-// something.
+// plainEdit matches a sed command that deletes lines, or replaces something by a plain word.
 var plainEdit = regexp.MustCompile(`^(?:(?:\d+(?:,\d+)?|/(?:[^/\\\n]|\\.)*/)d` +
 	`|s/(?:[^/\\\n]|\\.)*/[\w.:@%+=-]*/[gI]*|s\|(?:[^|\\\n]|\\.)*\|[\w./:@%+=-]*\|[gI]*` +
 	`|s#(?:[^#\\\n]|\\.)*#[\w./:@%+=-]*#[gI]*)$`)
 
-// placeholder is a command of sed that puts a plain word in the place of a marked name: it
-// says nothing that the template does not.
+// placeholder matches a sed command that replaces a marked name by a plain word, so that it adds
+// nothing of its own to the template.
 var placeholder = regexp.MustCompile(`^s(?:/` + marked + `/[\w.:@%+=-]+/|\|` + marked + `\|[\w./:@%+=-]+\||#` + marked +
 	`#[\w./:@%+=-]+#)g?$`)
 
 const marked = `(?:@\w+@|\{\{ ?[\w.]+ ?\}\}|__\w+__|%\w+%|\$\{\w+\}|<\w+>)`
 
-// special marks the bytes for which a literal is not itself.
+// special marks the bytes that make a literal stand for something else.
 var special = bytesOf("\\{*?[~")
 
-// splitting marks the bytes at which a value may be several words, or a pattern.
+// splitting marks the bytes that split a value into several words, or make it a pattern.
 var splitting = bytesOf("*?[" + usualIFS)
 
 // bytesOf marks the bytes of a text.
@@ -269,18 +271,19 @@ func bytesOf(text string) (t [256]bool) {
 	return t
 }
 
-// usualIFS is what separates words where nobody said anything else.
+// usualIFS is the default of IFS.
 const usualIFS = " \t\n"
 
-// A Literal is a word as it is written, without the quotes around it. Nothing in it is a
-// substitution; one that has no quotes may be a pattern, or begin with a tilde.
+// A Literal is a word without substitutions, as it is written, without the quotes around it. If
+// it has no quotes, it may be a pattern or begin with a tilde.
 type Literal struct {
 	Text  string
-	Quote byte // around all of it: ' or "; 0: it has none
+	Quote byte // the quote around the word, ' or "; 0 if it has none
 }
 
-// LiteralCommand returns the words of a text that is one simple command of such words, without
-// assignments, redirections, comments or anything behind it; nil: it is not.
+// LiteralCommand returns the words of a text that is one simple command of literal words, without
+// assignments, redirections, comments or anything after it. It returns nil for any other text, or
+// one beyond lim.Bytes or lim.Nesting.
 func LiteralCommand(src string, lim Limits) []Literal {
 	file, how, strange := parse(src, &lim)
 	if how != Parsed || strange || len(file.Stmts) != 1 {

@@ -8,13 +8,13 @@ import (
 	"approver.example/reflexcore/effect"
 )
 
-// read takes one line of the standard input into variables.
+// read reads one line of the standard input into variables.
 func (bc builtinCall) read() {
 	bc.evaluateNames()
 	var names []string
 	array := ""
 	delimiter, raw := "\n", false
-	var most *string // how many letters it takes, if that is said
+	var most *string // the number of characters to read, if it is given
 	args := bc.in.exp.fields[bc.mark+1:]
 	for i := 0; i < len(args); i++ {
 		text := args[i].text
@@ -40,7 +40,7 @@ func (bc builtinCall) read() {
 		case 'n':
 			most = &value
 		case 'N', 'k', 'q':
-			delimiter, most = "", &value // newlines and all
+			delimiter, most = "", &value // newlines included
 		case 'u':
 			bc.std = bc.in.lines.inputOf(value, bc.std)
 		}
@@ -75,7 +75,7 @@ func (bc builtinCall) read() {
 	}
 }
 
-// inputOf is what is read from the descriptor of a number.
+// inputOf returns the input that is read from a descriptor number.
 func (lr *lineReader) inputOf(number string, std *input) *input {
 	n, err := strconv.Atoi(number)
 	switch {
@@ -87,7 +87,7 @@ func (lr *lineReader) inputOf(number string, std *input) *input {
 	return std
 }
 
-// readLine takes one line from the input.
+// readLine takes one line from the input. delimiter ends it; if that is empty, it takes all.
 func (lr *lineReader) readLine(std *input, delimiter string) data {
 	if !std.present {
 		lr.in.rep.typed = true
@@ -108,7 +108,7 @@ func (lr *lineReader) readLine(std *input, delimiter string) data {
 	return data{line, std.taint}
 }
 
-// cutIFS splits a line into at most n words, all if n is below 0.
+// cutIFS splits a line at IFS into at most n words, or into all words if n is below 0.
 func (lr *lineReader) cutIFS(text string, n int) []string {
 	ifs := lr.in.par.ifs()
 	var words []string
@@ -162,7 +162,7 @@ func (bc builtinCall) mapfile() {
 	v := variable{name: name, array: true, integer: bc.in.vars.slot(name).integer}
 	if lines, ok := how.cut(bc.std.text); ok && bc.std.known() && bc.std.present {
 		next := 0
-		if origin != "" { // what is there stays
+		if origin != "" { // existing elements stay
 			next = bc.in.lines.keepElements(&v, name, origin)
 		}
 		for _, line := range lines {
@@ -177,8 +177,8 @@ func (bc builtinCall) mapfile() {
 	*bc.in.vars.slot(name) = v
 }
 
-// unread is an array that mapfile fills with what is not known. From an origin on, what
-// stands before it stays.
+// unread returns an array that mapfile fills with unknown lines. If there is an origin, the
+// elements before it stay.
 func (lr *lineReader) unread(name, origin string, taint effect.Taint) variable {
 	open := variable{name: name, data: data{effect.Unknown, taint}}
 	if origin == "" {
@@ -191,10 +191,10 @@ func (lr *lineReader) unread(name, origin string, taint effect.Taint) variable {
 	return v
 }
 
-// callback walks what mapfile runs for each line: with its number and the line.
+// callback walks the command that mapfile runs with the index and the text of each line.
 func (lr *lineReader) callback(command data, lines *variable) {
 	list := lines.list
-	if len(list) == 0 { // it is not known what there is to read
+	if len(list) == 0 { // the lines are not known
 		list = []data{{effect.Unknown, lines.taint}}
 	}
 	lr.in.alt.afresh(func() {
@@ -208,8 +208,8 @@ func (lr *lineReader) callback(command data, lines *variable) {
 	})
 }
 
-// keepElements gives v the elements that the array of that name has, and says where what is
-// read begins.
+// keepElements gives v the elements of the array of that name, and returns the index at which the
+// read lines begin.
 func (lr *lineReader) keepElements(v *variable, name, origin string) int {
 	n, ok := lr.in.math.toInteger(strings.TrimSpace(origin), 0)
 	if old := lr.in.par.lookup(name); old != nil && old.array {
@@ -220,7 +220,7 @@ func (lr *lineReader) keepElements(v *variable, name, origin string) int {
 	return v.resolve(n, ok)
 }
 
-// readLetters takes a line from the input, or as many letters as read -n says.
+// readLetters takes a line from the input, or as many characters as read -n asks for.
 func (lr *lineReader) readLetters(std *input, delimiter string, most *string, raw bool) data {
 	if most == nil {
 		return lr.readLine(std, delimiter)
@@ -244,13 +244,13 @@ func (lr *lineReader) readLetters(std *input, delimiter string, most *string, ra
 	return line
 }
 
-// A cutting says how mapfile cuts its input.
+// A cutting describes how mapfile splits its input.
 type cutting struct {
 	delimiter, most, skips string
 	trims                  bool
 }
 
-// cut returns the pieces, unless it is not known how many they are.
+// cut splits a text. ok is false if a count is not known.
 func (c cutting) cut(text string) (pieces []string, ok bool) {
 	most, err := strconv.Atoi("0" + c.most)
 	skips, also := strconv.Atoi("0" + c.skips)

@@ -9,14 +9,13 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// What is not known may be nothing: "$@git push" pushes, and so does "git push
-// --for${X}ce". A command with such words is walked once more as it would be then,
-// so that a variable in the right place hides neither a program nor a flag. All
-// that is not known is left out at once, and below the command too: a walk for
-// each variable would cost 2^n of them.
+// Unknown text may be empty: "$@git push" pushes, and so does "git push --for${X}ce". A command
+// with such words is walked once more as if the unknown text were empty, so that a variable in
+// the right place hides neither a program nor a flag. All unknown text is left out at once, in
+// nested commands too: a walk for each variable would cost 2^n of them.
 
-// every does something for each combination of what the variables in it may be, and
-// once more for what is not known of its words being nothing.
+// every calls do for each combination of the values of the variables in it, and once more with
+// the unknown parts of its words empty.
 func (rg *readings) every(do func()) {
 	if rg.in.alt.choose {
 		do()
@@ -46,14 +45,16 @@ func (rg *readings) every(do func()) {
 	rg.doubts, rg.below, rg.start = doubts, rg.below[:min(below, len(rg.below))], outer
 }
 
-// beginCommand notes it, and returns that of the command around.
+// beginCommand records the state at the start of a command, and returns that of the enclosing
+// one.
 func (rg *readings) beginCommand() (outer start) {
 	outer = rg.start
 	rg.start = start{rg.in.cwd, rg.in.par.positionals, len(rg.in.fs.list)}
 	return outer
 }
 
-// firstly walks something again in which there were forks, see [readings.fork].
+// firstly walks again, with the first value of each fork, if there were forks, see
+// [readings.fork].
 func (rg *readings) firstly(forks int, seen unsure, from int, walk func()) {
 	if rg.forks == forks || rg.omits != omitsNothing || rg.first || rg.in.alt.choose {
 		return
@@ -63,8 +64,8 @@ func (rg *readings) firstly(forks int, seen unsure, from int, walk func()) {
 	rg.first = false
 }
 
-// either does something that expands words and is no command: once for each combination of what
-// the variables may be, and once with the first value of what forks.
+// either calls walk, which expands words but runs no command, once for each combination of the
+// values of the variables, and once with the first value of each fork.
 func (rg *readings) either(walk func()) {
 	forks, from := rg.forks, len(rg.in.rep.res.Effects)
 	rg.combinations(walk)
@@ -75,10 +76,10 @@ func (rg *readings) either(walk func()) {
 	}
 }
 
-// fork adds what a further walk of a command printed to what the first one did. Where
-// that differs it is not known what the command prints. But a command that has it among
-// its words is walked once more with what the first walk printed at each of the forks,
-// in.first, in which what may not be set is not.
+// fork adds the output of a further walk of a command to that of the first one. If the two
+// differ, the output is unknown. But a command that has that output among its words is walked
+// once more with the first output at each of the forks, see [readings.first], in which variables
+// that may be unset are unset.
 func (rg *readings) fork(sink, out *data, again bool) {
 	switch {
 	case again:
@@ -92,15 +93,15 @@ func (rg *readings) fork(sink, out *data, again bool) {
 	}
 }
 
-// omitting walks something again without what is not known. It keeps what is new
-// among the effects since from: an effect counts once. What it assigns is forgotten,
-// because the value with an unknown part stands for that too; only what a command
-// does to the shell of which not even the name was known is one more possibility.
+// omitting walks something again without its unknown parts. It keeps the effects that are new
+// since index from: an effect counts once. Its assignments are discarded, because the value with
+// an unknown part covers them as well. Only if the name of a command was unknown, what the
+// command does to the shell is one more possibility.
 func (rg *readings) omitting(how omission, seen unsure, from, below int, walk func()) {
 	if rg.leanDiffers = true; rg.in.rep.stopped() {
 		return
 	}
-	for i := rg.start.files; i < len(rg.in.fs.list); i++ { // what another reading wrote may not be there
+	for i := rg.start.files; i < len(rg.in.fs.list); i++ { // what another reading wrote may not exist
 		if t := rg.in.fs.secretTaint(rg.in.fs.list[i].path); t&effect.Secret != 0 {
 			rg.in.fs.list[i].taint |= t
 		}
@@ -122,7 +123,7 @@ func (rg *readings) omitting(how omission, seen unsure, from, below int, walk fu
 	r.How, r.Commands, r.Partial, r.Opaque, r.Unlisted = counted.How, counted.Commands, counted.Partial, counted.Opaque,
 		counted.Unlisted
 	r.Odd, r.OddName, r.Layers = counted.Odd, counted.OddName, counted.Layers
-	// What the tail has already is not added again, so that it is looked at too.
+	// addEffect skips what the last effects already have, so compare with these as well.
 	markRooted(r.Effects[max(0, from-sameTail):before], r.Effects[before:], rg.below[below:], seen&chosen != 0)
 	r.Effects = r.Effects[:before+keepFresh(r.Effects[from:before], r.Effects[before:])]
 	if len(r.Effects) == before {
@@ -130,11 +131,11 @@ func (rg *readings) omitting(how omission, seen unsure, from, below int, walk fu
 	}
 }
 
-// look notes which words of a command may be other words.
+// look records in doubts which words of a command may be different words.
 func (rg *readings) look(mark int) {
 	for i := range rg.in.exp.fields[mark:] {
 		f := &rg.in.exp.fields[mark+i]
-		if f.known() { // most
+		if f.known() { // the common case
 			if i > 0 && f.isPattern() {
 				rg.doubts |= wholeUnknown
 			}
@@ -169,8 +170,8 @@ func (rg *readings) look(mark int) {
 	}
 }
 
-// isPage reports whether a text is a URL of which only what stands behind its host
-// is not known: it stays one whatever that is.
+// isPage reports whether a text is an HTTP URL with a known host. It is a URL whatever its
+// unknown parts are.
 func isPage(text string) bool {
 	scheme, rest, ok := strings.Cut(text, "://")
 	if !ok || scheme != "http" && scheme != "https" {
@@ -180,12 +181,12 @@ func isPage(text string) bool {
 	return end > 0 && effect.IsKnown(rest[:end])
 }
 
-// sayers only say their words where they are no part of a pipe, or do nothing at all: what becomes
-// of what they say is looked at where that is used.
+// sayers are commands that only print their words, or do nothing at all, unless they are part of
+// a pipe. The use of their output is examined elsewhere.
 var sayers = wordset.Of("echo printf : true false test [")
 
-// combinations does something for each combination of what the variables in it may
-// be. What the later ones assign is one more possibility.
+// combinations calls do for each combination of the values of the variables in it. The
+// assignments of all but the first are further possibilities.
 func (rg *readings) combinations(do func()) {
 	if rg.in.alt.choose {
 		do()
@@ -202,13 +203,13 @@ func (rg *readings) combinations(do func()) {
 	do()
 	for try := 1; rg.in.alt.nextCombination() && !rg.in.rep.stopped(); try++ {
 		if try > rg.in.rep.lim.Alternatives {
-			if !rg.lean { // the first ones are those that it is for
+			if !rg.lean { // the first combinations are the ones that a lean walk is for
 				rg.in.rep.over(overAlternatives)
 			}
 			break
 		}
 		rg.in.alt.choose, rg.in.alt.began = true, rg.in.fs.written
-		if rg.in.io.stdin != nil { // each reads the same
+		if rg.in.io.stdin != nil { // each reads the same input
 			*rg.in.io.stdin = stdin
 		}
 		rg.in.inBranch(func() {
@@ -220,12 +221,12 @@ func (rg *readings) combinations(do func()) {
 	rg.in.alt.choices, rg.in.alt.choose, rg.in.alt.snapshot, rg.in.alt.began = choices, false, snapshot, began
 }
 
-// beginsAt goes back to what a command began with.
+// beginsAt restores the directory and the parameters to the start of a command.
 func (rg *readings) beginsAt(s *start) {
 	rg.in.cwd, rg.in.par.positionals = s.workdir, s.positionals
 }
 
-// values are all that an expansion may give.
+// values returns all values that an expansion may have.
 func (rg *readings) values(w func() data) []data {
 	var one [1]data
 	out := one[:0]
@@ -238,8 +239,8 @@ func (rg *readings) values(w func() data) []data {
 	return out
 }
 
-// flat reports whether a statement is simple commands in a pipe: what they choose
-// is chosen for all of them.
+// flat reports whether a statement is one simple command or a pipe of them. One choice of values
+// then applies to all of them.
 func flat(s *syntax.Stmt) bool {
 	switch c := s.Cmd.(type) {
 	case *syntax.CallExpr:

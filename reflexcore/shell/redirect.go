@@ -9,7 +9,7 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// conduit returns an empty one.
+// conduit returns an empty conduit.
 func (dt *descriptorTable) conduit() *conduit {
 	if n := len(dt.conduits); n > 0 {
 		p := dt.conduits[n-1]
@@ -47,7 +47,7 @@ func (dt *descriptorTable) redirect(redir *syntax.Redirect, r *redirected, out *
 			fd = 0
 		}
 		if n, ok := dt.in.fs.descriptorOf(p.text); ok && n == 0 && fd == 0 && r.std.present {
-			break // it is what it was
+			break // the standard input stays
 		}
 		dt.fds[fd], dt.outs[fd] = p.text, nil
 		d := dt.in.fs.readFile(p, "redirection")
@@ -74,16 +74,17 @@ func (dt *descriptorTable) redirect(redir *syntax.Redirect, r *redirected, out *
 	}
 }
 
-// isForBoth reports whether a redirection is for both outputs.
+// isForBoth reports whether a redirection applies to both standard output and standard error.
 func isForBoth(op syntax.RedirOperator) bool {
 	return op == syntax.RdrAll || op == syntax.AppAll || op == syntax.RdrAllClob || op == syntax.AppAllClob
 }
 
-// target is the path of a redirection for output.
+// target returns the path of an output redirection.
 func (dt *descriptorTable) target(w *syntax.Word) data {
 	d := dt.in.exp.oneWord(w)
 	if d.text == "" || strings.Trim(d.text, effect.Unknown) != "" {
-		// With nothing in it, it is another file, but "$DIR/x" is not one at the root.
+		// With the unknown part empty, it is another file. But "$DIR/x" does not become a file at
+		// the root.
 		if set := strings.ReplaceAll(d.text, effect.Unknown, ""); set != d.text && (set[0] != '/' || d.text[0] == '/') {
 			dt.in.readings.doubts |= partly
 		}
@@ -91,14 +92,14 @@ func (dt *descriptorTable) target(w *syntax.Word) data {
 	}
 	dt.in.readings.doubts |= wholeUnknown
 	for _, w := range dt.in.candidates.text {
-		if dt.in.readings.omits == omitsFor && w.text[0] == '/' { // a flag is no danger there
+		if dt.in.readings.omits == omitsFor && w.text[0] == '/' { // a flag is harmless as a path
 			d.text = w.text
 		}
 	}
 	return d
 }
 
-// here connects a text to a descriptor.
+// here connects a text to a descriptor, as a here-document does.
 func (dt *descriptorTable) here(d data, fd int, r *redirected) {
 	if fd <= 0 {
 		*r.std = input{d, true}
@@ -110,7 +111,7 @@ func (dt *descriptorTable) here(d data, fd int, r *redirected) {
 	dt.fds[fd], dt.outs[fd] = name, nil
 }
 
-// opened notes that a descriptor writes to a path.
+// opened records that a descriptor writes to a path.
 func (dt *descriptorTable) opened(p data, fd int, more bool, r *redirected, out *data) {
 	if n, ok := dt.in.fs.descriptorOf(p.text); ok {
 		dt.dup(fd, n, r, out)
@@ -128,7 +129,7 @@ func (dt *descriptorTable) opened(p data, fd int, more bool, r *redirected, out 
 	dt.in.rep.over("redirections")
 }
 
-// duplicate is >&N, <&N, and >&FILE.
+// duplicate applies >&N, <&N and >&FILE.
 func (dt *descriptorTable) duplicate(redir *syntax.Redirect, fd int, r *redirected, out *data) {
 	to := dt.in.exp.oneWord(redir.Word)
 	n, err := strconv.ParseUint(strings.TrimSuffix(to.text, "-"), 10, 16)
@@ -146,12 +147,12 @@ func (dt *descriptorTable) duplicate(redir *syntax.Redirect, fd int, r *redirect
 		dt.opened(to, 1, false, r, out)
 		dt.fds[2], dt.err = dt.fds[1], r.sink
 		return
-	case err != nil && fd == 0: // any of them
+	case err != nil && fd == 0: // any descriptor
 		*r.std = input{unknown, true}
 		return
 	case err != nil:
 		n = otherOnes
-	case n >= descriptors: // one of a process substitution, if it is known
+	case n >= descriptors: // a process substitution, if it is known
 		if name := "/dev/fd/" + strconv.FormatUint(n, 10); dt.in.fs.fileAt(name) != nil {
 			dt.fds[otherOnes] = name
 		}
@@ -164,11 +165,11 @@ func (dt *descriptorTable) duplicate(redir *syntax.Redirect, fd int, r *redirect
 	dt.dup(fd, int(n), r, out)
 }
 
-// A command that fails changes nothing: cd to a folder that does not exist, any statement
-// whose redirection cannot be opened, a builtin that was disabled. Whether it fails is not
-// known, so what it would change may also be as it was before.
+// A command that fails changes nothing: cd to a missing directory, any statement whose
+// redirection cannot be opened, a builtin that was disabled. Whether it fails is unknown, so its
+// changes and the state before them are both possible.
 
-// mayNotOpen reports whether a redirection may fail.
+// mayNotOpen reports whether a redirection may fail to open.
 func (dt *descriptorTable) mayNotOpen(r *syntax.Redirect) bool {
 	if r.Word == nil {
 		return false
@@ -191,8 +192,9 @@ func (dt *descriptorTable) mayNotOpen(r *syntax.Redirect) bool {
 	return true
 }
 
-// descriptorOf is the number of the descriptor that a path names, below 0 if it is not
-// known which. What is written to /dev/stdout goes where the standard output goes.
+// descriptorOf returns the number of the descriptor that a path names, or a negative number if
+// the path names an unknown one. ok is false if the path is not a descriptor. What is written to
+// /dev/stdout goes where the standard output goes.
 func (fsys *filesystem) descriptorOf(p string) (n int, ok bool) {
 	if p == "" {
 		return 0, false
@@ -224,12 +226,12 @@ func (fsys *filesystem) descriptorOf(p string) (n int, ok bool) {
 	}
 	n, err := strconv.Atoi(number)
 	if err != nil || n < 0 || n >= descriptors {
-		return matchedDescriptor(p) // those of process substitutions are files
+		return matchedDescriptor(p) // process substitutions are kept as files
 	}
 	return n, true
 }
 
-// linked follows links to a descriptor that the text made.
+// linked follows the links to a descriptor that the text created.
 func (fsys *filesystem) linked(p string) string {
 	p = fsys.resolve(p)
 	for range maxHops {
@@ -242,7 +244,7 @@ func (fsys *filesystem) linked(p string) string {
 	return p
 }
 
-// matchedDescriptor is the first descriptor for output whose path a pattern matches.
+// matchedDescriptor returns the first output descriptor whose path matches a pattern.
 func matchedDescriptor(pattern string) (int, bool) {
 	if !strings.ContainsAny(pattern, "*?[") || !strings.HasPrefix(pattern, "/") {
 		return 0, false
@@ -259,7 +261,7 @@ func matchedDescriptor(pattern string) (int, bool) {
 	return 0, false
 }
 
-// streamOf is where what is written to a descriptor is read, nil if nobody reads it.
+// streamOf returns the stream of a descriptor for output, or nil if nothing reads it.
 func (dt *descriptorTable) streamOf(n int, r *redirected) *data {
 	switch n {
 	case 1:
@@ -270,7 +272,7 @@ func (dt *descriptorTable) streamOf(n int, r *redirected) *data {
 	return dt.outs[n]
 }
 
-// dup makes a descriptor another name of the one with number n.
+// dup makes descriptor fd a duplicate of descriptor n.
 func (dt *descriptorTable) dup(fd, n int, r *redirected, out *data) {
 	if fd == n || n < 0 {
 		return
@@ -295,8 +297,8 @@ func (dt *descriptorTable) dup(fd, n int, r *redirected, out *data) {
 	}
 }
 
-// descriptor is the number that a redirection is for: below 0 if it has none. One with a
-// {name} gets a free one, and the variable of that name its number.
+// descriptor returns the descriptor number of a redirection, or -1 if none is written. A {name}
+// gets a free descriptor, and the variable of that name is set to its number.
 func (dt *descriptorTable) descriptor(redir *syntax.Redirect) int {
 	if redir.N == nil {
 		return -1
@@ -305,7 +307,7 @@ func (dt *descriptorTable) descriptor(redir *syntax.Redirect) int {
 	name, named := strings.CutPrefix(text, "{")
 	name = strings.TrimSuffix(name, "}")
 	if named && (redir.Op == syntax.DplIn || redir.Op == syntax.DplOut) && redir.Word.Lit() == "-" {
-		text, named = dt.in.par.valueOf(name).text, false // it closes the one that the variable names
+		text, named = dt.in.par.valueOf(name).text, false // closes the descriptor in the variable
 	}
 	if !named {
 		n, err := strconv.Atoi(text)
@@ -315,7 +317,7 @@ func (dt *descriptorTable) descriptor(redir *syntax.Redirect) int {
 		return n
 	}
 	fd := firstNamed + dt.numbered
-	if fd >= otherOnes || dt.in.branches > 0 { // which is free depends on what ran
+	if fd >= otherOnes || dt.in.branches > 0 { // which one is free depends on what ran
 		dt.in.assigner.setVariable(name, data{text: "1" + effect.Unknown})
 		return otherOnes
 	}
@@ -324,17 +326,17 @@ func (dt *descriptorTable) descriptor(redir *syntax.Redirect) int {
 	return fd
 }
 
-// plumbed is where the descriptors lead now.
+// plumbed returns the current state of the descriptors.
 func (dt *descriptorTable) plumbed() plumbing { return plumbing{dt.fds, dt.outs, dt.err} }
 
-// replumb makes the descriptors lead where they did, as a subshell ends.
+// replumb restores the state of the descriptors, as when a subshell ends.
 func (dt *descriptorTable) replumb(p *plumbing) {
-	dt.fds = p.fds // one by one: all at once makes copies of them first
+	dt.fds = p.fds // field by field: one assignment would copy them first
 	dt.outs = p.outs
 	dt.err = p.err
 }
 
-// writeTo writes to a descriptor what a command writes to a file that is one.
+// writeTo writes to a descriptor the data that a command writes to /dev/fd/N or the like.
 func (dt *descriptorTable) writeTo(n int, d data, sink *data, by string) {
 	switch {
 	case n == 1:

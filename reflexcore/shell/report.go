@@ -8,26 +8,27 @@ import (
 	"approver.example/reflexcore/effect"
 )
 
-// sameTail is how many effects an effect is compared with, so that it is not added twice.
+// sameTail is how many of the last effects a new effect is compared with, so that it is not added
+// twice.
 const sameTail = 4
 
 const (
-	maxPrograms = 128 // of one text that are handed on
-	maxLists    = 64  // of words of one of them
-	maxWords    = 32  // of one list
+	maxPrograms = 128 // programs reported per text
+	maxLists    = 64  // lists of words per program
+	maxWords    = 32  // words per list
 )
 
-// maxDotted bounds the folders of one text that are written with "..".
+// maxDotted is the limit, per text, on directories that are written with "..".
 const maxDotted = 256
 
-// The limits that a lean walk does not meet where the first walk did.
+// The limits that may end the first walk, but not a lean one.
 const (
 	overDepth        = "depth"
 	overAlternatives = "alternatives"
 )
 
-// handsOn notes a program, and a list of words that it is started with. A loop may start
-// one program many times: those are one program.
+// handsOn records a program, and a list of words that it is started with. A loop may start one
+// program many times: it is recorded once.
 func (r *report) handsOn(p Program, args []string) {
 	i := slices.IndexFunc(r.res.Programs, func(q Program) bool { return q.Path == p.Path && q.Named == p.Named })
 	if i < 0 {
@@ -48,18 +49,18 @@ func (r *report) handsOn(p Program, args []string) {
 	}
 }
 
-// noteProgram adds to the trace what the present command is: a program of the tables, or one
-// of the shell itself.
+// noteProgram records in the trace what runs the current command: a program of the tables, or the
+// shell itself.
 func (r *report) noteProgram(program string, shell bool) {
 	if !r.ctx.Explain || r.step < 0 {
 		return
 	}
-	if s := &r.res.Steps[r.step]; s.Program == "" && !s.Shell { // what it is tried as comes later
+	if s := &r.res.Steps[r.step]; s.Program == "" && !s.Shell { // further programs are only tried
 		s.Program, s.Shell = program, shell
 	}
 }
 
-// connected adds to the trace what the present command may read.
+// connected records the standard input of the current command in the trace.
 func (r *report) connected(std *input) {
 	if r.ctx.Explain && r.step >= 0 && std.present {
 		s := &r.res.Steps[r.step]
@@ -67,7 +68,7 @@ func (r *report) connected(std *input) {
 	}
 }
 
-// dotted notes the folder of a path in which ".." is written.
+// dotted records the directory of a path that is written with "..".
 func (r *report) dotted(p string) {
 	i := strings.LastIndex(p, "/..")
 	if i < 0 || p[0] != '/' || len(p) > i+3 && p[i+3] != '/' {
@@ -84,7 +85,7 @@ func (r *report) dotted(p string) {
 	r.res.Dotted = append(r.res.Dotted, d)
 }
 
-// noteOddity notes an oddity of a command and what the command's name turned out to be.
+// noteOddity records an oddity of a command, and the actual name of the first such command.
 func (r *report) noteOddity(o Oddity, name string) {
 	r.res.Odd |= o
 	if r.res.OddName == "" {
@@ -110,7 +111,7 @@ func (m *arena) concat(parts ...string) string {
 
 func (r *report) stopped() bool { return r.res.Over != "" }
 
-// over ends the analysis: what comes after is not known.
+// over ends the analysis because a limit was exceeded: what follows is unknown.
 func (r *report) over(limit string) {
 	if r.res.Over == "" {
 		r.res.Over = limit
@@ -128,7 +129,7 @@ func (r *report) tellsOver() {
 	}
 }
 
-// deeper walks what lies in what is walked. Where too much lies in one another, the analysis ends.
+// deeper walks something one level deeper. If the nesting exceeds the limit, the analysis ends.
 func (r *report) deeper(walk func()) {
 	if r.level++; r.level > r.lim.Nesting {
 		r.over(overDepth)
@@ -138,7 +139,7 @@ func (r *report) deeper(walk func()) {
 	r.level--
 }
 
-// spend takes one step.
+// spend counts one step. It returns false if the analysis has ended.
 func (r *report) spend() bool {
 	if r.steps++; r.steps > r.lim.Steps {
 		r.over("steps")
@@ -146,13 +147,14 @@ func (r *report) spend() bool {
 	return !r.stopped()
 }
 
-// work takes the steps that looking for a pattern in so many bytes is worth.
+// work counts the steps for matching a pattern against that many bytes. It returns false if the
+// analysis has ended.
 func (r *report) work(bytes int) bool {
 	r.steps += bytes / 8
 	return r.spend()
 }
 
-// made counts bytes that an expansion made.
+// made counts bytes that an expansion produced. It returns false if the analysis has ended.
 func (r *report) made(n int) bool {
 	if r.expanded += n; r.expanded > r.lim.Expanded {
 		r.over("expansion")
@@ -165,7 +167,7 @@ func (r *report) addEffect(e effect.Effect) {
 		r.over("effects")
 		return
 	}
-	// What a pattern may name is found out by looking through many places.
+	// Finding out what a pattern may name takes a search of many places.
 	if strings.Count(e.Target, "*") > 1 {
 		r.steps += 96
 	} else if strings.ContainsAny(e.Target, "*?[{\x00") {
@@ -183,18 +185,18 @@ func (r *report) addEffect(e effect.Effect) {
 	r.res.Effects = append(r.res.Effects, e)
 }
 
-// markFrom sets bits of the effects from an index on.
+// markFrom sets bits on the effects from an index on.
 func (r *report) markFrom(from int, bits effect.Bits) {
 	for i := from; i < len(r.res.Effects); i++ {
 		r.res.Effects[i].Bits |= bits
 	}
 }
 
-// markRooted marks those of new whose target is one of old below the root: what begins with an
-// unknown folder is no folder of the system by itself, since that is how packages are put
-// together ("$DESTDIR/usr/bin/x"). Rules say for which that makes a difference. Of folders
-// that the call may have chosen itself only the root is marked: X=$(cat f) is nothing at
-// the agent's will.
+// markRooted sets [effect.Rooted] on the effects in new whose target is the target of an effect
+// in old without its leading unknown directory. An empty "$DESTDIR" in "$DESTDIR/usr/bin/x" does
+// not show an intent to change the system, since that is how packages are built. The rules decide
+// where this matters. If the call may have chosen the directory itself, only the root is marked:
+// an agent can make X=$(cat f) empty.
 func markRooted(old, new []effect.Effect, below []string, chosen bool) {
 	for i := range new {
 		e := &new[i]
@@ -216,8 +218,8 @@ func markRooted(old, new []effect.Effect, below []string, chosen bool) {
 	}
 }
 
-// keepFresh moves what is not in have to the beginning of a list, and returns how many
-// that are.
+// keepFresh moves the effects of list that are not in have to the front of list, and returns
+// their number.
 func keepFresh(have, list []effect.Effect) (n int) {
 	var set map[effect.Effect]bool
 	if len(have) > 16 && len(list) > 16 {

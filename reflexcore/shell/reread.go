@@ -9,15 +9,15 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// The parser reads some texts otherwise than bash does, and what it takes for a comment
-// or for quoted text is never walked. Such a text is written anew, so that the parser
-// reads what bash reads, and parsed again. What cannot be written so is a question.
+// The parser reads some texts differently from bash, and what it takes for a comment or for
+// quoted text is never walked. Such a text is rewritten so that the parser reads what bash reads,
+// and parsed again. If it cannot be rewritten, the call becomes a question.
 
-// maxReread is how often one text is written anew.
+// maxReread is how often one text is rewritten.
 const maxReread = 16
 
-// differs reports whether bash may read the text otherwise than the parser. It is quick,
-// and true for more than what does.
+// differs reports whether bash may read the text differently from the parser. It is fast, and
+// also true for many texts that are read alike.
 func differs(src string) bool {
 	if joinsLines(src) {
 		return strings.IndexByte(src, '#') >= 0 || strings.Contains(src, "<<")
@@ -25,13 +25,13 @@ func differs(src string) bool {
 	return expands(src) && brackets(src)
 }
 
-// joinsLines reports whether a text has a backslash at the end of a line.
+// joinsLines reports whether a text has a line that ends with a backslash.
 func joinsLines(src string) bool {
 	return strings.IndexByte(src, '\\') >= 0 && wordset.ContainsAny(src, "\\\n", "\\\r\n")
 }
 
-// brackets reports whether a text has a bracket in which the parser may take something for
-// itself, and behind that what runs something or is quoted.
+// brackets reports whether a text has a bracket whose content the parser may not parse, and after
+// it something that runs a command or is quoted.
 func brackets(src string) bool {
 	at := -1
 	for _, bracket := range [...]string{"${", "((", "["} {
@@ -42,21 +42,21 @@ func brackets(src string) bool {
 	if at < 0 {
 		return false
 	}
-	rest := src[max(0, at-1):] // with the dollar of $((
+	rest := src[max(0, at-1):] // includes the dollar sign of $((
 	return strings.IndexByte(rest, '\'') >= 0 || expands(rest)
 }
 
-// expands reports whether a text has what runs a command where it is expanded.
+// expands reports whether a text has a substitution that may run a command, or a $'…'.
 func expands(s string) bool {
 	return strings.IndexByte(s, '`') >= 0 ||
 		strings.IndexByte(s, '(') >= 0 && (strings.Contains(s, "$(") || process(s) >= 0) ||
 		strings.IndexByte(s, '$') >= 0 && strings.Contains(s, "$'")
 }
 
-// process is where a process substitution begins that no backslash takes the meaning
-// from, or -1.
+// process returns the index of the first process substitution that is not escaped by a backslash,
+// or -1.
 func process(s string) int {
-	if !strings.Contains(s, "<(") && !strings.Contains(s, ">(") { // most
+	if !strings.Contains(s, "<(") && !strings.Contains(s, ">(") { // the common case
 		return -1
 	}
 	for i := 0; i+1 < len(s); i++ {
@@ -76,8 +76,8 @@ type edit struct {
 	text     string
 }
 
-// reread parses a text anew as long as bash reads it otherwise. It reports whether some
-// of it is still not read as bash does.
+// reread rewrites and parses a text until bash and the parser agree on it. It reports whether
+// part of it may still be read differently.
 func reread(p *syntax.Parser, src string, file *syntax.File) (*syntax.File, bool) {
 	if !differs(src) {
 		return file, false
@@ -106,7 +106,7 @@ func reread(p *syntax.Parser, src string, file *syntax.File) (*syntax.File, bool
 	return file, true
 }
 
-// apply makes the edits, which are in order, and leaves out what overlaps.
+// apply applies edits, which are in order, and skips those that overlap an earlier one.
 func apply(src string, edits []edit) string {
 	var b strings.Builder
 	at := 0
@@ -122,30 +122,31 @@ func apply(src string, edits []edit) string {
 	return b.String()
 }
 
-// A rereader finds what has to be written otherwise.
+// A rereader finds what has to be rewritten.
 type rereader struct {
 	src     string
 	edits   []edit
 	strange bool
-	whole   bool     // what a statement has may stand elsewhere: a here-document, a joined line
-	around  []around // of the node that is visited
+	whole   bool     // parts of a statement may be outside its span: a here-document, a joined line
+	around  []around // the enclosing nodes of the visited node
 }
 
-// An around is what a node lies in.
+// An around describes what encloses a node.
 type around struct {
 	node  syntax.Node
-	lit   bool // single quotes mean nothing here: "${x:-'…'}", $(('…'))
-	quote bool // it is in double quotes or in a here-document
-	param bool // it is in the operator of ${…}, or in a number
+	lit   bool // single quotes are literal here: "${x:-'…'}", $(('…'))
+	quote bool // in double quotes or in a here-document
+	param bool // in the operator of ${…}, or in an arithmetic expression
 }
 
-// span is where a node stands in the text.
+// span returns the range of a node in the text. ok is false if that range is empty or too long.
 func (r *rereader) span(n syntax.Node) (from, to int, ok bool) {
 	from, to = int(n.Pos().Offset()), int(n.End().Offset())
 	return from, to, from < to && to <= len(r.src)
 }
 
-// documents joins the lines of here-documents, as bash does before it looks for the end.
+// documents joins the continued lines of here-documents, as bash does before it looks for the
+// delimiter.
 func (r *rereader) documents(file *syntax.File) {
 	if !strings.Contains(r.src, "<<") || strings.IndexByte(r.src, '\\') < 0 {
 		return
@@ -159,7 +160,7 @@ func (r *rereader) documents(file *syntax.File) {
 		if !ok {
 			return true
 		}
-		for from > 2 && r.src[from-2:from] == "\\\n" { // the parser leaves them out where the text begins
+		for from > 2 && r.src[from-2:from] == "\\\n" { // the parser skips these at the start of the document
 			from -= 2
 		}
 		for i := from; i+1 < to; i++ {
@@ -175,8 +176,8 @@ func (r *rereader) documents(file *syntax.File) {
 	})
 }
 
-// literalDelimiter reports whether nothing is expanded in a here-document: some of its
-// delimiter is quoted.
+// literalDelimiter reports whether the delimiter of a here-document is quoted, at least in part,
+// so that nothing in the document is expanded.
 func literalDelimiter(w *syntax.Word) bool {
 	for _, part := range w.Parts {
 		switch p := part.(type) {
@@ -191,8 +192,8 @@ func literalDelimiter(w *syntax.Word) bool {
 	return false
 }
 
-// comments takes the backslash from the end of a comment's line. To bash it is part of
-// the comment; the parser goes on reading the comment in the next line.
+// comments removes the backslash at the end of a line with a comment. To bash it is part of the
+// comment, but the parser continues the comment on the next line.
 func (r *rereader) comments(p *syntax.Parser) {
 	if strings.IndexByte(r.src, '#') < 0 || !joinsLines(r.src) {
 		return
@@ -222,8 +223,8 @@ func (r *rereader) comments(p *syntax.Parser) {
 	})
 }
 
-// uncommented takes the backslash from the end of each line that seems to have a comment.
-// It is for a text that is no shell as it is: what is missing may stand in the next line.
+// uncommented removes the backslash at the end of each line that seems to have a comment. It is
+// for a text that cannot be parsed as it is: the missing part may be on the next line.
 func uncommented(src string) string {
 	if !strings.Contains(src, "\\\n") || strings.IndexByte(src, '#') < 0 {
 		return src
@@ -246,7 +247,8 @@ func uncommented(src string) string {
 	return strings.Join(lines, "")
 }
 
-// insert keeps the edits in order: comments are not always visited in theirs.
+// insert adds an edit in order of position: comments are not always visited in that order. It
+// drops an edit at the position of an earlier one.
 func (r *rereader) insert(e edit) {
 	i, taken := slices.BinarySearchFunc(r.edits, e.from, func(have edit, from int) int { return have.from - from })
 	if !taken {
@@ -269,7 +271,7 @@ func (r *rereader) visit(n syntax.Node) bool {
 	switch n := n.(type) {
 	case *syntax.Stmt:
 		if from, to, ok := r.span(n); ok && len(r.around) == 1 && !r.whole && !brackets(r.src[from:to]) {
-			return false // most
+			return false // the common case
 		}
 	case *syntax.CmdSubst, *syntax.ProcSubst:
 		a = around{node: n}
@@ -297,7 +299,7 @@ func (r *rereader) visit(n syntax.Node) bool {
 	return true
 }
 
-// redirect visits a here-document as what it is: double quotes without quotes.
+// redirect visits a here-document, whose text is read as in double quotes.
 func (r *rereader) redirect(d *syntax.Redirect, a around) {
 	if literalDelimiter(d.Word) {
 		return
@@ -315,7 +317,7 @@ func (r *rereader) redirect(d *syntax.Redirect, a around) {
 	r.around = held
 }
 
-// single writes a text in single quotes that mean nothing.
+// single rewrites a text in single quotes that are literal to bash.
 func (r *rereader) single(q *syntax.SglQuoted) {
 	from, to, ok := r.span(q)
 	if !ok || !q.Dollar && !strings.ContainsAny(q.Value, "$`}\"") {
@@ -333,14 +335,14 @@ func (r *rereader) single(q *syntax.SglQuoted) {
 	}
 }
 
-// literal looks for what runs something in a text that the parser takes for itself.
+// literal looks for substitutions in a text that the parser takes for a literal.
 func (r *rereader) literal(l *syntax.Lit, a around, outer syntax.Node) {
 	from, to, ok := r.span(l)
 	if !ok || !expands(r.src[from:to]) {
 		return
 	}
 	if _, ok := outer.(*syntax.ExtGlob); ok {
-		return // the walk reads it
+		return // the walk handles these
 	}
 	raw := r.src[from:to]
 	for i := 0; i+1 < len(raw); i++ {
@@ -350,7 +352,7 @@ func (r *rereader) literal(l *syntax.Lit, a around, outer syntax.Node) {
 		case c == '`', c == '$' && raw[i+1] == '(':
 			r.strange = true
 		case (c == '<' || c == '>') && raw[i+1] == '(' && !a.quote:
-			// Where it is not in a parameter, the parser knows it.
+			// Outside a parameter expansion, the parser recognizes it.
 			r.strange = true
 			if a.param {
 				r.insert(edit{from + i, from + i + 1, "$"})
@@ -359,7 +361,7 @@ func (r *rereader) literal(l *syntax.Lit, a around, outer syntax.Node) {
 	}
 }
 
-// tryParse parses, and takes a panic of the parser for an error.
+// tryParse parses a text. It returns a panic of the parser as an error.
 func tryParse(p *syntax.Parser, src string) (file *syntax.File, err error) {
 	defer func() {
 		if r := recover(); r != nil {

@@ -8,80 +8,81 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// A Program is a program that is named by its path. Only the disk can tell what it is: it
-// may be a link to an agent, or to approver's own program.
+// A Program is a program that is named by its path. Only the disk can tell what it is: it may be
+// a link to an agent, or to the approver program.
 type Program struct {
 	Path  string
-	Words [][]string // the lists of words that it is started with, each once
-	More  bool       // it is started with others too, of which nothing is known here
-	Named bool       // its name is that of another program, which it is unless it is a link
+	Words [][]string // the distinct argument lists that it is started with
+	More  bool       // it is also started with others, which are not listed
+	Named bool       // it is the program that its name says unless the file is a link
 }
 
-// A Mention is a file that a command names, where nothing says that it only reads it.
+// A Mention is a file that a command names, without an effect that says what the command does
+// with it.
 type Mention struct {
 	Path string
 	By   string // the program
 }
 
-// An Oddity is a way of writing a command that hides what it is from whoever
-// reads it, or that runs what nobody wrote down. What the command does is in its
-// effects; this is how it is said.
+// An Oddity is a way of writing a command that hides from a reader what it is, or that runs code
+// which is not in the text. The effects say what the command does; the oddity says how it is
+// written.
 type Oddity uint16
 
-// The oddities. They add up.
+// The oddities. They can be combined.
 const (
-	// Of the name of a command, or of its flags: it is only there after expansion.
+	// In the name of a command, or in its flags: the name exists only after expansion.
 	SplitName    Oddity = 1 << iota // quotes or backslashes inside it: r""m
-	GluedName                       // letters of variables side by side: $a$b
-	CutName                         // a part of a value, or a value changed: ${x:0:1}
-	ComputedName                    // what a command prints: $(echo rm)
-	EscapedName                     // its letters as numbers: $'\x72m'
-	BracedName                      // one word in braces is name and arguments: {rm,-rf,/}
-	GuessedName                     // a pattern of the system's programs: /bin/r?
-	// Of any word.
-	EmptyQuotes // quotes around nothing between two letters: /et''c
-	Separator   // the separator of words written as a variable: rm${IFS}x
-	// Of what runs.
-	EvalUnknown   // eval of a text that is not known
-	SourceProcess // the output of a process is sourced
+	GluedName                       // made of adjacent variables: $a$b
+	CutName                         // part of a value, or a changed value: ${x:0:1}
+	ComputedName                    // the output of a command: $(echo rm)
+	EscapedName                     // letters as numeric escapes: $'\x72m'
+	BracedName                      // one brace expansion is name and arguments: {rm,-rf,/}
+	GuessedName                     // a pattern that matches programs of the system: /bin/r?
+	// In any word.
+	EmptyQuotes // empty quotes between two letters: /et''c
+	Separator   // IFS in place of a blank: rm${IFS}x
+	// In what runs.
+	EvalUnknown   // eval of unknown text
+	SourceProcess // source of the output of a process
 	InputAsCode   // each line of an input becomes shell code: xargs sh -c
-	NameUnknown   // a variable whose value is not known is the command
+	NameUnknown   // the command name is unknown
 )
 
-// Limits bound an analysis. A zero value stops everything; begin with
-// [DefaultLimits].
+// Limits bound an analysis. A zero limit ends the analysis at once; begin with [DefaultLimits].
 type Limits struct {
-	Bytes        int `yaml:"bytes"`        // of one text
-	Nesting      int `yaml:"nesting"`      // of brackets in one text
-	Depth        int `yaml:"depth"`        // of payloads in payloads, and of functions
+	Bytes        int `yaml:"bytes"`        // size of one text
+	Nesting      int `yaml:"nesting"`      // nesting of brackets in one text
+	Depth        int `yaml:"depth"`        // nesting of payloads and of function calls
 	Steps        int `yaml:"steps"`        // simple commands and loop rounds
-	Expanded     int `yaml:"expanded"`     // bytes that expansions make, in all
-	Fields       int `yaml:"words"`        // words of one command
-	Rounds       int `yaml:"rounds"`       // of one loop
+	Expanded     int `yaml:"expanded"`     // total bytes that expansions produce
+	Fields       int `yaml:"words"`        // words per command
+	Rounds       int `yaml:"rounds"`       // walked per loop
 	Alternatives int `yaml:"alternatives"` // combinations of values that are tried for one command
 	Effects      int `yaml:"effects"`
 }
 
-// An Analyzer analyses command lines. It can be shared.
+// An Analyzer analyzes command lines. It is safe for concurrent use if it is not changed.
 type Analyzer struct {
 	Table  *grammar.Table
 	Limits Limits
-	// Secret reports whether a path names credentials. Nil: none does.
+	// Secret reports whether a path names credentials. If it is nil, none does.
 	Secret func(path string) bool
-	// Code analyses code that is not shell, such as python's, and yields what it
-	// does. Nil: such code is opaque.
+	// Code analyzes code in a language other than shell, such as Python, and yields what it does.
+	// If it is nil, such code is opaque.
 	Code func(lang, src string, args []string, ctx Context, yield func(Found) bool)
-	// SQL is the same for databases. Nil: nothing is said of it.
+	// SQL does the same for SQL in a dialect. If it is nil, the effects of SQL are not examined.
 	SQL func(dialect, src string, yield func(Found) bool)
-	// Decode decodes a constant by the name of an encoding. Nil: nothing is known.
+	// Decode decodes a constant by the name of its encoding, and reports whether it could. If it
+	// is nil, nothing is decoded.
 	Decode func(name, text string) (string, bool)
-	// Top is the root of the working tree of git in which a folder lies, the folder
-	// itself if it is in none, or empty if that cannot be told. Nil: it never can.
+	// Top returns the root of the git working tree that contains dir, or dir itself if there is
+	// none. It returns an empty string if that cannot be determined. If it is nil, it never can.
 	Top func(dir string) string
 }
 
-// A Found is one thing that code in another language does: an effect, or a
-// payload for a shell (Shell), an argument vector (Argv) or code once more (Lang).
+// A Found is one thing that code in another language does: an effect, a payload for a shell
+// (Shell), an argument vector (Argv) or more code (Lang).
 type Found struct {
 	effect.Effect
 	Content string // of a Write
@@ -89,123 +90,123 @@ type Found struct {
 	Argv    []string
 	Lang    string
 	Code    string
-	Dir     string // where the payload runs; empty: where the code does
-	Insert  string // what is put into the files that the command edits in place
+	Dir     string // the directory in which the payload runs; empty: that of the code
+	Insert  string // the text that is inserted into files that the command edits in place
 }
 
-// A Context is what is known of the place where a command runs.
+// A Context is what is known about the environment in which a command runs.
 type Context struct {
 	Dir string            // the working directory; empty: not known
 	Env map[string]string // the environment, as far as it is known
-	// Value returns a variable as the code would find it in its environment. Vars
-	// are those that its command line sets. Both are set for code only.
+	// Value returns a variable as the code would find it in its environment. Vars are the
+	// variables that the command line of the code sets. Both are set for code only.
 	Value func(name string) (text string, from effect.Taint, ok bool)
 	Vars  map[string]string
-	// Input is the standard input of the code, InputTaint where it came from. It is
-	// known only if HasInput.
+	// Input is the standard input of the code, and InputTaint its taint. They are valid only if
+	// HasInput is true.
 	Input      string
 	InputTaint effect.Taint
 	HasInput   bool
-	// Unset says that Env is all of the environment: what is not in it is not set.
+	// Unset says that Env is the whole environment: all other variables are unset.
 	Unset bool
-	// Known is what is known of a file, or of those that a pattern names, from
-	// before: where its content came from. Nil: nothing.
+	// Known returns what earlier calls established about where the content of a file came from,
+	// or of the files that a pattern matches. If it is nil, nothing is known.
 	Known func(path string) effect.Taint
-	// Label is the label of a file's content, as bits of a taint. It is told whether
-	// the file is one of credentials. Nil: no file has one.
+	// Label returns the label of the content of a file, as taint bits. secret says whether the
+	// file holds credentials. If it is nil, no file has a label.
 	Label func(path string, secret bool) effect.Taint
 	// Written says that the text is written to a file, and does not run now.
 	Written bool
-	// Explain asks for the trace.
+	// Explain asks for the trace, [Result.Steps].
 	Explain bool
-	// Trees are the texts that were parsed for this call before. Nil: none are kept.
+	// Trees are the texts that were parsed earlier for this call. If it is nil, none are kept.
 	Trees *Trees
 }
 
-// A File is what a text leaves in a file that is not to be taken for just any
-// file: from the network, decoded, or a secret.
+// A File is a file that the text leaves behind and that needs caution: its content is from the
+// network, decoded, or secret.
 type File struct {
 	Path  string
 	Taint effect.Taint
-	Tree  bool // it is a folder, and all below it has the taint
+	Tree  bool // a directory: everything below it has the taint
 }
 
-// A Text is what a text leaves in a file, as far as it is known: the parts that
-// are not known are [effect.Unknown]. Part says that it is put into what is there.
+// A Text is the content that a text writes to a file. Unknown parts are [effect.Unknown]. Part
+// says that Text is only part of the content: it is added to the existing file.
 type Text struct {
 	Path, Text string
 	Part       bool
 }
 
-// A Dotted is a folder that is written with "..". Path is what that is by the letters;
-// on a disk it goes up from where a link before it leads.
+// A Dotted is a directory that is written with "..". Path is Written with ".." resolved
+// lexically. On a disk, ".." leads to the parent of the target if the name before it is a link.
 type Dotted struct{ Written, Path string }
 
-// A Step is one simple command that was walked, for people.
+// A Step is one simple command that was walked. It is part of the trace for people.
 type Step struct {
 	Parent  int    `json:"parent"` // the step that led here; -1: the text itself
 	Depth   int    `json:"depth"`
 	Via     string `json:"via,omitempty"` // how, such as "sh -c" or "pipe"
-	Command string `json:"command"`       // as it would run, … for what is not known
-	// Argv are its words, with [effect.Unknown] for what is not known.
+	Command string `json:"command"`       // as it would run, with … for unknown parts
+	// Argv are its words, with [effect.Unknown] for unknown parts.
 	Argv []string `json:"-"`
-	// Dir is the folder in which it runs, and May the one that a folder of which only
-	// a pattern is known may be; see [Context].
+	// Dir is the directory in which it runs. May is the directory that the unknown beginning of
+	// Dir may stand for.
 	Dir string `json:"-"`
 	May string `json:"-"`
-	// Path is where it looks for its program.
+	// Path is the search path for its program.
 	Path string `json:"-"`
-	// Program is the block of the tables that says what it does, such as "docker
-	// compose up"; empty: none does.
+	// Program is the entry of the tables that describes it, such as "docker compose up", or empty
+	// if there is none.
 	Program string `json:"-"`
-	// Shell says that the shell does it: a builtin or a function.
+	// Shell says that it is run by the shell itself: a builtin or a function.
 	Shell bool `json:"-"`
-	// Remote says that it runs on another host, or inside a container.
+	// Remote says that it runs on another host or in a container.
 	Remote bool `json:"-"`
-	// Fed says that something is connected to its standard input, and Input what that is.
+	// Fed says that its standard input is connected, and Input is the content.
 	Fed   bool   `json:"-"`
 	Input string `json:"-"`
 }
 
-// A Result is what an analysis found. It may be used again, which saves memory.
+// A Result is what an analysis found. It may be reused for another analysis, which saves memory.
 type Result struct {
 	Effects []effect.Effect
 	Files   []File
-	Texts   []Text // that were written and not run
+	Texts   []Text // contents that were written and not run
 	Dotted  []Dotted
-	// Mentions are files that commands name, of which no effect tells anything.
+	// Mentions are files that commands name and that no effect accounts for.
 	Mentions []Mention
 	Programs []Program
 	Steps    []Step // with Explain
 	How      How
-	// Commands counts simple commands, Partial those with a word that is not
-	// known, Opaque those of which nothing can be said.
+	// Commands counts simple commands, Partial those with an unknown word, and Opaque those of
+	// which nothing is known.
 	Commands, Partial, Opaque int
-	// Unlisted counts commands of programs that no table has.
+	// Unlisted counts commands whose program is in no table.
 	Unlisted int
-	// Over names the limit that ended the analysis, if one did.
+	// Over names the limit that ended the analysis. It is empty if none did.
 	Over string
-	// Odd says in which ways the commands are written that hide what they are, and
-	// OddName what the first of them turned out to be.
+	// Odd is the set of oddities of the commands. OddName is the actual name of the first command
+	// that has one.
 	Odd     Oddity
 	OddName string
-	// Layers is how many payloads lie in one another: 1 for sh -c.
+	// Layers is how deep payloads are nested: 1 for sh -c.
 	Layers int
 }
 
-// oddities are the words for them.
+// oddities are the words for the bits of an [Oddity], in order.
 var oddities = [...]string{
 	"split name", "glued name", "cut name", "computed name", "escaped name", "braced name", "guessed name", "empty quotes",
 	"separator", "eval of unknown text", "source of a process", "input as code", "unknown name",
 }
 
-// DefaultLimits are what the engine uses.
+// DefaultLimits are the limits that the engine uses.
 var DefaultLimits = Limits{
 	Bytes: 128 << 10, Nesting: 64, Depth: 8, Steps: 10_000, Expanded: 1 << 20, Fields: 8192, Rounds: 64, Alternatives: 16,
 	Effects: 4096,
 }
 
-// String lists the words, separated by +.
+// String returns the words for the oddities, joined by "+".
 func (o Oddity) String() string {
 	var words []string
 	for i, name := range oddities {
@@ -216,9 +217,9 @@ func (o Oddity) String() string {
 	return strings.Join(words, "+")
 }
 
-// fed is the further taint of a line for a shell that code made of what it read, or of
-// what is not known: of its input, and in awk, of which nearly all programs are one loop,
-// of what commands in it printed before.
+// fed returns the additional taint of a shell command that code builds from what it read or from
+// unknown text. It is the taint of the input of the code. For awk, whose programs are mostly one
+// loop, it is also that of what its commands printed before.
 func (f *Found) fed(lang string, std, before effect.Taint) effect.Taint {
 	const counts = effect.Network | effect.Decoded
 	switch {
@@ -230,7 +231,7 @@ func (f *Found) fed(lang string, std, before effect.Taint) effect.Taint {
 	return std & counts
 }
 
-// A read is what a text was read as.
+// A read is the result of parsing a text.
 type read struct {
 	src     string
 	file    *syntax.File
@@ -238,18 +239,19 @@ type read struct {
 	strange bool
 }
 
-// Trees are short texts that were parsed while one call is judged. The same payload often
-// stands in a call several times, and what was found encoded is analyzed by itself once
-// more. The zero value is empty. It must not be shared, and nil keeps nothing.
+// Trees caches short texts that were parsed while one call is judged. The same payload often
+// occurs several times in a call, and decoded payloads are analyzed once more on their own. The
+// zero value is empty. It is not safe for concurrent use. A nil *Trees keeps nothing when a walk
+// uses it.
 type Trees struct{ reads []read }
 
-// Forget drops the texts, and keeps the memory.
+// Forget removes all texts and keeps the memory. t must not be nil.
 func (t *Trees) Forget() {
 	clear(t.reads)
 	t.reads = t.reads[:0]
 }
 
-// of returns what a text was read as, if that is known.
+// of returns the result of parsing a text, if it is cached.
 func (t *Trees) of(src string) (read, bool) {
 	if t != nil && len(src) <= maxKeptText {
 		for i := range t.reads {
@@ -261,7 +263,7 @@ func (t *Trees) of(src string) (read, bool) {
 	return read{}, false
 }
 
-// keep notes what a text was read as, while there is room.
+// keep caches the result of parsing a text, while there is room.
 func (t *Trees) keep(r read) {
 	if t != nil && len(t.reads) < maxKept && len(r.src) <= maxKeptText && !mayDefine(r.src) {
 		t.reads = append(t.reads, r)
@@ -270,11 +272,12 @@ func (t *Trees) keep(r read) {
 
 const (
 	maxKept     = 8       // texts
-	maxKeptText = 4 << 10 // bytes of one
+	maxKeptText = 4 << 10 // bytes per text
 )
 
-// mayDefine reports whether a text may define a function. Each definition has to be one of
-// its own: how often a body calls itself is counted by the place where it stands in a tree.
+// mayDefine reports whether a text may define a function. Such texts are not cached, because the
+// calls of a function body are counted by its position in the syntax tree, so each definition
+// needs a tree of its own.
 func mayDefine(src string) bool {
 	return strings.IndexByte(src, '(') >= 0 || strings.Contains(src, "function") ||
 		strings.IndexByte(src, '\\') >= 0 && (strings.Contains(src, "\\\n") || strings.Contains(src, "\\\r"))
@@ -283,15 +286,15 @@ func mayDefine(src string) bool {
 // How says how a text was read.
 type How uint8
 
-// The ways, from the best.
+// The ways to read a text, from best to worst.
 const (
 	Parsed    How = iota // as bash, or zsh
-	Recovered            // as bash, with what was missing put in
-	Tokens               // not at all: split at quotes and operators
-	Refused              // beyond a limit
+	Recovered            // as bash, after error recovery
+	Tokens               // not parsed: split at blanks and operators
+	Refused              // over a limit
 )
 
-// String returns the word.
+// String returns the word for how a text was read, such as "parsed".
 func (h How) String() string {
 	return [...]string{"parsed", "recovered", "tokens", "refused"}[min(h, Refused)]
 }

@@ -10,7 +10,7 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// execute runs a file: by what the text wrote to it, or as a file of the disk.
+// execute runs a file: by what the text wrote to it, or as a file on the disk.
 func (pl *payloadRunner) execute(p data, lang string, args []field, std *input, sink *data, by string) {
 	target := pl.in.fs.abs(p.text)
 	f, v := pl.in.fs.heldBy(target)
@@ -55,16 +55,16 @@ func (pl *payloadRunner) execute(p data, lang string, args []field, std *input, 
 		lang = Shebang(v.text)
 	}
 	if lang == "" && strings.Trim(v.text, effect.Unknown+" \t\n") == "" && !v.known() {
-		// There is nothing to walk, and the name of its first program could be the file's
-		// own: that would end in the limit of depth, and the rest would not be looked at.
+		// There is nothing to walk. The unknown name of its first program could even be that of
+		// the file itself, so that walking it would exceed the depth limit and end the analysis.
 		pl.in.add(unknownCode("any", v.taint, "file "+target))
 		return
 	}
 	pl.runScript(lang, v.data, args, std, sink, "file "+target)
 }
 
-// knownScript runs a script of an interpreter that is a program of the tables, as
-// in php artisan and python manage.py.
+// knownScript runs the script of an interpreter as a program of the tables, such as php artisan
+// and python manage.py. It returns false if the tables do not have it.
 func (pl *payloadRunner) knownScript(name, lang string, args []field, std *input, sink *data) bool {
 	if !wordset.Has("python php ruby node", lang) || pl.in.Table.Find(name) == nil ||
 		pl.in.rep.level >= pl.in.rep.lim.Nesting {
@@ -74,7 +74,8 @@ func (pl *payloadRunner) knownScript(name, lang string, args []field, std *input
 	return true
 }
 
-// Shebang says in which language a script is.
+// Shebang returns the language of a script by its first line, "sh" if that names no other known
+// language.
 func Shebang(text string) string {
 	first, _, _ := strings.Cut(text, "\n")
 	if !strings.HasPrefix(first, "#!") {
@@ -88,12 +89,12 @@ func Shebang(text string) string {
 	return "sh"
 }
 
-// payload walks a text as shell in the present shell. What is not known of it is
-// an opaque command.
+// payload walks a text as shell code in the current shell. Its unknown parts are an opaque
+// command.
 func (pl *payloadRunner) payload(d data, via string, std *input, sink *data) {
 	if d.taint&(effect.Network|effect.Decoded) != 0 || !d.known() {
 		e := effect.Effect{Kind: effect.Exec, Target: "shell code", Taint: d.taint, Bits: partialIf(!d.known()), By: via}
-		if strings.HasPrefix(d.text, effect.Unknown) { // not even its program is known
+		if strings.HasPrefix(d.text, effect.Unknown) { // even its program is unknown
 			e.What = "any"
 		}
 		pl.in.add(e)
@@ -105,7 +106,7 @@ func (pl *payloadRunner) payload(d data, via string, std *input, sink *data) {
 		sink.add(unknown)
 		return
 	}
-	if other, ok := pl.in.echoes.spoken(d.text); ok { // the shell may have printed that
+	if other, ok := pl.in.echoes.spoken(d.text); ok { // another shell may have printed this
 		own := *std
 		pl.in.dirs.perhaps(func() { pl.payload(data{other, d.taint | spelled(d.text)}, via, &own, &data{}) })
 	}
@@ -125,7 +126,7 @@ func (pl *payloadRunner) payload(d data, via string, std *input, sink *data) {
 	}
 }
 
-// unknownCode is that a shell runs what is not known.
+// unknownCode returns the effect that a shell runs unknown code.
 func unknownCode(what string, taint effect.Taint, by string) effect.Effect {
 	return effect.Effect{Kind: effect.Exec, Target: "shell code", What: what, Taint: taint, Bits: effect.Partial, By: by}
 }
@@ -137,7 +138,7 @@ func partialIf(b bool) effect.Bits {
 	return 0
 }
 
-// runScript runs a text in a language.
+// runScript runs a text in a language, in a process of its own if that is a shell.
 func (pl *payloadRunner) runScript(lang string, d data, args []field, std *input, sink *data, via string) {
 	switch lang {
 	case "", "shell", "sh", "bash", "zsh", "fish", "ksh", "csh":
@@ -165,7 +166,7 @@ func (pl *payloadRunner) runCode(lang string, d data, args []field, std *input, 
 		if lang != "notebook" && lang != "make" && !d.known() && strings.Trim(d.text, effect.Unknown+" \n") == "" &&
 			(!strings.HasSuffix(via, "(stdin)") ||
 				d.taint&(effect.File|effect.Secret|effect.Network|effect.Decoded) != effect.File) {
-			e.What = "any" // and no file's: python3 < x.py runs what python3 x.py does
+			e.What = "any" // unless it is a file: python3 < x.py is the same as python3 x.py
 		}
 		pl.in.add(e)
 	}
@@ -200,11 +201,11 @@ func (pl *payloadRunner) runCode(lang string, d data, args []field, std *input, 
 		})
 	}
 	walk(d.text)
-	if other, ok := pl.in.echoes.spoken(d.text); ok { // as the echo of another shell wrote it
+	if other, ok := pl.in.echoes.spoken(d.text); ok { // as another shell would have printed it
 		walk(other)
 	}
 	pl.in.rep.depth--
-	for _, p := range pl.opens[opens:] { // what it wrote there need not be said in a way that is followed
+	for _, p := range pl.opens[opens:] { // it may have written to them in ways that the walk does not follow
 		if f := pl.in.fs.fileAt(p); f != nil && f.text == "" {
 			f.text = effect.Unknown
 		}
@@ -213,14 +214,14 @@ func (pl *payloadRunner) runCode(lang string, d data, args []field, std *input, 
 	sink.add(data{effect.Unknown, taint})
 }
 
-// readsFiles reports whether a stream editor has operands to read instead of its input.
+// readsFiles reports whether awk or sed has file operands to read instead of its input.
 func readsFiles(lang string, args []string) bool {
 	return (lang == "awk" || lang == "sed") &&
 		slices.ContainsFunc(args, func(w string) bool { return w != "-" && !strings.Contains(w, "=") })
 }
 
-// assigned are the variables that awk's command line sets, before its program with -v
-// and among the files behind it.
+// assigned returns the variables that the command line of awk sets, with -v before the program
+// and among the files after it.
 func (a *Analyzer) assigned(argv []string) map[string]string {
 	out := map[string]string{}
 	for _, w := range argv {
@@ -239,7 +240,7 @@ func (a *Analyzer) assigned(argv []string) map[string]string {
 	return out
 }
 
-// encoded is the text that PowerShell's -EncodedCommand runs.
+// encoded returns the script that -EncodedCommand of PowerShell runs.
 func (pl *payloadRunner) encoded(d data) data {
 	if pl.in.Decode != nil && d.known() {
 		if raw, ok := pl.in.Decode("base64", d.text); ok {
@@ -251,8 +252,8 @@ func (pl *payloadRunner) encoded(d data) data {
 	return data{effect.Unknown, d.taint | effect.Decoded}
 }
 
-// found takes over one finding in code, and returns the taint that it adds. What a
-// command of awk's said last, it may hand to a shell.
+// found processes one finding in code, and returns the taint that it adds. said is the output of
+// the last command that the code ran, which awk may pass to a shell.
 func (pl *payloadRunner) found(f Found, lang string, std *input, taint effect.Taint, said *data) effect.Taint {
 	if f.Dir != "" {
 		dir, may := pl.in.cwd.dir, pl.in.cwd.may
@@ -303,7 +304,7 @@ func (pl *payloadRunner) found(f Found, lang string, std *input, taint effect.Ta
 		e.Taint |= taint
 		if e.Kind == effect.Write && !pl.in.rep.stopped() {
 			text := f.Content
-			if text == "" && !strings.HasSuffix(e.By, "open") { // which empties the file for the writes that follow
+			if text == "" && !strings.HasSuffix(e.By, "open") { // open only truncates the file for later writes
 				text = effect.Unknown
 			} else if text == "" {
 				pl.opens = append(pl.opens, e.Target)
@@ -318,14 +319,14 @@ func (pl *payloadRunner) found(f Found, lang string, std *input, taint effect.Ta
 			pl.in.add(effect.Effect{Kind: effect.NetOut, Target: e.Target, Taint: taint, By: lang, Bits: effect.Partial})
 		}
 		return effect.Network
-	default: // nothing for the others
+	default: // the others need nothing
 	}
 	pl.in.add(e)
 	return e.Taint
 }
 
-// terminals walks what the words of tmux run beside its first command: the commands that
-// follow a semicolon or that are words themselves, and #(…) in formats.
+// terminals walks what the words of tmux run besides its first command: further commands, after a
+// semicolon or as a word of their own, and #(…) in formats.
 func (pr *programRunner) terminals(mark int) {
 	args := slices.Clone(pr.in.exp.fields[mark+1:])
 	run := func(d data, via string) {
@@ -367,5 +368,5 @@ func (pr *programRunner) terminals(mark int) {
 	}
 }
 
-// terminalCommands are the commands of tmux that run what they are given.
+// terminalCommands are the tmux commands that run what they are given.
 var terminalCommands = wordset.Of(section("terminal commands"))

@@ -10,7 +10,7 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// setVariable assigns to a variable, or to an element of an array.
+// setVariable assigns to a variable or an array element.
 func (as *assigner) setVariable(name string, d data) {
 	if v := as.in.vars.find(name); v != nil && v.refs != nil {
 		as.setEach(v.refs, d)
@@ -27,7 +27,7 @@ func (as *assigner) setVariable(name string, d data) {
 	}
 	switch name {
 	case "RANDOM", "SRANDOM", "SECONDS", "OPTIND", "HISTCMD", "LINENO":
-		as.in.math.reckoned(d) // which may run something
+		as.in.math.reckoned(d) // may run a command
 	case "BASH_ARGV0":
 		as.in.par.zero = d
 	}
@@ -46,9 +46,9 @@ func (as *assigner) setVariable(name string, d data) {
 	}
 }
 
-// setAny assigns to a variable whose name is not known, or only a part of it. Each that the
-// text has may be the one. Of a value of which nothing is known either nothing is said: a
-// file with settings is read in this way, line by line.
+// setAny assigns to a variable whose name is unknown or partly unknown. Any variable of the text
+// that fits may be the one. If the value is unknown too, nothing changes: loops that read a
+// settings file line by line look like that.
 func (as *assigner) setAny(name string, d data) {
 	if strings.Trim(d.text, effect.Unknown) == "" && d.text != "" {
 		return
@@ -67,8 +67,8 @@ func (as *assigner) setAny(name string, d data) {
 	as.setEach(names, d)
 }
 
-// setEach assigns to variables of which one gets the value: it is one more possibility for
-// each of them.
+// setEach assigns to several variables of which only one gets the value. The value is one more
+// possibility for each of them.
 func (as *assigner) setEach(names []string, d data) {
 	for _, name := range names {
 		if !as.in.rep.spend() {
@@ -81,7 +81,7 @@ func (as *assigner) setEach(names []string, d data) {
 	}
 }
 
-// setElement assigns to an element of an array by the text of its index.
+// setElement assigns to an array element, by the text of its index.
 func (as *assigner) setElement(base, index string, d data) {
 	if isTable(base) {
 		as.in.def.entered(base, index, d)
@@ -91,8 +91,8 @@ func (as *assigner) setElement(base, index string, d data) {
 	as.arraySlot(base).each(func(v *variable) { v.putText(v.keyOf(index), d) })
 }
 
-// arraySlot is the variable to assign an element to. What was no array is its
-// element 0.
+// arraySlot returns the variable to assign an element to. The value of a variable that was not an
+// array becomes element 0.
 func (as *assigner) arraySlot(name string) *variable {
 	was := as.in.par.lookup(name)
 	if was == nil || was.array {
@@ -109,9 +109,9 @@ func (as *assigner) arraySlot(name string) *variable {
 	return v
 }
 
-// wordOrLess is the text of a word that is assigned. What a command within it prints of words of
-// which nothing is known is not there if these are none: "r" for $(echo r $@), and no space.
-// That is one more value.
+// wordOrLess returns the text of a word that is assigned. If unknown words of a command
+// substitution are empty, the text lacks them and the blank next to them: $(echo r $@) may give
+// "r". That is one more possible value.
 func (as *assigner) wordOrLess(w *syntax.Word) data {
 	d := as.in.exp.oneWord(w)
 	if d.known() || !as.in.alt.choose || !slices.ContainsFunc(w.Parts, substitutes) {
@@ -125,7 +125,7 @@ func (as *assigner) wordOrLess(w *syntax.Word) data {
 	return data{set, d.taint}
 }
 
-// assignArray is name=(…): what has no index follows what stands before it.
+// assignArray applies name=(…). An element without an index follows the one before it.
 func (as *assigner) assignArray(a *syntax.Assign) {
 	v := variable{name: a.Name.Value, array: true, assoc: isTable(a.Name.Value)}
 	next := 0
@@ -152,7 +152,7 @@ func (as *assigner) assignArray(a *syntax.Assign) {
 			next = v.put(v.resolve(int64(n), err == nil), as.in.math.countElement(&v, as.in.exp.oneWord(e.Value)))
 		default:
 			as.in.exp.expandWord(e.Value)
-			if v.assoc { // pairs, perhaps of several words
+			if v.assoc { // key and value pairs, perhaps from one word
 				continue
 			}
 			for _, f := range as.in.exp.fields[mark:] {
@@ -180,7 +180,7 @@ func (as *assigner) assignArray(a *syntax.Assign) {
 	*slot = v
 }
 
-// assignIndex is name[index]=value.
+// assignIndex applies name[index]=value.
 func (as *assigner) assignIndex(name string, a *syntax.Assign) {
 	value, index := as.wordOrLess(a.Value), data{}
 	if isTable(name) {
@@ -201,8 +201,8 @@ func (as *assigner) assignIndex(name string, a *syntax.Assign) {
 	})
 }
 
-// declared is a word that declare and its like take. What is assigned to an array may
-// be a list in brackets, which is expanded like any other.
+// declared applies one argument of declare and similar builtins. The value of an array may be a
+// list in parentheses, which is expanded like any other.
 func (as *assigner) declared(d data, array, assoc bool) {
 	name, value, ok := strings.Cut(d.text, "=")
 	as.in.math.injected(data{name, d.taint})
@@ -232,8 +232,8 @@ func (as *assigner) declared(d data, array, assoc bool) {
 	as.in.env.affects(plain, data{value, d.taint})
 }
 
-// rematch is what =~ leaves in BASH_REMATCH: what matched, as far as that can be told,
-// or something else of the text.
+// rematch sets BASH_REMATCH after =~: to the groups that match, if they can be determined, or to
+// other parts of the text.
 func (as *assigner) rematch(x, y syntax.TestExpr) {
 	left, isWord := x.(*syntax.Word)
 	right, isPattern := y.(*syntax.Word)
@@ -250,8 +250,8 @@ func (as *assigner) rematch(x, y syntax.TestExpr) {
 	}
 }
 
-// groups are the parts of a text that an expression matches. Where it cannot be told,
-// each may be all of the text.
+// groups returns the parts of a text that a regular expression matches. If they cannot be
+// determined, each may be the whole text.
 func groups(d data, pat string) []data {
 	const most = 10
 	if len(pat) <= 1024 {

@@ -1,36 +1,36 @@
 // Package shell finds out what a command line would do, without running it.
 //
-// A text is read by one real parser ([mvdan.cc/sh/v3/syntax], bash, then zsh,
-// then with errors mended; what no parser reads is split into words that can only
-// make the verdict stricter). A bounded abstract interpreter then walks the tree
-// as a shell would: it assigns and expands variables, arrays, positional
-// parameters and defaults, splits at IFS, expands braces and ANSI-C quotes, folds
-// echo, printf and read, follows aliases, functions, traps, cd, descriptors,
-// pipes and process substitution, and remembers what was written to which file.
-// What a simple command does is not known here but in the tables of package
-// grammar; payloads (sh -c, eval, ssh, find -exec, python -c …) are walked in
-// turn.
+// A text is parsed by a full shell parser ([mvdan.cc/sh/v3/syntax]): as bash, then as zsh, then
+// with error recovery. A text that cannot be parsed is split into words, which can only make the
+// verdict stricter. A bounded abstract interpreter then walks the syntax tree as a shell would. It
+// assigns and expands variables, arrays, positional parameters and defaults, splits at IFS, expands
+// braces and ANSI-C quotes, evaluates echo, printf and read, follows aliases, functions, traps, cd,
+// descriptors, pipes and process substitution, and remembers what was written to which file.
+// What a simple command does is defined in the tables of package grammar, not here. Payloads
+// (sh -c, eval, ssh, find -exec, python -c …) are walked too.
 //
-// Values are exact, or they contain [effect.Unknown]: nothing is guessed. Where a
-// variable may have one of several values, each is tried. Taint (secret, network,
-// decoded) travels with values, through pipes and files.
+// Values are exact, or they contain [effect.Unknown]: nothing is guessed. If a variable may have
+// one of several values, each is tried. Taint (secret, network, decoded) follows values through
+// pipes and files.
 //
-// Everything is bounded by [Limits]; beyond a limit the analysis ends with an
-// opaque effect, which no rule may take for harmless.
+// Everything is bounded by [Limits]. Beyond a limit the analysis ends with an opaque effect, which
+// no rule may treat as harmless.
 //
-// Read shell.go, result.go and parts.go first, which say what goes in, what comes out and what
-// a walk consists of. The other files, from above to below:
+// Read shell.go, result.go and parts.go first: they define the input, the output and the parts of
+// a walk. The main other files, top down:
 //
 //   - statements: walk.go, stmt.go, exec.go, trap.go
 //   - simple commands: call.go, builtins.go and the files of single builtins, definitions.go
-//   - programs: apply.go and executes.go by the tables, unlisted.go without them; applied.go,
-//     filenotes.go and mention.go note what they do. agents.go looks for coding agents, whose
-//     command lines package agentcli knows, and agentcode.go for code that starts them
+//   - programs: apply.go and executes.go for those in the tables, unlisted.go for all others;
+//     applied.go, filenotes.go and mention.go record what they do. agents.go looks for coding
+//     agents, whose command lines package agentcli knows, and agentcode.go for code that starts
+//     them
+//   - payloads: script.go
 //   - words: word.go, builder.go, param.go, operator.go, document.go, arith.go
-//   - values: assign.go and setting.go give them, parameters.go and alternatives.go
-//     read them, variables.go and elements.go hold them, environment.go hands them to programs
+//   - values: assign.go and setting.go assign them, parameters.go and alternatives.go read them,
+//     variables.go and elements.go hold them, environment.go passes them to programs
 //   - files and descriptors: files.go, redirect.go, lookup.go, workdir.go
-//   - what is walked once more because it is not known: readings.go, standin.go
+//   - further walks because of unknown words: readings.go, standin.go
 //   - texts: parse.go, reread.go, sources.go, quote.go
 package shell
 
@@ -41,7 +41,8 @@ import (
 	"approver.example/reflexcore/effect"
 )
 
-// Analyze says what the command line does.
+// Analyze walks the command line src and stores in out what it would do. It overwrites out and
+// reuses its memory. Beyond a limit, out.Over names the limit and out has an opaque effect.
 func (a *Analyzer) Analyze(src string, ctx Context, out *Result) {
 	a.analyze(ctx, out, func(in *interp) {
 		in.arena.texts.Grow(len(src) + 256)
@@ -52,15 +53,16 @@ func (a *Analyzer) Analyze(src string, ctx Context, out *Result) {
 	})
 }
 
-// AnalyzeCode says what code in another language than shell does.
+// AnalyzeCode does the same as [Analyzer.Analyze] for code in the language lang.
 func (a *Analyzer) AnalyzeCode(lang, src string, ctx Context, out *Result) {
 	a.analyze(ctx, out, func(in *interp) {
 		in.payloads.runCode(lang, data{text: src}, nil, &input{}, nil, lang)
 	})
 }
 
-// analyze walks something. Where a limit ended that, it is walked once more with what is
-// not known taken for nothing, and with limits of its own.
+// analyze runs a walk. It walks once more with unknown text taken to be empty if outputs or
+// parameters of commands may differ, and again, in a lean walk, if a limit ended the first one.
+// These walks have limits of their own.
 func (a *Analyzer) analyze(ctx Context, out *Result, walk func(in *interp)) {
 	in := interps.Get().(*interp)
 	in.begin(a, ctx, out)
@@ -78,25 +80,26 @@ func (a *Analyzer) analyze(ctx Context, out *Result, walk func(in *interp)) {
 	interps.Put(in)
 }
 
-// A text of which so much is not known that a limit ends the walk is a question. That
-// must not be a way to make a denial one: the alternatives of a few expansions, or the
-// depth that what they might run leads to, use up the limits, and what the text does
-// when they are all empty is never looked at. So that reading has its own walk.
+// A text with so many unknown parts that a limit ends the walk leads to a question. That must not
+// be a way to avoid a denial: the alternatives of a few expansions, or the nesting of what they
+// might run, could use up the limits, so that what the text does when all of them are empty is
+// never examined. So that reading has its own walk.
 
-// hidesMore reports whether a lean walk of a text that met a limit may see what the first
-// walk did not. Where all was known up to the limit, it is the same walk with fewer steps,
-// but for one that goes deeper or that is not ended by the number of alternatives.
+// hidesMore reports whether a lean walk of a text that exceeded a limit may find what the first
+// walk did not. If everything was known up to the limit, the lean walk is the same one with fewer
+// steps, unless the limit was the depth, which is higher for it, or the number of alternatives,
+// which does not end it.
 func (rg *readings) hidesMore() bool {
 	return rg.leanDiffers || rg.in.rep.res.Over == overDepth || rg.in.rep.res.Over == overAlternatives
 }
 
-// leanly walks a text once more, with all that is not known taken for nothing, and adds
-// what is new to the result. That a limit ended the first walk stays in it.
+// leanly walks a text once more with all unknown text taken to be empty, and adds new findings to
+// the result. Over keeps the limit that ended the first walk.
 func (in *interp) leanly(ctx Context, out *Result, walk func(in *interp)) {
 	a := in.Analyzer
 	limits := a.Limits
-	limits.Steps /= 2 // it takes fewer, and the first walk took all
-	limits.Depth *= 2 // each level of quotes makes a text longer: that is a bound as well
+	limits.Steps /= 2 // it needs fewer, and the first walk may have used all
+	limits.Depth *= 2 // each level of quoting makes the text longer, which is a bound as well
 	lean, text := Result{}, in.src.outermost
 	in.release()
 	in.begin(a, ctx, &lean)
@@ -123,7 +126,7 @@ func (in *interp) leanly(ctx Context, out *Result, walk func(in *interp)) {
 	out.Mentions = adding(out.Mentions, lean.Mentions)
 }
 
-// adding appends to a list what it does not have.
+// adding appends the elements that the list does not have yet.
 func adding[T comparable](list, more []T) []T {
 	have := make(map[T]bool, len(list))
 	for _, l := range list {
@@ -137,14 +140,13 @@ func adding[T comparable](list, more []T) []T {
 	return list
 }
 
-// A command with words that are not known is read once more with nothing in their place,
-// command by command. Where one command decides what the next one is, as its output, the
-// parameters or the folder, these readings part: what the first one leaves in each of them
-// is one more possibility for the second one, and not all of them are tried together. But
-// one reading goes through all of the text, and is the one that a shell takes most often:
-// what is not known is not set, and there are no parameters.
+// A command with unknown words is read once more with them empty, command by command. Where one
+// command determines the next, by its output, the parameters or the directory, these readings
+// diverge: what the first command leaves in each reading is one more possibility for the second,
+// and not all combinations are tried. One reading is consistent through the whole text, and is
+// the most common one in practice: unknown variables are not set, and there are no parameters.
 
-// withNothing walks a text once more with what is not known not set, and adds what is new to the
+// withNothing walks a text once more with unknown variables unset, and adds new findings to the
 // result. Only a few texts in a thousand need it.
 func (in *interp) withNothing(ctx Context, out *Result, walk func(in *interp)) {
 	from, below, chose := len(out.Effects), in.readings.founded, in.readings.chose
@@ -159,7 +161,7 @@ func (in *interp) withNothing(ctx Context, out *Result, walk func(in *interp)) {
 
 var interps = sync.Pool{New: func() any { return &interp{} }}
 
-// begin makes an empty walk one of a text.
+// begin initializes an empty interp for a text.
 func (in *interp) begin(a *Analyzer, ctx Context, out *Result) {
 	*out = Result{Effects: out.Effects[:0], Files: out.Files[:0], Texts: out.Texts[:0], Steps: out.Steps[:0],
 		Dotted: out.Dotted[:0], Mentions: out.Mentions[:0], Programs: out.Programs[:0]}
@@ -169,7 +171,7 @@ func (in *interp) begin(a *Analyzer, ctx Context, out *Result) {
 	in.assemble()
 }
 
-// assemble lets the parts of a walk find those that they need.
+// assemble connects the parts of a walk to each other.
 func (in *interp) assemble() {
 	in.rep.ctx = &in.ctx
 	in.vars.rep, in.vars.ctx, in.vars.cwd = &in.rep, &in.ctx, &in.cwd
@@ -181,7 +183,7 @@ func (in *interp) assemble() {
 	in.candidates.in, in.agents.in, in.env.in, in.payloads.in, in.programs.in = in, in, in, in, in
 }
 
-// wiped returns the memory of a list for the next text, or none if it is large.
+// wiped clears a list and returns its memory for the next text, or nil if it is large.
 func wiped[T any](list []T) []T {
 	if cap(list) > 256 {
 		return nil
@@ -190,7 +192,7 @@ func wiped[T any](list []T) []T {
 	return list[:0]
 }
 
-// release forgets what the text was, and keeps only memory.
+// release clears the interp and keeps only memory.
 func (in *interp) release() {
 	*in = interp{
 		vars:       variables{list: wiped(in.vars.list), locals: wiped(in.vars.locals)},

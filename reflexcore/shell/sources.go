@@ -9,19 +9,19 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// A guard in the word, "${X:?}"/*, shows that the folder is something, and not that it is
-// not the root. Where the call itself says how it may be the root, the guard proves nothing:
-// [ "$X" = / ], case $X in /), $(realpath /), X=$(cat f || echo /).
+// A guard in the word, "${X:?}"/*, shows that the directory name is not empty, but not that the
+// directory is not the root. If the call itself shows how it may be the root, the guard proves
+// nothing: [ "$X" = / ], case $X in /), $(realpath /), X=$(cat f || echo /).
 
-// maxTrees is how many texts are looked through for that.
+// maxTrees is how many texts are searched for that.
 const maxTrees = 16
 
-// A file of which nothing is known may be taken for what the project made of its own files
-// only where nothing else in the call can have reached it. That is asked of the whole call
-// and not of what came before: a job in the background writes later than it stands.
+// A file of which nothing is known may be taken for a product of the project's own files only if
+// nothing else in the call can have written it. The whole call is checked, not only what came
+// before: a background job may write later than its position suggests.
 
-// isPlainCall reports whether all that was read so far is a list of commands written out
-// word for word, so that what each of them writes, and in which order, is known.
+// isPlainCall reports whether everything that was parsed so far is a list of commands without
+// expansions, so that what each of them writes, and in which order, is known.
 func (so *sources) isPlainCall() bool {
 	if len(so.trees) == 0 || len(so.trees) >= maxTrees {
 		return false
@@ -35,8 +35,8 @@ func (so *sources) isPlainCall() bool {
 	return true
 }
 
-// isPlainStmt reports whether a statement is such a list. Fed is that it has the output of
-// another one for its input.
+// isPlainStmt reports whether a statement is such a list. fed says that the output of another
+// command is its input.
 func (so *sources) isPlainStmt(s *syntax.Stmt, fed bool) bool {
 	so.rep.steps++
 	if s.Background || s.Coprocess || s.Negated || s.Disown {
@@ -51,7 +51,7 @@ func (so *sources) isPlainStmt(s *syntax.Stmt, fed bool) bool {
 			return false
 		case c.Op == syntax.AndStmt:
 			return so.isPlainStmt(c.X, false) && so.isPlainStmt(c.Y, false)
-		case c.Op == syntax.OrStmt: // what comes behind a command that failed
+		case c.Op == syntax.OrStmt: // the right side runs after a failure
 			return isOneOf(c.Y, "true", ":", "echo", "exit") && so.isPlainStmt(c.X, false) && so.isPlainStmt(c.Y, false)
 		case c.Op == syntax.Pipe:
 			return isOneOf(c.Y, "head", "tail", "grep", "wc", "cat", "less") && len(c.Y.Redirs) == 0 &&
@@ -61,15 +61,15 @@ func (so *sources) isPlainStmt(s *syntax.Stmt, fed bool) bool {
 	return false
 }
 
-// isOneOf reports whether a statement is one of these commands.
+// isOneOf reports whether a statement calls one of the named commands.
 func isOneOf(s *syntax.Stmt, names ...string) bool {
 	call, ok := s.Cmd.(*syntax.CallExpr)
 	return ok && len(call.Args) > 0 && slices.Contains(names, call.Args[0].Lit())
 }
 
-// isPlainCommand reports whether a command is plain words, and where it writes is too. What
-// echo and tests say goes to nobody: their words may be any. What changes how the shell
-// writes, or whether a file can be written, may be no part of such a call.
+// isPlainCommand reports whether a command and its redirections are plain words. The words of
+// echo, printf and tests may be anything if nothing reads their output. Commands that change how
+// the shell writes, or whether a file is writable, are not plain.
 func isPlainCommand(c *syntax.CallExpr, redirs []*syntax.Redirect, fed bool) bool {
 	if len(c.Assigns) > 0 || len(c.Args) == 0 || !arePlainRedirects(redirs) {
 		return false
@@ -99,8 +99,8 @@ func isPlainCommand(c *syntax.CallExpr, redirs []*syntax.Redirect, fed bool) boo
 	return true
 }
 
-// isProgramOf reports whether a word that is not plain is a program of a command that puts in
-// no more than a plain word, or names of variables.
+// isProgramOf reports whether a word that is not plain is a program for the named command that
+// inserts nothing but a plain word, or a list of variable names.
 func isProgramOf(name, word string) bool {
 	switch name {
 	case "sed":
@@ -111,7 +111,7 @@ func isProgramOf(name, word string) bool {
 	return false
 }
 
-// arePlainRedirects reports whether redirections read and write only what they name.
+// arePlainRedirects reports whether redirections read and write only the files that they name.
 func arePlainRedirects(redirs []*syntax.Redirect) bool {
 	return !slices.ContainsFunc(redirs, func(r *syntax.Redirect) bool {
 		switch r.Op {
@@ -127,8 +127,8 @@ func arePlainRedirects(redirs []*syntax.Redirect) bool {
 	})
 }
 
-// parse is [parse], but what was parsed once in this judgement is not parsed again: the
-// outermost text, which both walks read, and payloads, which calls like to repeat.
+// parse is [parse] with a cache for the current judgment: the outermost text, which both walks
+// parse, and payloads, which often repeat.
 func (so *sources) parse(src string) (*syntax.File, How, bool) {
 	if r := &so.outermost; so.rep.depth == 0 && r.file != nil && r.src == src {
 		return r.file, r.how, r.strange
@@ -145,8 +145,8 @@ func (so *sources) parse(src string) (*syntax.File, How, bool) {
 	return r.file, r.how, r.strange
 }
 
-// mayRoot reports whether a text of the call names the root or the home, or asks for the
-// folder above another one.
+// mayRoot reports whether a text of the call names the root or the home directory, or asks for
+// the parent of a directory. It is true if there are too many texts to search.
 func (so *sources) mayRoot() bool {
 	for ; so.searched < len(so.trees) && !so.rooted; so.searched++ {
 		syntax.Walk(so.trees[so.searched], func(n syntax.Node) bool {
@@ -157,7 +157,7 @@ func (so *sources) mayRoot() bool {
 			case *syntax.CmdSubst:
 				so.rooted = so.rooted || asksAbove(n)
 			case *syntax.ParamExp:
-				so.rooted = so.rooted || n.Slice != nil || n.Length // ${PWD:0:1} is the root, and ${#X} tells that it is
+				so.rooted = so.rooted || n.Slice != nil || n.Length // ${PWD:0:1} is the root, ${#X} may test for it
 			}
 			return !so.rooted
 		})
@@ -165,7 +165,7 @@ func (so *sources) mayRoot() bool {
 	return so.rooted || len(so.trees) >= maxTrees
 }
 
-// namesRoot reports whether a word is the root, the home or a pattern of the root.
+// namesRoot reports whether a word is the root, the home directory or a pattern for the root.
 func namesRoot(w *syntax.Word) bool {
 	if isHome(w) {
 		return true
@@ -174,7 +174,7 @@ func namesRoot(w *syntax.Word) bool {
 	return ok && (text == "~" || text == "~/" || isRootText(text))
 }
 
-// isRootText reports whether a text is the root, however it is written.
+// isRootText reports whether a text is the root directory in any spelling.
 func isRootText(text string) bool {
 	text = strings.Trim(text, "^$*") // of a pattern or an expression
 	return text != "" && text[0] == '/' && strings.Trim(path.Clean(text), "/") == ""
@@ -186,7 +186,8 @@ func isHome(w *syntax.Word) bool {
 	return ok && p.Param != nil && p.Param.Value == "HOME" && p.Exp == nil && p.Slice == nil && p.Repl == nil
 }
 
-// asWritten is a word as it is written, if all of it is.
+// asWritten returns the text of a word without its quotes. ok is false if the word has
+// expansions.
 func asWritten(w *syntax.Word) (text string, ok bool) {
 	var b strings.Builder
 	for _, part := range w.Parts {
@@ -215,8 +216,9 @@ func asWritten(w *syntax.Word) (text string, ok bool) {
 	return b.String(), true
 }
 
-// asksAbove reports whether a substitution may print the root of itself: it goes up, takes
-// the folder of one, asks where a file system is mounted, or runs code that has a slash.
+// asksAbove reports whether a substitution may print the root directory without being given it:
+// it goes up, takes the parent of a directory near the root, asks for a mount point, or runs code
+// that contains a slash.
 func asksAbove(s *syntax.CmdSubst) (found bool) {
 	above, top := false, false
 	for _, stmt := range s.Stmts {
@@ -243,17 +245,17 @@ func asksAbove(s *syntax.CmdSubst) (found bool) {
 	return found || above && top
 }
 
-// mountWords are programs that say where file systems are mounted, or the flag of one.
+// mountWords are programs that print mount points, and flags that ask for one.
 var mountWords = wordset.Of(section("mounts"))
 
-// A program is unknown if its name is. "$GOPATH/bin/golangci-lint" has a name in a
-// folder that is not known, which honest commands have every day; "$X", "./$X" and
-// "$(cat f)/x", of which the first word may be anything, have none.
+// A program is unknown if its name is. In "$GOPATH/bin/golangci-lint", only the directory is
+// unknown, which is common in harmless commands. In "$X", "./$X" and "$(cat f)/x", nothing is
+// known that identifies the program.
 
-// places are programs that print where something is, with the words that ask it.
+// places are programs that print the location of something, with the arguments that ask for it.
 var places = table("places")
 
-// substitutionIn is the command substitution that a word is, or nil.
+// substitutionIn returns the command substitution that is the whole word, or nil.
 func substitutionIn(w *syntax.Word) *syntax.CmdSubst {
 	if w == nil {
 		return nil
@@ -262,15 +264,15 @@ func substitutionIn(w *syntax.Word) *syntax.CmdSubst {
 	return s
 }
 
-// branches are the words with which git prints the name of the branch that is checked out.
-// It begins with no + unless somebody made such a branch, which is asked about.
+// branchQueries are the arguments with which git prints the name of the current branch. That name
+// begins with no + unless somebody created such a branch, which leads to a question.
 var branchQueries = []string{
 	"branch --show-current", "rev-parse --abbrev-ref HEAD", "symbolic-ref --short HEAD",
 	"symbolic-ref --short -q HEAD", "symbolic-ref -q --short HEAD",
 }
 
-// areOneOf reports whether the literals of words are one of the texts, in which a star ends a word
-// that may go on.
+// areOneOf reports whether the literals of words equal one of the texts. A star at the end of a
+// word of a text matches any rest.
 func areOneOf(words []*syntax.Word, texts []string) bool {
 	return slices.ContainsFunc(texts, func(text string) bool {
 		for _, w := range words {
@@ -285,9 +287,8 @@ func areOneOf(words []*syntax.Word, texts []string) bool {
 	})
 }
 
-// setups are programs that print what a shell is to run when it starts, by the words
-// that ask for it, * being any one word: their output is theirs, and no file's or
-// anybody else's.
+// setups are programs that print initialization code for a shell, with the arguments that ask for
+// it; * matches any one word. Their output is their own and does not come from a file.
 var setups = table("setups")
 
 // namesScript reports whether a word is "$0" or "${BASH_SOURCE[0]}".
@@ -301,8 +302,8 @@ func namesScript(w *syntax.Word) bool {
 		p.Param.Value == "BASH_SOURCE" && (p.Index == nil || index != nil && index.Lit() == "0")
 }
 
-// asked says which folder a substitution asks for, if it is one of those that scripts
-// enter first.
+// asked returns which directory a substitution asks for, if it is one that scripts usually change
+// to first.
 func (df *definitions) asked(stmts []*syntax.Stmt) askedFolder {
 	c := onlyCall(stmts)
 	if c == nil || len(c.Args) < 2 || len(c.Args) > 3 {
@@ -323,9 +324,9 @@ func (df *definitions) asked(stmts []*syntax.Stmt) askedFolder {
 	return 0
 }
 
-// asksPlace reports whether a substitution prints where something is. The text must
-// not have changed what the program says: by a variable of its own, or by taking its
-// name.
+// asksPlace reports whether a substitution prints the location of something. It is false if the
+// text may have changed the output of the program, by setting a variable of the program or by
+// replacing it.
 func (df *definitions) asksPlace(stmts []*syntax.Stmt) bool {
 	if len(stmts) != 1 || len(stmts[0].Redirs) > 0 {
 		return false
@@ -350,7 +351,7 @@ func (df *definitions) asksPlace(stmts []*syntax.Stmt) bool {
 	return !df.replaced(name)
 }
 
-// asksBranch reports whether a substitution prints that name.
+// asksBranch reports whether a substitution prints the name of the current branch.
 func (df *definitions) asksBranch(stmts []*syntax.Stmt) bool {
 	c := onlyCall(stmts)
 	if c == nil || len(c.Args) < 3 || c.Args[0].Lit() != "git" || df.in.vars.find("GIT_DIR") != nil {
@@ -359,8 +360,8 @@ func (df *definitions) asksBranch(stmts []*syntax.Stmt) bool {
 	return areOneOf(c.Args[1:], branchQueries) && !df.replaced("git") && !df.in.dirs.configured
 }
 
-// setsUp reports whether a substitution runs one of [setups], and the text put no other program
-// in its place.
+// setsUp reports whether a substitution runs one of [setups] that the text did not replace by
+// another program.
 func (df *definitions) setsUp(stmts []*syntax.Stmt) bool {
 	c := onlyCall(stmts)
 	if c == nil {
@@ -368,7 +369,7 @@ func (df *definitions) setsUp(stmts []*syntax.Stmt) bool {
 	}
 	file := c.Args[0].Lit()
 	name := file[strings.LastIndexByte(file, '/')+1:]
-	if setups[name] == nil || !areLiterals(c.Args, "~/") { // most
+	if setups[name] == nil || !areLiterals(c.Args, "~/") { // the common case
 		return false
 	}
 	if name != file && !strings.HasPrefix(file, "~/") && (!strings.HasPrefix(file, "/") || !installed(file)) {
@@ -377,25 +378,27 @@ func (df *definitions) setsUp(stmts []*syntax.Stmt) bool {
 	return areOneOf(c.Args[1:], setups[name]) && !df.replaced(name)
 }
 
-// areLiterals reports whether words are what is written there, behind a prefix that they may have.
+// areLiterals reports whether words are literals without special characters, apart from a prefix
+// that they may have.
 func areLiterals(words []*syntax.Word, prefix string) bool {
 	return !slices.ContainsFunc(words, func(w *syntax.Word) bool {
 		return w.Lit() == "" || !isLiteral(strings.TrimPrefix(w.Lit(), prefix))
 	})
 }
 
-// defines reports whether there is a function or an alias of that name.
+// defines reports whether the text defines a function or an alias of that name.
 func (df *definitions) defines(name string) bool {
 	return slices.ContainsFunc(df.funcs, func(f function) bool { return f.name == name }) ||
 		slices.ContainsFunc(df.aliases, func(a alias) bool { return a.name == name })
 }
 
-// replaced reports whether the text made something else of a program's name.
+// replaced reports whether the text may have replaced the program of that name.
 func (df *definitions) replaced(name string) bool {
 	return df.in.vars.find("PATH") != nil || df.in.fs.created(name) != nil || df.defines(name)
 }
 
-// onlyCall is the command of statements that are one simple command which assigns nothing, or nil.
+// onlyCall returns the command of statements that are one simple command without assignments, or
+// nil.
 func onlyCall(stmts []*syntax.Stmt) *syntax.CallExpr {
 	if len(stmts) != 1 {
 		return nil

@@ -10,20 +10,20 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// A word of which nothing is known may be a word that stands elsewhere in the call and is
-// printed in a way that the walk does not follow: git push $(python3 -c 'print("--force")').
-// So a command with such a word is walked once more for each word of the call that could be
-// meant: words that begin with a dash, and hidden paths, that stand in code, in documents,
-// or in what is printed, kept or named. A word that is a flag of its own program does not
-// count. A pattern may match a file that the call made with such a name: touch -- -rf; rm *.
+// A word of which nothing is known may be a word that occurs elsewhere in the call and is printed
+// in a way that the walk does not follow: git push $(python3 -c 'print("--force")'). So a command
+// with such a word is walked once more for each candidate in the call: words that begin with a
+// dash, and hidden paths, that occur in code, in documents, or in what is printed, stored or
+// named. A word that is already a flag of the command in which it stands does not count. A
+// pattern may match a file that the call created with such a name: touch -- -rf; rm *.
 
 const (
-	standIns   = 8  // words that are tried one by one; further ones are tried together
-	standWords = 64 // that are looked at
-	standWalks = 64 // that one call may take
+	standIns   = 8  // words that are tried one by one; the rest are tried together
+	standWords = 64 // candidates per call
+	standWalks = 64 // walks per call
 )
 
-// standing walks a command again for each word that may stand in it.
+// standing walks a command again for each candidate word that may stand in it.
 func (rg *readings) standing(seen unsure, from int, walk func()) {
 	if rg.in.rep.stopped() || rg.in.rep.steps > rg.in.rep.lim.Steps/2 {
 		return
@@ -42,7 +42,7 @@ func (rg *readings) standing(seen unsure, from int, walk func()) {
 	rg.in.candidates.text = nil
 }
 
-// standIn puts the words that are tried in the place of those of which nothing is known.
+// standIn replaces the unknown words of a command by the words that are being tried.
 func (rg *readings) standIn(mark int) {
 	if rg.omits != omitsFor || len(rg.in.exp.fields) <= mark {
 		return
@@ -63,8 +63,8 @@ func (rg *readings) standIn(mark int) {
 	}
 }
 
-// fed notes the words that a command gets from an input of which nothing is known, and
-// puts those that are tried in their place.
+// fed notes the words that a command gets from an unknown input, and replaces them by the words
+// that are being tried.
 func (rg *readings) fed(mark int) {
 	for i := mark; i < len(rg.in.exp.fields); i++ {
 		if f := &rg.in.exp.fields[i]; i > mark && f.splits && f.text == effect.Unknown {
@@ -80,13 +80,13 @@ func matchesName(pattern, name string) bool {
 	return err == nil && ok
 }
 
-// mayHold reports whether a text may have words that [candidates.holdsWord] takes: they have a
-// dash, or a slash and a dot. A long text without any is not gone through.
+// mayHold reports whether a text may have words that [candidates.holdsWord] takes: it has a dash,
+// or both a slash and a dot. This saves a search of long texts without any.
 func mayHold(src string) bool {
 	return strings.IndexByte(src, '-') >= 0 || strings.IndexByte(src, '.') >= 0 && strings.IndexByte(src, '/') >= 0
 }
 
-// heldWords are the words that may stand for others.
+// heldWords returns the candidate words.
 func (sd *candidates) heldWords() []heldWord {
 	for ; sd.read < len(sd.files); sd.read++ {
 		syntax.Walk(sd.files[sd.read], sd.holds)
@@ -94,7 +94,7 @@ func (sd *candidates) heldWords() []heldWord {
 	return sd.words
 }
 
-// holds takes in the words of one piece of syntax.
+// holds collects candidates from one syntax node.
 func (sd *candidates) holds(n syntax.Node) bool {
 	switch n := n.(type) {
 	case *syntax.CallExpr:
@@ -104,7 +104,7 @@ func (sd *candidates) holds(n syntax.Node) bool {
 				sd.holdsWord(a.Value.Lit(), false)
 			}
 		}
-		if isFlat(n) { // most
+		if isFlat(n) { // the common case
 			return false
 		}
 	case *syntax.DeclClause:
@@ -136,7 +136,7 @@ func (sd *candidates) holds(n syntax.Node) bool {
 	return len(sd.words) < standWords
 }
 
-// isFlat reports whether a command has nothing in its words that is looked at by itself.
+// isFlat reports whether a command has nothing in its words that has to be visited separately.
 func isFlat(c *syntax.CallExpr) bool {
 	if len(c.Assigns) > 0 {
 		return false
@@ -157,8 +157,8 @@ func isFlat(c *syntax.CallExpr) bool {
 	return true
 }
 
-// holdsArgs takes in the words of a command: all of one that only prints, keeps or makes
-// them, of others those in code and behind --.
+// holdsArgs collects candidates from the words of a command: from all words if the command only
+// prints, stores or names them, otherwise from code and from words after --.
 func (sd *candidates) holdsArgs(args []*syntax.Word) {
 	if len(args) == 0 {
 		return
@@ -192,14 +192,14 @@ func (sd *candidates) holdsArgs(args []*syntax.Word) {
 	}
 }
 
-// holdsQuoted takes in what stands between quotes.
+// holdsQuoted collects candidates from the quoted parts of a word.
 func (sd *candidates) holdsQuoted(w *syntax.Word, data, makes bool) {
 	take := func(s string) {
 		if data && len(w.Parts) == 1 {
 			sd.holdsWord(s, makes)
 			sd.holdsWord(path.Base(s), makes)
 		}
-		if data || !strings.HasPrefix(s, "-") { // a flag is one in quotes, too
+		if data || !strings.HasPrefix(s, "-") { // a quoted flag is still a flag
 			sd.holdsText(s)
 		}
 	}
@@ -217,7 +217,7 @@ func (sd *candidates) holdsQuoted(w *syntax.Word, data, makes bool) {
 	}
 }
 
-// holdsText takes in the words of code or of a document.
+// holdsText collects candidates from code or from a document.
 func (sd *candidates) holdsText(text string) {
 	const ends = " \t\r\n'\"`()[]{};,|&<>\\"
 	for len(text) > 0 && len(sd.words) < standWords {
@@ -242,7 +242,8 @@ func (sd *candidates) holdsText(text string) {
 	}
 }
 
-// holdsWord takes in one word, if it is one that may change what a command does.
+// holdsWord adds one word to the candidates if it may change what a command does. file says that
+// it may be the name of a created file.
 func (sd *candidates) holdsWord(word string, file bool) {
 	if len(word) < 2 || len(word) > longest || !effect.IsKnown(word) || len(sd.words) >= standWords {
 		return
@@ -268,10 +269,10 @@ func (sd *candidates) holdsWord(word string, file bool) {
 	sd.words = append(sd.words, heldWord{word, file})
 }
 
-const flagWalks = 48 // flags that one word is tried as
+const flagWalks = 48 // flags that are tried for one word
 
-// asFlags walks a command once more as each flag of its program that a word may be of
-// which only the beginning is known: git push --$X. What is new in that counts.
+// asFlags walks a command once more with each flag that a word may be of which only the beginning
+// is known: git push --$X. New effects count.
 func (rg *readings) asFlags(mark int, p *grammar.Parsed, std *input, from int) {
 	if rg.omits != omitsNothing || p.Program == nil || rg.in.rep.steps > rg.in.rep.lim.Steps/2 {
 		return

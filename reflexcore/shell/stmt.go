@@ -7,7 +7,7 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// cmd walks a command by its kind.
+// cmd walks a command according to its type.
 func (in *interp) cmd(s *syntax.Stmt, std *input, sink *data) {
 	if len(in.vars.readonly) > 0 {
 		defer in.vars.keepReadonly(in.vars.heldReadonly())
@@ -68,7 +68,7 @@ func (in *interp) binaryCmd(c *syntax.BinaryCmd, std *input, sink *data) {
 		wired := len(in.io.rewired)
 		in.walkStmt(c.X, std, sink)
 		in.cwd.before, in.cwd.beside = before, beside
-		// The right side may not run; where it does, the left did too.
+		// The right side may not run. If it does, the left side succeeded.
 		scope := in.enterBranch()
 		in.io.rewiredly(wired, std, sink, func() { in.walkStmt(c.Y, std, sink) })
 		dir, may := in.cwd.dir, in.cwd.may
@@ -100,7 +100,7 @@ func (in *interp) binaryCmd(c *syntax.BinaryCmd, std *input, sink *data) {
 
 func (in *interp) pipe(c *syntax.BinaryCmd, std *input, sink *data) {
 	p, left, stdin, via := in.io.conduit(), c.X, in.io.fds[0], in.via
-	if c.Op == syntax.PipeAll { // 2>&1, after all that it has itself
+	if c.Op == syntax.PipeAll { // 2>&1, after its own redirections
 		with := *left
 		with.Redirs = append(slices.Clip(with.Redirs), errorToo)
 		left = &with
@@ -116,13 +116,13 @@ func (in *interp) pipe(c *syntax.BinaryCmd, std *input, sink *data) {
 	in.io.drop(p)
 }
 
-// errorToo is what |& adds to the command on its left.
+// errorToo is the redirection that |& adds to the command on its left.
 var errorToo = &syntax.Redirect{
 	N: &syntax.Lit{Value: "2"}, Op: syntax.DplOut, Word: &syntax.Word{Parts: []syntax.WordPart{&syntax.Lit{Value: "1"}}},
 }
 
-// isSimple reports whether the words of a command are expanded before its redirections
-// are made.
+// isSimple reports whether the words of a command are expanded before its redirections are
+// applied.
 func isSimple(c syntax.Command) bool {
 	switch c.(type) {
 	case *syntax.CallExpr, *syntax.DeclClause, *syntax.LetClause, nil:
@@ -146,8 +146,8 @@ func (in *interp) ifClause(c *syntax.IfClause, std *input, sink *data) {
 	}
 }
 
-// while walks a loop as often as it reads lines that are known, else twice: what
-// the first round assigned is there in the second.
+// while walks a loop as often as it reads known lines, or else twice, so that the second round
+// sees the assignments of the first.
 func (in *interp) while(c *syntax.WhileClause, std *input, sink *data) {
 	defer in.landed(in.jumped)
 	defer in.io.onceMore(len(in.io.rewired), std, sink, func() {
@@ -174,7 +174,7 @@ func (in *interp) while(c *syntax.WhileClause, std *input, sink *data) {
 			break
 		}
 		if round == in.rep.lim.Rounds-2 {
-			std.data = data{effect.Unknown, std.taint} // more than is looked at one by one
+			std.data = data{effect.Unknown, std.taint} // more lines than are walked one by one
 		}
 	}
 	if in.vars.widen() {
@@ -201,7 +201,7 @@ func (in *interp) loop(c *syntax.ForClause, std *input, sink *data) {
 			case i >= in.rep.lim.Rounds:
 				f.text, n = effect.Unknown, i
 				round()
-			case c.Select, lists > 1, f.vanishes(): // it may run no time
+			case c.Select, lists > 1, f.vanishes(): // it may not run at all
 				in.dirs.perhaps(round)
 			case in.jumped&leavesLoop == 0:
 				round()
@@ -230,15 +230,15 @@ func (in *interp) loop(c *syntax.ForClause, std *input, sink *data) {
 			}
 			do()
 		}
-		in.math.vague = true // from here on it counts to what is not known
+		in.math.vague = true // from here on the counter is unknown
 		in.math.number(l.Post)
 		in.math.vague = false
 		in.walkStmts(c.Do, std, sink)
 	}
 }
 
-// items pushes the words that a loop goes through, and says how many lists of them may be
-// what it goes through: they stand one behind the other.
+// items pushes the words of a for loop, and returns how many alternative lists of them it pushed,
+// one after the other.
 func (in *interp) items(l *syntax.WordIter) (lists int) {
 	if l.InPos.IsValid() {
 		in.par.iterates = true
@@ -259,7 +259,7 @@ func (in *interp) items(l *syntax.WordIter) (lists int) {
 	return len(all)
 }
 
-// landed ends a loop: what left it goes on behind it.
+// landed ends a loop: break and continue do not reach beyond it.
 func (in *interp) landed(before jump) { in.jumped = in.jumped&^leavesLoop | before&leavesLoop }
 
 func (in *interp) caseClause(c *syntax.CaseClause, std *input, sink *data) {
@@ -272,7 +272,7 @@ func (in *interp) caseClause(c *syntax.CaseClause, std *input, sink *data) {
 			in.inBranch(func() { in.cases(c, word, std, sink) })
 		}
 	}
-	if len(in.io.rewired) > wired { // ;;& goes on with the next one
+	if len(in.io.rewired) > wired { // ;;& continues with the next item
 		in.io.onceMore(wired, std, sink, func() {
 			for _, item := range c.Items {
 				in.walkStmts(item.Stmts, std, sink)
@@ -305,7 +305,7 @@ func (in *interp) cases(c *syntax.CaseClause, word data, std *input, sink *data)
 	}
 }
 
-// testExpr walks the words of [[ ]] for what they run.
+// testExpr walks the words of [[ ]] for the commands that they run.
 func (in *interp) testExpr(x syntax.TestExpr) {
 	if !in.rep.spend() {
 		return
@@ -315,7 +315,7 @@ func (in *interp) testExpr(x syntax.TestExpr) {
 		in.exp.oneWord(x)
 	case *syntax.BinaryTest:
 		in.testExpr(x.X)
-		if x.Op == syntax.AndTest || x.Op == syntax.OrTest { // which may not be looked at
+		if x.Op == syntax.AndTest || x.Op == syntax.OrTest { // which may not be evaluated
 			in.inBranch(func() { in.testExpr(x.Y) })
 			return
 		}

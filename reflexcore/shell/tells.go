@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// builtin walks a command of the shell itself, and says what it prints of the shell's
-// own state where nothing else does: $(dirs), $(alias), $(trap) are not nothing.
+// builtin walks a shell builtin, and adds to its output what it prints of the state of the shell:
+// $(dirs), $(alias) and $(trap) are not empty.
 func (in *interp) builtin(b builtin, mark int, std *input, sink *data) {
 	if in.doubtful(mark) {
 		in.dirs.perhaps(func() { in.does(b, mark, std, sink) })
@@ -18,7 +18,7 @@ func (in *interp) builtin(b builtin, mark int, std *input, sink *data) {
 		return
 	}
 	own := *std
-	if name := in.exp.fields[mark].text; name == "cd" || name == "pushd" { // with more words they fail
+	if name := in.exp.fields[mark].text; name == "cd" || name == "pushd" { // with too many words they fail
 		in.does(b, n, std, sink)
 		in.exp.fields = in.exp.fields[:n]
 		return
@@ -28,7 +28,7 @@ func (in *interp) builtin(b builtin, mark int, std *input, sink *data) {
 	in.exp.fields = in.exp.fields[:n]
 }
 
-// does walks a command of the shell itself once, and adds what it prints of the shell's state.
+// does walks a shell builtin once, and adds what it prints of the state of the shell.
 func (in *interp) does(b builtin, mark int, std *input, sink *data) {
 	if sink == nil {
 		b(builtinCall{in, mark, std, sink})
@@ -47,7 +47,7 @@ func (in *interp) does(b builtin, mark int, std *input, sink *data) {
 	}
 }
 
-// tells reports whether a command of the shell itself prints what the shell knows.
+// tells reports whether a call of a builtin prints state of the shell.
 func (in *interp) tells(mark int) bool {
 	args := in.exp.fields[mark+1:]
 	letters, words := "", 0
@@ -81,8 +81,8 @@ func (in *interp) tells(mark int) bool {
 	return false
 }
 
-// doubtful reports whether a builtin may not do what it is for: it was disabled, or it
-// has flags with which it fails.
+// doubtful reports whether a builtin may have no effect: it was disabled, or it has flags with
+// which it fails.
 func (in *interp) doubtful(mark int) bool {
 	args := in.exp.fields[mark:]
 	if slices.Contains(in.def.disabled, args[0].text) {
@@ -110,15 +110,15 @@ func (in *interp) doubtful(mark int) bool {
 				return true
 			}
 			if args[0].text != "unset" && strings.IndexByte("adinNpvOcC", f.text[i]) >= 0 {
-				break // what follows is a value
+				break // the rest is a value
 			}
 		}
 	}
 	return false
 }
 
-// vanishing pushes the words of a builtin without those that may be none, where what they
-// mean depends on how many there are, and reports whether that is another reading.
+// vanishing pushes the words of a builtin again, without those that may be empty, if the meaning
+// depends on the number of words. It reports whether that is a different reading.
 func (ex *expander) vanishing(mark int) bool {
 	if ex.in.readings.omits != omitsNothing && ex.in.readings.omits != omitsParts {
 		return false
@@ -141,8 +141,8 @@ func (ex *expander) vanishing(mark int) bool {
 	return true
 }
 
-// compgen prints what could follow, tokens and all. It expands the words of -W, and runs
-// the command of -C and the function of -F.
+// compgen prints possible completions, which may include environment variables with tokens. It
+// expands the words of -W, and runs the command of -C and the function of -F.
 func (bc builtinCall) compgen() {
 	args := bc.in.exp.fields[bc.mark+1:]
 	for i, f := range args {

@@ -7,9 +7,9 @@ import (
 	"approver.example/reflexcore/wordset"
 )
 
-// trap is the builtin. What a script does when it ends, it does with the values
-// that its variables have then: at its end, at each exit, and before an assignment
-// that changes them, if something could have ended it before.
+// trap is the trap builtin. What a script does at its end, it does with the values that its
+// variables have then. So the commands are walked at the end, at each exit, and before an
+// assignment that changes a variable, if the script may have ended before.
 func (bc builtinCall) trap() {
 	args := bc.in.exp.fields[bc.mark+1:]
 	for len(args) > 0 && (args[0].text == "--" || args[0].text == "-p" || args[0].text == "-l") {
@@ -26,7 +26,7 @@ func (bc builtinCall) trap() {
 		atEnd = atEnd && wordset.Has("EXIT 0 INT TERM HUP QUIT SIGINT SIGTERM SIGHUP SIGQUIT 2 15 1 3", signal.text)
 	}
 	if !atEnd {
-		action := args[0].data // the words are gone when it is walked at the end
+		action := args[0].data // the fields are reused by the time it is walked
 		bc.in.traps.hooked("trap", func(std *input) { bc.in.payloads.payload(action, "trap", std, nil) })
 		return
 	}
@@ -38,13 +38,13 @@ func (bc builtinCall) trap() {
 	bc.in.traps.list, bc.in.traps.trapped = append(bc.in.traps.list, args[0].data), bc.in.rep.res.Commands
 }
 
-// hooked walks what the shell runs by itself beside other commands: before each one,
-// at each error, at each prompt. If that reaches out, somebody is told of every one
-// from then on; if it writes down the commands where nobody looks, they are spied out.
+// hooked walks what the shell runs around other commands: before each one, at each error, at each
+// prompt. If that uses the network, somebody may be told about every later command. If it writes
+// the commands to a place where nobody looks, it is a keylogger.
 func (tr *traps) hooked(name string, walk func(std *input)) {
 	tr.remember(walk)
 	before, typed := len(tr.in.rep.res.Effects), tr.in.rep.typed
-	tr.in.rep.typed = name == "preexec" // which is told the command
+	tr.in.rep.typed = name == "preexec" // preexec gets the command as an argument
 	tr.in.aside(func() { tr.noteChanges(walk) })
 	tr.rewiredByTraps()
 	reaches, spies := false, false
@@ -56,7 +56,8 @@ func (tr *traps) hooked(name string, walk func(std *input)) {
 	tr.noteHook(name, reaches, spies)
 }
 
-// noteHook notes a command that reaches out, or writes down what is typed, whenever another one runs.
+// noteHook adds the effects of a hook that uses the network, or records what is typed, whenever a
+// command runs.
 func (tr *traps) noteHook(name string, reaches, spies bool) {
 	if reaches {
 		tr.in.add(effect.Effect{Kind: effect.Persist, Target: name, What: "shell-hook", By: name})
@@ -66,8 +67,8 @@ func (tr *traps) noteHook(name string, reaches, spies bool) {
 	}
 }
 
-// remember keeps what the shell runs by itself for the end of the shell that runs it: it may
-// call functions, and have values, that come after it.
+// remember keeps a hook for the end of the shell that runs it: the hook may call functions, and
+// see values, that are defined later.
 func (tr *traps) remember(walk func(std *input)) {
 	if tr.late {
 		return
@@ -79,7 +80,8 @@ func (tr *traps) remember(walk func(std *input)) {
 	tr.hooks = append(tr.hooks, walk)
 }
 
-// runLate walks what was remembered since there were so many, with the state of the end.
+// runLate walks the hooks from index since on, with the state at the end of their shell, and
+// removes them.
 func (tr *traps) runLate(since int) {
 	if tr.late || len(tr.hooks) <= since {
 		return
@@ -94,30 +96,30 @@ func (tr *traps) runLate(since int) {
 	tr.hooks, tr.late = tr.hooks[:since], false
 }
 
-// beforeChange walks the traps before a variable changes, unless nothing ran since they
-// were walked or set.
+// beforeChange walks the traps before a variable changes, unless no command ran since they were
+// walked or set.
 func (tr *traps) beforeChange() {
 	if len(tr.list) > 0 && tr.in.rep.res.Commands != tr.trapped {
 		tr.walkTraps()
 	}
 }
 
-// walkTraps walks what the traps do.
+// walkTraps walks the commands of the traps.
 func (tr *traps) walkTraps() {
 	traps := tr.list
-	tr.list = nil // one that sets another does it only once
+	tr.list = nil // a trap that sets another does so only once
 	for _, d := range traps {
 		tr.in.payloads.sub(d, "trap", &input{}, nil)
 	}
 	tr.list, tr.trapped = traps, tr.in.rep.res.Commands
 }
 
-// exit ends the script.
+// exit is the exit builtin: it walks the traps.
 func (bc builtinCall) exit() { bc.in.traps.walkTraps() }
 
-const maxTrapVariables = 32 // variables that traps may set
+const maxTrapVariables = 32 // limit on the variables that traps may set, and on hooks
 
-// noteChanges walks what a trap does, in a scope of its own, and notes what that sets.
+// noteChanges walks a trap and records the changes that it makes.
 func (tr *traps) noteChanges(walk func(std *input)) {
 	moves, was, out, wired, std := tr.in.dirs.moves, tr.in.io.plumbed(), tr.in.io.out, len(tr.in.io.rewired), input{}
 	walk(&std)
@@ -146,7 +148,7 @@ func (tr *traps) noteChanges(walk func(std *input)) {
 	}
 }
 
-// applyChanges makes what a trap may have changed one more possibility, before a command.
+// applyChanges makes the changes of the traps one more possibility, before a command.
 func (tr *traps) applyChanges() {
 	i := tr.changes
 	for _, v := range i.vars {
@@ -160,8 +162,8 @@ func (tr *traps) applyChanges() {
 	}
 }
 
-// signaled walks what a trap does while the text still runs, for what it sets alone: what
-// else it does is walked at the end.
+// signaled walks a trap while the text still runs, only for the changes that it makes. Its
+// effects are found when it is walked at the end.
 func (tr *traps) signaled(walk func(std *input)) {
 	r := tr.in.rep.res
 	counted, effects, steps, spent := *r, len(r.Effects), len(r.Steps), tr.in.rep.steps
@@ -170,17 +172,17 @@ func (tr *traps) signaled(walk func(std *input)) {
 	found, list := r.Effects, r.Steps
 	*r = counted
 	r.Effects, r.Steps, r.Layers = found[:effects], list[:steps], max(r.Layers, layers)
-	if over != "" && r.Over == "" { // what the trap does is not known: the text goes on
+	if over != "" && r.Over == "" { // the trap is unknown: the walk of the text continues
 		tr.in.rep.over(over)
 		r.Over = ""
-		if !tr.repaid { // once: the text has its own steps
+		if !tr.repaid { // only once: the steps of the text are limited
 			tr.in.rep.steps, tr.repaid = spent, true
 		}
 	}
 }
 
-// rewiredByTraps makes what traps connected to descriptors one more possibility for all that
-// follows, as what a command did that may have been exec.
+// rewiredByTraps makes the descriptors that traps connected one more possibility for the rest of
+// the text, as after a command that may have been exec.
 func (tr *traps) rewiredByTraps() {
 	if tr.changes == nil {
 		return
@@ -191,7 +193,7 @@ func (tr *traps) rewiredByTraps() {
 	tr.changes.left = nil
 }
 
-// callsDeclared walks once more what traps do, since they may call a function that is declared now.
+// callsDeclared walks the hooks once more after a function was declared, since they may call it.
 func (tr *traps) callsDeclared() {
 	if len(tr.hooks) == 0 || tr.late || tr.in.rep.stopped() {
 		return

@@ -9,7 +9,7 @@ import (
 	"approver.example/reflexcore/wordset"
 )
 
-// unknownProgram is a command whose name is not known.
+// unknownProgram walks a command whose name is unknown.
 func (pr *programRunner) unknownProgram(mark int, std *input, sink *data) {
 	pr.in.rep.res.Opaque++
 	pr.in.rep.noteOddity(NameUnknown, effect.Show(pr.in.exp.fields[mark].text))
@@ -29,13 +29,13 @@ func (pr *programRunner) unknownProgram(mark int, std *input, sink *data) {
 	sink.add(data{effect.Unknown, e.Taint})
 }
 
-// wipes reports whether a word is the flags of rm that nothing else has.
+// wipes reports whether a word is a combination of flags that only rm has.
 func wipes(s string) bool {
 	return len(s) > 2 && len(s) < 6 && s[0] == '-' && strings.ContainsAny(s, "rR") && strings.Contains(s, "f") &&
 		strings.Trim(s[1:], "rRfvdI") == ""
 }
 
-// asRemoval walks a command of which only the name is not known as if it were rm.
+// asRemoval walks a command with an unknown name as if it were rm.
 func (pr *programRunner) asRemoval(from int) {
 	mark := len(pr.in.exp.fields)
 	before := len(pr.in.rep.res.Effects)
@@ -46,11 +46,11 @@ func (pr *programRunner) asRemoval(from int) {
 	pr.in.rep.markFrom(before, effect.Partial)
 }
 
-// patterns are the programs that a pattern of a path is tried for.
+// patterns are the programs that a path pattern is matched against.
 var patterns = strings.Fields(section("pattern programs"))
 
-// tryPattern walks a command whose program is a pattern, such as /bin/r?, as each of
-// the programs that do harm and that it matches.
+// tryPattern walks a command whose program is a pattern, such as /bin/r?, once as each harmful
+// program that matches.
 func (pr *programRunner) tryPattern(mark int, std *input, sink *data) {
 	base := path.Base(pr.in.exp.fields[mark].text)
 	found := false
@@ -72,8 +72,8 @@ func (pr *programRunner) tryPattern(mark int, std *input, sink *data) {
 	}
 }
 
-// unlisted is a program that no table has: what it does is not known. What it
-// would run or touch if it were a wrapper is looked at.
+// unlisted walks a program that is in no table: what it does is unknown. It examines what the
+// program would run or touch if it were a wrapper.
 func (pr *programRunner) unlisted(mark int, std *input, sink *data) {
 	pr.in.rep.res.Unlisted++
 	args := pr.in.exp.fields[mark:]
@@ -89,14 +89,14 @@ func (pr *programRunner) unlisted(mark int, std *input, sink *data) {
 	if slices.ContainsFunc(args[1:], func(f field) bool { return unchecks(f.text) }) {
 		pr.in.add(effect.Effect{Kind: effect.Permission, Target: "agent-approvals", Bits: effect.Partial, By: name})
 	}
-	if !strings.ContainsAny(name[max(0, len(name)-1):], ",:!") { // as words of a sentence end, and no wrapper's name
+	if !strings.ContainsAny(name[max(0, len(name)-1):], ",:!") { // sentence punctuation: not a wrapper
 		pr.suspects(mark + 1)
 	}
 	sink.add(data{effect.Unknown, taint})
 }
 
-// unchecks reports whether a flag tells a program to ask nobody and to check nothing:
-// agents have such flags, and there are more agents than any table has.
+// unchecks reports whether a flag tells a program to skip questions and checks. Agents have such
+// flags, and there are more agents than any table has.
 func unchecks(flag string) bool {
 	name, ok := strings.CutPrefix(strings.ToLower(flag), "--")
 	if !ok {
@@ -106,13 +106,12 @@ func unchecks(flag string) bool {
 	return name == "yolo" || wordset.HasAnyPrefix(name, uncheckedFlags...)
 }
 
-// uncheckedFlags are how such flags begin.
+// uncheckedFlags are the prefixes of such flags.
 var uncheckedFlags = strings.Fields(section("unchecked flags"))
 
-// saysDelete takes a program of which nothing is known at its word: one whose
-// subcommand is called delete deletes something, most often elsewhere, and one whose
-// subcommand is called disable switches something off. Args are its words without its
-// name, which is by.
+// saysDelete judges an unknown program by the name of its subcommand: delete deletes something,
+// usually on a remote system, and disable switches something off. args are the words after the
+// program name, and by is that name.
 func (pl *payloadRunner) saysDelete(args []field, by string) {
 	words := 0
 	for i := 0; i < len(args) && words < 2; i++ {
@@ -133,7 +132,7 @@ func (pl *payloadRunner) saysDelete(args []field, by string) {
 			}
 		}
 		if kind == effect.Kill {
-			if e.What = "named"; e.Target == text { // mode disable: it is its own
+			if e.What = "named"; e.Target == text { // mode disable: it concerns the program itself
 				return
 			}
 		}
@@ -142,10 +141,9 @@ func (pl *payloadRunner) saysDelete(args []field, by string) {
 	}
 }
 
-// meant is what a subcommand does by its name, which is a verb alone or with more
-// words before or after it: RemoteDelete, Kill, or Opaque where
-// it says nothing. Some verbs say little
-// alone, such as remove, which package managers have, and much with a noun.
+// meant returns what a subcommand does, judged by the verb at the beginning or the end of its
+// name: RemoteDelete, Kill, or Opaque if the name does not say. Some verbs, such as remove, are
+// common in package managers and count only with a noun.
 func meant(word string) effect.Kind {
 	if len(word) > 40 || strings.ContainsAny(word, "./ ") {
 		return effect.Opaque
@@ -169,11 +167,11 @@ func meant(word string) effect.Kind {
 	return effect.Opaque
 }
 
-// flagLetters are what names of flags and variables are made of.
+// flagLetters are the characters in names of flags and variables.
 const flagLetters = "-_.abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
 
-// suspects walks what an unknown wrapper may run: each word from which on the
-// words are a command that a table knows to do harm. Its effects are partial.
+// suspects walks what an unknown wrapper may run: it looks for the first word that begins a
+// command which the tables know to be harmful. The effects are partial.
 func (pr *programRunner) suspects(from int) {
 	if pr.in.rep.level > pr.in.rep.lim.Nesting {
 		return
@@ -205,7 +203,7 @@ func (pr *programRunner) suspects(from int) {
 		pr.in.inProcess(func() { pr.in.runWords(n, &input{}, nil, false) })
 		pr.in.exp.fields = pr.in.exp.fields[:n]
 		if !slices.ContainsFunc(pr.in.rep.res.Effects[before:], harms) {
-			pr.in.rep.res.Effects = pr.in.rep.res.Effects[:before] // the words of a subcommand that is called so: tomb dig x
+			pr.in.rep.res.Effects = pr.in.rep.res.Effects[:before] // only a subcommand of that name: tomb dig x
 			continue
 		}
 		pr.in.rep.markFrom(before, effect.Partial)
@@ -213,15 +211,14 @@ func (pr *programRunner) suspects(from int) {
 	}
 }
 
-// harms reports whether an effect is one for which a program that nobody knows
-// is taken for a wrapper.
+// harms reports whether an effect is a reason to take an unknown program for a wrapper.
 func harms(e effect.Effect) bool {
 	moves := e.Kind == effect.Read || e.Kind == effect.NetIn || e.Kind == effect.NetOut || e.Kind == effect.Write
 	return !moves || e.Taint&(effect.Secret|effect.Network|effect.Decoded) != 0
 }
 
-// maybeShell walks a word that looks like a command line and that an unknown
-// program got as its last word, or as the value of a flag.
+// maybeShell walks a word that looks like a command line and that an unknown program got as its
+// last word or as the value of a flag.
 func (pr *programRunner) maybeShell(d data) {
 	if len(d.text) > 4096 || !d.known() {
 		return

@@ -10,7 +10,7 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// fix makes a variable readonly: a name, perhaps with a value.
+// fix makes a variable readonly. word is its name, perhaps with a value.
 func (vs *variables) fix(word string) {
 	name, _, _ := strings.Cut(word, "=")
 	if name = strings.TrimSuffix(name, "+"); !slices.Contains(vs.readonly, name) {
@@ -18,7 +18,7 @@ func (vs *variables) fix(word string) {
 	}
 }
 
-// heldReadonly are the readonly variables as they are before a command.
+// heldReadonly returns the readonly variables with their values before a command.
 func (vs *variables) heldReadonly() []held {
 	out := make([]held, 0, len(vs.readonly))
 	for _, name := range vs.readonly {
@@ -30,7 +30,8 @@ func (vs *variables) heldReadonly() []held {
 	return out
 }
 
-// keepReadonly makes what they held one more possibility where a command changed them.
+// keepReadonly makes the earlier values of readonly variables one more possibility if a command
+// changed them.
 func (vs *variables) keepReadonly(before []held) {
 	for _, h := range before {
 		now := vs.find(h.name)
@@ -41,15 +42,15 @@ func (vs *variables) keepReadonly(before []held) {
 	}
 }
 
-// associative makes a variable an array whose keys are any text.
+// associative makes a variable an associative array.
 func (vs *variables) associative(name string) {
 	if v := vs.slot(name); !v.assoc {
 		*v = variable{name: v.name, array: true, assoc: true, integer: v.integer}
 	}
 }
 
-// refer makes a variable stand for the one that its value names, or that the next value
-// names: declare -n y; y=x.
+// refer makes a variable a reference to the one that its value names or, if it has none, that its
+// next value names: declare -n y; y=x.
 func (vs *variables) refer(name string) {
 	v := vs.slot(name)
 	if d := v.data; d.known() && d.text != "" && !v.array {
@@ -59,8 +60,8 @@ func (vs *variables) refer(name string) {
 	v.refers = true
 }
 
-// setLetterCase says of one word of a declaration, a name, perhaps with a value, in which letters
-// its variable holds what it holds.
+// setLetterCase sets the letter case of a variable to letters, see [lettersOf]. word is its name,
+// perhaps with a value.
 func (vs *variables) setLetterCase(word string, letters byte) {
 	name, _, _ := strings.Cut(word, "=")
 	if name = strings.TrimSuffix(name, "+"); letters != 0 && effect.IsKnown(name) && name != "" {
@@ -68,14 +69,14 @@ func (vs *variables) setLetterCase(word string, letters byte) {
 	}
 }
 
-// isArray reports whether a name is that of an array: what is assigned to it then is its
-// element 0, and the others stay.
+// isArray reports whether a name is that of an array. An assignment without an index then changes
+// only element 0.
 func (vs *variables) isArray(name string) bool {
 	v := vs.find(vs.referred(name))
 	return v != nil && v.array
 }
 
-// unhold restores the variables that were held since then.
+// unhold restores the held variables from index since on.
 func (vs *variables) unhold(since int) {
 	for len(vs.locals) > since {
 		last := len(vs.locals) - 1
@@ -86,9 +87,9 @@ func (vs *variables) unhold(since int) {
 	}
 }
 
-// find is the variable that a name means, or nil.
+// find returns the variable of a name, or nil.
 func (vs *variables) find(name string) *variable {
-	vs.rep.steps += len(vs.list) / 64 // looking through many is work
+	vs.rep.steps += len(vs.list) / 64 // a long search costs steps
 	return vs.findSince(name, 0)
 }
 
@@ -98,7 +99,7 @@ func (vs *variables) isGiven(name string) bool {
 	return ok || vs.find(name) != nil
 }
 
-// findSince is the last variable of a name among those from a mark on, or nil.
+// findSince returns the last variable of a name from index mark on, or nil.
 func (vs *variables) findSince(name string, mark int) *variable {
 	for i := len(vs.list) - 1; i >= mark; i-- {
 		if vs.list[i].name == name {
@@ -108,7 +109,7 @@ func (vs *variables) findSince(name string, mark int) *variable {
 	return nil
 }
 
-// hold remembers a variable until [variables.restore].
+// hold saves a variable for [variables.restore].
 func (vs *variables) hold(name string) held {
 	v := vs.find(name)
 	if v == nil {
@@ -119,7 +120,7 @@ func (vs *variables) hold(name string) held {
 	return h
 }
 
-// restore gives a variable back the value that it had.
+// restore resets a variable to its saved state.
 func (vs *variables) restore(h held) {
 	switch v, last := vs.findSince(h.name, vs.mark), len(vs.list)-1; {
 	case v == nil && h.was:
@@ -134,13 +135,12 @@ func (vs *variables) restore(h held) {
 	}
 }
 
-// uncover takes away the variable that a function which called this one has for itself, or
-// that was set for this call alone, so that the one that it hid is seen again. It is false
-// if there is none.
+// uncover removes a variable that belongs to a calling function, or that was set for this call
+// alone, so that the variable that it hid is visible again. It returns false if there is none.
 func (vs *variables) uncover(name string) bool {
 	for i := len(vs.locals) - 1; i >= 0; i-- {
 		if h := &vs.locals[i]; h.name == name && !h.gone {
-			if i >= vs.frame { // its own stays, without a value
+			if i >= vs.frame { // the function's own variable stays, without a value
 				return false
 			}
 			vs.restore(*h)
@@ -151,7 +151,8 @@ func (vs *variables) uncover(name string) bool {
 	return false
 }
 
-// slot returns the variable to assign to, in the present scope.
+// slot returns the variable to assign to, in the current scope. It copies it from an outer scope
+// if necessary.
 func (vs *variables) slot(name string) *variable {
 	name = vs.referred(name)
 	if v := vs.findSince(name, vs.mark); v != nil {
@@ -169,7 +170,7 @@ func (vs *variables) slot(name string) *variable {
 	return &vs.list[len(vs.list)-1]
 }
 
-// values are all that a variable may hold that is no array.
+// values returns all possible values of a variable that is not an array.
 func (v *variable) values() []data {
 	if v.alts == nil {
 		return []data{v.data}
@@ -177,7 +178,7 @@ func (v *variable) values() []data {
 	return v.alts
 }
 
-// cased is a text in the letters that a variable has.
+// cased returns a text in the letter case of a variable.
 func cased(letters byte, text string) string {
 	switch letters {
 	case 'l':
@@ -188,7 +189,7 @@ func cased(letters byte, text string) string {
 	return text
 }
 
-// lettersOf is what flags of declare say of them: l, u, or 0 for nothing.
+// lettersOf returns the letter case that flags of declare ask for: l, u, or 0 for none.
 func lettersOf(flags string) byte {
 	i := strings.LastIndexAny(flags, "lu")
 	if i < 0 {
@@ -197,7 +198,7 @@ func lettersOf(flags string) byte {
 	return flags[i]
 }
 
-// unrefer makes a reference a name that is not set.
+// unrefer turns a reference into an unset variable.
 func (vs *variables) unrefer(name string) {
 	gone := variable{name: name, unset: true}
 	if v := vs.findSince(name, vs.mark); v != nil {
@@ -207,7 +208,7 @@ func (vs *variables) unrefer(name string) {
 	vs.list = append(vs.list, gone)
 }
 
-// referred is the name of the variable, or of the element, that a name stands for.
+// referred returns the name of the variable or element that a name refers to.
 func (vs *variables) referred(name string) string {
 	for range 8 {
 		v := vs.find(name)
@@ -219,7 +220,7 @@ func (vs *variables) referred(name string) string {
 	return name
 }
 
-// merge makes what a branch assigned one more possible value.
+// merge makes the value that a branch assigned one more possible value.
 func (vs *variables) merge(v variable) {
 	old := vs.find(v.name)
 	if v.array || v.ref != "" || v.forms != nil || old != nil && (old.array || old.forms != nil) {
@@ -234,7 +235,7 @@ func (vs *variables) merge(v variable) {
 	}
 	for _, d := range v.values() {
 		if v.unset && v.name == "IFS" {
-			d.text = " \t\n" // not "", which separates nothing
+			d.text = " \t\n" // the default; "" would separate nothing
 		}
 		if i := slices.IndexFunc(alts, func(have data) bool { return have.text == d.text }); i >= 0 {
 			alts[i].taint |= d.taint
@@ -254,8 +255,8 @@ func (vs *variables) merge(v variable) {
 	}
 }
 
-// mergeArray makes what a branch assigned to an array one more possible array. One that only grew
-// takes the place of the other.
+// mergeArray makes the array that a branch assigned one more possible array. If the branch only
+// appended, the new array replaces the old one.
 func (vs *variables) mergeArray(old *variable, v variable) {
 	var forms []variable
 	if old != nil {
@@ -281,8 +282,8 @@ func (vs *variables) mergeArray(old *variable, v variable) {
 	}
 }
 
-// widen makes unknown what has more values with each round of a loop, and reports
-// whether there is such a variable.
+// widen makes variables unknown that get more values with each round of a loop. It reports
+// whether there was such a variable.
 func (vs *variables) widen() (any bool) {
 	for i := range vs.list {
 		v := &vs.list[i]
@@ -302,7 +303,7 @@ func (vs *variables) widen() (any bool) {
 	return any
 }
 
-// standsFor is a variable that stands for one of others: declare -n y=$x.
+// standsFor returns a variable that is a reference to one of several others: declare -n y=$x.
 func standsFor(name string, names []data) variable {
 	v := variable{name: name}
 	for _, d := range names {
@@ -316,7 +317,7 @@ func standsFor(name string, names []data) variable {
 	return v
 }
 
-// substitutes reports whether a part of a word is what a command prints.
+// substitutes reports whether a part of a word is or contains a command substitution.
 func substitutes(part syntax.WordPart) bool {
 	if q, ok := part.(*syntax.DblQuoted); ok {
 		return slices.ContainsFunc(q.Parts, substitutes)
@@ -325,13 +326,13 @@ func substitutes(part syntax.WordPart) bool {
 	return ok
 }
 
-// environment is the value of a variable that the text did not assign.
+// environment returns the value of a variable that the text did not assign.
 func (vs *variables) environment(name string) data {
 	switch name {
 	case "PWD":
 		return data{text: vs.cwd.dir}
 	case "BASH":
-		return data{text: "/bin/bash"} // by the shell itself, whatever it inherits
+		return data{text: "/bin/bash"} // the shell sets it, whatever the environment has
 	case "BASH_COMMAND":
 		vs.rep.typed = true
 		return unknown
@@ -349,7 +350,7 @@ func (vs *variables) environment(name string) data {
 		return data{}
 	}
 	switch name {
-	case "TMPDIR": // where it is not set, programs use this
+	case "TMPDIR": // the default of programs if it is unset
 		return data{text: "/tmp"}
 	case "SHELL":
 		return data{text: "/bin/bash"} // or another one that takes -c
@@ -360,25 +361,24 @@ func (vs *variables) environment(name string) data {
 	return unknown
 }
 
-// credentialParts are what such names have.
+// credentialParts are parts of the names of variables that hold credentials.
 var credentialParts = strings.Fields("SECRET TOKEN PASSWORD PASSWD API_KEY APIKEY PRIVATE_KEY ACCESS_KEY CREDENTIAL")
 
-// secretName reports whether a variable of that name holds a credential.
+// secretName reports whether a variable of that name probably holds a credential.
 func secretName(name string) bool {
 	return wordset.ContainsAny(strings.ToUpper(name), credentialParts...)
 }
 
-// unknownWord is a variable that nobody can set: it stands for what is not known
-// in a text that is parsed once more.
+// unknownWord expands a variable, unknownName, that nobody can set. It stands for unknown text in
+// a text that is parsed again.
 const unknownName, unknownWord = "__unknown__", "${__unknown__}"
 
-// tools are variables that name a program where people have set them to another than
-// the one that a command gives as its default: ${PYTHON:-python3}.
+// tools are variables that name a program, and that people set to another one than the default in
+// a command: ${PYTHON:-python3}.
 var tools = wordset.Of(section("tools"))
 
-// fixed reports whether a variable is known to hold a place although its value is not
-// known: it is inherited, so that no command chose it, or asked from a program that
-// prints where something is.
+// fixed reports whether an unknown variable is still known to hold a location: it is inherited,
+// so that no command chose it, or the output of a program that prints a location.
 func (vs *variables) fixed(name string) bool {
 	if name == unknownName || !syntax.ValidName(name) {
 		return false
@@ -387,7 +387,8 @@ func (vs *variables) fixed(name string) bool {
 	return v == nil || v.place
 }
 
-// isTool reports whether a variable is one of [tools], and inherited.
+// isTool reports whether a variable is one of [tools] and comes from the environment, with an
+// unknown value.
 func (vs *variables) isTool(name string) bool {
 	if !tools[name] || vs.find(name) != nil {
 		return false
@@ -396,8 +397,7 @@ func (vs *variables) isTool(name string) bool {
 	return !ok
 }
 
-// prefixed are the names of the variables that ${!prefix*} gives, in their order; none
-// where the text set none, as the environment may have some.
+// prefixed returns the sorted names of the known variables that ${!prefix*} expands to.
 func (vs *variables) prefixed(prefix string) (names []data) {
 	for i := range vs.list {
 		v := &vs.list[i]

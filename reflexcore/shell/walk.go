@@ -9,7 +9,8 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// source walks a text. Outermost it decides how the text was read.
+// source walks a text as shell code. The worst way in which a text was parsed is recorded in the
+// result.
 func (in *interp) source(src, via string, std *input, sink *data) {
 	if in.rep.stopped() {
 		return
@@ -18,7 +19,7 @@ func (in *interp) source(src, via string, std *input, sink *data) {
 		in.rep.over(overDepth)
 		return
 	}
-	in.rep.steps += 8 + len(src)/256 // a parse costs more than a step
+	in.rep.steps += 8 + len(src)/256 // parsing costs more than a step
 	in.hist.recalled(src)
 	file, how, strange := in.src.parse(src)
 	if how > in.rep.res.How {
@@ -80,7 +81,7 @@ func (in *interp) mayWalk(list []*syntax.Stmt, std *input, sink *data) {
 	in.inBranch(func() { in.walkStmts(list, std, sink) })
 }
 
-// nested walks statements inside the expansion of a command: its choices stay.
+// nested walks statements inside the expansion of a command, whose own choices are kept.
 func (ex *expander) nested(stmts []*syntax.Stmt, std *input, sink *data) {
 	ex.in.alt.afresh(func() { ex.in.walkStmts(stmts, std, sink) })
 }
@@ -114,9 +115,9 @@ func (in *interp) walkStmt(s *syntax.Stmt, std *input, sink *data) {
 	in.io.redirected(s, std, sink)
 }
 
-// walkBody walks the command of a statement whose redirections are made.
+// walkBody walks the command of a statement after its redirections were applied.
 func (dt *descriptorTable) walkBody(s *syntax.Stmt, r *redirected) {
-	if !isSimple(s.Cmd) { // whose words are expanded before
+	if !isSimple(s.Cmd) { // the words of simple commands are expanded before the redirections
 		dt.stdin, dt.stdout = r.std, r.sink
 	}
 	if s.Cmd == nil {
@@ -135,18 +136,18 @@ func (dt *descriptorTable) walkBody(s *syntax.Stmt, r *redirected) {
 	dt.in.alt.choose = choose
 }
 
-// sub walks a text in a shell of its own.
+// sub walks a text in a subshell.
 func (pl *payloadRunner) sub(d data, via string, std *input, sink *data) {
 	pl.in.scoped(func() { pl.in.alt.afresh(func() { pl.payload(d, via, std, sink) }) })
 }
 
-// aside walks what may run later, or at any time: nothing that it sets holds for what
-// follows, and what it writes may be there or not.
+// aside walks code that may run later, or at any time. Its assignments do not apply to what
+// follows, and the files that it writes may or may not exist.
 func (in *interp) aside(walk func()) {
 	scope := in.enter()
 	was, jumped, xtrace := in.io.plumbed(), in.jumped, in.io.xtrace
 	in.jumped = 0
-	in.rep.steps += 16 // it is walked once more when it is called
+	in.rep.steps += 16 // it is walked again when it is called
 	in.branches++
 	in.alt.afresh(walk)
 	in.branches--
@@ -155,8 +156,8 @@ func (in *interp) aside(walk func()) {
 	in.leave(scope)
 }
 
-// perhaps walks what may not happen: what it assigns is one more possibility. The folder
-// that it enters counts, and the one before is kept beside.
+// perhaps walks code that may not run: its assignments are one more possibility. A directory
+// change counts, and the previous directory is kept as another possibility.
 func (ds *directories) perhaps(walk func()) {
 	scope := ds.in.enterBranch()
 	walk()
@@ -168,7 +169,7 @@ func (ds *directories) perhaps(walk func()) {
 	}
 }
 
-// recalled notes what a text asks for.
+// recalled records which parts of the history a text reads.
 func (hs *history) recalled(src string) {
 	if hs.recalls&recallsLast == 0 && strings.IndexByte(src, '_') >= 0 && wordset.ContainsAny(src, "$_", "{_", "{!_") {
 		hs.recalls |= recallsLast
@@ -178,8 +179,8 @@ func (hs *history) recalled(src string) {
 	}
 }
 
-// goesFrom notes the folder that cd leaves, where it stays if it fails. One of settings
-// or of the system is kept longer.
+// goesFrom records the directory that cd leaves, which stays the working directory if cd fails. A
+// directory of settings or of the system is remembered longer.
 func (ds *directories) goesFrom(dir string) {
 	ds.in.cwd.before = dir
 	if ds.isHidden(dir) {
@@ -187,8 +188,7 @@ func (ds *directories) goesFrom(dir string) {
 	}
 }
 
-// isHidden reports whether a folder is one whose files change what a program or the
-// system does.
+// isHidden reports whether the files in a directory change what a program or the system does.
 func (ds *directories) isHidden(dir string) bool {
 	if !effect.IsKnown(dir) || dir == "" || dir[0] != '/' {
 		return false
@@ -198,10 +198,10 @@ func (ds *directories) isHidden(dir string) bool {
 		inside && (strings.HasPrefix(rest, ".") || strings.Contains(rest, "/."))
 }
 
-// hiddenTops are the folders of the system of which that holds.
+// hiddenTops are such directories of the system.
 var hiddenTops = wordset.Of("/etc /boot /dev /usr /bin /sbin /lib /System /Library")
 
-// enter begins a scope for variables, directory and parameters.
+// enter begins a scope for variables, the directory, the parameters and the rest of [scope].
 func (in *interp) enter() scope {
 	s := scope{
 		workdir: in.cwd, positionals: in.par.positionals, zero: in.par.zero, out: in.io.out,
@@ -219,28 +219,28 @@ func (in *interp) enterBranch() scope {
 	return in.enter()
 }
 
-// inBranch walks what may not happen: what it assigns is one more possibility.
+// inBranch walks code that may not run: its assignments are one more possibility.
 func (in *interp) inBranch(walk func()) {
 	scope := in.enterBranch()
 	walk()
 	in.join(scope)
 }
 
-// scoped walks something in a scope of its own, and forgets what became of that.
+// scoped walks something in a scope of its own and discards its changes to the shell.
 func (in *interp) scoped(walk func()) {
 	scope := in.enter()
 	walk()
 	in.leave(scope)
 }
 
-// subshell walks something in a scope of its own, after which the descriptors lead where they did.
+// subshell walks something in a scope of its own and then restores the descriptors.
 func (in *interp) subshell(walk func()) {
 	was := in.io.plumbed()
 	in.scoped(walk)
 	in.io.replumb(&was)
 }
 
-// leave ends a scope and forgets what became of it, as a subshell does.
+// leave ends a scope and discards the changes in it, as at the end of a subshell.
 func (in *interp) leave(s scope) {
 	in.traps.runLate(s.hooks)
 	clear(in.vars.list[s.length:])
@@ -250,7 +250,7 @@ func (in *interp) leave(s scope) {
 	in.def.apart, in.io.rewired = s.apart, in.io.rewired[:min(s.rewired, len(in.io.rewired))]
 }
 
-// join ends the scope of a branch: what it assigned is one more possibility.
+// join ends the scope of a branch: its assignments are one more possibility.
 func (in *interp) join(s scope) {
 	in.branches--
 	dir, left := in.cwd.dir, in.par.positionals
@@ -278,7 +278,7 @@ func (in *interp) join(s scope) {
 	if in.cwd.dir = s.dir; dir != s.dir {
 		in.cwd.dir = effect.Unknown
 		if strings.HasPrefix(dir, "/") {
-			in.cwd.may = dir // or the one from before
+			in.cwd.may = dir // or the previous one
 		}
 	}
 	if in.cwd.may == "" {
@@ -289,7 +289,7 @@ func (in *interp) join(s scope) {
 	}
 }
 
-// separately walks what a process of its own does.
+// separately walks something in a process of its own. bare is as in [definitions.newProcess].
 func (in *interp) separately(bare bool, walk func()) {
 	s := in.def.newProcess(bare)
 	walk()
@@ -297,17 +297,17 @@ func (in *interp) separately(bare bool, walk func()) {
 }
 
 // inProcess walks what a command runs in a process of its own: a payload, or its words as another
-// command.
+// command. It counts as one level of nesting.
 func (in *interp) inProcess(walk func()) {
 	in.rep.level++
 	in.separately(false, walk)
 	in.rep.level--
 }
 
-// newProcess begins the scope of a new process, which [interp.leave] ends. It has no
-// aliases, and only the functions and variables that are exported. Where that is not
-// certain, because a variable may have come with the environment, both possibilities count.
-// bare says that even what is exported may not reach it.
+// newProcess begins the scope of a new process, which [interp.leave] ends. The process has no
+// aliases, and only exported functions and variables. If it is unknown whether a variable is
+// exported, because it may have come from the environment, both possibilities count. bare says
+// that even exported variables may not reach it.
 func (df *definitions) newProcess(bare bool) scope {
 	s := df.in.enter()
 	df.apart = apart{len(df.funcs), len(df.aliases), len(df.active)}
@@ -321,15 +321,15 @@ func (df *definitions) newProcess(bare bool) scope {
 	return s
 }
 
-// hides reports whether an inner scope of the shell has another variable of the name of
-// in.vars[i], which counts and not this one.
+// hides reports whether vs.list has a later variable of the same name as vs.list[i], before index
+// end, which hides it.
 func (vs *variables) hides(i, end int) bool {
-	vs.rep.steps += (end - i) / 16 // looking through many is work
+	vs.rep.steps += (end - i) / 16 // a long search costs steps
 	return slices.ContainsFunc(vs.list[i+1:end], func(v variable) bool { return v.name == vs.list[i].name })
 }
 
-// alwaysPassed reports whether every shell finds that variable in its environment, so
-// that what is assigned to it is exported, or sets it for itself.
+// alwaysPassed reports whether every shell has that variable in its environment, so that
+// assignments to it are exported, or sets it itself.
 func alwaysPassed(name string) bool {
 	switch name {
 	case "HOME", "PATH", "PWD", "USER", "LOGNAME", "SHELL", "TERM":
@@ -338,14 +338,14 @@ func alwaysPassed(name string) bool {
 	return isTable(name)
 }
 
-// inherit makes a variable what a new process may have of it: its value or nothing.
-// From is where the variables of the process begin.
+// inherit adds a variable as a new process may have it: with its value, or unset. The variables
+// of the process begin at index from.
 func (vs *variables) inherit(v *variable, from int) {
-	vs.rep.steps += (len(vs.list) - from) / 16 // looking through many is work
+	vs.rep.steps += (len(vs.list) - from) / 16 // a long search costs steps
 	if slices.ContainsFunc(vs.list[from:], func(have variable) bool { return have.name == v.name }) {
-		return // an inner one of that name hides it
+		return // a later one of that name hides it
 	}
-	if v.name == "IFS" { // no shell inherits it
+	if v.name == "IFS" { // shells do not inherit it
 		vs.list = append(vs.list, variable{name: v.name, data: data{text: " \t\n"}})
 		return
 	}

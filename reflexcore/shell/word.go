@@ -67,7 +67,7 @@ func (ex *expander) expandParts(w *syntax.Word) {
 	}
 }
 
-// sideBySide adds parts of a word, and notes where a name is put together of them.
+// sideBySide adds the parts of a word, and notes if they form a name together.
 func (ex *expander) sideBySide(b *builder, parts []syntax.WordPart, quoted bool) {
 	before := false
 	for i := 0; i < len(parts); i++ {
@@ -90,7 +90,7 @@ func (ex *expander) sideBySide(b *builder, parts []syntax.WordPart, quoted bool)
 	}
 }
 
-// tilde expands a word that begins with it.
+// tilde expands a word that begins with a tilde.
 func (ex *expander) tilde(b *builder, s string) {
 	user, _, _ := strings.Cut(s[1:], "/")
 	folder := ""
@@ -126,7 +126,7 @@ func (ex *expander) literal(b *builder, s string) {
 	if ex.in.rep.made(len(ex.buf) - mark) {
 		b.any = true
 	}
-	// A backslash before a star takes its meaning away; one that stays has it.
+	// An escaped star is literal; an unescaped one makes a pattern.
 	for i := 0; i < len(s); i++ {
 		if s[i] == '\\' {
 			i++
@@ -160,7 +160,7 @@ func (ex *expander) expandPart(b *builder, part syntax.WordPart, quoted bool) {
 		mark := len(ex.buf)
 		ex.buf, _ = ansiC(ex.buf, p.Value, false)
 		if i := strings.IndexByte(string(ex.buf[mark:]), 0); i >= 0 {
-			ex.buf = ex.buf[:mark+i] // bash ends the word's part there
+			ex.buf = ex.buf[:mark+i] // bash ends this part of the word at a null byte
 		}
 		if ex.in.rep.made(len(ex.buf) - mark) {
 			b.any, b.quoted = true, true
@@ -173,7 +173,7 @@ func (ex *expander) expandPart(b *builder, part syntax.WordPart, quoted bool) {
 		ex.paramExpansion(b, p, quoted)
 	case *syntax.CmdSubst:
 		omits := ex.in.readings.omits
-		if omits == omitsParts && b.joins { // all of it is a part of this word
+		if omits == omitsParts && b.joins { // its whole output is part of this word
 			ex.in.readings.omits = omitsAll
 		}
 		d := ex.substitution(p.Stmts)
@@ -204,7 +204,7 @@ func (ex *expander) expandPart(b *builder, part syntax.WordPart, quoted bool) {
 	}
 }
 
-// onlyAt reports whether a quoted word is "$@" alone, which may be no word.
+// onlyAt reports whether a quoted word is only "$@" or "${name[@]}", which may expand to no word.
 func onlyAt(q *syntax.DblQuoted) bool {
 	if len(q.Parts) != 1 {
 		return false
@@ -217,7 +217,7 @@ func onlyAt(q *syntax.DblQuoted) bool {
 	return p.Param.Value == "@" || ok && index.Lit() == "@"
 }
 
-// oneWord expands a word to oneWord text, as on the right of = and after <<<.
+// oneWord expands a word to one text, as on the right of = and after <<<.
 func (ex *expander) oneWord(w *syntax.Word) data {
 	if w == nil {
 		return data{}
@@ -242,7 +242,7 @@ func (ex *expander) oneWord(w *syntax.Word) data {
 	}
 	text, taint := ex.in.arena.keep(ex.buf[b.start:]), b.taint
 	ex.buf = ex.buf[:b.start]
-	for i := len(ex.fields) - 1; i >= mark; i-- { // "$@" made fields of its own
+	for i := len(ex.fields) - 1; i >= mark; i-- { // "$@" pushed separate fields
 		text, taint = ex.fields[i].text+" "+text, taint|ex.fields[i].taint
 	}
 	ex.fields = ex.fields[:mark]
@@ -266,7 +266,7 @@ func (ex *expander) substitution(stmts []*syntax.Stmt) data {
 	ex.in.par.iterates = false
 	ex.in.subshell(func() {
 		ex.in.io.fds[1] = ""
-		if ex.in.alt.choose && len(stmts) == 1 && flat(stmts[0]) { // what it chooses, the command that it is part of chooses
+		if ex.in.alt.choose && len(stmts) == 1 && flat(stmts[0]) { // its choices are those of the enclosing command
 			shared := ex.in.alt.shared
 			ex.in.alt.shared = true
 			ex.in.walkStmts(stmts, std, &out)
@@ -281,7 +281,7 @@ func (ex *expander) substitution(stmts []*syntax.Stmt) data {
 	return ex.in.echoes.eitherSpoken(out)
 }
 
-// process makes the path that stands for a process substitution.
+// process returns the path that stands for a process substitution.
 func (ex *expander) process(p *syntax.ProcSubst) string {
 	ex.in.fs.procs++
 	name := "/dev/fd/" + strconv.Itoa(62+ex.in.fs.procs)
@@ -294,7 +294,7 @@ func (ex *expander) process(p *syntax.ProcSubst) string {
 	return name
 }
 
-// addValue adds what an expansion gave, split at IFS unless it is quoted.
+// addValue adds the value of an expansion, split at IFS unless it is quoted.
 func (b *builder) addValue(d data, quoted bool) {
 	b.taint |= d.taint
 	if !d.known() {
@@ -344,7 +344,7 @@ func (b *builder) addValue(d data, quoted bool) {
 	}
 }
 
-// hasBrace reports whether an unquoted { stands in the word.
+// hasBrace reports whether a word has an unquoted {.
 func hasBrace(w *syntax.Word) bool {
 	return slices.ContainsFunc(w.Parts, func(part syntax.WordPart) bool {
 		lit, ok := part.(*syntax.Lit)

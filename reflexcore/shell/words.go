@@ -13,7 +13,7 @@ import (
 //go:embed words.txt
 var wordsText string
 
-// section is one list as it is written there.
+// section returns the list of that name in wordsText. It panics if there is none.
 func section(name string) string {
 	_, text, found := strings.Cut(wordsText, "\n["+name+"]\n")
 	if !found {
@@ -23,7 +23,7 @@ func section(name string) string {
 	return text
 }
 
-// table is a list whose lines are a name and, behind a colon, what belongs to it.
+// table returns a list whose lines are a name, a colon, and values that are separated by commas.
 func table(name string) map[string][]string {
 	m := map[string][]string{}
 	for line := range strings.Lines(section(name)) {
@@ -35,15 +35,16 @@ func table(name string) map[string][]string {
 	return m
 }
 
-// hasFlag reports whether a word of a command is flags of one letter each, with one of these among
-// them, or begins with one of the prefixes.
+// hasFlag reports whether an argument is a group of single-letter flags with one of letters among
+// them, or begins with one of the prefixes. argv[0] is the program.
 func hasFlag(argv []string, letters string, prefixes ...string) bool {
 	return slices.ContainsFunc(argv[1:], func(w string) bool {
 		return hasLetter(w, letters) || wordset.HasAnyPrefix(w, prefixes...)
 	})
 }
 
-// hasLetter reports whether a word is flags of one letter each, and one of these is among them.
+// hasLetter reports whether a word is a group of single-letter flags with one of letters among
+// them.
 func hasLetter(w, letters string) bool {
 	return len(w) > 1 && w[0] == '-' && w[1] != '-' && strings.ContainsAny(w, letters)
 }

@@ -11,19 +11,19 @@ import (
 // A workdir is the working directory of the shell, as far as it is known.
 type workdir struct {
 	dir    string
-	may    string // what stands before the first slash of dir may be this folder, where that is not known
-	before string // where it still is if the last cd failed; empty: it did not
-	beside string // where it may still be if one of the last cd failed: a folder of settings
+	may    string // if dir begins with an unknown part, that part may be this directory
+	before string // the directory if the last cd failed; empty: it cannot have failed
+	beside string // a directory of settings, or of the system, if a recent cd failed
 }
 
-// refuses reports whether cd with two words is an error in every shell.
+// refuses reports whether cd with these two words is an error in every shell.
 func (w *workdir) refuses(args []field) bool {
 	return len(args) == 2 && args[0].known() && args[1].known() && effect.IsKnown(w.dir) &&
 		!strings.Contains(w.dir, args[0].text)
 }
 
-// possiblePath is the path that one may be in the folder that may be the present one; empty
-// if nothing is known of it.
+// possiblePath returns a path in the directory that may be the working directory, or an empty
+// string if nothing is known about it.
 func (w *workdir) possiblePath(p string) string {
 	if p == "" || p[0] != '/' {
 		dir := w.dir
@@ -41,13 +41,13 @@ func (w *workdir) possiblePath(p string) string {
 	return p
 }
 
-// mayBe is what a path below a folder that is not known may be: empty if there is
-// no folder that it may be.
+// mayBe returns what a path below an unknown directory may be, or an empty string if there is no
+// candidate for that directory.
 func (w *workdir) mayBe(p string) string {
 	if w.may == "" {
 		return ""
 	}
-	if p == "." || p == ".." || strings.HasPrefix(p, "../") { // the folder took one of the dots
+	if p == "." || p == ".." || strings.HasPrefix(p, "../") { // the unknown directory consumed one ".."
 		if w.dir != effect.Unknown || w.may[0] != '/' {
 			return ""
 		}
@@ -60,8 +60,8 @@ func (w *workdir) mayBe(p string) string {
 	return w.may + "/" + rest
 }
 
-// ifStill is what a path in the present folder is if the cd to that failed; empty where
-// it is nothing worse.
+// ifStill returns what a path in the working directory is if the cd to that directory failed. It
+// is empty if there is no directory of settings that it could be in.
 func (w *workdir) ifStill(p string) string {
 	if w.beside == "" || w.beside == w.dir {
 		return ""
@@ -73,7 +73,7 @@ func (w *workdir) ifStill(p string) string {
 	return w.beside + "/" + rest
 }
 
-// firstOf is the first folder of a path from the root.
+// firstOf returns the first directory of an absolute path.
 func firstOf(p string) string {
 	if end := strings.IndexByte(p[1:], '/'); end >= 0 {
 		return p[:end+1]
@@ -81,20 +81,20 @@ func firstOf(p string) string {
 	return p
 }
 
-// topFolders are the root and the folders of a system and of its people that lie in it.
+// topFolders are the root and top-level directories, of the system and of its users.
 var topFolders = wordset.Of(section("top folders"))
 
-// isStackNumber reports whether what follows a tilde is a number of the stack of folders.
+// isStackNumber reports whether the text after a tilde is an index into the directory stack.
 func isStackNumber(s string) bool {
 	digits := strings.TrimLeft(s, "+-")
 	return digits != "" && strings.Trim(digits, "0123456789") == "" && len(s)-len(digits) < 2
 }
 
-// longest is how long a folder may be of which only a pattern is known.
+// longest is the limit, in bytes, on paths of which only a pattern is known.
 const longest = 256
 
-// isDescriptors reports whether a folder is that of the descriptors of this process, or
-// may be: /proc/$$/fd.
+// isDescriptors reports whether a directory is, or may be, that of the descriptors of this
+// process, such as /proc/$$/fd.
 func isDescriptors(folder string) bool {
 	if folder == "/dev/fd/" {
 		return true
@@ -113,7 +113,7 @@ func isDescriptors(folder string) bool {
 	return rest == "fd/"
 }
 
-// socket is the host and port of bash's /dev/tcp.
+// socket returns the host:port of /dev/tcp and /dev/udp in bash.
 func socket(p string) (string, bool) {
 	if !strings.HasPrefix(p, "/dev/tcp/") && !strings.HasPrefix(p, "/dev/udp/") {
 		return "", false
@@ -122,12 +122,13 @@ func socket(p string) (string, bool) {
 	return host + ":" + port, true
 }
 
-// within reports whether a folder is the other one, or lies in it.
+// within reports whether path p is dir or lies in it.
 func within(p, dir string) bool {
 	return dir != "" && (p == dir || strings.HasPrefix(p, strings.TrimSuffix(dir, "/")+"/"))
 }
 
-// anyFile is the kind of an execution of a file of whose path nothing is known.
+// anyFile returns "any" if nothing is known about the path of an executed file, otherwise an
+// empty string.
 func anyFile(path string) string {
 	if folder := path[:strings.LastIndexByte(path, '/')+1]; isDescriptors(folder) && !effect.IsKnown(path[len(folder):]) {
 		return "any"
@@ -138,35 +139,35 @@ func anyFile(path string) string {
 	return ""
 }
 
-// installed reports whether a program lies where only an installation puts one, or a
-// package manager, so that it is what its name says. What is called git in another folder is taken for
-// git, and for whatever else somebody put there.
+// installed reports whether a program is in a directory to which only installers and package
+// managers write, so that its name says what it is. A program called git in any other directory
+// is taken both for git and for an unknown file.
 func installed(file string) bool {
 	return wordset.HasAnyPrefix(file, systemFolders...) || wordset.ContainsAny(file, programFolders...) ||
-		!strings.HasPrefix(file, "/") // no path of this kind of machine
+		!strings.HasPrefix(file, "/") // not an absolute Unix path
 }
 
-// systemFolders are where only an installation puts programs, and programFolders where package
-// managers do.
+// systemFolders are the directories of installed programs, programFolders those of package
+// managers.
 var (
 	systemFolders = strings.Fields(`/usr/ /bin/ /sbin/ /opt/ /nix/store/ /snap/bin/ /System/ /Library/ /Applications/
 		/home/linuxbrew/`)
 	programFolders = strings.Fields("/node_modules/.bin/ /.venv/bin/ /venv/bin/ /.cargo/bin/ /go/bin/ /.local/bin/")
 )
 
-// covert reports whether a file lies where nobody looks: in memory, or hidden among
-// temporary files.
+// covert reports whether a file is where nobody looks: in shared memory, or hidden below a
+// temporary directory.
 func covert(p string) bool {
 	return strings.HasPrefix(p, "/dev/shm/") || temporary(p) && strings.Contains(p, "/.")
 }
 
-// temporary reports whether a path lies in a folder in which everybody may write.
+// temporary reports whether a path is below a world-writable directory.
 func temporary(p string) bool {
 	return wordset.HasAnyPrefix(p, "/tmp/", "/var/tmp/", "/private/tmp/", "/dev/shm/")
 }
 
-// add adds an effect, and where its path is only known to be in a folder that may be
-// one or another, what it is in that one as well.
+// add adds an effect. If its path may be in several directories, it adds the effect for each of
+// them.
 func (in *interp) add(e effect.Effect) {
 	in.rep.addEffect(e)
 	switch e.Kind {
@@ -183,6 +184,6 @@ func (in *interp) add(e effect.Effect) {
 				in.rep.addEffect(e)
 			}
 		}
-	default: // the others have no path
+	default: // the others have no file path
 	}
 }

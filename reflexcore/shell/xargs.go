@@ -12,9 +12,9 @@ import (
 	"approver.example/reflexcore/wordset"
 )
 
-// xargsWords takes the input of xargs apart: at blanks, or at ends of lines where it puts
-// each line in the place of a text. Quotes and backslashes are its own, as in a shell: a
-// quote ends at the end of its line at the latest.
+// xargsWords splits the input of xargs into words: at blanks, or at line ends if xargs replaces a
+// text by each line. Quotes and backslashes work roughly as in a shell, but a quote ends at the
+// end of its line at the latest.
 func xargsWords(text string, lines bool) []string {
 	var words []string
 	var word []byte
@@ -141,21 +141,22 @@ func (x xargsFlags) words(text string) []string {
 	return strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(x.ends, r) })
 }
 
-// xargsValues are the long flags of xargs that have a value.
+// xargsValues are the long flags of xargs that take a value.
 var xargsValues = strings.Fields("--arg-file --delimiter --max-args --max-procs --max-chars --process-slot-var")
 
-// shortValue is the flag of xargs among letters that are written together that has a value,
-// and that value, if it is in the same word.
+// shortValue returns the first flag that takes a value in a group of short flags of xargs, and
+// that value if it is in the same word.
 func shortValue(letters string) (letter byte, value string) {
 	at := strings.IndexAny(letters, "adEIJLnPRsSi"+"el")
-	if at < 0 || letters[at] == 'e' || letters[at] == 'l' { // whose value may be in the same word alone
+	if at < 0 || letters[at] == 'e' || letters[at] == 'l' { // which take a value only in the same word
 		return 0, ""
 	}
 	return letters[at], letters[at+1:]
 }
 
-// contents are what a use reads its words from: the standard input, or a file, and if it is
-// not known what that holds the text of the input besides. The name may be another one of it.
+// contents returns what a use reads its words from: the standard input, or a file. If the content
+// of the file is unknown, the standard input is a second possibility, because the name may be an
+// alias of it.
 func (lr *listRunner) contents(u *grammar.Use) []input {
 	n, descriptor := lr.in.fs.descriptorOf(lr.pathOf(u))
 	if isStdin(u.Text) || descriptor && n == 0 {
@@ -171,8 +172,8 @@ func (lr *listRunner) contents(u *grammar.Use) []input {
 	return []input{file}
 }
 
-// read are what xargs reads its words from: a file that it is told, or else its input, and
-// if nobody gave it one whatever the call has. More than one: it is not known which.
+// read returns the possible inputs of xargs: the file that it is given, or else its standard
+// input. Without either, the input is unknown.
 func (lr *listRunner) read() []input {
 	for u := range lr.line.uses(grammar.Read) {
 		if lr.line.p.Program.Name == "xargs" {
@@ -185,10 +186,11 @@ func (lr *listRunner) read() []input {
 	return []input{{data: unknown, present: true}}
 }
 
-// endsLine ends the words of a program that takes each line for one.
+// endsLine reports whether a character ends a word for a program that takes each line as one
+// word.
 func endsLine(r rune) bool { return r == '\n' || r == 0 }
 
-// wordsOf are the words of an input, and what ends them.
+// wordsOf returns the words of an input. ends reports the characters that end one.
 func wordsOf(std *input, ends func(rune) bool) []field {
 	switch {
 	case !std.present:
@@ -203,7 +205,8 @@ func wordsOf(std *input, ends func(rune) bool) []field {
 	return out
 }
 
-// fromLists are the words that parallel reads from files, or from an input that nobody gave it.
+// fromLists returns the words that parallel reads from files, or an unknown word if it has no
+// input.
 func (lr *listRunner) fromLists() []field {
 	var out []field
 	given := lr.std.present
@@ -224,7 +227,7 @@ func (lr *listRunner) fromLists() []field {
 	return out
 }
 
-// vector walks the words of a use as a command, with each list that xargs may read.
+// vector walks the words of a use as a command, once with each input that xargs may read.
 func (lr *listRunner) vector(u *grammar.Use, out *data) {
 	if u.Arg != "stdin" {
 		lr.vectorWith(u, nil, "", out)
@@ -254,7 +257,7 @@ func (lr *listRunner) vectorWith(u *grammar.Use, list []field, place string, out
 		found = lr.found(u.Word - 1)
 		wide := func(p string) bool { return strings.HasSuffix(p, "/"+effect.Unknown) || !in.fs.near(p) }
 		if lr.line.isFind() && slices.ContainsFunc(found, wide) {
-			in.rep.bits |= effect.Recursive // whatever is done is done to all that is there
+			in.rep.bits |= effect.Recursive // the command applies to everything below
 		}
 	}
 	if found == nil && u.Word < end {
@@ -285,7 +288,7 @@ func (lr *listRunner) vectorWith(u *grammar.Use, list []field, place string, out
 	in.exp.pushAll(lr.added())
 	if len(in.exp.fields) > mark && strings.IndexByte(in.exp.fields[mark].text, ' ') >= 0 && !in.rep.stopped() &&
 		in.rep.level < in.rep.lim.Nesting {
-		// No program has such a name: many of these hand their words to a shell.
+		// No program has a space in its name: many runners pass such words to a shell.
 		d := words(in.exp.fields[mark:])
 		in.inProcess(func() { in.payloads.sub(d, lr.line.by, &input{}, nil) })
 	}
@@ -300,8 +303,8 @@ func (lr *listRunner) vectorWith(u *grammar.Use, list []field, place string, out
 	in.exp.fields, in.rep.bits = in.exp.fields[:mark], held
 }
 
-// found are what find, or a program like it, would put in the place of {}. Action
-// is the index of the word that asks for it.
+// found returns what find, or a program like it, would put in the place of {}. action is the
+// index of the word that asks for it.
 func (lr *listRunner) found(action int) []string {
 	roots := lr.roots()
 	if !lr.line.isFind() {
@@ -320,7 +323,8 @@ func (lr *listRunner) found(action int) []string {
 	return []string{strings.TrimSuffix(ancestor(roots), "/") + "/" + effect.Unknown + lr.line.named()}
 }
 
-// named is the name that find looks for.
+// named returns a slash and the name that find looks for, or an empty string if that is not one
+// exact name.
 func (l *commandLine) named() string {
 	if i := slices.Index(l.argv, "-name"); i > 0 && i+1 < len(l.argv) && !strings.ContainsAny(l.argv[i+1], "*?[") &&
 		!slices.ContainsFunc(l.argv, func(w string) bool { return wordset.Has("-o -or ! -not ,", w) }) {
@@ -413,8 +417,8 @@ func (lr *listRunner) added() []field {
 	return out
 }
 
-// each runs a command line with words that are added to it: each in the place of {}, or all
-// at its end.
+// each runs a command line with additional words: once for each word in the place of {}, or,
+// without {}, once with all words at the end.
 func (lr *listRunner) each(d data, args []field, out *data) {
 	if !strings.Contains(d.text, "{}") {
 		for _, f := range args {
