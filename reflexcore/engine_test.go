@@ -49,6 +49,7 @@ func TestVerdicts(t *testing.T) {
 		{bash("ls -la"), "pass"},
 		{bash("git status && git diff HEAD~1"), "pass"},
 		{bash("npm test"), "pass"},
+		{bash("x=$(trap '' -p); y=$(hash '' -t)"), "pass"}, // empty words have no first letter
 		{bash(`git commit -m "rm -rf / is dangerous"`), "pass"},
 		{bash("cat > NOTES.md <<'EOF'\nrm -rf /\nEOF"), "pass"},
 		// What a redirection leaves to be run is read as what an editor leaves is.

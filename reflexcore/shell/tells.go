@@ -66,7 +66,8 @@ func (in *interp) tells(mark int) bool {
 	case "alias":
 		return words == 0 || slices.ContainsFunc(args, func(f field) bool { return !strings.Contains(f.text, "=") })
 	case "trap", "hash":
-		return len(args) == 0 || strings.ContainsAny(letters, "plPt") && args[0].text != "--" && args[0].text[0] == '-'
+		return len(args) == 0 ||
+			strings.ContainsAny(letters, "plPt") && args[0].text != "--" && strings.HasPrefix(args[0].text, "-")
 	case "shopt":
 		return !strings.ContainsAny(letters, "suq")
 	case "umask", "ulimit":
