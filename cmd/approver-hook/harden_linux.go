@@ -4,8 +4,7 @@ import "syscall"
 
 // harden protects this process from other processes of the agent's user: they cannot trace it,
 // write its memory, change its limits or read its data, and it leaves no core file. It returns
-// no error: on a kernel that does not support this, the agent's user is no worse off than
-// before.
+// no error: if the kernel does not support this, the agent's user can do no more than without it.
 //
 // While the runtime starts, the process is not protected yet. This gap does not exist if its
 // user may execute the program file but not read it (mode 0751, group of the daemon).
