@@ -2,7 +2,7 @@ package main
 
 import "syscall"
 
-// harden shuts debuggers out of this process, and leaves no core file.
+// harden keeps debuggers away from this process and disables core files.
 func harden() {
 	const ptDenyAttach = 31
 	_, _, _ = syscall.RawSyscall6(syscall.SYS_PTRACE, ptDenyAttach, 0, 0, 0, 0, 0)

@@ -2,13 +2,12 @@ package main
 
 import "syscall"
 
-// harden shuts other processes of the agent's user out of this one: none can trace
-// it, write its memory, change its limits or read what it holds, and what is left
-// of it after a crash is no file. It returns no error: a kernel without this is
-// one where the agent's user could do as much before.
+// harden protects this process from other processes of the agent's user: they cannot trace it,
+// write its memory, change its limits or read its data, and it leaves no core file. It returns
+// no error: if the kernel does not support this, the process is only as exposed as without it.
 //
-// There is an instant before it, in which the runtime starts. A program that its
-// user may run but not read (mode 0751, of the daemon's group) has no such instant.
+// While the runtime starts, the process is not protected yet. This gap does not exist if its
+// user may execute the program file but not read it (mode 0751, group of the daemon).
 func harden() {
 	const prSetDumpable = 4
 	_, _, _ = syscall.RawSyscall(syscall.SYS_PRCTL, prSetDumpable, 0, 0)

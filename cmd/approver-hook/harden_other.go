@@ -2,5 +2,5 @@
 
 package main
 
-// harden does nothing where it is not known how.
+// harden does nothing: on this system it is not implemented.
 func harden() {}

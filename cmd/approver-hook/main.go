@@ -2,8 +2,8 @@
 // before each tool. It carries the agent's payload to approver's daemon and
 // brings the answer back; see package courier.
 //
-// It is a program of its own because an agent waits for its start-up at every
-// tool call, and that is the start-up of all that it links in.
+// It is a program of its own because an agent waits for it to start at every tool call, and the
+// start takes longer with every package that is linked in.
 package main
 
 import (
@@ -21,17 +21,16 @@ func main() {
 	os.Exit(courier.Run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr, os.Environ()))
 }
 
-// tuning are the environment variables by which the Go runtime is tuned. The agent's
-// user sets them, and with some the courier needs minutes for what takes it a
-// millisecond.
+// tuning are the environment variables that tune the Go runtime. The agent's user sets them,
+// and with some values the courier needs minutes instead of a millisecond.
 var tuning = [...]string{"GOMAXPROCS", "GOGC", "GOMEMLIMIT", "GODEBUG", "GOTRACEBACK"}
 
-// restart puts the same program in the place of this one, without what tunes the
-// runtime, if there is any of it. The process, its input and its arguments stay. If it
-// cannot, the call is carried all the same: nothing of this makes an answer milder.
+// restart executes the same program again without the variables that tune the runtime, if there
+// are any. The process, its input and its arguments stay the same. If that fails, the call is
+// carried all the same: these variables cannot make an answer milder.
 //
-// What the runtime does with them before main it does once: with some ten thousand in
-// GOMAXPROCS that is longer than agents wait.
+// The runtime still uses them once, before main: with a GOMAXPROCS of some ten thousand, that
+// takes longer than agents wait.
 func restart() {
 	env := os.Environ()
 	clean := slices.DeleteFunc(slices.Clone(env), func(pair string) bool {

@@ -26,7 +26,7 @@ type approveCmd struct {
 	Yes   bool   `help:"Do not ask once more after the request was shown." short:"y"`
 }
 
-// Validate tells a mistyped id or code before the daemon is asked.
+// Validate rejects a mistyped id or code before the daemon is asked.
 func (c approveCmd) Validate() error {
 	if _, err := tokens.Parse(c.Which); err != nil && uuid.Validate(c.Which) != nil {
 		return fmt.Errorf("%q is neither a request's id nor a code: approver pending lists the ids", c.Which)
@@ -72,8 +72,9 @@ func (c approveCmd) Run(ctx context.Context) error {
 	return c.Answer(ctx, terminal.Answer{Request: c.Which, Approve: true, Shown: shown.Upto}, "approved", "recorded")
 }
 
-// notByID says why a request is not approved by its id, and what does it instead. Root gets
-// here only where somebody on a list can answer: then it answers as they do.
+// notByID returns why a request cannot be approved by its id, and what to do instead; nil if it
+// can. Root gets here only if somebody on an approver list can answer, and then has no more
+// rights than they have.
 func notByID(s adminapi.Shown, which string, root bool) error {
 	switch {
 	case s.Severity != approver.High && root:
@@ -95,7 +96,7 @@ type denyCmd struct {
 	ID string `arg:"" help:"The request's id, from approver pending."`
 }
 
-// Validate tells a mistyped id before the daemon is asked.
+// Validate rejects a mistyped id before the daemon is asked.
 func (c denyCmd) Validate() error {
 	if uuid.Validate(c.ID) != nil {
 		return fmt.Errorf("%q is no request's id: approver pending lists them", c.ID)
@@ -108,9 +109,9 @@ func (c denyCmd) Run(ctx context.Context) error {
 	return c.Answer(ctx, terminal.Answer{Request: c.ID}, "denied")
 }
 
-// asOwner approves as root what nobody else can. The whole card and a code of its own are
-// shown on the terminal that root types into, never on an output that a program may
-// read; false means that root answers as everybody does.
+// asOwner approves, as root, a request that nobody else can approve. It shows the whole card
+// and a one-time code on the terminal that root types into, never on an output that a program
+// may read. If done is false, root answers like everybody else.
 func (c approveCmd) asOwner(ctx context.Context) (done bool, err error) {
 	if os.Geteuid() != 0 {
 		return false, nil
@@ -133,7 +134,7 @@ func (c approveCmd) asOwner(ctx context.Context) (done bool, err error) {
 	adminclient.PrintRequest(tty, term.Width(tty), doc.Shown)
 	term.PrintOn(tty, 0, "\nNobody on an approver list can approve this, so root may. Read all of it. To approve it "+
 		"once, type %s: ", term.Visibly(doc.Code))
-	line, _ := bufio.NewReader(tty).ReadString('\n') // no answer is a no
+	line, _ := bufio.NewReader(tty).ReadString('\n') // no answer means no
 	if strings.TrimSpace(line) == "" {
 		return true, errors.New("nothing was approved")
 	}

@@ -72,14 +72,15 @@ func (c askCmd) Run(ctx context.Context) error {
 	return err
 }
 
-// takenText says of a yes what happened, who gave it, and what is left to do.
+// takenText says, for an approved command, what happened, who approved it, and what is left to
+// do.
 func takenText(reason string) string {
 	return strings.ToUpper(reason[:min(1, len(reason))]) + reason[min(1, len(reason)):] +
 		". approver ran nothing: the command is yours to run now, once"
 }
 
-// waits says that people are asked, and for how long where that is known here; or that
-// nobody can answer, where this user may learn that.
+// waits says that people are being asked, and for how long if that is known here. If nobody can
+// answer and this user may know that, it says so instead.
 func (c askCmd) waits(ctx context.Context) string {
 	on := "people are asked on the channels of the daemon's configuration; this waits for their answer"
 	if c.Socket == "" {
@@ -101,8 +102,7 @@ func (c askCmd) futile(now adminapi.Status) bool {
 		strings.HasPrefix(now.Nobody, "nobody can approve "+adminapi.AnyRequest))
 }
 
-// askAgain asks, and comes back with the same question when the daemon restarts
-// while it waits.
+// askAgain asks, and asks the same question again if the daemon restarts while it waits.
 func askAgain(ctx context.Context, client httpapi.SubmitClient, doc adminapi.Ask, out *adminapi.Asked) error {
 	const patience = 15 * time.Second
 	var lost time.Time
@@ -122,11 +122,11 @@ func askAgain(ctx context.Context, client httpapi.SubmitClient, doc adminapi.Ask
 	}
 }
 
-// exitDenied is the exit code of approver ask for a no.
+// exitDenied is the exit code of approver ask when the answer is no.
 const exitDenied = 2
 
-// An exitError is the error of a command that has said everything and has an exit
-// code of its own.
+// An exitError is the error of a command that has printed everything and sets its own exit
+// code.
 type exitError int
 
 func (exitError) Error() string { return "denied" }

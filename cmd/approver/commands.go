@@ -14,7 +14,7 @@ import (
 	"approver.example/cmd/approver/internal/statusview"
 )
 
-// The commands, in the groups of the help: a new one is a line here.
+// cli has the commands, in the groups of the help. A new command needs only a line here.
 type cli struct {
 	Init      initCmd          `cmd:"" group:"Setting up" help:"Write a configuration with the first approver."`
 	Install   hookinstall.Cmd  `cmd:"" group:"Setting up" help:"Put approver's hook into an agent's settings."`

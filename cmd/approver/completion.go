@@ -13,7 +13,8 @@ type completionCmd struct {
 	Shell string `arg:"" enum:"bash,zsh,fish" help:"bash, zsh or fish."`
 }
 
-// Run prints the script. It is made of the commands themselves, so it knows all.
+// Run prints the script. It is generated from the commands themselves, so it is always
+// complete.
 func (c completionCmd) Run(k *kong.Kong) error {
 	words := map[string][]string{}
 	var order []string
@@ -39,7 +40,7 @@ func (c completionCmd) Run(k *kong.Kong) error {
 	case "fish":
 		fmt.Print(fishCompletion(order, words))
 	case "zsh":
-		// zsh runs bash's completions as they are.
+		// zsh can run bash completions unchanged.
 		fmt.Print("#compdef approver\nautoload -U +X bashcompinit && bashcompinit\n" + bashCompletion(order, words))
 	default:
 		fmt.Print(bashCompletion(order, words))
@@ -47,7 +48,7 @@ func (c completionCmd) Run(k *kong.Kong) error {
 	return nil
 }
 
-// The scripts without the commands.
+// The scripts, without the list of commands.
 var (
 	//go:embed completions/approver.bash
 	bashScript string
@@ -55,8 +56,8 @@ var (
 	fishScript string
 )
 
-// bashCompletion finds the longest run of command words, and offers what can
-// follow; else files.
+// bashCompletion returns a script that finds the longest sequence of command words and offers
+// what can follow it, or files.
 func bashCompletion(order []string, words map[string][]string) string {
 	var paths, offers strings.Builder
 	for _, path := range order[1:] {

@@ -41,7 +41,7 @@ type pauseCmd struct {
 	Reason       string        `help:"Why; the people who are asked see it as claimed." placeholder:"TEXT"`
 }
 
-// Validate tells what the daemon would refuse.
+// Validate rejects what the daemon would refuse.
 func (c pauseCmd) Validate() error {
 	if c.End != (c.For == 0) || c.For < 0 {
 		return fmt.Errorf("give how long, such as 15m, or --end")
@@ -61,7 +61,7 @@ type observeCmd struct {
 	Reason string     `help:"Why; the people who are asked see it as claimed." placeholder:"TEXT"`
 }
 
-// Run asks for it.
+// Run asks for observe mode.
 func (c observeCmd) Run(ctx context.Context) error {
 	return c.Control(ctx, adminapi.OpObserve, adminapi.ControlRequest{Reason: c.Reason, For: time.Duration(c.For)})
 }
@@ -75,7 +75,7 @@ func (c enforceCmd) Run(ctx context.Context) error {
 		return err
 	}
 	if doc.Ended && !doc.Since.IsZero() {
-		// The mode has changed, whatever becomes of this line.
+		// The mode has changed, whether or not this line can be printed.
 		if line, err := reporting.ObservedInALine(ctx, c.Config, doc.Since); err == nil {
 			doc.Text += "\n" + line
 		} else {

@@ -10,14 +10,16 @@ import (
 	"approver.example/agents"
 )
 
-// helpText is the long help of all commands: a section for each, behind a line == with its name. A star
-// stands for each command of a group that has no section of its own.
+// helpText is the long help of all commands. The section of each command follows a line of ==
+// and its name. A section with a star is for all commands of a group that have no section of
+// their own.
 //
 //go:embed help.txt
 var helpText string
 
-// longHelp gives the program and each command its section of the long help. What a command says with a
-// method of its own stays. Variables, such as ${example}, are those of the parser and of the command.
+// longHelp gives the program and each command its section of the long help. Commands with a
+// Help method keep their own text. Variables, such as ${example}, are those of the parser and
+// the command.
 func longHelp(k *kong.Kong) error {
 	sections := map[string]string{}
 	for part := range strings.SplitSeq(helpText, "\n== ") {
@@ -37,7 +39,7 @@ func longHelp(k *kong.Kong) error {
 	})
 }
 
-// titles are what people call the agents.
+// titles returns the names by which people know the agents.
 func titles() string {
 	var all []string
 	for _, agent := range agents.Installers() {

@@ -11,10 +11,10 @@ import (
 // the command line is parsed.
 type hookCmd struct{}
 
-// Help is the long text.
+// Help returns the long help.
 func (hookCmd) Help() string { return courier.Usage() }
 
-// Run is never reached with a payload to carry.
+// Run is never called for a real hook call.
 func (hookCmd) Run() error {
 	return errors.New("hook takes its flags directly: approver hook --agent " + facts.Example())
 }

@@ -38,7 +38,7 @@ type initCmd struct {
 	SubmitUID []uint32 `help:"User that agents run as, for an isolated daemon; again for more." name:"submit-uid" placeholder:"UID"`
 }
 
-// Help is the long text.
+// Help returns the long help.
 func (initCmd) Help() string {
 	return `Writes a configuration with comments, mode 0600, and checks it. A file that is there is never overwritten.
 You are the first approver in this terminal, by your uid, and with the flags on Telegram. All other settings are in
@@ -79,7 +79,7 @@ func (c initCmd) Run() error {
 	if err != nil {
 		return err
 	}
-	// What would not be taken is not written.
+	// Do not write a configuration that the daemon would reject.
 	cfg, err := configs.Parse(path, []byte(text))
 	if err == nil && c.Observe {
 		err = isNew(cfg)
@@ -119,9 +119,9 @@ func (c initCmd) Run() error {
 	return nil
 }
 
-// withoutChat is what somebody with no chat is told: what works, what is a dead end, and
-// the ways out. asRoot says that the daemon will run as root, whose word then counts nothing
-// that an agent of the same user could give.
+// withoutChat is what a user without a chat is told: what works, what does not, and how to
+// change that. asRoot means that the daemon will run as root: then root's own answers do not
+// count where an agent of the same user could give them.
 func (c initCmd) withoutChat(asRoot bool) string {
 	isolated := len(c.SubmitUID) > 0
 	text := withoutChatHead
@@ -157,12 +157,12 @@ NOBODY CAN APPROVE ANYTHING YET: no chat is paired, and the terminal only shows 
 		`status, report
   dead end  whatever is asked is denied in the end; approver unfreeze, pause and observe wait for a yes, too
 `
-	// Nobody who may use that socket can be an agent.
+	// Nobody who may use the resolve socket can be an agent.
 	withoutChatWorksIsolated = `  works     rules judge and deny; approver watch shows what is asked; approver ` +
 		`freeze, status, report, and unfreeze, pause and observe at once
   dead end  whatever agents ask is denied in the end
 `
-	// In observe mode nothing is denied yet.
+	// In observe mode, nothing is denied yet.
 	withoutChatObserving = `
 NOBODY CAN APPROVE ANYTHING YET: no chat is paired, and the terminal only shows requests. While rules are only ` +
 		`observed, nothing is asked and nothing is denied; after approver enforce, whatever is asked is denied in the end.
@@ -186,7 +186,8 @@ NOBODY CAN APPROVE ANYTHING YET: no chat is paired, and the terminal only shows 
 `
 )
 
-// text is the configuration, and whether it has a chat. It says in comments what was found out.
+// text returns the configuration, and whether it has a chat. Its comments say what was
+// detected.
 func (c initCmd) text() (text string, chat bool, err error) {
 	uid, name := invoker()
 	host, err := os.Hostname()
@@ -233,7 +234,7 @@ channels:
 	return b.String(), chat, nil
 }
 
-// whoElse says, in the comment about answers of the terminal, who else could give them.
+// whoElse completes the comment on the terminal's answers: it says who else could give them.
 func (c initCmd) whoElse() string {
 	if len(c.SubmitUID) > 0 {
 		return `: from nobody
@@ -243,7 +244,7 @@ func (c initCmd) whoElse() string {
   # the same user could give as well.`
 }
 
-// invoker is who runs the command: behind sudo, the person.
+// invoker returns who runs the command. With sudo, that is the person who called sudo.
 func invoker() (uid int, name string) {
 	uid = os.Getuid()
 	if behind, err := strconv.Atoi(os.Getenv("SUDO_UID")); err == nil && uid == 0 {
@@ -257,7 +258,7 @@ func invoker() (uid int, name string) {
 	return uid, cmp.Or(name, u.Username)
 }
 
-// isNew reports whether a configuration has no store yet: only there does observe
+// isNew returns an error if a configuration already has a store: only without one does observe
 // mode loosen nothing.
 func isNew(cfg configs.Config) error {
 	if _, err := os.Lstat(cfg.Storage().File); !errors.Is(err, fs.ErrNotExist) {
@@ -267,7 +268,7 @@ func isNew(cfg configs.Config) error {
 	return nil
 }
 
-// beginObserving makes the store of a new installation, in observe mode.
+// beginObserving creates the store of a new installation, in observe mode.
 func beginObserving(cfg configs.Config) (err error) {
 	path := cfg.Storage().File
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
@@ -288,7 +289,7 @@ func beginObserving(cfg configs.Config) (err error) {
 	}
 	term.Print(0, "OBSERVING until %s: nothing is asked or denied, it is only recorded; approver report shows it, "+
 		"approver enforce ends it\n", words.Minute(o.Until))
-	// Root makes it for the daemon's user, whose folder this is.
+	// If root creates the store, it belongs to the daemon's user, who owns the folder.
 	info, err := os.Stat(filepath.Dir(path))
 	if err != nil {
 		return err

@@ -1,9 +1,9 @@
 // Command approver is the approval service for AI agents: the daemon, and the
 // commands around it.
 //
-// commands.go is the table of them, and help.txt has their long help. A command is one file here;
-// what needs several is a package below internal, and so is what commands share. The daemon is
-// package daemon.
+// commands.go lists the commands, and help.txt has their long help. A command is one file here.
+// What needs several files, or is shared by commands, is a package under internal. The daemon
+// is package daemon.
 package main
 
 import (
@@ -29,7 +29,7 @@ import (
 	"approver.example/daemon/adminapi"
 )
 
-// Exit codes of the commands. `approver hook` has the agent's own instead.
+// Exit codes of the commands. `approver hook` has those of the agent instead.
 const (
 	exitOK    = 0
 	exitFail  = 1 // it did not work, or something is wrong
@@ -38,10 +38,10 @@ const (
 
 func main() { os.Exit(run(os.Args[1:])) }
 
-// run is main for tests too: it returns the exit code.
+// run does the work of main, for tests as well. It returns the exit code.
 func run(args []string) int {
 	if len(args) > 0 && args[0] == "hook" && !asksForHelp(args[1:]) {
-		// Before everything else: each tool call of the agent waits for this.
+		// This comes first, because each tool call of the agent waits for it.
 		return courier.Run(args[1:], os.Stdin, os.Stdout, os.Stderr, os.Environ())
 	}
 	if len(args) > 0 && args[0] == "help" {
@@ -59,7 +59,7 @@ func run(args []string) int {
 	if err != nil {
 		term.PrintOn(os.Stderr, 10, "approver: %v\n", hinted(otherAgent(args, err)))
 		if len(args) > 0 && args[0] == "ask" {
-			return exitFail // its 2 is people's no
+			return exitFail // for ask, 2 means that people said no
 		}
 		return exitUsage
 	}
@@ -79,7 +79,7 @@ func run(args []string) int {
 	return exitOK
 }
 
-// newParser makes the parser of the command line.
+// newParser returns the parser of the command line.
 func newParser() (*kong.Kong, error) {
 	c := cli{Init: newInit(), Install: hookinstall.Install(), Uninstall: hookinstall.Uninstall(), Pair: pairing.Commands()}
 	return kong.New(&c, kong.Name("approver"),
@@ -94,8 +94,8 @@ func newParser() (*kong.Kong, error) {
 		})
 }
 
-// usage is the answer to no command: all of them, and the exit code of a command line
-// that is not understood.
+// usage prints the help of all commands if no command was given, and returns the exit code for
+// a command line that is not understood.
 func usage(parser *kong.Kong) int {
 	command, err := kong.Trace(parser, nil)
 	if err == nil {
@@ -107,7 +107,8 @@ func usage(parser *kong.Kong) int {
 	return exitUsage
 }
 
-// otherAgent says which agents can be installed, to somebody who has another.
+// otherAgent replaces the error for an unknown agent by one that says which agents are
+// supported.
 func otherAgent(args []string, err error) error {
 	if len(args) < 2 || args[0] != "install" && args[0] != "uninstall" || strings.HasPrefix(args[1], "-") ||
 		slices.Contains(agents.Names(), args[1]) {
@@ -116,8 +117,8 @@ func otherAgent(args []string, err error) error {
 	return fmt.Errorf("%w: the agents that can be installed are %s", err, strings.Join(agents.Names(), ", "))
 }
 
-// hinted adds to the error of a command line where its help is, and that a flag of the
-// command that is asked about needs a -- in front.
+// hinted adds to a command-line error where to find help, or, if the flag seems to belong to a
+// command in the arguments, that this command needs -- in front.
 func hinted(err error) error {
 	path, takesCommand := "", false
 	if parse := (*kong.ParseError)(nil); errors.As(err, &parse) && parse.Context != nil {
@@ -135,8 +136,8 @@ func hinted(err error) error {
 	return fmt.Errorf("%w (see approver%s --help)", err, path)
 }
 
-// asksForHelp is true for nothing that an agent could run as its hook: with any
-// other argument the answer has to be one that the agent understands.
+// asksForHelp reports whether the arguments ask for help. No agent runs its hook like that:
+// with any other arguments, the answer must be one that the agent understands.
 func asksForHelp(args []string) bool {
 	return len(args) == 1 && (args[0] == "--help" || args[0] == "-h")
 }

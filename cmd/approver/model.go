@@ -24,7 +24,7 @@ type modelCmd struct {
 	Verify modelVerifyCmd `cmd:"" help:"Check the files of models, and what they make of their golden texts."`
 }
 
-// modelsDir is the folder of the models that were added.
+// modelsDir returns the folder of the models that were added.
 func modelsDir(config string) (string, error) {
 	cfg, err := configs.LoadOrDefault(config)
 	if err != nil {
@@ -33,16 +33,16 @@ func modelsDir(config string) (string, error) {
 	return filepath.Join(cfg.Dir, "models"), nil
 }
 
-// A modelDoc is a model for machines.
+// A modelDoc describes a model in JSON.
 type modelDoc struct {
 	Model    string            `json:"model"`
 	Added    bool              `json:"added,omitempty"`
 	Manifest string            `json:"manifest,omitempty"` // SHA-256
 	Label    string            `json:"label,omitempty"`
 	Window   int               `json:"window,omitempty"`
-	Tokens   int               `json:"tokens,omitempty"` // in the vocabulary
+	Tokens   int               `json:"tokens,omitempty"` // size of the vocabulary
 	Files    map[string]string `json:"files,omitempty"`
-	Scores   string            `json:"scores,omitempty"` // what was made of the golden texts
+	Scores   string            `json:"scores,omitempty"` // how the reference texts were scored
 	Error    string            `json:"error,omitempty"`
 }
 
@@ -150,7 +150,7 @@ func (c modelVerifyCmd) Run(ctx context.Context) error {
 	return nil
 }
 
-// dirs are the models to verify.
+// dirs returns the folders of the models to verify.
 func (c modelVerifyCmd) dirs() ([]string, error) {
 	if c.Dir != "" {
 		dir, err := filepath.Abs(c.Dir)
@@ -200,7 +200,7 @@ func (c modelVerifyCmd) verify(ctx context.Context, dir string) modelDoc {
 	return doc
 }
 
-// program finds approver-classifier.
+// program returns the path of approver-classifier.
 func (c modelVerifyCmd) program() (string, error) {
 	if c.Program != "" {
 		return filepath.Abs(c.Program)
@@ -218,7 +218,7 @@ func (c modelVerifyCmd) program() (string, error) {
 	return filepath.Abs(found)
 }
 
-// tryModel starts the program once, and returns why it does not work.
+// tryModel starts the classifier once, and returns an error if it does not work.
 func tryModel(ctx context.Context, cfg sidecar.Config) error {
 	s, err := sidecar.New(cfg)
 	if err != nil {
@@ -228,7 +228,7 @@ func tryModel(ctx context.Context, cfg sidecar.Config) error {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		_ = s.Run(ctx) // it has no error but for its caller's context
+		_ = s.Run(ctx) // its only error is that ctx ended
 	}()
 	defer func() {
 		cancel()

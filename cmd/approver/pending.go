@@ -33,7 +33,7 @@ func (c pendingCmd) Run(ctx context.Context) error {
 	return missing(doc.Trouble)
 }
 
-// missing is why there may be more than is listed, or nil.
+// missing returns an error if the list may be incomplete, and otherwise nil.
 func missing(trouble string) error {
 	if trouble == "" {
 		return nil
@@ -41,7 +41,7 @@ func missing(trouble string) error {
 	return errors.New(display.OneLine(trouble))
 }
 
-// whose says who wants to run a call, and where.
+// whose says which agent and session wants to run a call, and where.
 func whose(r adminapi.OpenRequest) string {
 	text := display.OneLine(r.Agent)
 	if r.Session != "" {
@@ -55,7 +55,7 @@ func whose(r adminapi.OpenRequest) string {
 
 func briefly(d time.Duration) string { return max(d, 0).Round(time.Second).String() }
 
-// left says until when something lasts.
+// left says until when something lasts, and how long that is.
 func left(until, now time.Time) string {
 	return fmt.Sprintf("until %s UTC (%s left)", until.UTC().Format("15:04:05"), briefly(until.Sub(now)))
 }

@@ -32,8 +32,8 @@ type rulesFlags struct {
 	Config string `help:"Configuration file." short:"c" placeholder:"FILE"`
 }
 
-// library is the rules as the daemon would have them. Without a home there is no
-// configuration, and the built-in rules count.
+// library returns the rules as the daemon would load them. Without a home directory there is no
+// configuration, and the built-in rules apply.
 func (f rulesFlags) library() (*configs.Library, error) {
 	cfg, err := judging.Flags{Config: f.Config}.Load()
 	if err != nil {
@@ -50,7 +50,7 @@ type rulesListCmd struct {
 	Markdown bool   `help:"Print a page with a table for each category, as docs/rules.md."`
 }
 
-// A ruleDoc is a rule for machines.
+// A ruleDoc describes a rule in JSON.
 type ruleDoc struct {
 	ID         string                 `json:"id"`
 	Category   string                 `json:"category"`
@@ -90,7 +90,7 @@ func examplesOf(list []reflexcore.Example) (out []string) {
 	return out
 }
 
-// docs are all rules, those that a layer has disabled last.
+// docs returns all rules, with the disabled ones last.
 func docs(lib *configs.Library) (out []ruleDoc) {
 	list := lib.Rules().List()
 	for i := range list {
@@ -135,7 +135,7 @@ func (c rulesListCmd) Run() error {
 	return w.Flush()
 }
 
-// state is what a layer made of the rule.
+// state says how layers changed the rule.
 func (d ruleDoc) state() (text string) {
 	if d.Disabled {
 		text += ", disabled"
@@ -225,7 +225,7 @@ func scope(s reflexcore.Scope) (out string) {
 	return out
 }
 
-// condition is a condition in the words of its file.
+// condition formats a condition in the terms of the rules file.
 func condition(c reflexcore.Condition) string {
 	var parts []string
 	add := func(name string, list []string) {
@@ -307,7 +307,8 @@ func (c rulesTestCmd) Run(ctx context.Context) error {
 	return err
 }
 
-// misjudged says what is wrong with the verdict on an example, or nothing.
+// misjudged says what is wrong with the verdict on an example. It is empty if the verdict is
+// right.
 func misjudged(e *reflexcore.Engine, id string, x reflexcore.Example, match bool) string {
 	how := e.Explain(x.Call())
 	found := slices.ContainsFunc(how.Findings, func(f reflexcore.Found) bool { return f.Rule == id })
@@ -320,8 +321,8 @@ func misjudged(e *reflexcore.Engine, id string, x reflexcore.Example, match bool
 	return ""
 }
 
-// rules returns all rules with those of the files over them, and the rules that are
-// meant: those of the files, or all.
+// rules returns all rules, with those of the files replacing rules of the same id, and the
+// rules that the command is about: those of the files, or all if there are no files.
 func (f rulesFlags) rules(files []string) (all, own []reflexcore.Rule, err error) {
 	if len(files) == 0 {
 		lib, err := f.library()

@@ -13,7 +13,7 @@ type versionCmd struct {
 	JSON bool `help:"Print one JSON object."`
 }
 
-// Run prints what the build knows of itself.
+// Run prints the version, the revision and the Go version of the build.
 func (c versionCmd) Run() error {
 	out := struct {
 		Version  string `json:"version"`

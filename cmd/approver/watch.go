@@ -55,15 +55,15 @@ func (c watchCmd) Run(ctx context.Context) error {
 	return err
 }
 
-// How long a watch waits before it connects again: after a loss, because a daemon that
-// restarts is back soon, and longer each time while it is refused, which only a change of the
-// configuration ends.
+// reconnect and reconnectMax limit how long a watch waits before it connects again. After a
+// lost connection the wait is short, because a restarting daemon is back soon. While the daemon
+// refuses, the wait doubles each time, because only a change of the configuration can help.
 const (
 	reconnect    = 500 * time.Millisecond
 	reconnectMax = time.Minute
 )
 
-// follow passes events on until ctx ends, and connects again after a loss.
+// follow passes events on until ctx ends, and reconnects when the connection is lost.
 func follow(ctx context.Context, client httpapi.ResolveClient, events chan<- json.RawMessage) {
 	said, wait := false, reconnect
 	for ctx.Err() == nil {

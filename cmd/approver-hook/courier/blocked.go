@@ -7,8 +7,8 @@ import (
 	"approver.example/agents/facts"
 )
 
-// What every failure says of a call that has not run, and what is true instead where
-// it has, and where it is no call.
+// stopped lists the phrases by which a failure says that the call has not run. blocked replaces
+// them where the call has already run, or where there is no call.
 var stopped = [...]string{", so the call was stopped", ", so it was stopped"}
 
 const (
@@ -17,7 +17,7 @@ const (
 	notTaken = ", so the changed settings were not taken"
 )
 
-// blocked is the agent's own blocking answer, with a reason that is true at this event.
+// blocked returns the agent's own blocking answer, with a reason that is true for this event.
 func (o options) blocked(reason string) blocking.Answer {
 	instead := ""
 	switch facts.At(o.agent, o.event).Meaning {

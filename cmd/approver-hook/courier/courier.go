@@ -2,18 +2,18 @@
 // back: standard input to the daemon's socket, the answer to standard output,
 // standard error and the exit code.
 //
-// It decides nothing. Whatever goes wrong (no daemon, an odd answer, no time
-// left, a signal, a panic, an unknown flag) it leaves the agent's own blocking
-// answer, so that a broken approver stops calls and never waves them through.
+// It decides nothing. Whatever goes wrong (no daemon, an unexpected answer, a timeout, a
+// signal, a panic, an unknown flag), it returns the agent's own blocking answer, so that a
+// broken approver stops calls and never lets them through.
 //
-// The call gets one random id. If the connection is lost while people are asked,
-// because the daemon restarts, the courier comes back with the same id and what
-// is left of its time, and the question goes on.
+// Each call gets one random id. If the connection is lost while people are being asked, because
+// the daemon restarts, the courier reconnects with the same id and its remaining time, and the
+// request continues.
 //
 // [Usage] explains the flags.
 //
-// The package speaks HTTP by hand and imports next to nothing, because every
-// tool call waits for its start.
+// The package implements HTTP itself and imports almost nothing, because every tool call waits
+// for the courier to start.
 package courier
 
 import (
@@ -37,12 +37,12 @@ type Courier struct {
 	Stdin          io.Reader
 	Stdout, Stderr io.Writer
 	Env            []string // the hook's environment, as KEY=VALUE
-	// PinFile is the file that pins the socket, and PinOwner the uid that must
-	// own it; see socketpath.ReadPin. Empty is socketpath.PinFile, of root.
+	// PinFile is the file that pins the socket, and PinOwner is the uid that must own it; see
+	// socketpath.ReadPin. If PinFile is empty, it is socketpath.PinFile, owned by root.
 	PinFile  string
 	PinOwner uint32
-	// Tasks is the folder in which Linux tells of this process's threads, and by whom
-	// each is traced. Empty is the process's own, in /proc.
+	// Tasks is the folder in which Linux lists this process's threads and their tracers. If
+	// empty, it is /proc/self/task.
 	Tasks string
 }
 
@@ -66,8 +66,8 @@ const (
 	promptly  = 20 * time.Millisecond
 )
 
-// Run is like the function Run. It is for a process that ends when it returns: a
-// read of standard input that never ends cannot be interrupted.
+// Run does what the function Run does. The process must exit when it returns, because a read of
+// standard input that never ends cannot be interrupted.
 func (c *Courier) Run(args []string) (exit int) {
 	var o options
 	defer func() {
@@ -75,8 +75,8 @@ func (c *Courier) Run(args []string) (exit int) {
 			exit = c.leave(o, o.blocked(panicked))
 		}
 	}()
-	// A closed pipe must be an error of the write, not the end of the process:
-	// there is still an exit code to give.
+	// Writing to a closed pipe must return an error instead of killing the process: the exit
+	// code still has to be set.
 	signal.Ignore(syscall.SIGPIPE)
 
 	if text := askedByAPerson(args); text != "" {
@@ -108,12 +108,12 @@ func (c *Courier) Run(args []string) (exit int) {
 	return c.leave(o, c.wait(o, answered, deadline, &asked))
 }
 
-// wait returns the first of the answer, the deadline, a signal and the end of the
-// agent, which is found out within look.
+// wait returns the answer, or a blocking answer on the deadline, a signal, or the end of the
+// agent, whichever comes first. The end of the agent is noticed within look.
 //
-// To handle signals costs a fifth of the whole run of this program, in
-// hand-overs between threads, and agents send them when their hook timeout is
-// over, which is seconds away. So it begins when an answer is not there at once.
+// Handling signals takes a fifth of this program's whole run time, in switches between threads.
+// Agents send signals only when their hook timeout expires, which is seconds away. So wait
+// starts to handle them only if there is no answer within promptly.
 func (c *Courier) wait(
 	o options, answered <-chan blocking.Answer, deadline time.Time, asked *atomic.Bool,
 ) blocking.Answer {
@@ -123,7 +123,7 @@ func (c *Courier) wait(
 	case <-time.After(promptly):
 	}
 	signals := make(chan os.Signal, 1)
-	// SIGXCPU comes before the limit of the processor's time kills for good.
+	// SIGXCPU comes before the hard CPU limit kills the process.
 	signal.Notify(signals, syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGXCPU)
 	defer signal.Stop(signals)
 	tick := time.NewTicker(look)
@@ -143,7 +143,7 @@ func (c *Courier) wait(
 			return o.blocked("the approver hook was stopped by a signal (" + s.String() +
 				") before there was an answer, so the call was stopped")
 		case <-tick.C:
-			if readerGone(c.Stdout) { // the process ends, and with it the question
+			if readerGone(c.Stdout) { // the process exits, and the request ends with it
 				return o.blocked(unread)
 			}
 		}
@@ -157,18 +157,18 @@ func late(o options) string {
 		", so the call was stopped; the user can see why with approver status"
 }
 
-// A trouble is a failed try, told to the agent.
+// A trouble is a failed attempt, with the text for the agent.
 type trouble struct {
 	text    string
-	again   bool   // another try may go better
+	again   bool   // another attempt may succeed
 	reached bool   // a daemon was there
-	cure    string // how it is started
+	cure    string // how to start the daemon
 }
 
 func (t *trouble) Error() string { return t.text }
 
-// carry brings the call to the daemon, again and again if need be. It sets asked
-// when it has the whole call.
+// carry sends the call to the daemon and retries where that may help. It sets asked once it has
+// read the whole call.
 func (c *Courier) carry(o options, deadline time.Time, asked *atomic.Bool) (blocking.Answer, error) {
 	report := facts.IsReport(o.agent, o.event)
 	payload, cut, err := readPayload(c.Stdin, report, facts.Of(o.agent).Returned)
@@ -177,7 +177,7 @@ func (c *Courier) carry(o options, deadline time.Time, asked *atomic.Bool) (bloc
 	}
 	asked.Store(true)
 	env, err := selectEnv(c.Env)
-	if err != nil && !report { // nothing is judged by the environment of a report
+	if err != nil && !report { // a report is not judged by its environment
 		return blocking.Answer{}, err
 	}
 	id, err := newCallID()
@@ -185,7 +185,7 @@ func (c *Courier) carry(o options, deadline time.Time, asked *atomic.Bool) (bloc
 		return blocking.Answer{}, err
 	}
 	giveUp := time.Now().Add(o.connectTimeout)
-	if report { // the call has run: the record of it is worth the whole time
+	if report { // the call has run: recording it is worth all of the time
 		giveUp = deadline
 	}
 	parkAt := o.parkAt(time.Now(), deadline)
@@ -207,13 +207,13 @@ func (c *Courier) carry(o options, deadline time.Time, asked *atomic.Bool) (bloc
 		case !now.Add(pause).Before(deadline), !reached && now.Add(pause).After(giveUp):
 			return a, t
 		case now.Sub(started) > lastWait:
-			pause = firstWait // it was held: most likely the daemon restarts
+			pause = firstWait // the daemon held the call: most likely it restarts
 		}
 		time.Sleep(pause)
 	}
 }
 
-// try is one connection.
+// try makes one attempt, on a connection of its own.
 func (c *Courier) try(o options, call call) (blocking.Answer, *trouble) {
 	path, trust, err := c.socket(o)
 	if err != nil {
@@ -229,20 +229,20 @@ func (c *Courier) try(o options, call call) (blocking.Answer, *trouble) {
 		return blocking.Answer{},
 			&trouble{text: "the approver hook cannot bound its time (" + err.Error() + "), so the call was stopped"}
 	}
-	// A daemon that refuses answers before it has read everything, so a failed
-	// write does not mean that there is no answer.
+	// A daemon that refuses a call answers before it has read all of it, so an answer may exist
+	// even if the write failed.
 	_, writeErr := conn.Write(call.request(o.agent, o.event))
 	a, ack, err := readReply(conn)
 	if ack {
-		// A yes that nobody can hear is not taken.
+		// Do not accept a yes that cannot be delivered.
 		if readerGone(c.Stdout) {
 			return blocking.Answer{}, &trouble{text: unread, reached: true}
 		}
 		if err := readable(c.Stdout); err != nil {
 			return blocking.Answer{}, &trouble{text: unwritten + " (" + err.Error() + ")", reached: true}
 		}
-		// Before anything is printed: an answer that the agent may have seen must
-		// not be given again. If this is lost, it is repeated for some seconds.
+		// Acknowledge before printing: an answer that the agent may have seen must not be given
+		// again. If the acknowledgment is lost, the daemon repeats the answer for some seconds.
 		acknowledge(conn, call)
 	}
 	var strange oddError
@@ -250,7 +250,7 @@ func (c *Courier) try(o options, call call) (blocking.Answer, *trouble) {
 	case err == nil:
 		return a, nil
 	case errors.As(err, &strange):
-		// What has run is told until it is taken in; see carry.
+		// A report is of a call that has run, so it is sent until it is accepted; see carry.
 		again := string(strange) == refusals["503"] && facts.IsReport(o.agent, o.event)
 		return blocking.Answer{}, &trouble{text: string(strange), again: again, reached: true}
 	case errors.Is(err, os.ErrDeadlineExceeded):
@@ -265,7 +265,7 @@ func (c *Courier) try(o options, call call) (blocking.Answer, *trouble) {
 	}
 }
 
-// socket returns where to connect and whom to trust there.
+// socket returns the socket to connect to, and a check of the uid that listens there.
 func (c *Courier) socket(o options) (path string, trust func(uid uint32) error, err error) {
 	file := c.PinFile
 	if file == "" {
@@ -296,9 +296,8 @@ func (c *Courier) socket(o options) (path string, trust func(uid uint32) error, 
 	return path, func(uid uint32) error { return socketpath.Trust(path, uid) }, socketpath.Check(path)
 }
 
-// newCallID returns 128 random bits in hex. It reads the system's generator
-// itself: crypto/rand would double the number of packages that start with the
-// program.
+// newCallID returns 128 random bits in hex. It reads /dev/urandom itself: crypto/rand would
+// double the number of packages that the program initializes.
 func newCallID() (string, error) {
 	const digits = "0123456789abcdef"
 	var random [wire.CallLength / 2]byte

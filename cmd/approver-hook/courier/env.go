@@ -29,7 +29,7 @@ var carried = [...]string{
 	"GOENV", "CC", "CXX", "RUSTC", "RUSTC_WRAPPER",
 	"RUSTFLAGS", "RUSTUP_TOOLCHAIN", "CARGO_*", "npm_config_*", "NPM_CONFIG_*", "PIP_*", "UV_*", "POETRY_*", "MAVEN_OPTS",
 	"GRADLE_OPTS",
-	// programs that scripts and commands call by a variable, and where they lie
+	// programs that scripts and commands find through a variable, and where these are installed
 	"PYTHON", "PYTHON3", "PIP", "NODE", "NPM", "MAKE", "CMAKE", "LD", "AR", "GO", "CARGO", "RUBY", "PERL", "PHP", "JAVA",
 	"DOCKER", "COMPOSE", "KUBECTL", "HELM", "TERRAFORM",
 	"JAVA_HOME", "GOROOT", "GOPATH", "GOBIN", "VIRTUAL_ENV", "NVM_DIR", "DESTDIR", "PREFIX",
@@ -49,15 +49,15 @@ var carried = [...]string{
 	"VERCEL_ENV",
 }
 
-// secretWords keep what programs conventionally name a secret out of what is sent,
-// stored and shown, whatever its case. Whose secret it is says another variable, such
-// as AWS_ACCESS_KEY_ID.
+// secretWords are the endings of names, in any case, by which programs conventionally mark a
+// secret. Such a variable is not sent, stored or shown. Whose secret it is can be seen from
+// another variable, such as AWS_ACCESS_KEY_ID.
 var secretWords = [...]string{"TOKEN", "PASSWORD", "PASSWD", "_PASS", "PASSPHRASE", "SECRET", "_AUTH", "_AUTH_CONFIG",
 	"GOOGLE_CREDENTIALS", "_PWD"}
 
-// choosing are the last words of names of variables that programs of one's own read to
-// find out where to act or what to run: TARGET_HOST, STAGE, DEPLOY_CMD. The daemon also
-// looks at the files that their values name.
+// choosing are the last words in the names of variables that custom programs read to find out
+// where to act or what to run: TARGET_HOST, STAGE, DEPLOY_CMD. The daemon also looks at the
+// files that their values name.
 var choosing = [...]string{
 	"HOST", "HOSTS", "HOSTNAME", "URL", "URI", "ENDPOINT", "ADDR", "ADDRESS", "SERVER", "PORT", "DSN", "BROKER", "BROKERS",
 	"PROFILE", "CONTEXT", "PROJECT", "ACCOUNT", "SUBSCRIPTION", "TENANT", "REGION", "ZONE", "CLUSTER", "NAMESPACE",
@@ -69,8 +69,8 @@ var choosing = [...]string{
 	"WRAPPER", "LAUNCHER", "INTERPRETER", "SCRIPT", "PROGRAM", "RUNNER",
 }
 
-// noise are the variables that differ from window to window, or from call to call, and
-// by which no program decides what to do. A star stands for any ending, or beginning.
+// noise are the variables that differ from window to window or from call to call, and that no
+// program bases a decision on. A star stands for any ending or beginning.
 var noise = [...]string{
 	// shells
 	"_", "PWD", "OLDPWD", "INIT_CWD", "SHLVL", "COLUMNS", "LINES", "PPID", "BASHPID", "RANDOM", "SRANDOM", "SECONDS",
@@ -92,7 +92,7 @@ var noise = [...]string{
 	"XDG_SESSION_*", "XDG_SEAT*", "XDG_VTNR", "GPG_TTY",
 	"SSH_CLIENT", "SSH_CONNECTION", "SSH_TTY", "INVOCATION_ID", "JOURNAL_STREAM", "NOTIFY_SOCKET", "LISTEN_FDS",
 	"MEMORY_PRESSURE_*",
-	// what a runner counts, and the agent itself
+	// CI runners' counters and files, and the agent itself
 	"npm_lifecycle_*", "npm_command", "npm_execpath", "npm_node_execpath", "npm_package_*", "GITHUB_ENV", "GITHUB_PATH",
 	"GITHUB_OUTPUT", "GITHUB_STATE",
 	"GITHUB_STEP_SUMMARY", "GITHUB_ACTION", "RUNNER_TEMP", "TRACEPARENT", "TRACESTATE",
@@ -102,12 +102,12 @@ var noise = [...]string{
 	"*SESSION_ID", "*_PID", "*_PANE_ID",
 }
 
-// maxValue bounds one variable in bytes.
+// maxValue limits the value of one variable, in bytes.
 const maxValue = 32 << 10
 
-// selectEnv returns the carried part of an environment in the wire's form, and what is
-// only compared. A value that is too long to carry, and a name that two programs would read
-// differently because it occurs twice, is an error.
+// selectEnv returns the carried variables of an environment and those that are only compared,
+// in wire format. It returns an error if a carried variable is too long, if it occurs twice,
+// because programs would not agree on its value, or if the result would exceed wire.MaxEnv.
 func selectEnv(env []string) ([]byte, error) {
 	var block []byte
 	var compared []string
@@ -141,7 +141,7 @@ func selectEnv(env []string) ([]byte, error) {
 	return block, nil
 }
 
-// ends is a value, or the ends of one that is too long to send.
+// ends returns a value, or its beginning and end if it is too long to send.
 func ends(value string) string {
 	if len(value) > maxValue {
 		value = value[:maxValue/2] + strconv.Itoa(len(value)) + value[len(value)-maxValue/2:]
@@ -152,8 +152,8 @@ func ends(value string) string {
 	return value
 }
 
-// compare adds a variable that is only compared. Of one that occurs twice programs read
-// the one or the other, so that both count.
+// compare adds a variable that is only compared. If it occurs twice, both values count, because
+// some programs read the first and some the last.
 func compare(pairs []string, key, value string) []string {
 	name := wire.Compared
 	if !chooses(key) {
@@ -172,11 +172,11 @@ func compare(pairs []string, key, value string) []string {
 	return append(pairs, name+"="+value)
 }
 
-// isCompared reports a variable that is only compared: nobody knows which of them a
-// program of one's own reads, so that all are but noise and secrets. Their values are
-// neither shown nor stored.
+// isCompared reports whether a variable is only compared. Which variables a custom program
+// reads is unknown, so all are compared except noise and secrets. Their values are neither
+// shown nor stored.
 func isCompared(key string) bool {
-	if _, listed := listedAs(key); listed || key == "" || isSecret(key, "") { // listed, and not carried: a secret
+	if _, listed := listedAs(key); listed || key == "" || isSecret(key, "") { // listed but not carried: a secret
 		return false
 	}
 	if upper := strings.ToUpper(key); !chooses(key) {
@@ -188,7 +188,7 @@ func isCompared(key string) bool {
 		}
 	}
 	for _, name := range noise {
-		if name[0] != key[0] && name[0] != '*' { // most
+		if name[0] != key[0] && name[0] != '*' { // a quick check that rules out most names
 			continue
 		}
 		begin, anyEnd := strings.CutSuffix(name, "*")
@@ -200,7 +200,7 @@ func isCompared(key string) bool {
 	return true
 }
 
-// chooses reports a name that ends in one of the choosing words.
+// chooses reports whether a name ends in one of the choosing words.
 func chooses(key string) bool {
 	for i := range len(key) {
 		if c := key[i]; c != '_' && (c < '0' || c > '9') && (c < 'A' || c > 'Z') && (c < 'a' || c > 'z') {
@@ -216,11 +216,11 @@ func isCarried(key string) bool {
 	return listed && !isSecret(key, prefix)
 }
 
-// listedAs reports a name that the list of carried variables has, and the beginning by
-// which it has it.
+// listedAs reports whether the list of carried variables has a name, and returns the entry
+// without its star.
 func listedAs(key string) (prefix string, listed bool) {
 	for _, name := range carried {
-		if key == "" || name[0] != key[0] { // most
+		if key == "" || name[0] != key[0] { // a quick check that rules out most names
 			continue
 		}
 		if prefix, any := strings.CutSuffix(name, "*"); key == name || any && strings.HasPrefix(key, prefix) {
@@ -230,8 +230,8 @@ func listedAs(key string) (prefix string, listed bool) {
 	return "", false
 }
 
-// isSecret reports a name that says secret. What the loader and shells run is
-// carried whatever it is called.
+// isSecret reports whether a variable's name marks it as a secret. What loaders and shells run
+// is carried whatever its name.
 func isSecret(key, prefix string) bool {
 	switch prefix {
 	case "LD_", "DYLD_", "BASH_FUNC_":
@@ -246,7 +246,7 @@ func isSecret(key, prefix string) bool {
 			return true
 		}
 	}
-	// npm_config_//host/:_authToken and TF_VAR_token_x name one in their midst.
+	// npm_config_//host/:_authToken and TF_VAR_token_x have the word in the middle.
 	if prefix == "TF_" || prefix == "npm_config_" || prefix == "NPM_CONFIG_" || prefix == "CARGO_" || prefix == "POETRY_" {
 		for _, word := range [...]string{"TOKEN", "PASSW", "SECRET", "_AUTH", "_KEY"} {
 			if strings.Contains(upper, word) {
@@ -257,8 +257,8 @@ func isSecret(key, prefix string) bool {
 	return strings.HasSuffix(upper, "_KEY") || strings.HasSuffix(upper, "APIKEY")
 }
 
-// withoutPasswords takes the passwords out of the addresses of proxies and
-// registries. Where a command acts is the rest.
+// withoutPasswords masks the passwords in the URLs of proxies, registries and the like. The
+// rest stays, because it says where a command acts.
 func withoutPasswords(key, value string) string {
 	upper := strings.ToUpper(key)
 	if !strings.HasSuffix(upper, "PROXY") && !strings.HasSuffix(upper, "_URL") && !strings.HasSuffix(upper, "_URI") &&

@@ -13,7 +13,7 @@ import (
 	"approver.example/httpapi/wire"
 )
 
-// Usage explains the program to a person.
+// Usage returns the help text for people.
 func Usage() string {
 	var patience []string
 	for _, a := range facts.All() {
@@ -24,7 +24,7 @@ func Usage() string {
 	return strings.NewReplacer("EXAMPLE", facts.Example(), "PATIENCE", strings.Join(patience, ", ")).Replace(usage)
 }
 
-// usage has EXAMPLE and PATIENCE where agents are named.
+// usage is the help text. EXAMPLE and PATIENCE are placeholders for text that names agents.
 const usage = `Reads an agent's hook payload on standard input, carries it to approver's
 daemon, and leaves the agent's own answer: standard output, standard error,
 exit code 0 or 2. On any failure that is the agent's blocking answer.
@@ -51,15 +51,15 @@ Example:
   approver-hook --agent EXAMPLE --deadline 290s < payload.json
 `
 
-// askedByAPerson returns what to print if the one argument is --help or
-// --version, which no hook calls the program with; else nothing.
+// askedByAPerson returns the text to print if the only argument is --help or --version, which
+// no hook passes, and otherwise the empty string.
 func askedByAPerson(args []string) string {
 	switch {
 	case len(args) != 1:
 	case args[0] == "--help":
 		return Usage()
 	case args[0] == "--version":
-		// The build's own version would cost every start two more packages.
+		// Reading the build's own version would add two packages to every start.
 		file, err := os.Executable()
 		if err != nil {
 			file = "approver-hook"
@@ -80,10 +80,10 @@ type options struct {
 	parkSet        bool
 }
 
-// parkMargin is what parking needs before the courier's own deadline.
+// parkMargin is the time that parking takes, before the courier's own deadline.
 const parkMargin = 2 * time.Second
 
-// parkAt is when the agent is told to come back; zero is never.
+// parkAt returns when to tell the agent to come back later. Zero means never.
 func (o options) parkAt(started, deadline time.Time) time.Time {
 	last := deadline.Add(-parkMargin)
 	switch at := started.Add(o.parkAfter); {
@@ -96,8 +96,8 @@ func (o options) parkAt(started, deadline time.Time) time.Time {
 }
 
 const (
-	// defaultDeadline is for agents that name no patience of their own: the shortest
-	// time-out of a hook that is known is 30 s.
+	// defaultDeadline is for agents whose patience is unknown: the shortest known hook timeout
+	// is 30 s.
 	defaultDeadline = 25 * time.Second
 	minDeadline     = time.Second
 	maxDeadline     = 24 * time.Hour

@@ -1,12 +1,13 @@
 package courier
 
-// This file knows whether a text is JSON. encoding/json does too, and would double
-// what starts with the program.
+// This file checks whether a text is JSON. encoding/json would double the number of packages
+// that the program initializes.
 
-// maxNesting bounds the depth of an answer.
+// maxNesting limits the depth of a JSON value.
 const maxNesting = 512
 
-// jsonValue returns the index behind the value that starts at i, or -1.
+// jsonValue returns the index after the value that starts at i, or -1 if there is no valid
+// value.
 func jsonValue(b []byte, i, depth int) int {
 	if i < 0 || i >= len(b) || depth > maxNesting {
 		return -1
@@ -27,9 +28,9 @@ func jsonValue(b []byte, i, depth int) int {
 	return -1
 }
 
-// jsonList is jsonValue of an object or an array.
+// jsonList is jsonValue for an object or an array.
 func jsonList(b []byte, i, depth int) int {
-	object, closing := b[i] == '{', b[i]+2 // in ASCII both are two behind
+	object, closing := b[i] == '{', b[i]+2 // in ASCII, a closing brace or bracket is its opening one plus 2
 	i = jsonSpace(b, i+1)
 	if i < len(b) && b[i] == closing {
 		return i + 1

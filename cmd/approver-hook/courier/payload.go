@@ -9,15 +9,14 @@ import (
 	"approver.example/httpapi/wire"
 )
 
-// maxCall bounds a call before it runs, in bytes. The report of it says some things
-// more, and has to fit into what is sent as well: an honest call must not be one of
-// which nobody can say what ran.
+// maxCall limits a call before it runs, in bytes. The report of the same call is somewhat
+// longer and must fit into wire.MaxPayload too; otherwise nobody could tell what an honest call
+// ran.
 const maxCall = wire.MaxPayload - 64<<10
 
-// readPayload reads the hook's standard input whole. Of a report that is too long to
-// send, it returns a part: the call ran, and the daemon has to hear of it whatever
-// came with it. What a tool returned may be of any length: an edit reports the whole
-// file.
+// readPayload reads all of the hook's standard input. Of a report that is too long to send, it
+// returns a part, with cut set: the call has run, and the daemon must hear of it in any case.
+// What a tool returned may have any length: an edit reports the whole file.
 func readPayload(r io.Reader, report bool, returned []facts.Field) (payload []byte, cut bool, err error) {
 	limit := maxCall
 	if report {
@@ -42,10 +41,10 @@ func readPayload(r io.Reader, report bool, returned []facts.Field) (payload []by
 	return payload[:limit], true, nil
 }
 
-// withoutResult reads a report, of which begun was read already, and puts a short value
-// in the place of each that says what the call returned. It leaves every other byte, so
-// that the daemon checks what is left as always, and keeps no more than that in memory.
-// It returns nil for what is not one JSON object, or is too long all the same.
+// withoutResult reads a report, whose beginning has already been read, and replaces each value
+// that the call returned by a short one. It keeps every other byte, so that the daemon checks
+// the rest as usual, and holds no more than that in memory. It returns nil if the input is not
+// one JSON object, or is still too long.
 func withoutResult(begun []byte, rest io.Reader, returned []facts.Field) []byte {
 	c := cutter{returned: returned}
 	c.Write(begun)
@@ -67,22 +66,21 @@ func withoutResult(begun []byte, rest io.Reader, returned []facts.Field) []byte 
 	return out
 }
 
-// A cutter takes the text of an object and keeps it in out, without what a call
-// returned.
+// A cutter copies the text of a JSON object to out, without what the call returned.
 type cutter struct {
-	returned []facts.Field // what is left out
+	returned []facts.Field // the fields to leave out
 	out      []byte
 	open     []byte // the brackets that are open
-	key      []byte // of the object itself, with its quotes
-	skips    bool   // within a value that is left out
+	key      []byte // the current key of the outermost object, with its quotes
+	skips    bool   // inside a value that is left out
 	wantKey  bool   // the next string is a key
 	inKey    bool
-	quoted   bool // within a string
-	escaped  bool // behind a backslash
+	quoted   bool // inside a string
+	escaped  bool // after a backslash
 	broken   bool
 }
 
-// Write takes the next part.
+// Write processes the next part of the text.
 func (c *cutter) Write(part []byte) {
 	for _, b := range part {
 		switch {
@@ -104,7 +102,7 @@ func (c *cutter) keep(b byte) {
 	}
 }
 
-// text takes a byte of a string.
+// text processes a byte inside a string.
 func (c *cutter) text(b byte) {
 	c.keep(b)
 	if c.inKey {
@@ -122,7 +120,7 @@ func (c *cutter) text(b byte) {
 	}
 }
 
-// mark takes a byte outside of strings.
+// mark processes a byte outside of strings.
 func (c *cutter) mark(b byte) {
 	switch b {
 	case '"':
@@ -135,7 +133,7 @@ func (c *cutter) mark(b byte) {
 		c.broken = len(c.open) > maxNesting
 		c.wantKey = c.wantKey || len(c.open) == 1
 	case '}', ']':
-		if len(c.open) == 0 || c.open[len(c.open)-1] != b-2 { // in ASCII both are two behind
+		if len(c.open) == 0 || c.open[len(c.open)-1] != b-2 { // in ASCII, closing is opening + 2
 			c.broken = true
 			return
 		}
@@ -156,7 +154,7 @@ func (c *cutter) mark(b byte) {
 	c.keep(b)
 }
 
-// value begins a value of the object itself.
+// value starts a value of the outermost object.
 func (c *cutter) value() {
 	for _, f := range c.returned {
 		if string(c.key) == `"`+f.Key+`"` {
@@ -167,7 +165,7 @@ func (c *cutter) value() {
 	}
 }
 
-// jsonEnd is jsonValue, but for what is no value it returns something behind the end.
+// jsonEnd is jsonValue, but returns an index beyond the end if there is no valid value.
 func jsonEnd(b []byte, i int) int {
 	if end := jsonValue(b, i, 0); end >= 0 {
 		return end

@@ -6,19 +6,19 @@ import (
 	"time"
 )
 
-// look is how often the courier looks whether somebody still reads its answer.
+// look is how often the courier checks that somebody still reads its answer.
 const look = 250 * time.Millisecond
 
 const unread = "the agent that ran the approver hook has gone (nobody reads its answer any more), so the call was " +
 	"stopped"
 
-// readerGone reports whether what is written to w can reach nobody: the other end of
-// the pipe, socket or terminal is closed. An agent that is killed outright closes it,
-// and does not end its hooks, which have groups of their own. The parent says nothing:
-// agents start a shell between them and the hook, and that one stays.
+// readerGone reports whether nothing written to w can reach a reader: the other end of the
+// pipe, socket or terminal is closed. A killed agent closes its end but does not kill its
+// hooks, which have process groups of their own. The parent process is no evidence: agents
+// start a shell between them and the hook, and the shell survives.
 //
-// It is false where that cannot be told. A program in between that still reads hides
-// the agent's end.
+// It is false where this cannot be determined. A program in between that still reads hides that
+// the agent has gone.
 func readerGone(w io.Writer) bool {
 	f, ok := w.(*os.File)
 	if !ok {
@@ -33,18 +33,18 @@ func readerGone(w io.Writer) bool {
 	return err == nil && gone
 }
 
-// Of a look at a file, in the words of poll(2): the same on Linux and macOS.
+// The results of poll(2), the same on Linux and macOS.
 const (
 	pollErr  = 0x8
 	pollHup  = 0x10
 	pollNval = 0x20
 )
 
-// pollFD is what poll(2) looks at. Without events it tells of trouble only.
+// pollFD is the pollfd of poll(2). Without events, poll reports only errors and hang-ups.
 type pollFD struct {
 	fd              int32
 	events, revents int16
 }
 
-// over reports whether poll found the other end closed.
+// over reports whether poll found that the other end is closed.
 func (p pollFD) over() bool { return p.revents&(pollErr|pollHup|pollNval) != 0 }

@@ -5,7 +5,7 @@ import (
 	"unsafe"
 )
 
-// hungUp looks at a file without waiting.
+// hungUp polls a file without waiting, and reports whether its other end is closed.
 func hungUp(fd uintptr) bool {
 	p := pollFD{fd: int32(fd)}
 	n, _, errno := syscall.Syscall(syscall.SYS_POLL, uintptr(unsafe.Pointer(&p)), 1, 0)

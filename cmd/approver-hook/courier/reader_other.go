@@ -2,5 +2,5 @@
 
 package courier
 
-// hungUp knows of nothing here.
+// hungUp is always false: on this system it is not implemented.
 func hungUp(uintptr) bool { return false }

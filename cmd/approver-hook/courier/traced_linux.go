@@ -6,18 +6,18 @@ import (
 	"syscall"
 )
 
-// tasks is where the kernel tells of each thread of this process.
+// tasks is the folder in which the kernel lists this process's threads.
 const tasks = "/proc/self/task"
 
-// traced returns an error if a debugger is attached to a thread of this process, or if
-// that cannot be seen. One that was there before the program began stays, whatever the
-// program does to shut others out, and can change what it says and how it ends.
+// traced returns an error if a debugger is attached to a thread of this process, or if that
+// cannot be determined. A debugger that was attached before the program began stays attached,
+// whatever the program does to keep others out, and can change its output and exit code.
 //
-// It is no proof: a tracer can also change what is read here. It keeps out those that
-// do not take that trouble, and says to everybody else why their calls are stopped.
+// This is no proof: a tracer can also change what is read here. It stops tracers that do not go
+// to that trouble, and it tells everybody else why their calls are stopped.
 //
-// It makes its system calls itself: package os would hand each file to its poller,
-// which takes longer than the whole look.
+// It makes its own system calls: package os would register each file with its poller, which
+// takes longer than the whole check.
 func traced(dir string) error {
 	buf := make([]byte, 8<<10)
 	n, err := readAt(dir, buf, syscall.ReadDirent)
@@ -31,14 +31,14 @@ func traced(dir string) error {
 	for _, thread := range threads {
 		if err := tracedIn(dir+"/"+thread+"/status", buf); err != nil && !errors.Is(err, syscall.ENOENT) &&
 			!errors.Is(err, syscall.ESRCH) {
-			return err // otherwise it has ended
+			return err // otherwise the thread has ended
 		}
 	}
 	return nil
 }
 
-// tracedFirst is traced for the first thread alone: at the start of a program every
-// tracer was attached to that one. It takes a fifth of the time.
+// tracedFirst is traced for the first thread only: at the start of a program, every tracer is
+// attached to that thread. It takes a fifth of the time.
 func tracedFirst(dir string) error {
 	err := tracedIn(dir+"/../status", make([]byte, 8<<10))
 	if errors.Is(err, syscall.ENOENT) {
@@ -47,7 +47,7 @@ func tracedFirst(dir string) error {
 	return err
 }
 
-// tracedIn is traced for the thread that a file is about. buf is for what is read.
+// tracedIn is traced for the thread of one status file. buf holds what is read.
 func tracedIn(status string, buf []byte) error {
 	n, err := readAt(status, buf, syscall.Read)
 	if errors.Is(err, syscall.ENOENT) || errors.Is(err, syscall.ESRCH) {

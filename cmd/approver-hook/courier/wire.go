@@ -17,17 +17,17 @@ import (
 	"approver.example/httpapi/wire"
 )
 
-// A call is what is sent, the same on every try but for the time left.
+// A call is what is sent. It is the same on every attempt, except for the remaining time.
 type call struct {
 	id       string
 	env      []byte
 	payload  []byte
-	cut      bool // the payload is a part of the standard input
+	cut      bool // the payload is only a part of the standard input
 	deadline time.Time
 	parkAt   time.Time // zero: never
 }
 
-// request returns the whole request. An event that is no name is not sent.
+// request returns the whole request. It leaves out an event whose name is not valid.
 func (c call) request(agent, event string) []byte {
 	left := max(time.Until(c.deadline).Milliseconds(), 1)
 	b := make([]byte, 0, 512+len(c.env)+len(c.payload))
@@ -49,17 +49,17 @@ func (c call) request(agent, event string) []byte {
 	return append(b, c.payload...)
 }
 
-// acknowledgment is the request that says that the answer is here.
+// acknowledgment returns the request that tells the daemon that its answer has arrived.
 func (c call) acknowledgment() []byte {
 	return []byte("POST " + wire.AckPath + " HTTP/1.1\r\nHost: approver\r\nContent-Length: 0\r\n" + wire.Call + ": " +
 		c.id + "\r\n\r\n")
 }
 
-// ackWait is how long the courier waits until its acknowledgment is taken.
+// ackWait is how long the courier waits for the daemon to take its acknowledgment.
 const ackWait = 2 * time.Second
 
-// acknowledge says that the answer is here, again while there is no place for that. What
-// else comes of it changes nothing: the courier has its answer.
+// acknowledge tells the daemon that the answer has arrived, and repeats that while the daemon
+// is too busy (status 503). It ignores every other outcome: the courier has its answer.
 func acknowledge(conn *os.File, call call) {
 	until := time.Now().Add(ackWait)
 	if call.deadline.Before(until) {
@@ -76,7 +76,7 @@ func acknowledge(conn *os.File, call call) {
 		if err != nil || !strings.HasPrefix(head, "HTTP/1.1 503 ") || !time.Now().Add(firstWait).Before(until) {
 			return
 		}
-		// Its body is a few words with their length before them.
+		// The body of the 503 is a few words, with a Content-Length.
 		length := contentLength(head)
 		if length < len(rest) {
 			return
@@ -88,7 +88,7 @@ func acknowledge(conn *os.File, call call) {
 	}
 }
 
-// contentLength is that of a short body, or -1.
+// contentLength returns the length of a short body, or -1.
 func contentLength(head string) int {
 	for line := range strings.SplitSeq(head, "\r\n") {
 		if name, value, ok := cutHeader(line); ok && strings.EqualFold(name, "Content-Length") {
@@ -98,9 +98,9 @@ func contentLength(head string) int {
 	return -1
 }
 
-// dial connects to the socket and asks who listens before anything is sent. It
-// goes without package net, which takes longer to start than all the rest. The
-// poller of package os does the waiting.
+// dial connects to the socket and checks who listens before anything is sent. It does not use
+// package net, which takes longer to start than everything else. The poller of package os does
+// the waiting.
 func dial(path string, trust func(uid uint32) error) (*os.File, *trouble) {
 	fd, err := syscall.Socket(syscall.AF_UNIX, syscall.SOCK_STREAM, 0)
 	if err != nil {
@@ -110,7 +110,7 @@ func dial(path string, trust func(uid uint32) error) (*os.File, *trouble) {
 	if err = syscall.SetNonblock(fd, true); err == nil {
 		err = syscall.Connect(fd, &syscall.SockaddrUnix{Name: path})
 	}
-	conn := os.NewFile(uintptr(fd), path) // not blocking, so it takes deadlines
+	conn := os.NewFile(uintptr(fd), path) // not blocking, so it supports deadlines
 	if err != nil {
 		_ = conn.Close()
 		return nil, connectTrouble(path, err)
@@ -129,7 +129,7 @@ func dial(path string, trust func(uid uint32) error) (*os.File, *trouble) {
 
 func connectTrouble(path string, err error) *trouble {
 	switch {
-	case errors.Is(err, syscall.EAGAIN): // more callers queue than the listener takes
+	case errors.Is(err, syscall.EAGAIN): // the listener's queue is full
 		return &trouble{text: "approver was too busy to take the call in time, so it was stopped; try again later",
 			again: true, reached: true}
 	case errors.Is(err, syscall.ENOENT), errors.Is(err, syscall.ECONNREFUSED), errors.Is(err, syscall.ECONNRESET),
@@ -144,8 +144,8 @@ func connectTrouble(path string, err error) *trouble {
 		"), so the call was stopped"}
 }
 
-// An oddError is an answer that is whole and not what a daemon says. It blocks.
-// Every other error of readReply means that the connection was lost.
+// An oddError is a complete answer that no working daemon gives, or a refusal. It blocks. Every
+// other error of readReply means that the connection was lost.
 type oddError string
 
 func (e oddError) Error() string { return string(e) }
@@ -155,7 +155,7 @@ func odd(what string) error {
 		"), so the call was stopped; are daemon and hook of the same version?")
 }
 
-// refusals are the statuses with a reason that the agent's user can act on.
+// refusals maps the status codes of refusals to reasons that the agent's user can act on.
 var refusals = map[string]string{
 	"403": "this user may not ask approver, so the call was stopped; admit the uid on the submit socket",
 	"413": "the call is larger than approver judges, so it was stopped; make it smaller",
@@ -163,8 +163,8 @@ var refusals = map[string]string{
 	"500": "approver could not decide, so the call was stopped; its log says why",
 }
 
-// readReply reads one whole answer and checks all of it. ack says that the daemon
-// wants to hear that it is here.
+// readReply reads and checks one complete answer. ack reports whether the daemon wants its
+// receipt acknowledged.
 func readReply(r io.Reader) (a blocking.Answer, ack bool, err error) {
 	head, body, err := readHead(r)
 	if err != nil {
@@ -174,8 +174,8 @@ func readReply(r io.Reader) (a blocking.Answer, ack bool, err error) {
 	if err != nil {
 		return blocking.Answer{}, false, err
 	}
-	// One byte more is read for than there should be: an answer with another one
-	// behind it is none.
+	// Try to read one byte more than announced: an answer that is followed by anything is not
+	// valid.
 	whole := make([]byte, length+1)
 	if len(body) > length {
 		return blocking.Answer{}, false, odd("more came than its length")
@@ -203,8 +203,8 @@ func readReply(r io.Reader) (a blocking.Answer, ack bool, err error) {
 	return a, ack, nil
 }
 
-// isDocument tells one line with a JSON object from anything that an agent would
-// read as plain text, and so as no objection.
+// isDocument reports whether b is one line with a JSON object. An agent would read anything
+// else as plain text, and so as no objection.
 func isDocument(b []byte) bool {
 	b = bytes.TrimSuffix(b, []byte("\n"))
 	if !utf8.Valid(b) || bytes.IndexByte(b, '\n') >= 0 || len(b) == 0 || b[0] != '{' {
@@ -214,7 +214,7 @@ func isDocument(b []byte) bool {
 	return end == len(b)
 }
 
-// readHead reads up to the empty line and returns what came behind it.
+// readHead reads up to the empty line, and returns what was read after it as rest.
 func readHead(r io.Reader) (head string, rest []byte, err error) {
 	buf := make([]byte, 0, wire.MaxHead)
 	for {
@@ -234,8 +234,8 @@ func readHead(r io.Reader) (head string, rest []byte, err error) {
 	}
 }
 
-// parseHead reads the status line and the headers that matter, each of which
-// must be there once, but for the one that asks for an acknowledgment.
+// parseHead reads the status line and the headers that matter. Each of them must occur exactly
+// once, except the one that asks for an acknowledgment, which may be missing.
 func parseHead(head string) (exit, length, stderrBytes int, ack bool, err error) {
 	status, rest, _ := strings.Cut(head, "\r\n")
 	code, ok := strings.CutPrefix(status, "HTTP/1.1 ")
@@ -288,8 +288,8 @@ func parseHead(head string) (exit, length, stderrBytes int, ack bool, err error)
 	return exit, length, stderrBytes, fields[3].value == 1, nil
 }
 
-// cutHeader splits a header line. Names and values have no control characters,
-// so that no line end of another kind hides in one.
+// cutHeader splits a header line. It rejects control characters in names and values, so that
+// these cannot hide a different line ending.
 func cutHeader(line string) (name, value string, ok bool) {
 	name, value, ok = strings.Cut(line, ":")
 	for i := range len(name) {
@@ -310,7 +310,7 @@ func hasControl(s string) bool {
 	return false
 }
 
-// decimal reads plain digits up to a limit; anything else is -1.
+// decimal parses plain digits up to a limit. It returns -1 for anything else.
 func decimal(s string, limit int) int {
 	n := 0
 	for i := range len(s) {
@@ -327,8 +327,8 @@ func decimal(s string, limit int) int {
 	return n
 }
 
-// startIt is how the daemon on a socket is started: an isolated one, whose sockets are the
-// machine's, is nothing that the agent's user starts by hand.
+// startIt says how to start the daemon of a socket. The agent's user cannot start an isolated
+// daemon, whose sockets are in socketpath.SystemDir.
 func startIt(path, again string) string {
 	if strings.HasPrefix(path, socketpath.SystemDir+"/") {
 		return "whoever administers this machine starts it " + again + "with: sudo systemctl start approver"

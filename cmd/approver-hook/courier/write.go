@@ -10,17 +10,17 @@ import (
 	"approver.example/agents/blocking"
 )
 
-// writeWait is how long the agent may take to read an answer. It lies in the margin
-// between the courier's deadline and the agent's own time-out.
+// writeWait is how long the agent may take to read an answer. It is part of the margin between
+// the courier's deadline and the agent's own timeout.
 const writeWait = time.Second
 
 const unwritten = "the approver hook could not write its answer, so the call was stopped"
 
 var errPanicked = errors.New("a panic")
 
-// leave writes the answer, each stream in one write, and returns the exit code: it
-// is the one place that a hook's exit code comes from. An answer that nobody can
-// read must not be taken for a yes.
+// leave writes the answer, each stream in one write, and returns the exit code. It is the only
+// place that a hook's exit code comes from. An answer that cannot be read must not be taken for
+// a yes.
 func (c *Courier) leave(o options, a blocking.Answer) int {
 	if !a.ExitZero && len(a.Stderr) == 0 {
 		a = o.blocked("")
@@ -41,20 +41,20 @@ func (c *Courier) leave(o options, a blocking.Answer) int {
 			if write(c.Stdout, a.Stdout) != nil {
 				a.ExitZero = false
 			}
-		case err != nil && a.ExitZero: // otherwise exit code and reason are left, and block
+		case err != nil && a.ExitZero: // otherwise the exit code and the reason remain, and block
 			a = o.blocked(unwritten + " (" + err.Error() + ")")
-			a.ExitZero = false // half a document is none
+			a.ExitZero = false // half a document is not an answer
 		}
 	}
 	if len(a.Stderr) > 0 {
-		_ = write(c.Stderr, a.Stderr) // nobody is left to tell
+		_ = write(c.Stderr, a.Stderr) // there is nobody left to tell
 	}
 	return a.Exit()
 }
 
-// readable returns an error if what is written to w goes nowhere: the runtime opens
-// the null device in place of a standard output that is closed, and a write to it
-// succeeds. A device with a position is no terminal.
+// readable returns an error if nobody can read what is written to w. If standard output is
+// closed, the runtime opens the null device instead, and writes to it succeed. A character
+// device that can seek is not a terminal.
 func readable(w io.Writer) error {
 	f, ok := w.(*os.File)
 	if !ok {
@@ -78,8 +78,8 @@ func readable(w io.Writer) error {
 
 var errNotWritable = errors.New("its standard output cannot be written to")
 
-// writableFile returns an error if a file was opened for reading only, or is of no kind
-// that takes a text, such as a counter of the kernel.
+// writableFile returns an error if a file was opened only for reading, or is of a kind that
+// takes no text, such as a kernel counter (eventfd).
 func writableFile(f *os.File, info os.FileInfo) error {
 	if st, ok := info.Sys().(*syscall.Stat_t); !ok || info.IsDir() || st.Mode&syscall.S_IFMT == 0 {
 		return errNotWritable
@@ -102,8 +102,8 @@ func writableFile(f *os.File, info os.FileInfo) error {
 	return nil
 }
 
-// write writes b whole, within writeWait: a pipe that is full and that nobody reads
-// must not hold the hook beyond its deadline.
+// write writes all of b within writeWait: a full pipe without a reader must not keep the hook
+// beyond its deadline.
 func write(w io.Writer, b []byte) error {
 	done := make(chan error, 1)
 	go func() {

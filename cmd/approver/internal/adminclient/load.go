@@ -11,8 +11,9 @@ import (
 	"approver.example/configs"
 )
 
-// load reads the configuration of the daemon that root means, as the user whom it belongs
-// to: root takes none that somebody else could change, and becomes that user first, for good.
+// load reads the configuration of the daemon that root means. It first becomes the user who
+// owns that configuration, for good, and rejects a configuration that somebody else could
+// change.
 func (s Sudo) load(named string) (configs.Config, error) {
 	t, err := s.target(named)
 	if err != nil {
@@ -33,7 +34,7 @@ func (s Sudo) load(named string) (configs.Config, error) {
 	if path != "" {
 		switch f, owner, err := openOwn(path, t.uid); {
 		case err == nil:
-			_ = f.Close() // it was only looked at
+			_ = f.Close() // it was opened only to check it
 			if t.isolated || as == nil {
 				as = &owner
 			}
@@ -55,8 +56,8 @@ func (s Sudo) load(named string) (configs.Config, error) {
 	return configs.LoadOrDefault("")
 }
 
-// LoadAsDaemon loads the configuration of the daemon that this user speaks to, and root
-// as the user whom it belongs to.
+// LoadAsDaemon loads the configuration of the daemon that this user speaks to. If this process
+// runs as root, it first becomes the owner of that configuration.
 func LoadAsDaemon(path string) (configs.Config, error) {
 	if s := NewSudo(); s.euid == 0 {
 		return s.load(path)

@@ -17,8 +17,8 @@ import (
 	"approver.example/httpapi"
 )
 
-// SayWaiting says on standard error that a command waits, once it does. What it returns
-// ends that.
+// SayWaiting prints text on standard error if a command takes longer than a second. done
+// cancels that.
 func SayWaiting(ctx context.Context, quiet bool, text func(context.Context) string) (done func()) {
 	if quiet {
 		return func() {}
@@ -32,14 +32,15 @@ func SayWaiting(ctx context.Context, quiet bool, text func(context.Context) stri
 	return func() { t.Stop(); cancel() }
 }
 
-// ErrTakenBack is said to whoever ends a command that waits for people.
+// ErrTakenBack is the error of a command that was interrupted while it waited for people.
 var ErrTakenBack = errors.New("stopped: the daemon withdraws the question, and nothing was approved")
 
-// askedAfter is how long an operation takes at most that nobody is asked about.
+// askedAfter is how long an operation may take before it is assumed that people are being
+// asked.
 const askedAfter = 700 * time.Millisecond
 
-// Answer sends an answer the way of the terminal channel, and prints what became
-// of it. It fails unless that is one of good.
+// Answer sends an answer as the terminal channel does, and prints the outcome. It returns an
+// error unless the outcome is one of good.
 func (c Cmd) Answer(ctx context.Context, a terminal.Answer, good ...string) error {
 	client, err := c.Client(ctx)
 	if err != nil {
@@ -84,7 +85,7 @@ func (c Cmd) Answer(ctx context.Context, a terminal.Answer, good ...string) erro
 	return nil
 }
 
-// Control asks for one operation and prints what became of it.
+// Control runs one operation and prints the outcome.
 func (c Cmd) Control(ctx context.Context, op string, req any) error {
 	var doc adminapi.ControlAnswer
 	if err := c.operateSaying(ctx, op, req, &doc); err != nil {
@@ -93,7 +94,7 @@ func (c Cmd) Control(ctx context.Context, op string, req any) error {
 	return c.Print(doc)
 }
 
-// Print prints an answer of the daemon, as JSON where the command line asks for that.
+// Print prints an answer of the daemon, as JSON if the command line asks for that.
 func (c Cmd) Print(doc adminapi.ControlAnswer) error {
 	if c.JSON {
 		return term.PrintJSON(doc)
@@ -102,8 +103,8 @@ func (c Cmd) Print(doc adminapi.ControlAnswer) error {
 	return nil
 }
 
-// operateSaying is Operate for what may wait for people: while it does, it says so, and
-// at once whether there is anybody who could say yes.
+// operateSaying is Operate for operations that may wait for people. While it waits, it says so,
+// and also says if nobody could approve.
 func (c Cmd) operateSaying(ctx context.Context, op string, req, doc any) error {
 	if c.Told == nil {
 		c.Told = new(Told)
@@ -128,7 +129,7 @@ func (c Cmd) operateSaying(ctx context.Context, op string, req, doc any) error {
 	case err != nil && ctx.Err() != nil:
 		return ErrTakenBack
 	case errors.Is(err, httpapi.ErrRefused) && !told:
-		// Refused at once: whoever is stuck learns what is left.
+		// Refused at once: tell a user who is stuck what else can be done.
 		if nobody := c.nobody(ctx); nobody != "" {
 			return fmt.Errorf("%w\n%s", err, nobody)
 		}
@@ -136,7 +137,8 @@ func (c Cmd) operateSaying(ctx context.Context, op string, req, doc any) error {
 	return err
 }
 
-// sayWaiting says what an operation waits for, unless it is over, and reports that.
+// sayWaiting says what an operation waits for, unless it is over, and returns whether it said
+// anything.
 func (c Cmd) sayWaiting(ctx context.Context) (said bool) {
 	text := "this waits for people to approve it; Ctrl-C withdraws it"
 	if nobody := c.nobody(ctx); ctx.Err() != nil {
@@ -148,13 +150,13 @@ func (c Cmd) sayWaiting(ctx context.Context) (said bool) {
 	return true
 }
 
-// nobody is what status says where nobody can approve, or nothing.
+// nobody returns why nobody can approve, according to the status, or the empty string.
 func (c Cmd) nobody(ctx context.Context) string {
 	now, _ := c.Status(ctx)
 	return now.Nobody
 }
 
-// Status is what the daemon says of itself; zero with an error.
+// Status returns the daemon's status. It is zero if there is an error.
 func (c Cmd) Status(ctx context.Context) (adminapi.Status, error) {
 	var now adminapi.Status
 	if err := c.Operate(ctx, adminapi.OpStatus, struct{}{}, &now); err != nil {
@@ -163,8 +165,8 @@ func (c Cmd) Status(ctx context.Context) (adminapi.Status, error) {
 	return now, nil
 }
 
-// Mode asks the daemon for what holds besides the rules, in a sentence; empty if
-// nothing does, or no daemon answers.
+// Mode returns a sentence on what applies besides the rules, such as a pause. It is empty if
+// nothing does, or if no daemon answers.
 func (c Cmd) Mode(ctx context.Context) string {
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
@@ -172,8 +174,8 @@ func (c Cmd) Mode(ctx context.Context) string {
 	return display.OneLine(now.Control)
 }
 
-// AfterLook shows what an operation would let count, and does it if that is confirmed and
-// still so. Where people are asked, they are the ones to look.
+// AfterLook shows what an operation would put into effect, and runs it if the user confirms and
+// nothing has changed since. If people are asked anyway, they are the ones to look.
 func (c Cmd) AfterLook(ctx context.Context, op string, req adminapi.PersonRequest, unseen bool) error {
 	c.Told = new(Told)
 	if req.Unseen = unseen; unseen {

@@ -1,8 +1,7 @@
-// Package adminclient is how commands find the daemon and speak to it as its operator.
+// Package adminclient lets commands find the daemon and operate it.
 //
-// Read reach.go first: where the daemon is, by the flags or the
-// configuration. sudo.go is root who speaks to the daemon of another user, submit.go the
-// socket where agents ask.
+// Read reach.go first: it finds the daemon by the flags or the configuration. sudo.go is for
+// root speaking to another user's daemon, and submit.go is for the socket where agents ask.
 package adminclient
 
 import (
@@ -28,19 +27,21 @@ import (
 	"approver.example/httpapi/socketpath"
 )
 
-// This file is how commands reach the daemon: where it listens, also if its configuration
-// was spoiled since it started, and for how long they wait.
+// This file finds the daemon, even if its configuration has become invalid since it started,
+// and limits how long commands wait for it.
 
-// How long a command waits. A daemon that was stopped, or whose machine has no memory left,
-// is connected to and never answers; a monitor must not hang with it.
+// These constants say how long a command waits. A daemon that was stopped, or whose machine is
+// out of memory, accepts connections and never answers. A monitor must not hang because of
+// that.
 const (
-	firstByte  = 4 * time.Second  // for any answer at all, before something is asked
+	firstByte  = 4 * time.Second  // for any answer at all, before the request
 	toLook     = 10 * time.Second // for what a daemon knows
-	toChange   = time.Minute      // for a change that waits for nobody; a store has patience
+	toChange   = time.Minute      // for a change that waits for nobody; the store may be slow
 	sinceStart = "a daemon goes on with what it read at its start"
 )
 
-// limits are the operations that wait for nobody. All others wait for people.
+// limits has the operations that wait for nobody, and their time limits. All others wait for
+// people.
 var limits = map[string]time.Duration{
 	adminapi.OpStatus: toLook, adminapi.OpPending: toLook, adminapi.OpShow: toLook, adminapi.OpPeople: toLook,
 	adminapi.OpGrants: toLook, adminapi.OpOwnerShow: toLook,
@@ -48,9 +49,9 @@ var limits = map[string]time.Duration{
 	adminapi.OpOwnerApprove: toChange,
 }
 
-// usual is the socket of the daemon that root means, if no configuration names it: the one
-// that root has pinned, or the one in the home of the user who must listen there. It is empty
-// if neither is known.
+// usual returns the resolve socket of the daemon that root means if no configuration names it:
+// the one beside the pinned submit socket, that of an isolated daemon, or the one in the home
+// of the user who must listen there. It is empty if none of these is known.
 func (t target) usual(s Sudo) string {
 	switch {
 	case t.pin != "":
@@ -63,11 +64,11 @@ func (t target) usual(s Sudo) string {
 	return ""
 }
 
-// errSpoiled is a configuration that root takes nothing from, so that the daemon is looked
-// for where it usually listens: it is no YAML, or others can write it.
+// errSpoiled means that root does not accept a configuration, because it is not valid YAML or
+// others can write it. The daemon is then looked for where it usually listens.
 var errSpoiled = errors.New("name the daemon's socket with --socket")
 
-// knows fails unless whoever listens was started with that configuration.
+// knows returns an error unless the daemon that listens was started with that configuration.
 func knows(ctx context.Context, client httpapi.ResolveClient, file string) error {
 	var doc adminapi.Status
 	err := OperateOn(ctx, client, adminapi.OpStatus, struct{}{}, &doc)
@@ -85,8 +86,8 @@ func knows(ctx context.Context, client httpapi.ResolveClient, file string) error
 	return nil
 }
 
-// despite tells once that a daemon was found although its configuration cannot be taken, or
-// keeps it for who tells it.
+// despite records that a daemon was found although its configuration cannot be used. It prints
+// a warning the first time, unless Keep says that the caller does.
 func (t *Told) despite(root Sudo, socket string, trouble error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -98,12 +99,12 @@ func (t *Told) despite(root Sudo, socket string, trouble error) {
 	}
 }
 
-// Spoiled is the warning of a configuration that cannot be taken.
+// Spoiled returns the warning about a configuration that cannot be used.
 func Spoiled(trouble error) string {
 	return trouble.Error() + "\n" + sinceStart + ", and does not start again with this file: approver check"
 }
 
-// OperateOn is operate for a daemon that was found.
+// OperateOn is [Cmd.Operate] for a daemon that has already been found.
 func OperateOn(ctx context.Context, client httpapi.ResolveClient, op string, body, out any) error {
 	if err := Hears(ctx, client); err != nil {
 		return err
@@ -124,7 +125,7 @@ func OperateOn(ctx context.Context, client httpapi.ResolveClient, op string, bod
 	return NotRunning(err)
 }
 
-// Hears fails if somebody listens who does not answer.
+// Hears returns an error if somebody listens but does not answer.
 func Hears(ctx context.Context, client httpapi.ResolveClient) error {
 	if err := client.Hears(ctx, firstByte); err != nil {
 		return &SilentError{Socket: client.Socket}
@@ -132,8 +133,8 @@ func Hears(ctx context.Context, client httpapi.ResolveClient) error {
 	return nil
 }
 
-// UsualConfig is where the configuration lies that a command reads or writes if none is
-// named: for root the isolated daemon's, if there is one.
+// UsualConfig returns the path of the configuration that a command reads or writes if none is
+// named. For root, that is the isolated daemon's configuration, if there is one.
 func UsualConfig() (string, error) {
 	config := filepath.Join(configs.SystemFolder, configName)
 	if os.Geteuid() == 0 && there(config) {
@@ -142,13 +143,13 @@ func UsualConfig() (string, error) {
 	return configs.DefaultPath()
 }
 
-// An Cmd is what the commands that ask the daemon have in common.
+// A Cmd has the flags that the commands share that ask the daemon.
 type Cmd struct {
 	At
 	JSON bool `help:"Print one JSON object."`
 }
 
-// Operate asks the daemon for one operation.
+// Operate runs one operation of the daemon.
 func (c Cmd) Operate(ctx context.Context, op string, body, out any) error {
 	client, err := c.Client(ctx)
 	if err != nil {
@@ -161,9 +162,9 @@ func (c Cmd) Operate(ctx context.Context, op string, body, out any) error {
 	return err
 }
 
-// PrintRequest writes the whole request beside the question. On a terminal of that width, wide
-// lines are broken. What goes on is indented, so that no line of a command looks like the
-// label of another text.
+// PrintRequest writes the whole request for the person who is asked. If width is not 0, it
+// breaks long lines at that width. Continuation lines are indented, so that no line of a
+// command looks like the label of another text.
 func PrintRequest(w io.Writer, width int, s adminapi.Shown) {
 	to := &terminal.Folder{W: w, Width: width}
 	for _, line := range [][2]string{
@@ -183,7 +184,7 @@ func PrintRequest(w io.Writer, width int, s adminapi.Shown) {
 			fmt.Fprintf(to, "%s: %s\n", line[0], text)
 		}
 	}
-	_ = to.Flush() // as fmt.Fprintln's, this error has no reader
+	_ = to.Flush() // ignored, like the error of fmt.Fprintln
 }
 
 // At says where the daemon is.
@@ -191,10 +192,10 @@ type At struct {
 	Config string `help:"Configuration file." short:"c" placeholder:"FILE" xor:"where"`
 	Socket string `help:"The daemon's resolve socket, for a user who cannot read the configuration." placeholder:"PATH" xor:"where"`
 
-	Told *Told `kong:"-"` // nil: each connection of root says whom it speaks to
+	Told *Told `kong:"-"` // nil: root is told for each connection whom it speaks to
 }
 
-// Cure is what to do where no daemon is at the usual place.
+// Cure says what to do if there is no daemon at the usual place.
 func (At) Cure() string {
 	if _, pinned, err := socketpath.ReadPin(socketpath.PinFile, 0); pinned && err == nil {
 		return "start it with sudo systemctl start approver, or as it is started here"
@@ -212,7 +213,7 @@ func (At) Cure() string {
 	return startIt
 }
 
-// Client finds the daemon.
+// Client returns a client for the daemon.
 func (c At) Client(ctx context.Context) (httpapi.ResolveClient, error) {
 	root := NewSudo()
 	if c.Told == nil {
@@ -235,10 +236,10 @@ func (c At) Client(ctx context.Context) (httpapi.ResolveClient, error) {
 	return root.Own(cfg), nil
 }
 
-// despite finds the daemon of a configuration that cannot be taken: it may run, and stopping
-// it and everything must stay possible. The place that the file names is taken only if nobody
-// else can have written it. Otherwise it is the usual one, where whoever listens must know
-// the file, and root speaks to root alone.
+// despite finds the daemon of a configuration that cannot be used. That daemon may be running,
+// and it must remain possible to stop it, or to freeze everything. The socket that the file
+// names is used only if nobody else can have written it. Otherwise the usual socket is used:
+// the daemon there must have been started with that file, and root speaks only to root.
 func (c At) despite(ctx context.Context, root Sudo, trouble error) (none httpapi.ResolveClient, err error) {
 	path := c.Config
 	if path == "" {
@@ -269,7 +270,7 @@ func (c At) despite(ctx context.Context, root Sudo, trouble error) (none httpapi
 }
 
 // Outsider tells a user who may not read the configuration, or not connect to the resolve
-// socket, what they can do: name the socket, where it lets them in.
+// socket, what they can do: name the socket, if they have access to it.
 func Outsider(err error, socket string) error {
 	const w = 2 // W_OK, which connecting needs
 	switch access := syscall.Access(socket, w); {
@@ -281,7 +282,7 @@ func Outsider(err error, socket string) error {
 	}
 }
 
-// NotRunning tells what to do about a daemon that is not there.
+// NotRunning turns the error for a missing daemon into one that says what to do.
 func NotRunning(err error) error {
 	if err != nil && !errors.Is(err, httpapi.ErrRefused) && (errors.Is(err, os.ErrNotExist) || IsRefused(err)) {
 		return &DownError{Cure: startIt, Err: err}
@@ -291,13 +292,13 @@ func NotRunning(err error) error {
 
 const startIt = "start it with approver serve"
 
-// A DownError says that no daemon runs, and what to do.
+// A DownError says that no daemon is running, and what to do.
 type DownError struct {
 	Cure string
 	Err  error
 }
 
-// Error names the place once.
+// Error returns the message. It names the socket only once.
 func (d *DownError) Error() string {
 	why := d.Err.Error()
 	if op := (*net.OpError)(nil); errors.As(d.Err, &op) && op.Addr != nil {
@@ -309,16 +310,16 @@ func (d *DownError) Error() string {
 // Unwrap returns the cause.
 func (d *DownError) Unwrap() error { return d.Err }
 
-// IsRefused reports that nobody listens on a socket that is there.
+// IsRefused reports whether a socket exists but nobody listens on it.
 func IsRefused(err error) bool { return errors.Is(err, syscall.ECONNREFUSED) }
 
-// A SilentError says that a daemon listens and does not answer.
+// A SilentError says that a daemon listens but does not answer.
 type SilentError struct {
 	Socket string
-	begun  bool // a change was asked for, and may be made
+	begun  bool // a change was requested, and may have been made
 }
 
-// Error says what to do: starting another one would be refused.
+// Error says what to do. Starting another daemon would be refused.
 func (s *SilentError) Error() string {
 	done := ""
 	if s.begun {
@@ -328,14 +329,14 @@ func (s *SilentError) Error() string {
 		SilentCure
 }
 
-// Unwrap is for errors.Is.
+// Unwrap returns httpapi.ErrSilent, for errors.Is.
 func (*SilentError) Unwrap() error { return httpapi.ErrSilent }
 
-// SilentCure is what helps against a daemon that listens and does not answer.
+// SilentCure says what to do about a daemon that listens but does not answer.
 const SilentCure = "look at its process (a T in the state that ps shows: somebody stopped it, kill -CONT lets it go " +
 	"on), at memory and disk, and at its log; if it stays so, restart it"
 
-// IsDown reports that nobody listens.
+// IsDown reports whether an error means that nobody listens.
 func IsDown(err error) bool {
 	down := (*DownError)(nil)
 	return errors.As(err, &down)

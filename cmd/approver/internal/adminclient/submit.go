@@ -18,16 +18,16 @@ import (
 	"approver.example/httpapi/socketpath"
 )
 
-// ErrTurnedAway means that the daemon answers, and does not admit this user.
+// ErrTurnedAway means that the daemon answers but does not admit this user.
 var ErrTurnedAway = errors.New("it does not admit this user")
 
-// SubmitCure is for whoever may not ask.
+// SubmitCure says what to do if a user may not ask.
 const SubmitCure = "if agents are to run as this user: add the uid to sockets.submit_uids in the daemon's " +
 	"configuration, and restart the daemon"
 
-// Answers asks who listens on a socket. ErrTurnedAway means that it is a daemon that does
-// not admit this user: it says so, or the connection ends at once. ErrSilent of httpapi
-// means that somebody listens who does not answer.
+// Answers checks that a daemon answers on a socket. ErrTurnedAway means that the daemon does
+// not admit this user: it says so, or closes the connection at once. httpapi.ErrSilent means
+// that somebody listens but does not answer.
 func Answers(path string) error {
 	client := http.Client{Timeout: firstByte, Transport: &http.Transport{
 		DisableKeepAlives: true,
@@ -61,10 +61,10 @@ func Answers(path string) error {
 	return ErrTurnedAway
 }
 
-// SubmitPlace is where users of this machine ask, and who must listen there: the socket
-// that was named, else the one that root pinned for couriers, else the configured one. On
-// an isolated machine the configuration is not for those who ask; without a pin they ask
-// at the usual place.
+// SubmitPlace returns a client for the socket where users of this machine ask, with a check of
+// who must listen there: the named socket, or else the one that root pinned for couriers, or
+// else the configured one. On an isolated machine, users who ask cannot read the configuration;
+// if there is no pin, they use the usual socket.
 func SubmitPlace(config, named string) (httpapi.SubmitClient, error) {
 	if named != "" {
 		return httpapi.SubmitClient{Socket: named}, nil
@@ -79,13 +79,14 @@ func SubmitPlace(config, named string) (httpapi.SubmitClient, error) {
 	if config != "" || !errors.Is(err, fs.ErrPermission) {
 		return httpapi.SubmitClient{Socket: cfg.Sockets.Submit}, err
 	}
-	home, _ := os.UserHomeDir() // Dir tells what is missing
+	home, _ := os.UserHomeDir() // Dir says what is missing
 	dir, err := socketpath.Dir(home)
 	return httpapi.SubmitClient{Socket: filepath.Join(dir, socketpath.Submit)}, err
 }
 
-// AskPlace is [SubmitPlace], also where the configuration was spoiled since the daemon's start.
-// Then it is found as people's commands find it, and says itself where it is asked.
+// AskPlace is [SubmitPlace], but also works if the configuration has become invalid since the
+// daemon started. Then it finds the daemon as the operator's commands do, and asks it for its
+// submit socket.
 func AskPlace(ctx context.Context, config, named string) (none httpapi.SubmitClient, err error) {
 	client, trouble := SubmitPlace(config, named)
 	if trouble == nil {
@@ -99,13 +100,13 @@ func AskPlace(ctx context.Context, config, named string) (none httpapi.SubmitCli
 	if err := OperateOn(ctx, people, adminapi.OpStatus, struct{}{}, &doc); err != nil {
 		return none, fmt.Errorf("%w; %w", trouble, err)
 	}
-	if doc.Submit == "" { // an older daemon does not say it
+	if doc.Submit == "" { // an older daemon does not report it
 		return none, trouble
 	}
 	return httpapi.SubmitClient{Socket: doc.Submit}, nil
 }
 
-// pinnedTo trusts the uid that root pinned and nobody else, as couriers do.
+// pinnedTo trusts only the uid that root pinned, as couriers do.
 func pinnedTo(pin socketpath.Pin) httpapi.SubmitClient {
 	return httpapi.SubmitClient{Socket: pin.Socket, Trust: func(uid uint32) error {
 		if uid != pin.UID {

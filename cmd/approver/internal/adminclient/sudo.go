@@ -22,32 +22,32 @@ import (
 	"approver.example/httpapi/socketpath"
 )
 
-// A Sudo is root who speaks to a daemon, perhaps to that of somebody else: sudo approver
-// unfreeze. Where an isolated daemon is installed, root believes what root wrote alone.
-// Elsewhere root means the daemon of the user behind sudo, and nobody else's. Nothing of
-// another user's configuration is taken but where the socket is.
+// A Sudo finds daemons for root, perhaps the daemon of somebody else, as in sudo approver
+// unfreeze. If an isolated daemon is installed, root trusts only what root wrote. Otherwise
+// root means the daemon of the user who called sudo, and nobody else's. From another user's
+// configuration, only the socket's place is used.
 type Sudo struct {
 	etc, system string // the folders of an isolated daemon's configuration and sockets
-	owner       uint32 // whose the pin must be: root but in tests
+	owner       uint32 // who must own the pin: root, except in tests
 	euid        int
 	behind      string                                    // SUDO_UID
 	lookup      func(uid string) (home string, err error) // of a user
 	say         io.Writer
-	told        *Told // of one command that connects more than once; nil: of each client
+	told        *Told // shared by a command that connects more than once; nil: one for each client
 }
 
-// A Told is the daemon that root was told it speaks to. The zero value is none.
+// A Told remembers which daemon root was told it speaks to. The zero value means none.
 type Told struct {
 	mu  sync.Mutex
 	uid *uint32
 
 	socket string
 
-	Trouble error // of the configuration, where the daemon was found all the same
-	Keep    bool  // whoever made this tells the trouble
+	Trouble error // with the configuration, if the daemon was found all the same
+	Keep    bool  // the caller reports the trouble
 }
 
-// NewSudo is this process, as the system says who runs it.
+// NewSudo returns a Sudo for this process, with the user as the system knows it.
 func NewSudo() Sudo {
 	return Sudo{configs.SystemFolder, socketpath.SystemDir, 0, os.Geteuid(), os.Getenv("SUDO_UID"), homeOf,
 		term.Folded(os.Stderr, 10), nil}
@@ -61,18 +61,18 @@ func homeOf(uid string) (string, error) {
 	return u.HomeDir, nil
 }
 
-// A target is the daemon that root means. The zero value is root's own.
+// A target is the daemon that root means. The zero value is root's own daemon.
 type target struct {
-	config   string  // its configuration; empty if it has none, or it is found as ever
-	home     string  // of the user behind sudo
-	uid      *uint32 // who must listen, and may own the configuration; nil: see [sudoer.trusts]
+	config   string  // its configuration; empty if it has none, or if it is found as usual
+	home     string  // of the user who called sudo
+	uid      *uint32 // who must listen, and may own the configuration; nil: see [trusts]
 	isolated bool
 	pin      string // the pinned submit socket
 }
 
 const configName = "approver.yaml"
 
-// target finds the daemon that root means, by the named configuration or without.
+// target finds the daemon that root means, given a named configuration or an empty name.
 func (s Sudo) target(named string) (target, error) {
 	if named != "" {
 		return target{config: named}, nil
@@ -103,10 +103,10 @@ func (s Sudo) target(named string) (target, error) {
 	case there(filepath.Join(home, socketpath.HomeDir, socketpath.Resolve)):
 		return target{home: home, uid: behind}, nil
 	}
-	return target{}, nil // no daemon of theirs
+	return target{}, nil // that user has no daemon
 }
 
-// user is who is behind sudo.
+// user returns the uid and the home of the user who called sudo, or nil.
 func (s Sudo) user() (*uint32, string) {
 	n, err := strconv.ParseUint(s.behind, 10, 32)
 	if err != nil || n == 0 {
@@ -120,14 +120,14 @@ func (s Sudo) user() (*uint32, string) {
 	return &uid, home
 }
 
-// there reports that something is at a path, or that it cannot be told.
+// there reports whether a path exists, or may exist because that cannot be determined.
 func there(path string) bool {
 	_, err := os.Lstat(path)
 	return !errors.Is(err, fs.ErrNotExist)
 }
 
-// client finds the daemon's resolve socket, and whom to trust there; ok is false where the
-// configuration is root's own, and is read as ever.
+// client returns a client for the daemon's resolve socket that checks who listens there. ok is
+// false if the configuration is root's own and is read as usual.
 func (s Sudo) client(named string) (c httpapi.ResolveClient, ok bool, err error) {
 	t, err := s.target(named)
 	if err != nil {
@@ -162,7 +162,7 @@ func (s Sudo) client(named string) (c httpapi.ResolveClient, ok bool, err error)
 	return s.At(socket, t.uid), true, err
 }
 
-// ownFile fails if a link of somebody else leads to root's own configuration.
+// ownFile returns an error if a link of somebody else leads to root's own configuration.
 func (s Sudo) ownFile() error {
 	path, err := configs.DefaultPath()
 	if err != nil {
@@ -173,19 +173,19 @@ func (s Sudo) ownFile() error {
 		return nil
 	}
 	if err == nil {
-		_ = f.Close() // it was only looked at
+		_ = f.Close() // it was opened only to check it
 	}
 	return err
 }
 
-// At speaks to a socket as root. It says to whom before it sends anything, unless root is
-// among itself.
+// At returns a client for a socket. For root, it prints whose daemon that is before it sends
+// anything, unless both are root and sudo is not involved.
 func (s Sudo) At(socket string, only *uint32) httpapi.ResolveClient {
 	if s.euid != 0 {
 		return httpapi.ResolveClient{Socket: socket}
 	}
 	if filepath.IsAbs(socket) {
-		socket = filepath.Clean(socket) // the way that is looked at is the way that is gone
+		socket = filepath.Clean(socket) // check the same path that is used
 	}
 	told := s.told
 	if told == nil {
@@ -197,7 +197,7 @@ func (s Sudo) At(socket string, only *uint32) httpapi.ResolveClient {
 		}
 		told.mu.Lock()
 		defer told.mu.Unlock()
-		own := uid == 0 && s.behind == "" // no other user's, and nobody could mean another
+		own := uid == 0 && s.behind == "" // root's own daemon, and no sudo user who could mean another
 		if !own && (told.uid == nil || *told.uid != uid || told.socket != socket) {
 			fmt.Fprintf(s.say, "approver: this speaks to the daemon of uid %d on %s\n", uid, term.Visibly(socket))
 			told.uid, told.socket = &uid, socket
@@ -206,8 +206,8 @@ func (s Sudo) At(socket string, only *uint32) httpapi.ResolveClient {
 	}}
 }
 
-// Own is the daemon of a configuration that root or this user has read. Without a file
-// nobody wrote where it is: root then speaks to root alone.
+// Own returns a client for the daemon of a configuration that root or this user has read. If
+// there is no file, nobody wrote where the daemon listens, so root then speaks only to root.
 func (s Sudo) Own(cfg configs.Config) httpapi.ResolveClient {
 	var only *uint32
 	if cfg.File == "" {
@@ -216,9 +216,9 @@ func (s Sudo) Own(cfg configs.Config) httpapi.ResolveClient {
 	return s.At(cfg.Sockets.Resolve, only)
 }
 
-// trusts fails unless a listener of that uid may be there: only whom root means, or, where
-// root named the place alone, root and whom its folder belongs to. A link of one user that
-// leads to the daemon of another is never followed.
+// trusts returns an error unless a listener with that uid is expected: only the user whom root
+// means, or, if root named just the socket, root and the owner of the socket's folder. It never
+// follows a link of one user to the daemon of another.
 func trusts(socket string, uid uint32, only *uint32) error {
 	if only == nil {
 		if err := socketpath.Trust(socket, uid); err != nil {
@@ -236,12 +236,12 @@ func trusts(socket string, uid uint32, only *uint32) error {
 	return err
 }
 
-// of reads where the socket is from a configuration, and whose it is. It is empty for a
-// named file of root, which is read as ever.
+// of reads the socket's path from a configuration, and sets its owner in t. The path is empty
+// for a named file of root, which is read as usual.
 func (s Sudo) of(t *target) (string, error) {
 	f, owner, err := openOwn(t.config, t.uid)
 	if errors.Is(err, fs.ErrNotExist) && t.uid == nil && !t.isolated {
-		return "", nil // whoever reads it next says so
+		return "", nil // whoever reads it next reports that
 	}
 	if err != nil {
 		return "", err
@@ -272,8 +272,8 @@ func (s Sudo) of(t *target) (string, error) {
 	return s.place(t, doc.Sockets.Resolve)
 }
 
-// openOwn opens a configuration that is only's or root's; without only it may be anybody's.
-// No folder or link on the way is of somebody else.
+// openOwn opens a configuration that belongs to root or to only; if only is nil, it may belong
+// to anybody. No folder or link on the way may belong to somebody else.
 func openOwn(path string, only *uint32) (_ *os.File, owner uint32, err error) {
 	if only != nil {
 		owner = *only
@@ -284,14 +284,14 @@ func openOwn(path string, only *uint32) (_ *os.File, owner uint32, err error) {
 	if err != nil {
 		return nil, 0, err
 	}
-	// A pipe must not hold root up, and nothing that was put there since is followed.
+	// Do not block on a pipe, and do not follow a link that was put there in the meantime.
 	f, err := os.OpenFile(real, os.O_RDONLY|syscall.O_NONBLOCK|syscall.O_NOFOLLOW|syscall.O_NOCTTY, 0)
 	if err != nil {
 		return nil, 0, err
 	}
 	defer func() {
 		if err != nil {
-			_ = f.Close() // it was only looked at
+			_ = f.Close() // it was opened only to check it
 		}
 	}()
 	info, err := f.Stat()
@@ -317,12 +317,12 @@ func notTheirs(path string, st *syscall.Stat_t, owner uint32) error {
 		"if it is the right one", path, whose, owner)
 }
 
-// maxLinks is how many links a way may have, as for the kernel.
+// maxLinks is how many symbolic links a path may have, as in the kernel.
 const maxLinks = 40
 
-// wayTo returns where a path leads, without links. It fails if a link on the way, or with
-// folders a folder or the end, belongs to anybody but root and that user: somebody else
-// could lead root elsewhere.
+// wayTo returns a path with all symbolic links resolved. It returns an error if a link on the
+// way belongs to anybody but root and that user, who could lead root elsewhere. With folders,
+// the same holds for each folder on the way and for the end.
 func wayTo(path string, uid uint32, folders bool) (string, error) {
 	path, err := filepath.Abs(path)
 	if err != nil {
@@ -368,7 +368,7 @@ func wayTo(path string, uid uint32, folders bool) (string, error) {
 	return at, nil
 }
 
-// place is where a setting of a daemon's configuration leads.
+// place returns the path that a socket setting of a daemon's configuration leads to.
 func (s Sudo) place(t *target, named string) (string, error) {
 	rest, below := strings.CutPrefix(named, "~/")
 	switch {
@@ -394,7 +394,7 @@ func (s Sudo) place(t *target, named string) (string, error) {
 	return filepath.Join(home, rest), nil
 }
 
-// ownedBy fails unless the socket's folder is that user's.
+// ownedBy returns an error unless the socket's folder belongs to that user.
 func ownedBy(socket string, uid uint32) error {
 	info, err := os.Lstat(filepath.Dir(socket))
 	if err != nil {

@@ -1,5 +1,5 @@
-// Package asuser lets a command look with the eyes of the daemon's user: what that user may
-// read and write is what the daemon finds. Root may do everything, and another user little.
+// Package asuser lets a command run checks as the daemon's user, because what that user may
+// read and write is what matters to the daemon. Root may do everything, and other users little.
 package asuser
 
 import (
@@ -13,15 +13,15 @@ import (
 	"approver.example/daemon/hookfiles"
 )
 
-// SameFile reports whether two paths lead to one file.
+// SameFile reports whether two paths lead to the same file.
 func SameFile(a, b string) bool {
 	infoA, errA := os.Stat(a)
 	infoB, errB := os.Stat(b)
 	return errA == nil && errB == nil && os.SameFile(infoA, infoB)
 }
 
-// RunsAs is whom the daemon runs as: this user, and where that is root, the owner of
-// the daemon's data.
+// RunsAs returns the uid that the daemon runs as: this user's, or for root the owner of the
+// daemon's data.
 func RunsAs(dir string) uint32 {
 	own := uint32(os.Geteuid())
 	if owner, err := OwnerOf(dir); own == 0 && err == nil {
@@ -30,8 +30,8 @@ func RunsAs(dir string) uint32 {
 	return own
 }
 
-// Become makes this process one of another user, for good, if it is root's. of is
-// something that belongs to the user, for a group where the system knows none.
+// Become makes this process permanently run as another user, if it is root's. of is a file of
+// that user, whose group is used if the system has no account for the uid.
 func Become(uid uint32, of string) error {
 	if os.Geteuid() != 0 || uid == 0 {
 		return nil
@@ -57,12 +57,12 @@ func Become(uid uint32, of string) error {
 		return fmt.Errorf("cannot look as uid %d: %w: run it as that user", uid, err)
 	}
 	if dir, err := os.Getwd(); err != nil || syscall.Access(dir, 1) != nil {
-		return os.Chdir("/") // no project that this user could be in
+		return os.Chdir("/") // leave a folder that this user could not be in
 	}
 	return nil
 }
 
-// groupOf is the group of a file, or nobody's.
+// groupOf returns the group of a file, or that of nobody if it is unknown or root's.
 func groupOf(path string) int {
 	info, err := os.Stat(path)
 	if err == nil {
@@ -73,7 +73,7 @@ func groupOf(path string) int {
 	return hookfiles.Nobody
 }
 
-// OwnerOf returns whose a file or folder is.
+// OwnerOf returns the uid of the owner of a file or folder.
 func OwnerOf(path string) (uint32, error) {
 	info, err := os.Stat(path)
 	if err != nil {

@@ -37,7 +37,7 @@ type Cmd struct {
 	RotateKey auditRotateKeyCmd `cmd:"" help:"Replace the key that signs the audit."`
 }
 
-// Folder says where the audit is.
+// Folder has the flags that say where the audit is.
 type Folder struct {
 	Config string `help:"Configuration file." short:"c" placeholder:"FILE"`
 	Dir    string `help:"Folder of the audit, instead of the configured one." placeholder:"DIR"`
@@ -55,7 +55,7 @@ func (d Folder) Resolve() (configs.Config, string, error) {
 	return cfg, cfg.AuditDir(), nil
 }
 
-// WithCure says what to do about a log that is not there.
+// WithCure adds to the error for a missing log what to do about it.
 func WithCure(err error, dir string) error {
 	_, statErr := os.Stat(dir)
 	if errors.Is(err, audit.ErrNoLog) || err != nil && errors.Is(statErr, fs.ErrNotExist) {
@@ -64,7 +64,7 @@ func WithCure(err error, dir string) error {
 	return err
 }
 
-// Lines are the records of a time that can be read, the oldest first. An error is the last that comes.
+// Lines yields the readable records between two times, the oldest first. An error comes last.
 func Lines(ctx context.Context, dir string, from, to time.Time) iter.Seq2[audit.Line, error] {
 	return func(yield func(audit.Line, error) bool) {
 		out, in := io.Pipe()
@@ -87,8 +87,7 @@ func Lines(ctx context.Context, dir string, from, to time.Time) iter.Seq2[audit.
 // A count is a number of records, -1 for all.
 type count int
 
-// Decode reads a number, -1 or all. It takes the word by itself, because -1
-// looks like a flag.
+// Decode reads a number, -1 or all. It takes the word itself, because -1 looks like a flag.
 func (c *count) Decode(ctx *kong.DecodeContext) error {
 	word := ctx.Scan.Pop().String()
 	n, err := strconv.Atoi(word)
@@ -141,7 +140,7 @@ func (c auditShowCmd) Run(ctx context.Context) error {
 		dir)
 }
 
-// VerifyCmd is audit verify.
+// VerifyCmd is the command audit verify.
 type VerifyCmd struct {
 	Folder
 	Key          string   `help:"Public key file to trust, instead of the one beside the configured key." placeholder:"FILE"`
@@ -196,7 +195,7 @@ func (c VerifyCmd) Run(ctx context.Context) error {
 	return nil
 }
 
-// Fresh are the alarms that nobody has looked into.
+// Fresh returns the alarms of loss that nobody has accepted yet.
 func (c VerifyCmd) Fresh(losses audit.AlarmList) []audit.Alarm {
 	i := slices.IndexFunc(losses.Newest, func(a audit.Alarm) bool { return a.Seq > c.AcceptAlarms })
 	if i < 0 {
@@ -240,7 +239,8 @@ func (c VerifyCmd) print(r audit.Report, fresh []audit.Alarm, broken *audit.Brea
 	}
 }
 
-// head asks the store where the log ends, or the daemon that holds the store.
+// head asks the store, or the daemon that holds it, where the log ends. The text says what was
+// compared.
 func (c VerifyCmd) head(ctx context.Context, cfg configs.Config) (*audit.Head, string) {
 	if c.Dir != "" {
 		return nil, "its end was not compared with a store"

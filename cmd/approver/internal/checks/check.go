@@ -31,7 +31,7 @@ type CheckCmd struct {
 	JSON bool `help:"Print one JSON object."`
 }
 
-// Checked is what check found: problems, and warnings.
+// Checked has the problems and warnings that check found.
 type Checked struct {
 	Problems []string `json:"problems"`
 	Warnings []string `json:"warnings"`
@@ -58,7 +58,7 @@ func (c CheckCmd) Run(ctx context.Context) error {
 	return nil
 }
 
-// look finds what is to be told.
+// look collects what there is to report.
 func (c CheckCmd) look(ctx context.Context) Checked {
 	out := Checked{Problems: []string{}, Warnings: []string{}}
 	cfg, err := adminclient.LoadAsDaemon(c.Config)
@@ -73,7 +73,7 @@ func (c CheckCmd) look(ctx context.Context) Checked {
 	if c.Policy != "" {
 		cfg.Policy = c.Policy
 	}
-	// A configuration that cannot be read does not say which policy it means.
+	// A configuration that cannot be read does not say which policy it uses.
 	if known || c.Policy != "" {
 		policy, err := cfg.LoadPolicy()
 		out.Problem(err)
@@ -111,7 +111,7 @@ func (c CheckCmd) look(ctx context.Context) Checked {
 	return out
 }
 
-// rules checks the layers of rules, and those of the project of this folder.
+// rules checks the layers of rules, and the rules of the project in the current folder.
 func (out *Checked) rules(cfg configs.Config) {
 	lib, err := cfg.LoadLibrary(time.Now())
 	out.Problem(err)
@@ -123,7 +123,8 @@ func (out *Checked) rules(cfg configs.Config) {
 	out.Warnings = append(out.Warnings, projectProblems(cfg)...)
 }
 
-// hooks finds hooks that were installed for a shorter ttl, with the eyes of doctor.
+// hooks finds hooks that were installed for a shorter ttl, in the settings that doctor looks
+// at.
 func (out *Checked) hooks(cfg configs.Config, config string) {
 	which := settings.Target{ConfigFile: config}
 	for _, agent := range agents.Installers() {
@@ -139,8 +140,8 @@ func (out *Checked) hooks(cfg configs.Config, config string) {
 	}
 }
 
-// nobodyNow says who can approve nothing: by the configuration, and by what a daemon that
-// runs adds to that.
+// nobodyNow says which requests nobody can approve, according to the configuration and to the
+// running daemon.
 func nobodyNow(cfg configs.Config, doc adminapi.Status) (all []string) {
 	file := nobodyApproves(cfg)
 	if file != "" {
@@ -153,7 +154,7 @@ func nobodyNow(cfg configs.Config, doc adminapi.Status) (all []string) {
 	return all
 }
 
-// daemonSays is the status of the daemon that runs; zero if none answers.
+// daemonSays returns the status of the running daemon. It is zero if none answers.
 func daemonSays(ctx context.Context, config string) adminapi.Status {
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
@@ -161,7 +162,7 @@ func daemonSays(ctx context.Context, config string) adminapi.Status {
 	return doc
 }
 
-// Problem notes every problem that is in an error, of each file if it is of several.
+// Problem records every problem in an error. The error may be joined from several.
 func (out *Checked) Problem(err error) {
 	var file *strictyaml.FileError
 	several, is := err.(interface{ Unwrap() []error })

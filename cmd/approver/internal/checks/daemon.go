@@ -19,7 +19,7 @@ import (
 	"approver.example/httpapi/socketpath"
 )
 
-// This file is what doctor learns from the daemon that runs.
+// This file has what doctor learns from the running daemon.
 
 // ask asks the daemon for its status, once.
 func (d *doctor) ask(ctx context.Context) (adminapi.Status, error) {
@@ -35,7 +35,7 @@ func (d *doctor) ask(ctx context.Context) (adminapi.Status, error) {
 	return d.status, d.err
 }
 
-// beside says what became of the daemon whose configuration cannot be taken: it may run.
+// beside reports on the daemon if its configuration cannot be used: it may still be running.
 func (d *doctor) beside(ctx context.Context, config string) {
 	asks := adminclient.Cmd{At: adminclient.At{Config: config, Told: &adminclient.Told{Keep: true}}}
 	switch err := asks.Operate(ctx, adminapi.OpStatus, struct{}{}, &d.status); {
@@ -52,7 +52,7 @@ func (d *doctor) beside(ctx context.Context, config string) {
 	}
 }
 
-// config says which configuration there is, and what of it the daemon that runs does not use.
+// config reports which configuration there is, and which files the running daemon does not use.
 func (d *doctor) config() {
 	switch was := d.status.Config; {
 	case d.cfg.File == "" && was != "":
@@ -75,13 +75,13 @@ func (d *doctor) config() {
 	}
 }
 
-// daemon asks the one that runs who it is: after an update it may still be the
-// program from before.
+// daemon reports the version of the running daemon: after an update it may still be the old
+// one.
 func (d *doctor) daemon(ctx context.Context) {
 	doc, err := d.ask(ctx)
 	switch {
 	case err != nil && (errors.Is(err, fs.ErrNotExist) || adminclient.IsRefused(err) || errors.Is(err, httpapi.ErrSilent)):
-		return // the sockets have told it
+		return // already reported by sockets
 	case err != nil:
 		d.say("daemon", finding.Fail, err.Error(), "run this as the daemon's user, or restart the daemon")
 		return
@@ -96,13 +96,13 @@ func (d *doctor) daemon(ctx context.Context) {
 	d.troubles(doc)
 }
 
-// troubles are those that status fails for, and what holds besides the rules. That nobody
-// can approve is a warning: a terminal that nobody watches now is no mistake in what doctor
-// looks at.
+// troubles reports what status fails for, and the mode. That nobody can approve is only a
+// warning, in people: a terminal that nobody watches right now is not a mistake in what doctor
+// checks.
 func (d *doctor) troubles(doc adminapi.Status) {
 	for _, t := range doc.Troubles() {
 		switch t.Part {
-		case adminapi.PartMode, adminapi.PartPeople: // told by mode and people
+		case adminapi.PartMode, adminapi.PartPeople: // reported by mode and people
 		default:
 			d.say("daemon", finding.Fail, t.Text(), t.Cure)
 		}
@@ -110,7 +110,7 @@ func (d *doctor) troubles(doc adminapi.Status) {
 	d.mode(doc)
 }
 
-// mode says whether something besides the rules holds, and why, in one finding.
+// mode reports in one finding what applies besides the rules, and why.
 func (d *doctor) mode(doc adminapi.Status) {
 	switch alarms := doc.TroublesOf(adminapi.PartMode); {
 	case len(alarms) > 0:
@@ -120,11 +120,11 @@ func (d *doctor) mode(doc adminapi.Status) {
 	}
 }
 
-// people says where nobody can approve, by the daemon or else by the configuration, and
-// who was removed and still stands in the configuration.
+// people reports that nobody can approve, according to the daemon or else the configuration,
+// and who was removed but is still in the configuration.
 func (d *doctor) people() {
 	if why := cmp.Or(d.status.Nobody, nobodyApproves(d.cfg)); why != "" {
-		text, cure, said := strings.Cut(why, ". ") // a daemon ends with the way out
+		text, cure, said := strings.Cut(why, ". ") // the daemon's text ends with the way out
 		if !said {
 			cure = d.peopleCure()
 		}
@@ -145,7 +145,7 @@ func (d *doctor) people() {
 	}
 }
 
-// peopleCure is the way out that no daemon says, because none answers.
+// peopleCure returns the way out when no daemon answers that could say it.
 func (d *doctor) peopleCure() string {
 	pair := "approver " + words.PairExample + " --token-file FILE"
 	if isolated(d.cfg) {
@@ -157,8 +157,8 @@ func (d *doctor) peopleCure() string {
 	return pair + "; docs/nobody.md"
 }
 
-// notInForce says why the files of a standard are not in force, as the daemon says; empty
-// if they are, or none answers.
+// notInForce says why a kind of file, such as the policy, is not in force, according to the
+// daemon. It is empty if the file is in force or no daemon answers.
 func (d *doctor) notInForce(what string) string {
 	for _, u := range d.status.NotInForce {
 		if u.What == what {

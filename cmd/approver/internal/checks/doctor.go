@@ -1,6 +1,6 @@
-// Package checks is the commands doctor and check. doctor.go lists what doctor looks at; the
-// other files look at the daemon, the hooks, and what depends on the user. check.go checks
-// the configuration alone.
+// Package checks has the commands doctor and check. doctor.go lists what doctor checks. The
+// other files check the daemon, the hooks, and what depends on the user. check.go checks only
+// the configuration.
 package checks
 
 import (
@@ -20,7 +20,7 @@ import (
 	"approver.example/cmd/approver/internal/tryhook"
 )
 
-// canaryOf is the flag of doctor.
+// canaryOf has the flag of doctor for the hook test.
 type canaryOf struct {
 	Agent string `help:"Also start this agent once, to see whether the hook stops a call: ${testers}." enum:",${testers}" default:"" placeholder:"NAME"`
 }
@@ -33,7 +33,7 @@ type DoctorCmd struct {
 	AcceptAlarms uint64 `help:"Somebody has looked into the audit's alarms of loss up to this seq, and the others: they no longer fail, or are told." placeholder:"SEQ"`
 	Offline      bool   `help:"Ask no chat platform and no model provider."`
 	JSON         bool   `help:"Print one JSON object per check."`
-	Pin          string `kong:"-"` // the file that pins couriers; empty: the machine's
+	Pin          string `kong:"-"` // the file that pins couriers; empty: that of the machine
 }
 
 // Run makes all checks and prints them.
@@ -74,7 +74,8 @@ func (c DoctorCmd) examine(ctx context.Context, d *doctor) {
 		return
 	}
 	d.cfg = cfg
-	// First, while this may still be root: the settings are read as agents read them.
+	// This comes first, while the process may still be root: the settings are read as agents
+	// read them.
 	hooks := doctor{cfg: cfg, pin: d.pin}
 	if d.sealed() {
 		hooks.hook(c.Target)
@@ -84,7 +85,7 @@ func (c DoctorCmd) examine(ctx context.Context, d *doctor) {
 	}
 	whole := d.isDaemon()
 	if whole {
-		_, _ = d.ask(ctx) // daemon tells why it could not
+		_, _ = d.ask(ctx) // daemon reports an error
 	}
 	d.config()
 	d.files(whole)
@@ -116,7 +117,7 @@ func (c DoctorCmd) examine(ctx context.Context, d *doctor) {
 	}
 }
 
-// canary is doctor's check of the same: for people it is the hook test.
+// canary runs the hook test, as install does.
 func (c DoctorCmd) canary(ctx context.Context, d *doctor) {
 	for _, agent := range agents.Installers() {
 		if c.Agent == agent.Name() {

@@ -16,23 +16,24 @@ import (
 	"approver.example/internal/strictyaml"
 )
 
-// A doctor makes the checks.
+// A doctor makes the checks and collects the findings.
 type doctor struct {
 	cfg   configs.Config
-	pin   string // the file that pins couriers; empty: the machine's
+	pin   string // the file that pins couriers; empty: that of the machine
 	found []finding.Finding
 
 	asked    bool            // whether the daemon was asked
-	listener uint32          // the uid that answered
-	status   adminapi.Status // what it said; zero where it did not
-	err      error           // why not
+	listener uint32          // the uid of the daemon that answered
+	status   adminapi.Status // the answer; zero if there was none
+	err      error           // why there was none
 }
 
 func (d *doctor) say(check string, r finding.Result, text, fix string) {
 	d.found = append(d.found, finding.Finding{Check: check, Result: r, Text: text, Fix: fix})
 }
 
-// judge is say for an error, whose text mostly holds its cure.
+// judge is say for a check that may return an error. The error's text usually includes the
+// cure.
 func (d *doctor) judge(check string, err error, good, fix string) {
 	if err != nil {
 		d.say(check, finding.Fail, err.Error(), fix)
@@ -41,7 +42,7 @@ func (d *doctor) judge(check string, err error, good, fix string) {
 	d.say(check, finding.OK, good, "")
 }
 
-// submits reports that this user is one whom agents run as.
+// submits reports whether agents run as this user.
 func (d *doctor) submits() bool {
 	who, err := d.cfg.Sockets.Submitters()
 	if err != nil {
@@ -51,19 +52,20 @@ func (d *doctor) submits() bool {
 	return err == nil && in
 }
 
-// isDaemon reports that this user is the one whom the daemon runs as.
+// isDaemon reports whether the daemon runs as this user.
 func (d *doctor) isDaemon() bool {
 	owner, err := asuser.OwnerOf(d.cfg.Dir)
 	return errors.Is(err, fs.ErrNotExist) || err == nil && owner == uint32(os.Geteuid())
 }
 
-// sealed reports that agents have users of their own.
+// sealed reports whether agents run as users of their own.
 func (d *doctor) sealed() bool {
 	who, err := d.cfg.Sockets.Submitters()
 	return err == nil && who.Named()
 }
 
-// withoutElsewhere takes out of what standing says what only the daemon's environment has.
+// withoutElsewhere separates an error of CheckStart into secrets that only the daemon's
+// environment has, and the rest.
 func withoutElsewhere(err error) (elsewhere []error, rest error) {
 	all := []error{err}
 	if several, is := err.(interface{ Unwrap() []error }); is {
@@ -83,8 +85,8 @@ func withoutElsewhere(err error) (elsewhere []error, rest error) {
 	return elsewhere, errors.Join(here...)
 }
 
-// notHere says of a secret that only the daemon's environment has what the daemon that runs
-// makes of it.
+// notHere says, for a secret that only the daemon's environment has, what the running daemon
+// reports about it.
 func notHere(err error, doc adminapi.Status) string {
 	text := "not checked here, where the daemon's environment is not: " + err.Error()
 	if !doc.Up {
@@ -98,8 +100,7 @@ func notHere(err error, doc adminapi.Status) string {
 	return text + "; the daemon that runs has started with it"
 }
 
-// projectProblems says what of the rules of the project of this folder does not
-// count.
+// projectProblems says which rules of the project in the current folder do not apply.
 func projectProblems(cfg configs.Config) (out []string) {
 	dir, err := os.Getwd()
 	if err != nil {
@@ -116,8 +117,8 @@ func projectProblems(cfg configs.Config) (out []string) {
 	return out
 }
 
-// nobodyApproves says why every call that needs people would end in a no: empty
-// if somebody could approve one.
+// nobodyApproves says why nobody could approve any request, or any CATASTROPHIC one. It is
+// empty if somebody could.
 func nobodyApproves(cfg configs.Config) string {
 	local := cfg.Channels.Local()
 	switch all := len(cfg.Destinations()); {
@@ -132,13 +133,13 @@ func nobodyApproves(cfg configs.Config) string {
 	return ""
 }
 
-// isolated reports whether agents are kept from the daemon's things.
+// isolated reports whether agents have no access to the daemon's files.
 func isolated(cfg configs.Config) bool {
 	who, err := cfg.Sockets.Submitters()
 	return err == nil && cfg.Isolation(who, asuser.RunsAs(cfg.Dir)).Isolated
 }
 
-// waitsCure is what lets it count: people, and where nobody can, root.
+// waitsCure says who can let the change take effect: people, or root if nobody can approve it.
 func waitsCure(nobody string) string {
 	if nobody != "" {
 		return display.AsRoot("people recover") + ", where nobody is left who could approve it; docs/nobody.md"

@@ -21,11 +21,10 @@ import (
 	"approver.example/httpapi/socketpath"
 )
 
-// This file has the checks of what stands between agent and daemon, and of what
-// starts the daemon.
+// This file checks what connects an agent to the daemon, and what starts the daemon.
 
-// hook looks whether agents ask us. The first agent is looked at in any case, and the
-// others where approver was installed for them.
+// hook checks that agents ask the daemon. It always checks the first agent, and the others if
+// approver was installed for them.
 func (d *doctor) hook(which settings.Target) {
 	all, err := hookfiles.ReadInstalls(d.cfg.Dir)
 	if err != nil {
@@ -39,8 +38,8 @@ func (d *doctor) hook(which settings.Target) {
 	}
 }
 
-// hookOf looks whether one agent asks us, with all the settings that it merges, and whether
-// it waits long enough.
+// hookOf checks that one agent asks the daemon, given all the settings that the agent merges,
+// and that its hook waits long enough.
 func (d *doctor) hookOf(agent agents.Installer, which settings.Target, all hookfiles.Installs) {
 	files := agent.Files()
 	path, err := which.Path(files)
@@ -50,7 +49,7 @@ func (d *doctor) hookOf(agent agents.Installer, which settings.Target, all hookf
 	}
 	ofAgents := d.sealed() && !d.submits() && which.File == "" && which.Project == "" && files.Managed != ""
 	if ofAgents {
-		which.System = true // neither this user's settings nor root's are those of an agent
+		which.System = true // an agent reads neither this user's settings nor root's
 		path, _ = which.Path(files)
 	}
 	places := doctorPlaces(files, which, path, ofAgents)
@@ -59,7 +58,7 @@ func (d *doctor) hookOf(agent agents.Installer, which settings.Target, all hookf
 		sources = append(sources, settings.ReadSource(settings.User, path))
 	}
 	if !ofAgents && hookfiles.Elsewhere(agent, which, sources, path) {
-		which.System = true // the managed settings have the hooks, and need no second ones
+		which.System = true // the managed settings have the hooks, so no others are needed
 	}
 	path = hookfiles.Holder(agent, which, sources, path)
 	want, sure := d.wanted(agent, sources, path, which, all)
@@ -115,14 +114,14 @@ func (d *doctor) hookOf(agent agents.Installer, which settings.Target, all hookf
 	}
 }
 
-// doctorPlaces are the folders that an agent started here reads.
-// With managedOnly they are those of the machine.
+// doctorPlaces returns the folders whose settings an agent started here reads. With
+// managedOnly, these are only the machine's.
 func doctorPlaces(f settings.Files, which settings.Target, path string, managedOnly bool) settings.Places {
 	p := settings.Places{Managed: which.ManagedDir(f)}
 	if managedOnly {
 		return p
 	}
-	p.Home, _ = f.UserFolder() // without one there is none
+	p.Home, _ = f.UserFolder() // no home, no user settings
 	switch {
 	case which.Project != "":
 		p.Projects = []string{filepath.Dir(filepath.Dir(path))}
@@ -136,8 +135,8 @@ func doctorPlaces(f settings.Files, which settings.Target, path string, managedO
 	return p
 }
 
-// wanted is what has to stand in the settings, for the program that stands there if it
-// is the courier of this approver.
+// wanted returns the hooks that the settings must have, for the program that is there if it is
+// this approver's courier. sure is false if a failure was reported.
 func (d *doctor) wanted(
 	agent agents.Installer, sources []settings.Source, path string, which settings.Target, all hookfiles.Installs,
 ) (want settings.Want, sure bool) {
@@ -170,21 +169,21 @@ func (d *doctor) wanted(
 	return want, sure
 }
 
-// waitingFor is how long an agent's hook has to wait with a configuration.
+// waitingFor returns how long an agent's hook has to wait under a configuration.
 func waitingFor(agent agents.Installer, cfg configs.Config) settings.Want {
 	evaluating := cfg.Evaluating()
 	return settings.Want{TTL: cfg.Hold(agent.Name()) - evaluating, Before: evaluating}
 }
 
-// hookFinds checks that the hook asks where the daemon listens. A pin decides
-// over everything else.
+// hookFinds checks that the hook asks where the daemon listens. A pin takes precedence over
+// everything else.
 func (d *doctor) hookFinds(h settings.Command) error {
 	file := cmp.Or(d.pin, socketpath.PinFile)
 	pin, pinned, err := socketpath.ReadPin(file, 0)
 	asks := pin.Socket
 	if err == nil && !pinned {
 		if asks = h.Socket(); asks == "" {
-			home, _ := os.UserHomeDir() // Dir tells what is missing
+			home, _ := os.UserHomeDir() // Dir says what is missing
 			asks, err = socketpath.Dir(home)
 			asks = filepath.Join(asks, socketpath.Submit)
 		}
@@ -198,7 +197,7 @@ func (d *doctor) hookFinds(h settings.Command) error {
 	return nil
 }
 
-// path looks whether the person's shell finds this program, and no other one.
+// path checks that the shell finds this program, and not another one.
 func (d *doctor) path() {
 	self, err := os.Executable()
 	if err != nil {
@@ -219,12 +218,12 @@ func (d *doctor) path() {
 	d.say("path", finding.OK, found, "")
 }
 
-// units are the files that could start the daemon, the machine's and the user's.
+// units returns the services that could start the daemon: the machine's and the user's.
 func (c DoctorCmd) units() []services.Unit {
 	return []services.Unit{{}, {User: true}}
 }
 
-// service looks whether the daemon is started by the system, and enabled.
+// service checks that the system starts the daemon, and that the service is enabled.
 func (d *doctor) service(units []services.Unit) {
 	for _, u := range units {
 		path, err := u.Place()

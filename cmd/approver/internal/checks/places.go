@@ -25,8 +25,8 @@ import (
 	"approver.example/daemon/words"
 )
 
-// files looks at the policy and at modes, and at what else serve looks at before it
-// starts.
+// files checks the policy, the rules and the file modes. With whole, it also makes the checks
+// that serve makes before it starts.
 func (d *doctor) files(whole bool) {
 	_, err := d.cfg.LoadPolicy()
 	switch why := d.notInForce("policy"); {
@@ -58,11 +58,11 @@ func (d *doctor) files(whole bool) {
 	}
 }
 
-// notInForceCure ends that a file is not in force.
+// notInForceCure says what to do about a file that is not in force.
 const notInForceCure = "approve the change where it is asked, or take it back in the file: approver pending, " +
 	"approver policy diff"
 
-// rules looks at the layers of rules, and at those of the project of this folder.
+// rules checks the layers of rules, and the rules of the project in the current folder.
 func (d *doctor) rules() {
 	lib, err := d.cfg.LoadLibrary(time.Now())
 	if err != nil {
@@ -91,7 +91,7 @@ func (d *doctor) rules() {
 	}
 }
 
-// isolation looks whether agents are kept from the daemon's things.
+// isolation checks that agents have no access to the daemon's files.
 func (d *doctor) isolation() {
 	who, err := d.cfg.Sockets.Submitters()
 	if err != nil {
@@ -106,7 +106,7 @@ func (d *doctor) isolation() {
 	d.say("isolation", finding.OK, "who may submit is "+who.String(), "")
 }
 
-// store looks whether records can be kept, and compares clocks where there are two.
+// store checks that records can be written, and compares the clock with that of a store server.
 func (d *doctor) store(ctx context.Context) {
 	at := d.cfg.Storage()
 	if path := at.File; path != "" {
@@ -133,7 +133,7 @@ func (d *doctor) store(ctx context.Context) {
 	d.judge("store", s.Close(), "closed in order", "")
 }
 
-// embedded looks at the store's file: the one that the daemon has open, where one runs.
+// embedded checks the file of the embedded store, which a running daemon has open.
 func (d *doctor) embedded(path string) {
 	err := daemon.Writable(filepath.Dir(path))
 	_, missing := os.Lstat(path)
@@ -153,7 +153,7 @@ func (d *doctor) embedded(path string) {
 	d.judge("store", err, path+" can be written", "make it writable for the daemon's user, or free some space")
 }
 
-// maxSkew is how far a clock may be off before codes' times confuse people.
+// maxSkew is how far a clock may be off before the times on cards confuse people.
 const maxSkew = 2 * time.Second
 
 func (d *doctor) clock(whose string, theirs time.Time, err error) {
@@ -168,23 +168,23 @@ func (d *doctor) clock(whose string, theirs time.Time, err error) {
 	}
 }
 
-// platformClocks compares our clock with those that chats show people: codes and
-// times on cards go by ours. The question bears no token.
+// platformClocks compares our clock with those of the chat platforms: codes and the times on
+// cards use ours. The request carries no token.
 func (d *doctor) platformClocks(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, 20*time.Second)
 	defer cancel()
 	ask := func(whose, url, usual string) {
 		req, err := http.NewRequestWithContext(ctx, http.MethodHead, cmp.Or(url, usual), nil)
 		if err != nil {
-			return // the configuration's fault, which is told elsewhere
+			return // the configuration's fault, which is reported elsewhere
 		}
 		res, err := http.DefaultTransport.RoundTrip(req)
 		if err != nil {
-			return // the channel's check tells it
+			return // reported by the channel's check
 		}
-		_ = res.Body.Close() // a HEAD has none
+		_ = res.Body.Close() // the response to HEAD has no body
 		if theirs, err := http.ParseTime(res.Header.Get("Date")); err == nil {
-			d.clock(whose, theirs.Add(500*time.Millisecond), nil) // it is cut to the second
+			d.clock(whose, theirs.Add(500*time.Millisecond), nil) // the header has whole seconds only
 		}
 	}
 	for _, ch := range d.cfg.Channels.InUse() {
@@ -195,7 +195,7 @@ func (d *doctor) platformClocks(ctx context.Context) {
 	}
 }
 
-// named says which channel an error is of.
+// named adds the channel's name to an error that does not begin with it.
 func named(channel string, err error) error {
 	if err == nil || strings.HasPrefix(err.Error(), channel) {
 		return err
@@ -203,9 +203,9 @@ func named(channel string, err error) error {
 	return fmt.Errorf("%s: %w", channel, err)
 }
 
-// channels asks each platform whether it knows the token.
+// channels asks each platform whether its token is valid.
 func (d *doctor) channels(ctx context.Context, offline bool) {
-	// what cannot be opened was told with the files
+	// Channels that cannot be opened were reported with the files.
 	all, _ := daemon.OpenChannels(d.cfg, false, nil, slog.New(slog.DiscardHandler))
 	for _, c := range all {
 		h, can := c.(approver.HealthChecker)
@@ -224,8 +224,7 @@ func (d *doctor) channels(ctx context.Context, offline bool) {
 	}
 }
 
-// audit checks the chain and the signatures. Alarms of loss up to accepted were looked
-// into.
+// audit verifies the chain and the signatures. Alarms up to seq accepted have been looked into.
 func (d *doctor) audit(ctx context.Context, accepted uint64) {
 	keys, err := audit.LoadKeys(d.cfg.AuditKey() + ".pub")
 	if errors.Is(err, fs.ErrNotExist) {
@@ -255,7 +254,7 @@ func (d *doctor) audit(ctx context.Context, accepted uint64) {
 	d.judge("audit", err, said, "approver audit verify")
 }
 
-// newest is the last alarm; zero if there is none.
+// newest returns the last alarm. It is zero if there is none.
 func newest(l audit.AlarmList) (a audit.Alarm) {
 	if n := len(l.Newest); n > 0 {
 		a = l.Newest[n-1]
@@ -263,7 +262,7 @@ func newest(l audit.AlarmList) (a audit.Alarm) {
 	return a
 }
 
-// times is a count for people.
+// times formats a count for people.
 func times(n int) string {
 	if n == 1 {
 		return "once"
@@ -271,7 +270,7 @@ func times(n int) string {
 	return fmt.Sprintf("%d times", n)
 }
 
-// output says what becomes of what tools return.
+// output warns if the output of tools is not sanitized.
 func (d *doctor) output() {
 	if text := d.cfg.OutputOptOut(); text != "" {
 		d.say("output", finding.Warn, text, "take shield.output_sanitization out of the configuration, or set it to auto")

@@ -25,7 +25,7 @@ import (
 	"approver.example/shieldcore/evaluator"
 )
 
-// unseen says what this user may not see. That is as it should be.
+// unseen reports what this user may not see. That is not a mistake.
 func (d *doctor) unseen(check, what, config string) {
 	fix := display.AsRoot("doctor")
 	if config != "" {
@@ -34,11 +34,11 @@ func (d *doctor) unseen(check, what, config string) {
 	d.say(check, finding.Warn, fmt.Sprintf("not checked as this user (uid %d): %s", os.Geteuid(), what), fix)
 }
 
-// outside makes the checks that a user can make who may not read the configuration, as an
-// agent's of an isolated daemon.
+// outside makes the checks that are possible for a user who may not read the configuration,
+// such as an agent's user on an isolated machine.
 func (d *doctor) outside(c DoctorCmd, why error) {
 	d.unseen("config", "the configuration, and what it names: "+why.Error(), c.Config)
-	home, _ := os.UserHomeDir() // Dir tells what is missing
+	home, _ := os.UserHomeDir() // Dir says what is missing
 	dir, err := socketpath.Dir(home)
 	pin, pinned, pinErr := socketpath.ReadPin(cmp.Or(d.pin, socketpath.PinFile), 0)
 	switch {
@@ -72,13 +72,13 @@ func (d *doctor) outside(c DoctorCmd, why error) {
 	d.service(c.units())
 }
 
-// operates reports that this user may answer: then no agent runs as them.
+// operates reports whether this user may answer requests. If so, no agent runs as this user.
 func operates(submit string) bool {
 	return adminclient.Answers(filepath.Join(filepath.Dir(submit), socketpath.Resolve)) == nil
 }
 
-// hookOutside looks at the hook as far as that shows without the configuration. refused
-// says that the daemon takes no calls of this user.
+// hookOutside checks the hook as far as that is possible without the configuration. refused
+// means that the daemon does not admit this user.
 func (d *doctor) hookOutside(agent agents.Installer, which settings.Target, refused bool) {
 	f := agent.Files()
 	path, err := which.Path(f)
@@ -107,12 +107,12 @@ func (d *doctor) hookOutside(agent agents.Installer, which settings.Target, refu
 		install)
 }
 
-// sockets asks who listens. One daemon that is not there is told once, and so is one that
-// does not answer.
+// sockets checks who listens on the sockets. If both have the same trouble, it reports that
+// once.
 func (d *doctor) sockets() {
 	asked := [2]struct{ name, path string }{{"submit", d.cfg.Sockets.Submit}, {"resolve", d.cfg.Sockets.Resolve}}
 	var errs [len(asked)]error
-	var both sync.WaitGroup // a stopped one lets each wait for its whole time
+	var both sync.WaitGroup // in parallel, because a stopped daemon uses up the whole timeout of each
 	for i, at := range asked {
 		both.Go(func() { errs[i] = adminclient.Answers(at.path) })
 	}
@@ -120,7 +120,7 @@ func (d *doctor) sockets() {
 	var silent, stuck []string
 	for i, at := range asked {
 		switch err := errs[i]; {
-		case err == nil, errors.Is(err, adminclient.ErrTurnedAway): // whoever runs the daemon may look, and not submit
+		case err == nil, errors.Is(err, adminclient.ErrTurnedAway): // the daemon need not admit its own user
 			d.say("socket", finding.OK, at.name+": the daemon answers on "+at.path, "")
 		case errors.Is(err, httpapi.ErrSilent):
 			stuck = append(stuck,
@@ -141,8 +141,8 @@ func (d *doctor) sockets() {
 	}
 }
 
-// evaluator has one small evaluation made, so that a wrong model, key or address shows
-// before a call needs it.
+// evaluator makes one small evaluation, so that a wrong model, key or address is noticed before
+// a call needs it.
 func (d *doctor) evaluator(ctx context.Context, offline bool) {
 	cfg := d.cfg.Shield.Evaluator
 	if cfg == nil {
@@ -151,7 +151,7 @@ func (d *doctor) evaluator(ctx context.Context, offline bool) {
 	e, err := evaluator.New(*cfg)
 	switch {
 	case err != nil:
-		return // told with the files
+		return // reported with the files
 	case offline:
 		d.say("evaluator", finding.OK, e.String()+": not asked (--offline)", "")
 		return
@@ -180,7 +180,8 @@ func (d *doctor) evaluator(ctx context.Context, offline bool) {
 	}
 }
 
-// elseThan is how bad it is that the daemon asks another evaluator than the file names.
+// elseThan returns how bad it is that the daemon uses another evaluator than the configuration
+// names.
 func elseThan(s *adminapi.Shield) finding.Result {
 	if s.Fails() {
 		return finding.Fail

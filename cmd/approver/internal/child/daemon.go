@@ -13,30 +13,30 @@ import (
 	"time"
 )
 
-// A Daemon is `approver serve` in a folder. The zero value but for the two is one that does not run.
+// A Daemon is `approver serve` in a folder. Set Program and Dir; it is not running until Start.
 type Daemon struct {
-	Program string // approver
+	Program string // path of approver
 	Dir     string // with approver.yaml, which has the sockets in the folder run
 
-	cmd *exec.Cmd // nil: it does not run
+	cmd *exec.Cmd // nil: not running
 	log *os.File
 }
 
-// Config is the configuration of the daemon.
+// Config returns the path of the daemon's configuration.
 func (d *Daemon) Config() string { return filepath.Join(d.Dir, "approver.yaml") }
 
-// Submit is where agents ask.
+// Submit returns the path of the socket where agents ask.
 func (d *Daemon) Submit() string { return filepath.Join(d.Dir, "run", "submit.sock") }
 
-// Resolve is where people answer.
+// Resolve returns the path of the socket where people answer.
 func (d *Daemon) Resolve() string { return filepath.Join(d.Dir, "run", "resolve.sock") }
 
-// PID is the id of its process.
+// PID returns the id of the daemon's process.
 func (d *Daemon) PID() int { return d.cmd.Process.Pid }
 
 func (d *Daemon) logFile() string { return filepath.Join(d.Dir, "daemon.log") }
 
-// Start starts it. What it logs is added to a file.
+// Start starts the daemon. Its log is appended to a file.
 func (d *Daemon) Start() error {
 	log, err := os.OpenFile(d.logFile(), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
@@ -51,8 +51,8 @@ func (d *Daemon) Start() error {
 	return nil
 }
 
-// Healthy reports whether it answers. It asks with a bare connection: package net/http would take longer
-// than what the benchmark measures.
+// Healthy reports whether the daemon answers. It uses a bare connection: package net/http would
+// take longer than what the benchmark measures.
 func (d *Daemon) Healthy() bool {
 	conn, err := net.DialTimeout("unix", d.Submit(), time.Second)
 	if err != nil {
@@ -68,7 +68,7 @@ func (d *Daemon) Healthy() bool {
 	return bytes.HasSuffix(head[:n], []byte(" 200"))
 }
 
-// Stop ends it in order, if it runs. It is killed if that takes longer.
+// Stop shuts the daemon down if it runs, and kills it if that takes longer than within.
 func (d *Daemon) Stop(within time.Duration) error {
 	if d.cmd == nil {
 		return nil
@@ -85,7 +85,7 @@ func (d *Daemon) Stop(within time.Duration) error {
 	return err
 }
 
-// Kill ends it with SIGKILL.
+// Kill ends the daemon with SIGKILL.
 func (d *Daemon) Kill() error {
 	if err := d.cmd.Process.Kill(); err != nil {
 		return err
@@ -104,7 +104,7 @@ func (d *Daemon) wait() error {
 	return err
 }
 
-// Log is all that it has logged, as far as that can be read.
+// Log returns everything that the daemon has logged, as far as it can be read.
 func (d *Daemon) Log() string {
 	raw, _ := os.ReadFile(d.logFile())
 	return string(raw)

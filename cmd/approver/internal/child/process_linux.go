@@ -2,9 +2,9 @@ package child
 
 import "syscall"
 
-// Attributes ties a child's life to ours, should we be killed. In a
-// process group of its own it does not get what a terminal sends to us: we end
-// it in order.
+// Attributes makes the kernel kill a child if this process is killed. The child gets its own
+// process group, so it does not receive signals from the terminal: this process shuts it down
+// instead.
 func Attributes() *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL, Setpgid: true}
 }

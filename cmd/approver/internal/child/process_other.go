@@ -4,5 +4,5 @@ package child
 
 import "syscall"
 
-// Attributes has nothing to ask for here.
+// Attributes returns nil: this system offers nothing of the kind.
 func Attributes() *syscall.SysProcAttr { return nil }

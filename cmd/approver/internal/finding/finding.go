@@ -1,5 +1,4 @@
-// Package finding is the result of one check of doctor or of the hook test, and how it is
-// printed.
+// Package finding has the result of one check of doctor or of the hook test, and prints it.
 package finding
 
 import (
@@ -10,7 +9,7 @@ import (
 	"approver.example/cmd/approver/internal/term"
 )
 
-// A Finding is the result of one check. The zero value is one that failed.
+// A Finding is the result of one check. The zero value is a failed one.
 type Finding struct {
 	Check  string `json:"check"`
 	Result Result `json:"result"`
@@ -28,10 +27,10 @@ const (
 	OK
 )
 
-// MarshalText returns the word.
+// MarshalText returns the result as a word.
 func (r Result) MarshalText() ([]byte, error) { return []byte(r.Word()), nil }
 
-// Word is the result for people.
+// Word returns the result as a word for people.
 func (r Result) Word() string {
 	switch r {
 	case OK:
@@ -43,7 +42,8 @@ func (r Result) Word() string {
 	}
 }
 
-// Print prints it for people. A cure that is one command stays whole, to be copied.
+// Print prints the finding for people. A cure that is a single command is not folded, so it can
+// be copied.
 func (f Finding) Print() {
 	const under = 18
 	term.Print(under, "%-4s %-12s %s\n", f.Result.Word(), f.Check,
@@ -57,7 +57,7 @@ func (f Finding) Print() {
 	}
 }
 
-// isCommand reports a text that is a command and nothing else.
+// isCommand reports whether a text is a command and nothing else.
 func isCommand(text string) bool {
 	first, _, _ := strings.Cut(text, " ")
 	return slices.Contains([]string{"approver", "sudo", "chmod", "chown", "rm"}, first) &&

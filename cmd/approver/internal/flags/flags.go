@@ -1,4 +1,4 @@
-// Package flags has the values that several commands take as flags.
+// Package flags has types of flags that several commands use.
 package flags
 
 import (
@@ -12,11 +12,11 @@ import (
 	"approver.example/daemon/words"
 )
 
-// A HowLong is a time on the command line, such as 90s, 5m or 1h.
+// A HowLong is a duration on the command line, such as 90s, 5m or 1h.
 type HowLong time.Duration
 
-// Decode reads it. A number alone says no unit, so it is refused with the words that
-// may have been meant.
+// Decode reads the duration. It rejects a number without a unit, and suggests what may have
+// been meant.
 func (h *HowLong) Decode(ctx *kong.DecodeContext) error {
 	var word string
 	if err := ctx.Scan.PopValueInto("time", &word); err != nil {
@@ -35,13 +35,13 @@ func (h *HowLong) Decode(ctx *kong.DecodeContext) error {
 	return nil
 }
 
-// String is as time.Duration's.
+// String formats the value as time.Duration does.
 func (h HowLong) String() string { return time.Duration(h).String() }
 
-// A Span is a time that may be written in days: 7d, 36h, 90m.
+// A Span is a duration that may be written in days: 7d, 36h, 90m.
 type Span time.Duration
 
-// Decode reads a flag.
+// Decode reads the duration.
 func (s *Span) Decode(ctx *kong.DecodeContext) error {
 	word := ctx.Scan.Pop().String()
 	d, err := time.ParseDuration(word)
@@ -57,5 +57,5 @@ func (s *Span) Decode(ctx *kong.DecodeContext) error {
 	return nil
 }
 
-// String writes whole days as days.
+// String writes a whole number of days in days.
 func (s Span) String() string { return words.Days(time.Duration(s)) }

@@ -1,5 +1,5 @@
-// Package hookinstall is the commands install and uninstall: they put the hooks into an
-// agent's settings, and take them out again.
+// Package hookinstall has the commands install and uninstall, which put the hooks into an
+// agent's settings and take them out again.
 package hookinstall
 
 import (
@@ -24,19 +24,19 @@ import (
 	"github.com/alecthomas/kong"
 )
 
-// Cmd is a command with a command below it for each agent.
+// Cmd is a command with a subcommand for each agent.
 type Cmd struct {
 	Agents kong.Plugins `embed:""`
 }
 
-// Install is the command install for all agents.
+// Install returns the command install for all agents.
 func Install() Cmd {
 	return Cmd{perAgent(func(agent agents.Installer) (any, string) {
 		return AgentCmd{Agent: agent.Name()}, "Put the hook into " + agent.Files().Title + "'s settings."
 	})}
 }
 
-// perAgent makes a command for each agent, under its name.
+// perAgent makes a command for each agent, named after the agent.
 func perAgent(command func(agents.Installer) (command any, help string)) (all kong.Plugins) {
 	for _, agent := range agents.Installers() {
 		c, help := command(agent)
@@ -51,7 +51,7 @@ func perAgent(command func(agents.Installer) (command any, help string)) (all ko
 	return all
 }
 
-// installer returns the agent of a command.
+// installer returns the agent with that name. It is an error if the agent cannot be installed.
 func installer(name string) (agents.Installer, error) {
 	adapter, _ := agents.For(name)
 	if agent, ok := adapter.(agents.Installer); ok {
@@ -60,7 +60,7 @@ func installer(name string) (agents.Installer, error) {
 	return nil, fmt.Errorf("approver cannot be installed for the agent %q", name)
 }
 
-// AgentCmd is install for one agent.
+// AgentCmd is the command install for one agent.
 type AgentCmd struct {
 	Agent string `kong:"-"`
 	settings.Target
@@ -70,7 +70,7 @@ type AgentCmd struct {
 	Pin    string `help:"The pin of couriers, written for an isolated daemon by root." default:"/etc/approver/courier" placeholder:"FILE"`
 }
 
-// Help is the long text.
+// Help returns the long help.
 func (c AgentCmd) Help() string {
 	agent, err := installer(c.Agent)
 	if err != nil {
@@ -100,12 +100,12 @@ runs it. The daemon watches what was installed and raises an alarm when it is we
 	return text
 }
 
-// withTest is the flag of install.
+// withTest has the flag of install for the hook test.
 type withTest struct {
 	HookTest bool `help:"Start ${agent} once afterwards, to see whether the hook stops a call." default:"true" negatable:"" env:"APPROVER_HOOK_TEST"`
 }
 
-// Run installs, and looks whether the agent asks now.
+// Run installs the hook, and then tests it unless the flag says otherwise.
 func (c AgentCmd) Run(ctx context.Context) error {
 	if err := c.Install(); err != nil || !c.HookTest {
 		return err
@@ -129,7 +129,7 @@ func (c AgentCmd) Run(ctx context.Context) error {
 	return nil
 }
 
-// installable refuses an agent that would run what the hook means to stop.
+// installable rejects an agent that would run calls that the hook means to stop.
 func installable(agent string) error {
 	if blocking.Known(agent) {
 		return nil
@@ -138,7 +138,8 @@ func installable(agent string) error {
 		"for it", agent)
 }
 
-// Install changes the settings, and pins couriers.
+// Install changes the settings, and writes the pin for couriers if agents have users of their
+// own.
 func (c AgentCmd) Install() error {
 	if err := installable(c.Agent); err != nil {
 		return err
@@ -189,7 +190,7 @@ func (c AgentCmd) Install() error {
 	return pin(c.Pin, cfg)
 }
 
-// remember tells the daemon which file to watch.
+// remember records which settings file the daemon has to watch.
 func remember(agent agents.Installer, cfg configs.Config, path, program string, want settings.Hooks) error {
 	sum, err := hookfiles.HashOf(program)
 	if err != nil {
@@ -202,8 +203,8 @@ func remember(agent agents.Installer, cfg configs.Config, path, program string, 
 	return hookfiles.ChangeInstalls(cfg.Dir, in)
 }
 
-// edit brings the settings to these hooks, and reports whether they were not so. whole is
-// the text of a new file; without one there are no hooks to be had.
+// edit puts these hooks into the settings, and reports whether that changed anything. whole is
+// the text of a new file; nil means that the hooks are to be removed.
 func edit(
 	agent agents.Installer, path string, want settings.Hooks, whole []byte,
 ) (changed bool, err error) {

@@ -16,7 +16,7 @@ import (
 	"approver.example/httpapi/socketpath"
 )
 
-// missingFolders returns the folders above a path that are not there.
+// missingFolders returns the parent folders of a path that do not exist.
 func missingFolders(path string) (missing []string) {
 	for dir := filepath.Dir(path); ; dir = filepath.Dir(dir) {
 		if _, err := os.Lstat(dir); !errors.Is(err, fs.ErrNotExist) || dir == filepath.Dir(dir) {
@@ -26,8 +26,8 @@ func missingFolders(path string) (missing []string) {
 	}
 }
 
-// publish makes managed settings readable for everybody, whatever the umask is, and
-// looks whether another user can read them.
+// publish makes managed settings readable for everybody, whatever the umask, and checks that
+// the agent's user can read them.
 func publish(f settings.Files, path string, made []string, agent uint32) error {
 	for _, dir := range made {
 		if err := os.Chmod(dir, 0o755); err != nil {
@@ -47,8 +47,8 @@ func publish(f settings.Files, path string, made []string, agent uint32) error {
 	return hookfiles.ReadableBy(f, path, agent)
 }
 
-// pin writes which socket and user couriers trust. The daemon's user is the
-// owner of its data folder.
+// pin writes the socket and the uid that couriers trust. The daemon's user is the owner of its
+// data folder.
 func pin(file string, cfg configs.Config) error {
 	owner, err := asuser.OwnerOf(cfg.Dir)
 	if err != nil {

@@ -16,21 +16,21 @@ import (
 	"approver.example/daemon/safefile"
 )
 
-// Uninstall is the command uninstall for all agents.
+// Uninstall returns the command uninstall for all agents.
 func Uninstall() Cmd {
 	return Cmd{perAgent(func(agent agents.Installer) (any, string) {
 		return UninstallAgentCmd{Agent: agent.Name()}, "Take the hook out of " + agent.Files().Title + "'s settings."
 	})}
 }
 
-// UninstallAgentCmd is uninstall for one agent.
+// UninstallAgentCmd is the command uninstall for one agent.
 type UninstallAgentCmd struct {
 	Agent string `kong:"-"`
 	settings.Target
 	Config string `help:"Configuration file, for the daemon that watches the settings." short:"c" placeholder:"FILE"`
 }
 
-// Run uninstalls.
+// Run removes the hook.
 func (c UninstallAgentCmd) Run() error {
 	agent, err := installer(c.Agent)
 	if err != nil {
@@ -46,7 +46,7 @@ func (c UninstallAgentCmd) Run() error {
 		all, err = hookfiles.ReadInstalls(cfg.Dir)
 	}
 	in, watched := all.Of(path)
-	if watched { // first, or the daemon would raise an alarm
+	if watched { // first; otherwise the daemon would raise an alarm
 		err = hookfiles.ChangeInstalls(cfg.Dir, hookfiles.Installed{Path: path})
 	}
 	if err != nil {
@@ -66,9 +66,9 @@ func (c UninstallAgentCmd) Run() error {
 	return nil
 }
 
-// madeOf reports whether a text is what install makes of a former one, which has no
-// hooks of approver: then taking the hooks out gives the former text, to the byte.
-// Nothing else that was changed since is lost by that: it would not be made of it.
+// madeOf reports whether install makes text out of former, which has no hooks of approver. If
+// so, taking the hooks out gives exactly the former text. No other change is lost by that: with
+// another change, the text would not be what install makes.
 func madeOf(agent agents.Installer, path string, text, former []byte) bool {
 	hooks := installedIn(agent, path, text)
 	if len(hooks) == 0 || len(installedIn(agent, path, former)) > 0 {
@@ -78,8 +78,8 @@ func madeOf(agent agents.Installer, path string, text, former []byte) bool {
 	return err == nil && bytes.Equal(made, text)
 }
 
-// nothingElse reports whether a file holds approver's hooks and nothing else, as one
-// that install made where there was none.
+// nothingElse reports whether a file has approver's hooks and nothing else, such as a file that
+// install created.
 func nothingElse(agent agents.Installer, path string, text []byte) bool {
 	if len(installedIn(agent, path, text)) == 0 {
 		return false
@@ -88,7 +88,7 @@ func nothingElse(agent agents.Installer, path string, text []byte) bool {
 	return err == nil && string(bytes.Join(bytes.Fields(rest), nil)) == "{}"
 }
 
-// installedIn are the matchers that hold approver's hooks.
+// installedIn returns the matchers that have approver's hooks.
 func installedIn(agent agents.Installer, path string, text []byte) settings.Hooks {
 	hooks, err := agent.ReadHooks(path, text)
 	if err != nil {
@@ -106,10 +106,10 @@ func installedIn(agent agents.Installer, path string, text []byte) settings.Hook
 	return found
 }
 
-// removeHooks takes approver's hooks out of settings. If nothing else was changed since
-// they were installed, the file is what it was before, to the byte; a file that was not
-// there before is removed. Otherwise all but the hooks stays as it is now. It reports
-// whether there were any.
+// removeHooks takes approver's hooks out of the settings. If nothing else has changed since
+// they were installed, the file becomes exactly what it was before; a file that did not exist
+// is removed. Otherwise everything except the hooks stays as it is. changed reports whether
+// there were any hooks.
 func removeHooks(agent agents.Installer, path string) (changed bool, err error) {
 	real, err := safefile.RealFile(path)
 	if err != nil {
@@ -146,8 +146,8 @@ func removeHooks(agent agents.Installer, path string) (changed bool, err error) 
 	return true, err
 }
 
-// restore brings a file back to what it was before install. Its mode stays, unless it
-// is the one that install gave to managed settings.
+// restore restores the text that a file had before install. Its mode stays, unless install
+// changed it for managed settings.
 func restore(path string, was safefile.Backup) error {
 	kept, _, err := safefile.ChangeFile(path, func([]byte) ([]byte, error) { return was.Text, nil })
 	if err != nil {

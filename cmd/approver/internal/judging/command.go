@@ -1,7 +1,7 @@
-// Package judging is the command judge, and what policy explain and report judge calls with,
-// so that the three cannot say different things of a call.
+// Package judging has the command judge, and the judge that policy explain and report use as
+// well, so that the three cannot contradict each other.
 //
-// Read command.go first, then open.go, which makes the stages that judge as the daemon's do.
+// Read command.go first, then open.go, which builds the same stages as the daemon's.
 package judging
 
 import (

@@ -19,14 +19,14 @@ import (
 	"approver.example/shieldcore"
 )
 
-// A policyView is the verdict of the whole, and what the policy makes of the call.
+// A policyView is the overall verdict, and what the policy says about the call.
 type policyView struct {
 	judged
 	Policy  shieldcore.Explanation `json:"policy"`
 	Verdict approver.Verdict
 }
 
-// Explained judges a call, and looks at what the policy makes of it.
+// Explained judges a call, and adds what the policy says about it.
 func (j *Judge) Explained(ctx context.Context, text string) (policyView, error) {
 	call, err := j.Call(text)
 	if err != nil {
@@ -36,13 +36,13 @@ func (j *Judge) Explained(ctx context.Context, text string) (policyView, error) 
 	v, _ := j.Gate.Judge(ctx, call)
 	x := policyView{judged: judgedAs(nil, v, time.Since(start)), Verdict: v}
 	x.Chain = v.Chain
-	if x.Policy, err = j.Policy.Explain(ctx, call); err != nil { // the verdict says that it was stopped for that
+	if x.Policy, err = j.Policy.Explain(ctx, call); err != nil { // the verdict says so too
 		x.Policy = shieldcore.Explanation{Verdict: approver.Verdict{By: shieldcore.By, Detail: err.Error()}}
 	}
 	return x, nil
 }
 
-// Call reads a line for judge, or takes the text for a shell command.
+// Call reads a JSON line as judge does, or takes any other text as a shell command.
 func (j *Judge) Call(text string) (approver.ToolCall, error) {
 	line := []byte(text)
 	if !strings.HasPrefix(text, "{") {
@@ -55,7 +55,7 @@ func (j *Judge) Call(text string) (approver.ToolCall, error) {
 	return j.placed(ev.Call), err
 }
 
-// Write is the view for people.
+// Write writes the explanation for people.
 func (x policyView) Write(to io.Writer) error {
 	w := bufio.NewWriter(to)
 	show := func(name, text string) {
@@ -101,7 +101,7 @@ func (x policyView) Write(to io.Writer) error {
 	return w.Flush()
 }
 
-// InWords is a verdict as cases write it: deny, ask high, ask catastrophic, …
+// InWords formats a verdict as test cases do: deny, ask high, ask catastrophic, …
 func InWords(v approver.Verdict) string {
 	if v.Decision == approver.Ask {
 		return "ask " + strings.ToLower(v.Severity.String())
@@ -109,16 +109,16 @@ func InWords(v approver.Verdict) string {
 	return v.Decision.String()
 }
 
-// This file shows verdicts to people.
+// The rest of this file shows verdicts to people.
 
-// explained is a call shown as text.
+// explained is a judged call that is shown as text.
 type explained struct {
 	call    approver.ToolCall
 	verdict approver.Verdict
 	how     reflexcore.Explanation
 }
 
-// fold writes it for a terminal of that width.
+// fold writes the text, folded at the width of a terminal.
 func (x explained) fold(w io.Writer, width int) error {
 	to := &terminal.Folder{W: w, Width: width}
 	if err := x.write(to); err != nil {
@@ -155,17 +155,17 @@ func (x explained) write(w io.Writer) error {
 	return err
 }
 
-// chainLines are what each part said, each on a line.
+// chainLines returns one line for what each part said.
 func chainLines(v approver.Verdict) []string {
 	lines := make([]string, len(v.Chain))
 	for i, f := range v.Chain {
-		f.Took = 0 // the same text each time; --json has it
+		f.Took = 0 // so that the text is always the same; --json has it
 		lines[i] = display.OneLine(f.String())
 	}
 	return lines
 }
 
-// Decided is the verdict of the whole, with the part that decided and its tier.
+// Decided formats the overall verdict, with the part that decided and its tier.
 func Decided(v approver.Verdict) string {
 	if v.By == "" { // nothing had an opinion
 		return InWords(v)

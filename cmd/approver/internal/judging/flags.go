@@ -18,17 +18,17 @@ import (
 	"approver.example/daemon/judges"
 )
 
-// Flags say which policy a command is about.
+// Flags are the flags for the configuration and the policy that a command uses.
 type Flags struct {
 	Config string `help:"Configuration file." short:"c" placeholder:"FILE"`
 	Policy string `help:"Policy file, or preset:default, preset:strict, preset:permissive, instead of the configured one." placeholder:"FILE"`
 
-	Told *adminclient.Told `kong:"-"` // as of [adminclient.At]
+	Told *adminclient.Told `kong:"-"` // as in [adminclient.At]
 }
 
-// Load returns the configuration with the policy that is meant. Without a
-// home there is none to read, and the built-in one counts; so it does, and that is
-// said, for a user who may not read the machine's.
+// Load returns the configuration, with the policy of the flag if there is one. The built-in
+// configuration applies if there is no home directory, and, with a warning, if this user may
+// not read the machine's.
 func (f Flags) Load() (configs.Config, error) {
 	cfg := configs.Default()
 	if f.Config != "" || f.Policy == "" && os.Getenv("HOME") != "" {
@@ -37,7 +37,7 @@ func (f Flags) Load() (configs.Config, error) {
 		case err == nil:
 			cfg = read
 		case f.Config == "" && errors.Is(err, fs.ErrPermission):
-			// On an isolated machine only the daemon's user reads it.
+			// On an isolated machine, only the daemon's user can read it.
 			term.PrintOn(os.Stderr, 10, "approver: %v: so this is judged by what is built in; the daemon's own policy and "+
 				"rules may say otherwise\n", err)
 		default:
@@ -50,23 +50,23 @@ func (f Flags) Load() (configs.Config, error) {
 	return cfg, nil
 }
 
-// SayNotInForce prints [Flags.NotInForce] on standard error, beside the output.
+// SayNotInForce prints [Flags.NotInForce] on standard error, next to the output.
 func (f Flags) SayNotInForce(ctx context.Context) {
 	if said := f.NotInForce(ctx); said != "" {
 		term.PrintOn(os.Stderr, 10, "approver: %s\n", term.Visibly(said))
 	}
 }
 
-// NotInForce says, for judge, policy explain and report, that what they judge by is not
-// what the daemon judges by, or that this is not known. It is empty if both are the same, and
-// where a policy is named, because then the question is about that one.
+// NotInForce says, for judge, policy explain and report, that their policy and rules differ
+// from the daemon's, or that this is not known. It is empty if they are the same, and if a
+// policy is named, because then the question is about that policy.
 func (f Flags) NotInForce(ctx context.Context) string {
 	if f.Policy != "" {
 		return ""
 	}
 	cfg, err := configs.LoadOrDefault(f.Config)
 	if err != nil {
-		return "" // it was told when it was read
+		return "" // reported when it was read
 	}
 	files, err := judges.VersionsOf(cfg)
 	if err != nil {
@@ -93,15 +93,15 @@ func (f Flags) NotInForce(ctx context.Context) string {
 	return said
 }
 
-// This file is about as whom calls are judged outside of the daemon, which knows each
-// caller by the kernel's word.
+// The rest of this file is about the user as whom calls are judged outside the daemon. The
+// daemon learns each caller's uid from the kernel.
 
-// A UIDFlag says as whom calls are judged that do not say it themselves.
+// A UIDFlag says as which user to judge calls that do not name one.
 type UIDFlag struct {
 	UID *uint32 `name:"uid" help:"Judge calls as those of this user; left out, as yours. Rules for certain users (when: uids) and ~ depend on it." placeholder:"N"`
 }
 
-// Caller is whoever runs this program.
+// Caller returns the user who runs this program.
 func Caller() approver.Peer {
 	if uid := os.Getuid(); uid >= 0 {
 		return approver.Peer{Known: true, UID: uint32(uid)}
@@ -109,16 +109,16 @@ func Caller() approver.Peer {
 	return approver.Peer{}
 }
 
-// JudgeAs makes calls be judged as the flag says.
+// JudgeAs sets the user of the flag on j, if there is one.
 func (f UIDFlag) JudgeAs(j *Judge) {
 	if f.UID != nil {
 		j.Peer = approver.Peer{Known: true, UID: *f.UID}
 	}
 }
 
-// SayWho says as whom calls are judged where a rule depends on it and the flag does not
-// say it: the daemon judges as the user of the agent, and on an isolated machine that is
-// not who looks.
+// SayWho says as which user calls are judged, if a rule depends on that and the flag is
+// missing. The daemon judges as the agent's user, who on an isolated machine is not the user of
+// this command.
 func (f UIDFlag) SayWho(j *Judge) {
 	if f.UID != nil || !j.Policy.NamesUIDs() {
 		return
@@ -131,8 +131,8 @@ func (f UIDFlag) SayWho(j *Judge) {
 		"uid %d, who runs it%s: --uid N judges as another\n", j.Peer.UID, agents)
 }
 
-// envOf is what is known of a caller's environment: where their home is. Of others than
-// whoever runs this, the accounts of this machine say it.
+// envOf returns what is known of a caller's environment: the home directory. For other users
+// than the one who runs this program, it is that of their account.
 func (j *Judge) envOf(peer approver.Peer) map[string]string {
 	if !peer.Known || peer == Caller() {
 		return j.env

@@ -21,23 +21,23 @@ import (
 	"approver.example/shieldcore"
 )
 
-// This file reads the lines that judge is given.
+// This file reads the input lines of judge.
 
-// A LineCall is a line of our own.
+// A LineCall is an input line in approver's own format.
 type LineCall struct {
 	ID      json.RawMessage `json:"id"`
 	Agent   string          `json:"agent"`
 	Session string          `json:"session"`
 	CWD     string          `json:"cwd"`
-	UID     *uint32         `json:"uid"` // whose the call is
+	UID     *uint32         `json:"uid"` // the user whose call it is
 	Tool    string          `json:"tool"`
 	Command *string         `json:"command"`
 	Args    json.RawMessage `json:"args"`
-	Result  *string         `json:"result"` // what it printed
-	Error   string          `json:"error"`  // what it failed with
+	Result  *string         `json:"result"` // what the call printed
+	Error   string          `json:"error"`  // the error of the call
 }
 
-// noSession is the session of a line that names none.
+// noSession is the session of a line without one.
 const noSession = "judge"
 
 func (j *Judge) decode(line []byte) (id json.RawMessage, ev agents.Event, err error) {
@@ -60,8 +60,7 @@ func (j *Judge) decode(line []byte) (id json.RawMessage, ev agents.Event, err er
 	return c.ID, ev, err
 }
 
-// read reads a line. A key that is not known is an error: what it meant would not be
-// judged.
+// read decodes a line. An unknown key is an error, because it would not be taken into account.
 func (c *LineCall) read(line []byte) error {
 	d := json.NewDecoder(bytes.NewReader(line))
 	d.DisallowUnknownFields()
@@ -77,8 +76,8 @@ func (c *LineCall) read(line []byte) error {
 	return nil
 }
 
-// Event reads the line as the agent's own payload of the same call, so that
-// arguments mean here what they mean to the hook.
+// Event reads the line like the agent's own payload for the same call, so that arguments mean
+// the same here as in the hook.
 func (c LineCall) Event() (agents.Event, error) {
 	args := map[string]json.RawMessage{}
 	if len(c.Args) > 0 && !bytes.Equal(c.Args, []byte("null")) {
@@ -116,24 +115,24 @@ func (c LineCall) Event() (agents.Event, error) {
 	return ev, err
 }
 
-// A judged is one line out.
+// A judged is one output line.
 type judged struct {
 	ID       json.RawMessage `json:"id"`
 	Decision string          `json:"decision"`
-	Severity string          `json:"severity,omitempty"` // of an ask and a deny
+	Severity string          `json:"severity,omitempty"` // only for ask and deny
 	By       string          `json:"by,omitempty"`
 	Rule     string          `json:"rule,omitempty"`
 	Reason   string          `json:"reason,omitempty"`
-	Args     json.RawMessage `json:"args,omitempty"` // of a modify
+	Args     json.RawMessage `json:"args,omitempty"` // only for modify
 	US       int64           `json:"us"`
 	Tier     *uint8          `json:"tier,omitempty"` // of the part that decided
-	// How hard the call is to take back, 0 to 100, left out for 0.
+	// Irreversible says how hard it is to undo the call, from 0 to 100. 0 is left out.
 	Irreversible uint8              `json:"irreversible,omitempty"`
 	Chain        []approver.Finding `json:"chain,omitempty"`  // with --explain: what each part said
 	Reflex       any                `json:"reflex,omitempty"` // with --explain
 }
 
-// A misread is the line out for one that was not understood.
+// A misread is the output line for an input line that was not understood.
 type misread struct {
 	Error string `json:"error"`
 	Line  int    `json:"line"`
@@ -158,31 +157,32 @@ func judgedAs(id json.RawMessage, v approver.Verdict, took time.Duration) judged
 // be asked.
 type Judge struct {
 	Gate  *gate.Gate
-	agent agents.Adapter // of native payloads; nil: lines of our own
-	Dir   string         // where a call works that does not say it
-	Peer  approver.Peer  // whose a call is that does not say it
+	agent agents.Adapter // for native payloads; nil: approver's own lines
+	Dir   string         // the working directory of calls that name none
+	Peer  approver.Peer  // the user of calls that name none
 	env   map[string]string
 
-	sockets configs.Sockets // of the configuration
+	sockets configs.Sockets // from the configuration
 
-	Policy *shieldcore.Policy // among the gate's stages
-	Reflex *reflexcore.Engine // the same, nil where only the policy judges
+	Policy *shieldcore.Policy // one of the gate's stages
+	Reflex *reflexcore.Engine // one too; nil if only the policy judges
 
-	Explain bool // not verdicts only
-	width   int  // of the terminal that shows them; 0: none
+	Explain bool // show more than the verdict
+	width   int  // of the output terminal; 0: not a terminal
 	AsJSON  bool
 
-	// ran takes what became of a call; nil: nobody wants to know.
+	// ran takes the result of a call. It may be nil.
 	ran func(ctx context.Context, call approver.ToolCall, r reflexcore.Result)
 }
 
-// New returns a judge with these stages, of native payloads if an agent is named.
+// New returns a judge with these stages. If an agent is named, it reads that agent's native
+// payloads.
 func New(agent string, stages ...approver.Stage) (*Judge, error) {
 	j := &Judge{
 		Gate: &gate.Gate{Stages: stages, Rewrite: hooks.Rewrite, Log: slog.New(slog.DiscardHandler)},
 		Peer: Caller(), env: map[string]string{"HOME": os.Getenv("HOME")},
 	}
-	j.Dir, _ = os.Getwd() // without one, relative paths are asked about
+	j.Dir, _ = os.Getwd() // without it, relative paths are asked about
 	if agent != "" {
 		var ok bool
 		if j.agent, ok = agents.For(agent); !ok {
@@ -192,7 +192,7 @@ func New(agent string, stages ...approver.Stage) (*Judge, error) {
 	return j, nil
 }
 
-// placed adds what only the daemon knows, as it is here.
+// placed adds the caller, its environment and the time, which the daemon knows by itself.
 func (j *Judge) placed(call approver.ToolCall) approver.ToolCall {
 	if !call.Peer.Known {
 		call.Peer = j.Peer

@@ -16,9 +16,9 @@ import (
 	"approver.example/shieldcore/evaluator"
 )
 
-// Open makes what judges outside of the daemon: judge, policy explain and report
-// all take their verdicts from it, so that they cannot say different things of a call.
-// Its stages are the daemon's: the engine, the policy and those of Tier 1.
+// Open builds the judge outside the daemon. judge, policy explain and report all get their
+// verdicts from it, so that they cannot contradict each other. Its stages are the daemon's: the
+// engine, the policy and those of Tier 1.
 func (f Flags) Open(agent string, evaluate bool) (*Judge, error) {
 	cfg, err := f.Load()
 	if err != nil {
@@ -49,7 +49,7 @@ func (f Flags) Open(agent string, evaluate bool) (*Judge, error) {
 	return j, nil
 }
 
-// SetDir says where calls work that do not say it; empty is this folder.
+// SetDir sets the working directory of calls that name none. Empty means the current folder.
 func (j *Judge) SetDir(dir string) (err error) {
 	if dir != "" {
 		j.Dir, err = filepath.Abs(dir)
@@ -57,7 +57,7 @@ func (j *Judge) SetDir(dir string) (err error) {
 	return err
 }
 
-// evaluatorFor is what is asked in Tier 2, nil for people.
+// evaluatorFor returns the evaluator of Tier 2. It is nil if people decide at once.
 func evaluatorFor(cfg configs.Config, ask bool) (approver.Stage, error) {
 	switch configured := cfg.Shield.Evaluator; {
 	case configured == nil && ask:
@@ -71,8 +71,8 @@ func evaluatorFor(cfg configs.Config, ask bool) (approver.Stage, error) {
 	}
 }
 
-// ReflexOf is the engine as the daemon would have it once people have approved
-// what its files say.
+// ReflexOf returns the engine as the daemon would have it once people have approved the current
+// files.
 func ReflexOf(cfg configs.Config) (*reflexcore.Engine, error) {
 	lib, err := cfg.LoadLibrary(time.Now())
 	if err != nil {
@@ -86,9 +86,8 @@ func ReflexOf(cfg configs.Config) (*reflexcore.Engine, error) {
 	return e, nil
 }
 
-// sessions makes lines that name a session be judged after those before them of
-// the same one. Each session has a memory of its own, as if each were on another
-// machine, and a line that names none has none.
+// sessions lets each line be judged after the earlier lines of its session. Each session has
+// its own memory, as if it ran on another machine. A line without a session has none.
 func sessions(limits loop.Limits) func(approver.ToolCall) *memory.Memory {
 	const most = 4096
 	memories := map[string]*memory.Memory{}
@@ -108,10 +107,10 @@ func sessions(limits loop.Limits) func(approver.ToolCall) *memory.Memory {
 	}
 }
 
-// notEvaluated stands where the evaluator would: nothing is sent to anybody.
+// notEvaluated takes the evaluator's place, so that nothing is sent to anybody.
 type notEvaluated struct{}
 
-// Judge says that people would decide if the evaluator does not.
+// Judge returns the verdict that people would decide if the evaluator does not.
 func (notEvaluated) Judge(context.Context, approver.ToolCall) (approver.Verdict, error) {
 	return approver.Verdict{
 		Decision: approver.Ask, Severity: approver.High, By: evaluator.By, Tier: approver.TierEvaluation, Rule: "not_asked",

@@ -15,8 +15,8 @@ import (
 	"approver.example/reflexcore"
 )
 
-// Stream judges line by line, and returns how many were not understood. It keeps
-// one line in memory.
+// Stream judges the input line by line, and returns how many lines were not understood. It
+// keeps one line in memory.
 func (j *Judge) Stream(ctx context.Context, in io.Reader, out io.Writer) (bad int, err error) {
 	r, w := bufio.NewReaderSize(in, 64<<10), bufio.NewWriterSize(out, 64<<10)
 	enc := json.NewEncoder(w)
@@ -55,7 +55,7 @@ func (j *Judge) Stream(ctx context.Context, in io.Reader, out io.Writer) (bad in
 		if err := enc.Encode(answer); err != nil {
 			return bad, err
 		}
-		// Whoever feeds one call at a time waits for its answer.
+		// A caller that sends one call at a time waits for each answer.
 		if r.Buffered() == 0 {
 			if err := w.Flush(); err != nil {
 				return bad, err
@@ -64,8 +64,8 @@ func (j *Judge) Stream(ctx context.Context, in io.Reader, out io.Writer) (bad in
 	}
 }
 
-// readLine reads a line without its end. Of one that is too long nothing is
-// kept, but all of it is read.
+// readLine reads a line without its line ending. It reads a line that is too long to its end,
+// but keeps nothing of it.
 func readLine(r *bufio.Reader, line []byte) (out []byte, tooLong bool, err error) {
 	for {
 		part, err := r.ReadSlice('\n')
@@ -97,13 +97,13 @@ func (j *Judge) judgeLine(ctx context.Context, line []byte) (any, error) {
 			Reason: "the event " + ev.Name + " is not a call to decide"}, nil
 	}
 	var how reflexcore.Explanation
-	if j.Explain { // first: what the verdict remembers of this call is not what it was judged by
+	if j.Explain { // first, because judging adds the call to the memory that it judges by
 		how = j.Reflex.Explain(call)
 	}
 	start := time.Now()
 	v, _ := j.Gate.Judge(ctx, call)
 	out := judgedAs(id, v, time.Since(start))
-	if ev.Response != nil && j.ran != nil { // a line of our own says what came of it
+	if ev.Response != nil && j.ran != nil { // approver's own lines can have the result of the call
 		j.ran(ctx, call, became)
 	}
 	if !j.Explain {

@@ -1,6 +1,6 @@
-// Package pairing is the command pair: it finds out who somebody is in a chat, and adds them
-// to the configuration. commands.go makes a command of each chat platform, run.go waits for
-// the code, text.go changes the text of the file.
+// Package pairing has the command pair: it finds out who somebody is in a chat, and adds them
+// to the configuration. commands.go makes a command for each chat platform, run.go waits for
+// the code, and text.go changes the text of the file.
 package pairing
 
 import (
@@ -19,10 +19,10 @@ import (
 	"github.com/alecthomas/kong"
 )
 
-// Cmd is the command pair. Make one with Commands.
+// Cmd is the command pair. Use Commands to make one.
 type Cmd struct{ kong.Plugins }
 
-// Commands returns the command pair with one command below it for each chat platform.
+// Commands returns the command pair with a subcommand for each chat platform.
 func Commands() Cmd {
 	var fields []reflect.StructField
 	var commands []platformCmd
@@ -50,7 +50,7 @@ func secretFlags(secrets []secret.Setting) any {
 	return reflect.New(reflect.StructOf(fields)).Interface()
 }
 
-// field is the i-th field of a struct for kong, with these tags and their values.
+// field returns the i-th field of a struct for kong. tags are pairs of a key and a value.
 func field[T any](i int, tags ...string) reflect.StructField {
 	var tag strings.Builder
 	for n := 0; n < len(tags); n += 2 {
@@ -60,10 +60,10 @@ func field[T any](i int, tags ...string) reflect.StructField {
 	return reflect.StructField{Name: name, Type: reflect.TypeFor[T](), Tag: reflect.StructTag(tag.String())}
 }
 
-// flagOf is the flag that names the file of a secret.
+// flagOf returns the name of the flag for the file of a secret.
 func flagOf(s secret.Setting) string { return strings.ReplaceAll(s.Name, "_", "-") + "-file" }
 
-// A platformCmd pairs on one chat platform.
+// A platformCmd pairs somebody on one chat platform.
 type platformCmd struct {
 	flags
 	kong.Plugins // the flags of the secrets' files
@@ -88,7 +88,7 @@ func (c platformCmd) Run(ctx context.Context) error {
 	return c.run(ctx, at, p)
 }
 
-// flags are what the platforms have in common.
+// flags are the flags that all platforms share.
 type flags struct {
 	Config  string        `help:"Configuration file, which init has written." short:"c" placeholder:"FILE"`
 	Person  string        `help:"Whom the account belongs to, where they have others: votes and lock-outs count per person." placeholder:"ID"`
@@ -96,7 +96,7 @@ type flags struct {
 	Timeout time.Duration `help:"How long to wait for the code." default:"5m"`
 }
 
-// added returns what is added for somebody on a platform.
+// added returns what to add to the configuration for somebody on a platform.
 func (c flags) added(at section.Platform, who approver.Paired) pairing {
 	const people = "approvers"
 	place := item{id: who.Chat}

@@ -122,8 +122,8 @@ func (c flags) run(ctx context.Context, at configText, p platform) error {
 	})
 }
 
-// listen begins to wait for the code, through the daemon if that receives, and
-// returns what waits for the end of it.
+// listen prepares to wait for the code, through the daemon if it receives messages for the
+// channel. It returns the function that waits.
 func (c flags) listen(
 	ctx context.Context, client httpapi.ResolveClient, p platform, receives bool, code tokens.Code,
 ) (func() (approver.Paired, error), error) {
@@ -146,11 +146,11 @@ func (c flags) listen(
 	return func() (approver.Paired, error) { return Alone(ctx, ch, code) }, nil
 }
 
-// CodeLength is longer than that of a card's code: it lives longer, and
-// tries are not counted.
+// CodeLength is longer than the code of a card, because this code is valid longer and attempts
+// are not counted.
 const CodeLength = 12
 
-// A platform is one of those that people are paired on.
+// A platform is a chat platform that people are paired on.
 type platform struct {
 	section.Platform
 	configs.PlatformSection
@@ -158,8 +158,8 @@ type platform struct {
 	fresh []string // settings that the command line names, for a new section
 }
 
-// platformOf returns the platform with the files of its secrets and the server that the
-// command line names, where it does.
+// platformOf returns the platform, with the secrets' files and the server of the command line,
+// if it names them.
 func platformOf(channels configs.Channels, name string, files []string, api string) (platform, error) {
 	all := channels.AllPlatforms()
 	at := slices.IndexFunc(all, func(ch configs.Channel) bool { return ch.Name == name })
@@ -183,7 +183,7 @@ func platformOf(channels configs.Channels, name string, files []string, api stri
 	return p, nil
 }
 
-// take takes a secret's file from the command line, if it is named there.
+// take takes the file of a secret from the command line, if it is named there.
 func (p *platform) take(s secret.Setting, named string) error {
 	if named == "" {
 		return nil
@@ -200,19 +200,19 @@ func (p *platform) take(s secret.Setting, named string) error {
 	return nil
 }
 
-// open makes a channel that only pairs, for when no daemon receives.
+// open makes a channel that only pairs, for when no daemon receives its messages.
 func (p *platform) open() (approver.Pairer, error) {
 	return p.ForPairing(slog.New(slog.DiscardHandler))
 }
 
-// where says which bot it is, if the platform tells.
+// where says which bot to write to, if the platform tells.
 func (p *platform) where(ctx context.Context) string {
 	if p.Link == "" {
 		return ""
 	}
 	ch, err := p.open()
 	if err != nil {
-		return "" // the code can be sent without
+		return "" // the code can be sent without it
 	}
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
@@ -224,15 +224,15 @@ func (p *platform) where(ctx context.Context) string {
 	return ""
 }
 
-// A configText is a configuration that need not be complete yet.
+// A configText is a configuration that may still be incomplete.
 type configText struct {
 	path     string
 	text     []byte
 	channels configs.Channels
-	cfg      configs.Config // places and channels of it
+	cfg      configs.Config // only its places and channels
 }
 
-// daemonOn reports whether a daemon runs, and whether it receives for a channel.
+// daemonOn reports whether a daemon runs, and whether it receives messages for a channel.
 func daemonOn(ctx context.Context, client httpapi.ResolveClient, channel string) (runs, receives bool, err error) {
 	var doc adminapi.Status
 	err = client.Operate(ctx, adminapi.OpStatus, struct{}{}, &doc)
@@ -249,8 +249,8 @@ func daemonOn(ctx context.Context, client httpapi.ResolveClient, channel string)
 	return true, receives, nil
 }
 
-// offline says whether somebody may be added while nobody can be asked: as the
-// first whom a chat reaches.
+// offline returns an error unless the person to add is the first whom a chat reaches. Only that
+// person may be added while nobody can be asked.
 func offline(cfg configs.Config) error {
 	if len(chatApprovers(cfg)) == 0 {
 		return nil
@@ -259,7 +259,7 @@ func offline(cfg configs.Config) error {
 		"run this again")
 }
 
-// chatApprovers are the people whom a chat reaches.
+// chatApprovers returns the people whom a chat reaches.
 func chatApprovers(cfg configs.Config) []approver.Approver {
 	var all []approver.Approver
 	for identity := range cfg.People() {
@@ -270,7 +270,7 @@ func chatApprovers(cfg configs.Config) []approver.Approver {
 	return all
 }
 
-// Alone pairs on a connection of its own.
+// Alone pairs on a connection of its own, without the daemon.
 func Alone(ctx context.Context, ch approver.Pairer, code tokens.Code) (who approver.Paired, err error) {
 	run, stop := context.WithCancel(ctx)
 	wait, give := context.WithCancelCause(ctx)
@@ -288,7 +288,7 @@ func Alone(ctx context.Context, ch approver.Pairer, code tokens.Code) (who appro
 	return who, err
 }
 
-// lateIn tells the end of the time in our own words.
+// lateIn turns the error of an expired or canceled ctx into one in our own words.
 func lateIn(ctx context.Context, err error) error {
 	if err != nil && ctx.Err() != nil {
 		return fmt.Errorf("nobody sent the code: %w", context.Cause(ctx))
@@ -296,8 +296,8 @@ func lateIn(ctx context.Context, err error) error {
 	return err
 }
 
-// addTo writes the person and the place into the configuration, if those who
-// must allow the exact change do.
+// addTo writes the person and the chat into the configuration, if allow accepts exactly that
+// change.
 func addTo(
 	ctx context.Context, at configText, add pairing, who approver.Paired, allow func(diff []string) error,
 ) error {

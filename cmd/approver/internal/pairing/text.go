@@ -13,23 +13,22 @@ import (
 	"github.com/goccy/go-yaml/parser"
 )
 
-// A pairing is what is added to a channel's section: an item to each of its
-// lists.
+// A pairing is what to add to a channel's section: one item for each of its lists.
 type pairing struct {
 	channel string
-	fresh   []string // further settings of a section that is not there yet
+	fresh   []string // further settings, if the section is new
 	lists   []string // in the order of a new section
 	items   map[string]item
 }
 
-// An item is a text, or a mapping of lines "key: value" of which the first,
-// "id: …", tells it from others.
+// An item is a plain text, or a mapping with the lines "key: value". The first line, "id: …",
+// distinguishes it from other items.
 type item struct {
 	id    string
-	lines []string // of a mapping; none: the id alone is the item
+	lines []string // of the mapping; none: the item is only the id
 }
 
-// is reports whether a node of the list is the item already.
+// is reports whether a node of the list already is the item.
 func (i item) is(node ast.Node) bool {
 	if len(i.lines) == 0 {
 		var id string
@@ -48,7 +47,7 @@ func (i item) is(node ast.Node) bool {
 	return have.ID == i.id
 }
 
-// flow is the item on one line.
+// flow returns the item on one line.
 func (i item) flow() string {
 	if len(i.lines) == 0 {
 		return strconv.Quote(i.id)
@@ -56,7 +55,7 @@ func (i item) flow() string {
 	return "{" + strings.Join(i.lines, ", ") + "}"
 }
 
-// block is the item as lines of a list.
+// block returns the item as lines of a list.
 func (i item) block(indent int) string {
 	lines := i.lines
 	if len(lines) == 0 {
@@ -73,11 +72,11 @@ func (i item) block(indent int) string {
 	return b.String()
 }
 
-// emptyChannels is the line of a group that nothing is in.
+// emptyChannels matches the line of a channels section without content.
 var emptyChannels = regexp.MustCompile(`(?m)^channels:[ \t]*(?:#.*)?$`)
 
-// into returns the text with the additions, and what changes as lines that start
-// with + or -. It adds lines, or to a line, so that comments and order stay.
+// into returns the text with the additions, and the changes as lines that start with + or -. It
+// only adds lines or extends one, so that comments and order stay.
 func (p pairing) into(text []byte) (next []byte, diff []string, err error) {
 	now := string(text)
 	for _, list := range p.lists {
@@ -91,8 +90,8 @@ func (p pairing) into(text []byte) (next []byte, diff []string, err error) {
 	return []byte(now), diff, nil
 }
 
-// changedLines is the diff of two texts that differ in one place, without what is
-// around it: secrets may stand there.
+// changedLines returns the diff of two texts that differ in one place. It has no context lines,
+// because these could contain secrets.
 func changedLines(was, becomes string) (diff []string) {
 	before, after := strings.Split(was, "\n"), strings.Split(becomes, "\n")
 	for len(before) > 0 && len(after) > 0 && before[0] == after[0] {
@@ -164,8 +163,7 @@ func lookup(file *ast.File, path string) (ast.Node, error) {
 	return node, err
 }
 
-// beside adds lines before the first setting of a mapping, and before the comments that
-// belong to that.
+// beside adds lines before the first setting of a mapping and the comments that belong to it.
 func (p pairing) beside(text string, mapping ast.Node, lines func(indent int) string) (string, error) {
 	m, ok := mapping.(*ast.MappingNode)
 	if !ok || m.IsFlowStyle || len(m.Values) == 0 {
@@ -179,7 +177,7 @@ func (p pairing) beside(text string, mapping ast.Node, lines func(indent int) st
 	return insert(all, line, lines(at.Column-1)), nil
 }
 
-// insert adds text before a line, counted from 1.
+// insert adds text before a line. Lines count from 1.
 func insert(lines []string, before int, text string) string {
 	return strings.Join(lines[:before-1], "") + text + strings.Join(lines[before-1:], "")
 }

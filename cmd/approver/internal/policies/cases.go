@@ -38,7 +38,7 @@ type policyCase struct {
 	Rule    string  `yaml:"rule"`
 }
 
-// wants are the words that a case may want.
+// wants are the outcomes that a case may want.
 var wants = []string{"deny", "ask", "ask high", "ask catastrophic", "pass", "allow"}
 
 // Run runs the cases.
@@ -130,7 +130,7 @@ func readCases(name string) (*strictyaml.File, []policyCase, error) {
 	return f, file.Cases, f.Err()
 }
 
-// line is the case as a line for judge.
+// line returns the case as an input line for judge.
 func (pc policyCase) line() string {
 	call := map[string]any{"tool": pc.Tool, "cwd": pc.CWD, "uid": pc.UID}
 	if pc.Tool == "" {
@@ -157,7 +157,7 @@ func (pc policyCase) line() string {
 		call["args"] = args
 	}
 	line, err := json.Marshal(call)
-	if err != nil { // args are valid JSON by readCases
+	if err != nil { // readCases has checked that args are valid JSON
 		return "{"
 	}
 	return string(line)

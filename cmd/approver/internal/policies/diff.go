@@ -67,10 +67,10 @@ type changed struct {
 	Times   int    `json:"times"`
 }
 
-// maxReplayed bounds the different calls that are remembered.
+// maxReplayed limits how many different calls are remembered.
 const maxReplayed = 100_000
 
-// replay judges what is in the audit under both policies.
+// replay judges the calls in the audit under both policies.
 func (c policyDiffCmd) replay(ctx context.Context, dir string, was, becomes *shieldcore.Policy) error {
 	seen := map[string]*changed{}
 	var order []*changed
@@ -134,8 +134,8 @@ func judgeAgain(ctx context.Context, l audit.Line, was, becomes *shieldcore.Poli
 	return ch, nil
 }
 
-// callOf brings a recorded call back. Its arguments name paths and addresses, if
-// they were kept whole.
+// callOf rebuilds a recorded call. It has the paths and addresses in its arguments if these
+// were recorded in full.
 func callOf(l audit.Line) approver.ToolCall {
 	call := approver.ToolCall{Agent: l.Agent, Session: l.Session, Tool: l.Tool, Command: l.Command, Dir: l.Dir,
 		At: l.Timestamp}

@@ -1,4 +1,4 @@
-// Package policies is the command policy: it explains, tests and compares policies.
+// Package policies has the command policy, which explains, tests and compares policies.
 package policies
 
 import (
@@ -50,7 +50,7 @@ func (c policyExplainCmd) Run(ctx context.Context) error {
 	return term.FoldInto(9, x.Write)
 }
 
-// LoadPolicy loads a policy by its file or preset.
+// LoadPolicy loads a policy from a file or a preset.
 func LoadPolicy(name string) (*shieldcore.Policy, error) {
 	c := configs.Default()
 	c.Policy = name

@@ -18,15 +18,15 @@ import (
 	"approver.example/shieldcore"
 )
 
-// A recordedCall is a call of the audit as judge and policy explain are given it. The
-// zero value is none: the audit does not have it as it was.
+// A recordedCall is a call of the audit, in the form that judge and policy explain take. The
+// zero value means that the audit does not have the original call.
 type recordedCall struct {
 	dir  string
 	text string // a command, or a line of JSON
 	peer approver.Peer
 }
 
-// callAgain brings a call back, if the audit has it as it was: plain, and nothing
+// callAgain rebuilds a call if the audit has the original: printable ASCII only, and nothing
 // masked or cut.
 func callAgain(l audit.Line) recordedCall {
 	text := l.Command
@@ -45,8 +45,8 @@ func callAgain(l audit.Line) recordedCall {
 	return c
 }
 
-// explain is the command that says what becomes of the call, and why. byUID says that a
-// rule depends on whose the call is.
+// explain returns the command that explains the verdict on the call. byUID means that a rule
+// depends on whose call it is.
 func (c recordedCall) explain(by string, byUID bool) string {
 	cwd := " --cwd " + words.ShellLine([]string{c.dir})
 	if c.peer.Known && (byUID || c.peer != judging.Caller()) {
@@ -58,8 +58,8 @@ func (c recordedCall) explain(by string, byUID bool) string {
 	return "approver judge --explain" + cwd + " --command " + words.ShellLine([]string{c.text})
 }
 
-// again judges the calls that are shown once more, each by itself, as the commands do that
-// a report suggests. So no suggested command contradicts the report.
+// again judges the listed calls once more, each on its own, exactly as the commands do that the
+// report suggests. So no suggested command contradicts the report.
 func (r *report) again(ctx context.Context, flags judging.Flags) {
 	j, err := flags.Open("", false)
 	if err != nil {
@@ -84,14 +84,14 @@ func (r *report) again(ctx context.Context, flags judging.Flags) {
 			switch v, _ := j.Gate.Judge(ctx, call); {
 			case !sameFinding(v, c.found):
 				c.Now = judging.Decided(v)
-			case c.call.peer.Known || !byUID: // no command judges as nobody
+			case c.call.peer.Known || !byUID: // no command can judge a call without a user
 				c.Explain = c.call.explain(rule.By, byUID)
 			}
 		}
 	}
 }
 
-// sameFinding reports whether a call is judged as the audit says.
+// sameFinding reports whether the verdict on a call is the same as in the audit.
 func sameFinding(v approver.Verdict, was audit.LineVerdict) bool {
 	severity := ""
 	if v.Decision <= approver.Ask {
@@ -100,7 +100,8 @@ func sameFinding(v approver.Verdict, was audit.LineVerdict) bool {
 	return v.Decision == was.Decision && severity == was.Severity && v.By == was.By && v.Rule == was.Rule
 }
 
-// goesOn reports whether all who judge let a call go on once one of them is replaced.
+// goesOn reports whether a call would go on, without being asked about, if one stage is
+// replaced by another.
 func (r *report) goesOn(ctx context.Context, c *commandReport, old, next approver.Stage) bool {
 	if r.judge == nil {
 		return false

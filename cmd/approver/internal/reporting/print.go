@@ -27,7 +27,7 @@ import (
 
 const barWidth = 20
 
-// bar is a length to compare by.
+// bar returns a bar for n, where most is the longest.
 func bar(n, most int) string {
 	if n == 0 || most == 0 {
 		return strings.Repeat(" ", barWidth)
@@ -36,7 +36,7 @@ func bar(n, most int) string {
 	return strings.Repeat("█", full) + strings.Repeat(" ", barWidth-full)
 }
 
-// print writes the report for people. mode is what holds besides the rules.
+// print writes the report for people. mode is what applies besides the rules.
 func (r *report) print(ctx context.Context, to io.Writer, mode string) error {
 	w := bufio.NewWriter(to)
 	fmt.Fprintf(w, "%s to %s\n", words.Minute(r.From), words.Minute(r.To))
@@ -71,8 +71,8 @@ func (r *report) print(ctx context.Context, to io.Writer, mode string) error {
 	return w.Flush()
 }
 
-// printNone says that nothing is in a report that was narrowed, and by which names
-// something would be.
+// printNone says that a narrowed report has no calls, and lists names of rules that would have
+// some.
 func (r *report) printNone(w io.Writer) {
 	fmt.Fprintf(w, "\nNo call here is of %s.\n", r.about)
 	if names := slices.Sorted(maps.Keys(r.names)); len(names) > 0 {
@@ -84,10 +84,10 @@ func (r *report) printNone(w io.Writer) {
 	}
 }
 
-// maxNamed bounds what printNone names.
+// maxNamed limits how many names printNone lists.
 const maxNamed = 20
 
-// printCounts prints what was counted, the most first.
+// printCounts prints the counts, the highest first.
 func printCounts(w io.Writer, title string, by map[string]int) {
 	if len(by) == 0 {
 		return
@@ -131,7 +131,7 @@ func (r *report) printRules(w io.Writer) {
 	}
 }
 
-// effect says what a rule does: ask HIGH, deny, or several.
+// effect says what a rule does: ask HIGH, deny, or several things.
 func (r *ruleReport) effect() string {
 	var words []string
 	if r.Asks > 0 {
@@ -173,8 +173,8 @@ func (r *report) printSessions(w io.Writer) {
 	}
 }
 
-// loudest is the first command of a rule that people can change, and that can be
-// typed again.
+// loudest returns the first command, of a rule that people can change, that can be explained by
+// a suggested command.
 func (r *report) loudest() (*ruleReport, *commandReport) {
 	for _, rule := range r.Rules {
 		for _, c := range rule.Commands {
@@ -186,15 +186,16 @@ func (r *report) loudest() (*ruleReport, *commandReport) {
 	return nil, nil
 }
 
-// verbatim writes what is there to be copied: where to folds lines, these stay whole.
+// verbatim returns a function that writes text to be copied: it is not folded, even if to folds
+// lines.
 func verbatim(w *bufio.Writer, to io.Writer) func(text string) {
 	folder, is := to.(*terminal.Folder)
 	if !is {
-		return func(text string) { _, _ = w.WriteString(text) } // the last flush tells an error
+		return func(text string) { _, _ = w.WriteString(text) } // an error shows at the last flush
 	}
 	return func(text string) {
 		if w.Flush() == nil {
-			_ = folder.Verbatim(text) // what is written next has the error, too
+			_ = folder.Verbatim(text) // the next write returns the error, too
 		}
 	}
 }
@@ -235,9 +236,9 @@ func (r *report) printNext(ctx context.Context, w io.Writer, whole func(text str
 	}
 }
 
-// relax is a rule for the policy, or an exception from one of the reflex engine,
-// that lets the very same command run. It is tried here: of what cannot be allowed,
-// nothing is suggested, nor of what is CATASTROPHIC.
+// relax suggests a rule for the policy, or an exception from a rule of the reflex engine, that
+// lets exactly this command run. The suggestion is tried first. There is none for what cannot
+// be allowed or is CATASTROPHIC.
 func (r *report) relax(ctx context.Context, rule *ruleReport, c *commandReport) string {
 	if c.Tool != "Bash" || rule.Severity != approver.High.String() || rule.Denies > 0 {
 		return ""
@@ -261,11 +262,11 @@ func (r *report) relax(ctx context.Context, rule *ruleReport, c *commandReport) 
 	return text
 }
 
-// exceptFor is how long an exception that is suggested holds.
+// exceptFor is how long a suggested exception is valid.
 const exceptFor = 90 * 24 * time.Hour
 
-// except is relax for the rules of the reflex engine. The exception is the whole of a
-// rules.yaml, as it can be pasted into a new one.
+// except is relax for rules of the reflex engine. The exception is a complete rules.yaml that
+// can be pasted into a new file.
 func (r *report) except(ctx context.Context, rule *ruleReport, c *commandReport) string {
 	if r.judge == nil || r.judge.Reflex == nil {
 		return ""
@@ -288,7 +289,7 @@ func (r *report) except(ctx context.Context, rule *ruleReport, c *commandReport)
 		return ""
 	}
 	if engine.Project = r.judge.Reflex.Project; !r.goesOn(ctx, c, r.judge.Reflex, engine) {
-		return "" // such as where a heuristic, which has no exceptions, asks as well
+		return "" // for instance, a heuristic, which has no exceptions, asks as well
 	}
 	return "    " + strings.ReplaceAll(strings.TrimSuffix(text, "\n"), "\n", "\n    ") + "\n"
 }

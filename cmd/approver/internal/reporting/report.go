@@ -1,5 +1,6 @@
-// Package reporting is the command report: what the audit has of asked and denied calls, by
-// rule and session. report.go counts, again.go judges the calls again, print.go prints.
+// Package reporting has the command report, which shows asked and denied calls from the audit
+// by rule and session. report.go selects the calls, tally.go counts, again.go judges the calls
+// again, and print.go prints.
 package reporting
 
 import (
@@ -27,7 +28,7 @@ type Cmd struct {
 	Rule    string     `help:"Only what this rule found, by its name in this report." placeholder:"NAME"`
 	JSON    bool       `help:"Print one JSON object."`
 
-	observed bool // only what was observed and not enforced
+	observed bool // only what was observed but not enforced
 }
 
 // Run reports.
@@ -42,7 +43,7 @@ func (c Cmd) Run(ctx context.Context) error {
 		return auditlog.WithCure(err, dir)
 	}
 	r.about = c.about()
-	told := new(adminclient.Told) // once, though the daemon is asked twice
+	told := new(adminclient.Told) // shared, because the daemon is asked twice
 	r.again(ctx, judging.Flags{Config: c.Config, Told: told})
 	mode := ""
 	if c.Dir == "" {
@@ -54,7 +55,7 @@ func (c Cmd) Run(ctx context.Context) error {
 	return term.FoldInto(0, func(w io.Writer) error { return r.print(ctx, w, mode) })
 }
 
-// about says what the report is narrowed to; empty if it is about everything.
+// about says what the report is narrowed to. It is empty if the report is about everything.
 func (c Cmd) about() string {
 	var parts []string
 	if c.Rule != "" {
@@ -84,21 +85,21 @@ func (c Cmd) read(ctx context.Context, dir string, from, to time.Time) (*report,
 	return r, nil
 }
 
-// isCall reports whether a line is a call that the report is made of. What is asked of
-// approver itself is none, and nor is what the hook test asks.
+// isCall reports whether a line is a call that belongs in the report. Requests to approver
+// itself and the call of the hook test do not.
 func (c Cmd) isCall(l audit.Line) bool {
 	return IsAgents(l) && (!c.observed || l.Observed != nil)
 }
 
-// counts reports whether a call is one that this report is about. A rule has the name
-// that the report prints; without its part, such as reflex/, it may be of any.
+// counts reports whether the report is about a call. c.Rule may be the name that the report
+// prints, or that name without its prefix, such as reflex/, which matches rules of any prefix.
 func (c Cmd) counts(l audit.Line) bool {
 	v := foundIn(l)
 	return strings.HasPrefix(l.Session, c.Session) &&
 		(c.Rule == "" || c.Rule == v.Rule || c.Rule == ruleName(v.By, v.Rule) || c.Rule == v.By+"/"+v.Rule)
 }
 
-// ObservedInALine says what enforcing means, from what was observed since.
+// ObservedInALine says what enforcing will mean, given what was observed since then.
 func ObservedInALine(ctx context.Context, config string, since time.Time) (string, error) {
 	_, dir, err := auditlog.Folder{Config: config}.Resolve()
 	if err != nil {

@@ -15,8 +15,8 @@ import (
 	"approver.example/display"
 )
 
-// How much a report keeps, whatever the audit holds. What does not fit is counted
-// and not named.
+// These constants limit what a report keeps, however large the audit is. What exceeds them is
+// counted but not named.
 const (
 	maxReportRules    = 1_000
 	maxReportSessions = 10_000
@@ -26,8 +26,8 @@ const (
 	shownSessions     = 10
 )
 
-// A tally counts what rules found. What they found was enforced, or, as far as
-// Observed goes, only recorded.
+// A tally counts the findings of rules. Observed counts those that were only recorded and not
+// enforced.
 type tally struct {
 	Asks     int `json:"asks"`
 	Denies   int `json:"denies"`
@@ -53,41 +53,41 @@ func (t *tally) add(d approver.Decision, observed bool) {
 	}
 }
 
-// A report is what an audit says of some days.
+// A report is what an audit says about a period.
 type report struct {
 	From    time.Time `json:"from"`
 	To      time.Time `json:"to"`
 	Calls   int       `json:"calls"`
-	Allowed int       `json:"allowed"` // by a rule, so that the agent need not ask its own user
-	Hours   int       `json:"hours"`   // of the clock in which there were calls
+	Allowed int       `json:"allowed"` // by a rule, so the agent does not ask its own user
+	Hours   int       `json:"hours"`   // clock hours with calls
 	PerHour float64   `json:"asks_per_hour"`
 	tally
 	Rules    []*ruleReport    `json:"rules"`
 	Sessions []*sessionReport `json:"sessions"`
-	// Shadow are rules that are recorded and not enforced, Excepted the exceptions
-	// that dropped what a rule found, each with the number of calls.
+	// Shadow has the rules that are recorded but not enforced, and Excepted the exceptions that
+	// dropped a finding, each with its number of calls.
 	Shadow   map[string]int `json:"shadow,omitempty"`
 	Excepted map[string]int `json:"excepted,omitempty"`
-	// Unjudged is why the calls could not be judged again.
+	// Unjudged says why the calls could not be judged again.
 	Unjudged string `json:"unjudged,omitempty"`
-	// NotInForce says that they were judged by what is not in force.
+	// NotInForce says that they were judged by a policy or rules that are not in force.
 	NotInForce string `json:"not_in_force,omitempty"`
-	// Unnamed are findings of rules and calls of sessions beyond what a report
+	// Unnamed counts the findings of rules and the calls of sessions beyond what a report
 	// keeps.
 	Unnamed int `json:"unnamed"`
 
 	rules    map[string]*ruleReport
 	sessions map[string]*sessionReport
-	names    map[string]bool // names of rules that found something, also beyond what the report is about
+	names    map[string]bool // names of all rules that found something, even if the report is not about them
 	commands int
 	hour     int64
 
-	about string         // what it was narrowed to, for people
-	judge *judging.Judge // as approver judge does; nil where it cannot
+	about string         // what the report is narrowed to, for people
+	judge *judging.Judge // judges as approver judge does; nil if it cannot
 	cfg   configs.Config // of judge
 }
 
-// A ruleReport is one rule.
+// A ruleReport has the findings of one rule.
 type ruleReport struct {
 	By       string `json:"by,omitempty"`
 	Rule     string `json:"rule"`
@@ -107,8 +107,8 @@ type commandReport struct {
 	Tool    string `json:"tool"`
 	Command string `json:"command"` // on one line
 	Times   int    `json:"times"`
-	// Explain is what to type to see why, if the audit has the call whole and the same is
-	// found of it today, and Now what is found of it today if that is something else.
+	// Explain is the command that explains the finding, if the audit has the whole call and it
+	// is judged the same today. Now is today's verdict if it is a different one.
 	Explain string `json:"explain,omitempty"`
 	Now     string `json:"now,omitempty"`
 
@@ -131,13 +131,13 @@ type sessionReport struct {
 	hour int64
 }
 
-// IsAgents reports whether a line is the judgement of a call that an agent made by itself.
+// IsAgents reports whether a line is the verdict on an agent's own call.
 func IsAgents(l audit.Line) bool {
 	judged := l.Event == approver.EventVerdict || l.Event == approver.EventAsked
 	return judged && l.Agent != "approver" && foundIn(l).By != canary.By
 }
 
-// note keeps the name of a rule that found something, whatever the report is about.
+// note records the name of a rule that found something, even if the report is not about it.
 func (r *report) note(v audit.LineVerdict) {
 	if v.Decision > approver.Modify || len(r.names) >= maxReportRules {
 		return
@@ -148,7 +148,7 @@ func (r *report) note(v audit.LineVerdict) {
 	r.names[ruleName(v.By, v.Rule)] = true
 }
 
-// foundIn is what a rule found of a call, enforced or not.
+// foundIn returns what a rule found in a call, whether or not it was enforced.
 func foundIn(l audit.Line) audit.LineVerdict {
 	switch {
 	case l.Observed != nil:
@@ -156,7 +156,7 @@ func foundIn(l audit.Line) audit.LineVerdict {
 	case l.Verdict != nil:
 		return *l.Verdict
 	}
-	return audit.LineVerdict{} // denies
+	return audit.LineVerdict{} // the zero value is a deny
 }
 
 func (r *report) add(l audit.Line) {
@@ -249,7 +249,7 @@ func (r *report) command(rule *ruleReport, l audit.Line) {
 	c.Times++
 }
 
-// finish sorts, most findings first.
+// finish computes the rates and sorts, most findings first.
 func (r *report) finish() {
 	perHour := func(asks, hours int) float64 { return float64(asks) / float64(max(hours, 1)) }
 	r.PerHour = perHour(r.Asks, r.Hours)
@@ -273,7 +273,7 @@ func (r *report) finish() {
 	}
 }
 
-// name is the rule as the policy names it; of another stage it says which.
+// name returns the rule's name in the policy. For rules of other stages, it includes the stage.
 func (r *ruleReport) name() string {
 	return ruleName(r.By, r.Rule)
 }

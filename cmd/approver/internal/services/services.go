@@ -1,4 +1,4 @@
-// Package services is the command service: it lets systemd or launchd run the daemon.
+// Package services has the command service, which lets systemd or launchd run the daemon.
 package services
 
 import (
@@ -26,14 +26,14 @@ type Cmd struct {
 	Uninstall serviceUninstallCmd `cmd:"" help:"Remove the unit."`
 }
 
-// Unit is which service manager's file is meant.
+// Unit says which service manager's file is meant.
 type Unit struct {
 	User    bool   `help:"A service of your own, not one of the machine."`
 	Manager string `help:"The service manager; left out, the one of this system." enum:"systemd,launchd," default:"" placeholder:"systemd|launchd"`
 	Path    string `help:"The file; left out, where the service manager looks." placeholder:"FILE"`
 }
 
-// System is the service manager of the unit.
+// System returns the service manager of the unit.
 func (u Unit) System() string {
 	switch {
 	case u.Manager != "":
@@ -44,10 +44,10 @@ func (u Unit) System() string {
 	return "systemd"
 }
 
-// label is the name that launchd knows the daemon by.
+// label is the daemon's name in launchd.
 const label = "example.approver"
 
-// Place is the path of its file.
+// Place returns the path of the unit's file.
 func (u Unit) Place() (string, error) {
 	if u.Path != "" {
 		return filepath.Abs(u.Path)
@@ -75,7 +75,7 @@ type serviceInstallCmd struct {
 	Print      bool     `help:"Show the file and write nothing."`
 }
 
-// Run writes or prints.
+// Run writes or prints the unit.
 func (c serviceInstallCmd) Run() error {
 	text, err := c.text()
 	if err != nil || c.Print {
@@ -102,11 +102,11 @@ func (c serviceInstallCmd) Run() error {
 		term.Print(0, "what it was is in %s\n", backup)
 	}
 	term.Print(0, "%s is there; start it with:\n", path)
-	fmt.Printf("  %s\n", c.Start(path)) // to be copied
+	fmt.Printf("  %s\n", c.Start(path)) // on a line of its own, to be copied
 	return nil
 }
 
-// Start is the command that starts it.
+// Start returns the command that starts the service.
 func (u Unit) Start(path string) string {
 	switch launchd := u.System() == "launchd"; {
 	case launchd && u.User:
@@ -147,7 +147,7 @@ func (c serviceInstallCmd) text() (string, error) {
 	return c.systemd(program, config)
 }
 
-// quoted is a word of a unit file: in quotes, and with % and $ as themselves.
+// quoted returns a word of a unit file, in quotes, with % and $ escaped.
 func quoted(s string) string {
 	return strconv.Quote(strings.NewReplacer("%", "%%", "$", "$$").Replace(s))
 }
@@ -188,7 +188,7 @@ func (c serviceInstallCmd) plist(program, config string) (string, error) {
 	}
 	escaped := func(text string) string {
 		var b strings.Builder
-		_ = xml.EscapeText(&b, []byte(text)) // a Builder takes everything
+		_ = xml.EscapeText(&b, []byte(text)) // a Builder returns no error
 		return b.String()
 	}
 	vars := map[string]string{"label": label, "program": escaped(program), "config": escaped(config)}
@@ -218,8 +218,8 @@ func (c serviceUninstallCmd) Run() error {
 	return err
 }
 
-// InstallsService is the command that lets the machine run the daemon, for who asks: a
-// service of the machine is root's to write.
+// InstallsService returns the command that makes the system run the daemon, for the current
+// user: only root can install a service of the machine.
 func InstallsService() string {
 	if os.Geteuid() != 0 {
 		return "approver service install --user"
@@ -227,8 +227,8 @@ func InstallsService() string {
 	return "approver service install"
 }
 
-// StartsDaemon is the command that starts the daemon of a configuration. A daemon for the
-// agents of other users has a user of its own, so it is not started by hand.
+// StartsDaemon returns the command that starts the daemon of a configuration. A daemon for
+// agents that run as other users has its own user, so it is not started by hand.
 func StartsDaemon(cfg configs.Config) string {
 	who, err := cfg.Sockets.Submitters()
 	switch {
@@ -240,7 +240,7 @@ func StartsDaemon(cfg configs.Config) string {
 	return "sudo systemctl start approver, after " + display.AsRoot("service install")
 }
 
-// Flag is the flag that means this unit, with a space in front.
+// Flag returns the flag for this unit, with a leading space, or the empty string.
 func (u Unit) Flag() string {
 	if u.User {
 		return " --user"
@@ -248,8 +248,8 @@ func (u Unit) Flag() string {
 	return ""
 }
 
-// Enabled reports whether a target wants the unit: systemctl enable makes a link
-// beside it.
+// Enabled reports whether a systemd unit is enabled: systemctl enable makes a link in the
+// folder of a target.
 func Enabled(path string, u Unit) bool {
 	target := "multi-user.target.wants"
 	if u.User {

@@ -1,4 +1,4 @@
-// Package statusview is the command status.
+// Package statusview has the command status.
 package statusview
 
 import (
@@ -60,8 +60,8 @@ func (c Cmd) Run(ctx context.Context) error {
 	return nil
 }
 
-// notSeen notes why the daemon could not be asked, and returns what it is called then. It
-// is down only if nobody listens.
+// notSeen records why the daemon could not be asked, and returns a word for that state. It is
+// "down" only if nobody listens.
 func notSeen(s *adminapi.Status, err error) (state string) {
 	s.Error, s.Silent = err.Error(), errors.Is(err, httpapi.ErrSilent)
 	switch {
@@ -73,15 +73,15 @@ func notSeen(s *adminapi.Status, err error) (state string) {
 	return "NOT SEEN"
 }
 
-// submitAnswers reports whether a daemon answers where this user's agents ask, where that
-// is, and why not.
+// submitAnswers reports whether a daemon answers on the socket where this user's agents ask. It
+// returns that socket, and why if not.
 func (c Cmd) submitAnswers() (up bool, socket string, why error) {
 	config := c.Config
 	if c.Socket != "" {
 		config = ""
 	}
 	client, err := adminclient.SubmitPlace(config, "")
-	if err != nil && c.Config != "" { // it cannot be read: the machine's place is left
+	if err != nil && c.Config != "" { // the configuration cannot be read, so use the machine's socket
 		client, err = adminclient.SubmitPlace("", "")
 	}
 	if err == nil {
@@ -102,7 +102,7 @@ func (c Cmd) submitAnswers() (up bool, socket string, why error) {
 			Err: fmt.Errorf("nobody answers on %s, where agents ask: %w", client.Socket, err)}
 }
 
-// Print is the status for people. state is what a daemon is called that did not answer.
+// Print prints the status for people. state is the word for a daemon that did not answer.
 func Print(s adminapi.Status, state string) {
 	line := func(name, format string, args ...any) {
 		term.Print(10, "%-9s %s\n", name, display.OneLineAgain(fmt.Sprintf(format, args...)))

@@ -1,5 +1,5 @@
-// Package term prints for people at a terminal: whole lines folded at its width, nothing
-// that moves the cursor, and one JSON object where a program reads.
+// Package term prints for people at a terminal: it folds lines at the terminal's width and
+// prints nothing that moves the cursor. For programs, it prints one JSON object.
 package term
 
 import (
@@ -18,7 +18,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Width is the width in columns of the terminal that a file is, 0 if it is none.
+// Width returns the width in columns of a terminal. It is 0 if the file is not a terminal.
 func Width(f *os.File) int {
 	size, err := unix.IoctlGetWinsize(int(f.Fd()), unix.TIOCGWINSZ)
 	if err != nil {
@@ -27,23 +27,24 @@ func Width(f *os.File) int {
 	return int(size.Col)
 }
 
-// Folded is a file for people to read: where it is a terminal, wide lines are broken at its
-// width and go on under the column hang, see [terminal.Folder]. JSON never goes this way.
+// Folded returns a writer for text that people read. If the file is a terminal, it breaks long
+// lines at the terminal's width and indents the continuation by hang columns; see
+// [terminal.Folder]. Do not use it for JSON.
 func Folded(f *os.File, hang int) *terminal.Folder {
 	return &terminal.Folder{W: f, Width: Width(f), Hang: hang}
 }
 
-// Print prints whole lines, as [folded] does.
+// Print prints whole lines on standard output, as [Folded] does.
 func Print(hang int, format string, args ...any) { PrintOn(os.Stdout, hang, format, args...) }
 
 // PrintOn is [Print] for another file.
 func PrintOn(f *os.File, hang int, format string, args ...any) {
 	to := Folded(f, hang)
 	fmt.Fprintf(to, format, args...)
-	_ = to.Flush() // as fmt.Printf's, this error has no reader
+	_ = to.Flush() // ignored, like the error of fmt.Printf
 }
 
-// FoldInto lets write print whole lines on stdout, as [folded] does.
+// FoldInto runs write with a writer to standard output that folds as [Folded] does.
 func FoldInto(hang int, write func(io.Writer) error) error {
 	to := Folded(os.Stdout, hang)
 	err := write(to)
@@ -53,7 +54,7 @@ func FoldInto(hang int, write func(io.Writer) error) error {
 	return err
 }
 
-// ErrSaid is the error of a command that has already told the person.
+// ErrSaid is the error of a command that has already reported what is wrong.
 var ErrSaid = errors.New("failed")
 
 // PrintJSON prints one object on one line.
@@ -66,8 +67,8 @@ func PrintJSON(doc any) error {
 	return err
 }
 
-// TypedYes asks for the whole word yes. Somebody who types y meant it, and is told once
-// more which word it takes; anything else, and no answer, is a no.
+// TypedYes asks for the whole word yes, in small letters. After y, Y, Yes and the like, it says
+// so and asks again, three times in all. Anything else, or no answer, means no.
 func TypedYes(in io.Reader, out io.Writer, question string) bool {
 	const tries = 3
 	lines := bufio.NewReader(in)
@@ -86,13 +87,13 @@ func TypedYes(in io.Reader, out io.Writer, question string) bool {
 	return false
 }
 
-// What a daemon says goes to a terminal, perhaps to root's, and the daemon may be a false
-// one: nothing that it says may move the cursor, write a title or look like other text.
+// Text from a daemon is printed on a terminal, perhaps root's, and the daemon may be an
+// impostor. So its text must not move the cursor, change the title or look like other text.
 
-// Visibly makes a text of some lines safe to print: each character that a terminal would
-// not show becomes ⟨U+202E⟩, and a byte that is no character ⟨\xFF⟩. The daemon's own dots
-// and marks stay as they are: what agents wrote it has made visible, see
-// [display.Visible], and a false daemon may write any words anyway.
+// Visibly makes a text of several lines safe to print: a character that a terminal would not
+// show becomes ⟨U+202E⟩, and an invalid byte becomes ⟨\xFF⟩. Marks that the daemon adds stay as
+// they are: it has already made agents' text visible, see [display.Visible], and an impostor
+// may write any words anyway.
 func Visibly(text string) string {
 	var b strings.Builder
 	for i, r := range text {
@@ -108,14 +109,14 @@ func Visibly(text string) string {
 	return b.String()
 }
 
-// Say prints a text of the daemon.
+// Say prints a text from the daemon.
 func Say(text string) { Print(0, "%s\n", Visibly(text)) }
 
-// VisibleJSON writes what a terminal would not show as itself in escapes: to a program
-// the document is the same.
+// VisibleJSON returns the document with every character escaped that a terminal would not show
+// as itself. For a program, it is the same document.
 func VisibleJSON(text []byte) string {
 	var b strings.Builder
-	for _, r := range string(text) { // a byte that is no character is U+FFFD
+	for _, r := range string(text) { // an invalid byte becomes U+FFFD
 		switch {
 		case r < 0x7f || unicode.IsPrint(r):
 			b.WriteRune(r)

@@ -1,4 +1,4 @@
-// Package tryhook starts an agent once, to see whether the hook stops a call.
+// Package tryhook starts an agent once, to test whether the hook stops a call.
 package tryhook
 
 import (
@@ -18,7 +18,7 @@ import (
 	"approver.example/cmd/approver/internal/term"
 )
 
-// Help is what both commands say of it.
+// Help returns the text about the hook test in the help of install and doctor.
 func Help(agent string) string {
 	return `The hook test: ` + agent +
 		` is started once, in this folder or that of --project, with your settings and environment, against a model ` +
@@ -28,12 +28,12 @@ call that approver always stops. MCP servers are not started; other hooks of you
 `
 }
 
-// announced is what is said before.
+// announced returns the text that is printed before the test.
 func announced(agent string) string {
 	return "starting " + agent + " once, against a model on this machine, to see whether the hook stops a call: up to 20 s"
 }
 
-// Try starts an agent where these settings count.
+// Try runs the hook test on an agent, where these settings apply.
 func Try(ctx context.Context, agent agents.Installer, c settings.Target) finding.Finding {
 	name, files := agent.Name(), agent.Files()
 	f := finding.Finding{Check: "hook-test", Result: finding.Warn}
@@ -48,7 +48,7 @@ func Try(ctx context.Context, agent agents.Installer, c settings.Target) finding
 	}
 	program, err := exec.LookPath(name)
 	if err == nil {
-		program, err = filepath.Abs(program) // it runs in another folder
+		program, err = filepath.Abs(program) // the agent runs in another folder
 	}
 	if err != nil {
 		f.Text, f.Fix = "the hook was not tried: "+name+" is not in PATH", "approver doctor --agent "+name+", where it is"
@@ -62,8 +62,8 @@ func Try(ctx context.Context, agent agents.Installer, c settings.Target) finding
 	return canaryFinding(files, tester.Test(ctx, canary.Options{Program: program, Dir: c.Project, Env: os.Environ()}))
 }
 
-// othersAgent says why root must not start an agent in a folder: it would run hooks of
-// somebody else's settings as root. Empty if it may.
+// othersAgent says why root must not start an agent in a folder: it would run the hooks of
+// somebody else's settings as root. It is empty if root may.
 func othersAgent(f settings.Files, euid int, sudoUID, dir string) string {
 	if euid != 0 {
 		return ""
@@ -90,7 +90,7 @@ func othersAgent(f settings.Files, euid int, sudoUID, dir string) string {
 	return "root would run hooks of settings that are not known: " + err.Error()
 }
 
-// canaryFinding says what a canary showed.
+// canaryFinding turns the result of the hook test into a finding.
 func canaryFinding(agent settings.Files, r canary.Report) finding.Finding {
 	f := finding.Finding{Check: "hook-test", Result: finding.Warn,
 		Text: "not proven that the hook stops a call: " + r.Text}
