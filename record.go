@@ -21,14 +21,14 @@ const (
 	EventReleased     Event = "released"      // the call was released to the agent
 	EventRepeated     Event = "repeated"      // a courier that came back was given its yes again
 	EventAcked        Event = "acked"         // nobody is given that yes again: its courier has it, or its time is over
-	EventNotRun       Event = "not_run"       // the agent went on without reporting a run of a released call
+	EventNotRun       Event = "not_run"       // the agent went on and reported no run of a released call
 	EventDenied       Event = "denied"        // a person, or a failure, said no
 	EventExpired      Event = "expired"       // silence was a no
 	EventWithdrawn    Event = "withdrawn"     // the agent went away
 	EventRefused      Event = "refused"       // a reply that did not count: wrong code, stranger, too late
 	EventRan          Event = "ran"           // the agent reports that a call ran
 	EventResult       Event = "result"        // something was found in the result of a call
-	EventAlarm        Event = "alarm"         // something that should not happen: a call went around the gate, a record was tampered with
+	EventAlarm        Event = "alarm"         // should not happen: a call around the gate, a tampered record
 	EventParked       Event = "parked"        // the agent was told to run the same call again later
 	EventGranted      Event = "granted"       // a yes waits for that call, or for others like it
 	EventGrantUsed    Event = "grant_used"    // a call was released by such a yes, without asking

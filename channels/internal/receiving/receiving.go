@@ -87,7 +87,7 @@ type Outage struct {
 	approver.ReceptionMeter
 	Log      *slog.Logger
 	Platform string                 // in the log, such as "Slack"
-	Cause    func(err error) string // names a cause without what differs from one time to the next, such as a port
+	Cause    func(err error) string // names a cause without variable parts such as a port
 
 	mu     sync.Mutex
 	causes []string // what was logged and is not over yet
