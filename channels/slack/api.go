@@ -162,8 +162,8 @@ func certain(err error) bool {
 	return ok && op.Op == "dial"
 }
 
-// await returns when a method may be called. If that is later than ctx allows, it returns an
-// error at once.
+// await returns when a method may be called. If that is later than ctx allows, or more than
+// maxLimitPause away, it returns an error at once.
 func (c *Channel) await(ctx context.Context, method string) error {
 	d := c.pauses.Left(method)
 	if d == 0 {

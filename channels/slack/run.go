@@ -59,7 +59,7 @@ func (c *Channel) receive(ctx context.Context, reply approver.ReplyFunc) (receiv
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	select {
-	case err := <-c.dead: // from an earlier Run; if the cause persists, it shows again at once
+	case err := <-c.dead: // from before this Run; if it still holds, it shows again at once
 		c.log.Debug("a slack call had failed for good", "error", err)
 	default:
 	}
@@ -114,7 +114,7 @@ type session struct {
 	wg       sync.WaitGroup
 	mu       sync.Mutex
 	guard    guard                // its app is learned from Slack's hello
-	refusals calls.Pauses[string] // the last refusal that each stranger was told
+	refusals calls.Pauses[string] // strangers who were told of a refusal lately
 	live     int                  // our open connections
 	others   int                  // the connections of others, according to Slack's last hello
 	counted  bool                 // whether others was logged

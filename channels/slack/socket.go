@@ -19,7 +19,7 @@ const (
 	maxHandlers = 256                    // events in work at once
 	maxSeen     = 4096                   // events remembered against redelivery
 	ackIn       = 2 * time.Second        // Slack gives up after 3 s
-	ackTapIn    = 300 * time.Millisecond // when a press is acknowledged, decided or not
+	ackTapIn    = 300 * time.Millisecond // a press is acknowledged by then, even if undecided
 )
 
 // A link is one connection. Its context ends with it: an acknowledgement to a closed socket is

@@ -39,7 +39,7 @@ type listener struct {
 	people   *queues
 	others   *queues
 	noted    *receiving.Seen[string]
-	hinted   calls.Pauses[int64] // the last hint to each person
+	hinted   calls.Pauses[int64] // people who were given a hint lately
 	taken    time.Time           // when another process last took the poll; zero if it no longer does
 }
 

@@ -76,7 +76,7 @@ type pace struct {
 	alone     time.Duration // how long after a conflict the other process is assumed to be still there
 	doubt     time.Duration // between checks whether the token is valid after all
 	repeat    time.Duration // from one log line to the next for the same cause
-	lasting   time.Duration // a new trouble that lasts this long is logged even before repeat is over
+	lasting   time.Duration // a new trouble that lasts this long is logged even within repeat
 	hint      time.Duration // from one hint to a person to the next
 	saying    time.Duration // kept free of a Post's time, to say that the file could not be attached
 	patience  time.Duration // how long a tap waits for its outcome before it is acknowledged

@@ -148,7 +148,7 @@ type screen struct {
 type entry struct {
 	Event
 	gone  bool
-	drawn int64 // value of the screen's drawn when the card's newest state was drawn: see typed
+	drawn int64 // screen.drawn when its newest state was drawn: see typed
 }
 
 // drain shows the results of the answers that are under way.

@@ -63,7 +63,7 @@ func (s *Store) listenOnce(ctx context.Context, standing func()) error {
 	defer func() {
 		cancel()
 		stop()
-		_ = sub.Close() // waits for a pulse that is under way
+		_ = sub.Close() // waits for a Close that is under way
 		<-pulses
 	}()
 	if err := sub.Subscribe(ctx, wakeChannel); err != nil {
