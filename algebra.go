@@ -8,20 +8,20 @@ import (
 	"time"
 )
 
-// This file is the algebra: how what several parts of the path say of one call
-// becomes one verdict, and what is kept of how it came about.
+// This file is the algebra: it combines what several parts of the path say of one call into one
+// verdict, and keeps how that verdict came about.
 
 // Bounds of confidence, 0 to 1.
 const (
-	// DefaultWeak is the confidence below which a denial is weak unless something
-	// else is configured: less than that of a rule of middling certainty.
+	// DefaultWeak is the confidence below which a denial is weak, unless the configuration says
+	// otherwise. A rule of medium certainty lies above it.
 	DefaultWeak = 0.7
-	// StrongApproval is the least confidence of an Allow that a weak denial yields
-	// to: what people wrote down for exactly such calls.
+	// StrongApproval is the least confidence of an Allow that a weak denial yields to: that of
+	// a rule that people wrote for exactly such calls.
 	StrongApproval = 0.9
 )
 
-// MaxChain bounds the findings of one verdict that are kept.
+// MaxChain is how many findings of one verdict are kept at most.
 const MaxChain = 24
 
 // A Finding is what one part of the path said of a call: a stage, a module of a
@@ -35,11 +35,11 @@ type Finding struct {
 	Confidence float64       `json:"confidence,omitempty"`
 	Score      uint8         `json:"score,omitempty"`   // irreversibility, 0 to 100
 	Shadow     bool          `json:"shadow,omitempty"`  // recorded and not enforced
-	Took       time.Duration `json:"took_ns,omitempty"` // zero: part of another's time
-	Note       string        `json:"note,omitempty"`    // what was made of it, in a few words
+	Took       time.Duration `json:"took_ns,omitempty"` // zero: included in another finding's time
+	Note       string        `json:"note,omitempty"`    // what became of it, in a few words
 }
 
-// String is one line: tier, who, what, how sure.
+// String returns one line: the tier, who, what and how sure.
 func (f Finding) String() string { return fmt.Sprintf("T%d %s", f.Tier, f.Text()) }
 
 // Text is String without the tier.
@@ -73,14 +73,14 @@ func (f Finding) Text() string {
 	return text
 }
 
-// Finding is a verdict as a link of the chain.
+// Finding returns v as one finding of a chain.
 func (v Verdict) Finding(took time.Duration) Finding {
 	return Finding{By: v.By, Tier: v.Tier, Rule: v.Rule, Decision: v.Decision, Severity: v.Severity,
 		Confidence: v.Confidence, Score: v.Irreversible.Score, Took: took}
 }
 
-// Chained adds findings to a chain. What goes beyond MaxChain is counted in the
-// last of them.
+// Chained appends findings to a chain. Those beyond MaxChain are dropped; the note of the
+// chain's last finding says how many.
 func Chained(chain []Finding, more ...Finding) []Finding {
 	for _, f := range more {
 		if len(chain) < MaxChain {
@@ -97,15 +97,15 @@ func Chained(chain []Finding, more ...Finding) []Finding {
 	return chain
 }
 
-// Combine makes one verdict of several: any Deny denies; else any Ask asks and
-// keeps a Modify's arguments; else Modify, Warn, Allow; all Pass is Pass. None is a
-// Deny.
+// Combine makes one verdict of several. Any Deny denies. Otherwise any Ask asks, and keeps the
+// arguments of a Modify. Otherwise the strictest of Modify, Warn and Allow wins; if all are
+// Pass, so is the result. No verdict at all is a Deny.
 //
-// A Deny may be appealed only if all that deny say so. It is as severe as the
-// severest that stops the call, may be decided only by whom all that ask agree on,
-// and its confidence is that of all that stop the call together: what two rules
-// half believe is more than what one does. A Deny without a confidence is a
-// failure, and makes the whole one.
+// A Deny may be appealed only if every Deny in found may be and no Modify is among them. Its
+// severity is the strictest of all that stop the call, by a Deny or an Ask. Only the people on
+// whom all Asks agree may decide the appeal. Its confidence is the combined confidence of all
+// that stop the call: two rules that are half sure count for more than one. A Deny without a
+// confidence is a failure, and makes the combined confidence 0.
 func Combine(found []Verdict) Verdict {
 	if len(found) == 0 {
 		return Verdict{Reason: "nothing judged the call", Detail: "there was no verdict to combine"}
@@ -158,8 +158,8 @@ func Combine(found []Verdict) Verdict {
 	return best
 }
 
-// together is the confidence of all that stop the call, as if each were a witness
-// for itself; 0, which is a failure's, if one that denies has none.
+// together is the combined confidence of all that stop the call, each counted as independent
+// evidence. It is 0 if a Deny has no confidence, which marks a failure.
 func together(found []Verdict) float64 {
 	doubt := 1.0
 	for _, v := range found {
@@ -174,8 +174,8 @@ func together(found []Verdict) float64 {
 	return 1 - doubt
 }
 
-// Stricter reports whether v outranks best. Allow outranks only Pass: it is an
-// opinion where Pass has none, and every other finding beats it.
+// Stricter reports whether v outranks best. Allow, which is an opinion, outranks only Pass,
+// which is none; every other decision outranks both.
 func Stricter(v, best Verdict) bool {
 	switch {
 	case best.Decision == Pass && v.Decision == Allow:
@@ -183,20 +183,20 @@ func Stricter(v, best Verdict) bool {
 	case best.Decision == Allow && v.Decision == Pass:
 		return false
 	case v.Decision == Ask && best.Decision == Ask:
-		// Of equals the later counts: a rule that people wrote says more than the
-		// engine before it. A heuristic says less.
+		// Of two equal Asks the later one wins: a rule that people wrote says more than the
+		// engine before it. A heuristic, which has a higher tier, says less.
 		return v.Severity < best.Severity || v.Severity == best.Severity && v.Tier <= best.Tier
 	case v.Decision == Deny && best.Decision == Deny:
-		return best.Appealable && !v.Appealable // what people cannot lift is what the agent is told
+		return best.Appealable && !v.Appealable // the agent is told of the denial that people cannot lift
 	}
 	return v.Decision < best.Decision
 }
 
-// Weighed turns a weak denial into a question where a strong approval stands
-// against it: the only place where the path is looser than its strictest part. A
-// denial is weak if a rule made it that may be appealed, it is not CATASTROPHIC,
-// and all that stop the call are together less sure than below. The approval must
-// be a rule's own, and as sure as StrongApproval.
+// Weighed turns a weak denial into a question if a strong approval contradicts it. This is the
+// only place where the path is looser than its strictest part. A denial is weak if it may be
+// appealed, its severity is HIGH, and the combined confidence of all that stop the call is less
+// than below. The approval must come from a rule and have a confidence of at least
+// StrongApproval.
 func Weighed(v Verdict, found []Verdict, below float64) Verdict {
 	if v.Decision != Deny || !v.Appealable || v.Severity != High || v.Confidence <= 0 || v.Confidence >= below {
 		return v
@@ -213,8 +213,9 @@ func Weighed(v Verdict, found []Verdict, below float64) Verdict {
 	return v
 }
 
-// Narrowed returns v with the people, the channels, the tier and the time on which
-// all that ask agree. If they name nobody in common, nobody can be asked.
+// Narrowed returns v with what all asks agree on: the people and channels that they have in
+// common, the highest tier and the shortest time. If they have no person or no channel in
+// common, nobody can be asked, and it returns a Deny.
 func Narrowed(v Verdict, asks ...Verdict) Verdict {
 	v.Channels, v.Approvers, v.TTL = nil, nil, 0
 	nobody := false
@@ -240,7 +241,8 @@ func Narrowed(v Verdict, asks ...Verdict) Verdict {
 	return v
 }
 
-// Blocked turns a verdict into a Deny that keeps saying which rule it was.
+// Blocked turns a verdict into a Deny that still names its rule. It is CATASTROPHIC and cannot
+// be appealed.
 func (v Verdict) Blocked(reason, detail string) Verdict {
 	v.Decision, v.Severity, v.Args, v.Ruled = Deny, Catastrophic, nil, false
 	v.Appealable, v.Weakened, v.Confidence, v.Unasked, v.Approval = false, false, 0, false, nil
@@ -255,8 +257,8 @@ func (v Verdict) Escalates() bool {
 	return v.Decision == Ask && v.MinTier == TierEvaluation && v.Severity == High && len(v.Approvers) == 0
 }
 
-// Floor is the lowest tier that has to look at the call for what v says of it. A
-// Deny has none.
+// Floor is the lowest tier that has to look at the call because of v. For a Deny it is
+// TierPolicy: no further tier has to.
 func (v Verdict) Floor() uint8 {
 	switch {
 	case v.Decision == Deny:

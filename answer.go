@@ -13,9 +13,10 @@ import (
 //	   │           └─────▶ denied (unrecorded, changed, frozen) | expired | withdrawn
 //	   └─▶ denied | expired | withdrawn
 //
-// A pending request may be parked, see broadcaster.Request.Park: then a yes waits, approved,
-// for the same call to come back. Approved is not yet an answer that anybody is told: the call is released, and
-// people are told, when the request is consumed. The zero value is denied.
+// A pending request may be parked (see broadcaster.Request.Park). A yes then waits, in state
+// approved, until the same call comes back. Nobody is told of a yes while the request is
+// approved: the call is released, and people are told, when the request is consumed. The zero
+// value is denied.
 type State uint8
 
 // The states.
@@ -48,8 +49,8 @@ func (s *State) UnmarshalText(b []byte) (err error) {
 // agent and people may be told.
 func (s State) Settled() bool { return s != Pending && s != Approved }
 
-// A Cause is the reason code of a resolution. It tells a person's no from a
-// timeout. The zero value is "none" and never approves.
+// A Cause is the reason code of a resolution. It distinguishes a person's no from a timeout.
+// The zero value is "none" and never approves.
 type Cause uint8
 
 // The causes.
@@ -61,17 +62,17 @@ const (
 	Unreachable        // no channel could be reached
 	Unrecorded         // the audit could not be written
 	CallChanged        // what would run is not what was shown
-	StoreTrouble       // the store failed where no safe answer was left
+	StoreTrouble       // the store failed, and no other answer was safe
 	Frozen             // everything was frozen
 	Revoked            // people took their yes back
-	NotShown           // the answered card showed none of the calls that wait
+	NotShown           // the answered card showed none of the waiting calls
 	Moot               // what was asked about is over
 	Held               // every call of its agent was frozen
 	Unreleased         // there was a yes, and no time left to release the call
 	Outdated           // the file that was asked about was changed again
 )
 
-// causes are the reason codes, and what explains those that are no person's.
+// causes are the reason codes, each with a sentence that explains it unless a person answered.
 var causes = [...]struct{ name, sentence string }{
 	NoCause:      {"none", ""},
 	ByPerson:     {"person", ""},
@@ -101,7 +102,7 @@ func (c Cause) known() Cause {
 	return NoCause
 }
 
-// Sentence explains a cause that is no person's.
+// Sentence explains a cause other than a person's answer.
 func (c Cause) Sentence() string {
 	return cmp.Or(causes[c.known()].sentence, "no valid decision was made")
 }
@@ -136,21 +137,22 @@ type Resolution struct {
 
 // A Term is how long a yes lasts. The zero value is once.
 type Term struct {
-	// Session is for as long as the agent's session, at most SessionTerm.
+	// Session means for as long as the agent's session, at most SessionTerm.
 	Session bool `json:"session,omitempty"`
-	// For is for a time, 1 to 60 minutes.
+	// For is how long the yes lasts, 1 to 60 minutes; zero means that no time is set.
 	For time.Duration `json:"for,omitempty"`
-	// Always is once, and a rule for the policy is written for people to put in.
+	// Always means once; in addition, a policy rule is written for people to add.
 	Always bool `json:"always,omitempty"`
 }
 
-// SessionTerm bounds a yes for a session, and maxTerm one for some time, in minutes.
+// SessionTerm is the longest that a yes for a session lasts; maxTerm is the longest of a yes
+// for a time, in minutes.
 const (
 	SessionTerm = 8 * time.Hour
 	maxTerm     = 60
 )
 
-// Lasts reports a yes that is for longer than once.
+// Lasts reports whether a yes lasts for more than one call.
 func (t Term) Lasts() bool { return t.Session || t.For > 0 }
 
 func (t Term) String() string {
@@ -183,7 +185,7 @@ func ParseTerm(word string) (Term, bool) {
 	return Term{}, false
 }
 
-// Span is how long a yes that lasts does, for people.
+// Span says, for people, how long a yes lasts that is for more than one call.
 func (t Term) Span() string {
 	if t.Session {
 		return "the session"

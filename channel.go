@@ -30,17 +30,16 @@ type Channel interface {
 	// channel's approver list. Anyone else gets at most one short refusal.
 	Run(ctx context.Context, reply ReplyFunc) error
 
-	// Post shows a new card and returns where it is. It obeys the platform's
-	// rate limits within ctx and leaves no card behind that it reports as
-	// failed, as far as the platform lets it know. What its error means for the
-	// next try is said by ErrFinal and Patience.
+	// Post shows a new card and returns where it is. It obeys the platform's rate limits within
+	// ctx. If it reports a failure, it leaves no card behind, as far as the platform lets it
+	// know. ErrFinal and Patience say what its error means for the next try.
 	Post(ctx context.Context, to Destination, card Card) (Ref, error)
 
-	// Update changes the same message to show card: progress, resolution,
-	// expiry. A settled card has no buttons and no code. Updating to what is
-	// already shown is not an error. That a card which waits is before nobody is one:
-	// what it says of identical calls counts only where people can read it. Errors are
-	// as those of Post.
+	// Update changes the same message to show card: progress, resolution, expiry. A settled
+	// card has no buttons and no code. Updating to what is already shown is not an error. For a
+	// waiting card it is an error if nobody can see the message, because what the card says of
+	// identical calls counts only where people can read it. Errors mean the same as those of
+	// Post.
 	Update(ctx context.Context, ref Ref, card Card) error
 }
 
@@ -49,33 +48,33 @@ type Channel interface {
 type Presence interface {
 	// Shows reports whether the message is still before people.
 	Shows(ref Ref) bool
-	// Watches is on how many screens messages are shown now, and how many there ever were.
+	// Watches returns how many screens show messages now, and how many ever did.
 	Watches() (now, ever int)
 }
 
-// A Fitter is an extra ability of a channel: it says whether Post would show all of
-// a card in its message, so that the Ref is not Partial. It does no I/O. Of a post
-// whose answer was lost nothing else is known of what people see there.
+// A Fitter is an extra ability of a channel: it says whether Post would show all of a card in
+// its message, so that the Ref is not Partial. It does no I/O. When the answer to a Post was
+// lost, this is all that is known of what people see.
 type Fitter interface {
 	Fits(card Card) bool
 }
 
-// HealthChecker is an extra ability of a channel that speaks with a platform:
-// one harmless call that fails if the token is bad or the platform away.
+// HealthChecker is an extra ability of a channel that speaks with a platform: one harmless call
+// that fails if the token is bad or the platform unreachable.
 type HealthChecker interface {
-	// Health returns who the bot is there.
+	// Health returns the bot's name on the platform.
 	Health(ctx context.Context) (who string, err error)
 }
 
 // A Destination is one place that gets a card of its own, with its own code.
 type Destination struct {
 	Channel string `json:"channel"` // Channel.Name
-	// Conversation is the platform's stable id of the chat; of a forum it is the
-	// chat and the topic. A code works, and wrong codes are counted, in the
-	// conversation whose card shows it, so what is apart for people is apart here.
+	// Conversation is the platform's stable id of the chat; in a forum it names the chat and
+	// the topic. A code works only in the conversation whose card shows it, and wrong codes are
+	// counted there. So places that are separate for people are separate conversations.
 	Conversation string `json:"conversation"`
-	// Thread is where in the conversation the card is posted, on a channel that
-	// has such a place; the others refuse it. Answers do not name it.
+	// Thread is where in the conversation the card is posted, on channels that have such
+	// places; the others refuse it. Answers do not name it.
 	Thread string `json:"thread,omitempty"`
 }
 
@@ -84,9 +83,9 @@ type Ref struct {
 	Destination
 	// Message is the platform's id of the message; empty means not posted.
 	Message string `json:"message,omitempty"`
-	// Partial reports that the message could not show the whole command, or the
-	// whole of another text (what is cut is attached, and the message says how
-	// many bytes are hidden). Such a card takes no one-tap approval.
+	// Partial reports that the message could not show the whole command, or all of another
+	// text. What was cut is attached, and the message says how many bytes are hidden. Such a
+	// card takes no one-tap approval.
 	Partial bool `json:"partial,omitempty"`
 }
 
@@ -113,16 +112,16 @@ type Card struct {
 	Agent   string
 	Session string
 	Dir     string
-	// Environment is what in the call's environment is dangerous, says where it
-	// acts, or has changed since the session began.
+	// Environment lists what in the call's environment is dangerous, says where the call acts,
+	// or has changed since the session began.
 	Environment string
 	Host        string
 	// Notice, when set, is a warning that belongs on the card, such as
 	// NOT ISOLATED.
 	Notice string
-	// Upto is the number of the last identical call that Notice counts; zero is the first
-	// alone. A channel puts it into its buttons with WithUpto, or keeps it with the card on a
-	// screen, and gives back that of the version which was answered: see Reply.Shown.
+	// Upto is the number of the last identical call that Notice counts; zero means the first
+	// call alone. A channel puts it into its buttons with WithUpto, or keeps it with the card
+	// on a screen. It returns the Upto of the version that was answered: see Reply.Shown.
 	Upto int
 	// Code is this destination's own code; zero once the card is settled.
 	Code tokens.Code
@@ -134,9 +133,9 @@ type Card struct {
 	Result string
 }
 
-// Whole is the card as text, for the file beside one that had to be cut. It holds
-// no code: a file outlives the request. The command comes last, as it is: no line
-// of it can pass for one of the card.
+// Whole returns the card as text, for the file beside a card that had to be cut. It holds no
+// code, because a file outlives the request. The command comes last and unchanged, so that no
+// line of it can pass for a line of the card.
 func (c Card) Whole() string {
 	var b strings.Builder
 	for _, f := range []struct{ label, text string }{
@@ -191,8 +190,8 @@ const (
 
 var methodNames = [...]string{"none", "tap", "command", "code", "plain", "id", "typed"}
 
-// OnCard reports an answer that names the card itself: a button, or what stands for one
-// in a terminal.
+// OnCard reports whether the answer names the card itself: a button, or its counterpart in a
+// terminal.
 func (m Method) OnCard() bool { return m == ByTap || m == ByTyped }
 
 // String returns the word.
@@ -227,23 +226,24 @@ type Reply struct {
 	Request string
 	Message string
 	Code    tokens.Code
-	// Shown says what was read by whoever answers, and so which identical calls a yes is
-	// for: for ByID what [Cards.Shown] said, and else the Upto of that version of the
-	// card which was answered, from its button's data or from the screen. Zero is the first
-	// alone. On a platform it counts no further than what the platform confirmed to show.
+	// Shown is the number of the last identical call that the person was shown; a yes covers
+	// the calls up to it. For ByID it is what Cards.Shown in package broadcaster returned.
+	// Otherwise it is the Upto of the version of the card that was answered, from the button's
+	// data or from the screen. Zero means the first call alone. On a platform it counts no
+	// further than what the platform confirmed to show.
 	Shown int
 	// Sent is when a message was sent that names no version of the card, by the platform's
-	// clock, or else when it arrived. It may be too early, never too late. Shown is not
-	// looked at then: a yes counts what the card had shown for a moment by that time. Zero
-	// on a platform leaves Shown. Buttons, screens and ByID need none.
+	// clock, or otherwise when it arrived. It may be too early, never too late. If it is set,
+	// Shown is ignored: a yes covers what the card had been showing for a moment by that time.
+	// If it is zero on a platform, Shown counts. Buttons, screens and ByID leave it zero.
 	Sent time.Time
 }
 
-// MaxUpto bounds the number that a button carries: a card that counts more says less.
+// MaxUpto is the greatest number that a button carries. WithUpto lowers a greater one to it.
 const MaxUpto = 999_999
 
-// WithUpto appends [Card.Upto] to a button's data, in at most seven bytes. Zero is nothing:
-// a button of before this was known is for the first call alone.
+// WithUpto appends [Card.Upto] to a button's data, in at most seven bytes. It appends nothing
+// for zero: a button without a number is for the first call alone.
 func WithUpto(data string, upto int) string {
 	if upto <= 0 {
 		return data
@@ -251,8 +251,8 @@ func WithUpto(data string, upto int) string {
 	return data + "+" + strconv.Itoa(min(upto, MaxUpto))
 }
 
-// CutUpto takes off what WithUpto appended, and nothing else: ok is false for a number
-// that it does not write.
+// CutUpto removes what WithUpto appended. ok is false for a number that WithUpto does not
+// write.
 func CutUpto(data string) (rest string, upto int, ok bool) {
 	rest, digits, found := strings.Cut(data, "+")
 	if !found {
@@ -300,9 +300,9 @@ type Taker interface {
 	Takes(s Severity) bool
 }
 
-// Solo is an extra ability of a channel whose platform gives every event to
-// one receiver only, or to each: it receives under a lease of this name, so
-// that of several replicas one does. All of them may post.
+// Solo is an extra ability of a channel whose platform gives every event to only one receiver,
+// or to all of them. The channel receives under a lease of this name, so that only one of
+// several replicas does. All of them may post.
 type Solo interface {
 	LeaseName() string
 }
@@ -310,8 +310,8 @@ type Solo interface {
 // LeaseTTL is how long a leader that vanished keeps others out.
 const LeaseTTL = 3 * time.Second
 
-// A Paired is who sent a pairing code, and where. The ids are the platform's
-// word; the rest is claimed.
+// A Paired is who sent a pairing code, and where. The platform vouches for the ids; the rest is
+// claimed.
 type Paired struct {
 	ID     string `json:"id"`               // of the person
 	Name   string `json:"name,omitempty"`   // what they call themselves
@@ -323,9 +323,8 @@ type Paired struct {
 // A Pairer is an extra ability of a channel: to find out who somebody is.
 type Pairer interface {
 	Channel
-	// Pair waits, while Run receives, until a person sends code to the bot, and
-	// returns who it was and where. They need not be on the approver list, and
-	// are not by this. One pairing at a time; an error if another is going on,
-	// or if ctx ends first.
+	// Pair waits, while Run receives, until a person sends code to the bot, and returns who it
+	// was and where. They need not be on the approver list, and pairing does not put them
+	// there. It is an error if another pairing is going on, or if ctx ends first.
 	Pair(ctx context.Context, code tokens.Code) (Paired, error)
 }

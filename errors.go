@@ -9,9 +9,9 @@ import (
 	"approver.example/display"
 )
 
-// A TooManyError says that there were too many questions to people about somebody's calls,
-// so that they are not asked another one yet. A question counts from its making: whether a
-// card of it reaches anybody is not known then.
+// A TooManyError means that people were asked too many questions about somebody's calls, so
+// that they are not asked another one yet. A question counts from when it is made: it is not
+// known then whether any of its cards reaches anybody.
 type TooManyError struct {
 	Limit string        // the setting: "user" or "agent"; or OwnLimit
 	Most  int           // questions within a minute
@@ -20,10 +20,10 @@ type TooManyError struct {
 	Wait  time.Duration // until then
 }
 
-// OwnLimit is the Limit of questions about approver itself, which no setting has.
+// OwnLimit is the Limit for questions about approver itself, which no setting changes.
 const OwnLimit = "own"
 
-// Error is for people and the audit.
+// Error returns the text for people and the audit.
 func (e *TooManyError) Error() string {
 	if e.Limit == OwnLimit {
 		return fmt.Sprintf("too many questions: %d were put within a minute about %s, also those that reached nobody, so "+
@@ -49,7 +49,7 @@ func (e *TooManyError) ForAgent() string {
 		e.Most, e.clock(), display.Duration(e.Wait+time.Second-1))
 }
 
-// clock is when to come back, rounded up.
+// clock is when to come back, rounded up to the second.
 func (e *TooManyError) clock() string {
 	return e.Again.Add(time.Second - 1).UTC().Format("15:04:05 UTC")
 }
@@ -62,11 +62,12 @@ var ErrShuttingDown = errors.New("approver is shutting down")
 // about was changed again: their question is over at once, and says so.
 var ErrOutdated = errors.New("the file was changed again")
 
-// ErrGone is the cause of a context that ends because whoever asked has gone and does not
-// come back, such as a command that was stopped. Its request is withdrawn at once.
+// ErrGone is the cause of a context that ends because the asker is gone for good, such as a
+// command that was stopped. Its request is withdrawn at once.
 var ErrGone = fmt.Errorf("whoever asked has gone: %w", context.Canceled)
 
-// ErrOverdue is what a write, or a step of a request, returns that came at its deadline or later.
+// ErrOverdue is returned by a write, or a step of a request, that comes at its deadline or
+// later.
 var ErrOverdue = errors.New("the deadline has passed")
 
 // ErrAppealed means that people have been asked about a denial before.

@@ -17,8 +17,8 @@ var (
 	ErrConflict = errors.New("the record has changed since it was read")
 	ErrHeld     = errors.New("the lease is held by another process")
 	ErrTampered = errors.New("the record's signature does not fit: it was changed outside approver")
-	// ErrAway is in the chain of an ambiguous error of a store that did not answer, or
-	// not as it must.
+	// ErrAway is in the chain of an ambiguous error of a store that did not answer, or not
+	// correctly.
 	ErrAway = errors.New("the store does not answer")
 )
 
@@ -30,9 +30,9 @@ type Rev string
 // NewRev returns a new revision.
 func NewRev() Rev { return Rev(uuid.NewString()) }
 
-// A Fence numbers the holders of one lease. It grows with every change of
-// holder. No write carries it: a former holder's late write fails like anybody's,
-// because the record's revision has changed. See docs/decisions.md.
+// A Fence numbers the holders of one lease. It grows with every change of holder. No write
+// carries it: a late write of a former holder fails like any other, because the record's
+// revision has changed. See docs/decisions.md.
 type Fence uint64
 
 // KV is the only storage contract. Everything that lasts (requests, codes,
@@ -40,8 +40,8 @@ type Fence uint64
 //
 // Keys are made by [Key]. All methods are safe for concurrent use.
 type KV interface {
-	// Get returns the record and its revision, or ErrNotFound. A record whose
-	// signature does not fit is ErrTampered.
+	// Get returns the record and its revision, or ErrNotFound. It returns ErrTampered for a
+	// record whose signature does not match.
 	Get(ctx context.Context, key string) (value []byte, rev Rev, err error)
 
 	// Put writes the record if its revision is still prev (empty: it must not
@@ -87,12 +87,12 @@ type ClosableKV interface {
 	Close() error
 }
 
-// A Confirmer is a KV that can return records which are not yet as durable as it
-// is configured to make them: written on a primary, and not on its replicas. What
-// it has not confirmed may be gone after a fail-over.
+// A Confirmer is a KV that can return records which are not yet as durable as it is configured
+// to make them: the primary has them, but its replicas may not. A record that is not confirmed
+// may be lost in a fail-over.
 type Confirmer interface {
-	// Confirm returns when the record, which Get returned so, is durable. An
-	// error means that this is not known.
+	// Confirm returns when the record, as Get returned it, is durable. An error means that its
+	// durability is not known.
 	Confirm(ctx context.Context, key string, value []byte, rev Rev) error
 }
 
@@ -107,28 +107,28 @@ type Write struct {
 // A Batcher is a KV that makes several writes durable at the price of one: they
 // share a sync, or a round trip.
 type Batcher interface {
-	// PutAll is Put of each, all at once. Each succeeds or fails by itself, and the
-	// errors are in the order of the writes; after a crash any of those that were
-	// not acknowledged may be there. No two may have one key.
+	// PutAll does a Put of each write, all at once. Each succeeds or fails by itself, and the
+	// errors are in the order of the writes. After a crash, any write that was not acknowledged
+	// may still have happened. No two writes may have the same key.
 	PutAll(ctx context.Context, writes []Write) []error
 }
 
-// A Discarder is a KV that can take away a record that is ErrTampered, so that a sound
-// one can be written in its place.
+// A Discarder is a KV that can remove a record that is ErrTampered, so that a valid one can be
+// written in its place.
 type Discarder interface {
-	// Discard removes such a record. ErrConflict means that there is none, or a sound one.
+	// Discard removes such a record. ErrConflict means that there is no record, or a valid one.
 	Discard(ctx context.Context, key string) error
 }
 
 // A ClockReader is a KV that reads a record and its clock at the price of one
 // round trip.
 type ClockReader interface {
-	// GetNow is Get and then Now. With ErrNotFound, too, it returns the time; with
-	// any other error it does not.
+	// GetNow is Get and then Now. It returns the time with ErrNotFound too, but not with any
+	// other error.
 	GetNow(ctx context.Context, key string) (value []byte, rev Rev, now time.Time, err error)
 }
 
-// GetNow reads a record and then the clock, at once where the store can.
+// GetNow reads a record and then the clock, in one call where the store can.
 func GetNow(ctx context.Context, store KV, key string) (value []byte, rev Rev, now time.Time, err error) {
 	if r, ok := store.(ClockReader); ok {
 		return r.GetNow(ctx, key)
@@ -143,12 +143,12 @@ func GetNow(ctx context.Context, store KV, key string) (value []byte, rev Rev, n
 	return value, rev, now, err
 }
 
-// A Sweeper is a KV that can look through all shards at the price of one.
+// A Sweeper is a KV that can look through all shards at the cost of one.
 type Sweeper interface {
-	// DueAll returns what Due does for every shard, up to limit keys of each. With
-	// an error about some shards, it returns what is due in the others.
-	// [errors.ErrUnsupported] means that the shards lie on several servers, so
-	// that each is to be asked by itself: one that hangs must not hold up others.
+	// DueAll returns what Due returns for every shard, up to limit keys of each. If some shards
+	// fail, it returns an error and what is due in the others. [errors.ErrUnsupported] means
+	// that the shards are on several servers; each must then be asked separately, so that a
+	// server that hangs does not hold up the others.
 	DueAll(ctx context.Context, limit int) ([]string, error)
 }
 
@@ -160,8 +160,8 @@ type Lister interface {
 	Scheduled(ctx context.Context, shard, limit int) ([]string, error)
 }
 
-// Shards is the number of groups that keys are divided into. All of a key's
-// parts lie in one slot of a Redis Cluster because the shard is its hash tag.
+// Shards is the number of groups that keys are divided into. All that belongs to a key lies in
+// one slot of a Redis Cluster, because the shard is its hash tag.
 const Shards = 64
 
 // Key returns the key of a record: "ap:{NN}:kind:id" with NN = hash(id) mod
@@ -191,8 +191,8 @@ func ShardOfKey(key string) (int, error) {
 	return n, nil
 }
 
-// MinKeepFor and DefaultKeepFor are how long a request stays in the store after its
-// deadline, at least and unless it is configured.
+// MinKeepFor and DefaultKeepFor are how long a request stays in the store after its deadline,
+// at least and by default.
 const (
 	MinKeepFor     = 24 * time.Hour
 	DefaultKeepFor = 25 * time.Hour

@@ -11,17 +11,17 @@ import (
 // This file holds what channels say of their platform: whether answers arrive, and
 // what an error means for the next try.
 
-// ErrFinal is in the chain of an error of Post or Update that the same message would
-// meet again: the platform understood it and refuses it, as where a chat does not
-// exist, the bot was removed from it, or a message was deleted. Every other error may
-// be over in a moment, so the same is tried again until the request's deadline.
+// ErrFinal is in the chain of an error of Post or Update that would recur with the same
+// message: the platform understood it and refuses it, for example because the chat does not
+// exist, the bot was removed from it, or the message was deleted. Any other error may be
+// temporary, so the same message is tried again until the request's deadline.
 var ErrFinal = errors.New("the platform refuses it")
 
-// A Patience is in the chain of an error of Post or Update after which the platform
-// wants to be left alone.
+// A Patience is an error in the chain of an error of Post or Update: the platform asks for a
+// pause.
 type Patience interface {
 	error
-	// RetryAfter is how long, from when the error was returned.
+	// RetryAfter is how long to pause, counted from when the error was returned.
 	RetryAfter() time.Duration
 }
 
@@ -35,7 +35,7 @@ type Receiver interface {
 // has not tried yet.
 type Reception struct {
 	Up      bool      // answers arrive now
-	Since   time.Time // since when it is, or is not; zero before the first try
+	Since   time.Time // since when Up has its value; zero before the first try
 	Good    time.Time // when the platform last answered; zero if never
 	Bad     time.Time // when it last failed; zero if never
 	Problem string    // the last failure, in one line for people, also while Up
@@ -58,7 +58,7 @@ func (m *ReceptionMeter) Succeeded() {
 	}
 }
 
-// Failed notes that none arrive, and why.
+// Failed notes that no answers arrive, and why.
 func (m *ReceptionMeter) Failed(err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -68,8 +68,8 @@ func (m *ReceptionMeter) Failed(err error) {
 	}
 }
 
-// Stopped notes that nothing is received here any more, as where another process has the
-// lease. What failed before, and since when, stays.
+// Stopped notes that nothing is received here any more, for example because another process has
+// the lease. It changes nothing while the channel is already down.
 func (m *ReceptionMeter) Stopped() {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -21,37 +21,37 @@ const (
 	EventReleased     Event = "released"      // the call was released to the agent
 	EventRepeated     Event = "repeated"      // a courier that came back was given its yes again
 	EventAcked        Event = "acked"         // nobody is given that yes again: its courier has it, or its time is over
-	EventNotRun       Event = "not_run"       // the agent went on, and reported no run of a call that was released
+	EventNotRun       Event = "not_run"       // the agent went on and reported no run of a released call
 	EventDenied       Event = "denied"        // a person, or a failure, said no
 	EventExpired      Event = "expired"       // silence was a no
 	EventWithdrawn    Event = "withdrawn"     // the agent went away
 	EventRefused      Event = "refused"       // a reply that did not count: wrong code, stranger, too late
 	EventRan          Event = "ran"           // the agent reports that a call ran
-	EventResult       Event = "result"        // something was found in what a call returned
-	EventAlarm        Event = "alarm"         // something that should not be: went around the gate, tampered record
+	EventResult       Event = "result"        // something was found in the result of a call
+	EventAlarm        Event = "alarm"         // should not happen: a call around the gate, a tampered record
 	EventParked       Event = "parked"        // the agent was told to run the same call again later
 	EventGranted      Event = "granted"       // a yes waits for that call, or for others like it
 	EventGrantUsed    Event = "grant_used"    // a call was released by such a yes, without asking
-	EventGrantExpired Event = "grant_expired" // its time was over
+	EventGrantExpired Event = "grant_expired" // such a yes expired
 	EventRevoked      Event = "revoked"       // people took such a yes back
 	EventFrozen       Event = "frozen"        // people, or an alarm, stopped every call
-	EventUnfrozen     Event = "unfrozen"      // people lifted that
+	EventUnfrozen     Event = "unfrozen"      // people lifted the freeze
 	EventPaused       Event = "paused"        // people let calls through for a while, or ended that
-	EventPolicy       Event = "policy"        // another policy is in force, or the answers of others count
+	EventPolicy       Event = "policy"        // another policy is in force, or other people's answers count
 	EventObserving    Event = "observing"     // people let rules be observed and not enforced for some days
-	EventEnforcing    Event = "enforcing"     // that is over
+	EventEnforcing    Event = "enforcing"     // rules that were observed are enforced again
 	EventStarted      Event = "started"       // the daemon started
 	EventStopped      Event = "stopped"       // the daemon stopped in order
 	EventRemoved      Event = "removed"       // the audit removes its oldest files, as it is configured to
 )
 
-// An Alarm says what an EventAlarm is about. The zero value is the call of the
-// record or, without one, what the note says.
+// An Alarm says what an EventAlarm is about. The zero value means the call of the record or, if
+// it has none, what the note says.
 type Alarm string
 
 // The alarms that are about no call.
 const (
-	AlarmStore Alarm = "store" // the store cannot be believed
+	AlarmStore Alarm = "store" // the store cannot be trusted
 	AlarmAudit Alarm = "audit" // the audit was changed; the log itself says what it lost
 	AlarmHooks Alarm = "hooks" // an agent's hooks are weakened
 )
@@ -62,13 +62,13 @@ type Record struct {
 	Event   Event
 	At      time.Time // by the store's clock where the event has one
 	Request string    // the request's id
-	// Once makes a record idempotent: the log need not refuse a repeat, but a
-	// reader can tell that two records with one Once are one event.
+	// Once identifies the event: the log need not refuse a repeat, but a reader can tell that
+	// two records with the same Once are one event.
 	Once        string
 	Fingerprint Fingerprint
 	Call        ToolCall // Args and Command are redacted by the writer
 	Verdict     Verdict
-	Observed    *Verdict // what a rule found and observe mode let go; nil otherwise
+	Observed    *Verdict // a rule's finding that observe mode let through; nil otherwise
 	Resolution  Resolution
 	Reply       Reply         // for EventRefused
 	Outcome     OutcomeKind   // for EventRefused
@@ -77,32 +77,33 @@ type Record struct {
 	Note        string
 }
 
-// A Recorder is the audit. Record returns when the record is durable, with its
-// hash. An error means that nothing may be released on the strength of it. The record of
-// a denial is taken even if ctx has ended: the agent's time may be over, as it is when a
-// store is away.
+// A Recorder is the audit. Record returns when the record is durable, with its hash. After an
+// error, nothing that depends on the record may be released. A denial is recorded even if ctx
+// has ended: the agent's time may be over by then, for example when a store is away.
 type Recorder interface {
 	Record(ctx context.Context, r Record) (hash string, err error)
 }
 
-// A Told is what the audit says of a request: that it came so far.
+// A Told is what the audit says of a request: how far it has come.
 type Told struct {
 	Request string
 	Event   Event
 	At      time.Time
 	Once    string // of the record
-	// shared are the numbers of the calls beside the first that were released. Nothing
-	// that is told later hides them.
+	// Shared holds the numbers of the released calls other than the first. Nothing that is told
+	// later hides them.
 	Shared []int
 }
 
-// OnceShared names the record of the release of a call beside the first. It has the call's
-// number: its id is the agent's to choose, and an audit may cut it or mask a part.
+// OnceShared returns the Once of the record that releases a call other than the first. It has
+// the call's number and not its id: the agent chooses the id, and an audit may cut it or mask
+// part of it.
 func OnceShared(request string, n int) string {
 	return request + ":" + string(EventReleased) + ":#" + strconv.Itoa(n)
 }
 
-// sharedNow is the number of the call that this record says was released beside the first.
+// sharedNow is the number of the call, other than the first, that this record says was
+// released.
 func (t Told) sharedNow() (n int, ok bool) {
 	if t.Event != EventReleased {
 		return 0, false
@@ -112,8 +113,8 @@ func (t Told) sharedNow() (n int, ok bool) {
 	return n, ok && err == nil
 }
 
-// rank orders what can be told of one request. What has the same rank replaces what
-// was told before: after a fail-over of the store a request can have another end.
+// rank orders the events of one request. A later event of the same rank replaces an earlier
+// one: after a fail-over of the store a request can end a second time.
 func (t Told) rank() int {
 	if t.Event == EventWithdrawn && strings.HasPrefix(t.Once, t.Request+":"+string(EventWithdrawn)+":") {
 		return 0 // one of several calls left, and the others wait: see recordEnded
@@ -128,15 +129,15 @@ func (t Told) rank() int {
 	case EventAcked:
 		return 4
 	default:
-		return 0 // it is of no request, or changes nothing of one
+		return 0 // it belongs to no request, or changes nothing about it
 	}
 }
 
-// Ended reports whether this is an end of the request.
+// Ended reports whether the request has ended.
 func (t Told) Ended() bool { return t.rank() >= 3 }
 
-// Tell adds what the audit says next to what it said, by request. Other events, and
-// what is of no request, are left out.
+// Tell adds t to what the audit has said so far, by request. It ignores events that belong to
+// no request or do not change its state.
 func (t Told) Tell(all map[string]Told) {
 	if t.Request == "" || t.rank() == 0 {
 		return
@@ -147,8 +148,8 @@ func (t Told) Tell(all map[string]Told) {
 	if one && !slices.Contains(t.Shared, n) {
 		t.Shared = append(slices.Clone(t.Shared), n)
 	}
-	// That one more call was released says less than what ended the request, or repeated
-	// its yes, and does not hide it.
+	// The release of one more call says less than the end of the request, or a repeat of its
+	// yes, and does not hide it.
 	if known && (t.rank() < was.rank() || one && t.rank() == was.rank()) {
 		was.Shared = t.Shared
 		t = was

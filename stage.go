@@ -13,29 +13,29 @@ const (
 	TierPeople                  // the last word
 )
 
-// RuleMinTier asks people about a call that a higher tier would have to look at, and
-// there is none but people.
+// RuleMinTier is the rule of an Ask for a call that needs a higher tier, where people are the
+// only higher tier.
 const RuleMinTier = "min_tier"
 
-// An UnavailableError is a stage's error if the stage could not look at the call at
-// all: its model is gone, its provider cannot be reached, its budget is spent. Every
-// other error says that something is wrong, and blocks in every fail mode.
+// An UnavailableError means that a stage could not look at the call at all: its model is gone,
+// its provider cannot be reached, its budget is spent. Any other error of a stage means that
+// something is wrong, and blocks in every fail mode.
 type UnavailableError struct {
 	Err error
-	// MinTier is the tier that has to look at the call instead, if the fail mode is
-	// open: the stage's row of the fail-closed table. Zero is none.
+	// MinTier is the tier that has to look at the call instead if the fail mode is open, as in
+	// the stage's row of the fail-closed table. Zero means none.
 	MinTier uint8
 }
 
-// Error is that of Err.
+// Error returns the text of Err.
 func (e *UnavailableError) Error() string { return e.Err.Error() }
 
 // Unwrap returns Err.
 func (e *UnavailableError) Unwrap() error { return e.Err }
 
-// ErrTold is what the error of a stage is that tells of its trouble in the log itself, once
-// for each cause and once when it is over. The gate denies the call as ever, and does not
-// tell of it again.
+// ErrTold marks the error of a stage that logs its trouble itself, once for each cause and once
+// when it is over; test for it with [errors.Is]. The gate still denies the call, but does not
+// log it again.
 var ErrTold = errors.New("the stage has told of it")
 
 // A Stage judges calls: reflexcore and each tier of shieldcore. An error means

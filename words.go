@@ -13,8 +13,8 @@ import (
 
 // A ToolCall is one call that an agent wants to make, in our words.
 type ToolCall struct {
-	// ID is the courier's random 128-bit call id, as 32 hex digits. It makes a
-	// call that comes back after a lost connection the same call.
+	// ID is the courier's random 128-bit call id, as 32 hex digits. A call that comes back
+	// after a lost connection keeps it.
 	ID string `json:"id"`
 	// Agent is the name of the dialect that the payload was read in: see package agents.
 	Agent string `json:"agent"`
@@ -38,22 +38,22 @@ type ToolCall struct {
 	// Env is the part of the hook's environment that changes what a command
 	// runs (PATH, LD_PRELOAD, GIT_…), as the courier sent it.
 	Env map[string]string `json:"env,omitempty"`
-	// Environment is what people are shown of Env, safe to see. It is set when they
+	// Environment is what people are shown of Env, made safe to display. It is set when they
 	// are asked, and decides nothing.
 	Environment []string `json:"environment,omitempty"`
-	// Control names what is asked of approver itself, such as "unfreeze". Only
-	// approver sets it; a freeze does not stop such a call.
+	// Control names an action on approver itself, such as "unfreeze". Only approver sets it; a
+	// freeze does not stop such a call.
 	Control string `json:"control,omitempty"`
-	// Own marks a question about what is in force, such as a looser policy. Only approver
-	// sets it; a freeze stops such a call.
+	// Own marks a question about a change of what is in force, such as a looser policy. Only
+	// approver sets it; a freeze stops such a call.
 	Own bool `json:"own,omitempty"`
-	// ParkAt is when the agent is to be told to come back later, if people have
-	// not answered; zero is never. It says nothing of the call.
+	// ParkAt is when the agent is to be told to come back later, if people have not answered;
+	// zero means never. It does not describe the call.
 	ParkAt time.Time `json:"-"`
-	// Acks says that the call's courier tells when it has the answer. It says nothing of
-	// the call.
+	// Acks says that the courier confirms that it has the answer. It does not describe the
+	// call.
 	Acks bool `json:"acks,omitempty"`
-	// Peer is who connected, by the kernel's word.
+	// Peer is who connected, according to the kernel.
 	Peer Peer `json:"peer"`
 	// At is when the daemon read the call, by its own clock.
 	At time.Time `json:"at"`
@@ -87,7 +87,8 @@ func (c ToolCall) Display() display.Call {
 // Text is the whole call for people; see [display.Call.Text].
 func (c ToolCall) Text() string { return c.Display().Text() }
 
-// AboutApprover reports a question about approver itself. No agent's call is one.
+// AboutApprover reports whether the call is a question about approver itself. No agent's call
+// is one.
 func (c ToolCall) AboutApprover() bool { return c.Own || c.Control != "" }
 
 // A Peer is the process at the other end of a local socket, as the kernel
@@ -108,7 +109,7 @@ const (
 	Deny   Decision = iota // the call does not run
 	Ask                    // people decide
 	Modify                 // the call runs with other arguments, after it was judged once more
-	Warn                   // the call goes on; the agent is told something
+	Warn                   // the call goes on; the agent gets a warning
 	Pass                   // no opinion: the agent's own permission flow goes on
 	Allow                  // the call runs and the agent need not ask
 )
@@ -129,7 +130,7 @@ func (d *Decision) UnmarshalText(b []byte) (err error) {
 	return nil
 }
 
-// wordOf is the word of a value. An unknown value has that of the zero value.
+// wordOf returns the word of a value; for an unknown value, that of the zero value.
 func wordOf[T ~uint8](words []string, v T) string {
 	if int(v) < len(words) {
 		return words[v]
@@ -137,7 +138,7 @@ func wordOf[T ~uint8](words []string, v T) string {
 	return words[0]
 }
 
-// valueOf is the value of a word; zero and an error if no value has it.
+// valueOf returns the value of a word; zero and an error if no value has it.
 func valueOf[T ~uint8](words []string, word []byte) (T, error) {
 	i := slices.Index(words, string(word))
 	if i < 0 {
@@ -203,7 +204,7 @@ type Verdict struct {
 	By    string   `json:"by,omitempty"`
 	Rule  string   `json:"rule,omitempty"`
 	Where Position `json:"where,omitzero"`
-	// Tier is which of the tiers says it.
+	// Tier is the tier that it comes from.
 	Tier uint8 `json:"tier,omitempty"`
 	// Reason is for the agent; Detail is for people and the audit.
 	Reason     string   `json:"reason,omitempty"`
@@ -219,8 +220,8 @@ type Verdict struct {
 	// MinTier is [TierEvaluation], and that names no Approvers, leaves the call to
 	// that tier, which may let it go; every other Ask is for people.
 	MinTier uint8 `json:"min_tier,omitempty"`
-	// WantTier is the tier that should look at the call if it is there; without it the
-	// call goes on.
+	// WantTier is the tier that should look at the call if it is available; otherwise the call
+	// goes on without it.
 	WantTier uint8 `json:"want_tier,omitempty"`
 	// Channels are the names of the channels that may show the request when the
 	// decision is Ask. None means every channel.
@@ -232,12 +233,12 @@ type Verdict struct {
 	// Args replace the call's arguments when the decision is Modify, and are
 	// kept through an Ask.
 	Args json.RawMessage `json:"args,omitempty"`
-	// Shadow are rules that matched and are not enforced. Allowed are those whose
+	// Shadow names the rules that matched and are not enforced. Allowed names those whose
 	// finding was dropped, each with the exception that people made.
 	Shadow  []string `json:"shadow,omitempty"`
 	Allowed []string `json:"allowed,omitempty"`
-	// FailedOpen are the stages that could not judge the call, which went on all the
-	// same, each with its error. Only a Gate with an open fail mode sets it.
+	// FailedOpen names the stages that could not judge the call, each with its error; the call
+	// went on all the same. Only a Gate with an open fail mode sets it.
 	FailedOpen []string `json:"failed_open,omitempty"`
 	// Appealable says that people may be asked about a call that the rule denied.
 	// Nothing that denies without a rule is appealable.
@@ -247,27 +248,28 @@ type Verdict struct {
 	Appeal Appeal `json:"appeal,omitzero"`
 	// Irreversible is how hard it is to take back what the call does.
 	Irreversible Irreversibility `json:"irreversible,omitzero"`
-	// Chain is what every part of the path said, in their order, at most MaxChain.
+	// Chain is what every part of the path said, in order, at most MaxChain findings.
 	Chain []Finding `json:"chain,omitempty"`
 	// Weakened marks a denial that became a question; see [Weighed]. Only a Gate
 	// sets it.
 	Weakened bool `json:"-"`
-	// Unavailable marks the Deny of a stage that could not look. Only a Gate sets it.
+	// Unavailable marks the Deny of a stage that could not look at the call. Only a Gate sets
+	// it.
 	Unavailable bool `json:"-"`
-	// Ruled marks a rule's own finding; a failure's deny has no such mark. Only
-	// a Gate sets it.
+	// Ruled marks a rule's own finding; the Deny of a failure has no such mark. Only a Gate
+	// sets it.
 	Ruled bool `json:"-"`
-	// Unasked marks what the stages decided without anybody else; see Alone. Evaluated
-	// marks that the evaluation had a say. Only a Gate sets them.
+	// Unasked marks what the stages decided without anybody else; see Alone. Evaluated marks
+	// that the evaluation tier took part. Only a Gate sets them.
 	Unasked   bool `json:"-"`
 	Evaluated bool `json:"-"`
 	// Approval is what people said yes to. Only a Broadcaster sets it.
 	Approval *Yes `json:"-"`
 }
 
-// Alone reports that the stages of a Gate decided by themselves, about a call that
-// leaves the next one to be judged as it was: nobody was asked, nothing was paused or
-// observed, no model evaluated, and nothing is destroyed. The zero value is not.
+// Alone reports whether the stages of a Gate decided by themselves, about a call that does not
+// change how the next one is judged: nobody was asked, nothing was paused or observed, no model
+// evaluated, and nothing is destroyed. The zero value is not Alone.
 func (v Verdict) Alone() bool { return v.Unasked }
 
 // An Irreversibility says how hard it is to take back what a call does. The zero
@@ -277,7 +279,7 @@ type Irreversibility struct {
 	Why   string `json:"why,omitempty"` // in a few words: what is lost, and what makes it worse or better
 }
 
-// String is "irreversible 85/100: why", or empty for 0.
+// String returns "irreversible 85/100: why", or nothing for a score of 0.
 func (i Irreversibility) String() string {
 	switch {
 	case i.Score == 0:
@@ -288,14 +290,14 @@ func (i Irreversibility) String() string {
 	return fmt.Sprintf("irreversible %d/100: %s", i.Score, i.Why)
 }
 
-// ComparedEnv begins the names of those keys of [ToolCall.Env] that are only compared; see
+// ComparedEnv is the prefix of those keys of [ToolCall.Env] that are only compared; see
 // [display.ComparedEnv].
 const ComparedEnv = display.ComparedEnv
 
 // DefaultAppealWithin is how long after its denial a call can be appealed.
 const DefaultAppealWithin = 10 * time.Minute
 
-// An Appeal says whose denial people are asked about. The zero value is none.
+// An Appeal says which denial people are asked about. The zero value is none.
 type Appeal struct {
 	Of      string `json:"of"`                // the id of the call that was denied
 	Claimed string `json:"claimed,omitempty"` // why, in the words of whoever appeals
@@ -307,8 +309,9 @@ type Appealed struct {
 	Until   time.Time // until when the call may come back for their answer
 }
 
-// A Yes is what people said to a call that was let go, to ask later whether it stands:
-// the request, and of the call what says whose it is. The zero Yes never stands.
+// A Yes is people's approval of a call that was let go. It is kept to ask later whether it
+// still stands: it has the request, and those parts of the call that say whose it is. The zero
+// Yes never stands.
 type Yes struct {
 	Request     string // its id
 	Call        ToolCall
@@ -317,7 +320,7 @@ type Yes struct {
 	Resolution  Resolution
 }
 
-// Yes is the yes by which people let a call go; zero of every other verdict.
+// Yes returns the approval with which people let a call go; the zero Yes for any other verdict.
 func (v Verdict) Yes() Yes {
 	if v.Decision != Allow || v.By != ByPeople {
 		return Yes{}
@@ -328,7 +331,7 @@ func (v Verdict) Yes() Yes {
 	return *v.Approval
 }
 
-// FreezeBy signs the verdicts of a freeze.
+// FreezeBy is Verdict.By of a freeze.
 const FreezeBy = "freeze"
 
 // ByPeople is Verdict.By of what people decided.
@@ -338,6 +341,7 @@ const ByPeople = "people"
 // were asked too often.
 const LimitedBy = "limit"
 
-// SameUser reports that two calls come from one user of this machine. An unknown peer
-// is the daemon itself, which asks about its own changes; the socket admits no other.
+// SameUser reports whether two calls come from the same user of this machine. An unknown peer
+// is the daemon itself, which asks about its own changes; no other unknown peer gets through
+// the socket.
 func (p Peer) SameUser(other Peer) bool { return p.Known == other.Known && p.UID == other.UID }

@@ -26,7 +26,7 @@ import (
 )
 
 const (
-	// Prefix starts every code that is shown to a person.
+	// Prefix begins every code that is shown to a person.
 	Prefix = "CONFIRM-"
 	// MinLength is the least number of characters after the prefix. With fewer,
 	// five guesses in ten minutes would be worth trying.
@@ -100,8 +100,8 @@ func Find(text string) (Code, error) {
 	return code, err
 }
 
-// Cut is Find, and also returns the text with each occurrence of the code replaced
-// by a line break. With an error, rest is empty.
+// Cut is Find, and also returns the text with each occurrence of the code replaced by a line
+// break. On an error, rest is empty.
 func Cut(text string) (code Code, rest string, err error) {
 	var found Code
 	var without strings.Builder
@@ -133,9 +133,9 @@ func Cut(text string) (code Code, rest string, err error) {
 	return found, without.String() + text[kept:], nil
 }
 
-// cutPrefix removes "confirm" and one character like a dash. With spaced, a space is
-// accepted too. That is only for texts that should be a code and nothing else: "please
-// confirm payment" has none.
+// cutPrefix removes "confirm" and one dash-like character. With spaced, it accepts a space too.
+// That is only for texts that should be a code and nothing else: "please confirm payment" has
+// no code.
 func cutPrefix(s string, spaced bool) (string, bool) {
 	const word = "confirm"
 	if len(s) < len(word) || !strings.EqualFold(s[:len(word)], word) {
@@ -184,8 +184,8 @@ func fold(s string) (Code, error) {
 	return Code{text: string(out)}, nil
 }
 
-// Reveal returns the code as a person must type it. Only code that renders a card
-// for a person may call it.
+// Reveal returns the code as a person must type it. Only the code that renders a card for a
+// person may call it.
 func (c Code) Reveal() string {
 	if c.text == "" {
 		return ""

@@ -37,15 +37,15 @@ const (
 	textNoYes  = "A typed message cannot approve here. Press the card's button, or use the /approve command."
 )
 
-// replyWithin bounds how long an answer may take to be decided.
+// replyWithin bounds how long the core may take to decide on an answer.
 const replyWithin = time.Minute
 
-// An intake takes the events of one connection.
+// An intake handles the events of one connection.
 type intake struct {
 	*Channel
 	workers *workers
 	reply   approver.ReplyFunc
-	known   chan struct{}             // closed when the connection has told who we are
+	known   chan struct{}             // closed when we know who we are
 	gone    chan struct{}             // closed when the connection has ended
 	since   atomic.Pointer[time.Time] // when the connection became ready
 }
@@ -54,10 +54,9 @@ func newIntake(c *Channel, workers *workers, reply approver.ReplyFunc) *intake {
 	return &intake{Channel: c, workers: workers, reply: reply, known: make(chan struct{}), gone: make(chan struct{})}
 }
 
-// introduced waits until it is known who we are: the library hands every event
-// to a goroutine of its own, so that an answer may overtake the first event, and
-// before that nobody can be told from ourselves. It returns false if that will
-// not be known.
+// introduced waits until we know who we are. The library handles each event in a goroutine of
+// its own, so an answer may overtake the connection's first event, and before that we cannot
+// tell others from ourselves. It returns false if the connection or ctx ends first.
 func (in *intake) introduced(ctx context.Context) bool {
 	select {
 	case <-in.known:
@@ -65,15 +64,14 @@ func (in *intake) introduced(ctx context.Context) bool {
 	case <-ctx.Done():
 	}
 	select {
-	case <-in.known: // what is heard at the end counts, too: it comes once
+	case <-in.known: // an answer that arrives at the end counts too: it comes only once
 		return true
 	default:
 		return false
 	}
 }
 
-// interaction takes a press, a dialog or a command. It waits for nothing but
-// the introduction.
+// interaction handles a press, a dialog or a command. It waits only for introduced.
 func (in *intake) interaction(ctx context.Context, i *discordgo.Interaction) {
 	defer receiving.Recovered(in.log, "an event handler panicked")
 	if !in.introduced(ctx) {
@@ -101,7 +99,7 @@ func (in *intake) interaction(ctx context.Context, i *discordgo.Interaction) {
 	}
 }
 
-// refuse tells a person at once that nothing will come of an interaction.
+// refuse tells a person at once that an interaction has no effect.
 func (in *intake) refuse(ctx context.Context, i *discordgo.Interaction, text string) {
 	in.workers.try("", maxRefusals, func() { _ = in.respond(ctx, i, whisper, private(text)) })
 }
@@ -134,13 +132,13 @@ func (in *intake) pressed(ctx context.Context, i *discordgo.Interaction, who per
 	}
 }
 
-// decide puts an answer to the core and tells the person what became of it. The
-// answer counts even if the person cannot be told, also where another process was
-// first to acknowledge it: the core counts each answer once. One that the core does
-// not know is left to another daemon for a while, which may have asked.
+// decide passes an answer to the core and tells the person the outcome. The answer counts even
+// if the person cannot be told, and even if another process acknowledged it first: the core
+// counts each answer once. An answer that the core does not know is left for a while to another
+// daemon, which may be the one that asked.
 func (in *intake) decide(ctx context.Context, i *discordgo.Interaction, r approver.Reply) {
 	done := make(chan approver.Outcome, 1)
-	go func() { done <- in.ask(ctx, r) }() // awaited below, and it contains its panics
+	go func() { done <- in.ask(ctx, r) }() // awaited below; it recovers from its own panics
 	soon := time.NewTimer(in.soon)
 	defer soon.Stop()
 	select {
@@ -157,9 +155,9 @@ func (in *intake) decide(ctx context.Context, i *discordgo.Interaction, r approv
 	}
 }
 
-// An ask is what a person wants by an interaction.
+// An ask is what a person wants with an interaction.
 type ask struct {
-	request uuid.UUID // unless it is a command
+	request uuid.UUID // zero for a command
 	approve bool
 	method  approver.Method
 	code    tokens.Code
@@ -170,7 +168,7 @@ type ask struct {
 	problem string // what to tell the person if it cannot be read
 }
 
-// read reads an interaction. What it cannot read is a problem, never an answer.
+// read reads an interaction. What it cannot read becomes a problem, never an answer.
 func read(i *discordgo.Interaction) ask {
 	switch d := i.Data.(type) {
 	case discordgo.MessageComponentInteractionData:
@@ -194,7 +192,7 @@ func read(i *discordgo.Interaction) ask {
 			return ask{problem: textUnread}
 		}
 		text, _ := opt.Value.(string)
-		// As everywhere: the words beside a code count too.
+		// as on every channel, the words beside a code count too
 		meant, err := intent.Parse("/" + d.Name + " " + text)
 		return ask{approve: meant.Approve && err == nil, method: approver.ByCommand, code: meant.Code, grant: meant.Grant,
 			problem: explain(err)}
@@ -202,8 +200,8 @@ func read(i *discordgo.Interaction) ask {
 	return ask{problem: textUnread}
 }
 
-// typed reads what a person typed into the dialog: the code, or the code with
-// words of consent or, which denies, of refusal.
+// typed reads what a person typed into the dialog: the code alone or with words of consent, or
+// the code with a word of refusal, which denies.
 func typed(a ask, text string) ask {
 	if strings.TrimSpace(text) == "" {
 		a.problem = textNoSuch
@@ -238,7 +236,7 @@ func input(components []discordgo.MessageComponent) string {
 	return ""
 }
 
-// explain says to a person what is wrong with a code; empty if nothing is.
+// explain tells a person what is wrong with a code; it is empty if nothing is.
 func explain(err error) string {
 	switch {
 	case err == nil:
@@ -251,7 +249,7 @@ func explain(err error) string {
 	return "That is not a confirmation code. It looks like " + tokens.Prefix + "… and stands on the card."
 }
 
-// ask puts a reply to the core.
+// ask passes a reply to the core.
 func (in *intake) ask(ctx context.Context, r approver.Reply) approver.Outcome {
 	ctx, cancel := context.WithTimeout(ctx, replyWithin)
 	defer cancel()
@@ -268,7 +266,7 @@ func outcomeWord(k approver.OutcomeKind) string {
 	}[k], "it does not count")
 }
 
-// Responses to an interaction.
+// The kinds of response to an interaction.
 const (
 	whisper = discordgo.InteractionResponseChannelMessageWithSource
 	later   = discordgo.InteractionResponseDeferredChannelMessageWithSource
@@ -281,8 +279,8 @@ func private(text string) message {
 	return m
 }
 
-// respond is the first response to an interaction, which Discord wants within
-// three seconds. It logs its error, which says that the person sees nothing.
+// respond sends the first response to an interaction, which Discord wants within three seconds.
+// It logs its error: after one, the person sees nothing.
 func (in *intake) respond(
 	ctx context.Context, i *discordgo.Interaction, kind discordgo.InteractionResponseType, data any,
 ) error {
@@ -300,9 +298,9 @@ func (in *intake) respond(
 	return err
 }
 
-// contested notes that another process has acknowledged an answer. Just after a
-// change of the lease that is a replica of ours; else it is a daemon that does not
-// share our store, whose people are told what is not so.
+// contested notes that another process has acknowledged an answer. Just after a change of the
+// lease that is a replica of ours. Otherwise it is a daemon that does not share our store, and
+// people may be told something wrong.
 func (in *intake) contested() {
 	since := in.since.Load()
 	if since == nil || time.Since(*since) < in.handover {
@@ -315,7 +313,7 @@ func (in *intake) contested() {
 	}
 }
 
-// finish fills in the response that was announced.
+// finish fills in a response that was announced before.
 func (in *intake) finish(ctx context.Context, i *discordgo.Interaction, m message, files []*discordgo.File) {
 	ctx, cancel := lingering(ctx, tellWithin)
 	defer cancel()
@@ -331,9 +329,8 @@ func (in *intake) finish(ctx context.Context, i *discordgo.Interaction, m messag
 // tellWithin bounds how long telling a person the outcome may take.
 const tellWithin = 15 * time.Second
 
-// lingering returns a context that lasts for most, and a second longer than ctx
-// if that ends: a person still hears what became of an answer that was decided
-// at the end.
+// lingering returns a context that lasts at most for most, and at most a second longer than
+// ctx, so that a person still hears the outcome of an answer that was decided at the end.
 func lingering(ctx context.Context, most time.Duration) (context.Context, context.CancelFunc) {
 	out, cancel := context.WithTimeout(context.WithoutCancel(ctx), most)
 	stop := context.AfterFunc(ctx, func() {
@@ -346,9 +343,9 @@ func lingering(ctx context.Context, most time.Duration) (context.Context, contex
 	}
 }
 
-// details returns the whole command of a card, or the whole card if it shows less,
-// read from the card itself, so that it does not matter which process posted it,
-// or when.
+// details returns the whole command of a card, or the whole card if even other texts are cut.
+// It reads them from the card itself, so it does not matter which process posted the card, or
+// when.
 func (in *intake) details(ctx context.Context, m *discordgo.Message) (message, []*discordgo.File) {
 	for _, a := range m.Attachments {
 		what, ok := map[string]string{commandFile: "The exact command", cardFile: "The whole card"}[a.Filename]
@@ -378,13 +375,13 @@ func (in *intake) details(ctx context.Context, m *discordgo.Message) (message, [
 	return out, nil
 }
 
-// bare reports whether a card says that its file is not there.
+// bare reports whether a card says that its file is missing.
 func bare(card *discordgo.MessageEmbed) bool {
 	return slices.ContainsFunc(card.Fields,
 		func(f *discordgo.MessageEmbedField) bool { return strings.Contains(f.Value, notAttached) })
 }
 
-// download reads an attachment from where Discord keeps it.
+// download reads an attachment from Discord's file server.
 func (in *intake) download(ctx context.Context, address string) (string, error) {
 	u, err := url.Parse(address)
 	if err != nil {
@@ -416,7 +413,7 @@ func (in *intake) download(ctx context.Context, address string) (string, error) 
 	return string(text), nil
 }
 
-// originOf is scheme and host of an address.
+// originOf is the scheme and host of an address.
 func originOf(address string) string {
 	u, err := url.Parse(address)
 	if err != nil {

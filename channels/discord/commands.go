@@ -8,9 +8,9 @@ import (
 	"github.com/bwmarrin/discordgo"
 )
 
-// setUp learns in which servers the channels lie and registers the commands
-// there. It is best effort and done once: without it buttons and dialog work
-// all the same, and the log says what is missing.
+// setUp finds out which servers the channels are in, and registers the commands there. It is
+// done once, as far as it succeeds: without it, buttons and the dialog still work, and the log
+// says what is missing.
 func (c *Channel) setUp(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
@@ -29,7 +29,7 @@ func (c *Channel) setUp(ctx context.Context) {
 	c.applied = good
 }
 
-// servers returns where commands belong, and whether every channel was found.
+// servers returns the servers to register commands in, and whether every channel was found.
 func (c *Channel) servers(ctx context.Context) (guilds map[string]bool, good bool) {
 	guilds, good = map[string]bool{}, true
 	if c.pairsOnly { // there are no channels yet
@@ -58,15 +58,15 @@ func (c *Channel) servers(ctx context.Context) (guilds map[string]bool, good boo
 		c.mu.Lock()
 		c.guilds[id] = got.GuildID
 		c.mu.Unlock()
-		if got.GuildID != "" { // a direct conversation has no server
+		if got.GuildID != "" { // a direct conversation belongs to no server
 			guilds[got.GuildID] = true
 		}
 	}
 	return guilds, good
 }
 
-// register makes /approve, /deny and /pair known in one server. A command of the same
-// name is replaced; the application's other commands stay.
+// register registers /approve, /deny and /pair in one server. It replaces commands of the same
+// names; the application's other commands stay.
 func (c *Channel) register(ctx context.Context, app, guild string) bool {
 	for _, cmd := range []struct{ name, does, code string }{
 		{"approve", "Approve the request with this code", "The code that the card shows, such as CONFIRM-…"},

@@ -19,9 +19,8 @@ const Name = "discord"
 // defaultAPI is Discord's REST address, without the version.
 const defaultAPI = "https://discord.com/api"
 
-// Config is the discord section of the configuration. The zero value is not
-// valid: a channel without a token, a place to post and a person who may answer
-// refuses to start.
+// Config is the discord section of the configuration. The zero value is not valid: the channel
+// needs a token, a place to post and a person who may answer.
 type Config struct {
 	// Token is the bot's token from the application's "Bot" page, without the
 	// word "Bot" in front. Prefer TokenFile.
@@ -44,13 +43,12 @@ type Config struct {
 	// Discord at the start; when it is set, a token of any other application is
 	// refused.
 	ApplicationID string `yaml:"application_id,omitempty" held:"no"`
-	// TextApprovals lets an ordinary message approve: a code typed into the
-	// channel, or "yes" as a reply to a card. It is off by default because
-	// whatever can write as a person could then approve, while a press or a
-	// command carries Discord's own word on who made it, and where. It needs the
-	// privileged Message Content intent, which must be switched on for the
-	// application at Discord. Without it Discord shows the bot only messages
-	// that mention it, and direct ones; those may deny.
+	// TextApprovals lets an ordinary message approve: a code typed into the channel, or "yes"
+	// as a reply to a card. It is off by default, because then anything that can write as a
+	// person could approve, while Discord itself vouches for who made a press or a command, and
+	// where. It needs the privileged Message Content intent, which must be switched on for the
+	// application at Discord. Without the intent Discord shows the bot only direct messages and
+	// messages that mention it; those may deny.
 	TextApprovals bool `yaml:"text_approvals,omitempty"`
 	// APIURL replaces https://discord.com/api, for tests and for a proxy. The
 	// token is sent there, so plain http belongs on loopback only.

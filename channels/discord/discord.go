@@ -10,24 +10,23 @@
 //
 // # Identity
 //
-// The first thing that is looked at in every event is who sent it: a person, by
-// the stable id that Discord authenticated, on the approver list, in one of the
-// configured channels. Bots, webhooks, forwarded and edited messages are nobody.
+// Every event is checked first for who sent it: a person, by the stable id that Discord
+// authenticated, on the approver list, in one of the configured channels. Bots, webhooks, and
+// forwarded or edited messages never count.
 //
 // # Connection
 //
-// Events come over the gateway WebSocket, each connection with a new discordgo
-// session under a supervisor of our own: it backs off from one to sixty seconds,
-// keeps within the number of sessions that Discord allows in a day, notices a
-// gateway that falls silent, and ends only when Discord has refused the bot twice in
-// a row. After a connection that was a good one it resumes its session, so that
-// Discord hands over what people did in between; after trouble it begins a new one.
-// Cards are sent over REST all the time. Of several replicas, the holder of the lease
+// Events come over the gateway WebSocket, in discordgo sessions under a supervisor of our own.
+// The supervisor backs off from one to sixty seconds, keeps within the
+// number of sessions that Discord allows in a day, notices a gateway that falls silent, and
+// ends only when Discord has refused the bot twice in a row. After a good connection it resumes
+// the session, so that Discord delivers what people did in between; after trouble it begins a
+// new one. Cards are sent over REST. Of several replicas, only the holder of the lease
 // [Channel.LeaseName] is connected; all may post.
 //
-// Two daemons with stores of their own must not share a bot: Discord shows every
-// answer to both. A daemon that does not know a card's request leaves the answer to
-// the other for a second, and the log of both says what to do.
+// Two daemons with separate stores must not share a bot: Discord delivers every answer to both.
+// A daemon that does not know a card's request leaves the answer to the other one for a second,
+// and the logs of both say what to do.
 //
 // # Reading order
 //
@@ -56,9 +55,9 @@ import (
 	"approver.example/internal/secret"
 )
 
-// libraryVersion makes discordgo ask the gateway for version 10. The library
-// reads it from a variable of its own, always this same value, so that any
-// number of channels with different addresses live in one process.
+// libraryVersion makes discordgo ask the gateway for version 10. The library reads it from a
+// global variable. It is always set to this same value, so any number of channels with
+// different addresses can live in one process.
 var libraryVersion = sync.OnceFunc(func() { discordgo.APIVersion = "10" })
 
 // A Channel is one Discord bot. Use New to make one.
@@ -72,31 +71,31 @@ type Channel struct {
 	files     *http.Client       // for attachments; it carries no token
 	seen      *receiving.Seen[string]
 	outage    receiving.Outage
-	contest   atomic.Bool // another daemon was reported
+	contest   atomic.Bool // another daemon was reported in the log
 	pairing   pairing.Waiting
 	pairsOnly bool // made by ForPairing
 
 	// Times, changed by tests only.
 	ackWithin time.Duration // Discord voids an interaction that is not acknowledged in 3 s
 	hello     time.Duration // how long the gateway may be silent before it is ready
-	silence   time.Duration // and after: more than two of its heartbeats
+	silence   time.Duration // how long afterwards: more than two of its heartbeats
 	backoff   time.Duration // the first wait before a new connection, at most
 	settled   time.Duration // a connection that lasted this long was a good one
-	soon      time.Duration // how long an answer may take before it is acknowledged undecided
-	leave     time.Duration // how long another daemon has for an answer that is not ours
+	soon      time.Duration // how long an answer may take before it is acknowledged without a decision
+	leave     time.Duration // how long another daemon has to take an answer that is not ours
 	handover  time.Duration // how long a replica that lost the lease may still answer
 
 	mu      sync.Mutex
 	app     string            // our application's id
 	bot     string            // our bot user's id
-	guilds  map[string]string // a channel's server, as Discord says
+	guilds  map[string]string // the server of each channel, according to Discord
 	applied bool              // the commands are registered
 	homes   []string          // the servers that the bot is in; with pairsOnly
 }
 
-// New returns a channel for a valid configuration. It reads the token's file and
-// connects to nothing. The error names every problem of cfg at once. What log writes
-// should name the channel.
+// New returns a channel for a valid configuration. It reads the token file and makes no
+// connection. The error names every problem of cfg at once. Entries in log should name the
+// channel.
 func New(cfg Config, log *slog.Logger) (*Channel, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
@@ -136,12 +135,12 @@ func (c *Channel) session() (*discordgo.Session, error) {
 	if err != nil {
 		return nil, fmt.Errorf("discord: %w", err)
 	}
-	s.LogLevel = -1 // the library logs past our logger, whole payloads included
+	s.LogLevel = -1 // the library bypasses our logger, and logs whole payloads
 	s.ShouldReconnectOnError = false
 	s.ShouldRetryOnRateLimit = false
 	s.MaxRestRetries = 0
 	s.StateEnabled = false
-	s.SyncEvents = true // handlers run where their goroutine has an owner
+	s.SyncEvents = true // handlers run in a goroutine that has an owner
 	s.Compress = false
 	return s, nil
 }
@@ -149,15 +148,15 @@ func (c *Channel) session() (*discordgo.Session, error) {
 // Name returns "discord".
 func (c *Channel) Name() string { return Name }
 
-// LeaseName names the lease that the receiving process holds: Discord gives
-// every connection of a bot every event, and one answer to each is enough. The
-// bot is told apart by a hash under its token, which gives neither away.
+// LeaseName names the lease that the receiving process holds: Discord sends every event to
+// every connection of a bot, and each needs only one answer. The name contains a keyed hash
+// that identifies the bot without revealing its token.
 func (c *Channel) LeaseName() string {
 	return Name + ":" + hex.EncodeToString(c.keyed("approver: who receives from this bot")[:8])
 }
 
-// keyed is a hash of some texts under the token: the same in every process that has
-// it, and without meaning to everybody else.
+// keyed is a hash of some texts under the token: the same in every process that has the token,
+// and meaningless to everybody else.
 func (c *Channel) keyed(parts ...string) []byte {
 	m := hmac.New(sha256.New, []byte(c.token.Reveal()))
 	for i, part := range parts {

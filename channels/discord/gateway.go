@@ -22,7 +22,7 @@ import (
 // maxBackoff is the longest wait between two connections.
 const maxBackoff = time.Minute
 
-// lastLook is for how long a connection that is to end still brings answers.
+// lastLook is how long a connection that is about to end still receives answers.
 const lastLook = 200 * time.Millisecond
 
 // writeWithin bounds one write to the gateway.
@@ -44,16 +44,16 @@ type fatal struct{ error }
 
 func (f fatal) Unwrap() error { return f.error }
 
-// Run connects to the gateway and takes answers until ctx ends; then it returns
-// nil. It returns an error when Discord refuses the bot twice in a row: its token or
-// its intents, or because the token is of another application than configured.
-// Whoever calls it again then takes part in the cure.
+// Run connects to the gateway and takes answers until ctx ends; then it returns nil. It returns
+// an error when Discord refuses the bot twice in a row: its token, its intents, or because the
+// token belongs to another application than the configured one. It can then be called again,
+// and works once people have fixed the cause.
 func (c *Channel) Run(ctx context.Context, reply approver.ReplyFunc) error {
 	reply = receiving.Replies(reply, c.log, "handling an answer panicked", textNobody, textBroken)
 	workers := newWorkers(c.log)
 	defer workers.stop()
-	// What is under way ends with Run, however Run ends. Answers that the core has are its own
-	// to end.
+	// What is under way ends with Run, however Run ends. The core itself ends the answers that
+	// it has.
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	defer c.outage.Stopped()
@@ -68,7 +68,7 @@ func (c *Channel) Run(ctx context.Context, reply approver.ReplyFunc) error {
 			failures = 0
 		}
 		if good && failures == 0 {
-			// Discord closes connections as a matter of routine. Taps wait for us.
+			// Discord closes connections as a matter of routine, and keeps taps for us.
 			c.outage.Failed(err)
 			c.log.Debug("the gateway closed the connection", "error", err)
 			if calls.Sleep(ctx, rand.N(c.backoff/4)) != nil {
@@ -84,24 +84,24 @@ func (c *Channel) Run(ctx context.Context, reply approver.ReplyFunc) error {
 		if stop && refused {
 			return err
 		}
-		refused = stop // once may be a hiccup of Discord's own
+		refused = stop // a single refusal may be a hiccup at Discord
 		if calls.Sleep(ctx, wait) != nil {
 			return nil
 		}
 	}
 }
 
-// A link is a session of the gateway and its last connection.
+// A link is a gateway session and its latest connection.
 type link struct {
 	session *discordgo.Session
-	ready   time.Time // when the connection was; zero if it never was
-	forget  []func()  // each takes a handler off the session
+	ready   time.Time // when the connection became ready; zero if it never did
+	forget  []func()  // each removes a handler from the session
 }
 
-// connect makes one connection and returns why it ended. If there is a session it
-// is resumed: Discord then hands over what happened meanwhile, or begins a new one.
-// The library does that at the gateway's general address, where Discord ends
-// connections somewhat sooner than at the one that it names for resuming.
+// connect makes one connection and returns why it ended. If there is a session, it resumes it:
+// Discord then delivers what happened in the meantime, or begins a new session. The library
+// resumes at the gateway's general address, where Discord ends connections somewhat sooner than
+// at the address that it names for resuming.
 func (c *Channel) connect(ctx context.Context, last *link, in *intake) error {
 	last.ready = time.Time{}
 	resumes := last.session != nil
@@ -126,17 +126,17 @@ func (c *Channel) connect(ctx context.Context, last *link, in *intake) error {
 	}
 	ready := last.handle(ctx, in)
 	if resumes {
-		close(in.known) // what was missed comes before the word that it is resumed
+		close(in.known) // missed events come before the notice that the session is resumed
 	}
-	// Open knows no context: what it waits for is cut under it.
+	// Open takes no context: when ctx ends, the connection below it is cut.
 	cut := context.AfterFunc(ctx, tcp.close)
 	err := s.Open()
 	cut()
 	if err != nil {
 		return closed("connect to the gateway", err)
 	}
-	// Ends the library's goroutines. It says goodbye to Discord, takes a second
-	// for that, and has no error to tell.
+	// Ends the library's goroutines. Close says goodbye to Discord, which takes a second; it
+	// has no useful error.
 	defer func() { _ = s.Close() }()
 	if err := c.introduce(ctx, in, ready, resumes); err != nil {
 		return err
@@ -148,7 +148,7 @@ func (c *Channel) connect(ctx context.Context, last *link, in *intake) error {
 	return c.serve(ctx, in, s)
 }
 
-// introduce waits until Discord has said who we are, or that the session goes on.
+// introduce waits until Discord has said who we are, or that the session is resumed.
 func (c *Channel) introduce(ctx context.Context, in *intake, ready <-chan *discordgo.Ready, resumes bool) error {
 	timer := time.NewTimer(c.hello)
 	defer timer.Stop()
@@ -172,8 +172,8 @@ func (c *Channel) introduce(ctx context.Context, in *intake, ready <-chan *disco
 	return nil
 }
 
-// serve lasts as long as the connection does. A gateway that no longer acknowledges
-// heartbeats brings no answers, whatever else it says.
+// serve lasts as long as the connection does. It ends a connection whose gateway no longer
+// acknowledges heartbeats: no answers would arrive on it.
 func (c *Channel) serve(ctx context.Context, in *intake, s *discordgo.Session) error {
 	if c.outage.Reception().Good.IsZero() {
 		c.log.Info("connected to Discord")
@@ -186,7 +186,7 @@ func (c *Channel) serve(ctx context.Context, in *intake, s *discordgo.Session) e
 	for {
 		select {
 		case <-ctx.Done():
-			select { // what was pressed already is on its way, and comes once
+			select { // presses made before now are on their way, and come only once
 			case <-time.After(lastLook):
 			case <-in.gone:
 			}
@@ -208,8 +208,8 @@ func (c *Channel) serve(ctx context.Context, in *intake, s *discordgo.Session) e
 	}
 }
 
-// handle has the session's events taken in, and no longer those of an earlier
-// connection. ready gets the first word of this one: nil if the session is resumed.
+// handle registers the handlers for the session's events, and removes those of an earlier
+// connection. ready gets the first message of this connection: nil if the session is resumed.
 func (l *link) handle(ctx context.Context, in *intake) (ready chan *discordgo.Ready) {
 	for _, forget := range l.forget {
 		forget()
@@ -234,8 +234,8 @@ func (l *link) handle(ctx context.Context, in *intake) (ready chan *discordgo.Re
 	return ready
 }
 
-// mayIdentify asks whether the token is good and whether Discord allows another
-// session today: it resets the token of a bot that makes too many.
+// mayIdentify checks that the token is good and that Discord allows another session today:
+// Discord resets the token of a bot that makes too many.
 func (c *Channel) mayIdentify(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, 2*c.hello)
 	defer cancel()
@@ -259,7 +259,7 @@ func (c *Channel) mayIdentify(ctx context.Context) error {
 	return nil
 }
 
-// closed explains an error of Open.
+// closed adds to an error of Open what its close code means.
 func closed(what string, err error) error {
 	if ce, ok := errors.AsType[*websocket.CloseError](err); ok {
 		if why, ok := fatalCloses[ce.Code]; ok {
@@ -273,7 +273,7 @@ func closed(what string, err error) error {
 	return fmt.Errorf("discord: %s: %w", what, withoutAddress(err))
 }
 
-// know learns who we are from the gateway's first message.
+// know learns who we are from the gateway's Ready message.
 func (c *Channel) know(r *discordgo.Ready) error {
 	app := ""
 	if r.Application != nil {
@@ -300,8 +300,8 @@ func (c *Channel) know(r *discordgo.Ready) error {
 	return nil
 }
 
-// bound ends a session's requests with a context: discordgo asks for the
-// gateway's address without one.
+// bound ends a session's requests when a context ends: discordgo asks for the gateway's address
+// without one.
 type bound struct {
 	//nolint:containedctx // a RoundTripper gets its context from the request, and this one has none
 	ctx  context.Context
@@ -312,8 +312,8 @@ func (b bound) RoundTrip(req *http.Request) (*http.Response, error) {
 	return b.next.RoundTrip(req.WithContext(b.ctx))
 }
 
-// conns are the network connections of one session. A read that waits longer
-// than patience fails, so that a gateway that fell silent shows.
+// conns are the network connections of one session. A read that waits longer than patience
+// fails, so that a silent gateway is noticed.
 type conns struct {
 	patience atomic.Int64 // a time.Duration
 

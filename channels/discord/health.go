@@ -6,8 +6,8 @@ import (
 	"strconv"
 )
 
-// Health asks Discord for every channel that gets cards; of a channel that only
-// pairs, whether its token is good.
+// Health asks Discord about every channel that gets cards; for a channel that only pairs, it
+// asks whether the token is good.
 func (c *Channel) Health(ctx context.Context) (string, error) {
 	if c.pairsOnly {
 		return "no channel yet", c.mayIdentify(ctx)

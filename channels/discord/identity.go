@@ -7,12 +7,12 @@ import (
 	"github.com/bwmarrin/discordgo"
 )
 
-// standing is what a sender may do. The zero value is nobody, who is not even
-// refused.
+// standing is what a sender may do. The zero value is nobody, who is not even told of a
+// refusal.
 type standing uint8
 
 const (
-	nobody    standing = iota // not a person, or not certain who
+	nobody    standing = iota // not a person, or it is uncertain who it is
 	stranger                  // a person who is not on the list
 	elsewhere                 // on the list, but not in one of our channels
 	listed                    // on the list, in one of our channels
@@ -24,8 +24,8 @@ type person struct {
 	name string // for display only
 }
 
-// presser tells who made an interaction. It looks at nothing that the person
-// chose: who, where and on whose message come from Discord.
+// presser says who made an interaction. It looks at nothing that the person can choose: who,
+// where and on whose message all come from Discord.
 func (c *Channel) presser(i *discordgo.Interaction) (person, standing) {
 	if i == nil || i.ID == "" || i.Token == "" {
 		return person{}, nobody
@@ -35,7 +35,7 @@ func (c *Channel) presser(i *discordgo.Interaction) (person, standing) {
 		return person{}, nobody
 	}
 	user := i.User
-	if i.GuildID != "" { // in a server the member counts, and nothing else
+	if i.GuildID != "" { // in a server only the member counts
 		user = nil
 		if i.Member != nil {
 			user = i.Member.User
@@ -50,9 +50,9 @@ func (c *Channel) presser(i *discordgo.Interaction) (person, standing) {
 	}
 	switch i.Type {
 	case discordgo.InteractionMessageComponent, discordgo.InteractionModalSubmit:
-		// A button is always on a message; ours is by our own bot, in the
-		// channel where it was pressed. The dialog knows the card that it was
-		// opened from.
+		// A button is always on a message. Ours is on a message of our own bot, in the channel
+		// where it was pressed. For the dialog, the message is the card that it was opened
+		// from.
 		m := i.Message
 		if m == nil || m.ID == "" || !ownMessage(m, bot, i.ChannelID) {
 			return who, nobody
@@ -64,9 +64,8 @@ func (c *Channel) presser(i *discordgo.Interaction) (person, standing) {
 	return who, listed
 }
 
-// author tells who wrote a message. Webhooks carry any name, bots are no
-// people, a forwarded text is not the forwarder's own, and messages that
-// Discord itself writes are nobody's.
+// author says who wrote a message. Webhooks can use any name, bots are not people, a forwarded
+// text is not the forwarder's own, and messages that Discord itself writes are nobody's.
 func (c *Channel) author(m *discordgo.Message) (person, standing) {
 	if m == nil || m.ID == "" || m.WebhookID != "" || m.Interaction != nil || m.InteractionMetadata != nil {
 		return person{}, nobody
@@ -97,8 +96,8 @@ func (c *Channel) standing(u *discordgo.User) (person, standing) {
 	return who, listed
 }
 
-// ours reports whether an event's place is a configured channel, in the server
-// where that channel lies as far as that is known.
+// ours reports whether an event comes from a configured channel, in that channel's server if
+// the server is known.
 func (c *Channel) ours(channel, guild string) bool {
 	if !slices.Contains(c.cfg.Channels, channel) {
 		return false
@@ -118,8 +117,8 @@ func ownMessage(m *discordgo.Message, bot, channel string) bool {
 		m.ChannelID == channel && m.Flags&discordgo.MessageFlagsEphemeral == 0
 }
 
-// requestOf returns the request whose buttons a card carries; empty if it
-// carries none, or not the same one throughout.
+// requestOf returns the request named by a card's buttons; empty if the card has no buttons, or
+// they name different requests.
 func requestOf(m *discordgo.Message) string {
 	found := ""
 	for _, row := range m.Components {

@@ -8,8 +8,7 @@ import (
 	"github.com/gorilla/websocket"
 )
 
-// causeOf names the cause of an error without what differs from one time to the
-// next, such as a port or a wait.
+// causeOf names the cause of an error without its variable parts, such as a port or a wait.
 func causeOf(err error) string {
 	if api, ok := errors.AsType[*apiError](err); ok {
 		return "status " + strconv.Itoa(api.status) + " " + strconv.Itoa(api.code)

@@ -15,10 +15,10 @@ import (
 // pairName is the registered command that takes a pairing code.
 const pairName = "pair"
 
-// stand is a snowflake that stands in for what is to be found.
+// stand is a placeholder for the ids that pairing is to find.
 const stand = "100000000000000000"
 
-// Platform says how somebody is paired, and where the platform is.
+// Platform says how pairing works here, and where the platform is.
 func (c *Config) Platform() section.Platform {
 	return section.Platform{
 		API: &c.APIURL, UsualAPI: defaultAPI,
@@ -30,9 +30,8 @@ func (c *Config) Platform() section.Platform {
 	}
 }
 
-// ForPairing makes a channel that only pairs: channels and approvers of c are
-// not looked at, and the commands are registered in every server that the bot is
-// in.
+// ForPairing makes a channel that only pairs: it ignores the channels and approvers of c, and
+// registers the commands in every server that the bot is in.
 func (c Config) ForPairing(log *slog.Logger) (approver.Pairer, error) {
 	c.Channels, c.Approvers = []string{stand}, []approver.Approver{{ID: stand}}
 	channel, err := New(c, log)
@@ -43,14 +42,14 @@ func (c Config) ForPairing(log *slog.Logger) (approver.Pairer, error) {
 	return channel, nil
 }
 
-// Pair waits for the command /pair with the code, or for a message to the bot
-// with it, in a direct conversation or with a mention: of others Discord shows
-// the bot no text.
+// Pair waits for the command /pair with the code, or for a message with the code to the bot,
+// either in a direct conversation or with a mention: Discord shows the bot no text of other
+// messages.
 func (c *Channel) Pair(ctx context.Context, code tokens.Code) (approver.Paired, error) {
 	return c.pairing.Pair(ctx, code)
 }
 
-// pairCommand returns what was given to the command /pair.
+// pairCommand returns the argument of the command /pair.
 func pairCommand(i *discordgo.Interaction) (string, bool) {
 	d, ok := i.Data.(discordgo.ApplicationCommandInteractionData)
 	if !ok || d.Name != pairName {
@@ -63,8 +62,8 @@ func pairCommand(i *discordgo.Interaction) (string, bool) {
 	return text, true
 }
 
-// paired takes the command of somebody who need not be on the list. Whoever is
-// in another server than the configured one is not heard.
+// paired handles /pair from somebody who need not be on the list. It ignores people in a server
+// other than the configured one.
 func (in *intake) paired(ctx context.Context, i *discordgo.Interaction, who person, text string) {
 	said := pairing.NotPairedText
 	if in.fromHome(i.GuildID) && in.pairing.Sent(text, approver.Paired{ID: who.id, Name: who.name, Chat: i.ChannelID}) {

@@ -19,7 +19,7 @@ import (
 // below what Discord takes in a server without boosts.
 const maxFile = 8 << 20
 
-// sent is what Discord says of a message that it took.
+// sent is what Discord returns for a message that it accepted.
 type sent struct {
 	ID          string `json:"id"`
 	ChannelID   string `json:"channel_id"`
@@ -27,10 +27,10 @@ type sent struct {
 	Attachments []any  `json:"attachments"`
 }
 
-// Post shows a new card. A Post that is repeated with the same card, because the
-// first answer was lost, does not show it twice: Discord knows it again by its
-// nonce for some minutes. A card whose file Discord does not take is shown without
-// it, says so, and takes no one-tap approval.
+// Post shows a new card. If Post is repeated with the same card because the first answer was
+// lost, the card is not shown twice: for some minutes Discord recognizes it by its nonce. If
+// Discord rejects the card's file, the card is shown without it, says so, and takes no one-tap
+// approval.
 func (c *Channel) Post(ctx context.Context, to approver.Destination, card approver.Card) (approver.Ref, error) {
 	if err := ctx.Err(); err != nil {
 		return approver.Ref{}, fmt.Errorf("discord: post a card: %w", err)
@@ -64,7 +64,7 @@ func (c *Channel) Post(ctx context.Context, to approver.Destination, card approv
 		return approver.Ref{}, c.takeBack(ctx, ref)
 	}
 	if v.file.name != "" && fits && len(got.Attachments) == 0 { // whichever of two tries this is
-		if !v.bare { // the cause of that was told
+		if !v.bare { // otherwise the cause was logged before
 			c.log.Warn("a card has no file: give the bot Attach Files", "request", card.Request, "conversation", to.Conversation)
 		}
 		return c.ownUp(ctx, ref, card)
@@ -87,8 +87,8 @@ func (c *Channel) send(ctx context.Context, to approver.Destination, card approv
 	return got, err
 }
 
-// withoutFile reports whether a card that was refused with a file may be taken
-// without one: unless Discord said that it is not for the file, or wants us to wait.
+// withoutFile reports whether a card that was refused with a file may be accepted without one:
+// unless Discord's reason has nothing to do with the file, or Discord wants us to wait.
 func withoutFile(ctx context.Context, err error) bool {
 	api, ok := errors.AsType[*apiError](err)
 	if ctx.Err() != nil || !ok {
@@ -101,9 +101,9 @@ func withoutFile(ctx context.Context, err error) bool {
 	return true
 }
 
-// takeBack deletes a card that does not show what it asks about: without its
-// permission a bot's message loses its embed, and people would be asked to approve
-// what they do not see.
+// takeBack deletes a card that does not show what it asks about. Without the permission Embed
+// Links a bot's message loses its embed, and people would be asked to approve what they cannot
+// see.
 func (c *Channel) takeBack(ctx context.Context, ref approver.Ref) error {
 	lost := calls.Final("discord: post a card: Discord dropped the command from the message: give the bot Embed "+
 		"Links in channel %s", ref.Conversation)
@@ -115,8 +115,8 @@ func (c *Channel) takeBack(ctx context.Context, ref approver.Ref) error {
 	return lost
 }
 
-// ownUp has a card say that its file is not there. If that cannot be said, the card
-// counts as not posted: the next try finds it by its nonce, and says it.
+// ownUp makes a card say that its file is missing. If that fails, the card counts as not
+// posted: the next try finds it by its nonce, and makes it say so.
 func (c *Channel) ownUp(ctx context.Context, ref approver.Ref, card approver.Card) (approver.Ref, error) {
 	v, err := renderBare(card)
 	if err == nil {
@@ -129,8 +129,8 @@ func (c *Channel) ownUp(ctx context.Context, ref approver.Ref, card approver.Car
 	return ref, nil
 }
 
-// Update changes the card's message. What is attached stays. A card in a channel that
-// has left the configuration is changed as well: else its buttons would stay for ever.
+// Update changes the card's message. Attachments stay. A card in a channel that was removed
+// from the configuration is changed too; otherwise its buttons would stay for ever.
 func (c *Channel) Update(ctx context.Context, ref approver.Ref, card approver.Card) error {
 	switch {
 	case ref.Channel != Name:
@@ -150,11 +150,11 @@ func (c *Channel) Update(ctx context.Context, ref approver.Ref, card approver.Ca
 	if err := c.edit(ctx, ref, v, &got); err != nil || len(got.Attachments) > 0 {
 		return err
 	}
-	_, err = c.ownUp(ctx, ref, card) // it speaks of a file that never got there
+	_, err = c.ownUp(ctx, ref, card) // the card names a file that was never attached
 	return err
 }
 
-// edit changes a message to what was rendered.
+// edit replaces the contents of a message with a rendered card.
 func (c *Channel) edit(ctx context.Context, ref approver.Ref, v view, got *sent) error {
 	var out any
 	if got != nil {
@@ -172,7 +172,7 @@ func (c *Channel) Fits(card approver.Card) bool {
 	return err == nil && !v.partial
 }
 
-// place refuses to post where it is not configured.
+// place refuses to post to a conversation that is not configured.
 func (c *Channel) place(to approver.Destination) error {
 	switch {
 	case to.Channel != Name:
@@ -185,9 +185,8 @@ func (c *Channel) place(to approver.Destination) error {
 	return nil
 }
 
-// nonce names one card in one channel, in at most 25 characters. It is the same at
-// every try and in every process, and it is keyed, so that it says nothing of the
-// code.
+// nonce identifies one card in one channel, in at most 25 characters. It is the same at every
+// try and in every process. It is keyed, so that it reveals nothing of the code.
 func (c *Channel) nonce(to approver.Destination, card approver.Card) string {
 	sum := c.keyed("approver: a card", card.Request, to.Conversation, card.Code.Reveal())
 	return base64.RawURLEncoding.EncodeToString(sum[:16])

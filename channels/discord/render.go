@@ -45,25 +45,24 @@ func (mentions) MarshalJSON() ([]byte, error) {
 	return []byte(`{"parse":[],"replied_user":false}`), nil
 }
 
-// A view is a card as Discord gets it.
+// A view is a card as it is sent to Discord.
 type view struct {
 	message
-	// file is what the message cannot show as it is: the exact command, or the
-	// whole card. Without a name there is none.
+	// file holds what the message cannot show unchanged: the exact command, or the whole card.
+	// If its name is empty, there is none.
 	file file
 	// partial reports that the message does not show everything.
 	partial bool
-	// bare reports that the file is not attached: Discord did not take it.
+	// bare reports that the file is not attached, because Discord rejected it.
 	bare bool
 }
 
-// render lays a card out. partial forces the layout of a card that was cut when
-// it was posted.
+// render lays out a card. partial forces the layout of a card that was cut when it was posted.
 func render(card approver.Card, partial bool) (view, error) {
 	return layOut(card, view{partial: partial})
 }
 
-// renderBare lays a card out whose file could not be attached.
+// renderBare lays out a card whose file could not be attached.
 func renderBare(card approver.Card) (view, error) {
 	return layOut(card, view{partial: true, bare: true})
 }
@@ -114,7 +113,7 @@ func layOut(card approver.Card, v view) (view, error) {
 		v.Components = buttons(id, oneTap, card.Upto)
 		v.Content = fmt.Sprintf("%s\n⏳ %s · <t:%d:R>", head, card.Until(), card.Due.Unix())
 	} else {
-		v.Content = head // what is approved is not told to anybody yet
+		v.Content = head // an approval is not announced until it is settled
 		if card.State.Settled() {
 			v.Content = cards.Mark(card.State) + " " + head + "\n" + result(card)
 		}
@@ -123,8 +122,8 @@ func layOut(card approver.Card, v view) (view, error) {
 	return v, nil
 }
 
-// headline bounds the push line, which the core already does, so that a message
-// never becomes too long for Discord.
+// headline cuts the push line, which the core already limits, so that a message never becomes
+// too long for Discord.
 func headline(push string) string {
 	if r := []rune(push); len(r) > display.PushLength {
 		return string(r[:display.PushLength-1]) + "…"
@@ -161,10 +160,10 @@ func result(card approver.Card) string {
 	return shown
 }
 
-// notAttached begins the note on a card whose file Discord did not take.
+// notAttached begins the note on a card whose file Discord rejected.
 const notAttached = "⚠️ This card does not show everything, and the file with the whole of it could not be attached."
 
-// whereWhole says where a request is shown whole.
+// whereWhole says where a request can be read whole.
 func whereWhole(request string) string {
 	return "Read it on the daemon's machine before you answer: `approver approve " + request +
 		"` shows all of it and asks once more."
@@ -230,7 +229,7 @@ func buttons(id uuid.UUID, oneTap bool, upto int) []discordgo.MessageComponent {
 	return []discordgo.MessageComponent{row}
 }
 
-// dialog is the modal in which a person types the code of a request. upto is that of the
+// dialog is the modal in which a person types the code of a request. upto is the Upto of the
 // card whose button opened it.
 func dialog(id uuid.UUID, upto int) any {
 	return map[string]any{
@@ -245,16 +244,16 @@ func dialog(id uuid.UUID, upto int) any {
 	}
 }
 
-// parseButton reads the data of a button of ours, or of our dialog.
+// parseButton reads the data of one of our buttons, or of our dialog.
 func parseButton(data string) (request uuid.UUID, action cards.Action, upto int, ok bool) {
 	return cards.ParseButton(data, cards.Approve, cards.Deny, cards.Details, cards.Code)
 }
 
-// fenced reports a command that a code block cannot show as it is.
+// fenced reports whether a code block cannot show a command unchanged.
 func fenced(command string) bool { return strings.Contains(command, "```") }
 
-// unfence keeps a text inside its code block: Discord has no escape there, so a
-// zero-width space goes between backticks. The exact text is attached.
+// unfence keeps a text inside its code block. Discord has no escape there, so a zero-width
+// space goes between backticks. The exact text is attached.
 func unfence(s string) string {
 	if !fenced(s) {
 		return s
@@ -262,11 +261,11 @@ func unfence(s string) string {
 	return strings.ReplaceAll(s, "``", "`\u200b`")
 }
 
-// invite matches what Discord unfurls although it has no scheme.
+// invite matches links that Discord previews even without a scheme.
 var invite = regexp.MustCompile(`(?i)\b(discord(?:app)?)\.`)
 
-// escape makes Discord show a text as it is: no formatting, mention, timestamp,
-// link or preview.
+// escape makes Discord show a text unchanged: no formatting, mention, timestamp, link or
+// preview.
 func escape(s string) string {
 	var b strings.Builder
 	b.Grow(len(s) + 16)

@@ -16,7 +16,7 @@ import (
 	"approver.example/channels/internal/receiving"
 )
 
-// message takes a typed message. It waits for nothing but the introduction.
+// message handles a typed message. It waits only for introduced.
 func (in *intake) message(ctx context.Context, m *discordgo.Message) {
 	defer receiving.Recovered(in.log, "an event handler panicked")
 	if !in.introduced(ctx) {
@@ -27,7 +27,7 @@ func (in *intake) message(ctx context.Context, m *discordgo.Message) {
 		return
 	}
 	if st != listed || !in.seen.First(m.ID) {
-		return // a stranger's talk is none of ours
+		return // the talk of strangers is ignored
 	}
 	_, bot := in.self()
 	meant, err := intent.Parse(withoutMention(m.Content, bot))
@@ -68,9 +68,9 @@ func (in *intake) said(ctx context.Context, m *discordgo.Message, who person, me
 	}
 }
 
-// foreign reports whether another daemon has taken an answer that is not known
-// here, or will: what is said to a message is said to all. It looks also when the
-// daemon ends meanwhile: to end is no reason to say what is not so.
+// foreign reports whether another daemon has taken, or will take, an answer that is not known
+// here: everybody sees a reply to a message. It looks even if the daemon is ending, so that it
+// says nothing wrong at the end.
 func (in *intake) foreign(ctx context.Context, r approver.Reply) bool {
 	if in.contest.Load() {
 		return true
@@ -84,11 +84,11 @@ func (in *intake) foreign(ctx context.Context, r approver.Reply) bool {
 	var card discordgo.Message
 	err := in.call(ctx, "look at a card", http.MethodGet, "channels/"+r.Conversation+"/messages/"+r.Message, nil, nil,
 		&card)
-	return err == nil && requestOf(&card) == "" // it is settled, and not by us
+	return err == nil && requestOf(&card) == "" // the card is settled, and not by us
 }
 
-// repliedTo returns the card that a message is the platform's reply to; nil if
-// it answers nothing, or nothing of ours.
+// repliedTo returns the card that a message replies to; nil if it is no reply, or not to a
+// message of ours.
 func (in *intake) repliedTo(ctx context.Context, m *discordgo.Message) *discordgo.Message {
 	ref := m.MessageReference
 	if m.Type != discordgo.MessageTypeReply || ref == nil || ref.ChannelID != m.ChannelID || !snowflake(ref.MessageID) {
@@ -111,8 +111,8 @@ func (in *intake) repliedTo(ctx context.Context, m *discordgo.Message) *discordg
 	return card
 }
 
-// answer tells the author of a message something, as a reply to it: Discord has
-// nothing that only they would see.
+// answer tells the author of a message something, as a reply to it: for messages Discord has no
+// way to tell only them.
 func (in *intake) answer(ctx context.Context, m *discordgo.Message, text string) {
 	ctx, cancel := lingering(ctx, tellWithin)
 	defer cancel()
@@ -129,8 +129,8 @@ func (in *intake) answer(ctx context.Context, m *discordgo.Message, text string)
 	}
 }
 
-// withoutMention drops the mention of the bot that a message starts with: a
-// person who mentions it is how Discord shows it a message at all.
+// withoutMention removes the mention of the bot that a message starts with. Discord shows the
+// bot some messages only if they mention it.
 func withoutMention(text, bot string) string {
 	text = strings.TrimSpace(text)
 	for _, mention := range []string{"<@" + bot + ">", "<@!" + bot + ">"} {
@@ -141,7 +141,8 @@ func withoutMention(text, bot string) string {
 	return text
 }
 
-// sentAt is when Discord made an id: its time stands in it. It is zero for what is no id.
+// sentAt is when Discord made an id, which contains its time. It is zero for a text that is not
+// an id.
 func sentAt(id string) time.Time {
 	at, err := discordgo.SnowflakeTimestamp(id)
 	if err != nil {

@@ -37,9 +37,9 @@ type apiError struct {
 	message string
 	// after is how long Discord asks to wait, with status 429 only.
 	after time.Duration
-	// spent means that the wait does not fit into the time that is left.
+	// spent means that the wait is longer than the time that is left.
 	spent bool
-	// foreign is set where the body is none of Discord's.
+	// foreign is set if the body did not come from Discord.
 	foreign error
 }
 
@@ -47,7 +47,7 @@ func (e *apiError) Error() string {
 	text := calls.Status(e.status)
 	switch {
 	case e.foreign != nil && e.status != http.StatusTooManyRequests:
-		return e.foreign.Error() // what follows is about answers of Discord's own
+		return e.foreign.Error() // the rest is about Discord's own answers
 	case e.foreign != nil:
 		text = e.foreign.Error()
 	case e.message != "":
@@ -70,33 +70,32 @@ func (e *apiError) Error() string {
 	return text
 }
 
-// Is makes a response ErrFinal if Discord itself understood the request and refuses
-// it. Without a code of Discord's own the response may be that of a proxy, and a bad
-// token may be a good one in a moment.
+// Is makes a response ErrFinal if Discord itself understood the request and refuses it. A
+// response without one of Discord's codes may come from a proxy, and a token that is refused
+// now may be accepted a moment later.
 func (e *apiError) Is(target error) bool {
 	return target == approver.ErrFinal && e.code != 0 && e.status >= 400 && e.status < 500 && !passing[e.status] &&
 		!passing[e.code]
 }
 
-// passing are the statuses and codes of refusals that may be over in a moment.
+// passing are the statuses and codes of refusals that may be temporary.
 var passing = map[int]bool{
 	http.StatusUnauthorized: true, http.StatusRequestTimeout: true, http.StatusTooEarly: true,
 	http.StatusTooManyRequests: true,
 	40001:                      true, // unauthorized
-	40004:                      true, // sending messages is switched off for a while
+	40004:                      true, // sending messages is disabled for a while
 	40062:                      true, // the resource is limited
-	110001:                     true, // the feature is switched off for a while
+	110001:                     true, // the feature is disabled for a while
 	130000:                     true, // the resource is overloaded
 }
 
-// A wire carries the requests of a discordgo session to the configured address,
-// as version 10 of the API. It keeps Discord's rate limits itself, because the
-// library's limiter sleeps without looking at the context, and it turns every
-// response that is no success into an *apiError, because the library has a
-// different kind of error for each status and hides the wait of a 429.
+// A wire carries the requests of a discordgo session to the configured address, as version 10
+// of the API. It keeps Discord's rate limits itself, because the library's limiter sleeps
+// without looking at the context. It turns every unsuccessful response into an *apiError,
+// because the library has a different kind of error for each status and hides the wait of a
+// 429.
 //
-// It sends nothing to any other place than the API: the token is in every
-// request.
+// It sends nothing to any place other than the API: every request carries the token.
 type wire struct {
 	base string // such as https://discord.com/api
 	next http.RoundTripper
@@ -139,7 +138,7 @@ func (w *wire) RoundTrip(req *http.Request) (*http.Response, error) {
 	if resp.StatusCode >= http.StatusMultipleChoices {
 		return nil, w.failure(route, resp)
 	}
-	// The library would sleep on these without looking at the context.
+	// The library would sleep because of these headers, without looking at the context.
 	for _, h := range []string{"Remaining", "Reset", "Reset-After", "Global"} {
 		resp.Header.Del("X-RateLimit-" + h)
 	}
@@ -149,7 +148,7 @@ func (w *wire) RoundTrip(req *http.Request) (*http.Response, error) {
 	return resp, nil
 }
 
-// judged reads a success, and fails it where a proxy gave it in Discord's place.
+// judged reads a success, and fails it if a proxy answered in Discord's place.
 func judged(resp *http.Response) error {
 	defer resp.Body.Close()
 	if resp.StatusCode == http.StatusNoContent {
@@ -163,7 +162,7 @@ func judged(resp *http.Response) error {
 	return calls.Judge(resp.StatusCode, raw)
 }
 
-// failure reads an error response and notes what it says of rate limits.
+// failure reads an error response and records what it says about rate limits.
 func (w *wire) failure(route string, resp *http.Response) error {
 	defer resp.Body.Close()
 	e := &apiError{status: resp.StatusCode}
@@ -194,7 +193,7 @@ func (w *wire) failure(route string, resp *http.Response) error {
 	return e
 }
 
-// note closes a route whose last permitted request this was.
+// note closes a route if this response used up its last permitted request.
 func (w *wire) note(route string, h http.Header) {
 	if h.Get("X-RateLimit-Remaining") != "0" {
 		return
@@ -204,8 +203,7 @@ func (w *wire) note(route string, h http.Header) {
 	}
 }
 
-// wait returns when the route is open. If ctx cannot last until then it returns
-// at once.
+// wait returns when the route is open. If ctx ends before that, it returns at once.
 func (w *wire) wait(ctx context.Context, route string) error {
 	for {
 		left := w.pauses.Left(route, everyRoute)
@@ -226,8 +224,8 @@ func seconds(s float64) time.Duration {
 	return time.Duration(min(max(s, 0), most) * float64(time.Second))
 }
 
-// call makes one request of the API and reads the answer into out, which may be
-// nil. It waits for rate limits within ctx. what says for errors what was tried.
+// call makes one API request and reads the answer into out, which may be nil. It waits for rate
+// limits within ctx. what names the attempt in errors.
 func (c *Channel) call(ctx context.Context, what, method, path string, in any, files []*discordgo.File, out any) error {
 	contentType, body := "application/json", []byte(nil)
 	var err error
@@ -242,8 +240,8 @@ func (c *Channel) call(ctx context.Context, what, method, path string, in any, f
 	}
 	var raw []byte
 	for range maxRateWaits {
-		// A bucket of its own takes the library's limiter out of the way: it
-		// sleeps under a lock, and it would keep one bucket per interaction.
+		// Each call gets its own bucket, to bypass the library's limiter: it sleeps under a
+		// lock, and would keep one bucket per interaction.
 		bucket := discordgo.NewRatelimiter().LockBucket(path)
 		raw, err = c.rest.RequestWithLockedBucket(method, discordgo.EndpointAPI+path, contentType, body, bucket, 0,
 			discordgo.WithContext(ctx), discordgo.WithRetryOnRatelimit(false), discordgo.WithRestRetries(0))
@@ -267,9 +265,9 @@ func (c *Channel) call(ctx context.Context, what, method, path string, in any, f
 	return nil
 }
 
-// twice makes an idempotent request again if it is not known whether the first
-// one was carried out, or the server had a passing trouble. If the second one fails, too,
-// that is still not known, whatever the second one was told.
+// twice repeats an idempotent request once if it is unknown whether the first try was carried
+// out, or if the server had a temporary problem. If the second try fails too, twice returns the
+// first error: the outcome stays unknown, whatever the second try says.
 func (c *Channel) twice(ctx context.Context, request func() error) error {
 	err := request()
 	if err == nil || ctx.Err() != nil || !unclear(err) {
@@ -281,7 +279,7 @@ func (c *Channel) twice(ctx context.Context, request func() error) error {
 	return err
 }
 
-// unclear reports whether a failed request may have been carried out.
+// unclear reports whether a failed request may still have been carried out.
 func unclear(err error) bool {
 	if api, ok := errors.AsType[*apiError](err); ok {
 		return api.status >= http.StatusInternalServerError
@@ -296,8 +294,8 @@ func isAPI(err error, code int) bool {
 	return ok && api.code == code
 }
 
-// withoutAddress drops the request's address from an error: an interaction's
-// address holds its token.
+// withoutAddress removes the request's address from an error: the address of an interaction
+// contains its token.
 func withoutAddress(err error) error {
 	if u, ok := errors.AsType[*url.Error](err); ok {
 		return u.Err

@@ -8,16 +8,16 @@ import (
 )
 
 const (
-	// maxPerPerson bounds the answers of one person that are handled at once,
-	// so that nobody takes the place of the others. The approver list bounds
-	// the sum. An answer waits while its card's post is not certain, so those to
-	// the cards of a busy minute must fit.
+	// maxPerPerson bounds the answers of one person that are handled at once, so that nobody
+	// crowds out the others. The length of the approver list bounds the total. An answer waits
+	// until its card is known to be posted, so the limit must allow for the answers to all
+	// cards of a busy minute.
 	maxPerPerson = 32
-	// maxRefusals bounds the refusals that are told at once; more are dropped.
+	// maxRefusals bounds the refusals that are sent at once; more are dropped.
 	maxRefusals = 4
 )
 
-// workers handle the events of one Run, each event in a goroutine of its own.
+// workers handle the events of one Run, each in a goroutine of its own.
 type workers struct {
 	log *slog.Logger
 
@@ -29,8 +29,8 @@ type workers struct {
 
 func newWorkers(log *slog.Logger) *workers { return &workers{log: log, busy: map[string]int{}} }
 
-// try runs fn in a goroutine unless limit of the same key are under way already
-// or the workers have stopped; then it returns false. A panic in fn is logged.
+// try runs fn in a goroutine and returns true. If limit calls with the same key are under way,
+// or the workers have stopped, it does nothing and returns false. A panic in fn is logged.
 func (w *workers) try(key string, limit int, fn func()) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -52,7 +52,7 @@ func (w *workers) try(key string, limit int, fn func()) bool {
 	return true
 }
 
-// stop takes no more work and waits for what is under way.
+// stop accepts no more work and waits for what is under way.
 func (w *workers) stop() {
 	w.mu.Lock()
 	w.stopped = true

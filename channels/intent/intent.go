@@ -22,9 +22,8 @@ type Intent struct {
 // ErrNotAnAnswer means that a text is ordinary talk, to be left alone.
 var ErrNotAnAnswer = errors.New("the text is not an answer")
 
-// ErrUnclear means that words stand beside a code from which neither a yes nor
-// a no can be read for certain. It is a tokens.ErrForm with a sentence of its
-// own for the person.
+// ErrUnclear means that the words beside a code say neither yes nor no for certain. It is a
+// tokens.ErrForm with its own sentence for the person.
 var ErrUnclear error = unclear{}
 
 type unclear struct{}
@@ -82,8 +81,8 @@ func command(text string) (verb, rest string, ok bool) {
 	return verb, strings.TrimSpace(rest), verb == "/approve" || verb == "/deny"
 }
 
-// commandIntent reads what stands behind /approve or /deny. The command has
-// said what is meant; only a refusal behind /approve puts it in doubt.
+// commandIntent reads what follows /approve or /deny. The command itself says what is meant;
+// only a word of refusal after /approve puts it in doubt.
 func commandIntent(approve bool, rest string) (Intent, error) {
 	if words := strings.Fields(rest); approve && len(words) == 2 {
 		code, err := tokens.Parse(words[0])
@@ -108,7 +107,8 @@ func commandIntent(approve bool, rest string) (Intent, error) {
 	return Intent{Approve: approve, Method: approver.ByCommand, Code: code}, nil
 }
 
-// A leaning is what words beside a code say of it. The zero value says nothing.
+// A leaning is what the words beside a code say: yes, no, or nothing certain. The zero value
+// says nothing.
 type leaning uint8
 
 const (
@@ -117,8 +117,8 @@ const (
 	refuses
 )
 
-// consent reads the text beside a code. Refusal is looked for first: erring
-// towards no is safe. Consent is every word known for it, or no word at all.
+// consent reads the text beside a code. It looks for refusal first: erring towards no is safe.
+// The text consents if all its words are known words of consent, or if it has no words.
 func consent(beside string) leaning {
 	says := consents
 	for _, w := range wordsOf(beside) {
@@ -136,10 +136,9 @@ func consent(beside string) leaning {
 	return says
 }
 
-// wordsOf splits a text into lower-case words, a sign such as an emoji being a
-// word of its own. Apostrophes within words go, and so do punctuation and what
-// only varies an emoji. A question mark stays as a word: who asks has not
-// answered.
+// wordsOf splits a text into lower-case words. A symbol such as an emoji is a word of its own.
+// Apostrophes within words, punctuation and emoji modifiers are dropped. A question mark stays,
+// as a word: who asks has not answered.
 func wordsOf(text string) []string {
 	var b strings.Builder
 	for _, r := range strings.ToLower(text) {

@@ -28,7 +28,7 @@ const (
 	maxLimitPause = 2 * time.Minute
 )
 
-// fatalCodes are Slack's answers that no retry can cure, with what to do.
+// fatalCodes are the errors from Slack that no retry can cure, with what to do.
 var fatalCodes = map[string]string{
 	"invalid_auth":            "the token is wrong: copy it again from the app's page",
 	"not_authed":              "no token was sent: set bot_token_file and app_token_file",
@@ -43,9 +43,8 @@ var fatalCodes = map[string]string{
 	"link_disabled":           "Socket Mode is off: enable it on the app's page",
 }
 
-// refusals are Slack's answers to one card, which the same card would meet again,
-// with what to do where something can be done. An answer that is not known may be
-// over in a moment.
+// refusals are the errors from Slack that would recur with the same card, with what to do if
+// something can be done. An unknown error may be temporary.
 var refusals = map[string]string{
 	"not_in_channel": "the bot is not in the conversation: type /invite @bot there",
 	"channel_not_found": "the conversation does not exist or the bot is not in it: type /invite " +
@@ -74,14 +73,14 @@ var refusals = map[string]string{
 	"invalid_arguments":                        "",
 }
 
-// passing are Slack's answers that are about our connections, not about a card.
+// passing are the errors from Slack that are about our connections, not about a card.
 var passing = map[string]string{
 	"too_many_websockets": "Slack allows an app ten connections, and all are taken: with connections: 1 ten daemons " +
 		"fit; docs/channels/slack.md says what to do with more",
 }
 
-// A fatalError is one that only people can cure. For a card it is final, but for a
-// token that was refused: once may be a hiccup.
+// A fatalError is one that only people can cure. For a card it is final, except if a token was
+// refused: a single refusal may be a hiccup.
 type fatalError struct{ err error }
 
 func (e fatalError) Error() string        { return e.err.Error() }
@@ -95,9 +94,8 @@ func isFatal(err error) bool {
 	return ok
 }
 
-// explain names the method and says what to do. It drops URLs: an upload or
-// socket URL is itself a secret. Tokens travel in headers and forms, which no
-// error quotes.
+// explain names the method and says what to do. It drops URLs, because an upload or socket URL
+// is itself a secret. Tokens travel in headers and forms, which no error quotes.
 func explain(method string, err error) error {
 	if err == nil {
 		return nil
@@ -132,7 +130,7 @@ func explain(method string, err error) error {
 	return fmt.Errorf("slack: %s: %w", method, err)
 }
 
-// tokenRefusals are those of fatalCodes that are about the token itself.
+// tokenRefusals are the fatalCodes that are about the token itself.
 var tokenRefusals = []string{"invalid_auth", "not_authed", "account_inactive", "token_revoked", "token_expired"}
 
 // tokenGone reports that the bot token will never work again.
@@ -141,7 +139,7 @@ func tokenGone(err error) bool {
 	return ok && slices.Contains(tokenRefusals, e.Err)
 }
 
-// halfDone are Slack's answers to a call that may have been carried out.
+// halfDone are errors from Slack after which the call may still have been carried out.
 var halfDone = map[string]bool{"internal_error": true, "fatal_error": true, "request_timeout": true,
 	"service_unavailable": true}
 
@@ -164,8 +162,8 @@ func certain(err error) bool {
 	return ok && op.Op == "dial"
 }
 
-// await returns when a method may be called, or at once with an error if that is later than
-// ctx allows.
+// await returns when a method may be called. If that is later than ctx allows, or more than
+// maxLimitPause away, it returns an error at once.
 func (c *Channel) await(ctx context.Context, method string) error {
 	d := c.pauses.Left(method)
 	if d == 0 {
@@ -208,7 +206,7 @@ func (c *Channel) call(ctx context.Context, method string, f func(context.Contex
 			err = explain(method, err)
 			if tokenGone(err) {
 				select {
-				case c.dead <- err: // Run ends with it
+				case c.dead <- err: // it ends Run
 				default:
 				}
 			}
@@ -218,8 +216,8 @@ func (c *Channel) call(ctx context.Context, method string, f func(context.Contex
 	}
 }
 
-// newHTTPClient follows no redirect (it would carry the token along), and
-// bounds the time and size of an answer. api is where the Web API is.
+// newHTTPClient follows no redirect, which would carry the token to another place, and limits
+// the time and size of an answer. api is the URL of the Web API.
 func newHTTPClient(api string) *http.Client {
 	t := &http.Transport{
 		Proxy:                 http.ProxyFromEnvironment,
@@ -242,8 +240,8 @@ type bounded struct {
 	api string
 }
 
-// RoundTrip fails if a proxy answers in Slack's place with a success. Of any other status
-// the library shows only the status text, which is replaced by our own.
+// RoundTrip fails if a proxy answers with a success in Slack's place. For any other status the
+// library shows only the status text, which RoundTrip replaces with our own.
 func (b bounded) RoundTrip(r *http.Request) (*http.Response, error) {
 	resp, err := b.Transport.RoundTrip(r)
 	if err != nil {
@@ -251,7 +249,7 @@ func (b bounded) RoundTrip(r *http.Request) (*http.Response, error) {
 	}
 	resp.Body, resp.Status = http.MaxBytesReader(nil, resp.Body, maxResponse), calls.Status(resp.StatusCode)
 	if !strings.HasPrefix(r.URL.String(), b.api) {
-		return resp, nil // an upload is answered in words
+		return resp, nil // an upload is answered in plain text
 	}
 	defer resp.Body.Close()
 	good := resp.StatusCode == http.StatusOK
@@ -269,5 +267,5 @@ func (b bounded) RoundTrip(r *http.Request) (*http.Response, error) {
 	return resp, nil
 }
 
-// quiet keeps the library off stderr; what matters reaches us as errors.
+// quiet discards the library's own log; what matters reaches us as errors.
 func quiet() *log.Logger { return log.New(io.Discard, "", 0) }

@@ -42,18 +42,16 @@ type Config struct {
 	// member ID" in the profile). A name or an e-mail address is refused,
 	// because those change hands.
 	Approvers []approver.Approver `yaml:"approvers" held:"no"`
-	// Teams are further workspaces (T…) or Enterprise Grid organizations (E…)
-	// whose members count as our own. The bot's own workspace always does, and
-	// no other.
+	// Teams are further workspaces (T…) or Enterprise Grid organizations (E…) whose members
+	// count as our own. The bot's own workspace always counts; no others do.
 	Teams []string `yaml:"teams,omitempty"`
-	// TextApprovals lets an ordinary message approve: a code, or "yes" in a
-	// card's thread. Off, a message may only deny, because whoever steals a
-	// token that can post messages could forge one; buttons, dialogs and
-	// commands cannot be forged that way.
+	// TextApprovals lets an ordinary message approve: a code, or "yes" in a card's thread. If
+	// it is off, a message may only deny, because whoever steals a token that can post messages
+	// could forge one. Buttons, dialogs and commands cannot be forged that way.
 	TextApprovals bool `yaml:"text_approvals,omitempty"`
-	// Connections is the number of Socket Mode connections that this process
-	// keeps open, 1 to 5; 0 means 2, so that one receives while Slack renews
-	// the other. Slack allows an app 10 in all, over all replicas.
+	// Connections is the number of Socket Mode connections that this process keeps open, 1 to
+	// 5; 0 means 2, so that one receives while Slack renews the other. Slack allows an app 10
+	// in total, across all replicas.
 	Connections int `yaml:"connections,omitempty" held:"no"`
 	// APIURL is the base of the Web API, for a proxy or a test; empty means
 	// https://slack.com/api/.
@@ -164,7 +162,7 @@ func (c Config) api() (string, error) {
 	u, err := url.Parse(c.APIURL)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil || u.RawQuery != "" ||
 		u.Fragment != "" {
-		// The text is not quoted: it could hold a password.
+		// The text is not quoted, because it could contain a password.
 		return "", errors.New("api_url is not an absolute http or https URL such as " + defaultAPI)
 	}
 	return strings.TrimSuffix(c.APIURL, "/") + "/", nil

@@ -63,8 +63,8 @@ func (s *session) interaction(ctx context.Context, a *ack, cb *slack.Interaction
 	}
 }
 
-// button handles a press on one of a card's buttons; refused is what the guard
-// said. All but an answer is acknowledged at once.
+// button handles a press on one of a card's buttons; refused is the guard's error for it. All
+// presses but an answer are acknowledged at once.
 func (s *session) button(ctx context.Context, a *ack, cb *slack.InteractionCallback, refused error) {
 	soon := time.AfterFunc(ackTapIn, func() { a.done(nil) })
 	defer soon.Stop()
@@ -118,13 +118,13 @@ func (s *session) button(ctx context.Context, a *ack, cb *slack.InteractionCallb
 	}
 }
 
-// textForeign follows the outcome of an answer that another daemon may count.
+// textForeign is appended to the outcome of an answer that another daemon may count.
 const textForeign = " If the card has not changed by now, answer again: another approver may receive with the same " +
 	"Slack app."
 
-// settle passes an answer on and tells its sender what became of it. An answer to
-// a card that is not ours is not acknowledged, so that Slack may bring it to
-// another daemon, which has asked.
+// settle passes an answer on and tells its sender the outcome. It does not acknowledge an
+// answer to a card that is not ours, so that Slack may deliver it to another daemon, which may
+// be the one that asked.
 func (s *session) settle(ctx context.Context, a *ack, at place, r approver.Reply) {
 	out := s.reply(ctx, r)
 	if out.Kind != approver.OutcomeUnknown || r.Request == "" {
@@ -153,8 +153,8 @@ func (s *session) open(ctx context.Context, cb *slack.InteractionCallback, at pl
 	}
 }
 
-// dialog handles a code that was typed into the dialog. Its acknowledgement
-// carries the answer, so it waits for it; but not beyond Slack's patience.
+// dialog handles a code that was typed into the dialog. The acknowledgement carries the
+// outcome, so it waits for it, but not for longer than Slack waits.
 func (s *session) dialog(ctx context.Context, a *ack, cb *slack.InteractionCallback, refused error) {
 	if cb.View.CallbackID != codeModal {
 		return
@@ -165,7 +165,7 @@ func (s *session) dialog(ctx context.Context, a *ack, cb *slack.InteractionCallb
 	var at place
 	err := refused
 	if err == nil {
-		// Slack keeps what we put there; people cannot change it.
+		// Slack keeps what we put there, and people cannot change it.
 		if err = json.Unmarshal([]byte(cb.View.PrivateMetadata), &at); err == nil {
 			err = s.who().place(at.Channel)
 		}
@@ -209,7 +209,7 @@ func typedCode(state *slack.ViewState) (tokens.Code, error) {
 		return code, nil
 	}
 	in, err := intent.Parse(text)
-	if err == nil && !in.Approve { // the dialog approves: a refusal has no place in it
+	if err == nil && !in.Approve { // the dialog approves; a refusal typed into it is unclear
 		err = intent.ErrUnclear
 	}
 	if err == nil && in.Code.IsZero() {
@@ -221,7 +221,7 @@ func typedCode(state *slack.ViewState) (tokens.Code, error) {
 	return in.Code, nil
 }
 
-// command handles /approve and /deny. Its acknowledgement can carry the answer.
+// command handles /approve and /deny. The acknowledgement can carry the outcome.
 func (s *session) command(ctx context.Context, a *ack, cmd *slack.SlashCommand) {
 	g := s.who()
 	err := g.admit(commandOrigin(cmd))
@@ -259,8 +259,8 @@ func (s *session) command(ctx context.Context, a *ack, cmd *slack.SlashCommand) 
 	}
 }
 
-// answerCommand acknowledges a command with a text for its sender alone. It
-// reports whether the text went out.
+// answerCommand acknowledges a command with a text that only its sender sees. It reports
+// whether the text was sent.
 func answerCommand(a *ack, text string) bool {
 	return a.done(map[string]any{
 		"response_type": "ephemeral",
@@ -269,8 +269,7 @@ func answerCommand(a *ack, text string) bool {
 	})
 }
 
-// message handles an ordinary message. Talk is left alone, and so is everybody
-// who is not an approver.
+// message handles an ordinary message. It ignores talk, and everybody who is not an approver.
 func (s *session) message(
 	ctx context.Context, a *ack, outer *slackevents.EventsAPIEvent, ev *slackevents.MessageEvent,
 ) {
@@ -312,8 +311,8 @@ func (s *session) message(
 	s.settle(ctx, a, at, r)
 }
 
-// parent reads which card a message replies to: the first message of its
-// thread, if that is a pending card of ours.
+// parent finds the card that a message replies to: the first message of its thread, if that is
+// a pending card of ours.
 func (s *session) parent(ctx context.Context, ev *slackevents.MessageEvent) (request string, ok bool) {
 	if ev.ThreadTimeStamp == "" || ev.ThreadTimeStamp == ev.TimeStamp {
 		return "", false
@@ -338,8 +337,8 @@ func (s *session) parent(ctx context.Context, ev *slackevents.MessageEvent) (req
 	return requestIn(list[0].Blocks)
 }
 
-// refuse logs a refusal, and tells a colleague who is not on the list, now and
-// then.
+// refuse logs a refusal. If the sender is a colleague who is not on the list, it also tells
+// them, once in a while.
 func (s *session) refuse(ctx context.Context, at place, user string, err error) {
 	s.log.Info("slack answer refused", "user", user, "conversation", at.Channel, "reason", err)
 	if !errors.Is(err, errStranger) {
@@ -389,8 +388,8 @@ func escape(s string) string {
 	return strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;").Replace(s)
 }
 
-// sentAt is the second in which Slack took a message: its id begins with that. It is zero
-// for what is no id.
+// sentAt is the second in which Slack received a message: its id begins with that time. It is
+// zero for a text that is not an id.
 func sentAt(ts string) time.Time {
 	digits, _, _ := strings.Cut(ts, ".")
 	seconds, err := strconv.ParseInt(digits, 10, 64)

@@ -6,8 +6,8 @@ import (
 	"github.com/slack-go/slack"
 )
 
-// Health asks Slack who we are, and for every conversation that gets cards, and
-// returns the bot's name and workspace.
+// Health asks Slack who we are and about every conversation that gets cards, and returns the
+// bot's name and workspace.
 func (c *Channel) Health(ctx context.Context) (who string, err error) {
 	me, err := c.me(ctx)
 	if err != nil {

@@ -10,8 +10,8 @@ import (
 	"github.com/slack-go/slack/slackevents"
 )
 
-// An origin is where an event says that it comes from. Slack authenticates all
-// of it: events arrive on a connection that we opened with the app's own token.
+// An origin is where an event comes from. Slack authenticates all of it: events arrive on a
+// connection that we opened with the app's own token.
 type origin struct {
 	app      string // the app that the event is for
 	team     string // the workspace, or in an organization-wide installation the organization
@@ -21,7 +21,7 @@ type origin struct {
 	machine  bool   // sent by a bot, a workflow or an integration
 }
 
-// A guard holds whom we listen to. The zero value admits nobody.
+// A guard decides who may answer. The zero value admits nobody.
 type guard struct {
 	app       string
 	teams     map[string]bool // our workspace, and those that count as ours
@@ -30,8 +30,8 @@ type guard struct {
 	bot       string // our bot's id, which marks our own messages
 }
 
-// errStranger is the only refusal that is shown to its sender: a colleague who
-// is not on the list. Everything else that is refused is met with silence.
+// errStranger is the only refusal that its sender is told: they are a colleague who is not on
+// the list. All other refusals are silent.
 var errStranger = errors.New("you are not on the approver list for Slack: your answer does not count")
 
 // admit is the first check on every event.
@@ -73,15 +73,15 @@ func interactionOrigin(cb *slack.InteractionCallback) origin {
 	}
 }
 
-// commandOrigin: Slack offers an app's commands only to members of the
-// workspaces where it is installed, and names that workspace.
+// commandOrigin trusts the workspace that Slack names: Slack offers an app's commands only to
+// members of the workspaces where it is installed.
 func commandOrigin(cmd *slack.SlashCommand) origin {
 	team := cmp.Or(cmd.TeamID, cmd.EnterpriseID)
 	return origin{app: cmd.APIAppID, team: team, user: cmd.UserID, userTeam: team}
 }
 
-// messageOrigin judges a message event. Every subtype (edited, deleted, posted
-// by a bot, joined, …) counts as no person's word.
+// messageOrigin is the origin of a message event. A message with any subtype (edited, deleted,
+// posted by a bot, joined, …) counts as nobody's.
 func messageOrigin(outer *slackevents.EventsAPIEvent, ev *slackevents.MessageEvent) origin {
 	o := origin{
 		app:      outer.APIAppID,
@@ -99,7 +99,7 @@ func messageOrigin(outer *slackevents.EventsAPIEvent, ev *slackevents.MessageEve
 	}
 	o.userTeam = cmp.Or(ev.UserTeam, o.userTeam)
 	if ev.SourceTeam != "" && ev.SourceTeam != o.userTeam {
-		o.userTeam = ev.SourceTeam + "+" + o.userTeam // two different ones: nobody's
+		o.userTeam = ev.SourceTeam + "+" + o.userTeam // two different workspaces: this matches neither
 	}
 	return o
 }
@@ -109,8 +109,8 @@ func (g guard) ours(m *slack.Message) bool {
 	return g.bot != "" && m.BotID == g.bot && m.SubType == ""
 }
 
-// The block id of a card's buttons carries the request. rev differs at each
-// update, because Slack's clients keep the state of a block by its id.
+// blockPrefix begins the block id of a card's buttons, which carries the request. The rev in it
+// differs after each update, because Slack's clients keep the state of a block by its id.
 const blockPrefix = "ap:"
 
 func blockID(request, rev string) string { return blockPrefix + request + ":" + rev }
@@ -125,8 +125,8 @@ func requestOf(block string) (string, bool) {
 	return rest[:i], true
 }
 
-// requestIn reads the request out of a card that is still pending: the one
-// whose buttons it carries. A settled card carries none.
+// requestIn reads the request from the buttons of a card that is still pending. A settled card
+// has no buttons.
 func requestIn(blocks slack.Blocks) (string, bool) {
 	for _, b := range blocks.BlockSet {
 		if a, ok := b.(*slack.ActionBlock); ok {

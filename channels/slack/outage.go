@@ -10,8 +10,7 @@ import (
 	"approver.example"
 )
 
-// causeOf names the cause of an error without what differs from one time to the
-// next, such as a port or a wait.
+// causeOf names the cause of an error without its variable parts, such as a port or a wait.
 func causeOf(err error) string {
 	if e, ok := errors.AsType[slack.SlackErrorResponse](err); ok {
 		return e.Err

@@ -14,11 +14,11 @@ import (
 	"approver.example/tokens"
 )
 
-// pairCommand is the command that takes a pairing code. An app that was made
-// before it may lack it: then /approve takes the code too.
+// pairCommand is the command that takes a pairing code. An app that was made before the command
+// existed may lack it: then /approve takes the code too.
 const pairCommand = "/pair"
 
-// Platform says how somebody is paired, and where the platform is.
+// Platform says how pairing works here, and where the platform is.
 func (c *Config) Platform() section.Platform {
 	return section.Platform{
 		API: &c.APIURL, UsualAPI: defaultAPI,
@@ -30,8 +30,7 @@ func (c *Config) Platform() section.Platform {
 	}
 }
 
-// ForPairing makes a channel that only pairs: channels and approvers of c are
-// not looked at.
+// ForPairing makes a channel that only pairs: it ignores the channels and approvers of c.
 func (c Config) ForPairing(log *slog.Logger) (approver.Pairer, error) {
 	c.Channels, c.Approvers = []string{"C00000000"}, []approver.Approver{{ID: "U00000000"}}
 	channel, err := New(c, log)
@@ -49,8 +48,8 @@ func (c *Channel) Pair(ctx context.Context, code tokens.Code) (approver.Paired, 
 	return c.pairing.Pair(ctx, code)
 }
 
-// pairs takes a command that may have the code of a pairing, and reports whether
-// it is done with. refused is what the guard said of it.
+// pairs takes a command that may have the code of a pairing, and reports whether it has handled
+// the command. refused is the guard's error for it.
 func (s *session) pairs(ctx context.Context, a *ack, cmd *slack.SlashCommand, refused error) bool {
 	mine := s.pairing.Matches(cmd.Text)
 	if cmd.Command != pairCommand && !mine || refused != nil && !errors.Is(refused, errStranger) {
@@ -61,7 +60,7 @@ func (s *session) pairs(ctx context.Context, a *ack, cmd *slack.SlashCommand, re
 	return true
 }
 
-// pairsByMessage is pairs for a message. One without the code is for others.
+// pairsByMessage is pairs for a message. It leaves a message without the code to others.
 func (s *session) pairsByMessage(ctx context.Context, ev *slackevents.MessageEvent, refused error) bool {
 	if refused != nil && !errors.Is(refused, errStranger) || !s.pairing.Matches(ev.Text) {
 		return false
@@ -71,8 +70,8 @@ func (s *session) pairsByMessage(ctx context.Context, ev *slackevents.MessageEve
 	return true
 }
 
-// paired returns what the person is told. The code stays good if cards could not
-// be shown where it was sent.
+// paired returns the text for the person. The code stays valid if the conversation where it was
+// sent cannot show cards.
 func (s *session) paired(ctx context.Context, text string, mine bool, who approver.Paired) string {
 	if mine {
 		ctx, cancel := context.WithTimeout(ctx, ackIn)

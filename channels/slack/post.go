@@ -18,11 +18,10 @@ import (
 	"approver.example/channels/internal/calls"
 )
 
-// Post shows a new card. A card whose texts do not fit is posted with the whole
-// as a file in its thread, and is Partial; where the file cannot be attached, the
-// card says so. A conversation that is shared with another organization gets no card.
-// A Post that is repeated with the same card, because the first answer was lost,
-// looks for that card first.
+// Post shows a new card. If its texts do not fit, the whole is attached as a file in the card's
+// thread, and the Ref is Partial; if the file cannot be attached, the card says so. A
+// conversation that is shared with another organization gets no card. If Post is repeated with
+// the same card because the first answer was lost, it looks for that card first.
 func (c *Channel) Post(ctx context.Context, to approver.Destination, card approver.Card) (approver.Ref, error) {
 	if to.Channel != Name || !slices.Contains(c.cfg.Channels, to.Conversation) {
 		return approver.Ref{}, calls.Final("slack: %q is not a configured conversation: add it to channels", to.Conversation)
@@ -35,8 +34,8 @@ func (c *Channel) Post(ctx context.Context, to approver.Destination, card approv
 	}
 	mark := c.mark(to, card)
 	m := render(card, false, mark)
-	// The files go up first and are shared last, so that no card stands without
-	// its files for longer than one call takes.
+	// The files are uploaded first and shared last, so that the card is without its files for
+	// no longer than one call takes.
 	uploads, err := c.upload(ctx, m.files)
 	if ended := ctx.Err(); ended != nil {
 		return approver.Ref{}, fmt.Errorf("slack: post a card: %w", ended)
@@ -49,7 +48,7 @@ func (c *Channel) Post(ctx context.Context, to approver.Destination, card approv
 	ts, err := c.once(ctx, to, card.Request, mark, m)
 	if err != nil {
 		if errors.Is(err, approver.ErrFinal) {
-			c.unvet(to.Conversation) // its cure shows at once
+			c.unvet(to.Conversation) // so that a cure is noticed at once
 		}
 		return approver.Ref{}, err
 	}
@@ -66,8 +65,8 @@ func (c *Channel) Post(ctx context.Context, to approver.Destination, card approv
 // Fits reports whether a card is shown whole, without a file beside it.
 func (c *Channel) Fits(card approver.Card) bool { return !render(card, false, newRev()).partial }
 
-// mark names one card in one place. It is the same at every try, and it is keyed, so
-// that it says nothing of the code.
+// mark identifies one card in one place. It is the same at every try. It is keyed, so that it
+// reveals nothing of the code.
 func (c *Channel) mark(to approver.Destination, card approver.Card) string {
 	h := hmac.New(sha256.New, c.key[:])
 	for _, part := range []string{card.Request, to.Conversation, to.Thread, card.Code.Reveal()} {
@@ -76,16 +75,16 @@ func (c *Channel) mark(to approver.Destination, card approver.Card) string {
 	return base64.RawURLEncoding.EncodeToString(h.Sum(nil)[:12])
 }
 
-// once posts a card unless an earlier try did, and returns where it is.
+// once posts a card unless an earlier try did, and returns the message's timestamp.
 func (c *Channel) once(ctx context.Context, to approver.Destination, request, mark string, m message) (string, error) {
 	block := blockID(request, mark)
 	if c.doubts.Has(block) {
 		ts, err := c.find(ctx, to, block)
-		if err != nil && !errors.Is(err, approver.ErrFinal) { // without the scope nobody can look
+		if err != nil && !errors.Is(err, approver.ErrFinal) { // without the history scope nobody can look
 			return "", err
 		}
 		if ts != "" {
-			// It may have been laid out with its file, and have none now.
+			// The earlier try may have had its file, and this one has none.
 			return ts, c.edit(ctx, approver.Ref{Destination: to, Message: ts}, m)
 		}
 	}
@@ -107,7 +106,7 @@ func (c *Channel) once(ctx context.Context, to approver.Destination, request, ma
 	return "", err
 }
 
-// takeBack deletes a card that speaks of a file that is not there.
+// takeBack deletes a card that names a file which is missing.
 func (c *Channel) takeBack(ctx context.Context, ref approver.Ref, block string, why error) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanUp)
 	defer cancel()
@@ -141,8 +140,8 @@ func (c *Channel) edit(ctx context.Context, ref approver.Ref, m message) error {
 	})
 }
 
-// content are the options that every card is sent with: nothing in it is
-// parsed, linked or previewed.
+// content returns the options that every card is sent with: Slack parses, links and previews
+// nothing in it.
 func content(m message) []slack.MsgOption {
 	return append(plainOptions(m.text), slack.MsgOptionBlocks(m.blocks...))
 }
@@ -173,8 +172,8 @@ func (c *Channel) send(ctx context.Context, to approver.Destination, m message) 
 	return ts, err
 }
 
-// find looks for a card by the block of its buttons, whichever try or edit made it.
-// It returns nothing if the card is not there.
+// find looks for a card by the block of its buttons, whichever try or edit made it. It returns
+// an empty ts if the card is not there.
 func (c *Channel) find(ctx context.Context, to approver.Destination, block string) (ts string, err error) {
 	var list []slack.Message
 	err = c.call(ctx, "conversations.history", func(ctx context.Context) (err error) {
@@ -203,8 +202,8 @@ func (c *Channel) find(ctx context.Context, to approver.Destination, block strin
 	return "", nil
 }
 
-// upload sends files to Slack without showing them to anybody yet. It takes at most
-// half of the time that there is, and tries twice: the card matters more.
+// upload sends files to Slack without showing them to anybody yet. It takes at most half of the
+// time that is left, and tries twice: the card matters more.
 func (c *Channel) upload(ctx context.Context, files []file) ([]slack.FileSummary, error) {
 	if len(files) == 0 {
 		return nil, nil

@@ -18,12 +18,12 @@ const (
 	maxBlocksJSON = 12000 // Slack answers msg_blocks_too_long from about 13,200 characters
 	maxTitle      = 150   // characters of the push line; the core's are at most 120
 	maxRequest    = 100   // block_id takes 255 in all
-	roomForNotes  = 400   // what a cut card says more than an uncut one
+	roomForNotes  = 400   // how much more a cut card says than an uncut one
 	maxTold       = 2900  // a text object takes 3000
 )
 
-// smaller are the limits of a card's smaller texts in bytes. Even if every byte needs an
-// escape they leave room for some of the command.
+// smaller are the limits of a card's smaller texts, in bytes. Even if every byte needs an
+// escape, they leave room for part of the command.
 var smaller = cards.Limits{Why: 800, Rule: 300, Claimed: 500, Agent: 300, Session: 300, Dir: 400, Host: 300,
 	Notice: 400, Environment: 700}
 
@@ -40,7 +40,7 @@ const (
 	actDetails = "details"
 )
 
-// A message is a card as Slack takes it.
+// A message is a card as it is sent to Slack.
 type message struct {
 	text    string        // the notification: one plain line
 	blocks  []slack.Block // what the message shows
@@ -63,24 +63,24 @@ type layout struct {
 	where   attachment
 }
 
-// render lays a card out. No text of the card is ever given to Slack as markup:
-// untrusted text stands in plain_text objects and rich text elements, which
-// Slack does not parse, and the notification line is escaped by the sender.
-// partial forces the layout of a card that was cut when it was posted.
+// render lays out a card. No text of the card is ever given to Slack as markup: untrusted text
+// is in plain_text objects and rich text elements, which Slack does not parse, and the sender
+// escapes the notification line. partial forces the layout of a card that was cut when it was
+// posted.
 func render(card approver.Card, partial bool, rev string) message {
 	return renderAs(card, partial, rev, attached)
 }
 
-// An attachment is where the whole of a card is that had to be cut.
+// An attachment says where the whole of a card is that had to be cut.
 type attachment uint8
 
 const (
 	attached      attachment = iota // in the thread
-	notAttached                     // Slack did not take it
+	notAttached                     // Slack rejected it
 	mayBeAttached                   // in the thread, unless the card said at first that it is not
 )
 
-// renderAs is render of a card whose files are there, or are not.
+// renderAs is render of a card whose files are where the attachment says.
 func renderAs(card approver.Card, partial bool, rev string, where attachment) message {
 	l := layout{card: card, rev: rev, title: title(card), whole: len(card.Command), where: where}
 	l.trim()
@@ -100,19 +100,19 @@ func renderAs(card approver.Card, partial bool, rev string, where attachment) me
 	return m
 }
 
-// trim brings the card's smaller texts to one line each, and cuts them. People
-// judge a call by all of them.
+// trim makes each of the card's smaller texts one line, and cuts them. l.short reports whether
+// it had to cut any, because people judge a call by all of them.
 func (l *layout) trim() {
 	l.card, l.short = smaller.Trim(l.card, line)
-	// The result comes with an update, which attaches nothing; what is cut of
-	// it is named in its place.
+	// The result comes with an update, which attaches nothing; the note in the text says what
+	// is cut.
 	l.card.Result, _ = line(l.card.Result, maxResult)
 }
 
 // line brings a text to one line of at most limit bytes.
 func line(text string, limit int) (shown string, hiddenBytes int) {
 	shown, hiddenBytes = display.Cut(oneLine(text), limit)
-	return strings.ReplaceAll(shown, "\n", " "), hiddenBytes // the note of the cut has lines of its own
+	return strings.ReplaceAll(shown, "\n", " "), hiddenBytes // the note has line breaks of its own
 }
 
 // fit cuts a command so that it takes at most budget bytes as JSON.
@@ -132,14 +132,14 @@ func fit(command string, budget int) (shown string, hidden int) {
 	return shown, hidden
 }
 
-// jsonLength is the size of v as Slack counts it: escapes for quotes, line ends
-// and controls, none for HTML.
+// jsonLength is the size of v in JSON as Slack counts it: with escapes for quotes, line ends
+// and control characters, but none for HTML.
 func jsonLength(v any) int {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
 	if err := enc.Encode(v); err != nil {
-		return maxBlocksJSON // cannot happen for blocks and strings; shows nothing
+		return maxBlocksJSON // cannot happen for blocks and strings; then nothing is shown
 	}
 	return b.Len()
 }
@@ -229,7 +229,7 @@ func (l layout) howTo() slack.Block {
 		words(". To deny, press Deny or send "), typed("/deny "+code))
 }
 
-// expiry is the one place with markup: numbers and words of our own.
+// expiry is the only block with markup; it holds only numbers and words of our own.
 func (l layout) expiry() slack.Block {
 	due := l.card.Due.UTC()
 	text := fmt.Sprintf("⏳ %s · <!date^%d^{time_secs}|%s> your time", l.card.Until(), due.Unix(),
@@ -275,8 +275,8 @@ func title(card approver.Card) string {
 	return string(line)
 }
 
-// codeDialog is the modal that takes a typed code. place comes back with what
-// is typed; people do not see it.
+// codeDialog is the modal that takes a typed code. Slack returns place along with the typed
+// text; people do not see it.
 func codeDialog(title, place string) slack.ModalViewRequest {
 	input := slack.NewPlainTextInputBlockElement(plainText("CONFIRM-…"), codeInput)
 	input.MaxLength = 100

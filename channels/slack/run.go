@@ -28,9 +28,9 @@ const (
 	mostSockets = 10               // that Slack allows one app
 )
 
-// Run receives until ctx ends. It returns early when Slack refuses the app twice in
-// a row: a token is wrong or revoked, a scope is missing, or no conversation is left
-// that can get cards. Whoever calls it again then takes part in the cure.
+// Run receives until ctx ends. It returns early when Slack refuses the app twice in a row: a
+// token is wrong or revoked, a scope is missing, or no conversation is left that can get cards.
+// It can then be called again, and works once people have fixed the cause.
 func (c *Channel) Run(ctx context.Context, reply approver.ReplyFunc) error {
 	defer c.http.CloseIdleConnections()
 	reply = receiving.Replies(reply, c.log, "taking a slack answer panicked",
@@ -46,7 +46,7 @@ func (c *Channel) Run(ctx context.Context, reply approver.ReplyFunc) error {
 		if refused && !received {
 			return err
 		}
-		refused = true // once may be a hiccup of Slack's own
+		refused = true // a single refusal may be a hiccup at Slack
 		if calls.Sleep(ctx, wait) != nil {
 			return nil
 		}
@@ -59,7 +59,7 @@ func (c *Channel) receive(ctx context.Context, reply approver.ReplyFunc) (receiv
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	select {
-	case err := <-c.dead: // from before; if it still holds it will show at once
+	case err := <-c.dead: // from before this Run; if it still holds, it shows again at once
 		c.log.Debug("a slack call had failed for good", "error", err)
 	default:
 	}
@@ -89,8 +89,7 @@ func (c *Channel) receive(ctx context.Context, reply approver.ReplyFunc) (receiv
 	return received, err
 }
 
-// confirm asks Slack whether the bot token that it refused is refused. It returns
-// nil if it is not.
+// confirm asks Slack whether it really refuses the bot token. It returns nil if it does not.
 func (c *Channel) confirm(ctx context.Context, refusal error) error {
 	_, err := c.me(ctx)
 	switch {
@@ -104,7 +103,7 @@ func (c *Channel) confirm(ctx context.Context, refusal error) error {
 	return nil
 }
 
-// A session is one Run: whom we listen to, and what is in work.
+// A session is one Run: who may answer, and what is being handled.
 type session struct {
 	*Channel
 	reply    approver.ReplyFunc
@@ -114,15 +113,15 @@ type session struct {
 	foreign  *receiving.Seen[string] // envelopes that are left to another daemon
 	wg       sync.WaitGroup
 	mu       sync.Mutex
-	guard    guard                // its app is learned from the greeting
-	refusals calls.Pauses[string] // that a stranger is told of
-	live     int                  // connections that are open
-	others   int                  // those of others, as Slack said last
-	counted  bool                 // that was logged
+	guard    guard                // its app is learned from Slack's hello
+	refusals calls.Pauses[string] // strangers who were told of a refusal lately
+	live     int                  // our open connections
+	others   int                  // the connections of others, according to Slack's last hello
+	counted  bool                 // whether others was logged
 }
 
-// begin asks who we are and surveys the conversations, until Slack answers or
-// gives an error that no retry can cure.
+// begin asks who we are and surveys the conversations. It repeats this until Slack answers or
+// returns an error that no retry can cure.
 func (c *Channel) begin(ctx context.Context, reply approver.ReplyFunc) (*session, error) {
 	var me *slack.AuthTestResponse
 	err := c.insist(ctx, func() (err error) {
@@ -158,10 +157,10 @@ func (c *Channel) begin(ctx context.Context, reply approver.ReplyFunc) (*session
 	}, nil
 }
 
-// survey checks every conversation. One that can get no cards, because somebody
-// archived it, shared it or removed the bot, does not take the others along: the
-// log says what to do, Post refuses it, and once it is cured it gets cards again.
-// It is an error if none is left.
+// survey checks every conversation. One that can get no cards, because somebody archived it,
+// shared it or removed the bot, does not affect the others: the log says what to do, Post
+// refuses it, and once it is fixed it gets cards again. It is an error if no conversation is
+// left.
 func (c *Channel) survey(ctx context.Context) error {
 	var lost []error
 	for _, id := range c.cfg.Channels {
@@ -197,9 +196,9 @@ func (c *Channel) insist(ctx context.Context, f func() error) error {
 	}
 }
 
-// supervise keeps one Socket Mode connection, until ctx ends or it is refused
-// for good. A new client is made only after the last one's goroutines have
-// ended, or leaked sockets would use up the ten that an app may have.
+// supervise keeps one Socket Mode connection open until ctx ends or Slack refuses it for good.
+// It makes a new client only after the goroutines of the last one have ended; otherwise leaked
+// sockets would use up the ten that an app may have.
 func (s *session) supervise(ctx context.Context) error {
 	for attempt := 0; ; attempt++ {
 		began := time.Now()
@@ -231,12 +230,12 @@ func (s *session) supervise(ctx context.Context) error {
 	}
 }
 
-// connect runs one client to its end. The library reconnects by itself when
-// Slack renews a socket; every trouble ends the client, and our own back-off,
-// which is shorter and jittered, starts the next.
+// connect runs one client to its end. The library reconnects by itself when Slack renews a
+// socket. Any other trouble ends the client, and supervise starts the next one after our own
+// back-off, which is shorter and jittered.
 //
-// Work on an event outlives the connection that brought it: a person's answer
-// must not be lost because a socket was.
+// Work on an event outlives the connection that brought it: a person's answer must not be lost
+// because a socket was.
 func (s *session) connect(run context.Context) (err error) {
 	ctx, cancel := context.WithCancelCause(run)
 	defer cancel(nil)
@@ -267,8 +266,8 @@ func (s *session) connect(run context.Context) (err error) {
 	}
 	defer func() { down(err) }()
 	for {
-		// Events are taken at once whatever they are: a full channel would stop
-		// the library's reading.
+		// Events are received at once, whatever they are: a full channel would block the
+		// library's reads.
 		select {
 		case ev := <-client.Events:
 			if ev.Type == socketmode.EventTypeConnected {

@@ -1,10 +1,9 @@
 // Package slack puts cards before people in Slack and brings their answers.
 //
-// It talks to the Web API to post and edit cards, and to Socket Mode to hear of
-// buttons, dialogs, the commands /approve and /deny, and messages; no port is
-// opened. Approval is by interaction, which a stolen message-posting token
-// cannot forge: a message may only deny, unless the configuration says
-// otherwise.
+// It uses the Web API to post and edit cards, and Socket Mode to receive buttons, dialogs, the
+// commands /approve and /deny, and messages; it opens no port. People approve by interactions,
+// which a stolen message-posting token cannot forge: a message may only deny, unless the
+// configuration says otherwise.
 //
 // Every event passes the guard in identity.go before anything else in it is
 // looked at.
@@ -54,23 +53,23 @@ type Channel struct {
 	api    *slack.Client // holds both tokens
 	http   interface{ CloseIdleConnections() }
 	pauses calls.Pauses[string] // by method
-	dead   chan error           // a call was refused for its token
-	key    [32]byte             // names cards so that a name says nothing of the code
+	dead   chan error           // the error of a call that was refused because of its token
+	key    [32]byte             // keys the marks of cards, so that a mark reveals nothing of the code
 
 	outage  receiving.Outage
-	contest sync.Once     // another daemon was reported
-	leave   time.Duration // how long another daemon has for a press that is not ours
+	contest sync.Once     // another daemon was reported in the log
+	leave   time.Duration // how long another daemon has to take a press that is not ours
 
 	pairing   pairing.Waiting
 	pairsOnly bool // made by ForPairing
 
 	mu     sync.Mutex
-	vetted map[string]time.Time    // conversations that were found to be our own alone
-	doubts *receiving.Seen[string] // cards that may stand although their posting failed
+	vetted map[string]time.Time    // when each conversation was found to be ours alone
+	doubts *receiving.Seen[string] // cards that may have been posted although the call failed
 }
 
-// New makes the channel. What log writes should name it. It reads the token files, refuses a configuration that
-// Validate refuses, and makes no connection.
+// New makes the channel. Entries in log should name the channel. It reads the token files,
+// refuses a configuration that Validate refuses, and makes no connection.
 func New(cfg Config, log *slog.Logger) (*Channel, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, fmt.Errorf("slack: %w", err)
@@ -105,9 +104,9 @@ func New(cfg Config, log *slog.Logger) (*Channel, error) {
 // Name returns "slack".
 func (c *Channel) Name() string { return Name }
 
-// vet makes sure that a conversation can get cards, and that it is not shared
-// with another organization, whose members would read commands and codes. A good
-// answer holds for a while. What only people can cure is a fatalError.
+// vet makes sure that a conversation can get cards, and that it is not shared with another
+// organization, whose members would read commands and codes. A good result holds for vetFor.
+// What only people can cure is a fatalError.
 func (c *Channel) vet(ctx context.Context, conversation string) error {
 	c.mu.Lock()
 	fresh := time.Since(c.vetted[conversation]) < vetFor
@@ -135,7 +134,7 @@ func (c *Channel) vet(ctx context.Context, conversation string) error {
 			"to outsiders, use another one", conversation)
 	case info.IsArchived:
 		return fatal("slack: the conversation %s is archived: unarchive it, or use another one", conversation)
-	case info.IsChannel && !info.IsPrivate && !info.IsMember: // of a public one Slack tells even outsiders
+	case info.IsChannel && !info.IsPrivate && !info.IsMember: // outsiders can look at public ones
 		return fatal("slack: the bot is not in the conversation %s: type /invite @bot there", conversation)
 	}
 	c.mu.Lock()
@@ -144,7 +143,7 @@ func (c *Channel) vet(ctx context.Context, conversation string) error {
 	return nil
 }
 
-// unvet has a conversation looked at again before its next card.
+// unvet makes vet check a conversation again before its next card.
 func (c *Channel) unvet(conversation string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -19,17 +19,17 @@ const (
 	maxHandlers = 256                    // events in work at once
 	maxSeen     = 4096                   // events remembered against redelivery
 	ackIn       = 2 * time.Second        // Slack gives up after 3 s
-	ackTapIn    = 300 * time.Millisecond // a press is acknowledged undecided
+	ackTapIn    = 300 * time.Millisecond // a press is acknowledged by then, even if undecided
 )
 
-// A link is one connection. Its context ends with it: an acknowledgement to a
-// socket that is gone has no reader, and Slack delivers the event again.
+// A link is one connection. Its context ends with it: an acknowledgement to a closed socket is
+// not received, and Slack delivers the event again.
 type link struct {
 	ctx    context.Context
 	client *socketmode.Client
 }
 
-// event takes one event. An error ends the connection.
+// event handles one event. An error ends the connection.
 func (s *session) event(ctx context.Context, on link, ev socketmode.Event) error {
 	switch ev.Type {
 	case socketmode.EventTypeHello:
@@ -43,13 +43,13 @@ func (s *session) event(ctx context.Context, on link, ev socketmode.Event) error
 		s.skip(on, ev)
 	case socketmode.EventTypeInteractive, socketmode.EventTypeSlashCommand, socketmode.EventTypeEventsAPI:
 		s.accept(ctx, on, ev)
-	default: // steps of connecting, and failed writes, whose events come again
+	default: // steps of connecting, and failed writes: Slack sends those events again
 	}
 	return nil
 }
 
-// greeted learns our app's id. Slack says it on a connection that was opened
-// with the app's own token.
+// greeted learns our app's id from Slack's hello, on a connection that was opened with the
+// app's own token.
 func (s *session) greeted(hello *socketmode.Request) error {
 	if hello == nil || hello.ConnectionInfo.AppID == "" {
 		return nil // without an app id from here or the configuration the guard admits nobody
@@ -64,9 +64,9 @@ func (s *session) greeted(hello *socketmode.Request) error {
 	return nil
 }
 
-// joined counts a connection that is open, and looks for those of others. Slack
-// counts the connections of the app, whosever they are: replicas on one Redis store
-// have some by rights, a daemon with a store of its own does not.
+// joined counts a connection that is open, and checks for connections of others. Slack counts
+// all connections of the app: those of replicas on one Redis store are legitimate, those of a
+// daemon with a store of its own are not.
 func (s *session) joined(hello *socketmode.Request) {
 	s.mu.Lock()
 	s.live++
@@ -75,7 +75,7 @@ func (s *session) joined(hello *socketmode.Request) {
 		if ours == 0 {
 			ours = defaultConnections
 		}
-		s.others = max(hello.NumConnections-max(s.live, ours), 0) // one of ours may not be here yet
+		s.others = max(hello.NumConnections-max(s.live, ours), 0) // one of ours may not be counted yet
 	}
 	others, tell := s.others, s.others > 0 && !s.counted
 	s.counted = s.counted || tell
@@ -108,8 +108,8 @@ func (s *session) alone() bool {
 	return s.live == 0
 }
 
-// contested notes that somebody pressed a button of a request that our store does
-// not know, while others receive with our app.
+// contested notes that somebody pressed a button of a request that our store does not know,
+// while others receive with our app.
 func (s *session) contested() {
 	s.mu.Lock()
 	others := s.others
@@ -130,13 +130,13 @@ func (s *session) who() guard {
 	return s.guard
 }
 
-// An ack answers one envelope, once. Later calls are ignored.
+// An ack answers one envelope, once. Later answers are ignored.
 type ack struct {
 	keys []string // under which the event may come again
 	once sync.Once
 	send func(payload any)
 	rich bool      // Slack takes a payload
-	at   time.Time // when the event came; zero is not known, as it had come before
+	at   time.Time // when the event arrived; zero if that is unknown because it had arrived before
 }
 
 func (a *ack) done(payload any) bool {
@@ -148,15 +148,15 @@ func (a *ack) done(payload any) bool {
 	return sent
 }
 
-// leave sees that no acknowledgement is sent, and reports whether none was.
+// leave prevents an acknowledgement, and reports whether none was sent before.
 func (a *ack) leave() bool {
 	left := false
 	a.once.Do(func() { left = true })
 	return left
 }
 
-// accept starts the work on one event. An event is acknowledged only once it is
-// ours: with all hands busy it is left for Slack to deliver again.
+// accept starts the work on one event. It acknowledges an event only once it has taken it on:
+// if all handlers are busy, Slack delivers the event again.
 func (s *session) accept(ctx context.Context, on link, ev socketmode.Event) {
 	if ev.Request == nil || ev.Request.EnvelopeID == "" {
 		return
@@ -190,8 +190,8 @@ func (s *session) accept(ctx context.Context, on link, ev socketmode.Event) {
 	})
 }
 
-// skip acknowledges an event that the library cannot read, such as one of a
-// kind that is newer than it, so that Slack does not send it for ever.
+// skip acknowledges an event that the library cannot read, for example of a kind newer than the
+// library, so that Slack does not send it for ever.
 func (s *session) skip(on link, ev socketmode.Event) {
 	bad, ok := ev.Data.(*socketmode.ErrorBadMessage)
 	if !ok {

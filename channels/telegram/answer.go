@@ -17,7 +17,7 @@ import (
 	"approver.example/tokens"
 )
 
-// What people are told by the channel itself.
+// What the channel itself tells people.
 const (
 	sayStranger  = "You are not on the approver list of this bot. Nothing was changed."
 	sayNotHere   = "This cannot be answered here. Nothing was changed."
@@ -31,7 +31,7 @@ const (
 	sayMany  = "There is more than one code in that message. Send one, so that it is clear which request is meant."
 )
 
-// refuse tells somebody who is not listened to why their tap did nothing.
+// refuse tells somebody who is not an approver here why their tap did nothing.
 func (l *listener) refuse(ctx context.Context, query string, why error) {
 	ctx, cancel := context.WithTimeout(ctx, l.pace.telling)
 	defer cancel()
@@ -72,22 +72,22 @@ func (l *listener) tap(ctx context.Context, who sender, q *models.CallbackQuery)
 	case out := <-outcome:
 		l.tellTap(ctx, who, q, out.Text)
 	case <-patience.C:
-		// The query is void soon, and can be answered once only.
+		// The query expires soon, and can be answered only once.
 		l.tellTap(ctx, who, q, sayWorking)
 		out := <-outcome
 		l.say(ctx, who, card.ID, who.name+": "+out.Text)
 	}
 }
 
-// ask takes an answer to the core.
+// ask passes an answer to the core.
 func (l *listener) ask(ctx context.Context, r approver.Reply) approver.Outcome {
 	ctx, cancel := context.WithTimeout(ctx, l.pace.verdict)
 	defer cancel()
 	return l.reply(ctx, r)
 }
 
-// detailsOf says what the card has no room for. It is made from the button and
-// from Telegram's copy of the card alone, so any replica can say it.
+// detailsOf says what the card has no room for. It uses only the button and Telegram's copy of
+// the card, so any replica can do it.
 func detailsOf(request string, card *models.Message) string {
 	text := "Request " + request + "\n"
 	for _, e := range card.Entities {
@@ -103,7 +103,7 @@ func detailsOf(request string, card *models.Message) string {
 		sayWhere
 }
 
-// detail sends the file of a card that is without it, or says what there is to say.
+// detail sends the file of a card that was posted without it, or returns the text to show.
 func (l *listener) detail(ctx context.Context, who sender, request string, card *models.Message) string {
 	f, missing := l.unsent.take(who.place, card.ID)
 	if !missing {
@@ -147,7 +147,7 @@ func (l *listener) text(ctx context.Context, who sender, m *models.Message) {
 		Sent: time.Unix(int64(m.Date), 0),
 	}
 	if isReply {
-		// With a code too: the code and the card replied to must then agree.
+		// With a code too: then the code and the card that is replied to must agree.
 		r.Request, r.Message = request, strconv.Itoa(card)
 	}
 	l.say(ctx, who, m.ID, withReason(l.ask(ctx, r), m.Text))
@@ -160,14 +160,14 @@ func (l *listener) forAnotherBot(text string) bool {
 	return strings.HasPrefix(command, "/") && named && !strings.EqualFold(name, l.username)
 }
 
-// triesCode reports a text that was surely meant as a code.
+// triesCode reports whether a text was surely meant as a code.
 func triesCode(text string) bool {
 	text = strings.TrimSpace(text)
 	return len(text) >= len(tokens.Prefix) && strings.EqualFold(text[:len(tokens.Prefix)], tokens.Prefix)
 }
 
-// tellTap answers a button press with an alert that only the person sees. If
-// the press can no longer be answered that way, it is a reply to the card.
+// tellTap answers a button press with an alert that only the person sees. If that is no longer
+// possible, it replies to the card.
 func (l *listener) tellTap(ctx context.Context, who sender, q *models.CallbackQuery, text string) {
 	tell, cancel := context.WithTimeout(ctx, l.pace.telling)
 	defer cancel()
@@ -213,7 +213,7 @@ func (l *listener) say(ctx context.Context, who sender, to int, text string) {
 	}
 }
 
-// shorten brings a text of ours to at most limit UTF-16 code units.
+// shorten cuts a text of ours to at most limit UTF-16 code units.
 func shorten(text string, limit int) string {
 	if cards.Units(text) <= limit {
 		return text

@@ -33,18 +33,18 @@ const (
 type kind uint8
 
 const (
-	passing   kind = iota // trouble on the way: try again later
+	passing   kind = iota // temporary trouble on the way: try again later
 	rejected              // Telegram understood and refused: the same call fails again
-	revoked               // Telegram does not know the token, or says so for a moment
+	revoked               // Telegram does not accept the token, or does not for a moment
 	conflict              // another process receives for the same bot
 	webhook               // a webhook is set, which excludes receiving
-	limited               // wait, then again
+	limited               // wait, then try again
 	unparsed              // the markup was not understood
 	unchanged             // the edit changed nothing
 )
 
-// A failure is a failed call. Its text is safe to log and to show: it never
-// holds the token, and not more than a line of what a server answered.
+// A failure is a failed call. Its text is safe to log and to show: it never holds the token,
+// and at most one line of a server's answer.
 type failure struct {
 	kind  kind
 	text  string
@@ -57,7 +57,7 @@ func (f *failure) Error() string { return f.text }
 // Unwrap returns what the failure means for the next try.
 func (f *failure) Unwrap() error { return f.cause }
 
-// refusal is an error of ours that the same card, or the same message, meets again.
+// refusal is an error of our own that would recur with the same card, or the same message.
 func refusal(err error) error {
 	return &failure{kind: rejected, text: err.Error(), cause: approver.ErrFinal}
 }
@@ -69,7 +69,7 @@ func limit(method string, wait time.Duration) *failure {
 	return &failure{kind: limited, text: err.Error(), cause: calls.Limited(err, wait)}
 }
 
-// kindOf returns the kind of an error of call, passing for any other.
+// kindOf returns the kind of an error of call; passing for any other error.
 func kindOf(err error) kind {
 	if f, ok := errors.AsType[*failure](err); ok {
 		return f.kind
@@ -77,9 +77,9 @@ func kindOf(err error) kind {
 	return passing
 }
 
-// call runs one API call. It waits out rate limits as far as ctx allows, also
-// those that earlier calls for the same chat met, and every error that it returns is
-// a *failure. A call that is for no chat names 0.
+// call runs one API call. It waits out rate limits as far as ctx allows, including those that
+// earlier calls for the same chat met. Every error that it returns is a *failure. A call that
+// is for no chat passes 0.
 func (c *Channel) call(ctx context.Context, chat int64, method string, do func(context.Context) error) error {
 	for try := 1; ; try++ {
 		for wait := c.floods.left(chat); wait > 0; wait = c.floods.left(chat) {
@@ -101,7 +101,7 @@ func (c *Channel) call(ctx context.Context, chat int64, method string, do func(c
 	}
 }
 
-// rest waits because Telegram asked for it. It fails at once where ctx ends sooner.
+// rest waits because Telegram asked for it. It fails at once if ctx would end sooner.
 func (c *Channel) rest(ctx context.Context, method string, wait time.Duration) error {
 	if end, ok := ctx.Deadline(); ok && time.Until(end) < wait {
 		return limit(method, wait)
@@ -200,7 +200,7 @@ func hint(low string) string {
 // scrub takes the token out of a text and keeps one bounded line of it.
 func (c *Channel) scrub(text string) string {
 	const longest = 300
-	_, secret, _ := strings.Cut(c.token, ":") // what stands before is the bot's public id
+	_, secret, _ := strings.Cut(c.token, ":") // the part before it is the bot's public id
 	text = strings.ReplaceAll(text, secret, "<token>")
 	text = strings.Join(strings.Fields(strings.ToValidUTF8(text, "?")), " ")
 	if r := []rune(text); len(r) > longest {
@@ -209,8 +209,8 @@ func (c *Channel) scrub(text string) string {
 	return text
 }
 
-// A doer sends the library's requests. It bounds what is read of an answer, and fails one
-// that is none of the Bot API: the library would tell of the whole page of a proxy.
+// A doer sends the library's requests. It limits what is read of an answer, and fails an answer
+// that is not the Bot API's: the library would quote the whole page of a proxy.
 type doer struct{ client *http.Client }
 
 // Do sends one request.
@@ -231,9 +231,9 @@ func (d doer) Do(r *http.Request) (*http.Response, error) {
 	return resp, nil
 }
 
-// newClient makes a client of its own, so that its idle connections can be
-// closed without touching anybody else's. It follows no redirect: that would
-// carry the token, which is part of the path, to another server.
+// newClient makes a client of its own, so that its idle connections can be closed without
+// affecting others. It follows no redirect, which would carry the token, a part of the path, to
+// another server.
 func newClient() *http.Client {
 	return &http.Client{
 		Transport: &http.Transport{
@@ -249,10 +249,10 @@ func newClient() *http.Client {
 	}
 }
 
-// getUpdates asks for what is new. The library's own polling retries for ever
-// whatever the error and confirms updates before they are handled, so this one
-// call is made by hand; its errors are the library's. Each update comes as it
-// is: one that cannot be read must not hide the others.
+// getUpdates asks for new updates. The library's own polling retries for ever whatever the
+// error, and confirms updates before they are handled, so this one call is made by hand. Its
+// errors are the library's. Each update is returned undecoded: one that cannot be read must not
+// hide the others.
 func (c *Channel) getUpdates(ctx context.Context, offset int64, wait time.Duration) ([]json.RawMessage, error) {
 	form := url.Values{
 		"timeout":         {strconv.Itoa(int(wait / time.Second))},
@@ -261,7 +261,7 @@ func (c *Channel) getUpdates(ctx context.Context, offset int64, wait time.Durati
 	if offset != 0 {
 		form.Set("offset", strconv.FormatInt(offset, 10))
 	}
-	// The margin is for the answer's way: a poll that hangs leaves us deaf.
+	// The margin is for the answer to travel: while a poll hangs, we receive nothing.
 	ctx, cancel := context.WithTimeout(ctx, wait+c.pace.margin)
 	defer cancel()
 	const method = "getUpdates"
@@ -290,7 +290,7 @@ func (c *Channel) getUpdates(ctx context.Context, offset int64, wait time.Durati
 	return a.Result, nil
 }
 
-// updates is what the Bot API says to getUpdates.
+// updates is the Bot API's answer to getUpdates.
 type updates struct {
 	OK          bool              `json:"ok"`
 	Result      []json.RawMessage `json:"result"`

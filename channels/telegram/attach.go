@@ -18,8 +18,8 @@ import (
 // attachTries bounds how often a file is tried before its card says that it failed.
 const attachTries = 4
 
-// complete attaches what a card does not show. Where that fails, the card says so: it
-// must not ask people to read what is not there.
+// complete attaches what a card does not show. If that fails, the card says so: it must not ask
+// people to read a file that does not exist.
 func (c *Channel) complete(ctx context.Context, at place, id int, card approver.Card, f file) {
 	err := c.attachPatiently(ctx, at, id, f)
 	if err == nil {
@@ -39,7 +39,7 @@ func (c *Channel) complete(ctx context.Context, at place, id int, card approver.
 	}
 }
 
-// attachPatiently tries while ctx lasts, and leaves time to say that it failed.
+// attachPatiently tries while ctx lasts, but leaves time to say that it failed.
 func (c *Channel) attachPatiently(ctx context.Context, at place, id int, f file) error {
 	if end, ok := ctx.Deadline(); ok {
 		short, cancel := context.WithDeadline(ctx, end.Add(-c.pace.saying))
@@ -70,8 +70,8 @@ func (c *Channel) attach(ctx context.Context, at place, card int, f file) error 
 	})
 }
 
-// unsent keeps the files that could not be sent, for Details to send them again. It
-// lasts as long as the process, and holds the latest. The zero value is ready.
+// unsent keeps the files that could not be sent, so that Details can send them again. It lasts
+// as long as the process, and keeps the latest ones. The zero value is ready.
 type unsent struct {
 	mu    sync.Mutex
 	files []unsentFile // oldest first
@@ -83,7 +83,7 @@ type unsentFile struct {
 	file
 }
 
-// maxUnsent bounds the bytes of all that is kept.
+// maxUnsent bounds the bytes of all files that are kept.
 const maxUnsent = 16 << 20
 
 func (u *unsent) put(at place, card int, f file) {
@@ -105,7 +105,7 @@ func (u *unsent) has(at place, card int) bool {
 	return u.index(at, card) >= 0
 }
 
-// take removes the file of a card, so that two who ask for it get it once.
+// take removes the file of a card, so that two people who ask for it get it only once.
 func (u *unsent) take(at place, card int) (file, bool) {
 	u.mu.Lock()
 	defer u.mu.Unlock()

@@ -146,8 +146,7 @@ func (c Config) Destinations() []approver.Destination {
 	return out
 }
 
-// apiURL checks and normalises the server's address: absolute, without a
-// trailing slash.
+// apiURL checks and normalizes the server's address: absolute, without a trailing slash.
 func apiURL(raw string) (string, error) {
 	if raw == "" {
 		return DefaultAPI, nil

@@ -8,9 +8,9 @@ import (
 	"approver.example/channels/internal/cards"
 )
 
-// A talkative agent cannot push its command off the card: what does not fit beside the wide
-// lines stands beside the tight ones. What is left out is counted on the card, which then
-// takes no tap.
+// A wordy agent cannot push its command off the card: if the command does not fit beside texts
+// cut to the wide limits, they are cut to the tight ones. The card counts what is left out, and
+// then takes no tap.
 var (
 	wide = cards.Limits{Why: 400, Rule: 250, Claimed: 400, Agent: 200, Session: 200, Dir: 200, Host: 200,
 		Notice: 250, Environment: 600}
@@ -23,9 +23,9 @@ func oneLine(text string) string {
 	return strings.NewReplacer("\r", "", "\n", " ⏎ ", "\t", " ").Replace(text)
 }
 
-// clip brings a text to one line of at most limit UTF-16 code units (at least
-// 40). It cuts in the middle, because a path differs from others at its end as
-// often as at its beginning, and says there how many bytes it hides.
+// clip brings a text to one line of at most limit UTF-16 code units (at least 40). It cuts in
+// the middle, because paths differ at their ends as often as at their beginnings, and says
+// there how many bytes it hides.
 func clip(text string, limit int) (shown string, hiddenBytes int) {
 	text = oneLine(text)
 	if cards.Units(text) <= limit {

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// firstChat is the flags of approver init that set up a chat on Telegram.
+// firstChat holds the flags of approver init that set up a chat on Telegram.
 type firstChat struct {
 	TokenFile string   `name:"telegram-token-file" help:"File with the bot's token from @BotFather; also env:NAME or credential:NAME." placeholder:"FILE"`
 	Chat      []string `name:"telegram-chat" help:"Chat that gets cards, by number; again for more. approver pair telegram finds it too." placeholder:"ID"`
@@ -34,7 +34,7 @@ func (f *firstChat) Settings(person string) (string, error) {
 	for _, id := range f.Chat {
 		fmt.Fprintf(&b, "      - id: %s\n", strconv.Quote(id))
 		if len(f.Approver) == 0 && !strings.HasPrefix(id, "-") {
-			people = append(people, id) // a private chat has the person's own number
+			people = append(people, id) // the id of a private chat is the person's own
 		}
 	}
 	b.WriteString("    # Who may answer, by user id.\n    approvers:")

@@ -6,17 +6,18 @@ import (
 	"approver.example/channels/internal/calls"
 )
 
-// floods remembers until when Telegram wants to be left alone, chat by chat, so that
-// the next call waits instead of knocking: each knock counts too. The pause of chat 0 is for
-// all chats. The zero value is ready.
+// floods remembers, chat by chat, until when Telegram wants no calls, so that the next call
+// waits: a call that comes too soon counts against the limit as well. The pause of chat 0 is
+// for all chats. The zero value is ready.
 type floods struct{ calls.Pauses[int64] }
 
-// everybody is for how long all chats are left alone after several were refused at
-// once: Telegram does not say whether a chat has too much, or the bot in all, and
-// what the bot may do in all is counted by the second.
+// everybody is for how long no chat is called after several chats were refused at once.
+// Telegram does not say whether the limit is that of a chat or of the bot as a whole, and the
+// bot's limit is counted by the second.
 const everybody = time.Second
 
-// note keeps what Telegram asked for in a chat; of a call for no chat, 0, nothing.
+// note records the wait that Telegram asked for in a chat. It ignores chat 0, a call for no
+// chat.
 func (f *floods) note(chat int64, wait time.Duration) {
 	if chat == 0 {
 		return
@@ -28,7 +29,7 @@ func (f *floods) note(chat int64, wait time.Duration) {
 	}
 }
 
-// left is how long a call for a chat has to wait; one for no chat, 0, never does.
+// left is how long a call for a chat has to wait; a call for no chat, 0, never waits.
 func (f *floods) left(chat int64) time.Duration {
 	if chat == 0 {
 		return 0

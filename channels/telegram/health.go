@@ -8,8 +8,8 @@ import (
 	"github.com/go-telegram/bot"
 )
 
-// Health asks Telegram who we are, and for every chat that gets cards, and
-// returns the bot's name.
+// Health asks Telegram who we are and about every chat that gets cards, and returns the bot's
+// name.
 func (c *Channel) Health(ctx context.Context) (who string, err error) {
 	name, err := c.me(ctx)
 	if err != nil {

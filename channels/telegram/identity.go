@@ -14,14 +14,14 @@ import (
 	"approver.example"
 )
 
-// A place is a chat, or one topic of a forum. Each is a conversation of its own
-// to the core: a code that one topic's card shows is of no use in another.
+// A place is a chat, or one topic of a forum. To the core each is a conversation of its own: a
+// code that the card of one topic shows does not work in another.
 type place struct {
 	chat   int64
 	thread int // 0 is the chat itself, or a forum's General topic
 }
 
-// conversation is the place's name to the core: "<chat>" or "<chat>/<topic>".
+// conversation is the core's name for the place: "<chat>" or "<chat>/<topic>".
 func (p place) conversation() string {
 	name := strconv.FormatInt(p.chat, 10)
 	if p.thread != 0 {
@@ -70,7 +70,7 @@ type sender struct {
 	name string // for display only
 }
 
-// Why an event is not let in. The texts are for the log.
+// Why an event is refused. The texts are for the log.
 var (
 	errNotAnAct   = errors.New("neither a new message nor a button press")
 	errNoPerson   = errors.New("not sent by a person under their own name")
@@ -81,8 +81,8 @@ var (
 	errNotOurs   = errors.New("the button is not on a message of this bot that can still be read")
 )
 
-// A guard decides who is listened to. It is asked before anything else in an
-// event is looked at. The zero value lets nobody in.
+// A guard decides who may answer. It is asked before anything else in an event is read. The
+// zero value lets nobody in.
 type guard struct {
 	bot    int64 // our own id
 	people approver.People
@@ -95,8 +95,8 @@ func (g guard) message(m *models.Message) (sender, error) {
 	switch {
 	case m == nil:
 		return sender{}, errNotAnAct
-	// With a sender chat (an anonymous admin, a channel) From is a stand-in that
-	// Telegram makes up; it is nobody.
+	// If there is a sender chat (an anonymous admin, a channel), From is a placeholder that
+	// Telegram fills in, and nobody.
 	case m.From == nil || m.SenderChat != nil || m.IsAutomaticForward || m.AuthorSignature != "":
 		return sender{}, errNoPerson
 	case m.ForwardOrigin != nil || m.ViaBot != nil || m.EditDate != 0 || m.IsFromOffline ||
@@ -106,9 +106,8 @@ func (g guard) message(m *models.Message) (sender, error) {
 	return g.admit(m.From, whereIs(m))
 }
 
-// tap lets in a button press of a person on the list, on a message that our bot
-// posted in a configured place. The button's data is not looked at: a client
-// can make it up.
+// tap lets in a button press of a person on the list, on a message that our bot posted in a
+// configured place. It does not look at the button's data, because a client can make them up.
 func (g guard) tap(q *models.CallbackQuery) (sender, error) {
 	m := q.Message.Message
 	if q.InlineMessageID != "" || m == nil || m.From == nil || m.From.ID != g.bot || m.SenderChat != nil ||
@@ -131,8 +130,8 @@ func (g guard) admit(u *models.User, at place) (sender, error) {
 	return sender{place: at, id: u.ID, name: displayName(u)}, nil
 }
 
-// whereIs returns the place of a message. Outside forums Telegram numbers
-// threads of replies in the same field; those are the chat itself.
+// whereIs returns the place of a message. Outside forums Telegram uses the same field for
+// threads of replies; those belong to the chat itself.
 func whereIs(m *models.Message) place {
 	at := place{chat: m.Chat.ID}
 	if m.IsTopicMessage {
@@ -155,9 +154,9 @@ func displayName(u *models.User) string {
 	return name
 }
 
-// cardOf returns the request and the message of the card of ours that m replies
-// to. It reads them from Telegram's own copy of our message; ok is false when m
-// replies to nothing of ours, or to a card that takes no more answers.
+// cardOf returns the request and the message of the card of ours that m replies to, read from
+// Telegram's own copy of our message. ok is false if m replies to nothing of ours, or to a card
+// that takes no more answers.
 func (g guard) cardOf(m *models.Message) (request string, message int, ok bool) {
 	card := m.ReplyToMessage
 	if card == nil || card.From == nil || card.From.ID != g.bot || card.SenderChat != nil ||

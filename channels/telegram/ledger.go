@@ -8,23 +8,22 @@ import (
 	"approver.example/channels/internal/receiving"
 )
 
-// A ledger knows which updates are in work and which are done. Telegram is told
-// that an update is done, by the next poll's offset, only when it and all
-// before it are: what a crash interrupts comes again.
+// A ledger knows which updates are being handled and which are done. The next poll's offset
+// tells Telegram that an update is done only when it and all before it are: updates that a
+// crash interrupts come again.
 type ledger struct {
 	mu    sync.Mutex
 	open  map[int64]bool
 	done  *receiving.Seen[int64]
-	next  int64         // one above the highest id seen; 0 is nothing to confirm
-	ended chan struct{} // has an element when something ended since it was read
+	next  int64         // one above the highest id seen; 0 means nothing to confirm
+	ended chan struct{} // holds a value if some work ended since it was last read
 }
 
 func newLedger(remember int) *ledger {
 	return &ledger{open: map[int64]bool{}, done: receiving.NewSeen[int64](remember), ended: make(chan struct{}, 1)}
 }
 
-// begin notes that work on an update begins. It returns false if it was begun
-// before.
+// begin notes that the handling of an update begins. It returns false if it has begun before.
 func (g *ledger) begin(id int64) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -59,9 +58,9 @@ func (g *ledger) offset() int64 {
 	return low
 }
 
-// confirmed notes that Telegram had nothing left at the last offset. The next
-// poll needs none then, and must have none: after a week of silence Telegram
-// starts numbering anew, and a kept offset could hide what has lower numbers.
+// confirmed notes that Telegram had no updates at the last offset. The next poll then needs no
+// offset and must have none: after a week without updates Telegram starts its numbers anew, and
+// an old offset could hide updates with lower numbers.
 func (g *ledger) confirmed() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -76,7 +75,7 @@ func (g *ledger) busy() bool {
 	return len(g.open) > 0
 }
 
-// idle waits until nothing is in work, at most d.
+// idle waits until nothing is being handled, at most d.
 func (g *ledger) idle(ctx context.Context, d time.Duration) {
 	t := time.NewTimer(d)
 	defer t.Stop()
@@ -91,12 +90,12 @@ func (g *ledger) idle(ctx context.Context, d time.Duration) {
 	}
 }
 
-// queues run the work of one key in order, and of different keys side by side, up
-// to a number of them at once. A key is a person, or what a person says of one
-// request. Order matters: a no that was sent before a yes must not lose to it.
+// queues run the work of one key in order, and that of different keys in parallel, up to a
+// limit. A key is a person, or a person's answers to one request. Order matters: a no that was
+// sent before a yes must not lose to it.
 type queues struct {
 	mu    sync.Mutex
-	queue map[string][]func() // a key is there while work of it runs
+	queue map[string][]func() // a key exists while its work runs
 	slots chan struct{}
 	all   sync.WaitGroup
 }
@@ -105,10 +104,11 @@ func newQueues(n int) *queues {
 	return &queues{queue: map[string][]func(){}, slots: make(chan struct{}, n)}
 }
 
-// do runs f in the queue of key, after what was put there before.
+// do runs f in the queue of key, after the work that is already there.
 func (q *queues) do(key string, f func()) { q.put(key, f, true) }
 
-// try runs f only if the queue of key is empty and few others wait.
+// try runs f only if the queue of key does not exist and there are few others; otherwise it
+// drops f.
 func (q *queues) try(key string, f func()) { q.put(key, f, false) }
 
 func (q *queues) put(key string, f func(), must bool) {
@@ -147,6 +147,5 @@ func (q *queues) following(key string) func() {
 	return f
 }
 
-// wait returns when all work has ended. No work may be put in after it is
-// called.
+// wait returns when all work has ended. No work may be added after it is called.
 func (q *queues) wait() { q.all.Wait() }

@@ -14,7 +14,7 @@ import (
 	"approver.example/tokens"
 )
 
-// Platform says how somebody is paired, and where the platform is.
+// Platform says how pairing works here, and where the platform is.
 func (c *Config) Platform() section.Platform {
 	return section.Platform{
 		API: &c.APIURL, UsualAPI: DefaultAPI,
@@ -28,10 +28,10 @@ func (c *Config) Platform() section.Platform {
 	}
 }
 
-// ForPairing makes a channel that only pairs: chats and approvers of c are not
-// looked at. No daemon may receive for the same bot meanwhile.
+// ForPairing makes a channel that only pairs: it ignores the chats and approvers of c. No
+// daemon may receive for the same bot in the meantime.
 func (c Config) ForPairing(log *slog.Logger) (approver.Pairer, error) {
-	// Chats and approvers are what is to be found: these stand in for them.
+	// Pairing is to find the chats and approvers: these are placeholders.
 	c.Chats, c.Approvers = []Chat{{ID: "1"}}, []approver.Approver{{ID: "1"}}
 	channel, err := New(c, log)
 	if err != nil {
@@ -47,8 +47,8 @@ func (c *Channel) Pair(ctx context.Context, code tokens.Code) (approver.Paired, 
 	return c.pairing.Pair(ctx, code)
 }
 
-// pairs takes a message that may have the code of a pairing, and reports whether
-// it had. refused is what the guard said of it.
+// pairs takes a message that may have the code of a pairing, and reports whether it had.
+// refused is the guard's error for it.
 func (l *listener) pairs(ctx context.Context, m *models.Message, refused error) bool {
 	if m == nil || refused != nil && !errors.Is(refused, errStranger) && !errors.Is(refused, errElsewhere) {
 		return false // not typed by a person here and now

@@ -21,11 +21,11 @@ const (
 	// refusers how many strangers are turned away.
 	workers  = 64
 	refusers = 4
-	// remembered is how many updates are known as done. Telegram repeats at
-	// most 100 that are not confirmed.
+	// remembered is how many finished updates are remembered. Telegram repeats at most 100 that
+	// are not confirmed.
 	remembered = 1024
-	// Between polls, the work of the last one gets this long to end, so that
-	// the next poll confirms it. While old work is all that comes, longer.
+	// Between polls, the work of the last poll gets quickWork to end, so that the next poll
+	// confirms it; slowWork if all that came is still being handled.
 	quickWork = 100 * time.Millisecond
 	slowWork  = 500 * time.Millisecond
 )
@@ -39,15 +39,14 @@ type listener struct {
 	people   *queues
 	others   *queues
 	noted    *receiving.Seen[string]
-	hinted   calls.Pauses[int64] // hints to a person
-	taken    time.Time           // when another process last took the poll; zero if that is over
+	hinted   calls.Pauses[int64] // people who were given a hint lately
+	taken    time.Time           // when another process last took the poll; zero if it no longer does
 }
 
-// Run receives until ctx ends, and returns nil then. It returns an error early
-// only when the token is not valid, as Telegram said several times over some time;
-// Run may be called again then, and works once the token does. Trouble on the way, a
-// set webhook, and a second process that receives for the same bot are logged and
-// outlived.
+// Run receives until ctx ends, and then returns nil. It returns an error early only if Telegram
+// has said several times over some time that the token is not valid. Run may then be called
+// again, and works once the token does. Network trouble, a webhook that is set, and a second
+// process that receives for the same bot are logged, and Run goes on.
 func (c *Channel) Run(ctx context.Context, reply approver.ReplyFunc) error {
 	ctx, cancel := context.WithCancel(ctx)
 	l := &listener{
@@ -116,8 +115,8 @@ func (l *listener) greet(ctx context.Context) error {
 	return nil
 }
 
-// deleteWebhook ends somebody's webhook, which excludes polling. What it has
-// not fetched yet is kept for us.
+// deleteWebhook removes a webhook that somebody set, because it excludes polling. Updates that
+// it has not fetched yet are kept for us.
 func (l *listener) deleteWebhook(ctx context.Context) error {
 	l.complain(slog.LevelWarn, webhook, "a webhook is set for this bot, which keeps answers from us: deleting it. "+
 		"If it comes back, another program uses the same bot", nil)
@@ -127,7 +126,7 @@ func (l *listener) deleteWebhook(ctx context.Context) error {
 	})
 }
 
-// persist repeats f until it succeeds, ctx ends, or nothing can cure it.
+// persist repeats f until it succeeds, ctx ends, or no retry can help.
 func (l *listener) persist(ctx context.Context, f func() error) error {
 	for tries := 0; ; tries++ {
 		err := f()
@@ -140,8 +139,8 @@ func (l *listener) persist(ctx context.Context, f func() error) error {
 	}
 }
 
-// listen polls until ctx ends or the token turns out not to be valid. The first poll,
-// and the first after a failure, is not held: its answer says at once whether answers
+// listen polls until ctx ends or the token turns out not to be valid. Telegram does not hold
+// the first poll, nor the first one after a failure: its answer says at once whether answers
 // arrive.
 func (l *listener) listen(ctx context.Context) error {
 	failures, hold := 0, time.Duration(0)
@@ -157,7 +156,7 @@ func (l *listener) listen(ctx context.Context) error {
 			}
 			failures++
 			if hold = 0; kindOf(err) == conflict {
-				hold = l.pace.poll // a short poll would win without saying who wins the long ones
+				hold = l.pace.poll // a short poll would win without showing who wins the long ones
 			}
 			continue
 		}
@@ -174,8 +173,7 @@ func (l *listener) listen(ctx context.Context) error {
 	return nil
 }
 
-// unhurried keeps from polling without a pause where a server answers polls at once
-// that it should hold.
+// unhurried pauses where a server answers polls at once that it should hold.
 func (l *listener) unhurried(ctx context.Context, hold, took time.Duration) {
 	if hold == 0 || took >= l.pace.empty {
 		return
@@ -187,7 +185,7 @@ func (l *listener) unhurried(ctx context.Context, hold, took time.Duration) {
 	_ = calls.Sleep(ctx, l.pace.empty-took)
 }
 
-// takeAll begins the work on what a poll brought.
+// takeAll begins to handle what a poll brought.
 func (l *listener) takeAll(ctx context.Context, batch []json.RawMessage) {
 	fresh := false
 	for _, raw := range batch {
@@ -197,15 +195,15 @@ func (l *listener) takeAll(ctx context.Context, batch []json.RawMessage) {
 		l.ledger.idle(ctx, quickWork)
 		return
 	}
-	// What comes again is still in work (or cannot be read at all): polling at once
-	// would only bring it once more.
+	// Updates that come again are still being handled (or cannot be read at all): polling at
+	// once would only bring them again.
 	if !l.ledger.busy() {
 		_ = calls.Sleep(ctx, slowWork)
 	}
 	l.ledger.idle(ctx, slowWork)
 }
 
-// take begins the work on one update and reports whether it is new.
+// take begins to handle one update and reports whether it is new.
 func (l *listener) take(ctx context.Context, raw json.RawMessage) bool {
 	var head struct {
 		ID int64 `json:"update_id"`
@@ -228,7 +226,7 @@ func (l *listener) take(ctx context.Context, raw json.RawMessage) bool {
 		who, err := l.guard.tap(q)
 		if err != nil {
 			l.note(err, q.From.ID, chatOf(q.Message))
-			done() // a refusal need not survive a crash
+			done() // a refusal may be lost in a crash
 			l.others.try(strconv.FormatInt(q.From.ID, 10), l.safely(func() { l.refuse(ctx, q.ID, err) }))
 			return true
 		}
@@ -253,9 +251,9 @@ func (l *listener) take(ctx context.Context, raw json.RawMessage) bool {
 	return true
 }
 
-// queueOf names the queue in which an answer is handled: in order with what the same person said of
-// the same request, and beside the rest, because an approval may wait for the
-// agent to take it.
+// queueOf names the queue in which an answer is handled: in order with the same person's other
+// answers to the same request, and in parallel to the rest, because an approval may wait for
+// the agent to take it.
 func queueOf(who sender, request string) string { return strconv.FormatInt(who.id, 10) + " " + request }
 
 // safely keeps a bug in one event from ending the daemon.
@@ -266,8 +264,8 @@ func (l *listener) safely(f func()) func() {
 	}
 }
 
-// chatOf is the chat of a card that was tapped, which may be too old to be shown; zero is
-// none.
+// chatOf is the chat of a card that was tapped, even if Telegram no longer shows the message;
+// zero if there is none.
 func chatOf(m models.MaybeInaccessibleMessage) int64 {
 	switch {
 	case m.Message != nil:
@@ -278,8 +276,8 @@ func chatOf(m models.MaybeInaccessibleMessage) int64 {
 	return 0
 }
 
-// note logs, once per person and reason, who was not listened to: it tells the
-// operator which id is missing from the configuration.
+// note logs, once per person and reason, who was refused: it tells the operator which id is
+// missing from the configuration.
 func (l *listener) note(err error, from, chat int64) {
 	if l.noted.First(fmt.Sprint(from, chat, err)) {
 		l.log.Info("not listening", "reason", err, "sender", from, "chat", chat)

@@ -22,22 +22,22 @@ const (
 	maxResult = 300
 )
 
-// A style is how a span of a message is set.
+// A style is how a span of a message is formatted.
 type style uint8
 
 const (
-	// plain and bold are for our own words only: Telegram looks for mentions,
-	// links, hashtags and commands in them.
+	// plain and bold are only for our own words, because Telegram looks for mentions, links,
+	// hashtags and commands in them.
 	plain style = iota
 	bold
-	// code and pre are for everything else. Nothing is looked for inside.
+	// code and pre are for everything else. Telegram looks for nothing inside them.
 	code
 	pre
 )
 
 var styleTags = [...]string{bold: "b", code: "code", pre: "pre"}
 
-// entity types as Telegram calls them.
+// styleEntities are Telegram's entity types.
 var styleEntities = [...]models.MessageEntityType{
 	bold: models.MessageEntityTypeBold, code: models.MessageEntityTypeCode, pre: models.MessageEntityTypePre,
 }
@@ -56,7 +56,7 @@ func (p *page) add(s style, text string) {
 	}
 }
 
-// line adds our own label and somebody's text on a line of their own.
+// line adds our own label and somebody else's text on a line of its own.
 func (p *page) line(label, text string) {
 	if text == "" {
 		return
@@ -92,7 +92,7 @@ func (p page) html() string {
 	return b.String()
 }
 
-// marked writes the page without markup: the text, and where each style stands.
+// marked writes the page without markup: the text, and where each style applies.
 func (p page) marked() (string, []models.MessageEntity) {
 	var b strings.Builder
 	var entities []models.MessageEntity
@@ -116,11 +116,11 @@ type message struct {
 	file    file                         // what was cut, whole
 }
 
-// A file is what goes with a card that does not show everything.
+// A file goes with a card that does not show everything.
 type file struct{ name, content, caption string }
 
-// An attachment is what is known of a card's file. The zero value is that of a card
-// that shows everything.
+// An attachment is what is known of a card's file. The zero value is for a card that shows
+// everything.
 type attachment uint8
 
 const (
@@ -129,8 +129,8 @@ const (
 	unattached // it could not be sent
 )
 
-// render lays out a card. posted says whether it was cut when it was posted. It
-// fails only if the card's request is no UUID, which a button could not carry.
+// render lays out a card. posted says whether it was cut when it was posted. It fails only if
+// the card's request is not a UUID, because a button could not carry it.
 func render(card approver.Card, posted attachment) (message, error) {
 	around, short := wide.Trim(card, clip)
 	if cards.Units(command(card)) > room(around) {
@@ -163,8 +163,8 @@ func command(card approver.Card) string {
 	return cmp.Or(card.Command, "(no command)")
 }
 
-// room is what the lines around the command leave for it, on a card that also
-// has to tell of a cut.
+// room is the space that the lines around the command leave for it, on a card that also has to
+// say that it is cut.
 func room(around approver.Card) int {
 	return maxText - layout(around, "", unattached).units() // the longer of the two notes
 }
@@ -278,10 +278,9 @@ func (p *page) howTo(card approver.Card, rest attachment) {
 	}
 }
 
-// keyboard makes the buttons. Copy puts the command with the code on the clipboard of
-// whoever taps it, and tells the bot nothing; it is no answer until it is sent. It
-// stands beside Approve only: where the code must be typed, that stays an act that
-// nobody does by tapping about.
+// keyboard makes the buttons. Copy puts the command with the code on the clipboard of whoever
+// taps it, and tells the bot nothing; it becomes an answer only when it is sent. Copy stands
+// only beside Approve: where the code must be typed, typing it must stay a deliberate act.
 func keyboard(card approver.Card, approve bool) (*models.InlineKeyboardMarkup, error) {
 	id, ok := cards.RequestID(card)
 	if !ok {
@@ -303,7 +302,7 @@ func keyboard(card approver.Card, approve bool) (*models.InlineKeyboardMarkup, e
 	return &models.InlineKeyboardMarkup{InlineKeyboard: [][]models.InlineKeyboardButton{first, second}}, nil
 }
 
-// parseButton reads the data of a button of ours.
+// parseButton reads the data of one of our buttons.
 func parseButton(data string) (request uuid.UUID, action cards.Action, upto int, ok bool) {
 	return cards.ParseButton(data, cards.Approve, cards.Deny, cards.Details)
 }

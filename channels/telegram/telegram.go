@@ -4,10 +4,9 @@
 //
 // # Who is listened to
 //
-// A user id on the approver list, in a configured chat and topic, speaking
-// under their own name, here and now. The guard checks that first in every event;
-// a user name, an anonymous admin, a channel, a bot, a forwarded or an edited
-// message never counts.
+// A person whose user id is on the approver list, in a configured chat and topic, under their
+// own name, with a new message or a button press. The guard checks that first in every event; a
+// user name, an anonymous admin, a channel, a bot, a forwarded or an edited message never counts.
 //
 // # How events arrive
 //
@@ -19,8 +18,8 @@
 //
 // # What a card may not do
 //
-// Texts that are not ours stand in code entities, where Telegram looks for no
-// mention, link, hashtag or command, and link previews are off.
+// Texts that are not ours are in code entities, where Telegram looks for no mention, link,
+// hashtag or command, and link previews are off.
 //
 // # Reading order
 //
@@ -69,15 +68,15 @@ type Channel struct {
 // pace holds the channel's times, so that tests need not wait for them.
 type pace struct {
 	poll      time.Duration // how long Telegram holds an empty poll, whole seconds
-	margin    time.Duration // how much later than that an answer may come
+	margin    time.Duration // how much later than that the answer may come
 	firstWait time.Duration // after the first failed poll; doubles up to lastWait
 	lastWait  time.Duration
 	empty     time.Duration // from one empty poll to the next, where Telegram does not hold them
 	conflict  time.Duration // after another process took the poll
-	alone     time.Duration // how long after a conflict the other process is taken to be there still
-	doubt     time.Duration // between asking whether the token is valid after all
-	repeat    time.Duration // from one line in the log to the next of the same cause
-	lasting   time.Duration // what failed for so long is logged again even before
+	alone     time.Duration // how long after a conflict the other process is assumed to be still there
+	doubt     time.Duration // between checks whether the token is valid after all
+	repeat    time.Duration // from one log line to the next for the same cause
+	lasting   time.Duration // a new trouble that lasts this long is logged even within repeat
 	hint      time.Duration // from one hint to a person to the next
 	saying    time.Duration // kept free of a Post's time, to say that the file could not be attached
 	patience  time.Duration // how long a tap waits for its outcome before it is acknowledged
@@ -91,13 +90,13 @@ func defaultPace() pace {
 		firstWait: 500 * time.Millisecond, lastWait: 20 * time.Second, empty: time.Second,
 		conflict: 30 * time.Second, alone: 90 * time.Second, doubt: 3 * time.Second,
 		repeat: 10 * time.Minute, lasting: time.Minute, hint: time.Minute, saying: 2 * time.Second,
-		// A query that is not answered within some 15 s is void.
+		// Telegram drops a query that is not answered within about 15 s.
 		patience: 8 * time.Second, verdict: 30 * time.Second, telling: 15 * time.Second,
 	}
 }
 
-// New makes the channel. It reads the token file and talks to nobody. A
-// configuration that Validate complains about is refused with all its problems.
+// New makes the channel. It reads the token file and makes no connection. If Validate finds
+// problems, New returns them all.
 func New(cfg Config, log *slog.Logger) (*Channel, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
@@ -145,9 +144,9 @@ func (c *Channel) Name() string { return Name }
 // LeaseName names the lease that the receiving process holds: one per bot.
 func (c *Channel) LeaseName() string { return Name + ":" + strconv.FormatInt(c.guard.bot, 10) }
 
-// Post sends the card as one message. What does not fit is cut, and follows whole
-// as a file in a reply to the card. A card whose file cannot be sent stays, and says
-// so: it can be denied, takes the typed code, and Details sends the file again.
+// Post sends the card as one message. What does not fit is cut, and the whole follows as a file
+// in a reply to the card. If that file cannot be sent, the card stays and says so: it can be
+// denied, it takes the typed code, and Details sends the file again.
 func (c *Channel) Post(ctx context.Context, to approver.Destination, card approver.Card) (approver.Ref, error) {
 	at, err := c.placeOf(to)
 	if err != nil {

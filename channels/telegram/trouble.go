@@ -10,17 +10,16 @@ import (
 	"approver.example/channels/internal/calls"
 )
 
-// This file says what a failed call for updates is answered with, and what the
-// operator is told of it.
+// This file decides what follows a failed call for updates, and what the operator is told.
 
-// doubts is how often Telegram is asked again before a token counts as revoked: a
-// proxy, or a moment of Telegram's own, answers 401 or 404 to a good one too.
+// doubts is how often Telegram is asked again before a token counts as revoked: a proxy, or
+// Telegram itself for a moment, may answer 401 or 404 to a good token.
 const doubts = 3
 
 // Reception says whether answers reach this process now.
 func (c *Channel) Reception() approver.Reception { return c.meter.Reception() }
 
-// cures are what the operator can do, or need not do, behind a failure's own words.
+// cures are what the operator can do, or need not do. They follow the failure's own text.
 var cures = map[kind]string{
 	passing: ". It is tried again all the time: no restart is needed",
 	limited: ". It is tried again then: no restart is needed",
@@ -29,8 +28,8 @@ var cures = map[kind]string{
 	webhook: ". It is deleted; if it comes back, another program uses the same bot: stop it, or give each its own",
 }
 
-// outlive does what an error calls for and waits. It returns the error of a token
-// that is not valid for some time now, or the context's.
+// outlive handles a polling error and waits before the next try. It returns an error only if
+// the token has not been valid for some time, or if ctx ends.
 func (l *listener) outlive(ctx context.Context, err error, tries int) error {
 	k, wait := kindOf(err), calls.Backoff(l.pace.firstWait, l.pace.lastWait, tries)
 	l.meter.Failed(errors.New(err.Error() + cures[k]))
@@ -59,8 +58,8 @@ func (l *listener) outlive(ctx context.Context, err error, tries int) error {
 	return calls.Sleep(ctx, wait)
 }
 
-// confirm asks whether the token is not valid after all. It returns nil at the first
-// answer that is another, and the error if none is.
+// confirm asks Telegram whether the token is really invalid. It returns nil at the first answer
+// that does not say so, and the error if every answer does.
 func (l *listener) confirm(ctx context.Context, err error) error {
 	for range doubts {
 		if err := calls.Sleep(ctx, l.pace.doubt); err != nil {
@@ -75,8 +74,8 @@ func (l *listener) confirm(ctx context.Context, err error) error {
 	return err
 }
 
-// arrived notes that Telegram answers a poll. While another program takes polls from
-// us, single successes say nothing.
+// arrived notes that Telegram answered a poll. While another program takes polls from us, a
+// single success proves nothing.
 func (l *listener) arrived() {
 	if !l.taken.IsZero() && time.Since(l.taken) < l.pace.alone {
 		return
@@ -88,7 +87,7 @@ func (l *listener) arrived() {
 	}
 }
 
-// complain logs a trouble, once in a while for each kind.
+// complain logs a problem, once in a while for each kind.
 func (l *listener) complain(level slog.Level, k kind, what string, err error) {
 	if !l.told.due(k, time.Now(), l.pace.repeat, l.pace.lasting) {
 		return
@@ -100,17 +99,16 @@ func (l *listener) complain(level slog.Level, k kind, what string, err error) {
 	l.log.Log(context.Background(), level, what, with...)
 }
 
-// troubleLog keeps one cause from filling the log. It belongs to the goroutine of
-// Run, and outlives Run, which is called again after a failure. The zero value is
-// ready.
+// troubleLog keeps one cause from filling the log. Only the goroutine of Run uses it. It
+// outlives Run, which is called again after a failure. The zero value is ready.
 type troubleLog struct {
 	last  map[kind]time.Time // when each kind was last logged
-	since time.Time          // when the trouble of now began; zero if there is none
-	said  bool               // it was logged
+	since time.Time          // when the present trouble began; zero if there is none
+	said  bool               // whether the present trouble was logged
 }
 
-// due reports whether a trouble is to be logged: the first of its kind within repeat,
-// and one that lasts although what was logged of its kind was an earlier trouble.
+// due reports whether a trouble is to be logged: if none of its kind was logged within repeat,
+// or if it has lasted for lasting and only an earlier trouble was logged.
 func (c *troubleLog) due(k kind, now time.Time, repeat, lasting time.Duration) bool {
 	if c.since.IsZero() {
 		c.since, c.said = now, false
@@ -126,8 +124,8 @@ func (c *troubleLog) due(k kind, now time.Time, repeat, lasting time.Duration) b
 	return true
 }
 
-// over notes the end of a trouble. It returns how long it was, and whether anything
-// was logged of it.
+// over notes that the trouble has ended. It returns how long it lasted, and whether it was
+// logged.
 func (c *troubleLog) over(now time.Time) (lasted time.Duration, said bool) {
 	if c.since.IsZero() {
 		return 0, false

@@ -27,10 +27,9 @@ const (
 	textBroken   = "Something broke while your answer was judged. It does not count; try again."
 )
 
-// Answer takes one answer, the JSON of an [Answer], from the process that the
-// kernel names, and returns the JSON of an [Answered] for that person alone. A
-// refusal is an Answered; an error means that the body is no answer or that the
-// channel does not run.
+// Answer takes one answer, the JSON of an [Answer], from the process that the kernel names. It
+// returns the JSON of an [Answered], which is for that person alone. A refusal is an Answered;
+// an error means that the body is not an answer or that the channel does not run.
 func (c *Channel) Answer(ctx context.Context, peer approver.Peer, body json.RawMessage) (json.RawMessage, error) {
 	person, ok := c.identify(peer)
 	if !ok {
@@ -55,8 +54,8 @@ func (c *Channel) Answer(ctx context.Context, peer approver.Peer, body json.RawM
 	return answered(out)
 }
 
-// NotTaken says why no answer to a request is taken here, and what does instead; empty
-// where answers are taken.
+// NotTaken says why answers to a request are not taken here, and what to do instead; it is
+// empty where answers are taken.
 func (c *Channel) NotTaken(request string) string {
 	offer := c.hello().Offer
 	if offer.Deny {
@@ -114,10 +113,9 @@ func readAnswer(body json.RawMessage) (Answer, error) {
 	return a, nil
 }
 
-// replyOf turns an answer into a reply, or into a refusal. Whether the reply
-// counts is the core's to judge; only what must never be approved in a terminal
-// ends here. A code that no card here has goes on to the core, which counts
-// wrong codes.
+// replyOf turns an answer into a reply or a refusal. The core decides whether the reply counts;
+// only what must never be approved in a terminal is refused here. A code that is on no card
+// here goes on to the core, which counts wrong codes.
 func (c *Channel) replyOf(person approver.Approver, a Answer) (approver.Reply, approver.Outcome) {
 	r := approver.Reply{
 		Channel: Name, Conversation: Conversation, Sender: person.ID, Name: person.Name,
@@ -165,13 +163,13 @@ func (c *Channel) replyOf(person approver.Approver, a Answer) (approver.Reply, a
 		}
 	}
 	if r.Message == "" && r.Code.IsZero() {
-		// Whoever names the request alone has not read a card that a watcher has.
+		// Whoever names only the request has not read a card that a watcher has.
 		r.Method = approver.ByID
 	}
 	return r, approver.Outcome{}
 }
 
-// ask puts a reply before the core, for as long as the caller and Run last.
+// ask passes a reply to the core, for as long as both the caller and Run last.
 func (c *Channel) ask(ctx context.Context, r approver.Reply) (approver.Outcome, error) {
 	c.mu.Lock()
 	s := c.session

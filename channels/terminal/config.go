@@ -15,13 +15,12 @@ import (
 const (
 	// Name is the channel's word in the configuration.
 	Name = "terminal"
-	// Conversation is the one conversation that the terminal has: all who watch
-	// on this machine.
+	// Conversation is the terminal's one conversation: everybody who watches on this machine.
 	Conversation = "local"
 )
 
-// Config is the terminal's part of the configuration. The zero value refuses to
-// start, because it names nobody.
+// Config is the terminal's part of the configuration. The zero value is refused, because it
+// names nobody.
 type Config struct {
 	// Approvers lists the users of this machine who may watch, each by uid as a
 	// decimal number, never by login name. Nobody else is shown a card.
@@ -33,16 +32,16 @@ type Config struct {
 	// so a CATASTROPHIC request is never approved in the terminal there.
 	AllowAnswers bool `yaml:"allow_answers,omitempty"`
 
-	// Isolated says that no agent can reach the resolve socket. It is no
-	// setting: the service sets it when it has made sure.
+	// Isolated says that no agent can reach the resolve socket. It is not a setting: the
+	// service sets it once it has made sure.
 	Isolated bool `yaml:"-"`
 
-	// Alone says that no chat is configured, and Owner that root of this machine may
-	// approve what nobody else can. Neither is a setting, and both are for texts alone.
+	// Alone says that no chat is configured, and Owner that this machine's root may approve
+	// what nobody else can. Neither is a setting; both only affect texts.
 	Alone bool `yaml:"-"`
 	Owner bool `yaml:"-"`
-	// Waits says that the file allows answers, and that people have not approved it. It is
-	// no setting either, and takes no answer.
+	// Waits says that the file allows answers, but people have not approved that yet. It is not
+	// a setting either, and by itself allows no answer.
 	Waits bool `yaml:"-"`
 }
 
@@ -64,8 +63,8 @@ func (c Config) Validate() error {
 	return errors.Join(errs...)
 }
 
-// checkUID accepts a uid in the one form that is compared later. The greatest
-// number is the kernel's "no user".
+// checkUID accepts a uid only in the form in which uids are compared later. The greatest number
+// is the kernel's "no user".
 func checkUID(s string) error {
 	n, err := strconv.ParseUint(s, 10, 32)
 	if err != nil || strconv.FormatUint(n, 10) != s {
@@ -89,7 +88,7 @@ func (c Config) Answers() bool { return c.AllowAnswers }
 // People returns the approver list.
 func (c Config) People() []approver.Approver { return c.Approvers }
 
-// Secrets returns nothing: the kernel says who watches.
+// Secrets returns nothing: the kernel identifies watchers.
 func (*Config) Secrets() []secret.Setting { return nil }
 
 // Destinations returns the terminal's one destination, or none if nobody may

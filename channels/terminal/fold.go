@@ -6,22 +6,23 @@ import (
 	"strings"
 )
 
-// A Folder writes lines of prose to a terminal, each broken at spaces where it is wider
-// than the terminal. What follows a break is indented, see Hang. A word that is wider
-// than the room stays whole, and nothing but the spaces at a break is left out. A line
-// that has no end yet is kept until [Folder.Flush].
+// A Folder writes lines of prose to a terminal, and breaks each line that is wider than the
+// terminal at spaces. The part after a break is indented as Hang says. A word that is wider
+// than the terminal stays whole, and only the spaces at a break are dropped. A line without its
+// newline is kept until the newline or [Folder.Flush].
 type Folder struct {
 	W io.Writer
 	// Width is in columns; 0 never breaks, for a file or a program.
 	Width int
-	// Hang is the column under which broken lines go on; 0 takes the one behind the first
-	// gap of two spaces, as behind a label, or else two more than the line's own indent.
+	// Hang is the column where broken lines continue. 0 means the column after the first gap of
+	// two spaces, such as after a label, or else two more than the line's own indent.
 	Hang int
 
 	rest []byte
 }
 
-// Write implements [io.Writer]. The count is of p, whatever was written for it.
+// Write implements [io.Writer]. It returns the count of bytes taken from p, however many it
+// wrote.
 func (f *Folder) Write(p []byte) (int, error) {
 	if f.Width <= 0 {
 		return f.W.Write(p)
@@ -36,7 +37,7 @@ func (f *Folder) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// Flush writes the line that has no end.
+// Flush writes the last line if it has no newline yet.
 func (f *Folder) Flush() error {
 	text := string(f.rest)
 	f.rest = nil
@@ -44,7 +45,7 @@ func (f *Folder) Flush() error {
 	return err
 }
 
-// Verbatim writes a text that is there to be copied: not one of its lines is broken.
+// Verbatim writes a text that people may copy: it breaks none of its lines.
 func (f *Folder) Verbatim(text string) error {
 	if err := f.Flush(); err != nil {
 		return err
@@ -53,7 +54,7 @@ func (f *Folder) Verbatim(text string) error {
 	return err
 }
 
-// fold breaks each line, but for one that a caret points into from below.
+// fold breaks each line, except one that has a caret below it.
 func (f *Folder) fold(text string) string {
 	lines := strings.Split(text, "\n")
 	for i, line := range lines {
@@ -97,9 +98,9 @@ func foldLine(line string, hang, width int) string {
 	}
 }
 
-// breakAt is the byte before which a line is broken: the last space that fits in width
-// columns, else the first one behind them. Before the text that begins at column from, or
-// at the line's own indent, nothing is broken.
+// breakAt is the byte before which a line is broken: the last space that fits in width columns,
+// or else the first one after them. A line is never broken within its own indent, or before
+// column from.
 func breakAt(line string, from, width int) int {
 	own := len(line) - len(strings.TrimLeft(line, " "))
 	best, col := 0, 0
@@ -121,7 +122,7 @@ func breakAt(line string, from, width int) int {
 	return best
 }
 
-// columns is how wide a text is drawn.
+// columns is the width of a text in columns.
 func columns(text string) (col int) {
 	for _, r := range text {
 		col = advance(col, r)

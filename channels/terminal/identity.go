@@ -6,8 +6,8 @@ import (
 	"approver.example"
 )
 
-// identify returns the approver behind a connection. It trusts the kernel's
-// word alone and is the first thing that Watch and Answer do.
+// identify returns the approver behind a connection. It trusts only the kernel, and is the
+// first thing that Watch and Answer do.
 func (c *Channel) identify(peer approver.Peer) (approver.Approver, bool) {
 	if !peer.Known {
 		return approver.Approver{}, false
@@ -16,7 +16,7 @@ func (c *Channel) identify(peer approver.Peer) (approver.Approver, bool) {
 	return person, ok
 }
 
-// nameOf says in a log who a peer is.
+// nameOf names a peer for the log.
 func nameOf(peer approver.Peer) string {
 	if !peer.Known {
 		return "unknown"
@@ -24,9 +24,8 @@ func nameOf(peer approver.Peer) string {
 	return strconv.FormatUint(uint64(peer.UID), 10)
 }
 
-// mayShowCode reports whether a card's code may go to a screen: it must be of
-// use there, and an agent with the approver's uid must not be able to read what
-// only a person may type.
+// mayShowCode reports whether a card's code may go to a screen. The code must be usable there,
+// and an agent with the approver's uid must not be able to read what only a person may type.
 func (c Config) mayShowCode(card approver.Card) bool {
 	return c.AllowAnswers && card.State == approver.Pending && (card.Severity == approver.High || c.Isolated)
 }

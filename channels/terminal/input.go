@@ -27,7 +27,7 @@ const (
 // An Input is what one typed line means. The zero value means nothing.
 type Input struct {
 	Verb Verb
-	// Number is the card that is meant; 0 leaves it to the code.
+	// Number is the number of the card; 0 means that the code identifies it.
 	Number int
 	// Approve is the answer. False denies.
 	Approve bool
@@ -90,7 +90,7 @@ func ParseInput(line string) (Input, error) {
 	return chatInput(line)
 }
 
-// chatInput reads what is typed the way it is typed in a chat.
+// chatInput reads a line typed as in a chat.
 func chatInput(line string) (Input, error) {
 	meant, err := intent.Parse(line)
 	switch {
@@ -107,7 +107,7 @@ func chatInput(line string) (Input, error) {
 	}, nil
 }
 
-// answer reads a number and perhaps a code.
+// answer reads a card's number and, if there is one, a code.
 func answer(approve bool, words []string) (Input, error) {
 	n, err := number(words[:min(len(words), 1)])
 	if err != nil {
@@ -123,7 +123,7 @@ func answer(approve bool, words []string) (Input, error) {
 	return in, nil
 }
 
-// maxNumber bounds a card's number; nobody is shown that many.
+// maxNumber bounds a card's number; nobody is ever shown that many cards.
 const maxNumber = 999_999
 
 func isNumber(s string) bool {

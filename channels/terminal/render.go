@@ -21,7 +21,7 @@ type Options struct {
 	// Color allows colors. Without it the text has no control character but
 	// newline and tab.
 	Color bool
-	// Full shows what the agent says of the call whole, however long.
+	// Full shows all that the agent says of the call, however long.
 	Full bool
 	// Now is the time from which the time left is counted.
 	Now time.Time
@@ -31,16 +31,15 @@ type Options struct {
 
 const (
 	minWidth = 20
-	// maxField bounds what the agent says of a call on the screen, in bytes:
-	// more would push the command itself off it. What is left out is counted, and
-	// the card takes no tap.
+	// maxField bounds what the agent says of a call on the screen, in bytes: more would push
+	// the command itself off it. The card says how much is left out, and then takes no tap.
 	maxField = 600
 	label    = 9 // columns of a label
 )
 
-// Render draws a card as lines of text, each ended by a newline. The command is
-// not cut here: a line that is too long goes on in the next one behind a dotted
-// bar, a new line of the command stands behind a solid one.
+// Render draws a card as lines of text, each ended by a newline. It does not cut the command. A
+// line that is too long continues on the next one after a dotted bar; a new line of the command
+// begins after a solid one.
 func Render(card approver.Card, o Options) string {
 	if o.Width != 0 {
 		o.Width = max(o.Width, minWidth)
@@ -76,14 +75,14 @@ func Render(card approver.Card, o Options) string {
 	return p.String()
 }
 
-// A text stands behind a label.
+// A text is shown after a label.
 type text struct {
 	name  string
 	style style
 	text  string
 }
 
-// said is what the agent says of itself and the call.
+// said returns what the agent says of itself and the call.
 func said(card approver.Card) []text {
 	return []text{
 		{"Agent says (not checked):", dim, oneLine(card.Claimed)},
@@ -93,8 +92,8 @@ func said(card approver.Card) []text {
 	}
 }
 
-// folded reports whether a screen shows some text of a card cut, until the person
-// asks for the whole.
+// folded reports whether a screen shows some text of a card cut until the person asks for all
+// of it.
 func folded(card approver.Card) bool {
 	return slices.ContainsFunc(said(card), func(t text) bool { return len(t.text) > maxField })
 }
@@ -107,7 +106,7 @@ func where(card approver.Card) string {
 	return dir + " @ " + host
 }
 
-// expiry is the deadline in UTC and how long it is away.
+// expiry is the deadline in UTC and the time left.
 func expiry(due, now time.Time) string {
 	if due.IsZero() {
 		return ""
@@ -144,7 +143,7 @@ func (p *page) hint(card approver.Card) {
 	p.line(dim, "Answer: "+strings.Join(ways, " · "))
 }
 
-// elsewhere says where a card is approved that this terminal does not approve.
+// elsewhere says where to approve a card that cannot be approved in this terminal.
 func elsewhere(card approver.Card, o Offer) string {
 	switch {
 	case o.Alone && o.Owner:
@@ -157,7 +156,7 @@ func elsewhere(card approver.Card, o Offer) string {
 	return "approve it in a chat"
 }
 
-// What works where no chat is configured.
+// pairWay is the advice where no chat is configured.
 const pairWay = "pair a chat (approver pair telegram)"
 
 func ownerWay(request string) string {
@@ -210,8 +209,8 @@ func (p *page) line(s style, text string) {
 	}
 }
 
-// box writes the command in its frame. The right side stays open, so that a
-// terminal that draws a character wider than we think cannot tear it.
+// box writes the command in its frame. The right side stays open, so that a terminal that draws
+// a character wider than expected cannot break the frame.
 func (p *page) box(text string) {
 	title := ""
 	if p.o.Number > 0 {
@@ -236,9 +235,9 @@ func (p *page) box(text string) {
 	p.WriteString(p.paint(dim, "└"+strings.Repeat("─", rule-1)) + "\n")
 }
 
-// field writes a label and its text, or nothing if there is no text. Unless it
-// is to be whole, a long text is cut and says so, on no line of its own: nothing
-// behind the cut may begin one.
+// field writes a label and its text, or nothing if there is no text. Unless whole is set, a
+// long text is cut. The note about the cut is not on a line of its own, so that no text after
+// the cut can begin a line.
 func (p *page) field(name string, s style, text string, whole bool) {
 	if text == "" {
 		return

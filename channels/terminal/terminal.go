@@ -5,8 +5,7 @@
 // hands it each connection with the peer that the kernel named, as
 // [Channel.Watch] for the stream of events and [Channel.Answer] for one answer.
 // [UI] lives in the command: it draws the events and reads what a person types.
-// Between them goes JSON, an [Event] one way, an [Answer] and an [Answered] the
-// other.
+// Between them travels JSON: an [Event] one way, an [Answer] and an [Answered] the other.
 //
 // Who somebody is comes from the kernel alone: a uid on the approver list. What
 // a terminal may do depends on the installation. Unless it is isolated, agents
@@ -42,10 +41,9 @@ const (
 	// forgetAfter is how long after its deadline a card that was never settled
 	// is kept.
 	forgetAfter = time.Hour
-	// maxCommand and maxText bound the command and each other text of a card in
-	// bytes. JSON makes at most six bytes of one, so an event has at most
-	// 6*(maxCommand+10*maxText), under 14 MiB: one event that is more than the
-	// socket's reader takes would cut off every watcher.
+	// maxCommand and maxText bound the command and each other text of a card in bytes. JSON
+	// makes at most six bytes of one, so an event has at most 6*(maxCommand+10*maxText), under
+	// 14 MiB. An event larger than the socket's reader accepts would disconnect every watcher.
 	maxCommand = 1 << 20
 	maxText    = 128 << 10
 )
@@ -66,7 +64,7 @@ type Channel struct {
 	log    *slog.Logger
 
 	mu       sync.Mutex
-	cards    map[string]*card // by message, until they are settled and that was shown
+	cards    map[string]*card // by message, until they are settled and that state was shown
 	made     int              // cards so far
 	watchers map[*watcher]struct{}
 	joined   int           // watchers so far
@@ -87,9 +85,9 @@ type card struct {
 	seq     int // the order in which cards were made
 	card    approver.Card
 	rev     int  // grows with every change
-	seen    int  // the newest revision that some watcher was shown
+	seen    int  // the newest revision that any watcher was shown
 	gone    bool // posting failed: it must not stay on a screen
-	partial bool // not all of the card is shown at first sight
+	partial bool // not all of the card is visible at once
 }
 
 // New checks the configuration and returns a channel.
@@ -134,11 +132,11 @@ func (c *Channel) Run(ctx context.Context, reply approver.ReplyFunc) error {
 	return ctx.Err()
 }
 
-// Post shows a card to everyone who watches and returns when the first of them
-// has it. It is ErrNobody at once if nobody watches, and final. When it fails, the card is
-// taken off the screens that it may have reached. A command of more than 1 MiB
-// is cut, and what the agent says beside it is folded from some hundred bytes on;
-// then the card is Partial and takes no one-tap approval.
+// Post shows a card to everyone who watches and returns when the first of them has it. If
+// nobody watches, it fails at once with ErrNobody, which is final. When it fails, the card is
+// removed from the screens that it may have reached. A command of more than 1 MiB is cut, and
+// what the agent says beside it is folded beyond some hundred bytes; then the card is Partial
+// and takes no one-tap approval.
 func (c *Channel) Post(ctx context.Context, to approver.Destination, content approver.Card) (approver.Ref, error) {
 	if err := ctx.Err(); err != nil {
 		return approver.Ref{}, fmt.Errorf("terminal: post: %w", err)
@@ -169,16 +167,16 @@ func (c *Channel) Post(ctx context.Context, to approver.Destination, content app
 	return approver.Ref{Destination: to, Message: k.message, Partial: partial}, nil
 }
 
-// Update changes a card on every screen and returns when it was sent to the first of
-// them, or at once if nobody watches: for a card that waits that is ErrNobody, and
-// whoever connects later is shown it as it is now. A settled card is then forgotten.
+// Update changes a card on every screen and returns when the first of them was sent it, or at
+// once if nobody watches. For a waiting card that is ErrNobody, and whoever connects later sees
+// the card's latest state. A settled card is forgotten after that.
 func (c *Channel) Update(ctx context.Context, ref approver.Ref, content approver.Card) error {
 	c.mu.Lock()
 	k, ok := c.cards[ref.Message]
 	if !ok {
 		c.mu.Unlock()
 		if content.State.Settled() {
-			return nil // it is on no screen any more, so nothing on a screen is stale
+			return nil // it is on no screen any more, so no screen is out of date
 		}
 		return calls.Final("terminal: update: the message is gone: post the card anew")
 	}
@@ -203,8 +201,8 @@ func (c *Channel) Update(ctx context.Context, ref approver.Ref, content approver
 	return nil
 }
 
-// set takes over what to show, cut to what fits into an event. A card that was
-// partial once stays so: what its people have read was not the whole.
+// set stores what to show, cut to what fits into an event. A card that was partial once stays
+// so, because people have read only part of it.
 func (k *card) set(content approver.Card) {
 	var hidden int
 	content.Command, hidden = display.Cut(content.Command, maxCommand)
@@ -237,8 +235,8 @@ func (c *Channel) Shows(ref approver.Ref) bool {
 	return ok && ref.Channel == Name && ref.Conversation == Conversation
 }
 
-// awaitSeen waits until some watcher was shown a revision of k, or none is
-// left. A card of which not even the first revision was seen is withdrawn.
+// awaitSeen waits until some watcher was shown revision rev of k, or no watcher is left. A card
+// whose first revision nobody has seen is withdrawn.
 func (c *Channel) awaitSeen(ctx context.Context, k *card, rev int) error {
 	for {
 		c.mu.Lock()
@@ -271,8 +269,8 @@ func (c *Channel) awaitSeen(ctx context.Context, k *card, rev int) error {
 	}
 }
 
-// forget drops cards that nobody settled long after their deadline. It needs
-// c.mu.
+// forget drops cards that are long past their deadline and were never settled. The caller must
+// hold c.mu.
 func (c *Channel) forget(now time.Time) {
 	for message, k := range c.cards {
 		if !k.card.Due.IsZero() && now.Sub(k.card.Due) > forgetAfter {

@@ -36,17 +36,17 @@ type UI struct {
 	Out io.Writer
 	// Color allows colors, and a bell at each new card.
 	Color bool
-	// Width, when set, is the screen's width in columns now: people resize it. 0,
-	// and without Width, is 80.
+	// Width, if set, returns the screen's current width in columns, since people resize it. If
+	// it returns 0 or is not set, the width is 80.
 	Width func() int
 	Now   func() time.Time
 }
 
-// Run shows events and takes what is typed until ctx ends, events is closed, or
-// the person quits or closes In; it waits for answers under way. It returns nil
-// when the person or the service ends it, ctx's error, or the error of Out. An
-// event that cannot be read is reported on the screen and does not end Run.
-// events may come from several connections in turn; each begins with a hello.
+// Run shows events and takes what is typed until ctx ends, events is closed, or the person
+// quits or closes In; it waits for answers under way. It returns nil when the person or the
+// service ends it; otherwise it returns ctx's error or the error of Out. An event that cannot
+// be read is reported on the screen and does not end Run. events may come from several
+// connections in turn; each begins with a hello.
 //
 // One goroutine reads In. A read cannot be interrupted, so after Run that
 // goroutine lasts until In gives one more line or ends.
@@ -84,15 +84,15 @@ func (u UI) Run(ctx context.Context, events <-chan json.RawMessage,
 type typed struct {
 	text string
 	err  error
-	// drawn is how many cards had been drawn when it was read: of what came later the
-	// person knew nothing, as where a screen was stopped and goes on.
+	// drawn is how many cards had been drawn when the line was read. The person knew nothing of
+	// later ones, for example on a screen that was stopped and continues.
 	drawn int64
 }
 
 var errLong = fmt.Errorf("the line has more than %d bytes and was not read", maxLine)
 
-// readLines sends lines until In or ctx ends. A line that is too long is
-// dropped whole: its tail must not be taken for another answer.
+// readLines sends lines until In or ctx ends. It drops all of a line that is too long: the rest
+// of the line must not be taken for another answer.
 func readLines(ctx context.Context, in io.Reader, drawn *atomic.Int64, lines chan<- typed) {
 	defer close(lines)
 	r := bufio.NewReaderSize(in, maxLine+2)
@@ -136,22 +136,22 @@ type screen struct {
 	cards   []*entry       // by number, from 1
 	numbers map[string]int // by message
 	answers sync.WaitGroup
-	waiting int // answers whose result was not said yet
+	waiting int // answers whose result has not been shown yet
 	results chan string
 	drawn   atomic.Int64 // how often a card was drawn
 	err     error        // of Out
 	folded  strings.Builder
 }
 
-// An entry is a card on the screen. Numbers are never given twice: a line that
-// was typed for one card cannot meet another.
+// An entry is a card on the screen. Numbers are never reused, so a line that was typed for one
+// card cannot reach another.
 type entry struct {
 	Event
 	gone  bool
-	drawn int64 // when the newest state of it was drawn: see typed
+	drawn int64 // screen.drawn when its newest state was drawn: see typed
 }
 
-// drain says what became of the answers that are under way.
+// drain shows the results of the answers that are under way.
 func (s *screen) drain(ctx context.Context) error {
 	for ; s.waiting > 0 && s.err == nil; s.waiting-- {
 		select {
@@ -172,7 +172,7 @@ func (s *screen) write(text string) {
 	}
 }
 
-// say writes lines of prose, broken at the screen's width where it has one.
+// say writes lines of prose, broken at the screen's width if it has one.
 func (s *screen) say(text string) {
 	to := Folder{W: &s.folded}
 	if s.Width != nil {
@@ -183,7 +183,7 @@ func (s *screen) say(text string) {
 	s.folded.Reset()
 }
 
-// columns is how wide cards are drawn now.
+// columns is the width at which cards are drawn now.
 func (s *screen) columns() int {
 	if s.Width == nil {
 		return 80
@@ -223,7 +223,7 @@ func (s *screen) event(raw json.RawMessage) {
 		same := e.Rev == k.Rev
 		k.Event, k.gone = e, false
 		if same {
-			return // shown again because the connection is new
+			return // shown again only because the connection is new
 		}
 		if e.Card.State.Settled() {
 			s.say(fmt.Sprintf("Card %d: %s", n, result(e.Card)))
@@ -236,7 +236,7 @@ func (s *screen) event(raw json.RawMessage) {
 	}
 }
 
-// hello begins a connection. What was pending on an earlier one is pending only
+// hello begins a connection. A card that was pending on an earlier connection is pending only
 // if it is shown again.
 func (s *screen) hello(o Offer) {
 	for _, k := range s.cards {
@@ -260,8 +260,8 @@ func result(card approver.Card) string {
 
 func (k *entry) closed() bool { return k.gone || k.Card.State.Settled() }
 
-// shrink drops what a closed card needs no more, so that a screen that is left
-// open for weeks does not grow by whole commands.
+// shrink drops what a closed card no longer needs, so that memory does not grow by whole
+// commands on a screen that stays open for weeks.
 func (k *entry) shrink() {
 	c := k.Card
 	k.Card = approver.Card{Request: c.Request, State: c.State, Push: c.Push, Result: c.Result}
@@ -277,8 +277,8 @@ func (s *screen) draw(n int, full bool) {
 	}
 }
 
-// shownBefore is which identical calls a card had shown before a line was typed: if it was
-// drawn anew since, the first alone is sure.
+// shownBefore is the number of the last identical call that a card had shown before a line was
+// typed. If the card was redrawn since, only the first call is certain.
 func (k *entry) shownBefore(l typed) int {
 	if k == nil || l.drawn < k.drawn {
 		return 0
@@ -356,7 +356,7 @@ func (s *screen) find(n int) *entry {
 	return nil
 }
 
-// send gives an answer to the service, in a goroutine that Run waits for.
+// send sends an answer to the service, in a goroutine that Run waits for.
 func (s *screen) send(ctx context.Context, in Input, l typed) {
 	a := Answer{Approve: in.Approve, Code: in.Code.Reveal(), Command: in.Command,
 		Shown: s.withCode(in.Code).shownBefore(l)}
@@ -391,8 +391,8 @@ func (s *screen) send(ctx context.Context, in Input, l typed) {
 	})
 }
 
-// ask returns what the service says to an answer. It runs outside Run's
-// goroutine and touches nothing of the screen but answer.
+// ask returns the service's response to an answer. It runs outside Run's goroutine and uses
+// nothing of the screen but answer.
 func (s *screen) ask(ctx context.Context, body json.RawMessage) string {
 	raw, err := s.answer(ctx, body)
 	if err != nil {

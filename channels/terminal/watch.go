@@ -11,22 +11,23 @@ import (
 
 const (
 	maxWatchers = 64
-	// maxBehind is how many cards a watcher may be behind before it is cut off;
-	// it sees all pending cards again when it reconnects. A new watcher starts
-	// behind by all pending cards.
+	// maxBehind is how many cards a watcher may be behind before it is disconnected; it sees
+	// all pending cards again when it reconnects. A new watcher starts behind by all pending
+	// cards.
 	maxBehind = 2 * maxCards
 )
 
 // A watcher is one connection. Its fields are guarded by Channel.mu.
 type watcher struct {
 	who   approver.Identity
-	queue []*card        // what it was not shown yet, oldest first
+	queue []*card        // cards that it has still to be shown, oldest first
 	knows map[*card]bool // the cards that it was shown
-	wake  chan struct{}  // holds a value when queue or ended changed
+	wake  chan struct{}  // holds a value if queue or ended changed
 	ended error
 }
 
-// Watching is how many terminals watch now: those of people whose answers count, and others.
+// Watching returns how many terminals watch now: count by people whose answers count, and
+// others.
 func (c *Channel) Watching(counting approver.People) (count, others int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -40,18 +41,18 @@ func (c *Channel) Watching(counting approver.People) (count, others int) {
 	return count, others
 }
 
-// Watches is how many terminals watch now, and how many ever did.
+// Watches returns how many terminals watch now, and how many ever did.
 func (c *Channel) Watches() (now, ever int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return len(c.watchers), c.joined
 }
 
-// spread puts a changed card into every watcher's queue. It needs c.mu.
+// spread puts a changed card into every watcher's queue. The caller must hold c.mu.
 func (c *Channel) spread(k *card) {
 	for w := range c.watchers {
 		switch {
-		case slices.Contains(w.queue, k): // it is shown as it is when its turn comes
+		case slices.Contains(w.queue, k): // its latest state is shown when its turn comes
 		case len(w.queue) >= maxBehind:
 			c.end(w, ErrSlow)
 		default:
@@ -61,7 +62,7 @@ func (c *Channel) spread(k *card) {
 	}
 }
 
-// end takes a watcher off the list and lets its Watch return. It needs c.mu.
+// end removes a watcher and makes its Watch return. The caller must hold c.mu.
 func (c *Channel) end(w *watcher, why error) {
 	if w.ended == nil {
 		w.ended = why
@@ -73,7 +74,7 @@ func (c *Channel) end(w *watcher, why error) {
 	w.rouse()
 }
 
-// announce wakes every Post and Update. It needs c.mu.
+// announce wakes every Post and Update. The caller must hold c.mu.
 func (c *Channel) announce() {
 	close(c.changed)
 	c.changed = make(chan struct{})
@@ -86,12 +87,11 @@ func (w *watcher) rouse() {
 	}
 }
 
-// Watch streams events to one peer until ctx ends, emit fails, the channel
-// stops (ErrStopped), or the peer falls too far behind (ErrSlow): a hello, the
-// pending cards in the order in which they were made, then what changes. A peer
-// that is not on the approver list gets ErrStranger and nothing else. emit is
-// called in the caller's goroutine, never twice at a time; a slow emit holds up
-// nobody else.
+// Watch streams events to one peer until ctx ends, emit fails, the channel stops (ErrStopped),
+// or the peer falls too far behind (ErrSlow). The events are a hello, the pending cards in the
+// order in which they were made, and then the changes. A peer that is not on the approver list
+// gets ErrStranger and nothing else. emit is called in the caller's goroutine, never twice at a
+// time; a slow emit holds up nobody else.
 func (c *Channel) Watch(ctx context.Context, peer approver.Peer, emit func(json.RawMessage) error) error {
 	person, ok := c.identify(peer)
 	if !ok {

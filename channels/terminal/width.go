@@ -8,10 +8,9 @@ import (
 	"unicode/utf8"
 )
 
-// harmless replaces every character that a terminal would obey instead of
-// showing: control characters other than newline and tab, direction marks and
-// other format characters, and bytes that are no characters. The core has made
-// them visible already; this is the last line.
+// harmless replaces every character that a terminal would obey instead of showing: control
+// characters other than newline and tab, direction marks and other format characters, and
+// invalid bytes. The core has already made them visible; this is the last line of defense.
 func harmless(s string) string {
 	if !strings.ContainsFunc(s, obeyed) && utf8.ValidString(s) {
 		return s
@@ -28,7 +27,7 @@ func obeyed(r rune) bool {
 	return unicode.IsControl(r) && r != '\n' && r != '\t' || unicode.In(r, unicode.Cf, unicode.Zl, unicode.Zp, unicode.Cs)
 }
 
-// oneLine makes a text harmless and one line long.
+// oneLine makes a text harmless and puts it on one line.
 func oneLine(s string) string {
 	return harmless(strings.NewReplacer("\r\n", " ⏎ ", "\n", " ⏎ ", "\t", " ").Replace(s))
 }
@@ -36,7 +35,7 @@ func oneLine(s string) string {
 // tabStop is the distance of a terminal's tab stops in columns.
 const tabStop = 8
 
-// advance is the column behind r if r is drawn at column col.
+// advance is the column after r if r is drawn at column col.
 func advance(col int, r rune) int {
 	switch {
 	case r == '\t':
@@ -79,7 +78,7 @@ func wrap(line string, indent, width int) []string {
 	return wrapAt(line, func(line string) int { return fitting(line, indent, width) })
 }
 
-// wrapWords is wrap for prose: it breaks behind a space where it can.
+// wrapWords is wrap for prose: where it can, it breaks after a space.
 func wrapWords(line string, indent, width int) []string {
 	return wrapAt(line, func(line string) int {
 		end := fitting(line, indent, width)
@@ -92,7 +91,7 @@ func wrapWords(line string, indent, width int) []string {
 	})
 }
 
-// wrapAt breaks a line into pieces, of which first says how long the next one is.
+// wrapAt breaks a line into pieces; first returns the length in bytes of the next piece.
 func wrapAt(line string, first func(line string) int) []string {
 	var pieces []string
 	for {

@@ -11,8 +11,8 @@ import (
 
 // The kinds of an Event.
 const (
-	EventHello  = "hello"  // the first event; Offer says what may be answered here at most
-	EventCard   = "card"   // a message that this watcher was not shown yet
+	EventHello  = "hello"  // the first event; Offer says which answers may be taken here at all
+	EventCard   = "card"   // a message that this watcher has not been shown yet
 	EventUpdate = "update" // the message has changed
 	EventGone   = "gone"   // the message was taken back; only Message is set
 )
@@ -35,14 +35,15 @@ type Offer struct {
 	Tap  bool `json:"tap,omitempty"`  // yes without the code
 	Code bool `json:"code,omitempty"` // yes with the code
 	Deny bool `json:"deny,omitempty"`
-	// Alone and Owner are those of [Config]: what to say where this is not answered.
+	// Alone and Owner are as in [Config]: they decide which advice is given where answers are
+	// not taken.
 	Alone bool `json:"alone,omitempty"`
 	Owner bool `json:"owner,omitempty"`
 	Waits bool `json:"waits,omitempty"` // as in [Config]
 }
 
-// An Answer is the JSON document that [Channel.Answer] reads. It names the card
-// by Request and Message, or by Code, or by all.
+// An Answer is the JSON document that [Channel.Answer] reads. It identifies the card by Request
+// and Message, by Code, or by all three.
 type Answer struct {
 	Request string `json:"request,omitempty"`
 	Message string `json:"message,omitempty"`
@@ -52,9 +53,9 @@ type Answer struct {
 	Code string `json:"code,omitempty"`
 	// Command reports that the person typed /approve or /deny.
 	Command bool `json:"command,omitempty"`
-	// Shown is which of the identical calls the command that answers has itself shown: the
-	// Upto of the card as it drew it, or of what [broadcaster.Cards.Shown] gave it. Zero
-	// is the first alone.
+	// Shown is the number of the last identical call that the answering command itself has
+	// shown: the Upto of the card as it drew it, or what [broadcaster.Cards.Shown] returned.
+	// Zero means the first call alone.
 	Shown int `json:"shown,omitempty"`
 	// Term is how long a yes lasts, as typed behind /approve CODE: session, or 1m to
 	// 60m. Empty is once.
@@ -81,8 +82,8 @@ func kindName(k approver.OutcomeKind) string {
 	return kindNames[approver.OutcomeRefused]
 }
 
-// wireEvent is an Event in JSON, with the code in the clear: the socket leads
-// to an approver's screen.
+// wireEvent is an Event in JSON, with the code unmasked: the socket leads to an approver's
+// screen.
 type wireEvent struct {
 	Type    string    `json:"type"`
 	Message string    `json:"message,omitempty"`
@@ -114,7 +115,7 @@ type wireCard struct {
 	Result   string            `json:"result,omitempty"`
 }
 
-// MarshalJSON writes the event with the card's code in the clear.
+// MarshalJSON writes the event with the card's code unmasked.
 func (e Event) MarshalJSON() ([]byte, error) {
 	w := wireEvent{Type: e.Type, Message: e.Message, Rev: e.Rev, Offer: e.Offer}
 	if e.Type != EventGone && e.Type != EventHello {
@@ -173,7 +174,7 @@ func (c *Channel) hello() Event {
 		Offer: Offer{Tap: may, Code: may, Deny: may, Alone: c.cfg.Alone, Owner: c.cfg.Owner, Waits: c.cfg.Waits}}
 }
 
-// event is the newest state of a card for a watcher. It needs c.mu.
+// event is the newest state of a card for a watcher. The caller must hold c.mu.
 func (c *Channel) event(k *card, shown bool) Event {
 	e := Event{Type: EventCard, Message: k.message, Rev: k.rev, Card: k.card}
 	switch {

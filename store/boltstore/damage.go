@@ -13,11 +13,11 @@ import (
 	"approver.example"
 )
 
-// This file finds a store's file that is not whole, or not where it was.
+// This file detects a store file that is incomplete, or is no longer where it was.
 
-// guard turns a panic into the error that the file is damaged: bbolt panics on some
-// damages, and reads beyond the end of a file that was cut short, which faults. Defer
-// what it returns.
+// guard turns a panic into the error that the file is damaged: bbolt panics on some kinds of
+// damage, and reads beyond the end of a truncated file, which faults. Defer the function that
+// it returns.
 func guard(path string, err *error) func() {
 	faults := debug.SetPanicOnFault(true)
 	return func() {
@@ -28,7 +28,7 @@ func guard(path string, err *error) func() {
 	}
 }
 
-// A damagedError is about a file that is not whole, or is no store.
+// A damagedError says that a file is incomplete, or is not a store.
 type damagedError struct {
 	path  string
 	cause error
@@ -50,7 +50,7 @@ func isDamaged(err error) bool {
 	return errors.As(err, &d)
 }
 
-// whole refuses a file that is shorter than what it says it holds.
+// whole refuses a file that is shorter than its own contents say.
 func whole(db *bbolt.DB, path string) error {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -66,7 +66,7 @@ func whole(db *bbolt.DB, path string) error {
 	return nil
 }
 
-// parts refuses a file that lacks a part, and one of another format.
+// parts refuses a file that lacks a bucket, and one of another format.
 func parts(tx *bbolt.Tx, path string) error {
 	for _, name := range buckets {
 		if tx.Bucket(name) == nil {
@@ -106,7 +106,7 @@ func prepare(db *bbolt.DB, path string) (mark int64, err error) {
 	return mark, err
 }
 
-// fresh makes the parts of a new file.
+// fresh makes the buckets of a new file.
 func fresh(tx *bbolt.Tx) error {
 	for _, name := range buckets {
 		if _, err := tx.CreateBucket(name); err != nil {
@@ -116,8 +116,8 @@ func fresh(tx *bbolt.Tx) error {
 	return tx.Bucket(meta).Put(formatName, []byte{format})
 }
 
-// complete reports whether every record is listed under its times, and nothing else is.
-// A request that no list has would be open for ever, and nobody would see it.
+// complete returns an error unless every record is listed under its times, and nothing else is.
+// A request that is on no list would stay open for ever, and nobody would see it.
 func complete(tx *bbolt.Tx) error {
 	listed := map[string]int{}
 	unreadable := 0
@@ -128,7 +128,7 @@ func complete(tx *bbolt.Tx) error {
 		}
 		r, err := decode(v)
 		if err != nil {
-			unreadable++ // Get says so
+			unreadable++ // Get reports it
 			continue
 		}
 		shard, err := approver.ShardOfKey(string(k))
@@ -149,7 +149,7 @@ func complete(tx *bbolt.Tx) error {
 			}
 		}
 	}
-	for name, head := range map[string]int{string(dues): 9, string(keeps): 8} { // what stands before a key
+	for name, head := range map[string]int{string(dues): 9, string(keeps): 8} { // the bytes before the key
 		n := 0
 		c := tx.Bucket([]byte(name)).Cursor()
 		for k, v := c.First(); k != nil; k, v = c.Next() {
@@ -171,8 +171,8 @@ func has(b *bbolt.Bucket, key, value []byte) bool {
 	return bytes.Equal(k, key) && bytes.Equal(v, value)
 }
 
-// there refuses to write to a file that nobody would find again: one that was removed,
-// moved or replaced while it is open.
+// there refuses to write to a file that could not be found again: one that was removed, moved
+// or replaced while it is open.
 func (s *Store) there() error {
 	now, err := os.Stat(s.path)
 	if err == nil && os.SameFile(now, s.file) {

@@ -12,15 +12,15 @@ import (
 	"go.etcd.io/bbolt"
 )
 
-// A record in the file is a byte of format, the revision, when it is due, until
-// when it is kept, and the value.
+// A record in the file is a format byte, the revision, when it is due, until when it is kept,
+// and the value.
 const (
 	format  = 1
 	revLen  = 36
 	headLen = 1 + revLen + 8 + 8
 )
 
-// never is the time of what does not happen; it sorts last.
+// never is the time of what never happens; it sorts last.
 const never = math.MaxInt64
 
 type record struct {
@@ -81,8 +81,8 @@ func keepEntry(keep int64, key string) []byte {
 	return append(b, key...)
 }
 
-// forget frees the space of records whose time is over, in one small step, and
-// reports whether there may be more.
+// forget frees the space of expired records, in one small step, and reports whether there may
+// be more.
 func (s *Store) forget() bool {
 	n := 0
 	err := s.transact(0, func(tx *bbolt.Tx) (bool, error) {
@@ -98,7 +98,7 @@ func (s *Store) forget() bool {
 	return n == gcWhenIdle
 }
 
-// collect removes up to limit records whose time is over, oldest first.
+// collect removes up to limit expired records, oldest first.
 func collect(tx *bbolt.Tx, now int64, limit int) (int, error) {
 	var over []string
 	c := tx.Bucket(keeps).Cursor()
@@ -119,7 +119,7 @@ func collect(tx *bbolt.Tx, now int64, limit int) (int, error) {
 		}
 		r, err := decode(tx.Bucket(records).Get([]byte(key)))
 		if err != nil {
-			continue // damaged: it stays, for Get to say so
+			continue // damaged: it stays, so that Get can report it
 		}
 		err = errors.Join(unlistDue(tx, shard, key, r), unlistKeep(tx, key, r), tx.Bucket(records).Delete([]byte(key)))
 		if err != nil {
@@ -129,30 +129,29 @@ func collect(tx *bbolt.Tx, now int64, limit int) (int, error) {
 	return len(over), nil
 }
 
-// reserve is how far ahead of the readings the persisted mark lies. After a
-// crash the clock starts at the mark, so it may jump ahead by so much; on the
-// other side, readings cost a commit only once in this time.
+// reserve is how far the persisted mark lies ahead of the readings. After a crash the clock
+// starts at the mark, so it may jump ahead by this much. In return, readings cost only one
+// commit in this time.
 const reserve = 500 * time.Millisecond
 
-// A clock that is ahead by no more than this goes at a tenth of the pace until
-// the system's has caught up: what it jumps ahead at a crash must not add up. A
-// greater lead means that the system's clock was set back; then it keeps pace,
-// because deadlines have to come.
+// A clock that is ahead by at most catchUp runs at 1/slow of its pace until the system's clock
+// has caught up, so that its jumps after crashes do not add up. A greater lead means that the
+// system's clock was set back; then it keeps its pace, because deadlines must come.
 const (
 	catchUp = time.Minute
 	slow    = 10
 )
 
-// A clock never goes back and never stands still. It is the system's clock
-// until that is set back; from there on it runs at the pace of the monotonic
-// clock, until the system's has caught up. Readings are Unix nanoseconds.
+// A clock never goes back and never stands still. It is the system's clock until that is set
+// back. From then on it runs at the pace of the monotonic clock, until the system's clock has
+// caught up. Readings are Unix nanoseconds.
 type clock struct {
 	wall func() time.Time // time.Now, whose readings carry a monotonic part
 
 	mu   sync.Mutex
-	at   time.Time // the wall's last reading
-	last int64     // ours at that moment
-	mark int64     // persisted: a restarted clock begins here or later
+	at   time.Time // the last reading of wall
+	last int64     // our reading at that moment
+	mark int64     // on disk: a restarted clock begins here or later
 }
 
 // newClock returns a clock that begins at the mark or later.

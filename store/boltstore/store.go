@@ -1,19 +1,18 @@
 // Package boltstore keeps approver's records in one local file, through
 // go.etcd.io/bbolt: the store for a single process, with nothing to set up.
 //
-// Every write is on disk (fdatasync) when Put returns. One goroutine writes:
-// whatever waits for it goes into one transaction, so that many writers share
-// the price of a sync and nobody waits for company. A crash at any moment loses
-// nothing that was acknowledged; a failed write (disk full) leaves the file as
-// it was. After a failed sync, which leaves unknown what is on disk, the store
-// refuses to write until it is opened again.
+// Every write is on disk (fdatasync) when Put returns. One goroutine writes. Whatever waits for
+// it goes into one transaction, so that many writers share the cost of a sync and a single one
+// waits for no other. A crash at any moment loses nothing that was acknowledged; a failed write
+// (disk full) leaves the file as it was. After a failed sync it is unknown what is on disk, so
+// the store refuses to write until it is opened again.
 //
-// The file belongs to one process at a time. So a lease of a former process is
-// void as soon as this one has the file; its fence is numbered on.
+// The file belongs to one process at a time. So a lease of a former process is void as soon as
+// this one has the file; its fence numbers continue.
 //
-// Records whose time is over are gone for readers at once; their space is
-// freed in small steps and used again, but the file does not shrink. Records
-// are not signed: the file has mode 0600, and whoever can write to it could
+// Records whose time is over are gone for readers at once. Their space is freed in small steps
+// and reused, but the file does not shrink. Records are not signed: the file has mode 0600, and
+// whoever can write to it could also read a signing key beside it.
 // read a signing key beside it too.
 package boltstore
 
@@ -51,10 +50,10 @@ type lockedError string
 func (e lockedError) Error() string        { return string(e) }
 func (e lockedError) Is(target error) bool { return target == approver.ErrHeld }
 
-// lockTime is how long Open waits for a process that is just ending.
+// lockTime is how long Open waits for a process that is just shutting down.
 const lockTime = time.Second
 
-// gcEvery is how often an idle store looks for records to forget.
+// gcEvery is how often an idle store looks for expired records.
 const gcEvery = 30 * time.Second
 
 // The buckets of the file.
@@ -77,7 +76,7 @@ type Config struct {
 	Path string `yaml:"path"`
 }
 
-// Validate returns every mistake that shows without a look at the disk.
+// Validate returns every mistake that can be found without looking at the disk.
 func (c Config) Validate() error {
 	if c.Path == "" {
 		return errors.New("path: name the file of the store, such as /var/lib/approver/approver.db")
@@ -164,8 +163,8 @@ func open(c Config, log *slog.Logger, gcEvery time.Duration, wall func() time.Ti
 	return s, nil
 }
 
-// CheckFile says why Open would refuse what lies at path. It changes nothing. What is in the
-// file is only looked at while no daemon has it: that one has taken it.
+// CheckFile says why Open would refuse the file at path. It changes nothing. It looks at the
+// contents only while no daemon has the file: a running daemon has already accepted them.
 func CheckFile(path string) (err error) {
 	missing, err := look(path)
 	if missing || err != nil {
@@ -180,7 +179,7 @@ func CheckFile(path string) (err error) {
 		return fmt.Errorf("store: %w", err)
 	}
 	if info.Size() == 0 {
-		return nil // a new one is made of it
+		return nil // Open makes a new store of it
 	}
 	defer guard(path, &err)()
 	db, err := bbolt.Open(path, 0o600, &bbolt.Options{ReadOnly: true, Timeout: time.Millisecond, NoStatistics: true})
@@ -201,7 +200,7 @@ func CheckFile(path string) (err error) {
 	return errors.Join(err, db.Close())
 }
 
-// look looks at the file of a store, and reports that there is none.
+// look checks the file of a store, and reports whether it is missing.
 func look(path string) (missing bool, err error) {
 	info, err := os.Stat(path)
 	switch {
@@ -217,8 +216,8 @@ func look(path string) (missing bool, err error) {
 	return false, nil
 }
 
-// openFile opens the file, makes sure that it is ours alone, and makes a new
-// one's name durable.
+// openFile opens the file, makes sure that only this user can read it, and makes the name of a
+// new file durable.
 func openFile(path string) (db *bbolt.DB, err error) {
 	created, err := look(path)
 	if err != nil {
@@ -246,18 +245,18 @@ func openFile(path string) (db *bbolt.DB, err error) {
 	return db, nil
 }
 
-// refused says why a file could not be opened.
+// refused explains why a file could not be opened.
 func refused(path string, err error) error {
 	if errors.Is(err, berrors.ErrInvalid) || errors.Is(err, berrors.ErrChecksum) ||
 		errors.Is(err, berrors.ErrVersionMismatch) ||
-		strings.Contains(err.Error(), "file size too small") { // which has no name
+		strings.Contains(err.Error(), "file size too small") { // bbolt has no named error for this
 		return damaged(path, err)
 	}
 	return fmt.Errorf("store %s: %w", path, err)
 }
 
-// create makes an empty file, whole or not at all: half a one, as a full disk or
-// a crash leaves it, would look like a damaged store. Its name is durable too.
+// create makes an empty store file, whole or not at all: half a file, as a full disk or a crash
+// would leave it, would look like a damaged store. It also makes the file's name durable.
 func create(path string) error {
 	dir := filepath.Dir(path)
 	f, err := os.CreateTemp(dir, ".store-*") // mode 0600
@@ -277,7 +276,7 @@ func create(path string) error {
 		err = os.Link(f.Name(), path)
 	}
 	if errors.Is(err, fs.ErrExist) {
-		err = nil // another process was faster; who may have it is decided at the lock
+		err = nil // another process was faster; the lock decides who gets the file
 	}
 	if err == nil {
 		err = syncDir(dir)
@@ -297,8 +296,7 @@ func syncDir(dir string) error {
 	return d.Sync()
 }
 
-// Close ends every watch, finishes the write that is under way, and gives the
-// file free.
+// Close ends every watch, finishes the write that is under way, and releases the file.
 func (s *Store) Close() error {
 	var err error
 	s.close.Do(func() {
@@ -306,15 +304,15 @@ func (s *Store) Close() error {
 		<-s.done
 		s.hub.Close()
 		if isDamaged(s.broken) {
-			return // what a panic left locked, the end of the process frees
+			return // after a panic a lock may be held; the end of the process frees it
 		}
 		err = s.db.Close()
 	})
 	return err
 }
 
-// begin refuses calls that must not reach the file. odd says what is wrong with the arguments
-// of the call, if anything is.
+// begin refuses calls that must not reach the file. odd says what is wrong with the call's
+// arguments, if anything.
 func (s *Store) begin(ctx context.Context, odd error) error {
 	if err := cmp.Or(odd, ctx.Err()); err != nil {
 		return err
@@ -327,7 +325,7 @@ func (s *Store) begin(ctx context.Context, odd error) error {
 	}
 }
 
-// view reads one state of the file.
+// view reads the file in one read transaction.
 func (s *Store) view(ctx context.Context, odd error, f func(tx *bbolt.Tx) error) (err error) {
 	if err := s.begin(ctx, odd); err != nil {
 		return err
@@ -351,7 +349,7 @@ func (s *Store) Get(ctx context.Context, key string) (value []byte, rev approver
 		case !found:
 			return approver.ErrNotFound
 		}
-		// The file's memory is ours only as long as the transaction.
+		// The file's memory is valid only during the transaction.
 		value, rev = bytes.Clone(r.value), r.rev
 		return nil
 	})

@@ -17,7 +17,7 @@ import (
 	"approver.example/store/internal/arg"
 )
 
-// What one transaction takes at most.
+// The most that one transaction takes.
 const (
 	maxBatch      = 256      // operations
 	maxBatchBytes = 32 << 20 // values
@@ -28,13 +28,13 @@ const (
 // An op is one operation on its way through the writer.
 type op struct {
 	ctx  context.Context
-	key  string // whose watchers to wake
+	key  string // its watchers are woken
 	size int    // bytes that it writes
-	// apply does the operation inside the batch's transaction. wrote says that
-	// there is something to commit; result is the operation's own outcome; a
-	// failure is the whole batch's.
+	// apply does the operation inside the batch's transaction. wrote says that there is
+	// something to commit. result is the outcome of this operation alone; failure fails the
+	// whole batch.
 	apply func(tx *bbolt.Tx) (wrote bool, result, failure error)
-	// undo takes back what apply did in memory, if the batch is not committed.
+	// undo reverts what apply changed in memory if the batch is not committed.
 	undo func()
 
 	wrote  bool
@@ -45,8 +45,8 @@ type op struct {
 // do sends an operation through the writer.
 func (s *Store) do(o *op) error { return s.doAll(o.ctx, []*op{o})[0] }
 
-// doAll sends operations through the writer together, and returns what became of
-// each. They have one context.
+// doAll sends operations through the writer together, and returns the outcome of each. They
+// share one context.
 func (s *Store) doAll(ctx context.Context, ops []*op) []error {
 	errs := make([]error, len(ops))
 	all := func(err error) []error {
@@ -74,7 +74,7 @@ func (s *Store) doAll(ctx context.Context, ops []*op) []error {
 	return errs
 }
 
-// await waits for the writer's word on an operation.
+// await waits for the writer's answer to an operation.
 func (s *Store) await(o *op) error {
 	select {
 	case err := <-o.done:
@@ -98,8 +98,7 @@ func (s *Store) Put(
 	return s.PutBefore(ctx, time.Time{}, key, value, prev, next, due, keepUntil)
 }
 
-// PutBefore implements approver.KV. The clock is read when the write's turn has
-// come.
+// PutBefore implements approver.KV. The clock is read when it is the write's turn.
 func (s *Store) PutBefore(
 	ctx context.Context, before time.Time, key string, value []byte, prev, next approver.Rev, due, keepUntil time.Time,
 ) error {
@@ -115,7 +114,7 @@ func (s *Store) PutBefore(
 func (s *Store) PutAll(ctx context.Context, writes []approver.Write) []error {
 	errs := make([]error, len(writes))
 	var ops []*op
-	var of []int // which write an operation is
+	var of []int // which write an operation belongs to
 	for i, w := range writes {
 		o, err := s.put(ctx, time.Time{}, w)
 		if errs[i] = err; err == nil {
@@ -130,7 +129,7 @@ func (s *Store) PutAll(ctx context.Context, writes []approver.Write) []error {
 	return errs
 }
 
-// put is the operation of a write.
+// put makes the operation of a write.
 func (s *Store) put(ctx context.Context, before time.Time, w approver.Write) (*op, error) {
 	if err := arg.Put(w.Key, w.Value, w.Prev, w.Next, w.Due, w.KeepUntil); err != nil {
 		return nil, err
@@ -141,8 +140,8 @@ func (s *Store) put(ctx context.Context, before time.Time, w approver.Write) (*o
 	}
 	key, prev, next := w.Key, w.Prev, w.Next
 	r := record{rev: next, due: nanos(w.Due), keep: nanos(w.KeepUntil), value: w.Value}
-	// Encoding copies the value, which is the caller's again when Put returns,
-	// maybe before the writer is done with it.
+	// Encoding copies the value: the caller may change it once Put returns, maybe before the
+	// writer is done with it.
 	encoded := r.encode()
 	r.value = encoded[headLen:]
 	return &op{ctx: ctx, key: key, size: len(encoded), apply: func(tx *bbolt.Tx) (bool, error, error) {
@@ -165,13 +164,12 @@ func (s *Store) put(ctx context.Context, before time.Time, w approver.Write) (*o
 	}}, nil
 }
 
-// replace writes a record and its entries. old may be the zero value. An entry
-// that stays as it is is not touched: every page of the file that a transaction
-// touches is written anew.
+// replace writes a record and its entries. old may be the zero value. It does not touch entries
+// that stay the same: every page of the file that a transaction touches is written again.
 func replace(tx *bbolt.Tx, shard int, key string, old, r record, encoded []byte) error {
 	isNew := old.rev == ""
 	sameKeep := !isNew && old.keep == r.keep
-	sameDue := sameKeep && old.due == r.due // its entry has both
+	sameDue := sameKeep && old.due == r.due // a due entry holds both times
 	var errs [5]error
 	if !isNew && !sameDue {
 		errs[0] = unlistDue(tx, shard, key, old)
@@ -233,8 +231,8 @@ func (s *Store) Lease(ctx context.Context, name string, ttl time.Duration) (appr
 	return <-granted, nil
 }
 
-// Now implements approver.KV, in nanoseconds: the system's clock, held up by a
-// mark in the file so that it does not go back across restarts.
+// Now implements approver.KV, with nanosecond precision. It is the system's clock, kept from
+// going back across restarts by a mark in the file.
 func (s *Store) Now(ctx context.Context) (time.Time, error) {
 	if err := s.begin(ctx, nil); err != nil {
 		return time.Time{}, err
@@ -272,8 +270,8 @@ func (s *Store) write() {
 	}
 }
 
-// gather adds whatever else waits at this moment. What came together stays
-// together, so that a batch may be larger than its bounds by what came last.
+// gather adds whatever else is waiting now. Operations that came together stay together, so the
+// last group may take a batch over its limits.
 func (s *Store) gather(batch []*op) []*op {
 	size := 0
 	for more := batch; ; {
@@ -292,15 +290,15 @@ func (s *Store) gather(batch []*op) []*op {
 	}
 }
 
-// commit does a batch in one transaction and tells everybody how it ended.
-// Nobody is told anything before: an operation may have lost to another of the
-// same batch, which is nothing if that one is not committed.
+// commit does a batch in one transaction and then tells everybody the outcome. Nobody is told
+// anything before: an operation may have failed because of another one in the same batch, and
+// that reason is gone if the batch is not committed.
 func (s *Store) commit(batch []*op) {
 	err := s.transact(0, func(tx *bbolt.Tx) (bool, error) {
 		wrote := false
 		for _, o := range batch {
 			if o.result = o.ctx.Err(); o.result != nil {
-				continue // nobody waits any more
+				continue // nobody waits for it any more
 			}
 			var failure error
 			if o.wrote, o.result, failure = o.apply(tx); failure != nil {
@@ -324,16 +322,16 @@ func (s *Store) commit(batch []*op) {
 	}
 }
 
-// transact runs f in a transaction, moves the clock's mark (to the one given, or
-// for 0 to the usual distance), and forgets a few records. If f wrote nothing,
-// nothing is committed. Without an error, what f wrote is on disk.
+// transact runs f in a transaction, moves the clock's mark (to the one given, or for 0 to the
+// usual distance), and removes a few expired records. If f wrote nothing, nothing is committed.
+// If there is no error, what f wrote is on disk.
 func (s *Store) transact(mark int64, f func(tx *bbolt.Tx) (wrote bool, err error)) (err error) {
 	if s.broken != nil {
 		return s.broken
 	}
 	defer func() {
 		if isDamaged(err) {
-			s.broken = err // what else is wrong with the file is not known
+			s.broken = err // what else is wrong with the file is unknown
 		}
 	}()
 	defer guard(s.path, &err)()
@@ -376,7 +374,7 @@ func (s *Store) failed(err error) error {
 		return nil
 	}
 	for _, full := range []error{syscall.ENOSPC, syscall.EDQUOT, syscall.EFBIG} {
-		// bbolt keeps only the text of some errors.
+		// For some errors, bbolt keeps only the text.
 		if strings.Contains(err.Error(), full.Error()) {
 			return fmt.Errorf("store %s: no room on the disk: make some, or move the store: %w", s.path, err)
 		}
@@ -384,18 +382,17 @@ func (s *Store) failed(err error) error {
 	return fmt.Errorf("store %s: %w", s.path, err)
 }
 
-// syncFailed tells a failed sync from a failed write. The system may then have
-// dropped the pages that it could not write, so another sync would succeed and
-// prove nothing. bbolt returns the bare number of the system call for a sync,
-// and an error with a path for a write.
+// syncFailed distinguishes a failed sync from a failed write. After a failed sync the system
+// may have dropped the pages that it could not write, so another sync would succeed and prove
+// nothing. For a sync bbolt returns the bare errno, for a write an error with a path.
 func syncFailed(err error) bool {
 	var errno syscall.Errno
 	var path *fs.PathError
 	return errors.As(err, &errno) && !errors.As(err, &path)
 }
 
-// finish gives the last operations their answer and writes the clock's last
-// reading, so that a store that is closed in order opens without a jump.
+// finish answers the last operations and writes the clock's last reading, so that the clock of
+// a store that is closed properly does not jump when it is opened again.
 func (s *Store) finish() {
 	for len(s.ops) > 0 {
 		for _, o := range <-s.ops {

@@ -99,7 +99,7 @@ func (s *Store) judge(addr string, info map[string]string) error {
 	return nil
 }
 
-// cure is what helps against what a server says or a connection ends in, as the end of a
+// cure says what helps against a server's answer or a failed connection, as the end of a
 // sentence; empty if that is not known.
 func cure(err error, c Config) string {
 	var op *net.OpError
@@ -135,9 +135,8 @@ func parseInfo(text string) map[string]string {
 	return info
 }
 
-// checkHubKey makes sure that all hubs on this Redis sign with one key, and that
-// the user may do what the store does. It reads, or makes, one record, and
-// writes it once more.
+// checkHubKey makes sure that all hubs on this Redis sign with one key, and that the user may
+// do what the store does. It reads or makes one record, and writes it once more.
 func (s *Store) checkHubKey(ctx context.Context) error {
 	key := approver.Key("hub", "key")
 	value, rev, err := s.Get(ctx, key)
@@ -154,7 +153,7 @@ func (s *Store) checkHubKey(ctx context.Context) error {
 	if err != nil && (redis.IsPermissionError(err) || strings.Contains(err.Error(), "user executing the script can't")) {
 		return fmt.Errorf("the user may not do all that the store needs; the package comment of redisstore lists it: %w", err)
 	}
-	another := errors.Is(err, approver.ErrConflict) // hub starts just now
+	another := errors.Is(err, approver.ErrConflict) // another hub is just starting
 	if err != nil && !another && !errors.Is(err, errTooFew) {
 		return err
 	}

@@ -26,8 +26,7 @@ const (
 	defaultWait    = time.Second
 )
 
-// Config says where Redis is and how much is expected of it. The zero value is
-// refused.
+// Config says where Redis is and what is required of it. The zero value is refused.
 type Config struct {
 	// Addrs are host:port, or one path of a unix socket. One address is a single
 	// server; with master_name they are the Sentinels; else, two or more are the
@@ -63,9 +62,8 @@ type Config struct {
 	Replicas int `yaml:"replicas,omitempty"`
 	// WaitTimeout is how long replicas have to acknowledge; zero means 1 s.
 	WaitTimeout time.Duration `yaml:"wait_timeout,omitempty"`
-	// DialTimeout and ReadTimeout bound a connection's making and one reply;
-	// zero means 2 s. A call ends, whatever happens, after their sum (with
-	// replicas, plus the wait timeout).
+	// DialTimeout bounds making a connection, and ReadTimeout one reply; zero means 2 s. Every
+	// call ends after their sum at the latest (with replicas, plus the wait timeout).
 	DialTimeout time.Duration `yaml:"dial_timeout,omitempty"`
 	ReadTimeout time.Duration `yaml:"read_timeout,omitempty"`
 }
@@ -73,8 +71,8 @@ type Config struct {
 // TLS says how connections are encrypted. The zero value is no encryption.
 type TLS struct {
 	Enabled bool `yaml:"enabled,omitempty"`
-	// CAFile holds the PEM certificates that the server's must descend from;
-	// empty means those of the system.
+	// CAFile holds the PEM certificates of the authorities that the server's certificate must
+	// chain to; empty means those of the system.
 	CAFile string `yaml:"ca_file,omitempty"`
 	// CertFile and KeyFile are our own certificate, for servers that ask for one.
 	CertFile string `yaml:"cert_file,omitempty"`
@@ -84,7 +82,7 @@ type TLS struct {
 	ServerName string `yaml:"server_name,omitempty"`
 }
 
-// Validate returns every mistake that shows without a look at files or network.
+// Validate returns every mistake that can be found without looking at files or the network.
 func (c Config) Validate() error {
 	var errs []error
 	bad := func(is bool, format string, args ...any) {
@@ -142,7 +140,7 @@ func (c Config) withDefaults() Config {
 	return c
 }
 
-// exposed reports whether records and passwords cross a network in the clear.
+// exposed reports whether records and passwords cross a network unencrypted.
 func (c Config) exposed() bool {
 	if c.TLS.Enabled {
 		return false
@@ -221,8 +219,7 @@ func (c Config) options() (*redis.UniversalOptions, error) {
 		Username: c.Username, Password: password.Reveal(),
 		SentinelUsername: c.SentinelUsername, SentinelPassword: sentinel.Reveal(),
 		TLSConfig: encryption,
-		// Dialing is not repeated inside a call: the call's own bound is short, and
-		// callers come again.
+		// Dialing is not repeated inside a call: a call's time is short, and callers try again.
 		DialTimeout: c.DialTimeout, DialerRetries: 1,
 		// A pipeline that ends in WAIT is read with this timeout.
 		ReadTimeout: c.ReadTimeout + c.WaitTimeout, WriteTimeout: c.ReadTimeout,
@@ -233,7 +230,7 @@ func (c Config) options() (*redis.UniversalOptions, error) {
 	}, nil
 }
 
-// client returns the configuration of our side, or nil for no encryption.
+// client returns our side's TLS configuration, or nil for no encryption.
 func (t TLS) client() (*tls.Config, error) {
 	if !t.Enabled {
 		return nil, nil

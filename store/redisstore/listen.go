@@ -9,11 +9,11 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// errDeaf ends a subscription that lives but does not hear what is published.
+// errDeaf ends a subscription whose connection is open but that gets no messages.
 var errDeaf = errors.New("published messages do not arrive")
 
-// listen keeps the one subscription of this process until ctx ends. It closes
-// subscribed when the first one stands.
+// listen keeps the one subscription of this process until ctx ends. It closes subscribed when
+// the first one is established.
 func (s *Store) listen(ctx context.Context, subscribed chan struct{}) {
 	var lost bool
 	pause := 50 * time.Millisecond
@@ -47,10 +47,9 @@ func (s *Store) listen(ctx context.Context, subscribed chan struct{}) {
 	}
 }
 
-// listenOnce passes on hints until the subscription fails. A connection that
-// stands proves nothing: its server may be cut off from the one that is written
-// to. So the process publishes a pulse the way that records are written, and
-// must hear it.
+// listenOnce passes on hints until the subscription fails. An open connection proves nothing:
+// its server may be cut off from the one that is written to. So the process publishes a pulse
+// the same way that records are written, and must receive it.
 func (s *Store) listenOnce(ctx context.Context, standing func()) error {
 	ctx, cancel := context.WithCancel(ctx)
 	sub := s.rdb.Subscribe(ctx)
@@ -64,7 +63,7 @@ func (s *Store) listenOnce(ctx context.Context, standing func()) error {
 	defer func() {
 		cancel()
 		stop()
-		_ = sub.Close() // waits for one that is under way
+		_ = sub.Close() // waits for a Close that is under way
 		<-pulses
 	}()
 	if err := sub.Subscribe(ctx, wakeChannel); err != nil {
@@ -96,8 +95,8 @@ func (s *Store) listenOnce(ctx context.Context, standing func()) error {
 	}
 }
 
-// publishPulses publishes this process's name until ctx ends. An error needs no
-// answer: no pulse arrives then.
+// publishPulses publishes this process's name until ctx ends. It ignores errors: then no pulse
+// arrives.
 func (s *Store) publishPulses(ctx context.Context) {
 	tick := time.NewTicker(s.pulse)
 	defer tick.Stop()

@@ -24,7 +24,7 @@ func (s *Store) Get(ctx context.Context, key string) ([]byte, approver.Rev, erro
 	return s.record(key, s.rdb.Get(ctx, key))
 }
 
-// record is the record that a GET returned.
+// record reads the record that a GET returned.
 func (s *Store) record(key string, got *redis.StringCmd) ([]byte, approver.Rev, error) {
 	b, err := got.Bytes()
 	switch {
@@ -60,7 +60,7 @@ func (s *Store) GetNow(ctx context.Context, key string) ([]byte, approver.Rev, t
 	}
 	var now time.Time
 	var clockErr error
-	if clock == nil || redis.HasErrorPrefix(clock.Err(), "NOSCRIPT") { // now brings the script along
+	if clock == nil || redis.HasErrorPrefix(clock.Err(), "NOSCRIPT") { // s.now sends the script along
 		now, clockErr = s.now(ctx)
 	} else {
 		now, clockErr = s.reading(clock)
@@ -124,19 +124,19 @@ func (s *Store) DueAll(ctx context.Context, limit int) ([]string, error) {
 	_, _ = pipe.Exec(ctx) // each command keeps its own error
 	var keys []string
 	for shard, cmd := range found {
-		if redis.HasErrorPrefix(cmd.Err(), "NOSCRIPT") { // Run brings the script along
+		if redis.HasErrorPrefix(cmd.Err(), "NOSCRIPT") { // Run sends the script along
 			cmd = s.scripts.due.Run(ctx, s.rdb, []string{dueKey(shard)}, now.UnixMilli(), limit)
 		}
 		due, failed := cmd.StringSlice()
 		if failed != nil {
-			err = s.failed("due", failed) // of the others, what is known is told
+			err = s.failed("due", failed) // what the other shards returned is still used
 		}
 		keys = append(keys, due...)
 	}
 	return keys, err
 }
 
-// dueKey is the due set of a shard.
+// dueKey is the key of a shard's due set.
 func dueKey(shard int) string { return fmt.Sprintf("ap:{%02d}:due", shard) }
 
 // Scheduled implements approver.Lister.
@@ -186,14 +186,14 @@ func (s *Store) now(ctx context.Context) (time.Time, error) {
 	return s.reading(s.scripts.now.Run(ctx, s.rdb, []string{clockKey}, s.last.Load()))
 }
 
-// reading is what the script of the clock says.
+// reading reads the answer of the clock's script.
 func (s *Store) reading(cmd *redis.Cmd) (time.Time, error) {
 	now, err := cmd.Int64()
 	if err != nil {
 		return time.Time{}, err
 	}
 	for {
-		// Replies may overtake each other on their way here.
+		// Replies may overtake each other on the way here.
 		last := s.last.Load()
 		if now <= last {
 			return time.UnixMicro(last).UTC(), nil

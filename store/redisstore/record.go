@@ -12,8 +12,8 @@ import (
 	"approver.example/internal/secret"
 )
 
-// A record in Redis is one string: a byte of format, the revision, the
-// signature, the value. The script put.lua knows these widths.
+// A record in Redis is one string: a format byte, the revision, the signature, the value. The
+// script put.lua knows these widths.
 const (
 	format  = 1
 	revLen  = 36
@@ -31,8 +31,7 @@ type sealer struct {
 	old []sealer // of the hub keys that this one replaced: they only verify
 }
 
-// newSealers returns the sealer of the first hub key, which verifies with the
-// others too.
+// newSealers returns the sealer of the first hub key, which also verifies with the others.
 func newSealers(hubKeys []secret.Text) (sealer, error) {
 	if len(hubKeys) == 0 {
 		return newSealer("")

@@ -10,22 +10,20 @@
 //	ap:{00}/clock       the clock's high-water mark
 //	ap:wake             the one pub/sub channel, for hints
 //
-// {NN} is the hash tag, so whatever one call touches lies in one slot of a
-// Cluster. No name of ours but a record's starts with "ap:{NN}:" and has a
-// second colon after it, so no record can be mistaken for something else.
+// {NN} is the hash tag, so everything that one call touches is in one slot of a Cluster. Of our
+// names, only those of records start with "ap:{NN}:" and have a second colon after it, so no
+// record can be mistaken for something else.
 //
 // # Trust
 //
-// A record is signed with HMAC-SHA-256 over its key, revision and value, under
-// a key derived from the hub key, which is never in Redis. Whoever can write to
-// Redis but has no hub key can therefore not make an answer, change one, or
-// move one to another request: Get returns [approver.ErrTampered]. What they
-// can do is take away (delete a record, empty a due set, hold a lease, move the
-// clock forward), which ends in denials or, for the record of wrong codes, in
-// more tries, and put back a record as it once was,
-// which no signature can tell from the present one. What the signed value binds
-// limits a replay: a deadline, a call id, a fingerprint. Give Redis a password
-// and an ACL, and let only hubs reach it.
+// A record is signed with HMAC-SHA-256 over its key, revision and value, under a key derived
+// from the hub key, which is never in Redis. So whoever can write to Redis but has no hub key
+// cannot make an answer, change one, or move one to another request: Get returns
+// [approver.ErrTampered]. They can still take things away: delete a record, empty a due set,
+// hold a lease, move the clock forward. That ends in denials or, for the record of wrong codes,
+// in more tries. They can also put back an old version of a record, which no signature can tell
+// from the present one. What the signed value binds (a deadline, a call id, a fingerprint)
+// limits such a replay. Give Redis a password and an ACL, and let only hubs reach it.
 //
 // An ACL user needs no more than
 //
@@ -44,15 +42,14 @@
 //
 // # The clock
 //
-// Now is TIME of the one server that has the slot of ap:{00}/clock, so that all
-// hubs and all shards of a Cluster go by one clock. A high-water mark lies
-// beside it, and is replicated; it is written at most every 100 ms. Each process
-// also remembers its last reading and brings it along, so that its own clock
-// never goes back, whatever happens. After a fail-over to a server whose clock
-// is late, other processes may see at most those 100 ms again, and only until
-// the first process comes along with a later reading. The clock then runs ahead
-// of the server's by the difference; it never stands still, since a request
-// whose deadline does not come nearer would stay open.
+// Now is TIME of the one server that has the slot of ap:{00}/clock, so that all hubs and all
+// shards of a Cluster use one clock. A high-water mark is kept beside it and replicated; it is
+// written at most every 100 ms. Each process also remembers its last reading and sends it
+// along, so that its own clock never goes back, whatever happens. After a fail-over to a server
+// whose clock is behind, other processes may see at most those 100 ms again, and only until the
+// first process sends a later reading. The clock then runs ahead of the server's by the
+// difference. It never stands still: otherwise a request would stay open, because its deadline
+// would not come nearer.
 package redisstore
 
 import (
@@ -82,9 +79,9 @@ const (
 	clockKey    = "ap:{00}/clock"
 )
 
-// A Store is an approver.KV in Redis. Make one with Open. All methods are safe
-// for concurrent use and end within the timeouts of the Config, also while
-// Redis is away; the store recovers by itself when Redis is back.
+// A Store is an approver.KV in Redis. Make one with Open. All methods are safe for concurrent
+// use and end within the timeouts of the Config, even while Redis is unreachable; the store
+// recovers by itself when Redis is back.
 type Store struct {
 	rdb     redis.UniversalClient
 	log     *slog.Logger
@@ -123,8 +120,8 @@ func newScript(name string) (*script, error) {
 	return &script{redis.NewScript(string(source)), string(source)}, err
 }
 
-// libraryLog takes what go-redis would print to standard error: each failed
-// dial, mostly, which our own errors say too.
+// libraryLog takes what go-redis would print to standard error: mostly failed dials, which our
+// own errors report too.
 type libraryLog struct{ log *slog.Logger }
 
 // Printf is what go-redis calls.
@@ -135,10 +132,9 @@ func (l libraryLog) Printf(_ context.Context, format string, args ...any) {
 // The library has one logger for the whole process, which is set once.
 var setLibraryLog sync.Once
 
-// Open connects to Redis and checks that it can be relied on: version 7 or
-// later, a primary, no eviction, the right hub key. What it cannot find out, and
-// a Redis that does not write to disk, it logs as warnings. Close the store
-// after use.
+// Open connects to Redis and checks that it can be relied on: version 7 or later, a primary, no
+// eviction, the right hub key. It logs a warning for what it cannot find out, and for a Redis
+// that does not write to disk. Close the store after use.
 func Open(ctx context.Context, c Config, log *slog.Logger) (*Store, error) {
 	return open(ctx, c, log, 2*time.Second)
 }
@@ -181,8 +177,8 @@ func open(ctx context.Context, c Config, log *slog.Logger, pulse time.Duration) 
 	}
 }
 
-// Close ends every watch and all connections, and waits for them. Leases run
-// out by themselves.
+// Close ends every watch and all connections, and waits for them. Leases are not released; they
+// expire.
 func (s *Store) Close() error {
 	if s.closed.Swap(true) {
 		return nil
@@ -194,20 +190,18 @@ func (s *Store) Close() error {
 	return err
 }
 
-// Put implements approver.KV. With Config.Replicas, too few acknowledgements
-// are an ambiguous error. A Put is sent once; after an ambiguous error the
-// caller sends it again. Should that end in ErrConflict, then the first may
-// still have been carried out, and the record changed once more since: only the
-// record can tell.
+// Put implements approver.KV. With Config.Replicas, too few acknowledgements are an ambiguous
+// error. A Put is sent once; after an ambiguous error the caller sends it again. If that
+// returns ErrConflict, the first Put may still have succeeded and the record changed again
+// since: only the record can tell.
 func (s *Store) Put(
 	ctx context.Context, key string, value []byte, prev, next approver.Rev, due, keepUntil time.Time,
 ) error {
 	return s.PutBefore(ctx, time.Time{}, key, value, prev, next, due, keepUntil)
 }
 
-// PutBefore implements approver.KV. The server looks at the clock in the very
-// script that writes. In a Cluster that is the clock of the record's own server:
-// let the servers' clocks agree.
+// PutBefore implements approver.KV. The script that writes also looks at the clock. In a
+// Cluster that is the clock of the record's own server: keep the servers' clocks in sync.
 func (s *Store) PutBefore(
 	ctx context.Context, before time.Time, key string, value []byte, prev, next approver.Rev, due, keepUntil time.Time,
 ) error {
@@ -222,7 +216,7 @@ func (s *Store) PutBefore(
 	return s.putResult(key, written, err)
 }
 
-// putArgs are what the script of a put takes.
+// putArgs returns the arguments of the put script.
 func (s *Store) putArgs(before time.Time, w approver.Write) (keys []string, args []any) {
 	keys = []string{w.Key, w.Key[:len("ap:{NN}:")] + "due"}
 	deadline := ""
@@ -236,7 +230,7 @@ func (s *Store) putArgs(before time.Time, w approver.Write) (keys []string, args
 		wakeChannel, deadline}
 }
 
-// putResult is what the script's answer says of a put.
+// putResult turns the script's answer into the result of a put.
 func (s *Store) putResult(key string, written int64, err error) error {
 	switch {
 	case err != nil:
@@ -249,8 +243,8 @@ func (s *Store) putResult(key string, written int64, err error) error {
 	return nil
 }
 
-// PutAll implements approver.Batcher: one round trip for all. In a Cluster, and
-// where replicas have to acknowledge, each write goes its own way, all at once.
+// PutAll implements approver.Batcher: one round trip for all. In a Cluster, and where replicas
+// have to acknowledge, each write is sent by itself, all at once.
 func (s *Store) PutAll(ctx context.Context, writes []approver.Write) []error {
 	errs := make([]error, len(writes))
 	if _, single := s.rdb.(*redis.Client); !single || s.config.Replicas > 0 {
@@ -284,7 +278,7 @@ func (s *Store) PutAll(ctx context.Context, writes []approver.Write) []error {
 	for i, cmd := range cmds {
 		switch {
 		case cmd == nil:
-		case redis.HasErrorPrefix(cmd.Err(), "NOSCRIPT"): // not carried out; Put brings the script along
+		case redis.HasErrorPrefix(cmd.Err(), "NOSCRIPT"): // not executed; Put sends the script along
 			w := writes[i]
 			errs[i] = s.Put(ctx, w.Key, w.Value, w.Prev, w.Next, w.Due, w.KeepUntil)
 		default:
@@ -295,8 +289,8 @@ func (s *Store) PutAll(ctx context.Context, writes []approver.Write) []error {
 	return errs
 }
 
-// Confirm implements approver.Confirmer: it sends the write once more, which has
-// WAIT count the replicas that have it.
+// Confirm implements approver.Confirmer: it sends the write again, and WAIT counts the replicas
+// that have it.
 func (s *Store) Confirm(ctx context.Context, key string, value []byte, rev approver.Rev) error {
 	if s.config.Replicas == 0 {
 		return nil
@@ -321,7 +315,7 @@ func (s *Store) Watch(ctx context.Context, key string) (<-chan struct{}, error) 
 	return s.hub.Watch(ctx, key)
 }
 
-// Lease implements approver.KV. The process is this Store.
+// Lease implements approver.KV. The holder is this Store.
 func (s *Store) Lease(ctx context.Context, name string, ttl time.Duration) (approver.Fence, error) {
 	ctx, cancel, err := s.begin(ctx, arg.Lease(name, ttl))
 	if err != nil {
@@ -340,13 +334,13 @@ func (s *Store) Lease(ctx context.Context, name string, ttl time.Duration) (appr
 	return approver.Fence(fence), nil
 }
 
-// bound is the longest that one call may take.
+// bound is the longest time that one call may take.
 func (s *Store) bound() time.Duration {
 	return s.config.DialTimeout + s.config.ReadTimeout + s.config.WaitTimeout
 }
 
-// begin refuses calls that must not reach Redis and bounds the others. odd says what is wrong
-// with the arguments of the call, if anything is.
+// begin refuses calls that must not reach Redis and limits the time of the others. odd says
+// what is wrong with the call's arguments, if anything.
 func (s *Store) begin(ctx context.Context, odd error) (context.Context, context.CancelFunc, error) {
 	switch {
 	case odd != nil:
@@ -360,8 +354,7 @@ func (s *Store) begin(ctx context.Context, odd error) (context.Context, context.
 	return ctx, cancel, nil
 }
 
-// failed says what a failed call was about. A key of a type that is not ours
-// was put there by someone else.
+// failed says which call failed. A key of a type that is not ours was written by someone else.
 func (s *Store) failed(what string, err error) error {
 	switch {
 	case errors.Is(err, redis.ErrClosed):

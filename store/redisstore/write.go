@@ -9,24 +9,24 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// errTooFew is an ambiguous error: the primary has the write.
+// errTooFew is an ambiguous error: the primary has the write, but too few replicas confirmed
+// it.
 var errTooFew = errors.New("written, but too few replicas acknowledged")
 
-// once is a command that the client does not repeat by itself after an error. If
-// a first attempt was carried out unseen and the record then changed again, a
-// second one would end in a conflict, and the caller would take its own success
-// for a refusal. So the error goes to the caller, who knows then that it is not
-// certain.
+// once is a command that the client does not repeat by itself after an error. If a first
+// attempt succeeded unnoticed and the record then changed again, a second attempt would end in
+// a conflict, and the caller would take its own success for a refusal. So the error goes to the
+// caller, who then knows that the outcome is uncertain.
 type once struct{ *redis.Cmd }
 
-// NoRetry is how the client asks.
+// NoRetry tells the client not to repeat the command.
 func (once) NoRetry() bool { return true }
 
 func evalSHA(ctx context.Context, script *script, keys []string, args []any) once {
 	return newOnce(ctx, "EVALSHA", script.Hash(), keys, args)
 }
 
-// run sends a script, and once more with its source to a server that does not know it yet. The
+// run sends a script, and once more with its source if the server does not know it yet. The
 // command keeps its error.
 func run(ctx context.Context, script *script, keys []string, args []any, send func(once)) once {
 	cmd := evalSHA(ctx, script, keys, args)
@@ -49,8 +49,8 @@ func newOnce(ctx context.Context, name, script string, keys []string, args []any
 	return once{cmd}
 }
 
-// write runs a script that writes, and returns its number. With Config.Replicas
-// it waits until so many replicas have what the script wrote.
+// write runs a script that writes, and returns its number. With Config.Replicas it waits until
+// that many replicas have what the script wrote.
 func (s *Store) write(ctx context.Context, script *script, keys []string, args ...any) (int64, error) {
 	if s.config.Replicas == 0 {
 		return run(ctx, script, keys, args, func(cmd once) { _ = s.rdb.Process(ctx, cmd) }).Int64()
@@ -64,8 +64,8 @@ func (s *Store) write(ctx context.Context, script *script, keys []string, args .
 		if _, moved := redis.IsMovedError(err); !moved {
 			return n, err
 		}
-		// The slot has moved and nothing was written. The client learns where to
-		// in the background.
+		// The slot has moved and nothing was written. The client looks up its new server in the
+		// background.
 		select {
 		case <-ctx.Done():
 			return 0, err
@@ -74,8 +74,8 @@ func (s *Store) write(ctx context.Context, script *script, keys []string, args .
 	}
 }
 
-// writeAndWait sends the script and WAIT down one connection: WAIT is about the
-// writes of its own connection.
+// writeAndWait sends the script and WAIT over one connection: WAIT covers only the writes of
+// its own connection.
 func (s *Store) writeAndWait(
 	ctx context.Context, node *redis.Client, script *script, keys []string, args []any,
 ) (int64, error) {

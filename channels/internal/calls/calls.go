@@ -17,7 +17,7 @@ import (
 	"approver.example"
 )
 
-// Final makes an error, as [fmt.Errorf] does, that is an [approver.ErrFinal].
+// Final returns an error, formatted as by [fmt.Errorf], that is an [approver.ErrFinal].
 func Final(format string, args ...any) error { return finalError{fmt.Errorf(format, args...)} }
 
 type finalError struct{ error }
@@ -25,7 +25,7 @@ type finalError struct{ error }
 func (f finalError) Unwrap() error        { return f.error }
 func (f finalError) Is(target error) bool { return target == approver.ErrFinal }
 
-// Limited returns err as an [approver.Patience]: the next try is to wait that long.
+// Limited returns err as an [approver.Patience]: the next try has to wait that long.
 func Limited(err error, wait time.Duration) error { return limitedError{err, wait} }
 
 type limitedError struct {
@@ -44,14 +44,14 @@ func Asked(err error) time.Duration {
 	return 0
 }
 
-// Pauses remembers until when a platform wants no calls of some kinds, so that the next one
-// waits instead of being refused too. The zero value is ready.
+// Pauses remembers, for each kind of call, until when a platform wants none, so that the next
+// one waits instead of being refused too. The zero value is ready.
 type Pauses[K comparable] struct {
 	mu    sync.Mutex
 	until map[K]time.Time
 }
 
-// Note keeps calls of a kind back until then. It never shortens a pause.
+// Note holds back calls of a kind until the given time. It never shortens a pause.
 func (p *Pauses[K]) Note(kind K, until time.Time) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -68,17 +68,17 @@ func (p *Pauses[K]) note(kind K, until time.Time) {
 	}
 }
 
-// forget keeps the map as small as what is paused now.
+// forget removes the pauses that are over, so that the map stays small.
 func (p *Pauses[K]) forget() {
 	now := time.Now()
 	maps.DeleteFunc(p.until, func(_ K, until time.Time) bool { return !until.After(now) })
 }
 
-// maxBegun is how many pauses Begin notes at once: what they are of may be named by strangers.
+// maxBegun bounds the pauses that Begin notes at once: strangers may choose the kinds.
 const maxBegun = 1024
 
-// Begin notes a pause unless there is one, and reports whether there was none: what is done
-// then is done once in that time. While 1,024 pauses last, no other begins.
+// Begin notes a pause unless one is on, and reports whether none was: it limits an action to
+// once per pause. While 1,024 pauses are on, no other begins.
 func (p *Pauses[K]) Begin(kind K, pause time.Duration) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -92,7 +92,7 @@ func (p *Pauses[K]) Begin(kind K, pause time.Duration) bool {
 	return true
 }
 
-// Left is how long a call has to wait that is of all these kinds; zero is not at all.
+// Left is how long a call has to wait that is of all these kinds; zero means not at all.
 func (p *Pauses[K]) Left(kinds ...K) (left time.Duration) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -102,7 +102,7 @@ func (p *Pauses[K]) Left(kinds ...K) (left time.Duration) {
 	return left
 }
 
-// Others reports whether calls of a kind that is none of these have to wait.
+// Others reports whether calls of any kind other than these have to wait.
 func (p *Pauses[K]) Others(kinds ...K) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -133,12 +133,12 @@ func Sleep(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// Backoff is the wait after so many failures: it doubles from first to last, with jitter.
+// Backoff is the wait after a number of failures: it doubles from first to last, with jitter.
 func Backoff(first, last time.Duration, failures int) time.Duration {
 	return Jitter(min(first<<min(failures, 16), last))
 }
 
-// Jitter takes up to half off, so that many processes do not call at the same moment.
+// Jitter shortens d by up to half, so that many processes do not call at the same moment.
 func Jitter(d time.Duration) time.Duration {
 	if d <= 1 {
 		return d
@@ -146,5 +146,6 @@ func Jitter(d time.Duration) time.Duration {
 	return d - rand.N(d/2) //nolint:gosec // spreads load, hides nothing
 }
 
-// NoRedirect makes an HTTP client follow no redirect, which would carry a token along.
+// NoRedirect makes an HTTP client follow no redirect, which would carry a token to another
+// place.
 func NoRedirect(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }

@@ -7,24 +7,24 @@ import (
 	"net/http"
 )
 
-// This file judges what an HTTP call brought back in the place of a platform's JSON: the page
-// of a proxy, a portal's log-in, or nothing. Such a body is no word of the platform. It is
-// shown to nobody; the HTTP status is.
+// This file detects bodies that do not come from a platform's API, although an HTTP call
+// returned them: the page of a proxy, a portal's login, or nothing. The platform did not say
+// it, so it is shown to nobody; only the HTTP status is.
 
-// A ForeignError is an answer that the platform's API did not give. It is an error, whatever
-// its status says.
+// A ForeignError is an answer that did not come from the platform's API. It is an error
+// whatever its status says.
 type ForeignError struct {
 	Status int
 	what   string
 }
 
-// Error names the status, and says nothing of the body's own.
+// Error names the status, and quotes nothing of the body.
 func (f *ForeignError) Error() string {
 	return Status(f.Status) + ": " + f.what + ": a proxy or a wrong URL?"
 }
 
-// Status is an HTTP status in words. The reason that came with it is not used: anybody on
-// the way may have written it.
+// Status is an HTTP status in words. The reason phrase that came with it is not used: anything
+// on the way may have written it.
 func Status(code int) string {
 	text := http.StatusText(code)
 	if text == "" {
@@ -33,8 +33,8 @@ func Status(code int) string {
 	return fmt.Sprintf("HTTP %d %s", code, text)
 }
 
-// Judge returns what is wrong with a body; nil is JSON as the API gives it. An object has
-// one of the members, if any are named.
+// Judge returns what is wrong with a body; nil if it is JSON as the API returns it. If members
+// are named, an object must have at least one of them.
 func Judge(status int, body []byte, members ...string) error {
 	body = bytes.TrimSpace(body)
 	switch {

@@ -12,7 +12,7 @@ import (
 	"approver.example"
 )
 
-// Mark is what became of a settled request, in one character. A state that is not known is a
+// Mark is what became of a settled request, in one character. An unknown state is marked as a
 // denial.
 func Mark(s approver.State) string {
 	switch s {
@@ -27,15 +27,15 @@ func Mark(s approver.State) string {
 	return "⛔"
 }
 
-// Limits are how much of a card's texts is shown, but for the command, in the unit of a
-// platform.
+// Limits are how much of each of a card's texts is shown, other than the command, in the
+// platform's unit.
 type Limits struct {
 	Why, Rule, Claimed, Agent, Session, Dir, Host, Notice, Environment int
 }
 
-// Trim brings the texts around the command to their limits, and reports whether any of them
-// had to be cut: people judge a call by all of them, and a directory's end tells staging from
-// production. clip cuts one text and says how many bytes it hides.
+// Trim cuts the texts around the command to their limits, and reports whether it had to cut
+// any: people judge a call by all of them, and the end of a directory may be what distinguishes
+// staging from production. clip cuts one text and says how many bytes it hides.
 func (l Limits) Trim(card approver.Card, clip func(text string, limit int) (shown string, hidden int)) (
 	around approver.Card, short bool,
 ) {
@@ -72,7 +72,7 @@ func Units(s string) int {
 	return n
 }
 
-// An Action is what a button asks for. The zero value is none.
+// An Action is what a button asks for. The zero value is no action.
 type Action byte
 
 // The actions.
@@ -83,21 +83,22 @@ const (
 	Code    Action = 'c' // opens the dialog for the code, and is the dialog's own
 )
 
-// counts reports whether the data of an action say how many calls the card counts.
+// counts reports whether the data of an action say how many identical calls the card counts.
 func (a Action) counts() bool { return a == Approve || a == Code }
 
 var encoding = base64.RawURLEncoding.Strict()
 
-// RequestID reads a card's request, which a button can carry only as a UUID in its plain form.
+// RequestID reads a card's request id, which a button can carry only as a UUID in its plain
+// form.
 func RequestID(card approver.Card) (id uuid.UUID, ok bool) {
 	id, err := uuid.Parse(card.Request)
 	return id, err == nil && id.String() == card.Request
 }
 
-// ButtonData is "a1:" + the request's UUID as 22 characters of base64url + ":" + action and,
-// for a yes to several calls, "+" and how many this version of the card counts: at most 34
-// bytes. A no has one form for all versions, because a platform may refuse a press on what an
-// edit has just changed.
+// ButtonData is "a1:" + the request's UUID as 22 characters of base64url + ":" + action. For a
+// yes to several calls, "+" and the number that this version of the card counts follow. It has
+// at most 34 bytes. A no has one form for all versions of the card, because a platform may
+// refuse a press on what an edit has just changed.
 func ButtonData(request uuid.UUID, action Action, upto int) string {
 	data := "a1:" + encoding.EncodeToString(request[:]) + ":" + string(action)
 	if action.counts() {
@@ -107,7 +108,7 @@ func ButtonData(request uuid.UUID, action Action, upto int) string {
 }
 
 // ParseButton is the inverse of ButtonData, for a platform whose cards have these actions. It
-// accepts nothing else. A client can send any data, so what comes out is a claim to be checked
+// accepts nothing else. A client can send any data, so the result is a claim to be checked
 // against the request that it names.
 func ParseButton(data string, actions ...Action) (request uuid.UUID, action Action, upto int, ok bool) {
 	data, upto, ok = approver.CutUpto(data)

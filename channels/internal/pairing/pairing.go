@@ -12,16 +12,15 @@ import (
 	"approver.example/tokens"
 )
 
-// A Waiting is how a channel waits for a code that works once. The zero value
-// waits for none.
+// A Waiting waits for a code that works once. The zero value waits for none.
 type Waiting struct {
 	mu    sync.Mutex
 	code  tokens.Code
 	found chan approver.Paired
-	wrong int // other codes that were sent meanwhile
+	wrong int // other codes that were sent in the meantime
 }
 
-// What people are told of a code that they sent to pair.
+// The answers to somebody who sent a pairing code.
 const (
 	PairedText    = "That was the code. Whoever runs approver pair is asked now whether you may approve."
 	NotPairedText = "That is not the code that approver pair shows, or it was used, or its time is over. Nothing was " +
@@ -58,8 +57,8 @@ func (p *Waiting) Pair(ctx context.Context, code tokens.Code) (approver.Paired, 
 	return approver.Paired{}, fmt.Errorf("nobody sent the code: %w", context.Cause(ctx))
 }
 
-// Matches reports whether a text has the code that is waited for. Before it
-// counts, [Waiting.Sent] has to say so.
+// Matches reports whether a text has the code that is waited for. It counts only once
+// [Waiting.Sent] confirms it.
 func (p *Waiting) Matches(text string) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -71,7 +70,7 @@ func (p *Waiting) matches(text string) bool {
 	return err == nil && !p.code.IsZero() && sent.Equal(p.code)
 }
 
-// codeIn reads a text that is a code, with or without its prefix, or has one.
+// codeIn reads a text that is a code, with or without its prefix, or that contains one.
 func codeIn(text string) (tokens.Code, error) {
 	if code, err := tokens.Parse(text); err == nil {
 		return code, nil
@@ -79,8 +78,8 @@ func codeIn(text string) (tokens.Code, error) {
 	return tokens.Find(text)
 }
 
-// Sent takes a text that who, authenticated by the platform, sent, and reports
-// whether it was the code. The code is void from then on.
+// Sent takes a text that who, authenticated by the platform, sent, and reports whether it was
+// the code. If it was, the code is void from then on.
 func (p *Waiting) Sent(text string, who approver.Paired) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()

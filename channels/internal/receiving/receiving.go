@@ -13,9 +13,9 @@ import (
 	"approver.example"
 )
 
-// Replies returns reply, which may be nil, for use in a channel: a reply that panics, and every
-// reply where there is nobody to take it, is a refusal with a text for the person. what names
-// a panic in the log.
+// Replies wraps reply, which may be nil, for use in a channel. A reply that panics is a refusal
+// with the text broken for the person; without a reply, each is a refusal with the text none.
+// what names a panic in the log.
 func Replies(reply approver.ReplyFunc, log *slog.Logger, what, none, broken string) approver.ReplyFunc {
 	return func(ctx context.Context, r approver.Reply) (out approver.Outcome) {
 		if reply == nil {
@@ -31,16 +31,15 @@ func Replies(reply approver.ReplyFunc, log *slog.Logger, what, none, broken stri
 	}
 }
 
-// Recovered is to be deferred: it keeps a panic in the work on one event from ending the
-// process, and logs it as what. Nothing is approved by an event that ends so: only the core
-// approves.
+// Recovered is to be deferred: it keeps a panic while one event is handled from ending the
+// process, and logs it as what. Such an event approves nothing: only the core approves.
 func Recovered(log *slog.Logger, what string) {
 	if p := recover(); p != nil {
 		log.Error(what, "panic", p, "stack", string(debug.Stack()))
 	}
 }
 
-// Seen remembers the last so many ids, so that an event that is delivered twice counts once.
+// Seen remembers a limited number of ids, so that an event that is delivered twice counts once.
 type Seen[K comparable] struct {
 	mu   sync.Mutex
 	ids  map[K]bool
@@ -48,7 +47,7 @@ type Seen[K comparable] struct {
 	next int
 }
 
-// NewSeen returns a memory of that size.
+// NewSeen returns a Seen that remembers size ids.
 func NewSeen[K comparable](size int) *Seen[K] {
 	return &Seen[K]{ids: make(map[K]bool, size), ring: make([]K, 0, size)}
 }
@@ -60,8 +59,8 @@ func (s *Seen[K]) Has(id K) bool {
 	return s.ids[id]
 }
 
-// First reports whether none of the ids is remembered. From then on all are, and the oldest
-// are forgotten.
+// First reports whether none of the ids is remembered. It then remembers them all, and forgets
+// the oldest ids.
 func (s *Seen[K]) First(ids ...K) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -88,7 +87,7 @@ type Outage struct {
 	approver.ReceptionMeter
 	Log      *slog.Logger
 	Platform string                 // in the log, such as "Slack"
-	Cause    func(err error) string // names a cause without what differs from one time to the next
+	Cause    func(err error) string // names a cause without variable parts such as a port
 
 	mu     sync.Mutex
 	causes []string // what was logged and is not over yet
@@ -98,7 +97,7 @@ type Outage struct {
 // maxCauses bounds how many causes of one outage are logged.
 const maxCauses = 16
 
-// Up notes that answers arrive. It logs that if the log says otherwise.
+// Up notes that answers arrive. It logs that if trouble was logged before.
 func (o *Outage) Up() {
 	o.Succeeded()
 	o.mu.Lock()
@@ -109,13 +108,14 @@ func (o *Outage) Up() {
 	o.causes = nil
 }
 
-// Down notes that no connection is open, why, and how long it is until the next try.
+// Down notes that no connection is open, and why. again is how long it is until the next try.
 func (o *Outage) Down(err error, again time.Duration) {
 	o.Failed(err)
 	o.Lost("not connected to "+o.Platform, err, again)
 }
 
-// Lost logs that a connection failed. A cause that was logged already is for debugging only.
+// Lost logs that a connection failed. A cause that was logged already is logged at debug level
+// only.
 func (o *Outage) Lost(text string, err error, again time.Duration) {
 	o.mu.Lock()
 	defer o.mu.Unlock()

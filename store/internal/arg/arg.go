@@ -22,8 +22,7 @@ const (
 	MaxDue   = 1000     // keys that one call of Due returns
 )
 
-// MaxLease bounds how long a lease may be taken for: a lease is renewed, not
-// kept.
+// MaxLease bounds how long a lease may be taken for: leases are meant to be renewed.
 const MaxLease = 24 * time.Hour
 
 // ErrClosed is what every method of a closed store returns.
@@ -33,8 +32,8 @@ var ErrClosed = errors.New("the store is closed")
 // stores' own time fields.
 var latest = time.Date(2250, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// Key refuses a key that [approver.Key] does not make, is larger than MaxKey,
-// or holds anything that does not print.
+// Key refuses a key that [approver.Key] does not make, that is longer than MaxKey, or that
+// contains a character that does not print.
 func Key(key string) error {
 	if _, err := approver.ShardOfKey(key); err != nil {
 		return err
@@ -86,7 +85,7 @@ func Due(shard, limit int) (int, error) {
 	return min(limit, MaxDue), nil
 }
 
-// Lease refuses a name or time to live that cannot be right.
+// Lease refuses a name or duration that cannot be right.
 func Lease(lease string, ttl time.Duration) error {
 	if err := name("lease name", lease); err != nil {
 		return err
@@ -97,7 +96,7 @@ func Lease(lease string, ttl time.Duration) error {
 	return nil
 }
 
-// name refuses texts that could not be told apart in a log or a shell.
+// name refuses texts that could be confused in a log or a shell.
 func name(what, s string) error {
 	switch {
 	case s == "":

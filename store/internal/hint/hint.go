@@ -8,9 +8,9 @@ import (
 	"approver.example/store/internal/arg"
 )
 
-// A Hub hands hints to watchers. The zero value is ready for use. All methods
-// are safe for concurrent use, and none waits for a reader: each watcher has
-// room for one hint, and one that is not yet read stands for all later ones.
+// A Hub passes hints to watchers. The zero value is ready for use. All methods are safe for
+// concurrent use, and none waits for a reader: each watcher has room for one hint, and an
+// unread hint stands for all later ones.
 type Hub struct {
 	mu       sync.Mutex
 	closed   bool
@@ -44,13 +44,13 @@ func (h *Hub) Watch(ctx context.Context, key string) (<-chan struct{}, error) {
 	}
 	h.watchers[key][w] = struct{}{}
 	h.leaving.Add(1)
-	// The function waits for the lock that is held here, so that it never sees a
-	// watcher without its stop.
+	// The function waits for the lock that is held here, so it never sees a watcher without its
+	// stop.
 	w.stop = context.AfterFunc(ctx, func() { h.leave(key, w) })
 	return w.hints, nil
 }
 
-// leave removes one watcher, at the end of its context.
+// leave removes one watcher when its context ends.
 func (h *Hub) leave(key string, w *watcher) {
 	defer h.leaving.Done()
 	h.mu.Lock()
@@ -65,7 +65,7 @@ func (h *Hub) leave(key string, w *watcher) {
 	close(w.hints)
 }
 
-// Wake hints to the watchers of one key.
+// Wake sends a hint to the watchers of one key.
 func (h *Hub) Wake(key string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -74,7 +74,7 @@ func (h *Hub) Wake(key string) {
 	}
 }
 
-// WakeAll hints to every watcher.
+// WakeAll sends a hint to every watcher.
 func (h *Hub) WakeAll() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
