@@ -17,8 +17,8 @@ import (
 // An outcome is what the agent was told about a call. The zero value is an unknown call.
 type outcome uint8
 
-// The outcomes. Of several for the same id, the greatest counts: a second,
-// harmless call under the id of a denied one does not wash it clean.
+// The outcomes. If there are several for the same id, the greatest counts, so that a second,
+// harmless call under the id of a denied one does not hide the denial.
 const (
 	unanswered outcome = iota + 1 // being judged, or the courier went away before the answer
 	permitted
