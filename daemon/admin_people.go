@@ -105,7 +105,7 @@ func (d *Admin) remove(
 	}
 	d.pairs.end(fmt.Errorf("%s was removed from the approvers meanwhile: start the pairing anew", gone.Person))
 	ended := ""
-	if c, now, err := d.People.Controls.Load(ctx); err == nil { // only for the text of the answer; the audit records it anyway
+	if c, now, err := d.People.Controls.Load(ctx); err == nil { // only for the answer's text
 		ended = c.Loosened(now)
 	}
 	voided, err := d.People.Removals.Remove(ctx, gone)

@@ -39,7 +39,7 @@ func (a asker) ask(ctx context.Context, peer approver.Peer, body json.RawMessage
 		return nil, fmt.Errorf("a ttl is %v to %v", shieldcore.MinTTL, shieldcore.MaxTTL)
 	}
 	command := words.ShellLine(doc.Argv)
-	args, err := json.Marshal(map[string]string{"command": command}) // in the form of a shell tool, so that a card shows it once
+	args, err := json.Marshal(map[string]string{"command": command}) // like a shell tool, so that a card shows it once
 	if err != nil {
 		return nil, err
 	}

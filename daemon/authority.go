@@ -56,7 +56,7 @@ func (h *authority) start(ctx context.Context) error {
 	h.away = h.linesOf(c)
 	err = h.Load(ctx, &kept)
 	lines := without(h.cfg.Authority(), h.away)
-	kept.Decides = kept.Decides || h.decides(kept.Lines) // a terminal decides only if isolated, and may not have been isolated before
+	kept.Decides = kept.Decides || h.decides(kept.Lines) // isolation may be new, and makes a terminal decide
 	switch {
 	case errors.Is(err, approver.ErrNotFound) && h.older:
 		h.doubt("the store does not say any more whose answers counted, so look whether the approver lists are as you "+

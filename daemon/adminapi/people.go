@@ -10,7 +10,7 @@ const (
 	OpPeople  = "people"
 	OpRemove  = "remove_person"
 	OpRestore = "restore_person"
-	OpRecover = "recover_people" // make the configuration's lists count when nobody is left to approve them
+	OpRecover = "recover_people" // make the lists count when nobody is left to approve them
 )
 
 // A PersonRequest is the body of all operations on people except OpPeople.

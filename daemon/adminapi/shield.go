@@ -25,7 +25,7 @@ type Shield struct {
 	Since       time.Time       `json:"evaluator_since,omitzero"`
 	LastSuccess time.Time       `json:"evaluator_last_success,omitzero"`
 	LastFailure time.Time       `json:"evaluator_last_failure,omitzero"`
-	Problem     string          `json:"evaluator_error,omitempty"` // of the last failure, even if the evaluator works again
+	Problem     string          `json:"evaluator_error,omitempty"` // of the last failure, even if it is over
 	Allowed     uint64          `json:"evaluations_allowed"`       // since the start, like the counts below
 	Blocked     uint64          `json:"evaluations_blocked"`
 	Escalated   uint64          `json:"evaluations_escalated"`

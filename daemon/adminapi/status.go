@@ -58,7 +58,7 @@ type Status struct {
 	Channels    []Channel `json:"channels,omitempty"`
 	Waiting     []string  `json:"waiting_approvers,omitempty"`  // in the configuration, but not counting yet
 	Removed     []string  `json:"removed_approvers,omitempty"`  // removed, whatever the configuration says
-	Refused     []string  `json:"refused_approvers,omitempty"`  // on an approver list, but refused by the resolve socket
+	Refused     []string  `json:"refused_approvers,omitempty"`  // on a list, but refused by the resolve socket
 	Nobody      string    `json:"nobody_can_approve,omitempty"` // which requests, why, and what helps
 	Hooks       []string  `json:"hooks_weakened,omitempty"`     // why installed hooks are not effective
 	// NotInForce are the files that differ from what calls are judged by.

@@ -157,8 +157,8 @@ func (w *Watch) Weakness(in hookfiles.Installed, all hookfiles.Installs) ([]stri
 		p.Config = filepath.Dir(in.Path)
 	}
 	if which.OfMachine(f, in.Path) {
-		// Variables in a user's settings override managed hooks. If the daemon may not read them, the hook
-		// for changed settings refuses the change, and doctor sees it if that user runs it.
+		// Variables in a user's settings override managed hooks. If the daemon may not read them, the
+		// hook for changed settings refuses the change, and doctor sees it if that user runs it.
 		p.Users = w.Homes
 		if p.Users == nil {
 			p.Users = settings.UserFolders(f, w.Config.Sockets.SubmitUIDs)
