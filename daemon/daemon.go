@@ -1,4 +1,4 @@
-// Package daemon is what approver serve runs. It wires the store, the judges, the people
+// Package daemon is what approver serve runs: it wires the store, the judges, the people
 // with their channels, and the two sockets, and runs them until its context ends.
 //
 // Read run.go first: it shows all parts and how they are connected. deps.go has what they depend

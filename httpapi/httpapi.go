@@ -1,4 +1,4 @@
-// Package httpapi is both ends of the protocol between approver's daemon and the
+// Package httpapi is both ends of the wire between approver's daemon and the
 // programs beside it: HTTP over Unix sockets.
 //
 // There are two sockets with different rights. On the submit socket a courier
