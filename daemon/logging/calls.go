@@ -95,7 +95,7 @@ func subject(r approver.Record) []slog.Attr {
 	text("session", r.Call.Session)
 	text("tool", r.Call.Tool)
 	if r.Call.Tool != "" {
-		if r.Event != approver.EventVerdict || r.Verdict.Decision != approver.Deny { // a denial has no severity of its own
+		if r.Event != approver.EventVerdict || r.Verdict.Decision != approver.Deny { // a denial has no severity
 			out = append(out, slog.String("severity", r.Verdict.Severity.String()))
 		}
 		shown, _ := r.Call.Display().Shown()
