@@ -11,19 +11,18 @@ import (
 	"approver.example"
 )
 
-// An authority is one thing in the configuration by which an answer counts, or which
-// takes a protection away, as a line for people, and what takes it out of a
-// configuration.
+// An authority is one setting that lets answers count or takes a protection away: its line for
+// people, and the function that drops it from a configuration.
 type authority struct {
 	line string
 	drop func()
 }
 
-// Authority returns what in the configuration decides whose answers count, one
-// sorted line each: everybody on an approver list with the person they stand for,
-// each setting that lets answers count which otherwise would not, or that takes a
-// protection away, and what may let a call go in their place: the evaluator, and an
-// open fail mode. More lines loosen, fewer tighten. No line has a secret in it.
+// Authority returns, sorted and one line each, everything in the configuration that decides
+// whose answers count: everybody on an approver list with the person they stand for, each
+// setting that loosens which answers count or takes a protection away, and what may let a call
+// go without people: the evaluator and an open fail mode. More lines loosen, fewer tighten. No
+// line contains a secret.
 func (c Config) Authority() []string {
 	var lines []string
 	for id, who := range c.People() {
@@ -45,9 +44,9 @@ func ApproverLine(channel, id, person string) string {
 	return fmt.Sprintf("channels.%s.approvers: %s, person %q", channel, id, person)
 }
 
-// HeldTo returns the configuration without the settings of which the line of
-// [Config.Authority] is not granted: each is then as if it were not set. The
-// approver lists stay; see [Config.PeopleHeldTo].
+// HeldTo returns the configuration without the settings whose line of [Config.Authority] is
+// not granted: each is reset as if it were not set. The approver lists stay; see
+// [Config.PeopleHeldTo].
 func (c Config) HeldTo(granted []string) Config {
 	own(&c.Channels)
 	held(c.Channels.authorities(), granted)
@@ -55,8 +54,8 @@ func (c Config) HeldTo(granted []string) Config {
 	return c
 }
 
-// SettingWaits reports whether lines of [Config.Authority] name a setting of a channel that
-// is no approver.
+// SettingWaits reports whether any of these lines of [Config.Authority] names a setting of the
+// channel other than its approver list.
 func SettingWaits(channel string, lines []string) bool {
 	return slices.ContainsFunc(lines, func(line string) bool {
 		setting, of := strings.CutPrefix(line, "channels."+channel+".")
@@ -76,7 +75,7 @@ func (c Config) PeopleHeldTo(granted []string) approver.People {
 	return people
 }
 
-// authorities are the settings of channels that are on and take people's yes.
+// authorities returns the settings of all channels that are set and need people's approval.
 func (c *Channels) authorities() (on []authority) {
 	for _, ch := range c.InUse() {
 		on = append(on, heldSettings("channels."+ch.Name, ch.ChannelSection)...)
@@ -84,8 +83,9 @@ func (c *Channels) authorities() (on []authority) {
 	return on
 }
 
-// heldSettings are those settings of a section that are on and take people's yes: all whose
-// field does not say `held:"no"`, so that a setting that nobody thought of waits.
+// heldSettings returns the settings of a section that are set and need people's approval: all
+// whose field does not have the tag `held:"no"`, so that a setting that nobody thought of
+// waits.
 func heldSettings(name string, section any) (on []authority) {
 	settings := reflect.ValueOf(section).Elem()
 	for i := range settings.NumField() {
@@ -99,7 +99,7 @@ func heldSettings(name string, section any) (on []authority) {
 	return on
 }
 
-// heldSetting is one line for a setting, or one for each text of a list.
+// heldSetting returns one line for a setting, or one for each item of a list.
 func heldSetting(key string, setting reflect.Value) (on []authority) {
 	switch value := setting.Interface().(type) {
 	case []string:
@@ -110,7 +110,7 @@ func heldSetting(key string, setting reflect.Value) (on []authority) {
 			}})
 		}
 		return on
-	case string: // an address, of which whoever runs the server says who pressed
+	case string: // an address: whoever runs that server can say who pressed a button
 		return []authority{{key + withoutPassword(value), setting.SetZero}}
 	default:
 		return []authority{{fmt.Sprintf("%s%v", key, value), setting.SetZero}}

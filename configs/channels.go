@@ -13,8 +13,8 @@ import (
 	"approver.example/internal/section"
 )
 
-// Channels are the ways to reach people: all there are. One that is nil is not in use.
-// A channel's name is its key.
+// Channels has a field for each channel that exists. A nil field is a channel that is not in
+// use. A channel's name is its YAML key.
 type Channels struct {
 	Telegram *telegram.Config `yaml:"telegram"`
 	Discord  *discord.Config  `yaml:"discord"`
@@ -28,11 +28,12 @@ type Channel struct {
 	ChannelSection
 }
 
-// A ChannelSection is the configuration of a channel: a pointer to a struct. What its file
-// adds counts once people have approved it, but for fields with the tag `held:"no"` and for
-// the approver list, whose entries are held one by one.
+// A ChannelSection is the configuration of a channel: a pointer to a struct. What a
+// configuration file adds to it counts only once people have approved it. Exceptions are
+// fields with the tag `held:"no"`, and the approver list, whose entries are approved one by
+// one.
 type ChannelSection interface {
-	// Validate returns all that is wrong, joined, or nil. It reads no file.
+	// Validate returns all problems, joined, or nil. It reads no file.
 	Validate() error
 	// People returns the approver list, and Destinations where cards go.
 	People() []approver.Approver
@@ -43,20 +44,20 @@ type ChannelSection interface {
 	Open(in section.Installation, log *slog.Logger) (approver.Channel, error)
 }
 
-// A PlatformSection is that of a chat platform, which people can be paired on.
+// A PlatformSection is the section of a chat platform, on which people can be paired.
 type PlatformSection interface {
 	ChannelSection
-	// Platform says how, and where the platform is.
+	// Platform describes the platform, where it is, and how people pair on it.
 	Platform() section.Platform
-	// ForPairing makes a channel that does nothing but pair. It needs no places and
+	// ForPairing makes a channel that can only pair. It needs no destinations and
 	// no approvers.
 	ForPairing(log *slog.Logger) (approver.Pairer, error)
 }
 
-// A LocalSection is that of a channel whose people are users of this machine.
+// A LocalSection is the section of a channel whose people are users of this machine.
 type LocalSection interface {
 	ChannelSection
-	// Answers reports whether answers are taken there.
+	// Answers reports whether the channel takes answers.
 	Answers() bool
 }
 
@@ -68,8 +69,8 @@ func (c *Channels) InUse() (used []Channel) {
 	return used
 }
 
-// AllPlatforms returns every chat platform, in the order of the fields: an empty section of
-// those that are not in use. The sections are copies.
+// AllPlatforms returns every chat platform, in the order of the fields. Those that are not in
+// use have an empty section. The sections are copies.
 func (c Channels) AllPlatforms() (all []Channel) {
 	fill(&c)
 	return slices.DeleteFunc(c.InUse(), func(ch Channel) bool { _, is := ch.ChannelSection.(PlatformSection); return !is })

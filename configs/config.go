@@ -3,11 +3,11 @@
 //
 // The file is read strictly. An unknown key, a value of the wrong kind and
 // everything that a part finds wrong with its section is an error; all errors
-// are told at once, each with its place, the line with a caret below it, and
-// what to do. A secret is never shown.
+// are reported at once, each with its position, the line with a caret below it, and
+// how to fix it. A secret is never shown.
 //
 // approver.default.yaml is the manual: it holds every key with its explanation,
-// reading it gives [Default], and docs/config.md is made of it.
+// reading it gives [Default], and docs/config.md is generated from it.
 package configs
 
 import (
@@ -39,18 +39,16 @@ type Config struct {
 	// Policy is the policy file, or preset: and the name of a built-in one; empty
 	// means the preset default.
 	Policy string `yaml:"policy"`
-	// TTL is how long people have to answer unless a policy says otherwise, 5s
-	// to 1h.
+	// TTL is how long people have to answer unless a policy says otherwise: 5s to 1h.
 	TTL time.Duration `yaml:"ttl"`
-	// AsksPerMinute is how often people are asked at the most.
+	// AsksPerMinute limits how often people are asked.
 	AsksPerMinute quota.AskLimits `yaml:"asks_per_minute"`
 	// CodeLength is the number of characters in a confirmation code.
 	CodeLength int `yaml:"code_length"`
-	// FailMode says what becomes of a call that cannot be judged: FailClosed or
-	// FailOpen.
+	// FailMode says what happens to a call that cannot be judged: FailClosed or FailOpen.
 	FailMode string `yaml:"fail_mode"`
-	// FreezeOnBypass freezes everything when an agent reports a call that ran
-	// without a yes, or not as it was judged; else that agent alone is frozen.
+	// FreezeOnBypass freezes everything when an agent reports a call that ran without
+	// approval, or other than it was judged. Otherwise only that agent is frozen.
 	FreezeOnBypass bool `yaml:"freeze_on_bypass"`
 
 	Agents   Agents   `yaml:"agents"`
@@ -72,12 +70,12 @@ type Sockets struct {
 	Submit  string `yaml:"submit"`  // agents ask here
 	Resolve string `yaml:"resolve"` // people answer here
 
-	// SubmitUIDs and SubmitGroup are the users that agents run as. Without any,
-	// both sockets belong to the daemon's own user; with some, they and nobody
-	// else may submit, and none of them may answer.
+	// SubmitUIDs and SubmitGroup are the users that agents run as. If both are empty, both
+	// sockets belong to the daemon's own user. Otherwise only these users may submit, and none
+	// of them may answer.
 	SubmitUIDs  []uint32 `yaml:"submit_uids"`
 	SubmitGroup string   `yaml:"submit_group"`
-	// ResolveUIDs may answer, beside the daemon's own user and root.
+	// ResolveUIDs may answer, besides the daemon's own user and root.
 	ResolveUIDs []uint32 `yaml:"resolve_uids"`
 }
 
@@ -87,17 +85,16 @@ type Agents map[string]Agent
 // Names are the agents that can have settings.
 func (Agents) Names() []string { return agents.Names() }
 
-// An Agent is what the daemon does in its own way for one agent. It is here and
-// not in flags of the hook, because agents can edit their own settings.
+// An Agent is the daemon's settings for one agent. They are here and not in flags of the hook,
+// because agents can edit their own settings.
 type Agent struct {
-	// ParkAfter is after how long the agent is told to run the same call again
-	// later, if people have not answered, 5s to 1h. Zero is never, unless the hook
-	// asks for it.
+	// ParkAfter is how long people have to answer before the agent is told to run the same
+	// call again later: 5s to 1h. Zero is never, unless the hook asks for it.
 	ParkAfter time.Duration `yaml:"park_after"`
 }
 
-// Hold is how long the named agent's hook may have to wait for an answer: for people,
-// and before that for the evaluation.
+// Hold returns how long the named agent's hook may have to wait for an answer: the time for
+// people, plus the time for the evaluation before that.
 func (c Config) Hold(agent string) time.Duration {
 	hold := c.TTL
 	if park := c.Agents[agent].ParkAfter; park > 0 {
@@ -106,7 +103,7 @@ func (c Config) Hold(agent string) time.Duration {
 	return hold + c.Evaluating()
 }
 
-// Evaluating is how long one call may be with the evaluator, zero without one.
+// Evaluating returns how long the evaluator may take for one call; zero without an evaluator.
 func (c Config) Evaluating() time.Duration {
 	if c.Shield.Evaluator == nil {
 		return 0
@@ -159,7 +156,7 @@ func (l *Level) UnmarshalText(b []byte) error {
 	return nil
 }
 
-// Audit says where the audit is and how it is divided.
+// Audit says where the audit log is, and how it is split, signed and pruned.
 type Audit struct {
 	// Dir is the folder of the log; empty means audit in Config.Dir.
 	Dir string `yaml:"dir"`
@@ -169,7 +166,7 @@ type Audit struct {
 	// ID names the log in a store that several daemons share; empty means the
 	// host's name.
 	ID string `yaml:"id"`
-	// MaxSize is the size in bytes at which a new file is begun.
+	// MaxSize is the size in bytes at which a new file is started.
 	MaxSize int64 `yaml:"max_size"`
 	// CheckpointEvery and CheckpointAfter are the number of records, and the
 	// time, after which the log is signed.

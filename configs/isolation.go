@@ -20,11 +20,12 @@ type Submitters struct {
 	uids  []uint32
 	group string // its id
 	name  string
-	// groupsOf returns the ids of the groups that a user is in; for tests.
+	// groupsOf returns the ids of the groups that a user is in; tests replace it.
 	groupsOf func(uid uint32) ([]string, error)
 }
 
-// Submitters returns who may submit, after it has looked up the group.
+// Submitters returns who may submit. It looks up the group, and fails if there is no such
+// group.
 func (s Sockets) Submitters() (Submitters, error) {
 	who := Submitters{uids: s.SubmitUIDs, groupsOf: groupsOf}
 	if s.SubmitGroup == "" {
@@ -42,7 +43,7 @@ func (s Sockets) Submitters() (Submitters, error) {
 // Named reports whether the configuration says who may submit.
 func (w Submitters) Named() bool { return len(w.uids) > 0 || w.group != "" }
 
-// Has reports whether a user is one of them. After an error nobody knows: such a
+// Has reports whether a user is a submitter. An error means that this is not known: such a
 // user may neither submit nor answer.
 func (w Submitters) Has(uid uint32) (bool, error) {
 	if slices.Contains(w.uids, uid) || w.group == "" {
@@ -67,8 +68,8 @@ func (w Submitters) String() string {
 	return strings.Join(all, ", ")
 }
 
-// groupsOf asks the system for the user's groups and not the kernel for those of
-// the connected process: a process can leave a group, a user cannot.
+// groupsOf asks the user database, not the kernel for the groups of the connected process: a
+// process can leave a group, a user cannot.
 func groupsOf(uid uint32) ([]string, error) {
 	u, err := user.LookupId(strconv.FormatUint(uint64(uid), 10))
 	if unknown := user.UnknownUserIdError(0); errors.As(err, &unknown) {
@@ -84,14 +85,14 @@ func groupsOf(uid uint32) ([]string, error) {
 // answering. The zero value is not isolated.
 type Isolation struct {
 	Isolated bool
-	// Why lists what isolation fails for, each with its cure; empty if isolated.
+	// Why lists the reasons against isolation, each with its cure; empty if isolated.
 	Why []string
 }
 
 // notIsolated begins every notice.
 const notIsolated = "NOT ISOLATED"
 
-// Notice is the line for cards and the log; empty if isolated.
+// Notice returns the line for cards and the log; empty if isolated.
 func (i Isolation) Notice() string {
 	switch {
 	case i.Isolated:
@@ -102,8 +103,8 @@ func (i Isolation) Notice() string {
 	return notIsolated + ": " + i.Why[0]
 }
 
-// Isolation looks at the machine: who may submit, whom the daemon runs as, and
-// who could read or replace its files. It trusts no setting that claims it.
+// Isolation checks the machine: who may submit, which user the daemon runs as, and who could
+// read or replace its files. It trusts no setting that claims isolation.
 func (c Config) Isolation(who Submitters, euid uint32) Isolation {
 	var why []string
 	add := func(err error) {
@@ -113,7 +114,7 @@ func (c Config) Isolation(who Submitters, euid uint32) Isolation {
 	}
 	add(separate(who, euid))
 	if !who.Named() {
-		return Isolation{Why: why} // the rest would not help
+		return Isolation{Why: why} // the other checks mean nothing then
 	}
 	for _, path := range c.secretPlaces() {
 		add(secretPlace(path))
@@ -128,7 +129,7 @@ func (c Config) Isolation(who Submitters, euid uint32) Isolation {
 			add(Held(path, euid))
 		}
 	}
-	slices.Sort(why[min(1, len(why)):]) // the first is about who they are, if that is wrong
+	slices.Sort(why[min(1, len(why)):]) // a reason about the users, if any, stays first
 	why = slices.Compact(why)
 	return Isolation{Isolated: len(why) == 0, Why: why}
 }
@@ -152,8 +153,8 @@ func separate(who Submitters, euid uint32) error {
 	return nil
 }
 
-// secretPlaces are the folder, and what lies outside of it, that nobody else may
-// look into. Secret files of channels are checked where they are read.
+// secretPlaces returns the data folder, and the private files and folders outside of it, into
+// which nobody else may look. Secret files of channels are checked where they are read.
 func (c Config) secretPlaces() []string {
 	all := []string{c.Dir}
 	for _, path := range []string{c.AuditDir(), c.AuditKey(), c.Storage().File} {
@@ -177,9 +178,9 @@ func secretPlace(path string) error {
 	return nil
 }
 
-// Held returns an error if somebody else than root and euid could put another
-// file in the place of path, because they own it, or own or can write one of the
-// folders above. Like the rest of the checks it cannot see ACLs.
+// Held returns an error if anybody other than root and euid could replace the file at path,
+// because they own it, or own or can write to one of the folders above it. Like the other
+// checks, it does not see ACLs.
 func Held(path string, euid uint32) error {
 	if err := heldChain(path, euid); err != nil {
 		return err

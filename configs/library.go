@@ -22,15 +22,15 @@ import (
 	"approver.example/shieldcore"
 )
 
-// A RuleSource is a layer of rules as it stands in its file.
+// A RuleSource is a layer of rules, as the text of its file.
 type RuleSource struct {
 	Layer reflexcore.Layer `json:"layer"`
 	File  string           `json:"file"`
 	Text  []byte           `json:"text"`
 }
 
-// A Library is the rules of the reflex engine: the built-in ones with the hub's and
-// the user's layer over them. It does not change and can be shared.
+// A Library is the rules of the reflex engine: the built-in ones, with the hub's and the
+// user's layers over them. It is immutable and safe to share.
 type Library struct {
 	// Disabled are the rules that a layer has taken away.
 	Disabled []reflexcore.Rule
@@ -48,17 +48,17 @@ type Step struct {
 	Where approver.Position `json:"where,omitzero"`
 }
 
-// MaxAllowed is how far ahead an exception may end.
+// MaxAllowed is how far in the future an exception may expire.
 const MaxAllowed = 366 * 24 * time.Hour
 
-// soon is how long before its end an exception is warned of.
+// soon is how long before its end an exception causes a warning.
 const soon = 14 * 24 * time.Hour
 
 // userRules is the name of the user's layer in the data folder.
 const userRules = "rules.yaml"
 
-// UserRules returns the file of the user's layer, empty without a data folder.
-// Unless it is configured there need not be one.
+// UserRules returns the file of the user's layer; empty without a data folder. The file need
+// not exist unless it is configured.
 func (c Config) UserRules() string {
 	if c.Reflex.Rules.User != "" || c.Dir == "" {
 		return c.Reflex.Rules.User
@@ -66,8 +66,8 @@ func (c Config) UserRules() string {
 	return filepath.Join(c.Dir, userRules)
 }
 
-// RuleSources reads the configured layers. They are held to the same rules as the
-// configuration.
+// RuleSources reads the configured layers. Their files must have the same owner and mode as
+// the configuration.
 func (c Config) RuleSources() (out []RuleSource, err error) {
 	for _, l := range []struct {
 		layer   reflexcore.Layer
@@ -93,8 +93,8 @@ func (c Config) RuleSources() (out []RuleSource, err error) {
 	return out, nil
 }
 
-// LoadLibrary reads the rules that are configured, as they would be at a time. The
-// error holds every problem of each layer.
+// LoadLibrary reads the configured rules, as they apply at the time now. The error holds every
+// problem of each layer.
 func (c Config) LoadLibrary(now time.Time) (*Library, error) {
 	sources, err := c.RuleSources()
 	if err != nil {
@@ -103,14 +103,13 @@ func (c Config) LoadLibrary(now time.Time) (*Library, error) {
 	return NewLibrary(sources, now)
 }
 
-// NewLibrary puts layers over the built-in rules, the lower first.
+// NewLibrary puts layers over the built-in rules, the lowest first.
 func NewLibrary(sources []RuleSource, now time.Time) (*Library, error) {
 	return newLibrary(sources, &layering{now: now})
 }
 
-// StoredLibrary is [NewLibrary] for layers that were in force before. What of them
-// the built-in rules of this program no longer have does nothing, which is never
-// looser.
+// StoredLibrary is [NewLibrary] for layers that were in force before. An entry that refers to
+// a built-in rule that this program no longer has does nothing, which is never looser.
 func StoredLibrary(sources []RuleSource) (*Library, error) {
 	return newLibrary(sources, &layering{stored: true})
 }
@@ -144,14 +143,14 @@ func (l *Library) Rules() *reflexcore.Rules { return l.compiled }
 // Steps returns what layers did to a rule, the lowest first.
 func (l *Library) Steps(id string) []Step { return l.steps[id] }
 
-// Warnings are what is odd in the layers and not wrong.
+// Warnings returns what is odd in the layers but not wrong.
 func (l *Library) Warnings() []strictyaml.Problem { return l.warnings }
 
 // Source returns the layers as they stand in their files, for [StoredLibrary].
 func (l *Library) Source() []RuleSource { return l.sources }
 
-// Version names the layers by what is in them: empty if there are none. The
-// built-in rules come with the program.
+// Version identifies the layers by their content; it is empty if there are none. The built-in
+// rules are part of the program and not counted.
 func (l *Library) Version() string { return RulesVersion(l.sources) }
 
 // RulesVersion is [Library.Version] of these layers.
@@ -167,8 +166,7 @@ func RulesVersion(sources []RuleSource) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// CompareLibraries says what changes from old to next, as [shieldcore.Compare]
-// does.
+// CompareLibraries returns what changes from old to next, as [shieldcore.Compare] does.
 func CompareLibraries(old, next *Library) shieldcore.Change {
 	return shieldcore.Change{Diff: diffSources(old.sources, next.sources),
 		Why: reflexcore.Loosens(old.compiled.List(), next.compiled.List())}
@@ -194,10 +192,10 @@ func diffSources(old, next []RuleSource) string {
 	return out.String()
 }
 
-// A layering puts one layer after the other over a list of rules.
+// A layering applies layers, one after the other, to a list of rules.
 type layering struct {
 	now      time.Time
-	stored   bool // what does not fit does nothing
+	stored   bool // an entry that does not fit does nothing
 	list     []reflexcore.Rule
 	disabled []reflexcore.Rule
 	steps    map[string][]Step
@@ -208,7 +206,7 @@ func (l *layering) step(id string, layer reflexcore.Layer, does string, where ap
 	l.steps[id] = append(l.steps[id], Step{layer, does, where})
 }
 
-// over adds a layer.
+// over applies a layer.
 func (l *layering) over(s RuleSource) error {
 	f, file, err := parseRules(s.File, s.Text)
 	if err != nil {
@@ -231,7 +229,7 @@ func (l *layering) over(s RuleSource) error {
 	return f.Err()
 }
 
-// rules adds and replaces.
+// rules applies the layer's own rules, which add to the list or replace.
 func (l *layering) rules(f *strictyaml.File, file *rulesFile, layer reflexcore.Layer) {
 	for i, r := range readRules(f, file, layer) {
 		at := fmt.Sprintf("rules[%d]", i)
@@ -290,7 +288,7 @@ func (l *layering) find(f *strictyaml.File, at, id string) *reflexcore.Rule {
 	return nil
 }
 
-// meant is the cure for an unknown id.
+// meant is the hint for an unknown id.
 func (l *layering) meant(id string) string {
 	var ids []string
 	for i := range l.list {
@@ -342,7 +340,7 @@ func (l *layering) allow(f *strictyaml.File, at string, a allowFile, layer refle
 	}
 }
 
-// checkScope reports what a scope cannot mean.
+// checkScope reports a scope that is empty, too wide or malformed.
 func checkScope(f *strictyaml.File, at string, s reflexcore.Scope) {
 	if s == (reflexcore.Scope{}) {
 		f.Report(at, "the exception has no scope, so that it would be for every call: name a command, path, agent or "+

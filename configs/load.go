@@ -16,14 +16,14 @@ import (
 	"approver.example/shieldcore"
 )
 
-// Load reads the configuration in a file. The file must belong to root or to
-// the user who runs the program, and nobody else may be able to write it, nor to
-// read it if a secret stands in it. Relative paths in it start from its folder.
+// Load reads the configuration file at path. The file must belong to root or to the user who
+// runs the program, and nobody else may be able to write it, nor to read it if it contains a
+// secret. Relative paths in it start from its folder.
 func Load(path string) (Config, error) { return load(path, socketpath.Dir) }
 
-// LoadIsolated is Load for the configuration of an isolated daemon: what it leaves
-// out has the places of such a daemon, also while /run/approver is not there, as
-// after a start of the machine until the daemon is up.
+// LoadIsolated is Load for the configuration of an isolated daemon: settings that it leaves
+// out get that daemon's places, even while /run/approver does not exist, as after a boot until
+// the daemon is up.
 func LoadIsolated(path string) (Config, error) {
 	return load(path, func(string) (string, error) { return socketpath.SystemDir, nil })
 }
@@ -46,7 +46,8 @@ func load(path string, sockets func(home string) (string, error)) (Config, error
 	return c, err
 }
 
-// inlineSecret names a secret that stands in the configuration itself.
+// inlineSecret returns the name of a secret that the configuration itself contains; empty if
+// there is none.
 func (c Config) inlineSecret() string {
 	for _, s := range c.secrets() {
 		if !s.Value.IsZero() {
@@ -56,10 +57,10 @@ func (c Config) inlineSecret() string {
 	return ""
 }
 
-// SystemFolder is where the configuration of an isolated daemon lies, and the pin.
+// SystemFolder is where the configuration and the pin of an isolated daemon are.
 const SystemFolder = "/etc/approver"
 
-// Names of the configuration file that is looked for when none is given.
+// The default configuration files, for when none is given.
 const (
 	systemFile = SystemFolder + "/approver.yaml"
 	homeFile   = ".approver/approver.yaml"
@@ -98,11 +99,11 @@ func DefaultPath() (string, error) {
 }
 
 // Parse reads a configuration from the bytes of a file. name is used in
-// positions, and its folder is where relative paths start. Except for socket
-// and home folders Parse looks at no file.
+// positions, and its folder is where relative paths start. Parse reads no other file; it
+// only looks up the socket and home folders.
 //
-// The error is a [strictyaml.FileError] with every problem of the file. There
-// is no configuration with an error.
+// The error is a [strictyaml.FileError] with every problem of the file. With an error
+// the configuration is empty.
 func Parse(name string, data []byte) (Config, error) { return parse(name, data, socketpath.Dir) }
 
 func parse(name string, data []byte, sockets func(home string) (string, error)) (Config, error) {
@@ -117,7 +118,7 @@ func parse(name string, data []byte, sockets func(home string) (string, error)) 
 		return Config{}, fmt.Errorf("%s: %w", name, err)
 	}
 	for _, p := range c.problems() {
-		// What could not be read was told already.
+		// A value that could not be read is reported already.
 		if !f.Has(p.path) || f.Good(p.path) {
 			f.Report(p.path, p.text)
 		}
@@ -128,9 +129,9 @@ func parse(name string, data []byte, sockets func(home string) (string, error)) 
 	return c, nil
 }
 
-// LoadPolicy reads the configured policy, or a built-in one. A policy file is
-// held to the same rules as the configuration. If the configuration was read from
-// a file, the channels and people that the policy names have to be in it.
+// LoadPolicy reads the configured policy, or a built-in one. A policy file must have the same
+// owner and mode as the configuration. If the configuration was read from a file, it must have
+// the channels and people that the policy names.
 func (c Config) LoadPolicy() (*shieldcore.Policy, error) {
 	name, data, err := c.ReadPolicy()
 	switch {
@@ -142,7 +143,7 @@ func (c Config) LoadPolicy() (*shieldcore.Policy, error) {
 	return shieldcore.LoadFor(name, data, c.audience())
 }
 
-// audience is whom the policy can ask.
+// audience returns whom the policy can ask.
 func (c Config) audience() shieldcore.Audience {
 	out := shieldcore.Audience{}
 	for _, d := range c.Destinations() {
@@ -178,8 +179,8 @@ func (c Config) ReadPolicy() (name string, data []byte, err error) {
 	return c.Policy, data, err
 }
 
-// readOwn reads a file that nobody else can have written. ifNone says what to do
-// if there is none.
+// readOwn reads a regular file that nobody but root and this user can have written. ifNone
+// says what to do if there is no such file.
 func readOwn(what, path, ifNone string) (data []byte, mode fs.FileMode, err error) {
 	f, err := os.Open(path)
 	switch {

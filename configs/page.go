@@ -10,7 +10,7 @@ import (
 	"approver.example/reflexcore"
 )
 
-// RulesPage is a page in Markdown with a table of rules for each category.
+// RulesPage returns a Markdown page with a table of rules for each category.
 func RulesPage(rules []reflexcore.Rule) string {
 	var b strings.Builder
 	n := RuleCounts(rules)
@@ -50,20 +50,20 @@ tells how to add rules, disable them, put them in shadow, and make exceptions.
 	return b.String()
 }
 
-// inCategory are the rules of a category by their ids.
+// inCategory returns the rules of a category, sorted by id.
 func inCategory(rules []reflexcore.Rule, category string) []reflexcore.Rule {
 	out := slices.DeleteFunc(slices.Clone(rules), func(r reflexcore.Rule) bool { return r.Category != category })
 	slices.SortFunc(out, func(a, b reflexcore.Rule) int { return strings.Compare(a.ID, b.ID) })
 	return out
 }
 
-// cell is a text in a table.
+// cell escapes a text for a table.
 func cell(text string) string {
 	return strings.NewReplacer("|", "\\|", "<", "&lt;", "*", "\\*", "_", "\\_").Replace(display.OneLine(text))
 }
 
-// RuleCounts are the numbers that pages may name: rules, categories, examples, the
-// decisions, and rules: with a category.
+// RuleCounts returns the counts that pages may use: of rules, categories and examples, of
+// rules by decision, and of rules by category, under the key "rules:" and its name.
 func RuleCounts(rules []reflexcore.Rule) map[string]int {
 	n := map[string]int{"rules": len(rules)}
 	for _, r := range rules {

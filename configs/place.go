@@ -9,21 +9,21 @@ import (
 	"approver.example/internal/strictyaml"
 )
 
-// A Place is where a daemon listens for people, as far as that shows of a configuration
-// that cannot be taken. The zero value is nowhere.
+// A Place is where a daemon listens for people, as far as an invalid configuration shows it.
+// The zero value is nowhere.
 type Place struct {
 	// File is the configuration, as an absolute path.
 	File string
 	// Socket is the resolve socket.
 	Socket string
-	// Sure says that the file names the socket, and that nobody but root and this user
-	// can have written it. Otherwise Socket is the usual place, which is a guess.
+	// Sure says that the file names the socket, and that nobody but root and this user can
+	// have written the file. Otherwise Socket is the default, which is a guess.
 	Sure bool
 }
 
-// PlaceOf finds where the daemon of a configuration listens that [Load] refuses: a daemon
-// that runs goes on with what it read at its start, and its operator must reach it. What
-// stands in a file that somebody else can have written is not looked at.
+// PlaceOf finds where the daemon of a configuration listens even if [Load] refuses that
+// configuration: a running daemon goes on with what it read at its start, and its operator
+// must reach it. A file that somebody else can have written is not read.
 func PlaceOf(path string) (Place, error) {
 	file, err := filepath.Abs(path)
 	if err != nil {
@@ -39,13 +39,13 @@ func PlaceOf(path string) (Place, error) {
 	return Place{File: file, Socket: c.Sockets.Resolve, Sure: sure}, err
 }
 
-// SocketIn returns the setting sockets.resolve of a configuration, as it stands there, also
-// of one that has mistakes elsewhere. It reports false if the text does not say it.
+// SocketIn returns the setting sockets.resolve of a configuration, unresolved, even if the
+// text has mistakes elsewhere. ok is false if the text does not have it.
 func SocketIn(text []byte) (resolve string, ok bool) {
 	if resolve, ok, whole := socketIn(text); whole {
 		return resolve, ok
 	}
-	// The whole is no YAML. Its section may be.
+	// The text as a whole is not YAML. Its section sockets may be.
 	var section strings.Builder
 	found, inside := 0, false
 	for line := range strings.Lines(string(text)) {
@@ -65,7 +65,7 @@ func SocketIn(text []byte) (resolve string, ok bool) {
 	return resolve, ok
 }
 
-// socketIn is SocketIn for a text that is YAML, and reports whether it is.
+// socketIn is SocketIn for a text that is YAML; whole reports whether it is.
 func socketIn(text []byte) (resolve string, ok, whole bool) {
 	f, err := strictyaml.Parse("configuration", text)
 	if err != nil {
@@ -78,8 +78,8 @@ func socketIn(text []byte) (resolve string, ok, whole bool) {
 	return c.Sockets.Resolve, f.Good("sockets.resolve") && c.Sockets.Resolve != "", true
 }
 
-// ReadOnce returns the files besides the configuration that a daemon reads at its start and
-// not again: those of tokens, passwords and certificates, as absolute paths.
+// ReadOnce returns the absolute paths of the files, besides the configuration, that a daemon
+// reads only at its start: those of tokens, passwords and certificates.
 func (c Config) ReadOnce() (files []string) {
 	for _, s := range c.secrets() {
 		if *s.File != "" && secret.IsPath(*s.File) {

@@ -17,19 +17,18 @@ import (
 	"approver.example/reflexcore/flow"
 )
 
-// ProjectRules finds the rules of projects: .approver/rules.yaml in the folder that
-// a call works in and in those above it, up to the repository's root. They add to
-// the other rules and can only tighten. The file is not approver's: whoever may
-// write the project may write it, so that it guards against mistakes and not
-// against the agent.
+// ProjectRules finds the rules of projects: the file .approver/rules.yaml in a call's working
+// directory and in the folders above it, up to the root of the repository. These rules add to
+// the other rules and can only tighten. The file does not belong to approver: whoever may
+// write to the project may write it. So it guards against mistakes, not against the agent.
 //
-// The zero value reads files and reports nothing. It can be shared.
+// The zero value reads files and reports nothing. It is safe for concurrent use.
 type ProjectRules struct {
-	// Skip is a file that is no project's: the user's own layer.
+	// Skip is a file that belongs to no project: the user's own layer.
 	Skip string
-	// Report is told once of each version of a file what of it does not count.
+	// Report is called once for each version of a file that has a part that does not count.
 	Report func(file string, problem error)
-	// Now is the clock; nil is time.Now.
+	// Now is the clock; nil means time.Now.
 	Now func() time.Time
 
 	mu    sync.Mutex
@@ -37,33 +36,33 @@ type ProjectRules struct {
 	files map[string]projectFile
 }
 
-// A projectDir is what was found for a folder.
+// A projectDir is the result for a folder.
 type projectDir struct {
 	rules *reflexcore.Rules
-	of    string // the files and their stamps
+	of    string // the files that it was made from, and their stamps
 	until time.Time
 }
 
-// A projectFile is a file as it was read.
+// A projectFile is a file as it was last read.
 type projectFile struct {
 	stamp   string
 	rules   []reflexcore.Rule
 	sources flow.Sources
 }
 
-// How much of a project is looked at. What is in force is at most projectTTL old.
+// Bounds of what is read of a project. A result is reused for projectTTL.
 const (
 	projectName     = ".approver/rules.yaml"
 	projectTTL      = time.Second
-	maxProjectDepth = 32       // folders above each other
+	maxProjectDepth = 32       // nested folders
 	maxProjectBytes = 64 << 10 // of one file
-	maxProjectRules = 200      // of all files of a folder together
-	maxProjectDirs  = 1024     // that are remembered
+	maxProjectRules = 200      // of all files for one folder together
+	maxProjectDirs  = 1024     // folders that are cached
 
-	maxProjectPatterns = 20 // of one file: each costs a millisecond to check
+	maxProjectPatterns = 20 // of one file: each takes a millisecond to check
 )
 
-// For returns the rules of the project that a folder is in, nil for none.
+// For returns the rules of the project that a folder is in, or nil if there are none.
 func (p *ProjectRules) For(dir string) *reflexcore.Rules {
 	if !filepath.IsAbs(dir) {
 		return nil
@@ -86,8 +85,8 @@ func (p *ProjectRules) For(dir string) *reflexcore.Rules {
 	return d.rules
 }
 
-// read reads the files of a folder and of those above it, the outermost first. was
-// is what it found before, which is kept if no file has changed.
+// read reads the files of a folder and of those above it, the outermost first. was is the
+// previous result; its compiled rules are reused if no file has changed.
 func (p *ProjectRules) read(dir string, was projectDir) projectDir {
 	var out projectDir
 	var all []reflexcore.Rule
@@ -104,7 +103,7 @@ func (p *ProjectRules) read(dir string, was projectDir) projectDir {
 			out.of += name + " " + p.files[name].stamp + "\n"
 		}
 		for _, r := range rules {
-			// Files may say the same thing. Both count.
+			// Two files may use the same id. Both rules count.
 			base := r.ID[:min(len(r.ID), 48)]
 			for n := 2; ids[r.ID]; n++ {
 				r.ID = fmt.Sprintf("%s_%d", strings.TrimRight(base, "_"), n)
@@ -133,8 +132,8 @@ func (p *ProjectRules) read(dir string, was projectDir) projectDir {
 	return out
 }
 
-// projectFolders are the folder itself and those above it up to the outermost
-// repository, so that a repository inside another hides nothing.
+// projectFolders returns the folder itself and those above it, up to the outermost repository,
+// so that a nested repository does not hide the rules of an outer one.
 func projectFolders(dir string) (out []string) {
 	last := 1
 	for range maxProjectDepth {
@@ -188,8 +187,8 @@ func (p *ProjectRules) report(file string, err error) {
 // errSame says that a file has not changed since it was read.
 var errSame = errors.New("the file is the same")
 
-// readProject reads the file of a folder unless it is the one with that stamp.
-// Links that lead out of the folder are not followed, and nothing is waited for.
+// readProject reads the rules file of a folder, or returns errSame if its stamp is have. It
+// does not follow links that lead out of the folder, and it does not block on a pipe.
 func readProject(root, have string) (data []byte, stamp string, err error) {
 	r, err := os.OpenRoot(root)
 	if err != nil {
@@ -221,10 +220,10 @@ func readProject(root, have string) (data []byte, stamp string, err error) {
 	return data, stamp, nil
 }
 
-// LoadProjectRules reads the rules of a project and its sources of data that others
-// should not know, whose paths may begin in the project. What of the file would
-// loosen is refused, and the error says so: a [strictyaml.FileError]. What is returned
-// counts all the same. If a rule or a source is wrong there are none.
+// LoadProjectRules reads the rules of a project, and its sources of confidential data, whose
+// paths may be relative to the project. Entries that would loosen are refused: the error, a
+// [strictyaml.FileError], names them, and the rules and sources are returned all the same. If
+// a rule or a source is invalid, none are returned.
 func LoadProjectRules(name string, data []byte) ([]reflexcore.Rule, []flow.Source, error) {
 	f, file, err := parseRules(name, data)
 	if err != nil {
@@ -277,7 +276,8 @@ func LoadProjectRules(name string, data []byte) ([]reflexcore.Rule, []flow.Sourc
 	return rules, file.Sources, f.Err()
 }
 
-// rooted are sources whose paths begin somewhere: those of a project may begin in it.
+// rooted returns copies of the sources with absolute paths, for validation: the paths of a
+// project's sources may be relative to it.
 func rooted(list []flow.Source) []flow.Source {
 	out := slices.Clone(list)
 	for i := range out {

@@ -14,10 +14,9 @@ import (
 // systemDir is the data folder of an isolated daemon.
 const systemDir = "/var/lib/approver"
 
-// Resolve returns c with every path absolute: ~/ is the home folder of the user
-// who runs the program, other relative paths start from base, and a data folder
-// and sockets that are left out get their usual places. What c points to stays
-// as it is.
+// Resolve returns c with every path absolute: ~/ is the home folder of the user who runs the
+// program, other relative paths start from base, and a data folder and sockets that are left
+// out get their default places. The values that c points to are not modified.
 func (c Config) Resolve(base string) (Config, error) { return c.resolve(base, socketpath.Dir) }
 
 func (c Config) resolve(base string, sockets func(home string) (string, error)) (Config, error) {
@@ -25,7 +24,7 @@ func (c Config) resolve(base string, sockets func(home string) (string, error)) 
 	if err != nil {
 		return Config{}, err
 	}
-	home, _ := os.UserHomeDir() // only an error where it is needed
+	home, _ := os.UserHomeDir() // it is an error only if it is needed
 	if c.Dir == "" || c.Sockets.Submit == "" || c.Sockets.Resolve == "" {
 		if err := c.place(home, sockets); err != nil {
 			return Config{}, err
@@ -68,8 +67,8 @@ func (c *Config) place(home string, sockets func(home string) (string, error)) e
 	return nil
 }
 
-// paths returns every setting of c that is a path, after it has made what c
-// points to its own.
+// paths returns every setting of c that is a path. It first replaces what c points to with
+// copies.
 func (c *Config) paths() []*string {
 	all := []*string{&c.Dir, &c.Sockets.Submit, &c.Sockets.Resolve, &c.Policy, &c.Audit.Dir, &c.Audit.KeyFile,
 		&c.Reflex.Rules.Hub, &c.Reflex.Rules.User}
@@ -86,11 +85,11 @@ func (c *Config) paths() []*string {
 	for _, s := range c.secrets() {
 		secrets = append(secrets, s.File)
 	}
-	// A secret may come from another place than a file.
+	// A secret may come from elsewhere than a file.
 	return append(all, slices.DeleteFunc(secrets, func(p *string) bool { return !secret.IsPath(*p) })...)
 }
 
-// secrets returns all settings that hold a secret, with their whole names.
+// secrets returns all settings that hold a secret, with their full names.
 func (c Config) secrets() (all []secret.Setting) {
 	add := func(section string, settings []secret.Setting) {
 		for _, s := range settings {

@@ -20,21 +20,20 @@ import (
 	"approver.example/reflexcore/flow"
 )
 
-// defaultRules are the built-in rules as the generator has read them from the folder rules: reading YAML
-// would take most of a start. A test holds it equal to the files.
+// defaultRules are the built-in rules, which the generator has converted from the files in the
+// folder rules: parsing YAML would take most of a start. A test checks that both are equal.
 //
 //go:embed rules.gen.json
 var defaultRules []byte
 
-// rulesFile is a file of rules as written. The built-in ones have nothing but
-// rules.
+// A rulesFile is a file of rules as written. The built-in files have only rules.
 type rulesFile struct {
 	Version int         `yaml:"version"`
 	Rules   []ruleFile  `yaml:"rules"`
 	Disable []string    `yaml:"disable"`
 	Shadow  []string    `yaml:"shadow"`
 	Allow   []allowFile `yaml:"allow"`
-	// Sources of data that others should not know; only projects have them here.
+	// Sources of confidential data; only a project's file has them.
 	Sources []flow.Source `yaml:"sources"`
 }
 
@@ -87,10 +86,10 @@ type conditionFile struct {
 	MoreThan int      `yaml:"more_than"`
 }
 
-// keyFragment is a fragment that is always defined: the keys of known services.
+// keyFragment is the fragment that every pattern can use: the keys of known services.
 const keyFragment = "key"
 
-// DefaultRules returns the built-in rules of the reflex engine: all files of the
+// DefaultRules returns the built-in rules of the reflex engine, those of all files of the
 // folder rules. They are read once.
 func DefaultRules() ([]reflexcore.Rule, error) {
 	rules, err := builtInRules()
@@ -118,7 +117,7 @@ func LoadRules(name string, data []byte) ([]reflexcore.Rule, error) {
 	return rules, f.Err()
 }
 
-// ReadLayer reads the rules of a file by themselves, whichever layer it is for.
+// ReadLayer reads only the rules of a layer's file, whichever layer it is.
 func ReadLayer(name string, data []byte) ([]reflexcore.Rule, error) {
 	f, file, err := parseRules(name, data)
 	if err != nil {
@@ -142,7 +141,7 @@ func parseRules(name string, data []byte) (*strictyaml.File, *rulesFile, error) 
 	return f, file, nil
 }
 
-// noSources refuses sources in a file that is no project's.
+// noSources reports sources in a file that does not belong to a project.
 func noSources(f *strictyaml.File, file *rulesFile) {
 	if len(file.Sources) > 0 {
 		f.ReportKey("sources",
@@ -191,7 +190,7 @@ func readRules(f *strictyaml.File, file *rulesFile, layer reflexcore.Layer) []re
 				f.Report(in, err.Error())
 			}
 		}
-		// Those of this program are linted by a test: it takes a millisecond each.
+		// A test lints the built-in patterns: it takes a millisecond each.
 		if r.Pattern != "" && layer != reflexcore.BuiltInLayer && f.Good(at+".pattern") {
 			for _, w := range match.Lint(r.Pattern) {
 				f.Report(at+".pattern", w.Rule+": "+w.Text)
@@ -201,7 +200,7 @@ func readRules(f *strictyaml.File, file *rulesFile, layer reflexcore.Layer) []re
 		}
 		if f.Good(at) {
 			for _, fault := range rule.Faults() {
-				// What could not be read was told already.
+				// A value that could not be read is reported already.
 				if in := at + "." + fault.Field; !f.Has(in) || f.Good(in) {
 					f.Report(in, fault.Text)
 				}
@@ -212,7 +211,7 @@ func readRules(f *strictyaml.File, file *rulesFile, layer reflexcore.Layer) []re
 	return out
 }
 
-// expiry reads a date, which means its end, or a time.
+// expiry reads a time, or a date, which means the end of that day in UTC.
 func expiry(f *strictyaml.File, path, text string) time.Time {
 	if day, err := time.Parse(time.DateOnly, text); err == nil {
 		return day.AddDate(0, 0, 1)
@@ -235,8 +234,8 @@ func kinds(f *strictyaml.File, at string, names []string) []effect.Kind {
 	return out
 }
 
-// examples reads calls: a shell command, or the name of another tool and its
-// arguments as JSON, such as `Write {"file_path": "/etc/hosts"}`.
+// examples reads example calls: a shell command, or the name of another tool and its arguments
+// as JSON, such as `Write {"file_path": "/etc/hosts"}`.
 func examples(list []string) []reflexcore.Example {
 	out := make([]reflexcore.Example, len(list))
 	for i, text := range list {
@@ -266,7 +265,7 @@ func Preset(name string) (data []byte, ok bool) {
 	return data, err == nil
 }
 
-// DefaultPolicyYAML returns the policy that is used when none is named.
+// DefaultPolicyYAML returns the text of the policy that is used when none is configured.
 func DefaultPolicyYAML() []byte {
 	data, _ := Preset("default") // it is embedded
 	return data

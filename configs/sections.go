@@ -5,8 +5,8 @@ import (
 	"reflect"
 )
 
-// sections returns the sections of a group that are set, in the order of its fields: those
-// that are pointers, by their keys.
+// sections returns the sections of a group that are set, with their YAML keys, in the order of
+// the fields. group is a pointer to a struct, and its pointer fields are the sections.
 func sections[S any](group any) iter.Seq2[string, S] {
 	return func(yield func(string, S) bool) {
 		for key, field := range pointers(group) {
@@ -17,7 +17,7 @@ func sections[S any](group any) iter.Seq2[string, S] {
 	}
 }
 
-// own makes what a group points to its own.
+// own replaces each section of a group with a copy, so that the group can be changed.
 func own(group any) {
 	for _, field := range pointers(group) {
 		if !field.IsNil() {
@@ -28,7 +28,7 @@ func own(group any) {
 	}
 }
 
-// fill makes what a group points to its own, and sets what it leaves out to an empty section.
+// fill is own, and also sets each missing section to an empty one.
 func fill(group any) {
 	own(group)
 	for _, field := range pointers(group) {
@@ -38,7 +38,7 @@ func fill(group any) {
 	}
 }
 
-// pointers returns the fields of a group that are pointers, by their keys.
+// pointers returns the pointer fields of a group, with their YAML keys.
 func pointers(group any) iter.Seq2[string, reflect.Value] {
 	return func(yield func(string, reflect.Value) bool) {
 		all := reflect.ValueOf(group).Elem()

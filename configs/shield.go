@@ -16,21 +16,21 @@ import (
 // The values of Config.FailMode.
 const (
 	FailClosed = "closed" // what cannot be judged is blocked
-	FailOpen   = "open"   // where the fail-closed table has a row for it, it goes on; see docs/shield.md
+	FailOpen   = "open"   // it goes on in the cases that docs/shield.md lists
 )
 
 // Shield is the section of the tiers above the policy.
 type Shield struct {
 	// Classifier is the classifier of Tier 1.
 	Classifier screen.Config `yaml:"classifier"`
-	// Sidecar is a model of the user's own beside Classifier, in a program of its own.
-	// Nil is none.
+	// Sidecar is a model of the user's own, in a separate program, used in addition to
+	// Classifier. Nil means none.
 	Sidecar *sidecar.Config `yaml:"sidecar"`
-	// Evaluator is Tier 2. Nil is none: people look where it would have to.
+	// Evaluator is Tier 2. Nil means none: people decide in its place.
 	Evaluator *evaluator.Config `yaml:"evaluator"`
-	// Quota bounds the evaluations of Tier 2.
+	// Quota limits the evaluations of Tier 2.
 	Quota quota.Config `yaml:"quota"`
-	// Output says whether what tools return is made fit to be read.
+	// Output says whether the output of tools is sanitized.
 	Output OutputMode `yaml:"output_sanitization"`
 }
 
@@ -38,8 +38,8 @@ func defaultShield() Shield {
 	return Shield{Classifier: screen.DefaultConfig(), Quota: quota.DefaultConfig()}
 }
 
-// shieldAuthorities are the settings that are on and let a call go which people would
-// be asked about, or take a protection away.
+// shieldAuthorities returns the settings that are set and either let a call go that people
+// would be asked about, or take a protection away.
 func (c *Config) shieldAuthorities() (on []authority) {
 	if c.FailMode == FailOpen {
 		on = append(on, authority{"fail_mode: " + FailOpen, func() { c.FailMode = FailClosed }})
@@ -64,7 +64,7 @@ func (c *Config) shieldAuthorities() (on []authority) {
 	return on
 }
 
-// held takes out what is not granted.
+// held drops the settings that are not granted.
 func held(all []authority, granted []string) {
 	for _, a := range all {
 		if !slices.Contains(granted, a.line) {
@@ -73,8 +73,8 @@ func held(all []authority, granted []string) {
 	}
 }
 
-// An OutputMode says when what tools return is made fit to be read. The zero value is
-// auto: as soon as people are reached over a network.
+// An OutputMode says when the output of tools is sanitized. The zero value is auto: if people
+// are reached over a network.
 type OutputMode uint8
 
 // The modes.
@@ -86,7 +86,7 @@ const (
 
 var outputModes = [...]string{"auto", "on", "off"}
 
-// String returns the word; an unknown value is "on".
+// String returns the mode as it is configured; an unknown value is "on".
 func (m OutputMode) String() string {
 	if int(m) < len(outputModes) {
 		return outputModes[m]
@@ -94,7 +94,7 @@ func (m OutputMode) String() string {
 	return outputModes[OutputOn]
 }
 
-// UnmarshalText reads the word.
+// UnmarshalText reads auto, on or off.
 func (m *OutputMode) UnmarshalText(b []byte) error {
 	for i, word := range outputModes {
 		if word == string(b) {
@@ -105,13 +105,13 @@ func (m *OutputMode) UnmarshalText(b []byte) error {
 	return fmt.Errorf("unknown mode %q: one of auto, on, off", b)
 }
 
-// SanitizesOutput reports whether what tools return is made fit to be read.
+// SanitizesOutput reports whether the output of tools is sanitized.
 func (c Config) SanitizesOutput() bool {
 	return c.Shield.Output == OutputOn || c.Shield.Output == OutputAuto && c.Channels.IsRemote()
 }
 
-// OutputOptOut is what to say of a configuration that turns the sanitization off where
-// it would be on; else empty.
+// OutputOptOut returns the warning for a configuration that turns the sanitization off where
+// it would otherwise be on; else it is empty.
 func (c Config) OutputOptOut() string {
 	if c.Shield.Output != OutputOff || !c.Channels.IsRemote() {
 		return ""
@@ -120,7 +120,7 @@ func (c Config) OutputOptOut() string {
 		"what tools return goes to the model unmarked, with its secrets"
 }
 
-// Flow returns the policy of information flow.
+// Flow returns the information flow policy.
 func (c Config) Flow() (*flow.Policy, error) {
 	p, err := flow.Compile(c.Reflex.Flow)
 	if err != nil {
@@ -129,7 +129,7 @@ func (c Config) Flow() (*flow.Policy, error) {
 	return p, nil
 }
 
-// CompareFlow says what lies between two policies of information flow.
+// CompareFlow returns what changes between two information flow policies.
 func CompareFlow(old, next *flow.Policy) shieldcore.Change {
 	return shieldcore.Change{Diff: string(diff.Diff("reflex.flow in force", old.Text(), "reflex.flow proposed",
 		next.Text())), Why: old.Loosens(next.Config)}

@@ -13,8 +13,8 @@ import (
 	"approver.example/store/redisstore"
 )
 
-// Store says where requests are kept: all the stores there are. At most one may be set;
-// none means a file in Config.Dir.
+// Store says where requests are kept. It has a field for each store that exists, and at most
+// one may be set; none means a file in Config.Dir.
 type Store struct {
 	// KeepFor is how long a request stays in the store after its deadline.
 	KeepFor time.Duration      `yaml:"keep_for"`
@@ -24,14 +24,14 @@ type Store struct {
 
 // A storeSection is the configuration of a store: a pointer to a struct.
 type storeSection interface {
-	// Validate returns all that is wrong, joined, or nil. It reads no file.
+	// Validate returns all problems, joined, or nil. It reads no file.
 	Validate() error
-	// Storage says what the daemon needs to know of the store.
+	// Storage returns what the daemon needs to know about the store.
 	Storage() section.Storage
 	// Secrets returns the settings that hold a secret.
 	Secrets() []secret.Setting
-	// CheckFiles says why Open would refuse the files that the section names. It
-	// changes nothing, and connects to nothing.
+	// CheckFiles returns why Open would refuse the files that the section names. It changes
+	// nothing and does not connect.
 	CheckFiles() error
 	// Open opens the store.
 	Open(ctx context.Context, log *slog.Logger) (approver.ClosableKV, error)
@@ -45,10 +45,10 @@ func (c Config) store() storeSection {
 	return &boltstore.Config{Path: filepath.Join(c.Dir, "approver.db")}
 }
 
-// Storage says what the daemon needs to know of the store in use.
+// Storage returns what the daemon needs to know about the store in use.
 func (c Config) Storage() section.Storage { return c.store().Storage() }
 
-// CheckStoreFiles says why OpenStore would refuse the files that the configuration names.
+// CheckStoreFiles returns why OpenStore would refuse the files that the configuration names.
 func (c Config) CheckStoreFiles() error { return c.store().CheckFiles() }
 
 // OpenStore opens the store in use.

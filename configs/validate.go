@@ -20,11 +20,10 @@ import (
 	"approver.example/tokens"
 )
 
-// problem is one thing that is wrong with the value at path.
+// problem is one thing that is wrong with the setting at path.
 type problem struct{ path, text string }
 
-// Validate returns everything that is wrong with c, joined, or nil. It looks at
-// no file.
+// Validate returns everything that is wrong with c, joined, or nil. It reads no file.
 func (c Config) Validate() error {
 	var errs []error
 	for _, p := range c.problems() {
@@ -33,12 +32,13 @@ func (c Config) Validate() error {
 	return errors.Join(errs...)
 }
 
-// problems is Validate with places.
+// problems is Validate with the path of each problem.
 func (c Config) problems() []problem {
 	return slices.Concat(c.ownProblems(), c.peopleProblems(), c.sectionProblems())
 }
 
-// peopleProblems finds approvers whom no removal could name.
+// peopleProblems finds approvers that a removal could not name: their ids are too long, or a
+// person has too many accounts.
 func (c Config) peopleProblems() (out []problem) {
 	bad := func(id approver.Identity, format string, args ...any) {
 		path := "channels." + id.Channel
@@ -58,7 +58,7 @@ func (c Config) peopleProblems() (out []problem) {
 	return out
 }
 
-// ownProblems checks what belongs to no part.
+// ownProblems checks the settings that belong to no section.
 func (c Config) ownProblems() []problem {
 	var out []problem
 	bad := func(is bool, path, format string, args ...any) {
@@ -123,12 +123,12 @@ func (c Config) ownProblems() []problem {
 	return out
 }
 
-// short writes a duration without its zero parts.
+// short formats a duration without its zero parts.
 func short(d time.Duration) string {
 	return strings.TrimSuffix(strings.TrimSuffix(d.String(), "0s"), "0m")
 }
 
-// sectionProblems asks each part for what is wrong with its section.
+// sectionProblems validates each section.
 func (c Config) sectionProblems() []problem {
 	var out []problem
 	add := func(path string, config reflect.Type, err error) {
@@ -156,7 +156,7 @@ func (c Config) sectionProblems() []problem {
 	return out
 }
 
-// flatten takes joined errors apart.
+// flatten splits joined errors.
 func flatten(errs []error) []error {
 	var out []error
 	for _, err := range errs {
@@ -191,7 +191,7 @@ func locate(section string, keys []string, err error) problem {
 
 var index = regexp.MustCompile(`\[\d+\]`)
 
-// isKey reports whether word is a key, or the group or list that keys are in.
+// isKey reports whether word is a key, or the name of a group or list of keys.
 func isKey(keys []string, word string) bool {
 	form := index.ReplaceAllString(word, "[]")
 	for _, key := range keys {

@@ -16,12 +16,12 @@ import (
 	"approver.example/shieldcore/quota"
 )
 
-// An Admin is the daemon's side of the operator's commands: httpapi.Operator on
-// the resolve socket. It holds no rule of its own; answers go the way of every
-// other answer, through the local channel.
+// An Admin is the daemon's side of the operator's commands: it implements httpapi.Operator on
+// the resolve socket. It has no approval rules of its own; answers go through the local
+// channel like all others.
 type Admin struct {
 	People    *broadcaster.Broadcaster
-	cfg       configs.Config // as it was read at the start, without what nobody has granted
+	cfg       configs.Config // as read at the start, without what nobody has granted
 	channels  []approver.Channel
 	authority *authority
 	audit     *audit.Log
@@ -33,8 +33,8 @@ type Admin struct {
 	rules     *judges.Judges
 	asks      *quota.Asks
 	read      ReadOnce
-	output    string // what becomes of what tools return
-	notice    string // what cards and audit say of this installation
+	output    string // how the output of tools is treated
+	notice    string // what cards and the audit say about this installation; empty if it is isolated
 	pairs     pairings
 	owner     challenges
 	questions questions
@@ -42,5 +42,5 @@ type Admin struct {
 	log       *slog.Logger
 }
 
-// audience tells who could answer now.
+// audience returns who could answer now.
 func (d *Admin) audience() audience { return audience{d.channels, d.People.Approvers} }

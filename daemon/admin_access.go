@@ -16,20 +16,21 @@ import (
 	"approver.example/httpapi"
 )
 
-// This file is the one place that keeps whoever was removed from the resolve socket: on an
-// isolated installation whoever that admits is taken at their word.
+// This file alone keeps removed people off the resolve socket. On an isolated installation,
+// whoever that socket admits is trusted.
 
-// A doorkeeper stands between the resolve socket and what is behind it.
+// A doorkeeper stands between the resolve socket and the handlers behind it.
 type doorkeeper struct {
 	admin *Admin
-	local httpapi.Resolver // nil without a local channel: then there is nothing to watch
+	local httpapi.Resolver // nil without a local channel: there is nothing to watch then
 }
 
-// maxOperation bounds the body of an operation in bytes. A freeze is taken whatever its
-// reason says, which is cut, and a pairing has the change of a file with it.
+// maxOperation bounds the body of an operation in bytes. It does not apply to a freeze, which
+// is always accepted and whose reason is cut, nor to the operation that adds a paired
+// approver, which includes the diff of a file.
 const maxOperation = 16 << 10
 
-// errGone means that a peer's account, or the person whose it is, was removed.
+// errGone means that the peer's account, or the person it belongs to, was removed.
 var errGone = errors.New("only approver status and approver freeze are open to them; root, and whoever else may use " +
 	"this socket, can bring them back")
 
@@ -49,14 +50,14 @@ func (p doorkeeper) Operate(
 	return p.admin.Operate(ctx, peer, op, body)
 }
 
-// opWatch is what the log calls a watch.
+// opWatch is the operation that the log names for a watch.
 const opWatch = "watch"
 
-// goneEvery is how often a watch looks whether its reader was removed.
+// goneEvery is how often a watch checks whether its reader was removed.
 const goneEvery = 250 * time.Millisecond
 
-// Watch implements [httpapi.Resolver]. A stream ends with the removal of whoever reads it:
-// before the next card, and without one as soon as this process knows of it.
+// Watch implements [httpapi.Resolver]. When the reader is removed, the stream ends: before the
+// next card, and without one as soon as this process knows of the removal.
 func (p doorkeeper) Watch(ctx context.Context, peer approver.Peer, emit func(json.RawMessage) error) error {
 	if err := p.admin.admits(ctx, peer, opWatch); err != nil {
 		return err
@@ -81,7 +82,7 @@ func (p doorkeeper) Watch(ctx context.Context, peer approver.Peer, emit func(jso
 	defer looking.Wait()
 	defer end(nil)
 	err := p.local.Watch(ctx, peer, func(event json.RawMessage) error {
-		if err := p.admin.admits(ctx, peer, opWatch); errors.Is(err, errGone) { // that it is not known ends nobody's watch
+		if err := p.admin.admits(ctx, peer, opWatch); errors.Is(err, errGone) { // a failed lookup ends no watch
 			return err
 		}
 		return emit(event)
@@ -92,15 +93,16 @@ func (p doorkeeper) Watch(ctx context.Context, peer approver.Peer, emit func(jso
 	return err
 }
 
-// Answer implements [httpapi.Resolver]. It lets everybody through: answers of whoever was
-// removed are refused later, on every way of answering alike, and the audit records that.
+// Answer implements [httpapi.Resolver]. It lets everybody through: answers of removed people
+// are refused later, for every way of answering alike, and the audit records that.
 func (p doorkeeper) Answer(ctx context.Context, peer approver.Peer, body json.RawMessage) (json.RawMessage, error) {
 	return p.local.Answer(ctx, peer, body)
 }
 
-// admits fails for whoever was removed, and where that is not known. Root is root; and on
-// an installation that is not isolated nothing counts by the word of the daemon's own user,
-// who can still ask others to bring somebody back.
+// admits returns an error for a peer who was removed, and if that cannot be determined. It
+// never fails for root, nor, on an installation that is not isolated, for the daemon's own
+// user: there that user's word counts for nothing, and they can still ask others to bring
+// somebody back.
 func (d *Admin) admits(ctx context.Context, peer approver.Peer, op string) error {
 	if d.always(peer) {
 		return nil
@@ -113,7 +115,7 @@ func (d *Admin) admits(ctx context.Context, peer approver.Peer, op string) error
 			"to them: %w",
 			approver.SelfPerson(id.Channel, id.ID), err)
 	case away:
-		// With an error it is told once a minute, and else as often as they come.
+		// The attribute "error" makes the log write this once a minute, not at each attempt.
 		d.log.Warn("refused an operation of somebody who was removed", "uid", peer.UID, "person", gone.Person, "operation",
 			cutOp(op), "error", errRemoved)
 		return goneFrom(gone)
@@ -121,25 +123,26 @@ func (d *Admin) admits(ctx context.Context, peer approver.Peer, op string) error
 	return nil
 }
 
-// errRemoved is why, for the log.
+// errRemoved is the error that the log shows for a removed peer.
 var errRemoved = errors.New("only status and freeze are open to them")
 
-// always reports who is never kept out.
+// always reports whether a peer is never kept out.
 func (d *Admin) always(peer approver.Peer) bool {
 	return peer.Known && (peer.UID == 0 || d.notice != "" && int(peer.UID) == os.Getuid())
 }
 
-// knownGone is admits as far as this process knows without asking the store.
+// knownGone reports whether a peer was removed, as far as this process knows without asking
+// the store.
 func (d *Admin) knownGone(peer approver.Peer) (broadcaster.Removal, bool) {
 	id := localIdentity(peer.UID)
 	gone, away := d.People.Mark.Removed().Of(id, d.authority.listed()[id])
 	return gone, away && !d.always(peer)
 }
 
-// goneFrom is what somebody who was removed is told.
+// goneFrom returns the error for somebody who was removed.
 func goneFrom(gone broadcaster.Removal) error {
 	return fmt.Errorf("%s: %w (approver people restore)", gone.Line(), errGone)
 }
 
-// cutOp is the name of an operation, which may be anything.
+// cutOp shortens the name of an operation, which may be any text.
 func cutOp(op string) string { return op[:min(len(op), 32)] }

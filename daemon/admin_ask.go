@@ -19,8 +19,8 @@ import (
 	"approver.example/display"
 )
 
-// stillAs fails if a freeze began or ended, or somebody was removed, since people were
-// asked about these controls.
+// stillAs fails if a freeze began or ended, or somebody was removed, since people were asked
+// with the controls as they are in asked.
 func (d *Admin) stillAs(ctx context.Context, asked broadcaster.Controls) error {
 	now, _, err := d.People.Controls.Load(ctx)
 	if err == nil {
@@ -29,17 +29,17 @@ func (d *Admin) stillAs(ctx context.Context, asked broadcaster.Controls) error {
 	return err
 }
 
-// trusts reports a peer that no agent can be: on an isolated installation
-// whoever the resolve socket admits, otherwise root, if approver is not root.
+// trusts reports whether a peer cannot be an agent: on an isolated installation anybody whom
+// the resolve socket admits, otherwise root, if the daemon does not run as root.
 func (d *Admin) trusts(peer approver.Peer) bool { return noAgent(d.notice, peer) }
 
-// noAgent is trusts by what cards say of the installation: nothing, where it is isolated.
+// noAgent is trusts for a given notice, which is empty if the installation is isolated.
 func noAgent(notice string, peer approver.Peer) bool {
 	return peer.Known && (notice == "" || peer.UID == 0 && os.Getuid() != 0)
 }
 
-// notHeldUp adds to the refusal of a question that root is not held up. An agent may have
-// the uid of the owner, and then what it asks is counted as the owner's.
+// notHeldUp adds to the refusal of a question that root can ask instead. Questions are limited
+// by uid, and an agent may use up the limit of the owner, whose uid it may have.
 func (d *Admin) notHeldUp(peer approver.Peer, op string, err error) error {
 	if peer.UID == 0 || op == adminapi.OpAdmit || d.trusts(peer) || os.Getuid() == 0 {
 		return err
@@ -47,9 +47,8 @@ func (d *Admin) notHeldUp(peer approver.Peer, op string, err error) error {
 	return fmt.Errorf("%w; questions of root are counted apart: %s", err, display.AsRoot(ownCommand(op)))
 }
 
-// ask puts a change of approver itself before people, as CATASTROPHIC, and
-// returns who approved it. claimed is what the caller says of it, and effect what
-// we know.
+// ask asks people about a change to approver itself, as CATASTROPHIC, and returns who approved
+// it. claimed is what the caller says about it, effect what approver knows.
 func (d *Admin) ask(
 	ctx context.Context, peer approver.Peer, op string, shown map[string]any, claimed, effect string,
 ) (string, error) {
@@ -82,7 +81,7 @@ func (d *Admin) ask(
 	return strings.TrimPrefix(v.Reason, "approved by "), nil
 }
 
-// ownCommand is the command behind an operation that people are asked about.
+// ownCommand returns the command for an operation that people are asked about.
 func ownCommand(op string) string {
 	switch op {
 	case adminapi.OpRestore:
@@ -93,11 +92,12 @@ func ownCommand(op string) string {
 	return op
 }
 
-// questions are those about approver itself that people are asked at this moment, by
-// operation and uid. The zero value has none.
+// questions are the open questions about approver itself, by operation and uid. The zero value
+// has none.
 type questions struct{ open sync.Map }
 
-// begin notes a question, unless the same user has one like it open. end must be called.
+// begin registers a question. It fails if the same user has one about the same operation open.
+// end must be called.
 func (q *questions) begin(op string, peer approver.Peer) (end func(), err error) {
 	key := fmt.Sprintf("%s %t %d", op, peer.Known, peer.UID)
 	if _, asked := q.open.LoadOrStore(key, true); asked {

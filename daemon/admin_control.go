@@ -14,7 +14,8 @@ import (
 	"approver.example/display"
 )
 
-// lifted says what the end of these freezes lifts, for people a line each.
+// lifted returns what is lifted when these freezes end: as a document, and as text with a line
+// each.
 func lifted(c broadcaster.Controls) (doc adminapi.Lifted, text string) {
 	if doc.Held = c.Held(); c.Frozen() {
 		doc.Freeze = &c.Freeze
@@ -22,7 +23,7 @@ func lifted(c broadcaster.Controls) (doc adminapi.Lifted, text string) {
 	return doc, strings.Join(c.FreezeLines(), "\n")
 }
 
-// frozenText says what a freeze did, beside one that held before, if any.
+// frozenText says what a freeze did, and mentions one that was in force before, if any.
 func frozenText(before broadcaster.Freeze, reason string, denied int) string {
 	text := "frozen"
 	if !before.At.IsZero() {
@@ -36,7 +37,7 @@ func frozenText(before broadcaster.Freeze, reason string, denied int) string {
 		words.CountWere(uint64(denied), "open request"))
 }
 
-// uidOf names who asked for an operation.
+// uidOf names the peer who asked for an operation.
 func uidOf(peer approver.Peer) string { return fmt.Sprintf("uid %d", peer.UID) }
 
 func (d *Admin) freeze(
@@ -70,7 +71,8 @@ func (d *Admin) unfreeze(
 		Text: "the freeze is lifted; grants and answers from before stay burned\n" + lines}, err
 }
 
-// pause puts a pause before people, and begins it; without a time it ends the one that there is.
+// pause begins a pause once people have approved it. With a zero duration it ends the pause in
+// force, which needs no approval.
 func (d *Admin) pause(
 	ctx context.Context, peer approver.Peer, req adminapi.ControlRequest,
 ) (none adminapi.ControlAnswer, err error) {
@@ -95,7 +97,7 @@ func (d *Admin) pause(
 		Text: "paused until " + p.Until.UTC().Format("15:04:05 UTC") + ", approved by " + who}, err
 }
 
-// observe puts observe mode before people, and begins it.
+// observe begins observe mode once people have approved it.
 func (d *Admin) observe(
 	ctx context.Context, peer approver.Peer, req adminapi.ControlRequest,
 ) (none adminapi.ControlAnswer, err error) {
@@ -128,8 +130,8 @@ func (d *Admin) enforce(
 	return doc, err
 }
 
-// loosen asks people about a pause or observe mode, unless everything is frozen. It returns who approved
-// it, and the controls that it was approved for.
+// loosen asks people about a pause or observe mode, unless everything is frozen. It returns
+// who approved it, and the controls for which it was approved.
 func (d *Admin) loosen(
 	ctx context.Context, peer approver.Peer, op string, req adminapi.ControlRequest, which, effect string,
 ) (c broadcaster.Controls, who string, err error) {
@@ -144,8 +146,8 @@ func (d *Admin) loosen(
 	return c, who, err
 }
 
-// askAbout asks people about a change of these controls, and returns who approved it. It fails if the
-// controls have changed meanwhile.
+// askAbout asks people about a change of these controls, and returns who approved it. It fails
+// if the controls have changed in the meantime.
 func (d *Admin) askAbout(
 	ctx context.Context, peer approver.Peer, op string, c broadcaster.Controls, req adminapi.ControlRequest,
 	which, effect string,

@@ -38,7 +38,7 @@ func (d *Admin) listGrants(ctx context.Context) (adminapi.Grants, error) {
 	return doc, err
 }
 
-// revoke needs nobody's yes: it only tightens.
+// revoke revokes a grant. It needs no approval, because it only tightens.
 func (d *Admin) revoke(
 	ctx context.Context, peer approver.Peer, which adminapi.RequestID,
 ) (adminapi.ControlAnswer, error) {
@@ -46,9 +46,9 @@ func (d *Admin) revoke(
 	return adminapi.ControlAnswer{Done: err == nil, Text: "revoked"}, err
 }
 
-// exactRule is the narrowest rule of a policy that allows a call: this command and
-// nothing beside it, by this tool of this agent under this user, in this folder. It
-// says which call no rule can be as narrow for.
+// exactRule returns the narrowest policy rule that allows a call: exactly this command, by
+// this tool of this agent under this user, in this folder. The error says why no rule can be
+// that narrow for this call.
 func exactRule(call approver.ToolCall) (string, error) {
 	switch {
 	case call.Command == "" || call.Control != "":
@@ -74,7 +74,7 @@ func exactRule(call approver.ToolCall) (string, error) {
 		"      uids: [%d]\n      dirs: [%s]\n    decision: allow\n",
 		hex.EncodeToString(sum[:4]), quote(call.Tool), quote("^"+command.String()+"$"), quote(call.Agent), call.Peer.UID,
 		quote(call.Dir))
-	// What is proposed must do what it says, and nothing may be read into it.
+	// The proposed rule must load, allow this call, and contain no hidden characters.
 	policy, err := shieldcore.Load("rule", []byte("version: 1\ntools: {known: ["+quote(call.Tool)+"]}\nrules:\n"+rule))
 	if err != nil {
 		return "", errors.New("a rule cannot name it")
@@ -87,8 +87,8 @@ func exactRule(call approver.ToolCall) (string, error) {
 	return rule, nil
 }
 
-// propose changes nothing. Whoever puts the rule into the policy is asked, as for
-// every change of it that loosens.
+// propose returns a policy rule that would allow the call of a request. It changes nothing:
+// people are asked when the rule is added to the policy, as for every change that loosens it.
 func (d *Admin) propose(
 	ctx context.Context, _ approver.Peer, which adminapi.RequestID,
 ) (adminapi.Proposal, error) {

@@ -13,8 +13,8 @@ import (
 	"approver.example/display"
 )
 
-// nobody says which requests nobody could approve now, why, and what helps; empty if
-// every one could be approved.
+// nobody says which requests nobody could approve now, why, and what helps. It is empty if
+// every request could be approved.
 func (d *Admin) nobody(ctx context.Context) string {
 	which, why := adminapi.AnyRequest, d.People.Approvers.Nobody(approver.High)
 	if unwatched := d.audience().onlyUnwatched(); why == "" && unwatched != "" {
@@ -29,7 +29,7 @@ func (d *Admin) nobody(ctx context.Context) string {
 	return fmt.Sprintf("nobody can approve %s: %s. %s", which, why, d.wayOut(ctx))
 }
 
-// wayOut is what an owner can do where nobody can approve.
+// wayOut says what the owner can do while nobody can approve.
 func (d *Admin) wayOut(ctx context.Context) string {
 	var ways, root []string
 	if os.Getuid() != 0 {
@@ -63,29 +63,30 @@ func (d *Admin) wayOut(ctx context.Context) string {
 	return "As root: " + strings.Join(root, ", ") + ". docs/nobody.md"
 }
 
-// rootApproves is how root approves a request. Where no answer of anybody counts, or there
-// is no channel, none waits: each call is denied at once.
+// rootApproves returns the commands by which root approves a request. It returns none if
+// nobody's answers count or there is no channel: then no request waits, because each call is
+// denied at once.
 func (d *Admin) rootApproves(ctx context.Context) (commands []string) {
 	if len(d.People.Approvers.Counting()) == 0 || len(d.channels) == 0 {
 		return nil
 	}
 	if c, _, err := d.People.Controls.Load(ctx); err == nil {
-		if gone, away := c.Removed.Of(broadcaster.Owner()); away { // else root's word does not count
+		if gone, away := c.Removed.Of(broadcaster.Owner()); away { // otherwise root's approval does not count
 			commands = append(commands, display.AsRoot("people restore "+words.ShellWord(gone.Person))+" (root was removed)")
 		}
 	}
 	approve := display.AsRoot("approve ID")
 	if d.audience().onlyUnwatched() != "" {
-		approve += " (while approver watch is open)" // a request that nobody is shown is denied
+		approve += " (while approver watch is open)" // a request that is shown to nobody is denied
 	}
 	return append(commands, approve)
 }
 
-// sentence begins with a capital letter.
+// sentence capitalizes the first letter.
 func sentence(text string) string { return strings.ToUpper(text[:1]) + text[1:] }
 
-// backAgain are root's commands that let count who waits in the configuration, and bring
-// back who was removed.
+// backAgain returns the commands by which root makes the waiting entries of the configuration
+// count, and brings back removed people.
 func (d *Admin) backAgain(ctx context.Context) (commands []string) {
 	if d.authority == nil {
 		return nil

@@ -15,9 +15,9 @@ import (
 	"approver.example/tokens"
 )
 
-// ownerAnswers lets root, whom the kernel names, approve what nobody else can. An agent
-// under the daemon's own user cannot: that is why only root may, and not if the daemon is
-// root as well.
+// ownerAnswers lets root approve what nobody else can. The kernel says who root is. Only root
+// may, and only if the daemon is not root as well, because an agent may run as the daemon's
+// user.
 func (d *Admin) ownerAnswers(
 	ctx context.Context, peer approver.Peer, op string, req adminapi.OwnerRequest,
 ) (none adminapi.OwnerAnswer, err error) {
@@ -26,7 +26,7 @@ func (d *Admin) ownerAnswers(
 	}
 	r, err := d.People.Requests.Get(ctx, req.Request)
 	if errors.Is(err, approver.ErrNotFound) && op == adminapi.OpOwnerShow {
-		return none, nil // as everybody is told
+		return none, nil // the usual answer says so
 	}
 	if errors.Is(err, approver.ErrNotFound) {
 		return none, fmt.Errorf("there is no request %q: approver pending lists those that are open",
@@ -72,7 +72,7 @@ func (d *Admin) ownerShow(
 	return adminapi.OwnerAnswer{Shown: shown, Code: code.Reveal()}, err
 }
 
-// challenges are codes that root was shown, each good for one try. The zero value has
+// challenges are the codes that root was shown, each valid for one attempt. The zero value has
 // none.
 type challenges struct {
 	mu  sync.Mutex
@@ -81,7 +81,7 @@ type challenges struct {
 
 type challenge struct {
 	code tokens.Code
-	upto int // which identical calls root was shown with it
+	upto int // the last identical call that root was shown with the code
 	due  time.Time
 }
 
@@ -92,8 +92,8 @@ const (
 	challengeLength = 8
 )
 
-// mint makes a new code for a request of which root is shown the calls up to that one; a
-// former code is void.
+// mint makes a new code for a request, of which root is shown the identical calls up to number
+// upto. It replaces an earlier code for the request.
 func (c *challenges) mint(request string, upto int, now time.Time) (tokens.Code, error) {
 	code, err := tokens.Mint(challengeLength)
 	if err != nil {
@@ -116,8 +116,8 @@ func (c *challenges) mint(request string, upto int, now time.Time) (tokens.Code,
 	return code, nil
 }
 
-// take reports whether this is the code for the request, and what was shown with it. It is
-// void then, right or wrong.
+// take reports whether typed is the code for the request, and returns the number of the last
+// call that was shown with it. The code is void afterwards, right or wrong.
 func (c *challenges) take(request, typed string, now time.Time) (upto int, ok bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

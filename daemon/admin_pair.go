@@ -17,10 +17,10 @@ import (
 	"approver.example/tokens"
 )
 
-// platformID is a user's id as every platform writes it.
+// platformID matches a user id in the form that all platforms use.
 var platformID = regexp.MustCompile(`^[A-Za-z0-9]{1,32}$`)
 
-// platforms returns the names of the channels that people are paired on.
+// platforms returns the names of the channels on which people can be paired.
 func platforms() (names []string) {
 	for _, ch := range (configs.Channels{}).AllPlatforms() {
 		names = append(names, ch.Name)
@@ -28,16 +28,16 @@ func platforms() (names []string) {
 	return names
 }
 
-// admit puts one more approver before those who are, with the exact change of
-// the configuration. The first whom a chat reaches needs nobody's yes, and an
-// isolated daemon takes its operator's.
+// admit asks the existing approvers about one more approver, and shows them the exact change
+// of the configuration. Nobody is asked about the first approver who is reached by a chat, nor
+// on an isolated daemon, which trusts its operator.
 func (d *Admin) admit(
 	ctx context.Context, peer approver.Peer, req adminapi.AdmitRequest,
 ) (none adminapi.ControlAnswer, err error) {
 	if req.Channel == "" || req.Who.ID == "" || len(req.Diff) == 0 {
 		return none, errors.New("it is not said who is to be added, and how")
 	}
-	// Both stand in what approver says by itself, where a caller must tell no story.
+	// Both appear in text that approver vouches for, so a caller must not choose them freely.
 	all := platforms()
 	if !slices.Contains(all, req.Channel) || !platformID.MatchString(req.Who.ID) {
 		last := len(all) - 1
@@ -62,7 +62,7 @@ func (d *Admin) admit(
 	by, err := d.ask(ctx, peer, adminapi.OpAdmit, shown, "calls themselves "+display.Visible(req.Who.Name),
 		"adds an approver: "+who+" could then allow what agents do")
 	if err == nil {
-		err = d.notRemoved(ctx, req) // somebody may have been since
+		err = d.notRemoved(ctx, req) // they may have been removed since
 	}
 	if err != nil {
 		return none, err
@@ -70,7 +70,8 @@ func (d *Admin) admit(
 	return adminapi.ControlAnswer{Done: true, Text: "approved by " + by}, d.authority.admit(ctx, line, "approved by "+by)
 }
 
-// notRemoved fails for somebody who was removed: pairing them anew is no way back.
+// notRemoved returns an error for somebody who was removed: pairing again must not bring them
+// back.
 func (d *Admin) notRemoved(ctx context.Context, req adminapi.AdmitRequest) error {
 	c, err := broadcaster.LoadControls(ctx, d.authority.Store)
 	if err != nil {
@@ -86,7 +87,8 @@ func (d *Admin) notRemoved(ctx context.Context, req adminapi.AdmitRequest) error
 	return nil
 }
 
-// pair waits on the daemon's own connection: two cannot receive for one bot.
+// pair waits for the code on the daemon's own connection, because two connections cannot
+// receive for one bot.
 func (d *Admin) pair(
 	ctx context.Context, _ approver.Peer, which adminapi.PairRequest,
 ) (none approver.Paired, err error) {
@@ -114,10 +116,10 @@ func (d *Admin) pair(
 	return none, fmt.Errorf("the daemon has no channel %s", which.Channel)
 }
 
-// pairings are those under way. The zero value has none.
-type pairings struct{ all sync.Map } // what ends each: by a pointer to it
+// pairings are those in progress. The zero value has none.
+type pairings struct{ all sync.Map } // each one's cancel function, keyed by a pointer to it
 
-// begin notes a pairing; done must be called.
+// begin registers a pairing; done must be called.
 func (p *pairings) begin(ctx context.Context) (_ context.Context, done func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	p.all.Store(&cancel, cancel)
@@ -127,7 +129,7 @@ func (p *pairings) begin(ctx context.Context) (_ context.Context, done func()) {
 	}
 }
 
-// end voids all of them.
+// end cancels all pairings.
 func (p *pairings) end(why error) {
 	p.all.Range(func(_, cancel any) bool {
 		cancel.(context.CancelCauseFunc)(why)

@@ -47,8 +47,8 @@ func (d *Admin) listPeople(
 	return doc, nil
 }
 
-// removed says for status who was taken away, and who of them stands in the
-// configuration all the same.
+// removed returns a line for each removed person, which says whether the configuration still
+// lists them.
 func (d *Admin) removed(c broadcaster.Controls) []string {
 	var lines []string
 	for _, gone := range c.Removed.InForce() {
@@ -64,7 +64,7 @@ func (d *Admin) removed(c broadcaster.Controls) []string {
 	return lines
 }
 
-// remove takes a person away. It needs nobody's yes: like a freeze it only tightens.
+// remove removes a person. It needs no approval: like a freeze it only tightens.
 func (d *Admin) remove(
 	ctx context.Context, peer approver.Peer, req adminapi.PersonRequest,
 ) (none adminapi.ControlAnswer, err error) {
@@ -105,7 +105,7 @@ func (d *Admin) remove(
 	}
 	d.pairs.end(fmt.Errorf("%s was removed from the approvers meanwhile: start the pairing anew", gone.Person))
 	ended := ""
-	if c, now, err := d.People.Controls.Load(ctx); err == nil { // for this answer; the record has it
+	if c, now, err := d.People.Controls.Load(ctx); err == nil { // only for the answer's text
 		ended = c.Loosened(now)
 	}
 	voided, err := d.People.Removals.Remove(ctx, gone)
@@ -129,9 +129,9 @@ func (d *Admin) remove(
 	return adminapi.ControlAnswer{Done: true, Denied: voided, Text: text}, nil
 }
 
-// rootStays takes root's account out of a removal that is not by root's word, and says so.
-// Whoever has root for their person, by a name in the configuration, goes by the account
-// that was named.
+// rootStays takes root's account out of a removal that root did not request, and returns a
+// note that says so. If the configuration makes root the person behind the named account, the
+// removal applies to that account instead of the person.
 func rootStays(gone *broadcaster.Removal, named string) (note string, err error) {
 	id, root := broadcaster.Owner()
 	switch {
@@ -141,7 +141,7 @@ func rootStays(gone *broadcaster.Removal, named string) (note string, err error)
 		}
 		return "\nthat is root of this machine: " + display.AsRoot("approve ID") + " works no more, until " +
 			display.AsRoot("people restore "+words.ShellWord(gone.Person)), nil
-	case named == root.ID && gone.Person != root.ID: // it would take away a person by root's name
+	case named == root.ID && gone.Person != root.ID: // it would remove a person by root's account
 		return "", fmt.Errorf("%w; to remove whoever answers with it, name the person: approver people remove %s",
 			broadcaster.ErrOnlyRoot, words.ShellWord(gone.Person))
 	case gone.Person == root.ID:
@@ -155,7 +155,7 @@ func rootStays(gone *broadcaster.Removal, named string) (note string, err error)
 		"may do (docs/nobody.md) it still may", display.OneLine(gone.Person)), nil
 }
 
-// knownPeople names those of a list.
+// knownPeople names the listed people.
 func knownPeople(listed approver.People) string {
 	ids := map[string]bool{}
 	for _, who := range listed {

@@ -30,24 +30,25 @@ func accountNames(ids []approver.Identity) string {
 	return strings.Join(names, ", ")
 }
 
-// This file lets people count by the word of one operator: somebody who was removed, and
-// what waits in the configuration. Between two requests the daemon may have another
-// configuration, so the yes says what was shown, and holds for that alone.
+// This file lets people count on the approval of one operator: somebody who was removed, and
+// what waits in the configuration. The operator is first shown what would count. The
+// configuration may change before the approval comes, so an approval names what was shown,
+// and holds for that alone.
 
-// errNotAsShown means that what was shown is not what would count now.
+// errNotAsShown means that what would count now is not what was shown.
 var errNotAsShown = errors.New("nothing was changed: what would count is not, or not any more, what was shown: run " +
 	"it again, and read it anew")
 
-// digestOf names what an operator is shown. detail is not shown, and tells apart what reads
-// the same.
+// digestOf returns a digest of what an operator is shown. detail is not shown; it
+// distinguishes states whose text is the same.
 func digestOf(op, text string, detail ...any) (string, error) {
 	raw, err := json.Marshal(append([]any{op, text}, detail...))
 	sum := sha256.Sum256(raw)
 	return hex.EncodeToString(sum[:]), err
 }
 
-// sameAsShown fails unless the yes of a request is for what has this digest, or for
-// whatever there is.
+// sameAsShown returns an error unless the request approves the state with this digest, or
+// explicitly approves any state.
 func sameAsShown(r adminapi.PersonRequest, digest string) error {
 	if r.Seen == digest && !r.Unseen || r.Unseen && r.Seen == "" {
 		return nil
@@ -55,8 +56,8 @@ func sameAsShown(r adminapi.PersonRequest, digest string) error {
 	return errNotAsShown
 }
 
-// restore brings a person back, which those who count approve first. An operator who needs
-// nobody's yes sees first which accounts that lets count.
+// restore brings a removed person back after the approvers have approved it. An operator who
+// needs no approval first sees which accounts will count again.
 func (d *Admin) restore(
 	ctx context.Context, peer approver.Peer, req adminapi.PersonRequest,
 ) (none adminapi.ControlAnswer, err error) {
@@ -97,7 +98,7 @@ func (d *Admin) restore(
 		err
 }
 
-// backText is what the return of somebody lets count.
+// backText says what will count if a removed person is brought back.
 func backText(gone broadcaster.Removal, lines []string) string {
 	text := gone.Line() + "\naccounts: " + accountNames(gone.Identities) + "\nthis counts here by the yes:"
 	for _, line := range lines {
@@ -109,8 +110,8 @@ func backText(gone broadcaster.Removal, lines []string) string {
 	return text
 }
 
-// shownFirst is the answer to a request to be shown something, and for another fails
-// unless it was shown.
+// shownFirst answers a request that asks to be shown something. For any other request it
+// returns an error unless what was shown is the same now.
 func shownFirst(op string, req adminapi.PersonRequest, text string, detail ...any) (adminapi.ControlAnswer, error) {
 	digest, err := digestOf(op, text, detail...)
 	switch {
@@ -122,12 +123,12 @@ func shownFirst(op string, req adminapi.PersonRequest, text string, detail ...an
 	return adminapi.ControlAnswer{}, sameAsShown(req, digest)
 }
 
-// channelsBegin is how long a chat may take to receive after the start. Nobody but root uses
-// that nobody can approve meanwhile.
+// channelsBegin is how long a chat may take to connect after the start. Until then, only root
+// may recover because nobody can approve.
 const channelsBegin = 15 * time.Second
 
-// recover lets count what waits in the configuration, by the word of the machine's owner,
-// where nobody is left to approve it.
+// recover makes the waiting entries of the configuration count, on the word of the machine's
+// owner, if nobody is left who can approve them.
 func (d *Admin) recover(
 	ctx context.Context, peer approver.Peer, req adminapi.PersonRequest,
 ) (none adminapi.ControlAnswer, err error) {
@@ -165,7 +166,7 @@ func (d *Admin) recover(
 		Text: "these count now, settings from the next start:\n" + strings.Join(oneLines(lines), "\n")}, nil
 }
 
-// oneLines keeps each line one.
+// oneLines makes sure that each line is a single line.
 func oneLines(lines []string) []string {
 	shown := make([]string, len(lines))
 	for i, line := range lines {

@@ -9,17 +9,17 @@ import (
 	"approver.example/httpapi"
 )
 
-// An operation is one thing that the daemon does for an operator.
+// An operation is one request that the daemon serves for an operator.
 type operation func(*Admin, context.Context, approver.Peer, json.RawMessage) (any, error)
 
-// asking is an operation without a body.
+// asking returns an operation without a body.
 func asking[A any](do func(*Admin, context.Context) (A, error)) operation {
 	return func(d *Admin, ctx context.Context, _ approver.Peer, _ json.RawMessage) (any, error) {
 		return do(d, ctx)
 	}
 }
 
-// taking is an operation whose body is a Q.
+// taking returns an operation whose body is a Q.
 func taking[Q, A any](do func(*Admin, context.Context, approver.Peer, Q) (A, error)) operation {
 	return func(d *Admin, ctx context.Context, peer approver.Peer, body json.RawMessage) (any, error) {
 		var req Q
@@ -30,7 +30,7 @@ func taking[Q, A any](do func(*Admin, context.Context, approver.Peer, Q) (A, err
 	}
 }
 
-// byOwner is one of the two operations by which root approves.
+// byOwner returns one of the two operations by which root approves.
 func byOwner(op string) operation {
 	return taking(func(
 		d *Admin, ctx context.Context, peer approver.Peer, req adminapi.OwnerRequest,
@@ -39,7 +39,7 @@ func byOwner(op string) operation {
 	})
 }
 
-// operations are all that there are. What tightens is done at once; what loosens is put before
+// operations are all operations. One that tightens takes effect at once; one that loosens asks
 // people first.
 var operations = map[string]operation{
 	adminapi.OpStatus:  asking((*Admin).status),
@@ -67,7 +67,7 @@ var operations = map[string]operation{
 	adminapi.OpRevoke:  taking((*Admin).revoke),
 }
 
-// Operate does one operation.
+// Operate implements [httpapi.Operator].
 func (d *Admin) Operate(
 	ctx context.Context, peer approver.Peer, op string, body json.RawMessage,
 ) (json.RawMessage, error) {

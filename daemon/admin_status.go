@@ -57,7 +57,7 @@ func (d *Admin) status(ctx context.Context) (adminapi.Status, error) {
 		}
 		doc.Held, doc.Observe = c.Held(), d.observer.status(c, doc.Now)
 	}
-	if err == nil { // reading may go on where nothing can be written, as when its disk is full
+	if err == nil { // a store can still be readable when it is not writable, as with a full disk
 		full := d.audit.StoreErr()
 		if file := d.cfg.Storage().File; full == nil && file != "" {
 			full = RoomFor(file, 1)
@@ -114,7 +114,7 @@ func (d *Admin) show(ctx context.Context, _ approver.Peer, which adminapi.Reques
 	}, nil
 }
 
-// channelStates is the status of all channels.
+// channelStates returns the status of all channels.
 func (d *Admin) channelStates(trouble string) (all []adminapi.Channel) {
 	for _, c := range d.channels {
 		state := d.People.Channels.State(c.Name())
@@ -126,16 +126,17 @@ func (d *Admin) channelStates(trouble string) (all []adminapi.Channel) {
 	return all
 }
 
-// fromPort is the port of our own end of a connection, which is another each time.
+// fromPort matches the local port of a connection, which differs each time.
 var fromPort = regexp.MustCompile(`:\d+->`)
 
-// once says each cause once: eight lookups at a time fail for one reason.
+// once joins the lines of an error and drops repeated causes: eight parallel lookups fail for
+// one reason.
 func once(err error, at section.Storage) string {
 	var lines, seen []string
 	for line := range strings.Lines(err.Error()) {
 		line = strings.TrimSpace(line)
 		plain := fromPort.ReplaceAllString(line, "->")
-		// The first line may have what they were for in front.
+		// The first line may have a prefix that says what the lookups were for.
 		if line == "" || slices.ContainsFunc(seen,
 			func(before string) bool { return strings.HasSuffix(before, cause(plain, at)) }) {
 			continue
@@ -145,8 +146,8 @@ func once(err error, at section.Storage) string {
 	return strings.Join(lines, "; ")
 }
 
-// cause is an error of a store that daemons share without the one lookup that met it, such
-// as "redis: get KEY: ".
+// cause removes from an error of a shared store the lookup that met it, such as "redis: get
+// KEY: ".
 func cause(text string, at section.Storage) string {
 	if rest, is := strings.CutPrefix(text, strings.ToLower(at.Title)+": "); is && at.Shared {
 		if _, after, cut := strings.Cut(rest, ": "); cut {
@@ -156,7 +157,7 @@ func cause(text string, at section.Storage) string {
 	return text
 }
 
-// incomplete says which records cannot be read, and how to be rid of them.
+// incomplete says which records cannot be read, and how to remove them.
 func incomplete(err error, at section.Storage) string {
 	return display.OneLine(once(err, at)) +
 		` (approver grants revoke ID takes away what cannot be read; its call is then asked anew)`

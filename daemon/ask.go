@@ -15,18 +15,18 @@ import (
 	"approver.example/shieldcore"
 )
 
-// An asker puts actions of scripts before people. Rules judge them as they judge
-// an agent's: one that denies is heard first, and one that is stricter holds.
+// An asker asks people about the actions of scripts. Rules judge them like an agent's calls: a
+// denial needs no question, and a stricter verdict applies.
 type asker struct{ gate gate.Gate }
 
-// atLeast is a stage that asks.
+// atLeast is a stage that always returns the same verdict.
 type atLeast approver.Verdict
 
 func (v atLeast) Judge(context.Context, approver.ToolCall) (approver.Verdict, error) {
 	return approver.Verdict(v), nil
 }
 
-// ask is httpapi.Submit's Ask.
+// ask implements the Ask function of [httpapi.Submit].
 func (a asker) ask(ctx context.Context, peer approver.Peer, body json.RawMessage) (json.RawMessage, error) {
 	var doc adminapi.Ask
 	if err := json.Unmarshal(body, &doc); err != nil {
@@ -39,14 +39,14 @@ func (a asker) ask(ctx context.Context, peer approver.Peer, body json.RawMessage
 		return nil, fmt.Errorf("a ttl is %v to %v", shieldcore.MinTTL, shieldcore.MaxTTL)
 	}
 	command := words.ShellLine(doc.Argv)
-	args, err := json.Marshal(map[string]string{"command": command}) // as a shell tool's, so that a card shows it once
+	args, err := json.Marshal(map[string]string{"command": command}) // like a shell tool, so that a card shows it once
 	if err != nil {
 		return nil, err
 	}
 	gate := a.gate
-	// A script that asks wants people's word: a pause or observe mode does not give it.
+	// A script that asks wants a person's approval, which a pause or observe mode is not.
 	gate.Paused, gate.Observe = nil, nil
-	// First, so that its time holds unless a rule is stricter.
+	// It is the first stage, so that its TTL applies unless a rule is stricter.
 	gate.Stages = append([]approver.Stage{atLeast{
 		Decision: approver.Ask, By: "approver", Rule: "ask", Severity: doc.Severity, TTL: doc.TTL,
 		Detail: "a script asks with approver ask",
@@ -58,7 +58,7 @@ func (a asker) ask(ctx context.Context, peer approver.Peer, body json.RawMessage
 	return json.Marshal(adminapi.Asked{Approved: v.Decision == approver.Allow, Reason: v.Reason})
 }
 
-// appeal is httpapi.Submit's Appeal.
+// appeal implements the Appeal function of [httpapi.Submit].
 func (a asker) appeal(ctx context.Context, peer approver.Peer, body json.RawMessage) (json.RawMessage, error) {
 	var doc adminapi.Appeal
 	if err := json.Unmarshal(body, &doc); err != nil {

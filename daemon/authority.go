@@ -17,37 +17,36 @@ import (
 	"approver.example/daemon/sealed"
 )
 
-// An authority keeps in the store whose answers count, so that neither an edit
-// of the configuration nor a restart adds an approver unasked. What the
-// configuration adds waits until those who count have approved it; what it takes
-// away is gone at once.
+// An authority keeps in the store whose answers count, so that neither an edit of the
+// configuration nor a restart can add an approver without asking. What the configuration adds
+// waits until the current approvers have approved it; what it removes stops counting at once.
 type authority struct {
 	sealed.Record
-	cfg      configs.Config // as the file has it
+	cfg      configs.Config // as the file says
 	isolated bool
 	audit    approver.Recorder
-	older    bool                             // the audit has records of before this start, so it is not the first
-	doubt    func(format string, args ...any) // of the store
+	older    bool                             // the audit has records from before this start, so it is not the first
+	doubt    func(format string, args ...any) // reports a reason to distrust the store
 	log      *slog.Logger
-	admitted func(approver.People) // puts another list in force
+	admitted func(approver.People) // puts a new approver list in force
 
 	mu   sync.Mutex // held while the record changes
 	kept storedAuthority
-	away []string // the lines of those who were removed: they wait for approver people restore
-	// stuck means that nobody is left who could approve what waits. Then the record
-	// stays as it is: putting one of them back is the cure.
+	away []string // the lines of removed people: they wait for approver people restore
+	// stuck means that nobody is left who could approve what waits. Then the record stays
+	// unchanged, so that putting one of the former approvers back helps.
 	stuck bool
 }
 
-// A storedAuthority is the record.
+// A storedAuthority is the record in the store.
 type storedAuthority struct {
 	Lines []string `json:"lines"` // of configs.Config.Authority
-	// Decides says that among them was somebody who could approve a CATASTROPHIC
-	// request. Before there is one, nobody can be asked who else may.
+	// Decides says that the lines once included somebody who could approve a CATASTROPHIC
+	// request. Before that, nobody can be asked about further approvers.
 	Decides bool `json:"decides"`
 }
 
-// start finds out what counts of the configuration.
+// start determines which lines of the configuration count.
 func (h *authority) start(ctx context.Context) error {
 	var kept storedAuthority
 	c, err := broadcaster.LoadControls(ctx, h.Store)
@@ -57,7 +56,7 @@ func (h *authority) start(ctx context.Context) error {
 	h.away = h.linesOf(c)
 	err = h.Load(ctx, &kept)
 	lines := without(h.cfg.Authority(), h.away)
-	kept.Decides = kept.Decides || h.decides(kept.Lines) // an isolated terminal may not have been isolated before
+	kept.Decides = kept.Decides || h.decides(kept.Lines) // isolation may be new, and makes a terminal decide
 	switch {
 	case errors.Is(err, approver.ErrNotFound) && h.older:
 		h.doubt("the store does not say any more whose answers counted, so look whether the approver lists are as you "+
@@ -86,7 +85,7 @@ func (h *authority) start(ctx context.Context) error {
 	return h.hold(ctx, kept, lines)
 }
 
-// hold lets count what the configuration and the record both have.
+// hold makes the lines count that both the configuration and the record have.
 func (h *authority) hold(ctx context.Context, kept storedAuthority, lines []string) error {
 	both := without(lines, without(lines, kept.Lines))
 	h.kept = storedAuthority{both, kept.Decides}
@@ -110,8 +109,8 @@ func (h *authority) hold(ctx context.Context, kept storedAuthority, lines []stri
 	return nil
 }
 
-// nobodyLeft says who is not left, where nobody could be asked who else may approve.
-// Somebody may still approve what is HIGH.
+// nobodyLeft returns the alarm for when nobody can be asked about further approvers. Somebody
+// may still be able to approve HIGH requests.
 func nobodyLeft(counting approver.People) string {
 	if len(counting) == 0 {
 		return "NOBODY IS LEFT WHO COULD APPROVE"
@@ -119,7 +118,7 @@ func nobodyLeft(counting approver.People) string {
 	return "NOBODY IS LEFT WHO COULD APPROVE A CATASTROPHIC REQUEST"
 }
 
-// decides reports whether somebody among the lines can approve a CATASTROPHIC request.
+// decides reports whether the lines include somebody who can approve a CATASTROPHIC request.
 func (h *authority) decides(lines []string) bool {
 	channels := h.cfg.HeldTo(lines).Channels
 	answers := h.isolated && channels.AnswersHere()
@@ -136,7 +135,7 @@ func without(a, b []string) []string {
 	return slices.DeleteFunc(slices.Clone(a), func(line string) bool { return slices.Contains(b, line) })
 }
 
-// put makes these lines those that count: in the audit first, then in the store.
+// put makes exactly these lines count: it writes the audit first, then the store.
 func (h *authority) put(ctx context.Context, lines []string, how string) error {
 	ctx = context.WithoutCancel(ctx)
 	note := "whose answers count: " + how + ": " + strings.Join(lines, " | ")
@@ -152,7 +151,7 @@ func (h *authority) put(ctx context.Context, lines []string, how string) error {
 	return nil
 }
 
-// admit lets more lines count, which people, or a trusted operator, approved.
+// admit makes more lines count, which people or a trusted operator approved.
 func (h *authority) admit(ctx context.Context, lines []string, how string) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -173,24 +172,24 @@ func (h *authority) counting() []string {
 	return h.kept.Lines
 }
 
-// waiting returns the lines of the configuration that do not count yet, without those of
-// people who were removed: no start asks about them.
+// waiting returns the lines of the configuration that do not count yet, except those of
+// removed people, about whom a start does not ask.
 func (h *authority) waiting() []string {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return without(without(h.cfg.Authority(), h.kept.Lines), h.away)
 }
 
-// allowsLocal reports whether answers are taken on this machine from the next start on.
+// allowsLocal reports whether the next start will take answers on this machine.
 func (h *authority) allowsLocal() bool {
 	channels := h.cfg.HeldTo(h.counting()).Channels
 	return channels.AnswersHere()
 }
 
-// listed is everybody whom the configuration names, whether they count or not.
+// listed returns everybody whom the configuration names, whether their answers count or not.
 func (h *authority) listed() approver.People { return h.cfg.People() }
 
-// counted reports whether somebody's answers count here, if nobody has removed them.
+// counted reports whether a person's answers count here, apart from removals.
 func (h *authority) counted(person string) bool {
 	for _, who := range h.cfg.PeopleHeldTo(h.counting()) {
 		if who.ID == person {
@@ -200,7 +199,7 @@ func (h *authority) counted(person string) bool {
 	return false
 }
 
-// linesOf are the lines of those who were removed.
+// linesOf returns the lines of the people who are removed in these controls.
 func (h *authority) linesOf(c broadcaster.Controls) (lines []string) {
 	for id, who := range h.cfg.People() {
 		if _, away := c.Removed.Of(id, who); away {
@@ -211,9 +210,9 @@ func (h *authority) linesOf(c broadcaster.Controls) (lines []string) {
 	return lines
 }
 
-// takeAway takes those who were removed off the record of who counts, so that they come
-// back by people's yes only, whatever becomes of the removal. If nobody would be left, the
-// record stays as it is, as in hold: the removal alone keeps them out.
+// takeAway takes removed people off the record of who counts. After that only people's
+// approval brings them back, whatever happens to the removal. If nobody would be left, the
+// record stays unchanged, as in hold, and only the removal keeps them out.
 func (h *authority) takeAway(ctx context.Context, c broadcaster.Controls, how string) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -232,7 +231,7 @@ func (h *authority) takeAway(ctx context.Context, c broadcaster.Controls, how st
 	return h.put(ctx, left, how)
 }
 
-// bringBack lets these lines, of somebody who was removed, count again.
+// bringBack makes these lines of a removed person count again.
 func (h *authority) bringBack(ctx context.Context, lines []string, how string) error {
 	h.mu.Lock()
 	h.away = without(h.away, lines)
@@ -240,8 +239,8 @@ func (h *authority) bringBack(ctx context.Context, lines []string, how string) e
 	return h.admit(ctx, lines, how)
 }
 
-// run asks people, once a start, whether what waits shall count. ask puts a call
-// before those who count.
+// run asks people, once per start, whether the waiting lines should count. ask puts a call
+// before the current approvers.
 func (h *authority) run(
 	ctx context.Context, ask func(context.Context, approver.ToolCall, approver.Verdict) approver.Verdict,
 ) error {

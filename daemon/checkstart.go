@@ -16,10 +16,10 @@ import (
 	"approver.example/shieldcore/evaluator"
 )
 
-// CheckStart says why a daemon of this user cannot start with this configuration, all that
-// shows without a trace: it makes no file, takes no lock that lasts and asks nobody. serve refuses by
-// it, and check and doctor show it; so they cannot part. The policy and the rules are
-// looked at where they are read.
+// CheckStart returns the reasons why a daemon of this user cannot start with this
+// configuration, as far as they can be found without leaving a trace: it creates no file,
+// keeps no lock and asks nobody. serve refuses to start because of it, and check and doctor
+// show it, so that all three agree. The policy and the rules are checked when they are read.
 func CheckStart(cfg configs.Config) error {
 	var errs []error
 	add := func(err error) {
@@ -47,7 +47,7 @@ func CheckStart(cfg configs.Config) error {
 	return errors.Join(unique(errs)...)
 }
 
-// checkStore is CheckStart for the store, and for the key beside one that no daemons share.
+// checkStore is CheckStart for the store, and for the key file if the store is not shared.
 func checkStore(cfg configs.Config) error {
 	at := cfg.Storage()
 	if dir := filepath.Dir(at.File); at.File != "" && dir != cfg.Dir {
@@ -65,8 +65,8 @@ func checkStore(cfg configs.Config) error {
 	return err
 }
 
-// CheckParts says what of a configuration a daemon starts with and then fails at, so that
-// calls are blocked that need it.
+// CheckParts returns why a part of the configuration would not work after a start that
+// succeeds, so that calls that need it are blocked.
 func CheckParts(cfg configs.Config) error {
 	if m := cfg.Shield.Sidecar; m != nil {
 		return m.CheckFiles()
@@ -74,8 +74,8 @@ func CheckParts(cfg configs.Config) error {
 	return nil
 }
 
-// CanMake says why a folder cannot be used by this user, or not be made. What lies in it
-// and who else may look into it is not looked at.
+// CanMake returns why this user cannot write to a folder, or cannot create it. It does not
+// check what the folder contains or who else may read it.
 func CanMake(dir, what string) error {
 	for at := dir; ; at = filepath.Dir(at) {
 		info, err := os.Stat(at)
@@ -95,7 +95,7 @@ func CanMake(dir, what string) error {
 	}
 }
 
-// unique leaves each error once.
+// unique drops repeated errors.
 func unique(errs []error) (out []error) {
 	seen := map[string]bool{}
 	for _, err := range errs {

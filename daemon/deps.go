@@ -18,22 +18,22 @@ import (
 	"approver.example/internal/section"
 )
 
-// A deps is what a daemon stands on: its users, its memory, its record, and the
-// people who may answer.
+// A deps is what a daemon depends on: who may connect, the store, the audit, and the people
+// who may answer.
 type deps struct {
-	// cfg has no fail mode and no shield setting that people have not granted.
+	// cfg contains only those settings of fail mode and shield that people have granted.
 	cfg       configs.Config
 	isolation isolation
 	store     approver.ClosableKV
 	records   *audit.Log
-	older     bool // records had something before this start
+	older     bool // records was not empty before this start
 	trust     *trust
 	authority *authority
 	channels  []approver.Channel
-	calls     *gate.Turns // of those whose calls are judged
+	calls     *gate.Turns // of the users whose calls are judged
 }
 
-// openDeps opens it. Whatever it returns is to be closed.
+// openDeps opens the dependencies. The caller must close the result, even after an error.
 func openDeps(ctx context.Context, cfg configs.Config, log *slog.Logger) (g *deps, err error) {
 	g = &deps{cfg: cfg, trust: &trust{}, calls: gate.NewTurns(runtime.GOMAXPROCS(0))}
 	if g.isolation, err = openIsolation(cfg, log); err != nil {
@@ -61,8 +61,8 @@ func openDeps(ctx context.Context, cfg configs.Config, log *slog.Logger) (g *dep
 	return g, g.hold(ctx, log.With("part", "approvers"), log)
 }
 
-// hold finds out whose answers count, and leaves out of the configuration what nobody
-// has granted yet.
+// hold determines whose answers count, and removes from the configuration what nobody has
+// granted yet.
 func (g *deps) hold(ctx context.Context, log, channels *slog.Logger) (err error) {
 	if g.authority, err = holdAuthority(ctx, g, log); err != nil {
 		return err
@@ -76,13 +76,13 @@ func (g *deps) hold(ctx context.Context, log, channels *slog.Logger) (err error)
 	return err
 }
 
-// inForce is the configuration with nothing in it that waits for people.
+// inForce returns the configuration without the settings that wait for people.
 func (g *deps) inForce() configs.Config { return g.cfg.HeldTo(g.authority.counting()) }
 
-// answering are those whose answers count now.
+// answering returns those whose answers count now.
 func (g *deps) answering() approver.People { return g.cfg.PeopleHeldTo(g.authority.counting()) }
 
-// close closes what is open, and joins what goes wrong to err.
+// close closes what is open, and joins errors to err.
 func (g *deps) close(ctx context.Context, err *error) {
 	if g.records != nil {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
@@ -94,7 +94,7 @@ func (g *deps) close(ctx context.Context, err *error) {
 	}
 }
 
-// holdAuthority finds out whose answers count.
+// holdAuthority determines whose answers count.
 func holdAuthority(ctx context.Context, g *deps, log *slog.Logger) (*authority, error) {
 	record, err := sealed.New(g.cfg, g.store, "approvers", g.trust.mark)
 	if err != nil {
@@ -105,7 +105,7 @@ func holdAuthority(ctx context.Context, g *deps, log *slog.Logger) (*authority, 
 	return h, h.start(ctx)
 }
 
-// told is the audit of what is judged and of requests.
+// told returns the audit for calls and requests, which also writes to the log.
 func (g *deps) told(log *slog.Logger) approver.Recorder {
 	return logging.Calls{Recorder: g.records, Log: log.With("part", "calls")}
 }
@@ -137,8 +137,9 @@ func openAudit(
 	return records, nil
 }
 
-// OpenChannels makes every configured channel. Waiting are the lines of
-// [configs.Config.Authority] that people have not granted.
+// OpenChannels makes every configured channel. waiting are the lines of
+// [configs.Config.Authority] that people have not granted. With an error it returns the
+// channels that it could make.
 func OpenChannels(
 	cfg configs.Config, isolated bool, waiting []string, log *slog.Logger,
 ) (channels []approver.Channel, err error) {
@@ -158,14 +159,15 @@ func OpenChannels(
 	return channels, errors.Join(errs...)
 }
 
-// installation is what a channel may need to know of this daemon, which has so many.
+// installation returns what a channel may need to know about this daemon. channels is the
+// number of channels that the daemon has.
 func installation(channel string, channels int, isolated bool, waiting []string) section.Installation {
 	return section.Installation{
 		Isolated: isolated, Alone: channels == 1, Owner: os.Getuid() != 0, Waits: configs.SettingWaits(channel, waiting),
 	}
 }
 
-// closing closes a part and joins its error to that of the whole.
+// closing closes a part and joins its error to err.
 func closing(err *error, name string, f func() error) {
 	if closeErr := f(); closeErr != nil {
 		*err = errors.Join(*err, fmt.Errorf("close the %s: %w", name, closeErr))

@@ -9,7 +9,8 @@ import (
 	"syscall"
 )
 
-// Writable asks the kernel, and leaves no trace.
+// Writable returns an error if a file or folder cannot be written, or less than 16 MiB are
+// left on its disk. It asks the kernel, and leaves no trace.
 func Writable(path string) error {
 	const w = 2 // W_OK
 	if err := syscall.Access(path, w); err != nil {
@@ -18,7 +19,7 @@ func Writable(path string) error {
 	return RoomFor(path, 16)
 }
 
-// RoomFor reports that a disk has less than so many MiB left.
+// RoomFor returns an error if less than mib MiB are left on the disk of path.
 func RoomFor(path string, mib uint64) error {
 	var st syscall.Statfs_t
 	if err := syscall.Statfs(path, &st); err == nil && st.Bavail*uint64(st.Bsize) < mib<<20 {
@@ -27,8 +28,8 @@ func RoomFor(path string, mib uint64) error {
 	return nil
 }
 
-// diskCure says what helps against an error of the disk, which by itself names
-// only the place. What is said already is not said twice.
+// diskCure adds what helps to a disk error, which by itself names only the place, unless the
+// error says it already.
 func diskCure(err error) error {
 	cure := ""
 	switch {

@@ -13,18 +13,18 @@ import (
 	"approver.example/httpapi"
 )
 
-// An isolation is who may come in by which door, and whether that keeps agents from
-// the daemon's own things.
+// An isolation says who may connect to which socket, and whether that keeps agents from the
+// daemon's own files and rights.
 type isolation struct {
 	configs.Isolation
 	who    configs.Submitters
-	sealed bool // agents have users of their own
-	// submit and resolve admit to the sockets, which have these modes.
+	sealed bool // submitters are configured, so agents have users of their own
+	// submit and resolve decide who is admitted to the sockets, which have these modes.
 	submit, resolve         httpapi.Admit
 	submitMode, resolveMode fs.FileMode
 }
 
-// openIsolation decides by facts, as the daemon's user.
+// openIsolation checks the facts of the machine, as the daemon's user.
 func openIsolation(cfg configs.Config, log *slog.Logger) (isolation, error) {
 	who, err := cfg.Sockets.Submitters()
 	if err != nil {
@@ -35,7 +35,7 @@ func openIsolation(cfg configs.Config, log *slog.Logger) (isolation, error) {
 	h := isolation{Isolation: cfg.Isolation(who, me), who: who, sealed: who.Named(), submit: owners, resolve: owners,
 		submitMode: 0o600, resolveMode: 0o600}
 	if len(cfg.Sockets.ResolveUIDs) > 0 {
-		h.resolveMode = 0o666 // whoever connects is asked for by the kernel's word
+		h.resolveMode = 0o666 // the kernel identifies the peer, and resolve checks it
 	}
 	if h.sealed {
 		h.submit, h.submitMode = admitSubmitters(who), 0o666
@@ -50,7 +50,7 @@ func openIsolation(cfg configs.Config, log *slog.Logger) (isolation, error) {
 	return h, nil
 }
 
-// note is what the audit says of it at each start.
+// note is what the audit says about the isolation at each start.
 func (h isolation) note() string {
 	if h.Isolated {
 		return "isolated: who may submit is " + h.who.String()
@@ -58,7 +58,7 @@ func (h isolation) note() string {
 	return h.Notice()
 }
 
-// admitSubmitters admits agents, and not the daemon's own user nor root.
+// admitSubmitters admits the submitters only, so neither the daemon's own user nor root.
 func admitSubmitters(who configs.Submitters) httpapi.Admit {
 	return func(p approver.Peer) error {
 		in, err := who.Has(p.UID)
@@ -69,8 +69,8 @@ func admitSubmitters(who configs.Submitters) httpapi.Admit {
 	}
 }
 
-// refuseSubmitters refuses whoever may submit, also one whom others would admit:
-// who asks must not answer.
+// refuseSubmitters refuses submitters, even those whom others would admit: whoever asks must
+// not answer.
 func refuseSubmitters(who configs.Submitters, others httpapi.Admit) httpapi.Admit {
 	return func(p approver.Peer) error {
 		in, err := who.Has(p.UID)
@@ -84,15 +84,15 @@ func refuseSubmitters(who configs.Submitters, others httpapi.Admit) httpapi.Admi
 	}
 }
 
-// reachable makes the folder of the submit socket, if it is missing and other
-// users connect there. One that is there is left as its owner made it.
+// reachable makes the folder of the submit socket if it is missing and other users connect
+// there. An existing folder is left unchanged.
 func (h isolation) reachable(submit string) error {
 	dir := filepath.Dir(submit)
 	if !h.sealed {
 		return nil
 	}
 	if _, err := os.Lstat(dir); !errors.Is(err, fs.ErrNotExist) {
-		return nil // httpapi.Listen looks at the rest
+		return nil // httpapi.Listen checks the rest
 	}
 	if err := os.MkdirAll(filepath.Dir(dir), 0o755); err != nil {
 		return fmt.Errorf("the socket's folder: %w", err)

@@ -18,15 +18,15 @@ type localChannel interface {
 	approver.Channel
 	approver.Taker
 	httpapi.Resolver
-	// Watching counts the terminals that watch now: those of people whose answers
+	// Watching returns how many terminals watch now: those of people whose answers
 	// count, and others.
 	Watching(counting approver.People) (count, others int)
-	// NotTaken says why no answer to a request is taken there, and what to do instead;
-	// empty where answers are taken.
+	// NotTaken returns why the channel takes no answer to a request, and what to do instead;
+	// empty if it takes answers.
 	NotTaken(request string) string
 }
 
-// localOf returns the local channel of a daemon, nil without one.
+// localOf returns the local channel among the channels, or nil.
 func localOf(channels []approver.Channel) localChannel {
 	for _, c := range channels {
 		if local, is := c.(localChannel); is {
@@ -36,7 +36,7 @@ func localOf(channels []approver.Channel) localChannel {
 	return nil
 }
 
-// localIdentity is the account of a user of this machine.
+// localIdentity returns the account of a user of this machine.
 func localIdentity(uid uint32) approver.Identity {
 	id, _ := broadcaster.Owner()
 	id.ID = strconv.FormatUint(uint64(uid), 10)
@@ -46,13 +46,13 @@ func localIdentity(uid uint32) approver.Identity {
 // isLocal reports whether an account is one of this machine.
 func isLocal(id approver.Identity) bool { return id.Channel == localIdentity(0).Channel }
 
-// An audience tells who could answer now, by the channels of a daemon.
+// An audience says who could answer now on the channels of a daemon.
 type audience struct {
 	channels  []approver.Channel
 	approvers *broadcaster.Approvers
 }
 
-// watchers counts the terminals that watch a channel: those of people whose answers count,
+// watchers returns how many terminals watch a channel: those of people whose answers count,
 // and others. The count is nil for a channel that is not local.
 func (a audience) watchers(c approver.Channel) (count *int, others int) {
 	local, is := c.(localChannel)
@@ -73,8 +73,8 @@ func (a audience) chats() (names []string) {
 	return names
 }
 
-// onlyUnwatched explains that every channel is local, and that nobody watches whose answers
-// count; it is empty if that is not so.
+// onlyUnwatched returns the reason if every channel is local and nobody whose answers count
+// watches; else it is empty.
 func (a audience) onlyUnwatched() (why string) {
 	for _, c := range a.channels {
 		switch n, others := a.watchers(c); {
@@ -89,8 +89,8 @@ func (a audience) onlyUnwatched() (why string) {
 	return why
 }
 
-// notTaken says why no answer to a request is taken on this machine, and what to do instead;
-// empty where answers are taken, or there is no local channel.
+// notTaken returns why no answer to a request is taken on this machine, and what to do
+// instead; empty if answers are taken, or there is no local channel.
 func (a audience) notTaken(request string) string {
 	if local := localOf(a.channels); local != nil {
 		return local.NotTaken(request)
@@ -98,22 +98,23 @@ func (a audience) notTaken(request string) string {
 	return ""
 }
 
-// takesHere reports whether a yes to a request of this severity is taken on this machine.
+// takesHere reports whether an approval of a request of this severity is taken on this
+// machine.
 func (a audience) takesHere(s approver.Severity) bool {
 	local := localOf(a.channels)
 	return local != nil && local.Takes(s)
 }
 
-// ownerAnswers reports whether root of this machine answers there as others do.
+// ownerAnswers reports whether root of this machine can answer here in the usual way.
 func (a audience) ownerAnswers(s approver.Severity) bool {
 	id, _ := broadcaster.Owner()
 	_, counts := a.approvers.Counting()[id]
 	return counts && a.takesHere(s)
 }
 
-// OutOfReach names those whom the configuration lists as approvers on this machine, and
-// whom the resolve socket of its daemon refuses all the same, with the cure. daemon is the
-// uid that it runs as.
+// OutOfReach returns a line, with a cure, for each approver on this machine whom the
+// configuration lists but the resolve socket refuses. daemon is the uid that the daemon runs
+// as.
 func OutOfReach(cfg configs.Config, daemon uint32) (lines []string) {
 	who, err := cfg.Sockets.Submitters()
 	if err != nil {

@@ -11,21 +11,21 @@ import (
 	"approver.example/daemon/adminapi"
 )
 
-// An observer keeps observe mode from being forgotten: it counts what was let go
-// and says so, at the start, each hour and at the end.
+// An observer keeps observe mode from being forgotten: it counts what was let go and logs it
+// at the start, every hour and at the end.
 type observer struct {
 	people *broadcaster.Broadcaster
 	log    *slog.Logger
 	counts [approver.Allow + 1]atomic.Int64 // by decision, since the daemon started
 }
 
-// What the observer's times are.
+// How often the observer checks the mode, and how often it warns.
 const (
 	observerLook  = time.Minute
 	observerWarns = time.Hour
 )
 
-// observe is Gate.Observe.
+// observe implements the Observe function of [gate.Gate].
 func (o *observer) observe(ctx context.Context, found approver.Verdict) (string, bool) {
 	notice, ok := o.people.Controls.Observing(ctx, found)
 	if ok {
@@ -34,7 +34,7 @@ func (o *observer) observe(ctx context.Context, found approver.Verdict) (string,
 	return notice, ok
 }
 
-// note is what the audit says of it at each start.
+// note is what the audit says about observe mode at each start.
 func (o *observer) note(ctx context.Context) string {
 	if notice, on := o.people.Controls.Observing(ctx, approver.Verdict{}); on {
 		return "; " + notice

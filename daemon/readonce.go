@@ -16,18 +16,18 @@ import (
 	"approver.example/display"
 )
 
-// A ReadOnce is what the daemon read at its start and does not read again: its
-// configuration, and the files of tokens and keys. People who change them are told that the
-// change is not used. The zero value is nothing.
+// A ReadOnce lists the files that the daemon reads only at its start: its configuration, and
+// the files of tokens and keys. It finds out when they change, so that people learn that the
+// change is not in use. The zero value lists nothing.
 type ReadOnce []onceRead
 
 type onceRead struct {
 	what, path string
 	sum        [sha256.Size]byte
-	err        error // why it could not be read then
+	err        error // why it could not be read at the start
 }
 
-// Add notes files as they are now. An empty path is none.
+// Add adds files as they are now. Empty paths are ignored.
 func (r *ReadOnce) Add(what string, paths ...string) {
 	for _, path := range paths {
 		if path == "" {
@@ -38,7 +38,7 @@ func (r *ReadOnce) Add(what string, paths ...string) {
 	}
 }
 
-// Outdated are the files that are not what was read.
+// Outdated returns the files that differ from what was read.
 func (r ReadOnce) Outdated() (out []adminapi.NotInForce) {
 	for _, f := range r {
 		sum, at, err := sumOf(f.path)
@@ -64,7 +64,7 @@ func (r ReadOnce) Outdated() (out []adminapi.NotInForce) {
 	return out
 }
 
-// refused is why the next start would not take the configuration, or the secrets that it
+// refused returns why the next start would refuse the configuration, or the secrets that it
 // names, as they are now.
 func (r ReadOnce) refused() error {
 	for _, f := range r {
@@ -80,12 +80,12 @@ func (r ReadOnce) refused() error {
 	return nil
 }
 
-// maxOnce is how much of a file is looked at, in bytes: no file of these is longer.
+// maxOnce is how much of a file is hashed, in bytes: none of these files is longer.
 const maxOnce = 4 << 20
 
-// sumOf is the hash of a plain file, and when it was changed.
+// sumOf returns the hash of a regular file, and when it was modified.
 func sumOf(path string) (sum [sha256.Size]byte, at time.Time, err error) {
-	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK|syscall.O_NOCTTY, 0) // a pipe must not hold it up
+	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK|syscall.O_NOCTTY, 0) // do not block on a pipe
 	if err != nil {
 		return sum, at, err
 	}

@@ -17,18 +17,18 @@ import (
 	"approver.example/shieldcore/quota"
 )
 
-// Run runs the daemon, once, until ctx ends or a part of it fails. It returns when all of
-// its parts have ended.
+// Run runs the daemon, once, until ctx ends or a part of it fails. It returns after all parts
+// have ended.
 func (d *Daemon) Run(ctx context.Context) error { return diskCure(d.run(ctx)) }
 
-// run is the one place where the parts meet: what everything stands on, what judges, who
-// is asked, and the sockets.
+// run is the one place that connects the parts: the dependencies, the judges, the people who
+// are asked, and the sockets.
 func (d *Daemon) run(ctx context.Context) (err error) {
 	cfg, log, started := d.cfg, d.log, time.Now()
 	var read ReadOnce
 	read.Add("configuration", cfg.File)
 	read.Add("secret", cfg.ReadOnce()...)
-	// First what may be wrong in the configuration, then what leaves traces.
+	// First check the configuration, then do what leaves traces.
 	files, err := judges.ReadFiles(cfg, log)
 	if err = errors.Join(err, CheckStart(cfg)); err != nil {
 		return err
@@ -98,8 +98,8 @@ func (d *Daemon) run(ctx context.Context) (err error) {
 	return runAll(ctx, base, started, note, log, append(run, rules.Runs(cfg, people.Ask)...))
 }
 
-// runAll runs all parts until ctx ends, or one fails, and records start and stop. Who is told
-// to stop while starting still stops in order.
+// runAll runs all parts until ctx ends or one fails, and records start and stop. A daemon that
+// is told to stop while it starts still stops in order.
 func runAll(
 	ctx context.Context, base *deps, started time.Time, note string, log *slog.Logger, run []func(context.Context) error,
 ) error {
@@ -113,13 +113,13 @@ func runAll(
 	log.Info("ready", "isolated", base.isolation.Isolated, "submit", base.cfg.Sockets.Submit, "resolve",
 		base.cfg.Sockets.Resolve,
 		"channels", channelNames(base.channels), "took_ms", time.Since(started).Milliseconds())
-	debug.FreeOSMemory() // what was only needed to start
+	debug.FreeOSMemory() // memory that only the start needed
 	err := together(ctx, run...)
 	log.Info("stopped", "ran", time.Since(started).Round(time.Second))
 	return errors.Join(err, record(approver.EventStopped, time.Now(), ""))
 }
 
-// together runs all until ctx ends, or one fails, and waits for every one.
+// together runs all functions until ctx ends or one fails, and waits for all of them.
 func together(ctx context.Context, run ...func(context.Context) error) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)

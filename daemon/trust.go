@@ -15,26 +15,26 @@ import (
 	"approver.example/daemon/hooks"
 )
 
-// A trust says whether the store is the one that the audit was written beside. What
-// was taken out of it, or put back into it, must not lift a freeze, bring back a
-// yes that was used, or let others answer.
+// A trust says whether the store is the one that was used with the audit. If records were
+// taken out of the store, or old ones put back, that must not lift a freeze, bring back an
+// approval that was used, or let others answer.
 type trust struct {
 	mark   *broadcaster.ControlMark
-	doubts []string // why not
+	doubts []string // the reasons against trust
 	first  string   // why this start wrote the first record of the controls; empty if it did not
-	// survives means that the store never loses what it took, as one in a file does not:
-	// what is missing from it was taken out.
+	// survives means that the store never loses what it accepted, like one in a file: what is
+	// missing was taken out.
 	survives bool
 	lost     bool            // the first doubt is about the audit
-	revoked  []approver.Told // what people took back, and the store may have open again
+	revoked  []approver.Told // what people revoked, and an older store may have open again
 	upgraded bool            // this is the first start after a version that kept no use records
-	missing  []approver.Told // what a fail-over of the store has lost: it is struck
-	end      time.Time       // of the audit's life
+	missing  []approver.Told // what a failover of the store has lost: it is made void
+	end      time.Time       // when the audit ended before this start
 
-	stop atomic.Pointer[func(ctx context.Context, why string) error] // of settle
+	stop atomic.Pointer[func(ctx context.Context, why string) error] // set by settle
 }
 
-// judge compares the store with what the audit knew of it.
+// judge compares the store with what the audit knows about it.
 func (t *trust) judge(ctx context.Context, store approver.KV, found audit.Opening) error {
 	c, err := broadcaster.LoadControls(ctx, store)
 	if err != nil {
@@ -79,7 +79,7 @@ func (t *trust) judge(ctx context.Context, store approver.KV, found audit.Openin
 	return broadcaster.BeginControls(ctx, store)
 }
 
-// sharedStore names another cause of an audit that is not what the store knows.
+// sharedStore names another possible cause if the audit differs from what the store knows.
 func (t *trust) sharedStore(head *audit.Head) string {
 	if t.survives || head == nil {
 		return ""
@@ -88,7 +88,7 @@ func (t *trust) sharedStore(head *audit.Head) string {
 		"too: give each its own audit.id)", head.Log)
 }
 
-// newestFreeze is when the newest freeze, of everything or of one agent, began or ended.
+// newestFreeze returns when a freeze, of everything or of one agent, last began or ended.
 func newestFreeze(c broadcaster.Controls) time.Time {
 	newest := c.Burned
 	for _, h := range c.Holds {
@@ -101,8 +101,8 @@ func newestFreeze(c broadcaster.Controls) time.Time {
 	return newest
 }
 
-// lacks takes in what the store should know and does not. If a fail-over can have lost it,
-// it is put on the list of missing records; anything else is a reason for distrust.
+// lacks takes what the store should know but does not. If a failover can have lost it, it is
+// added to missing; otherwise it is a reason for distrust.
 func (t *trust) lacks(missing []approver.Told) {
 	if len(missing) == 0 {
 		return
@@ -116,12 +116,12 @@ func (t *trust) lacks(missing []approver.Told) {
 		"which was %s", len(missing), first.Request, first.Event)
 }
 
-// reopened looks whether the store has open again what people took back.
+// reopened checks whether anything that people revoked is open again in the store.
 func (t *trust) reopened(ctx context.Context, people *broadcaster.Broadcaster) {
 	if len(t.revoked) == 0 {
 		return
 	}
-	requests, requestsErr := people.Requests.Open(ctx) // beside an error is what could be read
+	requests, requestsErr := people.Requests.Open(ctx) // with an error it returns what could be read
 	grants, grantsErr := people.Grants.List(ctx)
 	var open []string
 	for _, r := range requests {
@@ -137,7 +137,7 @@ func (t *trust) reopened(ctx context.Context, people *broadcaster.Broadcaster) {
 	}
 }
 
-// released are calls that may still run and of which only the audit knows.
+// released returns the calls that may still run and that only the audit knows.
 func (t *trust) released(records *audit.Log) (*audit.Released, error) {
 	if !t.upgraded {
 		return nil, nil
@@ -145,7 +145,7 @@ func (t *trust) released(records *audit.Log) (*audit.Released, error) {
 	return records.Released(time.Now().Add(-hooks.UseKeep))
 }
 
-// note is what the record of a start says of it.
+// note is what the audit says about the store at a start.
 func (t *trust) note() string {
 	if t.first == "" {
 		return ""
@@ -153,14 +153,14 @@ func (t *trust) note() string {
 	return "; the first record of freezes was written: " + t.first
 }
 
-// distrust notes one more reason.
+// distrust adds a reason against trust.
 func (t *trust) distrust(format string, args ...any) {
 	if t != nil {
 		t.doubts = append(t.doubts, fmt.Sprintf(format, args...))
 	}
 }
 
-// settle freezes if there is a doubt, and then lets the store hear of the audit.
+// settle freezes everything if there is a doubt, and then lets the audit write to the store.
 func (t *trust) settle(ctx context.Context, people *broadcaster.Broadcaster, records *audit.Log) error {
 	t.reopened(ctx, people)
 	if len(t.doubts) > 0 {
@@ -174,7 +174,7 @@ func (t *trust) settle(ctx context.Context, people *broadcaster.Broadcaster, rec
 				strings.Join(t.doubts, "; "), err)
 		}
 	}
-	if len(t.missing) > 0 && len(t.doubts) == 0 { // a freeze has burned them
+	if len(t.missing) > 0 && len(t.doubts) == 0 { // a freeze has voided them anyway
 		if err := people.Removals.VoidLost(context.WithoutCancel(ctx), t.missing); err != nil {
 			return fmt.Errorf("the store has lost what a fail-over can take along, and that could not be made void: %w", err)
 		}
@@ -187,8 +187,8 @@ func (t *trust) settle(ctx context.Context, people *broadcaster.Broadcaster, rec
 	return nil
 }
 
-// freezeFor freezes everything for a doubt. Frozen is enough: that it is recorded comes when something can
-// be, and what else could not be done is in the log.
+// freezeFor freezes everything because of a doubt. It succeeds if everything is frozen: the
+// record follows as soon as it can be written, and the log says what else failed.
 func freezeFor(ctx context.Context, people *broadcaster.Broadcaster, about approver.Alarm, why string) error {
 	err := people.Controls.Distrust(ctx, about, why)
 	c, _, readErr := people.Controls.Load(ctx)
@@ -198,7 +198,7 @@ func freezeFor(ctx context.Context, people *broadcaster.Broadcaster, about appro
 	return nil
 }
 
-// changed freezes because the audit was changed while it was written.
+// changed freezes everything because somebody changed the audit while it was written.
 func (t *trust) changed(ctx context.Context, why string) error {
 	stop := t.stop.Load()
 	if stop == nil {
@@ -207,7 +207,7 @@ func (t *trust) changed(ctx context.Context, why string) error {
 	return (*stop)(ctx, why)
 }
 
-// watch freezes when the store is found to be an older one while the daemon runs.
+// watch freezes everything if the store turns out to be an older one while the daemon runs.
 func (t *trust) watch(people *broadcaster.Broadcaster, records *audit.Log) func(context.Context) error {
 	return func(ctx context.Context) error {
 		for {
@@ -215,7 +215,7 @@ func (t *trust) watch(people *broadcaster.Broadcaster, records *audit.Log) func(
 			case <-ctx.Done():
 				return nil
 			case why := <-records.Older():
-				_ = people.Controls.Distrust(ctx, approver.AlarmStore, why) // it says itself what it cannot do
+				_ = people.Controls.Distrust(ctx, approver.AlarmStore, why) // it logs its own failures
 			}
 		}
 	}

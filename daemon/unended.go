@@ -9,15 +9,15 @@ import (
 	"approver.example/audit"
 )
 
-// endUnstored records the end of each question that the audit has open and the store does not
-// have. There are two kinds:
+// endUnstored records the end of each question that is open in the audit but missing from the
+// store. There are two kinds. One is a question without a card: audit and store get it at the
+// same time, and the previous daemon may have died between the two. In a shared store only
+// questions of the last hours are ended, because another daemon may have answered older ones
+// that the store no longer has.
 //
-//   - A question without a card. Audit and store get it at the same time, and the daemon before
-//     this one may have died between the two.
-//   - A question that the store has forgotten because no daemon ran for long. The end of this
-//     kind is recorded only where no other daemon can have recorded it: in a store that is not
-//     shared. Of the first kind, only the questions of the last hours count in a shared store,
-//     because another daemon may have answered what is long gone from it.
+// The other kind is a question with a card that the store has forgotten because no daemon ran
+// for a long time. Its end is recorded only if the store is not shared, so that no other
+// daemon can have recorded it.
 func endUnstored(ctx context.Context, store approver.KV, records *audit.Log, shared bool) error {
 	open, err := records.Unended()
 	if err != nil {

@@ -23,7 +23,8 @@ import (
 	"approver.example/shieldcore/quota"
 )
 
-// newGate judges what both doors let in, and puts before people what needs them.
+// newGate makes the gate, which judges calls from both sockets and asks people about those
+// that need them.
 func newGate(base *deps, rules *judges.Judges, tier2 *shield.Shield, people *broadcaster.Broadcaster,
 	watching *observer, log *slog.Logger) *gate.Gate {
 	cfg := base.cfg
@@ -38,7 +39,8 @@ func newGate(base *deps, rules *judges.Judges, tier2 *shield.Shield, people *bro
 	}
 }
 
-// newDecide answers hooks: it knows what ran before, and watches over the hooks themselves.
+// newDecide makes the decider that answers hooks, remembers what ran and watches the hooks
+// themselves.
 func newDecide(
 	base *deps, rules *judges.Judges, judge *gate.Gate, people *broadcaster.Broadcaster, log *slog.Logger,
 ) (*hooks.Decider, error) {
@@ -65,7 +67,7 @@ func newDecide(
 	return d, err
 }
 
-// newAdmin is what operators ask, as far as it depends on the configuration alone.
+// newAdmin makes the Admin, with the fields that depend only on the configuration.
 func newAdmin(base *deps, people *broadcaster.Broadcaster, log *slog.Logger) *Admin {
 	return &Admin{
 		People: people, channels: base.channels, authority: base.authority, audit: base.records,
@@ -74,7 +76,7 @@ func newAdmin(base *deps, people *broadcaster.Broadcaster, log *slog.Logger) *Ad
 	}
 }
 
-// limit counts questions to people. notice is what cards say of the installation.
+// limit returns the check that limits questions to people. notice is empty if isolated.
 func limit(
 	asks *quota.Asks, notice string, project func(dir string) string,
 ) func(context.Context, string, approver.ToolCall) error {
@@ -90,8 +92,8 @@ func limit(
 	}
 }
 
-// newBroadcaster asks those whose answers count. What they approve is bound to the
-// version of the rules.
+// newBroadcaster makes the broadcaster, which asks the people whose answers count. What they
+// approve is bound to the version of the rules.
 func newBroadcaster(
 	base *deps, rules *judges.Judges, asks *quota.Asks, log *slog.Logger,
 ) (*broadcaster.Broadcaster, error) {
@@ -123,8 +125,8 @@ func newBroadcaster(
 	return b, nil
 }
 
-// remember returns what has the rules learn from people's answers. What cannot be
-// remembered is a question less later, and no reason to take an answer back.
+// remember returns a function that lets the rules learn from people's answers. A failure only
+// means that people may be asked again later; it does not affect the answer.
 func remember(reflex *reflexcore.Engine, log *slog.Logger) func(context.Context, approver.Record) {
 	return func(ctx context.Context, r approver.Record) {
 		within, cancel := context.WithTimeout(context.WithoutCancel(ctx), learnWithin)
@@ -136,7 +138,7 @@ func remember(reflex *reflexcore.Engine, log *slog.Logger) func(context.Context,
 	}
 }
 
-// learnWithin bounds how long an answer waits to be remembered.
+// learnWithin bounds how long an answer may take to be remembered.
 const learnWithin = 2 * time.Second
 
 func hostname() string {

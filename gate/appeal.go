@@ -12,16 +12,16 @@ import (
 	"approver.example"
 )
 
-// This file is the appeal: a call that a rule denied is put before people, when the
-// rule says that it may be. A yes waits for that very call, and is good for one run.
+// This file implements appeals: people are asked about a call that a rule denied, if the
+// rule allows that. Their approval waits for that very call, and is valid for one run.
 
 // Limits of appeals.
 const (
-	// MaxAppealReason is the greatest length of what the agent says for it, in bytes.
+	// MaxAppealReason bounds the reason that the agent gives, in bytes.
 	MaxAppealReason = 500
-	MaxDenials      = 256      // that are remembered
-	MaxDenialBytes  = 64 << 10 // of a call that is remembered
-	MaxAppeals      = 5        // by one user …
+	MaxDenials      = 256      // denials that are remembered
+	MaxDenialBytes  = 64 << 10 // bytes of a call that is remembered
+	MaxAppeals      = 5        // by one user within AppealsWindow
 	AppealsWindow   = 10 * time.Minute
 )
 
@@ -34,21 +34,21 @@ var (
 	ErrNoAppeal  = errors.New("what denies this call now cannot be appealed")
 )
 
-// An Asker puts appeals before people.
+// An Asker asks people about appeals.
 type Asker interface {
-	// Appeal asks about a call that was denied, and returns once people are asked. Nobody
-	// waits for the answer but the same call, when it comes back.
+	// Appeal asks about a call that was denied, and returns once people are asked. Their answer
+	// is for the same call when it comes back.
 	Appeal(ctx context.Context, call approver.ToolCall, why approver.Verdict) (approver.Appealed, error)
-	// Appealed is the answer of people to an appeal of the same call; false if there is
-	// none. It asks nobody. What it returns is recorded.
+	// Appealed returns people's answer to an appeal of the same call; ok is false if there is
+	// none. It asks nobody. The answer that it returns is recorded already.
 	Appealed(ctx context.Context, call approver.ToolCall, why approver.Verdict) (v approver.Verdict, ok bool, err error)
 }
 
-// Appeals remember the newest denials that may be appealed. They are forgotten
-// when the process ends: then the call is run, and denied, once more. All methods
-// are safe for concurrent use.
+// Appeals remembers the newest denials that may be appealed. They are forgotten when the
+// process ends; then the call has to be run, and denied, once more. All methods are safe for
+// concurrent use.
 type Appeals struct {
-	// People are asked. It must not be nil.
+	// People asks the approvers. It must not be nil.
 	People Asker
 	// Within is how long a denial can be appealed; zero is approver.DefaultAppealWithin.
 	Within time.Duration
@@ -64,8 +64,8 @@ type denial struct {
 	appealed bool
 }
 
-// offer remembers a denial and returns what the agent is told of it; empty where
-// the call is too large to keep.
+// offer remembers a denial and returns the hint for the agent; empty if the call is not
+// remembered, because it is too large or its id or user is not known.
 func (a *Appeals) offer(call approver.ToolCall) string {
 	if call.ID == "" || !call.Peer.Known || len(call.Args)+len(call.Command) > MaxDenialBytes {
 		return ""
@@ -80,7 +80,7 @@ func (a *Appeals) offer(call approver.ToolCall) string {
 	return fmt.Sprintf(". If it is needed, a person can be asked: approver appeal %s --reason WHY", call.ID)
 }
 
-// take finds a denial by the user whose call it was, and marks it.
+// take finds a denial of a call by the same user, and marks it as appealed.
 func (a *Appeals) take(peer approver.Peer, id string) (approver.ToolCall, error) {
 	within := a.Within
 	if within <= 0 {
@@ -106,7 +106,7 @@ func (a *Appeals) take(peer approver.Peer, id string) (approver.ToolCall, error)
 	return approver.ToolCall{}, ErrNoDenial
 }
 
-// count notes an appeal of a user, unless there were too many.
+// count counts an appeal of a user. It reports false if there were too many.
 func (a *Appeals) count(peer approver.Peer, now time.Time) bool {
 	user := approver.Peer{Known: true, UID: peer.UID}
 	if a.times == nil {
@@ -120,16 +120,17 @@ func (a *Appeals) count(peer approver.Peer, now time.Time) bool {
 	return true
 }
 
-// asked is a denial as the question whether it holds.
+// asked turns a denial into the question whether it should stand.
 func asked(v approver.Verdict, appeal approver.Appeal) approver.Verdict {
 	v.Decision, v.Args, v.Appeal = approver.Ask, nil, appeal
 	v.Detail = "APPEAL: a rule denies this call: " + cmp.Or(v.Detail, v.Reason)
 	return v
 }
 
-// Appeal puts a call that was denied before people, for the user whose call it
-// was, and returns once they are asked. It is judged anew before. claimed is shown
-// as claimed. Nothing runs by it: a yes waits for the same call, once.
+// Appeal asks people about a call that was denied, on behalf of the user whose call it was,
+// and returns once they are asked. The call is first judged anew. claimed is shown to people
+// as the agent's claim. The appeal itself runs nothing: an approval waits for the same call,
+// once.
 func (g *Gate) Appeal(ctx context.Context, peer approver.Peer, id, claimed string) (approver.Appealed, error) {
 	if g.Appeals == nil || g.Audit == nil {
 		return approver.Appealed{}, ErrNoAppeal
@@ -157,8 +158,8 @@ func (g *Gate) Appeal(ctx context.Context, peer approver.Peer, id, claimed strin
 	return g.Appeals.People.Appeal(ctx, judged, why)
 }
 
-// denial is a denial that may be appealed: the answer that people gave to an
-// appeal of the same call, or else the offer to appeal.
+// denial handles a denial that may be appealed. It returns people's answer to an appeal of the
+// same call, or else the denial with the offer to appeal.
 func (g *Gate) denial(
 	ctx context.Context, call approver.ToolCall, v approver.Verdict, took time.Duration,
 ) (out approver.Verdict) {

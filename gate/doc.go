@@ -2,7 +2,7 @@
 // finding wins, what needs people is put before them, and every verdict is in the audit
 // before it is returned.
 //
-// Read gate.go first; tiers.go says how far up a call has to go and what becomes of it where
+// Read gate.go first. tiers.go says which tiers have to judge a call and what happens if
 // a tier is missing or fails, appeal.go how people are asked about a denial, and turns.go how
 // users share the processors.
 package gate

@@ -19,47 +19,46 @@ import (
 // strictest finding wins; what needs people is put before them; every verdict
 // is in the audit before it is returned. The zero Gate denies everything.
 type Gate struct {
-	// Stages judge in this order. None is a Gate that denies.
+	// Stages judge in this order. A Gate without stages denies.
 	Stages []approver.Stage
-	// Ask puts a call before people and returns Allow or Deny, recorded;
+	// Ask asks people about a call and returns Allow or Deny, already recorded;
 	// broadcaster.Broadcaster.Ask. Nil denies what needs people.
 	Ask func(ctx context.Context, call approver.ToolCall, why approver.Verdict) approver.Verdict
-	// Paused says whether people have paused the asking of calls of a severity,
-	// in a sentence; broadcaster.Controller.PausedFor. Nil is never.
+	// Paused reports whether people have paused questions about calls of a severity, and
+	// returns a sentence that says so; broadcaster.Controller.PausedFor. Nil means never.
 	Paused func(ctx context.Context, s approver.Severity) (string, bool)
-	// Observe says whether a rule's finding is recorded and not enforced, in a
-	// sentence; broadcaster.Controller.Observing. Nil is never.
+	// Observe reports whether a rule's finding is only recorded and not enforced, and returns
+	// a sentence that says so; broadcaster.Controller.Observing. Nil means never.
 	Observe func(ctx context.Context, found approver.Verdict) (string, bool)
 	// Rewrite applies a Modify's arguments to a call, so that it can be judged
-	// once more. Nil denies what was modified.
+	// once more. Nil denies calls that would have to be modified.
 	Rewrite func(call approver.ToolCall, args json.RawMessage) (approver.ToolCall, error)
 	// Times counts how long judging takes. Nil counts nothing.
 	Times *timing.Times
-	// Appeals let people be asked about a denial when its rule says so. Nil is
-	// never.
+	// Appeals lets people be asked about a denial if its rule allows that. Nil means never.
 	Appeals *Appeals
-	// Weak is the confidence below which a denial that may be appealed becomes a
-	// question if a strong approval stands against it. Zero is never.
+	// Weak is a confidence. A denial that may be appealed becomes a question if its confidence
+	// is lower and a strong approval contradicts it. Zero means never.
 	Weak float64
 	// Tiers is the highest tier among Stages, and so the highest floor that they
-	// satisfy: [TierPolicy] or [TierScreen].
+	// satisfy: approver.TierPolicy or approver.TierScreen.
 	Tiers uint8
-	// Evaluator is [TierEvaluation]. It is asked about calls that nothing denies and
-	// that only it may let go. With nil, people are.
+	// Evaluator is approver.TierEvaluation. It is asked about calls that nothing denies and
+	// that only it may let go. If it is nil, people are asked.
 	Evaluator approver.Stage
-	// Again are the stages that judge once more after an evaluation, which may take a
+	// Again are the stages that judge again after an evaluation, which may take a
 	// minute: people may have frozen everything or changed the policy meanwhile. They
-	// must take no note of calls.
+	// must not record calls.
 	Again []approver.Stage
-	// Fresh are the stages that judge a call that has run already. They must take no
-	// note of calls. None denies.
+	// Fresh are the stages that judge a call that has run already. They must not record
+	// calls. Without any, such a call is denied.
 	Fresh []approver.Stage
-	// FailOpen lets a call go on that a stage could not judge, where the fail-closed
-	// table has a row for that. It is logged at each use, and flagged in the audit.
+	// FailOpen lets a call go on that a stage could not judge, in the cases of the fail-closed
+	// table (docs/shield.md). Each use is logged, and flagged in the audit.
 	FailOpen bool
-	// OnFailOpen is told of each such stage. Nil tells nobody.
+	// OnFailOpen is called for each such stage. It may be nil.
 	OnFailOpen func(call approver.ToolCall, stage string, err error)
-	// Turns, when set, has the calls of many users worked on in turn.
+	// Turns, if set, shares the processors fairly among users.
 	Turns *Turns
 	// Audit must not be nil.
 	Audit approver.Recorder
@@ -75,13 +74,13 @@ func (g *Gate) Decide(ctx context.Context, call approver.ToolCall) approver.Verd
 	v.Unasked = v.Decision != approver.Ask && v.Args == nil && !v.Evaluated && len(v.FailedOpen) == 0 &&
 		v.Irreversible.Score == 0
 	if let, ok := g.observe(ctx, v); ok {
-		// The call runs as it came, whatever a rule would have made of it.
+		// The call runs unmodified, even if a rule would have changed it.
 		return g.record(ctx, approver.Record{At: call.At, Call: call, Verdict: let, Observed: &v, Took: time.Since(start)})
 	}
 	call = judged
-	// A change that a rule demands is not let go, nor what only some may approve:
+	// A pause does not cover a call that a rule changes, nor one that only some may approve:
 	// whoever paused need not be one of them.
-	// Nor is a denial that is only asked about because something speaks for the call.
+	// Nor does it cover a denial that became a question because of a strong approval.
 	if v.Decision == approver.Ask && g.Paused != nil && v.Args == nil && len(v.Approvers) == 0 && !v.Weakened {
 		if notice, ok := g.Paused(ctx, v.Severity); ok {
 			v.Decision, v.Detail = approver.Pass, "not asked: "+notice
@@ -101,8 +100,8 @@ func (g *Gate) Decide(ctx context.Context, call approver.ToolCall) approver.Verd
 	return g.record(ctx, approver.Record{At: call.At, Call: call, Verdict: v, Took: time.Since(start)})
 }
 
-// storeAway is what an agent is told while the store is away: the call itself is not what
-// is wrong.
+// storeAway is what an agent is told while the store does not answer: the call itself is not
+// the problem.
 const storeAway = "approver's store does not answer, so the call was blocked, whatever it is: the user can see why " +
 	"with approver status"
 
@@ -127,7 +126,7 @@ func (g *Gate) record(ctx context.Context, r approver.Record) approver.Verdict {
 	default:
 		r.Verdict = r.Verdict.Blocked("the decision could not be recorded", err.Error())
 	}
-	if was != approver.Deny { // what became of the call is another than what was to be recorded
+	if was != approver.Deny { // the outcome differs from what was to be recorded
 		r.Observed = nil
 		if _, again := g.Audit.Record(ctx, r); again == nil && over {
 			return r.Verdict
@@ -137,24 +136,23 @@ func (g *Gate) record(ctx context.Context, r approver.Record) approver.Verdict {
 	return r.Verdict
 }
 
-// Judge returns what the stages say of the call, which may be Ask, and the call
-// as it would run. It asks nobody and records nothing, so nothing may be released
-// on the strength of it.
+// Judge returns the stages' verdict on the call, which may be Ask, and the call as it would
+// run. It asks nobody and records nothing, so nothing may be released because of it.
 func (g *Gate) Judge(ctx context.Context, call approver.ToolCall) (approver.Verdict, approver.ToolCall) {
 	return g.judge(ctx, call)
 }
 
-// Afresh returns what the Fresh stages say of a call that has run, as it ran. Nobody
-// and no model is asked, and nothing is remembered: Pass, Warn or Allow is a call that
-// would have gone on, and Ask or Deny one that would not. A call whose verdict was
-// Alone has the same one now, unless the rules, or what it is about, have changed.
+// Afresh returns the Fresh stages' verdict on a call that has run, as it ran. It asks neither
+// people nor a model, and remembers nothing. Pass, Warn or Allow means that the call would
+// have gone on, Ask or Deny that it would not. A call whose verdict was Alone gets the same
+// verdict, unless the rules, or what the call is about, have changed.
 func (g *Gate) Afresh(ctx context.Context, call approver.ToolCall) approver.Verdict {
 	again := Gate{Stages: g.Fresh, Tiers: g.Tiers, Log: g.Log}
 	v, _ := again.judge(ctx, call)
 	return v
 }
 
-// ask runs Ask. Whatever it returns that is not a clear Allow is a Deny.
+// ask calls Ask. Any result other than Allow becomes a Deny.
 func (g *Gate) ask(ctx context.Context, call approver.ToolCall, why approver.Verdict) (v approver.Verdict) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -171,7 +169,7 @@ func (g *Gate) ask(ctx context.Context, call approver.ToolCall, why approver.Ver
 	return v
 }
 
-// judge runs the stages, and once more if the call was modified.
+// judge runs the stages, and runs them again if the call was modified.
 func (g *Gate) judge(ctx context.Context, call approver.ToolCall) (approver.Verdict, approver.ToolCall) {
 	v := g.strictest(ctx, call)
 	if v.Args == nil || v.Decision == approver.Deny {
@@ -203,8 +201,8 @@ func (g *Gate) judge(ctx context.Context, call approver.ToolCall) (approver.Verd
 	return reduced(v), changed
 }
 
-// strictest asks the stages and combines what they say. Once a stage denies what
-// no appeal can lift, nothing that another says could change it.
+// strictest asks the stages and combines their verdicts. It stops at a denial that cannot be
+// appealed, because no later stage could change that.
 func (g *Gate) strictest(ctx context.Context, call approver.ToolCall) approver.Verdict {
 	if len(g.Stages) == 0 {
 		return approver.Verdict{Reason: "approver has no rules", Detail: "no stage is configured", By: "gate"}
@@ -241,13 +239,13 @@ func (g *Gate) strictest(ctx context.Context, call approver.ToolCall) approver.V
 		v.Evaluated = true
 	}
 	chain = approver.Chained(chain, more...)
-	// whichever stage decided
+	// these hold whichever stage decided
 	v.Chain, v.Shadow, v.Allowed, v.FailedOpen = chain, shadow, allowed, append(open, v.FailedOpen...)
 	return reduced(v)
 }
 
-// inTurn asks a stage. One that computes does so when it is the turn of the call's user.
-// That no turn came is no stage that failed: it never lets a call go on.
+// inTurn asks a stage. A stage that computes waits for a turn of the call's user. If no turn
+// comes, that does not count as a failing stage, so it never lets a call go on.
 func (g *Gate) inTurn(
 	ctx context.Context, s approver.Stage, call approver.ToolCall, spent *timing.Limits,
 ) approver.Verdict {
@@ -268,8 +266,8 @@ func (g *Gate) inTurn(
 	return v
 }
 
-// measured counts what the parts took for one call. That it was too long changes nothing: the
-// work is bounded in steps, and on a busy machine any call may take long by the clock.
+// measured counts how long the parts took for one call. A call that took too long is only
+// logged: the work is bounded in steps, and on a busy machine any call may take long.
 func (g *Gate) measured(call approver.ToolCall, spent *timing.Limits) {
 	if g.Times == nil {
 		return
@@ -283,13 +281,13 @@ func (g *Gate) measured(call approver.ToolCall, spent *timing.Limits) {
 	}
 }
 
-// judgeSafely is where it is written what a failing stage means: a configured
-// stage that errs, panics or answers nonsense blocks.
+// judgeSafely defines what a failing stage means: a configured stage that returns an error,
+// panics or returns an invalid decision blocks.
 func (g *Gate) judgeSafely(ctx context.Context, s approver.Stage, call approver.ToolCall) (v approver.Verdict) {
 	fail := func(err error) approver.Verdict {
 		level := slog.LevelError
 		if errors.Is(err, context.Canceled) && ctx.Err() != nil || errors.Is(err, approver.ErrTold) {
-			level = slog.LevelDebug // the agent was stopped, or the daemon is: no stage is to blame
+			level = slog.LevelDebug // the agent or the daemon was stopped, or the error is logged already
 		}
 		g.Log.Log(ctx, level, "a stage failed, so the call was denied", "call", call.ID, "error", err)
 		failed := "a safety check failed, so the call was blocked"
@@ -325,9 +323,10 @@ func (g *Gate) judgeSafely(ctx context.Context, s approver.Stage, call approver.
 	return v
 }
 
-// observe returns what becomes of a verdict in observe mode. Only what a rule
-// found is let go, and only to the agent's own permission flow: a failure of
-// approver itself and a freeze block as ever, and an allow skips nobody's question.
+// observe returns the verdict on a call in observe mode, and whether it applies. Only the
+// finding of a rule is replaced, and only by Pass, so that the agent's own permission flow
+// decides. A failure of approver itself and a freeze still block, and an Allow skips none of
+// the agent's own questions.
 func (g *Gate) observe(ctx context.Context, found approver.Verdict) (approver.Verdict, bool) {
 	if g.Observe == nil || !found.Ruled || found.Decision == approver.Pass || found.By == approver.FreezeBy {
 		return found, false

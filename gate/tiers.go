@@ -13,19 +13,20 @@ import (
 	"approver.example/display"
 )
 
-// This file is what the tiers are to each other: how far up a call has to go, and
-// what becomes of it where a tier is missing or fails. The fail-closed table is
-// written here and in judgeSafely, and nowhere else.
+// This file relates the tiers to each other: which tiers have to judge a call, and
+// what happens to it if a tier is missing or fails. The fail-closed table is
+// implemented here and in judgeSafely, and nowhere else.
 
-// OpenConfidence is the confidence of a verdict that only an open fail mode let go.
+// OpenConfidence is the confidence of a verdict that lets a call go only because the fail mode
+// is open.
 const OpenConfidence = 0.5
 
-// CategoryFailOpen marks such a verdict, for alarms.
+// CategoryFailOpen is the category of such a verdict, for alarms.
 const CategoryFailOpen = "fail-open"
 
-// raise takes a call as far up as its floors demand: v is what the stages found
-// together. Tiers that looked at it have spoken in found. It returns the verdict of
-// all that looked, and what is to be added to the chain.
+// raise asks the higher tiers that the verdicts in found require. v is the combination of
+// found. raise returns the verdict of all tiers that judged, and the findings to add to the
+// chain.
 func (g *Gate) raise(
 	ctx context.Context, call approver.ToolCall, v approver.Verdict, found []approver.Verdict,
 ) (approver.Verdict, []approver.Finding) {
@@ -47,13 +48,13 @@ func (g *Gate) raise(
 	}
 	start := time.Now()
 	said := g.judgeSafely(ctx, g.Evaluator, call)
-	said.Tier = approver.TierEvaluation // also where it crashed and said nothing
+	said.Tier = approver.TierEvaluation // even if it crashed
 	chain := approver.Chained([]approver.Finding{said.Finding(time.Since(start))}, said.Chain...)
 	switch {
 	case said.Decision >= approver.Warn:
 		return settled(found, said), chain
 	case said.Unavailable && needed <= g.present():
-		// Nothing needs this tier: without one the call would go on. Now people look.
+		// Nothing requires this tier: without an evaluator the call would go on. Ask people.
 		return approver.Combine(append(slices.Clone(found), approver.Verdict{
 			Decision: approver.Ask, Severity: approver.High, By: "gate", Rule: approver.RuleMinTier, Tier: approver.TierPeople,
 			MinTier: approver.TierPeople, Category: "tier", Confidence: 1, Ruled: true,
@@ -64,12 +65,12 @@ func (g *Gate) raise(
 	return objected(v, found, said), chain
 }
 
-// settled is the verdict after the evaluation had no objection: what was left to it is
-// no question any more. What it let go is no looser than Pass.
+// settled returns the verdict if the evaluation had no objection: questions that were left to
+// it are dropped. Its own approval counts as Pass at most.
 func settled(found []approver.Verdict, said approver.Verdict) approver.Verdict {
 	said.Decision, said.Args = approver.Pass, nil
 	isSettled := approver.Verdict.Escalates
-	if len(said.FailedOpen) > 0 { // nobody looked: what a rule asks about is for people, as without this tier
+	if len(said.FailedOpen) > 0 { // it did not judge: a rule's question goes to people, as without this tier
 		isSettled = func(approver.Verdict) bool { return false }
 	}
 	out := approver.Combine(append(slices.DeleteFunc(slices.Clone(found), isSettled), said))
@@ -80,8 +81,8 @@ func settled(found []approver.Verdict, said approver.Verdict) approver.Verdict {
 	return out
 }
 
-// objected is the verdict after the evaluation blocked the call, or left it to people.
-// v is the verdict before.
+// objected returns the verdict if the evaluation blocked the call or left it to people. v is
+// the verdict before.
 func objected(v approver.Verdict, found []approver.Verdict, said approver.Verdict) approver.Verdict {
 	out := approver.Combine(append(slices.Clone(found), said))
 	if out.Decision != approver.Ask {
@@ -89,18 +90,18 @@ func objected(v approver.Verdict, found []approver.Verdict, said approver.Verdic
 	}
 	out.By, out.Rule, out.Tier, out.Confidence = said.By, said.Rule, said.Tier, said.Confidence
 	out.MinTier, out.Detail = approver.TierPeople, cmp.Or(said.Detail, said.Reason)
-	for _, f := range found { // the shortest that a rule names, whatever it decides
+	for _, f := range found { // the shortest TTL of all verdicts, whatever they decide
 		if f.TTL > 0 && (out.TTL == 0 || f.TTL < out.TTL) {
 			out.TTL = f.TTL
 		}
 	}
-	if v.Decision == approver.Ask { // what the model said comes last, so that it cannot pass for ours
+	if v.Decision == approver.Ask { // the model's text comes last, so that it cannot pass for approver's
 		out.Detail = cmp.Or(v.Detail, v.Reason) + "; " + out.Detail
 	}
 	return out
 }
 
-// meanwhile adds what became stricter during the evaluation that led to v.
+// meanwhile adds verdicts that became stricter during the evaluation that led to v.
 func (g *Gate) meanwhile(
 	ctx context.Context, call approver.ToolCall, v approver.Verdict,
 ) (approver.Verdict, []approver.Finding) {
@@ -109,7 +110,7 @@ func (g *Gate) meanwhile(
 		start := time.Now()
 		found := g.judgeSafely(ctx, s, call)
 		if found.Decision >= approver.Warn || found.Escalates() || found.Decision >= v.Decision {
-			continue // it lets the call go, or the evaluation has looked already
+			continue // it lets the call go, or the evaluation has decided that already
 		}
 		open := v.FailedOpen
 		v = approver.Combine([]approver.Verdict{v, found})
@@ -120,11 +121,11 @@ func (g *Gate) meanwhile(
 	return v, chain
 }
 
-// present is the highest tier that judges every call.
+// present returns the highest tier that judges every call.
 func (g *Gate) present() uint8 { return min(g.Tiers, approver.TierScreen) }
 
-// toPeople adds a question for each verdict that would let the call go only after a
-// tier that is not there.
+// toPeople adds a question for each verdict that would let the call go only after a tier that
+// does not exist here.
 func (g *Gate) toPeople(found []approver.Verdict) []approver.Verdict {
 	out := slices.Clone(found)
 	for _, f := range found {
@@ -144,7 +145,7 @@ func (g *Gate) toPeople(found []approver.Verdict) []approver.Verdict {
 	return out
 }
 
-// nameOf is the stage, and its rule if there is one.
+// nameOf returns the name of the stage, and its rule if there is one.
 func nameOf(v approver.Verdict) string {
 	if v.Rule == "" {
 		return v.By
@@ -152,7 +153,7 @@ func nameOf(v approver.Verdict) string {
 	return v.By + "/" + v.Rule
 }
 
-// reduced is v with the confidence that is left where a stage could not judge.
+// reduced lowers the confidence of v if a stage could not judge and the call goes on.
 func reduced(v approver.Verdict) approver.Verdict {
 	if len(v.FailedOpen) > 0 && v.Decision > approver.Ask {
 		v.Confidence, v.Category = OpenConfidence, CategoryFailOpen
@@ -161,8 +162,8 @@ func reduced(v approver.Verdict) approver.Verdict {
 	return v
 }
 
-// failedOpen is what an open fail mode makes of a stage that was unavailable: from
-// says which stage of which tier it was.
+// failedOpen returns the verdict for a stage that was unavailable if the fail mode is open and
+// covers that case. from says which stage of which tier it was.
 func (g *Gate) failedOpen(call approver.ToolCall, from approver.Verdict, err error) (approver.Verdict, bool) {
 	by := from.By
 	var gone *approver.UnavailableError

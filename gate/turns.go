@@ -6,18 +6,18 @@ import (
 	"sync"
 )
 
-// Turns shares the processors among the users whose calls are judged. Only so many calls
-// are worked on at once, and of one user only half of them: what a user's agents bring
-// waits behind more of the same, and not what another user's bring. It bounds the memory
-// that judging takes, too. A turn is for work; who waits, for a store, a model or
-// people, has none. A nil Turns lets everything go on at once.
+// Turns shares the processors among the users whose calls are judged. The number of calls that
+// are processed at once is limited, and one user may have half of them, so that a user's
+// agents delay each other but not another user's. This also bounds the memory that judging
+// takes. Only work takes a turn; waiting for a store, a model or people does not. A nil Turns
+// does not limit anything.
 type Turns struct {
 	all, each int
 
 	mu    sync.Mutex
 	busy  int
 	users map[uint32]*turnsOf
-	next  []uint32 // those who wait, in the order in which they get a turn
+	next  []uint32 // the users who wait, in the order in which they get a turn
 }
 
 // turnsOf are the turns of one user.
@@ -26,14 +26,14 @@ type turnsOf struct {
 	waiting []chan struct{} // closed when its turn has come
 }
 
-// NewTurns returns Turns for a machine with so many processors. One user's work can take
-// all of them, while another's still begins at once.
+// NewTurns returns Turns for a machine with that many processors. One user's work can use all
+// of them, while another user's work still starts at once.
 func NewTurns(processors int) *Turns {
 	return &Turns{all: 2 * processors, each: processors, users: map[uint32]*turnsOf{}}
 }
 
-// Take waits for a turn of uid, which [Turns.Give] ends. The error is that of ctx: then
-// there is no turn to end. Who has one must not take another.
+// Take waits for a turn of uid, which [Turns.Give] ends. The error is that of ctx, and means
+// that there is no turn to end. A caller that has a turn must not take another.
 func (t *Turns) Take(ctx context.Context, uid uint32) error {
 	if t == nil {
 		return nil
@@ -47,13 +47,14 @@ func (t *Turns) Take(ctx context.Context, uid uint32) error {
 		return nil
 	case <-ctx.Done():
 	}
-	if !t.leave(uid, mine) { // it came just now
+	if !t.leave(uid, mine) { // the turn came in the meantime
 		t.Give(uid)
 	}
 	return context.Cause(ctx)
 }
 
-// enter takes a turn and returns nil, or what is closed when there is one.
+// enter takes a turn and returns nil, or returns a channel that is closed when there is a
+// turn.
 func (t *Turns) enter(uid uint32) chan struct{} {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -75,7 +76,7 @@ func (t *Turns) enter(uid uint32) chan struct{} {
 	return mine
 }
 
-// leave ends the waiting, and reports whether it had not come to an end.
+// leave stops waiting. It reports false if the turn has come already.
 func (t *Turns) leave(uid uint32, mine chan struct{}) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -92,8 +93,8 @@ func (t *Turns) leave(uid uint32, mine chan struct{}) bool {
 	return true
 }
 
-// Give ends a turn of uid. Whoever has waited longest, of the user whose last turn is
-// the longest ago, has the next one.
+// Give ends a turn of uid. The next turn goes to the user whose last turn is the longest ago,
+// and there to the call that has waited longest.
 func (t *Turns) Give(uid uint32) {
 	if t == nil {
 		return
@@ -108,7 +109,8 @@ func (t *Turns) Give(uid uint32) {
 	}
 }
 
-// grant gives a turn to the first who may have one, and reports whether there was one.
+// grant gives a turn to the first waiting user who may have one, and reports whether there was
+// one.
 func (t *Turns) grant() bool {
 	for i, uid := range t.next {
 		u := t.users[uid]
@@ -128,7 +130,7 @@ func (t *Turns) grant() bool {
 	return false
 }
 
-// forget keeps nothing of a user who has nothing here.
+// forget drops a user who neither has a turn nor waits.
 func (t *Turns) forget(uid uint32, u *turnsOf) {
 	if u.busy == 0 && len(u.waiting) == 0 {
 		delete(t.users, uid)

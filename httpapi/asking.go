@@ -7,11 +7,11 @@ import (
 	"syscall"
 )
 
-// Asking makes a connection to the daemon fit for net/http. The daemon answers whom it
-// does not admit before it has read anything, and closes the connection. net/http takes
-// such an answer for a fault, or fails when it then writes, and the reason is lost. So
-// nothing can be read before something was written, and to write to a connection that is
-// closed at the other end is no error: what the daemon said is still there to be read.
+// Asking adapts a connection to the daemon for net/http. The daemon answers a peer that it
+// does not admit before it has read anything, and closes the connection. net/http takes such
+// an answer for an error, or fails on its next write, and the reason is lost. So reads wait
+// until something was written, and a write to a connection that the other end has closed
+// succeeds, so that the daemon's answer can still be read.
 func Asking(c net.Conn) net.Conn { return &asking{Conn: c, asked: make(chan struct{})} }
 
 type asking struct {

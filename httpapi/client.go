@@ -16,23 +16,23 @@ import (
 	"approver.example/httpapi/socketpath"
 )
 
-// ResolveClient is the other end of [Resolve]. It sends nothing to a listener
-// that is not trusted.
+// ResolveClient is the client of [Resolve]. It sends nothing to a listener that it does not
+// trust.
 type ResolveClient struct {
 	// Socket is the path of the resolve socket.
 	Socket string
-	// Trust fails for a uid that must not listen there. It is asked for each
-	// connection before a byte is sent. Nil means socketpath.Trust.
+	// Trust fails for a uid that must not listen there. It is called for each connection
+	// before a byte is sent. Nil means socketpath.Trust.
 	Trust func(uid uint32) error
 }
 
-// ErrSilent means that somebody listens on a socket and does not answer.
+// ErrSilent means that a process listens on a socket but does not answer.
 var ErrSilent = errors.New("it does not answer")
 
-// Hears asks whoever listens for any answer at all, for that long at the most, before a
-// request that may wait for people is sent: a process that was stopped is connected to and
-// never answers. ErrSilent means that none came. Any other trouble is left to the request
-// that comes next.
+// Hears checks that the listener answers at all, within the given time. Use it before a
+// request that may wait for people: a stopped process accepts connections and never answers.
+// The error is ErrSilent if no answer came, else nil: the request that follows reports any
+// other problem.
 func (c ResolveClient) Hears(ctx context.Context, within time.Duration) error {
 	ask, cancel := context.WithTimeout(ctx, within)
 	defer cancel()
@@ -40,15 +40,15 @@ func (c ResolveClient) Hears(ctx context.Context, within time.Duration) error {
 	switch {
 	case err == nil, ctx.Err() != nil, errors.Is(err, ErrRefused):
 		return nil
-	case ask.Err() != nil, errors.Is(err, syscall.EAGAIN): // so many wait to be let in
+	case ask.Err() != nil, errors.Is(err, syscall.EAGAIN): // its queue of connections is full
 		return ErrSilent
 	}
 	return nil
 }
 
 // Watch calls f for each event until ctx ends, f returns an error or the stream
-// ends. The error is that of f, of ctx, of the daemon, or nil when the daemon
-// ended the stream in order. A daemon that stops is io.ErrUnexpectedEOF.
+// ends. The error is that of f, of ctx, of the daemon, or nil if the daemon
+// ended the stream in order. If the daemon stops, the error is io.ErrUnexpectedEOF.
 func (c ResolveClient) Watch(ctx context.Context, f func(json.RawMessage) error) error {
 	return call(ctx, c.Socket, c.Trust, http.MethodGet, watchPath, nil, func(res *http.Response) error {
 		lines := bufio.NewScanner(res.Body)
@@ -73,8 +73,8 @@ func (c ResolveClient) Watch(ctx context.Context, f func(json.RawMessage) error)
 	})
 }
 
-// Answer sends one JSON document and returns what became of it. ErrRefused means
-// that it was not taken. With any other error it may have been taken.
+// Answer sends one JSON document and returns the result. ErrRefused means
+// that it was not accepted. With any other error it may have been.
 func (c ResolveClient) Answer(ctx context.Context, body json.RawMessage) (out json.RawMessage, err error) {
 	err = call(ctx, c.Socket, c.Trust, http.MethodPost, answerPath, body, func(res *http.Response) error {
 		return readJSON(res.Body, &out)
@@ -82,15 +82,14 @@ func (c ResolveClient) Answer(ctx context.Context, body json.RawMessage) (out js
 	return out, err
 }
 
-// Operate asks for one operation and reads its answer into out. The body is any
-// value that encodes as JSON. ErrRefused means that it was not done. With any
-// other error it may have been.
+// Operate requests one operation and decodes its answer into out. body is any value that
+// encodes as JSON. ErrRefused means that the operation was not done. With any other error it
+// may have been.
 func (c ResolveClient) Operate(ctx context.Context, op string, body, out any) error {
 	return postJSON(ctx, c.Socket, c.Trust, operatePath+op, body, out)
 }
 
-// SubmitClient is what scripts have of the other end of [Submit]. Its fields are
-// those of [ResolveClient].
+// SubmitClient is the client of [Submit] for scripts. Its fields are those of [ResolveClient].
 type SubmitClient struct {
 	Socket string
 	Trust  func(uid uint32) error
@@ -107,7 +106,7 @@ func (c SubmitClient) Appeal(ctx context.Context, body, out any) error {
 	return postJSON(ctx, c.Socket, c.Trust, appealPath, body, out)
 }
 
-// postJSON sends a value, and reads the answer into out.
+// postJSON sends a value and decodes the answer into out.
 func postJSON(ctx context.Context, socket string, trust func(uint32) error, path string, body, out any) error {
 	text, err := json.Marshal(body)
 	if err != nil {
@@ -129,8 +128,8 @@ func readJSON(r io.Reader, into any) error {
 	return nil
 }
 
-// call makes one request on a connection of its own and gives the answer to
-// read if its status is 200.
+// call makes one request on a connection of its own, and passes the answer to read if its
+// status is 200. Any other status is ErrRefused with the daemon's text.
 func call(ctx context.Context, socket string, trust func(uint32) error, method, path string, body []byte,
 	read func(*http.Response) error,
 ) error {
@@ -169,7 +168,7 @@ func call(ctx context.Context, socket string, trust func(uint32) error, method, 
 	return fmt.Errorf("%w: %s", ErrRefused, doc.Error)
 }
 
-// dialTrusted connects, and looks who listens before a byte is sent.
+// dialTrusted connects, and checks who listens before a byte is sent.
 func dialTrusted(ctx context.Context, socket string, trust func(uint32) error) (net.Conn, error) {
 	dialer := net.Dialer{Timeout: 5 * time.Second}
 	conn, err := dialer.DialContext(ctx, "unix", socket)

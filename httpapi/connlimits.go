@@ -15,8 +15,8 @@ import (
 	"approver.example"
 )
 
-// Bounds of the connections of a socket, in all and of one uid. Watching takes one for
-// as long as it lasts, and every other command one for a moment.
+// Limits of the connections of a socket, in total and per uid. A watch takes one for as long
+// as it lasts, any other command one for a moment.
 const (
 	submitConns      = 4096
 	submitConnsEach  = 512
@@ -24,20 +24,20 @@ const (
 	resolveConnsEach = 128
 )
 
-// connLimits bound the connections of one socket. The zero value has none open.
+// connLimits limits the connections of one socket. The zero value has none open.
 type connLimits struct {
 	conns    tally
 	own      tally // of root and of the daemon's own user
-	waiting  idle  // those on which nothing is asked now
+	waiting  idle  // connections without a request in progress
 	refusals refusalLog
 }
 
-// A bounded listener accepts only who is admitted, and only so many connections at once,
-// in all and of each uid. One beyond that takes the place of the oldest one of its uid
-// that has not asked anything yet. Where there is none, it is answered and closed at once.
+// A bounded listener accepts connections only from admitted peers, and only so many at once,
+// in total and per uid. A connection beyond that replaces the oldest one of its uid that has
+// no request in progress. If there is none, it is answered with an error and closed.
 //
-// Root and the daemon's own user have rooms of their own, which all others together
-// cannot fill: whoever runs the machine can always look and freeze.
+// Root and the daemon's own user are counted apart from all others, who therefore cannot lock
+// them out: whoever runs the machine can always look and freeze.
 type bounded struct {
 	net.Listener
 	*connLimits
@@ -45,10 +45,10 @@ type bounded struct {
 	admit     Admit
 	all, each int64
 	log       *slog.Logger
-	missed    func() // a connection was not taken, or gave way; nil if nobody has to know
+	missed    func() // called when a connection was refused or replaced; may be nil
 }
 
-// Accept returns the next connection that there is room for.
+// Accept returns the next connection that is admitted and within the limits.
 func (l bounded) Accept() (net.Conn, error) {
 	for {
 		c, err := l.Listener.Accept()
@@ -56,7 +56,7 @@ func (l bounded) Accept() (net.Conn, error) {
 			return nil, err
 		}
 		peer := peerBehind(c)
-		if err := l.admit.check(peer); err != nil { // a stranger takes no place
+		if err := l.admit.check(peer); err != nil { // a refused peer does not count
 			l.refusals.refuse(l.log, peer, l.name, err)
 			turnAway(c, http.StatusForbidden, err)
 			continue
@@ -75,7 +75,7 @@ func (l bounded) Accept() (net.Conn, error) {
 			if err == nil || !l.waiting.displace(peer.UID) {
 				break
 			}
-			l.miss() // what the other was to ask is not known
+			l.miss() // the replaced connection may have been about to send a report
 		}
 		if err == nil {
 			return l.counted(uc, peer, room), nil
@@ -93,7 +93,7 @@ func (l bounded) miss() {
 	}
 }
 
-// counted is a connection that has taken its place in a room.
+// counted returns a connection that is already counted in room.
 func (d *connLimits) counted(uc *net.UnixConn, peer approver.Peer, room *tally) *counted {
 	c := &counted{UnixConn: uc, peer: peer, of: &d.waiting}
 	c.gone = func() {
@@ -104,8 +104,8 @@ func (d *connLimits) counted(uc *net.UnixConn, peer approver.Peer, room *tally) 
 	return c
 }
 
-// share is n, or where the process may not open many files, its parts-th part of them:
-// the store, the audit and the chats need some too.
+// share returns n, or, if the process may open few files, at most 1/parts of their number: the
+// store, the audit and the chats need some too.
 func share(n, parts int64) int64 {
 	var most syscall.Rlimit
 	if syscall.Getrlimit(syscall.RLIMIT_NOFILE, &most) != nil {
@@ -114,17 +114,17 @@ func share(n, parts int64) int64 {
 	return max(1, min(n, int64(min(most.Cur, math.MaxInt32))/parts))
 }
 
-// turnAway answers a connection that is not taken, without waiting for what it asks.
+// turnAway answers a connection that is refused, and closes it, without reading its request.
 func turnAway(c net.Conn, status int, why error) {
 	body := fmt.Sprintf("{\"error\":%q}\n", why)
-	_ = c.SetDeadline(time.Now().Add(10 * time.Millisecond)) // an empty socket takes it at once
-	// What fails here fails for the peer, who then blocks by itself.
+	_ = c.SetDeadline(time.Now().Add(10 * time.Millisecond)) // the buffer of a new socket takes it at once
+	// If this fails, the peer gets no answer, and blocks by itself.
 	_, _ = fmt.Fprintf(c, "HTTP/1.1 %d %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\n"+
 		"Connection: close\r\n\r\n%s", status, http.StatusText(status), len(body), body)
 	_ = c.Close()
 }
 
-// A counted connection gives its place back when it is closed.
+// A counted connection is uncounted when it is closed.
 type counted struct {
 	*net.UnixConn
 	peer approver.Peer
@@ -135,14 +135,14 @@ type counted struct {
 	closed bool
 }
 
-// Close closes the connection. It can be called again.
+// Close closes the connection. It can be called more than once.
 func (c *counted) Close() error {
 	err := c.UnixConn.Close()
 	c.once.Do(c.gone)
 	return err
 }
 
-// state hears of the connection's state: whether it has asked something.
+// state is told the connection's state, which says whether a request is in progress.
 func (c *counted) state(s http.ConnState) {
 	switch s {
 	case http.StateIdle:
@@ -153,8 +153,8 @@ func (c *counted) state(s http.ConnState) {
 	}
 }
 
-// An idle set has the connections on which nothing is asked now, by uid, the oldest
-// first. The zero value is empty.
+// An idle set has the connections without a request in progress, by uid, the oldest first. The
+// zero value is empty.
 type idle struct {
 	mu sync.Mutex
 	of map[uint32][]*counted
@@ -180,7 +180,7 @@ func (i *idle) end(c *counted) {
 	i.remove(c)
 }
 
-// remove reports whether the connection was there.
+// remove removes a connection, and reports whether it was in the set.
 func (i *idle) remove(c *counted) bool {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -195,8 +195,8 @@ func (i *idle) remove(c *counted) bool {
 	return true
 }
 
-// displace closes the oldest one of a uid, which gives its place back. It reports
-// whether there was one. A courier whose connection is cut comes back.
+// displace closes the oldest idle connection of a uid, so that it is no longer counted. It
+// reports whether there was one. A courier whose connection is cut comes back.
 func (i *idle) displace(uid uint32) bool {
 	i.mu.Lock()
 	var oldest *counted

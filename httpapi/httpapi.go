@@ -2,10 +2,10 @@
 // programs beside it: HTTP over Unix sockets.
 //
 // There are two sockets with different rights. On the submit socket a courier
-// asks whether a call may run ([Submit]; its other end is the courier itself,
-// see package wire for the form). On the resolve socket people's programs watch
+// asks whether a call may run ([Submit]; its client is the courier itself,
+// see package wire for the format). On the resolve socket people's programs watch
 // requests and answer them ([Resolve], [ResolveClient]). Who may connect is
-// decided by the kernel's word for the peer, and a server that is not told whom
+// decided by the peer's credentials from the kernel, and a server that is not told whom
 // to admit admits nobody.
 //
 // [Listen] makes the sockets. Both servers answer GET /v1/health
@@ -28,27 +28,27 @@ import (
 	"approver.example/httpapi/peercred"
 )
 
-// Why the context of a request ended, as [context.Cause] tells it. A passed
-// deadline is [context.DeadlineExceeded].
+// Why the context of a request ended, as [context.Cause] returns it. For a passed
+// deadline that is [context.DeadlineExceeded].
 var (
-	// ErrShuttingDown means that the daemon stops. The request is not answered:
+	// ErrShuttingDown means that the daemon is stopping. The request is not answered:
 	// its connection is cut, and the courier comes back to the next daemon.
 	ErrShuttingDown = approver.ErrShuttingDown
-	// ErrCourierGone means that nobody waits for the answer now. The courier may come back.
+	// ErrCourierGone means that the courier disconnected. It may come back.
 	ErrCourierGone = errors.New("the courier has gone")
-	// ErrGone means that whoever asked has gone for good.
+	// ErrGone means that the client disconnected for good.
 	ErrGone = approver.ErrGone
 )
 
 const (
 	healthPath = "/v1/health"
 	headTime   = 5 * time.Second  // to send the headers of a request
-	bodyTime   = 10 * time.Second // to send its body, and to take an answer
+	bodyTime   = 10 * time.Second // to send its body, and to read the answer
 	maxHeaders = 16 << 10         // bytes
 )
 
-// An Admit function says whether a peer may use a socket; an error says no, and
-// its text goes to the peer. A nil function admits nobody.
+// An Admit function says whether a peer may use a socket. An error refuses the peer, who is
+// sent its text. A nil function admits nobody.
 type Admit func(approver.Peer) error
 
 // AdmitUIDs returns an Admit for the listed user ids and no others.
@@ -62,7 +62,7 @@ func AdmitUIDs(uids ...uint32) Admit {
 	}
 }
 
-// check is the one gate before every request.
+// check is the only admission check, before every connection and request.
 func (admit Admit) check(p approver.Peer) error {
 	switch {
 	case !p.Known:
@@ -75,14 +75,13 @@ func (admit Admit) check(p approver.Peer) error {
 
 type peerKey struct{}
 
-// peerOf returns who sent a request; the zero Peer if it did not come over a
-// local socket.
+// peerOf returns who sent a request; the zero Peer if the kernel did not say.
 func peerOf(ctx context.Context) approver.Peer {
 	p, _ := ctx.Value(peerKey{}).(approver.Peer)
 	return p
 }
 
-// withPeer notes who connected.
+// withPeer adds the peer of a connection to the context.
 func withPeer(ctx context.Context, c net.Conn) context.Context {
 	peer := peerBehind(c)
 	if counted, ok := c.(*counted); ok {
@@ -94,7 +93,7 @@ func withPeer(ctx context.Context, c net.Conn) context.Context {
 	return context.WithValue(ctx, peerKey{}, peer)
 }
 
-// peerBehind asks the kernel who connected; the zero Peer where it does not say.
+// peerBehind asks the kernel who connected; the zero Peer if it does not say.
 func peerBehind(c net.Conn) approver.Peer {
 	uc, ok := c.(*net.UnixConn)
 	if !ok {
@@ -147,7 +146,7 @@ func serve(ctx context.Context, l net.Listener, h http.Handler, log *slog.Logger
 		_ = srv.Close()
 	})
 	err := srv.Serve(l)
-	if stop() { // ctx has not ended: the listener failed
+	if stop() { // ctx has not ended, so the listener failed
 		cancel(ErrShuttingDown)
 		_ = srv.Close()
 	} else {

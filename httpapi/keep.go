@@ -12,25 +12,25 @@ import (
 	"time"
 )
 
-// A Listener owns its socket file and its lock. While Keep runs, a socket that was removed
-// or replaced is made anew: whoever cleans up a folder would stop every agent else.
+// A Listener owns its socket file and its lock. While Keep runs, a socket that was removed or
+// replaced is made again: otherwise whoever cleans up the folder would stop every agent.
 type Listener struct {
 	path         string
 	mode, folder os.FileMode // of the socket, and of its folder
 
 	mu     sync.Mutex
 	now    net.Listener
-	file   fs.FileInfo // of the socket that was made
+	file   fs.FileInfo // of the current socket
 	lock   *os.File
-	lost   error // why nobody can connect, as of the last look
+	lost   error // why nobody can connect, as of the last check
 	closed bool
 	err    error // of Close
 }
 
-// keepEvery is how often a socket is looked for.
+// keepEvery is how often Keep checks the socket.
 const keepEvery = 2 * time.Second
 
-// Accept returns the next connection, whichever socket it came by.
+// Accept returns the next connection, even if the socket was made again in the meantime.
 func (l *Listener) Accept() (net.Conn, error) {
 	for {
 		now := l.current()
@@ -41,7 +41,7 @@ func (l *Listener) Accept() (net.Conn, error) {
 	}
 }
 
-// Addr is the address of the socket.
+// Addr returns the address of the socket.
 func (l *Listener) Addr() net.Addr { return l.current().Addr() }
 
 func (l *Listener) current() net.Listener {
@@ -50,15 +50,15 @@ func (l *Listener) current() net.Listener {
 	return l.now
 }
 
-// Lost is why nobody can connect, as of the last look of Keep; nil if they can.
+// Lost returns why nobody can connect, as of the last check by Keep; nil if they can.
 func (l *Listener) Lost() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.lost
 }
 
-// Keep looks after the socket until ctx ends. It logs when the socket is lost, when it is
-// there again, and each new reason why it is not.
+// Keep checks the socket every 2 s until ctx ends, and makes it again if it is lost. It logs
+// when the socket is lost, when it is back, and each new reason why it is not.
 func (l *Listener) Keep(ctx context.Context, log *slog.Logger) {
 	tick := time.NewTicker(keepEvery)
 	defer tick.Stop()
@@ -83,7 +83,7 @@ func (l *Listener) Keep(ctx context.Context, log *slog.Logger) {
 	}
 }
 
-// look makes the socket anew if it is not there, and says why that fails.
+// look makes the socket again if it is missing or replaced. The error says why that failed.
 func (l *Listener) look() (anew bool, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -100,7 +100,8 @@ func (l *Listener) look() (anew bool, err error) {
 	return true, nil
 }
 
-// again makes folder, lock and socket anew where they are not there. The caller holds mu.
+// again makes the folder, the lock and the socket again if they are missing. The caller holds
+// mu.
 func (l *Listener) again() error {
 	dir := filepath.Dir(l.path)
 	if _, err := os.Lstat(dir); errors.Is(err, fs.ErrNotExist) {
@@ -117,7 +118,7 @@ func (l *Listener) again() error {
 		return err
 	}
 	if there, err := os.Lstat(name); err != nil || !os.SameFile(there, held) {
-		lock, err := lockFile(name) // the one that is held is nobody else's to see any more
+		lock, err := lockFile(name) // other processes cannot see the lock that is held any more
 		if err != nil {
 			return err
 		}
@@ -127,7 +128,7 @@ func (l *Listener) again() error {
 	return l.bind()
 }
 
-// bind makes the socket, and takes the place of the one before. The caller holds mu.
+// bind makes the socket and replaces the previous one. The caller holds mu.
 func (l *Listener) bind() error {
 	made, err := bind(l.path, l.mode)
 	if err != nil {
@@ -145,7 +146,7 @@ func (l *Listener) bind() error {
 	return nil
 }
 
-// Close removes the socket and then stops listening. It can be called again.
+// Close removes the socket and then stops listening. It can be called more than once.
 func (l *Listener) Close() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -154,7 +155,7 @@ func (l *Listener) Close() error {
 	}
 	l.closed = true
 	var err error
-	if info, lookErr := os.Lstat(l.path); lookErr == nil && os.SameFile(info, l.file) { // not another's
+	if info, lookErr := os.Lstat(l.path); lookErr == nil && os.SameFile(info, l.file) { // not another's socket
 		err = os.Remove(l.path)
 	}
 	l.err = errors.Join(err, l.now.Close(), l.lock.Close())

@@ -16,11 +16,11 @@ import (
 // Listen makes a Unix socket at path, which must be absolute, with the
 // permission bits of mode, whatever the umask is.
 //
-// The folder is made with mode 0700 if it is missing; one that is there must
-// belong to the caller or root and be writable by nobody else. What lies at the
+// The folder is made with mode 0700 if it is missing; an existing one must
+// belong to the caller or root and be writable by nobody else. An existing file at the
 // path is removed only if it is a socket that nobody listens on, and while no
-// other process of ours holds the lock beside it (path + ".lock", which stays).
-// Closing the listener removes the socket. Its Keep makes a socket that is lost anew.
+// other approver process holds the lock beside it (path + ".lock", which stays).
+// Closing the listener removes the socket. [Listener.Keep] makes a lost socket again.
 func Listen(path string, mode os.FileMode) (*Listener, error) {
 	if err := checkName(path); err != nil {
 		return nil, err
@@ -44,8 +44,8 @@ func Listen(path string, mode os.FileMode) (*Listener, error) {
 	return l, nil
 }
 
-// CheckListen says why Listen would refuse path, unless that is another program that
-// listens there. It makes nothing. A folder that is not there yet is as good.
+// CheckListen returns why Listen would refuse path, except that another program may be
+// listening there. It creates nothing. A missing folder is no error.
 func CheckListen(path string) error {
 	if err := checkName(path); err != nil {
 		return err
@@ -106,8 +106,8 @@ func checkFolder(dir string) error {
 	return nil
 }
 
-// lockFile keeps two daemons from taking each other's socket for a stale one.
-// The lock ends with the process, however that ends.
+// lockFile prevents two daemons from taking each other's socket for a stale one.
+// The lock is released when the process ends, however it ends.
 func lockFile(name string) (*os.File, error) {
 	f, err := os.OpenFile(name, os.O_CREATE|os.O_RDWR|syscall.O_NOFOLLOW, 0o600)
 	if err != nil {
@@ -130,7 +130,7 @@ func checkSocket(path string, info fs.FileInfo) error {
 	return nil
 }
 
-// removeStale clears the path, or says why it must not.
+// removeStale removes a stale socket at path. The error says why it must not.
 func removeStale(path string) error {
 	info, err := os.Lstat(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -156,7 +156,7 @@ func removeStale(path string) error {
 }
 
 // bind makes the socket. Its mode is set between bind and listen: until then
-// nobody can connect, so there is no moment at which the umask matters.
+// nobody can connect, so the umask never matters.
 func bind(path string, mode os.FileMode) (net.Listener, error) {
 	if err := removeStale(path); err != nil {
 		return nil, err

@@ -10,14 +10,14 @@ import (
 	"approver.example"
 )
 
-// Bounds of what is told of connections that are turned away.
+// Bounds of what is logged about refused connections.
 const (
 	refusalQuiet = time.Minute
-	refusalUIDs  = 64 // whose are named within that time
+	refusalUIDs  = 64 // uids that are named within that time
 )
 
-// A refusalLog tells of connections that are turned away, once a minute of each uid: a
-// stranger must not fill the log. The zero value has told nothing.
+// A refusalLog logs refused connections, once a minute for each uid and reason, so that a
+// stranger cannot fill the log. The zero value has logged nothing.
 type refusalLog struct {
 	mu    sync.Mutex
 	began time.Time
@@ -30,8 +30,8 @@ type refusalKey struct {
 	what string
 }
 
-// refuse logs a connection of whom the socket does not admit. Root and the daemon's own
-// user are no strangers: approver doctor knocks with their uid.
+// refuse logs a peer whom the socket does not admit. For root and the daemon's own user it
+// logs at level debug, because approver doctor tries to connect with their uid.
 func (a *refusalLog) refuse(log *slog.Logger, peer approver.Peer, socket string, err error) {
 	level := slog.LevelWarn
 	if peer.Known && (peer.UID == 0 || peer.UID == uint32(os.Geteuid())) {
@@ -40,7 +40,7 @@ func (a *refusalLog) refuse(log *slog.Logger, peer approver.Peer, socket string,
 	a.say(log, level, peer, "refused on the "+socket+" socket", err)
 }
 
-// tell logs a connection that is turned away, unless it did so within this minute.
+// tell logs a refusal, unless the same uid and what were logged within this minute.
 func (a *refusalLog) tell(log *slog.Logger, peer approver.Peer, what string, err error) {
 	a.say(log, slog.LevelWarn, peer, what, err)
 }
@@ -51,8 +51,8 @@ func (a *refusalLog) say(log *slog.Logger, level slog.Level, peer approver.Peer,
 	}
 }
 
-// first reports whether to tell of a uid. Of more uids than are told of apart, it does so
-// for one.
+// first reports whether to log a refusal. If there are more than refusalUIDs in a minute, it
+// reports true for one of the rest.
 func (a *refusalLog) first(key refusalKey, now time.Time) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()

@@ -28,39 +28,38 @@ const (
 	watchError = "Approver-Error"
 )
 
-// A Resolver shows requests to people's programs and takes their answers. Both
-// methods know the peer by the kernel's word.
+// A Resolver shows requests to people's programs and takes their answers. In both
+// methods, peer is who the kernel says is connected.
 type Resolver interface {
-	// Watch calls emit for what the peer is to see until ctx ends, the peer goes
+	// Watch calls emit for each event that the peer may see until ctx ends, the peer disconnects
 	// (emit then returns an error) or nothing more can come. It calls emit from
 	// one goroutine at a time.
 	Watch(ctx context.Context, peer approver.Peer, emit func(json.RawMessage) error) error
-	// Answer takes one JSON document, at most 64 KiB, and returns what became of
-	// it. The text of an error goes to the peer.
+	// Answer takes one JSON document of at most 64 KiB and returns the result.
+	// The text of an error goes to the peer.
 	Answer(ctx context.Context, peer approver.Peer, body json.RawMessage) (json.RawMessage, error)
 }
 
-// An Operator does what the operator's commands ask for: look at the daemon,
-// freeze it, list and revoke. op is one word; the text of an error goes to the
-// peer, and [ErrNoOperation] says that there is no such word. The context ends as that
-// of [Submit.Ask].
+// An Operator serves the operator's commands: look at the daemon, freeze it, list and revoke.
+// op is one word. The text of an error goes to the peer; [ErrNoOperation] means that there is
+// no such operation. The context ends like that of [Submit.Ask].
 type Operator interface {
 	Operate(ctx context.Context, peer approver.Peer, op string, body json.RawMessage) (json.RawMessage, error)
 }
 
-// ErrNoOperation means that the daemon does not know an operation: it is older
-// than the command, or newer.
+// ErrNoOperation means that the daemon does not know an operation, because daemon and command
+// are of different versions.
 var ErrNoOperation = errors.New("this daemon does not know that operation: are command and daemon of the same version?")
 
 // Resolve is the daemon's end of the resolve socket.
 type Resolve struct {
-	// Resolver does the work; nil refuses everything.
+	// Resolver serves watches and answers; nil refuses them.
 	Resolver Resolver
 	// Operator serves the operator's commands; nil refuses them.
 	Operator Operator
 	// Admit says who may watch and answer; nil admits nobody.
 	Admit Admit
-	// MaxConns and MaxConnsEach are as in [Submit]; 0 is 512, and 128.
+	// MaxConns and MaxConnsEach are as in [Submit]; 0 means 512 and 128.
 	MaxConns, MaxConnsEach int
 	Log                    *slog.Logger
 
@@ -108,14 +107,14 @@ func (s *Resolve) watch(w http.ResponseWriter, r *http.Request, peer approver.Pe
 		return
 	}
 	err := s.Resolver.Watch(r.Context(), peer, func(event json.RawMessage) error {
-		line, err := json.Marshal(event) // valid, and on one line
+		line, err := json.Marshal(event) // valid JSON on one line
 		if err != nil {
 			return err
 		}
 		if err := context.Cause(r.Context()); err != nil {
 			return err
 		}
-		// A reader that does not read must not hold up whoever emits.
+		// A client that does not read must not block the caller of emit.
 		if err := control.SetWriteDeadline(time.Now().Add(bodyTime)); err != nil {
 			return err
 		}
@@ -125,7 +124,7 @@ func (s *Resolve) watch(w http.ResponseWriter, r *http.Request, peer approver.Pe
 		return control.Flush()
 	})
 	if r.Context().Err() != nil {
-		panic(http.ErrAbortHandler) // cut the connection: the stream did not end, the daemon or the peer did
+		panic(http.ErrAbortHandler) // cut the connection: the stream has not ended in order
 	}
 	if err != nil {
 		s.refusals.tell(s.Log, peer, "a watch ended", err)
@@ -133,7 +132,7 @@ func (s *Resolve) watch(w http.ResponseWriter, r *http.Request, peer approver.Pe
 	}
 }
 
-// oneLine makes a text fit for a header.
+// oneLine makes a text valid in a header: printable ASCII, at most 1024 bytes.
 func oneLine(s string) string {
 	b := []byte(s[:min(len(s), 1024)])
 	for i, c := range b {
@@ -185,6 +184,6 @@ func takeDocument(w http.ResponseWriter, r *http.Request, log *slog.Logger,
 	}
 }
 
-// ErrRefused is the daemon's no to a program on the resolve socket; the error
-// around it has the daemon's words.
+// ErrRefused means that the daemon refused a request; the error that wraps it has the daemon's
+// text.
 var ErrRefused = errors.New("approver refused")

@@ -5,25 +5,25 @@ import (
 	"sync"
 )
 
-// Bounds of the submit socket. Those of one uid are a quarter or an eighth of all: a
-// uid that takes all that it can leaves room for the others. It is far more than an
-// agent has at once: Claude Code runs some ten calls in parallel.
+// Limits of the submit socket. One uid may have a quarter of each, so that a
+// uid that uses all of its share leaves room for others. A share is far more than an
+// agent needs: Claude Code runs some ten calls in parallel.
 const (
-	defaultHeld     = 1024 // calls that wait, in all
+	defaultHeld     = 1024 // calls that wait, in total
 	defaultHeldEach = 256
-	maxBytes        = 128 << 20 // of their bodies
+	maxBytes        = 128 << 20 // total size of their bodies
 	maxBytesEach    = 32 << 20
 )
 
-// A tally counts what is in use, in all and by each uid. The zero value counts.
+// A tally counts what is in use, in total and by uid. The zero value is ready to use.
 type tally struct {
 	mu  sync.Mutex
 	all int64
 	of  map[uint32]int64
 }
 
-// take notes n more in use by uid, unless that is more than a bound: then it says
-// which.
+// take counts n more in use by uid. If that would exceed a limit, it counts nothing, and the
+// error names the limit.
 func (t *tally) take(uid uint32, n, all, each int64) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -41,7 +41,7 @@ func (t *tally) take(uid uint32, n, all, each int64) error {
 	return nil
 }
 
-// give takes back what take noted.
+// give undoes take.
 func (t *tally) give(uid uint32, n int64) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -51,7 +51,7 @@ func (t *tally) give(uid uint32, n int64) {
 	}
 }
 
-// or is n, or where that is not set, standard.
+// or returns n, or standard if n is not set.
 func or(n int, standard int64) int64 {
 	if n > 0 {
 		return int64(n)
@@ -59,31 +59,31 @@ func or(n int, standard int64) int64 {
 	return standard
 }
 
-// Bounds of the places for what is told of calls: that one ran, or that an answer is here.
-// They have places of their own, so that an agent that holds all the calls that it may
-// cannot keep the report of another one out.
+// Limits of reports and acknowledgments: that a call ran, or that its answer has arrived.
+// They are counted apart from calls, so that an agent with the maximum number of waiting calls
+// cannot keep the report of another call out.
 const (
 	maxToldPlaces     = 256
 	maxToldPlacesEach = 64
 )
 
-// tell takes a place for what is told of a call, and for its body.
+// tell counts a report or acknowledgment with its body; free uncounts it.
 func (s *Submit) tell(uid uint32, size int64) (free func(), err error) {
 	return s.told.enter(uid, size, maxToldPlaces, maxToldPlacesEach, "reports are taken in", "send it again")
 }
 
-// hold takes a place for a call that waits, and for its body.
+// hold counts a waiting call with its body; free uncounts it.
 func (s *Submit) hold(uid uint32, size int64) (free func(), err error) {
 	return s.held.enter(uid, size, or(s.MaxHeld, defaultHeld), or(s.MaxHeldEach, defaultHeldEach),
 		"calls wait for an answer", "wait until some are answered")
 }
 
-// A limiter bounds how many calls or reports are under way, and their bytes. The zero value has
-// none under way.
+// A limiter limits the number of calls or reports in progress, and their bytes. The zero value
+// has none in progress.
 type limiter struct{ places, bytes tally }
 
-// enter takes a place for size bytes; free gives both back. Where there is none, the error
-// says of what there are too many, and what helps.
+// enter counts one more of size bytes; free uncounts it. If there are too many, the error says
+// of what, and what helps.
 func (m *limiter) enter(uid uint32, size, all, each int64, what, cure string) (free func(), err error) {
 	if err := m.places.take(uid, 1, all, each); err != nil {
 		return nil, fmt.Errorf("too many %s (%w): %s", what, err, cure)

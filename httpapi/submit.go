@@ -21,11 +21,11 @@ import (
 	"approver.example/httpapi/wire"
 )
 
-// A HookRequest is what a courier brings.
+// A HookRequest is the request of a courier.
 type HookRequest struct {
 	Agent    string            // the dialect of the payload
-	CallID   string            // 32 hex digits, the same when the courier comes back
-	Deadline time.Duration     // what the courier had left when it sent; the context ends with it
+	CallID   string            // 32 hex digits, the same on every try
+	Deadline time.Duration     // the courier's remaining time when it sent; the context ends with it
 	Env      map[string]string // the part of the hook's environment that changes what runs
 	Park     bool              // the agent may be told to come back …
 	ParkIn   time.Duration     // … when nobody has answered after this
@@ -35,50 +35,50 @@ type HookRequest struct {
 	Peer     approver.Peer
 }
 
-// A HookAnswer is what the hook process is to leave behind. The zero value, like
-// every other that would block without saying why, is replaced by an error, on
-// which the courier blocks.
+// A HookAnswer is what the hook process must print and how it must exit. An answer that blocks
+// without a reason, such as the zero value, is replaced by an error, on which the courier
+// blocks.
 type HookAnswer struct {
 	Stdout, Stderr []byte
 	ExitZero       bool // exit code 0; otherwise 2, which needs a Stderr
-	Ack            bool // a yes that the courier is to acknowledge
+	Ack            bool // an approval that the courier must acknowledge
 }
 
 // Submit is the daemon's end of the submit socket.
 type Submit struct {
 	// Hook decides a call. Its context ends when the courier's time is up, when
-	// the courier goes away (cause ErrCourierGone) or when the daemon stops
-	// (cause ErrShuttingDown); it then returns soon, and what it returns is
-	// dropped. With a nil Hook every call is blocked.
+	// the courier disconnects (cause ErrCourierGone) or when the daemon stops
+	// (cause ErrShuttingDown). Hook must then return soon, and its answer is
+	// dropped. If Hook is nil, every call is blocked.
 	Hook func(ctx context.Context, h HookRequest) HookAnswer
-	// Ack notes that the courier of a call has its answer. Its context outlives the
-	// connection, which the courier does not hold. Nil notes nothing.
+	// Ack notes that the courier of a call has received its answer. Its context outlives the
+	// connection, which the courier may close. Nil refuses acknowledgments.
 	Ack func(ctx context.Context, peer approver.Peer, callID string) error
-	// Missed hears that a report or an acknowledgment came, or may have come, and was not
-	// taken in: from silence nothing follows then. Nil hears nothing.
+	// Missed is called when a report or an acknowledgment came, or may have come, and was not
+	// accepted: silence about a call proves nothing then. It may be nil.
 	Missed func()
-	// Ask answers a script's question, one JSON document for another, under the
-	// same rules for its context, but that who goes away (cause ErrGone) does not come
-	// back to this daemon. The text of an error goes to the peer. Nil refuses.
+	// Ask answers a script's question, one JSON document for another. Its context follows the
+	// same rules, except that a script that disconnects (cause ErrGone) does not come back to
+	// this daemon. The text of an error goes to the peer. Nil refuses.
 	Ask func(ctx context.Context, peer approver.Peer, body json.RawMessage) (json.RawMessage, error)
-	// Appeal puts a call that was denied before people, under the same rules as Ask.
+	// Appeal asks people about a call that was denied, under the same rules as Ask.
 	// It returns once they are asked. Nil refuses.
 	Appeal func(ctx context.Context, peer approver.Peer, body json.RawMessage) (json.RawMessage, error)
 	// Admit says who may ask; nil admits nobody.
 	Admit Admit
-	// MaxBody bounds the payload in bytes; 0 is 4 MiB, which is also the most
-	// that a courier sends.
+	// MaxBody bounds the payload in bytes; 0 means 4 MiB, which is also the most that a
+	// courier sends.
 	MaxBody int64
-	// MaxHeld bounds how many calls wait at once; 0 is 1024. A call beyond it is
-	// blocked at once.
+	// MaxHeld limits how many calls wait at once; 0 means 1024. A call beyond that is blocked
+	// at once.
 	MaxHeld int
-	// MaxHeldEach bounds those of one uid; 0 is 256.
+	// MaxHeldEach limits those of one uid; 0 means 256.
 	MaxHeldEach int
-	// MaxConns and MaxConnsEach bound the connections that Serve has open, in all and of one
-	// uid; 0 is 4096, and 512, or less where the process may open few files. Those of root and
-	// of the daemon's own user do not count among all. One beyond a bound takes the place of a
-	// connection of its uid on which nothing is asked. If there is none, it is answered with an
-	// error and closed, before what it asks is read.
+	// MaxConns and MaxConnsEach limit the connections that Serve has open, in total and per
+	// uid. 0 means 4096 and 512, or less if the process may open few files. Those of root and
+	// of the daemon's own user do not count in the total. A connection beyond a limit replaces
+	// one of its uid without a request in progress. If there is none, it is answered with an
+	// error and closed, before its request is read.
 	MaxConns, MaxConnsEach int
 	Log                    *slog.Logger
 
@@ -93,8 +93,8 @@ const (
 	maxDeadline = 24 * time.Hour
 )
 
-// Serve answers on l until ctx ends, and returns when every Hook has. It closes
-// l. Held calls are not answered then: their connections are cut.
+// Serve answers on l until ctx ends, and returns after every Hook has returned. It closes
+// l. Waiting calls are not answered then: their connections are cut.
 func (s *Submit) Serve(ctx context.Context, l net.Listener) error {
 	all, each := or(s.MaxConns, share(submitConns, 2)), or(s.MaxConnsEach, share(submitConnsEach, 16))
 	return serve(ctx, bounded{l, &s.connLimits, "submit", s.Admit, all, each, s.Log, s.missed}, s, s.Log)
@@ -135,7 +135,7 @@ func (s *Submit) hook(w http.ResponseWriter, r *http.Request, peer approver.Peer
 	if report {
 		place = s.tell
 	}
-	free, err := place(peer.UID, max(r.ContentLength, 0)) // a length that is not known is refused below
+	free, err := place(peer.UID, max(r.ContentLength, 0)) // an unknown length is refused below
 	if err != nil {
 		if report {
 			s.Log.Error("THE REPORT OF A CALL WAS REFUSED A PLACE: what ran is not compared unless it comes again", "uid",
@@ -159,7 +159,7 @@ func (s *Submit) hook(w http.ResponseWriter, r *http.Request, peer approver.Peer
 	answer, err := s.decide(ctx, h)
 	heard = heard || err == nil
 	if cause := context.Cause(r.Context()); cause != nil {
-		panic(http.ErrAbortHandler) // cut the connection: there must not be half an answer
+		panic(http.ErrAbortHandler) // cut the connection: the courier must not get half an answer
 	}
 	if err != nil {
 		s.Log.Error("no answer for a call", "call", h.CallID, "agent", h.Agent, "err", err)
@@ -175,7 +175,7 @@ func (s *Submit) missed() {
 	}
 }
 
-// ack takes the acknowledgment of an answer. Nobody waits for what it replies.
+// ack takes the acknowledgment of an answer.
 func (s *Submit) ack(w http.ResponseWriter, r *http.Request, peer approver.Peer) {
 	calls := r.Header.Values(wire.Call)
 	if len(calls) != 1 || !wire.IsCall(calls[0]) || r.ContentLength != 0 {
@@ -204,7 +204,7 @@ func (s *Submit) ack(w http.ResponseWriter, r *http.Request, peer approver.Peer)
 	writeJSON(w, http.StatusOK, struct{}{})
 }
 
-// ask answers a script. It holds the connection like a hook.
+// ask answers a script. It counts as a waiting call, like a hook.
 func (s *Submit) ask(
 	w http.ResponseWriter, r *http.Request, peer approver.Peer,
 	answer func(context.Context, approver.Peer, json.RawMessage) (json.RawMessage, error),
@@ -224,14 +224,14 @@ func (s *Submit) ask(
 		defer done()
 		out, err := answer(ctx, peer, body)
 		if context.Cause(r.Context()) != nil {
-			panic(http.ErrAbortHandler) // the script has gone, or comes back to the next daemon
+			panic(http.ErrAbortHandler) // the script has disconnected, or the daemon is stopping
 		}
 		return out, err
 	})
 }
 
-// requestContext ends with the courier's time, or with the connection: because the daemon
-// stops, or else for the cause gone.
+// requestContext returns a context that ends after left, or with the connection: with the
+// cause ErrShuttingDown if the daemon stops, else with the cause gone.
 func requestContext(conn context.Context, left time.Duration, gone error) (context.Context, func()) {
 	ctx, cancel := context.WithCancelCause(context.WithoutCancel(conn))
 	stop := context.AfterFunc(conn, func() {
@@ -249,8 +249,8 @@ func requestContext(conn context.Context, left time.Duration, gone error) (conte
 	}
 }
 
-// decide calls the Hook and lets neither a panic nor an answer without meaning
-// through.
+// decide calls the Hook. A panic, and an answer that is too large or blocks without a reason,
+// become errors.
 func (s *Submit) decide(ctx context.Context, h HookRequest) (a HookAnswer, err error) {
 	if s.Hook == nil {
 		return a, errors.New("nothing is there to decide")
@@ -284,11 +284,11 @@ func writeAnswer(w http.ResponseWriter, a HookAnswer) {
 		head.Set(wire.Ack, "1")
 	}
 	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(bodyTime))
-	// An error means that the courier has gone, which it knows itself.
+	// An error means that the courier has disconnected, and it knows that itself.
 	_, _ = w.Write(append(a.Stderr[:len(a.Stderr):len(a.Stderr)], a.Stdout...))
 }
 
-// read takes a request off the wire. The status goes with the error.
+// read decodes a request. status is the HTTP status for the error.
 func (s *Submit) read(w http.ResponseWriter, r *http.Request) (h HookRequest, status int, err error) {
 	h.Agent, h.CallID = r.Header.Get(wire.Agent), r.Header.Get(wire.Call)
 	for _, name := range []string{wire.Agent, wire.Call, wire.Deadline, wire.EnvBytes} {
@@ -336,10 +336,10 @@ func (s *Submit) read(w http.ResponseWriter, r *http.Request) (h HookRequest, st
 	return h, 0, nil
 }
 
-// maxQuoted bounds how much of what a peer sent is told, in bytes.
+// maxQuoted bounds how much of a peer's text is quoted, in bytes.
 const maxQuoted = 64
 
-// quoted is what a peer sent, in quotes, as much of it as is told.
+// quoted quotes what a peer sent, at most maxQuoted bytes of it.
 func quoted(values ...string) string {
 	all := strings.Join(values, ", ")
 	if len(all) > maxQuoted {
@@ -348,7 +348,7 @@ func quoted(values ...string) string {
 	return fmt.Sprintf("%+q", all)
 }
 
-// parkOf reads the header that may be left out.
+// parkOf reads the optional header Park.
 func parkOf(values []string) (park bool, in time.Duration, err error) {
 	if len(values) == 0 {
 		return false, 0, nil
@@ -362,7 +362,7 @@ func parkOf(values []string) (park bool, in time.Duration, err error) {
 	return true, in, nil
 }
 
-// eventOf reads two more headers that may be left out.
+// eventOf reads the optional headers Event and Cut.
 func eventOf(events, cuts []string) (event string, cut bool, err error) {
 	switch {
 	case len(events) > 1 || len(events) == 1 && !wire.IsEvent(events[0]):
@@ -376,7 +376,7 @@ func eventOf(events, cuts []string) (event string, cut bool, err error) {
 }
 
 // readBody reads a body of known length within bodyTime. Only then does net/http
-// watch the connection, and the watch must have no deadline.
+// notice that the peer disconnects, and that must work without a deadline.
 func readBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	control := http.NewResponseController(w)
 	if err := control.SetReadDeadline(time.Now().Add(bodyTime)); err != nil {

@@ -12,15 +12,15 @@ type Appeal struct {
 	Reason string `json:"reason,omitempty"`
 }
 
-// An Appealed is the answer: people are being asked.
+// An Appealed is the answer to an Appeal: people are being asked.
 type Appealed struct {
 	Request string    `json:"request"`
-	Until   time.Time `json:"until"` // the last moment in which a yes lets the call run
+	Until   time.Time `json:"until"` // until then a yes lets the call run
 }
 
-// An Ask is what a script asks on the submit socket.
+// An Ask is a script's question on the submit socket.
 type Ask struct {
-	ID       string            `json:"id"` // 32 hex digits, the same when the command comes back
+	ID       string            `json:"id"` // 32 hex digits, the same when the command asks again
 	Argv     []string          `json:"argv"`
 	Dir      string            `json:"dir"`
 	Severity approver.Severity `json:"severity"`
@@ -28,7 +28,7 @@ type Ask struct {
 	TTL      time.Duration     `json:"ttl,omitempty"`
 }
 
-// An Asked is the answer.
+// An Asked is the answer to an Ask.
 type Asked struct {
 	Approved bool   `json:"approved"`
 	Reason   string `json:"reason"`

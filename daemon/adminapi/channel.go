@@ -9,38 +9,39 @@ import (
 	"approver.example/daemon/words"
 )
 
-// A Channel says whether a channel receives answers, and what became of its last
-// cards, by what the platform last said.
+// A Channel says whether a channel receives answers, and what happened to its last cards,
+// according to the last response of the platform.
 type Channel struct {
 	Name     string `json:"name"`
 	Receives bool   `json:"receives"`
-	// Elsewhere says that it receives in another daemon that shares the store, if any does.
+	// Elsewhere says that another daemon that shares the store receives for this channel.
 	Elsewhere bool `json:"elsewhere,omitempty"`
-	// Watchers are the terminals that watch of people whose answers count, of that channel
-	// alone.
+	// Watchers is the number of terminals that watch and belong to people whose answers count;
+	// nil for a channel that is not local.
 	Watchers *int `json:"watchers,omitempty"`
-	// Others watch it too, and their answers do not count.
+	// Others is the number of watching terminals that belong to people whose answers do not
+	// count.
 	Others int `json:"watchers_who_do_not_count,omitempty"`
-	// Since is since when it receives, or does not; zero before the first try.
+	// Since is the time since which it receives, or does not; zero before the first attempt.
 	Since       time.Time `json:"since,omitzero"`
 	LastSuccess time.Time `json:"last_success,omitzero"`
 	LastFailure time.Time `json:"last_failure,omitzero"`
 	Error       string    `json:"error,omitempty"`    // why it does not receive
 	LastPost    time.Time `json:"last_post,omitzero"` // of a card, in any of its chats
-	// Off are its chats that get no cards, and then those whose cards are not brought up to
-	// date, each for longest first.
+	// Off lists its chats that get no cards, and then those whose cards are not updated, in
+	// each group the longest first.
 	Off []chatOff `json:"off,omitempty"`
 }
 
-// A chatOff is a chat in which something is off. One of both times is zero.
+// A chatOff is a chat with a problem. Exactly one of the two times is set.
 type chatOff struct {
 	Chat        string    `json:"chat"`
 	NoCardSince time.Time `json:"no_card_since,omitzero"` // no card went out
-	StaleSince  time.Time `json:"stale_since,omitzero"`   // no card could be changed
-	Error       string    `json:"error"`                  // why, at the last try
+	StaleSince  time.Time `json:"stale_since,omitzero"`   // no card could be updated
+	Error       string    `json:"error"`                  // the last error
 }
 
-// chatsOff lists what is off in the chats of a channel.
+// chatsOff lists the chats of a channel that have a problem.
 func chatsOff(all []broadcaster.CardsState) (off []chatOff) {
 	for _, c := range all {
 		chat := "chat " + c.To.Conversation
@@ -63,7 +64,7 @@ func chatsOff(all []broadcaster.CardsState) (off []chatOff) {
 	return off
 }
 
-// text is what is off, in a sentence.
+// text describes the problem in a sentence.
 func (c chatOff) text() string {
 	if c.NoCardSince.IsZero() {
 		return "CARDS IN " + c.Chat + " ARE NOT BROUGHT UP TO DATE since " + c.StaleSince.Format(time.DateTime+" UTC") +
@@ -72,8 +73,8 @@ func (c chatOff) text() string {
 	return "NO CARD WENT OUT to " + c.Chat + " since " + c.NoCardSince.Format(time.DateTime+" UTC") + ": " + c.Error
 }
 
-// ChannelOf is the status of a channel. One that never reached its platform receives
-// nothing, and nor does a terminal that nobody watches.
+// ChannelOf returns the status of a channel. A channel that never reached its platform does
+// not receive, nor does a terminal that nobody watches.
 func ChannelOf(name string, c broadcaster.ChannelState, watchers *int) Channel {
 	s := Channel{
 		Name: name, Watchers: watchers, Since: c.Since.UTC(), LastSuccess: c.Good.UTC(), LastFailure: c.Bad.UTC(),
@@ -95,8 +96,9 @@ func ChannelOf(name string, c broadcaster.ChannelState, watchers *int) Channel {
 	return s
 }
 
-// WithStoreTrouble is a status of what is known: nobody receives elsewhere under a lease that the
-// store does not grant, of which trouble is why.
+// WithStoreTrouble corrects a status by what is known of the store: while trouble, the store's
+// error, is set, it is not known that another daemon receives. shared says whether daemons
+// share the store.
 func WithStoreTrouble(s Channel, now broadcaster.ChannelState, trouble string, shared bool) Channel {
 	switch away := now.Solo && !now.Leads && now.Ended == nil; {
 	case away && trouble != "":
@@ -107,13 +109,13 @@ func WithStoreTrouble(s Channel, now broadcaster.ChannelState, trouble string, s
 	return s
 }
 
-// Fails reports a channel that brings no answers, or one of whose chats gets no cards or
-// shows old ones. A terminal that nobody watches is as usual.
+// Fails reports whether a channel brings no answers, or one of its chats gets no cards or
+// outdated ones. A terminal that nobody watches is normal.
 func (s Channel) Fails() bool {
 	return s.Error != "" || s.Watchers == nil && len(s.Off) > 0
 }
 
-// Receiving is the status in a sentence.
+// Receiving describes in a sentence whether the channel receives.
 func (s Channel) Receiving() string {
 	since := ""
 	if !s.Since.IsZero() {
@@ -139,8 +141,8 @@ func (s Channel) Receiving() string {
 	return s.Name + " receives" + since
 }
 
-// Posting tells of the chat that is off for longest, and how many others are; it is empty
-// while all is well.
+// Posting describes the chat that has had a problem for longest, and counts the others; it is
+// empty if there is no problem.
 func (s Channel) Posting() string {
 	if len(s.Off) == 0 || s.Watchers != nil {
 		return ""

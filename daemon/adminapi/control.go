@@ -18,34 +18,34 @@ const (
 	OpEnforce  = "enforce"
 )
 
-// A ControlRequest is the body of them.
+// A ControlRequest is the body of these operations.
 type ControlRequest struct {
 	Reason string        `json:"reason,omitempty"`
-	For    time.Duration `json:"for,omitempty"` // of a pause, where zero ends it, and of observing
-	All    bool          `json:"all,omitempty"` // of a pause: also CATASTROPHIC calls
+	For    time.Duration `json:"for,omitempty"` // for OpPause, where zero ends the pause, and OpObserve
+	All    bool          `json:"all,omitempty"` // for OpPause: also CATASTROPHIC calls
 }
 
-// A ControlAnswer is their answer.
+// A ControlAnswer is the answer of these operations.
 type ControlAnswer struct {
 	Done   bool      `json:"done"`
 	Text   string    `json:"text"`
 	Denied int       `json:"denied,omitempty"` // open requests that a freeze denied
-	Until  time.Time `json:"until,omitzero"`   // of a pause, and of observing
-	Since  time.Time `json:"since,omitzero"`   // of the observing that enforce ended, or of the last
-	Ended  bool      `json:"ended,omitempty"`  // enforce ended it, and it was not over before
-	Seen   string    `json:"seen,omitempty"`   // the digest of what is shown, for the yes to it
+	Until  time.Time `json:"until,omitzero"`   // when the pause or observe mode ends
+	Since  time.Time `json:"since,omitzero"`   // for OpEnforce: when the last observe mode began
+	Ended  bool      `json:"ended,omitempty"`  // for OpEnforce: it ended observe mode, which was not over before
+	Seen   string    `json:"seen,omitempty"`   // the digest of what is shown, which the approval repeats
 	// Lifted is what an unfreeze ended.
 	Lifted *Lifted `json:"lifted,omitempty"`
 }
 
-// A Lifted is the freezes that were lifted, as status has them.
+// A Lifted is the freezes that were lifted, in the form that status uses.
 type Lifted struct {
 	Freeze *broadcaster.Freeze `json:"freeze,omitempty"`        // of everything
 	Held   []broadcaster.Hold  `json:"frozen_agents,omitempty"` // of single agents
 }
 
-// Args is what the card shows of a request, and what a yes to it is bound to. which are
-// the calls that go on by it.
+// Args returns what the card shows of a request, and what an approval is bound to. which names
+// the calls that it lets go on.
 func (r ControlRequest) Args(which string) map[string]any {
 	args := map[string]any{}
 	for name, value := range map[string]string{"reason_as_claimed": r.Reason, "lets_go_on": which} {
@@ -59,10 +59,10 @@ func (r ControlRequest) Args(which string) map[string]any {
 	return args
 }
 
-// rootCannot is why root's commands are no way out of an installation that is not isolated.
+// rootCannot says why root's commands do not help if the daemon runs as root.
 const rootCannot = "root of this machine cannot, because the daemon runs as root"
 
-// ModeText is what holds besides the rules, and why.
+// ModeText describes the freezes, the pause or the observe mode in force, with the reasons.
 func (s Status) ModeText() string {
 	text := s.Control
 	if s.Freeze != nil && s.Freeze.Reason != "" && !strings.Contains(text, s.Freeze.Reason) {
@@ -74,7 +74,7 @@ func (s Status) ModeText() string {
 	return text
 }
 
-// ModeCure is what ends what holds besides the rules.
+// ModeCure says how to end what ModeText describes.
 func (s Status) ModeCure() string {
 	const lift = "find out why, then approver unfreeze; where nobody can approve that, as root: "
 	switch {
@@ -95,5 +95,5 @@ func (s Status) ModeCure() string {
 	return "approver enforce"
 }
 
-// WaitsLine says that a line of the configuration does not count, in the words of status.
+// WaitsLine says, in the words of status, that a line of the configuration does not count yet.
 func WaitsLine(line string) string { return "does not count until people approve it: " + line }

@@ -4,20 +4,20 @@ import (
 	"runtime/debug"
 )
 
-// An NotInForce standard is one whose files are not in force, or a file that the daemon read
-// at its start and that is another now.
+// A NotInForce is a policy, rule set or information flow whose files are not in force, or a
+// file that the daemon read at its start and that has changed since.
 type NotInForce struct {
 	What string `json:"what"` // policy, rule set, information flow, configuration, secret or key
 	Why  string `json:"why"`
-	File string `json:"file,omitempty"` // of what is read at the start
-	// Refused says that the next start would refuse it: it is mended first.
+	File string `json:"file,omitempty"` // only for a file that is read at the start
+	// Refused says that the next start would refuse the file, so it must be fixed first.
 	Refused bool `json:"refused,omitempty"`
 }
 
-// BrokenFiles begins why files are not in force that cannot be read.
+// BrokenFiles is the beginning of Why for files that cannot be read.
 const BrokenFiles = "they have problems, so what was read last stays in force: "
 
-// String is for people.
+// String describes it for people.
 func (u NotInForce) String() string {
 	if u.File != "" {
 		return u.File + " " + u.Why
@@ -25,14 +25,15 @@ func (u NotInForce) String() string {
 	return "the files of the " + u.What + " are not in force: " + u.Why
 }
 
-// Versions are those of all that judges, as a daemon has them in force or as files say.
+// Versions are the versions of what judges calls: those that a daemon has in force, or those
+// of the files.
 type Versions struct {
 	Policy string `json:"policy"`
 	Rules  string `json:"rules"`
 	Flow   string `json:"flow"`
 }
 
-// Unlike names what of two differs.
+// Unlike returns the names of what differs between v and w.
 func (v Versions) Unlike(w Versions) (names []string) {
 	for _, s := range []struct{ name, a, b string }{{"policy", v.Policy, w.Policy}, {"rule set", v.Rules, w.Rules},
 		{"information flow", v.Flow, w.Flow}} {
@@ -43,7 +44,7 @@ func (v Versions) Unlike(w Versions) (names []string) {
 	return names
 }
 
-// BuildVersion is the version of this build.
+// BuildVersion returns the version of this build, or "devel".
 func BuildVersion() string {
 	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
 		return info.Main.Version

@@ -11,14 +11,14 @@ const (
 	OpRevoke  = "revoke"
 )
 
-// A Grants is the answer of OpGrants.
+// Grants is the answer of OpGrants.
 type Grants struct {
 	Now     time.Time `json:"now"` // by the store's clock
 	Grants  []Grant   `json:"grants"`
-	Trouble string    `json:"store_error,omitempty"` // why others may be missing
+	Trouble string    `json:"store_error,omitempty"` // why grants may be missing from the list
 }
 
-// A Grant is one yes that waits for calls.
+// A Grant is one approval that waits for calls.
 type Grant struct {
 	ID    string    `json:"id"`
 	Kind  string    `json:"kind"` // once, session, or a time such as 15m
@@ -32,5 +32,5 @@ type Grant struct {
 // A Proposal is the answer of OpPropose.
 type Proposal struct {
 	Rule  string `json:"rule"`  // YAML, an item of rules
-	Where string `json:"where"` // it belongs there
+	Where string `json:"where"` // the file that it belongs into
 }

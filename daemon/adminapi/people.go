@@ -10,66 +10,67 @@ const (
 	OpPeople  = "people"
 	OpRemove  = "remove_person"
 	OpRestore = "restore_person"
-	OpRecover = "recover_people" // let the configuration's lists count, where nobody is left to approve them
+	OpRecover = "recover_people" // make the lists count when nobody is left to approve them
 )
 
-// A PersonRequest is the body of all but OpPeople.
+// A PersonRequest is the body of all operations on people except OpPeople.
 type PersonRequest struct {
 	Person   string `json:"person,omitempty"` // their id, or channel:account
 	Reason   string `json:"reason,omitempty"`
-	Unlisted bool   `json:"unlisted,omitempty"` // the configuration here does not have them
-	// Of OpRestore and OpRecover, where nobody is asked: change nothing, and say what would
-	// count; the digest of what was shown; and that the caller wants to see nothing.
+	Unlisted bool   `json:"unlisted,omitempty"` // this daemon's configuration need not list them
+	// For OpRestore and OpRecover when nobody is asked. Show changes nothing and returns what
+	// would count. Seen is the digest of what was shown. Unseen approves it without being shown.
 	Show   bool   `json:"show,omitempty"`
 	Seen   string `json:"seen,omitempty"`
 	Unseen bool   `json:"unseen,omitempty"`
 }
 
-// A People is the answer of OpPeople.
+// People is the answer of OpPeople.
 type People struct {
 	People []Person `json:"people"`
-	// Away are those who were removed, also where no configuration has them.
+	// Away are the removed people, including those whom no configuration lists.
 	Away   []broadcaster.Removal `json:"removed"`
 	Nobody string                `json:"nobody_can_approve,omitempty"`
 }
 
-// A Person is one person of the configuration.
+// A Person is one person whom the configuration lists.
 type Person struct {
 	ID       string    `json:"id"`
 	Accounts []Account `json:"accounts"`
 }
 
-// An Account is one of their accounts. Why is empty where its answers count.
+// An Account is one of a person's accounts. Why is empty if its answers count.
 type Account struct {
 	Account string `json:"account"` // channel:id
 	Name    string `json:"name,omitempty"`
 	Why     string `json:"why_not,omitempty"`
 }
 
-// StillListed is said of somebody who was removed, and whom the configuration has.
+// StillListed follows the line of somebody who was removed and whom the configuration still
+// lists.
 const StillListed = ", and still stands in the configuration: take them out there, too"
 
-// AnyRequest is which requests, where nobody can approve one.
+// AnyRequest stands for all requests in [Status.Nobody].
 const AnyRequest = "ANY request"
 
-// The operations by which root approves where nobody else can.
+// The operations by which root approves what nobody else can.
 const (
 	OpOwnerShow    = "owner_show"
 	OpOwnerApprove = "owner_approve"
 )
 
-// An OwnerRequest is their body.
+// An OwnerRequest is the body of these operations.
 type OwnerRequest struct {
 	Request string `json:"request"`
-	Code    string `json:"code,omitempty"` // as typed, of OpOwnerApprove
+	Code    string `json:"code,omitempty"` // as typed, for OpOwnerApprove
 }
 
-// An OwnerAnswer is the answer of OpOwnerShow: the whole card, and a code of its own. Without
-// a code root answers as everybody does.
+// An OwnerAnswer is the answer of these operations. OpOwnerShow returns the whole card and a
+// code for this purpose. Without a code, root answers the usual way.
 type OwnerAnswer struct {
 	Shown Shown  `json:"shown,omitzero"`
 	Code  string `json:"code,omitempty"`
-	Text  string `json:"text,omitempty"` // of OpOwnerApprove: what became of it
+	Text  string `json:"text,omitempty"` // for OpOwnerApprove: the result
 	Done  bool   `json:"done,omitempty"`
 }
 

@@ -10,22 +10,23 @@ import (
 	"approver.example/shieldcore/sidecar"
 )
 
-// ProbeMost is the longest time between two such questions.
+// ProbeMost is the longest time between two attempts of the daemon to reach a failing
+// evaluator.
 const ProbeMost = 10 * time.Minute
 
-// A Shield is what `approver status` tells of the tiers.
+// A Shield is the status of the tiers.
 type Shield struct {
 	FailMode   string          `json:"fail_mode"`
-	FailedOpen uint64          `json:"failed_open"` // calls that went on unjudged
+	FailedOpen uint64          `json:"failed_open"` // calls that went on although they could not be judged
 	Model      *sidecar.Status `json:"sidecar,omitempty"`
 	Evaluator  string          `json:"evaluator,omitempty"`
-	// What the evaluator's provider said last; zero before the first evaluation.
+	// The state of the evaluator's provider after the last evaluation; zero before the first.
 	Answers     bool            `json:"evaluator_answers"`
 	Since       time.Time       `json:"evaluator_since,omitzero"`
 	LastSuccess time.Time       `json:"evaluator_last_success,omitzero"`
 	LastFailure time.Time       `json:"evaluator_last_failure,omitzero"`
-	Problem     string          `json:"evaluator_error,omitempty"` // of the last failure, also where it is over
-	Allowed     uint64          `json:"evaluations_allowed"`       // since the start, as the following
+	Problem     string          `json:"evaluator_error,omitempty"` // of the last failure, even if it is over
+	Allowed     uint64          `json:"evaluations_allowed"`       // since the start, like the counts below
 	Blocked     uint64          `json:"evaluations_blocked"`
 	Escalated   uint64          `json:"evaluations_escalated"`
 	Failed      uint64          `json:"evaluations_failed"`
@@ -34,10 +35,10 @@ type Shield struct {
 	QuotaErr    string          `json:"quota_error,omitempty"`
 }
 
-// Fails reports an evaluator whose last evaluation ended without a valid answer.
+// Fails reports whether the last evaluation ended without a valid answer.
 func (s *Shield) Fails() bool { return s != nil && !s.Answers && !s.Since.IsZero() }
 
-// Lines writes the status of the tiers for people, a line each.
+// Lines writes the status of the tiers for people, one call of line for each line.
 func (s *Shield) Lines(line func(name, format string, args ...any)) {
 	if s.FailMode != configs.FailClosed {
 		line("FAIL OPEN", "fail_mode is %s: %s went on that could not be judged", s.FailMode,
@@ -78,7 +79,8 @@ func (s *Shield) Lines(line func(name, format string, args ...any)) {
 	}
 }
 
-// troubles is what of the tiers does not work, so that calls are blocked that need it.
+// troubles returns the parts of the tiers that do not work, so that calls that need them are
+// blocked.
 func (s *Shield) troubles() (all []trouble) {
 	if s == nil {
 		return nil

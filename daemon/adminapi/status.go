@@ -1,6 +1,6 @@
-// Package adminapi is what commands and the daemon say to each other: the operations of the
-// resolve socket with their documents, those of ask and appeal, and the sentences in which
-// status and doctor tell people of them.
+// Package adminapi is the protocol between commands and the daemon: the operations of the
+// resolve socket with their documents, the documents of ask and appeal, and the sentences
+// in which status and doctor report them to people.
 //
 // Read status.go first; each other file has the documents of one group of operations.
 package adminapi
@@ -34,16 +34,16 @@ type RequestID struct {
 // A Status is the answer of OpStatus.
 type Status struct {
 	Up    bool   `json:"up"`
-	Error string `json:"error,omitempty"` // why it is not up, or not seen
-	// Unseen says that the daemon answers on Submit, and that this user may see no more.
+	Error string `json:"error,omitempty"` // why it is not up, or cannot be reached
+	// Unseen says that the daemon answers on Submit, but that this user may not see more.
 	Unseen bool   `json:"unseen,omitempty"`
-	Submit string `json:"submit,omitempty"` // where agents and scripts ask
-	// SubmitRefused is why Submit takes no calls of this user.
+	Submit string `json:"submit,omitempty"` // the socket where agents and scripts ask
+	// SubmitRefused is why Submit takes no calls from this user.
 	SubmitRefused string `json:"submit_refused,omitempty"`
-	Silent        bool   `json:"silent,omitempty"` // it listens and does not answer
+	Silent        bool   `json:"silent,omitempty"` // it listens but does not answer
 	// Config is the file that the daemon read at its start; empty if there was none.
 	Config string `json:"config,omitempty"`
-	// ConfigError is why that file cannot be taken any more, as the command finds it.
+	// ConfigError is why the command cannot load that file now.
 	ConfigError string    `json:"config_error,omitempty"`
 	Version     string    `json:"version,omitempty"`
 	PID         int       `json:"pid,omitempty"`
@@ -52,16 +52,16 @@ type Status struct {
 	Isolated    bool      `json:"isolated"`
 	Notice      string    `json:"notice,omitempty"`
 	Store       string    `json:"store,omitempty"`
-	Output      string    `json:"output,omitempty"` // what becomes of what tools return
+	Output      string    `json:"output,omitempty"` // how the output of tools is treated
 	Trouble     string    `json:"store_error,omitempty"`
 	Lost        []string  `json:"sockets_lost,omitempty"` // why nobody can connect to a socket
 	Channels    []Channel `json:"channels,omitempty"`
-	Waiting     []string  `json:"waiting_approvers,omitempty"`  // in the configuration, and not counting yet
-	Removed     []string  `json:"removed_approvers,omitempty"`  // taken away, whatever the configuration says
-	Refused     []string  `json:"refused_approvers,omitempty"`  // on a list, and kept from this machine's socket
-	Nobody      string    `json:"nobody_can_approve,omitempty"` // which requests, why, and the way out
-	Hooks       []string  `json:"hooks_weakened,omitempty"`     // why installed hooks do not hold
-	// NotInForce are files that say something else than what calls are judged by.
+	Waiting     []string  `json:"waiting_approvers,omitempty"`  // in the configuration, but not counting yet
+	Removed     []string  `json:"removed_approvers,omitempty"`  // removed, whatever the configuration says
+	Refused     []string  `json:"refused_approvers,omitempty"`  // on a list, but refused by the resolve socket
+	Nobody      string    `json:"nobody_can_approve,omitempty"` // which requests, why, and what helps
+	Hooks       []string  `json:"hooks_weakened,omitempty"`     // why installed hooks are not effective
+	// NotInForce are the files that differ from what calls are judged by.
 	NotInForce []NotInForce        `json:"not_in_force,omitempty"`
 	InForce    *Versions           `json:"in_force,omitempty"`      // what calls are judged by
 	Held       []broadcaster.Hold  `json:"frozen_agents,omitempty"` // the freezes of single agents
@@ -69,18 +69,19 @@ type Status struct {
 	Freeze     *broadcaster.Freeze `json:"freeze,omitempty"`  // while frozen
 	Pause      *broadcaster.Pause  `json:"pause,omitempty"`   // while paused
 	Observe    *Observe            `json:"observe,omitempty"` // while rules are not enforced
-	Control    string              `json:"control,omitempty"` // any of them, in a sentence
-	// Calls since the start that took more than a budget, by its name.
+	Control    string              `json:"control,omitempty"` // the freeze, pause or observe mode, in a sentence
+	// OverBudget counts the calls since the start that exceeded a time budget, by its name.
 	OverBudget map[string]uint64 `json:"over_budget,omitempty"`
-	// Took is how long judging took, by part: the calls by the most that each took.
+	// Took is a histogram for each part of judging: the number of calls by the upper bound of
+	// their time.
 	Took   map[string]map[string]uint64 `json:"took,omitempty"`
 	Shield *Shield                      `json:"shield,omitempty"`
-	// Asks are the questions to people since the start, with those that were too many.
+	// Asks counts the questions to people since the start, and those that were too many.
 	Asks     quota.AsksSnapshot `json:"asks"`
 	Audit    *audit.Head        `json:"audit,omitempty"`
 	AuditErr string             `json:"audit_error,omitempty"` // why nothing can be recorded
 
-	// AuditChanged says that somebody moved, cut or edited it: that is why.
+	// AuditChanged says that AuditErr is because somebody moved, cut or edited the audit.
 	AuditChanged bool `json:"audit_changed,omitempty"`
 
 	Root bool `json:"runs_as_root,omitempty"`
@@ -90,10 +91,10 @@ type Status struct {
 type Pending struct {
 	Now      time.Time     `json:"now"` // by the store's clock
 	Requests []OpenRequest `json:"requests"`
-	Trouble  string        `json:"store_error,omitempty"` // why others may be missing
+	Trouble  string        `json:"store_error,omitempty"` // why requests may be missing from the list
 }
 
-// An OpenRequest is one request on the list. It has no code; texts are masked.
+// An OpenRequest is one request on the list. It contains no code, and its texts are masked.
 type OpenRequest struct {
 	ID       string            `json:"id"`
 	Severity approver.Severity `json:"severity"`
@@ -121,19 +122,19 @@ type Shown struct {
 	Notice   string            `json:"notice,omitempty"`
 	Until    string            `json:"until,omitempty"`
 	Result   string            `json:"result,omitempty"`
-	// why this terminal takes no yes to a HIGH one, and the way out
+	// NotTaken is why this terminal takes no approval of the request, and what helps.
 	NotTaken string `json:"not_taken,omitempty"`
-	Upto     int    `json:"upto,omitempty"` // for the answer: the last identical call that Notice counts
+	Upto     int    `json:"upto,omitempty"` // to repeat in the answer: the last identical call that Notice counts
 }
 
-// An Observe is what status tells of observe mode.
+// An Observe is the status of observe mode.
 type Observe struct {
 	broadcaster.Observe
 	WouldAsk  int64 `json:"would_have_asked"` // since this daemon started
 	WouldDeny int64 `json:"would_have_denied"`
 }
 
-// HeldLine says since when one agent is frozen, and why.
+// HeldLine says since when an agent is frozen, by whom, and why.
 func HeldLine(h broadcaster.Hold) string {
 	text := fmt.Sprintf("%s: since %s by %s", h.Who, h.At.UTC().Format(time.DateTime+" UTC"), h.By)
 	if h.Reason != "" {
@@ -142,18 +143,18 @@ func HeldLine(h broadcaster.Hold) string {
 	return text
 }
 
-// mute reports that every call that needs people is denied, because nobody can approve
-// one. In observe mode nobody needs to.
+// mute reports whether every call that needs people is denied because nobody can approve any.
+// In observe mode no call needs people.
 func (s Status) mute() bool {
 	return strings.HasPrefix(s.Nobody, "nobody can approve "+AnyRequest) && s.Observe == nil
 }
 
-// Well reports that the daemon works, as far as it can tell.
+// Well reports whether the daemon works, as far as it can tell.
 func (s Status) Well() bool {
 	return s.Up && s.SubmitRefused == "" && len(s.Troubles()) == 0
 }
 
-// Troubles is all that does not work, as far as the daemon can tell.
+// Troubles returns everything that does not work, as far as the daemon can tell.
 func (s Status) Troubles() (all []trouble) {
 	for _, why := range s.Lost {
 		all = append(all, trouble{PartSocket, "a socket of it is LOST, so that nobody can connect", why,
@@ -169,7 +170,7 @@ func (s Status) Troubles() (all []trouble) {
 		}
 	}
 	if s.mute() {
-		why, cure, _ := strings.Cut(s.Nobody, ". ") // it ends with the way out
+		why, cure, _ := strings.Cut(s.Nobody, ". ") // it ends with what helps
 		all = append(all, trouble{PartPeople, "", why, cure})
 	}
 	for _, weak := range s.Hooks {
@@ -195,7 +196,7 @@ func (s Status) Troubles() (all []trouble) {
 	return all
 }
 
-// auditCure is what helps of an audit that cannot be written. It is tried again all the time.
+// auditCure says what helps if the audit cannot be written. The daemon keeps retrying.
 func (s Status) auditCure() string {
 	const itself = "the daemon tries again by itself, at least twice a minute, and needs no restart"
 	if s.AuditChanged {
@@ -205,7 +206,7 @@ func (s Status) auditCure() string {
 	return "mend what it says, such as a full disk or the rights of the folder: " + itself
 }
 
-// TroublesOf are those of one part.
+// TroublesOf returns the troubles of one part.
 func (s Status) TroublesOf(part string) []trouble {
 	return slices.DeleteFunc(s.Troubles(), func(t trouble) bool { return t.Part != part })
 }

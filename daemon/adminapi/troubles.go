@@ -1,14 +1,14 @@
 package adminapi
 
-// FixMark stands between what is wrong and what mends it.
+// FixMark separates a problem from its fix in one line.
 const FixMark = "; fix: "
 
-// CannotLook begins a line about what cannot be looked at.
+// CannotLook is the beginning of a line about something that cannot be checked.
 const CannotLook = "cannot look "
 
-// A trouble is one thing for which the exit code of status is 1. Status prints it, and
-// doctor makes a failed check of it, or a warning if it is about people: there is no other
-// list.
+// A trouble is one problem for which the exit code of status is 1. Status prints it, and
+// doctor makes it a failed check, or a warning if it is about people. There is no other list
+// of them.
 type trouble struct {
 	Part string // the part of status that prints it; or, for doctor, people and mode
 	what string // what fails, in doctor's words
@@ -16,7 +16,7 @@ type trouble struct {
 	Cure string
 }
 
-// The parts that have troubles.
+// The values of trouble.Part.
 const (
 	PartSocket    = "socket"
 	PartStore     = "store"
@@ -31,7 +31,7 @@ const (
 	PartAudit     = "audit"
 )
 
-// Text is what fails and why, in doctor's words.
+// Text says what fails and why, in doctor's words.
 func (t trouble) Text() string {
 	if t.what == "" {
 		return t.Why

@@ -1,4 +1,4 @@
-// Package codekeys reads and makes the keys under which codes are hashed and records sealed.
+// Package codekeys reads and creates the keys with which codes are hashed and records sealed.
 package codekeys
 
 import (
@@ -16,9 +16,9 @@ import (
 	"approver.example/internal/secret"
 )
 
-// Open returns the keys under which codes are hashed: the current one,
-// and then those that it replaced. Replicas that share a store must share them,
-// so they are derived from the hub keys there.
+// Open returns the keys with which codes are hashed: the current one first, then those that it
+// replaced. Replicas that share a store must share the keys, so for a shared store they are
+// derived from the hub keys.
 func Open(cfg configs.Config) ([][]byte, error) {
 	at := cfg.Storage()
 	if !at.Shared {
@@ -40,10 +40,10 @@ func Open(cfg configs.Config) ([][]byte, error) {
 	return keys, nil
 }
 
-// File is where the code key of a store lies that no daemons share.
+// File returns where the code key is if the store is not shared.
 func File(cfg configs.Config) string { return filepath.Join(cfg.Dir, "code.key") }
 
-// loadOrCreateKeys reads a key file, or makes one with 32 random bytes.
+// loadOrCreateKeys reads a key file, or creates one with 32 random bytes.
 func loadOrCreateKeys(path string) ([][]byte, error) {
 	keys, err := Load(path)
 	if errors.Is(err, os.ErrNotExist) {
@@ -53,7 +53,7 @@ func loadOrCreateKeys(path string) ([][]byte, error) {
 	return keys, err
 }
 
-// Load reads a key file, a key a line.
+// Load reads a key file, one key per line in base64, each at least 32 bytes.
 func Load(path string) ([][]byte, error) {
 	text, err := secret.From("code_key", secret.Text{}, path)
 	if err != nil {

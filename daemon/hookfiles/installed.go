@@ -1,8 +1,8 @@
-// Package hookfiles knows which hooks install put into agents' settings, and which have to
-// stand there. The daemon, doctor, install and uninstall share it.
+// Package hookfiles knows which hooks install wrote into agents' settings, and which must be
+// there. The daemon, doctor, install and uninstall share it.
 //
-// Read installed.go first, the record of what was installed; wanted.go is what has to stand
-// in the settings, look.go what stands there.
+// Read installed.go first, the record of what was installed. wanted.go is what must be in
+// the settings, look.go what is in them.
 package hookfiles
 
 import (
@@ -24,9 +24,9 @@ import (
 	"approver.example/daemon/safefile"
 )
 
-// An Installed is what install wrote into one file, for the daemon that watches it.
+// An Installed is what install wrote into one settings file. The daemon watches that file.
 type Installed struct {
-	// Agent is left out for the first of all agents: once there was no other.
+	// Agent is empty for the agent that was once the only one.
 	Agent   string         `json:"agent,omitempty"`
 	Path    string         `json:"path"`
 	Program string         `json:"program"`
@@ -34,23 +34,23 @@ type Installed struct {
 	Hooks   settings.Hooks `json:"hooks"`
 }
 
-// Installs is the record, a file in the daemon's data folder.
+// Installs is the record of what was installed, a file in the daemon's data folder.
 type Installs struct {
 	Installs []Installed `json:"installs"`
 }
 
-// Of returns the agent into whose settings it was installed; nil for one that is not known
-// any more.
+// Of returns the agent whose settings the hooks were installed into; nil if this version does
+// not know it.
 func (in Installed) Of() agents.Installer {
 	agent, _ := agents.For(cmp.Or(in.Agent, facts.Example()))
 	i, _ := agent.(agents.Installer)
 	return i
 }
 
-// InstallsFile is where a data folder says what was installed.
+// InstallsFile returns the path of the record in a data folder.
 func InstallsFile(dir string) string { return filepath.Join(dir, "installed.json") }
 
-// ReadInstalls reads the record; none is an empty one.
+// ReadInstalls reads the record. A missing file is an empty record.
 func ReadInstalls(dir string) (all Installs, err error) {
 	text, err := os.ReadFile(InstallsFile(dir))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -66,7 +66,7 @@ func ReadInstalls(dir string) (all Installs, err error) {
 	return all, err
 }
 
-// Of returns the entry of a settings file.
+// Of returns the entry for a settings file.
 func (all Installs) Of(path string) (Installed, bool) {
 	i := slices.IndexFunc(all.Installs, func(in Installed) bool { return in.Path == path })
 	if i < 0 {
@@ -85,8 +85,8 @@ func (all Installs) agentOf(program string) string {
 	return facts.Example()
 }
 
-// ChangeInstalls puts one entry in place of that of the same file; without hooks it
-// only takes that out.
+// ChangeInstalls replaces the entry for a settings file with in. If in has no hooks, it only
+// removes the entry.
 func ChangeInstalls(dir string, in Installed) error {
 	all, err := ReadInstalls(dir)
 	if err != nil {
@@ -115,14 +115,14 @@ func ChangeInstalls(dir string, in Installed) error {
 	if err := os.Remove(next); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	// The daemon's, also where root installs.
+	// The file belongs to the daemon's user, even if root installs.
 	if err := errors.Join(safefile.WriteNew(next, append(text, '\n'), 0o600), safefile.OwnedAs(folder)(next)); err != nil {
 		return err
 	}
 	return os.Rename(next, path)
 }
 
-// HashOf hashes a program.
+// HashOf returns the SHA-256 hash of a file in hex.
 func HashOf(path string) (string, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -136,7 +136,7 @@ func HashOf(path string) (string, error) {
 	return hex.EncodeToString(h.Sum(nil)), nil
 }
 
-// Sibling is the approver-hook beside this program, or "".
+// Sibling returns the path of the approver-hook beside this program, or "".
 func Sibling() string {
 	self, err := os.Executable()
 	if err != nil {
@@ -149,9 +149,9 @@ func Sibling() string {
 	return path
 }
 
-// Genuine checks that a program is the courier of this approver: the one beside it,
-// the same bytes, or the one that was installed, unchanged. sure is false if there is
-// nothing to compare it with.
+// Genuine checks that a program is the courier of this approver: the unchanged program that
+// was installed, or one with the same content as the courier beside this program. sure is
+// false if there is nothing to compare it with.
 func Genuine(program string, all Installs) (sure bool, err error) {
 	info, err := os.Stat(program)
 	switch {
@@ -168,7 +168,7 @@ func Genuine(program string, all Installs) (sure bool, err error) {
 	if err != nil {
 		return true, fmt.Errorf("the hook program: %w", err)
 	}
-	// What install recorded goes first: the program beside this one could have been
+	// The record of install has priority: the program beside this one could have been
 	// replaced like any other.
 	recorded := false
 	for _, in := range all.Installs {

@@ -9,7 +9,7 @@ import (
 	"approver.example/daemon/words"
 )
 
-// Asking are the command lines of approver's hooks before tools in one file.
+// Asking returns the commands of approver's hooks that run before tools, in one settings file.
 func Asking(agent agents.Installer, s settings.Source) (all []settings.Command) {
 	hooks, err := agent.ReadHooks(s.Path, s.Text)
 	if s.Missing || s.Err != nil || err != nil {
@@ -25,7 +25,7 @@ func Asking(agent agents.Installer, s settings.Source) (all []settings.Command) 
 	return all
 }
 
-// HookIn returns the hook before tools of a file, or else the first of any.
+// HookIn returns the hook before tools of the file at path, or else the first one of any file.
 func HookIn(agent agents.Installer, sources []settings.Source, path string) (first settings.Command, there bool) {
 	for _, s := range sources {
 		all := Asking(agent, s)
@@ -40,8 +40,8 @@ func HookIn(agent agents.Installer, sources []settings.Source, path string) (fir
 	return first, there
 }
 
-// Short says which hooks of approver before tools do not wait as long as the configuration
-// lets people take: those that were installed for a shorter ttl.
+// Short returns a finding for each hook before tools that does not wait as long as people may
+// take by the configuration, because it was installed for a shorter ttl.
 func Short(agent agents.Installer, sources []settings.Source, want settings.Want) (found []settings.Finding) {
 	for _, s := range sources {
 		for _, c := range Asking(agent, s) {
@@ -53,8 +53,8 @@ func Short(agent agents.Installer, sources []settings.Source, want settings.Want
 	return found
 }
 
-// Findings are what an agent's settings, and files beside them, do to the hooks. An error
-// says that nobody can look just now.
+// Findings returns how an agent's settings, and files beside them, affect the hooks. An error
+// says that they cannot be checked now.
 func Findings(
 	agent agents.Installer, p settings.Places, sources []settings.Source, want settings.Want,
 ) (found []settings.Finding, err error) {
@@ -69,8 +69,8 @@ func Findings(
 	return found, nil
 }
 
-// Elsewhere reports that no file was named, and that the managed settings have the hooks
-// and those of the user have none.
+// Elsewhere reports whether no file was named, and the managed settings have the hooks while
+// those of the user have none.
 func Elsewhere(agent agents.Installer, which settings.Target, sources []settings.Source, path string) bool {
 	if which.File != "" || which.Project != "" || which.System {
 		return false
@@ -86,9 +86,9 @@ func Elsewhere(agent agents.Installer, which settings.Target, sources []settings
 	return managed
 }
 
-// Holder is the file that is looked at for the hooks: the one that was named, but of
-// the managed settings the one that has them, and of a project those of its user where
-// it has none itself.
+// Holder returns the file in which to look for the hooks: the one that was named. For the
+// managed settings it is the file that has them, and for a project without hooks it is the
+// settings file of its user.
 func Holder(agent agents.Installer, which settings.Target, sources []settings.Source, path string) string {
 	for _, s := range sources {
 		may := which.System && s.Place == settings.Managed || s.Path == path
@@ -106,7 +106,7 @@ func Holder(agent agents.Installer, which settings.Target, sources []settings.So
 	return path
 }
 
-// Cure is the command that puts an agent's hooks into a file.
+// Cure returns the command that installs an agent's hooks into a file.
 func Cure(f settings.Files, which settings.Target, path string) string {
 	user, _ := settings.Target{}.Path(f) // without a home there is none
 	cure := f.Install()

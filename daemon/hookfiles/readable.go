@@ -19,11 +19,11 @@ import (
 	"approver.example/configs"
 )
 
-// Nobody is the user who is asked in place of one whose number is not known.
+// Nobody is the uid to use if the real one is not known.
 const Nobody = 65534
 
-// ReadableBy checks that a user can read a file of an agent's settings: as root by doing it, otherwise by
-// the modes of the file and of every folder above it.
+// ReadableBy checks that a user can read a file of an agent's settings: if the caller is root
+// by reading it as that user, otherwise by the modes of the file and of every folder above it.
 func ReadableBy(f settings.Files, path string, uid uint32) error {
 	why := readableByMode(f, path, uid)
 	if os.Geteuid() != 0 || runtime.GOOS == "windows" {
@@ -50,8 +50,8 @@ func ReadableBy(f settings.Files, path string, uid uint32) error {
 		uid, path, cmp.Or(strings.TrimSpace(told.String()), err.Error()), f.Title)
 }
 
-// readableByMode names the first place on the way that keeps a user out. It knows no
-// groups and no ACLs.
+// readableByMode names the first folder or file on the path whose mode keeps a user out. It
+// ignores groups and ACLs.
 func readableByMode(f settings.Files, path string, uid uint32) error {
 	real, err := filepath.EvalSymlinks(path)
 	if err != nil {
@@ -79,7 +79,7 @@ func readableByMode(f settings.Files, path string, uid uint32) error {
 	}
 }
 
-// SubmitterUID is a user whom agents run as.
+// SubmitterUID returns the uid of a user that agents run as, or Nobody if none is configured.
 func SubmitterUID(cfg configs.Config) uint32 {
 	if len(cfg.Sockets.SubmitUIDs) > 0 {
 		return cfg.Sockets.SubmitUIDs[0]

@@ -13,8 +13,8 @@ import (
 	"approver.example/httpapi/socketpath"
 )
 
-// WantedHooks are the hooks that have to stand in an agent's settings, as the text of new
-// settings and as what it means.
+// WantedHooks returns the hooks that must be in an agent's settings, both as the text of a new
+// settings file and parsed.
 func WantedHooks(
 	agent agents.Installer, cfg configs.Config, who configs.Submitters, program string,
 ) (text []byte, want settings.Hooks, err error) {
@@ -24,8 +24,8 @@ func WantedHooks(
 	return text, want, err
 }
 
-// hookSocket is the socket that the hook has to be told: none for an isolated
-// daemon, whose place is pinned, and none if the hook looks there by itself.
+// hookSocket returns the socket path to write into the hook. It is empty for an isolated
+// daemon, whose path is pinned, and if the hook finds the path by default.
 func hookSocket(cfg configs.Config, who configs.Submitters) string {
 	home, _ := os.UserHomeDir() // without one nothing is usual
 	dir, err := socketpath.Dir(home)
@@ -35,7 +35,8 @@ func hookSocket(cfg configs.Config, who configs.Submitters) string {
 	return cfg.Sockets.Submit
 }
 
-// HookProgram finds approver-hook.
+// HookProgram returns the absolute path of approver-hook: the named one, or else the one
+// beside this program, or else the one in PATH.
 func HookProgram(named string) (string, error) {
 	if named == "" {
 		if self, err := os.Executable(); err == nil {

@@ -17,49 +17,50 @@ import (
 	"approver.example/reflexcore"
 )
 
-// A Decider turns what a courier brings into the agent's own answer: decode,
-// Gate.Decide, encode.
+// A Decider turns what a courier brings into the agent's own answer: it decodes the payload,
+// calls Gate.Decide and encodes the verdict.
 type Decider struct {
 	Gate *gate.Gate
-	// Calls and reports share the processors among users. Reports have turns of their own,
-	// so that no agent keeps the report of a call out with calls.
+	// Calls and Reports share the processors among users. Reports have turns of their own, so
+	// that an agent's calls cannot delay the reports of calls.
 	Calls, Reports *gate.Turns
 
 	Audit  approver.Recorder
 	Log    *slog.Logger
 	Agents configs.Agents
-	// Remember, when set, takes what became of a call that was permitted.
+	// Remember, if set, records the result of a call that was permitted.
 	Remember func(ctx context.Context, call approver.ToolCall, r reflexcore.Result)
-	// Outputs, when set, looks at what a call returned before the model reads it.
+	// Outputs, if set, checks what a call returned before the model reads it.
 	Outputs *Outputs
-	// Hold, when set, freezes the agent of a call that went around the gate, in the
-	// project that a directory is in.
+	// Hold, if set, freezes the agent of a call that bypassed the gate, in the project
+	// that the call ran in. Project returns the project of a directory.
 	Hold    func(ctx context.Context, who broadcaster.Who, by, reason string) (denied int, err error)
 	Project func(dir string) string
-	// Hooks, when set, says whether changed settings take the hooks away; without it
-	// no change is taken.
+	// Hooks, if set, says whether changed settings would take the hooks away; without it every
+	// change of the settings is refused.
 	Hooks *hookwatch.Watch
-	// Freeze, when set, stops everything after a call that went around the gate.
+	// Freeze, if set, freezes everything after a call that bypassed the gate.
 	Freeze func(ctx context.Context, by, reason string) (denied int, err error)
 
-	// Began, when set, hears of every call but the hook test's, to know what a session began with.
+	// Began, if set, is told of every call except hook tests, to record a session's environment.
 	Began func(approver.ToolCall)
 
-	// Became, when set, tells people what became of a call that they let go.
+	// Became, if set, tells people whether a call that they approved ran.
 	Became func(ctx context.Context, peer approver.Peer, callID string, f broadcaster.Fate) error
-	// Missed, when set, hears that what was reported of a call is not kept.
+	// Missed, if set, is told that the report of a call could not be kept.
 	Missed func()
 
-	// Stands says why a yes would not give a call any more; nil is never one that does.
+	// Stands returns why an approval no longer covers a call, or nil if it still does. A nil
+	// Stands means that none does.
 	Stands func(ctx context.Context, y approver.Yes, call approver.ToolCall) error
 	Rules  func() string // the version of the rules in force
 
 	Told Outcomes
-	// Former are calls that were let go before an upgrade; nil has none.
+	// Former are calls that were released before an upgrade; nil has none.
 	Former *audit.Released
 }
 
-// afresh judges a call that ran, in a turn for reports if one comes.
+// afresh judges a call that has run. It takes a turn for reports, but judges even without one.
 func (d *Decider) afresh(ctx context.Context, call approver.ToolCall) approver.Verdict {
 	if d.Reports.Take(ctx, call.Peer.UID) == nil {
 		defer d.Reports.Give(call.Peer.UID)
@@ -71,7 +72,7 @@ func answer(a agents.Answer) httpapi.HookAnswer {
 	return httpapi.HookAnswer{Stdout: a.Stdout, Stderr: a.Stderr, ExitZero: a.Exit() == 0}
 }
 
-// refuse blocks what was not understood, and records it.
+// refuse blocks a call that was not understood, and records it.
 func (d *Decider) refuse(
 	ctx context.Context, h httpapi.HookRequest, adapter agents.Adapter, cause error,
 ) httpapi.HookAnswer {
@@ -88,7 +89,7 @@ func (d *Decider) refuse(
 	return answer(adapter.Encode(agents.Event{}, v))
 }
 
-// record records, and reports whether it could; the log says why not.
+// record writes the audit and reports whether it could; the log says why not.
 func (d *Decider) record(ctx context.Context, r approver.Record) bool {
 	_, err := d.Audit.Record(ctx, r)
 	if err != nil {
@@ -97,8 +98,8 @@ func (d *Decider) record(ctx context.Context, r approver.Record) bool {
 	return err == nil
 }
 
-// answerRecorded is the agent's answer for a verdict on an event that no rule judges. It blocks, and says
-// what, where the verdict could not be recorded.
+// answerRecorded returns the agent's answer to an event that no rule judges. If the verdict
+// could not be recorded, the answer blocks, and what says what was blocked.
 func (d *Decider) answerRecorded(
 	ctx context.Context, adapter agents.Adapter, ev agents.Event, call approver.ToolCall, v approver.Verdict, what string,
 ) httpapi.HookAnswer {
@@ -108,7 +109,7 @@ func (d *Decider) answerRecorded(
 	return answer(adapter.Encode(ev, v))
 }
 
-// rulesNow is the version of the rules in force.
+// rulesNow returns the version of the rules in force.
 func (d *Decider) rulesNow() string {
 	if d.Rules == nil {
 		return ""

@@ -9,11 +9,11 @@ import (
 	"approver.example/httpapi"
 )
 
-// This file has what becomes of a call after people said yes: the agent may ask its own
+// This file handles what happens to a call after people approved it: the agent may ask its own
 // user as well, refuse the call by its own rules, or report that it ran.
 
-// over tells people of the calls of a turn that they let go and that the agent did not
-// report as run. By then it has waited for every report of the turn.
+// over tells people, at the end of a turn, which of the calls that they approved the agent did
+// not report as run. By then all reports of the turn have arrived.
 func (d *Decider) over(ctx context.Context, ev agents.Event, call approver.ToolCall) {
 	if d.Became == nil {
 		return
@@ -31,9 +31,9 @@ func (d *Decider) over(ctx context.Context, ev agents.Event, call approver.ToolC
 	}
 }
 
-// stillSaid reports whether people have said yes to this very call a moment ago, and that
-// yes would still give it: nothing froze it, whoever gave it was not removed, it was not
-// revoked, and the rules are the same. What cannot be known is not said.
+// stillSaid reports whether people have approved this very call a moment ago and that approval
+// still holds: nothing froze it, the approver was not removed, it was not revoked, and the
+// rules are the same. If any of this is not known, it reports false.
 func (d *Decider) stillSaid(ctx context.Context, ev agents.Event, call approver.ToolCall) bool {
 	y, ok := d.Told.said(ev, call)
 	if !ok || d.Stands == nil || y.rules != d.rulesNow() {
@@ -46,9 +46,9 @@ func (d *Decider) stillSaid(ctx context.Context, ev agents.Event, call approver.
 	return true
 }
 
-// prompted leaves a prompt to the agent's own user, if people have said yes to that call
-// a moment ago: they are not asked twice. Silence lets nothing run by itself: it is the
-// agent's own rule, or its plan mode, that wants the call approved once more.
+// prompted leaves a prompt to the agent's own user if people have approved that call a moment
+// ago, so that they are not asked twice. No answer from approver lets nothing run by itself:
+// it is the agent's own rule, or its plan mode, that wants another approval.
 func (d *Decider) prompted(
 	ctx context.Context, adapter agents.Adapter, ev agents.Event, call approver.ToolCall,
 ) (out httpapi.HookAnswer, done bool) {

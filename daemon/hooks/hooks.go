@@ -1,8 +1,8 @@
-// Package hooks answers what couriers bring: it decodes an agent's call, has it decided, and
-// encodes the answer; it compares what ran with what was permitted, and looks at what tools
+// Package hooks answers couriers: it decodes an agent's call, has it decided, and
+// encodes the answer. It compares what ran with what was permitted, and checks what tools
 // returned before a model reads it.
 //
-// Read hooks.go first, then outcomes.go, which keeps what an agent was told.
+// Read hooks.go first, then outcomes.go, which remembers what an agent was told.
 package hooks
 
 import (
@@ -21,7 +21,7 @@ import (
 	"approver.example/httpapi"
 )
 
-// Hook is httpapi.Submit's Hook.
+// Hook implements the Hook function of [httpapi.Submit].
 func (d *Decider) Hook(ctx context.Context, h httpapi.HookRequest) httpapi.HookAnswer {
 	adapter, ok := agents.For(h.Agent)
 	if !ok {
@@ -60,10 +60,10 @@ func (d *Decider) Hook(ctx context.Context, h httpapi.HookRequest) httpapi.HookA
 	}
 }
 
-// errNoTurn is what nobody reads: the agent's time is over.
+// errNoTurn is the reason of a block that nobody reads: the agent's time has run out.
 var errNoTurn = errors.New("approver was too busy to check the call, so it was blocked: try it again")
 
-// noTurn blocks a call that was not even read, and records it.
+// noTurn blocks a call that was not even decoded, and records it.
 func (d *Decider) noTurn(ctx context.Context, h httpapi.HookRequest, adapter agents.Adapter) httpapi.HookAnswer {
 	v := approver.Verdict{By: "gate", Reason: errNoTurn.Error()}
 	call := approver.ToolCall{ID: h.CallID, Agent: h.Agent, Peer: h.Peer, At: time.Now()}
@@ -71,8 +71,8 @@ func (d *Decider) noTurn(ctx context.Context, h httpapi.HookRequest, adapter age
 	return answer(adapter.Encode(agents.Event{}, v))
 }
 
-// decode reads a payload in the turn of its user. A report is read even if none comes:
-// what ran is compared in any case.
+// decode decodes a payload in the turn of its user. A report is decoded even without a turn,
+// so that what ran is always compared.
 func (d *Decider) decode(ctx context.Context, h httpapi.HookRequest, adapter agents.Adapter) (agents.Event, error) {
 	if facts.IsReport(h.Agent, h.Event) {
 		if d.Reports.Take(ctx, h.Peer.UID) == nil {
@@ -87,8 +87,8 @@ func (d *Decider) decode(ctx context.Context, h httpapi.HookRequest, adapter age
 	return adapter.Decode(h.Payload)
 }
 
-// decide is what the agent is told of a call that wants to run. What it was told is
-// noted, to be compared with what ran.
+// decide returns the answer for a call that wants to run. It notes the answer, to compare it
+// with what runs.
 func (d *Decider) decide(
 	ctx context.Context, adapter agents.Adapter, ev agents.Event, call approver.ToolCall,
 ) httpapi.HookAnswer {
@@ -96,14 +96,14 @@ func (d *Decider) decide(
 		return out
 	}
 	d.Told.note(ev, call.Peer, use{outcome: unanswered, content: ev.Content})
-	if d.Began != nil && !canary.Is(call) { // which comes from another environment than work does
+	if d.Began != nil && !canary.Is(call) { // a canary runs in another environment than work
 		d.Began(call)
 	}
 	rules := d.rulesNow()
 	v := d.Gate.Decide(ctx, call)
 	told := adapter.Encode(ev, v)
 	now := use{outcome: outcomeOf(ctx, v, told), content: ev.Content}
-	if now.outcome == permitted && v.Args != nil { // what runs is what was made of it
+	if now.outcome == permitted && v.Args != nil { // the changed call is what runs
 		changed, err := rewritten(call, v.Args)
 		if err != nil {
 			d.Log.Error("the change of a call cannot be read, so it was stopped", "call", call.ID, "error", err)
@@ -130,11 +130,11 @@ func (d *Decider) decide(
 	return out
 }
 
-// parkMargin is kept free before the courier's deadline to tell the agent.
+// parkMargin is the time reserved before the courier's deadline to tell the agent.
 const parkMargin = 2 * time.Second
 
-// parkAt is when the agent is told to come back; zero is never. The courier's own
-// wish goes first: whatever it is, the call does not run by it.
+// parkAt returns when the agent is told to come back; zero means never. The courier's own
+// setting has priority: whatever it is, it cannot make the call run.
 func parkAt(h httpapi.HookRequest, a configs.Agent, now time.Time) time.Time {
 	switch {
 	case h.Park:
@@ -145,7 +145,7 @@ func parkAt(h httpapi.HookRequest, a configs.Agent, now time.Time) time.Time {
 	return now.Add(max(0, min(a.ParkAfter, h.Deadline-parkMargin)))
 }
 
-// Rewrite applies a Modify's arguments to a call, for the second judgement.
+// Rewrite applies a Modify's arguments to a call, so that it can be judged again.
 func Rewrite(call approver.ToolCall, args json.RawMessage) (approver.ToolCall, error) {
 	ev, err := rewritten(call, args)
 	if err != nil {
@@ -157,7 +157,7 @@ func Rewrite(call approver.ToolCall, args json.RawMessage) (approver.ToolCall, e
 	return changed, nil
 }
 
-// rewritten is the event of a call with other arguments.
+// rewritten returns the event of a call with other arguments.
 func rewritten(call approver.ToolCall, args json.RawMessage) (ev agents.Event, err error) {
 	adapter, ok := agents.For(call.Agent)
 	if !ok {
@@ -166,7 +166,7 @@ func rewritten(call approver.ToolCall, args json.RawMessage) (ev agents.Event, e
 	return adapter.Rewrite(call.Raw, args)
 }
 
-// settings answers an agent that asks whether changed settings are taken.
+// settings returns the verdict on an agent's question whether it may apply changed settings.
 func (d *Decider) settings(ctx context.Context, ev agents.Event, call approver.ToolCall) approver.Verdict {
 	weak := []string{"approver cannot look at them here"}
 	var blind error

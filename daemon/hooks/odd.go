@@ -11,9 +11,10 @@ import (
 	"approver.example/httpapi"
 )
 
-// odd answers what was not understood as a whole. A call that has not run is blocked.
-// One that ran is compared by what can be read of its report; if that is not enough,
-// it may be another one than was judged, so it is an alarm and its agent is frozen.
+// odd answers a payload that is incomplete or was not understood. A call that has not run is
+// blocked. A call that ran is compared as far as its report can be read. If that is not
+// enough, it may be another call than was judged, so an alarm is raised and its agent is
+// frozen.
 func (d *Decider) odd(
 	ctx context.Context, h httpapi.HookRequest, adapter agents.Adapter, cause error,
 ) httpapi.HookAnswer {
@@ -34,7 +35,7 @@ func (d *Decider) odd(
 		d.Log.Warn("what a call returned was not read", "agent", h.Agent, "uid", h.Peer.UID, "use", ev.UseID, "cut", h.Cut,
 			"error", cause)
 		d.ran(ctx, ev, call)
-		if h.Cut && d.Outputs == nil { // nobody looks at it
+		if h.Cut && d.Outputs == nil { // outputs are not checked
 			return answer(adapter.Encode(ev, approver.Verdict{Decision: approver.Pass}))
 		}
 		return answer(blocking.For(h.Agent, ev.Name,

@@ -14,20 +14,19 @@ import (
 	"approver.example/agents"
 )
 
-// An outcome is what the agent was told of a call. The zero value is a call that
-// is not known.
+// An outcome is what the agent was told about a call. The zero value is an unknown call.
 type outcome uint8
 
-// The outcomes. Of several for the same id, the greatest counts: a second,
-// harmless call under the id of a denied one does not wash it clean.
+// The outcomes. If there are several for the same id, the greatest counts, so that a second,
+// harmless call under the id of a denied one does not hide the denial.
 const (
-	unanswered outcome = iota + 1 // judged now, or the courier went away meanwhile
+	unanswered outcome = iota + 1 // being judged, or the courier went away before the answer
 	permitted
 	denied
-	taken // it was permitted, and ran; only in the store
+	taken // it was permitted and ran; occurs only in the store
 )
 
-// outcomeOf is what an agent makes of an answer. A courier that hung up was told
+// outcomeOf returns how an agent understands an answer. A courier that hung up was told
 // nothing, and may come back with the same call.
 func outcomeOf(ctx context.Context, v approver.Verdict, told agents.Answer) outcome {
 	switch {
@@ -39,18 +38,18 @@ func outcomeOf(ctx context.Context, v approver.Verdict, told agents.Answer) outc
 	return denied
 }
 
-// A use is one call of an agent: what the agent was told of it, and of what.
+// A use is one call of an agent: what the agent was told, and about which content.
 type use struct {
 	outcome outcome
-	content agents.Content // of what was permitted, or else of the one call that was not
+	content agents.Content // what was permitted, or else the content of the one call that was not
 	lasting bool           // it is in the store too
-	report  string         // of one that was taken: the courier's id of its report
-	asked   string         // of one that people let go: the courier's id of the call
+	report  string         // if taken: the courier's id of the report
+	asked   string         // if people approved it: the courier's id of the call
 }
 
-// over merges a newer answer about an id with an older one. If a call was permitted, the
-// newest permitted content counts. If none was, the content is kept only where both
-// answers are about the same.
+// over merges a newer answer for an id with an older one. If a call was permitted, the newest
+// permitted content counts. Otherwise the content is kept only if both answers are about the
+// same.
 func (u use) over(old use) use {
 	out := use{outcome: max(u.outcome, old.outcome), content: old.content, lasting: u.lasting || old.lasting,
 		asked: old.asked}
@@ -74,26 +73,26 @@ const maxOutcomes = 16384
 // it. When the young half is full, it becomes the old one, and what was old is
 // forgotten. The zero value remembers nothing yet.
 //
-// What would not be let go again by the rules alone, because people or a model
-// answered, is in the store too: the report of the call may come after a restart, or
-// to another daemon. Calls that the stages let go are not, and cost nothing.
+// A call that the rules alone would not let go again, because people or a model
+// answered, is stored too: the report of the call may come after a restart, or
+// to another daemon. Calls that the stages let go are not stored.
 type Outcomes struct {
 	Store approver.KV // nil keeps nothing
 
 	mu         sync.Mutex
 	young, old map[useKey]use
-	prompts    map[useKey]promptYes // by which people let a content go, see yes
+	prompts    map[useKey]promptYes // approvals by people, see yes
 }
 
-// A useKey stands for an agent's id of a call, whose length is the agent's
-// choice. Users do not share ids.
+// A useKey is a hash of an agent's id of a call, because the agent chooses the id's length.
+// Users do not share ids.
 type useKey [sha256.Size]byte
 
 func keyOf(ev agents.Event, peer approver.Peer) useKey {
 	return sha256.Sum256(fmt.Appendf(nil, "%q %t %d %s", ev.Agent, peer.Known, peer.UID, ev.UseID))
 }
 
-// note remembers an outcome. A prompt may have no id, and is not remembered.
+// note remembers an outcome. A prompt without an id is not remembered.
 func (o *Outcomes) note(ev agents.Event, peer approver.Peer, now use) {
 	if ev.UseID == "" {
 		return
@@ -111,9 +110,9 @@ func (o *Outcomes) note(ev agents.Event, peer approver.Peer, now use) {
 	o.young[key] = now
 }
 
-// take returns what the agent was told of a call and forgets it: a call runs once.
-// report is the courier's id of the report that it ran. An
-// error is one of the store: the value is what is known without it, zero if nothing is.
+// take returns what the agent was told about a call, and forgets it, because a call runs once.
+// report is the courier's id of the report that the call ran. An error is one of the store;
+// the value is then what is known without the store, or zero.
 func (o *Outcomes) take(ctx context.Context, ev agents.Event, peer approver.Peer, report string) (use, error) {
 	key := keyOf(ev, peer)
 	o.mu.Lock()
@@ -134,7 +133,7 @@ func (o *Outcomes) take(ctx context.Context, ev agents.Event, peer approver.Peer
 	return was, err
 }
 
-// look returns what the agent was told of a call, and leaves it.
+// look returns what the agent was told about a call, and does not forget it.
 func (o *Outcomes) look(ctx context.Context, ev agents.Event, peer approver.Peer) (use, error) {
 	key := keyOf(ev, peer)
 	o.mu.Lock()
@@ -149,7 +148,7 @@ func (o *Outcomes) look(ctx context.Context, ev agents.Event, peer approver.Peer
 	return stored, err
 }
 
-// A storedUse is the record of a use.
+// A storedUse is a use in the store.
 type storedUse struct {
 	Outcome outcome `json:"outcome"`
 	Content string  `json:"content,omitempty"`
@@ -157,8 +156,8 @@ type storedUse struct {
 	Asked   string  `json:"asked,omitempty"`
 }
 
-// Times of those records: longer than a call runs, and how long a report waits for
-// a store that is away.
+// UseKeep is how long a use is stored, which is longer than a call runs. usePatience is how
+// long a report waits for a store that does not answer.
 const (
 	UseKeep     = 25 * time.Hour
 	usePatience = 3 * time.Second
@@ -166,7 +165,7 @@ const (
 
 func storeKey(key useKey) string { return approver.Key("use", hex.EncodeToString(key[:])) }
 
-// keep puts a use into the store.
+// keep merges a use into the store.
 func (o *Outcomes) keep(ctx context.Context, ev agents.Event, peer approver.Peer, now use) error {
 	if o.Store == nil || ev.UseID == "" {
 		return nil
@@ -186,9 +185,9 @@ func (o *Outcomes) keep(ctx context.Context, ev agents.Event, peer approver.Peer
 	}
 }
 
-// takeStored takes a use that is in the store. Of two daemons, one gets it. Its content
-// and the id of its report stay in the store, so that the same report, sent again because
-// its answer was lost, is recognized.
+// takeStored takes a use from the store. If two daemons try, one gets it. Its content and the
+// id of its report stay in the store, so that a report that is sent again, because its answer
+// was lost, is recognized.
 func (o *Outcomes) takeStored(ctx context.Context, key useKey, report string) (use, error) {
 	ctx, cancel := context.WithTimeout(ctx, usePatience)
 	defer cancel()
@@ -199,7 +198,7 @@ func (o *Outcomes) takeStored(ctx context.Context, key useKey, report string) (u
 		}
 		err = o.save(ctx, key, use{outcome: taken, content: was.content, report: report}, rev)
 		if !errors.Is(err, approver.ErrConflict) {
-			return was, err // with an error the record stays, and a second report is not noticed
+			return was, err // after an error the record stays, and a second report goes unnoticed
 		}
 	}
 }
@@ -235,23 +234,23 @@ func (o *Outcomes) save(ctx context.Context, key useKey, u use, rev approver.Rev
 	return o.Store.Put(ctx, storeKey(key), value, rev, approver.NewRev(), time.Time{}, now.Add(UseKeep))
 }
 
-// promptWait is how long after a yes the agent asks its own user about the same call.
+// promptWait is how long after an approval the agent may ask its own user about the same call.
 const promptWait = time.Minute
 
-// A promptYes is a yes that a prompt about the same call may be left without.
+// A promptYes is an approval that makes a prompt about the same call unnecessary.
 type promptYes struct {
 	at    time.Time
 	to    approver.Yes
-	rules string // their version
+	rules string // the version of the rules
 }
 
-// promptKey stands for one content of one session, where and with what it runs.
+// promptKey identifies a content in one session, directory and environment.
 func promptKey(ev agents.Event, call approver.ToolCall, c agents.Content) useKey {
 	return sha256.Sum256(fmt.Appendf(nil, "prompt %q %t %d %q %q %q %x",
 		ev.Agent, call.Peer.Known, call.Peer.UID, call.Session, call.Dir, call.Env, c))
 }
 
-// yes notes that people let a call go.
+// yes notes that people approved a call.
 func (o *Outcomes) yes(ev agents.Event, call approver.ToolCall, c agents.Content, y promptYes) {
 	if c == (agents.Content{}) {
 		return
@@ -264,7 +263,7 @@ func (o *Outcomes) yes(ev agents.Event, call approver.ToolCall, c agents.Content
 	o.prompts[promptKey(ev, call, c)] = y
 }
 
-// said is the yes by which people have just let this very call go.
+// said returns the approval that people gave to this very call less than promptWait ago.
 func (o *Outcomes) said(ev agents.Event, call approver.ToolCall) (y promptYes, ok bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()

@@ -11,15 +11,14 @@ import (
 	"approver.example/reflexcore"
 )
 
-// isOf reports whether was, the record of what an agent was told, is about the canary that
-// ran, or is no record at all. A record of another call under this id means that the call
-// was changed into the form of a canary.
+// isOf reports whether was is the record of the canary that ran, or no record at all. A record
+// of another call under this id means that the call was changed to look like a canary.
 func isOf(was use, ev agents.Event) bool {
 	return was.outcome == 0 || was.outcome < taken && was.outcome != permitted && was.content == ev.Content
 }
 
-// canaryRan records that a canary ran. It did nothing, and whoever started it is told
-// that the hook does not work: nobody is alarmed, and nothing is frozen.
+// canaryRan records that a canary ran. It did nothing, and whoever started it is told that the
+// hook does not work. So there is no alarm, and nothing is frozen.
 func (d *Decider) canaryRan(ctx context.Context, ev agents.Event, call approver.ToolCall) {
 	d.Log.Warn("a test of the hook ran: the hook does not stop calls", "agent", ev.Agent, "session", call.Session)
 	d.record(ctx, approver.Record{
@@ -29,7 +28,7 @@ func (d *Decider) canaryRan(ctx context.Context, ev agents.Event, call approver.
 	})
 }
 
-// hasRun has cards say that a call ran that people let go, if they say something else.
+// hasRun updates cards that do not say yet that a call that people approved ran.
 func (d *Decider) hasRun(ctx context.Context, was use, peer approver.Peer) {
 	if d.Became == nil || was.outcome != permitted || was.asked == "" {
 		return
@@ -41,16 +40,16 @@ func (d *Decider) hasRun(ctx context.Context, was use, peer approver.Peer) {
 	}
 }
 
-// notKept notes that a call may have run of which the end of its turn will not know that.
+// notKept notes that a call may have run without this being recorded, so that the end of its
+// turn must not report it as not run.
 func (d *Decider) notKept() {
 	if d.Missed != nil {
 		d.Missed()
 	}
 }
 
-// ran records that a call ran. One that was denied ran although it must not have;
-// one that is not what was judged was changed behind the gate's back; and one that
-// was never judged here is judged now.
+// ran records that a call ran. It raises an alarm if the call was denied, or differs from the
+// one that was judged. A call that was never judged here is judged now.
 func (d *Decider) ran(ctx context.Context, ev agents.Event, call approver.ToolCall) {
 	rec := approver.Record{Event: approver.EventRan, At: call.At, Call: call, Note: "tool_use_id " + ev.UseID,
 		Verdict: approver.Verdict{Decision: approver.Pass, Severity: approver.High}}
@@ -82,7 +81,7 @@ func (d *Decider) ran(ctx context.Context, ev agents.Event, call approver.ToolCa
 	}
 }
 
-// bypass says how a call went around the gate; empty if it did not.
+// bypass says how a call bypassed the gate; empty if it did not.
 func (d *Decider) bypass(
 	ctx context.Context, ev agents.Event, call approver.ToolCall, was use, rec *approver.Record,
 ) string {
@@ -119,7 +118,7 @@ func (d *Decider) bypass(
 	return ""
 }
 
-// stop freezes the agent of a call, and everything if it is configured so.
+// stop freezes the agent of a call, and everything if so configured.
 func (d *Decider) stop(ctx context.Context, call approver.ToolCall, why string) {
 	if d.Hold != nil {
 		who := broadcaster.Who{Peer: call.Peer, Agent: call.Agent, Project: call.Dir, Session: call.Session}

@@ -1,4 +1,4 @@
-// Package hookwatch looks after the hooks that install wrote: it alarms when they are
+// Package hookwatch watches the hooks that install wrote: it raises an alarm when they are
 // weakened, and says whether changed settings would take them away.
 package hookwatch
 
@@ -27,42 +27,41 @@ import (
 	"approver.example/daemon/words"
 )
 
-// A Watch looks after the hooks that install wrote: it says whether changed
-// settings would take them away, and raises an alarm when they were.
+// A Watch watches the hooks that install wrote. It says whether changed settings would take
+// them away, and raises an alarm when they were taken away.
 //
-// It polls. A watch by the kernel ends with the file that it watches, which editors
-// replace, and sees nothing of what a folder above it does; the look at a few files
-// costs microseconds.
+// It polls. A kernel watch ends when an editor replaces the watched file, and misses changes
+// in the folders above it. Checking a few files takes microseconds.
 type Watch struct {
 	Config  configs.Config
 	Managed string // the folder of managed settings; empty: each agent's own
 	Audit   approver.Recorder
 	Log     *slog.Logger
-	every   time.Duration // zero: hookLook
-	Homes   []string      // where agents' users have their settings; nil: as the system says
+	every   time.Duration // zero means hookLook
+	Homes   []string      // the settings folders of agents' users; nil: as the system says
 
-	programs map[string]lookedAt // used by look alone, so it needs no lock
+	programs map[string]lookedAt // used only by Look, so it needs no lock
 
 	mu    sync.Mutex
-	weak  map[string][]string // by installed file, what is wrong with it, as far as it was seen
-	blind map[string]string   // by file, why it cannot be looked at now
+	weak  map[string][]string // by installed file: what was wrong with it when it was last checked
+	blind map[string]string   // by file: why it cannot be checked now
 }
 
-// hookLook is how often the installed files are looked at, and hookRead how often a
-// program is read that seems to be unchanged.
+// hookLook is how often the installed files are checked, and hookRead how often a
+// program is read again that seems to be unchanged.
 const (
 	hookLook = 2 * time.Second
 	hookRead = time.Minute
 )
 
-// A lookedAt is what was found of a program, and what it looked like then.
+// A lookedAt is the result of checking a program, and its file info at that time.
 type lookedAt struct {
 	at   time.Time
 	info fs.FileInfo
 	err  error
 }
 
-// Run looks until ctx ends.
+// Run calls Look at regular intervals until ctx ends.
 func (w *Watch) Run(ctx context.Context) error {
 	every := w.every
 	if every == 0 {
@@ -93,7 +92,7 @@ func (w *Watch) Look(ctx context.Context) {
 	case settings.Unseen(err):
 		blind[record] = err.Error()
 		now = maps.Clone(was)
-	case err != nil: // which files it had, it does not say any more
+	case err != nil: // the record cannot say any more which files it had
 		now = maps.Clone(was)
 		if now == nil {
 			now = map[string][]string{}
@@ -118,8 +117,8 @@ func (w *Watch) Look(ctx context.Context) {
 	w.compare(ctx, was, now, blind, whose)
 }
 
-// compare tells what became of the hooks since the last look. whose names the agent of a
-// file, if it is not the first of all.
+// compare reports what changed since the last look. whose names the agent of a file; an empty
+// name is the first agent.
 func (w *Watch) compare(ctx context.Context, was, now map[string][]string, blind, whose map[string]string) {
 	for path, weak := range now {
 		switch {
@@ -138,8 +137,8 @@ func (w *Watch) compare(ctx context.Context, was, now map[string][]string, blind
 	}
 }
 
-// Weakness says what is wrong with one installed file. An error says that it cannot be
-// looked at now.
+// Weakness returns what is wrong with one installed file. An error says that it cannot be
+// checked now.
 func (w *Watch) Weakness(in hookfiles.Installed, all hookfiles.Installs) ([]string, error) {
 	agent := in.Of()
 	if agent == nil {
@@ -158,8 +157,8 @@ func (w *Watch) Weakness(in hookfiles.Installed, all hookfiles.Installs) ([]stri
 		p.Config = filepath.Dir(in.Path)
 	}
 	if which.OfMachine(f, in.Path) {
-		// A user's variables override managed hooks. Where the daemon may not read them, the hook
-		// for changed settings refuses the change, and doctor sees it if that user runs it.
+		// Variables in a user's settings override managed hooks. If the daemon may not read them, the
+		// hook for changed settings refuses the change, and doctor sees it if that user runs it.
 		p.Users = w.Homes
 		if p.Users == nil {
 			p.Users = settings.UserFolders(f, w.Config.Sockets.SubmitUIDs)
@@ -191,7 +190,7 @@ func (w *Watch) Weakness(in hookfiles.Installed, all hookfiles.Installs) ([]stri
 	return weak, nil
 }
 
-// program says whether an installed program is what it was.
+// program returns an error if an installed program is not the one that was installed.
 func (w *Watch) program(in hookfiles.Installed, all hookfiles.Installs) error {
 	info, err := os.Stat(in.Program)
 	key := in.Program + " " + in.SHA256
@@ -203,7 +202,7 @@ func (w *Watch) program(in hookfiles.Installed, all hookfiles.Installs) error {
 	}
 	_, wrong := hookfiles.Genuine(in.Program, all)
 	if settings.Unseen(wrong) {
-		return wrong // it is looked at again the next time
+		return wrong // it is checked again the next time
 	}
 	if w.programs == nil {
 		w.programs = map[string]lookedAt{}
@@ -212,21 +211,21 @@ func (w *Watch) program(in hookfiles.Installed, all hookfiles.Installs) error {
 	return wrong
 }
 
-// alarm puts it into the log and the audit. What is recorded names no content of the
-// settings but what is wrong with them.
+// alarm writes an alarm to the log and the audit. It names what is wrong with the settings,
+// but nothing else of their content.
 func (w *Watch) alarm(ctx context.Context, call approver.ToolCall, what string) {
 	w.Log.Error("THE HOOKS ARE WEAKENED", "what", what)
 	w.record(ctx, call, what)
 }
 
-// Refused puts a change into the log and the audit that no session took. The hooks of this
-// session hold; what stands on the disk, [Watch.Look] judges by itself.
+// Refused writes a change of the settings that a session was told not to apply to the log and
+// the audit. The hooks of that session still hold; [Watch.Look] judges the file itself.
 func (w *Watch) Refused(ctx context.Context, call approver.ToolCall, what string) {
 	w.Log.Warn("a change of the agent's settings was refused", "what", what)
 	w.record(ctx, call, what)
 }
 
-// record writes the alarm of the audit.
+// record writes an alarm to the audit.
 func (w *Watch) record(ctx context.Context, call approver.ToolCall, what string) {
 	call.At = time.Now()
 	rec := approver.Record{
@@ -238,7 +237,7 @@ func (w *Watch) record(ctx context.Context, call approver.ToolCall, what string)
 	}
 }
 
-// Now is what is wrong, or cannot be looked at, a line each.
+// Now returns what is wrong or cannot be checked, one line each.
 func (w *Watch) Now() (lines []string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -254,10 +253,9 @@ func (w *Watch) Now() (lines []string) {
 	return lines
 }
 
-// Weakens says what approver's hooks would lose if an agent took its settings as they
-// are on the disk now: all of them, because the agent reads all again when it takes
-// one. Whatever cannot be read counts as lost; an error says that the daemon cannot look
-// just now.
+// Weakens returns what approver's hooks would lose if an agent applied its settings as they
+// are on disk now. It checks all of them, because the agent rereads all when it applies one.
+// Settings that cannot be read count as lost. An error says that the daemon cannot check now.
 func (w *Watch) Weakens(ev agents.Event, env map[string]string) ([]string, error) {
 	adapter, _ := agents.For(ev.Agent)
 	agent, ok := adapter.(agents.Installer)
@@ -308,8 +306,8 @@ func (w *Watch) Weakens(ev agents.Event, env map[string]string) ([]string, error
 	return append(closed, settings.Weak(agent.Compare(sources, want))...), nil
 }
 
-// withoutClosed takes out the files that the daemon may not read, and says so in one line:
-// they have one cause, a home that is closed to others.
+// withoutClosed removes the files that the daemon may not read, and describes them in one
+// line, because they have one cause: a home folder that is closed to others.
 func withoutClosed(sources []settings.Source) (open []settings.Source, closed []string) {
 	var paths []string
 	for _, s := range sources {

@@ -6,7 +6,7 @@ import (
 	"approver.example/reflexcore/flow"
 )
 
-// flowSpec is about the policy of information flow. What was never in force before is
+// flowSpec describes the information flow policy. If the store has no record, the file is
 // compared with the default.
 func flowSpec() spec[*flow.Policy] {
 	return spec[*flow.Policy]{
@@ -24,7 +24,7 @@ func flowSpec() spec[*flow.Policy] {
 }
 
 // proposeFlow asks people about a configuration that loosens what is in force. The
-// configuration is read at the start only.
+// configuration is read only at the start.
 func proposeFlow(cfg configs.Config, standing *inForce[*flow.Policy], ask Asking) *reloader[*flow.Policy] {
 	return &reloader[*flow.Policy]{
 		inForce: standing, name: cfg.File, ask: ask, read: cfg.Flow,

@@ -1,9 +1,9 @@
-// Package judges is what decides before anybody is asked: the reflex engine, the policy and
-// the stages of Tier 1, as they are in force. A file that loosens one takes effect only after
+// Package judges decides calls before anybody is asked: with the reflex engine, the policy and
+// the stages of Tier 1 that are in force. A file that loosens one takes effect only after
 // people have approved its exact change.
 //
 // Read judges.go first. versioned.go keeps the version in force, reload.go watches the files;
-// policy.go, rules.go and flow.go are the three that have versions.
+// policy.go, rules.go and flow.go describe the three standards that have versions.
 package judges
 
 import (
@@ -23,8 +23,8 @@ import (
 	"approver.example/shieldcore/screen"
 )
 
-// Files are the files by which calls are judged, and what is made of the
-// built-in tables meanwhile.
+// Files are the files by which calls are judged, and the built-in tables, which are loaded in
+// the background.
 type Files struct {
 	policy  *shieldcore.Policy
 	rules   *configs.Library
@@ -32,7 +32,7 @@ type Files struct {
 	screens func() (func(screen.Config) []approver.Stage, error)
 }
 
-// ReadFiles reads them. The built-in tables are loaded beside whatever comes next.
+// ReadFiles reads the files of the configuration. The built-in tables load in the background.
 func ReadFiles(cfg configs.Config, log *slog.Logger) (f Files, err error) {
 	if f.policy, err = openPolicy(cfg, log); err != nil {
 		return f, err
@@ -42,13 +42,13 @@ func ReadFiles(cfg configs.Config, log *slog.Logger) (f Files, err error) {
 	}
 	f.reflex = sync.OnceValues(func() (*reflexcore.Engine, error) { return NewReflex(cfg, f.rules) })
 	f.screens = sync.OnceValues(LoadScreens)
-	go func() { _, _ = f.reflex() }() // whoever needs them looks at the errors
+	go func() { _, _ = f.reflex() }() // the errors are checked where the values are used
 	go func() { _, _ = f.screens() }()
 	return f, nil
 }
 
-// A Judges is what decides before anybody is asked: the engine, the policy and the
-// stages of Tier 1, as they are in force. What a file loosens waits for people.
+// A Judges decides calls before anybody is asked: with the engine, the policy and the stages
+// of Tier 1 that are in force. Whatever a file loosens waits for people.
 type Judges struct {
 	Reflex   *reflexcore.Engine
 	Policy   *shieldcore.Live
@@ -61,18 +61,18 @@ type Judges struct {
 	flows    *inForce[*flow.Policy]
 }
 
-// Deps are what the judges stand on.
+// Deps are what the judges depend on.
 type Deps struct {
 	Config configs.Config
 	Store  approver.KV
 	Audit  approver.Recorder
-	Older  bool                     // the audit has records of before this start
+	Older  bool                     // the audit has records from before this start
 	Mark   *broadcaster.ControlMark // counts the changes of what is in force
 	Doubt  func(format string, args ...any)
 }
 
-// Open puts in force what the files say, or, where they loosen it, what was in force
-// before.
+// Open puts in force what the files say, or, if they loosen what was in force before, keeps
+// that.
 func Open(ctx context.Context, base Deps, files Files, log *slog.Logger) (j *Judges, err error) {
 	cfg := base.Config
 	j = &Judges{Policy: &shieldcore.Live{}}
@@ -96,7 +96,7 @@ func Open(ctx context.Context, base Deps, files Files, log *slog.Logger) (j *Jud
 	if j.flows, err = hold(base, "flow", flowSpec(), j.Reflex.SetFlow, log.With("part", "flow")); err != nil {
 		return nil, err
 	}
-	// What the configuration says of it, unless that loosens what was in force last.
+	// The information flow of the configuration, unless it loosens what was last in force.
 	policy, err := cfg.Flow()
 	if err == nil {
 		err = j.flows.start(ctx, policy)
@@ -118,30 +118,31 @@ func Open(ctx context.Context, base Deps, files Files, log *slog.Logger) (j *Jud
 	return j, nil
 }
 
-// Version is that of all that decides: what people approve is bound to it.
+// Version combines the versions of everything that decides: what people approve is bound to
+// it.
 func (j *Judges) Version() string {
 	return j.Policy.Version() + j.rules.active.Version() + j.flows.active.Version()
 }
 
-// Stages are the gate's, the cheapest denial first.
+// Stages returns the stages of the gate, the cheapest denial first.
 func (j *Judges) Stages(kv approver.KV, mark *broadcaster.ControlMark) []approver.Stage {
 	return append([]approver.Stage{canary.Stage{Next: broadcaster.FreezeStage{Store: kv, Mark: mark}}, j.Reflex, j.Policy},
 		j.Screens...)
 }
 
-// Again are the stages that look once more after an evaluation, which takes seconds:
-// what may have changed meanwhile.
+// Again returns the stages that judge again after an evaluation, which takes seconds: those
+// whose state may have changed in the meantime.
 func (j *Judges) Again(kv approver.KV, mark *broadcaster.ControlMark) []approver.Stage {
 	return []approver.Stage{broadcaster.FreezeStage{Store: kv, Mark: mark}, j.Policy}
 }
 
-// Fresh are the stages that judge a call that has run: those that say of the call
-// itself whether it may run.
+// Fresh returns the stages that judge a call that has run: those that depend only on the call
+// itself.
 func (j *Judges) Fresh() []approver.Stage {
 	return append([]approver.Stage{reflexcore.Fresh{Engine: j.Reflex}, j.Policy}, j.Screens...)
 }
 
-// Runs keep it up to date until their context ends.
+// Runs returns the functions that keep the judges up to date until their context ends.
 func (j *Judges) Runs(cfg configs.Config, ask Asking) []func(context.Context) error {
 	return []func(context.Context) error{
 		reloadPolicy(cfg, j.policies, ask).run, reloadRules(cfg, j.rules, ask).run, proposeFlow(cfg, j.flows, ask).run,

@@ -8,7 +8,7 @@ import (
 	"approver.example/shieldcore"
 )
 
-// policySpec is about the policy.
+// policySpec describes the policy.
 func policySpec() spec[*shieldcore.Policy] {
 	return spec[*shieldcore.Policy]{
 		noun: "policy", tool: "change_policy", rule: "policy_loosened", compare: shieldcore.Compare,
@@ -20,7 +20,7 @@ func policySpec() spec[*shieldcore.Policy] {
 	}
 }
 
-// openPolicy reads the configured policy, and warns of rules in it that do nothing.
+// openPolicy reads the configured policy, and warns of rules in it that have no effect.
 func openPolicy(cfg configs.Config, log *slog.Logger) (*shieldcore.Policy, error) {
 	policy, err := cfg.LoadPolicy()
 	if err != nil {

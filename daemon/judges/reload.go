@@ -18,19 +18,20 @@ import (
 	"approver.example/shieldcore"
 )
 
-// A reloader watches the files of a standard. One that tightens takes effect at
-// once; one that loosens only after people have approved its exact diff; one
-// with problems never does, and the last good one stays in force.
+// A reloader watches the files of a standard: the policy, the rule set or the information
+// flow. A change that tightens takes effect at once; one that loosens takes effect only after
+// people have approved its exact diff. Files with problems never take effect, and the last
+// good version stays in force.
 type reloader[V versioned] struct {
 	*inForce[V]
 	name     string   // of the files, for people
-	files    []string // none: it is built in
+	files    []string // empty if built in
 	read     func() (V, error)
 	warnings func(V) []strictyaml.Problem
 	ask      Asking
-	every    time.Duration // between two looks at the files
+	every    time.Duration // the interval between checks of the files
 
-	pending context.CancelCauseFunc // ends the question that is open; nil: none is
+	pending context.CancelCauseFunc // ends the open question; nil if there is none
 	done    chan struct{}           // closed when it has ended
 }
 
@@ -39,13 +40,13 @@ type Asking = func(context.Context, approver.ToolCall, approver.Verdict) approve
 
 const (
 	reloadEvery = time.Second
-	// readAnyway is how many looks go by until the file is read although its
-	// time and size are the same, because those can be set.
+	// readAnyway is after how many checks the file is read even if its
+	// time and size are the same, because those can be forged.
 	readAnyway = 10
 )
 
-// run watches until ctx ends. A built-in policy does not change while the program
-// runs, and may have changed since the last one did.
+// run watches until ctx ends. A built-in standard is checked once: it does not change while
+// the program runs, but an upgrade may have changed it.
 func (r *reloader[V]) run(ctx context.Context) error {
 	defer r.withdraw(nil)
 	if len(r.files) == 0 {
@@ -83,8 +84,8 @@ func stampOf(names []string) (stamp string) {
 	return stamp
 }
 
-// look reads the file and deals with what is new in it. said names what was
-// dealt with last: a version, or the text of an error.
+// look reads the files and handles what is new. said identifies what was handled last: a
+// version, or the text of an error. look returns its successor.
 func (r *reloader[V]) look(ctx context.Context, said string) string {
 	next, err := r.read()
 	noun := r.spec.noun
@@ -123,7 +124,7 @@ func (r *reloader[V]) look(ctx context.Context, said string) string {
 	return next.Version()
 }
 
-// withdraw ends the question that is open, and why, and waits for its end.
+// withdraw ends the open question, if any, with the cause why, and waits until it has ended.
 func (r *reloader[V]) withdraw(why error) {
 	if r.pending != nil {
 		r.pending(why)
@@ -132,9 +133,8 @@ func (r *reloader[V]) withdraw(why error) {
 	}
 }
 
-// propose puts the exact diff before people, and the new one in force if they
-// approve. What they approve is what was read, whatever becomes of
-// the file meanwhile.
+// propose asks people about the exact diff, and puts the new version in force if they approve.
+// They approve what was read, even if the file changes in the meantime.
 func (r *reloader[V]) propose(ctx context.Context, next V, change shieldcore.Change) {
 	call, why, err := r.proposal(next, change)
 	if err != nil {
@@ -167,7 +167,7 @@ func (r *reloader[V]) propose(ctx context.Context, next V, change shieldcore.Cha
 	}(r.done)
 }
 
-// proposal is a change as a call that people can decide.
+// proposal returns a change as a call that people can decide.
 func (r *reloader[V]) proposal(next V, change shieldcore.Change) (approver.ToolCall, approver.Verdict, error) {
 	// One text for each line of the diff, so that a card shows it line by line.
 	shown := map[string]any{"file": r.name, "version": next.Version(),
@@ -175,8 +175,8 @@ func (r *reloader[V]) proposal(next V, change shieldcore.Change) (approver.ToolC
 	return OwnQuestion(r.spec.tool, r.spec.rule, shown, "loosens the "+r.spec.noun+": "+strings.Join(change.Why, "; "))
 }
 
-// OwnQuestion is a loosening of what is in force as a call that people can decide,
-// as CATASTROPHIC. effect is what we know of it.
+// OwnQuestion returns a loosening of what is in force as a call that people can decide, with
+// severity CATASTROPHIC. effect is what approver knows about it.
 func OwnQuestion(tool, rule string, shown map[string]any, effect string) (approver.ToolCall, approver.Verdict, error) {
 	id := make([]byte, 16)
 	if _, err := rand.Read(id); err != nil {

@@ -14,8 +14,8 @@ import (
 	"approver.example/reflexcore"
 )
 
-// rulesSpec is about the layers over the built-in rules. What was never in force
-// before is compared with the built-in rules alone.
+// rulesSpec describes the layers over the built-in rules. If the store has no record, the
+// files are compared with the built-in rules alone.
 func rulesSpec() spec[*configs.Library] {
 	return spec[*configs.Library]{
 		noun: "rule set", tool: "change_rules", rule: "rules_loosened", compare: configs.CompareLibraries,
@@ -34,7 +34,7 @@ func rulesSpec() spec[*configs.Library] {
 	}
 }
 
-// judgeBy returns what has calls judged by a rule set.
+// judgeBy returns a function that makes the engine use a rule set.
 func judgeBy(engine *reflexcore.Engine) func(*configs.Library) {
 	return func(lib *configs.Library) { engine.SetRules(lib.Rules()) }
 }
@@ -48,7 +48,7 @@ func reloadRules(cfg configs.Config, standing *inForce[*configs.Library], ask As
 			if err != nil {
 				return nil, err
 			}
-			// Looking again costs little while nothing changes.
+			// Checking again is cheap while nothing changes.
 			if now := standing.active.current(); now != nil && now.Version() == configs.RulesVersion(sources) {
 				return now, nil
 			}
@@ -57,7 +57,7 @@ func reloadRules(cfg configs.Config, standing *inForce[*configs.Library], ask As
 	}
 }
 
-// ruleFiles are the files of the layers, whether they exist or not.
+// ruleFiles returns the files of the layers, whether they exist or not.
 func ruleFiles(cfg configs.Config) (out []string) {
 	for _, name := range []string{cfg.Reflex.Rules.Hub, cfg.UserRules()} {
 		if name != "" {
@@ -67,7 +67,7 @@ func ruleFiles(cfg configs.Config) (out []string) {
 	return out
 }
 
-// openRules reads the rules, and warns of what in them does nothing.
+// openRules reads the rules, and warns of those that have no effect or will expire soon.
 func openRules(cfg configs.Config, log *slog.Logger) (*configs.Library, error) {
 	lib, err := cfg.LoadLibrary(time.Now())
 	if err != nil {
@@ -79,8 +79,8 @@ func openRules(cfg configs.Config, log *slog.Logger) (*configs.Library, error) {
 	return lib, nil
 }
 
-// A projectReporter says in log and audit what of the rules of a project does not
-// count. Judging does not wait for it.
+// A projectReporter writes to log and audit which of a project's rules do not count. Judging
+// does not wait for it.
 type projectReporter struct {
 	audit    approver.Recorder
 	log      *slog.Logger
@@ -91,7 +91,7 @@ func newProjectReporter(audit approver.Recorder, log *slog.Logger) *projectRepor
 	return &projectReporter{audit: audit, log: log, problems: make(chan string, 64)}
 }
 
-// rules finds the rules of projects, and reports what is wrong with them.
+// rules returns the finder of projects' rules, which reports what is wrong with them.
 func (r *projectReporter) rules(cfg configs.Config) *configs.ProjectRules {
 	return &configs.ProjectRules{Skip: cfg.UserRules(), Report: r.report}
 }
@@ -101,16 +101,16 @@ func (r *projectReporter) report(file string, problem error) {
 	r.log.Warn("not all of a project's rules count", "why", text)
 	select {
 	case r.problems <- text:
-	default: // the log has it
+	default: // the queue is full; the log has the problem
 	}
 }
 
-// ProjectProblem is a problem with its file, on one line.
+// ProjectProblem formats a problem with its file on one line.
 func ProjectProblem(file string, problem error) string {
 	return display.OneLine(fmt.Sprintf("%s: %v", file, problem))
 }
 
-// run records until ctx ends.
+// run records the reported problems until ctx ends.
 func (r *projectReporter) run(ctx context.Context) error {
 	for {
 		select {
@@ -126,7 +126,7 @@ func (r *projectReporter) run(ctx context.Context) error {
 	}
 }
 
-// NewReflex returns the engine that judges a call by what it would do.
+// NewReflex returns the engine that judges a call by its effects.
 func NewReflex(cfg configs.Config, lib *configs.Library) (*reflexcore.Engine, error) {
 	e, err := reflexcore.NewWith(lib.Rules(), cfg.Reflex.Limits())
 	if err != nil {

@@ -11,9 +11,9 @@ import (
 	"approver.example/shieldcore/sidecar"
 )
 
-// LoadScreens reads what the stages of Tier 1 are made of, and returns what makes them
-// of the part of the configuration that counts. An error is a reason not to start: what
-// is built in would be damaged.
+// LoadScreens loads the data of the Tier 1 stages, and returns a function that makes the
+// stages for a configuration. An error means that the built-in data is damaged, and is a
+// reason not to start.
 func LoadScreens() (func(screen.Config) []approver.Stage, error) {
 	rules, err := configs.Heuristics()
 	if err != nil {
@@ -26,16 +26,16 @@ func LoadScreens() (func(screen.Config) []approver.Stage, error) {
 	return func(c screen.Config) []approver.Stage { return []approver.Stage{rules, c.Stage(model)} }, nil
 }
 
-// added is a model of the user's own as the classifier stage asks it.
+// added adapts the user's own model to the classifier stage.
 type added struct{ *sidecar.Sidecar }
 
-// Score returns the score of a text, and whether all of it was looked at.
+// Score returns the score of a text, and whether all of it was scored.
 func (a added) Score(ctx context.Context, text string) (value float64, whole bool, err error) {
 	value, cut, err := a.Sidecar.Score(ctx, text)
 	return value, !cut, err
 }
 
-// AddModel lets the classifier of Tier 1 ask the configured model too. Nil is returned where
+// AddModel makes the classifier of Tier 1 also ask the configured model. It returns nil if
 // none is configured.
 func AddModel(cfg *sidecar.Config, tier1 []approver.Stage) (*sidecar.Sidecar, error) {
 	if cfg == nil {

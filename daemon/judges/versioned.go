@@ -15,27 +15,27 @@ import (
 	"approver.example/shieldcore"
 )
 
-// A versioned is one state of what only people may loosen: the policy, the rule set of the
-// reflex engine, or the information flow.
+// A versioned is one version of a standard that only people may loosen: the policy, the rule
+// set of the reflex engine, or the information flow.
 type versioned interface{ Version() string }
 
-// An inForce keeps the version in force in the store, so that a restart is no way around
-// the people who have to approve a looser one. The record is sealed under a key that is not
-// in the store.
+// An inForce keeps the version in force in the store, so that a restart cannot bypass the
+// people who have to approve a looser one. The record is sealed with a key that is not in the
+// store.
 type inForce[V versioned] struct {
 	sealed.Record
 	spec   spec[V]
 	active *active[V]
 	audit  approver.Recorder
-	older  bool                             // the audit has records of before this start, so it is not the first
-	doubt  func(format string, args ...any) // of the store
+	older  bool                             // the audit has records from before this start, so it is not the first
+	doubt  func(format string, args ...any) // reports a reason to distrust the store
 	log    *slog.Logger
 	unused *unusedReason // why the files are not in force, if they are not
 }
 
-// An active is the version that judges. There is none before the first Set.
+// An active holds the version that judges. It is empty before the first Set.
 type active[V versioned] struct {
-	use func(V) // has calls judged by it
+	use func(V) // makes the judge use a version
 	now atomic.Pointer[V]
 }
 
@@ -45,7 +45,7 @@ func (a *active[V]) Set(v V) {
 	a.now.Store(&v)
 }
 
-// current is the version in force, the zero V if there is none.
+// current returns the version in force, or the zero V if there is none.
 func (a *active[V]) current() (v V) {
 	if now := a.now.Load(); now != nil {
 		v = *now
@@ -53,7 +53,8 @@ func (a *active[V]) current() (v V) {
 	return v
 }
 
-// Version is that of the version in force, empty for what is built in.
+// Version returns the name of the version in force; empty if there is none, or only what is
+// built in.
 func (a *active[V]) Version() string {
 	if now := a.now.Load(); now != nil {
 		return (*now).Version()
@@ -61,34 +62,36 @@ func (a *active[V]) Version() string {
 	return ""
 }
 
-// A spec describes what has versions: how people are asked about it, how it is stored and
-// compared.
+// A spec describes a standard: how people are asked about it, how it is stored and how
+// versions are compared.
 type spec[V versioned] struct {
 	noun    string                  // such as policy
-	tool    string                  // what people are asked about, such as change_policy
-	rule    string                  // and by which rule
+	tool    string                  // the tool in the question to people, such as change_policy
+	rule    string                  // the rule in that question
 	keep    func(V) (stored, error) // for the store
 	load    func(stored) (V, error)
 	compare func(old, next V) shieldcore.Change
-	// first is what counts where the store has nothing. Nil is what the file says.
+	// first returns what was in force if the store has no record. If it is nil, the file is
+	// taken as it is.
 	first func() (V, error)
 }
 
-// hold keeps what judges in the record of that name. use has calls judged by a version.
+// hold returns the state of a standard that is kept in the record of that name. use makes the
+// judge use a version.
 func hold[V versioned](base Deps, name string, s spec[V], use func(V), log *slog.Logger) (*inForce[V], error) {
 	record, err := sealed.New(base.Config, base.Store, name, base.Mark)
 	return &inForce[V]{Record: record, spec: s, active: &active[V]{use: use}, audit: base.Audit, log: log,
 		unused: new(unusedReason)}, err
 }
 
-// A stored is a version as the store has it.
+// A stored is a version in the form in which it is stored.
 type stored struct {
 	Version string `json:"version"`
-	Name    string `json:"name"` // of its file
+	Name    string `json:"name"` // the name of its file
 	Text    []byte `json:"text"`
 }
 
-// brief names a version for people.
+// brief shortens a version for people.
 func brief(version string) string {
 	if version == "" {
 		return "built-in"
@@ -96,8 +99,8 @@ func brief(version string) string {
 	return version[:min(12, len(version))]
 }
 
-// start puts a version in force: the one of the file, unless that loosens the one
-// that was in force last. Then that one goes on, and the reloader asks people.
+// start puts a version in force: that of the file, unless it loosens the last one in force.
+// Then the last one stays, and the reloader asks people.
 func (f *inForce[V]) start(ctx context.Context, file V) error {
 	var was stored
 	err := f.Load(ctx, &was)
@@ -135,7 +138,7 @@ func (f *inForce[V]) start(ctx context.Context, file V) error {
 	return f.unless(ctx, last, file)
 }
 
-// unless puts what the file says in force unless that loosens the last one.
+// unless puts the file's version in force, unless it loosens the last one.
 func (f *inForce[V]) unless(ctx context.Context, last, file V) error {
 	change := f.spec.compare(last, file)
 	switch {
@@ -163,15 +166,15 @@ func (f *inForce[V]) unreadable(err error) error {
 		f.spec.noun, err, f.Where)
 }
 
-// tighten puts one in force that does not loosen: at once, even if it cannot
-// be recorded.
+// tighten puts a version in force that does not loosen: at once, even if it cannot be
+// recorded.
 func (f *inForce[V]) tighten(ctx context.Context, p V) error {
 	f.active.Set(p)
 	f.unused.set("")
 	return f.put(ctx, p, "tightens, or changes no verdict")
 }
 
-// put records one, in the audit first, and then puts it in force.
+// put writes a version to the audit and then to the store, and then puts it in force.
 func (f *inForce[V]) put(ctx context.Context, p V, how string) error {
 	ctx = context.WithoutCancel(ctx)
 	was := f.active.Version()
@@ -195,11 +198,11 @@ func (f *inForce[V]) put(ctx context.Context, p V, how string) error {
 	return nil
 }
 
-// An unusedReason is why files are not in force: they are broken, or they loosen and wait
-// for people. The zero value: they are in force.
+// An unusedReason is why files are not in force: they are broken, or they loosen and wait for
+// people. The zero value means that they are in force.
 type unusedReason struct{ why atomic.Pointer[string] }
 
-// set notes why; empty is that they are in force.
+// set sets the reason; empty means that they are in force.
 func (a *unusedReason) set(why string) { a.why.Store(&why) }
 
 func (a *unusedReason) text() string {

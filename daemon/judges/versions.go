@@ -7,7 +7,7 @@ import (
 	"approver.example/daemon/adminapi"
 )
 
-// NotInForce are the standards whose files are not in force.
+// NotInForce returns the standards whose files are not in force.
 func (j *Judges) NotInForce() (out []adminapi.NotInForce) {
 	for _, s := range []adminapi.NotInForce{
 		{What: j.policies.spec.noun, Why: j.policies.unused.text()}, {What: j.rules.spec.noun, Why: j.rules.unused.text()},
@@ -20,12 +20,12 @@ func (j *Judges) NotInForce() (out []adminapi.NotInForce) {
 	return out
 }
 
-// Versions are those in force.
+// Versions returns the versions in force.
 func (j *Judges) Versions() *adminapi.Versions {
 	return &adminapi.Versions{Policy: j.Policy.Version(), Rules: j.rules.active.Version(), Flow: j.flows.active.Version()}
 }
 
-// VersionsOf are those that the files of a configuration say.
+// VersionsOf returns the versions of the files of a configuration.
 func VersionsOf(cfg configs.Config) (v adminapi.Versions, err error) {
 	policy, err := cfg.LoadPolicy()
 	if err != nil {

@@ -11,21 +11,22 @@ import (
 	"approver.example/display"
 )
 
-// Bounds of one line of the log, in bytes as they are written. The journal splits a line
-// after 48 KiB, and makes an entry of the rest: an agent's text there would look like a line
-// of the daemon.
+// Bounds of one line of the log, in bytes as written. The journal splits a line
+// after 48 KiB and makes the rest an entry of its own: an agent's text would look like a line
+// of the daemon there.
 const (
 	maxLogValue = 2 << 10
-	maxLogPanic = 8 << 10 // of an error: a panic brings its stack
-	maxLogError = 1 << 10 // of a trouble that is less: it may quote what a peer sent
+	maxLogPanic = 8 << 10 // of an error in a line of level error: it may have a panic's stack
+	maxLogError = 1 << 10 // of an error in other lines: it may quote what a peer sent
 	maxLogLine  = 32 << 10
-	minLogValue = 64 // what a value has where the line is full
+	minLogValue = 64 // what a value may take even if the line is full
 )
 
-// A lineRoom is what is left of a line.
+// A lineRoom is the number of bytes left in a line.
 type lineRoom int
 
-// record is r with every value cut to its bound, and all of them to that of a line.
+// record returns r with every value cut to its bound, and all values together cut to the bound
+// of a line.
 func (l *lineRoom) record(r slog.Record) slog.Record {
 	out := slog.NewRecord(r.Time, r.Level, l.text(r.Message, maxLogValue), r.PC)
 	failure := maxLogError
@@ -39,7 +40,7 @@ func (l *lineRoom) record(r slog.Record) slog.Record {
 	return out
 }
 
-// attr is an attribute with its values cut; failure is the bound of an error.
+// attr returns an attribute with its values cut; failure is the bound of an error.
 func (l *lineRoom) attr(a slog.Attr, failure int) slog.Attr {
 	most := maxLogValue
 	if a.Key == "error" || a.Key == "err" {
@@ -68,11 +69,11 @@ func (l *lineRoom) attr(a slog.Attr, failure int) slog.Attr {
 	return a
 }
 
-// asJSON is a value in a line of JSON, where a type that has a short text of its own is
-// written with all its fields.
+// asJSON returns a value as a JSON log writes it: with all its fields, even if the type has a
+// short text form.
 func asJSON(v any) string {
 	if _, isError := v.(error); isError {
-		return "" // it is its text
+		return "" // it is written as its text
 	}
 	out, err := json.Marshal(v)
 	if err != nil {
@@ -81,8 +82,8 @@ func asJSON(v any) string {
 	return string(out)
 }
 
-// text is as much of s as most bytes take, and what is left of the line, with characters
-// made visible that would turn or hide others. Line breaks stay: they are written as \n.
+// text cuts s to most bytes as written, and to what is left of the line. It makes characters
+// visible that would reorder or hide others. Line breaks stay, because they are written as \n.
 func (l *lineRoom) text(s string, most int) string {
 	most = max(min(most, int(*l)), minLogValue)
 	written, rest := 0, 0
@@ -115,8 +116,8 @@ func (l *lineRoom) text(s string, most int) string {
 	return s
 }
 
-// writtenAs is the most bytes that the first character of s has in a line, of text or
-// of JSON.
+// writtenAs returns the maximum number of bytes that the first character of s takes in a line
+// of text or JSON.
 func writtenAs(s string, r rune) int {
 	switch {
 	case strings.ContainsRune("\"\\\n\r\t", r):

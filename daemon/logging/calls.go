@@ -9,22 +9,22 @@ import (
 	"approver.example/display"
 )
 
-// A Calls is the audit that also tells the daemon's log what it recorded: one line for
-// each question, for each answer, and for each call that was denied without asking. It
-// tells what is durable, so that log and audit never say different things.
+// A Calls is an audit that also writes to the daemon's log what it recorded: one line for each
+// question, for each answer, and for each call that was denied without asking. It logs only
+// after recording, so that log and audit agree.
 type Calls struct {
 	approver.Recorder
 	Log *slog.Logger
 }
 
-// Record records, and then tells.
+// Record writes to the audit and then to the log.
 func (s Calls) Record(ctx context.Context, r approver.Record) (string, error) {
 	hash, err := s.Recorder.Record(ctx, r)
 	switch {
 	case err == nil:
 		s.tell(ctx, r, "")
 	case r.Event == approver.EventVerdict && r.Verdict.Decision == approver.Deny:
-		// It was denied all the same, and the log is all that has the call.
+		// The call was denied anyway, and only the log has it.
 		s.tell(ctx, r, "; the audit lacks it")
 	}
 	return hash, err
@@ -38,8 +38,8 @@ func (s Calls) tell(ctx context.Context, r approver.Record, but string) {
 	s.Log.LogAttrs(ctx, level, what+but, append(subject(r), ending(r)...)...)
 }
 
-// lineOf is the line of a record; empty for one that has none. What is rare and an
-// operator's doing is logged where it is done.
+// lineOf returns the level and message for a record; the message is empty for a record without
+// a line. Rare events and operators' actions are logged where they happen.
 func lineOf(r approver.Record) (slog.Level, string) {
 	if r.Event == approver.EventVerdict {
 		switch {
@@ -72,8 +72,8 @@ func lineOf(r approver.Record) (slog.Level, string) {
 	return 0, ""
 }
 
-// subject says which call a record is about. Nothing secret is in it: the call is
-// masked as on a card.
+// subject returns the attributes of the call that a record is about. They contain no secret:
+// the call is masked as on a card.
 func subject(r approver.Record) []slog.Attr {
 	var out []slog.Attr
 	if r.Request != "" {
@@ -95,7 +95,7 @@ func subject(r approver.Record) []slog.Attr {
 	text("session", r.Call.Session)
 	text("tool", r.Call.Tool)
 	if r.Call.Tool != "" {
-		if r.Event != approver.EventVerdict || r.Verdict.Decision != approver.Deny { // a denial has none of its own
+		if r.Event != approver.EventVerdict || r.Verdict.Decision != approver.Deny { // a denial has no severity
 			out = append(out, slog.String("severity", r.Verdict.Severity.String()))
 		}
 		shown, _ := r.Call.Display().Shown()
@@ -107,7 +107,7 @@ func subject(r approver.Record) []slog.Attr {
 	return out
 }
 
-// cutLine is a text in one line of at most 120 characters.
+// cutLine returns a text on one line of at most display.PushLength characters.
 func cutLine(s string) string {
 	line := []rune(display.OneLine(s))
 	if len(line) > display.PushLength {
@@ -116,7 +116,7 @@ func cutLine(s string) string {
 	return string(line)
 }
 
-// ending says who decided, or why nobody did.
+// ending returns the attributes that say who decided, or why nobody did.
 func ending(r approver.Record) []slog.Attr {
 	var out []slog.Attr
 	if res := r.Resolution; res.Cause == approver.ByPerson {

@@ -12,16 +12,16 @@ import (
 	"approver.example/audit"
 )
 
-// Bounds of what is told.
+// Bounds of what is logged.
 const (
-	// Quiet is how long the same trouble is not told again.
+	// Quiet is how long the same trouble is not logged again.
 	Quiet = time.Minute
-	// maxCauses bounds how many different troubles are told within that time, and
-	// maxCausesOf those of one user's calls. Beyond, one line says that there are more.
+	// maxCauses bounds how many different troubles are logged within that time, and
+	// maxCausesOf those of one user's calls. Beyond that, one line says that there are more.
 	maxCauses   = 256
 	maxCausesOf = 16
-	// maxLinesOf and maxLines bound the lines of a second about calls of one user, and of
-	// all of them: the journal drops what is beyond some 300, whatever it says.
+	// maxLinesOf and maxLines bound the lines per second about the calls of one user, and of
+	// all users: the journal drops lines beyond some 300, whatever they say.
 	maxLinesOf = 20
 	maxLines   = 100
 )
@@ -32,15 +32,15 @@ type logTopic struct {
 	level   slog.Level
 	trouble bool   // something failed
 	event   bool   // it says what was noticed ("what"), or who did something ("by")
-	request bool   // it is a line of a request, which people were asked about
-	uid     string // whose call it is about; empty: nobody's
+	request bool   // it is about a request that people were asked about
+	uid     string // the user whose call it is about; empty if none
 }
 
-// A causeKey stands for a text of any length.
+// A causeKey is the hash of a text of any length.
 type causeKey [sha256.Size]byte
 
-// topic says what a line is about: all of it but the call that met it, and numbers,
-// such as the port of a connection that failed.
+// topic returns what a line is about: everything in it except the call that met it, and except
+// numbers in errors, such as the port of a connection that failed.
 func (h onceEach) topic(r slog.Record) (t logTopic) {
 	t.level = r.Level
 	parts := []string{h.with, r.Level.String(), r.Message}
@@ -66,20 +66,20 @@ func (h onceEach) topic(r slog.Record) (t logTopic) {
 		return true
 	})
 	t.trouble = t.trouble && !t.event && r.Level >= slog.LevelWarn
-	if t.trouble && auditFailed { // whoever meets it: the audit's own line comes first
+	if t.trouble && auditFailed { // one trouble for all users: the audit logs it first
 		t.level, t.uid, parts = slog.LevelError, "", []string{audit.ErrFailed.Error()}
 	}
 	t.key = sha256.Sum256([]byte(strings.Join(parts, "\x00")))
 	return t
 }
 
-// often reports a line that a user's calls can bring as often as they like. Errors, what
-// was noticed, who did something, and what became of requests are none.
+// often reports whether a user's calls can cause this line as often as they like. Errors,
+// events and the results of requests are not such lines.
 func (t logTopic) often() bool {
 	return t.uid != "" && !t.request && t.level < slog.LevelError && (!t.event || t.level < slog.LevelWarn)
 }
 
-// withoutNumbers writes # for each number in a text.
+// withoutNumbers replaces each number in a text with #.
 func withoutNumbers(s string) string {
 	var b strings.Builder
 	digits := false
@@ -95,21 +95,22 @@ func withoutNumbers(s string) string {
 	return b.String()
 }
 
-// causes are what was told of late. What calls of one user meet takes no room of
-// another's, nor of the daemon's own trouble; errors have a room that they do not share.
+// causes are what was logged recently. Each user's calls have their own share, which takes
+// nothing from another user's or from the daemon's own troubles. Errors are counted apart from
+// the rest.
 type causes struct {
 	mu             sync.Mutex
 	errors, others troubles
 	more           map[string]*occurrence
 	second         int64
-	lines          map[string]int // of this second, by user; "" is all of them
+	lines          map[string]int // in this second, by user; "" is all users together
 }
 
 func newCauses() *causes {
 	return &causes{errors: newTroubles(), others: newTroubles(), more: map[string]*occurrence{}, lines: map[string]int{}}
 }
 
-// troubles are some causes, and how many of them are each user's; "" is nobody's.
+// troubles are a set of causes, and the number of them by user; "" is those of no user.
 type troubles struct {
 	last map[causeKey]*occurrence
 	of   map[string]int
@@ -122,10 +123,11 @@ func newTroubles() troubles {
 type occurrence struct {
 	told  time.Time
 	uid   string
-	since int // lines held back since then
+	since int // lines held back since told
 }
 
-// again reports whether to tell of it anew, and how many lines were held back since it was last told.
+// again reports whether to log it again, and how many lines were held back since the last
+// time.
 func (o *occurrence) again(now time.Time) (held int, yes bool) {
 	if !o.told.IsZero() && now.Sub(o.told) < Quiet {
 		o.since++
@@ -135,7 +137,7 @@ func (o *occurrence) again(now time.Time) (held int, yes bool) {
 	return held, true
 }
 
-// full reports that there is no room for one more of a user's.
+// full reports whether there is no room for one more cause of a user.
 func (t troubles) full(uid string) bool {
 	if uid == "" {
 		return t.of[""] >= maxCauses
@@ -143,7 +145,7 @@ func (t troubles) full(uid string) bool {
 	return t.of[uid] >= maxCausesOf || len(t.last)-t.of[""] >= maxCauses
 }
 
-// clean forgets what was told a while ago.
+// clean forgets what was logged longer than Quiet ago.
 func (t troubles) clean(now time.Time) {
 	for key, last := range t.last {
 		if now.Sub(last.told) < Quiet {
@@ -156,7 +158,7 @@ func (t troubles) clean(now time.Time) {
 	}
 }
 
-// A telling is what becomes of a line.
+// A telling says what to do with a line.
 type telling uint8
 
 const (
@@ -165,9 +167,9 @@ const (
 	tellIt
 )
 
-// tell says whether to tell of a trouble now, and how many lines were held back since it
-// was last told of. tellMore is a line that stands for it and others; an error is told
-// itself.
+// tell says whether to log a trouble now, and how many lines were held back since it was last
+// logged. tellMore means to log one line that stands for this trouble and others; an error is
+// always logged itself.
 func (c *causes) tell(t logTopic, now time.Time) (held int, how telling) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -195,7 +197,7 @@ func (c *causes) tell(t logTopic, now time.Time) (held int, how telling) {
 	return 0, tellIt
 }
 
-// pace says whether a line about a user's call is told in this second.
+// pace says whether a line about a user's call is logged in this second.
 func (c *causes) pace(uid string, now time.Time) (held int, how telling) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -210,8 +212,9 @@ func (c *causes) pace(uid string, now time.Time) (held int, how telling) {
 	return c.another("lines "+uid, now)
 }
 
-// another counts a line that is not told. Once a minute of each kind one says so, with how
-// many there were since the last; of more kinds than are told apart, one for all.
+// another counts a line that is not logged. Once per minute and kind it returns tellMore, and
+// how many lines there were since the last time. If there are too many kinds, the rest share
+// one.
 func (c *causes) another(kind string, now time.Time) (held int, how telling) {
 	if c.more[kind] == nil && len(c.more) >= maxCauses {
 		maps.DeleteFunc(c.more, func(_ string, last *occurrence) bool { return now.Sub(last.told) >= Quiet })

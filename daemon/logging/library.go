@@ -9,22 +9,22 @@ import (
 	"time"
 )
 
-// FromLibraries makes lines of the daemon's log of what Go's own packages print, such as what a
-// broken proxy sent on a connection that was idle: in its format and level, and bounded.
+// FromLibraries sends what Go's own packages print to the daemon's log, such as what a broken
+// proxy sent on an idle connection: in the log's format and level, and bounded.
 func FromLibraries(to *slog.Logger) {
 	log.SetFlags(0)
 	log.SetOutput(&libraryLines{to: to, told: map[string]*occurrence{}})
 }
 
-// Bounds of what libraries say: how much of a line is told, and what tells lines of one kind
-// from others. What a peer sent stands behind that.
+// Bounds of what libraries print: the bytes of a line that are logged, the first bytes that
+// identify its kind (what a peer sent comes after them), and the number of kinds.
 const (
 	maxLibraryLine  = 200
 	libraryKind     = 32
 	maxLibraryKinds = 16
 )
 
-// libraryLines tells each kind of line once a minute.
+// libraryLines logs each kind of line once a minute.
 type libraryLines struct {
 	to   *slog.Logger
 	mu   sync.Mutex
@@ -61,7 +61,7 @@ func (l *libraryLines) Write(line []byte) (int, error) {
 	return len(line), nil
 }
 
-// cutLibrary is as much of a text as most bytes take, without half a character.
+// cutLibrary returns at most most bytes of a text, without splitting a character.
 func cutLibrary(text string, most int) string {
 	if len(text) <= most {
 		return text

@@ -1,9 +1,9 @@
-// Package logging makes the daemon's log: one line for each question and each answer, no
-// line without a bound, and no trouble told again and again.
+// Package logging is the daemon's log: one line for each question and each answer, no
+// line of unbounded length, and no trouble repeated over and over.
 //
-// Read logging.go first, then causes.go, which holds back what was told, and bounds.go,
-// which cuts what is long. calls.go tells what the audit recorded; library.go takes what
-// libraries write.
+// Read logging.go first, then causes.go, which holds back repeated lines, and bounds.go,
+// which cuts long values. calls.go logs what the audit recorded; library.go takes what
+// libraries print.
 package logging
 
 import (
@@ -14,7 +14,7 @@ import (
 	"approver.example/configs"
 )
 
-// New is the daemon's own log.
+// New returns the daemon's log, which writes to w.
 func New(w io.Writer, cfg configs.Log) *slog.Logger {
 	o := &slog.HandlerOptions{Level: cfg.Level}
 	var h slog.Handler = slog.NewTextHandler(w, o)
@@ -25,7 +25,7 @@ func New(w io.Writer, cfg configs.Log) *slog.Logger {
 	return slog.New(onceEach{h, newCauses(), "", maxLogLine})
 }
 
-// inMilliseconds gives every duration of the JSON log one unit, which its name says.
+// inMilliseconds gives every duration in the JSON log the same unit, and adds it to the key.
 func inMilliseconds(_ []string, a slog.Attr) slog.Attr {
 	if a.Value.Kind() == slog.KindDuration {
 		return slog.Int64(a.Key+"_ms", a.Value.Duration().Milliseconds())
@@ -33,19 +33,18 @@ func inMilliseconds(_ []string, a slog.Attr) slog.Attr {
 	return a
 }
 
-// onceEach is a handler that tells of one trouble once a minute, however many calls
-// meet it, and then says how often it was. Lines without an error are no trouble, nor are
-// those that say what was noticed ("what") or who did something ("by"): each alarm, each
-// freeze and each line of a request's story is told. Other lines about the calls of one
-// user are told at a pace that the journal takes; the audit has each call. That the audit
-// fails is one trouble, whoever meets it. No line is
-// longer than the log takes, and none has a character that is not seen as what it is,
-// whoever says what in it.
+// onceEach is a handler that logs the same trouble once a minute, however many calls meet it,
+// and then says how many lines it held back. A line is a trouble if it has an error, unless it
+// says what was noticed ("what") or who did something ("by"): each alarm, each freeze and each
+// step of a request is logged. Other lines about the calls of one user are logged at a rate
+// that the journal accepts; the audit has each call. A failing audit is one trouble, whoever
+// meets it. No line is longer than the journal accepts, and none contains hidden or misleading
+// characters, whoever supplied the text.
 type onceEach struct {
 	slog.Handler
 	causes *causes
-	with   string   // what With added
-	room   lineRoom // what that leaves of a line
+	with   string   // the attributes that With added
+	room   lineRoom // what they leave of a line
 }
 
 // Handle passes a line on unless it is held back.
@@ -78,7 +77,7 @@ func (h onceEach) Handle(ctx context.Context, r slog.Record) error {
 	return h.Handler.Handle(ctx, r)
 }
 
-// WithAttrs is With of slog.
+// WithAttrs implements [slog.Handler].
 func (h onceEach) WithAttrs(attrs []slog.Attr) slog.Handler {
 	cut := make([]slog.Attr, len(attrs))
 	for i, a := range attrs {
@@ -89,7 +88,7 @@ func (h onceEach) WithAttrs(attrs []slog.Attr) slog.Handler {
 	return h
 }
 
-// WithGroup is WithGroup of slog.
+// WithGroup implements [slog.Handler].
 func (h onceEach) WithGroup(name string) slog.Handler {
 	name = h.room.text(name, minLogValue)
 	h.Handler = h.Handler.WithGroup(name)

@@ -1,5 +1,5 @@
-// Package safefile changes files that belong to somebody else, such as an agent's settings:
-// whole or not at all, with a copy of what they were, and with their owner.
+// Package safefile changes files that belong to other programs, such as an agent's settings:
+// completely or not at all, with a backup, and without changing their owner.
 package safefile
 
 import (
@@ -15,12 +15,13 @@ import (
 	"time"
 )
 
-// MaxSettings bounds what is read of a file, in bytes. What Claude Code notes grows.
+// MaxSettings bounds what is read of a file, in bytes. The file in which Claude Code keeps its
+// notes grows.
 const MaxSettings = 32 << 20
 
-// ChangeFile replaces a file in one step and keeps what it was beside it. change
-// gets no text if there is no file. It returns the backup's name, or "" if
-// nothing changed or there was nothing to keep.
+// ChangeFile replaces a file atomically and keeps a backup beside it. change gets no text if
+// there is no file. ChangeFile returns the name of the backup, or "" if nothing changed or
+// there was no file.
 func ChangeFile(path string, change func([]byte) ([]byte, error)) (backup string, changed bool, err error) {
 	if path, err = RealFile(path); err != nil {
 		return "", false, err
@@ -59,9 +60,9 @@ func ChangeFile(path string, change func([]byte) ([]byte, error)) (backup string
 	return backup, true, os.Rename(next, path)
 }
 
-// RealFile is the file itself: a link to one in a repository of dotfiles stays a link.
-// A link to nothing is left alone: replacing it would lose it, and where it points
-// somebody else may have chosen.
+// RealFile follows links, so that a link into a repository of dotfiles stays a link. A
+// dangling link is an error: replacing it would lose it, and somebody else may have chosen its
+// target.
 func RealFile(path string) (string, error) {
 	real, err := filepath.EvalSymlinks(path)
 	if err == nil {
@@ -74,17 +75,18 @@ func RealFile(path string) (string, error) {
 	return path, nil
 }
 
-// backupMark stands between the name of a file and the time of its backup.
+// backupMark separates the name of a file from the time of its backup.
 const backupMark = ".before-approver-"
 
-// A Backup is what a file was before a change.
+// A Backup is the state of a file before a change.
 type Backup struct {
 	path string
 	Text []byte
 	Mode fs.FileMode
 }
 
-// BackupsOf are the backups of a file, the newest first. What cannot be read is left out.
+// BackupsOf returns the backups of a file, the newest first. Those that cannot be read are
+// left out.
 func BackupsOf(path string) (all []Backup) {
 	entries, err := os.ReadDir(filepath.Dir(path))
 	if err != nil {
@@ -106,8 +108,8 @@ func BackupsOf(path string) (all []Backup) {
 	return all
 }
 
-// OwnedAs returns what gives a file the owner and group of another: whoever
-// could read that must be able to read what comes in its place.
+// OwnedAs returns a function that gives a file the same owner and group as another: whoever
+// could read that one must be able to read its replacement.
 func OwnedAs(info fs.FileInfo) func(path string) error {
 	return func(path string) error {
 		was, ok := info.Sys().(*syscall.Stat_t)
@@ -123,8 +125,8 @@ func OwnedAs(info fs.FileInfo) func(path string) error {
 	}
 }
 
-// WriteNew writes a file that must not be there, whole or not at all: half a
-// file, as a full disk leaves it, would be in the way of the next try.
+// WriteNew writes a file that must not exist yet, completely or not at all: half a file, as a
+// full disk leaves it, would block the next attempt.
 func WriteNew(path string, text []byte, mode fs.FileMode) error {
 	f, err := os.CreateTemp(filepath.Dir(path), ".new-*")
 	if err != nil {

@@ -1,4 +1,4 @@
-// Package sealed keeps in the store what is in force, under a key that is not in the store:
+// Package sealed keeps in the store what is in force, sealed with a key that is not there:
 // who counts as an approver, the policy, the rules, the information flow.
 package sealed
 
@@ -16,26 +16,27 @@ import (
 	"approver.example/daemon/codekeys"
 )
 
-// A Record is a record in the store that says what was in force last. It is sealed
-// under a key that is not in the store.
+// A Record is a record in the store of what was last in force, sealed with a key that is not
+// in the store.
 type Record struct {
-	Name   string // what the record is, one word
+	Name   string // what the record is about, one word
 	Store  approver.KV
 	Sealer *sealing.Sealer
-	ID     string // of this installation: several may share a store
-	Where  string // of the record, for people
-	// Mark counts the changes, so that an older store shows; nil counts none.
+	ID     string // of this installation, because several may share a store
+	Where  string // where the record is, for people
+	// Mark counts the changes, so that a store that was replaced with an older one is noticed;
+	// nil counts none.
 	Mark *broadcaster.ControlMark
 }
 
 const (
-	// ownStore stands for the installation that an embedded store is of.
+	// ownStore is the installation's id in a store that is not shared.
 	ownStore = "embedded"
 	// sealedKeep is how long the store keeps such a record.
 	sealedKeep = 10 * 365 * 24 * time.Hour
 )
 
-// New returns the record of that name, of the installation that the configuration is of.
+// New returns the record of that name for the installation with this configuration.
 func New(cfg configs.Config, store approver.KV, name string, mark *broadcaster.ControlMark) (Record, error) {
 	keys, err := codekeys.Open(cfg)
 	if err != nil {
@@ -49,8 +50,8 @@ func New(cfg configs.Config, store approver.KV, name string, mark *broadcaster.C
 	at := cfg.Storage()
 	s.Where = "the key " + s.Key() + " in " + at.Title
 	if !at.Shared {
-		// A store that is not shared is of one installation, whatever its host or its audit
-		// is called now: a new name is no first start.
+		// A store that is not shared belongs to one installation, whatever its host or its audit
+		// is called now, so that a new name is not taken for a first start.
 		s.ID, s.Where = ownStore, at.Where
 		if at.File != "" {
 			s.Where = "the file " + at.File
@@ -59,11 +60,11 @@ func New(cfg configs.Config, store approver.KV, name string, mark *broadcaster.C
 	return s, nil
 }
 
-// recordNames are the records that are kept for each installation.
+// recordNames returns the names of the records that each installation has.
 func recordNames() []string { return []string{"approvers", "policy", "rules", "flow"} }
 
-// Carry makes what was in force under the former id of an installation its own. A
-// record of its own from an earlier time is no longer in force.
+// Carry copies the records of an installation from its former id to its current one. It
+// replaces records that the current id has from an earlier time.
 func Carry(ctx context.Context, cfg configs.Config, store approver.KV, former string) error {
 	for _, name := range recordNames() {
 		s, err := New(cfg, store, name, nil)
@@ -96,10 +97,11 @@ func Carry(ctx context.Context, cfg configs.Config, store approver.KV, former st
 // Key is the record's key in the store.
 func (s Record) Key() string { return approver.Key(s.Name, s.ID) }
 
-// What names the record to the sealer that seals it.
+// What identifies the record to the sealer.
 func (s Record) What() string { return s.Name + " in force of " + s.ID }
 
-// Cure says what else can have made it disappear, for people.
+// Cure returns, for people, another possible cause of a missing record; empty if there is
+// none.
 func (s Record) Cure() string {
 	if s.ID == ownStore {
 		return ""
@@ -107,7 +109,7 @@ func (s Record) Cure() string {
 	return " (it was looked for under the audit's id " + s.ID + ": where the host's name changes, set audit.id)"
 }
 
-// Load reads the record into v.
+// Load reads the record into v. The error is [approver.ErrNotFound] if there is none.
 func (s Record) Load(ctx context.Context, v any) error {
 	value, _, err := s.Store.Get(ctx, s.Key())
 	if err != nil {
@@ -120,8 +122,9 @@ func (s Record) Load(ctx context.Context, v any) error {
 	return json.Unmarshal(text, v)
 }
 
-// Replace makes v the record, in the place of the one that is in force. That is counted
-// with the controls, and told the audit with their version: a store without it shows.
+// Replace stores v in place of the record in force. If there was one, it also increases the
+// version of the controls and writes that to the audit, so that a store without the change is
+// noticed.
 func (s Record) Replace(ctx context.Context, audit approver.Recorder, v any) error {
 	_, _, err := s.Store.Get(ctx, s.Key())
 	first := errors.Is(err, approver.ErrNotFound)
@@ -139,7 +142,7 @@ func (s Record) Replace(ctx context.Context, audit approver.Recorder, v any) err
 	return err
 }
 
-// Save makes v the record.
+// Save stores v as the record.
 func (s Record) Save(ctx context.Context, v any) error {
 	plain, err := json.Marshal(v)
 	if err != nil {

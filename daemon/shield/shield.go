@@ -1,5 +1,5 @@
-// Package shield is Tier 2 in the daemon: the evaluator with its limits, and what it has done
-// since the start.
+// Package shield is Tier 2 in the daemon: the evaluator with its limits, and counts of its
+// results since the start.
 package shield
 
 import (
@@ -20,8 +20,8 @@ import (
 	"approver.example/shieldcore/sidecar"
 )
 
-// A Shield is Tier 2 with its limits, and what it has done since the start. The zero
-// shield has no evaluator.
+// A Shield is Tier 2 with its limits and its counts since the start. The zero Shield has no
+// evaluator.
 type Shield struct {
 	stage    approver.Stage // nil: none is configured, or people have not approved it
 	quota    *quota.Quota
@@ -39,7 +39,7 @@ type Shield struct {
 	saidAt time.Time // when a trouble was last logged
 }
 
-// Open makes the evaluator. It connects to nothing.
+// Open makes the evaluator. It does not connect.
 func Open(cfg configs.Config, kv approver.KV, audit approver.Recorder, log *slog.Logger) (*Shield, error) {
 	s := &Shield{failMode: cfg.FailMode, audit: audit, log: log}
 	if cfg.FailMode == configs.FailOpen {
@@ -62,11 +62,11 @@ func Open(cfg configs.Config, kv approver.KV, audit approver.Recorder, log *slog
 	return s, nil
 }
 
-// Evaluator is the gate's; nil where there is none.
+// Evaluator returns the gate's evaluator; nil if there is none.
 func (s *Shield) Evaluator() approver.Stage { return s.stage }
 
-// Run keeps the added model's program running until ctx ends, and looks whether an
-// evaluator that fails answers again.
+// Run keeps the program of the user's own model running until ctx ends, and checks whether a
+// failing evaluator answers again.
 func (s *Shield) Run(ctx context.Context) error {
 	if s.Model == nil {
 		s.probe(ctx, probeFirst, adminapi.ProbeMost)
@@ -80,10 +80,10 @@ func (s *Shield) Run(ctx context.Context) error {
 	return s.Model.Run(ctx)
 }
 
-// probeFirst is how long after a failed evaluation the evaluator is asked by itself.
+// probeFirst is how long after a failed evaluation the first probe is sent.
 const probeFirst = time.Minute
 
-// probe asks a failing evaluator about a plain ls, less and less often. Without it, the
+// probe asks a failing evaluator about a plain ls, at growing intervals. Without it, the
 // evaluator would count as failing until a call needs it, which may take hours.
 func (s *Shield) probe(ctx context.Context, first, most time.Duration) {
 	if s.asks == nil {
@@ -99,20 +99,19 @@ func (s *Shield) probe(ctx context.Context, first, most time.Duration) {
 			wait = first
 			continue
 		}
-		_, _ = s.asks.Health(ctx) // the meter keeps what came of it
+		_, _ = s.asks.Health(ctx) // the evaluator records the result
 		s.logState(s.asks.Reception())
 		wait = min(2*wait, most)
 	}
 }
 
-// Close ends the budget: nothing is spent any more.
+// Close closes the quota: no evaluation is charged after it.
 func (s *Shield) Close() error {
 	s.quota.Close()
 	return nil
 }
 
-// evaluating counts what a stage says, and raises an alarm where its model was taken
-// over.
+// evaluating counts the verdicts of a stage, and raises an alarm if its model was hijacked.
 type evaluating struct {
 	approver.Stage
 	shield *Shield
@@ -146,18 +145,18 @@ func (w evaluating) Judge(ctx context.Context, call approver.ToolCall) (approver
 	return v, err
 }
 
-// A toldError is the failure of an evaluation that logState has told of.
+// A toldError is the failure of an evaluation that logState has logged.
 type toldError struct{ error }
 
 func (e toldError) Unwrap() error { return e.error }
 
 func (toldError) Is(target error) bool { return target == approver.ErrTold }
 
-// logState says once that the evaluator does not work, and why, and once that it does
-// again. Where it fails anew so soon that the log holds that back, a later call says it:
-// else the log would go on to end with "answers again".
+// logState logs once that the evaluator does not work and why, and once that it works again.
+// If it fails again so soon that the log would hold the line back, a later call logs it:
+// otherwise the log would end with "answers again".
 func (s *Shield) logState(now approver.Reception) {
-	now.Problem, _, _ = strings.Cut(now.Problem, "; it asks to wait") // for another time each time
+	now.Problem, _, _ = strings.Cut(now.Problem, "; it asks to wait") // the time differs each time
 	s.told.Lock()
 	defer s.told.Unlock()
 	switch was := s.said; {
@@ -174,8 +173,8 @@ func (s *Shield) logState(now approver.Reception) {
 	}
 }
 
-// Opening is the gate's OnFailOpen. It only counts, for the status; the verdict is flagged by
-// the gate.
+// Opening implements the OnFailOpen function of [gate.Gate]. It only counts, for the status;
+// the gate flags the verdict.
 func (s *Shield) Opening(approver.ToolCall, string, error) { s.opened.Add(1) }
 
 func (s *Shield) budgetAlarm(a quota.Alarm) {
@@ -193,7 +192,7 @@ func (s *Shield) alarm(ctx context.Context, call approver.ToolCall, note string)
 	}
 }
 
-// Status is what `approver status` tells of it.
+// Status returns what `approver status` shows of the tiers.
 func (s *Shield) Status(ctx context.Context) *adminapi.Shield {
 	out := &adminapi.Shield{
 		FailMode: s.failMode, FailedOpen: s.opened.Load(), Evaluator: s.name, Allowed: s.allowed.Load(),

@@ -1,4 +1,4 @@
-// Package words writes numbers, times and shell words for people, the same way everywhere.
+// Package words formats numbers, times and shell words for people, the same way everywhere.
 package words
 
 import (
@@ -7,10 +7,11 @@ import (
 	"time"
 )
 
-// PairExample is the command that hints name to somebody who has no chat, behind approver.
+// PairExample is the command, without the program's name, that hints show to somebody who has
+// no chat.
 const PairExample = "pair telegram"
 
-// Count is a number with its noun.
+// Count returns a number with its noun, which gets an s unless the number is 1.
 func Count(n uint64, noun string) string {
 	if n != 1 {
 		noun += "s"
@@ -18,7 +19,7 @@ func Count(n uint64, noun string) string {
 	return fmt.Sprintf("%d %s", n, noun)
 }
 
-// CountWere is counted as the subject of a sentence.
+// CountWere is [Count] followed by was or were.
 func CountWere(n uint64, noun string) string {
 	if n == 1 {
 		return Count(n, noun) + " was"
@@ -26,7 +27,7 @@ func CountWere(n uint64, noun string) string {
 	return Count(n, noun) + " were"
 }
 
-// Days writes whole days as days.
+// Days formats whole days as days, and other durations like [time.Duration.String].
 func Days(d time.Duration) string {
 	if n := d / (24 * time.Hour); n > 0 && d%(24*time.Hour) == 0 {
 		return Count(uint64(n), "day")
@@ -34,13 +35,13 @@ func Days(d time.Duration) string {
 	return d.String()
 }
 
-// Minute is a time without its seconds.
+// Minute formats a time in UTC without its seconds.
 func Minute(t time.Time) string { return t.UTC().Format("2006-01-02 15:04 UTC") }
 
-// ShellWord writes a text so that a shell takes it for one word.
+// ShellWord quotes a text, if needed, so that a shell reads it as one word.
 func ShellWord(s string) string { return quotedUnless(s, "/._-+:@%") }
 
-// ShellLine writes words so that a shell would read the same words.
+// ShellLine joins words and quotes them, if needed, so that a shell reads the same words.
 func ShellLine(argv []string) string {
 	words := make([]string, len(argv))
 	for i, w := range argv {
@@ -49,7 +50,8 @@ func ShellLine(argv []string) string {
 	return strings.Join(words, " ")
 }
 
-// quotedUnless quotes a word unless it has letters, digits and these signs alone.
+// quotedUnless quotes a word unless it consists of letters, digits and the characters in
+// plain.
 func quotedUnless(s, plain string) string {
 	odd := func(r rune) bool {
 		return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && !strings.ContainsRune(plain, r)

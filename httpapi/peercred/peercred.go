@@ -1,5 +1,5 @@
-// Package peercred asks the kernel who is at the other end of a local socket.
-// On systems where it cannot, it knows nobody.
+// Package peercred asks the kernel which process is at the other end of a local socket.
+// On systems where it cannot, it returns an error.
 package peercred
 
 // Cred is the identity of a process when it connected, or when it began to

@@ -8,7 +8,7 @@ func Of(fd int) (Cred, error) {
 	if err != nil {
 		return Cred{}, err
 	}
-	if c.Uid == ^uint32(0) { // the kernel's word for "not connected"
+	if c.Uid == ^uint32(0) { // the kernel's value for "not connected"
 		return Cred{}, syscall.ENOTCONN
 	}
 	return Cred{UID: c.Uid, GID: c.Gid, PID: c.Pid}, nil

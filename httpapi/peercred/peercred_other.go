@@ -4,5 +4,5 @@ package peercred
 
 import "syscall"
 
-// Of is an error on this system.
+// Of returns ENOSYS on this system.
 func Of(int) (Cred, error) { return Cred{}, syscall.ENOSYS }

@@ -1,22 +1,22 @@
-// Package socketpath is the rule, for the daemon and for the courier alike, that
-// says where the sockets lie and whose they must be.
+// Package socketpath says, for both the daemon and the courier,
+// where the sockets are and who must own them.
 //
 // # Where
 //
-// If the folder /run/approver exists, both sockets lie in it and nowhere else:
-// the installer of an isolated daemon makes it. Otherwise they lie in
-// ~/.approver/run. No other environment variable than HOME is looked at, so that
+// If the folder /run/approver exists, both sockets are in it and nowhere else:
+// the installer of an isolated daemon makes it. Otherwise they are in
+// ~/.approver/run. No environment variable other than HOME is used, so that
 // daemon and agent, started in different ways, agree.
 //
-// # Whose
+// # Who
 //
 // A socket is trusted if its listener is root, the caller itself, or the owner
-// of the folder that it lies in, and if nobody else can write to that folder;
-// see [Trust]. Where the agent must not be able to stand in for the daemon, the
+// of its folder, and if nobody else can write to that folder;
+// see [Trust]. If the agent must not be able to impersonate the daemon, the
 // file /etc/approver/courier, which only root can write, pins path and uid; see
 // [ReadPin].
 //
-// The package is part of the courier and imports next to nothing.
+// The package is part of the courier, so it imports next to nothing.
 package socketpath
 
 import (
@@ -37,17 +37,17 @@ const (
 	PinFile   = "/etc/approver/courier"
 )
 
-// MaxLength is the greatest length of a socket's path in bytes, by the system's
+// MaxLength is the maximum length of a socket's path in bytes, which is the system's
 // limit.
 const MaxLength = len(syscall.RawSockaddrUnix{}.Path) - 1
 
-// Dir returns the default folder of the sockets.
+// Dir returns the default folder of the sockets for a user with this home folder.
 func Dir(home string) (string, error) { return dir(SystemDir, home) }
 
 func dir(system, home string) (string, error) {
-	// Any other error than "not there", and any other thing than a folder, is
-	// left for the caller to stumble over: guessing on would let whoever caused
-	// it choose.
+	// Any error other than "not there", and anything other than a folder, is
+	// left for the caller to find: falling back to home would let whoever caused
+	// it choose the folder.
 	if _, err := os.Lstat(system); !errors.Is(err, os.ErrNotExist) {
 		return system, nil
 	}
@@ -72,7 +72,7 @@ func Check(path string) error {
 	return nil
 }
 
-// Folder returns the folder that a socket lies in.
+// Folder returns the folder of a socket.
 func Folder(path string) string {
 	i := strings.LastIndexByte(path, '/')
 	if i <= 0 {
@@ -81,8 +81,8 @@ func Folder(path string) string {
 	return path[:i]
 }
 
-// Trust returns an error unless the process that listens on the socket, whose
-// uid the kernel gave, may be there.
+// Trust returns an error unless the process that listens on the socket may do so. Its
+// uid must come from the kernel.
 func Trust(path string, uid uint32) error {
 	folder := Folder(path)
 	info, err := os.Lstat(folder)
@@ -109,10 +109,9 @@ type Pin struct {
 	UID    uint32
 }
 
-// ReadPin reads a pin. If there is no such file, ok is false and anything goes
-// that [Trust] allows. The file has two lines, "socket PATH" and "uid NUMBER"; it
-// must belong to owner, which is root but in tests, and be writable by nobody
-// else.
+// ReadPin reads a pin. If there is no such file, ok is false, and any socket that [Trust]
+// allows may be used. The file has two lines, "socket PATH" and "uid NUMBER". It must belong
+// to owner, which is root except in tests, and be writable by nobody else.
 func ReadPin(file string, owner uint32) (pin Pin, ok bool, err error) {
 	f, err := os.Open(file)
 	if errors.Is(err, os.ErrNotExist) {

@@ -1,29 +1,29 @@
-// Package wire names what the courier and the daemon say to each other, once for
-// both. It imports nothing, because the courier's start-up time is that of what
+// Package wire defines the protocol between the courier and the daemon, once for
+// both. It imports nothing, because the courier's start-up time depends on what
 // it imports.
 //
 // The courier sends POST /v1/hook with the headers Agent, Call, Deadline and
 // EnvBytes; the body is that many bytes of environment (KEY=VALUE, each ended by
-// a NUL) and then the hook's standard input, untouched. Only of a report of a call
-// that ran, and that is longer than MaxPayload, a part is sent: without what the call
-// returned, or else its beginning. It then has the header Cut. The answer is 200 with
+// a NUL) and then the hook's standard input, unchanged. Only a report of a call that
+// ran is cut if it is longer than MaxPayload: what the call returned is left out, or
+// else only its beginning is sent. It then has the header Cut. The answer is 200 with
 // the headers Exit and StderrBytes; its body is that many bytes for standard
 // error and then those for standard output. Both have a Content-Length.
 //
-// An answer with the header Ack is a yes of people, which is given once. The
-// courier says that it has all of it before it prints anything: POST /v1/ack with
-// the header Call and no body, on the same connection. It waits some seconds at most
-// until that is taken, and says it again while the answer is 503. From then on the yes
-// is given to nobody again. A courier that dies between the two leaves a call that was
-// approved and did not run, and never one that can run twice. Without the acknowledgment
-// the yes is repeated for some seconds.
+// An answer with the header Ack is an approval by people, which is given once. The
+// courier acknowledges the complete answer before it prints anything: POST /v1/ack with
+// the header Call and no body, on the same connection. It waits at most some seconds
+// for the reply, and tries again while that is 503. Once it is accepted, the approval
+// is never given again. A courier that dies between the two leaves a call that was
+// approved and did not run, but never one that can run twice. Without the acknowledgment
+// the approval is repeated for some seconds.
 //
-// A connection that ends without a whole answer is no answer: the courier comes
-// back with the same call id and what is left of its time. Any other status, and
-// any answer that is not exactly of this form, blocks.
+// A connection that ends without a complete answer is no answer: the courier comes
+// back with the same call id and its remaining time. Any other status, and
+// any answer that does not have exactly this form, blocks.
 package wire
 
-// Where the courier posts: the call, and that it has its answer.
+// Paths to which the courier posts a call, and the acknowledgment of its answer.
 const (
 	HookPath = "/v1/hook"
 	AckPath  = "/v1/ack"
@@ -37,18 +37,18 @@ const (
 	EnvBytes = "Approver-Env-Bytes"   // length of the environment at the start of the body
 	Park     = "Approver-Park-Ms"     // optional: after how many ms the agent may be told to come back
 	Event    = "Approver-Event"       // optional: the hook's event, as its flags say, see IsEvent
-	Cut      = "Approver-Cut"         // optional: 1 where the payload is not the whole standard input
+	Cut      = "Approver-Cut"         // optional: 1 if the payload is not the complete standard input
 )
 
-// Compared begins the name of a variable of which the daemon only tells whether it has
-// changed. No program finds a variable by such a name.
+// Compared is the prefix of the name of a variable that the daemon only compares, to see
+// whether it has changed. No program uses a variable with such a name.
 const Compared = "#"
 
 // Headers of the answer.
 const (
 	Exit        = "Approver-Exit"         // 0 or 2
 	StderrBytes = "Approver-Stderr-Bytes" // length of the standard error at the start of the body
-	Ack         = "Approver-Ack"          // optional: 1 where the courier is to acknowledge the answer
+	Ack         = "Approver-Ack"          // optional: 1 if the courier must acknowledge the answer
 )
 
 // Limits, in bytes.
