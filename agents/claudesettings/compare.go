@@ -165,7 +165,7 @@ func where(event string) string {
 // maxDeadline is the longest deadline that approver-hook accepts.
 const maxDeadline = 24 * time.Hour
 
-// harmlessKeys are the keys that a hook of approver may have: those with values that difference checks,
+// harmlessKeys are the keys that a hook of approver may have: those whose values difference checks,
 // and statusMessage, which has no effect.
 var harmlessKeys = []string{"type", "command", "timeout", "onFailure", "statusMessage", "async", "asyncRewake", "if"}
 
