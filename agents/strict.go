@@ -231,7 +231,7 @@ func (o object) words(key string) []string {
 	dec.UseNumber()
 	for {
 		token, err := dec.Token()
-		if err != nil { // the end, for it was valid as a part of the payload
+		if err != nil { // the end: the value is valid JSON, as a part of the payload
 			if len(list) > 1 {
 				list = append([]string{strings.Join(list, " ")}, list...)
 			}

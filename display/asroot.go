@@ -6,12 +6,12 @@ import (
 	"strings"
 )
 
-// securePath are the folders in which sudo searches programs if a secure_path is set. It finds
-// no program in ~/bin or ~/go/bin by its name.
+// securePath lists the folders in which sudo looks for programs if secure_path is set. It does
+// not find a program in ~/bin or ~/go/bin by its name.
 var securePath = []string{"/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin"}
 
-// AsRoot is the command line "sudo approver" with more words, such as unfreeze. It has the full
-// path of this program if sudo would not find it by its name.
+// AsRoot returns the command line "sudo approver" followed by words, such as unfreeze. It uses
+// the full path of this program if sudo would not find it by its name.
 func AsRoot(words string) string {
 	self, err := os.Executable()
 	if err != nil {
@@ -20,9 +20,9 @@ func AsRoot(words string) string {
 	return "sudo " + sudoName(self, securePath) + " " + words
 }
 
-// sudoName is the name or the path by which sudo finds the program at the path self. A program
-// with another name is a test, and go run removes its program at the end: their paths do not
-// say where approver is installed.
+// sudoName returns the name or the path by which sudo finds the program at the path self. If
+// self has another name it is a test, and go run deletes its program at the end. Those paths do
+// not say where approver is installed, so sudoName returns the bare name for them.
 func sudoName(self string, folders []string) string {
 	const name = "approver"
 	if filepath.Base(self) != name || !filepath.IsAbs(self) || strings.Contains(self, "/go-build") {

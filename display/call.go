@@ -8,37 +8,36 @@ import (
 	"approver.example/display/shape"
 )
 
-// A Call is what people are shown of a tool call, or of a question that approver itself
-// asks. This package knows texts only, so it has words of its own for a call.
+// A Call is the part of a tool call, or of a question that approver itself asks, that people
+// are shown. This package handles only text, so it has its own type for a call.
 type Call struct {
 	Tool    string
 	Command string // set when the tool is a shell
 	Args    []byte // JSON
 	Claimed string // the agent's own description
 	Dir     string
-	// OwnShell says that the tool is the agent's own shell, which needs no name.
+	// OwnShell says that the tool is the agent's own shell, so Text leaves out its name.
 	OwnShell bool
 	// Describes says that the tool's argument "description" is Claimed and nothing else.
 	Describes bool
-	// Question says that approver itself asks, such as whether a freeze is to end.
+	// Question says that approver itself asks, such as whether to end a freeze.
 	Question bool
 }
 
-// Text is the whole call for people: the command, or the tool with its
-// arguments. Arguments beside a command (a time-out, a flag to run in the
-// background) are shown too, because they run too. An argument is left out only
-// if it is sure to stand elsewhere on the card: the command itself, and what a
-// tool that Describes is told for its user to read, which is Claimed. What
-// "command" and "description" mean to any other tool is not known here. Every
-// tool but the agent's own shell is named: the same words run elsewhere there.
+// Text returns the whole call for people: the command, or the tool with its arguments. The
+// other arguments of a command (a timeout, a flag to run in the background) are shown too,
+// because they also have an effect. An argument is left out only if the card certainly shows
+// it elsewhere: the command itself and, with Describes, the description, which is Claimed.
+// What "command" and "description" mean to any other tool is not known here. Every tool except
+// the agent's own shell is named, because another tool runs the same command elsewhere.
 func (c Call) Text() string {
 	name, command, options := c.texts()
 	return name + command + options
 }
 
-// texts are the pieces of Text: the tool's name, the command or the arguments, and the
-// arguments beside a command. A secret is known by the words around it, and only those
-// of the same piece are.
+// texts returns the pieces of Text: the tool's name, the command or the arguments, and the
+// other arguments of a command. A secret is recognized by the words around it, and only words
+// of the same piece count.
 func (c Call) texts() (name, command, options string) {
 	if c.Question {
 		return "", c.ownText(), ""
@@ -80,19 +79,19 @@ func (c Call) texts() (name, command, options string) {
 	return name, c.Command, "\n\n" + c.Tool + " options: " + options
 }
 
-// Shown is Mask for a call that people are asked about. A value that is a secret only by its
-// name, and that says what runs or where, is shown. obscured reports whether something is
-// hidden that says this, or may say it.
+// Shown is Mask for a call that people are asked about. A value that only its name marks as a
+// secret is shown if it says what runs or where. obscured reports whether something is hidden
+// that says or may say what runs or where.
 func (call Call) Shown() (shown string, obscured bool) {
 	raw := call.Text()
 	name, s, parts := call.parts()
 	c := &reading{text: s, command: call.Command, left: shape.MaxSteps}
-	hidden := strings.Count(name+s, hiddenWords) > strings.Count(raw, hiddenWords) // in private keys, or the tool's name
+	hidden := strings.Count(name+s, hiddenWords) > strings.Count(raw, hiddenWords) // in a private key, or the name
 	obscured = Mask(call.Dir) != call.Dir || hidden && c.rereads()
 	var hide []part
 	for _, p := range parts {
-		m := c.of(p)    // also of what looks like a code of ours: a cluster may be called confirm-east99
-		if c.left < 0 { // nobody reads so much on a card either
+		m := c.of(p)    // also for what looks like our code: a cluster may be named confirm-east99
+		if c.left < 0 { // nobody reads that much on a card either
 			hide, obscured = append(hide, p), true
 			continue
 		}
@@ -106,9 +105,9 @@ func (call Call) Shown() (shown string, obscured bool) {
 	return name + masked(s, hide), obscured
 }
 
-// parts is the text of a call, prepared, and what Mask hides of it. The command, its
-// options and the name of the tool are looked at one by one: with a word put before it, or
-// with a quote closed behind it, a command would be read as another. name stays before s.
+// parts returns the prepared text of a call, and the parts of s that Mask hides. The name of
+// the tool, the command and its options are examined separately: a word before the command, or
+// a closing quote after it, would change its meaning. The whole text is name followed by s.
 func (call Call) parts() (name, s string, parts []part) {
 	name, command, options := call.texts()
 	name, command, options = Mask(name), prepared(command), prepared(options)

@@ -1,11 +1,10 @@
-// Package display makes what people see: texts with their secrets masked, and every
-// character visible.
+// Package display writes texts for people: secrets are masked, and every character is visible.
 //
-// It knows texts only, no requests and no stores, so that every package may use it. Read
-// call.go first: what a card shows of a call. mask.go finds and hides secrets, by the table
-// of their forms in forms.go and keys.go, in JSON (members.go), and where known programs take
-// credentials (package places). meaning.go decides what of a call must stay in sight because
-// it says what runs or where; reading.go, with the patterns in text.go, is what it finds in the
-// text. visible.go makes each character visible; environment.go, question.go and part.go are
-// single lines and pages of a card; replace.go is for the outputs of programs.
+// It handles only text, no requests and no stores, so every package can use it. Read call.go
+// first: it says what a card shows of a call. mask.go finds and hides secrets: those of the
+// forms in forms.go and keys.go, those in JSON (members.go), and those in places where known
+// programs take credentials (package places). meaning.go decides which parts of a call must be
+// shown because they say what runs or where. It uses reading.go, which analyzes the text with
+// the patterns in text.go. visible.go makes each character visible. environment.go, question.go
+// and part.go write single parts of a card. replace.go is for the outputs of programs.
 package display

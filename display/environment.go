@@ -14,28 +14,27 @@ import (
 	"approver.example/display/shape"
 )
 
-// This file shows people the environment of a call: what is dangerous or says where
-// it acts, whenever it is set, and all else that is not as it was when the session
-// began.
+// This file shows people the environment of a call. Variables that are dangerous, or that say
+// where the call acts, are always shown. Others are shown if they changed since the session began.
 
 // maxShown bounds one value on a card, in bytes.
 const maxShown = 1000
 
-// A Setting is one variable as it is remembered: as a keyed hash, because the value may be a
-// secret that has no known form, and as people see it.
+// A Setting is the stored form of one variable: a keyed hash of the value, because the value
+// may be a secret without a known form, and the text that people see.
 type Setting struct {
 	Hash  string `json:"hash"`
 	Shown string `json:"shown"`
-	Dirs  string `json:"dirs,omitempty"` // of PATH: the whole, to tell which folders are new
+	Dirs  string `json:"dirs,omitempty"` // for PATH: the whole value, to find new folders
 }
 
-// ComparedEnv begins the names of variables in a call's environment that are only compared:
-// people are told of a change, and the value is neither shown nor stored. It stands twice
-// before a name whose last word does not say that the variable chooses a place or a program.
-// The files that the value of such a variable may name are ignored.
+// ComparedEnv is the prefix of the names of variables that are only compared: people are told
+// of a change, but the value is neither shown nor stored. A name has the prefix twice if its
+// last word does not say that the variable chooses a place or a program. Files that the value
+// of such a variable may name are ignored.
 const ComparedEnv = "#"
 
-// maxEnvironment bounds what a card shows of the environment, in bytes: nobody reads more.
+// maxEnvironment limits, in bytes, how much of the environment a card shows: nobody reads more.
 const maxEnvironment = 4 << 10
 
 // NewSetting returns the setting of a variable. hash is the keyed hash of its value.
@@ -50,16 +49,17 @@ func NewSetting(name, value, hash string) Setting {
 	return s
 }
 
-// An Environment is that of a call, and what it is compared with.
+// An Environment is the environment of a call, and the ones that it is compared with.
 type Environment struct {
 	Values  map[string]string
-	Now     map[string]Setting // of Values
-	Session map[string]Setting // what the session began with
-	User    map[string]Setting // what the first of its user's sessions began with
-	Unknown bool               // it is not known what they began with
+	Now     map[string]Setting // the settings of Values
+	Session map[string]Setting // at the start of the session
+	User    map[string]Setting // at the start of the user's first session
+	Unknown bool               // Session and User are not known
 }
 
-// Lines are the lines that people see, one for each variable.
+// Lines returns the lines that people see. Most variables have one line or none; PATH can have
+// several. The lines have at most maxEnvironment bytes, and then one that says how many are cut.
 func (e Environment) Lines() []string {
 	var lines []string
 	if e.Unknown {
@@ -68,7 +68,7 @@ func (e Environment) Lines() []string {
 	}
 	names := slices.AppendSeq(slices.Collect(maps.Keys(e.Now)), maps.Keys(e.Session))
 	names = slices.AppendSeq(names, maps.Keys(e.User))
-	slices.SortFunc(names, func(a, b string) int { // what is cut is the least dangerous
+	slices.SortFunc(names, func(a, b string) int { // the least dangerous ones come last, and may be cut
 		if x, y := shape.AlwaysShown(a, e.Values[a]), shape.AlwaysShown(b, e.Values[b]); x != y {
 			return cmp.Compare(shape.Count(y), shape.Count(x))
 		}
@@ -77,17 +77,17 @@ func (e Environment) Lines() []string {
 	for _, name := range slices.Compact(names) {
 		was, had := e.Session[name]
 		is, has := e.Now[name]
-		if had == has && was.Hash == is.Hash { // the session began so; did its user's others?
+		if had == has && was.Hash == is.Hash { // unchanged in this session: compare with the user's first
 			was, had = e.User[name]
 		}
-		if had || has { // else only the session's first call had it, and so had this one
+		if had || has { // otherwise it is set nowhere
 			lines = append(lines, changeLines(name, e.Values[name], was, had, is, has)...)
 		}
 	}
 	return bounded(lines)
 }
 
-// bounded leaves out lines that nobody would read, and says how many.
+// bounded cuts the lines after maxEnvironment bytes, and says how many are left out.
 func bounded(lines []string) []string {
 	size := 0
 	for i, l := range lines {
@@ -99,16 +99,16 @@ func bounded(lines []string) []string {
 	return lines
 }
 
-// cutEnvironment begins the line that stands for what a card leaves out.
+// cutEnvironment is the prefix of the line that replaces the lines that a card leaves out.
 const cutEnvironment = "CUT: "
 
-// changeLines are the lines about one variable: its value, and the one before.
+// changeLines returns the lines about one variable: its value, and its earlier value.
 func changeLines(name, value string, was Setting, had bool, is Setting, has bool) []string {
 	label := OneLine(name)
 	if plain, compared := strings.CutPrefix(name, ComparedEnv); compared {
-		label = showValue(strings.TrimPrefix(plain, ComparedEnv)) // anybody's name
+		label = showValue(strings.TrimPrefix(plain, ComparedEnv)) // the agent may choose the name
 	}
-	known := (!has || is.Shown != "") && (!had || was.Shown != "") // not only its hash
+	known := (!has || is.Shown != "") && (!had || was.Shown != "") // more than the hash is known
 	switch {
 	case name == "PATH":
 		return pathLines(was.Dirs, is.Dirs, had)
@@ -131,8 +131,8 @@ func changeLines(name, value string, was Setting, had bool, is Setting, has bool
 	return []string{label + " is unset (was " + was.Shown + ")"}
 }
 
-// shownSetting is the value of a variable as people see it. Perhaps only its name says that it
-// is a secret.
+// shownSetting returns the value of a variable as people see it. It is masked together with the
+// name, because the name may be all that marks it as a secret.
 func shownSetting(name, value string) string {
 	if whole := Mask(name + "=" + value); strings.HasPrefix(whole, name+"=") {
 		return showText(whole[len(name)+1:])
@@ -140,8 +140,8 @@ func shownSetting(name, value string) string {
 	return showValue(value)
 }
 
-// showValue makes a value safe to see: on one line, secrets masked, in quotes where
-// it could pass for more than a value.
+// showValue makes a value safe to show: on one line, with secrets masked, and in quotes if it
+// could be mistaken for more than a value.
 func showValue(value string) string { return showText(Mask(value)) }
 
 // showText is showValue for a text that is masked already.
@@ -157,8 +157,9 @@ func showText(text string) string {
 	return text
 }
 
-// HidesEnvironment reports whether a line does not show all of what runs: because a value was
-// cut, or because something that looks like a secret is in the place of a path or a program.
+// HidesEnvironment reports whether a line may hide what runs: because a value or a line was cut,
+// or because something that looks like a secret is masked. A password in an address and
+// AWS_ACCESS_KEY_ID do not count.
 func HidesEnvironment(lines []string) bool {
 	return slices.ContainsFunc(lines, func(l string) bool {
 		return strings.HasPrefix(l, cutEnvironment) || strings.Contains(l, " bytes hidden …") ||
@@ -166,11 +167,11 @@ func HidesEnvironment(lines []string) bool {
 	})
 }
 
-// urlPassword finds a hidden password in an address. The host after it is shown.
+// urlPassword matches a masked password in an address. The host after it is shown.
 var urlPassword = regexp.MustCompile(`://[^\s/‹›]*:‹[^›]*›@`)
 
-// pathLines says which folders of PATH are new, and which of those that come before
-// the system's others can write to.
+// pathLines says which folders of PATH are new, and which folders before the system's own
+// folders are writable by other users.
 func pathLines(was, is string, had bool) []string {
 	var lines []string
 	for dir := range strings.SplitSeq(is, ":") {
@@ -198,7 +199,7 @@ func pathLines(was, is string, had bool) []string {
 	return append(lines, "PATH has another order, or fewer folders: it begins with "+showValue(first))
 }
 
-// writableByOthers says why others may put programs into a folder, or "".
+// writableByOthers says why other users can put programs into a folder, or returns "".
 func writableByOthers(dir string) string {
 	if !path.IsAbs(dir) {
 		return "a relative folder"

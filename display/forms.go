@@ -10,43 +10,43 @@ import (
 	"approver.example/display/shape"
 )
 
-// A form is one form of secret that is certain enough to hide. The pattern's first group
-// stays in sight, and its second, if there is one, is hidden; otherwise all behind the first.
+// A form is one form of secret that is certain enough to hide. The first group of the pattern
+// stays visible. The second group is hidden, or without one, everything after the first group.
 type form struct {
-	// hints are small letters of which every match contains one: most texts have none, and
-	// no pattern is tried on them.
+	// hints are lowercase texts. Every match contains one of them, ignoring case. Most texts contain
+	// none, so no pattern is tried on them.
 	hints   []string
 	pattern func() *regexp.Regexp
-	// follows, when set, says of what stands behind a hint whether a match may go on there.
+	// follows, if set, reports whether a match is possible with this text after a hint.
 	follows func(rest []byte) bool
-	run     int // every match has a stretch of so many letters, digits and joints
-	// is, when set, says whether the value is what the form promises.
+	run     int // every match has at least this many letters, digits and joints (. = - _) in a row
+	// is, if set, reports whether the value really is a secret of this form.
 	is     func(name, value string) bool
-	role   role     // what the match says of its value, see [Call.Shown]
-	words  wordKind // what the value may be instead, to a shell
-	beyond bool     // a match may go beyond its line
-	silent bool     // say nothing of the value, not even its fingerprint
+	role   role     // how the value was recognized, see [Call.Shown]
+	words  wordKind // what else the value may be to a shell
+	beyond bool     // a match may span several lines
+	silent bool     // the note has no fingerprint, only the length
 }
 
-// A wordKind says what a value in the place of a secret may be to a shell.
+// A wordKind says what a value in the place of a secret may mean to a shell.
 type wordKind uint8
 
 const (
 	mayRun      wordKind = iota // a command, or a word of its own
-	mayRunNamed                 // that, and NAME=value sets a variable of that name
-	mayRunFlag                  // a command, behind a flag
+	mayRunNamed                 // as mayRun, and NAME=value sets a variable of that name
+	mayRunFlag                  // a command after a flag
 	noWord                      // nothing else
 )
 
-// forms are tried in this order; what one hides stays so. The values of no form but private
-// keys have a line break, a space or a quote inside, or in front of them what a shell would run:
-// no command can hide behind a mask. Where in doubt the text stays: that people see what runs
-// comes before that they do not see a password.
+// forms are tried in this order, and what one form hides stays hidden. Except in private keys, a
+// value has no line break, space or quote in it, and does not follow something that a shell would
+// run, so a mask cannot hide a command. In case of doubt the text is shown: it is more important
+// that people see what runs than that they do not see a password.
 var forms = sync.OnceValue(func() []form {
 	return append(append(keyForms(), contextForms...), namedForms...)
 })
 
-// contextForms are known by what stands around them.
+// contextForms are recognized by the text around them.
 var contextForms = []form{
 	{hints: []string{".atlasv1."}, pattern: shape.Pattern(`\b()[A-Za-z0-9]{14}\.atlasv1\.[A-Za-z0-9_-]{60,}`),
 		run: shape.LongRun},
@@ -81,7 +81,7 @@ var contextForms = []form{
 	{hints: []string{"confirm-"}, pattern: shape.Pattern(`(?i)\b(CONFIRM-)[A-Z0-9]{6,}\b`), silent: true},
 }
 
-// namedForms are known by the name before the value.
+// namedForms are recognized by the name before the value.
 var namedForms = []form{
 	{hints: []string{"authorization"}, pattern: authValue, is: longOrMixed, role: inHeader, words: mayRunNamed},
 	{hints: []string{"machine"}, pattern: netrcValue, role: byName, words: noWord, beyond: true},
@@ -101,7 +101,7 @@ var namedForms = []form{
 
 const nameValue = `([A-Za-z0-9_+~!@%^./#*-]{6,}={0,2})`
 
-// nameSign stands between a name and its value.
+// nameSign is a pattern for the text between a name and its value.
 const nameSign = `(?:=|\\*["']=|\\*["']?[ \t]*=>[ \t]*|\\*["']?[ \t]+=[ \t]*|\\*["']?[ \t]*:[ \t]*)\\*["']?`
 
 var (
@@ -123,12 +123,12 @@ var (
 		`;&|()<>]{3,})`)
 	// the credentials of a registry or of basic authentication: user:password
 	pairValue = shape.Pattern(`(\\*"auth\\*"[ \t]*:[ \t]*\\*")([A-Za-z0-9+/]{8,}={0,2})\\*"`)
-	// what proves that an address was given by its owner, and a key in one
+	// the signature of an address, and a key in it
 	queryValue = shape.Pattern(`(?i)([?&](?:sig|signature|key|x-(?:amz|goog)-(?:signature` +
 		`|credential))=)([A-Za-z0-9_+~!%./-]{12,}={0,2})`)
 )
 
-// parts adds what a form hides in a text. What a form before it hides already stays so.
+// parts appends the parts of s that the form hides, except those that overlap parts in found.
 func (f *form) parts(s string, found []part) []part {
 	in := quoting{text: s}
 	for _, at := range f.pattern().FindAllStringSubmatchIndex(s, -1) {
@@ -142,7 +142,7 @@ func (f *form) parts(s string, found []part) []part {
 		begin, secret := at[2], s[p.from:p.to]
 		name := strings.Trim(s[begin:p.from], " \t\"'=:\\-")
 		if f.is != nil && !f.is(name, secret) || !f.certain(s, at, p, &in) {
-			continue // it stays in sight
+			continue // it is shown
 		}
 		if f.words == mayRunNamed && f.role == byName && shape.ByteAt(s, begin-1) != '-' {
 			p.name = name
@@ -154,8 +154,7 @@ func (f *form) parts(s string, found []part) []part {
 	return found
 }
 
-// certain reports whether a match is nothing to a shell but a secret, or a word without an
-// effect.
+// certain reports whether a match can only be a secret to a shell, or a word without an effect.
 func (f *form) certain(s string, at []int, p part, in *quoting) bool {
 	secret := s[p.from:p.to]
 	switch {
@@ -166,7 +165,7 @@ func (f *form) certain(s string, at []int, p part, in *quoting) bool {
 	case f.words == noWord:
 		return true
 	case f.words == mayRun && (f.silent && isCode(secret) || at[0] == 0 && at[1] == len(s)):
-		return true // a code, or a value by itself
+		return true // a code, or the whole text
 	case runs(s[:p.from]):
 		return false
 	case f.words == mayRun:
@@ -177,14 +176,14 @@ func (f *form) certain(s string, at []int, p part, in *quoting) bool {
 	return f.words == mayRunFlag || !apart(s, at[2], p.from, p.to)
 }
 
-// A quoting finds the quotes around places in a text. The places must be in order.
+// A quoting finds the quotes around places in a text. The places must be in ascending order.
 type quoting struct {
 	text  string
 	done  int
 	quote byte
 }
 
-// inert reports whether a shell does nothing with the special characters of a value at a place.
+// inert reports whether a shell ignores the special characters of a value at a place.
 func (q *quoting) inert(place int, value string) bool {
 	quote := q.quoteAt(place)
 	return quote == '\'' || quote == '"' && !strings.Contains(value, "$")
@@ -204,10 +203,11 @@ func (q *quoting) quoteAt(place int) byte {
 	return q.quote
 }
 
-// longOrMixed is a value that may be a credential.
+// longOrMixed reports whether a value may be a credential: it has 16 bytes or more, or is mixed.
 func longOrMixed(_, value string) bool { return len(value) >= 16 || shape.IsMixed(value) }
 
-// passwordOfAddress is any text that is no port and a path behind it, and no place for one.
+// passwordOfAddress reports whether a value may be a password in an address. A short number, a
+// port with a path, and a placeholder are not.
 func passwordOfAddress(_, value string) bool {
 	if rest := strings.TrimLeft(value, "0123456789"); rest == "" && len(value) < 3 ||
 		rest != "" && strings.IndexByte("/?#", rest[0]) >= 0 {
@@ -220,53 +220,53 @@ func passwordOfAddress(_, value string) bool {
 		strings.IndexByte("}>]%", value[len(value)-1]) < 0)
 }
 
-// placeholder is a variable of a shell.
+// placeholder matches a variable or a substitution of a shell.
 var placeholder = shape.Pattern(`^\$(?:[A-Za-z_0-9]+|\{.*\}|\(.*\))$`)
 
-// keyOfAddress is a key in the place of a user.
+// keyOfAddress reports whether the user in an address is a key.
 func keyOfAddress(name, value string) bool {
 	return shape.IsMadeUp(name, value) && shape.IsKeyLike(value) || isHexKey(value)
 }
 
-// isHexKey reports 32 or more digits of a key.
+// isHexKey reports whether a value consists of 32 or more lowercase hexadecimal digits.
 func isHexKey(value string) bool {
 	return len(value) >= 32 && strings.Trim(value, "0123456789abcdef") == ""
 }
 
-// noUsers finds an address of a kind that has no password: what stands before the @ is a
-// part of the name.
+// noUsers matches the scheme of an address that has no password: the text before the @ is a part
+// of the name.
 var noUsers = shape.Pattern(`^(?:s3|s3a|gs|file|docker|hdfs|abfss?|wasbs?|oci):`)
 
-// isEncodedKey reports the rest of a private key in base64, as kubeconfig files have it.
+// isEncodedKey reports whether rest is the rest of a private key in base64, as in kubeconfig files.
 func isEncodedKey(_, rest string) bool {
 	text, _ := base64.StdEncoding.DecodeString("LS0tLS1CRUdJTi" + rest[:min(len(rest), 46)])
 	return strings.Contains(string(text), "PRIVATE KEY")
 }
 
-// takenOut stands in an address for the password that the hook did not send. Of it there
-// is no length and no fingerprint to show.
+// takenOut replaces a password in an address that the hook did not send. There is no length and
+// no fingerprint to show for it.
 const takenOut = "***"
 
-// longWord reports whether blanks follow, and a word that is long enough for a secret.
+// longWord reports whether rest begins with blanks and then a word of 16 bytes or more.
 func longWord(rest []byte) bool {
 	value := bytes.TrimLeft(rest, " \t")
 	return len(value) < len(rest) && len(value) >= 16 && !bytes.ContainsAny(value[:16], " \t\r\n")
 }
 
-// isGiven reports whether what follows ends a name and gives it its value.
+// isGiven reports whether rest ends a name and then has = or : and a value.
 func isGiven(rest []byte) bool {
 	rest = endOfName(rest)
 	rest = bytes.TrimLeft(rest, "\\\"' \t")
 	return len(rest) > 6 && (rest[0] == '=' || rest[0] == ':')
 }
 
-// isFlag reports whether what follows ends the name of a flag, and a value stands behind it.
+// isFlag reports whether rest ends the name of a flag and then has a blank and a value.
 func isFlag(rest []byte) bool {
 	rest = endOfName(rest)
 	return len(rest) > 6 && (rest[0] == ' ' || rest[0] == '\t')
 }
 
-// endOfName is what follows a name of which a part is read, such as pass of password.
+// endOfName returns the text after a name of which a part was read, such as pass of password.
 func endOfName(rest []byte) []byte {
 	n := 0
 	for n < len(rest) && n < len("encryption_key") && (shape.IsWordByte(rest[n]) || rest[n] == '-') {

@@ -11,16 +11,16 @@ import (
 	"approver.example/display/shape"
 )
 
-// A keyKind is a kind of key that is known by how it begins. The keys of all services
-// are in this one table: cards, the audit, addresses, tools and outputs all use it.
+// A keyKind is a kind of key that is recognized by its prefix. The keys of all services are in
+// this one table: cards, the audit, addresses, tools and outputs use it.
 type keyKind struct {
-	begins string // the beginnings, the longest first, with blanks between them
-	rest   string // a pattern of what follows, which is the secret
-	least  int    // the least number of letters, digits and joints that follow
-	// plain says that nothing else has this form, so that words in it make no name of it.
+	begins string // the prefixes, the longest first, separated by blanks
+	rest   string // a pattern of the secret after the prefix
+	least  int    // the least number of letters, digits and joints (- _) after the prefix
+	// plain says that nothing else has this form. A key can then contain words.
 	plain bool
-	// alike says that names of other things begin so, too, as dapi-gateway does: one has to
-	// look at the letters of the rest to tell.
+	// alike says that other names have the same prefix, such as dapi-gateway. Only the letters of
+	// the rest tell them apart.
 	alike bool
 }
 
@@ -29,7 +29,7 @@ var keysText string
 
 var keyKinds = func() (kinds []keyKind) {
 	for begins, text := range shape.Rows(keysText) {
-		words := strings.Fields(text) // a number, a pattern, and what else holds
+		words := strings.Fields(text) // a number, a pattern, and options
 		least, err := strconv.Atoi(words[0])
 		if err != nil {
 			panic("display: keys.txt: " + err.Error())
@@ -40,7 +40,7 @@ var keyKinds = func() (kinds []keyKind) {
 	return kinds
 }()
 
-// keyForms are the forms of the keys, for the mask.
+// keyForms returns the forms of the keys, for the mask.
 func keyForms() []form {
 	forms := make([]form, len(keyKinds))
 	for i, k := range keyKinds {
@@ -63,13 +63,13 @@ func keyForms() []form {
 	return forms
 }
 
-// A beginning is how one key begins, and what must follow at least.
+// A beginning is the prefix of one key, and the least number of characters after it.
 type beginning struct {
 	text  string
 	least int
 }
 
-// beginnings are those of all keys by their first byte.
+// beginnings are the prefixes of all keys, by their first byte.
 var beginnings = sync.OnceValue(func() *[256][]beginning {
 	all := &[256][]beginning{}
 	for _, k := range append(keyKinds, keyKind{begins: "eyJhbGci", least: 10}) {
@@ -80,7 +80,7 @@ var beginnings = sync.OnceValue(func() *[256][]beginning {
 	return all
 })
 
-// BeginsKey reports whether a text begins as a key of a known service does.
+// BeginsKey reports whether a text begins like a key of a known service.
 func BeginsKey(s string) bool {
 	if s == "" {
 		return false
@@ -97,12 +97,11 @@ func BeginsKey(s string) bool {
 	return false
 }
 
-// shortKey is how much must follow the beginning of a value that stands alone, if the
-// beginning says enough.
+// shortKey is how many characters must follow the prefix of a value that stands alone, if the
+// prefix is distinctive enough.
 const shortKey = 8
 
-// HoldsKey reports whether a text has a key of a known service in it, or a pattern that
-// looks for one.
+// HoldsKey reports whether a text contains a key of a known service, or a search pattern for one.
 func HoldsKey(s string) bool {
 	all := beginnings()
 	for i := range len(s) {
@@ -112,7 +111,7 @@ func HoldsKey(s string) bool {
 				continue
 			}
 			if strings.HasPrefix(rest, "[") || strings.HasPrefix(rest, `\w`) {
-				return true // a search for one has a class instead
+				return true // a search pattern has a character class there
 			}
 			if followed(rest, b.least) && (len(b.text) >= 4 || i == 0 || !shape.IsWordByte(s[i-1])) {
 				return true
@@ -122,7 +121,7 @@ func HoldsKey(s string) bool {
 	return strings.Contains(s, "PRIVATE KEY")
 }
 
-// followed reports so many letters, digits and joints at the start of a text.
+// followed reports whether a text begins with at least that many letters, digits and joints (- _).
 func followed(rest string, least int) bool {
 	if len(rest) < least {
 		return false
@@ -135,8 +134,8 @@ func followed(rest string, least int) bool {
 	return true
 }
 
-// KeyPattern is a regular expression that finds keys of known services in a text of small
-// letters. It leaves out those that only their letters tell from names.
+// KeyPattern returns a regular expression that finds keys of known services in lowercase text. It
+// leaves out keys that cannot be told from names in this way.
 func KeyPattern() string {
 	var all []string
 	for _, k := range keyKinds {

@@ -11,15 +11,14 @@ import (
 	"approver.example/tokens"
 )
 
-// keyPattern finds a private key from its first line to its last: what begins
-// it, the lines of text, and what ends it. Each line break may be written \n.
+// keyPattern matches a private key from its first line to its last. Its groups are the first
+// line, the lines of the key, and the last line. A line break may also be written as \n.
 var keyPattern = shape.Pattern(`(-----BEGIN [A-Z ]*PRIVATE KEY-----)((?:(?:(?:\\r)?\\n` +
 	`|\r?\n)[ \t]*[A-Za-z0-9+/]+={0,2})+)((?:(?:\\r)?\\n|\r?\n)[ \t]*-----END [A-Z ]*PRIVATE KEY-----)`)
 
-// Mask hides what looks like a secret: the known beginning stays, the rest
-// becomes its length and a fingerprint that holds within this process, so that
-// two secrets can be told apart and none can be learnt: ‹16 characters hidden,
-// 3fa9c1›. A text that has that form by itself is broken up.
+// Mask hides what looks like a secret. A known prefix stays. The rest is replaced by its length
+// and a fingerprint, such as ‹16 characters hidden, 3fa9c1›. The fingerprint is valid within this
+// process; it tells two secrets apart and reveals neither. Text that imitates a mask is broken up.
 func Mask(s string) string {
 	s = prepared(s)
 	parts := hiddenParts(s)
@@ -29,7 +28,7 @@ func Mask(s string) string {
 	return masked(s, parts)
 }
 
-// beginsJSON reports a text of JSON: what a tool is given in one of its arguments.
+// beginsJSON reports whether a text looks like JSON, as in an argument of a tool.
 func beginsJSON(s string) bool {
 	s = strings.TrimLeft(s, " \t\r\n")
 	if s == "" || s[0] != '{' && s[0] != '[' {
@@ -39,7 +38,7 @@ func beginsJSON(s string) bool {
 	return s != "" && strings.IndexByte(`"{[`, s[0]) >= 0
 }
 
-// prepared is a text in which imitations of a mask are broken up and private keys are hidden.
+// prepared returns a text with imitations of a mask broken up and private keys hidden.
 func prepared(s string) string {
 	if strings.Contains(s, " characters hidden") {
 		s = maskedPattern().ReplaceAllStringFunc(s, func(m string) string {
@@ -52,7 +51,7 @@ func prepared(s string) string {
 	return s
 }
 
-// hiddenParts finds what Mask hides of a prepared text, in the text's order.
+// hiddenParts returns the parts of a prepared text that Mask hides, in the order of the text.
 func hiddenParts(s string) []part {
 	var parts []part
 	lower, run := strings.ToLower(s), longestRun(s)
@@ -71,13 +70,13 @@ func isCode(s string) bool {
 	return err == nil
 }
 
-// runners are the programs that run what is named behind them.
+// runners are the programs that run the program or script named after them.
 var runners = shape.SetOf("sudo doas env exec command builtin eval source . nice nohup time setsid stdbuf xargs " +
 	"parallel watch sh bash zsh dash ksh fish python python3 node perl ruby php npx bunx uvx")
 
-// apart reports whether a shell may take a value for an operand, because a space separates it
-// from the name that makes it a secret: "rm -rf token: data". That is not so inside quotes, and
-// not if the line has only the name and the value, as in a file that is written.
+// apart reports whether a shell may read a value as a separate operand, because a space separates
+// it from the name that marks it as a secret: "rm -rf token: data". It is false inside quotes, and
+// if the line has only the name and the value, as in a file that is written.
 func apart(s string, begin, from, to int) bool {
 	space := strings.IndexAny(s[begin:from], " \t")
 	if space < 0 || shape.EndsQuoted(s[:begin+space]) {
@@ -88,13 +87,13 @@ func apart(s string, begin, from, to int) bool {
 	return !lineBegins().MatchString(line) || strings.Trim(rest, "\"',; \t\r") != ""
 }
 
-// lineBegins finds nothing before the name on a line, or a header's name.
+// lineBegins matches the start of a line if it is empty or has only the name of a header.
 var lineBegins = shape.Pattern(`^[ \t]*(?:[A-Za-z-]+:[ \t]*)?["']?$`)
 
-// runs reports whether the text that follows before is, or ends, the name of a command. A shell
-// searches a program of that name, so people must see all of it.
+// runs reports whether the text after before is, or ends, the name of a command. A shell searches
+// for a program of that name, so people must see all of it.
 func runs(before string) bool {
-	if len(before) > shape.MaxBefore*8 { // of so long a line the end will do: an assignment too many changes nothing
+	if len(before) > shape.MaxBefore*8 { // the end of a long line is enough: an assignment more or less changes nothing
 		before = before[len(before)-shape.MaxBefore*8:]
 		before = before[max(0, strings.IndexAny(before, " \n")):]
 	}
@@ -102,16 +101,16 @@ func runs(before string) bool {
 	words := strings.Split(strings.TrimLeft(line, " \t"), " ")
 	before = ""
 	for _, w := range words[:len(words)-1] {
-		ofOption := len(before) == 2 && before[0] == '-' // as root in sudo -u root
+		ofOption := len(before) == 2 && before[0] == '-' // such as root in sudo -u root
 		if before = w; w != "" && !strings.Contains(w, "=") && !strings.HasPrefix(w, "-") && !runners[w] && !ofOption {
-			return false // the name stands in sight before it
+			return false // the command's name comes before it, and is shown
 		}
 	}
 	last := words[len(words)-1]
 	return !shape.ContainsAny(last, noNames)
 }
 
-// noNames are in a word that is a value, an argument, an address or a member of JSON.
+// noNames are texts in a word that is a value, an argument, an address or a member of JSON.
 var noNames = []string{"=", "\t", "://", `":`}
 
 // maskKeys hides the text of private keys.
@@ -127,7 +126,7 @@ func maskKeys(s string) string {
 		nl, _, _ := strings.Cut(parts[3], "-----")
 		var secret, inSight string
 		for _, l := range lines {
-			// By its look a path, or as short as a command: a shell would run it.
+			// It looks like a path, or is as short as a command, which a shell would run.
 			if strings.HasPrefix(l, "/") || len(l) < 32 || !shape.IsRandom(l) && len(l) < 64 {
 				inSight += nl + l
 			} else {
@@ -138,10 +137,9 @@ func maskKeys(s string) string {
 	})
 }
 
-// isKey reports whether the lines between BEGIN and END are those of a private
-// key, and not commands between two lines that look like a key's: all of the
-// same usual length but for the last, of random look, and together the encoding
-// of one ASN.1 sequence or of an OpenSSH key.
+// isKey reports whether the lines between BEGIN and END are those of a private key, and not
+// commands between two imitated lines. All lines except the last must have the same usual length
+// and look random. Together they must encode one ASN.1 sequence or an OpenSSH key.
 func isKey(lines []string) bool {
 	for i, l := range lines {
 		usual := len(l) == 64 || len(l) == 70 || len(l) == 76 // 70 is OpenSSH's
@@ -167,7 +165,7 @@ func isKey(lines []string) bool {
 	return err == nil && len(rest) == 0 && sequence.Tag == asn1.TagSequence && sequence.IsCompound
 }
 
-// longestRun is the length of the longest stretch of letters, digits and joints.
+// longestRun returns the length of the longest run of letters, digits and joints (. = - _).
 func longestRun(s string) int {
 	run, longest := 0, 0
 	for i := range len(s) {
@@ -181,8 +179,8 @@ func longestRun(s string) int {
 	return longest
 }
 
-// placeParts adds the literal values in the places for credentials. Text that a shell expands
-// there is no secret, and may run.
+// placeParts appends the literal values in places for credentials. Text that a shell expands
+// there is not a secret, and may run.
 func placeParts(s string, found []part) []part {
 	if !places.MayBe(s) {
 		return found

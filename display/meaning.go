@@ -7,10 +7,10 @@ import (
 	"approver.example/display/shape"
 )
 
-// This file judges what the mask hides of a call. An agent chooses the names of its
-// variables, so a secret-looking name may hide the cluster that a command acts on.
-// The rules look at the text only. They are no parser of a shell: what they cannot
-// place is unclear, and an unclear part costs people a typed code.
+// This file judges the parts of a call that the mask hides. An agent chooses the names of its
+// variables, so a name that looks like a secret's may hide the cluster that a command acts on.
+// The rules look only at the text, and do not parse it as a shell does. A part that they cannot
+// classify is unclear, and people must type a code for it.
 
 // A meaning is what a hidden part does in its call. The zero value is unclear.
 type meaning uint8
@@ -21,8 +21,8 @@ const (
 	meansCredential         // it only proves who asks
 )
 
-// of says what a part does: where it stands, and where each variable is used that
-// holds it.
+// of returns the meaning of a part, from its place and from each use of the variables that hold
+// it.
 func (c *reading) of(p part) meaning {
 	if c.left -= len(c.text); c.left < 0 {
 		return meansUnclear
@@ -32,11 +32,11 @@ func (c *reading) of(p part) meaning {
 	}
 	kind, place := c.placeAt(p.begin)
 	if place && kind == places.Unclear && p.role == byPlace {
-		return meansUnclear // whatever else holds or uses it
+		return meansUnclear // no variable or use can make it clear
 	}
 	if (place || p.role == byPlace) && kind <= places.ByPosition && (p.role == byPlace || p.role == byName) &&
 		!shape.IsKey(c.text[p.begin:p.to]) {
-		return meansUnclear // the position may have another meaning here, and the value too
+		return meansUnclear // the position and the value may mean something else here
 	}
 	names := c.holders(p.begin)
 	if p.role == byName && shape.Identifier().MatchString(p.name) && !c.inAddress(p.begin) {
@@ -50,7 +50,7 @@ func (c *reading) of(p part) meaning {
 	if m == meansChoice || c.indirect() {
 		return worse(m, meansUnclear)
 	}
-	// Whoever gets it in its environment does with it what its name says.
+	// A program that gets it in its environment uses it as its name says.
 	given := strong || c.allKnown() && (used || slices.ContainsFunc(names, shape.IsConventional) || c.namedField(p.begin))
 	if !given {
 		return meansUnclear
@@ -58,7 +58,7 @@ func (c *reading) of(p part) meaning {
 	return m
 }
 
-// worse joins two meanings: what decides is to be shown, whatever else is done.
+// worse combines two meanings. A choice must be shown, whatever the other meaning is.
 func worse(a, b meaning) meaning {
 	if a == meansChoice || b == meansChoice {
 		return meansChoice
@@ -66,15 +66,15 @@ func worse(a, b meaning) meaning {
 	return min(a, b)
 }
 
-// inPlace judges a part that no variable holds.
+// inPlace returns the meaning of a part that no variable holds.
 func (c *reading) inPlace(p part, strong bool) meaning {
 	kind, place := c.placeAt(p.begin)
 	inURL := p.role == inURL
 	named := kind != places.Unclear || inURL || c.credentialPlace(p.begin, p.to)
 	switch {
 	case p.member || c.command == "" && memberPlace().MatchString(c.textBefore(p.begin)):
-		// What another tool does with a member is not known, whatever it is called. A
-		// key, in a member that says so, is one.
+		// What another tool does with a member is not known, whatever the member's name is. Only a
+		// part that is more than its name, such as a key, is a credential.
 		if p.role == byName {
 			return meansUnclear
 		}
@@ -98,8 +98,8 @@ func (c *reading) inPlace(p part, strong bool) meaning {
 	return meansUnclear
 }
 
-// isOperand reports name=value as a word of a program that is known to act on its
-// words, or to take a credential there: it sets no variable.
+// isOperand reports whether name=value is a word of a program that is known to act on its words,
+// or to take a credential there. Then it does not set a variable.
 func (c *reading) isOperand(p part) bool {
 	if p.role != byName && p.role != byPlace || c.rereads() {
 		return false
@@ -110,9 +110,9 @@ func (c *reading) isOperand(p part) bool {
 		shape.TakesOperands(program)
 }
 
-// followed judges a value that a variable brings to a place for a credential. It is one
-// there; but each other use of the variable counts as well, and nothing may be in the
-// text that could use it out of sight, or look it up by its name.
+// followed returns the meaning of a value that a variable passes to a place for a credential. It
+// is a credential there. But every other use of the variable counts too, and the text must not
+// contain anything that could use the variable unseen or look it up by its name.
 func (c *reading) followed(p part) meaning {
 	c.lexed()
 	kind := places.Unclear
@@ -135,9 +135,9 @@ func (c *reading) followed(p part) meaning {
 	return m
 }
 
-// goes says what is done with the values of variables: where they go, and through which
-// others. used reports a place for a credential among them. An address as a whole may be
-// handed on.
+// goes follows the values of variables, also through other variables, and returns what their uses
+// mean, together with all names. used reports whether one use is a place for a credential. With
+// address, a use of the whole value outside such a place counts as one too.
 func (c *reading) goes(names []string, address bool) (m meaning, used bool, all []string) {
 	m = meansCredential
 	for i := 0; i < len(names) && i < maxNames; i++ {
@@ -162,13 +162,13 @@ func (c *reading) goes(names []string, address bool) (m meaning, used bool, all 
 			}
 		}
 	}
-	if !address && slices.ContainsFunc(names, places.IsDeciding) { // a program finds it by its name
+	if !address && slices.ContainsFunc(names, places.IsDeciding) { // a program may look it up by its name
 		m = worse(m, meansUnclear)
 	}
 	return m, used, names
 }
 
-// actedOn reports a variable in NAME=$variable, where a program acts on that word.
+// actedOn reports whether a variable is in a word NAME=$variable on which a program acts.
 func (c *reading) actedOn(at int) bool {
 	for _, m := range c.assignments {
 		if c.left--; m[1] > at || c.left < 0 {
@@ -181,5 +181,5 @@ func (c *reading) actedOn(at int) bool {
 	return false
 }
 
-// maxNames bounds the variables that are followed.
+// maxNames limits the number of variables that are followed.
 const maxNames = 16

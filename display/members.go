@@ -9,11 +9,11 @@ import (
 	"approver.example/display/shape"
 )
 
-// This file finds the secrets among the members of a text of JSON.
+// This file finds the secrets among the members of a JSON text.
 
-// memberParts adds the secrets among the members of a tool's arguments: a text of JSON
-// that begins behind a place. There is nothing in a string of JSON that a shell would run by
-// itself, so that the whole of it can be hidden.
+// memberParts adds the secrets among the members of a tool's arguments, which are JSON text after
+// from, and returns all parts in the order of the text. A shell would not run a JSON string by
+// itself, so the whole string can be hidden.
 func memberParts(s string, from int, found []part) []part {
 	m := &members{text: s, found: found}
 	if at := strings.IndexAny(s[from:], "{["); at >= 0 {
@@ -23,18 +23,19 @@ func memberParts(s string, from int, found []part) []part {
 	return m.found
 }
 
-// members walks through JSON.
+// members walks through JSON text and collects the parts to hide.
 type members struct {
 	text  string
 	found []part
 }
 
-// walk looks at every string: at which member it is the value of, and, in a list of
-// arguments, at the flag before it. The quotes of JSON in a string of JSON are \".
+// walk checks every string from at to to, with the member that has it as its value and, in a list
+// of arguments, the flag before it. quote is how the JSON text writes its quotes: in JSON inside
+// a JSON string it is \".
 func (m *members) walk(at, to int, quote string) {
-	var keys []string // of the objects and lists around the place
+	var keys []string // of the enclosing objects and lists
 	key, before, label := "", "", ""
-	var early *part // a value before the name beside it
+	var early *part // a value that comes before its name
 	for i := at; i < to; i++ {
 		switch c := m.text[i]; {
 		case c == '{' || c == '[':
@@ -78,8 +79,8 @@ func (m *members) walk(at, to int, quote string) {
 	}
 }
 
-// memberName is the name that says what a string is: of its member, of the flag before
-// it in a list of arguments, or of the variable beside it.
+// memberName returns the name that describes a string: its member, the flag before it in a list
+// of arguments, or for a member "value", the label next to it.
 func memberName(key, before, label string) string {
 	if flag := strings.TrimLeft(before, "-"); flag != before && !shape.IsSecretName(key) {
 		return flag
@@ -90,10 +91,10 @@ func memberName(key, before, label string) string {
 	return key
 }
 
-// maxQuote bounds the JSON in JSON that is read: three texts within each other.
+// maxQuote limits the length of an escaped quote, and so the depth of JSON inside JSON.
 const maxQuote = 8
 
-// endOfString is the place of the quote that ends a string of JSON, or -1.
+// endOfString returns the index of the quote that ends a JSON string, or -1.
 func endOfString(s, quote string) int {
 	if quote == `"` {
 		return shape.EndOfQuote(s, '"')
@@ -112,7 +113,7 @@ func endOfString(s, quote string) int {
 	}
 }
 
-// hideValue hides one string, if its name says secret and it looks like one.
+// hideValue hides one string if its name is that of a secret and the string looks like one.
 func (m *members) hideValue(name string, from, to int) {
 	text := m.text[from:to]
 	if !shape.IsSecretName(name) || strings.HasPrefix(text, "${") || strings.HasPrefix(text, "$(") {
@@ -128,8 +129,8 @@ func (m *members) hideValue(name string, from, to int) {
 	}
 }
 
-// decoded hides in a string what would be hidden in the text that it stands for: a file
-// or a command, whose line breaks and quotes are written otherwise here.
+// decoded hides in a JSON string what Mask would hide in the decoded text, such as a file or a
+// command, whose line breaks and quotes are escaped here.
 func (m *members) decoded(from, to int) {
 	var text string
 	if json.Unmarshal([]byte(m.text[from-1:to+1]), &text) != nil {
@@ -143,6 +144,6 @@ func (m *members) decoded(from, to int) {
 	}
 }
 
-// minSecretInName is the length in bytes from which a hidden value is looked for in names:
-// a shorter one would be found in other words.
+// minSecretInName is the least length in bytes of a hidden value that is searched for in other
+// text. A shorter one would also match parts of ordinary words.
 const minSecretInName = 6

@@ -14,12 +14,13 @@ import (
 // A part is a stretch of a text that the mask hides.
 type part struct {
 	from, to int
-	begin    int // where the whole value begins, with what stays in sight of a key
+	begin    int // where the whole value begins, with the visible prefix of a key
 	silent   bool
 	role     role
-	// of byName: what stands before the value, if it may be a variable's; of byFollowing: the variable that brings it
+	// name is, for byName, the name before the value if it may be a variable's, and for
+	// byFollowing, the variable that passes the value on.
 	name   string
-	member bool // the value of a member of JSON that says secret
+	member bool // the value of a JSON member with the name of a secret
 }
 
 // A role says how a value was recognized as a secret.
@@ -27,14 +28,14 @@ type role uint8
 
 const (
 	byForm      role = iota // the value itself looks like a key
-	byName                  // only the name before it says that it is a secret
-	inHeader                // bearer or basic credentials
+	byName                  // only the name before it marks it as a secret
+	inHeader                // credentials in a header, such as bearer or basic
 	inURL                   // the password in an address
-	byPlace                 // a program that is known takes a credential there
-	byFollowing             // a variable brings it to such a place
+	byPlace                 // a known program takes a credential there
+	byFollowing             // a variable passes it to such a place
 )
 
-// overlaps reports whether a part overlaps one of some others.
+// overlaps reports whether p overlaps one of the parts.
 func overlaps(parts []part, p part) bool {
 	return slices.ContainsFunc(parts, func(q part) bool { return p.from < q.to && q.from < p.to })
 }
@@ -71,31 +72,31 @@ func hiddenNote(secret string, silent bool) string {
 	return fmt.Sprintf("‹%d characters hidden, %x›", len(secret), h.Sum(nil)[:3])
 }
 
-// maskedPattern finds what Mask writes in place of a secret.
+// maskedPattern matches the note that Mask writes in place of a secret.
 var maskedPattern = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`‹[0-9]+ characters hidden(?:, [0-9a-f]{6})?›`)
 })
 
-// maskKey keys the fingerprints of masked secrets, anew in each process: a plain
-// hash of a short secret could be searched for.
+// maskKey is the key of the fingerprints of masked secrets, random in each process. A short secret
+// could be guessed from its hash without a key.
 var maskKey = sync.OnceValue(func() []byte {
 	key := make([]byte, 32)
 	_, _ = rand.Read(key) // never fails: it ends the program instead
 	return key
 })
 
-// hiddenWords are in every note of a hidden part.
+// hiddenWords is a text in every note of a hidden part.
 const hiddenWords = " characters hidden"
 
-// Bounds of what a card says of what is not bound.
+// Limits of the notice about what the fingerprint does not bind.
 const (
 	maxUnboundNames = 4
 	maxUnboundName  = 120 // bytes
 )
 
 // UnboundNotice is the text on the card of a call that executes something that its fingerprint
-// does not bind. The names are mostly the agent's words, in which [Call.MaskNames] has hidden
-// the secrets. Masking them again would take its notes for imitations.
+// does not bind. The names are mostly the agent's words, in which [Call.MaskNames] has already
+// hidden the secrets. Masking them again would treat its notes as imitations.
 func UnboundNotice(unbound []string) string {
 	const meaning = "it may change after your answer, which is good for one run"
 	var names []string
@@ -108,14 +109,14 @@ func UnboundNotice(unbound []string) string {
 	if more := len(unbound) - len(names); more > 0 {
 		names = append(names, fmt.Sprintf("and %d more", more))
 	}
-	if len(names) == 0 { // a record of before there were names
+	if len(names) == 0 { // a record from a version without names
 		names = []string{"some of what this would run"}
 	}
 	return "NOT BOUND: " + strings.Join(names, ", ") + "; " + meaning
 }
 
-// MaskNames hides in the names of what is not bound the parts that the card hides in the call.
-// The names are mostly words of the call, without the context that shows a secret.
+// MaskNames returns the names of what is not bound, with the secrets hidden that the card hides in
+// the call. The names are mostly words of the call, without the context that identifies a secret.
 func (call Call) MaskNames(names []string) []string {
 	if len(names) == 0 {
 		return names
@@ -139,7 +140,8 @@ func (call Call) MaskNames(names []string) []string {
 	return out
 }
 
-// hideAll adds each place of a secret in a stretch of a text. as says what such a part is.
+// hideAll appends a part for each occurrence of secret in text from from to to. as has the other
+// fields of the parts.
 func hideAll(text string, from, to int, secret string, as part, hide []part) []part {
 	for at := from; len(secret) >= minSecretInName; {
 		n := strings.Index(text[at:to], secret)

@@ -10,10 +10,10 @@ import (
 	"strings"
 )
 
-// This file holds how people read a question about approver itself, such as whether a
-// freeze is to end: a sentence and plain lines, of which nothing is left out.
+// This file writes a question about approver itself, such as whether to end a freeze, as a
+// sentence and plain lines. Nothing is left out.
 
-// Title is the sentence of a question about approver itself; empty for every other call.
+// Title returns the sentence of a question about approver itself, and "" for every other call.
 func (c Call) Title() string {
 	if !c.Question {
 		return ""
@@ -34,8 +34,8 @@ var titles = map[string]string{
 	"change_flow":             "Put a looser information flow in force",
 }
 
-// ownText is the whole question: its sentence, then one line for each value and, at the
-// end, the lists, as a diff is one. What is not of that form stays JSON.
+// ownText returns the whole question: its sentence, one line for each value and, at the end, the
+// lists, such as a diff. Arguments that are not a JSON object stay as they are.
 func (c Call) ownText() string {
 	args := map[string]json.RawMessage{}
 	if json.Unmarshal(c.Args, &args) != nil {
@@ -57,7 +57,7 @@ func (c Call) ownText() string {
 	return c.Title() + values.String() + lists.String()
 }
 
-// ownWord is one value on one line.
+// ownWord returns one value on one line.
 func ownWord(raw json.RawMessage) string {
 	var text string
 	if len(raw) > 0 && raw[0] == '"' && json.Unmarshal(raw, &text) == nil {
@@ -70,7 +70,7 @@ func ownWord(raw json.RawMessage) string {
 	return unescapeHTML(one.String())
 }
 
-// ownValue quotes a text that would begin a line of its own and be taken for ours.
+// ownValue quotes a text with line breaks, because each new line would look like ours.
 func ownValue(text string) string {
 	if strings.ContainsAny(text, "\n\r\v\f\u0085\u2028\u2029") {
 		return strconv.Quote(text)
@@ -78,8 +78,8 @@ func ownValue(text string) string {
 	return text
 }
 
-// ownParts is what Mask hides of such a text, each line by itself: what one line of a diff
-// begins hides nothing of the next.
+// ownParts returns the parts of such a text that Mask hides. Each line is masked separately, so a
+// line of a diff cannot hide a part of the next line.
 func ownParts(s string) (parts []part) {
 	at := 0
 	for line := range strings.Lines(s) {
@@ -92,8 +92,8 @@ func ownParts(s string) (parts []part) {
 	return parts
 }
 
-// PushParts is what the one line of a card says of a call: of a question about approver
-// itself the lines before its lists.
+// PushParts returns the parts of a push line for a call: the shown text, or for a question about
+// approver itself, the lines before its lists.
 func (c Call) PushParts(shown string) []string {
 	if !c.Question {
 		return []string{shown}
@@ -102,8 +102,8 @@ func (c Call) PushParts(shown string) []string {
 	return strings.Split(head, "\n")
 }
 
-// ApprovedText says what a yes to such a question does. What it did is known of a freeze,
-// a pause and observe mode; the caller says that.
+// ApprovedText says what approver does after a yes to a question about itself. For a freeze, a
+// pause and observe mode, the result is known and the caller reports it instead.
 func (c Call) ApprovedText() string {
 	return "Approved: approver " + cmp.Or(effects[c.Tool], "does it now.")
 }

@@ -9,10 +9,10 @@ import (
 	"approver.example/display/shape"
 )
 
-// A reading is a call's text and what was found out about it.
+// A reading is a call's text, with what is known about it so far.
 type reading struct {
 	text, command string
-	left          int // steps that may still be taken: an agent chooses the text
+	left          int // steps left; the work is limited because an agent chooses the text
 	rereading     *bool
 	indirection   *bool
 	knowsAll      *bool
@@ -23,10 +23,10 @@ type reading struct {
 	assignments   [][]int // where variables get their values
 }
 
-// textBefore is what stands before a place, as much of it as a pattern looks at.
+// textBefore returns the text before a place, at most as much as a pattern looks at.
 func (c *reading) textBefore(at int) string { return c.text[max(0, at-shape.MaxBefore):at] }
 
-// credentialPlace reports a place where programs take what proves who asks.
+// credentialPlace reports whether programs take a credential at a place.
 func (c *reading) credentialPlace(from, to int) bool {
 	c.lexed()
 	for _, s := range c.spans {
@@ -44,16 +44,16 @@ func (c *reading) credentialPlace(from, to int) bool {
 	return addressUser().MatchString(before) && beforeHost().MatchString(c.text[to:])
 }
 
-// namedField reports name=value in what curl and its like send.
+// namedField reports whether name=value is in data that a program such as curl sends.
 func (c *reading) namedField(at int) bool {
 	kind, _ := c.placeAt(at)
 	return kind != places.Unclear || fieldPlace().MatchString(c.textBefore(at))
 }
 
-// inAddress reports name=value in the query of an address.
+// inAddress reports whether name=value is in the query of an address.
 func (c *reading) inAddress(at int) bool { return queryPlace().MatchString(c.textBefore(at)) }
 
-// once is what find returns, which is asked the first time only.
+// once returns the result of find, which it calls only the first time.
 func once(known **bool, find func() bool) bool {
 	if *known == nil {
 		found := find()
@@ -62,22 +62,23 @@ func once(known **bool, find func() bool) bool {
 	return **known
 }
 
-// rereads reports that the text has what could take a word of it apart and use a
-// piece: then where a value stands does not say where it goes.
+// rereads reports whether the text has something that could split a word and use a piece of it.
+// Then the place of a value does not say where it goes.
 func (c *reading) rereads() bool {
 	return once(&c.rereading, func() bool { return c.command != "" && rereading().MatchString(c.text) })
 }
 
-// indirect reports that the text has what can look a variable up unseen.
+// indirect reports whether the text has something that can look up a variable without writing
+// its name.
 func (c *reading) indirect() bool {
 	return once(&c.indirection, func() bool { return indirect().MatchString(c.text) })
 }
 
-// allKnown reports that every program which the command can be seen to run is one
-// that does with credentials what their names say.
+// allKnown reports whether every program that the command visibly runs is known to use credentials
+// as their names say.
 func (c *reading) allKnown() bool { return once(&c.knowsAll, func() bool { return c.known("") }) }
 
-// known is allKnown, but for one more program.
+// known is allKnown with one more program that counts as known.
 func (c *reading) known(more string) bool {
 	return c.command != "" && !slices.ContainsFunc(programs(c.command), func(p string) bool {
 		first, second, _ := strings.Cut(p, " ")
@@ -86,9 +87,8 @@ func (c *reading) known(more string) bool {
 	})
 }
 
-// programs lists the first word of everything that could be a command, with the
-// word behind it. Quotes that are not plain to see are not heeded: then there are
-// more, never fewer.
+// programs returns the first word of everything that could be a command, with the word after it.
+// It ignores quotes that are not certain. That can only add programs, never remove one.
 func programs(command string) []string {
 	var out []string
 	text := redirections().ReplaceAllString(shape.WithoutQuotes(plainEcho().ReplaceAllString(command, "${1}true${2}")),
@@ -117,7 +117,8 @@ func programs(command string) []string {
 	return out
 }
 
-// placeAt says what a known program takes where a value stands.
+// placeAt returns how certain it is that a known program takes a credential at a place. found
+// reports whether there is such a place.
 func (c *reading) placeAt(from int) (kind places.Kind, found bool) {
 	c.lexed()
 	for _, s := range c.spans {
@@ -128,8 +129,8 @@ func (c *reading) placeAt(from int) (kind places.Kind, found bool) {
 	return kind, found
 }
 
-// operandOf returns the program that a value is an argument of. Of commands within
-// each other it is the innermost.
+// operandOf returns the program that has the text at a place as an argument, or "". For nested
+// commands it is the innermost one.
 func (c *reading) operandOf(at int) string {
 	c.lexed()
 	size, program := len(c.text)+1, ""
@@ -141,7 +142,7 @@ func (c *reading) operandOf(at int) string {
 	return program
 }
 
-// lexed reads the commands of the text, once.
+// lexed reads the commands of the text the first time it is called.
 func (c *reading) lexed() {
 	if !c.read {
 		c.read = true
@@ -151,7 +152,7 @@ func (c *reading) lexed() {
 	c.left -= len(c.segments) + len(c.spans)
 }
 
-// holders are the variables whose assigned value a place lies in.
+// holders returns the variables whose assigned value contains a place.
 func (c *reading) holders(at int) []string {
 	var names []string
 	if c.left -= at; c.left < 0 {
@@ -169,7 +170,7 @@ func (c *reading) holders(at int) []string {
 		}
 		name := c.text[m[2]:m[3]]
 		value := c.text[m[1]:at]
-		// What a known program is given in a substitution is not what it prints.
+		// A known program does not print the arguments that it gets in a substitution.
 		if depth := strings.Index(value, "$("); depth >= 0 && c.allKnown() {
 			value = value[:depth] + " "
 		}
@@ -180,15 +181,15 @@ func (c *reading) holders(at int) []string {
 	return names
 }
 
-// uses finds where a variable is used. A name without a sigil, such as $, before it counts
-// where something might look the variable up by its name.
+// uses finds where a variable is used. Its name without a sigil, such as $, counts only if
+// something might look up the variable by its name.
 func (c *reading) uses(name string) []use {
 	var out []use
 	foreign := !c.allKnown() || c.indirect()
 	c.left -= len(c.text)
 	lower, want := strings.ToLower(c.text), strings.ToLower(name)
 	if len(lower) != len(c.text) {
-		return []use{{mention: true}} // characters whose small forms have other lengths
+		return []use{{mention: true}} // some lowercase letters have another length
 	}
 	for at := 0; ; {
 		n := strings.Index(lower[at:], want)
@@ -214,14 +215,14 @@ func (c *reading) uses(name string) []use {
 	}
 }
 
-// carries reports a variable of which a program takes a part as a credential.
+// carries reports whether a program takes a part of the variable's value as a credential.
 func (c *reading) carries(u use) bool {
 	return slices.ContainsFunc(c.spans, func(s places.Span) bool { return s.Carrier && s.From <= u.from && u.to <= s.To })
 }
 
-// inWord reports whether a shell that begins to read a word at the start of s is
-// still in it at the end of s. escapes says whether a backslash takes the meaning
-// from a quote: inside the quotes of another text it does not.
+// inWord reports whether a shell that begins to read a word at the start of s is still in that
+// word at the end of s. escapes says whether a backslash escapes a quote. It does not if s is
+// itself inside quotes.
 func inWord(s string, escapes bool) bool {
 	var quote byte
 	depth := 0
@@ -249,6 +250,6 @@ func inWord(s string, escapes bool) bool {
 // A use is a place where a variable's value goes.
 type use struct {
 	from, to int
-	plain    bool // its whole value, not a piece of it
-	mention  bool // only its name stands there
+	plain    bool // its whole value, not a part
+	mention  bool // only its name is there
 }

@@ -14,16 +14,15 @@ import (
 	"approver.example/display/shape"
 )
 
-// A Replacement is a part of a text, in bytes, and what is to stand in its place.
+// A Replacement is a part of a text, in bytes, and the text that replaces it.
 type Replacement struct {
 	Start, End int
 	By         string
 }
 
-// Secrets finds what looks like a secret in a text that is only read, such as the
-// output of a program, in the order of their places and apart from each other. The
-// forms are those of [Mask], whose caution is left out: nothing here is run, so
-// that no value has to stay in sight.
+// Secrets finds what looks like a secret in a text that is only read, such as the output of a
+// program. The replacements are in the order of the text and do not overlap. The forms are those
+// of [Mask], but without its caution: nothing here runs, so no value has to stay visible.
 func Secrets(s string) []Replacement {
 	lower := lowerASCII(s)
 	var found []Replacement
@@ -38,19 +37,19 @@ func Secrets(s string) []Replacement {
 	return Apart(found)
 }
 
-// outputKey finds the lines of a private key, whether its end is there or not. Each
-// line break may be written \n.
+// outputKey matches a private key, even without its last line. Its group is the lines of the key.
+// A line break may also be written as \n.
 var outputKey = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`-----BEGIN [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----(?:\\r|\\n` +
 		`|\s)*(?:[A-Za-z-]+: [^\n\\]*(?:\\r|\\n|\s)+)*` +
 		`((?:[A-Za-z0-9+/=]{16,}(?:\\r|\\n|\s)*)+(?:[A-Za-z0-9+/=]+)?)`)
 })
 
-// maxBeyond is how far a match may go that goes beyond its line.
+// maxBeyond is how many bytes a match of several lines may reach beyond its first line.
 const maxBeyond = 1 << 10
 
-// find appends where the form is. It looks at the lines that have a hint, because nearly
-// no form goes beyond its line.
+// find appends the matches of the form. It searches only the lines with a hint, because almost
+// every form is on one line.
 func (f *form) find(found []Replacement, s string, lower []byte) []Replacement {
 	for _, hint := range f.hints {
 		for from := 0; from < len(s); {
@@ -76,7 +75,7 @@ func (f *form) find(found []Replacement, s string, lower []byte) []Replacement {
 	return found
 }
 
-// inLine appends where the form is in one line.
+// inLine appends the matches of the form from begin to end, which is usually one line.
 func (f *form) inLine(found []Replacement, s string, begin, end int) []Replacement {
 	if f.run > 0 && longestRun(s[begin:end]) < f.run {
 		return found
@@ -94,7 +93,7 @@ func (f *form) inLine(found []Replacement, s string, begin, end int) []Replaceme
 	return found
 }
 
-// harmless reports a value that has the place of a secret and is none.
+// harmless reports whether a value is not a secret although it is in the place of one.
 func (f *form) harmless(name, secret string) bool {
 	switch {
 	case f.silent:
@@ -106,12 +105,12 @@ func (f *form) harmless(name, secret string) bool {
 		len(strings.Trim(secret, "xX*.-_")) == 0
 }
 
-// placeholders stand in documents where a password would.
+// placeholders are words that documents use in place of a password.
 var placeholders = shape.SetOf("pass passwd password pwd pw secret token changeme example user username " +
 	"postgres mysql root guest test foo bar your_password your-password yourpassword mypassword my-password " +
 	"my_password apikey api_key key")
 
-// lowerASCII returns the text with the capitals of ASCII made small, byte for byte.
+// lowerASCII returns the text with ASCII letters in lowercase. Its length does not change.
 func lowerASCII(s string) []byte {
 	b := []byte(s)
 	for i, c := range b {
@@ -122,14 +121,14 @@ func lowerASCII(s string) []byte {
 	return b
 }
 
-// fewUnseen is how many characters in a row are named one by one.
+// fewUnseen is the greatest number of invisible characters in a row that are named one by one.
 const fewUnseen = 3
 
-// Unseen finds the characters of a text that a person does not see and a model
-// reads: controls, characters that change the direction or draw nothing, tags, and
-// bytes that are no character. It is for the outputs of programs, so it leaves what
-// is honest there and [Visible] would mark: escape sequences, lines of boxes,
-// look-alikes, joiners between the letters or emoji that they join.
+// Unseen finds the characters of a text that a person does not see but a model reads: control
+// characters, characters that change the direction or draw nothing, tags, and invalid bytes. It
+// is for the outputs of programs, so it leaves characters that are normal there and that
+// [Visible] would mark: escape sequences, box-drawing lines, look-alikes, and joiners between
+// the letters or emoji that they join.
 func Unseen(s string) []Replacement {
 	var found []Replacement
 	for i := 0; i < len(s); {
@@ -154,7 +153,7 @@ func Unseen(s string) []Replacement {
 	return found
 }
 
-// unseenRun is the length in bytes, and in characters, of what is not seen at i.
+// unseenRun returns the length of the run of invisible characters at i, in bytes and characters.
 func unseenRun(s string, i int) (n, count int) {
 	if flag := flagAt(s, i); flag > 0 {
 		return 0, 0
@@ -170,8 +169,8 @@ func unseenRun(s string, i int) (n, count int) {
 	return n, count
 }
 
-// unseen reports whether the character at i is not seen. The joiners and selectors
-// that writing needs stand alone between characters that are not ASCII.
+// unseen reports whether the character at i is invisible. A joiner or selector in a normal place,
+// see joins, does not count.
 func unseen(s string, i int, r rune, size int) bool {
 	switch {
 	case r == utf8.RuneError:
@@ -181,7 +180,7 @@ func unseen(s string, i int, r rune, size int) bool {
 	case r == 0x200c || r == 0x200d, r >= 0xfe00 && r <= 0xfe0f, r >= 0xe0100 && r <= 0xe01ef:
 		return !joins(s, i, r, size)
 	case r == 0xfeff:
-		return i > 0 // else it is the mark at the start of a file
+		return i > 0 // at the start it is a byte order mark
 	case r >= 0x202a && r <= 0x202e, r >= 0x2066 && r <= 0x206f, r == 0x200b, r >= 0x2060 && r <= 0x2065, r == 0xad,
 		r == 0x180e:
 		return true
@@ -192,7 +191,8 @@ func unseen(s string, i int, r rune, size int) bool {
 	return r >= 0xe0000 && r <= 0xe0fff
 }
 
-// joins reports a joiner or selector in a place that writing has for it.
+// joins reports whether the joiner or selector at i is in a normal place, such as between letters
+// or after an emoji.
 func joins(s string, i int, r rune, size int) bool {
 	before, _ := utf8.DecodeLastRuneInString(s[:i])
 	after, _ := utf8.DecodeRuneInString(s[i+size:])
@@ -211,8 +211,8 @@ func joins(s string, i int, r rune, size int) bool {
 	return (written(before) || before == 0xfe0f) && written(after)
 }
 
-// flagAt is the length of the tags at i that make a flag of an emoji: at most seven
-// behind U+1F3F4.
+// flagAt returns the length in bytes of the tags around i that form a flag emoji: at most seven
+// tags after U+1F3F4. It returns 0 if there is no such flag.
 func flagAt(s string, i int) int {
 	const black, last, most = "\U0001F3F4", "\U000E007F", 7
 	start := strings.LastIndex(s[max(0, i-len(black)-4*most):i], black)
@@ -237,7 +237,7 @@ func flagAt(s string, i int) int {
 	return 0
 }
 
-// codePoints writes each character of a text as its number.
+// codePoints writes each character of a text as its code point, such as ⟨U+202E⟩.
 func codePoints(s string) string {
 	var b strings.Builder
 	for i, r := range s {
@@ -250,8 +250,8 @@ func codePoints(s string) string {
 	return b.String()
 }
 
-// Apart sorts replacements by their places and leaves out those that reach into one
-// that begins before them, after making that one reach as far.
+// Apart sorts replacements by their places and merges those that overlap: the first one is
+// extended to the end of the others, which are left out.
 func Apart(all []Replacement) []Replacement {
 	if len(all) < 2 {
 		return all

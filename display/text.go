@@ -12,16 +12,16 @@ import (
 	"github.com/google/uuid"
 )
 
-// Safe is a text with its secrets masked and its characters made visible.
+// Safe returns a text with its secrets masked and its characters made visible.
 func Safe(s string) string { return Visible(Mask(s)) }
 
-// SafeLine is Safe for a text that must not begin a line of its own.
+// SafeLine is Safe for a text that must stay on one line.
 func SafeLine(s string) string { return OneLine(Mask(s)) }
 
-// gaps finds white space so long that it could push what follows it out of sight.
+// gaps matches white space that is long enough to push the text after it out of view.
 var gaps = regexp.MustCompile(`(?:[ \t]*\n){5,}|[ \t]{41,}`)
 
-// Squeeze says how long such a gap is in its place.
+// Squeeze replaces each such gap by a note of its length.
 func Squeeze(s string) string {
 	return gaps.ReplaceAllStringFunc(s, func(gap string) string {
 		if lines := strings.Count(gap, "\n"); lines > 0 {
@@ -31,8 +31,7 @@ func Squeeze(s string) string {
 	})
 }
 
-// EncodeJSON is json.Marshal without the escapes for browsers, which only make a shell
-// command hard to read.
+// EncodeJSON is json.Marshal without HTML escaping, which makes shell commands hard to read.
 func EncodeJSON(v any) ([]byte, error) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
@@ -43,13 +42,13 @@ func EncodeJSON(v any) ([]byte, error) {
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
 }
 
-// unescapeHTML undoes the escapes that JSON encoders put in for browsers, which
-// a person need not read.
+// unescapeHTML undoes the HTML escaping of JSON encoders, so that a person does not have to read
+// it.
 func unescapeHTML(s string) string {
 	return strings.NewReplacer(`\\`, `\\`, `\u003c`, "<", `\u003e`, ">", `\u0026`, "&").Replace(s)
 }
 
-// Platform is how people write the name of a channel.
+// Platform returns the name of a channel as people write it.
 func Platform(channel string) string {
 	if channel == "" {
 		return "an unknown channel"
@@ -57,8 +56,8 @@ func Platform(channel string) string {
 	return strings.ToUpper(channel[:1]) + channel[1:]
 }
 
-// ShortID is the part of an agent's session id that is enough to tell sessions
-// apart on a card; the audit has the whole.
+// ShortID returns the beginning of an agent's session id, which is enough to tell sessions apart on
+// a card. The audit has the whole id.
 func ShortID(id string) string {
 	if uuid.Validate(id) == nil {
 		return id[:8]
@@ -66,7 +65,7 @@ func ShortID(id string) string {
 	return id
 }
 
-// Duration writes a time for people: "45 s", "1 min 30 s", "2 h 5 min".
+// Duration writes a duration for people: "45 s", "1 min 30 s", "2 h 5 min".
 func Duration(d time.Duration) string {
 	d = max(d, 0).Truncate(time.Second)
 	big, small := d/time.Hour, d%time.Hour/time.Minute
@@ -83,10 +82,10 @@ func Duration(d time.Duration) string {
 	return fmt.Sprintf("%d %s %d %s", big, units[0], small, units[1])
 }
 
-// This file has the words and places by which meaning.go judges a hidden part.
+// This file also has the patterns with which meaning.go judges a hidden part.
 
-// The places where a credential stands in any text: each ends where it begins. What
-// flags of programs take is in places/flags.go.
+// credentialPlaces match the text before a credential, whatever the program is. The flags of
+// programs are in places/flags.go.
 var credentialPlaces = [...]func() *regexp.Regexp{
 	shape.Pattern(`(?i)[a-z][a-z0-9+.-]*://[^\s"'` + "`" + `]*[?&](?:[a-z0-9_.-]*[_-])?` + shape.SecretWord + `=$`),
 	shape.Pattern(`(?i)[a-z][a-z0-9+.-]*://[^\s"'` + "`" + `]*[?&](?:sig|(?:x-(?:amz|goog)-)?signature)=$`),
@@ -94,7 +93,7 @@ var credentialPlaces = [...]func() *regexp.Regexp{
 }
 
 var (
-	// fields of what is sent as JSON, and of a registry's settings
+	// fields of JSON that is sent, and of a registry's settings
 	fieldPlace = shape.Pattern(`(?:(?:-d|--data(?:-[a-z]+)?|--json)(?:=|[ \t]*)'\{[^\n']*"(?i:` + shape.SecretWord +
 		`)"[ \t]*:[ \t]*"` +
 		`|(?i://[a-z0-9.:/_-]*:_(?:auth|authtoken|password)=))$`)
@@ -117,12 +116,12 @@ var (
 	redirections = shape.Pattern(`[0-9]*>&[0-9-]?|&>>?`)
 	plainEcho    = shape.Pattern(`(^|[\n;&|][ \t]*)echo[ \t]+["']?[A-Za-z .,!-]{1,80}["']?[ \t]*($|[\n;&|])`)
 
-	// what can look a variable up without writing its name before the eye
+	// text that can look up a variable without writing its name
 	indirect = shape.Pattern(`\beval\b|\$\{!|\$\{[A-Za-z0-9_]+@|\b(?:declare|typeset|local|export` +
 		`|readonly)[ \t]+-[a-zA-Z]*[np]|\bprintenv\b|\benv[ \t]*(?:[|>)]|$)` +
 		`|\b(?:set|export|declare)[ \t]*\||\bcompgen\b|/proc/|\benvsubst\b|\bENVIRON\b|(?i:\bos\.environ|process\.env` +
 		`|\bgetenv\b|Get-ChildItem +env:|\bgci +env:|\bls +env:)|\b(?:vars|globals|locals)\(`)
-	// what can take words apart that were given to another command
+	// text that can split words that were given to another command
 	rereading = shape.Pattern("[`]|[$<>]\\(|<<|\\$[0-9@*_]|\\$\\{[0-9@*_!#]|\\$\\{[A-Za-z0-9_]+(?:\\[[^\\]]*\\])?" +
 		"[#%/:^,@]|\\(\\)|/proc/" +
 		`|(?:^|[\n;&|({]|\bdo|\bthen)[ \t]*(?:sudo[ \t]+)?(?:set[ \t]+(?:--|[^- \t])|(?:eval|xargs|read|mapfile|readarray` +

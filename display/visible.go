@@ -10,11 +10,11 @@ import (
 	"unicode/utf8"
 )
 
-// Visible makes a text safe to judge by eye: every character that a reader
-// cannot see, or takes for another, becomes ⟨U+202E⟩ or, for a byte that is no
-// character, ⟨\xFF⟩. Newline and tab stay. The marker's own brackets are
-// marked too, so that a text cannot imitate one. What Mask wrote in place of a
-// secret stays: Mask comes first, and breaks up imitations.
+// Visible makes a text safe to judge by eye. Every character that a reader cannot see, or would
+// mistake for another, is replaced by a mark such as ⟨U+202E⟩, and an invalid byte by a mark such
+// as ⟨\xFF⟩. Newline and tab stay. The brackets of marks are marked too, so that a text cannot
+// imitate a mark. The notes that Mask writes in place of secrets stay: Mask runs first, and breaks
+// up imitations.
 func Visible(s string) string {
 	if plainASCII(s) {
 		return s
@@ -29,13 +29,13 @@ func Visible(s string) string {
 
 func asItIs(s string) string { return s }
 
-// isMixed reports a line that has ASCII names.
+// isMixed reports whether a line has ASCII names.
 func isMixed(line string, read func(string) string) bool {
 	return strings.ContainsFunc(read(line), asciiName)
 }
 
-// visibleLine writes one line of text, or a text to be shown on one line. read is what
-// a part of it stands for.
+// visibleLine writes one line of text, or a text to be shown on one line. read returns the text
+// that a part of it represents.
 func visibleLine(b *strings.Builder, line string, mixed bool, read func(string) string) {
 	if strings.Contains(line, " characters hidden") {
 		done := 0
@@ -49,9 +49,8 @@ func visibleLine(b *strings.Builder, line string, mixed bool, read func(string) 
 	visibleWords(b, read(line), mixed)
 }
 
-// visibleWords writes the words of a line. In a mixed line, which has ASCII
-// names too, letters that run from right to left would carry arguments to other
-// places than they have, so there they are marked in every word.
+// visibleWords writes the words of a line. In a mixed line, which has ASCII names, right-to-left
+// letters would change the visible order of arguments, so they are marked in every word.
 func visibleWords(b *strings.Builder, s string, mixed bool) {
 	for len(s) > 0 {
 		n := wordLength(s)
@@ -71,9 +70,9 @@ func visibleWords(b *strings.Builder, s string, mixed bool) {
 	}
 }
 
-// NoneHidden is a text with the characters made visible that are not seen, or that turn or
-// break what stands around them, and no others: for lines that programs write about texts
-// that were made visible before. Newline and tab stay.
+// NoneHidden marks only the characters that are invisible, or that reverse or break the text
+// around them. It is for lines that programs write about texts that were made visible before.
+// Newline and tab stay.
 func NoneHidden(s string) string {
 	if plainASCII(s) {
 		return s
@@ -101,8 +100,7 @@ func plainASCII(s string) bool {
 	return true
 }
 
-// wordLength is the length of the leading run of space or of non-space; at
-// least one byte.
+// wordLength returns the length in bytes of the leading run of space or of non-space, at least 1.
 func wordLength(s string) int {
 	first, _ := utf8.DecodeRuneInString(s)
 	for i, r := range s {
@@ -113,7 +111,7 @@ func wordLength(s string) int {
 	return len(s)
 }
 
-// asciiName reports what names of programs, files and hosts are made of.
+// asciiName reports whether a character can be in an ASCII name of a program, file or host.
 func asciiName(r rune) bool {
 	return r >= '0' && r <= '9' || r >= 'A' && r <= 'Z' || r >= 'a' && r <= 'z' || r == '/'
 }
@@ -134,8 +132,7 @@ func looksASCII(word string) bool {
 	return onlyAlike
 }
 
-// isHidden reports a character that is not seen as what it is, whatever stands
-// around it.
+// isHidden reports whether a character is invisible or misleading in every context.
 func isHidden(r rune) bool {
 	switch {
 	case r == '\n' || r == '\t' || r >= ' ' && r < 0x7f:
@@ -154,15 +151,15 @@ func isHidden(r rune) bool {
 	case !unicode.IsGraphic(r):
 		return true
 	case unicode.Is(unicode.Me, r), r >= 0x334 && r <= 0x338, r >= 0x20d0 && r <= 0x20ff:
-		return true // strikes out or frames what stands before it
+		return true // strikes out or frames the character before it
 	}
 	return false
 }
 
-// disguises reports a character that has no place in a word that looks ASCII:
-// whatever is drawn like ASCII, marks on the letter before, and letters and
-// digits of another script. Letters of European languages stay, and so do those
-// of languages that are written without spaces and drawn unlike any ASCII.
+// disguises reports whether a character does not belong in a word that looks like ASCII: a
+// look-alike of an ASCII character, a combining mark, or a letter or digit of another script.
+// Letters of European languages are allowed, and so are those of languages that are written
+// without spaces and look different from ASCII.
 func disguises(r rune) bool {
 	switch {
 	case r < utf8.RuneSelf || ordinaryLatin(r):
@@ -177,11 +174,11 @@ func disguises(r rune) bool {
 	return unicode.IsLetter(r) || unicode.IsNumber(r) && r > 0xff || r == '´'
 }
 
-// strokes are the Chinese and Japanese characters that pass for ASCII.
+// strokes are the Chinese and Japanese characters that can pass for ASCII.
 const strokes = "一丨丶丿乀乙亅二十口囗工卜了入八〇〡〢〣〤〥〦〧〨〩〸ノニロエトハへヘレリくしー"
 
-// ordinaryLatin reports a Latin letter that European languages or Vietnamese
-// are written with and that is seen to be no ASCII one.
+// ordinaryLatin reports whether r is a Latin letter of European languages or Vietnamese that is
+// visibly different from ASCII letters.
 func ordinaryLatin(r rune) bool {
 	switch {
 	case strings.ContainsRune("ıĲĳĸĿŀŉſ×÷", r):
@@ -195,13 +192,13 @@ func ordinaryLatin(r rune) bool {
 	return strings.ContainsRune("ƠơƯưẀẁẂẃẄẅẞ", r) || r >= 0x1ea0 && r <= 0x1ef9
 }
 
-// rightToLeft reports a character of a script that runs from right to left.
+// rightToLeft reports whether a character belongs to a script that runs from right to left.
 func rightToLeft(r rune) bool {
 	return r >= 0x590 && r <= 0x8ff || r >= 0xfb1d && r <= 0xfdff || r >= 0xfe70 && r <= 0xfefc ||
 		r >= 0x10800 && r <= 0x10fff || r >= 0x1e800 && r <= 0x1efff
 }
 
-// lookAlike reports a character that is drawn like an ASCII one.
+// lookAlike reports whether a character looks like an ASCII one.
 func lookAlike(r rune) bool {
 	switch {
 	case r < utf8.RuneSelf:
@@ -213,10 +210,10 @@ func lookAlike(r rune) bool {
 	case r >= 0xfe10 && r <= 0xfe19, r >= 0xfe50 && r <= 0xfe6b:
 		return true // small and vertical forms
 	case unicode.In(r, unicode.Cherokee, unicode.Lisu, unicode.Coptic, unicode.Deseret):
-		return true // capitals that are Latin ones to the eye
+		return true // capitals that look like Latin ones
 	case unicode.Is(unicode.Latin, r) && !ordinaryLatin(r), r >= 0x2b0 && r <= 0x2ff:
 		return true // small capitals, phonetic letters, the long s
-	case r >= 0x2160 && r <= 0x217f, r >= 0x2500 && r <= 0x257f: // Roman numerals, lines of boxes
+	case r >= 0x2160 && r <= 0x217f, r >= 0x2500 && r <= 0x257f: // Roman numerals, box-drawing lines
 		return true
 	}
 	return strings.ContainsRune(alikes, r)
@@ -229,16 +226,15 @@ const alikes = "ѵѴѡаеорсухіјѕһԁԛԝьгпӏԍАЕОРСУХІЈЅ
 	"‐‑‒–—―−﹘﹣⁃∕⁄⧸╱⟋∖⧵⧹‚‘’‛′“”„‟″ʹʺˈ՚․‥…·∙⋅•∶：ː；，٫¦∣ǀ⎪‖꞉。｡〈〉‹›＜＞⩵꞊∗⁎✱٭～∼˜⌃ˆ＄＆＃＠？！ǃ" +
 	"⋕♯⌗❛❜❝❞❘❙❚╲￨￩￪￫￬￭￮➖➕⁺⁻⁼⁽⁾₊₋₌₍₎"
 
-// OneLine is Visible with line breaks and tabs made visible too.
+// OneLine is Visible on one line: a line break becomes ⏎, and a tab a space.
 func OneLine(s string) string { return oneLine(asItIs, s) }
 
-// OneLineAgain is OneLine for a text that OneLine made and that was kept since: its
-// marks are shown once, and not as a text that imitates marks. A text that OneLine did
-// not make, because somebody changed what was kept, is as safe as by OneLine; only its
-// marks prove nothing.
+// OneLineAgain is OneLine for a stored text that OneLine wrote. Its marks stay as they are, and
+// are not treated as imitations. If somebody changed the stored text, the result is as safe as
+// that of OneLine, except that its marks may be imitations.
 func OneLineAgain(s string) string { return oneLine(unmarked, s) }
 
-// oneLine puts parts on one line, with a dot of ours between them.
+// oneLine puts parts on one line, separated by our own dot.
 func oneLine(read func(string) string, parts ...string) string {
 	var b strings.Builder
 	mixed := slices.ContainsFunc(parts, func(s string) bool { return isMixed(s, read) })
@@ -251,7 +247,7 @@ func oneLine(read func(string) string, parts ...string) string {
 	return strings.NewReplacer("\n", " ⏎ ", "\t", " ").Replace(b.String())
 }
 
-// unmarked puts the characters and bytes back that Visible wrote as marks.
+// unmarked replaces the marks of Visible by the original characters and bytes.
 func unmarked(s string) string {
 	var b strings.Builder
 	for {
@@ -272,7 +268,8 @@ func unmarked(s string) string {
 	}
 }
 
-// markedAs is what stands behind a mark, such as U+202E or \xFF.
+// markedAs returns the text that a mark such as U+202E or \xFF represents, and whether it is a
+// valid mark.
 func markedAs(mark string) (string, bool) {
 	if digits, ok := strings.CutPrefix(mark, "U+"); ok {
 		n, err := strconv.ParseUint(digits, 16, 32)
@@ -289,9 +286,9 @@ func markedAs(mark string) (string, bool) {
 // PushLength is the greatest length of a push line, in characters.
 const PushLength = 120
 
-// PushLine is what a lock screen shows: severity and call on one line, at most
-// PushLength characters. It never holds a code. The dots between the parts of a text are
-// ours; one inside a part is marked, as it is in any text that we did not write.
+// PushLine returns the line for a lock screen: severity and call, at most PushLength characters.
+// It never contains a code. The dots between the parts are ours. A dot inside a part is marked,
+// like in every text that we did not write.
 func PushLine(severity string, parts ...string) string {
 	mark := "🔴"
 	if severity == "HIGH" {
@@ -304,10 +301,10 @@ func PushLine(severity string, parts ...string) string {
 	return string(line)
 }
 
-// Cut fits a text into limit bytes. When it has to leave something out, it
-// keeps the head and the tail, says between them how many bytes are hidden and
-// what the SHA-256 of the whole text starts with, and returns that number. A
-// limit too small for that note shows the note alone.
+// Cut fits a text into limit bytes. If it has to leave something out, it keeps the head and the
+// tail, and puts a note between them with the number of hidden bytes and the beginning of the
+// SHA-256 of the whole text. It returns that number too. If limit is too small for the note, the
+// result is the note alone.
 func Cut(text string, limit int) (shown string, hiddenBytes int) {
 	if len(text) <= limit {
 		return text, 0
@@ -319,15 +316,15 @@ func Cut(text string, limit int) (shown string, hiddenBytes int) {
 	room := max(limit-len(note(len(text))), 0)
 	head := RuneBoundary(text, room*2/3)
 	tail := RuneBoundary(text, len(text)-room/3)
-	if tail < len(text)-room/3 { // a boundary before the mark would be too long
+	if tail < len(text)-room/3 { // it moved before a character, which would be too long
 		_, size := utf8.DecodeRuneInString(text[tail:])
 		tail += size
 	}
 	return text[:head] + note(tail-head) + text[tail:], tail - head
 }
 
-// RuneBoundary is the greatest index from 0 to the length of s that is at most i and starts
-// a character.
+// RuneBoundary returns the greatest index that is at most i and is the start of a character or
+// the end of s.
 func RuneBoundary(s string, i int) int {
 	i = min(max(i, 0), len(s))
 	for i > 0 && i < len(s) && !utf8.RuneStart(s[i]) {

@@ -71,7 +71,7 @@ func (s Stage) Judge(ctx context.Context, call approver.ToolCall) (approver.Verd
 	default:
 		return s.Next.Judge(ctx, call)
 	}
-	// Without the name of a rule: observe mode lets go what rules find.
+	// The verdict names no rule: observe mode allows calls that a rule stops.
 	return approver.Verdict{
 		Decision: approver.Deny, Severity: approver.High, By: By, Confidence: 1,
 		Reason: refusal(token(call.Command)), Detail: "a test of the hook by approver doctor or approver install",
@@ -83,7 +83,7 @@ func place() (dir, command string, err error) {
 	temp := os.TempDir()
 	leaf := name + random(16)
 	if token("/bin/mkdir "+filepath.Join(temp, leaf, "ran")) == "" {
-		temp = "/tmp" // the other one cannot be written without quotes
+		temp = "/tmp" // the other path would need quotes
 	}
 	dir = filepath.Join(temp, leaf)
 	return dir, "/bin/mkdir " + filepath.Join(dir, "ran"), os.Mkdir(dir, 0o700)

@@ -84,8 +84,8 @@ type tool struct {
 	Name string `json:"name"`
 }
 
-// ServeHTTP answers the requests of Claude Code: messages, streamed or whole, their count of
-// tokens, the list of models, and whether the server is there.
+// ServeHTTP answers the requests of Claude Code: messages (streamed or whole), token counts, the
+// list of models, and health checks.
 func (m *Model) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if m.Seen != nil {
 		m.Seen(r.Method + " " + r.URL.Path)
@@ -260,7 +260,7 @@ func (a answer) stream(w http.ResponseWriter) {
 func reply(w http.ResponseWriter, status int, doc any) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
-	_ = json.NewEncoder(w).Encode(doc) // the client is gone: it says so itself
+	_ = json.NewEncoder(w).Encode(doc) // an error means that the client is gone, and it reports that itself
 }
 
 func refuse(w http.ResponseWriter, status int, kind, text string) {

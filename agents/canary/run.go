@@ -28,7 +28,7 @@ const (
 	NotProven    Outcome = iota // the call was not made, or something else stopped it
 	Ran                         // the call ran
 	Stopped                     // the daemon stopped it, through the hook
-	StoppedAlone                // the hook stopped it: it got no answer of the daemon
+	StoppedAlone                // the hook stopped it, without an answer from the daemon
 )
 
 // A Report is the result of a canary, with details.

@@ -21,7 +21,7 @@ import (
 type file struct {
 	settings.Source
 	Settings
-	// idle lists what is missing of the hooks that guard nothing.
+	// idle lists the missing hooks that guard nothing.
 	idle []string
 	// dropped says that Claude Code may ignore the file. Then hooks in it do not count, and settings
 	// that weaken hooks do: if in doubt, the check reports.
@@ -38,7 +38,7 @@ func Compare(sources []settings.Source, want settings.Want) (found []settings.Fi
 		found = append(found, settings.Finding{Harmless: harmless, Path: path, Text: fmt.Sprintf(format, args...)})
 	}
 	var files []file
-	var values []settings.Finding // for which Claude Code drops a file
+	var values []settings.Finding // invalid values, because of which Claude Code drops a file
 	for _, s := range sources {
 		f, told, dropped := read(s, want)
 		files, found, values = append(files, f), append(found, told...), append(values, dropped...)
@@ -48,7 +48,7 @@ func Compare(sources []settings.Source, want settings.Want) (found []settings.Fi
 	}
 	managed := slices.ContainsFunc(files, func(f file) bool { return f.Place == settings.Managed && f.holds() })
 	off := managedOff(files)
-	holds := managed && (want.In == "" || off != "") // no other file's hooks run, or have to
+	holds := managed && (want.In == "" || off != "") // the hooks of other files do not run, or do not have to
 	for _, f := range files {
 		mine := f.Place == settings.User && want.In == "" || f.Path == want.In || want.Anywhere
 		if mine && f.holds() && (f.Place == settings.Managed || off == "") {
@@ -78,7 +78,8 @@ func Compare(sources []settings.Source, want settings.Want) (found []settings.Fi
 	return found
 }
 
-// read reads one source. It returns what cannot be read, and for what Claude Code ignores the file.
+// read reads one source. found has what cannot be read, and dropped the values because of which
+// Claude Code ignores the file.
 func read(s settings.Source, want settings.Want) (f file, found, dropped []settings.Finding) {
 	var err error
 	f = file{Source: s, dropped: true}
@@ -90,7 +91,7 @@ func read(s settings.Source, want settings.Want) (f file, found, dropped []setti
 		return f, []settings.Finding{unreadable(s, want, s.Err)}, nil
 	}
 	if s.Text = unmarked(s.Text); len(bytes.TrimSpace(s.Text)) == 0 {
-		s.Text = []byte("{}") // for which Claude Code takes a file without content
+		s.Text = []byte("{}") // Claude Code reads an empty file as this
 	}
 	f.Text = s.Text
 	if s.Place == settings.Global {
@@ -164,7 +165,7 @@ func where(event string) string {
 // maxDeadline is the longest deadline that approver-hook accepts.
 const maxDeadline = 24 * time.Hour
 
-// harmlessKeys are the keys that a hook of approver may have: those with values that difference checks,
+// harmlessKeys are the keys that a hook of approver may have: those whose values difference checks,
 // and statusMessage, which has no effect.
 var harmlessKeys = []string{"type", "command", "timeout", "onFailure", "statusMessage", "async", "asyncRewake", "if"}
 
@@ -308,7 +309,7 @@ func (f file) others(want settings.Want, holds bool) (found []settings.Finding) 
 				case Ours(h):
 					mine++
 					if !holds || !wanted {
-						continue // what is missing is told elsewhere
+						continue // missing hooks are reported elsewhere
 					}
 					if why := difference(event, m.Matcher, h, want); why != "" {
 						double := settings.Finding{Harmless: idle(event), Path: f.Path,

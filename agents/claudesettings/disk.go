@@ -63,7 +63,7 @@ func hooksBeside(home string) (paths []string, all bool, blind error) {
 			return
 		}
 		been[real] = true
-		list, err := os.ReadDir(real) // what cannot be read has nothing for Claude Code of this user either
+		list, err := os.ReadDir(real) // Claude Code of this user cannot read it either
 		blind = errors.Join(blind, settings.Blindness(err))
 		for _, e := range list {
 			if entries++; entries > MaxBeside {

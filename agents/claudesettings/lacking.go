@@ -7,12 +7,12 @@ import (
 	"approver.example/agents/settings"
 )
 
-// idle reports whether an event's hook guards nothing: it only reports calls that did not run, so
-// that a card can say it.
+// idle reports whether an event's hook guards nothing: it only reports calls that did not run, for
+// the card.
 func idle(event string) bool { return event == "PostToolBatch" }
 
-// missingHooks returns what is missing of the wanted hooks, a sentence for each event: of the hooks that
-// guard calls, or of the idle ones.
+// missingHooks returns a sentence for each event whose wanted hooks are missing. It checks the hooks
+// that guard calls, or with idlers the idle ones.
 func missingHooks(have map[string][]Matcher, want settings.Want, idlers bool) (missing []string) {
 	events := slices.SortedFunc(maps.Keys(want.Hooks), byRank)
 	for _, event := range events {
@@ -40,7 +40,7 @@ func missingHooks(have map[string][]Matcher, want settings.Want, idlers bool) (m
 	return missing
 }
 
-// missingReports returns what is missing of the hooks that guard nothing, if no file that has the other
+// missingReports returns findings about missing hooks that guard nothing, if no file with the other
 // hooks has them.
 func missingReports(files []file) (found []settings.Finding) {
 	for _, f := range files {

@@ -11,27 +11,37 @@ import (
 	"approver.example/display/shape"
 )
 
-// credentialFlags are the flags that take a credential, by program, or by program and
-// subcommand. What stands behind the colon says which part of the value it is: secret
-// (all, which is the default), login (behind user:), pass (behind pass:), cookie (behind
-// the first =), header and field (what its name says), setting (a field of which
-// somebody chose the name, so that it may decide as well), cursor (all, if it looks like
-// a secret: it says which), glued (only in the flag's own word), likely (all, if it looks
-// like a secret), store (behind NAME=, likewise), plain (all, if it has no =), percent,
-// comma and slash (behind that sign), acl (behind >), sql (what statements give as a
-// password), rest (every word from there on), alone (all, if no word is behind it),
-// userid (behind userid=), maybe (all, of a flag that may have no value), skip (a value
-// that is no credential). One letter may have its value in the same word or in the next.
-// The flag "operand" stands for every other word, "#1" for the first of them, a word
-// without a dash for the place behind that word, and "pair" says that names of settings
-// stand before their values. "<" is what the program reads from its standard input: with
-// the flag behind the colon, or always. "options:first" is a program whose flags end at its
-// first operand.
+// credentialFlags lists the flags that take a credential, by program, or by program and
+// subcommand. The word after the colon says which part of the value is the credential:
+//
+//   - secret: all of it; this is the default
+//   - login: the text after user:
+//   - pass, acl, userid: the text after pass:, > or userid=
+//   - cookie: the text after the first =
+//   - header, field: the value, if the name is that of a credential
+//   - setting: a field whose name somebody chose, so it may also say what the program does
+//   - percent, comma, slash: the text after that sign
+//   - sql: the passwords in SQL statements
+//   - likely: all of it, if it looks like a secret
+//   - cursor: likewise; otherwise it says which item is meant
+//   - store: the text after NAME=, if it looks like a secret
+//   - plain: all of it, if it has no =
+//   - glued: only a value in the same word as the flag
+//   - rest: every word from there on
+//   - alone: all of it, if no word follows
+//   - maybe: all of it, for a flag that may have no value
+//   - skip: nothing, the value is not a credential
+//
+// A flag of one letter may have its value in the same word or in the next. "operand" means every
+// word that is not a flag, "#1" the first of them, and a word without a dash the place after that
+// word. "pair" says that the operands are names of settings and their values. "<" means the
+// standard input, if the flag after the colon is given, or always. "options:first" says that the
+// flags of the program end at its first operand.
 //
 //go:embed flags.txt
 var credentialFlags string
 
-// globalFlags take a value and stand before a subcommand as well as behind it.
+// globalFlags are flags with a value that may come before or after a subcommand.
 var globalFlags = shape.SetOf("--profile --region --context --namespace -n -C -H --project --kubeconfig " +
 	"--config --cluster --host -a --app --env --location --prefix -R --repo")
 
@@ -49,8 +59,8 @@ var (
 		`|env|stdin|read|generate|require|enable|disable|skip|save|remember|store|keep|get|force|want|check|has)-`)
 )
 
-// credentialHeaders only prove who asks. Any other header, and every cookie, has a name
-// that somebody chose: X-Object-Key may say what is deleted.
+// credentialHeaders are headers that only prove who asks. The name of any other header, and of
+// every cookie, is somebody's choice: X-Object-Key may say what is deleted.
 var credentialHeaders = shape.SetOf("authorization proxy-authorization x-api-key api-key apikey x-apikey " +
 	"x-goog-api-key private-token job-token deploy-token x-auth-token x-access-token x-auth-key x-subject-token " +
 	"x-vault-token x-consul-token x-nomad-token x-amz-security-token x-aws-ec2-metadata-token x-figma-token " +
@@ -58,7 +68,7 @@ var credentialHeaders = shape.SetOf("authorization proxy-authorization x-api-key
 	"ocp-apim-subscription-key x-csrf-token x-xsrf-token x-csrftoken")
 
 // isReference reports whether a value says where the credential is, such as a file or an address.
-// People must see it. A path is one unless it looks like a key that begins so.
+// People must see it. A path counts unless it looks like a key that begins like a path.
 func isReference(value string) bool {
 	lower := strings.ToLower(value)
 	if shape.HasAnyPrefix(lower, "file:", "fileb:", "env:", "http://", "https://", "s3://", "gs://", "op://") {
@@ -68,7 +78,7 @@ func isReference(value string) bool {
 		(len(value) < 16 || !shape.IsRandom(value) || !shape.IsOpaque(value))
 }
 
-// programFlags is credentialFlags, taken apart.
+// programFlags is credentialFlags, parsed.
 var programFlags = sync.OnceValue(func() map[string]map[string]string {
 	out := map[string]map[string]string{}
 	for programs, text := range shape.Rows(credentialFlags) {
@@ -85,7 +95,7 @@ var programFlags = sync.OnceValue(func() map[string]map[string]string {
 			maps.Copy(out[p], flags)
 		}
 	}
-	// A subcommand's program takes what its own flags say, and each of its words is found.
+	// The flags of a program apply to its subcommands too, and each word of a subcommand has a row.
 	for _, p := range slices.Sorted(maps.Keys(out)) {
 		for n := strings.LastIndexByte(p, ' '); n > 0; n = strings.LastIndexByte(p[:n], ' ') {
 			above := out[p[:n]]
@@ -105,8 +115,8 @@ var programFlags = sync.OnceValue(func() map[string]map[string]string {
 	return out
 })
 
-// flagsOf returns what the flags and operands of a program take, and how many of its
-// words belong to its subcommand.
+// flagsOf returns what the flags and operands of a program take, and how many of its words name
+// its subcommand.
 func flagsOf(src, name string, words []word) (flags map[string]string, operands int) {
 	all := programFlags()
 	flags, found := all[name]
@@ -130,7 +140,7 @@ func flagsOf(src, name string, words []word) (flags map[string]string, operands 
 	return flags, operands
 }
 
-// programName is a program without the folder of the system's programs.
+// programName returns the name of a program without the folder of the system's programs.
 func programName(name string) string {
 	name = strings.TrimSuffix(name, ".exe")
 	for _, dir := range []string{"/usr/bin/", "/bin/", "/usr/local/bin/"} {

@@ -7,10 +7,10 @@ import (
 	"approver.example/display/shape"
 )
 
-// This file follows variables. What a variable was given is a credential where the
-// variable stands in the place of one: in K=…; echo $K | docker login --password-stdin h.
+// This file follows variables. The value of a variable is a credential if the variable is used in
+// a place for one, as in K=…; echo $K | docker login --password-stdin h.
 
-// want notes a variable in a place for a credential.
+// want records a variable in a place for a credential, up to MaxWants+1 of them.
 func (l *lexer) want(w want) {
 	if len(l.wants) > MaxWants {
 		return
@@ -27,7 +27,7 @@ var (
 		`|\bfunction[ \t]+([A-Za-z_][A-Za-z0-9_-]*)`)
 	scripts = shape.Pattern(`\b(?:python[0-9.]*|node|deno|bun|ruby|perl|php)\b`)
 
-	// the places of credentials that need no known program
+	// places for credentials that do not depend on the program
 	referenceURL  = shape.Pattern(`(?i)[a-z][a-z0-9+.-]*://[^\s:/@"'?#\\]*:\$\{?([a-z_][a-z0-9_]*)\}?@`)
 	referenceUser = shape.Pattern(`(?i)[a-z][a-z0-9+.-]*://\$\{?([a-z_][a-z0-9_]*)\}?@`)
 	referenceAuth = shape.Pattern(`(?i)authorization\\*["']?[ \t]*[:=,][ \t]*["'\\\x60]{0,4}(?:(?:bearer|basic|token` +
@@ -35,13 +35,14 @@ var (
 	referenceName = shape.Pattern(`(?i)(` + shape.NameWords +
 		`)(?:=|\\*["']=|\\*["']?[ \t]*=>?[ \t]*|\\*["']?[ \t]*:[ \t]*|["']?[ \t]+` +
 		`|["'],[ \t]*)["'\\]{0,4}\$\{?([a-z_][a-z0-9_]*)`)
-	// in other languages variables have no sign before them
+	// in other languages variables have no sign such as $
 	referenceBare = shape.Pattern(`(?i)(` + shape.NameWords +
 		`|\bauth=\([^,()]*,|\binput|["']-p["'],)["']?[ \t]*[=:,]?[ \t]*(?:(?:os\.)?(?:environ(?:\.get)?|getenv` +
 		`|process\.env|env)[\[(.]\\*["']?)?\b([a-z_][a-z0-9_]*)\b`)
 )
 
-// wholeReference is the variable that a text is the value of, and nothing else.
+// wholeReference returns the name of the variable if a text is one reference to it and nothing
+// else, or "".
 func wholeReference(text string) string {
 	if !strings.HasPrefix(text, "$") {
 		return ""
@@ -53,7 +54,7 @@ func wholeReference(text string) string {
 	return m[1] + m[2]
 }
 
-// mayRefer is a quick look for places that need no known program.
+// mayRefer quickly reports whether a text may have places that do not depend on the program.
 func mayRefer(s string) bool {
 	if strings.IndexByte(s, '$') < 0 {
 		return strings.Contains(s, " -c ") && scripts().MatchString(s)
@@ -63,7 +64,7 @@ func mayRefer(s string) bool {
 		strings.Contains(lower, "authorization")
 }
 
-// wanted notes a variable that is all that a flag is given, of which a part is the
+// wanted records a variable that is the whole value of a flag, if a part of that value is the
 // credential.
 func (l *lexer) wanted(part, text string, at, depth int) {
 	if name := wholeReference(text); name != "" {
@@ -72,14 +73,14 @@ func (l *lexer) wanted(part, text string, at, depth int) {
 	}
 }
 
-// follow notes the variables in a place, and adds what is printed into it.
+// follow records the variables in a place, and adds the text that commands print there.
 func (l *lexer) follow(at, depth int) {
 	s := l.spans[at]
 	if !strings.ContainsAny(l.text[s.From:s.To], "$`") {
 		return
 	}
 	to := s.To
-	if l.text[to-1] == '$' && shape.ByteAt(l.text, to) == '(' { // the word goes on behind the parenthesis
+	if l.text[to-1] == '$' && shape.ByteAt(l.text, to) == '(' { // the word continues after the parenthesis
 		to = len(l.text)
 	}
 	l.pieces(s.From, to, func(p Span, how piece) {
@@ -91,20 +92,20 @@ func (l *lexer) follow(at, depth int) {
 			if m := defaultValue().FindStringSubmatchIndex(text); m != nil {
 				l.held(Span{From: p.From + m[4], To: p.From + m[5], Kind: s.Kind, field: s.field}, text[m[2]:m[3]], depth)
 			}
-		case isLiteral: // a part of the place itself
+		case isLiteral: // it is part of the place itself
 		case isPrinted:
 			l.held(Span{From: p.From, To: p.To, Kind: min(s.Kind, p.Kind), field: s.field}, "", depth)
 		}
 	})
 }
 
-// held adds a value of a variable as a place.
+// held adds a value of a variable, or a printed text, as a place.
 func (l *lexer) held(s Span, holder string, depth int) {
 	s.Holder, s.Followed = holder, true
 	l.add(s, depth)
 }
 
-// A piece says what a stretch of a word is.
+// A piece is the kind of a part of a word.
 type piece uint8
 
 const (
@@ -113,8 +114,8 @@ const (
 	isPrinted
 )
 
-// pieces takes the word at a place apart: literal text, variables, and what a command
-// within it prints. It returns where the word ends.
+// pieces splits the word at i into literal text, variables, and text that a command in it prints,
+// and passes each to note. It returns the end of the word.
 func (l *lexer) pieces(i, to int, note func(Span, piece)) int {
 	start, begin := i, i
 	var quote byte
@@ -129,7 +130,7 @@ func (l *lexer) pieces(i, to int, note func(Span, piece)) int {
 		switch {
 		case c == '\\' && quote != '\'' && i+1 < to && (l.text[i+1] == '"' || l.text[i+1] == '\'') &&
 			(i == start || quote == l.text[i+1]|0x80):
-			flush() // a quote of a text within another
+			flush() // a quote of text inside quotes
 			if quote == 0 {
 				quote = l.text[i+1] | 0x80
 			} else {
@@ -137,7 +138,7 @@ func (l *lexer) pieces(i, to int, note func(Span, piece)) int {
 			}
 			i++
 			begin = i + 1
-		case c == '\\' && quote != '\'' && shape.ByteAt(l.text, i+1) == '$': // of a shell within another
+		case c == '\\' && quote != '\'' && shape.ByteAt(l.text, i+1) == '$': // a variable of a nested shell
 			flush()
 			begin = i + 1
 		case c == '\\' && quote != '\'':
@@ -147,7 +148,7 @@ func (l *lexer) pieces(i, to int, note func(Span, piece)) int {
 				if within < 0 {
 					within = shape.Count(shape.EndsQuoted(l.text[:start]))
 				}
-				if within == 1 { // it ends the text around
+				if within == 1 { // it ends the text around the word
 					flush()
 					return i
 				}
@@ -176,7 +177,7 @@ func (l *lexer) pieces(i, to int, note func(Span, piece)) int {
 	return i
 }
 
-// endOfReference is the place behind a variable, with the braces around it.
+// endOfReference returns the place after a variable and its braces.
 func endOfReference(src string, at, to int) int {
 	if n := strings.IndexByte(src[at:to], '}'); src[at+1] == '{' && n > 0 {
 		return at + n + 1
@@ -184,8 +185,8 @@ func endOfReference(src string, at, to int) int {
 	return at + len(reference().FindString(src[at:min(to, at+80)]))
 }
 
-// substituted notes what the command within $(…) or backticks prints, and returns the
-// place of its end.
+// substituted passes to note what the command in $(…) or backticks prints, and returns the place
+// of the closing sign.
 func (l *lexer) substituted(i, to int, note func(Span, piece)) int {
 	from, end := i+2, -1
 	if l.text[i] == '`' {
@@ -213,7 +214,8 @@ func (l *lexer) substituted(i, to int, note func(Span, piece)) int {
 	return from + end
 }
 
-// add notes a place. In a text inside another its program is only a guess.
+// add adds a place and follows its variables. In nested text the program is only a guess, so the
+// place is Unclear.
 func (l *lexer) add(s Span, depth int) {
 	if l.decidesAgain(s) {
 		return
@@ -230,16 +232,16 @@ func (l *lexer) add(s Span, depth int) {
 	}
 }
 
-// maxSpans bounds the places of one text.
+// maxSpans limits the number of places in one text.
 const maxSpans = 1 << 14
 
-// printed is what the commands of a stretch write, as far as it is in sight.
+// printed returns what the commands in a part of the text write, if the text shows it.
 func (l *lexer) printed(from, to int) []Span {
 	if l.nested >= maxNested || l.left < 0 {
 		return nil
 	}
 	files := l.files
-	if len(files) == 0 { // what these commands write is not read outside
+	if len(files) == 0 { // files that these commands write are not read outside
 		files = writtenFiles{}
 	}
 	sub := &lexer{text: l.text, left: l.left, prints: true, nested: l.nested + 1, files: files,
@@ -249,8 +251,8 @@ func (l *lexer) printed(from, to int) []Span {
 	return slices.DeleteFunc(sub.out, func(s Span) bool { return s.From >= s.To })
 }
 
-// decidesAgain reports a place among words that are read again, in which the second shell
-// would find more than a word: it stays in sight.
+// decidesAgain reports whether a place is among words that a second shell reads, and has text that
+// is more than one word for it. Such text must be shown.
 func (l *lexer) decidesAgain(s Span) bool {
 	return l.again.From <= s.From && s.To <= l.again.To && strings.ContainsAny(l.text[s.From:s.To], decidingAgain)
 }

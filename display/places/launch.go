@@ -11,39 +11,39 @@ import (
 
 // This file finds the program behind a launcher: timeout 5 mysql, docker exec db mysql.
 
-// launcherWords say what stands between a launcher and the program that it runs. A word
-// that begins with a dash is a flag; one that takes a value has a colon behind it, and
-// "-" alone says that any flag may stand there, so that the program is a guess. "#1" is
-// one operand, "--" says that the program stands behind that word, if it is there, and "sh"
-// that a shell reads the words behind the launcher again. Flags of one letter may be joined. What stands
-// behind "of" are the words of a subcommand, which may have flags before it.
+// launcherWords lists the words between a launcher and the program that it runs. A word that
+// begins with a dash is a flag, with a colon at its end if it takes a value. "-" alone says that
+// unlisted flags are possible, so the program is a guess. "#1" is one operand. "--" says that the
+// program comes after that word, if it is there. "sh" says that a shell reads the words after the
+// launcher again. Flags of one letter may be joined. The words after "of" are a subcommand, which
+// may have flags before it.
 //
 //go:embed launch.txt
 var launcherWords string
 
-// likeLaunchers have the words of others.
+// likeLaunchers are launchers that take the same words as another one.
 var likeLaunchers = map[string]string{
 	"podman": "docker", "nerdctl": "docker", "docker-compose": "docker compose", "podman-compose": "docker compose",
 	"oc": "kubectl", "k": "kubectl", "microk8s.kubectl": "kubectl", "incus": "lxc", "flyctl": "fly", "gnice": "nice",
 	"gstdbuf": "stdbuf",
 }
 
-// launcherGlobals take a value, and stand before the subcommand of a launcher.
+// launcherGlobals are flags with a value that come before the subcommand of a launcher.
 var launcherGlobals = shape.SetOf("-H --host --context -c --config -l --log-level -f --file -p --project-name " +
 	"--profile --env-file --project-directory --ansi -n --namespace --kubeconfig --cluster -s --server --user " +
 	"--as -C --directory --project --zone -a --app --url --connection --token --parallel --progress")
 
-// A launching is what stands between one launcher and the program that it runs.
+// A launching is one row of launcherWords, parsed.
 type launching struct {
-	sub      []string        // the subcommand that it is
+	sub      []string        // the subcommand; empty: none
 	flags    map[string]bool // whether a flag takes a value
 	operands int
-	any      bool // a flag that is not listed may stand there
-	dashes   bool // the program stands behind --
+	any      bool // unlisted flags are possible
+	dashes   bool // the program comes after --
 	shell    bool // a shell reads the words again
 }
 
-// launchings is launcherWords, taken apart.
+// launchings is launcherWords, parsed.
 var launchings = sync.OnceValue(func() map[string][]launching {
 	out := map[string][]launching{}
 	for name, text := range shape.Rows(launcherWords) {
@@ -78,20 +78,21 @@ var launchings = sync.OnceValue(func() map[string][]launching {
 			out[name] = append(out[name], one)
 		}
 	}
-	for _, all := range out { // first those that say more
+	for _, all := range out { // the longest subcommands first
 		slices.SortFunc(all, func(a, b launching) int { return len(b.sub) - len(a.sub) })
 	}
 	return out
 })
 
-// A program is what a launcher runs: its name and words, among those behind the launcher's.
+// A program is what a launcher runs: the range of its name and words among the words given to the
+// launcher.
 type program struct {
 	from, to int
 	sure     bool // every word before it is understood
 	shell    bool // a shell reads its words again
 }
 
-// programsOf finds the programs that a launcher runs.
+// programsOf returns the programs that a launcher runs: several only for find.
 func programsOf(src, name string, given []word) []program {
 	if name == "find" {
 		return foundRuns(src, given)
@@ -109,7 +110,7 @@ func programsOf(src, name string, given []word) []program {
 	return nil
 }
 
-// subcommand finds the words of a subcommand, and the place behind them.
+// subcommand reports whether the words of a subcommand are given, and returns the index after them.
 func subcommand(src string, sub []string, given []word) (from int, found bool) {
 	if len(sub) == 0 {
 		return 0, true
@@ -129,7 +130,8 @@ func subcommand(src string, sub []string, given []word) (from int, found bool) {
 	return 0, false
 }
 
-// passed passes the flags and operands of a launcher.
+// passed skips the flags and operands of a launcher, and returns the index of the program. sure
+// says that every word before it was understood.
 func passed(src string, one launching, given []word, at int) (program int, sure bool) {
 	sure = !one.any
 	if one.dashes {
@@ -138,7 +140,7 @@ func passed(src string, one launching, given []word, at int) (program int, sure 
 				return i + 1, sure
 			}
 		}
-		sure = false // an older form, or the flags of the program
+		sure = false // an older syntax, or flags of the program
 	}
 	operands := one.operands
 	for ; at < len(given); at++ {
@@ -159,8 +161,8 @@ func passed(src string, one launching, given []word, at int) (program int, sure 
 	return at, sure
 }
 
-// flag reads one of a launcher's flags: whether the next word is its value, and whether it
-// is listed.
+// flag reads one flag of a launcher. skip says that the next word is its value, and known that
+// the flag is listed.
 func (one launching) flag(text string) (skip, known bool) {
 	name, _, glued := strings.Cut(text, "=")
 	if valued, known := one.flags[name]; known {
@@ -181,7 +183,7 @@ func (one launching) flag(text string) (skip, known bool) {
 	return false, true
 }
 
-// foundRuns are the programs that find runs, each with the words up to its end.
+// foundRuns returns the programs that find runs, each with its words.
 func foundRuns(src string, given []word) (out []program) {
 	for i := 0; i < len(given); i++ {
 		if !findFlags[given[i].unquoted(src)] {
@@ -193,7 +195,7 @@ func foundRuns(src string, given []word) (out []program) {
 			if text == ";" || text == "+" && given[one.to-1].unquoted(src) == "{}" {
 				break
 			}
-			// it may be an end as well, once the shell has read it, or for some find
+			// this word may also be the end, after expansion or for some versions of find
 			one.sure = one.sure && text != "+" && !given[one.to].expands(src)
 			one.to++
 		}
@@ -204,5 +206,5 @@ func foundRuns(src string, given []word) (out []program) {
 	return out
 }
 
-// findFlags are those behind which find is given a program.
+// findFlags are the flags of find that are followed by a program.
 var findFlags = shape.SetOf("-exec -execdir -ok -okdir")

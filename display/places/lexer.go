@@ -8,7 +8,7 @@ import (
 	"approver.example/display/shape"
 )
 
-// lex reads the words of a stretch.
+// lex reads the commands in a part of the text. depth counts the quotes around it.
 func (l *lexer) lex(from, to, depth int) {
 	if l.left -= to - from; l.left < 0 {
 		return
@@ -49,7 +49,7 @@ func (l *lexer) lex(from, to, depth int) {
 	end("\n")
 }
 
-// word reads one word, and what is quoted in it as another text.
+// word reads one word, and reads its quoted text once more as commands.
 func (l *lexer) word(i, to, depth int) word {
 	w := word{from: i}
 	for i < to {
@@ -57,7 +57,7 @@ func (l *lexer) word(i, to, depth int) word {
 		case l.escape(i, to, depth, "ntr"):
 			w.to = i
 			return w
-		case l.escape(i, to, depth, "\""): // the quote of a text within JSON
+		case l.escape(i, to, depth, "\""): // a quote inside a JSON string
 			if n := strings.Index(l.text[i+2:to], `\"`); n >= 0 {
 				if depth < maxNested && strings.ContainsAny(l.text[i+2:i+2+n], " \\") {
 					l.lex(i+2, i+2+n, depth+1)
@@ -89,13 +89,13 @@ func (l *lexer) word(i, to, depth int) word {
 	return w
 }
 
-// escape reports a backslash before one of some letters, inside quotes: in a string of
-// JSON that is the character which they stand for.
+// escape reports whether a backslash and one of the letters are at i inside quotes. In a JSON
+// string that is an escaped character.
 func (l *lexer) escape(i, to, depth int, letters string) bool {
 	return depth > 0 && l.text[i] == '\\' && i+1 < to && strings.IndexByte(letters, l.text[i+1]) >= 0
 }
 
-// command looks at the words of one simple command.
+// command processes the words of one simple command.
 func (l *lexer) command(words []word, p *pipeline) {
 	first := l.skipPrefix(words, p)
 	if first == len(words) {
@@ -112,7 +112,7 @@ func (l *lexer) command(words []word, p *pipeline) {
 	given := words[first+1:]
 	l.variables.command(l.text, name, given, p.depth, l.inside)
 	if base := path.Base(name); base != name && (programFlags()[base] != nil || launchings()[base] != nil) {
-		name, p.depth = base, max(p.depth, 1) // by its name: what is in that folder is not known
+		name, p.depth = base, max(p.depth, 1) // known only by its name: the program in that folder may be another
 	}
 	flags, operands := flagsOf(l.text, name, given)
 	l.settings(name, given, p.depth)
@@ -137,14 +137,15 @@ func (l *lexer) command(words []word, p *pipeline) {
 	l.arguments(flags, operands, given, p.depth)
 }
 
-// skipPrefix passes assignments and the programs that run another, such as sudo.
+// skipPrefix returns the index of the program after assignments, redirections and prefixes such as
+// sudo, or the number of words if there is none.
 func (l *lexer) skipPrefix(words []word, p *pipeline) (first int) {
 	var sudo sudoCall
 	p.sudo = ""
 	var heads []word
 	wrapped := false
 	defer func() {
-		for _, w := range heads { // alone, it is the shell's; before a program, that program's
+		for _, w := range heads { // without a program it sets a shell variable, otherwise one of that program
 			if !l.inside {
 				l.variables.assigned(l.text, w, p.depth, wrapped || first < len(words))
 			}
@@ -167,7 +168,7 @@ func (l *lexer) skipPrefix(words []word, p *pipeline) (first int) {
 			p.open--
 		case sudo.is && strings.HasPrefix(text, "-"):
 			first += shape.Count(sudo.flag(text))
-		case redirection().MatchString(text): // it may stand before the program as well
+		case redirection().MatchString(text): // it may come before the program
 			first += shape.Count(strings.Trim(text, "0123456789<>") == "")
 		case shape.Prefixes[programName(text)] && (launchings()[programName(text)] == nil ||
 			!firstIsFlag(l.text, words[first+1:])):
@@ -188,17 +189,17 @@ func (l *lexer) skipPrefix(words []word, p *pipeline) (first int) {
 	return min(first, len(words))
 }
 
-// wrappers are the prefixes that are programs. The other prefixes are words of the shell.
+// wrappers are the prefixes that are programs. The other prefixes are shell keywords.
 var wrappers = shape.SetOf("sudo env nohup command time")
 
-// firstIsFlag reports words of which the first is a flag: as with env -i, of the program
-// before them.
+// firstIsFlag reports whether the first word is a flag. As in env -i, it is then a flag of the
+// program before the words.
 func firstIsFlag(src string, words []word) bool {
 	return len(words) > 0 && src[words[0].from] == '-'
 }
 
-// launchAll looks at the programs that a launcher runs, and returns those of its words that
-// are not theirs.
+// launchAll processes the programs that a launcher runs, and returns the words that belong to the
+// launcher. These are all words if it is not certain which program runs.
 func (l *lexer) launchAll(runs []program, given []word, p *pipeline) []word {
 	for _, one := range runs {
 		l.launch(given, one, p)
@@ -212,8 +213,8 @@ func (l *lexer) launchAll(runs []program, given []word, p *pipeline) []word {
 	return given[:runs[0].from]
 }
 
-// launch looks at a program that a launcher runs. If a word before it is not
-// understood, the first one that may be it is taken, and what it takes is unclear.
+// launch processes one program that a launcher runs. If a word before it is not understood, the
+// first word that may be a known program is used, and its places are Unclear.
 func (l *lexer) launch(given []word, one program, p *pipeline) {
 	inside, depth, again := l.inside, p.depth, l.again
 	l.nested++
@@ -232,12 +233,12 @@ func (l *lexer) launch(given []word, one program, p *pipeline) {
 	l.inside, p.depth, l.again = inside, depth, again
 }
 
-// runsKnown reports a program of which the words are known, or which runs another.
+// runsKnown reports whether the flags of a program are known, or it runs another program.
 func runsKnown(name string) bool {
 	return programFlags()[name] != nil || launchings()[name] != nil || shape.Prefixes[name]
 }
 
-// firstKnown is the place of the first word that is a program with places for credentials.
+// firstKnown returns the index of the first word for which runsKnown is true, or 0.
 func firstKnown(src string, words []word) int {
 	for i, w := range words {
 		text, _ := w.bare(src)
@@ -248,14 +249,14 @@ func firstKnown(src string, words []word) int {
 	return 0
 }
 
-// rejoined looks at the words of a program that a shell reads again. Only if each of them is
-// the same word for that shell is it known what they mean.
+// rejoined processes the words of a program that a second shell reads again. Their meaning is only
+// known if each of them is the same word for that shell.
 func (l *lexer) rejoined(words []word, p *pipeline) {
 	if len(words) == 0 {
 		return
 	}
 	l.again = Span{From: words[0].from, To: words[len(words)-1].to}
-	// what stands there is not read again
+	// a redirection and the words after it are not read again
 	if n := slices.IndexFunc(words, func(w word) bool { return w.isRedirection(l.text) }); n >= 0 {
 		l.again.To = words[n].from
 	}

@@ -7,12 +7,10 @@ import (
 	"approver.example/display/shape"
 )
 
-// This file finds the places in a text where a program that is known takes a
-// credential. A flag means something only to its program: -u is a login for curl and a
-// remote for git, -p a password for mysql and parents for mkdir.
+// This file has the entry points, [Of] and [MayBe].
 
-// A Found is what a text has: its simple commands, the places for credentials in them, and
-// the variables that it sets.
+// A Found lists what was found in a text: its simple commands, the places for credentials, and the
+// variables that it sets.
 type Found struct {
 	Segments  []Segment
 	Spans     []Span
@@ -28,13 +26,13 @@ func Of(s string) Found {
 	return Found{l.segments, l.spans, l.variables}
 }
 
-// MayBe reports whether a text may have a place for a credential. It is quick: most texts name no
-// program with such flags, and have no place that needs none.
+// MayBe reports whether a text may have a place for a credential. It is a quick check before [Of].
+// It returns false for a text of more than [shape.MaxSteps]/8 bytes.
 func MayBe(s string) bool {
 	return len(s) <= shape.MaxSteps/8 && (namesProgram(s) || mayRefer(s))
 }
 
-// namesProgram reports a program that takes a credential.
+// namesProgram reports whether a text has the name of a program that takes a credential.
 func namesProgram(s string) bool {
 	flagged := strings.Contains(s, "--") && shape.ContainsAny(s, flagWords)
 	for from := 0; from < len(s); {
@@ -55,21 +53,21 @@ func namesProgram(s string) bool {
 	return false
 }
 
-// flagWords are in the names of flags of credentials.
+// flagWords are the words in the names of flags that take a credential.
 var flagWords = []string{"password", "passwd", "passphrase", "token", "key", "secret"}
 
-// maxProgram is longer than the names of all programs and variables in the tables.
+// maxProgram is a length that no name of a program or variable in the tables exceeds.
 const maxProgram = 32
 
-// hasFlags reports a program that takes a credential: of those that do so with some
-// subcommands only, one of them must be in the text.
+// hasFlags reports whether w is a program that takes a credential, or a variable for one. If only
+// some subcommands of the program do, one of them must be in the text.
 func hasFlags(text, w string) bool {
 	subcommands, ok := programSubcommands()[w]
 	return ok && (subcommands == nil || shape.ContainsAny(text, subcommands)) || shape.IsConventional(w)
 }
 
-// programSubcommands are the first words of the subcommands with places, by program; nil
-// is a program that has places without any.
+// programSubcommands are the first words of the subcommands with places, by program. nil means that
+// the program has places without a subcommand.
 var programSubcommands = sync.OnceValue(func() map[string][]string {
 	out := map[string][]string{}
 	for name, flags := range programFlags() {
@@ -85,13 +83,13 @@ var programSubcommands = sync.OnceValue(func() map[string][]string {
 	return out
 })
 
-// isKnown reports a program of which every flag of a credential is in a row, or none is.
+// isKnown reports whether w is one of [shape.KnownPrograms].
 func isKnown(w string) bool {
 	_, known := shape.KnownPrograms[w]
 	return known
 }
 
-// wordBreaks are the bytes that stand between words, quotes and folders among them.
+// wordBreaks are the bytes that separate words, including quotes and slashes.
 var wordBreaks = func() (out [256]bool) {
 	for _, b := range []byte(" \t\r\n;&|(){}`\"'=,/\\") {
 		out[b] = true

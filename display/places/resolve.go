@@ -7,7 +7,7 @@ import (
 	"approver.example/display/shape"
 )
 
-// resolve adds what the variables in places for credentials were given.
+// resolve adds the values of the variables in places for credentials.
 func (l *lexer) resolve() {
 	l.spreadOut()
 	l.referred()
@@ -50,7 +50,7 @@ func (l *lexer) resolve() {
 	}
 }
 
-// spreadOut reads the values of such variables as words of their commands.
+// spreadOut reads the values of variables that are whole words as words of their commands.
 func (l *lexer) spreadOut() {
 	for _, s := range l.spreads {
 		for _, v := range l.valuesOf(s.name) {
@@ -61,7 +61,7 @@ func (l *lexer) spreadOut() {
 	}
 }
 
-// hideAssigned adds all that variables are given in the text, as what may be a credential.
+// hideAssigned adds the values of all variables in the text, as Unclear.
 func (l *lexer) hideAssigned() {
 	note := func(s Span, _ piece) { l.held(Span{From: s.From, To: s.To, Kind: Unclear}, "", 0) }
 	for _, m := range shape.Assignment().FindAllStringSubmatchIndex(l.text, -1) {
@@ -76,7 +76,7 @@ func (l *lexer) hideAssigned() {
 	}
 }
 
-// referred notes the variables in places that need no known program.
+// referred records the variables in places that do not depend on the program.
 func (l *lexer) referred() {
 	note := func(m []int, n int, field string) {
 		l.want(want{name: l.text[m[2*n]:m[2*n+1]], base: -1, field: field})
@@ -101,8 +101,7 @@ func (l *lexer) referred() {
 	}
 }
 
-// valuesOf finds what a variable is given in the text: the literal pieces, and the
-// variables among them.
+// valuesOf returns the values of a variable in the text, as pieces: literal text and variables.
 func (l *lexer) valuesOf(name string) (out []Span) {
 	note := func(s Span, _ piece) { out = append(out, s) }
 	if l.assignments == nil {
@@ -127,7 +126,8 @@ func (l *lexer) valuesOf(name string) (out []Span) {
 	return out
 }
 
-// assignedPieces finds the pieces of an assigned value, which may be a list in parentheses.
+// assignedPieces passes to note the pieces of an assigned value, which may be a list in
+// parentheses.
 func (l *lexer) assignedPieces(at int, note func(Span, piece)) {
 	to := len(l.text)
 	if shape.ByteAt(l.text, at) != '(' {
@@ -146,8 +146,8 @@ func (l *lexer) assignedPieces(at int, note func(Span, piece)) {
 	}
 }
 
-// positional finds what is given to the functions and shells of the text as the
-// parameter of a number.
+// positional passes to note the arguments of the functions and shells in the text that become the
+// positional parameter digit, or all of them for @ and *.
 func (l *lexer) positional(digit byte, note func(Span, piece)) {
 	functions := map[string]bool{}
 	for _, m := range functionBegins().FindAllStringSubmatch(l.text, MaxWants) {
@@ -196,7 +196,7 @@ func (l *lexer) positional(digit byte, note func(Span, piece)) {
 	}
 }
 
-// split takes a value apart at its blanks, as a shell does with a variable.
+// split splits a value at its blanks, as a shell does with an unquoted variable.
 func (l *lexer) split(s Span) (out []word) {
 	for at := s.From; at < s.To; {
 		n := strings.IndexAny(l.text[at:s.To], " \t\n")
@@ -212,7 +212,7 @@ func (l *lexer) split(s Span) (out []word) {
 	return out
 }
 
-// isNameref reports a variable that stands for another, whose name it was given.
+// isNameref reports whether a variable is declared as a reference to another variable.
 func isNameref(src, name string) bool {
 	for _, m := range nameref().FindAllStringSubmatch(src, MaxWants) {
 		if m[1] == name {

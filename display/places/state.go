@@ -2,43 +2,43 @@ package places
 
 import "slices"
 
-// A lexer takes a text apart as a shell would, roughly: what stands inside quotes is
-// read once more, as the text of a command, because it may be one.
+// A lexer splits a text roughly as a shell does. Text inside quotes is read once more as commands,
+// because it may contain some.
 type lexer struct {
 	text     string
 	left     int // bytes that may still be read
 	segments []Segment
 	spans    []Span
 
-	variables   Variables         // that are set
+	variables   Variables         // assignments in the text
 	wants       []want            // variables in places for credentials
-	bound       map[string][]Span // what builtins put into variables
+	bound       map[string][]Span // the values that builtins give to variables
 	assignments [][]int           // where variables get their values
-	holder      string            // of what is being added
+	holder      string            // the variable whose value is being added
 	prints      bool              // out collects what the commands write
 	out         []Span
 	nested      int
 	files       writtenFiles
 	spreads     []spread
-	unread      []string // variables that read fills with what stands behind the loop
+	unread      []string // variables that read fills from the input after the loop
 	again       Span     // the words that a second shell reads
-	inside      bool     // of what a launcher runs, in which an assignment may be another shell's
+	inside      bool     // in a launched program, where an assignment may be for another shell
 }
 
-// maxNested bounds the quotes within quotes that are read.
+// maxNested limits the depth of quotes in quotes, launchers and substitutions that are read.
 const maxNested = 3
 
-// A pipeline is what is known of the commands before one that reads from them.
+// A pipeline is the state for a command that may read the output of the commands before it.
 type pipeline struct {
 	to, depth int
-	open      int    // groups that are open: their commands write to one reader
-	piped     bool   // the command that comes reads what those before it write
+	open      int    // open groups, whose commands write to the same reader
+	piped     bool   // the next command reads what those before it write
 	writes    []Span // what they write
-	words     []word // of the command at hand
-	sudo      string // how sudo reads a password from it, of the command at hand
+	words     []word // of the current command
+	sudo      string // the kind of value that sudo reads from it for the current command; empty: none
 }
 
-// after says what stands behind a command.
+// after updates the state with the operator after a command.
 func (p *pipeline) after(by string) {
 	switch by {
 	case "|", "|&":
@@ -55,7 +55,7 @@ func (p *pipeline) after(by string) {
 	}
 }
 
-// A spread is a variable that is all of a word, and may be several flags and operands.
+// A spread is a variable that is a whole word, and may become several flags and operands.
 type spread struct {
 	flags map[string]string
 	name  string
@@ -65,28 +65,28 @@ type spread struct {
 // A want is a variable in a place for a credential.
 type want struct {
 	name  string // of the variable, or the number of a positional parameter
-	part  string // which part of its value the place takes; "" is all of it
+	part  string // which part of its value the place takes; empty: all
 	depth int
-	base  int    // the place, in the lexer's spans; -1 if the whole flag's value is the variable
-	field string // of a place that has no span
-	names bool   // its value is the name of the variable
+	base  int    // index of the place in the lexer's spans; -1: none
+	field string // of a place without a span
+	names bool   // its value is the name of another variable
 }
 
-// MaxWants bounds the variables that are followed, and through which others. In a text
-// with more, all that any variable is given is hidden, and unclear.
+// MaxWants limits the number of variables that are followed, directly and through others. In a
+// text with more, the values of all variables are hidden, as Unclear.
 const MaxWants = 64
 
-// writtenFiles are the texts that commands write into files, by the names of these.
+// writtenFiles are the texts that commands write into files, by file name.
 type writtenFiles map[string][]Span
 
-// write notes what a command writes into files.
+// write records what a command writes into files.
 func (w writtenFiles) write(files []string, spans []Span) {
 	for _, f := range files {
 		w[f] = append(w[f], likely(spans)...)
 	}
 }
 
-// read is what a command reads from files that the text has written.
+// read returns what commands in the text have written into files.
 func (w writtenFiles) read(files []string) (out []Span) {
 	for _, f := range files {
 		out = append(out, w[f]...)
@@ -94,7 +94,7 @@ func (w writtenFiles) read(files []string) (out []Span) {
 	return out
 }
 
-// likely marks what is hidden only if it looks like a secret.
+// likely returns the spans marked as hidden only if they look like a secret.
 func likely(spans []Span) []Span {
 	out := slices.Clone(spans)
 	for i := range out {
@@ -103,9 +103,9 @@ func likely(spans []Span) []Span {
 	return out
 }
 
-// A Segment is one simple command of a text, and what is known of its program.
+// A Segment is one simple command of a text.
 type Segment struct {
 	From, To int
 	Program  string
-	Operands int // where the words behind the program's name begin
+	Operands int // the place after the program's name
 }

@@ -7,15 +7,15 @@ import (
 	"approver.example/display/shape"
 )
 
-// This file finds credentials that a program reads from its standard input, or from a file
-// that the text has written. What is in a file may run as well, and what a program prints may
-// be another thing: only what looks like a secret is hidden there, with the notice.
+// This file finds credentials that a program reads from its standard input, or from a file that
+// the text writes. The text in a file may also run, and the output of a program may be something
+// else. So only text that looks like a secret is hidden there, and the card says so.
 
-// passers are the programs that write what they read, perhaps in another form.
+// passers are the programs that write what they read, possibly in another form.
 var passers = shape.SetOf("cat base64 tr head tail cut xxd")
 
-// stdin notes what a command writes for the next, and adds the place for what it reads.
-// how says what of it is the credential, or names the flag with which it reads one.
+// stdin records what a command writes for the next one, and adds the places in what it reads. how
+// says which part of the input is the credential, or is the flag with which the program reads one.
 func (l *lexer) stdin(name, how string, given []word, p *pipeline) {
 	here := append(hereTexts(l.text, p.words, p.to), l.files.read(redirects(l.text, p.words, "<"))...)
 	writes := redirects(l.text, p.words, ">")
@@ -38,7 +38,7 @@ func (l *lexer) stdin(name, how string, given []word, p *pipeline) {
 		p.writes = nil
 	case passers[name] && slices.ContainsFunc(given,
 		func(w word) bool { return strings.Contains(l.text[w.from:w.to], ">") }):
-		p.writes = nil // it goes into a file, which may run
+		p.writes = nil // it is written into a file, which may run
 	case passers[name]:
 		p.writes = append(append(p.writes, here...), l.files.read(operandsOf(l.text, given))...)
 	case printers[name]:
@@ -58,7 +58,7 @@ func (l *lexer) stdin(name, how string, given []word, p *pipeline) {
 	}
 }
 
-// fed adds what a program reads from a pipe as places for credentials.
+// fed adds what a program reads from a pipe as places for credentials of a kind.
 func (l *lexer) fed(p *pipeline, kind string) {
 	if p.piped {
 		for _, s := range p.writes {
@@ -84,7 +84,7 @@ func (l *lexer) fed(p *pipeline, kind string) {
 	p.writes = nil
 }
 
-// isAnswer reports the answer to a question, such as whether to wipe a disk.
+// isAnswer reports whether a text is the answer to a question, such as whether to wipe a disk.
 func isAnswer(text string) bool {
 	switch strings.ToLower(text) {
 	case "y", "yes", "n", "no", "ok", "true", "false":
@@ -93,7 +93,7 @@ func isAnswer(text string) bool {
 	return false
 }
 
-// behindLoop gives the variables of a loop what its end reads.
+// behindLoop gives the variables of a loop the input that is redirected after done.
 func (l *lexer) behindLoop(given []word, p *pipeline) {
 	values := append(hereTexts(l.text, given, p.to), l.files.read(redirects(l.text, given, "<"))...)
 	if n := len(given); n > 0 && l.text[given[n-1].from:given[n-1].to] == "<" &&
@@ -106,7 +106,7 @@ func (l *lexer) behindLoop(given []word, p *pipeline) {
 	l.unread = nil
 }
 
-// binding notes what a builtin of the shell puts into variables.
+// binding records the values that a shell builtin gives to variables.
 func (l *lexer) binding(name string, given []word, p *pipeline) {
 	var names []string
 	var values []Span
@@ -136,7 +136,7 @@ func (l *lexer) binding(name string, given []word, p *pipeline) {
 	if name == "read" || name == "mapfile" || name == "readarray" {
 		values = append(values, hereTexts(l.text, given, p.to)...)
 		values = append(values, l.files.read(redirects(l.text, given, "<"))...)
-		if len(values) == 0 && !p.piped { // the text may stand behind the loop
+		if len(values) == 0 && !p.piped { // the input may come after the loop
 			l.unread = append(l.unread, names...)
 		}
 		if p.piped {
@@ -148,10 +148,10 @@ func (l *lexer) binding(name string, given []word, p *pipeline) {
 	}
 }
 
-// builtins put what they are given into variables.
+// builtins are shell builtins and keywords that give values to variables.
 var builtins = shape.SetOf("read mapfile readarray printf for select set")
 
-// settings adds the places in what a program reads as its settings or its script.
+// settings adds the places in text that curl reads as its settings, or expect as its script.
 func (l *lexer) settings(name string, given []word, depth int) {
 	pattern := expectSends
 	switch {
@@ -166,7 +166,7 @@ func (l *lexer) settings(name string, given []word, depth int) {
 	}
 }
 
-// scripted is what a script among the words prints, as far as it is in sight.
+// scripted returns what a script in the words prints, if the text shows it.
 func scripted(src string, given []word) (out []Span) {
 	for _, w := range given {
 		for _, m := range printedText().FindAllStringSubmatchIndex(src[w.from:w.to], MaxWants) {
@@ -182,14 +182,14 @@ func scripted(src string, given []word) (out []Span) {
 }
 
 var (
-	// what a script prints, and what sed puts in
+	// text that a script prints, or that sed inserts
 	printedText = shape.Pattern(`(?:\b(?:print|puts|echo|write|log|say|printf|p)[ \t(]*|\bs([/|,#])[^/|,#\n]*[/` +
 		`|,#])\\*["']?([A-Za-z0-9_+~!@%^./#-]{6,})`)
 	printers = shape.SetOf("awk gawk mawk sed perl ruby node php python python3 deno bun")
-	// the settings of curl in a text that it reads
+	// a login in the settings of curl
 	curlSetting = shape.Pattern(`(?m)(?:^|["'\n]` +
 		`|\\n)[ \t]*-{0,2}(?:proxy-)?user[ \t]*[=: ][ \t]*\\?["']?[^\s:"']+:([^\s"'\\]{3,})`)
-	// what expect sends behind a prompt for a password
+	// text that expect sends after a prompt for a password
 	expectSends = shape.Pattern(`(?i)ass(?:word|phrase|code)[^\n;]{0,20}(?:[;\n{}]` +
 		`|\s)+(?:exp_)?send[ \t]+(?:--[ \t]+)?\\?["']?([^\s"'\\;{}]{4,})`)
 )

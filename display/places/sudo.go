@@ -6,29 +6,29 @@ import (
 	"approver.example/display/shape"
 )
 
-// This file says what sudo reads from its standard input, and what is left of it for the
-// command that sudo runs.
+// This file determines what sudo reads from its standard input, and whether the command that it
+// runs reads the rest.
 
-// sudoLetters are sudo's flags of one letter that take a value, and sudoWords the long ones.
+// sudoLetters are the one-letter flags of sudo that take a value, and sudoWords the long ones.
 const sudoLetters = "ugpCTrtDRUh"
 
 var sudoWords = shape.SetOf("--user --group --prompt --close-from --command-timeout --role --type --chdir " +
 	"--chroot --other-user --host")
 
-// inputless are plain programs that read nothing from their standard input: what sudo
-// leaves of it goes nowhere.
+// inputless are programs that read nothing from their standard input, so nothing uses the input
+// that sudo leaves.
 var inputless = shape.SetOf("apt apt-get dnf yum systemctl mount umount whoami id chown chmod chgrp cp mv ls " +
 	"mkdir rmdir rm ln touch stat du df true reboot shutdown hostname hostnamectl kill killall useradd usermod " +
 	"userdel groupadd lsblk blkid swapoff swapon sysctl")
 
-// A sudoCall is what the words before a command say of sudo.
+// A sudoCall says how the words before a command use sudo.
 type sudoCall struct {
 	is, stdin bool
-	only      bool // it checks the password, or lists what is allowed, and runs nothing
-	other     bool // a shell, an editor or a variable of the caller's: who reads is not known
+	only      bool // it only checks the password or lists what is allowed, and runs nothing
+	other     bool // a shell, an editor or a variable is involved: the reader is not known
 }
 
-// flag reads one of sudo's flags, and says whether the next word is its value.
+// flag reads one of sudo's flags, and reports whether the next word is its value.
 func (c *sudoCall) flag(text string) bool {
 	if strings.HasPrefix(text, "--") {
 		name, _, glued := strings.Cut(text, "=")
@@ -52,8 +52,9 @@ func (c *sudoCall) flag(text string) bool {
 	return false
 }
 
-// reads is how the standard input of a command behind sudo is a credential: all of it, if
-// the command reads none and one line is all there is; else only what looks like one.
+// reads returns which part of the standard input is a credential: "" if sudo does not read it,
+// "secret" for all of it if there is one line at most and the command reads nothing, and otherwise
+// "likely" for what looks like one.
 func (c *sudoCall) reads(src, name string, given []word, p *pipeline) string {
 	if !c.stdin {
 		return ""
@@ -66,7 +67,7 @@ func (c *sudoCall) reads(src, name string, given []word, p *pipeline) string {
 		if shape.ContainsAny(text, []string{"stdin", "/dev/", "/proc/", "fuse", "$", "`", "<("}) {
 			return "likely"
 		}
-		// a file of its own, and for apt what it runs before and after
+		// the command reads standard input, or runs something before or after apt
 		if text == "-" || strings.HasPrefix(name, "apt") && shape.HasAnyPrefix(text, "-o", "-c", "--option", "--config") {
 			return "likely"
 		}

@@ -9,8 +9,8 @@ import (
 
 // This file finds the part of a program's words that is the credential.
 
-// flag adds the place that one word opens: in itself, or in the next word.
-// It returns how many words more it took.
+// flag adds the place of a flag's value, which is in the same word or in the next one. It returns
+// how many further words it used.
 func (l *lexer) flag(flags map[string]string, a argument) int {
 	name, _, glued := strings.Cut(a.text, "=")
 	kind := flags[name]
@@ -18,7 +18,7 @@ func (l *lexer) flag(flags map[string]string, a argument) int {
 		kind = "secret"
 	}
 	if kind == "" && secretFlag().MatchString(name) && !switchFlag().MatchString(name) {
-		kind = "unknown" // to this table: it may be a switch, or mean what is acted on
+		kind = "unknown" // not in the table: it may be a switch, or say what to act on
 		if cursorFlag().MatchString(name) {
 			kind = "cursor"
 		}
@@ -29,7 +29,7 @@ func (l *lexer) flag(flags map[string]string, a argument) int {
 		l.value(kind, inside, from, a.depth)
 	case kind != "" && kind != "glued" && len(a.more) > 0:
 		if text, _ := a.more[0].bare(l.text); kind == "secret" && isWordOnly(text) {
-			kind = "maybe" // as the name of what is acted on would be
+			kind = "maybe" // the name of a thing to act on could look like this
 		}
 		l.nextWord(kind, a)
 		return shape.Count(kind != "maybe" && kind != "unknown")
@@ -43,7 +43,7 @@ func (l *lexer) flag(flags map[string]string, a argument) int {
 	return shape.Count(globalFlags[a.text])
 }
 
-// behindFlag adds what a command in backticks prints, which ends the words of this one.
+// behindFlag adds what a command in backticks after a flag prints. The backtick ended the words.
 func (l *lexer) behindFlag(a argument) {
 	at := a.at + len(a.text)
 	at += len(l.text[at:]) - len(strings.TrimLeft(l.text[at:], " \t"))
@@ -52,8 +52,8 @@ func (l *lexer) behindFlag(a argument) {
 	}
 }
 
-// byPosition notes the places that were added since as ones of which only the position
-// says that a credential is there.
+// byPosition turns the Credential places that were added since an index into ByPosition: only the
+// position says that a credential is there.
 func (l *lexer) byPosition(since int) {
 	for i := range l.spans[since:] {
 		if s := &l.spans[since+i]; s.Kind == Credential {
@@ -62,12 +62,12 @@ func (l *lexer) byPosition(since int) {
 	}
 }
 
-// isWordOnly reports letters and joints alone, of which names are made.
+// isWordOnly reports whether a text is not mixed, like a name, and has no expansion.
 func isWordOnly(text string) bool {
 	return text != "" && !shape.IsMixed(text) && !strings.ContainsAny(text, "$`*")
 }
 
-// nextWord adds the place in the word behind.
+// nextWord adds the place in the next word.
 func (l *lexer) nextWord(kind string, a argument) {
 	if len(a.more) > 0 {
 		value, from := a.more[0].bare(l.text)
@@ -75,13 +75,13 @@ func (l *lexer) nextWord(kind string, a argument) {
 	}
 }
 
-// operand adds the place that a word opens which is no flag: by where it stands, or by
-// what the word says of the next.
+// operand adds the place of a word that is not a flag: the word itself because of its position, or
+// the next word because of what this one says.
 func (l *lexer) operand(flags map[string]string, position int, a argument) {
 	since := len(l.spans)
 	defer func() {
 		for i := range l.spans[since:] {
-			l.spans[since+i].Carrier = false // it may as well be an address
+			l.spans[since+i].Carrier = false // it may also be an address
 		}
 		if flags["operand"] != "header" {
 			l.byPosition(since)
@@ -98,7 +98,7 @@ func (l *lexer) operand(flags map[string]string, position int, a argument) {
 	if kind != "" {
 		l.value(kind, a.text, a.at, a.depth)
 	}
-	if strings.HasPrefix(a.text, "-") { // an operand all the same
+	if strings.HasPrefix(a.text, "-") { // a dash does not make it a flag here
 		return
 	}
 	switch kind := flags[strings.ToLower(a.text)]; kind {
@@ -112,7 +112,7 @@ func (l *lexer) operand(flags map[string]string, position int, a argument) {
 	}
 }
 
-// value adds the place inside what a flag is given.
+// value adds the place in the value of a flag, by the kinds of credentialFlags.
 func (l *lexer) value(kind, text string, at, depth int) {
 	whole := Span{From: at, To: at + len(text), Kind: Credential}
 	switch kind {
@@ -142,7 +142,7 @@ func (l *lexer) value(kind, text string, at, depth int) {
 	}
 }
 
-// behindSign adds what stands behind a sign, or in front of which a sign must stand.
+// behindSign adds the text after a sign or a prefix.
 func (l *lexer) behindSign(kind, text string, whole Span, depth int) {
 	n, to := -1, len(text)
 	switch kind {
@@ -176,7 +176,7 @@ func (l *lexer) behindSign(kind, text string, whole Span, depth int) {
 	}
 }
 
-// behindName adds what a name within the text says is a credential.
+// behindName adds the values in the text whose names are those of credentials.
 func (l *lexer) behindName(kind, text string, whole Span, depth int) {
 	at := whole.From
 	switch kind {
@@ -203,7 +203,7 @@ func (l *lexer) behindName(kind, text string, whole Span, depth int) {
 			word := strings.ToLower(text[m[4]:m[5]])
 			s := Span{From: at + m[6], To: at + m[7], Kind: ByPosition}
 			if !strings.HasPrefix(word, "pass") {
-				s.field = anyMixed // a name that others than secrets have, too
+				s.field = anyMixed // other things than secrets have such names too
 			}
 			if kind == "setting" || m[2] != m[3] || word == "secret" || word == "pass" || word == "pwd" || word == "passcode" {
 				s.Kind, s.field = Unclear, text[m[2]:m[5]]
@@ -213,7 +213,7 @@ func (l *lexer) behindName(kind, text string, whole Span, depth int) {
 	}
 }
 
-// colon is the place of the first colon that is not within ${…}, or -1.
+// colon returns the index of the first colon outside ${…}, or -1.
 func colon(text string) int {
 	depth := 0
 	for i := range len(text) {
@@ -229,11 +229,11 @@ func colon(text string) int {
 	return -1
 }
 
-// pair adds the value behind the name of a setting.
+// pair adds the value after the name of a setting.
 func (l *lexer) pair(a argument) {
 	switch {
 	case len(a.more) == 0:
-	case strings.HasPrefix(a.text, "http-basic."): // a user's name comes first
+	case strings.HasPrefix(a.text, "http-basic."): // the user's name comes first
 		l.nextWord("secret", argument{depth: a.depth, more: a.more[1:]})
 	case knownSetting().MatchString(a.text):
 		l.nextWord("secret", a)
@@ -242,8 +242,8 @@ func (l *lexer) pair(a argument) {
 	}
 }
 
-// Secret is the credential that stands in a place of a text, unless it is not literal: what
-// a shell puts in there is no secret, and may run.
+// Secret returns the credential in a place of text s, or "" if there is none. A value that is not
+// literal is none: text that a shell expands is not a secret, and may run.
 func (sp Span) Secret(s string) string {
 	value := strings.TrimRight(s[sp.From:sp.To], "\"'")
 	switch {
@@ -259,8 +259,8 @@ func (sp Span) Secret(s string) string {
 	return value
 }
 
-// literal reports a value in which a shell puts nothing in. Between single quotes a
-// dollar sign and a backslash are themselves.
+// literal reports whether a shell expands nothing in a value, which must not be empty. A dollar sign
+// is allowed in single quotes.
 func literal(s string, sp Span, value string) bool {
 	if shape.ByteAt(s, sp.From-1) == '\'' && shape.ByteAt(s, sp.From+len(value)) == '\'' {
 		return !strings.ContainsAny(value, "`\n'‹({\\") && value != ""
@@ -268,14 +268,14 @@ func literal(s string, sp Span, value string) bool {
 	return !strings.ContainsAny(value, "$`\\\n\"'‹") && value != ""
 }
 
-// arguments looks at what a program is given.
+// arguments processes the words of a program.
 func (l *lexer) arguments(flags map[string]string, operands int, given []word, depth int) {
 	position := 0
 	for i := 0; i < len(given); i++ {
 		text, at := given[i].bare(l.text)
 		a := argument{text: text, at: at, depth: depth, more: given[i+1:]}
 		switch {
-		case text == "--": // what stands behind it is no flag of this program
+		case text == "--": // the words after it are not flags of this program
 			depth = max(depth, 1)
 		case strings.HasPrefix(text, "-") && (position == 0 || flags["options"] != "first"):
 			i += l.flag(flags, a)
@@ -289,7 +289,7 @@ func (l *lexer) arguments(flags map[string]string, operands int, given []word, d
 	}
 }
 
-// An argument is one word that a program is given, and those behind it.
+// An argument is one word of a program, and the words after it.
 type argument struct {
 	text      string // without its quotes
 	at, depth int

@@ -8,39 +8,40 @@ import (
 	"approver.example/display/shape"
 )
 
-// This file says which NAME= of a text gives a variable its value, and which variables
-// a program could look up by their names. Most of what looks like an assignment is a
-// word that a program acts on: kubectl delete pods -l stage=production.
+// This file determines which NAME= in a text sets a variable, and which variables a program could
+// look up by their names. Most text that looks like an assignment is a word that a program acts
+// on: kubectl delete pods -l stage=production.
 
-// An assigning is an assignment of the shell that nothing quotes, in the lexer's text.
+// An assigning is a shell assignment outside quotes.
 type assigning struct {
 	name     string
 	from, to int
-	exported bool // to the program behind it, or to all
+	exported bool // to the program after it, or to all
 }
 
-// The Variables are what is known of a text's assignments. Places are those of the names.
+// Variables has what is known about the assignments in a text, by the places of the names.
 type Variables struct {
 	sure       []assigning
-	heads      map[int]bool    // assignments at the head of a command, also within quotes
+	heads      map[int]bool    // assignments at the start of a command, also inside quotes
 	exports    map[string]bool // names that are exported somewhere in the text
-	exportsAll bool            // a name that is not in sight may be exported, too
+	exportsAll bool            // names that the text does not show may be exported too
 	acted      []Span          // the words that programs act on
-	ran        []Span          // the same, of programs that may hand them to another shell
+	ran        []Span          // likewise, for programs that may pass them to another shell
 }
 
-// setters are the builtins that give the variables among their words a value. With -x each
-// of them exports, in one shell or another.
+// setters are the builtins that set the variables among their words. Each of them can export, in
+// some shell.
 var setters = shape.SetOf("export readonly declare local typeset")
 
-// shellRunners are programs among whose words a text for another shell may be.
+// shellRunners are programs whose words may contain commands for another shell.
 var shellRunners = shape.SetOf("ssh docker podman kubectl oc find git npm pnpm yarn gcloud fly flyctl heroku " +
 	"aws az go rsync tar")
 
-// plainSets are the words of set that export nothing.
+// plainSets are the arguments of set that export nothing.
 var plainSets = shape.SetOf("-e -u -x +x +e -eu -ex -eux -o -eo -euo -euxo pipefail errexit nounset xtrace")
 
-// assigned notes one word at the head of a command, or of a builtin that sets variables.
+// assigned records one word NAME=value at the start of a command, or of a builtin that sets
+// variables.
 func (v *Variables) assigned(src string, w word, depth int, exported bool) {
 	name, _, _ := strings.Cut(src[w.from:w.to], "=")
 	if !shape.Identifier().MatchString(name) {
@@ -55,14 +56,14 @@ func (v *Variables) assigned(src string, w word, depth int, exported bool) {
 	}
 }
 
-// redirected reports that a word is where a redirection goes, such as >& or >|.
+// redirected reports whether the next word is the target of a redirection such as >& or >|.
 func redirected(before string) bool {
 	before = strings.TrimRight(before[max(0, len(before)-shape.MaxBefore):], " \t")
 	return strings.HasSuffix(before, ">&") || strings.HasSuffix(before, "<&") || strings.HasSuffix(before, ">|") ||
 		strings.HasSuffix(before, "&>")
 }
 
-// command notes what a simple command does with the variables among its words.
+// command records what a simple command does with the variables among its words.
 func (v *Variables) command(src, name string, given []word, depth int, inside bool) {
 	switch {
 	case setters[name]:
@@ -76,7 +77,7 @@ func (v *Variables) command(src, name string, given []word, depth int, inside bo
 		v.exportsAll = v.exportsAll || slices.ContainsFunc(given, func(w word) bool { return !plainSets[src[w.from:w.to]] })
 	case name != "unset" && shape.TakesOperands(name) && len(given) > 0:
 		s := Span{From: given[0].from, To: given[len(given)-1].to}
-		if n := strings.IndexByte(src[s.From:s.To], '`'); n >= 0 { // it has commands of its own
+		if n := strings.IndexByte(src[s.From:s.To], '`'); n >= 0 { // it contains commands
 			s.To = s.From + n
 		}
 		if n := strings.Index(src[s.From:s.To], "$("); n >= 0 {
@@ -90,7 +91,7 @@ func (v *Variables) command(src, name string, given []word, depth int, inside bo
 	}
 }
 
-// export notes one word of export.
+// export records one word of a builtin that may export.
 func (v *Variables) export(src string, w word) {
 	text, _ := w.bare(src)
 	name, _, _ := strings.Cut(text, "=")
@@ -105,7 +106,7 @@ func (v *Variables) export(src string, w word) {
 	}
 }
 
-// finish sorts and joins the stretches, so that each look is short.
+// finish sorts and merges the ranges, so that lookups are fast.
 func (v *Variables) finish() {
 	v.acted, v.ran = joined(v.acted), joined(v.ran)
 }
@@ -122,8 +123,8 @@ func joined(spans []Span) (out []Span) {
 	return out
 }
 
-// IsOperand reports a NAME= within what a known program acts on: it sets no variable,
-// and what stands behind it is to be in sight.
+// IsOperand reports whether the NAME= at a place is in words that a known program acts on. It sets
+// no variable, and the text after it must be shown.
 func (v *Variables) IsOperand(at int) bool {
 	return covers(v.acted, at) || !v.heads[at] && covers(v.ran, at)
 }
@@ -133,8 +134,8 @@ func covers(spans []Span, at int) bool {
 	return found || n > 0 && at < spans[n-1].To
 }
 
-// Sets reports whether the shell certainly gives the value at a place to a variable, and no
-// program looks up one of the variables with that value by its name.
+// Sets reports whether the shell certainly assigns the value at a place to a variable, and no
+// program looks up one of the names, except as a credential.
 func (v *Variables) Sets(at int, names []string) bool {
 	n, _ := slices.BinarySearchFunc(v.sure, at, func(a assigning, at int) int { return cmp.Compare(a.from, at) })
 	if n == 0 || at >= v.sure[n-1].to {
@@ -145,16 +146,17 @@ func (v *Variables) Sets(at int, names []string) bool {
 	})
 }
 
-// exportedTo reports a variable that is set for one program only, as in NAME=x git fetch.
+// exportedTo reports whether an assignment passes the variable to a program, as in
+// NAME=x git fetch.
 func (v *Variables) exportedTo(name string) bool {
 	return slices.ContainsFunc(v.sure, func(a assigning) bool { return a.exported && a.name == name })
 }
 
-// oneLetter are names that no program looks up.
+// oneLetter matches names that no program looks up.
 var oneLetter = shape.Pattern(`^[A-Za-z][0-9]*$`)
 
-// lookedUp reports a variable that a program may look up by its name, or that may be in
-// the environment already. A name in small letters is somebody's own, unless it is known.
+// lookedUp reports whether a program may look up the variable by its name, or it may be in the
+// environment already. A lowercase name is the author's own, unless it is known.
 func lookedUp(name string) bool {
 	if IsDeciding(name) || shellNames[name] {
 		return true
@@ -162,11 +164,11 @@ func lookedUp(name string) bool {
 	return !credentialName(name) && !oneLetter().MatchString(name) && strings.ToUpper(name) == name
 }
 
-// IsDeciding reports a variable of a known program, or of the shell, that is no credential:
-// it says what runs, or where.
+// IsDeciding reports whether a variable of a known program or of the shell says what runs or where,
+// and is not a credential.
 func IsDeciding(name string) bool {
 	if decidingNames[name] ||
-		// anybody's names behind these
+		// any name can follow these prefixes
 		shape.HasAnyPrefix(name, "TF_VAR_", "npm_", "NPM_CONFIG_", "GIT_CONFIG", "BASH_FUNC_") {
 		return true
 	}
@@ -174,7 +176,7 @@ func IsDeciding(name string) bool {
 		(decidingPrefix().MatchString(name) || shape.AlwaysShown(name, "--import"))
 }
 
-// credentialName reports a name that says that a credential is in it.
+// credentialName reports whether the name is that of a variable with a credential.
 func credentialName(name string) bool {
 	return shape.IsConventional(name) || shape.IsSecretName(name) || credentialEnd().MatchString(name)
 }
@@ -187,21 +189,22 @@ var (
 		`|SENTRY|STRIPE|HELM|OC|OPENSHIFT|TF|TOFU|VAULT|RESTIC|RCLONE` +
 		`|SSH|SSL|OPENSSL|CURL|WGET|HTTPIE|REQUESTS|XDG|LC|LD|DYLD|LESS|GREP|JQ|SUDO|PS|GPG|MAIL|HIST)_|^(?:PG|KUBE|MYSQL` +
 		`|MARIADB|REDIS|MONGO|SQLCMD|BASH|LESS|WGET|PYTHON|RUBY|PERL|PROMPT|HIST|MAKE|GO)|_(?:PROXY|proxy)$`)
-	// those whose names would pass for a credential's, or for somebody's own
+	// names that look like those of credentials, or like the author's own
 	decidingNames = shape.SetOf("PWD OLDPWD GIT_ASKPASS SSH_ASKPASS SUDO_ASKPASS PGPASSFILE SSH_AUTH_SOCK PATH HOME " +
 		"IFS CDPATH ENV EDITOR VISUAL PAGER MANPAGER BROWSER SHELL USER LOGNAME TMPDIR TMP TEMP " +
 		"LANG TZ TERM DISPLAY HOSTNAME DATABASE_URL")
-	// what other shells know in small letters
+	// lowercase variables of other shells
 	shellNames = shape.SetOf("path cdpath fpath manpath mailpath module_path home shell prompt argv status cwd term " +
 		"user psvar watch histchars")
 )
 
-// IsPlain reports a text that the lexer takes apart just as a shell does: nothing in
-// it quotes in a way of its own, and no parenthesis makes words of what looks like commands.
+// IsPlain reports whether the lexer splits a text exactly as a shell does: it has no unusual
+// quoting, and no parenthesis that turns apparent commands into words.
 func IsPlain(s string) bool {
 	return !oddText().MatchString(s) && !strings.Contains(shape.WithoutQuotes(s), "(")
 }
 
-// oddText finds $'…', documents, ${…} with more than a name, comments with a quote, and $[…].
+// oddText matches $'…', here-documents, ${…} with more than a name, comments with a quote, and
+// $[…].
 var oddText = shape.Pattern(`\$'|<<|\$\[|\$\{(?:[^A-Za-z_]|[A-Za-z_][A-Za-z0-9_]*[^A-Za-z0-9_}])|(?:^|[\s;&` +
 	`|])#[^\n]*['"\x60\\]`)

@@ -7,10 +7,10 @@ import (
 	"approver.example/display/shape"
 )
 
-// A word is a stretch of a text.
+// A word is a range of a text.
 type word struct{ from, to int }
 
-// bare is a word without the quotes around it, and where that text begins.
+// bare returns a word without the quotes around it, and the place where that text begins.
 func (w word) bare(src string) (string, int) {
 	s := src[w.from:w.to]
 	if len(s) >= 4 && strings.HasPrefix(s, `\"`) && strings.HasSuffix(s, `\"`) {
@@ -22,7 +22,7 @@ func (w word) bare(src string) (string, int) {
 	return s, w.from
 }
 
-// unquoted is a word without its quotes and backslashes.
+// unquoted returns a word without its quotes and backslashes.
 func (w word) unquoted(src string) string {
 	return strings.Map(func(r rune) rune {
 		if r == '\\' || r == '\'' || r == '"' {
@@ -34,21 +34,21 @@ func (w word) unquoted(src string) string {
 
 func (w word) isRedirection(src string) bool { return redirection().MatchString(src[w.from:w.to]) }
 
-// plainAgain reports a word that a second shell reads as the same word. A redirection
-// belongs to the first shell.
+// plainAgain reports whether a second shell reads a word as the same word. A redirection belongs to
+// the first shell.
 func (w word) plainAgain(src string) bool {
 	raw := src[w.from:w.to]
 	if w.isRedirection(src) {
 		return true
 	}
-	// quotes of two kinds: one may be a part of the word
+	// with both kinds of quotes, one may be part of the word
 	if strings.Contains(raw, "'") && strings.Contains(raw, `"`) || strings.Contains(raw, `\`) {
 		return false
 	}
 	return plainWord().MatchString(w.unquoted(src))
 }
 
-// expands reports a word in which a shell puts in something.
+// expands reports whether a shell expands something in a word.
 func (w word) expands(src string) bool {
 	raw := src[w.from:w.to]
 	switch {
@@ -60,41 +60,41 @@ func (w word) expands(src string) bool {
 	return strings.ContainsAny(raw, "$`*?[") || strings.Contains(raw, "{") && strings.Contains(raw, ",")
 }
 
-// endsCommand reports a word behind which a second shell begins another command.
+// endsCommand reports whether a second shell begins another command after a word.
 func (w word) endsCommand(src string) bool {
 	text := w.unquoted(src)
 	return text != "" && strings.IndexByte(";&|", text[len(text)-1]) >= 0
 }
 
-// plainWord has no character that any usual shell reads as more than itself. No file has the
-// name of an address, so that a question mark stays one there.
+// plainWord matches a word without a character that is special in any usual shell. A question mark
+// is allowed in an address, because no file has such a name.
 var plainWord = shape.Pattern(`^(?:https?://[A-Za-z0-9_@%+=:,./!?-]*|[A-Za-z0-9_@%+:,./!-][A-Za-z0-9_@%+=:,./!-]*)$`)
 
-// redirection finds a word that says where a program reads or writes.
+// redirection matches a word that is a redirection.
 var redirection = shape.Pattern(`^[0-9]*[<>]`)
 
-// decidingAgain are the characters with which a second shell makes more of a word than a
-// word: another command, a redirection, or several words.
+// decidingAgain are the characters that, to a second shell, make a word more than one word: another
+// command, a redirection, or several words.
 const decidingAgain = ";|&<>(){} \t\r\n"
 
 // A Span is a place for a credential in a text.
 type Span struct {
 	From, To int
 	Kind     Kind
-	Variable string // that holds it
-	field    string // that it is the value of, where somebody may have chosen the name
-	Followed bool   // it is where a value comes from that goes to such a place
-	Holder   string // the variable that brings it there, if one does
-	Carrier  bool   // a variable stands there, of which a part is the credential
+	Variable string // the conventional variable that it is assigned to, if any
+	field    string // the name before it; the value is hidden only if it looks like a secret of that name
+	Followed bool   // it is the source of a value that goes to such a place
+	Holder   string // the variable that passes it there, if any
+	Carrier  bool   // it is a variable, and a part of its value is the credential
 }
 
-// A Kind is what a known program takes at a place. The zero value is unclear.
+// A Kind says how certain it is that a place takes a credential. The zero value is unclear.
 type Kind uint8
 
-// anyMixed is the field of a span that is hidden only if it has letters and digits.
+// anyMixed is the field of a span that is hidden only if it has letters, and digits or signs.
 const anyMixed = "*"
 
-// givesFlag reports whether a flag is given.
+// givesFlag reports whether the words have a flag.
 func givesFlag(src string, given []word, flag string) bool {
 	for _, w := range given {
 		text, _ := w.bare(src)
@@ -105,7 +105,7 @@ func givesFlag(src string, given []word, flag string) bool {
 	return false
 }
 
-// operandsOf are the words of a command that are neither flags nor redirections.
+// operandsOf returns the words of a command that are neither flags nor redirections.
 func operandsOf(src string, given []word) (out []string) {
 	for _, w := range given {
 		if text, _ := w.bare(src); text != "" && !strings.ContainsAny(text[:1], "-<>") {
@@ -115,11 +115,11 @@ func operandsOf(src string, given []word) (out []string) {
 	return out
 }
 
-// redirects are the files that the words of a command say it writes to, or reads from.
+// redirects returns the files that a command writes to or reads from, depending on sign.
 func redirects(src string, words []word, sign string) (files []string) {
 	for i, w := range words {
 		text := strings.TrimLeft(src[w.from:w.to], "012")
-		if n := strings.Index(text, sign); n > 0 && !strings.ContainsAny(text, "\"'") { // glued to a word
+		if n := strings.Index(text, sign); n > 0 && !strings.ContainsAny(text, "\"'") { // without a space before it
 			text = text[n:]
 		}
 		rest, is := strings.CutPrefix(text, sign)
@@ -138,7 +138,7 @@ func redirects(src string, words []word, sign string) (files []string) {
 	return files
 }
 
-// literals are the words that echo or printf is given.
+// literals returns the words that are given to echo or printf.
 func literals(src string, given []word) (out []Span) {
 	for _, w := range given {
 		text, at := w.bare(src)
@@ -156,7 +156,7 @@ func literals(src string, given []word) (out []Span) {
 	return out
 }
 
-// echoed is what echo or printf writes, if it goes nowhere else.
+// echoed returns what echo or printf writes, unless it is redirected.
 func echoed(src string, given []word) (out []Span) {
 	if slices.ContainsFunc(given, func(w word) bool { return strings.Contains(src[w.from:w.to], ">") }) {
 		return nil
@@ -164,8 +164,8 @@ func echoed(src string, given []word) (out []Span) {
 	return literals(src, given)
 }
 
-// hereTexts are what a command reads from its own text: behind <<<, or in the one line of a
-// document behind <<.
+// hereTexts returns what a command reads from its own text: the word after <<<, or the line of a
+// here-document with one line.
 func hereTexts(src string, given []word, to int) (out []Span) {
 	for i, w := range given {
 		text := src[w.from:w.to]
@@ -190,8 +190,8 @@ func hereTexts(src string, given []word, to int) (out []Span) {
 	return out
 }
 
-// document is the one line behind a place, if the next is the tag. Whether a shell would
-// take it for a document is not certain.
+// document returns the line of a here-document after a place, if the line after it is the tag. It
+// is not certain that a shell reads it as a here-document.
 func document(src string, from, to int, tag string) (Span, bool) {
 	_, rest, found := strings.Cut(src[from:to], "\n")
 	line, after, more := strings.Cut(rest, "\n")
@@ -203,9 +203,9 @@ func document(src string, from, to int, tag string) (Span, bool) {
 	return Span{From: at, To: at + len(line), Kind: Unclear}, true
 }
 
-// What a program takes at a place.
+// The kinds.
 const (
-	Unclear    Kind = iota // a name of somebody's choice says that it is a secret
-	ByPosition             // by its position it is a credential, if it looks like one
-	Credential             // what proves who asks, and nothing else
+	Unclear    Kind = iota // it may be a credential, or something that must be shown
+	ByPosition             // its position makes it a credential, if it looks like one
+	Credential             // it only proves who asks
 )

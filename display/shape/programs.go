@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// KnownPrograms do with a credential what its option, header or variable says, and
-// with an address what it says. Where subcommands are listed, only those do: the
-// others run what somebody wrote.
+// KnownPrograms are programs that use a credential only as its option, header or variable says,
+// and an address only as such. The value lists the subcommands for which this is true, separated
+// by blanks; other subcommands run somebody's code. An empty value means all.
 var KnownPrograms = func() map[string]string {
 	known := map[string]string{}
 	for programs, subcommands := range Rows(programsText) {
@@ -22,22 +22,22 @@ var KnownPrograms = func() map[string]string {
 //go:embed programs.txt
 var programsText string
 
-// Prefixes stand before the program that they run.
+// Prefixes are programs and keywords that come before the program that they run.
 var Prefixes = SetOf("sudo env nohup time command if then else elif while until do !")
 
-// plainPrograms act on every word that they are given and take no credential.
+// plainPrograms are programs that act on all of their words and take no credential.
 var plainPrograms = SetOf("rm rmdir mkdir cp mv ln touch chmod chown cat ssh scp rsync find tar go pytest tail " +
 	"less diff shred truncate dd kill systemctl kubectx kubens ping dig host nslookup")
 
-// TakesOperands reports a program that acts on what it is given.
+// TakesOperands reports whether a program is known to act on its words.
 func TakesOperands(program string) bool {
 	_, known := KnownPrograms[program]
 	return known || plainPrograms[path.Base(program)]
 }
 
-// AlwaysShown reports a variable that makes other code run, or says where a command
-// acts: people see it on every card, because they may not have seen an earlier one.
-// What many have set by honest tools, such as LESSOPEN, is shown when it changes.
+// AlwaysShown reports whether a variable makes other code run, or says where a command acts. People
+// see it on every card, because they may not have seen an earlier card. A variable that ordinary
+// tools often set, such as LESSOPEN, does not count; it is shown when it changes.
 func AlwaysShown(name, value string) bool {
 	if name == "NODE_OPTIONS" {
 		return ContainsAny(value, []string{"-r", "--import", "loader"})

@@ -8,12 +8,12 @@ import (
 	"sync"
 )
 
-// Pattern returns a pattern that is compiled when it is first needed.
+// Pattern returns a function that compiles the pattern the first time it is called.
 func Pattern(pattern string) func() *regexp.Regexp {
 	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(pattern) })
 }
 
-// ByteAt is a text's byte at a place, or a blank beyond its ends.
+// ByteAt returns the byte of s at i, or a blank if i is out of range.
 func ByteAt(s string, i int) byte {
 	if i < 0 || i >= len(s) {
 		return ' '
@@ -21,9 +21,9 @@ func ByteAt(s string, i int) byte {
 	return s[i]
 }
 
-// ContainsAny reports whether one of some texts is in a text.
+// ContainsAny reports whether s contains one of the hints.
 func ContainsAny(s string, hints []string) bool {
-	for _, h := range hints { // a call for each would be slower, and every text passes here
+	for _, h := range hints { // faster than slices.ContainsFunc; every text is checked here
 		if strings.Contains(s, h) {
 			return true
 		}
@@ -31,7 +31,7 @@ func ContainsAny(s string, hints []string) bool {
 	return false
 }
 
-// HasAnyPrefix reports whether a text begins with one of some others.
+// HasAnyPrefix reports whether s begins with one of the prefixes.
 func HasAnyPrefix(s string, prefixes ...string) bool {
 	return slices.ContainsFunc(prefixes, func(prefix string) bool { return strings.HasPrefix(s, prefix) })
 }
@@ -45,8 +45,8 @@ func SetOf(words string) map[string]bool {
 	return set
 }
 
-// Rows yields the rows of a table: what is before the colon, and the words behind it. A line
-// that begins with a tab goes on with the row above it, and # begins a comment.
+// Rows yields the rows of a table: the text before the colon, and the words after it. A line that
+// begins with a tab continues the row above it, and # begins a comment.
 func Rows(table string) iter.Seq2[string, string] {
 	return func(yield func(string, string) bool) {
 		for line := range strings.Lines(strings.ReplaceAll(table, "\n\t", " ")) {
@@ -58,7 +58,7 @@ func Rows(table string) iter.Seq2[string, string] {
 	}
 }
 
-// EndOfQuote is the place of the quote that ends a quoted text, or -1.
+// EndOfQuote returns the index of the quote that ends a quoted text, or -1.
 func EndOfQuote(s string, quote byte) int {
 	for i := 0; i < len(s); i++ {
 		switch {
@@ -87,12 +87,12 @@ func EndsQuoted(s string) bool {
 	return quote != 0
 }
 
-// IsWordByte reports a letter, a digit or an underscore.
+// IsWordByte reports whether b is an ASCII letter, a digit or an underscore.
 func IsWordByte(b byte) bool {
 	return b == '_' || b >= '0' && b <= '9' || b >= 'a' && b <= 'z' || b >= 'A' && b <= 'Z'
 }
 
-// Count is 1 for true.
+// Count returns 1 for true and 0 for false.
 func Count(b bool) int {
 	if b {
 		return 1
@@ -100,7 +100,7 @@ func Count(b bool) int {
 	return 0
 }
 
-// AppendNew adds the names that are not there yet.
+// AppendNew appends the names in more that are not in names yet.
 func AppendNew(names, more []string) []string {
 	for _, n := range more {
 		if !slices.Contains(names, n) {
@@ -110,11 +110,11 @@ func AppendNew(names, more []string) []string {
 	return names
 }
 
-// Assignment finds NAME= and NAME[index]=, and NAME = of other languages.
+// Assignment matches NAME= and NAME[index]=, and NAME = of other languages.
 var Assignment = Pattern(`(?:^|[^A-Za-z0-9_.$?-])([A-Za-z_][A-Za-z0-9_]*)(?:\[[^\]\s]*\])?(?:\+?=|[ \t]+=[ \t]+)`)
 
-// WithoutQuotes puts a word that no program is called in place of quoted text, if
-// all quotes are closed on their lines and nothing else makes them doubtful.
+// WithoutQuotes replaces quoted text by a word that is not the name of a program. It returns s
+// unchanged if a quote is not closed on its line, or if something else makes the quotes uncertain.
 func WithoutQuotes(s string) string {
 	if strings.Contains(s, `\`) || strings.Contains(s, "<<") || strings.Contains(s, "$'") {
 		return s
@@ -141,8 +141,8 @@ func WithoutQuotes(s string) string {
 	return b.String()
 }
 
-// MaxSteps bounds the work on one call, in characters looked at: some 20 ms.
+// MaxSteps limits the work on one call, in characters that are looked at. It takes about 20 ms.
 const MaxSteps = 2 << 20
 
-// MaxBefore is how much of what stands before a place a pattern looks at, in bytes.
+// MaxBefore is how much of the text before a place a pattern looks at, in bytes.
 const MaxBefore = 512

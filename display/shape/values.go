@@ -8,8 +8,8 @@ import (
 	"unicode"
 )
 
-// IsRandom reports a value that no program or path is called: digits among
-// letters, and many different characters.
+// IsRandom reports whether a value is unlikely to be the name of a program or a path: it has at
+// least 3 digits, 3 ASCII letters and 10 different characters.
 func IsRandom(s string) bool {
 	var digits, letters int
 	seen := map[rune]bool{}
@@ -25,8 +25,8 @@ func IsRandom(s string) bool {
 	return digits >= 3 && letters >= 3 && len(seen) >= 10
 }
 
-// IsMixedLine reports a line of base64 as chance makes it: nearly all of them have
-// some 40 different characters and of each kind one.
+// IsMixedLine reports whether a line of base64 looks random: it has at least 24 different
+// characters, with digits and letters of both cases. Almost all random lines have about 40.
 func IsMixedLine(l string) bool {
 	seen := map[rune]bool{}
 	for _, r := range l {
@@ -35,8 +35,8 @@ func IsMixedLine(l string) bool {
 	return len(seen) >= 24 && strings.ContainsAny(l, "0123456789") && strings.ToLower(l) != l && strings.ToUpper(l) != l
 }
 
-// IsOpaque reports a value in which nobody reads a meaning: letters and digits that
-// change as they do in random text. prod-east-4417 has words, aHR0cHM6Ly9 has none.
+// IsOpaque reports whether a value has no readable words: digits and letters of both cases
+// alternate as in random text. prod-east-4417 has words, aHR0cHM6Ly9 has none.
 func IsOpaque(value string) bool {
 	kind := func(b byte) int {
 		switch {
@@ -63,29 +63,30 @@ func IsOpaque(value string) bool {
 	return changes*3 >= count
 }
 
-// IsKey reports what is a secret by its form: nobody names a host, a table, a file or
-// a command like that.
+// IsKey reports whether the form of a value makes it a secret: nobody names a host, a table, a file
+// or a command like that.
 func IsKey(value string) bool { return IsRandom(value) && IsOpaque(value) }
 
-// IsMixed reports letters with a digit or a sign among them, as in most passwords.
+// IsMixed reports whether a value has letters, and a digit or a sign, like most passwords.
 func IsMixed(value string) bool {
 	return strings.ContainsFunc(value, unicode.IsLetter) && strings.ContainsAny(value, "0123456789!@#%^+~")
 }
 
-// IsKeyLike reports a value without a meaning, or with digits, small letters and capitals.
+// IsKeyLike reports whether a value is opaque, or has digits and letters of both cases.
 func IsKeyLike(value string) bool {
 	return IsOpaque(value) || strings.ContainsAny(value, "0123456789") && strings.ToLower(value) != value &&
 		strings.ToUpper(value) != value
 }
 
-// LongRun is the length from which a stretch without a break may be a key.
+// LongRun is the least length in bytes of an unbroken run that may be a key.
 const LongRun = 20
 
-// IsWordy reports a value that is made of words and short numbers, as names are, and not at
-// random: prod-east-4417, AutoModelForCausalLM, your_token_here.
+// IsWordy reports whether a value consists of words and short numbers, like a name:
+// prod-east-4417, AutoModelForCausalLM, your_token_here.
 func IsWordy(value string) bool { return HasOnly(value, isName) }
 
-// HasOnly reports a value of which each stretch of letters and digits is such.
+// HasOnly reports whether is returns true for each run of letters and digits in a value, without
+// the digits at its end. More than 4 digits there do not count as a name.
 func HasOnly(value string, is func(letters string) bool) bool {
 	for piece := range strings.FieldsFuncSeq(value,
 		func(r rune) bool { return r == '_' || r >= 0x80 || !IsWordByte(byte(r)) }) {
@@ -97,10 +98,10 @@ func HasOnly(value string, is func(letters string) bool) bool {
 	return true
 }
 
-// maxNumber is how many digits a name has behind a word, as in v2, sha256 and 2026.
+// maxNumber is the greatest number of digits after a word in a name, as in v2, sha256 and 2026.
 const maxNumber = 4
 
-// isName reports words written together.
+// isName reports whether letters are one word, or several joined words as in CamelCase.
 func isName(letters string) bool {
 	for at := 0; at < len(letters); {
 		capitals := leading(letters[at:], 'A', 'Z')
@@ -116,14 +117,14 @@ func isName(letters string) bool {
 	return true
 }
 
-// IsWordAlone reports one word.
+// IsWordAlone reports whether letters are one word: lowercase, capitalized or uppercase.
 func IsWordAlone(letters string) bool {
 	capitals := leading(letters, 'A', 'Z')
 	smalls := leading(letters[capitals:], 'a', 'z')
 	return capitals+smalls == len(letters) && (capitals <= 1 || smalls == 0)
 }
 
-// leading is how many bytes at the start of a text lie between two.
+// leading returns how many bytes at the start of s are in the range.
 func leading(s string, from, to byte) int {
 	n := 0
 	for n < len(s) && s[n] >= from && s[n] <= to {
@@ -132,15 +133,15 @@ func leading(s string, from, to byte) int {
 	return n
 }
 
-// IsUnworded is a value that is made at random.
+// IsUnworded reports whether a value does not consist of words.
 func IsUnworded(_, value string) bool { return !IsWordy(value) }
 
-// IsMadeUp is a value that is random enough to be no name.
+// IsMadeUp reports whether a value is too random to be a name.
 func IsMadeUp(_, value string) bool {
 	return IsRandom(value) || len(value) >= LongRun && !IsWordy(value)
 }
 
-// IsPair reports user:password in base64.
+// IsPair reports whether a value is user:password in base64.
 func IsPair(_, value string) bool {
 	text, err := base64.StdEncoding.DecodeString(value)
 	if err != nil {
@@ -150,7 +151,7 @@ func IsPair(_, value string) bool {
 		!slices.ContainsFunc(text, func(b byte) bool { return b < ' ' || b > '~' })
 }
 
-// OpaqueKey reports what may be a key and is no name.
+// OpaqueKey reports whether a value may be a key, and is not a name or a path.
 func OpaqueKey(_, value string) bool {
 	return IsMadeUp("", value) && IsKeyLike(value) && !strings.Contains(strings.Trim(value, "/"), "/")
 }

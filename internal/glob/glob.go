@@ -1,17 +1,17 @@
-// Package glob compares texts with wildcards. It holds each language of wildcards in
-// which people write rules and policies:
+// Package glob matches text against wildcard patterns. It has the four pattern languages in which
+// people write rules and policies:
 //
 //   - [Text] and [Begins]: * is any text, and the case of ASCII letters does not matter.
 //     For rules and the grammar of commands.
-//   - [Word]: * stays within a segment of a path, ** does not. For the scopes of exceptions.
+//   - [Word]: * does not match a slash, ** does. For the scopes of exceptions.
 //   - [Path]: * ? and [a-z] within a segment, ** for any number of segments. For the
 //     paths of a policy.
-//   - [Name]: * ? and [a-z], a slash is a letter. For the names of tools.
+//   - [Name]: * ? and [a-z], and a slash is an ordinary character. For the names of tools.
 //
-// They stay four because files that people have written mean them: in a scope,
-// "src/**" is not src itself, in a policy "/src/**" is; and a rule's "*" goes through
-// slashes. A pattern of the names in one folder is [path.Match]. Package fingerprint
-// expands patterns on the disk, as shells do; it compares no texts.
+// They cannot be unified, because existing files depend on the differences: "src/**" in a scope
+// does not match src itself, "/src/**" in a policy does match /src, and "*" in a rule matches
+// slashes. For the names in one folder, use [path.Match]. Package fingerprint expands patterns on
+// the disk, as shells do, and does not match text.
 package glob
 
 import (
@@ -25,16 +25,16 @@ func Text(pattern, text string) bool {
 	return at >= 0 && onlyStars(pattern[at:])
 }
 
-// Begins compares a pattern of [Text] with the beginning of a text whose end is not
-// known: whether the text may match, and whether it does, however it ends.
+// Begins compares a pattern of [Text] with the beginning of a text whose end is not known. may
+// says that the text can match, and surely that it matches with every end.
 func Begins(pattern, beginning string) (may, surely bool) {
 	at := advance(pattern, beginning)
 	return at >= 0, at >= 0 && strings.HasSuffix(pattern, "*") && onlyStars(pattern[at:])
 }
 
-// advance returns how far into the pattern all of a text leads, and -1 where no
-// beginning of the pattern matches it. After a mismatch the last star takes one
-// character more: earlier ones need not, since what stands behind them was found.
+// advance returns the length of a prefix of the pattern that matches the whole text, or -1 if there
+// is none. After a mismatch the last star takes one more byte. Earlier stars do not have to,
+// because the text after them was found.
 func advance(pattern, text string) int {
 	star, taken := -1, 0
 	i, j := 0, 0
@@ -69,9 +69,9 @@ func onlyStars(pattern string) bool {
 	return true
 }
 
-// Word reports whether a word matches a pattern in which * is any text without a slash,
-// and ** any text. It follows all places in the pattern at once, so that a long word
-// costs no more than its length times that of the pattern.
+// Word reports whether a word matches a pattern in which * is any text without a slash, and ** any
+// text. It follows all positions in the pattern at once, so the cost is at most proportional to
+// the length of the word times that of the pattern.
 func Word(pattern, word string) bool {
 	at, next := make([]bool, len(pattern)+1), make([]bool, len(pattern)+1)
 	at[0] = true
@@ -94,15 +94,15 @@ func Word(pattern, word string) bool {
 	return at[len(pattern)]
 }
 
-// skipStars adds the places behind stars, which may be nothing.
+// skipStars adds the positions after stars, because a star may match nothing.
 func skipStars(pattern string, at []bool) {
 	for i := range len(pattern) {
 		at[i+1] = at[i+1] || at[i] && pattern[i] == '*'
 	}
 }
 
-// Name reports whether a name matches a pattern of [path.Match] in which a slash is a
-// letter like any other.
+// Name reports whether a name matches a pattern of [path.Match] in which a slash is an ordinary
+// character. An invalid pattern matches nothing.
 func Name(pattern, name string) bool {
 	ok, err := path.Match(noSlash.Replace(pattern), noSlash.Replace(name))
 	return ok && err == nil
@@ -110,15 +110,15 @@ func Name(pattern, name string) bool {
 
 var noSlash = strings.NewReplacer("/", "\x01")
 
-// A Path is a pattern of paths, cut at its slashes: segments are patterns of
-// [path.Match], and ** is any number of segments.
+// A Path is a pattern for paths, split at its slashes. Each segment is a pattern of [path.Match],
+// and ** is any number of segments.
 type Path []string
 
 // Match reports whether a path matches the pattern.
 func (g Path) Match(p string) bool {
 	segs := strings.Split(p, "/")
 	gi, si := 0, 0
-	star, from := -1, 0 // where to go on after a mismatch: the last ** and what it took
+	star, from := -1, 0 // where to continue after a mismatch: the last ** and the end of its match
 	for si < len(segs) {
 		if gi < len(g) && g[gi] == "**" {
 			star, from = gi, si

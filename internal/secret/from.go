@@ -11,41 +11,41 @@ import (
 	"strings"
 )
 
-// A Setting is the usual pair of settings in a configuration: Name holds
-// the secret itself, and Name_file the path of a file with it.
+// A Setting is the usual pair of settings for a secret in a configuration: Name has the secret
+// itself, and Name_file says where it is, see [From].
 type Setting struct {
 	Name  string
 	Value *Text
 	File  *string // in the configuration, so that its path can be made absolute
-	// Holds is what the secret is, for people; empty where no command asks for it.
+	// Holds says what the secret is, for people. It is empty if no command asks for the secret.
 	Holds string
 }
 
-// maxSecretFile bounds a secret file in bytes.
+// maxSecretFile is the greatest size of a secret file in bytes.
 const maxSecretFile = 64 << 10
 
-// Where a secret comes from if not from a file: name_file is env:NAME for a
-// variable of the environment, or credential:NAME for what systemd hands over
-// with LoadCredential= (a file in $CREDENTIALS_DIRECTORY).
+// Prefixes of name_file if it is not a path: env:NAME is an environment variable, and
+// credential:NAME a credential from LoadCredential= of systemd, which is a file in
+// $CREDENTIALS_DIRECTORY.
 const (
 	fromEnv        = "env:"
 	fromCredential = "credential:"
 )
 
-// IsPath reports whether a secret's file is a path, and not one of the other
-// places that [From] knows. A file of such a name is written as ./env:x.
+// IsPath reports whether the file setting of a secret is a path, and not env:NAME or
+// credential:NAME. A file with such a name must be written as ./env:x.
 func IsPath(file string) bool {
 	return !strings.HasPrefix(file, fromEnv) && !strings.HasPrefix(file, fromCredential)
 }
 
-// ElsewhereError is the error of a secret that the environment of this process does not have, and
-// that of the daemon may: env:NAME or credential:NAME outside of its service.
+// ElsewhereError is the error for a secret env:NAME or credential:NAME that is missing in the
+// environment of this process, but that the daemon's service may have.
 type ElsewhereError struct{ error }
 
-// Unwrap is for package errors.
+// Unwrap returns the cause, for package errors.
 func (e ElsewhereError) Unwrap() error { return e.error }
 
-// OnlyElsewhere reports whether an error is of such secrets and of nothing else.
+// OnlyElsewhere reports whether err consists only of errors of type [ElsewhereError].
 func OnlyElsewhere(err error) bool {
 	switch e := err.(type) { //nolint:errorlint // it walks the tree itself: one other error counts
 	case ElsewhereError:
@@ -58,11 +58,11 @@ func OnlyElsewhere(err error) bool {
 	return false
 }
 
-// From resolves the usual pair of settings, name and name_file, of which
-// at most one may be given. name_file may also be env:NAME or credential:NAME. A file's surrounding white
-// space is dropped. A file that others can read or write is refused, and so is one that belongs to neither
-// root nor this process's user: its secret is theirs too. Given neither, it
-// returns no secret and no error.
+// From returns the secret of the usual pair of settings, name and name_file. Without both, it
+// returns no secret and no error; with both, an error. name_file may also be env:NAME or
+// credential:NAME. White space around the secret is removed. A file that others can read or write
+// is refused, and so is a file of a user other than root and this process's user, because they
+// know the secret too. A file may have at most 64 KiB, and an empty secret is an error.
 func From(name string, value Text, file string) (Text, error) {
 	switch {
 	case !value.IsZero() && file != "":
@@ -106,7 +106,7 @@ func From(name string, value Text, file string) (Text, error) {
 	return New(text), nil
 }
 
-// credential returns the path of what systemd hands over.
+// credential returns the path of a credential of systemd.
 func credential(name string) (string, error) {
 	dir := os.Getenv("CREDENTIALS_DIRECTORY")
 	switch {
@@ -120,8 +120,8 @@ func credential(name string) (string, error) {
 	return filepath.Join(dir, name), nil
 }
 
-// private refuses a file that is not its owner's alone. What systemd hands over
-// as a credential is as private, and may show a group.
+// private refuses a file that others than its owner can use. The group may read a credential of
+// systemd, which is still private.
 func private(f *os.File) error {
 	info, err := f.Stat()
 	if err != nil {

@@ -4,5 +4,5 @@ package secret
 
 import "io/fs"
 
-// ownedByUs knows no owners here.
+// ownedByUs returns true, because owners are not checked on this system.
 func ownedByUs(fs.FileInfo) bool { return true }

@@ -1,5 +1,5 @@
-// Package secret holds the tokens and keys of a configuration: [Text] is one that no log
-// shows, and [From] reads it from where it is kept.
+// Package secret handles the tokens and keys of a configuration. A [Text] is a secret that does not
+// appear in logs, and [From] reads it from the place where it is stored.
 package secret
 
 import (
@@ -9,13 +9,13 @@ import (
 	"strings"
 )
 
-// A Text is a token or key that masks itself in fmt, slog, JSON and YAML.
-// The zero value is no secret.
+// A Text is a token or key that is masked in the output of fmt, slog, JSON and YAML. The zero value
+// is no secret.
 type Text struct {
-	_ [0]func() // not comparable: equal secrets would differ, compare what Reveal returns
+	_ [0]func() // not comparable, because equal secrets would differ; compare the results of Reveal
 
-	// Behind a pointer, because fmt calls no method of what lies in a field that is
-	// not exported: it would print the text itself, and prints an address.
+	// value is a pointer, because fmt does not call the methods of a value in an unexported field.
+	// It would print the text itself; now it prints an address.
 	value *string
 }
 
@@ -46,7 +46,7 @@ func (s Text) String() string {
 	return "<secret>"
 }
 
-// Format masks the secret under every verb.
+// Format masks the secret for every verb.
 func (s Text) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, s.String()) }
 
 // LogValue masks the secret in slog.
@@ -61,8 +61,8 @@ func (s *Text) UnmarshalText(b []byte) error {
 	return nil
 }
 
-// Lines returns the secrets of a key file: one a line, the current one first.
-// Those below it are older, and only verify what they once signed.
+// Lines returns the secrets of a key file, one per line, the current one first. The others are
+// older, and only verify what they signed earlier.
 func (s Text) Lines() []Text {
 	var all []Text
 	for line := range strings.Lines(s.Reveal()) {

@@ -1,6 +1,6 @@
-// Package timing measures how long judging takes, by the clock: a histogram for each part
-// of the path, and a count of the calls that took more than the part's budget. It decides
-// nothing: the work for one call is bounded in steps and bytes.
+// Package timing measures how long it takes to judge calls, in wall-clock time. It has a histogram
+// for each part of the path, and counts the calls that exceeded the budget of a part. It limits
+// nothing: the work for one call is limited elsewhere, in steps and bytes.
 package timing
 
 import (
@@ -8,14 +8,14 @@ import (
 	"time"
 )
 
-// A Part is one step of the way from a call to what needs people.
+// A Part is one part of the path on which a call is judged, before people are asked.
 type Part uint8
 
 // The parts.
 const (
-	Reflex    Part = iota // what the call itself says, with all that is looked up for it
-	Intuition             // of that, what calls before it say: loops, memory
-	Coherence             // whether all that was said fits together: the combination
+	Reflex    Part = iota // judging the call itself, with all lookups
+	Intuition             // the part of Reflex that judges earlier calls: loops, memory
+	Coherence             // combining the verdicts
 	Arbiter               // the whole deterministic path, before people or a model
 	count
 )
@@ -30,19 +30,19 @@ func (p Part) String() string {
 	return names[Arbiter]
 }
 
-// Computing is a stage that computes, and waits for no store, model or person: it takes
-// turns with others, and is measured.
+// Computing is a stage that only computes, and does not wait for a store, a model or a person. Such
+// stages take turns and are measured.
 type Computing interface{ Part() Part }
 
-// Limits is a budget for each part. Zero is none.
+// Limits has a budget for each part. Zero means no budget.
 type Limits [count]time.Duration
 
-// DefaultLimits are the budgets where nothing is configured.
+// DefaultLimits returns the budgets that are used if none are configured.
 func DefaultLimits() Limits {
 	return Limits{10 * time.Millisecond, 20 * time.Millisecond, 30 * time.Millisecond, 100 * time.Millisecond}
 }
 
-// buckets are the upper bounds of a histogram; what took longer is in one more.
+// buckets are the upper bounds of a histogram, which has one more bucket for longer times.
 var buckets = [...]struct {
 	most time.Duration
 	name string
@@ -58,10 +58,10 @@ type Times struct {
 
 	taken  [count][len(buckets) + 1]atomic.Uint64
 	over   [count]atomic.Uint64
-	logged atomic.Int64 // when something was last said of it, in Unix nanoseconds
+	logged atomic.Int64 // when a warning was last logged, in Unix nanoseconds
 }
 
-// Took counts what a part took for one call, and reports whether that is more than its
+// Took counts the time that a part took for one call, and reports whether it exceeds the part's
 // budget.
 func (t *Times) Took(p Part, took time.Duration) bool {
 	if t == nil || p >= count {
@@ -79,17 +79,17 @@ func (t *Times) Took(p Part, took time.Duration) bool {
 	return true
 }
 
-// logEvery is how often it is said that calls took too long.
+// logEvery is the shortest time between two warnings that calls took too long.
 const logEvery = time.Minute
 
-// MayLog reports whether it is time to say again that calls took too long.
+// MayLog reports whether to log now that calls took too long: at most once a minute. It returns true
+// to only one of several concurrent callers.
 func (t *Times) MayLog(now time.Time) bool {
 	last := t.logged.Load()
 	return now.UnixNano()-last >= int64(logEvery) && t.logged.CompareAndSwap(last, now.UnixNano())
 }
 
-// Over counts the calls that took more than each budget since the start, by the names of
-// the parts.
+// Over returns how many calls exceeded each budget since the start, by the names of the parts.
 func (t *Times) Over() map[string]uint64 {
 	out := map[string]uint64{}
 	if t != nil {
@@ -100,8 +100,8 @@ func (t *Times) Over() map[string]uint64 {
 	return out
 }
 
-// Histograms count the calls since the start, by the names of the parts and by the most that
-// they took: "100us" to "10s", and "more". Buckets without a call are left out.
+// Histograms returns the number of calls since the start, by the name of the part and the upper
+// bound of the bucket: "100us" to "10s", and "more". Empty buckets are left out.
 func (t *Times) Histograms() map[string]map[string]uint64 {
 	out := map[string]map[string]uint64{}
 	if t == nil {

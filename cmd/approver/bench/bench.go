@@ -1,26 +1,24 @@
-// Package bench measures approver as it is installed: the hook as a process,
-// the policy, and the whole way of an approval through a real daemon, on both
-// stores, with every step durable.
+// Package bench measures approver as it is installed: the hook as a process, the policy, and whole
+// approvals through a real daemon, on both stores, with every step durable.
 //
 // # The channel
 //
-// The people's end is the terminal channel over the resolve socket, because it
-// is approver at both ends: a chat app's library and a fake of its server would
-// be measured with it, and no real chat is as near. One connection watches, as
-// `approver watch` does; each answer is one POST on a connection that stays.
+// People answer through the terminal channel over the resolve socket, because both ends of it are
+// approver. With a chat app, its library and a fake server would be measured too, and a fake on
+// loopback is faster than any real chat. One connection watches, as `approver watch` does. Each
+// answer is one POST on a persistent connection.
 //
 // # Pending requests
 //
-// Of N pending requests, up to [maxHeld] are held: a courier's connection waits
-// for each. The rest are parked: they lie in the store as they do after a
-// restart of the daemon whose couriers have not come back. The daemon admits
-// 1,024 waiting couriers.
+// Of N pending requests, up to [maxHeld] are held: a courier's connection waits for each. The
+// others are parked: they are only in the store, as after a restart of the daemon if the couriers
+// have not come back. The daemon admits 1,024 waiting couriers.
 //
 // # Comparisons
 //
-// A shared machine is not the same from one second to the next. So what is to be
-// compared runs in turns: the three programs of the hook, and in each round every
-// number of pending requests and the bare Redis. Trust the ratios.
+// The speed of a shared machine changes from second to second. So measurements that are compared
+// alternate: the three programs of the hook, and in each round every number of pending requests and
+// bare Redis. The ratios are more reliable than the absolute figures.
 package bench
 
 import (
@@ -41,28 +39,27 @@ const (
 	Redis    = "redis"
 )
 
-// Options say what is measured. Every measurement is bounded in count and time.
+// Options say what is measured. Every measurement is limited in count and time.
 type Options struct {
-	Stores  []string // of Embedded and Redis
+	Stores  []string // Embedded, Redis or both
 	Short   bool     // for CI: the same figures from fewer runs, within 20 s
 	JSON    bool
 	Out     io.Writer
-	Say     io.Writer // what is measured now, for whoever waits; nil says nothing
+	Say     io.Writer // for progress messages; nil: none
 	Program string    // the approver program, run as daemon
 }
 
-// A size is how much is measured.
+// A size says how much is measured.
 type size struct {
 	hookRuns, judgeRuns, starts   int
 	rounds, sequential            int
 	parallel, bare                time.Duration // of each round
-	budget                        time.Duration // no further round is begun after it
+	budget                        time.Duration // no new round begins after this time
 	workers, bareWorkers, maxHeld int
 	pending                       []int
 }
 
-// maxHeld is how many couriers wait at most, so that those of the workers are
-// admitted beside them.
+// maxHeld is the greatest number of waiting couriers. It leaves room for those of the workers.
 const maxHeld = 800
 
 func (o Options) size() size {
@@ -78,7 +75,7 @@ func (o Options) size() size {
 	return s
 }
 
-// hardLimit ends a run that hangs.
+// hardLimit is the time after which a run is ended.
 const hardLimit = 10 * time.Minute
 
 // A bench is one run.
@@ -87,11 +84,11 @@ type bench struct {
 	size
 	began time.Time
 	dir   string
-	ends  []func() error // what is to be ended, in the order of its start
+	ends  []func() error // functions that end what was started, in the order of the starts
 }
 
-// Run measures, prints, and ends all that it started. A slow machine is no
-// error; a step that did not do what it should is.
+// Run measures, prints the report, and ends everything that it started. Slowness is not an error,
+// but a step with a wrong result is, and so is a run of more than ten minutes.
 func Run(ctx context.Context, o Options) (err error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, hardLimit, fmt.Errorf("the benchmark did not end within %v", hardLimit))
 	defer cancel()
@@ -113,7 +110,7 @@ func Run(ctx context.Context, o Options) (err error) {
 	return r.print(o.Out)
 }
 
-// end ends what was started behind mark, the newest first.
+// end ends what was started after mark, the newest first.
 func (b *bench) end(mark int) error {
 	var errs []error
 	for _, end := range slices.Backward(b.ends[mark:]) {

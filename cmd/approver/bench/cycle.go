@@ -22,7 +22,7 @@ import (
 	"approver.example/httpapi/wire"
 )
 
-// payload is what Claude Code sends before it runs a command.
+// payload returns what Claude Code sends before it runs a command.
 func payload(command string, n int) []byte {
 	body, err := json.Marshal(map[string]any{
 		"session_id": "bench", "transcript_path": "/home/dev/.claude/bench.jsonl", "cwd": "/", "permission_mode": "default",
@@ -35,7 +35,7 @@ func payload(command string, n int) []byte {
 	return body
 }
 
-// A caller is a courier's connection, with what a courier sends on it.
+// A caller is a connection on which a call was sent as by a courier.
 type caller struct{ conn net.Conn }
 
 // submit sends a call as the courier does.
@@ -61,7 +61,7 @@ func submit(ctx context.Context, d *daemon, body []byte, left time.Duration) (*c
 	return &caller{conn}, nil
 }
 
-// answer reads the answer and ends the connection.
+// answer reads the answer, which must have exit code 0, and closes the connection.
 func (c *caller) answer() (string, error) {
 	defer c.conn.Close()
 	_ = c.conn.SetReadDeadline(time.Now().Add(time.Minute))
@@ -77,7 +77,7 @@ func (c *caller) answer() (string, error) {
 	return string(body), err
 }
 
-// A card is what is read of an event of the resolve socket.
+// A card has the fields that are read from an event of the resolve socket.
 type card struct {
 	Type    string `json:"type"`
 	Message string `json:"message"`
@@ -87,8 +87,8 @@ type card struct {
 	} `json:"card"`
 }
 
-// A driver drives approvals through one daemon: couriers on one side, a person's
-// program on the other.
+// A driver runs approvals through one daemon: couriers on one side, a person's program on the
+// other.
 type driver struct {
 	d      *daemon
 	client *http.Client
@@ -96,12 +96,12 @@ type driver struct {
 
 	mu      sync.Mutex
 	waiting map[string]chan card // by command
-	watched chan error           // takes the end of the watch
+	watched chan error           // gets the error when the watch ends
 	once    sync.Once
-	shows   chan struct{} // closed when the daemon knows that somebody watches
+	shows   chan struct{} // closed when the daemon has accepted the watch
 }
 
-// drive starts to watch, and ends that with b.end.
+// drive starts a watch, which b.end ends.
 func (b *bench) drive(ctx context.Context, d *daemon, serial *atomic.Int64) *driver {
 	v := &driver{d: d, serial: serial, waiting: map[string]chan card{}, watched: make(chan error, 1),
 		shows: make(chan struct{})}
@@ -122,20 +122,20 @@ func (b *bench) drive(ctx context.Context, d *daemon, serial *atomic.Int64) *dri
 	return v
 }
 
-// see gives a card to whoever waits for it.
+// see passes a card to the goroutine that waits for it.
 func (v *driver) see(raw json.RawMessage) error {
 	var c card
 	if err := json.Unmarshal(raw, &c); err != nil {
 		return err
 	}
-	v.once.Do(func() { close(v.shows) }) // the hello comes first
+	v.once.Do(func() { close(v.shows) }) // the first event is the hello
 	if c.Type != "card" {
 		return nil
 	}
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	if to := v.waiting[c.Card.Command]; to != nil {
-		to <- c // has room for the one
+		to <- c // does not block: the buffer has room for one
 		delete(v.waiting, c.Card.Command)
 	}
 	return nil
@@ -144,7 +144,7 @@ func (v *driver) see(raw json.RawMessage) error {
 // ask sends a call that needs people and waits for its card.
 func (v *driver) ask(ctx context.Context) (*caller, card, error) {
 	select {
-	case <-v.shows: // a card that nobody watches for is shown nowhere
+	case <-v.shows: // without a watch no card is shown
 	case err := <-v.watched:
 		v.watched <- err
 		return nil, card{}, fmt.Errorf("the watch ended: %w", err)
@@ -194,11 +194,11 @@ func (v *driver) reply(ctx context.Context, k card) error {
 	return err
 }
 
-// A lap is how long the parts of one approval took.
+// A lap has the times of the parts of one approval.
 type lap struct{ toCard, toRelease, whole time.Duration }
 
-// cycle is one approval from the request to the released hook. The person looks
-// at the card for a while, which is not counted.
+// cycle runs one approval from the request to the released hook. The person looks at the card for
+// the time look, which is not counted.
 func (v *driver) cycle(ctx context.Context, look time.Duration) (lap, error) {
 	start := time.Now()
 	c, k, err := v.ask(ctx)

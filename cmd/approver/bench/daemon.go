@@ -15,26 +15,26 @@ import (
 	"approver.example/configs"
 )
 
-// A daemon is one `approver serve`, in a folder of its own.
+// A daemon is one process of `approver serve`, in its own folder.
 type daemon struct{ child.Daemon }
 
-// programs is the PATH of the calls. The git there is a small stand-in: how long
-// the real one takes to hash is a figure of its own, see fingerprints.
+// programs returns the PATH of the calls. The git there is a small stand-in. The time to hash the
+// real one is measured separately, see fingerprints.
 func (d *daemon) programs() string { return filepath.Join(d.Dir, "bin") }
 
-// Times of a daemon.
+// Time limits of a daemon.
 const (
 	startTime = 20 * time.Second
 	stopTime  = 10 * time.Second
-	turn      = 15 * time.Minute // that people have here, so that what is pending stays so
+	turn      = 15 * time.Minute // how long people have to answer; requests must stay pending
 )
 
-// embeddedStore is the store part of a configuration.
+// embeddedStore is the store part of the configuration for the embedded store.
 const embeddedStore = "  bolt: {path: data/approver.db}\n"
 
 const standIn = "#!/bin/sh\nexit 1\n"
 
-// prepare writes the configuration of a daemon.
+// prepare creates the folder and the configuration of a daemon.
 func (b *bench) prepare(name, store string) (*daemon, error) {
 	d := &daemon{child.Daemon{Program: b.Program, Dir: filepath.Join(b.dir, name)}}
 	for _, dir := range []string{filepath.Join(d.Dir, "data"), d.programs()} {
@@ -62,8 +62,8 @@ channels:
 	return d, nil
 }
 
-// startDaemon prepares a daemon and runs it until b.end. took is the time from
-// the start of its process to its first answer.
+// startDaemon prepares a daemon and runs it until b.end. took is the time from the start of its
+// process to its first answer.
 func (b *bench) startDaemon(ctx context.Context, name, store string) (d *daemon, took time.Duration, err error) {
 	if d, err = b.prepare(name, store); err != nil {
 		return nil, 0, err
@@ -89,7 +89,7 @@ func (b *bench) run(ctx context.Context, d *daemon) (took time.Duration, err err
 	return time.Since(start), nil
 }
 
-// stop ends the daemon in order.
+// stop stops the daemon normally.
 func (d *daemon) stop() error {
 	err := d.Stop(stopTime)
 	if exit := (*exec.ExitError)(nil); errors.As(err, &exit) {
@@ -98,16 +98,17 @@ func (d *daemon) stop() error {
 	return err
 }
 
-// lastLog is the end of the daemon's log.
+// lastLog returns the last 2,000 bytes of the daemon's log.
 func (d *daemon) lastLog() string {
 	log := d.Log()
 	return log[max(0, len(log)-2000):]
 }
 
-// memory is in KiB.
+// memory is the memory of a process in KiB.
 type memory struct{ rss, anonymous float64 }
 
-// memoryOf asks the kernel, where it has files for it, else ps.
+// memoryOf returns the memory of a process, from /proc, or without /proc from ps, which gives only
+// the RSS.
 func memoryOf(ctx context.Context, pid int) (m memory, err error) {
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 	if err != nil {

@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// hook runs the hook process against a warm daemon, in turns with /bin/true and
-// a Go program that does nothing.
+// hook measures the hook process with a warm daemon, alternating with /bin/true and a Go program
+// that does nothing.
 func (b *bench) hook(ctx context.Context) (HookFigures, error) {
 	mark := len(b.ends)
 	d, _, err := b.startDaemon(ctx, "hook", embeddedStore)
@@ -62,8 +62,8 @@ func (b *bench) hook(ctx context.Context) (HookFigures, error) {
 	return f, b.end(mark)
 }
 
-// daemonShare is how long the daemon takes for the same call, by a client that
-// is there already.
+// daemonShare returns the median time of the daemon for the same call, without the start of a
+// process.
 func (b *bench) daemonShare(ctx context.Context, d *daemon, body string) (time.Duration, error) {
 	var took []time.Duration
 	for range b.hookRuns {
@@ -89,8 +89,8 @@ func trueProgram() string {
 	return ""
 }
 
-// buildEmpty builds the Go program that does nothing; without a toolchain it is
-// empty.
+// buildEmpty builds the Go program that does nothing, and returns its path, or "" without a Go
+// toolchain.
 func (b *bench) buildEmpty(ctx context.Context) (string, error) {
 	goTool, err := exec.LookPath("go")
 	if err != nil {
@@ -103,8 +103,8 @@ func (b *bench) buildEmpty(ctx context.Context) (string, error) {
 	return program, build(ctx, goTool, program, source)
 }
 
-// hookProgram is approver-hook: the one beside the program, else built from the
-// source that we stand in, else the slower `approver hook`.
+// hookProgram returns the command of the hook: approver-hook in the folder of the program, or built
+// from the source in the current folder, or else the slower `approver hook`. told says which.
 func (b *bench) hookProgram(ctx context.Context) (command []string, told string, err error) {
 	beside := filepath.Join(filepath.Dir(b.Program), "approver-hook")
 	if _, err := os.Stat(beside); err == nil {
@@ -128,8 +128,8 @@ func build(ctx context.Context, goTool, program, source string) error {
 	return nil
 }
 
-// daemonFigures starts a daemon again and again on one folder, and lets the last
-// be idle.
+// daemonFigures starts a daemon several times in one folder, and leaves the last one idle to measure
+// its memory.
 func (b *bench) daemonFigures(ctx context.Context) (DaemonFigures, error) {
 	f := DaemonFigures{Starts: b.starts, IdleSeconds: 1.5}
 	var took []time.Duration

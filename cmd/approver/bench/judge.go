@@ -15,8 +15,7 @@ import (
 	"approver.example/shieldcore/classifier"
 )
 
-// judgeCalls are a few kinds of calls, from what agents do all day to the worst
-// that is short.
+// judgeCalls are a few kinds of calls, from everyday ones to a catastrophic one.
 var judgeCalls = []struct{ kind, tool, command string }{
 	{"plain shell", "Bash", "git status --short && go test ./..."},
 	{"long shell", "Bash", strings.Repeat("printf '%s\\n' \"$line\" | sed -e 's/a/b/' >> out.log; ", 10)},
@@ -26,8 +25,8 @@ var judgeCalls = []struct{ kind, tool, command string }{
 	{"reads a file", "Read", ""},
 }
 
-// judge measures the whole fast path in this process: the reflex engine with the
-// default rules, the default policy, heuristics and classifier.
+// judge measures the whole fast path in this process: the reflex engine with the default rules, the
+// default policy, the heuristics and the classifier.
 func (b *bench) judge(ctx context.Context) ([]JudgeFigures, error) {
 	policy, err := configs.Default().LoadPolicy()
 	if err != nil {
@@ -73,14 +72,14 @@ func (b *bench) judge(ctx context.Context) ([]JudgeFigures, error) {
 	return out, nil
 }
 
-// fingerprints measures what binds an approval to what would run, in this
-// process: the canonical form, and with the files of the command.
+// fingerprints measures, in this process, how long it takes to bind an approval to what would run:
+// only the canonical form, and with the files of the command.
 func (b *bench) fingerprints(ctx context.Context) (f FingerprintFigures, err error) {
 	call, err := judgeCall("Bash", "git push --force origin main")
 	if err != nil {
 		return f, err
 	}
-	reflex, err := reflexcore.New(nil, reflexcore.Limits{}) // a walk needs no rules
+	reflex, err := reflexcore.New(nil, reflexcore.Limits{}) // no rules are needed to find the files
 	if err != nil {
 		return f, err
 	}

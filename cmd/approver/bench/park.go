@@ -18,8 +18,8 @@ import (
 	"approver.example/tokens"
 )
 
-// park puts pending requests into the store of a daemon that does not run yet,
-// and returns what each takes there.
+// park puts n pending requests into the store of a daemon that does not run yet, and returns how
+// many bytes each of them takes there.
 func (b *bench) park(ctx context.Context, d *daemon, n int, size func() (float64, error)) (bytes float64, err error) {
 	cfg, err := configs.Load(d.Config())
 	if err != nil {
@@ -30,7 +30,7 @@ func (b *bench) park(ctx context.Context, d *daemon, n int, size func() (float64
 		return 0, err
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
-	// Under a key of nobody: the daemon never reads them.
+	// The key is not the daemon's, because the daemon never reads these requests.
 	sealer, err := sealing.New(make([]byte, 32))
 	if err != nil {
 		return 0, err
@@ -53,8 +53,8 @@ func (b *bench) park(ctx context.Context, d *daemon, n int, size func() (float64
 	return (after - before) / float64(n), err
 }
 
-// parkOne writes the three records of one request, as the daemon does: the
-// request, the way to it from its call id, and from its code.
+// parkOne writes the three records of one request, as the daemon does: the request, and the
+// references to it by its call id and by its code.
 func parkOne(ctx context.Context, kv approver.KV, sealer *sealing.Sealer, n int) error {
 	now, err := kv.Now(ctx)
 	if err != nil {
@@ -64,7 +64,7 @@ func parkOne(ctx context.Context, kv approver.KV, sealer *sealing.Sealer, n int)
 	if err != nil {
 		return err
 	}
-	code, err := tokens.Mint(tokens.MaxLength) // so long that none comes twice
+	code, err := tokens.Mint(tokens.MaxLength) // long enough to be unique
 	if err != nil {
 		return err
 	}
@@ -86,7 +86,7 @@ func parkOne(ctx context.Context, kv approver.KV, sealer *sealing.Sealer, n int)
 		Verdict: approver.Verdict{Decision: approver.Ask, By: "policy", Rule: "git.force-push", Severity: approver.High,
 			Reason: "overwrites history"},
 		Created: now, Due: now.Add(turn), Deadline: now.Add(turn),
-		// A card on another hub's terminal: this daemon has nothing to show anew.
+		// The card is on the terminal of another hub, so this daemon does not show it again.
 		Postings: []broadcaster.Posting{{To: to, Hub: "another", Code: hash, Phase: broadcaster.Posted,
 			Ref: approver.Ref{Destination: to, Message: uuid.NewString()}}},
 	}

@@ -9,15 +9,15 @@ import (
 	"time"
 )
 
-// A Report is what --json prints. Times of approvals are in milliseconds, those
-// of programs and judgements in microseconds.
+// A Report is what --json prints. The names of fields end in the unit: approvals and starts are in
+// milliseconds, the hook and judging in microseconds.
 type Report struct {
 	Short   bool    `json:"short"`
 	CPUs    int     `json:"cpus"`
 	OS      string  `json:"os"`
 	Arch    string  `json:"arch"`
 	Go      string  `json:"go"`
-	Channel string  `json:"channel"` // the people's end
+	Channel string  `json:"channel"` // how people answer
 	TookS   float64 `json:"took_s"`
 
 	Hook        HookFigures        `json:"hook"`
@@ -27,7 +27,7 @@ type Report struct {
 	Stores      []StoreFigures     `json:"stores"`
 }
 
-// HookFigures are about whole processes, run in turns.
+// HookFigures are about whole processes, whose runs alternate.
 type HookFigures struct {
 	Runs        int     `json:"runs"`
 	Program     string  `json:"program"`
@@ -35,12 +35,12 @@ type HookFigures struct {
 	EmptyGoUS   float64 `json:"empty_go_us"` // of a Go program that does nothing; 0 without a Go toolchain
 	HookUS      float64 `json:"hook_us"`     // of the hook, for a call that passes
 	HookP99US   float64 `json:"hook_p99_us"`
-	DaemonUS    float64 `json:"daemon_us"` // of that, what the daemon takes, with its audit record durable
+	DaemonUS    float64 `json:"daemon_us"` // the daemon's share of it, with its audit record durable
 	OverEmptyGo float64 `json:"over_empty_go"`
 	OverTrue    float64 `json:"over_true"`
 }
 
-// JudgeFigures are about one kind of call and the default policy.
+// JudgeFigures are about judging one kind of call with the default rules and policy.
 type JudgeFigures struct {
 	Kind     string  `json:"kind"`
 	Bytes    int     `json:"bytes"`
@@ -49,22 +49,22 @@ type JudgeFigures struct {
 	P99US    float64 `json:"p99_us"`
 }
 
-// FingerprintFigures are medians of the time that binds an approval to a call. It
-// is spent twice for each: when the call comes and before it is released.
+// FingerprintFigures are median times to bind an approval to a call. Each approval takes this time
+// twice: when the call arrives and before it is released.
 type FingerprintFigures struct {
 	CanonicalUS float64 `json:"canonical_us"` // without files
 	SmallUS     float64 `json:"small_us"`     // with a git of a few bytes, as in the approvals below
-	SystemUS    float64 `json:"system_us"`    // with the system's git: as root it is hashed for every call
+	SystemUS    float64 `json:"system_us"`    // with the system's git, which is hashed for every call as root
 }
 
-// DaemonFigures are about a daemon without work.
+// DaemonFigures are about an idle daemon.
 type DaemonFigures struct {
 	Starts      int     `json:"starts"`
-	FirstMS     float64 `json:"first_start_ms"` // which makes keys and store
+	FirstMS     float64 `json:"first_start_ms"` // which creates the keys and the store
 	ReadyMS     float64 `json:"ready_ms"`       // median of the others, from the start of the process
 	ReadyMaxMS  float64 `json:"ready_max_ms"`
 	IdleRSSMiB  float64 `json:"idle_rss_mib"`
-	ProgramMiB  float64 `json:"program_mib"` // size of the program, part of which is in the memory
+	ProgramMiB  float64 `json:"program_mib"` // size of the program file, a part of which is in memory
 	AnonymMiB   float64 `json:"idle_anonymous_mib"`
 	IdleSeconds float64 `json:"idle_after_s"`
 }
@@ -73,28 +73,28 @@ type DaemonFigures struct {
 type StoreFigures struct {
 	Store  string         `json:"store"`
 	Levels []LevelFigures `json:"levels"`
-	// create and compare-and-set, as many workers; 0 without redis-server
+	// BareRedisPerS counts create and compare-and-set with as many workers; 0 without redis-server.
 	BareRedisPerS   float64 `json:"bare_redis_cycles_per_s"`
-	OverBareRedis   float64 `json:"over_bare_redis"`   // of the level without others pending
-	ManyOverHundred float64 `json:"many_over_hundred"` // cycles/s with the most pending, by those with 100
+	OverBareRedis   float64 `json:"over_bare_redis"`   // for the level without other pending requests
+	ManyOverHundred float64 `json:"many_over_hundred"` // cycles/s with the most pending, divided by those with 100
 }
 
-// LevelFigures are about one number of pending requests.
+// LevelFigures are about approvals with one number of pending requests.
 type LevelFigures struct {
-	Pending        int     `json:"pending"` // 1 is the measured one alone
-	Held           int     `json:"held"`    // by couriers that wait
-	Parked         int     `json:"parked"`  // in the store alone
+	Pending        int     `json:"pending"` // 1: only the measured one
+	Held           int     `json:"held"`    // with a waiting courier
+	Parked         int     `json:"parked"`  // only in the store
 	Cycles         int     `json:"cycles"`
 	RequestToCard  Span    `json:"request_to_card_ms"`
-	ReplyToRelease Span    `json:"reply_to_release_ms"` // the approve path
+	ReplyToRelease Span    `json:"reply_to_release_ms"` // from the approval to the released hook
 	Whole          Span    `json:"whole_ms"`            // request → card → reply → hook released
 	Workers        int     `json:"workers"`
 	CyclesPerS     float64 `json:"cycles_per_s"`
 	HeldKiB        float64 `json:"held_rss_kib"`       // memory of the daemon for each held request
-	StoredBytes    float64 `json:"parked_store_bytes"` // of the store for each parked request: file, or memory of Redis
+	StoredBytes    float64 `json:"parked_store_bytes"` // for each parked request, in the file or in the memory of Redis
 }
 
-// A Span has the median and the 99th percentile.
+// A Span has the median and the 99th percentile, in milliseconds.
 type Span struct {
 	P50 float64 `json:"p50"`
 	P99 float64 `json:"p99"`
@@ -107,7 +107,7 @@ func spanOf(took []time.Duration) Span {
 func milliseconds(d time.Duration) float64 { return float64(d.Nanoseconds()) / 1e6 }
 func microseconds(d time.Duration) float64 { return float64(d.Nanoseconds()) / 1e3 }
 
-// quantile sorts took. Of nothing it is zero.
+// quantile sorts took and returns its quantile q, or zero if took is empty.
 func quantile(took []time.Duration, q float64) time.Duration {
 	if len(took) == 0 {
 		return 0
@@ -116,7 +116,7 @@ func quantile(took []time.Duration, q float64) time.Duration {
 	return took[min(int(q*float64(len(took))), len(took)-1)]
 }
 
-// over divides, and is zero where there is nothing to divide by.
+// over returns a/b, or zero if b is zero.
 func over(a, b float64) float64 {
 	if b == 0 {
 		return 0

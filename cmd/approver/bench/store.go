@@ -24,11 +24,11 @@ type level struct {
 	v    *driver
 	laps []lap
 	done int           // cycles of all workers
-	took time.Duration // that they took
+	took time.Duration // time for them
 }
 
-// store measures approvals on one store. Every level has a daemon and a store of
-// its own, and all are there at once, to take turns.
+// store measures approvals on one store. Every level has its own daemon and store. They all run at
+// the same time, and are measured in turn.
 func (b *bench) store(ctx context.Context, name string) (StoreFigures, error) {
 	f := StoreFigures{Store: name}
 	mark := len(b.ends)
@@ -79,8 +79,8 @@ func (b *bench) store(ctx context.Context, name string) (StoreFigures, error) {
 	return f, b.end(mark)
 }
 
-// redisServer starts a private redis-server that syncs every write before it
-// acknowledges it.
+// redisServer starts a private redis-server that syncs every write to disk before it acknowledges
+// it.
 func (b *bench) redisServer(ctx context.Context) (*redistest.Server, error) {
 	s, err := redistest.Start(ctx, redistest.Options{Config: []string{"appendfsync always"}})
 	if err != nil {
@@ -90,10 +90,10 @@ func (b *bench) redisServer(ctx context.Context) (*redistest.Server, error) {
 	return s, nil
 }
 
-// level makes a daemon and its pending requests.
+// level starts a daemon with its pending requests.
 func (b *bench) level(ctx context.Context, name string, pending int, serial *atomic.Int64) (*level, error) {
 	l := &level{LevelFigures: LevelFigures{Pending: pending, Workers: b.workers}}
-	if pending > 1 { // else the measured one is the one
+	if pending > 1 { // otherwise the measured request is the only one
 		l.Held = min(pending, b.maxHeld)
 		l.Parked = pending - l.Held
 	}
@@ -123,9 +123,9 @@ func (b *bench) level(ctx context.Context, name string, pending int, serial *ato
 	return l, b.fill(ctx, l)
 }
 
-// fill makes the requests that are held, and looks what each costs.
+// fill makes the held requests, and measures the memory of each.
 func (b *bench) fill(ctx context.Context, l *level) error {
-	for range 20 { // the memory of what every daemon needs once is not theirs
+	for range 20 { // memory that the daemon needs only once does not count
 		if _, err := l.v.cycle(ctx, 0); err != nil {
 			return err
 		}
@@ -163,12 +163,12 @@ func usedMemory(ctx context.Context, rdb *redis.Client) (float64, error) {
 	return strconv.ParseFloat(number, 64)
 }
 
-// look is how long a person looks at the card in what is timed: nobody is so
-// fast that the daemon has not yet noted where the card is. The many workers that
-// are counted do not look.
+// look is how long a person looks at the card in cycles that are timed. No real person answers
+// before the daemon has recorded where the card is. The parallel workers, whose cycles are only
+// counted, do not look.
 const look = 5 * time.Millisecond
 
-// round measures one approval after another, and then as many workers.
+// round measures approvals one after another, and then by parallel workers.
 func (b *bench) round(ctx context.Context, l *level) error {
 	for range b.sequential {
 		took, err := l.v.cycle(ctx, look)
@@ -185,7 +185,8 @@ func (b *bench) round(ctx context.Context, l *level) error {
 	return err
 }
 
-// during runs f in many workers for a time, and counts.
+// during runs f repeatedly in parallel workers until limit, and returns the number of calls and the
+// time that they took.
 func during(limit time.Duration, workers int, f func() error) (n int, took time.Duration, err error) {
 	var count atomic.Int64
 	start := time.Now()
@@ -213,15 +214,14 @@ func (l *level) figures() LevelFigures {
 	return f
 }
 
-// bareCAS is a compare-and-set with the wake-up of whoever waits, and nothing
-// else.
+// bareCAS is only a compare-and-set with a message that would wake waiting clients.
 var bareCAS = redis.NewScript(`
 if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
 redis.call('SET', KEYS[1], ARGV[2])
 redis.call('PUBLISH', 'bare', KEYS[1])
 return 1`)
 
-// bareRedis is what the store alone could do: create a record, change it by
+// bareRedis measures the store alone: each cycle creates a record and changes it by
 // compare-and-set.
 func (b *bench) bareRedis(ctx context.Context, addr string, round int) (n int, took time.Duration, err error) {
 	rdb := redis.NewClient(&redis.Options{Addr: addr, PoolSize: b.bareWorkers, Protocol: 2, DisableIdentity: true})
@@ -229,7 +229,7 @@ func (b *bench) bareRedis(ctx context.Context, addr string, round int) (n int, t
 	if err := bareCAS.Load(ctx, rdb).Err(); err != nil {
 		return 0, 0, err
 	}
-	before, after := strings.Repeat("a", 700), strings.Repeat("b", 700) // about a record of a request
+	before, after := strings.Repeat("a", 700), strings.Repeat("b", 700) // about the size of a request's record
 	var serial atomic.Int64
 	return during(b.bare, b.bareWorkers, func() error {
 		key := fmt.Sprintf("bare:%d:%d", round, serial.Add(1))
@@ -244,7 +244,7 @@ func (b *bench) bareRedis(ctx context.Context, addr string, round int) (n int, t
 	})
 }
 
-// HaveRedis reports whether a private redis-server can be started.
+// HaveRedis reports whether the program redis-server is in PATH.
 func HaveRedis() bool {
 	_, err := exec.LookPath("redis-server")
 	return err == nil

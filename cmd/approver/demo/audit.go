@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// An auditLine is what the demo reads of the audit.
+// An auditLine is the part of an audit record that the demo reads.
 type auditLine struct {
 	Event      string `json:"event"`
 	Request    string `json:"request"`
@@ -57,7 +57,7 @@ func (w *world) auditText() string {
 	return string(raw)
 }
 
-// auditHas waits for a record of the present request, and tells of it.
+// auditHas waits for a record of the current request, and returns it.
 func (w *world) auditHas(what string, is func(auditLine) bool) (found auditLine, err error) {
 	err = w.wait(5*time.Second, "the audit has "+what, func() bool {
 		for _, l := range w.audit() {
@@ -71,7 +71,7 @@ func (w *world) auditHas(what string, is func(auditLine) bool) (found auditLine,
 	return found, err
 }
 
-// refused waits for the record of a reply that did not count, and tells of it.
+// refused waits for the record of a reply that did not count, and shows it.
 func (w *world) refused(outcome string) error {
 	l, err := w.auditHas("a refused reply", func(l auditLine) bool { return l.Event == "refused" && l.Outcome == outcome })
 	if err == nil {
@@ -80,8 +80,7 @@ func (w *world) refused(outcome string) error {
 	return err
 }
 
-// verify stops the daemon in order and runs the real verifier over the audit,
-// its end included.
+// verify stops the daemon normally and runs the real verifier over the audit, including its end.
 func (w *world) verify() error {
 	if err := w.daemon.Stop(stopTime); err != nil {
 		return fmt.Errorf("the daemon did not stop in order: %w", err)

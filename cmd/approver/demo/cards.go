@@ -7,8 +7,8 @@ import (
 	"approver.example/channels/channeltest/fake"
 )
 
-// newCards waits until each app shows one more card than before and the audit
-// has it, and returns them in the order of the apps.
+// newCards waits until each app shows one more card than before and the audit has it, and returns
+// the new cards in the order of the apps.
 func (w *world) newCards() ([]fake.Shown, error) {
 	cards := make([]fake.Shown, len(w.apps))
 	for i, a := range w.apps {
@@ -33,8 +33,8 @@ func (w *world) newCards() ([]fake.Shown, error) {
 	return cards, w.noted(cards)
 }
 
-// noted waits until the audit says that the cards are posted: the daemon has
-// noted where they are.
+// noted waits until the audit says that the cards are posted. Then the daemon has recorded where
+// they are.
 func (w *world) noted(cards []fake.Shown) error {
 	var asked auditLine
 	err := w.wait(5*time.Second, "the daemon has noted where the cards are", func() bool {
@@ -55,8 +55,8 @@ func (w *world) noted(cards []fake.Shown) error {
 	return err
 }
 
-// cards are the messages of an app that are cards: answers to typed messages
-// and attached files are messages too, but have no severity in their first line.
+// cards returns the messages of an app that are cards. Answers to typed messages and attached files
+// are messages too, but have no severity in their first line.
 func (a *app) cards() []fake.Shown {
 	var out []fake.Shown
 	for _, c := range a.fake.Cards(a.conversation) {
@@ -77,7 +77,7 @@ func (a *app) now(message string) fake.Shown {
 	return fake.Shown{}
 }
 
-// show prints the cards as the three apps show them now.
+// show prints the cards as the apps show them now.
 func (w *world) show(cards []fake.Shown) {
 	titles, texts := make([]string, len(cards)), make([]string, len(cards))
 	_, wide := fit(w.width, len(cards))
@@ -101,8 +101,8 @@ func (w *world) show(cards []fake.Shown) {
 	}
 }
 
-// attested finds the audit record of a card: that of its posting, and once it
-// is settled that of the request's end, which is the newest.
+// attested returns the hash of the audit record of a card's posting. For a settled card it returns
+// "", so that the event names the newest record, which is the end of the request.
 func (w *world) attested(c fake.Shown) string {
 	for _, l := range w.audit() {
 		if l.Event == "posted" && len(c.Buttons) > 0 && strings.HasSuffix(l.Note, " message "+c.Message) {
@@ -112,8 +112,8 @@ func (w *world) attested(c fake.Shown) string {
 	return ""
 }
 
-// settledCards waits until every card says how the request ended, and checks
-// that it offers nothing more.
+// settledCards waits until every card says how the request ended and has no buttons, and checks that
+// it has no code.
 func (w *world) settledCards(cards []fake.Shown, want string) error {
 	for i, a := range w.apps {
 		if err := w.wait(10*time.Second, a.name+"'s card is up to date", func() bool {
@@ -128,7 +128,7 @@ func (w *world) settledCards(cards []fake.Shown, want string) error {
 	return nil
 }
 
-// codeIn returns the confirmation code in a card's text.
+// codeIn returns the confirmation code in a card's text, or "".
 func codeIn(text string) string {
 	i := strings.Index(text, "CONFIRM-")
 	if i < 0 {

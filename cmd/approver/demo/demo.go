@@ -1,13 +1,11 @@
-// Package demo shows the whole way of approvals with nothing installed and no
-// account: a real daemon in a temporary folder, real hook processes with a
-// recorded payload, and three fake chat servers on loopback that speak the real
-// protocols.
+// Package demo shows approvals from end to end, without an installation or an account: a real
+// daemon in a temporary folder, real hook processes with a recorded payload, and three fake chat
+// servers on loopback that speak the real protocols.
 //
-// It is also a test: Run fails unless every step was as it should be, by the
-// fakes' own logs and by the audit's verifier. However it ends, it takes its
-// processes and its folder with it.
+// It is also a test: Run fails if any step is not as expected, according to the logs of the fakes
+// and the verifier of the audit. However it ends, it ends its processes and removes its folder.
 //
-// What it prints for programs is in [Events].
+// [Events] describes what it prints for programs.
 package demo
 
 import (
@@ -22,31 +20,30 @@ import (
 	"time"
 )
 
-// Options say what kind of demo it is.
+// Options are the options of a demo.
 type Options struct {
 	Redis       bool // a private redis-server instead of the embedded store
 	Interactive bool // let the person at the keyboard answer once more at the end
-	JSON        bool // one event per line
+	JSON        bool // print one JSON event per line
 	Width       int  // of the screen, in columns; 0 is 80
 	In          io.Reader
 	Out         io.Writer
 	Program     string // the approver program, run as daemon and as hook
 
-	store    string        // for tests: this store part of the configuration instead
-	patience time.Duration // for tests: how long a person at the keyboard has
+	store    string        // for tests: replaces the store part of the configuration
+	patience time.Duration // for tests: how long a person at the keyboard has; zero: one minute
 }
 
-// Run shows everything and returns an error if anything was not as it should be.
-// A closed terminal, a signal and a reader of its output that goes away end it
-// early, in order.
+// Run shows everything and returns an error if anything was not as expected. It stops early, with
+// an error and after cleaning up, if ctx ends, the terminal is closed or nobody reads its output.
 func Run(ctx context.Context, o Options) error {
-	if !signal.Ignored(syscall.SIGHUP) { // as under nohup
+	if !signal.Ignored(syscall.SIGHUP) { // nohup ignores it
 		var stop context.CancelFunc
 		ctx, stop = signal.NotifyContext(ctx, syscall.SIGHUP)
 		defer stop()
 	}
-	// A closed pipe must be an error of the write, not the end of the process:
-	// there are a daemon and a folder to take away.
+	// A write to a closed pipe must return an error and not end the process, which still has to stop
+	// the daemon and remove the folder.
 	signal.Ignore(syscall.SIGPIPE)
 
 	w := newWorld(ctx, o)
@@ -67,7 +64,7 @@ func Run(ctx context.Context, o Options) error {
 	return nil
 }
 
-// play builds the stage and shows every scene.
+// play sets everything up and shows every scene.
 func (w *world) play(o Options) error {
 	if err := w.build(o); err != nil {
 		return err
@@ -88,7 +85,7 @@ func (w *world) play(o Options) error {
 	return nil
 }
 
-// tearDown ends every process that the show started and removes its folder.
+// tearDown ends every process that the demo started and removes its folder.
 func (w *world) tearDown() error {
 	w.stop(errOver)
 	w.hooks.Wait()
@@ -105,7 +102,7 @@ func (w *world) tearDown() error {
 	return errors.Join(append(errs, os.RemoveAll(w.dir))...)
 }
 
-// lastLog is the end of the daemon's log, for when something went wrong.
+// lastLog returns the end of the daemon's log, for errors.
 func (w *world) lastLog() string {
 	lines := strings.Split(strings.TrimSpace(w.daemon.Log()), "\n")
 	return "the end of the daemon's log:\n  " + strings.Join(lines[max(0, len(lines)-15):], "\n  ")

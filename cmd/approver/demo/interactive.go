@@ -11,8 +11,8 @@ import (
 	"approver.example/channels/channeltest/fake"
 )
 
-// linesOf reads lines in the background, and closes the channel where the input
-// ends. A read of a terminal cannot be interrupted: it ends with the process.
+// linesOf reads lines in the background, and closes the channel at the end of the input. A read
+// from a terminal cannot be interrupted, so it lasts until the process ends.
 func linesOf(ctx context.Context, in io.Reader) <-chan string {
 	lines := make(chan string)
 	go func() {
@@ -28,8 +28,8 @@ func linesOf(ctx context.Context, in io.Reader) <-chan string {
 	return lines
 }
 
-// interactive lets the person at the keyboard answer one request, as whom and
-// where they like. Where nobody is at the keyboard any more, silence is quick.
+// interactive lets the person at the keyboard answer one request, as Alice or Bob, on any app. If
+// the input has already ended, it shows silence with a short time.
 func (w *world) interactive(lines <-chan string) error {
 	early, present := "", true
 	select {
@@ -62,7 +62,7 @@ func (w *world) interactive(lines <-chan string) error {
 	return err
 }
 
-// turn turns lines into answers until one counts, or the time is over.
+// turn reads lines as answers until one counts or the time is over.
 func (w *world) turn(line string, lines <-chan string, hook chan outcome, cards []fake.Shown) (ending, error) {
 	for {
 		if strings.TrimSpace(line) != "" {
@@ -80,7 +80,7 @@ func (w *world) turn(line string, lines <-chan string, hook chan outcome, cards 
 				lines = nil
 				w.say("The input has ended, so nobody answers. Silence is a no when the time is over …")
 			}
-		case o := <-hook: // nobody has answered, or not in time
+		case o := <-hook: // nobody answered in time
 			hook <- o
 			return byNobody, nil
 		case <-w.ctx.Done():
@@ -89,8 +89,8 @@ func (w *world) turn(line string, lines <-chan string, hook chan outcome, cards 
 	}
 }
 
-// typed does what a line says and tells what the person hears. It returns the
-// ending that it makes, or byNobody while it makes none.
+// typed does what a line says and shows what the person is told. It returns the ending that this
+// caused, or byNobody if the request has not ended.
 func (w *world) typed(line string, cards []fake.Shown) (ending, error) {
 	who, channel, what, err := w.parse(line)
 	if err != nil {
@@ -114,7 +114,7 @@ func (w *world) typed(line string, cards []fake.Shown) (ending, error) {
 		return byNobody, err
 	}
 	w.say("%s hears: %s", who.name, text)
-	// People are told when the audit has it, so it is there if it counted.
+	// People are told after the audit has the end, so it is there if the answer counted.
 	for _, l := range w.audit() {
 		if l.Request == w.request && l.Event == want.event {
 			return want, nil
@@ -125,7 +125,8 @@ func (w *world) typed(line string, cards []fake.Shown) (ending, error) {
 
 var errNotUnderstood = errors.New("type who, where and what, such as: bob discord yes")
 
-// parse reads who, where and what, in any order. Without a name it is Alice.
+// parse reads the person, the app and the answer, in any order. Without a name, the person is
+// Alice.
 func (w *world) parse(line string) (who person, channel, what string, err error) {
 	who = w.alice
 	for word := range strings.FieldsSeq(strings.ToLower(line)) {

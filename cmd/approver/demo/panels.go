@@ -5,20 +5,20 @@ import (
 	"strings"
 )
 
-// Bounds of a panel's text, in columns. The least leaves room for two panels on a
-// screen of 80.
+// Limits of the width of a panel's text, in columns. With minPanel, two panels fit on a screen of
+// 80 columns.
 const (
 	minPanel, maxPanel = 33, 38
-	panelFrame         = 6 // what a panel takes beside its text
+	panelFrame         = 6 // width of a panel without its text
 )
 
-// fit says how many panels go beside each other on a screen, and how wide their text is.
+// fit returns how many panels fit side by side on a screen, and how wide their text is.
 func fit(screen, n int) (beside, text int) {
 	beside = max(1, min(n, screen/(minPanel+panelFrame)))
 	return beside, max(minPanel, min(maxPanel, screen/beside-panelFrame))
 }
 
-// panels draws messages as the apps show them, as many beside each other as fit.
+// panels draws messages as the apps show them, as many side by side as fit.
 func panels(titles, texts []string, screen int) string {
 	beside, wide := fit(screen, len(texts))
 	var out strings.Builder
@@ -59,7 +59,7 @@ func drawRow(out *strings.Builder, titles, texts []string, wide int) {
 	row("└─", "─┘", func(int) string { return strings.Repeat("─", wide) })
 }
 
-// buttonRows draws buttons with their labels, as many in a row as fit.
+// buttonRows draws labeled buttons, as many in a row as fit.
 func buttonRows(labels []string, wide int) string {
 	rows, row := "", ""
 	for _, label := range labels {
@@ -76,7 +76,7 @@ func buttonRows(labels []string, wide int) string {
 	return rows + row
 }
 
-// wrap breaks a line at spaces where it can.
+// wrap breaks a line into lines of at most limit columns, at spaces where possible.
 func wrap(line string, limit int) []string {
 	var out []string
 	for width(line) > limit {

@@ -9,7 +9,7 @@ import (
 	"approver.example/channels/channeltest/fake"
 )
 
-// appOf returns the app of a channel.
+// appOf returns the app of a channel and its index; for an unknown channel, the first app.
 func (w *world) appOf(channel string) (int, *app) {
 	for i, a := range w.apps {
 		if a.channel == channel {
@@ -25,7 +25,8 @@ func (w *world) tap(who person, channel string, cards []fake.Shown, b fake.Butto
 	return a.fake.Tap(who.id[channel], a.conversation, cards[i].Message, b)
 }
 
-// forge sends a tap that the card does not offer, or no longer.
+// forge sends a tap for a button that the card does not have, or no longer has. It reports whether
+// the tap reached the bot.
 func (w *world) forge(who person, channel string, cards []fake.Shown, b fake.Button) bool {
 	i, a := w.appOf(channel)
 	return a.fake.Forge(who.id[channel], a.conversation, cards[i].Message, w.request, b)
@@ -34,13 +35,14 @@ func (w *world) forge(who person, channel string, cards []fake.Shown, b fake.But
 // enterCode types a code as a person on their app.
 func (w *world) enterCode(who person, channel string, cards []fake.Shown, code string) error {
 	i, a := w.appOf(channel)
-	if channel == "telegram" { // where a code is a message, and the bot replies to it
+	if channel == "telegram" { // there a code is a message, to which the bot replies
 		w.replies[channel]++
 	}
 	return a.fake.EnterCode(who.id[channel], a.conversation, cards[i].Message, code)
 }
 
-// heard waits for something that the bot tells a person alone.
+// heard waits for a new message that the bot shows only to one person, and returns it. before is how
+// many there were.
 func (w *world) heard(who person, channel string, before int) (string, error) {
 	_, a := w.appOf(channel)
 	var text string
@@ -60,10 +62,10 @@ func (w *world) toldSoFar(who person, channel string) int {
 	return len(a.fake.Told(who.id[channel]))
 }
 
-// An ending is how a request ends for everybody.
+// An ending is the end of a request, as the audit, the agent and the cards must say it.
 type ending struct {
 	event        string // in the audit
-	who, channel string // nobody, if empty
+	who, channel string // empty: nobody
 	decision     string // for the agent
 	exit         int
 	card         string
@@ -79,8 +81,7 @@ func deniedBy(who person, channel string) ending {
 
 var byNobody = ending{"expired", "", "", "deny", 2, "Expired · blocked · nobody answered"}
 
-// ends waits for the agent's answer and tells of it, with the record of the
-// request's end.
+// ends waits for the agent's answer, and shows it with the audit record of the request's end.
 func (w *world) ends(hook <-chan outcome) (outcome, auditLine, error) {
 	o, err := w.answer(hook)
 	if err != nil {
@@ -96,7 +97,7 @@ func (w *world) ends(hook <-chan outcome) (outcome, auditLine, error) {
 	return o, end, nil
 }
 
-// agree checks that agent, audit and cards all say the one ending.
+// agree checks that the agent, the audit and the cards say the same ending.
 func (w *world) agree(o outcome, end auditLine, cards []fake.Shown, want ending) error {
 	w.check(o.decision() == want.decision && o.exit == want.exit, "Claude Code reads %q (exit %d)",
 		want.decision, want.exit)
@@ -112,7 +113,7 @@ func (w *world) agree(o outcome, end auditLine, cards []fake.Shown, want ending)
 	return w.settledCards(cards, want.card)
 }
 
-// end is ends, where there is only one ending.
+// end is ends and agree, for a request with only one possible ending.
 func (w *world) end(hook <-chan outcome, cards []fake.Shown, want ending) (outcome, error) {
 	o, end, err := w.ends(hook)
 	if err != nil {
@@ -154,7 +155,7 @@ func (w *world) oneTap() error {
 	return nil
 }
 
-// catastrophe: a tap cannot approve rm -rf /srv; the typed code decides.
+// catastrophe: a tap cannot approve rm -rf /srv, only the typed code can.
 func (w *world) catastrophe() error {
 	w.title("catastrophe", "2. Claude Code wants to run: rm -rf /srv   (nothing is ever run here)")
 	hook := w.hook("rm -rf /srv", "clean up the workspace")
@@ -182,7 +183,7 @@ func (w *world) catastrophe() error {
 	return err
 }
 
-// tapRefused sends the tap that the cards do not offer.
+// tapRefused sends a tap for a button that the cards do not have, and checks that it is refused.
 func (w *world) tapRefused(cards []fake.Shown, hook <-chan outcome) error {
 	before := w.toldSoFar(w.bob, "telegram")
 	w.say("a modified Telegram client sends the tap of a button that is not there …")
@@ -220,8 +221,7 @@ func (w *world) silence() error {
 	return nil
 }
 
-// photoFinish: two people answer in the same instant; one wins, the other is
-// told who.
+// photoFinish: two people answer at the same instant. One wins, and the other is told who.
 func (w *world) photoFinish() error {
 	w.title("photo-finish", "4. Alice approves on Telegram and Bob denies on Slack in the same instant")
 	hook := w.hook("git push --force origin release", "")
@@ -233,8 +233,8 @@ func (w *world) photoFinish() error {
 	var both sync.WaitGroup
 	reached := make([]bool, 2)
 	start := make(chan struct{})
-	// A card that settles under a thumb does not take the tap back: a phone that
-	// has not drawn it anew yet still sends it.
+	// The card may have lost its button by the time of the tap. A phone that still shows the button
+	// sends the tap anyway.
 	press := func(who person, channel string, b fake.Button) bool {
 		return w.tap(who, channel, cards, b) == nil || w.forge(who, channel, cards, b)
 	}
@@ -264,7 +264,7 @@ func (w *world) photoFinish() error {
 	return w.refused("too_late")
 }
 
-// kill: the daemon dies with a request open, and the old card still counts.
+// kill: the daemon dies while a request is pending, and the old card still counts.
 func (w *world) kill() error {
 	w.title("kill", "6. The daemon is killed with SIGKILL while a request waits")
 	hook := w.hook("git push --force origin master", "")
@@ -295,11 +295,11 @@ func (w *world) kill() error {
 	return nil
 }
 
-// proof holds the whole run against the fakes' own logs and the audit.
+// proof checks the whole run against the logs of the fakes and the audit.
 func (w *world) proof() error {
 	w.title("proof", "7. What the apps' servers and the audit say")
 	for _, a := range w.apps {
-		// Each request is one message, changed once: when it has ended.
+		// Each request is one message, which is edited once, when the request has ended.
 		posts, edits := count(a.log(), a.posts), count(a.log(), a.edits)
 		asked, replies := w.asked[a.channel], w.replies[a.channel]
 		more := ""
@@ -332,5 +332,5 @@ func count(log []string, what string) (n int) {
 	return n
 }
 
-// title is how people write the name of a channel.
+// title returns the name of a channel as people write it.
 func title(channel string) string { return strings.ToUpper(channel[:1]) + channel[1:] }

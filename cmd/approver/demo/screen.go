@@ -12,12 +12,12 @@ import (
 	"time"
 )
 
-// Events says what the demo prints for programs.
+// Events describes what the demo prints for programs.
 //
 //go:embed events.txt
 var Events string
 
-// An event is one line for programs.
+// An event is one line of output for programs.
 type event struct {
 	T        float64         `json:"t"`
 	Step     string          `json:"step"`
@@ -37,19 +37,19 @@ type event struct {
 	Answer   json.RawMessage `json:"answer,omitempty"`
 }
 
-// A screen tells the story: to a person as text, to a program as one JSON
-// object per line.
+// A screen writes the output of the demo: text for a person, or one JSON object per line for a
+// program.
 type screen struct {
 	mu     sync.Mutex
 	out    io.Writer
 	json   bool
 	width  int // in columns
 	start  time.Time
-	stop   context.CancelCauseFunc // ends the show
-	unread error                   // why nobody reads it any more
+	stop   context.CancelCauseFunc // ends the demo
+	unread error                   // the error of the first write that failed
 	failed int
 	step   string
-	// The request that is being shown, and its newest audit record that was.
+	// The request that is being shown, and the newest of its audit records that was shown.
 	request, audit string
 }
 
@@ -58,7 +58,7 @@ var (
 	errOver   = errors.New("the show is over")
 )
 
-// tell says one thing: e to a program, text to a person.
+// tell writes e for a program, or text for a person.
 func (s *screen) tell(e event, text string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -68,7 +68,7 @@ func (s *screen) tell(e event, text string) {
 	s.print(text)
 }
 
-// print writes to whoever reads. Without a reader the show is over; s.mu is held.
+// print writes the text. If the write fails, it ends the demo. The caller holds s.mu.
 func (s *screen) print(text string) {
 	if _, err := io.WriteString(s.out, text); err != nil && s.unread == nil {
 		s.unread = err
@@ -76,7 +76,7 @@ func (s *screen) print(text string) {
 	}
 }
 
-// line is an event with what all events have; s.mu is held.
+// line returns an event as a line, with the fields that all events have. The caller holds s.mu.
 func (s *screen) line(e event) string {
 	e.T, e.Step = seconds(time.Since(s.start)), s.step
 	if e.Request == "" {
@@ -86,7 +86,7 @@ func (s *screen) line(e event) string {
 		e.Audit = s.audit
 	}
 	line, err := json.Marshal(e)
-	if err != nil { // an answer that is no JSON is never put into an event
+	if err != nil { // cannot happen: an answer that is not JSON is never put into an event
 		line = []byte(`{"event":"error"}`)
 	}
 	return string(line) + "\n"
@@ -103,21 +103,20 @@ func (s *screen) title(step, text string) {
 	s.tell(event{Event: "step", Text: text}, "\n━━ "+strings.Join(wrap(text, s.width-6), "\n   ")+" ━━\n")
 }
 
-// about says which request the events that follow belong to, and its newest
-// audit record.
+// about sets the request of the following events, and its newest audit record.
 func (s *screen) about(request, audit string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.request, s.audit = request, audit
 }
 
-// say tells one thing that happens.
+// say writes a note about what happens.
 func (s *screen) say(format string, args ...any) {
 	text := fmt.Sprintf(format, args...)
 	s.tell(event{Event: "note", Text: text}, s.indented(text))
 }
 
-// indented is a text under its scene's title, in lines that the screen is wide enough for.
+// indented returns a text indented under its scene's title, in lines that fit on the screen.
 func (s *screen) indented(text string) string {
 	var out strings.Builder
 	for line := range strings.SplitSeq(text, "\n") {
@@ -132,7 +131,7 @@ func (s *screen) indented(text string) string {
 	return out.String()
 }
 
-// check tells whether something is as it should be, and remembers if not.
+// check writes whether something is as expected, and counts it as failed if not. It returns ok.
 func (s *screen) check(ok bool, format string, args ...any) bool {
 	text, mark := fmt.Sprintf(format, args...), "✓ "
 	if !ok {
@@ -145,14 +144,14 @@ func (s *screen) check(ok bool, format string, args ...any) bool {
 	return ok
 }
 
-// recorded tells what the audit has of the present request.
+// recorded shows an audit record of the current request.
 func (s *screen) recorded(l auditLine) {
 	s.about(l.Request, l.Hash)
 	s.tell(event{Event: l.Event, Text: l.Note},
 		s.indented(fmt.Sprintf("audit: %s · request %s · %.10s…", l.Event, l.Request, l.Hash)))
 }
 
-// answered tells what a hook process left for its agent.
+// answered shows what a hook process returned to its agent.
 func (s *screen) answered(o outcome) {
 	stdout, took := strings.TrimSpace(o.stdout), seconds(o.took)
 	e := event{Event: "answer", Exit: &o.exit, Seconds: &took}
@@ -165,7 +164,7 @@ func (s *screen) answered(o outcome) {
 		s.indented(fmt.Sprintf("the agent gets, with exit code %d after %.1f s:\n    %s", o.exit, o.took.Seconds(), stdout)))
 }
 
-// result is the last line.
+// result writes the last line.
 func (s *screen) result(err error) {
 	s.about("", "")
 	took, ok := seconds(time.Since(s.start)), err == nil

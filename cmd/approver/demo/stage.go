@@ -16,7 +16,7 @@ import (
 	"approver.example/store/storetest/redistest"
 )
 
-// build makes the stage: folder, chat apps, store, configuration, daemon.
+// build sets everything up: the folder, chat apps, store, configuration and daemon.
 func (w *world) build(o Options) error {
 	dir, err := os.MkdirTemp("", "approver-demo-")
 	if err != nil {
@@ -96,9 +96,9 @@ func (w *world) slack() *app {
 	}
 }
 
-// configText is the configuration: what a team would write, but for the api_url
-// lines that point at the fakes, and the limits on questions, which a test that kills
-// the daemon reaches.
+// configText returns the configuration. A team would write the same, except for the model and
+// api_url addresses, which point to the fakes, and the limits on questions, which a test that kills
+// the daemon would otherwise reach.
 func (w *world) configText(store string) string {
 	tg, dc, sl := w.apps[0], w.apps[1], w.apps[2]
 	list := func(channel string) string {
@@ -136,14 +136,14 @@ channels:
 		sl.token, slacktest.AppToken, sl.url, sl.conversation, list("slack"))
 }
 
-// What the policy gives people time for.
+// How long people have to answer.
 const (
 	shortTTL = 5 * time.Second // to show what silence does
 	patience = time.Minute     // for somebody at the keyboard
 )
 
-// policyText is the default policy with two rules before it that have other
-// times than its two minutes.
+// policyText returns the default policy, preceded by two rules with other times than its two
+// minutes. turn is the time of the second rule.
 func policyText(turn time.Duration) string {
 	return strings.Replace(string(configs.DefaultPolicyYAML()), "\nrules:\n", fmt.Sprintf(`
 rules:
@@ -164,8 +164,8 @@ rules:
 `, shortTTL, turn), 1)
 }
 
-// shield: what the rules leave to the evaluator, a model of its own, goes there
-// first; people hear only of what it is not sure of.
+// shield: calls that the rules leave to the evaluator, a separate model, go there first. People are
+// asked only about calls of which it is not sure.
 func (w *world) shield() error {
 	w.title("shield", "5. An isolated model looks at what could be lost: rm -rf ../old-builds")
 	command := func(n string) string { return "rm -rf ../old-builds-" + n }

@@ -25,37 +25,37 @@ type person struct {
 
 // An app is one chat app with its fake server.
 type app struct {
-	name         string // as people call it
-	channel      string // as approver calls it
+	name         string // for people
+	channel      string // in approver
 	conversation string
 	fake         fake.Platform
 	log          func() []string // what the fake saw
-	posts, edits string          // how a post and an edit look in that log
+	posts, edits string          // texts in the log for a post and for an edit
 	close        func()
 	token, url   string
 }
 
-// A world is the stage: three chat apps, a folder, and a daemon.
+// A world is the setting of the demo: three chat apps, a folder, and a daemon.
 type world struct {
 	*screen
-	ctx        context.Context // ends with the show; stop ends it early
+	ctx        context.Context // ends with the demo; stop ends it early
 	patience   time.Duration   // for a person at the keyboard
 	dir        string
 	apps       []*app
 	model      *evaluatortest.Server // behind the evaluator
 	alice, bob person
 	redis      func() error   // ends the private redis-server; nil without one
-	daemon     child.Daemon   // in dir
+	daemon     child.Daemon   // runs in dir
 	hooks      sync.WaitGroup // hook processes that still run
 	calls      int
-	outputs    bytes.Buffer   // all that couriers printed: what an agent can see
+	outputs    bytes.Buffer   // everything that couriers printed, which an agent can see
 	codes      []string       // all codes that were ever shown
-	shown      int            // cards that were looked at, each of which has a code
+	shown      int            // how many cards were shown; each has a code
 	asked      map[string]int // cards that each app should have
-	replies    map[string]int // messages of the bot that answer a person's, in each app
+	replies    map[string]int // replies of the bot to messages of people, in each app
 }
 
-// newWorld is an empty stage.
+// newWorld returns a world without apps and processes.
 func newWorld(ctx context.Context, o Options) *world {
 	w := &world{
 		screen: &screen{out: o.Out, json: o.JSON, width: cmp.Or(o.Width, 80), start: time.Now()},
@@ -66,8 +66,7 @@ func newWorld(ctx context.Context, o Options) *world {
 	return w
 }
 
-// startDaemon starts the real daemon, as a process of its own, and waits until
-// it answers.
+// startDaemon starts the real daemon as a separate process, and waits until it answers.
 func (w *world) startDaemon() error {
 	start := time.Now()
 	if err := w.daemon.Start(); err != nil {
@@ -81,10 +80,11 @@ func (w *world) startDaemon() error {
 	return err
 }
 
-// stopTime is what the daemon has to end in order.
+// stopTime is how long the daemon may take to stop normally.
 const stopTime = 5 * time.Second
 
-// wait looks again and again until ok, for at most limit.
+// wait calls ok repeatedly until it returns true, for at most limit. what completes the sentence of
+// the error.
 func (w *world) wait(limit time.Duration, what string, ok func() bool) error {
 	for end := time.Now().Add(limit); !ok(); {
 		if time.Now().After(end) {
@@ -99,14 +99,14 @@ func (w *world) wait(limit time.Duration, what string, ok func() bool) error {
 	return nil
 }
 
-// An outcome is what a hook process left behind for its agent.
+// An outcome is what a hook process returned to its agent.
 type outcome struct {
 	stdout, stderr string
 	exit           int
 	took           time.Duration
 }
 
-// decision is the answer as Claude Code reads it.
+// decision returns the decision in the answer as Claude Code reads it, or "no decision".
 func (o outcome) decision() string {
 	var doc struct {
 		Hook struct {
@@ -119,8 +119,8 @@ func (o outcome) decision() string {
 	return doc.Hook.Decision
 }
 
-// hook runs the real courier with a payload, as the agent would. It ends with
-// the show, if not before.
+// hook runs the real courier with a payload, as the agent would. The process ends with the demo at
+// the latest.
 func (w *world) hook(command, claim string) chan outcome {
 	w.calls++
 	cmd := exec.CommandContext(w.ctx, w.daemon.Program, "hook", "--agent", "claude", "--deadline", "290s",
@@ -145,12 +145,12 @@ func (w *world) hook(command, claim string) chan outcome {
 	return done
 }
 
-// answer waits for the hook process.
+// answer waits at most 30 s for the outcome of the hook process.
 func (w *world) answer(hook <-chan outcome) (outcome, error) {
 	select {
 	case o := <-hook:
 		w.outputs.WriteString(o.stdout + o.stderr)
-		return o, context.Cause(w.ctx) // the end of the show ends hooks too: that is no answer
+		return o, context.Cause(w.ctx) // the end of the demo ends hooks too, and is not an answer
 	case <-time.After(30 * time.Second):
 		return outcome{}, errors.New("the hook process never ended")
 	case <-w.ctx.Done():
@@ -164,7 +164,7 @@ func (w *world) answer(hook <-chan outcome) (outcome, error) {
 //go:embed payload.json
 var recorded []byte
 
-// payload is the recorded body with another command and id in it.
+// payload returns the recorded body with this command and description, and an id from n.
 func payload(command, description string, n int) []byte {
 	var body map[string]any
 	if err := json.Unmarshal(recorded, &body); err != nil {
