@@ -60,7 +60,7 @@ type Asker struct {
 // for concurrent use. The zero value and nil refuse everything.
 type Asks struct {
 	c       AskLimits
-	updater *updater
+	updater *updater[askedRecord]
 	counted atomic.Int64
 	refused atomic.Int64
 	lost    atomic.Int64
@@ -74,7 +74,7 @@ func NewAsks(kv approver.KV, c AskLimits) (*Asks, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
 	}
-	return &Asks{c: c, updater: newUpdater(kv)}, nil
+	return &Asks{c: c, updater: newUpdater[askedRecord](kv)}, nil
 }
 
 // Take counts one question. A second Take of the same question does not count. It
@@ -117,7 +117,7 @@ func (a *Asks) take(ctx context.Context, about string, who Asker, question, cure
 	}
 	of := nameOf(fmt.Sprintf("%q %q", who.Agent, who.Project))
 	name := nameOf(of + " " + question)
-	o, err := change(ctx, a.updater, askedSchema(about, who.Peer.UID),
+	o, err := a.updater.change(ctx, askedSchema(about, who.Peer.UID),
 		func(s *askedRecord, now time.Time, _ approver.Rev) (bool, error) {
 			return s.take(c, who, of, name, now)
 		})
@@ -237,9 +237,9 @@ func askedKey(what string, uid uint32) string {
 func askedSchema(about string, uid uint32) schema[askedRecord] {
 	key := askedKey(about, uid)
 	return schema[askedRecord]{
-		number: uid,
-		key:    func(time.Time) string { return key },
-		check:  checkAsked,
+		name:  key,
+		key:   func(time.Time) string { return key },
+		check: checkAsked,
 		times: func(_ *askedRecord, now time.Time) times {
 			return times{keep: now.Add(askWindow + keepBuckets)}
 		},

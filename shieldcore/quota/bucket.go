@@ -70,17 +70,14 @@ func userKey(uid uint32) string {
 	return approver.Key("quota", "rate/uid/"+strconv.FormatUint(uint64(uid), 10))
 }
 
-// overallNumber is that of the one bucket of all; uids have their own, see [updater].
-const overallNumber = lockCount - 1
-
-func overallSchema() schema[buckets] { return bucketSchema(overallKey(), overallNumber) }
+func overallSchema() schema[buckets] { return bucketSchema(overallKey()) }
 
 // bucketSchema is the schema of a record of buckets.
-func bucketSchema(key string, number uint32) schema[buckets] {
+func bucketSchema(key string) schema[buckets] {
 	return schema[buckets]{
-		number: number,
-		key:    func(time.Time) string { return key },
-		check:  checkBuckets,
+		name:  key,
+		key:   func(time.Time) string { return key },
+		check: checkBuckets,
 		times: func(s *buckets, now time.Time) times {
 			last := max(s.All, bucket(now.UnixNano()))
 			for _, b := range s.Names {

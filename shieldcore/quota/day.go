@@ -14,7 +14,7 @@ import (
 const (
 	// keepDay is how long the record of a day is kept after its end.
 	keepDay = 48 * time.Hour
-	// maxUnsure bounds the remembered writes with an unknown outcome.
+	// maxUnsure bounds the remembered changes with an unknown outcome.
 	maxUnsure = 8
 )
 
@@ -26,8 +26,8 @@ type day struct {
 	Told    []announced `json:"told,omitempty"`
 }
 
-// announced is a share whose alarm is due, and the write that noted it. The process that
-// made the write gives the alarm, even if it learns of the write's success only later.
+// announced is a share whose alarm is due, and the change that noted it. The process that
+// made the change gives the alarm, even if it learns of its success only later.
 type announced struct {
 	Share int          `json:"share"`
 	By    approver.Rev `json:"by"`
@@ -69,13 +69,14 @@ type daily struct {
 	mu     sync.Mutex
 	last   string         // the latest day so far
 	behind bool           // the clock is before the last day
-	unsure []approver.Rev // the latest writes with an unknown outcome
+	unsure []approver.Rev // the latest changes with an unknown outcome
 }
 
 // schema is the schema of the current day's record. The day never goes back to an earlier one,
 // whose record may be gone: a clock that goes back must not give new budget.
 func (d *daily) schema() schema[day] {
 	return schema[day]{
+		name: "day",
 		key: func(now time.Time) string {
 			d.mu.Lock()
 			defer d.mu.Unlock()
@@ -104,13 +105,13 @@ func (d *daily) today(now time.Time) string {
 }
 
 // take takes n evaluations, and returns the alarms that this process must give.
-func (d *daily) take(ctx context.Context, u *updater, n int64) ([]Alarm, error) {
+func (d *daily) take(ctx context.Context, u *updater[day], n int64) ([]Alarm, error) {
 	if n > d.budget {
 		return nil, &RefusedError{Kind: ErrBudget, Text: fmt.Sprintf(
 			"%d Tier 2 evaluations are more than the budget of a whole day (%d): ask a person to raise daily_budget, since "+
 				"no day has room for it", n, d.budget)}
 	}
-	o, err := change(ctx, u, d.schema(), func(s *day, now time.Time, next approver.Rev) (bool, error) {
+	o, err := u.change(ctx, d.schema(), func(s *day, now time.Time, id approver.Rev) (bool, error) {
 		s.Version, s.Day = recordVersion, d.today(now)
 		if s.Charged+n > d.budget {
 			return false, d.refusal(s, n)
@@ -119,7 +120,7 @@ func (d *daily) take(ctx context.Context, u *updater, n int64) ([]Alarm, error) 
 		for _, share := range d.alarmAt {
 			known := slices.ContainsFunc(s.Told, func(t announced) bool { return t.Share == share })
 			if !known && s.Charged*100 >= d.budget*int64(share) {
-				s.Told = append(s.Told, announced{share, next})
+				s.Told = append(s.Told, announced{share, id})
 			}
 		}
 		return true, nil
@@ -145,19 +146,21 @@ func (d *daily) refusal(s *day, n int64) *RefusedError {
 	}
 }
 
-// due returns the alarms that writes of this process have noted. If the outcome of the
+// due returns the alarms that changes of this process have noted. If the outcome of the
 // change is unknown, there are none yet.
 func (d *daily) due(o outcome[day], known bool) (alarms []Alarm) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.unsure = append(d.unsure, o.unsure...)
-	d.unsure = d.unsure[max(0, len(d.unsure)-maxUnsure):]
 	if !known {
+		if o.unsure {
+			d.unsure = append(d.unsure, o.id)
+			d.unsure = d.unsure[max(0, len(d.unsure)-maxUnsure):]
+		}
 		return nil
 	}
 	s := o.state
 	for _, t := range s.Told {
-		if t.By == o.written || slices.Contains(d.unsure, t.By) {
+		if t.By == o.id || slices.Contains(d.unsure, t.By) {
 			alarms = append(alarms, Alarm{Day: s.Day, Share: t.Share, Charged: s.Charged, Budget: d.budget})
 		}
 	}

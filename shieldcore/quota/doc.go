@@ -17,7 +17,8 @@
 // # Replicas
 //
 // The records are in an approver.KV and change by compare-and-set, so all replicas with
-// one store share them. Each call is one write, so the rate cannot exceed the rate of
+// one store share them. Calls of one process that come while a record is written share
+// its next write. Processes contend with each other: their rate cannot exceed the rate of
 // durable writes of one record. A call that has waited 2 s is refused.
 //
 // # Files

@@ -27,8 +27,8 @@ type Who struct {
 // use. The zero value and nil refuse everything.
 type Quota struct {
 	c       Config
-	rates   *updater // of the buckets
-	budgets *updater // of the days
+	rates   *updater[buckets]
+	budgets *updater[day]
 	daily   *daily
 	log     *slog.Logger
 	telling sync.WaitGroup // goroutines that give alarms
@@ -46,7 +46,7 @@ func New(kv approver.KV, c Config, log *slog.Logger) (*Quota, error) {
 		return nil, err
 	}
 	days := &daily{budget: c.DailyBudget, alarmAt: slices.Clone(c.AlarmAt), log: log}
-	return &Quota{c: c, rates: newUpdater(kv), budgets: newUpdater(kv), daily: days, log: log}, nil
+	return &Quota{c: c, rates: newUpdater[buckets](kv), budgets: newUpdater[day](kv), daily: days, log: log}, nil
 }
 
 // Evaluate takes one token for an evaluation, or returns a [RefusedError]: ErrRate at
@@ -72,7 +72,7 @@ func (q *Quota) evaluate(ctx context.Context, who Who) error {
 		return err
 	}
 	take := func(s *buckets, now time.Time) (bool, error) { return q.takeUser(s, now, name) }
-	if err := q.bucket(ctx, bucketSchema(userKey(uid), uid%overallNumber), take); err != nil {
+	if err := q.bucket(ctx, bucketSchema(userKey(uid)), take); err != nil {
 		return err
 	}
 	return q.bucket(ctx, overallSchema(), q.takeOverall)
@@ -81,7 +81,7 @@ func (q *Quota) evaluate(ctx context.Context, who Who) error {
 // bucket changes a record of buckets.
 func (q *Quota) bucket(ctx context.Context, b schema[buckets],
 	step func(s *buckets, now time.Time) (bool, error)) error {
-	o, err := change(ctx, q.rates, b, func(s *buckets, now time.Time, _ approver.Rev) (bool, error) {
+	o, err := q.rates.change(ctx, b, func(s *buckets, now time.Time, _ approver.Rev) (bool, error) {
 		return step(s, now)
 	})
 	if err != nil {

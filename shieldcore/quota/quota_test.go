@@ -526,6 +526,110 @@ func TestCallerWhoHasGone(t *testing.T) {
 	})
 }
 
+// Sixty-four agents ask in the same instant. The first is written alone and all others in one
+// write behind it: else each would wait for the disk as often as there are others before it.
+// The budget is kept to the last one, and each share is told once.
+func TestCallsAtOnceShareAWrite(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		kv := newMemKV()
+		told := make(chan int, 100)
+		c := small()
+		c.DailyBudget, c.OnAlarm = 50, func(a Alarm) { told <- a.Share }
+		q := newFor(t, kv, c)
+		kv.delay = slowPut
+		var spent atomic.Int64
+		var calls sync.WaitGroup
+		for range 64 {
+			calls.Go(func() {
+				err := q.Spend(t.Context(), 1)
+				if err == nil {
+					spent.Add(1)
+				} else {
+					want(t, err, ErrBudget)
+				}
+			})
+		}
+		calls.Wait()
+		if s, err := q.Snapshot(t.Context()); err != nil || s.Charged != 50 || spent.Load() != 50 || kv.writes != 2 {
+			t.Errorf("%d were spent in %d writes: %+v, %v", spent.Load(), kv.writes, s, err)
+		}
+		synctest.Wait()
+		close(told)
+		var shares []int
+		for share := range told {
+			shares = append(shares, share)
+		}
+		if slices.Sort(shares); !slices.Equal(shares, c.AlarmAt) {
+			t.Errorf("told %v", shares)
+		}
+	})
+}
+
+func slowPut(op string) {
+	if op == "put" {
+		time.Sleep(100 * time.Millisecond)
+	}
+}
+
+// A caller leaves while the write that it shares is on its way. The alarm that its change
+// noted is given by the next change of the process.
+func TestCallerWhoLeavesASharedWrite(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		kv := newMemKV()
+		told := make(chan int, 100)
+		c := small()
+		c.AlarmAt, c.OnAlarm = []int{50}, func(a Alarm) { told <- a.Share }
+		q := newFor(t, kv, c)
+		kv.delay = slowPut
+		var calls sync.WaitGroup
+		calls.Go(func() { want(t, q.Spend(t.Context(), 1), nil) })
+		synctest.Wait()
+		calls.Go(func() {
+			ctx, cancel := context.WithTimeout(t.Context(), 150*time.Millisecond)
+			defer cancel()
+			want(t, q.Spend(ctx, 5), ErrUnknown)
+		})
+		calls.Wait()
+		time.Sleep(time.Second)
+		if s, err := q.Snapshot(t.Context()); err != nil || s.Charged != 6 || len(told) != 0 {
+			t.Errorf("%+v, %v, %d told", s, err, len(told))
+		}
+		want(t, q.Spend(t.Context(), 1), nil)
+		if share := <-told; share != 50 {
+			t.Errorf("told %d", share)
+		}
+	})
+}
+
+// A write that fails, or panics, refuses all that share it and keeps nobody from the next.
+func TestSharedWriteThatFails(t *testing.T) {
+	for name, fault := range map[string]func() error{
+		"fails":  func() error { return errors.New("connection reset") },
+		"panics": func() error { panic("a defect") },
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				kv := newMemKV()
+				q := newFor(t, kv, small())
+				kv.delay = slowPut
+				kv.fail = func(op, _ string) error {
+					if op == "put" {
+						return fault()
+					}
+					return nil
+				}
+				var calls sync.WaitGroup
+				for range 8 {
+					calls.Go(func() { want(t, q.Spend(t.Context(), 1), ErrUnknown) })
+				}
+				calls.Wait()
+				kv.set(func() { kv.fail = nil })
+				want(t, q.Spend(t.Context(), 10), nil)
+			})
+		})
+	}
+}
+
 // An agent that goes on calling after it was refused keeps no other waiting.
 func TestRefusedInALoop(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -2,6 +2,7 @@ package quota
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -15,56 +16,67 @@ import (
 )
 
 const (
-	// storeTime bounds one change of a record with all its repeats, and the wait for
-	// the lock.
+	// storeTime bounds one change of a record with all its repeats, and the wait for others'.
 	storeTime = 2 * time.Second
 	// resends is how often a write with an ambiguous error is sent again.
 	resends = 2
-	// lockCount is the number of locks: how many records one process can write at a time.
-	lockCount = 64
 )
 
 var errClosed = errors.New("the quota is closed")
 
-// An updater changes records by compare-and-set. Writers in one process take a lock, so
-// that a process contends only with other processes. Make one with newUpdater.
-type updater struct {
+// An updater changes records by compare-and-set. In one process, one goroutine at a time
+// writes a record. Changes that come meanwhile share the next write, so that a process
+// contends only with other processes. Make one with newUpdater.
+type updater[S any] struct {
 	store approver.KV
-	locks [lockCount]chan struct{} // full while locked: who waits for one can give up
 
-	mu      sync.Mutex
+	mu sync.Mutex
+	// waiting are the changes for the next write, by the schema's name. A name is present
+	// while its record is written.
+	waiting map[string][]*pending[S]
 	closed  bool
 	running sync.WaitGroup
 }
 
-func newUpdater(store approver.KV) *updater {
-	u := &updater{store: store}
-	for i := range u.locks {
-		u.locks[i] = make(chan struct{}, 1)
-	}
-	return u
+func newUpdater[S any](store approver.KV) *updater[S] {
+	return &updater[S]{store: store, waiting: make(map[string][]*pending[S])}
 }
 
-// lock takes the lock with a number, and says whether it had to wait.
-func (u *updater) lock(ctx context.Context, number uint32) (waited bool, err error) {
-	lock := u.locks[number%lockCount]
-	select {
-	case lock <- struct{}{}:
-		return false, nil
-	default:
-	}
-	select {
-	case lock <- struct{}{}:
-		return true, nil
-	case <-ctx.Done():
-		return true, ctx.Err()
-	}
+// A schema describes how a record is stored.
+type schema[S any] struct {
+	name  string                          // the records with one name are written one after another
+	key   func(now time.Time) string      // of the record that counts
+	check func(s *S, key string) error    // of a record that was read
+	times func(s *S, now time.Time) times // of a record that is written
 }
 
-func (u *updater) unlock(number uint32) { <-u.locks[number%lockCount] }
+// times are the time until which a write is valid (zero: always), and the time until which
+// the record is kept.
+type times struct{ before, keep time.Time }
+
+// A step changes a record, and reports whether it did. id names the change. A step may run
+// several times, each time on the stored record; the last run counts.
+type step[S any] func(s *S, now time.Time, id approver.Rev) (changed bool, result error)
+
+// An outcome is the result of a change.
+type outcome[S any] struct {
+	id     approver.Rev
+	state  S     // with this change, and those that shared its write
+	result error // of the step
+	unsure bool  // with an error: it may have been written
+}
+
+// A pending change is one that is not done.
+type pending[S any] struct {
+	outcome[S]
+	ctx  context.Context
+	step step[S]
+	gone error      // the end of ctx, if the step did not run
+	done chan error // takes one value
+}
 
 // open counts a change as under way, unless the updater is closed.
-func (u *updater) open() bool {
+func (u *updater[S]) open() bool {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	if !u.closed {
@@ -75,40 +87,16 @@ func (u *updater) open() bool {
 
 // close refuses every later change and waits for those that are under way, at most
 // about storeTime.
-func (u *updater) close() {
+func (u *updater[S]) close() {
 	u.mu.Lock()
 	u.closed = true
 	u.mu.Unlock()
 	u.running.Wait()
 }
 
-// A schema describes how a record is stored.
-type schema[S any] struct {
-	number uint32                          // of the lock
-	key    func(now time.Time) string      // of the record that counts
-	check  func(s *S, key string) error    // of a record that was read
-	times  func(s *S, now time.Time) times // of a record that is written
-}
-
-// times are the time until which a write is valid (zero: always), and the time until which
-// the record is kept.
-type times struct{ before, keep time.Time }
-
-// An outcome is the result of a change.
-type outcome[S any] struct {
-	state   S
-	result  error          // of the step
-	written approver.Rev   // empty if nothing was written
-	unsure  []approver.Rev // writes with an unknown outcome
-}
-
-// A step changes a record, and reports whether it did. It may run several times, each
-// time on the stored record; the last run counts.
-type step[S any] func(s *S, now time.Time, next approver.Rev) (changed bool, result error)
-
 // change runs a step and stores its result. With an error the record may have been
 // changed, but the caller must not rely on it.
-func change[S any](ctx context.Context, u *updater, b schema[S], f step[S]) (o outcome[S], err error) {
+func (u *updater[S]) change(ctx context.Context, b schema[S], f step[S]) (o outcome[S], err error) {
 	if err := ctx.Err(); err != nil {
 		return o, err
 	}
@@ -116,61 +104,121 @@ func change[S any](ctx context.Context, u *updater, b schema[S], f step[S]) (o o
 		return o, errClosed
 	}
 	defer u.running.Done()
-	defer func() {
-		if p := recover(); p != nil { // a defect must not end the daemon
-			err = fmt.Errorf("panic: %v", p)
-		}
-	}()
 	ctx, cancel := context.WithTimeout(ctx, storeTime)
 	defer cancel()
-	err = o.commit(ctx, u, b, f)
-	return o, err
+	p := &pending[S]{outcome: outcome[S]{id: approver.NewRev()}, ctx: ctx, step: f, done: make(chan error, 1)}
+	alone := []*pending[S]{p}
+	s, r, changed, err := u.try(ctx, b, alone)
+	switch {
+	case err != nil || !changed: // so refused calls keep nobody waiting
+		return p.outcome, err
+	case u.begin(b, p):
+		err = u.commit(ctx, b, alone, s, r)
+		u.running.Go(func() { u.writeWaiting(b) })
+		return p.outcome, err
+	}
+	select {
+	case err := <-p.done:
+		return p.outcome, err
+	case <-ctx.Done(): // p belongs to the goroutine that writes it
+		return outcome[S]{id: p.id, unsure: true}, ctx.Err()
+	}
 }
 
-// commit reads the record, runs the step and writes the record; if another writer was
-// faster, it repeats this. It takes the lock only to write, so that refused calls keep
-// nobody waiting.
-func (o *outcome[S]) commit(ctx context.Context, u *updater, b schema[S], f step[S]) error {
-	locked := false
-	defer func() {
-		if locked {
-			u.unlock(b.number)
+// begin says that the caller now writes the record. If another goroutine does, it puts the
+// change among those that this goroutine writes next.
+func (u *updater[S]) begin(b schema[S], p *pending[S]) bool {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	waiting, busy := u.waiting[b.name]
+	if busy {
+		waiting = append(waiting, p)
+	}
+	u.waiting[b.name] = waiting
+	return !busy
+}
+
+// writeWaiting writes the changes that have come meanwhile, until there are none.
+func (u *updater[S]) writeWaiting(b schema[S]) {
+	for {
+		u.mu.Lock()
+		batch := u.waiting[b.name]
+		if len(batch) == 0 {
+			delete(u.waiting, b.name)
+			u.mu.Unlock()
+			return
 		}
-	}()
-	for try := 0; ; try++ {
-		s, r, err := read(ctx, u.store, b)
-		if err != nil {
-			return err
+		u.waiting[b.name] = nil
+		u.mu.Unlock()
+		err := u.writeBatch(b, batch)
+		for _, p := range batch {
+			p.done <- cmp.Or(err, p.gone)
 		}
-		next := approver.NewRev()
-		var changed bool
-		changed, o.result = f(&s, r.now, next)
-		if o.state = s; !changed {
+	}
+}
+
+// writeBatch makes the changes of several callers in one write. The end of one caller's
+// context does not end it.
+func (u *updater[S]) writeBatch(b schema[S], batch []*pending[S]) error {
+	ctx, cancel := context.WithTimeout(context.Background(), storeTime)
+	defer cancel()
+	s, r, changed, err := u.try(ctx, b, batch)
+	if err != nil || !changed {
+		return err
+	}
+	return u.commit(ctx, b, batch, s, r)
+}
+
+// try reads the record and runs the steps on it. changed says that it is to be written.
+func (u *updater[S]) try(ctx context.Context, b schema[S], batch []*pending[S]) (
+	s S, r reading, changed bool, err error) {
+	defer recovered(&err)
+	if s, r, err = read(ctx, u.store, b); err != nil {
+		return s, r, false, err
+	}
+	for _, p := range batch {
+		if p.gone = p.ctx.Err(); p.gone != nil {
+			continue // nobody waits for it
+		}
+		var did bool
+		did, p.result = p.step(&s, r.now, p.id)
+		changed = changed || did
+	}
+	for _, p := range batch {
+		p.state = s
+	}
+	return s, r, changed, nil
+}
+
+// commit writes the record. If another process was faster, it reads the record and runs the
+// steps again.
+func (u *updater[S]) commit(ctx context.Context, b schema[S], batch []*pending[S], s S, r reading) (err error) {
+	defer recovered(&err)
+	for repeat := 0; ; repeat++ {
+		ambiguous, err := write(ctx, u.store, b, &s, r)
+		if err == nil {
 			return nil
 		}
-		if !locked {
-			waited, err := u.lock(ctx, b.number)
-			if err != nil {
-				return err
-			}
-			if locked = true; waited {
-				continue // others have written it meanwhile
-			}
+		for _, p := range batch {
+			p.unsure = p.unsure || ambiguous
 		}
-		ambiguous, err := write(ctx, u.store, b, &s, r, next)
-		if ambiguous && err != nil {
-			o.unsure = append(o.unsure, next)
-		}
-		switch {
-		case err == nil:
-			o.written = next
-			return nil
-		case !errors.Is(err, approver.ErrConflict) && !errors.Is(err, approver.ErrOverdue):
+		if !errors.Is(err, approver.ErrConflict) && !errors.Is(err, approver.ErrOverdue) {
 			return fmt.Errorf("%s: %w", r.key, err)
 		}
-		if err := pause(ctx, try); err != nil {
-			return fmt.Errorf("%s: others changed it %d times meanwhile: %w", r.key, try+1, err)
+		if err := pause(ctx, repeat); err != nil {
+			return fmt.Errorf("%s: others changed it %d times meanwhile: %w", r.key, repeat+1, err)
 		}
+		var changed bool
+		if s, r, changed, err = u.try(ctx, b, batch); err != nil || !changed {
+			return err
+		}
+	}
+}
+
+// recovered makes a panic an error: a defect must not end the daemon.
+func recovered(err *error) {
+	if p := recover(); p != nil {
+		*err = fmt.Errorf("panic: %v", p)
 	}
 }
 
@@ -212,13 +260,13 @@ func read[S any](ctx context.Context, store approver.KV, b schema[S]) (s S, r re
 
 // write replaces the record that was read. ambiguous says that it may have been written
 // despite an error.
-func write[S any](ctx context.Context, store approver.KV, b schema[S], s *S, r reading,
-	next approver.Rev) (ambiguous bool, err error) {
+func write[S any](ctx context.Context, store approver.KV, b schema[S], s *S, r reading) (
+	ambiguous bool, err error) {
 	value, err := json.Marshal(s)
 	if err != nil {
 		return false, err
 	}
-	t := b.times(s, r.now)
+	t, next := b.times(s, r.now), approver.NewRev()
 	for range 1 + resends {
 		err = store.PutBefore(ctx, t.before, r.key, value, r.rev, next, time.Time{}, t.keep)
 		if err == nil || errors.Is(err, approver.ErrConflict) || errors.Is(err, approver.ErrOverdue) {
