@@ -9,8 +9,8 @@ import (
 // uid that uses all of its share leaves room for others. A share is far more than an
 // agent needs: Claude Code runs some ten calls in parallel.
 const (
-	defaultHeld     = 1024 // calls that wait, in total
-	defaultHeldEach = 256
+	defaultHeld     = 1024      // calls that wait, in total
+	DefaultHeldEach = 256       // and those of one uid
 	maxBytes        = 128 << 20 // total size of their bodies
 	maxBytesEach    = 32 << 20
 )
@@ -74,7 +74,7 @@ func (s *Submit) tell(uid uint32, size int64) (free func(), err error) {
 
 // hold counts a waiting call with its body; free uncounts it.
 func (s *Submit) hold(uid uint32, size int64) (free func(), err error) {
-	return s.held.enter(uid, size, or(s.MaxHeld, defaultHeld), or(s.MaxHeldEach, defaultHeldEach),
+	return s.held.enter(uid, size, or(s.MaxHeld, defaultHeld), or(s.MaxHeldEach, DefaultHeldEach),
 		"calls wait for an answer", "wait until some are answered")
 }
 

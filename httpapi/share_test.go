@@ -62,7 +62,7 @@ func fake(s *Submit, uid uint32, size int64) (status int, text string) {
 // everybody out.
 func TestOneUserDoesNotTakeEveryPlace(t *testing.T) {
 	s := &Submit{Log: quiet()}
-	for i := range defaultHeldEach {
+	for i := range DefaultHeldEach {
 		if status, text := fake(s, 1000, 10); status != 200 {
 			t.Fatalf("call %d: %s", i, text)
 		}
@@ -72,7 +72,7 @@ func TestOneUserDoesNotTakeEveryPlace(t *testing.T) {
 		t.Errorf("one more: %d %s", status, text)
 	}
 	for uid := uint32(1001); uid < 1004; uid++ {
-		for range defaultHeldEach {
+		for range DefaultHeldEach {
 			if status, text := fake(s, uid, 0); status != 200 {
 				t.Fatalf("uid %d: %s", uid, text)
 			}

@@ -72,7 +72,7 @@ type Submit struct {
 	// MaxHeld limits how many calls wait at once; 0 means 1024. A call beyond that is blocked
 	// at once.
 	MaxHeld int
-	// MaxHeldEach limits those of one uid; 0 means 256.
+	// MaxHeldEach limits those of one uid; 0 means DefaultHeldEach.
 	MaxHeldEach int
 	// MaxConns and MaxConnsEach limit the connections that Serve has open, in total and per
 	// uid. 0 means 4096 and 512, or less if the process may open few files. Those of root and

@@ -12,7 +12,8 @@
 //
 // Of N pending requests, up to [maxHeld] are held: a courier's connection waits for each. The
 // others are parked: they are only in the store, as after a restart of the daemon if the couriers
-// have not come back. The daemon admits 1,024 waiting couriers.
+// have not come back. The daemon admits [httpapi.DefaultHeldEach] waiting couriers of one user,
+// and 1,000 questions of one user a minute. A run with more waits for the next minute.
 //
 // # Comparisons
 //
@@ -31,6 +32,8 @@ import (
 	"runtime"
 	"slices"
 	"time"
+
+	"approver.example/httpapi"
 )
 
 // The stores.
@@ -53,20 +56,25 @@ type Options struct {
 type size struct {
 	hookRuns, judgeRuns, starts   int
 	rounds, sequential            int
-	parallel, bare                time.Duration // of each round
+	parallel, bare                time.Duration // of each round, at most
+	maxCycles                     int           // of the parallel workers in each round
 	budget                        time.Duration // no new round begins after this time
 	workers, bareWorkers, maxHeld int
 	pending                       []int
 }
 
-// maxHeld is the greatest number of waiting couriers. It leaves room for those of the workers.
-const maxHeld = 800
+const (
+	workers = 64
+	// maxHeld is the greatest number of waiting couriers. It leaves room for those of the workers.
+	maxHeld = httpapi.DefaultHeldEach - workers
+)
 
 func (o Options) size() size {
 	s := size{
 		hookRuns: 200, judgeRuns: 3000, starts: 15, rounds: 6, sequential: 50,
-		parallel: 1200 * time.Millisecond, bare: 500 * time.Millisecond, budget: 2 * time.Minute,
-		workers: 64, bareWorkers: 64, maxHeld: maxHeld, pending: []int{1, 100, 10_000},
+		parallel: 2 * time.Second, bare: 500 * time.Millisecond, maxCycles: 250,
+		budget:  6 * time.Minute,
+		workers: workers, bareWorkers: workers, maxHeld: maxHeld, pending: []int{1, 100, 10_000},
 	}
 	if o.Short {
 		s.hookRuns, s.judgeRuns, s.starts, s.rounds, s.sequential = 30, 200, 3, 2, 10

@@ -11,7 +11,11 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
+
+	"approver.example/httpapi"
+	"approver.example/shieldcore/quota"
 )
 
 // built is the real program, as installed.
@@ -24,6 +28,34 @@ func built(t *testing.T) string {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	return filepath.Join(dir, "approver")
+}
+
+// The daemon takes 1000 questions a minute. A whole run puts more: it had ended at its second
+// level with "no card came within 30 s".
+func TestQuestionsAMinute(t *testing.T) {
+	s := Options{}.size()
+	const warm = 20
+	if first := warm + s.maxHeld + s.sequential + s.maxCycles; first > quota.MaxAsks ||
+		s.maxHeld+s.workers > httpapi.DefaultHeldEach {
+		t.Errorf("%d questions before the first wait, %d callers", first, s.maxHeld+s.workers)
+	}
+	for _, c := range []struct {
+		asked int // half a minute ago
+		wait  time.Duration
+	}{{0, 0}, {700, 0}, {701, 32 * time.Second}, {1000, 32 * time.Second}} {
+		synctest.Test(t, func(t *testing.T) {
+			l := &level{v: &driver{}}
+			for range c.asked {
+				l.v.asked = append(l.v.asked, time.Now())
+			}
+			time.Sleep(30 * time.Second)
+			start := time.Now()
+			err := new(bench).waitForRoom(t.Context(), l, 300)
+			if took := time.Since(start); err != nil || took != c.wait {
+				t.Errorf("%d asked: waited %v, not %v: %v", c.asked, took, c.wait, err)
+			}
+		})
+	}
 }
 
 // zeros lists the figures that are zero.

@@ -3,6 +3,7 @@ package bench
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/hex"
@@ -77,6 +78,18 @@ func (c *caller) answer() (string, error) {
 	return string(body), err
 }
 
+// withoutCard is the error for a call that no card shows: what the daemon has answered instead,
+// if it has.
+func (c *caller) withoutCard() error {
+	_ = c.conn.SetReadDeadline(time.Now().Add(time.Second))
+	head := make([]byte, 2000)
+	n, err := io.ReadAtLeast(c.conn, head, 1)
+	if n == 0 {
+		return errors.Join(fmt.Errorf("no card came within 30 s, and no answer: %w", err), c.conn.Close())
+	}
+	return errors.Join(fmt.Errorf("no card came within 30 s; the daemon answered: %s", head[:n]), c.conn.Close())
+}
+
 // A card has the fields that are read from an event of the resolve socket.
 type card struct {
 	Type    string `json:"type"`
@@ -95,6 +108,7 @@ type driver struct {
 	serial *atomic.Int64
 
 	mu      sync.Mutex
+	asked   []time.Time          // when each question was put
 	waiting map[string]chan card // by command
 	watched chan error           // gets the error when the watch ends
 	once    sync.Once
@@ -156,6 +170,7 @@ func (v *driver) ask(ctx context.Context) (*caller, card, error) {
 	shown := make(chan card, 1)
 	v.mu.Lock()
 	v.waiting[command] = shown
+	v.asked = append(v.asked, time.Now())
 	v.mu.Unlock()
 	c, err := submit(ctx, v.d, payload(command, int(n)), turn)
 	if err != nil {
@@ -169,10 +184,20 @@ func (v *driver) ask(ctx context.Context) (*caller, card, error) {
 		err = fmt.Errorf("the watch ended: %w", err)
 		return nil, card{}, errors.Join(err, c.conn.Close())
 	case <-time.After(30 * time.Second):
-		return nil, card{}, errors.Join(errors.New("no card came within 30 s"), c.conn.Close())
+		return nil, card{}, c.withoutCard()
 	case <-ctx.Done():
 		return nil, card{}, errors.Join(context.Cause(ctx), c.conn.Close())
 	}
+}
+
+// nthLast returns when the n-th last question was put, or the zero time if there were fewer.
+func (v *driver) nthLast(n int) time.Time {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if len(v.asked) < n {
+		return time.Time{}
+	}
+	return v.asked[len(v.asked)-n]
 }
 
 // reply approves a card by one tap.
@@ -239,7 +264,7 @@ func (v *driver) hold(ctx context.Context, b *bench, n int) error {
 	})
 }
 
-// inParallel runs f(0) … f(n-1) at once and joins their errors.
+// inParallel runs f(0) … f(n-1) at once and returns the first error. The others tell the same.
 func inParallel(n int, f func(int) error) error {
 	errs := make([]error, n)
 	var all sync.WaitGroup
@@ -247,5 +272,5 @@ func inParallel(n int, f func(int) error) error {
 		all.Go(func() { errs[i] = f(i) })
 	}
 	all.Wait()
-	return errors.Join(errs...)
+	return cmp.Or(errs...)
 }

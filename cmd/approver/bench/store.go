@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -14,6 +15,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
+	"approver.example/shieldcore/quota"
 	"approver.example/store/storetest/redistest"
 )
 
@@ -170,6 +172,9 @@ const look = 5 * time.Millisecond
 
 // round measures approvals one after another, and then by parallel workers.
 func (b *bench) round(ctx context.Context, l *level) error {
+	if err := b.waitForRoom(ctx, l, b.sequential+b.maxCycles); err != nil {
+		return err
+	}
 	for range b.sequential {
 		took, err := l.v.cycle(ctx, look)
 		if err != nil {
@@ -177,7 +182,7 @@ func (b *bench) round(ctx context.Context, l *level) error {
 		}
 		l.laps = append(l.laps, took)
 	}
-	n, took, err := during(b.parallel, b.workers, func() error {
+	n, took, err := during(b.parallel, b.maxCycles, b.workers, func() error {
 		_, err := l.v.cycle(ctx, 0)
 		return err
 	})
@@ -185,13 +190,25 @@ func (b *bench) round(ctx context.Context, l *level) error {
 	return err
 }
 
-// during runs f repeatedly in parallel workers until limit, and returns the number of calls and the
-// time that they took.
-func during(limit time.Duration, workers int, f func() error) (n int, took time.Duration, err error) {
-	var count atomic.Int64
+// waitForRoom waits until the daemon takes n more questions within the minute.
+func (b *bench) waitForRoom(ctx context.Context, l *level, n int) error {
+	const window = time.Minute + 2*time.Second // the daemon counts by another clock
+	wait := time.Until(l.v.nthLast(quota.MaxAsks + 1 - n).Add(window))
+	if wait <= 0 {
+		return nil
+	}
+	b.say("%d pending: %v until the daemon takes %d more questions (%d a minute)", l.Pending,
+		wait.Round(time.Second), n, quota.MaxAsks)
+	return pause(ctx, wait)
+}
+
+// during runs f repeatedly in parallel workers until limit, or until it has begun most times. It
+// returns the number of calls and the time that they took.
+func during(limit time.Duration, most, workers int, f func() error) (n int, took time.Duration, err error) {
+	var begun, count atomic.Int64
 	start := time.Now()
 	err = inParallel(workers, func(int) error {
-		for time.Since(start) < limit {
+		for time.Since(start) < limit && begun.Add(1) <= int64(most) {
 			if err := f(); err != nil {
 				return err
 			}
@@ -231,7 +248,7 @@ func (b *bench) bareRedis(ctx context.Context, addr string, round int) (n int, t
 	}
 	before, after := strings.Repeat("a", 700), strings.Repeat("b", 700) // about the size of a request's record
 	var serial atomic.Int64
-	return during(b.bare, b.bareWorkers, func() error {
+	return during(b.bare, math.MaxInt, b.bareWorkers, func() error {
 		key := fmt.Sprintf("bare:%d:%d", round, serial.Add(1))
 		if err := rdb.SetNX(ctx, key, before, time.Hour).Err(); err != nil {
 			return err
