@@ -107,14 +107,9 @@ func (u *updater[S]) change(ctx context.Context, b schema[S], f step[S]) (o outc
 	ctx, cancel := context.WithTimeout(ctx, storeTime)
 	defer cancel()
 	p := &pending[S]{outcome: outcome[S]{id: approver.NewRev()}, ctx: ctx, step: f, done: make(chan error, 1)}
-	alone := []*pending[S]{p}
-	s, r, changed, err := u.try(ctx, b, alone)
-	switch {
-	case err != nil || !changed: // so refused calls keep nobody waiting
-		return p.outcome, err
-	case u.begin(b, p):
-		err = u.commit(ctx, b, alone, s, r)
-		u.running.Go(func() { u.writeWaiting(b) })
+	if u.begin(b, p) {
+		defer u.writeWaiting(b)
+		err = u.write(ctx, b, []*pending[S]{p})
 		return p.outcome, err
 	}
 	select {
@@ -138,41 +133,68 @@ func (u *updater[S]) begin(b schema[S], p *pending[S]) bool {
 	return !busy
 }
 
-// writeWaiting writes the changes that have come meanwhile, until there are none.
-func (u *updater[S]) writeWaiting(b schema[S]) {
-	for {
-		u.mu.Lock()
-		batch := u.waiting[b.name]
-		if len(batch) == 0 {
-			delete(u.waiting, b.name)
-			u.mu.Unlock()
-			return
-		}
-		u.waiting[b.name] = nil
-		u.mu.Unlock()
-		err := u.writeBatch(b, batch)
-		for _, p := range batch {
-			p.done <- cmp.Or(err, p.gone)
-		}
+// next returns the changes that have come while the record was written. If there are none, the
+// record is no longer written.
+func (u *updater[S]) next(b schema[S]) []*pending[S] {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	batch := u.waiting[b.name]
+	if u.waiting[b.name] = nil; batch == nil {
+		delete(u.waiting, b.name)
 	}
+	return batch
 }
 
-// writeBatch makes the changes of several callers in one write. The end of one caller's
-// context does not end it.
-func (u *updater[S]) writeBatch(b schema[S], batch []*pending[S]) error {
-	ctx, cancel := context.WithTimeout(context.Background(), storeTime)
-	defer cancel()
-	s, r, changed, err := u.try(ctx, b, batch)
-	if err != nil || !changed {
-		return err
+// writeWaiting begins to write the changes that have come meanwhile, until there are none. The
+// end of one caller's context does not end that.
+func (u *updater[S]) writeWaiting(b schema[S]) {
+	batch := u.next(b)
+	if batch == nil {
+		return
 	}
-	return u.commit(ctx, b, batch, s, r)
+	u.running.Go(func() {
+		for ; batch != nil; batch = u.next(b) {
+			ctx, cancel := context.WithTimeout(context.Background(), storeTime)
+			err := u.write(ctx, b, batch)
+			cancel()
+			for _, p := range batch {
+				p.done <- cmp.Or(err, p.gone)
+			}
+		}
+	})
+}
+
+// write makes the changes of a batch in one write.
+func (u *updater[S]) write(ctx context.Context, b schema[S], batch []*pending[S]) (err error) {
+	defer func() {
+		if p := recover(); p != nil { // a defect must not end the daemon
+			err = fmt.Errorf("panic: %v", p)
+		}
+	}()
+	for repeat := 0; ; repeat++ {
+		s, r, changed, err := u.try(ctx, b, batch)
+		if err != nil || !changed {
+			return err
+		}
+		ambiguous, err := put(ctx, u.store, b, &s, r)
+		if err == nil {
+			return nil
+		}
+		for _, p := range batch {
+			p.unsure = p.unsure || ambiguous
+		}
+		if !errors.Is(err, approver.ErrConflict) && !errors.Is(err, approver.ErrOverdue) {
+			return fmt.Errorf("%s: %w", r.key, err)
+		}
+		if err := pause(ctx, repeat); err != nil { // another process was faster
+			return fmt.Errorf("%s: others changed it %d times meanwhile: %w", r.key, repeat+1, err)
+		}
+	}
 }
 
 // try reads the record and runs the steps on it. changed says that it is to be written.
 func (u *updater[S]) try(ctx context.Context, b schema[S], batch []*pending[S]) (
 	s S, r reading, changed bool, err error) {
-	defer recovered(&err)
 	if s, r, err = read(ctx, u.store, b); err != nil {
 		return s, r, false, err
 	}
@@ -188,38 +210,6 @@ func (u *updater[S]) try(ctx context.Context, b schema[S], batch []*pending[S]) 
 		p.state = s
 	}
 	return s, r, changed, nil
-}
-
-// commit writes the record. If another process was faster, it reads the record and runs the
-// steps again.
-func (u *updater[S]) commit(ctx context.Context, b schema[S], batch []*pending[S], s S, r reading) (err error) {
-	defer recovered(&err)
-	for repeat := 0; ; repeat++ {
-		ambiguous, err := write(ctx, u.store, b, &s, r)
-		if err == nil {
-			return nil
-		}
-		for _, p := range batch {
-			p.unsure = p.unsure || ambiguous
-		}
-		if !errors.Is(err, approver.ErrConflict) && !errors.Is(err, approver.ErrOverdue) {
-			return fmt.Errorf("%s: %w", r.key, err)
-		}
-		if err := pause(ctx, repeat); err != nil {
-			return fmt.Errorf("%s: others changed it %d times meanwhile: %w", r.key, repeat+1, err)
-		}
-		var changed bool
-		if s, r, changed, err = u.try(ctx, b, batch); err != nil || !changed {
-			return err
-		}
-	}
-}
-
-// recovered makes a panic an error: a defect must not end the daemon.
-func recovered(err *error) {
-	if p := recover(); p != nil {
-		*err = fmt.Errorf("panic: %v", p)
-	}
 }
 
 // A reading is where and when a record was read.
@@ -258,9 +248,9 @@ func read[S any](ctx context.Context, store approver.KV, b schema[S]) (s S, r re
 	return s, r, errors.New("the store's clock jumps")
 }
 
-// write replaces the record that was read. ambiguous says that it may have been written
+// put replaces the record that was read. ambiguous says that it may have been written
 // despite an error.
-func write[S any](ctx context.Context, store approver.KV, b schema[S], s *S, r reading) (
+func put[S any](ctx context.Context, store approver.KV, b schema[S], s *S, r reading) (
 	ambiguous bool, err error) {
 	value, err := json.Marshal(s)
 	if err != nil {
