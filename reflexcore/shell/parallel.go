@@ -126,18 +126,18 @@ func (lr *listRunner) inEach(u *grammar.Use, d data, out *data) {
 	}
 	if !computed.MatchString(d.text) && !placeholders.MatchString(d.text) {
 		lr.each(d, lr.added(), out)
-		for i, row := range lr.rows(u.Word) { // the line as one word: sh -c
-			if i > in.rep.lim.Rounds || in.rep.stopped() {
+		for _, row := range lr.rows(u.Word) { // the line as one word: sh -c
+			if in.rep.stopped() {
 				return
 			}
-			if len(row) == 1 && strings.ContainsAny(row[0].text, " \t") {
+			if len(row) == 1 && (strings.ContainsAny(row[0].text, " \t") || !row[0].known()) {
 				in.payloads.runScript("sh", filled(data{d.text + " {}", d.taint}, row, true), nil, lr.std, out, lr.line.by)
 			}
 		}
 		return
 	}
-	for i, row := range lr.rows(u.Word) {
-		if i > in.rep.lim.Rounds || in.rep.stopped() {
+	for _, row := range lr.rows(u.Word) {
+		if in.rep.stopped() {
 			return
 		}
 		text := filled(d, row, !unquoted)
@@ -167,14 +167,16 @@ func (lr *listRunner) inPipe(u *grammar.Use, d data, out *data) {
 	lr.in.payloads.runScript("sh", d, nil, std, out, lr.line.by)
 }
 
-// rows returns the argument lists of the runs of a command, up to the limit of rounds. Each run
-// takes one word of each source. With columns, each column of a word is a word of its own.
+// rows returns the argument lists of the runs of a command. Each run takes one word of each
+// source. With columns, each column of a word is a word of its own.
 func (lr *listRunner) rows(command int) [][]field {
-	most := lr.in.rep.lim.Rounds
 	split, columns := lr.line.option("columns")
 	rows := [][]field{nil}
 	sources := lr.sources()
-	if len(sources) > 1 && combinations(sources) > most { // too many to walk: any word may be in any position
+	for i := range sources {
+		sources[i] = walked(&lr.in.rep, sources[i], others(sources[i]))
+	}
+	if len(sources) > 1 && combinations(sources) > lr.in.rep.lim.Rounds { // too many to walk: any word may be in any position
 		rows[0] = []field{{data: unknown}}
 		for _, w := range slices.Concat(sources...) {
 			rows = append(rows, slices.Repeat([]field{w}, len(sources)))
@@ -185,9 +187,6 @@ func (lr *listRunner) rows(command int) [][]field {
 		var next [][]field
 		for _, row := range rows {
 			for _, w := range words {
-				if len(next) > most {
-					break
-				}
 				cells := []field{w}
 				if columns {
 					cells = w.columns(split)
@@ -201,6 +200,15 @@ func (lr *listRunner) rows(command int) [][]field {
 		rows = append(rows, lr.line.together(command, sources[0])...)
 	}
 	return rows
+}
+
+// others stands for all of the words.
+func others(words []field) field {
+	f := field{data: unknown, splits: true}
+	for _, w := range words {
+		f.taint |= w.taint
+	}
+	return f
 }
 
 // combinations returns the number of runs that take one word of each source. It stops counting

@@ -198,7 +198,7 @@ func (lr *lineReader) callback(command data, lines *variable) {
 		list = []data{{effect.Unknown, lines.taint}}
 	}
 	lr.in.alt.afresh(func() {
-		for i, line := range list[:min(len(list), lr.in.rep.lim.Rounds)] {
+		for i, line := range walked(&lr.in.rep, list, data{effect.Unknown, lines.taint}) {
 			if lr.in.rep.stopped() {
 				break
 			}

@@ -139,6 +139,16 @@ func (r *report) deeper(walk func()) {
 	r.level--
 }
 
+// walked returns the values that are walked one by one, up to the limit of rounds. If there are
+// more, rest stands behind them for all others.
+func walked[T any](r *report, all []T, rest T) []T {
+	most := max(r.lim.Rounds, 1)
+	if len(all) <= most {
+		return all
+	}
+	return append(all[:most:most], rest)
+}
+
 // spend counts one step. It returns false if the analysis has ended.
 func (r *report) spend() bool {
 	if r.steps++; r.steps > r.lim.Steps {

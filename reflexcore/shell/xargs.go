@@ -345,15 +345,14 @@ func (lr *listRunner) runs(u *grammar.Use, x xargsFlags, std *input) [][]field {
 	}
 	placed := x.place != "" && slices.ContainsFunc(lr.line.argv[u.Word:],
 		func(w string) bool { return strings.Contains(w, x.place) })
-	most := max(lr.in.rep.lim.Rounds, 1)
 	switch {
 	case !placed:
 	case len(texts) == 0:
 		texts = []string{""}
 	case !std.known() && len(texts) > 1:
 		texts = []string{effect.Unknown}
-	case len(texts) > most: // the others are not walked: they may be anything
-		texts = append(texts[:most:most], effect.Unknown)
+	default:
+		texts = walked(&lr.in.rep, texts, effect.Unknown)
 	}
 	var words []field
 	for _, w := range texts {
@@ -428,8 +427,8 @@ func (lr *listRunner) each(d data, args []field, out *data) {
 		lr.in.payloads.runScript("sh", d, nil, lr.std, out, lr.line.by)
 		return
 	}
-	for i, f := range args {
-		if i >= lr.in.rep.lim.Rounds || lr.in.rep.stopped() {
+	for _, f := range walked(&lr.in.rep, args, others(args)) {
+		if lr.in.rep.stopped() {
 			return
 		}
 		lr.in.payloads.runScript("sh", data{strings.ReplaceAll(d.text, "{}", quote(f.text)), d.taint | f.taint}, nil,
