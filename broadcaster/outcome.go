@@ -25,12 +25,14 @@ func (a *Answers) outcome(
 	if settled {
 		r, settled = a.releases.awaitHandover(ctx, r)
 	}
-	mine := answeredBy(r.Resolution, rep, who)
+	own := answeredBy(r.Resolution, rep, who)
+	mine := own && rep.Approve == r.Resolution.Approve
 	recorded := func(text string) (Request, approver.Outcome) { return r, newOutcome(approver.OutcomeRecorded, text) }
-	const (
-		second  = "Somebody else has already answered this request."
-		pending = "Your yes is recorded. The card says in a moment what became of it."
-	)
+	const pending = "Your yes is recorded. The card says in a moment what became of it."
+	second := "Somebody else has already answered this request."
+	if own && r.Resolution.Approve {
+		second = "Too late: your own yes came first. approver freeze stops what has not run yet."
+	}
 	if !settled {
 		switch {
 		case mine && r.Granted():

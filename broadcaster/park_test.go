@@ -49,6 +49,11 @@ func TestParkedYesRunsOnce(t *testing.T) {
 		if out := x.tap(x.dc, 0, "d2", false); out.Kind != approver.OutcomeTooLate {
 			t.Errorf("told %+v", out)
 		}
+		// Who changes their mind is not told again that the yes counts.
+		if out := x.tap(x.tg, 0, "1", false); out.Kind != approver.OutcomeTooLate ||
+			!strings.Contains(out.Text, "your own yes came first") {
+			t.Errorf("told %+v", out)
+		}
 		// Others must not have it: another user, folder, agent, content.
 		for name, change := range map[string]func(*approver.ToolCall){
 			"uid":          func(c *approver.ToolCall) { c.Peer.UID++ },
