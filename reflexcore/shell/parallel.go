@@ -176,7 +176,8 @@ func (lr *listRunner) rows(command int) [][]field {
 	for i := range sources {
 		sources[i] = walked(&lr.in.rep, sources[i], others(sources[i]))
 	}
-	if len(sources) > 1 && combinations(sources) > lr.in.rep.lim.Rounds { // too many to walk: any word may be in any position
+	// If there are too many to walk, any word may be in any position.
+	if len(sources) > 1 && combinations(sources) > lr.in.rep.lim.Rounds {
 		rows[0] = []field{{data: unknown}}
 		for _, w := range slices.Concat(sources...) {
 			rows = append(rows, slices.Repeat([]field{w}, len(sources)))
