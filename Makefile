@@ -1,5 +1,5 @@
 # The shortest way to each task; the work itself is in the go command and .ci.
-.PHONY: build classifier test race lint ci crash demo pictures
+.PHONY: build classifier test race lint ci crash demo measure pictures
 
 build: ## build both programs into bin/
 	CGO_ENABLED=0 go build -trimpath -o bin/ ./cmd/...
@@ -24,6 +24,9 @@ crash: ## kill the daemon 200 times on each store, and Redis under it; takes hal
 
 demo: ## one approval, end to end, on fakes
 	go run ./cmd/approver demo
+
+measure: build ## what is interrupted of a corpus of commands: make measure CORPUS=FOLDER
+	go run ./internal/measure -program bin/approver $(CORPUS)
 
 pictures: ## draw docs/img anew from what the programs print
 	APPROVER_PICTURES=write go test -count=1 -run 'TestPictures|TestReadmeSession|TestHouse' . ./cmd/approver
