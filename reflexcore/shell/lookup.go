@@ -104,6 +104,9 @@ func (fsys *filesystem) resolve(p string) string {
 			break
 		}
 		p = path.Clean(fsys.list[i].alias + p[len(fsys.list[i].path):])
+		if len(p) > maxPath { // links that lead through each other grow at each hop
+			return effect.Unknown
+		}
 	}
 	return p
 }
@@ -184,8 +187,10 @@ func (fsys *filesystem) under(file string) effect.Taint {
 	return t
 }
 
-// maxHops is how many links a kernel follows for one path.
-const maxHops = 40
+const (
+	maxHops = 40   // the links that a kernel follows for one path
+	maxPath = 4096 // the bytes of a path that a kernel takes
+)
 
 // madeBefore is what a file was made from before a program writes to it. Own is false if the text
 // made it from something else; fresh says that nothing was known about it.
