@@ -149,12 +149,12 @@ func readStruck(path string) (map[string]bool, error) {
 
 // judge fills in the verdicts. Each command is judged alone, in an empty git repository in an
 // empty home.
-func judge(program, policy string, rows []row) error {
+func judge(program, policy string, rows []row) (err error) {
 	home, err := os.MkdirTemp("", "measure-")
 	if err != nil {
 		return err
 	}
-	defer os.RemoveAll(home)
+	defer func() { err = errors.Join(err, os.RemoveAll(home)) }()
 	project := filepath.Join(home, "project")
 	if out, err := exec.Command("git", "init", "-q", project).CombinedOutput(); err != nil {
 		return fmt.Errorf("git init: %w: %s", err, out)
@@ -262,7 +262,8 @@ func printTable(w io.Writer, rows []row, struck map[string]bool) error {
 		return cmp.Or(strings.Compare(a.label, b.label), strings.Compare(a.half, b.half))
 	})
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(t, "label\thalf\tcommands\tsources\tinterrupted %\tdenied %\tmean over sources\tstruck out\tmean without them")
+	fmt.Fprintln(t, "label\thalf\tcommands\tsources\tinterrupted %\tdenied %\tmean over sources\tstruck out\t"+
+		"mean without them")
 	for _, g := range groups {
 		fmt.Fprintf(t, "%s\t%s\t%d\t%d\t%.2f\t%.2f\t%.2f\t%d\t%.2f\n", g.label, g.half, g.all.all, len(g.by),
 			percent(g.all.interrupted, g.all.all), percent(g.all.denied, g.all.all), mean(g.by), g.struck, mean(g.left))

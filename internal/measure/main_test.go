@@ -96,7 +96,8 @@ func TestBadCorpus(t *testing.T) {
 		}
 	}
 	program, dir := made(t, map[string]string{"c.jsonl": corpus, "struck.tsv": "4\n"})
-	if err := measure(new(strings.Builder), program, "", "", dir); err == nil || !strings.Contains(err.Error(), "4 has no reason") {
+	err := measure(new(strings.Builder), program, "", "", dir)
+	if err == nil || !strings.Contains(err.Error(), "4 has no reason") {
 		t.Errorf("a strike without a reason: %v", err)
 	}
 	if err := measure(new(strings.Builder), filepath.Join(dir, "none"), "", "", dir); err == nil {
