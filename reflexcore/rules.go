@@ -177,7 +177,9 @@ func (f *facts) reset(effects []effect.Effect) {
 	*f = facts{effects: effects, inCall: f.inCall, moves: f.moves[:0], made: f.made}
 	for i := range effects {
 		e := &effects[i]
-		f.kinds |= 1 << e.Kind
+		if !effect.OnlyMakes(e) {
+			f.kinds |= 1 << e.Kind
+		}
 		if (e.Kind == effect.Write || e.Kind == effect.Delete) && effect.Moves(e) {
 			f.moves = append(f.moves, i)
 		}
@@ -342,7 +344,7 @@ func (c *compiled) holdsInCall(call *facts) bool {
 		e := &call.effects[i]
 		reads = reads || e.Kind == effect.Read && anyGlob(c.reads, e.Target, lettersOf(e.Target))
 		there = there || e.Kind == effect.Read && call.around.Of(e, call.paths)&c.readsAt != 0
-		if c.kinds&(1<<e.Kind) != 0 && e.Bits&c.how == c.how {
+		if c.kinds&(1<<e.Kind) != 0 && e.Bits&c.how == c.how && c.isAbout(e, lettersOf(e.What)) {
 			count++
 		}
 	}
@@ -362,8 +364,17 @@ func (c *compiled) holds(e *effect.Effect, has *effectLetters, at places.Place, 
 		(c.together == 0 || all&c.together != 0) &&
 		(!c.certain || e.Known()) &&
 		(len(c.targets) == 0 || anyGlob(c.targets, e.Target, has.target)) && !anyGlob(c.except, e.Target, has.target) &&
-		(len(c.what) == 0 || anyGlob(c.what, e.What, has.what)) &&
+		c.isAbout(e, has.what) &&
 		(len(c.by) == 0 || anyGlob(c.by, e.By, has.by)) && !anyGlob(c.notBy, e.By, has.by)
+}
+
+// isAbout reports whether a condition is about this kind of an effect. What only makes a folder or an
+// empty file is no write, unless the condition asks for it.
+func (c *compiled) isAbout(e *effect.Effect, what letters) bool {
+	if len(c.what) == 0 {
+		return !effect.OnlyMakes(e)
+	}
+	return anyGlob(c.what, e.What, what)
 }
 
 // A finding is a rule that matched.

@@ -286,5 +286,21 @@ func Links(ef *Effect) bool {
 	return false
 }
 
-// MakesFolder reports whether an effect creates a folder.
-func MakesFolder(ef *Effect) bool { return ef.By == "mkdir" || ef.By == "install -d" }
+// MakesFolder reports whether an effect creates a folder, by its row in a table or by the name of a
+// function or a tool.
+func MakesFolder(ef *Effect) bool {
+	if ef.Kind != Write {
+		return false
+	}
+	switch strings.TrimSuffix(strings.ToLower(ef.By[strings.LastIndexAny(ef.By, ".:> ")+1:]), "sync") {
+	case "mkdir", "md", "mkdir_p", "mkdirs", "makedirs", "mkpath", "make_path", "create_directory":
+		return true
+	}
+	return ef.What == "dir"
+}
+
+// OnlyMakes reports whether an effect creates a folder or an empty file and changes nothing that is
+// there: nothing is lost by it, and nothing comes into force.
+func OnlyMakes(ef *Effect) bool {
+	return ef.Kind == Write && (ef.What == "touch" || MakesFolder(ef))
+}
