@@ -10,6 +10,9 @@ import (
 
 // apply turns flags and operands into uses.
 func (o *Parsed) apply(argv []string) {
+	if o.lacksOperand(argv) {
+		o.operands = append(o.operands, o.taken)
+	}
 	for i := range o.seen {
 		o.mask |= o.seen[i].option.mask
 	}
@@ -52,6 +55,14 @@ func (o *Parsed) apply(argv []string) {
 		o.Stdout = o.stream(o.Stdout, p.stdout, argv)
 	}
 	o.Copies = o.Program.copies
+}
+
+// lacksOperand reports whether a program that deletes its operands has none, because a flag took the
+// last word. Programs of the same name differ in which flags have an argument (mkfs -F), and without
+// an operand the command would do nothing, so the word is one.
+func (o *Parsed) lacksOperand(argv []string) bool {
+	return len(o.operands) == 0 && o.taken > 0 && o.taken == len(argv)-1 &&
+		slices.ContainsFunc(o.Program.operands, func(r operandRule) bool { return r.Role == Delete })
 }
 
 // takesBack reports whether a flag such as --dry-run is reversed by its value or the next word, or

@@ -49,6 +49,7 @@ type Parsed struct {
 	blocks   [4]*Program // from the program down to the subcommand
 	typed    [3]int      // the words of the subcommands
 	depth    int
+	taken    int // the last word that was read as the argument of a flag of which nothing is said; 0: none
 }
 
 // seen is one flag on a command line.

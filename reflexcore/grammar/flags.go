@@ -110,10 +110,18 @@ func (o *Parsed) take(argv []string, i int, f *flag, value string, cut bool) int
 			return next
 		}
 		s.word, s.end, s.value = next, next+1, argv[next]
+		o.takes(f, next)
 		next = s.end
 	}
 	o.note(s)
 	return next
+}
+
+// takes notes that a word was read as the argument of a flag.
+func (o *Parsed) takes(f *flag, word int) {
+	if !f.does() {
+		o.taken = word
+	}
 }
 
 // note records a flag that has a meaning, or that conditions depend on.
@@ -139,6 +147,7 @@ func (o *Parsed) cluster(argv []string, i int, letters string) int {
 			return o.take(argv, i, f, strings.TrimPrefix(left, "="), true)
 		case f.arity == argument && next < len(argv): // tar xfz FILE: the letters go on
 			o.note(seen{option: f.option, arity: f.arity, word: next, end: next + 1, value: argv[next]})
+			o.takes(f, next)
 			next++
 		case f.arity == attached:
 			return o.take(argv, i, f, left, true)
