@@ -42,12 +42,24 @@ func (e *Engine) onDisk(j *judgment, i int, p places.Place) places.Place {
 		if q&places.Build != 0 && !look.isBuildOutput(target) {
 			q &^= places.Build
 		}
-		if q&(places.Build|places.Whole|places.Git|places.System|places.Top) == 0 && ef.Bits&effect.Recursive != 0 &&
-			(look.isSingleFile(target) || look.isMissing(j, target) || look.git.Recoverable(target)) {
-			q |= places.Recoverable
+		if q&(places.Build|places.Whole|places.Git|places.System|places.Top) == 0 {
+			q |= look.recoverable(j, ef, target)
 		}
 	}
 	return q
+}
+
+// recoverable reports whether a deleted path can be had again. One file is looked up only if many are
+// deleted. A recursive delete of a single file is an ordinary one.
+func (l *diskCheck) recoverable(j *judgment, ef *effect.Effect, target string) places.Place {
+	if ef.Bits&effect.Recursive != 0 && l.isSingleFile(target) {
+		ef.Bits &^= effect.Recursive
+	}
+	if (ef.Bits&effect.Recursive != 0 || len(j.call.Effects) > bulk) &&
+		(l.isMissing(j, target) || l.git.Recoverable(target)) {
+		return places.Recoverable
+	}
+	return 0
 }
 
 // movedIn reports whether the call, before a delete, moves something into the deleted folder or a
@@ -167,8 +179,7 @@ func (l *diskCheck) manifest(dir string) bool {
 	})
 }
 
-// isSingleFile reports whether a recursive delete is of a single file. That is no worse than any
-// other delete of a file.
+// isSingleFile reports whether a target is a single file.
 func (l *diskCheck) isSingleFile(target string) bool {
 	if strings.ContainsAny(target, "*?[{\x00") {
 		return false

@@ -202,7 +202,7 @@ func (f *facts) noteMade(e *effect.Effect, at places.Place) {
 func (r *Rules) find(to []finding, i int, call *facts, at places.Place) []finding {
 	e := &call.effects[i]
 	b := &r.byKind[e.Kind]
-	start, has := len(to), effectLetters{lettersOf(e.Target), lettersOf(e.By), lettersOf(e.What)}
+	start, has := len(to), effectFacts{lettersOf(e.Target), lettersOf(e.By), lettersOf(e.What), e.Bits | e.Amount()}
 	to = findIn(b.always, to, start, i, call, &has, at)
 	if b.by != nil {
 		to = findIn(b.by[hash(e.By, true)], to, start, i, call, &has, at)
@@ -213,10 +213,13 @@ func (r *Rules) find(to []finding, i int, call *facts, at places.Place) []findin
 	return to
 }
 
-// effectLetters has the letters of an effect's texts.
-type effectLetters struct{ target, by, what letters }
+// effectFacts has the letters of an effect's texts, and how it happens.
+type effectFacts struct {
+	target, by, what letters
+	how              effect.Bits
+}
 
-func findIn(list []compiled, to []finding, start, i int, call *facts, has *effectLetters, at places.Place) []finding {
+func findIn(list []compiled, to []finding, start, i int, call *facts, has *effectFacts, at places.Place) []finding {
 	for j := range list {
 		c := &list[j]
 		if !c.holds(&call.effects[i], has, at, call.kinds) || c.needsCall() && !c.holdsInCall(call) {
@@ -344,7 +347,7 @@ func (c *compiled) holdsInCall(call *facts) bool {
 		e := &call.effects[i]
 		reads = reads || e.Kind == effect.Read && anyGlob(c.reads, e.Target, lettersOf(e.Target))
 		there = there || e.Kind == effect.Read && call.around.Of(e, call.paths)&c.readsAt != 0
-		if c.kinds&(1<<e.Kind) != 0 && e.Bits&c.how == c.how && c.isAbout(e, lettersOf(e.What)) {
+		if c.kinds&(1<<e.Kind) != 0 && (e.Bits|e.Amount())&c.how == c.how && c.isAbout(e, lettersOf(e.What)) {
 			count++
 		}
 	}
@@ -357,9 +360,9 @@ func (c *compiled) holdsInCall(call *facts) bool {
 
 // holds reports whether a condition holds for an effect at a place; all are the kinds of the call's
 // effects.
-func (c *compiled) holds(e *effect.Effect, has *effectLetters, at places.Place, all uint32) bool {
+func (c *compiled) holds(e *effect.Effect, has *effectFacts, at places.Place, all uint32) bool {
 	return (c.places == 0 || at&c.places != 0) && at&c.never == 0 &&
-		e.Bits&c.how == c.how && e.Bits&c.without == 0 &&
+		has.how&c.how == c.how && e.Bits&c.without == 0 &&
 		(c.from == 0 || e.Taint&c.from != 0) && e.Taint&c.fromAll == c.fromAll &&
 		(c.together == 0 || all&c.together != 0) &&
 		(!c.certain || e.Known()) &&

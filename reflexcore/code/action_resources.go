@@ -93,7 +93,11 @@ func globFiles(m *machine, c invocation) (value, bool) {
 	if strings.ContainsAny(c.first().str(), "`|;$") {
 		m.out.found(Found{Text: c.by(), Taint: c.taint, By: c.by()})
 	}
-	return unknown(effect.File), true
+	pattern := c.first()
+	if !pattern.known() || strings.ContainsAny(pattern.str(), " {") { // several patterns
+		return unknown(effect.File), true
+	}
+	return value{kind: listValue, list: []value{text(pattern.str(), effect.File)}, s: "entries", taint: effect.File}, true
 }
 
 func useNetwork(m *machine, c invocation) (value, bool) {

@@ -10,7 +10,7 @@ var perlCases = []testCase{
 		is("argv [id|-u]", "shell curl x ", "shell sh", "shell …")},
 	{`open(my $f, ">", "/etc/x"); open(F, ">>/var/log/x"); open(G, "/etc/shadow")`,
 		is("write /etc/x", "write /var/log/x append", "read /etc/shadow")},
-	{`unlink "/x", glob("*.o"); rmdir "d"`, is("delete /x", "delete …", "delete d")},
+	{`unlink "/x", glob("*.o"); rmdir "d"`, is("delete /x", "delete *.o", "delete d")},
 	{`use File::Path qw(remove_tree); remove_tree("/x", "/y")`, is("delete /x recursive", "delete /y recursive")},
 	{`File::Path::rmtree("/x")`, is("delete /x recursive")},
 	{`eval "system('id')"`, is("code system('id')", "shell id")},

@@ -136,6 +136,29 @@ func (c *cursor) hasName(words ...string) bool {
 	return slices.ContainsFunc(c.toks, isOne)
 }
 
+// filters reports whether an if of the source may let only some files through: it compares with a
+// text, a pattern or a number. One that asks whether the code is the program, or whether there is
+// something, lets all through.
+func (c *cursor) filters() bool {
+	for i := range c.toks {
+		if !c.toks[i].IsName("if") {
+			continue
+		}
+		for j := i + 1; j < len(c.toks) && !c.toks[j].NewLine && !c.toks[j].IsOp(":") && !c.toks[j].IsName("__name__"); j++ {
+			switch c.toks[j].Kind {
+			case lex.String, lex.Regex, lex.Number:
+				return true
+			case lex.Name:
+				if wordset.Has("age size mtime st_size st_mtime suffix ext name in match", c.toks[j].Text) {
+					return true
+				}
+			default:
+			}
+		}
+	}
+	return false
+}
+
 // exprEnd returns the token that ends the expression from here.
 func (c *cursor) exprEnd() int {
 	depth := 0

@@ -236,7 +236,7 @@ func (res *resources) isAnyBelow(path string) bool {
 	for _, root := range res.walked {
 		if rest, ok := strings.CutPrefix(path, root+"/"); ok &&
 			(strings.HasPrefix(rest, effect.Unknown) || strings.HasPrefix(rest, "**")) {
-			return !res.inputs.in.hasName("if")
+			return !res.inputs.in.filters()
 		}
 	}
 	return false

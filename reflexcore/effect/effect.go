@@ -115,10 +115,11 @@ const (
 	// the target if its unknown first folder is empty: "$DESTDIR/usr/bin/x" as /usr/bin/x
 	Rooted
 	Filled // the unknown beginning of the target is checked not to be empty: "${X:?}/x"
+	Many   // all that is in a folder, see [Effect.Amount]; no effect has it by itself
 )
 
 var bitNamesList = strings.Fields(`
-	recursive force glob splits append remote bulk partial later inherited rooted filled
+	recursive force glob splits append remote bulk partial later inherited rooted filled many
 `)
 
 // String lists the names, separated by +.
@@ -167,6 +168,23 @@ type Effect struct {
 func (e *Effect) Program() string {
 	name, _, _ := strings.Cut(e.By, " ")
 	return name
+}
+
+// Amount returns Many if an effect is on all that is in a folder: with all that is below, by a pattern
+// for every name (~/x/*), or on what a program printed of it. What is written below a folder
+// replaces only what has the same name.
+func (e *Effect) Amount() Bits {
+	listed := e.Taint&File != 0 || e.Bits&(Splits|Recursive) != 0
+	name := e.Target[strings.LastIndexByte(e.Target, '/')+1:]
+	switch {
+	case e.Kind != Delete && e.Kind != Permission && e.Kind != Write:
+		return 0
+	case e.Bits&Recursive != 0 && e.Kind != Write,
+		strings.IndexByte(name, '*') >= 0 && strings.Trim(name, "*.?") == "",
+		listed && name == Unknown && (e.Kind != Write || e.Bits&Recursive != 0):
+		return Many
+	}
+	return 0
 }
 
 // Known reports whether all of the target is known.

@@ -116,6 +116,20 @@ func (a *applied) source(u *grammar.Use) {
 	}
 }
 
+// losesMoved adds the deletes of a move to where nothing stays: to the null device, or into memory,
+// which is empty after the next start.
+func (a *applied) losesMoved(to string) {
+	if to != "/dev/null" && !within(to, "/dev/shm") || !wordset.Has("mv gmv", a.line.by) {
+		return
+	}
+	for u := range a.line.uses(grammar.Read) {
+		if p := a.pathOf(u); !within(p, "/dev/shm") {
+			bits := a.bitsOf(u) | effect.Recursive
+			a.in.add(effect.Effect{Kind: effect.Delete, Target: p, Bits: bits, Taint: a.field(u).taint, By: a.line.by})
+		}
+	}
+}
+
 // target makes the effects of what a use writes, deletes, sends or changes.
 func (a *applied) target(u *grammar.Use, out data) {
 	in := a.in
@@ -144,6 +158,7 @@ func (a *applied) target(u *grammar.Use, out data) {
 			d = data{a.text, a.taint}
 		}
 		d.taint |= taint
+		a.losesMoved(p)
 		if p == "/dev/null" {
 			return
 		}

@@ -255,8 +255,10 @@ func (lr *listRunner) vectorWith(u *grammar.Use, list []field, place string, out
 	held := in.rep.bits
 	if u.Arg == "found" {
 		found = lr.found(u.Word - 1)
-		wide := func(p string) bool { return strings.HasSuffix(p, "/"+effect.Unknown) || !in.fs.near(p) }
-		if lr.line.isFind() && slices.ContainsFunc(found, wide) {
+		wide := func(p string) bool {
+			return lr.line.isFind() && strings.HasSuffix(p, "/"+effect.Unknown) || !in.fs.near(p)
+		}
+		if slices.ContainsFunc(found, wide) {
 			in.rep.bits |= effect.Recursive // the command applies to everything below
 		}
 	}
