@@ -7,6 +7,7 @@ import (
 
 	"approver.example/reflexcore/effect"
 	"approver.example/reflexcore/grammar"
+	"approver.example/reflexcore/wordset"
 )
 
 // words splits an example as a shell would, without expanding anything.
@@ -107,6 +108,37 @@ func TestExamples(t *testing.T) {
 		table.Parse(argv, &p)
 		if got := show(argv, &p); got != e.Want {
 			t.Errorf("%s: %s\n got  %s\n want %s", e.Where, e.Line, got, e.Want)
+		}
+	}
+}
+
+// notInterpreters run a script and no standard input: with none they do something else, or nothing.
+var notInterpreters = wordset.Of("zx shx trap capsh")
+
+// TestStandardInputIsCode checks that each program that runs a script in a language, named by its
+// first operand, also runs its standard input: with no operand, or with a dash.
+func TestStandardInputIsCode(t *testing.T) {
+	table := load(t)
+	runs := func(argv ...string) (lang string) {
+		var p grammar.Parsed
+		table.Parse(argv, &p)
+		for _, u := range append(p.Uses, p.Stdin...) {
+			if u.Role == grammar.Exec && (u.Word == 1 || u.Word < 0) || u.Role == grammar.Code || u.Role == grammar.Shell {
+				lang = u.Arg
+				if u.Role == grammar.Shell {
+					lang = "sh"
+				}
+			}
+		}
+		return lang
+	}
+	languages := wordset.Of("sh node python perl ruby php lua tcl r julia applescript gnuplot other erlang powershell")
+	for _, p := range table.Programs() {
+		if strings.Contains(p.Name, " ") || notInterpreters[p.Name] || !languages[runs(p.Name, "./a")] {
+			continue
+		}
+		if !languages[runs(p.Name)] && !languages[runs(p.Name, "-")] {
+			t.Errorf("%s runs a script, but not its standard input", p.Name)
 		}
 	}
 }
