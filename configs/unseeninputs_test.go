@@ -40,6 +40,94 @@ func TestDownloadsIntoInterpreters(t *testing.T) {
 		env /bin/sh`)
 }
 
+// Code in languages without a lexer wrote wherever it liked: only deletes and shells were known
+// of it. A file that it writes is judged now as a file that any other command writes, also if its
+// name is put together. A name that cannot be computed is as unknown as in Python.
+func TestOtherLanguagesWrite(t *testing.T) {
+	judge := verdicts(t)
+	asks(t, judge, true, `
+		vim -es -c 'call writefile(["{}"],".cla"."ude/settings.json")' -c q
+		vim -es -c 'call writefile(["x"],expand("~/.ssh/authorized_keys"))' -c q
+		vim -es -c 'call writefile(["x"],$HOME."/.bashrc")' -c q
+		emacs --batch --eval '(write-region "x" nil "~/.ssh/authorized_keys")'
+		emacs --batch --eval '(with-temp-file "~/.bashrc" (insert "x"))'
+		emacs --batch --eval '(copy-file "a" "~/.bashrc" t)'
+		emacs --batch --eval '(write-region "{}" nil (concat ".cla" "ude/settings.json"))'
+		Rscript -e 'writeLines("x", "~/.bashrc")'
+		Rscript -e 'cat("x", file="~/.bashrc")'
+		Rscript -e 'file.copy("a", "~/.bashrc")'
+		Rscript -e 'writeLines("{}", paste0(".cla","ude/settings.json"))'
+		julia -e 'write("/home/ada/.bashrc", "x")'
+		julia -e 'open("/home/ada/.bashrc","w") do io; write(io,"x") end'
+		julia -e 'write(homedir()*"/.bashrc", "x")'
+		elixir -e 'File.write!("/home/ada/.bashrc", "x")'
+		elixir -e 'File.write!(Path.expand("~/.bashrc"), "x")'
+		ghc -e 'writeFile "/home/ada/.bashrc" "x"'
+		groovy -e 'new File("/home/ada/.bashrc").text = "x"'
+		groovy -e 'new File("/home/ada/.bashrc").write("x")'
+		scala -e 'java.nio.file.Files.writeString(java.nio.file.Path.of("/home/ada/.bashrc"), "x")'
+		guile -c '(call-with-output-file "/home/ada/.bashrc" (lambda (p) (display "x" p)))'
+		clojure -e '(spit "/home/ada/.bashrc" "x")'
+		bb -e '(spit (str (System/getenv "HOME") "/.bashrc") "x")'
+		racket -e '(with-output-to-file "/home/ada/.bashrc" (lambda () (display "x")))'
+		sbcl --eval '(with-open-file (s "/home/ada/.bashrc" :direction :output) (princ 1 s))'
+		octave --eval 'f=fopen("/home/ada/.bashrc","w"); fputs(f,"x")'
+		swift -e 'try "x".write(toFile: "/home/ada/.bashrc", atomically: true, encoding: .utf8)'
+		gdb -batch -ex 'dump memory /home/ada/.bashrc 0 10'`)
+	asksAll(t, []string{"tclsh <<'E'\nset f [open /home/ada/.bashrc w]\nputs $f x\nE"})
+	asks(t, judge, false, `
+		Rscript -e 'write.csv(mtcars, "out.csv")'
+		Rscript -e 'cat("a", "b", sep="/")'
+		Rscript -e 'x <- readLines("/etc/hosts"); writeLines(x, "copy.txt")'
+		Rscript -e 'devtools::test()'
+		julia -e 'open("/etc/hosts") do io; println(read(io, String)) end'
+		julia -e 'write("out.txt", "x")'
+		julia --project -e 'using Pkg; Pkg.instantiate()'
+		elixir -e 'IO.puts File.read!("/etc/hosts")'
+		ghc -e 'readFile "/etc/hosts" >>= putStr'
+		groovy -e 'println new File("/etc/hosts").text'
+		clojure -e '(println (slurp "/etc/hosts"))'
+		guile -c '(display 1)'
+		emacs --batch -l ert -l test.el -f ert-run-tests-batch-and-exit
+		emacs --batch --eval '(message "hi")'
+		gdb -batch -ex bt ./a core`)
+}
+
+// An editor was told to write another file than the one that it opened: "w! FILE" of vim and ed.
+// It is a write of that file now, and "e FILE" and "r FILE" are reads. In w! and q! the mark is no
+// shell.
+func TestEditorsWriteAnywhere(t *testing.T) {
+	judge := verdicts(t)
+	asks(t, judge, true, `
+		vim -es a -c 'w! ~/.ssh/authorized_keys' -c q
+		vim -es -c 'call setline(1,"x")' -c 'wq! ~/.bashrc'
+		vim -es a -c 'saveas ~/.bashrc' -c q
+		vim -es a -c 'sil! keepalt w! ~/.bashrc' -c q
+		vim -es a -c 'exe "w! " . "~/.bash" . "rc"' -c q
+		vim -es a -c 'g/x/w! >>~/.bashrc' -c q
+		nvim --headless a +'w! ~/.ssh/authorized_keys' +q
+		ex -s a -c '1,3w >>~/.bashrc'
+		printf '1,$w /home/ada/.bashrc\nq\n' | ed -s a
+		printf '%s\n' a 'evil' . 'w /home/ada/.ssh/authorized_keys' q | ed -s
+		echo 'w /etc/passwd' | ed a
+		vim -c 'terminal rm -rf ~/Documents'
+		vim -es -c '!rm -rf ~/Documents' -c q
+		vim -es -c 'r!rm -rf ~/Documents' -c q
+		vim -es a -c '%!rm -rf ~/Documents' -c q
+		vim -es a -c 'w !rm -rf ~/Documents' -c q
+		echo 'e /home/ada/.ssh/id_rsa' | ed`)
+	asks(t, judge, false, `
+		vim +42 file
+		vim -c 'set number' a
+		vim -es a.txt -c '%s/a/b/g' -c wq
+		vim -es a.txt -c '%s/a/b/g' -c 'w! b.txt' -c q
+		vim -es a.txt -c 'w! %.bak' -c 'qa!'
+		nvim --headless '+Lazy! sync' +qa
+		vim +PluginInstall +qall
+		printf '%s\n' 1i 'w /etc/passwd' . w q | ed -s a.txt
+		printf ',s/a/b/g\nw out.txt\nq\n' | ed -s a.txt`)
+}
+
 // Options and variables hold a command for a program, and a wrapper has one behind it. Each is
 // judged as the command itself.
 func TestCommandsHeldForPrograms(t *testing.T) {

@@ -1,7 +1,7 @@
 // Package otherlang finds dangerous calls in languages that have no lexer here: seldom used
 // languages, AppleScript, and configuration files that name programs to run.
 //
-// Read otherlang.go, then applescript.go and configlang.go.
+// Read otherlang.go, then writes.go, editors.go, applescript.go and configlang.go.
 package otherlang
 
 import (
@@ -178,6 +178,10 @@ func Calls(lang, src string, yield func(shell.Found) bool) {
 		f.lang = "erlang"
 	}
 	f.deletes()
+	f.writes()
+	if lang == "vim" || lang == "ed" {
+		f.editor()
+	}
 	if lang == "applescript" {
 		f.appleScript()
 	}
@@ -208,6 +212,9 @@ func Calls(lang, src string, yield func(shell.Found) bool) {
 
 // shellCall judges a call of a shell by the text before and after it.
 func (f *finder) shellCall(call, before, after string) {
+	if call == "!" && f.lang == "vim" && isForced(before) {
+		return
+	}
 	whole := !isLongerName(before, call)
 	text, known := literal(after)
 	if whole && strings.HasSuffix(call, "(") && isComputed(after) {
