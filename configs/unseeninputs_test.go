@@ -204,3 +204,33 @@ func TestSettingsThatNamePrograms(t *testing.T) {
 		gh alias set co 'pr checkout'
 		git config core.editor vim`)
 }
+
+// A loop without an end started commands in the background, and "yes | xargs -P0" as many as there
+// are words. Neither has a function that calls itself, so neither was a fork bomb. What floods the
+// host is one; what waits, sleeps or ends is none.
+func TestFloodsWithoutFunctions(t *testing.T) {
+	judge := verdicts(t)
+	asks(t, judge, true, `
+		while true; do work & done
+		while :; do sleep 1000 & done
+		while [ 1 ]; do bash x.sh & done
+		while ((1)); do bash x.sh & done
+		until false; do ./x & done
+		for((;;)); do ./x & echo again; done
+		yes | xargs -P0 ./x
+		yes x | tr x y | xargs -n1 -P 0 sleep 100
+		cat /dev/urandom | xargs --max-procs=0 ./x
+		while true; do echo a; done | xargs -P0 ./x
+		yes | parallel -j0 sleep 100`)
+	asks(t, judge, false, `
+		while true; do date; sleep 1; done
+		while true; do ./x & sleep 1; done
+		while true; do ./x & wait; done
+		while true; do nc -z localhost 1 && break; sleep 1; done &
+		for i in 1 2 3; do ./x & done; wait
+		while read -r f; do ./x "$f" & done < list; wait
+		cat list | xargs -P 0 -n1 ./x
+		yes | head -9 | xargs -P0 ./x
+		yes | xargs -P4 ./x
+		yes | apt-get install -y foo`)
+}

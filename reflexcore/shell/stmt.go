@@ -99,6 +99,7 @@ func (in *interp) binaryCmd(c *syntax.BinaryCmd, std *input, sink *data) {
 }
 
 func (in *interp) pipe(c *syntax.BinaryCmd, std *input, sink *data) {
+	in.floodsPipe(c)
 	p, left, stdin, via := in.io.conduit(), c.X, in.io.fds[0], in.via
 	if c.Op == syntax.PipeAll { // 2>&1, after its own redirections
 		with := *left
@@ -149,6 +150,9 @@ func (in *interp) ifClause(c *syntax.IfClause, std *input, sink *data) {
 // while walks a loop as often as it reads known lines, or else twice, so that the second round
 // sees the assignments of the first.
 func (in *interp) while(c *syntax.WhileClause, std *input, sink *data) {
+	if isEndless(c.Cond, c.Until) {
+		in.flood(c.Do)
+	}
 	defer in.landed(in.jumped)
 	defer in.io.onceMore(len(in.io.rewired), std, sink, func() {
 		in.walkStmts(c.Cond, std, sink)
@@ -211,6 +215,9 @@ func (in *interp) loop(c *syntax.ForClause, std *input, sink *data) {
 		}
 		in.exp.fields = in.exp.fields[:mark]
 	case *syntax.CStyleLoop:
+		if l.Cond == nil {
+			in.flood(c.Do)
+		}
 		in.math.number(l.Init)
 		for round := 0; round < in.rep.lim.Rounds && in.rep.spend(); round++ {
 			n, ok := in.math.number(l.Cond)
