@@ -36,6 +36,7 @@ var builtinTable = map[string]builtin{
 	"history": builtinCall.history, "fc": builtinCall.history,
 	"enable":   builtinCall.enable,
 	"bind":     builtinCall.bind,
+	"compdef":  builtinCall.compdef,
 	"complete": builtinCall.complete,
 	"pwd":      builtinCall.pwd,
 	"exit":     builtinCall.exit,
@@ -302,12 +303,29 @@ func (bc builtinCall) bind() {
 	}
 }
 
-// complete -C runs a command at completion.
+// complete -C and -F run a command or a function at completion, and -W expands its words then.
 func (bc builtinCall) complete() {
 	args := bc.in.exp.fields[bc.mark+1:]
 	for i, f := range args {
-		if f.text == "-C" && i+1 < len(args) {
-			bc.in.payloads.sub(args[i+1].data, "complete -C", &input{}, nil)
+		if i+1 >= len(args) {
+			return
+		}
+		switch f.text {
+		case "-C", "-F":
+			bc.in.payloads.sub(args[i+1].data, "complete "+f.text, &input{}, nil)
+		case "-W":
+			words := data{`: "` + strings.ReplaceAll(args[i+1].text, `"`, `\"`) + `"`, args[i+1].taint}
+			bc.in.payloads.sub(words, "complete -W", &input{}, nil)
+		}
+	}
+}
+
+// compdef runs a function at completion in zsh.
+func (bc builtinCall) compdef() {
+	for _, f := range bc.in.exp.fields[bc.mark+1:] {
+		if f.text != "" && f.text[0] != '-' {
+			bc.in.payloads.sub(f.data, "compdef", &input{}, nil)
+			return
 		}
 	}
 }

@@ -20,13 +20,13 @@ func (ex *expander) changeEach(list []data, p *syntax.ParamExp, sure bool) []dat
 		if err != nil || !sure {
 			return []data{{effect.Unknown, join(list, "").taint}}
 		}
-		if name := p.Param.Value; name == "@" || name == "*" {
+		if name := p.Param.Value; (name == "@" || name == "*") && n >= 0 {
 			n = max(n-1, 0) // position 0 is $0
 		}
 		if v := ex.in.par.lookup(p.Param.Value); v != nil && v.array && v.keys != nil && !v.assoc {
 			n = v.position(n)
 		}
-		if n < 0 {
+		if n < 0 { // from the end
 			n += len(list)
 		}
 		n = min(max(n, 0), len(list))

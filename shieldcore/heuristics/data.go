@@ -23,7 +23,8 @@ func stripData(command string) string {
 var interpreters = set("sh bash zsh dash ksh fish ash csh tcsh busybox python python2 python3 perl ruby node deno " +
 	"bun php lua pwsh powershell cmd osascript awk gawk eval source xargs parallel exec ssh at batch psql mysql mariadb " +
 	"sqlite3 sqlcmd mongosh redis-cli docker podman kubectl su script expect tclsh make vim ed crontab " +
-	"systemd-run watch")
+	"systemd-run watch elixir iex ghci runghc rscript julia groovy groovysh scala clojure clj bb luajit swift jshell " +
+	"kotlin kotlinc racket guile emacs nvim vi ex gdb lldb tsx ts-node deno nu xonsh")
 
 // textPrograms never run their arguments and input.
 var textPrograms = set("echo printf grep egrep fgrep rg ag ack logger say notify-send banner figlet cowsay " +
@@ -47,12 +48,31 @@ func set(words string) map[string]bool {
 // mayRunText reports whether a command has a program or a shell construct that runs text.
 func mayRunText(command string) bool {
 	if strings.Contains(command, "<(") || strings.Contains(command, "<<<") || strings.Contains(command, "`") ||
-		strings.Contains(command, "$(") {
+		strings.Contains(command, "$(") || sourcesFile(command) {
 		return true
 	}
 	for w := range strings.FieldsFuncSeq(command,
 		func(r rune) bool { return strings.ContainsRune(" \t\n\r;&|(){}'\"<>=!", r) }) {
 		if interpreters[strings.TrimSuffix(w[strings.LastIndexAny(w, `/\`)+1:], ".exe")] {
+			return true
+		}
+	}
+	return false
+}
+
+// sourcesFile reports whether a command is a dot, which runs a file in the shell. Elsewhere a dot is
+// a folder.
+func sourcesFile(command string) bool {
+	for at := 0; at+1 < len(command); at++ {
+		if command[at] != '.' || command[at+1] != ' ' && command[at+1] != '\t' {
+			continue
+		}
+		before := strings.TrimRight(command[:at], " \t")
+		if before == "" || strings.IndexByte("\n;&|({", before[len(before)-1]) >= 0 {
+			return true
+		}
+		word := before[strings.LastIndexAny(before, " \t\n;")+1:]
+		if at > len(before) && (word == "then" || word == "do" || word == "else" || word == "!") {
 			return true
 		}
 	}
