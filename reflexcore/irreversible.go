@@ -47,7 +47,7 @@ func irreversible(
 		}
 		if destroying := isDestruction(e.Kind); destroying && l.score > recreatable {
 			many++
-			production = production || isProduction(e.Target)
+			production = production || effect.IsProduction(e.Target)
 		}
 		final := l.score >= TypeFrom
 		if l = l.withImpact(e, places[i]); l.score <= best.score {
@@ -108,6 +108,9 @@ func lossOf(e *effect.Effect, p places.Place) loss {
 	case effect.Discard:
 		return baselineOf(e, discards, loss{35, "throws work away"})
 	case effect.RemoteDelete:
+		if e.What == effect.Scratch {
+			return loss{40, "deletes what is for tests, or can be filled again"}
+		}
 		return baselineOf(e, remotes, loss{50, "deletes a resource elsewhere"})
 	case effect.Publish:
 		return baselineOf(e, published, loss{30, "makes something known"})
@@ -224,15 +227,6 @@ func (l loss) withImpact(e *effect.Effect, p places.Place) loss {
 		}
 	}
 	return l
-}
-
-// isProduction reports whether a word of the target is a name for production.
-func isProduction(target string) bool {
-	parts := strings.FieldsFunc(strings.ToLower(target),
-		func(r rune) bool { return (r < 'a' || r > 'z') && (r < '0' || r > '9') })
-	return slices.ContainsFunc(parts, func(part string) bool {
-		return part == "prod" || part == "production" || part == "prd" || part == "live"
-	})
 }
 
 // withRecovery applies the modifiers of recovery.

@@ -68,6 +68,7 @@ func TestIrreversible(t *testing.T) {
 		"some": {
 			"rm -rf /tmp",
 			"rm .git/index.lock",
+			"docker compose down -v", // of the project, so that they can be filled again
 			"git reset --hard",
 			"git checkout -- .",
 			"git stash drop",
@@ -89,6 +90,7 @@ func TestIrreversible(t *testing.T) {
 			"rm -rf \"$X\"/y", // X may be empty
 			"rm -rf .",
 			"rm -rf .git",
+			"psql -d app_test -c 'drop table users'",
 			"rm -rf ~/Documents/thesis",
 			"rm /srv/data/a.csv",
 			"rm ~/.ssh/id_ed25519",
@@ -126,7 +128,6 @@ func TestIrreversible(t *testing.T) {
 			"mkfs.ext4 /dev/sdb1",
 			"docker system prune -af --volumes",
 			"docker volume rm data",
-			"docker compose down -v",
 			"kubectl delete namespace production",
 			"terraform destroy -auto-approve",
 			"aws s3 rm s3://bucket/a --recursive",

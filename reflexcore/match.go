@@ -24,7 +24,11 @@ func (e *Engine) match(j *judgment) {
 			if !placed {
 				p, placed = e.onDisk(j, i, j.call.Around.Of(ef, e.analyzer.Paths)), true
 			}
+			from := len(j.findings)
 			j.findings = set.find(j.findings, i, &j.facts, p)
+			if ef.Kind == effect.RemoteDelete && ef.What == effect.Scratch {
+				markScratch(j.findings[from:])
+			}
 		}
 		j.places = append(j.places, p)
 		j.facts.noteMade(ef, p)
@@ -41,6 +45,12 @@ func (e *Engine) match(j *judgment) {
 	// Expired rules do not count.
 	j.findings = slices.DeleteFunc(j.findings,
 		func(f finding) bool { return isExpired(f.rule.Expires, j.call.ToolCall.At) })
+}
+
+func markScratch(found []finding) {
+	for i := range found {
+		found[i].scratch = found[i].rule.Layer == BuiltInLayer
+	}
 }
 
 func (j *judgment) patterns(set *Rules, text string, layer int) {

@@ -247,7 +247,7 @@ func stricter(a, b *finding) bool {
 		return 0
 	}
 	return cmp.Or(cmp.Compare(x.Decision, y.Decision), cmp.Compare(final(x), final(y)),
-		cmp.Compare(x.Severity, y.Severity),
+		cmp.Compare(a.severity(), b.severity()),
 		cmp.Compare(y.Confidence, x.Confidence), cmp.Compare(b.specificity, a.specificity), cmp.Compare(x.ID, y.ID)) < 0
 }
 
@@ -387,6 +387,16 @@ type finding struct {
 	effect      int        // index, or -1 for a pattern
 	layer       int        // of the pattern's text, or -1: the text itself
 	allowed     *Allowance // the exception that drops it
+	scratch     bool       // a built-in rule found what is there to be made again
+}
+
+// severity is that of the rule. What is there to be made again is no catastrophe, unless a rule of
+// the user or of the project says so.
+func (f *finding) severity() approver.Severity {
+	if f.scratch && f.rule.Decision == approver.Ask {
+		return approver.High
+	}
+	return f.rule.Severity
 }
 
 // enforced reports whether the finding counts for the verdict.

@@ -37,8 +37,8 @@ func (e *Engine) verdict(j *judgment) (v approver.Verdict) {
 		return v
 	}
 	r := best.rule
-	v.Decision, v.Severity, v.Rule, v.Where, v.Category, v.Confidence = r.Decision, r.Severity, r.ID, r.Where, r.Category,
-		r.Confidence
+	v.Decision, v.Severity, v.Confidence = r.Decision, best.severity(), r.Confidence
+	v.Rule, v.Where, v.Category = r.ID, r.Where, r.Category
 	v.Reason, v.Detail = j.reason(r, *best), j.detail(*best)
 	if !j.complete && v.Decision == approver.Ask {
 		v.Severity = approver.Catastrophic // what was found is not all that there may be

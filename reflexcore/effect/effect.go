@@ -231,6 +231,19 @@ func BitOf(name string) (Bits, bool) {
 	return 1 << max(i, 0), i >= 0
 }
 
+// Scratch is the What of a resource elsewhere that is there to be made again, such as a database for
+// tests. Losing it is no catastrophe.
+const Scratch = "scratch"
+
+// IsProduction reports whether a word of a text is a name for production.
+func IsProduction(text string) bool {
+	parts := strings.FieldsFunc(strings.ToLower(text),
+		func(r rune) bool { return (r < 'a' || r > 'z') && (r < '0' || r > '9') })
+	return slices.ContainsFunc(parts, func(part string) bool {
+		return part == "prod" || part == "production" || part == "prd" || part == "live"
+	})
+}
+
 // Short shortens a text for a reason.
 func Short(text string) string {
 	const most = 300

@@ -94,6 +94,17 @@ func (a *application) add(k effect.Kind, u *grammar.Use, target string, taint ef
 	a.in.add(e)
 }
 
+// remoteDelete adds what is deleted elsewhere.
+func (a *application) remoteDelete(u *grammar.Use, target string, taint effect.Taint) {
+	from := len(a.in.rep.res.Effects)
+	a.add(effect.RemoteDelete, u, target, taint)
+	if added := a.in.rep.res.Effects[from:]; len(added) > 0 && a.scratch(target) {
+		for i := range added {
+			added[i].What = effect.Scratch
+		}
+	}
+}
+
 // gitFolder is the folder in which a git command acts. It is empty if that may be another one than
 // the working directory of the command.
 func (a *application) gitFolder() string {

@@ -224,7 +224,7 @@ func (a *applied) target(u *grammar.Use, out data) {
 		if u.Arg == "refspec" && u.Word >= 0 && text == effect.Unknown && a.field(u).branch {
 			return // git refuses an empty refspec
 		}
-		a.add(effect.RemoteDelete, u, text, taint)
+		a.remoteDelete(u, text, taint)
 	case grammar.Publish:
 		a.add(effect.Publish, u, text, a.taint|taint)
 	case grammar.Persist:

@@ -222,6 +222,9 @@ func (a *applied) sql(dialect string, d data) {
 		if e.Kind == effect.Write && strings.HasPrefix(a.line.p.Program.Name, "sqlite") {
 			in.fs.write(in.fs.expandHome(e.Target), data{effect.Unknown, e.Taint}, true)
 		}
+		if e.Kind == effect.RemoteDelete && a.scratch(e.Target) {
+			e.What = effect.Scratch
+		}
 		in.add(e)
 		return !in.rep.stopped()
 	})

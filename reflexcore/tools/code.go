@@ -52,7 +52,9 @@ func (j *judge) commands() {
 		}
 	}
 	given = given || j.program(runs)
-	if runs && !given && j.is(nounShell|nounCode) && !j.in.has(rolePath, roleSQL) {
+	// A shell that is stopped or looked at runs nothing more: KillShell, BashOutput.
+	managed := j.is(verbKill|verbRead) && !j.is(verbRun)
+	if runs && !given && !managed && j.is(nounShell|nounCode) && !j.in.has(rolePath, roleSQL) {
 		j.add(effect.Opaque, "", effect.Partial)
 	}
 }
@@ -158,8 +160,7 @@ func (j *judge) statements() {
 		switch {
 		case a.role == roleQuery && deletingMutation(a.text):
 			j.add(effect.RemoteDelete, j.subject(), j.bulk())
-		case a.role == roleSQL, a.role == roleQuery && !j.is(verbWeb) &&
-			(j.is(nounDatabase|verbQuery|verbExec) || !j.is(verbSearch) && looksSQL(a.text)):
+		case j.holdsSQL(a):
 			j.effects = sqltext.Effects(j.effects, databaseOf(j.call.Tool), a.text, j.lim.SQL, j.payload)
 		case a.role == roleDSN:
 			j.url(a.text, false)
@@ -172,7 +173,37 @@ func (j *judge) statements() {
 				return
 			}
 		}
-		j.add(effect.RemoteDelete, j.subject(), j.bulk())
+		j.drops()
+	}
+}
+
+// drops adds what a tool deletes of a database that no statement names: a whole table is lost as it
+// is by DROP TABLE.
+func (j *judge) drops() {
+	for _, whole := range [...]string{"database", "schema", "table", "collection"} {
+		if j.toolHas(whole) {
+			j.add(effect.RemoteDelete, whole+" "+j.subject(), j.bulk()|effect.Bulk)
+			return
+		}
+	}
+	j.add(effect.RemoteDelete, j.subject(), j.bulk())
+}
+
+// holdsSQL reports whether an argument is a statement: by its name, by the tool, or by its form.
+func (j *judge) holdsSQL(a arg) bool {
+	switch a.role {
+	case roleSQL:
+		return true
+	case roleQuery:
+		return !j.is(verbWeb) && (j.is(nounDatabase|verbQuery|verbExec) || !j.is(verbSearch) && looksSQL(a.text))
+	case roleOther, roleText, roleContent, roleCommand, roleCode:
+		if wordset.Has("description title comment explanation reason prompt", a.key) {
+			return false // people read it
+		}
+		return (j.is(nounDatabase) || strings.Contains(a.key, "sql") || strings.Contains(a.key, "query") ||
+			strings.Contains(a.key, "statement")) && looksSQL(a.text)
+	default:
+		return false
 	}
 }
 
@@ -184,11 +215,24 @@ func deletingMutation(s string) bool {
 		strings.Contains(body, "remove"))
 }
 
-// looksSQL reports whether a text begins like an SQL statement.
+// looksSQL reports whether a text begins like an SQL statement. Comments before it do not count.
 func looksSQL(s string) bool {
-	word, _, _ := strings.Cut(strings.ToLower(strings.TrimLeft(s, " \t\r\n(;/*-")), " ")
-	return sqlVerbs[word] && strings.Contains(strings.TrimSpace(s), " ")
+	for range maxComments {
+		s = strings.TrimLeft(s, " \t\r\n(;")
+		switch {
+		case strings.HasPrefix(s, "--"):
+			_, s, _ = strings.Cut(s, "\n")
+		case strings.HasPrefix(s, "/*"):
+			_, s, _ = strings.Cut(s, "*/")
+		default:
+			end := strings.IndexAny(s, " \t\r\n/")
+			return end > 0 && sqlVerbs[strings.ToLower(s[:end])]
+		}
+	}
+	return true // so many comments hide something
 }
+
+const maxComments = 64
 
 var sqlVerbs = wordset.Of("drop delete truncate alter grant revoke update insert select with exec execute copy merge " +
 	"create attach")

@@ -26,7 +26,15 @@ func (j *judge) add(kind effect.Kind, target string, bits effect.Bits) {
 }
 
 func (j *judge) addTainted(kind effect.Kind, target string, bits effect.Bits, taint effect.Taint) {
-	e := effect.Effect{Kind: kind, Target: target, Bits: bits, Taint: taint, By: j.tool}
+	j.addEffect(effect.Effect{Kind: kind, Target: target, Bits: bits, Taint: taint, By: j.tool})
+}
+
+// addWhat adds an effect of a certain kind on what the call names.
+func (j *judge) addWhat(kind effect.Kind, what, target string) {
+	j.addEffect(effect.Effect{Kind: kind, Target: target, What: what, Bits: j.bulk(), By: j.tool})
+}
+
+func (j *judge) addEffect(e effect.Effect) {
 	if !slices.Contains(j.effects, e) {
 		j.effects = append(j.effects, e)
 	}

@@ -86,14 +86,42 @@ func (j *judge) url(text string, out bool) {
 	}
 }
 
-// messages adds what is sent to people.
+// messages adds what is sent, and what becomes public. What people get is a message.
 func (j *judge) messages() {
-	if !j.is(verbSend | verbPublish) {
+	if !j.is(verbSend|verbPublish|nounMessage) || j.paysOrOrders() {
 		return
 	}
 	if !j.is(verbPublish) && (j.in.has(roleURL) || j.in.has(rolePath) && !j.is(verbSend)) {
 		return
 	}
+	looks := j.is(verbRead|verbSearch|verbTry) && !j.is(verbWrite)
+	e := effect.Effect{Kind: effect.NetOut, Target: j.recipients(), Bits: j.bulk(), Taint: j.in.secretTaint(), By: j.tool}
+	switch {
+	case j.is(verbPublish):
+		e.Kind = effect.Publish
+		if j.is(nounPublic) && !looks {
+			e.What = "public"
+		}
+	case j.tells() && !looks:
+		e.What = "message"
+	case !j.is(verbSend):
+		return
+	}
+	j.addEffect(e)
+}
+
+// tells reports whether people get what is sent: somebody is named, or the tool's name says that it
+// is a message. An agent's own SendMessage goes to its helpers, and a comment stays where it is.
+func (j *judge) tells() bool {
+	if j.is(verbDelete|nounComment) || j.call.Tool == "SendMessage" {
+		return false
+	}
+	to := j.in.has(roleRecipient)
+	return j.is(nounMessage) && (to || j.is(verbTell) || !j.is(verbWrite|verbExec|verbFetch)) || j.is(verbTell) && to
+}
+
+// recipients returns who gets something, for people: a name, or how many there are and where.
+func (j *judge) recipients() string {
 	var to, domains []string
 	for _, a := range j.in.args {
 		if a.role != roleRecipient {
@@ -114,23 +142,15 @@ func (j *judge) messages() {
 	slices.Sort(domains)
 	domains = slices.Compact(domains)
 	j.result.Count = max(j.result.Count, len(to))
-	kind := effect.NetOut
-	if j.is(verbPublish) {
-		kind = effect.Publish
-	}
-	taint := j.in.secretTaint()
 	switch {
 	case len(to) == 0:
-		j.addTainted(kind, j.subject(), j.bulk(), taint)
+		return j.subject()
 	case len(to) == 1:
-		j.addTainted(kind, to[0], j.bulk(), taint)
-	default:
-		where := strconv.Itoa(len(domains)) + " domains"
-		if len(domains) == 1 {
-			where = domains[0]
-		}
-		j.addTainted(kind, strconv.Itoa(len(to))+" recipients at "+where, j.bulk(), taint)
+		return to[0]
+	case len(domains) == 1:
+		return strconv.Itoa(len(to)) + " recipients at " + domains[0]
 	}
+	return strconv.Itoa(len(to)) + " recipients at " + strconv.Itoa(len(domains)) + " domains"
 }
 
 // fields are words for input fields that take a secret, or that only a person should fill.
@@ -160,14 +180,18 @@ var secretNames = []string{"password", "passwd", "secret", "token", "apikey", "a
 
 // otherEffects adds what verbs do to things that are neither files nor addresses.
 func (j *judge) otherEffects() {
+	looks := j.is(verbRead | verbSearch | verbTry)
 	switch {
-	case j.is(verbDelete) && !j.is(nounDatabase) && !j.in.has(rolePath, roleSource, roleURL):
+	case j.is(verbDelete) && j.is(nounSecret) && j.toolHas("reset"):
+		j.addWhat(effect.Permission, "access", j.subject())
+	case j.is(verbDelete) && !j.is(nounDatabase) && !j.in.has(rolePath, roleSource, roleURL),
+		j.toolHas("terminate") && j.is(nounHost) && !looks:
 		j.add(effect.RemoteDelete, j.subject(), j.bulk())
-	case !j.in.has(rolePath) && (j.is(verbGrant) || j.is(verbWrite) && j.is(nounAccess)):
-		j.add(effect.Permission, j.subject(), j.bulk())
-	case j.is(verbKill) && (j.is(nounHost) || !j.is(verbRead) &&
-		j.toolHas("kill", "terminate", "shutdown", "reboot", "halt")):
-		j.add(effect.Kill, j.subject(), j.bulk())
+	case !j.in.has(rolePath) && !looks && (j.is(verbGrant) || j.is(verbWrite) && j.is(nounAccess) ||
+		j.is(verbSwitch) && j.is(nounAccess|nounAccount|nounHost)):
+		j.addWhat(effect.Permission, "access", j.subject())
+	case j.is(verbKill) && (j.is(verbEnd|nounHost|nounPart) && !looks || j.is(nounHost)):
+		j.stops()
 	case j.is(verbInstall) && j.is(nounPackage) && !j.toolHas("extension", "plugin") &&
 		!strings.ContainsAny(j.subject(), ":/@"):
 		j.add(effect.NetIn, j.subject(), 0) // by its name from the registry, as npm install does
@@ -176,10 +200,65 @@ func (j *judge) otherEffects() {
 	case j.is(verbSchedule) && !j.is(verbRead):
 		j.add(effect.Persist, j.subject(), 0)
 	}
-	if j.is(verbPay) && (j.in.has(roleMoney) || j.is(nounMoney)) ||
-		j.is(nounMoney) && j.in.has(roleMoney) && !j.is(verbRead|verbSearch) {
-		j.add(effect.Publish, "money: "+j.subject(), j.bulk())
+	if j.paysOrOrders() {
+		j.add(effect.Publish, "money: "+j.payment(), j.bulk())
 	}
+	j.secrets()
+}
+
+// stops adds what is stopped. A process, a container or a shell of the agent can be started again:
+// that is for the rules about processes. A machine, or what is not known, is a resource.
+func (j *judge) stops() {
+	what := "resource"
+	if j.is(nounPart|nounShell|nounBrowser|verbScreen) && !j.is(nounHost) || j.call.Tool == "TaskStop" {
+		what = ""
+	}
+	j.addWhat(effect.Kill, what, j.subject())
+}
+
+// paysOrOrders reports whether money moves: by what the tool does, or by an amount that it names.
+func (j *judge) paysOrOrders() bool {
+	switch {
+	case j.is(verbRead | verbSearch | verbTry):
+		return false
+	case j.is(verbBuy):
+		return true
+	case j.is(verbPay):
+		return j.in.has(roleMoney) || j.is(nounMoney) || j.in.has(roleRecipient) && !j.in.has(rolePath, roleURL)
+	case j.is(nounTransaction):
+		return j.is(verbSend|verbPlace) && !j.is(nounDatabase)
+	}
+	return j.is(nounMoney) && (j.in.has(roleMoney) || j.is(verbPlace))
+}
+
+// payment returns how much goes to whom, for people, and then whatever else the call names.
+func (j *judge) payment() string {
+	var amount, to, rest []string
+	for _, a := range j.in.args {
+		switch {
+		case a.text == "" || len(a.text) > 200 || a.role == roleSecret || a.role == roleHeader:
+		case a.role == roleMoney || a.key == "value" || a.key == "qty":
+			amount = append(amount, a.text)
+		case a.role == roleRecipient, a.role == roleDestination, payees[a.key]:
+			to = append(to, "to "+a.text)
+		case a.role != roleContent && a.role != roleText && len(rest) < maxNamed:
+			rest = append(rest, a.text)
+		}
+	}
+	if all := slices.Concat(amount, to, rest); len(all) > 0 {
+		return strings.Join(all, " ")
+	}
+	return j.tool
+}
+
+// maxNamed limits the values that a text for people names.
+const maxNamed = 8
+
+// payees are arguments that say who gets money.
+var payees = wordset.Of("toaccount payee beneficiary iban address toaddress customer vendor merchant wallet")
+
+// secrets adds the credentials that a call reads.
+func (j *judge) secrets() {
 	if j.is(nounEnv|nounSecret) && j.is(verbRead|verbSearch) {
 		names := j.in.values("name", "key", "variable", "var", "names", "keys", "secretid", "secretname", "secret",
 			"id")

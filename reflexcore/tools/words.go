@@ -41,6 +41,13 @@ const (
 	verbWeb
 	verbWrapper // another tool's name is among the arguments
 	verbScreen
+	verbRun    // something is run, not only a shell or code named
+	verbTry    // nothing is done yet
+	verbTell   // people are told something
+	verbBuy    // money moves, even if no amount is named
+	verbPlace  // what was only prepared is done
+	verbEnd    // what runs is ended, and does not come back by itself
+	verbSwitch // somebody or something is shut out, or let in
 	nounFile
 	nounFolder
 	nounURL
@@ -61,14 +68,20 @@ const (
 	nounAll
 	nounMoney
 	nounPackage
+	nounMessage
+	nounComment
+	nounPublic
+	nounTransaction
+	nounPart // of a machine: what comes back if it is started again
+	nounAccount
 )
 
 // meaningNames are the verbs and the nouns in the table of words, in order.
 var meaningNames = strings.Fields(`
 	read write append delete exec send publish upload download fetch navigate type evaluate query search grant pay
-	kill move copy install schedule patch editor web wrapper screen
+	kill move copy install schedule patch editor web wrapper screen run try tell buy place end switch
 	file folder url mail database browser shell code python powershell script secret env access host notebook text
-	all money package
+	all money package message comment public transaction part account
 `)
 
 // wordsText has the words of tools' names.
