@@ -25,6 +25,8 @@ func (e *Engine) onDisk(j *judgment, i int, p places.Place) places.Place {
 	switch {
 	case ef.Kind == effect.Discard:
 		return p | e.discardPlace(j, ef)
+	case ef.Kind == effect.NetOut && ef.Taint&effect.Gathered != 0:
+		return p | e.leavesFor(j, ef)
 	case ef.Kind != effect.Delete || ef.Bits&effect.Remote != 0 || p&(places.Temp|places.Build|places.Project) == 0 ||
 		!strings.HasPrefix(ef.Target, "/"):
 		return p

@@ -76,9 +76,13 @@ const (
 	Network                   // somebody else's server
 	Decoded                   // hidden by an encoding
 	File                      // a local file's content
+
+	// Gathered is much at once: an archive, a dump, a folder. It is the last bit, behind the labels.
+	Gathered Taint = 1 << 7
 )
 
-var taintNames = []string{"secret", "network", "decoded", "file"}
+// taintNames are the names of the bits, in order. The labels have none.
+var taintNames = []string{"secret", "network", "decoded", "file", "", "", "", "gathered"}
 
 // The labels of package flow travel with the data as further bits. A higher label has all bits of
 // the lower ones, so that combined data has the highest label. Rules cannot name these bits, and
@@ -132,7 +136,7 @@ func (b Bits) MarshalText() ([]byte, error) { return []byte(b.String()), nil }
 func Words[T ~uint8 | ~uint16 | ~uint32](bits T, names []string) string {
 	var b strings.Builder
 	for i, name := range names {
-		if bits&(1<<i) == 0 {
+		if bits&(1<<i) == 0 || name == "" {
 			continue
 		}
 		if b.Len() > 0 {
@@ -214,7 +218,9 @@ func (e Effect) String() string {
 func Show(text string) string { return strings.ReplaceAll(text, Unknown, "…") }
 
 // TaintNames returns the names of the taints.
-func TaintNames() []string { return slices.Clone(taintNames) }
+func TaintNames() []string {
+	return slices.DeleteFunc(slices.Clone(taintNames), func(name string) bool { return name == "" })
+}
 
 // BitNames returns the names of the bits.
 func BitNames() []string { return slices.Clone(bitNamesList) }
@@ -222,7 +228,7 @@ func BitNames() []string { return slices.Clone(bitNamesList) }
 // TaintOf returns the taint with a name.
 func TaintOf(name string) (Taint, bool) {
 	i := slices.Index(taintNames, name)
-	return 1 << max(i, 0), i >= 0
+	return 1 << max(i, 0), i >= 0 && name != ""
 }
 
 // BitOf returns the bit with a name.

@@ -120,6 +120,7 @@ const (
 	Fetched // standard output: what came from the network
 	Decode  // standard output: decoded by Arg
 	Encode  // standard output: encoded by Arg
+	Gather  // what is put out is much at once; Arg says what: archive, dump
 	bits    // only bits
 	roles
 )
@@ -127,7 +128,7 @@ const (
 var roleNames = [roles]string{
 	"text", "exec", "shell", "argv", "code", "sql", "read", "write", "append", "delete", "fetch", "host", "send",
 	"sendfile", "permission", "kill", "discard", "remote-delete", "publish", "persist", "privilege", "attack", "env",
-	"dir", "args", "dry", "pass", "filter", "fetched", "decode", "encode", "bits",
+	"dir", "args", "dry", "pass", "filter", "fetched", "decode", "encode", "gather", "bits",
 }
 
 // String returns the word in the tables.

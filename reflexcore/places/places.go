@@ -41,12 +41,16 @@ const (
 // shifted by the kind.
 const URL = Content << 17
 
+// Foreign is a host that the project does not name. Only what is much at once is asked about.
+const Foreign = URL << 24
+
 // byName maps the words of rules to places.
 var byName = func() map[string]Place {
 	m := map[string]Place{
 		"root": Root, "system": System, "top": Top, "home": Home, "project": Project, "whole": Whole, "temp": Temp,
 		"build-output": Build, "device": Device, "git": Git,
 		"unknown": Unclear, "outside": Outside, "secret": Secret, "recoverable": Recoverable, "feature-branch": Feature,
+		"foreign": Foreign,
 	}
 	for _, k := range content.Kinds() {
 		if k != content.Unclear && k != content.Plain {

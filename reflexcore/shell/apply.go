@@ -37,6 +37,7 @@ func (pr *programRunner) apply(a *applied, sink *data) {
 	if hasRole(p.Stdin, grammar.Send, grammar.Read, grammar.SendFile) {
 		a.taint |= a.std.taint
 	}
+	a.gathers()
 	out := a.output()
 	for i := range p.Uses {
 		a.target(&p.Uses[i], out)
@@ -90,6 +91,7 @@ func (a *applied) source(u *grammar.Use) {
 			a.in.add(effect.Effect{Kind: effect.Read, Target: p, What: what, Bits: a.bitsOf(u), Taint: d.taint, By: a.line.by})
 		}
 		a.taint |= d.taint
+		a.readsTree(u, p, what)
 		if u.Word >= 0 {
 			a.notes.cameFrom(p)
 		}

@@ -46,7 +46,7 @@ func (fsys *filesystem) contentOf(p string) data {
 		for hops := 0; v.alias != "" && hops < 4; hops++ {
 			to := fsys.fileAt(v.alias)
 			if to == nil {
-				return data{effect.Unknown, fsys.secretTaint(v.alias)}
+				return data{effect.Unknown, fsys.secretTaint(v.alias) | v.taint&effect.Gathered}
 			}
 			v = fsys.in.alt.version(to)
 		}
@@ -58,7 +58,7 @@ func (fsys *filesystem) contentOf(p string) data {
 	case "/dev/zero", "/dev/urandom", "/dev/random", "/dev/tty", "/dev/stdin":
 		return unknown
 	}
-	return data{effect.Unknown, fsys.secretTaint(p) | fsys.pieceOf(p)}
+	return data{effect.Unknown, fsys.secretTaint(p) | fsys.pieceOf(p) | fsys.archiveTaint(p)}
 }
 
 // abs makes a path absolute, and clean. One that begins with an unknown part, or that looks like a

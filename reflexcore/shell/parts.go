@@ -427,13 +427,14 @@ type echoLog struct {
 // An application is one run of a program: its command line and streams, and what it has read so
 // far.
 type application struct {
-	in    *interp
-	line  commandLine
-	mark  int
-	std   *input
-	sink  *data
-	bits  effect.Bits
-	taint effect.Taint // of everything that it read
-	text  string       // the content of the only file that it read
-	reads int
+	in     *interp
+	line   commandLine
+	mark   int
+	std    *input
+	sink   *data
+	bits   effect.Bits
+	taint  effect.Taint // of everything that it read
+	text   string       // the content of the only file that it read
+	reads  int
+	byHand bool // some of what it reads was not made by a build
 }

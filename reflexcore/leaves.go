@@ -1,0 +1,68 @@
+package reflexcore
+
+import (
+	"path"
+	"slices"
+	"strings"
+
+	"approver.example/reflexcore/effect"
+	"approver.example/reflexcore/gitrepo"
+	"approver.example/reflexcore/places"
+	"approver.example/reflexcore/urls"
+)
+
+// This file finds out where an archive, a dump or a folder goes to, and whether there are credentials
+// in it.
+
+// leavesFor returns whether the host that much data goes to is one that the project does not name, and
+// whether a folder that the call reads has credentials in it.
+func (e *Engine) leavesFor(j *judgment, ef *effect.Effect) (p places.Place) {
+	to := urls.Classify(ef.Target)
+	if to.Host == "" || to.Has(urls.Loopback|urls.Internal|urls.UnknownHost) {
+		return 0
+	}
+	look := gitrepo.Look{Reader: e.analyzer.Git, Budget: &j.gitBudget}
+	if dir, ok := j.call.Links.Real(e.analyzer.Files, j.call.ToolCall.Dir); !ok || !look.Names(dir, to.Host) {
+		p |= places.Foreign
+	}
+	for i := range j.call.Effects {
+		r := &j.call.Effects[i]
+		if r.Kind == effect.Read && r.Taint&effect.File != 0 && strings.HasPrefix(r.Target, "/") &&
+			effect.IsPlain(r.Target) && e.holdsSecret(j, r.Target, 0) {
+			return p | places.Secret
+		}
+	}
+	return p
+}
+
+// maxBelow is how deep folders are looked into for credentials.
+const maxBelow = 6
+
+// unsent are folders in which nobody keeps credentials, and which have many files.
+var unsent = []string{".git", "node_modules", "vendor", "target", ".venv", "venv", "testdata"}
+
+// holdsSecret reports whether a folder has a file in it that by its name is a credential. What the
+// command leaves out by name does not count.
+func (e *Engine) holdsSecret(j *judgment, dir string, depth int) bool {
+	if depth > maxBelow || !j.gitBudget.Spend() {
+		return false
+	}
+	info, err := e.analyzer.Files.Lstat(dir)
+	if err != nil || !info.IsDir() {
+		return false
+	}
+	names, err := e.analyzer.Files.ReadDir(dir, gitrepo.MaxLooked)
+	if err != nil {
+		return false
+	}
+	return slices.ContainsFunc(names, func(name string) bool {
+		p := path.Join(dir, name)
+		switch {
+		case slices.Contains(unsent, name) || strings.Contains(j.call.Text, "xclude") && strings.Contains(j.call.Text, name):
+			return false
+		case e.analyzer.Paths.Secret(p):
+			return true
+		}
+		return e.holdsSecret(j, p, depth+1)
+	})
+}

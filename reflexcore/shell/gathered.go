@@ -1,0 +1,77 @@
+package shell
+
+import (
+	"path"
+	"slices"
+	"strings"
+
+	"approver.example/reflexcore/buildnames"
+	"approver.example/reflexcore/effect"
+	"approver.example/reflexcore/grammar"
+	"approver.example/reflexcore/wordset"
+)
+
+// This file finds out what is much at once: folders, archives of them, dumps of databases. What
+// builds make is meant to leave, and does not count.
+
+// archives are the endings of files that hold many others, or all of a database.
+var archives = wordset.Of(".zip .tar .tgz .tbz2 .txz .tzst .7z .rar .cpio .bundle .dump .sql .sqlite .sqlite3 .db .bak")
+
+// tellsAbout are programs that tell something about a file, and print none of it.
+var tellsAbout = wordset.Of("sha1sum sha224sum sha256sum sha384sum sha512sum shasum md5sum md5 b2sum b3sum cksum sum " +
+	"wc ls du stat file")
+
+// archiveTaint is the taint of a file that by its name is an archive or a dump. Of a file that the
+// text made itself more is known than its name.
+func (fsys *filesystem) archiveTaint(p string) effect.Taint {
+	name := path.Base(p)
+	for _, end := range [...]string{".gz", ".bz2", ".xz", ".zst", ".gpg", ".age", ".enc"} {
+		name = strings.TrimSuffix(name, end)
+	}
+	if !archives[strings.ToLower(path.Ext(name))] || fsys.isOutput(p) ||
+		isTemporary(p) && !within(p, fsys.in.ctx.Dir) || !effect.IsKnown(p) {
+		return 0
+	}
+	return effect.Gathered
+}
+
+// isTemporary reports whether a path is in one of the folders for temporary files.
+func isTemporary(p string) bool {
+	return within(p, "/tmp") || within(p, "/var/tmp") || within(p, "/private/tmp") || within(p, "/var/folders")
+}
+
+// isOutput reports whether a path, by the names in it, is what a build makes.
+func (fsys *filesystem) isOutput(p string) bool {
+	if !within(p, fsys.in.ctx.Dir) {
+		return false
+	}
+	sure, _ := buildnames.First(strings.TrimPrefix(p[len(fsys.in.ctx.Dir):], "/"))
+	return sure != buildnames.ByHand
+}
+
+// readsTree notes that a command reads a folder, and not only what a build made. To copy or to send
+// one is to do so with all that is in it.
+func (a *applied) readsTree(u *grammar.Use, p, what string) {
+	if a.in.fs.isOutput(p) {
+		return
+	}
+	a.byHand = true
+	if what == "inside" || a.bitsOf(u)&effect.Recursive != 0 || within(a.in.cwd.dir, p) {
+		if a.line.p.Copies || hasRole(a.line.p.Uses, grammar.Host) {
+			a.taint |= effect.Gathered
+		}
+	}
+}
+
+// gathers notes that what the command puts out is much at once. What is unpacked is single files again.
+func (a *applied) gathers() {
+	program, _, _ := strings.Cut(a.line.by, " ")
+	switch {
+	case hasRole(a.line.p.Uses, grammar.Gather):
+		if a.byHand || a.reads == 0 {
+			a.taint |= effect.Gathered
+		}
+	case slices.Contains(unpackers, program) || tellsAbout[program] || hasRole(a.line.p.Stdout, grammar.Filter):
+		a.taint &^= effect.Gathered
+	}
+}
