@@ -119,6 +119,7 @@ func TestCommandsThroughLinks(t *testing.T) {
 		cp own /tmp/x
 		echo x > own
 		ls -l creds
+		env -0
 		cat pw`)
 }
 

@@ -15,7 +15,8 @@ func (a *Call) throughLinks() {
 		e := &a.Effects[i]
 		if e.Kind != effect.Read && e.Kind != effect.Write && e.Kind != effect.Permission || e.What == "link" ||
 			e.Bits&effect.Remote != 0 || !strings.HasPrefix(e.Target, "/") || !effect.IsPlain(e.Target) ||
-			e.Kind == effect.Write && effect.Links(e) {
+			e.Kind == effect.Write && effect.Links(e) ||
+			strings.HasPrefix(e.Target, "/proc/") || strings.HasPrefix(e.Target, "/dev/") { // other ones for each process
 			continue
 		}
 		named := path.Clean(e.Target)
