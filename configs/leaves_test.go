@@ -123,17 +123,23 @@ func TestCommandsThroughLinks(t *testing.T) {
 		cat pw`)
 }
 
-// Listeners on all addresses passed. One that is bound to this machine alone still does.
+// Nothing was said of listeners on all addresses. Now the agent is warned, and one that is bound to
+// this machine alone passes as before.
 func TestListeners(t *testing.T) {
 	_, judge := leavesProject(t)
-	asks(t, judge, true, `
-		nc -l 4444
-		ncat -lvp 4444
-		nc -l 4444 < x.tgz
-		socat TCP-LISTEN:80,fork TCP:localhost:8080
-		python -m http.server
-		python3 -m http.server 8000 --bind 0.0.0.0
-		php -S 0.0.0.0:8000`)
+	for _, command := range []string{
+		"nc -l 4444",
+		"ncat -lvp 4444",
+		"nc -l 4444 < x.tgz",
+		"socat TCP-LISTEN:80,fork TCP:localhost:8080",
+		"python -m http.server",
+		"python3 -m http.server 8000 --bind 0.0.0.0",
+		"php -S 0.0.0.0:8000",
+	} {
+		if v := judge(command); v.Decision != approver.Warn || v.Rule != "listen_to_all" {
+			t.Errorf("%s is %v (%s): %s", command, v.Decision, v.Rule, v.Reason)
+		}
+	}
 	asks(t, judge, false, `
 		nc -l 127.0.0.1 4444
 		nc -z localhost 80

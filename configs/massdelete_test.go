@@ -44,7 +44,8 @@ func TestDeletingManyWithoutRecursion(t *testing.T) {
 		setfacl -R -m u:ada:--- ~/Documents`)
 	for _, code := range []string{
 		"import os\nfor r, d, fs in os.walk('/home/ada/Documents'):\n for f in fs:\n  if True: os.remove(os.path.join(r, f))",
-		"import os\nif __name__ == '__main__':\n for r, d, fs in os.walk('/home/ada/x'):\n  for f in fs:\n   os.remove(r + '/' + f)",
+		"import os\nif __name__ == '__main__':\n" +
+			" for r, d, fs in os.walk('/home/ada/x'):\n  for f in fs:\n   os.remove(r + '/' + f)",
 	} {
 		asksAll(t, []string{"python3 -c \"" + code + "\"", "python3 <<'END'\n" + code + "\nEND\n"})
 	}
@@ -68,7 +69,8 @@ func TestDeletingManyWithoutRecursion(t *testing.T) {
 		chmod 600 ~/.ssh/id_rsa
 		chmod 000 a.txt`)
 	passesAll(t, []string{
-		"python3 -c \"import os\nfor r, d, fs in os.walk('src'):\n for f in fs:\n  if f.endswith('.pyc'): os.remove(os.path.join(r, f))\"",
+		"python3 -c \"import os\nfor r, d, fs in os.walk('src'):\n for f in fs:\n" +
+			"  if f.endswith('.pyc'): os.remove(os.path.join(r, f))\"",
 	})
 }
 
@@ -94,7 +96,8 @@ func TestRecursiveIsNeverMilder(t *testing.T) {
 	for where, judge := range judges {
 		for _, target := range []string{
 			"a.txt", "*", "*.txt", "src/*", "src", ".", "..", "../other/x", "../other/*", "~", "~/*", "~/x", "~/Documents/*",
-			"~/.cache/*", "~/.cache/x", "~/.ssh/*", "~/.config/*", "/", "/*", "/etc/hosts", "/etc/*", "/tmp/*", "/tmp/x", "/var/log/*",
+			"~/.cache/*", "~/.cache/x", "~/.ssh/*", "~/.config/*", "/", "/*", "/etc/hosts", "/etc/*",
+			"/tmp/*", "/tmp/x", "/var/log/*",
 			"/opt/x/*", "/usr/lib/x.so", ".git", ".git/*", ".git/hooks/*", "dist", "dist/*", "node_modules/*", "f{1..29}.txt",
 			"f{1..29}.txt g{1..29}", `"$D"`, `"$D"/*`, `"${D:?}"`, `"${D:?}/x"`, `"$HOME"/x`, "/dev/sda", "$(cat list)",
 		} {

@@ -134,7 +134,8 @@ func TestCommandsHeldForPrograms(t *testing.T) {
 	judge := verdicts(t)
 	const rm = "rm -rf ~/Documents"
 	for _, before := range []string{
-		"ssh -o ProxyCommand='@' h", "ssh -o 'ProxyCommand @' h", "ssh -oLocalCommand='@' h", "ssh -o KnownHostsCommand='@' h",
+		"ssh -o ProxyCommand='@' h", "ssh -o 'ProxyCommand @' h", "ssh -oLocalCommand='@' h",
+		"ssh -o KnownHostsCommand='@' h",
 		"scp -o ProxyCommand='@' a h:b", "RSYNC_RSH='@' rsync a h:b", "GIT_SSH_COMMAND='@' git fetch",
 		"TAR_OPTIONS='--checkpoint=1 --checkpoint-action=exec=\"@\"' tar cf a.tar b", "LESSOPEN='|@' less a",
 		"RESTIC_PASSWORD_COMMAND='@' restic snapshots", "restic --password-command '@' snapshots", "BORG_RSH='@' borg list",

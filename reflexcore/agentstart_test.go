@@ -185,7 +185,7 @@ func TestNamesOfAgentsAreSilent(t *testing.T) {
 		`npx -y prettier --check .`,
 		`uvx ruff check`,
 		`python -m pytest`,
-		`python3 -m http.server`,
+		`python3 -m http.server --bind 127.0.0.1`,
 		`go run ./cmd/crush`,
 		`go run ./...`,
 		`docker run -v $PWD:/claude node npm test`,

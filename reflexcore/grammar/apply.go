@@ -10,11 +10,11 @@ import (
 
 // apply turns flags and operands into uses.
 func (o *Parsed) apply(argv []string) {
-	if o.lacksOperand(argv) {
-		o.operands = append(o.operands, o.taken)
-	}
 	for i := range o.seen {
 		o.mask |= o.seen[i].option.mask
+	}
+	if o.lacksOperand(argv) {
+		o.operands = append(o.operands, o.taken)
 	}
 	took := false
 	for _, s := range o.seen {
@@ -61,8 +61,9 @@ func (o *Parsed) apply(argv []string) {
 // last word. Programs of the same name differ in which flags have an argument (mkfs -F), and without
 // an operand the command would do nothing, so the word is one.
 func (o *Parsed) lacksOperand(argv []string) bool {
+	deletes := func(r operandRule) bool { return r.Role == Delete && o.holds(&r.Action, argv) }
 	return len(o.operands) == 0 && o.taken > 0 && o.taken == len(argv)-1 &&
-		slices.ContainsFunc(o.Program.operands, func(r operandRule) bool { return r.Role == Delete })
+		slices.ContainsFunc(o.Program.operands, deletes)
 }
 
 // takesBack reports whether a flag such as --dry-run is reversed by its value or the next word, or

@@ -9,7 +9,8 @@ import (
 
 // harmful are the roles of words of which people want to know.
 var harmful = []grammar.Role{grammar.Write, grammar.Delete, grammar.Permission, grammar.Kill, grammar.Discard,
-	grammar.RemoteDelete, grammar.Publish, grammar.Persist, grammar.Privilege, grammar.Send, grammar.SendFile, grammar.Host}
+	grammar.RemoteDelete, grammar.Publish, grammar.Persist, grammar.Privilege, grammar.Send,
+	grammar.SendFile, grammar.Host}
 
 // harms are the harmful uses of a command.
 func harms(p *grammar.Parsed) (out []string) {
