@@ -14,6 +14,7 @@ import (
 	"approver.example"
 	"approver.example/configs"
 	"approver.example/reflexcore"
+	"approver.example/reflexcore/disk"
 	"approver.example/shieldcore"
 )
 
@@ -301,6 +302,16 @@ func TestDefaultPolicyByExample(t *testing.T) {
 	}
 }
 
+// emptyTemp is a disk on which nobody has left anything in /tmp.
+type emptyTemp struct{ disk.OS }
+
+func (d emptyTemp) ReadDir(name string, limit int) ([]string, error) {
+	if name == "/tmp" {
+		return nil, nil
+	}
+	return d.OS.ReadDir(name, limit)
+}
+
 // What the default preset, all of its stages together, stops, and what only looks
 // like it and goes on.
 func TestDefaultPresetByExample(t *testing.T) {
@@ -312,6 +323,7 @@ func TestDefaultPresetByExample(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	engine = engine.WithDisk(emptyTemp{})
 	p := defaultPolicy(t)
 	judge := func(text string) (approver.Verdict, bool) {
 		call := exampleCall(text)

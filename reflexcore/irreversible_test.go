@@ -25,6 +25,7 @@ func TestIrreversible(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	full, bare = full.WithDisk(chroot{root: t.TempDir()}), bare.WithDisk(chroot{root: t.TempDir()})
 	for band, commands := range map[string][]string{
 		"free": {
 			"git clean -n",

@@ -40,6 +40,9 @@ func (e *Engine) onDisk(j *judgment, i int, p places.Place) places.Place {
 	look := diskCheck{disk: e.analyzer.Files, around: &j.call.Around, links: &j.call.Links,
 		git: gitrepo.Look{Reader: e.analyzer.Git, Budget: &j.gitBudget}}
 	target, q := look.followLinks(ef, p)
+	if q&places.Temp != 0 && ef.Bits&(effect.Recursive|effect.Glob) != 0 && look.holdsWork(target) {
+		return q&^places.Temp | places.Outside
+	}
 	if q&places.Project != 0 && q&places.Temp == 0 {
 		if q&places.Build != 0 && !look.isBuildOutput(target) {
 			q &^= places.Build
@@ -119,6 +122,22 @@ func (l *diskCheck) followLinks(ef *effect.Effect, p places.Place) (string, plac
 	q := l.around.Path(other.Target, &other)
 	const harmless = places.Temp | places.Build | places.Project
 	return other.Target, p&^harmless | q&^harmless | p&q&harmless | q&p&places.Temp
+}
+
+// holdsWork reports whether a target in a folder for temporary files is, has in it, or is part of, a
+// repository with work that is nowhere else. A name below /tmp does not make work temporary. Of a
+// name that is not known nothing can be said.
+func (l *diskCheck) holdsWork(target string) bool {
+	look := l.git
+	if !effect.IsKnown(target) || strings.ContainsRune(target, '{') {
+		return false
+	}
+	if strings.ContainsAny(target, "*?[") {
+		return look.MatchesWork(target)
+	}
+	r := look.Repository(path.Dir(target))
+	return look.HoldsWork(target) ||
+		r != nil && l.around.Folder(r.Root, r.Root) == places.Temp && !look.Recoverable(target)
 }
 
 // isBuildOutput reports whether a path with the name of build output is build output. In a

@@ -219,26 +219,30 @@ func InTree(d disk.Disk, dir string) bool {
 	return false
 }
 
+// temporary are the folders for temporary files. One in which a call works is a project all the same:
+// what an agent is given to work on may lie below /tmp.
+var temporary = []string{"/tmp", "/var/tmp", "/private/tmp", "/private/var/tmp", "/var/folders", "/private/var/folders",
+	"/dev/shm"}
+
 // Folder returns which of the main folders a path lies in.
 func (s *Surroundings) Folder(p, bare string) Place {
 	var out Place
+	inTemp := belowAny(p, temporary)
 	switch {
-	case strings.HasPrefix(p, "/dev/"):
+	case strings.HasPrefix(p, "/dev/") && !inTemp:
 		if isDisk(p) {
 			return Device | Outside
 		}
-		if disk.Below(p, "/dev/shm") {
-			return Temp
-		}
 		return 0
-	case disk.Below(p, "/tmp"), disk.Below(p, "/var/tmp"), disk.Below(p, "/private/tmp"), disk.Below(p, "/var/folders"),
-		disk.Below(p, "/private/var/folders"):
+	case s.Dir != "" && s.Dir != "/" && disk.Below(p, s.Dir) && !slices.Contains(temporary, s.Dir):
+		if out = Project; inTemp {
+			return out
+		}
+	case inTemp:
 		if bare == "/tmp" || bare == "/var/tmp" {
 			return Temp | Outside
 		}
 		return Temp
-	case s.Dir != "" && s.Dir != "/" && disk.Below(p, s.Dir):
-		out = Project
 	default:
 		out = Outside
 	}
@@ -314,7 +318,7 @@ func isProject(dir, home string) bool {
 			return false
 		}
 	}
-	if belowAny(dir, noProjects) {
+	if belowAny(dir, noProjects) && !belowAny(dir, temporary) {
 		return false
 	}
 	if !strings.Contains(dir, "/.") {
