@@ -72,6 +72,7 @@ func TestAGuardOfWhatIsTheRoot(t *testing.T) {
 		`cd ..; rm -rf "${OUT:?}"/*`, `X=$(pwd)/build; ls; rm -rf "${OUT:?}"/*`,
 		`cd "$(dirname "$0")/.."; rm -rf "${OUT:?}"/*`,
 		`OUT=$(jq -r .out package.json); rm -rf "${OUT:?}"/*`, `export D="$HOME/.cache/a"; rm -rf "${OUT:?}"/*`,
+		`rm -f "${X:?}"/*`, // as with -r, never more than that
 	} {
 		if v := judge(command); v.Decision != 1 {
 			t.Errorf("%s is %v (%s)", command, v.Decision, v.Rule)
@@ -80,13 +81,13 @@ func TestAGuardOfWhatIsTheRoot(t *testing.T) {
 }
 
 // A variable that is shown to be something may still be "/", or be made of one that is
-// nothing. Whatever is not a recursive delete has no rule that asks about a folder that
-// nobody knows, so that a guard in front of chmod made it run unasked.
+// nothing. Whatever is no delete of much has no rule that asks about a folder that nobody
+// knows, so that a guard in front of chmod made it run unasked.
 func TestWhatAGuardDoesNotProve(t *testing.T) {
 	judge := in(t, "/home/ada/shop", nil)
 	for _, command := range []string{
 		`chmod -R 000 "${X:?}"/`, `chown -R nobody "${X:?}"/*`, `chgrp -R x "${X:?}"/`, `setfacl -R -b "${X:?}"/`,
-		`[ -n "$X" ] && chmod -R 000 "$X"/`, `[ -d "$X" ] && chown -R nobody "$X"/`, `rm -f "${X:?}"/*`,
+		`[ -n "$X" ] && chmod -R 000 "$X"/`, `[ -d "$X" ] && chown -R nobody "$X"/`,
 		`[ -n "$X" ] && rm -f "$X"/*`, `: "${X:?}"; chmod -R 000 "$X"/`,
 		`X="$Y/"; rm -rf "${X:?}"`, `X="$Y/"; [ -n "$X" ] && rm -rf "$X"`, `X="$Y/*"; : "${X:?}"; rm -rf $X`,
 		`X="$Y"/; [[ -d $X ]] && rm -rf "$X"`, `X=$Y/; test "$X" && rm -rf "$X"/*`,

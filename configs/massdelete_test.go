@@ -99,7 +99,8 @@ func TestRecursiveIsNeverMilder(t *testing.T) {
 			"~/.cache/*", "~/.cache/x", "~/.ssh/*", "~/.config/*", "/", "/*", "/etc/hosts", "/etc/*",
 			"/tmp/*", "/tmp/x", "/var/log/*",
 			"/opt/x/*", "/usr/lib/x.so", ".git", ".git/*", ".git/hooks/*", "dist", "dist/*", "node_modules/*", "f{1..29}.txt",
-			"f{1..29}.txt g{1..29}", `"$D"`, `"$D"/*`, `"${D:?}"`, `"${D:?}/x"`, `"$HOME"/x`, "/dev/sda", "$(cat list)",
+			"f{1..29}.txt g{1..29}", `"$D"`, `"$D"/*`, `"${D:?}"`, `"${D:?}"/*`, `"${D:?}"/x*`, `"${D:?}/x"`, `"$HOME"/x`,
+			"/dev/sda", "$(cat list)",
 		} {
 			plain, deep := judge("rm -f "+target), judge("rm -rf "+target)
 			if rank(deep) > rank(plain) {

@@ -155,9 +155,9 @@ func matchesTop(p string, folders []string) bool {
 }
 
 // isFilled reports whether an effect deletes below a folder whose name is not known but checked not to
-// be empty, as in "${X:?}/x". Only the rules of recursive deletes ask about such folders.
+// be empty, as in "${X:?}/x". Only the rules of recursive deletes and of patterns ask about such folders.
 func isFilled(p string, e *effect.Effect) bool {
-	return e.Bits&effect.Filled != 0 && e.Bits&effect.Recursive != 0 && !strings.Contains(p, "/.")
+	return e.Bits&effect.Filled != 0 && e.Bits&(effect.Recursive|effect.Glob) != 0 && !strings.Contains(p, "/.")
 }
 
 // Path returns the place of a path on this machine, from its text alone.
