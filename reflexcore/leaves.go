@@ -58,11 +58,23 @@ func (e *Engine) holdsSecret(j *judgment, dir string, depth int) bool {
 	return slices.ContainsFunc(names, func(name string) bool {
 		p := path.Join(dir, name)
 		switch {
-		case slices.Contains(unsent, name) || strings.Contains(j.call.Text, "xclude") && strings.Contains(j.call.Text, name):
+		case slices.Contains(unsent, name) || isExcluded(j.call.Text, name):
 			return false
 		case e.analyzer.Paths.Secret(p):
 			return true
 		}
 		return e.holdsSecret(j, p, depth+1)
 	})
+}
+
+// isExcluded reports whether a command leaves a name out: --exclude=NAME, or --exclude NAME.
+func isExcluded(command, name string) bool {
+	words := strings.Fields(command)
+	for i, word := range words {
+		_, rest, found := strings.Cut(word, "xclude")
+		if found && (strings.Contains(rest, name) || rest == "" && i+1 < len(words) && strings.Contains(words[i+1], name)) {
+			return true
+		}
+	}
+	return false
 }
