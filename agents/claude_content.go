@@ -7,6 +7,8 @@ import (
 	"encoding/json"
 	"maps"
 	"slices"
+
+	"approver.example/display"
 )
 
 // A Content is a digest of what a call does: its tool and the arguments that have an effect. The
@@ -100,7 +102,7 @@ func plainValue(raw json.RawMessage) []byte {
 // Plain returns the event of a call that a person wrote by hand, with the names of tools and
 // arguments of the first agent.
 func Plain(session, dir, tool string, args map[string]json.RawMessage) (Event, error) {
-	payload, err := json.Marshal(map[string]any{
+	payload, err := display.EncodeJSON(map[string]any{ // agents escape no < as \u003c, either
 		"hook_event_name": "PreToolUse", "session_id": session, "cwd": dir,
 		"tool_name": tool, "tool_input": args, "tool_use_id": "judge",
 	})

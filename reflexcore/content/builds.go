@@ -14,7 +14,7 @@ func (x *extractor) makefile(content string) {
 		recipe.Reset()
 	}
 	just := strings.Contains(strings.ToLower(x.path), "justfile")
-	lines(content, func(line string) {
+	lines(content, "", func(line string) {
 		for rest := line; ; {
 			i := strings.Index(rest, "$(shell ")
 			if i < 0 {
@@ -92,10 +92,24 @@ func withoutVariables(s string) string {
 	return b.String()
 }
 
+// withoutComments leaves out the lines that are comments, as Docker does before it joins lines.
+func withoutComments(content string) string {
+	if !strings.Contains(content, "#") {
+		return content
+	}
+	var b strings.Builder
+	for line := range strings.Lines(content) {
+		if !strings.HasPrefix(strings.TrimSpace(line), "#") {
+			b.WriteString(line)
+		}
+	}
+	return b.String()
+}
+
 func (x *extractor) docker(content string) {
 	heredoc := ""
 	var body strings.Builder
-	lines(content, func(line string) {
+	lines(withoutComments(content), "", func(line string) {
 		if heredoc != "" {
 			if strings.TrimSpace(line) == heredoc {
 				x.emit(effect.Shell, body.String(), "a Dockerfile's RUN")

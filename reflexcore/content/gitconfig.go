@@ -12,7 +12,7 @@ var gitCommands = sets["git"]
 // git yields what runs in a configuration file of git.
 func (x *extractor) git(content string) {
 	section, sub := "", ""
-	lines(content, func(line string) {
+	lines(content, "", func(line string) {
 		line = strings.TrimSpace(line)
 		if strings.HasPrefix(line, "[") {
 			end := strings.LastIndexByte(line, ']')

@@ -149,14 +149,14 @@ func Shebang(line string) string {
 	return ""
 }
 
-// lines calls each with every line, with continued lines joined.
-func lines(content string, each func(line string)) {
+// lines calls each with every line. Continued lines are joined by glue, as what reads the file does:
+// systemd puts a space in the place of the backslash and the end of the line, others nothing.
+func lines(content, glue string, each func(line string)) {
 	var joined strings.Builder
 	for line := range strings.Lines(content) {
 		line = strings.TrimRight(line, "\r\n")
 		if rest, ok := strings.CutSuffix(line, "\\"); ok {
-			joined.WriteString(rest)
-			joined.WriteByte('\n')
+			joined.WriteString(rest + glue)
 			continue
 		}
 		if joined.Len() > 0 {
@@ -214,7 +214,7 @@ func skipFields(line string, n int) string {
 
 // unit yields the commands in key=value files of systemd and of desktops.
 func (x *extractor) unit(content string) {
-	lines(content, func(line string) {
+	lines(content, " ", func(line string) {
 		key, value, ok := strings.Cut(strings.TrimSpace(line), "=")
 		key = strings.ToLower(strings.TrimSpace(key))
 		if !ok || key == "" || key[0] == '#' || key[0] == ';' {
@@ -303,7 +303,7 @@ func (x *extractor) pth(content string) {
 
 // udev yields the commands in RUN and PROGRAM keys.
 func (x *extractor) udev(content string) {
-	lines(content, func(line string) {
+	lines(content, "", func(line string) {
 		if strings.HasPrefix(strings.TrimSpace(line), "#") {
 			return
 		}

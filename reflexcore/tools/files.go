@@ -23,7 +23,7 @@ func (j *judge) files() {
 		switch a.role {
 		case rolePath, roleSource, roleDestination:
 		case rolePattern:
-			j.pattern(a.text)
+			j.pattern(a)
 			continue
 		default:
 			continue
@@ -160,18 +160,29 @@ func secretOf(p string) effect.Taint {
 }
 
 // pattern adds what a search reads: files by name, or texts in them.
-func (j *judge) pattern(p string) {
+func (j *judge) pattern(a arg) {
+	p := a.text
 	switch {
 	case display.HoldsKey(p):
 		j.addTainted(effect.Read, "texts that match "+p, effect.Glob, effect.Secret)
 		return
+	case strings.Contains(a.key, "glob"), strings.HasPrefix(a.key, "include"): // which files a search is in
 	case j.is(nounText), j.is(verbSearch) && strings.ContainsAny(p, `\()+^$|"' `):
 		return
 	}
 	if i := j.in.find(rolePath); i >= 0 && !wordset.HasAnyPrefix(p, "/", "~") {
 		p = path.Join(j.in.args[i].text, p)
 	}
+	if paths, _ := j.locate(p); strings.EqualFold(j.tool, "glob") && len(paths) == 1 && j.inside(paths[0]) {
+		return // it tells names, as ls does
+	}
 	j.file(effect.Read, p, effect.Glob)
+}
+
+// inside reports whether a path is below the folder of the call.
+func (j *judge) inside(p string) bool {
+	dir := strings.TrimSuffix(j.call.Dir, "/")
+	return strings.HasPrefix(dir, "/") && strings.HasPrefix(p, dir+"/")
 }
 
 // written yields what of a written content runs, and when.

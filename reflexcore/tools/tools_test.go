@@ -81,7 +81,10 @@ func TestEffects(t *testing.T) {
 		{"mcp__fs__set_permissions", `{"path":"/tmp/x","mode":"4755"}`, []string{"permission setuid /tmp/x force"}, nil},
 		{"mcp__fs__get_permissions", `{"path":"/tmp/x"}`, []string{"read /tmp/x"}, nil},
 		{"mcp__fs__chmod", `{"path":"/tmp/x","mode":"755"}`, []string{"permission /tmp/x"}, nil},
-		{"Glob", `{"pattern":"**/id_ed25519"}`, []string{"read /w/**/id_ed25519 glob from secret"}, nil},
+		{"Glob", `{"pattern":"**/id_ed25519"}`, nil, nil}, // the names in the project, as ls tells them
+		{"Glob", `{"pattern":"**/.env*","path":"/w/src"}`, []string{"read /w/src"}, nil},
+		{"Glob", `{"pattern":"/etc/**/*.key"}`, []string{"read /etc/**/*.key glob from secret"}, nil},
+		{"Glob", `{"pattern":"../**/id_rsa"}`, []string{"read /**/id_rsa glob from secret"}, nil},
 		{"Glob", `{"pattern":"*_rsa","path":"/home/ada/.ssh"}`,
 			[]string{"read /home/ada/.ssh/*_rsa glob from secret", "read /home/ada/.ssh from secret"}, nil},
 		{"mcp__x__grep_files", `{"pattern":"AKIA[0-9A-Z]{16}"}`,
