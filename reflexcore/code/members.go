@@ -34,6 +34,10 @@ func (m *machine) memberOf(v value, name string) value {
 		if e, ok := v.key(name); ok {
 			return e
 		}
+	case v.kind == objectValue && v.s == "url":
+		if part, ok := urlPart(v, name); ok {
+			return part
+		}
 	}
 	prefix := "?"
 	switch v.kind {

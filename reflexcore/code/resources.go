@@ -1,6 +1,7 @@
 package code
 
 import (
+	"net/url"
 	"strconv"
 	"strings"
 
@@ -118,6 +119,39 @@ func isURL(s string) bool {
 		}
 	}
 	return false
+}
+
+// joinURL returns the URL of new URL(ref, base). The base does not count for a ref that is a whole URL.
+func joinURL(ref, base value) string {
+	if isURL(ref.str()) || !ref.known() || !base.known() {
+		return ref.str()
+	}
+	from, err := url.Parse(base.str())
+	if err != nil {
+		return effect.Unknown
+	}
+	to, err := from.Parse(ref.str())
+	if err != nil {
+		return effect.Unknown
+	}
+	return to.String()
+}
+
+// urlPart returns what a property of a URL object is.
+func urlPart(whole value, name string) (value, bool) {
+	if s := whole.str(); effect.IsKnown(s) && isURL(s) {
+		u, err := url.Parse(s)
+		if err != nil {
+			return value{}, false
+		}
+		part, ok := map[string]string{"hostname": u.Hostname(), "host": u.Host, "port": u.Port(), "pathname": u.Path,
+			"origin": u.Scheme + "://" + u.Host, "protocol": u.Scheme + ":", "href": s}[name]
+		if name == "search" && u.RawQuery != "" {
+			part, ok = "?"+u.RawQuery, true
+		}
+		return text(part, whole.taint), ok || name == "search"
+	}
+	return value{}, false
 }
 
 // network evaluates a function that uses a host. Data that is tainted by secrets or files is sent,
