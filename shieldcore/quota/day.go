@@ -14,8 +14,9 @@ import (
 const (
 	// keepDay is how long the record of a day is kept after its end.
 	keepDay = 48 * time.Hour
-	// maxUnsure bounds the remembered changes with an unknown outcome.
-	maxUnsure = 8
+	// maxUnsure bounds the remembered changes with an unknown outcome. All that wait for one slow
+	// write may become unsure at once, and any of them may have noted an alarm.
+	maxUnsure = 1024
 )
 
 // A day is the record of one day's budget.

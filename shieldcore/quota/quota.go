@@ -101,6 +101,10 @@ func (q *Quota) Spend(ctx context.Context, n int) error {
 	case n < 1:
 		return q.count(unknown(errSpend), nil, 0)
 	}
+	if !q.budgets.open() { // Close waits for the alarms too
+		return q.count(unknown(errClosed), nil, 0)
+	}
+	defer q.budgets.running.Done()
 	alarms, err := q.daily.take(ctx, q.budgets, int64(n))
 	q.alarm(alarms)
 	return q.count(err, &q.spent, int64(n))

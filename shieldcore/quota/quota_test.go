@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -599,6 +600,106 @@ func TestCallerWhoLeavesASharedWrite(t *testing.T) {
 			t.Errorf("told %d", share)
 		}
 	})
+}
+
+// Sixty-four callers leave while the write that they share is on its way. Whichever of them has
+// noted an alarm, the next change of the process gives it.
+func TestManyWhoLeaveASharedWrite(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		kv := newMemKV()
+		told := make(chan int, 100)
+		c := small()
+		c.DailyBudget, c.AlarmAt, c.OnAlarm = 100, []int{2}, func(a Alarm) { told <- a.Share }
+		q := newFor(t, kv, c)
+		kv.delay = slowPut
+		var calls sync.WaitGroup
+		calls.Go(func() { want(t, q.Spend(t.Context(), 1), nil) })
+		synctest.Wait()
+		for range 64 {
+			calls.Go(func() {
+				ctx, cancel := context.WithTimeout(t.Context(), 150*time.Millisecond)
+				defer cancel()
+				want(t, q.Spend(ctx, 1), ErrUnknown)
+			})
+			synctest.Wait()
+		}
+		calls.Wait()
+		time.Sleep(time.Second)
+		want(t, q.Spend(t.Context(), 1), nil)
+		synctest.Wait()
+		if s, err := q.Snapshot(t.Context()); err != nil || s.Charged != 66 || len(told) != 1 {
+			t.Errorf("%+v, %v, %d told", s, err, len(told))
+		}
+	})
+}
+
+// A deafKV answers in its own time, as a disk does: it does not look at contexts.
+type deafKV struct{ *memKV }
+
+func (d deafKV) Get(ctx context.Context, key string) ([]byte, approver.Rev, error) {
+	return d.memKV.Get(context.WithoutCancel(ctx), key)
+}
+
+func (d deafKV) Now(ctx context.Context) (time.Time, error) {
+	return d.memKV.Now(context.WithoutCancel(ctx))
+}
+
+// The disk hangs for three seconds under the first of several calls. Its time is over when the
+// record is read, so that nothing is taken for it: it must not hear a yes.
+func TestRecordThatIsReadTooLate(t *testing.T) {
+	for name, take := range map[string]func(*Quota, context.Context) error{
+		"budget": func(q *Quota, ctx context.Context) error { return q.Spend(ctx, 1) },
+		"rate":   func(q *Quota, ctx context.Context) error { return q.Evaluate(ctx, agent(1, "a")) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				kv := newMemKV()
+				q := newFor(t, deafKV{kv}, small())
+				atGet := func(do func()) {
+					kv.set(func() {
+						kv.delay = func(op string) {
+							if op == "get" {
+								do()
+							}
+						}
+					})
+				}
+				atGet(func() { time.Sleep(3 * time.Second) })
+				for _, callers := range []int{1, 3} {
+					var calls sync.WaitGroup
+					for range callers {
+						calls.Go(func() { want(t, take(q, t.Context()), ErrUnknown) })
+					}
+					calls.Wait()
+					time.Sleep(time.Minute)
+				}
+				if len(kv.records) != 0 {
+					t.Errorf("%v", kv.records)
+				}
+				ctx, cancel := context.WithCancel(t.Context())
+				atGet(cancel) // the caller leaves at that moment
+				want(t, take(q, ctx), ErrUnknown)
+			})
+		})
+	}
+}
+
+// A quota that is closed has told of every share that was reached: nobody is told afterwards.
+func TestAlarmWhileClosing(t *testing.T) {
+	for range 200 {
+		c := small()
+		var told atomic.Int64
+		c.OnAlarm = func(Alarm) { told.Add(1) }
+		q := newFor(t, newMemKV(), c)
+		spent := make(chan error)
+		go func() { spent <- q.Spend(t.Context(), 10) }()
+		runtime.Gosched()
+		q.Close()
+		before := told.Load()
+		if err := <-spent; err == nil && before != 3 {
+			t.Fatalf("%d told before it was closed", before)
+		}
+	}
 }
 
 // A write that fails, or panics, refuses all that share it and keeps nobody from the next.

@@ -75,7 +75,7 @@ type pending[S any] struct {
 	done chan error // takes one value
 }
 
-// open counts a change as under way, unless the updater is closed.
+// open counts something as under way, unless the updater is closed.
 func (u *updater[S]) open() bool {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -110,7 +110,7 @@ func (u *updater[S]) change(ctx context.Context, b schema[S], f step[S]) (o outc
 	if u.begin(b, p) {
 		defer u.writeWaiting(b)
 		err = u.write(ctx, b, []*pending[S]{p})
-		return p.outcome, err
+		return p.outcome, cmp.Or(err, p.gone)
 	}
 	select {
 	case err := <-p.done:
