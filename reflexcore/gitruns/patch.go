@@ -44,14 +44,24 @@ func (g *Reader) Patches() {
 		text, readable := patches.Decode(text)
 		texts, ok = append(texts, text), ok && readable
 	}
+	read := map[string]bool{} // a call may apply one text many times, and in many places
 	for _, text := range texts {
-		done := map[string]bool{}
+		if read[text] {
+			continue
+		}
+		read[text] = true
+		changes, done := map[bool][]patches.Change{}, map[string]bool{}
 		if _, readable := patches.Names(text); !readable {
 			ok = false
 		}
 		for _, p := range at {
 			var named []string
-			for _, c := range patches.Changes(text, p.back) {
+			list, known := changes[p.back]
+			if !known {
+				list = patches.Changes(text, p.back)
+				changes[p.back] = list
+			}
+			for _, c := range list {
 				for _, target := range p.targets(c.Names) {
 					if !done[target] {
 						g.patch(&c, target, p.by)

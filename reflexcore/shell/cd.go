@@ -100,6 +100,7 @@ func (ds *directories) stacked(before string, pushes bool) {
 	list := []data{{text: before}}
 	if v != nil && v.array && len(v.list) > 0 {
 		list = slices.Clone(v.list)
+		ds.in.rep.steps += len(list) / 16
 	}
 	if pushes {
 		list = slices.Insert(list, 0, data{text: ds.in.cwd.dir})
@@ -158,6 +159,13 @@ func (bc builtinCall) printDirs() {
 				list[i].text = "~" + rest
 			}
 		}
+	}
+	size := 0
+	for _, d := range list {
+		size += len(d.text) + 1
+	}
+	if !bc.in.rep.made(size) {
+		return
 	}
 	d := join(list, " ")
 	bc.sink.add(data{d.text + "\n", d.taint})

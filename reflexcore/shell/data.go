@@ -205,15 +205,33 @@ func (f *field) columns(separator string) []field {
 }
 
 func join(list []data, sep string) data {
-	var out data
-	for i, d := range list {
-		if i > 0 {
-			out.text += sep
-		}
-		out.text += d.text
-		out.taint |= d.taint
+	if len(list) == 1 {
+		return list[0]
 	}
-	return out
+	size := 0
+	for i := range list {
+		size += len(list[i].text) + len(sep)
+	}
+	var b strings.Builder
+	b.Grow(size)
+	for i := range list {
+		if i > 0 {
+			b.WriteString(sep)
+		}
+		b.WriteString(list[i].text)
+	}
+	return data{b.String(), taintOf(list)}
+}
+
+// anyOf is the value that one of a list has.
+func anyOf(list []data) data { return data{effect.Unknown, taintOf(list)} }
+
+// taintOf is the taint of all values of a list.
+func taintOf(list []data) (t effect.Taint) {
+	for i := range list {
+		t |= list[i].taint
+	}
+	return t
 }
 
 // isWhole reports whether a word is entirely unknown and may be empty.

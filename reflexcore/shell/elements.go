@@ -113,6 +113,11 @@ func (v *variable) put(n int, d data) int {
 
 // countBelow is how many elements have a lower number.
 func (v *variable) countBelow(n int) int {
+	if last := len(v.keys) - 1; last >= 0 { // most are assigned in their order
+		if k, err := strconv.Atoi(v.keys[last]); err == nil && k < n {
+			return last + 1
+		}
+	}
 	i := 0
 	for i < len(v.keys) {
 		if k, err := strconv.Atoi(v.keys[i]); err != nil || k >= n {
@@ -152,7 +157,7 @@ func (v *variable) appendAt(key string, d data) {
 		return
 	}
 	if !effect.IsKnown(key) || v.unordered() && !v.assoc { // the old value may be any
-		d = data{effect.Unknown, d.taint | join(v.list, "").taint}
+		d = data{effect.Unknown, d.taint | taintOf(v.list)}
 	}
 	v.putText(key, d)
 }
@@ -177,7 +182,7 @@ func sameKeys(a, b *variable) bool {
 func (v *variable) drop(index string) {
 	key := v.keyOf(index)
 	if !effect.IsKnown(key) || v.unordered() && !v.assoc {
-		*v = variable{name: v.name, data: data{effect.Unknown, join(v.list, "").taint}}
+		*v = variable{name: v.name, data: anyOf(v.list)}
 		return
 	}
 	v.number()
@@ -206,7 +211,7 @@ func (v *variable) elementAt(n int64, ok bool) data {
 	if ok && !v.unordered() { // before the first
 		return data{}
 	}
-	return data{effect.Unknown, join(v.list, "").taint}
+	return anyOf(v.list)
 }
 
 // element is what an array holds at an index. It is unknown if an assignment at an unknown index
@@ -220,13 +225,13 @@ func (v *variable) element(key data) data {
 			return v.list[i]
 		}
 		if !effect.IsKnown(v.keys[i]) {
-			return data{effect.Unknown, join(v.list, "").taint}
+			return anyOf(v.list)
 		}
 	}
 	if key.known() {
 		return data{}
 	}
-	return data{effect.Unknown, join(v.list, "").taint}
+	return anyOf(v.list)
 }
 
 // cutIndex splits the name of an element into the array and the index.

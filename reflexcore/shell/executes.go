@@ -209,7 +209,7 @@ func (a *applied) sql(dialect string, d data) {
 	if !d.known() {
 		in.add(effect.Effect{Kind: effect.Exec, Target: "sql", Taint: d.taint, Bits: effect.Partial, By: a.line.by})
 	}
-	if in.SQL == nil {
+	if in.SQL == nil || !in.rep.reads(len(d.text)) {
 		return
 	}
 	in.SQL(dialect, d.text, func(f Found) bool {

@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"approver.example/reflexcore/effect"
 	"mvdan.cc/sh/v3/pattern"
@@ -18,7 +19,7 @@ func (ex *expander) changeEach(list []data, p *syntax.ParamExp, sure bool) []dat
 		from := ex.in.math.evaluate(p.Slice.Offset)
 		n, err := strconv.Atoi(from.text)
 		if err != nil || !sure {
-			return []data{{effect.Unknown, join(list, "").taint}}
+			return []data{anyOf(list)}
 		}
 		if name := p.Param.Value; (name == "@" || name == "*") && n >= 0 {
 			n = max(n-1, 0) // position 0 is $0
@@ -34,7 +35,7 @@ func (ex *expander) changeEach(list []data, p *syntax.ParamExp, sure bool) []dat
 		if p.Slice.Length != nil {
 			m, err := strconv.Atoi(ex.in.math.evaluate(p.Slice.Length).text)
 			if err != nil {
-				return []data{{effect.Unknown, join(list, "").taint}}
+				return []data{anyOf(list)}
 			}
 			if m < 0 {
 				m += len(rest)
@@ -67,12 +68,13 @@ func isDefault(op syntax.ParExpOperator) bool {
 
 // operate applies what follows the name in ${name…}.
 func (ex *expander) operate(d data, name string, p *syntax.ParamExp) data {
+	ex.in.rep.passes(len(d.text))
 	switch {
 	case p.Length:
 		if !d.known() {
 			return unknown
 		}
-		return data{text: strconv.Itoa(len([]rune(d.text)))}
+		return data{text: strconv.Itoa(utf8.RuneCountInString(d.text))}
 	case p.Slice != nil:
 		return ex.slice(d, p.Slice)
 	case p.Repl != nil:

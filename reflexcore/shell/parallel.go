@@ -19,7 +19,7 @@ var sourceMarks = []string{":::", "::::", ":::+", "::::+"}
 func (lr *listRunner) sources() [][]field {
 	var out [][]field
 	if hasRole(lr.line.p.Stdin, grammar.Args) && lr.std.present {
-		out = append(out, wordsOf(lr.std, endsLine))
+		out = append(out, lr.wordsOf(lr.std, endsLine))
 	}
 	last := 0
 	for i := range lr.line.p.Uses {
@@ -28,7 +28,7 @@ func (lr *listRunner) sources() [][]field {
 		case u.Role == grammar.Read && u.Word > 0:
 			var words []field
 			for _, std := range lr.contents(u) {
-				words = append(words, wordsOf(&std, endsLine)...)
+				words = append(words, lr.wordsOf(&std, endsLine)...)
 			}
 			out = append(out, words)
 		case u.Role == grammar.Args && u.Word > 0:
@@ -180,6 +180,9 @@ func (lr *listRunner) rows(command int) [][]field {
 	if len(sources) > 1 && combinations(sources) > lr.in.rep.lim.Rounds {
 		rows[0] = []field{{data: unknown}}
 		for _, w := range slices.Concat(sources...) {
+			if lr.in.rep.pieces(len(sources)); !lr.in.rep.spend() {
+				break
+			}
 			rows = append(rows, slices.Repeat([]field{w}, len(sources)))
 		}
 		return rows
@@ -192,7 +195,10 @@ func (lr *listRunner) rows(command int) [][]field {
 				if columns {
 					cells = w.columns(split)
 				}
-				next = append(next, append(slices.Clone(row), cells...))
+				if lr.in.rep.pieces(len(row) + len(cells)); !lr.in.rep.spend() {
+					return rows
+				}
+				next = append(next, slices.Concat(row, cells))
 			}
 		}
 		rows = next

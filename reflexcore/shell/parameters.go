@@ -47,7 +47,7 @@ func (pm *parameters) anyOrder(name string, v *variable) ([]data, bool) {
 	}
 	at := pm.in.alt.pick(pm.in.arena.concat(name, "[@]"), len(orders)+1)
 	if at == len(orders) {
-		return []data{{effect.Unknown, join(v.list, "").taint}}, false
+		return []data{anyOf(v.list)}, false
 	}
 	return orders[at], true
 }
@@ -55,6 +55,13 @@ func (pm *parameters) anyOrder(name string, v *variable) ([]data, bool) {
 // valueOf returns the value of a variable or a special parameter. Several values are joined by
 // blanks.
 func (pm *parameters) valueOf(name string) data {
+	d := pm.value(name)
+	pm.in.rep.passes(len(d.text))
+	return d
+}
+
+// value is valueOf without its cost.
+func (pm *parameters) value(name string) data {
 	switch name {
 	case "@", "*":
 		return join(pm.positional(), " ")
@@ -334,6 +341,9 @@ func (pm *parameters) optionValues(args []field) []data {
 func (pm *parameters) lookup(name string) *variable {
 	for hops := 0; hops < 8; hops++ {
 		v := pm.in.vars.find(name)
+		if v != nil && v.array {
+			pm.in.rep.steps += (len(v.list) + len(v.keys)) / 64 // a long list takes long to look through
+		}
 		if v == nil || v.ref == "" {
 			if v != nil && v.forms != nil {
 				return &v.forms[pm.in.alt.pick(name, len(v.forms))]

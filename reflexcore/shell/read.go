@@ -116,11 +116,13 @@ func (lr *lineReader) cutIFS(text string, n int) []string {
 	for text != "" {
 		i := strings.IndexAny(text, ifs)
 		if i < 0 || n > 0 && len(words) == n-1 {
-			return append(words, text)
+			words = append(words, text)
+			break
 		}
 		words = append(words, text[:i])
 		text = strings.TrimLeft(text[i+1:], " \t\n")
 	}
+	lr.in.rep.pieces(len(words))
 	return words
 }
 
@@ -161,6 +163,7 @@ func (bc builtinCall) mapfile() {
 	}
 	v := variable{name: name, array: true, integer: bc.in.vars.slot(name).integer}
 	if lines, ok := how.cut(bc.std.text); ok && bc.std.known() && bc.std.present {
+		bc.in.rep.pieces(len(lines))
 		next := 0
 		if origin != "" { // existing elements stay
 			next = bc.in.lines.keepElements(&v, name, origin)
@@ -198,7 +201,7 @@ func (lr *lineReader) callback(command data, lines *variable) {
 		list = []data{{effect.Unknown, lines.taint}}
 	}
 	lr.in.alt.afresh(func() {
-		for i, line := range walked(&lr.in.rep, list, data{effect.Unknown, lines.taint}) {
+		for i, line := range walked(&lr.in.rep, list, anyOf(list)) {
 			if lr.in.rep.stopped() {
 				break
 			}

@@ -157,12 +157,26 @@ func (r *report) spend() bool {
 	return !r.stopped()
 }
 
+// reads counts the steps for reading that many bytes of code in another language. It returns false
+// if the analysis has ended.
+func (r *report) reads(bytes int) bool {
+	r.steps += bytes / 128
+	return r.spend()
+}
+
 // work counts the steps for matching a pattern against that many bytes. It returns false if the
 // analysis has ended.
 func (r *report) work(bytes int) bool {
 	r.steps += bytes / 8
 	return r.spend()
 }
+
+// passes counts the steps for going over that many bytes of a value, however little of it is used:
+// commands that each take one letter of a long value would otherwise cost its length each.
+func (r *report) passes(bytes int) { r.steps += bytes / 1024 }
+
+// pieces counts the steps for making, copying or looking through that many pieces of a value.
+func (r *report) pieces(n int) { r.steps += n / 16 }
 
 // made counts bytes that an expansion produced. It returns false if the analysis has ended.
 func (r *report) made(n int) bool {

@@ -179,6 +179,9 @@ func (pl *payloadRunner) runCode(lang string, d data, args []field, std *input, 
 		pl.in.rep.over(overDepth)
 		return
 	}
+	if !pl.in.rep.reads(len(d.text)) {
+		return
+	}
 	pl.in.agents.agentCode(lang, d.text)
 	pl.in.rep.depth++
 	texts := make([]string, len(args))

@@ -115,6 +115,7 @@ func (vs *variables) hold(name string) held {
 	if v == nil {
 		return held{variable: variable{name: name}, mark: vs.mark}
 	}
+	vs.rep.steps += (len(v.list) + len(v.keys)) / 64 // for the copies
 	h := held{variable: *v, was: true, mark: vs.mark}
 	h.list, h.keys = slices.Clone(v.list), slices.Clone(v.keys)
 	return h
@@ -247,7 +248,7 @@ func (vs *variables) merge(v variable) {
 	*slot = variable{name: slot.name, data: alts[0], settled: slot.settled, letters: max(slot.letters, v.letters),
 		passed: slot.passed && v.passed, clobbered: slot.clobbered || v.clobbered}
 	if len(alts) > vs.rep.lim.Alternatives {
-		slot.data = data{effect.Unknown, join(alts, "").taint}
+		slot.data = anyOf(alts)
 		return
 	}
 	if len(alts) > 1 {

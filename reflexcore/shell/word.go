@@ -240,13 +240,13 @@ func (ex *expander) oneWord(w *syntax.Word) data {
 			ex.expandPart(&b, part, true)
 		}
 	}
-	text, taint := ex.in.arena.keep(ex.buf[b.start:]), b.taint
+	d := data{ex.in.arena.keep(ex.buf[b.start:]), b.taint}
 	ex.buf = ex.buf[:b.start]
-	for i := len(ex.fields) - 1; i >= mark; i-- { // "$@" pushed separate fields
-		text, taint = ex.fields[i].text+" "+text, taint|ex.fields[i].taint
+	if len(ex.fields) > mark { // "$@" pushed separate fields
+		d = join(append(dataOf(ex.fields[mark:]), d), " ")
 	}
 	ex.fields = ex.fields[:mark]
-	return data{text, taint}
+	return d
 }
 
 // substitution runs a command substitution.
@@ -325,7 +325,10 @@ func (b *builder) addValue(d data, quoted bool) {
 		return
 	}
 	rest, taint := d.text, b.taint
-	for rest != "" {
+	// Where the last of these are, counted from the end: a search in each rest would take quadratic time.
+	globs := len(rest) - strings.LastIndexAny(rest, "*?[")
+	unknowns := len(rest) - strings.LastIndex(rest, effect.Unknown)
+	for rest != "" && !b.in.rep.stopped() {
 		i := strings.IndexAny(rest, ifs)
 		if i < 0 {
 			b.addText(rest, false)
@@ -338,9 +341,9 @@ func (b *builder) addValue(d data, quoted bool) {
 		b.flush()
 		b.odd, b.hollow, b.strange, b.foreign = odd&Separator, hollow, strange, foreign
 		b.inherits = !foreign
-		b.taint, b.splits = taint, splits && !effect.IsKnown(rest[i+1:])
 		rest = rest[i+1:]
-		b.glob = strings.ContainsAny(rest, "*?[")
+		b.taint, b.splits = taint, splits && len(rest) >= unknowns
+		b.glob = len(rest) >= globs
 	}
 }
 

@@ -191,7 +191,7 @@ func (lr *listRunner) read() []input {
 func endsLine(r rune) bool { return r == '\n' || r == 0 }
 
 // wordsOf returns the words of an input. ends reports the characters that end one.
-func wordsOf(std *input, ends func(rune) bool) []field {
+func (lr *listRunner) wordsOf(std *input, ends func(rune) bool) []field {
 	switch {
 	case !std.present:
 		return nil
@@ -202,6 +202,7 @@ func wordsOf(std *input, ends func(rune) bool) []field {
 	for w := range strings.FieldsFuncSeq(std.text, ends) {
 		out = append(out, field{data: data{w, std.taint}})
 	}
+	lr.in.rep.pieces(len(out))
 	return out
 }
 
@@ -215,7 +216,7 @@ func (lr *listRunner) fromLists() []field {
 		case u.Role == grammar.Read && u.Word > 0:
 			given = true
 			for _, std := range lr.contents(u) {
-				out = append(out, wordsOf(&std, unicode.IsSpace)...)
+				out = append(out, lr.wordsOf(&std, unicode.IsSpace)...)
 			}
 		case u.Role == grammar.Args:
 			given = true
@@ -345,6 +346,7 @@ func (lr *listRunner) runs(u *grammar.Use, x xargsFlags, std *input) [][]field {
 	case !x.delimited && isList(std):
 		texts = strings.Split(strings.TrimSpace(std.text), "\n")
 	}
+	lr.in.rep.pieces(len(texts))
 	placed := x.place != "" && slices.ContainsFunc(lr.line.argv[u.Word:],
 		func(w string) bool { return strings.Contains(w, x.place) })
 	switch {
@@ -409,7 +411,7 @@ func (lr *listRunner) added() []field {
 	}
 	for i := range lr.line.p.Stdin {
 		if lr.line.p.Stdin[i].Role == grammar.Args {
-			out = append(out, wordsOf(lr.std, unicode.IsSpace)...)
+			out = append(out, lr.wordsOf(lr.std, unicode.IsSpace)...)
 		}
 	}
 	if lr.line.p.Program.Name == "parallel" {
@@ -422,11 +424,11 @@ func (lr *listRunner) added() []field {
 // without {}, once with all words at the end.
 func (lr *listRunner) each(d data, args []field, out *data) {
 	if !strings.Contains(d.text, "{}") {
+		words := []data{d}
 		for _, f := range args {
-			d.text += " " + quote(f.text)
-			d.taint |= f.taint
+			words = append(words, data{quote(f.text), f.taint})
 		}
-		lr.in.payloads.runScript("sh", d, nil, lr.std, out, lr.line.by)
+		lr.in.payloads.runScript("sh", join(words, " "), nil, lr.std, out, lr.line.by)
 		return
 	}
 	for _, f := range walked(&lr.in.rep, args, others(args)) {
