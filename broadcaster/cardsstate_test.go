@@ -99,6 +99,9 @@ func TestAChatThatGetsNoCardsIsSeen(t *testing.T) {
 			Channel: "telegram", Conversation: "away",
 		}
 		o.Store, o.Channels, o.Destinations = newMemKV(), []approver.Channel{c}, []approver.Destination{good, bad}
+		if err := BeginControls(t.Context(), o.Store); err != nil {
+			t.Fatal(err)
+		}
 		b, err := NewBroadcaster(o)
 		if err != nil {
 			t.Fatal(err)

@@ -31,8 +31,9 @@ func TestFreezeThatCannotBeRecorded(t *testing.T) {
 }
 
 // The story: somebody sees the agent run wild and freezes. What waits for people
-// is denied there and then; a call that slipped past the check of the gate and is
-// asked after all is not released by a yes; nor is it after the freeze was lifted.
+// is denied there and then; nobody is asked about a call that slipped past the check of the
+// gate. If people are asked after all, because the store did not answer in between, their yes
+// does not release it; nor does it after the freeze was lifted.
 func TestFreeze(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := newBench(t, newMemKV())
@@ -48,8 +49,15 @@ func TestFreeze(t *testing.T) {
 			t.Errorf("a new call: %+v, %v", v, err)
 		}
 		time.Sleep(time.Second)
-		slipped := x.askAsync(t.Context(), testCall("c3"), approver.High)
-		synctest.Wait()
+		asked, _ := x.tg.card(-1)
+		if v := <-x.askAsync(t.Context(), testCall("c2"), approver.High); v.Decision != approver.Deny ||
+			!strings.Contains(v.Reason, "frozen") {
+			t.Errorf("a call that slipped past the gate is told %+v", v)
+		}
+		if again, _ := x.tg.card(-1); again != asked {
+			t.Error("people were asked about it")
+		}
+		slipped := x.slips(testCall("c3"))
 		if _, card := x.tg.card(-1); !strings.HasPrefix(card.Notice, "FROZEN by uid 7") {
 			t.Errorf("the card says %q", card.Notice)
 		}
@@ -59,8 +67,7 @@ func TestFreeze(t *testing.T) {
 		if v := <-slipped; v.Decision != approver.Deny {
 			t.Errorf("released during a freeze: %+v", v)
 		}
-		older := x.askAsync(t.Context(), testCall("c4"), approver.High) // made in the freeze, answered after it
-		synctest.Wait()
+		older := x.slips(testCall("c4")) // made in the freeze, answered after it
 		time.Sleep(time.Second)
 		if err := x.Controls.Unfreeze(t.Context(), "uid 7"); err != nil {
 			t.Fatal(err)
@@ -81,6 +88,61 @@ func TestFreeze(t *testing.T) {
 			t.Errorf("lifted twice: %v", err)
 		}
 	})
+}
+
+// slips puts a call before people while the store does not say that everything is frozen.
+func (x *bench) slips(call approver.ToolCall) <-chan approver.Verdict {
+	stored := false
+	x.kv.failing(func(op, key string) error {
+		stored = stored || op == "put" && strings.Contains(key, ":req:")
+		if stored && op == "get" && key == controlKey() {
+			return errors.New("no store")
+		}
+		return nil
+	})
+	v := x.askAsync(x.t.Context(), call, approver.High)
+	synctest.Wait()
+	x.kv.failing(nil)
+	return v
+}
+
+// A freeze comes while a question is being stored: after the question has looked at the freeze,
+// and before the freeze can list it. It is denied and nobody is asked.
+func TestAFreezeWhileAQuestionIsStored(t *testing.T) {
+	call, who := testCall("c1"), testWho
+	call.Peer = approver.Peer{Known: true, UID: 7}
+	who.Peer = call.Peer
+	for name, freeze := range map[string]func(*bench) error{
+		"everything": func(x *bench) error {
+			_, err := x.Controls.Freeze(x.t.Context(), "uid 7", "it runs wild")
+			return err
+		},
+		"one agent": func(x *bench) error {
+			_, err := x.Controls.Hold(x.t.Context(), who, "uid 7", "it runs wild")
+			return err
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				x := newBench(t, newMemKV())
+				hold := make(chan struct{})
+				x.limit = func() { <-hold } // after it has looked at the freeze, before it is stored
+				answer := x.askAsync(t.Context(), call, approver.High)
+				synctest.Wait()
+				if err := freeze(x); err != nil {
+					t.Fatal(err)
+				}
+				time.Sleep(time.Millisecond)
+				close(hold)
+				if v := <-answer; v.Decision != approver.Deny || !strings.Contains(v.Reason, "frozen") {
+					t.Errorf("the agent is told %+v", v)
+				}
+				if message, card := x.tg.card(-1); message != "" {
+					t.Errorf("people are asked: %+v", card)
+				}
+			})
+		})
+	}
 }
 
 // What is asked of approver itself is decided during a freeze too: else nobody

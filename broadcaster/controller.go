@@ -286,7 +286,7 @@ func (k *Controller) Hold(ctx context.Context, who Who, by, reason string) (deni
 
 // denyOpen denies the open requests whose call is frozen, and ends every question about an
 // earlier freeze. Requests that are made after this list, by calls that were judged before,
-// are denied at their release.
+// are denied by [opener.isOvertaken].
 func (k *Controller) denyOpen(
 	ctx context.Context, why approver.Cause, frozen func(approver.ToolCall) bool,
 ) (denied int, err error) {

@@ -391,6 +391,7 @@ type bench struct {
 	fpChange string            // mixed into fingerprints
 	files    map[string]string // hashes in fingerprints
 	unbound  []string          // what they do not bind
+	limit    func()            // called before a question is stored
 }
 
 func newBench(t *testing.T, kv *memKV) *bench { return newBenchOn(t, kv, kv) }
@@ -423,7 +424,12 @@ func newBenchUnder(t *testing.T, kv *memKV, store approver.KV, key []byte, old .
 		Fingerprint: func(_ context.Context, c approver.ToolCall) (approver.Binding, error) {
 			return fingerprint.Bind(c, "policy"+x.fpChange, x.files, x.unbound)
 		},
-		Limit: func(context.Context, string, approver.ToolCall) error { return nil }, CodeKey: key, OldCodeKeys: old,
+		Limit: func(context.Context, string, approver.ToolCall) error {
+			if x.limit != nil {
+				x.limit()
+			}
+			return nil
+		}, CodeKey: key, OldCodeKeys: old,
 		Log: slog.New(slog.DiscardHandler),
 	})
 	if err != nil {

@@ -41,8 +41,7 @@ func TestHold(t *testing.T) {
 			t.Errorf("the call of another: %+v, %v", v, err)
 		}
 		time.Sleep(time.Second)
-		slipped := x.askAsync(t.Context(), testCall("c4"), approver.High)
-		synctest.Wait()
+		slipped := x.slips(testCall("c4"))
 		if _, card := x.tg.card(-1); !strings.HasPrefix(card.Notice, "FROZEN: claude in /repo by approver") {
 			t.Errorf("the card says %q", card.Notice)
 		}
@@ -56,8 +55,7 @@ func TestHold(t *testing.T) {
 		if v := <-others; v.Decision != approver.Allow {
 			t.Errorf("another agent is told %+v", v)
 		}
-		older := x.askAsync(t.Context(), testCall("c5"), approver.High)
-		synctest.Wait()
+		older := x.slips(testCall("c5"))
 		time.Sleep(time.Second)
 		if err := x.Controls.Unfreeze(t.Context(), "uid 7"); err != nil {
 			t.Fatal(err)

@@ -249,8 +249,32 @@ func (o *opener) createAs(ctx context.Context, id string, q question) (Request, 
 		codes[w.entry.Posting] = w.code
 	}
 	o.editor.live.note(r, codes)
-	o.tasks.start(func(ctx context.Context) { o.poster.post(ctx, r, codes, false) })
+	o.tasks.start(func(ctx context.Context) {
+		if !o.isOvertaken(ctx, r) {
+			o.poster.post(ctx, r, codes, false)
+		}
+	})
 	return r, nil
+}
+
+// isOvertaken reports whether a freeze came between the check of the gate and this request, and
+// then denies it: a yes would release nothing, so nobody is asked. The freeze stores itself and
+// then lists the open requests, and this looks at the freeze after the request is stored: one of
+// the two sees the other. If the store does not answer, the release looks again.
+func (o *opener) isOvertaken(ctx context.Context, r Request) bool {
+	c, err := readControls(ctx, o.Store, o.Mark)
+	if err != nil {
+		return false
+	}
+	void := c.void(r, r.Call)
+	if !isAny(void, errBurned, errHeld) {
+		return false
+	}
+	if _, err := o.requests.fail(ctx, r.ID, causeOf(void)); err != nil && !errors.Is(err, ErrSettled) {
+		return false
+	}
+	o.editor.settle(r.ID)
+	return true
 }
 
 // abandon ends a request that could not be saved. Its record may be stored in spite of the
