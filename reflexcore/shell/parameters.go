@@ -260,6 +260,44 @@ func (pm *parameters) joinParams(left positionals) {
 	}
 }
 
+// loopLists are the lists that the parameters have in the rounds of a loop.
+type loopLists struct {
+	first positionals   // before the loop
+	left  []positionals // by each round that changed them
+	wide  bool          // the last of them stands for all others
+}
+
+// nextRound gives the parameters to the next round of a loop as this one left them, where it
+// shifted them: set -- a b /; while [ $# -gt 0 ]; do rm -rf $1; shift; done. It returns false if they
+// are no others than before. If a round may leave several lists, or the next one is the last that
+// is walked, the parameters are not known in it.
+func (pm *parameters) nextRound(l *loopLists, before, left positionals, last bool) bool {
+	same := func(a, b []data) bool { return slices.Equal(a, b) && (a == nil) == (b == nil) }
+	if l.wide || slices.EqualFunc(before.allLists(), left.allLists(), same) {
+		return false
+	}
+	if last || left.others != nil {
+		const named = 9 // $1 to $9
+		d := anyOf(slices.Concat(left.allLists()...))
+		left, l.wide = positionals{params: slices.Repeat([]data{d}, named)}, true
+	}
+	pm.positionals, l.left = left, append(l.left, left)
+	return true
+}
+
+// afterLoop gives the parameters one of the lists of a loop.
+func (pm *parameters) afterLoop(l *loopLists) {
+	if len(l.left) == 0 {
+		return
+	}
+	pm.positionals = l.first
+	for i, left := range l.left {
+		if i < pm.in.rep.lim.Alternatives/4 || i == len(l.left)-1 {
+			pm.joinParams(left)
+		}
+	}
+}
+
 // setPositional sets the positional parameters.
 func (pm *parameters) setPositional(list []data) {
 	pm.in.rep.steps += len(list) / 8 // for the copies

@@ -158,29 +158,37 @@ func (in *interp) while(c *syntax.WhileClause, std *input, sink *data) {
 		in.walkStmts(c.Cond, std, sink)
 		in.walkStmts(c.Do, std, sink)
 	})
+	lists := loopLists{first: in.par.positionals}
 	for round := 0; round < in.rep.lim.Rounds && in.rep.spend(); round++ {
-		before := len(std.text)
+		before, list := len(std.text), in.par.positionals
 		eof := in.lines.eof
 		in.lines.eof = false
 		in.walkStmts(c.Cond, std, sink)
 		done := in.lines.eof
 		in.lines.eof = eof
 		if done && round > 0 {
+			in.par.afterLoop(&lists)
 			return
 		}
-		in.mayWalk(c.Do, std, sink)
+		var left positionals
+		in.inBranch(func() {
+			in.walkStmts(c.Do, std, sink)
+			left = in.par.positionals
+		})
 		if round == 0 {
 			for i := range in.vars.list {
 				in.vars.list[i].settled = len(in.vars.list[i].alts)
 			}
 		}
-		if round >= 1 && len(std.text) == before {
+		shifted := in.par.nextRound(&lists, list, left, round >= in.rep.lim.Rounds-2)
+		if round >= 1 && len(std.text) == before && !shifted {
 			break
 		}
 		if round == in.rep.lim.Rounds-2 {
 			std.data = data{effect.Unknown, std.taint} // more lines than are walked one by one
 		}
 	}
+	in.par.afterLoop(&lists)
 	if in.vars.widen() {
 		in.walkStmts(c.Cond, std, sink)
 		in.mayWalk(c.Do, std, sink)

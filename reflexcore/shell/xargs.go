@@ -3,6 +3,7 @@ package shell
 import (
 	"cmp"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode"
 
@@ -67,6 +68,9 @@ type xargsFlags struct {
 	ends  string // what words end with; empty: blanks, or the ends of lines with a place
 
 	delimited bool // a flag says what they end with, which may be another end than that of lines
+
+	// The most words, and the most lines, of one run; 0: no flag says it.
+	mostWords, mostLines int
 }
 
 // lineEnds are what words end with that are lines, or are apart by a NUL.
@@ -89,12 +93,23 @@ func readXargs(argv []string) (x xargsFlags) {
 			letter = 'd'
 			_, value, _ = strings.Cut(w, "=")
 		case w[1] == '-':
-			if slices.ContainsFunc(xargsValues, func(flag string) bool { return strings.HasPrefix(flag, w) }) {
+			name, value, given := strings.Cut(w, "=")
+			if !given && i+1 < len(argv) &&
+				slices.ContainsFunc(xargsValues, func(flag string) bool { return strings.HasPrefix(flag, w) }) {
 				i++
+				value = argv[i]
+			}
+			switch {
+			case strings.HasPrefix(name, "--max-a"):
+				x.mostWords = count(value)
+			case strings.HasPrefix(name, "--max-l"):
+				x.mostLines = max(count(value), 1)
 			}
 			continue
 		default:
-			letter, value = shortValue(w[1:])
+			if letter, value = shortValue(w[1:]); letter == 0 && strings.Contains(w, "l") {
+				x.mostLines = max(count(w[strings.IndexByte(w, 'l')+1:]), 1)
+			}
 			if valueless := len(w) - len(strings.TrimLeft(w, "-0oprtx")); strings.Contains(w[:valueless], "0") {
 				x.ends = lineEnds
 			}
@@ -111,9 +126,19 @@ func readXargs(argv []string) (x xargsFlags) {
 			x.place = cmp.Or(value, "{}")
 		case 'd':
 			x.ends, x.delimited = delimiter(value), true
+		case 'n':
+			x.mostWords = count(value)
+		case 'L':
+			x.mostLines = count(value)
 		}
 	}
 	return x
+}
+
+// count is the value of a flag that counts something; 0 if it is no number.
+func count(value string) int {
+	n, _ := strconv.Atoi(value)
+	return max(n, 0)
 }
 
 // delimiter is what words end with where a flag of xargs says it; what is no letter by itself and
@@ -237,6 +262,9 @@ func (lr *listRunner) vector(u *grammar.Use, out *data) {
 	x, lists := readXargs(lr.line.argv), lr.read()
 	walk := func(std *input) {
 		for _, words := range lr.runs(u, x, std) {
+			if lr.in.rep.stopped() {
+				return
+			}
 			lr.vectorWith(u, words, x.place, out)
 		}
 	}
@@ -362,10 +390,37 @@ func (lr *listRunner) runs(u *grammar.Use, x xargsFlags, std *input) [][]field {
 	for _, w := range texts {
 		words = append(words, field{data: data{w, std.taint}, splits: !effect.IsKnown(w)})
 	}
-	if !placed {
-		return [][]field{words}
+	if placed {
+		return slices.Collect(slices.Chunk(words, 1))
 	}
-	return slices.Collect(slices.Chunk(words, 1))
+	return append([][]field{words}, lr.shares(x, std, words)...)
+}
+
+// shares are the words of each run where flags say how many words or lines a run takes: which of
+// them is a program, its code or the operand of a flag is another one in each run.
+func (lr *listRunner) shares(x xargsFlags, std *input, words []field) [][]field {
+	var all [][]field
+	switch {
+	case !std.known():
+	case x.mostWords > 0:
+		all = slices.Collect(slices.Chunk(words, x.mostWords))
+	case x.mostLines > 0 && x.ends == "":
+		for lines := range slices.Chunk(strings.Split(std.text, "\n"), x.mostLines) {
+			var share []field
+			for _, w := range xargsWords(strings.Join(lines, "\n"), false) {
+				share = append(share, field{data: data{w, std.taint}})
+			}
+			if len(share) > 0 {
+				all = append(all, share)
+			}
+		}
+	case x.mostLines > 0:
+		all = slices.Collect(slices.Chunk(words, x.mostLines))
+	}
+	if len(all) < 2 {
+		return nil
+	}
+	return walked(&lr.in.rep, all, []field{others(words)})
 }
 
 // appendInput adds the words of a run, or puts them in their place.
