@@ -25,12 +25,11 @@ func (a *Answers) outcome(
 	if settled {
 		r, settled = a.releases.awaitHandover(ctx, r)
 	}
-	own := answeredBy(r.Resolution, rep, who)
-	mine := own && rep.Approve == r.Resolution.Approve
+	mine := answeredBy(r.Resolution, rep, who) && rep.Approve == r.Resolution.Approve
 	recorded := func(text string) (Request, approver.Outcome) { return r, newOutcome(approver.OutcomeRecorded, text) }
 	const pending = "Your yes is recorded. The card says in a moment what became of it."
 	second := "Somebody else has already answered this request."
-	if own && r.Resolution.Approve {
+	if r.Resolution.Approve && who.ID != "" && who.ID == r.Resolution.Person.ID { // from whichever account
 		second = "Too late: your own yes came first. approver freeze stops what has not run yet."
 	}
 	if !settled {

@@ -49,10 +49,12 @@ func TestParkedYesRunsOnce(t *testing.T) {
 		if out := x.tap(x.dc, 0, "d2", false); out.Kind != approver.OutcomeTooLate {
 			t.Errorf("told %+v", out)
 		}
-		// Who changes their mind is not told again that the yes counts.
-		if out := x.tap(x.tg, 0, "1", false); out.Kind != approver.OutcomeTooLate ||
-			!strings.Contains(out.Text, "your own yes came first") {
-			t.Errorf("told %+v", out)
+		// Who changes their mind is not told again that the yes counts, nor, from another account of
+		// theirs, that it was somebody else's.
+		for _, out := range []approver.Outcome{x.tap(x.tg, 0, "1", false), x.tap(x.dc, 0, "d1", false)} {
+			if out.Kind != approver.OutcomeTooLate || !strings.Contains(out.Text, "your own yes came first") {
+				t.Errorf("told %+v", out)
+			}
 		}
 		// Others must not have it: another user, folder, agent, content.
 		for name, change := range map[string]func(*approver.ToolCall){
