@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -37,6 +38,7 @@ type Finding struct {
 	Shadow     bool          `json:"shadow,omitempty"`  // recorded and not enforced
 	Took       time.Duration `json:"took_ns,omitempty"` // zero: included in another finding's time
 	Note       string        `json:"note,omitempty"`    // what became of it, in a few words
+	Same       []string      `json:"same,omitempty"`    // the rules of other stages that say the same
 }
 
 // String returns one line: the tier, who, what and how sure.
@@ -63,6 +65,9 @@ func (f Finding) Text() string {
 	}
 	if f.Shadow {
 		text += " (shadow)"
+	}
+	if len(f.Same) > 0 {
+		text += " (as " + strings.Join(f.Same, ", ") + ")"
 	}
 	if f.Took > 0 {
 		text += " " + f.Took.Round(time.Microsecond).String()

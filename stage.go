@@ -38,6 +38,30 @@ func (e *UnavailableError) Unwrap() error { return e.Err }
 // log it again.
 var ErrTold = errors.New("the stage has told of it")
 
+// A RuleFound says what became of what one rule found in a call.
+type RuleFound struct {
+	Rule   string
+	Counts bool // at least a part of what it found is enforced
+	// Allowed names the exception that dropped a part of it; empty if there is none.
+	Allowed string
+}
+
+// A Same says that two findings of different stages are one: a rule of this stage says the
+// same as one of an earlier stage.
+type Same struct {
+	Rule string // of this stage
+	As   string // of the earlier stage
+	// Decides says that the rule of this stage is stricter than all that the earlier stage
+	// says. Otherwise that stage speaks for both.
+	Decides bool
+}
+
+// An Informed is a Stage that also looks at what the stages before it said of the call.
+type Informed interface {
+	Stage
+	JudgeAfter(ctx context.Context, call ToolCall, before []Verdict) (Verdict, error)
+}
+
 // A Stage judges calls: reflexcore and each tier of shieldcore. An error means
 // that the stage is configured but could not judge.
 type Stage interface {

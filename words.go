@@ -250,6 +250,11 @@ type Verdict struct {
 	Irreversible Irreversibility `json:"irreversible,omitzero"`
 	// Chain is what every part of the path said, in order, at most MaxChain findings.
 	Chain []Finding `json:"chain,omitempty"`
+	// Found says of each rule of the stage that found something whether it counts, and Same
+	// which findings are those of another stage, too. Both are for other stages and the Gate,
+	// which drops them.
+	Found []RuleFound `json:"-"`
+	Same  []Same      `json:"-"`
 	// Weakened marks a denial that became a question; see [Weighed]. Only a Gate
 	// sets it.
 	Weakened bool `json:"-"`

@@ -20,6 +20,7 @@ type LineFinding struct {
 	Shadow     bool              `json:"shadow,omitempty"`
 	US         int64             `json:"us,omitempty"`
 	Note       string            `json:"note,omitempty"`
+	Same       []string          `json:"same,omitempty"` // rules of other stages that say the same
 }
 
 // findingLimit bounds each text of a finding, so that a whole chain stays far
@@ -35,8 +36,19 @@ func (r *redactor) findings(chain []approver.Finding) []LineFinding {
 		out = append(out, LineFinding{
 			By: r.mask(f.By, findingLimit), Tier: new(f.Tier), Rule: r.mask(f.Rule, findingLimit), Decision: f.Decision,
 			Severity: severityOf(f.Decision, f.Severity), Confidence: finite(f.Confidence), Score: f.Score, Shadow: f.Shadow,
-			US: f.Took.Microseconds(), Note: r.mask(f.Note, findingLimit),
+			US: f.Took.Microseconds(), Note: r.mask(f.Note, findingLimit), Same: r.names(f.Same),
 		})
+	}
+	return out
+}
+
+// sameLimit bounds how many rules a finding names that say the same.
+const sameLimit = 8
+
+func (r *redactor) names(list []string) []string {
+	var out []string
+	for _, name := range list[:min(len(list), sameLimit)] {
+		out = append(out, r.mask(name, findingLimit))
 	}
 	return out
 }
@@ -66,7 +78,7 @@ func (f LineFinding) Text() string {
 	whole := approver.Finding{
 		By: f.By, Rule: f.Rule, Decision: f.Decision, Severity: sev, Confidence: f.Confidence, Score: f.Score,
 		Shadow: f.Shadow,
-		Took:   time.Duration(f.US) * time.Microsecond, Note: f.Note,
+		Took:   time.Duration(f.US) * time.Microsecond, Note: f.Note, Same: f.Same,
 	}
 	if f.Tier == nil { // String would show tier 0
 		return display.OneLine(whole.Text())

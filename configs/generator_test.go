@@ -18,6 +18,7 @@ import (
 type heuristicsFile struct {
 	Version int               `yaml:"version"`
 	Define  map[string]string `yaml:"define"`
+	Apart   map[string]string `yaml:"apart"` // rules that say something else, whichever heuristic is found, and why
 	Rules   []heuristicFile   `yaml:"rules"`
 }
 
@@ -34,13 +35,31 @@ type heuristicFile struct {
 	Description string              `yaml:"description"`
 	Reason      string              `yaml:"reason"`
 	Cure        string              `yaml:"cure"`
+	Twins       []string            `yaml:"twins"`
+	Apart       map[string]string   `yaml:"apart"` // rules that say something else of the same call, and why
 	Examples    examplesFile        `yaml:"examples"`
+}
+
+// ReadApart returns which rules say something else than a heuristic of the same call, and why:
+// by heuristic, and under "" whichever it is.
+func ReadApart(name string, data []byte) (map[string]map[string]string, error) {
+	f, err := strictyaml.ParseLong(name, data)
+	if err != nil {
+		return nil, err
+	}
+	file := &heuristicsFile{}
+	f.Decode(file)
+	out := map[string]map[string]string{"": file.Apart}
+	for _, r := range file.Rules {
+		out[r.ID] = r.Apart
+	}
+	return out, f.Err()
 }
 
 // LoadHeuristics reads a file of heuristic rules; name is used in positions only.
 // The error holds every problem, each as file:line:col.
 func LoadHeuristics(name string, data []byte) ([]heuristics.Rule, error) {
-	f, err := strictyaml.Parse(name, data)
+	f, err := strictyaml.ParseLong(name, data)
 	if err != nil {
 		return nil, err
 	}
@@ -65,7 +84,7 @@ func LoadHeuristics(name string, data []byte) ([]heuristics.Rule, error) {
 			ID: r.ID, Name: r.Name, Category: r.Category, Level: r.Severity, Platform: r.Platform, AlwaysBlock: r.AlwaysBlock,
 			Escalate: r.Escalate,
 			Fields:   heuristicFields(f, at+".fields", r.Fields), Pattern: expanded(f, at+".pattern", r.Pattern, file.Define),
-			Description: r.Description, Reason: r.Reason, Cure: r.Cure,
+			Description: r.Description, Reason: r.Reason, Cure: r.Cure, Twins: r.Twins,
 			Where: f.Position(at), Match: heuristicExamples(r.Examples.Match), Pass: heuristicExamples(r.Examples.Pass),
 		}
 		if other, twice := first[r.ID]; twice && r.ID != "" {

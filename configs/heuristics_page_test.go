@@ -48,6 +48,13 @@ They look at what a call tells somebody to do (its command, paths, sources, dest
 and not at what a command only carries: comments, commit messages, what echo prints, documents for cat. A `+
 		`rule never allows anything. If the rules cannot be built, approver does not start.
 
+`+"`approver rules list`, `show` and `test`"+` know them beside the [rules of the reflex engine](rules.md), and `+
+		`the layers of rules disable them, put them in shadow and make exceptions
+from them in the same way: [rule-layers.md](rule-layers.md). The last column has the rules that say the same of `+
+		`the same call. With them a heuristic is one finding:
+one line in the chain, with the name of the stricter and the other's in brackets. An exception from either holds `+
+		`for both where both find something.
+
 | severity | sure | what comes of it |
 |---|---|---|
 | critical | 0.95 | denied if the rule blocks always, else escalated |
@@ -63,12 +70,12 @@ and not at what a command only carries: comments, commit messages, what echo pri
 		fmt.Fprintf(&b, "| %s: %s | %s | %d |\n", g.Letters, g.Title, g.Name, n[g.Letters])
 	}
 	for _, g := range heuristics.Groups() {
-		fmt.Fprintf(&b, "\n## %s\n\n| rule | severity | comes to | looks at | finds | what to do instead |\n"+
-			"|---|---|---|---|---|---|\n", g.Title)
+		fmt.Fprintf(&b, "\n## %s\n\n| rule | severity | comes to | looks at | finds | what to do instead | twins |\n"+
+			"|---|---|---|---|---|---|---|\n", g.Title)
 		for i := range rules {
 			if r := &rules[i]; r.Group() == g.Letters {
-				fmt.Fprintf(&b, "| %s %s | %s | %s | %s | %s | %s |\n", r.ID, cell(r.Name), r.Level, comesTo(r), r.Fields,
-					cell(r.Description), cell(r.Cure))
+				fmt.Fprintf(&b, "| %s %s | %s | %s | %s | %s | %s | %s |\n", r.ID, cell(r.Name), r.Level, comesTo(r), r.Fields,
+					cell(r.Description), cell(r.Cure), cell(strings.Join(r.Twins, ", ")))
 			}
 		}
 	}

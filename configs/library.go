@@ -119,9 +119,13 @@ func newLibrary(sources []RuleSource, l *layering) (*Library, error) {
 	if err != nil {
 		return nil, err
 	}
-	l.list, l.steps = builtIn, map[string][]Step{}
-	for i := range builtIn {
-		l.step(builtIn[i].ID, reflexcore.BuiltInLayer, "adds", builtIn[i].Where)
+	heuristics, err := heuristicRules()
+	if err != nil {
+		return nil, err
+	}
+	l.steps, l.at = map[string][]Step{}, map[string]int{}
+	for _, r := range slices.Concat(builtIn, heuristics) {
+		l.add(r, reflexcore.BuiltInLayer)
 	}
 	var errs []error
 	for _, s := range sources {
@@ -130,7 +134,8 @@ func newLibrary(sources []RuleSource, l *layering) (*Library, error) {
 	if err := errors.Join(errs...); err != nil {
 		return nil, err
 	}
-	compiled, err := reflexcore.Compile(l.list)
+	l.takeAway()
+	compiled, err := reflexcore.Compile(l.list, l.disabled...)
 	if err != nil {
 		return nil, err
 	}
@@ -142,6 +147,21 @@ func (l *Library) Rules() *reflexcore.Rules { return l.compiled }
 
 // Steps returns what layers did to a rule, the lowest first.
 func (l *Library) Steps(id string) []Step { return l.steps[id] }
+
+// Twins returns what says the same as a rule of the same call: heuristics, or the rules that a
+// heuristic names.
+func (l *Library) Twins(r *reflexcore.Rule) []string {
+	if r.Heuristic {
+		return r.Twins
+	}
+	var out []string
+	for _, h := range slices.Concat(l.compiled.List(), l.Disabled) {
+		if h.Heuristic && r.Layer == reflexcore.BuiltInLayer && slices.Contains(h.Twins, r.ID) {
+			out = append(out, h.ID)
+		}
+	}
+	return out
+}
 
 // Warnings returns what is odd in the layers but not wrong.
 func (l *Library) Warnings() []strictyaml.Problem { return l.warnings }
@@ -197,13 +217,34 @@ type layering struct {
 	now      time.Time
 	stored   bool // an entry that does not fit does nothing
 	list     []reflexcore.Rule
+	at       map[string]int // of list, by id; less those that are disabled
 	disabled []reflexcore.Rule
 	steps    map[string][]Step
 	warnings []strictyaml.Problem
+	hints    int // given so far
 }
 
 func (l *layering) step(id string, layer reflexcore.Layer, does string, where approver.Position) {
 	l.steps[id] = append(l.steps[id], Step{layer, does, where})
+}
+
+// add adds a rule that no other has the id of.
+func (l *layering) add(r reflexcore.Rule, layer reflexcore.Layer) {
+	if _, known := l.at[r.ID]; !known {
+		l.at[r.ID] = len(l.list)
+	}
+	l.list = append(l.list, r)
+	l.step(r.ID, layer, "adds", r.Where)
+}
+
+// takeAway takes the disabled rules from the list.
+func (l *layering) takeAway() {
+	i := -1
+	l.list = slices.DeleteFunc(l.list, func(r reflexcore.Rule) bool {
+		i++
+		at, in := l.at[r.ID]
+		return !in || at != i
+	})
 }
 
 // over applies a layer.
@@ -246,8 +287,7 @@ func (l *layering) rules(f *strictyaml.File, file *rulesFile, layer reflexcore.L
 			f.Report(at+".id", fmt.Sprintf("the id %s is taken by the rule at %s: choose another, or write replace: true", r.ID,
 				l.list[have].Where))
 		default:
-			l.list = append(l.list, r)
-			l.step(r.ID, layer, "adds", r.Where)
+			l.add(r, layer)
 		}
 		if past(r.Expires, l.now) {
 			f.Warn(at+".expires", fmt.Sprintf("the rule %s has ended: take it away", r.ID))
@@ -256,20 +296,40 @@ func (l *layering) rules(f *strictyaml.File, file *rulesFile, layer reflexcore.L
 }
 
 func (l *layering) disable(f *strictyaml.File, file *rulesFile, layer reflexcore.Layer) {
+	var gone []int
 	for i, id := range file.Disable {
 		at := fmt.Sprintf("disable[%d]", i)
 		if l.find(f, at, id) == nil {
 			continue
 		}
-		at2 := l.index(id)
-		l.disabled = append(l.disabled, l.list[at2])
-		l.list = slices.Delete(l.list, at2, at2+1)
+		l.disabled = append(l.disabled, l.list[l.at[id]])
+		delete(l.at, id)
 		l.step(id, layer, "disables", f.Position(at))
+		gone = append(gone, i)
+	}
+	for _, i := range gone {
+		l.warnOfTwins(f, fmt.Sprintf("disable[%d]", i), file.Disable[i])
+	}
+}
+
+// warnOfTwins says which heuristics still ask for what a disabled rule found, and no rule does.
+func (l *layering) warnOfTwins(f *strictyaml.File, at, id string) {
+	for i := range l.list {
+		h := &l.list[i]
+		_, counts := l.at[h.ID]
+		if h.Heuristic && counts && !h.Shadow && h.Decision <= approver.Ask && slices.Contains(h.Twins, id) &&
+			!slices.ContainsFunc(h.Twins, func(twin string) bool { return l.index(twin) >= 0 }) {
+			f.Warn(at, fmt.Sprintf("the heuristic %s still finds what the rule %s found: disable it, too, if that is meant",
+				h.ID, id))
+		}
 	}
 }
 
 func (l *layering) index(id string) int {
-	return slices.IndexFunc(l.list, func(r reflexcore.Rule) bool { return r.ID == id })
+	if i, ok := l.at[id]; ok {
+		return i
+	}
+	return -1
 }
 
 // find returns the rule that a layer names, or reports that there is none.
@@ -288,12 +348,19 @@ func (l *layering) find(f *strictyaml.File, at, id string) *reflexcore.Rule {
 	return nil
 }
 
+// mostMeant is how many unknown ids get a hint: comparing one with all takes a while.
+const mostMeant = 20
+
 // meant is the hint for an unknown id.
 func (l *layering) meant(id string) string {
-	var ids []string
-	for i := range l.list {
-		ids = append(ids, l.list[i].ID)
+	if l.hints++; l.hints > mostMeant {
+		return ""
 	}
+	var ids []string
+	for id := range l.at {
+		ids = append(ids, id)
+	}
+	slices.Sort(ids)
 	if near := strictyaml.Nearest(id, ids); near != "" {
 		return fmt.Sprintf(": did you mean %q?", near)
 	}

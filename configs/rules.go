@@ -100,6 +100,20 @@ var builtInRules = sync.OnceValues(func() (all []reflexcore.Rule, err error) {
 	return all, json.Unmarshal(defaultRules, &all)
 })
 
+// RuleIDs returns the ids of the built-in rules and heuristics, sorted.
+func RuleIDs() (ids []string, err error) {
+	rules, err := DefaultRules()
+	if err != nil {
+		return nil, err
+	}
+	heuristics, err := heuristicRules()
+	for _, r := range slices.Concat(rules, heuristics) {
+		ids = append(ids, r.ID)
+	}
+	slices.Sort(ids)
+	return ids, err
+}
+
 // LoadRules reads a file of rules; name is used in positions only. The error
 // holds every problem, each as file:line:col.
 func LoadRules(name string, data []byte) ([]reflexcore.Rule, error) {

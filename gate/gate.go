@@ -210,10 +210,15 @@ func (g *Gate) strictest(ctx context.Context, call approver.ToolCall) approver.V
 	found := make([]approver.Verdict, 0, 8)
 	var chain []approver.Finding
 	var shadow, allowed, open []string
+	var same []approver.Same
 	var spent timing.Limits
 	for _, s := range g.Stages {
 		start := time.Now()
+		if in, ok := s.(approver.Informed); ok {
+			s = told{in, found}
+		}
 		v := g.inTurn(ctx, s, call, &spent)
+		same = append(same, v.Same...)
 		shadow, allowed, open = append(shadow, v.Shadow...), append(allowed, v.Allowed...), append(open, v.FailedOpen...)
 		chain = approver.Chained(approver.Chained(chain, v.Finding(time.Since(start))), v.Chain...)
 		found = append(found, v)
@@ -221,8 +226,9 @@ func (g *Gate) strictest(ctx context.Context, call approver.ToolCall) approver.V
 			break
 		}
 	}
+	chain = united(chain, same)
 	combining := time.Now()
-	v := approver.Combine(found)
+	v := approver.Combine(onceCounted(found))
 	spent[timing.Coherence] = time.Since(combining)
 	g.measured(call, &spent)
 	if w := approver.Weighed(v, found, g.Weak); w.Weakened {
@@ -241,7 +247,19 @@ func (g *Gate) strictest(ctx context.Context, call approver.ToolCall) approver.V
 	chain = approver.Chained(chain, more...)
 	// these hold whichever stage decided
 	v.Chain, v.Shadow, v.Allowed, v.FailedOpen = chain, shadow, allowed, append(open, v.FailedOpen...)
+	v.Found, v.Same = nil, nil
 	return reduced(v)
+}
+
+// told is an Informed stage with what the stages before it said.
+type told struct {
+	approver.Informed
+	before []approver.Verdict
+}
+
+// Judge implements [approver.Stage].
+func (t told) Judge(ctx context.Context, call approver.ToolCall) (approver.Verdict, error) {
+	return t.JudgeAfter(ctx, call, t.before)
 }
 
 // inTurn asks a stage. A stage that computes waits for a turn of the call's user. If no turn
@@ -250,6 +268,9 @@ func (g *Gate) inTurn(
 	ctx context.Context, s approver.Stage, call approver.ToolCall, spent *timing.Limits,
 ) approver.Verdict {
 	computing, ok := s.(timing.Computing)
+	if t, is := s.(told); is {
+		computing, ok = t.Informed.(timing.Computing)
+	}
 	if !ok {
 		return g.judgeSafely(ctx, s, call)
 	}

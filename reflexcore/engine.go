@@ -39,6 +39,9 @@ type Engine struct {
 	// Memory returns the memory for a call. Nil, or a nil function, means that the call is judged by
 	// itself.
 	Memory func(call approver.ToolCall) *memory.Memory
+	// Heuristics returns the ids of the heuristics that find something in a call. It is called only if
+	// one of them has an exception. A nil function means none.
+	Heuristics func(call approver.ToolCall) []string
 	// Precedents are the calls that people denied; nil is none.
 	Precedents *precedent.Precedents
 	// Times counts how long judging takes; nil counts nothing.
@@ -82,6 +85,9 @@ func NewWith(r *Rules, limits Limits) (*Engine, error) {
 // SetRules replaces the rules. A call that is being judged keeps the set that it began with.
 func (e *Engine) SetRules(r *Rules) { e.rules.Store(r) }
 
+// Rules returns the rules in force.
+func (e *Engine) Rules() *Rules { return e.rules.Load() }
+
 // SetFlow replaces the information flow policy; nil, which is the initial value, is none. A call
 // that is being judged keeps the policy that it began with.
 func (e *Engine) SetFlow(p *flow.Policy) { e.flow.Store(p) }
@@ -96,7 +102,7 @@ func (e *Engine) WithDisk(d disk.Disk) *Engine {
 		return e // it cannot fail twice
 	}
 	other.analyzer.On(d)
-	other.Project = e.Project
+	other.Project, other.Heuristics = e.Project, e.Heuristics
 	other.SetFlow(e.flow.Load())
 	return other
 }

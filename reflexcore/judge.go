@@ -23,6 +23,7 @@ func (e *Engine) Judge(ctx context.Context, call approver.ToolCall) (approver.Ve
 	start := time.Now()
 	v, err := e.remember(j, e.matchPrecedents(ctx, j, v)) // what calls before it say
 	e.Times.Took(timing.Intuition, time.Since(start))
+	v.Found = j.found()
 	j.release()
 	return v, err
 }
@@ -35,6 +36,7 @@ func (e *Engine) run(j *judgment, call approver.ToolCall) approver.Verdict {
 	}
 	j.call.Capture(&e.analyzer, call) // 1
 	j.call.Around.Tree = places.InTree(e.analyzer.Files, j.call.Around.Dir)
+	j.heuristics = e.Heuristics
 	j.flows.Begin(&j.call, e.flow.Load(), j.projectSources(), &e.remotes)
 	j.call.Decode() // 2
 	e.understand(j) // 3 to 7: whitespace, aliases, compounds, variables, quotes
@@ -113,6 +115,7 @@ func (f Fresh) Judge(ctx context.Context, call approver.ToolCall) (approver.Verd
 	j := judgments.Get().(*judgment)
 	j.call.Past = f.recall(ctx, call)
 	v := f.run(j, call)
+	v.Found = j.found()
 	j.release()
 	return v, nil
 }

@@ -3,6 +3,7 @@ package reflexcore
 import (
 	"sync"
 
+	"approver.example"
 	"approver.example/reflexcore/agenttexts"
 	"approver.example/reflexcore/analysis"
 	"approver.example/reflexcore/dataflow"
@@ -28,6 +29,10 @@ type judgment struct {
 	git        gitruns.Reader
 	agentTexts agenttexts.Reader
 	self       selfprotect.Check
+
+	heuristics func(call approver.ToolCall) []string // see Engine
+	inText     []string                              // what they found, once they have looked
+	looked     bool
 	flows      dataflow.Flow
 }
 

@@ -27,6 +27,9 @@ func Lint(list []Rule) (out []Remark) {
 				out = append(out, Remark{r.ID, r.Where, fmt.Sprintf(format, args...)})
 			}
 		}
+		if r.Heuristic {
+			continue
+		}
 		say(r.Cure == "", "it has no cure: say what to do instead")
 		if r.Pattern != "" {
 			for _, w := range match.Lint(r.Pattern) {
@@ -39,6 +42,7 @@ func Lint(list []Rule) (out []Remark) {
 			q := &list[j]
 			same := reflect.DeepEqual(q.When, r.When) && q.Pattern == r.Pattern
 			switch {
+			case q.Heuristic: // looks at text
 			case i == j || r.Shadow || q.Shadow:
 			case same && i > j:
 				say(true, "it looks for the same as %s at %s", q.ID, q.Where)

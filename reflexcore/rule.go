@@ -47,6 +47,12 @@ type Rule struct {
 	Shadow bool
 	// Allow are the exceptions from the rule.
 	Allow []Allowance
+
+	// Heuristic marks a rule of package heuristics, which finds it in the text of a call. Here it has
+	// neither conditions nor a pattern, only what layers did to it.
+	Heuristic bool `json:",omitempty"`
+	// Twins are the built-in rules that say the same as the heuristic of the same call.
+	Twins []string `json:",omitempty"`
 }
 
 // A Layer says where a rule comes from.
@@ -81,15 +87,25 @@ type Fault struct{ Field, Text string }
 
 var snakeCase = regexp.MustCompile(`^[a-z][a-z0-9]*(_[a-z0-9]+)*$`)
 
+// heuristicID is the form of the ids of heuristics.
+var heuristicID = regexp.MustCompile(`^[A-Z]{2,3}-[0-9]{3}$`)
+
 // Faults lists the problems of the rule's fields. [Compile] checks its conditions and its pattern.
+// Those of heuristics are checked where they are made.
 func (r *Rule) Faults() (out []Fault) {
+	if r.Heuristic {
+		return nil
+	}
 	bad := func(is bool, field, format string, args ...any) {
 		if is {
 			out = append(out, Fault{field, fmt.Sprintf(format, args...)})
 		}
 	}
 	bad(r.ID == "", "id", "it has no id: give it a stable name in snake_case")
-	bad(r.ID != "" && (!snakeCase.MatchString(r.ID) || len(r.ID) > 64), "id",
+	bad(heuristicID.MatchString(r.ID), "id",
+		"the id %q is that of a heuristic, which has no other in its place: write a rule with an id of its own, and disable %s",
+		r.ID, r.ID)
+	bad(r.ID != "" && (!snakeCase.MatchString(r.ID) || len(r.ID) > 64) && !heuristicID.MatchString(r.ID), "id",
 		"the id %q is not in snake_case: at most 64 of a to z, 0 to 9 and _, and a letter first", r.ID)
 	bad(!slices.Contains(categories, r.Category), "category", "there is no category %q: one of %s", r.Category,
 		strings.Join(categories, ", "))

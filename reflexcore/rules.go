@@ -40,6 +40,10 @@ type Rules struct {
 	placed   uint32     // the kinds of effects that have a condition
 	patterns *match.Set
 	ofMatch  []*Rule // the rule of each pattern
+
+	heuristics map[string]*Rule   // by id
+	disabled   map[string]bool    // heuristics, by id
+	twins      map[string][]*Rule // by built-in rule: the heuristics that say the same and have exceptions
 }
 
 // A bucket indexes conditions so that most are never looked at. A condition on whole program names
@@ -106,9 +110,13 @@ func hash(text string, first bool) uint32 {
 
 // Compile checks rules and makes a set. It fails if any rule is not usable, and the error names
 // every such rule by its position. [match.Lint] finds patterns that are slow, or that miss what
-// folding changes.
-func Compile(list []Rule) (*Rules, error) {
-	r := &Rules{list: slices.Clone(list)}
+// folding changes. disabled are the rules that layers took away: of these, the set only knows that
+// the heuristics among them do not count.
+func Compile(list []Rule, disabled ...Rule) (*Rules, error) {
+	r := &Rules{list: slices.Clone(list), disabled: map[string]bool{}}
+	for i := range disabled {
+		r.disabled[disabled[i].ID] = disabled[i].Heuristic
+	}
 	var errs []error
 	seen := map[string]bool{}
 	var patterns []match.Pattern
@@ -125,6 +133,9 @@ func Compile(list []Rule) (*Rules, error) {
 			fail("the id is used twice")
 		}
 		seen[rule.ID] = true
+		if rule.Heuristic {
+			r.addHeuristic(rule)
+		}
 		for _, when := range rule.When {
 			c, err := when.compile()
 			if err != nil {
@@ -156,7 +167,30 @@ func Compile(list []Rule) (*Rules, error) {
 	return r, nil
 }
 
-// List returns the rules of the set. It must not be changed.
+// addHeuristic indexes a heuristic.
+func (r *Rules) addHeuristic(h *Rule) {
+	if r.heuristics == nil {
+		r.heuristics, r.twins = map[string]*Rule{}, map[string][]*Rule{}
+	}
+	r.heuristics[h.ID] = h
+	if len(h.Allow) == 0 {
+		return
+	}
+	for _, id := range h.Twins {
+		r.twins[id] = append(r.twins[id], h)
+	}
+}
+
+// Heuristic returns a heuristic as the layers left it, and whether it is disabled. If the set knows
+// nothing of it, no layer has changed it.
+func (r *Rules) Heuristic(id string) (h *Rule, disabled bool) {
+	if r == nil {
+		return nil, false
+	}
+	return r.heuristics[id], r.disabled[id]
+}
+
+// List returns the rules of the set, and the heuristics. It must not be changed.
 func (r *Rules) List() []Rule { return r.list }
 
 // facts are what conditions ask about the call as a whole. They are computed once, because a call

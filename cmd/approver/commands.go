@@ -45,7 +45,7 @@ type cli struct {
 
 	Judge  judging.Cmd   `cmd:"" group:"Judging" help:"Say what would become of calls, one JSON line each. Asks nobody."`
 	Policy policies.Cmd  `cmd:"" group:"Judging" help:"Test, explain and compare policies."`
-	Rules  rulesCmd      `cmd:"" group:"Judging" help:"List, show, test and lint the rules of the reflex engine."`
+	Rules  rulesCmd      `cmd:"" group:"Judging" help:"List, show, test and lint the rules of the reflex engine, and the heuristics."`
 	Model  modelCmd      `cmd:"" group:"Judging" help:"Add and verify models of the optional classifier program."`
 	Report reporting.Cmd `cmd:"" group:"Judging" help:"Show what was, or would have been, asked and denied, by rule and session."`
 

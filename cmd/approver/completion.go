@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"github.com/alecthomas/kong"
+
+	"approver.example/configs"
 )
 
 type completionCmd struct {
@@ -36,6 +38,11 @@ func (c completionCmd) Run(k *kong.Kong) error {
 		words[path] = slices.Compact(words[path])
 	}
 	walk(k.Model.Node, "")
+	ids, err := configs.RuleIDs()
+	if err != nil {
+		return err
+	}
+	words["rules show"] = append(words["rules show"], ids...)
 	switch c.Shell {
 	case "fish":
 		fmt.Print(fishCompletion(order, words))

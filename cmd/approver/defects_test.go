@@ -74,7 +74,7 @@ func ownSystem(t *testing.T) system {
 			if err != nil {
 				t.Fatal(err)
 			}
-			tier1 := screens(cfg.Shield.Classifier)
+			tier1 := screens(cfg.Shield.Classifier, reflex.Rules)
 			g := &gate.Gate{Stages: append([]approver.Stage{reflex, policy}, tier1...), Tiers: approver.TierScreen,
 				Log: slog.New(slog.DiscardHandler)}
 			v, _ := g.Judge(t.Context(), approver.ToolCall{Agent: "claude", Tool: "Bash", Command: command, Dir: "/src"})

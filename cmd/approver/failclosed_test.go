@@ -87,7 +87,7 @@ func (x *table) judge(mode string, call approver.ToolCall) (approver.Verdict, st
 	if err != nil {
 		x.t.Fatal(err)
 	}
-	tier1 := screens(cfg.Shield.Classifier)
+	tier1 := screens(cfg.Shield.Classifier, nil)
 	scored := cfg.Shield.Classifier.Stage(x.model)
 	scored.Second, scored.SecondFrom = x.second, 0.9
 	tier1[len(tier1)-1] = scored

@@ -22,8 +22,8 @@ import (
 )
 
 type rulesCmd struct {
-	List rulesListCmd `cmd:"" help:"List the rules of the reflex engine, with those of the configured layers."`
-	Show rulesShowCmd `cmd:"" help:"Show all of a rule, and which layer did what to it."`
+	List rulesListCmd `cmd:"" help:"List the rules of the reflex engine and the heuristics, with those of the configured layers."`
+	Show rulesShowCmd `cmd:"" help:"Show all of a rule or a heuristic, and which layer did what to it."`
 	Test rulesTestCmd `cmd:"" help:"Run the examples of rules."`
 	Lint rulesLintCmd `cmd:"" help:"Say what in rules is wrong, or rarely meant."`
 }
@@ -71,6 +71,8 @@ type ruleDoc struct {
 	Match      []string               `json:"match,omitempty"`
 	Pass       []string               `json:"pass,omitempty"`
 	Steps      []configs.Step         `json:"layers,omitempty"`
+	Heuristic  bool                   `json:"heuristic,omitempty"`
+	Twins      []string               `json:"twins,omitempty"` // say the same: rules of a heuristic, heuristics of a rule
 }
 
 func docOf(lib *configs.Library, r *reflexcore.Rule, disabled bool) ruleDoc {
@@ -80,6 +82,7 @@ func docOf(lib *configs.Library, r *reflexcore.Rule, disabled bool) ruleDoc {
 		Layer: r.Layer, Where: r.Where, Shadow: r.Shadow, Disabled: disabled, Expires: r.Expires, Allow: r.Allow,
 		When: r.When, Pattern: r.Pattern,
 		Match: examplesOf(r.Match), Pass: examplesOf(r.Pass), Steps: lib.Steps(r.ID),
+		Heuristic: r.Heuristic, Twins: lib.Twins(r),
 	}
 }
 
@@ -108,14 +111,16 @@ func (c rulesListCmd) Run() error {
 	if err != nil {
 		return err
 	}
-	if c.Category != "" && !slices.Contains(reflexcore.Categories(), c.Category) {
-		return fmt.Errorf("there is no category %q: one of %s", c.Category, strings.Join(reflexcore.Categories(), ", "))
+	all := docs(lib)
+	if names := categoriesOf(all); c.Category != "" && !slices.Contains(names, c.Category) {
+		return fmt.Errorf("there is no category %q: one of %s", c.Category, strings.Join(names, ", "))
 	}
 	if c.Markdown {
-		_, err := io.WriteString(os.Stdout, configs.RulesPage(lib.Rules().List()))
+		rules := slices.DeleteFunc(slices.Clone(lib.Rules().List()), func(r reflexcore.Rule) bool { return r.Heuristic })
+		_, err := io.WriteString(os.Stdout, configs.RulesPage(rules))
 		return err
 	}
-	all := slices.DeleteFunc(docs(lib), func(d ruleDoc) bool {
+	all = slices.DeleteFunc(all, func(d ruleDoc) bool {
 		return c.Category != "" && d.Category != c.Category || c.Layer != "" && string(d.Layer) != c.Layer
 	})
 	if c.JSON {
@@ -131,8 +136,33 @@ func (c rulesListCmd) Run() error {
 		fmt.Fprintf(w, "%s\t%s\t%s %s\t%.2f\t%s%s\n", d.Category, d.ID, d.Decision, strings.ToLower(d.Severity.String()),
 			d.Confidence, d.Layer, d.state())
 	}
-	fmt.Fprintf(w, "%s\n", words.Count(uint64(len(all)), "rule"))
+	fmt.Fprintf(w, "%s\n", counted(all))
 	return w.Flush()
+}
+
+// categoriesOf returns the categories of rules and heuristics, sorted.
+func categoriesOf(all []ruleDoc) []string {
+	names := reflexcore.Categories()
+	for _, d := range all {
+		names = append(names, d.Category)
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+// counted counts rules and, if there are any, heuristics.
+func counted(all []ruleDoc) string {
+	heuristics := 0
+	for _, d := range all {
+		if d.Heuristic {
+			heuristics++
+		}
+	}
+	text := words.Count(uint64(len(all)-heuristics), "rule")
+	if heuristics > 0 {
+		text += fmt.Sprintf(", %d heuristics", heuristics)
+	}
+	return text
 }
 
 // state says how layers changed the rule.
@@ -189,7 +219,7 @@ func (d ruleDoc) print(w io.Writer) {
 			fmt.Fprintf(w, "%-11s %s\n", name, display.OneLine(text))
 		}
 	}
-	show("rule", d.ID+d.state())
+	show(map[bool]string{false: "rule", true: "heuristic"}[d.Heuristic], d.ID+d.state())
 	show("category", d.Category)
 	show("decision", d.Decision.String()+" "+strings.ToLower(d.Severity.String()))
 	show("confidence", fmt.Sprintf("%.2f", d.Confidence))
@@ -198,6 +228,7 @@ func (d ruleDoc) print(w io.Writer) {
 	}
 	show("reason", d.Reason)
 	show("cure", d.Cure)
+	show("twins", strings.Join(d.Twins, ", "))
 	show("pattern", d.Pattern)
 	for _, c := range d.When {
 		show("when", condition(c))
@@ -280,7 +311,7 @@ func (c rulesTestCmd) Run(ctx context.Context) error {
 		}
 		for i, x := range slices.Concat(r.Match, r.Pass) {
 			examples++
-			wrong := misjudged(e, r.ID, x, i < len(r.Match))
+			wrong := misjudged(e, &r, x, i < len(r.Match))
 			if wrong == "" {
 				continue
 			}
@@ -309,9 +340,12 @@ func (c rulesTestCmd) Run(ctx context.Context) error {
 
 // misjudged says what is wrong with the verdict on an example. It is empty if the verdict is
 // right.
-func misjudged(e *reflexcore.Engine, id string, x reflexcore.Example, match bool) string {
+func misjudged(e *reflexcore.Engine, r *reflexcore.Rule, x reflexcore.Example, match bool) string {
+	if r.Heuristic {
+		return configs.MisjudgedByHeuristic(r.ID, x, match)
+	}
 	how := e.Explain(x.Call())
-	found := slices.ContainsFunc(how.Findings, func(f reflexcore.Found) bool { return f.Rule == id })
+	found := slices.ContainsFunc(how.Findings, func(f reflexcore.Found) bool { return f.Rule == r.ID })
 	switch {
 	case match && !found:
 		return "does not find its example"

@@ -74,7 +74,7 @@ func newShift(t testing.TB) *shift {
 	s.stages = func(kv approver.KV) ([]approver.Stage, []approver.Stage) {
 		m := memory.New(kv, cfg.Reflex.Loop, slog.New(slog.DiscardHandler))
 		engine.Memory = func(approver.ToolCall) *memory.Memory { return m }
-		j := judges.Judges{Reflex: engine, Policy: live, Screens: screens(cfg.Shield.Classifier)}
+		j := judges.Judges{Reflex: engine, Policy: live, Screens: screens(cfg.Shield.Classifier, engine.Rules)}
 		return append(j.Stages(kv, nil), changer{}), append(j.Fresh(), changer{})
 	}
 	t.Cleanup(func() { _ = s.store.Close() })

@@ -29,7 +29,7 @@ type Files struct {
 	policy  *shieldcore.Policy
 	rules   *configs.Library
 	reflex  func() (*reflexcore.Engine, error)
-	screens func() (func(screen.Config) []approver.Stage, error)
+	screens func() (func(screen.Config, func() *reflexcore.Rules) []approver.Stage, error)
 }
 
 // ReadFiles reads the files of the configuration. The built-in tables load in the background.
@@ -114,7 +114,7 @@ func Open(ctx context.Context, base Deps, files Files, log *slog.Logger) (j *Jud
 	if err != nil {
 		return nil, err
 	}
-	j.Screens = tier1(cfg.Shield.Classifier)
+	j.Screens = tier1(cfg.Shield.Classifier, j.Reflex.Rules)
 	return j, nil
 }
 

@@ -137,6 +137,6 @@ func NewReflex(cfg configs.Config, lib *configs.Library) (*reflexcore.Engine, er
 		return nil, err
 	}
 	e.SetFlow(policy)
-	e.Times = cfg.Reflex.Budgets.Times()
+	e.Times, e.Heuristics = cfg.Reflex.Budgets.Times(), heuristicsIn
 	return e, nil
 }

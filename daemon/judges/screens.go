@@ -6,15 +6,16 @@ import (
 
 	"approver.example"
 	"approver.example/configs"
+	"approver.example/reflexcore"
 	"approver.example/shieldcore/classifier"
 	"approver.example/shieldcore/screen"
 	"approver.example/shieldcore/sidecar"
 )
 
 // LoadScreens loads the data of the Tier 1 stages, and returns a function that makes the
-// stages for a configuration. An error means that the built-in data is damaged, and is a
-// reason not to start.
-func LoadScreens() (func(screen.Config) []approver.Stage, error) {
+// stages for a configuration and the rules in force. An error means that the built-in data is
+// damaged, and is a reason not to start.
+func LoadScreens() (func(screen.Config, func() *reflexcore.Rules) []approver.Stage, error) {
 	rules, err := configs.Heuristics()
 	if err != nil {
 		return nil, fmt.Errorf("the heuristic rules: %w", err)
@@ -23,7 +24,9 @@ func LoadScreens() (func(screen.Config) []approver.Stage, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the classifier: %w", err)
 	}
-	return func(c screen.Config) []approver.Stage { return []approver.Stage{rules, c.Stage(model)} }, nil
+	return func(c screen.Config, inForce func() *reflexcore.Rules) []approver.Stage {
+		return []approver.Stage{heuristicStage{rules, inForce}, c.Stage(model)}
+	}, nil
 }
 
 // added adapts the user's own model to the classifier stage.

@@ -67,7 +67,7 @@ func keys(path string, t reflect.Type) (out []string) {
 func Nearest(word string, names []string) string {
 	best, least := "", max(len(word)/3, 1)+1
 	for _, name := range names {
-		if d := distance(strings.ToLower(word), name); d < least {
+		if d := distance(strings.ToLower(word), strings.ToLower(name)); d < least {
 			best, least = name, d
 		}
 	}

@@ -128,16 +128,43 @@ func (e *Engine) Keys() map[string][][]string {
 	return out
 }
 
+// A Fate is what becomes of what a rule found. The zero value is that it counts.
+type Fate struct {
+	// Gone says that the rule does not count at all; Shadow that it is recorded and not enforced.
+	Gone, Shadow bool
+	// Allowed names the exception that drops the finding; empty if there is none.
+	Allowed string
+	// As is the rule of an earlier stage that says the same, and Covered says that this stage is at
+	// least as strict as the finding. Both speak with one voice, that of the stricter.
+	As      string
+	Covered bool
+}
+
+// A Hit is what a rule found in a call.
+type Hit struct {
+	Rule string
+	// Decision and Severity are what the rule makes of it.
+	Decision approver.Decision
+	Severity approver.Severity
+	// Paths has the arguments in which it was found, if all of them are paths; else it is nil.
+	Paths []string
+}
+
 // Judge implements [approver.Stage]. It denies if a rule with AlwaysBlock matches, asks
 // the next tier if one with Escalate does, and else passes. The findings of the other
 // rules are in the verdict's chain.
 func (e *Engine) Judge(_ context.Context, call approver.ToolCall) (approver.Verdict, error) {
+	return e.JudgeBy(call, func(Hit) Fate { return Fate{} })
+}
+
+// JudgeBy is Judge where fate says what becomes of each finding.
+func (e *Engine) JudgeBy(call approver.ToolCall, fate func(Hit) Fate) (approver.Verdict, error) {
 	if e == nil || e.matcher == nil {
 		return approver.Verdict{By: By, Tier: approver.TierScreen, Rule: RuleNone, Reason: "approver has no heuristic rules",
 			Detail: "the heuristic engine was not built"}, nil
 	}
 	s := e.pool.Get().(*scratch)
-	defer e.pool.Put(s)
+	defer e.release(s)
 	trouble, err := e.scan(s, call)
 	if err != nil {
 		return approver.Verdict{}, err
@@ -146,6 +173,7 @@ func (e *Engine) Judge(_ context.Context, call approver.ToolCall) (approver.Verd
 	if trouble.Rule != "" {
 		v = trouble
 	}
+	said := e.fates(s, &v, fate)
 	first := -1
 	for _, id := range s.found {
 		if r := &e.rules[id]; r.Interrupts() && (first < 0 || stricter(r, &e.rules[first])) {
@@ -153,12 +181,14 @@ func (e *Engine) Judge(_ context.Context, call approver.ToolCall) (approver.Verd
 		}
 	}
 	if first >= 0 && (e.rules[first].AlwaysBlock || trouble.Rule == "") {
+		chain := v.Chain
 		v = e.verdict(first, s.foundIn[first])
+		v.Chain = chain
 	}
+	v.Shadow, v.Allowed, v.Same = said.shadow, said.allowed, said.same
 	for _, id := range s.found {
 		if r := &e.rules[id]; r.ID != v.Rule {
-			v.Chain = append(v.Chain, approver.Finding{By: By, Tier: approver.TierScreen, Rule: r.ID, Decision: r.decision(),
-				Severity: r.severity(), Confidence: r.Level.Confidence(), Note: r.Reason})
+			v.Chain = append(v.Chain, r.finding(r.Reason))
 		}
 	}
 	if trouble.Rule != "" && v.Rule != trouble.Rule {
@@ -166,6 +196,85 @@ func (e *Engine) Judge(_ context.Context, call approver.ToolCall) (approver.Verd
 			Decision: trouble.Decision, Severity: trouble.Severity, Note: trouble.Reason})
 	}
 	return v, nil
+}
+
+// Finds returns the ids of the rules that find something in a call. If not all of its text could be
+// searched, there are none.
+func (e *Engine) Finds(call approver.ToolCall) (ids []string) {
+	if e == nil || e.matcher == nil {
+		return nil
+	}
+	s := e.pool.Get().(*scratch)
+	defer e.release(s)
+	if trouble, err := e.scan(s, call); err != nil || trouble.Rule != "" {
+		return nil
+	}
+	for _, id := range s.found {
+		ids = append(ids, e.rules[id].ID)
+	}
+	return ids
+}
+
+// fated is what became of findings that do not count by themselves.
+type fated struct {
+	shadow, allowed []string
+	same            []approver.Same
+}
+
+// fates takes from what was found what does not count, and puts it into the chain of v if it is worth
+// a line there.
+func (e *Engine) fates(s *scratch, v *approver.Verdict, fate func(Hit) Fate) (out fated) {
+	counts := s.found[:0]
+	for _, id := range s.found {
+		r := &e.rules[id]
+		f := fate(Hit{Rule: r.ID, Decision: r.Decision(), Severity: r.Severity(), Paths: s.paths(e, id)})
+		switch {
+		case f.Gone:
+		case f.Shadow:
+			out.shadow = append(out.shadow, r.ID)
+			v.Chain = append(v.Chain, r.dropped("in shadow"))
+		case f.Allowed != "":
+			out.allowed = append(out.allowed, r.ID+" by "+f.Allowed)
+			v.Chain = append(v.Chain, r.dropped("an exception drops it"))
+		case f.As != "" && f.Covered:
+			out.same = append(out.same, approver.Same{Rule: r.ID, As: f.As})
+		default:
+			if f.As != "" {
+				out.same = append(out.same, approver.Same{Rule: r.ID, As: f.As, Decides: true})
+			}
+			counts = append(counts, id)
+			continue
+		}
+		s.foundIn[id] = 0
+	}
+	s.found = counts
+	return out
+}
+
+// paths returns the texts in which a rule was found, or nil if one of them is no path.
+func (s *scratch) paths(e *Engine, id int) (out []string) {
+	if s.foundIn[id] != Path {
+		return nil
+	}
+	for _, t := range s.texts {
+		if t.field == Path && e.compiled[id].Match(match.Fold(nil, t.raw)) {
+			out = append(out, t.raw)
+		}
+	}
+	return out
+}
+
+// finding is the rule in a chain.
+func (r *Rule) finding(note string) approver.Finding {
+	return approver.Finding{By: By, Tier: approver.TierScreen, Rule: r.ID, Decision: r.Decision(),
+		Severity: r.Severity(), Confidence: r.Level.Confidence(), Note: note}
+}
+
+// dropped is a finding of the rule that is not enforced.
+func (r *Rule) dropped(why string) approver.Finding {
+	f := r.finding(why)
+	f.Shadow = true
+	return f
 }
 
 // stricter reports whether a comes before b: the stricter decision, then the worse level.
@@ -176,7 +285,8 @@ func stricter(a, b *Rule) bool {
 	return a.Level < b.Level
 }
 
-func (r *Rule) decision() approver.Decision {
+// Decision returns what the rule makes of a call: Deny, Ask, or Pass if it only adds a reason.
+func (r *Rule) Decision() approver.Decision {
 	switch {
 	case r.AlwaysBlock:
 		return approver.Deny
@@ -186,23 +296,29 @@ func (r *Rule) decision() approver.Decision {
 	return approver.Pass
 }
 
-func (r *Rule) severity() approver.Severity {
+// Severity returns how people must approve a call that the rule asks about.
+func (r *Rule) Severity() approver.Severity {
 	if r.Level == Critical {
 		return approver.Catastrophic
 	}
 	return approver.High
 }
 
+// MinTier returns the tier that a question is left to.
+func (r *Rule) MinTier() uint8 {
+	if r.Decision() == approver.Ask {
+		return approver.TierEvaluation
+	}
+	return 0
+}
+
 func (e *Engine) verdict(id int, where Fields) approver.Verdict {
 	r := &e.rules[id]
 	v := approver.Verdict{
-		Decision: r.decision(), By: By, Tier: approver.TierScreen, Rule: r.ID, Where: r.Where,
+		Decision: r.Decision(), By: By, Tier: approver.TierScreen, Rule: r.ID, Where: r.Where,
 		Reason:   r.Reason + "; " + r.Cure,
 		Detail:   fmt.Sprintf("%s: %s (in the call's %s)", r.ID, r.Name, where),
-		Category: r.Category, Severity: r.severity(), Confidence: r.Level.Confidence(),
-	}
-	if v.Decision == approver.Ask {
-		v.MinTier = approver.TierEvaluation
+		Category: r.Category, Severity: r.Severity(), Confidence: r.Level.Confidence(), MinTier: r.MinTier(),
 	}
 	return v
 }
@@ -217,7 +333,6 @@ func (e *Engine) scan(s *scratch, call approver.ToolCall) (trouble approver.Verd
 	if s.texts, err = texts(s.texts[:0], call); err != nil {
 		return trouble, err
 	}
-	defer func() { clear(s.texts) }() // they keep what the call holds
 	shell := shellOf(call.Tool)
 	bytes, work := 0, 0
 	for _, t := range s.texts {
@@ -258,6 +373,12 @@ func (e *Engine) scan(s *scratch, call approver.ToolCall) (trouble approver.Verd
 // a shell of Windows, even if another shell gets it.
 func (r *Rule) isFor(field Fields, shell Platform, windows bool) bool {
 	return r.Fields&field != 0 && (r.Platform != Windows || windows) && (r.Platform != Unix || shell != Windows)
+}
+
+// release keeps the buffers for the next call, and nothing of this one.
+func (e *Engine) release(s *scratch) {
+	clear(s.texts)
+	e.pool.Put(s)
 }
 
 // note notes where a rule was found.

@@ -138,7 +138,9 @@ type Rule struct {
 	Description string // for the documentation: what it finds, and what it leaves alone
 	Reason      string // for the agent, without a final period
 	Cure        string // what to do instead
-	Where       approver.Position
+	// Twins are the rules of the reflex engine that say the same of the same call.
+	Twins []string `json:",omitempty"`
+	Where approver.Position
 	// Match are calls that the rule matches. Pass are similar calls that it does not
 	// match, and that no rule interrupts.
 	Match []Example

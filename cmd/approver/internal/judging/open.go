@@ -37,7 +37,7 @@ func (f Flags) Open(agent string, evaluate bool) (*Judge, error) {
 	if err != nil {
 		return nil, err
 	}
-	j, err := New(agent, append([]approver.Stage{reflex, policy}, screens(cfg.Shield.Classifier)...)...)
+	j, err := New(agent, append([]approver.Stage{reflex, policy}, screens(cfg.Shield.Classifier, reflex.Rules)...)...)
 	if err != nil {
 		return nil, err
 	}
