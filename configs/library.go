@@ -84,7 +84,8 @@ func (c Config) RuleSources() (out []RuleSource, err error) {
 		if _, err := os.Lstat(l.file); !l.must && errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
-		data, _, err := readOwn(string(l.layer)+" rules", l.file, "correct the setting "+l.setting+", or leave it out")
+		data, _, err := readUpTo(string(l.layer)+" rules", l.file, "correct the setting "+l.setting+", or leave it out",
+			strictyaml.MaxLibraryBytes)
 		if err != nil {
 			return nil, err
 		}
@@ -154,10 +155,15 @@ func (l *Library) Twins(r *reflexcore.Rule) []string {
 	if r.Heuristic {
 		return r.Twins
 	}
+	if r.Layer != reflexcore.BuiltInLayer {
+		return nil
+	}
 	var out []string
-	for _, h := range slices.Concat(l.compiled.List(), l.Disabled) {
-		if h.Heuristic && r.Layer == reflexcore.BuiltInLayer && slices.Contains(h.Twins, r.ID) {
-			out = append(out, h.ID)
+	for _, list := range [][]reflexcore.Rule{l.compiled.List(), l.Disabled} {
+		for i := range list {
+			if h := &list[i]; h.Heuristic && slices.Contains(h.Twins, r.ID) {
+				out = append(out, h.ID)
+			}
 		}
 	}
 	return out

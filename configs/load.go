@@ -182,6 +182,11 @@ func (c Config) ReadPolicy() (name string, data []byte, err error) {
 // readOwn reads a regular file that nobody but root and this user can have written. ifNone
 // says what to do if there is no such file.
 func readOwn(what, path, ifNone string) (data []byte, mode fs.FileMode, err error) {
+	return readUpTo(what, path, ifNone, strictyaml.MaxBytes)
+}
+
+// readUpTo is readOwn for files that may be larger. It reads no more than one byte beyond most.
+func readUpTo(what, path, ifNone string, most int64) (data []byte, mode fs.FileMode, err error) {
 	f, err := os.Open(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -203,7 +208,7 @@ func readOwn(what, path, ifNone string) (data []byte, mode fs.FileMode, err erro
 	if st, ok := info.Sys().(*syscall.Stat_t); !ok || !trusted(st.Uid, os.Geteuid()) {
 		return nil, 0, fmt.Errorf("the %s %s belongs to neither root nor you: whoever owns it could change it", what, path)
 	}
-	data, err = io.ReadAll(io.LimitReader(f, strictyaml.MaxBytes+1))
+	data, err = io.ReadAll(io.LimitReader(f, most+1))
 	if err != nil {
 		return nil, 0, fmt.Errorf("the %s: %w", what, err)
 	}

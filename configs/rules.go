@@ -143,7 +143,7 @@ func ReadLayer(name string, data []byte) ([]reflexcore.Rule, error) {
 }
 
 func parseRules(name string, data []byte) (*strictyaml.File, *rulesFile, error) {
-	f, err := strictyaml.Parse(name, data)
+	f, err := strictyaml.ParseLibrary(name, data)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -152,8 +152,16 @@ func parseRules(name string, data []byte) (*strictyaml.File, *rulesFile, error) 
 	if file.Version != 1 {
 		f.Report("version", "version must be 1")
 	}
+	if len(file.Rules) > maxLayerRules {
+		f.Report(fmt.Sprintf("rules[%d]", maxLayerRules),
+			fmt.Sprintf("a file may have %d rules: take out what no call needs", maxLayerRules))
+		return nil, nil, f.Err()
+	}
 	return f, file, nil
 }
+
+// maxLayerRules is more than anybody writes, and what is read in some ten seconds.
+const maxLayerRules = 100_000
 
 // noSources reports sources in a file that does not belong to a project.
 func noSources(f *strictyaml.File, file *rulesFile) {
@@ -171,7 +179,7 @@ func readRules(f *strictyaml.File, file *rulesFile, layer reflexcore.Layer) []re
 		rule := reflexcore.Rule{
 			ID: r.ID, Category: r.Category, Confidence: r.Confidence, Reason: r.Reason, Cure: r.Cure, Appealable: r.Appealable,
 			MinTier: r.MinTier,
-			Pattern: strings.ReplaceAll(r.Pattern, "%{"+keyFragment+"}", display.KeyPattern()),
+			Pattern: withKeys(r.Pattern),
 			Where:   f.Position(at), Layer: layer, Match: examples(r.Examples.Match), Pass: examples(r.Examples.Pass),
 		}
 		if err := rule.Decision.UnmarshalText([]byte(r.Decision)); err != nil {
@@ -223,6 +231,15 @@ func readRules(f *strictyaml.File, file *rulesFile, layer reflexcore.Layer) []re
 		out[i] = rule
 	}
 	return out
+}
+
+// withKeys puts the keys of known services into a pattern that asks for them.
+func withKeys(pattern string) string {
+	const fragment = "%{" + keyFragment + "}"
+	if !strings.Contains(pattern, fragment) {
+		return pattern
+	}
+	return strings.ReplaceAll(pattern, fragment, display.KeyPattern())
 }
 
 // expiry reads a time, or a date, which means the end of that day in UTC.

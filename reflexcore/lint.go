@@ -1,12 +1,13 @@
 package reflexcore
 
 import (
+	"encoding/json"
 	"fmt"
-	"reflect"
 	"slices"
 	"strings"
 
 	"approver.example"
+	"approver.example/internal/glob"
 	"approver.example/internal/match"
 )
 
@@ -20,6 +21,11 @@ type Remark struct {
 // Lint looks for probable mistakes in rules that [Compile] accepts: no examples, no cure, duplicate
 // rules, and rules that never decide because a stricter rule finds all of the same.
 func Lint(list []Rule) (out []Remark) {
+	looks := make([]string, len(list)) // what each looks for, in words
+	for i := range list {
+		when, _ := json.Marshal(list[i].When) // words always marshal
+		looks[i] = list[i].Pattern + "\n" + string(when)
+	}
 	for i := range list {
 		r := &list[i]
 		say := func(is bool, format string, args ...any) {
@@ -40,7 +46,7 @@ func Lint(list []Rule) (out []Remark) {
 		say(len(r.Pass) == 0, "it has no example that it leaves alone: add examples.pass")
 		for j := range list {
 			q := &list[j]
-			same := reflect.DeepEqual(q.When, r.When) && q.Pattern == r.Pattern
+			same := looks[i] == looks[j]
 			switch {
 			case q.Heuristic: // looks at text
 			case i == j || r.Shadow || q.Shadow:
@@ -89,9 +95,9 @@ func oneOf[T comparable](c, d []T) bool { return len(c) == 0 || len(d) > 0 && wi
 
 // oneGlob is oneOf for patterns.
 func oneGlob(c, d []string) bool {
-	globs := compileGlobs(c)
 	return len(c) == 0 || len(d) > 0 && !slices.ContainsFunc(d, func(g string) bool {
-		g = strings.ToLower(g)
-		return !anyGlob(globs, g, lettersOf(g))
+		return !slices.ContainsFunc(c, func(pattern string) bool {
+			return glob.Text(strings.ToLower(pattern), strings.ToLower(g))
+		})
 	})
 }

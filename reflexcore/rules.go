@@ -50,19 +50,22 @@ type Rules struct {
 // is found by the first word of the effect's By, and one on whole values of What by that. The keys
 // are hashes; a collision costs only time.
 type bucket struct {
-	always   []compiled
-	by, what map[uint32][]compiled
+	always   list
+	by, what map[uint32]*list
 }
 
-func (b *bucket) empty() bool { return len(b.always)+len(b.by)+len(b.what) == 0 }
+func (b *bucket) empty() bool { return len(b.always.all)+len(b.by)+len(b.what) == 0 }
 
 func (b *bucket) add(c compiled) {
-	into := func(m *map[uint32][]compiled, keys []uint32) {
+	into := func(m *map[uint32]*list, keys []uint32) {
 		if *m == nil {
-			*m = map[uint32][]compiled{}
+			*m = map[uint32]*list{}
 		}
 		for _, k := range keys {
-			(*m)[k] = append((*m)[k], c)
+			if (*m)[k] == nil {
+				(*m)[k] = &list{}
+			}
+			(*m)[k].all = append((*m)[k].all, c)
 		}
 	}
 	if keys := hashes(c.by, true); keys != nil {
@@ -70,7 +73,18 @@ func (b *bucket) add(c compiled) {
 	} else if keys := hashes(c.what, false); keys != nil {
 		into(&b.what, keys)
 	} else {
-		b.always = append(b.always, c)
+		b.always.all = append(b.always.all, c)
+	}
+}
+
+// index indexes the lists that have many conditions.
+func (b *bucket) index() {
+	b.always.index()
+	for _, l := range b.by {
+		l.index()
+	}
+	for _, l := range b.what {
+		l.index()
 	}
 }
 
@@ -157,8 +171,11 @@ func Compile(list []Rule, disabled ...Rule) (*Rules, error) {
 	if len(errs) > 0 {
 		return nil, errors.Join(errs...)
 	}
+	for k := range r.byKind {
+		r.byKind[k].index()
+	}
 	if len(patterns) > 0 {
-		set, err := match.New(patterns, match.Limits{})
+		set, err := match.New(patterns, match.Limits{Instructions: maxInstructions})
 		if err != nil {
 			return nil, fmt.Errorf("the patterns of rules: %w", err)
 		}
@@ -190,6 +207,9 @@ func (r *Rules) Heuristic(id string) (h *Rule, disabled bool) {
 	return r.heuristics[id], r.disabled[id]
 }
 
+// maxInstructions bounds the patterns of all rules together: some hundred thousand of usual length.
+const maxInstructions = 8_000_000
+
 // List returns the rules of the set, and the heuristics. It must not be changed.
 func (r *Rules) List() []Rule { return r.list }
 
@@ -202,13 +222,14 @@ type facts struct {
 	paths   *places.Cache
 	inCall  map[*compiled]bool
 	moves   []int             // effects that move something
+	parts   []part            // a buffer, see list
 	made    map[string]string // files that are written where the call may delete them again, and by what
 }
 
 func (f *facts) reset(effects []effect.Effect) {
 	clear(f.inCall)
 	clear(f.made)
-	*f = facts{effects: effects, inCall: f.inCall, moves: f.moves[:0], made: f.made}
+	*f = facts{effects: effects, inCall: f.inCall, moves: f.moves[:0], made: f.made, parts: f.parts[:0]}
 	for i := range effects {
 		e := &effects[i]
 		if !effect.OnlyMakes(e) {
@@ -237,12 +258,12 @@ func (r *Rules) find(to []finding, i int, call *facts, at places.Place) []findin
 	e := &call.effects[i]
 	b := &r.byKind[e.Kind]
 	start, has := len(to), effectFacts{lettersOf(e.Target), lettersOf(e.By), lettersOf(e.What), e.Bits | e.Amount()}
-	to = findIn(b.always, to, start, i, call, &has, at)
+	to = b.always.find(to, start, i, call, &has, at)
 	if b.by != nil {
-		to = findIn(b.by[hash(e.By, true)], to, start, i, call, &has, at)
+		to = b.by[hash(e.By, true)].find(to, start, i, call, &has, at)
 	}
 	if b.what != nil {
-		to = findIn(b.what[hash(e.What, false)], to, start, i, call, &has, at)
+		to = b.what[hash(e.What, false)].find(to, start, i, call, &has, at)
 	}
 	return to
 }
@@ -253,20 +274,16 @@ type effectFacts struct {
 	how              effect.Bits
 }
 
-func findIn(list []compiled, to []finding, start, i int, call *facts, has *effectFacts, at places.Place) []finding {
-	for j := range list {
-		c := &list[j]
-		if !c.holds(&call.effects[i], has, at, call.kinds) || c.needsCall() && !c.holdsInCall(call) {
-			continue
-		}
-		// A rule finds an effect once, by its most specific condition.
-		if k := slices.IndexFunc(to[start:], func(f finding) bool { return f.rule == c.rule }); k >= 0 {
-			to[start+k].specificity = max(to[start+k].specificity, c.specificity)
-		} else {
-			to = append(to, finding{rule: c.rule, specificity: c.specificity, effect: i, layer: -1})
-		}
+// find appends what one condition finds. A rule finds an effect once, by its most specific condition.
+func (c *compiled) find(to []finding, start, i int, call *facts, has *effectFacts, at places.Place) []finding {
+	if !c.holds(&call.effects[i], has, at, call.kinds) || c.needsCall() && !c.holdsInCall(call) {
+		return to
 	}
-	return to
+	if k := slices.IndexFunc(to[start:], func(f finding) bool { return f.rule == c.rule }); k >= 0 {
+		to[start+k].specificity = max(to[start+k].specificity, c.specificity)
+		return to
+	}
+	return append(to, finding{rule: c.rule, specificity: c.specificity, effect: i, layer: -1})
 }
 
 // stricter reports whether a finding outranks another: by decision, then by severity, confidence and

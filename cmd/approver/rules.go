@@ -371,7 +371,7 @@ func (f rulesFlags) rules(files []string) (all, own []reflexcore.Rule, err error
 	}
 	var errs []error
 	for _, name := range files {
-		data, err := os.ReadFile(name)
+		data, err := readRules(name)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -382,4 +382,14 @@ func (f rulesFlags) rules(files []string) (all, own []reflexcore.Rule, err error
 		return slices.ContainsFunc(own, func(o reflexcore.Rule) bool { return o.ID == r.ID })
 	})
 	return append(all, own...), own, errors.Join(errs...)
+}
+
+// readRules reads a file of rules, and no more of it than one may have and a byte.
+func readRules(name string) ([]byte, error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return io.ReadAll(io.LimitReader(f, strictyaml.MaxLibraryBytes+1))
 }

@@ -1,6 +1,7 @@
 package judges
 
 import (
+	"fmt"
 	"log/slog"
 	"slices"
 	"strings"
@@ -9,6 +10,7 @@ import (
 
 	"approver.example"
 	"approver.example/configs"
+	"approver.example/daemon/daemontest"
 	"approver.example/gate"
 	"approver.example/reflexcore"
 )
@@ -199,6 +201,37 @@ func TestTwinsAreOneFinding(t *testing.T) {
 		}
 		if v.Decision == approver.Deny && v.Confidence != 0.95 {
 			t.Errorf("%s: one finding counts twice: %v", command, v.Confidence)
+		}
+	}
+}
+
+// Ten thousand rules are in force after a restart as before it: the store keeps them whole.
+func TestALargeLibraryOutlivesARestart(t *testing.T) {
+	var b strings.Builder
+	b.WriteString("version: 1\nrules:\n")
+	for i := range 10_000 {
+		fmt.Fprintf(&b, "  - id: own_%d\n    category: bulk\n    decision: deny\n    severity: high\n    confidence: 0.5\n"+
+			"    reason: it changes what belongs to service %[1]d, and more words about why that is so\n    cure: ask its owner\n"+
+			"    when:\n      - {effects: [delete], targets: ['/srv/service%[1]d/*']}\n    examples:\n"+
+			"      match: [rm -rf /srv/service%[1]d/x]\n      pass: [ls /srv/service%[1]d]\n", i)
+	}
+	lib, err := configs.NewLibrary([]configs.RuleSource{{Layer: reflexcore.UserLayer, File: "rules.yaml",
+		Text: []byte(b.String())}}, time.Now())
+	if err != nil {
+		t.Fatal(err)
+	}
+	kv, audit, log := daemontest.OpenKV(t), &daemontest.Ledger{}, slog.New(slog.DiscardHandler)
+	none, err := configs.NewLibrary(nil, time.Now())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range []*configs.Library{lib, none} { // without the file they stay until people approve
+		standing, live := testRules(t, kv, audit, log)
+		if err := standing.start(t.Context(), file); err != nil {
+			t.Fatal(err)
+		}
+		if live.Version() != lib.Version() {
+			t.Error("the rules are not in force")
 		}
 	}
 }

@@ -170,12 +170,11 @@ func (c *classes) index(begins []rune, label []int) {
 			uniform[first] = block
 		}
 		c.pages = append(c.pages, block)
-		fill := int(block)*pageSize == len(c.blocks)
-		for r := page; r < page+pageSize; r++ {
-			for begins[at+1] <= r {
-				at++
-			}
-			if fill {
+		if int(block)*pageSize == len(c.blocks) { // a new one
+			for r := page; r < page+pageSize; r++ {
+				for begins[at+1] <= r {
+					at++
+				}
 				c.blocks = append(c.blocks, uint16(label[at]))
 			}
 		}

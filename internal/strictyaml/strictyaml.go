@@ -23,7 +23,6 @@ import (
 
 	"github.com/goccy/go-yaml"
 	"github.com/goccy/go-yaml/ast"
-	"github.com/goccy/go-yaml/parser"
 	"github.com/goccy/go-yaml/scanner"
 	"github.com/goccy/go-yaml/token"
 
@@ -36,6 +35,12 @@ const (
 	MaxBytes  = 1 << 20 // size of a file
 	maxTokens = 50_000  // comments not counted
 	maxDepth  = 32      // nesting
+
+	// Those of a library, see [ParseLibrary].
+	MaxLibraryBytes  = 16 << 20
+	maxLibraryTokens = 2_000_000
+	entryTokens      = maxTokens // of one entry of a list
+	pieceTokens      = 4_000     // that are parsed at once, except for a longer entry
 
 	maxProblems = 500       // kept of one file
 	maxLine     = 10 * 1024 // bytes of a line of which a part is shown
@@ -61,6 +66,31 @@ type place struct {
 // Parse reads the syntax of a file. name is used in positions only. The error is a [*FileError].
 func Parse(name string, data []byte) (*File, error) { return parse(name, data, maxTokens) }
 
+// ParseLibrary is Parse for a file of lists with very many entries, such as ten thousand rules. It parses
+// a few entries at a time, so that the time grows with the size of the file. Its limits are for what is
+// hostile, not for what is large.
+func ParseLibrary(name string, data []byte) (*File, error) {
+	f := &File{name: name, places: map[string]place{}, unread: map[string]bool{}}
+	if len(data) > MaxLibraryBytes {
+		f.add(1, 1, fmt.Sprintf("the file has more than %d bytes: take out what no call needs, or split it between the layers",
+			MaxLibraryBytes), false)
+		return nil, f.Err()
+	}
+	text := strings.TrimPrefix(string(data), "\ufeff")
+	f.lines = strings.Split(text, "\n")
+	f.checkCharacters()
+	if f.Err() == nil {
+		cuts := f.checkTokens(text, maxLibraryTokens)
+		if f.Err() == nil {
+			f.parsePieces(cuts)
+		}
+	}
+	if err := f.Err(); err != nil {
+		return nil, err
+	}
+	return f, nil
+}
+
 // ParseLong is Parse for a list that only its owner writes: it may have six times as many values. The
 // worst of such files takes some ten seconds.
 func ParseLong(name string, data []byte) (*File, error) { return parse(name, data, 6*maxTokens) }
@@ -75,7 +105,7 @@ func parse(name string, data []byte, tokens int) (*File, error) {
 	f.lines = strings.Split(text, "\n")
 	f.checkCharacters()
 	if f.Err() == nil {
-		f.checkTokens(text, tokens)
+		f.checkTokens(text, tokens) // in one piece
 	}
 	if f.Err() == nil {
 		f.parse(text)
@@ -123,15 +153,16 @@ var refused = map[token.Type]string{
 }
 
 // checkTokens refuses what makes the parser slow or the file unclear, before the parser runs. It scans
-// in small steps, so that it stops early.
-func (f *File) checkTokens(text string, most int) {
+// in small steps, so that it stops early. It returns where a list of the top level can be cut.
+func (f *File) checkTokens(text string, most int) []cut {
 	var s scanner.Scanner
 	s.Init(text)
 	count, flow, dashes, line := 0, 0, 0, 0
+	var at cutter
 	for {
 		tokens, err := s.Scan()
 		if errors.Is(err, io.EOF) {
-			return
+			return at.cuts
 		}
 		for _, tk := range tokens {
 			if tk.Type == token.CommentType {
@@ -153,23 +184,28 @@ func (f *File) checkTokens(text string, most int) {
 			if text, bad := refused[tk.Type]; bad {
 				f.addAt(tk.Position, text)
 			}
+			at.next(tk, flow)
 			switch {
 			case count > most:
-				f.addAt(tk.Position, fmt.Sprintf("the file is too long: more than %d values and marks", most))
-				return
+				f.addAt(tk.Position, fmt.Sprintf("the file is too long: more than %d values and marks: take out what no call "+
+					"needs, or split it", most))
+				return nil
+			case most == maxLibraryTokens && at.tokens > entryTokens:
+				f.addAt(at.entry, fmt.Sprintf("this entry is too long: more than %d values and marks: split it", entryTokens))
+				return nil
 			case flow > maxDepth || dashes > maxDepth:
 				f.addAt(tk.Position, fmt.Sprintf("nested more than %d levels deep: nothing here needs that", maxDepth))
-				return
+				return nil
 			}
 		}
 		if err != nil { // the parser reports it better
-			return
+			return at.cuts
 		}
 	}
 }
 
 func (f *File) parse(text string) {
-	file, err := parser.ParseBytes([]byte(text), 0, parser.AllowDuplicateMapKey())
+	file, err := parsed(text)
 	if err != nil {
 		f.addSyntax(err)
 		return
