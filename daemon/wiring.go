@@ -20,6 +20,7 @@ import (
 	"approver.example/gate"
 	"approver.example/httpapi"
 	"approver.example/reflexcore"
+	"approver.example/shieldcore"
 	"approver.example/shieldcore/quota"
 )
 
@@ -104,7 +105,7 @@ func newBroadcaster(
 	}
 	binder := fingerprint.New(rules.Reflex)
 	b, err := broadcaster.NewBroadcaster(broadcaster.Options{
-		Store: base.store, Audit: base.told(log), OnAnswer: remember(rules.Reflex, log.With("part", "precedents")),
+		Store: base.store, Audit: base.told(log), OnAnswer: remember(rules.Reflex, rules.Tools, log.With("part", "precedents")),
 		People: base.answering(), Channels: base.channels, Destinations: cfg.Destinations(),
 		Fingerprint: func(ctx context.Context, call approver.ToolCall) (approver.Binding, error) {
 			if err := base.calls.Take(ctx, call.Peer.UID); err != nil {
@@ -127,13 +128,19 @@ func newBroadcaster(
 
 // remember returns a function that lets the rules learn from people's answers. A failure only
 // means that people may be asked again later; it does not affect the answer.
-func remember(reflex *reflexcore.Engine, log *slog.Logger) func(context.Context, approver.Record) {
+func remember(
+	reflex *reflexcore.Engine, tools *shieldcore.Tools, log *slog.Logger,
+) func(context.Context, approver.Record) {
 	return func(ctx context.Context, r approver.Record) {
 		within, cancel := context.WithTimeout(context.WithoutCancel(ctx), learnWithin)
 		defer cancel()
 		if err := reflex.Answered(within, r); err != nil {
 			log.Warn("a person's answer could not be remembered: calls like that one are judged by the rules alone",
 				"request", r.Request, "error", err)
+		}
+		if err := tools.Answered(within, r); err != nil {
+			log.Warn("that a tool was used could not be remembered: its next use counts as its first", "request", r.Request,
+				"error", err)
 		}
 	}
 }

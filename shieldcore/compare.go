@@ -64,11 +64,27 @@ func Compare(old, next *Policy) Change {
 	}
 	loosens(next.fallback.Decision > old.fallback.Decision || floor(next.fallback) < floor(old.fallback),
 		"the default becomes milder")
+	for name, v := range map[string][2]*approver.Verdict{
+		RuleFirstUse: {old.firstUse, next.firstUse}, RuleUnknownVerb: {old.unknownVerb, next.unknownVerb},
+	} {
+		loosens(milder(v[0], v[1]), "what comes of %s becomes milder", name)
+	}
 	loosens(growsTTL(old.ttl, next.ttl), "people have longer to say yes")
 	loosens(old.hasPaths && !next.hasPaths,
 		"no rule looks at paths any more, so a relative path without a directory is not asked about")
 	c.Why = append(c.Why, compareRules(old, next)...)
 	return c
+}
+
+// milder reports whether less comes of a finding than before. To pass is as mild as to find nothing.
+func milder(old, next *approver.Verdict) bool {
+	switch {
+	case old == nil || old.Decision == approver.Pass:
+		return false
+	case next == nil:
+		return true
+	}
+	return next.Decision > old.Decision || next.Severity > old.Severity
 }
 
 // growsTTL reports whether a deadline may grow. Zero means that it is set elsewhere.

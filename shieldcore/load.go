@@ -36,7 +36,9 @@ type policyFile struct {
 }
 
 type toolsFile struct {
-	Known []string `yaml:"known"`
+	Known       []string    `yaml:"known"`
+	FirstUse    findingFile `yaml:"first_use"`
+	UnknownVerb findingFile `yaml:"unknown_verb"`
 }
 
 // defaultFile is the verdict for a call that no rule matches.
@@ -86,6 +88,8 @@ func (c *compiler) policy(file policyFile) *Policy {
 	}
 	p.fallback = c.fallback(file.Default)
 	p.known = c.toolGlobs("tools.known", file.Tools.Known)
+	p.firstUse = c.toolFinding("tools.first_use", RuleFirstUse, file.Tools.FirstUse)
+	p.unknownVerb = c.toolFinding("tools.unknown_verb", RuleUnknownVerb, file.Tools.UnknownVerb)
 	p.denylist = c.denylist(file.Denylist)
 	c.compileDefines(file.Define)
 	entries := c.entries(file)

@@ -22,7 +22,7 @@ const (
 )
 
 var builtinFindings = []string{RuleUnknownTool, RuleUnplacedPath, RuleTooLong, RuleDefault, approver.RuleMinTier,
-	RuleRestricted, RuleProtected}
+	RuleRestricted, RuleProtected, RuleFirstUse, RuleUnknownVerb}
 
 // Bounds of what is judged.
 const (
@@ -49,7 +49,10 @@ type Policy struct {
 	rules    []rule
 	index    *index
 	fallback approver.Verdict // of a call that no rule matches
-	hasPaths bool             // some rule has paths
+
+	firstUse, unknownVerb *approver.Verdict // nil: nothing is found
+
+	hasPaths bool // some rule has paths
 	warnings []strictyaml.Problem
 }
 
@@ -159,6 +162,8 @@ func (p *Policy) firstMatch(ctx context.Context, s *subject) (approver.Verdict, 
 	case v.Decision == approver.Deny:
 	case !anyTool(p.known, s.call.Tool):
 		return p.ask(RuleUnknownTool, fmt.Sprintf("the policy does not know the tool %q", s.call.Tool)), nil
+	case p.unknownVerb != nil && p.unknownVerb.Decision < v.Decision && saysNothing(s.call):
+		return p.about(*p.unknownVerb, fmt.Sprintf("the name of the tool %q does not say what it does", s.call.Tool)), nil
 	case p.hasPaths && s.hasUnplaced():
 		return p.ask(RuleUnplacedPath,
 			"the call names a relative path but no directory, so the policy cannot tell which file is meant"), nil

@@ -52,6 +52,7 @@ func ReadFiles(cfg configs.Config, log *slog.Logger) (f Files, err error) {
 type Judges struct {
 	Reflex   *reflexcore.Engine
 	Policy   *shieldcore.Live
+	Tools    *shieldcore.Tools // that were used in each project
 	Screens  []approver.Stage
 	memory   *memory.Memory
 	projects *projectReporter
@@ -104,6 +105,7 @@ func Open(ctx context.Context, base Deps, files Files, log *slog.Logger) (j *Jud
 	if err != nil {
 		return nil, err
 	}
+	j.Tools = &shieldcore.Tools{Store: base.Store, Project: j.Reflex.ProjectOf}
 	j.projects = newProjectReporter(base.Audit, log.With("part", "rules"))
 	j.Reflex.Project = j.projects.rules(cfg).For
 	j.Reflex.Precedents = precedent.New(base.Store, cfg.Reflex.Precedents)
@@ -126,8 +128,8 @@ func (j *Judges) Version() string {
 
 // Stages returns the stages of the gate, the cheapest denial first.
 func (j *Judges) Stages(kv approver.KV, mark *broadcaster.ControlMark) []approver.Stage {
-	return append([]approver.Stage{canary.Stage{Next: broadcaster.FreezeStage{Store: kv, Mark: mark}}, j.Reflex, j.Policy},
-		j.Screens...)
+	return append([]approver.Stage{canary.Stage{Next: broadcaster.FreezeStage{Store: kv, Mark: mark}}, j.Reflex,
+		shieldcore.Using{Live: j.Policy, Tools: j.Tools}}, j.Screens...)
 }
 
 // Again returns the stages that judge again after an evaluation, which takes seconds: those
