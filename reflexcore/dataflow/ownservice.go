@@ -2,6 +2,7 @@ package dataflow
 
 import (
 	_ "embed"
+	"iter"
 	"slices"
 	"strings"
 
@@ -22,27 +23,86 @@ var ownDomains = wordset.Index(servicesText, strings.Fields)
 var secretWords = wordset.Of("token key secret password pass pat passwd credentials apikey")
 
 // OwnService removes the taint of a secret from what is sent over TLS to the secret's own service,
-// as in curl -H "Authorization: Bearer $GITHUB_TOKEN" to api.github.com. All secrets that the call
-// may hold must belong to that service.
+// as in curl -H "Authorization: Bearer $GITHUB_TOKEN" to api.github.com, and from what a variable
+// gives to a server on this machine. All secrets that the call may hold must belong to that service.
 func (f *Flow) OwnService() {
 	if len(f.call.Effects) > 256 {
 		return // no honest use of a token is that long
 	}
 	for i := range f.call.Effects {
 		e := &f.call.Effects[i]
-		if e.Kind != effect.NetOut || e.Taint&effect.Secret == 0 || !effect.IsKnown(e.Target) {
+		if e.Kind != effect.NetOut || e.Taint&effect.Secret == 0 {
 			continue
 		}
-		rest, ok := strings.CutPrefix(strings.ToLower(e.Target), "https://")
-		if !ok || urls.Classify(e.Target).Flags != 0 {
-			continue
-		}
-		host, _, _ := strings.Cut(rest, "/")
-		if f.holdsOnlySecretsOf(host) {
+		plain := e.Bits&effect.Splits == 0 // $X may be "a https://evil.example"
+		if plain && (f.givesToOwnHost(e) || f.staysHere(e)) || f.isOfOneName(e) {
 			e.Taint &^= effect.Secret | effect.Labels
 			e.Taint |= f.otherLabels()
 		}
 	}
+}
+
+// givesToOwnHost reports whether an effect gives secrets to the service that they are of. The path
+// of its address need not be known.
+func (f *Flow) givesToOwnHost(e *effect.Effect) bool {
+	target, login := strings.ToLower(e.Target), strings.HasSuffix(e.By, " login")
+	if login && !strings.Contains(target, "://") { // the address of a registry has no scheme
+		target = "https://" + target
+	}
+	to, fine := urls.Classify(target), urls.UnknownPart
+	if login {
+		fine |= urls.Packages // nothing is published there
+	}
+	return to.Scheme == "https" && to.Flags&^fine == 0 && f.holdsOnlySecretsOf(to.Host, login)
+}
+
+// staysHere reports whether an effect gives a variable to a server on this machine, and nothing of
+// the call leaves it or is open to others: a server of the call could pass it on. What is read from a
+// file of secrets does not count, because a server has no use for it.
+func (f *Flow) staysHere(e *effect.Effect) bool {
+	return e.Taint&effect.File == 0 && isHere(e.Target) &&
+		!slices.ContainsFunc(f.call.Effects, func(e effect.Effect) bool {
+			return e.Kind == effect.Publish || e.Kind == effect.Attack || e.Kind == effect.NetOut && !isHere(e.Target)
+		})
+}
+
+// addressWords are parts of the names of variables that hold the address of a service.
+var addressWords = wordset.Of("url uri server host addr address endpoint")
+
+// isOfOneName reports whether the address and the secrets are in variables of the environment that
+// have the same name, such as $ARGO_SERVER and $ARGO_TOKEN, and nothing else is sent.
+func (f *Flow) isOfOneName(e *effect.Effect) bool {
+	host := strings.TrimPrefix(strings.TrimPrefix(e.Target, "https://"), "http://")
+	if !strings.HasPrefix(host, effect.Unknown) && !strings.HasPrefix(host, "/") || e.Taint&effect.File != 0 {
+		return false
+	}
+	service, secrets, addresses := "", 0, 0
+	for word, at := range words(f.call.Text) {
+		name, rest, ok := strings.Cut(strings.ToLower(word), "_")
+		parts := strings.Split(rest, "_")
+		isAddress := ok && slices.ContainsFunc(parts, func(part string) bool { return addressWords[part] })
+		isSecret := ok && slices.ContainsFunc(parts, func(part string) bool { return secretWords[part] })
+		switch {
+		case !isAddress && !isSecret:
+			continue
+		case service != "" && name != service, strings.HasPrefix(f.call.Text[at+len(word):], "="),
+			isSecret && !precedesCredential(f.call.Text[:at]):
+			return false
+		case isSecret:
+			secrets++
+		default:
+			addresses++
+		}
+		service = name
+	}
+	return secrets > 0 && addresses > 0
+}
+
+// isHere reports whether an address is plainly one of this machine.
+func isHere(target string) bool {
+	const plain = urls.Loopback | urls.OddPort | urls.UnknownPart | urls.Address
+	to := urls.Classify(target)
+	return to.Has(urls.Loopback) && to.Flags&^plain == 0
 }
 
 // otherLabels returns the labels of what the call reads apart from secrets.
@@ -55,30 +115,21 @@ func (f *Flow) otherLabels() (out effect.Taint) {
 	return out
 }
 
-// holdsOnlySecretsOf reports whether the call holds secrets of a host, and no other secrets.
-func (f *Flow) holdsOnlySecretsOf(host string) bool {
+// holdsOnlySecretsOf reports whether the call holds secrets of a host, and no other secrets. All that
+// a login sends is the credential; otherwise it must stand where one is expected.
+func (f *Flow) holdsOnlySecretsOf(host string, login bool) bool {
 	found := false
-	for rest, at := f.call.Text, 0; ; {
-		start := strings.IndexFunc(rest, isVariableRune)
-		if start < 0 {
-			break
-		}
-		length := strings.IndexFunc(rest[start:], func(r rune) bool { return !isVariableRune(r) })
-		if length < 0 {
-			length = len(rest) - start
-		}
-		word := rest[start : start+length]
+	for word, at := range words(f.call.Text) {
 		secret, own := false, false
 		for part := range strings.SplitSeq(strings.ToLower(word), "_") {
 			secret = secret || secretWords[part]
 			own = own || belongs(part, host)
 		}
 		if secret && strings.Contains(word, "_") {
-			if found = own && precedesCredential(f.call.Text[:at+start]); !found {
+			if found = own && (login || precedesCredential(f.call.Text[:at])); !found {
 				return false
 			}
 		}
-		rest, at = rest[start+length:], at+start+length
 	}
 	for i := range f.call.Effects {
 		e := &f.call.Effects[i]
@@ -94,6 +145,27 @@ func (f *Flow) holdsOnlySecretsOf(host string) bool {
 		}
 	}
 	return found
+}
+
+// words yields the words of a text that may be names of environment variables, and where they begin.
+func words(text string) iter.Seq2[string, int] {
+	return func(yield func(string, int) bool) {
+		for at := 0; at < len(text); {
+			start := strings.IndexFunc(text[at:], isVariableRune)
+			if start < 0 {
+				return
+			}
+			at += start
+			word := text[at:]
+			if end := strings.IndexFunc(word, func(r rune) bool { return !isVariableRune(r) }); end >= 0 {
+				word = word[:end]
+			}
+			if !yield(word, at) {
+				return
+			}
+			at += len(word)
+		}
+	}
 }
 
 // isVariableRune reports whether a rune can be in the name of an environment variable.

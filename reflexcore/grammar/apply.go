@@ -268,9 +268,10 @@ func (a *terms) matches(text string, surely bool) bool {
 }
 
 // anyMatch reports whether one of the patterns matches a text. Unknown parts may be anything, so
-// the text before the first one decides. surely says that the text must match whatever they are.
+// the text before the first one and that after the last one decide. surely says that the text must match whatever they are.
 func anyMatch(globs []string, text string, surely bool) bool {
 	known, _, partly := strings.Cut(text, effect.Unknown)
+	end := text[strings.LastIndex(text, effect.Unknown)+1:]
 	for _, g := range globs {
 		if !partly {
 			if glob.Text(g, text) {
@@ -278,9 +279,18 @@ func anyMatch(globs []string, text string, surely bool) bool {
 			}
 			continue
 		}
-		if may, sure := glob.Begins(g, known); sure || may && !surely {
+		if may, sure := glob.Begins(g, known); sure || may && !surely && mayEnd(g, end) {
 			return true
 		}
 	}
 	return false
+}
+
+// mayEnd reports whether a text with a known end may match a pattern. A star in the pattern may be
+// any part of that end.
+func mayEnd(pattern, end string) bool {
+	last := pattern[strings.LastIndexByte(pattern, '*')+1:]
+	n := min(len(last), len(end))
+	return strings.EqualFold(last[len(last)-n:], end[len(end)-n:]) &&
+		(n == len(end) || len(last) < len(pattern))
 }

@@ -204,26 +204,36 @@ func (a *applied) target(u *grammar.Use, out data) {
 			in.rep.markFrom(from, effect.Inherited)
 		}
 	case grammar.Fetch:
-		if t := taint | a.secrets(); t&(effect.Secret|effect.File) != 0 {
+		t := taint
+		if !a.line.pulls() {
+			t |= a.secrets()
+		}
+		if t&(effect.Secret|effect.File) != 0 {
 			a.add(effect.NetOut, u, text, t)
 		}
 	case grammar.Permission:
+		if u.Arg == "trusted-repository" && text == "*" {
+			text = "/" // git takes it for all of them
+		}
 		if u.Word >= 0 && u.Arg != "name" {
 			text = in.fs.expandHome(text)
 		}
 		a.add(effect.Permission, u, text, taint)
 	case grammar.Kill:
+		if u.Arg == "approver-store" { // the word is a key of it
+			text = u.Arg
+		}
 		if a.line.findsAll(u.Word, text) {
 			a.bits |= effect.Bulk
 		}
 		a.add(effect.Kill, u, text, taint)
 	case grammar.Discard:
-		if u.Arg == "remote-history-plus" && u.Word >= 0 && a.field(u).branch {
+		if u.Arg == "remote-history-plus" && u.Word >= 0 && a.namesBranch(u, text) {
 			return
 		}
 		a.add(effect.Discard, u, text, taint)
 	case grammar.RemoteDelete:
-		if u.Arg == "refspec" && u.Word >= 0 && text == effect.Unknown && a.field(u).branch {
+		if u.Arg == "refspec" && u.Word >= 0 && a.namesBranch(u, text) {
 			return // git refuses an empty refspec
 		}
 		a.remoteDelete(u, text, taint)
@@ -247,6 +257,18 @@ func (a *applied) target(u *grammar.Use, out data) {
 		}
 	default: // nothing for the others
 	}
+}
+
+// pulls reports whether a command gets an image only by its name; the other words are for its container.
+func (l *commandLine) pulls() bool {
+	return l.p.Program.Name == "docker run" || l.p.Program.Name == "docker container run"
+}
+
+// namesBranch reports whether a word that is not known is the name of a branch: git printed it, or it
+// is one variable of the environment. What a file or a program says may begin with a plus or a colon.
+func (a *applied) namesBranch(u *grammar.Use, text string) bool {
+	f := a.field(u)
+	return text == effect.Unknown && (f.branch || f.inherits)
 }
 
 // inserts notes what a stream editor puts into the files that it edits in place.

@@ -38,7 +38,7 @@ var homes = [...]string{"HOME", "XDG_CONFIG_HOME", "USERPROFILE", "APPDATA"}
 // grammar says. Most names are not in it, and cost nothing.
 func (en *exporter) affects(name string, value data) {
 	if !value.known() && strings.Trim(value.text, effect.Unknown) != "" { // its unknown part may be empty
-		en.affects(name, data{strings.ReplaceAll(value.text, effect.Unknown, ""), value.taint})
+		en.affects(name, data{omitted(value.text), value.taint})
 	}
 	if number, ok := strings.CutPrefix(name, "GIT_CONFIG_VALUE_"); ok {
 		en.gitSetting(number, value)
@@ -72,6 +72,16 @@ func (en *exporter) affects(name string, value data) {
 			en.variable(name, value)
 		}
 	})
+}
+
+// omitted is a text without its unknown parts. Of a list of folders, such as $PATH:/opt/bin, the
+// folders that are not known go as a whole: an empty one would be the current folder.
+func omitted(text string) string {
+	for strings.HasPrefix(text, effect.Unknown+":") {
+		text = text[len(effect.Unknown)+1:]
+	}
+	text = strings.ReplaceAll(text, ":"+effect.Unknown+":", ":")
+	return strings.ReplaceAll(strings.TrimSuffix(text, ":"+effect.Unknown), effect.Unknown, "")
 }
 
 // handsOver notes the settings files that a variable names to the programs that inherit it:

@@ -115,7 +115,11 @@ func (a *applied) runsFile(u *grammar.Use, out *data) {
 	switch {
 	case u.Arg == "package" || u.Arg == "url" || u.Arg == "options":
 		a.add(effect.Exec, u, f.text, f.taint)
-	case u.Arg == "search": // whatever lies in that folder
+	case strings.HasPrefix(u.Arg, "search"): // whatever lies in that folder
+		const counts = effect.File | effect.Secret | effect.Network | effect.Decoded
+		if strings.HasPrefix(f.text, effect.Unknown) && f.taint&counts == 0 {
+			return // a folder that people set: $GEM_HOME/bin
+		}
 		a.add(effect.Exec, u, a.in.fs.abs(cmp.Or(f.text, "."))+"/*", f.taint)
 	case isStdin(f.text):
 		a.in.payloads.runScript(u.Arg, a.std.data, a.wordsAfter(u), &input{}, out, a.line.by+" -")

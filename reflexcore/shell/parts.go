@@ -39,6 +39,7 @@ type variables struct {
 	exportsAll   bool
 	clobbered    bool         // a file may have set any variable, see [variables.clobber]
 	unknownTaint effect.Taint // of the unknown parts of texts that are parsed again
+	unknownPlace bool         // those parts are locations, see [variables.fixed]
 }
 
 // alternatives choose one of several possible values for the command that is walked now. The

@@ -89,12 +89,18 @@ func Shebang(text string) string {
 	return "sh"
 }
 
+// isUnnamed reports whether a command line begins with a program of which not even the name is known.
+func isUnnamed(text string) bool {
+	name, _, _ := strings.Cut(text, " ")
+	return strings.HasPrefix(name, effect.Unknown) && !effect.IsKnown(name[strings.LastIndexByte(name, '/')+1:])
+}
+
 // payload walks a text as shell code in the current shell. Its unknown parts are an opaque
 // command.
 func (pl *payloadRunner) payload(d data, via string, std *input, sink *data) {
 	if d.taint&(effect.Network|effect.Decoded) != 0 || !d.known() {
 		e := effect.Effect{Kind: effect.Exec, Target: "shell code", Taint: d.taint, Bits: partialIf(!d.known()), By: via}
-		if strings.HasPrefix(d.text, effect.Unknown) { // even its program is unknown
+		if isUnnamed(d.text) { // even its program is unknown
 			e.What = "any"
 		}
 		pl.in.add(e)
@@ -115,6 +121,9 @@ func (pl *payloadRunner) payload(d data, via string, std *input, sink *data) {
 		return
 	}
 	pl.in.vars.unknownTaint |= d.taint
+	const counts = effect.File | effect.Secret | effect.Network | effect.Decoded
+	defer func(was bool) { pl.in.vars.unknownPlace = was }(pl.in.vars.unknownPlace)
+	pl.in.vars.unknownPlace = strings.HasSuffix(via, "=") && d.taint&counts == 0 // CC=$TOOLCHAIN/bin/clang
 	pl.in.readings.leanDiffers = true
 	from, stdin := len(pl.in.rep.res.Effects), *std
 	pl.in.source(strings.ReplaceAll(d.text, effect.Unknown, unknownWord), via, std, sink)

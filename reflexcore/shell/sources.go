@@ -378,6 +378,16 @@ func (df *definitions) setsUp(stmts []*syntax.Stmt) bool {
 	return areOneOf(c.Args[1:], setups[name]) && !df.replaced(name)
 }
 
+// shownBy is the file that a statement only shows, as in cat FILE | psql. It is empty if there is none.
+func (df *definitions) shownBy(s *syntax.Stmt) string {
+	c := onlyCall([]*syntax.Stmt{s})
+	if c == nil || len(s.Redirs) > 0 || len(c.Args) != 2 || c.Args[0].Lit() != "cat" || !areLiterals(c.Args, "") ||
+		strings.HasPrefix(c.Args[1].Lit(), "-") || df.replaced("cat") {
+		return ""
+	}
+	return c.Args[1].Lit()
+}
+
 // areLiterals reports whether words are literals without special characters, apart from a prefix
 // that they may have.
 func areLiterals(words []*syntax.Word, prefix string) bool {

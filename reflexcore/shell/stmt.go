@@ -110,7 +110,7 @@ func (in *interp) pipe(c *syntax.BinaryCmd, std *input, sink *data) {
 		in.io.fds[1] = ""
 		in.walkStmt(left, std, &p.out)
 	})
-	in.io.fds[0], in.via = "", "pipe"
+	in.io.fds[0], in.via = in.def.shownBy(left), "pipe"
 	p.in = input{p.out, true}
 	in.inBranch(func() { in.walkStmt(c.Y, &p.in, sink) }) // zsh runs the last one in the shell itself
 	in.io.fds[0], in.via = stdin, via

@@ -382,7 +382,7 @@ var tools = wordset.Of(section("tools"))
 // so that no command chose it, or the output of a program that prints a location.
 func (vs *variables) fixed(name string) bool {
 	if name == unknownName || !syntax.ValidName(name) {
-		return false
+		return name == unknownName && vs.unknownPlace
 	}
 	v := vs.find(name)
 	return v == nil || v.place
