@@ -60,10 +60,10 @@ func (f *Flow) givesToOwnHost(e *effect.Effect) bool {
 // the call leaves it or is open to others: a server of the call could pass it on. What is read from a
 // file of secrets does not count, because a server has no use for it.
 func (f *Flow) staysHere(e *effect.Effect) bool {
-	return e.Taint&effect.File == 0 && isHere(e.Target) &&
-		!slices.ContainsFunc(f.call.Effects, func(e effect.Effect) bool {
-			return e.Kind == effect.Publish || e.Kind == effect.Attack || e.Kind == effect.NetOut && !isHere(e.Target)
-		})
+	return isHere(e.Target) && !slices.ContainsFunc(f.call.Effects, func(e effect.Effect) bool {
+		return e.Kind == effect.Publish || e.Kind == effect.Attack || e.Kind == effect.NetOut && !isHere(e.Target) ||
+			e.Kind == effect.Read && e.Taint&effect.Secret != 0 && e.Target != "environment"
+	})
 }
 
 // addressWords are parts of the names of variables that hold the address of a service.

@@ -342,13 +342,35 @@ func (df *definitions) asksPlace(stmts []*syntax.Stmt) bool {
 	if places[name] == nil || !areLiterals(c.Args, "") || !areOneOf(c.Args[1:], places[name]) {
 		return df.asked(stmts) != 0
 	}
+	return !df.steered(name)
+}
+
+// steered reports whether the text may have replaced a program, or set a variable of it.
+func (df *definitions) steered(name string) bool {
 	for i := range df.in.vars.list {
 		if v := strings.ToLower(df.in.vars.list[i].name); strings.HasPrefix(v, name) ||
 			name == "brew" && strings.HasPrefix(v, "homebrew") {
-			return false
+			return true
 		}
 	}
-	return !df.replaced(name)
+	return df.replaced(name)
+}
+
+// programPaths are programs that print where a program is, with the arguments that ask for it.
+var programPaths = table("program paths")
+
+// asksProgram is the program whose path a substitution prints: tests for $(cabal list-bin tests).
+func (df *definitions) asksProgram(stmts []*syntax.Stmt) string {
+	c := onlyCall(stmts)
+	if c == nil {
+		return ""
+	}
+	name := c.Args[0].Lit()
+	if programPaths[name] == nil || !areLiterals(c.Args, "") || !areOneOf(c.Args[1:], programPaths[name]) ||
+		df.steered(name) {
+		return ""
+	}
+	return c.Args[len(c.Args)-1].Lit()
 }
 
 // asksBranch reports whether a substitution prints the name of the current branch.

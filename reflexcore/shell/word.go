@@ -187,6 +187,9 @@ func (ex *expander) expandPart(b *builder, part syntax.WordPart, quoted bool) {
 		b.setup = b.start == len(ex.buf) && d.text == effect.Unknown && ex.in.def.setsUp(p.Stmts)
 		b.place = !d.known() && ex.in.def.asksPlace(p.Stmts)
 		b.branch = d.text == effect.Unknown && b.start == len(ex.buf) && ex.in.def.asksBranch(p.Stmts)
+		if name := ex.in.def.asksProgram(p.Stmts); name != "" && d.text == effect.Unknown {
+			d.text, b.place = effect.Unknown+"/"+name, true
+		}
 		b.addValue(d, quoted)
 		b.place = false
 	case *syntax.ArithmExp:
