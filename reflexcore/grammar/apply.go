@@ -268,7 +268,8 @@ func (a *terms) matches(text string, surely bool) bool {
 }
 
 // anyMatch reports whether one of the patterns matches a text. Unknown parts may be anything, so
-// the text before the first one and that after the last one decide. surely says that the text must match whatever they are.
+// the text before the first one and that after the last one decide. surely says that the text must
+// match whatever they are.
 func anyMatch(globs []string, text string, surely bool) bool {
 	known, _, partly := strings.Cut(text, effect.Unknown)
 	end := text[strings.LastIndex(text, effect.Unknown)+1:]

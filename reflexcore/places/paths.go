@@ -49,8 +49,8 @@ func (s *Surroundings) Of(e *effect.Effect, known *Cache) Place {
 }
 
 // packagers are programs that fetch packages by name.
-var packagers = wordset.Of("npm pnpm yarn bun npx bunx pnpx pip pipx uv uvx poetry conda mamba micromamba rye pdm hatch " +
-	"brew apt apt-get dnf yum apk pacman zypper snap flatpak nix nix-env cargo go gem bundle composer dotnet " +
+var packagers = wordset.Of("npm pnpm yarn bun npx bunx pnpx pip pipx uv uvx poetry conda mamba rye pdm hatch " +
+	"micromamba brew apt apt-get dnf yum apk pacman zypper snap flatpak nix nix-env cargo go gem bundle composer dotnet " +
 	"nuget choco winget scoop opam stack cabal mix luarocks cpan port docker podman helm gh code asdf mise nvm " +
 	"pyenv rustup volta deno jsr easy_install")
 
