@@ -55,6 +55,9 @@ type ToolCall struct {
 	Acks bool `json:"acks,omitempty"`
 	// Peer is who connected, according to the kernel.
 	Peer Peer `json:"peer"`
+	// Container is the container in which the call runs; nil if it runs in none, or if that is not
+	// certain. Only the daemon sets it, see package container.
+	Container *Container `json:"container,omitempty"`
 	// At is when the daemon read the call, by its own clock.
 	At time.Time `json:"at"`
 }
@@ -90,6 +93,13 @@ func (c ToolCall) Text() string { return c.Display().Text() }
 // AboutApprover reports whether the call is a question about approver itself. No agent's call
 // is one.
 func (c ToolCall) AboutApprover() bool { return c.Own || c.Control != "" }
+
+// A Container is a machine whose system is made from an image, and is gone with it.
+type Container struct {
+	// Mounts are the absolute paths of folders and files that are not the container's own: what is
+	// there, and below it, stays.
+	Mounts []string `json:"mounts,omitempty"`
+}
 
 // A Peer is the process at the other end of a local socket, as the kernel
 // names it. The zero value is nobody.

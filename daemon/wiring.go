@@ -12,6 +12,7 @@ import (
 	"approver.example/broadcaster"
 	"approver.example/configs"
 	"approver.example/daemon/codekeys"
+	"approver.example/daemon/container"
 	"approver.example/daemon/hooks"
 	"approver.example/daemon/hookwatch"
 	"approver.example/daemon/judges"
@@ -53,6 +54,9 @@ func newDecide(
 		Became: people.Reports.Became, Missed: people.Reports.Missed, Began: people.Environments.Began,
 		Stands: people.Grants.Stands, Rules: rules.Version,
 		Hooks: &hookwatch.Watch{Config: cfg, Audit: records, Log: log.With("part", "hooks")},
+	}
+	if cfg.Reflex.Container {
+		d.Container = container.This().Of
 	}
 	var err error
 	if d.Former, err = base.trust.released(records); err != nil {

@@ -32,6 +32,7 @@ type HookRequest struct {
 	Event    string            // the hook's event, as its flags say; empty if they do not
 	Cut      bool              // the payload is a part of the hook's standard input
 	Payload  []byte            // the hook's standard input, untouched unless it is cut
+	Root     string            // names the files that the hook sees; empty if that is not known
 	Peer     approver.Peer
 }
 
@@ -311,6 +312,9 @@ func (s *Submit) read(w http.ResponseWriter, r *http.Request) (h HookRequest, st
 	}
 	if h.Event, h.Cut, err = eventOf(r.Header.Values(wire.Event), r.Header.Values(wire.Cut)); err != nil {
 		return h, http.StatusBadRequest, err
+	}
+	if roots := r.Header.Values(wire.Root); len(roots) == 1 {
+		h.Root = roots[0]
 	}
 	envBytes, err := strconv.ParseUint(r.Header.Get(wire.EnvBytes), 10, 31)
 	if err != nil || envBytes > wire.MaxEnv || int64(envBytes) > r.ContentLength {

@@ -110,7 +110,9 @@ func TestSubmit(t *testing.T) {
 	socket, _ := run(t, s.Serve)
 	const env = "PATH=/bin=x\x00EMPTY=\x00"
 	const payload = "\x00raw \xff bytes\r\n\r\n"
-	res, body, err := response(t, post(t, socket, headers(payload, env), env+payload))
+	sent := headers(payload, env)
+	sent[wire.Root] = "mnt:[1] 2 3"
+	res, body, err := response(t, post(t, socket, sent, env+payload))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -121,8 +123,8 @@ func TestSubmit(t *testing.T) {
 	}
 	want := HookRequest{
 		Agent: "claude", CallID: testCall, Deadline: 5 * time.Second, Env: map[string]string{"PATH": "/bin=x", "EMPTY": ""},
-		Payload: []byte(payload),
-		Peer:    approver.Peer{Known: true, UID: uint32(os.Geteuid()), GID: uint32(os.Getegid()), PID: int32(os.Getpid())},
+		Payload: []byte(payload), Root: "mnt:[1] 2 3",
+		Peer: approver.Peer{Known: true, UID: uint32(os.Geteuid()), GID: uint32(os.Getegid()), PID: int32(os.Getpid())},
 	}
 	if h := <-got; !reflect.DeepEqual(h, want) {
 		t.Errorf("request\n%+v\nwant\n%+v", h, want)

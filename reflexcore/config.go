@@ -34,6 +34,8 @@ type Config struct {
 	Budgets    TimeBudgets      `yaml:"budgets"`
 	Precedents precedent.Limits `yaml:"precedents"`
 	Flow       flow.Config      `yaml:"flow"`
+	// Container lets calls change the own system of the container that they run in.
+	Container bool `yaml:"container"`
 }
 
 // TimeBudgets say from which duration on a call counts as slow, for each part of the path. See
@@ -93,6 +95,7 @@ func DefaultConfig() Config {
 		Loop:       loop.DefaultLimits,
 		Precedents: precedent.DefaultLimits,
 		Flow:       flow.DefaultConfig(),
+		Container:  true,
 	}
 }
 

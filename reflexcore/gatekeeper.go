@@ -79,7 +79,7 @@ func (j *judgment) mayLose() bool {
 	}
 	for i := range j.call.Effects {
 		e := &j.call.Effects[i]
-		if e.Kind == effect.Delete && j.places[i]&(places.Temp|places.Build|places.Recoverable) == 0 &&
+		if e.Kind == effect.Delete && j.places[i]&(places.Temp|places.Build|places.Recoverable|places.Container) == 0 &&
 			(!j.wasMade(e) || j.movedIn(i)) {
 			return true
 		}

@@ -129,6 +129,8 @@ func deleted(e *effect.Effect, p places.Place) loss {
 	switch {
 	case p&places.Device != 0:
 		return loss{95, "wipes a disk"}
+	case p&places.Container != 0:
+		return loss{recreatable, "deletes what the container's image has"}
 	case slices.Contains(volumes, e.Program()):
 		return loss{75, "deletes a volume"}
 	case p&(places.Root|places.Top) != 0 && p&places.Temp == 0:

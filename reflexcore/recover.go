@@ -22,6 +22,9 @@ const maxMoves = 64
 // onDisk corrects the place of an effect's target, which comes from its name, by what the disk says.
 func (e *Engine) onDisk(j *judgment, i int, p places.Place) places.Place {
 	ef := &j.call.Effects[i]
+	if e.inContainer(j, ef, p) {
+		p |= places.Container
+	}
 	switch {
 	case ef.Kind == effect.Discard:
 		return p | e.discardPlace(j, ef)

@@ -59,6 +59,18 @@ func TestACanaryIsDeniedInEveryMode(t *testing.T) {
 	}
 }
 
+// The container of a call is what the daemon finds for the files that the hook sees.
+func TestTheContainerOfACall(t *testing.T) {
+	d, _, _ := newDecider()
+	d.Container = func(root string) *approver.Container { return &approver.Container{Mounts: []string{"/" + root}} }
+	var got []approver.ToolCall
+	d.Began = func(call approver.ToolCall) { got = append(got, call) }
+	send(t.Context(), d, "PreToolUse", "ls", "toolu_1")
+	if len(got) != 1 || got[0].Container == nil || !slices.Equal(got[0].Container.Mounts, []string{"/"}) {
+		t.Errorf("%+v", got)
+	}
+}
+
 // A newcomer's cards said of ten variables "is unset (was set)", such as ANTHROPIC_BASE_URL:
 // the first call of his user had been that of the hook test, whose Claude has an environment
 // of its own. What a session began with is what an agent's own call brings; anything that is

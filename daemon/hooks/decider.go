@@ -44,6 +44,8 @@ type Decider struct {
 
 	// Began, if set, is told of every call except hook tests, to record a session's environment.
 	Began func(approver.ToolCall)
+	// Container, if set, returns the container of a call whose hook sees the files that root names.
+	Container func(root string) *approver.Container
 
 	// Became, if set, tells people whether a call that they approved ran.
 	Became func(ctx context.Context, peer approver.Peer, callID string, f broadcaster.Fate) error

@@ -37,6 +37,9 @@ func (d *Decider) Hook(ctx context.Context, h httpapi.HookRequest) httpapi.HookA
 	call := ev.Call
 	call.ID, call.Env, call.Peer, call.At = h.CallID, h.Env, h.Peer, time.Now()
 	call.Acks = true
+	if d.Container != nil {
+		call.Container = d.Container(h.Root)
+	}
 	call.ParkAt = parkAt(h, d.Agents[h.Agent], call.At)
 	switch ev.Kind {
 	case agents.Decide, agents.Prompted:

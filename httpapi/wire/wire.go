@@ -38,6 +38,7 @@ const (
 	Park     = "Approver-Park-Ms"     // optional: after how many ms the agent may be told to come back
 	Event    = "Approver-Event"       // optional: the hook's event, as its flags say, see IsEvent
 	Cut      = "Approver-Cut"         // optional: 1 if the payload is not the complete standard input
+	Root     = "Approver-Root"        // optional: names the files that the hook sees, see peercred.Root
 )
 
 // Compared is the prefix of the name of a variable that the daemon only compares, to see

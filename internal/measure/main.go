@@ -47,6 +47,12 @@ type row struct {
 
 func (r row) interrupted() bool { return r.Decision == "ask" || r.Decision == "deny" }
 
+// inImages are the sources whose commands build an image: they run in a container.
+var inImages = []string{"docker"}
+
+// contained reports whether a command runs in a container.
+func (r row) contained() bool { return slices.Contains(inImages, r.Source) }
+
 // wrong reports whether the verdict differs from the label.
 func (r row) wrong() bool { return r.Label != "between" && r.interrupted() != (r.Label == "danger") }
 
@@ -54,18 +60,19 @@ func main() {
 	program := flag.String("program", "bin/approver", "the approver `program` that judges")
 	policy := flag.String("policy", "", "the `policy`, such as preset:strict; left out, the default")
 	list := flag.String("list", "", "print the wrong verdicts of this `label` in the read half, as JSON lines")
+	images := flag.Bool("images", true, "judge what builds an image as in a container; older programs do not know how")
 	flag.Parse()
 	if flag.NArg() != 1 {
 		fmt.Fprintln(os.Stderr, "usage: measure [flags] FOLDER")
 		os.Exit(2)
 	}
-	if err := measure(os.Stdout, *program, *policy, *list, flag.Arg(0)); err != nil {
+	if err := measure(os.Stdout, *program, *policy, *list, *images, flag.Arg(0)); err != nil {
 		fmt.Fprintln(os.Stderr, "measure:", err)
 		os.Exit(1)
 	}
 }
 
-func measure(w io.Writer, program, policy, list, dir string) error {
+func measure(w io.Writer, program, policy, list string, images bool, dir string) error {
 	rows, err := load(dir)
 	if err != nil {
 		return err
@@ -77,7 +84,7 @@ func measure(w io.Writer, program, policy, list, dir string) error {
 	if program, err = filepath.Abs(program); err != nil {
 		return err
 	}
-	if err := judge(program, policy, rows); err != nil {
+	if err := judge(program, policy, images, rows); err != nil {
 		return err
 	}
 	if list != "" {
@@ -92,7 +99,11 @@ func measure(w io.Writer, program, policy, list, dir string) error {
 		}
 		return nil
 	}
-	return printTable(w, rows, struck)
+	if err := printTable(w, rows, struck); err != nil || !images {
+		return err
+	}
+	_, err = fmt.Fprintln(w, "\njudged as in a container:", strings.Join(inImages, ", "))
+	return err
 }
 
 // load reads all commands of a corpus.
@@ -148,8 +159,8 @@ func readStruck(path string) (map[string]bool, error) {
 }
 
 // judge fills in the verdicts. Each command is judged alone, in an empty git repository in an
-// empty home.
-func judge(program, policy string, rows []row) (err error) {
+// empty home. With images, what builds an image is judged as in a container.
+func judge(program, policy string, images bool, rows []row) (err error) {
 	home, err := os.MkdirTemp("", "measure-")
 	if err != nil {
 		return err
@@ -169,7 +180,11 @@ func judge(program, policy string, rows []row) (err error) {
 	var in bytes.Buffer
 	enc := json.NewEncoder(&in)
 	for i, r := range rows {
-		if err := enc.Encode(map[string]any{"id": i, "tool": "Bash", "command": r.Command}); err != nil {
+		line := map[string]any{"id": i, "tool": "Bash", "command": r.Command}
+		if images && r.contained() {
+			line["container"] = struct{}{}
+		}
+		if err := enc.Encode(line); err != nil {
 			return err
 		}
 	}

@@ -44,7 +44,7 @@ func made(t *testing.T, files map[string]string) (program, dir string) {
 func TestTable(t *testing.T) {
 	program, dir := made(t, map[string]string{"c.jsonl": corpus, "struck.tsv": "4\tshreds a file of its own\n"})
 	var out strings.Builder
-	if err := measure(&out, program, "", "", dir); err != nil {
+	if err := measure(&out, program, "", "", true, dir); err != nil {
 		t.Fatal(err)
 	}
 	var got []string
@@ -56,9 +56,30 @@ func TestTable(t *testing.T) {
 		"danger read 4 2 50.00 25.00 50.00 1 50.00", "danger unread 1 1 0.00 0.00 0.00 0 0.00",
 		"honest read 1 1 100.00 0.00 100.00 0 100.00", "honest unread 1 1 100.00 0.00 100.00 0 100.00", "",
 		"read half by source", "danger a 2 100.00 50.00", "danger b 2 0.00 0.00", "honest c 1 100.00 0.00",
+		"", "judged as in a container: docker",
 	}
 	if strings.Join(got, "\n") != strings.Join(want, "\n") {
 		t.Errorf("got\n%s", strings.Join(got, "\n"))
+	}
+}
+
+// Lines of Dockerfiles run in a container. Programs that do not know how to judge such lines are not
+// given any.
+func TestImagesAreContainers(t *testing.T) {
+	program, dir := made(t, map[string]string{"c.jsonl": `{"source": "docker", "label": "honest", "half": "read", ` +
+		`"command": "rm x"}` + "\n"})
+	script := strings.Replace(judging, "*mkfs*", "*container*", 1)
+	if err := os.WriteFile(program, []byte(script), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for images, want := range map[bool]string{true: "honest docker 1 100.00 100.00", false: "honest docker 1 100.00 0.00"} {
+		var out strings.Builder
+		if err := measure(&out, program, "", "", images, dir); err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Join(strings.Fields(out.String()), " "); !strings.Contains(got, want) {
+			t.Errorf("%v: %s", images, got)
+		}
 	}
 }
 
@@ -67,7 +88,7 @@ func TestListHasOnlyTheReadHalf(t *testing.T) {
 	program, dir := made(t, map[string]string{"c.jsonl": corpus})
 	for label, want := range map[string]string{"danger": "34", "honest": "6", "allow": ""} {
 		var out strings.Builder
-		if err := measure(&out, program, "", label, dir); err != nil {
+		if err := measure(&out, program, "", label, true, dir); err != nil {
 			t.Fatal(err)
 		}
 		var ids string
@@ -91,16 +112,16 @@ func TestBadCorpus(t *testing.T) {
 		strings.TrimSuffix(corpus, "}\n"):                                   "c.jsonl:7: ",
 	} {
 		program, dir := made(t, map[string]string{"c.jsonl": text})
-		if err := measure(new(strings.Builder), program, "", "", dir); err == nil || !strings.Contains(err.Error(), want) {
+		if err := measure(new(strings.Builder), program, "", "", true, dir); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%.40q: %v", text, err)
 		}
 	}
 	program, dir := made(t, map[string]string{"c.jsonl": corpus, "struck.tsv": "4\n"})
-	err := measure(new(strings.Builder), program, "", "", dir)
+	err := measure(new(strings.Builder), program, "", "", true, dir)
 	if err == nil || !strings.Contains(err.Error(), "4 has no reason") {
 		t.Errorf("a strike without a reason: %v", err)
 	}
-	if err := measure(new(strings.Builder), filepath.Join(dir, "none"), "", "", dir); err == nil {
+	if err := measure(new(strings.Builder), filepath.Join(dir, "none"), "", "", true, dir); err == nil {
 		t.Error("no program, and no error")
 	}
 }

@@ -44,13 +44,16 @@ const URL = Content << 17
 // Foreign is a host that the project does not name. Only what is much at once is asked about.
 const Foreign = URL << 24
 
+// Container is what is gone with the container in which the call runs.
+const Container = Foreign << 1
+
 // byName maps the words of rules to places.
 var byName = func() map[string]Place {
 	m := map[string]Place{
 		"root": Root, "system": System, "top": Top, "home": Home, "project": Project, "whole": Whole, "temp": Temp,
 		"build-output": Build, "device": Device, "git": Git,
 		"unknown": Unclear, "outside": Outside, "secret": Secret, "recoverable": Recoverable, "feature-branch": Feature,
-		"foreign": Foreign,
+		"foreign": Foreign, "container": Container,
 	}
 	for _, k := range content.Kinds() {
 		if k != content.Unclear && k != content.Plain {

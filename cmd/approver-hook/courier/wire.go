@@ -44,6 +44,9 @@ func (c call) request(agent, event string) []byte {
 	if c.cut {
 		b = append(b, wire.Cut+": 1\r\n"...)
 	}
+	if root := peercred.Root(); root != "" {
+		b = append(b, wire.Root+": "+root+"\r\n"...)
+	}
 	b = append(b, wire.EnvBytes+": "+strconv.Itoa(len(c.env))+"\r\n\r\n"...)
 	b = append(b, c.env...)
 	return append(b, c.payload...)

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"testing/iotest"
 
+	"approver.example/httpapi/peercred"
 	"approver.example/httpapi/wire"
 )
 
@@ -191,5 +192,16 @@ func TestDecimal(t *testing.T) {
 		if got := decimal(s, 100); got != want {
 			t.Errorf("decimal(%q) = %d, want %d", s, got, want)
 		}
+	}
+}
+
+// A hook says which files it sees, so that a daemon that sees others does not judge by its own.
+func TestTheHookSaysWhatItSees(t *testing.T) {
+	root := peercred.Root()
+	if root == "" {
+		t.Skip("this system does not name what a process sees: only Linux does")
+	}
+	if got := string(call{}.request("claude", "")); !strings.Contains(got, "\r\n"+wire.Root+": "+root+"\r\n") {
+		t.Errorf("%q", got)
 	}
 }

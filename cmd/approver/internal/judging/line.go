@@ -33,8 +33,11 @@ type LineCall struct {
 	Tool    string          `json:"tool"`
 	Command *string         `json:"command"`
 	Args    json.RawMessage `json:"args"`
-	Result  *string         `json:"result"` // what the call printed
-	Error   string          `json:"error"`  // the error of the call
+	// Container says that the call runs in a container. The daemon finds that out by itself.
+	Container *approver.Container `json:"container"`
+
+	Result *string `json:"result"` // what the call printed
+	Error  string  `json:"error"`  // the error of the call
 }
 
 // noSession is the session of a line without one.
@@ -66,7 +69,7 @@ func (c *LineCall) read(line []byte) error {
 	d.DisallowUnknownFields()
 	if err := d.Decode(c); err != nil {
 		if name, unknown := strings.CutPrefix(err.Error(), "json: unknown field "); unknown {
-			return fmt.Errorf("unknown key %s: one of id, agent, session, cwd, uid, tool, command, args, result, error", name)
+			return fmt.Errorf("unknown key %s: one of id, agent, session, cwd, uid, container, tool, command, args, result, error", name)
 		}
 		return err
 	}
@@ -102,7 +105,7 @@ func (c LineCall) Event() (agents.Event, error) {
 		c.Session = noSession
 	}
 	ev, err := agents.Plain(c.Session, c.CWD, c.Tool, args)
-	ev.Call.Agent = c.Agent
+	ev.Call.Agent, ev.Call.Container = c.Agent, c.Container
 	if c.UID != nil {
 		ev.Call.Peer = approver.Peer{Known: true, UID: *c.UID}
 	}
@@ -162,7 +165,8 @@ type Judge struct {
 	Peer  approver.Peer  // the user of calls that name none
 	env   map[string]string
 
-	sockets configs.Sockets // from the configuration
+	sockets   configs.Sockets            // from the configuration
+	container func() *approver.Container // of calls that name none; it may be nil
 
 	Policy *shieldcore.Policy // one of the gate's stages
 	Reflex *reflexcore.Engine // one too; nil if only the policy judges
@@ -198,5 +202,8 @@ func (j *Judge) placed(call approver.ToolCall) approver.ToolCall {
 		call.Peer = j.Peer
 	}
 	call.Env, call.At = j.envOf(call.Peer), time.Now()
+	if call.Container == nil && j.container != nil {
+		call.Container = j.container()
+	}
 	return call
 }

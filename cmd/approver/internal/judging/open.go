@@ -9,6 +9,7 @@ import (
 
 	"approver.example"
 	"approver.example/configs"
+	"approver.example/daemon/container"
 	"approver.example/daemon/judges"
 	"approver.example/reflexcore"
 	"approver.example/reflexcore/loop"
@@ -46,6 +47,9 @@ func (f Flags) Open(agent string, evaluate bool) (*Judge, error) {
 	}
 	j.Gate.Tiers, j.Gate.Weak = approver.TierScreen, cfg.Reflex.Gatekeeper.Weak
 	j.Policy, j.Reflex, j.ran, j.sockets = policy, reflex, reflex.Ran, cfg.Sockets
+	if cfg.Reflex.Container {
+		j.container = container.This().Container
+	}
 	return j, nil
 }
 

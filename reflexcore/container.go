@@ -1,0 +1,100 @@
+package reflexcore
+
+import (
+	"path"
+	"slices"
+	"strings"
+
+	"approver.example/reflexcore/disk"
+	"approver.example/reflexcore/effect"
+	"approver.example/reflexcore/places"
+	"approver.example/reflexcore/wordset"
+)
+
+// This file finds out what a call changes in a container: only the container's own system, which is
+// made from an image and gone with it, or what stays. When in doubt, it stays. Which rules leave the
+// system of a container alone is said in them: never: [container].
+
+// inContainer reports whether an effect at a place changes only the system of the call's container.
+func (e *Engine) inContainer(j *judgment, ef *effect.Effect, p places.Place) bool {
+	if j.call.ToolCall.Container == nil || ef.Bits&(effect.Remote|effect.Later) != 0 || j.leavesRoot() {
+		return false
+	}
+	switch ef.Kind {
+	case effect.Privilege, effect.Kill, effect.Discard: // packages
+		return true
+	case effect.Permission:
+		return isAccount(ef) || e.isOwn(j, ef, p)
+	case effect.Persist: // that of services; what starts with a shell is the user's
+		return managers[ef.Program()] && !touches(j.call.ToolCall.Container.Mounts, j.call.Around.Home)
+	case effect.Write:
+		return p&places.System != 0 && e.isOwn(j, ef, p)
+	case effect.Delete:
+		return p&places.System != 0 && effect.IsKnown(ef.Target) && !keepsData(ef.Target) && e.isOwn(j, ef, p)
+	default:
+		return false
+	}
+}
+
+// leavesRoot reports whether a part of the call runs in another root folder, or among other mounts:
+// the paths in it say nothing about the container.
+func (j *judgment) leavesRoot() bool {
+	return slices.ContainsFunc(j.call.Effects, func(e effect.Effect) bool {
+		return e.Kind == effect.Privilege && wordset.Has("chroot namespace host cluster", e.Target)
+	})
+}
+
+// keepsData reports whether a folder of the system has people's data, such as databases, web sites
+// and mail. Below /var that is everything but what is known to be made again.
+func keepsData(p string) bool {
+	below := func(folder string) bool { return disk.Below(p, folder) }
+	return below("/srv") || below("/var/www") || below("/var") && !slices.ContainsFunc(madeAgain, below)
+}
+
+var madeAgain = strings.Fields(`/var/cache /var/log /var/run /var/lock /var/lib/apt /var/lib/dnf /var/lib/yum
+	/var/lib/pacman /var/lib/dpkg /var/lib/rpm /var/lib/apk`)
+
+// managers are the programs that say which services start with the machine.
+var managers = wordset.Of("systemctl service rc-update update-rc.d chkconfig supervisorctl sv")
+
+// isAccount reports whether an effect changes the accounts of the machine. Those of a service, such
+// as a database, are not the container's own.
+func isAccount(ef *effect.Effect) bool {
+	return wordset.Has("useradd userdel usermod adduser deluser groupadd groupdel groupmod addgroup delgroup gpasswd",
+		path.Base(ef.Program()))
+}
+
+// neverOwn are the places that stay, or that a container needs as a whole.
+const neverOwn = places.Root | places.Top | places.Whole | places.Project | places.Git | places.Secret | places.Device
+
+// isOwn reports whether a path is on the container's own file system, with all that is below it, and
+// so is what its links lead to.
+func (e *Engine) isOwn(j *judgment, ef *effect.Effect, p places.Place) bool {
+	static, isName := ef.Target, true
+	if i := strings.IndexAny(static, "*?[{\x00"); i >= 0 {
+		static, isName = static[:strings.LastIndexByte(static[:i], '/')+1], false
+	}
+	static = path.Clean(static)
+	if p&neverOwn != 0 || !strings.HasPrefix(static, "/") || !isName && strings.Count(static, "/") < 2 {
+		return false
+	}
+	if !effect.IsKnown(ef.Target) && ef.Bits&(effect.Recursive|effect.Splits|effect.Glob) != 0 {
+		return false
+	}
+	real, seen := j.call.Links.Real(e.analyzer.Files, static)
+	if !seen {
+		return false
+	}
+	other := *ef
+	other.Target = real
+	if real != static && j.call.Around.Path(real, &other)&neverOwn != 0 {
+		return false
+	}
+	return !places.InTree(e.analyzer.Files, real) && !touches(j.call.ToolCall.Container.Mounts, static) &&
+		!touches(j.call.ToolCall.Container.Mounts, real)
+}
+
+// touches reports whether a path is one of the mounts, or lies below or above one.
+func touches(mounts []string, p string) bool {
+	return slices.ContainsFunc(mounts, func(m string) bool { return disk.Below(p, m) || disk.Below(m, p) })
+}
