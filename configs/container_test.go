@@ -1,14 +1,12 @@
 package configs_test
 
 import (
-	"os"
-	"path/filepath"
-	"slices"
 	"testing"
 
 	"approver.example"
 	"approver.example/configs"
 	"approver.example/reflexcore"
+	"approver.example/reflexcore/disk"
 )
 
 // contained returns a judge of commands in a container, from a project in it.
@@ -133,16 +131,51 @@ func TestWhatStaysOfAContainer(t *testing.T) {
 	`)
 }
 
-// The path says where the container's own file is; a link in it leads elsewhere.
+// A project in the container's own files is people's work all the same.
+func TestAProjectInAContainer(t *testing.T) {
+	asks(t, contained(t, &approver.Container{}), true, `
+		chmod -R 777 /workspaces/shop
+		chmod 777 /workspaces/shop/x
+		chown -R bob /workspaces/shop
+		rm -rf /workspaces/shop
+		rm -rf /workspaces
+		rm -rf /workspaces/other
+		ssh host sudo systemctl stop x
+		ssh host sudo useradd x
+	`)
+}
+
+// linked is the disk of a container in which somebody made a link.
+type linked struct{ disk.OS }
+
+func (l linked) Readlink(name string) (string, error) {
+	if name == "/opt/tool" {
+		return "/workspaces/other", nil
+	}
+	return l.OS.Readlink(name)
+}
+
+// The path says that a file is the container's own; a link in it leads to what stays.
 func TestLinksOutOfAContainer(t *testing.T) {
-	box := &approver.Container{Mounts: []string{"/proc", "/workspaces"}}
-	root := t.TempDir()
-	link := filepath.Join(root, "link")
-	if err := os.Symlink("/workspaces/other", link); err != nil {
+	rules, err := configs.DefaultRules()
+	if err != nil {
 		t.Fatal(err)
 	}
-	judge := contained(t, &approver.Container{Mounts: slices.Concat(box.Mounts, []string{"/usr"})})
-	asks(t, judge, true, "chown -R app "+link+"/x")
-	asks(t, judge, true, "cp x /bin/x") // leads to the mounted /usr on most machines, or is in the root folder
-	asks(t, contained(t, box), false, "cp x /opt/x/y")
+	reflex, err := reflexcore.New(rules, reflexcore.Limits{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	reflex = reflex.WithDisk(linked{})
+	for box, want := range map[*approver.Container]approver.Decision{
+		{}:                                approver.Pass,
+		{Mounts: []string{"/workspaces"}}: approver.Ask,
+	} {
+		for _, command := range []string{"chown -R app /opt/tool/x", "rm -rf /opt/tool/x"} {
+			v, err := reflex.Judge(t.Context(), approver.ToolCall{Agent: "claude", Tool: "Bash", Command: command,
+				Dir: "/home/ada/shop", Container: box})
+			if err != nil || v.Decision != want {
+				t.Errorf("%s, mounts %v: %v (%s), %v", command, box.Mounts, v.Decision, v.Rule, err)
+			}
+		}
+	}
 }
