@@ -15,6 +15,8 @@ import (
 func (pr *programRunner) apply(a *applied, sink *data) {
 	p, argv, by := a.line.p, a.line.argv, a.line.by
 	held, locals := pr.in.rep.bits, len(pr.in.vars.locals)
+	from, acted := len(pr.in.rep.res.Effects), pr.in.rep.acts
+	pr.in.rep.acts = false
 	a.sink = sink
 	p.Dry = p.Dry || a.line.asksHelp(a.std.present)
 	if p.Odd {
@@ -51,6 +53,10 @@ func (pr *programRunner) apply(a *applied, sink *data) {
 	a.lists.runsList(&out)
 	a.inserts()
 	a.editsTodo()
+	if !pr.in.rep.acts && !pr.in.rep.stopped() && hasRole(p.Uses, grammar.Privilege) && hasRole(p.Uses, grammar.Argv) {
+		pr.in.rep.idle(from, by)
+	}
+	pr.in.rep.acts = pr.in.rep.acts || acted
 	pr.in.cwd.dir = dir
 	pr.in.rep.bits = held
 	pr.in.vars.unhold(locals)

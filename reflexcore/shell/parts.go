@@ -17,6 +17,7 @@ type report struct {
 	res      *Result
 	step     int
 	bits     effect.Bits // set on every effect, such as Remote
+	acts     bool        // something was changed, stopped or started since this was last reset
 	depth    int
 	level    int
 	steps    int

@@ -186,7 +186,21 @@ func (r *report) made(n int) bool {
 	return !r.stopped()
 }
 
+// inert are the kinds of effects that need no rights of their own: a package manager that fetches.
+const inert = 1<<effect.NetIn | 1<<effect.Privilege
+
+// idle marks the rights of a command that with them changes, stops and starts nothing, if what it
+// does was added from an index on.
+func (r *report) idle(from int, by string) {
+	for i := from; i < len(r.res.Effects); i++ {
+		if e := &r.res.Effects[i]; e.Kind == effect.Privilege && e.By == by {
+			e.What = "idle"
+		}
+	}
+}
+
 func (r *report) addEffect(e effect.Effect) {
+	r.acts = r.acts || inert&(1<<e.Kind) == 0 && !effect.OnlyMakes(&e)
 	if len(r.res.Effects) >= r.lim.Effects {
 		r.over("effects")
 		return
