@@ -31,6 +31,8 @@ var noScore = map[effect.Kind]string{
 // noRule are the values of What that no rule names, each with the reason.
 var noRule = map[string]string{
 	"scratch":        "it makes the question about a deletion milder",
+	"idle":           "a command that changes nothing needs no look at its rights",
+	"rebuilt":        "what is made again at once or at the next start is a warning",
 	"agent-settings": "package selfprotect judges it",
 	"interactive":    "a shell that waits for input runs nothing by itself",
 	"module":         "it is judged by its name, as a program is",

@@ -126,8 +126,6 @@ c  docker system prune -af --volumes
 p  kubectl rollout restart deployment/web
 h  kubectl rollout undo deployment/web
 c  kubectl delete ns staging
-h  kind delete cluster --name dev
-h  minikube delete
 h  dropdb test_app
 h  dropdb --if-exists app_dev
 h  psql -h localhost -d app_test -c 'DROP TABLE users'

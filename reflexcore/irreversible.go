@@ -108,6 +108,9 @@ func lossOf(e *effect.Effect, p places.Place) loss {
 	case effect.Discard:
 		return baselineOf(e, discards, loss{35, "throws work away"})
 	case effect.RemoteDelete:
+		if e.What == effect.Rebuilt {
+			return loss{20, "deletes what is made again"}
+		}
 		if e.What == effect.Scratch {
 			return loss{40, "deletes what is for tests, or can be filled again"}
 		}

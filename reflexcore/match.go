@@ -3,6 +3,7 @@ package reflexcore
 import (
 	"slices"
 
+	"approver.example"
 	"approver.example/internal/match"
 	"approver.example/reflexcore/disk"
 	"approver.example/reflexcore/effect"
@@ -26,8 +27,12 @@ func (e *Engine) match(j *judgment) {
 			}
 			from := len(j.findings)
 			j.findings = set.find(j.findings, i, &j.facts, p)
-			if ef.Kind == effect.RemoteDelete && ef.What == effect.Scratch {
+			switch {
+			case ef.Kind != effect.RemoteDelete:
+			case ef.What == effect.Scratch:
 				markScratch(j.findings[from:])
+			case ef.What == effect.Rebuilt:
+				j.findings = append(j.findings[:from], slices.DeleteFunc(j.findings[from:], asksByDefault)...)
 			}
 		}
 		j.places = append(j.places, p)
@@ -45,6 +50,12 @@ func (e *Engine) match(j *judgment) {
 	// Expired rules do not count.
 	j.findings = slices.DeleteFunc(j.findings,
 		func(f finding) bool { return isExpired(f.rule.Expires, j.call.ToolCall.At) })
+}
+
+// asksByDefault reports whether a built-in rule asks. What is made again at the next start is no
+// question, unless a rule of the user or of the project says so.
+func asksByDefault(f finding) bool {
+	return f.rule.Layer == BuiltInLayer && f.rule.Decision == approver.Ask
 }
 
 func markScratch(found []finding) {

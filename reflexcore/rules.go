@@ -402,11 +402,33 @@ func (c *compiled) holdsInCall(call *facts) bool {
 			count++
 		}
 	}
+	if c.moreThan > 0 && count > c.moreThan {
+		count -= c.repeated(call.effects)
+	}
 	if call.inCall == nil {
 		call.inCall = map[*compiled]bool{}
 	}
 	call.inCall[c] = reads && there && count > c.moreThan
 	return call.inCall[c]
+}
+
+// repeated counts the effects of a condition's kinds on a target that an earlier one has, too: a loop
+// that tries again sends to one host. What the call itself finds out may be another one each time.
+func (c *compiled) repeated(effects []effect.Effect) (n int) {
+	seen := map[string]bool{}
+	for i := range effects {
+		e := &effects[i]
+		if c.kinds&(1<<e.Kind) == 0 || !effect.IsKnown(e.Target) && e.Bits&effect.Inherited == 0 {
+			continue
+		}
+		if (e.Bits|e.Amount())&c.how == c.how && c.isAbout(e, lettersOf(e.What)) {
+			if seen[e.Target] {
+				n++
+			}
+			seen[e.Target] = true
+		}
+	}
+	return n
 }
 
 // holds reports whether a condition holds for an effect at a place; all are the kinds of the call's

@@ -158,8 +158,10 @@ func mountsOf(table []byte) (mounts []string, err error) {
 
 // isEngine reports whether a name is that of a container engine's socket.
 func isEngine(name string) bool {
-	return strings.HasSuffix(name, ".sock") && slices.ContainsFunc([]string{"docker", "podman", "containerd", "cri", "buildkit"},
-		func(engine string) bool { return strings.Contains(name, engine) })
+	return strings.HasSuffix(name, ".sock") &&
+		slices.ContainsFunc(engines, func(engine string) bool { return strings.Contains(name, engine) })
 }
+
+var engines = []string{"docker", "podman", "containerd", "cri", "buildkit"}
 
 var unescaped = strings.NewReplacer(`\040`, " ", `\011`, "\t", `\012`, "\n", `\134`, `\`)

@@ -9,7 +9,7 @@ import (
 )
 
 const (
-	docker = `1234 1100 0:45 / / rw,relatime master:1 - overlay overlay rw,lowerdir=/var/lib/docker/overlay2/l/A,upperdir=/u
+	docker = `1234 1100 0:45 / / rw,relatime master:1 - overlay overlay rw,lowerdir=/var/lib/docker/overlay2/l/A
 1235 1234 0:48 / /proc rw,nosuid - proc proc rw
 1236 1234 0:49 / /dev rw,nosuid - tmpfs tmpfs rw,size=65536k
 1237 1234 0:50 / /sys ro,nosuid - sysfs sysfs ro
@@ -56,7 +56,8 @@ func TestContainer(t *testing.T) {
 		"docker":          made(t, files()),
 		"podman":          made(t, files(".dockerenv", "-", "run/.containerenv", "engine=podman")),
 		"rootless podman": made(t, files("proc/self/mountinfo", fuse)),
-		"ssh agent":       made(t, files("proc/self/mountinfo", docker+"9 8 0:9 /a /run/host-services/ssh-auth.sock rw - tmpfs t rw\n")),
+		"ssh agent": made(t, files("proc/self/mountinfo", docker+
+			"9 8 0:9 /a /run/host-services/ssh-auth.sock rw - tmpfs t rw\n")),
 	} {
 		got := m.Of("here")
 		if got == nil || !slices.Equal(got.Mounts[:len(want)], want) {

@@ -72,7 +72,9 @@ func TestImagesAreContainers(t *testing.T) {
 	if err := os.WriteFile(program, []byte(script), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	for images, want := range map[bool]string{true: "honest docker 1 100.00 100.00", false: "honest docker 1 100.00 0.00"} {
+	for images, want := range map[bool]string{
+		true: "honest docker 1 100.00 100.00", false: "honest docker 1 100.00 0.00",
+	} {
 		var out strings.Builder
 		if err := measure(&out, program, "", "", images, dir); err != nil {
 			t.Fatal(err)
@@ -112,7 +114,8 @@ func TestBadCorpus(t *testing.T) {
 		strings.TrimSuffix(corpus, "}\n"):                                   "c.jsonl:7: ",
 	} {
 		program, dir := made(t, map[string]string{"c.jsonl": text})
-		if err := measure(new(strings.Builder), program, "", "", true, dir); err == nil || !strings.Contains(err.Error(), want) {
+		err := measure(new(strings.Builder), program, "", "", true, dir)
+		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%.40q: %v", text, err)
 		}
 	}

@@ -241,6 +241,10 @@ func BitOf(name string) (Bits, bool) {
 // tests. Losing it is no catastrophe.
 const Scratch = "scratch"
 
+// Rebuilt is the What of a resource on this machine that is made again at once or at the next start: a
+// cluster in containers, the volumes of a compose project that the same call starts again.
+const Rebuilt = "rebuilt"
+
 // IsProduction reports whether a word of a text is a name for production.
 func IsProduction(text string) bool {
 	parts := strings.FieldsFunc(strings.ToLower(text),

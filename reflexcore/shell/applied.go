@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"cmp"
 	"iter"
 	"path"
 	"regexp"
@@ -98,10 +99,19 @@ func (a *application) add(k effect.Kind, u *grammar.Use, target string, taint ef
 func (a *application) remoteDelete(u *grammar.Use, target string, taint effect.Taint) {
 	from := len(a.in.rep.res.Effects)
 	a.add(effect.RemoteDelete, u, target, taint)
-	if added := a.in.rep.res.Effects[from:]; len(added) > 0 && a.scratch(target) {
-		for i := range added {
-			added[i].What = effect.Scratch
+	added, what := a.in.rep.res.Effects[from:], ""
+	switch {
+	case len(added) == 0:
+	case a.rebuilt(target):
+		what = effect.Rebuilt
+	case a.scratch(target):
+		what = effect.Scratch
+		if target == "volumes" && a.isCompose() && a.ownCompose() {
+			a.in.rep.down = composeDown{a.in.cwd.dir, from}
 		}
+	}
+	for i := range added {
+		added[i].What = cmp.Or(what, added[i].What)
 	}
 }
 

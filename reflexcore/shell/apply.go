@@ -53,6 +53,7 @@ func (pr *programRunner) apply(a *applied, sink *data) {
 	a.lists.runsList(&out)
 	a.inserts()
 	a.editsTodo()
+	a.upAfterDown()
 	if !pr.in.rep.acts && !pr.in.rep.stopped() && hasRole(p.Uses, grammar.Privilege) && hasRole(p.Uses, grammar.Argv) {
 		pr.in.rep.idle(from, by)
 	}

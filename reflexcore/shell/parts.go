@@ -18,6 +18,7 @@ type report struct {
 	step     int
 	bits     effect.Bits // set on every effect, such as Remote
 	acts     bool        // something was changed, stopped or started since this was last reset
+	down     composeDown
 	depth    int
 	level    int
 	steps    int

@@ -23,9 +23,8 @@ func (a *application) scratch(target string) bool {
 		effect.IsProduction(target) {
 		return false
 	}
-	name := a.line.p.Program.Name
 	switch {
-	case strings.HasPrefix(name, "docker-compose") || strings.HasPrefix(name, "docker compose"):
+	case a.isCompose():
 		return target == "volumes" && !a.isElsewhere("DOCKER_HOST", "DOCKER_CONTEXT")
 	case wordset.Has("kind minikube k3d", a.line.argv[0]):
 		return true
@@ -36,6 +35,78 @@ func (a *application) scratch(target string) bool {
 			scratchDatabase(words, target)
 	}
 	return false
+}
+
+// onOwnMachine reports whether all words of a command are known, none says production, and no
+// variable makes docker or compose act elsewhere.
+func (a *application) onOwnMachine() bool {
+	return a.in.rep.bits&effect.Remote == 0 &&
+		!a.isElsewhere("DOCKER_HOST", "DOCKER_CONTEXT", "COMPOSE_FILE", "COMPOSE_PROJECT_NAME") &&
+		!slices.ContainsFunc(a.line.argv, func(w string) bool { return !effect.IsKnown(w) || effect.IsProduction(w) })
+}
+
+// rebuilt reports whether a command deletes one cluster in containers, which the next start makes
+// again.
+func (a *application) rebuilt(target string) bool {
+	all := func(w string) bool { return wordset.Has("--all -A --purge clusters", w) }
+	return wordset.Has("kind minikube k3d", path.Base(a.line.argv[0])) && effect.IsKnown(target) && a.onOwnMachine() &&
+		a.line.p.Bits&effect.Bulk == 0 && !slices.ContainsFunc(a.line.argv, all)
+}
+
+// ownCompose reports whether a command acts on the project of the compose file that compose finds in
+// the working folder, or in one below it.
+func (a *application) ownCompose() bool {
+	dir := a.in.cwd.dir
+	return a.onOwnMachine() && effect.IsKnown(dir) && within(dir, a.in.ctx.Dir) && !effect.IsProduction(dir) &&
+		namesNoProject(a.line.argv[1:])
+}
+
+// namesNoProject reports whether no word of compose names another host, project or file than compose
+// finds by itself.
+func namesNoProject(words []string) bool {
+	for i, w := range words {
+		flag, value, joined := strings.Cut(w, "=")
+		if !joined && i+1 < len(words) {
+			value = words[i+1]
+		}
+		switch {
+		case flag == "-f" || flag == "--file":
+			if !wordset.Has("docker-compose.yml docker-compose.yaml compose.yml compose.yaml", strings.TrimPrefix(value, "./")) {
+				return false
+			}
+		case wordset.HasAnyPrefix(flag, "-p", "--project", "--profile", "--context", "-c", "-H", "--host", "--env-file"):
+			return false
+		}
+	}
+	return true
+}
+
+// upAfterDown marks the volumes that a compose down before deletes as rebuilt, if the command is the
+// compose up of the same project: it makes them again at once.
+func (a *application) upAfterDown() {
+	down := &a.in.rep.down
+	if down.dir == "" || a.line.p.Program == nil || !a.isCompose() || !slices.Contains(a.line.argv, "up") ||
+		slices.Contains(a.line.argv, "--dry-run") || down.dir != a.in.cwd.dir || !a.ownCompose() {
+		return
+	}
+	effects := a.in.rep.res.Effects
+	for i := range effects[min(down.from, len(effects)):] {
+		if e := &effects[down.from+i]; e.Kind == effect.RemoteDelete && e.Target == "volumes" && e.What == effect.Scratch {
+			e.What = effect.Rebuilt
+		}
+	}
+	*down = composeDown{}
+}
+
+// isCompose reports whether a command is one of compose.
+func (a *application) isCompose() bool {
+	return wordset.HasAnyPrefix(a.line.p.Program.Name, "docker-compose", "docker compose")
+}
+
+// A composeDown is a compose down of the working folder's own project that deletes its volumes.
+type composeDown struct {
+	dir  string // the working folder; empty is none
+	from int    // the index of its effect
 }
 
 // clients are programs that are given a database by name, by host or as a file.

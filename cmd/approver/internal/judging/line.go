@@ -69,7 +69,8 @@ func (c *LineCall) read(line []byte) error {
 	d.DisallowUnknownFields()
 	if err := d.Decode(c); err != nil {
 		if name, unknown := strings.CutPrefix(err.Error(), "json: unknown field "); unknown {
-			return fmt.Errorf("unknown key %s: one of id, agent, session, cwd, uid, container, tool, command, args, result, error", name)
+			return fmt.Errorf("unknown key %s: one of "+
+				"id, agent, session, cwd, uid, container, tool, command, args, result, error", name)
 		}
 		return err
 	}
