@@ -215,6 +215,9 @@ func (l *diskCheck) isSingleFile(target string) bool {
 // isMissing reports whether the target does not exist yet, so that nothing can be lost. A call that
 // may mount or rename something there does not count.
 func (l *diskCheck) isMissing(j *judgment, target string) bool {
+	if i := strings.IndexAny(target, "*?["); i >= 0 && disk.Below(target, l.around.Dir) {
+		target = target[:strings.LastIndexByte(target[:i], '/')] // in a folder that is missing, no name is there
+	}
 	if strings.ContainsAny(target, "*?[{\x00") ||
 		wordset.ContainsAny(j.call.Text, "mount", "sshfs", "bindfs", "rename") {
 		return false
