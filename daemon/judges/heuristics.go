@@ -1,7 +1,9 @@
 package judges
 
 import (
+	"cmp"
 	"context"
+	"slices"
 
 	"approver.example"
 	"approver.example/configs"
@@ -57,18 +59,16 @@ func throughTwins(rule *reflexcore.Rule, hit heuristics.Hit, engine *approver.Ve
 		return f
 	}
 	allowed := ""
-	for _, twin := range rule.Twins {
-		for _, found := range engine.Found {
-			switch {
-			case found.Rule != twin:
-			case found.Counts:
-				return heuristics.Fate{As: twin, Covered: covers(engine, hit)}
-			case found.Allowed != "":
-				allowed = found.Allowed
-			}
+	for _, found := range engine.Found {
+		switch {
+		case !slices.Contains(rule.Twins, found.Rule):
+		case !found.Counts:
+			allowed = cmp.Or(found.Allowed, allowed)
+		case f.As == "" || found.Rule == engine.Rule: // the one that decides, if it is among them
+			f = heuristics.Fate{As: found.Rule, Covered: covers(engine, hit)}
 		}
 	}
-	if !rule.Final() {
+	if f.As == "" && !rule.Final() {
 		f.Allowed = allowed
 	}
 	return f

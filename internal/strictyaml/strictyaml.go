@@ -126,6 +126,9 @@ func (f *File) checkCharacters() {
 		col := 0
 		for i, r := range strings.TrimSuffix(line, "\r") {
 			col++
+			if r >= ' ' && r <= '~' {
+				continue
+			}
 			text := ""
 			switch {
 			case r == utf8.RuneError && !strings.HasPrefix(line[i:], "\uFFFD"):
