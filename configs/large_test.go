@@ -23,7 +23,8 @@ func largeLibrary(n int) configs.RuleSource {
 		how := []string{
 			"when:\n      - {effects: [delete, write], by: [tool%d, helper%[1]d]}",
 			"when:\n      - {effects: [delete, write], targets: ['/srv/service%d/*']}",
-			"when:\n      - {effects: [exec, publish, net-out], by: ['git push', 'git sub%d'], targets: ['*service%[1]d.example*']}",
+			"when:\n      - {effects: [exec, publish, net-out], by: ['git push', 'git sub%d'], " +
+				"targets: ['*service%[1]d.example*']}",
 			"when:\n      - {effects: [delete], by: [rm], targets: ['*/cache%d/*'], places: [outside]}",
 			"pattern: '\\bservice%d\\s+--force\\b'",
 		}[i%5]
@@ -92,8 +93,8 @@ func TestTenThousandRulesLoad(t *testing.T) {
 		"rm -f /srv/service1/x":    "own_1",
 		"git status":               "",
 	} {
-		how := e.Explain(approver.ToolCall{Agent: "claude", Tool: "Bash", Command: command, Dir: "/home/ada/shop", At: january,
-			Env: map[string]string{"HOME": "/home/ada"}})
+		how := e.Explain(approver.ToolCall{Agent: "claude", Tool: "Bash", Command: command,
+			Dir: "/home/ada/shop", At: january, Env: map[string]string{"HOME": "/home/ada"}})
 		own := 0
 		for _, f := range how.Findings {
 			if strings.HasPrefix(f.Rule, "own_") {

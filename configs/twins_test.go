@@ -103,8 +103,8 @@ func TestTwinsAreDeclared(t *testing.T) {
 		case own || general:
 			used[pair.rule] = true
 		default:
-			t.Errorf("%s and %s both find something in\n\t%.200s\n\tdeclare the rule under twins of the heuristic if it says "+
-				"the same, or under apart why both stay", pair.heuristic, pair.rule, call)
+			t.Errorf("%s and %s both find something in\n\t%.200s\n\tdeclare the rule under twins of the heuristic if it "+
+				"says the same, or under apart why both stay", pair.heuristic, pair.rule, call)
 		}
 	}
 	for i := range rules {

@@ -109,8 +109,9 @@ func newBroadcaster(
 	}
 	binder := fingerprint.New(rules.Reflex)
 	b, err := broadcaster.NewBroadcaster(broadcaster.Options{
-		Store: base.store, Audit: base.told(log), OnAnswer: remember(rules.Reflex, rules.Tools, log.With("part", "precedents")),
-		People: base.answering(), Channels: base.channels, Destinations: cfg.Destinations(),
+		Store: base.store, Audit: base.told(log),
+		OnAnswer: remember(rules.Reflex, rules.Tools, log.With("part", "precedents")),
+		People:   base.answering(), Channels: base.channels, Destinations: cfg.Destinations(),
 		Fingerprint: func(ctx context.Context, call approver.ToolCall) (approver.Binding, error) {
 			if err := base.calls.Take(ctx, call.Peer.UID); err != nil {
 				return approver.Binding{}, err

@@ -103,7 +103,8 @@ func (r *Rule) Faults() (out []Fault) {
 	}
 	bad(r.ID == "", "id", "it has no id: give it a stable name in snake_case")
 	bad(heuristicID.MatchString(r.ID), "id",
-		"the id %q is that of a heuristic, which has no other in its place: write a rule with an id of its own, and disable %s",
+		"the id %q is that of a heuristic, which has no other in its place: write a rule with an id of its own, and "+
+			"disable %s",
 		r.ID, r.ID)
 	bad(r.ID != "" && (!snakeCase.MatchString(r.ID) || len(r.ID) > 64) && !heuristicID.MatchString(r.ID), "id",
 		"the id %q is not in snake_case: at most 64 of a to z, 0 to 9 and _, and a letter first", r.ID)

@@ -30,7 +30,8 @@ func (c *compiler) toolFinding(at, name string, file findingFile) *approver.Verd
 		c.ReportKey(at, name+" has no decision: add decision: pass, ask or deny")
 		return nil
 	}
-	v := approver.Verdict{By: By, Rule: name, Category: "policy", Severity: approver.High, Confidence: 1, Where: c.Position(at)}
+	v := approver.Verdict{By: By, Rule: name, Category: "policy", Severity: approver.High, Confidence: 1,
+		Where: c.Position(at)}
 	switch decisionWord(file.Decision) {
 	case "pass":
 		v.Decision = approver.Pass
@@ -109,9 +110,9 @@ func (u Using) judge(ctx context.Context, call approver.ToolCall, uses bool) (ap
 			call.Tool, err)
 	}
 	first := p.about(*p.firstUse, text)
-	if first.Decision == approver.Pass || v.Rule != "" && v.Decision > approver.Ask { // a rule that names the call decides
-		v.Chain = append(v.Chain, approver.Finding{By: By, Rule: RuleFirstUse, Decision: approver.Pass, Severity: approver.High,
-			Confidence: 1, Note: text})
+	if first.Decision == approver.Pass || v.Rule != "" && v.Decision > approver.Ask { // a rule of the call decides
+		v.Chain = append(v.Chain, approver.Finding{By: By, Rule: RuleFirstUse, Decision: approver.Pass,
+			Severity: approver.High, Confidence: 1, Note: text})
 		if uses && err == nil && v.Decision > approver.Ask {
 			_ = u.Tools.Use(ctx, call) // or it is found again
 		}

@@ -143,7 +143,8 @@ func TestFirstUseIsAsked(t *testing.T) {
 	s.restart()
 	asks("after a restart", false)
 	// A rule that people wrote for the tool decides.
-	if v := s.judge(use("mcp__pay__list", "/home/ada/shop", 1000), approver.Pass); v.Decision != approver.Allow || !isNew(v) {
+	list := use("mcp__pay__list", "/home/ada/shop", 1000)
+	if v := s.judge(list, approver.Pass); v.Decision != approver.Allow || !isNew(v) {
 		t.Errorf("a rule that allows: %+v", v)
 	}
 	// The stages that judge a call that ran note no use.
@@ -166,7 +167,9 @@ func (awayKV) Get(context.Context, string) ([]byte, approver.Rev, error) {
 // oddKV has a record of another form under every key.
 type oddKV struct{ approver.KV }
 
-func (oddKV) Get(context.Context, string) ([]byte, approver.Rev, error) { return []byte(`{"v":9}`), "r", nil }
+func (oddKV) Get(context.Context, string) ([]byte, approver.Rev, error) {
+	return []byte(`{"v":9}`), "r", nil
+}
 
 // Where the record cannot be read, a tool counts as new: people are asked if the policy asks.
 func TestFirstUseWithoutAStore(t *testing.T) {
@@ -190,7 +193,7 @@ func TestFirstUseWithoutAStore(t *testing.T) {
 // Tools whose name does not say what they do are what the policy says, and no others.
 func TestUnknownVerbs(t *testing.T) {
 	for policy, want := range map[string]approver.Decision{
-		"}":                                approver.Pass,
+		"}":                                 approver.Pass,
 		", unknown_verb: {decision: pass}}": approver.Pass,
 		", unknown_verb: {decision: ask}}":  approver.Ask,
 		", unknown_verb: {decision: deny}}": approver.Deny,
@@ -211,13 +214,15 @@ func TestUnknownVerbs(t *testing.T) {
 
 // Mistakes in both settings are told with their place; what makes one milder loosens.
 func TestToolFindingsInFiles(t *testing.T) {
-	at := func(text string) []byte { return []byte("version: 1\ndefault_ttl: 60s\ntools:\n  known: ['*']\n" + text) }
+	at := func(text string) []byte {
+		return []byte("version: 1\ndefault_ttl: 60s\ntools:\n  known: ['*']\n" + text)
+	}
 	for text, want := range map[string]string{
-		"  first_use: {decision: allow}\n": `p.yaml:5:25: unknown decision "allow": one of pass, ask, deny`,
-		"  first_use: {severity: high}\n":  "p.yaml:5:3: first_use has no decision: add decision: pass, ask or deny",
-		"  first_use: {decision: pass, severity: high}\n": "p.yaml:5:41: severity is for a decision that asks: leave it out",
-		"  unknown_verb: {decision: ask, severity: low}\n": "p.yaml:5:43: ",
-		"  first_usage: {decision: ask}\n":                 `unknown key "first_usage": did you mean "first_use"?`,
+		"  first_use: {decision: allow}\n":                          `p.yaml:5:25: unknown decision "allow": one of pass, ask, deny`,
+		"  first_use: {severity: high}\n":                           "p.yaml:5:3: first_use has no decision: add decision: pass, ask or deny",
+		"  first_use: {decision: pass, severity: high}\n":           "p.yaml:5:41: severity is for a decision that asks: leave it out",
+		"  unknown_verb: {decision: ask, severity: low}\n":          "p.yaml:5:43: ",
+		"  first_usage: {decision: ask}\n":                          `unknown key "first_usage": did you mean "first_use"?`,
 		"rules: [{name: first_use, tools: ['*'], decision: ask}]\n": `"first_use" is the name of a built-in finding`,
 	} {
 		if _, err := shieldcore.Load("p.yaml", at(text)); err == nil || !strings.Contains(err.Error(), want) {

@@ -87,8 +87,8 @@ func (t *Tools) Use(ctx context.Context, call approver.ToolCall) error {
 
 // Answered notes the use of a tool of which people said yes.
 func (t *Tools) Answered(ctx context.Context, r approver.Record) error {
-	if t == nil || t.Store == nil || r.Event != approver.EventApproved || !r.Resolution.Approve || r.Call.AboutApprover() ||
-		ownTool(r.Call) {
+	if t == nil || t.Store == nil || r.Event != approver.EventApproved || !r.Resolution.Approve ||
+		r.Call.AboutApprover() || ownTool(r.Call) {
 		return nil
 	}
 	return t.Use(ctx, r.Call)

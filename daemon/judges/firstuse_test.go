@@ -64,7 +64,7 @@ func TestPresetsAndFirstUse(t *testing.T) {
 			v, _ := g.Judge(t.Context(), call)
 			got := v.Decision.String() + " " + v.Rule
 			if slices.ContainsFunc(v.Chain, func(f approver.Finding) bool {
-				return f.Rule == shieldcore.RuleFirstUse && strings.Contains(f.Note, "no session of this project has used the tool")
+				return f.Rule == shieldcore.RuleFirstUse && strings.Contains(f.Note, "no session of this project has used")
 			}) {
 				got = v.Decision.String() + " " + shieldcore.RuleFirstUse
 			}

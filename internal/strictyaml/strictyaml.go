@@ -72,8 +72,8 @@ func Parse(name string, data []byte) (*File, error) { return parse(name, data, m
 func ParseLibrary(name string, data []byte) (*File, error) {
 	f := &File{name: name, places: map[string]place{}, unread: map[string]bool{}}
 	if len(data) > MaxLibraryBytes {
-		f.add(1, 1, fmt.Sprintf("the file has more than %d bytes: take out what no call needs, or split it between the layers",
-			MaxLibraryBytes), false)
+		f.add(1, 1, fmt.Sprintf("the file has more than %d bytes: take out what no call needs, or split it between the "+
+			"layers", MaxLibraryBytes), false)
 		return nil, f.Err()
 	}
 	text := strings.TrimPrefix(string(data), "\ufeff")

@@ -289,7 +289,7 @@ func (r *report) except(ctx context.Context, rule *ruleReport, c *commandReport)
 		return ""
 	}
 	if engine.Project = r.judge.Reflex.Project; !r.goesOn(ctx, c, r.judge.Reflex, engine) {
-		return "" // for instance, a heuristic, which has no exceptions, asks as well
+		return "" // for instance, a heuristic asks that says something else
 	}
 	return "    " + strings.ReplaceAll(strings.TrimSuffix(text, "\n"), "\n", "\n    ") + "\n"
 }

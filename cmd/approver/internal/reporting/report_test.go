@@ -131,7 +131,7 @@ func TestReportSuggestsAGoodRule(t *testing.T) {
 		"git branch -D release/1.0+2":                               true,
 		"git branch -D old":                                         true,
 		"git push --force origin release/1.0+2":                     true,
-		"git push --force origin main":                              false, // the README's own call: a heuristic asks as well
+		"git push --force origin main":                              true,  // its heuristic is one finding with it
 		"git push --force origin 'main'":                            false, // an exception means plain words
 		`git push --force origin "$X"`:                              false, // no rule can allow it
 		"git push --force; ls":                                      false,
