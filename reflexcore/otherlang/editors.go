@@ -98,6 +98,10 @@ func (f *finder) editorRuns(word, rest string) bool {
 	for strings.HasPrefix(file, "++") {
 		_, file, _ = strings.Cut(file, " ")
 	}
+	if file == "" && opensShell[word] {
+		f.shell("sh")
+		return true
+	}
 	if file == "" || file[0] == '!' || file[0] == '%' {
 		return false
 	}
@@ -119,6 +123,9 @@ func (f *finder) editorRuns(word, rest string) bool {
 	}
 	return true
 }
+
+// opensShell are the commands that open a shell, where nothing follows.
+var opensShell = wordset.Of("sh she shel shell te ter term terminal")
 
 // isForced reports whether a ! that follows a text belongs to the command before it, as in w! and
 // q!. Those that read take a program there.

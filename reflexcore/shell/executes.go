@@ -6,6 +6,7 @@ import (
 
 	"approver.example/reflexcore/effect"
 	"approver.example/reflexcore/grammar"
+	"approver.example/reflexcore/wordset"
 )
 
 // executes walks what a use executes where the command runs: on this host or on another one.
@@ -134,12 +135,43 @@ func (a *applied) payload(u *grammar.Use, out *data) {
 	if a.line.p.Dry && !strings.HasPrefix(a.line.p.Program.Name, "git") { // git --help runs a pager, push --dry-run an ssh
 		return
 	}
-	held, unpassed := in.rep.bits, in.payloads.unpassed
+	held, unpassed, inside := in.rep.bits, in.payloads.unpassed, in.payloads.inside
 	in.rep.bits |= u.Bits & effect.Remote
 	in.payloads.unpassed = in.rep.bits&effect.Remote != 0 || a.line.clears()
+	in.payloads.inside = in.rep.bits&effect.Remote == 0 && (inside || a.line.hides(u))
 	a.executes(u, out)
-	in.rep.bits, in.payloads.unpassed = held, unpassed
+	in.rep.bits, in.payloads.unpassed, in.payloads.inside = held, unpassed, inside
 }
+
+// hides reports whether a program whose work is another one starts what a use says: an archiver, an
+// editor, a pager. Nobody looks for a shell there. What only starts programs, such as nice, and what
+// gives a shell or a terminal on purpose hides nothing.
+func (l *commandLine) hides(u *grammar.Use) bool {
+	switch u.Role {
+	case grammar.Shell, grammar.Code, grammar.Sql:
+		name, _, _ := strings.Cut(l.p.Program.Name, " ")
+		return !shellGivers[name] && !l.namesShell(u)
+	case grammar.Argv:
+		return u.Arg == "found"
+	default:
+		return false
+	}
+}
+
+// namesShell reports whether a word says which shell is to be used, as in make SHELL=/bin/bash.
+func (l *commandLine) namesShell(u *grammar.Use) bool {
+	if u.Word < 1 || u.Word >= len(l.argv) {
+		return false
+	}
+	name, _, valued := strings.Cut(l.argv[u.Word], "=")
+	if !valued {
+		name = l.argv[u.Word-1]
+	}
+	return strings.Contains(strings.ToLower(name), "shell")
+}
+
+// shellGivers are the programs that give a shell, or run a command line, because it is their work.
+var shellGivers = wordset.Of(section("shell givers"))
 
 // runModule walks a Python module that the table does not know by name: it is code from the module
 // search path, not a program. It is false for the modules of the table.
@@ -172,7 +204,11 @@ func (a *applied) stdinPayload(u *grammar.Use, out *data) {
 	if !a.std.present {
 		if u.Role == grammar.Shell {
 			// Nothing shows what an interactive shell will be told.
-			in.add(effect.Effect{Kind: effect.Exec, Target: "a shell", What: "interactive", By: a.line.by})
+			what := "interactive"
+			if in.payloads.inside {
+				what = "inside"
+			}
+			in.add(effect.Effect{Kind: effect.Exec, Target: "a shell", What: what, By: a.line.by})
 		}
 		return
 	}

@@ -230,6 +230,7 @@ type payloadRunner struct {
 	inserted string            // what a stream editor inserted into its stream
 	opens    []string          // files that code opened to write
 	unpassed bool              // the program that starts a script may drop variables from its environment
+	inside   bool              // a program whose work is another one starts what is walked
 }
 
 // A programRunner walks a command that is neither a function nor a builtin, by what the tables

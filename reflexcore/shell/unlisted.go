@@ -223,12 +223,17 @@ func (pr *programRunner) maybeShell(d data) {
 	if len(d.text) > 4096 || !d.known() {
 		return
 	}
-	first, _, _ := strings.Cut(strings.TrimSpace(d.text), " ")
+	first := strings.TrimSpace(d.text)
+	if i := strings.IndexAny(first, " ;|&<>\n"); i >= 0 {
+		first = first[:i]
+	}
 	name, _, assigns := strings.Cut(first, "=")
 	if p := pr.in.Table.Find(first); p == nil && !builtins[first] && (!assigns || strings.Trim(name, flagLetters) != "") {
 		return
 	}
-	before := len(pr.in.rep.res.Effects)
+	before, inside := len(pr.in.rep.res.Effects), pr.in.payloads.inside
+	pr.in.payloads.inside = true
 	pr.in.inProcess(func() { pr.in.payloads.sub(d, "argument of an unknown program", &input{}, nil) })
+	pr.in.payloads.inside = inside
 	pr.in.rep.markFrom(before, effect.Partial)
 }

@@ -307,7 +307,7 @@ func (lr *listRunner) vectorWith(u *grammar.Use, list []field, place string, out
 			in.exp.push(f)
 		}
 	}
-	if !placed {
+	if !placed && !lr.line.isFind() { // find adds nothing by itself
 		for _, p := range found {
 			in.exp.push(field{data: data{text: p}})
 		}
