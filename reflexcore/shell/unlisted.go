@@ -1,8 +1,10 @@
 package shell
 
 import (
+	"net/netip"
 	"path"
 	"slices"
+	"strconv"
 	"strings"
 
 	"approver.example/reflexcore/effect"
@@ -86,6 +88,10 @@ func (pr *programRunner) unlisted(mark int, std *input, sink *data) {
 		taint |= f.taint
 	}
 	pr.in.payloads.saysDelete(args[1:], name)
+	pr.saysOutput(args[1:], name)
+	if handsShell(args[1:]) {
+		pr.in.add(effect.Effect{Kind: effect.Attack, Target: "a shell", What: "shell", Bits: effect.Partial, By: name})
+	}
 	if slices.ContainsFunc(args[1:], func(f field) bool { return unchecks(f.text) }) {
 		pr.in.add(effect.Effect{Kind: effect.Permission, Target: "agent-approvals", Bits: effect.Partial, By: name})
 	}
@@ -93,6 +99,52 @@ func (pr *programRunner) unlisted(mark int, std *input, sink *data) {
 		pr.suspects(mark + 1)
 	}
 	sink.add(data{effect.Unknown, taint})
+}
+
+// saysOutput adds the files of the system and of people that an unknown program is told to write:
+// hardly a program means anything else by such a flag. What is built for /usr or /opt of an image is
+// no such file.
+func (pr *programRunner) saysOutput(args []field, by string) {
+	for i, f := range args {
+		flag, file, valued := strings.Cut(f.text, "=")
+		if !wordset.Has(outputFlags, flag) || !valued && i+1 == len(args) {
+			continue
+		}
+		if !valued {
+			f = args[i+1]
+			file = f.text
+		}
+		if wordset.HasAnyPrefix(file, "/etc/", "/boot/", "/var/", "/lib", "/root/", "/home/", "/Users/", "~", "../") {
+			pr.in.add(effect.Effect{Kind: effect.Write, Target: pr.in.fs.expandHome(file), Bits: effect.Partial, Taint: f.taint,
+				By: by})
+		}
+	}
+}
+
+// outputFlags are the flags behind which programs have the file that they write.
+const outputFlags = "-o -O --out --output --outfile --out-file --outFile --output-file --output-document"
+
+// handsShell reports whether the words of an unknown program are the path of a shell, an address and
+// a port: whoever answers there gets the shell.
+func handsShell(args []field) bool {
+	shell, address, port := false, false, false
+	for _, f := range args {
+		text := f.text
+		if host, number, ok := strings.Cut(text, ":"); ok && isPort(number) {
+			text, port = host, true
+		}
+		_, err := netip.ParseAddr(text)
+		address = address || err == nil
+		port = port || isPort(text)
+		shell = shell || strings.HasPrefix(text, "/") && wordset.Has("sh bash dash ash zsh ksh", path.Base(text))
+	}
+	return shell && address && port
+}
+
+// isPort reports whether a word is the number of a port.
+func isPort(text string) bool {
+	_, err := strconv.ParseUint(text, 10, 16)
+	return err == nil
 }
 
 // unchecks reports whether a flag tells a program to skip questions and checks. Agents have such
