@@ -46,6 +46,8 @@ func TestShellFromWithinAnotherProgram(t *testing.T) {
 		find . -name '*.sh' -exec sh {} \;
 		tar cf a.tar b --checkpoint=1 --checkpoint-action=exec='date +%s'
 		man ls
+		GIT_SSH_COMMAND='ssh -i ~/.ssh/key' git fetch
+		RSYNC_RSH=ssh rsync -a a b
 		newprogram 'sh scripts/build.sh' x`)
 }
 

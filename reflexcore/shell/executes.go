@@ -205,7 +205,7 @@ func (a *applied) stdinPayload(u *grammar.Use, out *data) {
 		if u.Role == grammar.Shell {
 			// Nothing shows what an interactive shell will be told.
 			what := "interactive"
-			if in.payloads.inside {
+			if in.payloads.inside && u.Bits&effect.Remote == 0 { // not ssh as the transport of git or rsync
 				what = "inside"
 			}
 			in.add(effect.Effect{Kind: effect.Exec, Target: "a shell", What: what, By: a.line.by})
