@@ -4,7 +4,6 @@ import (
 	"slices"
 	"strings"
 
-	"approver.example/reflexcore/disk"
 	"approver.example/reflexcore/effect"
 	"approver.example/reflexcore/loop"
 	"approver.example/reflexcore/places"
@@ -19,8 +18,7 @@ func (j *judgment) kind() loop.Kind {
 		e := &j.call.Effects[i]
 		switch e.Kind {
 		case effect.Write, effect.Delete, effect.Discard:
-			if e.Bits&effect.Remote == 0 &&
-				(j.call.Around.Folder(e.Target, e.Target)&places.Temp == 0 || disk.Below(e.Target, j.call.Around.Dir)) {
+			if e.Bits&effect.Remote == 0 && j.call.Around.Folder(e.Target, e.Target)&places.Temp == 0 {
 				return loop.Edit
 			}
 			looks = false

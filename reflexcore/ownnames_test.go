@@ -317,7 +317,7 @@ truncate -s 0 build/x
 rm -rf ~/.cache/pip
 pkill -f 'vite --port 3000'
 pgrep -f "next dev" | xargs kill
-kill $(pgrep -x redis-server)
+kill $(pgrep -x webpack)
 killall -r "^node$"
 git apply --stat p.patch
 cat other.hard

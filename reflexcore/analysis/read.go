@@ -46,6 +46,7 @@ func (a *Call) ReadCommand(place shell.Context) {
 	a.Analyzer.Shell.Analyze(a.ToolCall.Command, place, &a.Result)
 	a.addForm(&a.Result)
 	a.Effects = append(a.Effects, a.Result.Effects...)
+	a.stopsFound()
 	a.throughLinks()
 	a.Names.Dotted = append(a.Names.Dotted, a.Result.Dotted...)
 	a.Mentions = append(a.Mentions, a.Result.Mentions...)

@@ -22,7 +22,7 @@ func (o *Parsed) apply(argv []string) {
 			a := &s.option.actions[i]
 			switch {
 			case !o.holds(a, argv):
-			case a.Role == Dry && o.ended > 0 && s.word >= o.ended: // a prompt: claude -- --help
+			case a.Role == Dry && (s.eaten || o.ended > 0 && s.word >= o.ended): // a prompt: claude -- --help
 			case a.Role == Dry && takesBack(argv, s.value, s.end):
 				took = true // of several the last one counts, or the first: neither is trusted
 			case s.arity == none:

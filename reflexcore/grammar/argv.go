@@ -50,6 +50,9 @@ type Parsed struct {
 	typed    [3]int      // the words of the subcommands
 	depth    int
 	taken    int // the last word that was read as the argument of a flag of which nothing is said; 0: none
+	unsure   int // the last word that is a flag no block has, which may take the next word as its argument; 0: none
+	loose    int // the first word behind such a flag, if no operand is before it; 0: none
+	skip     int // a word that is read as the argument of such a flag; 0: none
 }
 
 // seen is one flag on a command line.
@@ -58,6 +61,7 @@ type seen struct {
 	arity     arity
 	word, end int
 	value     string
+	eaten     bool // it may be the argument of an unknown flag before it
 	split     bool // the words are [word, end), and the value is the first of them
 }
 
@@ -194,10 +198,36 @@ func (t *Table) Parse(argv []string, out *Parsed) {
 	if p == nil {
 		return
 	}
-	out.table = t
-	out.Program, out.blocks[0], out.depth = p, p, 1
-	out.readWords(argv, 1)
-	out.apply(argv)
+	out.begin(t, p, argv, 0)
+	if out.loose == 0 || !out.isHarmless() {
+		return
+	}
+	// An unknown flag may take the word behind it, so that the next one is the subcommand.
+	other := &Parsed{}
+	if other.begin(t, p, argv, out.loose); !other.isHarmless() {
+		*out = *other
+	}
+}
+
+// begin parses the words of a program. skip is the index of a word that is left out, or 0.
+func (o *Parsed) begin(t *Table, p *Program, argv []string, skip int) {
+	o.table, o.skip = t, skip
+	o.Program, o.blocks[0], o.depth = p, p, 1
+	o.readWords(argv, 1)
+	o.apply(argv)
+}
+
+// isHarmless reports whether a command, as far as the table knows, neither deletes, stops or
+// publishes anything nor runs another command.
+func (o *Parsed) isHarmless() bool {
+	return !slices.ContainsFunc(o.Uses, func(u Use) bool {
+		switch u.Role {
+		case Delete, RemoteDelete, Discard, Kill, Publish, Argv, Shell, Code, Exec, Sql:
+			return true
+		default:
+			return false
+		}
+	})
 }
 
 // readWords sorts the words from i on into flags and operands, and follows subcommands.
@@ -212,6 +242,10 @@ func (o *Parsed) readWords(argv []string, i int) {
 	}
 	for i < len(argv) {
 		word := argv[i]
+		if o.isLoose(i, word) {
+			i++
+			continue
+		}
 		switch {
 		case word == "--" && o.mode() != Windows:
 			i++
@@ -244,6 +278,15 @@ func (o *Parsed) readWords(argv []string, i int) {
 			}
 		}
 	}
+}
+
+// isLoose notes a word that may be the argument of an unknown flag before it, and reports whether it
+// is read so.
+func (o *Parsed) isLoose(i int, word string) bool {
+	if o.unsure > 0 && o.unsure == i-1 && o.loose == 0 && len(o.operands) == 0 && word != "" && word[0] != '-' {
+		o.loose = i
+	}
+	return o.skip > 0 && o.skip == i
 }
 
 // remaining takes all words from i on as operands.

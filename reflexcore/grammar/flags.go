@@ -40,11 +40,23 @@ func (o *Parsed) unnamed(argv []string, i int, value string, cut bool) int {
 	switch {
 	case f == nil:
 		o.Odd = true
+		o.noteUnsure(argv, i, cut)
 		return i + 1
+	case f.arity == none:
+		o.noteUnsure(argv, i, cut)
 	case f.arity == argument && !cut && i+1 < len(argv) && strings.HasPrefix(argv[i+1], "-"):
+		o.noteUnsure(argv, i, cut)
 		return i + 1 // no other flag is its argument
 	}
 	return o.take(argv, i, f, value, cut)
+}
+
+// noteUnsure notes a flag that no block has. If it has no argument in its own word, it may have the
+// next one. One that switches something off has none.
+func (o *Parsed) noteUnsure(argv []string, i int, cut bool) {
+	if !cut && !strings.HasPrefix(argv[i], "--no-") {
+		o.unsure = i
+	}
 }
 
 // find finds a flag in the blocks, beginning with the subcommand.
@@ -127,6 +139,7 @@ func (o *Parsed) takes(f *flag, word int) {
 // note records a flag that has a meaning, or that conditions depend on.
 func (o *Parsed) note(s seen) {
 	if s.option != nil {
+		s.eaten = o.unsure > 0 && o.unsure == s.word-1
 		o.seen = append(o.seen, s)
 	}
 }
@@ -138,6 +151,7 @@ func (o *Parsed) cluster(argv []string, i int, letters string) int {
 	for j := 0; j < len(letters); j++ {
 		f := o.letter(letters[j])
 		if f == nil {
+			o.noteUnsure(argv, i, !dashed || letters[j] >= '0' && letters[j] <= '9')
 			o.Odd = o.Odd || (letters[j] < '0' || letters[j] > '9') && o.letter('*') == nil
 			continue
 		}

@@ -238,8 +238,10 @@ func (s *Surroundings) Folder(p, bare string) Place {
 		if out = Project; inTemp {
 			return out
 		}
+	case inTemp && s.Home != "" && disk.Below(p, s.Home) && !slices.Contains(temporary, s.Home):
+		return Outside | Home // a home, too, may lie there
 	case inTemp:
-		if bare == "/tmp" || bare == "/var/tmp" {
+		if slices.Contains(temporary, bare) {
 			return Temp | Outside
 		}
 		return Temp
@@ -267,9 +269,24 @@ func matches(pattern, folder string) bool {
 // isDisk reports whether a device holds data.
 func isDisk(p string) bool {
 	rest, ok := strings.CutPrefix(p, "/dev/")
-	return ok && wordset.HasAnyPrefix(rest, "sd", "hd", "nvme", "vd", "xvd", "disk", "mapper/", "md", "mmcblk", "rdisk",
-		"dm-", "loop", "mem", "kmem", "port", "zd", "ram")
+	return ok && (wordset.HasAnyPrefix(rest, disks...) || wordset.HasAnyPrefix(strings.TrimPrefix(rest, "r"), numberedDisks...))
 }
+
+// disks are how the names of block devices and of memory begin: Linux, macOS, the volume managers.
+var disks = strings.Fields("sd hd nvme vd xvd disk mapper/ md mmcblk rdisk dm- loop mem kmem port zd ram pmem dax dasd " +
+	"nbd rbd bcache drbd mtd ubi zvol/ block/ cciss/ ubd vblk rssd skd zram nvd nda vtbd mfid mfisyspd aacd gpt/ label/ " +
+	"ufsid/ diskid/")
+
+// numberedDisks are those of BSD, whose short names begin other words too.
+var numberedDisks = func() []string {
+	var out []string
+	for _, name := range []string{"da", "ada", "ad", "wd", "cd"} {
+		for digit := '0'; digit <= '9'; digit++ {
+			out = append(out, name+string(digit))
+		}
+	}
+	return out
+}()
 
 // isBuilt reports whether a path, by its name, is made by builds and tools. Outside of the project
 // only caches and unambiguous names count.

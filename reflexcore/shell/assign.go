@@ -54,6 +54,9 @@ func (as *assigner) declClause(c *syntax.DeclClause, sink *data) {
 	}
 	as.declarationPrints(c, sink)
 	as.in.traps.beforeChange()
+	outer := as.early
+	as.early = as.expandedFirst(c.Args)
+	defer func() { as.early = outer }()
 	d := declarationBy(variantOf(c))
 	for _, a := range c.Args {
 		switch {
@@ -74,6 +77,51 @@ func (as *assigner) declClause(c *syntax.DeclClause, sink *data) {
 			as.in.env.handsOver(a.Name.Value)
 		}
 	}
+}
+
+// expandedFirst returns what the words of a declaration are before it assigns anything: shells
+// expand all of them first, so that the b of "declare a=1 b=$a" is the old a. bash expands braces
+// in them too, to one assignment for each word.
+func (as *assigner) expandedFirst(args []*syntax.Assign) map[*syntax.Word][]data {
+	var out map[*syntax.Word][]data
+	var names []string
+	for _, a := range args {
+		if a.Name == nil {
+			continue
+		}
+		if a.Value != nil {
+			var values []data
+			if usesAny(a.Value, names) {
+				values = as.in.readings.values(func() data { return as.wordOrLess(a.Value) })
+			}
+			if hasBrace(a.Value) {
+				for _, w := range as.in.exp.braces(a.Value) {
+					values = append(values, as.in.exp.oneWord(w))
+				}
+			}
+			if values != nil && out == nil {
+				out = map[*syntax.Word][]data{}
+			}
+			if values != nil {
+				out[a.Value] = values
+			}
+		}
+		names = append(names, a.Name.Value)
+	}
+	return out
+}
+
+// usesAny reports whether a word has the value of one of the variables.
+func usesAny(w *syntax.Word, names []string) bool {
+	found := false
+	if len(names) > 0 {
+		syntax.Walk(w, func(n syntax.Node) bool {
+			p, ok := n.(*syntax.ParamExp)
+			found = found || ok && p.Param != nil && slices.Contains(names, p.Param.Value)
+			return !found
+		})
+	}
+	return found
 }
 
 // variantOf is the command of a declaration.
@@ -216,7 +264,7 @@ func (as *assigner) assignment(a *syntax.Assign) {
 		more := as.in.exp.oneWord(a.Value)
 		as.in.vars.slot(name).each(func(v *variable) { v.putText("0", more) })
 	default:
-		as.assignAll(name, as.in.readings.values(func() data { return as.wordOrLess(a.Value) }))
+		as.assignAll(name, as.valuesOf(a.Value))
 		if s := substitutionIn(a.Value); s != nil { // the value is only a substitution
 			if as.in.def.asksPlace(s.Stmts) {
 				as.in.vars.slot(name).place = true
@@ -226,6 +274,17 @@ func (as *assigner) assignment(a *syntax.Assign) {
 			}
 		}
 	}
+}
+
+// valuesOf returns all values that an assigned word may have.
+func (as *assigner) valuesOf(w *syntax.Word) []data {
+	values := as.in.readings.values(func() data { return as.wordOrLess(w) })
+	for _, d := range as.early[w] {
+		if !slices.Contains(values, d) {
+			values = append(values, d)
+		}
+	}
+	return values
 }
 
 // assignEither assigns to the elements of an array each value that they may have.

@@ -13,12 +13,12 @@ import (
 // clobber notes that the shell sourced a file, and that it is not known what it sets: each
 // variable may now have another value. Running such a variable is a question; as an argument it
 // keeps the value that the text gives it. A file outside the working directory is no file of the
-// call, and the activate script of a Python environment sets only its own names: these change
-// nothing.
+// call, unless it is a temporary one, which anybody writes, and the activate script of a Python
+// environment sets only its own names: these change nothing.
 func (vs *variables) clobber(target string) {
-	if path.Base(target) == "activate" ||
-		!strings.HasPrefix(target, vs.ctx.Dir+"/") && strings.HasPrefix(target, "/") && effect.IsKnown(target) ||
-		strings.HasPrefix(target, effect.Unknown) {
+	if path.Base(target) == "activate" || strings.HasPrefix(target, effect.Unknown) ||
+		!strings.HasPrefix(target, vs.ctx.Dir+"/") && strings.HasPrefix(target, "/") && effect.IsKnown(target) &&
+			!isTemporary(target) {
 		return
 	}
 	vs.clobbered = true

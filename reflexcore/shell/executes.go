@@ -121,7 +121,9 @@ func (a *applied) runsFile(u *grammar.Use, out *data) {
 		if strings.HasPrefix(f.text, effect.Unknown) && f.taint&counts == 0 {
 			return // a folder that people set: $GEM_HOME/bin
 		}
-		a.add(effect.Exec, u, a.in.fs.abs(cmp.Or(f.text, "."))+"/*", f.taint)
+		if dir := a.in.fs.abs(cmp.Or(f.text, ".")); !a.in.fs.isWorkInTemporary(dir) {
+			a.add(effect.Exec, u, dir+"/*", f.taint)
+		}
 	case isStdin(f.text):
 		a.in.payloads.runScript(u.Arg, a.std.data, a.wordsAfter(u), &input{}, out, a.line.by+" -")
 	default:

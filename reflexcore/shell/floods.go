@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"path"
 	"slices"
 	"strings"
 
@@ -10,20 +11,67 @@ import (
 )
 
 // flood records that a loop without an end starts commands in the background, and nothing in it
-// waits.
+// waits for them.
 func (in *interp) flood(body []*syntax.Stmt) {
-	starts := false
-	for _, s := range body {
-		switch {
-		case s.Background:
-			starts = true
-		case !isQuick(s):
-			return
-		}
-	}
-	if starts {
+	var round loopRound
+	if round.walk(body); round.starts && !round.waits && !round.rests {
 		in.floods("a loop in the background")
 	}
+}
+
+// A loopRound is what one round of a loop does.
+type loopRound struct {
+	starts   bool // it starts something in the background
+	waits    bool // it waits for all that it started
+	detached bool // what it started is no longer a child of the shell: no wait waits for it
+	rests    bool // a command runs in the foreground, or the loop may end
+}
+
+func (r *loopRound) walk(body []*syntax.Stmt) {
+	for _, s := range body {
+		if s.Background {
+			r.starts = true
+			continue
+		}
+		switch c := s.Cmd.(type) {
+		case *syntax.Block:
+			r.walk(c.Stmts)
+		case *syntax.Subshell:
+			r.apart(c.Stmts)
+		case *syntax.IfClause:
+			r.rests = r.rests || c.Else != nil || !isEndless(c.Cond, true)
+		case *syntax.CallExpr:
+			switch name := firstWord(c); {
+			case name == "wait":
+				r.waits = true
+			case name == "disown":
+				r.detached = true
+			default:
+				r.rests = r.rests || !isQuick(s)
+			}
+		default:
+			r.rests = r.rests || !isQuick(s)
+		}
+	}
+	r.waits = r.waits && !r.detached
+}
+
+// apart walks a subshell: it does not wait for what the shell started, nor the shell for what it
+// starts.
+func (r *loopRound) apart(body []*syntax.Stmt) {
+	var sub loopRound
+	sub.walk(body)
+	r.rests = r.rests || sub.rests || sub.starts && sub.waits
+	if sub.starts && !sub.waits {
+		r.starts, r.detached = true, true
+	}
+}
+
+func firstWord(c *syntax.CallExpr) string {
+	if len(c.Args) == 0 {
+		return ""
+	}
+	return c.Args[0].Lit()
 }
 
 func (in *interp) floods(by string) {
@@ -51,24 +99,48 @@ func isEndless(cond []*syntax.Stmt, until bool) bool {
 	}
 	switch c := cond[0].Cmd.(type) {
 	case *syntax.CallExpr:
-		if len(c.Args) == 0 {
-			return false
-		}
-		if name := c.Args[0].Lit(); until {
+		name := path.Base(firstWord(c))
+		switch {
+		case until:
 			return name == "false"
-		} else if name == "[" || name == "test" { // [ 1 ]
-			return len(c.Args) > 1 && isDigits(c.Args[1].Lit()) && (len(c.Args) == 2 || c.Args[2].Lit() == "]")
-		} else {
-			return wordset.Has(": true yes", name)
+		case name == "[" || name == "test":
+			return isTrueTest(c.Args[1:])
 		}
+		return wordset.Has(": true yes", name)
 	case *syntax.ArithmCmd:
 		word, ok := c.X.(*syntax.Word)
 		return ok && isDigits(word.Lit()) && (strings.Trim(word.Lit(), "0") == "") == until
 	case *syntax.TestClause:
-		word, ok := c.X.(*syntax.Word)
-		return ok && !until && isDigits(word.Lit())
+		switch x := c.X.(type) {
+		case *syntax.Word:
+			return !until && x.Lit() != ""
+		case *syntax.BinaryTest:
+			return !until && isSame(x.X, x.Y)
+		}
 	}
 	return false
+}
+
+// isTrueTest reports whether a test holds whatever else is so: of one literal word, [ 1 ], or of two
+// that are equal.
+func isTrueTest(args []*syntax.Word) bool {
+	if n := len(args); n > 0 && args[n-1].Lit() == "]" {
+		args = args[:n-1]
+	}
+	switch len(args) {
+	case 1:
+		return args[0].Lit() != ""
+	case 3:
+		return wordset.Has("= == -eq", args[1].Lit()) && isSame(args[0], args[2])
+	}
+	return false
+}
+
+// isSame reports whether both sides of a comparison are the same literal word.
+func isSame(x, y syntax.Node) bool {
+	a, ok := x.(*syntax.Word)
+	b, both := y.(*syntax.Word)
+	return ok && both && a.Lit() != "" && a.Lit() == b.Lit()
 }
 
 func isDigits(s string) bool { return s != "" && strings.Trim(s, "0123456789") == "" }

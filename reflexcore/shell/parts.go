@@ -85,7 +85,8 @@ type arithmetic struct {
 // declare, local, readonly and typeset.
 type assigner struct {
 	in    *interp
-	lists []string // arrays that are declared but not yet assigned to
+	lists []string                // arrays that are declared but not yet assigned to
+	early map[*syntax.Word][]data // the values of the words of a declaration before it assigns anything
 }
 
 // An expander turns the words of a command into fields.
