@@ -2,36 +2,45 @@ package configs_test
 
 import "testing"
 
-// A project or a home below /tmp, as containers and tests have them, was temporary as a whole: rights,
-// keys and files without a copy were nobody's loss there. Work is not temporary because of where it
-// is.
-func TestWorkBelowATemporaryFolder(t *testing.T) {
-	judge := in(t, "/tmp/box/shop", map[string]string{"HOME": "/tmp/box"})
-	asks(t, judge, true, `
-		chmod 777 run.sh
-		chmod -R 777 .
-		rm .env
-		rm -rf ~/.ssh
-		: > ~/.ssh/id_rsa
-		echo token > ~/.git-credentials
-		shred notes.txt
-		rm -rf /tmp/box
-		export PATH=/tmp/other/bin:$PATH
-		PYTHONPATH=/tmp python3 a.py`)
+// The programs of a project below /tmp, as containers and tests have them, were programs that anybody
+// could have put there.
+func TestSearchPathsOfWorkBelowATemporaryFolder(t *testing.T) {
+	judge := in(t, "/tmp/box/shop", map[string]string{"HOME": "/home/ada"})
 	asks(t, judge, false, `
-		rm -rf dist
-		rm -rf /tmp/other
-		chmod -R 777 /tmp/other
-		chmod +x run.sh
-		echo x > notes.txt
 		export PATH=$PWD/bin:$PATH
 		PYTHONPATH=$PWD pytest
-		export PATH=$HOME/bin:$PATH`)
-	asks(t, in(t, "/tmp", map[string]string{"HOME": "/tmp"}), false, `
-		rm -rf build
-		chmod 777 socket`)
+		export LD_LIBRARY_PATH=$PWD/lib`)
+	asks(t, judge, true, `
+		export PATH=/tmp/other/bin:$PATH
+		export PATH=/tmp/box:$PATH
+		PATH=.:$PATH make
+		PYTHONPATH=/tmp python3 a.py`)
 	asks(t, in(t, "/tmp", map[string]string{"HOME": "/tmp"}), true, `
 		export PATH=/tmp/bin:$PATH`)
+}
+
+// Nothing is lost where nothing matches a pattern: a build's folder is emptied before there is one.
+func TestPatternsThatMatchNothing(t *testing.T) {
+	dir := t.TempDir()
+	put(t, dir, "src/a.go", "package a")
+	put(t, dir, "notes/.plan", "x")
+	judge := in(t, dir, map[string]string{"HOME": "/home/ada"})
+	asks(t, judge, false, `
+		rm -rf manifests/*
+		rm -rf manifests/*/cache
+		rm -rf src/*.o *.so
+		rm -rf coverage/*.out`)
+	asks(t, judge, true, `
+		rm -rf src/*
+		rm -rf src/*.go
+		rm -rf s*/a.go
+		rm -rf notes/.*
+		rm -rf notes/*
+		shopt -s nocaseglob; rm -rf src/*.GO
+		shopt -s extglob; rm -rf src/!(b.go)
+		shopt -s globstar; rm -rf **/*.go
+		mv ~/Documents/* manifests; rm -rf manifests/*
+		rm -rf $X/*.o`)
 }
 
 // Only /tmp and /var/tmp were the folders of everybody's temporary files. macOS has others.
@@ -118,7 +127,14 @@ func TestStoppedAndDeletedElsewhere(t *testing.T) {
 		pnpm unpublish a@1
 		yarn npm unpublish a
 		git update-ref --delete refs/heads/main
-		git -c clean.requireForce=no clean`)
+		git -c clean.requireForce=no clean
+		aws ecs update-service --service s --desired-count 0
+		gcloud container clusters resize c --num-nodes 0
+		kubectl patch deploy web -p '{"spec":{"replicas":0}}'
+		gpg --delete-secret-keys me
+		wsl --unregister Ubuntu
+		reg delete HKLM/Software/x /f
+		icacls C:/x /grant Everyone:F /t`)
 	asks(t, judge, false, `
 		az vm start -g test -n web
 		az vm list
@@ -133,5 +149,41 @@ func TestStoppedAndDeletedElsewhere(t *testing.T) {
 		yarn build
 		pnpm rimraf dist
 		bun run build
-		git -c clean.requireForce=true clean`)
+		git -c clean.requireForce=true clean
+		aws ecs update-service --service s --desired-count 2
+		gcloud container clusters resize c --num-nodes 3
+		kubectl patch deploy web -p '{"spec":{"replicas":3}}'
+		kubectl patch deploy web --patch "$(cat patch.yaml)"
+		gpg --list-secret-keys
+		wsl --list
+		reg query HKLM/Software/x
+		icacls C:/x /grant bob:R`)
+}
+
+// The tables said of these that they publish, and no rule asked: what a program is called made the
+// difference between npm publish and sbt publishSigned.
+func TestPublishedByOthers(t *testing.T) {
+	judge := verdicts(t)
+	asks(t, judge, true, `
+		vercel --prod
+		netlify deploy -p --dir dist
+		wrangler deploy --env production
+		serverless deploy --stage prod
+		sbt publishSigned
+		lein deploy clojars
+		snapcraft upload a.snap
+		eas submit -p ios
+		toot post hello
+		twilio api:core:messages:create --to b --body x`)
+	asks(t, judge, false, `
+		vercel
+		netlify deploy --dir dist
+		wrangler deploy --env staging
+		serverless deploy --stage dev
+		vercel ls --prod
+		sbt test
+		sbt publishLocal
+		lein test
+		eas build
+		toot whoami`)
 }

@@ -212,21 +212,35 @@ func (l *diskCheck) isSingleFile(target string) bool {
 	return err == nil && info.Mode().IsRegular()
 }
 
-// isMissing reports whether the target does not exist yet, so that nothing can be lost. A call that
-// may mount or rename something there does not count.
+// isMissing reports whether the target does not exist yet, or nothing matches it, so that nothing can
+// be lost. A call that may mount or rename something there does not count.
 func (l *diskCheck) isMissing(j *judgment, target string) bool {
-	if i := strings.IndexAny(target, "*?["); i >= 0 && disk.Below(target, l.around.Dir) {
-		target = target[:strings.LastIndexByte(target[:i], '/')] // in a folder that is missing, no name is there
-	}
-	if strings.ContainsAny(target, "*?[{\x00") ||
-		wordset.ContainsAny(j.call.Text, "mount", "sshfs", "bindfs", "rename") {
+	if strings.ContainsAny(target, "{(\x00") ||
+		wordset.ContainsAny(j.call.Text, "mount", "sshfs", "bindfs", "rename", "globstar", "nocaseglob") {
 		return false
 	}
 	if _, err := l.disk.Lstat(l.around.Dir); err != nil {
 		return false
 	}
+	if i := strings.IndexAny(target, "*?["); i >= 0 {
+		return l.matchesNothing(target, strings.LastIndexByte(target[:i], '/'))
+	}
 	_, err := l.disk.Lstat(target)
 	return disk.IsMissing(err)
+}
+
+// matchesNothing reports whether no file fits a pattern. cut is where the folder ends in which the
+// first pattern is. What fits a pattern for folders is not looked for.
+func (l *diskCheck) matchesNothing(target string, cut int) bool {
+	if cut <= 0 {
+		return false
+	}
+	names, err := l.disk.ReadDir(target[:cut], gitrepo.MaxLooked)
+	pattern, _, _ := strings.Cut(target[cut+1:], "/")
+	return disk.IsMissing(err) || err == nil && !slices.ContainsFunc(names, func(name string) bool {
+		ok, err := path.Match(pattern, name)
+		return ok || err != nil
+	})
 }
 
 // discardPlace reports whether what a command of git discards can be recovered.

@@ -238,8 +238,6 @@ func (s *Surroundings) Folder(p, bare string) Place {
 		if out = Project; inTemp {
 			return out
 		}
-	case inTemp && s.Home != "" && disk.Below(p, s.Home) && !slices.Contains(temporary, s.Home):
-		return Outside | Home // a home, too, may lie there
 	case inTemp:
 		if slices.Contains(temporary, bare) {
 			return Temp | Outside

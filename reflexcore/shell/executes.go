@@ -121,7 +121,7 @@ func (a *applied) runsFile(u *grammar.Use, out *data) {
 		if strings.HasPrefix(f.text, effect.Unknown) && f.taint&counts == 0 {
 			return // a folder that people set: $GEM_HOME/bin
 		}
-		if dir := a.in.fs.abs(cmp.Or(f.text, ".")); !a.in.fs.isWorkInTemporary(dir) {
+		if dir := a.in.fs.abs(cmp.Or(f.text, ".")); !strings.HasPrefix(f.text, "/") || !a.in.fs.isWorkInTemporary(dir) {
 			a.add(effect.Exec, u, dir+"/*", f.taint)
 		}
 	case isStdin(f.text):

@@ -40,18 +40,11 @@ func isTemporary(p string) bool {
 	return within(p, "/tmp") || within(p, "/var/tmp") || within(p, "/private/tmp") || within(p, "/var/folders")
 }
 
-// isWorkInTemporary reports whether a path lies in the project or in the home, and these were put
-// below a folder for temporary files, as in containers: not everybody writes there.
+// isWorkInTemporary reports whether a path lies in the project, and that was put below a folder for
+// temporary files, as in containers: not everybody writes there.
 func (fsys *filesystem) isWorkInTemporary(p string) bool {
-	if !isTemporary(p) || !effect.IsKnown(p) {
-		return false
-	}
-	for _, dir := range [...]string{fsys.in.ctx.Dir, fsys.in.par.valueOf("HOME").text} {
-		if within(p, dir) && isTemporary(path.Dir(dir)) {
-			return true
-		}
-	}
-	return false
+	dir := fsys.in.ctx.Dir
+	return within(p, dir) && isTemporary(path.Dir(dir)) && effect.IsKnown(p)
 }
 
 // isOutput reports whether a path, by the names in it, is what a build makes.
