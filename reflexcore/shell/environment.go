@@ -37,6 +37,9 @@ var homes = [...]string{"HOME", "XDG_CONFIG_HOME", "USERPROFILE", "APPDATA"}
 // affects notes what an assignment makes later programs do, as the environment block of the
 // grammar says. Most names are not in it, and cost nothing.
 func (en *exporter) affects(name string, value data) {
+	if effect.IsKnown(name) {
+		name = en.in.vars.referred(name)
+	}
 	if !value.known() && strings.Trim(value.text, effect.Unknown) != "" { // its unknown part may be empty
 		en.affects(name, data{omitted(value.text), value.taint})
 	}

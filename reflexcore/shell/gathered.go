@@ -59,7 +59,9 @@ func (fsys *filesystem) isOutput(p string) bool {
 // readsTree notes that a command reads a folder, and not only what a build made. To copy or to send
 // one is to do so with all that is in it.
 func (a *applied) readsTree(u *grammar.Use, p, what string) {
-	if a.in.fs.isOutput(p) {
+	put := a.in.fs.putInto(p)
+	a.taint |= put
+	if a.in.fs.isOutput(p) && put&effect.Gathered == 0 {
 		return
 	}
 	a.byHand = true
@@ -68,6 +70,18 @@ func (a *applied) readsTree(u *grammar.Use, p, what string) {
 			a.taint |= effect.Gathered
 		}
 	}
+}
+
+// putInto returns the taint of what the text itself put into a folder: a copy of the project there, or
+// a file of secrets, leaves with it, also if the folder is one that a build makes.
+func (fsys *filesystem) putInto(p string) effect.Taint {
+	taint := effect.Taint(0)
+	for i := range fsys.list {
+		if f := &fsys.list[i]; f.path != p && within(f.path, p) {
+			taint |= (f.taint | fsys.secretTaint(f.path)) & (effect.Secret | effect.Gathered)
+		}
+	}
+	return taint
 }
 
 // gathers notes that what the command puts out is much at once. What is unpacked is single files again.
