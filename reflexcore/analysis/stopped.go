@@ -19,7 +19,8 @@ var (
 	lookups = regexp.MustCompile("\\b(?:pgrep|pidof|ps)\\s[^;&)`\\n]*")
 
 	// filters match the pattern of a filter for the lines of ps.
-	filters = regexp.MustCompile(`\b[ef]?grep\s+(?:-[a-uw-zA-Z]+\s+)*['"]?([^'"\s]+)|[~ '"]/([^/]+)/|==\s*\\?"([^"\\]+)|\s-C\s+(\S+)`)
+	filters = regexp.MustCompile(`\b[ef]?grep\s+(?:-[a-uw-zA-Z]+\s+)*['"]?([^'"\s]+)|[~ '"]/([^/]+)/` +
+		`|==\s*\\?"([^"\\]+)|\s-C\s+(\S+)`)
 
 	// numbered matches the file in which a service keeps its number.
 	numbered = regexp.MustCompile(`/run/(?:[\w.-]+/)*([\w.-]+?)\.pid\b`)

@@ -41,10 +41,10 @@ func (r *loopRound) walk(body []*syntax.Stmt) {
 		case *syntax.IfClause:
 			r.rests = r.rests || c.Else != nil || !isEndless(c.Cond, true)
 		case *syntax.CallExpr:
-			switch name := firstWord(c); {
-			case name == "wait":
+			switch firstWord(c) {
+			case "wait":
 				r.waits = true
-			case name == "disown":
+			case "disown":
 				r.detached = true
 			default:
 				r.rests = r.rests || !isQuick(s)
