@@ -67,9 +67,32 @@ func (e *Engine) understand(j *judgment) {
 	*git = gitruns.Reader{Call: &j.call, Place: place, AgentTexts: texts}
 	git.Hooks()
 	texts.Written()
+	if !j.call.Sure { // else only what runs is wanted
+		texts.Orders(e.asks(j))
+	}
 	git.Todos()
 	git.Patches()
 	j.call.ReadHidden(place)
+}
+
+// asks returns what says by which rule a command would be denied or need the code; nil within such a judgment.
+func (e *Engine) asks(j *judgment) func(command string) string {
+	if j.inText {
+		return nil
+	}
+	return func(command string) (rule string) {
+		block := judgments.Get().(*judgment)
+		block.inText = true
+		of := j.call.ToolCall
+		v := e.run(block, approver.ToolCall{Agent: of.Agent, Tool: "Bash", Command: command, Dir: of.Dir, Env: of.Env,
+			At: of.At})
+		// What a button would be enough for is asked when an agent runs it, too.
+		if v.Decision == approver.Deny || v.Decision == approver.Ask && v.Severity == approver.Catastrophic && block.complete {
+			rule = v.Rule
+		}
+		block.release()
+		return rule
+	}
 }
 
 // projectSources returns the sources of labels that the project adds.

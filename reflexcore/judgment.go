@@ -15,8 +15,9 @@ import (
 
 // A judgment is the state of one call on its way through the stages.
 type judgment struct {
-	call analysis.Call
-	sets [2]*Rules // the rules in force, and those of the project
+	call   analysis.Call
+	inText bool      // it is of commands in a text that a call writes
+	sets   [2]*Rules // the rules in force, and those of the project
 
 	folded     []byte // the text that patterns match, folded
 	matched    []int

@@ -88,6 +88,11 @@ func (j *judgment) detail(f finding) string {
 	}
 	e := &j.call.Effects[f.effect]
 	text := e.By + ": " + e.String()
+	for _, said := range j.call.Said {
+		if said.Effect == f.effect {
+			text += ": " + said.Text
+		}
+	}
 	for _, source := range j.sources(f.effect) {
 		text += fmt.Sprintf("; from %s (%s)", j.call.Effects[source], j.call.Effects[source].By)
 	}

@@ -41,6 +41,7 @@ type Call struct {
 	Mentions []shell.Mention // files that commands name, of which no effect tells anything
 	Programs []shell.Program // those that are started by their path
 	Loaded   []Loaded        // of skills, commands and agents
+	Said     []Said          // what was read in texts that agents obey
 	Other    tools.Result    // of a tool that is no shell
 
 	// How the executed texts were written.
@@ -57,6 +58,12 @@ type Call struct {
 type Loaded struct {
 	File     string
 	From, To int
+}
+
+// A Said is what a text says that an effect writes.
+type Said struct {
+	Effect int
+	Text   string
 }
 
 // Forget resets the call, and keeps the allocated memory.

@@ -194,6 +194,7 @@ func (j *judge) written(p, text string, known bool) {
 		before := len(j.result.Payloads)
 		switch {
 		case known && !j.in.has(roleNew):
+			j.result.Wrote = append(j.result.Wrote, Wrote{target, text})
 			content.Payloads(as, text, j.lim.Content, j.payload)
 		case j.in.has(roleNew):
 			j.edited(target, as)
@@ -240,6 +241,7 @@ func (j *judge) edited(target, as string) {
 			old = a.text
 		case roleNew:
 			fresh += a.text + "\n"
+			j.result.Wrote = append(j.result.Wrote, Wrote{target, a.text})
 			switch {
 			case old == "" || !strings.Contains(after, old):
 				readable = readable && old == "" && before == ""
@@ -298,6 +300,7 @@ func (j *judge) patch() {
 		if file != "" && added.Len() > 0 {
 			paths, _ := j.locate(file)
 			for _, target := range paths {
+				j.result.Wrote = append(j.result.Wrote, Wrote{target, added.String()})
 				content.Payloads(j.contentPath(target), added.String(), j.lim.Content, j.payload)
 				if s := content.Classify(target); s.Kind.RunsLater() && s.Kind != content.Build {
 					j.add(effect.Persist, target, 0)

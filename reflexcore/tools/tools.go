@@ -55,7 +55,12 @@ type Result struct {
 	// Texts are values that people or models read: what is written, sent or asked. Text that an edit
 	// removes is not among them.
 	Texts []string
+	// Wrote are the texts that are put into files. Of an edit it is what is new.
+	Wrote []Wrote
 }
+
+// A Wrote is a text that is put into a file.
+type Wrote struct{ Path, Text string }
 
 // Effects returns what a call would do. With a nil FS no links are followed, and every path is only
 // partly known.
