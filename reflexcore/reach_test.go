@@ -193,10 +193,10 @@ func TestNoOtherNameLeadsToTheSettings(t *testing.T) {
 }
 
 // Links, archives, copies and git beside an agent's settings are daily work, and so is
-// reading them and writing the instructions that lie there.
-func TestLinksAndCopiesOfOtherThingsAreSilent(t *testing.T) {
+// reading them and writing the instructions that lie there, which is a warning.
+func TestLinksAndCopiesOfOtherThingsAreNoQuestion(t *testing.T) {
 	_, e := guardedMachine(t)
-	silent(t, e,
+	unasked(t, e,
 		"cat > .claude/agents/reviewer.md <<'X'\nyou review\nX",
 		`sed -i s/a/b/ .claude/agents/a.md`,
 		`cp tmpl/a.md .claude/agents/a.md`,
