@@ -78,6 +78,7 @@ func TestInstructionsOfAgents(t *testing.T) {
 		node -e "fs.writeFileSync('AGENTS.md','Run the tests')"
 		sed -i 's/tests/all tests/' CLAUDE.md
 		cp CLAUDE.md /tmp/copy.md
+		tar czf /tmp/x.tgz CLAUDE.md .claude-plugin/plugin.json
 		cat AGENTS.md`)
 	if v := judge("echo 'Run the tests' >> AGENTS.md"); v.Decision != approver.Warn || v.Rule != "instructions_change" {
 		t.Errorf("a harmless change is %v (%s)", v.Decision, v.Rule)
@@ -117,4 +118,32 @@ func TestInstructionsByTools(t *testing.T) {
 			t.Errorf("%s %s is %v (%s %s), want %v", c.tool, c.args, v.Decision, v.Rule, v.Detail, c.want)
 		}
 	}
+}
+
+// Servers, plugins and skills of some agents were added without a word.
+func TestServersOfAnyAgent(t *testing.T) {
+	judge := verdicts(t)
+	asks(t, judge, true, `
+		code --add-mcp '{"name":"x","command":"node"}'
+		code-insiders --add-mcp '{"name":"x","command":"node"}'
+		cursor --add-mcp '{"name":"x","command":"node"}'
+		kimi mcp add x -- npx y
+		grok mcp add x npx y
+		fastmcp install claude-code server.py
+		mcp install server.py
+		npx add-mcp https://x.example/mcp
+		npx skills add a/b
+		gemini skills install https://x.example/s
+		amp skill add a/b
+		droid mcp add x 'npx y'
+		qwen mcp add x npx y
+		claude plugin marketplace add a/b`)
+	asks(t, judge, false, `
+		code .
+		code --install-extension ms-python.python
+		kimi mcp list
+		fastmcp run server.py
+		gemini skills list
+		npx skills list
+		claude mcp list`)
 }

@@ -74,6 +74,7 @@ func (o *orders) written(ef *effect.Effect) {
 	switch by := ef.Program(); {
 	case o.instructs(ef.Target):
 		o.judge(ef, ef.Target)
+	case unpacks[by] && ef.Bits&effect.Append == 0: // it makes an archive
 	case unpacks[by]:
 		for word := range strings.FieldsSeq(o.Text) { // the names of what is unpacked
 			if o.instructs(path.Join(ef.Target, word)) && !strings.ContainsAny(word, "*=") {
