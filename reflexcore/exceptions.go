@@ -50,10 +50,10 @@ func (a *Allowance) lasts(call *approver.ToolCall) bool {
 // inTextOf reports whether a heuristic finds something in the call.
 func (j *judgment) inTextOf(id string) bool {
 	if !j.looked && j.heuristics != nil {
-		j.inText = j.heuristics(j.call.ToolCall)
+		j.heard = j.heuristics(j.call.ToolCall)
 	}
 	j.looked = true
-	return slices.Contains(j.inText, id)
+	return slices.Contains(j.heard, id)
 }
 
 // Excepts returns the exception from a heuristic that drops what it found in a call, or nil. An

@@ -32,7 +32,7 @@ type judgment struct {
 	self       selfprotect.Check
 
 	heuristics func(call approver.ToolCall) []string // see Engine
-	inText     []string                              // what they found, once they have looked
+	heard      []string                              // what they found, once they have looked
 	looked     bool
 	flows      dataflow.Flow
 }
