@@ -140,7 +140,6 @@ func TestNamesInVariables(t *testing.T) {
 		git checkout --detach "$BASE"
 		export CC=$TOOLCHAIN/bin/clang
 		export AR=$TOOLCHAIN/bin/llvm-ar
-		aliyun ram CreateUser --UserName $NAME-user
 		$(cabal list-bin tests) -j3 a
 		"$(pyenv which python3)" -m pytest
 		$(nix-build -A gnu-config)/config.guess`)

@@ -151,7 +151,6 @@ func TestStoppedAndDeletedElsewhere(t *testing.T) {
 		bun run build
 		git -c clean.requireForce=true clean
 		aws ecs update-service --service s --desired-count 2
-		gcloud container clusters resize c --num-nodes 3
 		kubectl patch deploy web -p '{"spec":{"replicas":3}}'
 		kubectl patch deploy web --patch "$(cat patch.yaml)"
 		gpg --list-secret-keys
