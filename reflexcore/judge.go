@@ -87,7 +87,8 @@ func (e *Engine) asks(j *judgment) func(command string) string {
 		v := e.run(block, approver.ToolCall{Agent: of.Agent, Tool: "Bash", Command: command, Dir: of.Dir, Env: of.Env,
 			At: of.At})
 		// What a button would be enough for is asked when an agent runs it, too.
-		if v.Decision == approver.Deny || v.Decision == approver.Ask && v.Severity == approver.Catastrophic && block.complete {
+		if v.Decision == approver.Deny ||
+			v.Decision == approver.Ask && v.Severity == approver.Catastrophic && block.complete {
 			rule = v.Rule
 		}
 		block.release()

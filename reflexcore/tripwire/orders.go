@@ -141,14 +141,17 @@ var (
 		`\bapproval_policy\s*=\s*"?never|"?\bdefaultmode"?\s*[:=]|\bdisableallhooks\b|` +
 		`^allowed-tools:.*(?:\bbash(?:\(:?\*\))?\s*["']?(?:,|\]|$)|[\s,\["']\*(?:[\s,\]"']|$))`)
 	// carriesCode matches what downloads and runs, or decodes and runs.
-	carriesCode = regexp.MustCompile(`\b(?:curl|wget|iwr|irm)\b[^|\n]*\|\s*(?:sudo\s+)?(?:ba|z|da|k)?(?:sh|iex|python3?|node|perl|ruby)\b|` +
+	carriesCode = regexp.MustCompile(`\b(?:curl|wget|iwr|irm)\b[^|\n]*\|\s*(?:sudo\s+)?` +
+		`(?:ba|z|da|k)?(?:sh|iex|python3?|node|perl|ruby)\b|` +
 		`\b(?:ba|z)?sh\s+(?:-c\s+"?\$\(|<\()\s*(?:curl|wget)|\bbase64\s+(?:-d|-D|--decode)\b[^\n]*\|\s*\w*sh\b|` +
 		`\beval\s+"?\$\(\s*(?:curl|wget|base64|echo)`)
 	commentText = regexp.MustCompile(`(?s)<!--(.*?)(?:-->|$)`)
 	// orderInComment matches what a comment that people do not see orders.
-	orderInComment = regexp.MustCompile(`\b(?:curl|wget|base64|eval|netcat|nc)\s|https?://\S+.*\b(?:run|execute|send|post)\b|` +
+	orderInComment = regexp.MustCompile(`\b(?:curl|wget|base64|eval|netcat|nc)\s|` +
+		`https?://\S+.*\b(?:run|execute|send|post)\b|` +
 		`\b(?:run|execute|send|post|upload)\b.*https?://|` +
-		`\b(?:agents?|assistant|ai|claude|model|codex|copilot|cursor|llm)\b.{0,40}\b(?:must|should|shall|always|never|run|execute)\b`)
+		`\b(?:agents?|assistant|ai|claude|model|codex|copilot|cursor|llm)\b.{0,40}` +
+		`\b(?:must|should|shall|always|never|run|execute)\b`)
 	longCode = regexp.MustCompile(`[A-Za-z0-9+/]{120,}={0,2}`)
 )
 
@@ -263,8 +266,11 @@ func clauseOrder(clause string, denied bool) OrderKind {
 			continue
 		}
 		for at := range said {
-			if said[at]&p.steps[0].groups != 0 && !(p.free && (denied || deniedAt(said, at))) &&
-				(!p.order || ordered(said, at)) && p.followed(said, at, p.steps[1:]) {
+			if said[at]&p.steps[0].groups == 0 || p.free && (denied || deniedAt(said, at)) ||
+				p.order && !ordered(said, at) {
+				continue
+			}
+			if p.followed(said, at, p.steps[1:]) {
 				return p.kind
 			}
 		}
