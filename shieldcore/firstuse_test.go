@@ -218,9 +218,11 @@ func TestToolFindingsInFiles(t *testing.T) {
 		return []byte("version: 1\ndefault_ttl: 60s\ntools:\n  known: ['*']\n" + text)
 	}
 	for text, want := range map[string]string{
-		"  first_use: {decision: allow}\n":                          `p.yaml:5:25: unknown decision "allow": one of pass, ask, deny`,
-		"  first_use: {severity: high}\n":                           "p.yaml:5:3: first_use has no decision: add decision: pass, ask or deny",
-		"  first_use: {decision: pass, severity: high}\n":           "p.yaml:5:41: severity is for a decision that asks: leave it out",
+		"  first_use: {decision: allow}\n": `p.yaml:5:25: unknown decision "allow": one of pass, ask, deny`,
+		"  first_use: {severity: high}\n": "p.yaml:5:3: first_use has no decision: " +
+			"add decision: pass, ask or deny",
+		"  first_use: {decision: pass, severity: high}\n": "p.yaml:5:41: severity is for a decision that asks: " +
+			"leave it out",
 		"  unknown_verb: {decision: ask, severity: low}\n":          "p.yaml:5:43: ",
 		"  first_usage: {decision: ask}\n":                          `unknown key "first_usage": did you mean "first_use"?`,
 		"rules: [{name: first_use, tools: ['*'], decision: ask}]\n": `"first_use" is the name of a built-in finding`,

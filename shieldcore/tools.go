@@ -102,8 +102,11 @@ func (t *Tools) read(ctx context.Context, key string) (r toolRecord, err error) 
 	case err != nil:
 		return r, err
 	}
-	if err := json.Unmarshal(value, &r); err != nil || r.Version != 1 {
-		return toolRecord{}, fmt.Errorf("the record of the tools of the project is none: version %d, %v", r.Version, err)
+	if err := json.Unmarshal(value, &r); err != nil {
+		return toolRecord{}, fmt.Errorf("the record of the tools of the project cannot be read: %w", err)
+	}
+	if r.Version != 1 {
+		return toolRecord{}, fmt.Errorf("the record of the tools of the project has the unknown version %d", r.Version)
 	}
 	r.rev = rev
 	t.keep(key, r)

@@ -73,7 +73,8 @@ func TestLayersCoverHeuristics(t *testing.T) {
 	pushed := "{command: git push --force origin main}"
 	dots, grep := bash("cat ../../../../etc/passwd"), bash("grep -rI aws_secret_access_key /home")
 	replaced := "disable: [discard_work]\nrules: [{id: git_force_push, replace: true, category: version-control, " +
-		"decision: ask, severity: high, confidence: 0.5, reason: ours, cure: c, when: [{effects: [discard], by: [git push]}]}]\n"
+		"decision: ask, severity: high, confidence: 0.5, reason: ours, cure: c, " +
+		"when: [{effects: [discard], by: [git push]}]}]\n"
 	for name, c := range map[string]struct {
 		user string
 		call approver.ToolCall

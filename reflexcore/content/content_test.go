@@ -217,7 +217,8 @@ func TestPayloads(t *testing.T) {
 		{"make", "Makefile", "X := $(shell id)\nall: x ; echo a\n\t@rm -rf $(DIR) \\\n\t  $$HOME\n\tls\n",
 			[]string{"sh:id", "sh: echo a", "sh:rm -rf \x00 \t  $HOME\nls\n"}},
 		{"docker", "Dockerfile",
-			"FROM x\nRUN --mount=type=secret curl x \\\n# c\n | sh \\\n && ls\nCMD [\"sh\",\"-c\",\"id x\"]\nRUN <<EOF\nid\nEOF\n",
+			"FROM x\nRUN --mount=type=secret curl x \\\n# c\n | sh \\\n && ls\n" +
+				"CMD [\"sh\",\"-c\",\"id x\"]\nRUN <<EOF\nid\nEOF\n",
 			[]string{"sh:curl x  | sh  && ls", "sh:sh -c 'id x'", "sh:id\n"}},
 		{"key", "~/.ssh/authorized_keys", "no-pty,command=\"sh -c \\\"id\\\"\" ssh-rsa AAAA\nssh-rsa BBB",
 			[]string{"sh:sh -c \"id\""}},

@@ -273,8 +273,8 @@ func isDisk(p string) bool {
 
 // disks are how the names of block devices and of memory begin: Linux, macOS, the volume managers.
 var disks = strings.Fields("sd hd nvme vd xvd disk mapper/ md mmcblk rdisk dm- loop mem kmem port zd ram pmem dax " +
-	"dasd nbd rbd bcache drbd mtd ubi zvol/ block/ cciss/ ubd vblk rssd skd zram nvd nda vtbd mfid mfisyspd aacd gpt/ label/ " +
-	"ufsid/ diskid/")
+	"dasd nbd rbd bcache drbd mtd ubi zvol/ block/ cciss/ ubd vblk rssd skd zram nvd nda vtbd mfid mfisyspd aacd gpt/ " +
+	"label/ ufsid/ diskid/")
 
 // numberedDisks are those of BSD, whose short names begin other words too.
 var numberedDisks = func() []string {
