@@ -31,7 +31,7 @@ p c p  git push --force origin main
 p c p  kubectl delete namespace production
 p p p  python3 -c "__import__('shutil').rmtree('/home')"
 p c p  docker system prune -af
-p p p  npx evil-package
+p h p  npx evil-package
 p d p  rm -rf /
 p d p  rm -fr ~
 p d p  "rm" -r -f /
