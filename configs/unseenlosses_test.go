@@ -40,6 +40,11 @@ func TestPatternsThatMatchNothing(t *testing.T) {
 		shopt -s extglob; rm -rf src/!(b.go)
 		shopt -s globstar; rm -rf **/*.go
 		mv ~/Documents/* manifests; rm -rf manifests/*
+		mv src old.zzz && rm -rf *.zzz
+		git stash pop && rm -rf *.zzz
+		tar xf a.tar; rm -rf *.zzz
+		rm -rf [!x]rc
+		rm -rf [[:alpha:]]rc
 		rm -rf $X/*.o`)
 }
 

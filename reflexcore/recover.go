@@ -223,10 +223,17 @@ func (l *diskCheck) isMissing(j *judgment, target string) bool {
 		return false
 	}
 	if i := strings.IndexAny(target, "*?["); i >= 0 {
-		return l.matchesNothing(target, strings.LastIndexByte(target[:i], '/'))
+		return isAlone(j.call.Text) && l.matchesNothing(target, strings.LastIndexByte(target[:i], '/'))
 	}
 	_, err := l.disk.Lstat(target)
 	return disk.IsMissing(err)
+}
+
+// isAlone reports whether a text is one plain command. What runs before it may make, move or unpack what
+// a pattern then matches, and in brackets shells have more than one language of patterns.
+func isAlone(text string) bool {
+	return !strings.ContainsAny(text, ";&|\n`(){}[<>'\"") &&
+		!wordset.ContainsAny(strings.ToLower(text), "pwsh", "powershell")
 }
 
 // matchesNothing reports whether no file fits a pattern. cut is where the folder ends in which the
