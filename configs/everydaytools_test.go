@@ -56,6 +56,10 @@ func TestToolsOfADay(t *testing.T) {
 		{"Glob", map[string]any{"pattern": "**/auth/**/*.{ts,tsx}", "path": "/home/ada/src"}, false},
 		{"Glob", map[string]any{"pattern": "**/id_*", "path": "/home/ada/.ssh"}, true},
 		{"Grep", map[string]any{"pattern": "SECRET", "glob": ".env*"}, true},
+		{"KillShell", map[string]any{"shell_id": "1"}, false}, // the first shell, and not the first process
+		{"Bash", map[string]any{"command": "docker kill 1"}, false},
+		{"Bash", map[string]any{"command": "kill 1"}, true},
+		{"mcp__sys__kill_process", map[string]any{"pid": 1}, true},
 	} {
 		if v := judge(tt.tool, tt.args); (v.Decision <= approver.Ask) != tt.asked {
 			t.Errorf("%s %v is %v (%s): %s", tt.tool, tt.args, v.Decision, v.Rule, v.Reason)
