@@ -2,12 +2,14 @@ package reflexcore
 
 import (
 	"slices"
+	"strings"
 
 	"approver.example"
 	"approver.example/internal/match"
 	"approver.example/reflexcore/disk"
 	"approver.example/reflexcore/effect"
 	"approver.example/reflexcore/places"
+	"approver.example/reflexcore/wordset"
 )
 
 // match is stage 8: rules over effects, and patterns over text.
@@ -31,7 +33,7 @@ func (e *Engine) match(j *judgment) {
 			case ef.Kind != effect.RemoteDelete:
 			case ef.What == effect.Scratch:
 				markScratch(j.findings[from:])
-			case ef.What == effect.Rebuilt:
+			case ef.What == effect.Rebuilt && isPlainly(j.call.Text):
 				j.findings = append(j.findings[:from], slices.DeleteFunc(j.findings[from:], asksByDefault)...)
 			}
 		}
@@ -56,6 +58,17 @@ func (e *Engine) match(j *judgment) {
 // question, unless a rule of the user or of the project says so.
 func asksByDefault(f finding) bool {
 	return f.rule.Layer == BuiltInLayer && f.rule.Decision == approver.Ask
+}
+
+// elsewhere are words after which a delete and what makes it again may act on another machine, another
+// project or not at all: settings that are read or changed, and starts that do not come to pass.
+var elsewhere = wordset.Of("|| exit return false trap source . eval context profile checkout switch restore direnv " +
+	"cp mv ln printf echo tee read --help -h --no-start --scale timeout kubectl set-context use-context")
+
+// isPlainly reports whether no word of a text puts in doubt where its commands act.
+func isPlainly(text string) bool {
+	return !strings.Contains(text, "PROFILE=") && !strings.Contains(text, "CLUSTER_NAME=") &&
+		!wordset.Says(text, elsewhere)
 }
 
 func markScratch(found []finding) {

@@ -49,6 +49,9 @@ func (f *Flow) givesToOwnHost(e *effect.Effect) bool {
 	if login && !strings.Contains(target, "://") { // the address of a registry has no scheme
 		target = "https://" + target
 	}
+	if login && wordset.Says(f.call.Text, loginElsewhere) {
+		return false
+	}
 	to, fine := urls.Classify(target), urls.UnknownPart
 	if login {
 		fine |= urls.Packages // nothing is published there
@@ -60,9 +63,30 @@ func (f *Flow) givesToOwnHost(e *effect.Effect) bool {
 // the call leaves it or is open to others: a server of the call could pass it on. What is read from a
 // file of secrets does not count, because a server has no use for it.
 func (f *Flow) staysHere(e *effect.Effect) bool {
-	return isHere(e.Target) && !slices.ContainsFunc(f.call.Effects, func(e effect.Effect) bool {
+	leaves := func(e effect.Effect) bool {
 		return e.Kind == effect.Publish || e.Kind == effect.Attack || e.Kind == effect.NetOut && !isHere(e.Target) ||
 			e.Kind == effect.Read && e.Taint&effect.Secret != 0 && e.Target != "environment"
+	}
+	return isHere(e.Target) && !wordset.Says(f.call.Text, sentElsewhere) && !f.startsServer() &&
+		!slices.ContainsFunc(f.call.Effects, leaves)
+}
+
+// Words with which a login, or what is sent to this machine, may go elsewhere, and with which
+// variables are set from what nobody sees.
+var (
+	loginElsewhere = wordset.Of("-H --host -c --context context --tls-verify=false --config")
+	sentElsewhere  = wordset.Of("wget --config --location --location-trusted port-forward source . eval read")
+	setElsewhere   = wordset.Of("source . eval read mapfile readarray")
+)
+
+// startsServer reports whether a call may put something of its own behind an address of this machine,
+// or lets curl follow what a file or an answer says: something in the background, a published port,
+// curl -K and -L.
+func (f *Flow) startsServer() bool {
+	fields := strings.Fields(f.call.Text)
+	return strings.Contains(f.call.Text, "HOME=") || slices.ContainsFunc(fields, func(w string) bool {
+		return strings.HasSuffix(w, "&") && !strings.HasSuffix(w, "&&") || w == "-p" || strings.HasPrefix(w, "--publish") ||
+			len(w) > 1 && w[0] == '-' && w[1] != '-' && strings.ContainsAny(w, "KL")
 	})
 }
 
@@ -73,7 +97,8 @@ var addressWords = wordset.Of("url uri server host addr address endpoint")
 // have the same name, such as $ARGO_SERVER and $ARGO_TOKEN, and nothing else is sent.
 func (f *Flow) isOfOneName(e *effect.Effect) bool {
 	host := strings.TrimPrefix(strings.TrimPrefix(e.Target, "https://"), "http://")
-	if !strings.HasPrefix(host, effect.Unknown) && !strings.HasPrefix(host, "/") || e.Taint&effect.File != 0 {
+	if !strings.HasPrefix(host, effect.Unknown) && !strings.HasPrefix(host, "/") || e.Taint&effect.File != 0 ||
+		wordset.Says(f.call.Text, setElsewhere) {
 		return false
 	}
 	service, secrets, addresses := "", 0, 0

@@ -104,3 +104,19 @@ func Bits(names []string, words string) (bits uint64) {
 	}
 	return bits
 }
+
+// Says reports whether one of the words stands in a command, also before a "=" or in quotes. A dot counts
+// where a command begins, as the word that reads a file.
+func Says(command string, words map[string]bool) bool {
+	last := ";"
+	for w := range strings.FieldsSeq(command) {
+		bare := strings.Trim(w, "'\"(){};")
+		name, _, _ := strings.Cut(bare, "=")
+		begins := strings.HasSuffix(last, ";") || Has("&& || { then do", last)
+		if (words[bare] || words[name]) && (bare != "." || begins) {
+			return true
+		}
+		last = w
+	}
+	return false
+}
