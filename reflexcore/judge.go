@@ -7,6 +7,7 @@ import (
 	"approver.example"
 	"approver.example/internal/timing"
 	"approver.example/reflexcore/agenttexts"
+	"approver.example/reflexcore/analysis"
 	"approver.example/reflexcore/effect"
 	"approver.example/reflexcore/flow"
 	"approver.example/reflexcore/gitruns"
@@ -77,23 +78,30 @@ func (e *Engine) understand(j *judgment) {
 
 // asks returns what says by which rule a command would be denied or need the code; nil within such a judgment.
 func (e *Engine) asks(j *judgment) func(command string) string {
-	if j.inText {
+	switch {
+	case j.inText:
 		return nil
+	case j.asksBy == e:
+		return j.asks
 	}
-	return func(command string) (rule string) {
-		block := judgments.Get().(*judgment)
-		block.inText = true
-		of := j.call.ToolCall
-		v := e.run(block, approver.ToolCall{Agent: of.Agent, Tool: "Bash", Command: command, Dir: of.Dir, Env: of.Env,
-			At: of.At})
-		// What a button would be enough for is asked when an agent runs it, too.
-		if v.Decision == approver.Deny ||
-			v.Decision == approver.Ask && v.Severity == approver.Catastrophic && block.complete {
-			rule = v.Rule
-		}
-		block.release()
-		return rule
+	j.asksBy, j.asks = e, func(command string) string { return e.askedIn(&j.call, command) }
+	return j.asks
+}
+
+// askedIn returns by which rule a command that a call writes down would be denied or need the code.
+func (e *Engine) askedIn(call *analysis.Call, command string) (rule string) {
+	block := judgments.Get().(*judgment)
+	block.inText = true
+	of := call.ToolCall
+	v := e.run(block, approver.ToolCall{Agent: of.Agent, Tool: "Bash", Command: command, Dir: of.Dir, Env: of.Env,
+		At: of.At})
+	// What a button would be enough for is asked when an agent runs it, too.
+	if v.Decision == approver.Deny ||
+		v.Decision == approver.Ask && v.Severity == approver.Catastrophic && block.complete {
+		rule = v.Rule
 	}
+	block.release()
+	return rule
 }
 
 // projectSources returns the sources of labels that the project adds.

@@ -16,7 +16,9 @@ import (
 // A judgment is the state of one call on its way through the stages.
 type judgment struct {
 	call   analysis.Call
-	inText bool      // it is of commands in a text that a call writes
+	inText bool                        // it is of commands in a text that a call writes
+	asks   func(command string) string // see Engine.asks; made once, for asksBy
+	asksBy *Engine
 	sets   [2]*Rules // the rules in force, and those of the project
 
 	folded     []byte // the text that patterns match, folded
@@ -49,7 +51,7 @@ func (j *judgment) release() {
 	*j = judgment{
 		call: j.call, folded: j.folded[:0], matched: j.matched[:0], places: j.places[:0], findings: j.findings[:0],
 		trips: j.trips[:0], facts: j.facts,
-		flows: j.flows,
+		flows: j.flows, asks: j.asks, asksBy: j.asksBy,
 	}
 	judgments.Put(j)
 }

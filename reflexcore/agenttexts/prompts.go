@@ -82,10 +82,18 @@ func (r *Reader) promptAs(p string) string {
 	if in, ok := r.inConfig(p); ok {
 		return in
 	}
-	if as, ok := content.PluginText(r.Analyzer.Files, p); ok {
-		return as
+	for _, known := range r.plugins {
+		if known.path == p {
+			return known.as
+		}
 	}
-	return p
+	as, ok := content.PluginText(r.Analyzer.Files, p)
+	if !ok {
+		as = p
+	}
+	r.plugins[r.looked%len(r.plugins)] = pluginText{p, as}
+	r.looked++
+	return as
 }
 
 // isEnvFile reports whether a file is the one that Claude Code reads before each command.

@@ -17,4 +17,10 @@ import (
 type Reader struct {
 	*analysis.Call
 	Place shell.Context // in which they run
+
+	// plugins are the paths that were looked up last, and what they are in a plugin.
+	plugins [4]pluginText
+	looked  int
 }
+
+type pluginText struct{ path, as string }

@@ -37,6 +37,9 @@ func (a *Call) throughLinks() {
 // leadsTo follows the links of the disk.
 func (a *Call) leadsTo(named string) (to string, ok bool) {
 	to, ok = a.Links.Real(a.Analyzer.Files, named)
+	if to == named && strings.HasPrefix(to, a.Around.Dir+"/") {
+		return to, ok // no part is a link, nor of the project's path
+	}
 	if dir, seen := a.Links.Real(a.Analyzer.Files, a.Around.Dir); ok && seen && a.Around.Dir != "" &&
 		strings.HasPrefix(to+"/", dir+"/") {
 		to = a.Around.Dir + to[len(dir):] // the project itself may be behind a link

@@ -30,33 +30,36 @@ type index struct {
 
 // flats are flat patterns by their first name, so that only few are compared with a path.
 type flats struct {
-	lit  map[string][]flat
-	end  [256][]flat // those of lit, by the last byte of the name
-	wild []flat      // the first name has wildcards of its own
+	lit        map[string][]flat
+	first, end [256][]flat // those of lit, by the first and by the last byte of the name
+	longer     []flat      // those of lit with more names
+	wild       []flat      // the first name has wildcards of its own
 }
 
 // each calls yield with the patterns whose first name may match n.
 func (f *flats) each(n name, yield func(*flat)) {
-	switch {
+	switch text := n.text; {
+	case text == "":
+		return
 	case !n.wild:
-		list := f.lit[n.text]
-		for i := range list {
-			yield(&list[i])
-		}
-	case n.text != "" && fixed(n.text[len(n.text)-1]):
-		list := f.end[n.text[len(n.text)-1]]
-		for i := range list {
-			yield(&list[i])
-		}
+		all(f.lit[text], yield)
+	case text == "*": // one name of any letters has none in common
+		all(f.longer, yield)
+	case fixed(text[len(text)-1]):
+		all(f.end[text[len(text)-1]], yield)
+	case fixed(text[0]):
+		all(f.first[text[0]], yield)
 	default:
 		for i := range f.end {
-			for j := range f.end[i] {
-				yield(&f.end[i][j])
-			}
+			all(f.end[i], yield)
 		}
 	}
-	for i := range f.wild {
-		yield(&f.wild[i])
+	all(f.wild, yield)
+}
+
+func all(list []flat, yield func(*flat)) {
+	for i := range list {
+		yield(&list[i])
 	}
 }
 
@@ -76,8 +79,12 @@ func (f *flats) add(r flat, plain bool) {
 			f.lit = map[string][]flat{}
 		}
 		f.lit[first.text] = append(f.lit[first.text], r)
-		last := first.text[len(first.text)-1]
+		head, last := first.text[0], first.text[len(first.text)-1]
+		f.first[head] = append(f.first[head], r)
 		f.end[last] = append(f.end[last], r)
+		if len(r.segs) > 1 {
+			f.longer = append(f.longer, r)
+		}
 	}
 }
 

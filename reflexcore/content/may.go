@@ -160,7 +160,7 @@ func (p *parsed) mayBe(paths [][]string) Sink {
 						!mayShare(segs[i].text, r.letters) {
 						return
 					}
-					if m.flat = *r; m.matchFrom(0, 0, 0, 0) {
+					if m.flat = r; m.matchFrom(0, 0, 0, 0) {
 						add(r.row)
 					}
 				})
@@ -202,7 +202,7 @@ func mayShare(pattern string, letters uint64) bool {
 // letters in common.
 type comparison struct {
 	segs []name
-	flat flat
+	flat *flat
 	left int
 }
 
