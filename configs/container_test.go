@@ -4,22 +4,13 @@ import (
 	"testing"
 
 	"approver.example"
-	"approver.example/configs"
-	"approver.example/reflexcore"
 	"approver.example/reflexcore/disk"
 )
 
 // contained returns a judge of commands in a container, from a project in it.
 func contained(t *testing.T, box *approver.Container) func(string) approver.Verdict {
 	t.Helper()
-	rules, err := configs.DefaultRules()
-	if err != nil {
-		t.Fatal(err)
-	}
-	reflex, err := reflexcore.New(rules, reflexcore.Limits{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	reflex := newEngine(t)
 	return func(command string) approver.Verdict {
 		v, err := reflex.Judge(t.Context(), approver.ToolCall{Agent: "claude", Tool: "Bash", Command: command,
 			Dir: "/workspaces/shop", Env: map[string]string{"HOME": "/home/vscode"}, Container: box})
@@ -157,14 +148,7 @@ func (l linked) Readlink(name string) (string, error) {
 
 // The path says that a file is the container's own; a link in it leads to what stays.
 func TestLinksOutOfAContainer(t *testing.T) {
-	rules, err := configs.DefaultRules()
-	if err != nil {
-		t.Fatal(err)
-	}
-	reflex, err := reflexcore.New(rules, reflexcore.Limits{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	reflex := newEngine(t)
 	reflex = reflex.WithDisk(linked{})
 	for box, want := range map[*approver.Container]approver.Decision{
 		{}:                                approver.Pass,

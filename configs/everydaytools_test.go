@@ -5,21 +5,12 @@ import (
 	"testing"
 
 	"approver.example"
-	"approver.example/configs"
-	"approver.example/reflexcore"
 )
 
 // toolVerdicts judges calls of tools by the built-in rules.
 func toolVerdicts(t *testing.T) func(tool string, args map[string]any) approver.Verdict {
 	t.Helper()
-	rules, err := configs.DefaultRules()
-	if err != nil {
-		t.Fatal(err)
-	}
-	engine, err := reflexcore.New(rules, reflexcore.Limits{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	engine := newEngine(t)
 	return func(tool string, args map[string]any) approver.Verdict {
 		raw, err := json.Marshal(args)
 		if err != nil {

@@ -8,8 +8,6 @@ import (
 	"testing"
 
 	"approver.example"
-	"approver.example/configs"
-	"approver.example/reflexcore"
 )
 
 // Instructions of agents were changed without a word, whatever they said: only a download was a
@@ -87,14 +85,7 @@ func TestInstructionsOfAgents(t *testing.T) {
 
 // The same of tools, which hand over the whole text or what is new of it.
 func TestInstructionsByTools(t *testing.T) {
-	rules, err := configs.DefaultRules()
-	if err != nil {
-		t.Fatal(err)
-	}
-	engine, err := reflexcore.New(rules, reflexcore.Limits{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	engine := newEngine(t)
 	for _, c := range []struct {
 		tool, args string
 		want       approver.Decision

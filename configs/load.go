@@ -11,8 +11,10 @@ import (
 	"strings"
 	"syscall"
 
+	"approver.example"
 	"approver.example/httpapi/socketpath"
 	"approver.example/internal/strictyaml"
+	"approver.example/reflexcore"
 	"approver.example/shieldcore"
 )
 
@@ -138,9 +140,36 @@ func (c Config) LoadPolicy() (*shieldcore.Policy, error) {
 	case err != nil:
 		return nil, err
 	case c.File == "":
-		return shieldcore.Load(name, data)
+		return warnable(shieldcore.Load(name, data))
 	}
-	return shieldcore.LoadFor(name, data, c.audience())
+	return warnable(shieldcore.LoadFor(name, data, c.audience()))
+}
+
+// warnable checks that a policy turns only those questions into warnings that one tap would answer.
+func warnable(p *shieldcore.Policy, err error) (*shieldcore.Policy, error) {
+	if err != nil || len(p.Warned()) == 0 {
+		return p, err
+	}
+	rules, err := DefaultRules()
+	if err != nil {
+		return nil, err
+	}
+	var problems []error
+	for _, w := range p.Warned() {
+		i := slices.IndexFunc(rules, func(r reflexcore.Rule) bool { return r.ID == w.Rule })
+		switch {
+		case i < 0:
+			problems = append(problems,
+				fmt.Errorf("%s: there is no built-in rule %s: approver rules list shows them", w.Where, w.Rule))
+		case rules[i].Decision != approver.Ask || rules[i].Final():
+			problems = append(problems, fmt.Errorf("%s: the rule %s asks no question that may be a warning: take it out of "+
+				"the list", w.Where, w.Rule))
+		}
+	}
+	if len(problems) > 0 {
+		return nil, errors.Join(problems...)
+	}
+	return p, nil
 }
 
 // audience returns whom the policy can ask.

@@ -8,8 +8,6 @@ import (
 	"testing"
 
 	"approver.example"
-	"approver.example/configs"
-	"approver.example/reflexcore"
 )
 
 // dangerous are the commands of testdata/dangerous.txt.
@@ -32,14 +30,7 @@ func dangerous(t testing.TB) (out []string) {
 // of a text; what they would add is no help here.
 func verdicts(t testing.TB) func(command string) approver.Verdict {
 	t.Helper()
-	rules, err := configs.DefaultRules()
-	if err != nil {
-		t.Fatal(err)
-	}
-	reflex, err := reflexcore.New(rules, reflexcore.Limits{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	reflex := newEngine(t)
 	stages := []approver.Stage{reflex, defaultPolicy(t)}
 	return func(command string) approver.Verdict {
 		call := exampleCall("x")

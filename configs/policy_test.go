@@ -13,7 +13,6 @@ import (
 
 	"approver.example"
 	"approver.example/configs"
-	"approver.example/reflexcore"
 	"approver.example/reflexcore/disk"
 	"approver.example/shieldcore"
 )
@@ -315,14 +314,7 @@ func (d emptyTemp) ReadDir(name string, limit int) ([]string, error) {
 // What the default preset, all of its stages together, stops, and what only looks
 // like it and goes on.
 func TestDefaultPresetByExample(t *testing.T) {
-	rules, err := configs.DefaultRules()
-	if err != nil {
-		t.Fatal(err)
-	}
-	engine, err := reflexcore.New(rules, reflexcore.Limits{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	engine := newEngine(t)
 	engine = engine.WithDisk(emptyTemp{})
 	p := defaultPolicy(t)
 	judge := func(text string) (approver.Verdict, bool) {

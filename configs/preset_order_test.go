@@ -7,6 +7,7 @@ import (
 	"approver.example"
 	"approver.example/configs"
 	"approver.example/reflexcore"
+	"approver.example/shieldcore"
 )
 
 // orderedCalls are all calls of the rules' and the policies' examples and of the tables of tests.
@@ -38,11 +39,12 @@ func orderedCalls(t *testing.T) (calls []approver.ToolCall) {
 // milder than another on every call, or its name says nothing. The engine judges each call for all
 // three policies, so that its verdict counts in each.
 func TestPresetsAreInOrder(t *testing.T) {
-	engine := verdictsOfEngine(t)
 	names := []string{"permissive", "default", "strict"}
-	var policies []approver.Stage
+	var policies []*shieldcore.Policy
+	var engines []func(approver.ToolCall) approver.Verdict
 	for _, name := range names {
-		policies = append(policies, preset(t, name))
+		policy := preset(t, name)
+		policies, engines = append(policies, policy), append(engines, verdictsOfEngine(t, policy.Warns))
 	}
 	calls := orderedCalls(t)
 	if len(calls) < 1000 {
@@ -50,14 +52,13 @@ func TestPresetsAreInOrder(t *testing.T) {
 	}
 	asked := map[string]int{}
 	for _, call := range calls {
-		reflex := engine(call)
 		last := approver.Verdict{Decision: approver.Allow, Severity: approver.High}
 		for i, policy := range policies {
 			v, err := policy.Judge(t.Context(), call)
 			if err != nil {
 				t.Fatal(err)
 			}
-			now := stricterOf(reflex, v)
+			now := stricterOf(engines[i](call), v)
 			if i > 0 && (now.Decision > last.Decision && last.Decision <= approver.Ask ||
 				now.Decision == approver.Ask && last.Decision == approver.Ask && now.Severity > last.Severity) {
 				t.Errorf("%s %s%s: %s says %v %v (%s), %s only %v %v (%s)", call.Tool, call.Command, call.Args, names[i-1],
@@ -72,6 +73,9 @@ func TestPresetsAreInOrder(t *testing.T) {
 	if asked["strict"] > 3*asked["default"] {
 		t.Errorf("strict interrupts more than three times as often as the default: %v", asked)
 	}
+	if asked["permissive"] >= asked["default"] {
+		t.Errorf("permissive interrupts as often as the default: %v", asked)
+	}
 }
 
 // stricterOf returns the stricter of two verdicts, and the more severe of two questions.
@@ -82,17 +86,12 @@ func stricterOf(a, b approver.Verdict) approver.Verdict {
 	return a
 }
 
-// verdictsOfEngine returns a function that judges calls by the built-in rules alone.
-func verdictsOfEngine(t *testing.T) func(approver.ToolCall) approver.Verdict {
+// verdictsOfEngine returns a function that judges calls by the built-in rules alone. warns says whose
+// questions are warnings; nil: none.
+func verdictsOfEngine(t *testing.T, warns func(rule string) bool) func(approver.ToolCall) approver.Verdict {
 	t.Helper()
-	rules, err := configs.DefaultRules()
-	if err != nil {
-		t.Fatal(err)
-	}
-	engine, err := reflexcore.New(rules, reflexcore.Limits{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	engine := newEngine(t)
+	engine.Warns = warns
 	return func(call approver.ToolCall) approver.Verdict {
 		v, err := engine.Judge(t.Context(), call)
 		if err != nil {

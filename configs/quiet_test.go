@@ -8,21 +8,12 @@ import (
 	"testing"
 
 	"approver.example"
-	"approver.example/configs"
-	"approver.example/reflexcore"
 )
 
 // in judges commands of a folder, with an environment, as [verdicts] does.
 func in(t *testing.T, dir string, env map[string]string) func(command string) approver.Verdict {
 	t.Helper()
-	rules, err := configs.DefaultRules()
-	if err != nil {
-		t.Fatal(err)
-	}
-	reflex, err := reflexcore.New(rules, reflexcore.Limits{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	reflex := newEngine(t)
 	return func(command string) approver.Verdict {
 		call := exampleCall("x")
 		call.Command, call.Dir, call.Env = command, dir, env

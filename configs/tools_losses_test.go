@@ -10,7 +10,7 @@ import (
 // checkCalls checks calls in lines "p|w|h|c  call": pass, warn, or a question of either severity.
 func checkCalls(t *testing.T, lines string) {
 	t.Helper()
-	judge := verdictsOfEngine(t)
+	judge := verdictsOfEngine(t, nil)
 	words := map[string]string{"p": "pass", "w": "warn", "h": "ask HIGH", "c": "ask CATASTROPHIC"}
 	for line := range strings.Lines(lines) {
 		want, text, found := strings.Cut(strings.TrimSpace(line), "  ")

@@ -12,22 +12,13 @@ import (
 	"testing"
 
 	"approver.example"
-	"approver.example/configs"
-	"approver.example/reflexcore"
 )
 
 // Claude Code was started with --add-dir lib, where a subagent general-purpose lay whose skill
 // pushes. It took the place of the built-in one, and each Agent call passed, as no call names
 // the folder. The command line of the process above the courier does, and it is read now.
 func TestSubagentsOfAddedFolders(t *testing.T) {
-	rules, err := configs.DefaultRules()
-	if err != nil {
-		t.Fatal(err)
-	}
-	reflex, err := reflexcore.New(rules, reflexcore.Limits{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	reflex := newEngine(t)
 	home := t.TempDir()
 	dir := filepath.Join(home, "shop")
 	put(t, dir, "f", "")

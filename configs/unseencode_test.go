@@ -9,8 +9,6 @@ import (
 	"testing"
 
 	"approver.example"
-	"approver.example/configs"
-	"approver.example/reflexcore"
 )
 
 // forced is a skill whose commands run before its model reads it.
@@ -24,23 +22,17 @@ func toolCalls(
 	t testing.TB, dir string, env map[string]string,
 ) func(tool string, args map[string]any) approver.Verdict {
 	t.Helper()
-	rules, err := configs.DefaultRules()
-	if err != nil {
-		t.Fatal(err)
-	}
-	reflex, err := reflexcore.New(rules, reflexcore.Limits{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	reflex := newEngine(t)
 	return func(tool string, args map[string]any) approver.Verdict {
 		call := approver.ToolCall{Agent: "claude", Tool: tool, Dir: dir, Env: env}
 		if command, ok := args["command"].(string); ok && tool == "Bash" {
 			call.Command = command
 		}
-		call.Args, err = json.Marshal(args)
+		raw, err := json.Marshal(args)
 		if err != nil {
 			t.Fatal(err)
 		}
+		call.Args = raw
 		v, err := reflex.Judge(context.Background(), call)
 		if err != nil {
 			t.Fatal(err)

@@ -39,6 +39,8 @@ type Engine struct {
 	// Memory returns the memory for a call. Nil, or a nil function, means that the call is judged by
 	// itself.
 	Memory func(call approver.ToolCall) *memory.Memory
+	// Warns says of which built-in rules HIGH questions are only warnings. A nil function means of none.
+	Warns func(rule string) bool
 	// Heuristics returns the ids of the heuristics that find something in a call. It is called only if
 	// one of them has an exception. A nil function means none.
 	Heuristics func(call approver.ToolCall) []string
@@ -102,7 +104,7 @@ func (e *Engine) WithDisk(d disk.Disk) *Engine {
 		return e // it cannot fail twice
 	}
 	other.analyzer.On(d)
-	other.Project, other.Heuristics = e.Project, e.Heuristics
+	other.Project, other.Heuristics, other.Warns = e.Project, e.Heuristics, e.Warns
 	other.SetFlow(e.flow.Load())
 	return other
 }

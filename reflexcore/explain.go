@@ -115,7 +115,7 @@ func (e *Engine) Explain(call approver.ToolCall) (out Explanation) {
 	for _, f := range j.findings {
 		r := f.rule
 		found := Found{
-			Rule: r.ID, Category: r.Category, Decision: r.Decision, Severity: r.Severity, Stage: "8 match", Where: r.Where,
+			Rule: r.ID, Category: r.Category, Decision: f.decision(), Severity: r.Severity, Stage: "8 match", Where: r.Where,
 			Reason: r.Reason, Effect: f.effect,
 			Layer: r.Layer, Shadow: r.Shadow,
 		}

@@ -23,6 +23,11 @@ func (j *judgment) gatekeep(v approver.Verdict) approver.Verdict {
 	j.addOtherFindings(&v)
 	j.setTiers(&v)
 	score := v.Irreversible.Score
+	if onlyWarned := j.onlyWarned(); destroys >= 0 && onlyWarned != nil {
+		var left approver.Irreversibility
+		left, destroys = irreversible(j.call.Effects, j.places, func(i int) bool { return lost(i) && !onlyWarned[i] })
+		score = left.Score
+	}
 	// An exception also covers the same effect here. It does not cover the other effects of the call.
 	excepted := slices.ContainsFunc(j.findings, func(f finding) bool { return f.allowed != nil && f.effect == destroys })
 	if destroys >= 0 && score >= AskFrom && !excepted &&
@@ -43,6 +48,20 @@ func (j *judgment) gatekeep(v approver.Verdict) approver.Verdict {
 	return v
 }
 
+// onlyWarned are the effects of which the policy wants no more than a warning.
+func (j *judgment) onlyWarned() map[int]bool {
+	var out map[int]bool
+	for i := range j.findings {
+		if f := &j.findings[i]; f.warns && f.effect >= 0 {
+			if out == nil {
+				out = map[int]bool{}
+			}
+			out[f.effect] = true
+		}
+	}
+	return out
+}
+
 // destroysMore reports whether a call that rules leave to the evaluation also destroys something for
 // good that none of these rules found. Rules of the project do not count: otherwise a project could
 // keep a call from people by asking about it.
@@ -61,7 +80,7 @@ func (j *judgment) setTiers(v *approver.Verdict) {
 	switch {
 	case v.Decision == approver.Ask && j.complete:
 		for i := range j.findings {
-			if f := &j.findings[i]; f.enforced() && f.rule.Decision <= approver.Ask &&
+			if f := &j.findings[i]; f.enforced() && f.decision() <= approver.Ask &&
 				f.rule.MinTier != approver.TierEvaluation {
 				return
 			}
@@ -110,7 +129,7 @@ func (j *judgment) addOtherFindings(v *approver.Verdict) {
 			continue
 		}
 		seen[as] = true
-		found := approver.Finding{By: By, Rule: r.ID, Decision: r.Decision, Severity: r.Severity,
+		found := approver.Finding{By: By, Rule: r.ID, Decision: f.decision(), Severity: r.Severity,
 			Confidence: r.Confidence, Note: "matched too"}
 		if !as.enforced {
 			found.Shadow, found.Note = true, "in shadow"
@@ -122,7 +141,7 @@ func (j *judgment) addOtherFindings(v *approver.Verdict) {
 		}
 		if v.Decision == approver.Deny {
 			stops = append(stops, approver.Verdict{
-				Decision: r.Decision, Severity: r.Severity, Confidence: r.Confidence, Appealable: r.Appealable,
+				Decision: f.decision(), Severity: r.Severity, Confidence: r.Confidence, Appealable: r.Appealable,
 			})
 		}
 		if r.ID != v.Rule {

@@ -297,7 +297,7 @@ func stricter(a, b *finding) bool {
 		}
 		return 0
 	}
-	return cmp.Or(cmp.Compare(x.Decision, y.Decision), cmp.Compare(final(x), final(y)),
+	return cmp.Or(cmp.Compare(a.decision(), b.decision()), cmp.Compare(final(x), final(y)),
 		cmp.Compare(a.severity(), b.severity()),
 		cmp.Compare(y.Confidence, x.Confidence), cmp.Compare(b.specificity, a.specificity), cmp.Compare(x.ID, y.ID)) < 0
 }
@@ -461,6 +461,15 @@ type finding struct {
 	layer       int        // of the pattern's text, or -1: the text itself
 	allowed     *Allowance // the exception that drops it
 	scratch     bool       // a built-in rule found what is there to be made again
+	warns       bool       // the policy wants no question
+}
+
+// decision is that of the rule, or what the policy makes of it.
+func (f *finding) decision() approver.Decision {
+	if f.warns {
+		return approver.Warn
+	}
+	return f.rule.Decision
 }
 
 // severity is that of the rule. What is there to be made again is no catastrophe, unless a rule of

@@ -26,7 +26,7 @@ func (e *Engine) verdict(j *judgment) (v approver.Verdict) {
 	}
 	v.By = By
 	j.complete = j.complete && !j.call.Links.Spent()
-	if !j.complete && (best == nil || best.rule.Decision > approver.Ask) {
+	if !j.complete && (best == nil || best.decision() > approver.Ask) {
 		v.Decision, v.Severity, v.Rule, v.Category, v.Confidence = approver.Ask, approver.Catastrophic, "too_complex",
 			"evasion", 0.5
 		v.Reason = "the command is too complex to be checked: split it into simple commands"
@@ -37,7 +37,7 @@ func (e *Engine) verdict(j *judgment) (v approver.Verdict) {
 		return v
 	}
 	r := best.rule
-	v.Decision, v.Severity, v.Confidence = r.Decision, best.severity(), r.Confidence
+	v.Decision, v.Severity, v.Confidence = best.decision(), best.severity(), r.Confidence
 	v.Rule, v.Where, v.Category = r.ID, r.Where, r.Category
 	v.Reason, v.Detail = j.reason(r, *best), j.detail(*best)
 	if !j.complete && v.Decision == approver.Ask {

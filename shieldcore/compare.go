@@ -69,6 +69,9 @@ func Compare(old, next *Policy) Change {
 	} {
 		loosens(milder(v[0], v[1]), "what comes of %s becomes milder", name)
 	}
+	for _, w := range next.warned {
+		loosens(!old.Warns(w.Rule), "questions of the rule %s become warnings", w.Rule)
+	}
 	loosens(growsTTL(old.ttl, next.ttl), "people have longer to say yes")
 	loosens(old.hasPaths && !next.hasPaths,
 		"no rule looks at paths any more, so a relative path without a directory is not asked about")

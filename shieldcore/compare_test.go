@@ -47,6 +47,8 @@ func TestCompare(t *testing.T) {
 			"is new, and what it asks about may have been stopped"},
 		"catastrophic means people": {"min_tier: 1}\n",
 			"min_tier: 1}\n  - {name: e, command: e, decision: ask, severity: catastrophic, min_tier: 2}\n", ""},
+		"a question that only warns": {"rules:\n", "warn: [delete_tree]\nrules:\n",
+			"questions of the rule delete_tree become warnings"},
 		"a tool more":            {"[Bash, Read]", "[Bash, Read, Write]", "the tool Write becomes known"},
 		"a restricted path less": {"restricted: [/vault], ", "", "/vault is no longer restricted"},
 		"a protected path less":  {", protected: [/seal]", "", "/seal is no longer protected"},

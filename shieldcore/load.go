@@ -27,6 +27,7 @@ type policyFile struct {
 	DefaultTTL time.Duration     `yaml:"default_ttl"`
 	Default    defaultFile       `yaml:"default"`
 	Tools      toolsFile         `yaml:"tools"`
+	Warn       []string          `yaml:"warn"`
 	Denylist   denylistFile      `yaml:"denylist"`
 	Define     map[string]string `yaml:"define"`
 	Rules      []ruleFile        `yaml:"rules"`
@@ -90,6 +91,7 @@ func (c *compiler) policy(file policyFile) *Policy {
 	p.known = c.toolGlobs("tools.known", file.Tools.Known)
 	p.firstUse = c.toolFinding("tools.first_use", RuleFirstUse, file.Tools.FirstUse)
 	p.unknownVerb = c.toolFinding("tools.unknown_verb", RuleUnknownVerb, file.Tools.UnknownVerb)
+	p.warned = c.warned(file.Warn)
 	p.denylist = c.denylist(file.Denylist)
 	c.compileDefines(file.Define)
 	entries := c.entries(file)

@@ -52,6 +52,8 @@ type Policy struct {
 
 	firstUse, unknownVerb *approver.Verdict // nil: nothing is found
 
+	warned []Warned
+
 	hasPaths bool // some rule has paths
 	warnings []strictyaml.Problem
 }

@@ -107,6 +107,7 @@ func Open(ctx context.Context, base Deps, files Files, log *slog.Logger) (j *Jud
 	}
 	j.Tools = &shieldcore.Tools{Store: base.Store, Project: j.Reflex.ProjectOf}
 	j.projects = newProjectReporter(base.Audit, log.With("part", "rules"))
+	j.Reflex.Warns = j.Policy.Warns
 	j.Reflex.Project = j.projects.rules(cfg).For
 	j.Reflex.Precedents = precedent.New(base.Store, cfg.Reflex.Precedents)
 	j.memory = memory.New(base.Store, cfg.Reflex.Loop, log.With("part", "memory"))

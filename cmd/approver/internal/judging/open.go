@@ -33,6 +33,7 @@ func (f Flags) Open(agent string, evaluate bool) (*Judge, error) {
 	if err != nil {
 		return nil, err
 	}
+	reflex.Warns = policy.Warns
 	reflex.Memory = sessions(cfg.Reflex.Loop)
 	screens, err := judges.LoadScreens()
 	if err != nil {

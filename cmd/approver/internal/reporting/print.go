@@ -288,7 +288,8 @@ func (r *report) except(ctx context.Context, rule *ruleReport, c *commandReport)
 	if err != nil {
 		return ""
 	}
-	if engine.Project = r.judge.Reflex.Project; !r.goesOn(ctx, c, r.judge.Reflex, engine) {
+	engine.Project, engine.Warns = r.judge.Reflex.Project, r.judge.Reflex.Warns
+	if !r.goesOn(ctx, c, r.judge.Reflex, engine) {
 		return "" // for instance, a heuristic asks that says something else
 	}
 	return "    " + strings.ReplaceAll(strings.TrimSuffix(text, "\n"), "\n", "\n    ") + "\n"
