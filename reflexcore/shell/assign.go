@@ -264,6 +264,9 @@ func (as *assigner) assignment(a *syntax.Assign) {
 		more := as.in.exp.oneWord(a.Value)
 		as.in.vars.slot(name).each(func(v *variable) { v.putText("0", more) })
 	default:
+		if as.extends(name, a.Value) {
+			as.in.vars.slot(name).data = data{} // what is in force already
+		}
 		as.assignAll(name, as.valuesOf(a.Value))
 		if s := substitutionIn(a.Value); s != nil { // the value is only a substitution
 			if as.in.def.asksPlace(s.Stmts) {
@@ -274,6 +277,45 @@ func (as *assigner) assignment(a *syntax.Assign) {
 			}
 		}
 	}
+}
+
+// extends reports whether a word extends the options that a program has from the environment, as
+// NODE_OPTIONS="$NODE_OPTIONS --max-old-space-size=4096" does. Only what it adds is new.
+func (as *assigner) extends(name string, w *syntax.Word) bool {
+	if w == nil || as.in.vars.clobbered || as.in.vars.isGiven(name) || !as.in.Table.Variable(name) ||
+		!strings.HasSuffix(name, "OPTIONS") && !strings.HasSuffix(name, "OPTS") && !strings.HasSuffix(name, "OPT") &&
+			!strings.HasSuffix(name, "FLAGS") {
+		return false
+	}
+	own := false
+	for _, part := range w.Parts {
+		parts := []syntax.WordPart{part}
+		if q, ok := part.(*syntax.DblQuoted); ok {
+			parts = q.Parts
+		}
+		for _, p := range parts {
+			switch x := p.(type) {
+			case *syntax.Lit, *syntax.SglQuoted:
+			case *syntax.ParamExp:
+				if x.Param == nil || x.Param.Value != name || !isPlainExpansion(x) {
+					return false
+				}
+				own = true
+			default:
+				return false
+			}
+		}
+	}
+	return own
+}
+
+// isPlainExpansion reports whether an expansion is the value itself: $x, ${x}, ${x-} or ${x:-}.
+func isPlainExpansion(x *syntax.ParamExp) bool {
+	if x.Exp != nil {
+		return (x.Exp.Op == syntax.DefaultUnset || x.Exp.Op == syntax.DefaultUnsetOrNull) &&
+			(x.Exp.Word == nil || len(x.Exp.Word.Parts) == 0)
+	}
+	return !x.Length && !x.Width && !x.Excl && x.Slice == nil && x.Repl == nil && x.Index == nil && x.Names == 0
 }
 
 // valuesOf returns all values that an assigned word may have.
