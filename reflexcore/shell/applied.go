@@ -192,7 +192,29 @@ func (a *application) joined(u *grammar.Use) data {
 	if u.End <= u.Word+1 {
 		return a.field(u).data
 	}
-	return words(a.in.exp.fields[a.mark+u.Word : a.mark+u.End])
+	fields := a.in.exp.fields[a.mark+u.Word : a.mark+u.End]
+	if a.line.by == "tmux send-keys" || a.line.by == "tmux send" {
+		return typed(fields)
+	}
+	return words(fields)
+}
+
+// typed is the text of what tmux types, one argument right behind the other. A line ends where Enter is
+// pressed. Arguments without any blank are taken for the words of a command all the same.
+func typed(fields []field) data {
+	keys := slices.Clone(fields)
+	for i := range keys {
+		switch strings.ToLower(keys[i].text) {
+		case "enter", "kpenter", "c-m", "c-j":
+			keys[i].text = "\n"
+		case "space", "tab", "c-c", "c-d", "c-l", "c-u", "escape":
+			keys[i].text = " "
+		}
+	}
+	if d := join(dataOf(keys), ""); strings.ContainsAny(strings.TrimSpace(d.text), " \t") {
+		return d
+	}
+	return words(keys)
 }
 
 // wordsAfter are the words after those of a use.
