@@ -4,7 +4,6 @@ import (
 	"slices"
 	"strings"
 
-	"approver.example"
 	"approver.example/internal/match"
 	"approver.example/reflexcore/disk"
 	"approver.example/reflexcore/effect"
@@ -53,38 +52,6 @@ func (e *Engine) match(j *judgment) {
 	// Expired rules do not count.
 	j.findings = slices.DeleteFunc(j.findings,
 		func(f finding) bool { return isExpired(f.rule.Expires, j.call.ToolCall.At) })
-}
-
-// asksByDefault reports whether a built-in rule asks. What is made again at the next start is no
-// question, unless a rule of the user or of the project says so.
-func asksByDefault(f finding) bool {
-	return f.rule.Layer == BuiltInLayer && f.rule.Decision == approver.Ask
-}
-
-// onlyWarn makes warnings of the questions that the policy wants as such, and of those that they outrank
-// about the same effect.
-func (e *Engine) onlyWarn(j *judgment) {
-	if e.Warns == nil {
-		return
-	}
-	named := map[int]finding{} // the strictest of each effect
-	for i := range j.findings {
-		f := &j.findings[i]
-		if n, found := named[f.effect]; f.mayWarn() && (!found || stricter(f, &n)) && e.Warns(f.rule.ID) {
-			named[f.effect] = *f
-		}
-	}
-	for i := range j.findings {
-		f := &j.findings[i]
-		if n, found := named[f.effect]; found && f.mayWarn() {
-			f.warns = e.Warns(f.rule.ID) || f.effect >= 0 && stricter(&n, f)
-		}
-	}
-}
-
-// mayWarn reports whether a policy may make a warning of a finding.
-func (f *finding) mayWarn() bool {
-	return asksByDefault(*f) && f.severity() == approver.High && !f.rule.Final()
 }
 
 // elsewhere are words after which a delete and what makes it again may act on another machine, another

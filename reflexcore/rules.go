@@ -1,7 +1,6 @@
 package reflexcore
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -286,22 +285,6 @@ func (c *compiled) find(to []finding, start, i int, call *facts, has *effectFact
 	return append(to, finding{rule: c.rule, specificity: c.specificity, effect: i, layer: -1})
 }
 
-// stricter reports whether a finding outranks another: by decision, then by severity, confidence and
-// specificity. The id comes last, so that the order of rules does not matter. A denial without
-// appeal is stricter than one with.
-func stricter(a, b *finding) bool {
-	x, y := a.rule, b.rule
-	final := func(r *Rule) int {
-		if r.Decision == approver.Deny && r.Appealable {
-			return 1
-		}
-		return 0
-	}
-	return cmp.Or(cmp.Compare(a.decision(), b.decision()), cmp.Compare(final(x), final(y)),
-		cmp.Compare(a.severity(), b.severity()),
-		cmp.Compare(y.Confidence, x.Confidence), cmp.Compare(b.specificity, a.specificity), cmp.Compare(x.ID, y.ID)) < 0
-}
-
 func positionPrefix(p approver.Position) string {
 	if p.File == "" {
 		return ""
@@ -452,34 +435,3 @@ func (c *compiled) isAbout(e *effect.Effect, what letters) bool {
 	}
 	return anyGlob(c.what, e.What, what)
 }
-
-// A finding is a rule that matched.
-type finding struct {
-	rule        *Rule
-	specificity int        // how specific the condition is
-	effect      int        // index, or -1 for a pattern
-	layer       int        // of the pattern's text, or -1: the text itself
-	allowed     *Allowance // the exception that drops it
-	scratch     bool       // a built-in rule found what is there to be made again
-	warns       bool       // the policy wants no question
-}
-
-// decision is that of the rule, or what the policy makes of it.
-func (f *finding) decision() approver.Decision {
-	if f.warns {
-		return approver.Warn
-	}
-	return f.rule.Decision
-}
-
-// severity is that of the rule. What is there to be made again is no catastrophe, unless a rule of
-// the user or of the project says so.
-func (f *finding) severity() approver.Severity {
-	if f.scratch && f.rule.Decision == approver.Ask {
-		return approver.High
-	}
-	return f.rule.Severity
-}
-
-// enforced reports whether the finding counts for the verdict.
-func (f *finding) enforced() bool { return !f.rule.Shadow && f.allowed == nil }

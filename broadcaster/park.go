@@ -1,0 +1,127 @@
+package broadcaster
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"approver.example"
+)
+
+// joinParked finds the parked request that a new call comes back for. It returns ErrNotFound
+// if there is none whose answer this call may have.
+func (o *opener) joinParked(ctx context.Context, q question) (Request, error) {
+	id, _, err := o.Store.Get(ctx, approver.Key("parked", scopeOf(q.call, q.bound.Fingerprint)))
+	if err != nil {
+		return Request{}, err
+	}
+	r, _, err := o.requests.load(ctx, string(id))
+	if unreadable(err) {
+		return Request{}, approver.ErrNotFound
+	} else if err != nil {
+		return Request{}, err
+	}
+	now, err := o.Store.Now(ctx)
+	if err != nil {
+		return Request{}, err
+	}
+	no := r.State == approver.Denied && r.Resolution.Cause == approver.ByPerson
+	switch {
+	case !r.Parked || !q.asks(r), !now.Before(r.TakeBy), r.State.Settled() && !no:
+		return Request{}, approver.ErrNotFound
+	case !no && !covers(r.Verdict, q.why):
+		return Request{}, approver.ErrNotFound // people were asked another question
+	}
+	// A courier whose connection is lost finds its request by the call's id.
+	_, err = o.requests.linkCall(ctx, q.call.ID, q.dead, r.ID, r.TakeBy.Add(o.KeepFor))
+	return r, err
+}
+
+// resume continues the request of a courier that came back.
+func (o *opener) resume(ctx context.Context, r Request, q question) (Request, error) {
+	// The agent chooses its call ids, so an id must not carry an answer over to a
+	// stricter question. A call that was released before gets its answer again.
+	if !r.State.Settled() && !covers(r.Verdict, q.why) {
+		return r, ErrNotBound
+	}
+	if r.Parked && q.asks(r) {
+		return o.resumeParked(ctx, r)
+	}
+	if !q.call.Peer.SameUser(r.Call.Peer) {
+		return r, ErrNotBound // a user must not end another user's request by its call id
+	}
+	if !r.callers().includes(q.call.ID) || !q.bound.Fingerprint.Equal(r.Fingerprint) {
+		if r, err := o.requests.fail(ctx, r.ID, approver.CallChanged); err == nil {
+			return r, nil
+		}
+		return r, ErrNotBound
+	}
+	late := false
+	next, err := o.requests.change(ctx, r.ID, func(r Request, now time.Time) (Request, error) {
+		late = !now.Before(r.Deadline)
+		return r.Hold(q.call.ID, q.bound.Fingerprint, q.holder)
+	})
+	if late {
+		return r, errTooOld
+	}
+	if errors.Is(err, ErrSettled) {
+		return next, nil
+	}
+	if err == nil {
+		o.tasks.start(func(ctx context.Context) { o.poster.repost(ctx, next.ID) })
+	}
+	return next, err
+}
+
+// resumeParked continues the request of a call that had come back for it before.
+func (o *opener) resumeParked(ctx context.Context, r Request) (Request, error) {
+	now, err := o.Store.Now(ctx)
+	if err == nil && r.State == approver.Consumed && !now.Before(r.Deadline) {
+		err = errTooOld
+	}
+	return r, err
+}
+
+// park indexes the call so that it is found when it comes back, and then parks its request.
+func (o *opener) park(ctx context.Context, r Request, call approver.ToolCall) (Request, error) {
+	takeBy := r.Due.Add(GrantMargin)
+	key := approver.Key("parked", scopeOf(call, r.Fingerprint))
+	for {
+		id, rev, err := o.Store.Get(ctx, key)
+		if err != nil && !errors.Is(err, approver.ErrNotFound) {
+			return r, err
+		}
+		if string(id) == r.ID {
+			break
+		}
+		err = o.records.put(ctx, key, []byte(r.ID), rev, approver.NewRev(), time.Time{}, takeBy.Add(o.KeepFor))
+		if err == nil {
+			break
+		}
+		if !errors.Is(err, approver.ErrConflict) {
+			return r, err
+		}
+	}
+	if !r.Parked {
+		next, err := o.requests.change(ctx, r.ID, func(r Request, now time.Time) (Request, error) {
+			return r.Park(takeBy, now)
+		})
+		if err != nil {
+			return next, err
+		}
+		r = next
+	}
+	_, err := o.Audit.Record(ctx, approver.Record{
+		Event: approver.EventParked, Request: r.ID, Fingerprint: r.Fingerprint, Call: call, Verdict: r.Verdict,
+		Note: "the agent was told to run the same call again later",
+	})
+	return r, err
+}
+
+// mayPark reports that it is time to tell the agent to come back. People must see the question
+// first.
+func mayPark(r Request, call approver.ToolCall) bool {
+	return r.State == approver.Pending && !call.ParkAt.IsZero() && !time.Now().Before(call.ParkAt) &&
+		slices.ContainsFunc(r.Postings, func(p Posting) bool { return p.Phase == Posted })
+}
