@@ -23,16 +23,15 @@ func contained(t *testing.T, box *approver.Container) func(string) approver.Verd
 
 // ownSystem changes only the system of a container.
 const ownSystem = `
-	rm -rf /var/lib/apt/lists/*
-	apt-get update && apt-get install -y curl && rm -rf /var/lib/apt/lists/*
-	rm -rf /var/cache/apk/*
+	rm -rf /usr/lib/tool-1.2/*
+	apt-get update && apt-get install -y curl && rm -rf /usr/share/doc/curl
 	rm /etc/nginx/conf.d/default.conf
 	rm -rf /usr/src/tool-1.2
 	sudo rm -rf /opt/tool-1.2
 	rm -rf /usr/share/doc/* /usr/share/man/*
 	echo 'Listen 8000' >> /etc/apache2/ports.conf
 	sed -i 's/x/y/' /etc/locale.gen
-	cp tool /usr/local/bin/tool
+	cp tool /usr/bin/tool
 	curl -fsSL https://example.com/t.tgz | tar xz -C /opt
 	sudo mkdir -p /opt/x && sudo cp -r dist/. /opt/x/
 	useradd --create-home --shell /bin/bash app

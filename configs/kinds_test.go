@@ -34,6 +34,7 @@ var noRule = map[string]string{
 	"idle":           "a command that changes nothing needs no look at its rights",
 	"rebuilt":        "what is made again at once or at the next start is a warning",
 	"agent-settings": "package selfprotect judges it",
+	"own":            "files that the user who runs the call gets are no question",
 	"interactive":    "a shell that waits for input runs nothing by itself",
 	"module":         "it is judged by its name, as a program is",
 }

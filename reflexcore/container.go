@@ -30,7 +30,8 @@ func (e *Engine) inContainer(j *judgment, ef *effect.Effect, p places.Place) boo
 	case effect.Write:
 		return p&places.System != 0 && e.isOwn(j, ef, p)
 	case effect.Delete:
-		return p&places.System != 0 && effect.IsKnown(ef.Target) && !keepsData(ef.Target) && e.isOwn(j, ef, p)
+		return p&places.System != 0 && (effect.IsKnown(ef.Target) || j.isFound(ef)) && !keepsData(ef.Target) &&
+			e.isOwn(j, ef, p)
 	default:
 		return false
 	}
@@ -75,10 +76,13 @@ func (e *Engine) isOwn(j *judgment, ef *effect.Effect, p places.Place) bool {
 		static, isName = static[:strings.LastIndexByte(static[:i], '/')+1], false
 	}
 	static = path.Clean(static)
+	if j.isFound(ef) {
+		p &^= places.Secret // which only the unknown part may hold
+	}
 	if p&neverOwn != 0 || !strings.HasPrefix(static, "/") || !isName && strings.Count(static, "/") < 2 {
 		return false
 	}
-	if !effect.IsKnown(ef.Target) && ef.Bits&(effect.Recursive|effect.Splits|effect.Glob) != 0 {
+	if !effect.IsKnown(ef.Target) && ef.Bits&(effect.Recursive|effect.Splits|effect.Glob) != 0 && !j.isFound(ef) {
 		return false
 	}
 	real, seen := j.call.Links.Real(e.analyzer.Files, static)
@@ -92,6 +96,14 @@ func (e *Engine) isOwn(j *judgment, ef *effect.Effect, p places.Place) bool {
 	}
 	return !places.InTree(e.analyzer.Files, real) && !touches(j.call.ToolCall.Container.Mounts, static) &&
 		!touches(j.call.ToolCall.Container.Mounts, real)
+}
+
+// isFound reports whether what is not known of a path is what find finds below a folder that is written
+// out. A variable may lead out of the folder, or be empty.
+func (j *judgment) isFound(ef *effect.Effect) bool {
+	static, rest, _ := strings.Cut(ef.Target, "/"+effect.Unknown)
+	return effect.IsPlain(static) && (rest == "" || rest[0] == '/') && strings.Contains(j.call.Text, "find "+static+" ") &&
+		!wordset.ContainsAny(j.call.Text, static+"/$", static+"/`", static+"/\"$", static+"\"/", static+"/{", "find()")
 }
 
 // touches reports whether a path is one of the mounts, or lies below or above one.

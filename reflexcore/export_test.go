@@ -11,8 +11,9 @@ import (
 // onlyLinks is a file system of which no more is known than where links lead.
 type onlyLinks struct{ tools.FS }
 
-func (onlyLinks) Lstat(string) (fs.FileInfo, error)     { return nil, fs.ErrPermission }
-func (onlyLinks) ReadDir(string, int) ([]string, error) { return nil, fs.ErrPermission }
+func (onlyLinks) Lstat(string) (fs.FileInfo, error)          { return nil, fs.ErrPermission }
+func (onlyLinks) ReadDir(string, int) ([]string, error)      { return nil, fs.ErrPermission }
+func (onlyLinks) Entries(string, int) ([]fs.DirEntry, error) { return nil, fs.ErrPermission }
 
 // On puts the engine on another file system.
 func (e *Engine) On(files tools.FS) {

@@ -105,6 +105,9 @@ func lossOf(e *effect.Effect, p places.Place) loss {
 		if p&places.Device != 0 {
 			return loss{95, "overwrites a disk"}
 		}
+		if e.What == effect.Emptied {
+			return emptied(e, p)
+		}
 	case effect.Discard:
 		return baselineOf(e, discards, loss{35, "throws work away"})
 	case effect.RemoteDelete:
@@ -127,6 +130,15 @@ func lossOf(e *effect.Effect, p places.Place) loss {
 	return loss{}
 }
 
+// emptied returns the baseline score of a file that is emptied: as one that is deleted, but what is for
+// the system and for logs has rules of its own.
+func emptied(e *effect.Effect, p places.Place) loss {
+	if p&places.Recoverable != 0 || p&(places.Secret|places.Git) == 0 || p&places.System != 0 {
+		return loss{}
+	}
+	return deleted(e, p)
+}
+
 // deleted returns the baseline score of deleted files.
 func deleted(e *effect.Effect, p places.Place) loss {
 	switch {
@@ -134,6 +146,8 @@ func deleted(e *effect.Effect, p places.Place) loss {
 		return loss{95, "wipes a disk"}
 	case p&places.Container != 0:
 		return loss{recreatable, "deletes what the container's image has"}
+	case p&places.Local != 0:
+		return loss{recreatable, "deletes what the call puts there anew"}
 	case slices.Contains(volumes, e.Program()):
 		return loss{75, "deletes a volume"}
 	case p&(places.Root|places.Top) != 0 && p&places.Temp == 0:

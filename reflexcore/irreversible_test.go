@@ -68,7 +68,7 @@ func TestIrreversible(t *testing.T) {
 		},
 		"some": {
 			"rm -rf /tmp",
-			"rm .git/index.lock",
+			"rm .git/MERGE_HEAD",
 			"docker compose down -v", // of the project, so that they can be filled again
 			"git reset --hard",
 			"git checkout -- .",

@@ -28,8 +28,16 @@ func (e *Engine) onDisk(j *judgment, i int, p places.Place) places.Place {
 	switch {
 	case ef.Kind == effect.Discard:
 		return p | e.discardPlace(j, ef)
+	case ef.Kind == effect.Permission:
+		e.ownFiles(j, ef, p)
+		return p
+	case ef.Kind == effect.Write && p&places.System != 0 && e.isLocal(j, i),
+		ef.Kind == effect.Delete && p&places.Outside != 0 && e.isReplaced(j, i):
+		return p | places.Local
 	case ef.Kind == effect.NetOut && ef.Taint&effect.Gathered != 0:
 		return p | e.leavesFor(j, ef)
+	case ef.Kind == effect.Write && ef.What == effect.Emptied && ef.Bits&effect.Remote == 0 && effect.IsPlain(ef.Target):
+		return p | e.emptyPlace(j, ef, p)
 	case ef.Kind != effect.Delete || ef.Bits&effect.Remote != 0 || p&(places.Temp|places.Build|places.Project) == 0 ||
 		!strings.HasPrefix(ef.Target, "/"):
 		return p
@@ -53,8 +61,49 @@ func (e *Engine) onDisk(j *judgment, i int, p places.Place) places.Place {
 		if q&(places.Build|places.Whole|places.Git|places.System|places.Top) == 0 {
 			q |= look.recoverable(j, ef, target)
 		}
+		if q&(places.Build|places.Git|places.Recoverable) == 0 && ef.Bits&effect.Recursive == 0 &&
+			len(j.call.Effects) <= bulk && !isSaved(ef, j.call.Effects[:i]) {
+			q |= look.unsaved(target)
+		}
 	}
 	return q
+}
+
+// emptyPlace tells what an emptied file had in it. What is not there yet, or has nothing, loses nothing.
+func (e *Engine) emptyPlace(j *judgment, ef *effect.Effect, p places.Place) places.Place {
+	info, err := e.analyzer.Files.Lstat(ef.Target)
+	if err != nil && !disk.IsMissing(err) || err == nil && !info.Mode().IsRegular() {
+		return 0
+	}
+	if err != nil || info.Size() == 0 || j.wasMade(ef) {
+		return places.Recoverable
+	}
+	if p&(places.Project|places.Temp|places.Build|places.Git) != places.Project {
+		return 0
+	}
+	look := diskCheck{git: gitrepo.Look{Reader: e.analyzer.Git, Budget: &j.gitBudget}, disk: e.analyzer.Files}
+	return look.unsaved(ef.Target)
+}
+
+// unsaved tells what git says of a single file that would be lost: it has changes that are in no commit,
+// or git has none of it. What git ignores can be made again, or is a secret.
+func (l *diskCheck) unsaved(target string) places.Place {
+	if !effect.IsPlain(target) || strings.ContainsRune(target, '{') || !l.isSingleFile(target) {
+		return 0
+	}
+	r := l.git.Repository(path.Dir(target))
+	if r == nil || r.Index == nil || !disk.Below(target, r.Root) {
+		return 0
+	}
+	switch name := r.Name(target); {
+	case r.Index.Tracked(name) && l.git.Clean(r, name):
+		return 0
+	case r.Index.Tracked(name):
+		return places.Changed
+	case l.git.Reader.Ignored(r, name):
+		return 0
+	}
+	return places.Untracked
 }
 
 // recoverable reports whether a deleted path can be had again. One file is looked up only if many are
@@ -63,11 +112,20 @@ func (l *diskCheck) recoverable(j *judgment, ef *effect.Effect, target string) p
 	if ef.Bits&effect.Recursive != 0 && l.isSingleFile(target) {
 		ef.Bits &^= effect.Recursive
 	}
+	target = searched(target)
 	if (ef.Bits&effect.Recursive != 0 || len(j.call.Effects) > bulk) &&
 		(l.isMissing(j, target) || l.git.Recoverable(target)) {
 		return places.Recoverable
 	}
 	return 0
+}
+
+// searched returns the folder in which find looks for what it deletes, or the target as it is.
+func searched(target string) string {
+	if i := strings.Index(target, "/"+effect.Unknown+"/"); i > 0 && effect.IsPlain(target[:i]) {
+		return target[:i]
+	}
+	return target
 }
 
 // movedIn reports whether the call, before a delete, moves something into the deleted folder or a

@@ -20,10 +20,11 @@ type chroot struct {
 	root string
 }
 
-func (c chroot) Readlink(p string) (string, error)         { return c.OS.Readlink(c.root + p) }
-func (c chroot) ReadFile(p string, n int) ([]byte, error)  { return c.OS.ReadFile(c.root+p, n) }
-func (c chroot) Lstat(p string) (fs.FileInfo, error)       { return c.OS.Lstat(c.root + p) }
-func (c chroot) ReadDir(p string, n int) ([]string, error) { return c.OS.ReadDir(c.root+p, n) }
+func (c chroot) Readlink(p string) (string, error)              { return c.OS.Readlink(c.root + p) }
+func (c chroot) ReadFile(p string, n int) ([]byte, error)       { return c.OS.ReadFile(c.root+p, n) }
+func (c chroot) Lstat(p string) (fs.FileInfo, error)            { return c.OS.Lstat(c.root + p) }
+func (c chroot) ReadDir(p string, n int) ([]string, error)      { return c.OS.ReadDir(c.root+p, n) }
+func (c chroot) Entries(p string, n int) ([]fs.DirEntry, error) { return c.OS.Entries(c.root+p, n) }
 
 // machine makes a file system with /home/ada/shop, a repository in which all is
 // committed, and something beside it that is not.

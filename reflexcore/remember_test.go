@@ -111,9 +111,10 @@ func (d fakeDisk) Readlink(name string) (string, error) {
 	return "", fs.ErrNotExist
 }
 
-func (fakeDisk) ReadFile(string, int) ([]byte, error)  { return nil, fs.ErrNotExist }
-func (fakeDisk) Lstat(string) (fs.FileInfo, error)     { return nil, fs.ErrNotExist }
-func (fakeDisk) ReadDir(string, int) ([]string, error) { return nil, fs.ErrNotExist }
+func (fakeDisk) ReadFile(string, int) ([]byte, error)       { return nil, fs.ErrNotExist }
+func (fakeDisk) Lstat(string) (fs.FileInfo, error)          { return nil, fs.ErrNotExist }
+func (fakeDisk) ReadDir(string, int) ([]string, error)      { return nil, fs.ErrNotExist }
+func (fakeDisk) Entries(string, int) ([]fs.DirEntry, error) { return nil, fs.ErrNotExist }
 
 // A file that an earlier call of the session made may be deleted; one that was
 // there before, that another session made, or that only may have been made, not

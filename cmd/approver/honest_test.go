@@ -36,7 +36,8 @@ func (b below) ReadFile(p string, n int) ([]byte, error) { return b.OS.ReadFile(
 
 func (b below) Lstat(p string) (fs.FileInfo, error) { return b.OS.Lstat(b.root + p) }
 
-func (b below) ReadDir(p string, n int) ([]string, error) { return b.OS.ReadDir(b.root+p, n) }
+func (b below) ReadDir(p string, n int) ([]string, error)      { return b.OS.ReadDir(b.root+p, n) }
+func (b below) Entries(p string, n int) ([]fs.DirEntry, error) { return b.OS.Entries(b.root+p, n) }
 
 // shopFiles are what the repository of the honest calls tracks.
 var shopFiles = []string{

@@ -33,6 +33,9 @@ type Call struct {
 	Links disk.Links
 	Names filenames.Finder
 
+	// How much was looked through for links.
+	treeFolders, treeEntries, treeLinks int
+
 	// The result: what the call would do.
 	Effects  []effect.Effect
 	Steps    []shell.Step    // with explain, or where git may run: the commands that run, of the command and of payloads

@@ -20,7 +20,8 @@ func (z *Analyzer) Init(table *grammar.Table, l Limits) {
 	z.Limits, z.Paths = l, places.NewCache()
 	z.On(disk.OS{})
 	z.Shell = shell.Analyzer{Table: table, Limits: l.Shell, Secret: z.Paths.Secret, Decode: z.decoded, Code: z.code,
-		SQL: z.sql, Top: func(dir string) string { return z.Git.Top(dir) }}
+		SQL: z.sql, Top: func(dir string) string { return z.Git.Top(dir) },
+		Real: func(p string) (string, bool) { return disk.Real(z.Files, p) }}
 }
 
 // decoded runs a decoder on a constant.

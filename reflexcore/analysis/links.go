@@ -15,24 +15,66 @@ func (a *Call) throughLinks() {
 	for i := range a.Effects {
 		e := &a.Effects[i]
 		if e.Kind != effect.Read && e.Kind != effect.Write && e.Kind != effect.Permission || e.What == "link" ||
-			e.Bits&effect.Remote != 0 || !strings.HasPrefix(e.Target, "/") || !effect.IsPlain(e.Target) ||
+			e.Bits&effect.Remote != 0 || !strings.HasPrefix(e.Target, "/") && !a.throughFound(e) || a.meansLink(i) ||
 			e.Kind == effect.Write && isLink(a.Effects, i) ||
 			strings.HasPrefix(e.Target, "/proc/") || strings.HasPrefix(e.Target, "/dev/") { // other ones for each process
 			continue
 		}
-		to, ok := a.leadsTo(follow(made, path.Clean(e.Target)))
+		if e.Kind == effect.Read && e.Bits&effect.Recursive != 0 && e.Bits&effect.Follows != 0 && effect.IsPlain(e.Target) {
+			a.throughTree(*e, path.Clean(e.Target), "")
+		}
+		if !effect.IsPlain(e.Target) {
+			a.throughPattern(*e)
+			continue
+		}
+		named := path.Clean(e.Target)
+		if !a.movesLink(i) {
+			named = follow(made, named)
+		}
+		to, ok := a.leadsTo(named)
 		if !ok || to == path.Clean(e.Target) {
 			continue
 		}
-		other := *e
-		other.Target = to
-		if e.Kind == effect.Read && a.Analyzer.Paths.Secret(to) {
-			other.Taint |= effect.Secret
-			a.carrySecret(e.By)
-		}
-		a.Effects = append(a.Effects, other)
+		a.addLinked(*e, to)
 	}
 }
+
+// addLinked adds the effect on what a link leads to.
+func (a *Call) addLinked(e effect.Effect, to string) {
+	e.Target = to
+	if e.Kind == effect.Read && a.Analyzer.Paths.Secret(to) {
+		e.Taint |= effect.Secret
+		a.carrySecret(e.By)
+	}
+	a.Effects = append(a.Effects, e)
+}
+
+// meansLink reports whether an effect is on a link itself: a flag says so, or the link is moved or
+// given to git, which stores only where it leads.
+func (a *Call) meansLink(i int) bool {
+	e := &a.Effects[i]
+	switch {
+	case e.Bits&effect.Itself != 0 && e.Bits&effect.Follows == 0:
+		return e.Kind == effect.Read || e.Kind == effect.Permission
+	case e.Kind == effect.Read:
+		return e.By == "git add" || isMove(e.By)
+	case e.Kind == effect.Write && isMove(e.By): // what it is taken from
+		return slices.ContainsFunc(a.Effects, func(r effect.Effect) bool {
+			return r.Kind == effect.Read && r.By == e.By && r.Target == e.Target
+		})
+	}
+	return false
+}
+
+// movesLink reports whether an effect writes what may be a link as one.
+func (a *Call) movesLink(i int) bool {
+	e := &a.Effects[i]
+	return e.Kind == effect.Write && (isMove(e.By) || e.Bits&effect.Itself != 0 && e.Bits&effect.Follows == 0) &&
+		!a.meansLink(i)
+}
+
+// isMove reports whether a program gives a file another name.
+func isMove(by string) bool { return by == "mv" || by == "gmv" || by == "git mv" }
 
 // leadsTo follows the links of the disk.
 func (a *Call) leadsTo(named string) (to string, ok bool) {
@@ -66,10 +108,18 @@ const (
 func (a *Call) madeLinks() map[string]string {
 	var made map[string]string
 	for i := range a.Effects {
-		if !isLink(a.Effects, i) {
+		moved := a.movesLink(i)
+		if !moved && !isLink(a.Effects, i) {
 			continue
 		}
 		if to := a.linked(i); to != "" {
+			if moved {
+				real, ok := a.leadsTo(path.Clean(to))
+				if !ok || real == path.Clean(to) {
+					continue // it is no link
+				}
+				to = real
+			}
 			if made == nil {
 				made = map[string]string{}
 			}

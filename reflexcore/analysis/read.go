@@ -47,6 +47,7 @@ func (a *Call) ReadCommand(place shell.Context) {
 	a.addForm(&a.Result)
 	a.Effects = append(a.Effects, a.Result.Effects...)
 	a.stopsFound()
+	a.deletesListed()
 	a.throughLinks()
 	a.Names.Dotted = append(a.Names.Dotted, a.Result.Dotted...)
 	a.Mentions = append(a.Mentions, a.Result.Mentions...)

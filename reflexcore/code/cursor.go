@@ -1,6 +1,7 @@
 package code
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 
@@ -27,6 +28,13 @@ type position struct {
 // enter makes the tokens of src current; the returned function goes back.
 func (c *cursor) enter(src string) func() {
 	before := c.position
+	switch {
+	case c.d.name == "perl" && (strings.IndexByte(src, '<') >= 0 || strings.Contains(src, "unlink")):
+		src = angleGlob.ReplaceAllString(src, `glob("$1")`)
+		src = bareUnlink.ReplaceAllString(src, "unlink $$_$1")
+	case c.d.name == "ruby" && strings.Contains(src, "Dir["):
+		src = dirIndex.ReplaceAllString(src, "Dir.glob($1)")
+	}
 	toks, ok := lex.Tokens(&c.d.syntax, src, make([]lex.Token, 0, max(0, min(len(src)/2+4, c.left))), c.left)
 	c.budget.over = c.budget.over || !ok
 	c.left -= len(toks)
@@ -337,3 +345,14 @@ func (c *cursor) openBlock() {
 
 // beginsValue are keywords before a value.
 var beginsValue = wordset.Of("not await new typeof void delete lambda async yield")
+
+// bareUnlink matches Perl's unlink without a name, which deletes $_. dirIndex matches Ruby's other way
+// to write Dir.glob.
+var (
+	bareUnlink = regexp.MustCompile(`\bunlink(\s*(?:[;}]|$|(?:while|for|foreach|if)\b))`)
+	dirIndex   = regexp.MustCompile(`\bDir\[\s*("[^"\]]*"|'[^'\]]*')\s*\]`)
+)
+
+// angleGlob matches a pattern of file names between angle brackets, which is Perl's other way to write
+// glob: unlink <*.o>.
+var angleGlob = regexp.MustCompile(`<([\w~/.-]*[*?~][\w~/.*?-]*)>`)

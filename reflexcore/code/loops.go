@@ -1,6 +1,8 @@
 package code
 
 import (
+	"slices"
+
 	"approver.example/reflexcore/code/lex"
 	"approver.example/reflexcore/effect"
 	"approver.example/reflexcore/wordset"
@@ -39,13 +41,32 @@ func (m *machine) beginFor() {
 	}
 }
 
-// forVariable reads foreach $x.
+// forVariable reads foreach $x (list), and foreach (list), whose variable is $_. If the list is one value,
+// such as a pattern of file names, the variable has it.
 func (m *machine) forVariable() {
 	m.beginFor()
+	name := "$_"
 	if t := m.in.tok(); t.Kind == lex.Name && t.Text[0] == '$' {
-		m.scope.bind(t.Text, unknown(0))
+		name = t.Text
 		m.in.i++
 	}
+	m.scope.bind(name, unknown(0))
+	end := m.in.match(m.in.i)
+	if !m.in.is("(") || end >= len(m.in.toks) ||
+		slices.ContainsFunc(m.in.toks[m.in.i:end], func(t lex.Token) bool { return t.IsOp(";") }) {
+		return
+	}
+	m.in.i++
+	m.in.paren++
+	v := m.expr(0)
+	m.in.paren--
+	if items, ok := v.items(); ok && len(items) == 1 {
+		v = items[0]
+	}
+	if v.known() && m.in.i >= end {
+		m.scope.bind(name, v)
+	}
+	m.in.i = end + 1
 }
 
 // forOf reads the head of for (const a of b). The names may have any element of b.

@@ -91,6 +91,9 @@ func (p *psReader) run(name value, words []psWord, in value, piped bool) value {
 		p.program(name, words, in, piped)
 	}
 	args, bits, taint := psArguments(words)
+	if (by == "new-item" || by == "ni") && makesDirectory(args) {
+		by, rows = "mkdir", p.api.find("mkdir")
+	}
 	if piped && rows[0].param != "nopipe" {
 		args = append([]arg{{value: in}}, args...)
 		if len(args) > 1 && (rows[0].action == "write" || rows[0].action == "netin" || rows[0].action == "netout") {
@@ -157,6 +160,14 @@ func psArguments(words []psWord) (args []arg, bits effect.Bits, taint effect.Tai
 		}
 	}
 	return args, bits, taint
+}
+
+// makesDirectory reports whether New-Item is told to make a folder.
+func makesDirectory(args []arg) bool {
+	return slices.ContainsFunc(args, func(a arg) bool {
+		return (psPrefix(a.name, "itemtype", 1) || psPrefix(a.name, "type", 2)) &&
+			(strings.EqualFold(a.str(), "directory") || strings.EqualFold(a.str(), "container"))
+	})
 }
 
 // psSwitches are parameters that take no value.

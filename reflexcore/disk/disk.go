@@ -32,6 +32,8 @@ type Disk interface {
 	Lstat(name string) (fs.FileInfo, error)
 	// ReadDir returns at most limit names of a folder, in any order. It fails if there are more.
 	ReadDir(name string, limit int) ([]string, error)
+	// Entries is ReadDir with the types of the entries.
+	Entries(name string, limit int) ([]fs.DirEntry, error)
 }
 
 // OS is the machine's file system.
@@ -55,6 +57,23 @@ func (OS) ReadDir(name string, limit int) ([]string, error) {
 		return nil, errTooMuch
 	}
 	return names, nil
+}
+
+// Entries returns at most limit entries of a folder, in any order. It fails if there are more.
+func (OS) Entries(name string, limit int) ([]fs.DirEntry, error) {
+	f, err := os.OpenFile(name, os.O_RDONLY|syscall.O_DIRECTORY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	list, err := f.ReadDir(limit + 1)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return nil, err
+	}
+	if len(list) > limit {
+		return nil, errTooMuch
+	}
+	return list, nil
 }
 
 var errTooMuch = errors.New("more than is looked at")

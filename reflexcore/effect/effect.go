@@ -118,12 +118,14 @@ const (
 	Inherited
 	// the target if its unknown first folder is empty: "$DESTDIR/usr/bin/x" as /usr/bin/x
 	Rooted
-	Filled // the unknown beginning of the target is checked not to be empty: "${X:?}/x"
-	Many   // all that is in a folder, see [Effect.Amount]; no effect has it by itself
+	Filled  // the unknown beginning of the target is checked not to be empty: "${X:?}/x"
+	Itself  // of a link the link itself is meant, not what it leads to
+	Follows // links below the target are followed
+	Many    // all that is in a folder, see [Effect.Amount]; no effect has it by itself
 )
 
 var bitNamesList = strings.Fields(`
-	recursive force glob splits append remote bulk partial later inherited rooted filled many
+	recursive force glob splits append remote bulk partial later inherited rooted filled itself follows many
 `)
 
 // String lists the names, separated by +.
@@ -240,6 +242,9 @@ func BitOf(name string) (Bits, bool) {
 // Scratch is the What of a resource elsewhere that is there to be made again, such as a database for
 // tests. Losing it is no catastrophe.
 const Scratch = "scratch"
+
+// Emptied is the What of a write that leaves nothing in a file.
+const Emptied = "emptied"
 
 // Rebuilt is the What of a resource on this machine that is made again at once or at the next start: a
 // cluster in containers, the volumes of a compose project that the same call starts again.

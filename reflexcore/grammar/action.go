@@ -3,9 +3,12 @@ package grammar
 import (
 	"slices"
 	"strings"
+
+	"approver.example/reflexcore/effect"
 )
 
-var bitNames = []string{"recursive", "force", "glob", "splits", "append", "remote", "bulk", "partial"}
+// bitNames are the bits that a table may give.
+var bitNames = strings.Fields("recursive force glob splits append remote bulk partial itself follows")
 
 // keywords are the words with which conditions and other details of an action begin.
 var keywords = []string{"matching", "known", "except", "each", "after", "before", "until", "if", "unless"}
@@ -29,11 +32,11 @@ func (l *loader) action(words []string) (Action, error) {
 		words = words[1:]
 		switch {
 		case word[0] == '+':
-			i := slices.Index(bitNames, word[1:])
-			if i < 0 {
+			bit, _ := effect.BitOf(word[1:])
+			if !slices.Contains(bitNames, word[1:]) {
 				return a, l.errorf("%q is no bit: one of +%s", word, strings.Join(bitNames, ", +"))
 			}
-			a.Bits |= 1 << i
+			a.Bits |= bit
 		case word == "joined":
 			a.join = true
 		case !slices.Contains(keywords, word):

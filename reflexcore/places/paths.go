@@ -175,6 +175,9 @@ func (s *Surroundings) Path(p string, e *effect.Effect) Place {
 	if strings.HasSuffix(p, "/.") || strings.HasSuffix(p, "/..") {
 		bare = p[:strings.LastIndexByte(p, '/')]
 	}
+	if e.Kind == effect.Delete && isPackageCache(p) {
+		return Build | Outside
+	}
 	out := s.Folder(p, bare)
 	if !effect.IsKnown(p) {
 		out |= Unclear
@@ -188,7 +191,10 @@ func (s *Surroundings) Path(p string, e *effect.Effect) Place {
 	if s.Dir != "" && disk.Below(s.Dir, bare) {
 		out |= Whole
 	}
-	if strings.Contains(p, "/.git/") || strings.HasSuffix(p, "/.git") {
+	if inside, ok := cutGit(p); ok {
+		if e.Kind == effect.Delete && isLeftOver(inside) {
+			return out | Recoverable
+		}
 		out |= Git
 	}
 	if s.isBuilt(p) {
@@ -199,6 +205,31 @@ func (s *Surroundings) Path(p string, e *effect.Effect) Place {
 		out &^= System // people's own work; a deleted folder, however, may be what is served
 	}
 	return out
+}
+
+// packageCaches are folders in which package managers keep what they can fetch again.
+var packageCaches = strings.Fields("/var/lib/apt/lists /var/cache/apt /var/cache/yum /var/cache/dnf /var/cache/apk " +
+	"/var/cache/zypp /var/cache/pacman/pkg /var/cache/libdnf5")
+
+// isPackageCache reports whether a path is known to lie in one of them.
+func isPackageCache(p string) bool {
+	return strings.HasPrefix(p, "/var/") && effect.IsKnown(p) && !strings.Contains(p, "/..") && belowAny(p, packageCaches)
+}
+
+// cutGit returns the name of a path in the folder of a repository's own files.
+func cutGit(p string) (string, bool) {
+	if i := strings.Index(p, "/.git/"); i >= 0 {
+		return p[i+len("/.git/"):], true
+	}
+	return "", strings.HasSuffix(p, "/.git")
+}
+
+// isLeftOver reports whether a file or folder in a repository is what git leaves behind when it is
+// interrupted, and tells people to remove, or an example of a hook.
+func isLeftOver(name string) bool {
+	name = strings.TrimSuffix(name, "/")
+	return strings.HasSuffix(name, ".lock") || strings.HasPrefix(name, "hooks/") && strings.HasSuffix(name, ".sample") ||
+		name == "rebase-merge" || name == "rebase-apply" || name == "sequencer"
 }
 
 // servedFolders are system folders in which people keep working trees.
@@ -230,7 +261,7 @@ func (s *Surroundings) Folder(p, bare string) Place {
 	inTemp := belowAny(p, temporary)
 	switch {
 	case strings.HasPrefix(p, "/dev/") && !inTemp:
-		if isDisk(p) {
+		if IsDisk(p) {
 			return Device | Outside
 		}
 		return 0
@@ -264,8 +295,8 @@ func matches(pattern, folder string) bool {
 	return ok && err == nil
 }
 
-// isDisk reports whether a device holds data.
-func isDisk(p string) bool {
+// IsDisk reports whether a device holds data.
+func IsDisk(p string) bool {
 	rest, ok := strings.CutPrefix(p, "/dev/")
 	return ok && (wordset.HasAnyPrefix(rest, disks...) ||
 		wordset.HasAnyPrefix(strings.TrimPrefix(rest, "r"), numberedDisks...))

@@ -47,13 +47,21 @@ const Foreign = URL << 24
 // Container is what is gone with the container in which the call runs.
 const Container = Foreign << 1
 
+// What version control says of a single file, and Local: a name below /usr/local that is not there yet
+// and stands in the way of nothing.
+const (
+	Changed   = Container << (1 + iota) // tracked, with changes that are in no commit
+	Untracked                           // nothing has it, and nothing ignores it
+	Local
+)
+
 // byName maps the words of rules to places.
 var byName = func() map[string]Place {
 	m := map[string]Place{
 		"root": Root, "system": System, "top": Top, "home": Home, "project": Project, "whole": Whole, "temp": Temp,
 		"build-output": Build, "device": Device, "git": Git,
 		"unknown": Unclear, "outside": Outside, "secret": Secret, "recoverable": Recoverable, "feature-branch": Feature,
-		"foreign": Foreign, "container": Container,
+		"foreign": Foreign, "container": Container, "changed": Changed, "untracked": Untracked, "local": Local,
 	}
 	for _, k := range content.Kinds() {
 		if k != content.Unclear && k != content.Plain {

@@ -51,6 +51,7 @@ func (pr *programRunner) apply(a *applied, sink *data) {
 		a.stdinPayload(&p.Stdin[i], &out)
 	}
 	a.lists.runsList(&out)
+	a.deletesInMounts(from)
 	a.inserts()
 	a.editsTodo()
 	a.upAfterDown()
@@ -125,6 +126,19 @@ func (a *applied) source(u *grammar.Use) {
 	}
 }
 
+// linksNothing reports whether a link to the null device takes the place of a file.
+func (a *applied) linksNothing() bool {
+	if a.line.by != "ln" {
+		return false
+	}
+	for u := range a.line.uses(grammar.Read) {
+		if u.Word >= 0 && a.pathOf(u) == "/dev/null" {
+			return true
+		}
+	}
+	return false
+}
+
 // losesMoved adds the deletes of a move to where nothing stays: to the null device, or into memory,
 // which is empty after the next start.
 func (a *applied) losesMoved(to string) {
@@ -183,6 +197,13 @@ func (a *applied) target(u *grammar.Use, out data) {
 			what := ""
 			if u.Word >= 0 {
 				what = u.Arg // a folder
+			}
+			if a.line.p.Copies && u.Role == grammar.Write && what == "" && d.text == "" && d.taint == 0 &&
+				(a.reads > 0 || a.std.present) {
+				what = effect.Emptied
+			}
+			if a.linksNothing() {
+				what = effect.Emptied
 			}
 			in.add(effect.Effect{Kind: effect.Write, Target: p, What: what, Bits: bits, Taint: d.taint, By: a.line.by})
 		}
@@ -315,6 +336,9 @@ func (a *applied) output() data {
 		}
 	}
 	if d, ok := a.line.resolved(a.words()); ok {
+		return d
+	}
+	if d, ok := a.canonical(); ok {
 		return d
 	}
 	switch a.line.p.Program.Name {
@@ -458,6 +482,44 @@ func (l *commandLine) baseOf(words []field, taint effect.Taint) (data, bool) {
 		taint |= f.taint
 	}
 	return data{text + "\n", taint}, true
+}
+
+// canonical is what readlink -f and realpath print for one path: where its links lead. What the call
+// has changed before is not on the disk yet.
+func (a *applied) canonical() (data, bool) {
+	argv := a.line.argv
+	name := agentcli.ProgramName(argv[0])
+	if a.in.Real == nil || !wordset.Has("readlink realpath greadlink grealpath", name) {
+		return data{}, false
+	}
+	operand, follows := -1, strings.HasSuffix(name, "realpath")
+	for i, w := range argv[1:] {
+		switch {
+		case w == "--":
+		case wordset.Has("-f -e -m -fn -nf --canonicalize --canonicalize-existing --canonicalize-missing", w):
+			follows = true
+		case w == "-n" || w == "-q" || w == "-P" || w == "--no-newline" || w == "--quiet":
+		case w == "" || w[0] == '-' || operand >= 0 || !effect.IsPlain(w):
+			return data{}, false
+		default:
+			operand = 1 + i
+		}
+	}
+	if operand < 0 || !follows && strings.Contains(argv[operand], "/") { // it is relative to its own folder
+		return data{}, false
+	}
+	p := a.in.fs.abs(argv[operand])
+	if !strings.HasPrefix(p, "/") || !effect.IsKnown(p) {
+		return data{}, false
+	}
+	to, ok := a.in.Real(path.Clean(p))
+	switch dir, seen := a.in.Real(a.in.ctx.Dir); {
+	case !ok || a.in.fs.fileAt(p) != nil: // or a link of this text
+		to = p
+	case seen && within(to, dir): // the project itself may be behind a link
+		to = a.in.ctx.Dir + to[len(dir):]
+	}
+	return data{to + "\n", a.taint | a.words()[operand].taint}, true
 }
 
 // resolved is the name of an agent, or of approver, whose program was looked up and whose links

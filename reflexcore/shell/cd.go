@@ -50,7 +50,22 @@ func (bc builtinCall) cd() {
 	}
 }
 
+// popd goes back to where the last pushd came from. If that failed, popd fails, too, and the shell has
+// stayed there.
 func (bc builtinCall) popd() {
+	v := bc.in.vars.find("DIRSTACK")
+	if len(bc.in.exp.fields) == bc.mark+1 && v != nil && v.array && len(v.list) > 1 &&
+		strings.HasPrefix(v.list[1].text, "/") && v.list[1].known() {
+		from, rest := bc.in.cwd.dir, slices.Clone(v.list[1:])
+		bc.in.rep.steps += len(rest) / 16
+		bc.in.dirs.moves++
+		bc.in.cwd.dir, bc.in.cwd.may = rest[0].text, ""
+		*bc.in.vars.slot("DIRSTACK") = variable{name: "DIRSTACK", array: true, list: rest}
+		if bc.in.cwd.before = from; !bc.in.dirs.surely(bc.in.cwd.dir, from) {
+			bc.in.dirs.goesFrom(from)
+		}
+		return
+	}
 	bc.in.cwd.dir, bc.in.cwd.may = effect.Unknown, ""
 	if bc.in.vars.find("DIRSTACK") != nil {
 		bc.in.assigner.setVariable("DIRSTACK", unknown)

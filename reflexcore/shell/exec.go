@@ -211,7 +211,11 @@ func (dt *descriptorTable) redirected(s *syntax.Stmt, std *input, sink *data) {
 			}
 			// Nothing was known about the file before this write.
 			fresh := effect.IsKnown(t.path) && dt.in.fs.fileAt(dt.in.fs.abs(t.path)) == nil
+			from := len(dt.in.rep.res.Effects)
 			dt.in.fs.wrote(t.path, d, t.more, "redirection")
+			if t.fd == 1 && !t.more && d.text == "" {
+				dt.in.rep.emptied(from)
+			}
 			if fresh {
 				dt.in.fs.printed(s, std, t, d)
 			}

@@ -71,7 +71,7 @@ func (x *expression) anyOf(outer []string) []string {
 
 // allOf reads terms that must all hold and returns their patterns. Nil: any name.
 func (x *expression) allOf(now []string) []string {
-	folders, nothing := false, false
+	folders, nothing, links := false, false, false
 	for x.next < len(x.words) {
 		w := x.words[x.next]
 		if x.next == x.action {
@@ -82,6 +82,9 @@ func (x *expression) allOf(now []string) []string {
 			x.next--
 			return now
 		case "!", "-not":
+			if nothing = nothing || links && x.testsExistence(); nothing && links {
+				now = []string{empty} // links that lead to nothing
+			}
 			x.negated(now)
 		case "(":
 			inner := x.anyOf(now)
@@ -95,17 +98,26 @@ func (x *expression) allOf(now []string) []string {
 			}
 			x.next++
 		case "-empty":
-			nothing = true
+			if nothing = true; now == nil {
+				now = []string{"*"}
+			}
 		default:
 			n := findWords[w]
 			if x.next+n > len(x.words) {
 				x.next = len(x.words)
 				return nil
 			}
-			if names := narrowed(w, x.words[x.next:x.next+n]); names != nil {
+			args := x.words[x.next : x.next+n]
+			if names := narrowed(w, args); names != nil {
 				now = both(now, names)
+			} else if now == nil && selects(w, args) {
+				now = []string{"*"} // some of what is there
 			}
-			folders = folders || w == "-type" && x.words[x.next] == "d"
+			folders = folders || w == "-type" && args[0] == "d"
+			links = links || w == "-type" && args[0] == "l"
+			if w == "-xtype" && args[0] == "l" {
+				now = []string{empty}
+			}
 			x.next += n
 		}
 		if folders && nothing { // an empty file may be of use
@@ -113,6 +125,30 @@ func (x *expression) allOf(now []string) []string {
 		}
 	}
 	return now
+}
+
+// testsExistence reports whether the next words run a test whether a file is there.
+func (x *expression) testsExistence() bool {
+	return x.next+3 < len(x.words) && x.words[x.next] == "-exec" && wordset.Has("test [", path.Base(x.words[x.next+1])) &&
+		x.words[x.next+2] == "-e" && x.words[x.next+3] == "{}"
+}
+
+// selects reports whether a test chooses some files, by what they are or when they were changed. Of
+// owners and rights all may be the same, and nearly all are files.
+func selects(test string, words []string) bool {
+	if len(words) == 0 || !effect.IsKnown(words[0]) {
+		return test == "-empty"
+	}
+	switch test {
+	case "-type", "-xtype":
+		return !strings.ContainsAny(words[0], "fd")
+	case "-regex", "-iregex":
+		return strings.Trim(words[0], ".*^$/\\()|?+") != ""
+	case "-size", "-inum", "-samefile", "-links", "-lname", "-ilname", "-perm", "-nouser", "-nogroup":
+		return true
+	}
+	return wordset.HasAnyPrefix(test, "-newer", "-anewer", "-cnewer", "-mtime", "-mmin", "-ctime", "-cmin", "-atime",
+		"-amin", "-used")
 }
 
 // both combines patterns of paths and patterns of names that must both match.
@@ -137,7 +173,11 @@ func (x *expression) negated(now []string) {
 		x.next++
 		return
 	}
-	x.next += findWords[w]
+	if x.next += findWords[w]; strings.HasPrefix(w, "-exec") {
+		for x.next < len(x.words) && x.words[x.next-1] != ";" {
+			x.next++
+		}
+	}
 }
 
 // narrowed is the restriction of one test, or nil.

@@ -87,7 +87,32 @@ func (fsys *filesystem) abs(p string) string {
 		fsys.in.rep.dotted(p)
 		p = path.Clean(p)
 	}
+	if strings.HasPrefix(p, "/proc/") {
+		p = fsys.ofProcess(p)
+	}
 	return fsys.resolve(p)
+}
+
+// ofProcess returns a path without the links that the kernel has for the folders of this process. One
+// whose number is not known is taken for it, as in /proc/$$/cwd.
+func (fsys *filesystem) ofProcess(p string) string {
+	parts := strings.SplitN(p, "/", 5) // "", proc, the process, cwd, the rest
+	if len(parts) < 4 || parts[2] != effect.Unknown && parts[2] != "self" && parts[2] != "thread-self" {
+		return p
+	}
+	to := ""
+	switch parts[3] {
+	case "cwd":
+		to = fsys.in.cwd.dir
+	case "root":
+		to = "/"
+	default:
+		return p
+	}
+	if len(parts) == 5 {
+		return path.Join(to, parts[4])
+	}
+	return to
 }
 
 // resolve follows descriptors, and links that this text made.

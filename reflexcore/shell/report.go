@@ -223,6 +223,15 @@ func (r *report) addEffect(e effect.Effect) {
 	r.res.Effects = append(r.res.Effects, e)
 }
 
+// emptied notes that the effects from an index on write nothing into files.
+func (r *report) emptied(from int) {
+	for i := from; i < len(r.res.Effects); i++ {
+		if e := &r.res.Effects[i]; e.Kind == effect.Write && e.What == "" {
+			e.What = effect.Emptied
+		}
+	}
+}
+
 // markFrom sets bits on the effects from an index on.
 func (r *report) markFrom(from int, bits effect.Bits) {
 	for i := from; i < len(r.res.Effects); i++ {

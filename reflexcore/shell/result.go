@@ -79,6 +79,8 @@ type Analyzer struct {
 	// Top returns the root of the git working tree that contains dir, or dir itself if there is
 	// none. It returns an empty string if that cannot be determined. If it is nil, it never can.
 	Top func(dir string) string
+	// Real returns where the links of a path lead; nil if there is no disk.
+	Real func(p string) (string, bool)
 }
 
 // A Found is one thing that code in another language does: an effect, a payload for a shell

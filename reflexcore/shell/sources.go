@@ -345,6 +345,14 @@ func (df *definitions) asksPlace(stmts []*syntax.Stmt) bool {
 	return !df.steered(name)
 }
 
+// alwaysPrints reports whether the program of a substitution has a location to print in any case: Go
+// has folders of its own if nobody sets others.
+func alwaysPrints(stmts []*syntax.Stmt) bool {
+	c := onlyCall(stmts)
+	return c != nil && len(c.Args) == 3 && c.Args[0].Lit() == "go" && c.Args[1].Lit() == "env" &&
+		wordset.Has("GOPATH GOROOT GOTOOLDIR", c.Args[2].Lit())
+}
+
 // steered reports whether the text may have replaced a program, or set a variable of it.
 func (df *definitions) steered(name string) bool {
 	for i := range df.in.vars.list {

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"approver.example/reflexcore/effect"
+	location "approver.example/reflexcore/places"
 	"approver.example/reflexcore/wordset"
 )
 
@@ -89,6 +90,7 @@ func (pr *programRunner) unlisted(mark int, std *input, sink *data) {
 	}
 	pr.in.payloads.saysDelete(args[1:], name)
 	pr.saysOutput(args[1:], name)
+	pr.saysDevice(args[1:], name)
 	if handsShell(args[1:]) {
 		pr.in.add(effect.Effect{Kind: effect.Attack, Target: "a shell", What: "shell", Bits: effect.Partial, By: name})
 	}
@@ -117,6 +119,20 @@ func (pr *programRunner) saysOutput(args []field, by string) {
 		if wordset.HasAnyPrefix(file, "/etc/", "/boot/", "/var/", "/lib", "/root/", "/home/", "/Users/", "~", "../") {
 			pr.in.add(effect.Effect{Kind: effect.Write, Target: pr.in.fs.expandHome(file), Bits: effect.Partial, Taint: f.taint,
 				By: by})
+		}
+	}
+}
+
+// saysDevice notes a disk that an unknown program gets: it may write there. Those that only look are in
+// the tables.
+func (pr *programRunner) saysDevice(args []field, by string) {
+	for _, f := range args {
+		at := strings.Index(f.text, "/dev/") // also in --to=/dev/sdb and of=/dev/sdb
+		if at == 0 || at > 0 && (f.text[at-1] == '=' || f.text[at-1] == ':') || at == len("-o") && f.text[0] == '-' {
+			if p := f.text[at:]; location.IsDisk(p) {
+				pr.in.add(effect.Effect{Kind: effect.Attack, Target: p, What: "device", Bits: effect.Partial, By: by})
+				return
+			}
 		}
 	}
 }

@@ -190,8 +190,9 @@ func (ex *expander) expandPart(b *builder, part syntax.WordPart, quoted bool) {
 		if name := ex.in.def.asksProgram(p.Stmts); name != "" && d.text == effect.Unknown {
 			d.text, b.place = effect.Unknown+"/"+name, true
 		}
+		b.stays = b.place && alwaysPrints(p.Stmts)
 		b.addValue(d, quoted)
-		b.place = false
+		b.stays, b.place = false, false
 	case *syntax.ArithmExp:
 		b.stays, b.place = true, true
 		b.addValue(ex.in.math.evaluate(p.X), quoted)
