@@ -28,10 +28,10 @@ func (e *Engine) inContainer(j *judgment, ef *effect.Effect, p places.Place) boo
 	case effect.Persist: // that of services; what starts with a shell is the user's
 		return managers[ef.Program()] && !touches(j.call.ToolCall.Container.Mounts, j.call.Around.Home)
 	case effect.Write:
-		return p&places.System != 0 && e.isOwn(j, ef, p)
+		return p&places.System != 0 && e.isOwn(j, ef, p) && !e.replacesUsed(j, ef)
 	case effect.Delete:
 		return p&places.System != 0 && (effect.IsKnown(ef.Target) || j.isFound(ef)) && !keepsData(ef.Target) &&
-			e.isOwn(j, ef, p)
+			e.isOwn(j, ef, p) && !e.holdsOther(j, ef)
 	default:
 		return false
 	}
@@ -104,6 +104,69 @@ func (j *judgment) isFound(ef *effect.Effect) bool {
 	static, rest, _ := strings.Cut(ef.Target, "/"+effect.Unknown)
 	return effect.IsPlain(static) && (rest == "" || rest[0] == '/') && strings.Contains(j.call.Text, "find "+static+" ") &&
 		!wordset.ContainsAny(j.call.Text, static+"/$", static+"/`", static+"/\"$", static+"\"/", static+"/{", "find()")
+}
+
+// holdsOther reports whether what a call deletes as a whole may hold what is not of the container's own
+// system: the call itself moves or links it there, or follows the links in it.
+func (e *Engine) holdsOther(j *judgment, ef *effect.Effect) bool {
+	if ef.By == "find" && wordset.Says(j.call.Text, followsLinks) {
+		return true
+	}
+	for i := range j.call.Effects {
+		w := &j.call.Effects[i]
+		if w.Kind != effect.Write || !effect.Moves(w) && (!effect.Links(w) || ef.Bits&effect.Recursive == 0) ||
+			!disk.Below(w.Target, ef.Target) && !disk.Below(ef.Target, w.Target) {
+			continue
+		}
+		if !e.isFromSystem(j, w, places.System|places.Temp) {
+			return true
+		}
+	}
+	return false
+}
+
+// followsLinks are the words with which find goes where links lead.
+var followsLinks = wordset.Of("-L -follow")
+
+// isFromSystem reports whether all that a program of a call writes somewhere comes from the container's
+// own system, at one of the places.
+func (e *Engine) isFromSystem(j *judgment, w *effect.Effect, at places.Place) bool {
+	some := false
+	for i := range j.call.Effects {
+		from := &j.call.Effects[i]
+		if from.Kind != effect.Read || from.By != w.By || from.Target == w.Target {
+			continue
+		}
+		p := j.call.Around.Path(from.Target, from)
+		if some = true; p&at == 0 || !e.isOwn(j, from, p) {
+			return false
+		}
+	}
+	return some
+}
+
+// searchPath are the folders in which programs are looked for.
+var searchPath = append([]string{"/usr/local/bin"}, programFolders...)
+
+// replacesUsed reports whether a call puts something from elsewhere in the place of a program that is
+// there, or before it, and runs it: what runs then has the rights of the program, also on what is mounted.
+func (e *Engine) replacesUsed(j *judgment, ef *effect.Effect) bool {
+	dir, name := path.Split(ef.Target)
+	if !slices.Contains(searchPath, path.Clean(dir)) || !runsNamed(j.call.Text, name) ||
+		e.isFromSystem(j, ef, places.System) {
+		return false
+	}
+	return slices.ContainsFunc(searchPath, func(folder string) bool { return disk.Exists(e.analyzer.Files, folder+"/"+name) })
+}
+
+// runsNamed reports whether a call has a name as a word of its own.
+func runsNamed(text, name string) bool {
+	for word := range strings.FieldsFuncSeq(text, func(r rune) bool { return strings.ContainsRune(" \t\n;|&()`\"'", r) }) {
+		if word == name {
+			return true
+		}
+	}
+	return false
 }
 
 // touches reports whether a path is one of the mounts, or lies below or above one.

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"approver.example/reflexcore/code/lex"
+	"approver.example/reflexcore/effect"
 )
 
 func findOpaque(m *machine, c invocation) (value, bool) {
@@ -28,7 +29,7 @@ func newFunctionOf(m *machine, c invocation) (value, bool) {
 
 // runLater evaluates setTimeout of a text.
 func runLater(m *machine, c invocation) (value, bool) {
-	if first := c.first(); first.kind == textValue {
+	if first := c.first(); first.kind == textValue || first.taint&effect.Network != 0 && first.fn == nil {
 		m.evaluateCode(c.row, first, c.by())
 	}
 	return value{}, false

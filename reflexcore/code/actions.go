@@ -19,6 +19,7 @@ var actions = map[string]actionFunc{
 
 	// Operands, environment and input.
 	"shift": shiftOperand, "pop": popOperand, "environment": readEnvironment,
+	"prompt": readCode, "fed": findFed, "line": readLine, "yaml": loadYAML,
 	"stdin":     func(m *machine, c invocation) (value, bool) { return m.inputs.stdin(c.row), true },
 	"argvslice": func(m *machine, _ invocation) (value, bool) { return m.inputs.operands(0), true },
 

@@ -88,7 +88,7 @@ type Limits struct {
 	// Insert is called with what a stream editor inserts into its stream, and so into files that it
 	// edits in place.
 	Insert func(inserted string)
-	// Input is the standard input, and InputTaint where it came from. They are set only if HasInput.
+	// Input is the standard input, if HasInput, and InputTaint where it came from.
 	Input      string
 	InputTaint effect.Taint
 	HasInput   bool

@@ -38,9 +38,13 @@ func (m *machine) include(t *lex.Token) bool {
 // use reads a use declaration. In a list of functions only those that run something matter.
 func (m *machine) use() {
 	m.in.i++
-	module := strings.ReplaceAll(m.in.tok().Text, "::", ".")
+	first := m.in.tok()
+	module := strings.ReplaceAll(first.Text, "::", ".")
 	for m.in.i++; m.in.is("::") && m.budget.step(); m.in.i += 2 {
 		module += "." + m.in.ahead(1).Text
+	}
+	if first.Kind == lex.Name && m.d.name == "perl" {
+		m.brings(module)
 	}
 	for m.budget.step() && m.in.tok().Kind != lex.End && !m.in.is(";") {
 		if t := m.in.tok(); t.Kind == lex.Words || t.Kind == lex.String {
@@ -59,6 +63,7 @@ func (m *machine) imports() {
 	word := m.in.tok().Text
 	m.in.i++
 	module := m.in.dotted()
+	m.brings(module)
 	if word == "from" {
 		if m.in.isName("import") {
 			m.in.i++
@@ -87,6 +92,7 @@ func (m *machine) imports() {
 			return
 		}
 		module = m.in.dotted()
+		m.brings(module)
 	}
 }
 
@@ -161,6 +167,7 @@ func (m *machine) imported(v value, by string) value {
 		m.out.found(Found{Op: Code, Text: effect.Unknown, Taint: effect.Network, By: by})
 		m.out.found(Found{Op: NetIn, Text: name, By: by})
 	}
+	m.brings(name)
 	if m.d.library.importsNothing {
 		return unknown(0)
 	}

@@ -71,7 +71,7 @@ func isSecretName(name string) bool {
 // input returns the whole standard input.
 func (g *inputs) input() value {
 	if !g.lim.HasInput {
-		return unknown(0)
+		return unknown(g.lim.InputTaint)
 	}
 	return text(g.lim.Input, g.lim.InputTaint)
 }

@@ -27,6 +27,7 @@ type machine struct {
 	keys     []string // the keys of PHP's last list, if all its elements have one
 	last     string   // the name of the last primary, for an assignment
 	base     string   // the variable that contains the last value
+	version2 bool     // it is Python 2
 }
 
 // set binds a variable. A value that is not followed escapes.

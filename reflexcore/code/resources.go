@@ -60,7 +60,7 @@ func (res *resources) files(r row, path value, args []arg, taint effect.Taint, b
 		return res.network(row{action: "netin"}, path, args, taint, by), true
 	}
 	if r.action == "read" && (p == "/dev/stdin" || p == "php://stdin" || path.kind == numberValue && path.n == 0) &&
-		res.inputs.lim.HasInput {
+		(res.inputs.lim.HasInput || res.inputs.lim.InputTaint != 0) {
 		return res.inputs.input(), true
 	}
 	if strings.HasPrefix(p, "php://") || path.kind == objectValue && path.from == "" && path.s == "stream" {

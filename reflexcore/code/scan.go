@@ -20,6 +20,7 @@ func Scan(lang, src string, lim Limits, yield func(Found) bool) {
 		return
 	}
 	m := newMachine(name, &lim, yield)
+	m.version2 = strings.HasPrefix(lang, "python2")
 	switch name {
 	case "sed":
 		(&sedScript{machine: m}).run(src)

@@ -135,11 +135,11 @@ func (t *table) callsItself(v value) bool {
 		return false
 	}
 	switch r := rows[0]; r.action {
-	case "fold", "object", "unknown", "stdin":
+	case "fold", "object", "unknown", "stdin", "prompt":
 		return true
 	case "environment":
 		return r.arg == argNone
-	case "reflected", "read", "delete", "write", "kill", "remotedelete":
+	case "reflected", "opaque", "read", "delete", "write", "kill", "remotedelete":
 		return r.arg == argReceiver
 	}
 	return false

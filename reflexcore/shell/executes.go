@@ -2,6 +2,7 @@ package shell
 
 import (
 	"cmp"
+	"path"
 	"strings"
 
 	"approver.example/reflexcore/effect"
@@ -117,17 +118,30 @@ func (a *applied) runsFile(u *grammar.Use, out *data) {
 	case u.Arg == "package" || u.Arg == "url" || u.Arg == "options":
 		a.add(effect.Exec, u, f.text, f.taint)
 	case strings.HasPrefix(u.Arg, "search"): // whatever lies in that folder
-		const counts = effect.File | effect.Secret | effect.Network | effect.Decoded
-		if strings.HasPrefix(f.text, effect.Unknown) && f.taint&counts == 0 {
-			return // a folder that people set: $GEM_HOME/bin
-		}
-		if dir := a.in.fs.abs(cmp.Or(f.text, ".")); !strings.HasPrefix(f.text, "/") || !a.in.fs.isWorkInTemporary(dir) {
-			a.add(effect.Exec, u, dir+"/*", f.taint)
-		}
+		a.searches(u, f.data)
 	case isStdin(f.text):
 		a.in.payloads.runScript(u.Arg, a.std.data, a.wordsAfter(u), &input{}, out, a.line.by+" -")
 	default:
 		a.in.payloads.execute(data{a.in.fs.expandHome(f.text), f.taint}, u.Arg, a.wordsAfter(u), a.std, out, a.line.by)
+	}
+}
+
+// searches notes that programs or libraries are looked for in a folder which the project does not own.
+func (a *applied) searches(u *grammar.Use, d data) {
+	const counts = effect.File | effect.Secret | effect.Network | effect.Decoded
+	if strings.HasPrefix(d.text, effect.Unknown) && d.taint&counts == 0 && !strings.Contains(d.text, "/..") {
+		return // a folder that people set: $GEM_HOME/bin
+	}
+	fsys := &a.in.fs
+	dir := fsys.abs(cmp.Or(d.text, "."))
+	to, own := path.Dir(fsys.resolve(dir+"/x")), strings.HasPrefix(d.text, "/")
+	switch {
+	case u.Arg != "search-linked":
+		if !own || to != dir || !fsys.isWorkInTemporary(dir) {
+			a.add(effect.Exec, u, dir+"/*", d.taint)
+		}
+	case to != dir && !within(to, a.in.ctx.Dir):
+		a.add(effect.Exec, u, to+"/*", d.taint)
 	}
 }
 
@@ -141,7 +155,11 @@ func (a *applied) payload(u *grammar.Use, out *data) {
 	in.rep.bits |= u.Bits & effect.Remote
 	in.payloads.unpassed = in.rep.bits&effect.Remote != 0 || a.line.clears()
 	in.payloads.inside = in.rep.bits&effect.Remote == 0 && (inside || a.line.hides(u))
+	from := len(in.rep.res.Effects)
 	a.executes(u, out)
+	if u.Role == grammar.Shell && u.Word >= 0 && a.field(u).inherits {
+		in.rep.markFrom(from, effect.Inherited)
+	}
 	in.rep.bits, in.payloads.unpassed, in.payloads.inside = held, unpassed, inside
 }
 

@@ -104,8 +104,8 @@ type Context struct {
 	// variables that the command line of the code sets. Both are set for code only.
 	Value func(name string) (text string, from effect.Taint, ok bool)
 	Vars  map[string]string
-	// Input is the standard input of the code, and InputTaint its taint. They are valid only if
-	// HasInput is true.
+	// Input is the standard input of the code, if HasInput is true, and InputTaint its taint. That of an
+	// input that is not known only says whether it is from the network or was encoded.
 	Input      string
 	InputTaint effect.Taint
 	HasInput   bool

@@ -172,7 +172,7 @@ func (pl *payloadRunner) runCode(lang string, d data, args []field, std *input, 
 	}
 	if d.taint&(effect.Network|effect.Decoded) != 0 || !d.known() || pl.in.Code == nil {
 		e := effect.Effect{Kind: effect.Exec, Target: lang + " code", Taint: d.taint, Bits: partialIf(!d.known()), By: lang}
-		if lang != "notebook" && lang != "make" && !d.known() && strings.Trim(d.text, effect.Unknown+" \n") == "" &&
+		if !wordset.Has("notebook make requirements", lang) && !d.known() && strings.Trim(d.text, effect.Unknown+" \n") == "" &&
 			(!strings.HasSuffix(via, "(stdin)") ||
 				d.taint&(effect.File|effect.Secret|effect.Network|effect.Decoded) != effect.File) {
 			e.What = "any" // unless it is a file: python3 < x.py is the same as python3 x.py
@@ -200,8 +200,12 @@ func (pl *payloadRunner) runCode(lang string, d data, args []field, std *input, 
 	taint, said, opens := std.taint|d.taint, data{}, len(pl.opens)
 	ctx := pl.in.ctx
 	ctx.Dir, ctx.Vars, ctx.Value = pl.in.cwd.dir, pl.given, pl.in.env.environmentOf
-	if std.present && std.known() && !readsFiles(lang, texts) {
+	switch {
+	case !std.present || readsFiles(lang, texts):
+	case std.known():
 		ctx.Input, ctx.InputTaint, ctx.HasInput = std.text, std.taint, true
+	default:
+		ctx.InputTaint = std.taint & (effect.Network | effect.Decoded)
 	}
 	walk := func(src string) {
 		pl.in.Code(lang, src, texts, ctx, func(f Found) bool {

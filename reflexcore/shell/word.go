@@ -302,7 +302,7 @@ func (ex *expander) process(p *syntax.ProcSubst) string {
 func (b *builder) addValue(d data, quoted bool) {
 	b.taint |= d.taint
 	if !d.known() {
-		b.foreign = b.foreign || !b.place
+		b.foreign = b.foreign || !b.place || b.in.vars.clobbered
 		b.inherits = !b.foreign
 		b.based = b.based || b.place && len(b.in.exp.buf) == b.start && d.text == effect.Unknown
 		b.filled = b.filled || b.stays && len(b.in.exp.buf) == b.start && d.text == effect.Unknown
