@@ -13,6 +13,7 @@ import (
 	"approver.example/reflexcore/gitruns"
 	"approver.example/reflexcore/loop"
 	"approver.example/reflexcore/places"
+	"approver.example/reflexcore/tripwire"
 )
 
 // Judge returns the verdict of the rules: deny, ask, warn or pass. A call that cannot be understood
@@ -95,9 +96,10 @@ func (e *Engine) askedIn(call *analysis.Call, command string) (rule string) {
 	of := call.ToolCall
 	v := e.run(block, approver.ToolCall{Agent: of.Agent, Tool: "Bash", Command: command, Dir: of.Dir, Env: of.Env,
 		At: of.At})
-	// What a button would be enough for is asked when an agent runs it, too.
-	if v.Decision == approver.Deny ||
-		v.Decision == approver.Ask && v.Severity == approver.Catastrophic && block.complete {
+	// What a button would be enough for is asked when an agent runs it, too, and so is a start of another
+	// agent, and an installer that everybody knows: documents are full of them.
+	if v.Decision == approver.Deny || v.Decision == approver.Ask && v.Severity == approver.Catastrophic &&
+		block.complete && v.Rule != "tripwire.self" && (v.Rule != "run_download" || !tripwire.Installs(command)) {
 		rule = v.Rule
 	}
 	block.release()

@@ -26,6 +26,7 @@ const maxJudged = 24
 // Orders judges the instructions of agents that a call writes. asks says by which rule a command would be
 // a question; with nil none is judged.
 func (r *Reader) Orders(asks func(command string) string) {
+	r.judges, r.asks = true, asks
 	o := orders{Reader: r, asks: asks}
 	for i, n := 0, len(r.Effects); i < n; i++ {
 		ef := r.Effects[i]
@@ -37,6 +38,23 @@ func (r *Reader) Orders(asks func(command string) string) {
 			o.written(&ef)
 		}
 	}
+}
+
+// Patched judges what a difference makes of instructions, and from where the difference comes.
+func (r *Reader) Patched(ef *effect.Effect, text, before string) {
+	if !r.judges {
+		return
+	}
+	o, to := orders{Reader: r, asks: r.asks}, *ef
+	for i := range o.Effects {
+		from := o.Effects[i]
+		reads := from.By == to.By || from.By == "redirection" || from.By == "cat"
+		if from.Kind == effect.Read && reads && effect.IsPlain(from.Target) && !o.own(&from) {
+			o.note(&to, to.Target, ordersOutside, from.Target)
+			break
+		}
+	}
+	o.read(&to, to.Target, text, before)
 }
 
 // orders are those of one call.

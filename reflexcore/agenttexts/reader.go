@@ -21,6 +21,9 @@ type Reader struct {
 	// plugins are the paths that were looked up last, and what they are in a plugin.
 	plugins [4]pluginText
 	looked  int
+
+	judges bool                // what the call writes for agents is judged
+	asks   func(string) string // see [Reader.Orders]
 }
 
 type pluginText struct{ path, as string }

@@ -13,6 +13,7 @@ import (
 	"approver.example/reflexcore/places"
 	"approver.example/reflexcore/shell"
 	"approver.example/reflexcore/sqltext"
+	"approver.example/reflexcore/wordset"
 )
 
 // Init makes an analyzer of the machine's file system.
@@ -56,6 +57,9 @@ func (z *Analyzer) code(lang, src string, args []string, ctx shell.Context, yiel
 	case otherlang.ConfigCommands(lang, src, yield):
 		return
 	default:
+		if ctx.InputTaint&effect.Network != 0 && mayRunText(src) {
+			yield(shell.Found{Effect: effect.Effect{Kind: effect.Opaque, Target: lang + " code", Taint: ctx.InputTaint}})
+		}
 		otherlang.Calls(lang, src, yield)
 		return
 	}
@@ -93,6 +97,12 @@ func (z *Analyzer) code(lang, src string, args []string, ctx shell.Context, yiel
 		}
 		return yield(out)
 	})
+}
+
+// mayRunText reports whether code in a language that is not read may run a text that it is given.
+func mayRunText(src string) bool {
+	return wordset.ContainsAny(strings.ToLower(src), "eval", "include", "compile", "exec", "load", "source", "parse(",
+		"run", "repl", "read-string")
 }
 
 // dataURL returns the content of a data URL, or an unknown text if it cannot be decoded.

@@ -195,6 +195,13 @@ func (g *Reader) patch(c *patches.Change, target, by string) {
 	if !c.Fresh {
 		after, known = c.Applied(before)
 	}
+	if sink.Kind == content.Instructions {
+		text := after
+		for i := 0; i < len(c.Hunks) && !known; i++ {
+			text += c.Hunks[i].After + "\n"
+		}
+		g.AgentTexts.Patched(&g.Effects[len(g.Effects)-1], text, before)
+	}
 	switch {
 	case known && prompt:
 		g.AgentTexts.Changed(target, before, after)
