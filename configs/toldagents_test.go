@@ -157,8 +157,8 @@ func TestLongInstructionsAreFast(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	text := strings.Repeat("- Run `make test` before a commit; allow 2 minutes, auto-format, and follow the mode of the file.\n",
-		120) + strings.Repeat("```sh\nmake all\ngo test ./...\n```\n", 20)
+	text := strings.Repeat("- Run `make test` before a commit; allow 2 minutes, auto-format, follow the mode.\n", 140) +
+		strings.Repeat("```sh\nmake all\ngo test ./...\n```\n", 20)
 	args, err := json.Marshal(map[string]string{"file_path": "/home/ada/shop/AGENTS.md", "content": text})
 	if err != nil {
 		t.Fatal(err)

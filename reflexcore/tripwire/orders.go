@@ -166,8 +166,8 @@ func orderIn(line string, denied bool) Order {
 			return Order{kind, line}
 		}
 	}
-	if !denied && wordset.ContainsAny(low, "--d", "--y", "-all-tools", "spermissions", "autoapprove", "alwaysallow", "danger-",
-		"approval_", "defaultmode", "disableall") {
+	if !denied && wordset.ContainsAny(low, "--d", "--y", "-all-tools", "spermissions", "autoapprove", "alwaysallow",
+		"danger-", "approval_", "defaultmode", "disableall") {
 		if at := takesAway.FindStringIndex(low); at != nil && !deniesBefore(low, at[0]) && isOrdered(low, at[0]) {
 			return Order{RightsOrder, line}
 		}
@@ -189,7 +189,8 @@ func orderIn(line string, denied bool) Order {
 
 var (
 	// takesAway matches the names of switches that take an agent's questions away.
-	takesAway = regexp.MustCompile(`--dangerously-(?:skip|bypass|allow|disable)[a-z-]*|--yolo\b|--allow-all-tools\b|--trust-all-tools\b|` +
+	takesAway = regexp.MustCompile(`--dangerously-(?:skip|bypass|allow|disable)[a-z-]*|--yolo\b|` +
+		`--allow-all-tools\b|--trust-all-tools\b|` +
 		`\bbypasspermissions\b|\bskippermissions\b|"?\b(?:autoapprove|alwaysallow)"?\s*[:=]|\bdanger-full-access\b|` +
 		`\bapproval_policy\s*=\s*"?never|"?\bdefaultmode"?\s*[:=]|\bdisableallhooks"?\s*(?:[:=]|to\b)`)
 	// carriesCode matches what downloads and runs, or decodes and runs.
@@ -252,8 +253,9 @@ var switched = wordset.Of(`claude codex gemini qwen cursor-agent copilot opencod
 	with start add pass set launch call invoke exec npx $ enable include append always -p --print`)
 
 // installers are hosts whose scripts documents show to people, who look at them or ask when they are run.
-var installers = []string{"get.docker.com", "sh.rustup.rs", "astral.sh", "bun.sh", "deno.land", "githubusercontent.com/nvm-sh",
-	"githubusercontent.com/homebrew", "get.sdkman.io", "install.python-poetry.org", "deb.nodesource.com", "get.pnpm.io",
+var installers = []string{"get.docker.com", "sh.rustup.rs", "astral.sh", "bun.sh", "deno.land",
+	"githubusercontent.com/nvm-sh", "githubusercontent.com/homebrew",
+	"get.sdkman.io", "install.python-poetry.org", "deb.nodesource.com", "get.pnpm.io",
 	"foundry.paradigm.xyz", "mise.run", "starship.rs", "fly.io/install", "ollama.com/install", "claude.ai/install"}
 
 // Installs reports whether all that a text downloads and runs is from installers that everybody knows.
