@@ -27,6 +27,9 @@ func (e *Engine) inContainer(j *judgment, ef *effect.Effect, p places.Place) boo
 		return isAccount(ef) || e.isOwn(j, ef, p)
 	case effect.Persist: // that of services; what starts with a shell is the user's
 		return managers[ef.Program()] && !touches(j.call.ToolCall.Container.Mounts, j.call.Around.Home)
+	case effect.Publish: // only what the container's ports let through is reached
+		return ef.Target == "control" || ef.What == "control" ||
+			ef.What == effect.Folder && !touches(j.call.ToolCall.Container.Mounts, ef.Target)
 	case effect.Write:
 		return p&places.System != 0 && e.isOwn(j, ef, p) && !e.replacesUsed(j, ef)
 	case effect.Delete:

@@ -9,6 +9,7 @@ import (
 	"approver.example/reflexcore/gitrepo"
 	"approver.example/reflexcore/places"
 	"approver.example/reflexcore/urls"
+	"approver.example/reflexcore/wordset"
 )
 
 // This file finds out where an archive, a dump or a folder goes to, and whether there are credentials
@@ -22,7 +23,11 @@ func (e *Engine) leavesFor(j *judgment, ef *effect.Effect) (p places.Place) {
 		return 0
 	}
 	look := gitrepo.Look{Reader: e.analyzer.Git, Budget: &j.gitBudget}
-	if dir, ok := j.call.Links.Real(e.analyzer.Files, j.call.ToolCall.Dir); !ok || !look.Names(dir, to.Host) {
+	dir, ok := j.call.Links.Real(e.analyzer.Files, j.call.ToolCall.Dir)
+	switch {
+	case ok && look.Names(dir, to.Host):
+	case ok && ef.Program() == "git" && forges[to.Host] && !look.HasRemote(dir): // a project gets its first remote
+	default:
 		p |= places.Foreign
 	}
 	for i := range j.call.Effects {
@@ -34,6 +39,10 @@ func (e *Engine) leavesFor(j *judgment, ef *effect.Effect) (p places.Place) {
 	}
 	return p
 }
+
+// forges are where new projects are pushed to.
+var forges = wordset.Of("github.com gitlab.com bitbucket.org codeberg.org git.sr.ht gitee.com ssh.dev.azure.com " +
+	"dev.azure.com git.heroku.com heroku.com huggingface.co")
 
 // maxBelow is how deep folders are looked into for credentials.
 const maxBelow = 6

@@ -52,7 +52,7 @@ func (z *Analyzer) code(lang, src string, args []string, ctx shell.Context, yiel
 		curlConfig(src, yield)
 		return
 	case lang == "sftp":
-		sftpBatch(src, yield)
+		sftpBatch(src, args, yield)
 		return
 	case otherlang.ConfigCommands(lang, src, yield):
 		return
@@ -166,8 +166,12 @@ func curlConfig(src string, yield func(shell.Found) bool) {
 	yield(shell.Found{Argv: words})
 }
 
-// sftpBatch reads a batch of sftp commands.
-func sftpBatch(src string, yield func(shell.Found) bool) {
+// sftpBatch reads a batch of commands of sftp or lftp for a host.
+func sftpBatch(src string, hosts []string, yield func(shell.Found) bool) {
+	host := "server"
+	if len(hosts) > 0 {
+		host = hosts[0]
+	}
 	for line := range strings.FieldsFuncSeq(src, func(r rune) bool { return r == '\n' || r == ';' }) {
 		words := strings.Fields(line)
 		if len(words) == 0 {
@@ -177,13 +181,45 @@ func sftpBatch(src string, yield func(shell.Found) bool) {
 		switch first := words[0]; {
 		case first[0] == '!':
 			f.Shell = strings.TrimPrefix(strings.TrimSpace(line), "!")
-		case len(words) > 1 && (first == "put" || first == "mput" || first == "reput"):
-			f.Argv = append([]string{"scp"}, words[1], "server:")
-		default:
+		case len(words) > 1 && first == "open":
+			host = words[len(words)-1]
 			continue
+		default:
+			files := sent(words)
+			if len(files) == 0 {
+				continue
+			}
+			f.Argv = append(append([]string{"scp"}, files...), host+":")
 		}
 		if !yield(f) {
 			return
 		}
 	}
+}
+
+// sent returns the words of scp for a command of sftp or lftp that sends files: its flag for folders, and
+// the files. Without a name, mirror -R sends the working directory.
+func sent(words []string) (out []string) {
+	first, flags := words[0], 0
+	for flags+1 < len(words) && strings.HasPrefix(words[flags+1], "-") {
+		flags++
+	}
+	options, files := strings.Join(words[1:flags+1], " "), words[flags+1:]
+	back := strings.Contains(options, "R") || strings.Contains(options, "reverse")
+	switch {
+	case first == "mirror" && back && len(files) == 0:
+		return []string{"-r", "."}
+	case first == "mirror" && back:
+		return []string{"-r", files[0]}
+	case len(files) == 0:
+		return nil
+	case first == "mput":
+		return files
+	case first == "put" || first == "reput":
+		if strings.Contains(options, "r") {
+			return []string{"-r", files[0]}
+		}
+		return files[:1]
+	}
+	return nil
 }

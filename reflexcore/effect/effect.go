@@ -246,6 +246,9 @@ const Scratch = "scratch"
 // Emptied is the What of a write that leaves nothing in a file.
 const Emptied = "emptied"
 
+// Folder is the What of what becomes public if it is a folder that is served.
+const Folder = "folder"
+
 // Rebuilt is the What of a resource on this machine that is made again at once or at the next start: a
 // cluster in containers, the volumes of a compose project that the same call starts again.
 const Rebuilt = "rebuilt"

@@ -61,6 +61,12 @@ func (l *Look) Names(dir, host string) bool {
 	return false
 }
 
+// HasRemote reports whether the project of a folder has any remote.
+func (l *Look) HasRemote(dir string) bool {
+	r := l.Repository(dir)
+	return r != nil && r.Common != "" && len(l.Reader.Remotes(r.Common+"/config")) > 0
+}
+
 // fileNames reports whether a file that git has unchanged names a host.
 func (l *Look) fileNames(r *Repository, name, host string) bool {
 	if r.Index.entry(name) == nil {

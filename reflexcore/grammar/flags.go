@@ -18,6 +18,11 @@ func (o *Parsed) flag(argv []string, i int) int {
 		if f := o.find(strings.TrimPrefix(text, "-")); f != nil {
 			return o.take(argv, i, f, value, cut)
 		}
+		if name, rest, ok := strings.Cut(word, ":"); ok { // java -javaagent:x.jar
+			if f := o.find(name); f != nil && f.arity == attached {
+				return o.take(argv, i, f, rest, true)
+			}
+		}
 		if f := o.letter(word[1]); f != nil && f.arity == attached { // java -Dx=y
 			return o.take(argv, i, f, word[2:], true)
 		}

@@ -43,6 +43,10 @@ func (s *Surroundings) Of(e *effect.Effect, known *Cache) Place {
 		}
 	case effect.Delete, effect.Write, effect.Read, effect.Permission, effect.Persist:
 		return s.path(e, known)
+	case effect.Publish:
+		if e.What == effect.Folder {
+			return s.path(e, known)
+		}
 	default: // of the others rules name the target itself
 	}
 	return 0

@@ -224,6 +224,10 @@ func (a *applied) target(u *grammar.Use, out data) {
 		a.notes.packed(p)
 	case grammar.Read:
 		a.notes.encrypted(u)
+	case grammar.Text:
+		if u.Arg == "remote" && u.Word > 0 {
+			a.setsRemote(u, text)
+		}
 	case grammar.Host:
 		from := len(in.rep.res.Effects)
 		a.add(effect.NetOut, u, text, a.taint|taint|a.secrets())
@@ -266,7 +270,12 @@ func (a *applied) target(u *grammar.Use, out data) {
 		}
 		a.remoteDelete(u, text, taint)
 	case grammar.Publish:
+		if u.Arg == effect.Folder {
+			a.servesFolder(u)
+			return
+		}
 		a.add(effect.Publish, u, text, a.taint|taint)
+		a.pushes(u, text)
 	case grammar.Persist:
 		a.add(effect.Persist, u, text, a.taint|taint)
 	case grammar.Privilege:

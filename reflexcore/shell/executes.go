@@ -101,7 +101,11 @@ func (a *applied) runsCode(u *grammar.Use, out *data) {
 		in.payloads.runCode(u.Arg, unknown, nil, std, &more, a.line.by)
 	} else {
 		in.noteClobbered(in.exp.fields[a.mark+u.Word:][:1], a.line.by)
-		in.payloads.runCode(u.Arg, a.field(u).data, a.wordsAfter(u), std, &more, a.line.by)
+		args := a.wordsAfter(u)
+		if u.Arg == "sftp" {
+			args = a.hosts(u)
+		}
+		in.payloads.runCode(u.Arg, a.field(u).data, args, std, &more, a.line.by)
 	}
 	more.taint |= a.taint // the output of sed and awk keeps the taint of their input
 	*out = more
@@ -246,7 +250,7 @@ func (a *applied) stdinPayload(u *grammar.Use, out *data) {
 			out.add(unknown)
 		}
 	case grammar.Code:
-		in.payloads.runCode(u.Arg, a.std.data, nil, &input{}, out, a.line.by+" (stdin)")
+		in.payloads.runCode(u.Arg, a.std.data, a.hosts(u), &input{}, out, a.line.by+" (stdin)")
 	case grammar.Exec: // not code, but it says what runs
 		in.add(effect.Effect{Kind: effect.Exec, Target: u.Arg, Taint: a.std.taint, By: a.line.by})
 	case grammar.Sql:
@@ -261,6 +265,16 @@ func (a *applied) stdinPayload(u *grammar.Use, out *data) {
 	default: // nothing for the others
 	}
 	in.rep.bits = held
+}
+
+// hosts are the parameters of a batch of commands for a file server: where its files go.
+func (a *applied) hosts(u *grammar.Use) (out []field) {
+	if u.Arg == "sftp" {
+		for h := range a.line.uses(grammar.Host) {
+			out = append(out, a.field(h))
+		}
+	}
+	return out
 }
 
 // sql walks the statements that a database client is given.

@@ -65,10 +65,25 @@ func (a *applied) readsTree(u *grammar.Use, p, what string) {
 		return
 	}
 	a.byHand = true
-	if what == "inside" || a.bitsOf(u)&effect.Recursive != 0 || within(a.in.cwd.dir, p) {
+	bits := a.bitsOf(u)
+	if what == "inside" || bits&effect.Recursive != 0 || strings.Contains(path.Base(p), "*") ||
+		within(a.in.cwd.dir, p) {
 		if a.line.p.Copies || hasRole(a.line.p.Uses, grammar.Host) {
 			a.taint |= effect.Gathered
 		}
+	}
+}
+
+// servesFolder notes that a server gives a folder to others: the one that is named, or the working
+// directory.
+func (a *applied) servesFolder(u *grammar.Use) {
+	p, taint := a.in.cwd.dir, effect.Taint(0)
+	if u.Word >= 0 {
+		p, taint = a.pathOf(u), a.field(u).taint
+	}
+	if !a.line.p.Dry {
+		a.in.add(effect.Effect{Kind: effect.Publish, Target: p, What: effect.Folder, Bits: a.bitsOf(u), Taint: taint,
+			By: a.line.by})
 	}
 }
 

@@ -19,6 +19,7 @@ type report struct {
 	bits     effect.Bits // set on every effect, such as Remote
 	acts     bool        // something was changed, stopped or started since this was last reset
 	down     composeDown
+	remotes  []newRemote
 	depth    int
 	level    int
 	steps    int
