@@ -162,3 +162,94 @@ func TestWhatOthersCanReach(t *testing.T) {
 		}
 	}
 }
+
+// What hands out a login, changes who may log in, or stops what watches passed, where the noun or the verb was in
+// no list. Ordinary looks and setups stay quiet.
+func TestCloudNounsAndVerbs(t *testing.T) {
+	judge := verdicts(t)
+	asks(t, judge, true, `
+		aws cognito-idp create-user-import-job --job-name v --user-pool-id v
+		aws ram create-resource-share --name x --principals 123
+		aws redshift authorize-snapshot-access --snapshot-identifier s --account-with-restore-access 1
+		aws ec2 accept-vpc-peering-connection --vpc-peering-connection-id x
+		aws ec2 create-traffic-mirror-session --network-interface-id x
+		aws ec2 describe-instance-attribute --attribute userData --instance-id i
+		aws lightsail get-relational-database-master-user-password --relational-database-name x
+		aws apigateway get-api-keys --include-values
+		aws kms sign --key-id k --message x --signing-algorithm a
+		aws rds-data execute-statement --sql 'drop table x' --resource-arn r --secret-arn s
+		aws guardduty disassociate-from-master-account --detector-id d
+		aws iam get-account-authorization-details
+		aws codebuild start-build --project-name p --buildspec-override x.yml
+		aws codebuild create-project --cli-input-json file://x.json
+		az vm extension set -g g --vm-name v --name CustomScript --publisher p --version 2.1 --settings '{}'
+		az storage account generate-sas --account-name a --permissions rwdlac
+		az disk grant-access -n d -g g --access-level Read --duration-in-seconds 3600
+		az cosmosdb list-keys -n c -g g
+		az servicebus namespace authorization-rule create -n r --rights Manage
+		az ad sp create-for-rbac -n x --role Owner
+		az storage container policy create -c c --name p --permissions rwdl
+		az keyvault key decrypt --vault-name v --name k --value x
+		az mysql flexible-server execute -n s --querytext 'drop table x'
+		az aks command invoke -n a -g g --command 'rm -rf /data'
+		gcloud iam service-accounts sign-jwt a b --iam-account c
+		gcloud compute reset-windows-password v
+		gcloud compute os-login ssh-keys add --key-file x
+		gcloud identity groups memberships add --group-email g --member-email m
+		gcloud dns record-sets create x --type A --rrdatas 1.2.3.4
+		gcloud logging exclusions create e --log-filter x
+		gcloud dataproc clusters create c --initialization-actions gs://b/x.sh
+		kubectl get --raw /api/v1/namespaces/x/secrets`)
+	asks(t, judge, false, `
+		aws sts get-caller-identity
+		aws ec2 describe-instances
+		aws ecr get-login-password
+		aws secretsmanager get-random-password
+		aws secretsmanager list-secrets
+		aws ecs register-task-definition --cli-input-json file://task.json
+		aws athena start-query-execution --query-string 'select 1'
+		az --version
+		az account show
+		az group list
+		az keyvault secret list --vault-name v
+		az role assignment list --all
+		az sql db show-connection-string --client sqlcmd -n d -s s
+		gcloud config set project $PROJECT
+		gcloud container clusters get-credentials $CLUSTER --region $REGION
+		gcloud compute instances list
+		gcloud sql users list --instance i
+		gcloud dns record-sets list --zone z
+		kubectl get pods
+		kubectl get --raw /healthz`)
+}
+
+// Options that take a command, and programs that start one, hid it: what it does was not seen.
+func TestCommandsInOptions(t *testing.T) {
+	judge := verdicts(t)
+	asks(t, judge, true, `
+		dmsetup ls --exec 'rm -rf ~'
+		pip config --editor 'rm -rf ~' edit
+		rake -f /dev/null -e 'exec "rm -rf ~"'
+		rpm --eval '%(rm -rf ~)'
+		rpm --pipe 'rm -rf ~' -qa
+		openvt -- rm -rf ~
+		knife exec -E 'exec "rm -rf ~"'
+		pdflatex --shell-escape '\write18{rm -rf ~}'
+		lualatex -shell-escape '\directlua{os.execute("rm -rf ~")}'
+		pandoc --filter 'rm -rf ~' x.md
+		RCLONE_PASSWORD_COMMAND='rm -rf ~' rclone ls r:
+		vimdiff -c ':!rm -rf ~' a b
+		blender -b --python-expr 'import shutil; shutil.rmtree("/home/ada")'
+		pip config --editor /bin/sh edit`)
+	asks(t, judge, false, `
+		dmsetup ls
+		pip config list
+		rake test
+		RAILS_ENV=test rake db:migrate
+		rpm -qa
+		pdflatex -shell-escape a.tex
+		pandoc --filter pandoc-citeproc -o a.pdf a.md
+		pandoc -L short.lua a.md
+		vimdiff a b
+		rustup run nightly cargo test`)
+}

@@ -23,6 +23,7 @@ func (o *Parsed) apply(argv []string) {
 			switch {
 			case !o.holds(a, argv):
 			case a.Role == Dry && (s.eaten || o.ended > 0 && s.word >= o.ended): // a prompt: claude -- --help
+			case a.Role == Dry && namesVersion(argv, s.word):
 			case a.Role == Dry && takesBack(argv, s.value, s.end):
 				took = true // of several the last one counts, or the first: neither is trusted
 			case s.arity == none:
@@ -64,6 +65,16 @@ func (o *Parsed) lacksOperand(argv []string) bool {
 	deletes := func(r operandRule) bool { return r.Role == Delete && o.holds(&r.Action, argv) }
 	return len(o.operands) == 0 && o.taken > 0 && o.taken == len(argv)-1 &&
 		slices.ContainsFunc(o.Program.operands, deletes)
+}
+
+// namesVersion reports whether a flag does not ask for the program's version but says which one of
+// something is meant: az vm extension set --version 2.1.
+func namesVersion(argv []string, i int) bool {
+	if i < 1 || argv[i] != "--version" || i+1 >= len(argv) {
+		return false
+	}
+	next := strings.TrimPrefix(argv[i+1], "v")
+	return next != "" && (next[0] >= '0' && next[0] <= '9' || next[0] == effect.Unknown[0])
 }
 
 // takesBack reports whether a flag such as --dry-run is reversed by its value or the next word, or
