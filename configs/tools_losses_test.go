@@ -116,31 +116,31 @@ p  git am --abort
 p  git worktree remove ../wt
 h  git worktree remove --force ../wt
 h  git rebase --skip
-h  docker rm -f web
+w  docker rm -f web
 h  docker container prune -f
 h  docker compose down -v
-h  docker compose -f compose.test.yml down --volumes
+w  docker compose -f compose.test.yml down --volumes
 c  docker compose -f compose.prod.yml down -v
 c  docker volume rm data
 c  docker system prune -af --volumes
 p  kubectl rollout restart deployment/web
 h  kubectl rollout undo deployment/web
 c  kubectl delete ns staging
-h  dropdb test_app
-h  dropdb --if-exists app_dev
-h  psql -h localhost -d app_test -c 'DROP TABLE users'
-h  psql -d app_test -c 'DROP TABLE users'
+w  dropdb test_app
+w  dropdb --if-exists app_dev
+w  psql -h localhost -d app_test -c 'DROP TABLE users'
+w  psql -d app_test -c 'DROP TABLE users'
 h  psql -h localhost -c 'DROP TABLE users'
-h  psql postgres://u@localhost/app_dev -c 'DROP TABLE users'
-h  psql -c 'drop database test_app'
-h  mysql -h 127.0.0.1 -D test -e 'drop table users'
-h  sqlite3 test.db 'drop table users'
-h  sqlite3 /tmp/x.db 'drop table users'
+w  psql postgres://u@localhost/app_dev -c 'DROP TABLE users'
+w  psql -c 'drop database test_app'
+w  mysql -h 127.0.0.1 -D test -e 'drop table users'
+w  sqlite3 test.db 'drop table users'
+w  sqlite3 /tmp/x.db 'drop table users'
 h  redis-cli -h localhost flushall
-h  mongosh mongodb://localhost/app_test --eval 'db.dropDatabase()'
-h  docker exec db dropdb test_app
-h  RAILS_ENV=test rails db:drop
-h  php artisan migrate:fresh --env=testing
+w  mongosh mongodb://localhost/app_test --eval 'db.dropDatabase()'
+w  docker exec db dropdb test_app
+w  RAILS_ENV=test rails db:drop
+w  php artisan migrate:fresh --env=testing
 c  dropdb app
 c  dropdb contest_results
 c  dropdb production_test

@@ -29,7 +29,7 @@ func TestPermissiveWarns(t *testing.T) {
 	usual := verdicts(t)
 	for command := range strings.Lines(strings.Trim(`
 sudo systemctl stop nginx
-docker rm -f web
+docker rm -fv web
 docker system prune -f
 rm -rf src
 sudo cp tool /usr/local/bin/tool

@@ -11,6 +11,7 @@ import (
 type textGlob struct {
 	needs letters
 	text  string
+	word  int // the length of a short name of a program, after which no letter may follow; 0: any text may
 }
 
 // letters is a set of the letters in a text, regardless of case. It has 64 bits, so one bit may mean
@@ -30,15 +31,37 @@ func compileGlobs(list []string) []textGlob {
 	out := make([]textGlob, len(list))
 	for i, s := range list {
 		s = strings.ToLower(s)
-		out[i] = textGlob{lettersOf(strings.ReplaceAll(s, "*", "")), s}
+		out[i] = textGlob{lettersOf(strings.ReplaceAll(s, "*", "")), s, 0}
 	}
 	return out
+}
+
+// compileNames prepares patterns for names of programs. A short one is a whole word: oc* is oc adm, and
+// not ocr_delete or another name that begins so.
+func compileNames(list []string) []textGlob {
+	out := compileGlobs(list)
+	for i := range out {
+		const short = 3
+		if name, found := strings.CutSuffix(out[i].text, "*"); found && len(name) <= short && name != "" && !strings.ContainsAny(name, "* ") {
+			out[i].word = len(name)
+		}
+	}
+	return out
+}
+
+// endsAt reports whether no word goes on at a place of a text.
+func endsAt(text string, at int) bool {
+	if at >= len(text) {
+		return true
+	}
+	c := text[at]
+	return (c|0x20 < 'a' || c|0x20 > 'z') && (c < '0' || c > '9') && c != '_'
 }
 
 // anyGlob reports whether one of the patterns matches a text; has is the set of its letters.
 func anyGlob(globs []textGlob, text string, has letters) bool {
 	for i := range globs {
-		if g := &globs[i]; g.needs&^has == 0 && glob.Text(g.text, text) {
+		if g := &globs[i]; g.needs&^has == 0 && glob.Text(g.text, text) && (g.word == 0 || endsAt(text, g.word)) {
 			return true
 		}
 	}

@@ -78,6 +78,11 @@ func irreversible(
 // maxBefore limits the effects that are searched for a copy of a deleted file.
 const maxBefore = 64
 
+// containers are programs that delete containers or images by name: they are made again from what they were
+// made of.
+var containers = map[string]bool{"docker rm": true, "docker container rm": true, "docker rmi": true,
+	"docker image rm": true, "podman rm": true, "podman rmi": true, "nerdctl rm": true, "nerdctl rmi": true}
+
 // recreatable is the score of a loss that can be made again.
 const recreatable = 5
 
@@ -111,8 +116,11 @@ func lossOf(e *effect.Effect, p places.Place) loss {
 	case effect.Discard:
 		return baselineOf(e, discards, loss{35, "throws work away"})
 	case effect.RemoteDelete:
-		if e.What == effect.Rebuilt {
+		if e.What == effect.Rebuilt || e.What == effect.Named {
 			return loss{20, "deletes what is made again"}
+		}
+		if containers[e.By] && e.Bits&(effect.Recursive|effect.Splits|effect.Bulk) == 0 {
+			return loss{20, "deletes a container or an image"}
 		}
 		if e.What == effect.Scratch {
 			return loss{40, "deletes what is for tests, or can be filled again"}

@@ -75,7 +75,6 @@ func TestIrreversible(t *testing.T) {
 			"git stash drop",
 			"git branch -D feature",
 			"git filter-branch --tree-filter 'rm x' HEAD",
-			"docker rm web",
 			"kubectl delete pod web-1",
 			"aws ec2 terminate-instances --instance-ids i-1",
 			"psql -c 'delete from users where id=1'",
@@ -91,7 +90,7 @@ func TestIrreversible(t *testing.T) {
 			"rm -rf \"$X\"/y", // X may be empty
 			"rm -rf .",
 			"rm -rf .git",
-			"psql -d app_test -c 'drop table users'",
+			"psql -h localhost -c 'drop table users'",
 			"rm -rf ~/Documents/thesis",
 			"rm /srv/data/a.csv",
 			"rm ~/.ssh/id_ed25519",

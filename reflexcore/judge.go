@@ -14,6 +14,7 @@ import (
 	"approver.example/reflexcore/loop"
 	"approver.example/reflexcore/places"
 	"approver.example/reflexcore/tripwire"
+	"approver.example/reflexcore/wordset"
 )
 
 // Judge returns the verdict of the rules: deny, ask, warn or pass. A call that cannot be understood
@@ -52,6 +53,10 @@ func (e *Engine) run(j *judgment, call approver.ToolCall) approver.Verdict {
 	return j.decideFlow(j.gatekeep(e.verdict(j))) // 10
 }
 
+// shellTools are tools that do what their command says, and nothing else. The command of another tool may be
+// one for its own program, such as drop or FLUSHALL.
+var shellTools = wordset.Of("Bash PowerShell Monitor")
+
 // understand is stages 3 to 7: what the call itself would do, and what it makes run later that no
 // hook sees.
 func (e *Engine) understand(j *judgment) {
@@ -60,6 +65,9 @@ func (e *Engine) understand(j *judgment) {
 	*texts = agenttexts.Reader{Call: &j.call, Place: place}
 	if j.call.ToolCall.Command != "" {
 		j.call.ReadCommand(place)
+		if !shellTools[j.call.ToolCall.Tool] && len(j.call.ToolCall.Args) > 0 {
+			j.call.ReadTool(place) // what its name and its other arguments say
+		}
 	} else {
 		j.call.ReadTool(place)
 		texts.Loads()

@@ -18,6 +18,7 @@ func (e *Engine) match(j *judgment) {
 	j.facts.around, j.facts.paths = &j.call.Around, e.analyzer.Paths
 	for i := range j.call.Effects {
 		ef := &j.call.Effects[i]
+		e.composeVolumes(j, ef)
 		p, placed := places.Place(0), false
 		for _, set := range j.sets {
 			if set == nil || set.byKind[ef.Kind].empty() && !isDestruction(ef.Kind) {
@@ -32,8 +33,10 @@ func (e *Engine) match(j *judgment) {
 			case ef.Kind != effect.RemoteDelete:
 			case ef.What == effect.Scratch:
 				markScratch(j.findings[from:])
-			case ef.What == effect.Rebuilt && isPlainly(j.call.Text):
+			case ef.What == effect.Rebuilt && isPlainly(j.call.Text), ef.What == effect.Named && staysNamed(j.call.Text):
 				j.findings = append(j.findings[:from], slices.DeleteFunc(j.findings[from:], asksByDefault)...)
+			case ef.What == effect.Named:
+				markScratch(j.findings[from:])
 			}
 		}
 		j.places = append(j.places, p)
@@ -64,6 +67,14 @@ func isPlainly(text string) bool {
 	return !strings.Contains(text, "PROFILE=") && !strings.Contains(text, "CLUSTER_NAME=") &&
 		!wordset.Says(text, elsewhere)
 }
+
+// renamed are words after which a name that says test may be that of something else: settings that are read,
+// and contexts of clusters that are made or changed.
+var renamed = wordset.Of("source . eval trap direnv set-context set-cluster rename-context use-context update-kubeconfig " +
+	"use alias")
+
+// staysNamed reports whether no word of a text puts in doubt what a name stands for.
+func staysNamed(text string) bool { return !wordset.Says(text, renamed) }
 
 func markScratch(found []finding) {
 	for i := range found {

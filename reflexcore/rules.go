@@ -302,7 +302,7 @@ func (c Condition) compile() (compiled, error) {
 	out := compiled{
 		certain: c.Certain, moreThan: c.MoreThan,
 		targets: compileGlobs(c.Targets), except: compileGlobs(c.Except), reads: compileGlobs(c.Reads),
-		by: compileGlobs(c.By), what: compileGlobs(c.What), notBy: compileGlobs(c.NotBy),
+		by: compileNames(c.By), what: compileGlobs(c.What), notBy: compileNames(c.NotBy),
 	}
 	if len(c.Effects) == 0 {
 		return out, errors.New("a condition names no effect")

@@ -162,7 +162,8 @@ type Effect struct {
 	Bits Bits `json:"how,omitempty"`
 	// Taint is where the data that is written, sent or executed came from.
 	Taint Taint `json:"taint,omitempty"`
-	// Dir is the folder in which a Discard happens; it is empty if that is not known.
+	// Dir is the folder in which a Discard happens, or the file or folder that names the volumes that
+	// are deleted; it is empty if that is not known.
 	Dir string `json:"-"`
 	// By is the program that has the effect, such as "rm" or "git push".
 	By string `json:"by,omitempty"`
@@ -248,6 +249,13 @@ const Emptied = "emptied"
 
 // Folder is the What of what becomes public if it is a folder that is served.
 const Folder = "folder"
+
+// Named is the What of a resource elsewhere whose own name, host or environment says that it is for tests or
+// for one's own work. Nobody is asked about it.
+const Named = "named-scratch"
+
+// Production is the What of a resource elsewhere that is said to be of production.
+const Production = "production"
 
 // Rebuilt is the What of a resource on this machine that is made again at once or at the next start: a
 // cluster in containers, the volumes of a compose project that the same call starts again.

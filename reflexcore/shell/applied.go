@@ -104,10 +104,15 @@ func (a *application) remoteDelete(u *grammar.Use, target string, taint effect.T
 	case len(added) == 0:
 	case a.rebuilt(target):
 		what = effect.Rebuilt
-	case a.scratch(target):
-		what = effect.Scratch
-		if target == "volumes" && a.isCompose() && a.ownCompose() {
-			a.in.rep.down = composeDown{a.in.cwd.dir, from}
+	case a.ofProduction(target):
+		what = effect.Production
+	default:
+		what = a.scratch(target)
+		if what == effect.Scratch && target == "volumes" && a.isCompose() {
+			added[0].Dir = a.composeFile()
+			if a.ownCompose() {
+				a.in.rep.down = composeDown{a.in.cwd.dir, from}
+			}
 		}
 	}
 	for i := range added {

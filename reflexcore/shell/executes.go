@@ -296,8 +296,11 @@ func (a *applied) sql(dialect string, d data) {
 		if e.Kind == effect.Write && strings.HasPrefix(a.line.p.Program.Name, "sqlite") {
 			in.fs.write(in.fs.expandHome(e.Target), data{effect.Unknown, e.Taint}, true)
 		}
-		if e.Kind == effect.RemoteDelete && a.scratch(e.Target) {
-			e.What = effect.Scratch
+		if e.Kind == effect.RemoteDelete {
+			if a.inMemory() && d.known() {
+				return true
+			}
+			e.What = cmp.Or(a.scratch(e.Target), e.What)
 		}
 		in.add(e)
 		return !in.rep.stopped()

@@ -14,27 +14,34 @@ import (
 // for tests or on this machine, the volumes of a compose project, a cluster in containers. It only
 // makes a question milder, so that all of the command must be known and no word may say production.
 
-// scratch reports whether a command deletes what is there to be made again. target is what it
-// deletes.
-func (a *application) scratch(target string) bool {
-	words := a.line.argv[1:]
-	if !effect.IsKnown(target) || !slices.ContainsFunc(words, func(w string) bool { return w != "" }) ||
-		slices.ContainsFunc(words, func(w string) bool { return !effect.IsKnown(w) || effect.IsProduction(w) }) ||
-		effect.IsProduction(target) {
-		return false
+// scratch says whether a command deletes what is there to be made again: effect.Named if its own name or
+// place says so, effect.Scratch if only its host does, or "". target is what it deletes.
+func (a *application) scratch(target string) string {
+	words, name := a.line.argv[1:], path.Base(a.line.argv[0])
+	unsure := func(w string) bool { return !effect.IsKnown(w) || effect.IsProduction(w) }
+	if unsure(target) || slices.ContainsFunc(words, unsure) ||
+		!slices.ContainsFunc(words, func(w string) bool { return w != "" }) {
+		return ""
 	}
 	switch {
 	case a.isCompose():
-		return target == "volumes" && !a.isElsewhere("DOCKER_HOST", "DOCKER_CONTEXT")
-	case wordset.Has("kind minikube k3d", a.line.argv[0]):
-		return true
-	case frameworks[a.line.argv[0]] || frameworks[path.Base(a.line.argv[0])]:
-		return !a.isElsewhere("DATABASE_URL") && a.testsOnly(words)
-	case clients[path.Base(a.line.argv[0])]:
-		return !a.isElsewhere("PGHOST", "PGSERVICE", "MYSQL_HOST", "DATABASE_URL", "PGHOSTADDR") &&
-			scratchDatabase(words, target)
+		return a.scratchVolumes(words, target)
+	case wordset.Has("docker podman nerdctl", name) && len(words) > 1 && words[0] == "volume":
+		if !a.isElsewhere("DOCKER_HOST", "DOCKER_CONTEXT", "CONTAINER_HOST") && isScratchName(target) {
+			return effect.Named
+		}
+	case wordset.Has("kind minikube k3d", name):
+		return effect.Scratch
+	case clusters[name]:
+		return a.scratchInCluster(words)
+	case wordset.Has("aws awslocal tflocal cdklocal samlocal", name):
+		return a.emulated(name, words)
+	case environments[name] != "":
+		return a.scratchEnvironment(name, words)
+	case clients[name]:
+		return a.scratchDatabase(words, target)
 	}
-	return false
+	return ""
 }
 
 // onOwnMachine reports whether all words of a command are known, none says production, and no
@@ -113,72 +120,185 @@ type composeDown struct {
 var clients = wordset.Of("psql pgcli mysql mariadb mycli dropdb mysqladmin sqlite3 sqlite litecli redis-cli " +
 	"valkey-cli keydb-cli mongosh mongo cqlsh clickhouse-client sqlcmd duckdb usql")
 
-// frameworks are programs that take the database from settings that an environment has.
-var frameworks = wordset.Of("rails rake bin/rails bin/rake php artisan mix prisma sequelize sequelize-cli knex console")
+// environments are programs that take the database from settings that an environment has, and the variable
+// that names it.
+var environments = map[string]string{"rails": "RAILS_ENV", "rake": "RAILS_ENV", "php": "APP_ENV", "artisan": "APP_ENV",
+	"console": "APP_ENV", "symfony": "APP_ENV", "mix": "MIX_ENV", "sequelize": "NODE_ENV", "sequelize-cli": "NODE_ENV",
+	"knex": "NODE_ENV", "prisma": "DATABASE_URL", "manage.py": "DJANGO_SETTINGS_MODULE",
+	"django-admin": "DJANGO_SETTINGS_MODULE"}
+
+// clusters are programs that delete in the cluster of a context.
+var clusters = wordset.Of("kubectl oc helm flux cilium istioctl linkerd")
 
 // isElsewhere reports whether a variable may name another host.
 func (a *application) isElsewhere(names ...string) bool {
 	return slices.ContainsFunc(names, a.in.vars.isGiven)
 }
 
-// testsOnly reports whether the environment of a framework is one for tests.
-func (a *application) testsOnly(words []string) bool {
-	for i, w := range words {
-		if v, found := strings.CutPrefix(w, "--env="); found && isScratchName(v) ||
-			w == "--env" && i+1 < len(words) && isScratchName(words[i+1]) {
-			return true
-		}
+// given returns the value of a variable, of the text or of the environment; known is false if it is set to
+// what is not known.
+func (a *application) given(name string) (value string, set, known bool) {
+	if v := a.in.vars.find(name); v != nil {
+		return v.text, true, len(v.alts) == 0 && effect.IsKnown(v.text)
 	}
-	for _, name := range [...]string{"RAILS_ENV", "APP_ENV", "NODE_ENV", "MIX_ENV"} {
-		if v := a.in.vars.find(name); v != nil && len(v.alts) == 0 && effect.IsKnown(v.text) && isScratchName(v.text) {
-			return true
-		}
-	}
-	return false
+	value, set = a.in.ctx.Env[name]
+	return value, set, true
 }
 
-// scratchDatabase reports whether the words of a client name a database that is for tests, and no
-// host but this one or one for tests. A word behind a flag may be its value, so that it names nothing.
-func scratchDatabase(words []string, target string) bool {
-	named, hosted := false, false
-	if kind, name, found := strings.Cut(target, " "); !found || kind == "database" || kind == "schema" {
-		named = isScratchName(cmp.Or(name, kind)) // dropdb NAME, or DROP DATABASE
-	}
-	for i := 0; i < len(words); i++ {
-		w := words[i]
+// scratchEnvironment says whether the environment of a framework, and the database that it is given, are for
+// tests.
+func (a *application) scratchEnvironment(name string, words []string) string {
+	what := ""
+	for i, w := range words {
 		flag, value, joined := strings.Cut(w, "=")
 		if !joined && i+1 < len(words) {
 			value = words[i+1]
 		}
-		switch {
-		case strings.Contains(w, "://"):
-			host, db := hostAndName(w)
-			if !isNear(host) {
-				return false
+		if wordset.Has("--env --environment --database --settings", flag) || flag == "-e" && name == "rails" {
+			if !isScratchName(value[strings.LastIndexByte(value, '.')+1:]) {
+				return ""
 			}
-			hosted, named = true, named || isScratchName(db)
-		case flag == "-h" || flag == "--host":
-			if !isNear(value) {
-				return false
-			}
-			hosted = true
-		case len(w) > 2 && strings.HasPrefix(w, "-h") && w != "-help":
-			if !isNear(w[2:]) {
-				return false
-			}
-			hosted = true
-		case wordset.Has("-d -D --dbname --database", flag):
-			named = named || isScratchName(value)
-		case w != "" && w[0] != '-' && (i == 0 || words[i-1] == "" || words[i-1][0] != '-'):
-			named = named || isScratchName(w)
+			what = effect.Named
 		}
 	}
-	return named || hosted
+	if v, set, known := a.given(environments[name]); set && name != "prisma" {
+		if !known || effect.IsProduction(v) {
+			return ""
+		}
+		if isScratchName(v[strings.LastIndexByte(v, '.')+1:]) {
+			what = effect.Named
+		}
+	}
+	if v, set, known := a.given("NODE_ENV"); name == "prisma" && set && known && isScratchName(v) {
+		what = effect.Scratch // it does not read the variable, but what starts it may
+	}
+	if v, set, known := a.given("DATABASE_URL"); set {
+		if !known || effect.IsProduction(v) {
+			return ""
+		}
+		host, db := hostAndName(v)
+		switch {
+		case !isNear(host):
+			return ""
+		case isScratchName(db):
+			what = effect.Named
+		case what == "":
+			what = effect.Scratch
+		}
+	}
+	return what
+}
+
+// scratchDatabase says whether a client is given a database that is for tests, and no host but this one or
+// one for tests. A word behind a flag may be its value, so that it names nothing.
+func (a *application) scratchDatabase(words []string, target string) string {
+	d := databaseWords{}
+	for _, name := range [...]string{"PGHOST", "PGHOSTADDR", "MYSQL_HOST", "DATABASE_URL"} {
+		if v, set, known := a.given(name); set {
+			if host := v; name == "DATABASE_URL" {
+				host, _ = hostAndName(v)
+				d.host(host, known)
+			} else {
+				d.host(host, known)
+			}
+		}
+	}
+	if a.isElsewhere("PGSERVICE", "PGSERVICEFILE", "REDISCLI_AUTH") {
+		return ""
+	}
+	if kind, name, found := strings.Cut(target, " "); !found || kind == "database" || kind == "schema" {
+		d.named = isScratchName(cmp.Or(name, kind)) // dropdb NAME, or DROP DATABASE
+	}
+	d.client = path.Base(a.line.argv[0])
+	for i := range words {
+		d.word(words, i)
+	}
+	switch {
+	case d.elsewhere:
+	case d.named:
+		return effect.Named
+	case d.hosted:
+		return effect.Scratch
+	}
+	return ""
+}
+
+// databaseWords are what the words of a client say about where its database is.
+type databaseWords struct {
+	client           string
+	named, hosted    bool
+	elsewhere, first bool // the first operand was there
+}
+
+// host takes in the name of a host.
+func (d *databaseWords) host(name string, known bool) {
+	near := known && isNear(name)
+	d.elsewhere = d.elsewhere || !near
+	d.hosted = d.hosted || near
+}
+
+// word takes in one word.
+func (d *databaseWords) word(words []string, i int) {
+	w := words[i]
+	flag, value, joined := strings.Cut(w, "=")
+	if !joined && i+1 < len(words) {
+		value = words[i+1]
+	}
+	switch {
+	case strings.Contains(w, "://"):
+		host, db := hostAndName(w)
+		d.host(host, true)
+		d.named = d.named || isScratchName(db)
+	case wordset.Has("--service --login-path --defaults-file --defaults-extra-file", flag):
+		d.elsewhere = true
+	case strings.HasPrefix(w, "-") && wordset.Has("-h --host", flag):
+		d.host(value, true)
+	case len(w) > 2 && strings.HasPrefix(w, "-h") && w != "-help":
+		d.host(w[2:], true)
+	case wordset.Has("-d -D --dbname --database", flag) && !strings.Contains(value, "="):
+		d.named = d.named || isScratchName(value)
+	case flag == "-n" && d.client != "psql" && value != "0" && strings.Trim(value, "0123456789") == "" && value != "":
+		d.hosted = true // a numbered database of a Redis, which is on this machine unless a host is named
+	case strings.Contains(w, "host=") || strings.Contains(w, "hostaddr=") || strings.Contains(w, "service="):
+		d.connection(w)
+	case w != "" && w[0] != '-' && !d.first && (i == 0 || words[i-1] == "" || words[i-1][0] != '-'):
+		d.first = true
+		if !strings.HasSuffix(d.client, "-cli") || d.client == "litecli" {
+			d.named = d.named || isScratchName(w)
+		}
+	}
+}
+
+// connection takes in a connection string of Postgres.
+func (d *databaseWords) connection(w string) {
+	d.first = true
+	for part := range strings.FieldsSeq(w) {
+		switch key, value, _ := strings.Cut(part, "="); key {
+		case "host", "hostaddr":
+			d.host(strings.Trim(value, "'"), true)
+		case "dbname":
+			d.named = d.named || isScratchName(strings.Trim(value, "'"))
+		case "service":
+			d.elsewhere = true
+		}
+	}
+}
+
+// inMemory reports whether a client of SQLite has a database that is only in memory.
+func (a *application) inMemory() bool {
+	opens := func(w string) bool {
+		return !effect.IsKnown(w) || wordset.ContainsAny(strings.ToLower(w), ".open", ".restore", "attach", ".read")
+	}
+	return wordset.Has("sqlite3 sqlite duckdb", path.Base(a.line.argv[0])) && len(a.line.argv) > 1 &&
+		a.line.argv[1] == ":memory:" && !slices.ContainsFunc(a.line.argv, opens)
 }
 
 // hostAndName returns the host and the database of an address.
 func hostAndName(address string) (host, name string) {
 	_, rest, _ := strings.Cut(address, "://")
+	if strings.ContainsAny(rest, "#\\, ") || strings.Contains(rest, "host=") || strings.Contains(rest, "service=") {
+		return "", "" // another host may be meant
+	}
 	rest, _, _ = strings.Cut(rest, "?")
 	host, name, _ = strings.Cut(rest, "/")
 	host = host[strings.LastIndexByte(host, '@')+1:]
@@ -188,12 +308,11 @@ func hostAndName(address string) (host, name string) {
 
 // isNear reports whether a host is this machine, or says that it is for tests.
 func isNear(host string) bool {
-	switch host {
-	case "localhost", "127.0.0.1", "::1", "[::1]", "0.0.0.0":
-		return true
-	}
-	return strings.HasPrefix(host, "/") || !strings.Contains(host, ".") && isScratchName(host)
+	return isLoopback(host) || strings.HasPrefix(host, "/") || !strings.Contains(host, ".") && isScratchName(host)
 }
+
+// isLoopback reports whether a host is this machine.
+func isLoopback(host string) bool { return wordset.Has("localhost 127.0.0.1 ::1 [::1] 0.0.0.0", host) }
 
 // isScratchName reports whether a part of a name says that it is for tests or for one's own work. Of
 // a file only the last name counts, unless it is a temporary one.

@@ -149,7 +149,7 @@ func (in *arguments) value(d *json.Decoder, t json.Token, key, parent string, it
 		_, err := d.Token()
 		return err
 	case string:
-		r := roles[key]
+		r := roleOf(key)
 		if parent != "" && roles[parent] == roleHeader {
 			r = roleHeader
 		}
@@ -169,6 +169,23 @@ func (in *arguments) value(d *json.Decoder, t json.Token, key, parent string, it
 		in.args = append(in.args, arg{key: key, parent: parent, text: text, item: item, number: true})
 	}
 	return nil
+}
+
+// roleOf returns the role of an argument by its name, or by how its name ends: cli_command is a
+// command, raw_sql a statement.
+func roleOf(key string) role {
+	if r, ok := roles[key]; ok {
+		return r
+	}
+	for _, end := range [...]struct {
+		text string
+		role role
+	}{{"command", roleCommand}, {"cmd", roleCommand}, {"commandline", roleCommand}, {"sql", roleSQL}, {"cypher", roleQuery}} {
+		if strings.HasSuffix(key, end.text) {
+			return end.role
+		}
+	}
+	return roleOther
 }
 
 // fold makes file_path, filePath and file-path equal.

@@ -38,22 +38,25 @@ func (j *judge) commands() {
 			switch {
 			case j.is(nounPowerShell):
 				lang = effect.PowerShell
-			case j.is(nounDatabase) && databaseOf(j.call.Tool) == "redis":
+			case j.isRedis(a.key, text):
 				j.effects = sqltext.RedisText(j.effects, text, j.lim.SQL)
 				continue
 			}
-			j.payload(effect.Payload{Lang: lang, Text: text, Why: a.key + " of " + j.tool})
+			if text != j.call.Command { // which is read as the command of the call
+				j.payload(effect.Payload{Lang: lang, Text: text, Why: a.key + " of " + j.tool})
+			}
 			given = true
 		case a.role == roleCode && (runs || !j.is(verbWrite)),
 			runs && (a.role == roleText || a.role == roleContent) && j.is(nounShell|nounCode) &&
 				(a.key == "input" || a.key == "text" || a.key == "content"):
-			j.payload(effect.Payload{Lang: j.language(a), Text: a.text, Why: a.key + " of " + j.tool})
+			j.code(a)
 			given = true
 		}
 	}
+	j.twin()
 	given = given || j.program(runs)
 	// A shell that is stopped or looked at runs nothing more: KillShell, BashOutput.
-	managed := j.is(verbKill|verbRead) && !j.is(verbRun)
+	managed := j.is(verbKill|verbRead) && !j.is(verbRun) || j.is(verbDelete) && j.isOwn()
 	if runs && !given && !managed && j.is(nounShell|nounCode) && !j.in.has(rolePath, roleSQL) {
 		j.add(effect.Opaque, "", effect.Partial)
 	}
@@ -142,7 +145,7 @@ func (j *judge) language(a arg) string {
 		return content.Shebang(line)
 	}
 	switch {
-	case a.key == "python" || j.is(nounPython):
+	case a.key == "python" || j.is(nounPython) || j.isNotebook():
 		return effect.Python
 	case wordset.Has("javascript js expression function pagefunction", a.key) || j.is(nounBrowser|nounScript):
 		return effect.JavaScript

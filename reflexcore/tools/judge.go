@@ -14,6 +14,8 @@ type judge struct {
 	lim  Limits
 	fs   FS
 	tool string // the name without its server
+	// words are those of that name, and around those of the whole name, in lower case.
+	words, around []string
 	meaning
 	in      arguments
 	paths   int

@@ -94,13 +94,16 @@ func (j *judge) messages() {
 	if !j.is(verbPublish) && (j.in.has(roleURL) || j.in.has(rolePath) && !j.is(verbSend)) {
 		return
 	}
-	looks := j.is(verbRead|verbSearch|verbTry) && !j.is(verbWrite)
+	looks := j.looks() || j.is(verbRead|verbSearch|verbTry) && !j.is(verbWrite)
+	if j.looks() && !j.is(verbPublish) {
+		return
+	}
 	e := effect.Effect{Kind: effect.NetOut, Target: j.recipients(), Bits: j.bulk(), Taint: j.in.secretTaint(), By: j.tool}
 	switch {
 	case j.is(verbPublish):
 		e.Kind = effect.Publish
-		if j.is(nounPublic) && !looks {
-			e.What = "public"
+		if !looks {
+			e.What = j.publication()
 		}
 	case j.tells() && !looks:
 		e.What = "message"
@@ -113,7 +116,7 @@ func (j *judge) messages() {
 // tells reports whether people get what is sent: somebody is named, or the tool's name says that it
 // is a message. An agent's own SendMessage goes to its helpers, and a comment stays where it is.
 func (j *judge) tells() bool {
-	if j.is(verbDelete|nounComment) || j.call.Tool == "SendMessage" {
+	if j.is(verbDelete|nounComment) || j.call.Tool == "SendMessage" || j.begins(marks) {
 		return false
 	}
 	to := j.in.has(roleRecipient)
@@ -184,11 +187,12 @@ func (j *judge) otherEffects() {
 	switch {
 	case j.is(verbDelete) && j.is(nounSecret) && j.toolHas("reset"):
 		j.addWhat(effect.Permission, "access", j.subject())
+	case j.is(verbDelete) && j.isOwn():
 	case j.is(verbDelete) && !j.is(nounDatabase) && !j.in.has(rolePath, roleSource, roleURL),
 		j.toolHas("terminate") && j.is(nounHost) && !looks:
 		j.add(effect.RemoteDelete, j.subject(), j.bulk())
 	case !j.in.has(rolePath) && !looks && (j.is(verbGrant) || j.is(verbWrite) && j.is(nounAccess) ||
-		j.is(verbSwitch) && j.is(nounAccess|nounAccount|nounHost)):
+		j.is(verbSwitch) && j.is(nounAccess|nounAccount|nounHost) || j.admits()):
 		j.addWhat(effect.Permission, "access", j.subject())
 	case j.is(verbKill) && (j.is(verbEnd|nounHost|nounPart) && !looks || j.is(nounHost)):
 		j.stops()
@@ -223,12 +227,19 @@ func (j *judge) paysOrOrders() bool {
 		return false
 	case j.is(verbBuy):
 		return true
+	case j.isDeal():
+		return true
 	case j.is(verbPay):
-		return j.in.has(roleMoney) || j.is(nounMoney) || j.in.has(roleRecipient) && !j.in.has(rolePath, roleURL)
+		return j.in.has(roleMoney) || j.is(nounMoney) || j.namesPayee() || j.in.has(roleRecipient) && !j.in.has(rolePath, roleURL)
 	case j.is(nounTransaction):
 		return j.is(verbSend|verbPlace) && !j.is(nounDatabase)
 	}
 	return j.is(nounMoney) && (j.in.has(roleMoney) || j.is(verbPlace))
+}
+
+// namesPayee reports whether an argument says who gets money.
+func (j *judge) namesPayee() bool {
+	return slices.ContainsFunc(j.in.args, func(a arg) bool { return payees[a.key] })
 }
 
 // payment returns how much goes to whom, for people, and then whatever else the call names.
@@ -237,7 +248,7 @@ func (j *judge) payment() string {
 	for _, a := range j.in.args {
 		switch {
 		case a.text == "" || len(a.text) > 200 || a.role == roleSecret || a.role == roleHeader:
-		case a.role == roleMoney || a.key == "value" || a.key == "qty":
+		case a.role == roleMoney, a.key == "value":
 			amount = append(amount, a.text)
 		case a.role == roleRecipient, a.role == roleDestination, payees[a.key]:
 			to = append(to, "to "+a.text)
@@ -255,10 +266,14 @@ func (j *judge) payment() string {
 const maxNamed = 8
 
 // payees are arguments that say who gets money.
-var payees = wordset.Of("toaccount payee beneficiary iban address toaddress customer vendor merchant wallet")
+var payees = wordset.Of("toaccount payee beneficiary iban toaddress customer vendor merchant wallet")
 
 // secrets adds the credentials that a call reads.
 func (j *judge) secrets() {
+	if kept := j.kept(); kept != "" {
+		j.addTainted(effect.Read, kept, 0, effect.Secret)
+		return
+	}
 	if j.is(nounEnv|nounSecret) && j.is(verbRead|verbSearch) {
 		names := j.in.values("name", "key", "variable", "var", "names", "keys", "secretid", "secretname", "secret",
 			"id")
@@ -267,7 +282,7 @@ func (j *judge) secrets() {
 				j.addTainted(effect.Read, n, 0, effect.Secret)
 			}
 		}
-		if len(names) == 0 && !j.in.has(rolePath, roleURL) {
+		if len(names) == 0 && !j.in.has(rolePath, roleURL) && !(j.is(nounSecret) && j.begins(lists)) {
 			j.addTainted(effect.Read, j.subject(), effect.Bulk, effect.Secret)
 		}
 	}

@@ -13,7 +13,8 @@
 // leads elsewhere. It is only partly known (effect.Partial) if links could not be read. A payment is
 // effect.Publish, because it cannot be undone either.
 //
-// Read tools.go, words.go, args.go and judge.go, then the rest by name.
+// Read tools.go, words.go, args.go and judge.go, then the rest by name. What tools do to services of
+// others is in services.go, and what stands for a command line in twins.go.
 package tools
 
 import (
@@ -106,6 +107,7 @@ func (j *judge) judge() {
 	j.messages()
 	j.browser()
 	j.otherEffects()
+	j.services()
 }
 
 // readArguments parses the arguments; false if that fails.
@@ -119,6 +121,7 @@ func (j *judge) readArguments() bool {
 		}
 	}
 	j.in.guessRoles(j.is(verbWrapper))
+	j.cells()
 	for _, p := range j.call.Paths {
 		j.in.extra(p, rolePath)
 	}
@@ -139,6 +142,15 @@ func (j *judge) readName() {
 	}
 	j.tool = t
 	j.addWords(t)
+	eachWord(t, func(w string) { j.words = append(j.words, w) })
+	if len(t) < len(j.call.Tool) {
+		eachWord(j.call.Tool[:min(len(j.call.Tool), maxName)], func(w string) { j.around = append(j.around, w) })
+	} else {
+		j.around = j.words
+	}
+	if len(j.words) > 0 {
+		j.meaning |= firstMeanings[j.words[0]]
+	}
 	switch strings.ToLower(t) {
 	case "apply_patch", "applypatch", "apply-patch", "apply_diff", "applydiff", "patch_file":
 		j.meaning |= verbPatch

@@ -48,6 +48,9 @@ const (
 	verbPlace  // what was only prepared is done
 	verbEnd    // what runs is ended, and does not come back by itself
 	verbSwitch // somebody or something is shut out, or let in
+	verbRestore
+	verbDeploy
+	verbMerge
 	nounFile
 	nounFolder
 	nounURL
@@ -74,14 +77,16 @@ const (
 	nounTransaction
 	nounPart // of a machine: what comes back if it is started again
 	nounAccount
+	nounOwn // of the agent or of a view of its own: nothing is lost
 )
 
 // meaningNames are the verbs and the nouns in the table of words, in order.
 var meaningNames = strings.Fields(`
 	read write append delete exec send publish upload download fetch navigate type evaluate query search grant pay
-	kill move copy install schedule patch editor web wrapper screen run try tell buy place end switch
+	kill move copy install schedule patch editor web wrapper screen run try tell buy place end switch restore deploy
+	merge
 	file folder url mail database browser shell code python powershell script secret env access host notebook text
-	all money package message comment public transaction part account
+	all money package message comment public transaction part account own
 `)
 
 // wordsText has the words of tools' names.
@@ -89,17 +94,30 @@ var meaningNames = strings.Fields(`
 //go:embed words.txt
 var wordsText string
 
-// meanings maps words of tools' names to verbs and nouns.
-var meanings = wordset.Index(wordsText, func(heading string) meaning {
-	return meaning(wordset.Bits(meaningNames, heading))
-})
+// meanings maps words of tools' names to verbs and nouns, and firstMeanings those that say more at the
+// beginning of a name. Their rows are the last of the table.
+var meanings, firstMeanings = readMeanings()
 
-// addWords adds the meanings of the words of a name in snake_case, kebab-case or camelCase.
+func readMeanings() (all, first map[string]meaning) {
+	of := func(heading string) meaning {
+		return meaning(wordset.Bits(meaningNames, strings.TrimPrefix(heading, "first ")))
+	}
+	text, rest, _ := strings.Cut(wordsText, "\nfirst ")
+	return wordset.Index(text, of), wordset.Index("first "+rest, of)
+}
+
+// addWords adds the meanings of the words of a name.
 func (m *meaning) addWords(name string) {
+	eachWord(name, func(word string) { *m |= meanings[word] })
+	*m |= meanings[strings.ToLower(name)] // WebFetch, MultiEdit
+}
+
+// eachWord calls do with the words of a name in snake_case, kebab-case or camelCase, in lower case.
+func eachWord(name string, do func(word string)) {
 	start := 0
 	word := func(end int) {
 		if end > start {
-			*m |= meanings[strings.ToLower(name[start:end])]
+			do(strings.ToLower(name[start:end]))
 		}
 	}
 	for i := 0; i < len(name); i++ {
@@ -116,7 +134,6 @@ func (m *meaning) addWords(name string) {
 		}
 	}
 	word(len(name))
-	*m |= meanings[strings.ToLower(name)] // WebFetch, MultiEdit
 }
 
 // databaseOf returns the database that a tool or its server is named after.

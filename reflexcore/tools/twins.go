@@ -1,0 +1,153 @@
+package tools
+
+import (
+	"slices"
+	"strings"
+
+	"approver.example/reflexcore/effect"
+	"approver.example/reflexcore/wordset"
+)
+
+// This file reads tools that stand for a command line, and cells of notebooks: terraform_apply is
+// terraform apply, and a line of a cell that begins with ! is a line of a shell.
+
+// twinVerbs are the subcommands that a tool of a program may stand for.
+var twinVerbs = map[string]map[string]bool{
+	"terraform": wordset.Of("apply destroy taint import state force-unlock"),
+	"tofu":      wordset.Of("apply destroy taint import state force-unlock"),
+	"pulumi":    wordset.Of("up destroy"),
+	"kubectl":   wordset.Of("delete drain cordon scale apply replace exec rollout"),
+	"helm":      wordset.Of("uninstall delete rollback"),
+	"vault":     wordset.Of("delete seal"),
+}
+
+// twin yields the command line that a tool of a known program stands for, if it is one.
+func (j *judge) twin() {
+	if programOf(j.call.Tool) != "" {
+		return
+	}
+	for _, w := range j.around {
+		switch w {
+		case "kubernetes", "k", "ks":
+			w = "kubectl"
+		}
+		verbs, ok := twinVerbs[w]
+		if !ok {
+			continue
+		}
+		for _, verb := range j.words {
+			if verbs[verb] {
+				j.asCommand(w, verb)
+				return
+			}
+		}
+		for _, a := range j.in.args {
+			if first, _, _ := strings.Cut(a.text, " "); verbs[first] && twinKeys[a.key] {
+				j.asCommand(w, a.text)
+				return
+			}
+		}
+	}
+}
+
+// twinKeys are arguments that name a subcommand.
+var twinKeys = wordset.Of("command operation action subcommand verb args arguments terraformcommand")
+
+// twinWords are arguments that a command line has as words, in this order.
+var twinWords = [...]string{"resourcetype", "kind", "resource", "name", "names", "resourcename", "releasename", "release",
+	"node", "nodename", "path", "target", "address"}
+
+// twinFlags are arguments that a command line has as flags.
+var twinFlags = map[string]string{"namespace": "--namespace", "context": "--context", "replicas": "--replicas",
+	"scale": "--replicas", "kubecontext": "--kube-context"}
+
+// asCommand yields one command line with the arguments of the call.
+func (j *judge) asCommand(program, command string) {
+	words := []string{program}
+	words = append(words, strings.Fields(command)...)
+	for _, key := range twinWords {
+		words = append(words, j.in.values(key)...)
+	}
+	for _, a := range j.in.args {
+		if flag := twinFlags[a.key]; flag != "" {
+			words = append(words, flag+"="+a.text)
+		}
+	}
+	if j.in.flag("all", "alldelete", "deleteall") {
+		words = append(words, "--all")
+	}
+	if slices.Contains(words, "apply") && program != "kubectl" || slices.Contains(words, "destroy") {
+		words = append(words, "-auto-approve") // a tool asks nobody
+	}
+	j.payload(effect.Payload{Lang: effect.Shell, Text: quoteWords(words), Why: "what " + j.tool + " does"})
+}
+
+// isRedis reports whether a command is one of Redis: by its argument's name, by the server, or by what it
+// says.
+func (j *judge) isRedis(key, text string) bool {
+	first, _, _ := strings.Cut(strings.TrimSpace(text), " ")
+	return databaseOf(j.call.Tool) == "redis" || strings.Contains(key, "redis") ||
+		wordset.Has("flushall flushdb", strings.ToLower(first)) ||
+		slices.ContainsFunc(j.around, func(w string) bool { return wordset.Has("redis valkey keydb dragonfly", w) })
+}
+
+// isNotebook reports whether the code of a tool is that of a notebook.
+func (j *judge) isNotebook() bool {
+	return j.is(nounNotebook) ||
+		slices.ContainsFunc(j.around, func(w string) bool { return wordset.Has("jupyter ipython notebook colab", w) })
+}
+
+// cells makes the source of a cell what it is: code.
+func (j *judge) cells() {
+	if !j.isNotebook() || !j.is(verbExec|verbWrite|nounNotebook) || j.is(verbDelete) {
+		return
+	}
+	for i := range j.in.args {
+		a := &j.in.args[i]
+		if wordset.Has("source cellsource cellcontent newsource code", a.key) && a.key != "newsource" && !a.number {
+			a.role = roleCode
+		}
+	}
+}
+
+// code yields code in its language. Of a cell, some lines are of a shell.
+func (j *judge) code(a arg) {
+	lang, why := j.language(a), a.key+" of "+j.tool
+	if lang != effect.Python || !strings.ContainsAny(a.text, "!%") {
+		j.payload(effect.Payload{Lang: lang, Text: a.text, Why: why})
+		return
+	}
+	python, shell := splitCell(a.text)
+	j.payload(effect.Payload{Lang: effect.Python, Text: python, Why: why})
+	j.payload(effect.Payload{Lang: effect.Shell, Text: shell, Why: why})
+}
+
+// splitCell parts the lines of a cell of a notebook by their language. A line that begins with ! is for a
+// shell, and so is all below %%bash.
+func splitCell(text string) (python, shell string) {
+	var py, sh strings.Builder
+	whole := false
+	for line := range strings.Lines(text) {
+		bare := strings.TrimSpace(line)
+		word, rest, _ := strings.Cut(bare, " ")
+		_, system, assigned := strings.Cut(bare, "= !")
+		switch {
+		case whole:
+			sh.WriteString(line)
+		case wordset.Has("%%bash %%sh %%! %%script %%system %%sx", word):
+			whole = true
+		case strings.HasPrefix(bare, "!"):
+			sh.WriteString(strings.TrimLeft(bare, "!") + "\n")
+		case wordset.Has("%sx %system %pip %conda", word):
+			sh.WriteString(strings.TrimPrefix(strings.TrimPrefix(word, "%sx"), "%system"))
+			sh.WriteString(" " + rest + "\n")
+		case assigned && strings.IndexByte(word, '(') < 0:
+			sh.WriteString(system + "\n")
+		case strings.HasPrefix(bare, "%"):
+			py.WriteString("pass\n")
+		default:
+			py.WriteString(line)
+		}
+	}
+	return py.String(), strings.ReplaceAll(sh.String(), "%pip", "pip")
+}
