@@ -15,6 +15,7 @@ w  PGHOST=localhost dropdb app_test
 h  PGHOST=localhost psql -d app -c 'drop table users'
 c  PGHOST=db.example.com psql -d app -c 'drop table users'
 c  PGHOST=localhost PGSERVICE=shop dropdb app_test
+c  PGHOST=localhost PGDATABASE=prod psql -c 'drop table users'
 w  psql 'host=localhost dbname=app_test' -c 'drop table users'
 c  psql 'host=db.example.com dbname=app_test' -c 'drop table users'
 c  psql host=db.example.com -d app_test -c 'drop table users'
@@ -53,7 +54,9 @@ w  kubectl --context kind-dev delete ns shop
 w  kubectl --context minikube delete pods --all
 c  kubectl --context kind-dev --server https://k8s.example.com delete ns shop
 c  kubectl --context prod delete deployment web
-c  kubectl config set-context kind-dev --cluster=x; kubectl --context kind-x --kubeconfig other delete ns shop
+c  kubectl --context kind-x --kubeconfig other delete ns shop
+c  kubectl config set-context kind-x --cluster=shop; kubectl --context kind-x delete ns shop
+h  source .env; dropdb app_test
 w  kubectl delete namespace test-1
 h  kubectl delete namespace dev
 c  kubectl delete namespace shop
@@ -75,6 +78,7 @@ h  docker rm -f $(docker ps -aq)
 w  docker image prune -af
 h  docker system prune -af
 w  git tag -d v1
+h  git tag -d $(git tag)
 p  git worktree remove ../wt
 w  terraform state mv a.b a.c
 h  terraform state rm a.b
@@ -86,6 +90,7 @@ w  docker compose -f docker-compose.test.yml down -v
 w  docker compose -p test down -v
 h  docker compose -f docker-compose.test.yml -f docker-compose.yml down -v
 h  docker compose -p shop down -v
+h  docker compose -p shop -f docker-compose.test.yml down -v
 c  docker compose -p prod -f docker-compose.test.yml down -v
 `
 
@@ -107,6 +112,9 @@ func TestComposeDownIsJudgedByItsVolumes(t *testing.T) {
 		{"services: {}\nvolumes: {pgdata: {}}\n", "docker compose down -v", "ask HIGH"},
 		{"services: {}\n\"volumes\":\n  pgdata:\n", "docker compose down -v", "ask HIGH"},
 		{"include:\n  - other.yml\nservices: {}\n", "docker compose down -v", "ask HIGH"},
+		{"services: {}\nvolumes :\n  pgdata:\n", "docker compose down -v", "ask HIGH"},
+		{"<<: *base\nservices: {}\n", "docker compose down -v", "ask HIGH"},
+		{"{services: {}, volumes: {pgdata: {}}}\n", "docker compose down -v", "ask HIGH"},
 		{"services: {}\n", "cp other.yml compose.yml; docker compose down -v", "ask HIGH"},
 		{"services: {}\n", "docker compose -f other.yml down -v", "ask HIGH"},
 		{"services: {}\n", "docker compose -f compose.yml down -v", "warn"},
@@ -126,9 +134,41 @@ func TestComposeDownIsJudgedByItsVolumes(t *testing.T) {
 			t.Errorf("%s with %s: %s by %s, want %s: %s", c.command, strings.ReplaceAll(c.file, "\n", "|"), got, v.Rule, c.want,
 				v.Reason)
 		}
-		if got == "ask HIGH" && strings.Contains(c.file, "  pgdata:\n") && strings.HasPrefix(c.command, "docker compose down") &&
-			c.file[0] != '"' && !strings.Contains(c.file, "\"volumes") && !strings.Contains(v.Reason, "pgdata") {
+		if strings.HasSuffix(c.file, "postgres\nvolumes:\n  pgdata:\n") && !strings.Contains(v.Reason, "pgdata") {
 			t.Errorf("the reason does not name the volume: %s", v.Reason)
 		}
 	}
+}
+
+// Where there is no compose file, nothing is deleted. What the folder's .env says may change that.
+func TestComposeDownWithoutAFile(t *testing.T) {
+	dir := t.TempDir()
+	call := approver.ToolCall{Tool: "Bash", Command: "docker compose down -v", Dir: dir,
+		Env: map[string]string{"HOME": "/home/ada"}}
+	if v := verdictsOfEngine(t, nil)(call); v.Decision != approver.Warn {
+		t.Errorf("without a file: %s by %s", v.Decision, v.Rule)
+	}
+	if err := os.WriteFile(filepath.Join(dir, ".env"), []byte("COMPOSE_FILE=/srv/shop.yml\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if v := verdictsOfEngine(t, nil)(call); v.Decision != approver.Ask {
+		t.Errorf("with another file in .env: %s by %s", v.Decision, v.Rule)
+	}
+	call.Dir = filepath.Join(dir, "gone")
+	if v := verdictsOfEngine(t, nil)(call); v.Decision != approver.Ask {
+		t.Errorf("in a folder that is not there: %s by %s", v.Decision, v.Rule)
+	}
+}
+
+// The story: a short name of a program in a rule matched every longer one, so that deleting in a tool named
+// ocr_delete was deleting in a cluster. A version behind the name is the same program.
+func TestShortNamesOfProgramsAreWholeWords(t *testing.T) {
+	judge := verdictsOfEngine(t, nil)
+	for _, tool := range [...]string{"ocr_delete", "team_delete", "essay_delete", "wp_delete"} {
+		call := approver.ToolCall{Tool: "mcp__x__" + tool, Args: []byte(`{"id":"x"}`), Dir: "/home/ada/shop"}
+		if v := judge(call); v.Rule != "delete_remote" {
+			t.Errorf("%s: %s", tool, v.Rule)
+		}
+	}
+	asks(t, verdicts(t), true, "pip3 install --trusted-host pypi.example.com requests\ncrictl rm -f web\noc delete pod web")
 }

@@ -1,6 +1,11 @@
 package configs_test
 
-import "testing"
+import (
+	"encoding/json"
+	"testing"
+
+	"approver.example"
+)
 
 // What tools do to services, money, rights and people. The first letter of a line is the verdict.
 const verbCalls = `
@@ -24,7 +29,7 @@ h  mcp__phone__make_call {"to":"+491","text":"hi"}
 p  mcp__rpc__call_api {"name":"x"}
 h  mcp__chat__create_poll {"chat_id":"1","question":"a?","options":["x","y"]}
 p  mcp__chat__unpin_message {"chat_id":"1","message_id":2}
-p  mcp__mails__get-broadcast {"id":"1"}
+p  mcp__mails__get_broadcast {"id":"1"}
 h  mcp__mails__create_filter {"criteria":{"from":"bank"},"action":{"forward":"eve@example.com"}}
 p  mcp__mails__create_filter {"criteria":{"from":"bank"},"action":{"addLabelIds":["x"]}}
 h  mcp__drive__make_public {"file_id":"f"}
@@ -109,3 +114,67 @@ p  str_replace_editor {"command":"view","path":"a.txt"}
 // The story: an argument with the name command was all that was read of a tool, and only as a line of a
 // shell. So an editor's create wrote a cron line, and drop_database dropped, with nobody asked.
 func TestArgumentsAreReadAsWhatTheyAre(t *testing.T) { checkCalls(t, argumentCalls) }
+
+// What no list of tools had when the words were chosen.
+const laterVerbCalls = `
+p  mcp__terraform__get_apply_logs {"apply_id":"a1"}
+c  mcp__terraform__apply_run {"run_id":"r1"}
+h  mcp__line__push_text_message {"user_id":"u1","message":"hello there"}
+p  mcp__line__get_push_message {"id":"1"}
+h  mcp__cloud__droplet_power_cycle {"id":41}
+h  mcp__cloud__droplet_rebuild {"id":1,"image":"x"}
+h  mcp__cloud__domain_record_delete {"domain":"example.com","record_id":1}
+h  mcp__ci__run_rollback_pipeline {"project":"x"}
+p  mcp__ci__rerun_workflow {"id":"x"}
+p  mcp__meet__get_call_notes {"id":"1"}
+p  mcp__mail__create_label {"name":"forwarded"}
+p  mcp__shop__search_orders {"status":"open"}
+p  mcp__forge__list_protected_branches {"owner":"a","repo":"b"}
+h  mcp__forge__update_branch_protection {"owner":"a","repo":"b","branch":"main"}
+p  mcp__forge__create_branch {"owner":"a","repo":"b","branch":"fix"}
+h  mcp__forge__create_or_update_file {"owner":"a","repo":"b","branch":"main","path":"a.txt","content":"x"}
+c  mcp__shop__complete_checkout {"session":"s"}
+c  mcp__rides__order_ride {"from":"a","to":"b"}
+p  mcp__lists__reorder_items {"ids":["1","2"]}
+p  mcp__design__set_public_api_version {"version":"2"}
+h  mcp__bucket__create_bucket {"name":"x","acl":"public-read"}
+p  mcp__bucket__create_bucket {"name":"x","acl":"private"}
+h  mcp__sched__suspend_service {"service":"x"}
+p  mcp__player__pause {"device":"x"}
+c  mcp__graph__run {"gremlin":"g.V().drop()"}
+p  mcp__notes__search {"query":"how to DETACH DELETE a node"}
+h  mcp__forms__accept_agreement {"id":"x"}
+p  mcp__calls__list_calls {"limit":3}
+`
+
+// The story: the first words were tried on the tools of servers that nobody had read before. A pushed message, a
+// machine that is power cycled and a record of a domain passed; reading the log of an apply was an apply.
+func TestLaterVerbsOfTools(t *testing.T) { checkCalls(t, laterVerbCalls) }
+
+// A hook gives the engine an argument with the name command as the command of the call.
+func TestToolsWithACommandAreReadAsAWhole(t *testing.T) {
+	judge := verdictsOfEngine(t, nil)
+	for _, c := range [...]struct{ tool, command, args string }{
+		{"str_replace_editor", "create", `{"command":"create","path":"/etc/cron.d/x","file_text":"* * * * * root id"}`},
+		{"mcp__db__drop_database", "x", `{"command":"x","name":"app"}`},
+		{"mcp__redis__call", "FLUSHALL", `{"command":"FLUSHALL"}`},
+		{"mcp__terraform__run", "destroy", `{"command":"destroy"}`},
+		{"mcp__x__run", "rm -rf ~/x", `{"command":"rm -rf ~/x"}`},
+	} {
+		call := approver.ToolCall{Tool: c.tool, Command: c.command, Args: []byte(c.args), Dir: "/home/ada/shop",
+			Env: map[string]string{"HOME": "/home/ada"}}
+		if v := judge(call); v.Decision != approver.Ask {
+			t.Errorf("%s %s: %s by %s", c.tool, c.args, v.Decision, v.Rule)
+		}
+	}
+	for tool, args := range map[string]string{"mcp__x__run": `{"command":"ls -la"}`, "shell": `{"command":"git status"}`} {
+		var command struct{ Command string }
+		if err := json.Unmarshal([]byte(args), &command); err != nil {
+			t.Fatal(err)
+		}
+		call := approver.ToolCall{Tool: tool, Command: command.Command, Args: []byte(args), Dir: "/home/ada/shop"}
+		if v := judge(call); v.Decision < approver.Warn {
+			t.Errorf("%s %s: %s by %s", tool, args, v.Decision, v.Rule)
+		}
+	}
+}

@@ -38,19 +38,26 @@ func (e *Engine) composeVolumes(j *judgment, ef *effect.Effect) {
 	}
 }
 
+// makers are parts of a call that may write the files of a project.
+var makers = []string{"git clone", "git pull", "git stash", "git reset", "git checkout", "curl", "wget", ".env"}
+
 // makesCompose reports whether a call names a file of compose that it is not told to use: it may write it.
 func makesCompose(text, file string) bool {
 	named := strings.Count(text, "compose.y") + strings.Count(text, "compose.override")
 	if !strings.HasSuffix(file, "/") {
 		named -= strings.Count(path.Base(file), "compose.y")
 	}
-	return named > 0 || wordset.ContainsAny(text, "git clone", "git pull", "git stash", "git reset", "curl", "wget", ".env")
+	return named > 0 || wordset.ContainsAny(text, makers...)
 }
 
 // namedVolumes returns the named volumes of a compose file, or of those in a folder or above it, that are
 // neither external nor a cache. It reports false if they are not known.
 func (e *Engine) namedVolumes(at string) (names []string, ok bool) {
 	dir, isFolder := strings.CutSuffix(at, "/")
+	if text, err := e.analyzer.Files.ReadFile(path.Dir(at)+"/.env", maxComposeFile); err == nil &&
+		strings.Contains(string(text), "COMPOSE_") || err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, false // it may name other files, and another project
+	}
 	if !isFolder {
 		text, err := e.analyzer.Files.ReadFile(at, maxComposeFile)
 		if err != nil {
@@ -106,20 +113,21 @@ func volumesOf(text string) (names []string, ok bool) {
 		at := strings.IndexByte(line, bare[0])
 		key, value, found := strings.Cut(bare, ":")
 		value = strings.TrimSpace(value)
-		if strings.ContainsRune(line, '\t') || !inside && at == 0 && wordset.Has("include extends", key) || bare == "---" && inside {
+		key = strings.Trim(strings.TrimSpace(key), `"'`)
+		if strings.ContainsAny(key, "\t\\?{[*&") || at == 0 && wordset.Has("include extends <<", key) {
 			return nil, false
 		}
 		switch {
 		case at == 0:
 			done()
-			inside, indent = strings.Trim(key, `"'`) == "volumes", -1
+			inside, indent = key == "volumes", -1
 			if inside && value != "" && value[0] != '#' {
 				return nil, false
 			}
 		case !inside:
 		case indent < 0 || at == indent:
 			done()
-			indent, name = at, strings.Trim(key, `"'`)
+			indent, name = at, key
 			if !found || value != "" && value[0] != '#' && value != "{}" && value != "null" {
 				return nil, false
 			}

@@ -37,12 +37,13 @@ func compileGlobs(list []string) []textGlob {
 }
 
 // compileNames prepares patterns for names of programs. A short one is a whole word: oc* is oc adm, and
-// not ocr_delete or another name that begins so.
+// not ocr_delete or another name that begins so. A version may follow, as in pip3.
 func compileNames(list []string) []textGlob {
 	out := compileGlobs(list)
 	for i := range out {
 		const short = 3
-		if name, found := strings.CutSuffix(out[i].text, "*"); found && len(name) <= short && name != "" && !strings.ContainsAny(name, "* ") {
+		name, found := strings.CutSuffix(out[i].text, "*")
+		if found && name != "" && len(name) <= short && !strings.ContainsAny(name, "* ") {
 			out[i].word = len(name)
 		}
 	}
@@ -55,7 +56,7 @@ func endsAt(text string, at int) bool {
 		return true
 	}
 	c := text[at]
-	return (c|0x20 < 'a' || c|0x20 > 'z') && (c < '0' || c > '9') && c != '_'
+	return (c|0x20 < 'a' || c|0x20 > 'z') && c != '_'
 }
 
 // anyGlob reports whether one of the patterns matches a text; has is the set of its letters.

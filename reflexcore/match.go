@@ -35,7 +35,7 @@ func (e *Engine) match(j *judgment) {
 				markScratch(j.findings[from:])
 			case ef.What == effect.Rebuilt && isPlainly(j.call.Text), ef.What == effect.Named && staysNamed(j.call.Text):
 				j.findings = append(j.findings[:from], slices.DeleteFunc(j.findings[from:], asksByDefault)...)
-			case ef.What == effect.Named:
+			case ef.What == effect.Named && !wordset.Has("kubectl oc helm flux cilium istioctl linkerd", ef.Program()):
 				markScratch(j.findings[from:])
 			}
 		}
@@ -70,8 +70,8 @@ func isPlainly(text string) bool {
 
 // renamed are words after which a name that says test may be that of something else: settings that are read,
 // and contexts of clusters that are made or changed.
-var renamed = wordset.Of("source . eval trap direnv set-context set-cluster rename-context use-context update-kubeconfig " +
-	"use alias")
+var renamed = wordset.Of("source . eval trap direnv set-context set-cluster rename-context use-context " +
+	"update-kubeconfig use alias")
 
 // staysNamed reports whether no word of a text puts in doubt what a name stands for.
 func staysNamed(text string) bool { return !wordset.Says(text, renamed) }

@@ -193,21 +193,26 @@ func (a *application) scratchEnvironment(name string, words []string) string {
 // one for tests. A word behind a flag may be its value, so that it names nothing.
 func (a *application) scratchDatabase(words []string, target string) string {
 	d := databaseWords{}
-	for _, name := range [...]string{"PGHOST", "PGHOSTADDR", "MYSQL_HOST", "DATABASE_URL"} {
-		if v, set, known := a.given(name); set {
-			if host := v; name == "DATABASE_URL" {
-				host, _ = hostAndName(v)
-				d.host(host, known)
-			} else {
-				d.host(host, known)
-			}
+	for _, name := range [...]string{"PGHOST", "PGHOSTADDR", "MYSQL_HOST", "DATABASE_URL", "PGDATABASE"} {
+		v, set, known := a.given(name)
+		switch {
+		case !set:
+		case !known || effect.IsProduction(v):
+			return ""
+		case name == "PGDATABASE":
+			d.named = isScratchName(v)
+		case name == "DATABASE_URL":
+			host, _ := hostAndName(v)
+			d.host(host)
+		default:
+			d.host(v)
 		}
 	}
 	if a.isElsewhere("PGSERVICE", "PGSERVICEFILE", "REDISCLI_AUTH") {
 		return ""
 	}
 	if kind, name, found := strings.Cut(target, " "); !found || kind == "database" || kind == "schema" {
-		d.named = isScratchName(cmp.Or(name, kind)) // dropdb NAME, or DROP DATABASE
+		d.named = d.named || isScratchName(cmp.Or(name, kind)) // dropdb NAME, or DROP DATABASE
 	}
 	d.client = path.Base(a.line.argv[0])
 	for i := range words {
@@ -231,8 +236,8 @@ type databaseWords struct {
 }
 
 // host takes in the name of a host.
-func (d *databaseWords) host(name string, known bool) {
-	near := known && isNear(name)
+func (d *databaseWords) host(name string) {
+	near := isNear(name)
 	d.elsewhere = d.elsewhere || !near
 	d.hosted = d.hosted || near
 }
@@ -247,14 +252,14 @@ func (d *databaseWords) word(words []string, i int) {
 	switch {
 	case strings.Contains(w, "://"):
 		host, db := hostAndName(w)
-		d.host(host, true)
+		d.host(host)
 		d.named = d.named || isScratchName(db)
 	case wordset.Has("--service --login-path --defaults-file --defaults-extra-file", flag):
 		d.elsewhere = true
 	case strings.HasPrefix(w, "-") && wordset.Has("-h --host", flag):
-		d.host(value, true)
+		d.host(value)
 	case len(w) > 2 && strings.HasPrefix(w, "-h") && w != "-help":
-		d.host(w[2:], true)
+		d.host(w[2:])
 	case wordset.Has("-d -D --dbname --database", flag) && !strings.Contains(value, "="):
 		d.named = d.named || isScratchName(value)
 	case flag == "-n" && d.client != "psql" && value != "0" && strings.Trim(value, "0123456789") == "" && value != "":
@@ -275,7 +280,7 @@ func (d *databaseWords) connection(w string) {
 	for part := range strings.FieldsSeq(w) {
 		switch key, value, _ := strings.Cut(part, "="); key {
 		case "host", "hostaddr":
-			d.host(strings.Trim(value, "'"), true)
+			d.host(strings.Trim(value, "'"))
 		case "dbname":
 			d.named = d.named || isScratchName(strings.Trim(value, "'"))
 		case "service":

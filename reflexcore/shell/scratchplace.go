@@ -120,8 +120,7 @@ func (a *application) scratchVolumes(words []string, target string) string {
 	if target != "volumes" || a.isElsewhere("DOCKER_HOST", "DOCKER_CONTEXT") {
 		return ""
 	}
-	what := effect.Scratch
-	files := 0
+	what, files, project := effect.Scratch, 0, ""
 	for i, w := range words {
 		flag, value, joined := strings.Cut(w, "=")
 		if !joined && i+1 < len(words) {
@@ -131,21 +130,23 @@ func (a *application) scratchVolumes(words []string, target string) string {
 		case wordset.Has("-H --host -c --context", flag):
 			return ""
 		case flag == "-p" || flag == "--project-name":
-			if isScratchName(value) {
-				return effect.Named
-			}
+			project = value
 		case flag == "-f" || flag == "--file":
-			if files++; isScratchName(strings.TrimSuffix(path.Base(value), path.Ext(value))) && (files == 1 || what == effect.Named) {
+			files++
+			if test := isScratchName(strings.TrimSuffix(path.Base(value), path.Ext(value))); test && files == 1 {
 				what = effect.Named
-			} else {
+			} else if !test {
 				what = effect.Scratch
 			}
 		}
 	}
-	if files > 1 && what != effect.Named {
-		return effect.Scratch
+	switch {
+	case project == "":
+		return what
+	case isScratchName(project):
+		return effect.Named
 	}
-	return what
+	return effect.Scratch // the volumes are those of that project, whatever the file is called
 }
 
 // composeFile is the file of compose that a command names, or the folder in which compose looks for it; it

@@ -100,6 +100,8 @@ func (j *judge) messages() {
 	}
 	e := effect.Effect{Kind: effect.NetOut, Target: j.recipients(), Bits: j.bulk(), Taint: j.in.secretTaint(), By: j.tool}
 	switch {
+	case j.is(verbPublish) && j.is(nounMessage) && j.says("push") && !looks:
+		e.What = "message"
 	case j.is(verbPublish):
 		e.Kind = effect.Publish
 		if !looks {
@@ -188,7 +190,7 @@ func (j *judge) otherEffects() {
 	case j.is(verbDelete) && j.is(nounSecret) && j.toolHas("reset"):
 		j.addWhat(effect.Permission, "access", j.subject())
 	case j.is(verbDelete) && j.isOwn():
-	case j.is(verbDelete) && !j.is(nounDatabase) && !j.in.has(rolePath, roleSource, roleURL),
+	case j.is(verbDelete) && !j.is(nounDatabase) && !j.in.has(rolePath, roleSource) && !j.in.hasAddress(),
 		j.toolHas("terminate") && j.is(nounHost) && !looks:
 		j.add(effect.RemoteDelete, j.subject(), j.bulk())
 	case !j.in.has(rolePath) && !looks && (j.is(verbGrant) || j.is(verbWrite) && j.is(nounAccess) ||
@@ -230,7 +232,8 @@ func (j *judge) paysOrOrders() bool {
 	case j.isDeal():
 		return true
 	case j.is(verbPay):
-		return j.in.has(roleMoney) || j.is(nounMoney) || j.namesPayee() || j.in.has(roleRecipient) && !j.in.has(rolePath, roleURL)
+		return j.in.has(roleMoney) || j.is(nounMoney) || j.namesPayee() ||
+			j.in.has(roleRecipient) && !j.in.has(rolePath, roleURL)
 	case j.is(nounTransaction):
 		return j.is(verbSend|verbPlace) && !j.is(nounDatabase)
 	}
@@ -282,7 +285,7 @@ func (j *judge) secrets() {
 				j.addTainted(effect.Read, n, 0, effect.Secret)
 			}
 		}
-		if len(names) == 0 && !j.in.has(rolePath, roleURL) && !(j.is(nounSecret) && j.begins(lists)) {
+		if len(names) == 0 && !j.in.has(rolePath, roleURL) && (!j.is(nounSecret) || !j.begins(lists)) {
 			j.addTainted(effect.Read, j.subject(), effect.Bulk, effect.Secret)
 		}
 	}

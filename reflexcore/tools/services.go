@@ -19,6 +19,13 @@ func (j *judge) says(some string) bool {
 // begins reports whether the first word of the tool's name is one of some.
 func (j *judge) begins(some string) bool { return len(j.words) > 0 && wordset.Has(some, j.words[0]) }
 
+// named reports whether an argument has one of some names, or one of them with name behind it.
+func (j *judge) named(some string) bool {
+	return slices.ContainsFunc(j.in.args, func(a arg) bool {
+		return wordset.Has(some, strings.TrimSuffix(a.key, "name"))
+	})
+}
+
 // looks reports whether a tool only reads: its name begins with a verb for that, or ends with one, as
 // issue_read.
 func (j *judge) looks() bool {
@@ -50,12 +57,12 @@ const (
 	ranks       = "admin member moderator owner user"
 
 	drains    = "drain evict evacuate cordon"
-	pauses    = "pause hibernate"
+	pauses    = "pause hibernate suspend"
 	running   = "project cluster database service instance server app environment warehouse node nodes pod"
 	switches  = "on enable enter start set"
 	saved     = "backup snapshot project volume cluster branch environment site point"
 	taken     = "rollback revert"
-	released  = "release deployment deploy production site version app"
+	released  = "release deployment deploy production site version app pipeline"
 	migration = "migration migrations"
 	carries   = "complete apply run execute"
 	shown     = "milestone issue label ticket draft card"
@@ -75,12 +82,16 @@ const (
 	cellParts = "cells rows edits styles values versions tests files notifications labels tabs pages windows " +
 		"tab page window"
 
+	replicas = "replicas desiredcount desiredcapacity numreplicas mininstances maxinstances"
+	sizes    = "scale count quantity instances size nodes workers"
+
 	mainBranches = "main master production prod release trunk default"
 )
 
 // isOwn reports whether what is deleted is the agent's own, or of a view: a breakpoint, a cell, its memory.
 func (j *judge) isOwn() bool {
-	if j.is(nounDatabase | nounSecret | nounHost | nounAccess | nounAccount | nounAll | nounMail | nounMoney | nounMessage) {
+	if j.is(nounDatabase|nounSecret|nounHost|nounAccess|nounAccount|nounAll) ||
+		j.is(nounMail|nounMoney|nounMessage) {
 		return false
 	}
 	if j.is(nounOwn) || j.says("console output") {
@@ -101,7 +112,7 @@ func (j *judge) isDeal() bool {
 		return true
 	case j.says("checkout"):
 		return !slices.ContainsFunc(j.around, func(w string) bool { return wordset.Has(codeParts, w) }) &&
-			!slices.ContainsFunc(j.in.args, func(a arg) bool { return wordset.Has(codeParts, strings.TrimSuffix(a.key, "name")) }) &&
+			!j.named(codeParts) &&
 			(j.words[0] == "checkout" || j.is(verbPlace) || j.says(carries))
 	}
 	return j.says("contract contracts") && j.begins("call write execute invoke send")
@@ -128,7 +139,8 @@ func (j *judge) kept() string {
 	switch {
 	case vault && j.is(nounSecret), j.says("secret credential"):
 		return "secret:vault " + j.subject()
-	case slices.ContainsFunc(j.around, keeper) && (j.is(nounSecret) || j.says("item field otp login note")), j.says("password"):
+	case j.says("password"),
+		slices.ContainsFunc(j.around, keeper) && (j.is(nounSecret) || j.says("item field otp login note")):
 		return "secret:passwords " + j.subject()
 	}
 	return ""
@@ -175,11 +187,12 @@ func (j *judge) isStaged() bool {
 
 // remoteBranch returns the main branch of a repository elsewhere that a call names, or "".
 func (j *judge) remoteBranch() string {
-	if !slices.ContainsFunc(j.in.args, func(a arg) bool { return wordset.Has("owner repo projectid repository", a.key) }) {
+	if !j.named("owner repo projectid repository") {
 		return ""
 	}
 	for _, a := range j.in.args {
-		if wordset.Has("branch ref targetbranch", a.key) && wordset.Has(mainBranches, strings.ToLower(strings.TrimPrefix(a.text, "refs/heads/"))) {
+		branch := strings.ToLower(strings.TrimPrefix(a.text, "refs/heads/"))
+		if wordset.Has("branch ref targetbranch", a.key) && wordset.Has(mainBranches, branch) {
 			return a.text
 		}
 	}
@@ -215,14 +228,15 @@ func (j *judge) changesOthers() {
 	case j.is(verbRestore) && !j.in.has(rolePath) && (j.is(nounDatabase|nounHost|nounPart) || j.says(saved)):
 		j.addWhat(effect.RemoteDelete, "over", j.subject())
 	case j.says(drains) && (j.is(nounHost|nounPart) || j.says(running)), j.begins(pauses) && j.says(running),
-		j.says("maintenance") && j.says(switches), j.zeroes():
+		j.says("maintenance") && j.says(switches), j.says("cycle rebuild reset") && j.is(nounHost), j.zeroes():
 		j.addWhat(effect.Kill, "resource", j.subject())
 	case j.begins(signs) && !j.says(unsigned), j.begins("accept") && j.says(contracts):
 		j.addWhat(effect.Publish, "signature", j.subject())
 	case j.says(calls) && j.says(rings) && !j.says(callParts),
 		j.says("poll") && j.is(verbWrite|verbSend) && j.in.has(roleRecipient):
 		j.addWhat(effect.NetOut, "message", j.recipients())
-	case j.says(taken) && j.says(released), j.says(migration) && j.begins(carries) && !j.in.has(roleSQL, roleQuery, roleContent):
+	case j.says(taken) && j.says(released),
+		j.says(migration) && j.begins(carries) && !j.in.has(roleSQL, roleQuery, roleContent):
 		j.addWhat(effect.Publish, "production", j.subject())
 	case j.in.has(rolePath) || j.says(cellParts) || j.is(nounOwn):
 	case j.says(masses) && (j.says(changes) || j.says(closes)), j.says(batches) && j.says(closes):
@@ -234,14 +248,15 @@ func (j *judge) changesOthers() {
 // zeroes reports whether a call scales something down to nothing.
 func (j *judge) zeroes() bool {
 	return slices.ContainsFunc(j.in.args, func(a arg) bool {
-		return a.text == "0" && (wordset.Has("replicas desiredcount desiredcapacity numreplicas mininstances maxinstances", a.key) ||
-			j.says("scale resize autoscale") && wordset.Has("scale count quantity instances size nodes workers", a.key))
+		return a.text == "0" && (wordset.Has(replicas, a.key) ||
+			j.says("scale resize autoscale") && wordset.Has(sizes, a.key))
 	})
 }
 
 // opens reports whether an argument lets everybody see something, or the tool's name says so.
 func (j *judge) opens() bool {
-	if j.says("public") && j.says("make set create generate enable turn") {
+	if j.says("public") && j.says("make set create generate enable turn") &&
+		(j.words[len(j.words)-1] == "public" || j.says("link url access")) {
 		return true
 	}
 	return slices.ContainsFunc(j.in.args, func(a arg) bool {
@@ -288,7 +303,7 @@ func graphDelete(text string, graph bool) (effect.Bits, bool) {
 	word := func(w string) bool {
 		return slices.Contains(strings.FieldsFunc(up, func(r rune) bool { return (r < 'A' || r > 'Z') && r != '_' }), w)
 	}
-	drops := word("DROP") && wordset.ContainsAny(up, "DROP DATABASE", "DROP CONSTRAINT", "DROP INDEX", "DROP()", "DROP ALL")
+	drops := wordset.ContainsAny(up, "DROP DATABASE", "DROP CONSTRAINT", "DROP INDEX", ".DROP()")
 	if !drops && !word("DELETE") {
 		return 0, false
 	}

@@ -23,7 +23,7 @@ var twinVerbs = map[string]map[string]bool{
 
 // twin yields the command line that a tool of a known program stands for, if it is one.
 func (j *judge) twin() {
-	if programOf(j.call.Tool) != "" {
+	if programOf(j.call.Tool) != "" || j.looks() {
 		return
 	}
 	for _, w := range j.around {
@@ -51,11 +51,11 @@ func (j *judge) twin() {
 }
 
 // twinKeys are arguments that name a subcommand.
-var twinKeys = wordset.Of("command operation action subcommand verb args arguments terraformcommand")
+var twinKeys = wordset.Of("command operation action runaction subcommand verb args arguments terraformcommand")
 
 // twinWords are arguments that a command line has as words, in this order.
-var twinWords = [...]string{"resourcetype", "kind", "resource", "name", "names", "resourcename", "releasename", "release",
-	"node", "nodename", "path", "target", "address"}
+var twinWords = [...]string{"resourcetype", "kind", "resource", "name", "names", "resourcename", "releasename",
+	"release", "node", "nodename", "path", "target", "address"}
 
 // twinFlags are arguments that a command line has as flags.
 var twinFlags = map[string]string{"namespace": "--namespace", "context": "--context", "replicas": "--replicas",
