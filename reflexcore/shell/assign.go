@@ -71,7 +71,7 @@ func (as *assigner) declClause(c *syntax.DeclClause, sink *data) {
 	}
 	for _, a := range c.Args {
 		if a.Name != nil && !a.Naked && !d.ref {
-			as.in.env.affects(a.Name.Value, as.in.par.valueOf(a.Name.Value))
+			as.in.env.assigned(a)
 		}
 		if a.Name != nil && d.exports {
 			as.in.env.handsOver(a.Name.Value)

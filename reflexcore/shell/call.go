@@ -16,7 +16,7 @@ func (in *interp) callExpr(c *syntax.CallExpr, std *input, sink *data, backgroun
 		in.traps.beforeChange()
 		for _, a := range c.Assigns {
 			in.assigner.assignment(a)
-			in.env.affects(a.Name.Value, in.par.valueOf(a.Name.Value))
+			in.env.assigned(a)
 		}
 		if in.hist.recalls&recallsLast != 0 {
 			in.hist.recall([]data{{}}, background)
@@ -61,7 +61,8 @@ func (in *interp) simpleCommand(c *syntax.CallExpr, std *input, sink *data, back
 	if in.io.wires != nil {
 		in.io.wires.readings++
 	}
-	in.exp.expand(c.Args[:1])                        // with the old values: the assignments come after the words
+	in.exp.expand(c.Args[:1]) // with the old values: the assignments come after the words
+	in.asTool(c.Args[0], mark)
 	for i := mark + 1; i < len(in.exp.fields); i++ { // $(echo c $X)d may be cd
 		if f := &in.exp.fields[i]; f.hollow && !f.known() {
 			in.readings.doubts |= named | partly
@@ -76,7 +77,7 @@ func (in *interp) simpleCommand(c *syntax.CallExpr, std *input, sink *data, back
 			in.vars.locals = append(in.vars.locals, in.vars.hold(in.vars.referred(a.Name.Value)))
 			in.assigner.assignment(a)
 			in.vars.slot(a.Name.Value).passed = true
-			in.env.affects(a.Name.Value, in.par.valueOf(a.Name.Value))
+			in.env.assigned(a)
 			in.env.handsOver(a.Name.Value)
 		}
 		in.env.local = local
@@ -104,6 +105,25 @@ func (in *interp) simpleCommand(c *syntax.CallExpr, std *input, sink *data, back
 		}
 	}
 	in.runWords(mark, std, sink, background)
+}
+
+// asTool takes a command's first word that is $CC, $EDITOR or the like for the program that is usually
+// meant, unless the text or a file that it sources has set the variable. Its words are then those of that program. Without
+// quotes the variable may also be empty, so that the next word is the program.
+func (in *interp) asTool(w *syntax.Word, mark int) {
+	if len(in.exp.fields) != mark+1 || in.exp.fields[mark].text != effect.Unknown {
+		return
+	}
+	p, ok := onlyPart(w).(*syntax.ParamExp)
+	if !ok || p.Param == nil || p.Excl || p.Length || p.Index != nil || p.Exp != nil || p.Slice != nil || p.Repl != nil ||
+		in.vars.clobbered || !in.vars.isTool(p.Param.Value) {
+		return
+	}
+	if f := &in.exp.fields[mark]; !f.quoted && in.alt.pick("program of "+p.Param.Value, 2) == 1 {
+		in.exp.fields = in.exp.fields[:mark]
+	} else {
+		*f = field{data: data{text: tools[p.Param.Value][0], taint: f.taint}, quoted: true}
+	}
 }
 
 // unwritten walks the process substitutions >(…) of a command to which no write is known: they run
@@ -181,6 +201,9 @@ func (pr *programRunner) runProgram(mark int, std *input, sink *data) {
 		args[0].text = name
 	}
 	name := args[0]
+	if name.text == "cargo" && len(args) > 1 && strings.HasPrefix(args[1].text, "+") {
+		args[1].text = "+stable" // whichever toolchain, and no empty word
+	}
 	pr.in.env.moved(name.text)
 	base := agentcli.ProgramName(name.text)
 	pr.in.agents.startsAgent(mark, base, std)

@@ -399,13 +399,24 @@ func (df *definitions) setsUp(stmts []*syntax.Stmt) bool {
 	}
 	file := c.Args[0].Lit()
 	name := file[strings.LastIndexByte(file, '/')+1:]
-	if setups[name] == nil || !areLiterals(c.Args, "~/") { // the common case
+	if setups[name] == nil || !areLiterals(c.Args[:1], "~/") { // the common case
+		return false
+	}
+	if slices.ContainsFunc(c.Args[1:], func(w *syntax.Word) bool { return !isOneValue(w) && (w.Lit() == "" || !isLiteral(w.Lit())) }) {
 		return false
 	}
 	if name != file && !strings.HasPrefix(file, "~/") && (!strings.HasPrefix(file, "/") || !installed(file)) {
 		return false
 	}
 	return areOneOf(c.Args[1:], setups[name]) && !df.replaced(name)
+}
+
+// isOneValue reports whether a word is a variable in quotes, as in "$VERSION".
+func isOneValue(w *syntax.Word) bool {
+	p, ok := onlyPart(w).(*syntax.ParamExp)
+	_, quoted := w.Parts[0].(*syntax.DblQuoted)
+	return ok && quoted && !p.Excl && p.Exp == nil && p.Index == nil && p.Slice == nil && p.Repl == nil &&
+		p.Param != nil && syntax.ValidName(p.Param.Value)
 }
 
 // shownBy is the file that a statement only shows, as in cat FILE | psql. It is empty if there is none.

@@ -375,8 +375,8 @@ func secretName(name string) bool {
 const unknownName, unknownWord = "__unknown__", "${__unknown__}"
 
 // tools are variables that name a program, and that people set to another one than the default in
-// a command: ${PYTHON:-python3}.
-var tools = wordset.Of(section("tools"))
+// a command: ${PYTHON:-python3}. The value is the program that is meant without a default.
+var tools = table("tools")
 
 // fixed reports whether an unknown variable is still known to hold a location: it is inherited,
 // so that no command chose it, or the output of a program that prints a location.
@@ -391,7 +391,7 @@ func (vs *variables) fixed(name string) bool {
 // isTool reports whether a variable is one of [tools] and comes from the environment, with an
 // unknown value.
 func (vs *variables) isTool(name string) bool {
-	if !tools[name] || vs.find(name) != nil {
+	if tools[name] == nil || vs.find(name) != nil {
 		return false
 	}
 	_, ok := vs.ctx.Env[name]
