@@ -36,7 +36,8 @@ type heuristicFile struct {
 	Reason      string              `yaml:"reason"`
 	Cure        string              `yaml:"cure"`
 	Twins       []string            `yaml:"twins"`
-	Apart       map[string]string   `yaml:"apart"` // rules that say something else of the same call, and why
+	Settled     []string            `yaml:"settled"` // twins whose decision stands
+	Apart       map[string]string   `yaml:"apart"`   // rules that say something else of the same call, and why
 	Examples    examplesFile        `yaml:"examples"`
 }
 
@@ -84,7 +85,7 @@ func LoadHeuristics(name string, data []byte) ([]heuristics.Rule, error) {
 			ID: r.ID, Name: r.Name, Category: r.Category, Level: r.Severity, Platform: r.Platform, AlwaysBlock: r.AlwaysBlock,
 			Escalate: r.Escalate,
 			Fields:   heuristicFields(f, at+".fields", r.Fields), Pattern: expanded(f, at+".pattern", r.Pattern, file.Define),
-			Description: r.Description, Reason: r.Reason, Cure: r.Cure, Twins: r.Twins,
+			Description: r.Description, Reason: r.Reason, Cure: r.Cure, Twins: r.Twins, Settled: r.Settled,
 			Where: f.Position(at), Match: heuristicExamples(r.Examples.Match), Pass: heuristicExamples(r.Examples.Pass),
 		}
 		if other, twice := first[r.ID]; twice && r.ID != "" {

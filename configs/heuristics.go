@@ -48,7 +48,7 @@ var heuristicRules = sync.OnceValues(func() (out []reflexcore.Rule, err error) {
 		out = append(out, reflexcore.Rule{
 			ID: h.ID, Category: h.Category, Decision: h.Decision(), Severity: h.Severity(), Confidence: h.Level.Confidence(),
 			MinTier: h.MinTier(), Reason: h.Reason, Cure: h.Cure, Where: h.Where, Layer: reflexcore.BuiltInLayer,
-			Match: calls(h.Match), Pass: calls(h.Pass), Heuristic: true, Twins: h.Twins,
+			Match: calls(h.Match), Pass: calls(h.Pass), Heuristic: true, Twins: h.Twins, Settled: h.Settled,
 		})
 	}
 	return out, err

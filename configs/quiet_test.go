@@ -246,7 +246,8 @@ func TestAskingIsNotDoing(t *testing.T) {
 
 // A variable that the courier sends is what it is: the program by that name is judged.
 // One that is not set may still be set in the shell that runs the call, by an earlier call
-// or a file that it reads when it starts, and stays a question.
+// or a file that it reads when it starts, and stays a question, unless setting it is judged by what it
+// would run, as CC='rm -rf x' is.
 func TestProgramsByVariable(t *testing.T) {
 	env := map[string]string{
 		"HOME": "/home/ada", "PATH": "/usr/bin:/bin", "PYTHON": "python3", "GO": "/usr/local/go/bin/go", "CC": "gcc",
@@ -271,5 +272,6 @@ func TestProgramsByVariable(t *testing.T) {
 		$PIP install x
 		rm -rf "$PREFIX"
 		cp x "${PREFIX}usr/bin/x"
-		$CC; $CXX x`)
+		$CC; $RUBY x`)
+	asks(t, judge, false, `$CC; $CXX x`)
 }

@@ -10,6 +10,7 @@ import (
 	"approver.example/reflexcore/effect"
 	"approver.example/reflexcore/gitrepo"
 	"approver.example/reflexcore/places"
+	"approver.example/reflexcore/shell"
 	"approver.example/reflexcore/wordset"
 )
 
@@ -24,6 +25,9 @@ func (e *Engine) onDisk(j *judgment, i int, p places.Place) places.Place {
 	ef := &j.call.Effects[i]
 	if e.inContainer(j, ef, p) {
 		p |= places.Container
+	}
+	if ef.Kind == effect.Write && p&startup != 0 && e.addsPlainly(j, ef) {
+		p |= places.Plain
 	}
 	switch {
 	case ef.Kind == effect.Discard:
@@ -104,6 +108,29 @@ func (l *diskCheck) unsaved(target string) places.Place {
 		return 0
 	}
 	return places.Untracked
+}
+
+// startup is the place of files that a shell runs when it starts.
+var startup, _ = places.Named("startup")
+
+// addsPlainly reports whether an effect adds nothing to a start-up file of a shell but what says where
+// an installed tool lies. All that the call writes there must be known.
+func (e *Engine) addsPlainly(j *judgment, ef *effect.Effect) bool {
+	const other = effect.Network | effect.Decoded | effect.Secret
+	rc := wordset.Has(".bashrc .zshrc .profile .bash_profile .zprofile .zshenv", path.Base(ef.Target))
+	if !rc || ef.Bits != effect.Append || ef.Taint&other != 0 || path.Dir(ef.Target) != j.call.Around.Home {
+		return false
+	}
+	known, project := false, e.analyzer.Git.Top(j.call.Around.Dir)
+	for i := range j.call.Texts {
+		t := &j.call.Texts[i]
+		if t.Path == ef.Target {
+			if known = project != "" && shell.PlainStartup(j.call.Around.Home, project, t.Text); !known {
+				return false
+			}
+		}
+	}
+	return known
 }
 
 // recoverable reports whether a deleted path can be had again. One file is looked up only if many are

@@ -53,6 +53,8 @@ type Rule struct {
 	Heuristic bool `json:",omitempty"`
 	// Twins are the built-in rules that say the same as the heuristic of the same call.
 	Twins []string `json:",omitempty"`
+	// Settled are the twins whose decision stands for the heuristic too.
+	Settled []string `json:",omitempty"`
 }
 
 // A Layer says where a rule comes from.

@@ -58,6 +58,9 @@ func throughTwins(rule *reflexcore.Rule, hit heuristics.Hit, engine *approver.Ve
 	if engine == nil {
 		return f
 	}
+	if isSettled(rule, engine) {
+		return heuristics.Fate{Gone: true}
+	}
 	allowed := ""
 	for _, found := range engine.Found {
 		switch {
@@ -72,6 +75,21 @@ func throughTwins(rule *reflexcore.Rule, hit heuristics.Hit, engine *approver.Ve
 		f.Allowed = allowed
 	}
 	return f
+}
+
+// isSettled reports whether a twin that looks closer than a pattern can has found something, and no
+// other twin.
+func isSettled(rule *reflexcore.Rule, engine *approver.Verdict) (settled bool) {
+	for _, found := range engine.Found {
+		switch {
+		case !found.Counts || !slices.Contains(rule.Twins, found.Rule):
+		case slices.Contains(rule.Settled, found.Rule):
+			settled = true
+		default:
+			return false
+		}
+	}
+	return settled
 }
 
 // covers reports whether a verdict is at least as strict as a finding, so that without the

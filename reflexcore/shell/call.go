@@ -23,6 +23,9 @@ func (in *interp) callExpr(c *syntax.CallExpr, std *input, sink *data, backgroun
 		}
 		return
 	}
+	if in.def.installsText(c) {
+		defer in.rep.markInstaller(len(in.rep.res.Effects))
+	}
 	lasts := in.hist.lasts
 	in.hist.lasts = nil
 	if in.alt.shared {
@@ -108,7 +111,8 @@ func (in *interp) simpleCommand(c *syntax.CallExpr, std *input, sink *data, back
 }
 
 // asTool takes a command's first word that is $CC, $EDITOR or the like for the program that is usually
-// meant, unless the text or a file that it sources has set the variable. Its words are then those of that program. Without
+// meant, unless the text or a file that it sources has set the variable. An earlier call that set it was
+// judged by what that runs: this holds only for variables that the table knows. Its words are then those of that program. Without
 // quotes the variable may also be empty, so that the next word is the program.
 func (in *interp) asTool(w *syntax.Word, mark int) {
 	if len(in.exp.fields) != mark+1 || in.exp.fields[mark].text != effect.Unknown {
@@ -116,7 +120,7 @@ func (in *interp) asTool(w *syntax.Word, mark int) {
 	}
 	p, ok := onlyPart(w).(*syntax.ParamExp)
 	if !ok || p.Param == nil || p.Excl || p.Length || p.Index != nil || p.Exp != nil || p.Slice != nil || p.Repl != nil ||
-		in.vars.clobbered || !in.vars.isTool(p.Param.Value) {
+		in.vars.clobbered || !in.vars.isTool(p.Param.Value) || !in.Table.Variable(p.Param.Value) {
 		return
 	}
 	if f := &in.exp.fields[mark]; !f.quoted && in.alt.pick("program of "+p.Param.Value, 2) == 1 {

@@ -394,6 +394,11 @@ func (df *definitions) asksBranch(stmts []*syntax.Stmt) bool {
 // another program.
 func (df *definitions) setsUp(stmts []*syntax.Stmt) bool {
 	c := onlyCall(stmts)
+	return isSetup(c) && !df.replaced(path.Base(c.Args[0].Lit()))
+}
+
+// isSetup reports whether a command, which may be nil, runs one of [setups].
+func isSetup(c *syntax.CallExpr) bool {
 	if c == nil {
 		return false
 	}
@@ -408,7 +413,7 @@ func (df *definitions) setsUp(stmts []*syntax.Stmt) bool {
 	if name != file && !strings.HasPrefix(file, "~/") && (!strings.HasPrefix(file, "/") || !installed(file)) {
 		return false
 	}
-	return areOneOf(c.Args[1:], setups[name]) && !df.replaced(name)
+	return areOneOf(c.Args[1:], setups[name])
 }
 
 // isOneValue reports whether a word is a variable in quotes, as in "$VERSION".

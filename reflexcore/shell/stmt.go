@@ -99,6 +99,9 @@ func (in *interp) binaryCmd(c *syntax.BinaryCmd, std *input, sink *data) {
 }
 
 func (in *interp) pipe(c *syntax.BinaryCmd, std *input, sink *data) {
+	if in.def.installs(c) {
+		defer in.rep.markInstaller(len(in.rep.res.Effects))
+	}
 	in.floodsPipe(c)
 	p, left, stdin, via := in.io.conduit(), c.X, in.io.fds[0], in.via
 	if c.Op == syntax.PipeAll { // 2>&1, after its own redirections

@@ -140,6 +140,9 @@ type Rule struct {
 	Cure        string // what to do instead
 	// Twins are the rules of the reflex engine that say the same of the same call.
 	Twins []string `json:",omitempty"`
+	// Settled are the twins that look closer than a pattern can: if one of them finds something, and no
+	// other twin, what it decides is what comes of the call.
+	Settled []string `json:",omitempty"`
 	Where approver.Position
 	// Match are calls that the rule matches. Pass are similar calls that it does not
 	// match, and that no rule interrupts.
