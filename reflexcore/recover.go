@@ -29,6 +29,9 @@ func (e *Engine) onDisk(j *judgment, i int, p places.Place) places.Place {
 	if ef.Kind == effect.Write && p&startup != 0 && e.addsPlainly(j, ef) {
 		p |= places.Plain
 	}
+	if ef.Kind == effect.Read && p&places.Secret != 0 && e.keepsSecret(j, ef, p) {
+		p |= places.Kept
+	}
 	switch {
 	case ef.Kind == effect.Discard:
 		return p | e.discardPlace(j, ef)
@@ -131,6 +134,39 @@ func (e *Engine) addsPlainly(j *judgment, ef *effect.Effect) bool {
 		}
 	}
 	return known
+}
+
+// keepsSecret reports whether a credential of the project is only copied or moved to a file of the
+// project that is one by its name too: nobody sees it, and whoever reads it later is asked about.
+func (e *Engine) keepsSecret(j *judgment, ef *effect.Effect, p places.Place) bool {
+	const here = places.Project | places.Secret
+	if !wordset.Has("cp gcp mv gmv", ef.By) || p&here != here || !effect.IsPlain(ef.Target) || ef.Bits&effect.Remote != 0 {
+		return false
+	}
+	kept := false
+	for i := range j.call.Effects {
+		w := &j.call.Effects[i]
+		switch {
+		case w.By != ef.By || w.Kind == effect.Read || w.Kind == effect.Delete:
+			continue
+		case w.Kind != effect.Write || w.Bits&(effect.Remote|effect.Later) != 0:
+			return false
+		case w.Target == ef.Target: // it is moved away
+			continue
+		}
+		if kept = j.call.Around.Of(w, e.analyzer.Paths)&here == here; !kept {
+			return false
+		}
+		root, seen := j.call.Links.Real(e.analyzer.Files, j.call.Around.Dir)
+		folder, found := path.Dir(w.Target), true
+		if effect.IsKnown(folder) {
+			folder, found = j.call.Links.Real(e.analyzer.Files, folder)
+		}
+		if !seen || !found || !disk.Below(folder, root) {
+			return false
+		}
+	}
+	return kept
 }
 
 // recoverable reports whether a deleted path can be had again. One file is looked up only if many are

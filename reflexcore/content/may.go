@@ -189,7 +189,8 @@ func cannotMatch(r *flat, rest []name) bool {
 func mayShare(pattern string, letters uint64) bool {
 	n := 0
 	for i := range len(pattern) {
-		if c := pattern[i]; c == '?' || c != '*' && letters&(1<<(c&63)) != 0 {
+		// A hyphen says nothing: dist/$NAME-$VERSION-$ARCH.tar.gz is no UTC--TIME--ADDRESS.
+		if c := pattern[i]; c == '?' || c != '*' && c != '-' && letters&(1<<(c&63)) != 0 {
 			if n++; n >= minLetters {
 				return true
 			}

@@ -58,6 +58,9 @@ const (
 // Plain is a start-up file of a shell to which only the folders of installed tools are added.
 const Plain = Local << 1
 
+// Kept is a credential of the project that is only copied or moved to another one of its credentials.
+const Kept = Plain << 1
+
 // byName maps the words of rules to places.
 var byName = func() map[string]Place {
 	m := map[string]Place{
@@ -65,7 +68,7 @@ var byName = func() map[string]Place {
 		"build-output": Build, "device": Device, "git": Git,
 		"unknown": Unclear, "outside": Outside, "secret": Secret, "recoverable": Recoverable, "feature-branch": Feature,
 		"foreign": Foreign, "container": Container, "changed": Changed, "untracked": Untracked, "local": Local,
-		"plain-startup": Plain,
+		"plain-startup": Plain, "kept": Kept,
 	}
 	for _, k := range content.Kinds() {
 		if k != content.Unclear && k != content.Plain {
