@@ -198,3 +198,36 @@ func TestCredentialsThatStayThere(t *testing.T) {
 		cp .env ../other/.env
 	`)
 }
+
+// sudo chown -R $USER build after a container had written there, and sudo rm -rf node_modules, were a
+// question about the rights of root. They do nothing but what the user may do with files of their own.
+func TestRightsOfRootForOwnFiles(t *testing.T) {
+	judge := verdicts(t)
+	asks(t, judge, false, `
+		sudo chown -R $USER:$USER src build
+		sudo chown -R ada:ada /tmp/kind/logs
+		sudo mkdir -p /tmp/kind/logs; sudo chown -R "$USER" /tmp/kind/logs
+		sudo rm -rf node_modules
+	`)
+	asks(t, judge, true, `
+		sudo chown -R $USER /etc
+		sudo chown -R $USER /usr/local
+		sudo chown $USER /etc/shadow
+		sudo chown -R root:root src
+		sudo chown -R bob src
+		sudo chown -R $OTHER src
+		sudo chown -R $USER:root src
+		sudo chown -R $(cat f) src
+		sudo chown --reference=/etc/passwd x
+		sudo chown -RL $USER src
+		ln -s /etc x; sudo chown -R $USER x
+		sudo chown $USER x/../../../../etc/shadow
+		sudo chown $USER /tmp
+		sudo rm -rf src
+		sudo rm -rf $X/node_modules
+		sudo rm -rf node_modules /var/lib/x
+		sudo rm -rf node_modules; sudo cp x /etc/x
+		sudo chown $USER /home/bob/x
+		ln -s /var/lib dist; sudo rm -rf dist/x
+	`)
+}

@@ -26,6 +26,9 @@ func (e *Engine) onDisk(j *judgment, i int, p places.Place) places.Place {
 	if e.inContainer(j, ef, p) {
 		p |= places.Container
 	}
+	if ef.Kind == effect.Privilege && ef.What == shell.OwnFiles && !e.isForOwnFiles(j) {
+		ef.What = ""
+	}
 	if ef.Kind == effect.Write && p&startup != 0 && e.addsPlainly(j, ef) {
 		p |= places.Plain
 	}
@@ -134,6 +137,43 @@ func (e *Engine) addsPlainly(j *judgment, ef *effect.Effect) bool {
 		}
 	}
 	return known
+}
+
+// isForOwnFiles reports whether all that a call deletes with rm is build output of the project, and all
+// that gets another owner lies in the project, below the home or among temporary files, wherever links
+// lead.
+func (e *Engine) isForOwnFiles(j *judgment) bool {
+	const vital = places.Root | places.Top | places.Whole | places.System | places.Git | places.Device
+	home := j.call.Around.Home
+	if len(j.call.Effects) > maxMoves {
+		return false
+	}
+	for i := range j.call.Effects {
+		ef := &j.call.Effects[i]
+		own := places.Place(0)
+		switch {
+		case ef.Kind == effect.Delete && ef.By == "rm":
+			if e.onDisk(j, i, j.call.Around.Of(ef, e.analyzer.Paths))&places.Build == 0 {
+				return false
+			}
+			own = places.Project
+		case ef.Kind == effect.Permission && ef.By == "chown":
+			own = places.Project | places.Home | places.Temp
+		default:
+			continue
+		}
+		real, seen := j.call.Links.Real(e.analyzer.Files, ef.Target)
+		at := *ef
+		at.Target = real
+		p := j.call.Around.Of(&at, e.analyzer.Paths)
+		if ef.Kind == effect.Permission && seen && real == j.call.Around.Dir && real != home && disk.Below(real, home) {
+			continue // the project itself
+		}
+		if !seen || p&own == 0 || p&vital != 0 || disk.Below(home, real) || real == "/tmp" {
+			return false
+		}
+	}
+	return true
 }
 
 // keepsSecret reports whether a credential of the project is only copied or moved to a file of the

@@ -58,6 +58,9 @@ func (pr *programRunner) apply(a *applied, sink *data) {
 	if !pr.in.rep.acts && !pr.in.rep.stopped() && hasRole(p.Uses, grammar.Privilege) && hasRole(p.Uses, grammar.Argv) {
 		pr.in.rep.idle(from, by)
 	}
+	if by == "sudo" || by == "doas" {
+		a.marksOwn(from)
+	}
 	pr.in.rep.acts = pr.in.rep.acts || acted
 	pr.in.cwd.dir = dir
 	pr.in.rep.bits = held

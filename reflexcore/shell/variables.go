@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"path"
 	"slices"
 	"strconv"
 	"strings"
@@ -353,6 +354,10 @@ func (vs *variables) environment(name string) data {
 	switch name {
 	case "TMPDIR": // the default of programs if it is unset
 		return data{text: "/tmp"}
+	case "USER", "LOGNAME", "USERNAME": // the home of a user has the same name
+		if home := vs.ctx.Env["HOME"]; len(home) > 1 && vs.ctx.Env["USER"] == "" {
+			return data{text: path.Base(home)}
+		}
 	case "SHELL":
 		return data{text: "/bin/bash"} // or another one that takes -c
 	}
