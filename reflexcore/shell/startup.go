@@ -11,7 +11,7 @@ import (
 )
 
 // PlainStartup reports whether lines for a start-up file of a shell only say where an installed tool
-// lies: comments, a folder of programs for PATH, the home of a tool, and what a known tool prints to
+// lies: a folder of programs for PATH, the home of a tool, and what a known tool prints to
 // set up a shell. A folder of the project is none of a tool.
 func PlainStartup(home, project, text string) bool {
 	own := toolFolders{home, project}
@@ -19,7 +19,7 @@ func PlainStartup(home, project, text string) bool {
 		return false
 	}
 	file, err := syntax.NewParser().Parse(strings.NewReader(text), "")
-	if err != nil {
+	if err != nil || len(file.Stmts) == 0 { // a comment alone is a mark that somebody was here
 		return false
 	}
 	return !slices.ContainsFunc(file.Stmts, func(s *syntax.Stmt) bool {
