@@ -71,7 +71,7 @@ func (as *assigner) declClause(c *syntax.DeclClause, sink *data) {
 	}
 	for _, a := range c.Args {
 		if a.Name != nil && !a.Naked && !d.ref {
-			as.in.env.assigned(a)
+			as.in.env.affects(a.Name.Value, as.in.par.valueOf(a.Name.Value))
 		}
 		if a.Name != nil && d.exports {
 			as.in.env.handsOver(a.Name.Value)
@@ -252,6 +252,9 @@ func (as *assigner) assignment(a *syntax.Assign) {
 			as.in.vars.slot(name).each(func(v *variable) { v.appendAt("0", more) })
 			return
 		}
+		if as.hasOptions(name) {
+			as.in.vars.slot(name).data = data{} // what is in force already
+		}
 		as.assignAll(name, as.in.readings.values(func() data {
 			old, more := as.in.par.valueOf(name), as.wordOrLess(a.Value)
 			if v := as.in.par.lookup(name); v != nil && v.integer {
@@ -282,9 +285,7 @@ func (as *assigner) assignment(a *syntax.Assign) {
 // extends reports whether a word extends the options that a program has from the environment, as
 // NODE_OPTIONS="$NODE_OPTIONS --max-old-space-size=4096" does. Only what it adds is new.
 func (as *assigner) extends(name string, w *syntax.Word) bool {
-	if w == nil || as.in.vars.clobbered || as.in.vars.isGiven(name) || !as.in.Table.Variable(name) ||
-		!strings.HasSuffix(name, "OPTIONS") && !strings.HasSuffix(name, "OPTS") && !strings.HasSuffix(name, "OPT") &&
-			!strings.HasSuffix(name, "FLAGS") {
+	if w == nil || !as.hasOptions(name) {
 		return false
 	}
 	own := false
@@ -309,8 +310,25 @@ func (as *assigner) extends(name string, w *syntax.Word) bool {
 	return own
 }
 
-// isPlainExpansion reports whether an expansion is the value itself: $x, ${x}, ${x-} or ${x:-}.
+// hasOptions reports whether a variable has options that the environment gives to a program.
+func (as *assigner) hasOptions(name string) bool {
+	return !as.in.vars.clobbered && !as.in.vars.isGiven(name) && as.in.Table.Variable(name) &&
+		(strings.HasSuffix(name, "OPTIONS") || strings.HasSuffix(name, "OPTS") || strings.HasSuffix(name, "OPT") ||
+			strings.HasSuffix(name, "FLAGS"))
+}
+
+// isPlainExpansion reports whether an expansion is the value itself: $x, ${x}, ${x-}, ${x:-} or
+// ${x:+$x }.
 func isPlainExpansion(x *syntax.ParamExp) bool {
+	if x.Exp != nil && (x.Exp.Op == syntax.AlternateUnset || x.Exp.Op == syntax.AlternateUnsetOrNull) {
+		return x.Exp.Word != nil && !slices.ContainsFunc(x.Exp.Word.Parts, func(part syntax.WordPart) bool {
+			if lit, ok := part.(*syntax.Lit); ok {
+				return strings.TrimSpace(lit.Value) != ""
+			}
+			own, ok := part.(*syntax.ParamExp)
+			return !ok || own.Param == nil || own.Param.Value != x.Param.Value || own.Exp != nil || !isPlainExpansion(own)
+		})
+	}
 	if x.Exp != nil {
 		return (x.Exp.Op == syntax.DefaultUnset || x.Exp.Op == syntax.DefaultUnsetOrNull) &&
 			(x.Exp.Word == nil || len(x.Exp.Word.Parts) == 0)

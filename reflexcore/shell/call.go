@@ -16,7 +16,7 @@ func (in *interp) callExpr(c *syntax.CallExpr, std *input, sink *data, backgroun
 		in.traps.beforeChange()
 		for _, a := range c.Assigns {
 			in.assigner.assignment(a)
-			in.env.assigned(a)
+			in.env.affects(a.Name.Value, in.par.valueOf(a.Name.Value))
 		}
 		if in.hist.recalls&recallsLast != 0 {
 			in.hist.recall([]data{{}}, background)
@@ -80,7 +80,7 @@ func (in *interp) simpleCommand(c *syntax.CallExpr, std *input, sink *data, back
 			in.vars.locals = append(in.vars.locals, in.vars.hold(in.vars.referred(a.Name.Value)))
 			in.assigner.assignment(a)
 			in.vars.slot(a.Name.Value).passed = true
-			in.env.assigned(a)
+			in.env.affects(a.Name.Value, in.par.valueOf(a.Name.Value))
 			in.env.handsOver(a.Name.Value)
 		}
 		in.env.local = local

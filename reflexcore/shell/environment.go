@@ -8,7 +8,6 @@ import (
 	"approver.example/reflexcore/effect"
 	"approver.example/reflexcore/grammar"
 	"approver.example/reflexcore/wordset"
-	"mvdan.cc/sh/v3/syntax"
 )
 
 // clobber notes that the shell sourced a file, and that it is not known what it sets: each
@@ -76,39 +75,6 @@ func (en *exporter) affects(name string, value data) {
 			en.variable(name, value)
 		}
 	})
-}
-
-// assigned is affects for an assignment. Options that are added to those that a variable of the
-// environment has, as in CFLAGS="$CFLAGS -O2", are all that the text chooses.
-func (en *exporter) assigned(a *syntax.Assign) {
-	name := a.Name.Value
-	value := en.in.par.valueOf(name)
-	if !value.known() && isOptions(name) && addsToItself(a) {
-		value.text = strings.TrimSpace(omitted(value.text))
-	}
-	en.affects(name, value)
-}
-
-// isOptions reports whether a variable has options for a program.
-func isOptions(name string) bool {
-	return strings.HasSuffix(name, "FLAGS") || strings.HasSuffix(name, "OPTS") || strings.HasSuffix(name, "OPTIONS")
-}
-
-// addsToItself reports whether nothing in a value is open but what the variable had before.
-func addsToItself(a *syntax.Assign) bool {
-	own := a.Value != nil && a.Index == nil
-	if own {
-		syntax.Walk(a.Value, func(n syntax.Node) bool {
-			switch n := n.(type) {
-			case *syntax.ParamExp:
-				own = own && n.Param != nil && n.Param.Value == a.Name.Value && !n.Excl
-			case *syntax.CmdSubst, *syntax.ProcSubst, *syntax.ArithmExp:
-				own = false
-			}
-			return own
-		})
-	}
-	return own
 }
 
 // omitted is a text without its unknown parts. Of a list of folders, such as $PATH:/opt/bin, the
