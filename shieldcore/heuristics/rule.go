@@ -143,7 +143,7 @@ type Rule struct {
 	// Settled are the twins that look closer than a pattern can: if one of them finds something, and no
 	// other twin, what it decides is what comes of the call.
 	Settled []string `json:",omitempty"`
-	Where approver.Position
+	Where   approver.Position
 	// Match are calls that the rule matches. Pass are similar calls that it does not
 	// match, and that no rule interrupts.
 	Match []Example
