@@ -43,7 +43,7 @@ func compileNames(list []string) []textGlob {
 	for i := range out {
 		const short = 3
 		name, found := strings.CutSuffix(out[i].text, "*")
-		if found && name != "" && len(name) <= short && !strings.ContainsAny(name, "* ") {
+		if found && name != "" && len(name) <= short && !strings.ContainsAny(name, "*_- ") {
 			out[i].word = len(name)
 		}
 	}
