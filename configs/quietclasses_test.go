@@ -96,7 +96,7 @@ func TestInstallersOfToolchains(t *testing.T) {
 		curl -sSL https://install.python-poetry.org | POETRY_VERSION=1.8.4 python3 -
 		/bin/bash -c "$(curl -fsSL https://raw.githubusercontent.com/Homebrew/install/HEAD/install.sh)"
 		bash <(curl https://raw.githubusercontent.com/rhysd/actionlint/main/scripts/download-actionlint.bash)
-		curl -sL https://raw.githubusercontent.com/golangci/golangci-lint/v2.12.2/install.sh | sh -s -- -b $(go env GOPATH)/bin
+		curl -sL https://raw.githubusercontent.com/golangci/golangci-lint/v2.12/install.sh | sh -s -- -b $(go env GOPATH)/bin
 		sh <(curl -L https://nixos.org/nix/install) --daemon
 		wget -qO- https://raw.githubusercontent.com/nvm-sh/nvm/v0.40.1/install.sh | bash
 		curl -fsSL https://bun.sh/install | bash -s -- "bun-v${BUN_VERSION}"

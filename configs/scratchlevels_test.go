@@ -170,5 +170,6 @@ func TestShortNamesOfProgramsAreWholeWords(t *testing.T) {
 			t.Errorf("%s: %s", tool, v.Rule)
 		}
 	}
-	asks(t, verdicts(t), true, "pip3 install --trusted-host pypi.example.com requests\ncrictl rm -f web\noc delete pod web")
+	asks(t, verdicts(t), true,
+		"pip3 install --trusted-host pypi.example.com requests\ncrictl rm -f web\noc delete pod web")
 }

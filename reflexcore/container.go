@@ -159,7 +159,8 @@ func (e *Engine) replacesUsed(j *judgment, ef *effect.Effect) bool {
 		e.isFromSystem(j, ef, places.System) {
 		return false
 	}
-	return slices.ContainsFunc(searchPath, func(folder string) bool { return disk.Exists(e.analyzer.Files, folder+"/"+name) })
+	return slices.ContainsFunc(searchPath,
+		func(folder string) bool { return disk.Exists(e.analyzer.Files, folder+"/"+name) })
 }
 
 // runsNamed reports whether a call has a name as a word of its own.

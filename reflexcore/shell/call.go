@@ -112,8 +112,8 @@ func (in *interp) simpleCommand(c *syntax.CallExpr, std *input, sink *data, back
 
 // asTool takes a command's first word that is $CC, $EDITOR or the like for the program that is usually
 // meant, unless the text or a file that it sources has set the variable. An earlier call that set it was
-// judged by what that runs: this holds only for variables that the table knows. Its words are then those of that program. Without
-// quotes the variable may also be empty, so that the next word is the program.
+// judged by what that runs: this holds only for variables that the table knows. Its words are then those
+// of that program. Without quotes the variable may also be empty, so that the next word is the program.
 func (in *interp) asTool(w *syntax.Word, mark int) {
 	if len(in.exp.fields) != mark+1 || in.exp.fields[mark].text != effect.Unknown {
 		return

@@ -172,7 +172,8 @@ func (pl *payloadRunner) runCode(lang string, d data, args []field, std *input, 
 	}
 	if d.taint&(effect.Network|effect.Decoded) != 0 || !d.known() || pl.in.Code == nil {
 		e := effect.Effect{Kind: effect.Exec, Target: lang + " code", Taint: d.taint, Bits: partialIf(!d.known()), By: lang}
-		if !wordset.Has("notebook make requirements", lang) && !d.known() && strings.Trim(d.text, effect.Unknown+" \n") == "" &&
+		if !wordset.Has("notebook make requirements", lang) && !d.known() &&
+			strings.Trim(d.text, effect.Unknown+" \n") == "" &&
 			(!strings.HasSuffix(via, "(stdin)") ||
 				d.taint&(effect.File|effect.Secret|effect.Network|effect.Decoded) != effect.File) {
 			e.What = "any" // unless it is a file: python3 < x.py is the same as python3 x.py

@@ -407,7 +407,8 @@ func isSetup(c *syntax.CallExpr) bool {
 	if setups[name] == nil || !areLiterals(c.Args[:1], "~/") { // the common case
 		return false
 	}
-	if slices.ContainsFunc(c.Args[1:], func(w *syntax.Word) bool { return !isOneValue(w) && (w.Lit() == "" || !isLiteral(w.Lit())) }) {
+	if slices.ContainsFunc(c.Args[1:],
+		func(w *syntax.Word) bool { return !isOneValue(w) && (w.Lit() == "" || !isLiteral(w.Lit())) }) {
 		return false
 	}
 	if name != file && !strings.HasPrefix(file, "~/") && (!strings.HasPrefix(file, "/") || !installed(file)) {
