@@ -85,7 +85,8 @@ var byName = func() map[string]Place {
 var urlNames = []string{
 	"malformed", "unknown-host", "unknown-part", "credentials", "metadata", "internal", "loopback", "drop", "raw-code",
 	"secret-query", "secret-path", "long-label", "odd-port", "disguised",
-	"lookalike", "local-file", "code-url", "odd-scheme", "plaintext", "address",
+	"lookalike", "local-file", "code-url", "odd-scheme", "plaintext", "address", "packages",
+	"access-url", "unknown-label",
 }
 
 // Names returns the words for places, sorted.

@@ -46,12 +46,13 @@ const (
 	Address                       // the host is an IP address
 	Packages                      // a public registry: what is sent there is published
 	Access                        // the path changes access rights
+	UnknownLabel                  // a name below a known domain is not known: data can leave in it
 )
 
 var flagNames = strings.Fields(`
 	malformed unknown-host unknown-part credentials metadata internal loopback drop raw-code secret-query
 	secret-path long-label odd-port disguised lookalike local-file code odd-scheme plaintext address packages
-	access
+	access unknown-label
 `)
 
 // String lists the names, separated by +.
@@ -116,7 +117,7 @@ func Classify(text string) Info {
 	}
 	info.tail(rest)
 	if !effect.IsKnown(authority) {
-		info.Flags |= UnknownHost
+		info.Flags |= UnknownHost | label(authority)
 		if i := strings.LastIndexByte(authority, '@'); i > 0 {
 			info.Flags |= Credentials
 		}
@@ -125,6 +126,19 @@ func Classify(text string) Info {
 	info.authority(authority)
 	info.crossCheck(text)
 	return info
+}
+
+// label returns UnknownLabel if a host that is not known ends as a known domain does.
+func label(authority string) Flags {
+	host := authority[strings.LastIndexByte(authority, '@')+1:]
+	if at := strings.LastIndexByte(host, ':'); at > 0 && effect.IsKnown(host[at:]) {
+		host = host[:at]
+	}
+	known := host[strings.LastIndex(host, effect.Unknown)+len(effect.Unknown):]
+	if strings.ContainsRune(strings.TrimSuffix(known, "."), '.') {
+		return UnknownLabel
+	}
+	return 0
 }
 
 // trim removes what clients ignore: blanks and control characters around the text, tabs and line
@@ -141,7 +155,8 @@ func trim(s string) string {
 // host.
 func (i *Info) cutScheme(text string) (rest string, opaque bool) {
 	if text[0] == 0 {
-		i.Flags |= UnknownHost
+		host, _, _ := strings.Cut(text, "/")
+		i.Flags |= UnknownHost | label(host)
 		return "", true
 	}
 	name, after, ok := strings.Cut(text, ":")
