@@ -41,7 +41,11 @@ func (s *Surroundings) Of(e *effect.Effect, known *Cache) Place {
 		if strings.IndexByte(e.Target, '/') >= 0 {
 			return s.path(e, known)
 		}
-	case effect.Delete, effect.Write, effect.Read, effect.Permission, effect.Persist:
+	case effect.Read:
+		if e.Target != "environment" { // which is no file
+			return s.path(e, known)
+		}
+	case effect.Delete, effect.Write, effect.Permission, effect.Persist:
 		return s.path(e, known)
 	case effect.Publish:
 		if e.What == effect.Folder {
