@@ -237,8 +237,8 @@ func TestBinderSkipsTheKernelsNews(t *testing.T) {
 		return // not this kernel
 	}
 	for _, command := range []string{"bash /proc/self/cwd/x.sh", "bash /proc/self/root" + p.path("x.sh")} {
-		if len(p.of(command)) != 2 {
-			t.Errorf("%s does not bind the script: %v", command, p.of(command))
+		if files := p.of(command); files[p.path("x.sh")] == "" || len(files) > 3 { // and by its own name
+			t.Errorf("%s does not bind the script: %v", command, files)
 		}
 	}
 }

@@ -7,6 +7,8 @@ var phpCases = []testCase{
 		is("shell rm -rf …/y", "shell id", "argv [rm|-rf|/x]")},
 	{"$f = 'sys' . 'tem'; $f('id'); ('ex'.'ec')('id');", is("shell id", "shell id")},
 	{"$f($x);", is("opaque $function()")},
+	{"$this->g(); $a->b->c(1); $f->system('id');", nil},
+	{"$f['system']('id'); ($this->f)('id'); $this->$f('id');", is("opaque $function()", "opaque $function()", "opaque $function()")},
 	{"$_GET['f']($_GET['x']);", is("opaque $function() from network")},
 	{"call_user_func('system', 'id'); call_user_func_array('exec', ['ls']); array_map('system', ['a', 'b']);",
 		is("shell id", "shell ls", "shell a", "shell b")},

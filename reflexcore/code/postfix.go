@@ -125,7 +125,7 @@ func (m *machine) member(v value) value {
 	switch {
 	case t.Kind == lex.Name && (t.Text[0] != '$' || !m.d.members.dynamic):
 		m.in.i++
-		return m.memberOf(v, t.Text)
+		return m.named(v, t.Text)
 	case t.Kind == lex.Name: // ->$method
 		m.in.i++
 		name, _ := m.scope.get(t.Text)
@@ -142,6 +142,16 @@ func (m *machine) member(v value) value {
 		m.in.i++
 	}
 	return v
+}
+
+// named is the member of a value with a name that is written out. Where texts can be called, it is no text
+// of an array, as in $f['system'](…), if it is called: $f->system(…).
+func (m *machine) named(v value, name string) value {
+	member := m.memberOf(v, name)
+	if m.d.calls.callableTexts && member.kind == nameValue && member.of == nil && m.in.tok().IsOp("(") {
+		member.of = &v
+	}
+	return member
 }
 
 // element evaluates v[i] and v[a:b:c].
