@@ -15,6 +15,17 @@ func TestOptionsAreAdded(t *testing.T) {
 		GOFLAGS="$GOFLAGS -mod=mod" go build ./...`)
 	asks(t, judge, true, `
 		NODE_OPTIONS="$NODE_OPTIONS --require ./evil.js" npm run build
+		NODE_OPTIONS="$NODE_OPTIONS -r ./evil" node x.js
+		NODE_OPTIONS="${NODE_OPTIONS:-} -r./evil" node x.js
+		NODE_OPTIONS+=" -r ./evil"; npm test
+		NODE_OPTIONS="--no-warnings -r ./evil" node x.js
+		NODE_OPTIONS="$NODE_OPTIONS --inspect=0.0.0.0:9229" node x.js
+		JDK_JAVA_OPTIONS="$JDK_JAVA_OPTIONS @/tmp/f" java A
+		MAVEN_OPTS="$MAVEN_OPTS -Dmaven.ext.class.path=/tmp/evil.jar" mvn test
+		CFLAGS="$CFLAGS -B/tmp/evil" make
+		LDFLAGS="$LDFLAGS -fuse-ld=/tmp/evil" make
+		RUSTFLAGS="$RUSTFLAGS -Clinker=evil" cargo build
+		GOFLAGS="$GOFLAGS -modfile=/tmp/go.mod" go build
 		NODE_OPTIONS="$NODE_OPTIONS $X" npm run build
 		NODE_OPTIONS="$X" npm run build
 		NODE_OPTIONS="${NODE_OPTIONS:---require ./evil.js}" npm run build

@@ -69,18 +69,19 @@ func (bc builtinCall) setParams() {
 	before := ""
 	for i, f := range args {
 		letters := len(f.text) > 1 && (f.text[0] == '-' && f.text[1] != '-' || f.text[0] == '+')
-		on := strings.HasPrefix(f.text, "-") || !letters && before == "-o"
+		named := namesOption(before)
+		on := strings.HasPrefix(f.text, "-") || !letters && named && before[0] == '-'
 		if hasLetter(f.text, "a") || f.text == "allexport" {
 			bc.in.vars.exportsAll = true
 		}
-		if letters && strings.Contains(f.text, "x") || f.text == "xtrace" && len(before) == 2 {
+		if letters && strings.Contains(f.text, "x") || f.text == "xtrace" && named {
 			bc.in.io.xtrace = on
 			bc.in.io.traced()
 		}
 		if letters && strings.Contains(f.text, "a") || f.text == "allexport" && i > 0 {
 			bc.in.env.exports = on
 		}
-		if f.text == "--" || f.text != "" && f.text[0] != '-' && f.text[0] != '+' && before != "-o" && before != "+o" {
+		if f.text == "--" || f.text != "" && f.text[0] != '-' && f.text[0] != '+' && !named {
 			if f.text == "--" {
 				i++
 			}
@@ -90,6 +91,12 @@ func (bc builtinCall) setParams() {
 		}
 		before = f.text
 	}
+}
+
+// namesOption reports whether the word behind a word of set is the name of an option: -o, +o and the o
+// among other letters, as in -euo pipefail.
+func namesOption(word string) bool {
+	return len(word) > 1 && (word[0] == '-' || word[0] == '+') && word[1] != '-' && strings.Contains(word, "o")
 }
 
 func (bc builtinCall) unsetNames() {

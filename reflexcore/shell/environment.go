@@ -67,6 +67,7 @@ func (en *exporter) affects(name string, value data) {
 		}
 		return
 	}
+	value.text = strings.TrimLeft(value.text, " \t") // options may be put behind others
 	en.in.rep.deeper(func() {
 		switch name {
 		case "PROMPT_COMMAND", "PS0", "PS1", "PS4":
