@@ -18,7 +18,8 @@ func checkCalls(t *testing.T, lines string) {
 			continue
 		}
 		call := exampleCall(strings.TrimSpace(text))
-		if name, args, tool := strings.Cut(call.Command, " {"); tool && !strings.ContainsAny(name, " -") {
+		if name, args, tool := strings.Cut(call.Command, " {"); tool && (strings.HasPrefix(name, "mcp__") ||
+			!strings.ContainsAny(name, " -")) {
 			call.Tool, call.Command, call.Args = name, "", []byte("{"+args)
 		}
 		call.Env = map[string]string{"HOME": "/home/ada"}

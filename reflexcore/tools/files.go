@@ -12,6 +12,9 @@ import (
 	"approver.example/reflexcore/wordset"
 )
 
+// partsOfFiles are words for what an edit takes out of a file.
+const partsOfFiles = "line lines text range import imports symbol"
+
 // files adds the effects on paths.
 func (j *judge) files() {
 	if j.is(verbMove | verbCopy) {
@@ -29,6 +32,9 @@ func (j *judge) files() {
 			continue
 		}
 		kind, bits := j.fileKind(a, hasText)
+		if kind == effect.Delete && j.says(partsOfFiles) && !j.is(nounFile|nounFolder) {
+			kind = effect.Write
+		}
 		if kind == effect.Delete && (j.in.flag("recursive", "force") || j.is(nounFolder)) {
 			bits |= effect.Recursive
 		}
@@ -78,7 +84,16 @@ func (j *judge) permission(p, mode string) {
 	}
 }
 
-// move reads a source and writes a destination. A move also deletes the source.
+// leaves returns what a move does to its source. What is moved is only elsewhere, as with mv, if a file keeps it.
+func (j *judge) leaves(to []string) effect.Kind {
+	gone := func(p string) bool { return wordset.HasAnyPrefix(p, "/dev/") || p == "" }
+	if len(to) == 0 || slices.ContainsFunc(to, gone) || j.is(verbDelete) || !effect.Moves(&effect.Effect{By: j.tool}) {
+		return effect.Delete
+	}
+	return effect.Write
+}
+
+// move reads a source and writes a destination. A move also takes the source away.
 func (j *judge) move() {
 	var from, to []string
 	for _, a := range j.in.args {
@@ -99,7 +114,7 @@ func (j *judge) move() {
 	for _, p := range from {
 		j.file(effect.Read, p, j.bulk())
 		if j.is(verbMove) {
-			j.file(effect.Delete, p, j.bulk())
+			j.file(j.leaves(to), p, j.bulk())
 		}
 	}
 	for _, p := range to {

@@ -151,10 +151,8 @@ func (j *judge) publication() string {
 	switch {
 	case j.is(nounPublic):
 		return "public"
-	case j.is(verbMerge):
-		if j.says("request pr mr pull") || j.says("branch") && !j.says("git") {
-			return "merged"
-		}
+	case j.merges():
+		return "merged"
 	case j.is(verbDeploy) && !j.says(shown) && !j.admits() && !j.isStaged():
 		return "production"
 	case j.says("push") && j.says("image"):
@@ -163,6 +161,40 @@ func (j *judge) publication() string {
 		return "merged"
 	}
 	return ""
+}
+
+// isRequest reports whether a word of the tool's name is the merge of a merge request, or of what is called
+// off: that merges nothing.
+func (j *judge) isRequest(i int) bool {
+	if j.words[i] != "merge" {
+		return false
+	}
+	if j.begins("disable cancel abort") {
+		return true
+	}
+	return i+1 < len(j.words) && wordset.Has("request requests", j.words[i+1]) &&
+		(len(j.words) > 2 || j.words[i+1] == "requests") && (i == 0 || j.words[i-1] != "auto")
+}
+
+// merges reports whether a request is merged, now or as soon as its checks are through: by a verb of the
+// tool's name, or by an argument that says so.
+func (j *judge) merges() bool {
+	request := j.says("request requests pr mr pull")
+	if j.is(verbMerge) && (request || j.says("auto when") || j.says("branch") && !j.says("git")) {
+		return true
+	}
+	if !request || j.begins("disable cancel abort") {
+		return false
+	}
+	return j.begins("accept complete") || slices.ContainsFunc(j.in.args, func(a arg) bool {
+		switch a.key {
+		case "mergewhenpipelinesucceeds", "automerge", "autocomplete", "setautocomplete", "mergewhenchecksucceeds":
+			return a.text == "true"
+		case "action", "operation", "stateevent", "method", "status":
+			return wordset.Has("merge accept complete completed automerge", strings.ToLower(a.text))
+		}
+		return false
+	})
 }
 
 // isStaged reports whether a word of the call says that few people get what is deployed.
@@ -225,6 +257,8 @@ func (j *judge) services() {
 // changesOthers adds the one thing that the words of the tool's name say.
 func (j *judge) changesOthers() {
 	switch {
+	case !j.is(verbPublish) && j.merges():
+		j.addWhat(effect.Publish, "merged", j.subject())
 	case j.is(verbRestore) && !j.in.has(rolePath) && (j.is(nounDatabase|nounHost|nounPart) || j.says(saved)):
 		j.addWhat(effect.RemoteDelete, "over", j.subject())
 	case j.says(drains) && (j.is(nounHost|nounPart) || j.says(running)), j.begins(pauses) && j.says(running),

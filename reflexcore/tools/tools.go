@@ -141,8 +141,13 @@ func (j *judge) readName() {
 		}
 	}
 	j.tool = t
-	j.addWords(t)
 	eachWord(t, func(w string) { j.words = append(j.words, w) })
+	for i, w := range j.words {
+		if !j.isRequest(i) {
+			j.meaning |= meanings[w]
+		}
+	}
+	j.meaning |= meanings[strings.ToLower(t)] // WebFetch, MultiEdit
 	if len(t) < len(j.call.Tool) {
 		eachWord(j.call.Tool[:min(len(j.call.Tool), maxName)], func(w string) { j.around = append(j.around, w) })
 	} else {

@@ -76,7 +76,7 @@ func TestEffects(t *testing.T) {
 		{"mcp__x__call_tool", `{"tool_name":"delete_file","arguments":"{\"path\":\"/a\"}"}`, []string{"delete /a"}, nil},
 		{"mcp__fs__delete_directory", `{"path":"/srv","recursive":true}`, []string{"delete /srv recursive"}, nil},
 		{"mcp__fs__move_file", `{"source":"a","destination":"/etc/cron.d/x"}`,
-			[]string{"read /w/a", "delete /w/a", "write /etc/cron.d/x", "persist /etc/cron.d/x"}, []string{":"}},
+			[]string{"read /w/a", "write /w/a", "write /etc/cron.d/x", "persist /etc/cron.d/x"}, []string{":"}},
 		{"mcp__fs__chmod", `{"path":"/tmp/x","mode":"4755"}`, []string{"permission setuid /tmp/x force"}, nil},
 		{"mcp__fs__set_permissions", `{"path":"/tmp/x","mode":"4755"}`, []string{"permission setuid /tmp/x force"}, nil},
 		{"mcp__fs__get_permissions", `{"path":"/tmp/x"}`, []string{"read /tmp/x"}, nil},
