@@ -60,6 +60,12 @@ h  mcp__kubernetes__kubectl_rollout {"subCommand":"undo","resourceType":"deploym
 h  mcp__vercel__deploy_to_vercel {"target":"production"}
 h  mcp__netlify__deploy-site {"siteId":"s","prod":true}
 h  mcp__netlify__deploy_site_to_production {"siteId":"s"}
+h  mcp__netlify__deploy-site {"siteId":"s","args":["--prod"]}
+h  mcp__kubernetes__kubectl_rollout {"resourceType":"deployment","name":"web"}
+h  mcp__kubernetes__rollout_undo {"name":"web"}
+p  mcp__kubernetes__rollout_restart {"resourceType":"deployment","name":"web"}
+h  mcp__host__deploy_site {"site":"x"}
+h  mcp__cloudflare__deploy_pages {"project":"x","branch":"main"}
 h  mcp__vercel__promote_deployment {"deploymentId":"d"}
 h  mcp__host__deploy {"environment":"prod"}
 h  mcp__ci__deploy_and_get_logs {"environment":"production"}
@@ -88,6 +94,12 @@ p  mcp__taskmaster__remove_task {"id":"3"}
 p  mcp__taskmaster-ai__remove_subtask {"id":"3.1"}
 p  mcp__task-master-ai__clear_subtasks {"id":"3"}
 p  mcp__debugger__remove_all_breakpoints {}
+h  mcp__memory__delete_user {"name":"bob"}
+c  mcp__memory__delete_database {"name":"app"}
+h  mcp__hubspot__hubspot_delete_contact {"id":"3"}
+h  jira issue delete ABC-1
+c  gh repo delete a/b --yes
+c  gh api -X DELETE /repos/a/b
 h  mcp__asana__delete_task {"task_id":"3"}
 h  mcp__linear__delete_issue {"id":"ABC-1"}
 h  mcp__todoist__delete_task {"task_id":"3"}

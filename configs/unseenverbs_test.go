@@ -38,7 +38,7 @@ p  mcp__forge__create_repository {"name":"x","private":true}
 h  mcp__forge__merge_pull_request {"owner":"a","repo":"b","pullNumber":1}
 h  mcp__forge__push_files {"owner":"a","repo":"b","branch":"main","files":[{"path":"a.txt","content":"x"}]}
 p  mcp__forge__push_files {"owner":"a","repo":"b","branch":"fix/x","files":[{"path":"a.txt","content":"x"}]}
-h  mcp__forge__delete_file {"owner":"a","repo":"b","path":"a.txt","branch":"fix","message":"x"}
+p  mcp__forge__delete_file {"owner":"a","repo":"b","path":"a.txt","branch":"fix","message":"x"}
 h  mcp__forge__unprotect_branch {"project_id":"1","branch":"main"}
 p  mcp__forge__promote_milestone {"id":"1"}
 p  mcp__office__merge_cells {"range":"A1:B2"}

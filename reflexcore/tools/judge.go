@@ -19,6 +19,7 @@ type judge struct {
 	meaning
 	in      arguments
 	paths   int
+	twinned bool // a command line stands for the call
 	effects []effect.Effect
 	result  Result // but for the effects
 }

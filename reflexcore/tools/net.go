@@ -193,6 +193,7 @@ func (j *judge) otherEffects() {
 	case j.is(verbDelete) && !j.is(nounDatabase) && !j.in.has(rolePath, roleSource) && !j.in.hasAddress(),
 		j.toolHas("terminate") && j.is(nounHost) && !looks:
 		j.add(effect.RemoteDelete, j.subject(), j.bulk())
+	case j.begins("lock unlock") && j.says("issue conversation discussion thread"): // who may comment there
 	case !j.in.has(rolePath) && !looks && (j.is(verbGrant) || j.is(verbWrite) && j.is(nounAccess) ||
 		j.is(verbSwitch) && j.is(nounAccess|nounAccount|nounHost) || j.admits()):
 		j.addWhat(effect.Permission, "access", j.subject())

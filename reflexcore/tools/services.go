@@ -32,6 +32,9 @@ func (j *judge) looks() bool {
 	if len(j.words) == 0 {
 		return false
 	}
+	if len(j.words) == 2 && wordset.Has("deploy deployment rollout", j.words[0]) && wordset.Has(deployViews, j.words[1]) {
+		return true
+	}
 	first := meanings[j.words[0]]
 	return first.is(verbRead|verbSearch) && !first.is(verbWrite|verbExec) ||
 		wordset.Has(readEnds, j.words[len(j.words)-1]) && !first.is(verbWrite|verbDelete|verbSend|verbPublish|verbGrant)
@@ -39,11 +42,15 @@ func (j *judge) looks() bool {
 
 const (
 	readEnds = "list get read info search status show describe history details"
-	lists    = "list lists vaults mounts names"
-	keepers  = "password onepassword bitwarden keychain lastpass keyvault keepass doppler infisical"
+	// deployViews are what is seen of a deployment.
+	deployViews = "status log logs history list info details url"
+	lists       = "list lists vaults mounts names"
+	keepers     = "password onepassword bitwarden keychain lastpass keyvault keepass doppler infisical"
 	// aboutSecrets are words for what is known about secrets.
 	aboutSecrets = "alert alerts scanning policy metadata status type types strength generate schema version versions"
 	marks        = "pin unpin mark star unstar react mute unmute snooze flag label acknowledge archive"
+
+	memoryParts = "entity entities observation observations relation relations note notes memory memories"
 
 	assets    = "order subscription payment payout dispute position positions orders charge transaction"
 	makes     = "create replace submit make open close resume reactivate"
@@ -85,14 +92,22 @@ const (
 	replicas = "replicas desiredcount desiredcapacity numreplicas mininstances maxinstances"
 	sizes    = "scale count quantity instances size nodes workers"
 
+	// plainHosts are those whose programs deploy without a question if nothing says production.
+	plainHosts = "vercel netlify supabase docker compose wrangler cloudflare fly firebase railway"
+	// rollouts are what kubectl rollout does.
+	rollouts = "restart undo pause resume status history"
+
 	mainBranches = "main master production prod release trunk default"
 )
 
 // isOwn reports whether what is deleted is the agent's own, or of a view: a breakpoint, a cell, its memory.
 func (j *judge) isOwn() bool {
-	if j.is(nounDatabase|nounSecret|nounHost|nounAccess|nounAccount|nounAll) ||
-		j.is(nounMail|nounMoney|nounMessage) {
+	if j.is(nounDatabase|nounSecret|nounHost|nounAccess|nounAccount) || j.is(nounMail|nounMoney|nounMessage) ||
+		j.is(nounAll) && !j.says("breakpoint breakpoints highlight") {
 		return false
+	}
+	if j.remembers() {
+		return j.bulk() == 0
 	}
 	if j.is(nounOwn) || j.says("console output") {
 		return true
@@ -100,6 +115,15 @@ func (j *judge) isOwn() bool {
 	resets := j.words[0] == "reset" || j.words[0] == "clear"
 	return len(j.words) > 1 && resets && wordset.Has("view canvas screen", j.words[len(j.words)-1]) ||
 		!strings.Contains(j.call.Tool, "__") && wordset.ContainsAny(strings.ToLower(j.call.Tool), "todo")
+}
+
+// remembers reports whether what is deleted is of the agent's memory or of its list of tasks, by the name of
+// the server. Tasks that people share are none.
+func (j *judge) remembers() bool {
+	server := strings.ToLower(strings.TrimSuffix(j.call.Tool, j.tool))
+	return slices.Contains(j.around[:len(j.around)-len(j.words)], "memory") && j.says(memoryParts) ||
+		(strings.Contains(strings.ReplaceAll(server, "-", ""), "taskmaster") || strings.Contains(server, "shrimp")) &&
+			j.says("task tasks subtask subtasks dependency")
 }
 
 // isDeal reports whether a tool makes or ends what is paid for, or signs what moves money.
@@ -153,7 +177,7 @@ func (j *judge) publication() string {
 		return "public"
 	case j.merges():
 		return "merged"
-	case j.is(verbDeploy) && !j.says(shown) && !j.admits() && !j.isStaged():
+	case j.is(verbDeploy) && !j.says(shown) && !j.admits() && !j.isStaged() && !j.asProgram():
 		return "production"
 	case j.says("push") && j.says("image"):
 		return "public"
@@ -217,6 +241,29 @@ func (j *judge) isStaged() bool {
 	return found
 }
 
+// asProgram reports whether what is deployed is judged as by the program of its host: by the line that the
+// tool stands for, or as a plain deployment, about which nobody is asked there. What is said to be of
+// production is none.
+func (j *judge) asProgram() bool {
+	if j.says("rollout") {
+		return j.twinned
+	}
+	plain := func(w string) bool { return wordset.Has(plainHosts, w) }
+	if !slices.ContainsFunc(j.around, plain) || j.says("promote release rollback prod production live") {
+		return false
+	}
+	return !slices.ContainsFunc(j.in.args, func(a arg) bool {
+		text := strings.ToLower(a.text)
+		switch {
+		case effect.IsProduction(a.text), strings.Contains(text, "--prod"):
+			return true
+		case wordset.Has("prod production isproduction live promote", a.key):
+			return text != "false"
+		}
+		return strings.HasSuffix(a.key, "branch") && wordset.Has(mainBranches, text)
+	})
+}
+
 // remoteBranch returns the main branch of a repository elsewhere that a call names, or "".
 func (j *judge) remoteBranch() string {
 	if !j.named("owner repo projectid repository") {
@@ -243,7 +290,8 @@ func (j *judge) services() {
 	if j.remoteBranch() != "" && j.is(verbWrite|verbDelete) && j.in.has(rolePath, roleContent) {
 		j.addWhat(effect.Publish, "merged", j.subject())
 	}
-	if j.is(verbDelete) && j.in.has(rolePath) && len(j.in.values("owner")) > 0 && len(j.in.values("repo")) > 0 {
+	if j.is(verbDelete) && j.in.has(rolePath) && len(j.in.values("owner")) > 0 && len(j.in.values("repo")) > 0 &&
+		(j.remoteBranch() != "" || strings.Join(j.in.values("branch"), "") == "" || !j.is(nounFile)) {
 		j.add(effect.RemoteDelete, j.subject(), j.bulk())
 	}
 	for _, to := range j.in.args {

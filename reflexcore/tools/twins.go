@@ -36,10 +36,16 @@ func (j *judge) twin() {
 			continue
 		}
 		for _, verb := range j.words {
-			if verbs[verb] {
-				j.asCommand(w, verb)
-				return
+			if !verbs[verb] {
+				continue
 			}
+			if verb == "rollout" {
+				if verb = j.rollout(); verb == "" {
+					return
+				}
+			}
+			j.asCommand(w, verb)
+			return
 		}
 		for _, a := range j.in.args {
 			if first, _, _ := strings.Cut(a.text, " "); verbs[first] && twinKeys[a.key] {
@@ -48,6 +54,16 @@ func (j *judge) twin() {
 			}
 		}
 	}
+}
+
+// rollout returns the subcommand of kubectl rollout that a tool stands for, or "" if none is named.
+func (j *judge) rollout() string {
+	for _, w := range slices.Concat(j.in.values("subcommand", "action", "operation", "command"), j.words) {
+		if w = strings.ToLower(w); wordset.Has(rollouts, w) {
+			return "rollout " + w
+		}
+	}
+	return ""
 }
 
 // twinKeys are arguments that name a subcommand.
@@ -63,6 +79,7 @@ var twinFlags = map[string]string{"namespace": "--namespace", "context": "--cont
 
 // asCommand yields one command line with the arguments of the call.
 func (j *judge) asCommand(program, command string) {
+	j.twinned = true
 	words := []string{program}
 	words = append(words, strings.Fields(command)...)
 	for _, key := range twinWords {
