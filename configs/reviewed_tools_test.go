@@ -153,3 +153,21 @@ func TestToolsThatMoveLoseNothing(t *testing.T) {
 		}
 	}
 }
+
+// The story: the containers of one service were "a resource elsewhere" by compose and a warning by docker rm.
+func TestComposeRemovesAsDockerDoes(t *testing.T) {
+	checkCalls(t, `
+w  docker compose rm -sf api
+w  docker compose rm -f
+w  docker-compose rm -sf api
+w  docker compose -f compose.test.yml rm -sf api
+p  docker compose rm api
+w  docker rm -f pg redis mongo
+w  docker rmi shop:dev
+h  docker compose rm -fsv api
+h  docker-compose rm -v
+h  docker rm -fv api
+h  docker compose down -v
+c  docker volume rm data
+`)
+}
