@@ -2,6 +2,7 @@ package configs_test
 
 import (
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"approver.example"
@@ -170,4 +171,18 @@ h  docker rm -fv api
 h  docker compose down -v
 c  docker volume rm data
 `)
+}
+
+// The story: three containers were deleted, and the reason named one.
+func TestReasonNamesWhatIsDeleted(t *testing.T) {
+	judge := verdicts(t)
+	for line, want := range map[string]string{
+		"docker rm -f pg redis mongo":           "(pg, redis, mongo)",
+		"docker rm -f a b c d e f g":            "(a, b, c, d, e and 2 more)",
+		"docker rm -f pg && docker volume rm v": "(v)",
+	} {
+		if v := judge(line); !strings.Contains(v.Reason, want) {
+			t.Errorf("%s: %q, want %s", line, v.Reason, want)
+		}
+	}
 }

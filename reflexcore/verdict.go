@@ -65,7 +65,7 @@ func (j *judgment) reason(r *Rule, f finding) string {
 	}
 	if f.effect >= 0 {
 		if e := &j.call.Effects[f.effect]; e.Target != "" && e.Taint&effect.Secret == 0 {
-			text += " (" + effect.Short(effect.Show(e.Target)) + ")"
+			text += " (" + effect.Short(effect.Show(e.Target)+j.besides(f.effect)) + ")"
 		}
 		text += j.loadedBy(f.effect)
 	}
@@ -73,6 +73,31 @@ func (j *judgment) reason(r *Rule, f finding) string {
 		text += ": " + r.Cure
 	}
 	return text
+}
+
+// maxBesides limits the names that a reason has besides the first.
+const maxBesides = 4
+
+// besides names what the same program deletes elsewhere in the same way, besides the effect at i.
+func (j *judgment) besides(i int) string {
+	e, more, left := &j.call.Effects[i], "", 0
+	if e.Kind != effect.RemoteDelete {
+		return ""
+	}
+	for k := range j.call.Effects {
+		o := &j.call.Effects[k]
+		if o.Target == e.Target || o.Target == "" || o.Kind != e.Kind || o.By != e.By || o.Bits != e.Bits ||
+			o.What != e.What || o.Taint != e.Taint {
+			continue
+		}
+		if left++; left <= maxBesides {
+			more += ", " + effect.Show(o.Target)
+		}
+	}
+	if left > maxBesides {
+		more += fmt.Sprintf(" and %d more", left-maxBesides)
+	}
+	return more
 }
 
 // detail returns what led to the finding, for people.
