@@ -24,29 +24,29 @@ type Flags uint32
 
 // The flags.
 const (
-	Malformed   Flags = 1 << iota // does not parse, or readers find different hosts
-	UnknownHost                   // the host is not known before the call runs
-	UnknownPart                   // some other part is not known
-	Credentials                   // a user name or password in the URL
-	Metadata                      // a cloud's metadata service, which hands out credentials
-	Internal                      // a private, link-local or other non-public network
-	Loopback                      // this machine
-	Drop                          // data goes to whoever made the address: webhooks, pastes, tunnels, uploads
-	RawCode                       // a raw file of a repository or paste
-	SecretQuery                   // a credential in the query
-	SecretPath                    // the path returns a secret
-	LongLabel                     // a name long enough to carry data out through DNS
-	OddPort                       // an unusual port for the scheme
-	Disguised                     // the host is written so that it is not recognized
-	Lookalike                     // the host has letters that look like others
-	LocalFile                     // a file of this machine, or of a file server
-	Code                          // the URL itself is code or a document: data:, javascript:
-	OddScheme                     // a scheme that can talk to other services: gopher:, dict:, ldap:
-	Plaintext                     // not encrypted, to another machine
-	Address                       // the host is an IP address
-	Packages                      // a public registry: what is sent there is published
-	Access                        // the path changes access rights
-	UnknownLabel                  // a name below a known domain is not known: data can leave in it
+	Malformed    Flags = 1 << iota // does not parse, or readers find different hosts
+	UnknownHost                    // the host is not known before the call runs
+	UnknownPart                    // some other part is not known
+	Credentials                    // a user name or password in the URL
+	Metadata                       // a cloud's metadata service, which hands out credentials
+	Internal                       // a private, link-local or other non-public network
+	Loopback                       // this machine
+	Drop                           // data goes to whoever made the address: webhooks, pastes, tunnels, uploads
+	RawCode                        // a raw file of a repository or paste
+	SecretQuery                    // a credential in the query
+	SecretPath                     // the path returns a secret
+	LongLabel                      // a name long enough to carry data out through DNS
+	OddPort                        // an unusual port for the scheme
+	Disguised                      // the host is written so that it is not recognized
+	Lookalike                      // the host has letters that look like others
+	LocalFile                      // a file of this machine, or of a file server
+	Code                           // the URL itself is code or a document: data:, javascript:
+	OddScheme                      // a scheme that can talk to other services: gopher:, dict:, ldap:
+	Plaintext                      // not encrypted, to another machine
+	Address                        // the host is an IP address
+	Packages                       // a public registry: what is sent there is published
+	Access                         // the path changes access rights
+	UnknownLabel                   // a name below a known domain is not known: data can leave in it
 )
 
 var flagNames = strings.Fields(`
