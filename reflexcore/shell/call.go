@@ -6,6 +6,7 @@ import (
 
 	"approver.example/reflexcore/agentcli"
 	"approver.example/reflexcore/effect"
+	"approver.example/reflexcore/wordset"
 	"mvdan.cc/sh/v3/syntax"
 )
 
@@ -65,7 +66,7 @@ func (in *interp) simpleCommand(c *syntax.CallExpr, std *input, sink *data, back
 		in.io.wires.readings++
 	}
 	in.exp.expand(c.Args[:1]) // with the old values: the assignments come after the words
-	in.asTool(c.Args[0], mark)
+	in.asTool(c.Args, mark)
 	for i := mark + 1; i < len(in.exp.fields); i++ { // $(echo c $X)d may be cd
 		if f := &in.exp.fields[i]; f.hollow && !f.known() {
 			in.readings.doubts |= named | partly
@@ -110,24 +111,46 @@ func (in *interp) simpleCommand(c *syntax.CallExpr, std *input, sink *data, back
 	in.runWords(mark, std, sink, background)
 }
 
-// asTool takes a command's first word that is $CC, $EDITOR or the like for the program that is usually
-// meant, unless the text or a file that it sources has set the variable. An earlier call that set it was
-// judged by what that runs: this holds only for variables that the table knows. Its words are then those
-// of that program. Without quotes the variable may also be empty, so that the next word is the program.
-func (in *interp) asTool(w *syntax.Word, mark int) {
-	if len(in.exp.fields) != mark+1 || in.exp.fields[mark].text != effect.Unknown {
+// asTool takes a command's first word that is $CC or $EDITOR for the program that is usually meant, unless
+// the text or a file that it sources has set the variable, or another command runs the text, which may have
+// set it as dotenv does. An earlier call that set it was judged by what that runs: this holds only for
+// variables that the table knows. The words of a compiler are then those of the one that is meant; what
+// shows or edits files is no question for plain files of the project only. Without quotes the variable may
+// also be empty, so that the next word is the program.
+func (in *interp) asTool(words []*syntax.Word, mark int) {
+	if len(in.exp.fields) != mark+1 || in.exp.fields[mark].text != effect.Unknown || in.rep.depth != 1 {
 		return
 	}
-	p, ok := onlyPart(w).(*syntax.ParamExp)
-	if !ok || p.Param == nil || p.Excl || p.Length || p.Index != nil || p.Exp != nil || p.Slice != nil || p.Repl != nil ||
-		in.vars.clobbered || !in.vars.isTool(p.Param.Value) || !in.Table.Variable(p.Param.Value) {
+	p := onlyPart(words[0])
+	if !isPlainVariable(p, "") || in.vars.clobbered {
 		return
 	}
-	if f := &in.exp.fields[mark]; !f.quoted && in.alt.pick("program of "+p.Param.Value, 2) == 1 {
+	name := p.(*syntax.ParamExp).Param.Value
+	if !in.vars.isTool(name) || !in.Table.Variable(name) || !wordset.Has(compilerVariables, name) &&
+		(!wordset.Has(viewerVariables, name) || !arePlainFiles(words[1:])) {
+		return
+	}
+	if f := &in.exp.fields[mark]; !f.quoted && in.alt.pick("program of "+name, 2) == 1 {
 		in.exp.fields = in.exp.fields[:mark]
 	} else {
-		*f = field{data: data{text: tools[p.Param.Value][0], taint: f.taint}, quoted: true}
+		*f = field{data: data{text: tools[name][0], taint: f.taint}, quoted: true}
 	}
+}
+
+// Those of [tools] that are compilers, and those that show or edit a file.
+const (
+	compilerVariables = "CC CXX CPP LD AR"
+	viewerVariables   = "EDITOR VISUAL GIT_EDITOR PAGER BROWSER"
+)
+
+// arePlainFiles reports whether words are the names of files below the working directory, and no option,
+// address or command of an editor (+cmd).
+func arePlainFiles(words []*syntax.Word) bool {
+	return len(words) > 0 && !slices.ContainsFunc(words, func(w *syntax.Word) bool {
+		text, ok := literalText(w)
+		return !ok || text == "" || strings.ContainsAny(text[:1], "-+/@") || strings.ContainsAny(text, ":$`") ||
+			slices.Contains(strings.Split(text, "/"), "..")
+	})
 }
 
 // unwritten walks the process substitutions >(…) of a command to which no write is known: they run

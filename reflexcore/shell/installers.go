@@ -9,11 +9,11 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// This file finds out whether a text runs the official installer of a well-known toolchain, in the way
-// that its makers document: curl -sSf https://sh.rustup.rs | sh. That is as much trust as a package of
-// theirs needs. Anything else about such a command makes it a download that runs: another host or
-// scheme, an option that is not known to be harmless, an address for the installer, a variable that
-// it may read, or a program that the text may have replaced.
+// This file finds out whether a text begins with the official installer of a well-known toolchain, in the
+// way that its makers document: curl -sSf https://sh.rustup.rs | sh. That is as much trust as a package of
+// theirs needs. All of the command must be known to be harmless: the address, the options of curl, what the
+// installer is told, and that nothing of the text runs before it, which could set a variable that it reads,
+// write settings of curl or git, or replace a program. Anything else makes it a download that runs.
 
 // Installer is the What of an effect that runs an official installer.
 const Installer = "installer"
@@ -21,33 +21,39 @@ const Installer = "installer"
 // installers are the addresses of installers, without the scheme; * is a version.
 var installers = strings.Fields(section("installers"))
 
-// Words of curl and wget that change nothing about where the text comes from, and those whose next
-// word is a number or the scheme.
 var (
+	// Words of curl and wget that change nothing about where the text comes from, and those whose next
+	// word is a number or the scheme.
 	plainFetch  = wordset.Of(section("plain fetch options"))
 	valuedFetch = wordset.Of("--retry --retry-delay --max-time --connect-timeout -m")
+	// Words that tell an installer nothing about where it gets things from, and variables for versions and
+	// for how much is asked.
+	plainTold = wordset.Of(section("plain installer options"))
+	plainVars = wordset.Of(section("plain installer variables"))
 )
 
 // installs reports whether a pipe runs an official installer.
 func (df *definitions) installs(c *syntax.BinaryCmd) bool {
-	if c.Op != syntax.Pipe || !df.fetchesInstaller(c.X) || len(c.Y.Redirs) > 0 || c.Y.Background || c.Y.Negated {
+	if c.Op != syntax.Pipe || !df.fetchesInstaller(c.X) || len(c.Y.Redirs) > 0 || c.Y.Background || c.Y.Negated ||
+		!df.isFirst(c) {
 		return false
 	}
 	runs, ok := c.Y.Cmd.(*syntax.CallExpr)
 	if !ok || len(runs.Args) == 0 {
 		return false
 	}
-	for _, a := range runs.Assigns {
-		if !saysVersion(a.Name.Value) {
-			return false
+	return df.runsInput(runs.Args) && !slices.ContainsFunc(runs.Assigns, func(a *syntax.Assign) bool {
+		if !plainVars[a.Name.Value] || a.Value == nil || a.Append || a.Index != nil || a.Array != nil {
+			return true
 		}
-	}
-	return df.runsInput(runs.Args)
+		value, ok := literalText(a.Value)
+		return !ok || !isPlainWord(value)
+	})
 }
 
 // installsText is installs for sh -c "$(curl …)" and sh <(curl …).
 func (df *definitions) installsText(c *syntax.CallExpr) bool {
-	if len(c.Args) < 2 || len(c.Assigns) > 0 || df.interpreter(c.Args[0]) == "" {
+	if len(c.Args) < 2 || len(c.Assigns) > 0 || df.interpreter(c.Args[0]) == "" || !df.isFirst(c) {
 		return false
 	}
 	from, words := c.Args[1], c.Args[2:]
@@ -67,8 +73,27 @@ func (df *definitions) installsText(c *syntax.CallExpr) bool {
 		}
 		stmts = p.Stmts
 	}
-	return len(stmts) == 1 && df.fetchesInstaller(stmts[0]) &&
-		!slices.ContainsFunc(words, func(w *syntax.Word) bool { return !df.tellsLittle(w) })
+	return len(stmts) == 1 && df.fetchesInstaller(stmts[0]) && df.areTold(words)
+}
+
+// isFirst reports whether a command is what the text of the call begins with, so that nothing of the call
+// has changed anything before it. It must be in no loop, and in no other command that could set variables.
+func (df *definitions) isFirst(c syntax.Command) bool {
+	file := df.in.src.outermost.file
+	if df.in.rep.depth != 1 || file == nil || len(file.Stmts) == 0 {
+		return false
+	}
+	for s := file.Stmts[0]; len(s.Redirs) == 0; {
+		if s.Cmd == c {
+			return true
+		}
+		b, ok := s.Cmd.(*syntax.BinaryCmd)
+		if !ok || b.Op == syntax.Pipe || b.Op == syntax.PipeAll {
+			return false
+		}
+		s = b.X
+	}
+	return false
 }
 
 // fetchesInstaller reports whether a statement prints an official installer, and nothing else.
@@ -130,40 +155,37 @@ func isInstaller(address string) bool {
 }
 
 // isVersion reports whether a text is a version or one of the names of the main branch. The hash of a
-// commit is not: a host of repositories has those of anybody's copy under the same address.
+// commit is not: a host of repositories has those of anybody's copy under the same address. That is why
+// there must be a dot.
 func isVersion(text string) bool {
-	if wordset.Has("HEAD main master lts current", text) {
+	if wordset.Has("HEAD main master", text) {
 		return true
 	}
 	digits := strings.TrimPrefix(text, "v")
-	return strings.Trim(digits, "0123456789.") == "" && !strings.Contains(digits, "..") && len(digits) < 16
+	return strings.Trim(digits, "0123456789.") == "" && strings.Contains(strings.Trim(digits, "."), ".") &&
+		!strings.Contains(digits, "..") && len(digits) < 16
 }
 
 // runsInput reports whether words run their standard input, and tell it nothing but versions, names
-// and folders.
+// and folders for programs.
 func (df *definitions) runsInput(words []*syntax.Word) bool {
-	if words[0].Lit() == "sudo" && !df.defines("sudo") {
-		if words = words[1:]; len(words) > 0 && words[0].Lit() == "-E" {
-			words = words[1:]
-		}
-		for len(words) > 0 && isSetting(words[0]) {
-			words = words[1:]
-		}
-	}
-	if len(words) == 0 || df.interpreter(words[0]) == "" {
+	name := df.interpreter(words[0])
+	words = words[1:]
+	switch {
+	case name == "" || len(words) == 0:
+		return name != ""
+	case strings.HasPrefix(name, "python"):
+		return words[0].Lit() == "-" && df.areTold(words[1:])
+	case !wordset.Has("- -s -e -es -x -xs", words[0].Lit()): // not -c, and no script
 		return false
+	case len(words) > 1 && words[0].Lit() == "-s" && words[1].Lit() == "--":
+		return df.areTold(words[2:])
 	}
-	if len(words) > 1 && !wordset.Has("- -s -e -es -x -xs", words[1].Lit()) { // not -c, and no script
-		return false
+	if len(words) == 1 {
+		return true
 	}
-	return !slices.ContainsFunc(words[1:], func(w *syntax.Word) bool { return !df.tellsLittle(w) })
-}
-
-// isSetting reports whether a word of sudo sets a variable for a version.
-func isSetting(w *syntax.Word) bool {
-	text, ok := literalText(w)
-	name, _, set := strings.Cut(text, "=")
-	return ok && set && saysVersion(name)
+	first, ok := literalText(words[1]) // an option would be one of the shell
+	return ok && words[0].Lit() == "-s" && !strings.HasPrefix(first, "-") && df.areTold(words[1:])
 }
 
 // interpreter is the name of a shell or another interpreter that a word names.
@@ -176,35 +198,73 @@ func (df *definitions) interpreter(w *syntax.Word) string {
 	return name
 }
 
-// tellsLittle reports whether a word for an installer says nothing about where it gets things from.
-func (df *definitions) tellsLittle(w *syntax.Word) bool {
-	text, known := literalText(w)
-	if known {
-		return !strings.ContainsAny(text, ":@") && !strings.Contains(text, "//")
+// areTold reports whether words for an installer say nothing about where it gets things from: options
+// that are known, versions, names, and behind -b a folder for programs.
+func (df *definitions) areTold(words []*syntax.Word) bool {
+	for i, w := range words {
+		text, ok := literalText(w)
+		switch {
+		case i > 0 && words[i-1].Lit() == "-b" && (df.isGoFolder(w) || ok && isFolderForPrograms(text)):
+		case ok && (plainTold[text] || isPlainWord(text)), !ok && isOpenVersion(w):
+		default:
+			return false
+		}
 	}
-	if c, ok := w.Parts[0].(*syntax.CmdSubst); ok { // $(go env GOPATH)/bin
-		return df.asksPlace(c.Stmts)
+	return true
+}
+
+// isPlainWord reports whether a text is one or more versions or names, and no path, address or option.
+func isPlainWord(text string) bool {
+	const letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._,-"
+	return text != "" && strings.Trim(text, letters) == "" && text[0] != '-' && text[0] != '.' &&
+		!strings.Contains(text, "..")
+}
+
+// isFolderForPrograms reports whether a path is one of the system's own folders for local programs, or a
+// folder with that name below the working directory.
+func isFolderForPrograms(text string) bool {
+	text = strings.TrimSuffix(text, "/")
+	if wordset.Has("/usr/local/bin /go/bin /root/go/bin", text) {
+		return true
 	}
+	folder := strings.TrimPrefix(text, "./")
+	return (folder == "bin" || strings.HasSuffix(folder, "/bin")) && isPlainWord(strings.ReplaceAll(folder, "/", "-"))
+}
+
+// isGoFolder reports whether a word is $(go env GOPATH)/bin.
+func (df *definitions) isGoFolder(w *syntax.Word) bool {
+	if len(w.Parts) != 2 {
+		return false
+	}
+	s, ok := w.Parts[0].(*syntax.CmdSubst)
+	lit, last := w.Parts[1].(*syntax.Lit)
+	return ok && last && lit.Value == "/bin" && alwaysPrints(s.Stmts) && df.asksPlace(s.Stmts)
+}
+
+// isOpenVersion reports whether a word is a version that the environment gives: "bun-v${BUN_VERSION}".
+func isOpenVersion(w *syntax.Word) bool {
 	q, ok := w.Parts[0].(*syntax.DblQuoted)
-	if !ok || len(w.Parts) != 1 || len(q.Parts) == 0 {
+	if !ok || len(w.Parts) != 1 || len(q.Parts) != 2 {
 		return false
 	}
 	lit, ok := q.Parts[0].(*syntax.Lit)
-	return ok && lit.Value[0] != '-' && !strings.ContainsAny(lit.Value, ":@")
+	return ok && isPlainWord(lit.Value) && isPlainVariable(q.Parts[1], "VERSION")
+}
+
+// isPlainVariable reports whether a part of a word is the value of a variable, as it is, whose name has an
+// ending.
+func isPlainVariable(part syntax.WordPart, ending string) bool {
+	p, ok := part.(*syntax.ParamExp)
+	return ok && !p.Excl && !p.Length && !p.Width && p.Exp == nil && p.Index == nil && p.Slice == nil &&
+		p.Repl == nil && p.Param != nil && syntax.ValidName(p.Param.Value) && strings.HasSuffix(p.Param.Value, ending)
 }
 
 // setsForInstaller reports whether the text sets a variable that an installer may read.
 func (df *definitions) setsForInstaller() bool {
 	vars := &df.in.vars
 	return vars.clobbered || slices.ContainsFunc(vars.list, func(v variable) bool {
-		return v.name != "" && !saysVersion(v.name)
+		return v.name != "" && !plainVars[v.name]
 	})
-}
-
-// saysVersion reports whether a variable says which version, or how much is asked.
-func saysVersion(name string) bool {
-	return wordset.Has("CI NONINTERACTIVE DEBIAN_FRONTEND ARCH", name) || strings.HasSuffix(name, "VERSION") ||
-		strings.HasSuffix(name, "_PREVIEW") || strings.HasSuffix(name, "_UNINSTALL")
 }
 
 // literalText is the text of a word without expansions.

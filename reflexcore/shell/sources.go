@@ -407,8 +407,9 @@ func isSetup(c *syntax.CallExpr) bool {
 	if setups[name] == nil || !areLiterals(c.Args[:1], "~/") { // the common case
 		return false
 	}
-	if slices.ContainsFunc(c.Args[1:],
-		func(w *syntax.Word) bool { return !isOneValue(w) && (w.Lit() == "" || !isLiteral(w.Lit())) }) {
+	if slices.ContainsFunc(c.Args[1:], func(w *syntax.Word) bool {
+		return (w.Lit() == "" || !isLiteral(w.Lit())) && (name != "gimme" || !isOneValue(w))
+	}) {
 		return false
 	}
 	if name != file && !strings.HasPrefix(file, "~/") && (!strings.HasPrefix(file, "/") || !installed(file)) {
@@ -417,12 +418,10 @@ func isSetup(c *syntax.CallExpr) bool {
 	return areOneOf(c.Args[1:], setups[name])
 }
 
-// isOneValue reports whether a word is a variable in quotes, as in "$VERSION".
+// isOneValue reports whether a word is a variable for a version in quotes, as in "$GO_VERSION".
 func isOneValue(w *syntax.Word) bool {
-	p, ok := onlyPart(w).(*syntax.ParamExp)
 	_, quoted := w.Parts[0].(*syntax.DblQuoted)
-	return ok && quoted && !p.Excl && p.Exp == nil && p.Index == nil && p.Slice == nil && p.Repl == nil &&
-		p.Param != nil && syntax.ValidName(p.Param.Value)
+	return quoted && isPlainVariable(onlyPart(w), "VERSION")
 }
 
 // shownBy is the file that a statement only shows, as in cat FILE | psql. It is empty if there is none.
