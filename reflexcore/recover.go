@@ -120,23 +120,34 @@ func (l *diskCheck) unsaved(target string) places.Place {
 var startup, _ = places.Named("startup")
 
 // addsPlainly reports whether an effect adds nothing to a start-up file of a shell but what says where
-// an installed tool lies. All that the call writes there must be known.
+// an installed tool lies. All that the call writes there must be known, and it must do nothing else that
+// could put a program where the shell then finds it.
 func (e *Engine) addsPlainly(j *judgment, ef *effect.Effect) bool {
 	const other = effect.Network | effect.Decoded | effect.Secret
-	rc := wordset.Has(".bashrc .zshrc .profile .bash_profile .zprofile .zshenv", path.Base(ef.Target))
-	if !rc || ef.Bits != effect.Append || ef.Taint&other != 0 || path.Dir(ef.Target) != j.call.Around.Home {
+	home := j.call.Around.Home
+	if !isShellFile(ef.Target, home) || ef.Bits != effect.Append || ef.Taint&other != 0 ||
+		slices.ContainsFunc(j.call.Effects, func(ef effect.Effect) bool {
+			later := ef.Bits&effect.Later != 0 // what the lines do, which is looked at below
+			return ef.Kind != effect.Read && !later && ef.By != "mkdir" && !isShellFile(ef.Target, home)
+		}) || !shell.OnlyAddsLines(j.call.Text) {
 		return false
 	}
 	known, project := false, e.analyzer.Git.Top(j.call.Around.Dir)
 	for i := range j.call.Texts {
 		t := &j.call.Texts[i]
 		if t.Path == ef.Target {
-			if known = project != "" && shell.PlainStartup(j.call.Around.Home, project, t.Text); !known {
+			if known = project != "" && shell.PlainStartup(home, project, t.Text); !known {
 				return false
 			}
 		}
 	}
 	return known
+}
+
+// isShellFile reports whether a path is a start-up file of a shell in a home.
+func isShellFile(p, home string) bool {
+	return path.Dir(p) == home &&
+		wordset.Has(".bashrc .zshrc .profile .bash_profile .zprofile .zshenv", path.Base(p))
 }
 
 // isForOwnFiles reports whether all that a call deletes with rm is build output of the project, and all

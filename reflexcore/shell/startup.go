@@ -33,7 +33,7 @@ func PlainStartup(home, project, text string) bool {
 			if len(c.Args) == 0 {
 				return !own.assigned(c.Assigns)
 			}
-			return len(c.Assigns) > 0 || !runsSetup(c)
+			return len(c.Assigns) > 0 || !own.runsSetup(c)
 		default:
 			return true
 		}
@@ -43,9 +43,14 @@ func PlainStartup(home, project, text string) bool {
 // A toolFolders has the folders by which those of installed tools are known.
 type toolFolders struct{ home, project string }
 
-// toolHomes are the variables that hold the folder of a tool.
-const toolHomes = "GOPATH GOBIN GOROOT GEM_HOME JAVA_HOME CARGO_HOME RUSTUP_HOME ANDROID_HOME ANDROID_SDK_ROOT " +
-	"PYENV_ROOT RBENV_ROOT NVM_DIR PNPM_HOME BUN_INSTALL DENO_INSTALL VOLTA_HOME SDKMAN_DIR FLUTTER_HOME"
+var (
+	// toolPaths are patterns of the folders into which known tools put programs, for PATH.
+	toolPaths = strings.Fields(section("program folders"))
+	// toolHomes are the variables that hold the folder of a tool, with patterns of what that is.
+	toolHomes = table("tool homes")
+	// startups are those of [setups] that are for a start-up file, with the word that asks for it.
+	startups = table("startups")
+)
 
 // assigned reports whether assignments only name the folders of tools.
 func (t toolFolders) assigned(list []*syntax.Assign) bool {
@@ -57,7 +62,7 @@ func (t toolFolders) assigned(list []*syntax.Assign) bool {
 		if a.Name.Value == "PATH" {
 			return !ok || !t.added(value)
 		}
-		return !ok || !wordset.Has(toolHomes, a.Name.Value) || !t.has(value)
+		return !ok || !t.has(value, toolHomes[a.Name.Value])
 	})
 }
 
@@ -68,25 +73,26 @@ func (t toolFolders) added(value string) bool {
 		switch {
 		case part == "$PATH":
 			former++
-		case !t.has(part):
+		case !t.has(part, toolPaths):
 			return false
 		}
 	}
 	return former == 1
 }
 
-// has reports whether a path is a folder below those where programs are installed, or below the home, as
-// ~/.cargo/bin and ~/go are.
-func (t toolFolders) has(p string) bool {
-	if path.Clean(p) != p || strings.ContainsAny(p, "*?[$:") || disk.Below(p, t.project) || disk.Below(t.project, p) {
+// has reports whether a path is one of the folders of known tools, and none in which the project is or
+// that is in the project.
+func (t toolFolders) has(p string, known []string) bool {
+	if path.Clean(p) != p || strings.ContainsAny(p, "*?[$:\\") || disk.Below(p, t.project) || disk.Below(t.project, p) {
 		return false
 	}
-	for _, top := range [...]string{"/usr", "/opt"} {
-		if p != top && disk.Below(p, top) {
-			return true
-		}
+	if rest, ok := strings.CutPrefix(p, t.home+"/"); ok && len(t.home) > 1 {
+		p = "~/" + rest
 	}
-	return len(t.home) > 1 && p != t.home && disk.Below(p, t.home) && !wordset.Has("/.ssh /.config /tmp", p[len(t.home):])
+	return slices.ContainsFunc(known, func(pattern string) bool {
+		fits, err := path.Match(pattern, p)
+		return fits && err == nil
+	})
 }
 
 // homeText is the text of a word in which nothing is open but the home and the former PATH, which
@@ -138,16 +144,54 @@ func homeText(w *syntax.Word, home string) (string, bool) {
 	return strings.ReplaceAll(text, ":~/", ":"+home+"/"), true
 }
 
-// runsSetup reports whether a command is eval "$(TOOL …)" or source <(TOOL …) of one of [setups].
-func runsSetup(c *syntax.CallExpr) bool {
+// runsSetup reports whether a command is eval "$(TOOL …)" or source <(TOOL …) of one of [startups].
+func (t toolFolders) runsSetup(c *syntax.CallExpr) bool {
 	if len(c.Args) != 2 {
 		return false
 	}
 	switch name := c.Args[0].Lit(); p := onlyPart(c.Args[1]).(type) {
 	case *syntax.CmdSubst:
-		return name == "eval" && isSetup(onlyCall(p.Stmts))
+		return name == "eval" && t.isStartup(p.Stmts)
 	case *syntax.ProcSubst:
-		return (name == "source" || name == ".") && p.Op == syntax.CmdIn && isSetup(onlyCall(p.Stmts))
+		return (name == "source" || name == ".") && p.Op == syntax.CmdIn && t.isStartup(p.Stmts)
 	}
 	return false
+}
+
+// isStartup reports whether statements are one command of [startups], by its name alone or in a folder
+// into which known tools put programs, with words that are written out.
+func (t toolFolders) isStartup(stmts []*syntax.Stmt) bool {
+	c := onlyCall(stmts)
+	if !isSetup(c) || len(stmts[0].Redirs) > 0 || !areLiterals(c.Args[1:], "") {
+		return false
+	}
+	folder, name := path.Split(c.Args[0].Lit())
+	if rest, ok := strings.CutPrefix(folder, "~/"); ok {
+		folder = t.home + "/" + rest
+	}
+	return (folder == "" || t.has(strings.TrimSuffix(folder, "/"), toolPaths)) &&
+		slices.ContainsFunc(startups[name], func(word string) bool {
+			return word == "*" || len(c.Args) > 1 && c.Args[1].Lit() == word
+		})
+}
+
+// OnlyAddsLines reports whether a text does nothing but write lines and look at files: what else it runs
+// could put a program into a folder of tools.
+func OnlyAddsLines(text string) bool {
+	const harmless = "echo printf cat tee grep source . mkdir test [ true"
+	file, err := syntax.NewParser().Parse(strings.NewReader(text), "")
+	if err != nil {
+		return false
+	}
+	only := true
+	syntax.Walk(file, func(n syntax.Node) bool {
+		switch n := n.(type) {
+		case *syntax.CallExpr:
+			only = only && len(n.Assigns) == 0 && len(n.Args) > 0 && wordset.Has(harmless, n.Args[0].Lit())
+		case *syntax.FuncDecl, *syntax.DeclClause, *syntax.CoprocClause, *syntax.LetClause, *syntax.ArithmCmd:
+			only = false
+		}
+		return only
+	})
+	return only
 }
