@@ -8,8 +8,7 @@ import (
 	"approver.example/reflexcore/wordset"
 )
 
-// This file reads tools that stand for a command line, and cells of notebooks: terraform_apply is
-// terraform apply, and a line of a cell that begins with ! is a line of a shell.
+// This file reads tools that stand for a command line: terraform_apply is terraform apply.
 
 // twinVerbs are the subcommands that a tool of a program may stand for.
 var twinVerbs = map[string]map[string]bool{
@@ -125,46 +124,4 @@ func (j *judge) cells() {
 			a.role = roleCode
 		}
 	}
-}
-
-// code yields code in its language. Of a cell, some lines are of a shell.
-func (j *judge) code(a arg) {
-	lang, why := j.language(a), a.key+" of "+j.tool
-	if lang != effect.Python || !strings.ContainsAny(a.text, "!%") {
-		j.payload(effect.Payload{Lang: lang, Text: a.text, Why: why})
-		return
-	}
-	python, shell := splitCell(a.text)
-	j.payload(effect.Payload{Lang: effect.Python, Text: python, Why: why})
-	j.payload(effect.Payload{Lang: effect.Shell, Text: shell, Why: why})
-}
-
-// splitCell parts the lines of a cell of a notebook by their language. A line that begins with ! is for a
-// shell, and so is all below %%bash.
-func splitCell(text string) (python, shell string) {
-	var py, sh strings.Builder
-	whole := false
-	for line := range strings.Lines(text) {
-		bare := strings.TrimSpace(line)
-		word, rest, _ := strings.Cut(bare, " ")
-		_, system, assigned := strings.Cut(bare, "= !")
-		switch {
-		case whole:
-			sh.WriteString(line)
-		case wordset.Has("%%bash %%sh %%! %%script %%system %%sx", word):
-			whole = true
-		case strings.HasPrefix(bare, "!"):
-			sh.WriteString(strings.TrimLeft(bare, "!") + "\n")
-		case wordset.Has("%sx %system %pip %conda", word):
-			sh.WriteString(strings.TrimPrefix(strings.TrimPrefix(word, "%sx"), "%system"))
-			sh.WriteString(" " + rest + "\n")
-		case assigned && strings.IndexByte(word, '(') < 0:
-			sh.WriteString(system + "\n")
-		case strings.HasPrefix(bare, "%"):
-			py.WriteString("pass\n")
-		default:
-			py.WriteString(line)
-		}
-	}
-	return py.String(), strings.ReplaceAll(sh.String(), "%pip", "pip")
 }
