@@ -119,3 +119,25 @@ func TestMagicsOfCells(t *testing.T) {
 		"%rm out.tmp",
 	})
 }
+
+// tmux takes the beginning of a command's name, keys as numbers, and types what is in a buffer. None of that was
+// read.
+func TestWhatTmuxTypes(t *testing.T) {
+	judge := verdicts(t)
+	asks(t, judge, true, `
+		tmux send-k 'rm -rf ~/Documents' Enter
+		tmux send-keys -H 72 6d 20 2d 72 66 20 7e 0a
+		tmux set-buffer 'rm -rf ~/Documents'; tmux paste-buffer
+		tmux setb 'rm -rf ~/Documents' \; pasteb
+		tmux new-s -d 'rm -rf ~'
+		tmux respawn-p -k 'rm -rf ~'
+		tmux set -g default-command 'rm -rf ~'
+		tmux ls \; run-sh 'rm -rf ~'`)
+	asks(t, judge, false, `
+		tmux list-s
+		tmux capture-p -p
+		tmux set -g mouse on
+		tmux set-buffer 'hello world'
+		tmux send-keys -t w -H 6c 73 0a
+		tmux new-s -d 'npm run dev'`)
+}

@@ -305,6 +305,9 @@ func (o *Parsed) readSubcommand(argv []string, i int) int {
 	if sub == nil {
 		sub = o.table.subs[subcommand{o.Program, strings.ToLower(word)}]
 	}
+	if sub == nil && o.Program.begins {
+		sub = o.table.begun(o.Program, word)
+	}
 	if sub != nil {
 		o.Program = sub
 		if o.depth < len(o.blocks) {
@@ -327,6 +330,17 @@ func (o *Parsed) readSubcommand(argv []string, i int) int {
 		}
 	}
 	return len(argv)
+}
+
+// begun finds a subcommand by the beginning of its name. Of several, the first by its name counts.
+func (t *Table) begun(p *Program, word string) *Program {
+	first := ""
+	for sub := range t.subs {
+		if sub.of == p && word != "" && strings.HasPrefix(sub.word, word) && (first == "" || sub.word < first) {
+			first = sub.word
+		}
+	}
+	return t.subs[subcommand{p, first}]
 }
 
 func (o *Parsed) mode() Mode { return o.Program.mode }

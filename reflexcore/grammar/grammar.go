@@ -33,6 +33,7 @@
 //	stdout           what the standard output is: pass (input and files as they are), filter (part of
 //	                 them), fetched, decode NAME, encode NAME
 //	flow copy        what is read is written as it is
+//	abbreviated      the beginning of a subcommand's name is enough
 //	mode …           how words are read: gnu (the default: flags anywhere), posix (flags end at the first
 //	                 operand; posix 2: at the second), env (as posix, after NAME=VALUE operands), long
 //	                 (names of any length after one dash), find, bundle (as tar xzf), words (no flags),
@@ -253,6 +254,7 @@ type Program struct {
 	mode     Mode
 	moded    bool // the mode is said
 	copies   bool
+	begins   bool // its subcommands may be abbreviated
 	parental bool // has subcommands
 	bare     bool // there are flags that begin with no dash
 	defined  bool // has a block of its own; the others only have subcommands

@@ -171,6 +171,9 @@ func (l *loader) body(text string) error {
 		}
 		l.now.copies = true
 		return nil
+	case "abbreviated":
+		l.now.begins = true
+		return nil
 	case "like":
 		if len(words) < 2 {
 			return l.errorf("like needs the name of a block")

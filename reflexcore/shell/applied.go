@@ -6,6 +6,7 @@ import (
 	"path"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"approver.example/reflexcore/agentcli"
@@ -198,16 +199,27 @@ func (a *application) joined(u *grammar.Use) data {
 		return a.field(u).data
 	}
 	fields := a.in.exp.fields[a.mark+u.Word : a.mark+u.End]
-	if a.line.by == "tmux send-keys" || a.line.by == "tmux send" {
-		return typed(fields)
+	if p := a.line.p.Program; p != nil && p.Name == "tmux send-keys" {
+		return typed(a.line.argv[:u.Word], fields)
 	}
 	return words(fields)
 }
 
 // typed is the text of what tmux types, one argument right behind the other. A line ends where Enter is
-// pressed. Arguments without any blank are taken for the words of a command all the same.
-func typed(fields []field) data {
+// pressed. Arguments without any blank are taken for the words of a command all the same. With the flag -H,
+// each is the number of a letter.
+func typed(flags []string, fields []field) data {
 	keys := slices.Clone(fields)
+	if slices.ContainsFunc(flags, func(w string) bool { return len(w) > 1 && w[0] == '-' && strings.Contains(w, "H") }) {
+		for i := range keys {
+			if n, err := strconv.ParseUint(strings.TrimPrefix(keys[i].text, "0x"), 16, 21); err == nil {
+				keys[i].text = strings.ReplaceAll(string(rune(n)), "\r", "\n")
+			} else {
+				keys[i].text = effect.Unknown
+			}
+		}
+		return join(dataOf(keys), "")
+	}
 	for i := range keys {
 		switch strings.ToLower(keys[i].text) {
 		case "enter", "kpenter", "c-m", "c-j":

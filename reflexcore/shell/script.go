@@ -364,10 +364,10 @@ func (pr *programRunner) terminals(mark int) {
 			run(data{text, f.taint}, "tmux #()")
 			rest = after
 		}
-		if first, _, more := strings.Cut(strings.TrimSpace(f.text), " "); more && terminalCommands[first] {
+		if first, _, more := strings.Cut(strings.TrimSpace(f.text), " "); more && isTerminal(first) {
 			run(data{"tmux " + f.text, f.taint}, "tmux")
 		}
-		if !strings.HasSuffix(f.text, ";") && (i == 0 || !terminalCommands[f.text]) || i+1 == len(args) {
+		if !strings.HasSuffix(f.text, ";") && (i == 0 || !isTerminal(f.text)) || i+1 == len(args) {
 			continue
 		}
 		next, from := data{text: "tmux"}, i
@@ -383,6 +383,22 @@ func (pr *programRunner) terminals(mark int) {
 		}
 		run(next, "tmux")
 	}
+}
+
+// isTerminal reports whether a word is a tmux command that runs what it is given, or the beginning of its name.
+func isTerminal(word string) bool {
+	if terminalCommands[word] {
+		return true
+	}
+	if head, tail, ok := strings.Cut(word, "-"); !ok || head == "" || tail == "" {
+		return false
+	}
+	for command := range terminalCommands {
+		if strings.HasPrefix(command, word) {
+			return true
+		}
+	}
+	return false
 }
 
 // terminalCommands are the tmux commands that run what they are given.
