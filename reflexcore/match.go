@@ -69,9 +69,10 @@ func isPlainly(text string) bool {
 }
 
 // renamed are words after which a name that says test may be that of something else: settings that are read,
-// and contexts of clusters that are made or changed.
+// contexts of clusters that are made or changed, files that are put elsewhere, and ports of this machine that are
+// those of another.
 var renamed = wordset.Of("source . eval trap direnv set-context set-cluster rename-context use-context " +
-	"update-kubeconfig use alias")
+	"update-kubeconfig use alias mv ln ssh autossh socat port-forward cloud_sql_proxy cloud-sql-proxy ssm iptables")
 
 // staysNamed reports whether no word of a text puts in doubt what a name stands for.
 func staysNamed(text string) bool { return !wordset.Says(text, renamed) }

@@ -108,10 +108,12 @@ func (a *application) remoteDelete(u *grammar.Use, target string, taint effect.T
 	case a.ofProduction(target):
 		what = effect.Production
 	default:
-		what = a.scratch(target)
-		if what == effect.Scratch && target == "volumes" && a.isCompose() {
-			added[0].Dir = a.composeFile()
-			if a.ownCompose() {
+		what = a.scratch(target, "")
+		if what != "" && target == "volumes" && a.isCompose() {
+			if added[0].Dir = a.composeFile(what == effect.Named); added[0].Dir == "" {
+				what = effect.Scratch
+			}
+			if what == effect.Scratch && a.ownCompose() {
 				a.in.rep.down = composeDown{a.in.cwd.dir, from}
 			}
 		}

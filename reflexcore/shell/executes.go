@@ -300,7 +300,9 @@ func (a *applied) sql(dialect string, d data) {
 			if a.inMemory() && d.known() {
 				return true
 			}
-			e.What = cmp.Or(a.scratch(e.Target), e.What)
+			if e.What = cmp.Or(a.scratch(e.Target, d.text), e.What); e.What == effect.Named {
+				e.Dir = a.databaseFile()
+			}
 		}
 		in.add(e)
 		return !in.rep.stopped()

@@ -1,7 +1,6 @@
 package shell
 
 import (
-	"cmp"
 	"path"
 	"slices"
 	"strings"
@@ -15,11 +14,13 @@ import (
 // makes a question milder, so that all of the command must be known and no word may say production.
 
 // scratch says whether a command deletes what is there to be made again: effect.Named if its own name or
-// place says so, effect.Scratch if only its host does, or "". target is what it deletes.
-func (a *application) scratch(target string) string {
-	words, name := a.line.argv[1:], path.Base(a.line.argv[0])
+// place says so, effect.Scratch if only its host does, or "". target is what it deletes, statement the text of
+// SQL that does. On another host, or inside a container, neither a name nor a variable of this side says
+// anything.
+func (a *application) scratch(target, statement string) string {
+	words, name := a.line.argv[1:], a.line.argv[0]
 	unsure := func(w string) bool { return !effect.IsKnown(w) || effect.IsProduction(w) }
-	if unsure(target) || slices.ContainsFunc(words, unsure) ||
+	if a.in.rep.bits&effect.Remote != 0 || unsure(target) || slices.ContainsFunc(words, unsure) ||
 		!slices.ContainsFunc(words, func(w string) bool { return w != "" }) {
 		return ""
 	}
@@ -27,7 +28,7 @@ func (a *application) scratch(target string) string {
 	case a.isCompose():
 		return a.scratchVolumes(words, target)
 	case wordset.Has("docker podman nerdctl", name) && len(words) > 1 && words[0] == "volume":
-		if !a.isElsewhere("DOCKER_HOST", "DOCKER_CONTEXT", "CONTAINER_HOST") && isScratchName(target) {
+		if !a.isElsewhere(hostsOfDocker...) && isScratchName(target) {
 			return effect.Named
 		}
 	case wordset.Has("kind minikube k3d", name):
@@ -36,19 +37,22 @@ func (a *application) scratch(target string) string {
 		return a.scratchInCluster(words)
 	case wordset.Has("aws awslocal tflocal cdklocal samlocal", name):
 		return a.emulated(name, words)
-	case environments[name] != "":
-		return a.scratchEnvironment(name, words)
-	case clients[name]:
-		return a.scratchDatabase(words, target)
+	case environments[path.Base(name)] != "":
+		return a.scratchEnvironment(environments[path.Base(name)], words)
+	case clients[name] != nil:
+		return a.scratchDatabase(clients[name], words, target, statement)
 	}
 	return ""
 }
+
+// hostsOfDocker are the variables that make docker and podman act elsewhere.
+var hostsOfDocker = strings.Fields("DOCKER_HOST DOCKER_CONTEXT DOCKER_CONFIG CONTAINER_HOST CONTAINER_CONNECTION")
 
 // onOwnMachine reports whether all words of a command are known, none says production, and no
 // variable makes docker or compose act elsewhere.
 func (a *application) onOwnMachine() bool {
 	return a.in.rep.bits&effect.Remote == 0 &&
-		!a.isElsewhere("DOCKER_HOST", "DOCKER_CONTEXT", "COMPOSE_FILE", "COMPOSE_PROJECT_NAME") &&
+		!a.isElsewhere(hostsOfDocker...) && !a.isFamilySet(ofCompose) &&
 		!slices.ContainsFunc(a.line.argv, func(w string) bool { return !effect.IsKnown(w) || effect.IsProduction(w) })
 }
 
@@ -63,29 +67,11 @@ func (a *application) rebuilt(target string) bool {
 // ownCompose reports whether a command acts on the project of the compose file that compose finds in
 // the working folder, or in one below it.
 func (a *application) ownCompose() bool {
-	dir := a.in.cwd.dir
+	dir, c := a.in.cwd.dir, readCompose(a.line.argv)
+	own := len(c.files) == 0 || len(c.files) == 1 &&
+		wordset.Has("docker-compose.yml docker-compose.yaml compose.yml compose.yaml", strings.TrimPrefix(c.files[0], "./"))
 	return a.onOwnMachine() && effect.IsKnown(dir) && within(dir, a.in.ctx.Dir) && !effect.IsProduction(dir) &&
-		namesNoProject(a.line.argv[1:])
-}
-
-// namesNoProject reports whether no word of compose names another host, project or file than compose
-// finds by itself.
-func namesNoProject(words []string) bool {
-	for i, w := range words {
-		flag, value, joined := strings.Cut(w, "=")
-		if !joined && i+1 < len(words) {
-			value = words[i+1]
-		}
-		switch {
-		case flag == "-f" || flag == "--file":
-			if !wordset.Has("docker-compose.yml docker-compose.yaml compose.yml compose.yaml", strings.TrimPrefix(value, "./")) {
-				return false
-			}
-		case wordset.HasAnyPrefix(flag, "-p", "--project", "--profile", "--context", "-c", "-H", "--host", "--env-file"):
-			return false
-		}
-	}
-	return true
+		own && c.known && c.project == "" && !c.profile
 }
 
 // upAfterDown marks the volumes that a compose down before deletes as rebuilt, if the command is the
@@ -116,10 +102,6 @@ type composeDown struct {
 	from int    // the index of its effect
 }
 
-// clients are programs that are given a database by name, by host or as a file.
-var clients = wordset.Of("psql pgcli mysql mariadb mycli dropdb mysqladmin sqlite3 sqlite litecli redis-cli " +
-	"valkey-cli keydb-cli mongosh mongo cqlsh clickhouse-client sqlcmd duckdb usql")
-
 // environments are programs that take the database from settings that an environment has, and the variable
 // that names it.
 var environments = map[string]string{"rails": "RAILS_ENV", "rake": "RAILS_ENV", "php": "APP_ENV", "artisan": "APP_ENV",
@@ -135,158 +117,93 @@ func (a *application) isElsewhere(names ...string) bool {
 	return slices.ContainsFunc(names, a.in.vars.isGiven)
 }
 
-// given returns the value of a variable, of the text or of the environment; known is false if it is set to
-// what is not known.
+// given returns the value of a variable that the command surely has; known is false if it is set, but to
+// what is not known. Only what the text itself sets and exports is known: the environment may be that of
+// something else, and sudo or env -u may take it away.
 func (a *application) given(name string) (value string, set, known bool) {
 	if v := a.in.vars.find(name); v != nil {
-		return v.text, true, len(v.alts) == 0 && effect.IsKnown(v.text)
+		return v.text, true, v.passed && !v.unset && !v.array && !v.clobbered && len(v.alts)+len(v.forms) == 0 &&
+			effect.IsKnown(v.text) && !effect.IsProduction(v.text)
 	}
-	value, set = a.in.ctx.Env[name]
-	return value, set, true
+	_, set = a.in.ctx.Env[name]
+	return "", set, false
 }
 
-// scratchEnvironment says whether the environment of a framework, and the database that it is given, are for
-// tests.
-func (a *application) scratchEnvironment(name string, words []string) string {
-	what := ""
-	for i, w := range words {
-		flag, value, joined := strings.Cut(w, "=")
-		if !joined && i+1 < len(words) {
-			value = words[i+1]
+// isFamilySet reports whether the text or the environment sets a variable of a family.
+func (a *application) isFamilySet(has func(name string) bool) bool {
+	for i := range a.in.vars.list {
+		if has(a.in.vars.list[i].name) {
+			return true
 		}
-		if wordset.Has("--env --environment --database --settings", flag) || flag == "-e" && name == "rails" {
-			if !isScratchName(value[strings.LastIndexByte(value, '.')+1:]) {
+	}
+	for name := range a.in.ctx.Env {
+		if has(name) {
+			return true
+		}
+	}
+	return false
+}
+
+// ofDatabases reports whether a variable may say where a database is.
+func ofDatabases(name string) bool {
+	return (wordset.HasAnyPrefix(name, "PG", "MYSQL", "MARIADB", "POSTGRES", "DB_", "REDIS", "MONGO", "SQLCMD",
+		"CLICKHOUSE", "DIRECT_URL") || wordset.ContainsAny(name, "DATABASE", "_DSN", "_DB_")) &&
+		!wordset.Has("PGPASSWORD PGUSER PGPORT PGSSLMODE PGTZ PGAPPNAME PGCONNECT_TIMEOUT PGCLIENTENCODING PGDATA "+
+			"MYSQL_PWD MYSQL_TCP_PORT", name) &&
+		!strings.HasSuffix(name, "_PASSWORD") && !strings.HasSuffix(name, "_USER")
+}
+
+// plainOptions are options of frameworks that name no database.
+const plainOptions = "--force -f --yes -y --noinput --no-input --no-interaction -n --seed --quiet -q --skip-seed " +
+	"--skip-generate --force-reset --if-exists --trace --accept-data-loss"
+
+// scratchEnvironment says whether the environment of a framework, and the database that it is given, are for
+// tests. variable names its environment.
+func (a *application) scratchEnvironment(variable string, words []string) string {
+	what, names := "", 0
+	for i := 0; i < len(words); i++ {
+		flag, value, joined := strings.Cut(words[i], "=")
+		switch {
+		case wordset.Has("--env --environment --database --settings", flag) ||
+			flag == "-e" && variable == "RAILS_ENV" || flag == variable && joined:
+			if i++; joined {
+				i--
+			} else if i < len(words) {
+				value = words[i]
+			}
+			if names++; !isScratchName(value[strings.LastIndexByte(value, '.')+1:]) || names > 1 {
 				return ""
 			}
 			what = effect.Named
+		case strings.HasPrefix(flag, "-") && (joined || !wordset.Has(plainOptions, flag)), joined,
+			strings.HasSuffix(flag, ":all"):
+			return "" // what the option does is not known
 		}
 	}
-	if v, set, known := a.given(environments[name]); set && name != "prisma" {
-		if !known || effect.IsProduction(v) {
+	rest := func(name string) bool { return name != "DATABASE_URL" && name != variable && ofDatabases(name) }
+	if a.isFamilySet(rest) {
+		return ""
+	}
+	if v, set, known := a.given(variable); set && variable != "DATABASE_URL" {
+		if !known || !isScratchName(v[strings.LastIndexByte(v, '.')+1:]) {
 			return ""
 		}
-		if isScratchName(v[strings.LastIndexByte(v, '.')+1:]) {
-			what = effect.Named
-		}
+		what = effect.Named
 	}
-	if v, set, known := a.given("NODE_ENV"); name == "prisma" && set && known && isScratchName(v) {
+	if v, set, known := a.given("NODE_ENV"); variable == "DATABASE_URL" && set && known && isScratchName(v) {
 		what = effect.Scratch // it does not read the variable, but what starts it may
 	}
 	if v, set, known := a.given("DATABASE_URL"); set {
-		if !known || effect.IsProduction(v) {
-			return ""
-		}
 		host, db := hostAndName(v)
 		switch {
-		case !isNear(host):
+		case !known || !isLoopback(host):
 			return ""
 		case isScratchName(db):
-			what = effect.Named
-		case what == "":
-			what = effect.Scratch
+			return effect.Named
 		}
-	}
-	return what
-}
-
-// scratchDatabase says whether a client is given a database that is for tests, and no host but this one or
-// one for tests. A word behind a flag may be its value, so that it names nothing.
-func (a *application) scratchDatabase(words []string, target string) string {
-	d := databaseWords{}
-	for _, name := range [...]string{"PGHOST", "PGHOSTADDR", "MYSQL_HOST", "DATABASE_URL", "PGDATABASE"} {
-		v, set, known := a.given(name)
-		switch {
-		case !set:
-		case !known || effect.IsProduction(v):
-			return ""
-		case name == "PGDATABASE":
-			d.named = isScratchName(v)
-		case name == "DATABASE_URL":
-			host, _ := hostAndName(v)
-			d.host(host)
-		default:
-			d.host(v)
-		}
-	}
-	if a.isElsewhere("PGSERVICE", "PGSERVICEFILE", "REDISCLI_AUTH") {
-		return ""
-	}
-	if kind, name, found := strings.Cut(target, " "); !found || kind == "database" || kind == "schema" {
-		d.named = d.named || isScratchName(cmp.Or(name, kind)) // dropdb NAME, or DROP DATABASE
-	}
-	d.client = path.Base(a.line.argv[0])
-	for i := range words {
-		d.word(words, i)
-	}
-	switch {
-	case d.elsewhere:
-	case d.named:
-		return effect.Named
-	case d.hosted:
 		return effect.Scratch
 	}
-	return ""
-}
-
-// databaseWords are what the words of a client say about where its database is.
-type databaseWords struct {
-	client           string
-	named, hosted    bool
-	elsewhere, first bool // the first operand was there
-}
-
-// host takes in the name of a host.
-func (d *databaseWords) host(name string) {
-	near := isNear(name)
-	d.elsewhere = d.elsewhere || !near
-	d.hosted = d.hosted || near
-}
-
-// word takes in one word.
-func (d *databaseWords) word(words []string, i int) {
-	w := words[i]
-	flag, value, joined := strings.Cut(w, "=")
-	if !joined && i+1 < len(words) {
-		value = words[i+1]
-	}
-	switch {
-	case strings.Contains(w, "://"):
-		host, db := hostAndName(w)
-		d.host(host)
-		d.named = d.named || isScratchName(db)
-	case wordset.Has("--service --login-path --defaults-file --defaults-extra-file", flag):
-		d.elsewhere = true
-	case strings.HasPrefix(w, "-") && wordset.Has("-h --host", flag):
-		d.host(value)
-	case len(w) > 2 && strings.HasPrefix(w, "-h") && w != "-help":
-		d.host(w[2:])
-	case wordset.Has("-d -D --dbname --database", flag) && !strings.Contains(value, "="):
-		d.named = d.named || isScratchName(value)
-	case flag == "-n" && d.client != "psql" && value != "0" && strings.Trim(value, "0123456789") == "" && value != "":
-		d.hosted = true // a numbered database of a Redis, which is on this machine unless a host is named
-	case strings.Contains(w, "host=") || strings.Contains(w, "hostaddr=") || strings.Contains(w, "service="):
-		d.connection(w)
-	case w != "" && w[0] != '-' && !d.first && (i == 0 || words[i-1] == "" || words[i-1][0] != '-'):
-		d.first = true
-		if !strings.HasSuffix(d.client, "-cli") || d.client == "litecli" {
-			d.named = d.named || isScratchName(w)
-		}
-	}
-}
-
-// connection takes in a connection string of Postgres.
-func (d *databaseWords) connection(w string) {
-	d.first = true
-	for part := range strings.FieldsSeq(w) {
-		switch key, value, _ := strings.Cut(part, "="); key {
-		case "host", "hostaddr":
-			d.host(strings.Trim(value, "'"))
-		case "dbname":
-			d.named = d.named || isScratchName(strings.Trim(value, "'"))
-		case "service":
-			d.elsewhere = true
-		}
-	}
+	return what
 }
 
 // inMemory reports whether a client of SQLite has a database that is only in memory.
@@ -298,43 +215,53 @@ func (a *application) inMemory() bool {
 		a.line.argv[1] == ":memory:" && !slices.ContainsFunc(a.line.argv, opens)
 }
 
-// hostAndName returns the host and the database of an address.
+// hostAndName returns the host and the database of an address that has nothing else which may name one.
 func hostAndName(address string) (host, name string) {
 	_, rest, _ := strings.Cut(address, "://")
-	if strings.ContainsAny(rest, "#\\, ") || strings.Contains(rest, "host=") || strings.Contains(rest, "service=") {
+	rest, settings, _ := strings.Cut(rest, "?")
+	for s := range strings.SplitSeq(settings, "&") {
+		if key, _, _ := strings.Cut(s, "="); !wordset.Has("sslmode schema connection_limit connect_timeout charset", key) &&
+			s != "" {
+			return "", ""
+		}
+	}
+	host, name, _ = strings.Cut(rest, "/")
+	if strings.ContainsAny(rest, "#\\, %;") || strings.ContainsAny(name, "@:/?") {
 		return "", "" // another host may be meant
 	}
-	rest, _, _ = strings.Cut(rest, "?")
-	host, name, _ = strings.Cut(rest, "/")
 	host = host[strings.LastIndexByte(host, '@')+1:]
-	host, _, _ = strings.Cut(host, ":")
+	if !strings.HasPrefix(host, "[") {
+		host, _, _ = strings.Cut(host, ":")
+	}
 	return host, name
-}
-
-// isNear reports whether a host is this machine, or says that it is for tests.
-func isNear(host string) bool {
-	return isLoopback(host) || strings.HasPrefix(host, "/") || !strings.Contains(host, ".") && isScratchName(host)
 }
 
 // isLoopback reports whether a host is this machine.
 func isLoopback(host string) bool { return wordset.Has("localhost 127.0.0.1 ::1 [::1] 0.0.0.0", host) }
 
-// isScratchName reports whether a part of a name says that it is for tests or for one's own work. Of
-// a file only the last name counts, unless it is a temporary one.
+// isScratchName reports whether a name begins or ends with a word that says that it is for tests, or ends
+// with one that says that it is for one's own work.
 func isScratchName(name string) bool {
-	if strings.ContainsAny(name, " \t\n") {
-		return false // a statement
+	if strings.ContainsFunc(name, func(r rune) bool { return strings.ContainsRune(" \t\n/.:;=@", r) }) {
+		return false // an address, a path or a statement
 	}
-	if strings.HasPrefix(name, "/tmp/") || strings.HasPrefix(name, "/var/tmp/") {
-		return !strings.Contains(name, "..")
+	parts := strings.FieldsFunc(strings.ToLower(name), func(r rune) bool { return r < 'a' || r > 'z' })
+	if len(parts) == 0 {
+		return false
 	}
-	name = strings.ToLower(name[strings.LastIndexByte(name, '/')+1:])
-	for part := range strings.FieldsFuncSeq(name, func(r rune) bool { return r < 'a' || r > 'z' }) {
-		if scratchWords[part] {
-			return true
-		}
-	}
-	return false
+	last := parts[len(parts)-1]
+	return testWords[parts[0]] || testWords[last] || wordset.Has("dev devel development local ci", last)
 }
 
-var scratchWords = wordset.Of("test tests testing dev devel development local tmp temp scratch sandbox ci")
+var testWords = wordset.Of("test tests testing tmp temp scratch sandbox")
+
+// isScratchFile reports whether the name of a file without its ending is one for tests, or the file is a
+// temporary one.
+func isScratchFile(file string) bool {
+	if strings.Contains(file, "..") {
+		return false
+	}
+	base := path.Base(file)
+	return wordset.HasAnyPrefix(file, "/tmp/", "/var/tmp/") ||
+		isScratchName(strings.ReplaceAll(strings.TrimSuffix(base, path.Ext(base)), ".", "-"))
+}
