@@ -319,8 +319,7 @@ func TestFindChoosesWhatItDeletes(t *testing.T) {
 	judge := verdicts(t)
 	for _, command := range []string{
 		"find . -type l -delete", "find . -size 0 -delete", "find . -empty -delete", `find . -regex '.*\.bak' -delete`,
-		"find . -newer README.md -delete", "find . -mtime +30 -delete", "find . -inum 12 -delete",
-		"find . -mmin -5 -exec rm {} +",
+		"find . -mtime +30 -delete",
 	} {
 		if v := judge(command); v.Decision == approver.Deny || v.Severity == approver.Catastrophic {
 			t.Errorf("%s is %v %v (%s)", command, v.Decision, v.Severity, v.Rule)
@@ -388,9 +387,7 @@ func TestNewNamesBelowUsrLocal(t *testing.T) {
 		ln -s $PWD/bin/zz-tool /usr/local/bin/zz-tool
 		install -m 644 zz-tool.1 /usr/local/share/man/man1/zz-tool.1
 		unzip -q a.zip -d /usr/local/share/zz-tool
-		mkdir -p /usr/local/zz-tool && tar -xzf a.tgz -C /usr/local/zz-tool
-		7z x a.7z -o/usr/local/share/zz-tool
-		cp zz.so /usr/local/lib/zz-tool/zz.so`)
+		7z x a.7z -o/usr/local/share/zz-tool`)
 	asks(t, judge, true, `
 		mv ./x /usr/local/bin/ls
 		mv ./x /usr/local/bin/sh
@@ -416,12 +413,7 @@ func TestNewNamesBelowUsrLocal(t *testing.T) {
 func TestInstalledAnew(t *testing.T) {
 	judge := verdicts(t)
 	asks(t, judge, false, `
-		rm -rf /opt/zz && mv zz /opt/zz
-		rm -rf /opt/zz && cp -r dist/zz /opt/
-		rm -rf /opt/zz && mkdir -p /opt/zz && tar xf a.tgz -C /opt/zz
 		rm -rf /usr/local/share/zz && make install
-		rm -rf /usr/local/lib/zz; cmake --build b; cmake --install b
-		rm -rf ~/.local/share/zz.docset; cp -r zz.docset ~/.local/share/
 		rm -rf /var/lib/apt/lists/*
 		rm -rf /var/cache/apt/archives/* /var/cache/yum
 		rm -rf /var/cache/apk/*`)

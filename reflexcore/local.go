@@ -3,11 +3,13 @@ package reflexcore
 import (
 	"path"
 	"regexp"
+	"slices"
 	"strings"
 
 	"approver.example/reflexcore/disk"
 	"approver.example/reflexcore/effect"
 	"approver.example/reflexcore/places"
+	"approver.example/reflexcore/shell"
 	"approver.example/reflexcore/wordset"
 )
 
@@ -61,35 +63,80 @@ func copied(effects []effect.Effect, i int) (out []string) {
 var programFolders = []string{"/usr/bin", "/bin", "/usr/sbin", "/sbin", "/usr/local/sbin", "/opt/homebrew/bin",
 	"/snap/bin"}
 
-// loaded are folders of libraries and data from which programs that are there load by themselves.
-var loaded = strings.Fields("python perl ruby site_ruby node_modules systemd security udev modules php " +
-	"bash-completion zsh fish applications dbus polkit xsessions ca-certificates git-core")
+// homes are names of folders in which programs that are there look for more, with or without a version.
+const homes = "bin sbin lib etc local homebrew pkg x11 google applications aclocal autoload ca cmake dbus dict emacs " +
+	"fish fonts gdb gir git glib guile gtk icons keyrings locale lua mime modules node nvim perl php pkgconfig polkit " +
+	"python qt r ruby security site systemd tcl terminfo texmf udev vim vulkan wayland xml xsessions zsh"
 
-// isFree reports whether a new path below /usr/local or /opt is one from which nothing that is there
-// runs or loads by itself.
-func (e *Engine) isFree(p string) bool {
-	rest, ok := strings.CutPrefix(p, "/usr/local/")
-	if !ok {
-		return strings.HasPrefix(p, "/opt/")
-	}
-	first, name, deeper := strings.Cut(rest, "/")
-	switch first {
-	case "bin":
-		return deeper && !strings.Contains(name, "/") && !e.isProgram(name)
-	case "etc", "sbin", "libx32", "lib32", "lib64":
-		return false
-	case "include", "src", "man":
-		return deeper
-	case "lib", "libexec", "share":
-		folder, below, _ := strings.Cut(name, "/")
-		if first == "share" && below != "" && wordset.Has("man doc info licenses fonts icons", folder) {
-			return true
-		}
-		return deeper && (below != "" || first == "share") && !wordset.HasAnyPrefix(folder, loaded...) &&
-			!disk.Exists(e.analyzer.Files, "/usr/local/"+first+"/"+folder)
-	}
-	return !disk.Exists(e.analyzer.Files, "/usr/local/"+first)
+// isHome reports whether a name is one of homes.
+func isHome(name string) bool {
+	low := strings.ToLower(name)
+	letters := low[:len(low)-len(strings.TrimLeft(low, "abcdefghijklmnopqrstuvwxyz"))]
+	return wordset.Has(homes, low) || wordset.Has(homes, letters)
 }
+
+// tellers are parts of names that other programs call.
+var tellers = []string{"askpass", "credential", "pinentry", "plugin", "hook", "shim"}
+
+// isFree reports whether a new path below /usr/local or /opt is one from which nothing that is there runs
+// or loads by itself: a program that no other calls, manuals, sources, and a folder with a name of its own.
+func (e *Engine) isFree(p string) bool {
+	if rest, ok := strings.CutPrefix(p, "/opt/"); ok {
+		return e.isOwnFolder("/opt", rest)
+	}
+	rest, _ := strings.CutPrefix(p, "/usr/local/")
+	first, name, deeper := strings.Cut(rest, "/")
+	switch {
+	case !deeper:
+		return false
+	case first == "bin":
+		return !strings.Contains(name, "/") && e.isOwnName(name) && !e.isProgram(name)
+	case first == "src", first == "opt":
+		return e.isOwnFolder("/usr/local/"+first, name)
+	}
+	folder, _, inside := strings.Cut(name, "/")
+	return first == "share" && (inside && wordset.Has("man doc", folder) || e.isOwnFolder("/usr/local/share", name))
+}
+
+// isOwnFolder reports whether a path in a folder is, or lies in, something new with a name of its own.
+func (e *Engine) isOwnFolder(in, name string) bool {
+	name, _, _ = strings.Cut(name, "/")
+	if !e.isOwnName(name) || isHome(name) {
+		return false
+	}
+	for _, folder := range []string{in, "/usr/share", "/usr/lib", "/etc"} {
+		if disk.Exists(e.analyzer.Files, folder+"/"+name) {
+			return false
+		}
+	}
+	return true
+}
+
+// isOwnName reports whether a name is neither that of a program that people have nor one that such a
+// program looks for: git-x, docker-credential-x, x-askpass.
+func (e *Engine) isOwnName(name string) bool {
+	low := strings.ToLower(name)
+	if low == "" || strings.Trim(low, "abcdefghijklmnopqrstuvwxyz0123456789-_.+") != "" || low[0] == '.' ||
+		wordset.ContainsAny(low, tellers...) {
+		return false
+	}
+	first := low[:len(low)-len(strings.TrimLeft(low, "abcdefghijklmnopqrstuvwxyz0123456789"))]
+	for _, n := range []string{low, first, strings.TrimRight(first, "0123456789")} {
+		if e.analyzer.Shell.Table.Find(n) != nil || wordset.Has(agents, n) || n != "" && e.isProgram(n) {
+			return false
+		}
+	}
+	return !wordset.HasAnyPrefix(low, callers...)
+}
+
+// agents are names of programs that act for people, and have their rights.
+const agents = "claude codex gemini qwen copilot cursor opencode aider amp droid goose cline windsurf kiro " +
+	"factory approver"
+
+// callers are the beginnings of names by which programs that may be missing here call others.
+var callers = strings.Fields("git docker podman kubectl kubectx krew helm ssh gpg cargo rust npm node yarn pnpm " +
+	"pip py gh- aws az- gcloud terraform tofu vault protoc buildctl buildkit containerd containers- cni runc mount " +
+	"umount fsck mkfs nss pam systemd dpkg apt rpm hg- svn- code- go- nix pass- x86 aarch arm ld. ld- cc- gcc clang c++ g++ sudo doas")
 
 // isProgram reports whether another folder of programs has one of a name.
 func (e *Engine) isProgram(name string) bool {
@@ -102,55 +149,120 @@ func (e *Engine) isProgram(name string) bool {
 }
 
 // isReplaced reports whether a deleted folder of something that was installed is put there anew by the
-// same call, from what it reads or builds.
+// command directly behind: a folder that exists is moved or copied there, or a build installs itself.
 func (e *Engine) isReplaced(j *judgment, i int) bool {
 	ef := &j.call.Effects[i]
 	target := strings.TrimSuffix(ef.Target, "/")
 	if ef.Bits&(effect.Remote|effect.Splits|effect.Partial|effect.Rooted) != 0 || !effect.IsPlain(target) ||
-		!isInstalled(target, j.call.Around.Home) || wordset.ContainsAny(j.call.Text, "||", "--help", "mount") ||
-		wordset.Says(j.call.Text, stops) {
+		ef.By != "rm" || !isInstalled(target, j.call.Around.Home) || holdsData(path.Base(target)) {
 		return false
 	}
-	for k := i + 1; k < len(j.call.Effects); k++ {
-		w := &j.call.Effects[k]
-		if w.Kind != effect.Write || effect.OnlyMakes(w) || w.Bits&(effect.Remote|effect.Partial) != 0 {
-			continue
-		}
-		if w.Target == target && w.What != effect.Emptied {
-			return true
-		}
-		if w.Target == path.Dir(target) && isCopier(w.By) {
-			for _, name := range copied(j.call.Effects, k) {
-				if path.Base(name) == path.Base(target) {
-					return true
-				}
-			}
-		}
+	behind := behindDelete(shell.Chain(j.call.Text), path.Base(target))
+	if len(behind) == 0 {
+		return false
 	}
-	return disk.Below(target, "/usr/local") && installs.MatchString(j.call.Text)
+	if isInstall(behind) {
+		return disk.Below(target, "/usr/local")
+	}
+	return isFolderCopy(behind) && e.putsFolder(j, i, target)
 }
 
-// stops are words after which the rest of a call may not run.
-var stops = wordset.Of("exit return false break continue exec trap kill")
+// putsFolder reports whether the effects after a delete put a folder that exists where it was.
+func (e *Engine) putsFolder(j *judgment, i int, target string) bool {
+	for k := i + 1; k < len(j.call.Effects); k++ {
+		w := &j.call.Effects[k]
+		if w.Kind != effect.Write || w.Bits&(effect.Remote|effect.Partial) != 0 || !isCopier(w.By) {
+			continue
+		}
+		sources := copied(j.call.Effects, k)
+		if len(sources) == 1 && w.Target == sources[0] { // it is moved away
+			continue
+		}
+		if len(sources) != 1 || !effect.IsPlain(sources[0]) || disk.Below(sources[0], target) {
+			return false
+		}
+		info, err := e.analyzer.Files.Lstat(sources[0])
+		return err == nil && info.IsDir() &&
+			(w.Target == target || path.Join(w.Target, path.Base(sources[0])) == target)
+	}
+	return false
+}
 
-// installs matches a build's own installation.
-var installs = regexp.MustCompile(`\b(?:make|gmake|ninja|meson|just|cmake)\b[^;&|\n]*[ -]install\b`)
+// behindDelete returns the words of the command that && joins directly behind the only rm, which deletes
+// nothing but one folder of a name.
+func behindDelete(chain []shell.Link, name string) (words []string) {
+	at := -1
+	for i, l := range chain {
+		if !slices.Contains(l.Words, "rm") {
+			continue
+		}
+		operands := slices.DeleteFunc(slices.Clone(l.Words[1:]), func(w string) bool { return strings.HasPrefix(w, "-") })
+		if l.Words[0] != "rm" || at >= 0 || len(operands) != 1 || path.Base(operands[0]) != name {
+			return nil
+		}
+		at = i
+	}
+	if at < 0 || at+1 >= len(chain) || !chain[at+1].After {
+		return nil
+	}
+	return chain[at+1].Words
+}
+
+// isFolderCopy reports whether words move a folder, or copy all of one.
+func isFolderCopy(words []string) bool {
+	if len(words) < 3 || !wordset.Has("mv gmv cp gcp", words[0]) {
+		return false
+	}
+	all := strings.HasSuffix(words[0], "mv")
+	for _, w := range words[1:] {
+		if flags, ok := strings.CutPrefix(w, "-"); ok {
+			if strings.Trim(flags, "aRrpvfT") != "" {
+				return false
+			}
+			all = all || strings.ContainsAny(flags, "aRr")
+		}
+	}
+	return all
+}
+
+// isInstall reports whether words are a build's own installation, and nothing but that.
+func isInstall(words []string) bool {
+	rest := words[1:]
+	switch words[0] {
+	case "make", "gmake", "ninja":
+		if len(rest) == 3 && rest[0] == "-C" {
+			rest = rest[2:]
+		}
+		return len(rest) == 1 && rest[0] == "install"
+	case "meson":
+		return len(rest) > 0 && rest[0] == "install" && (len(rest) == 1 || len(rest) == 3 && rest[1] == "-C")
+	case "cmake":
+		return len(rest) == 2 && rest[0] == "--install"
+	}
+	return false
+}
+
+// dataNames are parts of names of folders with data, which no copy of a program brings back.
+var dataNames = strings.Fields("data db pg sql mongo redis maria elastic backup bak customer client user account " +
+	"store storage upload volume registry secret key vault wallet mail container git state save log media home www site " +
+	"archive document photo queue kafka influx prometheus grafana etcd consul ldap repo")
+
+// holdsData reports whether a name is like that of a folder with data.
+func holdsData(name string) bool { return wordset.ContainsAny(strings.ToLower(name), dataNames...) }
 
 // isInstalled reports whether a path is one folder of something that people installed by themselves.
 func isInstalled(p, home string) bool {
-	for _, folder := range []string{"/opt", "/usr/local", "/usr/local/share", "/usr/local/lib", "/usr/local/libexec",
-		"/usr/local/include", "/usr/local/src"} {
-		if path.Dir(p) == folder {
-			return !wordset.Has("bin etc games include lib lib32 lib64 libexec man sbin share src", path.Base(p)) &&
-				(!strings.HasPrefix(p, "/usr/local/") || !wordset.HasAnyPrefix(path.Base(p), loaded...))
-		}
+	if name := path.Base(p); isHome(name) || wordset.Has("games include lib32 lib64 libexec man share src opt", name) {
+		return false
 	}
-	rest, ok := strings.CutPrefix(p, home+"/.local/")
-	return ok && home != "" && strings.Count(rest, "/") > 0
+	folders := []string{"/opt", "/usr/local", "/usr/local/share", "/usr/local/lib", "/usr/local/libexec",
+		"/usr/local/include", "/usr/local/src"}
+	return slices.Contains(folders, path.Dir(p)) ||
+		strings.Count(home, "/") > 1 && wordset.Has("/.local/opt /.local/lib", strings.TrimPrefix(path.Dir(p), home))
 }
 
 // own matches a change of the owner to the user who runs it.
-var own = regexp.MustCompile(`\bchown(?:\s+-\S+)*\s+["']?` +
+var own = regexp.MustCompile(`\bchown(?:\s+-[Rvfch]+)*\s+["']?` +
 	`(?:\$USER|\$\{USER\}|\$LOGNAME|\$\((?:whoami|id -un?|logname)\)|` + "`(?:whoami|id -un?)`)" + `["']?(?::|["'\s])`)
 
 // ownFiles notes that files are given to the user who runs the call: nobody else gets them. What

@@ -151,8 +151,8 @@ func isShellFile(p, home string) bool {
 }
 
 // isForOwnFiles reports whether all that a call deletes with rm is build output of the project, and all
-// that gets another owner lies in the project, below the home or among temporary files, wherever links
-// lead.
+// that gets another owner lies in the project or below the home, wherever links lead. Temporary files may
+// be those of others.
 func (e *Engine) isForOwnFiles(j *judgment) bool {
 	const vital = places.Root | places.Top | places.Whole | places.System | places.Git | places.Device
 	home := j.call.Around.Home
@@ -169,7 +169,10 @@ func (e *Engine) isForOwnFiles(j *judgment) bool {
 			}
 			own = places.Project
 		case ef.Kind == effect.Permission && ef.By == "chown":
-			own = places.Project | places.Home | places.Temp
+			own = places.Project | places.Home
+			if !effect.IsPlain(ef.Target) && ef.Bits&effect.Recursive == 0 {
+				return false // what a pattern fits may be a link, which is followed
+			}
 		default:
 			continue
 		}
@@ -187,11 +190,13 @@ func (e *Engine) isForOwnFiles(j *judgment) bool {
 	return true
 }
 
-// keepsSecret reports whether a credential of the project is only copied or moved to a file of the
-// project that is one by its name too: nobody sees it, and whoever reads it later is asked about.
+// keepsSecret reports whether a credential of the project is only copied or moved to another name beside
+// it that says the same: nobody sees it, and whoever reads it later is asked about. Nothing else in the
+// call may take the folder with it.
 func (e *Engine) keepsSecret(j *judgment, ef *effect.Effect, p places.Place) bool {
 	const here = places.Project | places.Secret
-	if !wordset.Has("cp gcp mv gmv", ef.By) || p&here != here || !effect.IsPlain(ef.Target) || ef.Bits&effect.Remote != 0 {
+	if !wordset.Has("cp gcp mv gmv", ef.By) || p&here != here || !effect.IsPlain(ef.Target) ||
+		ef.Bits&effect.Remote != 0 || !onlyKeeps(shell.Chain(j.call.Text)) {
 		return false
 	}
 	kept := false
@@ -205,7 +210,8 @@ func (e *Engine) keepsSecret(j *judgment, ef *effect.Effect, p places.Place) boo
 		case w.Target == ef.Target: // it is moved away
 			continue
 		}
-		if kept = j.call.Around.Of(w, e.analyzer.Paths)&here == here; !kept {
+		kept = j.call.Around.Of(w, e.analyzer.Paths)&here == here && isBeside(w.Target, ef.Target)
+		if !kept || isShown(strings.TrimPrefix(w.Target, j.call.Around.Dir)) {
 			return false
 		}
 		root, seen := j.call.Links.Real(e.analyzer.Files, j.call.Around.Dir)
@@ -218,6 +224,34 @@ func (e *Engine) keepsSecret(j *judgment, ef *effect.Effect, p places.Place) boo
 		}
 	}
 	return kept
+}
+
+// keepers are commands that do not take other files of a folder with them.
+const keepers = "cp gcp mv gmv mkdir echo printf ls cd test true chmod touch sed"
+
+// onlyKeeps reports whether a call has nothing but commands that leave other files where they are.
+func onlyKeeps(chain []shell.Link) bool {
+	return len(chain) > 0 && !slices.ContainsFunc(chain, func(l shell.Link) bool {
+		return !wordset.Has(keepers, l.Words[0])
+	})
+}
+
+// isBeside reports whether a path is a copy of a credential beside it by its name: .env.local of .env, or
+// the same name with .bak or .example.
+func isBeside(p, of string) bool {
+	if path.Dir(p) != path.Dir(of) {
+		return false
+	}
+	return p == of+".bak" || p == of+".example" ||
+		strings.HasPrefix(path.Base(p), ".env") && strings.HasPrefix(path.Base(of), ".env")
+}
+
+// isShown reports whether a path lies in a folder that is shown, packed or built from.
+func isShown(p string) bool {
+	return slices.ContainsFunc(strings.Split(path.Dir(strings.ToLower(p)), "/"), func(folder string) bool {
+		return wordset.Has("public public_html www wwwroot htdocs html static assets dist docs doc build out site _site "+
+			"target release", folder)
+	})
 }
 
 // recoverable reports whether a deleted path can be had again. One file is looked up only if many are

@@ -5,6 +5,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"unicode"
 
 	"approver.example/reflexcore/effect"
 	"approver.example/reflexcore/grammar"
@@ -133,22 +134,29 @@ func (x *expression) testsExistence() bool {
 		x.words[x.next+2] == "-e" && x.words[x.next+3] == "{}"
 }
 
-// selects reports whether a test chooses some files, by what they are or when they were changed. Of
-// owners and rights all may be the same, and nearly all are files.
+// selects reports whether a test plainly chooses only some files: links, what has nothing in it, what is
+// older than a day, or a name by its letters. Whatever else it asks for, all files may have.
 func selects(test string, words []string) bool {
 	if len(words) == 0 || !effect.IsKnown(words[0]) {
-		return test == "-empty"
+		return false
 	}
-	switch test {
+	switch w := words[0]; test {
 	case "-type", "-xtype":
-		return !strings.ContainsAny(words[0], "fd")
+		return w == "l"
+	case "-size":
+		return w == "0"
+	case "-mtime":
+		days, ok := strings.CutPrefix(w, "+")
+		return ok && strings.Trim(days, "0123456789") == "" && strings.Trim(days, "0") != ""
 	case "-regex", "-iregex":
-		return strings.Trim(words[0], ".*^$/\\()|?+") != ""
-	case "-size", "-inum", "-samefile", "-links", "-lname", "-ilname", "-perm", "-nouser", "-nogroup":
-		return true
+		return !wordset.ContainsAny(w, "[", "|", `\w`, `\W`, `\S`, `\s`, "?", "{") && strings.ContainsFunc(w, isNameLetter)
 	}
-	return wordset.HasAnyPrefix(test, "-newer", "-anewer", "-cnewer", "-mtime", "-mmin", "-ctime", "-cmin", "-atime",
-		"-amin", "-used")
+	return false
+}
+
+// isNameLetter reports whether a character tells names apart.
+func isNameLetter(c rune) bool {
+	return c == '~' || c == '#' || unicode.IsLetter(c) || unicode.IsDigit(c)
 }
 
 // both combines patterns of paths and patterns of names that must both match.
@@ -213,7 +221,7 @@ func narrowed(test string, words []string) []string {
 		}
 		return out
 	}
-	if at >= 0 || strings.Trim(p, "*?[]\\") == "" {
+	if at >= 0 || !strings.ContainsFunc(p, isNameLetter) && !strings.HasPrefix(p, "._") {
 		return nil
 	}
 	return []string{p}
@@ -233,6 +241,9 @@ func (lr *listRunner) findTargets(action int, roots ...string) []string {
 			return nil
 		}
 		for _, name := range names {
+			if strings.Contains(root+"/", "/.git/") && name != "*.lock" && name != "*.sample" {
+				return nil // anything else there is history
+			}
 			if name == empty {
 				out = append(out, empty)
 				continue

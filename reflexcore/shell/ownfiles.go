@@ -34,7 +34,7 @@ func (a *applied) marksOwn(from int) {
 }
 
 // givesToUser reports whether the words of sudo chown name the user as the owner: $USER or the name of
-// the home, with a group of the same name or none, and no option but those that say how much is told.
+// the home, with a group of the same name or none, and no option but -R, -v and -f before the owner.
 func (a *applied) givesToUser() bool {
 	words := a.in.exp.fields[a.mark:]
 	if len(words) < 4 || words[1].text != "chown" {
@@ -42,13 +42,18 @@ func (a *applied) givesToUser() bool {
 	}
 	words = words[2:]
 	for len(words) > 0 && strings.HasPrefix(words[0].text, "-") {
-		if strings.Trim(words[0].text, "-Rvfch") != "" && words[0].text != "--recursive" {
+		if strings.Trim(words[0].text[1:], "Rvf") != "" || words[0].text == "-" {
 			return false
 		}
 		words = words[1:]
 	}
 	if len(words) == 0 {
 		return false
+	}
+	for _, w := range words[1:] { // chown takes options behind the owner too, and a pattern may stand for one
+		if w.text == "" || strings.ContainsAny(w.text[:1], "-*?[") || !w.known() {
+			return false
+		}
 	}
 	owner := words[0]
 	user, group, both := strings.Cut(owner.text, ":")
