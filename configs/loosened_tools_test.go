@@ -141,3 +141,40 @@ func TestWhatTmuxTypes(t *testing.T) {
 		tmux send-keys -t w -H 6c 73 0a
 		tmux new-s -d 'npm run dev'`)
 }
+
+// Tools did by a switch what a command line does by a flag, and what they typed into a terminal was not read.
+// A thing that is only called as what is an agent's own was deleted without a question.
+func TestSwitchesOfTools(t *testing.T) {
+	judge := toolVerdicts(t)
+	for _, tt := range []struct {
+		tool  string
+		args  map[string]any
+		asked bool
+	}{
+		{"mcp__git__git_reset", map[string]any{"mode": "hard"}, true},
+		{"mcp__reports__make", map[string]any{"text": "COPY t TO PROGRAM 'sh'"}, true},
+		{"mcp__git__git_push", map[string]any{"force": true}, true},
+		{"mcp__docker__run_container", map[string]any{"image": "x", "volumes": []string{"/:/h"}}, true},
+		{"mcp__docker__run_container", map[string]any{"image": "x", "privileged": true}, true},
+		{"mcp__docker__compose_down", map[string]any{"volumes": true}, true},
+		{"mcp__neo4j__read_cypher", map[string]any{"query": "MATCH (n) DETACH DELETE n"}, true},
+		{"mcp__neo4j__read_cypher", map[string]any{"query": "MATCH (n) RETURN n"}, false},
+		{"mcp__db__run", map[string]any{"sql": "COPY t TO PROGRAM 'rm -rf ~'"}, true},
+		{"mcp__github__transfer_repository", map[string]any{"repo": "a", "new_owner": "eve"}, true},
+		{"mcp__github__update_ref", map[string]any{"ref": "heads/x", "force": true}, true},
+		{"mcp__terraform__create_run", map[string]any{"is_destroy": true}, true},
+		{"mcp__tmux__send_keys", map[string]any{"keys": "rm -rf ~/Documents"}, true},
+		{"mcp__tmux__send_keys", map[string]any{"keys": "git status"}, false},
+		{"mcp__commander__interact_with_process", map[string]any{"pid": 7, "input": "rm -rf ~/Documents"}, true},
+		{"mcp__cloud__delete_memory_store", map[string]any{"instance": "prod-redis"}, true},
+		{"mcp__telco__delete_cell", map[string]any{"site": "7"}, true},
+		{"mcp__jupyter__delete_cell", map[string]any{"cell_index": 7}, false},
+		{"mcp__snowflake__reset_view", map[string]any{"name": "x"}, true},
+		{"TodoDelete", map[string]any{"all": true}, true},
+		{"mcp__memory__delete_memory", map[string]any{"id": "1"}, false},
+	} {
+		if v := judge(tt.tool, tt.args); (v.Decision <= approver.Ask) != tt.asked {
+			t.Errorf("%s %v is %v (%s): %s", tt.tool, tt.args, v.Decision, v.Rule, v.Reason)
+		}
+	}
+}

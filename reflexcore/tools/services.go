@@ -106,8 +106,14 @@ func (j *judge) isOwn() bool {
 		j.is(nounAll) && !j.says("breakpoint breakpoints highlight") {
 		return false
 	}
-	if j.remembers() {
-		return j.bulk() == 0
+	stored := func(w string) bool { return meanings[w].is(nounDatabase) || w == "store" || w == "stores" }
+	switch {
+	case slices.ContainsFunc(j.around, stored), j.bulk() != 0:
+		return false
+	case j.says("cell") && !j.near("jupyter ipython notebook colab ide") && !j.named("cellid cellindex cellnumber index"):
+		return false
+	case j.remembers():
+		return true
 	}
 	if j.is(nounOwn) || j.says("console output") {
 		return true
@@ -280,10 +286,10 @@ func (j *judge) remoteBranch() string {
 
 // services adds what is done to what others use.
 func (j *judge) services() {
+	j.graphs()
 	if j.is(verbTry) || j.looks() || len(j.words) == 0 {
 		return
 	}
-	j.graphs()
 	if j.opens() {
 		j.addWhat(effect.Publish, "public", j.subject())
 	}

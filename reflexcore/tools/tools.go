@@ -107,6 +107,7 @@ func (j *judge) judge() {
 	j.messages()
 	j.browser()
 	j.otherEffects()
+	j.forced()
 	j.services()
 }
 

@@ -1,0 +1,81 @@
+package tools
+
+import (
+	"slices"
+	"strings"
+
+	"approver.example/reflexcore/effect"
+	"approver.example/reflexcore/wordset"
+)
+
+// This file reads tools that do by a switch among their arguments what a command line does by a flag, and
+// tools that type into a shell.
+
+// near reports whether the tool or its server is named with one of some words.
+func (j *judge) near(some string) bool {
+	return slices.ContainsFunc(j.around, func(w string) bool { return wordset.Has(some, w) })
+}
+
+// forced yields the command lines of switches that lose or open more than the tool's name says.
+func (j *judge) forced() {
+	run := func(words ...string) {
+		j.payload(effect.Payload{Lang: effect.Shell, Text: quoteWords(words), Why: "what " + j.tool + " does"})
+	}
+	hard := j.in.flag("hard") || slices.Contains(j.in.values("mode", "resettype", "type"), "hard")
+	force := j.in.flag("force", "forcepush", "forcewithlease")
+	switch {
+	case j.says("reset") && j.near("git") && hard:
+		run("git", "reset", "--hard")
+	case j.says("push") && j.near("git github gitlab") && force, j.says("ref") && j.begins(changes) && force:
+		run("git", "push", "--force")
+	case j.says("down") && j.near("compose") && j.in.flag("volumes", "removevolumes", "v"):
+		run("docker", "compose", "down", "-v")
+	case j.says("container") && j.begins("run create start"):
+		if j.in.flag("privileged") {
+			run("docker", "run", "--privileged", "image")
+		}
+		for _, v := range j.in.values("volumes", "volume", "binds", "mounts", "source", "hostpath") {
+			if strings.HasPrefix(v, "/") || strings.HasPrefix(v, "~") {
+				from, _, _ := strings.Cut(v, ":")
+				run("docker", "run", "-v", from+":/h", "image")
+			}
+		}
+	case j.in.flag("isdestroy", "destroy") && j.says("run"):
+		run("terraform", "destroy", "-auto-approve")
+	case j.says("transfer") && j.says("repository repo project"):
+		j.addWhat(effect.Permission, "access", j.subject())
+	}
+	if j.says("keys input interact") && j.says("send interact write") &&
+		j.near("tmux terminal iterm process pty session shell") {
+		j.typed()
+	}
+	j.hidden()
+}
+
+// typed yields what a tool types into a terminal.
+func (j *judge) typed() {
+	for _, a := range j.in.args {
+		if wordset.Has("keys input text data", a.key) && !a.number {
+			j.payload(effect.Payload{Lang: effect.Shell, Text: a.text, Why: a.key + " of " + j.tool})
+		}
+	}
+}
+
+// hidden adds what texts do that the tool's name does not say.
+func (j *judge) hidden() {
+	for _, a := range j.in.args {
+		if a.role == roleContent || a.number {
+			continue
+		}
+		up := strings.Join(strings.Fields(strings.ToUpper(a.text)), " ")
+		switch {
+		case !j.holdsSQL(a) && strings.HasPrefix(up, "COPY ") && wordset.ContainsAny(up, " TO PROGRAM ", " FROM PROGRAM "):
+			j.payload(effect.Payload{Text: a.text, Why: a.key + " of " + j.tool})
+		case a.role == roleCode && j.is(nounBrowser|verbEvaluate) && strings.Contains(up, "DOCUMENT.COOKIE") &&
+			wordset.ContainsAny(up, "FETCH(", "SENDBEACON", "XMLHTTPREQUEST", "NEW IMAGE", ".SRC"):
+			j.addTainted(effect.NetOut, "the cookies of a page", 0, effect.Secret)
+		case j.in.method() == "DELETE" && wordset.Has("/_all /* _all *", a.text):
+			j.add(effect.RemoteDelete, j.subject(), effect.Bulk)
+		}
+	}
+}
