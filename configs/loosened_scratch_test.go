@@ -24,8 +24,8 @@ func TestWhatOnlySeemsToBeForTestsIsAQuestion(t *testing.T) {
 		AWS_ENDPOINT_URL=http://localhost:4566; aws dynamodb delete-table --table-name users
 		AWS_ENDPOINT_URL=http://localhost:4566 ssh h aws dynamodb delete-table --table-name users
 		AWS_ENDPOINT_URL=http://localhost:4566 env -u AWS_ENDPOINT_URL aws dynamodb delete-table --table-name users
-		AWS_ENDPOINT_URL_RDS=https://rds.amazonaws.com AWS_ENDPOINT_URL=http://localhost:4566 aws rds delete-db-cluster --db-cluster-identifier x
-		ssh -fNL 4566:dynamodb.us-east-1.amazonaws.com:443 h; aws --endpoint-url https://localhost:4566 dynamodb delete-table --table-name users
+		AWS_ENDPOINT_URL_RDS=https://x.example AWS_ENDPOINT_URL=http://localhost:4566 aws rds delete-db-cluster
+		ssh -fNL 4566:db.example.com:443 h; aws --endpoint-url https://localhost:4566 dynamodb delete-table --table-name u
 		RAILS_ENV=test; rails db:drop
 		PGDATABASE=test; psql -c 'DROP TABLE users'
 		awslocal --endpoint-url https://s3.amazonaws.com s3 rb s3://customers --force
@@ -139,7 +139,8 @@ func TestComposeFilesThatHideTheirVolumes(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		v := judge(approver.ToolCall{Tool: "Bash", Command: c.command, Dir: dir, Env: map[string]string{"HOME": "/home/ada"}})
+		call := approver.ToolCall{Tool: "Bash", Command: c.command, Dir: dir, Env: map[string]string{"HOME": "/home/ada"}}
+		v := judge(call)
 		if v.Decision != c.want {
 			t.Errorf("%s with %q: %s by %s: %s", c.command, c.file, v.Decision, v.Rule, v.Reason)
 		}

@@ -268,6 +268,7 @@ func isCache(name string) bool {
 		return false
 	}
 	last := parts[len(parts)-1]
-	return wordset.Has("cache caches nodemodules", last) || last == "modules" && len(parts) > 1 && parts[len(parts)-2] == "node" ||
+	return wordset.Has("cache caches nodemodules", last) ||
+		last == "modules" && len(parts) > 1 && parts[len(parts)-2] == "node" ||
 		len(parts) == 1 && wordset.Has("gomod pip npm yarn pnpm cargo gradle tmp", last)
 }

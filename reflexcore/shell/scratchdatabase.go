@@ -34,8 +34,8 @@ func dialectOf(d dialect, kinds ...string) *dialect {
 
 var (
 	psql = dialectOf(dialect{postgres: true, stays: staysInSQL}, "d-d --dbname", "h-h --host", "s-c --command",
-		"v-p --port -U --username -v --set -P --pset -F -R", "p-q --quiet -t --tuples-only -A --no-align -X --no-psqlrc "+
-			"-w --no-password -W --password -1 --single-transaction -a -b -e -E -x --expanded")
+		"v-p --port -U --username -v --set -P --pset -F -R",
+		"p-q --quiet -t --tuples-only -A --no-align -X --no-psqlrc -w --no-password -W --password -1 --single-transaction -a -b -e -E -x --expanded")
 	mysql = dialectOf(dialect{stays: staysInSQL}, "d-D --database", "h-h --host", "s-e --execute", "v-u --user -P --port",
 		"j-p", "p--password -N -B -s -f --force -t --silent --batch --skip-column-names --raw -r")
 	dropdb = dialectOf(dialect{stays: staysInSQL}, "h-h --host", "v-p --port -U --username",
@@ -60,8 +60,8 @@ var clients = map[string]*dialect{"psql": psql, "pgcli": psql, "mysql": mysql, "
 var mongoDeletes = regexp.MustCompile(`^\s*(db(\.\w+)?\.(drop|dropDatabase|deleteMany|remove)\((\{\})?\)\s*;?\s*)*$`)
 
 // leaves are words of statements that go to another database, or that run text.
-var leaves = wordset.Of("use attach connect dblink fdw server foreign dbname hostaddr service keyspace open restore read " +
-	"source system load import export copy execute prepare do call sp exec")
+var leaves = wordset.Of("use attach connect dblink fdw server foreign dbname hostaddr service keyspace open restore " +
+	"read source system load import export copy execute prepare do call sp exec")
 
 // staysInSQL reports whether a statement names no other database.
 func staysInSQL(text string) bool {

@@ -23,7 +23,8 @@ const (
 // names says that it is for tests. In a cluster of others, dev is where others work. A variable may make a
 // name that of another cluster, and so may an option that is not known.
 func (a *application) scratchInCluster(words []string) string {
-	if a.isFamilySet(func(name string) bool { return wordset.HasAnyPrefix(name, "KUBE", "HELM_KUBE", "HELM_NAMESPACE") }) {
+	family := func(name string) bool { return wordset.HasAnyPrefix(name, "KUBE", "HELM_KUBE", "HELM_NAMESPACE") }
+	if a.isFamilySet(family) {
 		return ""
 	}
 	var operands []string
