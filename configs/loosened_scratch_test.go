@@ -72,6 +72,7 @@ func TestWhatOnlySeemsToBeForTestsIsAQuestion(t *testing.T) {
 		ssh h sqlite3 /tmp/x.db 'DROP TABLE users'
 		ssh h docker compose -p test down -v
 		ssh h dropdb test
+		docker exec app dropdb app_test
 		psql -d dev_portal -c 'DROP TABLE users'
 		sqlite3 ~/dev.db 'DROP TABLE users'
 		NODE_ENV=test npx sequelize db:drop --url postgres://h/customers
