@@ -10,7 +10,7 @@ import (
 
 // A merge request is a noun: only the verb merges.
 const mergeRequestCalls = `
-p  mcp__gitlab__create_merge_request {"project_id":"a/b","source_branch":"feature/x","target_branch":"main","title":"Add x"}
+p  mcp__gitlab__create_merge_request {"project_id":"a/b","source_branch":"feature/x","target_branch":"main","title":"x"}
 p  mcp__gitlab__update_merge_request {"project_id":"a/b","merge_request_iid":3,"title":"Add y"}
 p  mcp__gitlab__create_merge_request_note {"project_id":"a/b","merge_request_iid":3,"body":"fine"}
 p  mcp__gitlab__create_merge_request_thread {"project_id":"a/b","merge_request_iid":3,"body":"why"}

@@ -136,7 +136,8 @@ const agents = "claude codex gemini qwen copilot cursor opencode aider amp droid
 // callers are the beginnings of names by which programs that may be missing here call others.
 var callers = strings.Fields("git docker podman kubectl kubectx krew helm ssh gpg cargo rust npm node yarn pnpm " +
 	"pip py gh- aws az- gcloud terraform tofu vault protoc buildctl buildkit containerd containers- cni runc mount " +
-	"umount fsck mkfs nss pam systemd dpkg apt rpm hg- svn- code- go- nix pass- x86 aarch arm ld. ld- cc- gcc clang c++ g++ sudo doas")
+	"umount fsck mkfs nss pam systemd dpkg apt rpm hg- svn- code- go- nix pass- x86 aarch arm ld. ld- cc- gcc " +
+	"clang c++ g++ sudo doas")
 
 // isProgram reports whether another folder of programs has one of a name.
 func (e *Engine) isProgram(name string) bool {

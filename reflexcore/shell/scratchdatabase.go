@@ -35,7 +35,8 @@ func dialectOf(d dialect, kinds ...string) *dialect {
 var (
 	psql = dialectOf(dialect{postgres: true, stays: staysInSQL}, "d-d --dbname", "h-h --host", "s-c --command",
 		"v-p --port -U --username -v --set -P --pset -F -R",
-		"p-q --quiet -t --tuples-only -A --no-align -X --no-psqlrc -w --no-password -W --password -1 --single-transaction -a -b -e -E -x --expanded")
+		"p-q --quiet -t --tuples-only -A --no-align -X --no-psqlrc -w --no-password -W --password "+
+			"-1 --single-transaction -a -b -e -E -x --expanded")
 	mysql = dialectOf(dialect{stays: staysInSQL}, "d-D --database", "h-h --host", "s-e --execute", "v-u --user -P --port",
 		"j-p", "p--password -N -B -s -f --force -t --silent --batch --skip-column-names --raw -r")
 	dropdb = dialectOf(dialect{stays: staysInSQL}, "h-h --host", "v-p --port -U --username",
@@ -141,7 +142,7 @@ func (d *databaseWords) read(words []string) {
 			d.operand(w)
 			continue
 		case !strings.HasPrefix(w, "--") && !d.of.long:
-			flag, value, kind = d.cluster(w)
+			_, value, kind = d.cluster(w)
 			joined = value != ""
 		}
 		switch {
