@@ -137,9 +137,9 @@ w  psql -c 'drop database test_app'
 w  mysql -h 127.0.0.1 -D test -e 'drop table users'
 w  sqlite3 test.db 'drop table users'
 w  sqlite3 /tmp/x.db 'drop table users'
-h  redis-cli -h localhost flushall
+h  redis-cli -h localhost flushdb
 w  mongosh mongodb://localhost/app_test --eval 'db.dropDatabase()'
-w  docker exec db dropdb test_app
+c  docker exec db dropdb test_app
 w  RAILS_ENV=test rails db:drop
 w  php artisan migrate:fresh --env=testing
 c  dropdb app

@@ -108,7 +108,7 @@ func (j *judge) isOwn() bool {
 	}
 	stored := func(w string) bool { return meanings[w].is(nounDatabase) || w == "store" || w == "stores" }
 	switch {
-	case slices.ContainsFunc(j.around, stored), j.bulk() != 0:
+	case slices.ContainsFunc(j.around, stored), j.bulk() != 0 && !j.says("breakpoint breakpoints highlight"):
 		return false
 	case j.says("cell") && !j.near("jupyter ipython notebook colab ide") && !j.named("cellid cellindex cellnumber index"):
 		return false
