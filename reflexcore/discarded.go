@@ -1,0 +1,103 @@
+package reflexcore
+
+import (
+	"path"
+	"strings"
+
+	"approver.example/reflexcore/disk"
+	"approver.example/reflexcore/effect"
+	"approver.example/reflexcore/gitrepo"
+	"approver.example/reflexcore/places"
+)
+
+// discardPlace reports whether what a command of git discards can be recovered.
+func (e *Engine) discardPlace(j *judgment, ef *effect.Effect) places.Place {
+	if strings.HasPrefix(ef.What, "remote-history") || strings.HasPrefix(ef.Target, "remote-history") {
+		return e.pushPlace(ef)
+	}
+	if ef.Target == "environment" && (ef.By == "poetry" || ef.By == "pipenv") || ef.Target == "gems" && ef.By == "bundle" {
+		return places.Recoverable // from the lock file
+	}
+	by := strings.TrimPrefix(strings.TrimPrefix(ef.By, "git "), "git-")
+	if by == ef.By || !strings.HasPrefix(ef.Dir, "/") || !effect.IsKnown(ef.Dir) ||
+		ef.Bits&(effect.Remote|effect.Partial|effect.Splits) != 0 || !effect.IsKnown(ef.Target) {
+		return 0
+	}
+	verb, _, _ := strings.Cut(by, " ")
+	switch verb {
+	case "checkout", "restore", "reset", "switch":
+	default:
+		return 0
+	}
+	dir, ok := j.call.Links.Real(e.analyzer.Files, ef.Dir)
+	if !ok {
+		return 0
+	}
+	look := gitrepo.Look{Reader: e.analyzer.Git, Budget: &j.gitBudget}
+	r := look.Repository(dir)
+	if r == nil || r.Index == nil || !disk.Below(dir, r.Root) {
+		return 0
+	}
+	if ef.Target == "uncommitted" {
+		if r.Index.Whole && e.analyzer.Git.Head(r) == r.Index.Tree && look.Clean(r, "") {
+			return places.Recoverable
+		}
+		return 0
+	}
+	if ef.Target == "" || strings.ContainsAny(ef.Target, "*?[:\\") || verb == "reset" || verb == "switch" {
+		return 0
+	}
+	target := path.Join(dir, ef.Target)
+	if strings.HasPrefix(ef.Target, "/") {
+		target = path.Clean(ef.Target)
+	}
+	if !disk.Below(target, r.Root) {
+		return 0
+	}
+	if _, err := e.analyzer.Files.Lstat(target); disk.IsMissing(err) && !r.Index.Tracked(r.Name(target)) ||
+		look.Clean(r, r.Name(target)) {
+		return places.Recoverable
+	}
+	return 0
+}
+
+// pushPlace reports whether a push replaces history only on a branch that is not shared.
+func (e *Engine) pushPlace(ef *effect.Effect) places.Place {
+	if ef.Bits&(effect.Bulk|effect.Splits|effect.Partial) != 0 || !effect.IsKnown(ef.Target) {
+		return 0
+	}
+	branch := ef.Target
+	if strings.HasPrefix(branch, "remote-history") || branch == "HEAD" || branch == "@" { // the one that is checked out
+		if !strings.HasPrefix(ef.Dir, "/") {
+			return 0
+		}
+		if branch = e.analyzer.Git.Branch(ef.Dir); branch == "" {
+			return 0
+		}
+	}
+	if isShared(branch) {
+		return 0
+	}
+	return places.Feature
+}
+
+// isShared reports whether the name of a branch is one that others build on.
+func isShared(branch string) bool {
+	branch = strings.ToLower(strings.TrimPrefix(branch, "refs/heads/"))
+	if strings.HasPrefix(branch, "refs/") || strings.ContainsAny(branch, "*:+ ") || branch == "" {
+		return true
+	}
+	switch branch {
+	case "main", "master", "develop", "development", "dev", "trunk", "mainline", "default", "next", "stable", "staging",
+		"production", "release", "gh-pages", "head", "@":
+		return true
+	}
+	for _, prefix := range []string{"release/", "release-", "releases/", "rel/", "prod", "hotfix/", "stable/", "stable-",
+		"support/", "maint", "v"} {
+		if rest, ok := strings.CutPrefix(branch, prefix); ok &&
+			(prefix != "v" || rest != "" && rest[0] >= '0' && rest[0] <= '9') {
+			return true
+		}
+	}
+	return false
+}
