@@ -62,9 +62,7 @@ var colors = regexp.MustCompile("\x1b\\[[0-9;?]*[A-Za-z]")
 // asks, waits, installs and refuses was wider, up to 777 columns. This looks at the commands
 // that the test above does not, answers them, and ends them with Ctrl-C.
 func TestNoCommandIsWiderThanTheTerminal(t *testing.T) {
-	if testing.Short() {
-		t.Skip("each command runs by itself here: the race detector runs the short tests")
-	}
+	startsPrograms(t)
 	m := newWideMachine(t)
 	open := strings.Fields(m.says("pending"))[0]
 	project := filepath.Join(m.home, "a-project-with-a-name-that-is-long")

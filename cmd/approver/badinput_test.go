@@ -360,6 +360,7 @@ var (
 // The page docs/bad-input.md is the table of this test: what it quotes is what
 // is printed, and each exit code is the one that it says.
 func TestBadInput(t *testing.T) {
+	startsPrograms(t)
 	page, err := os.ReadFile("../../docs/bad-input.md")
 	if err != nil {
 		t.Fatal(err)

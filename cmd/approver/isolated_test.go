@@ -259,9 +259,7 @@ func blocks(e end, reason string) bool {
 // can ask. It can not answer, read a secret, replace a socket, or have its
 // courier ask somebody else.
 func TestIsolatedInstall(t *testing.T) {
-	if testing.Short() {
-		t.Skip("each command runs by itself here: the race detector runs the short tests")
-	}
+	startsPrograms(t)
 	m := newIsolatedMachine(t)
 	log, pid := m.start(daemonUID, m.path("run/resolve.sock"), "bin/approver", "serve", "--config",
 		m.path("etc/approver.yaml"))

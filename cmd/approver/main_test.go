@@ -32,11 +32,18 @@ func TestMain(m *testing.M) {
 	})
 }
 
+// startsPrograms leaves a test to the full run. The race detector runs the short tests: programs
+// that are started many times, each by itself, are slow with it, and have nothing for it to find.
+func startsPrograms(t *testing.T) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("it starts programs, each by itself: the full run has it")
+	}
+}
+
 // Each script is a session at the command line.
 func TestScripts(t *testing.T) {
-	if testing.Short() {
-		t.Skip("each command runs by itself here: the race detector runs the short tests")
-	}
+	startsPrograms(t)
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata/script",
 		Setup: func(env *testscript.Env) error {

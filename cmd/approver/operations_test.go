@@ -30,9 +30,7 @@ var alarmNumber = regexp.MustCompile(`--accept-alarms (\d+)`)
 // in the page's order, around the real daemon. systemd and the compiler are a few
 // lines each, Telegram is a fake.
 func TestOperations(t *testing.T) {
-	if testing.Short() {
-		t.Skip("a page is followed by the long tests; the race detector runs the short ones")
-	}
+	startsPrograms(t)
 	t.Parallel() // it waits most of the time
 	page, err := os.ReadFile("../../docs/operations.md")
 	if err != nil {

@@ -45,9 +45,7 @@ var varying = []struct {
 // TestPictures holds the pictures of the pages equal to what the programs print
 // and what Telegram's fake shows. make pictures draws them anew.
 func TestPictures(t *testing.T) {
-	if testing.Short() {
-		t.Skip("the programs that it runs are built without the race detector, which runs the short tests")
-	}
+	startsPrograms(t)
 	m := &badMachine{t: t, dir: shortDir(t)}
 	t.Cleanup(m.kill)
 	chat := m.telegram()

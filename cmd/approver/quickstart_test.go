@@ -26,9 +26,7 @@ var shBlock = regexp.MustCompile("(?ms)^```sh\n(.*?)^```$")
 // fake on loopback, systemd and the compiler are one line each; everything else
 // is done as the page says, to the letter, and a tap approves at the end.
 func TestQuickstart(t *testing.T) {
-	if testing.Short() {
-		t.Skip("a page is followed by the long tests; the race detector runs the short ones")
-	}
+	startsPrograms(t)
 	t.Parallel() // it waits most of the time
 	page, err := os.ReadFile("../../docs/quickstart.md")
 	if err != nil {

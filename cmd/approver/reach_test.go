@@ -33,6 +33,7 @@ const usualConfigText = "channels: {terminal: {approvers: [{id: \"0\"}]}}\n"
 // calls went on. The daemon is found all the same, the commands work, and what is wrong with
 // the file is a warning.
 func TestASpoiledConfigurationKeepsNobodyFromTheDaemon(t *testing.T) {
+	startsPrograms(t)
 	for _, tt := range []struct {
 		name, config string // empty: the named one
 		spoil        func(m *badMachine, path string) error

@@ -37,9 +37,7 @@ func cells(text string) (out []string) {
 
 // The session that README shows is what the demo prints, with lines left out.
 func TestReadmeSession(t *testing.T) {
-	if testing.Short() {
-		t.Skip("the programs that it runs are built without the race detector, which runs the short tests")
-	}
+	startsPrograms(t)
 	readme, err := os.ReadFile("../../README.md")
 	if err != nil {
 		t.Fatal(err)

@@ -66,9 +66,7 @@ func onTerminal(t *testing.T, cmd *exec.Cmd) string {
 // command for people breaks its lines at spaces now, under their text; without a terminal,
 // and with --json, not one byte is different.
 func TestNoLineIsWiderThanTheTerminal(t *testing.T) {
-	if testing.Short() {
-		t.Skip("each command runs by itself here: the race detector runs the short tests")
-	}
+	startsPrograms(t)
 	m := newWideMachine(t)
 	for name, args := range map[string][]string{
 		"doctor":         {"doctor", "--offline"},

@@ -16,6 +16,7 @@ import (
 // asks nobody, says that the files are in order, and that one is missing where it is. Once it
 // is mended, all of them say so.
 func TestAWrongEvaluatorIsTold(t *testing.T) {
+	startsPrograms(t)
 	other := evaluatortest.New()
 	t.Cleanup(other.Close)
 	for name, tt := range map[string]struct {
@@ -93,6 +94,7 @@ func TestAWrongEvaluatorIsTold(t *testing.T) {
 // the store has no room what needs people is; status and doctor fail, and say why, until
 // there is room again.
 func TestAFullDiskIsTold(t *testing.T) {
+	startsPrograms(t)
 	for _, disk := range []string{"audit", "store"} {
 		t.Run(disk, func(t *testing.T) {
 			t.Parallel()
