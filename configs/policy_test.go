@@ -27,11 +27,13 @@ func defaultPolicy(t testing.TB) *shieldcore.Policy {
 	return p
 }
 
+var aToolCall = regexp.MustCompile(`^(Read|Write|Edit|MultiEdit|NotebookEdit|Grep|mcp__\w+) (.+)$`)
+
 // An example is a shell command, or "Tool path", or "Tool {arguments}".
 func exampleCall(text string) approver.ToolCall {
 	call := approver.ToolCall{Tool: "Bash", Command: text, Dir: "/home/ada/src",
 		Peer: approver.Peer{Known: true, UID: 1000}}
-	m := regexp.MustCompile(`^(Read|Write|Edit|MultiEdit|NotebookEdit|Grep|mcp__\w+) (.+)$`).FindStringSubmatch(text)
+	m := aToolCall.FindStringSubmatch(text)
 	switch {
 	case m == nil:
 	case m[2][0] == '{':
