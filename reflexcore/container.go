@@ -17,6 +17,9 @@ import (
 
 // inContainer reports whether an effect at a place changes only the system of the call's container.
 func (e *Engine) inContainer(j *judgment, ef *effect.Effect, p places.Place) bool {
+	if ef.Bits&effect.Contained != 0 && listens(ef) {
+		return true
+	}
 	if j.call.ToolCall.Container == nil || ef.Bits&(effect.Remote|effect.Later) != 0 || j.leavesRoot() {
 		return false
 	}
@@ -38,6 +41,12 @@ func (e *Engine) inContainer(j *judgment, ef *effect.Effect, p places.Place) boo
 	default:
 		return false
 	}
+}
+
+// listens reports whether an effect only opens something to who reaches the machine that it runs on.
+func listens(ef *effect.Effect) bool {
+	const listeners = "control port folder share"
+	return ef.Kind == effect.Publish && (wordset.Has(listeners, ef.Target) || wordset.Has(listeners, ef.What))
 }
 
 // leavesRoot reports whether a part of the call runs in another root folder, or among other mounts:

@@ -44,6 +44,8 @@ func (e *Engine) onDisk(j *judgment, i int, p places.Place) places.Place {
 	case ef.Kind == effect.Write && p&places.System != 0 && e.isLocal(j, i),
 		ef.Kind == effect.Delete && p&places.Outside != 0 && e.isReplaced(j, i):
 		return p | places.Local
+	case ef.Kind == effect.Exec && p&places.Project == 0:
+		return p | e.ownHost(j, ef)
 	case ef.Kind == effect.NetOut && ef.Taint&effect.Gathered != 0:
 		return p | e.leavesFor(j, ef)
 	case ef.Kind == effect.Write && ef.What == effect.Emptied && ef.Bits&effect.Remote == 0 && effect.IsPlain(ef.Target):
@@ -72,8 +74,8 @@ func (e *Engine) onDisk(j *judgment, i int, p places.Place) places.Place {
 			q |= look.recoverable(j, ef, target)
 		}
 		if q&(places.Build|places.Git|places.Recoverable) == 0 && ef.Bits&effect.Recursive == 0 &&
-			len(j.call.Effects) <= bulk && !isSaved(ef, j.call.Effects[:i]) {
-			q |= look.unsaved(target)
+			len(j.call.Effects) <= bulk && !isSaved(ef, j.call.Effects[:i]) && !refuses(ef) {
+			q |= look.lost(j, target)
 		}
 	}
 	return q
@@ -93,6 +95,15 @@ func (e *Engine) emptyPlace(j *judgment, ef *effect.Effect, p places.Place) plac
 	}
 	look := diskCheck{git: gitrepo.Look{Reader: e.analyzer.Git, Budget: &j.gitBudget}, disk: e.analyzer.Files}
 	return look.unsaved(ef.Target)
+}
+
+// lost is unsaved for what a call deletes: it may save it before, or make it again.
+func (l *diskCheck) lost(j *judgment, target string) places.Place {
+	q := l.unsaved(target)
+	if q != 0 && (j.savesFirst(&l.git, target, q == places.Untracked) || locksAgain(j.call.ToolCall.Command, target)) {
+		return 0
+	}
+	return q
 }
 
 // unsaved tells what git says of a single file that would be lost: it has changes that are in no commit,

@@ -158,6 +158,9 @@ func (a *Call) Payload(p effect.Payload, place shell.Context) {
 		a.Mentions = append(a.Mentions, a.part.Mentions...)
 		a.Programs = append(a.Programs, a.part.Programs...)
 	}
+	if p.Contained {
+		bits |= effect.Contained
+	}
 	a.addPayloadEffects(bits, 0)
 }
 

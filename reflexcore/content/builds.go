@@ -108,6 +108,7 @@ func withoutComments(content string) string {
 
 func (x *extractor) docker(content string) {
 	heredoc := ""
+	x.contained = true // an image publishes nothing
 	var body strings.Builder
 	lines(withoutComments(content), "", func(line string) {
 		if heredoc != "" {

@@ -90,6 +90,9 @@ func (x *extractor) walkYAML(v any, key, lang string, depth int) {
 	}
 	switch v := v.(type) {
 	case yaml.MapSlice:
+		if x.isCompose() && depth == serviceDepth {
+			x.contained = !publishes(v)
+		}
 		for _, item := range v {
 			if name, ok := item.Key.(string); ok && strings.EqualFold(name, "shell") {
 				if shell, ok := item.Value.(string); ok {

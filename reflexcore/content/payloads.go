@@ -44,6 +44,8 @@ type extractor struct {
 	lim   Limits
 	yield func(effect.Payload)
 	count int
+
+	contained bool // what is read runs in a container of which no port is published
 }
 
 func (x *extractor) emit(lang, text, why string) {
@@ -55,7 +57,7 @@ func (x *extractor) emit(lang, text, why string) {
 		x.yield(effect.Payload{Why: "more parts than are read of a file", Path: x.path, Later: true})
 	case x.count > x.lim.Payloads:
 	default:
-		x.yield(effect.Payload{Lang: lang, Text: text, Why: why, Path: x.path, Later: true})
+		x.yield(effect.Payload{Lang: lang, Text: text, Why: why, Path: x.path, Later: true, Contained: x.contained})
 	}
 }
 

@@ -122,10 +122,13 @@ const (
 	Itself  // of a link the link itself is meant, not what it leads to
 	Follows // links below the target are followed
 	Many    // all that is in a folder, see [Effect.Amount]; no effect has it by itself
+	// in a container of which the call publishes no port
+	Contained
 )
 
 var bitNamesList = strings.Fields(`
 	recursive force glob splits append remote bulk partial later inherited rooted filled itself follows many
+	contained
 `)
 
 // String lists the names, separated by +.
@@ -297,6 +300,8 @@ type Payload struct {
 	Path string `json:"path,omitempty"`
 	// Later says that the call only leaves the text somewhere, and something else runs it later.
 	Later bool `json:"later,omitempty"`
+	// Contained says that it runs in a container of which no port is published.
+	Contained bool `json:"-"`
 }
 
 // The languages of payloads.
@@ -360,4 +365,9 @@ func MakesFolder(ef *Effect) bool {
 // there: nothing is lost by it, and nothing comes into force.
 func OnlyMakes(ef *Effect) bool {
 	return ef.Kind == Write && (ef.What == "touch" || MakesFolder(ef))
+}
+
+// IsLoopbackPort reports whether the port of a container is published to the machine itself only.
+func IsLoopbackPort(port string) bool {
+	return strings.HasPrefix(port, "127.") || strings.HasPrefix(port, "localhost:") || strings.HasPrefix(port, "[::1]:")
 }

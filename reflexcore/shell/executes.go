@@ -157,6 +157,9 @@ func (a *applied) payload(u *grammar.Use, out *data) {
 	}
 	held, unpassed, inside := in.rep.bits, in.payloads.unpassed, in.payloads.inside
 	in.rep.bits |= u.Bits & effect.Remote
+	if u.Bits&effect.Remote != 0 {
+		in.rep.bits = in.rep.bits&^effect.Contained | a.contained(u)
+	}
 	in.payloads.unpassed = in.rep.bits&effect.Remote != 0 || a.line.clears()
 	in.payloads.inside = in.rep.bits&effect.Remote == 0 && (inside || a.line.hides(u))
 	from := len(in.rep.res.Effects)
