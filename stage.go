@@ -42,6 +42,7 @@ var ErrTold = errors.New("the stage has told of it")
 type RuleFound struct {
 	Rule   string
 	Counts bool // at least a part of what it found is enforced
+	Warned bool // the policy makes warnings of all that it found
 	// Allowed names the exception that dropped a part of it; empty if there is none.
 	Allowed string
 }

@@ -101,7 +101,7 @@ func TestWordsOfAgentsThatStartNothing(t *testing.T) {
 		goose mcp developer
 		goose projects
 		opencode debug agent build --tool bash --params '{}'
-		codex debug landlock -- ls
+		codex debug landlock -- codex exec x
 		codex list
 		codex status
 		gemini list

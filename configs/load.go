@@ -15,7 +15,9 @@ import (
 	"approver.example/httpapi/socketpath"
 	"approver.example/internal/strictyaml"
 	"approver.example/reflexcore"
+	"approver.example/reflexcore/effect"
 	"approver.example/shieldcore"
+	"approver.example/shieldcore/heuristics"
 )
 
 // Load reads the configuration file at path. The file must belong to root or to the user who
@@ -157,10 +159,20 @@ func warnable(p *shieldcore.Policy, err error) (*shieldcore.Policy, error) {
 	var problems []error
 	for _, w := range p.Warned() {
 		i := slices.IndexFunc(rules, func(r reflexcore.Rule) bool { return r.ID == w.Rule })
+		twins, heuristic := twinsOf(w.Rule)
 		switch {
+		case heuristic && len(twins) > 0:
+			problems = append(problems, fmt.Errorf("%s: %s is a heuristic, which warns where the rules that say the same do: "+
+				"name them (%s)", w.Where, w.Rule, strings.Join(twins, ", ")))
+		case heuristic:
+			problems = append(problems, fmt.Errorf("%s: %s is a heuristic, and its questions stay questions: "+
+				"disable it in a file of rules, or give it an exception", w.Where, w.Rule))
 		case i < 0:
 			problems = append(problems,
 				fmt.Errorf("%s: there is no built-in rule %s: approver rules list shows them", w.Where, w.Rule))
+		case isAlwaysCatastrophic(&rules[i]):
+			problems = append(problems, fmt.Errorf("%s: the questions of the rule %s are CATASTROPHIC, and stay questions: "+
+				"take it out of the list", w.Where, w.Rule))
 		case rules[i].Decision != approver.Ask || rules[i].Final():
 			problems = append(problems, fmt.Errorf("%s: the rule %s asks no question that may be a warning: take it out of "+
 				"the list", w.Where, w.Rule))
@@ -170,6 +182,22 @@ func warnable(p *shieldcore.Policy, err error) (*shieldcore.Policy, error) {
 		return nil, errors.Join(problems...)
 	}
 	return p, nil
+}
+
+// isAlwaysCatastrophic reports whether no question of a rule is ever HIGH, as that about a thing for tests is.
+func isAlwaysCatastrophic(r *reflexcore.Rule) bool {
+	return r.Decision == approver.Ask && r.Severity == approver.Catastrophic &&
+		!slices.ContainsFunc(r.When, func(c reflexcore.Condition) bool { return slices.Contains(c.Effects, effect.RemoteDelete) })
+}
+
+// twinsOf returns the rules that say the same as a heuristic, and whether an id is that of one.
+func twinsOf(id string) (twins []string, heuristic bool) {
+	list, err := builtInHeuristics()
+	i := slices.IndexFunc(list, func(h heuristics.Rule) bool { return h.ID == id })
+	if err != nil || i < 0 {
+		return nil, false
+	}
+	return list[i].Twins, true
 }
 
 // audience returns whom the policy can ask.

@@ -13,7 +13,7 @@ func TestAgentsChangedByTheirOwnWords(t *testing.T) {
 		claude agents --permission-mode bypassPermissions
 		codex features enable skip_approvals
 		codex features disable hooks
-		codex debug landlock -- ls
+		codex debug landlock -- codex exec x
 		codex plugin add x
 		gemini hooks migrate
 		gemini hook migrate

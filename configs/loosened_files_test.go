@@ -17,6 +17,7 @@ func TestOwnersOfOwnFilesOnly(t *testing.T) {
 		sudo chown -Rv ada src build
 		sudo chown -R -f "$USER" ~/go/pkg
 		sudo chown ada README.md
+		mkdir -p /tmp/new-of-this-call/logs; sudo chown -R "$USER" /tmp/new-of-this-call/logs
 	`)
 	asks(t, judge, true, `
 		sudo chown -R ada src -L
@@ -34,7 +35,6 @@ func TestOwnersOfOwnFilesOnly(t *testing.T) {
 		sudo chown -R ada /tmp/ssh-abc
 		sudo chown ada /dev/shm/x
 		sudo chown -R ada:ada /tmp/kind/logs
-		sudo mkdir -p /tmp/kind/logs; sudo chown -R "$USER" /tmp/kind/logs
 	`)
 }
 
@@ -161,6 +161,8 @@ func TestCopiesOfCredentialsBesideThem(t *testing.T) {
 	asks(t, judge, false, `
 		cp .env .env.bak
 		cp .env .env.local
+		mv key.pem local.key
+		cp config/default.env backend/.env
 		cp backend/.env backend/.env.old && ls backend
 		cp .env .env.bak && sed -i s/a/b/ .env
 	`)
@@ -173,8 +175,9 @@ func TestCopiesOfCredentialsBesideThem(t *testing.T) {
 		cp .env dist/.env
 		cp public/.env public/.env.bak
 		cp key.pem public/id_rsa
-		mv key.pem local.key
-		cp config/default.env backend/.env
+		cp key.pem local.key
+		mv key.pem local.key; git add .
+		mv key.pem conf/local.key
 		cp .env credentials.json
 		cp .env .env.bak; firebase deploy
 		cp .env .env.bak; mkdocs gh-deploy

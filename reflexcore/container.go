@@ -43,6 +43,28 @@ func (e *Engine) inContainer(j *judgment, ef *effect.Effect, p places.Place) boo
 	}
 }
 
+// isOverridden reports whether another file of compose lies beside one that the call writes: that may
+// publish the ports of what this one describes.
+func (e *Engine) isOverridden(j *judgment) bool {
+	for i := range j.call.Effects {
+		ef := &j.call.Effects[i]
+		base := path.Base(ef.Target)
+		if ef.Kind != effect.Write || !strings.HasPrefix(strings.TrimPrefix(base, "docker-"), "compose.") {
+			continue
+		}
+		for _, name := range overrides {
+			if _, err := e.analyzer.Files.Lstat(path.Join(path.Dir(ef.Target), name)); err == nil {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// overrides are the files that compose reads beside the usual one.
+var overrides = strings.Fields("compose.override.yaml compose.override.yml docker-compose.override.yaml " +
+	"docker-compose.override.yml")
+
 // listens reports whether an effect only opens something to who reaches the machine that it runs on.
 func listens(ef *effect.Effect) bool {
 	const listeners = "control port folder share"

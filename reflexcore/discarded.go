@@ -26,6 +26,8 @@ func (e *Engine) discardPlace(j *judgment, ef *effect.Effect) places.Place {
 	verb, _, _ := strings.Cut(by, " ")
 	switch verb {
 	case "checkout", "restore", "reset", "switch":
+	case "submodule":
+		return e.submodulePlace(j, ef)
 	default:
 		return 0
 	}
@@ -59,6 +61,42 @@ func (e *Engine) discardPlace(j *judgment, ef *effect.Effect) places.Place {
 		return places.Recoverable
 	}
 	return 0
+}
+
+// submodulePlace reports whether a forced update of submodules finds none that is checked out: it can only
+// lose what is in their folders.
+func (e *Engine) submodulePlace(j *judgment, ef *effect.Effect) places.Place {
+	dir, ok := j.call.Links.Real(e.analyzer.Files, ef.Dir)
+	look := gitrepo.Look{Reader: e.analyzer.Git, Budget: &j.gitBudget}
+	if !ok || !strings.HasSuffix(ef.By, " update") {
+		return 0
+	}
+	r := look.Repository(dir)
+	if r == nil || r.Common == "" {
+		return 0
+	}
+	_, err := e.analyzer.Files.Lstat(r.Common + "/modules")
+	_, list := e.analyzer.Files.Lstat(r.Root + "/.gitmodules")
+	if disk.IsMissing(err) && disk.IsMissing(list) {
+		return places.Recoverable
+	}
+	text, err := e.analyzer.Files.ReadFile(r.Root+"/.gitmodules", maxSetting)
+	if err != nil || len(text) == maxSetting {
+		return 0
+	}
+	for line := range strings.Lines(string(text)) {
+		name, value, _ := strings.Cut(strings.TrimSpace(line), "=")
+		if strings.TrimSpace(name) != "path" {
+			continue
+		}
+		if !look.Budget.Spend() {
+			return 0
+		}
+		if _, err := e.analyzer.Files.Lstat(path.Join(r.Root, strings.TrimSpace(value), ".git")); !disk.IsMissing(err) {
+			return 0
+		}
+	}
+	return places.Recoverable
 }
 
 // pushPlace reports whether a push replaces history only on a branch that is not shared.

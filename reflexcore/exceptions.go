@@ -88,8 +88,9 @@ func (j *judgment) found() []approver.RuleFound {
 		}
 		at := slices.IndexFunc(out, func(r approver.RuleFound) bool { return r.Rule == f.rule.ID })
 		if at < 0 {
-			at, out = len(out), append(out, approver.RuleFound{Rule: f.rule.ID})
+			at, out = len(out), append(out, approver.RuleFound{Rule: f.rule.ID, Warned: true})
 		}
+		out[at].Warned = out[at].Warned && f.warns
 		out[at].Counts = out[at].Counts || f.enforced()
 		if f.allowed != nil {
 			out[at].Allowed = f.allowed.String()

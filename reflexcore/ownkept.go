@@ -2,6 +2,7 @@ package reflexcore
 
 import (
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -45,7 +46,7 @@ func isShellFile(p, home string) bool {
 
 // isForOwnFiles reports whether all that a call deletes with rm is build output of the project, and all
 // that gets another owner lies in the project or below the home, wherever links lead. Temporary files may
-// be those of others.
+// be those of others, unless the call makes their folder.
 func (e *Engine) isForOwnFiles(j *judgment) bool {
 	const vital = places.Root | places.Top | places.Whole | places.System | places.Git | places.Device
 	home := j.call.Around.Home
@@ -61,7 +62,7 @@ func (e *Engine) isForOwnFiles(j *judgment) bool {
 				return false
 			}
 			own = places.Project
-		case ef.Kind == effect.Permission && ef.By == "chown":
+		case ef.Kind == effect.Permission && (ef.By == "chown" || ef.By == "chmod"):
 			own = places.Project | places.Home
 			if !effect.IsPlain(ef.Target) && ef.Bits&effect.Recursive == 0 {
 				return false // what a pattern fits may be a link, which is followed
@@ -76,11 +77,76 @@ func (e *Engine) isForOwnFiles(j *judgment) bool {
 		if ef.Kind == effect.Permission && seen && real == j.call.Around.Dir && real != home && disk.Below(real, home) {
 			continue // the project itself
 		}
+		if ef.By == "chown" && p&places.Temp != 0 && e.isNewFolder(j, ef.Target) {
+			own |= places.Temp
+		}
 		if !seen || p&own == 0 || p&vital != 0 || disk.Below(home, real) || real == "/tmp" {
 			return false
 		}
 	}
 	return true
+}
+
+// isNewFolder reports whether a call makes a folder that is not there yet: nobody else has anything in it.
+func (e *Engine) isNewFolder(j *judgment, p string) bool {
+	_, err := e.analyzer.Files.Lstat(p)
+	return disk.IsMissing(err) &&
+		slices.ContainsFunc(j.call.Effects, func(ef effect.Effect) bool { return effect.MakesFolder(&ef) && ef.Target == p })
+}
+
+// selfOwner matches a chown that gives files to who runs it.
+var selfOwner = func() *regexp.Regexp {
+	const self = `(?:\$\{?(?:USER|LOGNAME|UID|EUID)\}?|\$\((?:whoami|logname|id -u ?-?n?|id -nu)\)|` +
+		"`(?:whoami|logname|id -un?)`)"
+	const group = `(?:` + self + `|\$\{?GID\}?|\$\(id -gn?\)|` + "`id -gn?`)"
+	return regexp.MustCompile(`\bchown\s+(?:-[Rvf]+\s+)*(?:"` + self + `(?:"?:"?` + group + `?)?"|` + self + `(?::` + group + `?)?)\s`)
+}()
+
+// onlyAssigns matches calls that put what a tool prints into variables, and do nothing else.
+var onlyAssigns = regexp.MustCompile(`^(?:\s*(?:export\s+)?[A-Za-z_]\w*=(?:"\$\([\w ./:@=-]+\)"|\$\([\w ./:@=-]+\))\s*(?:$|;|&&|\n))+\s*$`)
+
+// assignsToken reports whether a token of a service is only put into a variable: nobody sees it.
+func (j *judgment) assignsToken(ef *effect.Effect) bool {
+	return wordset.HasAnyPrefix(ef.Target, "secret:git", "secret:gcloud", "secret:aws", "secret:azure") &&
+		onlyAssigns.MatchString(j.call.Text)
+}
+
+// isPublicSetting reports whether a file of the project that says where packages come from has no word in it
+// that a token has. A call that may write one there is not believed.
+func (e *Engine) isPublicSetting(j *judgment, ef *effect.Effect, p places.Place) bool {
+	if p&places.Project == 0 || !wordset.Has(".npmrc .yarnrc .yarnrc.yml pip.conf .condarc", path.Base(ef.Target)) ||
+		!effect.IsPlain(ef.Target) || hasTokenWord(j.call.Text) {
+		return false
+	}
+	real, seen := j.call.Links.Real(e.analyzer.Files, ef.Target)
+	if !seen || real != ef.Target && !disk.Below(real, j.call.Around.Dir) {
+		return false
+	}
+	text, err := e.analyzer.Files.ReadFile(real, maxSetting)
+	if disk.IsMissing(err) {
+		_, err := e.analyzer.Files.Lstat(j.call.Around.Dir)
+		return err == nil // it can only have what the call writes
+	}
+	return err == nil && len(text) < maxSetting && !hasTokenWord(string(text))
+}
+
+// maxSetting limits what is read of such a file.
+const maxSetting = 1 << 14
+
+// hasTokenWord reports whether a text has a word that stands before a password or a token, or an address
+// with one.
+func hasTokenWord(text string) bool {
+	return wordset.ContainsAny(strings.ToLower(text), "token", "auth", "pass", "secret", "key", "cert", "ident", "login", "@", "user")
+}
+
+// saysSelf reports whether every chown of a call says in plain words that it gives files to the user, and
+// nothing else in the call says who that is.
+func saysSelf(text string) bool {
+	if wordset.ContainsAny(text, "USER=", "LOGNAME=", "UID=", "GID=", "PATH=", "whoami()", "id()", "alias", "function", "read ") {
+		return false
+	}
+	n := strings.Count(text, "chown")
+	return n > 0 && len(selfOwner.FindAllStringIndex(text, n+1)) == n
 }
 
 // keepsSecret reports whether a credential of the project is only copied or moved to another name beside
@@ -103,7 +169,8 @@ func (e *Engine) keepsSecret(j *judgment, ef *effect.Effect, p places.Place) boo
 		case w.Target == ef.Target: // it is moved away
 			continue
 		}
-		kept = j.call.Around.Of(w, e.analyzer.Paths)&here == here && isBeside(w.Target, ef.Target)
+		kept = j.call.Around.Of(w, e.analyzer.Paths)&here == here &&
+			(isBeside(w.Target, ef.Target) || isRenamed(ef.By, w.Target, ef.Target))
 		if !kept || isShown(strings.TrimPrefix(w.Target, j.call.Around.Dir)) {
 			return false
 		}
@@ -124,6 +191,11 @@ func onlyKeeps(chain []shell.Link) bool {
 	return len(chain) > 0 && !slices.ContainsFunc(chain, func(l shell.Link) bool {
 		return !wordset.Has(keepers, l.Words[0])
 	})
+}
+
+// isRenamed reports whether a credential only gets another name in its folder.
+func isRenamed(by, p, of string) bool {
+	return wordset.Has("mv gmv", by) && path.Dir(p) == path.Dir(of) && effect.IsPlain(p)
 }
 
 // isBeside reports whether a path is a copy of a credential beside it by its name: .env.local of .env, or

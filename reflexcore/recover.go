@@ -23,16 +23,24 @@ const maxMoves = 64
 // onDisk corrects the place of an effect's target, which comes from its name, by what the disk says.
 func (e *Engine) onDisk(j *judgment, i int, p places.Place) places.Place {
 	ef := &j.call.Effects[i]
+	if ef.Bits&effect.Contained != 0 && ef.Bits&effect.Later != 0 && e.isOverridden(j) {
+		ef.Bits &^= effect.Contained
+	}
 	if e.inContainer(j, ef, p) {
 		p |= places.Container
 	}
-	if ef.Kind == effect.Privilege && ef.What == shell.OwnFiles && !e.isForOwnFiles(j) {
+	if ef.Kind == effect.Privilege && (ef.What == shell.OwnFiles || ef.What == shell.SaidOwn && saysSelf(j.call.Text)) {
+		if !e.isForOwnFiles(j) {
+			ef.What = ""
+		}
+	} else if ef.Kind == effect.Privilege && ef.What == shell.SaidOwn {
 		ef.What = ""
 	}
 	if ef.Kind == effect.Write && p&startup != 0 && e.addsPlainly(j, ef) {
 		p |= places.Plain
 	}
-	if ef.Kind == effect.Read && p&places.Secret != 0 && e.keepsSecret(j, ef, p) {
+	if ef.Kind == effect.Read && p&places.Secret != 0 &&
+		(e.keepsSecret(j, ef, p) || j.assignsToken(ef) || e.isPublicSetting(j, ef, p)) {
 		p |= places.Kept
 	}
 	switch {

@@ -16,11 +16,12 @@ import (
 // This file finds out whether a call that deletes work first gives it to git, or makes it again.
 
 // savesFirst reports whether a call begins by giving the changes of the project to git, so that what it
-// deletes then can be had again. Only plain words that are joined by && or stand on lines are believed.
+// deletes then can be had again. Only plain words that are joined by && are believed: a hook may refuse a
+// commit, and the next line would delete all the same.
 func (j *judgment) savesFirst(look *gitrepo.Look, target string, untracked bool) bool {
 	text := strings.TrimSpace(j.call.ToolCall.Command)
 	dir := j.call.ToolCall.Dir
-	if !strings.HasPrefix(text, "git ") || strings.ContainsAny(strings.ReplaceAll(text, "&&", ""), "&|;$`()<>\\#{}") {
+	if !strings.HasPrefix(text, "git ") || strings.ContainsAny(strings.ReplaceAll(text, "&&", ""), "\n&|;$`()<>\\#{}") {
 		return false
 	}
 	here, there := look.Repository(dir), look.Repository(path.Dir(target))
@@ -28,7 +29,7 @@ func (j *judgment) savesFirst(look *gitrepo.Look, target string, untracked bool)
 		return false
 	}
 	added, saved := false, false
-	for part := range strings.SplitSeq(strings.ReplaceAll(text, "\n", "&&"), "&&") {
+	for part := range strings.SplitSeq(text, "&&") {
 		words, ok := plainWords(part)
 		switch {
 		case !ok:
@@ -153,7 +154,8 @@ func refuses(ef *effect.Effect) bool {
 	return ef.By == "git rm" && ef.Bits&effect.Force == 0
 }
 
-// ownHost returns Project for the address of a package on a host that the project itself names.
+// ownHost returns Project for the address of a package on a host from which the project itself comes. What
+// its lock files name is not enough: they have the pages of authors and of those who collect money for them.
 func (e *Engine) ownHost(j *judgment, ef *effect.Effect) places.Place {
 	if ef.What != "url" && ef.What != "package" {
 		return 0
@@ -168,7 +170,7 @@ func (e *Engine) ownHost(j *judgment, ef *effect.Effect) places.Place {
 		return 0
 	}
 	look := gitrepo.Look{Reader: e.analyzer.Git, Budget: &j.gitBudget}
-	if look.Names(dir, to.Host) {
+	if look.ComesFrom(dir, to.Host) {
 		return places.Project
 	}
 	return 0

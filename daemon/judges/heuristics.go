@@ -61,6 +61,32 @@ func throughTwins(rule *reflexcore.Rule, hit heuristics.Hit, engine *approver.Ve
 	if isSettled(rule, engine) {
 		return heuristics.Fate{Gone: true}
 	}
+	if rule.Final() {
+		return asTwins(rule, hit, engine)
+	}
+	if as := warnedTwin(rule, engine); as != "" {
+		return heuristics.Fate{As: as, Covered: true}
+	}
+	return asTwins(rule, hit, engine)
+}
+
+// warnedTwin returns a twin of which the policy makes a warning, if it makes one of all twins that found
+// something: people decided about them, and the heuristic says the same.
+func warnedTwin(rule *reflexcore.Rule, engine *approver.Verdict) (as string) {
+	for _, found := range engine.Found {
+		switch {
+		case !found.Counts || !slices.Contains(rule.Twins, found.Rule):
+		case !found.Warned:
+			return ""
+		default:
+			as = found.Rule
+		}
+	}
+	return as
+}
+
+// asTwins makes one finding of those of a heuristic and of its twins.
+func asTwins(rule *reflexcore.Rule, hit heuristics.Hit, engine *approver.Verdict) (f heuristics.Fate) {
 	allowed := ""
 	for _, found := range engine.Found {
 		switch {

@@ -80,13 +80,29 @@ func MayBeAgent(file string) bool {
 
 // ModuleOf returns the agent of a Python module, if these words start it.
 func ModuleOf(module string, args []string) string {
-	module, _, _ = strings.Cut(module, ".")
+	module, part, _ := strings.Cut(module, ".")
+	if runsNoAgent(part[strings.LastIndexByte(part, '.')+1:]) {
+		return ""
+	}
 	for _, a := range named[strings.ReplaceAll(module, "_", "-")] {
 		if a.Begins(args, false) {
 			return a.ID
 		}
 	}
 	return ""
+}
+
+// runsNoAgent reports whether the name of a module inside of an agent's package says that it builds or shows
+// something. Any other module of it may start the agent.
+func runsNoAgent(part string) bool {
+	says := false
+	for word := range strings.SplitSeq(part, "_") {
+		if wordset.Has("run main agent resolve solve eval infer inference serve server cli chat headless session", word) {
+			return false
+		}
+		says = says || wordset.Has("build visualize visualise format export convert version stats schema", word)
+	}
+	return says
 }
 
 // Named returns the agents whose program, package or image has a name, which is in lower case.

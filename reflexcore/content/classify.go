@@ -296,6 +296,8 @@ func (p *parsed) look() {
 		switch string(p.seg(i)) {
 		case "testdata", "fixtures", "__fixtures__", "examples", "docs":
 			p.ignoreWeak = true
+		case "example", "sample", "samples", "sample-inventory", "contrib":
+			p.ignoreWeak = p.ignoreWeak || p.isTerraform()
 		}
 	}
 	if p.n > 0 {
@@ -307,6 +309,12 @@ func (p *parsed) look() {
 			}
 		}
 	}
+}
+
+// isTerraform reports whether the file has values of terraform. Many projects show how to set theirs.
+func (p *parsed) isTerraform() bool {
+	base := string(p.seg(p.n - 1))
+	return strings.HasSuffix(base, ".tfvars") || strings.HasSuffix(base, ".tfvars.json")
 }
 
 // secretWords are words in the names of files with credentials, in folders where programs keep

@@ -12,10 +12,11 @@ import (
 // serviceDepth is how deep the services of a compose file lie: services, and their names.
 const serviceDepth = 2
 
-// isCompose reports whether a document describes containers that compose starts.
+// isCompose reports whether a document describes all of the containers that compose starts. A file with
+// another name than the usual one is read together with others, which may publish ports.
 func (x *extractor) isCompose() bool {
 	name := strings.TrimPrefix(path.Base(x.path), "docker-")
-	return strings.HasPrefix(name, "compose.")
+	return name == "compose.yaml" || name == "compose.yml"
 }
 
 // publishes reports whether a service of compose may be reached from other machines: it publishes a port

@@ -14,7 +14,7 @@
 // These are plain on purpose: .env.example and similar files, public keys (*.pub), certificates
 // without their keys (such as *.crt, /etc/ssl/certs and cacert.pem), and files in testdata,
 // fixtures, examples and docs that look secret only by their ending or a general name (key.pem,
-// credentials.json, token).
+// credentials.json, token, and values of terraform also in samples and contrib).
 //
 // [Payloads] yields the parts of a content that run, each in its language.
 package content

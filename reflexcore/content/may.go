@@ -262,12 +262,33 @@ func (n name) matches(other name) (letters int, ok bool, cost int) {
 	if a == "*" {
 		return 0, true, 0
 	}
-	if fixed(a[0]) && fixed(b[0]) && a[0] != b[0] || fixed(a[len(a)-1]) && fixed(b[len(b)-1]) &&
-		a[len(a)-1] != b[len(b)-1] {
+	if endsDiffer(a, b) {
 		return 0, false, 0 // nearly all end here
 	}
 	letters, ok = shared(a, b, stem)
 	return letters, ok, len(a) * len(b) / 16
+}
+
+// endsDiffer reports whether two patterns begin or end with letters that are not the same.
+func endsDiffer(a, b string) bool {
+	for i := range min(len(a), len(b)) {
+		if !fixed(a[i]) || !fixed(b[i]) {
+			break
+		}
+		if a[i] != b[i] {
+			return true
+		}
+	}
+	for i := 1; i <= min(len(a), len(b)); i++ {
+		x, y := a[len(a)-i], b[len(b)-i]
+		if !fixed(x) || !fixed(y) {
+			break
+		}
+		if x != y {
+			return true
+		}
+	}
+	return false
 }
 
 func fixed(c byte) bool { return c != '*' && c != '?' }
@@ -296,7 +317,7 @@ func shared(a, b string, stem int) (letters int, ok bool) {
 				switch {
 				case a[i] == '?' || b[j] == '?':
 					best = max(best, below[j+1])
-				case a[i] == b[j] && j < stem:
+				case a[i] == b[j] && j < stem && a[i] != '-': // which says nothing, as in mayShare
 					best = max(best, below[j+1]+1)
 				case a[i] == b[j]:
 					best = max(best, below[j+1])

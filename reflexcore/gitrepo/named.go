@@ -37,10 +37,8 @@ func (l *Look) Names(dir, host string) bool {
 		return false
 	}
 	host = strings.ToLower(host)
-	for _, url := range l.Reader.Remotes(r.Common + "/config") {
-		if holdsHost(url, host) {
-			return true
-		}
+	if l.ComesFrom(dir, host) {
+		return true
 	}
 	if r.Index == nil {
 		return false
@@ -56,6 +54,21 @@ func (l *Look) Names(dir, host string) bool {
 			if l.fileNames(r, list[i].name, host) {
 				return true
 			}
+		}
+	}
+	return false
+}
+
+// ComesFrom reports whether a remote of the project of a folder is on a host.
+func (l *Look) ComesFrom(dir, host string) bool {
+	r := l.Repository(dir)
+	if r == nil || r.Common == "" {
+		return false
+	}
+	host = strings.ToLower(host)
+	for _, url := range l.Reader.Remotes(r.Common + "/config") {
+		if holdsHost(url, host) {
+			return true
 		}
 	}
 	return false

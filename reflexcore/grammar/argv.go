@@ -323,6 +323,8 @@ func (o *Parsed) readSubcommand(argv []string, i int) int {
 		case argv[i] == "--":
 			o.dashes = len(o.operands) + 1
 			return o.remaining(argv, i+1)
+		case len(argv[i]) > 1 && argv[i][0] == '-' && o.mode() == POSIX:
+			// an option of the subcommand itself: git cliff --config x
 		case len(argv[i]) > 1 && argv[i][0] == '-':
 			i = o.flag(argv, i) - 1
 		default:

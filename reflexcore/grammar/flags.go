@@ -89,6 +89,9 @@ func (o *Parsed) abbreviated(text string) *flag {
 	}
 	var found *flag
 	for b := o.depth - 1; b >= 0; b-- {
+		if b < o.depth-1 && o.blocks[b].mode == POSIX {
+			break // the options of the program itself end where its subcommand begins
+		}
 		f := o.blocks[b].abbreviated(text)
 		if f != nil && (found == nil || !found.does()) {
 			found = f

@@ -53,6 +53,7 @@ func (pr *programRunner) apply(a *applied, sink *data) {
 	a.inserts()
 	a.editsTodo()
 	a.upAfterDown()
+	a.mayHaveOptions()
 	if !pr.in.rep.acts && !pr.in.rep.stopped() && hasRole(p.Uses, grammar.Privilege) && hasRole(p.Uses, grammar.Argv) {
 		pr.in.rep.idle(from, by)
 	}
@@ -122,6 +123,10 @@ func (a *applied) source(u *grammar.Use) {
 	case grammar.Send:
 		if u.Word >= 0 {
 			a.taint |= a.field(u).taint
+		}
+	case grammar.Code:
+		if u.Word >= 0 && u.Arg == "sed" { // what it writes has it
+			a.taint |= a.field(u).taint & (effect.Secret | effect.Labels)
 		}
 	default: // nothing for the others
 	}
@@ -264,7 +269,11 @@ func (a *applied) target(u *grammar.Use, out data) {
 		if u.Arg == "remote-history-plus" && u.Word >= 0 && a.namesBranch(u, text) {
 			return
 		}
+		from := len(in.rep.res.Effects)
 		a.add(effect.Discard, u, text, taint)
+		if u.Word >= 0 && text == effect.Unknown && a.field(u).inherits {
+			in.rep.markFrom(from, effect.Inherited)
+		}
 	case grammar.RemoteDelete:
 		if u.Arg == "refspec" && u.Word >= 0 && a.namesBranch(u, text) {
 			return // git refuses an empty refspec
@@ -280,6 +289,10 @@ func (a *applied) target(u *grammar.Use, out data) {
 	case grammar.Persist:
 		a.add(effect.Persist, u, text, a.taint|taint)
 	case grammar.Privilege:
+		if u.Arg == "account" {
+			a.account(u, text, taint)
+			return
+		}
 		a.add(effect.Privilege, u, text, taint)
 	case grammar.Attack:
 		a.add(effect.Attack, u, text, taint)

@@ -8,14 +8,14 @@ import (
 	"approver.example/reflexcore/wordset"
 )
 
-// contained returns Contained if a use starts a command in a container, and the call publishes no port of
-// it but to this machine itself: what listens there is reached by nobody else. Words that are not known
-// may publish one.
+// contained returns Contained if a use starts a container with a command, and publishes no port of it but
+// to this machine itself: what listens there is reached by nobody else. Words that are not known may publish
+// one, and so may whoever started a container in which a command only runs.
 func (a *applied) contained(u *grammar.Use) effect.Bits {
 	name, verb, _ := strings.Cut(a.line.by, " ")
 	verb = verb[strings.LastIndexByte(verb, ' ')+1:]
 	if !wordset.Has("docker podman nerdctl docker.io finch docker-compose podman-compose kubectl oc", name) ||
-		!wordset.Has("run create exec rsh", verb) || u.Word < 1 || u.Word > len(a.line.argv) {
+		!wordset.Has("run create", verb) || u.Word < 1 || u.Word > len(a.line.argv) {
 		return 0
 	}
 	words := a.line.argv[1:u.Word]

@@ -178,6 +178,9 @@ func (pl *payloadRunner) runCode(lang string, d data, args []field, std *input, 
 				d.taint&(effect.File|effect.Secret|effect.Network|effect.Decoded) != effect.File) {
 			e.What = "any" // unless it is a file: python3 < x.py is the same as python3 x.py
 		}
+		if lang == "sed" && e.What == "" {
+			e.Taint &^= effect.Secret // a value that it puts into a text, and does not run
+		}
 		pl.in.add(e)
 	}
 	if pl.in.Code == nil || d.text == effect.Unknown {

@@ -184,7 +184,7 @@ func (pl *payloadRunner) saysDelete(args []field, by string) {
 	words := 0
 	for i := 0; i < len(args) && words < 2; i++ {
 		text := args[i].text
-		if text == "" || text[0] == '-' {
+		if text == "" || text[0] == '-' || words > 0 && takesValue(args[i-1].text) {
 			continue
 		}
 		words++
@@ -208,6 +208,17 @@ func (pl *payloadRunner) saysDelete(args []field, by string) {
 		return
 	}
 }
+
+// takesValue reports whether the word behind this one may be the value of an option, and no verb. An option
+// that stands alone in most programs takes none.
+func takesValue(option string) bool {
+	name, long := strings.CutPrefix(option, "--")
+	return long && name != "" && !strings.Contains(name, "=") && !strings.HasPrefix(name, "no-") && !wordset.Has(switches, name)
+}
+
+// switches are the long options that have no value in most programs.
+const switches = "force yes verbose debug quiet silent dry-run recursive all json help interactive non-interactive " +
+	"assume-yes auto-approve confirm wait watch global purge cascade ignore-not-found insecure color batch"
 
 // meant returns what a subcommand does, judged by the verb at the beginning or the end of its
 // name: RemoteDelete, Kill, or Opaque if the name does not say. Some verbs, such as remove, are

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"approver.example/reflexcore/effect"
+	"approver.example/reflexcore/wordset"
 )
 
 // RedisText appends what lines of redis-cli do.
@@ -125,11 +126,15 @@ func redisServer(c *redisCommand) {
 	switch verb, what := c.word(0), c.word(1); {
 	case verb == "CLIENT" && what == "KILL":
 		c.add(effect.Kill, "connection", 0)
-	case verb == "CLIENT" && what == "PAUSE", verb == "CLUSTER" && what == "RESET", verb == "DEBUG" &&
-		what != "OBJECT" && what != "JMAP":
+	case verb == "CLIENT" && what == "PAUSE", verb == "CLUSTER" && what == "RESET",
+		verb == "DEBUG" && !wordset.Has(redisTells, what):
 		c.add(effect.Kill, "the server", 0)
 	}
 }
+
+// redisTells are the parts of DEBUG that only tell something, or fill the database with keys of a test.
+const redisTells = "OBJECT JMAP POPULATE DIGEST DIGEST-VALUE LISTPACK ZIPLIST QUICKLIST STRINGMATCH-LEN HTSTATS " +
+	"HTSTATS-KEY SDSLEN PROTOCOL LOG HELP MALLCTL CLIENT-EVICTION"
 
 func redisConfig(c *redisCommand) {
 	if c.word(1) != "SET" {
