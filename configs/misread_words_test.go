@@ -282,3 +282,17 @@ func TestSettingsAsTheyAre(t *testing.T) {
 		run_as_root | sudo mount -o loop x.iso /tmp/m
 		registry_login | docker login -u a -p b registry.example.com`)
 }
+
+// A tool of git deleted the working directory, because an argument said where the repository is.
+func TestToolsOfGit(t *testing.T) {
+	checkCalls(t, `
+p  mcp__git__git_reset {"repo_path":"/home/ada/code"}
+p  mcp__git__git_reset {"path":"/home/ada/code","mode":"mixed"}
+p  mcp__git__git_reset {"repo_path":"/home/ada/code","files":["a.txt"]}
+h  mcp__git__git_reset {"repo_path":"/home/ada/code","mode":"hard"}
+h  mcp__git__git_branch_delete {"repo_path":"/home/ada/code","branch_name":"x"}
+h  mcp__git__git_stash_drop {"repo_path":"/home/ada/code"}
+h  mcp__git__git_clean {"repo_path":"/home/ada/code","force":true}
+h  mcp__fs__delete_directory {"path":"/home/ada/code"}
+`)
+}

@@ -99,11 +99,13 @@ var selfOwner = func() *regexp.Regexp {
 	const self = `(?:\$\{?(?:USER|LOGNAME|UID|EUID)\}?|\$\((?:whoami|logname|id -u ?-?n?|id -nu)\)|` +
 		"`(?:whoami|logname|id -un?)`)"
 	const group = `(?:` + self + `|\$\{?GID\}?|\$\(id -gn?\)|` + "`id -gn?`)"
-	return regexp.MustCompile(`\bchown\s+(?:-[Rvf]+\s+)*(?:"` + self + `(?:"?:"?` + group + `?)?"|` + self + `(?::` + group + `?)?)\s`)
+	const quoted, plain = `"` + self + `(?:"?:"?` + group + `?)?"`, self + `(?::` + group + `?)?`
+	return regexp.MustCompile(`\bchown\s+(?:-[Rvf]+\s+)*(?:` + quoted + `|` + plain + `)\s`)
 }()
 
 // onlyAssigns matches calls that put what a tool prints into variables, and do nothing else.
-var onlyAssigns = regexp.MustCompile(`^(?:\s*(?:export\s+)?[A-Za-z_]\w*=(?:"\$\([\w ./:@=-]+\)"|\$\([\w ./:@=-]+\))\s*(?:$|;|&&|\n))+\s*$`)
+var onlyAssigns = regexp.MustCompile(`^(?:\s*(?:export\s+)?[A-Za-z_]\w*=` +
+	`(?:"\$\([\w ./:@=-]+\)"|\$\([\w ./:@=-]+\))\s*(?:$|;|&&|\n))+\s*$`)
 
 // assignsToken reports whether a token of a service is only put into a variable: nobody sees it.
 func (j *judgment) assignsToken(ef *effect.Effect) bool {
@@ -136,13 +138,15 @@ const maxSetting = 1 << 14
 // hasTokenWord reports whether a text has a word that stands before a password or a token, or an address
 // with one.
 func hasTokenWord(text string) bool {
-	return wordset.ContainsAny(strings.ToLower(text), "token", "auth", "pass", "secret", "key", "cert", "ident", "login", "@", "user")
+	return wordset.ContainsAny(strings.ToLower(text), "token", "auth", "pass", "secret", "key", "cert", "ident", "login",
+		"@", "user")
 }
 
 // saysSelf reports whether every chown of a call says in plain words that it gives files to the user, and
 // nothing else in the call says who that is.
 func saysSelf(text string) bool {
-	if wordset.ContainsAny(text, "USER=", "LOGNAME=", "UID=", "GID=", "PATH=", "whoami()", "id()", "alias", "function", "read ") {
+	if wordset.ContainsAny(text, "USER=", "LOGNAME=", "UID=", "GID=", "PATH=", "whoami()", "whoami (", "id()", "id (",
+		"alias", "function", "read ") {
 		return false
 	}
 	n := strings.Count(text, "chown")

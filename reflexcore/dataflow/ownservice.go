@@ -56,7 +56,7 @@ func (f *Flow) givesToOwnHost(e *effect.Effect) bool {
 	if login {
 		fine |= urls.Packages // nothing is published there
 	}
-	return to.Scheme == "https" && to.Flags&^fine == 0 && f.holdsOnlySecretsOf(to.Host, login)
+	return to.Scheme == "https" && to.Flags&^fine == 0 && f.holdsOnlySecretsOf(to.Host, login || e.Bits&effect.Later != 0 && keepsPrivate(to.Host))
 }
 
 // staysHere reports whether an effect gives a variable to a server on this machine, and nothing of
@@ -140,9 +140,10 @@ func (f *Flow) otherLabels() (out effect.Taint) {
 	return out
 }
 
-// holdsOnlySecretsOf reports whether the call holds secrets of a host, and no other secrets. All that
-// a login sends is the credential; otherwise it must stand where one is expected.
-func (f *Flow) holdsOnlySecretsOf(host string, login bool) bool {
+// holdsOnlySecretsOf reports whether the call holds secrets of a host, and no other secrets. They must stand
+// where a credential is expected, unless they may stand anywhere: all that a login sends is the credential, and
+// code that is written reads a variable in one place and sends it in another.
+func (f *Flow) holdsOnlySecretsOf(host string, anywhere bool) bool {
 	found := false
 	for word, at := range words(f.call.Text) {
 		secret, own := false, false
@@ -151,7 +152,7 @@ func (f *Flow) holdsOnlySecretsOf(host string, login bool) bool {
 			own = own || belongs(part, host)
 		}
 		if secret && strings.Contains(word, "_") {
-			if found = own && (login || precedesCredential(f.call.Text[:at])); !found {
+			if found = own && (anywhere || precedesCredential(f.call.Text[:at])); !found {
 				return false
 			}
 		}
@@ -171,6 +172,15 @@ func (f *Flow) holdsOnlySecretsOf(host string, login bool) bool {
 	}
 	return found
 }
+
+// keepsPrivate reports whether what a token's owner sends to a service is seen by nobody else: it is no
+// place where people write to each other, or publish something.
+func keepsPrivate(host string) bool {
+	return slices.ContainsFunc(privateServices, func(service string) bool { return belongs(service, host) })
+}
+
+var privateServices = strings.Fields(`openai anthropic mistral groq cohere deepseek openrouter xai replicate perplexity
+	stripe twilio sendgrid mollie paypal klarna adyen braintree mailgun postmark resend brevo deepl elevenlabs`)
 
 // words yields the words of a text that may be names of environment variables, and where they begin.
 func words(text string) iter.Seq2[string, int] {

@@ -32,6 +32,9 @@ func (j *judge) files() {
 			continue
 		}
 		kind, bits := j.fileKind(a, hasText)
+		if kind == effect.Delete && j.near("git") && (j.says("reset unstage") || wordset.Has(repositoryKeys, a.key)) {
+			continue // it says in which repository; what is lost there is read as the command line
+		}
 		if kind == effect.Delete && j.says(partsOfFiles) && !j.is(nounFile|nounFolder) {
 			kind = effect.Write
 		}

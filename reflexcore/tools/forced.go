@@ -26,6 +26,7 @@ func (j *judge) forced() {
 	switch {
 	case j.says("reset") && j.near("git") && hard:
 		run("git", "reset", "--hard")
+	case j.near("git") && j.hasRepository() && (j.is(verbDelete) || j.says("clean")) && j.gitLoses(run):
 	case j.says("push") && j.near("git github gitlab") && force, j.says("ref") && j.begins(changes) && force:
 		run("git", "push", "--force")
 	case j.says("down") && j.near("compose") && j.in.flag("volumes", "removevolumes", "v"):
@@ -50,6 +51,31 @@ func (j *judge) forced() {
 		j.typed()
 	}
 	j.hidden()
+}
+
+// repositoryKeys are arguments that say where the repository of a git tool lies.
+const repositoryKeys = "repopath repositorypath reporoot repo repository gitdir projectpath cwd workingdir " +
+	"workingdirectory"
+
+// hasRepository reports whether an argument says where the repository of a git tool lies.
+func (j *judge) hasRepository() bool { return len(j.in.values(strings.Fields(repositoryKeys)...)) > 0 }
+
+// gitLoses yields the command line that a git tool stands for which throws something away, if it is one.
+func (j *judge) gitLoses(run func(words ...string)) bool {
+	name := append(j.in.values("branch", "branchname", "tag", "tagname", "name"), effect.Unknown)[0]
+	switch {
+	case j.says("branch"):
+		run("git", "branch", "-D", name)
+	case j.says("tag"):
+		run("git", "tag", "-d", name)
+	case j.says("stash"):
+		run("git", "stash", "drop")
+	case j.says("clean"):
+		run("git", "clean", "-fd")
+	default:
+		return false
+	}
+	return true
 }
 
 // typed yields what a tool types into a terminal.
