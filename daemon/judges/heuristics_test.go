@@ -18,6 +18,12 @@ import (
 // judgedWith judges calls with layers of rules, by all stages of the default configuration.
 func judgedWith(t *testing.T, user string) func(approver.ToolCall) approver.Verdict {
 	t.Helper()
+	return judgedUnder(t, user, nil)
+}
+
+// judgedUnder is the same under a policy that makes warnings of the questions of some rules.
+func judgedUnder(t *testing.T, user string, warns func(rule string) bool) func(approver.ToolCall) approver.Verdict {
+	t.Helper()
 	var sources []configs.RuleSource
 	if user != "" {
 		sources = append(sources, configs.RuleSource{Layer: reflexcore.UserLayer, File: "rules.yaml",
@@ -32,6 +38,7 @@ func judgedWith(t *testing.T, user string) func(approver.ToolCall) approver.Verd
 	if err != nil {
 		t.Fatal(err)
 	}
+	engine.Warns = warns
 	policy, err := cfg.LoadPolicy()
 	if err != nil {
 		t.Fatal(err)
@@ -204,6 +211,32 @@ func TestTwinsAreOneFinding(t *testing.T) {
 		}
 		if v.Decision == approver.Deny && v.Confidence != 0.95 {
 			t.Errorf("%s: one finding counts twice: %v", command, v.Confidence)
+		}
+	}
+}
+
+// A database that is named for tests was a warning of the engine and a question of a heuristic, and so was
+// what the policy had made a warning. The same beside something else stays a question.
+func TestHeuristicsWarnWithTheirTwins(t *testing.T) {
+	usual := judgedWith(t, "")
+	under := judgedUnder(t, "", func(rule string) bool { return rule == "git_force_push" })
+	for _, c := range []struct {
+		judge   func(approver.ToolCall) approver.Verdict
+		command string
+		want    approver.Decision
+	}{
+		{usual, "psql -c 'drop database app_test'", approver.Warn},
+		{usual, "mongosh app_test --eval 'db.dropDatabase()'", approver.Warn},
+		{usual, "kubectl delete pvc --all --context kind-x", approver.Warn},
+		{usual, "aws --endpoint-url http://localhost:4566 s3 rb s3://x --force", approver.Warn},
+		{usual, "psql -c 'drop database app'", approver.Ask},
+		{usual, "psql -c 'drop database app_test' && psql -c 'drop database app'", approver.Ask},
+		{usual, "git push --force origin main", approver.Ask},
+		{under, "git push --force origin main", approver.Warn},
+		{under, "git push --force origin main && psql -c 'drop database app'", approver.Ask},
+	} {
+		if v := c.judge(approver.ToolCall{Command: c.command}); v.Decision != c.want {
+			t.Errorf("%s is %v by %s, want %v", c.command, v.Decision, v.Rule, c.want)
 		}
 	}
 }
