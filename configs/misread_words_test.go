@@ -70,6 +70,7 @@ func TestVerbsAndValues(t *testing.T) {
 		footool bucket --force delete x
 		footool bucket --yes delete x
 		footool --context prod delete x
+		footool --region eu servers delete web
 		redis-cli debug segfault
 		redis-cli debug sleep 10
 		redis-cli shutdown`)
@@ -179,6 +180,7 @@ func TestBesideAgents(t *testing.T) {
 		mini-swe-agent -t x
 		codex sandbox linux -- rm -rf ~/Documents
 		codex sandbox linux -- codex exec x
+		codex sandbox linux /bin/sh
 		codex --sandbox read-only --ask-for-approval on-request
 		codex exec x`)
 }
@@ -224,7 +226,8 @@ func TestNoCredentials(t *testing.T) {
 		TOKEN=$(gh auth token); echo $TOKEN
 		export K="$(cat ~/.ssh/id_rsa)"
 		az acr login -n x --expose-token
-		az acr credential show -n x`)
+		az acr credential show -n x
+		az aks get-credentials -n x -g y -f -`)
 }
 
 // A file that says where packages come from has no secret if no word of it stands before one.

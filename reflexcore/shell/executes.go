@@ -179,7 +179,7 @@ func (l *commandLine) hides(u *grammar.Use) bool {
 		name, _, _ := strings.Cut(l.p.Program.Name, " ")
 		return !shellGivers[name] && !l.namesShell(u)
 	case grammar.Argv:
-		return u.Arg == "found"
+		return u.Arg == "found" || strings.HasPrefix(l.by, "codex")
 	default:
 		return false
 	}

@@ -184,10 +184,14 @@ func (pl *payloadRunner) saysDelete(args []field, by string) {
 	words := 0
 	for i := 0; i < len(args) && words < 2; i++ {
 		text := args[i].text
-		if text == "" || text[0] == '-' || words > 0 && takesValue(args[i-1].text) {
+		if text == "" || text[0] == '-' {
 			continue
 		}
-		words++
+		if i == 0 || !takesValue(args[i-1].text) {
+			words++
+		} else if words > 0 {
+			continue
+		}
 		kind := meant(text)
 		if i+1 == len(args) && words > 1 || kind == effect.Opaque {
 			continue
