@@ -93,8 +93,6 @@ func TestWhatStaysOfAContainer(t *testing.T) {
 		rm -rf "/usr/local/$X"
 		rm -rf /usr/local/$(cat list)
 		cat /etc/shadow
-		echo x >> /etc/sudoers
-		echo 'ada ALL=(ALL) NOPASSWD: ALL' > /etc/sudoers.d/ada
 		chmod u+s /bin/bash
 		chmod 777 /etc/shadow
 		cp key ~/.ssh/authorized_keys

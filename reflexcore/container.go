@@ -7,6 +7,7 @@ import (
 
 	"approver.example/reflexcore/disk"
 	"approver.example/reflexcore/effect"
+	"approver.example/reflexcore/gitrepo"
 	"approver.example/reflexcore/places"
 	"approver.example/reflexcore/wordset"
 )
@@ -27,17 +28,22 @@ func (e *Engine) inContainer(j *judgment, ef *effect.Effect, p places.Place) boo
 	case effect.Privilege, effect.Kill, effect.Discard: // packages
 		return true
 	case effect.Permission:
-		return isAccount(ef) || e.isOwn(j, ef, p)
+		return isAccount(ef) && !j.isMounted("/etc/passwd") || j.isOwnSetting(ef) || e.isOwn(j, ef, p)
 	case effect.Persist: // that of services; what starts with a shell is the user's
 		return managers[ef.Program()] && !touches(j.call.ToolCall.Container.Mounts, j.call.Around.Home)
 	case effect.Publish: // only what the container's ports let through is reached
 		return ef.Target == "control" || ef.What == "control" ||
 			ef.What == effect.Folder && !touches(j.call.ToolCall.Container.Mounts, ef.Target)
 	case effect.Write:
+		if p&places.Secret != 0 && (isSudo(ef.Target) || e.isNew(ef)) {
+			p &^= places.Secret
+			return p&(places.System|places.Home) != 0 && e.isOwn(j, ef, p)
+		}
 		return p&places.System != 0 && e.isOwn(j, ef, p) && !e.replacesUsed(j, ef)
 	case effect.Delete:
-		return p&places.System != 0 && (effect.IsKnown(ef.Target) || j.isFound(ef)) && !keepsData(ef.Target) &&
-			e.isOwn(j, ef, p) && !e.holdsOther(j, ef)
+		return (p&places.System != 0 || isDotFolder(ef.Target, j.call.Around.Home)) &&
+			(effect.IsKnown(ef.Target) || j.isFound(ef)) && !keepsData(ef.Target) &&
+			e.isOwn(j, ef, p) && !e.holdsOther(j, ef) && !e.holdsWork(j, ef)
 	default:
 		return false
 	}
@@ -69,6 +75,70 @@ var overrides = strings.Fields("compose.override.yaml compose.override.yml docke
 func listens(ef *effect.Effect) bool {
 	const listeners = "control port folder share"
 	return ef.Kind == effect.Publish && (wordset.Has(listeners, ef.Target) || wordset.Has(listeners, ef.What))
+}
+
+// ownSettings are the programs that change settings of the system, and the files in which it has them.
+var ownSettings = map[string][]string{
+	"ldconfig":           {"/etc/ld.so.cache", "/etc/ld.so.conf", "/etc/ld.so.conf.d"},
+	"passwd":             {"/etc/shadow", "/etc/passwd"},
+	"chpasswd":           {"/etc/shadow", "/etc/passwd"},
+	"chsh":               {"/etc/passwd"},
+	"add-apt-repository": {"/etc/apt"},
+	"apt-add-repository": {"/etc/apt"},
+	"apt-key":            {"/etc/apt"},
+	"dnf":                {"/etc/dnf", "/etc/yum.repos.d", "/etc/pki"},
+	"yum":                {"/etc/yum.conf", "/etc/yum.repos.d", "/etc/pki"},
+	"zypper":             {"/etc/zypp", "/etc/pki"},
+	"rpm":                {"/etc/pki", "/var/lib/rpm"},
+	"git":                {"/etc/gitconfig"},
+}
+
+// isOwnSetting reports whether a program changes a setting that the container's own system has. Of git
+// it is only which repositories it works in at all.
+func (j *judgment) isOwnSetting(ef *effect.Effect) bool {
+	files := ownSettings[ef.Program()]
+	if ef.Program() == "git" && (ef.What != "trusted-repository" || j.isMounted(j.call.Around.Home)) {
+		return false
+	}
+	return len(files) > 0 && !slices.ContainsFunc(files, j.isMounted)
+}
+
+// isMounted reports whether a path is, has or lies in something that is not the container's own.
+func (j *judgment) isMounted(p string) bool { return touches(j.call.ToolCall.Container.Mounts, p) }
+
+// isSudo reports whether a file says who may become root, and nothing else.
+func isSudo(p string) bool {
+	return effect.IsPlain(p) && (p == "/etc/sudoers" || disk.Below(p, "/etc/sudoers.d"))
+}
+
+// isNew reports whether what is written is not there yet, so that nothing is replaced.
+func (e *Engine) isNew(ef *effect.Effect) bool {
+	if !effect.IsPlain(ef.Target) {
+		return false
+	}
+	_, err := e.analyzer.Files.Lstat(ef.Target)
+	return disk.IsMissing(err)
+}
+
+// isDotFolder reports whether a path is, or lies in, a folder of a home in which programs keep what
+// they need: ~/.ghc. Folders with other names are those of people.
+func isDotFolder(p, home string) bool {
+	rest, ok := strings.CutPrefix(p, "/root/")
+	if !ok && strings.Count(home, "/") > 0 && len(home) > 1 {
+		rest, ok = strings.CutPrefix(p, home+"/")
+	}
+	return ok && effect.IsPlain(p) && len(rest) > 1 && rest[0] == '.' && !strings.Contains(rest, "..") &&
+		!strings.HasPrefix(rest, "./")
+}
+
+// holdsWork reports whether a folder of a home is, holds or lies in a working tree of git with work of its own.
+func (e *Engine) holdsWork(j *judgment, ef *effect.Effect) bool {
+	if !isDotFolder(ef.Target, j.call.Around.Home) {
+		return false
+	}
+	look := diskCheck{disk: e.analyzer.Files, around: &j.call.Around, links: &j.call.Links,
+		git: gitrepo.Look{Reader: e.analyzer.Git, Budget: &j.gitBudget}}
+	return look.holdsWork(ef.Target)
 }
 
 // leavesRoot reports whether a part of the call runs in another root folder, or among other mounts:
@@ -113,7 +183,8 @@ func (e *Engine) isOwn(j *judgment, ef *effect.Effect, p places.Place) bool {
 	if j.isFound(ef) {
 		p &^= places.Secret // which only the unknown part may hold
 	}
-	if p&neverOwn != 0 || !strings.HasPrefix(static, "/") || !isName && strings.Count(static, "/") < 2 {
+	if p&neverOwn != 0 || !strings.HasPrefix(static, "/") || !isName && strings.Count(static, "/") < 2 &&
+		!(j.isFound(ef) && j.call.Around.Path(static, ef)&neverOwn == 0) {
 		return false
 	}
 	if !effect.IsKnown(ef.Target) && ef.Bits&(effect.Recursive|effect.Splits|effect.Glob) != 0 && !j.isFound(ef) {
@@ -182,15 +253,19 @@ func (e *Engine) isFromSystem(j *judgment, w *effect.Effect, at places.Place) bo
 // searchPath are the folders in which programs are looked for.
 var searchPath = append([]string{"/usr/local/bin"}, programFolders...)
 
+// trusted are programs that people give a password or a key, or whose rights on what is mounted are theirs.
+const trusted = "sudo su login ssh sshd git gpg"
+
 // replacesUsed reports whether a call puts something from elsewhere in the place of a program that is
 // there, or before it, and runs it: what runs then has the rights of the program, also on what is mounted.
+// It need not run one that people trust, or be there before.
 func (e *Engine) replacesUsed(j *judgment, ef *effect.Effect) bool {
 	dir, name := path.Split(ef.Target)
-	if !slices.Contains(searchPath, path.Clean(dir)) || !runsNamed(j.call.Text, name) ||
+	if !slices.Contains(searchPath, path.Clean(dir)) || !wordset.Has(trusted, name) && !runsNamed(j.call.Text, name) ||
 		e.isFromSystem(j, ef, places.System) {
 		return false
 	}
-	return slices.ContainsFunc(searchPath,
+	return wordset.Has(trusted, name) || slices.ContainsFunc(searchPath,
 		func(folder string) bool { return disk.Exists(e.analyzer.Files, folder+"/"+name) })
 }
 

@@ -8,6 +8,7 @@ import (
 	"approver.example/reflexcore/effect"
 	"approver.example/reflexcore/gitrepo"
 	"approver.example/reflexcore/places"
+	"approver.example/reflexcore/wordset"
 )
 
 // discardPlace reports whether what a command of git discards can be recovered.
@@ -20,7 +21,13 @@ func (e *Engine) discardPlace(j *judgment, ef *effect.Effect) places.Place {
 	}
 	by := strings.TrimPrefix(strings.TrimPrefix(ef.By, "git "), "git-")
 	if by == ef.By || !strings.HasPrefix(ef.Dir, "/") || !effect.IsKnown(ef.Dir) ||
-		ef.Bits&(effect.Remote|effect.Partial|effect.Splits) != 0 || !effect.IsKnown(ef.Target) {
+		ef.Bits&effect.Remote != 0 {
+		return 0
+	}
+	if e.isOwnClone(j, ef) {
+		return places.Recoverable
+	}
+	if ef.Bits&(effect.Partial|effect.Splits) != 0 || !effect.IsKnown(ef.Target) {
 		return 0
 	}
 	verb, _, _ := strings.Cut(by, " ")
@@ -97,6 +104,38 @@ func (e *Engine) submodulePlace(j *judgment, ef *effect.Effect) places.Place {
 		}
 	}
 	return places.Recoverable
+}
+
+// isOwnClone reports whether a folder is a clone that the call itself makes before, where nothing is yet: it
+// has nothing but what the clone has. What is moved, linked or mounted there would be another matter.
+func (e *Engine) isOwnClone(j *judgment, ef *effect.Effect) bool {
+	if wordset.ContainsAny(j.call.Text, "GIT_DIR", "GIT_WORK_TREE", "--git-dir", "--work-tree", "mount", "stash") ||
+		!effect.IsPlain(ef.Dir) {
+		return false
+	}
+	cloned := false
+	for i := range j.call.Effects {
+		w := &j.call.Effects[i]
+		switch {
+		case w == ef:
+			_, err := e.analyzer.Files.Lstat(ef.Dir)
+			return cloned && disk.IsMissing(err)
+		case w.By == "git clone" && w.Bits&effect.Remote == 0 &&
+			(w.Kind == effect.Write && disk.Below(ef.Dir, w.Target) || w.Kind == effect.NetIn && isCloneOf(ef.Dir, w.Target)):
+			cloned = true
+		case w.Kind == effect.Write && (effect.Moves(w) || effect.Links(w)) &&
+			(disk.Below(ef.Dir, w.Target) || disk.Below(w.Target, ef.Dir) || !effect.IsKnown(w.Target)):
+			return false
+		}
+	}
+	return false
+}
+
+// isCloneOf reports whether a folder has the name that a clone of an address gets by itself.
+func isCloneOf(dir, url string) bool {
+	url = strings.TrimSuffix(strings.TrimRight(url, "/"), ".git")
+	name := url[strings.LastIndexAny(url, "/:")+1:]
+	return effect.IsPlain(name) && name != "" && path.Base(dir) == name
 }
 
 // pushPlace reports whether a push replaces history only on a branch that is not shared.

@@ -6,8 +6,10 @@ import (
 	"slices"
 	"strings"
 
+	"approver.example/reflexcore/buildnames"
 	"approver.example/reflexcore/disk"
 	"approver.example/reflexcore/effect"
+	"approver.example/reflexcore/gitrepo"
 	"approver.example/reflexcore/places"
 	"approver.example/reflexcore/shell"
 	"approver.example/reflexcore/wordset"
@@ -239,6 +241,57 @@ func isInstall(words []string) bool {
 		return len(rest) > 0 && rest[0] == "install" && (len(rest) == 1 || len(rest) == 3 && rest[1] == "-C")
 	case "cmake":
 		return len(rest) == 2 && rest[0] == "--install"
+	}
+	return false
+}
+
+// notBuilt are places in which nothing is another project's build output.
+const notBuilt = places.Outside | places.System | places.Top | places.Root | places.Whole | places.Project |
+	places.Temp | places.Secret | places.Git | places.Unclear | places.Device
+
+// isBuiltElsewhere reports whether a deleted folder is the build output of another project: its name says so,
+// and so does a manifest beside it, with git knowing nothing in it, or the call builds it again.
+func (e *Engine) isBuiltElsewhere(j *judgment, ef *effect.Effect) bool {
+	target := strings.TrimSuffix(ef.Target, "/")
+	dir, level := path.Dir(target), buildnames.Of(path.Base(target))
+	if ef.Bits&(effect.Remote|effect.Splits|effect.Partial|effect.Rooted|effect.Glob) != 0 || !effect.IsPlain(target) ||
+		level == buildnames.ByHand || level == buildnames.Maybe || strings.Count(dir, "/") < 2 ||
+		dir == j.call.Around.Home {
+		return false
+	}
+	if ef.By == "rm" && buildsAgain(shell.Chain(j.call.Text), target) {
+		return true
+	}
+	if real, seen := j.call.Links.Real(e.analyzer.Files, target); !seen || real != target {
+		return false
+	}
+	look := diskCheck{disk: e.analyzer.Files, around: &j.call.Around, links: &j.call.Links,
+		git: gitrepo.Look{Reader: e.analyzer.Git, Budget: &j.gitBudget}}
+	return look.manifest(dir) && look.isBuildFolder(target, level)
+}
+
+// builders are programs that build the project in whose folder they run.
+const builders = "make gmake ninja cmake npm pnpm yarn bun cargo go mvn gradle ./gradlew ./mvnw meson dotnet swift"
+
+// buildsAgain reports whether a command deletes one folder, and what && joins directly behind it enters the
+// folder above it and builds there.
+func buildsAgain(chain []shell.Link, target string) bool {
+	entered := false
+	for i, l := range chain {
+		switch name := l.Words[0]; {
+		case i == 0:
+			operands := slices.DeleteFunc(slices.Clone(l.Words[1:]), func(w string) bool { return strings.HasPrefix(w, "-") })
+			if name != "rm" || len(operands) != 1 || strings.TrimSuffix(operands[0], "/") != target {
+				return false
+			}
+		case !l.After:
+			return false
+		case name == "mkdir":
+		case name == "cd" && len(l.Words) == 2:
+			entered = strings.TrimSuffix(l.Words[1], "/") == path.Dir(target)
+		default:
+			return entered && wordset.Has(builders, name)
+		}
 	}
 	return false
 }

@@ -54,6 +54,8 @@ func (e *Engine) onDisk(j *judgment, i int, p places.Place) places.Place {
 		return p | places.Local
 	case ef.Kind == effect.Exec && p&places.Project == 0:
 		return p | e.ownHost(j, ef)
+	case ef.Kind == effect.Delete && p&notBuilt == places.Outside && e.isBuiltElsewhere(j, ef):
+		return p | places.Build
 	case ef.Kind == effect.NetOut && ef.Taint&effect.Gathered != 0:
 		return p | e.leavesFor(j, ef)
 	case ef.Kind == effect.Write && ef.What == effect.Emptied && ef.Bits&effect.Remote == 0 && effect.IsPlain(ef.Target):
@@ -176,6 +178,7 @@ func (j *judgment) movedIn(i int) bool {
 			return true
 		}
 		switch e := &j.call.Effects[m]; {
+		case j.movesAway(m) && disk.Below(e.Target, target) && effect.IsKnown(e.Target): // out of it
 		case disk.Below(e.Target, target), disk.Below(target, e.Target), !effect.IsKnown(e.Target):
 			into = true
 		default:
@@ -183,6 +186,17 @@ func (j *judgment) movedIn(i int) bool {
 		}
 	}
 	return into && from
+}
+
+// movesAway reports whether a move takes a file from where it is, and does not put one there: the program
+// has read it just before.
+func (j *judgment) movesAway(m int) bool {
+	e := &j.call.Effects[m]
+	if m == 0 || e.Kind != effect.Write || !wordset.Has("mv gmv", e.By) {
+		return false
+	}
+	r := &j.call.Effects[m-1]
+	return r.Kind == effect.Read && r.By == e.By && r.Target == e.Target && r.Step == e.Step
 }
 
 // diskCheck has what is needed for looking at the disk during one judgment.

@@ -96,6 +96,13 @@ func (a *application) add(k effect.Kind, u *grammar.Use, target string, taint ef
 	a.in.add(e)
 }
 
+// removesBox reports whether a command removes containers by their ids.
+func (l *commandLine) removesBox() bool {
+	program, verb, _ := strings.Cut(l.by, " ")
+	return wordset.Has("docker podman nerdctl", program) &&
+		wordset.Has("rm remove", strings.TrimPrefix(verb, "container "))
+}
+
 // remoteDelete adds what is deleted elsewhere.
 func (a *application) remoteDelete(u *grammar.Use, target string, taint effect.Taint) {
 	from := len(a.in.rep.res.Effects)
@@ -105,6 +112,8 @@ func (a *application) remoteDelete(u *grammar.Use, target string, taint effect.T
 	case len(added) == 0:
 	case a.rebuilt(target):
 		what = effect.Rebuilt
+	case target == effect.Unknown && u.Word >= 0 && a.field(u).box && a.line.removesBox():
+		what = effect.Named
 	case a.ofProduction(target):
 		what = effect.Production
 	default:
@@ -129,7 +138,11 @@ func (a *application) gitFolder() string {
 	elsewhere := func(w string) bool {
 		return wordset.HasAnyPrefix(w, "--git-d", "--work-t", "--name") || w == "-c" || !effect.IsKnown(w)
 	}
-	if slices.ContainsFunc(gitFolders, a.in.vars.isGiven) || slices.ContainsFunc(a.line.argv, elsewhere) {
+	words := a.line.argv
+	if i := slices.Index(words, "reset"); a.line.by == "git reset" && i > 0 {
+		words = words[:i] // behind it are options of reset, and commits
+	}
+	if slices.ContainsFunc(gitFolders, a.in.vars.isGiven) || slices.ContainsFunc(words, elsewhere) {
 		return ""
 	}
 	return a.in.cwd.dir

@@ -94,6 +94,22 @@ func (df *definitions) asksBranch(stmts []*syntax.Stmt) bool {
 	return areOneOf(c.Args[1:], branchQueries) && !df.replaced("git") && !df.in.dirs.configured
 }
 
+// makesBox reports whether a substitution makes a container, and prints its id.
+func (df *definitions) makesBox(stmts []*syntax.Stmt) bool {
+	c := onlyCall(stmts)
+	if c == nil || len(c.Args) < 3 || !wordset.Has("docker podman nerdctl", c.Args[0].Lit()) ||
+		df.steered(c.Args[0].Lit()) {
+		return false
+	}
+	rest := c.Args[1:]
+	if rest[0].Lit() == "container" {
+		rest = rest[1:]
+	}
+	return rest[0].Lit() == "create" || rest[0].Lit() == "run" && slices.ContainsFunc(rest[1:], func(w *syntax.Word) bool {
+		return wordset.Has("-d --detach -dit -itd -td -dt -id -di", w.Lit())
+	})
+}
+
 // setsUp reports whether a substitution runs one of [setups] that the text did not replace by
 // another program.
 func (df *definitions) setsUp(stmts []*syntax.Stmt) bool {

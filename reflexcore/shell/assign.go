@@ -278,6 +278,9 @@ func (as *assigner) assignment(a *syntax.Assign) {
 			if as.in.def.asksBranch(s.Stmts) {
 				as.in.vars.slot(name).branch = true
 			}
+			if as.in.def.makesBox(s.Stmts) {
+				as.in.vars.slot(name).box = true
+			}
 		}
 	}
 }

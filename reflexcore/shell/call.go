@@ -24,7 +24,7 @@ func (in *interp) callExpr(c *syntax.CallExpr, std *input, sink *data, backgroun
 		}
 		return
 	}
-	if in.def.installsText(c) {
+	if in.def.installsText(c) || in.def.installsByPowerShell(c) {
 		defer in.rep.markInstaller(len(in.rep.res.Effects))
 	}
 	lasts := in.hist.lasts

@@ -24,6 +24,7 @@ type input struct {
 type field struct {
 	data
 	branch    bool // it is the name of the branch that is checked out, which git printed
+	box       bool // it is the id of a container that the text itself made
 	splits    bool // it may be any number of words, as it was not quoted
 	glob      bool // it is a pattern of file names
 	quoted    bool // some of it was quoted
@@ -96,6 +97,7 @@ type virtual struct {
 	from    []string          // it was made from these, see [filesystem.printed]
 	pieces  bool              // each path that begins with its path is a piece of it
 	tree    bool              // a folder that was filled: paths below it have its taint
+	cloned  bool              // a tree that git cloned from a forge, as it is there
 	sink    []*syntax.Stmt    // what is written there is read by these
 	to      *data             // where the output of sink goes
 	src     *syntax.ProcSubst // the process substitution that it stands for
@@ -122,6 +124,7 @@ type variable struct {
 	place     bool       // its value is the place of something, as [definitions.asksPlace] says
 	clobbered bool       // a file may have set it to something else, see [variables.clobber]
 	branch    bool       // its value is the name of a branch, as [definitions.asksBranch] says
+	box       bool       // its value is the id of a container, as [definitions.makesBox] says
 }
 
 // A held variable is restored when a function or a command ends.

@@ -218,8 +218,29 @@ func (fn *fileNotes) fillTree(folder string, taint effect.Taint) {
 		return
 	}
 	if f := fn.in.fs.fileAt(folder); f != nil {
-		f.tree = true
+		f.tree, f.cloned = true, fn.clonesForge()
 	}
+}
+
+// forges are hosts of repositories whose owners are known to people, and that give what is asked for.
+var forges = wordset.Of(section("forges"))
+
+// clonesForge reports whether the command clones one repository from a forge, with nothing that may lead
+// elsewhere: a user in the address, or settings.
+func (fn *fileNotes) clonesForge() bool {
+	if fn.line.by != "git clone" || fn.in.dirs.configured || slices.Contains(fn.line.argv, "-c") {
+		return false
+	}
+	from := 0
+	for u := range fn.line.uses(grammar.Fetch) {
+		rest, ok := strings.CutPrefix(u.Text, "https://")
+		host, repo, _ := strings.Cut(rest, "/")
+		if !ok || !forges[host] || repo == "" || strings.Contains(repo, "..") {
+			return false
+		}
+		from++
+	}
+	return from == 1
 }
 
 // fileStem is an archive's name without the extensions of archives.

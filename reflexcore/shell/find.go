@@ -269,6 +269,9 @@ func (lr *listRunner) deletesFound(u *grammar.Use, taint effect.Taint) bool {
 	}
 	for _, p := range list {
 		e := effect.Effect{Kind: effect.Delete, Target: p, Bits: lr.bitsOf(u) | effect.Glob, Taint: taint, By: lr.line.by}
+		if isNumbered(path.Base(p)) && within(p, lr.in.ctx.Dir) {
+			e.Bits &^= effect.Recursive // of folders only those in which nothing is left
+		}
 		if p == empty { // only what has nothing in it
 			e.Target = lr.pathOf(u) + "/" + effect.Unknown
 			e.Bits &^= effect.Recursive
@@ -278,6 +281,16 @@ func (lr *listRunner) deletesFound(u *grammar.Use, taint effect.Taint) bool {
 		}
 	}
 	return list != nil
+}
+
+// isNumbered reports whether a pattern is for the names that a program gives to one file after the other, such
+// as agent-* and localhost:*. A pattern for an ending, such as *.go, is for files that people write.
+func isNumbered(pattern string) bool {
+	stem, ok := strings.CutSuffix(pattern, "-*")
+	if !ok {
+		stem, ok = strings.CutSuffix(pattern, ":*")
+	}
+	return ok && len(stem) > 2 && !strings.ContainsAny(stem, "*?[")
 }
 
 // near reports whether a folder lies in the working directory of the call, or in a

@@ -43,12 +43,19 @@ func (df *definitions) installs(c *syntax.BinaryCmd) bool {
 		return false
 	}
 	return df.runsInput(runs.Args) && !slices.ContainsFunc(runs.Assigns, func(a *syntax.Assign) bool {
-		if !plainVars[a.Name.Value] || a.Value == nil || a.Append || a.Index != nil || a.Array != nil {
+		if a.Value == nil || a.Append || a.Index != nil || a.Array != nil {
 			return true
 		}
 		value, ok := literalText(a.Value)
-		return !ok || !isPlainWord(value)
+		return !ok || !(plainVars[a.Name.Value] && isPlainWord(value) || a.Name.Value == "POETRY_HOME" && isPoetryHome(value))
 	})
+}
+
+// isPoetryHome reports whether a folder is one of Poetry's own.
+func isPoetryHome(folder string) bool {
+	name := folder[strings.LastIndexByte(folder, '/')+1:]
+	return wordset.Has("poetry .poetry pypoetry", name) && !strings.Contains(folder, "..") &&
+		wordset.HasAnyPrefix(folder, "/opt/", "/usr/local/", "/etc/poetry")
 }
 
 // installsText is installs for sh -c "$(curl …)" and sh <(curl …).
@@ -76,6 +83,27 @@ func (df *definitions) installsText(c *syntax.CallExpr) bool {
 	return len(stmts) == 1 && df.fetchesInstaller(stmts[0]) && df.areTold(words)
 }
 
+// installsByPowerShell is installs for powershell -c "irm … | iex".
+func (df *definitions) installsByPowerShell(c *syntax.CallExpr) bool {
+	if len(c.Args) < 3 || len(c.Assigns) > 0 || !wordset.Has("powershell powershell.exe pwsh", c.Args[0].Lit()) ||
+		df.replaced(c.Args[0].Lit()) || df.setsForInstaller() || !df.isFirst(c) {
+		return false
+	}
+	last := len(c.Args) - 1
+	for i, w := range c.Args[1:last] {
+		text, _ := literalText(w)
+		if low := strings.ToLower(text); i+2 == last && !wordset.Has("-c -command", low) ||
+			i+2 < last && !wordset.Has("-executionpolicy -ep bypass remotesigned -noprofile", low) {
+			return false
+		}
+	}
+	text, ok := literalText(c.Args[last])
+	words := strings.Fields(text)
+	return ok && len(words) == 4 && wordset.Has("irm invoke-restmethod", strings.ToLower(words[0])) &&
+		words[2] == "|" && wordset.Has("iex invoke-expression", strings.ToLower(words[3])) &&
+		strings.HasSuffix(words[1], ".ps1") && isInstaller(words[1])
+}
+
 // isFirst reports whether a command is what the text of the call begins with, so that nothing of the call
 // has changed anything before it. It must be in no loop, and in no other command that could set variables.
 func (df *definitions) isFirst(c syntax.Command) bool {
@@ -91,9 +119,32 @@ func (df *definitions) isFirst(c syntax.Command) bool {
 		if !ok || b.Op == syntax.Pipe || b.Op == syntax.PipeAll {
 			return false
 		}
+		if b.Op == syntax.AndStmt && b.Y.Cmd == c && df.addsPackages(b.X) {
+			return true
+		}
 		s = b.X
 	}
 	return false
+}
+
+// addsPackages reports whether a statement does nothing but install packages of the system by name: curl and
+// what it needs are often there first.
+func (df *definitions) addsPackages(s *syntax.Stmt) bool {
+	if b, ok := s.Cmd.(*syntax.BinaryCmd); ok && b.Op == syntax.AndStmt && len(s.Redirs) == 0 {
+		return df.addsPackages(b.X) && df.addsPackages(b.Y)
+	}
+	c := onlyCall([]*syntax.Stmt{s})
+	if c == nil || len(s.Redirs) > 0 || s.Background || s.Negated || len(c.Assigns) > 0 || len(c.Args) < 2 ||
+		!wordset.Has("apt-get apt apk dnf yum microdnf", c.Args[0].Lit()) || df.replaced(c.Args[0].Lit()) {
+		return false
+	}
+	return !slices.ContainsFunc(c.Args[1:], func(w *syntax.Word) bool {
+		text := w.Lit()
+		if rest, ok := strings.CutPrefix(text, "-"); ok {
+			return !wordset.Has("y yes qq q -yes -quiet -no-cache -no-install-recommends -update -fix-missing", rest)
+		}
+		return !isPlainWord(text)
+	})
 }
 
 // fetchesInstaller reports whether a statement prints an official installer, and nothing else.
@@ -156,9 +207,10 @@ func isInstaller(address string) bool {
 
 // isVersion reports whether a text is a version or one of the names of the main branch. The hash of a
 // commit is not: a host of repositories has those of anybody's copy under the same address. That is why
-// there must be a dot.
+// there must be a dot, or no more than two digits.
 func isVersion(text string) bool {
-	if wordset.Has("HEAD main master", text) {
+	if wordset.Has("HEAD main master lts current", text) ||
+		text != "" && len(text) < 3 && strings.Trim(text, "0123456789") == "" {
 		return true
 	}
 	digits := strings.TrimPrefix(text, "v")
@@ -299,7 +351,8 @@ func literalText(w *syntax.Word) (string, bool) {
 func (r *report) markInstaller(from int) {
 	for i := from; i < len(r.res.Effects); i++ {
 		if e := &r.res.Effects[i]; e.Kind == effect.Exec && e.Taint&effect.Network != 0 && e.Taint&effect.Secret == 0 &&
-			(strings.HasSuffix(e.Target, " code") || strings.HasPrefix(e.Target, "/dev/fd/")) {
+			(strings.HasSuffix(e.Target, " code") || strings.HasPrefix(e.Target, "/dev/fd/") ||
+				e.Target == effect.Unknown && wordset.Has("iex invoke-expression", e.By)) {
 			e.What, e.Target, e.By, e.Taint = Installer, "installer", "installer", e.Taint&^effect.Network
 		}
 	}

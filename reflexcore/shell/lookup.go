@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"approver.example/reflexcore/effect"
+	"approver.example/reflexcore/wordset"
 )
 
 // expandHome makes a path absolute, and expands ~.
@@ -214,6 +215,27 @@ func (fsys *filesystem) under(file string) effect.Taint {
 	for i := range fsys.list {
 		if f := &fsys.list[i]; f.tree && strings.HasPrefix(file, f.path) && strings.HasPrefix(file[len(f.path):], "/") {
 			t |= f.taint
+		}
+	}
+	return t
+}
+
+// buildScripts are the scripts with which the build of a repository begins.
+var buildScripts = wordset.Of(section("build scripts"))
+
+// filledWith is under for a program that runs. Building what was cloned from a forge is one thing, whether
+// make or ./configure begins it, and make is the trust in a package of somebody's.
+func (fsys *filesystem) filledWith(file string) effect.Taint {
+	t := fsys.under(file)
+	if t&effect.Network == 0 || !buildScripts[path.Base(file)] {
+		return t
+	}
+	for i := range fsys.list {
+		f := &fsys.list[i]
+		if f.cloned && path.Dir(file) == f.path {
+			t &^= effect.Network
+		} else if f.tree && !f.cloned && f.taint&effect.Network != 0 && within(file, f.path) {
+			return fsys.under(file)
 		}
 	}
 	return t

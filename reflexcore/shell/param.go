@@ -75,6 +75,7 @@ func (ex *expander) paramExpansion(b *builder, p *syntax.ParamExp, quoted bool) 
 		if simple && p.Index == nil && b.start == len(ex.buf) {
 			v := ex.in.vars.find(name)
 			b.branch = v != nil && v.branch
+			b.box = v != nil && v.box && len(v.alts) < 2
 		}
 		if v := ex.in.vars.find(name); v != nil && v.clobbered {
 			b.clobbered = true

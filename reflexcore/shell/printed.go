@@ -59,6 +59,14 @@ func (a *applied) output() data {
 			return d
 		}
 	}
+	switch a.line.by {
+	case "nproc":
+		return data{"1" + effect.Unknown, a.taint} // a number
+	case "dpkg-buildflags":
+		if !a.in.def.steered("deb") { // flags of Debian's own for compilers, with which they load nothing
+			return data{"-O2", a.taint}
+		}
+	}
 	if a.line.by == "basename" {
 		if d, ok := a.line.baseOf(a.words(), a.taint); ok {
 			return d

@@ -29,7 +29,7 @@ func (pl *payloadRunner) execute(p data, lang string, args []field, std *input, 
 		}
 		if pl.in.Table.Find(target) == nil || lang != "" || !installed(target) {
 			pl.in.add(effect.Effect{Kind: effect.Exec, Target: target, What: anyFile(p.text),
-				Taint: p.taint | pl.in.fs.under(target), By: by})
+				Taint: p.taint | pl.in.fs.filledWith(target), By: by})
 			if !pl.knownScript(path.Base(target), lang, args, std, sink) && lang != "" {
 				pl.saysDelete(args, path.Base(target))
 			}

@@ -82,7 +82,11 @@ func (pr *programRunner) unlisted(mark int, std *input, sink *data) {
 	args := pr.in.exp.fields[mark:]
 	name := args[0].text
 	if strings.IndexByte(name, '/') < 0 {
-		pr.in.add(effect.Effect{Kind: effect.Exec, Target: name, Taint: args[0].taint | std.taint, By: name})
+		runs := std.taint
+		if converts(name) {
+			runs = 0
+		}
+		pr.in.add(effect.Effect{Kind: effect.Exec, Target: name, Taint: args[0].taint | runs, By: name})
 	}
 	taint := std.taint
 	for _, f := range args {
@@ -101,6 +105,19 @@ func (pr *programRunner) unlisted(mark int, std *input, sink *data) {
 		pr.suspects(mark + 1)
 	}
 	sink.add(data{effect.Unknown, taint})
+}
+
+// formats are those of data, by which programs are named that turn one into another.
+var formats = wordset.Of(section("formats"))
+
+// converts reports whether the name of a program says that it turns data into other data, as xml2json does.
+// Such a program reads its input; whatever else has an unknown name may run it.
+func converts(name string) bool {
+	from, to, ok := strings.Cut(name, "2")
+	if !ok {
+		from, to, ok = strings.Cut(name, "-to-")
+	}
+	return ok && formats[from] && formats[to]
 }
 
 // saysOutput adds the files of the system and of people that an unknown program is told to write:

@@ -187,6 +187,7 @@ func (ex *expander) expandPart(b *builder, part syntax.WordPart, quoted bool) {
 		b.setup = b.start == len(ex.buf) && d.text == effect.Unknown && ex.in.def.setsUp(p.Stmts)
 		b.place = !d.known() && ex.in.def.asksPlace(p.Stmts)
 		b.branch = d.text == effect.Unknown && b.start == len(ex.buf) && ex.in.def.asksBranch(p.Stmts)
+		b.box = d.text == effect.Unknown && b.start == len(ex.buf) && ex.in.def.makesBox(p.Stmts)
 		if name := ex.in.def.asksProgram(p.Stmts); name != "" && d.text == effect.Unknown {
 			d.text, b.place = effect.Unknown+"/"+name, true
 		}
