@@ -184,7 +184,7 @@ func (e *Engine) isOwn(j *judgment, ef *effect.Effect, p places.Place) bool {
 		p &^= places.Secret // which only the unknown part may hold
 	}
 	if p&neverOwn != 0 || !strings.HasPrefix(static, "/") || !isName && strings.Count(static, "/") < 2 &&
-		!(j.isFound(ef) && j.call.Around.Path(static, ef)&neverOwn == 0) {
+		(!j.isFound(ef) || j.call.Around.Path(static, ef)&neverOwn != 0) {
 		return false
 	}
 	if !effect.IsKnown(ef.Target) && ef.Bits&(effect.Recursive|effect.Splits|effect.Glob) != 0 && !j.isFound(ef) {

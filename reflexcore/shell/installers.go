@@ -47,7 +47,10 @@ func (df *definitions) installs(c *syntax.BinaryCmd) bool {
 			return true
 		}
 		value, ok := literalText(a.Value)
-		return !ok || !(plainVars[a.Name.Value] && isPlainWord(value) || a.Name.Value == "POETRY_HOME" && isPoetryHome(value))
+		if a.Name.Value == "POETRY_HOME" {
+			return !ok || !isPoetryHome(value)
+		}
+		return !ok || !plainVars[a.Name.Value] || !isPlainWord(value)
 	})
 }
 
