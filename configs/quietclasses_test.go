@@ -149,7 +149,7 @@ func TestPlainLinesForAShell(t *testing.T) {
 	`)
 	asks(t, judge, true, `
 		echo 'export PATH="$HOME/gems/bin:$PATH"' > ~/.bashrc
-		echo '# somebody was here' >> ~/.bashrc
+		echo '# somebody was here' > ~/.bashrc
 		echo 'export PATH="/tmp/x:$PATH"' >> ~/.bashrc
 		echo 'export PATH="$PWD/bin:$PATH"' >> ~/.bashrc
 		echo 'export PATH="/home/ada/src/bin:$PATH"' >> ~/.bashrc

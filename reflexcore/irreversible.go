@@ -116,7 +116,7 @@ func lossOf(e *effect.Effect, p places.Place) loss {
 	case effect.Discard:
 		return baselineOf(e, discards, loss{35, "throws work away"})
 	case effect.RemoteDelete:
-		if e.What == effect.Rebuilt || e.What == effect.Named {
+		if e.What == effect.Rebuilt || e.What == effect.Named || e.What == effect.OwnServer {
 			return loss{20, "deletes what is made again"}
 		}
 		if containers[e.By] && e.Bits&(effect.Recursive|effect.Splits|effect.Bulk) == 0 {

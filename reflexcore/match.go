@@ -19,6 +19,7 @@ func (e *Engine) match(j *judgment) {
 	for i := range j.call.Effects {
 		ef := &j.call.Effects[i]
 		e.composeVolumes(j, ef)
+		j.ownServer(ef)
 		p, placed := places.Place(0), false
 		for _, set := range j.sets {
 			if set == nil || set.byKind[ef.Kind].empty() && !isDestruction(ef.Kind) {
@@ -30,6 +31,8 @@ func (e *Engine) match(j *judgment) {
 			from := len(j.findings)
 			j.findings = set.find(j.findings, i, &j.facts, p)
 			switch {
+			case ef.What == effect.OwnServer:
+				j.findings = append(j.findings[:from], slices.DeleteFunc(j.findings[from:], asksByDefault)...)
 			case ef.Kind != effect.RemoteDelete:
 			case ef.What == effect.Scratch:
 				markScratch(j.findings[from:])

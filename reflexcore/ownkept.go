@@ -38,6 +38,95 @@ func (e *Engine) addsPlainly(j *judgment, ef *effect.Effect) bool {
 	return known
 }
 
+// writesCompletion reports whether an effect writes into a file of completions what a known tool prints for it.
+func (e *Engine) writesCompletion(j *judgment, ef *effect.Effect) bool {
+	const other = effect.Network | effect.Decoded | effect.Secret
+	home := j.call.Around.Home
+	if ef.Bits&^effect.Append != 0 || ef.Taint&other != 0 || !disk.Below(ef.Target, home) ||
+		!strings.Contains(ef.Target, "completion") {
+		return false
+	}
+	project := e.analyzer.Git.Top(j.call.Around.Dir)
+	return project != "" && shell.OnlyWritesCompletions(home, project, j.call.Text)
+}
+
+// hookPlace is the place of the hooks of a repository.
+var hookPlace, _ = places.Named("hook")
+
+// runsOwnTools reports whether a hook that a call writes or makes a program runs nothing but the tools of the
+// project. All that the call writes there must be known.
+func (e *Engine) runsOwnTools(j *judgment, ef *effect.Effect, p places.Place) bool {
+	const other = effect.Network | effect.Decoded | effect.Secret
+	if p&(hookPlace|places.Git) == 0 || !effect.IsPlain(ef.Target) || ef.Bits&^effect.Append != 0 || ef.Taint&other != 0 ||
+		ef.Kind != effect.Write && ef.Kind != effect.Permission {
+		return false
+	}
+	writes := 0
+	for i := range j.call.Effects {
+		if w := &j.call.Effects[i]; w.Kind == effect.Write && w.Target == ef.Target {
+			writes++
+		}
+	}
+	if texts := j.textsOf(ef.Target, ef.Bits&effect.Append != 0); writes > 0 || ef.Kind == effect.Write {
+		return len(texts) > 0 && len(texts) >= writes &&
+			!slices.ContainsFunc(texts, func(text string) bool { return !shell.RunsOwnTools(text) })
+	}
+	return e.hasOwnTools(ef.Target)
+}
+
+// setsOwnHooks reports whether a call makes git run the hooks of a folder of the project, all of which run nothing
+// but tools of the project.
+func (e *Engine) setsOwnHooks(j *judgment, ef *effect.Effect) bool {
+	words := strings.Fields(j.call.Text)
+	if len(words) != 4 && (len(words) != 5 || words[2] != "--local") || words[0] != "git" || words[1] != "config" ||
+		!strings.EqualFold(words[len(words)-2], "core.hooksPath") || !effect.IsPlain(ef.Target) {
+		return false
+	}
+	dir := path.Join(j.call.Around.Dir, strings.Trim(words[len(words)-1], `"'`))
+	real, seen := j.call.Links.Real(e.analyzer.Files, dir)
+	if !seen || real != dir || !disk.Below(dir, j.call.Around.Dir) {
+		return false
+	}
+	names, err := e.analyzer.Files.ReadDir(dir, maxOwnHooks+1)
+	return err == nil && len(names) > 0 && len(names) <= maxOwnHooks && !slices.ContainsFunc(names, func(name string) bool {
+		return !e.hasOwnTools(dir + "/" + name)
+	})
+}
+
+// maxOwnHooks is how many hooks of a folder are looked at.
+const maxOwnHooks = 16
+
+// textsOf are the texts that a call leaves in a file, or adds to it. A part of one says nothing.
+func (j *judgment) textsOf(file string, adds bool) (out []string) {
+	for i := range j.call.Texts {
+		if t := &j.call.Texts[i]; t.Path == file {
+			if t.Part || t.Behind && !adds {
+				return nil
+			}
+			out = append(out, t.Text)
+		}
+	}
+	if !wordset.ContainsAny(strings.ToLower(j.call.ToolCall.Tool), "write", "create") {
+		return out
+	}
+	for _, t := range j.call.Other.Wrote {
+		if t.Path == file {
+			out = append(out, t.Text)
+		}
+	}
+	return out
+}
+
+// hasOwnTools reports whether a hook on the disk runs nothing but the tools of the project.
+func (e *Engine) hasOwnTools(file string) bool {
+	info, err := e.analyzer.Files.Lstat(file)
+	if err != nil || !info.Mode().IsRegular() {
+		return false
+	}
+	text, err := e.analyzer.Files.ReadFile(file, shell.MaxHookText)
+	return err == nil && shell.RunsOwnTools(string(text))
+}
+
 // isShellFile reports whether a path is a start-up file of a shell in a home.
 func isShellFile(p, home string) bool {
 	return path.Dir(p) == home &&

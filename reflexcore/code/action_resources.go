@@ -108,10 +108,14 @@ func connectTo(m *machine, c invocation) (value, bool) {
 	return m.resources.connect(c.row, c.args, c.taint, c.by()), true
 }
 
-// sendData sends data through an open socket.
+// sendData sends data through an open socket or in a request that was begun.
 func sendData(m *machine, c invocation) (value, bool) {
 	if taint := argTaint(c.args); taint&(effect.Secret|effect.File) != 0 {
-		m.out.found(Found{Op: NetOut, Text: effect.Unknown, Taint: taint, By: c.by()})
+		to := effect.Unknown
+		if c.callee.of != nil && c.callee.of.kind == objectValue {
+			to = c.callee.of.str()
+		}
+		m.out.found(Found{Op: NetOut, Text: to, Taint: taint, By: c.by()})
 	}
 	return unknown(0), true
 }

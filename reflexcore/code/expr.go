@@ -22,7 +22,7 @@ func (m *machine) expr(min int) value {
 		if bind == 0 || bind < min {
 			return left
 		}
-		target, base := m.last, m.base
+		target, base, member := m.last, m.base, m.baseMember
 		if bind == bindAssign { // the target is not used as a value
 			m.escapes.undo()
 		}
@@ -32,7 +32,7 @@ func (m *machine) expr(min int) value {
 		case bind == bindAssign:
 			left = m.assign(target, t.Text, left)
 			if target == "" {
-				m.scope.forgetValue(base)
+				m.scope.forgetMember(base, member, left.taint)
 			}
 		case t.Text == "?":
 			yes := m.expr(bindChoice)
@@ -148,7 +148,7 @@ func (m *machine) binary(t *lex.Token, left value, bind int) value {
 // unary evaluates prefix operators, a value, and what follows it.
 func (m *machine) unary() value {
 	t := m.in.tok()
-	m.last, m.base = "", ""
+	m.last, m.base, m.baseMember = "", "", ""
 	if t.Kind == lex.Op {
 		switch t.Text {
 		case "-", "+", "!", "~", "not", "\\", "&", "*", "**", "...", "@", "%", "$", "++", "--":

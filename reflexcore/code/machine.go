@@ -23,11 +23,12 @@ type machine struct {
 	within int     // the functions that are being evaluated
 	result *value  // the result of the current function
 
-	trailing bool     // the last list ended with a comma
-	keys     []string // the keys of PHP's last list, if all its elements have one
-	last     string   // the name of the last primary, for an assignment
-	base     string   // the variable that contains the last value
-	version2 bool     // it is Python 2
+	trailing   bool     // the last list ended with a comma
+	keys       []string // the keys of PHP's last list, if all its elements have one
+	last       string   // the name of the last primary, for an assignment
+	base       string   // the variable that contains the last value
+	baseMember string   // the member of it that does, if its name is written out
+	version2   bool     // it is Python 2
 }
 
 // set binds a variable. A value that is not followed escapes.

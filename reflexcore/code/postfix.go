@@ -10,14 +10,14 @@ import (
 
 // postfix evaluates the members, elements and calls after a value.
 func (m *machine) postfix(v value) value {
-	base := ""
-	defer func() { m.base = base }()
+	base, member := "", ""
+	defer func() { m.base, m.baseMember = base, member }()
 	for m.budget.step() && !m.in.endsAtLine() {
 		t := m.in.tok()
 		target := m.last
 		m.last = ""
 		if target != "" {
-			base = target
+			base, member = target, m.writtenMember(t)
 		}
 		switch {
 		case !t.IsOp("(") && m.api.callsItself(v) && !m.bareCall(v, t):
@@ -65,6 +65,19 @@ func (m *machine) postfix(v value) value {
 	}
 	m.escapes.value(v)
 	return m.resolved(v)
+}
+
+// writtenMember returns the name of the member that follows, if it is written out: .name or ["name"].
+func (m *machine) writtenMember(t *lex.Token) string {
+	name := m.in.ahead(1)
+	switch {
+	case t.IsOp(".") && name.Kind == lex.Name:
+		return name.Text
+	case t.IsOp("[") && name.Kind == lex.String && m.in.ahead(2).IsOp("]") &&
+		strings.Trim(strings.ToLower(name.Text), "abcdefghijklmnopqrstuvwxyz-_") == "":
+		return name.Text
+	}
+	return ""
 }
 
 // tagged calls the function before a template with the parts of the text as a list. It also judges

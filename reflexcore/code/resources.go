@@ -192,8 +192,8 @@ func (res *resources) network(r row, target value, args []arg, taint effect.Tain
 		res.out.found(Found{Op: Write, Text: file.str(), Taint: effect.Network, By: by})
 	}
 	result := value{kind: objectValue, s: "response", taint: effect.Network}
-	if r.result != "" {
-		result.s = r.result
+	if r.result != "" { // something to which more can be sent
+		result.s, result.from = r.result, where
 	}
 	return result
 }

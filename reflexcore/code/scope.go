@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"approver.example/reflexcore/code/lex"
+	"approver.example/reflexcore/effect"
 )
 
 // A scope has the variables of the code, the innermost last.
@@ -79,6 +80,31 @@ func (s *scope) forgetValue(base string) {
 	for j := range s.vars {
 		if b := &s.vars[j]; same(b.value, old) {
 			b.value = unknown(old.taint)
+		}
+	}
+}
+
+// forgetMember forgets what a map has under a name that is written out, such as the headers of the options of
+// a request; the rest of the map stays as it is. Other values, and all of a map if the name is not known,
+// are forgotten whole.
+func (s *scope) forgetMember(base, member string, taint effect.Taint) {
+	old, ok := s.get(base)
+	if !ok || old.kind != listValue || old.keys == nil || member == "" || len(old.list) == 0 {
+		s.forgetValue(base)
+		return
+	}
+	now := old
+	now.taint |= taint
+	now.keys, now.list = slices.Clone(old.keys), slices.Clone(old.list)
+	at := slices.Index(now.keys, member)
+	if at < 0 {
+		at = len(now.keys)
+		now.keys, now.list = append(now.keys, member), append(now.list, value{})
+	}
+	now.list[at] = unknown(now.list[at].taint | taint)
+	for j := range s.vars {
+		if b := &s.vars[j]; same(b.value, old) {
+			b.value = now
 		}
 	}
 }

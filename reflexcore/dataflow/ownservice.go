@@ -3,9 +3,11 @@ package dataflow
 import (
 	_ "embed"
 	"iter"
+	"regexp"
 	"slices"
 	"strings"
 
+	"approver.example/reflexcore/disk"
 	"approver.example/reflexcore/effect"
 	"approver.example/reflexcore/urls"
 	"approver.example/reflexcore/wordset"
@@ -61,14 +63,33 @@ func (f *Flow) givesToOwnHost(e *effect.Effect) bool {
 
 // staysHere reports whether an effect gives a variable to a server on this machine, and nothing of
 // the call leaves it or is open to others: a server of the call could pass it on. What is read from a
-// file of secrets does not count, because a server has no use for it.
+// file of secrets does not count, because a server has no use for it, unless it is the .env of the project
+// that sets the variables.
 func (f *Flow) staysHere(e *effect.Effect) bool {
+	isHere := func(target string) bool { return urls.Classify(target).IsPlainlyHere() }
+	if !isHere(e.Target) {
+		return false
+	}
+	text, sets := WithoutDotenv(f.call.Text)
 	leaves := func(e effect.Effect) bool {
 		return e.Kind == effect.Publish || e.Kind == effect.Attack || e.Kind == effect.NetOut && !isHere(e.Target) ||
-			e.Kind == effect.Read && e.Taint&effect.Secret != 0 && e.Target != "environment"
+			e.Kind == effect.Read && e.Taint&effect.Secret != 0 && e.Target != "environment" &&
+				!(sets && (e.By == "source" || e.By == ".") && disk.Below(e.Target, f.call.ToolCall.Dir))
 	}
-	return isHere(e.Target) && !wordset.Says(f.call.Text, sentElsewhere) && !f.startsServer() &&
-		!slices.ContainsFunc(f.call.Effects, leaves)
+	return !wordset.Says(text, sentElsewhere) && !f.startsServer() && !slices.ContainsFunc(f.call.Effects, leaves)
+}
+
+// dotenv finds the commands that set variables from a .env below the working directory.
+var dotenv = regexp.MustCompile(`(^|[\s;&(])(?:source|\.)[ \t]+(?:\./)?(?:[\w-]+/)*\.env(?:\.[\w-]+)?($|[\s;&)])`)
+
+// WithoutDotenv returns a text without the commands that set variables from a .env of the project, and
+// whether it had any.
+func WithoutDotenv(text string) (rest string, found bool) {
+	if !strings.Contains(text, ".env") {
+		return text, false
+	}
+	rest = dotenv.ReplaceAllString(text, "${1}true${2}")
+	return rest, rest != text
 }
 
 // Words with which a login, or what is sent to this machine, may go elsewhere, and with which
@@ -121,13 +142,6 @@ func (f *Flow) isOfOneName(e *effect.Effect) bool {
 		service = name
 	}
 	return secrets > 0 && addresses > 0
-}
-
-// isHere reports whether an address is plainly one of this machine.
-func isHere(target string) bool {
-	const plain = urls.Loopback | urls.OddPort | urls.UnknownPart | urls.Address
-	to := urls.Classify(target)
-	return to.Has(urls.Loopback) && to.Flags&^plain == 0
 }
 
 // otherLabels returns the labels of what the call reads apart from secrets.

@@ -264,6 +264,10 @@ const Production = "production"
 // cluster in containers, the volumes of a compose project that the same call starts again.
 const Rebuilt = "rebuilt"
 
+// OwnServer is the What of one object of a server in development on this machine, and of what a migration makes
+// again in a database of the project's own containers. Nobody is asked about it.
+const OwnServer = "own-server"
+
 // IsProduction reports whether a word of a text is a name for production.
 func IsProduction(text string) bool {
 	parts := strings.FieldsFunc(strings.ToLower(text),

@@ -55,7 +55,8 @@ const (
 	Local
 )
 
-// Plain is a start-up file of a shell to which only the folders of installed tools are added.
+// Plain is a start-up file of a shell to which only the folders of installed tools are added, or a hook that only
+// runs tools of the project.
 const Plain = Local << 1
 
 // Kept is a credential of the project that is only copied or moved to another one of its credentials.

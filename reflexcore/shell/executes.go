@@ -156,6 +156,10 @@ func (a *applied) payload(u *grammar.Use, out *data) {
 		return
 	}
 	held, unpassed, inside := in.rep.bits, in.payloads.unpassed, in.payloads.inside
+	own := in.rep.ownDatabase
+	if u.Bits&effect.Remote != 0 {
+		in.rep.ownDatabase = a.entersOwnDatabase()
+	}
 	in.rep.bits |= u.Bits & effect.Remote
 	if u.Bits&effect.Remote != 0 {
 		in.rep.bits = in.rep.bits&^effect.Contained | a.contained(u)
@@ -168,6 +172,7 @@ func (a *applied) payload(u *grammar.Use, out *data) {
 		in.rep.markFrom(from, effect.Inherited)
 	}
 	in.rep.bits, in.payloads.unpassed, in.payloads.inside = held, unpassed, inside
+	in.rep.ownDatabase = own
 }
 
 // hides reports whether a program whose work is another one starts what a use says: an archiver, an
@@ -306,6 +311,9 @@ func (a *applied) sql(dialect string, d data) {
 			if e.What = cmp.Or(a.scratch(e.Target, d.text), e.What); e.What == effect.Named {
 				e.Dir = a.databaseFile()
 			}
+		}
+		if e.What == "" && a.isOwnStatement(&e) {
+			e.What = effect.OwnServer
 		}
 		in.add(e)
 		return !in.rep.stopped()

@@ -76,13 +76,13 @@ func (fsys *filesystem) reportLeft() {
 
 // leaves reports the text of a version of a file.
 func (fsys *filesystem) leaves(f *virtual, v version) {
-	text := strings.TrimPrefix(v.text, effect.Unknown)
+	text, cut := strings.CutPrefix(v.text, effect.Unknown)
 	if v.alias != "" || text == "" {
 		return
 	}
-	fsys.in.rep.res.Texts = append(fsys.in.rep.res.Texts, Text{Path: f.path, Text: text})
+	fsys.in.rep.res.Texts = append(fsys.in.rep.res.Texts, Text{Path: f.path, Text: text, Behind: cut})
 	if other, ok := fsys.in.echoes.spoken(text); ok { // sh -c "echo 'a:\n\tCOMMAND' > Makefile; make"
-		fsys.in.rep.res.Texts = append(fsys.in.rep.res.Texts, Text{Path: f.path, Text: other})
+		fsys.in.rep.res.Texts = append(fsys.in.rep.res.Texts, Text{Path: f.path, Text: other, Behind: cut})
 	}
 }
 

@@ -12,19 +12,21 @@ import (
 // A report collects what a walk finds, and counts how much of the limits it uses. Once a limit is
 // exceeded, nothing more is added: [report.stopped].
 type report struct {
-	ctx      *Context
-	lim      *Limits
-	res      *Result
-	step     int
-	bits     effect.Bits // set on every effect, such as Remote
-	acts     bool        // something was changed, stopped or started since this was last reset
-	down     composeDown
-	remotes  []newRemote
-	depth    int
-	level    int
-	steps    int
-	expanded int
-	typed    bool // the text read the terminal or $BASH_COMMAND, or is a preexec hook
+	ctx  *Context
+	lim  *Limits
+	res  *Result
+	step int
+	bits effect.Bits // set on every effect, such as Remote
+	acts bool        // something was changed, stopped or started since this was last reset
+	down composeDown
+	// what runs is in the container of a database of the project's own compose file
+	ownDatabase bool
+	remotes     []newRemote
+	depth       int
+	level       int
+	steps       int
+	expanded    int
+	typed       bool // the text read the terminal or $BASH_COMMAND, or is a preexec hook
 }
 
 // variables are the variables of the shell, with their scopes: the last entry of a name counts.

@@ -138,6 +138,7 @@ type File struct {
 type Text struct {
 	Path, Text string
 	Part       bool
+	Behind     bool // it is behind something that is not known, such as what the file has
 }
 
 // A Dotted is a directory that is written with "..". Path is Written with ".." resolved

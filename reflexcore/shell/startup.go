@@ -19,8 +19,8 @@ func PlainStartup(home, project, text string) bool {
 		return false
 	}
 	file, err := syntax.NewParser().Parse(strings.NewReader(text), "")
-	if err != nil || len(file.Stmts) == 0 { // a comment alone is a mark that somebody was here
-		return false
+	if err != nil || len(file.Stmts) == 0 { // a comment alone says nothing to a shell
+		return err == nil && strings.Contains(text, "#")
 	}
 	return !slices.ContainsFunc(file.Stmts, func(s *syntax.Stmt) bool {
 		if len(s.Redirs) > 0 || s.Background || s.Negated {
@@ -173,6 +173,80 @@ func (t toolFolders) isStartup(stmts []*syntax.Stmt) bool {
 		slices.ContainsFunc(startups[name], func(word string) bool {
 			return word == "*" || len(c.Args) > 1 && c.Args[1].Lit() == word
 		})
+}
+
+// OnlyWritesCompletions reports whether a text does nothing but write into files of completions what known tools
+// print for them, or a line that lets such a tool print it, and make the folders.
+func OnlyWritesCompletions(home, project, text string) bool {
+	own := toolFolders{home, project}
+	file, err := syntax.NewParser().Parse(strings.NewReader(text), "")
+	return err == nil && len(file.Stmts) > 0 && !slices.ContainsFunc(file.Stmts, func(s *syntax.Stmt) bool {
+		return !own.writesCompletion(s)
+	})
+}
+
+// writesCompletion reports whether a statement writes completions, or makes a folder for them.
+func (t toolFolders) writesCompletion(s *syntax.Stmt) bool {
+	if s.Background || s.Negated || s.Coprocess {
+		return false
+	}
+	if b, ok := s.Cmd.(*syntax.BinaryCmd); ok {
+		return b.Op == syntax.AndStmt && len(s.Redirs) == 0 && t.writesCompletion(b.X) && t.writesCompletion(b.Y)
+	}
+	c := onlyCall([]*syntax.Stmt{s})
+	if c == nil {
+		return false
+	}
+	name := c.Args[0].Lit()
+	if name == "mkdir" {
+		return len(s.Redirs) == 0 && len(c.Args) == 3 && c.Args[1].Lit() == "-p"
+	}
+	if len(s.Redirs) != 1 || s.Redirs[0].N != nil {
+		return false
+	}
+	to, known := homeText(s.Redirs[0].Word, t.home)
+	appends := s.Redirs[0].Op == syntax.AppOut
+	if !known || !appends && s.Redirs[0].Op != syntax.RdrOut {
+		return false
+	}
+	if name == "echo" && len(c.Args) == 2 {
+		line, isKnown := homeText(c.Args[1], t.home)
+		if c = t.sourced(line); !isKnown || c == nil {
+			return false
+		}
+		return t.isCompletionFile(to, path.Base(c.Args[0].Lit()), appends) && path.Ext(to) == ".fish"
+	}
+	return t.isStartup([]*syntax.Stmt{{Cmd: c}}) && t.isCompletionFile(to, path.Base(name), appends)
+}
+
+// sourced is the command of a known tool whose output a line lets the shell read: TOOL … | source. It is nil if
+// the line does anything else.
+func (t toolFolders) sourced(line string) *syntax.CallExpr {
+	file, err := syntax.NewParser().Parse(strings.NewReader(line), "")
+	if err != nil || len(file.Stmts) != 1 || len(file.Stmts[0].Redirs) > 0 {
+		return nil
+	}
+	b, ok := file.Stmts[0].Cmd.(*syntax.BinaryCmd)
+	if !ok || b.Op != syntax.Pipe || file.Stmts[0].Background || file.Stmts[0].Negated || len(b.Y.Redirs) > 0 ||
+		!t.isStartup([]*syntax.Stmt{b.X}) {
+		return nil
+	}
+	if to := onlyCall([]*syntax.Stmt{b.Y}); to == nil || len(to.Args) != 1 || to.Args[0].Lit() != "source" {
+		return nil
+	}
+	return onlyCall([]*syntax.Stmt{b.X})
+}
+
+// isCompletionFile reports whether a file is one of completions: that of the tool itself, or one to which is
+// added.
+func (t toolFolders) isCompletionFile(file, tool string, appends bool) bool {
+	name, ok := strings.CutPrefix(file, t.home+"/")
+	if !ok || len(t.home) < 2 || path.Clean(file) != file {
+		return false
+	}
+	return appends && name == ".bash_completion" || wordset.Has(".config/fish/completions .bash_completion.d "+
+		".local/share/bash-completion/completions .zfunc", path.Dir(name)) &&
+		strings.TrimSuffix(strings.TrimPrefix(path.Base(name), "_"), path.Ext(name)) == tool
 }
 
 // OnlyAddsLines reports whether a text does nothing but write lines and look at files: what else it runs

@@ -82,6 +82,12 @@ type Info struct {
 // Has reports whether any of the flags is set.
 func (i Info) Has(f Flags) bool { return i.Flags&f != 0 }
 
+// IsPlainlyHere reports whether an address is plainly one of this machine.
+func (i Info) IsPlainlyHere() bool {
+	const plain = Loopback | OddPort | UnknownPart | Address
+	return i.Has(Loopback) && i.Flags&^plain == 0
+}
+
 // MaxBytes limits the text that is read. A longer text is Malformed, and its beginning still counts.
 const MaxBytes = 64 << 10
 
