@@ -21,6 +21,9 @@ func (e *Engine) inContainer(j *judgment, ef *effect.Effect, p places.Place) boo
 	if ef.Bits&effect.Contained != 0 && listens(ef) {
 		return true
 	}
+	if ef.Kind == effect.Permission && ef.Bits&effect.Later != 0 && isAccount(ef) && j.writesImage() {
+		return true
+	}
 	if j.call.ToolCall.Container == nil || ef.Bits&(effect.Remote|effect.Later) != 0 || j.leavesRoot() {
 		return false
 	}
@@ -139,6 +142,23 @@ func (e *Engine) holdsWork(j *judgment, ef *effect.Effect) bool {
 	look := diskCheck{disk: e.analyzer.Files, around: &j.call.Around, links: &j.call.Links,
 		git: gitrepo.Look{Reader: e.analyzer.Git, Budget: &j.gitBudget}}
 	return look.holdsWork(ef.Target)
+}
+
+// writesImage reports whether all that a call writes now tells how an image is built: its accounts are those of the
+// image.
+func (j *judgment) writesImage() bool {
+	images := 0
+	for i := range j.call.Effects {
+		if w := &j.call.Effects[i]; w.Bits&effect.Later == 0 {
+			name := strings.ToLower(path.Base(w.Target))
+			if w.Kind != effect.Write || name != "dockerfile" && name != "containerfile" && path.Ext(name) != ".dockerfile" &&
+				!strings.HasPrefix(name, "dockerfile.") {
+				return false
+			}
+			images++
+		}
+	}
+	return images > 0
 }
 
 // leavesRoot reports whether a part of the call runs in another root folder, or among other mounts:

@@ -49,7 +49,9 @@ func (e *Engine) match(j *judgment) {
 		if set == nil || set.patterns == nil {
 			continue
 		}
+		from := len(j.findings)
 		j.patterns(set, j.call.Text, -1)
+		j.dropInert(from)
 		for i := range j.call.Layers {
 			j.patterns(set, j.call.Layers[i].Text, i)
 		}

@@ -50,6 +50,17 @@ func (e *Engine) writesCompletion(j *judgment, ef *effect.Effect) bool {
 	return project != "" && shell.OnlyWritesCompletions(home, project, j.call.Text)
 }
 
+// isPlainEditorFile reports whether a call writes settings of an editor by which nothing runs unless people start
+// it: extensions that are recommended, what is debugged, and tasks, none of which starts with the folder.
+func (j *judgment) isPlainEditorFile(ef *effect.Effect) bool {
+	if path.Base(path.Dir(ef.Target)) != ".vscode" || !effect.IsPlain(ef.Target) || ef.Taint&effect.Network != 0 {
+		return false
+	}
+	texts := j.textsOf(ef.Target, false)
+	return wordset.Has("extensions.json launch.json tasks.json", path.Base(ef.Target)) && len(texts) > 0 &&
+		!slices.ContainsFunc(texts, func(text string) bool { return wordset.ContainsAny(text, "folderOpen", `\u`, "\x00") })
+}
+
 // hookPlace is the place of the hooks of a repository.
 var hookPlace, _ = places.Named("hook")
 
