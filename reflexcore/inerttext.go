@@ -31,12 +31,19 @@ func (j *judgment) writesInert() bool {
 	wrote := j.call.Other.Wrote
 	return len(wrote) > 0 && !slices.ContainsFunc(j.call.Effects, func(ef effect.Effect) bool {
 		return ef.Kind != effect.Write && ef.Bits&effect.Later == 0 || ef.Kind == effect.Write && ef.Bits&effect.Later == 0 &&
-			(!isDocument(ef.Target) && !isTest(ef.Target) || j.call.Around.Of(&ef, j.facts.paths)&agentPlace != 0)
+			(!isDocument(ef.Target) && !isTest(ef.Target) || j.facts.paths.Classify(ef.Target).Prompts() ||
+				j.call.Around.Of(&ef, j.facts.paths)&agentPlaces != 0)
 	})
 }
 
-// agentPlace is the place of what agents load.
-var agentPlace, _ = places.Named("agent")
+// agentPlaces are the places of what agents load.
+var agentPlaces = func() (p places.Place) {
+	for _, name := range [...]string{"agent", "instructions"} {
+		place, _ := places.Named(name)
+		p |= place
+	}
+	return p
+}()
 
 // isDocument reports whether a file is for people to read.
 func isDocument(file string) bool {

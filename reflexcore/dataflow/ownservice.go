@@ -67,7 +67,7 @@ func (f *Flow) givesToOwnHost(e *effect.Effect) bool {
 // that sets the variables.
 func (f *Flow) staysHere(e *effect.Effect) bool {
 	isHere := func(target string) bool { return urls.Classify(target).IsPlainlyHere() }
-	if !isHere(e.Target) {
+	if !isHere(e.Target) || e.Bits&effect.Remote != 0 && wordset.Says(f.call.Text, clusters) {
 		return false
 	}
 	text, sets := WithoutDotenv(f.call.Text)
@@ -91,6 +91,9 @@ func WithoutDotenv(text string) (rest string, found bool) {
 	rest = dotenv.ReplaceAllString(text, "${1}true${2}")
 	return rest, rest != text
 }
+
+// clusters are programs that run a command on another machine, which is not this one to it.
+var clusters = wordset.Of("kubectl oc ssh")
 
 // Words with which a login, or what is sent to this machine, may go elsewhere, and with which
 // variables are set from what nobody sees.
