@@ -20,7 +20,8 @@ func callBack(_ *machine, c invocation) (value, bool) {
 // newFunctionOf evaluates new Function("a", "b", body), which returns a function.
 func newFunctionOf(m *machine, c invocation) (value, bool) {
 	vs := values(c.args)
-	if len(vs) == 0 || strings.HasSuffix(c.by(), ".constructor") && vs[len(vs)-1].kind != textValue {
+	if len(vs) == 0 || strings.HasSuffix(c.by(), ".constructor") && vs[len(vs)-1].kind != textValue &&
+		c.taint&(effect.Network|effect.Decoded) == 0 {
 		return unknown(c.taint), true
 	}
 	m.evaluateCode(c.row, vs[len(vs)-1], c.by())

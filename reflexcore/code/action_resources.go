@@ -22,6 +22,9 @@ func openFile(m *machine, c invocation) (value, bool) {
 		writes := ok && (!mode.known() || strings.Trim(mode.str(), "rbt") != "")
 		return m.programs.piped(childType, program, writes, by), true
 	}
+	if m.d.library.pipeOpens && (by == "open" || by == "Kernel.open") {
+		m.opensAnything(path, by)
+	}
 	if m.d.library.opensInput && isStdinPath(path) {
 		return value{kind: objectValue, s: "stdin", taint: m.lim.InputTaint}, true
 	}
@@ -38,6 +41,14 @@ func openFile(m *machine, c invocation) (value, bool) {
 	}
 	v, _ := m.resources.files(kind, path, nil, 0, by)
 	return value{kind: objectValue, s: "file", from: path.str(), taint: v.taint}, true
+}
+
+// opensAnything adds the program that a name may start, because of a | in it, if somebody else gives the name.
+func (m *machine) opensAnything(name value, by string) {
+	if !name.known() && (name.taint&(effect.Network|effect.Decoded) != 0 || m.fed() && name.taint == 0) {
+		name.taint |= m.lim.InputTaint
+		m.programs.shell(name, by)
+	}
 }
 
 // useFiles reads, writes or deletes files, or changes their permissions.
@@ -118,6 +129,19 @@ func sendData(m *machine, c invocation) (value, bool) {
 		m.out.found(Found{Op: NetOut, Text: to, Taint: taint, By: c.by()})
 	}
 	return unknown(0), true
+}
+
+// pipeTo sends what a stream reads through an open socket, if one is among the arguments.
+func pipeTo(m *machine, c invocation) (value, bool) {
+	if c.taint&(effect.Secret|effect.File) == 0 {
+		return unknown(c.taint), true
+	}
+	for i, a := range c.args {
+		if a.kind == objectValue && a.s == "socket" && (i > 0 || c.callee.of != nil) {
+			m.out.found(Found{Op: NetOut, Text: effect.Unknown, Taint: c.taint, By: c.by()})
+		}
+	}
+	return unknown(c.taint), true
 }
 
 // getURL evaluates get of LWP::Simple, if the argument is a URL.
@@ -280,6 +304,7 @@ func perlOpen(m *machine, c invocation) (value, bool) {
 	}
 	spec := strings.TrimSpace(mode.str())
 	if len(rest) == 0 {
+		m.opensAnything(mode, by)
 		switch {
 		case strings.HasPrefix(spec, "|"):
 			m.programs.shell(text(spec[1:], mode.taint), by)

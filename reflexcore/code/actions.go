@@ -11,7 +11,7 @@ var actions = map[string]actionFunc{
 	// Files and hosts.
 	"open": openFile, "perlopen": perlOpen, "read": useFiles, "write": useFiles, "delete": useFiles,
 	"chmod": useFiles, "content": writeContent, "fwrite": writeTo, "entries": listFolder, "globbed": globFiles,
-	"netin": useNetwork, "netout": useNetwork, "connect": connectTo, "send": sendData, "geturl": getURL,
+	"netin": useNetwork, "netout": useNetwork, "connect": connectTo, "send": sendData, "pipeto": pipeTo, "geturl": getURL,
 	"curlopt": setCurlOption, "answers": askModel, "newobject": newObject, "object": makeObject,
 	"unpickle": unpickle, "remotedelete": deleteRemote, "sql": runSQL, "kill": killProcess,
 	"privilege": takePrivilege,

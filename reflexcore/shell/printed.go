@@ -17,7 +17,9 @@ func (a *applied) output() data {
 	text := a.text
 	if a.reads == 0 {
 		text = a.std.text
-		a.taint |= a.std.taint
+		if a.taint |= a.std.taint; !a.std.present {
+			text = effect.Unknown // what is typed, or what the caller connects
+		}
 	}
 	for i := range a.line.p.Stdout {
 		switch u := &a.line.p.Stdout[i]; u.Role {
@@ -48,6 +50,9 @@ func (a *applied) output() data {
 		if d, ok := a.lists.listed(); ok {
 			return d
 		}
+		if d, ok := a.lists.listedAll(); ok {
+			return d
+		}
 	case "script":
 		a.watchTyping()
 	case "ls":
@@ -66,8 +71,11 @@ func (a *applied) output() data {
 		if !a.in.def.steered("deb") { // flags of Debian's own for compilers, with which they load nothing
 			return data{"-O2", a.taint}
 		}
-	}
-	if a.line.by == "basename" {
+	case "git ls-files":
+		if a.line.listsAll() {
+			return data{strings.TrimSuffix(in.cwd.dir, "/") + "/" + effect.Unknown + "\n", effect.File}
+		}
+	case "basename":
 		if d, ok := a.line.baseOf(a.words(), a.taint); ok {
 			return d
 		}

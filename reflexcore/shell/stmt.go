@@ -216,7 +216,7 @@ func (in *interp) loop(c *syntax.ForClause, std *input, sink *data) {
 			case i >= in.rep.lim.Rounds:
 				f.text, n = effect.Unknown, i
 				round()
-			case c.Select, lists > 1, f.vanishes(): // it may not run at all
+			case c.Select, lists > 1, f.vanishes(), !f.known() && f.taint&effect.File != 0: // it may not run at all
 				in.dirs.perhaps(round)
 			case in.jumped&leavesLoop == 0:
 				round()

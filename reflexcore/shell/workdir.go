@@ -169,7 +169,13 @@ func temporary(p string) bool {
 // add adds an effect. If its path may be in several directories, it adds the effect for each of
 // them.
 func (in *interp) add(e effect.Effect) {
+	if e.Kind == effect.Exec && len(in.fs.list) > 0 {
+		in.fs.runsFetched(&e)
+	}
 	in.rep.addEffect(e)
+	if e.Kind == effect.Write && len(in.rep.aways) > 0 {
+		in.carries(&e)
+	}
 	switch e.Kind {
 	case effect.Read, effect.Write, effect.Delete, effect.Permission, effect.Exec:
 		if e.Bits&effect.Remote != 0 {

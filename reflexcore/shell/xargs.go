@@ -135,7 +135,7 @@ func (lr *listRunner) vectorWith(u *grammar.Use, list []field, place string, out
 	if u.Arg == "found" {
 		found = lr.found(u.Word - 1)
 		wide := func(p string) bool {
-			return lr.line.isFind() && strings.HasSuffix(p, "/"+effect.Unknown) || !in.fs.near(p)
+			return (lr.line.isFind() || lr.line.findsAny()) && strings.HasSuffix(p, "/"+effect.Unknown) || !in.fs.near(p)
 		}
 		if slices.ContainsFunc(found, wide) {
 			in.rep.bits |= effect.Recursive // the command applies to everything below
@@ -163,6 +163,9 @@ func (lr *listRunner) vectorWith(u *grammar.Use, list []field, place string, out
 		}
 	}
 	if u.Arg == "stdin" {
+		if slices.ContainsFunc(list, in.fs.isAnyBelow) && len(in.exp.fields) > mark && losesFiles(in.exp.fields[mark].text) {
+			in.rep.bits |= effect.Recursive // the list has all that is below a folder
+		}
 		lr.appendInput(mark, list, place)
 		in.readings.fed(mark)
 	}

@@ -41,8 +41,20 @@ func (j *judge) forced() {
 				run("docker", "run", "-v", from+":/h", "image")
 			}
 		}
+		for _, a := range j.in.args {
+			if strings.HasPrefix(a.parent, "/") && wordset.Has("bind mode target containerpath", a.key) && a.text != "ro" {
+				run("docker", "run", "-v", a.parent+":/h", "image")
+			}
+		}
 	case j.in.flag("isdestroy", "destroy") && j.says("run"):
 		run("terraform", "destroy", "-auto-approve")
+	case j.says("checkout restore") && j.near("git") && !j.near("github gitlab"):
+		if names := j.in.values("paths", "path", "files", "file", "pathspec"); len(names) > 0 {
+			run(append([]string{"git", "checkout", "--"}, names...)...)
+		}
+	case j.says("record records dns") && j.near("dns route53 zone zones cloudflare") && j.is(verbWrite|verbDelete) &&
+		!j.looks():
+		j.add(effect.Permission, "network", 0)
 	case j.says("transfer") && j.says("repository repo project"):
 		j.addWhat(effect.Permission, "access", j.subject())
 	}

@@ -275,6 +275,10 @@ func (j *judge) remoteBranch() string {
 	if !j.named("owner repo projectid repository") {
 		return ""
 	}
+	if j.says("file files") && j.is(verbWrite|verbDelete|verbPublish) && j.in.has(rolePath, roleContent) &&
+		len(j.in.values("owner")) > 0 && len(j.in.values("branch", "ref", "targetbranch")) == 0 {
+		return "the default branch"
+	}
 	for _, a := range j.in.args {
 		branch := strings.ToLower(strings.TrimPrefix(a.text, "refs/heads/"))
 		if wordset.Has("branch ref targetbranch", a.key) && wordset.Has(mainBranches, branch) {
