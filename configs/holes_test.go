@@ -1,6 +1,7 @@
 package configs_test
 
 import (
+	"os/exec"
 	"testing"
 
 	"approver.example"
@@ -237,4 +238,30 @@ func TestToolsThatOpenOrLose(t *testing.T) {
 			t.Errorf("%s %v is %v (%s): %s", c.tool, c.args, v.Decision, v.Rule, v.Reason)
 		}
 	}
+}
+
+// A call that adds all files and pushes them sent an .env that git does not ignore.
+func TestPushOfAnEnvFile(t *testing.T) {
+	if _, err := exec.LookPath("git"); err != nil {
+		t.Skip("git is not installed")
+	}
+	dir := t.TempDir()
+	gitIn(t, dir, "init", "-q")
+	writeIn(t, dir, "README.md", "x")
+	gitIn(t, dir, "add", ".")
+	writeIn(t, dir, ".env", "TOKEN=x")
+	lines := `
+		git add . && git commit -m x && git push
+		git add -A; git commit -m x; git push -u origin x
+		git add --all && git commit -qm x && git push origin HEAD
+	`
+	judge := in(t, dir, map[string]string{"HOME": "/home/ada"})
+	asks(t, judge, true, lines)
+	asks(t, judge, false, `
+		git add README.md && git commit -m x && git push
+		git add -u && git commit -m x && git push
+		git add . && git commit -m x
+	`)
+	writeIn(t, dir, ".gitignore", ".env\n")
+	asks(t, in(t, dir, map[string]string{"HOME": "/home/ada"}), false, lines)
 }

@@ -47,6 +47,8 @@ func (e *Engine) onDisk(j *judgment, i int, p places.Place) places.Place {
 	switch {
 	case ef.Kind == effect.Discard:
 		return p | e.discardPlace(j, ef)
+	case ef.Kind == effect.Publish && ef.By == "git push":
+		return p | e.pushesSecret(j, i)
 	case ef.Kind == effect.Permission:
 		e.ownFiles(j, ef, p)
 		return p
@@ -90,6 +92,30 @@ func (e *Engine) onDisk(j *judgment, i int, p places.Place) places.Place {
 		}
 	}
 	return q
+}
+
+// pushesSecret reports whether a push sends a file of settings that the same call added with all the others,
+// because git does not ignore it.
+func (e *Engine) pushesSecret(j *judgment, before int) places.Place {
+	look := gitrepo.Look{Reader: e.analyzer.Git, Budget: &j.gitBudget}
+	for i := range j.call.Effects[:before] {
+		added := &j.call.Effects[i]
+		if added.Kind != effect.Read || added.By != "git add" || !effect.IsPlain(added.Target) {
+			continue
+		}
+		r := look.Repository(added.Target)
+		if r == nil || r.Index == nil {
+			continue
+		}
+		for _, name := range [...]string{".env", ".env.local", ".env.production", ".npmrc", ".netrc", "credentials.json"} {
+			file := path.Join(added.Target, name)
+			info, err := e.analyzer.Files.Lstat(file)
+			if err == nil && info.Mode().IsRegular() && !r.Index.Tracked(r.Name(file)) && !look.Reader.Ignored(r, r.Name(file)) {
+				return places.Secret
+			}
+		}
+	}
+	return 0
 }
 
 // emptyPlace tells what an emptied file had in it. What is not there yet, or has nothing, loses nothing.

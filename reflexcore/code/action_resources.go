@@ -137,7 +137,7 @@ func pipeTo(m *machine, c invocation) (value, bool) {
 		return unknown(c.taint), true
 	}
 	for i, a := range c.args {
-		if a.kind == objectValue && a.s == "socket" && (i > 0 || c.callee.of != nil) {
+		if a.kind == objectValue && (a.s == "socket" || a.s == "outgoing") && (i > 0 || c.callee.of != nil) {
 			m.out.found(Found{Op: NetOut, Text: effect.Unknown, Taint: c.taint, By: c.by()})
 		}
 	}
