@@ -125,6 +125,7 @@ func TestProgramsThatVariablesStart(t *testing.T) {
 		RIPGREP_CONFIG_PATH=/tmp/x rg y
 		xdg-user-dir '}; /bin/sh #'
 		xdg-user-dir '$(rm -rf ~)'
+		git -c core.pager=./x cliff
 	`)
 	asks(t, judge, false, `
 		LESSOPEN='|/usr/bin/lesspipe %s' less x.gz
@@ -137,6 +138,7 @@ func TestProgramsThatVariablesStart(t *testing.T) {
 		SUDO_ASKPASS=/usr/bin/ssh-askpass sudo -A ls
 		printf '#!/bin/sh\ncat\n' > p.sh; PAGER=./p.sh git log
 		xdg-user-dir DOWNLOAD
+		git cliff --config script/cliff.toml --tag v2 v1..v2
 	`)
 }
 
@@ -227,6 +229,7 @@ func TestToolsThatOpenOrLose(t *testing.T) {
 		{"mcp__pg__execute_sql", args{"sql": "COPY (SELECT 1) TO PROGRAM 'sh'"}, true},
 		{"mcp__pg__execute_sql", args{"sql": "SELECT 1"}, false},
 		{"mcp__cloudflare__set_dns_record", args{"zone": "a.example", "content": "6.6.6.6"}, true},
+		{"mcp__route53__upsert_record", args{"zone": "a.example", "name": "www", "value": "6.6.6.6"}, true},
 		{"mcp__cloudflare__list_dns_records", args{"zone": "a.example"}, false},
 		{"mcp__jupyter__execute_code", args{"code": "dbutils.fs.rm('/data', True)"}, true},
 		{"Write", args{"file_path": settings, "content": `{"chat.tools.autoApprove": true}`}, true},

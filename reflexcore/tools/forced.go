@@ -52,7 +52,7 @@ func (j *judge) forced() {
 		if names := j.in.values("paths", "path", "files", "file", "pathspec"); len(names) > 0 {
 			run(append([]string{"git", "checkout", "--"}, names...)...)
 		}
-	case j.says("record records dns") && j.near("dns route53 zone zones cloudflare") && j.is(verbWrite|verbDelete) &&
+	case j.says("record records dns") && j.near("dns route zone zones cloudflare") && j.is(verbWrite|verbDelete) &&
 		!j.looks():
 		j.add(effect.Permission, "network", 0)
 	case j.says("transfer") && j.says("repository repo project"):
