@@ -57,7 +57,7 @@ func TestWarnNamesRules(t *testing.T) {
 		"[delete_tree]":              "",
 		"[delete_treee]":             "policy.yaml:2:8: there is no built-in rule delete_treee",
 		"[delete_tree, delete_home]": "",
-		"[XP-012]":                   "is a heuristic, which warns where the rules that say the same do: name them (sql_drop_database",
+		"[XP-012]":                   "is a heuristic, which warns where the rules that say the same do: name them (sql",
 		"[trust_repository]":         "the questions of the rule trust_repository are CATASTROPHIC, and stay questions",
 		"[self_files]":               "policy.yaml:2:8: ",
 		"['*']":                      "cannot be the name of a rule",

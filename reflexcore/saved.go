@@ -125,8 +125,9 @@ func plainWords(text string) (words []string, ok bool) {
 
 // locked are the commands that make a lock file again.
 var locked = map[string][]string{
-	"package-lock.json": {"npm i", "npm install", "npm update"}, "yarn.lock": {"yarn"}, "pnpm-lock.yaml": {"pnpm i", "pnpm up"},
-	"poetry.lock": {"poetry lock", "poetry install", "poetry update"}, "uv.lock": {"uv lock", "uv sync"},
+	"package-lock.json": {"npm i", "npm install", "npm update"}, "yarn.lock": {"yarn"},
+	"pnpm-lock.yaml": {"pnpm i", "pnpm up"},
+	"poetry.lock":    {"poetry lock", "poetry install", "poetry update"}, "uv.lock": {"uv lock", "uv sync"},
 	"Cargo.lock":   {"cargo build", "cargo update", "cargo check", "cargo generate-lockfile", "cargo test", "cargo run"},
 	"Gemfile.lock": {"bundle install", "bundle lock", "bundle update"}, "Pipfile.lock": {"pipenv lock", "pipenv install"},
 	"composer.lock": {"composer install", "composer update"}, "go.sum": {"go mod tidy"},

@@ -100,7 +100,7 @@ func runsNoAgent(part string) bool {
 		if wordset.Has("run main agent resolve solve eval infer inference serve server cli chat headless session", word) {
 			return false
 		}
-		says = says || wordset.Has("build visualize visualise format export convert version stats schema", word)
+		says = says || wordset.Has("build visualize format export convert version stats schema", word)
 	}
 	return says
 }

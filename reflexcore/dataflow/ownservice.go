@@ -61,7 +61,8 @@ func (f *Flow) givesToOwnHost(e *effect.Effect) bool {
 	if login {
 		fine |= urls.Packages // nothing is published there
 	}
-	return to.Scheme == "https" && to.Flags&^fine == 0 && f.holdsOnlySecretsOf(to.Host, login || e.Bits&effect.Later != 0 && keepsPrivate(to.Host))
+	anywhere := login || e.Bits&effect.Later != 0 && keepsPrivate(to.Host)
+	return to.Scheme == "https" && to.Flags&^fine == 0 && f.holdsOnlySecretsOf(to.Host, anywhere)
 }
 
 // staysHere reports whether an effect gives a variable to a server on this machine, and nothing of

@@ -234,7 +234,8 @@ func (pl *payloadRunner) saysDelete(args []field, by string) {
 // that stands alone in most programs takes none.
 func takesValue(option string) bool {
 	name, long := strings.CutPrefix(option, "--")
-	return long && name != "" && !strings.Contains(name, "=") && !strings.HasPrefix(name, "no-") && !wordset.Has(switches, name)
+	return long && name != "" && !strings.Contains(name, "=") && !strings.HasPrefix(name, "no-") &&
+		!wordset.Has(switches, name)
 }
 
 // switches are the long options that have no value in most programs.
