@@ -18,6 +18,19 @@ func ConfigCommands(lang, src string, yield func(shell.Found) bool) bool {
 		f.sshConfig()
 	case "logrotate":
 		f.logrotate()
+	case "ansible":
+		f.tasks()
+	case "cmake":
+		f.cmake()
+		return false // and what its own commands delete
+	case "apt-conf": // DPkg::Pre-Invoke {"COMMAND";};
+		for line := range f.lines() {
+			if strings.Contains(strings.ToLower(line), "invoke") {
+				for _, text := range quoted(line) {
+					f.shell(text)
+				}
+			}
+		}
 	case "gcc-options": // gcc @FILE
 		f.shell("gcc " + strings.Join(strings.Fields(src), " "))
 	case "gcc-specs":
@@ -87,5 +100,49 @@ func (f *finder) logrotate() {
 	}
 	if body.Len() > 0 {
 		f.shell(body.String())
+	}
+}
+
+// taskKeys are the modules of Ansible that run a command line.
+var taskKeys = strings.Fields("shell: command: raw: cmd: script: free_form:")
+
+// tasks finds the command lines of a playbook, on one line or in a block below their key.
+func (f *finder) tasks() {
+	lines := strings.Split(f.src, "\n")
+	for i, line := range lines {
+		for _, key := range taskKeys {
+			before, text, found := strings.Cut(line, key)
+			if !found || before != "" && isWord(before[len(before)-1]) {
+				continue
+			}
+			if text = strings.TrimSpace(text); text != "" && strings.Trim(text, "|>-+") == "" {
+				text = indented(lines[i+1:], len(line)-len(strings.TrimLeft(line, " -")))
+			}
+			f.shell(strings.Trim(strings.TrimRight(text, " ]}"), `"'`))
+		}
+	}
+}
+
+// indented returns the lines that are indented by more than a number of spaces, up to the first that is
+// not.
+func indented(lines []string, least int) string {
+	var out []string
+	for _, line := range lines {
+		if trimmed := strings.TrimLeft(line, " "); trimmed != "" && len(line)-len(trimmed) <= least {
+			break
+		}
+		out = append(out, line)
+	}
+	return strings.Join(out, "\n")
+}
+
+// cmake finds what execute_process(COMMAND …) starts.
+func (f *finder) cmake() {
+	for after := range afterEach(f.src, "execute_process(") {
+		call, _, _ := strings.Cut(after, ")")
+		for words := range afterEach(call, "COMMAND ") {
+			words, _, _ = strings.Cut(words, "COMMAND ")
+			f.shell(strings.Join(strings.Fields(words), " "))
+		}
 	}
 }

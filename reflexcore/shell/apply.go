@@ -308,6 +308,7 @@ func (a *applied) target(u *grammar.Use, out data) {
 				in.env.handsOver(name)
 			}
 			in.env.affects(name, data{value, taint})
+			in.programs.saysCommand(name, data{value, taint})
 		}
 	default: // nothing for the others
 	}

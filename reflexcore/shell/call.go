@@ -83,6 +83,7 @@ func (in *interp) simpleCommand(c *syntax.CallExpr, std *input, sink *data, back
 			in.vars.slot(a.Name.Value).passed = true
 			in.env.affects(a.Name.Value, in.par.valueOf(a.Name.Value))
 			in.env.handsOver(a.Name.Value)
+			in.programs.saysCommand(a.Name.Value, in.par.valueOf(a.Name.Value))
 		}
 		in.env.local = local
 	}

@@ -47,6 +47,7 @@ func (fsys *filesystem) wrote(p string, d data, more bool, by string) {
 
 // reportLeft reports what the text leaves in files.
 func (fsys *filesystem) reportLeft() {
+	scripts := fsys.madePrograms()
 	for i := range fsys.list {
 		f := &fsys.list[i]
 		t := f.taint
@@ -66,19 +67,37 @@ func (fsys *filesystem) reportLeft() {
 			}
 		}
 		if f.sink == nil && !f.ran && !strings.HasPrefix(f.path, "/dev/") {
-			fsys.leaves(f, f.current())
+			script := slices.Contains(scripts, f.path)
+			fsys.leaves(f, f.current(), script)
 			for _, v := range f.older {
-				fsys.leaves(f, v)
+				fsys.leaves(f, v, script)
 			}
 		}
 	}
 }
 
-// leaves reports the text of a version of a file.
-func (fsys *filesystem) leaves(f *virtual, v version) {
+// madePrograms returns the files that the text makes programs of.
+func (fsys *filesystem) madePrograms() (paths []string) {
+	if len(fsys.list) == 0 {
+		return nil
+	}
+	for i := range fsys.in.rep.res.Effects {
+		if e := &fsys.in.rep.res.Effects[i]; e.Kind == effect.Permission && e.What == "run" {
+			paths = append(paths, e.Target)
+		}
+	}
+	return paths
+}
+
+// leaves reports the text of a version of a file. A program whose first line names no interpreter is run by
+// a shell, whoever starts it.
+func (fsys *filesystem) leaves(f *virtual, v version, program bool) {
 	text, cut := strings.CutPrefix(v.text, effect.Unknown)
 	if v.alias != "" || text == "" {
 		return
+	}
+	if program && path.Ext(f.path) == "" && !strings.HasPrefix(text, "#!") {
+		text = "#!/bin/sh\n" + text
 	}
 	fsys.in.rep.res.Texts = append(fsys.in.rep.res.Texts, Text{Path: f.path, Text: text, Behind: cut})
 	if other, ok := fsys.in.echoes.spoken(text); ok { // sh -c "echo 'a:\n\tCOMMAND' > Makefile; make"

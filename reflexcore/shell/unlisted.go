@@ -95,14 +95,20 @@ func (pr *programRunner) unlisted(mark int, std *input, sink *data) {
 	pr.in.payloads.saysDelete(args[1:], name)
 	pr.saysOutput(args[1:], name)
 	pr.saysDevice(args[1:], name)
+	pr.handsProgram(args)
 	if handsShell(args[1:]) {
 		pr.in.add(effect.Effect{Kind: effect.Attack, Target: "a shell", What: "shell", Bits: effect.Partial, By: name})
+	}
+	if i := slices.IndexFunc(args, func(f field) bool { return strings.TrimLeft(f.text, "-") == "hashes" }); i > 0 &&
+		i+1 < len(args) && strings.Contains(args[i+1].text, ":") { // it logs in with the hash of a password
+		pr.in.add(effect.Effect{Kind: effect.Attack, Target: "accounts", Bits: effect.Partial, By: name})
 	}
 	if slices.ContainsFunc(args[1:], func(f field) bool { return unchecks(f.text) }) {
 		pr.in.add(effect.Effect{Kind: effect.Permission, Target: "agent-approvals", Bits: effect.Partial, By: name})
 	}
 	if !strings.ContainsAny(name[max(0, len(name)-1):], ",:!") { // sentence punctuation: not a wrapper
 		pr.suspects(mark + 1)
+		pr.saysCode(pr.in.exp.fields[mark:])
 	}
 	sink.add(data{effect.Unknown, taint})
 }
