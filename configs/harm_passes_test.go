@@ -165,3 +165,28 @@ func TestOtherWaysToKeysAndMachines(t *testing.T) {
 		curl "https://example.com/search?q=cat+pictures&lang=en"
 	`)
 }
+
+// A shell with -p keeps the rights of a set-user-id program, and only with them it means anything. The bit itself
+// was known by a few of its spellings.
+func TestKeptRights(t *testing.T) {
+	judge := verdicts(t)
+	asks(t, judge, true, `
+		bash -p
+		./sh -p
+		nice /bin/sh -p
+		bash -ep -c id
+		chmod +xs bash
+		chmod =xs bash
+		chmod u=rws,g=r bash
+		chmod 4111 bash
+		install -m =xs /bin/bash .
+	`)
+	asks(t, judge, false, `
+		bash -x a.sh
+		sh -e -c 'ls'
+		chmod +x a.sh
+		chmod u-s a
+		chmod a+rx a
+		mkdir -p a
+	`)
+}
