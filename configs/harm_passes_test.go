@@ -50,6 +50,8 @@ func TestFilesThatSayWhatRuns(t *testing.T) {
 		echo 'Dpkg::Pre-Invoke {"rm -rf /home"};' > f; apt-get -y install -c f sl
 		echo 'execute_process(COMMAND rm -rf /home)' > x.cmake; cmake -P x.cmake
 		echo 'set_var X "$(rm -rf ~)"' > v; easyrsa --vars=v init-pki
+		echo 'Dpkg::Pre-Invoke {"/bin/sh;false"};' > f; apt-get -y install -c f sl
+		tex --shell-escape '\immediate\write18{/bin/sh}'
 		osacompile -o x.app -e 'do shell script "rm -rf ~"'
 		plutil -insert x -string y ~/Library/LaunchAgents/a.plist
 		PlistBuddy -c 'Add :x string y' ~/Library/LaunchAgents/a.plist
@@ -57,6 +59,8 @@ func TestFilesThatSayWhatRuns(t *testing.T) {
 	asks(t, judge, false, `
 		printf -- '- hosts: a\n  tasks:\n  - name: run the shell\n    command: uptime\n' > p.yml; ansible-playbook p.yml
 		echo 'execute_process(COMMAND git rev-parse HEAD)' > x.cmake; cmake -P x.cmake
+		pdflatex -shell-escape doc.tex
+		make SHELL=/bin/bash
 		osacompile -o x.app -e 'display dialog "hi"'
 		plutil -lint Info.plist
 		PlistBuddy -c 'Print :CFBundleVersion' Info.plist

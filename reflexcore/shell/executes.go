@@ -183,6 +183,8 @@ func (l *commandLine) hides(u *grammar.Use) bool {
 	case grammar.Shell, grammar.Code, grammar.Sql:
 		name, _, _ := strings.Cut(l.p.Program.Name, " ")
 		return !shellGivers[name] && !l.namesShell(u)
+	case grammar.Exec:
+		return settingsLanguages[u.Arg]
 	case grammar.Argv:
 		return u.Arg == "found" || strings.HasPrefix(l.by, "codex")
 	default:
@@ -199,8 +201,12 @@ func (l *commandLine) namesShell(u *grammar.Use) bool {
 	if !valued {
 		name = l.argv[u.Word-1]
 	}
-	return strings.Contains(strings.ToLower(name), "shell")
+	name = strings.ToLower(name)
+	return strings.Contains(name, "shell") && !strings.Contains(name, "escape") // not --shell-escape of TeX
 }
+
+// settingsLanguages are the languages of files that say what a program starts besides its work.
+var settingsLanguages = wordset.Of("ansible apt-conf cmake logrotate")
 
 // shellGivers are the programs that give a shell, or run a command line, because it is their work.
 var shellGivers = wordset.Of(section("shell givers"))
