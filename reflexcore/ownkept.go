@@ -99,9 +99,10 @@ func (e *Engine) setsOwnHooks(j *judgment, ef *effect.Effect) bool {
 		return false
 	}
 	names, err := e.analyzer.Files.ReadDir(dir, maxOwnHooks+1)
-	return err == nil && len(names) > 0 && len(names) <= maxOwnHooks && !slices.ContainsFunc(names, func(name string) bool {
-		return !e.hasOwnTools(dir + "/" + name)
-	})
+	return err == nil && len(names) > 0 && len(names) <= maxOwnHooks &&
+		!slices.ContainsFunc(names, func(name string) bool {
+			return !e.hasOwnTools(dir + "/" + name)
+		})
 }
 
 // maxOwnHooks is how many hooks of a folder are looked at.

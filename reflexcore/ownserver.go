@@ -17,7 +17,8 @@ import (
 var httpClients = wordset.Of("curl curlie wget http https httpie ht xh xhs requests httpx axios DELETE")
 
 // throughOthers are words with which a request to this machine goes to another one, or to a socket.
-var throughOthers = wordset.Of("ssh autossh socat proxy tunnel port-forward cloud_sql_proxy cloud-sql-proxy ssm iptables " +
+var throughOthers = wordset.Of("ssh autossh socat proxy tunnel port-forward cloud_sql_proxy cloud-sql-proxy " +
+	"ssm iptables " +
 	"--unix-socket --abstract-unix-socket --proxy --preproxy --proxy1.0 --resolve --connect-to --config --socks4 " +
 	"--socks4a --socks5 --socks5-hostname --doh-url cloudflared stunnel chisel telepresence kubefwd tsh frpc ngrok " +
 	"boundary start-iap-tunnel source . eval trap alias direnv chroot nsenter context use-context")
@@ -34,8 +35,8 @@ var servicePorts = map[uint16]bool{
 }
 
 // serviceParts are parts of paths by which such services are known on any port.
-var serviceParts = wordset.Of("apis namespaces realms subjects connectors kv indices databases buckets manifests secret " +
-	"sys containers volumes customresourcedefinitions")
+var serviceParts = wordset.Of("apis namespaces realms subjects connectors kv indices databases buckets " +
+	"manifests secret sys containers volumes customresourcedefinitions")
 
 // ownServer marks what an effect deletes of a server of one's own, and takes the mark back if the call may reach
 // another one.

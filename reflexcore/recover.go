@@ -36,7 +36,8 @@ func (e *Engine) onDisk(j *judgment, i int, p places.Place) places.Place {
 	} else if ef.Kind == effect.Privilege && ef.What == shell.SaidOwn {
 		ef.What = ""
 	}
-	if ef.Kind == effect.Write && p&startup != 0 && (e.addsPlainly(j, ef) || e.writesCompletion(j, ef) || j.isPlainEditorFile(ef)) ||
+	if ef.Kind == effect.Write && p&startup != 0 && (e.addsPlainly(j, ef) ||
+		e.writesCompletion(j, ef) || j.isPlainEditorFile(ef)) ||
 		e.runsOwnTools(j, ef, p) || ef.Kind == effect.Persist && ef.By == "git config" && e.setsOwnHooks(j, ef) {
 		p |= places.Plain
 	}

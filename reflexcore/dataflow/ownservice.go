@@ -78,7 +78,7 @@ func (f *Flow) staysHere(e *effect.Effect) bool {
 	leaves := func(e effect.Effect) bool {
 		return e.Kind == effect.Publish || e.Kind == effect.Attack || e.Kind == effect.NetOut && !isHere(e.Target) ||
 			e.Kind == effect.Read && e.Taint&effect.Secret != 0 && e.Target != "environment" &&
-				!(sets && (e.By == "source" || e.By == ".") && disk.Below(e.Target, f.call.ToolCall.Dir))
+				(!sets || e.By != "source" && e.By != "." || !disk.Below(e.Target, f.call.ToolCall.Dir))
 	}
 	return !wordset.Says(text, sentElsewhere) && !f.startsServer() && !slices.ContainsFunc(f.call.Effects, leaves)
 }

@@ -64,8 +64,9 @@ func isOddRedirect(r *syntax.Redirect) bool {
 		return to != "/dev/null"
 	case syntax.RdrIn:
 		return to != "/dev/null" && to != "/dev/tty"
+	default:
+		return true
 	}
-	return true
 }
 
 // areOwnAssigns reports whether assignments set only variables of the hook itself, or those by which tools are
@@ -92,8 +93,8 @@ func isOwnCall(args []*syntax.Word) bool {
 		words = append(words, hookWord(w))
 	}
 	if wordset.Has("source .", words[0]) {
-		return len(words) == 2 && wordset.Has("?/_/husky.sh ?/husky.sh .husky/_/husky.sh .venv/bin/activate venv/bin/activate",
-			words[1])
+		return len(words) == 2 && wordset.Has("?/_/husky.sh ?/husky.sh .husky/_/husky.sh .venv/bin/activate "+
+			"venv/bin/activate", words[1])
 	}
 	return runsOwnTool(words)
 }

@@ -73,6 +73,7 @@ func (a *application) isOfMigration(e *effect.Effect) bool {
 		return wordset.Has("account user role grant", kind)
 	case effect.RemoteDelete:
 		return wordset.Has("trigger view index function procedure routine aggregate rule constraint", kind)
+	default:
+		return false
 	}
-	return false
 }
