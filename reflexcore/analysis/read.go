@@ -1,6 +1,7 @@
 package analysis
 
 import (
+	"path"
 	"slices"
 
 	"approver.example"
@@ -148,6 +149,7 @@ func (a *Call) Payload(p effect.Payload, place shell.Context) {
 	case p.Lang == effect.Shell || p.Lang == effect.Fish:
 		a.Analyzer.Shell.Analyze(p.Text, place, &a.part)
 	default:
+		place.Vars = ownNames(p.Path)
 		a.Analyzer.Shell.AnalyzeCode(p.Lang, p.Text, place, &a.part)
 	}
 	bits := effect.Bits(0)
@@ -162,6 +164,16 @@ func (a *Call) Payload(p effect.Payload, place shell.Context) {
 		bits |= effect.Contained
 	}
 	a.addPayloadEffects(bits, 0)
+}
+
+// ownNames returns the names by which code knows its own file, in each of the languages.
+func ownNames(file string) map[string]string {
+	if !path.IsAbs(file) {
+		return nil
+	}
+	dir := path.Dir(file)
+	return map[string]string{"__filename": file, "__file__": file, "__FILE__": file, "__dirname": dir, "__dir__": dir,
+		"__DIR__": dir}
 }
 
 // Added reads what runs of the content of a file after a change, and did not run before it.

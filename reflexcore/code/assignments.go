@@ -5,6 +5,11 @@ import "approver.example/reflexcore/code/lex"
 // assignment evaluates a, b = c, d. Without an assignment it is an expression.
 func (m *machine) assignment() {
 	first := m.in.tok()
+	if at := m.in.patternAt(); at >= 0 {
+		m.in.i = at
+		m.destructure(m.in.tok().Text)
+		return
+	}
 	targets := 0
 	for j := m.in.i; j < len(m.in.toks); j++ { // a, b, c =
 		t := &m.in.toks[j]
@@ -43,6 +48,28 @@ func (m *machine) assignment() {
 			m.set(name, at(v, int64(i)))
 		}
 	}
+}
+
+// patternAt returns the token at which a pattern of names begins to which the statement assigns, or -1:
+// [a] = b, ({a} = b).
+func (c *cursor) patternAt() int {
+	at := c.i
+	if c.is("(") && c.ahead(1).IsOp("{") {
+		at++
+	}
+	if !c.d.statements.letDeclares || at >= len(c.toks) || !c.toks[at].IsOp("[") && at == c.i {
+		return -1
+	}
+	end := c.match(at)
+	if end+1 >= len(c.toks) || !c.toks[end+1].IsOp("=") {
+		return -1
+	}
+	for _, t := range c.toks[at+1 : end] { // {a: o.b} = c sets a member
+		if t.Kind != lex.Name && !t.IsOp(",") && !t.IsOp(":") {
+			return -1
+		}
+	}
+	return at
 }
 
 // valueList evaluates a, b, c.
@@ -86,9 +113,46 @@ func (m *machine) declaration() {
 	case t.Kind == lex.Name && m.d.statements.letDeclares && m.in.ahead(1).IsOp(";"): // let a;
 		m.in.i++
 		m.scope.bind(t.Text, unknown(0))
+	case t.Kind == lex.Name && m.d.statements.letDeclares && m.in.ahead(1).IsOp(":"): // let a: string = v;
+		m.in.i = typeEnds(m.in.toks, m.in.i+1) + 1
+		if m.in.take("=") {
+			m.assign(t.Text, "=", unknown(0))
+		} else {
+			m.scope.bind(t.Text, unknown(0))
+		}
 	default:
 		m.assignment()
 	}
+}
+
+// typeEnds returns the last token of the type of a declared variable. It begins with the colon at i.
+func typeEnds(toks []lex.Token, i int) int {
+	angles, depth := 0, 0
+	for ; i+1 < len(toks); i++ {
+		t := &toks[i+1]
+		if t.NewLine && angles <= 0 && depth == 0 && t.Text != "|" && t.Text != "&" && !toks[i].IsOp("|") &&
+			!toks[i].IsOp("&") && !toks[i].IsOp("=>") && !toks[i].IsOp(":") {
+			break
+		}
+		if depth += t.Nesting(); depth < 0 {
+			break
+		}
+		if t.Kind != lex.Op || depth > 0 {
+			continue
+		}
+		switch t.Text {
+		case "<":
+			angles++
+		case ">":
+			angles--
+		case ">>":
+			angles -= 2
+		}
+		if t.IsOp("=") || t.IsOp(";") || t.IsOp(",") && angles <= 0 {
+			break
+		}
+	}
+	return i
 }
 
 // destructure reads {a, b: c} = v, [a, b] = v and ($a, $b) = v.

@@ -1,18 +1,21 @@
 package code
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
 	"approver.example/reflexcore/code/lex"
 	"approver.example/reflexcore/effect"
+	"approver.example/reflexcore/wordset"
 )
 
 // A scope has the variables of the code, the innermost last.
 type scope struct {
 	budget  *budget
 	vars    []binding
-	joined  []string // names that are set in a branch or loop and also elsewhere
+	fields  []binding // of the object that the methods are of: self.dir
+	joined  []string  // names that are set in a branch or loop and also elsewhere
 	joinAll bool
 }
 
@@ -26,7 +29,36 @@ func (s *scope) get(name string) (value, bool) {
 	if i := s.indexOf(name); i >= 0 {
 		return s.vars[i].value, true
 	}
+	if fieldOf(name) != "" {
+		for i := range s.fields {
+			if s.fields[i].name == name {
+				return s.fields[i].value, true
+			}
+		}
+	}
 	return value{}, false
+}
+
+// fieldOf returns the name of a member of the object that a method is of: dir of self.dir.
+func fieldOf(name string) string {
+	object, field, ok := strings.Cut(name, ".")
+	if !ok || object != "self" && object != "this" || strings.Contains(field, ".") {
+		return ""
+	}
+	return field
+}
+
+// setField sets a member of the object that a method is of, which other methods find.
+func (s *scope) setField(name string, v value) {
+	for i := range s.fields {
+		if s.fields[i].name == name {
+			s.fields[i].value = v
+			return
+		}
+	}
+	if len(s.fields) < maxVars {
+		s.fields = append(s.fields, binding{name, v})
+	}
 }
 
 // indexOf returns the index of the innermost variable with a name, or -1.
@@ -130,6 +162,10 @@ func (s *scope) findJoined(toks []lex.Token, d *dialect) {
 		case t.Kind == lex.Op && d.statements.braces && t.Text == "}":
 			nest--
 		case t.Kind != lex.Name:
+		case t.Text == "setattr", t.Text == "__setattr__", t.Text == "__dict__",
+			t.Text == "this" && i > 1 && toks[i-2].IsName("assign"): // Object.assign(this, …) sets members by any name
+			s.joinAll = true
+			return
 		case t.Text == "for", t.Text == "while", t.Text == "if", t.Text == "elif", t.Text == "else",
 			t.Text == "unless", t.Text == "until", t.Text == "try", t.Text == "each", t.Text == "do",
 			t.Text == "foreach":
@@ -137,7 +173,8 @@ func (s *scope) findJoined(toks []lex.Token, d *dialect) {
 			if last >= 0 && !t.NewLine { // x = 1 if y
 				names[last].nested = true
 			}
-		case i+1 < len(toks) && isAssign(&toks[i+1]):
+		case isCleared(toks, i): // a = None: there is no value to keep apart from another one
+		case i+1 < len(toks) && (isAssign(&toks[i+1]) || d.statements.letDeclares && isTyped(toks, i)):
 			at := slices.IndexFunc(names, func(n seen) bool { return n.name == t.Text })
 			if at < 0 {
 				if at = len(names); at == 64 {
@@ -161,6 +198,24 @@ func (s *scope) findJoined(toks []lex.Token, d *dialect) {
 	}
 }
 
+// isCleared reports whether the name at i is set to nothing.
+func isCleared(toks []lex.Token, i int) bool {
+	if i+2 >= len(toks) || !toks[i+1].IsOp("=") || toks[i+2].Kind != lex.Name ||
+		!wordset.Has("None null undefined nil", toks[i+2].Text) {
+		return false
+	}
+	return i+3 == len(toks) || toks[i+3].NewLine || toks[i+3].IsOp(";")
+}
+
+// isTyped reports whether the name at i is declared with a type and a value: let a: string = v.
+func isTyped(toks []lex.Token, i int) bool {
+	if i == 0 || !toks[i+1].IsOp(":") || !wordset.Has("let const var", toks[i-1].Text) {
+		return false
+	}
+	end := typeEnds(toks, i+1) + 1
+	return end < len(toks) && toks[end].IsOp("=")
+}
+
 // same reports whether two values are the same list.
 func same(a, b value) bool {
 	if a.kind != listValue || b.kind != listValue || len(a.list) == 0 || len(b.list) == 0 {
@@ -172,12 +227,17 @@ func same(a, b value) bool {
 // set binds a variable, and reports whether it is followed. One that findJoined found has no known
 // value, only the taints of its values.
 func (s *scope) set(name string, v value) (followed bool) {
-	joined := v.fn == nil && (s.joinAll || slices.Contains(s.joined, name))
+	field := fieldOf(name)
+	joined := v.fn == nil && (s.joinAll || slices.Contains(s.joined, cmp.Or(field, name)))
 	if joined {
 		old, _ := s.get(name)
 		v = unknown(v.taint | old.taint)
 	}
-	s.bind(name, v)
+	if field != "" && s.indexOf(name) < 0 {
+		s.setField(name, v)
+	} else {
+		s.bind(name, v)
+	}
 	return !joined
 }
 

@@ -56,6 +56,7 @@ func (a *Analyzer) Analyze(src string, ctx Context, out *Result) {
 // AnalyzeCode does the same as [Analyzer.Analyze] for code in the language lang.
 func (a *Analyzer) AnalyzeCode(lang, src string, ctx Context, out *Result) {
 	a.analyze(ctx, out, func(in *interp) {
+		in.payloads.given = ctx.Vars
 		in.payloads.runCode(lang, data{text: src}, nil, &input{}, nil, lang)
 	})
 }
