@@ -121,6 +121,11 @@ func TestLockFilesMadeAgain(t *testing.T) {
 	asks(t, repo, true, `
 		rm package-lock.json
 		rm package-lock.json && echo npm install
+		rm package-lock.json # && npm install
+		rm package-lock.json; exit; npm install
+		rm package-lock.json && cd ../x && npm install
+		rm package-lock.json && npm install --dry-run
+		rm package-lock.json && npm install --no-package-lock
 		rm package-lock.json || npm install
 		rm package-lock.json && yarn
 		npm install && rm package-lock.json

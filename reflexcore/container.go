@@ -2,6 +2,7 @@ package reflexcore
 
 import (
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -27,6 +28,9 @@ func (e *Engine) inContainer(j *judgment, ef *effect.Effect, p places.Place) boo
 	if j.call.ToolCall.Container == nil || ef.Bits&(effect.Remote|effect.Later) != 0 || j.leavesRoot() {
 		return false
 	}
+	if j.letsIn(ef) {
+		return false
+	}
 	switch ef.Kind {
 	case effect.Privilege, effect.Kill, effect.Discard: // packages
 		return true
@@ -38,11 +42,12 @@ func (e *Engine) inContainer(j *judgment, ef *effect.Effect, p places.Place) boo
 		return ef.Target == "control" || ef.What == "control" ||
 			ef.What == effect.Folder && !touches(j.call.ToolCall.Container.Mounts, ef.Target)
 	case effect.Write:
-		if p&places.Secret != 0 && (isSudo(ef.Target) || e.isNew(ef)) {
+		if p&places.Secret != 0 && (ef.Taint&effect.Network == 0 || isKeyring(ef.Target)) && (isSudo(ef.Target) || e.isNew(ef)) {
 			p &^= places.Secret
 			return p&(places.System|places.Home) != 0 && e.isOwn(j, ef, p)
 		}
-		return p&places.System != 0 && e.isOwn(j, ef, p) && !e.replacesUsed(j, ef)
+		return p&places.System != 0 && (!isSudo(ef.Target) || ef.Taint&effect.Network == 0) && e.isOwn(j, ef, p) &&
+			!e.replacesUsed(j, ef)
 	case effect.Delete:
 		return (p&places.System != 0 || isDotFolder(ef.Target, j.call.Around.Home)) &&
 			(effect.IsKnown(ef.Target) || j.isFound(ef)) && !keepsData(ef.Target) &&
@@ -109,9 +114,26 @@ func (j *judgment) isOwnSetting(ef *effect.Effect) bool {
 // isMounted reports whether a path is, has or lies in something that is not the container's own.
 func (j *judgment) isMounted(p string) bool { return touches(j.call.ToolCall.Container.Mounts, p) }
 
+// letsIn reports whether an effect says who may log in, and lets in everybody, or the call lets others reach the
+// container by ssh.
+func (j *judgment) letsIn(ef *effect.Effect) bool {
+	logins := ef.Kind == effect.Permission && (isAccount(ef) || wordset.Has("passwd chpasswd", ef.Program())) ||
+		ef.Kind == effect.Write && (disk.Below(ef.Target, "/etc/ssh") || disk.Below(ef.Target, "/etc/pam.d"))
+	return logins && (strings.Contains(j.call.Text, "pam_permit") || startsLogins.MatchString(j.call.Text))
+}
+
+// startsLogins matches commands that start the server of ssh.
+var startsLogins = regexp.MustCompile(`(?:^|[\s;&|]|bin/)sshd(?:$|[\s;&|])|\b(?:service|rc-service)\s+sshd?\s|\bsystemctl\s[^;&|\n]*\bsshd?\b|` +
+	`init\.d/sshd?\b|\bdropbear\b`)
+
 // isSudo reports whether a file says who may become root, and nothing else.
 func isSudo(p string) bool {
 	return effect.IsPlain(p) && (p == "/etc/sudoers" || disk.Below(p, "/etc/sudoers.d"))
+}
+
+// isKeyring reports whether a file has public keys of those who make packages.
+func isKeyring(p string) bool {
+	return disk.Below(p, "/etc/apt") || disk.Below(p, "/usr/share/keyrings") || disk.Below(p, "/etc/pki/rpm-gpg")
 }
 
 // isNew reports whether what is written is not there yet, so that nothing is replaced.
@@ -123,16 +145,26 @@ func (e *Engine) isNew(ef *effect.Effect) bool {
 	return disk.IsMissing(err)
 }
 
-// isDotFolder reports whether a path is, or lies in, a folder of a home in which programs keep what
-// they need: ~/.ghc. Folders with other names are those of people.
+// isDotFolder reports whether a path is, or lies in, a folder of a home in which tools keep what they need, and
+// can get again: ~/.ghc. Folders with other names are those of people.
 func isDotFolder(p, home string) bool {
 	rest, ok := strings.CutPrefix(p, "/root/")
 	if !ok && strings.Count(home, "/") > 0 && len(home) > 1 {
 		rest, ok = strings.CutPrefix(p, home+"/")
 	}
-	return ok && effect.IsPlain(p) && len(rest) > 1 && rest[0] == '.' && !strings.Contains(rest, "..") &&
-		!strings.HasPrefix(rest, "./")
+	if !ok || !effect.IsPlain(p) || len(rest) < 2 || rest[0] != '.' || strings.Contains(rest, "..") {
+		return false
+	}
+	name, _, _ := strings.Cut(rest[1:], "/")
+	return wordset.Has(ownFolders, name)
 }
+
+// ownFolders are the names of such folders, without their dot.
+const ownFolders = "ghc ghcup cabal stack cargo rustup npm npm-global nvm node-gyp node yarn pnpm pnpm-store bun deno cache " +
+	"m2 gradle ivy2 sbt pyenv rbenv nodenv jenv goenv phpenv bundle gem rvm composer conda virtualenvs venv venvs tox " +
+	"nuget dotnet sdkman opam asdf mise pub-cache dart cpan cpanm ccache conan conan2 vcpkg platformio elan juliaup hex mix " +
+	"luarocks pip poetry uv vscode-server cursor-server electron electron-gyp cocoapods swiftpm zef cmake " +
+	"oh-my-zsh linuxbrew texlive keras nltk_data ipython jupyter"
 
 // holdsWork reports whether a folder of a home is, holds or lies in a working tree of git with work of its own.
 func (e *Engine) holdsWork(j *judgment, ef *effect.Effect) bool {
@@ -276,11 +308,18 @@ var searchPath = append([]string{"/usr/local/bin"}, programFolders...)
 // trusted are programs that people give a password or a key, or whose rights on what is mounted are theirs.
 const trusted = "sudo su login ssh sshd git gpg"
 
+// basics are programs that everybody runs and nobody gets from an address.
+const basics = "ls cat ps bash sh dash zsh env id cp mv rm mkdir chmod chown grep find scp sftp ssh-add ssh-agent " +
+	"ssh-keygen passwd"
+
 // replacesUsed reports whether a call puts something from elsewhere in the place of a program that is
 // there, or before it, and runs it: what runs then has the rights of the program, also on what is mounted.
 // It need not run one that people trust, or be there before.
 func (e *Engine) replacesUsed(j *judgment, ef *effect.Effect) bool {
 	dir, name := path.Split(ef.Target)
+	if ef.Taint&effect.Network != 0 && slices.Contains(searchPath, path.Clean(dir)) && wordset.Has(basics, name) {
+		return true
+	}
 	if !slices.Contains(searchPath, path.Clean(dir)) || !wordset.Has(trusted, name) && !runsNamed(j.call.Text, name) ||
 		e.isFromSystem(j, ef, places.System) {
 		return false

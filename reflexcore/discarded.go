@@ -2,6 +2,7 @@ package reflexcore
 
 import (
 	"path"
+	"regexp"
 	"strings"
 
 	"approver.example/reflexcore/disk"
@@ -109,8 +110,8 @@ func (e *Engine) submodulePlace(j *judgment, ef *effect.Effect) places.Place {
 // isOwnClone reports whether a folder is a clone that the call itself makes before, where nothing is yet: it
 // has nothing but what the clone has. What is moved, linked or mounted there would be another matter.
 func (e *Engine) isOwnClone(j *judgment, ef *effect.Effect) bool {
-	if wordset.ContainsAny(j.call.Text, "GIT_DIR", "GIT_WORK_TREE", "--git-dir", "--work-tree", "mount", "stash") ||
-		!effect.IsPlain(ef.Dir) {
+	if wordset.ContainsAny(strings.ToLower(j.call.Text), "git_", "git-dir", "work-tree", "worktree", "mount", "stash") ||
+		!effect.IsPlain(ef.Dir) || entersLoosely(j.call.Text) || !staysBelow(ef) {
 		return false
 	}
 	cloned := false
@@ -129,6 +130,25 @@ func (e *Engine) isOwnClone(j *judgment, ef *effect.Effect) bool {
 		}
 	}
 	return false
+}
+
+// entersLoosely reports whether a text goes on in the folder where it was if it cannot enter another: cd x; y.
+// A shell that ends at the first error does not.
+func entersLoosely(text string) bool {
+	_, or, _ := strings.Cut(text, "||")
+	return strings.Contains(or, "git") || loosely.MatchString(text) && !endsAtErrors.MatchString(text)
+}
+
+var (
+	loosely      = regexp.MustCompile(`(?:^|[\s;&|(])(?:cd|pushd)\s[^;&|\n]*(?:[;|\n]|&[^&])`)
+	endsAtErrors = regexp.MustCompile(`^\s*set -[a-z]*e`)
+)
+
+// staysBelow reports whether what git throws away is in the folder in which it runs: a path may lead out of it.
+// What a reset is told are commits.
+func staysBelow(ef *effect.Effect) bool {
+	return strings.HasSuffix(ef.By, " reset") || ef.Target == "" ||
+		!strings.HasPrefix(ef.Target, "/") && !strings.HasPrefix(ef.Target, "~") && !strings.Contains(ef.Target, "..")
 }
 
 // isCloneOf reports whether a folder has the name that a clone of an address gets by itself.

@@ -259,19 +259,46 @@ func (e *Engine) isBuiltElsewhere(j *judgment, ef *effect.Effect) bool {
 		dir == j.call.Around.Home {
 		return false
 	}
-	if ef.By == "rm" && buildsAgain(shell.Chain(j.call.Text), target) {
-		return true
-	}
 	if real, seen := j.call.Links.Real(e.analyzer.Files, target); !seen || real != target {
 		return false
+	}
+	if ef.By == "rm" && !isOfPeople(dir) && buildsAgain(shell.Chain(j.call.Text), target) {
+		return true
 	}
 	look := diskCheck{disk: e.analyzer.Files, around: &j.call.Around, links: &j.call.Links,
 		git: gitrepo.Look{Reader: e.analyzer.Git, Budget: &j.gitBudget}}
 	return look.manifest(dir) && look.isBuildFolder(target, level)
 }
 
-// builders are programs that build the project in whose folder they run.
-const builders = "make gmake ninja cmake npm pnpm yarn bun cargo go mvn gradle ./gradlew ./mvnw meson dotnet swift"
+// isOfPeople reports whether a folder is the home of somebody, or lies where disks are mounted.
+func isOfPeople(dir string) bool {
+	return wordset.HasAnyPrefix(dir+"/", "/mnt/", "/media/", "/Volumes/", "/data/", "/srv/", "/net/") ||
+		wordset.Has("/home /Users", path.Dir(dir))
+}
+
+// builds are the words with which programs build the project in whose folder they run. Behind them may be
+// how many do it at once.
+var builds = map[string]string{
+	"make": " all build", "gmake": " all build", "ninja": " all", "cmake": "", "npm": "install|ci|run build",
+	"pnpm": "install|run build|build", "yarn": "|install|build|run build", "bun": "install|run build",
+	"cargo": "build", "go": "build", "mvn": "package|install|compile", "gradle": "build|assemble",
+	"./gradlew": "build|assemble", "./mvnw": "package|install|compile", "meson": "compile", "dotnet": "build", "swift": "build",
+}
+
+// buildsProject reports whether a command builds the project in its folder.
+func buildsProject(words []string) bool {
+	told, ok := builds[words[0]]
+	rest := slices.DeleteFunc(slices.Clone(words[1:]), func(w string) bool {
+		return strings.HasPrefix(w, "-j") && strings.Trim(w[2:], "0123456789") == "" || w == "--release" || w == "./..."
+	})
+	if strings.HasPrefix(told, " ") { // what is built is named, or nothing is
+		return len(rest) == 0 || len(rest) == 1 && wordset.Has(told, rest[0])
+	}
+	if words[0] == "cmake" {
+		return len(rest) == 2 && rest[0] == "--build" || len(rest) > 0 && rest[0] == "-B"
+	}
+	return ok && slices.Contains(strings.Split(told, "|"), strings.Join(rest, " "))
+}
 
 // buildsAgain reports whether a command deletes one folder, and what && joins directly behind it enters the
 // folder above it and builds there.
@@ -290,7 +317,7 @@ func buildsAgain(chain []shell.Link, target string) bool {
 		case name == "cd" && len(l.Words) == 2:
 			entered = strings.TrimSuffix(l.Words[1], "/") == path.Dir(target)
 		default:
-			return entered && wordset.Has(builders, name)
+			return entered && buildsProject(l.Words)
 		}
 	}
 	return false

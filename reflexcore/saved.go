@@ -137,7 +137,8 @@ var locked = map[string][]string{
 func locksAgain(text, target string) bool {
 	name := path.Base(target)
 	_, rest, found := strings.Cut(text, name)
-	if !found || strings.Contains(rest, "||") {
+	if !found || wordset.ContainsAny(rest, "||", "#", "exit", "false", "cd ", "dry-run", "no-package-lock", "no-lock",
+		"--prefix", "--cwd", "-C ", "frozen", "--global", "-g ") {
 		return false
 	}
 	for part := range strings.FieldsFuncSeq(rest, func(c rune) bool { return strings.ContainsRune("&;\n", c) }) {

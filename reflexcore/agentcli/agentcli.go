@@ -93,17 +93,21 @@ func ModuleOf(module string, args []string) string {
 }
 
 // runsNoAgent reports whether the name of a module inside of an agent's package says that it builds or shows
-// something. Any other module of it may start the agent.
+// something, and nothing else. Any other module of it may start the agent.
 func runsNoAgent(part string) bool {
 	says := false
 	for word := range strings.SplitSeq(part, "_") {
-		if wordset.Has("run main agent resolve solve eval infer inference serve server cli chat headless session", word) {
+		verb := wordset.Has("build visualize format export convert version stats schema", word)
+		if says = says || verb; !verb && !wordset.Has(shownThings, word) {
 			return false
 		}
-		says = says || wordset.Has("build visualize format export convert version stats schema", word)
 	}
 	return says
 }
+
+// shownThings are what such modules build or show.
+const shownThings = "runtime resolver output outputs result results report image images docker container data dataset " +
+	"trajectory trajectories docs json csv html"
 
 // Named returns the agents whose program, package or image has a name, which is in lower case.
 func Named(name string) []*Agent { return named[name] }
@@ -134,7 +138,7 @@ func (a *Agent) Begins(args []string, fed bool) bool {
 		return a.beginsWith(args, fed)
 	}
 	if len(args) == 0 {
-		return true
+		return !wordset.Has(a.quiet, ".")
 	}
 	first := args[0]
 	if last := args[len(args)-1]; len(args) == 2 && (last == "--help" || last == "-h" || last == "--version") {

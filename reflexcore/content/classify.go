@@ -314,7 +314,8 @@ func (p *parsed) look() {
 // isTerraform reports whether the file has values of terraform. Many projects show how to set theirs.
 func (p *parsed) isTerraform() bool {
 	base := string(p.seg(p.n - 1))
-	return strings.HasSuffix(base, ".tfvars") || strings.HasSuffix(base, ".tfvars.json")
+	return (strings.HasSuffix(base, ".tfvars") || strings.HasSuffix(base, ".tfvars.json")) &&
+		!wordset.ContainsAny(base, "prod", "live", "secret", "cred")
 }
 
 // secretWords are words in the names of files with credentials, in folders where programs keep

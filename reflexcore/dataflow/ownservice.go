@@ -61,7 +61,7 @@ func (f *Flow) givesToOwnHost(e *effect.Effect) bool {
 	if login {
 		fine |= urls.Packages // nothing is published there
 	}
-	anywhere := login || e.Bits&effect.Later != 0 && keepsPrivate(to.Host)
+	anywhere := login || e.Bits&effect.Later != 0 && keepsPrivate(to.Host) && !wholeEnvironment.MatchString(f.call.Text)
 	return to.Scheme == "https" && to.Flags&^fine == 0 && f.holdsOnlySecretsOf(to.Host, anywhere)
 }
 
@@ -202,14 +202,18 @@ func (f *Flow) holdsOnlySecretsOf(host string, anywhere bool) bool {
 	return found
 }
 
+// wholeEnvironment matches code that has all variables at once.
+var wholeEnvironment = regexp.MustCompile(`[^}\s]\s*[=(,:]\s*(?:\.\.\.)?process\.env\s*[;,)}\n]|os\.environ(?:\.(?:copy|items)|\s*[,)}\n])|` +
+	`\bENV\.to_h|\$_ENV\s*[,);]`)
+
 // keepsPrivate reports whether what a token's owner sends to a service is seen by nobody else: it is no
-// place where people write to each other, or publish something.
+// place where people write to each other, or publish something, and sends no messages to others.
 func keepsPrivate(host string) bool {
 	return slices.ContainsFunc(privateServices, func(service string) bool { return belongs(service, host) })
 }
 
 var privateServices = strings.Fields(`openai anthropic mistral groq cohere deepseek openrouter xai replicate perplexity
-	stripe twilio sendgrid mollie paypal klarna adyen braintree mailgun postmark resend brevo deepl elevenlabs`)
+	stripe mollie paypal klarna adyen braintree deepl elevenlabs`)
 
 // words yields the words of a text that may be names of environment variables, and where they begin.
 func words(text string) iter.Seq2[string, int] {

@@ -26,7 +26,7 @@ func (a *applied) account(u *grammar.Use, name string, taint effect.Taint) {
 // isUser reports whether a name is that of the account which runs the call. The home of a user has the same
 // name.
 func (in *interp) isUser(name string) bool {
-	return name != "root" && (name == path.Base(in.ctx.Env["HOME"]) || name == in.ctx.Env["USER"])
+	return name != "root" && !in.vars.clobbered && (name == path.Base(in.ctx.Env["HOME"]) || name == in.ctx.Env["USER"])
 }
 
 // asksGroup reports whether the words of sudo or su ask for a group, which may give more rights.

@@ -100,7 +100,10 @@ func (a *application) add(k effect.Kind, u *grammar.Use, target string, taint ef
 func (l *commandLine) removesBox() bool {
 	program, verb, _ := strings.Cut(l.by, " ")
 	return wordset.Has("docker podman nerdctl", program) &&
-		wordset.Has("rm remove", strings.TrimPrefix(verb, "container "))
+		wordset.Has("rm remove", strings.TrimPrefix(verb, "container ")) &&
+		!slices.ContainsFunc(l.argv[1:], func(w string) bool {
+			return strings.HasPrefix(w, "-") && !wordset.Has("-f --force -v --volumes -fv -vf", w)
+		})
 }
 
 // remoteDelete adds what is deleted elsewhere.

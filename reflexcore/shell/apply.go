@@ -54,6 +54,8 @@ func (pr *programRunner) apply(a *applied, sink *data) {
 	a.editsTodo()
 	a.readsFetched()
 	a.mountsAway()
+	a.notes.changesClones()
+	a.notes.mountsImage()
 	a.pipesAway(from)
 	a.upAfterDown()
 	a.mayHaveOptions()

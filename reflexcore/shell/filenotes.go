@@ -228,7 +228,8 @@ var forges = wordset.Of(section("forges"))
 // clonesForge reports whether the command clones one repository from a forge, with nothing that may lead
 // elsewhere: a user in the address, or settings.
 func (fn *fileNotes) clonesForge() bool {
-	if fn.line.by != "git clone" || fn.in.dirs.configured || slices.Contains(fn.line.argv, "-c") {
+	if fn.line.by != "git clone" || fn.in.dirs.configured ||
+		slices.ContainsFunc(fn.line.argv[1:], func(w string) bool { return strings.HasPrefix(w, "-") && !plainlyClones(w) }) {
 		return false
 	}
 	from := 0
@@ -241,6 +242,51 @@ func (fn *fileNotes) clonesForge() bool {
 		from++
 	}
 	return from == 1
+}
+
+// plainlyClones reports whether an option of git clone only says how much comes, and what is told of it.
+func plainlyClones(option string) bool {
+	name, _, _ := strings.Cut(option, "=")
+	return wordset.Has("-q --quiet -v --verbose --progress --depth -b --branch --single-branch --no-single-branch --no-tags "+
+		"--recursive --recurse-submodules --shallow-submodules -j --jobs --filter -C --shallow-since --sparse --", name)
+}
+
+// changesClones notes that a command of git may put into the clones of this text what is not of their forge.
+func (fn *fileNotes) changesClones() {
+	verb, ok := strings.CutPrefix(fn.line.by, "git ")
+	if verb, _, _ = strings.Cut(verb, " "); !ok || wordset.Has(keepsClones, verb) {
+		return
+	}
+	if wordset.Has("fetch pull", verb) && !slices.ContainsFunc(fn.line.argv[1:], func(w string) bool {
+		return !effect.IsKnown(w) || strings.ContainsAny(w, ":/")
+	}) {
+		return
+	}
+	for i := range fn.in.fs.list {
+		fn.in.fs.list[i].cloned = false
+	}
+}
+
+// keepsClones are the commands of git after which a clone has what its forge has.
+const keepsClones = "clone checkout switch reset restore status log show diff describe rev-parse tag branch submodule clean " +
+	"ls-files rev-list"
+
+// mountsImage notes that a folder has what is in the image that is mounted there.
+func (fn *fileNotes) mountsImage() {
+	if fn.line.by != "mount" {
+		return
+	}
+	taint := effect.Taint(0)
+	for u := range fn.line.uses(grammar.Read) {
+		if f := fn.in.fs.fileAt(fn.in.fs.abs(fn.pathOf(u))); f != nil {
+			taint |= f.taint
+		}
+	}
+	for u := range fn.line.uses(grammar.Permission) {
+		if p := fn.in.fs.abs(fn.pathOf(u)); u.Arg == "mount-image" && taint != 0 {
+			fn.fillTree(p, taint)
+		}
+	}
 }
 
 // fileStem is an archive's name without the extensions of archives.

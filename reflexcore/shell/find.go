@@ -269,7 +269,7 @@ func (lr *listRunner) deletesFound(u *grammar.Use, taint effect.Taint) bool {
 	}
 	for _, p := range list {
 		e := effect.Effect{Kind: effect.Delete, Target: p, Bits: lr.bitsOf(u) | effect.Glob, Taint: taint, By: lr.line.by}
-		if isNumbered(path.Base(p)) && within(p, lr.in.ctx.Dir) {
+		if isNumbered(path.Base(p)) && within(p, lr.in.ctx.Dir) && !slices.ContainsFunc(lr.line.argv, followsLinks) {
 			e.Bits &^= effect.Recursive // of folders only those in which nothing is left
 		}
 		if p == empty { // only what has nothing in it
@@ -284,14 +284,17 @@ func (lr *listRunner) deletesFound(u *grammar.Use, taint effect.Taint) bool {
 }
 
 // isNumbered reports whether a pattern is for the names that a program gives to one file after the other, such
-// as agent-* and localhost:*. A pattern for an ending, such as *.go, is for files that people write.
+// as agent-* and localhost:*. Any other beginning may be that of files that people write.
 func isNumbered(pattern string) bool {
-	stem, ok := strings.CutSuffix(pattern, "-*")
-	if !ok {
-		stem, ok = strings.CutSuffix(pattern, ":*")
+	if stem, ok := strings.CutSuffix(pattern, ":*"); ok {
+		return len(stem) > 2 && !strings.ContainsAny(stem, "*?[")
 	}
-	return ok && len(stem) > 2 && !strings.ContainsAny(stem, "*?[")
+	stem, ok := strings.CutSuffix(pattern, "-*")
+	return ok && wordset.Has("agent core crash dump heap tmp temp cache debug trace", stem)
 }
+
+// followsLinks reports whether a word of find makes it go where links lead.
+func followsLinks(w string) bool { return wordset.Has("-L -follow", w) }
 
 // near reports whether a folder lies in the working directory of the call, or in a
 // folder for temporary files.

@@ -234,7 +234,8 @@ func (fsys *filesystem) filledWith(file string) effect.Taint {
 		f := &fsys.list[i]
 		if f.cloned && path.Dir(file) == f.path {
 			t &^= effect.Network
-		} else if f.tree && !f.cloned && f.taint&effect.Network != 0 && within(file, f.path) {
+		} else if f.taint&effect.Network != 0 && !f.cloned &&
+			(f.tree && within(file, f.path) || within(f.path, path.Dir(file))) {
 			return fsys.under(file)
 		}
 	}

@@ -178,7 +178,7 @@ func (pl *payloadRunner) runCode(lang string, d data, args []field, std *input, 
 				d.taint&(effect.File|effect.Secret|effect.Network|effect.Decoded) != effect.File) {
 			e.What = "any" // unless it is a file: python3 < x.py is the same as python3 x.py
 		}
-		if lang == "sed" && e.What == "" {
+		if lang == "sed" && e.What == "" && onlyPutsIn(d.text) {
 			e.Taint &^= effect.Secret // a value that it puts into a text, and does not run
 		}
 		pl.in.add(e)
@@ -232,6 +232,16 @@ func (pl *payloadRunner) runCode(lang string, d data, args []field, std *input, 
 	}
 	pl.opens = pl.opens[:opens]
 	sink.add(data{effect.Unknown, taint})
+}
+
+// onlyPutsIn reports whether a script of sed is one substitution, and what is not known of it stands in the new
+// text: s/NAME/VALUE/g.
+func onlyPutsIn(script string) bool {
+	if len(script) < 4 || script[0] != 's' || strings.ContainsAny(script, "\\\n") {
+		return false
+	}
+	parts := strings.Split(script[2:], script[1:2])
+	return len(parts) == 3 && effect.IsKnown(parts[0]) && strings.Trim(parts[2], "gIi0123456789") == ""
 }
 
 // readsFiles reports whether awk or sed has file operands to read instead of its input.

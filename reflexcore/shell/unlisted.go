@@ -212,7 +212,7 @@ func (pl *payloadRunner) saysDelete(args []field, by string) {
 		}
 		if i == 0 || !takesValue(args[i-1].text) {
 			words++
-		} else if words > 0 {
+		} else if words > 0 && strings.ContainsAny(text, "-_") { // a verb alone is one behind any option
 			continue
 		}
 		kind := meant(text)
@@ -237,11 +237,11 @@ func (pl *payloadRunner) saysDelete(args []field, by string) {
 }
 
 // takesValue reports whether the word behind this one may be the value of an option, and no verb. An option
-// that stands alone in most programs takes none.
+// that stands alone in most programs takes none, and that of some says what is done.
 func takesValue(option string) bool {
 	name, long := strings.CutPrefix(option, "--")
 	return long && name != "" && !strings.Contains(name, "=") && !strings.HasPrefix(name, "no-") &&
-		!wordset.Has(switches, name)
+		!wordset.Has(switches, name) && !wordset.Has("action task operation op do command cmd run exec verb job step", name)
 }
 
 // switches are the long options that have no value in most programs.
