@@ -118,7 +118,8 @@ func (j *judgment) isMounted(p string) bool { return touches(j.call.ToolCall.Con
 // container by ssh.
 func (j *judgment) letsIn(ef *effect.Effect) bool {
 	logins := ef.Kind == effect.Permission && (isAccount(ef) || wordset.Has("passwd chpasswd", ef.Program())) ||
-		ef.Kind == effect.Write && (disk.Below(ef.Target, "/etc/ssh") || disk.Below(ef.Target, "/etc/pam.d"))
+		ef.Kind == effect.Write && (disk.Below(ef.Target, "/etc/ssh") || disk.Below(ef.Target, "/etc/pam.d") ||
+			wordset.Has("/etc/passwd /etc/shadow", ef.Target))
 	return logins && (strings.Contains(j.call.Text, "pam_permit") || startsLogins.MatchString(j.call.Text))
 }
 
@@ -306,20 +307,15 @@ func (e *Engine) isFromSystem(j *judgment, w *effect.Effect, at places.Place) bo
 var searchPath = append([]string{"/usr/local/bin"}, programFolders...)
 
 // trusted are programs that people give a password or a key, or whose rights on what is mounted are theirs.
-const trusted = "sudo su login ssh sshd git gpg"
-
-// basics are programs that everybody runs and nobody gets from an address.
-const basics = "ls cat ps bash sh dash zsh env id cp mv rm mkdir chmod chown grep find scp sftp ssh-add ssh-agent " +
-	"ssh-keygen passwd"
+// Others are those that everybody runs, and nobody brings.
+const trusted = "sudo su login ssh sshd git gpg " +
+	"ls cat ps bash sh dash zsh env id cp mv rm mkdir chmod chown grep find scp sftp ssh-add ssh-agent ssh-keygen passwd"
 
 // replacesUsed reports whether a call puts something from elsewhere in the place of a program that is
 // there, or before it, and runs it: what runs then has the rights of the program, also on what is mounted.
 // It need not run one that people trust, or be there before.
 func (e *Engine) replacesUsed(j *judgment, ef *effect.Effect) bool {
 	dir, name := path.Split(ef.Target)
-	if ef.Taint&effect.Network != 0 && slices.Contains(searchPath, path.Clean(dir)) && wordset.Has(basics, name) {
-		return true
-	}
 	if !slices.Contains(searchPath, path.Clean(dir)) || !wordset.Has(trusted, name) && !runsNamed(j.call.Text, name) ||
 		e.isFromSystem(j, ef, places.System) {
 		return false

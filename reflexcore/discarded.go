@@ -132,15 +132,24 @@ func (e *Engine) isOwnClone(j *judgment, ef *effect.Effect) bool {
 	return false
 }
 
-// entersLoosely reports whether a text goes on in the folder where it was if it cannot enter another: cd x; y.
-// A shell that ends at the first error does not.
+// entersLoosely reports whether a text goes on with git in the folder where it was if it cannot enter another, or
+// if something before that failed: cd x; git clean. A shell that ends at the first error does not.
 func entersLoosely(text string) bool {
+	text = joinedLine.ReplaceAllString(text, "$1 ") // a line that goes on
+	at := enters.FindStringIndex(text)
+	if at == nil {
+		return false
+	}
 	_, or, _ := strings.Cut(text, "||")
-	return strings.Contains(or, "git") || loosely.MatchString(text) && !endsAtErrors.MatchString(text)
+	cut := goesOn.FindStringIndex(text[at[1]:])
+	return strings.Contains(or, "git") || cut != nil && strings.Contains(text[at[1]+cut[1]-1:], "git") &&
+		(!endsAtErrors.MatchString(text) || strings.Contains(text, "set +"))
 }
 
 var (
-	loosely      = regexp.MustCompile(`(?:^|[\s;&|(])(?:cd|pushd)\s[^;&|\n]*(?:[;|\n]|&[^&])`)
+	joinedLine   = regexp.MustCompile(`(&&[ \t]*|\\)\n`)
+	enters       = regexp.MustCompile(`\b(?:cd|pushd)\s`)
+	goesOn       = regexp.MustCompile(`[;|\n]|[^&]&[^&]`)
 	endsAtErrors = regexp.MustCompile(`^\s*set -[a-z]*e`)
 )
 

@@ -254,7 +254,12 @@ func plainlyClones(option string) bool {
 // changesClones notes that a command of git may put into the clones of this text what is not of their forge.
 func (fn *fileNotes) changesClones() {
 	verb, ok := strings.CutPrefix(fn.line.by, "git ")
-	if verb, _, _ = strings.Cut(verb, " "); !ok || wordset.Has(keepsClones, verb) {
+	verb, _, _ = strings.Cut(verb, " ")
+	switch {
+	case fn.line.by == "patch" && fn.std.taint&effect.Network != 0, strings.HasPrefix(fn.line.by, "gh") && slices.Contains(fn.line.argv, "checkout"),
+		fn.line.by == "hub":
+		verb = "apply"
+	case !ok || wordset.Has(keepsClones, verb):
 		return
 	}
 	if wordset.Has("fetch pull", verb) && !slices.ContainsFunc(fn.line.argv[1:], func(w string) bool {

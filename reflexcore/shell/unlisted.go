@@ -212,7 +212,7 @@ func (pl *payloadRunner) saysDelete(args []field, by string) {
 		}
 		if i == 0 || !takesValue(args[i-1].text) {
 			words++
-		} else if words > 0 && strings.ContainsAny(text, "-_") { // a verb alone is one behind any option
+		} else if words > 0 && strings.ContainsAny(text, "-_") && !strings.HasSuffix(text, "-all") { // a verb alone is one behind any option
 			continue
 		}
 		kind := meant(text)
@@ -241,7 +241,7 @@ func (pl *payloadRunner) saysDelete(args []field, by string) {
 func takesValue(option string) bool {
 	name, long := strings.CutPrefix(option, "--")
 	return long && name != "" && !strings.Contains(name, "=") && !strings.HasPrefix(name, "no-") &&
-		!wordset.Has(switches, name) && !wordset.Has("action task operation op do command cmd run exec verb job step", name)
+		!wordset.Has(switches, name) && !wordset.Has("action task operation op do command cmd run exec verb job step mode", name)
 }
 
 // switches are the long options that have no value in most programs.
