@@ -76,10 +76,16 @@ func (j *judgment) hasOnlyTestSecrets() bool {
 // maxShapes is how many of them are looked at.
 const maxShapes = 64
 
+// maxMadeUp is how much of a credential is looked at.
+const maxMadeUp = 28
+
 // isMadeUp reports whether a credential in lower case is none.
 func isMadeUp(s string) bool {
 	short := strings.HasPrefix(s, "gh") && len(s) < 40 || strings.HasPrefix(s, "sk-ant-") && len(s) < 60 ||
 		strings.HasPrefix(s, "xox") && len(s) < 40
+	if len(s) > maxMadeUp && !short { // a word behind a credential says nothing of it
+		s = s[:maxMadeUp]
+	}
 	return short || wordset.ContainsAny(s, "example", "dummy", "fake", "placeholder", "xxxxxx", "abcdefgh", "12345678",
-		"your", "aaaaaaaa", "00000000")
+		"your_", "your-", "yourtoken", "yourkey", "aaaaaaaa", "00000000")
 }

@@ -37,6 +37,7 @@ type judgment struct {
 	heard      []string                              // what they found, once they have looked
 	looked     bool
 	flows      dataflow.Flow
+	reviewed   uint8 // see writesReviewed: 1 for no, 2 for yes
 }
 
 var judgments = sync.Pool{New: func() any { return &judgment{} }}

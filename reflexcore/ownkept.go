@@ -53,12 +53,12 @@ func (e *Engine) writesCompletion(j *judgment, ef *effect.Effect) bool {
 // isPlainEditorFile reports whether a call writes settings of an editor by which nothing runs unless people start
 // it: extensions that are recommended, what is debugged, and tasks, none of which starts with the folder.
 func (j *judgment) isPlainEditorFile(ef *effect.Effect) bool {
-	if path.Base(path.Dir(ef.Target)) != ".vscode" || !effect.IsPlain(ef.Target) || ef.Taint&effect.Network != 0 {
+	if path.Base(path.Dir(ef.Target)) != ".vscode" || !disk.Below(ef.Target, j.call.Around.Dir) || !effect.IsPlain(ef.Target) || ef.Taint&effect.Network != 0 {
 		return false
 	}
 	texts := j.textsOf(ef.Target, false)
 	return wordset.Has("extensions.json launch.json tasks.json", path.Base(ef.Target)) && len(texts) > 0 &&
-		!slices.ContainsFunc(texts, func(text string) bool { return wordset.ContainsAny(text, "folderOpen", `\u`, "\x00") })
+		!slices.ContainsFunc(texts, func(text string) bool { return wordset.ContainsAny(strings.ToLower(text), "folderopen", `\u`, "\x00") })
 }
 
 // hookPlace is the place of the hooks of a repository.
@@ -74,9 +74,16 @@ func (e *Engine) runsOwnTools(j *judgment, ef *effect.Effect, p places.Place) bo
 	}
 	writes := 0
 	for i := range j.call.Effects {
-		if w := &j.call.Effects[i]; w.Kind == effect.Write && w.Target == ef.Target {
+		switch w := &j.call.Effects[i]; {
+		case w.Kind != effect.Write || w.Bits&effect.Later != 0:
+		case w.Target == ef.Target:
 			writes++
+		case wordset.ContainsAny(w.Target, "/.bin/", "venv/bin", "vendor/bin"): // what the hook runs
+			return false
 		}
+	}
+	if writes > 0 && ef.Bits&effect.Append == 0 && e.replacesOther(ef.Target) {
+		return false
 	}
 	if texts := j.textsOf(ef.Target, ef.Bits&effect.Append != 0); writes > 0 || ef.Kind == effect.Write {
 		return len(texts) > 0 && len(texts) >= writes &&
@@ -127,6 +134,12 @@ func (j *judgment) textsOf(file string, adds bool) (out []string) {
 		}
 	}
 	return out
+}
+
+// replacesOther reports whether a hook is there that may do more than run tools of the project.
+func (e *Engine) replacesOther(file string) bool {
+	_, err := e.analyzer.Files.Lstat(file)
+	return !disk.IsMissing(err) && !e.hasOwnTools(file)
 }
 
 // hasOwnTools reports whether a hook on the disk runs nothing but the tools of the project.

@@ -2,10 +2,12 @@ package reflexcore
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 
 	"approver.example/reflexcore/dataflow"
 	"approver.example/reflexcore/effect"
+	"approver.example/reflexcore/shell"
 	"approver.example/reflexcore/urls"
 	"approver.example/reflexcore/wordset"
 )
@@ -16,12 +18,9 @@ import (
 // httpClients are the programs, and the modules of code, that send a request to an address as it is written.
 var httpClients = wordset.Of("curl curlie wget http https httpie ht xh xhs requests httpx axios DELETE")
 
-// throughOthers are words with which a request to this machine goes to another one, or to a socket.
-var throughOthers = wordset.Of("ssh autossh socat proxy tunnel port-forward cloud_sql_proxy cloud-sql-proxy " +
-	"ssm iptables " +
-	"--unix-socket --abstract-unix-socket --proxy --preproxy --proxy1.0 --resolve --connect-to --config --socks4 " +
-	"--socks4a --socks5 --socks5-hostname --doh-url cloudflared stunnel chisel telepresence kubefwd tsh frpc ngrok " +
-	"boundary start-iap-tunnel source . eval trap alias direnv chroot nsenter context use-context")
+// otherDocker are words with which docker may be another machine's.
+var otherDocker = wordset.Of("ssh context use-context docker-machine source . eval alias trap direnv chroot nsenter " +
+	"DOCKER_HOST cp mv ln")
 
 // servicePorts are those of databases and of services that hold what people need: Elasticsearch, CouchDB, Docker,
 // Kubernetes, Vault, Consul, etcd, Nomad, InfluxDB, Qdrant, Neo4j, Solr, Meilisearch, Typesense, RabbitMQ, ArangoDB,
@@ -31,18 +30,19 @@ var servicePorts = map[uint16]bool{
 	6443: true, 6984: true, 7200: true, 7474: true, 7687: true, 7700: true, 8001: true, 8082: true, 8083: true,
 	8086: true, 8091: true, 8108: true, 8123: true, 8200: true, 8201: true, 8443: true, 8444: true, 8500: true,
 	8501: true, 8529: true, 8983: true, 9000: true, 9090: true, 9093: true, 9200: true, 9201: true, 9300: true,
-	10250: true, 15672: true, 16443: true, 27017: true, 28017: true, 3100: true,
+	10250: true, 15672: true, 16443: true, 27017: true, 28017: true, 3100: true, 1026: true, 2019: true, 4200: true,
+	4440: true, 4566: true, 8065: true, 8081: true, 8384: true, 8474: true, 11434: true, 19530: true, 54321: true,
 }
 
 // serviceParts are parts of paths by which such services are known on any port.
 var serviceParts = wordset.Of("apis namespaces realms subjects connectors kv indices databases buckets " +
-	"manifests secret sys containers volumes customresourcedefinitions")
+	"manifests secret sys containers volumes customresourcedefinitions dashboards datasources job repository config " +
+	"collections dags flows proxies services entities proxy prod production backups")
 
-// ownServer marks what an effect deletes of a server of one's own, and takes the mark back if the call may reach
-// another one.
+// ownServer marks what an effect deletes of a server of one's own.
 func (j *judgment) ownServer(ef *effect.Effect) {
 	switch {
-	case ef.What == effect.OwnServer && j.goesThroughOthers():
+	case ef.What == effect.OwnServer && wordset.Says(j.call.Text, otherDocker):
 		ef.What = ""
 	case ef.Kind == effect.RemoteDelete && j.isOneOfOwnServer(ef):
 		ef.What = effect.OwnServer
@@ -67,7 +67,8 @@ func (j *judgment) isOneOfOwnServer(ef *effect.Effect) bool {
 	}
 	to := urls.Classify(address)
 	return to.IsPlainlyHere() && to.Flags&urls.UnknownHost == 0 && !effect.IsProduction(address) &&
-		!servicePorts[to.Port] && namesOneObject(to.Path, to.Query) && !j.goesThroughOthers()
+		!servicePorts[to.Port] && (to.Port < 30000 || to.Port > 32767) && // those of Kubernetes
+		namesOneObject(to.Path, to.Query) && j.asksPlainly(client)
 }
 
 // version is a part of a path that says which version of an interface is meant.
@@ -87,7 +88,7 @@ func namesOneObject(path, query string) bool {
 		parts = parts[1:]
 	}
 	for _, part := range parts {
-		if part[0] == '_' || strings.ContainsAny(part, "*,;%~[]{}") || serviceParts[part] {
+		if part[0] == '_' || strings.ContainsAny(part, "*,;%~[]{}") || serviceParts[part] || saysAll(part) {
 			return false
 		}
 	}
@@ -101,8 +102,16 @@ func namesOneObject(path, query string) bool {
 	case digits || !effect.IsKnown(last) || isFileName(last):
 		return true
 	}
-	return !strings.HasSuffix(last, "s") && !wordset.Has("all everything reset clear purge truncate flush cleanup wipe "+
-		"cache history data db database", last)
+	return !strings.HasSuffix(last, "s")
+}
+
+// saysAll reports whether a part of a path has a word for everything.
+func saysAll(part string) bool {
+	return slices.ContainsFunc(strings.FieldsFunc(strings.ToLower(part), func(c rune) bool { return c < 'a' || c > 'z' }),
+		func(word string) bool {
+			return wordset.Has("all everything reset clear purge truncate flush cleanup wipe drop cache history data db database",
+				word)
+		})
 }
 
 // isFileName reports whether a part of a path ends as the name of a file does.
@@ -111,28 +120,30 @@ func isFileName(part string) bool {
 	return i > 0 && len(part)-i <= 6 && len(part)-i > 1 && strings.Trim(part[i+1:], "abcdefghijklmnopqrstuvwxyz") == ""
 }
 
-// onlyChooses reports whether a query says nothing but which object is meant.
+// onlyChooses reports whether a query says nothing but which object is meant, in plain letters and digits.
 func onlyChooses(query string) bool {
 	for part := range strings.SplitSeq(query, "&") {
-		key, _, _ := strings.Cut(strings.ToLower(part), "=")
-		if key != "" && !strings.HasSuffix(key, "id") && !wordset.Has("key name slug token", key) {
+		key, value, _ := strings.Cut(strings.ToLower(part), "=")
+		if part != "" && (!wordset.Has("id _id uuid key name slug token", key) || value == "" ||
+			strings.ContainsFunc(value, func(c rune) bool {
+				return !strings.ContainsRune("abcdefghijklmnopqrstuvwxyz0123456789-_"+effect.Unknown, c)
+			})) {
 			return false
 		}
 	}
 	return true
 }
 
-// goesThroughOthers reports whether a word of a call may lead a request to this machine to another one.
-func (j *judgment) goesThroughOthers() bool {
-	text, _ := dataflow.WithoutDotenv(j.call.Text)
-	if wordset.Says(text, throughOthers) || wordset.ContainsAny(text, "_proxy=", "_PROXY=", "X-Vault-", "X-Consul-",
-		"Proxy-", "HOME=") {
-		return true
+// asksPlainly reports whether nothing in a call may lead a request to this machine to another one, or repeat it: it
+// is a shell text of plain requests, or code on the command line that names no proxy.
+func (j *judgment) asksPlainly(client string) bool {
+	if !wordset.Has("requests httpx axios", client) {
+		text, _ := dataflow.WithoutDotenv(j.call.Text)
+		return shell.OnlyRequests(text)
 	}
-	for w := range strings.FieldsSeq(text) {
-		if len(w) > 1 && w[0] == '-' && w[1] != '-' && strings.ContainsAny(w, "Kx") && !strings.HasPrefix(w, "-X") {
-			return true
-		}
-	}
-	return false
+	chain := shell.Chain(j.call.Text)
+	return len(chain) == 1 && wordset.Has("python python3 node", chain[0].Words[0]) &&
+		strings.Contains(strings.ToLower(j.call.Text), "delete") && !wordset.ContainsAny(j.call.Text, "proxy", "proxies",
+		"PROXY", "baseURL", "base_url", "Host", " for ", "while", ".map(", "forEach", "getaddrinfo", "lookup", "socket",
+		"transport", "mount")
 }

@@ -116,12 +116,15 @@ func (s *scope) forgetValue(base string) {
 	}
 }
 
+// sentMembers are members of the options of a request that say what it sends, and not where.
+var sentMembers = wordset.Of("headers body data json params payload timeout method")
+
 // forgetMember forgets what a map has under a name that is written out, such as the headers of the options of
 // a request; the rest of the map stays as it is. Other values, and all of a map if the name is not known,
 // are forgotten whole.
 func (s *scope) forgetMember(base, member string, taint effect.Taint) {
 	old, ok := s.get(base)
-	if !ok || old.kind != listValue || old.keys == nil || member == "" || len(old.list) == 0 {
+	if !ok || old.kind != listValue || old.keys == nil || !sentMembers[member] || len(old.list) == 0 {
 		s.forgetValue(base)
 		return
 	}

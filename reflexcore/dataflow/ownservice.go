@@ -76,15 +76,26 @@ func (f *Flow) staysHere(e *effect.Effect) bool {
 	}
 	text, sets := WithoutDotenv(f.call.Text)
 	leaves := func(e effect.Effect) bool {
+		if (e.By == "source" || e.By == ".") && (!disk.Below(e.Target, f.call.ToolCall.Dir) ||
+			strings.Contains(e.Target, "node_modules")) {
+			return true
+		}
 		return e.Kind == effect.Publish || e.Kind == effect.Attack || e.Kind == effect.NetOut && !isHere(e.Target) ||
 			e.Kind == effect.Read && e.Taint&effect.Secret != 0 && e.Target != "environment" &&
 				(!sets || e.By != "source" && e.By != "." || !disk.Below(e.Target, f.call.ToolCall.Dir))
 	}
-	return !wordset.Says(text, sentElsewhere) && !f.startsServer() && !slices.ContainsFunc(f.call.Effects, leaves)
+	return !wordset.Says(text, sentElsewhere) && !setsHost.MatchString(text) && !f.startsServer() &&
+		!slices.ContainsFunc(f.call.Effects, leaves)
 }
 
 // dotenv finds the commands that set variables from a .env below the working directory.
-var dotenv = regexp.MustCompile(`(^|[\s;&(])(?:source|\.)[ \t]+(?:\./)?(?:[\w-]+/)*\.env(?:\.[\w-]+)?($|[\s;&)])`)
+var dotenv = regexp.MustCompile(`(^|[\s;&(])(?:source|\.)[ \t]+(?:\./)?(?:[\w-]+/)*` +
+	`\.env(?:\.(?:local|dev|development|test|staging|example|docker))?([ \t]*(?:$|[\n;&)|]))`)
+
+// setsHost finds what puts another host, or another way to it, into what code has said of a request.
+var setsHost = regexp.MustCompile("[.\\[\"'`](?:host|hostname|href|baseURL|origin|agent|trust_env|create_connection)" +
+	"[\"'`]?[\\])}\\s]*[-+*/|&?]{0,2}=(?:[^=>]|$)|\\blookup *[:=]|\\bwith ?\\(|[\"'](?i:https?|all)_(?i:proxy)[\"']" +
+	"|\\b(?:proxies|socketPath|getaddrinfo|defineProperty)\\b|\\bglobals\\(\\)")
 
 // WithoutDotenv returns a text without the commands that set variables from a .env of the project, and
 // whether it had any.
@@ -103,8 +114,9 @@ var clusters = wordset.Of("kubectl oc ssh")
 // variables are set from what nobody sees.
 var (
 	loginElsewhere = wordset.Of("-H --host -c --context context --tls-verify=false --config")
-	sentElsewhere  = wordset.Of("wget --config --location --location-trusted port-forward source . eval read")
-	setElsewhere   = wordset.Of("source . eval read mapfile readarray")
+	sentElsewhere  = wordset.Of("wget --config --loc --loca --locat --locati --locatio --location " +
+		"--location-trusted --network=host --net=host --net --network port-forward source . eval read")
+	setElsewhere = wordset.Of("source . eval read mapfile readarray")
 )
 
 // routedElsewhere are the flags of programs with which what they send takes another way, or with which a file or

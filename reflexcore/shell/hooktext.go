@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"path"
 	"slices"
 	"strings"
 
@@ -15,7 +16,10 @@ import (
 // hookTools are the tools that check and format, and those that run the scripts of the project's own settings
 // with the words that may follow; a star is any word.
 var (
-	hookTools   = wordset.Of(section("hook tools"))
+	hookTools = wordset.Of(section("hook tools") + " " + section("hook tools of node") + " " +
+		section("hook tools of python"))
+	nodeTools   = wordset.Of(section("hook tools of node"))
+	pythonTools = wordset.Of(section("hook tools of python"))
 	hookRunners = table("hook runners")
 	hookHelpers = wordset.Of(section("hook helpers"))
 )
@@ -25,33 +29,63 @@ const MaxHookText = 8 << 10
 
 // RunsOwnTools reports whether a text for a hook runs nothing but tools of the project.
 func RunsOwnTools(text string) bool {
-	if len(text) > MaxHookText || strings.ContainsAny(text, "\x00\r") {
-		return false
-	}
-	if strings.HasPrefix(text, "#!") && Shebang(text) != "sh" {
+	if len(text) > MaxHookText || strings.ContainsAny(text, "\x00\r") || !isForShell(text) {
 		return false
 	}
 	file, err := syntax.NewParser().Parse(strings.NewReader(text), "")
 	if err != nil || len(file.Stmts) == 0 {
 		return false
 	}
-	plain := true
+	plain, runs := true, false
 	syntax.Walk(file, func(n syntax.Node) bool {
 		switch n := n.(type) {
 		case nil:
+		case *syntax.Lit: // an index may run what stands in it
+			plain = plain && !wordset.ContainsAny(n.Value, "$(", "`")
+		case *syntax.SglQuoted:
+			plain = plain && !n.Dollar && !wordset.ContainsAny(n.Value, "$(", "`")
+		case *syntax.WordIter:
+			plain = plain && isOwnName(n.Name.Value) && !slices.ContainsFunc(n.Items, isOddValue)
 		case *syntax.Stmt:
 			plain = plain && !n.Background && !n.Coprocess && !slices.ContainsFunc(n.Redirs, isOddRedirect)
 		case *syntax.CallExpr:
 			plain = plain && areOwnAssigns(n.Assigns, len(n.Args) > 0) && (len(n.Args) == 0 || isOwnCall(n.Args))
+			runs = runs || len(n.Args) > 0 && !hookHelpers[n.Args[0].Lit()]
 		case *syntax.ParamExp:
-			plain = plain && !n.Excl && (n.Exp == nil || n.Exp.Op != syntax.OtherParamOps)
+			plain = plain && !n.Excl && (n.Exp == nil || n.Exp.Op != syntax.OtherParamOps && !setsVariable(n.Exp.Op))
 		case *syntax.FuncDecl, *syntax.DeclClause, *syntax.CoprocClause, *syntax.LetClause, *syntax.ArithmCmd,
 			*syntax.ArithmExp, *syntax.ProcSubst, *syntax.TimeClause, *syntax.ExtGlob, *syntax.TestDecl:
 			plain = false
 		}
 		return plain
 	})
-	return plain
+	return plain && runs // a hook that runs no tool may only be in the place of one that does
+}
+
+// isForShell reports whether the first line of a hook names no program but the machine's own shell.
+func isForShell(text string) bool {
+	first, _, _ := strings.Cut(text, "\n")
+	words := strings.Fields(strings.TrimPrefix(first, "#!"))
+	if !strings.HasPrefix(first, "#!") || len(words) == 0 {
+		return !strings.HasPrefix(strings.TrimSpace(text), "#!")
+	}
+	if words[0] == "/usr/bin/env" {
+		return len(words) == 2 && wordset.Has("sh bash", words[1])
+	}
+	return wordset.Has("/bin/sh /bin/bash /usr/bin/sh /usr/bin/bash", words[0]) &&
+		(len(words) == 1 || len(words) == 2 && wordset.Has("-e -eu -u -x -ex -eux", words[1]))
+}
+
+// setsVariable reports whether an operator of an expansion sets the variable: ${X:=x}.
+func setsVariable(op syntax.ParExpOperator) bool {
+	return op == syntax.AssignUnset || op == syntax.AssignUnsetOrNull
+}
+
+// isOddValue reports whether a value of a variable, which may be a word of a command later, is an option or leads
+// out of the project.
+func isOddValue(w *syntax.Word) bool {
+	text := hookWord(w)
+	return strings.HasPrefix(text, "-") || leadsOut(text)
 }
 
 // isOddRedirect reports whether a redirection does more than hide output or read the terminal.
@@ -77,13 +111,22 @@ func areOwnAssigns(list []*syntax.Assign, forCommand bool) bool {
 			return true
 		}
 		name := a.Name.Value
-		own := strings.ToLower(name) == name || wordset.ContainsAny(name, "FILES", "STAGED", "STATUS", "BRANCH", "COLOR",
+		if a.Value != nil && isOddValue(a.Value) {
+			return true
+		}
+		own := isOwnName(name) || wordset.ContainsAny(name, "FILES", "STAGED", "STATUS", "BRANCH", "COLOR",
 			"CHANGED", "EXIT_CODE", "FAILED", "RESULT") && !strings.HasPrefix(name, "GIT_")
 		if forCommand {
 			own = wordset.Has("CI FORCE_COLOR NO_COLOR RUST_BACKTRACE PYTHONDONTWRITEBYTECODE HUSKY SKIP", name)
 		}
 		return !own && !wordset.Has("RED GREEN YELLOW BLUE NC RESET BOLD", name)
 	})
+}
+
+// isOwnName reports whether the name of a variable has no capitals, so that no program looks at it.
+func isOwnName(name string) bool {
+	return strings.ToLower(name) == name && !strings.HasPrefix(name, "npm_") && !strings.HasSuffix(name, "path") &&
+		!strings.HasSuffix(name, "_proxy")
 }
 
 // isOwnCall reports whether a command runs a tool of the project.
@@ -96,28 +139,48 @@ func isOwnCall(args []*syntax.Word) bool {
 		return len(words) == 2 && wordset.Has("?/_/husky.sh ?/husky.sh .husky/_/husky.sh .venv/bin/activate "+
 			"venv/bin/activate", words[1])
 	}
+	if words[0] == "cd" {
+		return len(args) == 2 && (isOwnFolder(args[1]) || !strings.ContainsAny(words[1], "?\\{") && words[1][:1] != "-" &&
+			!leadsOut(words[1]) && !strings.Contains(words[1], "node_modules"))
+	}
 	return runsOwnTool(words)
 }
 
-// hookWord is the text of a word, with ? for each part that is only known when the hook runs.
+// isOwnFolder reports whether a word is the folder of the project, or that of the hook.
+func isOwnFolder(w *syntax.Word) bool {
+	var b strings.Builder
+	if err := syntax.NewPrinter().Print(&b, w); err != nil {
+		return false
+	}
+	text := strings.NewReplacer(`"`, "", "--", "").Replace(b.String())
+	return wordset.Has("$(git.rev-parse.show-toplevel) $(dirname.$0)/.. $(dirname.$0)/../..",
+		strings.Join(strings.FieldsFunc(text, func(c rune) bool { return c == ' ' }), "."))
+}
+
+// hookWord is the text of a word, with ? for each part that is only known when the hook runs. What braces make of
+// a word, and what a backslash does, is not known.
 func hookWord(w *syntax.Word) string {
 	var b strings.Builder
-	var add func(parts []syntax.WordPart)
-	add = func(parts []syntax.WordPart) {
+	var add func(parts []syntax.WordPart, quoted bool)
+	add = func(parts []syntax.WordPart, quoted bool) {
 		for _, p := range parts {
 			switch p := p.(type) {
 			case *syntax.Lit:
-				b.WriteString(p.Value)
+				if quoted {
+					b.WriteString(p.Value)
+				} else {
+					b.WriteString(strings.ReplaceAll(p.Value, "{", `\`))
+				}
 			case *syntax.SglQuoted:
 				b.WriteString(p.Value)
 			case *syntax.DblQuoted:
-				add(p.Parts)
+				add(p.Parts, true)
 			default:
 				b.WriteByte('?')
 			}
 		}
 	}
-	add(w.Parts)
+	add(w.Parts, false)
 	return b.String()
 }
 
@@ -128,8 +191,8 @@ func runsOwnTool(words []string) bool {
 		return false
 	}
 	name, rest := words[0], words[1:]
-	if hookHelpers[name] {
-		return true // they only look, and say
+	if hookHelpers[name] { // they only look, and say
+		return name != "printf" && name != "read" || !slices.ContainsFunc(rest, isNameOfOthers)
 	}
 	if wordset.Has("set sort uniq", name) {
 		return !slices.ContainsFunc(rest, func(w string) bool {
@@ -141,8 +204,6 @@ func runsOwnTool(words []string) bool {
 		return false
 	}
 	switch name {
-	case "cd":
-		return len(rest) == 1 && (rest[0] == "?" || !strings.Contains(rest[0], "?"))
 	case "exec":
 		return len(rest) == 0 || runsOwnTool(rest)
 	case "xargs":
@@ -155,19 +216,37 @@ func runsOwnTool(words []string) bool {
 	case "git-format-staged":
 		return formatsStaged(rest)
 	}
-	name = strings.TrimPrefix(strings.TrimPrefix(strings.TrimPrefix(name, "./"), "node_modules/.bin/"), "vendor/bin/")
+	if own, ok := strings.CutPrefix(strings.TrimPrefix(name, "./"), "node_modules/.bin/"); ok {
+		return nodeTools[own]
+	}
+	if own, ok := strings.CutPrefix(strings.TrimPrefix(name, "./"), "vendor/bin/"); ok {
+		return hookTools[own]
+	}
+	if wordset.Has("./gradlew ./mvnw", name) {
+		name = name[2:]
+	}
 	return hookTools[name] || slices.ContainsFunc(hookRunners[name], func(form string) bool {
 		return fitsRunner(strings.Fields(form), rest)
 	})
 }
 
+// isNameOfOthers reports whether a word after printf or read may name a variable that programs look at.
+func isNameOfOthers(w string) bool {
+	return w == "-v" || strings.ContainsAny(w, "[") || w != "" && !isOwnName(w) && strings.Trim(w, "ABCDEFGHIJKLMNOPQRSTUVWXYZ_") == ""
+}
+
 // leadsOut reports whether a word of a hook names something outside of the project, or settings that are code.
 func leadsOut(w string) bool {
 	_, value, joined := strings.Cut(w, "=")
+	short := len(w) > 2 && w[0] == '-' && w[1] != '-' && strings.ContainsAny(w[2:3], "/~")
 	return wordset.HasAnyPrefix(w, "/", "~") && w != "/dev/null" || joined && wordset.HasAnyPrefix(value, "/", "~") ||
-		wordset.ContainsAny(w, "..", "://", "--require", "--import", "--loader", "--rulesdir", "--plugin", "--eval", "$(",
-			"`") && w != "./..."
+		short || strings.ContainsAny(w, `\;&<>"'`+"`\n") || wordset.ContainsAny(w, "?/", "$(", "(") && !strings.Contains(w, "*") ||
+		wordset.HasAnyPrefix(w, codeOptions...) || wordset.ContainsAny(w, "..", "://") && w != "./..."
 }
+
+// codeOptions are the beginnings of options of tools after which code, or a program, is named.
+var codeOptions = strings.Fields("--req --imp --load --rulesd --plug --ev --init-h --script-s --pre --cal --exec -exec " +
+	"-toolexec -vettool --bootstrap --autoload --textc --resolve-plugins --global-style --package")
 
 // fitsRunner reports whether words are a form of a runner: words that have to be there, * for any one word, TOOL
 // for a tool with all that follows, and ... for anything.
@@ -178,10 +257,14 @@ func fitsRunner(form, words []string) bool {
 			return true
 		case i >= len(words):
 			return false
+		case f == "NODE":
+			return nodeTools[words[i]]
+		case f == "PYTHON":
+			return pythonTools[words[i]]
 		case f == "TOOL":
-			return runsOwnTool(words[i:])
+			return hookTools[words[i]]
 		case f == "*":
-			if words[i] == "" || words[i][0] == '-' || strings.ContainsAny(words[i], "=?") {
+			if words[i] == "" || words[i][0] == '-' || strings.ContainsAny(words[i], "=?/") || isOtherProgram(words[i]) {
 				return false
 			}
 		case f != words[i]:
@@ -189,6 +272,12 @@ func fitsRunner(form, words []string) bool {
 		}
 	}
 	return len(words) == len(form)
+}
+
+// isOtherProgram reports whether a word that should name a script of the project may be a program or a file.
+func isOtherProgram(w string) bool {
+	return wordset.Has("node sh bash zsh python python3 env exec deno bun tsx ts-node curl", w) ||
+		wordset.Has(".js .mjs .cjs .ts .mts .cts .tsx .jsx .sh .py", path.Ext(w))
 }
 
 // readsGit reports whether a command of git only looks, or stages the files that it is given.
@@ -199,7 +288,7 @@ func readsGit(words []string) bool {
 	switch words[0] {
 	case "add":
 		return len(words) > 1 && !slices.ContainsFunc(words[1:], func(w string) bool {
-			return wordset.Has("-A --all . -f --force :/ * -N", w)
+			return wordset.Has(". ./ :/ *", w) || strings.HasPrefix(w, "-") && w != "-u" && w != "--"
 		})
 	case "branch":
 		return len(words) == 2 && words[1] == "--show-current"
@@ -208,7 +297,7 @@ func readsGit(words []string) bool {
 	}
 	return wordset.Has("diff diff-index diff-files rev-parse ls-files status symbolic-ref show log merge-base rev-list "+
 		"check-ignore describe", words[0]) && !slices.ContainsFunc(words[1:], func(w string) bool {
-		return wordset.HasAnyPrefix(w, "--output", "--ext-diff", "-o")
+		return wordset.HasAnyPrefix(w, "--ou", "--ext", "--tex", "-o")
 	})
 }
 

@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"path"
 	"slices"
 	"strings"
 
@@ -21,7 +22,7 @@ func (a *application) entersOwnDatabase() bool {
 	at := slices.Index(words, "exec")
 	if at < 0 || at > 2 || slices.Contains(words[:at], "") || a.in.rep.bits&effect.Remote != 0 ||
 		a.isElsewhere(hostsOfDocker...) || a.isFamilySet(ofCompose) ||
-		!effect.IsKnown(dir) || !within(dir, a.in.ctx.Dir) || effect.IsProduction(dir) {
+		!effect.IsKnown(dir) || !within(dir, a.in.ctx.Dir) || effect.IsProduction(dir) || a.in.changesCompose() {
 		return false
 	}
 	for _, w := range words[at+1:] {
@@ -34,9 +35,22 @@ func (a *application) entersOwnDatabase() bool {
 	return false
 }
 
+// changesCompose reports whether the text so far has written what compose reads, or has set variables that nobody
+// sees.
+func (in *interp) changesCompose() bool {
+	return slices.ContainsFunc(in.rep.res.Effects, func(e effect.Effect) bool {
+		base := path.Base(e.Target)
+		return wordset.Has("source .", e.By) ||
+			e.Kind == effect.Write && (!effect.IsKnown(base) || strings.HasPrefix(base, ".env") || strings.Contains(base, "compose"))
+	})
+}
+
 // isDatabaseService reports whether the name of a service says that it is a database.
 func isDatabaseService(name string) bool {
 	name = strings.ToLower(name)
+	if wordset.ContainsAny(name, "proxy", "export", "bounce", "admin", "tunnel", "pool", "gateway", "forward", "replica") {
+		return false // it may lead to another one
+	}
 	return wordset.ContainsAny(name, "mysql", "maria", "postgres", "psql", "database", "timescale") ||
 		slices.ContainsFunc(strings.FieldsFunc(name, func(r rune) bool { return r == '-' || r == '_' }),
 			func(part string) bool { return wordset.Has("db pg sql", part) })
@@ -46,7 +60,7 @@ func isDatabaseService(name string) bool {
 // in, or to drop what a migration makes again. The client may name no host but the container itself.
 func (a *application) isOwnStatement(e *effect.Effect) bool {
 	of := clients[a.line.argv[0]]
-	if !a.in.rep.ownDatabase || of != psql && of != mysql || e.Bits&(effect.Recursive|effect.Bulk) != 0 &&
+	if !a.in.rep.ownDatabase || a.in.changesCompose() || of != psql && of != mysql || e.Bits&(effect.Recursive|effect.Bulk) != 0 &&
 		e.Kind != effect.Permission || !a.isOfMigration(e) {
 		return false
 	}

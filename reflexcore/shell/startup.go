@@ -199,7 +199,8 @@ func (t toolFolders) writesCompletion(s *syntax.Stmt) bool {
 	}
 	name := c.Args[0].Lit()
 	if name == "mkdir" {
-		return len(s.Redirs) == 0 && len(c.Args) == 3 && c.Args[1].Lit() == "-p"
+		_, known := homeText(c.Args[len(c.Args)-1], t.home)
+		return len(s.Redirs) == 0 && len(c.Args) == 3 && c.Args[1].Lit() == "-p" && known
 	}
 	if len(s.Redirs) != 1 || s.Redirs[0].N != nil {
 		return false
@@ -252,7 +253,16 @@ func (t toolFolders) isCompletionFile(file, tool string, appends bool) bool {
 // OnlyAddsLines reports whether a text does nothing but write lines and look at files: what else it runs
 // could put a program into a folder of tools.
 func OnlyAddsLines(text string) bool {
-	const harmless = "echo printf cat tee grep source . mkdir test [ true"
+	return runsOnly(text, "echo printf cat tee grep source . mkdir test [ true")
+}
+
+// OnlyWrites reports whether a text does nothing but write files and make them programs.
+func OnlyWrites(text string) bool {
+	return runsOnly(text, "echo printf cat tee mkdir cd chmod ls test [ true")
+}
+
+// runsOnly reports whether a text has no commands but some, and nothing that sets variables.
+func runsOnly(text, harmless string) bool {
 	file, err := syntax.NewParser().Parse(strings.NewReader(text), "")
 	if err != nil {
 		return false
