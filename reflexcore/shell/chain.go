@@ -18,8 +18,8 @@ func Chain(text string) []Link {
 	if len(text) > 4096 || strings.ContainsAny(text, "\x00\r#") {
 		return nil
 	}
-	file, err := syntax.NewParser().Parse(strings.NewReader(text), "")
-	if err != nil {
+	file := parsePlainly(text)
+	if file == nil {
 		return nil
 	}
 	var out []Link
@@ -35,7 +35,7 @@ func Chain(text string) []Link {
 
 // chained returns the commands of a statement. It is false if some are not plain.
 func chained(s *syntax.Stmt) (out []Link, ok bool) {
-	if len(s.Redirs) > 0 || s.Background || s.Negated || s.Coprocess {
+	if !isAlone(s) {
 		return nil, false
 	}
 	switch c := s.Cmd.(type) {
@@ -53,7 +53,7 @@ func chained(s *syntax.Stmt) (out []Link, ok bool) {
 		}
 		var words []string
 		for _, w := range c.Args {
-			text, ok := plainText(w.Parts)
+			text, ok := withVariables(w)
 			if !ok {
 				return nil, false
 			}
@@ -62,31 +62,4 @@ func chained(s *syntax.Stmt) (out []Link, ok bool) {
 		return []Link{{Words: words}}, true
 	}
 	return nil, false
-}
-
-// plainText returns the text of a word that has nothing but text and plain variables.
-func plainText(parts []syntax.WordPart) (string, bool) {
-	var b strings.Builder
-	for _, part := range parts {
-		switch p := part.(type) {
-		case *syntax.Lit:
-			b.WriteString(p.Value)
-		case *syntax.SglQuoted:
-			b.WriteString(p.Value)
-		case *syntax.DblQuoted:
-			text, ok := plainText(p.Parts)
-			if !ok {
-				return "", false
-			}
-			b.WriteString(text)
-		case *syntax.ParamExp:
-			if !p.Short {
-				return "", false
-			}
-			b.WriteString("$" + p.Param.Value)
-		default:
-			return "", false
-		}
-	}
-	return b.String(), true
 }

@@ -34,7 +34,7 @@ var (
 
 // installs reports whether a pipe runs an official installer.
 func (df *definitions) installs(c *syntax.BinaryCmd) bool {
-	if c.Op != syntax.Pipe || !df.fetchesInstaller(c.X) || len(c.Y.Redirs) > 0 || c.Y.Background || c.Y.Negated ||
+	if c.Op != syntax.Pipe || !df.fetchesInstaller(c.X) || !isAlone(c.Y) ||
 		!df.isFirst(c) {
 		return false
 	}
@@ -137,7 +137,7 @@ func (df *definitions) addsPackages(s *syntax.Stmt) bool {
 		return df.addsPackages(b.X) && df.addsPackages(b.Y)
 	}
 	c := onlyCall([]*syntax.Stmt{s})
-	if c == nil || len(s.Redirs) > 0 || s.Background || s.Negated || len(c.Assigns) > 0 || len(c.Args) < 2 ||
+	if c == nil || !isAlone(s) || len(c.Args) < 2 ||
 		!wordset.Has("apt-get apt apk dnf yum microdnf", c.Args[0].Lit()) || df.replaced(c.Args[0].Lit()) {
 		return false
 	}
@@ -153,7 +153,7 @@ func (df *definitions) addsPackages(s *syntax.Stmt) bool {
 // fetchesInstaller reports whether a statement prints an official installer, and nothing else.
 func (df *definitions) fetchesInstaller(s *syntax.Stmt) bool {
 	c := onlyCall([]*syntax.Stmt{s})
-	if c == nil || len(s.Redirs) > 0 || s.Background || s.Negated || !wordset.Has("curl wget", c.Args[0].Lit()) ||
+	if c == nil || !isAlone(s) || !wordset.Has("curl wget", c.Args[0].Lit()) ||
 		df.replaced(c.Args[0].Lit()) || df.setsForInstaller() {
 		return false
 	}
@@ -310,8 +310,7 @@ func isOpenVersion(w *syntax.Word) bool {
 // ending.
 func isPlainVariable(part syntax.WordPart, ending string) bool {
 	p, ok := part.(*syntax.ParamExp)
-	return ok && !p.Excl && !p.Length && !p.Width && p.Exp == nil && p.Index == nil && p.Slice == nil &&
-		p.Repl == nil && p.Param != nil && syntax.ValidName(p.Param.Value) && strings.HasSuffix(p.Param.Value, ending)
+	return ok && isWhole(p) && syntax.ValidName(p.Param.Value) && strings.HasSuffix(p.Param.Value, ending)
 }
 
 // setsForInstaller reports whether the text sets a variable that an installer may read.
@@ -320,33 +319,6 @@ func (df *definitions) setsForInstaller() bool {
 	return vars.clobbered || slices.ContainsFunc(vars.list, func(v variable) bool {
 		return v.name != "" && !plainVars[v.name]
 	})
-}
-
-// literalText is the text of a word without expansions.
-func literalText(w *syntax.Word) (string, bool) {
-	var b strings.Builder
-	for _, p := range w.Parts {
-		switch p := p.(type) {
-		case *syntax.Lit:
-			if strings.ContainsAny(p.Value, "\\*?[{~") {
-				return "", false
-			}
-			b.WriteString(p.Value)
-		case *syntax.SglQuoted:
-			b.WriteString(p.Value)
-		case *syntax.DblQuoted:
-			for _, q := range p.Parts {
-				lit, ok := q.(*syntax.Lit)
-				if !ok || strings.Contains(lit.Value, "\\") {
-					return "", false
-				}
-				b.WriteString(lit.Value)
-			}
-		default:
-			return "", false
-		}
-	}
-	return b.String(), true
 }
 
 // markInstaller marks what runs from the network among the effects from an index on as the official

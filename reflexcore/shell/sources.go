@@ -186,36 +186,6 @@ func isHome(w *syntax.Word) bool {
 	return ok && p.Param != nil && p.Param.Value == "HOME" && p.Exp == nil && p.Slice == nil && p.Repl == nil
 }
 
-// asWritten returns the text of a word without its quotes. ok is false if the word has
-// expansions.
-func asWritten(w *syntax.Word) (text string, ok bool) {
-	var b strings.Builder
-	for _, part := range w.Parts {
-		switch p := part.(type) {
-		case *syntax.Lit:
-			b.Write(unescape(nil, p.Value, ""))
-		case *syntax.SglQuoted:
-			if !p.Dollar {
-				b.WriteString(p.Value)
-				continue
-			}
-			plain, _ := ansiC(nil, p.Value, false)
-			b.Write(plain)
-		case *syntax.DblQuoted:
-			for _, inner := range p.Parts {
-				lit, ok := inner.(*syntax.Lit)
-				if !ok {
-					return "", false
-				}
-				b.Write(unescape(nil, lit.Value, inQuotes))
-			}
-		default:
-			return "", false
-		}
-	}
-	return b.String(), true
-}
-
 // asksAbove reports whether a substitution may print the root directory without being given it:
 // it goes up, takes the parent of a directory near the root, asks for a mount point, or runs code
 // that contains a slash.

@@ -18,12 +18,12 @@ func PlainStartup(home, project, text string) bool {
 	if len(text) > 4096 || strings.ContainsAny(text, "\x00\r") || strings.HasSuffix(strings.TrimRight(text, "\n"), `\`) {
 		return false
 	}
-	file, err := syntax.NewParser().Parse(strings.NewReader(text), "")
-	if err != nil || len(file.Stmts) == 0 { // a comment alone says nothing to a shell
-		return err == nil && strings.Contains(text, "#")
+	file := parsePlainly(text)
+	if file == nil || len(file.Stmts) == 0 { // a comment alone says nothing to a shell
+		return file != nil && strings.Contains(text, "#")
 	}
 	return !slices.ContainsFunc(file.Stmts, func(s *syntax.Stmt) bool {
-		if len(s.Redirs) > 0 || s.Background || s.Negated {
+		if !isAlone(s) {
 			return true
 		}
 		switch c := s.Cmd.(type) {
@@ -95,55 +95,6 @@ func (t toolFolders) has(p string, known []string) bool {
 	})
 }
 
-// homeText is the text of a word in which nothing is open but the home and the former PATH, which
-// stays $PATH.
-func homeText(w *syntax.Word, home string) (string, bool) {
-	var b strings.Builder
-	var add func(parts []syntax.WordPart) bool
-	add = func(parts []syntax.WordPart) bool {
-		for _, p := range parts {
-			switch p := p.(type) {
-			case *syntax.Lit:
-				if strings.ContainsAny(p.Value, "\\$") {
-					return false
-				}
-				b.WriteString(p.Value)
-			case *syntax.SglQuoted:
-				if p.Dollar || strings.Contains(p.Value, "$") {
-					return false
-				}
-				b.WriteString(p.Value)
-			case *syntax.DblQuoted:
-				if !add(p.Parts) {
-					return false
-				}
-			case *syntax.ParamExp:
-				switch {
-				case p.Excl || p.Length || p.Index != nil || p.Exp != nil || p.Slice != nil || p.Repl != nil || p.Param == nil:
-					return false
-				case p.Param.Value == "HOME":
-					b.WriteString(home)
-				case p.Param.Value == "PATH":
-					b.WriteString("$PATH")
-				default:
-					return false
-				}
-			default:
-				return false
-			}
-		}
-		return true
-	}
-	if !add(w.Parts) {
-		return "", false
-	}
-	text := b.String()
-	if rest, ok := strings.CutPrefix(text, "~/"); ok {
-		text = home + "/" + rest
-	}
-	return strings.ReplaceAll(text, ":~/", ":"+home+"/"), true
-}
-
 // runsSetup reports whether a command is eval "$(TOOL …)" or source <(TOOL …) of one of [startups].
 func (t toolFolders) runsSetup(c *syntax.CallExpr) bool {
 	if len(c.Args) != 2 {
@@ -179,8 +130,8 @@ func (t toolFolders) isStartup(stmts []*syntax.Stmt) bool {
 // print for them, or a line that lets such a tool print it, and make the folders.
 func OnlyWritesCompletions(home, project, text string) bool {
 	own := toolFolders{home, project}
-	file, err := syntax.NewParser().Parse(strings.NewReader(text), "")
-	return err == nil && len(file.Stmts) > 0 && !slices.ContainsFunc(file.Stmts, func(s *syntax.Stmt) bool {
+	file := parsePlainly(text)
+	return file != nil && len(file.Stmts) > 0 && !slices.ContainsFunc(file.Stmts, func(s *syntax.Stmt) bool {
 		return !own.writesCompletion(s)
 	})
 }
@@ -223,13 +174,12 @@ func (t toolFolders) writesCompletion(s *syntax.Stmt) bool {
 // sourced is the command of a known tool whose output a line lets the shell read: TOOL … | source. It is nil if
 // the line does anything else.
 func (t toolFolders) sourced(line string) *syntax.CallExpr {
-	file, err := syntax.NewParser().Parse(strings.NewReader(line), "")
-	if err != nil || len(file.Stmts) != 1 || len(file.Stmts[0].Redirs) > 0 {
+	file := parsePlainly(line)
+	if file == nil || len(file.Stmts) != 1 || !isAlone(file.Stmts[0]) {
 		return nil
 	}
 	b, ok := file.Stmts[0].Cmd.(*syntax.BinaryCmd)
-	if !ok || b.Op != syntax.Pipe || file.Stmts[0].Background || file.Stmts[0].Negated || len(b.Y.Redirs) > 0 ||
-		!t.isStartup([]*syntax.Stmt{b.X}) {
+	if !ok || b.Op != syntax.Pipe || len(b.Y.Redirs) > 0 || !t.isStartup([]*syntax.Stmt{b.X}) {
 		return nil
 	}
 	if to := onlyCall([]*syntax.Stmt{b.Y}); to == nil || len(to.Args) != 1 || to.Args[0].Lit() != "source" {
@@ -263,8 +213,8 @@ func OnlyWrites(text string) bool {
 
 // runsOnly reports whether a text has no commands but some, and nothing that sets variables.
 func runsOnly(text, harmless string) bool {
-	file, err := syntax.NewParser().Parse(strings.NewReader(text), "")
-	if err != nil {
+	file := parsePlainly(text)
+	if file == nil {
 		return false
 	}
 	only := true
