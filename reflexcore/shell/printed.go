@@ -13,7 +13,6 @@ import (
 
 // output is what comes out of the command, before its payloads run.
 func (a *applied) output() data {
-	in := a.in
 	text := a.text
 	if a.reads == 0 {
 		text = a.std.text
@@ -21,64 +20,11 @@ func (a *applied) output() data {
 			text = effect.Unknown // what is typed, or what the caller connects
 		}
 	}
-	for i := range a.line.p.Stdout {
-		switch u := &a.line.p.Stdout[i]; u.Role {
-		case grammar.Pass:
-			return data{text, a.taint}
-		case grammar.Decode:
-			if in.Decode != nil && effect.IsKnown(text) {
-				if plain, ok := in.Decode(u.Arg, text); ok && in.rep.made(len(plain)) {
-					return data{plain, a.taint | effect.Decoded}
-				}
-			}
-			return data{effect.Unknown, a.taint | effect.Decoded}
-		case grammar.Fetched:
-			return data{effect.Unknown, a.taint | effect.Network}
-		default: // nothing for the others
-		}
-	}
-	if d, ok := a.line.resolved(a.words()); ok {
+	if d, ok := a.passedOn(text); ok {
 		return d
 	}
-	if d, ok := a.canonical(); ok {
+	if d, ok := a.tells(); ok {
 		return d
-	}
-	switch a.line.p.Program.Name {
-	case "mktemp":
-		return data{a.mktemp(), a.taint}
-	case "find":
-		if d, ok := a.lists.listed(); ok {
-			return d
-		}
-		if d, ok := a.lists.listedAll(); ok {
-			return d
-		}
-	case "script":
-		a.watchTyping()
-	case "ls":
-		if d, ok := a.namesOf(); ok {
-			return d
-		}
-	case "printenv":
-		if d, ok := a.printed(); ok {
-			return d
-		}
-	}
-	switch a.line.by {
-	case "nproc":
-		return data{"1" + effect.Unknown, a.taint} // a number
-	case "dpkg-buildflags":
-		if !a.in.def.steered("deb") { // flags of Debian's own for compilers, with which they load nothing
-			return data{"-O2", a.taint}
-		}
-	case "git ls-files":
-		if a.line.listsAll() {
-			return data{strings.TrimSuffix(in.cwd.dir, "/") + "/" + effect.Unknown + "\n", effect.File}
-		}
-	case "basename":
-		if d, ok := a.line.baseOf(a.words(), a.taint); ok {
-			return d
-		}
 	}
 	if text != "" && effect.IsKnown(text) {
 		if d, ok := a.asItWas(text); ok {
@@ -89,6 +35,63 @@ func (a *applied) output() data {
 		}
 	}
 	return data{effect.Unknown, a.taint}
+}
+
+// passedOn is what the tables say that the command makes of a text. It is false if they say nothing.
+func (a *applied) passedOn(text string) (data, bool) {
+	for i := range a.line.p.Stdout {
+		switch u := &a.line.p.Stdout[i]; u.Role {
+		case grammar.Pass:
+			return data{text, a.taint}, true
+		case grammar.Decode:
+			if a.in.Decode != nil && effect.IsKnown(text) {
+				if plain, ok := a.in.Decode(u.Arg, text); ok && a.in.rep.made(len(plain)) {
+					return data{plain, a.taint | effect.Decoded}, true
+				}
+			}
+			return data{effect.Unknown, a.taint | effect.Decoded}, true
+		case grammar.Fetched:
+			return data{effect.Unknown, a.taint | effect.Network}, true
+		default: // nothing for the others
+		}
+	}
+	return data{}, false
+}
+
+// tells is what a program prints by its words and by what is around it, whatever it reads. It is false for others.
+func (a *applied) tells() (data, bool) {
+	if d, ok := a.line.resolved(a.words()); ok {
+		return d, true
+	}
+	if d, ok := a.canonical(); ok {
+		return d, true
+	}
+	switch a.line.p.Program.Name {
+	case "mktemp":
+		return data{a.mktemp(), a.taint}, true
+	case "find":
+		if d, ok := a.lists.listed(); ok {
+			return d, true
+		}
+		return a.lists.listedAll()
+	case "script":
+		a.watchTyping()
+	case "ls":
+		return a.namesOf()
+	case "printenv":
+		return a.printed()
+	}
+	switch a.line.by {
+	case "nproc":
+		return data{"1" + effect.Unknown, a.taint}, true // a number
+	case "dpkg-buildflags": // flags of Debian's own for compilers, with which they load nothing
+		return data{"-O2", a.taint}, !a.in.def.steered("deb")
+	case "git ls-files":
+		return data{strings.TrimSuffix(a.in.cwd.dir, "/") + "/" + effect.Unknown + "\n", effect.File}, a.line.listsAll()
+	case "basename":
+		return a.line.baseOf(a.words(), a.taint)
+	}
+	return data{}, false
 }
 
 // watchTyping notes an attack if script records what is typed in its shell in a covert or hidden
