@@ -2,6 +2,7 @@ package reflexcore
 
 import (
 	"cmp"
+	"slices"
 
 	"approver.example"
 )
@@ -41,6 +42,11 @@ func (f *finding) enforced() bool { return !f.rule.Shadow && f.allowed == nil }
 // question, unless a rule of the user or of the project says so.
 func asksByDefault(f finding) bool {
 	return f.rule.Layer == BuiltInLayer && f.rule.Decision == approver.Ask
+}
+
+// dropFrom drops findings from an index on.
+func (j *judgment) dropFrom(from int, drops func(finding) bool) {
+	j.findings = append(j.findings[:from], slices.DeleteFunc(j.findings[from:], drops)...)
 }
 
 // onlyWarn makes warnings of the questions that the policy wants as such, and of those that they outrank

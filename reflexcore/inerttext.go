@@ -20,10 +20,10 @@ func (j *judgment) dropInert(from int) {
 	if len(j.findings) == from || j.call.ToolCall.Command != "" || !j.writesInert() {
 		return
 	}
-	j.findings = append(j.findings[:from], slices.DeleteFunc(j.findings[from:], func(f finding) bool {
+	j.dropFrom(from, func(f finding) bool {
 		return f.rule.Layer == BuiltInLayer && (f.rule.ID == "system_read_by_dots" ||
 			f.rule.ID == "secret_in_text" && j.hasOnlyTestSecrets())
-	})...)
+	})
 }
 
 // writesInert reports whether a tool does nothing but write documents and tests that no agent loads.

@@ -48,8 +48,11 @@ func (e *Engine) isLocal(j *judgment, i int) bool {
 	return len(sources) > 0
 }
 
+// copiers are programs that copy or move files and folders.
+const copiers = "cp gcp mv gmv"
+
 // isCopier reports whether a program puts what it reads into a folder under the same name.
-func isCopier(by string) bool { return wordset.Has("mv gmv cp gcp install ginstall ln", by) }
+func isCopier(by string) bool { return wordset.Has(copiers+" install ginstall ln", by) }
 
 // copied returns what the program of a write reads.
 func copied(effects []effect.Effect, i int) (out []string) {
@@ -199,7 +202,7 @@ func behindDelete(chain []shell.Link, name string) (words []string) {
 		if !slices.Contains(l.Words, "rm") {
 			continue
 		}
-		operands := slices.DeleteFunc(slices.Clone(l.Words[1:]), func(w string) bool { return strings.HasPrefix(w, "-") })
+		operands := l.Operands()
 		if l.Words[0] != "rm" || at >= 0 || len(operands) != 1 || path.Base(operands[0]) != name {
 			return nil
 		}
@@ -213,7 +216,7 @@ func behindDelete(chain []shell.Link, name string) (words []string) {
 
 // isFolderCopy reports whether words move a folder, or copy all of one.
 func isFolderCopy(words []string) bool {
-	if len(words) < 3 || !wordset.Has("mv gmv cp gcp", words[0]) {
+	if len(words) < 3 || !wordset.Has(copiers, words[0]) {
 		return false
 	}
 	all := strings.HasSuffix(words[0], "mv")
@@ -307,7 +310,7 @@ func buildsAgain(chain []shell.Link, target string) bool {
 	for i, l := range chain {
 		switch name := l.Words[0]; {
 		case i == 0:
-			operands := slices.DeleteFunc(slices.Clone(l.Words[1:]), func(w string) bool { return strings.HasPrefix(w, "-") })
+			operands := l.Operands()
 			if name != "rm" || len(operands) != 1 || strings.TrimSuffix(operands[0], "/") != target {
 				return false
 			}

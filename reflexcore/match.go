@@ -8,6 +8,7 @@ import (
 	"approver.example/reflexcore/disk"
 	"approver.example/reflexcore/effect"
 	"approver.example/reflexcore/places"
+	"approver.example/reflexcore/shell"
 	"approver.example/reflexcore/wordset"
 )
 
@@ -31,17 +32,7 @@ func (e *Engine) match(j *judgment) {
 			}
 			from := len(j.findings)
 			j.findings = set.find(j.findings, i, &j.facts, p)
-			switch {
-			case ef.What == effect.OwnServer:
-				j.findings = append(j.findings[:from], slices.DeleteFunc(j.findings[from:], asksByDefault)...)
-			case ef.Kind != effect.RemoteDelete:
-			case ef.What == effect.Scratch:
-				markScratch(j.findings[from:])
-			case ef.What == effect.Rebuilt && isPlainly(j.call.Text), ef.What == effect.Named && staysNamed(j.call.Text):
-				j.findings = append(j.findings[:from], slices.DeleteFunc(j.findings[from:], asksByDefault)...)
-			case ef.What == effect.Named && !wordset.Has("kubectl oc helm flux cilium istioctl linkerd", ef.Program()):
-				markScratch(j.findings[from:])
-			}
+			j.makesAgain(from, ef)
 		}
 		j.places = append(j.places, p)
 		j.facts.noteMade(ef, p)
@@ -83,9 +74,19 @@ var renamed = wordset.Of("source . eval trap direnv set-context set-cluster rena
 // staysNamed reports whether no word of a text puts in doubt what a name stands for.
 func staysNamed(text string) bool { return !wordset.Says(text, renamed) }
 
-func markScratch(found []finding) {
-	for i := range found {
-		found[i].scratch = found[i].rule.Layer == BuiltInLayer
+// makesAgain drops the questions from an index on that are about what is made again at once, or about one object of
+// a server of one's own. Those about what is there for tests, or can be filled again, are milder.
+func (j *judgment) makesAgain(from int, ef *effect.Effect) {
+	remote := ef.Kind == effect.RemoteDelete
+	switch {
+	case ef.What == effect.OwnServer, remote && ef.What == effect.Rebuilt && isPlainly(j.call.Text),
+		remote && ef.What == effect.Named && staysNamed(j.call.Text):
+		j.dropFrom(from, asksByDefault)
+	case remote && (ef.What == effect.Scratch || ef.What == effect.Named && !shell.ActsInCluster(ef.Program())):
+		for i := range j.findings[from:] {
+			f := &j.findings[from+i]
+			f.scratch = f.rule.Layer == BuiltInLayer
+		}
 	}
 }
 

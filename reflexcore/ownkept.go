@@ -272,7 +272,7 @@ func saysSelf(text string) bool {
 // call may take the folder with it.
 func (e *Engine) keepsSecret(j *judgment, ef *effect.Effect, p places.Place) bool {
 	const here = places.Project | places.Secret
-	if !wordset.Has("cp gcp mv gmv", ef.By) || p&here != here || !effect.IsPlain(ef.Target) ||
+	if !wordset.Has(copiers, ef.By) || p&here != here || !effect.IsPlain(ef.Target) ||
 		ef.Bits&effect.Remote != 0 || !onlyKeeps(shell.Chain(j.call.Text)) {
 		return false
 	}

@@ -169,7 +169,7 @@ func (l *diskCheck) unsaved(target string) places.Place {
 var startup, _ = places.Named("startup")
 
 // keepers are commands that do not take other files of a folder with them.
-const keepers = "cp gcp mv gmv mkdir echo printf ls cd test true chmod touch sed"
+const keepers = copiers + " mkdir echo printf ls cd test true chmod touch sed"
 
 // recoverable reports whether a deleted path can be had again. One file is looked up only if many are
 // deleted. A recursive delete of a single file is an ordinary one.

@@ -106,6 +106,12 @@ func (l *commandLine) removesBox() bool {
 		})
 }
 
+// programAndVerb are the name of the program and the last word of its subcommand.
+func (l *commandLine) programAndVerb() (program, verb string) {
+	program, verb, _ = strings.Cut(l.by, " ")
+	return program, verb[strings.LastIndexByte(verb, ' ')+1:]
+}
+
 // remoteDelete adds what is deleted elsewhere.
 func (a *application) remoteDelete(u *grammar.Use, target string, taint effect.Taint) {
 	from := len(a.in.rep.res.Effects)

@@ -97,7 +97,7 @@ func (df *definitions) asksBranch(stmts []*syntax.Stmt) bool {
 // makesBox reports whether a substitution makes a container, and prints its id.
 func (df *definitions) makesBox(stmts []*syntax.Stmt) bool {
 	c := onlyCall(stmts)
-	if c == nil || len(c.Args) < 3 || !wordset.Has("docker podman nerdctl", c.Args[0].Lit()) ||
+	if c == nil || len(c.Args) < 3 || !wordset.Has(boxPrograms, c.Args[0].Lit()) ||
 		df.steered(c.Args[0].Lit()) {
 		return false
 	}

@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"slices"
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
@@ -10,6 +11,11 @@ import (
 type Link struct {
 	Words []string
 	After bool // it runs only if the command directly before it succeeded: && joins them
+}
+
+// Operands are the words behind the program that are no options.
+func (l Link) Operands() []string {
+	return slices.DeleteFunc(slices.Clone(l.Words[1:]), func(w string) bool { return strings.HasPrefix(w, "-") })
 }
 
 // Chain returns the commands of a text that has nothing but plain ones, one after the other. It is nil if

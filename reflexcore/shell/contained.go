@@ -12,9 +12,8 @@ import (
 // to this machine itself: what listens there is reached by nobody else. Words that are not known may publish
 // one, and so may whoever started a container in which a command only runs.
 func (a *applied) contained(u *grammar.Use) effect.Bits {
-	name, verb, _ := strings.Cut(a.line.by, " ")
-	verb = verb[strings.LastIndexByte(verb, ' ')+1:]
-	if !wordset.Has("docker podman nerdctl docker.io finch docker-compose podman-compose kubectl oc", name) ||
+	name, verb := a.line.programAndVerb()
+	if !wordset.Has(boxPrograms+" docker.io finch docker-compose podman-compose kubectl oc", name) ||
 		!wordset.Has("run create", verb) || u.Word < 1 || u.Word > len(a.line.argv) {
 		return 0
 	}

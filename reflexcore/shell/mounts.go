@@ -17,8 +17,8 @@ type mount struct {
 // deletesInMounts makes deletes in the folders that a container has from this machine deletes on this
 // machine: what goes there is gone here.
 func (a *applied) deletesInMounts(from int) {
-	if !wordset.Has("run create", a.line.by[strings.LastIndexByte(a.line.by, ' ')+1:]) ||
-		!wordset.Has("docker podman nerdctl", strings.SplitN(a.line.by, " ", 2)[0]) || !a.onOwnMachine() ||
+	name, verb := a.line.programAndVerb()
+	if !wordset.Has("run create", verb) || !wordset.Has(boxPrograms, name) || !a.onOwnMachine() ||
 		strings.HasPrefix(a.line.argv[1], "-") { // another host, or another context
 		return
 	}

@@ -21,15 +21,15 @@ func (a *application) entersOwnDatabase() bool {
 	dir, words := a.in.cwd.dir, a.line.argv
 	at := slices.Index(words, "exec")
 	if at < 0 || at > 2 || slices.Contains(words[:at], "") || a.in.rep.bits&effect.Remote != 0 ||
-		a.isElsewhere(hostsOfDocker...) || a.isFamilySet(ofCompose) ||
-		!effect.IsKnown(dir) || !within(dir, a.in.ctx.Dir) || effect.IsProduction(dir) || a.in.changesCompose() {
+		a.isElsewhere() || a.isFamilySet(ofCompose) ||
+		isUnsure(dir) || !within(dir, a.in.ctx.Dir) || a.in.changesCompose() {
 		return false
 	}
 	for _, w := range words[at+1:] {
 		switch {
 		case wordset.Has("-T -t -i -it -ti --no-TTY --no-tty --interactive", w):
 		default:
-			return effect.IsKnown(w) && !effect.IsProduction(w) && isDatabaseService(w)
+			return !isUnsure(w) && isDatabaseService(w)
 		}
 	}
 	return false
@@ -71,7 +71,7 @@ func (a *application) isOwnStatement(e *effect.Effect) bool {
 	for i, w := range words {
 		if !effect.IsKnown(w) && wordset.HasAnyPrefix(w, "-p", "--password=") {
 			words[i] = "-p"
-		} else if !effect.IsKnown(w) || effect.IsProduction(w) {
+		} else if isUnsure(w) {
 			return false
 		}
 	}

@@ -203,12 +203,15 @@ func (l *commandLine) baseOf(words []field, taint effect.Taint) (data, bool) {
 	return data{text + "\n", taint}, true
 }
 
+// followers are programs that print where links lead.
+const followers = "readlink realpath greadlink grealpath"
+
 // canonical is what readlink -f and realpath print for one path: where its links lead. What the call
 // has changed before is not on the disk yet.
 func (a *applied) canonical() (data, bool) {
 	argv := a.line.argv
 	name := agentcli.ProgramName(argv[0])
-	if a.in.Real == nil || !wordset.Has("readlink realpath greadlink grealpath", name) {
+	if a.in.Real == nil || !wordset.Has(followers, name) {
 		return data{}, false
 	}
 	operand, follows := -1, strings.HasSuffix(name, "realpath")
@@ -244,7 +247,7 @@ func (a *applied) canonical() (data, bool) {
 // resolved is the name of an agent, or of approver, whose program was looked up and whose links
 // are followed: readlink -f "$(which codex)". The targets of other paths are not known.
 func (l *commandLine) resolved(words []field) (data, bool) {
-	if !wordset.Has("readlink realpath greadlink grealpath", agentcli.ProgramName(l.argv[0])) {
+	if !wordset.Has(followers, agentcli.ProgramName(l.argv[0])) {
 		return data{}, false
 	}
 	for i, w := range l.argv[1:] {

@@ -19,19 +19,18 @@ import (
 // anything.
 func (a *application) scratch(target, statement string) string {
 	words, name := a.line.argv[1:], a.line.argv[0]
-	unsure := func(w string) bool { return !effect.IsKnown(w) || effect.IsProduction(w) }
-	if a.in.rep.bits&effect.Remote != 0 || unsure(target) || slices.ContainsFunc(words, unsure) ||
+	if a.in.rep.bits&effect.Remote != 0 || isUnsure(target) || slices.ContainsFunc(words, isUnsure) ||
 		!slices.ContainsFunc(words, func(w string) bool { return w != "" }) {
 		return ""
 	}
 	switch {
 	case a.isCompose():
 		return a.scratchVolumes(words, target)
-	case wordset.Has("docker podman nerdctl", name) && len(words) > 1 && words[0] == "volume":
-		if !a.isElsewhere(hostsOfDocker...) && isScratchName(target) {
+	case wordset.Has(boxPrograms, name) && len(words) > 1 && words[0] == "volume":
+		if !a.isElsewhere() && isScratchName(target) {
 			return effect.Named
 		}
-	case wordset.Has("kind minikube k3d", name):
+	case wordset.Has(localClusters, name):
 		return effect.Scratch
 	case clusters[name]:
 		return a.scratchInCluster(words)
@@ -45,6 +44,16 @@ func (a *application) scratch(target, statement string) string {
 	return ""
 }
 
+// isUnsure reports whether a word is not known, or says production.
+func isUnsure(w string) bool { return !effect.IsKnown(w) || effect.IsProduction(w) }
+
+const (
+	// boxPrograms are programs that make containers on this machine, if nothing says that it is another one.
+	boxPrograms = "docker podman nerdctl"
+	// localClusters are programs that make clusters in containers.
+	localClusters = "kind minikube k3d"
+)
+
 // hostsOfDocker are the variables that make docker and podman act elsewhere.
 var hostsOfDocker = strings.Fields("DOCKER_HOST DOCKER_CONTEXT DOCKER_CONFIG CONTAINER_HOST CONTAINER_CONNECTION")
 
@@ -52,15 +61,14 @@ var hostsOfDocker = strings.Fields("DOCKER_HOST DOCKER_CONTEXT DOCKER_CONFIG CON
 // variable makes docker or compose act elsewhere.
 func (a *application) onOwnMachine() bool {
 	return a.in.rep.bits&effect.Remote == 0 &&
-		!a.isElsewhere(hostsOfDocker...) && !a.isFamilySet(ofCompose) &&
-		!slices.ContainsFunc(a.line.argv, func(w string) bool { return !effect.IsKnown(w) || effect.IsProduction(w) })
+		!a.isElsewhere() && !a.isFamilySet(ofCompose) && !slices.ContainsFunc(a.line.argv, isUnsure)
 }
 
 // rebuilt reports whether a command deletes one cluster in containers, which the next start makes
 // again.
 func (a *application) rebuilt(target string) bool {
 	all := func(w string) bool { return wordset.Has("--all -A --purge clusters", w) }
-	return wordset.Has("kind minikube k3d", path.Base(a.line.argv[0])) && effect.IsKnown(target) && a.onOwnMachine() &&
+	return wordset.Has(localClusters, path.Base(a.line.argv[0])) && effect.IsKnown(target) && a.onOwnMachine() &&
 		a.line.p.Bits&effect.Bulk == 0 && !slices.ContainsFunc(a.line.argv, all)
 }
 
@@ -112,9 +120,12 @@ var environments = map[string]string{"rails": "RAILS_ENV", "rake": "RAILS_ENV", 
 // clusters are programs that delete in the cluster of a context.
 var clusters = wordset.Of("kubectl oc helm flux cilium istioctl linkerd")
 
-// isElsewhere reports whether a variable may name another host.
-func (a *application) isElsewhere(names ...string) bool {
-	return slices.ContainsFunc(names, a.in.vars.isGiven)
+// ActsInCluster reports whether a program deletes in the cluster of a context.
+func ActsInCluster(program string) bool { return clusters[program] }
+
+// isElsewhere reports whether a variable may make docker or podman act on another host.
+func (a *application) isElsewhere() bool {
+	return slices.ContainsFunc(hostsOfDocker, a.in.vars.isGiven)
 }
 
 // given returns the value of a variable that the command surely has; known is false if it is set, but to

@@ -93,6 +93,9 @@ type databaseWords struct {
 	command           []string // of Redis
 }
 
+// placesOfDatabases are the variables that say in which database a client is, as far as they are read.
+const placesOfDatabases = "PGHOST PGHOSTADDR MYSQL_HOST PGDATABASE"
+
 // scratchDatabase says whether a client is given a database that is for tests, and no host but this one.
 func (a *application) scratchDatabase(of *dialect, words []string, target, statement string) string {
 	d := databaseWords{of: of}
@@ -106,7 +109,7 @@ func (a *application) scratchDatabase(of *dialect, words []string, target, state
 	case found && name != "" && (kind == "database" || kind == "schema" && !of.postgres):
 		d.names = []string{name}
 	}
-	for _, variable := range [...]string{"PGHOST", "PGHOSTADDR", "MYSQL_HOST", "PGDATABASE"} {
+	for variable := range strings.FieldsSeq(placesOfDatabases) {
 		v, set, known := a.given(variable)
 		switch {
 		case !set:
@@ -119,7 +122,7 @@ func (a *application) scratchDatabase(of *dialect, words []string, target, state
 		}
 	}
 	rest := func(name string) bool {
-		return ofDatabases(name) && !wordset.Has("PGHOST PGHOSTADDR MYSQL_HOST PGDATABASE", name)
+		return ofDatabases(name) && !wordset.Has(placesOfDatabases, name)
 	}
 	switch {
 	case d.elsewhere || a.isFamilySet(rest) || of == redis && !staysInRedis(strings.Join(d.command, " ")):

@@ -194,7 +194,7 @@ func (a *application) scratchVolumes(words []string, target string) string {
 	far := func(w string) bool {
 		return wordset.HasAnyPrefix(w, "-H", "--host", "-c", "--context", "--url", "--connection", "--remote")
 	}
-	if target != "volumes" || a.isElsewhere(hostsOfDocker...) || slices.ContainsFunc(words, far) {
+	if target != "volumes" || a.isElsewhere() || slices.ContainsFunc(words, far) {
 		return ""
 	}
 	c := readCompose(a.line.argv)

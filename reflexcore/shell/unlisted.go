@@ -175,7 +175,7 @@ func handsShell(args []field) bool {
 		_, err := netip.ParseAddr(text)
 		address = address || err == nil
 		port = port || isPort(text)
-		shell = shell || strings.HasPrefix(text, "/") && wordset.Has("sh bash dash ash zsh ksh", path.Base(text))
+		shell = shell || strings.HasPrefix(text, "/") && shellNames[path.Base(text)]
 	}
 	return shell && address && port
 }

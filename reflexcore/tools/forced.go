@@ -11,11 +11,6 @@ import (
 // This file reads tools that do by a switch among their arguments what a command line does by a flag, and
 // tools that type into a shell.
 
-// near reports whether the tool or its server is named with one of some words.
-func (j *judge) near(some string) bool {
-	return slices.ContainsFunc(j.around, func(w string) bool { return wordset.Has(some, w) })
-}
-
 // forced yields the command lines of switches that lose or open more than the tool's name says.
 func (j *judge) forced() {
 	run := func(words ...string) {

@@ -16,6 +16,11 @@ func (j *judge) says(some string) bool {
 	return slices.ContainsFunc(j.words, func(w string) bool { return wordset.Has(some, w) })
 }
 
+// near reports whether one of some words is in the name of the tool or of its server.
+func (j *judge) near(some string) bool {
+	return slices.ContainsFunc(j.around, func(w string) bool { return wordset.Has(some, w) })
+}
+
 // begins reports whether the first word of the tool's name is one of some.
 func (j *judge) begins(some string) bool { return len(j.words) > 0 && wordset.Has(some, j.words[0]) }
 
@@ -110,7 +115,7 @@ func (j *judge) isOwn() bool {
 	switch {
 	case slices.ContainsFunc(j.around, stored), j.bulk() != 0 && !j.says("breakpoint breakpoints highlight"):
 		return false
-	case j.says("cell") && !j.near("jupyter ipython notebook colab ide") && !j.named("cellid cellindex cellnumber index"):
+	case j.says("cell") && !j.near(notebooks+" ide") && !j.named("cellid cellindex cellnumber index"):
 		return false
 	case j.remembers():
 		return true
@@ -141,8 +146,7 @@ func (j *judge) isDeal() bool {
 	case j.says(assets) && (j.says(makes) || j.begins("accept")) && !j.is(nounDatabase):
 		return true
 	case j.says("checkout"):
-		return !slices.ContainsFunc(j.around, func(w string) bool { return wordset.Has(codeParts, w) }) &&
-			!j.named(codeParts) &&
+		return !j.near(codeParts) && !j.named(codeParts) &&
 			(j.words[0] == "checkout" || j.is(verbPlace) || j.says(carries))
 	}
 	return j.says("contract contracts") && j.begins("call write execute invoke send")
@@ -164,13 +168,10 @@ func (j *judge) kept() string {
 	if !j.looks() || j.says(lists) || j.says(aboutSecrets) {
 		return ""
 	}
-	vault := slices.Contains(j.around, "vault")
-	keeper := func(w string) bool { return wordset.Has(keepers, w) }
 	switch {
-	case vault && j.is(nounSecret), j.says("secret credential"):
+	case j.near("vault") && j.is(nounSecret), j.says("secret credential"):
 		return "secret:vault " + j.subject()
-	case j.says("password"),
-		slices.ContainsFunc(j.around, keeper) && (j.is(nounSecret) || j.says("item field otp login note")):
+	case j.says("password"), j.near(keepers) && (j.is(nounSecret) || j.says("item field otp login note")):
 		return "secret:passwords " + j.subject()
 	}
 	return ""
@@ -254,8 +255,7 @@ func (j *judge) asProgram() bool {
 	if j.says("rollout") {
 		return j.twinned
 	}
-	plain := func(w string) bool { return wordset.Has(plainHosts, w) }
-	if !slices.ContainsFunc(j.around, plain) || j.says("promote release rollback prod production live") {
+	if !j.near(plainHosts) || j.says("promote release rollback prod production live") {
 		return false
 	}
 	return !slices.ContainsFunc(j.in.args, func(a arg) bool {
@@ -374,7 +374,7 @@ func (j *judge) graphs() {
 			continue
 		}
 		graph := strings.Contains(a.key, "cypher") || strings.Contains(a.key, "gremlin") ||
-			slices.ContainsFunc(j.around, func(w string) bool { return wordset.Has("neo cypher memgraph graph gremlin", w) })
+			j.near("neo cypher memgraph graph gremlin")
 		if bits, deletes := graphDelete(a.text, graph); deletes {
 			j.add(effect.RemoteDelete, "nodes of a graph", bits)
 		}

@@ -12,13 +12,15 @@ import (
 
 // twinVerbs are the subcommands that a tool of a program may stand for.
 var twinVerbs = map[string]map[string]bool{
-	"terraform": wordset.Of("apply destroy taint import state force-unlock"),
-	"tofu":      wordset.Of("apply destroy taint import state force-unlock"),
+	"terraform": terraformVerbs,
+	"tofu":      terraformVerbs,
 	"pulumi":    wordset.Of("up destroy"),
 	"kubectl":   wordset.Of("delete drain cordon scale apply replace exec rollout"),
 	"helm":      wordset.Of("uninstall delete rollback"),
 	"vault":     wordset.Of("delete seal"),
 }
+
+var terraformVerbs = wordset.Of("apply destroy taint import state force-unlock")
 
 // twin yields the command line that a tool of a known program stands for, if it is one.
 func (j *judge) twin() {
@@ -104,14 +106,16 @@ func (j *judge) isRedis(key, text string) bool {
 	first, _, _ := strings.Cut(strings.TrimSpace(text), " ")
 	return databaseOf(j.call.Tool) == "redis" || strings.Contains(key, "redis") ||
 		wordset.Has("flushall flushdb", strings.ToLower(first)) ||
-		slices.ContainsFunc(j.around, func(w string) bool { return wordset.Has("redis valkey keydb dragonfly", w) })
+		j.near("redis valkey keydb dragonfly")
 }
 
 // isNotebook reports whether the code of a tool is that of a notebook.
 func (j *judge) isNotebook() bool {
-	return j.is(nounNotebook) ||
-		slices.ContainsFunc(j.around, func(w string) bool { return wordset.Has("jupyter ipython notebook colab", w) })
+	return j.is(nounNotebook) || j.near(notebooks)
 }
+
+// notebooks are words for servers of notebooks.
+const notebooks = "jupyter ipython notebook colab"
 
 // cells makes the source of a cell what it is: code.
 func (j *judge) cells() {
@@ -120,7 +124,7 @@ func (j *judge) cells() {
 	}
 	for i := range j.in.args {
 		a := &j.in.args[i]
-		if wordset.Has("source cellsource cellcontent newsource code", a.key) && a.key != "newsource" && !a.number {
+		if wordset.Has("source cellsource cellcontent code", a.key) && !a.number {
 			a.role = roleCode
 		}
 	}
