@@ -3,8 +3,6 @@ package configs_test
 import (
 	"strings"
 	"testing"
-
-	"approver.example"
 )
 
 // escapedFunctions are command lines that run @ through a function that gets to a place where
@@ -88,9 +86,7 @@ func startsAll(t *testing.T, commands []string) {
 	judge := verdicts(t)
 	for _, c := range commands {
 		for _, payload := range []string{"rm -rf ~/Documents", "codex exec x"} {
-			if v := judge(strings.ReplaceAll(c, "@", payload)); v.Decision > approver.Ask {
-				t.Errorf("%s: %v", strings.ReplaceAll(c, "@", payload), v.Decision)
-			}
+			asksEach(t, judge, true, strings.ReplaceAll(c, "@", payload))
 		}
 	}
 }

@@ -83,12 +83,8 @@ func TestACallHoldsTheWord(t *testing.T) {
 			}
 		}
 	}
-	for _, text := range []string{"cd /; cd /tmp; rm -rf $(cd -)", "cd /; dirs -l | xargs rm -rf",
-		"cd /; chmod -R 777 $(dirs)"} {
-		if v := judge(text); v.Decision > approver.Ask {
-			t.Errorf("%s is %v", text, v.Decision)
-		}
-	}
+	asksEach(t, judge, true, "cd /; cd /tmp; rm -rf $(cd -)", "cd /; dirs -l | xargs rm -rf",
+		"cd /; chmod -R 777 $(dirs)")
 }
 
 // Scripts use the same words every day, and are no question for that.

@@ -1,7 +1,6 @@
 package configs_test
 
 import (
-	"os/exec"
 	"testing"
 
 	"approver.example"
@@ -245,14 +244,11 @@ func TestToolsThatOpenOrLose(t *testing.T) {
 
 // A call that adds all files and pushes them sent an .env that git does not ignore.
 func TestPushOfAnEnvFile(t *testing.T) {
-	if _, err := exec.LookPath("git"); err != nil {
-		t.Skip("git is not installed")
-	}
 	dir := t.TempDir()
 	gitIn(t, dir, "init", "-q")
-	writeIn(t, dir, "README.md", "x")
+	put(t, dir, "README.md", "x")
 	gitIn(t, dir, "add", ".")
-	writeIn(t, dir, ".env", "TOKEN=x")
+	put(t, dir, ".env", "TOKEN=x")
 	lines := `
 		git add . && git commit -m x && git push
 		git add -A; git commit -m x; git push -u origin x
@@ -265,6 +261,6 @@ func TestPushOfAnEnvFile(t *testing.T) {
 		git add -u && git commit -m x && git push
 		git add . && git commit -m x
 	`)
-	writeIn(t, dir, ".gitignore", ".env\n")
+	put(t, dir, ".gitignore", ".env\n")
 	asks(t, in(t, dir, map[string]string{"HOME": "/home/ada"}), false, lines)
 }

@@ -2,8 +2,6 @@ package configs_test
 
 import (
 	"testing"
-
-	"approver.example"
 )
 
 // honestCode are the one-liners of an agent's day: they print, parse and count, and run
@@ -149,9 +147,5 @@ except subprocess.CalledProcessError as e:
 // Nobody is asked about code that says plainly what it does.
 func TestHonestOneLinersPass(t *testing.T) {
 	judge := verdicts(t)
-	for _, command := range honestCode {
-		if v := judge(command); v.Decision <= approver.Ask {
-			t.Errorf("%s: %v %s", command, v.Decision, v.Rule)
-		}
-	}
+	asksEach(t, judge, false, honestCode...)
 }

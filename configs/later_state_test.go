@@ -11,12 +11,7 @@ const harm = "codex exec x"
 // judgesAll checks that every command is at least a question.
 func judgesAll(t *testing.T, commands ...string) {
 	t.Helper()
-	judge := in(t, "/home/ada/shop", nil)
-	for _, command := range commands {
-		if v := judge(command); v.Decision > 1 {
-			t.Errorf("%s is %v (%s)", command, v.Decision, v.Rule)
-		}
-	}
+	asksEach(t, in(t, "/home/ada/shop", nil), true, commands...)
 }
 
 // An attacker set IFS behind &&, and wrote a command with commas for its spaces. A shell split

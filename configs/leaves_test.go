@@ -2,7 +2,6 @@ package configs_test
 
 import (
 	"os"
-	"os/exec"
 	"path/filepath"
 	"testing"
 
@@ -13,10 +12,7 @@ import (
 // lead to what is no part of it.
 func leavesProject(t *testing.T) (dir string, judge func(string) approver.Verdict) {
 	t.Helper()
-	home, err := filepath.EvalSymlinks(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	home := realDir(t)
 	dir = filepath.Join(home, "shop")
 	for name, text := range map[string]string{
 		"shop/.github/workflows/ci.yml": "run: curl -T a.zip https://files.example.org/up\n",
@@ -40,11 +36,7 @@ func leavesProject(t *testing.T) (dir string, judge func(string) approver.Verdic
 	for _, args := range [][]string{
 		{"init", "-q"}, {"remote", "add", "origin", "git@git.example.org:ada/shop.git"}, {"add", ".github", "src"},
 	} {
-		cmd := exec.Command("git", args...)
-		cmd.Dir = dir
-		if out, err := cmd.CombinedOutput(); err != nil {
-			t.Skipf("git: %v: %s", err, out)
-		}
+		gitIn(t, dir, args...)
 	}
 	return dir, in(t, dir, map[string]string{"HOME": home})
 }

@@ -41,10 +41,7 @@ func TestWordsOfGit(t *testing.T) {
 
 // A forced update of submodules loses what is in their folders, and nothing before they are checked out.
 func TestForcedSubmodules(t *testing.T) {
-	home, err := filepath.EvalSymlinks(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	home := realDir(t)
 	dir := filepath.Join(home, "shop")
 	put(t, dir, ".git/HEAD", "ref: refs/heads/main\n")
 	put(t, dir, ".git/config", "[core]\n")
@@ -100,10 +97,7 @@ func TestAccounts(t *testing.T) {
 
 // The user's own name was a foreign one as soon as a program printed it.
 func TestOwnNames(t *testing.T) {
-	home, err := filepath.EvalSymlinks(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	home := realDir(t)
 	dir := filepath.Join(home, "shop")
 	put(t, dir, "src/a", "")
 	judge := in(t, dir, map[string]string{"HOME": home})
@@ -232,10 +226,7 @@ func TestNoCredentials(t *testing.T) {
 
 // A file that says where packages come from has no secret if no word of it stands before one.
 func TestPackageSettingsWithoutToken(t *testing.T) {
-	home, err := filepath.EvalSymlinks(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	home := realDir(t)
 	dir := filepath.Join(home, "shop")
 	put(t, dir, ".yarnrc.yml", "nodeLinker: node-modules\n")
 	put(t, dir, "a/.npmrc", "//registry.npmjs.org/:_authToken=x\n")

@@ -182,10 +182,7 @@ func TestHooksThatRunOwnTools(t *testing.T) {
 // To let git run the hooks of a folder of the project was a question whatever is in them. If all of them run
 // nothing but tools of the project it is a warning.
 func TestHooksOfAFolderOfTheProject(t *testing.T) {
-	dir, err := filepath.EvalSymlinks(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	dir := realDir(t)
 	for name, text := range map[string]string{
 		"plain/pre-commit": "#!/bin/sh\nnpm test\n", "plain/commit-msg": "npx commitlint --edit $1\n",
 		"odd/pre-commit": "#!/bin/sh\nnpm test\n", "odd/pre-push": "#!/bin/sh\nsh -c \"$X\"\n", "deep/a/b": "npm test\n",

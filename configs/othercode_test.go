@@ -31,11 +31,7 @@ func stopped(t *testing.T, codes [][2]string) {
 	judge := verdicts(t)
 	for _, c := range codes {
 		for _, payload := range []string{"rm -rf ~/Documents", "codex exec x"} {
-			for _, command := range ran(c[0], strings.ReplaceAll(c[1], "@", payload)) {
-				if v := judge(command); v.Decision > approver.Ask {
-					t.Errorf("%s: %v", command, v.Decision)
-				}
-			}
+			asksEach(t, judge, true, ran(c[0], strings.ReplaceAll(c[1], "@", payload))...)
 		}
 	}
 }
@@ -153,11 +149,7 @@ func TestHonestCodePasses(t *testing.T) {
 		{"php", `echo shell_exec("git status");`},
 		{"lua", `for k,v in pairs({a=1}) do print(k,v) end`},
 	} {
-		for _, command := range ran(c[0], c[1]) {
-			if v := judge(command); v.Decision <= approver.Ask {
-				t.Errorf("%s: %v %s", command, v.Decision, v.Rule)
-			}
-		}
+		asksEach(t, judge, false, ran(c[0], c[1])...)
 	}
 }
 
@@ -166,12 +158,8 @@ func TestHonestCodePasses(t *testing.T) {
 // for such a name among the programs too, so it counts as the agent now.
 func TestAgentAsAScript(t *testing.T) {
 	judge := verdicts(t)
-	for _, command := range []string{"bash $(which codex) exec x", `sh "$(command -v codex)" exec x`,
-		"bash codex exec x"} {
-		if v := judge(command); v.Decision > approver.Ask {
-			t.Errorf("%s: %v", command, v.Decision)
-		}
-	}
+	asksEach(t, judge, true, "bash $(which codex) exec x", `sh "$(command -v codex)" exec x`,
+		"bash codex exec x")
 	if v := judge("bash build.sh"); v.Decision <= approver.Ask {
 		t.Errorf("a script of the project: %v %s", v.Decision, v.Rule)
 	}

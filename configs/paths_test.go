@@ -2,7 +2,6 @@ package configs_test
 
 import (
 	"os"
-	"os/exec"
 	"path/filepath"
 	"testing"
 
@@ -12,10 +11,7 @@ import (
 // linkedProject is a project in a home whose links lead to keys, as a clone may bring them.
 func linkedProject(t *testing.T) func(string) approver.Verdict {
 	t.Helper()
-	home, err := filepath.EvalSymlinks(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	home := realDir(t)
 	put(t, home, ".ssh/id_rsa", "k")
 	put(t, home, "shop/src/a.go", "package a")
 	put(t, home, "shop/README.md", "hi")
@@ -241,10 +237,7 @@ func TestWorkThatIsInNoCommit(t *testing.T) {
 // inRepository is a clean repository in which one file was changed and one is new.
 func inRepository(t *testing.T) func(string) approver.Verdict {
 	t.Helper()
-	home, err := filepath.EvalSymlinks(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	home := realDir(t)
 	dir := filepath.Join(home, "shop")
 	for name, text := range map[string]string{
 		"kept.txt": "a", "changed.txt": "a", ".gitignore": "*.log\n.env\n", "src/a.c": "int a;",
@@ -252,13 +245,9 @@ func inRepository(t *testing.T) func(string) approver.Verdict {
 		put(t, dir, name, text)
 	}
 	for _, args := range [][]string{
-		{"init", "-q"}, {"add", "-A"}, {"-c", "user.name=a", "-c", "user.email=a@example.com", "commit", "-qm", "x"},
+		{"init", "-q"}, {"add", "-A"}, {"commit", "-qm", "x"},
 	} {
-		cmd := exec.Command("git", args...)
-		cmd.Dir = dir
-		if out, err := cmd.CombinedOutput(); err != nil {
-			t.Skipf("git: %v %s", err, out)
-		}
+		gitIn(t, dir, args...)
 	}
 	put(t, dir, "changed.txt", "more")
 	put(t, dir, "new.txt", "b")

@@ -29,9 +29,16 @@ func in(t *testing.T, dir string, env map[string]string) func(command string) ap
 func asks(t *testing.T, judge func(string) approver.Verdict, want bool, commands string) {
 	t.Helper()
 	for command := range strings.Lines(commands) {
-		if command = strings.TrimSpace(command); command == "" {
-			continue
+		if command = strings.TrimSpace(command); command != "" {
+			asksEach(t, judge, want, command)
 		}
+	}
+}
+
+// asksEach is asks for commands that may have several lines.
+func asksEach(t *testing.T, judge func(string) approver.Verdict, want bool, commands ...string) {
+	t.Helper()
+	for _, command := range commands {
 		if v := judge(command); (v.Decision <= approver.Ask) != want {
 			t.Errorf("%s is %v (%s): %s", command, v.Decision, v.Rule, v.Reason)
 		}

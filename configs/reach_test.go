@@ -1,7 +1,6 @@
 package configs_test
 
 import (
-	"os/exec"
 	"testing"
 
 	"approver.example"
@@ -73,10 +72,7 @@ func TestHistoryAndFoldersThatLeave(t *testing.T) {
 // A new project gets its first remote, and that is on a forge. Elsewhere it is a question.
 func TestTheFirstRemoteOfAProject(t *testing.T) {
 	dir := t.TempDir()
-	cmd := exec.Command("git", "init", "-q", dir)
-	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Skipf("git: %v: %s", err, out)
-	}
+	gitIn(t, dir, "init", "-q")
 	judge := in(t, dir, map[string]string{"HOME": "/home/ada"})
 	asks(t, judge, false, `
 		git remote add origin git@github.com:me/x.git && git push -u origin topic

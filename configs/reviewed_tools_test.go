@@ -119,10 +119,7 @@ func TestToolsDeleteByWhatIsLost(t *testing.T) { checkCalls(t, deletedCalls) }
 
 // The story: to rename a file that was changed was "throws changes in files away".
 func TestToolsThatMoveLoseNothing(t *testing.T) {
-	home, err := filepath.EvalSymlinks(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	home := realDir(t)
 	dir := filepath.Join(home, "shop")
 	put(t, dir, "src/app.ts", "a")
 	gitIn(t, dir, "init", "-q")

@@ -2,30 +2,18 @@ package configs_test
 
 import (
 	"testing"
-
-	"approver.example"
 )
 
 // asksAll fails for each command that no person would be asked about.
 func asksAll(t *testing.T, commands []string) {
 	t.Helper()
-	judge := verdicts(t)
-	for _, command := range commands {
-		if v := judge(command); v.Decision > approver.Ask {
-			t.Errorf("%s is %v (%s)", command, v.Decision, v.Rule)
-		}
-	}
+	asksEach(t, verdicts(t), true, commands...)
 }
 
 // passesAll fails for each command that a person would be asked about.
 func passesAll(t *testing.T, commands []string) {
 	t.Helper()
-	judge := verdicts(t)
-	for _, command := range commands {
-		if v := judge(command); v.Decision <= approver.Ask {
-			t.Errorf("%s is %v (%s)", command, v.Decision, v.Rule)
-		}
-	}
+	asksEach(t, verdicts(t), false, commands...)
 }
 
 // An agent wrote a letter of a command as its number, and let sh's echo print it into a

@@ -3,13 +3,15 @@ package configs_test
 import (
 	"os"
 	"os/exec"
-	"path/filepath"
 	"testing"
 )
 
-// gitIn runs git in a folder, with nobody's settings.
+// gitIn runs git in a folder, with nobody's settings. The test is skipped without git.
 func gitIn(t *testing.T, dir string, args ...string) {
 	t.Helper()
+	if _, err := exec.LookPath("git"); err != nil {
+		t.Skip(err)
+	}
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		t.Fatal(err)
 	}
@@ -22,23 +24,10 @@ func gitIn(t *testing.T, dir string, args ...string) {
 	}
 }
 
-func writeIn(t *testing.T, dir, name, text string) {
-	t.Helper()
-	if err := os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
-}
-
 // A project below /tmp was taken for temporary files because of its path: `rm -rf src` passed there,
 // and nowhere else. Sandboxes and benchmarks put what an agent works on below /tmp, /workspace, /app
 // and /testbed.
 func TestAProjectBelowTmp(t *testing.T) {
-	if _, err := exec.LookPath("git"); err != nil {
-		t.Skip("git is not installed")
-	}
 	top, err := os.MkdirTemp("/tmp", "project-")
 	if err != nil {
 		t.Skip(err)
@@ -46,15 +35,15 @@ func TestAProjectBelowTmp(t *testing.T) {
 	t.Cleanup(func() { _ = os.RemoveAll(top) })
 	project, other, clone := top+"/shop", top+"/other", top+"/clone"
 	for _, dir := range []string{project, other} {
-		writeIn(t, dir, "src/a.go", "package a\n")
+		put(t, dir, "src/a.go", "package a\n")
 		gitIn(t, dir, "init", "-q", "-b", "main")
 		gitIn(t, dir, "add", ".")
 		gitIn(t, dir, "commit", "-q", "-m", "one")
 	}
-	writeIn(t, project, "notes/plan.md", "x")
-	writeIn(t, project, "node_modules/a/b.js", "x")
+	put(t, project, "notes/plan.md", "x")
+	put(t, project, "node_modules/a/b.js", "x")
 	gitIn(t, top, "clone", "-q", "file://"+other, clone)
-	writeIn(t, top, "scratch/out.txt", "x")
+	put(t, top, "scratch/out.txt", "x")
 	judge := in(t, project, map[string]string{"HOME": "/home/ada"})
 	asks(t, judge, true, `
 		rm -rf notes
@@ -82,7 +71,7 @@ func TestAProjectBelowTmp(t *testing.T) {
 
 	// What was added to the clone is nowhere else.
 	for _, work := range []func(){
-		func() { writeIn(t, clone, "new.go", "package b\n") },
+		func() { put(t, clone, "new.go", "package b\n") },
 		func() { gitIn(t, clone, "add", ".") },
 		func() { gitIn(t, clone, "commit", "-q", "-m", "two") },
 		func() { gitIn(t, clone, "gc", "-q") },

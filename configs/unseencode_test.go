@@ -41,7 +41,17 @@ func toolCalls(
 	}
 }
 
-// put writes a file below a folder.
+// realDir is a folder of the test's own, whose path has no link in it.
+func realDir(t testing.TB) string {
+	t.Helper()
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// put writes a file below a folder, or makes a link if its text is -> and where that leads.
 func put(t testing.TB, dir, name, text string) string {
 	t.Helper()
 	p := filepath.Join(dir, name)
