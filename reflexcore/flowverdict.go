@@ -23,7 +23,7 @@ func (j *judgment) decideFlow(v approver.Verdict) approver.Verdict {
 	says := approver.Verdict{
 		Decision: approver.Ask, Severity: approver.High, By: By, Rule: "flow." + found.Sink.String(),
 		Category: "information-flow", Confidence: 0.7,
-		Irreversible: v.Irreversible, Reason: j.flowReason(found),
+		Irreversible: v.Irreversible, Reason: flowReason(found),
 		Detail: "the matrix of information flow says " + found.Action.String() + " at " + found.Cell(),
 	}
 	if found.Action == flow.Block {
@@ -55,7 +55,7 @@ func (j *judgment) decideFlow(v approver.Verdict) approver.Verdict {
 }
 
 // flowReason returns one sentence for the agent.
-func (j *judgment) flowReason(f flow.Finding) string {
+func flowReason(f flow.Finding) string {
 	does := map[flow.Sink]string{
 		flow.External: "leaves this machine", flow.Exec: "becomes code", flow.Memory: "gets into an agent's memory",
 		flow.WorkspaceWrite: "is written to a file", flow.Read: "comes before the model",

@@ -50,7 +50,7 @@ func (e *Engine) run(j *judgment, call approver.ToolCall) approver.Verdict {
 	j.matchDemands()
 	j.applyContext() // 9
 	j.flows.Judge(j.places, j.sets[0].placed, j.exceptedEffects())
-	return j.decideFlow(j.gatekeep(e.verdict(j))) // 10
+	return j.decideFlow(j.gatekeep(j.verdict())) // 10
 }
 
 // shellTools are tools that do what their command says, and nothing else. The command of another tool may be

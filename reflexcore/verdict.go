@@ -11,7 +11,7 @@ import (
 // This file is stage 10: the verdict and its reason.
 
 // verdict returns the verdict of the strictest finding.
-func (e *Engine) verdict(j *judgment) (v approver.Verdict) {
+func (j *judgment) verdict() (v approver.Verdict) {
 	var best *finding
 	for i := range j.findings {
 		f := &j.findings[i]

@@ -128,7 +128,7 @@ func (l *loader) load(name string, agent bool) {
 			l.plugin = root
 			l.named(root, inner, agent)
 			l.fileIgnoringCase(root, "SKILL.md")
-			l.ownPaths(root, inner, agent)
+			l.ownPaths(root, inner)
 			roots = append(roots, root)
 		}
 		l.certain = l.certain || l.found

@@ -2,6 +2,7 @@ package agenttexts
 
 import (
 	"path"
+	"slices"
 	"strings"
 
 	"approver.example/reflexcore/analysis"
@@ -73,10 +74,8 @@ func (o *orders) instructs(p string) bool {
 // note adds what was found about a file, once.
 func (o *orders) note(ef *effect.Effect, target, what, said string) {
 	key := what + target
-	for _, d := range o.done {
-		if d == key {
-			return
-		}
+	if slices.Contains(o.done, key) {
+		return
 	}
 	o.done = append(o.done, key)
 	o.Said = append(o.Said, analysis.Said{Effect: len(o.Effects), Text: effect.Short(effect.Show(said))})
@@ -99,7 +98,7 @@ func (o *orders) written(ef *effect.Effect) {
 				o.note(ef, path.Join(ef.Target, word), ordersOutside, "an archive")
 			}
 		}
-	case o.copies(ef):
+	case copies(ef):
 		for i := range o.Effects {
 			from := o.Effects[i]
 			if (from.Kind == effect.Read || from.Kind == effect.NetIn) && from.By == ef.By {
@@ -116,16 +115,13 @@ func (o *orders) takenFrom(ef *effect.Effect) bool {
 	if !effect.Moves(ef) {
 		return false
 	}
-	for i := range o.Effects {
-		if from := &o.Effects[i]; from.Kind == effect.Read && from.By == ef.By && from.Target == ef.Target {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(o.Effects, func(from effect.Effect) bool {
+		return from.Kind == effect.Read && from.By == ef.By && from.Target == ef.Target
+	})
 }
 
 // copies reports whether what a program writes is what it reads.
-func (o *orders) copies(ef *effect.Effect) bool {
+func copies(ef *effect.Effect) bool {
 	return copiers[ef.Program()] && ef.By != "tee" || placers[ef.By] || ef.By == "git mv" || effect.Links(ef) ||
 		effect.Moves(ef) || strings.Contains(strings.ToLower(ef.By), "copy")
 }
@@ -138,7 +134,7 @@ func (o *orders) judge(ef *effect.Effect, target string) {
 	if o.foreignRef() {
 		o.note(ef, target, ordersOutside, "a branch of somebody else")
 	}
-	if o.copies(ef) {
+	if copies(ef) {
 		for i := range o.Effects {
 			if from := o.Effects[i]; from.By == ef.By && (from.Kind == effect.Read || from.Kind == effect.NetIn) {
 				o.judgeCopy(ef, &from, target)
@@ -294,12 +290,7 @@ func (o *orders) own(from *effect.Effect) bool {
 
 // brought reports whether a path is in a folder of what others wrote.
 func brought(p string) bool {
-	for name := range strings.SplitSeq(p, "/") {
-		if broughtFolders[name] {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(strings.Split(p, "/"), func(name string) bool { return broughtFolders[name] })
 }
 
 // broughtFolders hold what package managers and people bring from elsewhere.

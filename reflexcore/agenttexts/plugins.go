@@ -89,7 +89,7 @@ func installPaths(entry json.RawMessage) (out []string) {
 
 // ownPaths judges the files in a plugin's manifest, because the name of a command may be only
 // there. The empty name means any subagent.
-func (l *loader) ownPaths(root, name string, agent bool) {
+func (l *loader) ownPaths(root, name string) {
 	file := root + "/.claude-plugin/plugin.json"
 	b, err := l.Analyzer.Files.ReadFile(l.follow(file), MaxPrompt)
 	if err != nil {

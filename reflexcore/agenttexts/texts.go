@@ -119,7 +119,7 @@ func (l *loader) agents() {
 	roots := append(l.roots(), l.mainFolders()...)
 	for _, root := range append(roots, l.plugins("", roots)...) {
 		l.search(root+"/agents", "", 0)
-		l.ownPaths(root, "", true)
+		l.ownPaths(root, "")
 	}
 	if l.budget < 0 {
 		l.Unseen("agents")

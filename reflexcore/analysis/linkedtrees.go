@@ -38,20 +38,18 @@ func (a *Call) throughPattern(e effect.Effect) {
 }
 
 // throughFound adds the effects of a program that reads what find printed on what the links among it
-// lead to. It reports false: there is nothing else to follow.
-func (a *Call) throughFound(e *effect.Effect) bool {
-	if e.Kind != effect.Read || !strings.HasPrefix(e.Target, effect.Unknown) || e.Bits&effect.Splits == 0 ||
+// lead to.
+func (a *Call) throughFound(read effect.Effect) {
+	if read.Kind != effect.Read || !strings.HasPrefix(read.Target, effect.Unknown) || read.Bits&effect.Splits == 0 ||
 		!findsLinks(a.Text) {
-		return false
+		return
 	}
-	read := *e // the list grows
 	for i := range a.Effects {
 		if root := a.Effects[i]; wordset.Has("find gfind bfs fd fdfind", root.By) && root.Kind == effect.Read &&
 			strings.HasPrefix(root.Target, "/") && effect.IsPlain(root.Target) {
 			a.throughTree(read, path.Clean(root.Target), "")
 		}
 	}
-	return false
 }
 
 // findsLinks reports whether a text has a find whose results may be links, or be reached through some.

@@ -15,8 +15,14 @@ func (a *Call) throughLinks() {
 	for i := range a.Effects {
 		e := &a.Effects[i]
 		if e.Kind != effect.Read && e.Kind != effect.Write && e.Kind != effect.Permission || e.What == "link" ||
-			e.Bits&effect.Remote != 0 || !strings.HasPrefix(e.Target, "/") && !a.throughFound(e) || a.meansLink(i) ||
-			e.Kind == effect.Write && isLink(a.Effects, i) ||
+			e.Bits&effect.Remote != 0 {
+			continue
+		}
+		if !strings.HasPrefix(e.Target, "/") {
+			a.throughFound(*e)
+			continue
+		}
+		if a.meansLink(i) || e.Kind == effect.Write && isLink(a.Effects, i) ||
 			strings.HasPrefix(e.Target, "/proc/") || strings.HasPrefix(e.Target, "/dev/") { // other ones for each process
 			continue
 		}

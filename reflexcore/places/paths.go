@@ -95,13 +95,13 @@ func (s *Surroundings) path(e *effect.Effect, known *Cache) Place {
 		out |= Content << sink.Kind
 	}
 	if e.Bits&effect.Remote != 0 {
-		return out | s.remote(p)
+		return out | onOther(p)
 	}
 	return out | s.Path(p, e)
 }
 
-// remote returns the place of a path on another machine: only whether it is the whole machine.
-func (s *Surroundings) remote(p string) Place {
+// onOther returns the place of a path on another machine: only whether it is the whole machine.
+func onOther(p string) Place {
 	if isRoot(p) {
 		return Root
 	}

@@ -124,7 +124,7 @@ func (c *Check) brings(to, from *effect.Effect, folder bool) approver.Decision {
 	}
 	switch {
 	case folder, protected.IsAgentFolder(base), protected.FindsAgentFolder(base):
-		return c.holds(from, folder || !protected.IsAgentFolder(base))
+		return c.holds(from)
 	case (from.What == "inside" || copiesInside(from.By)) && c.isLive(to.Target):
 		worst := c.insideBrings(from)
 		if from.What != "inside" && worst < approver.Pass {
@@ -142,7 +142,7 @@ func (c *Check) insideBrings(from *effect.Effect) approver.Decision {
 		inner := *from
 		inner.Target += "/" + name
 		if _, err := c.Analyzer.Files.Lstat(inner.Target); err == nil {
-			worst = min(worst, c.holds(&inner, true))
+			worst = min(worst, c.holds(&inner))
 		}
 	}
 	return worst
@@ -199,7 +199,7 @@ func (c *Check) patternBrings(from *effect.Effect) approver.Decision {
 		}
 		inner := *from
 		inner.Target = found
-		worst = min(worst, c.holds(&inner, false))
+		worst = min(worst, c.holds(&inner))
 	})
 	if worst < approver.Pass && !effect.IsKnown(last) {
 		return approver.Ask // it is one of the names that it may be
@@ -217,7 +217,7 @@ func (c *Check) isLive(folder string) bool {
 // holds says whether a folder that becomes an agent's folder, or part of one, contains settings or
 // hooks. A folder that does not exist yet may contain anything, unless the call itself writes it as
 // a file.
-func (c *Check) holds(from *effect.Effect, becomes bool) approver.Decision {
+func (c *Check) holds(from *effect.Effect) approver.Decision {
 	p := c.Names.Located(from)
 	if p == "" || strings.ContainsAny(p, "*?[\x00") {
 		return approver.Pass // a pattern is judged by the names that it may find

@@ -28,34 +28,33 @@ func (so *sources) isPlainCall() bool {
 	}
 	for ; so.plainTrees < len(so.trees); so.plainTrees++ {
 		if slices.ContainsFunc(so.trees[so.plainTrees].Stmts,
-			func(s *syntax.Stmt) bool { return !so.isPlainStmt(s, false) }) {
+			func(s *syntax.Stmt) bool { return !so.isPlainStmt(s) }) {
 			return false
 		}
 	}
 	return true
 }
 
-// isPlainStmt reports whether a statement is such a list. fed says that the output of another
-// command is its input.
-func (so *sources) isPlainStmt(s *syntax.Stmt, fed bool) bool {
+// isPlainStmt reports whether a statement is such a list.
+func (so *sources) isPlainStmt(s *syntax.Stmt) bool {
 	so.rep.steps++
 	if s.Background || s.Coprocess || s.Negated || s.Disown {
 		return false
 	}
 	switch c := s.Cmd.(type) {
 	case *syntax.CallExpr:
-		return isPlainCommand(c, s.Redirs, fed)
+		return isPlainCommand(c, s.Redirs)
 	case *syntax.BinaryCmd:
 		switch {
 		case len(s.Redirs) > 0:
 			return false
 		case c.Op == syntax.AndStmt:
-			return so.isPlainStmt(c.X, false) && so.isPlainStmt(c.Y, false)
+			return so.isPlainStmt(c.X) && so.isPlainStmt(c.Y)
 		case c.Op == syntax.OrStmt: // the right side runs after a failure
-			return isOneOf(c.Y, "true", ":", "echo", "exit") && so.isPlainStmt(c.X, false) && so.isPlainStmt(c.Y, false)
+			return isOneOf(c.Y, "true", ":", "echo", "exit") && so.isPlainStmt(c.X) && so.isPlainStmt(c.Y)
 		case c.Op == syntax.Pipe:
 			return isOneOf(c.Y, "head", "tail", "grep", "wc", "cat", "less") && len(c.Y.Redirs) == 0 &&
-				so.isPlainStmt(c.X, false) && so.isPlainStmt(c.Y, true)
+				so.isPlainStmt(c.X) && so.isPlainStmt(c.Y)
 		}
 	}
 	return false
@@ -68,9 +67,9 @@ func isOneOf(s *syntax.Stmt, names ...string) bool {
 }
 
 // isPlainCommand reports whether a command and its redirections are plain words. The words of
-// echo, printf and tests may be anything if nothing reads their output. Commands that change how
+// echo, printf and tests may be anything if they go into no file. Commands that change how
 // the shell writes, or whether a file is writable, are not plain.
-func isPlainCommand(c *syntax.CallExpr, redirs []*syntax.Redirect, fed bool) bool {
+func isPlainCommand(c *syntax.CallExpr, redirs []*syntax.Redirect) bool {
 	if len(c.Assigns) > 0 || len(c.Args) == 0 || !arePlainRedirects(redirs) {
 		return false
 	}

@@ -65,15 +65,15 @@ func (s *scan) look(r rune, i, n int) {
 	case r == '\n', r == '\t', r == utf8.RuneError && n == 1:
 	case r == '\r':
 		if s.command && i+1 < len(s.text) && s.text[i+1] != '\n' && s.prev != '\n' && i > 0 {
-			s.add("control", 1, "a lone carriage return hides what stands before it on the line")
+			s.add("control", "a lone carriage return hides what stands before it on the line")
 		}
 	case r == 0x1b, r == 0x9b:
 		if s.command {
-			s.add("terminal-escape", 1, "the command has an escape sequence of terminals in it, which can hide a part of it")
+			s.add("terminal-escape", "the command has an escape sequence of terminals in it, which can hide a part of it")
 		}
 	case r < ' ', r == 0x7f, r >= 0x80 && r < 0xa0:
 		if s.command {
-			s.add("control", 1, fmt.Sprintf("the command has the control character U+%04X in it", r))
+			s.add("control", fmt.Sprintf("the command has the control character U+%04X in it", r))
 		}
 	case r >= 0x202a && r <= 0x202e, r >= 0x2066 && r <= 0x2069:
 		s.bidi(r, i)
@@ -85,23 +85,22 @@ func (s *scan) look(r rune, i, n int) {
 		s.zero(r, i, n)
 	case tag(r):
 		if !s.flag {
-			s.add("tag-characters", 1, "there is text in characters that nobody sees (tags)")
+			s.add("tag-characters", "there is text in characters that nobody sees (tags)")
 		}
 	case selector(r):
 		if s.selectors++; s.selectors > 2 {
-			s.add("selectors", 1, "there are variation selectors in a row, which nobody sees and which can carry text")
+			s.add("selectors", "there are variation selectors in a row, which nobody sees and which can carry text")
 		}
 	}
 }
 
-func (s *scan) add(name string, strength float64, what string) {
-	s.parts = add(s.parts, name, strength, what)
+func (s *scan) add(name, what string) {
+	s.parts = add(s.parts, name, 1, what)
 }
 
 // bidi judges a character that reverses the text direction. In a line with right-to-left letters it
 // has an honest use, except for the overrides.
 func (s *scan) bidi(r rune, i int) {
-	strength := 1.0
 	if r <= 0x200f || r == 0x202a || r == 0x202b || r == 0x202c || r >= 0x2066 {
 		start := strings.LastIndexByte(s.text[max(0, i-512):i], '\n') + 1 + max(0, i-512)
 		end := min(len(s.text), i+512)
@@ -115,13 +114,13 @@ func (s *scan) bidi(r rune, i int) {
 			return
 		}
 	}
-	s.add("bidi", strength, fmt.Sprintf("the character U+%04X shows the text in another order than it has", r))
+	s.add("bidi", fmt.Sprintf("the character U+%04X shows the text in another order than it has", r))
 }
 
 // zero judges a zero-width character.
 func (s *scan) zero(r rune, i, n int) {
 	if s.silent++; s.silent >= maxSilent {
-		s.add("zero-width", 1, "there are many characters without width in a row, which can carry text")
+		s.add("zero-width", "there are many characters without width in a row, which can carry text")
 		return
 	}
 	if r == 0xfeff && i == 0 || r == 0xad && !s.command {
@@ -129,7 +128,7 @@ func (s *scan) zero(r rune, i, n int) {
 	}
 	next, _ := utf8.DecodeRuneInString(s.text[i+n:])
 	if asciiWord(s.prev) && asciiWord(next) {
-		s.add("zero-width", 1, fmt.Sprintf("there is a character without width, U+%04X, inside a word", r))
+		s.add("zero-width", fmt.Sprintf("there is a character without width, U+%04X, inside a word", r))
 	}
 }
 
