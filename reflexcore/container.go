@@ -8,7 +8,6 @@ import (
 
 	"approver.example/reflexcore/disk"
 	"approver.example/reflexcore/effect"
-	"approver.example/reflexcore/gitrepo"
 	"approver.example/reflexcore/places"
 	"approver.example/reflexcore/wordset"
 )
@@ -172,8 +171,7 @@ func (e *Engine) holdsWork(j *judgment, ef *effect.Effect) bool {
 	if !isDotFolder(ef.Target, j.call.Around.Home) {
 		return false
 	}
-	look := diskCheck{disk: e.analyzer.Files, around: &j.call.Around, links: &j.call.Links,
-		git: gitrepo.Look{Reader: e.analyzer.Git, Budget: &j.gitBudget}}
+	look := e.diskCheck(j)
 	return look.holdsWork(ef.Target)
 }
 

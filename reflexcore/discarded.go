@@ -7,7 +7,6 @@ import (
 
 	"approver.example/reflexcore/disk"
 	"approver.example/reflexcore/effect"
-	"approver.example/reflexcore/gitrepo"
 	"approver.example/reflexcore/places"
 	"approver.example/reflexcore/wordset"
 )
@@ -43,7 +42,7 @@ func (e *Engine) discardPlace(j *judgment, ef *effect.Effect) places.Place {
 	if !ok {
 		return 0
 	}
-	look := gitrepo.Look{Reader: e.analyzer.Git, Budget: &j.gitBudget}
+	look := e.look(j)
 	r := look.Repository(dir)
 	if r == nil || r.Index == nil || !disk.Below(dir, r.Root) {
 		return 0
@@ -75,7 +74,7 @@ func (e *Engine) discardPlace(j *judgment, ef *effect.Effect) places.Place {
 // lose what is in their folders.
 func (e *Engine) submodulePlace(j *judgment, ef *effect.Effect) places.Place {
 	dir, ok := j.call.Links.Real(e.analyzer.Files, ef.Dir)
-	look := gitrepo.Look{Reader: e.analyzer.Git, Budget: &j.gitBudget}
+	look := e.look(j)
 	if !ok || !strings.HasSuffix(ef.By, " update") {
 		return 0
 	}

@@ -22,7 +22,7 @@ func (e *Engine) leavesFor(j *judgment, ef *effect.Effect) (p places.Place) {
 	if to.Host == "" || to.Has(urls.Loopback|urls.Internal|urls.UnknownHost) {
 		return 0
 	}
-	look := gitrepo.Look{Reader: e.analyzer.Git, Budget: &j.gitBudget}
+	look := e.look(j)
 	dir, ok := j.call.Links.Real(e.analyzer.Files, j.call.ToolCall.Dir)
 	switch {
 	case ok && look.Names(dir, to.Host):

@@ -23,28 +23,7 @@ const maxMoves = 64
 // onDisk corrects the place of an effect's target, which comes from its name, by what the disk says.
 func (e *Engine) onDisk(j *judgment, i int, p places.Place) places.Place {
 	ef := &j.call.Effects[i]
-	if ef.Bits&effect.Contained != 0 && ef.Bits&effect.Later != 0 && e.isOverridden(j) {
-		ef.Bits &^= effect.Contained
-	}
-	if e.inContainer(j, ef, p) {
-		p |= places.Container
-	}
-	if ef.Kind == effect.Privilege && (ef.What == shell.OwnFiles || ef.What == shell.SaidOwn && saysSelf(j.call.Text)) {
-		if !e.isForOwnFiles(j) {
-			ef.What = ""
-		}
-	} else if ef.Kind == effect.Privilege && ef.What == shell.SaidOwn {
-		ef.What = ""
-	}
-	if ef.Kind == effect.Write && p&startup != 0 && (e.addsPlainly(j, ef) ||
-		e.writesCompletion(j, ef) || j.isPlainEditorFile(ef)) ||
-		e.runsOwnTools(j, ef, p) || ef.Kind == effect.Persist && ef.By == "git config" && e.setsOwnHooks(j, ef) {
-		p |= places.Plain
-	}
-	if ef.Kind == effect.Read && p&places.Secret != 0 &&
-		(e.keepsSecret(j, ef, p) || j.assignsToken(ef) || e.isPublicSetting(j, ef, p)) {
-		p |= places.Kept
-	}
+	p = e.marked(j, ef, p)
 	switch {
 	case ef.Kind == effect.Discard:
 		return p | e.discardPlace(j, ef)
@@ -68,29 +47,61 @@ func (e *Engine) onDisk(j *judgment, i int, p places.Place) places.Place {
 		!strings.HasPrefix(ef.Target, "/"):
 		return p
 	}
+	return e.deletedPlace(j, i, p)
+}
+
+// marked adds to a place what makes an effect there harmless: it is a container's own, only says where tools lie,
+// or shows no secret to anybody. What only the words of an effect say of it is taken back if it is not so.
+func (e *Engine) marked(j *judgment, ef *effect.Effect, p places.Place) places.Place {
+	if ef.Bits&effect.Contained != 0 && ef.Bits&effect.Later != 0 && e.isOverridden(j) {
+		ef.Bits &^= effect.Contained
+	}
+	if e.inContainer(j, ef, p) {
+		p |= places.Container
+	}
+	switch {
+	case ef.Kind != effect.Privilege || ef.What != shell.OwnFiles && ef.What != shell.SaidOwn:
+	case ef.What == shell.SaidOwn && !saysSelf(j.call.Text), !e.isForOwnFiles(j):
+		ef.What = ""
+	}
+	if ef.Kind == effect.Write && p&startup != 0 && (e.addsPlainly(j, ef) ||
+		e.writesCompletion(j, ef) || j.isPlainEditorFile(ef)) ||
+		e.runsOwnTools(j, ef, p) || ef.Kind == effect.Persist && ef.By == "git config" && e.setsOwnHooks(j, ef) {
+		p |= places.Plain
+	}
+	if ef.Kind == effect.Read && p&places.Secret != 0 &&
+		(e.keepsSecret(j, ef, p) || j.assignsToken(ef) || e.isPublicSetting(j, ef, p)) {
+		p |= places.Kept
+	}
+	return p
+}
+
+// deletedPlace is the place of what a call deletes of the project, of build output or of temporary files.
+func (e *Engine) deletedPlace(j *judgment, i int, p places.Place) places.Place {
+	ef := &j.call.Effects[i]
 	if j.movedIn(i) {
 		if p&places.Project == 0 {
 			p |= places.Outside
 		}
 		return p &^ (places.Build | places.Temp)
 	}
-	look := diskCheck{disk: e.analyzer.Files, around: &j.call.Around, links: &j.call.Links,
-		git: gitrepo.Look{Reader: e.analyzer.Git, Budget: &j.gitBudget}}
+	look := e.diskCheck(j)
 	target, q := look.followLinks(ef, p)
 	if q&places.Temp != 0 && ef.Bits&(effect.Recursive|effect.Glob) != 0 && look.holdsWork(target) {
 		return q&^places.Temp | places.Outside
 	}
-	if q&places.Project != 0 && q&places.Temp == 0 {
-		if q&places.Build != 0 && !look.isBuildOutput(target) {
-			q &^= places.Build
-		}
-		if q&(places.Build|places.Whole|places.Git|places.System|places.Top) == 0 {
-			q |= look.recoverable(j, ef, target)
-		}
-		if q&(places.Build|places.Git|places.Recoverable) == 0 && ef.Bits&effect.Recursive == 0 &&
-			len(j.call.Effects) <= bulk && !isSaved(ef, j.call.Effects[:i]) && !refuses(ef) {
-			q |= look.lost(j, target)
-		}
+	if q&places.Project == 0 || q&places.Temp != 0 {
+		return q
+	}
+	if q&places.Build != 0 && !look.isBuildOutput(target) {
+		q &^= places.Build
+	}
+	if q&(places.Build|places.Whole|places.Git|places.System|places.Top) == 0 {
+		q |= look.recoverable(j, ef, target)
+	}
+	if q&(places.Build|places.Git|places.Recoverable) == 0 && ef.Bits&effect.Recursive == 0 &&
+		len(j.call.Effects) <= bulk && !isSaved(ef, j.call.Effects[:i]) && !refuses(ef) {
+		q |= look.lost(j, target)
 	}
 	return q
 }
@@ -98,7 +109,7 @@ func (e *Engine) onDisk(j *judgment, i int, p places.Place) places.Place {
 // pushesSecret reports whether a push sends a file of settings that the same call added with all the others,
 // because git does not ignore it.
 func (e *Engine) pushesSecret(j *judgment, before int) places.Place {
-	look := gitrepo.Look{Reader: e.analyzer.Git, Budget: &j.gitBudget}
+	look := e.look(j)
 	for i := range j.call.Effects[:before] {
 		added := &j.call.Effects[i]
 		if added.Kind != effect.Read || added.By != "git add" || !effect.IsPlain(added.Target) {
@@ -131,7 +142,7 @@ func (e *Engine) emptyPlace(j *judgment, ef *effect.Effect, p places.Place) plac
 	if p&(places.Project|places.Temp|places.Build|places.Git) != places.Project {
 		return 0
 	}
-	look := diskCheck{git: gitrepo.Look{Reader: e.analyzer.Git, Budget: &j.gitBudget}, disk: e.analyzer.Files}
+	look := e.diskCheck(j)
 	return look.unsaved(ef.Target)
 }
 
@@ -233,6 +244,15 @@ type diskCheck struct {
 	around *places.Surroundings
 	links  *disk.Links
 	git    gitrepo.Look
+}
+
+// look is what looks at git during one judgment.
+func (e *Engine) look(j *judgment) gitrepo.Look {
+	return gitrepo.Look{Reader: e.analyzer.Git, Budget: &j.gitBudget}
+}
+
+func (e *Engine) diskCheck(j *judgment) diskCheck {
+	return diskCheck{disk: e.analyzer.Files, around: &j.call.Around, links: &j.call.Links, git: e.look(j)}
 }
 
 // followLinks follows the links of a target. It returns the real path and its place.

@@ -171,7 +171,7 @@ func (e *Engine) ownHost(j *judgment, ef *effect.Effect) places.Place {
 	if to.Host == "" || !seen || to.Has(urls.UnknownHost) {
 		return 0
 	}
-	look := gitrepo.Look{Reader: e.analyzer.Git, Budget: &j.gitBudget}
+	look := e.look(j)
 	if look.ComesFrom(dir, to.Host) {
 		return places.Project
 	}

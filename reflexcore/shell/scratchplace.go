@@ -115,13 +115,13 @@ func (a *application) emulated(name string, words []string) string {
 		return wordset.HasAnyPrefix(name, "AWS_ENDPOINT_URL_", "AWS_IGNORE", "AWS_CONFIG", "LOCALSTACK", "EDGE_PORT") ||
 			wordset.Has("DEFAULT_REGION_ENDPOINT USE_SSL", name)
 	}
-	near, option := 0, false
+	near := 0
 	for i, w := range words {
 		flag, value, joined := strings.Cut(w, "=")
 		if !joined && i+1 < len(words) {
 			value = words[i+1]
 		}
-		if option = strings.HasPrefix(flag, "--endp"); option { // what begins the name of an option is the option
+		if strings.HasPrefix(flag, "--endp") { // what begins the name of an option is the option
 			if host, _ := hostAndName(value); !isLoopback(host) || flag != "--endpoint-url" {
 				return ""
 			}
