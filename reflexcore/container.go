@@ -160,10 +160,12 @@ func isDotFolder(p, home string) bool {
 }
 
 // ownFolders are the names of such folders, without their dot.
-const ownFolders = "ghc ghcup cabal stack cargo rustup npm npm-global nvm node-gyp node yarn pnpm pnpm-store bun deno cache " +
-	"m2 gradle ivy2 sbt pyenv rbenv nodenv jenv goenv phpenv bundle gem rvm composer conda virtualenvs venv venvs tox " +
-	"nuget dotnet sdkman opam asdf mise pub-cache dart cpan cpanm ccache conan conan2 vcpkg platformio elan juliaup hex mix " +
-	"luarocks pip poetry uv vscode-server cursor-server electron electron-gyp cocoapods swiftpm zef cmake " +
+const ownFolders = "ghc ghcup cabal stack cargo rustup npm npm-global nvm node-gyp node yarn pnpm " +
+	"pnpm-store bun deno " +
+	"cache m2 gradle ivy2 sbt pyenv rbenv nodenv jenv goenv phpenv bundle gem rvm composer conda virtualenvs " +
+	"venv venvs tox " +
+	"nuget dotnet sdkman opam asdf mise pub-cache dart cpan cpanm ccache conan conan2 vcpkg platformio elan juliaup " +
+	"hex mix luarocks pip poetry uv vscode-server cursor-server electron electron-gyp cocoapods swiftpm zef cmake " +
 	"oh-my-zsh linuxbrew texlive keras nltk_data ipython jupyter"
 
 // holdsWork reports whether a folder of a home is, holds or lies in a working tree of git with work of its own.

@@ -247,8 +247,9 @@ func (fn *fileNotes) clonesForge() bool {
 // plainlyClones reports whether an option of git clone only says how much comes, and what is told of it.
 func plainlyClones(option string) bool {
 	name, _, _ := strings.Cut(option, "=")
-	return wordset.Has("-q --quiet -v --verbose --progress --depth -b --branch --single-branch --no-single-branch --no-tags "+
-		"--recursive --recurse-submodules --shallow-submodules -j --jobs --filter -C --shallow-since --sparse --", name)
+	return wordset.Has("-q --quiet -v --verbose --progress --depth -b --branch --single-branch --no-single-branch "+
+		"--no-tags --recursive --recurse-submodules --shallow-submodules -j --jobs --filter -C "+
+		"--shallow-since --sparse --", name)
 }
 
 // changesClones notes that a command of git may put into the clones of this text what is not of their forge.
