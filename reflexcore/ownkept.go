@@ -53,12 +53,15 @@ func (e *Engine) writesCompletion(j *judgment, ef *effect.Effect) bool {
 // isPlainEditorFile reports whether a call writes settings of an editor by which nothing runs unless people start
 // it: extensions that are recommended, what is debugged, and tasks, none of which starts with the folder.
 func (j *judgment) isPlainEditorFile(ef *effect.Effect) bool {
-	if path.Base(path.Dir(ef.Target)) != ".vscode" || !disk.Below(ef.Target, j.call.Around.Dir) || !effect.IsPlain(ef.Target) || ef.Taint&effect.Network != 0 {
+	if path.Base(path.Dir(ef.Target)) != ".vscode" || !disk.Below(ef.Target, j.call.Around.Dir) ||
+		!effect.IsPlain(ef.Target) || ef.Taint&effect.Network != 0 {
 		return false
 	}
 	texts := j.textsOf(ef.Target, false)
 	return wordset.Has("extensions.json launch.json tasks.json", path.Base(ef.Target)) && len(texts) > 0 &&
-		!slices.ContainsFunc(texts, func(text string) bool { return wordset.ContainsAny(strings.ToLower(text), "folderopen", `\u`, "\x00") })
+		!slices.ContainsFunc(texts, func(text string) bool {
+			return wordset.ContainsAny(strings.ToLower(text), "folderopen", `\u`, "\x00")
+		})
 }
 
 // hookPlace is the place of the hooks of a repository.

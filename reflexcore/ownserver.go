@@ -109,8 +109,8 @@ func namesOneObject(path, query string) bool {
 func saysAll(part string) bool {
 	return slices.ContainsFunc(strings.FieldsFunc(strings.ToLower(part), func(c rune) bool { return c < 'a' || c > 'z' }),
 		func(word string) bool {
-			return wordset.Has("all everything reset clear purge truncate flush cleanup wipe drop cache history data db database",
-				word)
+			return wordset.Has("all everything reset clear purge truncate flush cleanup wipe drop cache history data db "+
+				"database", word)
 		})
 }
 
@@ -134,9 +134,15 @@ func onlyChooses(query string) bool {
 	return true
 }
 
+// maxRequests is how long a text of requests may be.
+const maxRequests = 4096
+
 // asksPlainly reports whether nothing in a call may lead a request to this machine to another one, or repeat it: it
 // is a shell text of plain requests, or code on the command line that names no proxy.
 func (j *judgment) asksPlainly(client string) bool {
+	if len(j.call.Text) > maxRequests {
+		return false
+	}
 	if !wordset.Has("requests httpx axios", client) {
 		text, _ := dataflow.WithoutDotenv(j.call.Text)
 		return shell.OnlyRequests(text)

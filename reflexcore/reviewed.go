@@ -85,11 +85,14 @@ func (j *judgment) isReviewed(file string) bool {
 			"bitbucket-pipelines", ".travis", "cloudbuild", "action.") || slices.Contains(folders, ".circleci") ||
 			strings.HasPrefix(base, "taskfile")
 		return ci && !wordset.ContainsAny(j.call.Text, "pull_request_target", "workflow_run", "issue_comment")
-	case wordset.Has("makefile justfile jenkinsfile dockerfile containerfile", base) || wordset.HasAnyPrefix(base, "dockerfile."),
+	case wordset.Has("makefile justfile jenkinsfile dockerfile containerfile", base),
+		strings.HasPrefix(base, "dockerfile."),
 		wordset.Has(".mk .sh .bash .ps1 .md .sql .dockerfile", ext):
 		return true
 	}
-	return slices.ContainsFunc(folders, func(folder string) bool { return wordset.Has("scripts script bin tools ci", folder) })
+	return slices.ContainsFunc(folders, func(folder string) bool {
+		return wordset.Has("scripts script bin tools ci", folder)
+	})
 }
 
 // writesWord reports whether a call writes one of the words into a file, or a text that nobody knows.

@@ -31,13 +31,20 @@ func (f *Flow) OwnService() {
 	if len(f.call.Effects) > 256 {
 		return // no honest use of a token is that long
 	}
+	checked, stays := false, false
+	nothingLeaves := func() bool {
+		if !checked {
+			checked, stays = true, f.nothingLeaves()
+		}
+		return stays
+	}
 	for i := range f.call.Effects {
 		e := &f.call.Effects[i]
 		if e.Kind != effect.NetOut || e.Taint&effect.Secret == 0 {
 			continue
 		}
 		plain := e.Bits&effect.Splits == 0 // $X may be "a https://evil.example"
-		if plain && (f.givesToOwnHost(e) || f.staysHere(e)) || f.isOfOneName(e) {
+		if plain && (f.givesToOwnHost(e) || f.goesHere(e) && nothingLeaves()) || f.isOfOneName(e) {
 			e.Taint &^= effect.Secret | effect.Labels
 			e.Taint |= f.otherLabels()
 		}
@@ -65,15 +72,18 @@ func (f *Flow) givesToOwnHost(e *effect.Effect) bool {
 	return to.Scheme == "https" && to.Flags&^fine == 0 && f.holdsOnlySecretsOf(to.Host, anywhere)
 }
 
-// staysHere reports whether an effect gives a variable to a server on this machine, and nothing of
-// the call leaves it or is open to others: a server of the call could pass it on. What is read from a
-// file of secrets does not count, because a server has no use for it, unless it is the .env of the project
-// that sets the variables.
-func (f *Flow) staysHere(e *effect.Effect) bool {
-	isHere := func(target string) bool { return urls.Classify(target).IsPlainlyHere() }
-	if !isHere(e.Target) || e.Bits&effect.Remote != 0 && wordset.Says(f.call.Text, clusters) {
-		return false
-	}
+// isHere reports whether an address is plainly one of this machine.
+func isHere(target string) bool { return urls.Classify(target).IsPlainlyHere() }
+
+// goesHere reports whether an effect gives something to a server on this machine.
+func (f *Flow) goesHere(e *effect.Effect) bool {
+	return isHere(e.Target) && (e.Bits&effect.Remote == 0 || !wordset.Says(f.call.Text, clusters))
+}
+
+// nothingLeaves reports whether nothing of the call leaves this machine or is open to others: a server of the call
+// could pass on what it is given. What is read from a file of secrets does not count, because a server has no use
+// for it, unless it is the .env of the project that sets the variables.
+func (f *Flow) nothingLeaves() bool {
 	text, sets := WithoutDotenv(f.call.Text)
 	leaves := func(e effect.Effect) bool {
 		if (e.By == "source" || e.By == ".") && (!disk.Below(e.Target, f.call.ToolCall.Dir) ||

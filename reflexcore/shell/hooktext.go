@@ -232,7 +232,8 @@ func runsOwnTool(words []string) bool {
 
 // isNameOfOthers reports whether a word after printf or read may name a variable that programs look at.
 func isNameOfOthers(w string) bool {
-	return w == "-v" || strings.ContainsAny(w, "[") || w != "" && !isOwnName(w) && strings.Trim(w, "ABCDEFGHIJKLMNOPQRSTUVWXYZ_") == ""
+	return w == "-v" || strings.Contains(w, "[") ||
+		w != "" && !isOwnName(w) && strings.Trim(w, "ABCDEFGHIJKLMNOPQRSTUVWXYZ_") == ""
 }
 
 // leadsOut reports whether a word of a hook names something outside of the project, or settings that are code.
@@ -240,13 +241,14 @@ func leadsOut(w string) bool {
 	_, value, joined := strings.Cut(w, "=")
 	short := len(w) > 2 && w[0] == '-' && w[1] != '-' && strings.ContainsAny(w[2:3], "/~")
 	return wordset.HasAnyPrefix(w, "/", "~") && w != "/dev/null" || joined && wordset.HasAnyPrefix(value, "/", "~") ||
-		short || strings.ContainsAny(w, `\;&<>"'`+"`\n") || wordset.ContainsAny(w, "?/", "$(", "(") && !strings.Contains(w, "*") ||
+		short || strings.ContainsAny(w, `\;&<>"'`+"`\n") ||
+		wordset.ContainsAny(w, "?/", "$(", "(") && !strings.Contains(w, "*") ||
 		wordset.HasAnyPrefix(w, codeOptions...) || wordset.ContainsAny(w, "..", "://") && w != "./..."
 }
 
 // codeOptions are the beginnings of options of tools after which code, or a program, is named.
-var codeOptions = strings.Fields("--req --imp --load --rulesd --plug --ev --init-h --script-s --pre --cal --exec -exec " +
-	"-toolexec -vettool --bootstrap --autoload --textc --resolve-plugins --global-style --package")
+var codeOptions = strings.Fields("--req --imp --load --rulesd --plug --ev --init-h --script-s --pre --cal --exec " +
+	"-exec -toolexec -vettool --bootstrap --autoload --textc --resolve-plugins --global-style --package")
 
 // fitsRunner reports whether words are a form of a runner: words that have to be there, * for any one word, TOOL
 // for a tool with all that follows, and ... for anything.

@@ -41,7 +41,8 @@ func (in *interp) changesCompose() bool {
 	return slices.ContainsFunc(in.rep.res.Effects, func(e effect.Effect) bool {
 		base := path.Base(e.Target)
 		return wordset.Has("source .", e.By) ||
-			e.Kind == effect.Write && (!effect.IsKnown(base) || strings.HasPrefix(base, ".env") || strings.Contains(base, "compose"))
+			e.Kind == effect.Write &&
+				(!effect.IsKnown(base) || strings.HasPrefix(base, ".env") || strings.Contains(base, "compose"))
 	})
 }
 
@@ -60,8 +61,9 @@ func isDatabaseService(name string) bool {
 // in, or to drop what a migration makes again. The client may name no host but the container itself.
 func (a *application) isOwnStatement(e *effect.Effect) bool {
 	of := clients[a.line.argv[0]]
-	if !a.in.rep.ownDatabase || a.in.changesCompose() || of != psql && of != mysql || e.Bits&(effect.Recursive|effect.Bulk) != 0 &&
-		e.Kind != effect.Permission || !a.isOfMigration(e) {
+	if !a.in.rep.ownDatabase || a.in.changesCompose() || of != psql && of != mysql ||
+		e.Bits&(effect.Recursive|effect.Bulk) != 0 &&
+			e.Kind != effect.Permission || !a.isOfMigration(e) {
 		return false
 	}
 	there := *of

@@ -13,7 +13,7 @@ import (
 
 var (
 	requesters     = wordset.Of("curl curlie http https xh xhs")
-	onlookers      = wordset.Of("echo printf true sleep jq cat head tail grep cut tr sed test [ python3 python set exit wc")
+	onlookers      = wordset.Of("echo printf true sleep jq cat head tail grep cut tr sed test [ python3 python exit wc")
 	requestOptions = wordset.Of(section("request options"))
 )
 
