@@ -187,7 +187,9 @@ func warnable(p *shieldcore.Policy, err error) (*shieldcore.Policy, error) {
 // isAlwaysCatastrophic reports whether no question of a rule is ever HIGH, as that about a thing for tests is.
 func isAlwaysCatastrophic(r *reflexcore.Rule) bool {
 	return r.Decision == approver.Ask && r.Severity == approver.Catastrophic &&
-		!slices.ContainsFunc(r.When, func(c reflexcore.Condition) bool { return slices.Contains(c.Effects, effect.RemoteDelete) })
+		!slices.ContainsFunc(r.When, func(c reflexcore.Condition) bool {
+			return slices.Contains(c.Effects, effect.RemoteDelete)
+		})
 }
 
 // twinsOf returns the rules that say the same as a heuristic, and whether an id is that of one.

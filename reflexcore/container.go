@@ -41,7 +41,8 @@ func (e *Engine) inContainer(j *judgment, ef *effect.Effect, p places.Place) boo
 		return ef.Target == "control" || ef.What == "control" ||
 			ef.What == effect.Folder && !touches(j.call.ToolCall.Container.Mounts, ef.Target)
 	case effect.Write:
-		if p&places.Secret != 0 && (ef.Taint&effect.Network == 0 || isKeyring(ef.Target)) && (isSudo(ef.Target) || e.isNew(ef)) {
+		if p&places.Secret != 0 && (ef.Taint&effect.Network == 0 || isKeyring(ef.Target)) &&
+			(isSudo(ef.Target) || e.isNew(ef)) {
 			p &^= places.Secret
 			return p&(places.System|places.Home) != 0 && e.isOwn(j, ef, p)
 		}
@@ -123,8 +124,8 @@ func (j *judgment) letsIn(ef *effect.Effect) bool {
 }
 
 // startsLogins matches commands that start the server of ssh.
-var startsLogins = regexp.MustCompile(`(?:^|[\s;&|]|bin/)sshd(?:$|[\s;&|])|\b(?:service|rc-service)\s+sshd?\s|\bsystemctl\s[^;&|\n]*\bsshd?\b|` +
-	`init\.d/sshd?\b|\bdropbear\b`)
+var startsLogins = regexp.MustCompile(`(?:^|[\s;&|]|bin/)sshd(?:$|[\s;&|])|\b(?:service|rc-service)\s+sshd?\s|` +
+	`\bsystemctl\s[^;&|\n]*\bsshd?\b|init\.d/sshd?\b|\bdropbear\b`)
 
 // isSudo reports whether a file says who may become root, and nothing else.
 func isSudo(p string) bool {

@@ -285,7 +285,8 @@ var builds = map[string]string{
 	"make": " all build", "gmake": " all build", "ninja": " all", "cmake": "", "npm": "install|ci|run build",
 	"pnpm": "install|run build|build", "yarn": "|install|build|run build", "bun": "install|run build",
 	"cargo": "build", "go": "build", "mvn": "package|install|compile", "gradle": "build|assemble",
-	"./gradlew": "build|assemble", "./mvnw": "package|install|compile", "meson": "compile", "dotnet": "build", "swift": "build",
+	"./gradlew": "build|assemble", "./mvnw": "package|install|compile", "meson": "compile", "dotnet": "build",
+	"swift": "build",
 }
 
 // buildsProject reports whether a command builds the project in its folder.

@@ -106,8 +106,8 @@ func runsNoAgent(part string) bool {
 }
 
 // shownThings are what such modules build or show.
-const shownThings = "runtime resolver output outputs result results report image images docker container data dataset " +
-	"trajectory trajectories docs json csv html"
+const shownThings = "runtime resolver output outputs result results report image images docker container data " +
+	"dataset trajectory trajectories docs json csv html"
 
 // Named returns the agents whose program, package or image has a name, which is in lower case.
 func Named(name string) []*Agent { return named[name] }

@@ -225,8 +225,8 @@ func (f *Flow) holdsOnlySecretsOf(host string, anywhere bool) bool {
 }
 
 // wholeEnvironment matches code that has all variables at once.
-var wholeEnvironment = regexp.MustCompile(`[^}\s]\s*[=(,:]\s*(?:\.\.\.)?process\.env\s*[;,)}\n]|os\.environ(?:\.(?:copy|items)|\s*[,)}\n])|` +
-	`\bENV\.to_h|\$_ENV\s*[,);]`)
+var wholeEnvironment = regexp.MustCompile(`[^}\s]\s*[=(,:]\s*(?:\.\.\.)?process\.env\s*[;,)}\n]|` +
+	`os\.environ(?:\.(?:copy|items)|\s*[,)}\n])|\bENV\.to_h|\$_ENV\s*[,);]`)
 
 // keepsPrivate reports whether what a token's owner sends to a service is seen by nobody else: it is no
 // place where people write to each other, or publish something, and sends no messages to others.

@@ -257,8 +257,8 @@ func (fn *fileNotes) changesClones() {
 	verb, ok := strings.CutPrefix(fn.line.by, "git ")
 	verb, _, _ = strings.Cut(verb, " ")
 	switch {
-	case fn.line.by == "patch" && fn.std.taint&effect.Network != 0, strings.HasPrefix(fn.line.by, "gh") && slices.Contains(fn.line.argv, "checkout"),
-		fn.line.by == "hub":
+	case fn.line.by == "patch" && fn.std.taint&effect.Network != 0, fn.line.by == "hub",
+		strings.HasPrefix(fn.line.by, "gh") && slices.Contains(fn.line.argv, "checkout"):
 		verb = "apply"
 	case !ok || wordset.Has(keepsClones, verb):
 		return
@@ -274,8 +274,8 @@ func (fn *fileNotes) changesClones() {
 }
 
 // keepsClones are the commands of git after which a clone has what its forge has.
-const keepsClones = "clone checkout switch reset restore status log show diff describe rev-parse tag branch submodule clean " +
-	"ls-files rev-list"
+const keepsClones = "clone checkout switch reset restore status log show diff describe rev-parse tag branch submodule " +
+	"clean ls-files rev-list"
 
 // mountsImage notes that a folder has what is in the image that is mounted there.
 func (fn *fileNotes) mountsImage() {

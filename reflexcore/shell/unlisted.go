@@ -212,8 +212,8 @@ func (pl *payloadRunner) saysDelete(args []field, by string) {
 		}
 		if i == 0 || !takesValue(args[i-1].text) {
 			words++
-		} else if words > 0 && strings.ContainsAny(text, "-_") && !strings.HasSuffix(text, "-all") { // a verb alone is one behind any option
-			continue
+		} else if words > 0 && strings.ContainsAny(text, "-_") && !strings.HasSuffix(text, "-all") {
+			continue // a verb alone is one behind any option
 		}
 		kind := meant(text)
 		if i+1 == len(args) && words > 1 || kind == effect.Opaque {
@@ -241,7 +241,8 @@ func (pl *payloadRunner) saysDelete(args []field, by string) {
 func takesValue(option string) bool {
 	name, long := strings.CutPrefix(option, "--")
 	return long && name != "" && !strings.Contains(name, "=") && !strings.HasPrefix(name, "no-") &&
-		!wordset.Has(switches, name) && !wordset.Has("action task operation op do command cmd run exec verb job step mode", name)
+		!wordset.Has(switches, name) &&
+		!wordset.Has("action task operation op do command cmd run exec verb job step mode", name)
 }
 
 // switches are the long options that have no value in most programs.
