@@ -274,8 +274,8 @@ func (fn *fileNotes) changesClones() {
 }
 
 // keepsClones are the commands of git after which a clone has what its forge has.
-const keepsClones = "clone checkout switch reset restore status log show diff describe rev-parse tag branch submodule " +
-	"clean ls-files rev-list"
+const keepsClones = "clone checkout switch reset restore status log show diff describe rev-parse tag branch " +
+	"submodule clean ls-files rev-list"
 
 // mountsImage notes that a folder has what is in the image that is mounted there.
 func (fn *fileNotes) mountsImage() {
