@@ -14,7 +14,14 @@ type cursor struct {
 	budget *budget
 	d      *dialect
 	left   int // the tokens that may still be read
+	inspected
 	position
+}
+
+// inspected is whether a source may read or replace the defaults of parameters.
+type inspected struct {
+	of  string
+	may bool
 }
 
 // A position is a token in a source.
@@ -258,7 +265,10 @@ func (c *cursor) hasCollector(from, to int) bool {
 			return true
 		}
 	}
-	return strings.Contains(c.src, "defaults__") || strings.Contains(c.src, "signature")
+	if c.of != c.src {
+		c.inspected = inspected{c.src, strings.Contains(c.src, "defaults__") || strings.Contains(c.src, "signature")}
+	}
+	return c.may
 }
 
 // endsAtLine reports whether the end of the line ends the value. In some languages a member may
