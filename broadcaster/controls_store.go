@@ -61,12 +61,20 @@ func readStored(ctx context.Context, store approver.KV, mark *ControlMark) (Cont
 // decodeControls reads the record by read. A missing or forged record is a freeze, because the
 // record is written at the first start and never removed.
 func decodeControls(mark *ControlMark, read func() ([]byte, error)) (c Controls, err error) {
-	known, held := mark.Version(), mark.holding()
-	value, err := read()
-	if held != nil && mark.holding() == nil {
-		// The store took the held freeze during the read, which may be older than that.
-		value, err = read()
+	for {
+		held := mark.holding()
+		c, err = decodeOnce(mark, read)
+		if held == nil || mark.holding() != nil {
+			return c, err
+		}
+		// The store took the held freeze meanwhile: what was read may be older than that, and the
+		// mark no longer adds it.
 	}
+}
+
+func decodeOnce(mark *ControlMark, read func() ([]byte, error)) (c Controls, err error) {
+	known := mark.Version()
+	value, err := read()
 	if err == nil && json.Unmarshal(value, &c) != nil {
 		err = approver.ErrTampered
 	}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"log/slog"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"testing/synctest"
@@ -346,6 +347,7 @@ func TestASecondFreezeHeldHereIsAnother(t *testing.T) {
 		if err := freezeNow(x); err == nil {
 			t.Fatal("a full store took it")
 		}
+		time.Sleep(time.Millisecond) // the store takes it no earlier than it came
 		x.works()
 		if now, _, err := x.Controls.Load(t.Context()); err != nil || now.SameFreezes(asked) ||
 			now.Freeze.At != asked.Freeze.At {
@@ -355,6 +357,36 @@ func TestASecondFreezeHeldHereIsAnother(t *testing.T) {
 			t.Errorf("lifted by it: %v", err)
 		}
 	})
+}
+
+// For an instant nobody saw a freeze: the controls were read before the store took the one that the daemon
+// held, and the daemon had let go of it before it was added to them. A call at that moment was let through.
+func TestAFreezeIsSeenWhileTheStoreTakesIt(t *testing.T) {
+	for range 3000 {
+		kv, mark := newMemKV(), NewControlMark(1)
+		if err := BeginControls(t.Context(), kv); err != nil {
+			t.Fatal(err)
+		}
+		mark.hold(Freeze{At: time.Now(), By: "Ada", Reason: "it runs wild"})
+		held := mark.holding()
+		var wg sync.WaitGroup
+		wg.Go(func() {
+			_, err := changeControls(t.Context(), kv, mark, kv.Put, func(c *Controls, _ time.Time) error {
+				c.Freeze, c.usesReserve = held.Freeze, true
+				return nil
+			})
+			if err != nil {
+				t.Error(err)
+			}
+			mark.took(held)
+		})
+		for range 8 {
+			if c, err := readControls(t.Context(), kv, mark); err != nil || !c.Frozen() {
+				t.Fatalf("not frozen: %+v, %v", c, err)
+			}
+		}
+		wg.Wait()
+	}
 }
 
 // The story: people lifted a freeze that one daemon held alone. While the store was writing
