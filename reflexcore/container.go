@@ -21,9 +21,6 @@ func (e *Engine) inContainer(j *judgment, ef *effect.Effect, p places.Place) boo
 	if ef.Bits&effect.Contained != 0 && listens(ef) {
 		return true
 	}
-	if ef.Kind == effect.Permission && ef.Bits&effect.Later != 0 && isAccount(ef) && j.writesImage() {
-		return true
-	}
 	if j.call.ToolCall.Container == nil || ef.Bits&(effect.Remote|effect.Later) != 0 || j.leavesRoot() {
 		return false
 	}
@@ -178,23 +175,6 @@ func (e *Engine) holdsWork(j *judgment, ef *effect.Effect) bool {
 	return look.holdsWork(ef.Target)
 }
 
-// writesImage reports whether all that a call writes now tells how an image is built: its accounts are those of the
-// image.
-func (j *judgment) writesImage() bool {
-	images := 0
-	for i := range j.call.Effects {
-		if w := &j.call.Effects[i]; w.Bits&effect.Later == 0 {
-			name := strings.ToLower(path.Base(w.Target))
-			if w.Kind != effect.Write || name != "dockerfile" && name != "containerfile" && path.Ext(name) != ".dockerfile" &&
-				!strings.HasPrefix(name, "dockerfile.") {
-				return false
-			}
-			images++
-		}
-	}
-	return images > 0
-}
-
 // leavesRoot reports whether a part of the call runs in another root folder, or among other mounts:
 // the paths in it say nothing about the container.
 func (j *judgment) leavesRoot() bool {
@@ -307,9 +287,8 @@ func (e *Engine) isFromSystem(j *judgment, w *effect.Effect, at places.Place) bo
 // searchPath are the folders in which programs are looked for.
 var searchPath = append([]string{"/usr/local/bin"}, programFolders...)
 
-// trusted are programs that people give a password or a key, or whose rights on what is mounted are theirs.
-// Others are those that everybody runs, and nobody brings.
-const trusted = "sudo su login ssh sshd git gpg " +
+// trusted are programs that people trust, and others that everybody runs, and nobody brings.
+const trusted = places.TrustedPrograms + " " +
 	"ls cat ps bash sh dash zsh env id cp mv rm mkdir chmod chown grep find scp sftp ssh-add ssh-agent ssh-keygen passwd"
 
 // replacesUsed reports whether a call puts something from elsewhere in the place of a program that is

@@ -72,6 +72,9 @@ func (e *Engine) understand(j *judgment) {
 		j.call.ReadTool(place)
 		texts.Loads()
 	}
+	if j.call.ToolCall.Command != "" {
+		j.call.ReadScripts(place)
+	}
 	texts.Starts()
 	git := &j.git
 	*git = gitruns.Reader{Call: &j.call, Place: place, AgentTexts: texts}

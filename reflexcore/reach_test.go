@@ -16,9 +16,10 @@ func guardedMachine(t *testing.T) (chroot, *reflexcore.Engine) {
 	for _, p := range []string{"/home/ada/.claude/settings.json", "/home/ada/shop/.claude/settings.json",
 		"/home/ada/shop/.claude/agents/a.md", "/home/ada/.approver/run/x", "/home/ada/shop/evil/settings.json",
 		"/home/ada/shop/evil/hooks/x.sh",
-		"/home/ada/shop/bring/.claude/settings.json", "/home/ada/shop/tmpl/a.md", "/home/ada/shop/build/x"} {
+		"/home/ada/shop/bring/.claude/settings.json", "/home/ada/shop/tmpl/a.md"} {
 		m.put(t, p, "{}")
 	}
+	m.put(t, "/home/ada/shop/build/x", "\x7fELF\x00")
 	m.link(t, "/home/ada/shop/guide", "/home/ada/.claude")
 	m.link(t, "/home/ada/shop/l3", ".claude")
 	m.link(t, "/home/ada/shop/one.json", ".claude/settings.json")

@@ -47,11 +47,21 @@ type row struct {
 
 func (r row) interrupted() bool { return r.Decision == "ask" || r.Decision == "deny" }
 
-// inImages are the sources whose commands build an image: they run in a container.
+// inImages are the sources whose commands build an image: an agent writes them into a Dockerfile.
 var inImages = []string{"docker"}
 
-// contained reports whether a command runs in a container.
-func (r row) contained() bool { return slices.Contains(inImages, r.Source) }
+// call returns the call of an agent with the command. With images, what builds an image is written.
+func (r row) call(images bool, project string) map[string]any {
+	if !images || !slices.Contains(inImages, r.Source) {
+		return map[string]any{"tool": "Bash", "command": r.Command}
+	}
+	run := "RUN " + r.Command
+	if strings.Contains(r.Command, "\n") {
+		run = "RUN <<END_OF_RUN\n" + r.Command + "\nEND_OF_RUN"
+	}
+	return map[string]any{"tool": "Write",
+		"args": map[string]any{"file_path": filepath.Join(project, "Dockerfile"), "content": "FROM debian\n" + run + "\n"}}
+}
 
 // wrong reports whether the verdict differs from the label.
 func (r row) wrong() bool { return r.Label != "between" && r.interrupted() != (r.Label == "danger") }
@@ -60,7 +70,7 @@ func main() {
 	program := flag.String("program", "bin/approver", "the approver `program` that judges")
 	policy := flag.String("policy", "", "the `policy`, such as preset:strict; left out, the default")
 	list := flag.String("list", "", "print the wrong verdicts of this `label` in the read half, as JSON lines")
-	images := flag.Bool("images", true, "judge what builds an image as in a container; older programs do not know how")
+	images := flag.Bool("images", true, "judge what builds an image as written into a Dockerfile")
 	flag.Parse()
 	if flag.NArg() != 1 {
 		fmt.Fprintln(os.Stderr, "usage: measure [flags] FOLDER")
@@ -102,7 +112,7 @@ func measure(w io.Writer, program, policy, list string, images bool, dir string)
 	if err := printTable(w, rows, struck); err != nil || !images {
 		return err
 	}
-	_, err = fmt.Fprintln(w, "\njudged as in a container:", strings.Join(inImages, ", "))
+	_, err = fmt.Fprintln(w, "\njudged as written into a Dockerfile:", strings.Join(inImages, ", "))
 	return err
 }
 
@@ -159,7 +169,7 @@ func readStruck(path string) (map[string]bool, error) {
 }
 
 // judge fills in the verdicts. Each command is judged alone, in an empty git repository in an
-// empty home. With images, what builds an image is judged as in a container.
+// empty home. With images, what builds an image is judged as written into a Dockerfile.
 func judge(program, policy string, images bool, rows []row) (err error) {
 	home, err := os.MkdirTemp("", "measure-")
 	if err != nil {
@@ -180,10 +190,8 @@ func judge(program, policy string, images bool, rows []row) (err error) {
 	var in bytes.Buffer
 	enc := json.NewEncoder(&in)
 	for i, r := range rows {
-		line := map[string]any{"id": i, "tool": "Bash", "command": r.Command}
-		if images && r.contained() {
-			line["container"] = struct{}{}
-		}
+		line := r.call(images, project)
+		line["id"] = i
 		if err := enc.Encode(line); err != nil {
 			return err
 		}

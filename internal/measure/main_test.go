@@ -56,19 +56,18 @@ func TestTable(t *testing.T) {
 		"danger read 4 2 50.00 25.00 50.00 1 50.00", "danger unread 1 1 0.00 0.00 0.00 0 0.00",
 		"honest read 1 1 100.00 0.00 100.00 0 100.00", "honest unread 1 1 100.00 0.00 100.00 0 100.00", "",
 		"read half by source", "danger a 2 100.00 50.00", "danger b 2 0.00 0.00", "honest c 1 100.00 0.00",
-		"", "judged as in a container: docker",
+		"", "judged as written into a Dockerfile: docker",
 	}
 	if strings.Join(got, "\n") != strings.Join(want, "\n") {
 		t.Errorf("got\n%s", strings.Join(got, "\n"))
 	}
 }
 
-// Lines of Dockerfiles run in a container. Programs that do not know how to judge such lines are not
-// given any.
-func TestImagesAreContainers(t *testing.T) {
+// What builds an image is what an agent writes into a Dockerfile.
+func TestImagesAreWritten(t *testing.T) {
 	program, dir := made(t, map[string]string{"c.jsonl": `{"source": "docker", "label": "honest", "half": "read", ` +
 		`"command": "rm x"}` + "\n"})
-	script := strings.Replace(judging, "*mkfs*", "*container*", 1)
+	script := strings.Replace(judging, "*mkfs*", "*RUN*", 1)
 	if err := os.WriteFile(program, []byte(script), 0o700); err != nil {
 		t.Fatal(err)
 	}

@@ -163,6 +163,9 @@ func (a *Call) Payload(p effect.Payload, place shell.Context) {
 	if p.Contained {
 		bits |= effect.Contained
 	}
+	if p.Image {
+		a.part.Effects = slices.DeleteFunc(a.part.Effects, func(e effect.Effect) bool { return a.changesImage(&e) })
+	}
 	a.addPayloadEffects(bits, 0)
 }
 

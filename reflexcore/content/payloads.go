@@ -46,6 +46,7 @@ type extractor struct {
 	count int
 
 	contained bool // what is read runs in a container of which no port is published
+	image     bool // what is read builds an image
 }
 
 func (x *extractor) emit(lang, text, why string) {
@@ -57,7 +58,8 @@ func (x *extractor) emit(lang, text, why string) {
 		x.yield(effect.Payload{Why: "more parts than are read of a file", Path: x.path, Later: true})
 	case x.count > x.lim.Payloads:
 	default:
-		x.yield(effect.Payload{Lang: lang, Text: text, Why: why, Path: x.path, Later: true, Contained: x.contained})
+		x.yield(effect.Payload{Lang: lang, Text: text, Why: why, Path: x.path, Later: true,
+			Contained: x.contained, Image: x.image})
 	}
 }
 
@@ -131,6 +133,12 @@ var interpretersText string
 
 var interpreters = wordset.Index(interpretersText, func(language string) string { return language })
 
+// Interpreter returns the language that a program runs; empty if it is not known.
+func Interpreter(program string) string {
+	name := strings.ToLower(program[strings.LastIndexAny(program, `/\`)+1:])
+	return interpreters[strings.TrimRight(strings.TrimSuffix(name, ".exe"), "0123456789.")]
+}
+
 // Shebang returns the language in a first line; empty if it is not known.
 func Shebang(line string) string {
 	line, ok := strings.CutPrefix(line, "#!")
@@ -142,11 +150,7 @@ func Shebang(line string) string {
 		if name == "env" || strings.HasPrefix(name, "-") || strings.Contains(name, "=") {
 			continue
 		}
-		name = strings.TrimSuffix(name, ".exe")
-		if lang := interpreters[strings.TrimRight(name, "0123456789.")]; lang != "" {
-			return lang
-		}
-		return ""
+		return Interpreter(name)
 	}
 	return ""
 }

@@ -306,6 +306,8 @@ type Payload struct {
 	Later bool `json:"later,omitempty"`
 	// Contained says that it runs in a container of which no port is published.
 	Contained bool `json:"-"`
+	// Image says that an image is built with it: what it changes is the image.
+	Image bool `json:"-"`
 }
 
 // The languages of payloads.
