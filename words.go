@@ -265,6 +265,9 @@ type Verdict struct {
 	// which drops them.
 	Found []RuleFound `json:"-"`
 	Same  []Same      `json:"-"`
+	// Trial says that the stage knows every program and word of the call, and that all it does is to say what it
+	// would do: git push --dry-run. It is for other stages.
+	Trial bool `json:"-"`
 	// Weakened marks a denial that became a question; see [Weighed]. Only a Gate
 	// sets it.
 	Weakened bool `json:"-"`

@@ -24,7 +24,7 @@ func (j *judgment) verdict() (v approver.Verdict) {
 			best = f
 		}
 	}
-	v.By = By
+	v.By, v.Trial = By, j.isTrial()
 	j.complete = j.complete && !j.call.Links.Spent()
 	if !j.complete && (best == nil || best.decision() > approver.Ask) {
 		v.Decision, v.Severity, v.Rule, v.Category, v.Confidence = approver.Ask, approver.Catastrophic, "too_complex",
@@ -44,6 +44,13 @@ func (j *judgment) verdict() (v approver.Verdict) {
 		v.Severity = approver.Catastrophic // what was found is not all that there may be
 	}
 	return v
+}
+
+// isTrial reports whether all that a command does is to say what it would do, and every word of it is known.
+func (j *judgment) isTrial() bool {
+	r := &j.call.Result
+	return r.Trials > 0 && j.complete && r.Over == "" && r.Odd == 0 && r.Partial+r.Opaque+r.Unlisted == 0 &&
+		!slices.ContainsFunc(j.call.Effects, func(e effect.Effect) bool { return e.Kind != effect.Read })
 }
 
 // appendNew appends a text that is not in the list yet.

@@ -58,7 +58,7 @@ func throughTwins(rule *reflexcore.Rule, hit heuristics.Hit, engine *approver.Ve
 	if engine == nil {
 		return f
 	}
-	if isSettled(rule, engine) {
+	if isSettled(rule, engine) || engine.Trial && len(rule.Twins) > 0 && !rule.Final() {
 		return heuristics.Fate{Gone: true}
 	}
 	if rule.Final() {

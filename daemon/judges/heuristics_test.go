@@ -241,6 +241,27 @@ func TestHeuristicsWarnWithTheirTwins(t *testing.T) {
 	}
 }
 
+// Who tried out what a push or a drop would do was asked about it: the engine saw that nothing happens, and a
+// heuristic did not. The same beside anything that happens, or that is not known, stays a question.
+func TestATrialIsNoQuestion(t *testing.T) {
+	judge := judgedWith(t, "")
+	for want, commands := range map[approver.Decision][]string{
+		approver.Pass: {"git push origin main --force --dry-run", "git push -n -f origin main 2>&1 | tail -3",
+			"mysqladmin --help drop production", "redis-cli --help FLUSHALL", "kubectl delete ns prod --dry-run=client",
+			"dropdb --help prod", "docker compose --dry-run down -v", "vercel promote status web"},
+		approver.Ask: {"git push -f origin main && git push --dry-run -f origin main", "git push -f origin main --dry-run=false",
+			"git push --dry-run -f origin main; foo", "git push --dry-run -f origin main > ~/.bashrc", "rm --help -rf ~/src",
+			"git push --dry-run -f origin main | sh", "kubectl delete ns prod --dry-run=none", "docker compose down -v",
+			"git push --dry-run -f origin main; $X -f", "echo --dry-run; git push -f origin main", "vercel promote web"},
+	} {
+		for _, command := range commands {
+			if v := judge(approver.ToolCall{Command: command}); v.Decision != want && (want == approver.Pass || v.Decision > want) {
+				t.Errorf("%s is %v by %s (%s), want %v", command, v.Decision, v.Rule, v.Reason, want)
+			}
+		}
+	}
+}
+
 // Ten thousand rules are in force after a restart as before it: the store keeps them whole.
 func TestALargeLibraryOutlivesARestart(t *testing.T) {
 	var b strings.Builder

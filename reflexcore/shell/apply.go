@@ -15,7 +15,9 @@ func (pr *programRunner) apply(a *applied, sink *data) {
 	from, acted := len(pr.in.rep.res.Effects), pr.in.rep.acts
 	pr.in.rep.acts = false
 	a.sink = sink
-	p.Dry = p.Dry || a.line.asksHelp(a.std.present)
+	if p.Dry = p.Dry || a.line.asksHelp(a.std.present); p.Dry {
+		pr.in.rep.res.Trials++
+	}
 	if p.Odd {
 		a.bits |= effect.Partial
 	}

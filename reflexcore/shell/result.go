@@ -185,8 +185,9 @@ type Result struct {
 	// Commands counts simple commands, Partial those with an unknown word, and Opaque those of
 	// which nothing is known.
 	Commands, Partial, Opaque int
-	// Unlisted counts commands whose program is in no table.
-	Unlisted int
+	// Unlisted counts commands whose program is in no table, Trials those that only say what they would do:
+	// --dry-run, --help.
+	Unlisted, Trials int
 	// Over names the limit that ended the analysis. It is empty if none did.
 	Over string
 	// Odd is the set of oddities of the commands. OddName is the actual name of the first command
