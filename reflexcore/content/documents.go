@@ -94,12 +94,15 @@ func (x *extractor) walkYAML(v any, key, lang string, depth int) {
 			x.contained = !publishes(v)
 		}
 		for _, item := range v {
-			if name, ok := item.Key.(string); ok && strings.EqualFold(name, "shell") {
-				if shell, ok := item.Value.(string); ok {
-					lang = Shebang("#!" + shell)
-					if lang == "" && strings.TrimSpace(shell) != "" {
-						lang = "?"
-					}
+			name, _ := item.Key.(string)
+			value, ok := item.Value.(string)
+			switch {
+			case !ok:
+			case strings.EqualFold(name, "uses") && strings.HasPrefix(value, "actions/github-script@"):
+				lang = effect.JavaScript // with: script
+			case strings.EqualFold(name, "shell"):
+				if lang = Shebang("#!" + value); lang == "" && strings.TrimSpace(value) != "" {
+					lang = "?"
 				}
 			}
 		}

@@ -147,13 +147,16 @@ func Shebang(line string) string {
 	}
 	for word := range strings.FieldsSeq(line) {
 		name := strings.ToLower(word[strings.LastIndexAny(word, `/\`)+1:])
-		if name == "env" || strings.HasPrefix(name, "-") || strings.Contains(name, "=") {
+		if launchers[name] || strings.HasPrefix(name, "-") || strings.Contains(name, "=") {
 			continue
 		}
 		return Interpreter(name)
 	}
 	return ""
 }
+
+// launchers are words of a first line before the interpreter.
+var launchers = wordset.Of("env npx bunx pnpx pnpm yarn dlx exec")
 
 // lines calls each with every line. Continued lines are joined by glue, as what reads the file does:
 // systemd puts a space in the place of the backslash and the end of the line, others nothing.
@@ -327,34 +330,6 @@ func (x *extractor) udev(content string) {
 			}
 		}
 	})
-}
-
-// toml yields the values that run, line by line: command, args, notify.
-func (x *extractor) toml(content string) {
-	var command string
-	for line := range strings.Lines(content) {
-		key, value, ok := strings.Cut(strings.TrimSpace(line), "=")
-		key, value = strings.TrimSpace(key), strings.TrimSpace(value)
-		if !ok {
-			continue
-		}
-		switch key {
-		case "command":
-			x.emit(effect.Shell, command, "a server that an agent starts")
-			command = strings.Trim(value, `"'`)
-		case "args":
-			if words, ok := jsonWords(value); ok {
-				command += " " + shellJoin(words)
-			} else {
-				command += " " + effect.Unknown
-			}
-		case "notify":
-			if words, ok := jsonWords(value); ok {
-				x.emit(effect.Shell, shellJoin(words), "an agent's notify")
-			}
-		}
-	}
-	x.emit(effect.Shell, command, "a server that an agent starts")
 }
 
 // shellJoin quotes words for a shell.
