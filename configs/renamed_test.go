@@ -18,7 +18,8 @@ func TestScriptsWithOtherNames(t *testing.T) {
 		"rb.txt":  "require 'fileutils'\nFileUtils.rm_rf(File.expand_path('~/Documents'))\n",
 		"pl.txt":  "system('rm -rf ~/Documents');\n",
 		"ph.txt":  "<?php system('rm -rf ~/Documents');\n",
-		"big.txt": shell, "ok.txt": "echo hi\n", "gradlew": "#!/bin/sh\necho hi\n", "data.txt": "a b c\n", "x.bin": "\x7fELF\x00",
+		"big.txt": shell, "ok.txt": "echo hi\n", "gradlew": "#!/bin/sh\necho hi\n", "data.txt": "a b c\n", "app.py": "#!/usr/bin/env python3\nprint('hi')\n",
+		".env": "A=My App\nK=ab$c(d)e&f\n", ".env.evil": "A=$(" + shell + ")\n", "x.bin": "\x7fELF\x00",
 	} {
 		put(t, dir, name, text)
 	}
@@ -32,13 +33,13 @@ func TestScriptsWithOtherNames(t *testing.T) {
 	asksEach(t, judge, true, "bash notes.txt", "sh ./noext", ". ./notes.txt", "source notes.txt", "bash Dockerfile",
 		"python3 py.txt", "python3 py.sh", "make -f mk.txt", "bash link.sh", "node js.txt", "node -r ./js.txt x.js",
 		"ruby rb.txt", "perl pl.txt", "php ph.txt", "bash big.txt", "chmod +x notes.txt; ./notes.txt", "nohup bash notes.txt &",
-		"env -i bash notes.txt", "timeout 5 sh notes.txt", "parallel bash ::: notes.txt", "sh -c ./noext",
+		"env -i bash notes.txt", "timeout 5 sh notes.txt", "parallel bash ::: notes.txt", "sh -c ./noext", ". ./.env.evil",
 		"cp notes.txt run.sh", "mv notes.txt run.sh", "cat notes.txt > run.sh", "tee run.sh < notes.txt", "ln -s notes.txt run.sh",
 		"git mv notes.txt run.sh", "rsync notes.txt run.sh", "python3 < py.txt", "cat py.txt | python3",
 		`python3 -c "exec(open('py.txt').read())"`, `python3 -c "import runpy; runpy.run_path('py.txt')"`,
 		`node -e "eval(require('fs').readFileSync('js.txt', 'utf8'))"`, `node -e "require('./js.txt')"`,
 		`ruby -e 'load "rb.txt"'`, `ruby -e 'eval File.read("rb.txt")'`, `perl -e 'do "./pl.txt"'`, `php -r 'include "ph.txt";'`)
-	asksEach(t, judge, false, "bash ok.txt", "./gradlew", "bash gradlew", "cp ok.txt run.sh", "bash missing.txt", "./x.bin",
+	asksEach(t, judge, false, "bash ok.txt", "./gradlew", "./app.py", "source .env && npm start", "bash gradlew", "cp ok.txt run.sh", "bash missing.txt", "./x.bin",
 		"cp notes.txt other.txt", "cat notes.txt", "grep rm notes.txt", `python3 -c "print(open('py.txt').read())"`,
 		`python3 -c "open('out.py', 'w').write(open('data.txt').read())"`, "python3 -m pytest", "sed s/a/b/ data.txt > data.sh")
 }

@@ -1,11 +1,15 @@
 package analysis
 
 import (
+	"bytes"
 	"path"
+	"regexp"
+	"slices"
 	"strings"
 
 	"approver.example/reflexcore/content"
 	"approver.example/reflexcore/effect"
+	"approver.example/reflexcore/places"
 	"approver.example/reflexcore/shell"
 	"approver.example/reflexcore/wordset"
 )
@@ -15,14 +19,14 @@ import (
 // when a shell gets one of them, or it is copied to a name of a script, it is read.
 
 const (
-	maxScript  = 64 << 10 // bytes of a script
-	maxScripts = 8        // of a call
+	maxScripts     = 8 // of a call
+	maxScriptBytes = 64 << 10
 )
 
 // ReadScripts reads the files that an interpreter runs, or that are copied to the name of a script, although they
 // were not read as code of its language when they were written.
 func (a *Call) ReadScripts(place shell.Context) {
-	n := 0
+	n, left := 0, maxScriptBytes
 	for i := range len(a.Effects) {
 		e := &a.Effects[i]
 		if e.Bits&(effect.Later|effect.Remote) != 0 {
@@ -43,10 +47,9 @@ func (a *Call) ReadScripts(place shell.Context) {
 			if p.Lang == "" || a.wasRead(file, p.Lang) {
 				continue
 			}
-			if n++; n > maxScripts {
-				return
+			if n++; n <= maxScripts {
+				left -= a.readScript(file, p, place, left)
 			}
-			a.readScript(file, p, place)
 		}
 	}
 }
@@ -57,8 +60,10 @@ func (a *Call) ReadScripts(place shell.Context) {
 func (a *Call) runs(e *effect.Effect) (lang string, files []string) {
 	program := e.Program()
 	switch {
-	case wordset.Has("source .", program), path.Base(program) == path.Base(e.Target):
+	case wordset.Has("source .", program):
 		lang = effect.Shell
+	case path.Base(program) == path.Base(e.Target):
+		lang = itself
 	case wordset.Has("make gmake", program):
 		lang = makefile
 	default:
@@ -90,20 +95,28 @@ func languageOf(text string) string {
 	return ""
 }
 
-// makefile stands for the language of make.
-const makefile = "make"
+const (
+	makefile = "make"   // stands for the language of make
+	itself   = "itself" // stands for the one that the first line of a file says
+)
 
 // wasRead reports whether a file is read as code of a language when it is written, by its name and by the name of
-// what it leads to.
+// what it leads to, or is one of the system's.
 func (a *Call) wasRead(file, lang string) bool {
 	real, seen := a.Links.Real(a.Analyzer.Files, file)
+	if seen && a.Around.Path(real, &effect.Effect{Kind: effect.Exec, Target: real})&places.System != 0 {
+		return true
+	}
 	return seen && isNamed(file, lang) && (real == file || isNamed(real, lang))
 }
 
 func isNamed(file, lang string) bool {
-	if lang == makefile {
+	switch lang {
+	case makefile:
 		base := strings.ToLower(path.Base(file))
 		return strings.Contains(base, "makefile") || path.Ext(base) == ".mk"
+	case itself:
+		return content.Classify(file).Lang != ""
 	}
 	return content.Classify(file).Lang == lang
 }
@@ -120,33 +133,65 @@ func (a *Call) readFiles() (files []string) {
 	return files
 }
 
-// readScript reads a file as a payload. A missing file, a binary and one that says by its first line that it is
-// such a script were read before, or have nothing to read.
-func (a *Call) readScript(file string, p effect.Payload, place shell.Context) {
-	text, err := a.Analyzer.Files.ReadFile(file, maxScript)
-	if err != nil && !p.Later && a.isLong(file) {
+// readScript reads a file as a payload, if it has at most a number of bytes, and returns how many it has. A missing
+// file, a binary and one that says by its first line that it is such a script were read before, or have nothing to
+// read.
+func (a *Call) readScript(file string, p effect.Payload, place shell.Context, limit int) int {
+	text, err := a.Analyzer.Files.ReadFile(file, limit)
+	if err != nil && !p.Later && a.isLong(file, limit) {
 		a.Payload(effect.Payload{Why: "a script that is longer than is read: " + file}, place)
-		return
 	}
-	if err != nil || strings.IndexByte(string(text), 0) >= 0 {
-		return
+	if err != nil || bytes.IndexByte(text, 0) >= 0 {
+		return 0
 	}
 	p.Text = string(text)
-	if first, _, _ := strings.Cut(p.Text, "\n"); content.Shebang(first) == p.Lang {
-		return
+	first, _, _ := strings.Cut(p.Text, "\n")
+	says, sink := content.Shebang(first), content.Classify(file)
+	if p.Lang == itself {
+		if p.Lang = effect.Shell; strings.HasPrefix(first, "#!") {
+			if p.Lang = says; !sink.Parts() {
+				return len(text)
+			}
+		}
+	} else if says == p.Lang {
+		return len(text)
 	}
-	if p.Lang == makefile {
+	switch {
+	case p.Lang == makefile:
 		content.Payloads(path.Dir(file)+"/Makefile", p.Text, a.Analyzer.Limits.Tools.Content, func(p effect.Payload) {
 			p.Later = false
 			a.Payload(p, place)
 		})
-		return
+	case p.Lang == effect.Shell && sink.Kind == content.Credential:
+		a.readSettings(p, place)
+	default:
+		a.Payload(p, place)
 	}
-	a.Payload(p, place)
+	return len(text)
 }
 
+// readSettings reads a file of settings that a shell runs, such as .env: only the lines that do more than assign
+// values. Many have values that no shell understands, which is no reason to ask.
+func (a *Call) readSettings(p effect.Payload, place shell.Context) {
+	for line := range strings.Lines(p.Text) {
+		line = strings.TrimSpace(line)
+		if line == "" || line[0] == '#' || assignment.MatchString(line) && !wordset.ContainsAny(line, ";", "`", "|", "&", "$(") {
+			continue
+		}
+		from := len(a.Effects)
+		p.Text = line
+		a.Payload(p, place)
+		a.Effects = append(a.Effects[:from], slices.DeleteFunc(a.Effects[from:], func(e effect.Effect) bool {
+			return e.Kind == effect.Opaque || e.Bits&effect.Partial != 0 || !e.Known()
+		})...)
+	}
+}
+
+// assignment matches a line that gives a variable a value.
+var assignment = regexp.MustCompile(`^(?:export\s+)?[A-Za-z_]\w*=`)
+
 // isLong reports whether a file is longer than is read of a script. Programs are, and are no scripts.
-func (a *Call) isLong(file string) bool {
+func (a *Call) isLong(file string, limit int) bool {
 	info, err := a.Analyzer.Files.Lstat(file)
-	return err == nil && info.Mode().IsRegular() && info.Size() > maxScript && info.Mode()&0o111 == 0
+	return err == nil && info.Mode().IsRegular() && info.Size() > int64(limit) && info.Mode()&0o111 == 0
 }
