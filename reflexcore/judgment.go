@@ -38,6 +38,7 @@ type judgment struct {
 	looked     bool
 	flows      dataflow.Flow
 	reviewed   uint8 // see writesReviewed: 1 for no, 2 for yes
+	guest      uint8 // see writesGuest: 1 for no, 2 for yes
 }
 
 var judgments = sync.Pool{New: func() any { return &judgment{} }}

@@ -99,8 +99,23 @@ func (e *Engine) isFree(p string) bool {
 	case first == "src", first == "opt":
 		return e.isOwnFolder("/usr/local/"+first, name)
 	}
+	if tool, ok := completedTool(name); ok && first == "share" {
+		return e.isOwnName(tool)
+	}
 	folder, _, inside := strings.Cut(name, "/")
 	return first == "share" && (inside && wordset.Has("man doc", folder) || e.isOwnFolder("/usr/local/share", name))
+}
+
+// completedTool returns the program for which bash or fish load completions of a name below share, when somebody
+// types that program. For zsh the text of a file says which programs it is for.
+func completedTool(name string) (tool string, ok bool) {
+	if tool, ok = strings.CutPrefix(name, "bash-completion/completions/"); !ok {
+		if tool, ok = strings.CutPrefix(name, "fish/vendor_completions.d/"); ok {
+			tool, ok = strings.CutSuffix(tool, ".fish")
+		}
+	}
+	tool = strings.TrimLeft(strings.TrimSuffix(tool, ".bash"), "_")
+	return tool, ok && !strings.Contains(tool, "/")
 }
 
 // isOwnFolder reports whether a path in a folder is, or lies in, something new with a name of its own.

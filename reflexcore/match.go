@@ -21,6 +21,7 @@ func (e *Engine) match(j *judgment) {
 		ef := &j.call.Effects[i]
 		e.composeVolumes(j, ef)
 		j.ownServer(ef)
+		j.leavesToGuest(ef)
 		j.notReviewed(ef)
 		p, placed := places.Place(0), false
 		for _, set := range j.sets {

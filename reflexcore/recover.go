@@ -2,6 +2,7 @@ package reflexcore
 
 import (
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -387,9 +388,15 @@ func (l *diskCheck) isMissing(j *judgment, target string) bool {
 // isAlone reports whether a text is one plain command. What runs before it may make, move or unpack what
 // a pattern then matches, and in brackets shells have more than one language of patterns.
 func isAlone(text string) bool {
+	if strings.ContainsAny(text, `'"`) {
+		text = plainlyQuoted.ReplaceAllString(text, "")
+	}
 	return !strings.ContainsAny(text, ";&|\n`(){}[<>'\"") &&
 		!wordset.ContainsAny(strings.ToLower(text), "pwsh", "powershell")
 }
+
+// plainlyQuoted is a part of a word that says the same in quotes, but for its blanks.
+var plainlyQuoted = regexp.MustCompile(`'[\w .-]*'|"[\w .-]*"`)
 
 // matchesNothing reports whether no file fits a pattern. cut is where the folder ends in which the
 // first pattern is. What fits a pattern for folders is not looked for.

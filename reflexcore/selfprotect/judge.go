@@ -220,9 +220,13 @@ var unknownSettings = [...]string{
 	effect.Unknown + "settings.json", effect.Unknown + "/settings.json", effect.Unknown + "/settings.local.json",
 }
 
-// movesAway reports whether a folder is moved that contains approver's own.
+// movesAway reports whether a folder is moved that contains approver's own. The root, which is what "$A/$B" is if both
+// are empty, cannot be moved.
 func (c *Check) movesAway(ef *effect.Effect) bool {
 	home := c.Around.Home
+	if ef.Target == "/" && ef.Bits&effect.Rooted != 0 {
+		return false
+	}
 	if home == "" || !strings.HasPrefix(ef.Target, "/") || !disk.Below(home+"/.approver", path.Clean(ef.Target)) {
 		return false
 	}

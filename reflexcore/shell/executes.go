@@ -3,6 +3,7 @@ package shell
 import (
 	"cmp"
 	"path"
+	"slices"
 	"strings"
 
 	"approver.example/reflexcore/effect"
@@ -14,6 +15,9 @@ import (
 func (a *applied) executes(u *grammar.Use, out *data) {
 	if u.Arg == "helper" {
 		a.helper(u, out)
+		return
+	}
+	if a.namesToOpen(u) {
 		return
 	}
 	switch u.Role {
@@ -42,6 +46,29 @@ func (a *applied) executes(u *grammar.Use, out *data) {
 		}
 	default: // nothing for the others
 	}
+}
+
+// namesToOpen reports whether a word that is not known is most likely a file or an address to look at: an operand of
+// vi or of an opener, which a variable of people's or another program gives. That program could run by itself what it
+// makes vi or the desktop run. What a file, the network or a decoder says may be anything.
+func (a *applied) namesToOpen(u *grammar.Use) bool {
+	const counts = effect.File | effect.Secret | effect.Network | effect.Decoded
+	if u.Word < 0 || u.Role != grammar.Exec && u.Role != grammar.Code {
+		return false
+	}
+	f := a.field(u)
+	if !strings.HasPrefix(f.text, effect.Unknown) || f.taint&counts != 0 {
+		return false
+	}
+	switch a.line.p.Program.Name {
+	case "vi": // of +COMMAND, and not of -c
+		return u.Role == grammar.Code && slices.ContainsFunc(a.line.p.Uses, func(w grammar.Use) bool {
+			return w.Role == grammar.Write && w.Word == u.Word
+		})
+	case "xdg-open": // start and explorer run programs as well
+		return wordset.Has("xdg-open open gnome-open wslview sensible-browser firefox google-chrome chromium", a.line.by)
+	}
+	return false
 }
 
 // runsShell walks a text that a shell runs, or a command of the same program.

@@ -12,6 +12,10 @@ import (
 // host classifies the host. It reads it as a lenient client does: it undoes escapes, makes wide
 // letters narrow, drops invisible ones and ignores case.
 func (i *Info) host(h string) {
+	if (i.Scheme == "ipfs" || i.Scheme == "ipns") && isContentAddress(h) {
+		i.Host = h
+		return
+	}
 	plain := true
 	for j := 0; j < len(h); j++ {
 		c := h[j]

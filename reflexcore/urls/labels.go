@@ -28,6 +28,58 @@ func (i *Info) labels(h string) {
 	}
 }
 
+// resolves looks at what DNS over HTTPS is asked for, on any host: the question goes on to whoever serves the name,
+// so a name is checked as that of a host, and what is not a plain name may be data.
+func (i *Info) resolves() {
+	if i.Query == "" || !strings.HasSuffix(i.Path, "/dns-query") && (i.Host != "dns.google" || i.Path != "/resolve") {
+		return
+	}
+	name, plain := askedName(i.Query)
+	if !plain {
+		i.Flags |= Drop
+		return
+	}
+	i.labels(name)
+}
+
+// askedName returns the name that the query of a request of DNS over HTTPS asks for, if it is a plain name and
+// nothing else in the query can hold data.
+func askedName(query string) (name string, plain bool) {
+	if strings.Count(query, "&") > 3 {
+		return "", false
+	}
+	for part := range strings.SplitSeq(query, "&") {
+		key, value, _ := strings.Cut(part, "=")
+		switch {
+		case len(value) <= 6 && (key == "type" || key == "cd" || key == "do"):
+		case key != "name" || name != "":
+			return "", false
+		default:
+			name = strings.TrimSuffix(value, ".")
+		}
+	}
+	return name, name != "" && !strings.ContainsFunc(name, func(r rune) bool {
+		return r != '.' && r != '-' && r != '_' && (r < '0' || r > '9') && (r|0x20 < 'a' || r|0x20 > 'z')
+	})
+}
+
+// isContentAddress reports whether a name is the hash of a content or of a key, as ipfs: and ipns: have in the place
+// of a host.
+func isContentAddress(h string) bool {
+	var begin, letters string
+	switch len(h) {
+	case 46:
+		begin, letters = "Qm", "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
+	case 59:
+		begin, letters = "baf", "abcdefghijklmnopqrstuvwxyz234567"
+	case 62:
+		begin, letters = "k51q", "abcdefghijklmnopqrstuvwxyz0123456789"
+	default:
+		return false
+	}
+	return strings.HasPrefix(h, begin) && strings.Trim(h, letters) == ""
+}
+
 // script checks the letters of a label that has others than ASCII.
 func (i *Info) script(label string) {
 	var buf [64]rune

@@ -127,10 +127,12 @@ func Classify(text string) Info {
 		if i := strings.LastIndexByte(authority, '@'); i > 0 {
 			info.Flags |= Credentials
 		}
+		info.resolves()
 		return info
 	}
 	info.authority(authority)
 	info.crossCheck(text)
+	info.resolves()
 	return info
 }
 
@@ -300,9 +302,6 @@ func (i *Info) tail(rest string) {
 	}
 	if secretPath(i.Path, query) {
 		i.Flags |= SecretPath
-	}
-	if query != "" && strings.HasSuffix(i.Path, "/dns-query") { // DNS over HTTPS, on any host
-		i.Flags |= Drop
 	}
 	if accessPath(i.Path, query) {
 		i.Flags |= Access

@@ -1,0 +1,68 @@
+package reflexcore
+
+import (
+	"path"
+	"slices"
+	"strings"
+
+	"approver.example/reflexcore/effect"
+	"approver.example/reflexcore/shell"
+	"approver.example/reflexcore/wordset"
+)
+
+// This file knows what a call writes into the root file system of another system, such as a virtual machine: its
+// first script mounts and powers off that system, and nothing on this host.
+
+// leavesToGuest names the system that an effect is about, if a call only writes how another one starts.
+func (j *judgment) leavesToGuest(ef *effect.Effect) {
+	stops := ef.Kind == effect.Kill && ef.Target == "host"
+	mounts := ef.Kind == effect.Permission && ef.What == "mount"
+	if ef.Bits&effect.Later == 0 || !stops && !mounts || !j.writesGuest() {
+		return
+	}
+	if stops {
+		ef.Target = "guest"
+	} else {
+		ef.What = "mount-guest"
+	}
+}
+
+// writesGuest reports whether a call does nothing but write scripts with which another system starts.
+func (j *judgment) writesGuest() bool {
+	if j.guest == 0 {
+		j.guest = 1
+		if j.onlyGuest() {
+			j.guest = 2
+		}
+	}
+	return j.guest == 2
+}
+
+func (j *judgment) onlyGuest() bool {
+	files := 0
+	for i := range j.call.Effects {
+		switch w := &j.call.Effects[i]; {
+		case w.Bits&effect.Later != 0 || w.Kind == effect.Read || effect.MakesFolder(w):
+		case w.Kind == effect.Permission && w.What == "run" && isGuestStart(w.Target):
+		case w.Kind != effect.Write || !isGuestStart(w.Target):
+			return false
+		default:
+			files++
+		}
+	}
+	return files > 0 && (j.call.ToolCall.Command == "" || shell.OnlyWrites(j.call.ToolCall.Command))
+}
+
+// isGuestStart reports whether a file is with what a system starts, in a folder that is named as a root file system.
+func isGuestStart(file string) bool {
+	folders := strings.Split(strings.ToLower(path.Dir(file)), "/")
+	at := slices.IndexFunc(folders, func(folder string) bool {
+		return wordset.ContainsAny(folder, "rootfs", "initramfs", "initrd")
+	})
+	if at < 0 || !effect.IsPlain(file) {
+		return false
+	}
+	below := folders[at+1:]
+	return wordset.Has("init init.sh linuxrc rcS rc.local", path.Base(file)) ||
+		len(below) == 2 && below[0] == "etc" && below[1] == "init.d"
+}
