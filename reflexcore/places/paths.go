@@ -183,7 +183,7 @@ func (s *Surroundings) Path(p string, e *effect.Effect) Place {
 	if strings.HasSuffix(p, "/.") || strings.HasSuffix(p, "/..") {
 		bare = p[:strings.LastIndexByte(p, '/')]
 	}
-	if e.Kind == effect.Delete && isPackageCache(p) {
+	if e.Kind == effect.Delete && (isPackageCache(p) || isBytecode(p)) {
 		return Build | Outside
 	}
 	out := s.Folder(p, bare)
@@ -222,6 +222,13 @@ var packageCaches = strings.Fields("/var/lib/apt/lists /var/cache/apt /var/cache
 // isPackageCache reports whether a path is known to lie in one of them.
 func isPackageCache(p string) bool {
 	return strings.HasPrefix(p, "/var/") && effect.IsKnown(p) && !strings.Contains(p, "/..") && belowAny(p, packageCaches)
+}
+
+// isBytecode reports whether a path of the system is a folder in which Python keeps what it compiled, and compiles
+// again.
+func isBytecode(p string) bool {
+	return strings.HasPrefix(p, "/usr/") && !strings.Contains(p, "/..") &&
+		strings.TrimLeft(path.Base(p), "*") == "__pycache__"
 }
 
 // cutGit returns the name of a path in the folder of a repository's own files.

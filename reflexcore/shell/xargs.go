@@ -6,6 +6,7 @@ import (
 	"unicode"
 
 	"approver.example/reflexcore/agentcli"
+	"approver.example/reflexcore/buildnames"
 	"approver.example/reflexcore/effect"
 	"approver.example/reflexcore/grammar"
 	"approver.example/reflexcore/wordset"
@@ -208,13 +209,18 @@ func (lr *listRunner) found(action int) []string {
 }
 
 // named returns a slash and the name that find looks for, or an empty string if that is not one
-// exact name.
+// exact name. Behind a star it is one if builds make what is called so.
 func (l *commandLine) named() string {
-	if i := slices.Index(l.argv, "-name"); i > 0 && i+1 < len(l.argv) && !strings.ContainsAny(l.argv[i+1], "*?[") &&
-		!slices.ContainsFunc(l.argv, func(w string) bool { return wordset.Has("-o -or ! -not ,", w) }) {
-		return "/" + l.argv[i+1]
+	i := slices.Index(l.argv, "-name")
+	if i < 1 || i+1 >= len(l.argv) ||
+		slices.ContainsFunc(l.argv, func(w string) bool { return wordset.Has("-o -or ! -not ,", w) }) {
+		return ""
 	}
-	return ""
+	name, ending := strings.CutPrefix(l.argv[i+1], "*")
+	if strings.ContainsAny(name, "*?[") || ending && buildnames.Of(name) != buildnames.Always {
+		return ""
+	}
+	return "/" + l.argv[i+1]
 }
 
 // runs are the words of each command that xargs runs with an input: all of them, or where it puts
