@@ -18,7 +18,7 @@ const machineOwn = `
 	echo 'PermitUserEnvironment yes' >> /etc/ssh/sshd_config
 	sed -i 's/#Port 22/Port 2222/' /etc/ssh/sshd_config
 	sed -ri 's/dns files/files dns/g' /etc/nsswitch.conf
-	ldconfig
+	ldconfig /opt/lib
 	echo /opt/lib > /etc/ld.so.conf.d/x.conf
 	passwd -d app
 	echo app:x | chpasswd

@@ -186,8 +186,9 @@ func (r *report) made(n int) bool {
 	return !r.stopped()
 }
 
-// inert are the kinds of effects that need no rights of their own: a package manager that fetches.
-const inert = 1<<effect.NetIn | 1<<effect.Privilege
+// inert are the kinds of effects that change nothing: a package manager that fetches, and what is read. Whether that
+// may be read is judged by itself, and where the shell writes it needs no rights of another.
+const inert = 1<<effect.NetIn | 1<<effect.Privilege | 1<<effect.Read
 
 // idle marks the rights of a command that with them changes, stops and starts nothing, if what it
 // does was added from an index on.

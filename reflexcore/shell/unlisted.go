@@ -18,7 +18,7 @@ func (pr *programRunner) unknownProgram(mark int, std *input, sink *data) {
 	pr.in.rep.noteOddity(NameUnknown, effect.Show(pr.in.exp.fields[mark].text))
 	args := pr.in.exp.fields[mark:]
 	e := effect.Effect{Kind: effect.Exec, Target: args[0].text, Taint: args[0].taint | std.taint, Bits: effect.Partial}
-	if args[0].isUnnamed() {
+	if args[0].isUnnamed() && (!args[0].isOneOfOwn() || !pr.in.fs.isUntouched(args[0].text)) {
 		e.What = "any"
 	}
 	for _, f := range args[1:] {
@@ -30,6 +30,24 @@ func (pr *programRunner) unknownProgram(mark int, std *input, sink *data) {
 	pr.in.add(e)
 	pr.suspects(mark + 1)
 	sink.add(data{effect.Unknown, e.Taint})
+}
+
+// isOneOfOwn reports whether a word is the path of a program below the working directory of which only the end of the
+// name is not known, as in ./bin/tool-$(uname -m): the value cannot lead elsewhere, unless a folder is called like the
+// beginning of that name.
+func (f *field) isOneOfOwn() bool {
+	const counts = effect.File | effect.Secret | effect.Network | effect.Decoded
+	known, _, _ := strings.Cut(f.text, effect.Unknown)
+	folder, name := path.Split(known)
+	return f.taint&counts == 0 && folder != "" && folder[0] != '/' && folder[0] != '~' && len(name) > 1 &&
+		!strings.Contains(f.text, "..") && !strings.Contains(f.text[len(known):], "/")
+}
+
+// isUntouched reports whether a path that is not known is in the project, and the text has written no file and unpacked
+// nothing there.
+func (fsys *filesystem) isUntouched(p string) bool {
+	p = fsys.abs(p)
+	return within(p, fsys.in.ctx.Dir) && len(fsys.list) == 0 && fsys.under(p) == 0
 }
 
 // wipes reports whether a word is a combination of flags that only rm has.
