@@ -36,6 +36,7 @@ var noRule = map[string]string{
 	"agent-settings": "package selfprotect judges it",
 	"own":            "files that the user who runs the call gets are no question",
 	"interactive":    "a shell that waits for input runs nothing by itself",
+	"members":        "package selfprotect asks about what else an archive may bring",
 	"mount-guest":    "what another system mounts when it starts is nothing of this host",
 	"module":         "it is judged by its name, as a program is",
 }

@@ -258,3 +258,32 @@ func TestWhatIsOnlyNamedOrPassedOn(t *testing.T) {
 		ldconfig -C /tmp/cache
 		echo /tmp/x > /etc/ld.so.conf.d/x.conf && ldconfig`)
 }
+
+// Taking one file out of an archive at home was the same question as unpacking all of it there.
+func TestNamedMembersOfArchives(t *testing.T) {
+	judge := verdicts(t)
+	asks(t, judge, false, `
+		cd ~ && curl -fsSL -o x.tgz https://github.com/x/y/releases/download/v1/y.tgz && tar -xzf x.tgz y/bin/y
+		cd ~ && tar -xzf x.tgz --strip-components=1 y/bin/y
+		tar -xzf x.tgz -C ~ y/bin/y
+		cd ~ && unzip -o x.zip bin/y
+		cd ~ && mkdir d && tar -xzf x.tgz -C d`)
+	asks(t, judge, true, `
+		cd ~ && tar -xzf x.tgz
+		cd ~ && tar -xzf x.tgz --strip-components=1 y
+		cd ~ && tar -xzf x.tgz ./
+		cd ~ && tar -xzf x.tgz ./.claude/settings.json
+		cd ~ && tar -xzf x.tgz --strip-components=1 y/.claude
+		cd ~ && tar -xzf x.tgz --wildcards '*'
+		cd ~ && tar -xzf x.tgz y --transform 's/y/.claude/'
+		cd ~ && tar -xzf x.tgz y -T names
+		cd ~ && tar -xPzf x.tgz y
+		cd ~ && tar -xzf x.tgz "$N"
+		cd ~ && tar -xzf x.tgz bin/approver
+		cd ~ && tar -xzf x.tgz bin/claude
+		cd ~ && tar -xzf x.tgz ../ada/.claude
+		cd ~ && tar -xzf x.tgz y && tar -xzf z.tgz
+		cd ~ && unzip x.zip
+		cd ~ && unzip x.zip -x y
+		cd ~ && unzip x.zip '*'`)
+}

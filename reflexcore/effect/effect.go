@@ -268,6 +268,9 @@ const Rebuilt = "rebuilt"
 // again in a database of the project's own containers. Nobody is asked about it.
 const OwnServer = "own-server"
 
+// Members is the What of a folder into which nothing comes out of an archive but what the words of the command name.
+const Members = "members"
+
 // IsProduction reports whether a word of a text is a name for production.
 func IsProduction(text string) bool {
 	parts := strings.FieldsFunc(strings.ToLower(text),

@@ -44,7 +44,7 @@ func (c *Check) replaces(ef *effect.Effect) approver.Decision {
 		return approver.Pass
 	case folder && fillers[by] && !moved:
 		return approver.Deny
-	case archivers[by] && c.Around.Home != "" && path.Clean(ef.Target) == c.Around.Home:
+	case archivers[by] && c.Around.Home != "" && path.Clean(ef.Target) == c.Around.Home && ef.What != effect.Members:
 		return approver.Ask
 	case c.isPacked(ef, by):
 		return approver.Pass

@@ -59,6 +59,9 @@ func (a *applied) addWrite(u *grammar.Use, p string, d data) {
 	if u.Word >= 0 {
 		what = u.Arg // a folder
 	}
+	if what == "" && a.line.takesNamed() {
+		what = effect.Members
+	}
 	if a.line.p.Copies && u.Role == grammar.Write && what == "" && d.text == "" && d.taint == 0 &&
 		(a.reads > 0 || a.std.present) || a.linksNothing() {
 		what = effect.Emptied
