@@ -287,3 +287,26 @@ func TestNamedMembersOfArchives(t *testing.T) {
 		cd ~ && unzip x.zip -x y
 		cd ~ && unzip x.zip '*'`)
 }
+
+// A template of statements into which sed fills a folder was nothing that anybody knows, and the same file as it lies
+// there was no question.
+func TestFilledStatements(t *testing.T) {
+	judge := verdicts(t)
+	asks(t, judge, false, `
+		sed "s|PATHVAR|$(pwd)|" load.sql | duckdb x.db
+		sed "s/DATA_DIR/${TB_DATA_DIR}/g" load.sql | duckdb x.db
+		sed 's/@DB@/app/' load.sql | psql -h localhost app`)
+	asksEach(t, judge, false, "sed \"s|PATHVAR|`pwd`/sf0.1|\" load.sql | duckdb x.db")
+	asks(t, judge, true, `
+		sed "s/PATHVAR/$(cat f)/" load.sql | duckdb x.db
+		sed 's/SELECT/DROP/' load.sql | psql app
+		sed 's/ROLLBACK/COMMIT/' load.sql | psql app
+		X='x/; 1i drop table t'; sed "s/PATHVAR/$X/" load.sql | psql app
+		read X; sed "s/PATHVAR/$X/" load.sql | psql app
+		source x; sed "s/PATHVAR/$A/" load.sql | psql app
+		sed "s/PATHVAR/x/e" load.sql | psql app
+		sed -f p load.sql | psql app
+		sed() { cat x; }; sed 's/PATHVAR/a/' load.sql | psql app
+		echo 'drop table t' > load.sql; sed 's/PATHVAR/a/' load.sql | psql app
+		sed 's/PATHVAR/a/' load.sql | sh`)
+}

@@ -147,9 +147,12 @@ func isOneValue(w *syntax.Word) bool {
 // shownBy is the file that a statement only shows, as in cat FILE | psql. It is empty if there is none.
 func (df *definitions) shownBy(s *syntax.Stmt) string {
 	c := onlyCall([]*syntax.Stmt{s})
-	if c == nil || len(s.Redirs) > 0 || len(c.Args) != 2 || c.Args[0].Lit() != "cat" || !areLiterals(c.Args, "") ||
-		strings.HasPrefix(c.Args[1].Lit(), "-") || df.replaced("cat") {
+	if c == nil || len(s.Redirs) > 0 {
 		return ""
+	}
+	if len(c.Args) != 2 || c.Args[0].Lit() != "cat" || !areLiterals(c.Args, "") ||
+		strings.HasPrefix(c.Args[1].Lit(), "-") || df.replaced("cat") {
+		return df.filledBy(c)
 	}
 	return c.Args[1].Lit()
 }
