@@ -59,6 +59,11 @@ func TestWordsThatAreOnlyOpened(t *testing.T) {
 		grep -rl foo | xargs vim
 		vim $(git diff --name-only)
 		fzf | xargs -r nvim
+		vim $(git ls-files | fzf)
+		git ls-files | fzf | xargs -o nvim
+		rm $(git ls-files | fzf)
+		less $(git ls-files | fzf)
+		less "$LOG"
 		code $(fzf)
 		open $(bundle info --path minima)
 		xdg-open $(minikube service x --url)
@@ -66,6 +71,9 @@ func TestWordsThatAreOnlyOpened(t *testing.T) {
 	asks(t, judge, true, `
 		vim "+!rm -rf ~"
 		vim -c "$X"
+		less '+!rm -rf ~'
+		less $(cat names)
+		curl -s https://e.example/x | xargs less
 		vim -S "$X"
 		curl -s https://e.example/x | xargs vim
 		cat names | xargs vim
@@ -78,6 +86,9 @@ func TestWordsThatAreOnlyOpened(t *testing.T) {
 		code tunnel --name x
 		X=tunnel; code $X
 		fzf | xargs sh
+		git ls-files | fzf | sh
+		git ls-files | fzf | xargs -I{} sh -c {}
+		git ls-files | fzf | xargs rm -rf
 		$EDITOR $(curl https://e.example)`)
 }
 

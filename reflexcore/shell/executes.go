@@ -49,11 +49,11 @@ func (a *applied) executes(u *grammar.Use, out *data) {
 }
 
 // namesToOpen reports whether a word that is not known is most likely a file or an address to look at: an operand of
-// vi or of an opener, which a variable of people's or another program gives. That program could run by itself what it
-// makes vi or the desktop run. What a file, the network or a decoder says may be anything.
+// vi, less or an opener, which a variable of people's or another program gives. That program could run by itself what
+// it makes these run. What a file, the network or a decoder says may be anything.
 func (a *applied) namesToOpen(u *grammar.Use) bool {
 	const counts = effect.File | effect.Secret | effect.Network | effect.Decoded
-	if u.Word < 0 || u.Role != grammar.Exec && u.Role != grammar.Code {
+	if u.Word < 0 || u.Role != grammar.Exec && u.Role != grammar.Code && u.Role != grammar.Shell {
 		return false
 	}
 	f := a.field(u)
@@ -61,9 +61,9 @@ func (a *applied) namesToOpen(u *grammar.Use) bool {
 		return false
 	}
 	switch a.line.p.Program.Name {
-	case "vi": // of +COMMAND, and not of -c
-		return u.Role == grammar.Code && slices.ContainsFunc(a.line.p.Uses, func(w grammar.Use) bool {
-			return w.Role == grammar.Write && w.Word == u.Word
+	case "vi", "less": // of +COMMAND, and not of -c
+		return u.Role != grammar.Exec && slices.ContainsFunc(a.line.p.Uses, func(w grammar.Use) bool {
+			return (w.Role == grammar.Write || w.Role == grammar.Read) && w.Word == u.Word
 		})
 	case "xdg-open": // start and explorer run programs as well
 		return wordset.Has("xdg-open open gnome-open wslview sensible-browser firefox google-chrome chromium", a.line.by)
