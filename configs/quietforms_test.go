@@ -321,3 +321,21 @@ func TestFilledStatements(t *testing.T) {
 		echo 'drop table t' > load.sql; sed 's/PATHVAR/a/' load.sql | psql app
 		sed 's/PATHVAR/a/' load.sql | sh`)
 }
+
+// A file of the project was what the machine starts with, by its name alone.
+func TestImagesOfAnotherKernel(t *testing.T) {
+	judge := verdicts(t)
+	asks(t, judge, false, `
+		gzip -c x > initrd.img
+		cd initramfs && find . | cpio -o -H newc | gzip > ../initrd.gz
+		rm initrd.gz
+		find . -name "*.coverprofile" -delete`)
+	asks(t, judge, true, `
+		gzip -c x > /boot/initrd.img
+		rm /vmlinuz
+		rm -f /initrd.img
+		rm /mnt/boot/vmlinuz-6
+		rm "$D/vmlinuz"
+		gzip -c x > ../initrd.img
+		cp x /usr/lib/modules/6/vmlinuz`)
+}
