@@ -81,7 +81,8 @@ const maxBefore = 64
 // containers are programs that delete containers, images or networks by name: they are made again from what they
 // were made of.
 var containers = map[string]bool{"docker rm": true, "docker container rm": true, "docker rmi": true,
-	"docker image rm": true, "docker network rm": true, "podman rm": true, "podman rmi": true, "nerdctl rm": true, "nerdctl rmi": true}
+	"docker image rm": true, "docker network rm": true, "podman rm": true, "podman rmi": true,
+	"nerdctl rm": true, "nerdctl rmi": true}
 
 // recreatable is the score of a loss that can be made again.
 const recreatable = 5

@@ -226,7 +226,8 @@ var onlyAssigns = regexp.MustCompile(`^(?:\s*(?:export\s+)?[A-Za-z_]\w*=` +
 
 // logsIn matches a call that does nothing but log in to a registry of the cloud whose token that is.
 var logsIn = regexp.MustCompile(`^\s*gcloud auth print-access-token\s*\|\s*(?:docker|podman|helm registry) login\s+` +
-	`(?:-u|--username)[ =]oauth2accesstoken\s+--password-stdin\s+(?:https://)?(?:[a-z0-9-]+[.])?(?:pkg[.]dev|gcr[.]io)/?\s*$`)
+	`(?:-u|--username)[ =]oauth2accesstoken\s+--password-stdin\s+(?:https://)?` +
+	`(?:[a-z0-9-]+[.])?(?:pkg[.]dev|gcr[.]io)/?\s*$`)
 
 // assignsToken reports whether a token of a service is only put into a variable, or where it is for: nobody sees it.
 func (j *judgment) assignsToken(ef *effect.Effect) bool {

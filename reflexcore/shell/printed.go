@@ -89,9 +89,8 @@ func (a *applied) tells() (data, bool) {
 	case "git ls-files":
 		return data{strings.TrimSuffix(a.in.cwd.dir, "/") + "/" + effect.Unknown + "\n", effect.File}, a.line.listsAll()
 	case "fzf", "sk", "fzy", "peco": // what somebody picks from a list of files, which no file says
-		list := a.std.text
-		return data{effect.Unknown, (a.taint | a.std.taint) &^ effect.File}, a.std.present && strings.HasSuffix(list, "/"+effect.Unknown+"\n") &&
-			strings.Count(list, "\n") == 1
+		list, ok := strings.CutSuffix(a.std.text, "/"+effect.Unknown+"\n")
+		return data{effect.Unknown, (a.taint | a.std.taint) &^ effect.File}, ok && !strings.Contains(list, "\n")
 	case "basename":
 		return a.line.baseOf(a.words(), a.taint)
 	}
