@@ -138,6 +138,7 @@ func TestPublicCertificates(t *testing.T) {
 		cat server.pem
 		cat my_company.pem
 		cat key.pem
+		cat site-bundle.pem
 		cat privkey-cert.pem
 		cat client-cert-key.pem
 		cat mitmproxy-ca.pem
@@ -240,6 +241,10 @@ func TestReadAsRoot(t *testing.T) {
 		sudo cat /var/log/nginx/error.log > err.log`)
 	asks(t, judge, true, `
 		sudo cat /etc/shadow > x
+		sudo -u ben cat /home/ben/x > y
+		sudo cat /var/lib/mysql/mysql/user.ibd > x
+		sudo cat /dev/sda > x
+		sudo find / -name '*.key' > x
 		sudo cat /root/.ssh/id_rsa > x
 		sudo cat x | sudo tee /etc/y
 		sudo cat x > /etc/hosts
@@ -291,6 +296,7 @@ func TestNamedMembersOfArchives(t *testing.T) {
 		cd ~ && tar -xPzf x.tgz y
 		cd ~ && tar -xzf x.tgz "$N"
 		cd ~ && tar -xzf x.tgz bin/approver
+		cd ~ && tar -xzf x.tgz Library
 		cd ~ && tar -xzf x.tgz bin/claude
 		cd ~ && tar -xzf x.tgz ../ada/.claude
 		cd ~ && tar -xzf x.tgz y && tar -xzf z.tgz

@@ -55,11 +55,15 @@ func (l *commandLine) takesNamed() bool {
 	return out && len(members) > 0 && !slices.ContainsFunc(members, func(m string) bool { return !isPlainMember(m, skip) })
 }
 
+// keeping are folders of a home in which macOS and Windows keep settings and what starts by itself.
+const keeping = "Library library AppData appdata Documents documents PowerShell WindowsPowerShell"
+
 // isPlainMember reports whether the name of a file in an archive, without as many folders before it, is neither a
 // pattern, nor hidden, nor that of an agent.
 func isPlainMember(name string, skip int) bool {
 	parts := strings.Split(strings.TrimPrefix(path.Clean(name), "./"), "/")
 	return len(parts) > skip && !strings.ContainsAny(name, `*?[\`) && !slices.ContainsFunc(parts, func(part string) bool {
-		return part == "" || part[0] == '.' || part == ownName || part == ownName+"-hook" || len(agentcli.Named(part)) > 0
+		return part == "" || part[0] == '.' || part == ownName || part == ownName+"-hook" || wordset.Has(keeping, part) ||
+			len(agentcli.Named(part)) > 0
 	})
 }

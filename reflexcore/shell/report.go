@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"approver.example/reflexcore/effect"
+	"approver.example/reflexcore/wordset"
 )
 
 // sameTail is how many of the last effects a new effect is compared with, so that it is not added
@@ -186,9 +187,15 @@ func (r *report) made(n int) bool {
 	return !r.stopped()
 }
 
-// inert are the kinds of effects that change nothing: a package manager that fetches, and what is read. Whether that
-// may be read is judged by itself, and where the shell writes it needs no rights of another.
-const inert = 1<<effect.NetIn | 1<<effect.Privilege | 1<<effect.Read
+// inert are the kinds of effects that need no rights of their own: a package manager that fetches.
+const inert = 1<<effect.NetIn | 1<<effect.Privilege
+
+// isInert reports whether an effect changes nothing for which rights count. What may be read of logs and settings is
+// judged by itself, and the shell writes it without the rights of another.
+func isInert(e *effect.Effect) bool {
+	return inert&(1<<e.Kind) != 0 || effect.OnlyMakes(e) || e.Kind == effect.Read && effect.IsPlain(e.Target) &&
+		wordset.HasAnyPrefix(e.Target, "/etc/", "/var/log/") && !strings.Contains(e.Target, "/..")
+}
 
 // idle marks the rights of a command that with them changes, stops and starts nothing, if what it
 // does was added from an index on.
@@ -201,7 +208,7 @@ func (r *report) idle(from int, by string) {
 }
 
 func (r *report) addEffect(e effect.Effect) {
-	r.acts = r.acts || inert&(1<<e.Kind) == 0 && !effect.OnlyMakes(&e)
+	r.acts = r.acts || !isInert(&e)
 	if len(r.res.Effects) >= r.lim.Effects {
 		r.over("effects")
 		return
