@@ -260,6 +260,9 @@ const Named = "named-scratch"
 // Production is the What of a resource elsewhere that is said to be of production.
 const Production = "production"
 
+// Elsewhere is the What of a change that an option sends to production, or to the daemon of another machine.
+const Elsewhere = "elsewhere"
+
 // Rebuilt is the What of a resource on this machine that is made again at once or at the next start: a
 // cluster in containers, the volumes of a compose project that the same call starts again.
 const Rebuilt = "rebuilt"

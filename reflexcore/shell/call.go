@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -262,6 +263,12 @@ func (pr *programRunner) runProgram(mark int, std *input, sink *data) {
 		a.take(pr.in, argv, mark, std, p.Typed(argv))
 		pr.in.dirs.configured = pr.in.dirs.configured || a.line.by == "git config"
 		pr.apply(a, sink)
+		if !p.Dry {
+			pr.saysMore(pr.in.exp.fields[mark+1:], p.Uses, a.line.by)
+		}
+	}
+	if !p.Dry {
+		pr.actsElsewhere(argv, cmp.Or(a.line.by, name.text))
 	}
 	if errors := pr.in.io.err; errors != nil && errors != sink { // it may have written there
 		errors.add(data{effect.Unknown, std.taint})

@@ -111,7 +111,7 @@ func (pr *programRunner) unlisted(mark int, std *input, sink *data) {
 		taint |= f.taint
 	}
 	pr.in.payloads.saysDelete(args[1:], name)
-	pr.saysOutput(args[1:], name)
+	pr.saysOutput(args[1:], name, true)
 	pr.saysDevice(args[1:], name)
 	pr.handsProgram(args)
 	if handsShell(args[1:]) {
@@ -144,26 +144,6 @@ func converts(name string) bool {
 	return ok && formats[from] && formats[to]
 }
 
-// saysOutput adds the files of the system and of people that an unknown program is told to write:
-// hardly a program means anything else by such a flag. What is built for /usr or /opt of an image is
-// no such file.
-func (pr *programRunner) saysOutput(args []field, by string) {
-	for i, f := range args {
-		flag, file, valued := strings.Cut(f.text, "=")
-		if !wordset.Has(outputFlags, flag) || !valued && i+1 == len(args) {
-			continue
-		}
-		if !valued {
-			f = args[i+1]
-			file = f.text
-		}
-		if wordset.HasAnyPrefix(file, "/etc/", "/boot/", "/var/", "/lib", "/root/", "/home/", "/Users/", "~", "../") {
-			pr.in.add(effect.Effect{Kind: effect.Write, Target: pr.in.fs.expandHome(file), Bits: effect.Partial, Taint: f.taint,
-				By: by})
-		}
-	}
-}
-
 // saysDevice notes a disk that an unknown program gets: it may write there. Those that only look are in
 // the tables.
 func (pr *programRunner) saysDevice(args []field, by string) {
@@ -177,9 +157,6 @@ func (pr *programRunner) saysDevice(args []field, by string) {
 		}
 	}
 }
-
-// outputFlags are the flags behind which programs have the file that they write.
-const outputFlags = "-o -O --out --output --outfile --out-file --outFile --output-file --output-document"
 
 // handsShell reports whether the words of an unknown program are the path of a shell, an address and
 // a port: whoever answers there gets the shell.
@@ -234,6 +211,10 @@ func (pl *payloadRunner) saysDelete(args []field, by string) {
 			continue // a verb alone is one behind any option
 		}
 		kind := meant(text)
+		if kind == effect.Opaque && isWholly(text, args) {
+			pl.in.add(effect.Effect{Kind: effect.RemoteDelete, Target: text, Bits: effect.Partial | effect.Bulk, By: by})
+			return
+		}
 		if i+1 == len(args) && words > 1 || kind == effect.Opaque {
 			continue
 		}
@@ -252,6 +233,27 @@ func (pl *payloadRunner) saysDelete(args []field, by string) {
 		pl.in.add(e)
 		return
 	}
+}
+
+// isWholly reports whether a verb that alone says little takes all there is away, by an option of the same
+// command: reset --hard, rm --all, uninstall --purge. What is only a cache can be made again.
+func isWholly(verb string, args []field) bool {
+	verb = strings.ToLower(verb)
+	if wordset.Has("factory-reset reset-all remove-all clear-all", verb) {
+		return true
+	}
+	if !wordset.Has("reset rm remove clear flush uninstall revert forget", verb) {
+		return false
+	}
+	all := false
+	for _, f := range args {
+		if strings.Contains(f.text, "cache") {
+			return false
+		}
+		flag, _, _ := strings.Cut(f.text, "=")
+		all = all || wordset.Has("--all --hard --factory --factory-reset --purge --everything --wipe --delete-data", flag)
+	}
+	return all
 }
 
 // takesValue reports whether the word behind this one may be the value of an option, and no verb. An option
