@@ -35,7 +35,7 @@ var shellCalls = map[string][]string{
 	"scheme":      {"(system"},
 	"": {"system(", "system ", "popen(", "exec(", "shell_exec(", "os.execute(", "sh -c",
 		"Runtime.getRuntime().exec(", "ProcessBuilder(", "`", "sh(", "run(", "run-program ", "callCommand ", "callProcess ",
-		"Sys.command ", "(shell ", "os:cmd(", "shell script "},
+		"Sys.command ", "(shell ", "os:cmd(", "shell script ", "qx/", "qx{", "execCmd(", "shellExec("},
 }
 
 // argvCalls are functions that start a program with each argument as a text of its own.
@@ -329,7 +329,8 @@ func isWord(c byte) bool {
 }
 
 // runWords are parts of the names of functions that start programs.
-var runWords = []string{"system", "exec", "spawn", "shell", "process", "command", "popen", "(sh ", "!", "`"}
+var runWords = []string{"system", "exec", "spawn", "shell", "process", "run-program", "runprogram", "run(", "run \"",
+	"run '", "command", "popen", "(sh ", "!", "`"}
 
 // unknownCalls is for code that may start programs in unknown ways. It finds the code's texts as
 // commands: each by itself, and those of one line together.
