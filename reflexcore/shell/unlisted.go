@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"approver.example/reflexcore/effect"
+	"approver.example/reflexcore/grammar"
 	location "approver.example/reflexcore/places"
 	"approver.example/reflexcore/wordset"
 )
@@ -111,6 +112,7 @@ func (pr *programRunner) unlisted(mark int, std *input, sink *data) {
 		taint |= f.taint
 	}
 	pr.in.payloads.saysDelete(args[1:], name)
+	pr.saysTurn(args)
 	pr.saysOutput(args[1:], name, true)
 	pr.saysDevice(args[1:], name)
 	pr.handsProgram(args)
@@ -142,6 +144,42 @@ func converts(name string) bool {
 		from, to, ok = strings.Cut(name, "-to-")
 	}
 	return ok && formats[from] && formats[to]
+}
+
+// saysTurn reads the words of an unknown program as those of a cloud: reset-password, dns record create. A
+// script of the project means its own things by them.
+func (pr *programRunner) saysTurn(args []field) {
+	name := args[0].text
+	if strings.IndexByte(name, '/') >= 0 || len(args) < 2 {
+		return
+	}
+	words := len(pr.words)
+	pr.words = append(pr.words, "=turns")
+	for _, f := range args[1:] {
+		pr.words = append(pr.words, f.text)
+	}
+	a := pr.borrow()
+	pr.in.Table.Parse(pr.words[words:], &a.parsed)
+	for i := range a.parsed.Uses {
+		if u := &a.parsed.Uses[i]; u.Role == grammar.Discard && (!ofAnything(u.Text) || ofCloud(args)) {
+			pr.in.add(effect.Effect{Kind: effect.Discard, Target: u.Text, What: u.Arg, Bits: effect.Partial, By: name})
+		}
+	}
+	pr.giveBack(a)
+	pr.words = pr.words[:words]
+}
+
+// ofAnything reports whether a word of [programRunner.saysTurn] is also one of programs that know no cloud.
+func ofAnything(word string) bool {
+	return wordset.Has("record records sink sinks forwarding forwarder credential credentials", word) ||
+		wordset.ContainsAny(word, "detach", "disassociate", "unassign")
+}
+
+// ofCloud reports whether a word of a command is a thing that clouds have.
+func ofCloud(args []field) bool {
+	return slices.ContainsFunc(args[1:], func(f field) bool {
+		return wordset.Has("dns domain domains zone zones volume volumes disk disks policy policies instance address", f.text)
+	})
 }
 
 // saysDevice notes a disk that an unknown program gets: it may write there. Those that only look are in
