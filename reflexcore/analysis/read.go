@@ -68,7 +68,7 @@ func (a *Call) ReadCommand(place shell.Context) {
 			hand = content.Part
 		}
 		hand(t.Path, t.Text, a.Analyzer.Limits.Tools.Content, func(p effect.Payload) {
-			if p.Lang != "" && !a.Analyzer.Paths.Classify(p.Path).Prompts() { // what a redirection adds is no whole document
+			if (p.Lang != "" || p.Starts) && !a.Analyzer.Paths.Classify(p.Path).Prompts() { // what a redirection adds is no whole document
 				a.Payload(p, place)
 			}
 		})
@@ -142,6 +142,8 @@ func (a *Call) Payload(p effect.Payload, place shell.Context) {
 	switch {
 	case p.Later && isSQL(p.Lang): // a migration is written to be read and run by people's tools
 		return
+	case p.Starts:
+		a.Effects = append(a.Effects, effect.Effect{Kind: effect.Persist, Target: p.Text, What: effect.Editor, By: "editor"})
 	case p.Lang == "":
 		a.Effects = append(a.Effects,
 			effect.Effect{Kind: effect.Opaque, Target: p.Why, Bits: effect.Partial, By: a.ToolCall.Tool})

@@ -173,6 +173,9 @@ func withoutExpressions(s string) string {
 func (x *extractor) json(content string) {
 	if doc, ok := x.parseJSON(content); ok {
 		x.walkJSON(doc, "", 0)
+		if strings.HasSuffix(x.path, "/settings.json") || strings.HasSuffix(x.path, ".code-workspace") {
+			x.editorPrograms(doc, "", 0)
+		}
 	}
 }
 

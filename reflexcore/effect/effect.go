@@ -263,6 +263,9 @@ const Production = "production"
 // Elsewhere is the What of a change that an option sends to production, or to the daemon of another machine.
 const Elsewhere = "elsewhere"
 
+// Editor is the What of a program of a folder that an editor starts when the folder is opened.
+const Editor = "editor"
+
 // Rebuilt is the What of a resource on this machine that is made again at once or at the next start: a
 // cluster in containers, the volumes of a compose project that the same call starts again.
 const Rebuilt = "rebuilt"
@@ -314,6 +317,8 @@ type Payload struct {
 	Contained bool `json:"-"`
 	// Image says that an image is built with it: what it changes is the image.
 	Image bool `json:"-"`
+	// Starts says that Text is the path of a program that starts by itself.
+	Starts bool `json:"starts,omitempty"`
 }
 
 // The languages of payloads.
