@@ -266,6 +266,9 @@ const Elsewhere = "elsewhere"
 // Editor is the What of a program of a folder that an editor starts when the folder is opened.
 const Editor = "editor"
 
+// Server is the What of what the server of a database does by itself: whom it calls, and what it loads.
+const Server = "server"
+
 // Rebuilt is the What of a resource on this machine that is made again at once or at the next start: a
 // cluster in containers, the volumes of a compose project that the same call starts again.
 const Rebuilt = "rebuilt"

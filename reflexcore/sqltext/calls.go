@@ -44,6 +44,7 @@ func (a *analysis) calls(t []token, q quirks, depth int) {
 		if x.kind != tWord && x.kind != tName {
 			continue
 		}
+		a.serverCode(t, i)
 		name := x.s
 		c := functions[name]
 		if c == 0 && i >= 2 && t[i-1].is(".") {
@@ -71,6 +72,15 @@ func (a *analysis) calls(t []token, q quirks, depth int) {
 		}
 		if !known {
 			arg = effect.Unknown
+		}
+		if strings.HasPrefix(name, "dblink") {
+			host, statement := remoteServer(args)
+			if host != "" {
+				a.ofServer(effect.NetOut, host, effect.File)
+			}
+			if arg = statement; arg == "" || c != runsSQL {
+				continue
+			}
 		}
 		a.call(c, name, arg, q, depth)
 	}
@@ -160,4 +170,48 @@ func (a *analysis) copyRows(t []token, i int, by string) {
 			}
 		}
 	}
+}
+
+// untrusted are the languages of functions in which the code does what the server may.
+var untrusted = wordset.Of("plpython3u plpythonu plpython2u plperlu pltclu plsh pl/sh")
+
+// serverCode adds code that gets into the server: a language in which functions may do all, and a library.
+func (a *analysis) serverCode(t []token, i int) {
+	name := at(t, i+1)
+	if t[i].is("extension") && name.is("if") { // CREATE EXTENSION IF NOT EXISTS
+		name = at(t, i+4)
+	}
+	if t[i].is("extension") && untrusted[name.s] || t[i].is("soname") && name.kind == tText {
+		a.ofServer(effect.Exec, name.s, 0)
+	}
+}
+
+// ofServer adds what the server does by itself.
+func (a *analysis) ofServer(kind effect.Kind, target string, taint effect.Taint) {
+	from := len(a.dst)
+	a.addTainted(kind, target, "", 0, taint)
+	for i := range a.dst[from:] {
+		a.dst[from+i].What = effect.Server
+	}
+}
+
+// remoteServer returns the host and the statement that a function for another server is given: a connection and
+// a statement, or a connection, or the name of one that is open and a statement.
+func remoteServer(args []token) (host, statement string) {
+	for _, x := range args {
+		if x.kind != tText {
+			continue
+		}
+		if host == "" && statement == "" && (strings.Contains(x.s, "=") && !strings.Contains(x.s, "'") || strings.Contains(x.s, "://")) {
+			host = x.s
+			for field := range strings.FieldsSeq(x.s) {
+				if value, ok := strings.CutPrefix(field, "host="); ok {
+					host = value
+				}
+			}
+			continue
+		}
+		statement = x.s
+	}
+	return host, statement
 }
