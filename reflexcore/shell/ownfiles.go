@@ -29,7 +29,7 @@ func (a *applied) marksOwn(from int) {
 			said = said || !a.givesToUser()
 		case e.Bits&effect.Partial != 0:
 			return
-		case e.Kind == effect.Permission && e.By == "chmod" && wordset.Has("closed run", e.What):
+		case e.Kind == effect.Permission && e.By == "chmod" && wordset.Has("closed run readable", e.What):
 		case e.Kind == effect.Delete && e.By == "rm":
 		default:
 			return
