@@ -40,6 +40,13 @@ func (e *Engine) leavesFor(j *judgment, ef *effect.Effect) (p places.Place) {
 	return p
 }
 
+// readsSample reports whether a call reads settings that are no secret only by the name of their file.
+func (j *judgment) readsSample() bool {
+	return slices.ContainsFunc(j.call.Effects, func(r effect.Effect) bool {
+		return r.Kind == effect.Read && (strings.Contains(r.Target, ".env") || strings.HasSuffix(r.Target, ".tfvars"))
+	})
+}
+
 // forges are where new projects are pushed to.
 var forges = wordset.Of("github.com gitlab.com bitbucket.org codeberg.org git.sr.ht gitee.com ssh.dev.azure.com " +
 	"dev.azure.com git.heroku.com heroku.com huggingface.co")

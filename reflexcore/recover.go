@@ -40,7 +40,7 @@ func (e *Engine) onDisk(j *judgment, i int, p places.Place) places.Place {
 		return p | e.ownHost(j, ef)
 	case ef.Kind == effect.Delete && p&notBuilt == places.Outside && e.isBuiltElsewhere(j, ef):
 		return p | places.Build
-	case ef.Kind == effect.NetOut && ef.Taint&effect.Gathered != 0:
+	case ef.Kind == effect.NetOut && (ef.Taint&effect.Gathered != 0 || ef.Taint&effect.File != 0 && j.readsSample()):
 		return p | e.leavesFor(j, ef)
 	case ef.Kind == effect.Write && ef.What == effect.Emptied && ef.Bits&effect.Remote == 0 && effect.IsPlain(ef.Target):
 		return p | e.emptyPlace(j, ef, p)
