@@ -26,7 +26,7 @@ var (
 const (
 	daemons = "docker podman nerdctl docker-compose podman-compose finch"
 	// Options that name where a command acts. In a daemon's program -e is a variable of a container.
-	placeOptions  = "context kube-context kubeconfig cluster env environment stage profile project settings config-env app stack inventory defaults-file account target-env remote-env"
+	placeOptions  = "context kube-context kubeconfig cluster env environment stage configuration profile project settings config-env app stack inventory defaults-file account target-env remote-env"
 	placeLetters  = "-e -E -s -S -a -i -x"
 	daemonOptions = "-H --host -c --context --connection --url"
 	clusterPlaces = "--context --kube-context --kubeconfig --cluster --server -s --environment -e"
@@ -68,7 +68,7 @@ func (pr *programRunner) actsElsewhere(argv []string, by string) {
 			}
 		case w[0] == '-':
 		case attached:
-			if place == "" && namesEnvironment(name) && effect.IsProduction(value) {
+			if place == "" && !there && !clusters[base] && namesEnvironment(name) && effect.IsProduction(value) {
 				place = value
 			}
 		case n < len(operands):
@@ -103,6 +103,9 @@ func namesPlace(base, option string, n int) bool {
 		return n == 0 && wordset.Has(daemonOptions, option)
 	case clusters[base]:
 		return wordset.Has(clusterPlaces, option)
+	}
+	if wordset.HasAnyPrefix(option, "-P", "-D") && len(option) > 4 { // a property of a build
+		return namesEnvironment(option[2:])
 	}
 	return wordset.Has(placeLetters, option) || wordset.Has(placeOptions, strings.TrimLeft(option, "-")) && len(option) > 2
 }
@@ -155,7 +158,10 @@ func changes(base string, words []string, last string) int {
 			case i > 0 && wordset.Has("cp mv sync", part) && services[base] && strings.Contains(last, "://"):
 				found = max(found, 1)
 			}
-			ofData = ofData || wordset.Has("db database migration migrations ef", part)
+			if found > 0 && wordset.Has(daemons, base) {
+				return found // the other words are those of a container
+			}
+			ofData = ofData || wordset.Has("db database migration migrations fixtures ef", part)
 		}
 	}
 	return found
