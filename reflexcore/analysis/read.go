@@ -68,7 +68,8 @@ func (a *Call) ReadCommand(place shell.Context) {
 			hand = content.Part
 		}
 		hand(t.Path, t.Text, a.Analyzer.Limits.Tools.Content, func(p effect.Payload) {
-			if (p.Lang != "" || p.Starts) && !a.Analyzer.Paths.Classify(p.Path).Prompts() { // what a redirection adds is no whole document
+			// What a redirection adds is no whole document.
+			if (p.Lang != "" || p.Starts) && !a.Analyzer.Paths.Classify(p.Path).Prompts() {
 				a.Payload(p, place)
 			}
 		})

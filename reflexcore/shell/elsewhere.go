@@ -23,91 +23,137 @@ var (
 	looking = wordset.Of(section("looking words"))
 )
 
-const (
-	daemons = "docker podman nerdctl docker-compose podman-compose finch"
+var (
+	daemons = wordset.Of("docker podman nerdctl docker-compose podman-compose finch")
 	// Options that name where a command acts. In a daemon's program -e is a variable of a container.
-	placeOptions  = "context kube-context kubeconfig cluster env environment stage configuration profile project settings config-env app stack inventory defaults-file account target-env remote-env"
-	placeLetters  = "-e -E -s -S -a -i -x"
-	daemonOptions = "-H --host -c --context --connection --url"
-	clusterPlaces = "--context --kube-context --kubeconfig --cluster --server -s --environment -e"
-	// Programs that deploy to the place that an operand names.
-	deployers = "cap eb dep mina fab inv copilot kamal"
+	placeOptions = wordset.Of(`context kube-context kubeconfig cluster env environment stage configuration profile
+		project settings config-env app stack inventory defaults-file account target-env remote-env`)
+	placeLetters  = wordset.Of("-e -E -s -S -a -i -x")
+	daemonOptions = wordset.Of("-H --host -c --context --connection --url")
+	clusterPlaces = wordset.Of("--context --kube-context --kubeconfig --cluster --server -s --environment -e")
+	// trying are options by which a command only says what it would do.
+	trying = wordset.Of("--dry-run --check --syntax-check --list-hosts --list-tasks --plan --help -h")
+	// deployers deploy to the place that an operand names.
+	deployers = wordset.Of("cap eb dep mina fab inv copilot kamal")
 )
 
 // placeVariables are the variables that name where a command acts.
-var placeVariables = strings.Fields("RAILS_ENV RACK_ENV MIX_ENV APP_ENV FLASK_ENV DJANGO_SETTINGS_MODULE ENV ENVIRONMENT " +
-	"DEPLOY_ENV STAGE NODE_ENV KUBECONFIG DOCKER_HOST DOCKER_CONTEXT CONTAINER_HOST AWS_PROFILE")
+var placeVariables = strings.Fields("RAILS_ENV RACK_ENV MIX_ENV APP_ENV FLASK_ENV DJANGO_SETTINGS_MODULE ENV " +
+	"ENVIRONMENT DEPLOY_ENV STAGE NODE_ENV KUBECONFIG DOCKER_HOST DOCKER_CONTEXT CONTAINER_HOST AWS_PROFILE")
 
-// actsElsewhere adds what a command changes in production or at another machine's daemon.
-func (pr *programRunner) actsElsewhere(argv []string, by string) {
-	base := strings.ToLower(path.Base(argv[0]))
-	place, there := "", wordset.Has(daemons, base)
-	var operands [3]string
-	n := 0
-	for i := 1; i < len(argv); i++ {
+// A bearing is what the words of a command say of where it acts.
+type bearing struct {
+	base     string // the program
+	daemon   bool   // it talks to a daemon
+	operands [3]string
+	n        int    // how many operands there are
+	place    string // production, or the daemon of another machine
+	tries    bool   // nothing is changed
+}
+
+// read takes in the words of a command.
+func (b *bearing) read(argv []string) {
+	for i := 1; i < len(argv) && !b.tries; i++ {
 		w := argv[i]
-		if w == "--" && (there || clusters[base]) { // what follows is a command of its own
-			break
-		}
-		if w == "" || n == len(operands) && place != "" {
-			continue
+		if w == "--" && (b.daemon || clusters[b.base]) { // what follows is a command of its own
+			return
 		}
 		name, value, attached := strings.Cut(w, "=")
 		switch {
-		case w[0] == '-' && wordset.Has("--dry-run --check --syntax-check --list-hosts --list-tasks --plan --help -h", name):
-			return
-		case w[0] == '-' && namesPlace(base, name, n):
+		case w == "":
+		case w[0] == '-' && b.namesPlace(name):
 			if !attached {
 				if i++; i == len(argv) {
-					break
+					return
 				}
 				value = argv[i]
 			}
-			if isElsewhere(value, there) && (!there || !strings.Contains(value, "=")) {
-				place = value
+			if isElsewhere(value, b.daemon) {
+				b.place = value
 			}
 		case w[0] == '-':
+			b.tries = trying[name]
 		case attached:
-			if place == "" && !there && !clusters[base] && namesEnvironment(name) && effect.IsProduction(value) {
-				place = value
+			if !b.daemon && !clusters[b.base] && namesEnvironment(name) && effect.IsProduction(value) {
+				b.place = value
 			}
-		case n < len(operands):
-			operands[n] = w
-			n++
+		case b.n < len(b.operands):
+			b.operands[b.n] = w
+			b.n++
 		}
-	}
-	words := operands[:n]
-	verb := changes(base, words, argv[len(argv)-1])
-	if verb == 0 {
-		return
-	}
-	if place == "" {
-		place = pr.placeGiven(base, words, there, verb)
-	}
-	if place == "" && verb == 2 && wordset.Has(deployers, base) {
-		for _, w := range words {
-			if effect.IsProduction(w) {
-				place = w
-			}
-		}
-	}
-	if place != "" {
-		pr.in.add(effect.Effect{Kind: effect.Publish, Target: place, What: effect.Elsewhere, By: by})
 	}
 }
 
-// namesPlace reports whether an option of a program names where it acts. n operands stand before it.
-func namesPlace(base, option string, n int) bool {
-	switch {
-	case wordset.Has(daemons, base):
-		return n == 0 && wordset.Has(daemonOptions, option)
-	case clusters[base]:
-		return wordset.Has(clusterPlaces, option)
+// actsElsewhere adds what a command changes in production or at another machine's daemon.
+func (pr *programRunner) actsElsewhere(argv []string, by string) {
+	if !slices.ContainsFunc(argv, mayBePlace) && !pr.in.vars.givePlace() {
+		return
 	}
-	if wordset.HasAnyPrefix(option, "-P", "-D") && len(option) > 4 { // a property of a build
+	b := bearing{base: strings.ToLower(path.Base(argv[0]))}
+	b.daemon = daemons[b.base]
+	if b.read(argv); b.tries {
+		return
+	}
+	words := b.operands[:b.n]
+	verb := changes(b.base, words, argv[len(argv)-1])
+	if verb == 0 {
+		return
+	}
+	if b.place == "" {
+		b.place = pr.placeGiven(b.base, words, b.daemon, verb)
+	}
+	if i := slices.IndexFunc(words, effect.IsProduction); i >= 0 && b.place == "" && verb == 2 && deployers[b.base] {
+		b.place = words[i]
+	}
+	if b.place != "" {
+		pr.in.add(effect.Effect{Kind: effect.Publish, Target: b.place, What: effect.Elsewhere, By: by})
+	}
+}
+
+// mayBePlace reports whether a word may name production or have the address of a daemon. Few do, and it is quick.
+func mayBePlace(word string) bool {
+	for i := range len(word) - 2 {
+		switch rest := word[i:]; rest[0] | 0x20 {
+		case 'p':
+			if rest[1]|0x20 == 'r' && (rest[2]|0x20 == 'o' || rest[2]|0x20 == 'd') {
+				return true
+			}
+		case 'l':
+			if rest[1]|0x20 == 'i' && rest[2]|0x20 == 'v' {
+				return true
+			}
+		case ':' | 0x20:
+			if rest[1] == '/' && rest[2] == '/' {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// givePlace reports whether a variable that programs get says where they act.
+func (vs *variables) givePlace() bool {
+	for i := range vs.list {
+		if v := &vs.list[i]; v.passed && slices.Contains(placeVariables, v.name) {
+			return true
+		}
+	}
+	return false
+}
+
+// namesPlace reports whether an option of the program names where it acts.
+func (b *bearing) namesPlace(option string) bool {
+	switch {
+	case b.daemon:
+		return b.n == 0 && daemonOptions[option]
+	case clusters[b.base]:
+		return clusterPlaces[option]
+	case len(option) == 2:
+		return placeLetters[option]
+	case len(option) > 4 && (option[1] == 'P' || option[1] == 'D'): // a property of a build
 		return namesEnvironment(option[2:])
 	}
-	return wordset.Has(placeLetters, option) || wordset.Has(placeOptions, strings.TrimLeft(option, "-")) && len(option) > 2
+	return placeOptions[strings.TrimLeft(option, "-")]
 }
 
 // namesEnvironment reports whether a word before = names where a command acts: RAILS_ENV=production.
@@ -132,7 +178,8 @@ func isElsewhere(value string, daemon bool) bool {
 	}
 	address, err := netip.ParseAddr(host)
 	// The daemon of a job in CI is a container beside it.
-	return !isLoopback(host) && !wordset.Has("docker dind host.docker.internal", host) && (err != nil || !address.IsLoopback())
+	return !isLoopback(host) && !wordset.Has("docker dind host.docker.internal", host) &&
+		(err != nil || !address.IsLoopback())
 }
 
 // changes says whether the first words of a command change what it acts on: 2 whatever the program is, 1
@@ -143,7 +190,11 @@ func changes(base string, words []string, last string) int {
 	}
 	found := 0
 	ofData := false
-	for i, word := range append([]string{base}, words...) {
+	for i := range len(words) + 1 {
+		word := base
+		if i > 0 {
+			word = words[i-1]
+		}
 		if len(word) > 40 {
 			continue
 		}
@@ -153,12 +204,12 @@ func changes(base string, words []string, last string) int {
 				return 0
 			case changing[part] && (i < 2 || !clusters[base]):
 				found = 2
-			case i > 0 && changingThere[part] && (services[base] || ofData) && (i < 3 || !wordset.Has(daemons, base)):
+			case i > 0 && changingThere[part] && (services[base] || ofData) && (i < 3 || !daemons[base]):
 				found = max(found, 1)
 			case i > 0 && wordset.Has("cp mv sync", part) && services[base] && strings.Contains(last, "://"):
 				found = max(found, 1)
 			}
-			if found > 0 && wordset.Has(daemons, base) {
+			if found > 0 && daemons[base] {
 				return found // the other words are those of a container
 			}
 			ofData = ofData || wordset.Has("db database migration migrations fixtures ef", part)

@@ -12,11 +12,12 @@ import (
 // table does not know: hardly a program means anything else by such a word. A letter says so only if the
 // program is in no table. What is built for /usr or /opt of an image is no such file.
 func (pr *programRunner) saysOutput(args []field, by string, letters bool) {
-	for i, f := range args {
-		flag, file, valued := strings.Cut(f.text, "=")
-		if len(flag) < 2 || flag[0] != '-' {
+	for i := range args {
+		f := &args[i]
+		if len(f.text) < 2 || f.text[0] != '-' || !letters && f.text[1] != '-' {
 			continue
 		}
+		flag, file, valued := strings.Cut(f.text, "=")
 		if letters && len(flag) > 3 && wordset.HasAnyPrefix(flag, "-o/", "-o~") {
 			flag, file, valued = flag[:2], f.text[2:], true
 		}
@@ -25,7 +26,7 @@ func (pr *programRunner) saysOutput(args []field, by string, letters bool) {
 			continue
 		}
 		if !valued {
-			f = args[i+1]
+			f = &args[i+1]
 			file = f.text
 		}
 		if isOfOthers(file) && (!strings.Contains(flag, "log") || !strings.HasPrefix(file, "/var/")) {

@@ -202,7 +202,8 @@ func remoteServer(args []token) (host, statement string) {
 		if x.kind != tText {
 			continue
 		}
-		if host == "" && statement == "" && (strings.Contains(x.s, "=") && !strings.Contains(x.s, "'") || strings.Contains(x.s, "://")) {
+		connects := strings.Contains(x.s, "=") && !strings.Contains(x.s, "'") || strings.Contains(x.s, "://")
+		if connects && host == "" && statement == "" {
 			host = x.s
 			for field := range strings.FieldsSeq(x.s) {
 				if value, ok := strings.CutPrefix(field, "host="); ok {
