@@ -249,13 +249,14 @@ func TestATrialIsNoQuestion(t *testing.T) {
 		approver.Pass: {"git push origin main --force --dry-run", "git push -n -f origin main 2>&1 | tail -3",
 			"mysqladmin --help drop production", "redis-cli --help FLUSHALL", "kubectl delete ns prod --dry-run=client",
 			"dropdb --help prod", "docker compose --dry-run down -v", "vercel promote status web"},
-		approver.Ask: {"git push -f origin main && git push --dry-run -f origin main", "git push -f origin main --dry-run=false",
-			"git push --dry-run -f origin main; foo", "git push --dry-run -f origin main > ~/.bashrc", "rm --help -rf ~/src",
+		approver.Ask: {"git push -f origin main && git push --dry-run -f origin main",
+			"git push -f origin main --dry-run=false", "git push --dry-run -f origin main; foo", "git push --dry-run -f origin main > ~/.bashrc", "rm --help -rf ~/src",
 			"git push --dry-run -f origin main | sh", "kubectl delete ns prod --dry-run=none", "docker compose down -v",
 			"git push --dry-run -f origin main; $X -f", "echo --dry-run; git push -f origin main", "vercel promote web"},
 	} {
 		for _, command := range commands {
-			if v := judge(approver.ToolCall{Command: command}); v.Decision != want && (want == approver.Pass || v.Decision > want) {
+			v := judge(approver.ToolCall{Command: command})
+			if v.Decision != want && (want == approver.Pass || v.Decision > want) {
 				t.Errorf("%s is %v by %s (%s), want %v", command, v.Decision, v.Rule, v.Reason, want)
 			}
 		}

@@ -175,7 +175,8 @@ func (a *Call) readScript(file string, p effect.Payload, place shell.Context, li
 func (a *Call) readSettings(p effect.Payload, place shell.Context) {
 	for line := range strings.Lines(p.Text) {
 		line = strings.TrimSpace(line)
-		if line == "" || line[0] == '#' || assignment.MatchString(line) && !wordset.ContainsAny(line, ";", "`", "|", "&", "$(") {
+		assigns := assignment.MatchString(line) && !wordset.ContainsAny(line, ";", "`", "|", "&", "$(")
+		if line == "" || line[0] == '#' || assigns {
 			continue
 		}
 		from := len(a.Effects)
