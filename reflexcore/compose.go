@@ -272,3 +272,25 @@ func isCache(name string) bool {
 		last == "modules" && len(parts) > 1 && parts[len(parts)-2] == "node" ||
 		len(parts) == 1 && wordset.Has("gomod pip npm yarn pnpm cargo gradle tmp", last)
 }
+
+// isOverridden reports whether another file of compose lies beside one that the call writes: that may
+// publish the ports of what this one describes.
+func (e *Engine) isOverridden(j *judgment) bool {
+	for i := range j.call.Effects {
+		ef := &j.call.Effects[i]
+		base := path.Base(ef.Target)
+		if ef.Kind != effect.Write || !strings.HasPrefix(strings.TrimPrefix(base, "docker-"), "compose.") {
+			continue
+		}
+		for _, name := range overrides {
+			if _, err := e.analyzer.Files.Lstat(path.Join(path.Dir(ef.Target), name)); err == nil {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// overrides are the files that compose reads beside the usual one.
+var overrides = strings.Fields("compose.override.yaml compose.override.yml docker-compose.override.yaml " +
+	"docker-compose.override.yml")

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"approver.example/reflexcore/analysis"
 	"approver.example/reflexcore/disk"
 	"approver.example/reflexcore/effect"
 	"approver.example/reflexcore/places"
@@ -33,7 +34,7 @@ func (e *Engine) inContainer(j *judgment, ef *effect.Effect, p places.Place) boo
 	case effect.Permission:
 		return isAccount(ef) && !j.isMounted("/etc/passwd") || j.isOwnSetting(ef) || e.isOwn(j, ef, p)
 	case effect.Persist: // that of services; what starts with a shell is the user's
-		return managers[ef.Program()] && !touches(j.call.ToolCall.Container.Mounts, j.call.Around.Home)
+		return wordset.Has(analysis.Services, ef.Program()) && !touches(j.call.ToolCall.Container.Mounts, j.call.Around.Home)
 	case effect.Publish: // only what the container's ports let through is reached
 		return ef.Target == "control" || ef.What == "control" ||
 			ef.What == effect.Folder && !touches(j.call.ToolCall.Container.Mounts, ef.Target)
@@ -53,28 +54,6 @@ func (e *Engine) inContainer(j *judgment, ef *effect.Effect, p places.Place) boo
 		return false
 	}
 }
-
-// isOverridden reports whether another file of compose lies beside one that the call writes: that may
-// publish the ports of what this one describes.
-func (e *Engine) isOverridden(j *judgment) bool {
-	for i := range j.call.Effects {
-		ef := &j.call.Effects[i]
-		base := path.Base(ef.Target)
-		if ef.Kind != effect.Write || !strings.HasPrefix(strings.TrimPrefix(base, "docker-"), "compose.") {
-			continue
-		}
-		for _, name := range overrides {
-			if _, err := e.analyzer.Files.Lstat(path.Join(path.Dir(ef.Target), name)); err == nil {
-				return true
-			}
-		}
-	}
-	return false
-}
-
-// overrides are the files that compose reads beside the usual one.
-var overrides = strings.Fields("compose.override.yaml compose.override.yml docker-compose.override.yaml " +
-	"docker-compose.override.yml")
 
 // listens reports whether an effect only opens something to who reaches the machine that it runs on.
 func listens(ef *effect.Effect) bool {
@@ -193,14 +172,10 @@ func keepsData(p string) bool {
 var madeAgain = strings.Fields(`/var/cache /var/log /var/run /var/lock /var/lib/apt /var/lib/dnf /var/lib/yum
 	/var/lib/pacman /var/lib/dpkg /var/lib/rpm /var/lib/apk`)
 
-// managers are the programs that say which services start with the machine.
-var managers = wordset.Of("systemctl service rc-update update-rc.d chkconfig supervisorctl sv")
-
 // isAccount reports whether an effect changes the accounts of the machine. Those of a service, such
 // as a database, are not the container's own.
 func isAccount(ef *effect.Effect) bool {
-	return wordset.Has("useradd userdel usermod adduser deluser groupadd groupdel groupmod addgroup delgroup gpasswd",
-		path.Base(ef.Program()))
+	return wordset.Has(analysis.Accounts, path.Base(ef.Program()))
 }
 
 // neverOwn are the places that stay, or that a container needs as a whole.
@@ -288,7 +263,7 @@ func (e *Engine) isFromSystem(j *judgment, w *effect.Effect, at places.Place) bo
 var searchPath = append([]string{"/usr/local/bin"}, programFolders...)
 
 // trusted are programs that people trust, and others that everybody runs, and nobody brings.
-const trusted = places.TrustedPrograms + " " +
+const trusted = analysis.Trusted + " " +
 	"ls cat ps bash sh dash zsh env id cp mv rm mkdir chmod chown grep find scp sftp ssh-add ssh-agent ssh-keygen passwd"
 
 // replacesUsed reports whether a call puts something from elsewhere in the place of a program that is

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"approver.example/reflexcore/effect"
-	"approver.example/reflexcore/shell"
 	"approver.example/reflexcore/wordset"
 )
 
@@ -29,28 +28,7 @@ func (j *judgment) leavesToGuest(ef *effect.Effect) {
 
 // writesGuest reports whether a call does nothing but write scripts with which another system starts.
 func (j *judgment) writesGuest() bool {
-	if j.guest == 0 {
-		j.guest = 1
-		if j.onlyGuest() {
-			j.guest = 2
-		}
-	}
-	return j.guest == 2
-}
-
-func (j *judgment) onlyGuest() bool {
-	files := 0
-	for i := range j.call.Effects {
-		switch w := &j.call.Effects[i]; {
-		case w.Bits&effect.Later != 0 || w.Kind == effect.Read || effect.MakesFolder(w):
-		case w.Kind == effect.Permission && w.What == "run" && isGuestStart(w.Target):
-		case w.Kind != effect.Write || !isGuestStart(w.Target):
-			return false
-		default:
-			files++
-		}
-	}
-	return files > 0 && (j.call.ToolCall.Command == "" || shell.OnlyWrites(j.call.ToolCall.Command))
+	return j.guest.is(func() bool { return j.onlyWrites(isGuestStart) })
 }
 
 // isGuestStart reports whether a file is with what a system starts, in a folder that is named as a root file system.

@@ -37,8 +37,8 @@ type judgment struct {
 	heard      []string                              // what they found, once they have looked
 	looked     bool
 	flows      dataflow.Flow
-	reviewed   uint8 // see writesReviewed: 1 for no, 2 for yes
-	guest      uint8 // see writesGuest: 1 for no, 2 for yes
+	reviewed   lazy // see writesReviewed
+	guest      lazy // see writesGuest
 }
 
 var judgments = sync.Pool{New: func() any { return &judgment{} }}
@@ -56,4 +56,16 @@ func (j *judgment) release() {
 		flows: j.flows, asks: j.asks, asksBy: j.asksBy,
 	}
 	judgments.Put(j)
+}
+
+// lazy is a fact that is found out when it is asked for. The zero value is one that was not.
+type lazy uint8
+
+func (l *lazy) is(find func() bool) bool {
+	if *l == 0 {
+		if *l = 1; find() {
+			*l = 2
+		}
+	}
+	return *l == 2
 }

@@ -37,22 +37,17 @@ func (j *judgment) notReviewed(ef *effect.Effect) {
 
 // writesReviewed reports whether a call does nothing but write files that run when somebody wants it.
 func (j *judgment) writesReviewed() bool {
-	if j.reviewed == 0 {
-		j.reviewed = 1
-		if j.onlyReviewed() {
-			j.reviewed = 2
-		}
-	}
-	return j.reviewed == 2
+	return j.reviewed.is(func() bool { return j.onlyWrites(j.isReviewed) })
 }
 
-func (j *judgment) onlyReviewed() bool {
+// onlyWrites reports whether a call does nothing but write files of a kind, and make them programs.
+func (j *judgment) onlyWrites(are func(file string) bool) bool {
 	files := 0
 	for i := range j.call.Effects {
 		switch w := &j.call.Effects[i]; {
 		case w.Bits&effect.Later != 0 || w.Kind == effect.Read || effect.MakesFolder(w):
-		case w.Kind == effect.Permission && w.What == "run", w.Kind == effect.Persist && j.isReviewed(w.Target): // of CI
-		case w.Kind != effect.Write || !j.isReviewed(w.Target):
+		case w.Kind == effect.Permission && w.What == "run", w.Kind == effect.Persist && are(w.Target): // of CI
+		case w.Kind != effect.Write || !are(w.Target):
 			return false
 		default:
 			files++

@@ -27,14 +27,14 @@ func (a *Call) changesImage(e *effect.Effect) bool {
 	case effect.Privilege:
 		return wordset.Has("root user account", e.Target) || wordset.Has("sudo su doas gosu runuser su-exec", e.Program())
 	case effect.Kill:
-		return services[e.Program()]
+		return wordset.Has(Services, e.Program())
 	case effect.Persist:
-		return services[e.Program()] || e.What == "shell-startup" && e.Taint&effect.Network == 0 || isUnit(e)
+		return wordset.Has(Services, e.Program()) || e.What == "shell-startup" && e.Taint&effect.Network == 0 || isUnit(e)
 	case effect.Permission:
-		return settings[e.Program()] || e.What == "trusted-repository" ||
-			rights[e.Program()] && e.What != "setuid" && isPath(e.Target) && !opensImage(e, p)
+		return wordset.Has(settings, e.Program()) || e.What == "trusted-repository" ||
+			wordset.Has(rights, e.Program()) && e.What != "setuid" && isPath(e.Target) && !opensImage(e, p)
 	case effect.Discard:
-		return work[e.By] || packages[e.Program()]
+		return work[e.By] || wordset.Has(packages, e.Program())
 	default:
 		return false
 	}
@@ -50,7 +50,7 @@ func opensImage(e *effect.Effect, p places.Place) bool {
 	if e.Taint&effect.Network == 0 || strings.Contains(dir, "/keyrings/") || strings.HasPrefix(dir, "/etc/apt/") {
 		return false
 	}
-	return p&(places.Secret|startup) != 0 || strings.HasSuffix(dir, "bin/") && wordset.Has(places.TrustedPrograms, name)
+	return p&(places.Secret|startup) != 0 || strings.HasSuffix(dir, "bin/") && wordset.Has(Trusted, name)
 }
 
 func isPath(target string) bool {
@@ -65,16 +65,20 @@ func isUnit(e *effect.Effect) bool {
 // startup is the place of files that a shell runs when it starts.
 var startup, _ = places.Named("startup")
 
-var (
-	services = wordset.Of("systemctl service rc-update update-rc.d chkconfig supervisorctl sv")
-	// settings are programs that change the accounts, sources of packages and settings of the system.
-	settings = wordset.Of("useradd userdel usermod adduser deluser groupadd groupdel groupmod addgroup delgroup gpasswd " +
-		"passwd chpasswd chsh ldconfig add-apt-repository apt-add-repository apt-key dnf yum zypper rpm update-alternatives")
-	// rights are programs that change the rights of files.
-	rights = wordset.Of("chmod chown chgrp setfacl chattr install mkdir cp rsync tar chcon restorecon")
-	// packages are programs that remove packages.
-	packages = wordset.Of("apt apt-get dpkg yum dnf rpm microdnf zypper apk pacman")
-	// work are the commands of git that throw something away here.
-	work = map[string]bool{"git reset": true, "git checkout": true, "git restore": true, "git switch": true,
-		"git clean": true, "git stash": true, "git gc": true, "git reflog": true}
+// Programs that change what a system has of its own.
+const (
+	Services = "systemctl service rc-update update-rc.d chkconfig supervisorctl sv" // which of them start by themselves
+	Accounts = "useradd userdel usermod adduser deluser groupadd groupdel groupmod addgroup delgroup gpasswd"
+
+	settings = Accounts + " passwd chpasswd chsh ldconfig add-apt-repository apt-add-repository apt-key dnf yum zypper rpm " +
+		"update-alternatives"
+	rights   = "chmod chown chgrp setfacl chattr install mkdir cp rsync tar chcon restorecon" // of files
+	packages = "apt apt-get dpkg yum dnf rpm microdnf zypper apk pacman"
 )
+
+// Trusted are the programs that people give a password or a key, or whose rights on a project are theirs.
+const Trusted = "sudo su login ssh sshd git gpg"
+
+// work are the commands of git that throw something away here.
+var work = map[string]bool{"git reset": true, "git checkout": true, "git restore": true, "git switch": true,
+	"git clean": true, "git stash": true, "git gc": true, "git reflog": true}

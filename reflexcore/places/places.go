@@ -145,6 +145,3 @@ func (m *Cache) Classify(path string) content.Sink {
 
 // Secret reports whether a path holds a credential.
 func (m *Cache) Secret(path string) bool { return m.Classify(path).Secret }
-
-// TrustedPrograms are the programs that people give a password or a key, or whose rights on a project are theirs.
-const TrustedPrograms = "sudo su login ssh sshd git gpg"
