@@ -70,8 +70,8 @@ const (
 	Services = "systemctl service rc-update update-rc.d chkconfig supervisorctl sv" // which of them start by themselves
 	Accounts = "useradd userdel usermod adduser deluser groupadd groupdel groupmod addgroup delgroup gpasswd"
 
-	settings = Accounts + " passwd chpasswd chsh ldconfig add-apt-repository apt-add-repository apt-key dnf yum zypper rpm " +
-		"update-alternatives"
+	settings = Accounts + " passwd chpasswd chsh ldconfig add-apt-repository apt-add-repository apt-key dnf yum zypper " +
+		"rpm update-alternatives"
 	rights   = "chmod chown chgrp setfacl chattr install mkdir cp rsync tar chcon restorecon" // of files
 	packages = "apt apt-get dpkg yum dnf rpm microdnf zypper apk pacman"
 )
