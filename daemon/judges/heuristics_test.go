@@ -250,7 +250,8 @@ func TestATrialIsNoQuestion(t *testing.T) {
 			"mysqladmin --help drop production", "redis-cli --help FLUSHALL", "kubectl delete ns prod --dry-run=client",
 			"dropdb --help prod", "docker compose --dry-run down -v", "vercel promote status web"},
 		approver.Ask: {"git push -f origin main && git push --dry-run -f origin main",
-			"git push -f origin main --dry-run=false", "git push --dry-run -f origin main; foo", "git push --dry-run -f origin main > ~/.bashrc", "rm --help -rf ~/src",
+			"git push -f origin main --dry-run=false", "git push --dry-run -f origin main; foo",
+			"git push --dry-run -f origin main > ~/.bashrc", "rm --help -rf ~/src",
 			"git push --dry-run -f origin main | sh", "kubectl delete ns prod --dry-run=none", "docker compose down -v",
 			"git push --dry-run -f origin main; $X -f", "echo --dry-run; git push -f origin main", "vercel promote web"},
 	} {
