@@ -67,7 +67,11 @@ func (b *batch) run(src string) {
 
 func (b *batch) variable(name string) string {
 	switch strings.ToUpper(name) {
-	case "USERPROFILE":
+	case "USERPROFILE", "HOME":
+		return b.lim.Home
+	case "HOMEDRIVE": // of %HOMEDRIVE%%HOMEPATH%
+		return ""
+	case "HOMEPATH":
 		return b.lim.Home
 	case "COMSPEC":
 		return "cmd"
@@ -106,19 +110,22 @@ func (b *batch) command(words []string) {
 		name = words[0]
 	}
 	var operands []string
-	bits := effect.Bits(0)
+	flags, bits := "", effect.Bits(0)
 	for _, w := range words[1:] {
-		if !strings.HasPrefix(w, "/") {
-			operands = append(operands, w)
+		if strings.HasPrefix(w, b.lim.Home) { // a path of the machine that this is
+			w = strings.ReplaceAll(w, `\`, "/")
+		} else if strings.HasPrefix(w, "/") {
+			flags += strings.ToLower(w)
 			continue
 		}
-		for flag := range strings.SplitSeq(strings.ToLower(w), "/") {
-			switch flag {
-			case "s":
-				bits |= effect.Recursive
-			case "q", "f":
-				bits |= effect.Force
-			}
+		operands = append(operands, w)
+	}
+	for flag := range strings.SplitSeq(flags, "/") {
+		switch flag {
+		case "s":
+			bits |= effect.Recursive
+		case "q", "f":
+			bits |= effect.Force
 		}
 	}
 	var op Op

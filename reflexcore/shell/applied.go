@@ -30,6 +30,15 @@ func (l *commandLine) asksHelp(fed bool) bool {
 	return !slices.ContainsFunc(l.p.Uses, func(u grammar.Use) bool { return u.Role == grammar.Kill && u.Arg == "host" })
 }
 
+// runsText reports whether a command gets code beside a flag that asks for help: shells and env run it, and may say
+// what they are for as well.
+func (l *commandLine) runsText() bool {
+	asked := slices.ContainsFunc(l.argv[1:], func(w string) bool { return wordset.Has("-h --help -help --version", w) })
+	return asked && slices.ContainsFunc(l.p.Uses, func(u grammar.Use) bool {
+		return u.Role == grammar.Shell || u.Role == grammar.Code || u.Role == grammar.Argv && u.Word < 0
+	})
+}
+
 // take takes over the next command.
 func (a *applied) take(in *interp, argv []string, mark int, std *input, by string) {
 	a.application = application{in: in, line: commandLine{&a.parsed, argv, by}, mark: mark, std: std}

@@ -6,6 +6,7 @@ import (
 	"approver.example/reflexcore/agentcli"
 	"approver.example/reflexcore/effect"
 	"approver.example/reflexcore/grammar"
+	"approver.example/reflexcore/wordset"
 )
 
 // apply turns what the grammar says about a command into effects.
@@ -15,8 +16,10 @@ func (pr *programRunner) apply(a *applied, sink *data) {
 	from, acted := len(pr.in.rep.res.Effects), pr.in.rep.acts
 	pr.in.rep.acts = false
 	a.sink = sink
-	if p.Dry = p.Dry || a.line.asksHelp(a.std.present); p.Dry {
+	if p.Dry = (p.Dry || a.line.asksHelp(a.std.present)) && !a.line.runsText(); p.Dry {
 		pr.in.rep.res.Trials++
+	} else if wordset.Has("tail head grep cat wc less jq true echo cd", p.Program.Name) {
+		pr.in.rep.res.Shows++
 	}
 	if p.Odd {
 		a.bits |= effect.Partial

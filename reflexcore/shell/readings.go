@@ -120,8 +120,8 @@ func (rg *readings) omitting(how omission, seen unsure, from, below int, walk fu
 		rg.in.scoped(again)
 	}
 	rg.omits = omitsNothing
-	r.How, r.Commands, r.Partial, r.Opaque, r.Unlisted, r.Trials = counted.How, counted.Commands, counted.Partial,
-		counted.Opaque, counted.Unlisted, counted.Trials
+	r.How, r.Commands, r.Partial, r.Opaque = counted.How, counted.Commands, counted.Partial, counted.Opaque
+	r.Unlisted, r.Trials, r.Shows = counted.Unlisted, counted.Trials, counted.Shows
 	r.Odd, r.OddName, r.Layers = counted.Odd, counted.OddName, counted.Layers
 	// addEffect skips what the last effects already have, so compare with these as well.
 	markRooted(r.Effects[max(0, from-sameTail):before], r.Effects[before:], rg.below[below:], seen&chosen != 0)

@@ -188,6 +188,8 @@ type Result struct {
 	// Unlisted counts commands whose program is in no table, Trials those that only say what they would do:
 	// --dry-run, --help.
 	Unlisted, Trials int
+	// Shows counts commands that only show what another one prints.
+	Shows int
 	// Over names the limit that ended the analysis. It is empty if none did.
 	Over string
 	// Odd is the set of oddities of the commands. OddName is the actual name of the first command
