@@ -167,7 +167,7 @@ func (a *Call) Payload(p effect.Payload, place shell.Context) {
 		bits |= effect.Contained
 	}
 	if p.Image {
-		a.part.Effects = slices.DeleteFunc(a.part.Effects, func(e effect.Effect) bool { return a.changesImage(&e) })
+		a.part.Effects = slices.DeleteFunc(a.part.Effects, func(e effect.Effect) bool { return a.changesImage(&e, p.Text) })
 	}
 	a.addPayloadEffects(bits, 0)
 }

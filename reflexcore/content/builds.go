@@ -1,7 +1,6 @@
 package content
 
 import (
-	"regexp"
 	"strings"
 
 	"approver.example/reflexcore/effect"
@@ -105,91 +104,6 @@ func withoutComments(content string) string {
 		}
 	}
 	return b.String()
-}
-
-// docker yields what builds an image, and what its containers run.
-func (x *extractor) docker(content string) {
-	x.contained = true                           // an image publishes nothing
-	var here struct{ command, end, body string } // a command whose input follows, up to a line with the end
-	take := func() {
-		if strings.HasPrefix(here.command, "<<") && len(strings.Fields(here.command)) == 1 {
-			x.builds(here.body) // nothing but the input: it is the command
-		} else if here.end != "" {
-			x.builds(here.command + "\n" + here.body + here.end)
-		}
-		here.command, here.end, here.body = "", "", ""
-	}
-	lines(withoutComments(content), "", func(line string) {
-		switch {
-		case here.end != "" && strings.TrimSpace(line) == here.end:
-			take()
-			return
-		case here.end != "":
-			here.body += line + "\n"
-			return
-		}
-		word, rest := instruction(line)
-		switch word {
-		case "RUN":
-			if here.end = heredocEnd(rest); here.end != "" {
-				here.command = rest
-			} else {
-				x.builds(rest)
-			}
-		case "CMD", "ENTRYPOINT", "HEALTHCHECK":
-			x.emit(effect.Shell, rest, "a Dockerfile's "+word)
-		}
-	})
-	take()
-}
-
-// heredocEnd returns the line that ends what follows a command, or nothing if nothing follows it.
-func heredocEnd(command string) string {
-	for rest := command; ; {
-		i := strings.Index(rest, "<<")
-		if i < 0 {
-			return ""
-		}
-		before := strings.TrimRight(rest[:i], "0123456789")
-		m := heredoc.FindStringSubmatch(rest[i:])
-		inQuotes := strings.Count(command[:len(command)-len(rest)+i], `"`)%2+
-			strings.Count(command[:len(command)-len(rest)+i], "'")%2 > 0
-		if m != nil && !inQuotes && (before == "" || strings.TrimRight(before, " \t") != before) {
-			return m[1]
-		}
-		rest = rest[i+2:]
-	}
-}
-
-// heredoc matches the beginning of a heredoc.
-var heredoc = regexp.MustCompile(`^<<-?["']?(\w+)["']?`)
-
-// instruction returns the word of a Dockerfile's line, and the shell text that follows it.
-func instruction(line string) (word, rest string) {
-	word, rest, _ = strings.Cut(strings.TrimSpace(line), " ")
-	if strings.EqualFold(word, "ONBUILD") {
-		word, rest, _ = strings.Cut(strings.TrimSpace(rest), " ")
-	}
-	word = strings.ToUpper(word)
-	rest = strings.TrimSpace(rest)
-	for strings.HasPrefix(rest, "--") { // --mount=…
-		_, rest, _ = strings.Cut(rest, " ")
-		rest = strings.TrimSpace(rest)
-	}
-	if word == "HEALTHCHECK" {
-		rest = strings.TrimPrefix(rest, "CMD ")
-	}
-	if words, ok := jsonWords(rest); ok && strings.HasPrefix(rest, "[") {
-		rest = shellJoin(words)
-	}
-	return word, rest
-}
-
-// builds yields what builds an image.
-func (x *extractor) builds(text string) {
-	x.image = true
-	x.emit(effect.Shell, text, "a Dockerfile's RUN")
-	x.image = false
 }
 
 // groovy yields the shell steps of a Jenkinsfile.
