@@ -19,6 +19,10 @@ func TestScriptsWithOtherNames(t *testing.T) {
 		"pl.txt":  "system('rm -rf ~/Documents');\n",
 		"ph.txt":  "<?php system('rm -rf ~/Documents');\n",
 		"big.txt": shell, "ok.txt": "echo hi\n", "gradlew": "#!/bin/sh\necho hi\n", "data.txt": "a b c\n", "app.py": "#!/usr/bin/env python3\nprint('hi')\n",
+		"Dockerfile.x": "#!/bin/bash\n" + shell, "Makefile.x": "#!/bin/bash\n" + shell, "nul.txt": shell + "exit\n\x00",
+		".env.a": "A=1 rm -rf ~/Documents\n", ".env.b": "X=rm\n$X -rf ~/Documents\n", ".env.c": "cd ~\nrm -rf Documents\n",
+		".env.d": "for i in ~/Documents; do\nrm -rf \"$i\"\ndone\n", ".env.e": "A=<(" + shell + ")\n",
+		".env.f": "rm \\\n -rf ~/Documents\n", ".env.g": "source ./notes.txt\n", ".env.h": "A=1; rm -rf ~/Documents\n",
 		".env": "A=My App\nK=ab$c(d)e&f\n", ".env.evil": "A=$(" + shell + ")\n", "x.bin": "\x7fELF\x00",
 	} {
 		put(t, dir, name, text)
@@ -33,7 +37,11 @@ func TestScriptsWithOtherNames(t *testing.T) {
 	asksEach(t, judge, true, "bash notes.txt", "sh ./noext", ". ./notes.txt", "source notes.txt", "bash Dockerfile",
 		"python3 py.txt", "python3 py.sh", "make -f mk.txt", "bash link.sh", "node js.txt", "node -r ./js.txt x.js",
 		"ruby rb.txt", "perl pl.txt", "php ph.txt", "bash big.txt", "chmod +x notes.txt; ./notes.txt", "nohup bash notes.txt &",
-		"env -i bash notes.txt", "timeout 5 sh notes.txt", "parallel bash ::: notes.txt", "sh -c ./noext", ". ./.env.evil",
+		"env -i bash notes.txt", "timeout 5 sh notes.txt", "parallel bash ::: notes.txt", "sh -c ./noext", ". ./.env.evil", "bash Dockerfile.x", ". ./Dockerfile.x", "bash Makefile.x",
+		"bash nul.txt", ". ./.env.a", "source .env.b", ". ./.env.c", ". ./.env.d", ". ./.env.e", ". ./.env.f", ". ./.env.g",
+		". ./.env.h", "bash .env.a", "bash n*s.txt", "bash not?s.txt", "for f in *.txt; do bash \"$f\"; done", "cp n*s.txt run.sh",
+		"cp notes.txt q; ./q", "cp notes.txt q && bash q", "mkdir d && mv notes.txt d && bash d/notes.txt",
+		"chmod +x big.txt; bash big.txt", "cp big.txt run.sh", "bash -c 'source notes.txt'",
 		"cp notes.txt run.sh", "mv notes.txt run.sh", "cat notes.txt > run.sh", "tee run.sh < notes.txt", "ln -s notes.txt run.sh",
 		"git mv notes.txt run.sh", "rsync notes.txt run.sh", "python3 < py.txt", "cat py.txt | python3",
 		`python3 -c "exec(open('py.txt').read())"`, `python3 -c "import runpy; runpy.run_path('py.txt')"`,

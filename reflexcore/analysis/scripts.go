@@ -1,13 +1,13 @@
 package analysis
 
 import (
-	"bytes"
 	"path"
 	"regexp"
 	"slices"
 	"strings"
 
 	"approver.example/reflexcore/content"
+	"approver.example/reflexcore/disk"
 	"approver.example/reflexcore/effect"
 	"approver.example/reflexcore/places"
 	"approver.example/reflexcore/shell"
@@ -26,9 +26,9 @@ const (
 // ReadScripts reads the files that an interpreter runs, or that are copied to the name of a script, although they
 // were not read as code of its language when they were written.
 func (a *Call) ReadScripts(place shell.Context) {
-	n, left := 0, maxScriptBytes
-	for i := range len(a.Effects) {
-		e := &a.Effects[i]
+	r := scriptReader{Call: a, place: place, left: maxScriptBytes}
+	for i := 0; i < len(a.Effects); i++ { // scripts run others
+		e := a.Effects[i]
 		if e.Bits&(effect.Later|effect.Remote) != 0 {
 			continue
 		}
@@ -36,53 +36,77 @@ func (a *Call) ReadScripts(place shell.Context) {
 		var files []string
 		switch e.Kind {
 		case effect.Exec:
-			p.Lang, files = a.runs(e)
+			p.Lang, files = r.runs(&e)
 		case effect.Write:
 			if p.Lang = content.Classify(e.Target).Lang; e.Taint&effect.File != 0 && effect.IsPlain(e.Target) {
-				p.Path, p.Later, files = e.Target, true, a.readFiles()
+				p.Path, p.Later, files = e.Target, true, r.readFiles()
 			}
 		default:
 		}
 		for _, file := range files {
-			if p.Lang == "" || a.wasRead(file, p.Lang) {
-				continue
-			}
-			if n++; n <= maxScripts {
-				left -= a.readScript(file, p, place, left)
+			if p.Lang != "" && !slices.Contains(r.seen, file) && !r.wasRead(file, p.Lang) {
+				r.read(file, p)
 			}
 		}
 	}
 }
 
+// A scriptReader reads the scripts of one call.
+type scriptReader struct {
+	*Call
+	place shell.Context
+	seen  []string // files
+	left  int      // bytes
+}
+
 // runs returns the language in which an effect runs files, and the files. It is that of the interpreter, the shell's
 // for a file that is a command by itself, and that of the code that loads the file. The language is empty if it is
 // not known.
-func (a *Call) runs(e *effect.Effect) (lang string, files []string) {
+func (r *scriptReader) runs(e *effect.Effect) (lang string, files []string) {
 	program := e.Program()
 	switch {
 	case wordset.Has("source .", program):
-		lang = effect.Shell
-	case path.Base(program) == path.Base(e.Target):
+		lang = sourced
+	case path.Base(program) == path.Base(e.Target), strings.Contains(program, "/") && content.Interpreter(program) == "":
 		lang = itself
-	case wordset.Has("make gmake", program):
+	case wordset.Has("make gmake just", program):
 		lang = makefile
 	default:
 		lang = content.Interpreter(program)
 	}
 	if lang == "" { // code says by what it runs something, such as load
-		lang = languageOf(a.Text)
+		lang = languageOf(r.Text)
 	}
 	switch {
 	case e.Taint&effect.File != 0 && (!effect.IsKnown(e.Target) || strings.HasSuffix(e.Target, " code")): // its input
-		return lang, a.readFiles()
-	case !effect.IsPlain(e.Target):
-		return lang, nil
+		return lang, r.readFiles()
 	case path.IsAbs(e.Target):
-		return lang, []string{e.Target}
+		return lang, r.expand(e.Target)
 	case strings.Contains(e.Target, "."):
-		return lang, []string{path.Join(a.ToolCall.Dir, e.Target)}
+		return lang, r.expand(path.Join(r.ToolCall.Dir, e.Target))
 	}
 	return lang, nil
+}
+
+// expand returns the files that a pattern matches in one folder.
+func (r *scriptReader) expand(pattern string) (files []string) {
+	if effect.IsPlain(pattern) {
+		return []string{pattern}
+	}
+	dir, name := path.Split(pattern)
+	if !effect.IsPlain(dir) || !effect.IsKnown(name) {
+		return nil
+	}
+	names, err := r.Analyzer.Files.ReadDir(path.Clean(dir), disk.MaxListed)
+	if err != nil {
+		return nil
+	}
+	for _, have := range names {
+		if ok, err := path.Match(name, have); ok && err == nil {
+			files = append(files, dir+have)
+		}
+	}
+	return files
 }
 
 // languageOf returns the language of the first word of a text that is an interpreter's name and no shell's.
@@ -95,16 +119,18 @@ func languageOf(text string) string {
 	return ""
 }
 
+// Instead of a language:
 const (
-	makefile = "make"   // stands for the language of make
-	itself   = "itself" // stands for the one that the first line of a file says
+	makefile = "make"    // recipes
+	itself   = "itself"  // the language that the first line of a file says
+	sourced  = "sourced" // shell code, or settings in its form
 )
 
 // wasRead reports whether a file is read as code of a language when it is written, by its name and by the name of
 // what it leads to, or is one of the system's.
-func (a *Call) wasRead(file, lang string) bool {
-	real, seen := a.Links.Real(a.Analyzer.Files, file)
-	if seen && a.Around.Path(real, &effect.Effect{Kind: effect.Exec, Target: real})&places.System != 0 {
+func (r *scriptReader) wasRead(file, lang string) bool {
+	real, seen := r.Links.Real(r.Analyzer.Files, file)
+	if seen && r.Around.Path(real, &effect.Effect{Kind: effect.Exec, Target: real})&places.System != 0 {
 		return true
 	}
 	return seen && isNamed(file, lang) && (real == file || isNamed(real, lang))
@@ -117,82 +143,124 @@ func isNamed(file, lang string) bool {
 		return strings.Contains(base, "makefile") || path.Ext(base) == ".mk"
 	case itself:
 		return content.Classify(file).Lang != ""
+	case sourced:
+		lang = effect.Shell
 	}
 	return content.Classify(file).Lang == lang
 }
 
 // readFiles returns the files that a call reads.
-func (a *Call) readFiles() (files []string) {
-	for i := range a.Effects {
-		e := &a.Effects[i]
-		if e.Kind == effect.Read && e.Bits&(effect.Later|effect.Remote|effect.Recursive) == 0 && path.IsAbs(e.Target) &&
-			effect.IsPlain(e.Target) {
-			files = append(files, e.Target)
+func (r *scriptReader) readFiles() (files []string) {
+	for i := range r.Effects {
+		e := &r.Effects[i]
+		if e.Kind == effect.Read && e.Bits&(effect.Later|effect.Remote) == 0 && path.IsAbs(e.Target) {
+			files = append(files, r.expand(e.Target)...)
 		}
 	}
 	return files
 }
 
-// readScript reads a file as a payload, if it has at most a number of bytes, and returns how many it has. A missing
-// file, a binary and one that says by its first line that it is such a script were read before, or have nothing to
-// read.
-func (a *Call) readScript(file string, p effect.Payload, place shell.Context, limit int) int {
-	text, err := a.Analyzer.Files.ReadFile(file, limit)
-	if err != nil && !p.Later && a.isLong(file, limit) {
-		a.Payload(effect.Payload{Why: "a script that is longer than is read: " + file}, place)
+// read reads a file as a payload. What is missing may be made by the same call, as a copy of another file. A binary
+// is no script, and neither is a file that says by its first line what it is if that was looked at when it was
+// written.
+func (r *scriptReader) read(file string, p effect.Payload) {
+	r.seen = append(r.seen, file)
+	if len(r.seen) > maxScripts {
+		return
 	}
-	if err != nil || bytes.IndexByte(text, 0) >= 0 {
-		return 0
-	}
-	p.Text = string(text)
-	first, _, _ := strings.Cut(p.Text, "\n")
-	says, sink := content.Shebang(first), content.Classify(file)
-	if p.Lang == itself {
-		if p.Lang = effect.Shell; strings.HasPrefix(first, "#!") {
-			if p.Lang = says; !sink.Parts() {
-				return len(text)
+	text, err := r.Analyzer.Files.ReadFile(file, r.left)
+	switch {
+	case disk.IsMissing(err):
+		for _, from := range r.copiedTo(file) {
+			if !slices.Contains(r.seen, from) {
+				r.read(from, p)
 			}
 		}
-	} else if says == p.Lang {
-		return len(text)
+		return
+	case err != nil && r.isLong(file, p.Lang):
+		r.Payload(effect.Payload{Why: "a script that is longer than is read: " + file, Path: p.Path, Later: p.Later}, r.place)
+		return
+	case err != nil:
+		return
+	}
+	r.left -= len(text)
+	p.Text = string(text)
+	first, _, _ := strings.Cut(p.Text, "\n")
+	if strings.IndexByte(first, 0) >= 0 || strings.HasPrefix(first, "\x7fELF") {
+		return
+	}
+	sink, says := content.Classify(file), content.Shebang(first)
+	lang := p.Lang
+	if p.Lang == sourced || p.Lang == itself {
+		p.Lang = effect.Shell
+	}
+	if lang == itself && strings.HasPrefix(first, "#!") {
+		p.Lang = says
 	}
 	switch {
-	case p.Lang == makefile:
-		content.Payloads(path.Dir(file)+"/Makefile", p.Text, a.Analyzer.Limits.Tools.Content, func(p effect.Payload) {
+	case strings.HasPrefix(first, "#!") && says == p.Lang && !sink.Parts(): // it was looked at
+	case lang == makefile:
+		content.Payloads(path.Dir(file)+"/Makefile", p.Text, r.Analyzer.Limits.Tools.Content, func(p effect.Payload) {
 			p.Later = false
-			a.Payload(p, place)
+			r.Payload(p, r.place)
 		})
-	case p.Lang == effect.Shell && sink.Kind == content.Credential:
-		a.readSettings(p, place)
+	case lang == sourced && sink.Kind == content.Credential:
+		if p.Text = settingsCode(p.Text); p.Text != "" {
+			r.Payload(p, r.place)
+		}
 	default:
-		a.Payload(p, place)
+		r.Payload(p, r.place)
 	}
-	return len(text)
 }
 
-// readSettings reads a file of settings that a shell runs, such as .env: only the lines that do more than assign
-// values. Many have values that no shell understands, which is no reason to ask.
-func (a *Call) readSettings(p effect.Payload, place shell.Context) {
-	for line := range strings.Lines(p.Text) {
-		line = strings.TrimSpace(line)
-		assigns := assignment.MatchString(line) && !wordset.ContainsAny(line, ";", "`", "|", "&", "$(")
-		if line == "" || line[0] == '#' || assigns {
+// copiedTo returns the files that a call copies or moves to a file, or with a folder to where it lies.
+func (r *scriptReader) copiedTo(file string) (from []string) {
+	for i := range r.Effects {
+		w := &r.Effects[i]
+		if w.Kind != effect.Write || w.Taint&effect.File == 0 || !disk.Below(file, w.Target) {
 			continue
 		}
-		from := len(a.Effects)
-		p.Text = line
-		a.Payload(p, place)
-		a.Effects = append(a.Effects[:from], slices.DeleteFunc(a.Effects[from:], func(e effect.Effect) bool {
-			return e.Kind == effect.Opaque || e.Bits&effect.Partial != 0 || !e.Known()
-		})...)
+		for _, source := range r.readFiles() {
+			if rest := file[len(w.Target):]; rest == "" || path.Base(source) == path.Base(file) {
+				from = append(from, source)
+			} else {
+				from = append(from, source+rest)
+			}
+		}
 	}
+	return from
 }
 
-// assignment matches a line that gives a variable a value.
-var assignment = regexp.MustCompile(`^(?:export\s+)?[A-Za-z_]\w*=`)
+// settingsCode returns the lines of a file of settings that a shell runs, such as .env, if one of them does more
+// than assign a value. Values that no shell understands are left out: many have such, which is no reason to ask.
+func settingsCode(text string) string {
+	var code strings.Builder
+	more := false
+	for line := range strings.Lines(text) {
+		if !plainSetting.MatchString(line) {
+			if setting.MatchString(line) && !runsCommand.MatchString(line) && !shell.Parses(line) {
+				continue
+			}
+			more = true
+		}
+		code.WriteString(line)
+	}
+	if !more {
+		return ""
+	}
+	return code.String()
+}
 
-// isLong reports whether a file is longer than is read of a script. Programs are, and are no scripts.
-func (a *Call) isLong(file string, limit int) bool {
-	info, err := a.Analyzer.Files.Lstat(file)
-	return err == nil && info.Mode().IsRegular() && info.Size() > int64(limit) && info.Mode()&0o111 == 0
+var (
+	setting      = regexp.MustCompile(`^\s*(?:export\s+)?\w+=`)
+	plainSetting = regexp.MustCompile(
+		"^\\s*(?:#.*|(?:export\\s+)?\\w+=(?:\"[^\"$`\\\\]*\"|'[^']*'|[^\\s\"'$`;&|<>()\\\\]*)\\s*(?:\\s#.*)?)?\n?$")
+	runsCommand = regexp.MustCompile("[$<>]\\(|`|\\\\$")
+)
+
+// isLong reports whether a file is longer than is read of a script. What runs by itself is a program then.
+func (r *scriptReader) isLong(file, lang string) bool {
+	info, err := r.Analyzer.Files.Lstat(file)
+	return err == nil && info.Mode().IsRegular() && info.Size() > int64(r.left) &&
+		(lang != itself || info.Mode()&0o111 == 0)
 }

@@ -90,6 +90,9 @@ func (p *psReader) run(name value, words []psWord, in value, piped bool) value {
 	if unixWords(by, words) {
 		p.program(name, words, in, piped)
 	}
+	if by == "select-string" || by == "sls" {
+		words = withoutPattern(words)
+	}
 	args, bits, taint := psArguments(words)
 	if (by == "new-item" || by == "ni") && makesDirectory(args) {
 		by, rows = "mkdir", p.api.find("mkdir")
@@ -124,6 +127,24 @@ func unixWords(name string, words []psWord) bool {
 }
 
 var unixPrograms = wordset.Of("rm rmdir mv cp")
+
+// withoutPattern leaves out what Select-String looks for, if it is the first word without a name: files follow it.
+func withoutPattern(words []psWord) []psWord {
+	first := -1
+	for i, w := range words {
+		name := strings.TrimSuffix(w.param, ":")
+		switch {
+		case psPrefix(name, "pattern", 3):
+			return words
+		case w.param == "" && first < 0 && (i == 0 || words[i-1].param == "" || psSwitches[words[i-1].param]):
+			first = i
+		}
+	}
+	if first < 0 {
+		return words
+	}
+	return append(words[:first:first], words[first+1:]...)
+}
 
 // psArguments sorts the words of a command, so that those which the table counts by position come
 // first.

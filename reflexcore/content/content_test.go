@@ -172,7 +172,7 @@ func TestPayloads(t *testing.T) {
 		{"script", "x.sh", "rm -rf /\n", []string{"sh:rm -rf /\n"}},
 		{"shebang over ending", "x.sh", "#!/usr/bin/env python3\nimport os",
 			[]string{"python:#!/usr/bin/env python3\nimport os"}},
-		{"env -S", "tool", "#!/usr/bin/env -S node --x\n1", []string{"node:#!/usr/bin/env -S node --x\n1"}},
+		{"env -S", "tool", "#!/usr/bin/env -S node --x\n1", []string{"sh: node --x tool", "node:#!/usr/bin/env -S node --x\n1"}},
 		{"unknown interpreter", "tool", "#!/opt/x\n1", []string{":"}},
 		{"plain", "README.md", "rm -rf /", nil},
 		{"no place", effect.Unknown, "rm -rf /", []string{":"}},

@@ -104,6 +104,9 @@ var formats = map[string]*format{
 func (x *extractor) script(content string) {
 	lang := x.sink.Lang
 	if first, _, _ := strings.Cut(content, "\n"); strings.HasPrefix(first, "#!") {
+		if _, command, ok := strings.Cut(first, " -S"); ok { // of env: several words, which may be code
+			x.emit(effect.Shell, command+" "+shellJoin([]string{x.path}), "a first line")
+		}
 		lang = Shebang(first)
 		if lang == "" {
 			x.hidden("a script in a language that is not known")

@@ -6,6 +6,7 @@ import (
 	"github.com/pelletier/go-toml/v2"
 
 	"approver.example/reflexcore/effect"
+	"approver.example/reflexcore/wordset"
 )
 
 // toml yields the values that run: servers and programs of agents, tasks and hooks of mise. A part of a document
@@ -39,6 +40,7 @@ func (x *extractor) walkTOML(v any, key, parent, lang string, depth int) {
 			if lang = Shebang("#!" + shell); lang == "" {
 				lang = "?"
 			}
+			x.emit(effect.Shell, shell, "the shell of a task")
 		}
 		for _, name := range sortedKeys(v) {
 			if name != "command" {
@@ -57,15 +59,23 @@ func (x *extractor) walkTOML(v any, key, parent, lang string, depth int) {
 			x.walkTOML(item, key, parent, lang, depth+1)
 		}
 	case string:
-		if runsIn(key, parent) {
+		switch {
+		case runsIn(key, parent):
 			x.run(v, key, lang)
+		case key == "source":
+			x.emit(effect.Shell, ". "+shellJoin([]string{v}), "a file that is sourced")
+		case key == "file" && strings.Contains(v, "://"):
+			x.emit(effect.Shell, "curl "+shellJoin([]string{v})+" | sh", "a task from elsewhere")
+		case strings.Contains(v, "exec("): // of a template
+			x.hidden("a template that runs a command")
 		}
 	}
 }
 
 // runsIn reports whether the text at a key runs, or at any key of a table of tasks.
 func runsIn(key, parent string) bool {
-	return runKeys[key] || key == "run_windows" || parent == "tasks" || parent == "hooks"
+	return runKeys[key] || parent == "tasks" || parent == "hooks" || wordset.Has("run_windows preinstall postinstall "+
+		"unix_default_inline_shell_args unix_default_file_shell_args windows_default_inline_shell_args", key)
 }
 
 // split returns the texts of a list, and what else is in it.

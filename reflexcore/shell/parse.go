@@ -267,3 +267,9 @@ func (in *interp) bared(mark int) {
 		in.runWords(mark, &input{unknown, true}, nil, false)
 	}
 }
+
+// Parses reports whether a text is shell code by itself.
+func Parses(text string) bool {
+	_, err := tryParse(syntax.NewParser(syntax.Variant(syntax.LangBash)), text)
+	return err == nil
+}
