@@ -178,7 +178,7 @@ func (r *scriptReader) read(file string, p effect.Payload) {
 		}
 		return
 	case err != nil && r.isLong(file, p.Lang):
-		r.Payload(effect.Payload{Why: "a script that is longer than is read: " + file, Path: p.Path, Later: p.Later}, r.place)
+		r.adds(effect.Payload{Why: "a script that is longer than is read: " + file, Path: p.Path, Later: p.Later})
 		return
 	case err != nil:
 		return
@@ -202,14 +202,24 @@ func (r *scriptReader) read(file string, p effect.Payload) {
 	case lang == makefile:
 		content.Payloads(path.Dir(file)+"/Makefile", p.Text, r.Analyzer.Limits.Tools.Content, func(p effect.Payload) {
 			p.Later = false
-			r.Payload(p, r.place)
+			r.adds(p)
 		})
 	case lang == sourced && sink.Kind == content.Credential:
 		if p.Text = settingsCode(p.Text); p.Text != "" {
-			r.Payload(p, r.place)
+			r.adds(p)
 		}
 	default:
-		r.Payload(p, r.place)
+		r.adds(p)
+	}
+}
+
+// adds adds the effects of a script to those of the call. Its commands are no steps of the call.
+func (r *scriptReader) adds(p effect.Payload) {
+	effects, steps := len(r.Effects), len(r.Steps)
+	r.Payload(p, r.place)
+	r.Steps = r.Steps[:steps]
+	for i := effects; i < len(r.Effects); i++ {
+		r.Effects[i].Step = -1
 	}
 }
 
