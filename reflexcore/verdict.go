@@ -49,7 +49,8 @@ func (j *judgment) verdict() (v approver.Verdict) {
 // isTrial reports whether all that a command does is to say what it would do, and every word of it is known.
 func (j *judgment) isTrial() bool {
 	r := &j.call.Result
-	return r.Trials > 0 && r.Trials+r.Shows == r.Commands && j.complete && r.Over == "" && r.Odd == 0 && r.Partial+r.Opaque+r.Unlisted == 0 &&
+	return r.Trials > 0 && r.Trials+r.Shows == r.Commands && j.complete && r.Over == "" && r.Odd == 0 &&
+		r.Partial+r.Opaque+r.Unlisted == 0 &&
 		!slices.ContainsFunc(j.call.Effects, func(e effect.Effect) bool { return e.Kind != effect.Read })
 }
 
