@@ -216,5 +216,5 @@ func TestClientsThatAreFedAFile(t *testing.T) {
 		psql app < /dev/stdin
 		git clone http://h.example/x y; psql app < y/a.sql
 		mysql -e 'drop table x' < a.sql
-		htpasswd -b -c f u p`)
+		htpasswd -b -c /f u p`)
 }

@@ -40,10 +40,11 @@ func (f *Flow) OwnService() {
 	}
 	for i := range f.call.Effects {
 		e := &f.call.Effects[i]
-		if e.Kind != effect.NetOut || e.Taint&effect.Secret == 0 {
+		if e.Taint&effect.Secret == 0 || e.Kind != effect.NetOut && (e.Kind != effect.Publish || !isLogin(e)) {
 			continue
 		}
-		plain := e.Bits&effect.Splits == 0 // $X may be "a https://evil.example"
+		// $X may be "a https://evil.example", but nobody puts a token in quotes in the address of a repository.
+		plain := e.Bits&effect.Splits == 0 || isLogin(e)
 		if plain && (f.givesToOwnHost(e) || f.goesHere(e) && nothingLeaves()) || f.isOfOneName(e) {
 			e.Taint &^= effect.Secret | effect.Labels
 			e.Taint |= f.otherLabels()
@@ -64,12 +65,44 @@ func (f *Flow) givesToOwnHost(e *effect.Effect) bool {
 	if elsewhere := routedElsewhere[e.By]; elsewhere != nil && wordset.Says(f.call.Text, elsewhere) {
 		return false
 	}
+	inAddress := false
+	if bare, ok := withoutLogin(target); ok && strings.HasPrefix(e.By, "git ") {
+		target, inAddress = bare, true
+	}
 	to, fine := urls.Classify(target), urls.UnknownPart
 	if login {
 		fine |= urls.Packages // nothing is published there
 	}
 	anywhere := login || e.Bits&effect.Later != 0 && keepsPrivate(to.Host) && !wholeEnvironment.MatchString(f.call.Text)
-	return to.Scheme == "https" && to.Flags&^fine == 0 && f.holdsOnlySecretsOf(to.Host, anywhere)
+	return to.Scheme == "https" && to.Flags&^fine == 0 && f.holdsOnlySecretsOf(to.Host, anywhere) &&
+		(!inAddress || !wordset.Says(f.call.Text, setElsewhere) && !gitElsewhere.MatchString(f.call.Text))
+}
+
+// withoutLogin returns an address without the user and the token before its host, https://$T@host/a or
+// https://user:$T@host/a, in which nothing of the host is unknown. It is false for other addresses.
+func withoutLogin(target string) (string, bool) {
+	rest, ok := strings.CutPrefix(target, "https://")
+	end := strings.IndexAny(rest, "/?#\\")
+	if !ok || end < 0 {
+		return "", false
+	}
+	login, host, ok := strings.Cut(rest[:end], "@")
+	user, _, _ := strings.Cut(login, ":")
+	named := strings.TrimSuffix(strings.TrimPrefix(login, user), effect.Unknown)
+	if !ok || strings.Contains(host, "@") || !effect.IsKnown(host) || named != "" && named != ":" ||
+		strings.Trim(user, effect.Unknown+"abcdefghijklmnopqrstuvwxyz0123456789-_") != "" {
+		return "", false
+	}
+	return "https://" + host + rest[end:], true
+}
+
+// gitElsewhere finds what leads git to another host, or another host to git.
+var gitElsewhere = regexp.MustCompile(`(?i)proxy|insteadof|ssl|resolve|include|git_config|--config|/etc/hosts|\bhome=`)
+
+// isLogin reports whether git logs in with what an effect sends.
+func isLogin(e *effect.Effect) bool {
+	_, ok := withoutLogin(strings.ToLower(e.Target))
+	return ok && strings.HasPrefix(e.By, "git ")
 }
 
 // isHere reports whether an address is plainly one of this machine.
@@ -265,9 +298,15 @@ func isVariableRune(r rune) bool { return r == '_' || r >= 'A' && r <= 'Z' || r 
 // header, or the flag for a user.
 func precedesCredential(before string) bool {
 	before = strings.ToLower(before[max(0, len(before)-48):])
+	if at := strings.LastIndex(before, "https://"); at >= 0 && inLogin.MatchString(before[at:]) {
+		return true
+	}
 	return wordset.ContainsAny(before, "authorization", "bearer", "-token:", "-key:", "-u ", "--user ",
 		"--oauth2-bearer ")
 }
+
+// inLogin matches what stands before a token in the address of a repository.
+var inLogin = regexp.MustCompile(`^https://(?:[\w-]+:|\$\{?\w+\}?:)?\$\{?$`)
 
 func belongs(service, host string) bool {
 	return slices.ContainsFunc(ownDomains[service],

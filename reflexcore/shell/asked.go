@@ -128,7 +128,7 @@ func isSetup(c *syntax.CallExpr) bool {
 		return false
 	}
 	if slices.ContainsFunc(c.Args[1:], func(w *syntax.Word) bool {
-		return (w.Lit() == "" || !isLiteral(w.Lit())) && (name != "gimme" || !isOneValue(w))
+		return (w.Lit() == "" || !isLiteral(w.Lit())) && (name != "gimme" || !isOneValue(w)) && !isOwnShell(w)
 	}) {
 		return false
 	}
@@ -136,6 +136,17 @@ func isSetup(c *syntax.CallExpr) bool {
 		return false
 	}
 	return areOneOf(c.Args[1:], setups[name])
+}
+
+// isOwnShell reports whether a word is $SHELL, perhaps without the folder: what a program prints for another shell
+// is its own, too.
+func isOwnShell(w *syntax.Word) bool {
+	p, ok := onlyPart(w).(*syntax.ParamExp)
+	if !ok || p.Param == nil || p.Param.Value != "SHELL" {
+		return false
+	}
+	return isWhole(p) || p.Exp != nil && p.Exp.Op == syntax.RemLargePrefix && p.Exp.Word.Lit() == "*/" &&
+		!p.Excl && !p.Length && p.Index == nil && p.Slice == nil && p.Repl == nil
 }
 
 // isOneValue reports whether a word is a variable for a version in quotes, as in "$GO_VERSION".

@@ -171,8 +171,18 @@ func (f *field) inPath() bool {
 
 // isUnnamed reports whether a word does not tell which program or script it names.
 func (f *field) isUnnamed() bool {
-	return !f.known() && !f.isKind() &&
+	return !f.known() && !f.isKind() && !f.isVersioned() &&
 		(f.strange || !effect.IsKnown(f.text[strings.LastIndexByte(f.text, '/')+1:]) || strings.HasSuffix(f.text, "/"))
+}
+
+// isVersioned reports whether a word names a package of which only the environment knows the version: prettier@$V,
+// and not prettier@${V:-https://a.example/b.tgz}.
+func (f *field) isVersioned() bool {
+	name, ok := strings.CutSuffix(f.text, "@"+effect.Unknown)
+	if scope, rest, scoped := strings.Cut(name, "/"); scoped && strings.HasPrefix(scope, "@") && isPlainWord(scope[1:]) {
+		name = rest
+	}
+	return ok && f.inherits && f.hollow && f.taint == 0 && isPlainWord(name)
 }
 
 // isKind reports whether a word names a file with a known extension in a known relative folder:

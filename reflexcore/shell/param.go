@@ -70,7 +70,7 @@ func (ex *expander) paramExpansion(b *builder, p *syntax.ParamExp, quoted bool) 
 		case p.Exp != nil && (p.Exp.Op == syntax.DefaultUnsetOrNull || p.Exp.Op == syntax.AssignUnsetOrNull):
 			b.stays = p.Exp.Word != nil && p.Exp.Word.Lit() != ""
 		}
-		b.stays = b.stays || p.Length || isNumber(name)
+		b.stays = b.stays || p.Length || isNumber(name) || simple && name == "PATH" && ex.in.vars.find(name) == nil
 		b.place = ex.in.vars.fixed(name)
 		if simple && p.Index == nil && b.start == len(ex.buf) {
 			v := ex.in.vars.find(name)

@@ -82,6 +82,8 @@ func (a *applied) tells() (data, bool) {
 		return a.printed()
 	}
 	switch a.line.by {
+	case "go env", "pip cache", "pip":
+		return a.cacheFolder()
 	case "nproc":
 		return data{"1" + effect.Unknown, a.taint}, true // a number
 	case "dpkg-buildflags": // flags of Debian's own for compilers, with which they load nothing
@@ -95,6 +97,27 @@ func (a *applied) tells() (data, bool) {
 		return a.line.baseOf(a.words(), a.taint)
 	}
 	return data{}, false
+}
+
+// caches are the folders of a home that are printed as those of caches, if nobody has set others. Settings of a
+// project cannot change these.
+var caches = map[string]string{
+	"go env GOCACHE": ".cache/go-build", "go env GOMODCACHE": "go/pkg/mod",
+	"pip cache dir": ".cache/pip", "pip3 cache dir": ".cache/pip",
+}
+
+// cacheFolder is what a program prints as the folder of its cache. It is false for other words, and if the text may
+// have changed it.
+func (a *applied) cacheFolder() (data, bool) {
+	if len(a.line.argv) != 3 {
+		return data{}, false
+	}
+	folder, home := caches[strings.Join(a.line.argv, " ")], a.in.par.valueOf("HOME")
+	if folder == "" || !home.known() || a.in.def.steered(a.line.argv[0]) || a.in.def.steered("xdg") ||
+		a.in.def.steered("pip") {
+		return data{}, false
+	}
+	return data{home.text + "/" + folder + "\n", a.taint | home.taint}, true
 }
 
 // watchTyping notes an attack if script records what is typed in its shell in a covert or hidden

@@ -137,6 +137,9 @@ func isSimple(c syntax.Command) bool {
 
 func (in *interp) ifClause(c *syntax.IfClause, std *input, sink *data) {
 	for ; c != nil; c = c.Else {
+		if in.neverHolds(c.Cond) {
+			continue
+		}
 		wired := len(in.io.rewired)
 		in.walkStmts(c.Cond, std, sink)
 		if len(in.io.rewired) > wired {
@@ -148,6 +151,12 @@ func (in *interp) ifClause(c *syntax.IfClause, std *input, sink *data) {
 		}
 		in.mayWalk(c.Then, std, sink)
 	}
+}
+
+// neverHolds reports whether a condition is the word false, which nothing in the text makes another command.
+func (in *interp) neverHolds(cond []*syntax.Stmt) bool {
+	c := onlyCall(cond)
+	return c != nil && len(c.Args) == 1 && c.Args[0].Lit() == "false" && isAlone(cond[0]) && !in.def.defines("false")
 }
 
 // while walks a loop as often as it reads known lines, or else twice, so that the second round
