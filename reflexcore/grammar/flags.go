@@ -49,6 +49,8 @@ func (o *Parsed) unnamed(argv []string, i int, value string, cut bool) int {
 		return i + 1
 	case f.arity == none:
 		o.noteUnsure(argv, i, cut)
+	case f.arity == argument && !cut && strings.HasPrefix(argv[i], "--no-"):
+		return i + 1 // what switches something off has no argument
 	case f.arity == argument && !cut && i+1 < len(argv) && strings.HasPrefix(argv[i+1], "-"):
 		o.noteUnsure(argv, i, cut)
 		return i + 1 // no other flag is its argument

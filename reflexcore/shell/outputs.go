@@ -29,6 +29,7 @@ func (pr *programRunner) saysOutput(args []field, by string, letters bool) {
 			f = &args[i+1]
 			file = f.text
 		}
+		file = withoutFormat(file)
 		if isOfOthers(file) && (!strings.Contains(flag, "log") || !strings.HasPrefix(file, "/var/")) {
 			pr.in.add(effect.Effect{Kind: effect.Write, Target: pr.in.fs.expandHome(file), Bits: effect.Partial, Taint: f.taint,
 				By: by})
@@ -45,7 +46,16 @@ func saysOutput(flag string) bool {
 	if strings.IndexByte(name, '_') >= 0 {
 		name = strings.ReplaceAll(name, "_", "-")
 	}
-	return outputNames[name] || strings.HasSuffix(name, "-out") || strings.HasSuffix(name, "-output")
+	return outputNames[name] || strings.HasSuffix(name, "-out") || strings.HasSuffix(name, "-output") ||
+		strings.HasSuffix(name, "-report")
+}
+
+// withoutFormat returns the file of a report that is said with its format: xml:FILE.
+func withoutFormat(value string) string {
+	if format, file, ok := strings.Cut(value, ":"); ok && format != "" && !strings.ContainsAny(format, "/.~") {
+		return file
+	}
+	return value
 }
 
 // outputNames are the names of options behind which programs have the file or the folder that they write.
