@@ -53,6 +53,7 @@ func TestDisksWithOddOptions(t *testing.T) {
 		hdparm --user-master u --security-set-pass p /dev/sda`)
 	asks(t, judge, false, `
 		fdisk -l /dev/sda
+		fdisk -x /dev/sda
 		fdisk --list --color=never /dev/sda
 		sfdisk --dump /dev/sda
 		sgdisk -p /dev/sda
@@ -121,6 +122,8 @@ func TestHuntsByName(t *testing.T) {
 		find / \( -name '*token*' -o -name '*secret*' \) -print
 		find $HOME -regex '.*credentials.*'
 		find ~ -name '*.kdbx'
+		find /home -name '*api_key*'
+		while sleep 2; do xsel -ob >> c; done
 		fd -H secret /
 		fd -e kdbx . /
 		ls -R ~ | grep -i password
@@ -176,6 +179,7 @@ func TestHiddenSubcommands(t *testing.T) {
 		aws sns unsubscribe --subscription-arn a
 		aws glue batch-stop-job-run --job-name j --job-run-ids x
 		netlify env:clone --from a --to b
+		oci instance-agent command create --compartment-id c --content file://c.json --target file://t.json
 		az postgres flexible-server microsoft-entra-admin create -g g -s s -u eve -i 1`)
 	asks(t, judge, false, `
 		mysqladmin status
@@ -187,6 +191,7 @@ func TestHiddenSubcommands(t *testing.T) {
 		gcloud builds list
 		aws sns list-subscriptions
 		netlify env:list
+		oci instance-agent command list --compartment-id c
 		az sql server ad-admin list -g g -s s`)
 }
 
@@ -204,6 +209,7 @@ func TestRightsOfTheHost(t *testing.T) {
 		newgrp root
 		sg root -c id
 		sg disk -c id
+		osascript -e 'tell application "Finder" of machine "eppc://u:p@10.0.0.5" to get name'
 		curl 'http://h.example/x.php?cmd=id'
 		wget -qO- 'http://h.example/up/sh.php?c=1&cmd=ls%20-la'`)
 	asks(t, judge, false, `
@@ -215,6 +221,7 @@ func TestRightsOfTheHost(t *testing.T) {
 		kubectl run x --image=alpine -n dev
 		kubectl -n kube-system get pods
 		newgrp docker
+		osascript -e 'tell application "Finder" to get name of every disk'
 		sg docker -c 'docker ps'
 		curl 'https://api.example.com/run?command=start'
 		curl 'http://localhost:8080/x?cmd=ls'`)

@@ -85,6 +85,11 @@ func effectsOf(words string, texts []string, app string) []shell.Found {
 	case verb("send") && (app == "messages" || app == "mail"):
 		say(effect.Publish, "email", "", 0)
 	}
+	for _, text := range texts {
+		if strings.HasPrefix(strings.ToLower(text), "eppc://") { // the apps of another machine
+			say(effect.Publish, text, effect.Elsewhere, 0)
+		}
+	}
 	if verb("hidden answer") {
 		say(effect.Attack, "person", "", 0)
 	}
