@@ -133,7 +133,8 @@ func (f *Flow) nothingLeaves() bool {
 
 // dotenv finds the commands that set variables from a .env below the working directory.
 var dotenv = regexp.MustCompile(`(^|[\s;&(])(?:source|\.)[ \t]+(?:\./)?(?:[\w-]+/)*` +
-	`\.env(?:\.(?:local|dev|development|test|staging|example|docker))?([ \t]*(?:$|[\n;&)|]))`)
+	`\.env(?:\.(?:local|dev|development|test|staging|example|docker))?(?:[ \t]*[2&]?>[ \t]*/dev/null|[ \t]*2>&1)*` +
+	`([ \t]*(?:$|[\n;&)|]))`)
 
 // setsHost finds what puts another host, or another way to it, into what code has said of a request.
 var setsHost = regexp.MustCompile("[.\\[\"'`](?:host|hostname|href|baseURL|origin|agent|trust_env|create_connection)" +
