@@ -29,7 +29,7 @@ func (a *Call) ReadScripts(place shell.Context) {
 	r := scriptReader{Call: a, place: place, left: maxScriptBytes}
 	for i := 0; i < len(a.Effects); i++ { // scripts run others
 		e := a.Effects[i]
-		if e.Bits&(effect.Later|effect.Remote) != 0 {
+		if e.Kind != effect.Exec && e.Kind != effect.Write || e.Bits&(effect.Later|effect.Remote) != 0 {
 			continue
 		}
 		p := effect.Payload{Why: "a script with another name"}
@@ -38,7 +38,8 @@ func (a *Call) ReadScripts(place shell.Context) {
 		case effect.Exec:
 			p.Lang, files = r.runs(&e)
 		case effect.Write:
-			if p.Lang = content.Classify(e.Target).Lang; e.Taint&effect.File != 0 && effect.IsPlain(e.Target) {
+			if e.Taint&effect.File != 0 && effect.IsPlain(e.Target) {
+				p.Lang = content.Classify(e.Target).Lang
 				p.Path, p.Later, files = e.Target, true, r.readFiles()
 			}
 		default:

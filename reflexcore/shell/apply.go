@@ -9,6 +9,9 @@ import (
 	"approver.example/reflexcore/wordset"
 )
 
+// showing are programs that only show what another one prints.
+var showing = wordset.Of("tail head grep cat wc less jq true echo cd")
+
 // apply turns what the grammar says about a command into effects.
 func (pr *programRunner) apply(a *applied, sink *data) {
 	p, argv, by := a.line.p, a.line.argv, a.line.by
@@ -18,7 +21,7 @@ func (pr *programRunner) apply(a *applied, sink *data) {
 	a.sink = sink
 	if p.Dry = (p.Dry || a.line.asksHelp(a.std.present)) && !a.line.runsText(); p.Dry {
 		pr.in.rep.res.Trials++
-	} else if wordset.Has("tail head grep cat wc less jq true echo cd", p.Program.Name) {
+	} else if showing[p.Program.Name] {
 		pr.in.rep.res.Shows++
 	}
 	if p.Odd {

@@ -21,13 +21,16 @@ func (pr *programRunner) saysOutput(args []field, by string, letters bool) {
 		if letters && len(flag) > 3 && wordset.HasAnyPrefix(flag, "-o/", "-o~") {
 			flag, file, valued = flag[:2], f.text[2:], true
 		}
-		short := flag == "-o" || flag == "-O"
-		if short && !letters || !short && !saysOutput(flag) || !valued && i+1 == len(args) {
-			continue
-		}
 		if !valued {
+			if i+1 == len(args) {
+				break
+			}
 			f = &args[i+1]
 			file = f.text
+		}
+		short := flag == "-o" || flag == "-O"
+		if !strings.ContainsAny(file, "/~") || short && !letters || !short && !saysOutput(flag) {
+			continue
 		}
 		file = withoutFormat(file)
 		if isOfOthers(file) && (!strings.Contains(flag, "log") || !strings.HasPrefix(file, "/var/")) {
