@@ -47,7 +47,13 @@ func TestScriptsWithOtherNames(t *testing.T) {
 		`python3 -c "exec(open('py.txt').read())"`, `python3 -c "import runpy; runpy.run_path('py.txt')"`,
 		`node -e "eval(require('fs').readFileSync('js.txt', 'utf8'))"`, `node -e "require('./js.txt')"`,
 		`ruby -e 'load "rb.txt"'`, `ruby -e 'eval File.read("rb.txt")'`, `perl -e 'do "./pl.txt"'`, `php -r 'include "ph.txt";'`)
-	asksEach(t, judge, false, "bash ok.txt", "./gradlew", "./app.py", "source .env && npm start", "bash gradlew", "cp ok.txt run.sh", "bash missing.txt", "./x.bin",
+	many := ""
+	for _, name := range []string{"1", "2", "3", "4", "5", "6", "7", "8", "9"} {
+		put(t, dir, name+".log", "echo hi\n")
+		many += "bash " + name + ".log; "
+	}
+	asksEach(t, judge, true, many+"true", many+"bash notes.txt")
+	asksEach(t, judge, false, "bash 1.log; bash 2.log", "bash ok.txt", "./gradlew", "./app.py", "source .env && npm start", "bash gradlew", "cp ok.txt run.sh", "bash missing.txt", "./x.bin",
 		"cp notes.txt other.txt", "cat notes.txt", "grep rm notes.txt", `python3 -c "print(open('py.txt').read())"`,
 		`python3 -c "open('out.py', 'w').write(open('data.txt').read())"`, "python3 -m pytest", "sed s/a/b/ data.txt > data.sh")
 }

@@ -167,6 +167,9 @@ func (r *scriptReader) readFiles() (files []string) {
 func (r *scriptReader) read(file string, p effect.Payload) {
 	r.seen = append(r.seen, file)
 	if len(r.seen) > maxScripts {
+		if len(r.seen) == maxScripts+1 {
+			r.adds(effect.Payload{Why: "more scripts with other names than are read", Path: p.Path, Later: p.Later})
+		}
 		return
 	}
 	text, err := r.Analyzer.Files.ReadFile(file, r.left)
