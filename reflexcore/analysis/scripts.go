@@ -19,7 +19,8 @@ import (
 // when a shell gets one of them, or it is copied to a name of a script, it is read.
 
 const (
-	maxScripts     = 8 // of a call
+	maxScripts     = 8   // of a call
+	maxLooked      = 128 // files that are looked for
 	maxScriptBytes = 64 << 10
 )
 
@@ -57,6 +58,7 @@ type scriptReader struct {
 	*Call
 	place shell.Context
 	seen  []string // files
+	count int      // of those that are there
 	left  int      // bytes
 }
 
@@ -166,14 +168,17 @@ func (r *scriptReader) readFiles() (files []string) {
 // written.
 func (r *scriptReader) read(file string, p effect.Payload) {
 	r.seen = append(r.seen, file)
-	if len(r.seen) > maxScripts {
-		if len(r.seen) == maxScripts+1 {
-			r.adds(effect.Payload{Why: "more scripts with other names than are read", Path: p.Path, Later: p.Later})
-		}
+	if r.count > maxScripts || len(r.seen) > maxLooked {
 		return
 	}
 	text, err := r.Analyzer.Files.ReadFile(file, r.left)
+	if !disk.IsMissing(err) {
+		r.count++
+	}
 	switch {
+	case r.count > maxScripts, len(r.seen) == maxLooked:
+		r.adds(effect.Payload{Why: "more scripts with other names than are read", Path: p.Path, Later: p.Later})
+		return
 	case disk.IsMissing(err):
 		for _, from := range r.copiedTo(file) {
 			if !slices.Contains(r.seen, from) {
