@@ -47,7 +47,7 @@ func (a *Call) ReadScripts(place shell.Context) {
 		}
 		for _, file := range files {
 			if p.Lang != "" && !slices.Contains(r.seen, file) && !r.wasRead(file, p.Lang) {
-				r.read(file, p)
+				r.read(file, p, true)
 			}
 		}
 	}
@@ -166,7 +166,7 @@ func (r *scriptReader) readFiles() (files []string) {
 // read reads a file as a payload. What is missing may be made by the same call, as a copy of another file. A binary
 // is no script, and neither is a file that says by its first line what it is if that was looked at when it was
 // written.
-func (r *scriptReader) read(file string, p effect.Payload) {
+func (r *scriptReader) read(file string, p effect.Payload, copied bool) {
 	r.seen = append(r.seen, file)
 	if r.count > maxScripts || len(r.seen) > maxLooked {
 		return
@@ -179,10 +179,10 @@ func (r *scriptReader) read(file string, p effect.Payload) {
 	case r.count > maxScripts, len(r.seen) == maxLooked:
 		r.adds(effect.Payload{Why: "more scripts with other names than are read", Path: p.Path, Later: p.Later})
 		return
-	case disk.IsMissing(err):
+	case disk.IsMissing(err) && copied:
 		for _, from := range r.copiedTo(file) {
 			if !slices.Contains(r.seen, from) {
-				r.read(from, p)
+				r.read(from, p, false)
 			}
 		}
 		return
