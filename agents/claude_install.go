@@ -46,7 +46,7 @@ func (Claude) ReadHooks(path string, text []byte) (settings.Hooks, error) {
 
 // WithHooks implements [Installer].
 func (Claude) WithHooks(path string, text []byte, hooks settings.Hooks) ([]byte, error) {
-	return claudesettings.WithHooks(path, text, claudesettings.Settings{Hooks: hooks})
+	return claudesettings.WithHooks(path, text, hooks)
 }
 
 // Compare implements [Installer].

@@ -439,7 +439,7 @@ func FuzzCompare(f *testing.F) {
 		if len(alone) == 0 && user != "" && !strings.Contains(user, "approver") {
 			t.Errorf("good without a hook: %s", user)
 		}
-		changed, err := claudesettings.WithHooks("f", []byte(user), claudesettings.Settings{Hooks: want.Hooks})
+		changed, err := claudesettings.WithHooks("f", []byte(user), want.Hooks)
 		if err == nil && len(settings.Weak(claudesettings.Compare([]settings.Source{source(settings.User,
 			string(changed))}, want))) > 0 {
 			t.Errorf("weak after install: %s", changed)

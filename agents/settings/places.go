@@ -62,7 +62,7 @@ func (p Places) Sources(f Files) []Source {
 		}
 	}
 	for _, project := range p.Projects {
-		add(Project, filepath.Join(project, f.Folder, f.File))
+		add(Project, filepath.Join(project, f.InProject()))
 		if f.Local == "" {
 			continue
 		}

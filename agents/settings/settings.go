@@ -7,6 +7,7 @@
 package settings
 
 import (
+	"cmp"
 	"encoding/json"
 	"os"
 	"path/filepath"
@@ -20,10 +21,17 @@ type Files struct {
 	Agent string // its name, as for --agent
 	Title string // what people call it
 
-	Folder string // in a home and in a project, such as .agent
-	File   string // in that folder
+	Folder string // in a home, such as .agent
+	File   string // in that folder, such as settings.json or hooks/ours.json
 	Local  string // beside a project's file: one person's own; empty: there is none
 	Home   string // the variable that names another folder than that in the home; empty: there is none
+	// Config is the variable of the folder in which Folder is, if that is set; empty: it is in the home.
+	Config string
+
+	// Project is the folder in a project, and ProjectFile the file in it, if they have other names than
+	// in a home. Unread says why hooks in a project may be skipped without a message; install then
+	// refuses a project. Empty: they are not.
+	Project, ProjectFile, Unread string
 
 	// Managed is the folder of the machine's settings, with the file ManagedFile and more
 	// files in the folder ManagedMore. Empty: there are none.
@@ -39,8 +47,31 @@ func (f Files) UserFolder() (string, error) {
 	if dir := os.Getenv(f.Home); f.Home != "" && dir != "" {
 		return filepath.Abs(dir)
 	}
+	if dir := os.Getenv(f.Config); f.Config != "" && filepath.IsAbs(dir) {
+		return filepath.Join(dir, filepath.Base(f.Folder)), nil
+	}
 	home, err := os.UserHomeDir()
 	return filepath.Join(home, f.Folder), err
+}
+
+// InProject returns the path of the settings in a project, from the project's folder.
+func (f Files) InProject() string {
+	return filepath.Join(cmp.Or(f.Project, f.Folder), cmp.Or(f.ProjectFile, f.File))
+}
+
+// ProjectOf returns the project whose settings a path is, or one person's own settings in it; ok is
+// false if the path is neither. A home has the form of a project.
+func (f Files) ProjectOf(path string) (project string, ok bool) {
+	files := []string{f.InProject()}
+	if f.Local != "" {
+		files = append(files, filepath.Join(filepath.Dir(files[0]), f.Local))
+	}
+	for _, file := range files {
+		if project, ok = strings.CutSuffix(path, string(filepath.Separator)+file); ok {
+			return cmp.Or(project, string(filepath.Separator)), true
+		}
+	}
+	return "", false
 }
 
 // Install returns the command that installs, without flags.

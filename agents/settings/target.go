@@ -30,8 +30,10 @@ func (c Target) Path(f Files) (string, error) {
 		return "", errors.New("--project, --system and --file exclude each other: keep one")
 	case c.File != "":
 		return filepath.Abs(c.File)
+	case c.Project != "" && f.Unread != "":
+		return "", errors.New(f.Title + " can skip hooks of a project without a message: " + f.Unread + "; leave out --project")
 	case c.Project != "":
-		return filepath.Abs(filepath.Join(c.Project, f.Folder, f.File))
+		return filepath.Abs(filepath.Join(c.Project, f.InProject()))
 	case c.System && f.Managed == "":
 		return "", errors.New(f.Title + " has no managed settings: leave out --system")
 	case c.System:

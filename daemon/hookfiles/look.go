@@ -110,12 +110,13 @@ func Holder(agent agents.Installer, which settings.Target, sources []settings.So
 func Cure(f settings.Files, which settings.Target, path string) string {
 	user, _ := settings.Target{}.Path(f) // without a home there is none
 	cure := f.Install()
+	project, inProject := f.ProjectOf(path)
 	switch {
 	case path == user || path == "":
 	case f.Managed != "" && path == filepath.Join(which.ManagedDir(f), f.ManagedFile):
 		cure += " --system"
-	case filepath.Base(path) == f.File && filepath.Base(filepath.Dir(path)) == f.Folder:
-		cure += " --project " + words.ShellWord(filepath.Dir(filepath.Dir(path)))
+	case inProject && filepath.Base(path) == filepath.Base(f.InProject()):
+		cure += " --project " + words.ShellWord(project)
 	default:
 		cure += " --file " + words.ShellWord(path)
 	}

@@ -150,8 +150,8 @@ func (w *Watch) Weakness(in hookfiles.Installed, all hookfiles.Installs) ([]stri
 		which.ConfigFile = "" // where the commands look by themselves
 	}
 	p := settings.Places{Managed: which.ManagedDir(f)}
-	if filepath.Base(filepath.Dir(in.Path)) == f.Folder {
-		p.Projects = []string{filepath.Dir(filepath.Dir(in.Path))}
+	if project, ok := f.ProjectOf(in.Path); ok {
+		p.Projects = []string{project}
 	}
 	if filepath.Dir(in.Path) != p.Managed && filepath.Base(in.Path) == f.File {
 		p.Config = filepath.Dir(in.Path)
@@ -268,7 +268,7 @@ func (w *Watch) Weakens(ev agents.Event, env map[string]string) ([]string, error
 		p.Home = filepath.Join(home, f.Folder)
 	}
 	if dir := filepath.Dir(ev.Changed); filepath.Base(dir) == f.Folder && dir != p.Home {
-		p.Projects = append(p.Projects, filepath.Dir(dir))
+		p.Projects = append(p.Projects, filepath.Dir(dir)) // a local file, too
 	}
 	p.Projects = append(p.Projects, ev.Call.Dir)
 	all, err := hookfiles.ReadInstalls(w.Config.Dir)

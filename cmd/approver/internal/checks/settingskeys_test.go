@@ -58,7 +58,7 @@ func TestSettingsKeysThatClaudeReadsOtherwise(t *testing.T) {
 			if err := os.WriteFile(path, []byte(tt.text), 0o600); err != nil {
 				t.Fatal(err)
 			}
-			_, err := claudesettings.WithHooks(path, []byte(tt.text), claudesettings.Settings{})
+			_, err := claudesettings.WithHooks(path, []byte(tt.text), nil)
 			if tt.want == "" {
 				if err != nil {
 					t.Error(err)

@@ -73,8 +73,9 @@ func othersAgent(f settings.Files, euid int, sudoUID, dir string) string {
 	}
 	dir, err := filepath.Abs(dir)
 	for ; err == nil; dir = filepath.Dir(dir) {
-		folder := filepath.Join(dir, f.Folder)
-		for _, p := range []string{dir, folder, filepath.Join(folder, f.File), filepath.Join(folder, f.Local)} {
+		file := filepath.Join(dir, f.InProject())
+		folder := filepath.Dir(file)
+		for _, p := range []string{dir, folder, file, filepath.Join(folder, f.Local)} {
 			switch owner, err := asuser.OwnerOf(p); {
 			case errors.Is(err, fs.ErrNotExist) && p != dir:
 			case err != nil:
