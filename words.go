@@ -20,7 +20,8 @@ type ToolCall struct {
 	Agent string `json:"agent"`
 	// Session is claimed by the agent. State is never keyed on it alone.
 	Session string `json:"session,omitempty"`
-	// Tool is the agent's own name of the tool, such as "Bash".
+	// Tool is the name of the tool, such as "Bash". Tools of different agents that do the same have one
+	// name, and so have their arguments: see package agents.
 	Tool string `json:"tool"`
 	// Command is set when the tool is a shell.
 	Command string `json:"command,omitempty"`

@@ -54,8 +54,13 @@ type Event struct {
 	// Call is set for Decide, Prompted and Ran, without the fields that only the daemon knows: ID,
 	// Env, Peer and At. For Settings it has the session, the folder and the changed file.
 	Call approver.ToolCall
+	// Native is the agent's own name of the tool. Call.Tool is the name that the rules know.
+	Native string
 	// UseID is the agent's id of the call. It matches a Ran to its Decide. A Prompted may have none.
 	UseID string
+	// Derived says that the agent gives its calls no ids, and UseID is derived from what the call is.
+	// The same call has the same UseID each time.
+	Derived bool
 	// Content is the same for a Decide and the Ran of its call, unless something else ran than what
 	// was decided. It is set where Call is.
 	Content Content
@@ -104,6 +109,7 @@ type Adapter interface {
 // adapters is the list of all agents.
 var adapters = [...]Adapter{
 	Claude{},
+	qwen,
 }
 
 // For returns the adapter of the named agent.

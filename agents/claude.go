@@ -34,8 +34,7 @@ func (c Claude) Facts() facts.Agent {
 		Returned: []facts.Field{{Key: "tool_response", Short: "null"}, {Key: "error", Short: `"not read"`}},
 		Events: []facts.Event{
 			{Name: "PreToolUse", Before: denyTool, After: "}}"},
-			{Name: "PermissionRequest", After: "}}}",
-				Before: `{"hookSpecificOutput":{"hookEventName":"PermissionRequest","decision":{"behavior":"deny","message":`},
+			{Name: "PermissionRequest", Before: denyPrompt, After: "}}}"},
 			{Name: "PostToolUse", Before: block, After: "}", Meaning: facts.Report},
 			{Name: "PostToolUseFailure", After: "}}", Meaning: facts.Report,
 				Before: `{"hookSpecificOutput":{"hookEventName":"PostToolUseFailure","additionalContext":`},
@@ -48,6 +47,7 @@ func (c Claude) Facts() facts.Agent {
 // id of Claude Code has 36 bytes, and a path on Linux has less than 4096.
 const (
 	maxID   = 256
+	maxTool = MaxPayload // a longer name than maxID has an error of its own
 	maxPath = 4096
 )
 
@@ -64,17 +64,6 @@ var claudeNotices = [...]string{
 	"SessionStart", "SessionEnd", "UserPromptSubmit", "Stop", "StopFailure", "SubagentStart", "SubagentStop",
 	"Notification", "PreCompact", "PostCompact", "Setup", "PermissionDenied", "InstructionsLoaded",
 	"CwdChanged", "FileChanged", "TaskCreated", "TaskCompleted", "TeammateIdle",
-}
-
-// claudeOtherKeys are keys that Claude Code does not send, but agents with a similar protocol do. The
-// meaning of their fields is slightly different.
-var claudeOtherKeys = [...]struct{ key, agent string }{
-	{"turn_id", "codex"},
-	{"tool_call_id", "qwen"},
-	{"toolName", "copilot"},
-	{"hookName", "cline"},
-	{"conversation_id", "cursor"},
-	{"agent_action_name", "windsurf"},
 }
 
 // Decode reads a hook payload of Claude Code.
@@ -106,11 +95,8 @@ func (c Claude) decode(payload []byte) (ev Event, err error) {
 	if err != nil {
 		return ev, err
 	}
-	for _, f := range claudeOtherKeys {
-		if _, ok := o[f.key]; ok {
-			return ev, fmt.Errorf("it has the key %q, like one of %s: run the hook with that agent's name in --agent",
-				f.key, f.agent)
-		}
+	if err := foreign(o, c.Name()); err != nil {
+		return ev, err
 	}
 	ev.Agent = c.Name()
 	if ev.Name, err = o.need("hook_event_name", maxID); err != nil {
@@ -132,7 +118,7 @@ func (c Claude) decode(payload []byte) (ev Event, err error) {
 	default:
 		return ev, fmt.Errorf("the event %s is not known: take approver out of the hooks of that event", quote(ev.Name))
 	}
-	if ev.Call, ev.Content, err = c.call(o); err != nil {
+	if err := c.call(&ev, o); err != nil {
 		return ev, err
 	}
 	ev.Call.Raw = bytes.Clone(payload)
@@ -183,6 +169,22 @@ func (c Claude) settings(ev *Event, o object) (err error) {
 	return nil
 }
 
+// call reads what the agent is about to run.
+func (c Claude) call(ev *Event, o object) (err error) {
+	if err := c.place(&ev.Call, o); err != nil {
+		return err
+	}
+	if ev.Native, err = o.need("tool_name", maxTool); err != nil {
+		return err
+	}
+	raw, ok := o["tool_input"]
+	if !ok || !isObject(raw) {
+		return errors.New(`"tool_input" is missing or not an object`)
+	}
+	ev.Content, err = vocabulary(nil).read(&ev.Call, ev.Native, raw)
+	return err
+}
+
 // place reads the session, and the folder that the agent works in.
 func (c Claude) place(call *approver.ToolCall, o object) (err error) {
 	call.Agent = c.Name()
@@ -205,44 +207,6 @@ func (Claude) outcome(ev *Event, o object) (err error) {
 		return errors.New(`"tool_response" is missing`)
 	}
 	ev.Response = response
-	ev.Output = claudeOutputOf(response)
+	ev.Output = outputOf(response)
 	return nil
-}
-
-// claudeOutputOf returns the text of a tool's response: both streams of a shell, the texts of a
-// list of contents, or a string. Of another response it returns the JSON without the duration.
-func claudeOutputOf(response json.RawMessage) string {
-	var text string
-	if json.Unmarshal(response, &text) == nil {
-		return text
-	}
-	var contents []struct {
-		Text *string `json:"text"`
-	}
-	if json.Unmarshal(response, &contents) == nil {
-		for _, c := range contents {
-			if c.Text == nil {
-				return string(response)
-			}
-			text += *c.Text + "\n"
-		}
-		return text
-	}
-	var fields map[string]json.RawMessage
-	if json.Unmarshal(response, &fields) != nil {
-		return string(response)
-	}
-	var stdout, stderr string
-	if raw, ok := fields["stdout"]; ok && json.Unmarshal(raw, &stdout) == nil {
-		if raw, ok := fields["stderr"]; !ok || json.Unmarshal(raw, &stderr) == nil {
-			return strings.TrimSuffix(stdout+"\n"+stderr, "\n")
-		}
-	}
-	delete(fields, "durationMs")
-	delete(fields, "durationSeconds")
-	out, err := json.Marshal(fields) // keys in their order
-	if err != nil {
-		return string(response)
-	}
-	return string(out)
 }

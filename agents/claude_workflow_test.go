@@ -7,12 +7,13 @@ import "testing"
 // name or a file says which one it is, and counts where it is all that there is.
 func TestWorkflowsScriptIsItsNames(t *testing.T) {
 	of := func(raw string) Content {
-		_, c, err := Claude{}.call(object{"session_id": []byte(`"s"`), "cwd": []byte(`"/p"`),
+		var ev Event
+		err := Claude{}.call(&ev, object{"session_id": []byte(`"s"`), "cwd": []byte(`"/p"`),
 			"tool_name": []byte(`"Workflow"`), "tool_input": []byte(raw)})
 		if err != nil {
 			t.Fatal(err)
 		}
-		return c
+		return ev.Content
 	}
 	for _, c := range []struct {
 		a, b string

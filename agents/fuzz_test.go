@@ -3,44 +3,26 @@ package agents
 import (
 	"bytes"
 	"encoding/json"
-	"os"
-	"path/filepath"
 	"testing"
-
-	"approver.example"
 )
 
-// What decodes is what encoding/json reads, and whatever the payload, the answer
-// is silence or one line of JSON, and a deny blocks.
+// What decodes is what encoding/json reads, whatever the payload.
 func FuzzClaude(f *testing.F) {
-	files, _ := filepath.Glob("testdata/*/*.json")
-	for _, file := range files {
-		payload, err := os.ReadFile(file)
-		if err != nil {
-			f.Fatal(err)
-		}
-		f.Add(payload)
-	}
 	f.Add(pre("Bash", `{"command":"ls","\u0063ommand":"rm"}`))
 	f.Add(pre("Bash", `{"command":"\ud83d\ude00 \\ud800"}`))
 	f.Add(pre("mcp__a__b", `{"a":[[{"b":"\""}],"]"]}`))
-	f.Fuzz(func(t *testing.T, payload []byte) {
-		ev, err := Claude{}.Decode(payload)
-		if (err != nil) != (ev.Kind == Unknown) {
-			t.Fatalf("kind %v with error %v", ev.Kind, err)
-		}
-		if ev.Kind == Decide {
+	fuzzDecoder(f, Claude{})
+}
+
+func FuzzQwen(f *testing.F) { fuzzDecoder(f, qwen) }
+
+func FuzzClaudeCommand(f *testing.F) {
+	f.Add([]byte(`{"command":"ls","\u0063ommand":"rm"}`))
+	f.Add([]byte(`{"command":"\ud83d\ude00 \\ud800"}`))
+	f.Fuzz(func(t *testing.T, input []byte) {
+		payload := pre("Bash", string(input))
+		if ev, err := (Claude{}).Decode(payload); err == nil {
 			checkRead(t, ev, payload)
-		}
-		for d := approver.Deny; d <= approver.Allow; d++ {
-			a := Claude{}.Encode(ev, approver.Verdict{Decision: d, Reason: string(payload), Args: payload})
-			if len(a.Stdout) > 0 &&
-				(!json.Valid(a.Stdout) || bytes.Count(a.Stdout, []byte("\n")) != 1 || a.Stdout[len(a.Stdout)-1] != '\n') {
-				t.Errorf("%v: stdout %q", d, a.Stdout)
-			}
-			if d <= approver.Ask && ev.Kind != Notice && ev.Kind != Over && (a.Exit() != 2 || len(a.Stderr) < 2) {
-				t.Errorf("%v does not block: %+v", d, a)
-			}
 		}
 	})
 }

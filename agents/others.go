@@ -6,15 +6,15 @@ import "approver.example/agents/facts"
 const (
 	denyTool = `{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny",` +
 		`"permissionDecisionReason":`
-	denyFlat = `{"permission":"deny","user_message":` // with a text for the user, which the model reads too
-	block    = `{"decision":"block","reason":`
+	denyPrompt = `{"hookSpecificOutput":{"hookEventName":"PermissionRequest","decision":{"behavior":"deny","message":`
+	denyFlat   = `{"permission":"deny","user_message":` // with a text for the user, which the model reads too
+	block      = `{"decision":"block","reason":`
 )
 
 // others are the agents that have no [Adapter] yet, but whose blocking answer is known. The daemon
 // does not decide their calls; their hooks block.
 var others = [...]facts.Agent{
 	{Name: "codex", Events: []facts.Event{{Name: "PreToolUse", Before: denyTool, After: "}}"}}},
-	{Name: "qwen", Events: []facts.Event{{Name: "PreToolUse", Before: denyTool, After: "}}"}}},
 	{Name: "droid", Events: []facts.Event{{Name: "PreToolUse", Before: denyTool, After: "}}"}}},
 	{Name: "gemini", Events: []facts.Event{{Name: "BeforeTool", Before: `{"decision":"deny","reason":`, After: "}"}}},
 	{Name: "copilot", Events: []facts.Event{

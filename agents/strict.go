@@ -126,6 +126,16 @@ func hex4(b []byte) uint64 {
 	return n
 }
 
+// hasAll reports whether all of these keys, separated by spaces, are there.
+func (o object) hasAll(keys string) bool {
+	for key := range strings.FieldsSeq(keys) {
+		if _, ok := o[key]; !ok {
+			return false
+		}
+	}
+	return true
+}
+
 // text returns the string at a key; ok says whether the key is there. null and every other type is
 // an error.
 func (o object) text(key string) (value string, ok bool, err error) {

@@ -31,7 +31,11 @@ var table = [...]Agent{
 		},
 	},
 	{
-		Name: "codex",
+		Name:      "qwen",
+		Patience:  290000000000, // 4m50s
+		Shell:     "Bash",
+		Described: []string{"Bash"},
+		Returned:  []Field{{`tool_response`, `null`}, {`error`, `"not read"`}},
 		Events: []Event{
 			{
 				Name: "PreToolUse",
@@ -39,10 +43,21 @@ var table = [...]Agent{
 					`eason":`,
 				After: `}}`,
 			},
+			{
+				Name:   "PermissionRequest",
+				Before: `{"hookSpecificOutput":{"hookEventName":"PermissionRequest","decision":{"behavior":"deny","message":`,
+				After:  `}}}`,
+			},
+			{Name: "PostToolUse", Before: `{"decision":"block","reason":`, After: `}`, Meaning: 1},
+			{
+				Name:   "PostToolUseFailure",
+				Before: `{"hookSpecificOutput":{"hookEventName":"PostToolUseFailure","additionalContext":`,
+				After:  `}}`, Meaning: 1,
+			},
 		},
 	},
 	{
-		Name: "qwen",
+		Name: "codex",
 		Events: []Event{
 			{
 				Name: "PreToolUse",

@@ -334,3 +334,35 @@ func canonical(raw json.RawMessage) ([]byte, error) {
 	}
 	return json.Marshal(v)
 }
+
+// Text returns the text of a new file with these hooks, indented.
+func (l Layout) Text(hooks Hooks) ([]byte, error) {
+	values := map[string]any{}
+	for event, matchers := range hooks {
+		values[event] = l.values(matchers)
+	}
+	var file map[string]any
+	if err := json.Unmarshal([]byte(l.fresh()), &file); err != nil {
+		return nil, err
+	}
+	file[hooksKey] = values
+	var out bytes.Buffer
+	enc := json.NewEncoder(&out)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	err := enc.Encode(file)
+	return out.Bytes(), err
+}
+
+// Keys returns the outermost keys of a settings file, which may have comments.
+func Keys(text []byte) (keys map[string]json.RawMessage, err error) {
+	text = bytes.TrimPrefix(text, []byte("\ufeff"))
+	if len(bytes.TrimSpace(text)) == 0 {
+		return nil, nil
+	}
+	if text, err = hujson.Standardize(slices.Clone(text)); err != nil {
+		return nil, err
+	}
+	err = json.Unmarshal(text, &keys)
+	return keys, err
+}

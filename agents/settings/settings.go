@@ -150,13 +150,14 @@ func Weak(found []Finding) (lines []string) {
 // A Command is the command line of a hook.
 type Command string
 
-// CommandOf returns the command line of a hook, a JSON object; empty if it has none.
+// CommandOf returns the command line of a hook, a JSON object; empty if it has none. Some agents have
+// one for each kind of shell; then it is the one for a POSIX shell.
 func CommandOf(hook json.RawMessage) Command {
-	var h struct{ Command Command }
+	var h struct{ Command, Bash Command }
 	if json.Unmarshal(hook, &h) != nil {
 		return ""
 	}
-	return h.Command
+	return cmp.Or(h.Command, h.Bash)
 }
 
 // Program returns the program that the command line of a hook of approver runs.
@@ -197,6 +198,13 @@ func (c Command) Deadline() (stem string, d time.Duration) {
 	}
 	d, _ = time.ParseDuration(strings.TrimRight(line[m[2]:m[3]], ";&|")) // zero is too short
 	return line[:m[0]] + strings.TrimLeft(line[m[2]:m[3]], "0123456789smh.") + line[m[1]:], d
+}
+
+// Parks reports whether the hook tells the agent to make the call again later if people have not
+// answered in time.
+func (c Command) Parks() bool {
+	_, flags, _ := strings.Cut(string(c), " --agent ")
+	return strings.Contains(flags+" ", " --park ") || strings.Contains(flags, " --park-after")
 }
 
 // Short says that a hook before tools gives up before the time for people ends, or returns "".

@@ -83,12 +83,15 @@ func (d *Decider) refuse(
 		Reason: "approver does not understand this call, so it was blocked: " + cause.Error(), Detail: cause.Error(),
 	}
 	call := approver.ToolCall{ID: h.CallID, Agent: h.Agent, Peer: h.Peer, At: time.Now()}
-	d.Log.Warn("a payload was refused", "agent", h.Agent, "call", h.CallID, "uid", h.Peer.UID, "error", cause)
+	if adapter != nil {
+		call.Agent = adapter.Name()
+	}
+	d.Log.Warn("a payload was refused", "agent", call.Agent, "call", h.CallID, "uid", h.Peer.UID, "error", cause)
 	d.record(ctx, approver.Record{Event: approver.EventVerdict, At: call.At, Call: call, Verdict: v})
 	if adapter == nil {
 		return answer(blocking.For(h.Agent, "", v.Reason))
 	}
-	return answer(adapter.Encode(agents.Event{}, v))
+	return answer(blocking.For(adapter.Name(), h.Event, v.Reason))
 }
 
 // record writes the audit and reports whether it could; the log says why not.

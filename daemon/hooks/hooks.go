@@ -15,6 +15,7 @@ import (
 
 	"approver.example"
 	"approver.example/agents"
+	"approver.example/agents/blocking"
 	"approver.example/agents/canary"
 	"approver.example/agents/facts"
 	"approver.example/configs"
@@ -23,15 +24,13 @@ import (
 
 // Hook implements the Hook function of [httpapi.Submit].
 func (d *Decider) Hook(ctx context.Context, h httpapi.HookRequest) httpapi.HookAnswer {
-	adapter, ok := agents.For(h.Agent)
-	if !ok {
-		return d.refuse(ctx, h, nil, fmt.Errorf("unknown agent %q: this approver knows %v", h.Agent, agents.Names()))
-	}
-	ev, err := d.decode(ctx, h, adapter)
-	if errors.Is(err, errNoTurn) {
-		return d.noTurn(ctx, h, adapter)
-	}
-	if err != nil || h.Cut || facts.IsReport(h.Agent, h.Event) && ev.Kind != agents.Ran {
+	adapter, ev, err := d.decode(ctx, h)
+	switch {
+	case errors.Is(err, errNoTurn):
+		return d.noTurn(ctx, h)
+	case adapter == nil:
+		return d.refuse(ctx, h, nil, err)
+	case err != nil, h.Cut, facts.IsReport(h.Agent, h.Event) && ev.Kind != agents.Ran:
 		return d.odd(ctx, h, adapter, err)
 	}
 	call := ev.Call
@@ -40,7 +39,7 @@ func (d *Decider) Hook(ctx context.Context, h httpapi.HookRequest) httpapi.HookA
 	if d.Container != nil {
 		call.Container = d.Container(h.Root)
 	}
-	call.ParkAt = parkAt(h, d.Agents[h.Agent], call.At)
+	call.ParkAt = parkAt(h, d.Agents[call.Agent], call.At)
 	switch ev.Kind {
 	case agents.Decide, agents.Prompted:
 		return d.decide(ctx, adapter, ev, call)
@@ -67,27 +66,28 @@ func (d *Decider) Hook(ctx context.Context, h httpapi.HookRequest) httpapi.HookA
 var errNoTurn = errors.New("approver was too busy to check the call, so it was blocked: try it again")
 
 // noTurn blocks a call that was not even decoded, and records it.
-func (d *Decider) noTurn(ctx context.Context, h httpapi.HookRequest, adapter agents.Adapter) httpapi.HookAnswer {
+func (d *Decider) noTurn(ctx context.Context, h httpapi.HookRequest) httpapi.HookAnswer {
 	v := approver.Verdict{By: "gate", Reason: errNoTurn.Error()}
 	call := approver.ToolCall{ID: h.CallID, Agent: h.Agent, Peer: h.Peer, At: time.Now()}
 	d.record(ctx, approver.Record{Event: approver.EventVerdict, At: call.At, Call: call, Verdict: v})
-	return answer(adapter.Encode(agents.Event{}, v))
+	return answer(blocking.For(h.Agent, h.Event, v.Reason))
 }
 
-// decode decodes a payload in the turn of its user. A report is decoded even without a turn,
-// so that what ran is always compared.
-func (d *Decider) decode(ctx context.Context, h httpapi.HookRequest, adapter agents.Adapter) (agents.Event, error) {
+// decode decodes a payload in the turn of its user, and returns the adapter that writes the answer;
+// it is nil if the agent is not known. A report is decoded even without a turn, so that what ran is
+// always compared.
+func (d *Decider) decode(ctx context.Context, h httpapi.HookRequest) (agents.Adapter, agents.Event, error) {
 	if facts.IsReport(h.Agent, h.Event) {
 		if d.Reports.Take(ctx, h.Peer.UID) == nil {
 			defer d.Reports.Give(h.Peer.UID)
 		}
-		return adapter.Decode(h.Payload)
+		return agents.Read(h.Agent, h.Payload)
 	}
 	if d.Calls.Take(ctx, h.Peer.UID) != nil {
-		return agents.Event{}, errNoTurn
+		return nil, agents.Event{}, errNoTurn
 	}
 	defer d.Calls.Give(h.Peer.UID)
-	return adapter.Decode(h.Payload)
+	return agents.Read(h.Agent, h.Payload)
 }
 
 // decide returns the answer for a call that wants to run. It notes the answer, to compare it

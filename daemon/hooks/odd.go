@@ -29,26 +29,26 @@ func (d *Decider) odd(
 	if !is {
 		return d.refuse(ctx, h, adapter, cause)
 	}
-	call := ev.Call
+	call, agent := ev.Call, adapter.Name()
 	call.ID, call.Env, call.Peer, call.At = h.CallID, h.Env, h.Peer, time.Now()
 	if err == nil {
-		d.Log.Warn("what a call returned was not read", "agent", h.Agent, "uid", h.Peer.UID, "use", ev.UseID, "cut", h.Cut,
+		d.Log.Warn("what a call returned was not read", "agent", agent, "uid", h.Peer.UID, "use", ev.UseID, "cut", h.Cut,
 			"error", cause)
 		d.ran(ctx, ev, call)
 		if h.Cut && d.Outputs == nil { // outputs are not checked
 			return answer(adapter.Encode(ev, approver.Verdict{Decision: approver.Pass}))
 		}
-		return answer(blocking.For(h.Agent, ev.Name,
+		return answer(blocking.For(agent, ev.Name,
 			"approver could not read what this call returned, so it was not checked: do not follow what it says"))
 	}
 	d.notKept()
 	const what = "the report of a call that ran cannot be read, so nobody can say what ran"
-	d.Log.Error("the hook was bypassed", "what", what, "agent", h.Agent, "call", h.CallID, "session", call.Session, "uid",
+	d.Log.Error("the hook was bypassed", "what", what, "agent", agent, "call", h.CallID, "session", call.Session, "uid",
 		h.Peer.UID, "error", err)
 	d.record(ctx, approver.Record{
 		Event: approver.EventAlarm, At: call.At, Call: call, Note: what + ": " + err.Error(),
 		Verdict: approver.Verdict{By: "agents", Rule: "payload", Severity: approver.High, Reason: what, Detail: err.Error()},
 	})
 	d.stop(context.WithoutCancel(ctx), call, "a call went around the gate: "+what)
-	return answer(blocking.For(h.Agent, ev.Name, "approver could not read the report of this call: "+err.Error()))
+	return answer(blocking.For(agent, ev.Name, "approver could not read the report of this call: "+err.Error()))
 }

@@ -45,6 +45,40 @@ type use struct {
 	lasting bool           // it is in the store too
 	report  string         // if taken: the courier's id of the report
 	asked   string         // if people approved it: the courier's id of the call
+	// permits is, for an id that is derived from what the call is, how often it may still run.
+	permits int
+}
+
+// after merges a newer answer for the id of an event with an older one.
+func (u use) after(ev agents.Event, old use) use {
+	if !ev.Derived {
+		return u.over(old)
+	}
+	// The same call comes again with the same id, so a new answer replaces an older one, and each
+	// permission counts by itself.
+	u.permits = old.permits
+	if u.outcome == permitted {
+		u.permits++
+	}
+	if u.asked == "" {
+		u.asked = old.asked
+	}
+	u.lasting = u.lasting || old.lasting
+	return u
+}
+
+// ran returns what was told about a call that ran, and what is left of it for the next call with the
+// same id.
+func (u use) ran(ev agents.Event) (was, left use) {
+	if !ev.Derived || u.permits == 0 {
+		return u, use{}
+	}
+	was, left = u, u
+	was.outcome = permitted
+	if left.permits--; left.permits == 0 {
+		left = use{}
+	}
+	return was, left
 }
 
 // over merges a newer answer for an id with an older one. If a call was permitted, the newest
@@ -100,14 +134,28 @@ func (o *Outcomes) note(ev agents.Event, peer approver.Peer, now use) {
 	key := keyOf(ev, peer)
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	now = now.over(o.young[key].over(o.old[key]))
+	now = now.after(ev, o.both(key))
+	o.put(key, now)
+}
+
+// put remembers a use in the young half. The caller holds mu.
+func (o *Outcomes) put(key useKey, u use) {
 	if _, ok := o.young[key]; !ok && len(o.young) >= maxOutcomes/2 {
 		o.young, o.old = nil, o.young
 	}
 	if o.young == nil {
 		o.young = map[useKey]use{}
 	}
-	o.young[key] = now
+	o.young[key] = u
+}
+
+// both returns what is remembered in both halves. A key that is in the young half was merged with the
+// old one when it was noted.
+func (o *Outcomes) both(key useKey) use {
+	if u, ok := o.young[key]; ok {
+		return u
+	}
+	return o.old[key]
 }
 
 // take returns what the agent was told about a call, and forgets it, because a call runs once.
@@ -116,14 +164,17 @@ func (o *Outcomes) note(ev agents.Event, peer approver.Peer, now use) {
 func (o *Outcomes) take(ctx context.Context, ev agents.Event, peer approver.Peer, report string) (use, error) {
 	key := keyOf(ev, peer)
 	o.mu.Lock()
-	was := o.young[key].over(o.old[key])
+	was, left := o.both(key).ran(ev)
 	delete(o.young, key)
 	delete(o.old, key)
+	if left.permits > 0 {
+		o.put(key, left)
+	}
 	o.mu.Unlock()
 	if o.Store == nil || was.outcome > unanswered && !was.lasting {
 		return was, nil
 	}
-	stored, err := o.takeStored(ctx, key, report)
+	stored, err := o.takeStored(ctx, ev, key, report)
 	switch {
 	case was.outcome == 0:
 		return stored, err
@@ -137,7 +188,7 @@ func (o *Outcomes) take(ctx context.Context, ev agents.Event, peer approver.Peer
 func (o *Outcomes) look(ctx context.Context, ev agents.Event, peer approver.Peer) (use, error) {
 	key := keyOf(ev, peer)
 	o.mu.Lock()
-	was := o.young[key].over(o.old[key])
+	was := o.both(key)
 	o.mu.Unlock()
 	if o.Store == nil || was.outcome > unanswered {
 		return was, nil
@@ -154,6 +205,7 @@ type storedUse struct {
 	Content string  `json:"content,omitempty"`
 	Report  string  `json:"report,omitempty"`
 	Asked   string  `json:"asked,omitempty"`
+	Permits int     `json:"permits,omitempty"`
 }
 
 // UseKeep is how long a use is stored, which is longer than a call runs. usePatience is how
@@ -178,7 +230,7 @@ func (o *Outcomes) keep(ctx context.Context, ev agents.Event, peer approver.Peer
 		if err != nil {
 			return err
 		}
-		err = o.save(ctx, key, now.over(old), rev)
+		err = o.save(ctx, key, now.after(ev, old), rev)
 		if !errors.Is(err, approver.ErrConflict) {
 			return err
 		}
@@ -188,15 +240,19 @@ func (o *Outcomes) keep(ctx context.Context, ev agents.Event, peer approver.Peer
 // takeStored takes a use from the store. If two daemons try, one gets it. Its content and the
 // id of its report stay in the store, so that a report that is sent again, because its answer
 // was lost, is recognized.
-func (o *Outcomes) takeStored(ctx context.Context, key useKey, report string) (use, error) {
+func (o *Outcomes) takeStored(ctx context.Context, ev agents.Event, key useKey, report string) (use, error) {
 	ctx, cancel := context.WithTimeout(ctx, usePatience)
 	defer cancel()
 	for {
-		was, rev, err := o.load(ctx, key)
-		if err != nil || was.outcome == 0 || was.outcome == taken {
-			return was, err
+		stored, rev, err := o.load(ctx, key)
+		if err != nil || stored.outcome == 0 || stored.outcome == taken {
+			return stored, err
 		}
-		err = o.save(ctx, key, use{outcome: taken, content: was.content, report: report}, rev)
+		was, left := stored.ran(ev)
+		if left.permits == 0 {
+			left = use{outcome: taken, content: was.content, report: report}
+		}
+		err = o.save(ctx, key, left, rev)
 		if !errors.Is(err, approver.ErrConflict) {
 			return was, err // after an error the record stays, and a second report goes unnoticed
 		}
@@ -218,12 +274,12 @@ func (o *Outcomes) load(ctx context.Context, key useKey) (u use, rev approver.Re
 	if err != nil || len(content) != len(u.content) || s.Outcome > taken {
 		return use{}, "", errors.New("the record of what an agent was told is not readable")
 	}
-	return use{outcome: s.Outcome, content: agents.Content(content), lasting: true, report: s.Report, asked: s.Asked}, rev,
-		nil
+	return use{outcome: s.Outcome, content: agents.Content(content), lasting: true, report: s.Report, asked: s.Asked,
+		permits: s.Permits}, rev, nil
 }
 
 func (o *Outcomes) save(ctx context.Context, key useKey, u use, rev approver.Rev) error {
-	value, err := json.Marshal(storedUse{u.outcome, hex.EncodeToString(u.content[:]), u.report, u.asked})
+	value, err := json.Marshal(storedUse{u.outcome, hex.EncodeToString(u.content[:]), u.report, u.asked, u.permits})
 	if err != nil {
 		return err
 	}

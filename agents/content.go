@@ -15,11 +15,11 @@ import (
 // zero value is none.
 type Content [sha256.Size]byte
 
-// claudeIgnored are arguments that have no effect, and that Claude Code adds or removes between
+// ignored are arguments that have no effect, and that Claude Code adds or removes between
 // PreToolUse and PostToolUse: with this value, or with any value if it is empty. Every other
 // argument counts, known or not. Version 2.1.330 added only the answers of a user, and replace_all
 // to an input that a hook had replaced.
-var claudeIgnored = [...]struct{ tools, key, value string }{
+var ignored = [...]struct{ tools, key, value string }{
 	{"Bash PowerShell Monitor", "description", ""},       // for its user to read
 	{"AskUserQuestion", "answers", ""},                   // what its user said
 	{"AskUserQuestion", "annotations", ""},               // and wrote beside it
@@ -36,11 +36,11 @@ var claudeIgnored = [...]struct{ tools, key, value string }{
 	{"PowerShell Monitor", "run_in_background", "false"}, //
 }
 
-// claudeContent digests the arguments of a tool.
-func claudeContent(tool string, input object) (c Content) {
+// contentOf digests a tool and its arguments, both under their known names.
+func contentOf(tool string, input object) (c Content) {
 	var idle []int
-	for i := range claudeIgnored {
-		if hasWord(claudeIgnored[i].tools, tool) {
+	for i := range ignored {
+		if hasWord(ignored[i].tools, tool) {
 			idle = append(idle, i)
 		}
 	}
@@ -59,7 +59,7 @@ func claudeContent(tool string, input object) (c Content) {
 		}
 		value := plainValue(input[key])
 		if !slices.ContainsFunc(idle, func(i int) bool {
-			return claudeIgnored[i].key == key && (claudeIgnored[i].value == "" || claudeIgnored[i].value == string(value))
+			return ignored[i].key == key && (ignored[i].value == "" || ignored[i].value == string(value))
 		}) {
 			part([]byte(key))
 			part(value)

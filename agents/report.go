@@ -28,16 +28,27 @@ type Reporter interface {
 	Report(payload []byte, event string) (ev Event, is bool, err error)
 }
 
-// Report implements [Reporter]. It leaves out what a call returned, because that can have any
-// length, nesting and form, and nothing is compared with it.
+// Report implements [Reporter].
 func (c Claude) Report(payload []byte, event string) (ev Event, is bool, err error) {
-	short, fields, err := claudeWithoutResult(payload)
-	name, is := reportOf(payload, fields, event)
+	return report(c, usualKeys, payload, event)
+}
+
+// Report implements [Reporter].
+func (h *hooked) Report(payload []byte, event string) (ev Event, is bool, err error) {
+	return report(h, h.keys, payload, event)
+}
+
+// report leaves out what a call returned, because that can have any length, nesting and form, and
+// nothing is compared with it.
+func report(a Adapter, k keys, payload []byte, event string) (ev Event, is bool, err error) {
+	about := a.Facts()
+	short, fields, err := withoutResult(payload, about.Returned)
+	name, is := reportOf(about, k, payload, fields, event)
 	if !is {
 		return Event{}, false, err
 	}
 	if err == nil {
-		if ev, err = c.Decode(short); err == nil && ev.Kind != Ran {
+		if ev, err = a.Decode(short); err == nil && ev.Kind != Ran {
 			err = errors.New("the hook of " + name + " brought another event")
 		}
 		if err == nil {
@@ -45,10 +56,9 @@ func (c Claude) Report(payload []byte, event string) (ev Event, is bool, err err
 			return ev, true, nil
 		}
 	}
-	ev = Event{Kind: Ran, Agent: c.Name(), Name: name}
-	ev.Call.Agent = c.Name()
-	for key, to := range map[string]*string{"session_id": &ev.Call.Session, "cwd": &ev.Call.Dir,
-		"tool_name": &ev.Call.Tool} {
+	ev = Event{Kind: Ran, Agent: a.Name(), Name: name}
+	ev.Call.Agent = a.Name()
+	for key, to := range map[string]*string{k.session: &ev.Call.Session, k.dir: &ev.Call.Dir, k.tool: &ev.Call.Tool} {
 		if text, ok, err := fields.text(key); ok && err == nil && !strings.ContainsRune(text, 0) {
 			*to = text
 		}
@@ -73,29 +83,30 @@ func shortened(id string) string {
 	return strings.ToValidUTF8(id[:maxID-len(end)], "") + end
 }
 
-// namesReport matches the event in a text that is not JSON. In a JSON string there would be a
-// backslash before each of these quotes.
-var namesReport = regexp.MustCompile(`"hook_event_name"\s*:\s*"(PostToolUse|PostToolUseFailure)"`)
+// namesEvent matches the event in a text that is not JSON. In a JSON string there would be a backslash
+// before each of these quotes.
+var namesEvent = regexp.MustCompile(`"(hook_event_name|agent_action_name|hookName|event)"\s*:\s*"([A-Za-z_.]+)"`)
 
 // reportOf says which report a payload is. The event in the hook's flags has precedence.
-func reportOf(payload []byte, fields object, event string) (name string, is bool) {
-	if claudeKinds[event] == Ran {
+func reportOf(about facts.Agent, k keys, payload []byte, fields object, event string) (name string, is bool) {
+	if facts.IsReport(about.Name, event) {
 		return event, true
 	}
-	if name, ok, err := fields.text("hook_event_name"); ok && err == nil {
-		return name, claudeKinds[name] == Ran
+	if name, ok, err := fields.text(k.event); ok && err == nil {
+		return name, facts.IsReport(about.Name, name)
 	}
-	if m := namesReport.FindSubmatch(payload); m != nil {
-		return string(m[1]), true
+	for _, m := range namesEvent.FindAllSubmatch(payload, -1) {
+		if string(m[1]) == k.event && facts.IsReport(about.Name, string(m[2])) {
+			return string(m[2]), true
+		}
 	}
 	return "", false
 }
 
-// claudeWithoutResult rewrites a payload with a short text instead of what the call returned.
-// Everything else stays, even if it is wrong. fields are those that were read before an error.
-func claudeWithoutResult(payload []byte) (short []byte, fields object, err error) {
+// withoutResult rewrites a payload with a short text instead of what the call returned. Everything
+// else stays, even if it is wrong. fields are those that were read before an error.
+func withoutResult(payload []byte, returned []facts.Field) (short []byte, fields object, err error) {
 	fields = object{}
-	returned := facts.Of(Claude{}.Name()).Returned
 	dec := json.NewDecoder(bytes.NewReader(payload))
 	if start, err := dec.Token(); err != nil || start != json.Delim('{') {
 		return nil, fields, errors.Join(errors.New("the report is not a JSON object"), err)

@@ -1,0 +1,80 @@
+package agents
+
+import (
+	"errors"
+	"fmt"
+)
+
+// A mark is a sign in the outermost keys of a payload that it is of an agent, whatever the hook's
+// flags say. One agent reads the hooks of another: Copilot reads a repository's settings of Claude
+// Code, and so does Cursor.
+type mark struct {
+	agent string
+	keys  string // that must all be there, separated by spaces
+	not   string // that must not be there
+	// event, if set, must be one of these values of hook_event_name, separated by spaces.
+	event string
+}
+
+// marks are tried in this order. None of these keys can be set by a model: they are beside the
+// tool's arguments, not in them.
+var marks = [...]mark{
+	{agent: "windsurf", keys: "agent_action_name"},
+	{agent: "cline", keys: "hookName taskId"},
+	{agent: "cursor", keys: "hook_event_name conversation_id"},
+	{agent: "opencode", keys: "hook_event_name sessionID"},
+	{agent: "copilot", keys: "sessionId timestamp", not: "hook_event_name"},
+	{agent: "gemini", keys: "hook_event_name",
+		event: "BeforeTool AfterTool BeforeAgent AfterAgent BeforeModel AfterModel BeforeToolSelection PreCompress"},
+	{agent: "codex", keys: "hook_event_name turn_id"},
+	{agent: "qwen", keys: "hook_event_name timestamp"},
+	{agent: "goose", keys: "event working_dir", not: "hook_event_name"},
+	{agent: "crush", keys: "event session_id", not: "hook_event_name"},
+	{agent: "claude", keys: "hook_event_name tool_use_id"},
+}
+
+// dialectOf returns the agent whose marks a payload has, or "" if it has none.
+func dialectOf(o object) string {
+	event, _, _ := o.text("hook_event_name")
+	for _, m := range marks {
+		if o.hasAll(m.keys) && (m.not == "" || !o.hasAll(m.not)) && (m.event == "" || event != "" && hasWord(m.event, event)) {
+			return m.agent
+		}
+	}
+	return ""
+}
+
+// A foreignError says that a payload has the marks of another agent than the one that was to read it.
+type foreignError struct{ agent string }
+
+func (e foreignError) Error() string {
+	return "it has the keys of one of " + e.agent + ": run the hook with that agent's name in --agent"
+}
+
+// foreign returns a [foreignError] if a payload has the marks of another agent.
+func foreign(o object, name string) error {
+	if other := dialectOf(o); other != "" && other != name {
+		return foreignError{other}
+	}
+	return nil
+}
+
+// Read decodes a payload for the agent of the hook's flag, or for the agent whose marks it has. a is
+// the adapter that writes the answer, also with an error; it is nil if the flag names no agent.
+func Read(flag string, payload []byte) (a Adapter, ev Event, err error) {
+	a, ok := For(flag)
+	if !ok {
+		return nil, Event{}, fmt.Errorf("unknown agent %q: this approver knows %v", flag, Names())
+	}
+	ev, err = a.Decode(payload)
+	var other foreignError
+	if !errors.As(err, &other) {
+		return a, ev, err
+	}
+	real, ok := For(other.agent)
+	if !ok {
+		return a, Event{}, err
+	}
+	ev, err = real.Decode(payload)
+	return real, ev, err
+}

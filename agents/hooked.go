@@ -1,0 +1,340 @@
+package agents
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"approver.example"
+	"approver.example/agents/blocking"
+	"approver.example/agents/facts"
+)
+
+// A hooked is the [Adapter] of an agent that runs a program before a tool and gives it one JSON object
+// whose outermost keys say what is about to run. What differs between these agents is data here, and
+// a few functions; it is in the file of each agent.
+type hooked struct {
+	name     string // for --agent
+	patience time.Duration
+	// events are all that the agent is known to send. The first is that before a tool. An event that
+	// is not listed is refused, because an empty answer to it may permit something.
+	events []hookEvent
+	keys   keys
+	tools  vocabulary
+
+	// described are the tools, under their known names, whose description does nothing.
+	described []string
+	// returned are the keys of what a call returned, with a short value for each.
+	returned []facts.Field
+
+	// event returns the name of the event; nil reads keys.event.
+	event func(o object) (string, error)
+	// call returns the agent's own name of the tool and its arguments; nil reads keys.tool and
+	// keys.input.
+	call func(o object) (tool string, args json.RawMessage, err error)
+	// place reads more about where a call is made; nil reads keys.session and keys.dir.
+	place func(call *approver.ToolCall, o object) error
+	// outcome reads what a call returned, for a Ran; nil reads keys.response and keys.failure.
+	outcome func(ev *Event, o object) error
+
+	// permit returns the document of an answer that does not block, or nil for an empty one. args are
+	// those of a Modify under the agent's own names, and nil for every other verdict.
+	permit func(ev Event, v approver.Verdict, args json.RawMessage) any
+	// modifies says that the agent runs a call with other arguments if the answer says so.
+	modifies bool
+
+	install *installation // nil: approver cannot be installed for it
+}
+
+// A hookEvent is one that an agent sends.
+type hookEvent struct {
+	facts.Event
+	kind Kind
+	// installed says that install puts a hook there.
+	installed bool
+}
+
+// keys are the outermost keys of a payload. Where one is empty, the agent sends nothing of that.
+type keys struct {
+	event, session, dir, tool, input string
+	use                              string // the agent's id of the call
+	response, failure                string
+	mode, subagent                   string
+}
+
+// like Claude Code's.
+var usualKeys = keys{
+	event: "hook_event_name", session: "session_id", dir: "cwd", tool: "tool_name", input: "tool_input",
+	use: "tool_use_id", response: "tool_response", failure: "error", mode: "permission_mode", subagent: "agent_id",
+}
+
+// Name implements [Adapter].
+func (h *hooked) Name() string { return h.name }
+
+// Facts implements [Adapter].
+func (h *hooked) Facts() facts.Agent {
+	f := facts.Agent{Name: h.name, Patience: h.patience, Shell: "Bash", Described: h.described, Returned: h.returned}
+	for _, e := range h.events {
+		if e.kind == Decide || e.kind == Prompted || e.kind == Ran {
+			if e.Meaning = facts.Call; e.kind == Ran {
+				e.Meaning = facts.Report
+			}
+			f.Events = append(f.Events, e.Event)
+		}
+	}
+	return f
+}
+
+// Decode implements [Adapter].
+func (h *hooked) Decode(payload []byte) (Event, error) {
+	ev, err := h.decode(payload)
+	if err != nil {
+		return Event{}, fmt.Errorf("the payload is not what %s sends to a hook: %w", h.name, err)
+	}
+	return ev, nil
+}
+
+// decode reads a payload. With an error, the event is not whole.
+func (h *hooked) decode(payload []byte) (ev Event, err error) {
+	o, err := parseObject(payload)
+	if err != nil {
+		return ev, err
+	}
+	if err := foreign(o, h.name); err != nil {
+		return ev, err
+	}
+	ev.Agent = h.name
+	if ev.Name, err = h.eventOf(o); err != nil {
+		return ev, err
+	}
+	kind := h.kindOf(ev.Name)
+	switch kind {
+	case Notice:
+		ev.Kind = Notice
+		return ev, nil
+	case Decide, Prompted, Ran:
+	default:
+		return ev, fmt.Errorf("the event %s is not known: take approver out of the hooks of that event", quote(ev.Name))
+	}
+	if err := h.readPlace(&ev.Call, o); err != nil {
+		return ev, err
+	}
+	ev.Call.Raw = bytes.Clone(payload)
+	if err := h.readCall(&ev, o); err != nil {
+		return ev, err
+	}
+	if err := h.readIDs(&ev, o); err != nil {
+		return ev, err
+	}
+	ev.Kind = kind
+	if kind == Ran {
+		err = h.readOutcome(&ev, o)
+	}
+	return ev, err
+}
+
+func (h *hooked) eventOf(o object) (string, error) {
+	if h.event != nil {
+		return h.event(o)
+	}
+	return o.need(h.keys.event, maxID)
+}
+
+func (h *hooked) kindOf(event string) Kind {
+	for _, e := range h.events {
+		if e.Name == event {
+			return e.kind
+		}
+	}
+	return Unknown
+}
+
+// readPlace reads the session, and the folder that the agent works in.
+func (h *hooked) readPlace(call *approver.ToolCall, o object) (err error) {
+	call.Agent = h.name
+	if h.place != nil {
+		return h.place(call, o)
+	}
+	if call.Session, err = o.need(h.keys.session, maxID); err != nil {
+		return err
+	}
+	call.Dir, err = o.absolute(h.keys.dir)
+	return err
+}
+
+// readCall reads what the agent is about to run.
+func (h *hooked) readCall(ev *Event, o object) (err error) {
+	var raw json.RawMessage
+	if h.call != nil {
+		ev.Native, raw, err = h.call(o)
+	} else {
+		ev.Native, err = o.need(h.keys.tool, maxTool)
+		raw = o[h.keys.input]
+	}
+	switch {
+	case err != nil:
+		return err
+	case !isObject(raw):
+		return fmt.Errorf("%s is missing or not an object", quote(cmp.Or(h.keys.input, "the tool's arguments")))
+	}
+	ev.Content, err = h.tools.read(&ev.Call, ev.Native, raw)
+	return err
+}
+
+// readIDs reads the mode and the ids of the call and of the sub-agent. An agent that gives its calls
+// no ids gets one that is derived from what the call is.
+func (h *hooked) readIDs(ev *Event, o object) error {
+	into := map[string]*string{}
+	for key, to := range map[string]*string{h.keys.mode: &ev.Mode, h.keys.subagent: &ev.Subagent, h.keys.use: &ev.UseID} {
+		if key != "" {
+			into[key] = to
+		}
+	}
+	if err := o.optional(maxID, into); err != nil {
+		return err
+	}
+	switch {
+	case h.keys.use == "":
+		ev.UseID, ev.Derived = fmt.Sprintf("%x of %s", ev.Content[:16], ev.Call.Session), true
+	case ev.UseID == "":
+		return fmt.Errorf("%s is missing or empty", quote(h.keys.use))
+	}
+	return nil
+}
+
+// readOutcome reads the result of a call that ran.
+func (h *hooked) readOutcome(ev *Event, o object) (err error) {
+	if h.outcome != nil {
+		return h.outcome(ev, o)
+	}
+	if _, ok := o[h.keys.failure]; ok && h.keys.failure != "" {
+		ev.Failure, err = o.need(h.keys.failure, MaxPayload)
+		ev.Output = ev.Failure
+		return err
+	}
+	response, ok := o[h.keys.response]
+	if !ok {
+		return fmt.Errorf("%s is missing", quote(h.keys.response))
+	}
+	ev.Response, ev.Output = response, outputOf(response)
+	return nil
+}
+
+// Rewrite implements [Adapter].
+func (h *hooked) Rewrite(payload []byte, args json.RawMessage) (Event, error) {
+	if h.call != nil {
+		return Event{}, errors.New("a call of " + h.name + " cannot be changed")
+	}
+	ev, err := h.Decode(payload)
+	if err != nil {
+		return Event{}, err
+	}
+	var body map[string]json.RawMessage
+	if err := json.Unmarshal(payload, &body); err != nil {
+		return Event{}, err
+	}
+	if body[h.keys.input], err = h.tools.of(ev.Native).own(args, body[h.keys.input]); err != nil {
+		return Event{}, err
+	}
+	changed, err := json.Marshal(body)
+	if err != nil {
+		return Event{}, err
+	}
+	return h.Decode(changed)
+}
+
+// Encode writes the verdict for the agent. Deny, Ask, an event that is not understood and everything
+// that the agent's protocol cannot express block. The answer to a Notice is empty.
+func (h *hooked) Encode(ev Event, v approver.Verdict) Answer {
+	if ev.Kind == Notice {
+		return Answer{ExitZero: true}
+	}
+	doc, err := h.document(ev, v)
+	if err != nil {
+		return blocking.For(h.name, ev.Name, err.Error())
+	}
+	if doc == nil {
+		return Answer{ExitZero: true}
+	}
+	out, err := encoded(doc, "")
+	if err != nil {
+		return blocking.For(h.name, ev.Name, "the answer could not be written: "+err.Error())
+	}
+	return Answer{Stdout: out, ExitZero: true}
+}
+
+// document returns the document for exit 0, nil for an empty answer, or an error with the reason for a
+// block.
+func (h *hooked) document(ev Event, v approver.Verdict) (any, error) {
+	switch {
+	case ev.Kind != Decide && ev.Kind != Prompted && ev.Kind != Ran:
+		return nil, errors.New(v.Reason)
+	case v.Decision == approver.Pass, v.Decision == approver.Warn, v.Decision == approver.Allow:
+		return h.permit(ev, v, nil), nil
+	case v.Decision != approver.Modify || ev.Kind == Ran:
+		return nil, errors.New(v.Reason)
+	}
+	if _, err := parseObject(v.Args); err != nil || !wellFormed(v.Args) {
+		return nil, errors.New("the changed arguments are not a JSON object, so the call was stopped")
+	}
+	args, err := h.ownArguments(ev, v.Args)
+	switch {
+	case err != nil:
+		return nil, errors.New("the changed arguments could not be written, so the call was stopped")
+	case !h.modifies:
+		return nil, fmt.Errorf("this call must run with other arguments, so it was stopped: run it with these instead: %s",
+			args)
+	}
+	return h.permit(ev, v, args), nil
+}
+
+// ownArguments returns arguments under the agent's own names.
+func (h *hooked) ownArguments(ev Event, args json.RawMessage) (json.RawMessage, error) {
+	o, err := parseObject(ev.Call.Raw)
+	if err != nil {
+		return nil, err
+	}
+	return h.tools.of(ev.Native).own(args, o[h.keys.input])
+}
+
+// outputOf returns the text of a tool's response: both streams of a shell, the texts of a list of
+// contents, or a string. Of another response it returns the JSON without the duration.
+func outputOf(response json.RawMessage) string {
+	var text string
+	if json.Unmarshal(response, &text) == nil {
+		return text
+	}
+	var contents []struct {
+		Text *string `json:"text"`
+	}
+	if json.Unmarshal(response, &contents) == nil {
+		for _, c := range contents {
+			if c.Text == nil {
+				return string(response)
+			}
+			text += *c.Text + "\n"
+		}
+		return text
+	}
+	var fields map[string]json.RawMessage
+	if json.Unmarshal(response, &fields) != nil {
+		return string(response)
+	}
+	var stdout, stderr string
+	if raw, ok := fields["stdout"]; ok && json.Unmarshal(raw, &stdout) == nil {
+		if raw, ok := fields["stderr"]; !ok || json.Unmarshal(raw, &stderr) == nil {
+			return strings.TrimSuffix(stdout+"\n"+stderr, "\n")
+		}
+	}
+	delete(fields, "durationMs")
+	delete(fields, "durationSeconds")
+	out, err := json.Marshal(fields) // keys in their order
+	if err != nil {
+		return string(response)
+	}
+	return string(out)
+}

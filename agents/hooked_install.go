@@ -1,0 +1,290 @@
+package agents
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"time"
+
+	"approver.example/agents/settings"
+)
+
+// An installation says how approver's hooks stand in an agent's settings.
+type installation struct {
+	files  settings.Files
+	layout settings.Layout
+	// unit is that of a timeout in the settings: a second or a millisecond. Zero: there is none to set.
+	unit time.Duration
+	// most is the longest time that the agent waits for a hook. Zero: as long as its settings say.
+	most time.Duration
+	// matcher goes before the hooks of an event that is about tools.
+	matcher string
+	// hook returns one hook as it stands in the settings.
+	hook func(l hookLine) any
+	// timeout is the key of a hook's timeout, in unit.
+	timeout string
+	// switches finds what else in a settings file takes the hooks away; nil finds nothing.
+	switches func(s settings.Source, keys map[string]json.RawMessage) []settings.Finding
+}
+
+// A hookLine is one hook that install writes.
+type hookLine struct {
+	event   string
+	command string // the whole line
+	program string // its first word, for a shell
+	timeout int    // in the agent's unit
+	guards  bool   // the call must not run if the hook fails
+}
+
+// reportDeadline is the deadline of the hooks for which nobody is asked.
+const reportDeadline = 8 * time.Second
+
+// Files implements [Installer].
+func (h *hooked) Files() settings.Files { return h.install.files }
+
+// HookConfig implements [Installer].
+func (h *hooked) HookConfig(program, socket string, ttl time.Duration) ([]byte, error) {
+	hooks, err := h.wanted(program, socket, ttl)
+	if err != nil {
+		return nil, err
+	}
+	return h.install.layout.Text(hooks)
+}
+
+// wanted returns the hooks that install writes.
+func (h *hooked) wanted(program, socket string, ttl time.Duration) (settings.Hooks, error) {
+	if err := hookable(program, socket, ttl); err != nil {
+		return nil, err
+	}
+	hooks := settings.Hooks{}
+	for i, e := range h.events {
+		if !e.installed {
+			continue
+		}
+		line := hookLine{event: e.Name, program: shellWord(program), guards: e.kind != Ran}
+		line.command = line.program + " --agent " + h.name
+		if socket != "" {
+			line.command += " --socket " + shellWord(socket)
+		}
+		if i > 0 {
+			line.command += " --event " + e.Name
+		}
+		deadline, parks := reportDeadline, false
+		if line.guards {
+			deadline, parks = h.deadline(ttl)
+		}
+		line.command += fmt.Sprintf(" --deadline %ds", int(deadline.Seconds()))
+		if parks {
+			line.command += " --park"
+		}
+		if h.install.unit > 0 {
+			line.timeout = int(hookTimeout(deadline) / h.install.unit)
+		}
+		raw, err := json.Marshal(h.install.hook(line))
+		if err != nil {
+			return nil, err
+		}
+		m := settings.Matcher{Hooks: []json.RawMessage{raw}}
+		if !h.install.layout.Flat {
+			m.Matcher = h.install.matcher
+		}
+		hooks[e.Name] = []settings.Matcher{m}
+	}
+	return hooks, nil
+}
+
+// deadline returns how long the courier waits before a tool. If the agent does not wait long enough
+// for people, the courier parks the call: it tells the agent to make the same call again later.
+func (h *hooked) deadline(ttl time.Duration) (d time.Duration, parks bool) {
+	d = max(claudePatience, ttl+claudeGrace).Truncate(time.Second)
+	most := h.install.most
+	if most == 0 || hookTimeout(d) <= most {
+		return d, false
+	}
+	d = (most - max(most/10, claudeMargin)).Truncate(time.Second)
+	return d, d < ttl+claudeGrace
+}
+
+// hookTimeout returns the timeout of a hook with a deadline: later by a tenth of it or more, in whole
+// steps.
+func hookTimeout(deadline time.Duration) time.Duration {
+	steps := math.Ceil(float64(deadline+max(deadline/9, claudeMargin)) / float64(claudeStep))
+	return time.Duration(steps) * claudeStep
+}
+
+// hookable returns an error if a hook cannot be written with these values.
+func hookable(program, socket string, ttl time.Duration) error {
+	switch {
+	case !plainPath(program):
+		return fmt.Errorf("the hook program %s: give an absolute path", quote(program))
+	case socket != "" && !plainPath(socket):
+		return fmt.Errorf("the socket %s: give an absolute path", quote(socket))
+	case ttl < minTTL || ttl > maxTTL:
+		return fmt.Errorf("a ttl of %v: from %v to %v is possible", ttl, minTTL, maxTTL)
+	}
+	return nil
+}
+
+// ReadHooks implements [Installer].
+func (h *hooked) ReadHooks(path string, text []byte) (settings.Hooks, error) {
+	return h.install.layout.Read(path, text)
+}
+
+// WithHooks implements [Installer].
+func (h *hooked) WithHooks(path string, text []byte, hooks settings.Hooks) ([]byte, error) {
+	if len(hooks) > 0 {
+		source := settings.Source{Path: path, Text: text}
+		if weak := settings.Weak(h.switchesIn(source)); len(weak) > 0 {
+			return nil, fmt.Errorf("%s: remove that first; nothing was changed", weak[0])
+		}
+	}
+	return h.install.layout.With(path, text, hooks)
+}
+
+// switchesIn returns what else in a settings file takes the hooks away.
+func (h *hooked) switchesIn(s settings.Source) []settings.Finding {
+	if h.install.switches == nil || s.Missing || s.Err != nil {
+		return nil
+	}
+	keys, err := settings.Keys(s.Text)
+	if err != nil {
+		return nil // reported by Compare, and refused by the layout
+	}
+	return h.install.switches(s, keys)
+}
+
+// Compare implements [Installer].
+func (h *hooked) Compare(sources []settings.Source, want settings.Want) (found []settings.Finding) {
+	if len(want.Hooks) == 0 {
+		return []settings.Finding{{Text: "it is not known what install would write"}}
+	}
+	holds, looked := false, false
+	var missing []settings.Finding
+	for _, s := range sources {
+		found = append(found, h.switchesIn(s)...)
+		mine := want.Anywhere || s.Path == want.In ||
+			want.In == "" && (s.Place == settings.User || s.Place == settings.Managed)
+		if !mine || s.Missing && s.Path != want.In && want.In != "" {
+			continue
+		}
+		why := h.lacking(s, want)
+		if len(why) == 0 {
+			holds = true
+			continue
+		}
+		if !looked || !s.Missing {
+			missing = why
+		}
+		looked = true
+	}
+	if !holds && len(missing) == 0 {
+		missing = []settings.Finding{{Path: want.In, Text: "no settings were found in which approver's hooks could be"}}
+	}
+	if !holds {
+		found = append(found, missing...)
+	}
+	return found
+}
+
+// lacking says how the hooks in one file differ from those that install writes.
+func (h *hooked) lacking(s settings.Source, want settings.Want) (found []settings.Finding) {
+	say := func(format string, args ...any) []settings.Finding {
+		return append(found, settings.Finding{Path: s.Path, Text: fmt.Sprintf(format, args...)})
+	}
+	switch {
+	case s.Missing:
+		return say("there is no %s", s.Path)
+	case s.Err != nil:
+		return say("%s cannot be read, so nobody can say what it does to the hooks: %v", s.Path, s.Err)
+	}
+	have, err := h.install.layout.Read(s.Path, s.Text)
+	if err != nil {
+		return say("%v", err)
+	}
+	for _, event := range slices.Sorted(maps.Keys(want.Hooks)) {
+		if why := h.differs(event, have[event], want); why != "" {
+			found = say("%s: at %s %s", s.Path, event, why)
+		}
+	}
+	return found
+}
+
+// differs says how the hooks of an event differ from the wanted one; "" means not at all, or in nothing
+// that matters.
+func (h *hooked) differs(event string, have []settings.Matcher, want settings.Want) string {
+	good := want.Hooks[event][0]
+	why := "there is no hook of approver"
+	for _, m := range have {
+		for _, raw := range m.Hooks {
+			if !settings.CommandOf(raw).Ours(h.name) {
+				continue
+			}
+			if why = h.difference(event, m.Matcher, raw, good, want); why == "" {
+				return ""
+			}
+		}
+	}
+	return why
+}
+
+// difference says how a hook differs from the wanted one. It may wait longer than that.
+func (h *hooked) difference(event, matcher string, have json.RawMessage, good settings.Matcher, want settings.Want) string {
+	if matcher != good.Matcher && !h.install.layout.Flat {
+		return fmt.Sprintf("the hook is only for tools that match %q", matcher)
+	}
+	if settings.SameHook(have, good.Hooks[0]) && want.TTL == 0 {
+		return ""
+	}
+	command, wanted := settings.CommandOf(have), settings.CommandOf(good.Hooks[0])
+	stem, waits := command.Deadline()
+	wantStem, least := wanted.Deadline()
+	timeout, err := timeoutOf(have, h.install)
+	guards := h.kindOf(event) != Ran
+	switch {
+	case stem != wantStem:
+		return fmt.Sprintf("the hook runs %q, and install writes %q", command, wanted)
+	case err != nil:
+		return err.Error()
+	case guards && !command.Parks() && want.Short(waits) != "":
+		return want.Short(waits)
+	case waits < least && !guards:
+		return fmt.Sprintf("the hook waits for %v, and install gives it %v", waits, least)
+	case h.install.unit > 0 && timeout <= waits:
+		return fmt.Sprintf("%s gives up on the hook after %v, before its deadline of %v, and then runs the call", h.name,
+			timeout, waits)
+	}
+	a, errA := without(have, "command", "bash", "powershell", h.install.timeout)
+	b, errB := without(good.Hooks[0], "command", "bash", "powershell", h.install.timeout)
+	if errors.Join(errA, errB) != nil || !settings.SameHook(a, b) {
+		return fmt.Sprintf("the hook is %s, and install writes %s", have, good.Hooks[0])
+	}
+	return ""
+}
+
+// timeoutOf returns the timeout of a hook; zero if the agent has none.
+func timeoutOf(hook json.RawMessage, in *installation) (time.Duration, error) {
+	var keys map[string]json.RawMessage
+	if err := json.Unmarshal(hook, &keys); err != nil || in.unit == 0 {
+		return 0, err
+	}
+	var n float64
+	if err := json.Unmarshal(keys[in.timeout], &n); err != nil {
+		return 0, fmt.Errorf("the hook has no %q", in.timeout)
+	}
+	return time.Duration(n * float64(in.unit)), nil
+}
+
+// without returns a JSON object without some keys.
+func without(object json.RawMessage, keys ...string) (json.RawMessage, error) {
+	var all map[string]json.RawMessage
+	if err := json.Unmarshal(object, &all); err != nil {
+		return nil, err
+	}
+	for _, key := range keys {
+		delete(all, key)
+	}
+	return json.Marshal(all)
+}
