@@ -10,6 +10,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -20,6 +21,10 @@ import (
 type Files struct {
 	Agent string // its name, as for --agent
 	Title string // what people call it
+
+	// Programs are its programs, by which it is found on a machine, separated by spaces; empty: one with
+	// its name.
+	Programs string
 
 	Folder string // in a home, such as .agent
 	File   string // in that folder, such as settings.json or hooks/ours.json
@@ -72,6 +77,21 @@ func (f Files) ProjectOf(path string) (project string, ok bool) {
 		}
 	}
 	return "", false
+}
+
+// Found returns where the agent is on this machine: its program in PATH, or else the folder of its
+// user's settings; empty if there is neither.
+func (f Files) Found() string {
+	for program := range strings.FieldsSeq(cmp.Or(f.Programs, f.Agent)) {
+		if path, err := exec.LookPath(program); err == nil {
+			return path
+		}
+	}
+	folder, err := f.UserFolder()
+	if info, statErr := os.Stat(folder); err == nil && statErr == nil && info.IsDir() {
+		return folder
+	}
+	return ""
 }
 
 // Install returns the command that installs, without flags.

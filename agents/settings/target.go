@@ -8,7 +8,8 @@ import (
 // A Target says which settings are meant: the user's own, unless a flag says otherwise.
 type Target struct {
 	Project string `help:"The settings of a project, by its folder." placeholder:"DIR"`
-	System  bool   `help:"The managed settings of the machine, which no user and no project overrides."`
+	User    bool   `help:"The user's own settings, which are meant without a flag, too."`
+	System  bool   `help:"The managed settings of the machine, which no user and no project overrides." aliases:"managed"`
 	File    string `help:"A settings file by its path." placeholder:"FILE"`
 	// Managed is the folder of managed settings; empty: the machine's.
 	Managed    string `kong:"-"`
@@ -25,9 +26,15 @@ func (c Target) ManagedDir(f Files) string {
 
 // Path returns the file that is meant.
 func (c Target) Path(f Files) (string, error) {
+	named := 0
+	for _, is := range []bool{c.File != "", c.Project != "", c.System, c.User} {
+		if is {
+			named++
+		}
+	}
 	switch {
-	case c.File != "" && c.Project != "", c.File != "" && c.System, c.Project != "" && c.System:
-		return "", errors.New("--project, --system and --file exclude each other: keep one")
+	case named > 1:
+		return "", errors.New("--project, --user, --system and --file exclude each other: keep one")
 	case c.File != "":
 		return filepath.Abs(c.File)
 	case c.Project != "" && f.Unread != "":

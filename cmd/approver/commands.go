@@ -16,13 +16,13 @@ import (
 
 // cli has the commands, in the groups of the help. A new command needs only a line here.
 type cli struct {
-	Init      initCmd          `cmd:"" group:"Setting up" help:"Write a configuration with the first approver."`
-	Install   hookinstall.Cmd  `cmd:"" group:"Setting up" help:"Put approver's hook into an agent's settings."`
-	Uninstall hookinstall.Cmd  `cmd:"" group:"Setting up" help:"Take approver's hook out of an agent's settings."`
-	Pair      pairing.Cmd      `cmd:"" group:"Setting up" help:"Find out who somebody is in a chat, and add them as an approver."`
-	Service   services.Cmd     `cmd:"" group:"Setting up" help:"Let systemd or launchd run the daemon."`
-	Doctor    checks.DoctorCmd `cmd:"" group:"Setting up" help:"Check everything, and say how to mend what is wrong."`
-	Check     checks.CheckCmd  `cmd:"" group:"Setting up" help:"Check configuration and policy, and tell all problems at once."`
+	Init      initCmd                  `cmd:"" group:"Setting up" help:"Write a configuration with the first approver."`
+	Install   hookinstall.Cmd          `cmd:"" group:"Setting up" help:"Put approver's hook into an agent's settings."`
+	Uninstall hookinstall.UninstallCmd `cmd:"" group:"Setting up" help:"Take approver's hook out of an agent's settings."`
+	Pair      pairing.Cmd              `cmd:"" group:"Setting up" help:"Find out who somebody is in a chat, and add them as an approver."`
+	Service   services.Cmd             `cmd:"" group:"Setting up" help:"Let systemd or launchd run the daemon."`
+	Doctor    checks.DoctorCmd         `cmd:"" group:"Setting up" help:"Check everything, and say how to mend what is wrong."`
+	Check     checks.CheckCmd          `cmd:"" group:"Setting up" help:"Check configuration and policy, and tell all problems at once."`
 
 	Serve  serveCmd       `cmd:"" group:"Running" help:"Run the daemon: take calls from hooks, ask people, answer."`
 	Status statusview.Cmd `cmd:"" group:"Running" help:"Say how the daemon is: store, channels, open requests, freeze, audit."`

@@ -123,7 +123,7 @@ func hinted(err error) error {
 	path, takesCommand := "", false
 	if parse := (*kong.ParseError)(nil); errors.As(err, &parse) && parse.Context != nil {
 		for n := parse.Context.Selected(); n != nil && n.Parent != nil; n = n.Parent {
-			if n.Type == kong.CommandNode {
+			if n.Type == kong.CommandNode && !n.Hidden {
 				path = " " + n.Name + path
 			}
 		}

@@ -49,7 +49,7 @@ func TestHooksBesideSettingsAreNamed(t *testing.T) {
 	} {
 		m.write(c.path, c.text)
 		d := &doctor{cfg: m.cfg, pin: filepath.Join(m.dir, "none")}
-		d.hook(settings.Target{Managed: filepath.Join(m.dir, "managed")})
+		d.hook(settings.Target{Managed: filepath.Join(m.dir, "managed")}, "")
 		d.has(t, "hook", c.r, strings.ReplaceAll(c.says, "takes the place", "can take the place"))
 		m.watch.Look(t.Context())
 		if weak := strings.Join(m.watch.Now(), "\n"); strings.Contains(weak, filepath.Base(c.path)) != c.watched {
@@ -62,7 +62,7 @@ func TestHooksBesideSettingsAreNamed(t *testing.T) {
 		}
 	}
 	d := &doctor{cfg: m.cfg, pin: filepath.Join(m.dir, "none")}
-	d.hook(settings.Target{Managed: filepath.Join(m.dir, "managed")})
+	d.hook(settings.Target{Managed: filepath.Join(m.dir, "managed")}, "")
 	d.has(t, "hook", finding.OK, m.settings)
 }
 
@@ -79,7 +79,7 @@ func TestAgentsBehindLinksAreLookedAt(t *testing.T) {
 	look := func(want string) {
 		t.Helper()
 		d := &doctor{cfg: m.cfg, pin: filepath.Join(m.dir, "none")}
-		d.hook(settings.Target{Managed: filepath.Join(m.dir, "managed")})
+		d.hook(settings.Target{Managed: filepath.Join(m.dir, "managed")}, "")
 		d.has(t, "hook", finding.Fail, want)
 		m.watch.Look(t.Context())
 		if len(m.watch.Now()) == 0 {
@@ -119,7 +119,7 @@ func TestDoctorKnowsTheVariableOfAStart(t *testing.T) {
 	t.Chdir(filepath.Join(m.dir, "project"))
 	t.Setenv("CLAUDE_CODE_USE_COWORK_PLUGINS", "1")
 	d := &doctor{cfg: m.cfg, pin: filepath.Join(m.dir, "none")}
-	d.hook(settings.Target{Managed: filepath.Join(m.dir, "managed")})
+	d.hook(settings.Target{Managed: filepath.Join(m.dir, "managed")}, "")
 	d.has(t, "hook", finding.Warn, "CLAUDE_CODE_USE_COWORK_PLUGINS is set here")
 	for _, start := range []string{"--worktree", "--managed-settings", "--agents", "claude mcp serve"} {
 		d.has(t, "hook", finding.Warn, start)

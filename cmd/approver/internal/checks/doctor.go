@@ -78,7 +78,7 @@ func (c DoctorCmd) examine(ctx context.Context, d *doctor) {
 	// read them.
 	hooks := doctor{cfg: cfg, pin: d.pin}
 	if d.sealed() {
-		hooks.hook(c.Target)
+		hooks.hook(c.Target, c.Agent)
 	}
 	if err := asuser.Become(asuser.RunsAs(cfg.Dir), cfg.Dir); err != nil {
 		d.say("user", finding.Fail, err.Error(), "")
@@ -105,7 +105,7 @@ func (c DoctorCmd) examine(ctx context.Context, d *doctor) {
 		}
 	}
 	if !d.sealed() {
-		hooks.hook(c.Target)
+		hooks.hook(c.Target, c.Agent)
 	}
 	d.found = append(d.found, hooks.found...)
 	d.path()

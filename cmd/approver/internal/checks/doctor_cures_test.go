@@ -128,7 +128,7 @@ func TestDoctorsCuresCure(t *testing.T) {
 			var d *doctor
 			for round := range 4 {
 				d = &doctor{cfg: m.cfg, pin: filepath.Join(m.dir, "none")}
-				d.hook(which)
+				d.hook(which, "")
 				open := d.troubled()
 				if len(open) == 0 {
 					break

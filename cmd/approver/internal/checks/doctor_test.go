@@ -291,7 +291,7 @@ func TestDoctorLooksAtTheHookProgram(t *testing.T) {
 			t.Fatal(err)
 		}
 		d := &doctor{cfg: d.cfg, pin: d.pin}
-		d.hook(settings.Target{File: inFile, Managed: dir})
+		d.hook(settings.Target{File: inFile, Managed: dir}, "")
 		return d
 	}
 	fits("").has(t, "hook", finding.Fail, "no such file")
@@ -350,7 +350,7 @@ func TestDoctorFailsHooksThatCannotBlock(t *testing.T) {
 				t.Fatal(err)
 			}
 			d := doctor{cfg: cfg, pin: filepath.Join(dir, "none")}
-			d.hook(settings.Target{File: path, Managed: dir})
+			d.hook(settings.Target{File: path, Managed: dir}, "")
 			if want == "" {
 				d.has(t, "hook", finding.OK, path)
 				return

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"approver.example/agents"
+	"approver.example/agents/facts"
 	"approver.example/agents/settings"
 	"approver.example/cmd/approver/internal/asuser"
 	"approver.example/cmd/approver/internal/finding"
@@ -23,17 +24,36 @@ import (
 
 // This file checks what connects an agent to the daemon, and what starts the daemon.
 
-// hook checks that agents ask the daemon. It always checks the first agent, and the others if
-// approver was installed for them.
-func (d *doctor) hook(which settings.Target) {
+// hook checks that agents ask the daemon: the agent that was named, and those that approver was
+// installed for; without any of them, the first agent. It also names those on this machine that
+// approver was not installed for.
+func (d *doctor) hook(which settings.Target, named string) {
 	all, err := hookfiles.ReadInstalls(d.cfg.Dir)
 	if err != nil {
 		d.say("hook", finding.Warn, err.Error(), "")
 	}
-	for i, agent := range agents.Installers() {
-		installed := slices.ContainsFunc(all.Installs, func(in hookfiles.Installed) bool { return in.Agent == agent.Name() })
-		if i == 0 || installed {
+	checked := false
+	var others []agents.Installer
+	for _, agent := range agents.Installers() {
+		installed := slices.ContainsFunc(all.Installs, func(in hookfiles.Installed) bool {
+			return cmp.Or(in.Agent, facts.Example()) == agent.Name()
+		})
+		if installed || agent.Name() == named {
+			checked = true
 			d.hookOf(agent, which, all)
+		} else {
+			others = append(others, agent)
+		}
+	}
+	if !checked {
+		d.hookOf(others[0], which, all)
+		others = others[1:]
+	}
+	for _, agent := range others {
+		f := agent.Files()
+		if at := f.Found(); at != "" && which == (settings.Target{ConfigFile: which.ConfigFile}) {
+			d.say("hook", finding.Warn, fmt.Sprintf("%s is on this machine (%s), and approver is not installed for it: "+
+				"nobody is asked about its calls", f.Title, at), f.Install())
 		}
 	}
 }
@@ -122,10 +142,11 @@ func doctorPlaces(f settings.Files, which settings.Target, path string, managedO
 		return p
 	}
 	p.Home, _ = f.UserFolder() // no home, no user settings
+	project, ofProject := f.ProjectOf(path)
 	switch {
-	case which.Project != "":
-		p.Projects = []string{filepath.Dir(filepath.Dir(path))}
-	case which.File != "" && filepath.Base(path) == f.File:
+	case ofProject && (which.Project != "" || which.File != ""):
+		p.Projects = []string{project}
+	case which.File != "" && filepath.Base(path) == filepath.Base(f.File): // with a link for its folder
 		p.Projects = []string{filepath.Dir(filepath.Dir(path))}
 	default:
 		if dir, err := os.Getwd(); err == nil {

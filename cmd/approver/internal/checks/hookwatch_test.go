@@ -284,7 +284,7 @@ func TestDoctorKnowsTheProgram(t *testing.T) {
 	m := newClaudeMachine(t)
 	look := func() *doctor {
 		d := &doctor{cfg: m.cfg, pin: filepath.Join(m.dir, "none")}
-		d.hook(settings.Target{Managed: filepath.Join(m.dir, "managed")})
+		d.hook(settings.Target{Managed: filepath.Join(m.dir, "managed")}, "")
 		return d
 	}
 	look().has(t, "hook", finding.OK, m.settings)
@@ -311,7 +311,7 @@ func TestDoctorLooksAtEverySource(t *testing.T) {
 	} {
 		look := func() *doctor {
 			d := &doctor{cfg: m.cfg, pin: filepath.Join(m.dir, "none")}
-			d.hook(settings.Target{Managed: managed})
+			d.hook(settings.Target{Managed: managed}, "")
 			return d
 		}
 		look().has(t, "hook", finding.OK, m.settings)
@@ -321,7 +321,7 @@ func TestDoctorLooksAtEverySource(t *testing.T) {
 	}
 	t.Setenv("CLAUDE_CODE_SIMPLE", "1")
 	d := &doctor{cfg: m.cfg, pin: filepath.Join(m.dir, "none")}
-	d.hook(settings.Target{Managed: managed})
+	d.hook(settings.Target{Managed: managed}, "")
 	d.has(t, "hook", finding.Warn, "CLAUDE_CODE_SIMPLE is set here")
 }
 
@@ -346,7 +346,7 @@ func TestManagedSettingsAreForEverybody(t *testing.T) {
 	}
 	look := func() *doctor {
 		d := &doctor{cfg: m.cfg, pin: filepath.Join(m.dir, "none")}
-		d.hook(which)
+		d.hook(which, "")
 		return d
 	}
 	old := syscall.Umask(0o077)

@@ -55,7 +55,7 @@ func TestLocalSettingsOfTheRepositoryCount(t *testing.T) {
 			m.write(at, `{"disableAllHooks":true}`)
 			t.Chdir(filepath.Join(m.dir, tt.from))
 			d := &doctor{cfg: m.cfg, pin: filepath.Join(m.dir, "none")}
-			d.hook(settings.Target{Managed: m.managed("")})
+			d.hook(settings.Target{Managed: m.managed("")}, "")
 			said := fmt.Sprint(d.found)
 			if got := strings.Contains(said, "disableAllHooks"); got != tt.read {
 				t.Errorf("doctor says %s", said)
@@ -150,7 +150,7 @@ func TestARepositoryThatCannotBeFollowed(t *testing.T) {
 		m.must(os.MkdirAll(filepath.Join(tree, "private", "commondir"), 0o700))
 		t.Chdir(tree)
 		d := &doctor{cfg: m.cfg, pin: filepath.Join(m.dir, "none")}
-		d.hook(settings.Target{Managed: m.managed("")})
+		d.hook(settings.Target{Managed: m.managed("")}, "")
 		if d.has(t, "hook", finding.Fail, "cannot be read"); t.Failed() {
 			t.Error(name)
 		}

@@ -70,7 +70,7 @@ func TestSettingsKeysThatClaudeReadsOtherwise(t *testing.T) {
 				t.Errorf("install: %v", err)
 			}
 			d := doctor{cfg: configs.Default()}
-			d.hook(settings.Target{File: path, Managed: t.TempDir()})
+			d.hook(settings.Target{File: path, Managed: t.TempDir()}, "")
 			d.has(t, "hook", finding.Fail, tt.want)
 		})
 	}

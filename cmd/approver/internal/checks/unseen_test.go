@@ -117,7 +117,7 @@ func TestNoFilesTakeNoSettings(t *testing.T) {
 func TestDoctorWithoutFiles(t *testing.T) {
 	m := newClaudeMachine(t)
 	d := &doctor{cfg: m.cfg, pin: filepath.Join(m.dir, "none")}
-	withoutFiles(t, func() { d.hook(settings.Target{Managed: filepath.Join(m.dir, "managed")}) })
+	withoutFiles(t, func() { d.hook(settings.Target{Managed: filepath.Join(m.dir, "managed")}, "") })
 	d.has(t, "hook", finding.Fail, "nobody can say whether the hooks hold")
 }
 

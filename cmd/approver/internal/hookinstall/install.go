@@ -27,11 +27,12 @@ import (
 // Cmd is a command with a subcommand for each agent.
 type Cmd struct {
 	Agents kong.Plugins `embed:""`
+	Every  allCmd       `cmd:"" default:"withargs" hidden:"" help:"Do it for all agents that are on this machine."`
 }
 
 // Install returns the command install for all agents.
 func Install() Cmd {
-	return Cmd{perAgent(func(agent agents.Installer) (any, string) {
+	return Cmd{Agents: perAgent(func(agent agents.Installer) (any, string) {
 		return AgentCmd{Agent: agent.Name()}, "Put the hook into " + agent.Files().Title + "'s settings."
 	})}
 }
@@ -65,6 +66,7 @@ type AgentCmd struct {
 	Agent string `kong:"-"`
 	settings.Target
 	withTest
+	DryRun bool   `help:"Print what would be changed, as a diff, and change nothing."`
 	Config string `help:"Configuration file, for its ttl and sockets." short:"c" placeholder:"FILE"`
 	Hook   string `help:"The program approver-hook; left out, the one beside this program or in PATH." placeholder:"PATH"`
 	Pin    string `help:"The pin of couriers, written for an isolated daemon by root." default:"/etc/approver/courier" placeholder:"FILE"`
@@ -97,7 +99,7 @@ runs it. The daemon watches what was installed and raises an alarm when it is we
 	if f.Managed != "" {
 		text += "\n  " + f.Install() + " --system"
 	}
-	return text
+	return text + "\n  " + f.Install() + " --dry-run"
 }
 
 // withTest has the flag of install for the hook test.
@@ -107,7 +109,7 @@ type withTest struct {
 
 // Run installs the hook, and then tests it unless the flag says otherwise.
 func (c AgentCmd) Run(ctx context.Context) error {
-	if err := c.Install(); err != nil || !c.HookTest {
+	if err := c.Install(); err != nil || !c.HookTest || c.DryRun {
 		return err
 	}
 	agent, err := installer(c.Agent)
@@ -168,6 +170,9 @@ func (c AgentCmd) Install() error {
 	path, err := c.Path(f)
 	if err != nil {
 		return err
+	}
+	if c.DryRun {
+		return preview(agent, path, want, text)
 	}
 	made := missingFolders(path)
 	if _, err := edit(agent, path, want, text); err != nil {

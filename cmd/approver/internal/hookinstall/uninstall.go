@@ -14,13 +14,19 @@ import (
 	"approver.example/configs"
 	"approver.example/daemon/hookfiles"
 	"approver.example/daemon/safefile"
+	"github.com/alecthomas/kong"
 )
 
 // Uninstall returns the command uninstall for all agents.
-func Uninstall() Cmd {
-	return Cmd{perAgent(func(agent agents.Installer) (any, string) {
+func Uninstall() UninstallCmd {
+	return UninstallCmd{perAgent(func(agent agents.Installer) (any, string) {
 		return UninstallAgentCmd{Agent: agent.Name()}, "Take the hook out of " + agent.Files().Title + "'s settings."
 	})}
+}
+
+// UninstallCmd is the command uninstall, with a subcommand for each agent.
+type UninstallCmd struct {
+	Agents kong.Plugins `embed:""`
 }
 
 // UninstallAgentCmd is the command uninstall for one agent.

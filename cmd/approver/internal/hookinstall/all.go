@@ -1,0 +1,142 @@
+package hookinstall
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"text/tabwriter"
+
+	"approver.example/agents"
+	"approver.example/cmd/approver/internal/term"
+	"approver.example/configs"
+	"approver.example/daemon/hookfiles"
+)
+
+// allCmd installs for all agents that are on this machine.
+type allCmd struct {
+	All    bool   `help:"For all agents that are on this machine: show them in one table, and ask once."`
+	Yes    bool   `help:"With --all: do not ask." short:"y"`
+	DryRun bool   `help:"With --all: print what would be changed, as diffs, and change nothing."`
+	Config string `help:"Configuration file, for its ttl and sockets." short:"c" placeholder:"FILE"`
+	Hook   string `help:"The program approver-hook; left out, the one beside this program or in PATH." placeholder:"PATH"`
+}
+
+// Help returns the long help.
+func (allCmd) Help() string {
+	return `Finds the agents on this machine, by their programs and by the folders of their settings, and puts the hook
+into the user's own settings of each.
+
+Example:
+  approver install --all
+  approver install --all --dry-run`
+}
+
+// A found is an agent on this machine.
+type found struct {
+	agent agents.Installer
+	where string // its program, or the folder of its settings
+	path  string // the settings that install would change
+	state string // what install would do, in words
+	err   error  // why it cannot
+}
+
+// Run shows what is there, asks, and installs. An agent that fails does not keep the others from
+// being installed.
+func (c allCmd) Run(ctx context.Context) error {
+	if !c.All {
+		return fmt.Errorf("name an agent, or say --all: the agents that can be installed are %s",
+			strings.Join(agents.Names(), ", "))
+	}
+	all, err := c.look()
+	if err != nil {
+		return err
+	}
+	if len(all) == 0 {
+		return errors.New("no agent was found on this machine: name one, such as approver install " + agents.Names()[0])
+	}
+	c.table(all)
+	if !c.DryRun && !c.Yes &&
+		!term.TypedYes(os.Stdin, os.Stdout, "Put the hooks into these settings? Type yes, or anything else to stop: ") {
+		return errors.New("nothing was changed; without a terminal say --yes")
+	}
+	var failed []error
+	for _, f := range all {
+		if f.err != nil {
+			failed = append(failed, fmt.Errorf("%s: %w", f.agent.Name(), f.err))
+			continue
+		}
+		term.Print(0, "\n%s\n", f.agent.Files().Title)
+		one := AgentCmd{Agent: f.agent.Name(), DryRun: c.DryRun, Config: c.Config, Hook: c.Hook, Pin: "/etc/approver/courier"}
+		if err := one.Run(ctx); err != nil {
+			failed = append(failed, fmt.Errorf("%s: %w", f.agent.Name(), err))
+		}
+	}
+	return errors.Join(failed...)
+}
+
+// look finds the agents and what install would do.
+func (c allCmd) look() (all []found, err error) {
+	cfg, err := configs.LoadOrDefault(c.Config)
+	if err != nil {
+		return nil, err
+	}
+	program, err := hookfiles.HookProgram(c.Hook)
+	if err != nil {
+		return nil, err
+	}
+	who, err := cfg.Sockets.Submitters()
+	if err != nil {
+		return nil, err
+	}
+	for _, agent := range agents.Installers() {
+		f := found{agent: agent, where: agent.Files().Found()}
+		if f.where == "" {
+			continue
+		}
+		one := AgentCmd{Agent: agent.Name()}
+		if f.path, f.err = one.Path(agent.Files()); f.err == nil {
+			f.state, f.err = wouldDo(agent, cfg, who, program, f.path)
+		}
+		if f.err != nil {
+			f.state = "cannot: " + f.err.Error()
+		}
+		all = append(all, f)
+	}
+	return all, nil
+}
+
+// wouldDo says what install would do with a settings file.
+func wouldDo(agent agents.Installer, cfg configs.Config, who configs.Submitters, program, path string) (string, error) {
+	_, want, err := hookfiles.WantedHooks(agent, cfg, who, program)
+	if err != nil {
+		return "", err
+	}
+	old, err := os.ReadFile(path)
+	if os.IsNotExist(err) {
+		return "write it", nil
+	} else if err != nil {
+		return "", err
+	}
+	text, err := agent.WithHooks(path, old, want)
+	switch {
+	case err != nil:
+		return "", err
+	case string(text) == string(old):
+		return "nothing: it is as it should be", nil
+	}
+	return "change it, and keep what it was beside it", nil
+}
+
+// table prints the agents.
+func (c allCmd) table(all []found) {
+	var out strings.Builder
+	w := tabwriter.NewWriter(&out, 0, 4, 2, ' ', 0)
+	fmt.Fprintln(w, "AGENT\tFOUND\tSETTINGS\tINSTALL WOULD")
+	for _, f := range all {
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", f.agent.Files().Title, f.where, f.path, f.state)
+	}
+	_ = w.Flush() // a strings.Builder takes everything
+	term.Print(0, "%s", term.Visibly(out.String()))
+}
