@@ -12,6 +12,7 @@ import (
 
 	"approver.example"
 	"approver.example/agents/blocking"
+	"approver.example/agents/settings"
 )
 
 // The documents that Claude Code reads. Field order is the order of the output.
@@ -132,7 +133,7 @@ func lineOr(reason, otherwise string) string {
 // itself. If the hook's timeout came first, the tool would run.
 const (
 	claudePatience = 290 * time.Second // the courier's own default for claude
-	claudeGrace    = 10 * time.Second
+	claudeGrace    = settings.Grace
 	claudeMargin   = 2 * time.Second
 	claudeReport   = 8 * time.Second // deadline of the hooks for which nobody is asked
 	claudeStep     = 10 * time.Second
@@ -180,7 +181,7 @@ func (c Claude) HookConfig(binary, socket string, ttl time.Duration) ([]byte, er
 		line := fmt.Sprintf("%s%s --deadline %ds", program, flags, int(deadline.Seconds()))
 		return []matcher{{"*", []command{{"command", line, int(steps * claudeStep.Seconds()), onFailure, false}}}}
 	}
-	var settings struct {
+	var file struct {
 		Hooks struct {
 			Pre  []matcher `json:"PreToolUse"`
 			Post []matcher `json:"PostToolUse"`
@@ -189,13 +190,13 @@ func (c Claude) HookConfig(binary, socket string, ttl time.Duration) ([]byte, er
 			File []matcher `json:"ConfigChange"`
 		} `json:"hooks"`
 	}
-	settings.Hooks.Pre = entry("", max(claudePatience, ttl+claudeGrace), "block")
-	settings.Hooks.Post = entry(" --event PostToolUse", claudeReport, "")
-	settings.Hooks.Fail = entry(" --event PostToolUseFailure", claudeReport, "")
-	settings.Hooks.Over = entry(" --event PostToolBatch", claudeReport, "")
-	settings.Hooks.Over[0].Hooks[0].Async = true // it says nothing, so nothing waits for it
-	settings.Hooks.File = entry(" --event ConfigChange", claudeReport, "block")
-	return encoded(settings, "  ")
+	file.Hooks.Pre = entry("", max(claudePatience, ttl+claudeGrace), "block")
+	file.Hooks.Post = entry(" --event PostToolUse", claudeReport, "")
+	file.Hooks.Fail = entry(" --event PostToolUseFailure", claudeReport, "")
+	file.Hooks.Over = entry(" --event PostToolBatch", claudeReport, "")
+	file.Hooks.Over[0].Hooks[0].Async = true // it says nothing, so nothing waits for it
+	file.Hooks.File = entry(" --event ConfigChange", claudeReport, "block")
+	return encoded(file, "  ")
 }
 
 // plainPath reports whether a path can be in a command line.

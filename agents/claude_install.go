@@ -2,9 +2,11 @@ package agents
 
 import (
 	"context"
+	"encoding/json"
 	"path/filepath"
 	"runtime"
 	"strings"
+	"time"
 
 	"approver.example/agents/canary"
 	"approver.example/agents/claudesettings"
@@ -47,6 +49,15 @@ func (Claude) ReadHooks(path string, text []byte) (settings.Hooks, error) {
 // WithHooks implements [Installer].
 func (Claude) WithHooks(path string, text []byte, hooks settings.Hooks) ([]byte, error) {
 	return claudesettings.WithHooks(path, text, hooks)
+}
+
+// Timeout implements [Installer].
+func (Claude) Timeout(hook json.RawMessage) time.Duration {
+	var h claudesettings.Entry
+	if json.Unmarshal(hook, &h) != nil || h.Timeout <= 0 {
+		return 10 * time.Minute // Claude Code's own
+	}
+	return time.Duration(h.Timeout * float64(time.Second))
 }
 
 // Compare implements [Installer].

@@ -1,6 +1,7 @@
 package agents
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -262,6 +263,15 @@ func (h *hooked) difference(event, matcher string, have json.RawMessage, good se
 		return fmt.Sprintf("the hook is %s, and install writes %s", have, good.Hooks[0])
 	}
 	return ""
+}
+
+// Timeout implements [Installer].
+func (h *hooked) Timeout(hook json.RawMessage) time.Duration {
+	d, err := timeoutOf(hook, h.install)
+	if err != nil || d == 0 || h.install.most > 0 {
+		return cmp.Or(h.install.most, d) // without a readable one, install writes another
+	}
+	return d
 }
 
 // timeoutOf returns the timeout of a hook; zero if the agent has none.

@@ -2,6 +2,7 @@ package agents
 
 import (
 	"context"
+	"encoding/json"
 	"time"
 
 	"approver.example/agents/canary"
@@ -28,6 +29,10 @@ type Installer interface {
 	// WithHooks returns the text with these hooks instead of approver's hooks in it; without hooks it
 	// removes approver's hooks. Everything else stays the same, byte for byte.
 	WithHooks(path string, text []byte, hooks settings.Hooks) ([]byte, error)
+
+	// Timeout returns how long the agent waits for a hook before it goes on without an answer; zero
+	// means without end.
+	Timeout(hook json.RawMessage) time.Duration
 
 	// Compare says whether the hooks run with all of these settings together: what weakens them, and
 	// what is only worth reporting.

@@ -40,6 +40,26 @@ func HookIn(agent agents.Installer, sources []settings.Source, path string) (fir
 	return first, there
 }
 
+// Budgets returns the times of each hook of approver that runs before tools, in one settings file.
+func Budgets(agent agents.Installer, s settings.Source, want settings.Want) (all []settings.Budget) {
+	hooks, err := agent.ReadHooks(s.Path, s.Text)
+	if s.Missing || s.Err != nil || err != nil {
+		return nil
+	}
+	for _, m := range hooks[facts.At(agent.Name(), "").Name] {
+		for _, raw := range m.Hooks {
+			c := settings.CommandOf(raw)
+			if !c.Ours(agent.Name()) {
+				continue
+			}
+			_, waits := c.Deadline()
+			all = append(all, settings.Budget{Agent: agent.Name(), Hook: agent.Timeout(raw), Courier: waits, Parks: c.Parks(),
+				People: want.TTL, Before: want.Before})
+		}
+	}
+	return all
+}
+
 // Short returns a finding for each hook before tools that does not wait as long as people may
 // take by the configuration, because it was installed for a shorter ttl.
 func Short(agent agents.Installer, sources []settings.Source, want settings.Want) (found []settings.Finding) {

@@ -122,6 +122,7 @@ func (d *doctor) hookOf(agent agents.Installer, which settings.Target, all hookf
 	if good {
 		d.say("hook", finding.OK, path, "")
 	}
+	d.budget(agent, settings.ReadSource(settings.User, path), want)
 	if !advises {
 		return
 	}
@@ -131,6 +132,20 @@ func (d *doctor) hookOf(agent agents.Installer, which settings.Target, all hookf
 			result = finding.OK
 		}
 		d.say("hook", result, f.Text, f.Fix)
+	}
+}
+
+// budget checks that nobody gives up on a call before who waits inside.
+func (d *doctor) budget(agent agents.Installer, s settings.Source, want settings.Want) {
+	for _, b := range hookfiles.Budgets(agent, s, want) {
+		switch {
+		case b.Open() != "":
+			d.say("timeout", finding.Fail, b.Open(), agent.Files().Install())
+		case b.Short() != "":
+			d.say("timeout", finding.Warn, b.Short(), agent.Files().Install())
+		default:
+			d.say("timeout", finding.OK, b.String(), "")
+		}
 	}
 }
 

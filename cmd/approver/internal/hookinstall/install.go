@@ -3,6 +3,7 @@
 package hookinstall
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -178,6 +179,7 @@ func (c AgentCmd) Install() error {
 	if _, err := edit(agent, path, want, text); err != nil {
 		return err
 	}
+	tellBudget(agent, cfg, path)
 	if c.OfMachine(f, path) {
 		if err := publish(f, path, made, hookfiles.SubmitterUID(cfg)); err != nil {
 			return err
@@ -193,6 +195,14 @@ func (c AgentCmd) Install() error {
 		return nil
 	}
 	return pin(c.Pin, cfg)
+}
+
+// tellBudget prints how long each one waits for an answer.
+func tellBudget(agent agents.Installer, cfg configs.Config, path string) {
+	want := settings.Want{TTL: cfg.Hold(agent.Name()) - cfg.Evaluating(), Before: cfg.Evaluating()}
+	for _, b := range hookfiles.Budgets(agent, settings.ReadSource(settings.User, path), want) {
+		term.Print(0, "%s\n", cmp.Or(b.Open(), b.Short(), b.String()))
+	}
 }
 
 // remember records which settings file the daemon has to watch.
