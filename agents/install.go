@@ -3,6 +3,7 @@ package agents
 import (
 	"context"
 	"encoding/json"
+	"io/fs"
 	"time"
 
 	"approver.example/agents/canary"
@@ -45,6 +46,31 @@ type Searcher interface {
 	// Beside says what these files do to the hooks. An error means that they cannot be read at the
 	// moment.
 	Beside(p settings.Places, sources []settings.Source, want settings.Want) ([]settings.Finding, error)
+}
+
+// A Companion is another file that an agent needs, so that it runs the hooks in its settings: one in
+// which it notes which hooks it trusts, or a second script.
+type Companion struct {
+	Path string
+	// Lacking says what becomes of the hooks if the file is not as it has to be, such as "the agent
+	// skips the hooks in silence".
+	Lacking string
+	// Change returns the text that the file has to have. old is nil if there is no file. Nil is returned
+	// if there has to be none. What is not approver's stays the same, byte for byte. An error says why
+	// the hooks cannot run with this file, and what to do.
+	Change func(old []byte) ([]byte, error)
+	// Mode is that of a new file; zero means 0600.
+	Mode fs.FileMode
+}
+
+// An Accompanied is an [Installer] of an agent that needs companions. Install writes them before the
+// settings, and uninstall changes them back after those. Doctor and the daemon find one that Change
+// would change.
+type Accompanied interface {
+	// Companions returns them for settings at a path whose text changes from was to becomes. Nil means
+	// that there are no such settings, before or after. The texts do not matter for which files they are,
+	// nor for their order.
+	Companions(path string, was, becomes []byte) []Companion
 }
 
 // An Adviser is an [Installer] of an agent that can be started without its hooks.

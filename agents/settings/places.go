@@ -102,6 +102,15 @@ func UserFolders(f Files, uids []uint32) (homes []string) {
 
 // ReadSource reads one settings file. The result has the error if it cannot be read.
 func ReadSource(place Place, path string) Source {
+	s := ReadRaw(place, path)
+	// Agents read a file with a byte order mark.
+	s.Text = bytes.TrimPrefix(s.Text, []byte("\ufeff"))
+	return s
+}
+
+// ReadRaw reads a file like [ReadSource], with a byte order mark if it has one. The text of a missing
+// file is nil, and that of an empty one is not.
+func ReadRaw(place Place, path string) Source {
 	s := Source{Place: place, Path: path}
 	text, err := readFile(path, MaxFile)
 	switch {
@@ -112,8 +121,7 @@ func ReadSource(place Place, path string) Source {
 	case len(text) > MaxFile:
 		s.Err = fmt.Errorf("it has more than %d bytes", MaxFile)
 	}
-	// Agents read a file with a byte order mark.
-	s.Text = bytes.TrimPrefix(text, []byte("\ufeff"))
+	s.Text = text
 	return s
 }
 

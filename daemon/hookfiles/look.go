@@ -1,6 +1,7 @@
 package hookfiles
 
 import (
+	"bytes"
 	"path/filepath"
 
 	"approver.example/agents"
@@ -82,11 +83,70 @@ func Findings(
 		return nil, err
 	}
 	found = agent.Compare(sources, want)
+	with, err := companions(agent, sources, want)
+	if err != nil {
+		return nil, err
+	}
+	found = append(found, with...)
 	if searcher, ok := agent.(agents.Searcher); ok {
 		beside, err := searcher.Beside(p, sources, want)
 		return append(found, beside...), err
 	}
 	return found, nil
+}
+
+// companions says which files are not as the hooks need them. They are only worth reporting for
+// settings that need not have the hooks.
+func companions(
+	agent agents.Installer, sources []settings.Source, want settings.Want,
+) (found []settings.Finding, err error) {
+	accompanied, ok := agent.(agents.Accompanied)
+	if !ok {
+		return nil, nil
+	}
+	holds := false
+	for _, s := range sources {
+		if len(Asking(agent, s)) == 0 {
+			continue
+		}
+		good := true
+		for _, c := range accompanied.Companions(s.Path, s.Text, s.Text) {
+			lacking, err := lacks(s.Place, c)
+			switch {
+			case err != nil:
+				return nil, err
+			case lacking != "":
+				good = false
+				found = append(found, settings.Finding{Path: c.Path, Text: lacking, Harmless: want.In != "" && s.Path != want.In,
+					Fix: Cure(agent.Files(), settings.Target{}, s.Path)})
+			}
+		}
+		holds = holds || good && (want.In == "" || want.In == s.Path)
+	}
+	for i := range found {
+		found[i].Harmless = found[i].Harmless || holds
+	}
+	return found, nil
+}
+
+// lacks says how a companion is not as it has to be; "" means that it is. An error says that nobody can
+// know at the moment.
+func lacks(place settings.Place, c agents.Companion) (string, error) {
+	s := settings.ReadRaw(place, c.Path)
+	switch {
+	case settings.Unseen(s.Err):
+		return "", s.Err
+	case s.Err != nil:
+		return "it cannot be read, so nobody can say what it does to the hooks: " + s.Err.Error(), nil
+	}
+	text, err := c.Change(s.Text)
+	switch {
+	case err != nil:
+		return err.Error(), nil
+	case !bytes.Equal(text, s.Text) || text == nil != s.Missing:
+		return c.Lacking, nil
+	}
+	return "", nil
 }
 
 // Elsewhere reports whether no file was named, and the managed settings have the hooks while

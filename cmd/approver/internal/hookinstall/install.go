@@ -176,6 +176,9 @@ func (c AgentCmd) Install() error {
 		return preview(agent, path, want, text)
 	}
 	made := missingFolders(path)
+	if err := accompany(agent, path, want, text); err != nil {
+		return err
+	}
 	if _, err := edit(agent, path, want, text); err != nil {
 		return err
 	}

@@ -58,7 +58,11 @@ func (c UninstallAgentCmd) Run() error {
 	if err != nil {
 		term.Print(0, "the daemon may still watch %s: %v\n", path, err)
 	}
+	was, _ := textOf(path) // an error is that of removeHooks
 	changed, removing := removeHooks(agent, path)
+	if removing == nil && changed {
+		removing = leave(agent, path, was)
+	}
 	if removing != nil {
 		if watched {
 			removing = errors.Join(removing, hookfiles.ChangeInstalls(cfg.Dir, in))
