@@ -103,4 +103,7 @@ func (c Claude) Advice(sources []settings.Source) []settings.Finding {
 }
 
 // Test implements [Tester].
-func (Claude) Test(ctx context.Context, o canary.Options) canary.Report { return canary.Run(ctx, o) }
+func (Claude) Test(ctx context.Context, o canary.Options) canary.Report {
+	o.Recipe = canary.Claude()
+	return canary.Run(ctx, o)
+}

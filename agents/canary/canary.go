@@ -1,5 +1,5 @@
 // Package canary tests whether the hook stops an agent's tool calls. It starts the real agent with
-// a [Model] on this machine, which makes one harmless call that approver always stops. The disk
+// a [model.Server] on this machine, which makes one harmless call that approver always stops. The disk
 // shows whether the call ran.
 //
 // Settings can look right and have no effect, because of one wrong value elsewhere in the file, a
@@ -15,6 +15,8 @@ package canary
 
 import (
 	"context"
+	"crypto/rand"
+	"encoding/hex"
 	"errors"
 	"os"
 	"path/filepath"
@@ -81,7 +83,9 @@ func (s Stage) Judge(ctx context.Context, call approver.ToolCall) (approver.Verd
 // place creates the folder of one canary, and returns it with the command.
 func place() (dir, command string, err error) {
 	temp := os.TempDir()
-	leaf := name + random(16)
+	digits := make([]byte, 16)
+	_, _ = rand.Read(digits) // it never fails: see crypto/rand
+	leaf := name + hex.EncodeToString(digits)
 	if token("/bin/mkdir "+filepath.Join(temp, leaf, "ran")) == "" {
 		temp = "/tmp" // the other path would need quotes
 	}

@@ -48,7 +48,7 @@ func TestOutcomes(t *testing.T) {
 		t.Run(tt.mode, func(t *testing.T) {
 			t.Parallel()
 			temp := t.TempDir()
-			o := canary.Options{Program: self, Dir: temp, Env: append(os.Environ(), "FAKE_CLAUDE="+tt.mode),
+			o := canary.Options{Recipe: canary.Claude(), Program: self, Dir: temp, Env: append(os.Environ(), "FAKE_CLAUDE="+tt.mode),
 				Limit: 20 * time.Second}
 			if tt.mode == "hang" {
 				o.Limit = time.Second
@@ -71,7 +71,7 @@ func TestWithoutADaemon(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := canary.Run(t.Context(), canary.Options{Program: self, Env: append(os.Environ(), "FAKE_CLAUDE=courier")})
+	r := canary.Run(t.Context(), canary.Options{Recipe: canary.Claude(), Program: self, Env: append(os.Environ(), "FAKE_CLAUDE=courier")})
 	if r.Outcome != canary.StoppedAlone {
 		t.Errorf("%+v", r)
 	}
@@ -80,7 +80,8 @@ func TestWithoutADaemon(t *testing.T) {
 // No program at all, and a folder that is not there.
 func TestWhatCannotStart(t *testing.T) {
 	t.Parallel()
-	for _, o := range []canary.Options{{}, {Program: "/nowhere/claude"}, {Program: "/bin/true", Dir: "/nowhere"}} {
+	for _, o := range []canary.Options{{Program: "/bin/true"}, {Recipe: canary.Claude()},
+		{Recipe: canary.Claude(), Program: "/nowhere/claude"}, {Recipe: canary.Claude(), Program: "/bin/true", Dir: "/nowhere"}} {
 		if r := canary.Run(t.Context(), o); r.Outcome != canary.NotProven || r.Text == "" {
 			t.Errorf("%+v: %+v", o, r)
 		}
@@ -107,7 +108,7 @@ func TestEnvironment(t *testing.T) {
 	}
 	in := []string{"CLAUDE_CODE_USE_COWORK_PLUGINS=1", "CLAUDE_CONFIG_DIR=/c", "CLAUDE_CODE_SIMPLE=1", "HOME=/h"}
 	r := canary.Run(t.Context(),
-		canary.Options{Program: self, Env: slices.Concat(out, in, []string{"FAKE_CLAUDE=environment"})})
+		canary.Options{Recipe: canary.Claude(), Program: self, Env: slices.Concat(out, in, []string{"FAKE_CLAUDE=environment"})})
 	if strings.Contains(r.Text, "=zz") {
 		t.Errorf("it has %s", r.Text)
 	}
@@ -243,7 +244,7 @@ func TestRealClaude(t *testing.T) {
 				t.Fatal(err)
 			}
 			r := canary.Run(t.Context(),
-				canary.Options{Program: program, Dir: home,
+				canary.Options{Recipe: canary.Claude(), Program: program, Dir: home,
 					Env: append([]string{"HOME=" + home, "PATH=" + os.Getenv("PATH")}, tt.env...)})
 			if r.Outcome != tt.want {
 				t.Errorf("%+v", r)

@@ -10,31 +10,31 @@ import (
 	"slices"
 	"strings"
 
-	"approver.example/agents/canary"
+	"approver.example/agents/canary/model"
 )
 
 // This file has Claude Code and what the model lets it do.
 
 // A turn is what the model does next; it may wait for something first.
-type turn func() []canary.Call
+type turn func() []model.Call
 
 // bash is one call of the shell.
 func bash(command string) turn {
-	return func() []canary.Call { return []canary.Call{shell(command)} }
+	return func() []model.Call { return []model.Call{shell(command)} }
 }
 
 // after does something before the call.
 func after(do func(), next turn) turn {
-	return func() []canary.Call { do(); return next() }
+	return func() []model.Call { do(); return next() }
 }
 
-func shell(command string) canary.Call {
-	return canary.Call{Tool: "Bash", Input: map[string]any{"command": command, "description": "Work"}}
+func shell(command string) model.Call {
+	return model.Call{Tool: "Bash", Input: map[string]any{"command": command, "description": "Work"}}
 }
 
 // together is all calls of some turns in one.
 func together(turns ...turn) turn {
-	return func() (all []canary.Call) {
+	return func() (all []model.Call) {
 		for _, t := range turns {
 			all = append(all, t()...)
 		}
@@ -44,7 +44,7 @@ func together(turns ...turn) turn {
 
 // call is one call of any tool.
 func call(tool string, input map[string]any) turn {
-	return func() []canary.Call { return []canary.Call{{Tool: tool, Input: input}} }
+	return func() []model.Call { return []model.Call{{Tool: tool, Input: input}} }
 }
 
 // claude runs Claude Code to its end with these turns.
@@ -80,7 +80,7 @@ func (w *world) started(ctx context.Context, turns ...turn) (wait func()) {
 // begin starts Claude Code against a model that both end with the context.
 func (w *world) begin(ctx context.Context, turns ...turn) *exec.Cmd {
 	w.Helper()
-	model := canary.Model{Next: func(_ context.Context, c canary.Conversation) []canary.Call {
+	server := model.Server{Next: func(_ context.Context, c model.Conversation) []model.Call {
 		w.mu.Lock()
 		for _, r := range c.Results {
 			w.results[r.ID] = r
@@ -92,7 +92,7 @@ func (w *world) begin(ctx context.Context, turns ...turn) *exec.Cmd {
 		}
 		return numbered("call", c.Turn, turns)
 	}}
-	url, _, err := model.Listen(ctx)
+	url, _, err := server.Listen(ctx)
 	if err != nil {
 		w.Fatal(err)
 	}
@@ -120,7 +120,7 @@ func (w *world) begin(ctx context.Context, turns ...turn) *exec.Cmd {
 	return cmd
 }
 
-func numbered(name string, n int, turns []turn) []canary.Call {
+func numbered(name string, n int, turns []turn) []model.Call {
 	if n >= len(turns) {
 		return nil
 	}

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"approver.example/agents/canary"
+	"approver.example/agents/canary/model"
 )
 
 // What is called, and how.
@@ -143,8 +143,8 @@ func inMode(mode, word string, pushes int) func(t *testing.T) {
 
 // agent starts a subagent that makes one call of the shell.
 func agent(command string) turn {
-	return func() []canary.Call {
-		return []canary.Call{{Tool: "Agent", Input: map[string]any{
+	return func() []model.Call {
+		return []model.Call{{Tool: "Agent", Input: map[string]any{
 			"description": "Work", "prompt": subagent + command + "\n", "subagent_type": "general-purpose",
 			"run_in_background": false,
 		}}}

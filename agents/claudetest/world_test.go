@@ -24,7 +24,7 @@ import (
 	"testing"
 	"time"
 
-	"approver.example/agents/canary"
+	"approver.example/agents/canary/model"
 )
 
 // programs is the folder with approver and approver-hook, built from this source.
@@ -78,7 +78,7 @@ type world struct {
 	mu       sync.Mutex
 	asked    []string // commands that people were asked about
 	requests []string // their ids
-	results  map[string]canary.Result
+	results  map[string]model.Result
 }
 
 // newWorld makes a home and starts the daemon. more is added to its configuration.
@@ -88,7 +88,7 @@ func newWorld(t *testing.T, more string) *world {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := &world{T: t, home: dir, results: map[string]canary.Result{}}
+	w := &world{T: t, home: dir, results: map[string]model.Result{}}
 	t.Cleanup(w.end)
 	w.sh(`chmod 755 . && mkdir -p work .approver && chmod 700 .approver
 git init -q --bare -b main remote.git

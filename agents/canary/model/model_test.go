@@ -1,4 +1,4 @@
-package canary_test
+package model_test
 
 import (
 	"context"
@@ -10,11 +10,11 @@ import (
 	"strings"
 	"testing"
 
-	"approver.example/agents/canary"
+	"approver.example/agents/canary/model"
 )
 
 // talk sends one request to a model and returns status and body.
-func talk(t *testing.T, m *canary.Model, method, path, body string) (int, string) {
+func talk(t *testing.T, m *model.Server, method, path, body string) (int, string) {
 	t.Helper()
 	rec := httptest.NewRecorder()
 	m.ServeHTTP(rec, httptest.NewRequestWithContext(t.Context(), method, path, strings.NewReader(body)))
@@ -22,11 +22,11 @@ func talk(t *testing.T, m *canary.Model, method, path, body string) (int, string
 }
 
 // twoCalls makes two calls in its first answer, and then ends.
-func twoCalls(_ context.Context, c canary.Conversation) []canary.Call {
+func twoCalls(_ context.Context, c model.Conversation) []model.Call {
 	if c.Turn > 0 {
 		return nil
 	}
-	return []canary.Call{{ID: "toolu_1", Tool: "Bash", Input: map[string]any{"command": "ls"}},
+	return []model.Call{{ID: "toolu_1", Tool: "Bash", Input: map[string]any{"command": "ls"}},
 		{Tool: "Read", Input: map[string]any{"file_path": "/x"}}}
 }
 
@@ -35,7 +35,7 @@ const tools = `"tools":[{"name":"Bash"},{"name":"Read"}]`
 // What the client asks at its start and in between has the shapes of the API.
 func TestShapes(t *testing.T) {
 	t.Parallel()
-	m := &canary.Model{Next: twoCalls}
+	m := &model.Server{Next: twoCalls}
 	for _, tt := range []struct {
 		name, method, path, body string
 		status                   int
@@ -79,7 +79,7 @@ func TestShapes(t *testing.T) {
 // A stream has the events in their order, and the arguments of a call in one piece.
 func TestStream(t *testing.T) {
 	t.Parallel()
-	_, body := talk(t, &canary.Model{Next: twoCalls}, "POST", "/v1/messages",
+	_, body := talk(t, &model.Server{Next: twoCalls}, "POST", "/v1/messages",
 		`{"stream":true,`+tools+`,"messages":[{"role":"user","content":"hi"}]}`)
 	var kinds, inputs []string
 	for line := range strings.Lines(body) {
@@ -119,8 +119,8 @@ func TestStream(t *testing.T) {
 // told from another by what it was first told.
 func TestConversation(t *testing.T) {
 	t.Parallel()
-	var got canary.Conversation
-	m := &canary.Model{Next: func(_ context.Context, c canary.Conversation) []canary.Call { got = c; return nil }}
+	var got model.Conversation
+	m := &model.Server{Next: func(_ context.Context, c model.Conversation) []model.Call { got = c; return nil }}
 	talk(t, m, "POST", "/v1/messages", `{`+tools+`,"messages":[
 		{"role":"user","content":[{"type":"text","text":"one"},{"type":"text","text":"two"}]},
 		{"role":"assistant","content":[{"type":"tool_use"}]},
@@ -130,7 +130,7 @@ func TestConversation(t *testing.T) {
 			"content":[{"type":"text","text":"no"},{"type":"text","text":"pe"}]},
 			{"type":"tool_result","tool_use_id":"b"},{"type":"text","text":"a reminder"}]}]}`)
 	if got.Prompt != "one\ntwo\n" || got.Turn != 2 ||
-		!slices.Equal(got.Results, []canary.Result{{ID: "a", Text: "nope", Failed: true}, {ID: "b"}}) {
+		!slices.Equal(got.Results, []model.Result{{ID: "a", Text: "nope", Failed: true}, {ID: "b"}}) {
 		t.Errorf("%+v", got)
 	}
 }
@@ -141,7 +141,7 @@ func TestListen(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	asked := 0
-	m := canary.Model{Next: func(context.Context, canary.Conversation) []canary.Call { asked++; return nil }}
+	m := model.Server{Next: func(context.Context, model.Conversation) []model.Call { asked++; return nil }}
 	url, wait, err := m.Listen(ctx)
 	if err != nil {
 		t.Fatal(err)
@@ -178,7 +178,7 @@ func FuzzModel(f *testing.F) {
 	f.Add(`{` + tools + `,"messages":[{"role":"user","content":"hi"}]}`)
 	f.Add(`{"messages":[{"role":"user","content":[{"type":"tool_result","content":[{"type":"text","text":"x"}]}]}]}`)
 	f.Add(`{"messages":[{"content":null}]}`)
-	m := &canary.Model{Next: twoCalls}
+	m := &model.Server{Next: twoCalls}
 	f.Fuzz(func(t *testing.T, body string) {
 		status, got := talk(t, m, "POST", "/v1/messages", body)
 		if strings.HasPrefix(got, "event: ") {

@@ -1,0 +1,43 @@
+package canary
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+
+	"approver.example/agents/canary/model"
+)
+
+// Pi is the recipe of the Pi coding agent. An extension tells it of the model; its own permissions
+// are all given, and it has no MCP servers.
+func Pi() Recipe {
+	return Recipe{
+		Agent: "pi",
+		Tool:  "bash",
+		Input: func(command string) any { return map[string]any{"command": command} },
+		Start: startPi,
+		Limit: slow,
+	}
+}
+
+func startPi(s Setting) (Start, error) {
+	provider, err := json.Marshal(map[string]any{
+		"name": "approver", "baseUrl": s.URL + "/v1", "apiKey": key, "api": "openai-completions",
+		"models": []any{map[string]any{
+			"id": model.Name, "name": model.Name, "reasoning": false, "input": []string{"text"},
+			"cost":          map[string]any{"input": 0, "output": 0, "cacheRead": 0, "cacheWrite": 0},
+			"contextWindow": model.Window, "maxTokens": model.Room,
+		}},
+	})
+	if err != nil {
+		return Start{}, err
+	}
+	file := filepath.Join(s.Temp, "provider.js")
+	text := `export default (pi) => pi.registerProvider("approver", ` + string(provider) + ");\n"
+	return Start{
+		Args: []string{
+			"-p", "--no-session", "--offline", "-e", file, "--provider", "approver", "--model", model.Name, prompt,
+		},
+		Env: []string{"PI_OFFLINE=1", "PI_TELEMETRY=0"},
+	}, os.WriteFile(file, []byte(text), 0o600)
+}
