@@ -1,7 +1,6 @@
 package agents
 
 import (
-	"context"
 	"encoding/json"
 	"path/filepath"
 	"runtime"
@@ -102,8 +101,5 @@ func (c Claude) Advice(sources []settings.Source) []settings.Finding {
 	})
 }
 
-// Test implements [Tester].
-func (Claude) Test(ctx context.Context, o canary.Options) canary.Report {
-	o.Recipe = canary.Claude()
-	return canary.Run(ctx, o)
-}
+// Recipe implements [Tester].
+func (Claude) Recipe() (canary.Recipe, bool) { return canary.Claude(), true }

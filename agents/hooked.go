@@ -11,6 +11,7 @@ import (
 
 	"approver.example"
 	"approver.example/agents/blocking"
+	"approver.example/agents/canary"
 	"approver.example/agents/facts"
 )
 
@@ -48,6 +49,8 @@ type hooked struct {
 	modifies bool
 
 	install *installation // nil: approver cannot be installed for it
+	// recipe says how the agent is started to test its hook; nil: that is not known.
+	recipe func() canary.Recipe
 }
 
 // A hookEvent is one that an agent sends.

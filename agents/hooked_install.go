@@ -10,6 +10,7 @@ import (
 	"slices"
 	"time"
 
+	"approver.example/agents/canary"
 	"approver.example/agents/settings"
 )
 
@@ -45,6 +46,14 @@ const reportDeadline = 8 * time.Second
 
 // Files implements [Installer].
 func (h *hooked) Files() settings.Files { return h.install.files }
+
+// Recipe implements [Tester].
+func (h *hooked) Recipe() (r canary.Recipe, ok bool) {
+	if h.recipe == nil {
+		return r, false
+	}
+	return h.recipe(), true
+}
 
 // HookConfig implements [Installer].
 func (h *hooked) HookConfig(program, socket string, ttl time.Duration) ([]byte, error) {

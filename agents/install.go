@@ -1,7 +1,6 @@
 package agents
 
 import (
-	"context"
 	"encoding/json"
 	"io/fs"
 	"time"
@@ -87,7 +86,16 @@ type Adviser interface {
 // A Tester is an [Installer] of an agent that can be started once to test whether the hook stops a
 // call.
 type Tester interface {
-	Test(ctx context.Context, o canary.Options) canary.Report
+	// Recipe says how the agent is started for the test; ok is false if that is not known.
+	Recipe() (r canary.Recipe, ok bool)
+}
+
+// RecipeOf returns how an agent is started to test its hook; ok is false if that is not known.
+func RecipeOf(a Adapter) (r canary.Recipe, ok bool) {
+	if t, is := a.(Tester); is {
+		return t.Recipe()
+	}
+	return r, false
 }
 
 // Installers returns the agents that approver can be installed for.
@@ -103,7 +111,7 @@ func Installers() (all []Installer) {
 // Testers returns the names of the agents whose hook can be tested.
 func Testers() (names []string) {
 	for _, a := range adapters {
-		if _, ok := a.(Tester); ok {
+		if _, ok := RecipeOf(a); ok {
 			names = append(names, a.Name())
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"approver.example"
+	"approver.example/agents/canary"
 	"approver.example/agents/facts"
 	"approver.example/agents/settings"
 )
@@ -51,6 +52,7 @@ var qwen = &hooked{
 	described: []string{"Bash"},
 	returned:  []facts.Field{{Key: "tool_response", Short: "null"}, {Key: "error", Short: `"not read"`}},
 	permit:    permitLikeClaude,
+	recipe:    canary.Qwen,
 	install: &installation{
 		files:  settings.Files{Agent: "qwen", Title: "Qwen Code", Folder: ".qwen", File: "settings.json"},
 		layout: settings.Layout{Agent: "qwen"}, unit: time.Second, timeout: "timeout", matcher: "*",

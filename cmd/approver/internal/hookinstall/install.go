@@ -93,7 +93,7 @@ come back, is not the hook's to say: it is agents.` + c.Agent + `.park_after in 
 	text += `For an isolated daemon it also writes the pin that tells couriers which socket and user to trust, if root
 runs it. The daemon watches what was installed and raises an alarm when it is weakened.
 `
-	if _, ok := agent.(agents.Tester); ok {
+	if _, ok := agents.RecipeOf(agent); ok {
 		text += tryhook.Help(c.Agent) + "\n"
 	}
 	text += "\nExample:\n  " + f.Install() + "\n  " + f.Install() + " --project ."

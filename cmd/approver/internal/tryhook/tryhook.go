@@ -37,7 +37,7 @@ func announced(agent string) string {
 func Try(ctx context.Context, agent agents.Installer, c settings.Target) finding.Finding {
 	name, files := agent.Name(), agent.Files()
 	f := finding.Finding{Check: "hook-test", Result: finding.Warn}
-	tester, ok := agent.(agents.Tester)
+	recipe, ok := agents.RecipeOf(agent)
 	if !ok {
 		f.Text = "the hook was not tried: there is no test of that of " + files.Title
 		return f
@@ -59,7 +59,7 @@ func Try(ctx context.Context, agent agents.Installer, c settings.Target) finding
 		return f
 	}
 	term.PrintOn(os.Stderr, 2, "%s\n", announced(name))
-	return canaryFinding(files, tester.Test(ctx, canary.Options{Program: program, Dir: c.Project, Env: os.Environ()}))
+	return canaryFinding(files, canary.Run(ctx, canary.Options{Recipe: recipe, Program: program, Dir: c.Project, Env: os.Environ()}))
 }
 
 // othersAgent says why root must not start an agent in a folder: it would run the hooks of
