@@ -28,6 +28,9 @@ type installation struct {
 	hook func(l hookLine) any
 	// timeout is the key of a hook's timeout, in unit.
 	timeout string
+	// shell says that a POSIX shell runs the command line. The line then blocks the call even if the
+	// courier is killed, which most agents take for a failed hook and run the call.
+	shell bool
 	// switches finds what else in a settings file takes the hooks away; nil finds nothing.
 	switches func(s settings.Source, keys map[string]json.RawMessage) []settings.Finding
 }
@@ -40,6 +43,12 @@ type hookLine struct {
 	timeout int    // in the agent's unit
 	guards  bool   // the call must not run if the hook fails
 }
+
+// orBlock is the end of a command line for a POSIX shell. If the courier ends in another way than with
+// an answer, such as by a signal, the line blocks: with exit code 2 and a text, because some agents run
+// the call if there is no text. After a block of the courier there is only its own text.
+const orBlock = ` || { [ $? = 2 ] || echo "approver's hook was ended before there was an answer, so the call was ` +
+	`stopped" >&2; exit 2; }`
 
 // reportDeadline is the deadline of the hooks for which nobody is asked.
 const reportDeadline = 8 * time.Second
@@ -89,6 +98,9 @@ func (h *hooked) wanted(program, socket string, ttl time.Duration) (settings.Hoo
 		line.command += fmt.Sprintf(" --deadline %ds", int(deadline.Seconds()))
 		if parks {
 			line.command += " --park"
+		}
+		if line.guards && h.install.shell {
+			line.command += orBlock
 		}
 		if h.install.unit > 0 {
 			line.timeout = int(hookTimeout(deadline) / h.install.unit)

@@ -55,7 +55,7 @@ var qwen = &hooked{
 	recipe:    canary.Qwen,
 	install: &installation{
 		files:  settings.Files{Agent: "qwen", Title: "Qwen Code", Folder: ".qwen", File: "settings.json"},
-		layout: settings.Layout{Agent: "qwen"}, unit: time.Second, timeout: "timeout", matcher: "*",
+		layout: settings.Layout{Agent: "qwen"}, unit: time.Second, timeout: "timeout", matcher: "*", shell: true,
 		hook: func(l hookLine) any {
 			return struct {
 				Type    string `json:"type"`

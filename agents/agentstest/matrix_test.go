@@ -1,0 +1,227 @@
+package agentstest
+
+import (
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"approver.example/channels/channeltest/fake"
+	"approver.example/store/storetest/redistest"
+)
+
+// played are the agents that npm has and that run without a person.
+var played = []string{"claude", "codex", "gemini", "copilot", "opencode", "qwen", "droid", "cline", "pi"}
+
+// The dangerous call, which a person is asked about.
+const force = "git push --force origin main"
+
+// An outcome is what came of a scenario.
+type outcome struct {
+	ran  bool
+	read string // what the model read
+}
+
+// A scenario is one row of the matrix. Its calls must run, or must not.
+type scenario struct {
+	name string
+	runs bool
+	says string // part of what the model has to read, if the agent tells it
+	play func(w *world)
+	more string // configuration
+}
+
+// brief is the deadline of couriers that wait for nothing.
+const brief = "APPROVER_TEST_DEADLINE=8s"
+
+var scenarios = []scenario{
+	{name: "allowed by the rules", runs: true, play: func(w *world) {
+		w.serve()
+		w.run(nil, "touch ran")
+	}},
+	{name: "denied by a rule", says: "approver", play: func(w *world) {
+		w.serve()
+		w.run(nil, "touch "+w.path(".approver/ran"))
+	}},
+	{name: "a person approves", runs: true, play: func(w *world) {
+		w.serve()
+		wait := w.start(nil, force)
+		w.answer(fake.ApproveButton)
+		wait()
+	}},
+	{name: "a person denies", says: "denied", play: func(w *world) {
+		w.serve()
+		wait := w.start(nil, force)
+		w.answer(fake.DenyButton)
+		wait()
+	}},
+	{name: "nobody answers", more: "ttl: 6s", says: "nobody", play: func(w *world) {
+		w.serve()
+		w.run(nil, force)
+	}},
+	{name: "daemon dead", says: "not running", play: func(w *world) {
+		w.run([]string{brief}, force)
+	}},
+	{name: "daemon killed while it waits", says: "approver stopped", play: func(w *world) {
+		w.serve()
+		wait := w.start([]string{brief}, force)
+		w.card()
+		w.kill()
+		wait()
+	}},
+	{name: "daemon killed while it waits, and back", runs: true, play: func(w *world) {
+		w.serve()
+		wait := w.start(nil, force)
+		w.card()
+		w.kill()
+		w.serve()
+		time.Sleep(3 * time.Second) // the courier comes back with the same call
+		w.answer(fake.ApproveButton)
+		wait()
+	}},
+	{name: "courier killed by a signal", play: func(w *world) {
+		w.serve()
+		wait := w.start(nil, force)
+		w.card()
+		for _, pid := range w.ours("approver-hook") {
+			if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
+				w.Error(err)
+			}
+		}
+		wait()
+	}},
+	{name: "store down", says: "approver", play: func(w *world) {
+		server, err := redistest.Start(w.Context(), redistest.Options{})
+		if err != nil {
+			w.Fatal(err)
+		}
+		w.write(".approver/hub.key", strings.Repeat("test-key", 6), 0o600)
+		w.configure(fmt.Sprintf("store: {redis: {addrs: [%q], hub_key_file: hub.key}}", server.Addr))
+		w.serve()
+		if err := server.Close(); err != nil {
+			w.Fatal(err)
+		}
+		w.run([]string{brief}, force)
+	}},
+	{name: "policy broken", says: "not running", play: func(w *world) {
+		w.write(".approver/broken.yaml", "rules: [{tool: 7, then: maybe\n", 0o600)
+		w.configure("policy: broken.yaml")
+		w.serveFails()
+		w.run([]string{brief}, force)
+	}},
+	{name: "approved after 40 s", runs: true, play: func(w *world) {
+		w.serve()
+		wait := w.start(nil, force)
+		w.card()
+		time.Sleep(40 * time.Second)
+		w.answer(fake.ApproveButton)
+		wait()
+	}},
+	{name: "parked, approved later, and retried", runs: true, says: "again", play: func(w *world) {
+		w.configure(fmt.Sprintf("agents: {%s: {park_after: 5s}}", w.agent.Name()))
+		w.serve()
+		w.run(nil, force)
+		if w.pushes() != 0 {
+			w.Error("it ran when it was parked")
+		}
+		w.answer(fake.ApproveButton)
+		time.Sleep(2 * time.Second)
+		w.run(nil, force)
+		w.run(nil, "touch late") // the grant is for one run: nothing is left of it
+	}},
+}
+
+// TestMatrix plays each scenario with each agent.
+func TestMatrix(t *testing.T) {
+	if os.Getenv("APPROVER_AGENTS") == "" {
+		t.Skip("APPROVER_AGENTS does not name the folder of the agents: make e2e-agents")
+	}
+	var mu sync.Mutex
+	seen := map[string]map[string]outcome{}
+	t.Run("all", func(t *testing.T) {
+		for _, name := range played {
+			if _, err := os.Stat(os.Getenv("APPROVER_AGENTS") + "/" + name); err != nil {
+				t.Errorf("%s is not installed: %v", name, err)
+				continue
+			}
+			seen[name] = map[string]outcome{}
+			for _, s := range scenarios {
+				t.Run(name+"/"+s.name, func(t *testing.T) {
+					t.Parallel()
+					o := playOne(t, name, s)
+					mu.Lock()
+					defer mu.Unlock()
+					seen[name][s.name] = o
+				})
+			}
+		}
+	})
+	table := matrix(seen)
+	t.Log("\n" + table)
+	if path := os.Getenv("APPROVER_MATRIX"); path != "" {
+		if err := os.WriteFile(path, []byte(table), 0o644); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// playOne plays one scenario, and checks whether the call ran exactly if it had to.
+func playOne(t *testing.T, name string, s scenario) outcome {
+	w := newWorld(t, name, s.more)
+	w.install()
+	s.play(w)
+	o := outcome{ran: w.there(w.path("work/ran")) || w.there(w.path(".approver/ran")) || w.pushes() > 0, read: w.read()}
+	if o.ran != s.runs || w.pushes() > 1 {
+		t.Errorf("it ran: %t, %d pushes; it had to run: %t; the model read %q", o.ran, w.pushes(), s.runs, o.read)
+	}
+	if s.says != "" && !strings.Contains(o.read, s.says) {
+		t.Errorf("the model read %q, without %q", o.read, s.says)
+	}
+	return o
+}
+
+// matrix writes the table of what ran.
+func matrix(seen map[string]map[string]outcome) string {
+	var b strings.Builder
+	b.WriteString("| what happened |")
+	for _, name := range played {
+		b.WriteString(" " + name + " |")
+	}
+	b.WriteString("\n|---|" + strings.Repeat("---|", len(played)) + "\n")
+	for _, s := range scenarios {
+		b.WriteString("| " + s.name + " |")
+		for _, name := range played {
+			word := "not played"
+			if o, ok := seen[name][s.name]; ok {
+				word = map[bool]string{true: "ran", false: "stopped"}[o.ran]
+			}
+			b.WriteString(" " + word + " |")
+		}
+		b.WriteString("\n")
+	}
+	b.WriteString("\nWhat the model read, where the call was stopped:\n\n")
+	for _, name := range slices.Sorted(slices.Values(played)) {
+		for _, s := range scenarios {
+			if o, ok := seen[name][s.name]; ok && !s.runs {
+				fmt.Fprintf(&b, "- %s, %s: %s\n", name, s.name, shown(o.read))
+			}
+		}
+	}
+	return b.String()
+}
+
+// shown shortens a text for the table.
+func shown(s string) string {
+	s = strings.Join(strings.Fields(s), " ")
+	if s == "" {
+		return "nothing"
+	}
+	if len(s) > 200 {
+		s = strings.ToValidUTF8(s[:200], "") + "…"
+	}
+	return "`" + strings.ReplaceAll(s, "`", "'") + "`"
+}
