@@ -1,5 +1,5 @@
 # The shortest way to each task; the work itself is in the go command and .ci.
-.PHONY: build classifier test race lint ci crash demo measure pictures
+.PHONY: build classifier test race lint ci crash demo measure pictures e2e-agents
 
 build: ## build both programs into bin/
 	CGO_ENABLED=0 go build -trimpath -o bin/ ./cmd/...
@@ -21,6 +21,9 @@ ci: ## everything that a change must pass
 
 crash: ## kill the daemon 200 times on each store, and Redis under it; takes half an hour
 	APPROVER_CRASHES=200 go test -v -timeout 90m -run 'TestKill|TestRedis' ./cmd/approver/demo
+
+e2e-agents: ## play every agent's real program against a model on loopback; takes twenty minutes
+	bash .ci/agents
 
 demo: ## one approval, end to end, on fakes
 	go run ./cmd/approver demo
