@@ -64,6 +64,9 @@ type Event struct {
 	// Content is the same for a Decide and the Ran of its call, unless something else ran than what
 	// was decided. It is set where Call is.
 	Content Content
+	// Asked is the same for all events that ask about one call, although some show less of it than others.
+	// The zero value is Content.
+	Asked Content
 	// Mode is the permission mode that the agent claims to be in.
 	Mode string
 	// Subagent is the agent's id of the sub-agent that makes the call, if any.
@@ -80,6 +83,14 @@ type Event struct {
 	// Changed is, for Settings, the file that changed. Home is the folder of the user's own settings,
 	// if the agent says it. Both are absolute paths.
 	Changed, Home string
+}
+
+// Asks returns Asked, or Content if that is the same.
+func (ev Event) Asks() Content {
+	if ev.Asked == (Content{}) {
+		return ev.Content
+	}
+	return ev.Asked
 }
 
 // An Answer is the output of the hook process: its two streams and its exit code.
@@ -110,6 +121,11 @@ type Adapter interface {
 var adapters = [...]Adapter{
 	Claude{},
 	qwen,
+	cursor,
+	windsurf,
+	kiro,
+	goose,
+	crush,
 }
 
 // For returns the adapter of the named agent.

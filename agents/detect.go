@@ -28,8 +28,9 @@ var marks = [...]mark{
 		event: "BeforeTool AfterTool BeforeAgent AfterAgent BeforeModel AfterModel BeforeToolSelection PreCompress"},
 	{agent: "codex", keys: "hook_event_name turn_id"},
 	{agent: "qwen", keys: "hook_event_name timestamp"},
-	{agent: "goose", keys: "event working_dir", not: "hook_event_name"},
-	{agent: "crush", keys: "event session_id", not: "hook_event_name"},
+	{agent: "crush", keys: "event session_id cwd", not: "hook_event_name"},
+	{agent: "goose", keys: "event session_id", not: "hook_event_name"},
+	{agent: "kiro", keys: "hook_event_name cwd", event: "agentSpawn userPromptSubmit preToolUse postToolUse stop"},
 	{agent: "claude", keys: "hook_event_name tool_use_id"},
 }
 

@@ -14,7 +14,12 @@ func FuzzClaude(f *testing.F) {
 	fuzzDecoder(f, Claude{})
 }
 
-func FuzzQwen(f *testing.F) { fuzzDecoder(f, qwen) }
+func FuzzQwen(f *testing.F)     { fuzzDecoder(f, qwen) }
+func FuzzCursor(f *testing.F)   { fuzzDecoder(f, cursor) }
+func FuzzWindsurf(f *testing.F) { fuzzDecoder(f, windsurf) }
+func FuzzKiro(f *testing.F)     { fuzzDecoder(f, kiro) }
+func FuzzGoose(f *testing.F)    { fuzzDecoder(f, goose) }
+func FuzzCrush(f *testing.F)    { fuzzDecoder(f, crush) }
 
 func FuzzClaudeCommand(f *testing.F) {
 	f.Add([]byte(`{"command":"ls","\u0063ommand":"rm"}`))

@@ -39,14 +39,22 @@ type hooked struct {
 	call func(o object) (tool string, args json.RawMessage, err error)
 	// place reads more about where a call is made; nil reads keys.session and keys.dir.
 	place func(call *approver.ToolCall, o object) error
+	// alias returns the name under which tools has a tool, if its own name does not say all; nil is the
+	// own name.
+	alias func(tool string, args object) (string, error)
+	// check refuses arguments that the agent itself would read otherwise; nil refuses none.
+	check func(tool string, args json.RawMessage) error
+	// asked returns what the events that ask about one call have in common, see [Event.Asked].
+	asked func(ev Event, o object) Content
 	// outcome reads what a call returned, for a Ran; nil reads keys.response and keys.failure.
 	outcome func(ev *Event, o object) error
 
 	// permit returns the document of an answer that does not block, or nil for an empty one. args are
 	// those of a Modify under the agent's own names, and nil for every other verdict.
 	permit func(ev Event, v approver.Verdict, args json.RawMessage) any
-	// modifies says that the agent runs a call with other arguments if the answer says so.
-	modifies bool
+	// modifies says that the agent runs a call with other arguments if the answer says so. merges says
+	// that it adds them to those of the call, so that none can be taken away.
+	modifies, merges bool
 
 	install *installation // nil: approver cannot be installed for it
 	// recipe says how the agent is started to test its hook; nil: that is not known.
@@ -59,6 +67,10 @@ type hookEvent struct {
 	kind Kind
 	// installed says that install puts a hook there.
 	installed bool
+	// quiet is the document of an answer that says nothing; empty is no document.
+	quiet string
+	// call is that of hooked, for an event with keys of its own. Such a call cannot be changed.
+	call func(o object) (tool string, args json.RawMessage, err error)
 }
 
 // keys are the outermost keys of a payload. Where one is empty, the agent sends nothing of that.
@@ -82,7 +94,7 @@ func (h *hooked) Name() string { return h.name }
 func (h *hooked) Facts() facts.Agent {
 	f := facts.Agent{Name: h.name, Patience: h.patience, Shell: "Bash", Described: h.described, Returned: h.returned}
 	for _, e := range h.events {
-		if e.kind == Decide || e.kind == Prompted || e.kind == Ran {
+		if e.kind == Decide || e.kind == Prompted || e.kind == Ran || e.Before != "" {
 			if e.Meaning = facts.Call; e.kind == Ran {
 				e.Meaning = facts.Report
 			}
@@ -114,8 +126,8 @@ func (h *hooked) decode(payload []byte) (ev Event, err error) {
 	if ev.Name, err = h.eventOf(o); err != nil {
 		return ev, err
 	}
-	kind := h.kindOf(ev.Name)
-	switch kind {
+	e := h.at(ev.Name)
+	switch e.kind {
 	case Notice:
 		ev.Kind = Notice
 		return ev, nil
@@ -127,14 +139,17 @@ func (h *hooked) decode(payload []byte) (ev Event, err error) {
 		return ev, err
 	}
 	ev.Call.Raw = bytes.Clone(payload)
-	if err := h.readCall(&ev, o); err != nil {
+	if err := h.readCall(&ev, o, e); err != nil {
 		return ev, err
 	}
-	if err := h.readIDs(&ev, o); err != nil {
+	if err := h.readIDs(&ev, o, e); err != nil {
 		return ev, err
 	}
-	ev.Kind = kind
-	if kind == Ran {
+	if h.asked != nil {
+		ev.Asked = h.asked(ev, o)
+	}
+	ev.Kind = e.kind
+	if e.kind == Ran {
 		err = h.readOutcome(&ev, o)
 	}
 	return ev, err
@@ -147,14 +162,17 @@ func (h *hooked) eventOf(o object) (string, error) {
 	return o.need(h.keys.event, maxID)
 }
 
-func (h *hooked) kindOf(event string) Kind {
+// at returns the event with a name; the zero hookEvent is not known.
+func (h *hooked) at(event string) hookEvent {
 	for _, e := range h.events {
 		if e.Name == event {
-			return e.kind
+			return e
 		}
 	}
-	return Unknown
+	return hookEvent{}
 }
+
+func (h *hooked) kindOf(event string) Kind { return h.at(event).kind }
 
 // readPlace reads the session, and the folder that the agent works in.
 func (h *hooked) readPlace(call *approver.ToolCall, o object) (err error) {
@@ -170,11 +188,14 @@ func (h *hooked) readPlace(call *approver.ToolCall, o object) (err error) {
 }
 
 // readCall reads what the agent is about to run.
-func (h *hooked) readCall(ev *Event, o object) (err error) {
+func (h *hooked) readCall(ev *Event, o object, e hookEvent) (err error) {
 	var raw json.RawMessage
-	if h.call != nil {
+	switch {
+	case e.call != nil:
+		ev.Native, raw, err = e.call(o)
+	case h.call != nil:
 		ev.Native, raw, err = h.call(o)
-	} else {
+	default:
 		ev.Native, err = o.need(h.keys.tool, maxTool)
 		raw = o[h.keys.input]
 	}
@@ -184,13 +205,29 @@ func (h *hooked) readCall(ev *Event, o object) (err error) {
 	case !isObject(raw):
 		return fmt.Errorf("%s is missing or not an object", quote(cmp.Or(h.keys.input, "the tool's arguments")))
 	}
-	ev.Content, err = h.tools.read(&ev.Call, ev.Native, raw)
+	name := ev.Native
+	if h.alias != nil {
+		var args object
+		if err := json.Unmarshal(raw, &args); err != nil {
+			return err
+		}
+		if name, err = h.alias(name, args); err != nil {
+			return err
+		}
+	}
+	if h.check != nil {
+		if err := h.check(ev.Native, raw); err != nil {
+			return err
+		}
+	}
+	ev.Content, err = h.tools.read(&ev.Call, name, raw)
 	return err
 }
 
 // readIDs reads the mode and the ids of the call and of the sub-agent. An agent that gives its calls
-// no ids gets one that is derived from what the call is.
-func (h *hooked) readIDs(ev *Event, o object) error {
+// no ids gets one that is derived from what the call is. An event with keys of its own has no id of
+// the call: the reports are those of the agent's main event.
+func (h *hooked) readIDs(ev *Event, o object, e hookEvent) error {
 	into := map[string]*string{}
 	for key, to := range map[string]*string{h.keys.mode: &ev.Mode, h.keys.subagent: &ev.Subagent, h.keys.use: &ev.UseID} {
 		if key != "" {
@@ -201,6 +238,8 @@ func (h *hooked) readIDs(ev *Event, o object) error {
 		return err
 	}
 	switch {
+	case e.call != nil && e.kind == Prompted:
+		ev.UseID = ""
 	case h.keys.use == "":
 		ev.UseID, ev.Derived = fmt.Sprintf("%x of %s", ev.Content[:16], ev.Call.Session), true
 	case ev.UseID == "":
@@ -233,8 +272,11 @@ func (h *hooked) Rewrite(payload []byte, args json.RawMessage) (Event, error) {
 		return Event{}, errors.New("a call of " + h.name + " cannot be changed")
 	}
 	ev, err := h.Decode(payload)
-	if err != nil {
+	switch {
+	case err != nil:
 		return Event{}, err
+	case h.at(ev.Name).call != nil:
+		return Event{}, fmt.Errorf("a call of %s cannot be changed at %s", h.name, ev.Name)
 	}
 	var body map[string]json.RawMessage
 	if err := json.Unmarshal(payload, &body); err != nil {
@@ -253,12 +295,15 @@ func (h *hooked) Rewrite(payload []byte, args json.RawMessage) (Event, error) {
 // Encode writes the verdict for the agent. Deny, Ask, an event that is not understood and everything
 // that the agent's protocol cannot express block. The answer to a Notice is empty.
 func (h *hooked) Encode(ev Event, v approver.Verdict) Answer {
-	if ev.Kind == Notice {
-		return Answer{ExitZero: true}
+	var doc any
+	var err error
+	if ev.Kind != Notice {
+		if doc, err = h.document(ev, v); err != nil {
+			return blocking.For(h.name, ev.Name, err.Error())
+		}
 	}
-	doc, err := h.document(ev, v)
-	if err != nil {
-		return blocking.For(h.name, ev.Name, err.Error())
+	if quiet := h.at(ev.Name).quiet; doc == nil && quiet != "" {
+		return Answer{Stdout: []byte(quiet + "\n"), ExitZero: true}
 	}
 	if doc == nil {
 		return Answer{ExitZero: true}
@@ -288,11 +333,32 @@ func (h *hooked) document(ev Event, v approver.Verdict) (any, error) {
 	switch {
 	case err != nil:
 		return nil, errors.New("the changed arguments could not be written, so the call was stopped")
-	case !h.modifies:
+	case !h.modifies || h.at(ev.Name).call != nil || h.merges && !keeps(args, ev.Call.Raw, h.keys.input):
 		return nil, fmt.Errorf("this call must run with other arguments, so it was stopped: run it with these instead: %s",
 			args)
 	}
 	return h.permit(ev, v, args), nil
+}
+
+// keeps reports whether changed arguments still have every argument of the call, which is at a key of
+// its payload, and only names that are no paths. Only then an agent that merges both runs the changed
+// ones.
+func keeps(changed json.RawMessage, payload []byte, key string) bool {
+	var body, had, has map[string]json.RawMessage
+	if json.Unmarshal(payload, &body) != nil || json.Unmarshal(body[key], &had) != nil || json.Unmarshal(changed, &has) != nil {
+		return false
+	}
+	for name := range had {
+		if _, ok := has[name]; !ok {
+			return false
+		}
+	}
+	for name := range has {
+		if !isToolName(name) || strings.ContainsAny(name, ".:/@") {
+			return false
+		}
+	}
+	return true
 }
 
 // ownArguments returns arguments under the agent's own names.

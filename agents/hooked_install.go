@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"math"
+	"runtime"
 	"slices"
 	"time"
 
@@ -17,7 +18,7 @@ import (
 // An installation says how approver's hooks stand in an agent's settings.
 type installation struct {
 	files  settings.Files
-	layout settings.Layout
+	layout hookLayout
 	// unit is that of a timeout in the settings: a second or a millisecond. Zero: there is none to set.
 	unit time.Duration
 	// most is the longest time that the agent waits for a hook. Zero: as long as its settings say.
@@ -33,6 +34,17 @@ type installation struct {
 	shell bool
 	// switches finds what else in a settings file takes the hooks away; nil finds nothing.
 	switches func(s settings.Source, keys map[string]json.RawMessage) []settings.Finding
+	// advice says what no settings of a user can prevent.
+	advice []settings.Finding
+}
+
+// A hookLayout says how hooks stand in a settings file; see [settings.Layout].
+type hookLayout interface {
+	Read(path string, text []byte) (settings.Hooks, error)
+	With(path string, text []byte, want settings.Hooks) ([]byte, error)
+	Text(hooks settings.Hooks) ([]byte, error)
+	// HasMatchers says that an event has matchers, each with its hooks.
+	HasMatchers() bool
 }
 
 // A hookLine is one hook that install writes.
@@ -110,7 +122,7 @@ func (h *hooked) wanted(program, socket string, ttl time.Duration) (settings.Hoo
 			return nil, err
 		}
 		m := settings.Matcher{Hooks: []json.RawMessage{raw}}
-		if !h.install.layout.Flat {
+		if h.install.layout.HasMatchers() {
 			m.Matcher = h.install.matcher
 		}
 		hooks[e.Name] = []settings.Matcher{m}
@@ -176,6 +188,20 @@ func (h *hooked) switchesIn(s settings.Source) []settings.Finding {
 		return nil // reported by Compare, and refused by the layout
 	}
 	return h.install.switches(s, keys)
+}
+
+// Environment implements [Adviser].
+func (h *hooked) Environment([]string) []settings.Finding { return nil }
+
+// Advice implements [Adviser].
+func (h *hooked) Advice([]settings.Source) []settings.Finding { return h.install.advice }
+
+// machineFolder returns the folder of the machine's settings on this system.
+func machineFolder(linux, mac string) string {
+	if runtime.GOOS == "darwin" {
+		return mac
+	}
+	return linux
 }
 
 // Compare implements [Installer].
@@ -254,7 +280,7 @@ func (h *hooked) differs(event string, have []settings.Matcher, want settings.Wa
 
 // difference says how a hook differs from the wanted one. It may wait longer than that.
 func (h *hooked) difference(event, matcher string, have json.RawMessage, good settings.Matcher, want settings.Want) string {
-	if matcher != good.Matcher && !h.install.layout.Flat {
+	if matcher != good.Matcher && h.install.layout.HasMatchers() {
 		return fmt.Sprintf("the hook is only for tools that match %q", matcher)
 	}
 	if settings.SameHook(have, good.Hooks[0]) && want.TTL == 0 {

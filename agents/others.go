@@ -21,19 +21,6 @@ var others = [...]facts.Agent{
 		{Name: "preToolUse", Before: `{"permissionDecision":"deny","permissionDecisionReason":`, After: "}"},
 		{Name: "permissionRequest", Before: `{"behavior":"deny","message":`, After: "}"},
 	}},
-	// Cursor shows the raw document as the reason if the exit code is 2. Its failClosed blocks the
-	// rest: a crash, a timeout, no document.
-	{Name: "cursor", Events: []facts.Event{
-		{Name: "preToolUse", Before: denyFlat, After: "}", DocumentOnly: true},
-		{Name: "beforeShellExecution", Before: denyFlat, After: "}", DocumentOnly: true},
-		{Name: "beforeMCPExecution", Before: denyFlat, After: "}", DocumentOnly: true},
-		{Name: "beforeReadFile", Before: denyFlat, After: "}", DocumentOnly: true},
-		{Name: "beforeTabFileRead", Before: denyFlat, After: "}", DocumentOnly: true},
-		{Name: "subagentStart", Before: denyFlat, After: "}", DocumentOnly: true},
-		{Name: "beforeSubmitPrompt", Before: `{"continue":false,"user_message":`, After: "}", DocumentOnly: true},
-	}},
-	// Windsurf reads the exit code and stderr, and no document.
-	{Name: "windsurf", Events: []facts.Event{{Name: "pre_run_command"}}},
 	// Cline reads only the document: any exit code but 0 lets the call run. The document ends the
 	// whole task.
 	{Name: "cline", Events: []facts.Event{

@@ -24,7 +24,8 @@ type translation struct {
 	// keys are the arguments with other names, as own=known, separated by spaces. If a call has two
 	// arguments that become one, it is refused.
 	keys string
-	// dir is the agent's own argument for the folder in which a command runs, if there is one.
+	// dir are the agent's own arguments for the folder in which a command runs, separated by spaces. A
+	// call must not have two of them.
 	dir string
 }
 
@@ -143,15 +144,21 @@ func (v vocabulary) read(call *approver.ToolCall, tool string, raw json.RawMessa
 
 // in sets the folder of the call to that in which its command runs.
 func (t translation) in(call *approver.ToolCall, input object) error {
-	if t.dir == "" {
-		return nil
+	var dir, from string
+	for key := range strings.FieldsSeq(t.dir) {
+		value, ok, err := input.short(key, maxPath)
+		switch {
+		case err != nil:
+			return err
+		case ok && from != "":
+			return fmt.Errorf("%q and %q both say in which folder the command runs", from, key)
+		case ok:
+			dir, from = value, key
+		}
 	}
-	dir, _, err := input.short(t.dir, maxPath)
 	switch {
-	case err != nil:
-		return err
 	case strings.ContainsRune(dir, 0):
-		return fmt.Errorf("%q contains a NUL character", t.dir)
+		return fmt.Errorf("%q contains a NUL character", from)
 	case dir == "":
 	case filepath.IsAbs(dir):
 		call.Dir = dir

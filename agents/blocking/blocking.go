@@ -28,6 +28,8 @@ type Answer struct {
 	// the exit code is 2, which blocks. It is set only in a complete answer of the daemon, and by For
 	// if the facts of an agent say so.
 	ExitZero bool
+	// Blocks says that For made the answer: the call does not run, whatever the exit code is.
+	Blocks bool
 }
 
 // Exit returns the exit code: 0 or 2, never another.
@@ -46,7 +48,7 @@ const NoReason = "blocked by approver; no reason was given"
 func For(agent, event, reason string) Answer {
 	reason = Line(reason)
 	e := facts.At(agent, event)
-	a := Answer{Stderr: append([]byte(reason), '\n')}
+	a := Answer{Stderr: append([]byte(reason), '\n'), Blocks: true}
 	if e.Before == "" {
 		return a
 	}

@@ -57,6 +57,72 @@ var table = [...]Agent{
 		},
 	},
 	{
+		Name:      "cursor",
+		Patience:  290000000000, // 4m50s
+		Shell:     "Bash",
+		Described: []string{"Bash"},
+		Returned:  []Field{{`tool_output`, `"null"`}, {`error_message`, `"not read"`}},
+		Events: []Event{
+			{Name: "preToolUse", Before: `{"permission":"deny","user_message":`, After: `}`, DocumentOnly: true},
+			{Name: "beforeReadFile", Before: `{"permission":"deny","user_message":`, After: `}`, DocumentOnly: true},
+			{Name: "beforeShellExecution", Before: `{"permission":"deny","user_message":`, After: `}`, DocumentOnly: true},
+			{Name: "beforeMCPExecution", Before: `{"permission":"deny","user_message":`, After: `}`, DocumentOnly: true},
+			{Name: "beforeTabFileRead", Before: `{"permission":"deny","user_message":`, After: `}`, DocumentOnly: true},
+			{Name: "subagentStart", Before: `{"permission":"deny","user_message":`, After: `}`, DocumentOnly: true},
+			{Name: "postToolUse", Before: `{"additional_context":`, After: `}`, DocumentOnly: true, Meaning: 1},
+			{Name: "postToolUseFailure", Before: `{"additional_context":`, After: `}`, DocumentOnly: true, Meaning: 1},
+			{Name: "beforeSubmitPrompt", Before: `{"continue":false,"user_message":`, After: `}`, DocumentOnly: true},
+		},
+	},
+	{
+		Name:     "windsurf",
+		Patience: 25000000000, // 25s
+		Shell:    "Bash",
+		Returned: []Field{{`mcp_result`, `null`}},
+		Events: []Event{
+			{Name: "pre_run_command"},
+			{Name: "pre_write_code"},
+			{Name: "pre_read_code"},
+			{Name: "pre_mcp_tool_use"},
+			{Name: "post_run_command", Meaning: 1},
+			{Name: "post_write_code", Meaning: 1},
+			{Name: "post_read_code", Meaning: 1},
+			{Name: "post_mcp_tool_use", Meaning: 1},
+		},
+	},
+	{
+		Name:     "kiro",
+		Patience: 25000000000, // 25s
+		Shell:    "Bash",
+		Returned: []Field{{`tool_response`, `null`}},
+		Events: []Event{
+			{Name: "PreToolUse"},
+			{Name: "PostToolUse", Meaning: 1},
+			{Name: "preToolUse"},
+			{Name: "postToolUse", Meaning: 1},
+		},
+	},
+	{
+		Name:     "goose",
+		Patience: 290000000000, // 4m50s
+		Shell:    "Bash",
+		Returned: []Field{{`tool_output`, `null`}},
+		Events: []Event{
+			{Name: "PreToolUse", Before: `{"decision":"block","reason":`, After: `}`},
+			{Name: "PostToolUse", Meaning: 1},
+			{Name: "PostToolUseFailure", Meaning: 1},
+		},
+	},
+	{
+		Name:      "crush",
+		Patience:  290000000000, // 4m50s
+		Shell:     "Bash",
+		Described: []string{"Bash"},
+		Events: []Event{
+			{Name: "PreToolUse", Before: `{"decision":"deny","reason":`, After: `}`},
+		},
+	},
+	{
 		Name: "codex",
 		Events: []Event{
 			{
@@ -89,24 +155,6 @@ var table = [...]Agent{
 		Events: []Event{
 			{Name: "preToolUse", Before: `{"permissionDecision":"deny","permissionDecisionReason":`, After: `}`},
 			{Name: "permissionRequest", Before: `{"behavior":"deny","message":`, After: `}`},
-		},
-	},
-	{
-		Name: "cursor",
-		Events: []Event{
-			{Name: "preToolUse", Before: `{"permission":"deny","user_message":`, After: `}`, DocumentOnly: true},
-			{Name: "beforeShellExecution", Before: `{"permission":"deny","user_message":`, After: `}`, DocumentOnly: true},
-			{Name: "beforeMCPExecution", Before: `{"permission":"deny","user_message":`, After: `}`, DocumentOnly: true},
-			{Name: "beforeReadFile", Before: `{"permission":"deny","user_message":`, After: `}`, DocumentOnly: true},
-			{Name: "beforeTabFileRead", Before: `{"permission":"deny","user_message":`, After: `}`, DocumentOnly: true},
-			{Name: "subagentStart", Before: `{"permission":"deny","user_message":`, After: `}`, DocumentOnly: true},
-			{Name: "beforeSubmitPrompt", Before: `{"continue":false,"user_message":`, After: `}`, DocumentOnly: true},
-		},
-	},
-	{
-		Name: "windsurf",
-		Events: []Event{
-			{Name: "pre_run_command"},
 		},
 	},
 	{

@@ -29,6 +29,9 @@ type Layout struct {
 // hooksKey is the key of the hooks, at the outermost level.
 const hooksKey = "hooks"
 
+// HasMatchers says that an event has matchers, each with its hooks.
+func (l Layout) HasMatchers() bool { return !l.Flat }
+
 // Read returns the hooks in a settings file. A hook of a flat layout gets a matcher of its own, with
 // the value of its key "matcher". Text that is not JSON, or that two readers may read differently, is
 // an error with its position.

@@ -105,7 +105,7 @@ func (d *Decider) decide(
 	rules := d.rulesNow()
 	v := d.Gate.Decide(ctx, call)
 	told := adapter.Encode(ev, v)
-	now := use{outcome: outcomeOf(ctx, v, told), content: ev.Content}
+	now, asks := use{outcome: outcomeOf(ctx, v, told), content: ev.Content}, ev.Asks()
 	if now.outcome == permitted && v.Args != nil { // the changed call is what runs
 		changed, err := rewritten(call, v.Args)
 		if err != nil {
@@ -113,12 +113,12 @@ func (d *Decider) decide(
 			now, told = use{outcome: denied},
 				adapter.Encode(ev, approver.Verdict{Reason: "the changed call could not be read, so it was stopped"})
 		}
-		now.content = changed.Content
+		now.content, asks = changed.Content, changed.Asks()
 	}
 	yes := now.outcome == permitted && v.Decision == approver.Allow && v.By == approver.ByPeople
 	if yes {
 		now.asked = call.ID
-		d.Told.yes(ev, call, now.content, promptYes{time.Now(), v.Yes(), rules})
+		d.Told.yes(ev, call, asks, promptYes{time.Now(), v.Yes(), rules})
 	}
 	now.lasting = now.outcome != unanswered && !v.Alone()
 	d.Told.note(ev, call.Peer, now)

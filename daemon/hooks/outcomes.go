@@ -32,7 +32,7 @@ func outcomeOf(ctx context.Context, v approver.Verdict, told agents.Answer) outc
 	switch {
 	case errors.Is(ctx.Err(), context.Canceled):
 		return unanswered
-	case told.Exit() == 0 && v.Decision > approver.Ask:
+	case told.Exit() == 0 && !told.Blocks && v.Decision > approver.Ask:
 		return permitted
 	}
 	return denied
@@ -323,6 +323,6 @@ func (o *Outcomes) yes(ev agents.Event, call approver.ToolCall, c agents.Content
 func (o *Outcomes) said(ev agents.Event, call approver.ToolCall) (y promptYes, ok bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	y, ok = o.prompts[promptKey(ev, call, ev.Content)]
-	return y, ok && call.At.Sub(y.at) < promptWait && ev.Content != (agents.Content{})
+	y, ok = o.prompts[promptKey(ev, call, ev.Asks())]
+	return y, ok && call.At.Sub(y.at) < promptWait && ev.Asks() != (agents.Content{})
 }

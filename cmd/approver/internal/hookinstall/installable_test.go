@@ -26,8 +26,8 @@ func TestInstallKnowsOnlyAgentsThatCanBeStopped(t *testing.T) {
 			t.Errorf("%s has no row in agents/blocking", name)
 		}
 	}
-	if err := installable("goose"); err == nil || !strings.Contains(err.Error(), "not known how goose is told no") {
-		t.Errorf("goose: %v", err)
+	if err := installable("nobody"); err == nil || !strings.Contains(err.Error(), "not known how nobody is told no") {
+		t.Errorf("nobody: %v", err)
 	}
 	if err := installable("claude"); err != nil {
 		t.Error(err)

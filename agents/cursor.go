@@ -1,0 +1,290 @@
+package agents
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"approver.example"
+	"approver.example/agents/facts"
+	"approver.example/agents/settings"
+)
+
+// cursor is the adapter of Cursor, its editor and its command line. It was written from Cursor's hooks
+// page and from what others report of it, see docs/agents/cursor.md, and not run.
+//
+// Cursor sends preToolUse for every tool, and one more event for a shell command, an MCP tool and a
+// file that is read. A Prompted is asked about once with the call that it is of. A hook with failClosed
+// blocks on an empty answer, so there is a document in each.
+var cursor = &hooked{
+	name: "cursor", patience: claudePatience,
+	events: []hookEvent{
+		{kind: Decide, installed: true, Event: facts.Event{Name: "preToolUse", Before: denyFlat, After: "}", DocumentOnly: true}},
+		// Some versions send no preToolUse for a file that is read.
+		{kind: Prompted, installed: true, call: cursorFile,
+			Event: facts.Event{Name: "beforeReadFile", Before: denyFlat, After: "}", DocumentOnly: true}},
+		{kind: Prompted, call: cursorCommand,
+			Event: facts.Event{Name: "beforeShellExecution", Before: denyFlat, After: "}", DocumentOnly: true}},
+		{kind: Prompted, call: cursorServer,
+			Event: facts.Event{Name: "beforeMCPExecution", Before: denyFlat, After: "}", DocumentOnly: true}},
+		{kind: Prompted, call: cursorFile,
+			Event: facts.Event{Name: "beforeTabFileRead", Before: denyFlat, After: "}", DocumentOnly: true}},
+		{kind: Prompted, call: cursorSubagent,
+			Event: facts.Event{Name: "subagentStart", Before: denyFlat, After: "}", DocumentOnly: true}},
+		{kind: Ran, installed: true, quiet: "{}",
+			Event: facts.Event{Name: "postToolUse", Before: `{"additional_context":`, After: "}", DocumentOnly: true}},
+		{kind: Ran, installed: true, quiet: "{}",
+			Event: facts.Event{Name: "postToolUseFailure", Before: `{"additional_context":`, After: "}", DocumentOnly: true}},
+		{kind: Notice, quiet: `{"continue":true}`,
+			Event: facts.Event{Name: "beforeSubmitPrompt", Before: `{"continue":false,"user_message":`, After: "}", DocumentOnly: true}},
+		{kind: Notice, quiet: "{}", Event: facts.Event{Name: "sessionStart"}},
+		{kind: Notice, quiet: "{}", Event: facts.Event{Name: "sessionEnd"}},
+		// These say again what postToolUse says, without the id of the call.
+		{kind: Notice, quiet: "{}", Event: facts.Event{Name: "afterShellExecution"}},
+		{kind: Notice, quiet: "{}", Event: facts.Event{Name: "afterMCPExecution"}},
+		{kind: Notice, quiet: "{}", Event: facts.Event{Name: "afterFileEdit"}},
+		{kind: Notice, quiet: "{}", Event: facts.Event{Name: "afterTabFileEdit"}},
+		{kind: Notice, quiet: "{}", Event: facts.Event{Name: "afterAgentResponse"}},
+		{kind: Notice, quiet: "{}", Event: facts.Event{Name: "afterAgentThought"}},
+		{kind: Notice, quiet: "{}", Event: facts.Event{Name: "subagentStop"}},
+		{kind: Notice, quiet: "{}", Event: facts.Event{Name: "preCompact"}},
+		{kind: Notice, quiet: "{}", Event: facts.Event{Name: "stop"}},
+		{kind: Notice, quiet: "{}", Event: facts.Event{Name: "workspaceOpen"}},
+	},
+	keys: keys{event: "hook_event_name", tool: "tool_name", input: "tool_input", use: "tool_use_id"},
+	tools: vocabulary{
+		{tools: "Shell run_terminal_cmd", as: "Bash", dir: "working_directory cwd"},
+		{tools: "Write WriteFile", as: "Write", keys: "path=file_path contents=content"},
+		{tools: "StrReplace search_replace", as: "Edit", keys: "path=file_path"},
+		{tools: "MultiEdit", as: "MultiEdit", keys: "path=file_path"},
+		{tools: "Read ReadFile read_file", as: "Read", keys: "path=file_path target_file=file_path"},
+		{tools: "Grep", as: "Grep"},
+		{tools: "LS list_dir", as: "LS", keys: "target_directory=path relative_workspace_path=path"},
+		{tools: "WebFetch", as: "WebFetch"},
+		{tools: "WebSearch web_search", as: "WebSearch", keys: "search_term=query"},
+		{tools: "Task", as: "Agent", keys: "task=prompt"},
+	},
+	described: []string{"Bash"},
+	returned:  []facts.Field{{Key: "tool_output", Short: `"null"`}, {Key: "error_message", Short: `"not read"`}},
+	place:     cursorPlace,
+	alias:     cursorAlias,
+	asked:     cursorAsked,
+	outcome:   cursorOutcome,
+	permit:    cursorPermit,
+	modifies:  true, merges: true,
+	install: &installation{
+		files: settings.Files{
+			Agent: "cursor", Title: "Cursor", Folder: ".cursor", File: "hooks.json",
+			Managed: machineFolder("/etc/cursor", "/Library/Application Support/Cursor"), ManagedFile: "hooks.json",
+			Unread: "it runs no hooks of a folder that is not trusted",
+		},
+		layout: settings.Layout{Agent: "cursor", Flat: true, Plain: true, New: "{\n  \"version\": 1,\n  \"hooks\": {}\n}\n"},
+		unit:   time.Second, timeout: "timeout",
+		hook: func(l hookLine) any {
+			return struct {
+				Command    string `json:"command"`
+				Timeout    int    `json:"timeout"`
+				FailClosed bool   `json:"failClosed,omitempty"`
+			}{l.command, l.timeout, l.guards}
+		},
+		switches: cursorSwitches,
+		advice: []settings.Finding{
+			{Harmless: true, Text: "Cursor's cloud agents do not read the hooks of a user: their calls are not asked about"},
+			{Harmless: true, Text: "Cursor takes an answer without an objection as an approval and may not ask its own user"},
+		},
+	},
+}
+
+// cursorPlace reads the session and the folder. Cursor says the folder of a call only for some.
+func cursorPlace(call *approver.ToolCall, o object) (err error) {
+	if call.Session, err = o.need("conversation_id", maxID); err != nil {
+		return err
+	}
+	dir, _, err := o.short("cwd", maxPath)
+	if err != nil {
+		return err
+	}
+	if roots := o.texts("workspace_roots"); dir == "" && len(roots) > 0 {
+		dir = roots[0]
+	}
+	if call.Dir = nowhere; dir == "" {
+		return nil
+	}
+	if !filepath.IsAbs(dir) || strings.ContainsRune(dir, 0) || len(dir) > maxPath {
+		return fmt.Errorf("the folder is %s, not an absolute path", quote(dir))
+	}
+	call.Dir = dir
+	return nil
+}
+
+// cursorAlias tells apart what Cursor calls Write: a new text of a file, and a change of it. Of an MCP
+// tool it does not say the server.
+func cursorAlias(tool string, args object) (string, error) {
+	if name, ok := strings.CutPrefix(tool, "MCP:"); ok {
+		return mcpName(unknownServer, name)
+	}
+	if tool != "Write" || args.hasAll("content") || args.hasAll("contents") {
+		return tool, nil
+	}
+	switch {
+	case args.hasAll("old_string new_string"):
+		return "StrReplace", nil
+	case args.hasAll("edits"):
+		return "MultiEdit", nil
+	}
+	return tool, nil
+}
+
+// part returns a JSON object with some keys of another, under other names: own=new, separated by
+// spaces.
+func part(o object, keys string) (json.RawMessage, error) {
+	out := map[string]json.RawMessage{}
+	for pair := range strings.FieldsSeq(keys) {
+		own, name, _ := strings.Cut(pair, "=")
+		if raw, ok := o[own]; ok {
+			out[name] = raw
+		}
+	}
+	return json.Marshal(out)
+}
+
+func cursorCommand(o object) (tool string, args json.RawMessage, err error) {
+	args, err = part(o, "command=command")
+	return "Shell", args, err
+}
+
+func cursorFile(o object) (tool string, args json.RawMessage, err error) {
+	args, err = part(o, "file_path=file_path")
+	return "Read", args, err
+}
+
+func cursorSubagent(o object) (tool string, args json.RawMessage, err error) {
+	args, err = part(o, "task=prompt subagent_type=subagent_type")
+	return "Task", args, err
+}
+
+// cursorServer reads a call of an MCP tool. Its arguments are a text of JSON.
+func cursorServer(o object) (tool string, args json.RawMessage, err error) {
+	if tool, err = o.need("tool_name", maxTool); err != nil {
+		return "", nil, err
+	}
+	text, ok, err := o.text("tool_input")
+	switch {
+	case err != nil && isObject(o["tool_input"]): // older versions send an object
+		args = o["tool_input"]
+	case err != nil:
+		return "", nil, err
+	case !ok:
+		return "", nil, errors.New(`"tool_input" is missing`)
+	default:
+		args = json.RawMessage(text)
+	}
+	if _, err := parseObject(args); err != nil {
+		return "", nil, fmt.Errorf(`"tool_input": %w`, err)
+	}
+	return "MCP:" + strings.TrimPrefix(tool, "MCP:"), args, nil
+}
+
+// cursorAsked digests what both events about a call say of it, within one answer of the agent.
+func cursorAsked(ev Event, o object) (c Content) {
+	turn, _, err := o.short("generation_id", maxID)
+	var args object
+	if err != nil || turn == "" || json.Unmarshal(ev.Call.Args, &args) != nil {
+		return c
+	}
+	shown := object{"generation_id": o["generation_id"]}
+	switch {
+	case ev.Call.Tool == "Bash":
+		shown["command"] = args["command"]
+	case ev.Call.Tool == "Read":
+		shown["file_path"] = args["file_path"]
+	case ev.Call.Tool == "Agent":
+		shown["prompt"] = args["prompt"]
+	case strings.HasPrefix(ev.Call.Tool, "mcp__"):
+		shown["tool_input"] = ev.Call.Args
+	default:
+		return c
+	}
+	return contentOf(ev.Call.Tool, shown)
+}
+
+// cursorOutcome reads what a call returned. Of a shell it is a text of JSON with the output.
+func cursorOutcome(ev *Event, o object) (err error) {
+	if ev.Name == "postToolUseFailure" {
+		if ev.Failure, _, err = o.text("error_message"); err != nil {
+			return err
+		}
+		if ev.Output = ev.Failure; ev.Failure == "" {
+			ev.Failure = "it failed"
+		}
+		return nil
+	}
+	response, ok := o["tool_output"]
+	if !ok {
+		return nil
+	}
+	ev.Response, ev.Output = response, outputOf(response)
+	var shell struct{ Output *string }
+	if json.Unmarshal([]byte(ev.Output), &shell) == nil && shell.Output != nil {
+		ev.Output = *shell.Output
+	}
+	return nil
+}
+
+type cursorAnswer struct {
+	Permission string          `json:"permission,omitempty"`
+	Input      json.RawMessage `json:"updated_input,omitempty"`
+	Message    string          `json:"agent_message,omitempty"`
+}
+
+// cursorPermit returns the document that lets a call run. Cursor has none for no opinion: without a
+// permission, a hook with failClosed blocks.
+func cursorPermit(ev Event, v approver.Verdict, args json.RawMessage) any {
+	if ev.Kind == Ran {
+		return nil
+	}
+	out := cursorAnswer{Permission: "allow", Input: args}
+	if v.Decision == approver.Warn {
+		out.Message = lineOr(v.Reason, "take care with this call")
+	}
+	return out
+}
+
+// cursorEvents are all that Cursor knows.
+const cursorEvents = "preToolUse beforeReadFile beforeShellExecution beforeMCPExecution beforeTabFileRead subagentStart " +
+	"postToolUse postToolUseFailure beforeSubmitPrompt sessionStart sessionEnd afterShellExecution afterMCPExecution " +
+	"afterFileEdit afterTabFileEdit afterAgentResponse afterAgentThought subagentStop preCompact stop workspaceOpen"
+
+// cursorSwitches finds what makes Cursor drop a whole file: a version that is no number, an event that
+// it does not know, and two slashes in a text, which it takes for a comment.
+func cursorSwitches(s settings.Source, keys map[string]json.RawMessage) (found []settings.Finding) {
+	say := func(text string) {
+		found = append(found, settings.Finding{Path: s.Path, Text: s.Path + ": " + text, Fix: "correct it in " + s.Path})
+	}
+	if keys == nil { // the file is empty, and install writes all of it
+		return nil
+	}
+	var version int
+	if json.Unmarshal(keys["version"], &version) != nil || version < 1 {
+		say(`"version" is not 1, so Cursor drops the file`)
+	}
+	var events map[string]json.RawMessage
+	if raw, ok := keys["hooks"]; ok && json.Unmarshal(raw, &events) != nil {
+		say(`"hooks" is not an object, so Cursor drops the file`)
+	}
+	for event := range events {
+		if !hasWord(cursorEvents, event) {
+			say("Cursor does not know the event " + quote(event) + ", and drops the file")
+		}
+	}
+	for _, raw := range keys {
+		if strings.Contains(string(raw), "//") {
+			say("its command line takes two slashes in a text for a comment, and drops the file")
+			break
+		}
+	}
+	return found
+}

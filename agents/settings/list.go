@@ -1,0 +1,126 @@
+package settings
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"slices"
+)
+
+// A List says how hooks stand in a file in which they are one list, each with its event. The file is
+// approver's own: a file with other hooks is refused.
+type List struct {
+	Agent string // whose hooks of approver are meant, as for --agent
+}
+
+// A listFile is such a file.
+type listFile struct {
+	Version string      `json:"version"`
+	Hooks   []listEntry `json:"hooks"`
+}
+
+type listEntry struct {
+	Name    string     `json:"name"`
+	Trigger string     `json:"trigger"`
+	Matcher string     `json:"matcher,omitempty"`
+	Action  listAction `json:"action"`
+	Timeout int        `json:"timeout"`
+	Enabled *bool      `json:"enabled,omitempty"`
+}
+
+type listAction struct {
+	Type    string `json:"type"`
+	Command string `json:"command"`
+}
+
+// A listHook is a hook of such a file in the form of [Matcher.Hooks].
+type listHook struct {
+	Name    string `json:"name"`
+	Command string `json:"command"`
+	Timeout int    `json:"timeout"`
+	Enabled bool   `json:"enabled"`
+}
+
+// HasMatchers says that an event has matchers, each with its hooks.
+func (l List) HasMatchers() bool { return true }
+
+// parse reads the text of a file with approver's hooks and no others.
+func (l List) parse(path string, text []byte) (file listFile, err error) {
+	text = bytes.TrimPrefix(text, []byte("\ufeff"))
+	if len(bytes.TrimSpace(text)) == 0 {
+		return file, nil
+	}
+	dec := json.NewDecoder(bytes.NewReader(text))
+	dec.DisallowUnknownFields()
+	if err := dec.Decode(&file); err != nil {
+		return file, fmt.Errorf("%s: %w: it is not as install writes it; remove the file, and nothing was changed", path, err)
+	}
+	for _, e := range file.Hooks {
+		if !Command(e.Action.Command).Ours(l.Agent) {
+			return file, fmt.Errorf("%s has the hook %q of another program: move it to another file; nothing was changed",
+				path, e.Name)
+		}
+	}
+	return file, nil
+}
+
+// Read returns the hooks in a file. One that is not of the kind that runs a command has no command.
+func (l List) Read(path string, text []byte) (Hooks, error) {
+	file, err := l.parse(path, text)
+	if err != nil {
+		return nil, err
+	}
+	hooks := Hooks{}
+	for _, e := range file.Hooks {
+		h := listHook{e.Name, e.Action.Command, e.Timeout, e.Enabled == nil || *e.Enabled}
+		if e.Action.Type != "command" || file.Version != "v1" {
+			h.Enabled = false
+		}
+		raw, err := json.Marshal(h)
+		if err != nil {
+			return nil, err
+		}
+		hooks[e.Trigger] = append(hooks[e.Trigger], Matcher{Matcher: e.Matcher, Hooks: []json.RawMessage{raw}})
+	}
+	return hooks, nil
+}
+
+// With returns the text with these hooks. Without hooks it is a file with none.
+func (l List) With(path string, text []byte, want Hooks) ([]byte, error) {
+	have, err := l.Read(path, text)
+	if err != nil {
+		return nil, err
+	}
+	equal := len(have) == len(want)
+	for event := range want {
+		equal = equal && same(have[event], want[event])
+	}
+	if equal {
+		return text, nil
+	}
+	return l.Text(want)
+}
+
+// Text returns the text of a new file with these hooks, indented.
+func (l List) Text(hooks Hooks) ([]byte, error) {
+	file := listFile{Version: "v1", Hooks: []listEntry{}}
+	for event, matchers := range hooks {
+		for _, m := range matchers {
+			for _, raw := range m.Hooks {
+				var h listHook
+				if err := json.Unmarshal(raw, &h); err != nil {
+					return nil, err
+				}
+				file.Hooks = append(file.Hooks, listEntry{h.Name, event, m.Matcher, listAction{"command", h.Command}, h.Timeout,
+					&h.Enabled})
+			}
+		}
+	}
+	slices.SortFunc(file.Hooks, func(a, b listEntry) int { return bytes.Compare([]byte(b.Trigger), []byte(a.Trigger)) })
+	var out bytes.Buffer
+	enc := json.NewEncoder(&out)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	err := enc.Encode(file)
+	return out.Bytes(), err
+}
