@@ -241,7 +241,8 @@ func (h *hooked) readIDs(ev *Event, o object, e hookEvent) error {
 	case e.call != nil && e.kind == Prompted:
 		ev.UseID = ""
 	case h.keys.use == "":
-		ev.UseID, ev.Derived = fmt.Sprintf("%x of %s", ev.Content[:16], ev.Call.Session), true
+		ev.UseID, ev.Derived = fmt.Sprintf("%x of %s", ev.Content[:16],
+			cmp.Or(ev.Call.Session, ev.Call.Dir)), true
 	case ev.UseID == "":
 		return fmt.Errorf("%s is missing or empty", quote(h.keys.use))
 	}

@@ -60,22 +60,14 @@ var kiro = &hooked{
 	},
 }
 
-// kiroPlace reads the folder. Kiro says no session, so the calls in a folder are one.
+// kiroPlace reads the folder, and the session if a version says it. Without a session there is no
+// approval for a session.
 func kiroPlace(call *approver.ToolCall, o object) (err error) {
 	if call.Dir, err = o.absolute("cwd"); err != nil {
 		return err
 	}
-	session, _, err := o.short("session_id", maxID)
-	if err != nil {
-		return err
-	}
-	if call.Session = session; session == "" {
-		call.Session = "in " + call.Dir
-	}
-	if len(call.Session) > maxID {
-		call.Session = call.Session[:maxID]
-	}
-	return nil
+	call.Session, _, err = o.short("session_id", maxID)
+	return err
 }
 
 // kiroAlias returns @SERVER/TOOL as a tool of an MCP server.
