@@ -9,22 +9,7 @@ func Claude() Recipe {
 		Agent: "claude",
 		Tool:  "Bash",
 		Input: described,
-		Start: func(s Setting) (Start, error) {
-			return Start{
-				Args: []string{
-					"-p", "--no-session-persistence", "--strict-mcp-config", "--mcp-config", `{"mcpServers":{}}`,
-					"--permission-mode", "default", "--add-dir", os.TempDir(), "--allowedTools", "Bash(" + s.Command + ")",
-					"--", prompt,
-				},
-				Env: []string{
-					"ANTHROPIC_BASE_URL=" + s.URL, "ANTHROPIC_API_KEY=" + key,
-					// Without this, "env" in some settings could name another server.
-					"CLAUDE_CODE_PROVIDER_MANAGED_BY_HOST=1",
-					"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1", "DISABLE_TELEMETRY=1", "DISABLE_ERROR_REPORTING=1",
-					"DISABLE_AUTOUPDATER=1",
-				},
-			}, nil
-		},
+		Start: startClaude,
 		Drop: []string{
 			"ANTHROPIC_*", "CLAUDE_CODE_OAUTH_*", "CLAUDE_CODE_USE_*", "CLAUDE_CODE_API_*", "CLAUDE_CODE_HOST_*",
 			"CLAUDE_CODE_PROVIDER_*", "AWS_BEARER_TOKEN_BEDROCK",
@@ -33,4 +18,23 @@ func Claude() Recipe {
 		TellsFailure: true,
 		Keep:         []string{"CLAUDE_CODE_USE_COWORK_PLUGINS"}, // it leads to other settings, and not to another model
 	}
+}
+
+func startClaude(s Setting) (Start, error) {
+	allowed := []string{"--permission-mode", "default", "--add-dir", os.TempDir(), "--allowedTools", "Bash(" + s.Command + ")"}
+	if s.Command == "" {
+		allowed = []string{"--permission-mode", "bypassPermissions"}
+	}
+	args := append([]string{"-p", "--no-session-persistence", "--strict-mcp-config", "--mcp-config", `{"mcpServers":{}}`},
+		allowed...)
+	return Start{
+		Args: append(args, "--", prompt),
+		Env: []string{
+			"ANTHROPIC_BASE_URL=" + s.URL, "ANTHROPIC_API_KEY=" + key,
+			// Without this, "env" in some settings could name another server.
+			"CLAUDE_CODE_PROVIDER_MANAGED_BY_HOST=1",
+			"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1", "DISABLE_TELEMETRY=1", "DISABLE_ERROR_REPORTING=1",
+			"DISABLE_AUTOUPDATER=1",
+		},
+	}, nil
 }

@@ -31,17 +31,20 @@ func startGemini(s Setting) (Start, error) {
 	if err := geminiHome(home, s.Env); err != nil {
 		return Start{}, fmt.Errorf("a copy of the settings of Gemini: %w", err)
 	}
+	// Without --skip-trust it does not start in a folder that the user has not trusted.
+	start := Start{
+		Args: []string{"-p", prompt, "--skip-trust", "--allowed-mcp-server-names", noServer, "-m", "gemini-2.5-pro"},
+		Env:  append(noProxy(), "GEMINI_CLI_HOME="+home, "GOOGLE_GEMINI_BASE_URL="+s.URL, "GEMINI_API_KEY="+key),
+	}
+	if s.Command == "" {
+		start.Args = append(start.Args, "--yolo")
+		return start, nil
+	}
 	policy := filepath.Join(s.Temp, "policy.toml")
 	rule := "[[rule]]\ntoolName = \"run_shell_command\"\ncommandPrefix = " + strconv.Quote(s.Command) +
 		"\ndecision = \"allow\"\npriority = 999\n"
-	return Start{
-		Args: []string{
-			// Without --skip-trust it does not start in a folder that the user has not trusted.
-			"-p", prompt, "--skip-trust", "--approval-mode", "default", "--policy", policy,
-			"--allowed-mcp-server-names", noServer, "-m", "gemini-2.5-pro",
-		},
-		Env: append(noProxy(), "GEMINI_CLI_HOME="+home, "GOOGLE_GEMINI_BASE_URL="+s.URL, "GEMINI_API_KEY="+key),
-	}, os.WriteFile(policy, []byte(rule), 0o600)
+	start.Args = append(start.Args, "--approval-mode", "default", "--policy", policy)
+	return start, os.WriteFile(policy, []byte(rule), 0o600)
 }
 
 // geminiLeft is what a copy of ~/.gemini has not: what signs the user in, and what is written.

@@ -45,7 +45,7 @@ type Setting struct {
 	URL     string   // of the model, without a slash at its end
 	Dir     string   // where the agent runs: its project
 	Temp    string   // an empty folder for this start alone, which is removed after it
-	Command string   // the one command that the agent may run
+	Command string   // the one command that the agent must be allowed to run; empty allows everything
 	Env     []string // the user's environment
 }
 

@@ -128,7 +128,7 @@ type script struct {
 	result *model.Result
 }
 
-const callID = "toolu_approver_hook_test"
+const callID = "call_approver_hook_test"
 
 func (s *script) next(_ context.Context, c model.Conversation) []model.Call {
 	s.mu.Lock()

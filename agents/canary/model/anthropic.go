@@ -44,7 +44,7 @@ func (s *Server) anthropic(w http.ResponseWriter, r *http.Request) {
 		refuseAnthropic(w, http.StatusBadRequest, err)
 		return
 	}
-	a := s.answer(r.Context(), req.Model, c)
+	a := s.answer(r.Context(), req.Model, "toolu_", c)
 	if req.Stream {
 		a.anthropicStream(w)
 		return

@@ -44,7 +44,7 @@ func (s *Server) chat(w http.ResponseWriter, r *http.Request) {
 		refuseOpenAI(w, err)
 		return
 	}
-	a := s.answer(r.Context(), req.Model, c)
+	a := s.answer(r.Context(), req.Model, "call_", c)
 	if req.Stream {
 		a.chatStream(w, req.StreamOptions.IncludeUsage)
 		return

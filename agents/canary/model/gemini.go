@@ -54,7 +54,7 @@ func (s *Server) gemini(w http.ResponseWriter, r *http.Request, path string) {
 		refuseGemini(w, http.StatusBadRequest, "INVALID_ARGUMENT", err.Error())
 		return
 	}
-	a := s.answer(r.Context(), name, req.conversation())
+	a := s.answer(r.Context(), name, "call_", req.conversation())
 	switch {
 	case method == "generateContent":
 		reply(w, http.StatusOK, a.geminiResponse())

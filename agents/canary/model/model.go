@@ -26,7 +26,8 @@ import (
 	"time"
 )
 
-// A Call is one tool call that the model makes. Without an ID it gets one.
+// A Call is one tool call that the model makes. Without an ID it gets one, as the API has them: some
+// agents change an ID that another API has.
 type Call struct {
 	ID    string `json:"id"`
 	Tool  string `json:"name"`
@@ -46,7 +47,8 @@ type Tool struct {
 	Name  string
 	About string          // the description
 	Input json.RawMessage // the JSON schema of the arguments, or nil
-	Free  bool            // its argument is one text, without a schema: "custom" in Responses
+	Free  bool            // its argument is one text, without a schema: OpenAI's "custom" tools
+	Space string          // the namespace, which Responses may have
 }
 
 // A Conversation is the state of a conversation: the first prompt, how many answers the model gave,
@@ -124,12 +126,13 @@ type answer struct {
 
 // An answerCall has its arguments as JSON, or a text if the tool is [Tool.Free].
 type answerCall struct {
-	id, tool, input string
-	free            bool
+	id, tool, space, input string
+	free                   bool
 }
 
-// answer decides the next turn. Calls of a tool that is not offered become a text.
-func (s *Server) answer(ctx context.Context, model string, c Conversation) answer {
+// answer decides the next turn. Calls of a tool that is not offered become a text. New IDs of calls
+// begin with prefix.
+func (s *Server) answer(ctx context.Context, model, prefix string, c Conversation) answer {
 	a := answer{id: random(12), model: cmp.Or(model, Name), text: "Done."}
 	if len(c.Tools) == 0 {
 		return a
@@ -141,8 +144,9 @@ func (s *Server) answer(ctx context.Context, model string, c Conversation) answe
 			a.text = fmt.Sprintf("The tool %q is not offered.", call.Tool)
 			return a
 		}
+		tool := c.Tools[i]
 		text, isText := call.Input.(string)
-		free := c.Tools[i].Free && isText
+		free := tool.Free && isText
 		if !free {
 			raw, err := json.Marshal(call.Input)
 			if err != nil {
@@ -151,7 +155,7 @@ func (s *Server) answer(ctx context.Context, model string, c Conversation) answe
 			}
 			text = string(raw)
 		}
-		calls = append(calls, answerCall{cmp.Or(call.ID, "toolu_"+random(12)), call.Tool, text, free})
+		calls = append(calls, answerCall{cmp.Or(call.ID, prefix+random(12)), tool.Name, tool.Space, text, free})
 	}
 	a.calls = calls
 	return a

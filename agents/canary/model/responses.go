@@ -46,7 +46,7 @@ func (s *Server) responses(w http.ResponseWriter, r *http.Request) {
 		refuseOpenAI(w, err)
 		return
 	}
-	a := s.answer(r.Context(), req.Model, c)
+	a := s.answer(r.Context(), req.Model, "call_", c)
 	if req.Stream {
 		a.responsesStream(w)
 		return
@@ -117,7 +117,10 @@ func (t responsesTool) offered() (tools []Tool) {
 		return []Tool{{Name: t.Name, About: t.Description, Free: true}}
 	}
 	for _, inner := range t.Tools {
-		tools = append(tools, inner.offered()...)
+		for _, tool := range inner.offered() {
+			tool.Space = t.Name
+			tools = append(tools, tool)
+		}
 	}
 	return tools
 }
@@ -133,6 +136,9 @@ func (a answer) responsesItems() (items []map[string]any) {
 	for i, c := range a.calls {
 		item := map[string]any{
 			"id": fmt.Sprintf("fc_%s_%d", a.id, i), "call_id": c.id, "name": c.tool, "status": "completed",
+		}
+		if c.space != "" {
+			item["namespace"] = c.space
 		}
 		if c.free {
 			item["type"], item["input"] = "custom_tool_call", c.input
