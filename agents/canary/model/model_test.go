@@ -135,6 +135,29 @@ func TestConversation(t *testing.T) {
 	}
 }
 
+// A request without end fills no memory: every API refuses it.
+func TestRequestsAreBounded(t *testing.T) {
+	t.Parallel()
+	m := &model.Server{Next: twoCalls}
+	for _, path := range []string{"/v1/messages", "/v1/chat/completions", "/v1/responses", "/v1beta/models/m:generateContent"} {
+		rec := httptest.NewRecorder()
+		m.ServeHTTP(rec, httptest.NewRequestWithContext(t.Context(), "POST", path, blanks{}))
+		if rec.Code != http.StatusBadRequest || !strings.Contains(rec.Body.String(), "too large") {
+			t.Errorf("%s: %d %s", path, rec.Code, rec.Body)
+		}
+	}
+}
+
+// blanks is a reader of blanks without end.
+type blanks struct{}
+
+func (blanks) Read(p []byte) (int, error) {
+	for i := range p {
+		p[i] = ' '
+	}
+	return len(p), nil
+}
+
 // The model listens on loopback only, and who does not know its path gets nothing.
 func TestListen(t *testing.T) {
 	t.Parallel()
