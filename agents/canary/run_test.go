@@ -40,6 +40,7 @@ func TestOutcomes(t *testing.T) {
 		{"denied for another", canary.NotProven, "something else than approver"},
 		{"other hook", canary.NotProven, "something else than approver"},
 		{"own rule", canary.NotProven, "something else than approver stopped the call: Permission to use Bash"},
+		{"courier without a failure", canary.NotProven, "something else than approver stopped the call: hook error"},
 		{"lost", canary.NotProven, "claude did not say what became of the call"},
 		{"hang", canary.NotProven, "claude never asked the model on this machine; claude did not end within 1s"},
 		{"broken", canary.NotProven, "claude: exit status 3; claude printed: no such option"},

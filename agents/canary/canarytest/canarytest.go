@@ -78,7 +78,8 @@ func resultOf(mode, command, id string) (result map[string]any, code int) {
 		result["content"] = []map[string]any{{"type": "text", "text": "PreToolUse:Bash hook error: " + refusal(command)}}
 	case "denied for another":
 		result["content"] = refusal("/bin/mkdir /tmp/approver-hook-test-00000000000000000000000000000000/ran")
-	case "courier":
+	case "courier", "courier without a failure":
+		result["is_error"] = mode == "courier"
 		result["content"] = "hook error: approver is not running (nobody listens on /h/submit.sock), so the call was stopped"
 	case "other hook":
 		result["content"] = "hook error: " + token + " was stopped: " + command
