@@ -21,7 +21,9 @@ func Claude() Recipe {
 }
 
 func startClaude(s Setting) (Start, error) {
-	allowed := []string{"--permission-mode", "default", "--add-dir", os.TempDir(), "--allowedTools", "Bash(" + s.Command + ")"}
+	allowed := []string{
+		"--permission-mode", "default", "--add-dir", os.TempDir(), "--allowedTools", "Bash(" + s.Command + ")",
+	}
 	if s.Command == "" {
 		allowed = []string{"--permission-mode", "bypassPermissions"}
 	}

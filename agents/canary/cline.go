@@ -48,7 +48,8 @@ func startCline(s Setting) (Start, error) {
 			Args: []string{
 				"--json", "--auto-approve", "true", "--data-dir", s.Temp, "-P", provider, "-m", model.Name, prompt,
 			},
-			Env: []string{"CLINE_NO_AUTO_UPDATE=1", "CLINE_GLOBAL_SETTINGS_PATH=" + global}, // telemetry starts before the options are read
+			// Telemetry starts before the options are read.
+			Env: []string{"CLINE_NO_AUTO_UPDATE=1", "CLINE_GLOBAL_SETTINGS_PATH=" + global},
 		}, errors.Join(
 			os.Mkdir(dir, 0o700),
 			writeJSON(filepath.Join(dir, "providers.json"), providers),

@@ -16,7 +16,8 @@ func Copilot() Recipe {
 		Input: described,
 		Start: startCopilot,
 		Drop: []string{
-			"COPILOT_PROVIDER_*", "COPILOT_MODEL", "COPILOT_GITHUB_TOKEN", "GH_TOKEN", "GITHUB_TOKEN", "COPILOT_OTEL_*", "OTEL_*",
+			"COPILOT_PROVIDER_*", "COPILOT_MODEL", "COPILOT_GITHUB_TOKEN", "GH_TOKEN", "GITHUB_TOKEN",
+			"COPILOT_OTEL_*", "OTEL_*",
 		},
 		Limit: slow,
 	}

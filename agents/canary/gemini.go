@@ -21,7 +21,10 @@ func Gemini() Recipe {
 		Tool:  "run_shell_command",
 		Input: described,
 		Start: startGemini,
-		Drop:  []string{"GEMINI_API_*", "GEMINI_MODEL", "GEMINI_CLI_CUSTOM_HEADERS", "GOOGLE_*", "CODE_ASSIST_*", "CLOUD_SHELL", "GEMINI_CLI_IDE_*", "GEMINI_SANDBOX*"},
+		Drop: []string{
+			"GEMINI_API_*", "GEMINI_MODEL", "GEMINI_CLI_CUSTOM_HEADERS", "GOOGLE_*", "CODE_ASSIST_*",
+			"CLOUD_SHELL", "GEMINI_CLI_IDE_*", "GEMINI_SANDBOX*",
+		},
 		Limit: slow, TellsFailure: true,
 	}
 }

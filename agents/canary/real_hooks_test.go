@@ -22,7 +22,8 @@ type real struct {
 }
 
 // claudeLike are settings in the form that several agents took over from Claude Code.
-const claudeLike = `{"hooks":{"PreToolUse":[{"matcher":"*","hooks":[{"type":"command","command":"SCRIPT","timeout":60}]}]}}`
+const claudeLike = `{"hooks":{"PreToolUse":[{"matcher":"*","hooks":` +
+	`[{"type":"command","command":"SCRIPT","timeout":60}]}]}}`
 
 // claudeAnswer is how hooks deny in that form.
 const claudeAnswer = `{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny",` +

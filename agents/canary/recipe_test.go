@@ -97,7 +97,8 @@ func TestRecipesLeadToTheModelOnly(t *testing.T) {
 		"droid":    {"FACTORY_API_KEY", "FACTORY_API_BASE_URL", "FACTORY_RUNTIME_SETTINGS_PATH"},
 	}
 	in := []string{"CLAUDE_CONFIG_DIR", "CLAUDE_CODE_SIMPLE", "CODEX_HOME", "COPILOT_HOME", "XDG_CONFIG_HOME", "QWEN_HOME",
-		"OPENCODE_CONFIG_DIR", "OPENCODE_PURE", "PI_CODING_AGENT_DIR", "CLINE_DIR", "FACTORY_HOME_OVERRIDE", "PATH", "APPROVER_SOCKET"}
+		"OPENCODE_CONFIG_DIR", "OPENCODE_PURE", "PI_CODING_AGENT_DIR", "CLINE_DIR", "FACTORY_HOME_OVERRIDE",
+		"PATH", "APPROVER_SOCKET"}
 	for _, r := range recipes() {
 		var env []string
 		for _, name := range append(slices.Clone(everywhere), out[r.Agent]...) {
@@ -126,7 +127,8 @@ func TestRecipesLeadToTheModelOnly(t *testing.T) {
 func TestRecipesSwitchServersOff(t *testing.T) {
 	t.Parallel()
 	home := t.TempDir()
-	write(t, home, ".codex/config.toml", "[mcp_servers.one]\ncommand = \"x\"\n[mcp_servers.\"odd.name\"]\ncommand = \"x\"\n")
+	write(t, home, ".codex/config.toml",
+		"[mcp_servers.one]\ncommand = \"x\"\n[mcp_servers.\"odd.name\"]\ncommand = \"x\"\n")
 	write(t, home, ".copilot/mcp-config.json", `{"mcpServers":{"one":{"command":"x"}}}`)
 	write(t, home, "work/.mcp.json", `{"mcpServers":{"two":{"command":"x"}}, // a comment
 	}`)
@@ -162,7 +164,8 @@ func TestGeminiHome(t *testing.T) {
 	t.Parallel()
 	home := t.TempDir()
 	write(t, home, ".gemini/settings.json", `{"hooks":{"BeforeTool":[1]}, // a comment
-		"security":{"auth":{"selectedType":"oauth-personal","enforcedType":"oauth-personal"},"folderTrust":{"enabled":true}}}`)
+		"security":{"auth":{"selectedType":"oauth-personal","enforcedType":"oauth-personal"},
+		"folderTrust":{"enabled":true}}}`)
 	write(t, home, ".gemini/oauth_creds.json", "secret")
 	write(t, home, ".gemini/.env", "GOOGLE_GENAI_USE_GCA=true")
 	write(t, home, ".gemini/trustedFolders.json", `{"/x":"TRUST_FOLDER"}`)
@@ -220,7 +223,9 @@ func TestOpenCodeContent(t *testing.T) {
 	b := begin(t, canary.OpenCode(), home,
 		`OPENCODE_CONFIG_CONTENT={"plugin":["x"],"provider":{"a":{}},"permission":{"edit":"deny","bash":{"*":"deny"}}}`)
 	last := b.env[slices.IndexFunc(b.env, func(e string) bool { return strings.Contains(e, "enabled_providers") })]
-	for _, want := range []string{`"plugin":["x"]`, `"bash":"allow"`, `"edit":"deny"`, `"enabled_providers":["approver"]`} {
+	for _, want := range []string{
+		`"plugin":["x"]`, `"bash":"allow"`, `"edit":"deny"`, `"enabled_providers":["approver"]`,
+	} {
 		if !strings.Contains(last, want) {
 			t.Errorf("no %s in %s", want, last)
 		}

@@ -49,8 +49,8 @@ func TestOutcomes(t *testing.T) {
 		t.Run(tt.mode, func(t *testing.T) {
 			t.Parallel()
 			temp := t.TempDir()
-			o := canary.Options{Recipe: canary.Claude(), Program: self, Dir: temp, Env: append(os.Environ(), "FAKE_CLAUDE="+tt.mode),
-				Limit: 20 * time.Second}
+			o := canary.Options{Recipe: canary.Claude(), Program: self, Dir: temp,
+				Env: append(os.Environ(), "FAKE_CLAUDE="+tt.mode), Limit: 20 * time.Second}
 			if tt.mode == "hang" {
 				o.Limit = time.Second
 			}
@@ -72,7 +72,8 @@ func TestWithoutADaemon(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := canary.Run(t.Context(), canary.Options{Recipe: canary.Claude(), Program: self, Env: append(os.Environ(), "FAKE_CLAUDE=courier")})
+	r := canary.Run(t.Context(), canary.Options{Recipe: canary.Claude(), Program: self,
+		Env: append(os.Environ(), "FAKE_CLAUDE=courier")})
 	if r.Outcome != canary.StoppedAlone {
 		t.Errorf("%+v", r)
 	}
@@ -82,7 +83,8 @@ func TestWithoutADaemon(t *testing.T) {
 func TestWhatCannotStart(t *testing.T) {
 	t.Parallel()
 	for _, o := range []canary.Options{{Program: "/bin/true"}, {Recipe: canary.Claude()},
-		{Recipe: canary.Claude(), Program: "/nowhere/claude"}, {Recipe: canary.Claude(), Program: "/bin/true", Dir: "/nowhere"}} {
+		{Recipe: canary.Claude(), Program: "/nowhere/claude"},
+		{Recipe: canary.Claude(), Program: "/bin/true", Dir: "/nowhere"}} {
 		if r := canary.Run(t.Context(), o); r.Outcome != canary.NotProven || r.Text == "" {
 			t.Errorf("%+v: %+v", o, r)
 		}
@@ -109,7 +111,8 @@ func TestEnvironment(t *testing.T) {
 	}
 	in := []string{"CLAUDE_CODE_USE_COWORK_PLUGINS=1", "CLAUDE_CONFIG_DIR=/c", "CLAUDE_CODE_SIMPLE=1", "HOME=/h"}
 	r := canary.Run(t.Context(),
-		canary.Options{Recipe: canary.Claude(), Program: self, Env: slices.Concat(out, in, []string{"FAKE_CLAUDE=environment"})})
+		canary.Options{Recipe: canary.Claude(), Program: self,
+			Env: slices.Concat(out, in, []string{"FAKE_CLAUDE=environment"})})
 	if strings.Contains(r.Text, "=zz") {
 		t.Errorf("it has %s", r.Text)
 	}

@@ -29,7 +29,8 @@ func patch(c model.Conversation) []model.Call {
 // none makes no call.
 func none(model.Conversation) []model.Call { return nil }
 
-const chatTools = `"tools":[{"type":"function","function":{"name":"shell","description":"runs","parameters":{"a":1}}},` +
+const chatTools = `"tools":[` +
+	`{"type":"function","function":{"name":"shell","description":"runs","parameters":{"a":1}}},` +
 	`{"type":"custom","custom":{"name":"apply_patch","description":"patches"}}]`
 
 // has asserts that a text has others in it.
@@ -109,7 +110,8 @@ func TestChatConversation(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 	if len(got.Tools) != 2 || got.Tools[0].Name != "shell" || got.Tools[0].About != "runs" ||
-		string(got.Tools[0].Input) != `{"a":1}` || got.Tools[0].Free || got.Tools[1].Name != "apply_patch" || !got.Tools[1].Free {
+		string(got.Tools[0].Input) != `{"a":1}` || got.Tools[0].Free ||
+		got.Tools[1].Name != "apply_patch" || !got.Tools[1].Free {
 		t.Errorf("%+v", got.Tools)
 	}
 }

@@ -139,7 +139,9 @@ func TestConversation(t *testing.T) {
 func TestRequestsAreBounded(t *testing.T) {
 	t.Parallel()
 	m := &model.Server{Next: twoCalls}
-	for _, path := range []string{"/v1/messages", "/v1/chat/completions", "/v1/responses", "/v1beta/models/m:generateContent"} {
+	for _, path := range []string{
+		"/v1/messages", "/v1/chat/completions", "/v1/responses", "/v1beta/models/m:generateContent",
+	} {
 		rec := httptest.NewRecorder()
 		m.ServeHTTP(rec, httptest.NewRequestWithContext(t.Context(), "POST", path, blanks{}))
 		if rec.Code != http.StatusBadRequest || !strings.Contains(rec.Body.String(), "too large") {

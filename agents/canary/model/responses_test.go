@@ -98,7 +98,8 @@ func TestResponsesConversation(t *testing.T) {
 		{"type":"message","role":"assistant","content":[{"type":"output_text","text":"so"}]},
 		{"type":"custom_tool_call","call_id":"a"},
 		{"type":"function_call","call_id":"b"},
-		{"type":"custom_tool_call_output","call_id":"a","output":[{"type":"input_text","text":"no"},{"type":"input_text","text":"pe"}]},
+		{"type":"custom_tool_call_output","call_id":"a","output":[
+			{"type":"input_text","text":"no"},{"type":"input_text","text":"pe"}]},
 		{"type":"function_call_output","call_id":"b"}]}`)
 	if got.Prompt != "one\ntwo\n" || got.Turn != 2 ||
 		!slices.Equal(got.Results, []model.Result{{ID: "a", Text: "nope"}, {ID: "b"}}) {
