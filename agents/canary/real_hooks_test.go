@@ -12,9 +12,9 @@ import (
 // A real is an agent for tests with the real program.
 type real struct {
 	recipe canary.Recipe
-	// hook is the file of its settings that names the hook, and what is in it. SCRIPT is the script,
-	// and HOME the home.
-	file, text string
+	// files are the files of its settings that name the hook. In them SCRIPT is the script, and HOME the
+	// home.
+	files map[string]string
 	// answer is how its hook denies: what it prints, with REASON, and its exit code.
 	answer, code string
 	// trust is an option for hooks that nobody has trusted.
@@ -34,27 +34,41 @@ const jsReason = `const token = (text.match(/approver-hook-test-[0-9a-f]+/) || [
 
 func reals() []real {
 	return []real{
-		{recipe: canary.Codex(), file: ".codex/hooks.json", text: strings.Replace(claudeLike, `"*"`, `".*"`, 1),
+		{recipe: canary.Codex(), files: map[string]string{".codex/hooks.json": strings.Replace(claudeLike, `"*"`, `".*"`, 1)},
 			answer: claudeAnswer, code: "2", trust: "--dangerously-bypass-hook-trust"},
-		{recipe: canary.Gemini(), file: ".gemini/settings.json",
-			text: `{"hooks":{"BeforeTool":[{"matcher":"*","hooks":[{"type":"command","name":"x","command":"SCRIPT",` +
-				`"timeout":60000}]}]}, // a comment
-				"security":{"auth":{"selectedType":"oauth-personal"}}}`,
+		{recipe: canary.Gemini(), files: map[string]string{".gemini/settings.json": `{"hooks":{"BeforeTool":[{"matcher":"*","hooks":[{"type":"command","name":"x","command":"SCRIPT",` +
+			`"timeout":60000}]}]}, // a comment
+				"security":{"auth":{"selectedType":"oauth-personal"}}}`},
 			answer: `{"decision":"deny","reason":"REASON"}`, code: "2"},
-		{recipe: canary.Copilot(), file: ".copilot/hooks/x.json",
-			text:   `{"version":1,"hooks":{"preToolUse":[{"type":"command","bash":"SCRIPT","timeoutSec":60}]}}`,
+		{recipe: canary.Copilot(), files: map[string]string{
+			".copilot/hooks/x.json": `{"version":1,"hooks":{"preToolUse":[{"type":"command","bash":"SCRIPT","timeoutSec":60}]}}`},
 			answer: `{"permissionDecision":"deny","permissionDecisionReason":"REASON"}`, code: "2"},
-		{recipe: canary.OpenCode(), file: ".config/opencode/plugin/x.js",
-			text: `export const X = async () => ({ "tool.execute.before": async (input, output) => {
-				const text = JSON.stringify(output.args); ` + jsReason + `; throw new Error(reason) } })`},
-		{recipe: canary.Qwen(), file: ".qwen/settings.json", text: claudeLike, answer: claudeAnswer, code: "2"},
-		{recipe: canary.Pi(), file: ".pi/agent/extensions/x.js",
-			text: `export default (pi) => pi.on("tool_call", (event) => {
-				const text = JSON.stringify(event.input); ` + jsReason + `; return { block: true, reason } })`},
-		{recipe: canary.Cline(), file: ".cline/hooks/PreToolUse", text: "#!/bin/sh\nexec SCRIPT\n",
+		{recipe: canary.OpenCode(), files: map[string]string{
+			".config/opencode/plugin/x.js": `export const X = async () => ({ "tool.execute.before": async (input, output) => {
+				const text = JSON.stringify(output.args); ` + jsReason + `; throw new Error(reason) } })`}},
+		{recipe: canary.Qwen(), files: map[string]string{".qwen/settings.json": claudeLike}, answer: claudeAnswer, code: "2"},
+		{recipe: canary.Pi(), files: map[string]string{
+			".pi/agent/extensions/x.js": `export default (pi) => pi.on("tool_call", (event) => {
+				const text = JSON.stringify(event.input); ` + jsReason + `; return { block: true, reason } })`}},
+		{recipe: canary.Cline(), files: map[string]string{".cline/hooks/PreToolUse": "#!/bin/sh\nexec SCRIPT\n"},
 			answer: `{"cancel":true,"errorMessage":"REASON"}`, code: "0"},
-		{recipe: canary.Droid(), file: ".factory/settings.json", text: claudeLike, answer: claudeAnswer, code: "2"},
+		openClaw(),
+		{recipe: canary.Droid(), files: map[string]string{".factory/settings.json": claudeLike}, answer: claudeAnswer, code: "2"},
 	}
+}
+
+// openClaw has its hook in a plugin, which its settings name.
+func openClaw() real {
+	const settings = `{ // a comment
+		plugins: {load: {paths: ["HOME/plugin"]}, allow: ["x"], entries: {x: {enabled: true}}}}`
+	return real{recipe: canary.OpenClaw(), files: map[string]string{
+		".openclaw/openclaw.json": settings,
+		"plugin/package.json":     `{"name":"x","version":"1.0.0","type":"module","openclaw":{"extensions":["./index.js"]}}`,
+		"plugin/openclaw.plugin.json": `{"id":"x","name":"x","activation":{"onStartup":true},
+			"configSchema":{"type":"object","additionalProperties":false}}`,
+		"plugin/index.js": `export default { id: "x", name: "x", register(api) { api.on("before_tool_call", (event) => {
+			const text = JSON.stringify(event.params); ` + jsReason + `; return { block: true, blockReason: reason } }) } }`,
+	}}
 }
 
 // approverSays is the reason that approver's stage gives, with the token as a variable of a shell.
@@ -65,13 +79,16 @@ func (a real) install(t *testing.T, home, reason string) {
 	t.Helper()
 	script := filepath.Join(home, "hook.sh")
 	quoted := `"` + strings.ReplaceAll(reason, "TOKEN", `" + token + "`) + `"`
-	text := strings.NewReplacer("SCRIPT", script, `"REASON"`, quoted).Replace(a.text)
+	replacer := strings.NewReplacer("SCRIPT", script, "HOME", home, `"REASON"`, quoted)
 	shell := strings.ReplaceAll(reason, "TOKEN", "'$token'")
-	for name, text := range map[string]string{
-		filepath.Join(home, a.file): text,
+	files := map[string]string{
 		script: "#!/bin/sh\ntoken=$(sed -n 's/.*\\(approver-hook-test-[0-9a-f]*\\).*/\\1/p' | head -n 1)\n" +
 			"echo '" + strings.ReplaceAll(a.answer, "REASON", shell) + "'\necho '" + shell + "' >&2\nexit " + a.code + "\n",
-	} {
+	}
+	for name, text := range a.files {
+		files[filepath.Join(home, name)] = replacer.Replace(text)
+	}
+	for name, text := range files {
 		if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
 			t.Fatal(err)
 		}
@@ -79,6 +96,12 @@ func (a real) install(t *testing.T, home, reason string) {
 			t.Fatal(err)
 		}
 	}
+}
+
+// environment returns the variables that the agent starts with. A node of its own comes first.
+func (a real) environment(home string) []string {
+	own := filepath.Join(os.Getenv("APPROVER_AGENTS"), a.recipe.Agent, "node_modules", ".bin")
+	return []string{"HOME=" + home, "PATH=" + own + ":" + os.Getenv("PATH"), "OPENAI_API_KEY=zz"}
 }
 
 // program returns the agent's program, or one that starts it with the option for hooks that nobody

@@ -128,13 +128,15 @@ type script struct {
 	result *model.Result
 }
 
-const callID = "call_approver_hook_test"
+// callID is in the ID that the agent tells: Droid adds to it, and OpenClaw drops what is no letter and
+// no digit.
+const callID = "callApproverHookTest"
 
 func (s *script) next(_ context.Context, c model.Conversation) []model.Call {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, r := range c.Results {
-		if r.ID == callID || r.ID == "" && r.Tool == s.recipe.Tool {
+		if strings.Contains(r.ID, callID) || r.ID == "" && r.Tool == s.recipe.Tool {
 			s.result = &r
 		}
 	}

@@ -1,0 +1,55 @@
+package canary
+
+import (
+	"cmp"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"approver.example/agents/canary/model"
+)
+
+// OpenClaw is the recipe of OpenClaw. It runs one turn in its own process, without a gateway, and
+// with settings that include the user's.
+func OpenClaw() Recipe {
+	return Recipe{
+		Agent: "openclaw",
+		Tool:  "exec",
+		Input: func(command string) any { return map[string]any{"command": command} },
+		Start: startOpenClaw,
+		Drop:  []string{"OPENCLAW_GATEWAY_*", "OPENCLAW_SHELL", "OPENCLAW_PROXY_URL", "OPENCLAW_LIVE_*"},
+		Limit: slow,
+	}
+}
+
+func startOpenClaw(s Setting) (Start, error) {
+	config := map[string]any{
+		"models": map[string]any{"mode": "replace", "providers": map[string]any{"approver": map[string]any{
+			"baseUrl": s.URL + "/v1", "apiKey": key, "api": "openai-completions",
+			"models": []any{map[string]any{
+				"id": model.Name, "name": model.Name, "reasoning": false, "input": []string{"text"},
+				"cost":          map[string]any{"input": 0, "output": 0, "cacheRead": 0, "cacheWrite": 0},
+				"contextWindow": model.Window, "maxTokens": model.Room,
+			}},
+		}}},
+	}
+	home := filepath.Join(value(s.Env, "HOME"), ".openclaw")
+	user := cmp.Or(value(s.Env, "OPENCLAW_CONFIG_PATH"), filepath.Join(home, "openclaw.json"))
+	env := []string{"OPENCLAW_NO_AUTO_UPDATE=1", "OPENCLAW_DISABLE_BONJOUR=1"}
+	if _, err := os.Stat(user); err == nil {
+		config["$include"] = user
+		roots := []string{filepath.Dir(user), value(s.Env, "OPENCLAW_INCLUDE_ROOTS")}
+		env = append(env, "OPENCLAW_INCLUDE_ROOTS="+strings.Trim(strings.Join(roots, ":"), ":"))
+	} else if !errors.Is(err, os.ErrNotExist) {
+		return Start{}, err
+	}
+	file := filepath.Join(s.Temp, "openclaw.json")
+	return Start{
+		Args: []string{
+			"agent", "exec", "--config", file, "--model", "approver/" + model.Name, "--cwd", s.Dir,
+			"--code-mode", "direct", "--json", prompt,
+		},
+		Env: env,
+	}, writeJSON(file, config)
+}
