@@ -11,7 +11,9 @@ import (
 )
 
 // OpenClaw is the recipe of OpenClaw. It runs one turn in its own process, without a gateway, and
-// with settings that include the user's.
+// with settings that include the user's. The turn stays in its list of sessions.
+//
+// "openclaw agent exec" leaves less behind, but calls no hook of a plugin.
 func OpenClaw() Recipe {
 	return Recipe{
 		Agent: "openclaw",
@@ -19,12 +21,13 @@ func OpenClaw() Recipe {
 		Input: func(command string) any { return map[string]any{"command": command} },
 		Start: startOpenClaw,
 		Drop:  []string{"OPENCLAW_GATEWAY_*", "OPENCLAW_SHELL", "OPENCLAW_PROXY_URL", "OPENCLAW_LIVE_*"},
-		Limit: slow,
+		Limit: 2 * slow,
 	}
 }
 
 func startOpenClaw(s Setting) (Start, error) {
 	config := map[string]any{
+		"tools": map[string]any{"exec": map[string]any{"mode": "full"}},
 		"models": map[string]any{"mode": "replace", "providers": map[string]any{"approver": map[string]any{
 			"baseUrl": s.URL + "/v1", "apiKey": key, "api": "openai-completions",
 			"models": []any{map[string]any{
@@ -47,9 +50,9 @@ func startOpenClaw(s Setting) (Start, error) {
 	file := filepath.Join(s.Temp, "openclaw.json")
 	return Start{
 		Args: []string{
-			"agent", "exec", "--config", file, "--model", "approver/" + model.Name, "--cwd", s.Dir,
-			"--code-mode", "direct", "--json", prompt,
+			"agent", "--local", "--model", "approver/" + model.Name, "--session-id", filepath.Base(s.Temp), "--json",
+			"--message", prompt,
 		},
-		Env: env,
+		Env: append(env, "OPENCLAW_CONFIG_PATH="+file),
 	}, writeJSON(file, config)
 }

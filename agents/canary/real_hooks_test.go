@@ -64,7 +64,7 @@ func openClaw() real {
 	return real{recipe: canary.OpenClaw(), files: map[string]string{
 		".openclaw/openclaw.json": settings,
 		"plugin/package.json":     `{"name":"x","version":"1.0.0","type":"module","openclaw":{"extensions":["./index.js"]}}`,
-		"plugin/openclaw.plugin.json": `{"id":"x","name":"x","activation":{"onStartup":true},
+		"plugin/openclaw.plugin.json": `{"id":"x","name":"x","activation":{"onStartup":true,"onCapabilities":["hook"]},
 			"configSchema":{"type":"object","additionalProperties":false}}`,
 		"plugin/index.js": `export default { id: "x", name: "x", register(api) { api.on("before_tool_call", (event) => {
 			const text = JSON.stringify(event.params); ` + jsReason + `; return { block: true, blockReason: reason } }) } }`,

@@ -94,6 +94,7 @@ func TestRecipesLeadToTheModelOnly(t *testing.T) {
 		"opencode": {"OPENCODE_AUTH_CONTENT", "OPENCODE_PERMISSION", "OPENCODE_SERVER_PASSWORD"},
 		"qwen":     {"OPENAI_BASE_URL", "OPENAI_MODEL", "DASHSCOPE_API_KEY", "QWEN_MODEL"},
 		"cline":    {"CLINE_API_KEY", "CLINE_PROVIDER_SETTINGS_PATH", "CLINE_MODEL", "CLINE_DATA_DIR"},
+		"openclaw": {"OPENCLAW_GATEWAY_TOKEN", "OPENCLAW_GATEWAY_URL", "OPENCLAW_PROXY_URL"},
 		"droid":    {"FACTORY_API_KEY", "FACTORY_API_BASE_URL", "FACTORY_RUNTIME_SETTINGS_PATH"},
 	}
 	in := []string{"CLAUDE_CONFIG_DIR", "CLAUDE_CODE_SIMPLE", "CODEX_HOME", "COPILOT_HOME", "XDG_CONFIG_HOME", "QWEN_HOME",
@@ -235,6 +236,27 @@ func TestOpenCodeContent(t *testing.T) {
 	}
 	if _, err := tryBegin(t, canary.OpenCode(), home, "OPENCODE_CONFIG_CONTENT={"); err == nil {
 		t.Error("broken settings are no error")
+	}
+}
+
+// OpenClaw's settings include the user's, wherever they are.
+func TestOpenClawIncludes(t *testing.T) {
+	t.Parallel()
+	home := t.TempDir()
+	if all := begin(t, canary.OpenClaw(), home).all(t); strings.Contains(all, "$include") {
+		t.Errorf("it includes a file that is not there: %s", all)
+	}
+	write(t, home, ".openclaw/openclaw.json", "{}")
+	write(t, home, "other/x.json", "{}")
+	other := filepath.Join(home, "other")
+	for _, tt := range []struct{ env, include, roots string }{
+		{"X=", filepath.Join(home, ".openclaw", "openclaw.json"), filepath.Join(home, ".openclaw")},
+		{"OPENCLAW_CONFIG_PATH=" + filepath.Join(other, "x.json"), filepath.Join(other, "x.json"), other + ":/more"},
+	} {
+		all := begin(t, canary.OpenClaw(), home, tt.env, "OPENCLAW_INCLUDE_ROOTS="+strings.TrimPrefix(tt.roots, other+":")).all(t)
+		if !strings.Contains(all, `"$include":"`+tt.include+`"`) || !strings.Contains(all, "OPENCLAW_INCLUDE_ROOTS="+tt.roots) {
+			t.Errorf("%s: %s", tt.env, all)
+		}
 	}
 }
 
