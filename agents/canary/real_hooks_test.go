@@ -36,12 +36,15 @@ func reals() []real {
 	return []real{
 		{recipe: canary.Codex(), files: map[string]string{".codex/hooks.json": strings.Replace(claudeLike, `"*"`, `".*"`, 1)},
 			answer: claudeAnswer, code: "2", trust: "--dangerously-bypass-hook-trust"},
-		{recipe: canary.Gemini(), files: map[string]string{".gemini/settings.json": `{"hooks":{"BeforeTool":[{"matcher":"*","hooks":[{"type":"command","name":"x","command":"SCRIPT",` +
-			`"timeout":60000}]}]}, // a comment
+		{recipe: canary.Gemini(), files: map[string]string{
+			".gemini/settings.json": `{"hooks":{"BeforeTool":[{"matcher":"*","hooks":[` +
+				`{"type":"command","name":"x","command":"SCRIPT",` +
+				`"timeout":60000}]}]}, // a comment
 				"security":{"auth":{"selectedType":"oauth-personal"}}}`},
 			answer: `{"decision":"deny","reason":"REASON"}`, code: "2"},
 		{recipe: canary.Copilot(), files: map[string]string{
-			".copilot/hooks/x.json": `{"version":1,"hooks":{"preToolUse":[{"type":"command","bash":"SCRIPT","timeoutSec":60}]}}`},
+			".copilot/hooks/x.json": `{"version":1,"hooks":{"preToolUse":[` +
+				`{"type":"command","bash":"SCRIPT","timeoutSec":60}]}}`},
 			answer: `{"permissionDecision":"deny","permissionDecisionReason":"REASON"}`, code: "2"},
 		{recipe: canary.OpenCode(), files: map[string]string{
 			".config/opencode/plugin/x.js": `export const X = async () => ({ "tool.execute.before": async (input, output) => {
@@ -53,7 +56,8 @@ func reals() []real {
 		{recipe: canary.Cline(), files: map[string]string{".cline/hooks/PreToolUse": "#!/bin/sh\nexec SCRIPT\n"},
 			answer: `{"cancel":true,"errorMessage":"REASON"}`, code: "0"},
 		openClaw(),
-		{recipe: canary.Droid(), files: map[string]string{".factory/settings.json": claudeLike}, answer: claudeAnswer, code: "2"},
+		{recipe: canary.Droid(), files: map[string]string{".factory/settings.json": claudeLike},
+			answer: claudeAnswer, code: "2"},
 	}
 }
 

@@ -249,13 +249,18 @@ func TestOpenClawIncludes(t *testing.T) {
 	write(t, home, ".openclaw/openclaw.json", "{}")
 	write(t, home, "other/x.json", "{}")
 	other := filepath.Join(home, "other")
-	for _, tt := range []struct{ env, include, roots string }{
-		{"X=", filepath.Join(home, ".openclaw", "openclaw.json"), filepath.Join(home, ".openclaw")},
-		{"OPENCLAW_CONFIG_PATH=" + filepath.Join(other, "x.json"), filepath.Join(other, "x.json"), other + ":/more"},
+	for _, tt := range []struct {
+		env            []string
+		include, roots string
+	}{
+		{nil, filepath.Join(home, ".openclaw", "openclaw.json"), filepath.Join(home, ".openclaw")},
+		{[]string{"OPENCLAW_CONFIG_PATH=" + filepath.Join(other, "x.json"), "OPENCLAW_INCLUDE_ROOTS=/more"},
+			filepath.Join(other, "x.json"), other + ":/more"},
 	} {
-		all := begin(t, canary.OpenClaw(), home, tt.env, "OPENCLAW_INCLUDE_ROOTS="+strings.TrimPrefix(tt.roots, other+":")).all(t)
-		if !strings.Contains(all, `"$include":"`+tt.include+`"`) || !strings.Contains(all, "OPENCLAW_INCLUDE_ROOTS="+tt.roots) {
-			t.Errorf("%s: %s", tt.env, all)
+		b := begin(t, canary.OpenClaw(), home, tt.env...)
+		if all := b.all(t); !strings.Contains(all, `"$include":"`+tt.include+`"`) ||
+			!slices.Contains(b.env, "OPENCLAW_INCLUDE_ROOTS="+tt.roots) {
+			t.Errorf("%q: %s", tt.env, all)
 		}
 	}
 }
