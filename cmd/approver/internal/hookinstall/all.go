@@ -120,10 +120,14 @@ func wouldDo(agent agents.Installer, cfg configs.Config, who configs.Submitters,
 		return "", err
 	}
 	text, err := agent.WithHooks(path, old, want)
+	if err != nil {
+		return "", err
+	}
+	edits, err := companionEdits(agent, path, old, text)
 	switch {
 	case err != nil:
 		return "", err
-	case string(text) == string(old):
+	case string(text) == string(old) && len(edits) == 0:
 		return "nothing: it is as it should be", nil
 	}
 	return "change it, and keep what it was beside it", nil

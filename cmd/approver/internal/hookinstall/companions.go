@@ -37,6 +37,29 @@ func textOf(path string) ([]byte, error) {
 	return append([]byte{}, text...), err
 }
 
+// A companionEdit is what becomes of a companion. A nil text means that there is no file.
+type companionEdit struct {
+	agents.Companion
+	old, text []byte
+}
+
+// companionEdits returns the companions that have to change for settings whose text changes.
+func companionEdits(agent agents.Installer, path string, was, becomes []byte) (all []companionEdit, err error) {
+	for _, c := range companionsOf(agent, path, was, becomes) {
+		e := companionEdit{Companion: c}
+		if e.old, err = textOf(c.Path); err == nil {
+			e.text, err = c.Change(e.old)
+		}
+		if err != nil {
+			return nil, err
+		}
+		if !bytes.Equal(e.old, e.text) || (e.old == nil) != (e.text == nil) {
+			all = append(all, e)
+		}
+	}
+	return all, nil
+}
+
 // accompany writes the companions for settings that are about to get these hooks. Nothing is written
 // if one of them, or the settings, cannot be changed: hooks that are there and do not run would look
 // as if they did.
@@ -51,51 +74,34 @@ func accompany(agent agents.Installer, path string, want settings.Hooks, whole [
 			return err
 		}
 	}
-	all := companionsOf(agent, path, was, becomes)
-	for _, c := range all {
-		text, err := textOf(c.Path)
-		if err == nil {
-			_, err = c.Change(text)
-		}
-		if err != nil {
-			return err
-		}
+	edits, err := companionEdits(agent, path, was, becomes)
+	if err != nil {
+		return err
 	}
-	for _, c := range all {
-		if err := change(c); err != nil {
+	for _, e := range edits {
+		if err := e.write(); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// change makes a companion what it has to be.
-func change(c agents.Companion) error {
-	text, err := textOf(c.Path)
-	if err != nil {
-		return err
+// write makes a companion what it has to be.
+func (e companionEdit) write() error {
+	if e.text == nil {
+		return removeCompanion(e.Path)
 	}
-	becomes, err := c.Change(text)
+	backup, changed, err := safefile.ChangeFile(e.Path, func([]byte) ([]byte, error) { return e.text, nil })
 	switch {
-	case err != nil:
+	case err != nil || !changed:
 		return err
-	case becomes == nil && text == nil, becomes != nil && text != nil && bytes.Equal(becomes, text):
-		return nil
-	case becomes == nil:
-		return removeCompanion(c.Path)
-	}
-	backup, changed, err := safefile.ChangeFile(c.Path, func([]byte) ([]byte, error) { return becomes, nil })
-	if err != nil {
-		return err
-	}
-	switch {
-	case text != nil && changed:
-		term.Print(0, "changed %s\n", c.Path)
-	case changed:
-		if c.Mode != 0 {
-			err = os.Chmod(c.Path, c.Mode)
+	case e.old != nil:
+		term.Print(0, "changed %s\n", e.Path)
+	default:
+		if e.Mode != 0 {
+			err = os.Chmod(e.Path, e.Mode)
 		}
-		term.Print(0, "wrote %s\n", c.Path)
+		term.Print(0, "wrote %s\n", e.Path)
 	}
 	if backup != "" {
 		term.Print(0, "what it was is in %s\n", backup)
@@ -133,10 +139,17 @@ func leave(agent agents.Installer, path string, was []byte) error {
 		former, found, err := beforeInstall(c, after[i])
 		if err == nil && found {
 			err = restore(c.Path, former)
-		} else if err == nil {
-			err = change(after[i])
 		}
 		if err != nil {
+			return err
+		}
+	}
+	edits, err := companionEdits(agent, path, was, becomes)
+	if err != nil {
+		return err
+	}
+	for _, e := range edits {
+		if err := e.write(); err != nil {
 			return err
 		}
 	}

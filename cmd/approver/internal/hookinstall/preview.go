@@ -13,7 +13,7 @@ import (
 	"approver.example/daemon/safefile"
 )
 
-// preview prints what edit would change, as a diff.
+// preview prints what install would change, as a diff.
 func preview(agent agents.Installer, path string, want settings.Hooks, whole []byte) error {
 	real, err := safefile.RealFile(path)
 	if err != nil {
@@ -31,8 +31,16 @@ func preview(agent agents.Installer, path string, want settings.Hooks, whole []b
 			return err
 		}
 	}
-	if changes := diff.Diff(path, old, path+" with approver", text); len(changes) > 0 {
-		term.Print(0, "%s", term.Visibly(string(changes)))
+	edits, err := companionEdits(agent, path, old, text)
+	if err != nil {
+		return err
+	}
+	all := diff.Diff(path, old, path+" with approver", text)
+	for _, e := range edits {
+		all = append(all, diff.Diff(e.Path, e.old, e.Path+" with approver", e.text)...)
+	}
+	if len(all) > 0 {
+		term.Print(0, "%s", term.Visibly(string(all)))
 		return nil
 	}
 	term.Print(0, "%s is as it should be\n", path)
