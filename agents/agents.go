@@ -126,6 +126,7 @@ var adapters = [...]Adapter{
 	kiro,
 	goose,
 	crush,
+	codex,
 }
 
 // For returns the adapter of the named agent.

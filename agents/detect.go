@@ -32,6 +32,7 @@ var marks = [...]mark{
 	{agent: "goose", keys: "event session_id", not: "hook_event_name"},
 	{agent: "kiro", keys: "hook_event_name cwd", event: "agentSpawn userPromptSubmit preToolUse postToolUse stop"},
 	{agent: "claude", keys: "hook_event_name tool_use_id"},
+	{agent: "claude", keys: "hook_event_name prompt_id"},
 }
 
 // dialectOf returns the agent whose marks a payload has, or "" if it has none.

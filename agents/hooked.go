@@ -243,7 +243,7 @@ func (h *hooked) readIDs(ev *Event, o object, e hookEvent) error {
 	case h.keys.use == "":
 		ev.UseID, ev.Derived = fmt.Sprintf("%x of %s", ev.Content[:16],
 			cmp.Or(ev.Call.Session, ev.Call.Dir)), true
-	case ev.UseID == "":
+	case ev.UseID == "" && e.kind != Prompted:
 		return fmt.Errorf("%s is missing or empty", quote(h.keys.use))
 	}
 	return nil

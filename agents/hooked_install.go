@@ -1,6 +1,7 @@
 package agents
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/json"
 	"errors"
@@ -32,6 +33,9 @@ type installation struct {
 	// shell says that a POSIX shell runs the command line. The line then blocks the call even if the
 	// courier is killed, which most agents take for a failed hook and run the call.
 	shell bool
+	// reads says why the agent cannot read a settings file, and so runs no hook in it; nil: it reads what
+	// the layout reads.
+	reads func(text []byte) error
 	// switches finds what else in a settings file takes the hooks away; nil finds nothing.
 	switches func(s settings.Source, keys map[string]json.RawMessage) []settings.Finding
 	// advice says what no settings of a user can prevent.
@@ -164,7 +168,13 @@ func hookable(program, socket string, ttl time.Duration) error {
 
 // ReadHooks implements [Installer].
 func (h *hooked) ReadHooks(path string, text []byte) (settings.Hooks, error) {
-	return h.install.layout.Read(path, text)
+	hooks, err := h.install.layout.Read(path, text)
+	if err == nil && len(bytes.TrimSpace(text)) > 0 && h.install.reads != nil {
+		if err = h.install.reads(text); err != nil {
+			return nil, fmt.Errorf("%s: %w", path, err)
+		}
+	}
+	return hooks, err
 }
 
 // WithHooks implements [Installer].
@@ -175,7 +185,14 @@ func (h *hooked) WithHooks(path string, text []byte, hooks settings.Hooks) ([]by
 			return nil, fmt.Errorf("%s: remove that first; nothing was changed", weak[0])
 		}
 	}
-	return h.install.layout.With(path, text, hooks)
+	text, err := h.install.layout.With(path, text, hooks)
+	if err != nil || len(hooks) == 0 || h.install.reads == nil {
+		return text, err
+	}
+	if err := h.install.reads(text); err != nil {
+		return nil, fmt.Errorf("%s: %w; nothing was changed", path, err)
+	}
+	return text, nil
 }
 
 // switchesIn returns what else in a settings file takes the hooks away.
@@ -248,7 +265,7 @@ func (h *hooked) lacking(s settings.Source, want settings.Want) (found []setting
 	case s.Err != nil:
 		return say("%s cannot be read, so nobody can say what it does to the hooks: %v", s.Path, s.Err)
 	}
-	have, err := h.install.layout.Read(s.Path, s.Text)
+	have, err := h.ReadHooks(s.Path, s.Text)
 	if err != nil {
 		return say("%v", err)
 	}

@@ -14,7 +14,6 @@ const (
 // others are the agents that have no [Adapter] yet, but whose blocking answer is known. The daemon
 // does not decide their calls; their hooks block.
 var others = [...]facts.Agent{
-	{Name: "codex", Events: []facts.Event{{Name: "PreToolUse", Before: denyTool, After: "}}"}}},
 	{Name: "droid", Events: []facts.Event{{Name: "PreToolUse", Before: denyTool, After: "}}"}}},
 	{Name: "gemini", Events: []facts.Event{{Name: "BeforeTool", Before: `{"decision":"deny","reason":`, After: "}"}}},
 	{Name: "copilot", Events: []facts.Event{

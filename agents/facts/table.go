@@ -123,7 +123,11 @@ var table = [...]Agent{
 		},
 	},
 	{
-		Name: "codex",
+		Name:      "codex",
+		Patience:  290000000000, // 4m50s
+		Shell:     "Bash",
+		Described: []string{"Bash"},
+		Returned:  []Field{{`tool_response`, `null`}},
 		Events: []Event{
 			{
 				Name: "PreToolUse",
@@ -131,6 +135,12 @@ var table = [...]Agent{
 					`eason":`,
 				After: `}}`,
 			},
+			{
+				Name:   "PermissionRequest",
+				Before: `{"hookSpecificOutput":{"hookEventName":"PermissionRequest","decision":{"behavior":"deny","message":`,
+				After:  `}}}`,
+			},
+			{Name: "PostToolUse", Before: `{"decision":"block","reason":`, After: `}`, Meaning: 1},
 		},
 	},
 	{
