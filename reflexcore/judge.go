@@ -85,6 +85,7 @@ func (e *Engine) understand(j *judgment) {
 	}
 	git.Todos()
 	git.Patches()
+	git.AgentPatches()
 	j.call.ReadHidden(place)
 }
 

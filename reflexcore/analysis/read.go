@@ -77,14 +77,18 @@ func (a *Call) ReadCommand(place shell.Context) {
 }
 
 // ReadTool reads the arguments of a tool that is no shell.
-func (a *Call) ReadTool(place shell.Context) {
-	a.Other = tools.Effects(a.ToolCall, a.Analyzer.Limits.Tools, a.Analyzer.Files)
-	a.addLabels(a.Other.Effects)
-	a.addTaint(a.Other.Effects)
-	a.Effects = append(a.Effects, a.Other.Effects...)
-	for _, p := range a.Other.Payloads {
+func (a *Call) ReadTool(place shell.Context) { a.Other = a.ReadAs(a.ToolCall, place) }
+
+// ReadAs reads the arguments of a call of another tool that this one makes.
+func (a *Call) ReadAs(call approver.ToolCall, place shell.Context) tools.Result {
+	made := tools.Effects(call, a.Analyzer.Limits.Tools, a.Analyzer.Files)
+	a.addLabels(made.Effects)
+	a.addTaint(made.Effects)
+	a.Effects = append(a.Effects, made.Effects...)
+	for _, p := range made.Payloads {
 		a.Payload(p, place)
 	}
+	return made
 }
 
 // ReadHidden reads the decoded texts if the call runs something that is not known: it may be one of
