@@ -8,6 +8,7 @@ import (
 
 	"approver.example"
 	"approver.example/agents/blocking"
+	"approver.example/agents/canary"
 	"approver.example/agents/facts"
 	"approver.example/agents/settings"
 )
@@ -50,6 +51,7 @@ var codex = codexAgent{&hooked{
 	described: []string{"Bash"},
 	returned:  []facts.Field{{Key: "tool_response", Short: "null"}},
 	permit:    permitCodex,
+	recipe:    canary.Codex,
 	install: &installation{
 		files: settings.Files{
 			Agent: "codex", Title: "Codex CLI", Folder: ".codex", File: "hooks.json", Home: "CODEX_HOME",
@@ -57,7 +59,7 @@ var codex = codexAgent{&hooked{
 			Managed: codexManaged, ManagedFile: "hooks.json", ManagedMore: "hooks.d",
 		},
 		layout: settings.Layout{Agent: "codex", Plain: true}, unit: time.Second, timeout: "timeout", matcher: "*",
-		reads: codexReads,
+		shell: true, reads: codexReads,
 		hook: func(l hookLine) any {
 			return struct {
 				Type    string `json:"type"`
