@@ -149,13 +149,23 @@ func codexReads(text []byte) error {
 	return nil
 }
 
-// codexTrust returns the hashes of approver's hooks in a file of hooks, by their keys of trust.
+// codexTrust returns the hashes of approver's hooks in a file of hooks, by their keys of trust. A folder
+// that CODEX_HOME names is in a key without links, and that in a home as it is named: where these
+// differ, there are keys for both.
 func codexTrust(path string, text []byte) map[string]string {
+	trust := codexTrustAt(path, text)
+	if real, err := filepath.EvalSymlinks(filepath.Dir(path)); err == nil && real != filepath.Dir(path) {
+		maps.Copy(trust, codexTrustAt(filepath.Join(real, filepath.Base(path)), text))
+	}
+	return trust
+}
+
+func codexTrustAt(path string, text []byte) map[string]string {
+	trust := map[string]string{}
 	events, err := codexFile(text)
 	if err != nil {
-		return nil
+		return trust // Codex trusts nothing in it
 	}
-	trust := map[string]string{}
 	for event, groups := range events {
 		for i, g := range groups {
 			for j, h := range g.Hooks {
