@@ -121,6 +121,7 @@ type Adapter interface {
 var adapters = [...]Adapter{
 	Claude{},
 	qwen,
+	gemini,
 	cursor,
 	windsurf,
 	kiro,

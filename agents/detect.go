@@ -26,6 +26,7 @@ var marks = [...]mark{
 	{agent: "copilot", keys: "sessionId timestamp", not: "hook_event_name"},
 	{agent: "gemini", keys: "hook_event_name",
 		event: "BeforeTool AfterTool BeforeAgent AfterAgent BeforeModel AfterModel BeforeToolSelection PreCompress"},
+	{agent: "gemini", keys: "hook_event_name timestamp", not: "permission_mode", event: "SessionStart SessionEnd Notification"},
 	{agent: "codex", keys: "hook_event_name turn_id"},
 	{agent: "qwen", keys: "hook_event_name timestamp"},
 	{agent: "crush", keys: "event session_id cwd", not: "hook_event_name"},

@@ -21,7 +21,8 @@ func FuzzKiro(f *testing.F)     { fuzzDecoder(f, kiro) }
 func FuzzGoose(f *testing.F)    { fuzzDecoder(f, goose) }
 func FuzzCrush(f *testing.F)    { fuzzDecoder(f, crush) }
 
-func FuzzCodex(f *testing.F) { fuzzDecoder(f, codex) }
+func FuzzCodex(f *testing.F)  { fuzzDecoder(f, codex) }
+func FuzzGemini(f *testing.F) { fuzzDecoder(f, gemini) }
 
 func FuzzClaudeCommand(f *testing.F) {
 	f.Add([]byte(`{"command":"ls","\u0063ommand":"rm"}`))

@@ -269,28 +269,33 @@ func (h *hooked) readOutcome(ev *Event, o object) (err error) {
 
 // Rewrite implements [Adapter].
 func (h *hooked) Rewrite(payload []byte, args json.RawMessage) (Event, error) {
-	if h.call != nil {
-		return Event{}, errors.New("a call of " + h.name + " cannot be changed")
-	}
-	ev, err := h.Decode(payload)
-	switch {
-	case err != nil:
-		return Event{}, err
-	case h.at(ev.Name).call != nil:
-		return Event{}, fmt.Errorf("a call of %s cannot be changed at %s", h.name, ev.Name)
-	}
-	var body map[string]json.RawMessage
-	if err := json.Unmarshal(payload, &body); err != nil {
-		return Event{}, err
-	}
-	if body[h.keys.input], err = h.tools.of(ev.Native).own(args, body[h.keys.input]); err != nil {
-		return Event{}, err
-	}
-	changed, err := json.Marshal(body)
+	changed, err := h.rewritten(payload, args)
 	if err != nil {
 		return Event{}, err
 	}
 	return h.Decode(changed)
+}
+
+// rewritten returns a payload with other arguments of the call.
+func (h *hooked) rewritten(payload []byte, args json.RawMessage) ([]byte, error) {
+	if h.call != nil && !h.modifies {
+		return nil, errors.New("a call of " + h.name + " cannot be changed")
+	}
+	ev, err := h.Decode(payload)
+	switch {
+	case err != nil:
+		return nil, err
+	case h.at(ev.Name).call != nil:
+		return nil, fmt.Errorf("a call of %s cannot be changed at %s", h.name, ev.Name)
+	}
+	var body map[string]json.RawMessage
+	if err := json.Unmarshal(payload, &body); err != nil {
+		return nil, err
+	}
+	if body[h.keys.input], err = h.tools.of(ev.Native).own(args, body[h.keys.input]); err != nil {
+		return nil, err
+	}
+	return json.Marshal(body)
 }
 
 // Encode writes the verdict for the agent. Deny, Ask, an event that is not understood and everything

@@ -36,6 +36,12 @@ type installation struct {
 	// reads says why the agent cannot read a settings file, and so runs no hook in it; nil: it reads what
 	// the layout reads.
 	reads func(text []byte) error
+	// milliseconds is the number from which on a timeout is in milliseconds, whatever the unit; zero: there
+	// is none.
+	milliseconds int
+	// copies says why another hook of approver, in a file that the agent merges with this one, can take
+	// away the right one; empty: each runs for itself.
+	copies string
 	// switches finds what else in a settings file takes the hooks away; nil finds nothing.
 	switches func(s settings.Source, keys map[string]json.RawMessage) []settings.Finding
 	// advice says what no settings of a user can prevent.
@@ -119,7 +125,7 @@ func (h *hooked) wanted(program, socket string, ttl time.Duration) (settings.Hoo
 			line.command += orBlock
 		}
 		if h.install.unit > 0 {
-			line.timeout = int(hookTimeout(deadline) / h.install.unit)
+			line.timeout = h.install.written(hookTimeout(deadline))
 		}
 		raw, err := json.Marshal(h.install.hook(line))
 		if err != nil {
@@ -144,6 +150,15 @@ func (h *hooked) deadline(ttl time.Duration) (d time.Duration, parks bool) {
 	}
 	d = (most - max(most/10, claudeMargin)).Truncate(time.Second)
 	return d, d < ttl+claudeGrace
+}
+
+// written returns a timeout as it stands in the settings.
+func (in *installation) written(timeout time.Duration) int {
+	n := int(timeout / in.unit)
+	if in.milliseconds > 0 && n >= in.milliseconds {
+		n = int(timeout / time.Millisecond)
+	}
+	return n
 }
 
 // hookTimeout returns the timeout of a hook with a deadline: later by a tenth of it or more, in whole
@@ -249,7 +264,39 @@ func (h *hooked) Compare(sources []settings.Source, want settings.Want) (found [
 		missing = []settings.Finding{{Path: want.In, Text: "no settings were found in which approver's hooks could be"}}
 	}
 	if !holds {
-		found = append(found, missing...)
+		return append(found, missing...)
+	}
+	for _, s := range sources {
+		found = append(found, h.others(s, want)...)
+	}
+	return found
+}
+
+// others returns findings about copies of approver's hooks that differ from what install writes, and
+// about hooks of other programs that can change a call.
+func (h *hooked) others(s settings.Source, want settings.Want) (found []settings.Finding) {
+	have, err := h.install.layout.Read(s.Path, s.Text)
+	if s.Missing || s.Err != nil || err != nil {
+		return nil
+	}
+	for _, event := range slices.Sorted(maps.Keys(want.Hooks)) {
+		good := want.Hooks[event][0]
+		for _, m := range have[event] {
+			for _, raw := range m.Hooks {
+				why := ""
+				if settings.CommandOf(raw).Ours(h.name) {
+					why = h.difference(event, m.Matcher, raw, good, want)
+				}
+				switch {
+				case why != "" && h.install.copies != "":
+					found = append(found, settings.Finding{Path: s.Path, Text: fmt.Sprintf("%s has another hook of approver at %s "+
+						"(%s), and %s has several: %s", s.Path, event, why, h.name, h.install.copies)})
+				case !settings.CommandOf(raw).Ours(h.name) && h.modifies && h.kindOf(event) == Decide:
+					found = append(found, settings.Finding{Harmless: true, Path: s.Path, Text: fmt.Sprintf("another hook at %s, %q: "+
+						"the arguments that it puts in place of a call's are run unasked", event, settings.CommandOf(raw))})
+				}
+			}
+		}
 	}
 	return found
 }
@@ -347,6 +394,9 @@ func timeoutOf(hook json.RawMessage, in *installation) (time.Duration, error) {
 	var n float64
 	if err := json.Unmarshal(keys[in.timeout], &n); err != nil {
 		return 0, fmt.Errorf("the hook has no %q", in.timeout)
+	}
+	if in.milliseconds > 0 && n >= float64(in.milliseconds) {
+		return time.Duration(n * float64(time.Millisecond)), nil
 	}
 	return time.Duration(n * float64(in.unit)), nil
 }

@@ -15,7 +15,6 @@ const (
 // does not decide their calls; their hooks block.
 var others = [...]facts.Agent{
 	{Name: "droid", Events: []facts.Event{{Name: "PreToolUse", Before: denyTool, After: "}}"}}},
-	{Name: "gemini", Events: []facts.Event{{Name: "BeforeTool", Before: `{"decision":"deny","reason":`, After: "}"}}},
 	{Name: "copilot", Events: []facts.Event{
 		{Name: "preToolUse", Before: `{"permissionDecision":"deny","permissionDecisionReason":`, After: "}"},
 		{Name: "permissionRequest", Before: `{"behavior":"deny","message":`, After: "}"},

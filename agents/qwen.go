@@ -2,28 +2,40 @@ package agents
 
 import (
 	"encoding/json"
-	"time"
+	"errors"
 
 	"approver.example"
+	"approver.example/agents/blocking"
 	"approver.example/agents/canary"
 	"approver.example/agents/facts"
-	"approver.example/agents/settings"
 )
 
-// qwen is the adapter of Qwen Code, whose protocol is like that of Claude Code. It follows the hooks
-// page of its own documents and what version 0.24.4 was measured to do: it ignores changed arguments
-// and runs the call with the old ones, and its "ask" denies without a terminal.
-var qwen = &hooked{
+// A qwenAgent is the adapter of Qwen Code, whose protocol is like that of Claude Code. It follows the
+// hooks page of its own documents and what version 0.24.4 was measured to do.
+//
+// PreToolUse comes after the agent's own rules and its question to its user. It ignores changed
+// arguments there and runs the call with the old ones. Of a tool that it calls by tool_call, a hook sees
+// the real tool. A document is read only with exit code 0, so after PreToolUse, where the exit code 2 alone
+// blocks, it is the whole answer.
+type qwenAgent struct{ *hooked }
+
+var qwen = qwenAgent{&hooked{
 	name: "qwen", patience: claudePatience,
 	events: []hookEvent{
 		{kind: Decide, installed: true, Event: facts.Event{Name: "PreToolUse", Before: denyTool, After: "}}"}},
-		{kind: Prompted, Event: facts.Event{Name: "PermissionRequest", Before: denyPrompt, After: "}}}"}},
-		{kind: Ran, installed: true, Event: facts.Event{Name: "PostToolUse", Before: block, After: "}"}},
-		{kind: Ran, installed: true, Event: facts.Event{Name: "PostToolUseFailure", After: "}}",
+		{kind: Prompted, Event: facts.Event{Name: "PermissionRequest", Before: denyPrompt, After: "}}}", DocumentOnly: true}},
+		{kind: Ran, installed: true, Event: facts.Event{Name: "PostToolUse", Before: `{"continue":false,"stopReason":`,
+			After: "}", DocumentOnly: true}},
+		{kind: Ran, installed: true, Event: facts.Event{Name: "PostToolUseFailure", After: "}}", DocumentOnly: true,
 			Before: `{"hookSpecificOutput":{"hookEventName":"PostToolUseFailure","additionalContext":`}},
+		// The ids of the calls in it are those of the model, which the other events do not have as ids.
+		{kind: Notice, Event: facts.Event{Name: "PostToolBatch"}},
 		{kind: Notice, Event: facts.Event{Name: "SessionStart"}},
 		{kind: Notice, Event: facts.Event{Name: "SessionEnd"}},
+		{kind: Notice, Event: facts.Event{Name: "SessionDelete"}},
 		{kind: Notice, Event: facts.Event{Name: "UserPromptSubmit"}},
+		{kind: Notice, Event: facts.Event{Name: "UserPromptExpansion"}},
+		{kind: Notice, Event: facts.Event{Name: "MessageDisplay"}},
 		{kind: Notice, Event: facts.Event{Name: "Stop"}},
 		{kind: Notice, Event: facts.Event{Name: "StopFailure"}},
 		{kind: Notice, Event: facts.Event{Name: "SubagentStart"}},
@@ -31,10 +43,15 @@ var qwen = &hooked{
 		{kind: Notice, Event: facts.Event{Name: "Notification"}},
 		{kind: Notice, Event: facts.Event{Name: "PreCompact"}},
 		{kind: Notice, Event: facts.Event{Name: "PostCompact"}},
+		{kind: Notice, Event: facts.Event{Name: "PermissionDenied"}},
+		{kind: Notice, Event: facts.Event{Name: "TodoCreated"}},
+		{kind: Notice, Event: facts.Event{Name: "TodoCompleted"}},
+		{kind: Notice, Event: facts.Event{Name: "InstructionsLoaded"}},
 	},
 	keys: usualKeys,
 	tools: vocabulary{
-		{tools: "run_shell_command", as: "Bash", dir: "directory"},
+		{tools: "run_shell_command", as: "Bash", keys: "is_background=run_in_background", dir: "directory"},
+		{tools: "monitor", as: "Monitor", dir: "directory"},
 		{tools: "write_file", as: "Write"},
 		{tools: "edit replace", as: "Edit"},
 		{tools: "read_file", as: "Read", keys: "absolute_path=file_path"},
@@ -46,24 +63,110 @@ var qwen = &hooked{
 		{tools: "web_search google_web_search", as: "WebSearch"},
 		{tools: "agent task", as: "Agent"},
 		{tools: "skill", as: "Skill"},
+		{tools: "todo_write", as: "TodoWrite"},
+		{tools: "enter_plan_mode", as: "EnterPlanMode"},
 		{tools: "exit_plan_mode", as: "ExitPlanMode"},
 		{tools: "ask_user_question", as: "AskUserQuestion"},
 	},
-	described: []string{"Bash"},
+	described: []string{"Bash", "Monitor"},
 	returned:  []facts.Field{{Key: "tool_response", Short: "null"}, {Key: "error", Short: `"not read"`}},
-	permit:    permitLikeClaude,
+	call:      qwenCall,
+	outcome:   qwenOutcome,
+	permit:    permitQwen,
 	recipe:    canary.Qwen,
-	install: &installation{
-		files:  settings.Files{Agent: "qwen", Title: "Qwen Code", Folder: ".qwen", File: "settings.json"},
-		layout: settings.Layout{Agent: "qwen"}, unit: time.Second, timeout: "timeout", matcher: "*", shell: true,
-		hook: func(l hookLine) any {
-			return struct {
-				Type    string `json:"type"`
-				Command string `json:"command"`
-				Timeout int    `json:"timeout"`
-			}{"command", l.command, l.timeout}
-		},
-	},
+	install:   qwenInstallation,
+}}
+
+// qwenCall reads the tool. tool_call is the name under which a model calls a tool that it was not shown
+// at first. A hook was never seen to get it, and with it, the rules would not see the real tool.
+func qwenCall(o object) (tool string, args json.RawMessage, err error) {
+	if tool, err = o.need("tool_name", maxTool); err != nil {
+		return "", nil, err
+	}
+	if tool == "tool_call" {
+		return "", nil, errors.New(`"tool_name" is tool_call, not the tool that would run`)
+	}
+	return tool, o["tool_input"], nil
+}
+
+// Report implements [Reporter].
+func (q qwenAgent) Report(payload []byte, event string) (Event, bool, error) {
+	return report(q, q.keys, payload, event)
+}
+
+// qwenOutcome reads what a call returned, or why it failed.
+func qwenOutcome(ev *Event, o object) (err error) {
+	if ev.Name == "PostToolUseFailure" {
+		ev.Failure, err = o.need("error", MaxPayload)
+		ev.Output = ev.Failure
+		return err
+	}
+	response, ok := o["tool_response"]
+	if !ok {
+		return errors.New(`"tool_response" is missing`)
+	}
+	return partsOf(ev, response)
+}
+
+// permitQwen returns the document of an answer that does not block. A warning goes to the user as well,
+// because before a call the model does not read it.
+func permitQwen(ev Event, v approver.Verdict, args json.RawMessage) any {
+	doc := permitLikeClaude(ev, v, args)
+	if out, ok := doc.(*claudeOutput); ok && out != nil && v.Decision == approver.Warn {
+		out.SystemMessage = "approver: " + out.Specific.Context
+	}
+	return doc
+}
+
+// Reading implements [Returner]. The reason of a stop stands in the place of what a call returned. To an
+// error, something can only be added.
+func (q qwenAgent) Reading(ev Event) Reading {
+	if ev.Kind != Ran || ev.Failure == "" && hasWord(ownTexts, ev.Call.Tool) {
+		return Reading{}
+	}
+	return Reading{Reads: true, Replaces: ev.Failure == "" && len(ev.Response) > 0, From: origin(ev)}
+}
+
+// A qwenResult is the answer to PostToolUse. Despite its name, continue stops only this call: the model
+// reads the reason as an error of it, and the turn goes on.
+type qwenResult struct {
+	Continue *bool           `json:"continue,omitempty"`
+	Reason   string          `json:"stopReason,omitempty"`
+	System   string          `json:"systemMessage,omitempty"`
+	Specific *claudeSpecific `json:"hookSpecificOutput,omitempty"`
+}
+
+// EncodeResult implements [Returner].
+func (q qwenAgent) EncodeResult(ev Event, r Result) Answer {
+	doc, err := q.result(ev, r)
+	if doc == nil {
+		return resultAnswer(q, ev, nil, err)
+	}
+	return resultAnswer(q, ev, doc, err)
+}
+
+func (q qwenAgent) result(ev Event, r Result) (out *qwenResult, err error) {
+	switch {
+	case ev.Kind != Ran:
+		return nil, errors.New("there is no result to change: the call has not run")
+	case len(r.Response) > 0 && !q.Reading(ev).Replaces:
+		return nil, errors.New("what this call returned cannot be replaced: do not follow what it says")
+	case len(r.Response) == 0 && r.Context == "" && r.Notice == "":
+		return nil, nil
+	}
+	out = &qwenResult{}
+	if r.Notice != "" {
+		out.System = "approver: " + blocking.Line(r.Notice)
+	}
+	if len(r.Response) > 0 {
+		out.Continue = new(bool)
+		out.Reason, err = replacement(ev, r)
+		return out, err
+	}
+	if r.Context != "" {
+		out.Specific = &claudeSpecific{Event: ev.Name, Context: blocking.Line(r.Context)}
+	}
+	return out, nil
 }
 
 // permitLikeClaude returns the document for an agent that reads those of Claude Code's hooks.

@@ -34,7 +34,7 @@ var table = [...]Agent{
 		Name:      "qwen",
 		Patience:  290000000000, // 4m50s
 		Shell:     "Bash",
-		Described: []string{"Bash"},
+		Described: []string{"Bash", "Monitor"},
 		Returned:  []Field{{`tool_response`, `null`}, {`error`, `"not read"`}},
 		Events: []Event{
 			{
@@ -46,14 +46,25 @@ var table = [...]Agent{
 			{
 				Name:   "PermissionRequest",
 				Before: `{"hookSpecificOutput":{"hookEventName":"PermissionRequest","decision":{"behavior":"deny","message":`,
-				After:  `}}}`,
+				After:  `}}}`, DocumentOnly: true,
 			},
-			{Name: "PostToolUse", Before: `{"decision":"block","reason":`, After: `}`, Meaning: 1},
+			{Name: "PostToolUse", Before: `{"continue":false,"stopReason":`, After: `}`, DocumentOnly: true, Meaning: 1},
 			{
 				Name:   "PostToolUseFailure",
 				Before: `{"hookSpecificOutput":{"hookEventName":"PostToolUseFailure","additionalContext":`,
-				After:  `}}`, Meaning: 1,
+				After:  `}}`, DocumentOnly: true, Meaning: 1,
 			},
+		},
+	},
+	{
+		Name:      "gemini",
+		Patience:  290000000000, // 4m50s
+		Shell:     "Bash",
+		Described: []string{"Bash"},
+		Returned:  []Field{{`tool_response`, `null`}},
+		Events: []Event{
+			{Name: "BeforeTool", Before: `{"decision":"deny","reason":`, After: `}`},
+			{Name: "AfterTool", Before: `{"decision":"deny","reason":`, After: `}`, Meaning: 1},
 		},
 	},
 	{
@@ -152,12 +163,6 @@ var table = [...]Agent{
 					`eason":`,
 				After: `}}`,
 			},
-		},
-	},
-	{
-		Name: "gemini",
-		Events: []Event{
-			{Name: "BeforeTool", Before: `{"decision":"deny","reason":`, After: `}`},
 		},
 	},
 	{

@@ -1,0 +1,255 @@
+package agents
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"approver.example"
+	"approver.example/agents/blocking"
+	"approver.example/agents/canary"
+	"approver.example/agents/facts"
+)
+
+// A geminiAgent is the adapter of the Gemini CLI. It follows the hooks pages in its package and what
+// version 0.61.0 was measured to do.
+//
+// BeforeTool comes before the agent's own rules and its question to its user. So an "allow" does not skip
+// these: the call still runs only if they let it. AfterTool comes after every call that ran, also if it
+// failed. A call has no id.
+type geminiAgent struct{ *hooked }
+
+var gemini = geminiAgent{&hooked{
+	name: "gemini", patience: claudePatience,
+	events: []hookEvent{
+		{kind: Decide, installed: true, Event: facts.Event{Name: "BeforeTool", Before: denyWord, After: "}"}},
+		{kind: Ran, installed: true, Event: facts.Event{Name: "AfterTool", Before: denyWord, After: "}"}},
+		// An empty answer to these changes nothing. The tools that a model asks for come to BeforeTool.
+		{kind: Notice, Event: facts.Event{Name: "BeforeAgent"}},
+		{kind: Notice, Event: facts.Event{Name: "AfterAgent"}},
+		{kind: Notice, Event: facts.Event{Name: "BeforeModel"}},
+		{kind: Notice, Event: facts.Event{Name: "AfterModel"}},
+		{kind: Notice, Event: facts.Event{Name: "BeforeToolSelection"}},
+		{kind: Notice, Event: facts.Event{Name: "SessionStart"}},
+		{kind: Notice, Event: facts.Event{Name: "SessionEnd"}},
+		{kind: Notice, Event: facts.Event{Name: "Notification"}},
+		{kind: Notice, Event: facts.Event{Name: "PreCompress"}},
+	},
+	keys: keys{event: "hook_event_name", session: "session_id", dir: "cwd", tool: "tool_name", input: "tool_input",
+		response: "tool_response"},
+	tools: vocabulary{
+		{tools: "run_shell_command", as: "Bash", keys: "is_background=run_in_background", dir: "dir_path directory"},
+		{tools: "write_file", as: "Write"},
+		{tools: "replace edit", as: "Edit", keys: "allow_multiple=replace_all"},
+		{tools: "read_file", as: "Read", keys: "absolute_path=file_path path=file_path"},
+		{tools: "read_many_files", as: "read_many_files", keys: "include=paths"},
+		{tools: "list_directory", as: "LS", keys: "dir_path=path"},
+		{tools: "glob", as: "Glob", keys: "dir_path=path"},
+		{tools: "grep_search search_file_content", as: "Grep", keys: "dir_path=path include_pattern=glob include=glob"},
+		{tools: "google_web_search", as: "WebSearch"},
+		{tools: "invoke_agent", as: "Agent", keys: "agent_name=subagent_type"},
+		{tools: "activate_skill", as: "Skill", keys: "name=skill"},
+		{tools: "write_todos", as: "TodoWrite"},
+		{tools: "enter_plan_mode", as: "EnterPlanMode"},
+		{tools: "exit_plan_mode", as: "ExitPlanMode"},
+		{tools: "ask_user", as: "AskUserQuestion"},
+	},
+	described: []string{"Bash"},
+	returned:  []facts.Field{{Key: "tool_response", Short: "null"}},
+	call:      geminiCall,
+	outcome:   geminiOutcome,
+	permit:    permitGemini,
+	modifies:  true,
+	recipe:    canary.Gemini,
+	install:   geminiInstallation,
+}}
+
+// denyWord begins the document that blocks a call, or replaces what one returned.
+const denyWord = `{"decision":"deny","reason":`
+
+// geminiCall reads the tool. That of an MCP server has a name that is made of both names, in which the
+// end of the server's cannot be seen; they are separate in mcp_context.
+func geminiCall(o object) (tool string, args json.RawMessage, err error) {
+	if tool, err = o.need("tool_name", maxTool); err != nil {
+		return "", nil, err
+	}
+	args = o["tool_input"]
+	raw, served := o["mcp_context"]
+	rest, named := strings.CutPrefix(tool, "mcp_")
+	switch {
+	case served:
+		context, err := parseObject(raw)
+		if err != nil {
+			return "", nil, fmt.Errorf(`"mcp_context": %w`, err)
+		}
+		var server, own string
+		if server, err = context.need("server_name", maxID); err == nil {
+			own, err = context.need("tool_name", maxID)
+		}
+		if err != nil {
+			return "", nil, fmt.Errorf(`"mcp_context": %w`, err)
+		}
+		tool = "mcp__" + server + "__" + own
+	case named: // a server whose settings are gone
+		tool = "mcp__" + strings.TrimLeft(rest, "_")
+	}
+	return tool, args, nil
+}
+
+// Decode implements [Adapter]. The tool web_fetch has its addresses in the text of its prompt.
+func (g geminiAgent) Decode(payload []byte) (Event, error) {
+	ev, err := g.hooked.Decode(payload)
+	if err != nil || ev.Native != "web_fetch" {
+		return ev, err
+	}
+	var input object
+	if err := json.Unmarshal(ev.Call.Args, &input); err != nil {
+		return Event{}, err
+	}
+	for _, text := range input.texts("prompt") {
+		for word := range strings.FieldsSeq(text) {
+			if strings.Contains(word, "://") && !slices.Contains(ev.Call.URLs, word) {
+				ev.Call.URLs = append(ev.Call.URLs, word)
+			}
+		}
+	}
+	if slices.ContainsFunc(ev.Call.URLs, func(u string) bool { return strings.ContainsRune(u, 0) }) {
+		return Event{}, errors.New("the payload is not what gemini sends to a hook: an address contains a NUL character")
+	}
+	return ev, nil
+}
+
+// Rewrite implements [Adapter].
+func (g geminiAgent) Rewrite(payload []byte, args json.RawMessage) (Event, error) {
+	changed, err := g.rewritten(payload, args)
+	if err != nil {
+		return Event{}, err
+	}
+	return g.Decode(changed)
+}
+
+// Report implements [Reporter].
+func (g geminiAgent) Report(payload []byte, event string) (Event, bool, error) {
+	return report(g, g.keys, payload, event)
+}
+
+// geminiOutcome reads what a call returned. Of one that failed, the model reads only the error.
+func geminiOutcome(ev *Event, o object) error {
+	response, ok := o["tool_response"]
+	if !ok {
+		return errors.New(`"tool_response" is missing`)
+	}
+	if err := partsOf(ev, response); err != nil {
+		return err
+	}
+	var failed struct{ Error *struct{ Message string } }
+	if json.Unmarshal(response, &failed) != nil || failed.Error == nil {
+		return nil
+	}
+	ev.Failure = failed.Error.Message
+	if ev.Failure == "" {
+		ev.Failure = "it failed and did not say why"
+	}
+	text, err := encoded(ev.Failure, "")
+	ev.Response, ev.Output = json.RawMessage(strings.TrimSuffix(string(text), "\n")), ev.Failure
+	return err
+}
+
+// A geminiOutput is a document that the Gemini CLI reads. Field order is the order of the output.
+type geminiOutput struct {
+	Decision string          `json:"decision,omitempty"`
+	Reason   string          `json:"reason,omitempty"`
+	System   string          `json:"systemMessage,omitempty"`
+	Specific *geminiSpecific `json:"hookSpecificOutput,omitempty"`
+}
+
+type geminiSpecific struct {
+	Event   string          `json:"hookEventName"`
+	Input   json.RawMessage `json:"tool_input,omitempty"`
+	Context string          `json:"additionalContext,omitempty"`
+}
+
+// permitGemini returns the document of an answer that does not block. Before a call, only the agent's
+// user can be told something.
+func permitGemini(ev Event, v approver.Verdict, args json.RawMessage) any {
+	switch {
+	case v.Decision == approver.Warn:
+		text := lineOr(v.Reason, "take care with this call")
+		out := &geminiOutput{System: "approver: " + text}
+		if ev.Kind == Ran {
+			out.Specific = &geminiSpecific{Event: ev.Name, Context: text}
+		}
+		return out
+	case v.Decision == approver.Modify:
+		return &geminiOutput{Decision: "allow", Reason: lineOr(v.Reason, "allowed by approver"),
+			Specific: &geminiSpecific{Event: ev.Name, Input: args}}
+	case v.Decision == approver.Allow && ev.Kind == Decide:
+		return &geminiOutput{Decision: "allow", Reason: lineOr(v.Reason, "allowed by approver")}
+	}
+	return nil
+}
+
+// Encode implements [Adapter]. By its documents the agent merges changed arguments with the old ones, and
+// version 0.61.0 puts them in their place. So a change that takes an argument away is not sent.
+func (g geminiAgent) Encode(ev Event, v approver.Verdict) Answer {
+	if v.Decision == approver.Modify && ev.Kind == Decide && lacksOne(v.Args, ev.Call.Args) {
+		return blocking.For(g.name, ev.Name, "this call must run without one of its arguments, so it was stopped: run it "+
+			"with these instead: "+string(v.Args))
+	}
+	return g.hooked.Encode(ev, v)
+}
+
+// lacksOne reports whether an object has not all keys of another one.
+func lacksOne(changed, old json.RawMessage) bool {
+	var a, b map[string]json.RawMessage
+	if json.Unmarshal(changed, &a) != nil || json.Unmarshal(old, &b) != nil {
+		return true
+	}
+	for key := range b {
+		if _, ok := a[key]; !ok {
+			return true
+		}
+	}
+	return false
+}
+
+// Reading implements [Returner]. The reason of a deny stands in the place of what a call returned.
+func (g geminiAgent) Reading(ev Event) Reading {
+	if ev.Kind != Ran || hasWord(ownTexts, ev.Call.Tool) {
+		return Reading{}
+	}
+	return Reading{Reads: true, Replaces: len(ev.Response) > 0, From: origin(ev)}
+}
+
+// EncodeResult implements [Returner].
+func (g geminiAgent) EncodeResult(ev Event, r Result) Answer {
+	doc, err := g.result(ev, r)
+	if doc == nil {
+		return resultAnswer(g, ev, nil, err)
+	}
+	return resultAnswer(g, ev, doc, err)
+}
+
+func (g geminiAgent) result(ev Event, r Result) (out *geminiOutput, err error) {
+	switch {
+	case ev.Kind != Ran:
+		return nil, errors.New("there is no result to change: the call has not run")
+	case len(r.Response) == 0 && r.Context == "" && r.Notice == "":
+		return nil, nil
+	}
+	out = &geminiOutput{}
+	if r.Notice != "" {
+		out.System = "approver: " + blocking.Line(r.Notice)
+	}
+	if len(r.Response) > 0 {
+		out.Decision = "deny"
+		out.Reason, err = replacement(ev, r)
+		return out, err
+	}
+	if r.Context != "" {
+		out.Specific = &geminiSpecific{Event: ev.Name, Context: blocking.Line(r.Context)}
+	}
+	return out, nil
+}

@@ -1,0 +1,134 @@
+package agents
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"slices"
+	"strings"
+	"time"
+
+	"approver.example/agents/settings"
+)
+
+// qwenInstallation says where Qwen Code has its hooks. A timeout is in seconds, and one of 1000 or more
+// is in milliseconds.
+var qwenInstallation = &installation{
+	files:  qwenFiles(),
+	layout: settings.Layout{Agent: "qwen"}, unit: time.Second, milliseconds: 1000, timeout: "timeout", matcher: "*",
+	hook:     plainHook,
+	switches: qwenSwitches,
+	copies:   "it runs equal commands once, with the options of the project's",
+}
+
+func qwenFiles() settings.Files {
+	f := settings.Files{
+		Agent: "qwen", Title: "Qwen Code",
+		Folder: ".qwen", File: "settings.json", Home: "QWEN_HOME",
+		Managed: "/etc/qwen-code", ManagedFile: "settings.json",
+	}
+	if runtime.GOOS == "darwin" {
+		f.Managed = "/Library/Application Support/QwenCode"
+	}
+	return f
+}
+
+// qwenOff are the variables with which Qwen Code runs no hook if they are true.
+var qwenOff = []string{"QWEN_CODE_SIMPLE", "QWEN_CODE_SAFE_MODE"}
+
+// qwenTrue reports whether Qwen Code takes the value of a variable as true.
+func qwenTrue(value string) bool {
+	return hasWord("1 true yes on", strings.ToLower(strings.TrimSpace(value)))
+}
+
+// qwenSwitches finds what takes the hooks away. Measured with version 0.24.4: disableAllHooks with
+// anything but false, and a variable of qwenOff. By its source, its own sandbox for tools does the same.
+func qwenSwitches(s settings.Source, all map[string]json.RawMessage) (found []settings.Finding) {
+	say := func(text, fix string) {
+		found = append(found, settings.Finding{Path: s.Path, Text: s.Path + " " + text, Fix: fix})
+	}
+	if raw, ok := all["disableAllHooks"]; ok && string(raw) != "false" && string(raw) != "null" {
+		say(fmt.Sprintf(`has "disableAllHooks": %s, so no hook runs`, raw), `take "disableAllHooks" out there`)
+	}
+	var tools, env map[string]json.RawMessage
+	_ = json.Unmarshal(all["tools"], &tools) // what is no object has no effect
+	if raw, ok := tools["executionSandbox"]; ok && string(raw) != "null" {
+		say(`has "tools.executionSandbox", with which no hook runs`, `take "executionSandbox" out of "tools" there`)
+	}
+	_ = json.Unmarshal(all["env"], &env)
+	for _, key := range qwenOff {
+		if qwenTrue(strings.Trim(string(env[key]), `"`)) {
+			say(fmt.Sprintf(`has "env": {%q: %s}, with which no hook runs`, key, env[key]), "take "+key+` out of "env" there`)
+		}
+	}
+	return found
+}
+
+// qwenSet matches a variable of qwenOff in a file .env.
+var qwenSet = regexp.MustCompile(`(?m)^\s*(?:export\s+)?(` + strings.Join(qwenOff, "|") + `)\s*[=:]\s*["'` + "`" +
+	`]?([^"'` + "`" + `#\r\n]*)`)
+
+// Beside implements [Searcher]. Qwen Code reads variables from the first file .env that it finds: in
+// the folder .qwen of the project, in the project, in each folder above, and in the user's home.
+func (q qwenAgent) Beside(p settings.Places, _ []settings.Source, _ settings.Want) (found []settings.Finding, err error) {
+	var paths []string
+	add := func(folder string) {
+		paths = append(paths, filepath.Join(folder, q.install.files.Folder, ".env"), filepath.Join(folder, ".env"))
+	}
+	for _, project := range p.Projects {
+		for at := filepath.Clean(project); ; at = filepath.Dir(at) {
+			add(at)
+			if at == filepath.Dir(at) {
+				break
+			}
+		}
+	}
+	if home := cmp.Or(p.Home, p.Config); home != "" {
+		paths = append(paths, filepath.Join(home, ".env"), filepath.Join(filepath.Dir(home), ".env"))
+	}
+	slices.Sort(paths)
+	for _, path := range slices.Compact(paths) {
+		s := settings.ReadSource(settings.Global, path)
+		if settings.Unseen(s.Err) {
+			return found, s.Err
+		}
+		for _, m := range qwenSet.FindAllStringSubmatch(string(s.Text), -1) {
+			if qwenTrue(m[2]) {
+				found = append(found, settings.Finding{Path: path,
+					Text: path + " sets " + m[1] + ", with which no hook runs", Fix: "take " + m[1] + " out there"})
+			}
+		}
+	}
+	return found, nil
+}
+
+// Environment implements [Adviser].
+func (q qwenAgent) Environment(env []string) (found []settings.Finding) {
+	for _, variable := range env {
+		key, value, _ := strings.Cut(variable, "=")
+		text := ""
+		switch {
+		case slices.Contains(qwenOff, key) && qwenTrue(value):
+			text = key + " is set, so qwen runs no hook"
+		case value != "" && (key == "QWEN_CODE_SYSTEM_SETTINGS_PATH" || key == "QWEN_CODE_SYSTEM_DEFAULTS_PATH"):
+			text = key + " is set, so qwen reads " + value + " as settings of the machine, which can switch hooks off"
+		default:
+			continue
+		}
+		found = append(found, settings.Finding{Text: text, Fix: "unset " + key})
+	}
+	return found
+}
+
+// Advice implements [Adviser].
+func (q qwenAgent) Advice([]settings.Source) []settings.Finding {
+	return []settings.Finding{{
+		Harmless: true,
+		Text: "a single start of qwen with --bare or --safe-mode, in a workspace over ssh, or in its own sandbox for tools " +
+			"runs without any hook, also a managed one",
+		Fix: "docs/agents/qwen.md",
+	}}
+}
