@@ -195,8 +195,9 @@ func permitGemini(ev Event, v approver.Verdict, args json.RawMessage) any {
 // version 0.61.0 puts them in their place. So a change that takes an argument away is not sent.
 func (g geminiAgent) Encode(ev Event, v approver.Verdict) Answer {
 	if v.Decision == approver.Modify && ev.Kind == Decide && lacksOne(v.Args, ev.Call.Args) {
-		return blocking.For(g.name, ev.Name, "this call must run without one of its arguments, so it was stopped: run it "+
-			"with these instead: "+string(v.Args))
+		h := *g.hooked
+		h.modifies = false
+		return h.Encode(ev, v)
 	}
 	return g.hooked.Encode(ev, v)
 }

@@ -1,0 +1,120 @@
+package agents
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"approver.example/agents/settings"
+)
+
+// A switchCase is a settings file, and whether install refuses it in a home and whether it weakens the
+// hooks of a user if it is a project's.
+type switchCase struct {
+	text             string
+	refused, project bool
+}
+
+// wantedHooks returns the hooks that install writes.
+func wantedHooks(t *testing.T, a Installer) settings.Hooks {
+	t.Helper()
+	text, err := a.HookConfig("/usr/bin/approver-hook", "", time.Minute)
+	if err != nil {
+		t.Fatal(err)
+	}
+	hooks, err := a.ReadHooks("x", text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return hooks
+}
+
+// compared returns what weakens the hooks of a user, with the settings of a project.
+func compared(t *testing.T, a Installer, user, project string) []string {
+	t.Helper()
+	return settings.Weak(a.Compare([]settings.Source{
+		{Place: settings.User, Path: "/home/dev/settings.json", Text: []byte(user)},
+		{Place: settings.Project, Path: "/p/settings.json", Text: []byte(project)},
+	}, settings.Want{Hooks: wantedHooks(t, a)}))
+}
+
+func checkSwitches(t *testing.T, a Installer, cases []switchCase) {
+	t.Helper()
+	hooks := wantedHooks(t, a)
+	good, err := a.WithHooks("x", nil, hooks)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if weak := compared(t, a, string(good), ""); len(weak) > 0 {
+		t.Errorf("%s: what install writes is weak: %q", a.Name(), weak)
+	}
+	for _, c := range cases {
+		if _, err := a.WithHooks("x", []byte(c.text), hooks); (err != nil) != c.refused {
+			t.Errorf("%s: install with %s: %v", a.Name(), c.text, err)
+		}
+		if weak := compared(t, a, string(good), c.text); (len(weak) > 0) != c.project {
+			t.Errorf("%s: a project with %s: %q", a.Name(), c.text, weak)
+		}
+	}
+}
+
+// The story: these agents run equal command lines once. A project had the command of the user's hook
+// with a timeout of ten milliseconds, or "async". The agent took that one, did not wait for it, and ran
+// the call.
+func TestCopiesOfTheHookWeakenIt(t *testing.T) {
+	for _, a := range []Installer{gemini, qwen} {
+		good, err := a.WithHooks("x", nil, wantedHooks(t, a))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, c := range []struct {
+			old, is string
+			weak    bool
+		}{
+			{`"command"`, `"command"`, false},
+			{`"timeout":330`, `"timeout":0.01`, true},
+			{`"timeout":330`, `"async":true,"timeout":330`, true},
+			{`"matcher":"*"`, `"matcher":"nothing"`, true},
+			{`approver-hook --agent`, `other --agent`, false},
+		} {
+			old := c.old
+			if a.Name() == "gemini" {
+				old = strings.Replace(old, "330", "330000", 1)
+			}
+			if !strings.Contains(string(good), old) {
+				t.Fatalf("%s has no %s", good, old)
+			}
+			if weak := compared(t, a, string(good), strings.ReplaceAll(string(good), old, c.is)); (len(weak) > 0) != c.weak {
+				t.Errorf("%s: a copy with %s: %q", a.Name(), c.is, weak)
+			}
+		}
+	}
+}
+
+// Hand-written settings keep their comments and order; a second install changes nothing; and without the
+// hooks the bytes are as before. Line ends of Windows are what uninstall restores from its record.
+func TestInstallKeepsTheRestOfTheFile(t *testing.T) {
+	for _, a := range []Installer{gemini, qwen} {
+		for _, text := range []string{
+			"{}", "{}\n", "{\n}\n", "\ufeff{\"a\": 1}\n", "// mine\n{\n  \"b\": 1, /* x */\n  \"a\": [1,2]\n}\n",
+			"{\"hooks\": {\"SessionStart\": [{\"hooks\": [{\"type\": \"command\", \"command\": \"x\"}]}]}}",
+			"{\"hooks\": {\"" + a.Facts().Events[0].Name + "\": [ {\"matcher\": \"write.*\", \"hooks\": [{\"command\": \"x\"}] } ] }, \"z\": 0}\n",
+		} {
+			hooks := wantedHooks(t, a)
+			installed, err := a.WithHooks("x", []byte(text), hooks)
+			if err != nil {
+				t.Errorf("%s: %q: %v", a.Name(), text, err)
+				continue
+			}
+			if weak := compared(t, a, string(installed), ""); len(weak) > 0 {
+				t.Errorf("%s: %q installed: %q", a.Name(), text, weak)
+			}
+			if again, err := a.WithHooks("x", installed, hooks); err != nil || string(again) != string(installed) {
+				t.Errorf("%s: %q installed twice: %v, %s", a.Name(), text, err, again)
+			}
+			if back, err := a.WithHooks("x", installed, nil); err != nil || string(back) != text {
+				t.Errorf("%s: %q uninstalled: %v, %q", a.Name(), text, err, back)
+			}
+		}
+	}
+}

@@ -1,0 +1,157 @@
+package agents
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"approver.example"
+	"approver.example/agents/settings"
+)
+
+// qwenPayload returns a payload as Qwen Code sends it.
+func qwenPayload(event, tool, input, more string) []byte {
+	return []byte(`{"session_id":"s","cwd":"/w","hook_event_name":"` + event + `","timestamp":"t","permission_mode":"yolo",` +
+		`"tool_name":"` + tool + `","tool_input":` + input + more + `}`)
+}
+
+// A document is read only with exit code 0. The story: PermissionRequest was answered with a deny and
+// exit code 2. Qwen Code ignored the document and asked its own user, who let the call run.
+func TestQwenAnswersWithTheDocumentOnly(t *testing.T) {
+	for event, want := range map[string]string{
+		"PermissionRequest":  `{"hookSpecificOutput":{"hookEventName":"PermissionRequest","decision":{"behavior":"deny","message":"no"}}}`,
+		"PostToolUse":        `{"continue":false,"stopReason":"no"}`,
+		"PostToolUseFailure": `{"hookSpecificOutput":{"hookEventName":"PostToolUseFailure","additionalContext":"no"}}`,
+	} {
+		ev, err := qwen.Decode(qwenPayload(event, "read_file", `{"file_path":"/a"}`,
+			`,"tool_use_id":"u","tool_response":{"llmContent":"x"},"error":"e"`))
+		if err != nil {
+			t.Fatal(event, err)
+		}
+		got := qwen.Encode(ev, approver.Verdict{Reason: "no"})
+		if got.Exit() != 0 || strings.TrimSpace(string(got.Stdout)) != want {
+			t.Errorf("%s: %d %s", event, got.Exit(), got.Stdout)
+		}
+	}
+	if got := qwen.Encode(Event{Name: "PreToolUse"}, approver.Verdict{}); got.Exit() != 2 {
+		t.Errorf("PreToolUse: %+v", got)
+	}
+}
+
+// The name of the wrapper hides the tool that would run, so a call by it is refused.
+func TestQwenWrapper(t *testing.T) {
+	ev, err := qwen.Decode(qwenPayload("PreToolUse", "tool_call", `{"name":"run_shell_command","arguments":{"command":"ls"}}`,
+		`,"tool_use_id":"u"`))
+	if err == nil || ev.Kind != Unknown {
+		t.Errorf("%+v, %v", ev, err)
+	}
+}
+
+// What the model reads instead of a result; to an error, something can only be added.
+func TestQwenResult(t *testing.T) {
+	for _, c := range []struct{ event, replaced, context, want string }{
+		{"PostToolUse", `"b"`, "", `{"continue":false,"stopReason":"b"}`},
+		{"PostToolUse", `"b"`, "note", `{"continue":false,"stopReason":"note\n\nb"}`},
+		{"PostToolUse", ``, "note", `{"hookSpecificOutput":{"hookEventName":"PostToolUse","additionalContext":"note"}}`},
+		{"PostToolUse", ``, "", ``},
+		{"PostToolUse", `[]`, "", `blocked`},
+		{"PostToolUseFailure", ``, "note", `{"hookSpecificOutput":{"hookEventName":"PostToolUseFailure","additionalContext":"note"}}`},
+		{"PostToolUseFailure", `"b"`, "", `blocked`},
+	} {
+		ev, err := qwen.Decode(qwenPayload(c.event, "read_file", `{"file_path":"/a"}`,
+			`,"tool_use_id":"u","tool_response":{"llmContent":"x"},"error":"e"`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := strings.TrimSpace(string(qwen.EncodeResult(ev, Result{Response: json.RawMessage(c.replaced), Context: c.context}).Stdout))
+		if strings.Contains(got, "could not be replaced") {
+			got = "blocked"
+		}
+		if got != c.want {
+			t.Errorf("%s with %s: %s, want %s", c.event, c.replaced, got, c.want)
+		}
+	}
+}
+
+// The story: Qwen Code reads a timeout of 1000 or more as milliseconds. With a ttl of half an hour the
+// hook would have got "2020", so two seconds, and the call would have run before anybody had answered.
+func TestQwenTimeouts(t *testing.T) {
+	for _, c := range []struct {
+		ttl  time.Duration
+		want string
+		read time.Duration
+	}{
+		{time.Minute, `"timeout": 330`, 330 * time.Second},
+		{880 * time.Second, `"timeout": 990`, 990 * time.Second},
+		{890 * time.Second, `"timeout": 1000000`, 1000 * time.Second},
+		{time.Hour, `"timeout": 4020000`, 4020 * time.Second},
+	} {
+		text, err := qwen.HookConfig("/usr/bin/approver-hook", "", c.ttl)
+		if err != nil || !strings.Contains(string(text), c.want) {
+			t.Errorf("a ttl of %v: %v, %s, want %s", c.ttl, err, text, c.want)
+		}
+		hooks, err := qwen.ReadHooks("x", text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := qwen.Timeout(hooks["PreToolUse"][0].Hooks[0]); got != c.read {
+			t.Errorf("a ttl of %v: the timeout is %v, want %v", c.ttl, got, c.read)
+		}
+	}
+}
+
+// Each of these, measured with version 0.24.4, keeps the agent from asking.
+func TestQwenSwitches(t *testing.T) {
+	checkSwitches(t, qwen, []switchCase{
+		{`{}`, false, false},
+		{`{"disableAllHooks":false}`, false, false},
+		{`{"disableAllHooks":true}`, true, true},
+		{`{"disableAllHooks":"false"}`, true, true},
+		{`{"disableAllHooks":1}`, true, true},
+		{`{"env":{"QWEN_CODE_SIMPLE":"0"}}`, false, false},
+		{`{"env":{"QWEN_CODE_SIMPLE":"1"}}`, true, true},
+		{`{"env":{"QWEN_CODE_SAFE_MODE":" Yes "}}`, true, true},
+		{`{"tools":{"executionSandbox":{"filesystem":"workspace-write","network":"closed"}}}`, true, true},
+		{`{"hooks":null}`, false, false}, // had no effect
+		{`{"hooksConfig":{"enabled":false}}`, false, false},
+	})
+	for variable, want := range map[string]int{"QWEN_CODE_SIMPLE=1": 1, "QWEN_CODE_SIMPLE=no": 0, "QWEN_CODE_SAFE_MODE=ON": 1,
+		"QWEN_CODE_SYSTEM_SETTINGS_PATH=/x": 1, "HOME=/x": 0} {
+		if got := qwen.Environment([]string{variable}); len(got) != want {
+			t.Errorf("%s: %v", variable, got)
+		}
+	}
+}
+
+// Variables in files beside the settings switch the hooks off, too.
+func TestQwenBeside(t *testing.T) {
+	for _, c := range []struct {
+		file, text string
+		want       int
+	}{
+		{"p/a/.env", "X=1\nQWEN_CODE_SIMPLE=1\n", 1},
+		{"p/a/.qwen/.env", "export QWEN_CODE_SAFE_MODE='true'\n", 1},
+		{"p/.env", "QWEN_CODE_SIMPLE=1", 1},
+		{"home/.qwen/.env", "QWEN_CODE_SIMPLE: on", 1},
+		{"home/.env", "QWEN_CODE_SIMPLE=1 # x", 1},
+		{"p/a/.env", "#QWEN_CODE_SIMPLE=1\nQWEN_CODE_SIMPLE=false\n", 0},
+		{"p/b/.env", "QWEN_CODE_SIMPLE=1\n", 0},
+	} {
+		dir := t.TempDir()
+		path := filepath.Join(dir, c.file)
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(c.text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		found, err := qwen.Beside(settings.Places{Home: filepath.Join(dir, "home/.qwen"),
+			Projects: []string{filepath.Join(dir, "p/a")}}, nil, settings.Want{})
+		if err != nil || len(found) != c.want {
+			t.Errorf("%s with %q: %v, %v", c.file, c.text, found, err)
+		}
+	}
+}
