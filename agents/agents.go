@@ -128,6 +128,9 @@ var adapters = [...]Adapter{
 	goose,
 	crush,
 	codex,
+	opencode,
+	pi,
+	cline,
 }
 
 // For returns the adapter of the named agent.

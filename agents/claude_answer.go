@@ -171,9 +171,9 @@ func (c Claude) HookConfig(binary, socket string, ttl time.Duration) ([]byte, er
 		Matcher string    `json:"matcher"`
 		Hooks   []command `json:"hooks"`
 	}
-	program := shellWord(binary) + " --agent " + c.Name()
+	program := settings.ShellWord(binary) + " --agent " + c.Name()
 	if socket != "" {
-		program += " --socket " + shellWord(socket)
+		program += " --socket " + settings.ShellWord(socket)
 	}
 	entry := func(flags string, deadline time.Duration, onFailure string) []matcher {
 		deadline = deadline.Truncate(time.Second)
@@ -202,15 +202,4 @@ func (c Claude) HookConfig(binary, socket string, ttl time.Duration) ([]byte, er
 // plainPath reports whether a path can be in a command line.
 func plainPath(s string) bool {
 	return filepath.IsAbs(s) && !strings.ContainsFunc(s, func(r rune) bool { return r < ' ' || r == 0x7f })
-}
-
-// shellWord quotes a path for the shell that runs the hook's command.
-func shellWord(s string) string {
-	plain := func(r rune) bool {
-		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("/._-+", r)
-	}
-	if strings.TrimFunc(s, plain) == "" {
-		return s
-	}
-	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 }

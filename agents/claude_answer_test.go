@@ -158,21 +158,6 @@ func TestClaudeHookConfigRefuses(t *testing.T) {
 	}
 }
 
-func TestShellWord(t *testing.T) {
-	for in, want := range map[string]string{
-		"/usr/bin/approver-hook": "/usr/bin/approver-hook",
-		"/a b":                   "'/a b'",
-		"/it's":                  `'/it'\''s'`,
-		"/$(x)":                  "'/$(x)'",
-		"/a;b/c":                 "'/a;b/c'",
-		"/é":                     "'/é'",
-	} {
-		if got := shellWord(in); got != want {
-			t.Errorf("shellWord(%q) = %s, want %s", in, got, want)
-		}
-	}
-}
-
 // A hook that would not find the daemon's socket by itself is told it.
 func TestClaudeHookConfigSocket(t *testing.T) {
 	out, err := Claude{}.HookConfig("/h", "/a b/s.sock", time.Minute)

@@ -22,7 +22,6 @@ var marks = [...]mark{
 	{agent: "windsurf", keys: "agent_action_name"},
 	{agent: "cline", keys: "hookName taskId"},
 	{agent: "cursor", keys: "hook_event_name conversation_id"},
-	{agent: "opencode", keys: "hook_event_name sessionID"},
 	{agent: "copilot", keys: "sessionId timestamp", not: "hook_event_name"},
 	{agent: "gemini", keys: "hook_event_name",
 		event: "BeforeTool AfterTool BeforeAgent AfterAgent BeforeModel AfterModel BeforeToolSelection PreCompress"},
@@ -38,6 +37,9 @@ var marks = [...]mark{
 
 // dialectOf returns the agent whose marks a payload has, or "" if it has none.
 func dialectOf(o object) string {
+	if agent, ok, err := o.text(pluginKey); ok && err == nil {
+		return agent // a plugin of approver's says which agent it is in
+	}
 	event, _, _ := o.text("hook_event_name")
 	for _, m := range marks {
 		if o.hasAll(m.keys) && (m.not == "" || !o.hasAll(m.not)) && (m.event == "" || event != "" && hasWord(m.event, event)) {

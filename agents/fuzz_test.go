@@ -21,8 +21,13 @@ func FuzzKiro(f *testing.F)     { fuzzDecoder(f, kiro) }
 func FuzzGoose(f *testing.F)    { fuzzDecoder(f, goose) }
 func FuzzCrush(f *testing.F)    { fuzzDecoder(f, crush) }
 
-func FuzzCodex(f *testing.F)  { fuzzDecoder(f, codex) }
-func FuzzGemini(f *testing.F) { fuzzDecoder(f, gemini) }
+func FuzzCodex(f *testing.F)    { fuzzDecoder(f, codex) }
+func FuzzGemini(f *testing.F)   { fuzzDecoder(f, gemini) }
+func FuzzOpenCode(f *testing.F) { fuzzDecoder(f, opencode) }
+
+func FuzzPi(f *testing.F) { fuzzDecoder(f, pi) }
+
+func FuzzCline(f *testing.F) { fuzzDecoder(f, cline) }
 
 func FuzzClaudeCommand(f *testing.F) {
 	f.Add([]byte(`{"command":"ls","\u0063ommand":"rm"}`))

@@ -34,6 +34,9 @@ type hooked struct {
 
 	// event returns the name of the event; nil reads keys.event.
 	event func(o object) (string, error)
+	// inner says that the tool, its arguments, the id and what it returned are in an object whose key is
+	// the event.
+	inner bool
 	// call returns the agent's own name of the tool and its arguments; nil reads keys.tool and
 	// keys.input.
 	call func(o object) (tool string, args json.RawMessage, err error)
@@ -139,10 +142,14 @@ func (h *hooked) decode(payload []byte) (ev Event, err error) {
 		return ev, err
 	}
 	ev.Call.Raw = bytes.Clone(payload)
-	if err := h.readCall(&ev, o, e); err != nil {
+	in, err := h.within(ev.Name, o)
+	if err != nil {
 		return ev, err
 	}
-	if err := h.readIDs(&ev, o, e); err != nil {
+	if err := h.readCall(&ev, in, e); err != nil {
+		return ev, err
+	}
+	if err := h.readIDs(&ev, o, in, e); err != nil {
 		return ev, err
 	}
 	if h.asked != nil {
@@ -150,9 +157,21 @@ func (h *hooked) decode(payload []byte) (ev Event, err error) {
 	}
 	ev.Kind = e.kind
 	if e.kind == Ran {
-		err = h.readOutcome(&ev, o)
+		err = h.readOutcome(&ev, in)
 	}
 	return ev, err
+}
+
+// within returns the object that has the call.
+func (h *hooked) within(event string, o object) (object, error) {
+	if !h.inner {
+		return o, nil
+	}
+	in, err := parseObject(o[event])
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", quote(event), err)
+	}
+	return in, nil
 }
 
 func (h *hooked) eventOf(o object) (string, error) {
@@ -227,15 +246,20 @@ func (h *hooked) readCall(ev *Event, o object, e hookEvent) (err error) {
 // readIDs reads the mode and the ids of the call and of the sub-agent. An agent that gives its calls
 // no ids gets one that is derived from what the call is. An event with keys of its own has no id of
 // the call: the reports are those of the agent's main event.
-func (h *hooked) readIDs(ev *Event, o object, e hookEvent) error {
+func (h *hooked) readIDs(ev *Event, o, in object, e hookEvent) error {
 	into := map[string]*string{}
-	for key, to := range map[string]*string{h.keys.mode: &ev.Mode, h.keys.subagent: &ev.Subagent, h.keys.use: &ev.UseID} {
+	for key, to := range map[string]*string{h.keys.mode: &ev.Mode, h.keys.subagent: &ev.Subagent} {
 		if key != "" {
 			into[key] = to
 		}
 	}
 	if err := o.optional(maxID, into); err != nil {
 		return err
+	}
+	if h.keys.use != "" {
+		if err := in.optional(maxID, map[string]*string{h.keys.use: &ev.UseID}); err != nil {
+			return err
+		}
 	}
 	switch {
 	case e.call != nil && e.kind == Prompted:
@@ -288,14 +312,23 @@ func (h *hooked) rewritten(payload []byte, args json.RawMessage) ([]byte, error)
 	case h.at(ev.Name).call != nil:
 		return nil, fmt.Errorf("a call of %s cannot be changed at %s", h.name, ev.Name)
 	}
-	var body map[string]json.RawMessage
-	if err := json.Unmarshal(payload, &body); err != nil {
+	o, err := parseObject(payload)
+	if err != nil {
 		return nil, err
 	}
-	if body[h.keys.input], err = h.tools.of(ev.Native).own(args, body[h.keys.input]); err != nil {
+	in, err := h.within(ev.Name, o)
+	if err != nil {
 		return nil, err
 	}
-	return json.Marshal(body)
+	if in[h.keys.input], err = h.tools.of(ev.Native, in[h.keys.input]).own(args, in[h.keys.input]); err != nil {
+		return nil, err
+	}
+	if h.inner {
+		if o[ev.Name], err = json.Marshal(in); err != nil {
+			return nil, err
+		}
+	}
+	return json.Marshal(o)
 }
 
 // Encode writes the verdict for the agent. Deny, Ask, an event that is not understood and everything
@@ -373,7 +406,11 @@ func (h *hooked) ownArguments(ev Event, args json.RawMessage) (json.RawMessage, 
 	if err != nil {
 		return nil, err
 	}
-	return h.tools.of(ev.Native).own(args, o[h.keys.input])
+	in, err := h.within(ev.Name, o)
+	if err != nil {
+		return nil, err
+	}
+	return h.tools.of(ev.Native, in[h.keys.input]).own(args, in[h.keys.input])
 }
 
 // outputOf returns the text of a tool's response: both streams of a shell, the texts of a list of

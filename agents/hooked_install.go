@@ -105,10 +105,10 @@ func (h *hooked) wanted(program, socket string, ttl time.Duration) (settings.Hoo
 		if !e.installed {
 			continue
 		}
-		line := hookLine{event: e.Name, program: shellWord(program), guards: e.kind != Ran}
+		line := hookLine{event: e.Name, program: settings.ShellWord(program), guards: e.kind != Ran}
 		line.command = line.program + " --agent " + h.name
 		if socket != "" {
-			line.command += " --socket " + shellWord(socket)
+			line.command += " --socket " + settings.ShellWord(socket)
 		}
 		if i > 0 {
 			line.command += " --event " + e.Name

@@ -19,9 +19,4 @@ var others = [...]facts.Agent{
 		{Name: "preToolUse", Before: `{"permissionDecision":"deny","permissionDecisionReason":`, After: "}"},
 		{Name: "permissionRequest", Before: `{"behavior":"deny","message":`, After: "}"},
 	}},
-	// Cline reads only the document: any exit code but 0 lets the call run. The document ends the
-	// whole task.
-	{Name: "cline", Events: []facts.Event{
-		{Name: "PreToolUse", Before: `{"cancel":true,"errorMessage":`, After: "}", DocumentOnly: true},
-	}},
 }

@@ -24,15 +24,28 @@ type translation struct {
 	// keys are the arguments with other names, as own=known, separated by spaces. If a call has two
 	// arguments that become one, it is refused.
 	keys string
+	// list is the agent's own argument with a list of command lines, each of which runs in a shell of its
+	// own. They become the one argument "command".
+	list string
+	// when is an argument that a call must have for this translation. If it has none, or null, a later one
+	// is looked for.
+	when string
 	// dir are the agent's own arguments for the folder in which a command runs, separated by spaces. A
 	// call must not have two of them.
 	dir string
 }
 
-// of returns the translation of an agent's tool; the zero translation changes nothing.
-func (v vocabulary) of(tool string) translation {
+// of returns the translation of a call of an agent's tool; one without a word changes nothing.
+func (v vocabulary) of(tool string, raw json.RawMessage) translation {
+	var had map[string]json.RawMessage
 	for _, t := range v {
-		if hasWord(t.tools, tool) {
+		if !hasWord(t.tools, tool) {
+			continue
+		}
+		if t.when != "" && had == nil && json.Unmarshal(raw, &had) != nil {
+			break // refused when it is read
+		}
+		if value, ok := had[t.when]; t.when == "" || ok && string(value) != "null" {
 			return t
 		}
 	}
@@ -51,6 +64,9 @@ func (t translation) to(key string) string {
 
 // arguments returns the arguments under their known names, in their order and byte for byte.
 func (t translation) arguments(raw json.RawMessage) (json.RawMessage, error) {
+	if t.list != "" {
+		return t.joined(raw)
+	}
 	if t.keys == "" {
 		return raw, nil
 	}
@@ -60,6 +76,9 @@ func (t translation) arguments(raw json.RawMessage) (json.RawMessage, error) {
 // own undoes arguments: it returns known arguments under the agent's own names. used are the agent's
 // own arguments of the call. They say which of several names for one argument the agent used.
 func (t translation) own(known, used json.RawMessage) (json.RawMessage, error) {
+	if t.list != "" {
+		return t.listed(known, used)
+	}
 	if t.keys == "" {
 		return known, nil
 	}
@@ -124,7 +143,7 @@ func (v vocabulary) read(call *approver.ToolCall, tool string, raw json.RawMessa
 	if !wellFormed(raw) {
 		return content, errors.New("the tool's arguments have half of a surrogate pair, which is no character")
 	}
-	t := v.of(tool)
+	t := v.of(tool, raw)
 	call.Tool = t.as
 	if call.Args, err = t.arguments(raw); err != nil {
 		return content, fmt.Errorf("the arguments of %s: %w", tool, err)

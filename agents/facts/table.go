@@ -155,6 +155,38 @@ var table = [...]Agent{
 		},
 	},
 	{
+		Name:      "opencode",
+		Patience:  290000000000, // 4m50s
+		Shell:     "Bash",
+		Described: []string{"Bash"},
+		Returned:  []Field{{`result`, `null`}},
+		Events: []Event{
+			{Name: "tool.execute.before", Before: `{"decision":"deny","reason":`, After: `}`},
+			{Name: "tool.execute.after", Before: `{"decision":"deny","reason":`, After: `}`, Meaning: 1},
+		},
+	},
+	{
+		Name:      "pi",
+		Patience:  290000000000, // 4m50s
+		Shell:     "Bash",
+		Described: []string{"Bash"},
+		Returned:  []Field{{`result`, `null`}},
+		Events: []Event{
+			{Name: "tool_call", Before: `{"decision":"deny","reason":`, After: `}`},
+			{Name: "tool_result", Before: `{"decision":"deny","reason":`, After: `}`, Meaning: 1},
+		},
+	},
+	{
+		Name:     "cline",
+		Patience: 100000000000, // 1m40s
+		Shell:    "Bash",
+		Returned: []Field{{`postToolUse`, `null`}},
+		Events: []Event{
+			{Name: "tool_call", Before: `{"cancel":true,"errorMessage":`, After: `}`, DocumentOnly: true},
+			{Name: "tool_result", Before: `{"cancel":true,"errorMessage":`, After: `}`, DocumentOnly: true, Meaning: 1},
+		},
+	},
+	{
 		Name: "droid",
 		Events: []Event{
 			{
@@ -170,12 +202,6 @@ var table = [...]Agent{
 		Events: []Event{
 			{Name: "preToolUse", Before: `{"permissionDecision":"deny","permissionDecisionReason":`, After: `}`},
 			{Name: "permissionRequest", Before: `{"behavior":"deny","message":`, After: `}`},
-		},
-	},
-	{
-		Name: "cline",
-		Events: []Event{
-			{Name: "PreToolUse", Before: `{"cancel":true,"errorMessage":`, After: `}`, DocumentOnly: true},
 		},
 	},
 }

@@ -95,7 +95,8 @@ func nothingElse(agent agents.Installer, path string, text []byte) bool {
 		return false
 	}
 	rest, err := agent.WithHooks(path, text, nil)
-	return err == nil && string(bytes.Join(bytes.Fields(rest), nil)) == "{}"
+	left := string(bytes.Join(bytes.Fields(rest), nil))
+	return err == nil && (left == "{}" || left == "")
 }
 
 // installedIn returns the matchers that have approver's hooks.
