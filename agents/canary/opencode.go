@@ -20,7 +20,7 @@ func OpenCode() Recipe {
 			"OPENCODE_AUTH_CONTENT", "OPENCODE_CONSOLE_TOKEN", "OPENCODE_PERMISSION", "OPENCODE_SERVER_*",
 			"OPENCODE_WORKSPACE_ID", "OPENCODE_AUTO_SHARE", "OPENCODE_PID", "OPENCODE_CLIENT", "OPENCODE_MODELS_*",
 		},
-		Limit: slow,
+		Limit: 2 * slow, // where there are plugins, it first installs a package for them
 	}
 }
 
