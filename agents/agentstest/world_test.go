@@ -75,7 +75,7 @@ type world struct {
 	chat    *telegramtest.Server
 	daemon  *exec.Cmd
 
-	url     string // of the model, the same for each run: it is in the environment of the calls
+	url string // of the model, the same for each run: it is in the environment of the calls
 
 	mu      sync.Mutex
 	next    func(c model.Conversation) []model.Call

@@ -95,8 +95,8 @@ func TestNoRowPermits(t *testing.T) {
 func TestKnown(t *testing.T) {
 	for agent, want := range map[string]bool{
 		"claude": true, "codex": true, "qwen": true, "droid": true, "gemini": true, "copilot": true, "cursor": true,
-		"windsurf": true, "cline": true, "goose": true, "crush": true, "kiro": true,
-		"": false, "Claude": false, "claud": false, "opencode": false, "amp": false,
+		"windsurf": true, "cline": true, "goose": true, "crush": true, "kiro": true, "opencode": true, "pi": true,
+		"": false, "Claude": false, "claud": false, "amp": false,
 	} {
 		if Known(agent) != want {
 			t.Errorf("Known(%q) is %v", agent, !want)

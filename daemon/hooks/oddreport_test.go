@@ -45,7 +45,6 @@ func TestRanReportThatCannotBeRead(t *testing.T) {
 		"no id":                   {swap(`,"tool_use_id":"toolu_1"`, ``), "PostToolUse", "/p"},
 		"an empty id":             {swap(`toolu_1`, ``), "PostToolUse", "/p"},
 		"a long id":               {swap(`toolu_1`, strings.Repeat("x", 2000)), "PostToolUse", "/p"},
-		"a foreign key":           {swap(`{"session_id"`, `{"turn_id":"1","session_id"`), "PostToolUse", "/p"},
 		"a tool with a blank":     {swap(`Bash`, `Ba sh`), "PostToolUse", "/p"},
 		"no session":              {swap(`"session_id":"s",`, ``), "PostToolUse", "/p"},
 		"no folder":               {swap(`"cwd":"/p",`, ``), "PostToolUse", "/"},
