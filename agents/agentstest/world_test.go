@@ -250,8 +250,8 @@ func (w *world) start(env []string, commands ...string) (wait func()) {
 		return []model.Call{w.recipe.Call(fmt.Sprintf("call_%d_%d", first, c.Turn), commands[c.Turn])}
 	}
 	w.mu.Unlock()
-	temp, err := os.MkdirTemp(w.home, "start")
-	if err != nil {
+	temp := w.path("start") // the same for each run: it is in the environment of the calls
+	if err := errors.Join(os.RemoveAll(temp), os.Mkdir(temp, 0o700)); err != nil {
 		w.Fatal(err)
 	}
 	set := canary.Setting{URL: w.url, Dir: w.path("work"), Temp: temp, Command: commands[0], Env: w.environ(env...)}

@@ -99,7 +99,7 @@ var noise = [...]string{
 	"CLAUDECODE", "CLAUDE_EFFORT", "CLAUDE_PID", "CLAUDE_CODE_ENTRYPOINT", "CLAUDE_CODE_SSE_PORT", "CLAUDE_CODE_EXECPATH",
 	"CLAUDE_CODE_TMPDIR",
 	"CLAUDE_CODE_TASK_*", "CLAUDE_CODE_AGENT*", "CLAUDE_CODE_REMOTE_*", "CLAUDE_CODE_CONTAINER_ID",
-	"CLAUDE_CODE_CHILD_NOTES_DIR", "CLAUDE_CODE_MESSAGING_SOCKET", "QWEN_CODE_MODEL_IDENTITY",
+	"CLAUDE_CODE_CHILD_NOTES_DIR", "CLAUDE_CODE_MESSAGING_SOCKET", "QWEN_CODE_MODEL_IDENTITY", "GEMINI_PLANS_DIR",
 	"*SESSION_ID", "*_PROMPT_ID", "*_PID", "*_PANE_ID",
 }
 
@@ -214,7 +214,8 @@ func chooses(key string) bool {
 
 func isCarried(key string) bool {
 	prefix, listed := listedAs(key)
-	return listed && !isSecret(key, prefix)
+	// An agent that installs a package sets the name of its npm in the middle of a session.
+	return listed && !isSecret(key, prefix) && key != "npm_config_user_agent"
 }
 
 // listedAs reports whether the list of carried variables has a name, and returns the entry
