@@ -55,8 +55,7 @@ var crush = &hooked{
 			}{"approver", l.command, l.timeout}
 		},
 		advice: []settings.Finding{{Text: "the sub-agents of Crush run their calls without hooks, so approver does not see " +
-			"them: a policy that denies the tools agent and agentic_fetch keeps Crush from starting any",
-			Fix: "see docs/agents/crush.md"}},
+			"them", Fix: "deny the tools Agent and agentic_fetch in the policy"}},
 	},
 }
 

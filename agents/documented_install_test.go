@@ -2,6 +2,8 @@ package agents
 
 import (
 	"bytes"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -196,6 +198,37 @@ func TestGooseManifest(t *testing.T) {
 	}
 	if all := goose.Companions("/elsewhere/x.json", nil, text); len(all) != 0 {
 		t.Errorf("%+v", all)
+	}
+}
+
+// Settings of goose, also those that a repository brings, switch the plugin off in silence.
+func TestGoosePluginSwitchedOff(t *testing.T) {
+	home, project := t.TempDir(), t.TempDir()
+	places := settings.Places{Home: home + "/.agents/plugins/approver", Projects: []string{project}}
+	for _, c := range []struct {
+		folder, file, text string
+		weak, all          int
+	}{
+		{home, "settings.json", `{"disabledPlugins":["other"]}`, 0, 0},
+		{home, "settings.json", `{"disabledPlugins":["approver"]}`, 1, 1},
+		{project, "settings.json", `{"disabledPlugins":["approver"]}`, 1, 1},
+		{project, "settings.local.json", `{"disabledPlugins":["approver"]}`, 1, 1},
+		{project, "settings.local.json", `{"disabledPlugins":"approver"}`, 0, 1},
+	} {
+		file := filepath.Join(c.folder, ".config/goose", c.file)
+		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(file, []byte(c.text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		found, err := goose.Beside(places, nil, settings.Want{})
+		if err != nil || len(found) != c.all || len(settings.Weak(found)) != c.weak {
+			t.Errorf("%s in %s: %v, %v", c.text, c.file, found, err)
+		}
+		if err := os.Remove(file); err != nil {
+			t.Fatal(err)
+		}
 	}
 }
 

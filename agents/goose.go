@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -107,6 +109,40 @@ func (g gooseAgent) Companions(path string, _, becomes []byte) []Companion {
 		},
 	}}
 }
+
+// Beside implements [Searcher]: settings of goose can switch the plugin off, those of a project too.
+func (g gooseAgent) Beside(p settings.Places, _ []settings.Source, _ settings.Want) (found []settings.Finding, err error) {
+	var files []string
+	if home, ok := strings.CutSuffix(p.Home, "/"+g.Files().Folder); ok {
+		files = append(files, filepath.Join(home, gooseSettings, "settings.json"))
+	}
+	for _, project := range p.Projects {
+		files = append(files, filepath.Join(project, gooseSettings, "settings.json"),
+			filepath.Join(project, gooseSettings, "settings.local.json"))
+	}
+	for _, file := range files {
+		s := settings.ReadSource(settings.User, file)
+		if settings.Unseen(s.Err) {
+			return nil, s.Err
+		}
+		var off struct {
+			Plugins []string `json:"disabledPlugins"`
+		}
+		switch err := json.Unmarshal(s.Text, &off); {
+		case s.Missing:
+		case s.Err != nil || err != nil:
+			found = append(found, settings.Finding{Harmless: true, Path: file, Fix: "correct it",
+				Text: file + " cannot be read, so nobody can say whether it switches the plugin off"})
+		case slices.Contains(off.Plugins, "approver"):
+			found = append(found, settings.Finding{Path: file, Fix: `take approver out of "disabledPlugins"`,
+				Text: file + " switches the plugin of approver off"})
+		}
+	}
+	return found, nil
+}
+
+// gooseSettings is where goose's settings are, from a home and from a project.
+const gooseSettings = ".config/goose"
 
 // gooseCall reads a call. goose leaves out arguments that are empty.
 func gooseCall(o object) (tool string, args json.RawMessage, err error) {

@@ -56,7 +56,7 @@ var kiro = &hooked{
 			}{"approver " + l.event, l.command, l.timeout, true}
 		},
 		advice: []settings.Finding{{Text: "the sub-agents of Kiro run their calls without hooks, so approver does not see them",
-			Fix: "see docs/agents/kiro.md"}},
+			Fix: "deny the tools that start sub-agents in the policy"}},
 	},
 }
 
