@@ -178,6 +178,9 @@ func (l Layout) With(path string, text []byte, want Hooks) ([]byte, error) {
 		if len(want) == 0 {
 			return text, nil
 		}
+		if l.New != "" {
+			return l.Text(want)
+		}
 		text = []byte(l.fresh())
 	}
 	marked := bytes.HasPrefix(text, []byte("\ufeff"))

@@ -88,11 +88,14 @@ func madeOf(agent agents.Installer, path string, text, former []byte) bool {
 	return err == nil && bytes.Equal(made, text)
 }
 
-// nothingElse reports whether a file has approver's hooks and nothing else, such as a file that
-// install created.
+// nothingElse reports whether a file has approver's hooks and nothing else, or is what install
+// writes where no file is, such as with the version that the agent wants.
 func nothingElse(agent agents.Installer, path string, text []byte) bool {
 	if len(installedIn(agent, path, text)) == 0 {
 		return false
+	}
+	if madeOf(agent, path, text, nil) {
+		return true
 	}
 	rest, err := agent.WithHooks(path, text, nil)
 	left := string(bytes.Join(bytes.Fields(rest), nil))

@@ -161,6 +161,33 @@ func TestUninstallLeavesNoStub(t *testing.T) {
 	}
 }
 
+// The file of no agent is left, also not one in which a version or an empty list stays.
+func TestUninstallLeavesNoStubOfAnyAgent(t *testing.T) {
+	cfg := configs.Default()
+	who, err := cfg.Sockets.Submitters()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, agent := range agents.Installers() {
+		path := filepath.Join(t.TempDir(), filepath.FromSlash(agent.Files().File))
+		text, want, err := hookfiles.WantedHooks(agent, cfg, who, "/opt/bin/approver-hook")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range 2 {
+			if _, err := edit(agent, path, want, text); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if changed, err := removeHooks(agent, path); err != nil || !changed {
+			t.Errorf("%s: changed %v, %v", agent.Name(), changed, err)
+		}
+		if left, err := os.ReadFile(path); !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("%s: %s is left, %v", agent.Name(), left, err)
+		}
+	}
+}
+
 // What was changed since is kept: no copy from before is put over it.
 func TestUninstallKeepsWhatWasChangedSince(t *testing.T) {
 	for name, change := range map[string]func(string) string{
