@@ -19,7 +19,8 @@ import (
 var crush = &hooked{
 	name: "crush", patience: claudePatience,
 	events: []hookEvent{
-		{kind: Decide, installed: true, Event: facts.Event{Name: "PreToolUse", Before: `{"decision":"deny","reason":`, After: "}"}},
+		{kind: Decide, installed: true,
+			Event: facts.Event{Name: "PreToolUse", Before: `{"decision":"deny","reason":`, After: "}"}},
 	},
 	keys: keys{event: "event", session: "session_id", dir: "cwd", tool: "tool_name", input: "tool_input"},
 	tools: vocabulary{

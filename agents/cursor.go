@@ -22,7 +22,8 @@ import (
 var cursor = &hooked{
 	name: "cursor", patience: claudePatience,
 	events: []hookEvent{
-		{kind: Decide, installed: true, Event: facts.Event{Name: "preToolUse", Before: denyFlat, After: "}", DocumentOnly: true}},
+		{kind: Decide, installed: true,
+			Event: facts.Event{Name: "preToolUse", Before: denyFlat, After: "}", DocumentOnly: true}},
 		// Some versions send no preToolUse for a file that is read.
 		{kind: Prompted, installed: true, call: cursorFile,
 			Event: facts.Event{Name: "beforeReadFile", Before: denyFlat, After: "}", DocumentOnly: true}},
@@ -38,8 +39,8 @@ var cursor = &hooked{
 			Event: facts.Event{Name: "postToolUse", Before: `{"additional_context":`, After: "}", DocumentOnly: true}},
 		{kind: Ran, installed: true, quiet: "{}",
 			Event: facts.Event{Name: "postToolUseFailure", Before: `{"additional_context":`, After: "}", DocumentOnly: true}},
-		{kind: Notice, quiet: `{"continue":true}`,
-			Event: facts.Event{Name: "beforeSubmitPrompt", Before: `{"continue":false,"user_message":`, After: "}", DocumentOnly: true}},
+		{kind: Notice, quiet: `{"continue":true}`, Event: facts.Event{Name: "beforeSubmitPrompt",
+			Before: `{"continue":false,"user_message":`, After: "}", DocumentOnly: true}},
 		{kind: Notice, quiet: "{}", Event: facts.Event{Name: "sessionStart"}},
 		{kind: Notice, quiet: "{}", Event: facts.Event{Name: "sessionEnd"}},
 		// These say again what postToolUse says, without the id of the call.
@@ -254,9 +255,10 @@ func cursorPermit(ev Event, v approver.Verdict, args json.RawMessage) any {
 }
 
 // cursorEvents are all that Cursor knows.
-const cursorEvents = "preToolUse beforeReadFile beforeShellExecution beforeMCPExecution beforeTabFileRead subagentStart " +
-	"postToolUse postToolUseFailure beforeSubmitPrompt sessionStart sessionEnd afterShellExecution afterMCPExecution " +
-	"afterFileEdit afterTabFileEdit afterAgentResponse afterAgentThought subagentStop preCompact stop workspaceOpen"
+const cursorEvents = "preToolUse beforeReadFile beforeShellExecution beforeMCPExecution beforeTabFileRead " +
+	"subagentStart postToolUse postToolUseFailure beforeSubmitPrompt sessionStart sessionEnd " +
+	"afterShellExecution afterMCPExecution afterFileEdit afterTabFileEdit afterAgentResponse afterAgentThought subagentStop preCompact " +
+	"stop workspaceOpen"
 
 // cursorSwitches finds what makes Cursor drop a whole file: a version that is no number, an event that
 // it does not know, and two slashes in a text, which it takes for a comment.

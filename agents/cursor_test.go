@@ -53,7 +53,8 @@ func TestCursorAsksOnce(t *testing.T) {
 		}
 	}
 	other := shell("ls")
-	ev, err := cursor.Decode([]byte(strings.Replace(string(cursorSays("beforeShellExecution", `"command":"ls"`)), `"g"`, `"h"`, 1)))
+	later := strings.Replace(string(cursorSays("beforeShellExecution", `"command":"ls"`)), `"g"`, `"h"`, 1)
+	ev, err := cursor.Decode([]byte(later))
 	if err != nil || ev.Asks() == other.Asks() {
 		t.Errorf("what was approved in another answer of the agent: %v", err)
 	}
@@ -114,7 +115,8 @@ func TestCursorChangesACall(t *testing.T) {
 	if !got.Blocks {
 		t.Errorf("beforeShellExecution: %+v", got)
 	}
-	if _, err := cursor.Rewrite(cursorSays("beforeShellExecution", `"command":"rm x"`), []byte(`{"command":"ls"}`)); err == nil {
+	shell := cursorSays("beforeShellExecution", `"command":"rm x"`)
+	if _, err := cursor.Rewrite(shell, []byte(`{"command":"ls"}`)); err == nil {
 		t.Error("a call of beforeShellExecution was changed")
 	}
 }
@@ -155,8 +157,8 @@ func TestCursorFolder(t *testing.T) {
 // The arguments of an MCP tool are a text in one event, and must be read as strictly as a payload.
 func TestCursorServerArguments(t *testing.T) {
 	for text, ok := range map[string]bool{
-		`"{\"a\":1}"`: true, `{"a":1}`: true, `""`: false, `"[1]"`: false, `"{\"a\":1,\"a\":2}"`: false, `"{\"a\":1} x"`: false,
-		`null`: false, `"{"`: false, `[]`: false,
+		`"{\"a\":1}"`: true, `{"a":1}`: true, `""`: false, `"[1]"`: false, `"{\"a\":1,\"a\":2}"`: false,
+		`"{\"a\":1} x"`: false, `null`: false, `"{"`: false, `[]`: false,
 	} {
 		ev, err := cursor.Decode(cursorSays("beforeMCPExecution", `"tool_name":"t","tool_input":`+text))
 		if (err == nil) != ok || ok && string(ev.Call.Args) != `{"a":1}` {

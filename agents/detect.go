@@ -42,7 +42,8 @@ func dialectOf(o object) string {
 	}
 	event, _, _ := o.text("hook_event_name")
 	for _, m := range marks {
-		if o.hasAll(m.keys) && (m.not == "" || !o.hasAll(m.not)) && (m.event == "" || event != "" && hasWord(m.event, event)) {
+		if o.hasAll(m.keys) && (m.not == "" || !o.hasAll(m.not)) &&
+			(m.event == "" || event != "" && hasWord(m.event, event)) {
 			return m.agent
 		}
 	}

@@ -132,7 +132,7 @@ func TestWeakenedSettings(t *testing.T) {
 		{crush, `"timeout": 330`, `"timeout": 330, "matcher": "^bash$"`, "matcher"},
 	} {
 		text, hooks := wantedOf(t, c.agent)
-		weak := strings.Replace(string(text), c.change, c.into, -1)
+		weak := strings.ReplaceAll(string(text), c.change, c.into)
 		if weak == string(text) {
 			t.Errorf("%s has no %s", c.agent.Name(), c.change)
 		}
@@ -165,7 +165,8 @@ func TestGoosePluginOfAProject(t *testing.T) {
 	text, hooks := wantedOf(t, goose)
 	user := settings.Source{Place: settings.User, Path: "u", Text: text}
 	for theirs, weak := range map[string]bool{
-		`{"hooks":{}}`: true, `{"hooks":{"PreToolUse":[{"hooks":[{"command":"true"}]}]}}`: true, `{}`: true, string(text): false,
+		`{"hooks":{}}`: true, `{"hooks":{"PreToolUse":[{"hooks":[{"command":"true"}]}]}}`: true, `{}`: true,
+		string(text): false,
 	} {
 		project := settings.Source{Place: settings.Project, Path: "p", Text: []byte(theirs)}
 		found := settings.Weak(goose.Compare([]settings.Source{user, project}, settings.Want{Hooks: hooks}))

@@ -49,7 +49,8 @@ func TestWindsurfFolder(t *testing.T) {
 			t.Errorf("%s: %q, %v", body, ev.Call.Dir, err)
 		}
 	}
-	if _, err := windsurf.Decode([]byte(`{"agent_action_name":"pre_read_code","tool_info":{"file_path":"/p/a"}}`)); err == nil {
+	alone := `{"agent_action_name":"pre_read_code","tool_info":{"file_path":"/p/a"}}`
+	if _, err := windsurf.Decode([]byte(alone)); err == nil {
 		t.Error("a call without a session")
 	}
 }
@@ -104,8 +105,9 @@ func TestCrushChangesACall(t *testing.T) {
 		t.Fatal(err)
 	}
 	for args, want := range map[string]string{
-		`{"command":"ls","working_dir":"/p"}`:         `{"decision":"allow","updated_input":{"command":"ls","working_dir":"/p"}}` + "\n",
-		`{"command":"ls"}`:                            "",
+		`{"command":"ls","working_dir":"/p"}`: `{"decision":"allow","updated_input":{"command":"ls",` +
+			`"working_dir":"/p"}}` + "\n",
+		`{"command":"ls"}`: "",
 		`{"command":"ls","working_dir":"/p","a.b":1}`: "",
 		`{"command":"ls","working_dir":"/p","a|b":1}`: "",
 	} {
@@ -122,8 +124,8 @@ func TestGooseTools(t *testing.T) {
 		"developer__shell": "Bash", "shell": "Bash", "developer__tree": "developer__tree", "evil__shell": "mcp__evil__shell",
 		"platform__manage_schedule": "platform__manage_schedule", "a__b__c": "mcp__a__b__c", "__x": "an error",
 	} {
-		ev, err := goose.Decode(fmt.Appendf(nil, `{"event":"PreToolUse","session_id":"s","working_dir":"/p","tool_call_id":"u",`+
-			`"tool_name":%q,"tool_input":{"command":"ls"}}`, tool))
+		ev, err := goose.Decode(fmt.Appendf(nil, `{"event":"PreToolUse","session_id":"s","working_dir":"/p",`+
+			`"tool_call_id":"u","tool_name":%q,"tool_input":{"command":"ls"}}`, tool))
 		if (err != nil) != (want == "an error") || err == nil && ev.Call.Tool != want {
 			t.Errorf("%s: %q, %v", tool, ev.Call.Tool, err)
 		}
@@ -137,7 +139,8 @@ func TestGooseTools(t *testing.T) {
 func TestKiroSessions(t *testing.T) {
 	decode := func(more string) Event {
 		t.Helper()
-		ev, err := kiro.Decode([]byte(`{"hook_event_name":"preToolUse","tool_name":"shell","tool_input":{"command":"ls"},` + more + `}`))
+		ev, err := kiro.Decode([]byte(`{"hook_event_name":"preToolUse","tool_name":"shell",` +
+			`"tool_input":{"command":"ls"},` + more + `}`))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -152,7 +155,8 @@ func TestKiroSessions(t *testing.T) {
 	}
 	for tool, want := range map[string]string{"@git/status": "mcp__git__status", "@git": "an error", "@a__b/c": "an error",
 		"@/x": "an error", "fs_write": "fs_write"} {
-		ev, err := kiro.Decode(fmt.Appendf(nil, `{"hook_event_name":"PreToolUse","cwd":"/p","tool_name":%q,"tool_input":{}}`, tool))
+		ev, err := kiro.Decode(fmt.Appendf(nil, `{"hook_event_name":"PreToolUse","cwd":"/p","tool_name":%q,`+
+			`"tool_input":{}}`, tool))
 		if (err != nil) != (want == "an error") || err == nil && ev.Call.Tool != want {
 			t.Errorf("%s: %q, %v", tool, ev.Call.Tool, err)
 		}

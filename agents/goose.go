@@ -72,8 +72,8 @@ var goose = gooseAgent{&hooked{
 			return out
 		},
 		switches: gooseSwitches,
-		advice: []settings.Finding{{Harmless: true, Text: "goose before the version that knows on_failure runs a call whose " +
-			"hook crashes or times out"}},
+		advice: []settings.Finding{{Harmless: true, Text: "goose before the version that knows on_failure runs a call " +
+			"whose hook crashes or times out"}},
 	},
 }}
 
@@ -111,7 +111,9 @@ func (g gooseAgent) Companions(path string, _, becomes []byte) []Companion {
 }
 
 // Beside implements [Searcher]: settings of goose can switch the plugin off, those of a project too.
-func (g gooseAgent) Beside(p settings.Places, _ []settings.Source, _ settings.Want) (found []settings.Finding, err error) {
+func (g gooseAgent) Beside(
+	p settings.Places, _ []settings.Source, _ settings.Want,
+) (found []settings.Finding, err error) {
 	var files []string
 	if home, ok := strings.CutSuffix(p.Home, "/"+g.Files().Folder); ok {
 		files = append(files, filepath.Join(home, gooseSettings, "settings.json"))
@@ -182,6 +184,6 @@ func gooseSwitches(s settings.Source, keys map[string]json.RawMessage) []setting
 	if s.Place != settings.Project || strings.Contains(string(keys["hooks"]), " --agent goose") {
 		return nil
 	}
-	return []settings.Finding{{Path: s.Path, Text: fmt.Sprintf("%s: this plugin of the project has the name of approver's, "+
-		"and goose runs it in the place of the user's", s.Path), Fix: "take the plugin out of the project"}}
+	return []settings.Finding{{Path: s.Path, Text: fmt.Sprintf("%s: this plugin of the project has the name of "+
+		"approver's, and goose runs it in the place of the user's", s.Path), Fix: "take the plugin out of the project"}}
 }

@@ -384,7 +384,8 @@ func (h *hooked) document(ev Event, v approver.Verdict) (any, error) {
 // ones.
 func keeps(changed json.RawMessage, payload []byte, key string) bool {
 	var body, had, has map[string]json.RawMessage
-	if json.Unmarshal(payload, &body) != nil || json.Unmarshal(body[key], &had) != nil || json.Unmarshal(changed, &has) != nil {
+	if json.Unmarshal(payload, &body) != nil || json.Unmarshal(body[key], &had) != nil ||
+		json.Unmarshal(changed, &has) != nil {
 		return false
 	}
 	for name := range had {

@@ -343,7 +343,9 @@ func (h *hooked) differs(event string, have []settings.Matcher, want settings.Wa
 }
 
 // difference says how a hook differs from the wanted one. It may wait longer than that.
-func (h *hooked) difference(event, matcher string, have json.RawMessage, good settings.Matcher, want settings.Want) string {
+func (h *hooked) difference(
+	event, matcher string, have json.RawMessage, good settings.Matcher, want settings.Want,
+) string {
 	if matcher != good.Matcher && h.install.layout.HasMatchers() {
 		return fmt.Sprintf("the hook is only for tools that match %q", matcher)
 	}

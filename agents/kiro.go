@@ -55,8 +55,8 @@ var kiro = &hooked{
 				Enabled bool   `json:"enabled"`
 			}{"approver " + l.event, l.command, l.timeout, true}
 		},
-		advice: []settings.Finding{{Text: "the sub-agents of Kiro run their calls without hooks, so approver does not see them",
-			Fix: "deny the tools that start sub-agents in the policy"}},
+		advice: []settings.Finding{{Text: "the sub-agents of Kiro run their calls without hooks, so approver does not see " +
+			"them", Fix: "deny the tools that start sub-agents in the policy"}},
 	},
 }
 

@@ -25,8 +25,8 @@ func saysCursor(s *playedTurn, event, more string) httpapi.HookAnswer {
 }
 
 func shellCall(command, id string) string {
-	return fmt.Sprintf(`"tool_name":"Shell","tool_input":{"command":%q,"description":"x"},"tool_use_id":%q,"tool_output":"{}"`,
-		command, id)
+	return fmt.Sprintf(`"tool_name":"Shell","tool_input":{"command":%q,"description":"x"},"tool_use_id":%q,`+
+		`"tool_output":"{}"`, command, id)
 }
 
 // The story: an agent sends one event for every tool, and another one for the shell. People were asked
