@@ -67,6 +67,7 @@ var speakers = map[string]speaker{
 		return arguments{"hook_event_name": "PreToolUse", "session_id": "s", "cwd": shop, "tool_use_id": "u",
 			"tool_name": a.tool, "tool_input": a.args}
 	}},
+	"codex": {says: codexSays},
 	"cursor": {says: func(a act) arguments {
 		p := arguments{"hook_event_name": "preToolUse", "conversation_id": "s", "generation_id": "g", "tool_use_id": "u",
 			"cwd": "", "workspace_roots": []string{shop}, "tool_name": a.tool, "tool_input": a.args}
