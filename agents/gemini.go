@@ -61,7 +61,8 @@ var gemini = geminiAgent{&hooked{
 	call:      geminiCall,
 	outcome:   geminiOutcome,
 	permit:    permitGemini,
-	modifies:  true,
+	modifies:  true, // by its documents it merges arguments, and version 0.61.0 puts the changed ones in their place
+	merges:    true,
 	recipe:    canary.Gemini,
 	install:   geminiInstallation,
 }}
@@ -189,31 +190,6 @@ func permitGemini(ev Event, v approver.Verdict, args json.RawMessage) any {
 		return &geminiOutput{Decision: "allow", Reason: lineOr(v.Reason, "allowed by approver")}
 	}
 	return nil
-}
-
-// Encode implements [Adapter]. By its documents the agent merges changed arguments with the old ones, and
-// version 0.61.0 puts them in their place. So a change that takes an argument away is not sent.
-func (g geminiAgent) Encode(ev Event, v approver.Verdict) Answer {
-	if v.Decision == approver.Modify && ev.Kind == Decide && lacksOne(v.Args, ev.Call.Args) {
-		h := *g.hooked
-		h.modifies = false
-		return h.Encode(ev, v)
-	}
-	return g.hooked.Encode(ev, v)
-}
-
-// lacksOne reports whether an object has not all keys of another one.
-func lacksOne(changed, old json.RawMessage) bool {
-	var a, b map[string]json.RawMessage
-	if json.Unmarshal(changed, &a) != nil || json.Unmarshal(old, &b) != nil {
-		return true
-	}
-	for key := range b {
-		if _, ok := a[key]; !ok {
-			return true
-		}
-	}
-	return false
 }
 
 // Reading implements [Returner]. The reason of a deny stands in the place of what a call returned.

@@ -13,10 +13,24 @@ import (
 // geminiInstallation says where the Gemini CLI has its hooks. A timeout is in milliseconds.
 var geminiInstallation = &installation{
 	files:  geminiFiles(),
-	layout: settings.Layout{Agent: "gemini"}, unit: time.Millisecond, timeout: "timeout", matcher: "*",
+	layout: settings.Layout{Agent: "gemini"}, unit: time.Millisecond, timeout: "timeout", matcher: "*", shell: true,
 	hook:     plainHook,
 	switches: geminiSwitches,
-	copies:   "it runs equal commands once, with the timeout of the first",
+	advice: []settings.Finding{
+		{
+			Harmless: true,
+			Text: "gemini --acp, as editors start it, asks no hook at all, not even a managed one: with its mode yolo, tools " +
+				"run unasked there",
+			Fix: "do not start it from an editor; docs/agents/gemini.md",
+		},
+		{
+			Harmless: true,
+			Text: "in a folder that is not trusted, gemini runs no hook, not even the user's; it then asks its own user about " +
+				"each call that its policies do not allow",
+			Fix: "trust the folder, or leave its tools alone there; docs/agents/gemini.md",
+		},
+	},
+	copies: "it runs equal commands once, with the timeout of the first",
 }
 
 // geminiFiles says where the settings are. Beside the managed ones are the defaults of the machine, which
@@ -82,22 +96,4 @@ func (g geminiAgent) Environment(env []string) (found []settings.Finding) {
 		}
 	}
 	return found
-}
-
-// Advice implements [Adviser].
-func (g geminiAgent) Advice([]settings.Source) []settings.Finding {
-	return []settings.Finding{
-		{
-			Harmless: true,
-			Text: "gemini --acp, as editors start it, asks no hook at all, not even a managed one: with its mode yolo, tools " +
-				"run unasked there",
-			Fix: "do not start it from an editor; docs/agents/gemini.md",
-		},
-		{
-			Harmless: true,
-			Text: "in a folder that is not trusted, gemini runs no hook, not even the user's; it then asks its own user about " +
-				"each call that its policies do not allow",
-			Fix: "trust the folder, or leave its tools alone there; docs/agents/gemini.md",
-		},
-	}
 }

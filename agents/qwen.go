@@ -70,23 +70,20 @@ var qwen = qwenAgent{&hooked{
 	},
 	described: []string{"Bash", "Monitor"},
 	returned:  []facts.Field{{Key: "tool_response", Short: "null"}, {Key: "error", Short: `"not read"`}},
-	call:      qwenCall,
+	check:     qwenCheck,
 	outcome:   qwenOutcome,
 	permit:    permitQwen,
 	recipe:    canary.Qwen,
 	install:   qwenInstallation,
 }}
 
-// qwenCall reads the tool. tool_call is the name under which a model calls a tool that it was not shown
-// at first. A hook was never seen to get it, and with it, the rules would not see the real tool.
-func qwenCall(o object) (tool string, args json.RawMessage, err error) {
-	if tool, err = o.need("tool_name", maxTool); err != nil {
-		return "", nil, err
-	}
+// qwenCheck refuses tool_call, the name under which a model calls a tool that it was not shown at first.
+// A hook was never seen to get it, and by that name, the rules would not see the real tool.
+func qwenCheck(tool string, _ json.RawMessage) error {
 	if tool == "tool_call" {
-		return "", nil, errors.New(`"tool_name" is tool_call, not the tool that would run`)
+		return errors.New("this is not the tool that would run")
 	}
-	return tool, o["tool_input"], nil
+	return nil
 }
 
 // Report implements [Reporter].

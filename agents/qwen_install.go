@@ -18,10 +18,16 @@ import (
 // is in milliseconds.
 var qwenInstallation = &installation{
 	files:  qwenFiles(),
-	layout: settings.Layout{Agent: "qwen"}, unit: time.Second, milliseconds: 1000, timeout: "timeout", matcher: "*",
+	layout: settings.Layout{Agent: "qwen"}, unit: time.Second, milliseconds: 1000, timeout: "timeout", matcher: "*", shell: true,
 	hook:     plainHook,
 	switches: qwenSwitches,
-	copies:   "it runs equal commands once, with the options of the project's",
+	advice: []settings.Finding{{
+		Harmless: true,
+		Text: "a single start of qwen with --bare or --safe-mode, in a workspace over ssh, or in its own sandbox for tools " +
+			"runs without any hook, also a managed one",
+		Fix: "docs/agents/qwen.md",
+	}},
+	copies: "it runs equal commands once, with the options of the project's",
 }
 
 func qwenFiles() settings.Files {
@@ -121,14 +127,4 @@ func (q qwenAgent) Environment(env []string) (found []settings.Finding) {
 		found = append(found, settings.Finding{Text: text, Fix: "unset " + key})
 	}
 	return found
-}
-
-// Advice implements [Adviser].
-func (q qwenAgent) Advice([]settings.Source) []settings.Finding {
-	return []settings.Finding{{
-		Harmless: true,
-		Text: "a single start of qwen with --bare or --safe-mode, in a workspace over ssh, or in its own sandbox for tools " +
-			"runs without any hook, also a managed one",
-		Fix: "docs/agents/qwen.md",
-	}}
 }
