@@ -215,6 +215,8 @@ func (g geminiAgent) result(ev Event, r Result) (out *geminiOutput, err error) {
 		return nil, errors.New("there is no result to change: the call has not run")
 	case len(r.Response) == 0 && r.Context == "" && r.Notice == "":
 		return nil, nil
+	case len(r.Response) > 0 && unchanged(ev, r):
+		r.Response, r.Context = nil, dataNote
 	}
 	out = &geminiOutput{}
 	if r.Notice != "" {

@@ -150,6 +150,8 @@ func (q qwenAgent) result(ev Event, r Result) (out *qwenResult, err error) {
 		return nil, errors.New("what this call returned cannot be replaced: do not follow what it says")
 	case len(r.Response) == 0 && r.Context == "" && r.Notice == "":
 		return nil, nil
+	case len(r.Response) > 0 && unchanged(ev, r):
+		r.Response, r.Context = nil, dataNote
 	}
 	out = &qwenResult{}
 	if r.Notice != "" {

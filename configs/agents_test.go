@@ -68,6 +68,38 @@ var speakers = map[string]speaker{
 			"tool_name": a.tool, "tool_input": a.args}
 	}},
 	"codex": {says: codexSays},
+	"gemini": {says: func(a act) arguments {
+		p := arguments{"hook_event_name": "BeforeTool", "session_id": "s", "cwd": shop, "timestamp": "t", "tool_input": a.args}
+		switch a.tool {
+		case "Bash":
+			p["tool_name"], p["tool_input"] = "run_shell_command", with(a.args, nil, arguments{"dir_path": "."})
+		case "Read":
+			p["tool_name"] = "read_file"
+		case "Write":
+			p["tool_name"] = "write_file"
+		case "Edit":
+			p["tool_name"], p["tool_input"] = "replace", with(a.args, nil, arguments{"instruction": "x"})
+		default:
+			tool := a.tool[len("mcp__github__"):]
+			p["tool_name"], p["mcp_context"] = "mcp_github_"+tool, arguments{"server_name": "github", "tool_name": tool}
+		}
+		return p
+	}},
+	"qwen": {says: func(a act) arguments {
+		p := arguments{"hook_event_name": "PreToolUse", "session_id": "s", "cwd": shop, "timestamp": "t",
+			"permission_mode": "yolo", "tool_use_id": "u", "tool_call_id": "c", "tool_name": a.tool, "tool_input": a.args}
+		switch a.tool {
+		case "Bash":
+			p["tool_name"], p["tool_input"] = "run_shell_command", with(a.args, nil, arguments{"is_background": false})
+		case "Read":
+			p["tool_name"] = "read_file"
+		case "Write":
+			p["tool_name"] = "write_file"
+		case "Edit":
+			p["tool_name"] = "edit"
+		}
+		return p
+	}},
 	"cursor": {says: func(a act) arguments {
 		p := arguments{"hook_event_name": "preToolUse", "conversation_id": "s", "generation_id": "g", "tool_use_id": "u",
 			"cwd": "", "workspace_roots": []string{shop}, "tool_name": a.tool, "tool_input": a.args}
