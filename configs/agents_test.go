@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"maps"
 	"slices"
+	"strings"
 	"testing"
 
 	"approver.example"
@@ -187,6 +188,43 @@ var speakers = map[string]speaker{
 		}
 		return p
 	}},
+	"opencode": {says: pluginSays("opencode", "tool.execute.before", map[string]string{
+		"file_path": "filePath", "old_string": "oldString", "new_string": "newString"})},
+	"pi": {says: func(a act) arguments {
+		if a.tool == "Edit" {
+			a.tool, a.args = "edit", arguments{"file_path": a.args["file_path"], "edits": []arguments{
+				{"oldText": a.args["old_string"], "newText": a.args["new_string"]}}}
+		}
+		return pluginSays("pi", "tool_call", map[string]string{"file_path": "path"})(a)
+	}},
+	"cline": {says: func(a act) arguments {
+		call := arguments{"id": "u", "input": a.args}
+		names := map[string]string{"file_path": "path", "content": "new_text", "old_string": "old_text", "new_string": "new_text"}
+		switch a.tool {
+		case "Bash":
+			call["name"], call["input"] = "run_commands", arguments{"commands": []any{a.args["command"], "ls"}}
+		case "Write", "Edit":
+			call["name"], call["input"] = "editor", with(a.args, names, nil)
+		case "Read":
+			call["name"], call["input"] = "read_files", arguments{"files": []arguments{{"path": a.args["file_path"]}}}
+		default:
+			call["name"] = a.tool[len("mcp__"):]
+		}
+		return arguments{"hookName": "tool_call", "taskId": "s", "workspaceRoots": []string{shop}, "tool_call": call}
+	}},
+}
+
+// pluginSays is for an agent in which a plugin of approver's runs. Its own tools have names in small
+// letters.
+func pluginSays(agent, event string, names map[string]string) func(a act) arguments {
+	return func(a act) arguments {
+		tool := strings.ToLower(a.tool)
+		if server, ok := strings.CutPrefix(tool, "mcp__"); ok {
+			tool = strings.ReplaceAll(server, "__", "_")
+		}
+		return arguments{"plugin": agent, "event": event, "session": "s", "call": "u", "directory": shop, "tool": tool,
+			"input": with(a.args, names, nil)}
+	}
 }
 
 // The story: rules know the names of one agent's tools and arguments. Under another agent the same act
