@@ -33,5 +33,7 @@ var opencode = plugin{
 		Agent: "opencode", Title: "OpenCode", Folder: ".config/opencode", File: "plugin/approver.js",
 		Config: "XDG_CONFIG_HOME", Project: ".opencode",
 	},
-	recipe: canary.OpenCode,
+	recipe: canary.OpenCode, off: "OPENCODE_PURE",
+	advice: "a single start of opencode with --pure, or with OPENCODE_PURE, XDG_CONFIG_HOME or another HOME, runs without " +
+		"approver's plugin; so does one whose plugins cannot be loaded",
 }.adapter()

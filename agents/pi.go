@@ -26,4 +26,6 @@ var pi = plugin{
 		Project: ".pi",
 	},
 	recipe: canary.Pi,
+	advice: "a single start of pi with --no-extensions, or with PI_CODING_AGENT_DIR or another HOME, runs without " +
+		"approver's extension",
 }.adapter()

@@ -28,6 +28,7 @@ type plugged struct {
 	*hooked
 	numbered string // the tools whose text has line numbers, separated by spaces
 	reads    bool   // the agent's plugins can change what a call returned
+	off      string // the variable that makes the agent start without plugins; empty: there is none
 }
 
 // A plugin is what differs between these agents.
@@ -40,6 +41,8 @@ type plugin struct {
 	files         settings.Files
 	most          time.Duration // as in an installation
 	recipe        func() canary.Recipe
+	off           string // the variable that makes the agent start without plugins
+	advice        string // what no settings prevent
 }
 
 // pluginKey is the key of a payload that says whose plugin sent it.
@@ -55,7 +58,7 @@ var pluginSources embed.FS
 
 // adapter returns the adapter of the agent.
 func (p plugin) adapter() plugged {
-	return plugged{numbered: p.numbered, reads: p.reads, hooked: &hooked{
+	return plugged{numbered: p.numbered, reads: p.reads, off: p.off, hooked: &hooked{
 		name: p.agent, patience: claudePatience, tools: p.tools, permit: permitPlugin, modifies: true,
 		keys: keys{
 			event: "event", session: "session", dir: "directory", tool: "tool", input: "input", use: "call", response: "result",
@@ -76,7 +79,20 @@ func (p plugin) adapter() plugged {
 func (p plugin) installation() *installation {
 	form := settings.Script{Agent: p.agent, Template: p.template()}
 	return &installation{files: p.files, layout: form, most: p.most,
-		hook: func(l hookLine) any { return form.Hook(l.command) }}
+		hook:   func(l hookLine) any { return form.Hook(l.command) },
+		advice: []settings.Finding{{Harmless: true, Text: p.advice}}}
+}
+
+// Environment implements [Adviser].
+func (p plugged) Environment(env []string) (found []settings.Finding) {
+	for _, pair := range env {
+		name, value, _ := strings.Cut(pair, "=")
+		if p.off != "" && name == p.off && value != "" && value != "0" && !strings.EqualFold(value, "false") {
+			found = append(found, settings.Finding{Text: name + " is set: an agent that is started with it has no plugins, " +
+				"so it asks nobody", Fix: "unset " + name})
+		}
+	}
+	return found
 }
 
 // template returns the text of the plugin's file, without its hooks.
