@@ -131,6 +131,7 @@ var adapters = [...]Adapter{
 	opencode,
 	pi,
 	cline,
+	openclaw,
 }
 
 // For returns the adapter of the named agent.

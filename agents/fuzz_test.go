@@ -27,6 +27,8 @@ func FuzzOpenCode(f *testing.F) { fuzzDecoder(f, opencode) }
 
 func FuzzPi(f *testing.F) { fuzzDecoder(f, pi) }
 
+func FuzzOpenClaw(f *testing.F) { fuzzDecoder(f, openclaw) }
+
 func FuzzCline(f *testing.F) { fuzzDecoder(f, cline) }
 
 func FuzzClaudeCommand(f *testing.F) {

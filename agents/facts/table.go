@@ -187,6 +187,17 @@ var table = [...]Agent{
 		},
 	},
 	{
+		Name:      "openclaw",
+		Patience:  290000000000, // 4m50s
+		Shell:     "Bash",
+		Described: []string{"Bash"},
+		Returned:  []Field{{`result`, `null`}},
+		Events: []Event{
+			{Name: "before_tool_call", Before: `{"decision":"deny","reason":`, After: `}`},
+			{Name: "after_tool_call", Before: `{"decision":"deny","reason":`, After: `}`, Meaning: 1},
+		},
+	},
+	{
 		Name: "droid",
 		Events: []Event{
 			{

@@ -1,14 +1,20 @@
 
-// OpenClaw calls register once.
+// OpenClaw calls register once. It takes a handler that throws, or that is too slow, for a block.
 export default {
   id: "approver",
   name: "approver",
   description: "Asks approver before each tool call.",
   register(api) {
+    // Where the agent works is only in the settings. Without it nobody can say what a path means.
+    const folder = (ctx) => {
+      const { agent, config } = api.runtime;
+      return agent.resolveAgentWorkspaceDir(config.current(), ctx.agentId ?? "main");
+    };
     const about = (event, ctx) => ({
-      session: ctx.sessionId ?? ctx.sessionKey ?? ctx.runId ?? event.runId, call: event.toolCallId,
-      tool: event.toolName, input: event.params, directory: ctx.workspaceDir,
+      session: ctx.sessionId ?? ctx.sessionKey ?? ctx.runId, call: event.toolCallId ?? ctx.toolCallId,
+      tool: event.toolKind ?? event.toolName, input: event.params, directory: folder(ctx),
     });
+    const seconds = hooks.before_tool_call.seconds + 5;
     api.on("before_tool_call", async (event, ctx) => {
       try {
         const answer = await ask("before_tool_call", about(event, ctx));
@@ -16,6 +22,11 @@ export default {
       } catch (err) {
         return { block: true, blockReason: err.message };
       }
-    }, { priority: -1000 });
+    }, { priority: -1000, timeoutMs: seconds * 1000 }); // the last one to change arguments
+    api.on("after_tool_call", async (event, ctx) => {
+      const failed = typeof event.error === "string" && event.error !== "";
+      const result = failed ? event.error : (event.result ?? null);
+      await ask("after_tool_call", { ...about(event, ctx), result, failed });
+    });
   },
 };

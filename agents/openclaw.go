@@ -1,0 +1,126 @@
+package agents
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"approver.example/agents/settings"
+)
+
+// An openClawAgent is the adapter of OpenClaw, in which a plugin stands before each tool. It follows the
+// pages about plugin hooks of version 2026.9.6. A handler that throws, or that takes longer than its
+// time, blocks the call. What a call returned can only be recorded.
+//
+// OpenClaw does not say in which folder a call is made: it is that of the agent in its settings. And
+// "openclaw agent exec" does not run the hooks of plugins.
+type openClawAgent struct{ plugged }
+
+// openClawMost is the longest time that OpenClaw gives a handler.
+const openClawMost = 10 * time.Minute
+
+var openclaw = newOpenClaw()
+
+func newOpenClaw() openClawAgent {
+	a := openClawAgent{plugin{
+		agent: "openclaw", title: "OpenClaw", before: "before_tool_call", after: "after_tool_call",
+		tools: vocabulary{
+			{tools: "exec", as: "Bash", dir: "workdir"},
+			{tools: "process", as: "Bash", when: "data", keys: "data=command"},
+			{tools: "process", as: "Bash", when: "text", keys: "text=command"},
+			{tools: "process", as: "Bash", when: "literal", keys: "literal=command"},
+			{tools: "write", as: "Write", keys: "path=file_path"},
+			{tools: "edit", as: "MultiEdit", keys: "path=file_path"},
+			{tools: "read", as: "Read", keys: "path=file_path"},
+			{tools: "web_fetch", as: "WebFetch"},
+			{tools: "web_search", as: "WebSearch"},
+		},
+		files: settings.Files{
+			Agent: "openclaw", Title: "OpenClaw", Folder: ".openclaw", File: "extensions/approver/index.js",
+			Home:   "OPENCLAW_STATE_DIR",
+			Unread: "a plugin in a workspace is not loaded before its user enables it",
+		},
+		most: openClawMost,
+		advice: "openclaw agent exec runs calls without the hooks of plugins, so approver does not see them; and OpenClaw " +
+			"loads the plugin only if its settings do not exclude it (plugins.enabled, plugins.allow, plugins.deny): see " +
+			"openclaw plugins inspect approver --runtime",
+	}.adapter()}
+	a.check = openClawCheck
+	return a
+}
+
+// openClawCheck refuses what would run something else than the text of a command says.
+func openClawCheck(tool string, raw json.RawMessage) error {
+	var args object
+	if tool != "exec" && tool != "process" {
+		return nil
+	}
+	if err := json.Unmarshal(raw, &args); err != nil {
+		return err
+	}
+	set := func(key string) bool {
+		value := strings.Join(strings.Fields(string(args[key])), "")
+		return value != "" && value != "null" && value != "false" && value != `""` && value != "{}" && value != "[]"
+	}
+	switch {
+	case tool == "exec" && set("env"):
+		return errors.New(`"env" changes what the command does: set the variables in the command`)
+	case tool == "exec" && (set("elevated") || set("node") || string(args["host"]) == `"node"`):
+		return errors.New("the command would run elsewhere or with other rights, which approver cannot judge")
+	case tool == "process" && (set("keys") || set("hex")):
+		return errors.New("keys are not judged: write the text")
+	}
+	return nil
+}
+
+// These files make the folder of approver's plugin one of OpenClaw.
+const (
+	openClawPackage = `{
+  "name": "approver",
+  "version": "1.0.0",
+  "private": true,
+  "type": "module",
+  "openclaw": {"extensions": ["./index.js"]}
+}
+`
+	openClawManifest = `{
+  "id": "approver",
+  "name": "approver",
+  "description": "Asks approver before each tool call.",
+  "activation": {"onStartup": true, "onCapabilities": ["hook"]},
+  "configSchema": {"type": "object", "additionalProperties": false}
+}
+`
+)
+
+// Companions implements [Accompanied].
+func (a openClawAgent) Companions(path string, _, becomes []byte) []Companion {
+	hooks, err := a.ReadHooks(path, becomes)
+	return []Companion{
+		fixedFile(filepath.Join(filepath.Dir(path), "package.json"), openClawPackage, len(hooks) > 0, err),
+		fixedFile(filepath.Join(filepath.Dir(path), "openclaw.plugin.json"), openClawManifest, len(hooks) > 0, err),
+	}
+}
+
+// fixedFile is a companion with one text.
+func fixedFile(path, text string, wanted bool, err error) Companion {
+	return Companion{
+		Path: path, Mode: 0o644, Lacking: "OpenClaw does not load the plugin",
+		Change: func(old []byte) ([]byte, error) {
+			switch ours := bytes.Equal(old, []byte(text)); {
+			case err != nil:
+				return nil, err
+			case wanted && old != nil && !ours:
+				return nil, errors.New(path + " was not written by this approver: remove it first")
+			case wanted:
+				return []byte(text), nil
+			case ours:
+				return nil, nil
+			}
+			return old, nil
+		},
+	}
+}
