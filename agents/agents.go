@@ -67,6 +67,9 @@ type Event struct {
 	// Asked is the same for all events that ask about one call, although some show less of it than others.
 	// The zero value is Content.
 	Asked Content
+	// Moment is when the agent started the hooks before the call, as it says; empty if it does not. Two
+	// hooks of one call have the same, and calls that are made side by side can have it, too.
+	Moment string
 	// Mode is the permission mode that the agent claims to be in.
 	Mode string
 	// Subagent is the agent's id of the sub-agent that makes the call, if any.
@@ -132,6 +135,8 @@ var adapters = [...]Adapter{
 	pi,
 	cline,
 	openclaw,
+	copilot,
+	droid,
 }
 
 // For returns the adapter of the named agent.

@@ -46,7 +46,7 @@ func TestClaudeRefusesForeignPayloads(t *testing.T) {
 		"qwen":    `the keys of one of qwen`,
 		"copilot": `the keys of one of copilot`,
 		"cline":   `the keys of one of cline`,
-		"droid":   `"tool_use_id" is missing`,
+		"droid":   `the keys of one of droid`,
 		"gemini":  `the keys of one of gemini`,
 	} {
 		payload, err := os.ReadFile("testdata/foreign/" + agent + ".json")

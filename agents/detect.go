@@ -3,6 +3,7 @@ package agents
 import (
 	"errors"
 	"fmt"
+	"strings"
 )
 
 // A mark is a sign in the outermost keys of a payload that it is of an agent, whatever the hook's
@@ -14,6 +15,8 @@ type mark struct {
 	not   string // that must not be there
 	// event, if set, must be one of these values of hook_event_name, separated by spaces.
 	event string
+	// path, if set, must be in the path of the transcript.
+	path string
 }
 
 // marks are tried in this order. None of these keys can be set by a model: they are beside the
@@ -27,7 +30,9 @@ var marks = [...]mark{
 		event: "BeforeTool AfterTool BeforeAgent AfterAgent BeforeModel AfterModel BeforeToolSelection PreCompress"},
 	{agent: "gemini", keys: "hook_event_name timestamp", not: "permission_mode", event: "SessionStart SessionEnd Notification"},
 	{agent: "codex", keys: "hook_event_name turn_id"},
+	{agent: "copilot", keys: "hook_event_name timestamp session_id cwd", not: "permission_mode"}, // Qwen Code has a mode
 	{agent: "qwen", keys: "hook_event_name timestamp"},
+	{agent: "droid", keys: "hook_event_name permission_mode", path: "/.factory/"},
 	{agent: "crush", keys: "event session_id cwd", not: "hook_event_name"},
 	{agent: "goose", keys: "event session_id", not: "hook_event_name"},
 	{agent: "kiro", keys: "hook_event_name cwd", event: "agentSpawn userPromptSubmit preToolUse postToolUse stop"},
@@ -41,9 +46,10 @@ func dialectOf(o object) string {
 		return agent // a plugin of approver's says which agent it is in
 	}
 	event, _, _ := o.text("hook_event_name")
+	transcript, _, _ := o.text("transcript_path")
 	for _, m := range marks {
-		if o.hasAll(m.keys) && (m.not == "" || !o.hasAll(m.not)) &&
-			(m.event == "" || event != "" && hasWord(m.event, event)) {
+		if o.hasAll(m.keys) && (m.not == "" || !o.hasAll(m.not)) && (m.event == "" || event != "" && hasWord(m.event, event)) &&
+			strings.Contains(transcript, m.path) {
 			return m.agent
 		}
 	}

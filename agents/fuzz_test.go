@@ -31,6 +31,10 @@ func FuzzOpenClaw(f *testing.F) { fuzzDecoder(f, openclaw) }
 
 func FuzzCline(f *testing.F) { fuzzDecoder(f, cline) }
 
+func FuzzCopilot(f *testing.F) { fuzzDecoder(f, copilot) }
+
+func FuzzDroid(f *testing.F) { fuzzDecoder(f, droid) }
+
 func FuzzClaudeCommand(f *testing.F) {
 	f.Add([]byte(`{"command":"ls","\u0063ommand":"rm"}`))
 	f.Add([]byte(`{"command":"\ud83d\ude00 \\ud800"}`))

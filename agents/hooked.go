@@ -26,6 +26,9 @@ type hooked struct {
 	events []hookEvent
 	keys   keys
 	tools  vocabulary
+	// form returns the keys and the tools of a payload, of an agent that writes payloads in several
+	// forms; nil: they are always those above.
+	form func(o object) (keys, vocabulary)
 
 	// described are the tools, under their known names, whose description does nothing.
 	described []string
@@ -40,6 +43,9 @@ type hooked struct {
 	// call returns the agent's own name of the tool and its arguments; nil reads keys.tool and
 	// keys.input.
 	call func(o object) (tool string, args json.RawMessage, err error)
+	// unpack returns the tool and the arguments of a call whose arguments are not an object; nil: such a
+	// call is refused. It cannot be changed.
+	unpack func(tool string, raw json.RawMessage) (string, json.RawMessage, error)
 	// place reads more about where a call is made; nil reads keys.session and keys.dir.
 	place func(call *approver.ToolCall, o object) error
 	// alias returns the name under which tools has a tool, if its own name does not say all; nil is the
@@ -51,6 +57,8 @@ type hooked struct {
 	asked func(ev Event, o object) Content
 	// outcome reads what a call returned, for a Ran; nil reads keys.response and keys.failure.
 	outcome func(ev *Event, o object) error
+	// moment returns [Event.Moment] of a call that wants to run; nil is always empty.
+	moment func(o object) (string, error)
 
 	// permit returns the document of an answer that does not block, or nil for an empty one. args are
 	// those of a Modify under the agent's own names, and nil for every other verdict.
@@ -125,6 +133,7 @@ func (h *hooked) decode(payload []byte) (ev Event, err error) {
 	if err := foreign(o, h.name); err != nil {
 		return ev, err
 	}
+	h = h.formed(o)
 	ev.Agent = h.name
 	if ev.Name, err = h.eventOf(o); err != nil {
 		return ev, err
@@ -156,10 +165,23 @@ func (h *hooked) decode(payload []byte) (ev Event, err error) {
 		ev.Asked = h.asked(ev, o)
 	}
 	ev.Kind = e.kind
-	if e.kind == Ran {
+	switch {
+	case e.kind == Ran:
 		err = h.readOutcome(&ev, in)
+	case h.moment != nil:
+		ev.Moment, err = h.moment(o)
 	}
 	return ev, err
+}
+
+// formed returns the adapter with the keys and the tools of a payload.
+func (h *hooked) formed(o object) *hooked {
+	if h.form == nil {
+		return h
+	}
+	one := *h
+	one.keys, one.tools = h.form(o)
+	return &one
 }
 
 // within returns the object that has the call.
@@ -218,13 +240,16 @@ func (h *hooked) readCall(ev *Event, o object, e hookEvent) (err error) {
 		ev.Native, err = o.need(h.keys.tool, maxTool)
 		raw = o[h.keys.input]
 	}
+	name := ev.Native
+	if err == nil && h.unpack != nil && len(raw) > 0 && !isObject(raw) {
+		name, raw, err = h.unpack(name, raw)
+	}
 	switch {
 	case err != nil:
 		return err
 	case !isObject(raw):
 		return fmt.Errorf("%s is missing or not an object", quote(cmp.Or(h.keys.input, "the tool's arguments")))
 	}
-	name := ev.Native
 	if h.alias != nil {
 		var args object
 		if err := json.Unmarshal(raw, &args); err != nil {
@@ -291,46 +316,6 @@ func (h *hooked) readOutcome(ev *Event, o object) (err error) {
 	return nil
 }
 
-// Rewrite implements [Adapter].
-func (h *hooked) Rewrite(payload []byte, args json.RawMessage) (Event, error) {
-	changed, err := h.rewritten(payload, args)
-	if err != nil {
-		return Event{}, err
-	}
-	return h.Decode(changed)
-}
-
-// rewritten returns a payload with other arguments of the call.
-func (h *hooked) rewritten(payload []byte, args json.RawMessage) ([]byte, error) {
-	if h.call != nil && !h.modifies {
-		return nil, errors.New("a call of " + h.name + " cannot be changed")
-	}
-	ev, err := h.Decode(payload)
-	switch {
-	case err != nil:
-		return nil, err
-	case h.at(ev.Name).call != nil:
-		return nil, fmt.Errorf("a call of %s cannot be changed at %s", h.name, ev.Name)
-	}
-	o, err := parseObject(payload)
-	if err != nil {
-		return nil, err
-	}
-	in, err := h.within(ev.Name, o)
-	if err != nil {
-		return nil, err
-	}
-	if in[h.keys.input], err = h.tools.of(ev.Native, in[h.keys.input]).own(args, in[h.keys.input]); err != nil {
-		return nil, err
-	}
-	if h.inner {
-		if o[ev.Name], err = json.Marshal(in); err != nil {
-			return nil, err
-		}
-	}
-	return json.Marshal(o)
-}
-
 // Encode writes the verdict for the agent. Deny, Ask, an event that is not understood and everything
 // that the agent's protocol cannot express block. The answer to a Notice is empty.
 func (h *hooked) Encode(ev Event, v approver.Verdict) Answer {
@@ -377,41 +362,6 @@ func (h *hooked) document(ev Event, v approver.Verdict) (any, error) {
 			args)
 	}
 	return h.permit(ev, v, args), nil
-}
-
-// keeps reports whether changed arguments still have every argument of the call, which is at a key of
-// its payload, and only names that are no paths. Only then an agent that merges both runs the changed
-// ones.
-func keeps(changed json.RawMessage, payload []byte, key string) bool {
-	var body, had, has map[string]json.RawMessage
-	if json.Unmarshal(payload, &body) != nil || json.Unmarshal(body[key], &had) != nil ||
-		json.Unmarshal(changed, &has) != nil {
-		return false
-	}
-	for name := range had {
-		if _, ok := has[name]; !ok {
-			return false
-		}
-	}
-	for name := range has {
-		if !isToolName(name) || strings.ContainsAny(name, ".:/@") {
-			return false
-		}
-	}
-	return true
-}
-
-// ownArguments returns arguments under the agent's own names.
-func (h *hooked) ownArguments(ev Event, args json.RawMessage) (json.RawMessage, error) {
-	o, err := parseObject(ev.Call.Raw)
-	if err != nil {
-		return nil, err
-	}
-	in, err := h.within(ev.Name, o)
-	if err != nil {
-		return nil, err
-	}
-	return h.tools.of(ev.Native, in[h.keys.input]).own(args, in[h.keys.input])
 }
 
 // outputOf returns the text of a tool's response: both streams of a shell, the texts of a list of

@@ -95,6 +95,14 @@ func (h *hooked) HookConfig(program, socket string, ttl time.Duration) ([]byte, 
 	return h.install.layout.Text(hooks)
 }
 
+// NewFile implements [Shaper].
+func (h *hooked) NewFile(path string, hooks settings.Hooks) ([]byte, error) {
+	if l, ok := h.install.layout.(settings.Layout); ok {
+		return l.TextAt(path, hooks)
+	}
+	return h.install.layout.Text(hooks)
+}
+
 // wanted returns the hooks that install writes.
 func (h *hooked) wanted(program, socket string, ttl time.Duration) (settings.Hooks, error) {
 	if err := hookable(program, socket, ttl); err != nil {

@@ -39,6 +39,12 @@ type Installer interface {
 	Compare(sources []settings.Source, want settings.Want) []settings.Finding
 }
 
+// A Shaper is an [Installer] of an agent whose settings files do not all have one form.
+type Shaper interface {
+	// NewFile returns the text of a new settings file at a path, with these hooks.
+	NewFile(path string, hooks settings.Hooks) ([]byte, error)
+}
+
 // A Searcher is an [Installer] of an agent whose hooks can also be weakened by files other than its
 // settings. It reads these files.
 type Searcher interface {

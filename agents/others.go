@@ -13,10 +13,4 @@ const (
 
 // others are the agents that have no [Adapter] yet, but whose blocking answer is known. The daemon
 // does not decide their calls; their hooks block.
-var others = [...]facts.Agent{
-	{Name: "droid", Events: []facts.Event{{Name: "PreToolUse", Before: denyTool, After: "}}"}}},
-	{Name: "copilot", Events: []facts.Event{
-		{Name: "preToolUse", Before: `{"permissionDecision":"deny","permissionDecisionReason":`, After: "}"},
-		{Name: "permissionRequest", Before: `{"behavior":"deny","message":`, After: "}"},
-	}},
-}
+var others = [...]facts.Agent{}

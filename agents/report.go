@@ -38,11 +38,17 @@ func (h *hooked) Report(payload []byte, event string) (ev Event, is bool, err er
 	return report(h, h.keys, payload, event)
 }
 
+// A former is an adapter whose payloads have several forms.
+type former interface{ keysOf(fields object) keys }
+
 // report leaves out what a call returned, because that can have any length, nesting and form, and
 // nothing is compared with it.
 func report(a Adapter, k keys, payload []byte, event string) (ev Event, is bool, err error) {
 	about := a.Facts()
 	short, fields, err := withoutResult(payload, about.Returned)
+	if f, ok := a.(former); ok {
+		k = f.keysOf(fields)
+	}
 	name, is := reportOf(about, k, payload, fields, event)
 	if !is {
 		return Event{}, false, err
@@ -104,7 +110,8 @@ func reportOf(about facts.Agent, k keys, payload []byte, fields object, event st
 }
 
 // withoutResult rewrites a payload with a short text instead of what the call returned. Everything
-// else stays, even if it is wrong. fields are those that were read before an error.
+// else stays, even if it is wrong. Of a payload in which nothing was returned, all of these keys are
+// added. fields are those that were read before an error.
 func withoutResult(payload []byte, returned []facts.Field) (short []byte, fields object, err error) {
 	fields = object{}
 	dec := json.NewDecoder(bytes.NewReader(payload))
@@ -121,6 +128,7 @@ func withoutResult(payload []byte, returned []facts.Field) (short []byte, fields
 		out.WriteByte(':')
 		out.Write(value)
 	}
+	var there []string
 	for dec.More() {
 		key, err := dec.Token()
 		if err != nil {
@@ -132,6 +140,7 @@ func withoutResult(payload []byte, returned []facts.Field) (short []byte, fields
 			return nil, fields, err
 		}
 		if slices.ContainsFunc(returned, func(f facts.Field) bool { return f.Key == name }) {
+			there = append(there, name)
 			continue
 		}
 		fields[name] = value
@@ -144,7 +153,9 @@ func withoutResult(payload []byte, returned []facts.Field) (short []byte, fields
 		return nil, fields, errors.New("there is more behind the report")
 	}
 	for _, f := range returned {
-		put(f.Key, []byte(f.Short))
+		if len(there) == 0 || slices.Contains(there, f.Key) {
+			put(f.Key, []byte(f.Short))
+		}
 	}
 	out.WriteByte('}')
 	return out.Bytes(), fields, nil

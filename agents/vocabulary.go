@@ -209,6 +209,7 @@ const (
 	isURL
 	isClaim   // a shell tool's description of the call, which does nothing
 	isPattern // a file glob: names a place if it leads out of the directory
+	arePaths  // a path or a list of them
 )
 
 // An argument of a tool. Without an argument that must be there, a call is refused.
@@ -231,8 +232,9 @@ var known = [...]argument{
 	{"Edit", "new_string", isText, true},
 	{"NotebookEdit NotebookRead", "notebook_path", isPath, true},
 	{"NotebookEdit", "new_source", isText, false},
-	{"LS", "path", isPath, true},
+	{"LS", "path", isPath, false},
 	{"Glob Grep", "path", isPath, false},
+	{"Glob Grep", "paths", arePaths, false},
 	{"Glob", "pattern", isPattern, true},
 	{"Grep", "pattern", isText, true},
 	{"WebFetch", "url", isURL, true},
@@ -261,6 +263,14 @@ func fill(call *approver.ToolCall, input object) error {
 			continue
 		}
 		isKnown = true
+		if a.role == arePaths {
+			for _, path := range input.texts(a.key) {
+				if err := a.put(call, path); err != nil {
+					return err
+				}
+			}
+			continue
+		}
 		value, ok, err := input.text(a.key)
 		switch {
 		case err != nil:
@@ -317,7 +327,7 @@ func (a argument) put(call *approver.ToolCall, value string) error {
 			value = call.Command + "\n" + value
 		}
 		call.Command = value
-	case isPath:
+	case isPath, arePaths:
 		call.Paths = append(call.Paths, value)
 	case isURL:
 		call.URLs = append(call.URLs, value)

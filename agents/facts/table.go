@@ -198,7 +198,26 @@ var table = [...]Agent{
 		},
 	},
 	{
-		Name: "droid",
+		Name:      "copilot",
+		Shell:     "Bash",
+		Described: []string{"Bash", "PowerShell"},
+		Returned:  []Field{{`toolResult`, `{}`}, {`tool_result`, `{}`}, {`tool_response`, `null`}, {`error`, `"not read"`}},
+		Events: []Event{
+			{Name: "preToolUse", Before: `{"permissionDecision":"deny","permissionDecisionReason":`, After: `}`},
+			{Name: "PreToolUse", Before: `{"permissionDecision":"deny","permissionDecisionReason":`, After: `}`},
+			{Name: "permissionRequest", Before: `{"behavior":"deny","message":`, After: `}`},
+			{Name: "PermissionRequest", Before: `{"behavior":"deny","message":`, After: `}`},
+			{Name: "postToolUse", Before: `{"decision":"block","reason":`, After: `}`, Meaning: 1},
+			{Name: "PostToolUse", Before: `{"decision":"block","reason":`, After: `}`, Meaning: 1},
+			{Name: "postToolUseFailure", Before: `{"additionalContext":`, After: `}`, Meaning: 1},
+			{Name: "PostToolUseFailure", Before: `{"additionalContext":`, After: `}`, Meaning: 1},
+		},
+	},
+	{
+		Name:      "droid",
+		Shell:     "Bash",
+		Described: []string{"Bash"},
+		Returned:  []Field{{`tool_response`, `null`}},
 		Events: []Event{
 			{
 				Name: "PreToolUse",
@@ -206,13 +225,7 @@ var table = [...]Agent{
 					`eason":`,
 				After: `}}`,
 			},
-		},
-	},
-	{
-		Name: "copilot",
-		Events: []Event{
-			{Name: "preToolUse", Before: `{"permissionDecision":"deny","permissionDecisionReason":`, After: `}`},
-			{Name: "permissionRequest", Before: `{"behavior":"deny","message":`, After: `}`},
+			{Name: "PostToolUse", Before: `{"decision":"block","reason":`, After: `}`, Meaning: 1},
 		},
 	},
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -22,8 +23,13 @@ type Layout struct {
 	Flat bool
 	// New is the text of a file without hooks; empty is "{}".
 	New string
-	// Plain says that the agent reads JSON without comments.
-	Plain bool
+	// Plain says that the agent reads JSON without comments, trailing commas and a byte order mark.
+	// Commented is the same with comments.
+	Plain, Commented bool
+	// Whole says that the agent ignores a file if one of its events is not as it should be.
+	Whole bool
+	// Top is the name of files whose outermost keys are the events; empty: there are none.
+	Top string
 }
 
 // hooksKey is the key of the hooks, at the outermost level.
@@ -42,6 +48,7 @@ func (l Layout) Read(path string, text []byte) (Hooks, error) {
 
 // read also returns the parsed text.
 func (l Layout) read(path string, text []byte) (v hujson.Value, hooks Hooks, err error) {
+	marked := bytes.HasPrefix(text, []byte("\ufeff"))
 	text = bytes.TrimPrefix(text, []byte("\ufeff"))
 	if len(bytes.TrimSpace(text)) == 0 {
 		text = []byte(l.fresh())
@@ -49,14 +56,14 @@ func (l Layout) read(path string, text []byte) (v hujson.Value, hooks Hooks, err
 	if v, err = hujson.Parse(text); err != nil {
 		return v, nil, fmt.Errorf("%s: %w: mend it first; nothing was changed", path, err)
 	}
-	if l.Plain && !v.IsStandard() {
-		return v, nil, fmt.Errorf("%s has a comment or a trailing comma, with which the agent does not read the file: "+
-			"mend it first; nothing was changed", path)
+	if why := l.unreadable(v, marked); why != "" {
+		return v, nil, fmt.Errorf("%s has %s, with which the agent does not read the file: mend it first; nothing was changed",
+			path, why)
 	}
 	plain := v.Clone()
 	plain.Standardize()
 	text = plain.Pack()
-	if key := twiceHooks(plain); key != "" {
+	if key := l.twiceHooks(plain, path); key != "" {
 		return v, nil, fmt.Errorf("%s: the key %q stands there twice, and only one of them counts: mend it first; "+
 			"nothing was changed", path, key)
 	}
@@ -65,13 +72,19 @@ func (l Layout) read(path string, text []byte) (v hujson.Value, hooks Hooks, err
 		return v, nil, fmt.Errorf("%s: %w: mend it first; nothing was changed", path, err)
 	}
 	var events map[string]json.RawMessage
-	if raw, ok := file[hooksKey]; ok {
+	if l.above(path) == "" {
+		events = file
+	} else if raw, ok := file[hooksKey]; ok {
 		if err := json.Unmarshal(raw, &events); err != nil {
 			return v, nil, fmt.Errorf("%s: %q: %w: mend it first; nothing was changed", path, hooksKey, err)
 		}
 	}
 	for event, raw := range events {
 		matchers, err := l.matchers(raw)
+		if why := l.wrong(raw, matchers, err); why != "" {
+			return v, nil, fmt.Errorf("%s: at %q %s, and the agent then ignores the whole file: mend it first; nothing was changed",
+				path, event, why)
+		}
 		if err != nil {
 			continue // another program's, in a form of its own; approver's hooks are not in it
 		}
@@ -81,6 +94,61 @@ func (l Layout) read(path string, text []byte) (v hujson.Value, hooks Hooks, err
 		hooks[event] = matchers
 	}
 	return v, hooks, nil
+}
+
+// above is the pointer to the object with the events: empty if that is the outermost.
+func (l Layout) above(path string) string {
+	if l.Top != "" && filepath.Base(path) == l.Top {
+		return ""
+	}
+	return "/" + hooksKey
+}
+
+// unreadable says what in a file keeps the agent from reading it; empty if nothing does. marked says
+// that it begins with a byte order mark.
+func (l Layout) unreadable(v hujson.Value, marked bool) string {
+	switch {
+	case marked && (l.Plain || l.Commented):
+		return "a byte order mark"
+	case l.Plain && !v.IsStandard():
+		return "a comment or a trailing comma"
+	case l.Commented && trails(v):
+		return "a trailing comma"
+	}
+	return ""
+}
+
+// trails reports whether there is a trailing comma at any depth.
+func trails(v hujson.Value) bool {
+	switch v := v.Value.(type) {
+	case *hujson.Array:
+		return v.AfterExtra != nil || slices.ContainsFunc(v.Elements, trails)
+	case *hujson.Object:
+		return v.AfterExtra != nil || slices.ContainsFunc(v.Members, func(m hujson.ObjectMember) bool { return trails(m.Value) })
+	}
+	return false
+}
+
+// wrong says why the agent ignores a file with this value at an event, or at another key beside the
+// events; empty if it does not.
+func (l Layout) wrong(raw json.RawMessage, matchers []Matcher, err error) string {
+	switch {
+	case !l.Whole, len(raw) > 0 && (raw[0] == 't' || raw[0] == 'f'): // a switch
+		return ""
+	case err != nil, len(raw) == 0, raw[0] != '[':
+		return "there is no list of hooks"
+	case l.Flat:
+		return ""
+	}
+	for _, m := range matchers {
+		for _, hook := range m.Hooks {
+			var h struct{ Type, Command *string }
+			if json.Unmarshal(hook, &h) != nil || h.Type == nil || *h.Type != "command" || h.Command == nil {
+				return "a hook has no command or another type"
+			}
+		}
+	}
+	return ""
 }
 
 func (l Layout) fresh() string {
@@ -122,7 +190,10 @@ func (l Layout) matchers(raw json.RawMessage) (all []Matcher, err error) {
 
 // twiceHooks returns a key that occurs twice where hooks are; empty if there is none. What is repeated
 // elsewhere is the agent's concern.
-func twiceHooks(v hujson.Value) (key string) {
+func (l Layout) twiceHooks(v hujson.Value, path string) (key string) {
+	if l.above(path) == "" {
+		return twice(v)
+	}
 	object, ok := v.Value.(*hujson.Object)
 	if !ok {
 		return ""
@@ -188,7 +259,7 @@ func (l Layout) With(path string, text []byte, want Hooks) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	p, err := l.changes(v, have, want)
+	p, err := l.changes(v, l.above(path), have, want)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
@@ -209,19 +280,19 @@ func (l Layout) With(path string, text []byte, want Hooks) ([]byte, error) {
 }
 
 // changes returns the patch that puts the wanted hooks in.
-func (l Layout) changes(v hujson.Value, have, want Hooks) (p patch, err error) {
-	there := v.Find("/"+hooksKey) != nil
-	if object := v.Find("/" + hooksKey); len(want) > 0 && (object == nil || !isObject(object)) {
-		p = append(p, map[string]any{"op": "add", "path": "/" + hooksKey, "value": map[string]any{}})
+func (l Layout) changes(v hujson.Value, above string, have, want Hooks) (p patch, err error) {
+	there := above != "" && v.Find(above) != nil
+	if object := v.Find(above); len(want) > 0 && (object == nil || !isObject(object)) {
+		p = append(p, map[string]any{"op": "add", "path": above, "value": map[string]any{}})
 	}
 	events := slices.AppendSeq(slices.Collect(maps.Keys(have)), maps.Keys(want))
 	slices.Sort(events)
 	for _, event := range slices.Compact(events) {
-		at := v.Find(pointer(event))
+		at := v.Find(above + pointer(event))
 		if _, read := have[event]; at != nil && !read && len(want[event]) > 0 && !isNull(at) {
 			return nil, fmt.Errorf("the hooks of %s are no list of hooks: mend them first; nothing was changed", event)
 		}
-		p = append(p, l.eventPatch(event, have, want[event])...)
+		p = append(p, l.eventPatch(above+pointer(event), event, have, want[event])...)
 	}
 	if len(want) == 0 && there && len(p) > 0 && l.emptied(v, have) {
 		return patch{{"op": "remove", "path": "/" + hooksKey}}, nil
@@ -237,7 +308,7 @@ func isNull(v *hujson.Value) bool {
 }
 
 func pointer(event string) string {
-	return "/" + hooksKey + "/" + strings.NewReplacer("~", "~0", "/", "~1").Replace(event)
+	return "/" + strings.NewReplacer("~", "~0", "/", "~1").Replace(event)
 }
 
 // ours reports whether a hook is approver's.
@@ -261,9 +332,8 @@ func (l Layout) emptied(v hujson.Value, hooks Hooks) bool {
 }
 
 // eventPatch changes the hooks of one event.
-func (l Layout) eventPatch(event string, all Hooks, want []Matcher) (p patch) {
+func (l Layout) eventPatch(at, event string, all Hooks, want []Matcher) (p patch) {
 	have, there := all[event]
-	at := pointer(event)
 	var kept int
 	var installed []Matcher
 	// It goes backward, so that the indices before stay valid.
@@ -342,7 +412,10 @@ func canonical(raw json.RawMessage) ([]byte, error) {
 }
 
 // Text returns the text of a new file with these hooks, indented.
-func (l Layout) Text(hooks Hooks) ([]byte, error) {
+func (l Layout) Text(hooks Hooks) ([]byte, error) { return l.TextAt("", hooks) }
+
+// TextAt is Text for a file at a path.
+func (l Layout) TextAt(path string, hooks Hooks) ([]byte, error) {
 	values := map[string]any{}
 	for event, matchers := range hooks {
 		values[event] = l.values(matchers)
@@ -351,7 +424,11 @@ func (l Layout) Text(hooks Hooks) ([]byte, error) {
 	if err := json.Unmarshal([]byte(l.fresh()), &file); err != nil {
 		return nil, err
 	}
-	file[hooksKey] = values
+	if l.above(path) == "" {
+		maps.Copy(file, values)
+	} else {
+		file[hooksKey] = values
+	}
 	var out bytes.Buffer
 	enc := json.NewEncoder(&out)
 	enc.SetEscapeHTML(false)

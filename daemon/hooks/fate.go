@@ -36,11 +36,16 @@ func (d *Decider) over(ctx context.Context, ev agents.Event, call approver.ToolC
 // rules are the same. If any of this is not known, it reports false.
 func (d *Decider) stillSaid(ctx context.Context, ev agents.Event, call approver.ToolCall) bool {
 	y, ok := d.Told.said(ev, call)
-	if !ok || d.Stands == nil || y.rules != d.rulesNow() {
+	return ok && d.stands(ctx, y, call)
+}
+
+// stands reports whether an approval still holds.
+func (d *Decider) stands(ctx context.Context, y promptYes, call approver.ToolCall) bool {
+	if d.Stands == nil || y.rules != d.rulesNow() {
 		return false
 	}
 	if err := d.Stands(ctx, y.to, call); err != nil {
-		d.Log.Info("a prompt about a call that people have let go is judged anew", "call", call.ID, "why", err)
+		d.Log.Info("a call that people have let go is judged anew", "call", call.ID, "why", err)
 		return false
 	}
 	return true
@@ -60,4 +65,31 @@ func (d *Decider) prompted(
 		Detail: "people have said yes to this call; that the agent's own rules or mode ask about it too is for its own user",
 	}
 	return d.answerRecorded(ctx, adapter, ev, call, v, "the call was stopped"), true
+}
+
+// again answers the second hook of a call that people approved at the first. An agent that reads the
+// hooks of another one, too, runs both for each call, and people would be asked twice. The answer lets
+// nothing run by itself: the first hook's does.
+func (d *Decider) again(
+	ctx context.Context, adapter agents.Adapter, ev agents.Event, call approver.ToolCall,
+) (out httpapi.HookAnswer, done bool) {
+	y, ok := d.Told.twin(ev, call)
+	if !ok || !d.stands(ctx, y, call) {
+		return out, false
+	}
+	v := approver.Verdict{
+		Decision: approver.Pass, By: approver.ByPeople, Severity: approver.High,
+		Detail: "people have said yes to this call at another hook of it",
+	}
+	out = d.answerRecorded(ctx, adapter, ev, call, v, "the call was stopped")
+	now := use{outcome: denied, content: ev.Content, lasting: true}
+	if out.ExitZero {
+		now.outcome = permitted
+	}
+	d.Told.note(ev, call.Peer, now)
+	if err := d.Told.keep(context.WithoutCancel(ctx), ev, call.Peer, now); err != nil {
+		d.Log.Warn("what an agent was told is not kept: after a restart the report of that call will be an alarm", "use",
+			ev.UseID, "error", err)
+	}
+	return out, true
 }

@@ -98,6 +98,9 @@ func (d *Decider) decide(
 	if out, done := d.prompted(ctx, adapter, ev, call); done {
 		return out
 	}
+	if out, done := d.again(ctx, adapter, ev, call); done {
+		return out
+	}
 	d.Told.note(ev, call.Peer, use{outcome: unanswered, content: ev.Content})
 	if d.Began != nil && !canary.Is(call) { // a canary runs in another environment than work
 		d.Began(call)
@@ -114,11 +117,15 @@ func (d *Decider) decide(
 				adapter.Encode(ev, approver.Verdict{Reason: "the changed call could not be read, so it was stopped"})
 		}
 		now.content, asks = changed.Content, changed.Asks()
+		if err == nil && ev.Derived { // it is reported with the id of the changed call
+			ev.UseID, ev.Content = changed.UseID, changed.Content
+		}
 	}
 	yes := now.outcome == permitted && v.Decision == approver.Allow && v.By == approver.ByPeople
 	if yes {
 		now.asked = call.ID
 		d.Told.yes(ev, call, asks, promptYes{time.Now(), v.Yes(), rules})
+		d.Told.twinYes(ev, call, promptYes{time.Now(), v.Yes(), rules})
 	}
 	now.lasting = now.outcome != unanswered && !v.Alone()
 	d.Told.note(ev, call.Peer, now)

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -116,6 +117,7 @@ type Outcomes struct {
 	mu         sync.Mutex
 	young, old map[useKey]use
 	prompts    map[useKey]promptYes // approvals by people, see yes
+	twins      map[useKey][]twinYes // the same approvals, for another hook of the call
 }
 
 // A useKey is a hash of an agent's id of a call, because the agent chooses the id's length.
@@ -325,4 +327,51 @@ func (o *Outcomes) said(ev agents.Event, call approver.ToolCall) (y promptYes, o
 	defer o.mu.Unlock()
 	y, ok = o.prompts[promptKey(ev, call, ev.Asks())]
 	return y, ok && call.At.Sub(y.at) < promptWait && ev.Asks() != (agents.Content{})
+}
+
+// A twinYes is an approval for the other hooks of the call. event is that of the hook that asked.
+type twinYes struct {
+	event string
+	promptYes
+}
+
+// twinWait is how long an approval is kept for another hook of the call. The agent runs it after the
+// hook that asked, and after those of the other calls of the turn.
+const twinWait = time.Hour
+
+func twinKey(ev agents.Event, call approver.ToolCall) useKey {
+	key := promptKey(ev, call, ev.Content)
+	return sha256.Sum256(fmt.Appendf(nil, "twin %x %q", key, ev.Moment))
+}
+
+// twinYes notes an approval for the other hooks of the call.
+func (o *Outcomes) twinYes(ev agents.Event, call approver.ToolCall, y promptYes) {
+	if ev.Kind != agents.Decide || ev.Moment == "" || ev.Content == (agents.Content{}) {
+		return
+	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.twins == nil || len(o.twins) >= maxOutcomes {
+		o.twins = map[useKey][]twinYes{}
+	}
+	key := twinKey(ev, call)
+	o.twins[key] = append(o.twins[key], twinYes{ev.Name, y})
+}
+
+// twin takes an approval that people gave to this very call at another hook of it. Each serves once, so
+// that of two calls that are the same, each needs its own.
+func (o *Outcomes) twin(ev agents.Event, call approver.ToolCall) (y promptYes, ok bool) {
+	if ev.Kind != agents.Decide || ev.Moment == "" || ev.Content == (agents.Content{}) {
+		return y, false
+	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	key := twinKey(ev, call)
+	for i, t := range o.twins[key] {
+		if t.event != ev.Name {
+			o.twins[key] = slices.Delete(o.twins[key], i, i+1)
+			return t.promptYes, call.At.Sub(t.at) < twinWait
+		}
+	}
+	return y, false
 }

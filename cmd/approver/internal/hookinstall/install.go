@@ -172,6 +172,11 @@ func (c AgentCmd) Install() error {
 	if err != nil {
 		return err
 	}
+	if s, ok := agent.(agents.Shaper); ok {
+		if text, err = s.NewFile(path, want); err != nil {
+			return err
+		}
+	}
 	if c.DryRun {
 		return preview(agent, path, want, text)
 	}
