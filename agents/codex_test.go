@@ -192,7 +192,7 @@ func TestCodexManaged(t *testing.T) {
 		t.Fatalf("%s: %s, %v", c.Path, made, err)
 	}
 	all, err := settings.ReadTOML(made)
-	if err != nil || settings.At(all, "features", "hooks") != true || settings.At(all, "features", "unified_exec_tty") != false {
+	if err != nil || settings.At(all, codexOn.Key...) != true || settings.At(all, codexNoTTY.Key...) != false {
 		t.Errorf("%s, %v", made, err)
 	}
 	out, err := codex.Companions(codexManaged+"/hooks.json", text, nil)[0].Change(made)
@@ -265,8 +265,9 @@ func TestCodexCannotBeTold(t *testing.T) {
 	if out := codex.Encode(ev, v); !bytes.Contains(out.Stdout, []byte(`"behavior":"deny"`)) || out.ExitZero {
 		t.Errorf("%s", out.Stdout)
 	}
-	for d, want := range map[approver.Decision]string{approver.Pass: "", approver.Warn: "", approver.Allow: `{"hookSpecificOutput":` +
-		`{"hookEventName":"PermissionRequest","decision":{"behavior":"allow"}}}` + "\n"} {
+	for d, want := range map[approver.Decision]string{approver.Pass: "", approver.Warn: "",
+		approver.Allow: `{"hookSpecificOutput":{"hookEventName":"PermissionRequest","decision":{"behavior":"allow"}}}` + "\n",
+	} {
 		if out := codex.Encode(ev, approver.Verdict{Decision: d}); string(out.Stdout) != want || !out.ExitZero {
 			t.Errorf("%v: %s", d, out.Stdout)
 		}

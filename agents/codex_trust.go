@@ -144,7 +144,7 @@ func codexFile(text []byte) (map[string][]codexGroup, error) {
 func codexReads(text []byte) error {
 	_, err := codexFile(text)
 	if err != nil {
-		return fmt.Errorf("Codex cannot read the file, and skips all hooks in it: %w: mend it first", err)
+		return fmt.Errorf("the Codex CLI cannot read the file, and skips all hooks in it: %w: mend it first", err)
 	}
 	return nil
 }
@@ -256,8 +256,8 @@ func codexConfig(old []byte, before, now map[string]string) (text []byte, err er
 	}
 	for key := range now {
 		if settings.At(all, "hooks", "state", key, "enabled") == false {
-			return nil, fmt.Errorf("config.toml: the hook %s is switched off by enabled = false: remove that first; nothing was "+
-				"changed", key)
+			return nil, fmt.Errorf("config.toml: the hook %s is switched off by enabled = false: remove that first; "+
+				"nothing was changed", key)
 		}
 	}
 	if text, err = codexNoTTY.In(text); err != nil {

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"approver.example/agents/canary"
 	"approver.example/agents/settings"
 )
 
@@ -43,10 +44,9 @@ func newOpenClaw() openClawAgent {
 			Home:   "OPENCLAW_STATE_DIR",
 			Unread: "a plugin in a workspace is not loaded before its user enables it",
 		},
-		most: openClawMost,
-		advice: "openclaw agent exec runs calls without the hooks of plugins, so approver does not see them; and OpenClaw " +
-			"loads the plugin only if its settings do not exclude it (plugins.enabled, plugins.allow, plugins.deny): see " +
-			"openclaw plugins inspect approver --runtime",
+		most: openClawMost, recipe: canary.OpenClaw,
+		advice: "OpenClaw runs the hooks of the plugin only if its own settings name it: docs/agents/openclaw.md shows the " +
+			"lines; and openclaw agent exec runs calls without the hooks of plugins, so approver does not see them",
 	}.adapter()}
 	a.check = openClawCheck
 	return a

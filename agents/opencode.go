@@ -34,6 +34,6 @@ var opencode = plugin{
 		Config: "XDG_CONFIG_HOME", Project: ".opencode",
 	},
 	recipe: canary.OpenCode, off: "OPENCODE_PURE",
-	advice: "a single start of opencode with --pure, or with OPENCODE_PURE, XDG_CONFIG_HOME or another HOME, runs without " +
-		"approver's plugin; so does one whose plugins cannot be loaded",
+	advice: "a single start of opencode with --pure, or with OPENCODE_PURE, XDG_CONFIG_HOME or another HOME, runs " +
+		"without approver's plugin; so does one whose plugins cannot be loaded",
 }.adapter()

@@ -14,18 +14,21 @@ export default {
       session: ctx.sessionId ?? ctx.sessionKey ?? ctx.runId, call: event.toolCallId ?? ctx.toolCallId,
       tool: event.toolKind ?? event.toolName, input: event.params, directory: folder(ctx),
     });
+    const stopped = new Set(); // these calls do not run, and are reported all the same
     const seconds = hooks.before_tool_call.seconds + 5;
     api.on("before_tool_call", async (event, ctx) => {
       try {
         const answer = await ask("before_tool_call", about(event, ctx));
         return answer.input ? { params: answer.input } : undefined;
       } catch (err) {
+        stopped.add(event.toolCallId);
         return { block: true, blockReason: err.message };
       }
     }, { priority: -1000, timeoutMs: seconds * 1000 }); // the last one to change arguments
     api.on("after_tool_call", async (event, ctx) => {
+      if (stopped.delete(event.toolCallId)) return;
       const failed = typeof event.error === "string" && event.error !== "";
-      const result = failed ? event.error : (event.result ?? null);
+      const result = failed ? event.error : (event.result?.content ?? event.result ?? null);
       await ask("after_tool_call", { ...about(event, ctx), result, failed });
     });
   },
