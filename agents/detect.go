@@ -28,7 +28,8 @@ var marks = [...]mark{
 	{agent: "copilot", keys: "sessionId timestamp", not: "hook_event_name"},
 	{agent: "gemini", keys: "hook_event_name",
 		event: "BeforeTool AfterTool BeforeAgent AfterAgent BeforeModel AfterModel BeforeToolSelection PreCompress"},
-	{agent: "gemini", keys: "hook_event_name timestamp", not: "permission_mode", event: "SessionStart SessionEnd Notification"},
+	{agent: "gemini", keys: "hook_event_name timestamp transcript_path", not: "permission_mode",
+		event: "SessionStart SessionEnd Notification"},
 	{agent: "codex", keys: "hook_event_name turn_id"},
 	{agent: "copilot", keys: "hook_event_name timestamp session_id cwd", not: "permission_mode"}, // Qwen Code has a mode
 	{agent: "qwen", keys: "hook_event_name timestamp"},

@@ -64,6 +64,39 @@ func with(args arguments, names map[string]string, more arguments) arguments {
 const shop = "/home/ada/shop"
 
 var speakers = map[string]speaker{
+	"copilot": {says: func(a act) arguments {
+		p := arguments{"sessionId": "s", "timestamp": 1, "cwd": shop, "toolName": "my-" + a.tool, "toolArgs": a.args}
+		path := map[string]string{"file_path": "path", "content": "file_text", "old_string": "old_str", "new_string": "new_str"}
+		switch a.tool {
+		case "Bash":
+			p["toolName"] = "bash"
+		case "Read":
+			p["toolName"], p["toolArgs"] = "view", with(a.args, path, nil)
+		case "Write":
+			p["toolName"], p["toolArgs"] = "create", with(a.args, path, nil)
+		case "Edit":
+			p["toolName"], p["toolArgs"] = "edit", with(a.args, path, nil)
+		default:
+			p["toolName"] = "github-" + a.tool[len("mcp__github__"):]
+		}
+		return p
+	}},
+	"droid": {says: func(a act) arguments {
+		p := arguments{"hook_event_name": "PreToolUse", "session_id": "s", "cwd": shop, "permission_mode": "auto-low",
+			"transcript_path": "/home/ada/.factory/sessions/s.jsonl", "tool_name": a.tool, "tool_input": a.args}
+		switch a.tool {
+		case "Bash":
+			p["tool_name"], p["tool_input"] = "Execute", with(a.args, nil, arguments{"summary": "Do it", "riskLevel": "low"})
+		case "Write":
+			p["tool_name"] = "Create"
+		case "Edit":
+			p["tool_input"] = with(a.args, map[string]string{"old_string": "old_str", "new_string": "new_str"}, nil)
+		case "Read":
+		default:
+			p["tool_name"] = "github___" + a.tool[len("mcp__github__"):]
+		}
+		return p
+	}},
 	"claude": {says: func(a act) arguments {
 		return arguments{"hook_event_name": "PreToolUse", "session_id": "s", "cwd": shop, "tool_use_id": "u",
 			"tool_name": a.tool, "tool_input": a.args}
