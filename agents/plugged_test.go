@@ -71,7 +71,8 @@ func played(t *testing.T, agent, before, after string, seconds int) string {
 				t.Fatal(err)
 			}
 		}
-		raw, err := json.Marshal(plugin.install.hook(hookLine{command: settings.ShellWord(program) + " --agent " + agent + " --deadline 1s"}))
+		line := settings.CommandLine([]string{program, "--agent", agent, "--deadline", "1s"})
+		raw, err := json.Marshal(plugin.install.hook(hookLine{command: string(line)}))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -106,7 +107,7 @@ func TestPluginsStopWithoutAnAnswer(t *testing.T) {
 		seconds             int
 	}{
 		"a pass":               {passes, passes, "RAN old AND READ what it returned", 6},
-		"an allow":             {`cat >/dev/null; echo '{"decision":"allow"}'`, passes, "RAN old AND READ what it returned", 6},
+		"an allow":             {`echo '{"decision":"allow"}'`, passes, "RAN old AND READ what it returned", 6},
 		"other arguments":      {`echo '{"decision":"allow","input":{"command":"new"}}'`, passes, "RAN new AND READ what", 6},
 		"a warning":            {`echo '{"decision":"pass","context":"look out"}'`, passes, "look out", 6},
 		"a deny":               {`echo '{"decision":"deny","reason":"because"}'; exit 2`, passes, "STOPPED because", 6},
@@ -162,7 +163,7 @@ func TestPluginsSendWhatIsRead(t *testing.T) {
 		var kinds []Kind
 		for line := range strings.Lines(string(text)) {
 			ev, err := adapter.Decode([]byte(line))
-			if err != nil || ev.Call.Tool != "Bash" || ev.Call.Command != "old" || ev.Call.Dir != "/p" || ev.UseID != "c" {
+			if c := ev.Call; err != nil || c.Tool != "Bash" || c.Command != "old" || c.Dir != "/p" || ev.UseID != "c" {
 				t.Errorf("%s: %+v, %v", agent, ev, err)
 			}
 			if kinds = append(kinds, ev.Kind); ev.Kind == Ran && !strings.Contains(ev.Output, "what it returned") {
@@ -184,9 +185,10 @@ func TestPluginResults(t *testing.T) {
 		r    Result
 		want string
 	}{
-		"nothing":      {ran, Result{}, `{"decision":"pass"}`},
-		"another":      {ran, Result{Response: []byte(`[]`)}, `{"decision":"pass","result":[]}`},
-		"notes":        {ran, Result{Context: "a\nb", Notice: "c"}, `{"decision":"pass","context":"a b","notice":"approver: c"}`},
+		"nothing": {ran, Result{}, `{"decision":"pass"}`},
+		"another": {ran, Result{Response: []byte(`[]`)}, `{"decision":"pass","result":[]}`},
+		"notes": {ran, Result{Context: "a\nb", Notice: "c"},
+			`{"decision":"pass","context":"a b","notice":"approver: c"}`},
 		"another form": {ran, Result{Response: []byte(`"x"`)}, `{"decision":"deny",`},
 		"not JSON":     {ran, Result{Response: []byte(`[`)}, `{"decision":"deny",`},
 		"not run":      {Event{Kind: Decide, Name: "tool_call"}, Result{Context: "x"}, `{"decision":"deny",`},
