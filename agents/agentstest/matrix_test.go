@@ -3,7 +3,8 @@ package agentstest
 import (
 	"fmt"
 	"os"
-	"slices"
+	"path/filepath"
+	"regexp"
 	"strings"
 	"sync"
 	"syscall"
@@ -144,7 +145,7 @@ func TestMatrix(t *testing.T) {
 	seen := map[string]map[string]outcome{}
 	t.Run("all", func(t *testing.T) {
 		for _, name := range played {
-			if _, err := os.Stat(os.Getenv("APPROVER_AGENTS") + "/" + name); err != nil {
+			if _, err := os.Stat(filepath.Join(os.Getenv("APPROVER_AGENTS"), name)); err != nil {
 				t.Errorf("%s is not installed: %v", name, err)
 				continue
 			}
@@ -162,11 +163,31 @@ func TestMatrix(t *testing.T) {
 	})
 	table := matrix(seen)
 	t.Log("\n" + table)
-	if path := os.Getenv("APPROVER_MATRIX"); path != "" {
+	switch path := os.Getenv("APPROVER_MATRIX"); {
+	case path == "write" && !t.Failed():
+		if err := intoPage(table); err != nil {
+			t.Error(err)
+		}
+	case path != "" && path != "write":
 		if err := os.WriteFile(path, []byte(table), 0o644); err != nil {
 			t.Error(err)
 		}
 	}
+}
+
+// intoPage puts the table between its marks in the page of agents.
+func intoPage(table string) error {
+	const page, begin, end = "../../docs/agents.md", "<!--matrix-->\n", "<!--/matrix-->"
+	text, err := os.ReadFile(page)
+	if err != nil {
+		return err
+	}
+	before, rest, found := strings.Cut(string(text), begin)
+	_, after, closed := strings.Cut(rest, end)
+	if !found || !closed {
+		return fmt.Errorf("%s has no place for the matrix", page)
+	}
+	return os.WriteFile(page, []byte(before+begin+table+end+after), 0o644)
 }
 
 // playOne plays one scenario, and checks whether the call ran exactly if it had to.
@@ -204,10 +225,11 @@ func matrix(seen map[string]map[string]outcome) string {
 		b.WriteString("\n")
 	}
 	b.WriteString("\nWhat the model read, where the call was stopped:\n\n")
-	for _, name := range slices.Sorted(slices.Values(played)) {
+	home := regexp.MustCompile(`/\S*/apa\d+`)
+	for _, name := range played {
 		for _, s := range scenarios {
 			if o, ok := seen[name][s.name]; ok && !s.runs {
-				fmt.Fprintf(&b, "- %s, %s: %s\n", name, s.name, shown(o.read))
+				fmt.Fprintf(&b, "- %s, %s: %s\n", name, s.name, shown(home.ReplaceAllString(o.read, "~")))
 			}
 		}
 	}

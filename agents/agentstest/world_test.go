@@ -313,16 +313,6 @@ func (w *world) answer(button fake.Button) {
 	}
 }
 
-// asked is how many questions were asked in the chat.
-func (w *world) asked() (n int) {
-	for _, c := range w.chat.Cards(strconv.Itoa(chat)) {
-		if strings.Contains(c.Text, "push --force") || strings.Contains(c.Text, "Force-push") {
-			n++
-		}
-	}
-	return n
-}
-
 // pushes is how often something was pushed since the world began.
 func (w *world) pushes() int {
 	text, err := os.ReadFile(w.path("remote.git/pushes"))
