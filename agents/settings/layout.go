@@ -120,11 +120,15 @@ func (l Layout) unreadable(v hujson.Value, marked bool) string {
 
 // trails reports whether there is a trailing comma at any depth.
 func trails(v hujson.Value) bool {
+	// Before a trailing comma, and nowhere else, the last element has what follows it, even if that is empty.
 	switch v := v.Value.(type) {
 	case *hujson.Array:
-		return v.AfterExtra != nil || slices.ContainsFunc(v.Elements, trails)
+		n := len(v.Elements)
+		return n > 0 && v.Elements[n-1].AfterExtra != nil || slices.ContainsFunc(v.Elements, trails)
 	case *hujson.Object:
-		return v.AfterExtra != nil || slices.ContainsFunc(v.Members, func(m hujson.ObjectMember) bool { return trails(m.Value) })
+		n := len(v.Members)
+		return n > 0 && v.Members[n-1].Value.AfterExtra != nil ||
+			slices.ContainsFunc(v.Members, func(m hujson.ObjectMember) bool { return trails(m.Value) })
 	}
 	return false
 }
