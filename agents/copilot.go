@@ -69,8 +69,8 @@ const (
 var (
 	copilotKeys = keys{session: "sessionId", dir: "cwd", tool: "toolName", input: "toolArgs",
 		response: "toolResult", failure: "error", subagent: "agentId"}
-	copilotSnake = keys{event: "hook_event_name", session: "session_id", dir: "cwd", tool: "tool_name", input: "tool_input",
-		response: "tool_result", failure: "error", subagent: "agent_id"}
+	copilotSnake = keys{event: "hook_event_name", session: "session_id", dir: "cwd", tool: "tool_name",
+		input: "tool_input", response: "tool_result", failure: "error", subagent: "agent_id"}
 	codeKeys = keys{event: "hook_event_name", session: "session_id", dir: "cwd", tool: "tool_name", input: "tool_input",
 		response: "tool_response", failure: "error", subagent: "agent_id", use: "tool_use_id"}
 	codeOlder = keys{event: "hookEventName", session: "sessionId", dir: "cwd", tool: "tool_name", input: "tool_input",
@@ -137,9 +137,9 @@ func copilotAsks(o object) (tool string, args json.RawMessage, err error) {
 	return tool, o["toolInput"], err
 }
 
-// copilotAlias returns the known name of an MCP tool. Copilot joins the names of the server and of the tool with a hyphen, which both can have, and with a slash in a
-// permissionRequest. No tool of its own has one of these. The server's name ends at the first, so
-// that no word of the tool's is lost.
+// copilotAlias returns the known name of an MCP tool. Copilot joins the names of the server and of the
+// tool with a hyphen, which both can have, and with a slash in a permissionRequest. No tool of its own
+// has one of these. The server's name ends at the first, so that no word of the tool's is lost.
 func copilotAlias(tool string, _ object) (string, error) {
 	server, name, ok := strings.Cut(strings.ReplaceAll(tool, "/", "-"), "-")
 	if !ok || server == "" || name == "" {
@@ -186,7 +186,8 @@ func copilotEvent(o object) (string, error) {
 	case o.hasAll("toolName toolArgs"):
 		return "preToolUse", nil
 	case o.hasAll("toolName"), o.hasAll("serverName"):
-		return "", errors.New("it is about a tool, but not of an event that is known: take approver out of the hooks of that event")
+		return "", errors.New("it is about a tool, but not of an event that is known: take approver out of the hooks of " +
+			"that event")
 	}
 	for _, n := range copilotNotices {
 		if o.hasAll(n.key) {

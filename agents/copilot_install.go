@@ -18,7 +18,8 @@ var copilotInstall = &installation{
 	files: settings.Files{
 		Agent: "copilot", Title: "GitHub Copilot", Folder: ".copilot", File: "hooks/approver.json", Home: "COPILOT_HOME",
 		Project: ".github", ProjectFile: "hooks/approver.json",
-		Unread:  "it does not run those of a folder that its user has not said to trust, and without a terminal it does not ask",
+		Unread: "it does not run those of a folder that its user has not said to trust, and without a terminal it does " +
+			"not ask",
 		Managed: "/etc/github-copilot", ManagedFile: "policy.d/approver.json", ManagedMore: "policy.d",
 	},
 	layout: settings.Layout{Agent: "copilot", Flat: true, Plain: true, Whole: true, New: "{\n  \"version\": 1\n}\n"},
@@ -36,8 +37,8 @@ var copilotInstall = &installation{
 // copilotSwitches finds what else in a file of hooks takes them away.
 func copilotSwitches(s settings.Source, keys map[string]json.RawMessage) (found []settings.Finding) {
 	if v, ok := keys["version"]; ok && string(bytes.TrimSpace(v)) != "1" {
-		found = append(found, settings.Finding{Path: s.Path, Text: "its \"version\" is not 1, and Copilot ignores the whole file",
-			Fix: "set \"version\": 1 in " + s.Path})
+		found = append(found, settings.Finding{Path: s.Path,
+			Text: "its \"version\" is not 1, and Copilot ignores the whole file", Fix: "set \"version\": 1 in " + s.Path})
 	}
 	return append(found, copilotOff(s, keys)...)
 }
@@ -60,7 +61,9 @@ var copilotOthers = [...]string{
 }
 
 // Beside implements [Searcher].
-func (c copilotAdapter) Beside(p settings.Places, sources []settings.Source, want settings.Want) ([]settings.Finding, error) {
+func (c copilotAdapter) Beside(
+	p settings.Places, sources []settings.Source, want settings.Want,
+) ([]settings.Finding, error) {
 	var others []settings.Source
 	if p.Home != "" {
 		others = append(others, settings.ReadSource(settings.User, filepath.Join(p.Home, "settings.json")))

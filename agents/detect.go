@@ -49,8 +49,8 @@ func dialectOf(o object) string {
 	event, _, _ := o.text("hook_event_name")
 	transcript, _, _ := o.text("transcript_path")
 	for _, m := range marks {
-		if o.hasAll(m.keys) && (m.not == "" || !o.hasAll(m.not)) && (m.event == "" || event != "" && hasWord(m.event, event)) &&
-			strings.Contains(transcript, m.path) {
+		if o.hasAll(m.keys) && (m.not == "" || !o.hasAll(m.not)) && strings.Contains(transcript, m.path) &&
+			(m.event == "" || event != "" && hasWord(m.event, event)) {
 			return m.agent
 		}
 	}

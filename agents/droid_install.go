@@ -37,7 +37,9 @@ func droidSwitches(s settings.Source, keys map[string]json.RawMessage) []setting
 }
 
 // Beside implements [Searcher]: the user's and the projects' settings have hooks and the switch, too.
-func (d droidAdapter) Beside(p settings.Places, sources []settings.Source, _ settings.Want) ([]settings.Finding, error) {
+func (d droidAdapter) Beside(
+	p settings.Places, sources []settings.Source, _ settings.Want,
+) ([]settings.Finding, error) {
 	var others []settings.Source
 	if p.Home != "" {
 		others = append(others, settings.ReadSource(settings.User, filepath.Join(p.Home, "settings.json")))
@@ -76,7 +78,8 @@ func droidHolds(sources []settings.Source) bool {
 		}
 		keys, err := settings.Keys(s.Text)
 		var hooks map[string]json.RawMessage
-		if err == nil && json.Unmarshal(keys["hooks"], &hooks) == nil && string(bytes.TrimSpace(hooks["hooksDisabled"])) == "false" {
+		if err == nil && json.Unmarshal(keys["hooks"], &hooks) == nil &&
+			string(bytes.TrimSpace(hooks["hooksDisabled"])) == "false" {
 			return true
 		}
 	}
@@ -88,7 +91,8 @@ func (d droidAdapter) Environment(env []string) (found []settings.Finding) {
 	for _, pair := range env {
 		if key, value, _ := strings.Cut(pair, "="); key == "FACTORY_HOME_OVERRIDE" && value != "" {
 			found = append(found, settings.Finding{Harmless: true,
-				Text: "FACTORY_HOME_OVERRIDE is set: Droid reads the user's hooks in " + value + "/.factory, and in no other folder"})
+				Text: "FACTORY_HOME_OVERRIDE is set: Droid reads the user's hooks in " + value +
+					"/.factory, and in no other folder"})
 		}
 	}
 	return found
@@ -100,7 +104,7 @@ func (d droidAdapter) Advice(sources []settings.Source) []settings.Finding {
 		return nil
 	}
 	return []settings.Finding{{Harmless: true,
-		Text: "a project can switch off the hooks of Droid (\"hooksDisabled\" in its .factory/hooks.json), also those of the " +
-			"machine: only \"hooksDisabled\": false in \"hooks\" of /etc/factory/settings.json keeps them on",
+		Text: "a project can switch off the hooks of Droid (\"hooksDisabled\" in its .factory/hooks.json), also those of " +
+			"the machine: only \"hooksDisabled\": false in \"hooks\" of /etc/factory/settings.json keeps them on",
 		Fix: "sudo approver install droid --system, and add \"hooksDisabled\": false there"}}
 }

@@ -57,8 +57,8 @@ func (l Layout) read(path string, text []byte) (v hujson.Value, hooks Hooks, err
 		return v, nil, fmt.Errorf("%s: %w: mend it first; nothing was changed", path, err)
 	}
 	if why := l.unreadable(v, marked); why != "" {
-		return v, nil, fmt.Errorf("%s has %s, with which the agent does not read the file: mend it first; nothing was changed",
-			path, why)
+		return v, nil, fmt.Errorf("%s has %s, with which the agent does not read the file: mend it first; nothing was "+
+			"changed", path, why)
 	}
 	plain := v.Clone()
 	plain.Standardize()
@@ -82,8 +82,8 @@ func (l Layout) read(path string, text []byte) (v hujson.Value, hooks Hooks, err
 	for event, raw := range events {
 		matchers, err := l.matchers(raw)
 		if why := l.wrong(raw, matchers, err); why != "" {
-			return v, nil, fmt.Errorf("%s: at %q %s, and the agent then ignores the whole file: mend it first; nothing was changed",
-				path, event, why)
+			return v, nil, fmt.Errorf("%s: at %q %s, and the agent then ignores the whole file: mend it first; nothing was "+
+				"changed", path, event, why)
 		}
 		if err != nil {
 			continue // another program's, in a form of its own; approver's hooks are not in it
