@@ -120,7 +120,8 @@ func TestPagesShowTheHooksSettings(t *testing.T) {
 		if err := json.Unmarshal(made, &want); err != nil {
 			t.Fatal(err)
 		}
-		if !reflect.DeepEqual(shown, want) {
+		events := want.(map[string]any)["hooks"] // the outermost keys of some agents' files are the events
+		if !reflect.DeepEqual(shown, want) && !reflect.DeepEqual(shown, events) {
 			t.Errorf("%s shows\n%s\nHookConfig makes\n%s", b.page, b.text, made)
 		}
 		seen[b.page] = true
