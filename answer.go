@@ -70,6 +70,7 @@ const (
 	Held               // every call of its agent was frozen
 	Unreleased         // there was a yes, and no time left to release the call
 	Outdated           // the file that was asked about was changed again
+	AtDesk             // the agent's own user answered in the agent's own dialog
 )
 
 // causes are the reason codes, each with a sentence that explains it unless a person answered.
@@ -89,6 +90,7 @@ var causes = [...]struct{ name, sentence string }{
 	Held:         {"agent_frozen", "every call of this agent was frozen"},
 	Unreleased:   {"unreleased", "approver could not release the call before its deadline"},
 	Outdated:     {"outdated", ErrOutdated.Error()},
+	AtDesk:       {"at_desk", ErrAtDesk.Error()},
 }
 
 // String returns the reason code.
@@ -131,6 +133,8 @@ type Resolution struct {
 	Method       Method    `json:"method,omitempty"`
 	Grant        Term      `json:"grant,omitzero"` // how long a yes lasts
 	At           time.Time `json:"at,omitzero"`    // by the store's clock
+	// Choice is the number of the choice that a yes means; zero is this one call. See [Reply.Choice].
+	Choice int `json:"choice,omitempty"`
 	// Calls is the number of the last identical call that the answered card showed.
 	Calls int `json:"calls,omitempty"`
 }

@@ -123,6 +123,10 @@ type Card struct {
 	// call alone. A channel puts it into its buttons with WithUpto, or keeps it with the card
 	// on a screen. It returns the Upto of the version that was answered: see Reply.Shown.
 	Upto int
+	// Choices are further yeses to an agent's own question, each with a button of its own where a
+	// button may approve. A channel shows each Detail whole, with the number of the choice, or offers
+	// no choice at all: then a yes is for this one call.
+	Choices []Choice
 	// Code is this destination's own code; zero once the card is settled.
 	Code tokens.Code
 	// Created and Due are when the request was made and when silence becomes a
@@ -148,6 +152,7 @@ func (c Card) Whole() string {
 		{"Environment", c.Environment},
 		{"Host", c.Host},
 		{"Notice", c.Notice},
+		{"Choices", c.choicesText()},
 	} {
 		if f.text != "" {
 			line := strings.NewReplacer("\r\n", " ⏎ ", "\r", " ⏎ ", "\n", " ⏎ ", "\t", " ").Replace(f.text)
@@ -156,6 +161,18 @@ func (c Card) Whole() string {
 	}
 	return b.String() + "\nCommand:\n" + cmp.Or(c.Command, "(no command)")
 }
+
+// choicesText is the text of all choices, in one line.
+func (c Card) choicesText() string {
+	var lines []string
+	for i, choice := range c.Choices {
+		lines = append(lines, ChoiceLine(i+1, choice))
+	}
+	return strings.Join(lines, " · ")
+}
+
+// ChoiceLine is how a card shows a choice, the same on every platform.
+func ChoiceLine(number int, c Choice) string { return strconv.Itoa(number) + ": " + c.Detail }
 
 // Until says when silence becomes a no, the same on every platform: "until
 // 14:32:10 UTC (2 min)", with the date if that is another day. It is empty for a
@@ -220,6 +237,9 @@ type Reply struct {
 	Method  Method
 	// Grant is how long a yes lasts: once, unless a command says more.
 	Grant Term
+	// Choice is the number of the choice that a yes means: 1 is the first of [Card.Choices]. Zero is
+	// this one call. Only a button, its counterpart in a terminal, and ByID can carry a choice.
+	Choice int
 	// Request locates the request for ByTap, ByTyped, ByPlain, ByID and a modal; Message is
 	// the card's message. Code locates it for ByCommand and ByCode. A modal
 	// carries both, and then they must agree.

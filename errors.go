@@ -62,6 +62,10 @@ var ErrShuttingDown = errors.New("approver is shutting down")
 // about was changed again: their question is over at once, and says so.
 var ErrOutdated = errors.New("the file was changed again")
 
+// ErrAtDesk is the cause of a context that ends because the agent's own user answered the question in
+// the agent's own dialog.
+var ErrAtDesk = fmt.Errorf("the agent's own user answered it: %w", context.Canceled)
+
 // ErrGone is the cause of a context that ends because the asker is gone for good, such as a
 // command that was stopped. Its request is withdrawn at once.
 var ErrGone = fmt.Errorf("whoever asked has gone: %w", context.Canceled)

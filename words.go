@@ -54,6 +54,9 @@ type ToolCall struct {
 	// Acks says that the courier confirms that it has the answer. It does not describe the
 	// call.
 	Acks bool `json:"acks,omitempty"`
+	// Prompt is set if the agent is about to ask its own user about the call. It does not describe
+	// the call.
+	Prompt *Prompt `json:"-"`
 	// Peer is who connected, according to the kernel.
 	Peer Peer `json:"peer"`
 	// Container is the container in which the call runs; nil if it runs in none, or if that is not
@@ -251,6 +254,10 @@ type Verdict struct {
 	// FailedOpen names the stages that could not judge the call, each with its error; the call
 	// went on all the same. Only a Gate with an open fail mode sets it.
 	FailedOpen []string `json:"failed_open,omitempty"`
+	// Prompt marks the Ask of a question that is the agent's own: no rule asks about the call.
+	// Choices are what a yes to it may mean beyond this one call. Other Asks have none.
+	Prompt  bool     `json:"prompt,omitempty"`
+	Choices []Choice `json:"choices,omitempty"`
 	// Appealable says that people may be asked about a call that the rule denied.
 	// Nothing that denies without a rule is appealable.
 	Appealable bool `json:"appealable,omitempty"`
@@ -337,6 +344,7 @@ type Yes struct {
 	Fingerprint Fingerprint
 	Made        time.Time // when the request was made
 	Resolution  Resolution
+	Choice      Choice // what the yes means beyond this one call; zero for nothing
 }
 
 // Yes returns the approval with which people let a call go; the zero Yes for any other verdict.

@@ -125,6 +125,7 @@ type LineResolution struct {
 	Identity     *approver.Identity `json:"identity,omitempty"`
 	Conversation string             `json:"conversation,omitempty"`
 	Method       string             `json:"method,omitempty"`
+	Choice       string             `json:"choice,omitempty"` // what the agent was told to remember with the yes
 	At           *time.Time         `json:"at,omitempty"`
 }
 
@@ -213,6 +214,9 @@ func (r *redactor) lineOf(rec approver.Record, host string, now time.Time) Line 
 	if answered(rec) {
 		yes := l.Decision == Approved
 		l.Approved, l.Resolution = &yes, r.resolution(rec.Resolution)
+		if choice, ok := rec.Verdict.Chosen(rec.Resolution.Choice); ok {
+			l.Resolution.Choice = r.mask(choice.Detail, textLimit)
+		}
 		l.Input = l.Resolution.Method
 	}
 	if rec.Event == approver.EventRefused {

@@ -182,6 +182,7 @@ func (l Line) who() string {
 		}
 		add("in ", r.Conversation)
 		add("by ", r.Method)
+		add("with the choice: ", r.Choice)
 	} else if p := l.Reply; p != nil {
 		add("", p.Name)
 		add("", "("+strings.TrimSpace(p.Channel+" "+p.Sender)+")")

@@ -184,7 +184,7 @@ func (b *Broadcaster) leave(ctx context.Context, id, holder string) error {
 	if b.tasks.stopping(ctx) {
 		return cause
 	}
-	if errors.Is(cause, approver.ErrGone) || errors.Is(cause, approver.ErrOutdated) {
+	if isAny(cause, approver.ErrGone, approver.ErrOutdated, approver.ErrAtDesk) {
 		grace = 0
 	}
 	b.tasks.start(func(ctx context.Context) {
@@ -193,6 +193,9 @@ func (b *Broadcaster) leave(ctx context.Context, id, holder string) error {
 		_, err := b.Requests.change(ctx, id, func(r Request, now time.Time) (Request, error) {
 			if errors.Is(cause, approver.ErrOutdated) {
 				return r.End(approver.Withdrawn, approver.Outdated, now)
+			}
+			if errors.Is(cause, approver.ErrAtDesk) {
+				return r.End(approver.Withdrawn, approver.AtDesk, now)
 			}
 			r, err := r.Leave(holder, now, grace)
 			if err != nil || grace > 0 {

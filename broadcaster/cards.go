@@ -52,6 +52,9 @@ func (v *Cards) card(r Request, code tokens.Code) approver.Card {
 		Dir: display.Safe(r.Call.Dir), Environment: strings.Join(r.Call.Environment, " · "), Host: v.Host, Notice: v.Notice,
 		Code: code, Created: r.Created, Due: r.Due,
 	}
+	if c.OneTap {
+		c.Choices = visibleChoices(r.Verdict.Choices)
+	}
 	if !r.Fingerprint.Bound() {
 		c.Notice = strings.TrimSpace(display.UnboundNotice(r.Unbound) + ". " + c.Notice)
 	}
@@ -63,12 +66,12 @@ func (v *Cards) card(r Request, code tokens.Code) approver.Card {
 	}
 	c.Push = display.PushLine(r.Verdict.Severity.String(), r.Call.Display().PushParts(shown)...)
 	if res, ok := r.Told(); ok {
-		c.OneTap, c.Code, c.Result = false, tokens.Code{}, resultLine(r, res)
+		c.OneTap, c.Choices, c.Code, c.Result = false, nil, tokens.Code{}, resultLine(r, res)
 		if fateTexts[commonFate(r)].card != "" || r.withheldFromAll(r.Also) || refusedAgain(r) {
 			c.State = approver.Withdrawn // nobody may read that the yes counts
 		}
 	} else if r.Granted() {
-		c.State, c.OneTap, c.Code = approver.Consumed, false, tokens.Code{} // it takes no more answers
+		c.State, c.OneTap, c.Choices, c.Code = approver.Consumed, false, nil, tokens.Code{} // it takes no more answers
 		c.Result = "✅ Yes by " + deciderLine(r, r.Resolution) + " · waits for the agent, which may run it once until " +
 			r.TakeBy.UTC().Format("15:04:05 UTC")
 	} else {
@@ -84,11 +87,24 @@ func (v *Cards) card(r Request, code tokens.Code) approver.Card {
 	return c
 }
 
+// visibleChoices are the choices for a card. Their texts come from the agent in part, and one that
+// does not show as it is would be something else than what is added: then none is offered.
+func visibleChoices(all []approver.Choice) []approver.Choice {
+	for _, c := range all {
+		if display.Safe(c.Label) != c.Label || display.Safe(c.Detail) != c.Detail || c.Label == "" || c.Detail == "" ||
+			len(c.Label) > approver.MaxChoiceLabel || len(c.Detail) > approver.MaxChoiceDetail {
+			return nil
+		}
+	}
+	return slices.Clone(all[:min(len(all), approver.MaxChoices)])
+}
+
 // replaced is what a card shows after a newer one replaced it.
 func (v *Cards) replaced(r Request) approver.Card {
 	card := v.card(r, tokens.Code{})
 	if !r.State.Settled() {
-		card.State, card.OneTap, card.Result = approver.Withdrawn, false, "↩ Replaced by a newer card"
+		card.State, card.OneTap, card.Choices = approver.Withdrawn, false, nil
+		card.Result = "↩ Replaced by a newer card"
 	}
 	return card
 }

@@ -206,7 +206,9 @@ func (k *Grants) Stands(ctx context.Context, y approver.Yes, call approver.ToolC
 func yesOf(r Request) *approver.Yes {
 	c := r.Call
 	c.Raw, c.Args, c.Command, c.Env = nil, nil, "", nil
-	return &approver.Yes{Request: r.ID, Call: c, Fingerprint: r.Fingerprint, Made: r.Created, Resolution: r.Resolution}
+	choice, _ := r.Verdict.Chosen(r.Resolution.Choice) // an unknown number adds nothing
+	return &approver.Yes{Request: r.ID, Call: c, Fingerprint: r.Fingerprint, Made: r.Created, Resolution: r.Resolution,
+		Choice: choice}
 }
 
 func (k *Grants) load(ctx context.Context, scope string) (g lastingGrant, rev approver.Rev, err error) {

@@ -76,9 +76,10 @@ func (o *opener) openOrResume(ctx context.Context, q question) (Request, error) 
 const claimTime = 2 * time.Second
 
 // shareable reports whether a call may wait together with identical ones. Nobody waits for an
-// appeal, and what the daemon asks about itself is asked by itself.
+// appeal, and what the daemon asks about itself is asked by itself. So is an agent's own question:
+// the agent asks once for each call.
 func shareable(call approver.ToolCall, why approver.Verdict) bool {
-	return call.Control == "" && call.Peer.Known && why.Appeal.Of == ""
+	return call.Control == "" && call.Peer.Known && why.Appeal.Of == "" && !why.Prompt
 }
 
 // joinOrCreate finds the waiting request of an identical call, or makes one that others can

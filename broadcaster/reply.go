@@ -110,7 +110,10 @@ func (a *Answers) reply(
 	}
 	res := approver.Resolution{
 		Approve: rep.Approve, Cause: approver.ByPerson, Person: who, Method: rep.Method, Grant: rep.Grant,
-		Identity: approver.Identity{Channel: rep.Channel, ID: rep.Sender}, Conversation: rep.Conversation,
+		Identity: approver.Identity{Channel: rep.Channel, ID: rep.Sender}, Conversation: rep.Conversation, Choice: rep.Choice,
+	}
+	if why := noChoice(r, p, rep); why != "" {
+		return r, newOutcome(approver.OutcomeRefused, why)
 	}
 	if admits(r.Verdict, res) != nil {
 		return r, newOutcome(approver.OutcomeRefused, a.approvers.notAskedText(r.Verdict, who))
@@ -138,6 +141,8 @@ func onceOnly(r Request, rep approver.Reply) string {
 		return ""
 	case r.Verdict.Severity != approver.High || rep.Method != approver.ByCommand:
 		return "Only a HIGH request can be approved for longer than once, and only with /approve and its code."
+	case r.Verdict.Prompt:
+		return "This is the agent's own question: it can be approved once, or with a choice on its card."
 	case r.Verdict.Appeal.Of != "":
 		return "This is an appeal against a rule that denies: it can be approved once only."
 	case rep.Grant.Lasts() && !r.Fingerprint.Bound():
@@ -145,6 +150,24 @@ func onceOnly(r Request, rep approver.Reply) string {
 			"The card says what is not bound."
 	case obscured(r.Call):
 		return "This can be approved once only: its card hides a part that may decide what runs, or where."
+	}
+	return ""
+}
+
+// noChoice says why an answer cannot carry its choice; empty if it can, or carries none. A choice
+// widens more than the call, so it counts only with a yes to the question that offers it, from a card
+// that shows all of it or from a command on this machine that does.
+func noChoice(r Request, p Posting, rep approver.Reply) string {
+	offered := rep.Choice > 0 && rep.Choice <= len(visibleChoices(r.Verdict.Choices))
+	switch {
+	case rep.Choice == 0:
+		return ""
+	case !rep.Approve, !r.Verdict.Prompt, !offered, rep.Grant != approver.Term{}:
+		return "This request has no such choice. Nothing was approved."
+	case r.Verdict.Severity != approver.High || obscured(r.Call) || p.Ref.Partial:
+		return "This request can be approved once only, with the code on its card. Nothing was approved."
+	case !rep.Method.OnCard() && rep.Method != approver.ByID:
+		return "A choice counts only by its button. Nothing was approved."
 	}
 	return ""
 }

@@ -235,10 +235,14 @@ func admits(v approver.Verdict, res approver.Resolution) error {
 
 // covers reports that an answer to the question v is also one to the question now: v is at
 // least as strict, has the same arguments, and asks nobody else. Rules that look at the clock
-// can ask about one call in two ways. An answer to an appeal is one only to a denial by the
+// can ask about one call in two ways. An answer to an agent's own question is none to a rule's, and
+// the other way round. An answer to an appeal is one only to a denial by the
 // same rule.
 func covers(v, now approver.Verdict) bool {
 	if (v.Appeal.Of != "") != (now.Appeal.Of != "") || now.Appeal.Of != "" && (v.By != now.By || v.Rule != now.Rule) {
+		return false
+	}
+	if v.Prompt != now.Prompt || !slices.Equal(v.Choices, now.Choices) {
 		return false
 	}
 	return v.Severity <= now.Severity && bytes.Equal(v.Args, now.Args) && within(v.Approvers, now.Approvers) &&
@@ -287,6 +291,6 @@ func mayShare(v approver.Verdict, fp approver.Fingerprint, call approver.ToolCal
 // identical calls.
 func mayLast(r Request) bool {
 	term := r.Resolution.Grant
-	return term.Lasts() && r.Verdict.Appeal.Of == "" && mayShare(r.Verdict, r.Fingerprint, r.Call) &&
+	return term.Lasts() && r.Verdict.Appeal.Of == "" && !r.Verdict.Prompt && mayShare(r.Verdict, r.Fingerprint, r.Call) &&
 		(!term.Session || r.Call.Session != "")
 }

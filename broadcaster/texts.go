@@ -27,6 +27,9 @@ func resultLine(r Request, res approver.Resolution) string {
 			return fmt.Sprintf("✅ Approved by %s · %d of %d identical calls released, once each", who, got, all)
 		}
 		return fmt.Sprintf("✅ Approved by %s · %d identical calls, once each", who, 1+len(r.Also))
+	case res.Approve && res.Choice > 0:
+		choice, _ := r.Verdict.Chosen(res.Choice)
+		return "✅ Approved by " + who + ", and: " + display.Safe(choice.Detail)
 	case res.Approve && mayLast(r):
 		return "✅ Approved for " + res.Grant.Span() + " by " + who
 	case res.Approve:
@@ -39,10 +42,15 @@ func resultLine(r Request, res approver.Resolution) string {
 		return "↩ Withdrawn · approver released nothing · " + res.Cause.Sentence()
 	case res.Cause == approver.Outdated:
 		return "↩ Withdrawn · approver changed nothing · " + res.Cause.Sentence() + ", so this question is over"
+	case res.Cause == approver.AtDesk:
+		return "↩ Answered at the desk · approver released nothing · " + res.Cause.Sentence()
 	case res.Cause == approver.AgentGone && r.State == approver.Withdrawn && r.Call.AboutApprover():
 		return "↩ Withdrawn · approver changed nothing · whoever asked stopped waiting"
 	case res.Cause == approver.AgentGone:
 		line := "↩ Withdrawn · approver released nothing · the agent stopped waiting"
+		if r.Verdict.Prompt {
+			line += ", or was answered at the desk"
+		}
 		if r.State == approver.Expired {
 			line = "⌛ Expired · approver released nothing · the agent did not take the answer in time"
 		}
