@@ -152,7 +152,7 @@ func (c Card) Whole() string {
 		{"Environment", c.Environment},
 		{"Host", c.Host},
 		{"Notice", c.Notice},
-		{"Choices", c.choicesText()},
+		{"Choices", strings.Join(c.ChoiceLines(), " · ")},
 	} {
 		if f.text != "" {
 			line := strings.NewReplacer("\r\n", " ⏎ ", "\r", " ⏎ ", "\n", " ⏎ ", "\t", " ").Replace(f.text)
@@ -162,13 +162,12 @@ func (c Card) Whole() string {
 	return b.String() + "\nCommand:\n" + cmp.Or(c.Command, "(no command)")
 }
 
-// choicesText is the text of all choices, in one line.
-func (c Card) choicesText() string {
-	var lines []string
+// ChoiceLines are the lines that show the choices.
+func (c Card) ChoiceLines() (lines []string) {
 	for i, choice := range c.Choices {
 		lines = append(lines, ChoiceLine(i+1, choice))
 	}
-	return strings.Join(lines, " · ")
+	return lines
 }
 
 // ChoiceLine is how a card shows a choice, the same on every platform.

@@ -110,7 +110,7 @@ func (d *Admin) show(ctx context.Context, _ approver.Peer, which adminapi.Reques
 		State: c.State, Severity: c.Severity, Command: c.Command, Why: c.Why, Rule: c.Rule, Claimed: c.Claimed,
 		Agent:   c.Agent,
 		Session: c.Session, Dir: c.Dir, Host: c.Host, Env: c.Environment, Notice: c.Notice, Until: c.Until(),
-		Result: c.Result,
+		Result: c.Result, Choices: c.ChoiceLines(),
 	}, nil
 }
 

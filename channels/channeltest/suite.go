@@ -32,6 +32,7 @@ func runAll(t *testing.T, m maker) {
 		{"text", textChecks},
 		{"answer", answerChecks},
 		{"version", versionChecks},
+		{"choice", choiceChecks},
 		{"identity", identityChecks},
 		{"life", lifeChecks},
 		{"fault", faultChecks},

@@ -121,6 +121,7 @@ func (in *intake) pressed(ctx context.Context, i *discordgo.Interaction, who per
 		r := approver.Reply{
 			Channel: Name, Conversation: i.ChannelID, Sender: who.id, Name: who.name,
 			Approve: a.approve, Method: a.method, Code: a.code, Grant: a.grant, Shown: a.upto,
+			Choice: a.choice,
 		}
 		if i.Message != nil {
 			r.Request, r.Message = a.request.String(), i.Message.ID
@@ -162,6 +163,7 @@ type ask struct {
 	method  approver.Method
 	code    tokens.Code
 	upto    int // of the card whose button was pressed
+	choice  int // the number of the choice whose button was pressed
 	grant   approver.Term
 	dialog  bool
 	details bool
@@ -177,7 +179,8 @@ func read(i *discordgo.Interaction) ask {
 			return ask{problem: textUnread}
 		}
 		return ask{
-			request: id, method: approver.ByTap, approve: action == cards.Approve, upto: upto,
+			request: id, method: approver.ByTap, approve: action == cards.Approve || action.Choice() > 0, upto: upto,
+			choice: action.Choice(),
 			dialog: action == cards.Code, details: action == cards.Details,
 		}
 	case discordgo.ModalSubmitInteractionData:

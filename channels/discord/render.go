@@ -76,6 +76,8 @@ func layOut(card approver.Card, v view) (view, error) {
 	if card.Environment != "" {
 		left -= room.Environment
 	}
+	choices := choiceFields(card)
+	left -= len(strings.Join(choices, ""))
 	shown, hiddenBytes := fit(card.Command, left, unfence)
 	around, short := room.Trim(card, fitted)
 	v.partial = v.partial || short || hiddenBytes > 0
@@ -110,7 +112,14 @@ func layOut(card approver.Card, v view) (view, error) {
 	if card.State == approver.Pending {
 		oneTap := card.OneTap && card.Severity == approver.High && !v.partial
 		field("Answer", v.howTo(card, oneTap, short || hiddenBytes > 0))
-		v.Components = buttons(id, oneTap, card.Upto)
+		if !oneTap {
+			card.Choices = nil
+		} else {
+			for _, text := range choices {
+				field("Yes, and", text)
+			}
+		}
+		v.Components = buttons(id, oneTap, card)
 		v.Content = fmt.Sprintf("%s\n⏳ %s · <t:%d:R>", head, card.Until(), card.Due.Unix())
 	} else {
 		v.Content = head // an approval is not announced until it is settled
@@ -120,6 +129,14 @@ func layOut(card approver.Card, v view) (view, error) {
 	}
 	v.Embeds = []*discordgo.MessageEmbed{embed}
 	return v, nil
+}
+
+// choiceFields say what each choice means. A field holds 1024 characters, and all of a card 6000.
+func choiceFields(card approver.Card) (texts []string) {
+	for _, line := range card.ChoiceLines() {
+		texts = append(texts, escape(line))
+	}
+	return texts
 }
 
 // headline cuts the push line, which the core already limits, so that a message never becomes
@@ -213,9 +230,9 @@ func color(card approver.Card) int {
 // codeInput is the id of the dialog's one field.
 const codeInput = "code"
 
-func buttons(id uuid.UUID, oneTap bool, upto int) []discordgo.MessageComponent {
+func buttons(id uuid.UUID, oneTap bool, card approver.Card) []discordgo.MessageComponent {
 	button := func(label string, style discordgo.ButtonStyle, action cards.Action) discordgo.MessageComponent {
-		return discordgo.Button{Label: label, Style: style, CustomID: cards.ButtonData(id, action, upto)}
+		return discordgo.Button{Label: label, Style: style, CustomID: cards.ButtonData(id, action, card.Upto)}
 	}
 	row := discordgo.ActionsRow{}
 	if oneTap {
@@ -226,7 +243,15 @@ func buttons(id uuid.UUID, oneTap bool, upto int) []discordgo.MessageComponent {
 		row.Components = append(row.Components, button("Enter code…", discordgo.PrimaryButton, cards.Code))
 	}
 	row.Components = append(row.Components, button("Details", discordgo.SecondaryButton, cards.Details))
-	return []discordgo.MessageComponent{row}
+	if len(card.Choices) == 0 {
+		return []discordgo.MessageComponent{row}
+	}
+	more := discordgo.ActionsRow{} // holds five at most
+	for i, c := range card.Choices {
+		more.Components = append(more.Components,
+			button(cards.ChoiceLabel(i+1, c), discordgo.SecondaryButton, cards.Choose(i+1)))
+	}
+	return []discordgo.MessageComponent{row, more}
 }
 
 // dialog is the modal in which a person types the code of a request. upto is the Upto of the

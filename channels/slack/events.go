@@ -97,12 +97,16 @@ func (s *session) button(ctx context.Context, a *ack, cb *slack.InteractionCallb
 		return
 	}
 	at.Request = request
+	choice := choiceOf(act.ActionID)
+	if choice > 0 {
+		act.ActionID = actApprove
+	}
 	switch act.ActionID {
 	case actApprove, actDeny:
 		s.settle(ctx, a, at, approver.Reply{
 			Channel: Name, Conversation: at.Channel, Request: at.Request, Message: at.Message,
 			Sender: cb.User.ID, Name: cmp.Or(cb.User.Name, cb.User.RealName),
-			Approve: act.ActionID == actApprove, Method: approver.ByTap, Shown: upto,
+			Approve: act.ActionID == actApprove, Choice: choice, Method: approver.ByTap, Shown: upto,
 		})
 	case actCode:
 		a.done(nil)
@@ -116,6 +120,16 @@ func (s *session) button(ctx context.Context, a *ack, cb *slack.InteractionCallb
 		a.done(nil)
 		s.open(ctx, cb, at, detailsDialog(cb.Message.Blocks.BlockSet))
 	}
+}
+
+// choiceOf is the number of the choice whose button has this action; zero for any other button.
+func choiceOf(action string) int {
+	for n := 1; n <= approver.MaxChoices; n++ {
+		if action == actChoice+strconv.Itoa(n) {
+			return n
+		}
+	}
+	return 0
 }
 
 // textForeign is appended to the outcome of an answer that another daemon may count.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"strconv"
 	"strings"
 
 	"approver.example/channels/internal/cards"
@@ -38,6 +39,7 @@ const (
 	actDeny    = "deny"
 	actCode    = "code"
 	actDetails = "details"
+	actChoice  = "choice" // and the number of the choice
 )
 
 // A message is a card as it is sent to Slack.
@@ -84,7 +86,7 @@ const (
 func renderAs(card approver.Card, partial bool, rev string, where attachment) message {
 	l := layout{card: card, rev: rev, title: title(card), whole: len(card.Command), where: where}
 	l.trim()
-	l.command, l.hidden = fit(card.Command, maxBlocksJSON-jsonLength(l.build())-roomForNotes)
+	l.command, l.hidden = fit(card.Command, maxBlocksJSON-jsonLength(l.build())-jsonLength(l.choices())-roomForNotes)
 	m := message{text: l.title, partial: partial || l.hidden > 0 || l.short}
 	l.tap = card.OneTap && card.Severity == approver.High && !m.partial
 	m.blocks = l.build()
@@ -166,7 +168,11 @@ func (l layout) build() []slack.Block {
 	if settled {
 		return blocks
 	}
-	return append(blocks, l.howTo(), l.expiry(), l.buttons())
+	blocks = append(blocks, l.howTo(), l.expiry(), l.buttons())
+	if l.tap {
+		blocks = append(blocks, l.choices()...)
+	}
+	return blocks
 }
 
 func (l layout) cutNote() string {
@@ -256,6 +262,20 @@ func (l layout) buttons() slack.Block {
 		row[0], row[1] = button(actApprove, "Approve", slack.StylePrimary), row[0]
 	}
 	return slack.NewActionBlock(blockID(l.card.Request, l.rev), row...)
+}
+
+// choices say what each choice means, and have its button.
+func (l layout) choices() (blocks []slack.Block) {
+	var row []slack.BlockElement
+	for i, c := range l.card.Choices {
+		blocks = append(blocks, plainSection("Yes, and "+approver.ChoiceLine(i+1, c)))
+		row = append(row, slack.NewButtonBlockElement(actChoice+strconv.Itoa(i+1), l.card.Request,
+			plainText(cards.ChoiceLabel(i+1, c))))
+	}
+	if len(row) > 0 {
+		blocks = append(blocks, slack.NewActionBlock(blockID(l.card.Request, l.rev+"c"), row...))
+	}
+	return blocks
 }
 
 // oneLine keeps a text from imitating the lines around it.

@@ -62,7 +62,7 @@ func (l *listener) tap(ctx context.Context, who sender, q *models.CallbackQuery)
 		outcome <- l.ask(ctx, approver.Reply{
 			Channel: Name, Conversation: who.conversation(),
 			Sender: strconv.FormatInt(who.id, 10), Name: who.name,
-			Approve: act == cards.Approve, Method: approver.ByTap,
+			Approve: act == cards.Approve || act.Choice() > 0, Choice: act.Choice(), Method: approver.ByTap,
 			Request: request, Message: strconv.Itoa(card.ID), Shown: upto,
 		})
 	}()

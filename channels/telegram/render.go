@@ -166,7 +166,8 @@ func command(card approver.Card) string {
 // room is the space that the lines around the command leave for it, on a card that also has to
 // say that it is cut.
 func room(around approver.Card) int {
-	return maxText - layout(around, "", unattached).units() // the longer of the two notes
+	// the longer of the notes, or the choices of a card that is whole
+	return maxText - max(layout(around, "", unattached).units(), layout(around, "", whole).units())
 }
 
 // oneTap reports whether a button may approve the card.
@@ -196,6 +197,7 @@ func layout(card approver.Card, command string, rest attachment) page {
 	p.line("Environment", card.Environment)
 	p.line("⚠️", card.Notice)
 	if !settled {
+		p.choices(card, rest)
 		p.expiry(card)
 		p.howTo(card, rest)
 	}
@@ -240,6 +242,16 @@ func who(card approver.Card) string {
 func (p *page) expiry(card approver.Card) {
 	if until := card.Until(); until != "" {
 		p.add(plain, "⏳ "+until+"\n")
+	}
+}
+
+// choices shows what each choice means, on a card whose buttons may approve.
+func (p *page) choices(card approver.Card, rest attachment) {
+	if !oneTap(card, rest != whole) {
+		return
+	}
+	for i, c := range card.Choices {
+		p.line("Yes, and", approver.ChoiceLine(i+1, c))
 	}
 }
 
@@ -299,7 +311,14 @@ func keyboard(card approver.Card, approve bool) (*models.InlineKeyboardMarkup, e
 		second = append(second,
 			models.InlineKeyboardButton{Text: "📋 Copy /approve", CopyText: models.CopyTextButton{Text: "/approve " + words}})
 	}
-	return &models.InlineKeyboardMarkup{InlineKeyboard: [][]models.InlineKeyboardButton{first, second}}, nil
+	rows := [][]models.InlineKeyboardButton{first}
+	if approve {
+		for i, c := range card.Choices {
+			rows = append(rows, []models.InlineKeyboardButton{{Text: cards.ChoiceLabel(i+1, c),
+				CallbackData: cards.ButtonData(id, cards.Choose(i+1), 0)}})
+		}
+	}
+	return &models.InlineKeyboardMarkup{InlineKeyboard: append(rows, second)}, nil
 }
 
 // parseButton reads the data of one of our buttons.

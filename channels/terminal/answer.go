@@ -120,6 +120,7 @@ func (c *Channel) replyOf(person approver.Approver, a Answer) (approver.Reply, a
 	r := approver.Reply{
 		Channel: Name, Conversation: Conversation, Sender: person.ID, Name: person.Name,
 		Approve: a.Approve, Method: approver.ByTyped, Request: a.Request, Message: a.Message, Shown: a.Shown,
+		Choice: a.Choice,
 	}
 	if a.Code != "" {
 		code, err := tokens.Parse(a.Code)

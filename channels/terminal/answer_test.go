@@ -3,6 +3,7 @@ package terminal_test
 import (
 	"encoding/json"
 	"fmt"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -280,7 +281,7 @@ func TestEventOverTheWire(t *testing.T) {
 		if err := json.Unmarshal(b, &back); err != nil {
 			t.Fatalf("%s: %v", b, err)
 		}
-		if back != e {
+		if !reflect.DeepEqual(back, e) {
 			t.Errorf("%s came back as %+v, want %+v", b, back, e)
 		}
 	}

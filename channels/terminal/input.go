@@ -35,8 +35,9 @@ type Input struct {
 	// with /approve or /deny.
 	Code    tokens.Code
 	Command bool
-	// Grant is how long a yes lasts.
-	Grant approver.Term
+	// Grant is how long a yes lasts, and Choice the number of the choice that it means.
+	Grant  approver.Term
+	Choice int
 }
 
 // maxLine bounds a typed line in bytes.
@@ -48,6 +49,7 @@ var errInput = errors.New("not understood: type help to see what can be typed")
 //
 //	y 3   yes 3   approve 3          approve card 3
 //	n 3   no 3    deny 3             deny card 3
+//	y 3 2                            approve card 3 with its choice 2
 //	3 CONFIRM-7KQ4MX                 approve card 3 with its code; y 3 CODE does too, n 3 CODE denies
 //	/approve CODE   /deny CODE       as in the chats
 //	/approve CODE session            also later in the same session; or for a time, 1m to 60m
@@ -70,7 +72,13 @@ func ParseInput(line string) (Input, error) {
 		if len(rest) > 0 && !isNumber(rest[0]) {
 			break // "no CONFIRM-…", as in the chats
 		}
-		return answer(strings.ContainsRune("yao", rune(first[0])), rest)
+		approve := strings.ContainsRune("yao", rune(first[0]))
+		if n := choiceOf(rest); approve && n > 0 {
+			in, err := answer(true, rest[:1])
+			in.Choice = n
+			return in, err
+		}
+		return answer(approve, rest)
 	case "show", "s":
 		n, err := number(rest)
 		return Input{Verb: VerbShow, Number: n}, err
@@ -121,6 +129,14 @@ func answer(approve bool, words []string) (Input, error) {
 		return Input{}, err
 	}
 	return in, nil
+}
+
+// choiceOf is the number of the choice behind a card's number; zero if there is none.
+func choiceOf(words []string) int {
+	if len(words) != 2 || len(words[1]) != 1 || words[1] < "1" || words[1] > strconv.Itoa(approver.MaxChoices) {
+		return 0
+	}
+	return int(words[1][0] - '0')
 }
 
 // maxNumber bounds a card's number; nobody is ever shown that many cards.

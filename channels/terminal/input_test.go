@@ -69,7 +69,7 @@ func TestParseInput(t *testing.T) {
 		{line: "y 1000000", err: "not a card's number"},
 		{line: "y 99999999999999999999", err: "not a card's number"},
 		{line: "y ３", err: "not understood"},
-		{line: "y 3 4", err: "not a confirmation code"},
+		{line: "y 3 5", err: "not a confirmation code"},
 		{line: "y all", err: "not understood"},
 		{line: "n all", err: "not understood"},
 		{line: "show 3 4", err: "not a card's number"},

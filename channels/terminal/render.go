@@ -63,6 +63,11 @@ func Render(card approver.Card, o Options) string {
 	p.field("Environment", warn, oneLine(card.Environment), true)
 	p.field("Notice", warn, oneLine(card.Notice), true)
 	if !settled {
+		if o.Offer.Tap {
+			for i, c := range card.Choices {
+				p.field("Yes, and", plain, oneLine(approver.ChoiceLine(i+1, c)), true)
+			}
+		}
 		p.field("Expires", plain, expiry(card.Due, o.Now), true)
 		if card.State == approver.Approved {
 			p.field("State", bold, "approved; the agent has not taken the answer yet", true)
@@ -130,6 +135,9 @@ func (p *page) hint(card approver.Card) {
 	var ways []string
 	if p.o.Offer.Tap {
 		ways = append(ways, fmt.Sprintf("y %d approves", p.o.Number))
+		if len(card.Choices) > 0 {
+			ways[0] = fmt.Sprintf("y %d approves once · y %[1]d 1 with choice 1", p.o.Number)
+		}
 	}
 	if p.o.Offer.Deny {
 		ways = append(ways, fmt.Sprintf("n %d denies", p.o.Number))

@@ -20,6 +20,7 @@ import (
 
 const helpText = `y N          approve card N             n N          deny card N
 N CODE       approve card N with its code, as CATASTROPHIC cards need
+y N C        approve card N with its choice C
 /approve CODE, /deny CODE               as in the chats
 /approve CODE session                   the very same call again, unasked, in
 /approve CODE 15m                       this session, or for that long
@@ -358,7 +359,7 @@ func (s *screen) find(n int) *entry {
 
 // send sends an answer to the service, in a goroutine that Run waits for.
 func (s *screen) send(ctx context.Context, in Input, l typed) {
-	a := Answer{Approve: in.Approve, Code: in.Code.Reveal(), Command: in.Command,
+	a := Answer{Approve: in.Approve, Code: in.Code.Reveal(), Command: in.Command, Choice: in.Choice,
 		Shown: s.withCode(in.Code).shownBefore(l)}
 	if in.Grant != (approver.Term{}) {
 		a.Term = in.Grant.String()

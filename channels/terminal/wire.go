@@ -57,6 +57,8 @@ type Answer struct {
 	// shown: the Upto of the card as it drew it, or what [broadcaster.Cards.Shown] returned.
 	// Zero means the first call alone.
 	Shown int `json:"shown,omitempty"`
+	// Choice is the number of the choice that a yes means; zero is this one call.
+	Choice int `json:"choice,omitempty"`
 	// Term is how long a yes lasts, as typed behind /approve CODE: session, or 1m to
 	// 60m. Empty is once.
 	Term string `json:"term,omitempty"`
@@ -108,6 +110,7 @@ type wireCard struct {
 	Host     string            `json:"host,omitempty"`
 	Env      string            `json:"environment,omitempty"`
 	Notice   string            `json:"notice,omitempty"`
+	Choices  []approver.Choice `json:"choices,omitempty"`
 	Upto     int               `json:"upto,omitempty"`
 	Code     string            `json:"code,omitempty"`
 	Created  time.Time         `json:"created,omitzero"`
@@ -124,7 +127,7 @@ func (e Event) MarshalJSON() ([]byte, error) {
 			Request: k.Request, State: k.State, Severity: k.Severity, OneTap: k.OneTap, Push: k.Push, Command: k.Command,
 			Why: k.Why, Rule: k.Rule, Claimed: k.Claimed, Agent: k.Agent, Session: k.Session, Dir: k.Dir, Host: k.Host,
 			Env:    k.Environment,
-			Notice: k.Notice, Upto: k.Upto, Code: k.Code.Reveal(), Created: k.Created, Due: k.Due, Result: k.Result,
+			Notice: k.Notice, Choices: k.Choices, Upto: k.Upto, Code: k.Code.Reveal(), Created: k.Created, Due: k.Due, Result: k.Result,
 		}
 	}
 	return json.Marshal(w)
@@ -155,7 +158,7 @@ func (e *Event) UnmarshalJSON(b []byte) error {
 		Request: k.Request, State: k.State, Severity: k.Severity, OneTap: k.OneTap, Push: k.Push, Command: k.Command,
 		Why: k.Why, Rule: k.Rule, Claimed: k.Claimed, Agent: k.Agent, Session: k.Session, Dir: k.Dir, Host: k.Host,
 		Environment: k.Env,
-		Notice:      k.Notice, Upto: k.Upto, Created: k.Created, Due: k.Due, Result: k.Result,
+		Notice:      k.Notice, Choices: k.Choices, Upto: k.Upto, Created: k.Created, Due: k.Due, Result: k.Result,
 	}
 	if k.Code != "" {
 		code, err := tokens.Parse(k.Code)

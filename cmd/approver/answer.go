@@ -21,9 +21,10 @@ import (
 
 type approveCmd struct {
 	adminclient.Cmd
-	Which string `arg:"" name:"id-or-code" help:"The request's id from approver pending, or the code from approver watch."`
-	Term  string `arg:"" optional:"" help:"How long the yes lasts for the very same call: once, session, 1m to 60m, or always, which only shows the rule to write. With a code, of a HIGH request."`
-	Yes   bool   `help:"Do not ask once more after the request was shown." short:"y"`
+	Which  string `arg:"" name:"id-or-code" help:"The request's id from approver pending, or the code from approver watch."`
+	Term   string `arg:"" optional:"" help:"How long the yes lasts for the very same call: once, session, 1m to 60m, or always, which only shows the rule to write. With a code, of a HIGH request."`
+	Choice int    `help:"The number of a choice on the card of an agent's own question; without it, the yes is for this one call." placeholder:"N"`
+	Yes    bool   `help:"Do not ask once more after the request was shown." short:"y"`
 }
 
 // Validate rejects a mistyped id or code before the daemon is asked.
@@ -31,11 +32,16 @@ func (c approveCmd) Validate() error {
 	if _, err := tokens.Parse(c.Which); err != nil && uuid.Validate(c.Which) != nil {
 		return fmt.Errorf("%q is neither a request's id nor a code: approver pending lists the ids", c.Which)
 	}
+	if c.Choice != 0 && uuid.Validate(c.Which) != nil {
+		return errors.New("a choice needs the request's id: approver pending lists the ids")
+	}
 	term, ok := approver.ParseTerm(c.Term)
 	switch {
 	case c.Term == "":
 	case !ok:
 		return fmt.Errorf("%q is not how long a yes can last: once, session, always, or 1m to 60m", c.Term)
+	case c.Choice != 0:
+		return errors.New("a choice and how long a yes lasts exclude each other")
 	case term != approver.Term{} && uuid.Validate(c.Which) == nil:
 		return errors.New("a yes that lasts needs the code, which approver watch shows")
 	}
@@ -69,7 +75,8 @@ func (c approveCmd) Run(ctx context.Context) error {
 			return errors.New("nothing was approved")
 		}
 	}
-	return c.Answer(ctx, terminal.Answer{Request: c.Which, Approve: true, Shown: shown.Upto}, "approved", "recorded")
+	return c.Answer(ctx, terminal.Answer{Request: c.Which, Approve: true, Shown: shown.Upto, Choice: c.Choice},
+		"approved", "recorded")
 }
 
 // notByID returns why a request cannot be approved by its id, and what to do instead; nil if it

@@ -120,6 +120,7 @@ type Shown struct {
 	Host     string            `json:"host,omitempty"`
 	Env      string            `json:"environment,omitempty"`
 	Notice   string            `json:"notice,omitempty"`
+	Choices  []string          `json:"choices,omitempty"` // of an agent's own question, each with its number
 	Until    string            `json:"until,omitempty"`
 	Result   string            `json:"result,omitempty"`
 	// NotTaken is why this terminal takes no approval of the request, and what helps.

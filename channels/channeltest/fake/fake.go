@@ -2,6 +2,8 @@
 // demo. Each channel's <name>test package implements [Platform].
 package fake
 
+import "fmt"
+
 // A Platform is a chat platform as its users see it: a server of our own that speaks
 // the real protocol on loopback, holds state and enforces the limits. All
 // methods are safe for concurrent use. Each act returns once the event is on
@@ -48,7 +50,22 @@ const (
 	DenyButton
 	CodeButton    // opens the code dialog, where the platform has one
 	DetailsButton // shows the whole command
+
+	firstChoice Button = 100
 )
+
+// ChoiceButton is the button of a choice, by its number.
+func ChoiceButton(number int) Button { return firstChoice + Button(number-1) } //nolint:gosec // a few
+
+// ChoiceLabeled is the button whose label has the number of a choice: "✅ 2 · …". It is NoButton for any
+// other label.
+func ChoiceLabeled(label string) Button {
+	var number int
+	if n, _ := fmt.Sscanf(label, "✅ %d · ", &number); n != 1 {
+		return NoButton
+	}
+	return ChoiceButton(number)
+}
 
 // Shown is one message as a person sees it.
 type Shown struct {

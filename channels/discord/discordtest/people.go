@@ -31,7 +31,7 @@ func buttonOf(label string) fake.Button {
 			return l.button
 		}
 	}
-	return fake.NoButton
+	return fake.ChoiceLabeled(label)
 }
 
 // noMentions is an empty list that is not null in JSON.

@@ -4,6 +4,7 @@ package cards
 
 import (
 	"encoding/base64"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -83,6 +84,22 @@ const (
 	Code    Action = 'c' // opens the dialog for the code, and is the dialog's own
 )
 
+// Choose is the action of the button of a choice, 1 to approver.MaxChoices.
+func Choose(number int) Action { return '0' + Action(number) } //nolint:gosec // one digit
+
+// Choice is the inverse of Choose; zero for any other action.
+func (a Action) Choice() int {
+	if a > '0' && a <= '0'+approver.MaxChoices {
+		return int(a - '0')
+	}
+	return 0
+}
+
+// ChoiceLabel is what stands on the button of a choice.
+func ChoiceLabel(number int, c approver.Choice) string {
+	return fmt.Sprintf("✅ %d · %s", number, c.Label)
+}
+
 // counts reports whether the data of an action say how many identical calls the card counts.
 func (a Action) counts() bool { return a == Approve || a == Code }
 
@@ -108,7 +125,7 @@ func ButtonData(request uuid.UUID, action Action, upto int) string {
 }
 
 // ParseButton is the inverse of ButtonData, for a platform whose cards have these actions. It
-// accepts nothing else. A client can send any data, so the result is a claim to be checked
+// accepts these, the choices, and nothing else. A client can send any data, so the result is a claim to be checked
 // against the request that it names.
 func ParseButton(data string, actions ...Action) (request uuid.UUID, action Action, upto int, ok bool) {
 	data, upto, ok = approver.CutUpto(data)
@@ -118,7 +135,7 @@ func ParseButton(data string, actions ...Action) (request uuid.UUID, action Acti
 	}
 	raw, err := encoding.DecodeString(rest[:22])
 	action = Action(rest[23])
-	if err != nil || len(raw) != len(request) || !slices.Contains(actions, action) || upto > 0 && !action.counts() {
+	if err != nil || len(raw) != len(request) || !slices.Contains(actions, action) && action.Choice() == 0 || upto > 0 && !action.counts() {
 		return uuid.UUID{}, 0, 0, false
 	}
 	return uuid.UUID(raw), action, upto, true

@@ -276,6 +276,8 @@ var buttonIDs = map[string]fake.Button{
 	"deny":    fake.DenyButton,
 	"code":    fake.CodeButton,
 	"details": fake.DetailsButton,
+	"choice1": fake.ChoiceButton(1), "choice2": fake.ChoiceButton(2),
+	"choice3": fake.ChoiceButton(3), "choice4": fake.ChoiceButton(4),
 }
 
 func buttonOf(action string) fake.Button { return buttonIDs[action] }

@@ -1,6 +1,7 @@
 package telegramtest
 
 import (
+	"cmp"
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
@@ -163,7 +164,7 @@ func (s *Server) Cards(conversation string) []fake.Shown {
 		push, _, _ := strings.Cut(m.Text, "\n")
 		shown := fake.Shown{Message: strconv.Itoa(m.ID), Push: push, Text: m.Text}
 		for _, b := range slices.Concat(m.Buttons...) {
-			shown.Buttons, shown.Labels = append(shown.Buttons, buttonOf(b.Data)), append(shown.Labels, b.Text)
+			shown.Buttons, shown.Labels = append(shown.Buttons, cmp.Or(fake.ChoiceLabeled(b.Text), buttonOf(b.Data))), append(shown.Labels, b.Text)
 		}
 		if m.File != "" {
 			shown.Files = []string{m.File}
@@ -205,7 +206,7 @@ func (s *Server) Tap(user, conversation, message string, button fake.Button) err
 		return fmt.Errorf("there is no message %s", message)
 	}
 	for _, b := range slices.Concat(m.Buttons...) {
-		if buttonOf(b.Data) == button {
+		if cmp.Or(fake.ChoiceLabeled(b.Text), buttonOf(b.Data)) == button {
 			s.press(parse(user), m, b.Data)
 			return nil
 		}

@@ -199,12 +199,16 @@ func (s *Server) Cards(conversation string) []fake.Shown {
 				shown.Buttons, shown.Labels = append(shown.Buttons, b.button), append(shown.Labels, b.typed)
 			}
 		}
+		for n := 1; e.Offer.Tap && n <= len(e.Card.Choices); n++ {
+			shown.Buttons = append(shown.Buttons, fake.ChoiceButton(n))
+			shown.Labels = append(shown.Labels, fmt.Sprintf("y 1 %d", n))
+		}
 		out = append(out, shown)
 	}
 	return out
 }
 
-// Tap implements fake.Platform: "y N" and "n N".
+// Tap implements fake.Platform: "y N" and "n N", and "y N C" for a choice.
 func (s *Server) Tap(user, conversation, message string, button fake.Button) error {
 	s.mu.Lock()
 	e, ok := s.screen[message]
@@ -216,6 +220,14 @@ func (s *Server) Tap(user, conversation, message string, button fake.Button) err
 		s.Answer(user, terminal.Answer{Request: e.Card.Request, Message: message, Approve: button == fake.ApproveButton,
 			Shown: e.Card.Upto})
 		return nil
+	}
+	for n := 1; ok && e.Offer.Tap && n <= len(e.Card.Choices); n++ {
+		if button == fake.ChoiceButton(n) {
+			in, err := terminal.ParseInput(fmt.Sprintf("y 1 %d", n))
+			s.Answer(user, terminal.Answer{Request: e.Card.Request, Message: message, Approve: in.Approve, Choice: in.Choice,
+				Shown: e.Card.Upto})
+			return err
+		}
 	}
 	return fmt.Errorf("message %s has no such button", message)
 }

@@ -171,7 +171,7 @@ func PrintRequest(w io.Writer, width int, s adminapi.Shown) {
 		{"", s.Severity.String()}, {"command", s.Command}, {"why", s.Why}, {"rule", s.Rule}, {"agent", s.Agent},
 		{"session", s.Session},
 		{"folder", s.Dir}, {"host", s.Host}, {"environment", s.Env}, {"claimed by the agent", s.Claimed},
-		{"notice", s.Notice}, {"", s.Until}, {"", s.Result},
+		{"notice", s.Notice}, {"choices", strings.Join(s.Choices, "\n")}, {"", s.Until}, {"", s.Result},
 	} {
 		text := strings.ReplaceAll(term.Visibly(line[1]), "\n", "\n  ")
 		switch {
