@@ -289,6 +289,9 @@ type Verdict struct {
 	// that the evaluation tier took part. Only a Gate sets them.
 	Unasked   bool `json:"-"`
 	Evaluated bool `json:"-"`
+	// Unanswered marks the Deny of a question that nobody answered, or that nobody could be asked. Only
+	// a Broadcaster sets it.
+	Unanswered bool `json:"-"`
 	// Approval is what people said yes to. Only a Broadcaster sets it.
 	Approval *Yes `json:"-"`
 }

@@ -81,6 +81,8 @@ type Event struct {
 	Output string
 	// Failure is why a call failed. It is empty if the call succeeded.
 	Failure string
+	// Prompt is, for Prompted, what the agent asks its own user. Nil: it is decided like a call.
+	Prompt *Prompt
 	// Over are, for Over, the agent's ids of the calls of the turn.
 	Over []string
 	// Changed is, for Settings, the file that changed. Home is the folder of the user's own settings,

@@ -32,6 +32,9 @@ func (c Claude) Facts() facts.Agent {
 		Name: c.Name(), Patience: claudePatience,
 		Shell: "Bash", Described: []string{"Bash", "PowerShell", "Monitor"},
 		Returned: []facts.Field{{Key: "tool_response", Short: "null"}, {Key: "error", Short: `"not read"`}},
+		// The first is of 2.1.330, the second of older versions too.
+		Alone: []facts.Variable{{Name: "CLAUDE_CODE_SESSION_ATTENDED", Value: "0"},
+			{Name: "CLAUDE_CODE_ENTRYPOINT", Value: "sdk-cli"}},
 		Events: []facts.Event{
 			{Name: "PreToolUse", Before: denyTool, After: "}}"},
 			{Name: "PermissionRequest", Before: denyPrompt, After: "}}}"},
@@ -131,6 +134,10 @@ func (c Claude) decode(payload []byte) (ev Event, err error) {
 		return ev, errors.New(`"tool_use_id" is missing or empty`)
 	}
 	ev.Kind = kind
+	if kind == Prompted {
+		p := c.prompt(ev, o)
+		ev.Prompt = &p
+	}
 	if kind == Ran {
 		err = c.outcome(&ev, o)
 	}

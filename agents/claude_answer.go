@@ -31,8 +31,9 @@ type (
 		Output   json.RawMessage `json:"updatedToolOutput,omitempty"`
 	}
 	claudePrompt struct {
-		Behavior string          `json:"behavior"`
-		Input    json.RawMessage `json:"updatedInput,omitempty"`
+		Behavior    string            `json:"behavior"`
+		Input       json.RawMessage   `json:"updatedInput,omitempty"`
+		Permissions []json.RawMessage `json:"updatedPermissions,omitempty"`
 	}
 )
 
@@ -99,25 +100,25 @@ func (c Claude) document(ev Event, v approver.Verdict) (*claudeOutput, error) {
 		text := lineOr(v.Reason, "take care with this call")
 		out.SystemMessage, out.Specific.Context = "approver: "+text, text
 	case v.Decision == approver.Allow:
-		out.allow(ev.Kind, v.Reason, nil)
+		return out, out.allow(ev, v, nil)
 	case v.Decision == approver.Modify && ev.Kind != Ran:
 		if _, err := parseObject(v.Args); err != nil || !wellFormed(v.Args) {
 			return nil, errors.New("the changed arguments are not a JSON object, so the call was stopped")
 		}
-		out.allow(ev.Kind, v.Reason, v.Args)
+		return out, out.allow(ev, v, v.Args)
 	default:
 		return nil, errors.New(v.Reason)
 	}
 	return out, nil
 }
 
-func (o *claudeOutput) allow(kind Kind, reason string, input json.RawMessage) {
-	if kind == Prompted {
-		o.Specific.Prompt = &claudePrompt{Behavior: "allow", Input: input}
-		return
+func (o *claudeOutput) allow(ev Event, v approver.Verdict, input json.RawMessage) error {
+	if ev.Kind == Prompted {
+		return o.prompted(ev, v.Yes().Choice, input)
 	}
 	o.Specific.Decision, o.Specific.Input = "allow", input
-	o.Specific.Reason = lineOr(reason, "allowed by approver")
+	o.Specific.Reason = lineOr(v.Reason, "allowed by approver")
+	return nil
 }
 
 func lineOr(reason, otherwise string) string {
@@ -142,7 +143,7 @@ const (
 )
 
 // HookConfig returns the settings, as indented JSON, with which Claude Code asks approver before
-// each tool, reports after it, says when the calls of a turn are over, and asks whether to use
+// each tool and before its own questions, reports after it, says when the calls of a turn are over, and asks whether to use
 // settings that changed. They belong in ~/.claude/settings.json or in the managed settings. binary
 // is the absolute path of approver-hook, and ttl is the longest time that people have to answer,
 // from 5 s to 1 h. socket is the daemon's submit socket; empty means the default place. README and
@@ -184,6 +185,7 @@ func (c Claude) HookConfig(binary, socket string, ttl time.Duration) ([]byte, er
 	var file struct {
 		Hooks struct {
 			Pre  []matcher `json:"PreToolUse"`
+			Asks []matcher `json:"PermissionRequest"`
 			Post []matcher `json:"PostToolUse"`
 			Fail []matcher `json:"PostToolUseFailure"`
 			Over []matcher `json:"PostToolBatch"`
@@ -191,6 +193,9 @@ func (c Claude) HookConfig(binary, socket string, ttl time.Duration) ([]byte, er
 		} `json:"hooks"`
 	}
 	file.Hooks.Pre = entry("", max(claudePatience, ttl+claudeGrace), "block")
+	// Without onFailure: when this hook fails, the question stays in Claude Code's own dialog, and
+	// without a dialog the call does not run.
+	file.Hooks.Asks = entry(" --event PermissionRequest", max(claudePatience, ttl+claudeGrace), "")
 	file.Hooks.Post = entry(" --event PostToolUse", claudeReport, "")
 	file.Hooks.Fail = entry(" --event PostToolUseFailure", claudeReport, "")
 	file.Hooks.Over = entry(" --event PostToolBatch", claudeReport, "")

@@ -56,6 +56,13 @@ func factsTable(t *testing.T) []byte {
 			}
 			b.WriteString("},\n")
 		}
+		if len(a.Alone) > 0 {
+			b.WriteString("Alone: []Variable{")
+			for _, v := range a.Alone {
+				fmt.Fprintf(&b, "{%q, %q}, ", v.Name, v.Value)
+			}
+			b.WriteString("},\n")
+		}
 		b.WriteString("Events: []Event{\n")
 		for _, e := range a.Events {
 			b.WriteString(factsEvent(e))

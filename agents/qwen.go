@@ -171,11 +171,13 @@ func (q qwenAgent) result(ev Event, r Result) (out *qwenResult, err error) {
 // permitLikeClaude returns the document for an agent that reads those of Claude Code's hooks.
 func permitLikeClaude(ev Event, v approver.Verdict, args json.RawMessage) any {
 	out := &claudeOutput{Specific: &claudeSpecific{Event: ev.Name}}
+	yes := v.Decision == approver.Modify || v.Decision == approver.Allow && ev.Kind != Ran
 	switch {
-	case v.Decision == approver.Modify:
-		out.allow(ev.Kind, v.Reason, args)
-	case v.Decision == approver.Allow && ev.Kind != Ran:
-		out.allow(ev.Kind, v.Reason, nil)
+	case yes && ev.Kind == Prompted:
+		out.Specific.Prompt = &claudePrompt{Behavior: "allow", Input: args}
+	case yes:
+		out.Specific.Decision, out.Specific.Input = "allow", args
+		out.Specific.Reason = lineOr(v.Reason, "allowed by approver")
 	case v.Decision == approver.Warn && ev.Kind != Prompted:
 		out.Specific.Context = lineOr(v.Reason, "take care with this call")
 	default:

@@ -87,6 +87,7 @@ func (b *Broadcaster) blocked(
 	} else {
 		v = why.Blocked("the approval could not be obtained, so the call was blocked: "+publicCause(err), err.Error())
 	}
+	v.Unanswered = limited || isAny(err, errNobody, errNobodyLeft, errNoTime)
 	level := slog.LevelWarn
 	if limited || isAny(err, context.Canceled, approver.ErrOutdated, errNobodyLeft, errNobody, errNoTime) {
 		level = slog.LevelDebug // the log line of the answer says why, and a stopped agent is no problem

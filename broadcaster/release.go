@@ -302,7 +302,9 @@ func (l *releases) verdict(r Request, runs bool) approver.Verdict {
 		reason = "no approval channel could be reached, so the call was blocked" + l.channels.unreached(r)
 	default: // the sentence says it
 	}
-	return v.Blocked(reason, reason)
+	v = v.Blocked(reason, reason)
+	v.Unanswered = res.Cause == approver.TimedOut || res.Cause == approver.Unreachable
+	return v
 }
 
 // answeredBefore records that a call got the answer to a request that another call made.

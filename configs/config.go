@@ -11,6 +11,7 @@
 package configs
 
 import (
+	"cmp"
 	"fmt"
 	"log/slog"
 	"os"
@@ -91,7 +92,45 @@ type Agent struct {
 	// ParkAfter is how long people have to answer before the agent is told to run the same
 	// call again later: 5s to 1h. Zero is never, unless the hook asks for it.
 	ParkAfter time.Duration `yaml:"park_after"`
+	// Prompts says when people are asked what the agent is about to ask its own user; empty is away.
+	Prompts Prompts `yaml:"prompts"`
+	// AwayAfter is how long nobody must have typed at the agent's terminal before people are asked;
+	// zero is DefaultAwayAfter.
+	AwayAfter time.Duration `yaml:"away_after"`
 }
+
+// Prompts says when people are asked what an agent is about to ask its own user.
+type Prompts string
+
+// The values. An agent that runs without a dialog has nobody at its desk.
+const (
+	PromptsNever  Prompts = "never"  // only its own dialog asks
+	PromptsAway   Prompts = "away"   // when nobody is at its terminal
+	PromptsAlways Prompts = "always" // at once, beside its own dialog
+)
+
+// Bounds of AwayAfter. A terminal's time is only noted every eight seconds.
+const (
+	DefaultAwayAfter = 30 * time.Second
+	minAwayAfter     = 10 * time.Second
+	maxAwayAfter     = 10 * time.Minute
+)
+
+// UnmarshalText reads never, away or always.
+func (p *Prompts) UnmarshalText(b []byte) error {
+	switch value := Prompts(b); value {
+	case PromptsNever, PromptsAway, PromptsAlways:
+		*p = value
+		return nil
+	}
+	return fmt.Errorf("unknown value %q: never, away or always", b)
+}
+
+// Asks is Prompts with its default.
+func (a Agent) Asks() Prompts { return cmp.Or(a.Prompts, PromptsAway) }
+
+// Away is AwayAfter with its default.
+func (a Agent) Away() time.Duration { return cmp.Or(a.AwayAfter, DefaultAwayAfter) }
 
 // Hold returns how long the named agent's hook may have to wait for an answer: the time for
 // people, plus the time for the evaluation before that.

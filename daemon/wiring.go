@@ -16,6 +16,7 @@ import (
 	"approver.example/daemon/hooks"
 	"approver.example/daemon/hookwatch"
 	"approver.example/daemon/judges"
+	"approver.example/daemon/seat"
 	"approver.example/daemon/shield"
 	"approver.example/fingerprint"
 	"approver.example/gate"
@@ -52,7 +53,7 @@ func newDecide(
 		Log: log.With("part", "hook"), Agents: cfg.Agents, Remember: rules.Reflex.Ran,
 		Told: hooks.Outcomes{Store: base.store}, Project: rules.Reflex.ProjectOf, Hold: people.Controls.Hold,
 		Became: people.Reports.Became, Missed: people.Reports.Missed, Began: people.Environments.Began,
-		Stands: people.Grants.Stands, Rules: rules.Version,
+		Stands: people.Grants.Stands, Rules: rules.Version, Prompts: promptGate(judge, base, rules), Typed: seat.LastTyped,
 		Hooks: &hookwatch.Watch{Config: cfg, Audit: records, Log: log.With("part", "hooks")},
 	}
 	if cfg.Reflex.Container {
@@ -70,6 +71,15 @@ func newDecide(
 		d.Outputs.Turns = d.Reports
 	}
 	return d, err
+}
+
+// promptGate makes the gate for the agents' own questions. The calls themselves were judged before, so
+// its stages record none. What only the evaluation may let go needs people here.
+func promptGate(judge *gate.Gate, base *deps, rules *judges.Judges) *gate.Gate {
+	g := *judge
+	g.Stages = append(rules.Prompting(base.store, base.trust.mark), hooks.PromptStage{})
+	g.Evaluator, g.Again, g.Appeals = nil, nil, nil
+	return &g
 }
 
 // newAdmin makes the Admin, with the fields that depend only on the configuration.

@@ -33,6 +33,7 @@ type HookRequest struct {
 	Cut      bool              // the payload is a part of the hook's standard input
 	Payload  []byte            // the hook's standard input, untouched unless it is cut
 	Root     string            // names the files that the hook sees; empty if that is not known
+	Alone    bool              // the agent says that it has no dialog in which it could ask somebody
 	Peer     approver.Peer
 }
 
@@ -313,6 +314,7 @@ func (s *Submit) read(w http.ResponseWriter, r *http.Request) (h HookRequest, st
 	if h.Event, h.Cut, err = eventOf(r.Header.Values(wire.Event), r.Header.Values(wire.Cut)); err != nil {
 		return h, http.StatusBadRequest, err
 	}
+	h.Alone = r.Header.Get(wire.Alone) == "1"
 	if roots := r.Header.Values(wire.Root); len(roots) == 1 {
 		h.Root = roots[0]
 	}

@@ -156,6 +156,8 @@ func where(event string) string {
 		return "before tools"
 	case "PostToolBatch":
 		return "at PostToolBatch, so that no card says that claude refused what people had approved"
+	case "PermissionRequest":
+		return "at PermissionRequest, so that what claude itself asks can only be answered in its own dialog"
 	case "ConfigChange":
 		return "at ConfigChange, so that settings which take the hooks away hold at once"
 	}

@@ -8,8 +8,8 @@ import (
 )
 
 // idle reports whether an event's hook guards nothing: it only reports calls that did not run, for
-// the card.
-func idle(event string) bool { return event == "PostToolBatch" }
+// the card, or brings Claude Code's own questions to people. Without the latter they stay in its dialog.
+func idle(event string) bool { return event == "PostToolBatch" || event == "PermissionRequest" }
 
 // missingHooks returns a sentence for each event whose wanted hooks are missing. It checks the hooks
 // that guard calls, or with idlers the idle ones.

@@ -81,14 +81,6 @@ var callsScenarios = []scenario{
 	{"mode that asks nobody, denied", inMode("dontAsk", "deny", 0)},
 	{"permission requests, approved once", func(t *testing.T) {
 		w := start(t, always("approve"))
-		w.settings(func(s map[string]any) {
-			hook := map[string]any{}
-			for k, v := range hookOf(s) {
-				hook[k] = v
-			}
-			hook["command"] = hook["command"].(string) + " --event PermissionRequest"
-			s["hooks"].(map[string]any)["PermissionRequest"] = []any{map[string]any{"matcher": "*", "hooks": []any{hook}}}
-		})
 		w.mode = "default"
 		w.claude(bash(force))
 		w.pushed(1)
@@ -97,19 +89,12 @@ var callsScenarios = []scenario{
 	{"permission requests and a rule that asks, approved once", func(t *testing.T) {
 		w := start(t, always("approve"))
 		w.settings(func(s map[string]any) {
-			hook := map[string]any{}
-			for k, v := range hookOf(s) {
-				hook[k] = v
-			}
-			hook["command"] = hook["command"].(string) + " --event PermissionRequest"
-			s["hooks"].(map[string]any)["PermissionRequest"] = []any{map[string]any{"matcher": "*", "hooks": []any{hook}}}
 			s["permissions"] = map[string]any{"ask": []string{"Bash(git push:*)"}}
 		})
 		w.mode = "default"
 		w.claude(bash(force))
-		w.pushed(0) // nobody is there for Claude Code's own dialog
+		w.pushed(1)
 		w.askedTimes(1)
-		w.notRun(1)
 	}},
 }
 

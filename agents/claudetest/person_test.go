@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 )
@@ -63,12 +64,16 @@ func (w *world) watch(answers func(command string) string) {
 
 // answer answers a request, and returns what the person is told.
 func (w *world) answer(ctx context.Context, request, word string) (told string) {
+	word, choice, _ := strings.Cut(word, " ")
 	args := []string{word, request}
 	switch word {
 	case "":
 		return ""
 	case "approve":
 		args = append(args, "--yes")
+	}
+	if choice != "" {
+		args = append(args, "--choice", choice)
 	}
 	out, err := w.command(ctx, filepath.Join(programs, "approver"), args...).CombinedOutput()
 	w.Logf("approver %s: %s%v", word, out, err)

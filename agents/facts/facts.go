@@ -25,9 +25,15 @@ type Agent struct {
 	Described []string
 	// Returned are the keys of a report whose values are what the call returned.
 	Returned []Field
+	// Alone are the variables, each with a value, by which the agent tells its hooks that it runs without
+	// a dialog in which somebody could be asked. One of them is enough.
+	Alone []Variable
 	// Events are those that can be blocked. The first one stands for events that are not listed.
 	Events []Event
 }
+
+// A Variable is a variable of a hook's environment, with a value.
+type Variable struct{ Name, Value string }
 
 // A Field is a key of a payload, and a short JSON value that replaces its value.
 type Field struct{ Key, Short string }
@@ -79,6 +85,12 @@ func At(agent, event string) Event {
 		}
 	}
 	return a.Events[0]
+}
+
+// IsAlone reports whether an agent whose hooks have this environment runs without a dialog in which
+// somebody could be asked.
+func IsAlone(agent string, getenv func(string) string) bool {
+	return slices.ContainsFunc(Of(agent).Alone, func(v Variable) bool { return getenv(v.Name) == v.Value })
 }
 
 // IsReport reports whether an event of an agent says that a call ran.

@@ -9,6 +9,7 @@ var table = [...]Agent{
 		Shell:     "Bash",
 		Described: []string{"Bash", "PowerShell", "Monitor"},
 		Returned:  []Field{{`tool_response`, `null`}, {`error`, `"not read"`}},
+		Alone:     []Variable{{"CLAUDE_CODE_SESSION_ATTENDED", "0"}, {"CLAUDE_CODE_ENTRYPOINT", "sdk-cli"}},
 		Events: []Event{
 			{
 				Name: "PreToolUse",

@@ -57,9 +57,18 @@ type Decider struct {
 	Stands func(ctx context.Context, y approver.Yes, call approver.ToolCall) error
 	Rules  func() string // the version of the rules in force
 
+	// Prompts, if set, decides the agents' own questions: the stages that only depend on the call, and
+	// PromptStage. Without it these are judged like calls, and what is not decided is left to the
+	// agent's dialog.
+	Prompts *gate.Gate
+	// Typed, if set, says when somebody last typed at the terminal of a process; see seat.LastTyped.
+	Typed func(pid int32) (time.Time, bool)
+
 	Told Outcomes
 	// Former are calls that were released before an upgrade; nil has none.
 	Former *audit.Released
+
+	waiting questions
 }
 
 // afresh judges a call that has run. It takes a turn for reports, but judges even without one.

@@ -6,6 +6,7 @@ import (
 	"approver.example"
 	"approver.example/agents"
 	"approver.example/broadcaster"
+	"approver.example/configs"
 	"approver.example/httpapi"
 )
 
@@ -15,13 +16,16 @@ import (
 // over tells people, at the end of a turn, which of the calls that they approved the agent did
 // not report as run. By then all reports of the turn have arrived.
 func (d *Decider) over(ctx context.Context, ev agents.Event, call approver.ToolCall) {
-	if d.Became == nil {
-		return
-	}
 	for _, id := range ev.Over {
 		one := ev
 		one.UseID = id
 		was, err := d.Told.look(ctx, one, call.Peer)
+		if err == nil && was.content != (agents.Content{}) {
+			d.waiting.answered(promptKey(ev, call, was.content))
+		}
+		if d.Became == nil {
+			continue
+		}
 		if err == nil && was.outcome == permitted && was.asked != "" {
 			err = d.Became(ctx, call.Peer, was.asked, broadcaster.NotRun)
 		}
@@ -51,14 +55,23 @@ func (d *Decider) stands(ctx context.Context, y promptYes, call approver.ToolCal
 	return true
 }
 
-// prompted leaves a prompt to the agent's own user if people have approved that call a moment
-// ago, so that they are not asked twice. No answer from approver lets nothing run by itself:
-// it is the agent's own rule, or its plan mode, that wants another approval.
+// prompted answers a prompt about a call that people have approved a moment ago, so that they are
+// not asked twice. If people are asked what the agent asks, their yes is the answer. Otherwise, and in
+// plan mode, the prompt is left to the agent's own user: no answer from approver lets nothing run by
+// itself.
 func (d *Decider) prompted(
 	ctx context.Context, adapter agents.Adapter, ev agents.Event, call approver.ToolCall,
 ) (out httpapi.HookAnswer, done bool) {
 	if ev.Kind != agents.Prompted || !d.stillSaid(ctx, ev, call) {
 		return out, false
+	}
+	if d.Prompts != nil && ev.Prompt != nil && ev.Prompt.Asks && ev.Mode != "plan" && d.Agents[ev.Agent].Asks() != configs.PromptsNever {
+		v := approver.Verdict{
+			Decision: approver.Allow, By: approver.ByPeople, Rule: "prompt", Severity: approver.High,
+			Reason: "people have said yes to this call a moment ago",
+			Detail: "people have said yes to this call a moment ago, which answers the agent's own question too",
+		}
+		return d.answerRecorded(ctx, adapter, ev, call, v, "the call was stopped"), true
 	}
 	v := approver.Verdict{
 		Decision: approver.Pass, By: approver.ByPeople, Severity: approver.High,

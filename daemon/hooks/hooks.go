@@ -42,8 +42,9 @@ func (d *Decider) Hook(ctx context.Context, h httpapi.HookRequest) httpapi.HookA
 	call.ParkAt = parkAt(h, d.Agents[call.Agent], call.At)
 	switch ev.Kind {
 	case agents.Decide, agents.Prompted:
-		return d.decide(ctx, adapter, ev, call)
+		return d.decide(ctx, h, adapter, ev, call)
 	case agents.Ran:
+		d.waiting.answered(promptKey(ev, call, ev.Content))
 		d.ran(ctx, ev, call)
 		if d.Outputs != nil {
 			return answer(d.Outputs.answer(ctx, adapter, ev, call))
@@ -93,13 +94,16 @@ func (d *Decider) decode(ctx context.Context, h httpapi.HookRequest) (agents.Ada
 // decide returns the answer for a call that wants to run. It notes the answer, to compare it
 // with what runs.
 func (d *Decider) decide(
-	ctx context.Context, adapter agents.Adapter, ev agents.Event, call approver.ToolCall,
+	ctx context.Context, h httpapi.HookRequest, adapter agents.Adapter, ev agents.Event, call approver.ToolCall,
 ) httpapi.HookAnswer {
 	if out, done := d.prompted(ctx, adapter, ev, call); done {
 		return out
 	}
 	if out, done := d.again(ctx, adapter, ev, call); done {
 		return out
+	}
+	if ev.Prompt != nil && d.Prompts != nil {
+		return d.prompt(ctx, h, adapter, ev, call)
 	}
 	d.Told.note(ev, call.Peer, use{outcome: unanswered, content: ev.Content})
 	if d.Began != nil && !canary.Is(call) { // a canary runs in another environment than work

@@ -145,6 +145,12 @@ func (j *Judges) Fresh() []approver.Stage {
 	return append([]approver.Stage{reflexcore.Fresh{Engine: j.Reflex}, j.Policy}, j.Screens...)
 }
 
+// Prompting returns the stages that judge an agent's own question about a call that was judged before:
+// a freeze, and those that depend only on the call itself.
+func (j *Judges) Prompting(kv approver.KV, mark *broadcaster.ControlMark) []approver.Stage {
+	return append([]approver.Stage{broadcaster.FreezeStage{Store: kv, Mark: mark}}, j.Fresh()...)
+}
+
 // Runs returns the functions that keep the judges up to date until their context ends.
 func (j *Judges) Runs(cfg configs.Config, ask Asking) []func(context.Context) error {
 	return []func(context.Context) error{

@@ -39,6 +39,7 @@ const (
 	Event    = "Approver-Event"       // optional: the hook's event, as its flags say, see IsEvent
 	Cut      = "Approver-Cut"         // optional: 1 if the payload is not the complete standard input
 	Root     = "Approver-Root"        // optional: names the files that the hook sees, see peercred.Root
+	Alone    = "Approver-Alone"       // optional: 1 if the agent has no dialog in which it could ask somebody
 )
 
 // Compared is the prefix of the name of a variable that the daemon only compares, to see

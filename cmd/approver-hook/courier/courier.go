@@ -189,10 +189,11 @@ func (c *Courier) carry(o options, deadline time.Time, asked *atomic.Bool) (bloc
 		giveUp = deadline
 	}
 	parkAt := o.parkAt(time.Now(), deadline)
+	alone := facts.IsAlone(o.agent, func(name string) string { return lookup(c.Env, name) })
 	reached := false
 	for pause := firstWait; ; pause = min(2*pause, lastWait) {
 		started := time.Now()
-		a, t := c.try(o, call{id, env, payload, cut, deadline, parkAt})
+		a, t := c.try(o, call{id, env, payload, cut, deadline, parkAt, alone})
 		if t == nil {
 			return a, nil
 		}

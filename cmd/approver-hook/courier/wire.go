@@ -25,6 +25,7 @@ type call struct {
 	cut      bool // the payload is only a part of the standard input
 	deadline time.Time
 	parkAt   time.Time // zero: never
+	alone    bool      // the agent has no dialog in which it could ask somebody
 }
 
 // request returns the whole request. It leaves out an event whose name is not valid.
@@ -43,6 +44,9 @@ func (c call) request(agent, event string) []byte {
 	}
 	if c.cut {
 		b = append(b, wire.Cut+": 1\r\n"...)
+	}
+	if c.alone {
+		b = append(b, wire.Alone+": 1\r\n"...)
 	}
 	if root := peercred.Root(); root != "" {
 		b = append(b, wire.Root+": "+root+"\r\n"...)

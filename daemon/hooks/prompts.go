@@ -1,0 +1,171 @@
+package hooks
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"approver.example"
+	"approver.example/agents"
+	"approver.example/configs"
+	"approver.example/httpapi"
+	"approver.example/httpapi/peercred"
+)
+
+// This file handles an agent's own question: its permissions do not cover a call, and it is about to
+// ask its own user. People can answer it in a chat instead. Nothing runs without an answer: what is
+// not answered here stays in the agent's dialog, and an agent without a dialog is told no.
+
+// A PromptStage puts an agent's own question before people, if the stages before it neither stop the
+// call nor let it go, nor ask about it themselves. A call that rules ask about has no choices: a yes
+// to it is for once.
+type PromptStage struct{}
+
+// promptBy is Verdict.By of an agent's own question.
+const promptBy = "agent"
+
+// Judge implements [approver.Stage].
+func (s PromptStage) Judge(ctx context.Context, call approver.ToolCall) (approver.Verdict, error) {
+	return s.JudgeAfter(ctx, call, nil)
+}
+
+// JudgeAfter implements [approver.Informed].
+func (PromptStage) JudgeAfter(
+	_ context.Context, call approver.ToolCall, before []approver.Verdict,
+) (approver.Verdict, error) {
+	none := approver.Verdict{Decision: approver.Pass, Severity: approver.High, By: promptBy}
+	if call.Prompt == nil {
+		return none, nil
+	}
+	choices := call.Prompt.Choices
+	if len(before) > 0 {
+		switch approver.Combine(before).Decision {
+		case approver.Pass:
+		case approver.Warn: // a rule has something to say about it
+			choices = nil
+		default:
+			return none, nil
+		}
+	}
+	return approver.Verdict{
+		Decision: approver.Ask, Severity: approver.High, By: promptBy, Rule: "prompt", Tier: approver.TierPeople,
+		Category: "prompt", Confidence: 1, Ruled: true, Prompt: true, Choices: choices,
+		Reason: "the agent's own permissions do not cover this call, so a person has to decide",
+		Detail: call.Agent + " asks its user: its own permissions do not cover this call. No rule of approver asks about it",
+	}, nil
+}
+
+// prompt answers a question that people were not asked about before.
+func (d *Decider) prompt(
+	ctx context.Context, h httpapi.HookRequest, adapter agents.Adapter, ev agents.Event, call approver.ToolCall,
+) httpapi.HookAnswer {
+	mode := d.Agents[h.Agent].Asks()
+	if mode == configs.PromptsNever || !ev.Prompt.Asks {
+		return d.leave(ctx, adapter, ev, call, "it is left to the agent's own dialog")
+	}
+	call.Prompt = &approver.Prompt{Choices: ev.Prompt.Choices}
+	call.ParkAt = time.Time{} // the agent does not come back with a question
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	defer d.waiting.add(promptKey(ev, call, ev.Content), cancel)()
+	if mode == configs.PromptsAway && !h.Alone {
+		if judged, _ := d.Prompts.Judge(ctx, call); judged.Decision == approver.Ask && judged.Prompt &&
+			!d.away(ctx, h, call.At) {
+			return d.leave(ctx, adapter, ev, call, "somebody is at the agent's terminal, or nobody can tell")
+		}
+	}
+	if d.Began != nil {
+		d.Began(call)
+	}
+	v := d.Prompts.Decide(ctx, call)
+	if isAtDesk(ctx) || v.Decision == approver.Deny && v.Prompt && v.Unanswered && !h.Alone {
+		// Nobody said no. The agent's dialog waits for its user, or has been answered.
+		return answer(adapter.Encode(ev, approver.Verdict{Decision: approver.Pass}))
+	}
+	out := answer(adapter.Encode(ev, v))
+	out.Ack = v.Decision == approver.Allow && v.By == approver.ByPeople
+	return out
+}
+
+// isAtDesk reports that the agent's user has answered.
+func isAtDesk(ctx context.Context) bool { return errors.Is(context.Cause(ctx), approver.ErrAtDesk) }
+
+// leave leaves a question to the agent's own dialog, if the rules do not stop the call.
+func (d *Decider) leave(
+	ctx context.Context, adapter agents.Adapter, ev agents.Event, call approver.ToolCall, why string,
+) httpapi.HookAnswer {
+	if isAtDesk(ctx) {
+		return answer(adapter.Encode(ev, approver.Verdict{Decision: approver.Pass}))
+	}
+	call.Prompt = nil
+	v := d.Prompts.Decide(ctx, call)
+	d.Log.Debug("a question of an agent is not put before people", "call", call.ID, "why", why)
+	return answer(adapter.Encode(ev, v))
+}
+
+// lookAgain is how often the terminal is looked at.
+const lookAgain = time.Second
+
+// away waits until nobody has typed at the agent's terminal for AwayAfter, and reports true then. It
+// reports false once somebody types after the question appeared: they see it in the agent's dialog.
+// It also reports false if the terminal cannot be seen, or ctx ends.
+func (d *Decider) away(ctx context.Context, h httpapi.HookRequest, asked time.Time) bool {
+	if d.Typed == nil || h.Root != peercred.Root() {
+		return false
+	}
+	after := d.Agents[h.Agent].Away()
+	tick := time.NewTicker(lookAgain)
+	defer tick.Stop()
+	for {
+		at, ok := d.Typed(h.Peer.PID)
+		switch {
+		case !ok || at.After(asked):
+			return false
+		case time.Since(at) >= after:
+			return true
+		}
+		select {
+		case <-ctx.Done():
+			return false
+		case <-tick.C:
+		}
+	}
+}
+
+// questions are the agents' own questions that wait for people. The zero value has none.
+type questions struct {
+	mu  sync.Mutex
+	all map[useKey]map[*int]context.CancelCauseFunc
+}
+
+// add notes a question, and returns what removes it.
+func (q *questions) add(key useKey, cancel context.CancelCauseFunc) (remove func()) {
+	id := new(int)
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.all == nil {
+		q.all = map[useKey]map[*int]context.CancelCauseFunc{}
+	}
+	if q.all[key] == nil {
+		q.all[key] = map[*int]context.CancelCauseFunc{}
+	}
+	q.all[key][id] = cancel
+	return func() {
+		q.mu.Lock()
+		defer q.mu.Unlock()
+		if delete(q.all[key], id); len(q.all[key]) == 0 {
+			delete(q.all, key)
+		}
+	}
+}
+
+// answered ends the questions about a call that the agent reports: its user answered them, because
+// nobody else did.
+func (q *questions) answered(key useKey) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	for _, cancel := range q.all[key] {
+		cancel(approver.ErrAtDesk)
+	}
+}
