@@ -321,6 +321,12 @@ func (f file) others(want settings.Want, holds bool) (found []settings.Finding) 
 						}
 						found = append(found, double)
 					}
+				case guards && pluginHook(f.Path, h):
+					if event == "PreToolUse" {
+						found = append(found, settings.Finding{Harmless: true, Path: f.Path,
+							Text: "a hook of approver's plugin: it asks too, through hooks/run.sh there, which is not checked here",
+							Fix:  "claude plugin uninstall approver@approver, unless only the plugin is to ask"})
+					}
 				case guards:
 					found = append(found, f.foreign(event, h))
 				}
@@ -332,6 +338,12 @@ func (f file) others(want settings.Want, holds bool) (found []settings.Finding) 
 		}
 	}
 	return found
+}
+
+// pluginHook reports whether a hook is that of approver's plugin, by its words.
+func pluginHook(path string, hook json.RawMessage) bool {
+	const program = `"${CLAUDE_PLUGIN_ROOT}/hooks/run.sh" --agent claude `
+	return filepath.Base(path) == "hooks.json" && strings.HasPrefix(string(settings.CommandOf(hook)), program)
 }
 
 // foreign returns the finding for another program's hook that also guards calls.
