@@ -1,0 +1,271 @@
+package hooks
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"approver.example"
+	"approver.example/configs"
+	"approver.example/gate"
+	"approver.example/httpapi"
+	"approver.example/httpapi/peercred"
+)
+
+// The agent's own questions: whom they reach and when, and that nothing runs by silence.
+
+// rules say what approver's own rules find in a command.
+type rules struct{}
+
+func (rules) Judge(_ context.Context, call approver.ToolCall) (approver.Verdict, error) {
+	v := approver.Verdict{Decision: approver.Pass, Severity: approver.High, By: "policy", Rule: "r", Reason: "a rule"}
+	for word, d := range map[string]approver.Decision{"deny": approver.Deny, "ask": approver.Ask, "warn": approver.Warn,
+		"allow": approver.Allow} {
+		if strings.HasPrefix(call.Command, word) {
+			v.Decision = d
+		}
+	}
+	return v, nil
+}
+
+// questioned is a decider with people who answer with one verdict, and what they were asked.
+type questioned struct {
+	*Decider
+	asked []approver.Verdict
+	calls []approver.ToolCall
+}
+
+func newQuestioned(mode configs.Prompts, say func(ctx context.Context, why approver.Verdict) approver.Verdict) *questioned {
+	d, audit, _ := newDecider()
+	q := &questioned{Decider: d}
+	g := &gate.Gate{Audit: audit, Log: d.Log, Ask: func(ctx context.Context, call approver.ToolCall,
+		why approver.Verdict) approver.Verdict {
+		q.asked, q.calls = append(q.asked, why), append(q.calls, call)
+		return say(ctx, why)
+	}}
+	prompts := *g
+	g.Stages, prompts.Stages = []approver.Stage{rules{}}, []approver.Stage{rules{}, PromptStage{}}
+	d.Gate, d.Prompts = g, &prompts
+	d.Agents = configs.Agents{"claude": {Prompts: mode, AwayAfter: 30 * time.Second}}
+	d.Stands = func(context.Context, approver.Yes, approver.ToolCall) error { return nil }
+	return q
+}
+
+func (q *questioned) question(ctx context.Context, command string, alone bool) httpapi.HookAnswer {
+	const suggestions = `[{"type":"setMode","mode":"acceptEdits","destination":"session"}]`
+	return q.Hook(ctx, httpapi.HookRequest{
+		Agent: "claude", CallID: "q " + command, Peer: approver.Peer{Known: true, UID: 7, PID: 77}, Alone: alone,
+		Root: peercred.Root(), Deadline: time.Minute, Payload: fmt.Appendf(nil, `{"session_id":"s","cwd":"/p",`+
+			`"hook_event_name":"PermissionRequest","tool_name":"Bash","tool_input":{"command":%q},"permission_suggestions":%s}`,
+			command, suggestions),
+	})
+}
+
+func word(a httpapi.HookAnswer) string {
+	switch {
+	case strings.Contains(string(a.Stdout), `"behavior":"allow"`) && a.ExitZero:
+		return "allow"
+	case strings.Contains(string(a.Stdout), `"behavior":"deny"`) && !a.ExitZero:
+		return "deny"
+	case a.ExitZero && len(a.Stdout)+len(a.Stderr) == 0:
+		return "silence"
+	}
+	return fmt.Sprintf("%+v %s", a, a.Stdout)
+}
+
+func people(d approver.Decision, change ...func(*approver.Verdict)) func(context.Context, approver.Verdict) approver.Verdict {
+	return func(_ context.Context, why approver.Verdict) approver.Verdict {
+		why.Decision, why.By, why.Reason = d, approver.ByPeople, "said by Ada"
+		for _, f := range change {
+			f(&why)
+		}
+		return why
+	}
+}
+
+func TestWhoIsAskedAnOwnQuestion(t *testing.T) {
+	unanswered := func(v *approver.Verdict) { v.Unanswered = true }
+	yes, no, silence := people(approver.Allow), people(approver.Deny), people(approver.Deny, unanswered)
+	for name, c := range map[string]struct {
+		mode    configs.Prompts
+		command string
+		alone   bool
+		say     func(context.Context, approver.Verdict) approver.Verdict
+		want    string
+		asked   string // "", rule or own
+	}{
+		"alone, yes":              {configs.PromptsAway, "touch", true, yes, "allow", "own"},
+		"alone, no":               {configs.PromptsAway, "touch", true, no, "deny", "own"},
+		"alone, silence":          {configs.PromptsAway, "touch", true, silence, "deny", "own"},
+		"the default, alone":      {"", "touch", true, yes, "allow", "own"},
+		"the default, unseen":     {"", "touch", false, yes, "silence", ""},
+		"always, a dialog, yes":   {configs.PromptsAlways, "touch", false, yes, "allow", "own"},
+		"always, a dialog, no":    {configs.PromptsAlways, "touch", false, no, "deny", "own"},
+		"a dialog, silence":       {configs.PromptsAlways, "touch", false, silence, "silence", "own"},
+		"never, alone":            {configs.PromptsNever, "touch", true, yes, "silence", ""},
+		"never, a rule asks":      {configs.PromptsNever, "ask", true, yes, "allow", "rule"},
+		"a rule denies":           {configs.PromptsAlways, "deny", true, yes, "deny", ""},
+		"never, a rule denies":    {configs.PromptsNever, "deny", true, yes, "deny", ""},
+		"a rule asks":             {configs.PromptsAlways, "ask", true, yes, "allow", "rule"},
+		"a rule asks, silence":    {configs.PromptsAlways, "ask", false, silence, "deny", "rule"},
+		"a rule asks, unseen":     {configs.PromptsAway, "ask", false, yes, "allow", "rule"},
+		"a rule allows":           {configs.PromptsAlways, "allow", true, no, "allow", ""},
+		"a rule warns":            {configs.PromptsAlways, "warn", true, yes, "allow", "own"},
+		"people who say modify":   {configs.PromptsAlways, "touch", true, people(approver.Modify), "deny", "own"},
+		"a freeze meanwhile":      {configs.PromptsAlways, "touch", false, people(approver.Deny), "deny", "own"},
+		"a mode nobody can write": {"sometimes", "touch", false, yes, "allow", "own"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			q := newQuestioned(c.mode, c.say)
+			if got := word(q.question(t.Context(), c.command, c.alone)); got != c.want {
+				t.Errorf("the answer is %s, want %s", got, c.want)
+			}
+			switch {
+			case c.asked == "" && len(q.asked) > 0, c.asked != "" && len(q.asked) != 1:
+				t.Fatalf("people were asked %d times", len(q.asked))
+			case c.asked == "":
+				return
+			}
+			why := q.asked[0]
+			if why.Prompt != (c.asked == "own") || why.Severity != approver.High {
+				t.Errorf("people were asked %+v", why)
+			}
+			if offers := c.asked == "own" && c.command != "warn"; (len(why.Choices) > 0) != offers {
+				t.Errorf("people were offered %+v", why.Choices)
+			}
+			if !q.calls[0].ParkAt.IsZero() {
+				t.Error("a question is parked, and the agent does not come back with it")
+			}
+		})
+	}
+}
+
+// Away means that nobody types. Before the time is over nobody is asked; a key after the question
+// appeared leaves it to the dialog for good.
+func TestAway(t *testing.T) {
+	for name, c := range map[string]struct {
+		idle  time.Duration // of the terminal when the question comes
+		key   time.Duration // after it somebody types; zero: nobody does
+		takes time.Duration
+		want  string
+	}{
+		"gone for long":     {time.Hour, 0, 0, "allow"},
+		"gone just now":     {time.Second, 0, 29 * time.Second, "allow"},
+		"gone for a while":  {25 * time.Second, 0, 5 * time.Second, "allow"},
+		"somebody is there": {10 * time.Second, 3 * time.Second, 3 * time.Second, "silence"},
+		"somebody was gone, and the key comes too late": {time.Hour, 9 * time.Second, 0, "allow"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				q := newQuestioned(configs.PromptsAway, people(approver.Allow))
+				began := time.Now()
+				q.Typed = func(pid int32) (time.Time, bool) {
+					if pid != 77 {
+						t.Errorf("the terminal of %d is looked at", pid)
+					}
+					if c.key > 0 && time.Since(began) >= c.key {
+						return began.Add(c.key), true
+					}
+					return began.Add(-c.idle), true
+				}
+				got := word(q.question(t.Context(), "touch", false))
+				if took := time.Since(began); got != c.want || took < c.takes || took > c.takes+lookAgain {
+					t.Errorf("%s after %v, want %s after %v", got, took, c.want, c.takes)
+				}
+			})
+		})
+	}
+	t.Run("no terminal", func(t *testing.T) {
+		q := newQuestioned(configs.PromptsAway, people(approver.Allow))
+		q.Typed = func(int32) (time.Time, bool) { return time.Time{}, false }
+		if got := word(q.question(t.Context(), "touch", false)); got != "silence" || len(q.asked) > 0 {
+			t.Errorf("%s, asked %d", got, len(q.asked))
+		}
+	})
+}
+
+// The agent's user said yes in the dialog: Claude Code does not end the hook, so the report of the call
+// ends the question. Reports of other calls, sessions and users do not.
+func TestAReportEndsAQuestion(t *testing.T) {
+	report := func(command string) string { return `"tool_name":"Bash","tool_input":{"command":"` + command + `"}` }
+	for name, c := range map[string]struct {
+		event, more, session string
+		uid                  uint32
+		ends                 bool
+	}{
+		"it ran":           {"PostToolUse", report("touch") + `,"tool_use_id":"1","tool_response":{}`, "s", 7, true},
+		"it failed":        {"PostToolUseFailure", report("touch") + `,"tool_use_id":"1","error":"no"`, "s", 7, true},
+		"its turn is over": {"PostToolBatch", `"tool_calls":[{"tool_use_id":"1"}]`, "s", 7, true},
+		"another turn":     {"PostToolBatch", `"tool_calls":[{"tool_use_id":"2"}]`, "s", 7, false},
+		"another call":     {"PostToolUse", report("other") + `,"tool_use_id":"2","tool_response":{}`, "s", 7, false},
+		"another session":  {"PostToolUse", report("touch") + `,"tool_use_id":"2","tool_response":{}`, "t", 7, false},
+		"another user":     {"PostToolUse", report("touch") + `,"tool_use_id":"2","tool_response":{}`, "s", 8, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				var why error
+				q := newQuestioned(configs.PromptsAlways, func(ctx context.Context, v approver.Verdict) approver.Verdict {
+					select {
+					case <-ctx.Done():
+						why = context.Cause(ctx)
+					case <-time.After(time.Minute):
+					}
+					return v.Blocked("nobody", "nobody")
+				})
+				send := func(event, more, session string, uid uint32) {
+					q.Hook(t.Context(), httpapi.HookRequest{
+						Agent: "claude", CallID: event + more, Peer: approver.Peer{Known: true, UID: uid}, Deadline: time.Minute,
+						Payload: []byte(`{"session_id":"` + session + `","cwd":"/p","hook_event_name":"` + event + `",` + more + `}`),
+					})
+				}
+				send("PreToolUse", report("touch")+`,"tool_use_id":"1"`, "s", 7)
+				send("PreToolUse", report("other")+`,"tool_use_id":"2"`, "s", 7)
+				got := make(chan string)
+				go func() { got <- word(q.question(t.Context(), "touch", false)) }()
+				synctest.Wait()
+				send(c.event, c.more, c.session, c.uid)
+				synctest.Wait()
+				want := "deny"
+				if c.ends {
+					want = "silence"
+				}
+				if answer := <-got; answer != want || errors.Is(why, approver.ErrAtDesk) != c.ends {
+					t.Errorf("%s, %v", answer, why)
+				}
+				if len(q.waiting.all) != 0 {
+					t.Errorf("%d questions are left", len(q.waiting.all))
+				}
+			})
+		})
+	}
+}
+
+// People said yes to the call itself, and Claude Code asks about it as well. That is one question: the
+// yes answers both, but not what plan mode refuses.
+func TestAYesAnswersTheOwnQuestion(t *testing.T) {
+	for _, c := range []struct {
+		mode  configs.Prompts
+		claim string
+		want  string
+	}{
+		{configs.PromptsAway, "default", "allow"}, {"", "default", "allow"}, {configs.PromptsAlways, "", "allow"},
+		{configs.PromptsAway, "plan", "silence"}, {configs.PromptsNever, "default", "silence"},
+	} {
+		q := newQuestioned(c.mode, people(approver.Allow))
+		send := func(event string) httpapi.HookAnswer {
+			return q.Hook(t.Context(), httpapi.HookRequest{
+				Agent: "claude", CallID: event, Peer: approver.Peer{Known: true, UID: 7}, Deadline: time.Minute, Alone: true,
+				Payload: fmt.Appendf(nil, `{"session_id":"s","cwd":"/p","hook_event_name":%q,"permission_mode":%q,`+
+					`"tool_name":"Bash","tool_input":{"command":"ask"},"tool_use_id":"1"}`, event, c.claim),
+			})
+		}
+		send("PreToolUse")
+		if got := word(send("PermissionRequest")); got != c.want || len(q.asked) != 1 {
+			t.Errorf("%+v: %s, asked %d times", c, got, len(q.asked))
+		}
+	}
+}
