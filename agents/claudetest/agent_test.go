@@ -77,8 +77,8 @@ func (w *world) started(ctx context.Context, turns ...turn) (wait func()) {
 	}
 }
 
-// begin starts Claude Code against a model that both end with the context.
-func (w *world) begin(ctx context.Context, turns ...turn) *exec.Cmd {
+// model starts a model that ends with the context, and returns its address.
+func (w *world) model(ctx context.Context, turns ...turn) string {
 	w.Helper()
 	server := model.Server{Next: func(_ context.Context, c model.Conversation) []model.Call {
 		w.mu.Lock()
@@ -96,6 +96,13 @@ func (w *world) begin(ctx context.Context, turns ...turn) *exec.Cmd {
 	if err != nil {
 		w.Fatal(err)
 	}
+	return url
+}
+
+// begin starts Claude Code against a model that both end with the context.
+func (w *world) begin(ctx context.Context, turns ...turn) *exec.Cmd {
+	w.Helper()
+	url := w.model(ctx, turns...)
 	mode := w.mode
 	if mode == "" {
 		mode = "bypassPermissions"
@@ -109,15 +116,20 @@ func (w *world) begin(ctx context.Context, turns ...turn) *exec.Cmd {
 		w.flags, []string{"--", prompt})
 	cmd := w.command(ctx, args[0], args[1:]...)
 	cmd.Dir = w.path("work")
-	cmd.Env = append(cmd.Env, "ANTHROPIC_BASE_URL="+url, "ANTHROPIC_API_KEY=none", "IS_SANDBOX=1",
-		"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1", "DISABLE_TELEMETRY=1", "DISABLE_ERROR_REPORTING=1",
-		"DISABLE_AUTOUPDATER=1")
+	cmd.Env = append(cmd.Env, modelEnv(url)...)
 	out := new(bytes.Buffer)
 	cmd.Stdout, cmd.Stderr = out, out
 	if err := cmd.Start(); err != nil {
 		w.Fatal(err)
 	}
 	return cmd
+}
+
+// modelEnv leads Claude Code to a model on loopback and nowhere else.
+func modelEnv(url string) []string {
+	return []string{"ANTHROPIC_BASE_URL=" + url, "ANTHROPIC_API_KEY=none", "IS_SANDBOX=1",
+		"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1", "DISABLE_TELEMETRY=1", "DISABLE_ERROR_REPORTING=1",
+		"DISABLE_AUTOUPDATER=1"}
 }
 
 func numbered(name string, n int, turns []turn) []model.Call {
