@@ -94,8 +94,8 @@ type Agent struct {
 	ParkAfter time.Duration `yaml:"park_after"`
 	// Prompts says when people are asked what the agent is about to ask its own user; empty is away.
 	Prompts Prompts `yaml:"prompts"`
-	// AwayAfter is how long nobody must have typed at the agent's terminal before people are asked;
-	// zero is DefaultAwayAfter.
+	// AwayAfter is how long nobody must have typed at the agent's terminal, since it asked, before
+	// people are asked; zero is DefaultAwayAfter.
 	AwayAfter time.Duration `yaml:"away_after"`
 }
 

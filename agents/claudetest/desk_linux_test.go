@@ -80,12 +80,12 @@ var deskScenarios = []scenario{
 	}},
 	{"desk: somebody types", func(t *testing.T) {
 		w := startWith(t, "agents: {claude: {prompts: away, away_after: 20s}}", always("approve"))
-		d := w.sit("default", bash("touch made; sleep 25"))
+		d := w.sit("default", bash("touch made; sleep 30"))
 		d.sees("Do you want to proceed?")
 		time.Sleep(9 * time.Second) // keys are noted every eight seconds
 		d.types("1")
 		w.until("it ran", func() bool { return w.there(w.work("made")) })
-		time.Sleep(18 * time.Second) // the call still runs, and nobody has typed for long enough
+		time.Sleep(15 * time.Second) // the call still runs
 		w.askedTimes(0)
 	}},
 	{"desk: the end of a plan", func(t *testing.T) {

@@ -107,9 +107,9 @@ func (d *Decider) leave(
 // lookAgain is how often the terminal is looked at.
 const lookAgain = time.Second
 
-// away waits until nobody has typed at the agent's terminal for AwayAfter, and reports true then. It
-// reports false once somebody types after the question appeared: they see it in the agent's dialog.
-// It also reports false if the terminal cannot be seen, or ctx ends.
+// away waits until nobody has typed at the agent's terminal for AwayAfter since the question appeared,
+// and reports true then. It reports false once somebody types: they see it in the agent's dialog. It
+// also reports false if the terminal cannot be seen, or ctx ends.
 func (d *Decider) away(ctx context.Context, h httpapi.HookRequest, asked time.Time) bool {
 	if d.Typed == nil || h.Root != peercred.Root() {
 		return false
@@ -122,7 +122,7 @@ func (d *Decider) away(ctx context.Context, h httpapi.HookRequest, asked time.Ti
 		switch {
 		case !ok || at.After(asked):
 			return false
-		case time.Since(at) >= after:
+		case time.Since(asked) >= after:
 			return true
 		}
 		select {

@@ -153,11 +153,11 @@ func TestAway(t *testing.T) {
 		takes time.Duration
 		want  string
 	}{
-		"gone for long":     {time.Hour, 0, 0, "allow"},
-		"gone just now":     {time.Second, 0, 29 * time.Second, "allow"},
-		"gone for a while":  {25 * time.Second, 0, 5 * time.Second, "allow"},
-		"somebody is there": {10 * time.Second, 3 * time.Second, 3 * time.Second, "silence"},
-		"somebody was gone, and the key comes too late": {time.Hour, 9 * time.Second, 0, "allow"},
+		"gone for long":          {time.Hour, 0, 30 * time.Second, "allow"},
+		"gone just now":          {time.Second, 0, 30 * time.Second, "allow"},
+		"somebody is there":      {10 * time.Second, 3 * time.Second, 3 * time.Second, "silence"},
+		"somebody comes back":    {time.Hour, 20 * time.Second, 20 * time.Second, "silence"},
+		"the key comes too late": {time.Hour, 40 * time.Second, 30 * time.Second, "allow"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
