@@ -143,11 +143,12 @@ const (
 )
 
 // HookConfig returns the settings, as indented JSON, with which Claude Code asks approver before
-// each tool and before its own questions, reports after it, says when the calls of a turn are over, and asks whether to use
-// settings that changed. They belong in ~/.claude/settings.json or in the managed settings. binary
-// is the absolute path of approver-hook, and ttl is the longest time that people have to answer,
-// from 5 s to 1 h. socket is the daemon's submit socket; empty means the default place. README and
-// docs/agents/claude.md show the result for the default place and any ttl up to 280 s.
+// each tool and before its own questions, reports after it, says when the calls of a turn are over,
+// and asks whether to use settings that changed. They belong in ~/.claude/settings.json or in the
+// managed settings. binary is the absolute path of approver-hook, and ttl is the longest time that
+// people have to answer, from 5 s to 1 h. socket is the daemon's submit socket; empty means the
+// default place. README and docs/agents/claude.md show the result for the default place and any ttl
+// up to 280 s.
 //
 // "onFailure":"block" is known to Claude Code 2.1.295 and later; older versions
 // ignore it and run the tool when the hook is killed.

@@ -144,7 +144,8 @@ const claudeWholeTools = "WebSearch"
 // only taken for one tool of an MCP server.
 func (u claudeUpdate) rules(entry object) (text string, ok bool) {
 	var raw []object
-	if u.Behavior != "allow" || len(u.Rules) == 0 || json.Unmarshal(entry["rules"], &raw) != nil || len(raw) != len(u.Rules) {
+	if u.Behavior != "allow" || len(u.Rules) == 0 || json.Unmarshal(entry["rules"], &raw) != nil ||
+		len(raw) != len(u.Rules) {
 		return "", false
 	}
 	var all []string
@@ -176,9 +177,11 @@ func wholeTool(r claudeRule) bool {
 // directories writes the folders of an addDirectories. A folder around the project is more than the
 // call is about.
 func (u claudeUpdate) directories(dir string) (text string, ok bool) {
+	dir = filepath.Clean(dir)
 	for _, d := range u.Directories {
-		inside := strings.HasPrefix(filepath.Clean(dir)+"/", filepath.Clean(d)+"/") && filepath.Clean(d) != filepath.Clean(dir)
-		if !filepath.IsAbs(d) || filepath.Clean(d) == "/" || inside || opensSettings(d) {
+		clean := filepath.Clean(d)
+		around := strings.HasPrefix(dir, clean+"/")
+		if !filepath.IsAbs(d) || clean == "/" || around || opensSettings(d) {
 			return "", false
 		}
 	}
@@ -188,7 +191,8 @@ func (u claudeUpdate) directories(dir string) (text string, ok bool) {
 // opensSettings reports whether a permission is about folders that decide what agents may do.
 func opensSettings(text string) bool {
 	text = strings.ToLower(text)
-	return strings.Contains(text, ".claude") || strings.Contains(text, ".approver") || strings.Contains(text, "approver-hook")
+	return strings.Contains(text, ".claude") || strings.Contains(text, ".approver") ||
+		strings.Contains(text, "approver-hook")
 }
 
 // prompted writes the yes to a question.

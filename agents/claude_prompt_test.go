@@ -25,16 +25,16 @@ func asked(t *testing.T, tool, mode, input, suggestions string) Event {
 // The suggestions that Claude Code 2.1.330 sent, and what a card says of them.
 func TestClaudeSuggestions(t *testing.T) {
 	for suggestion, want := range map[string]string{
-		`{"type":"setMode","mode":"acceptEdits","destination":"session"}`: "session: acceptEdits · claude asks no more about " +
-			"edits and simple file commands in the project (mode acceptEdits): until this session ends",
-		`{"type":"addDirectories","directories":["/home/dev/project"],"destination":"session"}`: "session: /home/dev/project · " +
-			"claude works in /home/dev/project as in the project: until this session ends",
+		`{"type":"setMode","mode":"acceptEdits","destination":"session"}`: "session: acceptEdits · claude asks no more " +
+			"about edits and simple file commands in the project (mode acceptEdits): until this session ends",
+		`{"type":"addDirectories","directories":["/home/dev/project"],"destination":"session"}`: "session: " +
+			"/home/dev/project · claude works in /home/dev/project as in the project: until this session ends",
 		`{"type":"addRules","rules":[{"toolName":"Bash","ruleContent":"npm run *"}],"behavior":"allow","destination":` +
 			`"localSettings"}`: "localSettings: Bash(npm run *) · claude asks no more about Bash(npm run *): kept in " +
 			".claude/settings.local.json of the project",
-		`{"type":"addRules","rules":[{"toolName":"Bash","ruleContent":"npm test *"},{"toolName":"Bash","ruleContent":"ls"}],` +
-			`"behavior":"allow","destination":"userSettings"}`: "userSettings · claude asks no more about Bash(npm test *), " +
-			"Bash(ls): kept in ~/.claude/settings.json, for all projects of this user",
+		`{"type":"addRules","rules":[{"toolName":"Bash","ruleContent":"npm test *"},{"toolName":"Bash",` +
+			`"ruleContent":"ls"}],"behavior":"allow","destination":"userSettings"}`: "userSettings · claude asks no " +
+			"more about Bash(npm test *), Bash(ls): kept in ~/.claude/settings.json, for all projects of this user",
 		`{"type":"addRules","rules":[{"toolName":"mcp__m__touch"}],"behavior":"allow","destination":"localSettings"}`: "" +
 			"localSettings: mcp__m__touch · claude asks no more about mcp__m__touch: kept in .claude/settings.local.json of " +
 			"the project",
@@ -71,13 +71,16 @@ func TestClaudeSuggestionsNotOffered(t *testing.T) {
 		strings.Replace(good, "addRules", "replaceRules", 1), strings.Replace(good, "addRules", "removeRules", 1),
 		strings.Replace(good, `"allow"`, `"deny"`, 1), strings.Replace(good, `"allow"`, `"ask"`, 1),
 		strings.Replace(good, "localSettings", "cliArg", 1), strings.Replace(good, "localSettings", "policySettings", 1),
-		strings.Replace(good, "localSettings", "", 1), strings.Replace(good, `"behavior"`, `"mode":"acceptEdits","behavior"`, 1),
+		strings.Replace(good, "localSettings", "", 1),
+		strings.Replace(good, `"behavior"`, `"mode":"acceptEdits","behavior"`, 1),
 		strings.Replace(good, `"ruleContent"`, `"scope":"all","ruleContent"`, 1),
 		strings.Replace(good, `"rules":[`, `"rules":[{},`, 1), strings.Replace(good, `"rules":[`, `"rules":[null,`, 1),
 		strings.Replace(good, `"toolName"`, `"ToolName"`, 1),
 		`{"type":"addRules","rules":[],"behavior":"allow","destination":"session"}`,
-		rule("Bash", ""), rule("Bash", "*"), rule("Bash", ":*"), rule("Bash", " * "), rule("Write", "**"), rule("Edit", "/**"),
-		rule("Edit", "//**"), rule("mcp__m", ""), rule("mcp__m__", ""), rule("mcp__m__*", ""), rule("mcp____x", ""), rule("*", ""),
+		rule("Bash", ""), rule("Bash", "*"), rule("Bash", ":*"), rule("Bash", " * "), rule("Write", "**"),
+		rule("Edit", "/**"),
+		rule("Edit", "//**"), rule("mcp__m", ""), rule("mcp__m__", ""), rule("mcp__m__*", ""), rule("mcp____x", ""),
+		rule("*", ""),
 		rule("Edit", "/.claude/**"), rule("Edit", "~/.CLAUDE/settings.json"), rule("Read", "//home/dev/.approver/**"),
 		rule("Bash", "approver-hook *"), rule("Bash", strings.Repeat("x", 300)), rule("Ba sh", "ls"),
 		dir("/"), dir("//"), dir("/home"), dir("/home/dev"), dir("/home/dev/"), dir("/home/dev/project/.."), dir("relative"),
@@ -161,7 +164,7 @@ func TestClaudeEncodesChoices(t *testing.T) {
 			Approval: &approver.Yes{Choice: ev.Prompt.Choices[0]}}, allowed + "}}}\n", 0},
 		"the end of a plan": {asked(t, "ExitPlanMode", "plan", `{"plan":"# do"}`, "[]"), yes(approver.Choice{}),
 			allowed + `,"updatedInput":{"plan":"# do"}}}}` + "\n", 0},
-		"no":      {ev, approver.Verdict{Reason: "denied by Ada"}, `"decision":{"behavior":"deny","message":"denied by Ada"}`, 2},
+		"no":      {ev, approver.Verdict{Reason: "denied by Ada"}, `{"behavior":"deny","message":"denied by Ada"}`, 2},
 		"silence": {ev, approver.Verdict{Decision: approver.Pass}, "", 0},
 	} {
 		t.Run(name, func(t *testing.T) {

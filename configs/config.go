@@ -129,6 +129,14 @@ func (p *Prompts) UnmarshalText(b []byte) error {
 // Asks is Prompts with its default.
 func (a Agent) Asks() Prompts { return cmp.Or(a.Prompts, PromptsAway) }
 
+// awayProblem says what is wrong with AwayAfter; empty if nothing is.
+func (a Agent) awayProblem() string {
+	if a.AwayAfter != 0 && (a.AwayAfter < minAwayAfter || a.AwayAfter > maxAwayAfter) {
+		return "must be " + short(minAwayAfter) + " to " + short(maxAwayAfter)
+	}
+	return ""
+}
+
 // Away is AwayAfter with its default.
 func (a Agent) Away() time.Duration { return cmp.Or(a.AwayAfter, DefaultAwayAfter) }
 

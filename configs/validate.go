@@ -78,9 +78,8 @@ func (c Config) ownProblems() []problem {
 		bad(park != 0 && (park < shieldcore.MinTTL || park > shieldcore.MaxTTL), path,
 			"%s must be %s to %s; leave it out to let the hook wait for people",
 			path, short(shieldcore.MinTTL), short(shieldcore.MaxTTL))
-		path, away := "agents."+name+".away_after", c.Agents[name].AwayAfter
-		bad(away != 0 && (away < minAwayAfter || away > maxAwayAfter), path, "%s must be %s to %s", path,
-			short(minAwayAfter), short(maxAwayAfter))
+		problem := c.Agents[name].awayProblem()
+		bad(problem != "", "agents."+name+".away_after", "agents.%s.away_after %s", name, problem)
 	}
 
 	if preset, is := strings.CutPrefix(c.Policy, PresetPrefix); is {

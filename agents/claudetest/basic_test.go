@@ -15,7 +15,8 @@ type scenario struct {
 
 // scenarios are all of them, in the order of their files.
 var scenarios = append(append(append(answersScenarios, brokenScenarios...), settingsScenarios...),
-	append(append(callsScenarios, skillsScenarios...), append(append(promptScenarios, pluginScenarios...), deskScenarios...)...)...)
+	append(append(callsScenarios, skillsScenarios...),
+		append(append(promptScenarios, pluginScenarios...), deskScenarios...)...)...)
 
 func TestRealClaude(t *testing.T) {
 	if os.Getenv("APPROVER_CLAUDE") == "" {

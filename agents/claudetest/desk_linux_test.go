@@ -125,7 +125,8 @@ func (w *world) sit(mode string, turns ...turn) *desk {
 	w.Helper()
 	w.env = append(w.env, "ENABLE_TOOL_SEARCH=false", "TERM=xterm")
 	w.write(".claude.json", fmt.Sprintf(`{"hasCompletedOnboarding":true,"theme":"dark","projects":{%q:`+
-		`{"hasTrustDialogAccepted":true}},"customApiKeyResponses":{"approved":["none"],"rejected":[]}}`, w.path("work")), 0o600)
+		`{"hasTrustDialogAccepted":true}},"customApiKeyResponses":{"approved":["none"],"rejected":[]}}`,
+		w.path("work")), 0o600)
 	master, slave := w.terminal()
 	ctx, cancel := context.WithTimeout(w.Context(), limit)
 	cmd := w.command(ctx, os.Getenv("APPROVER_CLAUDE"), "--permission-mode", mode, "work")

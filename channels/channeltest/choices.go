@@ -27,7 +27,8 @@ func chosen(t *testing.T) approver.Card {
 	card.Choices = []approver.Choice{
 		{Label: "session: acceptEdits", Detail: "in this session, claude no longer asks before edits (mode acceptEdits)"},
 		{Label: "localSettings: Bash(npm run *)",
-			Detail: "claude no longer asks for Bash(npm run *) <@1> *a* `b` ~c~ https://example.org/x: .claude/settings.local.json"},
+			Detail: "claude no longer asks for Bash(npm run *) <@1> *a* `b` ~c~ https://example.org/x: " +
+				".claude/settings.local.json"},
 	}
 	return card
 }

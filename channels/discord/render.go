@@ -77,8 +77,7 @@ func layOut(card approver.Card, v view) (view, error) {
 		left -= room.Environment
 	}
 	choices := choiceFields(card)
-	left -= len(strings.Join(choices, ""))
-	shown, hiddenBytes := fit(card.Command, left, unfence)
+	shown, hiddenBytes := fit(card.Command, left-len(strings.Join(choices, "")), unfence)
 	around, short := room.Trim(card, fitted)
 	v.partial = v.partial || short || hiddenBytes > 0
 	switch {
@@ -113,11 +112,10 @@ func layOut(card approver.Card, v view) (view, error) {
 		oneTap := card.OneTap && card.Severity == approver.High && !v.partial
 		field("Answer", v.howTo(card, oneTap, short || hiddenBytes > 0))
 		if !oneTap {
-			card.Choices = nil
-		} else {
-			for _, text := range choices {
-				field("Yes, and", text)
-			}
+			card.Choices, choices = nil, nil
+		}
+		for _, text := range choices {
+			field("Yes, and", text)
 		}
 		v.Components = buttons(id, oneTap, card)
 		v.Content = fmt.Sprintf("%s\n⏳ %s · <t:%d:R>", head, card.Until(), card.Due.Unix())

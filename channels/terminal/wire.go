@@ -127,7 +127,8 @@ func (e Event) MarshalJSON() ([]byte, error) {
 			Request: k.Request, State: k.State, Severity: k.Severity, OneTap: k.OneTap, Push: k.Push, Command: k.Command,
 			Why: k.Why, Rule: k.Rule, Claimed: k.Claimed, Agent: k.Agent, Session: k.Session, Dir: k.Dir, Host: k.Host,
 			Env:    k.Environment,
-			Notice: k.Notice, Choices: k.Choices, Upto: k.Upto, Code: k.Code.Reveal(), Created: k.Created, Due: k.Due, Result: k.Result,
+			Notice: k.Notice, Choices: k.Choices, Upto: k.Upto, Code: k.Code.Reveal(), Created: k.Created, Due: k.Due,
+			Result: k.Result,
 		}
 	}
 	return json.Marshal(w)

@@ -39,7 +39,9 @@ type questioned struct {
 	calls []approver.ToolCall
 }
 
-func newQuestioned(mode configs.Prompts, say func(ctx context.Context, why approver.Verdict) approver.Verdict) *questioned {
+func newQuestioned(
+	mode configs.Prompts, say func(ctx context.Context, why approver.Verdict) approver.Verdict,
+) *questioned {
 	d, audit, _ := newDecider()
 	q := &questioned{Decider: d}
 	g := &gate.Gate{Audit: audit, Log: d.Log, Ask: func(ctx context.Context, call approver.ToolCall,
@@ -77,7 +79,9 @@ func word(a httpapi.HookAnswer) string {
 	return fmt.Sprintf("%+v %s", a, a.Stdout)
 }
 
-func people(d approver.Decision, change ...func(*approver.Verdict)) func(context.Context, approver.Verdict) approver.Verdict {
+func people(
+	d approver.Decision, change ...func(*approver.Verdict),
+) func(context.Context, approver.Verdict) approver.Verdict {
 	return func(_ context.Context, why approver.Verdict) approver.Verdict {
 		why.Decision, why.By, why.Reason = d, approver.ByPeople, "said by Ada"
 		for _, f := range change {

@@ -135,7 +135,8 @@ func ParseButton(data string, actions ...Action) (request uuid.UUID, action Acti
 	}
 	raw, err := encoding.DecodeString(rest[:22])
 	action = Action(rest[23])
-	if err != nil || len(raw) != len(request) || !slices.Contains(actions, action) && action.Choice() == 0 || upto > 0 && !action.counts() {
+	known := slices.Contains(actions, action) || action.Choice() > 0
+	if err != nil || len(raw) != len(request) || !known || upto > 0 && !action.counts() {
 		return uuid.UUID{}, 0, 0, false
 	}
 	return uuid.UUID(raw), action, upto, true

@@ -164,7 +164,8 @@ func (s *Server) Cards(conversation string) []fake.Shown {
 		push, _, _ := strings.Cut(m.Text, "\n")
 		shown := fake.Shown{Message: strconv.Itoa(m.ID), Push: push, Text: m.Text}
 		for _, b := range slices.Concat(m.Buttons...) {
-			shown.Buttons, shown.Labels = append(shown.Buttons, cmp.Or(fake.ChoiceLabeled(b.Text), buttonOf(b.Data))), append(shown.Labels, b.Text)
+			shown.Buttons = append(shown.Buttons, cmp.Or(fake.ChoiceLabeled(b.Text), buttonOf(b.Data)))
+			shown.Labels = append(shown.Labels, b.Text)
 		}
 		if m.File != "" {
 			shown.Files = []string{m.File}
