@@ -211,6 +211,8 @@ func difference(event, matcher string, raw json.RawMessage, want settings.Want) 
 		return want.Short(waits)
 	case waits < wantWaits && event != "PreToolUse" || waits <= 0:
 		return fmt.Sprintf("the hook waits for %v, and install gives it %v", waits, wantWaits)
+	case timeout <= waits && event == "PermissionRequest":
+		return fmt.Sprintf("claude kills the hook after %v, before its deadline of %v", timeout, waits)
 	case timeout <= waits:
 		return fmt.Sprintf("claude kills the hook after %v, before its deadline of %v, and then runs the call", timeout,
 			waits)

@@ -15,6 +15,7 @@ func TestParseInput(t *testing.T) {
 	yes := func(n int) Input { return Input{Verb: VerbAnswer, Number: n, Approve: true} }
 	no := func(n int) Input { return Input{Verb: VerbAnswer, Number: n} }
 	with := func(in Input) Input { in.Code = code; return in }
+	chosen := func(in Input, n int) Input { in.Choice = n; return in }
 	command := func(in Input) Input { in.Command = true; return with(in) }
 	lasting := func(term approver.Term) Input { in := command(yes(0)); in.Grant = term; return in }
 	for _, test := range []struct {
@@ -36,6 +37,8 @@ func TestParseInput(t *testing.T) {
 		{line: "3 7kq4mx", want: with(yes(3))},
 		{line: "y 3 CONFIRM-7KQ4MX", want: with(yes(3))},
 		{line: "n 3 CONFIRM-7KQ4MX", want: with(no(3))},
+		{line: "y 3 1", want: chosen(yes(3), 1)},
+		{line: "yes 3 4", want: chosen(yes(3), 4)},
 		{line: "3 CONFIRM 7KQ4MX", want: with(yes(3))},
 		{line: "/approve CONFIRM-7KQ4MX", want: command(yes(0))},
 		{line: "/approve CONFIRM-7KQ4MX 15m", want: lasting(approver.Term{For: 15 * time.Minute})},
@@ -69,6 +72,10 @@ func TestParseInput(t *testing.T) {
 		{line: "y 1000000", err: "not a card's number"},
 		{line: "y 99999999999999999999", err: "not a card's number"},
 		{line: "y ３", err: "not understood"},
+		{line: "n 3 1", err: "not a confirmation code"},
+		{line: "3 1", err: "not a confirmation code"},
+		{line: "y 3 0", err: "not a confirmation code"},
+		{line: "y 3 1 1", err: "not a confirmation code"},
 		{line: "y 3 5", err: "not a confirmation code"},
 		{line: "y all", err: "not understood"},
 		{line: "n all", err: "not understood"},

@@ -101,6 +101,9 @@ func (d *Decider) leave(
 	call.Prompt = nil
 	v := d.Prompts.Decide(ctx, call)
 	d.Log.Debug("a question of an agent is not put before people", "call", call.ID, "why", why)
+	if ev.Mode == "plan" && v.Decision > approver.Ask { // no yes of approver's ends a plan
+		v = approver.Verdict{Decision: approver.Pass}
+	}
 	return answer(adapter.Encode(ev, v))
 }
 

@@ -248,6 +248,22 @@ func TestAReportEndsAQuestion(t *testing.T) {
 	}
 }
 
+// A rule that allows, or people who say yes to a rule's question, do not let a call go that plan mode
+// holds back.
+func TestPlanModeHolds(t *testing.T) {
+	for _, command := range []string{"allow", "ask", "touch"} {
+		q := newQuestioned(configs.PromptsAlways, people(approver.Allow))
+		a := q.Hook(t.Context(), httpapi.HookRequest{
+			Agent: "claude", CallID: "c", Peer: approver.Peer{Known: true, UID: 7}, Deadline: time.Minute, Alone: true,
+			Payload: fmt.Appendf(nil, `{"session_id":"s","cwd":"/p","hook_event_name":"PermissionRequest",`+
+				`"permission_mode":"plan","tool_name":"Bash","tool_input":{"command":%q}}`, command),
+		})
+		if word(a) != "silence" {
+			t.Errorf("%s: %s", command, word(a))
+		}
+	}
+}
+
 // People said yes to the call itself, and Claude Code asks about it as well. That is one question: the
 // yes answers both, but not what plan mode refuses.
 func TestAYesAnswersTheOwnQuestion(t *testing.T) {

@@ -32,6 +32,27 @@ func TestButtonData(t *testing.T) {
 	}
 }
 
+func TestChoiceButtons(t *testing.T) {
+	want := uuid.New()
+	for n := 1; n <= approver.MaxChoices; n++ {
+		data := ButtonData(want, Choose(n), 7)
+		if got, a, upto, ok := ParseButton(data, all...); !ok || got != want || a.Choice() != n || upto != 0 {
+			t.Errorf("%q is %s %c %d %v", data, got, a, upto, ok)
+		}
+		if _, _, _, ok := ParseButton(data+"+1", all...); ok {
+			t.Errorf("%q counts calls", data+"+1")
+		}
+	}
+	for _, a := range []Action{0, '0', Choose(approver.MaxChoices + 1), '9', Approve, Deny} {
+		if a.Choice() != 0 {
+			t.Errorf("%c is choice %d", a, a.Choice())
+		}
+	}
+	if _, _, _, ok := ParseButton(ButtonData(want, Choose(approver.MaxChoices+1), 0), all...); ok {
+		t.Error("a choice that no card has is a button")
+	}
+}
+
 func TestOtherDataIsNoButton(t *testing.T) {
 	id := uuid.MustParse("01890a5d-ac96-774b-bcce-b302099a8057")
 	good := ButtonData(id, Approve, 0)
