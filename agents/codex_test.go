@@ -250,7 +250,8 @@ func TestCodexBeside(t *testing.T) {
 // What Codex cannot be told is a block: other arguments of a tool that takes none, or after a question
 // of its own.
 func TestCodexCannotBeTold(t *testing.T) {
-	v := approver.Verdict{Decision: approver.Modify, Reason: "other arguments", Args: json.RawMessage(`{"file_path":"/b"}`)}
+	v := approver.Verdict{Decision: approver.Modify, Reason: "other arguments",
+		Args: json.RawMessage(`{"file_path":"/b"}`)}
 	if out := codexAnswer(t, "testdata/codex/image-pre.json", v); !strings.Contains(out, `"deny"`) {
 		t.Error(out)
 	}

@@ -257,7 +257,9 @@ func cursorPermit(ev Event, v approver.Verdict, args json.RawMessage) any {
 // cursorEvents are all that Cursor knows.
 const cursorEvents = "preToolUse beforeReadFile beforeShellExecution beforeMCPExecution beforeTabFileRead " +
 	"subagentStart postToolUse postToolUseFailure beforeSubmitPrompt sessionStart sessionEnd " +
-	"afterShellExecution afterMCPExecution afterFileEdit afterTabFileEdit afterAgentResponse afterAgentThought subagentStop preCompact " +
+	"afterShellExecution afterMCPExecution afterFileEdit afterTabFileEdit afterAgentResponse " +
+	"afterAgentThought subagentStop " +
+	"preCompact " +
 	"stop workspaceOpen"
 
 // cursorSwitches finds what makes Cursor drop a whole file: a version that is no number, an event that

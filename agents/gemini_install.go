@@ -68,7 +68,8 @@ func geminiSwitches(s settings.Source, all map[string]json.RawMessage) (found []
 	if raw, ok := config["enabled"]; ok && string(raw) != "true" && string(raw) != "null" {
 		say(fmt.Sprintf(`has "hooksConfig.enabled": %s, so no hook runs`, raw), `take "enabled" out of "hooksConfig" there`)
 	}
-	if raw := string(config["disabled"]); strings.Contains(raw, "approver-hook") || strings.Contains(raw, "approver hook") {
+	if raw := string(config["disabled"]); strings.Contains(raw, "approver-hook") ||
+		strings.Contains(raw, "approver hook") {
 		say(`has approver's hook in "hooksConfig.disabled", so it does not run`, "take it out there")
 	}
 	if raw, ok := all["hooks"]; ok && s.Place == settings.Project && !isObject(raw) {
@@ -90,8 +91,9 @@ func (g geminiAgent) Environment(env []string) (found []settings.Finding) {
 			})
 		case key == "GEMINI_CLI_TRUST_WORKSPACE" && value == "false", key == "GEMINI_RESTRICTED_MODE" && value == "true":
 			found = append(found, settings.Finding{
-				Text: key + "=" + value + ": gemini trusts no folder, and where it trusts none it runs no hook, not even the user's",
-				Fix:  "unset " + key,
+				Text: key + "=" + value +
+					": gemini trusts no folder, and where it trusts none it runs no hook, not even the user's",
+				Fix: "unset " + key,
 			})
 		}
 	}

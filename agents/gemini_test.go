@@ -91,7 +91,8 @@ func TestGeminiResult(t *testing.T) {
 		{`{"llmContent":"a"}`, `"[mark]\na\n[/mark]"`, "",
 			`{"hookSpecificOutput":{"hookEventName":"AfterTool","additionalContext":"` + dataNote + `"}}`},
 		{`{"llmContent":"a"}`, `"[mark]\na\n[/mark]"`, "note", `{"decision":"deny","reason":"note\n\n[mark]\na\n[/mark]"}`},
-		{`{"llmContent":[{"text":"a"},{"text":"b"}]}`, `[{"text":"c"},{"text":"d"}]`, "", `{"decision":"deny","reason":"c\nd"}`},
+		{`{"llmContent":[{"text":"a"},{"text":"b"}]}`, `[{"text":"c"},{"text":"d"}]`, "",
+			`{"decision":"deny","reason":"c\nd"}`},
 		{`{"llmContent":[{"text":"a"},{"inlineData":{}}]}`, `[{"text":"c"},{"inlineData":{}}]`, "",
 			`{"decision":"deny","reason":"c\n(what is no text was left out of this result by approver)"}`},
 		{`{"llmContent":"x","error":{"message":"a"}}`, `"b"`, "", `{"decision":"deny","reason":"b"}`},
@@ -133,13 +134,15 @@ func TestGeminiSwitches(t *testing.T) {
 		{`{"hooks":null}`, false, true},
 		{`{"hooks":"x"}`, true, true},
 		{`{"hooks":[]}`, true, true},
-		{`{"hooks":{"enabled":false,"disabled":["approver-hook"]}, "tools":{"enableHooks":false}}`, false, false}, // had no effect
+		{`{"hooks":{"enabled":false,"disabled":["approver-hook"]}, "tools":{"enableHooks":false}}`, // had no effect
+			false, false},
 	})
 	for _, c := range []struct {
 		variable string
 		want     int
 	}{
-		{"GEMINI_CLI_SYSTEM_SETTINGS_PATH=/x", 1}, {"GEMINI_CLI_SYSTEM_SETTINGS_PATH=", 0}, {"GEMINI_CLI_TRUST_WORKSPACE=true", 0},
+		{"GEMINI_CLI_SYSTEM_SETTINGS_PATH=/x", 1}, {"GEMINI_CLI_SYSTEM_SETTINGS_PATH=", 0},
+		{"GEMINI_CLI_TRUST_WORKSPACE=true", 0},
 		{"GEMINI_CLI_TRUST_WORKSPACE=false", 1}, {"GEMINI_RESTRICTED_MODE=true", 1}, {"HOME=/x", 0},
 	} {
 		if got := gemini.Environment([]string{c.variable}); len(got) != c.want {

@@ -56,7 +56,8 @@ func (h *hooked) rewritten(payload []byte, args json.RawMessage) ([]byte, error)
 // ones.
 func keeps(changed json.RawMessage, payload []byte, key string) bool {
 	var body, had, has map[string]json.RawMessage
-	if json.Unmarshal(payload, &body) != nil || json.Unmarshal(body[key], &had) != nil || json.Unmarshal(changed, &has) != nil {
+	if json.Unmarshal(payload, &body) != nil || json.Unmarshal(body[key], &had) != nil ||
+		json.Unmarshal(changed, &has) != nil {
 		return false
 	}
 	for name := range had {

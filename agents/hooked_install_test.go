@@ -98,7 +98,8 @@ func TestInstallKeepsTheRestOfTheFile(t *testing.T) {
 		for _, text := range []string{
 			"{}", "{}\n", "{\n}\n", "\ufeff{\"a\": 1}\n", "// mine\n{\n  \"b\": 1, /* x */\n  \"a\": [1,2]\n}\n",
 			"{\"hooks\": {\"SessionStart\": [{\"hooks\": [{\"type\": \"command\", \"command\": \"x\"}]}]}}",
-			"{\"hooks\": {\"" + a.Facts().Events[0].Name + "\": [ {\"matcher\": \"write.*\", \"hooks\": [{\"command\": \"x\"}] } ] }, \"z\": 0}\n",
+			"{\"hooks\": {\"" + a.Facts().Events[0].Name +
+				"\": [ {\"matcher\": \"write.*\", \"hooks\": [{\"command\": \"x\"}] } ] }, \"z\": 0}\n",
 		} {
 			hooks := wantedHooks(t, a)
 			installed, err := a.WithHooks("x", []byte(text), hooks)

@@ -125,7 +125,8 @@ func TestPluginsStopWithoutAnAnswer(t *testing.T) {
 		"exit 1":               {`echo '{"decision":"allow"}'; exit 1`, passes, "STOPPED", 6},
 		"a signal":             {`echo '{"decision":"allow"}'; kill -9 $$`, passes, "STOPPED", 6},
 		"no program":           {"", passes, "STOPPED approver-hook cannot be run", 6},
-		"no end":               {`echo '{"decision":"allow"}'; exec sleep 20`, passes, "STOPPED approver-hook did not end", 1},
+		"no end": {`echo '{"decision":"allow"}'; exec sleep 20`, passes,
+			"STOPPED approver-hook did not end", 1},
 
 		"another result":  {passes, `cat >/dev/null; echo '{"decision":"pass","result":RESULT}'`, "AND READ marked", 6},
 		"a note":          {passes, `cat >/dev/null; echo '{"decision":"pass","context":"a note"}'`, "a note", 6},

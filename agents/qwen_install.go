@@ -18,7 +18,8 @@ import (
 // is in milliseconds.
 var qwenInstallation = &installation{
 	files:  qwenFiles(),
-	layout: settings.Layout{Agent: "qwen"}, unit: time.Second, milliseconds: 1000, timeout: "timeout", matcher: "*", shell: true,
+	layout: settings.Layout{Agent: "qwen"}, unit: time.Second, milliseconds: 1000, timeout: "timeout", matcher: "*",
+	shell:    true,
 	hook:     plainHook,
 	switches: qwenSwitches,
 	advice: []settings.Finding{{
@@ -79,7 +80,9 @@ var qwenSet = regexp.MustCompile(`(?m)^\s*(?:export\s+)?(` + strings.Join(qwenOf
 
 // Beside implements [Searcher]. Qwen Code reads variables from the first file .env that it finds: in
 // the folder .qwen of the project, in the project, in each folder above, and in the user's home.
-func (q qwenAgent) Beside(p settings.Places, _ []settings.Source, _ settings.Want) (found []settings.Finding, err error) {
+func (q qwenAgent) Beside(
+	p settings.Places, _ []settings.Source, _ settings.Want,
+) (found []settings.Finding, err error) {
 	var paths []string
 	add := func(folder string) {
 		paths = append(paths, filepath.Join(folder, q.install.files.Folder, ".env"), filepath.Join(folder, ".env"))

@@ -14,7 +14,8 @@ import (
 
 // qwenPayload returns a payload as Qwen Code sends it.
 func qwenPayload(event, tool, input, more string) []byte {
-	return []byte(`{"session_id":"s","cwd":"/w","hook_event_name":"` + event + `","timestamp":"t","permission_mode":"yolo",` +
+	return []byte(`{"session_id":"s","cwd":"/w","hook_event_name":"` + event + `","timestamp":"t",` +
+		`"permission_mode":"yolo",` +
 		`"tool_name":"` + tool + `","tool_input":` + input + more + `}`)
 }
 
@@ -22,7 +23,8 @@ func qwenPayload(event, tool, input, more string) []byte {
 // exit code 2. Qwen Code ignored the document and asked its own user, who let the call run.
 func TestQwenAnswersWithTheDocumentOnly(t *testing.T) {
 	for event, want := range map[string]string{
-		"PermissionRequest":  `{"hookSpecificOutput":{"hookEventName":"PermissionRequest","decision":{"behavior":"deny","message":"no"}}}`,
+		"PermissionRequest": `{"hookSpecificOutput":{"hookEventName":"PermissionRequest","decision":{` +
+			`"behavior":"deny","message":"no"}}}`,
 		"PostToolUse":        `{"continue":false,"stopReason":"no"}`,
 		"PostToolUseFailure": `{"hookSpecificOutput":{"hookEventName":"PostToolUseFailure","additionalContext":"no"}}`,
 	} {
@@ -43,7 +45,8 @@ func TestQwenAnswersWithTheDocumentOnly(t *testing.T) {
 
 // The name of the wrapper hides the tool that would run, so a call by it is refused.
 func TestQwenWrapper(t *testing.T) {
-	ev, err := qwen.Decode(qwenPayload("PreToolUse", "tool_call", `{"name":"run_shell_command","arguments":{"command":"ls"}}`,
+	ev, err := qwen.Decode(qwenPayload("PreToolUse", "tool_call",
+		`{"name":"run_shell_command","arguments":{"command":"ls"}}`,
 		`,"tool_use_id":"u"`))
 	if err == nil || ev.Kind != Unknown {
 		t.Errorf("%+v, %v", ev, err)
@@ -58,7 +61,8 @@ func TestQwenResult(t *testing.T) {
 		{"PostToolUse", ``, "note", `{"hookSpecificOutput":{"hookEventName":"PostToolUse","additionalContext":"note"}}`},
 		{"PostToolUse", ``, "", ``},
 		{"PostToolUse", `[]`, "", `blocked`},
-		{"PostToolUseFailure", ``, "note", `{"hookSpecificOutput":{"hookEventName":"PostToolUseFailure","additionalContext":"note"}}`},
+		{"PostToolUseFailure", ``, "note",
+			`{"hookSpecificOutput":{"hookEventName":"PostToolUseFailure","additionalContext":"note"}}`},
 		{"PostToolUseFailure", `"b"`, "", `blocked`},
 	} {
 		ev, err := qwen.Decode(qwenPayload(c.event, "read_file", `{"file_path":"/a"}`,
@@ -66,7 +70,8 @@ func TestQwenResult(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got := strings.TrimSpace(string(qwen.EncodeResult(ev, Result{Response: json.RawMessage(c.replaced), Context: c.context}).Stdout))
+		answer := qwen.EncodeResult(ev, Result{Response: json.RawMessage(c.replaced), Context: c.context})
+		got := strings.TrimSpace(string(answer.Stdout))
 		if strings.Contains(got, "could not be replaced") {
 			got = "blocked"
 		}
@@ -118,7 +123,8 @@ func TestQwenSwitches(t *testing.T) {
 		{`{"hooks":null}`, false, false}, // had no effect
 		{`{"hooksConfig":{"enabled":false}}`, false, false},
 	})
-	for variable, want := range map[string]int{"QWEN_CODE_SIMPLE=1": 1, "QWEN_CODE_SIMPLE=no": 0, "QWEN_CODE_SAFE_MODE=ON": 1,
+	for variable, want := range map[string]int{"QWEN_CODE_SIMPLE=1": 1, "QWEN_CODE_SIMPLE=no": 0,
+		"QWEN_CODE_SAFE_MODE=ON":            1,
 		"QWEN_CODE_SYSTEM_SETTINGS_PATH=/x": 1, "HOME=/x": 0} {
 		if got := qwen.Environment([]string{variable}); len(got) != want {
 			t.Errorf("%s: %v", variable, got)

@@ -25,7 +25,8 @@ func (b Budget) Open() string {
 	if b.Hook == 0 || b.Hook > b.Courier && b.Courier > 0 {
 		return ""
 	}
-	return fmt.Sprintf("%s gives up on the hook after %s and can then run the call, and the courier blocks it only after %s",
+	return fmt.Sprintf(
+		"%s gives up on the hook after %s and can then run the call, and the courier blocks it only after %s",
 		b.Agent, seconds(b.Hook), seconds(b.Courier))
 }
 
@@ -34,7 +35,8 @@ func (b Budget) Short() string {
 	if b.Parks || b.Courier >= b.People+b.Before+Grace {
 		return ""
 	}
-	return fmt.Sprintf("the courier blocks a call after %s, and people need %s: the ttl of %s, %s for an evaluator, %s to answer",
+	return fmt.Sprintf(
+		"the courier blocks a call after %s, and people need %s: the ttl of %s, %s for an evaluator, %s to answer",
 		seconds(b.Courier), seconds(b.People+b.Before+Grace), seconds(b.People), seconds(b.Before), seconds(Grace))
 }
 
@@ -48,8 +50,9 @@ func (b Budget) String() string {
 		return strings.Join(append(parts, "the courier says after "+seconds(b.Courier)+" to come back, while people have "+
 			seconds(b.People)), " > ")
 	}
-	return strings.Join(append(parts, "the courier "+seconds(b.Courier), fmt.Sprintf("people %s + evaluator %s + answer %s",
-		seconds(b.People), seconds(b.Before), seconds(Grace))), " > ")
+	return strings.Join(append(parts, "the courier "+seconds(b.Courier),
+		fmt.Sprintf("people %s + evaluator %s + answer %s",
+			seconds(b.People), seconds(b.Before), seconds(Grace))), " > ")
 }
 
 func seconds(d time.Duration) string { return fmt.Sprintf("%d s", int(d.Seconds())) }

@@ -8,7 +8,8 @@ import (
 
 var (
 	jsScript = Script{Agent: "ours", Template: "// a plugin\nconst hooks = " + Slot + ";\nrun(hooks);\n"}
-	shScript = Script{Agent: "ours", Template: "#!/bin/sh\nanswer=$(" + Slot + ") || answer=\necho \"$answer\"\n", Event: "before"}
+	shScript = Script{Agent: "ours", Event: "before",
+		Template: "#!/bin/sh\nanswer=$(" + Slot + ") || answer=\necho \"$answer\"\n"}
 )
 
 func hooksOf(t *testing.T, s Script, commands map[string]string) Hooks {
@@ -26,7 +27,8 @@ func hooksOf(t *testing.T, s Script, commands map[string]string) Hooks {
 
 // What is written is read again, is the same the second time, and is gone without hooks.
 func TestScript(t *testing.T) {
-	for _, program := range []string{"/usr/bin/approver-hook", "/opt/it's here/approver-hook", "/opt/a;b $(c)/approver-hook"} {
+	for _, program := range []string{"/usr/bin/approver-hook", "/opt/it's here/approver-hook",
+		"/opt/a;b $(c)/approver-hook"} {
 		before := string(CommandLine([]string{program, "--agent", "ours", "--deadline", "290s"}))
 		for name, of := range map[string]struct {
 			script   Script
@@ -45,7 +47,8 @@ func TestScript(t *testing.T) {
 				t.Fatalf("%s: %v, %v\n%s", name, have, err, text)
 			}
 			for event := range want {
-				if !SameHook(have[event][0].Hooks[0], want[event][0].Hooks[0]) || CommandOf(have[event][0].Hooks[0]) != Command(before) {
+				if hook := have[event][0].Hooks[0]; !SameHook(hook, want[event][0].Hooks[0]) ||
+					CommandOf(hook) != Command(before) {
 					t.Errorf("%s: at %s %s", name, event, have[event][0].Hooks)
 				}
 			}

@@ -38,7 +38,8 @@ func (c Target) Path(f Files) (string, error) {
 	case c.File != "":
 		return filepath.Abs(c.File)
 	case c.Project != "" && f.Unread != "":
-		return "", errors.New(f.Title + " can skip hooks of a project without a message: " + f.Unread + "; leave out --project")
+		return "", errors.New(f.Title + " can skip hooks of a project without a message: " + f.Unread +
+			"; leave out --project")
 	case c.Project != "":
 		return filepath.Abs(filepath.Join(c.Project, f.InProject()))
 	case c.System && f.Managed == "":

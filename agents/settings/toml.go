@@ -80,8 +80,9 @@ func (c TOMLChange) In(text []byte) ([]byte, error) {
 }
 
 func (c TOMLChange) byHand() error {
-	return fmt.Errorf("there is no plain place for %s.%s: write it there yourself", strings.Join(quotedKey(c.Key[:len(c.Key)-1]),
-		"."), c.line())
+	return fmt.Errorf("there is no plain place for %s.%s: write it there yourself",
+		strings.Join(quotedKey(c.Key[:len(c.Key)-1]),
+			"."), c.line())
 }
 
 // put sets a value in a decoded file. It returns false if something else is in the way.

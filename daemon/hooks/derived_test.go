@@ -50,7 +50,7 @@ func TestOutcomesOfCallsWithoutIDs(t *testing.T) {
 			restarted := &Outcomes{Store: store}
 			for i, want := range c.ran {
 				got, err := o.take(context.Background(), ev, peer, string(rune('a'+i)))
-				if err != nil || got.outcome != want && !(want == 0 && got.outcome == taken) {
+				if err != nil || got.outcome != want && (want != 0 || got.outcome != taken) {
 					t.Errorf("%s, lasting %t: report %d finds %d, want %d (%v)", name, lasting, i, got.outcome, want, err)
 				}
 			}

@@ -65,7 +65,8 @@ func (d *Decider) prompted(
 	if ev.Kind != agents.Prompted || !d.stillSaid(ctx, ev, call) {
 		return out, false
 	}
-	if d.Prompts != nil && ev.Prompt != nil && ev.Prompt.Asks && ev.Mode != "plan" && d.Agents[ev.Agent].Asks() != configs.PromptsNever {
+	if d.Prompts != nil && ev.Prompt != nil && ev.Prompt.Asks && ev.Mode != "plan" &&
+		d.Agents[ev.Agent].Asks() != configs.PromptsNever {
 		v := approver.Verdict{
 			Decision: approver.Allow, By: approver.ByPeople, Rule: "prompt", Severity: approver.High,
 			Reason: "people have said yes to this call a moment ago",

@@ -59,7 +59,8 @@ func Try(ctx context.Context, agent agents.Installer, c settings.Target) finding
 		return f
 	}
 	term.PrintOn(os.Stderr, 2, "%s\n", announced(name))
-	return canaryFinding(files, canary.Run(ctx, canary.Options{Recipe: recipe, Program: program, Dir: c.Project, Env: os.Environ()}))
+	o := canary.Options{Recipe: recipe, Program: program, Dir: c.Project, Env: os.Environ()}
+	return canaryFinding(files, canary.Run(ctx, o))
 }
 
 // othersAgent says why root must not start an agent in a folder: it would run the hooks of
