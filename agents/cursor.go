@@ -258,9 +258,7 @@ func cursorPermit(ev Event, v approver.Verdict, args json.RawMessage) any {
 const cursorEvents = "preToolUse beforeReadFile beforeShellExecution beforeMCPExecution beforeTabFileRead " +
 	"subagentStart postToolUse postToolUseFailure beforeSubmitPrompt sessionStart sessionEnd " +
 	"afterShellExecution afterMCPExecution afterFileEdit afterTabFileEdit afterAgentResponse " +
-	"afterAgentThought subagentStop " +
-	"preCompact " +
-	"stop workspaceOpen"
+	"afterAgentThought subagentStop preCompact stop workspaceOpen"
 
 // cursorSwitches finds what makes Cursor drop a whole file: a version that is no number, an event that
 // it does not know, and two slashes in a text, which it takes for a comment.

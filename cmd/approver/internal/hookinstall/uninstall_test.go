@@ -171,6 +171,9 @@ func TestUninstallLeavesNoStubOfAnyAgent(t *testing.T) {
 	for _, agent := range agents.Installers() {
 		path := filepath.Join(t.TempDir(), filepath.FromSlash(agent.Files().File))
 		text, want, err := hookfiles.WantedHooks(agent, cfg, who, "/opt/bin/approver-hook")
+		if s, ok := agent.(agents.Shaper); ok && err == nil {
+			text, err = s.NewFile(path, want)
+		}
 		if err != nil {
 			t.Fatal(err)
 		}
