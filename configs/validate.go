@@ -12,6 +12,7 @@ import (
 
 	"approver.example"
 	"approver.example/agents"
+	"approver.example/agents/facts"
 	"approver.example/audit"
 	"approver.example/broadcaster"
 	"approver.example/httpapi/socketpath"
@@ -78,6 +79,9 @@ func (c Config) ownProblems() []problem {
 		bad(park != 0 && (park < shieldcore.MinTTL || park > shieldcore.MaxTTL), path,
 			"%s must be %s to %s; leave it out to let the hook wait for people",
 			path, short(shieldcore.MinTTL), short(shieldcore.MaxTTL))
+		bad((c.Agents[name].Prompts != "" || c.Agents[name].AwayAfter != 0) && len(facts.Of(name).Alone) == 0,
+			"agents."+name, "agents.%s: this agent does not say what it asks its own user: leave out prompts and away_after",
+			name)
 		problem := c.Agents[name].awayProblem()
 		bad(problem != "", "agents."+name+".away_after", "agents.%s.away_after %s", name, problem)
 	}
