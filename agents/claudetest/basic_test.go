@@ -2,6 +2,7 @@ package claudetest
 
 import (
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -18,6 +19,13 @@ var scenarios = append(append(append(answersScenarios, brokenScenarios...), sett
 	append(append(callsScenarios, skillsScenarios...),
 		append(append(promptScenarios, pluginScenarios...), deskScenarios...)...)...)
 
+// alike are scenarios that differ from others only in the tool that is asked about.
+var alike = []string{
+	"own question: a command in the background", "own question: a command without the sandbox", "own question: a new file",
+	"own question: a new file, denied", "own question: an edit", "own question: a notebook", "own question: a skill",
+	"own question: a page, denied",
+}
+
 func TestRealClaude(t *testing.T) {
 	if os.Getenv("APPROVER_CLAUDE") == "" {
 		t.Skip("NOT RUN: APPROVER_CLAUDE names no Claude Code; .ci/claude installs it and runs this")
@@ -26,6 +34,9 @@ func TestRealClaude(t *testing.T) {
 		t.Errorf("only %d scenarios", len(scenarios))
 	}
 	for _, s := range scenarios {
+		if testing.Short() && slices.Contains(alike, s.name) {
+			continue // played without -short
+		}
 		t.Run(strings.ReplaceAll(s.name, " ", "_"), func(t *testing.T) {
 			t.Parallel()
 			s.play(t)
