@@ -140,7 +140,7 @@ func TestEveryCommandHasAnExample(t *testing.T) {
 	seen, read := 0, 0
 	err = kong.Visit(parser.Model.Node, func(node kong.Visitable, next kong.Next) error {
 		n, ok := node.(*kong.Node)
-		if !ok {
+		if !ok || n.Hidden {
 			return next(nil)
 		}
 		seen++

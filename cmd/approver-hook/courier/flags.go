@@ -15,13 +15,8 @@ import (
 
 // Usage returns the help text for people.
 func Usage() string {
-	var patience []string
-	for _, a := range facts.All() {
-		if a.Patience > 0 {
-			patience = append(patience, strconv.Itoa(int(a.Patience.Seconds()))+"s for "+a.Name)
-		}
-	}
-	return strings.NewReplacer("EXAMPLE", facts.Example(), "PATIENCE", strings.Join(patience, ", ")).Replace(usage)
+	patience := strconv.Itoa(int(facts.Of(facts.Example()).Patience.Seconds())) + "s"
+	return strings.NewReplacer("EXAMPLE", facts.Example(), "PATIENCE", patience).Replace(usage)
 }
 
 // usage is the help text. EXAMPLE and PATIENCE are placeholders for text that names agents.
@@ -33,8 +28,8 @@ exit code 0 or 2. On any failure that is the agent's blocking answer.
   --event NAME           the hook's event, for the form of the blocking
                          answer; default: the event before a tool
   --deadline 290s        answer before this, 1s to 24h; keep it under the
-                         hook's own time-out; default: PATIENCE,
-                         else 25s
+                         hook's own time-out; default: PATIENCE for EXAMPLE
+                         and most agents, else 25s
   --socket PATH          the daemon's submit socket; default:
                          /run/approver/submit.sock if that folder is there,
                          else ~/.approver/run/submit.sock
