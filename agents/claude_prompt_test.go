@@ -134,7 +134,7 @@ func TestClaudeQuestionsLeft(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if ev, err := (Claude{}).Decode(pre); err != nil || ev.Prompt.Asks {
+	if ev, err := (Claude{}).Decode(pre); err != nil || ev.Prompt != nil {
 		t.Errorf("PreToolUse is a question: %+v, %v", ev.Prompt, err)
 	}
 }

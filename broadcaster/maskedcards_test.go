@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"approver.example"
+	"approver.example/agents/facts"
 	"approver.example/display"
 	"approver.example/tokens"
 )
@@ -57,7 +58,7 @@ func TestASecretIsHiddenWhateverToolRunsTheCommand(t *testing.T) {
 						t.Errorf("%s %s: the %s shows %s", by.agent, by.tool, what, text)
 					}
 				}
-				ownShell := by.agent == "claude" && by.tool == "Bash"
+				ownShell := facts.OwnShell(by.agent, by.tool)
 				if !ownShell && !strings.HasPrefix(card.Command, display.Visible(by.tool+": ")) {
 					t.Errorf("the tool %q is not named: %s", by.tool, card.Command)
 				}

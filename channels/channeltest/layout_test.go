@@ -1,6 +1,7 @@
 package channeltest_test
 
 import (
+	"slices"
 	"strings"
 	"time"
 
@@ -45,8 +46,17 @@ func (p *platform) render(m *message, card approver.Card) (partial bool) {
 	if !settled && !p.has("no code") || settled && p.has("code stays") {
 		lines = append(lines, card.Code.Reveal())
 	}
-	m.Text = strings.Join(append([]string{m.Push, command}, lines...), "\n")
 	m.Buttons = p.buttons(card, partial)
+	if slices.Contains(m.Buttons, fake.ApproveButton) || p.has("offers every choice") {
+		for i, c := range card.Choices {
+			line := approver.ChoiceLine(i+1, c)
+			if p.has("names choices by their label") {
+				line = c.Label
+			}
+			lines, m.Buttons = append(lines, line), append(m.Buttons, fake.ChoiceButton(i+1))
+		}
+	}
+	m.Text = strings.Join(append([]string{m.Push, command}, lines...), "\n")
 	return partial
 }
 

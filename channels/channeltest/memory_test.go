@@ -360,6 +360,14 @@ func (c channel) handle(ctx context.Context, reply approver.ReplyFunc, ev event)
 		Message: ev.message, Shown: ev.upto, Sent: ev.at}
 	if tap {
 		r.Approve, r.Method = ev.button == fake.ApproveButton, approver.ByTap
+		for n := range approver.MaxChoices {
+			if ev.button == fake.ChoiceButton(n+1) {
+				r.Approve, r.Choice = true, n+1
+			}
+		}
+		if p.has("forgets the choice") {
+			r.Choice = 0
+		}
 	} else {
 		meant, err := p.intent(ev.text)
 		switch {

@@ -37,6 +37,9 @@ func TestDefects(t *testing.T) {
 	var wg sync.WaitGroup
 	defer wg.Wait()
 	for defect, check := range map[string]string{
+		"forgets the choice":                 "choice/each choice is shown whole and has a button",
+		"names choices by their label":       "choice/each choice is shown whole and has a button",
+		"offers every choice":                "choice/a card without one tap offers no choice",
 		"code in the notification":           "card/a high card shows everything",
 		"no why":                             "card/a high card shows everything",
 		"no time left":                       "card/a high card shows everything",
