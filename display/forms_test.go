@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
+	"regexp"
 	"strings"
 	"testing"
 )
@@ -228,6 +229,8 @@ func commonOf(a, b string) string {
 	return a[:n]
 }
 
+var keyedDigest = regexp.MustCompile(`, [0-9a-f]{6}›`)
+
 // Of each form of secret a thousand are made at random, and no card, log or output shows
 // any of them, nor a stretch of one.
 func TestEveryKnownFormIsHidden(t *testing.T) {
@@ -249,6 +252,8 @@ func TestEveryKnownFormIsHidden(t *testing.T) {
 			before, _, _ := strings.Cut(m.text, "§")
 			common := m.text + commonOf(secret, m.make(chars)) + before
 			look := func(where, shown string) {
+				// The digest in the place of a secret is keyed, and may equal six of its characters by chance.
+				shown = keyedDigest.ReplaceAllString(shown, "›")
 				if part := shownOf(secret, common, shown); part != "" {
 					failed[where]++
 					example[where] = fmt.Sprintf("%s of %s\n\t%s", part, text, shown)
