@@ -64,6 +64,7 @@ var cursor = &hooked{
 		{tools: "Read ReadFile read_file", as: "Read", keys: "path=file_path target_file=file_path"},
 		{tools: "Grep", as: "Grep"},
 		{tools: "LS list_dir", as: "LS", keys: "target_directory=path relative_workspace_path=path"},
+		{tools: "EditNotebook", as: "NotebookEdit", keys: "target_notebook=notebook_path new_string=new_source"},
 		{tools: "WebFetch", as: "WebFetch"},
 		{tools: "WebSearch web_search", as: "WebSearch", keys: "search_term=query"},
 		{tools: "Task", as: "Agent", keys: "task=prompt"},

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -59,6 +60,7 @@ var gemini = geminiAgent{&hooked{
 	described: []string{"Bash"},
 	returned:  []facts.Field{{Key: "tool_response", Short: "null"}},
 	call:      geminiCall,
+	check:     geminiCheck,
 	outcome:   geminiOutcome,
 	permit:    permitGemini,
 	modifies:  true, // by its documents it merges arguments, and version 0.61.0 puts the changed ones in their place
@@ -66,6 +68,24 @@ var gemini = geminiAgent{&hooked{
 	recipe:    canary.Gemini,
 	install:   geminiInstallation,
 }}
+
+// geminiCheck refuses paths that Gemini changes before it opens them. Of a path that does not lead to a
+// file, its tool replace takes the one file of the workspace whose name ends so.
+func geminiCheck(tool string, raw json.RawMessage) error {
+	if err := plainPaths(tool, raw); err != nil {
+		return err
+	}
+	var args object
+	if err := json.Unmarshal(raw, &args); err != nil {
+		return err
+	}
+	for _, path := range args.texts("file_path") {
+		if hasWord("replace edit", tool) && !filepath.IsAbs(path) {
+			return fmt.Errorf("%q is %s: write the whole path from the root", "file_path", quote(path))
+		}
+	}
+	return nil
+}
 
 // denyWord begins the document that blocks a call, or replaces what one returned.
 const denyWord = `{"decision":"deny","reason":`

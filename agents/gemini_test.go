@@ -26,7 +26,7 @@ func TestGeminiTools(t *testing.T) {
 		{"run_shell_command", `{"command":["ls"]}`, "", "refused"},
 		{"run_shell_command", `{}`, "", "refused"},
 		{"write_file", `{"file_path":"a","content":"x"}`, "", `Write /w "" [a] []`},
-		{"replace", `{"file_path":"a","old_string":"x","new_string":"y","allow_multiple":true}`, "", `Edit /w "" [a] []`},
+		{"replace", `{"file_path":"/a","old_string":"x","new_string":"y","allow_multiple":true}`, "", `Edit /w "" [/a] []`},
 		{"read_file", `{"absolute_path":"/a"}`, "", `Read /w "" [/a] []`},
 		{"read_file", `{"absolute_path":"/a","file_path":"/b"}`, "", "refused"},
 		{"read_many_files", `{"include":["a","b"]}`, "", `read_many_files /w "" [a b] []`},

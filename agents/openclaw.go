@@ -52,11 +52,19 @@ func newOpenClaw() openClawAgent {
 	return a
 }
 
-// openClawCheck refuses what would run something else than the text of a command says.
+// openClawOwn are tools that change OpenClaw itself, and with it whether approver is asked: plugins,
+// settings, another agent that may do so.
+const openClawOwn = "plugins gateway openclaw"
+
+// openClawLooks are the actions of those tools that change nothing.
+const openClawLooks = "list status get show search info config.get config.schema"
+
+// openClawCheck refuses what would run something else than the arguments say, or where nobody can say
+// what it runs.
 func openClawCheck(tool string, raw json.RawMessage) error {
 	var args object
-	if tool != "exec" && tool != "process" {
-		return nil
+	if err := plainPaths(tool, raw); err != nil {
+		return err
 	}
 	if err := json.Unmarshal(raw, &args); err != nil {
 		return err
@@ -65,13 +73,28 @@ func openClawCheck(tool string, raw json.RawMessage) error {
 		value := strings.Join(strings.Fields(string(args[key])), "")
 		return value != "" && value != "null" && value != "false" && value != `""` && value != "{}" && value != "[]"
 	}
+	typed := 0 // which of them is typed depends on the action
+	for _, key := range []string{"data", "text", "literal"} {
+		if set(key) {
+			typed++
+		}
+	}
+	action, _, err := args.text("action")
 	switch {
+	case err != nil && hasWord(openClawOwn, tool):
+		return err
+	case hasWord(openClawOwn, tool) && !hasWord(openClawLooks, action):
+		return errors.New("this changes OpenClaw itself, which only a person may do")
+	case tool == "sessions_spawn" && (set("cwd") || set("runtime")):
+		return errors.New("approver is not told in which folder, or in which agent, the calls of that session are made")
 	case tool == "exec" && set("env"):
 		return errors.New(`"env" changes what the command does: set the variables in the command`)
 	case tool == "exec" && (set("elevated") || set("node") || string(args["host"]) == `"node"`):
 		return errors.New("the command would run elsewhere or with other rights, which approver cannot judge")
 	case tool == "process" && (set("keys") || set("hex")):
 		return errors.New("keys are not judged: write the text")
+	case tool == "process" && typed > 1:
+		return errors.New(`only one of "data", "text" and "literal" is expected`)
 	}
 	return nil
 }

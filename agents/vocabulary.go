@@ -178,6 +178,8 @@ func (t translation) in(call *approver.ToolCall, input object) error {
 	switch {
 	case strings.ContainsRune(dir, 0):
 		return fmt.Errorf("%q contains a NUL character", from)
+	case dir != strings.TrimSpace(dir):
+		return fmt.Errorf("%q begins or ends with white space", from)
 	case dir == "":
 	case filepath.IsAbs(dir):
 		call.Dir = dir
@@ -279,6 +281,10 @@ func fill(call *approver.ToolCall, input object) error {
 			return fmt.Errorf("%q is missing", a.key)
 		case value == "" && a.must && a.role != isText:
 			return fmt.Errorf("%q is empty", a.key)
+		}
+		// Some agents cut white space off, and the path is then another one.
+		if a.role == isPath && value != strings.TrimSpace(value) {
+			return fmt.Errorf("%q begins or ends with white space", a.key)
 		}
 		if err := a.put(call, value); err != nil {
 			return err

@@ -3,6 +3,7 @@ package gitruns
 import (
 	"encoding/json"
 	"path"
+	"slices"
 	"strings"
 
 	"approver.example/reflexcore/effect"
@@ -13,12 +14,16 @@ import (
 // their shell. A patch that is typed into a shell changes the same files as one that is given to the
 // tool, and is judged like it.
 
+// patchFlag makes a coding agent's own program apply the patch that follows.
+const patchFlag = "--codex-run-as-apply-patch"
+
 // isAgentPatch reports whether a program applies such a patch.
 func isAgentPatch(name string) bool { return name == "apply_patch" || name == "applypatch" }
 
 // AgentPatches judges the patches that a command line gives to such a program.
 func (g *Reader) AgentPatches() {
-	if g.ToolCall.Command == "" || !strings.Contains(g.Text, "apply_patch") && !strings.Contains(g.Text, "applypatch") {
+	if g.ToolCall.Command == "" || !strings.Contains(g.Text, "apply_patch") && !strings.Contains(g.Text, "applypatch") &&
+		!strings.Contains(g.Text, patchFlag) {
 		return
 	}
 	explained := g.Place
@@ -27,11 +32,12 @@ func (g *Reader) AgentPatches() {
 	g.Analyzer.Shell.Analyze(g.ToolCall.Command, explained, &result)
 	for i := range result.Steps {
 		s := &result.Steps[i]
-		if len(s.Argv) == 0 || s.Remote || !isAgentPatch(path.Base(s.Argv[0])) {
+		flag := slices.Index(s.Argv, patchFlag)
+		if len(s.Argv) == 0 || s.Remote || flag < 0 && !isAgentPatch(path.Base(s.Argv[0])) {
 			continue
 		}
-		text := strings.Join(s.Argv[1:], "\n")
-		if len(s.Argv) == 1 && s.Fed {
+		text := strings.Join(s.Argv[max(flag, 0)+1:], "\n")
+		if text == "" && s.Fed {
 			text = s.Input
 		}
 		if !strings.Contains(text, "*** ") || !effect.IsKnown(text) || !path.IsAbs(s.Dir) || !effect.IsKnown(s.Dir) {

@@ -301,18 +301,30 @@ func (j *judge) body() (text string, ok bool) {
 	return j.in.args[i].text, true
 }
 
-// patch reads the files of a patch, in apply_patch's format or as a unified diff.
+// patch reads the files of each patch, in apply_patch's format or as a unified diff. Which argument an
+// agent reads is not known, so all of them count.
 func (j *judge) patch() {
-	text := ""
+	var texts []string
 	for _, a := range j.in.args {
 		if strings.Contains(a.text, "*** ") || strings.Contains(a.text, "+++ ") {
-			text = a.text
+			texts = append(texts, a.text)
 		}
 	}
-	if text == "" {
-		text = j.call.Command
+	if len(texts) == 0 {
+		texts = []string{j.call.Command}
 	}
-	file, found := "", false
+	found := false
+	for _, text := range texts {
+		found = j.patchText(text) || found
+	}
+	if !found {
+		j.add(effect.Opaque, "a patch that names no file", 0)
+	}
+}
+
+// patchText reads one patch; false if it names no file.
+func (j *judge) patchText(text string) (found bool) {
+	file := ""
 	var added strings.Builder
 	done := func() {
 		if file != "" && added.Len() > 0 {
@@ -343,18 +355,29 @@ func (j *judge) patch() {
 		}
 	}
 	done()
-	if !found {
-		j.add(effect.Write, effect.Unknown, effect.Partial)
-	}
+	return found
 }
 
+// patchLine returns the file that a line names, and what becomes of it. Agents read the headers of
+// their own format with white space before them, and some without a space behind the colon. A path in
+// it may have a tab, behind which a unified diff has the time.
 func patchLine(line string) (effect.Kind, string) {
+	if own := strings.TrimSpace(line); strings.HasPrefix(own, "*** ") {
+		for _, p := range [...]struct {
+			prefix string
+			kind   effect.Kind
+		}{{"*** Add File:", effect.Write}, {"*** Update File:", effect.Write}, {"*** Move to:", effect.Write},
+			{"*** Delete File:", effect.Delete}} {
+			if rest, ok := strings.CutPrefix(own, p.prefix); ok {
+				return p.kind, strings.Trim(strings.TrimSpace(rest), `"`)
+			}
+		}
+		return effect.Opaque, ""
+	}
 	for _, p := range [...]struct {
 		prefix string
 		kind   effect.Kind
-	}{{"*** Add File: ", effect.Write}, {"*** Update File: ", effect.Write}, {"*** Move to: ", effect.Write},
-		{"*** Delete File: ", effect.Delete}, {"+++ ", effect.Write}, {"rename to ", effect.Write},
-		{"copy to ", effect.Write}, {"rename from ", effect.Delete}} {
+	}{{"+++ ", effect.Write}, {"rename to ", effect.Write}, {"copy to ", effect.Write}, {"rename from ", effect.Delete}} {
 		if rest, ok := strings.CutPrefix(line, p.prefix); ok {
 			rest, _, _ = strings.Cut(rest, "\t")
 			if rest = strings.TrimSpace(rest); p.prefix == "+++ " {

@@ -117,7 +117,7 @@ func TestEffects(t *testing.T) {
 			`Patch"}`, []string{"write /home/ada/.bashrc", "delete /w/b", "persist /home/ada/.bashrc"}, []string{"sh:evil\n"}},
 		{"apply_patch", `{"patch":"--- a/x.sh\n+++ b/x.sh\n@@\n-old\n+evil\n"}`, []string{"write /w/x.sh"},
 			[]string{"sh:evil\n"}},
-		{"apply_patch", `{"patch":"what is this"}`, []string{"write … partial"}, nil},
+		{"apply_patch", `{"patch":"what is this"}`, []string{"opaque a patch that names no file"}, nil},
 		{"str_replace_based_edit_tool", `{"command":"view","path":"/etc/hosts"}`, []string{"read /etc/hosts"}, nil},
 		{"str_replace_editor", `{"command":"create","path":"x.sh","file_text":"id"}`, []string{"write /w/x.sh"},
 			[]string{"sh:id"}},
