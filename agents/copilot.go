@@ -127,7 +127,8 @@ var codeTools = vocabulary{
 	{tools: "create_file", as: "Write", keys: "filePath=file_path"},
 	{tools: "replace_string_in_file", as: "Edit", keys: "filePath=file_path oldString=old_string newString=new_string"},
 	{tools: "read_file", as: "Read", keys: "filePath=file_path"},
-	{tools: "edit_notebook_file", as: "NotebookEdit", keys: "filePath=notebook_path newCode=new_source editType=edit_mode"},
+	{tools: "edit_notebook_file", as: "NotebookEdit",
+		keys: "filePath=notebook_path newCode=new_source editType=edit_mode"},
 	{tools: "list_dir", as: "LS"},
 	{tools: "apply_patch", as: "apply_patch"},
 }
