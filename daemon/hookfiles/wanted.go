@@ -53,6 +53,9 @@ func HookProgram(named string) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	if filepath.Base(path) != "approver-hook" {
+		return "", fmt.Errorf("the hook program %s: its name has to be approver-hook, by which it is found again", path)
+	}
 	info, err := os.Stat(path)
 	switch {
 	case err != nil:

@@ -24,13 +24,13 @@ func Help(agent string) string {
 		` is started once, in this folder or that of --project, with your settings and environment, against a model ` +
 		`on this machine and with a dummy key. It makes one harmless
 call that approver always stops. MCP servers are not started; other hooks of yours run as always. It takes a ` +
-		`second, and 20 at the most.
+		`few seconds, and two minutes at the most.
 `
 }
 
 // announced returns the text that is printed before the test.
 func announced(agent string) string {
-	return "starting " + agent + " once, against a model on this machine, to see whether the hook stops a call: up to 20 s"
+	return "starting " + agent + " once, against a model on this machine, to see whether the hook stops a call: this can take a minute"
 }
 
 // Try runs the hook test on an agent, where these settings apply.
