@@ -53,15 +53,14 @@ func HookProgram(named string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if filepath.Base(path) != "approver-hook" {
-		return "", fmt.Errorf("the hook program %s: its name has to be approver-hook, by which it is found again", path)
-	}
 	info, err := os.Stat(path)
 	switch {
 	case err != nil:
 		return "", fmt.Errorf("the hook program: %w", err)
 	case !info.Mode().IsRegular() || info.Mode().Perm()&0o111 == 0:
 		return "", fmt.Errorf("the hook program %s is not a program", path)
+	case filepath.Base(path) != "approver-hook":
+		return "", fmt.Errorf("the hook program %s: its name has to be approver-hook, by which it is found again", path)
 	}
 	return path, nil
 }
