@@ -440,16 +440,3 @@ func (l Layout) TextAt(path string, hooks Hooks) ([]byte, error) {
 	err := enc.Encode(file)
 	return out.Bytes(), err
 }
-
-// Keys returns the outermost keys of a settings file, which may have comments.
-func Keys(text []byte) (keys map[string]json.RawMessage, err error) {
-	text = bytes.TrimPrefix(text, []byte("\ufeff"))
-	if len(bytes.TrimSpace(text)) == 0 {
-		return nil, nil
-	}
-	if text, err = hujson.Standardize(slices.Clone(text)); err != nil {
-		return nil, err
-	}
-	err = json.Unmarshal(text, &keys)
-	return keys, err
-}
