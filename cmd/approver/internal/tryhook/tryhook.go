@@ -30,7 +30,8 @@ call that approver always stops. MCP servers are not started; other hooks of you
 
 // announced returns the text that is printed before the test.
 func announced(agent string) string {
-	return "starting " + agent + " once, against a model on this machine, to see whether the hook stops a call: this can take a minute"
+	return "starting " + agent + " once, against a model on this machine, " +
+		"to see whether the hook stops a call: this can take a minute"
 }
 
 // Try runs the hook test on an agent, where these settings apply.
