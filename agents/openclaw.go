@@ -41,12 +41,12 @@ func newOpenClaw() openClawAgent {
 		},
 		files: settings.Files{
 			Agent: "openclaw", Title: "OpenClaw", Folder: ".openclaw", File: "extensions/approver/index.js",
-			Home:   "OPENCLAW_STATE_DIR",
+			Home: "OPENCLAW_STATE_DIR", Config: "OPENCLAW_HOME",
 			Unread: "a plugin in a workspace is not loaded before its user enables it",
 		},
 		most: openClawMost, recipe: canary.OpenClaw,
-		advice: "OpenClaw runs the hooks of the plugin only if its own settings name it: docs/agents/openclaw.md shows the " +
-			"lines; and openclaw agent exec runs calls without the hooks of plugins, so approver does not see them",
+		advice: "openclaw agent exec runs calls without the hooks of plugins, and a start with --profile, --dev, " +
+			"OPENCLAW_CONFIG_PATH or another HOME without approver's plugin: approver does not see those calls",
 	}.adapter()}
 	a.check = openClawCheck
 	return a
@@ -122,10 +122,14 @@ const (
 // Companions implements [Accompanied].
 func (a openClawAgent) Companions(path string, _, becomes []byte) []Companion {
 	hooks, err := a.ReadHooks(path, becomes)
-	return []Companion{
+	all := []Companion{
 		fixedFile(filepath.Join(filepath.Dir(path), "package.json"), openClawPackage, len(hooks) > 0, err),
 		fixedFile(filepath.Join(filepath.Dir(path), "openclaw.plugin.json"), openClawManifest, len(hooks) > 0, err),
 	}
+	if file, ok := openClawSettings(path); ok {
+		all = append(all, openClawCompanion(file, len(hooks) > 0, err))
+	}
+	return all
 }
 
 // fixedFile is a companion with one text.

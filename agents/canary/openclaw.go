@@ -37,9 +37,8 @@ func startOpenClaw(s Setting) (Start, error) {
 			}},
 		}}},
 	}
-	home := filepath.Join(value(s.Env, "HOME"), ".openclaw")
-	user := cmp.Or(value(s.Env, "OPENCLAW_CONFIG_PATH"), filepath.Join(home, "openclaw.json"))
-	env := []string{"OPENCLAW_NO_AUTO_UPDATE=1", "OPENCLAW_DISABLE_BONJOUR=1"}
+	state, user := openClawPlaces(s.Env)
+	env := []string{"OPENCLAW_NO_AUTO_UPDATE=1", "OPENCLAW_DISABLE_BONJOUR=1", "OPENCLAW_STATE_DIR=" + state}
 	if _, err := os.Stat(user); err == nil {
 		config["$include"] = user
 		roots := []string{filepath.Dir(user), value(s.Env, "OPENCLAW_INCLUDE_ROOTS")}
@@ -55,4 +54,18 @@ func startOpenClaw(s Setting) (Start, error) {
 		},
 		Env: append(env, "OPENCLAW_CONFIG_PATH="+file),
 	}, writeJSON(file, config)
+}
+
+// openClawPlaces returns the folder in which OpenClaw looks for plugins, and the file of its settings.
+// Without the variable of that folder it would look beside the file that this start names.
+func openClawPlaces(env []string) (state, file string) {
+	state, file = value(env, "OPENCLAW_STATE_DIR"), value(env, "OPENCLAW_CONFIG_PATH")
+	switch {
+	case state != "":
+	case file != "":
+		state = filepath.Dir(file)
+	default:
+		state = filepath.Join(cmp.Or(value(env, "OPENCLAW_HOME"), value(env, "HOME")), ".openclaw")
+	}
+	return state, cmp.Or(file, filepath.Join(state, "openclaw.json"))
 }

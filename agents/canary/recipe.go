@@ -3,8 +3,10 @@ package canary
 import (
 	"context"
 	"errors"
+	"os"
 	"os/exec"
 	"path"
+	"path/filepath"
 	"slices"
 	"strings"
 	"syscall"
@@ -66,8 +68,12 @@ func (r Recipe) Command(ctx context.Context, program string, s Setting) (*exec.C
 	if err != nil {
 		return nil, err
 	}
+	temp := filepath.Join(s.Temp, "tmp")
+	if err := os.MkdirAll(temp, 0o700); err != nil {
+		return nil, err
+	}
 	cmd := exec.CommandContext(ctx, program, start.Args...)
-	cmd.Dir, cmd.Env = s.Dir, append(s.Env, start.Env...)
+	cmd.Dir, cmd.Env = s.Dir, append(append(s.Env, start.Env...), "TMPDIR="+temp) // some leave files behind there
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	// Agents run hooks in process groups of their own, and end them when they are told to end.
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM) }

@@ -113,6 +113,9 @@ func TestRecipesLeadToTheModelOnly(t *testing.T) {
 		if strings.Contains(all, "=zz") {
 			t.Errorf("%s has %q", r.Agent, b.env)
 		}
+		if last, want := b.env[len(b.env)-1], "TMPDIR="+filepath.Join(b.temp, "tmp"); last != want {
+			t.Errorf("%s has its temporary files in %s, not in %s", r.Agent, last, want)
+		}
 		if !strings.Contains(all, "http://127.0.0.1:1/path") {
 			t.Errorf("%s does not know the model: %s", r.Agent, all)
 		}
@@ -248,18 +251,22 @@ func TestOpenClawIncludes(t *testing.T) {
 	}
 	write(t, home, ".openclaw/openclaw.json", "{}")
 	write(t, home, "other/x.json", "{}")
+	write(t, home, "other/openclaw.json", "{}")
 	other := filepath.Join(home, "other")
 	for _, tt := range []struct {
-		env            []string
-		include, roots string
+		env                   []string
+		include, roots, state string
 	}{
-		{nil, filepath.Join(home, ".openclaw", "openclaw.json"), filepath.Join(home, ".openclaw")},
+		{nil, filepath.Join(home, ".openclaw", "openclaw.json"), filepath.Join(home, ".openclaw"),
+			filepath.Join(home, ".openclaw")},
+		{[]string{"OPENCLAW_HOME=/none", "OPENCLAW_STATE_DIR=" + other}, filepath.Join(other, "openclaw.json"), other, other},
 		{[]string{"OPENCLAW_CONFIG_PATH=" + filepath.Join(other, "x.json"), "OPENCLAW_INCLUDE_ROOTS=/more"},
-			filepath.Join(other, "x.json"), other + ":/more"},
+			filepath.Join(other, "x.json"), other + ":/more", other},
 	} {
 		b := begin(t, canary.OpenClaw(), home, tt.env...)
 		if all := b.all(t); !strings.Contains(all, `"$include":"`+tt.include+`"`) ||
-			!slices.Contains(b.env, "OPENCLAW_INCLUDE_ROOTS="+tt.roots) {
+			!slices.Contains(b.env, "OPENCLAW_INCLUDE_ROOTS="+tt.roots) ||
+			!slices.Contains(b.env, "OPENCLAW_STATE_DIR="+tt.state) { // the plugins are in it
 			t.Errorf("%q: %s", tt.env, all)
 		}
 	}

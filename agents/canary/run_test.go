@@ -79,6 +79,26 @@ func TestWithoutADaemon(t *testing.T) {
 	}
 }
 
+// The story: the hook test of OpenCode left libraries of 5.5 MB in /tmp, which its runtime unpacks at each
+// start and never removes. What an agent leaves in the folder of temporary files goes with the test.
+func TestNothingIsLeftBehind(t *testing.T) {
+	t.Parallel()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	usual := t.TempDir()
+	r := canary.Run(t.Context(), canary.Options{Recipe: canary.Claude(), Program: self,
+		Env: append(os.Environ(), "TMPDIR="+usual, "FAKE_CLAUDE=litter")})
+	_, left, ok := strings.Cut(r.Text, "claude printed: ")
+	if !ok || !strings.Contains(left, "left-behind-") || strings.HasPrefix(left, usual) {
+		t.Errorf("%+v", r)
+	}
+	if _, err := os.Lstat(left); !os.IsNotExist(err) {
+		t.Errorf("%s is still there: %v", left, err)
+	}
+}
+
 // No program at all, and a folder that is not there.
 func TestWhatCannotStart(t *testing.T) {
 	t.Parallel()

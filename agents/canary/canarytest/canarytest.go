@@ -34,8 +34,15 @@ func Main() int {
 	case "broken":
 		fmt.Fprintln(os.Stderr, "no such option")
 		return 3
+	case "litter":
+		file, err := os.CreateTemp("", "left-behind-*")
+		if err == nil {
+			fmt.Println(file.Name())
+		}
+		return 3
 	case "environment":
-		env := os.Environ() // only the beginning of what is printed is kept
+		// Only the beginning of what is printed is kept.
+		env := slices.DeleteFunc(os.Environ(), func(pair string) bool { return strings.HasPrefix(pair, "TMPDIR=") })
 		slices.SortStableFunc(env, func(a, b string) int {
 			return strings.Compare(b[strings.LastIndexByte(b, '=')+1:], a[strings.LastIndexByte(a, '=')+1:])
 		})
