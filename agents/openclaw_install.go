@@ -114,8 +114,8 @@ func (openClawAgent) Beside(
 		for _, key := range [][]string{{"$include"}, {"plugins", "$include"}, {"plugins", "entries", "$include"}} {
 			if settings.At(all, key...) != nil {
 				found = append(found, settings.Finding{Harmless: true, Path: file, Fix: "approver doctor --agent openclaw",
-					Text: strings.Join(key, ".") + " takes settings from other files, which are not looked at: a list of plugins, or a " +
-						"switch, may be there"})
+					Text: strings.Join(key, ".") + " takes settings from other files, which are not looked at: a list of " +
+						"plugins, or a switch, may be there"})
 			}
 		}
 	}

@@ -34,11 +34,14 @@ func TestOpenClawSettingsNameThePlugin(t *testing.T) {
 		t.Errorf("the settings are %s", in.Path)
 	}
 	for name, c := range map[string]struct{ text, want string }{
-		"none":        {"", `{"plugins": {"entries": {"approver": {"enabled": true}}}}` + "\n"},
-		"by hand":     {"{ // mine\n  gateway: {port: 1},\n}\n", "{ // mine\n  gateway: {port: 1},\n  \"plugins\": {\"entries\": {\"approver\": {\"enabled\": true}}},\n}\n"},
-		"a list":      {"{plugins: {allow: ['x']}}", `{plugins: {allow: ['x', "approver"], "entries": {"approver": {"enabled": true}}}}`},
-		"as it is":    {`{plugins: {allow: ['approver'], entries: {approver: {enabled: true}}}}`, ""},
-		"of a plugin": {`{plugins: {entries: {approver: {hooks: {}}}}}`, `{plugins: {entries: {approver: {hooks: {}, "enabled": true}}}}`},
+		"none": {"", `{"plugins": {"entries": {"approver": {"enabled": true}}}}` + "\n"},
+		"by hand": {"{ // mine\n  gateway: {port: 1},\n}\n", "{ // mine\n  gateway: {port: 1},\n" +
+			"  \"plugins\": {\"entries\": {\"approver\": {\"enabled\": true}}},\n}\n"},
+		"a list": {"{plugins: {allow: ['x']}}",
+			`{plugins: {allow: ['x', "approver"], "entries": {"approver": {"enabled": true}}}}`},
+		"as it is": {`{plugins: {allow: ['approver'], entries: {approver: {enabled: true}}}}`, ""},
+		"of a plugin": {`{plugins: {entries: {approver: {hooks: {}}}}}`,
+			`{plugins: {entries: {approver: {hooks: {}, "enabled": true}}}}`},
 	} {
 		want := c.want
 		if want == "" {
@@ -102,7 +105,8 @@ func TestOpenClawIncludedSettings(t *testing.T) {
 		if err := os.WriteFile(filepath.Join(home, "openclaw.json"), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		found, err := openclaw.Beside(settings.Places{}, []settings.Source{{Place: settings.User, Path: plugin}}, settings.Want{})
+		source := settings.Source{Place: settings.User, Path: plugin}
+		found, err := openclaw.Beside(settings.Places{}, []settings.Source{source}, settings.Want{})
 		if err != nil || len(found) != n || len(settings.Weak(found)) != 0 {
 			t.Errorf("%s: %v, %v", text, found, err)
 		}

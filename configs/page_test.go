@@ -9,6 +9,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"approver.example/configs"
 	"approver.example/internal/match"
@@ -83,9 +84,14 @@ func TestCountsInPages(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	all, err := configs.NewLibrary(nil, time.Now())
+	if err != nil {
+		t.Fatal(err)
+	}
 	counts := configs.RuleCounts(rules)
+	counts["heuristics"] = len(all.Rules().List()) - len(rules)
 	marked := regexp.MustCompile(`<!--count:([a-z:-]+)-->(\d+)`)
-	bare := regexp.MustCompile(`(^|[^>\d])\d[\d,]* (built-in|reflex|effect|engine) rules`)
+	bare := regexp.MustCompile(`(^|[^>\d])\d[\d,]* (built-in|reflex|effect|engine|heuristic) rules`)
 	for _, pattern := range []string{"../README.md", "../CONTRIBUTING.md", "../docs/*.md", "../docs/*/*.md",
 		"rules/README.md"} {
 		names, err := filepath.Glob(pattern)

@@ -189,7 +189,8 @@ func (r *json5Reader) name() string {
 }
 
 // json5Number matches a number.
-var json5Number = regexp.MustCompile(`^[+-]?(Infinity|NaN|0[xX][0-9a-fA-F]+|([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?)$`)
+var json5Number = regexp.MustCompile(
+	`^[+-]?(Infinity|NaN|0[xX][0-9a-fA-F]+|([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?)$`)
 
 // word reads a value that is neither a string nor an object nor an array.
 func (r *json5Reader) word() any {

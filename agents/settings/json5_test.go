@@ -25,7 +25,8 @@ func TestJSON5InAndOut(t *testing.T) {
 		"one line, with a comma": {entry, `{a: 1,}`,
 			`{a: 1, "plugins": {"entries": {"approver": {"enabled": true}}},}`},
 		"lines": {entry, "// mine\n{\n\tplugins: {\n\t\tentries: {\n\t\t\tx: {}, // a note\n\t\t},\n\t},\n}\n",
-			"// mine\n{\n\tplugins: {\n\t\tentries: {\n\t\t\tx: {}, // a note\n\t\t\t\"approver\": {\"enabled\": true},\n\t\t},\n\t},\n}\n"},
+			"// mine\n{\n\tplugins: {\n\t\tentries: {\n\t\t\tx: {}, // a note\n" +
+				"\t\t\t\"approver\": {\"enabled\": true},\n\t\t},\n\t},\n}\n"},
 		"JSON stays JSON": {entry, "{\n  \"plugins\": {\n    \"enabled\": true\n  }\n}\n",
 			"{\n  \"plugins\": {\n    \"enabled\": true,\n    \"entries\": {\"approver\": {\"enabled\": true}}\n  }\n}\n"},
 		"a note behind the last": {entry, "{\n  a: 'x' // of a\n}", "{\n  a: 'x', // of a\n" +
@@ -34,9 +35,11 @@ func TestJSON5InAndOut(t *testing.T) {
 			"  \"plugins\": {\"entries\": {\"approver\": {\"enabled\": true}}} /* of\n a */\n}"},
 		"ends of Windows": {entry, "{\r\n  a: 0xF,\r\n}\r\n",
 			"{\r\n  a: 0xF,\r\n  \"plugins\": {\"entries\": {\"approver\": {\"enabled\": true}}},\r\n}\r\n"},
-		"it is there":     {entry, `{plugins:{entries:{'approver':{enabled:true}}}}`, ""},
-		"it is off":       {entry, `{plugins:{entries:{approver:{enabled:false}}}}`, `{plugins:{entries:{approver:{enabled:true}}}}`},
-		"a mark":          {entry, "\ufeff{a:1}", "\ufeff{a:1, \"plugins\": {\"entries\": {\"approver\": {\"enabled\": true}}}}"},
+		"it is there": {entry, `{plugins:{entries:{'approver':{enabled:true}}}}`, ""},
+		"it is off": {entry, `{plugins:{entries:{approver:{enabled:false}}}}`,
+			`{plugins:{entries:{approver:{enabled:true}}}}`},
+		"a mark": {entry, "\ufeff{a:1}",
+			"\ufeff{a:1, \"plugins\": {\"entries\": {\"approver\": {\"enabled\": true}}}}"},
 		"in a list":       {allowed, `{plugins:{allow:['x','y']}}`, `{plugins:{allow:['x','y', "approver"]}}`},
 		"a list of lines": {allowed, "{plugins:{allow:[\n  'x',\n]}}", "{plugins:{allow:[\n  'x',\n  \"approver\",\n]}}"},
 		"no list":         {allowed, `{plugins:{}}`, ""},
@@ -97,7 +100,9 @@ func TestJSON5Refuses(t *testing.T) {
 }
 
 func FuzzJSON5(f *testing.F) {
-	for _, text := range []string{"", "{}", "{a: 1, // x\n}", "{'a': [.5, -0xF, 'it\\'s', null,],\r\n}", "\ufeff{\"plugins\": {}}"} {
+	for _, text := range []string{
+		"", "{}", "{a: 1, // x\n}", "{'a': [.5, -0xF, 'it\\'s', null,],\r\n}", "\ufeff{\"plugins\": {}}",
+	} {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {

@@ -29,9 +29,11 @@ func (c completionCmd) Run(k *kong.Kong) error {
 				walk(child, strings.TrimSpace(path+" "+child.Name))
 			}
 		}
-		for _, group := range n.AllFlags(true) {
+		for _, group := range append(n.AllFlags(true), flagsOf(n)) {
 			for _, flag := range group {
-				words[path] = append(words[path], "--"+flag.Name)
+				if !flag.Hidden {
+					words[path] = append(words[path], "--"+flag.Name)
+				}
 			}
 		}
 		slices.Sort(words[path])

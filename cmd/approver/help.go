@@ -3,6 +3,7 @@ package main
 import (
 	_ "embed"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/alecthomas/kong"
@@ -27,7 +28,11 @@ func longHelp(k *kong.Kong) error {
 		sections[name] = strings.TrimSpace(text)
 	}
 	return kong.Visit(k.Model.Node, func(node kong.Visitable, next kong.Next) error {
-		if n, is := node.(*kong.Node); is && n.Detail == "" {
+		n, is := node.(*kong.Node)
+		if is {
+			hideRefused(n)
+		}
+		if is && n.Detail == "" {
 			text, own := sections[n.FullPath()]
 			if !own && n.Parent != nil {
 				text = sections[n.Parent.FullPath()+" *"]
@@ -37,6 +42,38 @@ func longHelp(k *kong.Kong) error {
 		}
 		return next(nil)
 	})
+}
+
+// hideRefused hides the flags for settings that an agent has not, or whose hooks it may skip.
+func hideRefused(n *kong.Node) {
+	adapter, _ := agents.For(n.Name)
+	agent, ok := adapter.(agents.Installer)
+	if !ok || n.Parent == nil {
+		return
+	}
+	f := agent.Files()
+	for _, flag := range n.Flags {
+		if flag.Name == "system" && f.Managed == "" || flag.Name == "project" && f.Unread != "" {
+			flag.Hidden = true
+		}
+	}
+}
+
+// groupHelp prints help as usual. A group that also does something itself, as install --all does, has
+// the flags of that, too.
+func groupHelp(options kong.HelpOptions, ctx *kong.Context) error {
+	if n := ctx.Selected(); n != nil {
+		n.Flags = flagsOf(n)
+	}
+	return kong.DefaultHelpPrinter(options, ctx)
+}
+
+// flagsOf returns the flags of a command, with those of what a group does without a further word.
+func flagsOf(n *kong.Node) []*kong.Flag {
+	if n.DefaultCmd == nil {
+		return n.Flags
+	}
+	return append(slices.Clone(n.Flags), n.DefaultCmd.Flags...)
 }
 
 // titles returns the names by which people know the agents.

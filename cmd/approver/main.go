@@ -84,7 +84,8 @@ func newParser() (*kong.Kong, error) {
 	c := cli{Init: newInit(), Install: hookinstall.Install(), Uninstall: hookinstall.Uninstall(), Pair: pairing.Commands()}
 	return kong.New(&c, kong.Name("approver"),
 		kong.Description("Approvals for AI agents: people decide what a tool call may do."),
-		kong.UsageOnError(), kong.ConfigureHelp(kong.HelpOptions{Compact: true, NoExpandSubcommands: true}),
+		kong.UsageOnError(), kong.Help(groupHelp),
+		kong.ConfigureHelp(kong.HelpOptions{Compact: true, NoExpandSubcommands: true}),
 		kong.PostBuild(longHelp), kong.Vars{
 			"version": "approver " + adminapi.BuildVersion(), "example": facts.Example(),
 			"testers": strings.Join(agents.Testers(), ","), "agents": titles(),

@@ -158,11 +158,7 @@ func counted(all []ruleDoc) string {
 			heuristics++
 		}
 	}
-	text := words.Count(uint64(len(all)-heuristics), "rule")
-	if heuristics > 0 {
-		text += fmt.Sprintf(", %d heuristics", heuristics)
-	}
-	return text
+	return words.Rules(len(all)-heuristics, heuristics)
 }
 
 // state says how layers changed the rule.

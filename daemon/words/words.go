@@ -19,6 +19,15 @@ func Count(n uint64, noun string) string {
 	return fmt.Sprintf("%d %s", n, noun)
 }
 
+// Rules counts rules, and the heuristics behind them if there are any.
+func Rules(rules, heuristics int) string {
+	text := Count(uint64(rules), "rule")
+	if heuristics > 0 {
+		text += fmt.Sprintf(", %d heuristics", heuristics)
+	}
+	return text
+}
+
 // CountWere is [Count] followed by was or were.
 func CountWere(n uint64, noun string) string {
 	if n == 1 {

@@ -78,7 +78,13 @@ func (d *doctor) rules() {
 		layers += ", with " + s.File
 	}
 	if d.notInForce("rule set") == "" {
-		d.say("rules", finding.OK, words.Count(uint64(len(lib.Rules().List())), "rule")+layers, "")
+		heuristics := 0
+		for _, r := range lib.Rules().List() {
+			if r.Heuristic {
+				heuristics++
+			}
+		}
+		d.say("rules", finding.OK, words.Rules(len(lib.Rules().List())-heuristics, heuristics)+layers, "")
 	}
 	if why := d.notInForce("information flow"); why != "" {
 		d.say("flow", finding.Warn, why, notInForceCure)

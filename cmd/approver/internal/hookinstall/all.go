@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"strings"
-	"text/tabwriter"
 
 	"approver.example/agents"
 	"approver.example/cmd/approver/internal/term"
@@ -56,7 +55,11 @@ func (c allCmd) Run(ctx context.Context) error {
 	if len(all) == 0 {
 		return errors.New("no agent was found on this machine: name one, such as approver install " + agents.Names()[0])
 	}
-	c.table(all)
+	rows := []string{"AGENT\tFOUND\tSETTINGS\tINSTALL WOULD"}
+	for _, f := range all {
+		rows = append(rows, fmt.Sprintf("%s\t%s\t%s\t%s", f.agent.Files().Title, f.where, f.path, f.state))
+	}
+	table(rows)
 	if !c.DryRun && !c.Yes &&
 		!term.TypedYes(os.Stdin, os.Stdout, "Put the hooks into these settings? Type yes, or anything else to stop: ") {
 		return errors.New("nothing was changed; without a terminal say --yes")
@@ -131,16 +134,4 @@ func wouldDo(agent agents.Installer, cfg configs.Config, who configs.Submitters,
 		return "nothing: it is as it should be", nil
 	}
 	return "change it, and keep what it was beside it", nil
-}
-
-// table prints the agents.
-func (c allCmd) table(all []found) {
-	var out strings.Builder
-	w := tabwriter.NewWriter(&out, 0, 4, 2, ' ', 0)
-	fmt.Fprintln(w, "AGENT\tFOUND\tSETTINGS\tINSTALL WOULD")
-	for _, f := range all {
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", f.agent.Files().Title, f.where, f.path, f.state)
-	}
-	_ = w.Flush() // a strings.Builder takes everything
-	term.Print(0, "%s", term.Visibly(out.String()))
 }

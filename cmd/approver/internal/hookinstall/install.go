@@ -81,12 +81,10 @@ func (c AgentCmd) Help() string {
 	}
 	f := agent.Files()
 	text := `Adds approver's hooks and leaves the rest of the file as it is. Run it again after the ttl was changed, or
-the program moved. What the file was before is kept beside it. Whether the agent waits for people, or is told to
-come back, is not the hook's to say: it is agents.` + c.Agent + `.park_after in the daemon's configuration.
+the program moved. What the file was before is kept beside it (` + copyOf(f) + `). Whether the agent waits for people, or
+is told to come back, is not the hook's to say: it is agents.` + c.Agent + `.park_after in the daemon's configuration.
 `
-	if f.Home != "" {
-		text += "The user's own settings are in $" + f.Home + ", if that is set. "
-	}
+	text += userSettings(f) + "\n"
 	if f.Managed != "" {
 		text += "Managed settings (--system) are made readable for everybody, and read back as another user.\n"
 	}
@@ -96,11 +94,7 @@ runs it. The daemon watches what was installed and raises an alarm when it is we
 	if _, ok := agents.RecipeOf(agent); ok {
 		text += tryhook.Help(c.Agent) + "\n"
 	}
-	text += "\nExample:\n  " + f.Install() + "\n  " + f.Install() + " --project ."
-	if f.Managed != "" {
-		text += "\n  " + f.Install() + " --system"
-	}
-	return text + "\n  " + f.Install() + " --dry-run"
+	return text + "\nExample:" + examples("install", f) + "\n  " + f.Install() + " --dry-run"
 }
 
 // withTest has the flag of install for the hook test.

@@ -19,14 +19,15 @@ import (
 
 // Uninstall returns the command uninstall for all agents.
 func Uninstall() UninstallCmd {
-	return UninstallCmd{perAgent(func(agent agents.Installer) (any, string) {
+	return UninstallCmd{Agents: perAgent(func(agent agents.Installer) (any, string) {
 		return UninstallAgentCmd{Agent: agent.Name()}, "Take the hook out of " + agent.Files().Title + "'s settings."
 	})}
 }
 
 // UninstallCmd is the command uninstall, with a subcommand for each agent.
 type UninstallCmd struct {
-	Agents kong.Plugins `embed:""`
+	Agents kong.Plugins    `embed:""`
+	Every  uninstallAllCmd `cmd:"" default:"withargs" hidden:"" help:"Do it for all settings that are recorded."`
 }
 
 // UninstallAgentCmd is the command uninstall for one agent.

@@ -20,8 +20,14 @@ import (
 
 // Help returns the text about the hook test in the help of install and doctor.
 func Help(agent string) string {
+	where := "in this folder or that of --project"
+	if a, _ := agents.For(agent); a != nil {
+		if i, is := a.(agents.Installer); is && i.Files().Unread != "" { // it refuses --project
+			where = "in this folder"
+		}
+	}
 	return `The hook test: ` + agent +
-		` is started once, in this folder or that of --project, with your settings and environment, against a model ` +
+		` is started once, ` + where + `, with your settings and environment, against a model ` +
 		`on this machine and with a dummy key. It makes one harmless
 call that approver always stops. MCP servers are not started; other hooks of yours run as always. It takes a ` +
 		`few seconds, and two minutes at the most.
