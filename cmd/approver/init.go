@@ -105,7 +105,8 @@ func (c initCmd) Run() error {
 		term.Print(0, "wrote %s\nnext: approver install %[3]s --system%[2]s, and approver service install%[2]s, as "+
 			"docs/isolated.md says\n", path, flag, facts.Example())
 	} else {
-		term.Print(0, "wrote %s\nnext: approver serve%s, a way to approve, and then approver install --all%[2]s\n", path, flag)
+		term.Print(0, "wrote %s\nnext: approver serve%s, a way to approve, and then approver install --all%[2]s\n", path,
+			flag)
 	}
 	if c.Observe {
 		if err := beginObserving(cfg); err != nil {
