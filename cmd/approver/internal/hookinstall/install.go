@@ -82,7 +82,8 @@ func (c AgentCmd) Help() string {
 	f := agent.Files()
 	text := `Adds approver's hooks and leaves the rest of the file as it is. Run it again after the ttl was changed, or
 the program moved. What the file was before is kept beside it (` + copyOf(f) + `). Whether the agent waits for people,
-or is told to come back, is not the hook's to say: it is agents.` + c.Agent + `.park_after in the daemon's configuration.
+or is told to come back, is not the hook's to say: it is agents.` + c.Agent + `.park_after in the daemon's
+configuration.
 `
 	text += userSettings(f) + "\n"
 	if f.Managed != "" {
