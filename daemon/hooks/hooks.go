@@ -40,6 +40,9 @@ func (d *Decider) Hook(ctx context.Context, h httpapi.HookRequest) httpapi.HookA
 		call.Container = d.Container(h.Root)
 	}
 	call.ParkAt = parkAt(h, d.Agents[call.Agent], call.At)
+	if left, short := d.Hooks.Left(call.Agent, h.Deadline); short {
+		call.ParkAt = sooner(call.ParkAt, call.At.Add(max(0, left-parkMargin)))
+	}
 	switch ev.Kind {
 	case agents.Decide, agents.Prompted:
 		return d.decide(ctx, h, adapter, ev, call)
@@ -157,6 +160,14 @@ func parkAt(h httpapi.HookRequest, a configs.Agent, now time.Time) time.Time {
 		return time.Time{}
 	}
 	return now.Add(max(0, min(a.ParkAfter, h.Deadline-parkMargin)))
+}
+
+// sooner returns the earlier of two times; a zero one is never.
+func sooner(a, b time.Time) time.Time {
+	if a.IsZero() || b.Before(a) {
+		return b
+	}
+	return a
 }
 
 // Rewrite applies a Modify's arguments to a call, so that it can be judged again.

@@ -43,8 +43,9 @@ type Watch struct {
 	programs map[string]lookedAt // used only by Look, so it needs no lock
 
 	mu    sync.Mutex
-	weak  map[string][]string // by installed file: what was wrong with it when it was last checked
-	blind map[string]string   // by file: why it cannot be checked now
+	weak  map[string][]string        // by installed file: what was wrong with it when it was last checked
+	blind map[string]string          // by file: why it cannot be checked now
+	brief map[string]settings.Budget // by agent: the shortest time for which it waits, if that is too short
 }
 
 // hookLook is how often the installed files are checked, and hookRead how often a
@@ -84,7 +85,7 @@ func (w *Watch) Look(ctx context.Context) {
 	w.mu.Lock()
 	was := w.weak
 	w.mu.Unlock()
-	now, blind := map[string][]string{}, map[string]string{}
+	now, blind, brief := map[string][]string{}, map[string]string{}, map[string]settings.Budget{}
 	whose := map[string]string{}
 	record := hookfiles.InstallsFile(w.Config.Dir)
 	all, err := hookfiles.ReadInstalls(w.Config.Dir)
@@ -107,14 +108,40 @@ func (w *Watch) Look(ctx context.Context) {
 			weak = was[in.Path]
 		}
 		now[in.Path] = weak
+		for _, b := range budgets(in) {
+			if shortest, there := brief[b.Agent]; b.Open() != "" && (!there || b.Hook < shortest.Hook) {
+				brief[b.Agent] = b
+			}
+		}
 	}
 	w.mu.Lock()
-	w.weak, w.blind = now, blind
+	w.weak, w.blind, w.brief = now, blind, brief
 	w.mu.Unlock()
 	for path, why := range blind {
 		w.Log.Warn("the hooks CANNOT BE LOOKED AT now, so nobody can say whether they hold", "file", path, "error", why)
 	}
 	w.compare(ctx, was, now, blind, whose)
+}
+
+// budgets returns the times of the hooks of an installed file.
+func budgets(in hookfiles.Installed) []settings.Budget {
+	agent := in.Of()
+	if agent == nil {
+		return nil
+	}
+	return hookfiles.Budgets(agent, settings.ReadSource(settings.User, in.Path), settings.Want{})
+}
+
+// Left returns how long an agent still waits for the answer about a call, if it gives up before its
+// courier does and could then run the call. remaining is what is left of the courier's own time.
+func (w *Watch) Left(agent string, remaining time.Duration) (left time.Duration, short bool) {
+	if w == nil {
+		return 0, false
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	b, short := w.brief[agent]
+	return b.Hook - max(0, b.Courier-remaining), short
 }
 
 // compare reports what changed since the last look. whose names the agent of a file; an empty
