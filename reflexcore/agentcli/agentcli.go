@@ -165,7 +165,7 @@ func (a *Agent) beginsWith(args []string, fed bool) bool {
 		return wordset.Has(a.starts, ".") || fed && a.fed
 	}
 	first := args[0]
-	if a.said && strings.Contains(first, " ") && first[0] != '-' {
+	if a.said && first != "" && (strings.Contains(first, " ") && first[0] != '-' || first[0] == '@') {
 		return true
 	}
 	for i, f := range args {

@@ -26,6 +26,9 @@ type Agent struct {
 	loud string
 	// answers are the flags that start nothing if one word follows.
 	answers string
+	// apart are first words and flags with which it may run without the hooks of an agent of its kind that
+	// starts it: elsewhere, as a server, or with other settings; agent:exec is the word exec after agent.
+	apart string
 	// said means that a first word with blanks in it is a task for the agent, and fed that its input
 	// is; both only matter if starts is not empty.
 	said, fed bool
@@ -52,6 +55,8 @@ var programs = func() (all []Agent) {
 			a.loud = words
 		case "answers":
 			a.answers = words
+		case "apart":
+			a.apart = words
 		case "does":
 			a.said, a.fed = wordset.Has(words, "said"), wordset.Has(words, "fed")
 		}

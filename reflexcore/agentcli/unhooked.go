@@ -2,6 +2,7 @@ package agentcli
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 
 	"approver.example/reflexcore/effect"
@@ -15,7 +16,30 @@ import (
 // hooks: on a machine of its vendor, as a tool server, with other settings than those on the disk,
 // or in a way that is not known to be harmless.
 func Unhooked(id string, args []string) bool {
-	return id == "claude" && (servesTools(args) || unhooks(args) || isRemoteControlled(args) || claudeWords(args))
+	if id == "claude" {
+		return servesTools(args) || unhooks(args) || isRemoteControlled(args) || claudeWords(args)
+	}
+	return id != "" && slices.ContainsFunc(programs, func(a Agent) bool { return a.ID == id && a.isApart(args) })
+}
+
+// isApart reports whether the words after an agent's name start it apart from the hooks of the one that
+// starts it.
+func (a *Agent) isApart(args []string) bool {
+	if a.apart == "" || !a.Begins(args, false) {
+		return false
+	}
+	first := 0
+	for first < len(args) && strings.HasPrefix(args[first], "-") {
+		first++
+	}
+	for i, word := range args {
+		name, _, _ := strings.Cut(word, "=")
+		isWord := i == first && (wordset.Has(a.apart, name) || i+1 < len(args) && wordset.Has(a.apart, name+":"+args[i+1]))
+		if isWord || strings.HasPrefix(name, "-") && wordset.Has(a.apart, name) {
+			return true
+		}
+	}
+	return false
 }
 
 // servesTools reports whether Claude Code is started as a server that runs its tools for whoever
