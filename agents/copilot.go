@@ -12,6 +12,7 @@ import (
 	"approver.example"
 	"approver.example/agents/canary"
 	"approver.example/agents/facts"
+	"approver.example/internal/keystrokes"
 )
 
 // A copilotAdapter is the adapter of GitHub Copilot: of Copilot CLI, and of the agent hooks of Visual
@@ -104,8 +105,11 @@ func (c copilotAdapter) Report(payload []byte, event string) (ev Event, is bool,
 var copilotTools = vocabulary{
 	{tools: "bash Bash", as: "Bash"},
 	{tools: "powershell PowerShell", as: "PowerShell"},
-	{tools: "write_bash", as: "Bash", keys: "input=command"}, // of older versions: text for a running shell
-	{tools: "write_powershell", as: "PowerShell", keys: "input=command"},
+	// Of older versions: what is typed into a running shell. Under the second names, with keys in it.
+	{tools: "write_bash", as: "Bash", typed: "input"},
+	{tools: "write_powershell", as: "PowerShell", typed: "input"},
+	{tools: "write_bash_keys", as: "write_bash", typed: "input"},
+	{tools: "write_powershell_keys", as: "write_powershell", typed: "input"},
 	{tools: "create Write", as: "Write", keys: "path=file_path file_text=content"},
 	{tools: "edit", as: "Write", when: "diff", keys: "diff=content"}, // in a permissionRequest
 	{tools: "edit Edit", as: "Edit", keys: "path=file_path old_str=old_string new_str=new_string"},
@@ -142,7 +146,16 @@ func copilotAsks(o object) (tool string, args json.RawMessage, err error) {
 // copilotAlias returns the known name of an MCP tool. Copilot joins the names of the server and of the
 // tool with a hyphen, which both can have, and with a slash in a permissionRequest. No tool of its own
 // has one of these. The server's name ends at the first, so that no word of the tool's is lost.
-func copilotAlias(tool string, _ object) (string, error) {
+//
+// A tool that types into a shell has another name here if it types keys that nobody can read as a command.
+func copilotAlias(tool string, args object) (string, error) {
+	if hasWord("write_bash write_powershell", tool) {
+		for _, text := range args.texts("input") {
+			if _, keys := keystrokes.Text(text); keys != "" {
+				return tool + "_keys", nil
+			}
+		}
+	}
 	server, name, ok := strings.Cut(strings.ReplaceAll(tool, "/", "-"), "-")
 	if !ok || server == "" || name == "" {
 		return tool, nil

@@ -27,6 +27,9 @@ type translation struct {
 	// list is the agent's own argument with a list of command lines, each of which runs in a shell of its
 	// own. They become the one argument "command".
 	list string
+	// typed is the agent's own argument with a text that is typed into a shell, see
+	// [approver.example/internal/keystrokes]. It becomes "command", and the keys in it "keys".
+	typed string
 	// when is an argument that a call must have for this translation. If it has none, or null, a later one
 	// is looked for.
 	when string
@@ -64,8 +67,11 @@ func (t translation) to(key string) string {
 
 // arguments returns the arguments under their known names, in their order and byte for byte.
 func (t translation) arguments(raw json.RawMessage) (json.RawMessage, error) {
-	if t.list != "" {
+	switch {
+	case t.list != "":
 		return t.joined(raw)
+	case t.typed != "":
+		return t.entered(raw)
 	}
 	if t.keys == "" {
 		return raw, nil
@@ -76,8 +82,11 @@ func (t translation) arguments(raw json.RawMessage) (json.RawMessage, error) {
 // own undoes arguments: it returns known arguments under the agent's own names. used are the agent's
 // own arguments of the call. They say which of several names for one argument the agent used.
 func (t translation) own(known, used json.RawMessage) (json.RawMessage, error) {
-	if t.list != "" {
+	switch {
+	case t.list != "":
 		return t.listed(known, used)
+	case t.typed != "":
+		return nil, errors.New("what is typed cannot be changed")
 	}
 	if t.keys == "" {
 		return known, nil

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"approver.example/agents/settings"
+	"approver.example/internal/keystrokes"
 )
 
 // joined makes one command line of a list of them. Each of several goes to a shell of its own, as the
@@ -76,4 +77,31 @@ func (t translation) listed(known, used json.RawMessage) (json.RawMessage, error
 		return nil, errors.New("only the text of one command can be changed")
 	}
 	return json.Marshal(map[string][]string{t.list: {*args.Command}})
+}
+
+// entered makes the text of the command line of one that is typed.
+func (t translation) entered(raw json.RawMessage) (json.RawMessage, error) {
+	o, err := parseObject(raw)
+	if err != nil {
+		return nil, err
+	}
+	text, ok, err := o.text(t.typed)
+	switch {
+	case err != nil:
+		return nil, err
+	case !ok:
+		return nil, fmt.Errorf("%s is missing", quote(t.typed))
+	case o.hasAll("command") || o.hasAll("keys"):
+		return nil, errors.New(`"command" and "keys" are not expected`)
+	}
+	out := map[string]any{}
+	for key, value := range o {
+		out[key] = value
+	}
+	delete(out, t.typed)
+	plain, keys := keystrokes.Text(text)
+	if out["command"] = plain; keys != "" {
+		out["keys"] = keys
+	}
+	return json.Marshal(out)
 }

@@ -63,15 +63,27 @@ type arg struct {
 	parent string // the key around it
 	text   string
 	role   role
-	item   int // its place in a list, or -1
+	item   int  // its place in a list, or -1
+	object int  // the number of the object that it stands in
+	list   int  // the number of the list that it stands in
+	nested bool // that list stands in another one
 	number bool
+}
+
+// A spot is where a value stands: see arg.
+type spot struct {
+	parent             string
+	item, object, list int
+	nested             bool
 }
 
 // arguments are all values of a call.
 type arguments struct {
-	limit int // of values
-	args  []arg
-	lists []list
+	limit   int // of values
+	args    []arg
+	lists   []list
+	objects int
+	arrays  int
 }
 
 type list struct {
@@ -104,7 +116,7 @@ func (in *arguments) document(data []byte, key string, depth int) error {
 	if err != nil {
 		return err
 	}
-	if err := in.value(d, t, key, "", -1, depth); err != nil {
+	if err := in.value(d, t, key, spot{item: -1}, depth); err != nil {
 		return err
 	}
 	if _, err := d.Token(); !errors.Is(err, io.EOF) {
@@ -113,62 +125,75 @@ func (in *arguments) document(data []byte, key string, depth int) error {
 	return nil
 }
 
-func (in *arguments) value(d *json.Decoder, t json.Token, key, parent string, item, depth int) error {
+func (in *arguments) value(d *json.Decoder, t json.Token, key string, at spot, depth int) error {
 	if depth <= 0 || len(in.args) >= in.limit {
 		return errLimit
 	}
+	put := func(text string, r role, number bool) {
+		in.args = append(in.args, arg{key: key, parent: at.parent, text: text, role: r, item: at.item,
+			object: at.object, list: at.list, nested: at.nested, number: number})
+	}
 	switch t := t.(type) {
 	case json.Delim:
-		size := 0
-		for d.More() {
-			inner := key
-			if t == '{' {
-				k, err := d.Token()
-				if err != nil {
-					return err
-				}
-				inner, _ = k.(string)
-				inner = fold(inner)
-			}
-			v, err := d.Token()
-			if err != nil {
-				return err
-			}
-			at, up := -1, key
-			if t == '[' {
-				at, up = size, parent
-			}
-			if err := in.value(d, v, inner, up, at, depth-1); err != nil {
-				return err
-			}
-			size++
-		}
-		if t == '[' {
-			in.lists = append(in.lists, list{key, size})
-		}
-		_, err := d.Token()
-		return err
+		return in.inside(d, t, key, at, depth)
 	case string:
 		r := roleOf(key)
-		if parent != "" && roles[parent] == roleHeader {
+		if at.parent != "" && roles[at.parent] == roleHeader {
 			r = roleHeader
 		}
 		// A string with JSON has arguments, too, unless it is content.
 		if r != roleContent && r != roleText && r != roleCode && r != roleNew && r != roleOld && raw(t) {
 			return in.document([]byte(t), key, depth-1)
 		}
-		in.args = append(in.args, arg{key: key, parent: parent, text: t, role: r, item: item})
+		put(t, r, false)
 	case json.Number:
 		r := roleOther
 		if roles[key] == roleMoney {
 			r = roleMoney
 		}
-		in.args = append(in.args, arg{key: key, parent: parent, text: t.String(), role: r, item: item, number: true})
+		put(t.String(), r, true)
 	case bool:
-		text := strconv.FormatBool(t)
-		in.args = append(in.args, arg{key: key, parent: parent, text: text, item: item, number: true})
+		put(strconv.FormatBool(t), roleOther, true)
 	}
 	return nil
+}
+
+// inside reads what is in a list or an object.
+func (in *arguments) inside(d *json.Decoder, t json.Delim, key string, at spot, depth int) error {
+	within, size := spot{parent: key, item: -1}, 0
+	if t == '{' {
+		in.objects++
+		within.object = in.objects
+	} else {
+		in.arrays++
+		within = spot{parent: at.parent, object: at.object, list: in.arrays, nested: at.item >= 0}
+	}
+	for d.More() {
+		inner := key
+		if t == '{' {
+			k, err := d.Token()
+			if err != nil {
+				return err
+			}
+			inner, _ = k.(string)
+			inner = fold(inner)
+		} else {
+			within.item = size
+		}
+		v, err := d.Token()
+		if err != nil {
+			return err
+		}
+		if err := in.value(d, v, inner, within, depth-1); err != nil {
+			return err
+		}
+		size++
+	}
+	if t == '[' {
+		in.lists = append(in.lists, list{key, size})
+	}
+	_, err := d.Token()
+	return err
 }
 
 // roleOf returns the role of an argument by its name, or by how its name ends: cli_command is a

@@ -25,25 +25,23 @@ func (j *judge) commands() {
 			// A list is one command, word by word. So is a program followed by a list of arguments.
 			if a.item >= 0 {
 				var words []string
-				for ; i < len(j.in.args) && j.in.args[i].key == a.key && j.in.args[i].item >= 0; i++ {
+				for ; i < len(j.in.args) && j.in.args[i].key == a.key && j.in.args[i].list == a.list; i++ {
 					words = append(words, j.in.args[i].text)
 				}
 				i--
-				text = joinCommand(a.key, words)
+				if text = joinCommand(a.key, words); a.nested { // each of several commands, word by word
+					text = quoteWords(words)
+				}
 			}
 			if more := j.in.words("args", "arguments", "argv"); a.item < 0 && len(more) > 0 {
 				text += " " + quoteWords(more)
 			}
-			lang := effect.Shell
-			switch {
-			case j.is(nounPowerShell):
-				lang = effect.PowerShell
-			case j.isRedis(a.key, text):
+			if !j.is(nounPowerShell) && j.isRedis(a.key, text) {
 				j.effects = sqltext.RedisText(j.effects, text, j.lim.SQL)
 				continue
 			}
 			if text != j.call.Command { // which is read as the command of the call
-				j.payload(effect.Payload{Lang: lang, Text: text, Why: a.key + " of " + j.tool})
+				j.payload(effect.Payload{Lang: j.shell(), Text: text, Why: a.key + " of " + j.tool})
 			}
 			given = true
 		case a.role == roleCode && (runs || !j.is(verbWrite)),
@@ -54,6 +52,9 @@ func (j *judge) commands() {
 		}
 	}
 	j.twin()
+	j.unseen()
+	given = j.enters(runs) || given
+	given = j.vectors() || given
 	given = given || j.program(runs)
 	// A shell that is stopped or looked at runs nothing more: KillShell, BashOutput.
 	managed := j.is(verbKill|verbRead) && !j.is(verbRun) || j.is(verbDelete) && j.isOwn()
@@ -66,6 +67,9 @@ func (j *judge) commands() {
 // starts. It reports whether there are any.
 func (j *judge) program(runs bool) bool {
 	more := j.in.words("args", "arguments", "argv")
+	if runs && len(more) == 0 {
+		more = j.in.words("input")
+	}
 	line := strings.Join(j.in.values("args", "arguments"), " ")
 	switch program := programOf(j.call.Tool); {
 	case program != "" && len(more) == 0 && line != "":
@@ -74,16 +78,21 @@ func (j *judge) program(runs bool) bool {
 		return false
 	case program != "":
 		line = program + " " + quoteWords(more)
-	case runs && (j.is(nounShell) || len(j.in.words("argv")) > 0):
+	case j.is(nounDatabase) && databaseOf(j.call.Tool) == "redis":
+		j.effects = sqltext.RedisText(j.effects, quoteWords(more), j.lim.SQL)
+		return false
+	case runs && j.is(nounShell), isProgramName(more[0]):
 		line = quoteWords(more)
 	default:
-		if j.is(nounDatabase) && databaseOf(j.call.Tool) == "redis" {
-			j.effects = sqltext.RedisText(j.effects, quoteWords(more), j.lim.SQL)
-		}
 		return false
 	}
 	j.payload(effect.Payload{Lang: effect.Shell, Text: line, Why: "arguments of " + j.tool})
 	return true
+}
+
+// isProgramName reports whether the first of several words may be the name of a program.
+func isProgramName(word string) bool {
+	return word != "" && word[0] != '-' && !strings.ContainsAny(word, " \t\n'\"\\$`;&|<>()*?[]{}#!,=")
 }
 
 // programOf returns the command line program that a tool is named after, or "".

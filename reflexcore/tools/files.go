@@ -38,7 +38,7 @@ func (j *judge) files() {
 		if kind == effect.Delete && j.says(partsOfFiles) && !j.is(nounFile|nounFolder) {
 			kind = effect.Write
 		}
-		if kind == effect.Delete && (j.in.flag("recursive", "force") || j.is(nounFolder)) {
+		if kind == effect.Delete && (j.in.flag("recursive", "force") || j.is(nounFolder) || j.deletesAnything()) {
 			bits |= effect.Recursive
 		}
 		if kind == effect.Delete || kind == effect.Write {
@@ -58,6 +58,11 @@ func (j *judge) files() {
 			j.addTainted(effect.NetOut, j.subject(), 0, secretOf(a.text)|effect.File)
 		}
 	}
+}
+
+// deletesAnything reports whether a tool may delete a folder as well as a file, by its name.
+func (j *judge) deletesAnything() bool {
+	return !j.is(nounFile) && (len(j.words) == 1 || j.says("path item entry tree"))
 }
 
 // empty reports whether a call that writes a file has no content to write, only a path. Tools that

@@ -69,6 +69,9 @@ func (j *judge) locate(p string) (paths []string, partial effect.Bits) {
 	if rest, ok := strings.CutPrefix(p, "file://"); ok {
 		p = rest
 	}
+	if home := j.call.Env["HOME"]; strings.HasPrefix(home, "/") && (p == "~" || strings.HasPrefix(p, "~/")) {
+		p = home + p[1:]
+	}
 	if !strings.HasPrefix(p, "/") && !strings.HasPrefix(p, "~") && !strings.HasPrefix(p, "$") &&
 		(len(p) < 3 || p[1] != ':') {
 		if !strings.HasPrefix(j.call.Dir, "/") {

@@ -185,8 +185,8 @@ func (j *judge) actions() {
 				continue
 			}
 			j.meaning |= verbEditor
-		case "toolname", "tool", "functionname", "methodname", "name", "function":
-			if !j.is(verbWrapper) {
+		case "toolname", "tool", "functionname", "methodname", "name", "function", "recipientname":
+			if !j.is(verbWrapper) && !callLists[a.parent] {
 				continue
 			}
 		default:
@@ -207,5 +207,8 @@ func (j *judge) actions() {
 		}
 	}
 }
+
+// callLists have calls of other tools.
+var callLists = wordset.Of("toolcalls tooluses")
 
 var editorWords = wordset.Of("view create str_replace insert undo_edit append delete")

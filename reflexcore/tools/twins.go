@@ -1,6 +1,8 @@
 package tools
 
 import (
+	"encoding/json"
+	"maps"
 	"slices"
 	"strings"
 
@@ -24,7 +26,7 @@ var terraformVerbs = wordset.Of("apply destroy taint import state force-unlock")
 
 // twin yields the command line that a tool of a known program stands for, if it is one.
 func (j *judge) twin() {
-	if programOf(j.call.Tool) != "" || j.looks() {
+	if j.amazon() || programOf(j.call.Tool) != "" || j.looks() {
 		return
 	}
 	for _, w := range j.around {
@@ -55,6 +57,71 @@ func (j *judge) twin() {
 			}
 		}
 	}
+}
+
+// amazon yields the command of aws that a call with the names of a service and of an operation stands
+// for, and reports whether it is one. Parameters are flags; every other argument is a word or a list of
+// them.
+func (j *judge) amazon() bool {
+	services, operations := j.in.values("servicename"), j.in.values("operationname")
+	if !j.near("aws amazon") {
+		return false
+	}
+	if len(services) != 1 {
+		if len(j.in.args) > 0 && fold(j.tool) == "useaws" && !j.in.has(roleCommand) {
+			j.add(effect.Opaque, "", effect.Partial)
+		}
+		return false
+	}
+	words := []string{"aws", services[0]}
+	for _, operation := range operations {
+		words = append(words, strings.Fields(kebab(operation))...)
+	}
+	var call struct {
+		Parameters map[string]json.RawMessage `json:"parameters"`
+	}
+	if json.Unmarshal(j.call.Args, &call) != nil {
+		j.add(effect.Opaque, "", effect.Partial)
+	}
+	for _, name := range slices.Sorted(maps.Keys(call.Parameters)) {
+		words = append(words, "--"+strings.TrimLeft(kebab(name), "-"))
+		for _, a := range j.in.args {
+			if a.key == fold(name) && a.text != "" {
+				words = append(words, a.text)
+			}
+		}
+	}
+	for _, a := range j.in.args {
+		switch {
+		case a.parent == "parameters" || a.key == "servicename" || a.key == "operationname" || a.key == "label":
+		case a.key == "region":
+			words = append(words, "--region", a.text)
+		case a.key == "profilename":
+			words = append(words, "--profile", a.text)
+		case !a.number && a.role != roleText:
+			words = append(words, strings.Fields(a.text)...)
+		}
+	}
+	j.payload(effect.Payload{Lang: effect.Shell, Text: quoteWords(words), Why: "what " + j.tool + " does"})
+	return true
+}
+
+// kebab writes DeleteBucket, deleteBucket and delete_bucket as delete-bucket.
+func kebab(name string) string {
+	var b strings.Builder
+	for i, r := range name {
+		switch {
+		case r == '_':
+			r = '-'
+		case r >= 'A' && r <= 'Z':
+			if i > 0 && name[i-1] >= 'a' && name[i-1] <= 'z' {
+				b.WriteByte('-')
+			}
+			r += 'a' - 'A'
+		}
+		b.WriteRune(r)
+	}
+	return b.String()
 }
 
 // rollout returns the subcommand of kubectl rollout that a tool stands for, or "" if none is named.

@@ -1,0 +1,41 @@
+// Package keystrokes reads texts that a tool types into a program, in which keys are named in braces.
+package keystrokes
+
+import "strings"
+
+// Text returns a typed text without the names of keys, and these names. {enter} ends a line and is not
+// among them. What any other key changes is not known: it may take back what was typed, or bring an
+// earlier line. ${name} and braces around other words are text.
+func Text(typed string) (plain, keys string) {
+	var text, others strings.Builder
+	for {
+		i := strings.IndexByte(typed, '{')
+		if i < 0 {
+			break
+		}
+		end := strings.IndexByte(typed[i:], '}')
+		if end < 0 {
+			break
+		}
+		word := typed[i : i+end+1]
+		name := strings.ToLower(word[1:end])
+		text.WriteString(typed[:i])
+		switch {
+		case name == "enter" || name == "return":
+			text.WriteByte('\n')
+		case isKey(name) && (i == 0 || typed[i-1] != '$'):
+			others.WriteString(word)
+		default:
+			text.WriteByte('{')
+			word = "{"
+		}
+		typed = typed[i+len(word):]
+	}
+	text.WriteString(typed)
+	return text.String(), others.String()
+}
+
+// isKey reports whether a word in braces may name a key: up, ctrl+c, f1.
+func isKey(name string) bool {
+	return name != "" && len(name) <= 24 && strings.Trim(name, "abcdefghijklmnopqrstuvwxyz0123456789+-_") == ""
+}
