@@ -34,10 +34,10 @@ var marks = [...]mark{
 	{agent: "copilot", keys: "hook_event_name timestamp session_id cwd", not: "permission_mode"}, // Qwen Code has a mode
 	{agent: "qwen", keys: "hook_event_name timestamp"},
 	{agent: "droid", keys: "hook_event_name permission_mode", path: "/.factory/"},
-	// Crush has only the folder as cwd; goose may have both.
-	{agent: "goose", keys: "event session_id working_dir", not: "hook_event_name"},
+	// goose may say the folder as cwd, too; Crush has no ids of calls, and no event without a tool.
 	{agent: "goose", keys: "event session_id tool_call_id", not: "hook_event_name"},
 	{agent: "goose", keys: "event session_id matcher_context", not: "hook_event_name"},
+	{agent: "goose", keys: "event session_id working_dir", not: "tool_name"},
 	{agent: "crush", keys: "event session_id cwd", not: "hook_event_name"},
 	{agent: "goose", keys: "event session_id", not: "hook_event_name"},
 	{agent: "kiro", keys: "hook_event_name cwd", event: "agentSpawn userPromptSubmit preToolUse postToolUse stop"},

@@ -21,6 +21,7 @@ var opencode = plugin{
 		{tools: "read", as: "Read", keys: "filePath=file_path"},
 		{tools: "glob", as: "Glob"},
 		{tools: "grep", as: "Grep", keys: "include=glob"},
+		{tools: "apply_patch patch", as: "apply_patch"},
 		{tools: "webfetch", as: "WebFetch"},
 		{tools: "websearch", as: "WebSearch"},
 		{tools: "task", as: "Agent"},

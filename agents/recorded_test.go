@@ -190,3 +190,39 @@ func fuzzDecoder(f *testing.F, a Adapter) {
 		}
 	})
 }
+
+// The story: goose began to send the folder as "cwd" beside its own key. The payload then had all that Crush
+// sends, and its arguments were read as Crush's. A key more, which another agent has too, leaves a payload
+// what it is, or it is refused.
+func TestAKeyMoreLeavesThePayloadWhatItIs(t *testing.T) {
+	more := map[string]string{"cwd": `"/p"`, "working_dir": `"/p"`, "model": `"m"`, "version": `"1"`, "workspace_roots": `["/p"]`}
+	for _, a := range adapters {
+		eachRecorded(t, a.Name(), func(t *testing.T, _ string, payload []byte) {
+			for key, value := range more {
+				var o map[string]json.RawMessage
+				if err := json.Unmarshal(payload, &o); err != nil {
+					t.Fatal(err)
+				}
+				if _, there := o[key]; there {
+					continue
+				}
+				o[key] = json.RawMessage(value)
+				changed, err := json.Marshal(o)
+				if err != nil {
+					t.Fatal(err)
+				}
+				for _, flag := range adapters {
+					by, ev, err := Read(flag.Name(), changed)
+					switch {
+					case err != nil && (by == nil || ev.Kind != Unknown):
+						t.Errorf("--agent %s with %s: %v with %+v", flag.Name(), key, err, ev)
+					case err != nil && flag == a:
+						t.Errorf("--agent %s with %s: %v", flag.Name(), key, err)
+					case err == nil && ev.Kind != Notice && (by != a || ev.Agent != a.Name()):
+						t.Errorf("--agent %s with %s reads it as one of %s", flag.Name(), key, ev.Agent)
+					}
+				}
+			}
+		})
+	}
+}

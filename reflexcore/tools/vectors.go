@@ -110,7 +110,7 @@ func (j *judge) enters(runs bool) (any bool) {
 
 // unseenTools are those of an editor that run what is in none of their arguments: a task of its settings,
 // the cell of a file, a command of its own.
-var unseenTools = wordset.Of("runtask runnotebookcell runvscodecommand")
+var unseenTools = wordset.Of("runtask runnotebookcell runvscodecommand copilotrunvscodecommand")
 
 // unseen adds that something runs which is not known.
 func (j *judge) unseen() {
