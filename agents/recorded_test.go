@@ -195,7 +195,8 @@ func fuzzDecoder(f *testing.F, a Adapter) {
 // sends, and its arguments were read as Crush's. A key more, which another agent has too, leaves a payload
 // what it is, or it is refused.
 func TestAKeyMoreLeavesThePayloadWhatItIs(t *testing.T) {
-	more := map[string]string{"cwd": `"/p"`, "working_dir": `"/p"`, "model": `"m"`, "version": `"1"`, "workspace_roots": `["/p"]`}
+	more := map[string]string{"cwd": `"/p"`, "working_dir": `"/p"`, "model": `"m"`, "version": `"1"`,
+		"workspace_roots": `["/p"]`}
 	for _, a := range adapters {
 		eachRecorded(t, a.Name(), func(t *testing.T, _ string, payload []byte) {
 			for key, value := range more {

@@ -104,7 +104,7 @@ func TestCallsOfAmazon(t *testing.T) {
 		aws("rds", "delete_db_instance", `{"db_instance_identifier":"d"}`, "aws_rds_delete"),
 		aws("iam", "create-access-key", `{"user-name":"x"}`, "aws_iam_change"),
 		aws("secretsmanager", "get-secret-value", `{"secret-id":"x"}`, "read_cloud_key"),
-		aws("ec2", "terminate-instances", `["i-1"]`, "not_understood"),
+		aws("s3", "ls", `["b"]`, "not_understood"),
 		aws("ec2", "describe-instances", `{}`, ""),
 		aws("s3", "ls", `{}`, ""),
 		aws("s3", "ls", `{"summarize":true,"page-size":100}`, ""),
