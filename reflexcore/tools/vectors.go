@@ -96,7 +96,8 @@ const terminals = "terminal tmux iterm pty tty stdin pane"
 func (j *judge) enters(runs bool) (any bool) {
 	types := (j.near(terminals) || j.is(nounShell)) && j.is(verbWrite|verbSend|verbType)
 	for _, a := range j.in.args {
-		if a.number || !(types && typedKeys[a.key] || runs && lineKeys[a.key]) {
+		enters := types && typedKeys[a.key] || runs && lineKeys[a.key]
+		if a.number || !enters {
 			continue
 		}
 		text, others := keystrokes.Text(a.text)
