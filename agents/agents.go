@@ -118,7 +118,7 @@ type Adapter interface {
 
 	// Encode writes the verdict as the answer to this event. An Ask is never sent, because people have
 	// decided by the time of an answer. It becomes a deny, like everything else that the protocol
-	// cannot express.
+	// cannot express. An Allow with arguments is people's yes to the call with these, like a Modify.
 	Encode(ev Event, v approver.Verdict) Answer
 }
 

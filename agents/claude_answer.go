@@ -41,7 +41,7 @@ type (
 //
 //	Pass    nothing, exit 0: its own permission flow goes on
 //	Allow   an allow document, exit 0
-//	Modify  an allow document with updatedInput, exit 0
+//	Modify, and an Allow with arguments: an allow document with updatedInput, exit 0
 //	Warn    additionalContext for the model and systemMessage for the user, exit 0
 //	Deny, Ask and everything else: a deny document, stderr and exit 2
 //
@@ -99,9 +99,9 @@ func (c Claude) document(ev Event, v approver.Verdict) (*claudeOutput, error) {
 	case v.Decision == approver.Warn:
 		text := lineOr(v.Reason, "take care with this call")
 		out.SystemMessage, out.Specific.Context = "approver: "+text, text
-	case v.Decision == approver.Allow:
+	case v.Decision == approver.Allow && v.Args == nil:
 		return out, out.allow(ev, v, nil)
-	case v.Decision == approver.Modify && ev.Kind != Ran:
+	case (v.Decision == approver.Modify || v.Decision == approver.Allow) && ev.Kind != Ran:
 		if _, err := parseObject(v.Args); err != nil || !wellFormed(v.Args) {
 			return nil, errors.New("the changed arguments are not a JSON object, so the call was stopped")
 		}

@@ -14,8 +14,11 @@ func TestAgentsWithoutDocuments(t *testing.T) {
 	for _, a := range []*hooked{windsurf, kiro} {
 		for _, e := range a.events {
 			for d := approver.Deny; d <= approver.Allow; d++ {
-				got := a.Encode(Event{Kind: e.kind, Name: e.Name}, approver.Verdict{Decision: d, Reason: "r",
-					Args: json.RawMessage(`{"command":"ls"}`)})
+				v := approver.Verdict{Decision: d, Reason: "r"}
+				if d == approver.Modify {
+					v.Args = json.RawMessage(`{"command":"ls"}`)
+				}
+				got := a.Encode(Event{Kind: e.kind, Name: e.Name}, v)
 				blocks := e.kind == Decide && d <= approver.Modify || e.kind == Ran && d <= approver.Modify
 				if len(got.Stdout) != 0 || got.Exit() == 2 != blocks || blocks && len(got.Stderr) < 2 {
 					t.Errorf("%s %s %v: %+v", a.name, e.Name, d, got)

@@ -345,11 +345,13 @@ func (h *hooked) document(ev Event, v approver.Verdict) (any, error) {
 	switch {
 	case ev.Kind != Decide && ev.Kind != Prompted && ev.Kind != Ran:
 		return nil, errors.New(v.Reason)
-	case v.Decision == approver.Pass, v.Decision == approver.Warn, v.Decision == approver.Allow:
+	case v.Decision == approver.Pass, v.Decision == approver.Warn,
+		v.Decision == approver.Allow && (v.Args == nil || ev.Kind == Ran):
 		return h.permit(ev, v, nil), nil
-	case v.Decision != approver.Modify || ev.Kind == Ran:
+	case v.Decision != approver.Modify && v.Decision != approver.Allow || ev.Kind == Ran:
 		return nil, errors.New(v.Reason)
 	}
+	v.Decision = approver.Modify // people may have said yes to the changed call
 	if _, err := parseObject(v.Args); err != nil || !wellFormed(v.Args) {
 		return nil, errors.New("the changed arguments are not a JSON object, so the call was stopped")
 	}

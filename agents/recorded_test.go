@@ -73,6 +73,32 @@ func TestThePayloadSaysWhoseItIs(t *testing.T) {
 	}
 }
 
+// The story: a rule changed a call, people were shown the changed one and said yes, and the agent was told
+// yes without the new arguments: its own call ran, which nobody had seen. A yes to other arguments is
+// answered as the change itself is: with these, or with a denial.
+func TestAYesToAChangedCall(t *testing.T) {
+	args := json.RawMessage(`{"command":"changed","description":"x","file_path":"/changed","content":"x"}`)
+	for _, a := range adapters {
+		eachRecorded(t, a.Name(), func(t *testing.T, _ string, payload []byte) {
+			ev, err := a.Decode(payload)
+			if err != nil || ev.Kind != Decide && ev.Kind != Prompted {
+				return
+			}
+			v := approver.Verdict{Decision: approver.Modify, Reason: "why", Args: args}
+			want := a.Encode(ev, v)
+			v.Decision, v.By = approver.Allow, approver.ByPeople
+			got := a.Encode(ev, v)
+			if !bytes.Equal(got.Stdout, want.Stdout) || !bytes.Equal(got.Stderr, want.Stderr) || got.Exit() != want.Exit() {
+				t.Errorf("it is answered with %s%s, and the change itself with %s%s", got.Stdout, got.Stderr, want.Stdout,
+					want.Stderr)
+			}
+			if allows := got.Exit() == 0 && !got.Blocks; allows && !bytes.Contains(got.Stdout, []byte("changed")) {
+				t.Errorf("the agent's own call is let go: %s", got.Stdout)
+			}
+		})
+	}
+}
+
 // Whatever an agent's event is, the zero verdict and an event that is not understood block, with a
 // reason in the document and on standard error.
 func TestZeroBlocks(t *testing.T) {
@@ -115,8 +141,10 @@ func transcript(t *testing.T, a Adapter, ev Event) []byte {
 	b.WriteString("\nuse: " + ev.UseID + "\nmode: " + ev.Mode + "\nfailure: " + ev.Failure +
 		"\nresponse: " + string(ev.Response) + "\ncall: " + string(call) + "\n")
 	for d := approver.Deny; d <= approver.Allow; d++ {
-		v := approver.Verdict{Decision: d, Reason: "because <of> \"this\"\nand that", Detail: "for people only",
-			Args: json.RawMessage("{\n \"command\": \"true\"\n}")}
+		v := approver.Verdict{Decision: d, Reason: "because <of> \"this\"\nand that", Detail: "for people only"}
+		if d == approver.Modify {
+			v.Args = json.RawMessage("{\n \"command\": \"true\"\n}")
+		}
 		got := a.Encode(ev, v)
 		b.WriteString("-- " + d.String() + ": exit " + string(rune('0'+got.Exit())) + "\nstdout: " + string(got.Stdout) +
 			"\nstderr: " + string(got.Stderr) + "\n")
