@@ -55,8 +55,9 @@ func (Claude) prompt(ev Event, o object) (p Prompt) {
 		json.Unmarshal(raw, &all) != nil {
 		return p
 	}
+	transcript, _, _ := o.text("transcript_path") // it is among the user's settings
 	for _, raw := range all {
-		choice, ok := claudeChoice(raw, ev.Call.Dir)
+		choice, ok := claudeChoice(raw, []string{ev.Call.Dir, transcript})
 		if ok && len(p.Choices) < approver.MaxChoices && !slices.Contains(p.Choices, choice) {
 			p.Choices, p.updates = append(p.Choices, choice), append(p.updates, raw)
 		}
@@ -98,8 +99,8 @@ var claudeUpdateKeys = map[string]string{
 
 // claudeChoice returns an entry of permission_suggestions as a choice. ok is false for one that is not
 // offered: it is not understood exactly, is too long for a card, switches questions off altogether, or
-// opens the agent's or approver's own settings.
-func claudeChoice(raw json.RawMessage, dir string) (c approver.Choice, ok bool) {
+// opens the agent's or approver's own settings, or a folder around one of the paths in within.
+func claudeChoice(raw json.RawMessage, within []string) (c approver.Choice, ok bool) {
 	entry, err := parseObject(raw)
 	var u claudeUpdate
 	if err != nil || json.Unmarshal(raw, &u) != nil || !wellFormed(raw) {
@@ -113,13 +114,13 @@ func claudeChoice(raw json.RawMessage, dir string) (c approver.Choice, ok bool) 
 	what := ""
 	switch u.Type {
 	case "addRules":
-		what, ok = u.rules(entry)
+		what, ok = u.rules(entry, within)
 		c.Detail = "claude asks no more about " + what
 	case "setMode":
 		what, ok = u.Mode, u.Mode == "acceptEdits" && u.Destination == "session"
 		c.Detail = "claude asks no more about edits and simple file commands in the project (mode acceptEdits)"
 	case "addDirectories":
-		what, ok = u.directories(dir)
+		what, ok = u.directories(within)
 		c.Detail = "claude works in " + what + " as in the project"
 	}
 	kept, known := claudeKept[u.Destination]
@@ -142,7 +143,7 @@ const claudeWholeTools = "WebSearch"
 
 // rules writes the rules of an addRules as Claude Code's settings have them. A rule for a whole tool is
 // only taken for one tool of an MCP server.
-func (u claudeUpdate) rules(entry object) (text string, ok bool) {
+func (u claudeUpdate) rules(entry object, within []string) (text string, ok bool) {
 	var raw []object
 	if u.Behavior != "allow" || len(u.Rules) == 0 || json.Unmarshal(entry["rules"], &raw) != nil ||
 		len(raw) != len(u.Rules) {
@@ -155,7 +156,9 @@ func (u claudeUpdate) rules(entry object) (text string, ok bool) {
 				return "", false
 			}
 		}
-		if !isToolName(r.Tool) || strings.Trim(r.Content, "*:/ ") == "" && !wholeTool(r) || opensSettings(r.Content) {
+		content := strings.Trim(strings.TrimPrefix(r.Content, "domain:"), `*?[]{}!\:/.~ `)
+		if !isToolName(r.Tool) || content == "" && !wholeTool(r) || opensSettings(r.Content) ||
+			hasWord(claudePaths, r.Tool) && leadsAround(r.Content, within) {
 			return "", false
 		}
 		if r.Content == "" {
@@ -174,14 +177,41 @@ func wholeTool(r claudeRule) bool {
 	return r.Content == "" && !strings.Contains(r.Tool, "*") && (one || hasWord(claudeWholeTools, r.Tool))
 }
 
+// claudePaths are the tools whose rules are about paths.
+const claudePaths = "Read Edit Write MultiEdit NotebookEdit NotebookRead Glob Grep LS"
+
+// leadsAround reports whether the path pattern of a rule may be about a folder around one of these paths.
+// Two slashes stand for the root, ~ for the home, and everything else is relative.
+func leadsAround(pattern string, within []string) bool {
+	folder := pattern
+	if i := strings.IndexAny(pattern, `*?[{!\`); i >= 0 {
+		folder = pattern[:strings.LastIndexByte(pattern[:i], '/')+1]
+	}
+	if slices.Contains(strings.Split(pattern, "/"), "..") {
+		return true
+	}
+	if rest, ok := strings.CutPrefix(folder, "~"); ok { // which folder that is, is not known here
+		rest = filepath.Clean("/" + rest)
+		return rest == "/" || slices.ContainsFunc(within, func(path string) bool {
+			return strings.Contains(filepath.Clean(path), rest+"/")
+		})
+	}
+	return strings.HasPrefix(folder, "//") && isAround(folder, within)
+}
+
+// isAround reports whether a folder is the root, or around one of these paths.
+func isAround(folder string, within []string) bool {
+	folder = filepath.Clean(folder)
+	return folder == "/" || slices.ContainsFunc(within, func(path string) bool {
+		return strings.HasPrefix(filepath.Clean(path), folder+"/")
+	})
+}
+
 // directories writes the folders of an addDirectories. A folder around the project is more than the
 // call is about.
-func (u claudeUpdate) directories(dir string) (text string, ok bool) {
-	dir = filepath.Clean(dir)
+func (u claudeUpdate) directories(within []string) (text string, ok bool) {
 	for _, d := range u.Directories {
-		clean := filepath.Clean(d)
-		around := strings.HasPrefix(dir, clean+"/")
-		if !filepath.IsAbs(d) || clean == "/" || around || opensSettings(d) {
+		if !filepath.IsAbs(d) || isAround(d, within) || opensSettings(d) {
 			return "", false
 		}
 	}

@@ -14,7 +14,7 @@ import (
 func asked(t *testing.T, tool, mode, input, suggestions string) Event {
 	t.Helper()
 	ev, err := Claude{}.Decode(fmt.Appendf(nil, `{"session_id":"s","cwd":"/home/dev/project","permission_mode":%q,`+
-		`"hook_event_name":"PermissionRequest","tool_name":%q,"tool_input":%s,"permission_suggestions":%s}`,
+		`"transcript_path":"/users/dev/.claude/projects/p/s.jsonl","hook_event_name":"PermissionRequest","tool_name":%q,"tool_input":%s,"permission_suggestions":%s}`,
 		mode, tool, input, suggestions))
 	if err != nil {
 		t.Fatal(err)
@@ -40,6 +40,12 @@ func TestClaudeSuggestions(t *testing.T) {
 			"the project",
 		`{"type":"addRules","rules":[{"toolName":"Read","ruleContent":"//etc/**"}],"behavior":"allow","destination":` +
 			`"session"}`: "session: Read(//etc/**) · claude asks no more about Read(//etc/**): until this session ends",
+		`{"type":"addRules","rules":[{"toolName":"Read","ruleContent":"//home/dev/project/**"},{"toolName":"Edit",` +
+			`"ruleContent":"/src/**"}],"behavior":"allow","destination":"session"}`: "session · claude asks no more about " +
+			"Read(//home/dev/project/**), Edit(/src/**): until this session ends",
+		`{"type":"addRules","rules":[{"toolName":"Read","ruleContent":"~/notes/**"},{"toolName":"WebFetch",` +
+			`"ruleContent":"domain:go.dev"}],"behavior":"allow","destination":"session"}`: "session · claude asks no more " +
+			"about Read(~/notes/**), WebFetch(domain:go.dev): until this session ends",
 	} {
 		ev := asked(t, "Bash", "default", `{"command":"x"}`, "["+suggestion+"]")
 		if !ev.Prompt.Asks || len(ev.Prompt.Choices) != 1 {
@@ -82,6 +88,10 @@ func TestClaudeSuggestionsNotOffered(t *testing.T) {
 		rule("Edit", "//**"), rule("mcp__m", ""), rule("mcp__m__", ""), rule("mcp__m__*", ""), rule("mcp____x", ""),
 		rule("*", ""),
 		rule("Edit", "/.claude/**"), rule("Edit", "~/.CLAUDE/settings.json"), rule("Read", "//home/dev/.approver/**"),
+		rule("Read", "//home/**"), rule("Read", "//home/dev/**"), rule("Edit", "//home/dev"), rule("Edit", "//h*/**"),
+		rule("Edit", "//{home,etc}/**"), rule("Edit", "//users/dev/**"), rule("Read", "//home/dev/project/../**"),
+		rule("Edit", "~"), rule("Edit", "~/**"), rule("Edit", "~/dev/**"), rule("Edit", "../**"), rule("Edit", "./**"),
+		rule("Edit", "?*"), rule("Edit", "{*}"), rule("WebFetch", "domain:*"), dir("/users/dev"), dir("/users"),
 		rule("Bash", "approver-hook *"), rule("Bash", strings.Repeat("x", 300)), rule("Ba sh", "ls"),
 		dir("/"), dir("//"), dir("/home"), dir("/home/dev"), dir("/home/dev/"), dir("/home/dev/project/.."), dir("relative"),
 		dir("/home/dev/.claude"), dir("/home/dev/project/.claude/x"), dir("/srv/.approver"),
