@@ -128,6 +128,7 @@ func (d *Decider) decide(
 			ev.UseID, ev.Content = changed.UseID, changed.Content
 		}
 	}
+	d.noteBlocked(ctx, call, v, told)
 	yes := now.outcome == permitted && v.Decision == approver.Allow && v.By == approver.ByPeople
 	if yes {
 		now.asked = call.ID
@@ -145,6 +146,20 @@ func (d *Decider) decide(
 	out := answer(told)
 	out.Ack = yes
 	return out
+}
+
+// noteBlocked records that an agent was told no although the call was let go, because its protocol has no
+// other answer. The record before says that it was let go.
+func (d *Decider) noteBlocked(ctx context.Context, call approver.ToolCall, v approver.Verdict, told agents.Answer) {
+	if v.Decision <= approver.Ask || told.Exit() == 0 && !told.Blocks {
+		return
+	}
+	d.record(context.WithoutCancel(ctx), approver.Record{
+		Event: approver.EventVerdict, At: time.Now(), Call: call, Verdict: approver.Verdict{
+			By: "agents", Rule: "answer", Severity: approver.High, Reason: strings.TrimSpace(string(told.Stderr)),
+			Detail: "the agent was told no: its protocol has no other answer to what was decided, which is " + v.Decision.String(),
+		},
+	})
 }
 
 // parkMargin is the time reserved before the courier's deadline to tell the agent.

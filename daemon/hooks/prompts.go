@@ -83,8 +83,10 @@ func (d *Decider) prompt(
 		// Nobody said no. The agent's dialog waits for its user, or has been answered.
 		return answer(adapter.Encode(ev, approver.Verdict{Decision: approver.Pass}))
 	}
-	out := answer(adapter.Encode(ev, v))
-	out.Ack = v.Decision == approver.Allow && v.By == approver.ByPeople
+	told := adapter.Encode(ev, v)
+	d.noteBlocked(ctx, call, v, told)
+	out := answer(told)
+	out.Ack = outcomeOf(ctx, v, told) == permitted && v.Decision == approver.Allow && v.By == approver.ByPeople
 	return out
 }
 

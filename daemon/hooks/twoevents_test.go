@@ -95,8 +95,13 @@ func TestADenialWithExitCodeZero(t *testing.T) {
 	if !a.ExitZero || !strings.Contains(string(a.Stdout), `"deny"`) {
 		t.Fatalf("answered with %+v", a)
 	}
+	// The change is recorded, and that the agent was told no.
+	last := s.d.Audit.(*daemontest.Ledger).Last()
+	if last.Verdict.Decision != approver.Deny || !strings.Contains(last.Verdict.Reason, "other arguments") {
+		t.Errorf("the answer is recorded as %v: %s", last.Verdict.Decision, last.Verdict.Reason)
+	}
 	saysCursor(s, "postToolUse", `"tool_name":"Shell","tool_input":{"command":"b"},"tool_use_id":"1","tool_output":"{}"`)
-	if last := s.d.Audit.(*daemontest.Ledger).Last(); last.Event != approver.EventAlarm {
+	if last = s.d.Audit.(*daemontest.Ledger).Last(); last.Event != approver.EventAlarm {
 		t.Errorf("recorded as %v: %s", last.Event, last.Note)
 	}
 }
