@@ -21,7 +21,7 @@ func (d *Decider) over(ctx context.Context, ev agents.Event, call approver.ToolC
 		one.UseID = id
 		was, err := d.Told.look(ctx, one, call.Peer)
 		if err == nil && was.content != (agents.Content{}) {
-			d.waiting.answered(promptKey(ev, call, was.content))
+			d.waiting.over(promptKey(ev, call, was.content))
 		}
 		if d.Became == nil {
 			continue
@@ -72,7 +72,9 @@ func (d *Decider) prompted(
 			Reason: "people have said yes to this call a moment ago",
 			Detail: "people have said yes to this call a moment ago, which answers the agent's own question too",
 		}
-		return d.answerRecorded(ctx, adapter, ev, call, v, "the call was stopped"), true
+		out = d.answerRecorded(ctx, adapter, ev, call, v, "the call was stopped")
+		d.noteTold(ev, call, v, map[bool]outcome{true: permitted, false: denied}[out.ExitZero])
+		return out, true
 	}
 	v := approver.Verdict{
 		Decision: approver.Pass, By: approver.ByPeople, Severity: approver.High,

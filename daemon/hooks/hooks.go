@@ -47,7 +47,6 @@ func (d *Decider) Hook(ctx context.Context, h httpapi.HookRequest) httpapi.HookA
 	case agents.Decide, agents.Prompted:
 		return d.decide(ctx, h, adapter, ev, call)
 	case agents.Ran:
-		d.waiting.answered(promptKey(ev, call, ev.Content))
 		d.ran(ctx, ev, call)
 		if d.Outputs != nil {
 			return answer(d.Outputs.answer(ctx, adapter, ev, call))
@@ -109,6 +108,9 @@ func (d *Decider) decide(
 		return d.prompt(ctx, h, adapter, ev, call)
 	}
 	d.Told.note(ev, call.Peer, use{outcome: unanswered, content: ev.Content})
+	if ev.Kind == agents.Decide {
+		d.waiting.began(promptKey(ev, call, ev.Asks()))
+	}
 	if d.Began != nil && !canary.Is(call) { // a canary runs in another environment than work
 		d.Began(call)
 	}
@@ -132,11 +134,13 @@ func (d *Decider) decide(
 	yes := now.outcome == permitted && v.Decision == approver.Allow && v.By == approver.ByPeople
 	if yes {
 		now.asked = call.ID
-		d.Told.yes(ev, call, asks, promptYes{time.Now(), v.Yes(), rules})
-		d.Told.twinYes(ev, call, promptYes{time.Now(), v.Yes(), rules})
+		y := promptYes{time.Now(), v.Yes(), rules, call.ID}
+		d.Told.yes(ev, call, asks, y)
+		d.Told.twinYes(ev, call, y)
 	}
 	now.lasting = now.outcome != unanswered && !v.Alone()
 	d.Told.note(ev, call.Peer, now)
+	d.noteTold(ev, call, v, now.outcome)
 	if now.lasting {
 		if err := d.Told.keep(context.WithoutCancel(ctx), ev, call.Peer, now); err != nil {
 			d.Log.Warn("what an agent was told is not kept: after a restart the report of that call will be an alarm", "use",

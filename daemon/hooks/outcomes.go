@@ -300,6 +300,7 @@ type promptYes struct {
 	at    time.Time
 	to    approver.Yes
 	rules string // the version of the rules
+	call  string // the courier's id of the call
 }
 
 // promptKey identifies a content in one session, directory and environment.
@@ -327,6 +328,15 @@ func (o *Outcomes) said(ev agents.Event, call approver.ToolCall) (y promptYes, o
 	defer o.mu.Unlock()
 	y, ok = o.prompts[promptKey(ev, call, ev.Asks())]
 	return y, ok && call.At.Sub(y.at) < promptWait && ev.Asks() != (agents.Content{})
+}
+
+// spent takes the approval of a call that ran away: another call that is the same needs its own.
+func (o *Outcomes) spent(ev agents.Event, call approver.ToolCall, asked string) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if key := promptKey(ev, call, ev.Asks()); asked != "" && o.prompts[key].call == asked {
+		delete(o.prompts, key)
+	}
 }
 
 // A twinYes is an approval for the other hooks of the call. event is that of the hook that asked.

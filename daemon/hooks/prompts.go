@@ -3,7 +3,6 @@ package hooks
 import (
 	"context"
 	"errors"
-	"sync"
 	"time"
 
 	"approver.example"
@@ -68,7 +67,7 @@ func (d *Decider) prompt(
 	call.ParkAt = time.Time{} // the agent does not come back with a question
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	defer d.waiting.add(promptKey(ev, call, ev.Content), cancel)()
+	defer d.waiting.add(promptKey(ev, call, ev.Asks()), cancel)()
 	if mode == configs.PromptsAway && !h.Alone {
 		if judged, _ := d.Prompts.Judge(ctx, call); judged.Decision == approver.Ask && judged.Prompt &&
 			!d.away(ctx, h, call.At) {
@@ -85,6 +84,7 @@ func (d *Decider) prompt(
 	}
 	told := adapter.Encode(ev, v)
 	d.noteBlocked(ctx, call, v, told)
+	d.noteTold(ev, call, v, outcomeOf(ctx, v, told))
 	out := answer(told)
 	out.Ack = outcomeOf(ctx, v, told) == permitted && v.Decision == approver.Allow && v.By == approver.ByPeople
 	return out
@@ -106,7 +106,17 @@ func (d *Decider) leave(
 	if ev.Mode == "plan" && v.Decision > approver.Ask { // no yes of approver's ends a plan
 		v = approver.Verdict{Decision: approver.Pass}
 	}
-	return answer(adapter.Encode(ev, v))
+	told := adapter.Encode(ev, v)
+	d.noteTold(ev, call, v, outcomeOf(ctx, v, told))
+	return answer(told)
+}
+
+// noteTold notes what an agent was told about its own question. One that is left to its dialog has no
+// answer.
+func (d *Decider) noteTold(ev agents.Event, call approver.ToolCall, v approver.Verdict, what outcome) {
+	if ev.Kind == agents.Prompted && v.Decision != approver.Pass && v.Decision != approver.Warn {
+		d.waiting.told(promptKey(ev, call, ev.Asks()), what)
+	}
 }
 
 // lookAgain is how often the terminal is looked at.
@@ -135,42 +145,5 @@ func (d *Decider) away(ctx context.Context, h httpapi.HookRequest, asked time.Ti
 			return false
 		case <-tick.C:
 		}
-	}
-}
-
-// questions are the agents' own questions that wait for people. The zero value has none.
-type questions struct {
-	mu  sync.Mutex
-	all map[useKey]map[*int]context.CancelCauseFunc
-}
-
-// add notes a question, and returns what removes it.
-func (q *questions) add(key useKey, cancel context.CancelCauseFunc) (remove func()) {
-	id := new(int)
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	if q.all == nil {
-		q.all = map[useKey]map[*int]context.CancelCauseFunc{}
-	}
-	if q.all[key] == nil {
-		q.all[key] = map[*int]context.CancelCauseFunc{}
-	}
-	q.all[key][id] = cancel
-	return func() {
-		q.mu.Lock()
-		defer q.mu.Unlock()
-		if delete(q.all[key], id); len(q.all[key]) == 0 {
-			delete(q.all, key)
-		}
-	}
-}
-
-// answered ends the questions about a call that the agent reports: its user answered them, because
-// nobody else did.
-func (q *questions) answered(key useKey) {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	for _, cancel := range q.all[key] {
-		cancel(approver.ErrAtDesk)
 	}
 }

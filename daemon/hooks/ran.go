@@ -40,6 +40,10 @@ func (d *Decider) hasRun(ctx context.Context, was use, peer approver.Peer) {
 	}
 }
 
+// againstANo says that a call ran although the agent's own question was answered with no.
+const againstANo = "the agent's own question about it was answered with no here, so its own user said yes, or it went " +
+	"around that answer"
+
 // notKept notes that a call may have run without this being recorded, so that the end of its
 // turn must not report it as not run.
 func (d *Decider) notKept() {
@@ -56,6 +60,7 @@ func (d *Decider) ran(ctx context.Context, ev agents.Event, call approver.ToolCa
 	if ev.Failure != "" {
 		rec.Note += ", it failed"
 	}
+	no := d.waiting.ran(promptKey(ev, call, ev.Asks()))
 	was, err := d.Told.take(ctx, ev, call.Peer, call.ID)
 	if canary.Is(call) && err == nil && isOf(was, ev) {
 		d.canaryRan(ctx, ev, call)
@@ -67,7 +72,14 @@ func (d *Decider) ran(ctx context.Context, ev agents.Event, call approver.ToolCa
 		d.notKept()
 	}
 	alarm := d.bypass(ctx, ev, call, was, &rec)
+	if alarm == "" && no {
+		// No alarm: where there is a dialog, the agent's user may have been faster.
+		rec.Note += ": " + againstANo
+		d.Log.Warn("a call ran against an answer", "what", againstANo, "agent", ev.Agent, "use", ev.UseID, "tool",
+			call.Tool, "session", call.Session, "uid", call.Peer.UID)
+	}
 	if alarm == "" {
+		d.Told.spent(ev, call, was.asked)
 		d.hasRun(ctx, was, call.Peer)
 	} else {
 		rec.Event = approver.EventAlarm
