@@ -44,6 +44,25 @@ try {
   console.log("RAN " + input.command + " AND READ " + (after?.content ?? content).map((c) => c.text).join(" "));
 } catch (err) { console.log("STOPPED " + err.message); }
 `,
+	// If the call is stopped, another one is made beside it. Both are reported, as OpenClaw does.
+	"openclaw": `
+import plugin from "./plugin.mjs";
+const on = {};
+const runtime = { agent: { resolveAgentWorkspaceDir: () => "/p" }, config: { current: () => ({}) } };
+plugin.register({ runtime, on: (event, handler) => { on[event] = handler; } });
+const event = { toolName: "exec", params: { command: "old" } };
+const before = (toolCallId) => on.before_tool_call(event, { sessionId: "s", toolCallId });
+const after = (toolCallId) =>
+  on.after_tool_call({ ...event, result: { content: "what it returned" } }, { sessionId: "s", toolCallId });
+const first = await before("c");
+if (first?.block) {
+  console.log("STOPPED " + first.blockReason);
+  if ((await before("d"))?.block) process.exit(1);
+  await after("d");
+}
+await after("c");
+console.log("RAN old");
+`,
 }
 
 // played runs a driver with a courier that is a shell script: one for the call and one for the report.
@@ -55,6 +74,9 @@ func played(t *testing.T, agent, before, after string, seconds int) string {
 	}
 	dir := t.TempDir()
 	adapter, _ := For(agent)
+	if claw, ok := adapter.(openClawAgent); ok {
+		adapter = claw.plugged
+	}
 	plugin, ok := adapter.(plugged)
 	if !ok {
 		t.Fatalf("%s has no plugin", agent)
@@ -174,6 +196,19 @@ func TestPluginsSendWhatIsRead(t *testing.T) {
 		if len(kinds) != 2 || kinds[0] != Decide || kinds[1] != Ran {
 			t.Errorf("%s: %v", agent, kinds)
 		}
+	}
+}
+
+// The story: OpenClaw says the id of a call only beside its event. After a call that was stopped, the
+// report of the next one, which ran, was left out as if it were that of the first.
+func TestOpenClawReportsWhatRan(t *testing.T) {
+	reports := filepath.Join(t.TempDir(), "reports")
+	once := `[ -e "$0.once" ] || { touch "$0.once"; echo '{"decision":"deny","reason":"because"}'; exit 2; }; ` + passes
+	got := played(t, "openclaw", once, "cat >>"+reports+`; echo '{"decision":"pass"}'`, 6)
+	text, err := os.ReadFile(reports)
+	if got != "STOPPED because\nRAN old" || err != nil || !strings.Contains(string(text), `"call":"d"`) ||
+		strings.Contains(string(text), `"call":"c"`) {
+		t.Errorf("%q, reported %q, %v", got, text, err)
 	}
 }
 

@@ -10,8 +10,9 @@ export default {
       const { agent, config } = api.runtime;
       return agent.resolveAgentWorkspaceDir(config.current(), ctx.agentId ?? "main");
     };
+    const id = (event, ctx) => event.toolCallId ?? ctx.toolCallId;
     const about = (event, ctx) => ({
-      session: ctx.sessionId ?? ctx.sessionKey ?? ctx.runId, call: event.toolCallId ?? ctx.toolCallId,
+      session: ctx.sessionId ?? ctx.sessionKey ?? ctx.runId, call: id(event, ctx),
       tool: event.toolKind ?? event.toolName, input: event.params, directory: folder(ctx),
     });
     const stopped = new Set(); // these calls do not run, and are reported all the same
@@ -21,12 +22,12 @@ export default {
         const answer = await ask("before_tool_call", about(event, ctx));
         return answer.input ? { params: answer.input } : undefined;
       } catch (err) {
-        stopped.add(event.toolCallId);
+        stopped.add(id(event, ctx));
         return { block: true, blockReason: err.message };
       }
     }, { priority: -1000, timeoutMs: seconds * 1000 }); // the last one to change arguments
     api.on("after_tool_call", async (event, ctx) => {
-      if (stopped.delete(event.toolCallId)) return;
+      if (stopped.delete(id(event, ctx))) return;
       const failed = typeof event.error === "string" && event.error !== "";
       const result = failed ? event.error : (event.result?.content ?? event.result ?? null);
       await ask("after_tool_call", { ...about(event, ctx), result, failed });
