@@ -378,8 +378,10 @@ func (h *hooked) difference(
 		return fmt.Sprintf("%s gives up on the hook after %v, before its deadline of %v, and then runs the call", h.name,
 			timeout, waits)
 	}
-	a, errA := without(have, "command", "bash", "powershell", h.install.timeout)
-	b, errB := without(good.Hooks[0], "command", "bash", "powershell", h.install.timeout)
+	// The line was compared. Another key for one, which good has not, may be what the agent runs.
+	line := lineKeys(good.Hooks[0])
+	a, errA := without(have, append(line, h.install.timeout)...)
+	b, errB := without(good.Hooks[0], append(line, h.install.timeout)...)
 	if errors.Join(errA, errB) != nil || !settings.SameHook(a, b) {
 		return fmt.Sprintf("the hook is %s, and install writes %s", have, good.Hooks[0])
 	}
@@ -409,6 +411,16 @@ func timeoutOf(hook json.RawMessage, in *installation) (time.Duration, error) {
 		return time.Duration(n * float64(time.Millisecond)), nil
 	}
 	return time.Duration(n * float64(in.unit)), nil
+}
+
+// lineKeys returns the keys that a hook of an agent may have for its command line: with one for a POSIX
+// shell, there may be one for another system.
+func lineKeys(good json.RawMessage) []string {
+	var keys map[string]json.RawMessage
+	if json.Unmarshal(good, &keys) == nil && keys["bash"] != nil {
+		return []string{"bash", "powershell"}
+	}
+	return []string{"command"}
 }
 
 // without returns a JSON object without some keys.

@@ -91,6 +91,32 @@ func TestCopiesOfTheHookWeakenIt(t *testing.T) {
 	}
 }
 
+// The story: the agent's key for the command line had another program, and approver's line stood behind
+// another key, or one in capitals. Every call ran unasked, and nothing was reported.
+func TestTheCommandLineIsBehindTheAgentsKey(t *testing.T) {
+	for _, adapter := range adapters {
+		a, ok := adapter.(Installer)
+		text, err := a.HookConfig("/usr/bin/approver-hook", "", time.Minute)
+		if _, isScript := strings.CutPrefix(string(text), "{"); !ok || err != nil || !isScript {
+			continue
+		}
+		own := `"command":`
+		if a.Name() == "copilot" {
+			own = `"bash":`
+		}
+		good, err := a.WithHooks("x", nil, wantedHooks(t, a))
+		if err != nil || !strings.Contains(string(good), own) {
+			t.Fatalf("%s: %v, %s", a.Name(), err, good)
+		}
+		for _, key := range []string{"command", "bash", "powershell", "Command", "COMMAND", "Bash", "cmd"} {
+			if text := strings.ReplaceAll(string(good), own, own+`"true","`+key+`":`); own != `"`+key+`":` &&
+				len(compared(t, a, text, "")) == 0 {
+				t.Errorf("%s runs another program, and %s has approver's line: %s", a.Name(), key, text)
+			}
+		}
+	}
+}
+
 // Hand-written settings keep their comments and order; a second install changes nothing; and without the
 // hooks the bytes are as before. Line ends of Windows are what uninstall restores from its record.
 func TestInstallKeepsTheRestOfTheFile(t *testing.T) {

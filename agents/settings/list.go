@@ -3,8 +3,10 @@ package settings
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
+	"strings"
 )
 
 // A List says how hooks stand in a file in which they are one list, each with its event. The file is
@@ -50,9 +52,11 @@ func (l List) parse(path string, text []byte) (file listFile, err error) {
 	if len(bytes.TrimSpace(text)) == 0 {
 		return file, nil
 	}
-	dec := json.NewDecoder(bytes.NewReader(text))
-	dec.DisallowUnknownFields()
-	if err := dec.Decode(&file); err != nil {
+	err = json.Unmarshal(text, &file)
+	if err == nil {
+		err = listKeys(text)
+	}
+	if err != nil {
 		return file, fmt.Errorf("%s: %w: it is not as install writes it; remove the file, and nothing was changed", path, err)
 	}
 	for _, e := range file.Hooks {
@@ -62,6 +66,40 @@ func (l List) parse(path string, text []byte) (file listFile, err error) {
 		}
 	}
 	return file, nil
+}
+
+// listKeys refuses keys that install does not write. Package json takes "Command" for "command", and the
+// agent does not.
+func listKeys(text []byte) error {
+	var file map[string]json.RawMessage
+	var hooks []map[string]json.RawMessage
+	if err := json.Unmarshal(text, &file); err != nil {
+		return err
+	}
+	if list, ok := file["hooks"]; ok {
+		if err := json.Unmarshal(list, &hooks); err != nil {
+			return err
+		}
+	}
+	err := onlyKeys(file, "version hooks")
+	for _, h := range hooks {
+		var action map[string]json.RawMessage
+		if raw, ok := h["action"]; ok {
+			err = errors.Join(err, json.Unmarshal(raw, &action))
+		}
+		err = errors.Join(err, onlyKeys(h, "name trigger matcher action timeout enabled"), onlyKeys(action, "type command"))
+	}
+	return err
+}
+
+// onlyKeys refuses keys that are not among these words.
+func onlyKeys(o map[string]json.RawMessage, known string) error {
+	for key := range o {
+		if !slices.Contains(strings.Fields(known), key) {
+			return fmt.Errorf("the key %q is not known", key)
+		}
+	}
+	return nil
 }
 
 // Read returns the hooks in a file. One that is not of the kind that runs a command has no command.
