@@ -14,7 +14,8 @@ import (
 func asked(t *testing.T, tool, mode, input, suggestions string) Event {
 	t.Helper()
 	ev, err := Claude{}.Decode(fmt.Appendf(nil, `{"session_id":"s","cwd":"/home/dev/project","permission_mode":%q,`+
-		`"transcript_path":"/users/dev/.claude/projects/p/s.jsonl","hook_event_name":"PermissionRequest","tool_name":%q,"tool_input":%s,"permission_suggestions":%s}`,
+		`"transcript_path":"/users/dev/.claude/projects/p/s.jsonl","hook_event_name":"PermissionRequest",`+
+		`"tool_name":%q,"tool_input":%s,"permission_suggestions":%s}`,
 		mode, tool, input, suggestions))
 	if err != nil {
 		t.Fatal(err)

@@ -161,7 +161,7 @@ func (d *Decider) noteBlocked(ctx context.Context, call approver.ToolCall, v app
 	d.record(context.WithoutCancel(ctx), approver.Record{
 		Event: approver.EventVerdict, At: time.Now(), Call: call, Verdict: approver.Verdict{
 			By: "agents", Rule: "answer", Severity: approver.High, Reason: strings.TrimSpace(string(told.Stderr)),
-			Detail: "the agent was told no: its protocol has no other answer to what was decided, which is " + v.Decision.String(),
+			Detail: "the agent was told no: its protocol has no other answer for what was decided: " + v.Decision.String(),
 		},
 	})
 }

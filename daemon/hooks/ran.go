@@ -41,8 +41,8 @@ func (d *Decider) hasRun(ctx context.Context, was use, peer approver.Peer) {
 }
 
 // againstANo says that a call ran although the agent's own question was answered with no.
-const againstANo = "the agent's own question about it was answered with no here, so its own user said yes, or it went " +
-	"around that answer"
+const againstANo = "the agent's own question about it was answered with no here, so its own user said yes, or it " +
+	"went around that answer"
 
 // notKept notes that a call may have run without this being recorded, so that the end of its
 // turn must not report it as not run.
