@@ -19,7 +19,7 @@ func (d *Decider) over(ctx context.Context, ev agents.Event, call approver.ToolC
 	for _, id := range ev.Over {
 		one := ev
 		one.UseID = id
-		was, err := d.Told.look(ctx, one, call.Peer)
+		was, err := d.Told.over(ctx, one, call.Peer)
 		if err == nil && was.content != (agents.Content{}) {
 			d.waiting.over(promptKey(ev, call, was.content))
 		}

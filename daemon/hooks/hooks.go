@@ -131,14 +131,18 @@ func (d *Decider) decide(
 		}
 	}
 	d.noteBlocked(ctx, call, v, told)
+	now.about = promptKey(ev, call, asks)
 	yes := now.outcome == permitted && v.Decision == approver.Allow && v.By == approver.ByPeople
 	if yes {
 		now.asked = call.ID
 		y := promptYes{time.Now(), v.Yes(), rules, call.ID}
-		d.Told.yes(ev, call, asks, y)
+		d.Told.yes(now.about, y)
 		d.Told.twinYes(ev, call, y)
 	}
 	now.lasting = now.outcome != unanswered && !v.Alone()
+	if yes && ev.UseID == "" {
+		d.Told.askedAbout(now.about, call.ID)
+	}
 	d.Told.note(ev, call.Peer, now)
 	d.noteTold(ev, call, v, now.outcome)
 	if now.lasting {

@@ -45,7 +45,10 @@ type use struct {
 	content agents.Content // what was permitted, or else the content of the one call that was not
 	lasting bool           // it is in the store too
 	report  string         // if taken: the courier's id of the report
-	asked   string         // if people approved it: the courier's id of the call
+	asked   string         // if people approved it, or a question about it: the courier's id of the call or question
+	// about is what a question of the agent about this call has, too; see promptKey. It is zero once the
+	// turn is over, and not stored.
+	about useKey
 	// permits is, for an id that is derived from what the call is, how often it may still run.
 	permits int
 }
@@ -87,7 +90,7 @@ func (u use) ran(ev agents.Event) (was, left use) {
 // same.
 func (u use) over(old use) use {
 	out := use{outcome: max(u.outcome, old.outcome), content: old.content, lasting: u.lasting || old.lasting,
-		asked: old.asked}
+		asked: old.asked, about: u.about}
 	if u.asked != "" {
 		out.asked = u.asked
 	}
@@ -149,10 +152,10 @@ func (o *Outcomes) put(key useKey, u use) {
 		o.young = map[useKey]use{}
 	}
 	o.young[key] = u
+	delete(o.old, key)
 }
 
-// both returns what is remembered in both halves. A key that is in the young half was merged with the
-// old one when it was noted.
+// both returns what is remembered in both halves.
 func (o *Outcomes) both(key useKey) use {
 	if u, ok := o.young[key]; ok {
 		return u
@@ -186,11 +189,17 @@ func (o *Outcomes) take(ctx context.Context, ev agents.Event, peer approver.Peer
 	return was, err
 }
 
-// look returns what the agent was told about a call, and does not forget it.
-func (o *Outcomes) look(ctx context.Context, ev agents.Event, peer approver.Peer) (use, error) {
+// over returns what the agent was told about a call whose turn is over, and does not forget it: its
+// report may still come. But the agent asks no more about it.
+func (o *Outcomes) over(ctx context.Context, ev agents.Event, peer approver.Peer) (use, error) {
 	key := keyOf(ev, peer)
 	o.mu.Lock()
 	was := o.both(key)
+	if was.about != (useKey{}) {
+		left := was
+		left.about = useKey{}
+		o.put(key, left)
+	}
 	o.mu.Unlock()
 	if o.Store == nil || was.outcome > unanswered {
 		return was, nil
@@ -310,16 +319,34 @@ func promptKey(ev agents.Event, call approver.ToolCall, c agents.Content) useKey
 }
 
 // yes notes that people approved a call.
-func (o *Outcomes) yes(ev agents.Event, call approver.ToolCall, c agents.Content, y promptYes) {
-	if c == (agents.Content{}) {
-		return
-	}
+func (o *Outcomes) yes(about useKey, y promptYes) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.prompts == nil || len(o.prompts) >= maxOutcomes {
 		o.prompts = map[useKey]promptYes{}
 	}
-	o.prompts[promptKey(ev, call, c)] = y
+	o.prompts[about] = y
+}
+
+// askedAbout notes that people approved a question about a call, whose id the question does not have.
+// id is the courier's id of the question. Of two calls that are the same, nobody can say which one it is
+// about, so nothing is noted.
+func (o *Outcomes) askedAbout(about useKey, id string) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	var calls []useKey
+	for _, half := range []map[useKey]use{o.young, o.old} {
+		for key, u := range half {
+			if u.outcome == permitted && u.about == about {
+				calls = append(calls, key)
+			}
+		}
+	}
+	if len(calls) == 1 {
+		u := o.both(calls[0])
+		u.asked = id
+		o.put(calls[0], u)
+	}
 }
 
 // said returns the approval that people gave to this very call less than promptWait ago.

@@ -87,6 +87,9 @@ func (d *Decider) prompt(
 	d.noteTold(ev, call, v, outcomeOf(ctx, v, told))
 	out := answer(told)
 	out.Ack = outcomeOf(ctx, v, told) == permitted && v.Decision == approver.Allow && v.By == approver.ByPeople
+	if out.Ack {
+		d.Told.askedAbout(promptKey(ev, call, ev.Asks()), call.ID)
+	}
 	return out
 }
 

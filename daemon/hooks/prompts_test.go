@@ -289,3 +289,82 @@ func TestAYesAnswersTheOwnQuestion(t *testing.T) {
 		}
 	}
 }
+
+// The story: people said yes to the agent's own question, and another program's hook said no to it. The
+// card said "Approved", and nothing more. The yes is one to the call that was asked about: what becomes
+// of that call is told of it. Where nobody can say which call it was about, nothing is told.
+func TestWhatBecameOfAnApprovedQuestion(t *testing.T) {
+	deny := people(approver.Deny)
+	for name, c := range map[string]struct {
+		say  func(context.Context, approver.Verdict) approver.Verdict
+		play func(*playedTurn)
+		want string
+	}{
+		"refused": {nil, func(s *playedTurn) { s.pre("a", "1"); s.prompt("a"); s.over("1") }, "call2 not_run uid 7"},
+		"it ran": {nil, func(s *playedTurn) {
+			s.pre("a", "1")
+			s.prompt("a")
+			s.post("a", "1")
+			s.over("1")
+		}, "call2 ran uid 7"},
+		"it ran after all": {nil, func(s *playedTurn) {
+			s.pre("a", "1")
+			s.prompt("a")
+			s.over("1")
+			s.post("a", "1")
+		}, "call2 not_run uid 7, call2 ran uid 7"},
+		"one of two": {nil, func(s *playedTurn) {
+			s.pre("a", "1")
+			s.pre("b", "2")
+			s.prompt("a")
+			s.prompt("b")
+			s.post("b", "2")
+			s.over("1", "2")
+		}, "call4 ran uid 7, call3 not_run uid 7"},
+		"the turn goes on": {nil, func(s *playedTurn) { s.pre("a", "1"); s.prompt("a") }, ""},
+		"another turn":     {nil, func(s *playedTurn) { s.pre("a", "1"); s.prompt("a"); s.over("2") }, ""},
+		"denied":           {deny, func(s *playedTurn) { s.pre("a", "1"); s.prompt("a"); s.over("1") }, ""},
+		"no such call":     {nil, func(s *playedTurn) { s.pre("a", "1"); s.prompt("b"); s.over("1") }, ""},
+		"the call alone":   {nil, func(s *playedTurn) { s.prompt("a"); s.post("a", "1"); s.over("1") }, ""},
+		"two that are the same": {nil, func(s *playedTurn) {
+			s.pre("a", "1")
+			s.pre("a", "2")
+			s.prompt("a")
+			s.post("a", "1")
+			s.over("1", "2")
+		}, ""},
+		"refused, and made again": {nil, func(s *playedTurn) {
+			s.pre("a", "1")
+			s.prompt("a")
+			s.over("1")
+			s.pre("a", "2")
+			s.prompt("a")
+			s.post("a", "2")
+			s.over("2")
+		}, "call2 not_run uid 7, call5 ran uid 7"},
+		"a call that rules ask about has its own yes": {nil, func(s *playedTurn) {
+			s.pre("ask", "1")
+			s.prompt("ask")
+			s.over("1")
+		}, "call1 not_run uid 7"},
+		"judged like a call": {nil, func(s *playedTurn) {
+			s.pre("a", "1")
+			s.d.Prompts, s.d.Gate.Stages = nil, []approver.Stage{s.people}
+			s.prompt("a")
+			s.over("1")
+		}, "call2 not_run uid 7"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if c.say == nil {
+				c.say = people(approver.Allow)
+			}
+			s := newTurn(t)
+			q := newQuestioned(configs.PromptsAlways, c.say)
+			q.Became, s.d = s.d.Became, q.Decider
+			c.play(s)
+			if got := strings.Join(s.told, ", "); got != c.want {
+				t.Errorf("people are told %q, want %q", got, c.want)
+			}
+		})
+	}
+}
