@@ -15,11 +15,8 @@ import (
 	"approver.example/store/storetest/redistest"
 )
 
-// played are the agents that npm has and that run without a person.
-var played = []string{"claude", "codex", "gemini", "copilot", "opencode", "qwen", "droid", "cline", "pi"}
-
-// The dangerous call, which a person is asked about.
-const force = "git push --force origin main"
+// agentNames are the agents that npm has and that run without a person.
+var agentNames = []string{"claude", "codex", "gemini", "copilot", "opencode", "qwen", "droid", "cline", "pi"}
 
 // An outcome is what came of a scenario.
 type outcome struct {
@@ -27,54 +24,54 @@ type outcome struct {
 	read string // what the model read
 }
 
-// A scenario is one row of the matrix. Its calls must run, or must not.
-type scenario struct {
+// A row is one scenario of the matrix. Its calls must run, or must not.
+type row struct {
 	name string
 	runs bool
 	says string // part of what the model has to read, if the agent tells it
-	play func(w *world)
+	play func(w *agentWorld)
 	more string // configuration
 }
 
 // brief is the deadline of couriers that wait for nothing.
 const brief = "APPROVER_TEST_DEADLINE=8s"
 
-var scenarios = []scenario{
-	{name: "allowed by the rules", runs: true, play: func(w *world) {
+var rows = []row{
+	{name: "allowed by the rules", runs: true, play: func(w *agentWorld) {
 		w.serve()
 		w.run(nil, "touch ran")
 	}},
-	{name: "denied by a rule", says: "approver", play: func(w *world) {
+	{name: "denied by a rule", says: "approver", play: func(w *agentWorld) {
 		w.serve()
 		w.run(nil, "touch "+w.path(".approver/ran"))
 	}},
-	{name: "a person approves", runs: true, play: func(w *world) {
+	{name: "a person approves", runs: true, play: func(w *agentWorld) {
 		w.serve()
 		wait := w.start(nil, force)
 		w.answer(fake.ApproveButton)
 		wait()
 	}},
-	{name: "a person denies", says: "denied", play: func(w *world) {
+	{name: "a person denies", says: "denied", play: func(w *agentWorld) {
 		w.serve()
 		wait := w.start(nil, force)
 		w.answer(fake.DenyButton)
 		wait()
 	}},
-	{name: "nobody answers", more: "ttl: 6s", says: "nobody", play: func(w *world) {
+	{name: "nobody answers", more: "ttl: 6s", says: "nobody", play: func(w *agentWorld) {
 		w.serve()
 		w.run(nil, force)
 	}},
-	{name: "daemon dead", says: "not running", play: func(w *world) {
+	{name: "daemon dead", says: "not running", play: func(w *agentWorld) {
 		w.run([]string{brief}, force)
 	}},
-	{name: "daemon killed while it waits", says: "approver stopped", play: func(w *world) {
+	{name: "daemon killed while it waits", says: "approver stopped", play: func(w *agentWorld) {
 		w.serve()
 		wait := w.start([]string{brief}, force)
 		w.card()
 		w.kill()
 		wait()
 	}},
-	{name: "daemon killed while it waits, and back", runs: true, play: func(w *world) {
+	{name: "daemon killed while it waits, and back", runs: true, play: func(w *agentWorld) {
 		w.serve()
 		wait := w.start(nil, force)
 		w.card()
@@ -84,7 +81,7 @@ var scenarios = []scenario{
 		w.answer(fake.ApproveButton)
 		wait()
 	}},
-	{name: "courier killed by a signal", play: func(w *world) {
+	{name: "courier killed by a signal", play: func(w *agentWorld) {
 		w.serve()
 		wait := w.start(nil, force)
 		w.card()
@@ -95,7 +92,7 @@ var scenarios = []scenario{
 		}
 		wait()
 	}},
-	{name: "store down", says: "approver", play: func(w *world) {
+	{name: "store down", says: "approver", play: func(w *agentWorld) {
 		server, err := redistest.Start(w.Context(), redistest.Options{})
 		if err != nil {
 			w.Fatal(err)
@@ -108,13 +105,13 @@ var scenarios = []scenario{
 		}
 		w.run([]string{brief}, force)
 	}},
-	{name: "policy broken", says: "not running", play: func(w *world) {
+	{name: "policy broken", says: "not running", play: func(w *agentWorld) {
 		w.write(".approver/broken.yaml", "rules: [{tool: 7, then: maybe\n", 0o600)
 		w.configure("policy: broken.yaml")
 		w.serveFails()
 		w.run([]string{brief}, force)
 	}},
-	{name: "approved after 40 s", runs: true, play: func(w *world) {
+	{name: "approved after 40 s", runs: true, play: func(w *agentWorld) {
 		w.serve()
 		wait := w.start(nil, force)
 		w.card()
@@ -122,8 +119,8 @@ var scenarios = []scenario{
 		w.answer(fake.ApproveButton)
 		wait()
 	}},
-	{name: "parked, approved later, and retried", runs: true, says: "again", play: func(w *world) {
-		w.configure(fmt.Sprintf("agents: {%s: {park_after: 5s}}", w.agent.Name()))
+	{name: "parked, approved later, and retried", runs: true, says: "again", play: func(w *agentWorld) {
+		w.configure(fmt.Sprintf("agents: {%s: {park_after: 5s}}", w.agent))
 		w.serve()
 		w.run(nil, force)
 		if w.pushes() != 0 {
@@ -144,13 +141,13 @@ func TestMatrix(t *testing.T) {
 	var mu sync.Mutex
 	seen := map[string]map[string]outcome{}
 	t.Run("all", func(t *testing.T) {
-		for _, name := range played {
+		for _, name := range agentNames {
 			if _, err := os.Stat(filepath.Join(os.Getenv("APPROVER_AGENTS"), name)); err != nil {
 				t.Errorf("%s is not installed: %v", name, err)
 				continue
 			}
 			seen[name] = map[string]outcome{}
-			for _, s := range scenarios {
+			for _, s := range rows {
 				t.Run(name+"/"+s.name, func(t *testing.T) {
 					t.Parallel()
 					o := playOne(t, name, s)
@@ -191,11 +188,11 @@ func intoPage(table string) error {
 }
 
 // playOne plays one scenario, and checks whether the call ran exactly if it had to.
-func playOne(t *testing.T, name string, s scenario) outcome {
-	w := newWorld(t, name, s.more)
-	w.install()
+func playOne(t *testing.T, name string, s row) outcome {
+	w := newAgent(t, name, s.more)
+	w.install("--hook", w.path("bin/approver-hook"))
 	s.play(w)
-	o := outcome{ran: w.there(w.path("work/ran")) || w.there(w.path(".approver/ran")) || w.pushes() > 0, read: w.read()}
+	o := outcome{ran: w.there(w.path("work/ran")) || w.there(w.path(".approver/ran")) || w.pushes() > 0, read: w.heard()}
 	if o.ran != s.runs || w.pushes() > 1 {
 		t.Errorf("it ran: %t, %d pushes; it had to run: %t; the model read %q", o.ran, w.pushes(), s.runs, o.read)
 	}
@@ -209,13 +206,13 @@ func playOne(t *testing.T, name string, s scenario) outcome {
 func matrix(seen map[string]map[string]outcome) string {
 	var b strings.Builder
 	b.WriteString("| what happened |")
-	for _, name := range played {
+	for _, name := range agentNames {
 		b.WriteString(" " + name + " |")
 	}
-	b.WriteString("\n|---|" + strings.Repeat("---|", len(played)) + "\n")
-	for _, s := range scenarios {
+	b.WriteString("\n|---|" + strings.Repeat("---|", len(agentNames)) + "\n")
+	for _, s := range rows {
 		b.WriteString("| " + s.name + " |")
-		for _, name := range played {
+		for _, name := range agentNames {
 			word := "not played"
 			if o, ok := seen[name][s.name]; ok {
 				word = map[bool]string{true: "ran", false: "stopped"}[o.ran]
@@ -226,8 +223,8 @@ func matrix(seen map[string]map[string]outcome) string {
 	}
 	b.WriteString("\nWhat the model read, where the call was stopped:\n\n")
 	home := regexp.MustCompile(`/\S*/apa\d+`)
-	for _, name := range played {
-		for _, s := range scenarios {
+	for _, name := range agentNames {
+		for _, s := range rows {
 			if o, ok := seen[name][s.name]; ok && !s.runs {
 				fmt.Fprintf(&b, "- %s, %s: %s\n", name, s.name, shown(home.ReplaceAllString(o.read, "~")))
 			}

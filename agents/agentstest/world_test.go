@@ -1,10 +1,11 @@
 // Package agentstest plays every agent's real program against the real programs: a model on loopback
-// that says which calls to make, a daemon, the hook as install writes it, a person who answers in a
-// chat on loopback, and a bare repository as the remote. What ran is read from the disk, never from
-// what a hook said.
+// that says which calls to make, a daemon, the hook as install writes it, a person who answers, and a
+// bare repository as the remote. What ran is read from the disk, never from what a hook said.
 //
-// It needs the agents: make e2e-agents installs them, names their folder in APPROVER_AGENTS, and runs
-// this. Without that variable everything is skipped.
+// The matrix (matrix_test.go) plays the same with every agent, and a person in a chat. The scenarios of
+// claude_*_test.go play what Claude Code can do, with a person at a terminal. Each needs the agents:
+// make e2e-agents installs all and names their folder in APPROVER_AGENTS, .ci/claude installs Claude Code
+// and names it in APPROVER_CLAUDE. Without these variables everything is skipped.
 package agentstest
 
 import (
@@ -12,6 +13,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -22,18 +24,14 @@ import (
 	"testing"
 	"time"
 
-	"approver.example/agents"
-	"approver.example/agents/canary"
 	"approver.example/agents/canary/model"
-	"approver.example/channels/channeltest/fake"
-	"approver.example/channels/telegram/telegramtest"
 )
 
 // programs is the folder with approver and approver-hook, built from this source.
 var programs string
 
 func TestMain(m *testing.M) {
-	if os.Getenv("APPROVER_AGENTS") == "" {
+	if os.Getenv("APPROVER_CLAUDE") == "" && os.Getenv("APPROVER_AGENTS") == "" {
 		os.Exit(m.Run()) // everything is skipped
 	}
 	code, err := withPrograms(m)
@@ -55,89 +53,52 @@ func withPrograms(m *testing.M) (int, error) {
 	if out, err := build.CombinedOutput(); err != nil {
 		return 1, fmt.Errorf("%w: %s", err, out)
 	}
+	if err := os.Chmod(dir, 0o755); err != nil { // for agents of other users
+		return 1, err
+	}
 	programs = dir
 	return m.Run(), nil
 }
 
-// The person in the chat, and the chat.
-const (
-	adaID = 10042
-	chat  = -1001234567890
-)
+// limit bounds one run of an agent, and patience is how long something may take that takes no time on an
+// idle machine.
+const limit, patience = 150 * time.Second, 60 * time.Second
 
-// A world is a home with a project, a remote, a chat and a daemon. What is started in it ends with it.
+// A world is a home with a project, a remote and a daemon. What is started in it ends with it.
 type world struct {
 	*testing.T
-	agent   agents.Installer
-	recipe  canary.Recipe
-	program string // the agent
 	home    string
-	chat    *telegramtest.Server
+	agent   string
+	program string   // the agent's
+	env     []string // more of it, for what is started
 	daemon  *exec.Cmd
-
-	url string // of the model, the same for each run: it is in the environment of the calls
-
-	mu      sync.Mutex
-	next    func(c model.Conversation) []model.Call
-	results []string // what the model read of each call, in their order
-	printed bytes.Buffer
+	mu      sync.Mutex // of what the model and the person have seen
 }
 
-// newWorld makes a home. more is added to the configuration.
-func newWorld(t *testing.T, name, more string) *world {
+// newWorld makes a home. config is the daemon's.
+func newWorld(t *testing.T, agent, program, config string) *world {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "apa") // a socket's path is short
 	if err != nil {
 		t.Fatal(err)
 	}
-	adapter, _ := agents.For(name)
-	w := &world{T: t, home: dir, chat: telegramtest.New()}
+	w := &world{T: t, home: dir, agent: agent, program: program}
 	t.Cleanup(w.end)
-	var ok bool
-	if w.agent, ok = adapter.(agents.Installer); !ok {
-		t.Fatalf("%s cannot be installed", name)
-	}
-	if w.recipe, ok = agents.RecipeOf(adapter); !ok {
-		t.Fatalf("there is no recipe of %s", name)
-	}
-	w.program = filepath.Join(os.Getenv("APPROVER_AGENTS"), name, "node_modules", ".bin", w.recipe.Agent)
-	if _, err := os.Stat(w.program); err != nil {
-		t.Fatal(err)
-	}
-	server := model.Server{Next: func(_ context.Context, c model.Conversation) []model.Call {
-		w.mu.Lock()
-		defer w.mu.Unlock()
-		return w.next(c)
-	}}
-	if w.url, _, err = server.Listen(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	w.chat.AddUser(adaID, "Ada")
-	w.chat.AddChat(telegramtest.Chat{ID: chat})
-	w.sh(`mkdir -p work .approver bin && chmod 700 .approver
+	w.sh(`chmod 755 . && mkdir -p work .approver bin && chmod 700 .approver
 git init -q --bare -b main remote.git
 git init -q -b main work && cd work && git config user.email a@example.com && git config user.name A
 git remote add origin ../remote.git
-echo one > file && git add . && git commit -qm one && git push -q --all origin && git commit -q --amend -m other`)
+echo one > file && git add . && git commit -qm one && for b in b1 b2 b3 b4 b5 b6 b7 b8; do git branch $b; done
+git push -q --all origin && git commit -q --amend -m other`)
 	w.write("remote.git/hooks/post-receive", "#!/bin/sh\necho push >> pushes\n", 0o755)
-	// The courier's deadline is for people; what is played here ends sooner.
-	w.write("bin/approver-hook", fmt.Sprintf(`#!/bin/sh
-n=0
-for a do
-	[ $n = 0 ] && set --
-	n=1
-	[ "$a" = 290s ] && a="${APPROVER_TEST_DEADLINE:-290s}"
-	set -- "$@" "$a"
-done
-exec %s/approver-hook "$@"
-`, programs), 0o755)
-	w.write(".approver/approver.yaml", fmt.Sprintf(`%s
-channels: {telegram: {token: %q, api_url: %q, chats: [{id: "%d"}], approvers: [{id: "%d", name: Ada}]}}
-`, more, w.chat.Token(), w.chat.URL(), int64(chat), adaID), 0o600)
+	w.write(".approver/approver.yaml", config, 0o600)
 	return w
 }
 
 func (w *world) path(name string) string { return filepath.Join(w.home, name) }
+
+// work is a path in the project.
+func (w *world) work(name string) string { return filepath.Join(w.home, "work", name) }
 
 func (w *world) there(path string) bool {
 	_, err := os.Lstat(path)
@@ -154,31 +115,47 @@ func (w *world) write(name, text string, mode os.FileMode) {
 	}
 }
 
-func (w *world) environ(more ...string) []string {
+func (w *world) read(name string) string {
+	w.Helper()
+	text, err := os.ReadFile(w.path(name))
+	if err != nil {
+		w.Fatal(err)
+	}
+	return string(text)
+}
+
+func (w *world) environ() []string {
 	path := programs + ":" + filepath.Dir(w.program) + ":" + os.Getenv("PATH")
-	return append([]string{"HOME=" + w.home, "PATH=" + path, "GIT_CONFIG_NOSYSTEM=1", "TERM=dumb",
-		"IS_SANDBOX=1", "LANG=C.UTF-8"}, more...)
+	return append([]string{"HOME=" + w.home, "PATH=" + path, "GIT_CONFIG_NOSYSTEM=1"}, w.env...)
+}
+
+func (w *world) command(ctx context.Context, name string, args ...string) *exec.Cmd {
+	cmd := exec.CommandContext(ctx, name, args...)
+	cmd.Dir, cmd.Env = w.home, w.environ()
+	cmd.SysProcAttr = attributes()
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM) }
+	cmd.WaitDelay = 3 * time.Second
+	return cmd
 }
 
 // sh runs a script of the test itself in the home.
-func (w *world) sh(script string) {
+func (w *world) sh(script string) string {
 	w.Helper()
-	cmd := exec.CommandContext(w.Context(), "sh", "-ec", script)
-	cmd.Dir, cmd.Env = w.home, w.environ()
-	if out, err := cmd.CombinedOutput(); err != nil {
+	out, err := w.command(w.Context(), "sh", "-ec", script).CombinedOutput()
+	if err != nil {
 		w.Fatalf("%v: %s", err, out)
 	}
+	return string(out)
 }
 
-// install puts the hook into the user's settings, by approver's own installer.
-func (w *world) install() {
-	w.Helper()
-	cmd := exec.CommandContext(w.Context(), filepath.Join(programs, "approver"), "install", w.agent.Name(),
-		"--no-hook-test", "--hook", w.path("bin/approver-hook"))
-	cmd.Dir, cmd.Env = w.path("work"), w.environ()
-	if out, err := cmd.CombinedOutput(); err != nil {
-		w.Fatalf("install: %v: %s", err, out)
-	}
+// approver runs the command line and returns what it printed.
+func (w *world) approver(args ...string) (string, error) {
+	ctx, cancel := context.WithTimeout(w.Context(), limit)
+	defer cancel()
+	cmd := w.command(ctx, filepath.Join(programs, "approver"), args...)
+	cmd.Dir = w.path("work")
+	out, err := cmd.CombinedOutput()
+	return string(out), err
 }
 
 // serve starts the daemon and waits until it answers.
@@ -191,11 +168,18 @@ func (w *world) serve() {
 	defer log.Close()
 	cmd := exec.Command(filepath.Join(programs, "approver"), "serve")
 	cmd.Dir, cmd.Env, cmd.Stdout, cmd.Stderr = w.home, w.environ(), log, log
+	cmd.SysProcAttr = attributes()
 	if err := cmd.Start(); err != nil {
 		w.Fatal(err)
 	}
 	w.daemon = cmd
-	w.until("the daemon answers", func() bool { return w.there(w.path(".approver/run/submit.sock")) })
+	w.until("the daemon answers", func() bool {
+		conn, err := net.Dial("unix", w.path(".approver/run/resolve.sock"))
+		if err != nil {
+			return false
+		}
+		return conn.Close() == nil
+	})
 }
 
 // kill ends the daemon at once.
@@ -207,9 +191,6 @@ func (w *world) kill() {
 	}
 }
 
-// patience is how long something may take that takes no time on an idle machine.
-const patience = 60 * time.Second
-
 // until waits for something.
 func (w *world) until(what string, ok func() bool) {
 	w.Helper()
@@ -220,98 +201,28 @@ func (w *world) until(what string, ok func() bool) {
 	}
 }
 
-// limit bounds one run of an agent.
-const limit = 150 * time.Second
-
-// run starts the agent with a model that makes these calls, one in each turn, and returns when the
-// agent has ended.
-func (w *world) run(env []string, commands ...string) {
+// install puts the hook into the settings, by approver's own installer.
+func (w *world) install(args ...string) {
 	w.Helper()
-	w.start(env, commands...)()
+	// Each scenario starts the agent itself, so install does not.
+	if out, err := w.approver(append([]string{"install", w.agent, "--no-hook-test"}, args...)...); err != nil {
+		w.Fatalf("install: %v: %s", err, out)
+	}
 }
 
-// start is run that does not wait for the end; wait does.
-func (w *world) start(env []string, commands ...string) (wait func()) {
+// listen starts a model on loopback that ends with the context, and returns its address.
+func (w *world) listen(ctx context.Context, next func(model.Conversation) []model.Call) string {
 	w.Helper()
-	ctx, cancel := context.WithTimeout(w.Context(), limit)
-	w.mu.Lock()
-	first := len(w.results)
-	w.mu.Unlock()
-	w.mu.Lock()
-	w.next = func(c model.Conversation) []model.Call {
-		for _, r := range c.Results {
-			if at := first + c.Turn - 1; at >= len(w.results) {
-				w.results = append(w.results, r.Text)
-			}
-		}
-		if c.Turn >= len(commands) {
-			return nil
-		}
-		return []model.Call{w.recipe.Call(fmt.Sprintf("call_%d_%d", first, c.Turn), commands[c.Turn])}
-	}
-	w.mu.Unlock()
-	temp := w.path("start") // the same for each run: it is in the environment of the calls
-	if err := errors.Join(os.RemoveAll(temp), os.Mkdir(temp, 0o700)); err != nil {
-		w.Fatal(err)
-	}
-	set := canary.Setting{URL: w.url, Dir: w.path("work"), Temp: temp, Command: commands[0], Env: w.environ(env...)}
-	cmd, err := w.recipe.Command(ctx, w.program, set)
+	server := model.Server{Next: func(_ context.Context, c model.Conversation) []model.Call { return next(c) }}
+	url, _, err := server.Listen(ctx)
 	if err != nil {
 		w.Fatal(err)
 	}
-	cmd.Stdout, cmd.Stderr = &w.printed, &w.printed
-	if err := cmd.Start(); err != nil {
-		w.Fatal(err)
-	}
-	return func() {
-		w.Helper()
-		err := cmd.Wait()
-		if ctx.Err() != nil {
-			w.Errorf("%s was ended after %v: %v", w.agent.Name(), limit, err)
-		}
-		if err := canary.End(cmd); err != nil {
-			w.Error(err)
-		}
-		cancel()
-		if w.recipe.Noted != nil {
-			if said := w.recipe.Noted(set); said != "" {
-				w.mu.Lock()
-				w.results = append(w.results, "nothing; in its log: "+said)
-				w.mu.Unlock()
-			}
-		}
-	}
+	return url
 }
 
-// read is what the model read of its first call, or of all.
-func (w *world) read() string {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return strings.Join(w.results, " | ")
-}
-
-// card waits for a question in the chat that is still open, and returns it.
-func (w *world) card() (card fake.Shown) {
-	w.Helper()
-	w.until("people are asked", func() bool {
-		for _, c := range w.chat.Cards(strconv.Itoa(chat)) {
-			if len(c.Buttons) > 0 {
-				card = c
-				return true
-			}
-		}
-		return false
-	})
-	return card
-}
-
-// answer presses a button of the open question.
-func (w *world) answer(button fake.Button) {
-	w.Helper()
-	if err := w.chat.Tap(strconv.Itoa(adaID), strconv.Itoa(chat), w.card().Message, button); err != nil {
-		w.Fatal(err)
-	}
-}
+// The dangerous call, and what it does.
+const force = "git push --force origin main"
 
 // pushes is how often something was pushed since the world began.
 func (w *world) pushes() int {
@@ -324,6 +235,22 @@ func (w *world) pushes() int {
 	}
 	return strings.Count(string(text), "\n")
 }
+
+func (w *world) pushed(times int) {
+	w.Helper()
+	if got := w.pushes(); got != times {
+		w.Errorf("the remote was changed %d times, not %d", got, times)
+	}
+}
+
+// branches are those of the remote.
+func (w *world) branches() string {
+	w.Helper()
+	return strings.Join(strings.Fields(w.sh("git -C remote.git for-each-ref --format='%(refname:short)' refs/heads")), " ")
+}
+
+// audit is the text of the whole audit.
+func (w *world) audit() string { return w.read(".approver/audit/audit.jsonl") }
 
 // ours are the processes whose home is this world's: hooks have groups of their own.
 func (w *world) ours(program string) (pids []int) {
@@ -351,38 +278,13 @@ func (w *world) end() {
 	for _, pid := range w.ours("") {
 		_ = syscall.Kill(pid, syscall.SIGKILL)
 	}
-	w.chat.Close()
 	if w.Failed() {
 		if log, err := os.ReadFile(w.path("daemon.log")); err == nil {
 			w.Logf("the daemon: %s", log[max(0, len(log)-3000):])
 		}
-		out := w.printed.String()
-		w.Logf("the agent: %s", out[max(0, len(out)-3000):])
 	}
 	if err := os.RemoveAll(w.home); err != nil {
 		time.Sleep(time.Second)
 		_ = os.RemoveAll(w.home)
-	}
-}
-
-// configure adds lines to the configuration.
-func (w *world) configure(lines string) {
-	w.Helper()
-	text, err := os.ReadFile(w.path(".approver/approver.yaml"))
-	if err != nil {
-		w.Fatal(err)
-	}
-	w.write(".approver/approver.yaml", lines+"\n"+string(text), 0o600)
-}
-
-// serveFails starts a daemon that must not start.
-func (w *world) serveFails() {
-	w.Helper()
-	ctx, cancel := context.WithTimeout(w.Context(), patience)
-	defer cancel()
-	cmd := exec.CommandContext(ctx, filepath.Join(programs, "approver"), "serve")
-	cmd.Dir, cmd.Env = w.home, w.environ()
-	if out, err := cmd.CombinedOutput(); err == nil || ctx.Err() != nil {
-		w.Errorf("the daemon started: %s", out)
 	}
 }

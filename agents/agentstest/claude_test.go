@@ -1,4 +1,4 @@
-package claudetest
+package agentstest
 
 import (
 	"bytes"
@@ -48,7 +48,7 @@ func call(tool string, input map[string]any) turn {
 }
 
 // claude runs Claude Code to its end with these turns.
-func (w *world) claude(turns ...turn) {
+func (w *claudeWorld) claude(turns ...turn) {
 	w.Helper()
 	w.started(w.Context(), turns...)()
 }
@@ -57,7 +57,7 @@ func (w *world) claude(turns ...turn) {
 const subagent = "subagent-call:"
 
 // started starts Claude Code and returns what waits for its end.
-func (w *world) started(ctx context.Context, turns ...turn) (wait func()) {
+func (w *claudeWorld) started(ctx context.Context, turns ...turn) (wait func()) {
 	w.Helper()
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	cmd := w.begin(ctx, turns...)
@@ -78,9 +78,9 @@ func (w *world) started(ctx context.Context, turns ...turn) (wait func()) {
 }
 
 // model starts a model that ends with the context, and returns its address.
-func (w *world) model(ctx context.Context, turns ...turn) string {
+func (w *claudeWorld) model(ctx context.Context, turns ...turn) string {
 	w.Helper()
-	server := model.Server{Next: func(_ context.Context, c model.Conversation) []model.Call {
+	return w.listen(ctx, func(c model.Conversation) []model.Call {
 		w.mu.Lock()
 		for _, r := range c.Results {
 			w.results[r.ID] = r
@@ -91,16 +91,11 @@ func (w *world) model(ctx context.Context, turns ...turn) string {
 			return numbered("sub", c.Turn, []turn{bash(command)})
 		}
 		return numbered("call", c.Turn, turns)
-	}}
-	url, _, err := server.Listen(ctx)
-	if err != nil {
-		w.Fatal(err)
-	}
-	return url
+	})
 }
 
 // begin starts Claude Code against a model that both end with the context.
-func (w *world) begin(ctx context.Context, turns ...turn) *exec.Cmd {
+func (w *claudeWorld) begin(ctx context.Context, turns ...turn) *exec.Cmd {
 	w.Helper()
 	url := w.model(ctx, turns...)
 	mode := w.mode
@@ -144,14 +139,14 @@ func numbered(name string, n int, turns []turn) []model.Call {
 }
 
 // said is what the model was told of a call of a turn.
-func (w *world) said(turn, i int) string {
+func (w *claudeWorld) said(turn, i int) string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.results[fmt.Sprintf("toolu_call_%d_%d", turn, i)].Text
 }
 
 // told asserts that the model was told something.
-func (w *world) told(turn int, text string) {
+func (w *claudeWorld) told(turn int, text string) {
 	w.Helper()
 	if said := w.said(turn, 0); !strings.Contains(said, text) {
 		w.Errorf("of turn %d the model was told %q, not %q", turn, said, text)
@@ -159,7 +154,7 @@ func (w *world) told(turn int, text string) {
 }
 
 // open is how many requests wait for people.
-func (w *world) open() int {
+func (w *claudeWorld) open() int {
 	w.Helper()
 	out, err := w.approver("pending", "--json")
 	var doc struct{ Requests []struct{ ID string } }

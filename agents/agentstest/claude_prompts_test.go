@@ -1,4 +1,4 @@
-package claudetest
+package agentstest
 
 import (
 	"os"
@@ -10,22 +10,22 @@ import (
 // Claude Code's own questions: what its permissions do not cover, it asks its user, and people can
 // answer in a chat. Nobody sits before a run with -p, so they are asked at once.
 var promptScenarios = []scenario{
-	{"own question: a command, approved", asksOnce("approve", true, func(w *world) turn { return bash("touch made") })},
-	{"own question: a command, denied", asksOnce("deny", false, func(w *world) turn { return bash("touch made") })},
-	{"own question: a command in the background", asksOnce("approve", true, func(w *world) turn {
+	{"own question: a command, approved", asksOnce("approve", true, func(w *claudeWorld) turn { return bash("touch made") })},
+	{"own question: a command, denied", asksOnce("deny", false, func(w *claudeWorld) turn { return bash("touch made") })},
+	{"own question: a command in the background", asksOnce("approve", true, func(w *claudeWorld) turn {
 		return call("Bash", map[string]any{"command": "touch made", "description": "Work", "run_in_background": true})
 	})},
-	{"own question: a command without the sandbox", asksOnce("approve", true, func(w *world) turn {
+	{"own question: a command without the sandbox", asksOnce("approve", true, func(w *claudeWorld) turn {
 		return call("Bash", map[string]any{"command": "python3 -c 'open(\"made\", \"w\")'", "description": "Work",
 			"dangerouslyDisableSandbox": true})
 	})},
-	{"own question: a new file", asksOnce("approve", true, func(w *world) turn {
+	{"own question: a new file", asksOnce("approve", true, func(w *claudeWorld) turn {
 		return call("Write", map[string]any{"file_path": w.work("made"), "content": "x"})
 	})},
-	{"own question: a new file, denied", asksOnce("deny", false, func(w *world) turn {
+	{"own question: a new file, denied", asksOnce("deny", false, func(w *claudeWorld) turn {
 		return call("Write", map[string]any{"file_path": w.work("made"), "content": "x"})
 	})},
-	{"own question: a file outside the folder", asksOnce("approve", true, func(w *world) turn {
+	{"own question: a file outside the folder", asksOnce("approve", true, func(w *claudeWorld) turn {
 		w.sh("ln -s ../made work/made")
 		return call("Write", map[string]any{"file_path": w.path("made"), "content": "x"})
 	})},
@@ -175,12 +175,12 @@ for line in sys.stdin:
 `
 
 // prompting is a world in which Claude Code asks about everything that changes something.
-func prompting(t *testing.T, word string) *world {
+func prompting(t *testing.T, word string) *claudeWorld {
 	t.Helper()
 	return promptingWith(t, "", word)
 }
 
-func promptingWith(t *testing.T, more, word string) *world {
+func promptingWith(t *testing.T, more, word string) *claudeWorld {
 	t.Helper()
 	w := startWith(t, more, always(word))
 	w.mode = "default"
@@ -189,7 +189,7 @@ func promptingWith(t *testing.T, more, word string) *world {
 }
 
 // asksOnce plays one call about which no rule asks. It makes a file with the name made.
-func asksOnce(word string, runs bool, call func(w *world) turn) func(t *testing.T) {
+func asksOnce(word string, runs bool, call func(w *claudeWorld) turn) func(t *testing.T) {
 	return func(t *testing.T) {
 		w := prompting(t, word)
 		w.claude(call(w))

@@ -1,4 +1,4 @@
-package claudetest
+package agentstest
 
 import (
 	"bufio"
@@ -16,7 +16,7 @@ import (
 
 // watch is a person who sees every card and answers with approve or deny on the
 // command line, or not at all.
-func (w *world) watch(answers func(command string) string) {
+func (w *claudeWorld) watch(answers func(command string) string) {
 	w.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	cmd := w.command(ctx, filepath.Join(programs, "approver"), "watch", "--json")
@@ -63,7 +63,7 @@ func (w *world) watch(answers func(command string) string) {
 }
 
 // answer answers a request, and returns what the person is told.
-func (w *world) answer(ctx context.Context, request, word string) (told string) {
+func (w *claudeWorld) answer(ctx context.Context, request, word string) (told string) {
 	word, choice, _ := strings.Cut(word, " ")
 	args := []string{word, request}
 	switch word {
@@ -81,21 +81,21 @@ func (w *world) answer(ctx context.Context, request, word string) (told string) 
 }
 
 // questions are the commands that people were asked about.
-func (w *world) questions() []string {
+func (w *claudeWorld) questions() []string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return slices.Clone(w.asked)
 }
 
 // first is the id of the first request.
-func (w *world) first() string {
+func (w *claudeWorld) first() string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.requests[0]
 }
 
 // waiting waits until people were asked n times.
-func (w *world) waiting(n int) {
+func (w *claudeWorld) waiting(n int) {
 	w.Helper()
 	w.until(fmt.Sprintf("people are asked %d times", n), func() bool { return len(w.questions()) >= n })
 }

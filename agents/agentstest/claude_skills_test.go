@@ -1,4 +1,4 @@
-package claudetest
+package agentstest
 
 import (
 	"os"
@@ -10,9 +10,9 @@ import (
 // what runs of them, so the call that writes or loads such a text is judged by it.
 
 // mark is a command that leaves a file in the home, and marked whether it ran.
-func (w *world) mark(name string) string { return "touch " + w.path("ran-"+name) }
+func (w *claudeWorld) mark(name string) string { return "touch " + w.path("ran-"+name) }
 
-func (w *world) marked(name string, want bool) {
+func (w *claudeWorld) marked(name string, want bool) {
 	w.Helper()
 	if got := w.there(w.path("ran-" + name)); got != want {
 		w.Errorf("%s ran: %v, not %v", name, got, want)
@@ -20,19 +20,19 @@ func (w *world) marked(name string, want bool) {
 }
 
 // hooked is front matter with hooks that leave a mark.
-func (w *world) hooked(name string) string {
+func (w *claudeWorld) hooked(name string) string {
 	hook := ":\n    - hooks:\n        - type: command\n          command: " + w.mark(name) + "-"
 	return "---\nname: " + name + "\ndescription: works\nhooks:\n  PreToolUse" + hook + "pre\n  Stop" + hook +
 		"stop\n---\n"
 }
 
 // inline is a text with both forms of commands in it.
-func (w *world) inline(name string) string {
+func (w *claudeWorld) inline(name string) string {
 	return "Work.\n\n!`" + w.mark(name) + "-inline`\n\n```!\n" + w.mark(name) + "-block\n```\n"
 }
 
 // forcing is a text that moves the remote, and leaves a mark.
-func (w *world) forcing(name string) string {
+func (w *claudeWorld) forcing(name string) string {
 	return "---\nname: " + name + "\ndescription: works\n---\nWork.\n\n!`" + w.mark(name) + "; " + force + "`\n"
 }
 
@@ -46,7 +46,7 @@ func typedAgent(kind string) turn {
 }
 
 // plugin makes a plugin in which everything that can run leaves a mark.
-func (w *world) plugin(dir string) {
+func (w *claudeWorld) plugin(dir string) {
 	w.write(dir+"/.claude-plugin/plugin.json",
 		`{"name":"plug","commands":["./own/c.md"],"hooks":"./own/h.json","mcpServers":"./own/mcp.json"}`, 0o644)
 	w.write(dir+"/own/c.md", w.inline("command"), 0o644)
@@ -61,7 +61,7 @@ func (w *world) plugin(dir string) {
 
 var skillsScenarios = []scenario{
 	{"what texts run without approver", func(t *testing.T) {
-		w := newWorld(t, "")
+		w := newClaude(t, "")
 		w.write("work/.claude/skills/one/SKILL.md", w.hooked("one")+w.inline("one"), 0o644)
 		w.write("work/.claude/commands/two.md", w.hooked("two")+w.inline("two"), 0o644)
 		w.write(".claude/agents/three.md", w.hooked("three")+w.inline("three"), 0o644)
@@ -78,7 +78,7 @@ var skillsScenarios = []scenario{
 		}
 	}},
 	{"what a plugin runs without approver", func(t *testing.T) {
-		w := newWorld(t, "")
+		w := newClaude(t, "")
 		w.plugin("plug")
 		w.flags = []string{"--plugin-dir", w.path("plug")}
 		w.claude(skill("plug:c"), typedAgent("plug:agent"),

@@ -1,6 +1,6 @@
 //go:build !linux
 
-package claudetest
+package agentstest
 
 import "syscall"
 

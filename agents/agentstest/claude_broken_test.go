@@ -1,4 +1,4 @@
-package claudetest
+package agentstest
 
 import (
 	"context"
@@ -13,7 +13,7 @@ import (
 // What breaks while a call waits: nothing of it lets the call run.
 var brokenScenarios = []scenario{
 	{"daemon dead at the start", func(t *testing.T) {
-		w := newWorld(t, "")
+		w := newClaude(t, "")
 		w.install()
 		w.claude(bash(force))
 		w.pushed(0)
@@ -140,7 +140,7 @@ var brokenScenarios = []scenario{
 }
 
 // notRun asserts of how many calls the audit says that they did not run.
-func (w *world) notRun(times int) {
+func (w *claudeWorld) notRun(times int) {
 	w.Helper()
 	count := func() int { return strings.Count(w.audit(), `"event":"not_run"`) }
 	if times > 0 {
@@ -151,7 +151,7 @@ func (w *world) notRun(times int) {
 	}
 }
 
-func (w *world) signal(pid int, s os.Signal) {
+func (w *claudeWorld) signal(pid int, s os.Signal) {
 	w.Helper()
 	if err := syscall.Kill(pid, s.(syscall.Signal)); err != nil {
 		w.Fatal(err)

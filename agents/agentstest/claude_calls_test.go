@@ -1,4 +1,4 @@
-package claudetest
+package agentstest
 
 import (
 	"strings"
@@ -101,7 +101,7 @@ var callsScenarios = []scenario{
 // swapped changes a script between the card and the yes.
 func swapped(command string) func(t *testing.T) {
 	return func(t *testing.T) {
-		var w *world
+		var w *claudeWorld
 		w = start(t, func(string) string {
 			w.write("work/deploy.sh", "#!/bin/sh\ntouch pwned\n", 0o755)
 			return "approve"
@@ -137,7 +137,7 @@ func agent(command string) turn {
 }
 
 // untouched asserts that no settings were changed or made.
-func (w *world) untouched(before string) {
+func (w *claudeWorld) untouched(before string) {
 	w.Helper()
 	if now := w.read(".claude/settings.json"); now != before {
 		w.Errorf("the user's settings are now %s", now)

@@ -1,4 +1,4 @@
-package claudetest
+package agentstest
 
 import (
 	"context"
@@ -46,9 +46,9 @@ var pluginScenarios = []scenario{
 }
 
 // withPlugin is a world in which no settings have hooks, and the plugin is installed.
-func withPlugin(t *testing.T, program bool, answers func(string) string) *world {
+func withPlugin(t *testing.T, program bool, answers func(string) string) *claudeWorld {
 	t.Helper()
-	w := newWorld(t, "")
+	w := newClaude(t, "")
 	w.serve()
 	w.watch(answers)
 	if program {

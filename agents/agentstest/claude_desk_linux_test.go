@@ -1,4 +1,4 @@
-package claudetest
+package agentstest
 
 import (
 	"context"
@@ -107,21 +107,21 @@ var deskScenarios = []scenario{
 	}},
 }
 
-func atDesk(t *testing.T, mode, word string) *world {
+func atDesk(t *testing.T, mode, word string) *claudeWorld {
 	t.Helper()
 	return startWith(t, "agents: {claude: {prompts: "+mode+"}}", always(word))
 }
 
 // A desk is a terminal with Claude Code.
 type desk struct {
-	*world
+	*claudeWorld
 	master *os.File
 	mu     sync.Mutex
 	shown  string // without the codes of the terminal, and without white space
 }
 
 // sit starts Claude Code at a terminal. It ends with the test.
-func (w *world) sit(mode string, turns ...turn) *desk {
+func (w *claudeWorld) sit(mode string, turns ...turn) *desk {
 	w.Helper()
 	w.env = append(w.env, "ENABLE_TOOL_SEARCH=false", "TERM=xterm")
 	w.write(".claude.json", fmt.Sprintf(`{"hasCompletedOnboarding":true,"theme":"dark","projects":{%q:`+
@@ -137,7 +137,7 @@ func (w *world) sit(mode string, turns ...turn) *desk {
 		w.Fatal(err)
 	}
 	_ = slave.Close()
-	d := &desk{world: w, master: master}
+	d := &desk{claudeWorld: w, master: master}
 	var reader sync.WaitGroup
 	reader.Go(d.read)
 	w.Cleanup(func() {
@@ -150,7 +150,7 @@ func (w *world) sit(mode string, turns ...turn) *desk {
 }
 
 // terminal makes a pseudo terminal of a usual size.
-func (w *world) terminal() (master, slave *os.File) {
+func (w *claudeWorld) terminal() (master, slave *os.File) {
 	w.Helper()
 	master, err := os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY, 0)
 	if err == nil {

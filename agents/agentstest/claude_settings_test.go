@@ -1,4 +1,4 @@
-package claudetest
+package agentstest
 
 import (
 	"fmt"
@@ -13,50 +13,50 @@ import (
 // Settings that let calls past the hook: while Claude Code runs they must not count,
 // and before it runs the canary must find them.
 var settingsScenarios = []scenario{
-	{"hook removed while it runs", midSession(func(w *world) {
+	{"hook removed while it runs", midSession(func(w *claudeWorld) {
 		w.settings(func(s map[string]any) { delete(s, "hooks") })
 	})},
-	{"all hooks disabled while it runs", midSession(func(w *world) {
+	{"all hooks disabled while it runs", midSession(func(w *claudeWorld) {
 		w.settings(func(s map[string]any) { s["disableAllHooks"] = true })
 	})},
-	{"all hooks disabled in the project while it runs", midSession(func(w *world) {
+	{"all hooks disabled in the project while it runs", midSession(func(w *claudeWorld) {
 		w.write("work/.claude/settings.local.json", `{"disableAllHooks":true}`, 0o600)
 	})},
-	{"an invalid value while it runs", midSession(func(w *world) {
+	{"an invalid value while it runs", midSession(func(w *claudeWorld) {
 		w.settings(func(s map[string]any) { s["permissions"] = "x" })
 	})},
-	{"hook test: a good installation", doctored("ok", "the hook stopped it", func(*world) {})},
-	{"hook test: a frozen daemon", doctored("ok", "the hook stopped it", func(w *world) {
+	{"hook test: a good installation", doctored("ok", "the hook stopped it", func(*claudeWorld) {})},
+	{"hook test: a frozen daemon", doctored("ok", "the hook stopped it", func(w *claudeWorld) {
 		if out, err := w.approver("freeze", "--reason", "enough"); err != nil {
 			w.Fatalf("%v: %s", err, out)
 		}
 	})},
-	{"hook test: no daemon", doctored("ok", "without an answer of the daemon", func(w *world) { w.kill() })},
-	{"hook test: an invalid value", doctored("fail", "claude ran a call without asking approver", func(w *world) {
+	{"hook test: no daemon", doctored("ok", "without an answer of the daemon", func(w *claudeWorld) { w.kill() })},
+	{"hook test: an invalid value", doctored("fail", "claude ran a call without asking approver", func(w *claudeWorld) {
 		w.settings(func(s map[string]any) { s["cleanupPeriodDays"] = "x" })
 	})},
 	{"hook test: all hooks disabled in the project",
-		doctored("fail", "claude ran a call without asking approver", func(w *world) {
+		doctored("fail", "claude ran a call without asking approver", func(w *claudeWorld) {
 			w.write("work/.claude/settings.local.json", `{"disableAllHooks":true}`, 0o600)
 		})},
-	{"hook test: or true behind the hook", doctored("fail", "claude ran a call without asking approver", func(w *world) {
+	{"hook test: or true behind the hook", doctored("fail", "claude ran a call without asking approver", func(w *claudeWorld) {
 		w.settings(func(s map[string]any) {
 			h := hookOf(s)
 			h["command"] = h["command"].(string) + " >/dev/null 2>&1 || true"
 		})
 	})},
 	{"hook test: another program of that name",
-		doctored("fail", "claude ran a call without asking approver", func(w *world) {
+		doctored("fail", "claude ran a call without asking approver", func(w *claudeWorld) {
 			w.write("other/approver-hook", "#!/bin/sh\nexit 0\n", 0o755)
 			w.replaced(filepath.Join(programs, "approver-hook"), w.path("other/approver-hook"))
 		})},
 	{"hook test: a narrowed matcher", doctored("fail", "claude ran a call without asking approver", narrowed)},
 	{"hook test: a variable in the settings",
-		doctored("fail", "claude ran a call without asking approver", func(w *world) {
+		doctored("fail", "claude ran a call without asking approver", func(w *claudeWorld) {
 			w.settings(func(s map[string]any) { s["env"] = map[string]any{"CLAUDE_CODE_SIMPLE": "1"} })
 		})},
 	{"hook test: another file of the user's settings",
-		doctored("fail", "claude ran a call without asking approver", func(w *world) {
+		doctored("fail", "claude ran a call without asking approver", func(w *claudeWorld) {
 			w.env = []string{"CLAUDE_CODE_USE_COWORK_PLUGINS=1"}
 		})},
 	{"starts without hooks are asked about", func(t *testing.T) {
@@ -75,11 +75,11 @@ var settingsScenarios = []scenario{
 		w.pushed(0)
 	}},
 	{"hook test: another folder of settings",
-		doctored("fail", "claude ran a call without asking approver", func(w *world) {
+		doctored("fail", "claude ran a call without asking approver", func(w *claudeWorld) {
 			w.env = []string{"CLAUDE_CONFIG_DIR=" + w.path("elsewhere")}
 		})},
 	{"install says that the hook does not work", func(t *testing.T) {
-		w := newWorld(t, "")
+		w := newClaude(t, "")
 		w.serve()
 		w.write("work/.claude/settings.local.json", `{"disableAllHooks":true}`, 0o600)
 		out, err := w.approver("install", "claude")
@@ -109,7 +109,7 @@ var settingsScenarios = []scenario{
 		w.pushed(0)
 	}},
 	{"another folder of settings", func(t *testing.T) {
-		w := newWorld(t, "")
+		w := newClaude(t, "")
 		w.env = []string{"CLAUDE_CONFIG_DIR=" + w.path("elsewhere")}
 		w.serve()
 		w.install()
@@ -128,7 +128,7 @@ var settingsScenarios = []scenario{
 }
 
 // midSession changes something after the first call.
-func midSession(change func(w *world)) func(t *testing.T) {
+func midSession(change func(w *claudeWorld)) func(t *testing.T) {
 	return func(t *testing.T) {
 		w := start(t, always("deny"))
 		w.claude(bash("touch made"), after(func() {
@@ -144,7 +144,7 @@ func midSession(change func(w *world)) func(t *testing.T) {
 }
 
 // doctored is what the canary must say after a change.
-func doctored(result, text string, change func(w *world)) func(t *testing.T) {
+func doctored(result, text string, change func(w *claudeWorld)) func(t *testing.T) {
 	return func(t *testing.T) {
 		w := start(t, nil)
 		change(w)
@@ -167,14 +167,14 @@ func doctored(result, text string, change func(w *world)) func(t *testing.T) {
 	}
 }
 
-func narrowed(w *world) {
+func narrowed(w *claudeWorld) {
 	w.settings(func(s map[string]any) {
 		s["hooks"].(map[string]any)["PreToolUse"].([]any)[0].(map[string]any)["matcher"] = "Write"
 	})
 }
 
 // foreign puts a hook of somebody else before tools.
-func (w *world) foreign(answer string) {
+func (w *claudeWorld) foreign(answer string) {
 	w.Helper()
 	w.write("foreign.sh", "#!/bin/sh\ncat > /dev/null\ncat <<'EOT'\n"+answer+"\nEOT\n", 0o755)
 	w.settings(func(s map[string]any) {
@@ -187,14 +187,14 @@ func (w *world) foreign(answer string) {
 
 // alarmed waits until the audit has an alarm, which comes with the report of a call
 // that ran.
-func (w *world) alarmed() {
+func (w *claudeWorld) alarmed() {
 	for end := time.Now().Add(3 * time.Second); !strings.Contains(w.audit(), `"alarm"`) && time.Now().Before(end); {
 		time.Sleep(50 * time.Millisecond)
 	}
 }
 
 // frozen asserts that there was an alarm, and that nothing runs after it.
-func (w *world) frozen() {
+func (w *claudeWorld) frozen() {
 	w.Helper()
 	if !strings.Contains(w.audit(), `"alarm"`) {
 		w.Error("there was no alarm")
@@ -214,7 +214,7 @@ func managed(t *testing.T) {
 	if out, err := exec.Command("unshare", "-m", "true").CombinedOutput(); err != nil {
 		t.Skipf("NOT RUN: no mount namespace: %v %s", err, out)
 	}
-	w := newWorld(t, "")
+	w := newClaude(t, "")
 	w.serve()
 	w.watch(always("deny"))
 	claude := os.Getenv("APPROVER_CLAUDE")
