@@ -74,6 +74,23 @@ var promptScenarios = []scenario{
 		w.askedTimes(1)
 		w.told(0, "demo")
 	}},
+	{"own question: approved after another hook refused", func(t *testing.T) {
+		// Claude Code takes the first answer, and the other hooks wait on.
+		w := startWith(t, "", func(string) string {
+			time.Sleep(3 * time.Second) // until the other hook has answered
+			return "approve"
+		})
+		w.mode = "default"
+		w.foreign("PermissionRequest", `{"hookSpecificOutput":{"hookEventName":"PermissionRequest","decision":{`+
+			`"behavior":"deny","message":"not today"}}}`)
+		w.settings(func(s map[string]any) { s["permissions"] = map[string]any{"allow": []string{"Bash(sleep:*)"}} })
+		w.claude(together(bash("touch made"), bash("sleep 12")), bash("true")) // the turn ends with its last call
+		w.askedTimes(1)
+		w.notRun(1)
+		if w.there(w.work("made")) {
+			t.Error("it ran")
+		}
+	}},
 	{"own question: silence", func(t *testing.T) {
 		w := startWith(t, "ttl: 6s", always(""))
 		w.mode = "default"
@@ -194,6 +211,7 @@ func asksOnce(word string, runs bool, call func(w *claudeWorld) turn) func(t *te
 		w := prompting(t, word)
 		w.claude(call(w))
 		w.askedTimes(1)
+		w.notRun(0)
 		for end := time.Now().Add(3 * time.Second); runs && !w.there(w.work("made")) && time.Now().Before(end); {
 			time.Sleep(50 * time.Millisecond) // in the background
 		}
