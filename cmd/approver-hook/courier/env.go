@@ -104,6 +104,8 @@ var noise = [...]string{
 	// where Cline keeps its own notes, which may be another folder for each start
 	"CLINE_DATA_DIR", "CLINE_DB_DATA_DIR", "CLINE_SANDBOX_DATA_DIR", "CLINE_SESSION_DATA_DIR", "CLINE_TEAM_DATA_DIR",
 	"CLINE_GLOBAL_SETTINGS_PATH", "CLINE_PROVIDER_SETTINGS_PATH", "CLINE_HOOKS_LOG_PATH",
+	// Copilot sets it for hooks of its own, and not for those of Claude Code that it runs, too
+	"COPILOT_HOOK_DIR",
 	"session_id", "transcript_path", // of Droid
 	"*SESSION_ID", "*_PROMPT_ID", "*_PID", "*_PANE_ID",
 }

@@ -133,6 +133,7 @@ func windows(n string) []string {
 		"DIRENV_DIFF=" + n, "DIRENV_WATCHES=" + n, "DIRENV_DIR=-/repo" + n, "STARSHIP_SESSION_KEY=" + n,
 		"FNM_MULTISHELL_PATH=/run/" + n, "INVOCATION_ID=" + n,
 		"JOURNAL_STREAM=" + n, "npm_lifecycle_event=" + n, "npm_package_version=" + n, "CLAUDECODE=1",
+		"COPILOT_HOOK_DIR=/hooks/" + n,
 		"CLAUDE_CODE_ENTRYPOINT=" + n, "CLAUDE_CODE_SSE_PORT=" + n,
 		"CLAUDE_CODE_SESSION_ID=" + n, "NVM_DIR=/home/dev/.nvm", "NVM_BIN=/home/dev/.nvm/versions/node/v22.1.0/bin",
 		"NVM_INC=/home/dev/.nvm/include", "EDITOR=vim", "LESS=-R",
