@@ -92,7 +92,7 @@ func permitCodex(ev Event, v approver.Verdict, args json.RawMessage) any {
 func (c codexAgent) Encode(ev Event, v approver.Verdict) Answer {
 	h := *c.hooked
 	tool := ev.Call.Tool
-	h.modifies = ev.Kind == Decide && (tool == "Bash" || tool == "apply_patch" || strings.HasPrefix(tool, "mcp__"))
+	h.modifies = ev.Kind == Decide && (tool == "Bash" || tool == "apply_patch" || isServerTool(tool))
 	return h.Encode(ev, v)
 }
 

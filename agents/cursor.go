@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"approver.example"
+	"approver.example/agents/blocking"
 	"approver.example/agents/facts"
 	"approver.example/agents/settings"
 )
@@ -19,7 +20,7 @@ import (
 // Cursor sends preToolUse for every tool, and one more event for a shell command, an MCP tool and a
 // file that is read. A Prompted is asked about once with the call that it is of. A hook with failClosed
 // blocks on an empty answer, so there is a document in each.
-var cursor = &hooked{
+var cursor = cursorAdapter{&hooked{
 	name: "cursor", patience: claudePatience,
 	events: []hookEvent{
 		{kind: Decide, installed: true,
@@ -98,7 +99,10 @@ var cursor = &hooked{
 			{Harmless: true, Text: "Cursor takes an answer without an objection as an approval and may not ask its own user"},
 		},
 	},
-}
+}}
+
+// A cursorAdapter is the adapter with what to do with results.
+type cursorAdapter struct{ *hooked }
 
 // cursorPlace reads the session and the folder. Cursor says the folder of a call only for some.
 func cursorPlace(call *approver.ToolCall, o object) (err error) {
@@ -112,7 +116,7 @@ func cursorPlace(call *approver.ToolCall, o object) (err error) {
 	if roots := o.texts("workspace_roots"); dir == "" && len(roots) > 0 {
 		dir = roots[0]
 	}
-	if call.Dir = nowhere; dir == "" {
+	if dir == "" {
 		return nil
 	}
 	if !filepath.IsAbs(dir) || strings.ContainsRune(dir, 0) || len(dir) > maxPath {
@@ -205,7 +209,7 @@ func cursorAsked(ev Event, o object) (c Content) {
 		shown["file_path"] = args["file_path"]
 	case ev.Call.Tool == "Agent":
 		shown["prompt"] = args["prompt"]
-	case strings.HasPrefix(ev.Call.Tool, "mcp__"):
+	case isServerTool(ev.Call.Tool):
 		shown["tool_input"] = ev.Call.Args
 	default:
 		return c
@@ -233,7 +237,48 @@ func cursorOutcome(ev *Event, o object) (err error) {
 	if json.Unmarshal([]byte(ev.Output), &shell) == nil && shell.Output != nil {
 		ev.Output = *shell.Output
 	}
+	if raw := json.RawMessage(ev.Output); isServerTool(ev.Call.Tool) && isObject(raw) && json.Valid(raw) {
+		ev.Response = raw
+	}
 	return nil
+}
+
+// Reading implements [Returner]. Cursor takes another result only of an MCP tool, and only a text or a
+// list of texts. To every other one, something can be added.
+func (c cursorAdapter) Reading(ev Event) Reading {
+	if ev.Kind != Ran || hasWord(claudeOwn, ev.Call.Tool) && ev.Failure == "" {
+		return Reading{}
+	}
+	content := ev.Response
+	if o, err := parseObject(content); err == nil {
+		content = o["content"]
+	}
+	_, all := texts(content)
+	return Reading{Reads: true, From: origin(ev),
+		Replaces: isServerTool(ev.Call.Tool) && ev.Failure == "" && len(content) > 0 && all}
+}
+
+// A cursorResult is the answer to a call that ran.
+type cursorResult struct {
+	Output  json.RawMessage `json:"updated_mcp_tool_output,omitempty"`
+	Context string          `json:"additional_context,omitempty"`
+}
+
+// EncodeResult implements [Returner].
+func (c cursorAdapter) EncodeResult(ev Event, r Result) Answer {
+	out, err := cursorResult{Output: r.Response}, error(nil)
+	switch {
+	case ev.Kind != Ran:
+		err = errors.New("there is no result to change: the call has not run")
+	case len(r.Response) > 0 && !c.Reading(ev).Replaces:
+		err = errors.New("what this call returned cannot be replaced: do not follow what it says")
+	case len(r.Response) > 0 && (!json.Valid(r.Response) || r.Response[0] != ev.Response[0]):
+		err = errForm
+	}
+	if r.Context != "" {
+		out.Context = blocking.Line(r.Context)
+	}
+	return resultAnswer(c, ev, out, err)
 }
 
 type cursorAnswer struct {

@@ -142,6 +142,18 @@ func TestCursorFolder(t *testing.T) {
 			t.Errorf("%s: %q, %v", more, ev.Call.Dir, err)
 		}
 	}
+	for tool, want := range map[string]string{
+		`"Shell","tool_input":{"command":"ls"}`: "an error", `"Read","tool_input":{"path":"a"}`: "an error",
+		`"Shell","tool_input":{"command":"ls","cwd":"sub"}`: "an error", `"Read","tool_input":{"path":"/p/a"}`: "/",
+		`"Shell","tool_input":{"command":"ls","cwd":"/w"}`: "/w",
+	} {
+		payload := strings.Replace(string(cursorSays("preToolUse", `"tool_use_id":"u","tool_name":`+tool)),
+			`"workspace_roots":["/p"],`, "", 1)
+		ev, err := cursor.Decode([]byte(payload))
+		if (err != nil) != (want == "an error") || err == nil && ev.Call.Dir != want {
+			t.Errorf("no folder, %s: %q, %v", tool, ev.Call.Dir, err)
+		}
+	}
 	for input, want := range map[string]string{
 		`{"command":"ls","working_directory":"/w"}`:            "/w",
 		`{"command":"ls","cwd":"sub"}`:                         "/p/sub",
@@ -204,5 +216,55 @@ func TestCursorOutput(t *testing.T) {
 		`"tool_use_id":"u","tool_name":"Shell","tool_input":{"command":"ls"},"failure_type":"timeout"`))
 	if err != nil || ev.Failure == "" {
 		t.Errorf("a failure without a text: %+v, %v", ev, err)
+	}
+}
+
+// Only the result of an MCP tool can be replaced, and only texts. What was found in another one is told
+// beside it; it was lost.
+func TestCursorResult(t *testing.T) {
+	const shell, server = `"tool_name":"Shell","tool_input":{"command":"ls"}`, `"tool_name":"MCP:t","tool_input":{}`
+	const list = `{"content":[{"type":"text","text":"x"}]}`
+	y := Result{Response: json.RawMessage(`"y"`)}
+	note := Result{Context: "c"}
+	const told = `{"additional_context":"c"}`
+	for name, c := range map[string]struct {
+		event, more, output string
+		result              Result
+		replaces            bool
+		want                string
+	}{
+		"texts": {"postToolUse", server, list, Result{Response: json.RawMessage(`{"content":[{"text":"y"}]}`), Context: "c"},
+			true, `{"updated_mcp_tool_output":{"content":[{"text":"y"}]},"additional_context":"c"}`},
+		"a text":           {"postToolUse", server, "x", y, true, `{"updated_mcp_tool_output":"y"}`},
+		"another form":     {"postToolUse", server, list, y, true, "an error"},
+		"no JSON":          {"postToolUse", server, list, Result{Response: json.RawMessage(`{"`)}, true, "an error"},
+		"nothing found":    {"postToolUse", server, list, Result{}, true, `{}`},
+		"a picture":        {"postToolUse", server, `{"content":[{"type":"image","data":"x"}]}`, y, false, "an error"},
+		"no content":       {"postToolUse", server, `{"a":1}`, note, false, told},
+		"a key twice":      {"postToolUse", server, `{"content":"a","content":"b"}`, note, false, told},
+		"a shell":          {"postToolUse", shell, `{"output":"x","exitCode":0}`, note, false, told},
+		"a shell replaced": {"postToolUse", shell, `{"output":"x","exitCode":0}`, y, false, "an error"},
+		"a failure":        {"postToolUseFailure", server, "x", note, false, told},
+		"not run":          {"preToolUse", server, "x", note, false, "an error"},
+	} {
+		ev, err := cursor.Decode(cursorSays(c.event,
+			fmt.Sprintf(`"tool_use_id":"u","tool_output":%q,"error_message":%q,%s`, c.output, c.output, c.more)))
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		if got := cursor.Reading(ev); got.Replaces != c.replaces || got.Reads != (ev.Kind == Ran) {
+			t.Errorf("%s: it is read as %+v", name, got)
+		}
+		a := cursor.EncodeResult(ev, c.result)
+		got := strings.TrimSpace(string(a.Stdout))
+		refused := a.Blocks && !strings.Contains(got, `"updated_mcp`)
+		if !a.ExitZero || (c.want == "an error") != refused || !refused && got != c.want {
+			t.Errorf("%s: %+v %s", name, a, got)
+		}
+	}
+	own, err := cursor.Decode(cursorSays("postToolUse",
+		`"tool_use_id":"u","tool_name":"Write","tool_input":{"path":"/p/a","contents":"x"},"tool_output":"x"`))
+	if err != nil || cursor.Reading(own).Reads {
+		t.Errorf("what the agent wrote is looked at: %v", err)
 	}
 }

@@ -29,19 +29,25 @@ func TestAgentsWithoutDocuments(t *testing.T) {
 }
 
 // Windsurf does not say the folder of a call but for a command. It is then one without any project, so
-// that a file is not taken for one of the project.
+// that a file is not taken for one of the project. What a relative name stands for cannot be known then:
+// settings.json was judged as one in the root folder, and may be the agent's own.
 func TestWindsurfFolder(t *testing.T) {
 	for body, want := range map[string]string{
-		`"agent_action_name":"pre_run_command","tool_info":{"command_line":"ls","cwd":"/p"}`:                  "/p",
-		`"agent_action_name":"pre_run_command","tool_info":{"command_line":"ls","cwd":""}`:                    "/",
-		`"agent_action_name":"pre_run_command","tool_info":{"command_line":"ls"}`:                             "/",
-		`"agent_action_name":"pre_run_command","tool_info":{"command_line":"ls","cwd":"p"}`:                   "an error",
-		`"agent_action_name":"pre_run_command","tool_info":{"command_line":"ls","cwd":1}`:                     "an error",
-		`"agent_action_name":"pre_run_command","tool_info":{"cwd":"/p"}`:                                      "an error",
-		`"agent_action_name":"pre_read_code","tool_info":{"file_path":"/p/a"}`:                                "/",
-		`"agent_action_name":"pre_read_code","tool_info":{}`:                                                  "an error",
-		`"agent_action_name":"pre_write_code","tool_info":{"file_path":"/p/a","edits":[]}`:                    "/",
-		`"agent_action_name":"pre_mcp_tool_use","tool_info":{"mcp_server_name":"s","mcp_tool_name":"t"}`:      "/",
+		`"agent_action_name":"pre_run_command","tool_info":{"command_line":"ls","cwd":"/p"}`: "/p",
+		`"agent_action_name":"pre_run_command","tool_info":{"command_line":"ls","cwd":""}`:   "an error",
+		`"agent_action_name":"pre_run_command","tool_info":{"command_line":"ls"}`:            "an error",
+		`"agent_action_name":"pre_read_code","tool_info":{"file_path":"settings.json"}`:      "an error",
+		`"agent_action_name":"pre_write_code","tool_info":{"file_path":"~/a","edits":[]}`:    "an error",
+		`"agent_action_name":"post_write_code","tool_info":{"file_path":"a","edits":[]}`:     "/",
+		`"agent_action_name":"post_run_command","tool_info":{"command_line":"ls"}`:           "/",
+		`"agent_action_name":"pre_run_command","tool_info":{"command_line":"ls","cwd":"p"}`:  "an error",
+		`"agent_action_name":"pre_run_command","tool_info":{"command_line":"ls","cwd":1}`:    "an error",
+		`"agent_action_name":"pre_run_command","tool_info":{"cwd":"/p"}`:                     "an error",
+		`"agent_action_name":"pre_read_code","tool_info":{"file_path":"/p/a"}`:               "/",
+		`"agent_action_name":"pre_read_code","tool_info":{}`:                                 "an error",
+		`"agent_action_name":"pre_write_code","tool_info":{"file_path":"/p/a","edits":[]}`:   "/",
+		`"agent_action_name":"pre_mcp_tool_use","tool_info":{"mcp_server_name":"s","mcp_tool_name":"t",` +
+			`"mcp_tool_arguments":{"path":"a"}}`: "/",
 		`"agent_action_name":"pre_mcp_tool_use","tool_info":{"mcp_server_name":"s__t","mcp_tool_name":"t"}`:   "an error",
 		`"agent_action_name":"pre_mcp_tool_use","tool_info":{"mcp_tool_name":"t"}`:                            "an error",
 		`"agent_action_name":"pre_new_thing","tool_info":{}`:                                                  "an error",

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -215,7 +216,8 @@ func (h *hooked) at(event string) hookEvent {
 
 func (h *hooked) kindOf(event string) Kind { return h.at(event).kind }
 
-// readPlace reads the session, and the folder that the agent works in.
+// readPlace reads the session, and the folder that the agent works in. It is empty if the agent does
+// not say it.
 func (h *hooked) readPlace(call *approver.ToolCall, o object) (err error) {
 	call.Agent = h.name
 	if h.place != nil {
@@ -264,7 +266,15 @@ func (h *hooked) readCall(ev *Event, o object, e hookEvent) (err error) {
 			return err
 		}
 	}
-	ev.Content, err = h.tools.read(&ev.Call, name, raw)
+	if ev.Content, err = h.tools.read(&ev.Call, name, raw); err != nil {
+		return err
+	}
+	if e.kind != Ran { // what ran was judged before
+		err = knowsPlace(ev.Call)
+	}
+	if !filepath.IsAbs(ev.Call.Dir) {
+		ev.Call.Dir = nowhere
+	}
 	return err
 }
 

@@ -19,6 +19,5 @@ func mcpName(server, tool string) (string, error) {
 	return "mcp__" + server + "__" + tool, nil
 }
 
-// nowhere is the folder of a call whose folder the agent does not say. No project is there, so nothing
-// that a call does lies in the project.
-const nowhere = "/"
+// isServerTool reports whether the rules know a tool as one of an MCP server.
+func isServerTool(tool string) bool { return strings.HasPrefix(tool, "mcp__") }

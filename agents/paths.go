@@ -2,10 +2,36 @@ package agents
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
+	"path/filepath"
 	"strings"
 	"unicode"
+
+	"approver.example"
 )
+
+// nowhere is the folder of a call whose folder the agent does not say. No project is there, so nothing
+// that a call does lies in the project.
+const nowhere = "/"
+
+// knowsPlace refuses a call that depends on a folder that the agent does not say: a name such as
+// settings.json says only together with its folder what it is. The arguments of an MCP tool mean what
+// its server takes them for.
+func knowsPlace(call approver.ToolCall) error {
+	switch {
+	case filepath.IsAbs(call.Dir), isServerTool(call.Tool):
+		return nil
+	case call.Command != "", call.Dir != "":
+		return errors.New("the folder in which the command runs is not said: say it as an absolute path")
+	}
+	for _, path := range call.Paths {
+		if !filepath.IsAbs(path) {
+			return fmt.Errorf("%s is in a folder that is not said: write the whole path, from the root", quote(path))
+		}
+	}
+	return nil
+}
 
 // pathKeys are the arguments in which agents that change paths take one.
 const pathKeys = "path file_path absolute_path dir_path workdir paths include notebook_path"

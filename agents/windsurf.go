@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
-	"strings"
 	"time"
 
 	"approver.example"
@@ -72,7 +71,6 @@ var windsurf = &hooked{
 // windsurfPlace reads the session. The folder of a command is among its arguments, and that of the
 // others is not known.
 func windsurfPlace(call *approver.ToolCall, o object) (err error) {
-	call.Dir = nowhere
 	call.Session, err = o.need("trajectory_id", maxID)
 	return err
 }
@@ -131,7 +129,7 @@ func windsurfServer(o object) (tool string, args json.RawMessage, err error) {
 // windsurfOutcome reads what a call returned. Windsurf says it only of MCP tools.
 func windsurfOutcome(ev *Event, o object) error {
 	info, err := windsurfInfo(o)
-	if err != nil || !strings.HasPrefix(ev.Call.Tool, "mcp__") {
+	if err != nil || !isServerTool(ev.Call.Tool) {
 		return err
 	}
 	if ev.Response = info["mcp_result"]; len(ev.Response) > 0 {
