@@ -33,26 +33,16 @@ type anthropicBlock struct {
 	IsError bool            `json:"is_error"`
 }
 
-func (s *Server) anthropic(w http.ResponseWriter, r *http.Request) {
-	var req anthropicRequest
-	if err := read(r, &req); err != nil {
-		refuseAnthropic(w, http.StatusBadRequest, err)
-		return
-	}
-	c, err := req.conversation()
-	if err != nil {
-		refuseAnthropic(w, http.StatusBadRequest, err)
-		return
-	}
-	a := s.answer(r.Context(), req.Model, "toolu_", c)
-	if req.Stream {
+func (r *anthropicRequest) send(w http.ResponseWriter, a answer) {
+	if r.Stream {
 		a.anthropicStream(w)
 		return
 	}
 	reply(w, http.StatusOK, a.anthropicHead(a.anthropicContent(), a.anthropicReason()))
 }
 
-func (r anthropicRequest) conversation() (c Conversation, err error) {
+func (r *anthropicRequest) conversation() (c Conversation, err error) {
+	c.model, c.ids = r.Model, "toolu_"
 	for _, t := range r.Tools {
 		c.Tools = append(c.Tools, Tool{Name: t.Name, About: t.Description, Input: t.InputSchema})
 	}
@@ -62,8 +52,7 @@ func (r anthropicRequest) conversation() (c Conversation, err error) {
 			return c, fmt.Errorf("message %d: %w", i, err)
 		}
 		if m.Role == "assistant" {
-			c.Turn++
-			c.Results = nil
+			c.answered()
 			continue
 		}
 		for _, b := range blocks {
@@ -149,7 +138,7 @@ func (a answer) anthropicStream(w http.ResponseWriter) {
 	send("message_stop", map[string]any{})
 }
 
-func refuseAnthropic(w http.ResponseWriter, status int, err error) {
+func (*anthropicRequest) refuse(w http.ResponseWriter, status int, err error) {
 	kind := "invalid_request_error"
 	if status == http.StatusNotFound {
 		kind = "not_found_error"

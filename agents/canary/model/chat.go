@@ -9,6 +9,7 @@ import (
 // chatRequest is the body of POST /v1/chat/completions:
 // https://platform.openai.com/docs/api-reference/chat.
 type chatRequest struct {
+	openAI
 	Model         string `json:"model"`
 	Stream        bool   `json:"stream"`
 	StreamOptions struct {
@@ -33,20 +34,9 @@ type chatTool struct {
 	Parameters  json.RawMessage `json:"parameters"`
 }
 
-func (s *Server) chat(w http.ResponseWriter, r *http.Request) {
-	var req chatRequest
-	if err := read(r, &req); err != nil {
-		refuseOpenAI(w, err)
-		return
-	}
-	c, err := req.conversation()
-	if err != nil {
-		refuseOpenAI(w, err)
-		return
-	}
-	a := s.answer(r.Context(), req.Model, "call_", c)
-	if req.Stream {
-		a.chatStream(w, req.StreamOptions.IncludeUsage)
+func (r *chatRequest) send(w http.ResponseWriter, a answer) {
+	if r.Stream {
+		a.chatStream(w, r.StreamOptions.IncludeUsage)
 		return
 	}
 	doc := a.chatHead("chat.completion")
@@ -57,7 +47,8 @@ func (s *Server) chat(w http.ResponseWriter, r *http.Request) {
 	reply(w, http.StatusOK, doc)
 }
 
-func (r chatRequest) conversation() (c Conversation, err error) {
+func (r *chatRequest) conversation() (c Conversation, err error) {
+	c.model, c.ids = r.Model, "call_"
 	for _, t := range r.Tools {
 		f, free := t.Function, t.Type == "custom"
 		if free {
@@ -72,8 +63,7 @@ func (r chatRequest) conversation() (c Conversation, err error) {
 		}
 		switch {
 		case m.Role == "assistant":
-			c.Turn++
-			c.Results = nil
+			c.answered()
 		case m.Role == "tool":
 			c.Results = append(c.Results, Result{ID: m.ToolCallID, Text: text})
 		case m.Role == "user" && c.Turn == 0:
@@ -133,9 +123,11 @@ func (a answer) chatStream(w http.ResponseWriter, usage bool) {
 	fmt.Fprint(w, "data: [DONE]\n\n")
 }
 
-// refuseOpenAI refuses a bad request, of chat completions or responses.
-func refuseOpenAI(w http.ResponseWriter, err error) {
-	reply(w, http.StatusBadRequest, map[string]any{"error": map[string]any{
+// openAI is what chat completions and responses have in common.
+type openAI struct{}
+
+func (openAI) refuse(w http.ResponseWriter, status int, err error) {
+	reply(w, status, map[string]any{"error": map[string]any{
 		"type": "invalid_request_error", "message": err.Error(), "param": nil, "code": nil,
 	}})
 }

@@ -43,13 +43,27 @@ func has(t *testing.T, name, text string, all ...string) {
 	}
 }
 
+// A shape is what a request is answered with.
+type shape struct {
+	name, body string
+	status     int
+	has        []string
+}
+
+func shapes(t *testing.T, next func(model.Conversation) []model.Call, path string, all []shape) {
+	t.Helper()
+	for _, tt := range all {
+		status, body := post(t, next, path, tt.body)
+		if status != tt.status {
+			t.Errorf("%s: %d %s", tt.name, status, body)
+		}
+		has(t, tt.name, body, tt.has...)
+	}
+}
+
 func TestChatShapes(t *testing.T) {
 	t.Parallel()
-	for _, tt := range []struct {
-		name, body string
-		status     int
-		has        []string
-	}{
+	shapes(t, patch, "/v1/chat/completions", []shape{
 		{"no JSON", `{`, 400, []string{`"invalid_request_error"`}},
 		{"content of another type", `{"messages":[{"role":"user","content":7}]}`, 400, []string{"message 0"}},
 		{"calls", `{"model":"m",` + chatTools + `,"messages":[{"role":"user","content":"hi"}]}`, 200,
@@ -63,13 +77,7 @@ func TestChatShapes(t *testing.T) {
 			[]string{`"finish_reason":"stop"`, `The tool \"shell\" is not offered.`}},
 		{"the end", `{` + chatTools + `,"messages":[{"role":"user","content":"hi"},{"role":"assistant","content":null,` +
 			`"tool_calls":[]},{"role":"tool","tool_call_id":"call_1","content":"x"}]}`, 200, []string{`"finish_reason":"stop"`}},
-	} {
-		status, body := post(t, patch, "/v1/chat/completions", tt.body)
-		if status != tt.status {
-			t.Errorf("%s: %d %s", tt.name, status, body)
-		}
-		has(t, tt.name, body, tt.has...)
-	}
+	})
 }
 
 // A stream has the answer, the reason of its end and, if it was asked for, the usage.

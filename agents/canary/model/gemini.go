@@ -3,7 +3,7 @@ package model
 import (
 	"cmp"
 	"encoding/json"
-	"fmt"
+	"errors"
 	"io"
 	"net/http"
 	"strings"
@@ -24,6 +24,9 @@ type geminiRequest struct {
 			JSONSchema  json.RawMessage `json:"parametersJsonSchema"`
 		} `json:"functionDeclarations"`
 	} `json:"tools"`
+
+	model          string // the others say it in the body
+	stream, events bool   // a stream, and one of events
 }
 
 // A geminiPart is a text, a call or the result of one.
@@ -46,26 +49,26 @@ func (s *Server) gemini(w http.ResponseWriter, r *http.Request, path string) {
 		reply(w, http.StatusOK, map[string]any{"totalTokens": 1000})
 		return
 	default:
-		refuseGemini(w, http.StatusNotFound, "NOT_FOUND", "this is a model for tests, which has no "+path)
+		(&geminiRequest{}).refuse(w, http.StatusNotFound, errors.New("this is a model for tests, which has no "+path))
 		return
 	}
-	var req geminiRequest
-	if err := read(r, &req); err != nil {
-		refuseGemini(w, http.StatusBadRequest, "INVALID_ARGUMENT", err.Error())
-		return
-	}
-	a := s.answer(r.Context(), name, "call_", req.conversation())
+	s.serve(w, r, &geminiRequest{model: name, stream: method != "generateContent",
+		events: r.URL.Query().Get("alt") == "sse"})
+}
+
+func (r *geminiRequest) send(w http.ResponseWriter, a answer) {
 	switch {
-	case method == "generateContent":
+	case !r.stream:
 		reply(w, http.StatusOK, a.geminiResponse())
-	case r.URL.Query().Get("alt") == "sse":
+	case r.events:
 		events(w)("", a.geminiResponse())
 	default: // without alt=sse a stream is a list
 		reply(w, http.StatusOK, []any{a.geminiResponse()})
 	}
 }
 
-func (r geminiRequest) conversation() (c Conversation) {
+func (r *geminiRequest) conversation() (c Conversation, err error) {
+	c.model, c.ids = r.model, "call_"
 	for _, t := range r.Tools {
 		for _, f := range t.Functions {
 			schema := f.JSONSchema
@@ -77,8 +80,7 @@ func (r geminiRequest) conversation() (c Conversation) {
 	}
 	for _, content := range r.Contents {
 		if content.Role == "model" {
-			c.Turn++
-			c.Results = nil
+			c.answered()
 			continue
 		}
 		for _, p := range content.Parts {
@@ -92,7 +94,7 @@ func (r geminiRequest) conversation() (c Conversation) {
 			}
 		}
 	}
-	return c
+	return c, nil
 }
 
 // geminiText returns the text of a result. By convention an agent sends "output" or "error"; it may
@@ -130,8 +132,12 @@ func (a answer) geminiResponse() map[string]any {
 	}
 }
 
-func refuseGemini(w http.ResponseWriter, status int, kind, text string) {
+func (*geminiRequest) refuse(w http.ResponseWriter, status int, err error) {
+	kind := "INVALID_ARGUMENT"
+	if status == http.StatusNotFound {
+		kind = "NOT_FOUND"
+	}
 	reply(w, status, map[string]any{"error": map[string]any{
-		"code": status, "status": kind, "message": fmt.Sprint(text),
+		"code": status, "status": kind, "message": err.Error(),
 	}})
 }

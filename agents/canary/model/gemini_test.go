@@ -23,30 +23,26 @@ func shell(c model.Conversation) []model.Call {
 func TestGeminiShapes(t *testing.T) {
 	t.Parallel()
 	const path, hi = "/v1beta/models/m:", `,"contents":[{"role":"user","parts":[{"text":"hi"}]}]}`
-	for _, tt := range []struct {
-		name, method, body string
-		status             int
-		has                []string
-	}{
-		{"count", "countTokens", `{}`, 200, []string{`"totalTokens":1000`}},
-		{"another method", "embedContent", `{}`, 404, []string{`"status":"NOT_FOUND"`}},
-		{"no JSON", "generateContent", `{`, 400, []string{`"status":"INVALID_ARGUMENT"`}},
-		{"contents of another type", "generateContent", `{"contents":7}`, 400, []string{`"INVALID_ARGUMENT"`}},
-		{"a call", "generateContent", `{` + geminiTools + hi, 200, []string{
-			`{"functionCall":{"args":{"command":"ls"},"id":"call_1","name":"shell"}}`, `"finishReason":"STOP"`,
-			`"role":"model"`, `"modelVersion":"m"`, `"totalTokenCount":1010`}},
-		{"no tools: a title", "generateContent", `{"x":1` + hi, 200, []string{`{"text":"Done."}`}},
-		{"a tool that is not offered", "generateContent", `{"tools":[{"functionDeclarations":[{"name":"x"}]}]` + hi, 200,
-			[]string{`The tool \"shell\" is not offered.`}},
-		{"the end", "generateContent", `{` + geminiTools + `,"contents":[{"role":"user","parts":[{"text":"hi"}]},` +
-			`{"role":"model","parts":[]},{"role":"user","parts":[]}]}`, 200, []string{`{"text":"Done."}`}},
-		{"a stream without events", "streamGenerateContent", `{` + geminiTools + hi, 200, []string{`[{"candidates":`}},
+	for method, list := range map[string][]shape{
+		"countTokens":  {{"count", `{}`, 200, []string{`"totalTokens":1000`}}},
+		"embedContent": {{"another method", `{}`, 404, []string{`"status":"NOT_FOUND"`}}},
+		"generateContent": {
+			{"no JSON", `{`, 400, []string{`"status":"INVALID_ARGUMENT"`}},
+			{"contents of another type", `{"contents":7}`, 400, []string{`"INVALID_ARGUMENT"`}},
+			{"a call", `{` + geminiTools + hi, 200, []string{
+				`{"functionCall":{"args":{"command":"ls"},"id":"call_1","name":"shell"}}`, `"finishReason":"STOP"`,
+				`"role":"model"`, `"modelVersion":"m"`, `"totalTokenCount":1010`}},
+			{"no tools: a title", `{"x":1` + hi, 200, []string{`{"text":"Done."}`}},
+			{"a tool that is not offered", `{"tools":[{"functionDeclarations":[{"name":"x"}]}]` + hi, 200,
+				[]string{`The tool \"shell\" is not offered.`}},
+			{"the end", `{` + geminiTools + `,"contents":[{"role":"user","parts":[{"text":"hi"}]},` +
+				`{"role":"model","parts":[]},{"role":"user","parts":[]}]}`, 200, []string{`{"text":"Done."}`}},
+		},
+		"streamGenerateContent": {
+			{"a stream without events", `{` + geminiTools + hi, 200, []string{`[{"candidates":`}},
+		},
 	} {
-		status, body := post(t, shell, path+tt.method, tt.body)
-		if status != tt.status {
-			t.Errorf("%s: %d %s", tt.name, status, body)
-		}
-		has(t, tt.name, body, tt.has...)
+		shapes(t, shell, path+method, list)
 	}
 	_, stream := post(t, shell, path+"streamGenerateContent?alt=sse", `{`+geminiTools+hi)
 	if !strings.HasPrefix(stream, `data: {"candidates":`) || !strings.HasSuffix(stream, "\n\n") {

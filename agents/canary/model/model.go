@@ -58,6 +58,15 @@ type Conversation struct {
 	Turn    int
 	Results []Result
 	Tools   []Tool
+
+	model string // the name that the agent has for the model
+	ids   string // how the API's ids of calls begin
+}
+
+// answered notes an answer of the model: the results that count are those behind the last one.
+func (c *Conversation) answered() {
+	c.Turn++
+	c.Results = nil
 }
 
 // A Server is the model, for one client that knows its address.
@@ -92,14 +101,14 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	path := r.URL.Path
 	switch {
 	case r.Method == http.MethodPost && path == "/v1/messages":
-		s.anthropic(w, r)
+		s.serve(w, r, &anthropicRequest{})
 	case r.Method == http.MethodPost && path == "/v1/messages/count_tokens":
 		_, _ = io.Copy(io.Discard, r.Body)
 		reply(w, http.StatusOK, map[string]any{"input_tokens": 1000})
 	case r.Method == http.MethodPost && path == "/v1/chat/completions":
-		s.chat(w, r)
+		s.serve(w, r, &chatRequest{})
 	case r.Method == http.MethodPost && path == "/v1/responses":
-		s.responses(w, r)
+		s.serve(w, r, &responsesRequest{})
 	case r.Method == http.MethodPost && strings.HasPrefix(path, "/v1beta/models/"):
 		s.gemini(w, r, strings.TrimPrefix(path, "/v1beta/models/"))
 	case r.Method == http.MethodGet && path == "/v1/models":
@@ -109,12 +118,33 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case path == "/" && (r.Method == http.MethodGet || r.Method == http.MethodHead):
 		w.WriteHeader(http.StatusOK)
 	default:
-		refuseAnthropic(w, http.StatusNotFound, errors.New("this is a model for tests, which has no "+path))
+		(&anthropicRequest{}).refuse(w, http.StatusNotFound, errors.New("this is a model for tests, which has no "+path))
 	}
 }
 
-// read reads a request, whose unknown fields do not matter.
-func read(r *http.Request, into any) error { return json.NewDecoder(r.Body).Decode(into) }
+// An api is the body of a request of one of the APIs. Unknown fields do not matter.
+type api interface {
+	// conversation returns what the request says.
+	conversation() (Conversation, error)
+	// send sends the answer, as a stream if the request wants one.
+	send(w http.ResponseWriter, a answer)
+	// refuse says why there is no answer.
+	refuse(w http.ResponseWriter, status int, err error)
+}
+
+// serve reads a request into req, and answers it.
+func (s *Server) serve(w http.ResponseWriter, r *http.Request, req api) {
+	var c Conversation
+	err := json.NewDecoder(r.Body).Decode(req)
+	if err == nil {
+		c, err = req.conversation()
+	}
+	if err != nil {
+		req.refuse(w, http.StatusBadRequest, err)
+		return
+	}
+	req.send(w, s.answer(r.Context(), c))
+}
 
 // An answer of the model: calls, or a text.
 type answer struct {
@@ -130,10 +160,9 @@ type answerCall struct {
 	free                   bool
 }
 
-// answer decides the next turn. Calls of a tool that is not offered become a text. New IDs of calls
-// begin with prefix.
-func (s *Server) answer(ctx context.Context, model, prefix string, c Conversation) answer {
-	a := answer{id: random(12), model: cmp.Or(model, Name), text: "Done."}
+// answer decides the next turn. Calls of a tool that is not offered become a text.
+func (s *Server) answer(ctx context.Context, c Conversation) answer {
+	a := answer{id: random(12), model: cmp.Or(c.model, Name), text: "Done."}
 	if len(c.Tools) == 0 {
 		return a
 	}
@@ -155,7 +184,7 @@ func (s *Server) answer(ctx context.Context, model, prefix string, c Conversatio
 			}
 			text = string(raw)
 		}
-		calls = append(calls, answerCall{cmp.Or(call.ID, prefix+random(12)), tool.Name, tool.Space, text, free})
+		calls = append(calls, answerCall{cmp.Or(call.ID, c.ids+random(12)), tool.Name, tool.Space, text, free})
 	}
 	a.calls = calls
 	return a

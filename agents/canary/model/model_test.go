@@ -68,11 +68,7 @@ func TestShapes(t *testing.T) {
 		if status != tt.status {
 			t.Errorf("%s: %d %s", tt.name, status, body)
 		}
-		for _, want := range tt.has {
-			if !strings.Contains(body, want) {
-				t.Errorf("%s: no %s in %s", tt.name, want, body)
-			}
-		}
+		has(t, tt.name, body, tt.has...)
 	}
 }
 

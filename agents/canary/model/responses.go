@@ -9,6 +9,7 @@ import (
 // responsesRequest is the body of POST /v1/responses:
 // https://platform.openai.com/docs/api-reference/responses. Input is a text or a list of items.
 type responsesRequest struct {
+	openAI
 	Model  string          `json:"model"`
 	Stream bool            `json:"stream"`
 	Input  json.RawMessage `json:"input"`
@@ -35,26 +36,16 @@ type responsesItem struct {
 	Tools   []responsesTool `json:"tools"` // of "additional_tools"
 }
 
-func (s *Server) responses(w http.ResponseWriter, r *http.Request) {
-	var req responsesRequest
-	if err := read(r, &req); err != nil {
-		refuseOpenAI(w, err)
-		return
-	}
-	c, err := req.conversation()
-	if err != nil {
-		refuseOpenAI(w, err)
-		return
-	}
-	a := s.answer(r.Context(), req.Model, "call_", c)
-	if req.Stream {
+func (r *responsesRequest) send(w http.ResponseWriter, a answer) {
+	if r.Stream {
 		a.responsesStream(w)
 		return
 	}
 	reply(w, http.StatusOK, a.response("completed", a.responsesItems()))
 }
 
-func (r responsesRequest) conversation() (c Conversation, err error) {
+func (r *responsesRequest) conversation() (c Conversation, err error) {
+	c.model, c.ids = r.Model, "call_"
 	for _, t := range r.Tools {
 		c.Tools = append(c.Tools, t.offered()...)
 	}
@@ -71,8 +62,7 @@ func (r responsesRequest) conversation() (c Conversation, err error) {
 	for i, item := range items {
 		if item.answers() {
 			if !answering {
-				c.Turn++
-				c.Results = nil
+				c.answered()
 			}
 			answering = true
 			continue

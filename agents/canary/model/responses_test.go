@@ -14,11 +14,7 @@ const responsesTools = `"tools":[{"type":"function","name":"shell","description"
 
 func TestResponsesShapes(t *testing.T) {
 	t.Parallel()
-	for _, tt := range []struct {
-		name, body string
-		status     int
-		has        []string
-	}{
+	shapes(t, patch, "/v1/responses", []shape{
 		{"no JSON", `{`, 400, []string{`"invalid_request_error"`}},
 		{"input of another type", `{"input":7}`, 400, []string{"input: "}},
 		{"content of another type", `{"input":[{"role":"user","content":7}]}`, 400, []string{"item 0"}},
@@ -34,13 +30,7 @@ func TestResponsesShapes(t *testing.T) {
 			[]string{`The tool \"shell\" is not offered.`}},
 		{"the end", `{` + responsesTools + `,"input":[{"role":"user","content":"hi"},{"type":"function_call"}]}`, 200,
 			[]string{`"text":"Done."`}},
-	} {
-		status, body := post(t, patch, "/v1/responses", tt.body)
-		if status != tt.status {
-			t.Errorf("%s: %d %s", tt.name, status, body)
-		}
-		has(t, tt.name, body, tt.has...)
-	}
+	})
 }
 
 // A stream has the events in their order, numbered, and the arguments of a call in one piece.
