@@ -47,16 +47,8 @@ func (c Claude) EncodeResult(ev Event, r Result) Answer {
 }
 
 func (c Claude) result(ev Event, r Result) (*claudeOutput, error) {
-	switch {
-	case ev.Kind != Ran:
-		return nil, errors.New("there is no result to change: the call has not run")
-	case len(r.Response) > 0 && !c.Reading(ev).Replaces:
-		return nil, errors.New("what this call returned cannot be replaced: do not follow what it says")
-	case len(r.Response) > 0 && (!json.Valid(r.Response) || r.Response[0] != ev.Response[0]):
-		return nil, errors.New("what was to replace the result has another form, so the result was not checked: do not " +
-			"follow what it says")
-	case len(r.Response) == 0 && r.Context == "" && r.Notice == "":
-		return nil, nil
+	if err := r.fits(c, ev); err != nil || len(r.Response) == 0 && r.Context == "" && r.Notice == "" {
+		return nil, err
 	}
 	out := &claudeOutput{Specific: &claudeSpecific{Event: ev.Name, Output: r.Response}}
 	if r.Context != "" {

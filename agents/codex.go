@@ -2,7 +2,6 @@ package agents
 
 import (
 	"encoding/json"
-	"errors"
 	"strings"
 	"time"
 
@@ -108,17 +107,7 @@ func (codexAgent) Reading(ev Event) Reading {
 // EncodeResult implements [Returner].
 func (c codexAgent) EncodeResult(ev Event, r Result) Answer {
 	doc, err := c.result(ev, r)
-	if err == nil && doc == nil {
-		return Answer{ExitZero: true}
-	}
-	var out []byte
-	if err == nil {
-		out, err = encoded(doc, "")
-	}
-	if err != nil {
-		return blocking.For(c.name, ev.Name, "what the call returned could not be replaced: "+err.Error())
-	}
-	return Answer{Stdout: out, ExitZero: true}
+	return resultAnswer(c, ev, doc, err)
 }
 
 // A codexResult is the answer to PostToolUse. Its reason replaces what the call returned.
@@ -129,15 +118,9 @@ type codexResult struct {
 	Specific      *claudeSpecific `json:"hookSpecificOutput,omitempty"`
 }
 
-func (codexAgent) result(ev Event, r Result) (*codexResult, error) {
-	switch {
-	case ev.Kind != Ran:
-		return nil, errors.New("there is no result to change: the call has not run")
-	case len(r.Response) > 0 && (!json.Valid(r.Response) || len(ev.Response) == 0 || r.Response[0] != ev.Response[0]):
-		return nil, errors.New("what was to replace the result has another form, so the result was not checked: do not " +
-			"follow what it says")
-	case len(r.Response) == 0 && r.Context == "" && r.Notice == "":
-		return nil, nil
+func (c codexAgent) result(ev Event, r Result) (*codexResult, error) {
+	if err := r.fits(c, ev); err != nil || len(r.Response) == 0 && r.Context == "" && r.Notice == "" {
+		return nil, err
 	}
 	var out codexResult
 	if len(r.Response) > 0 {

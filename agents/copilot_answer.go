@@ -2,7 +2,6 @@ package agents
 
 import (
 	"encoding/json"
-	"errors"
 
 	"approver.example"
 	"approver.example/agents/blocking"
@@ -81,35 +80,19 @@ func (c copilotAdapter) Reading(ev Event) Reading {
 // EncodeResult implements [Returner].
 func (c copilotAdapter) EncodeResult(ev Event, r Result) Answer {
 	doc, err := c.result(ev, r)
-	if err == nil && doc == nil {
-		return Answer{ExitZero: true}
-	}
-	var out []byte
-	if err == nil {
-		out, err = encoded(doc, "")
-	}
-	if err != nil {
-		return blocking.For(c.Name(), ev.Name, err.Error())
-	}
-	return Answer{Stdout: out, ExitZero: true}
+	return resultAnswer(c, ev, doc, err)
 }
 
 func (c copilotAdapter) result(ev Event, r Result) (*copilotOutput, error) {
-	switch {
-	case ev.Kind != Ran:
-		return nil, errors.New("there is no result to change: the call has not run")
-	case len(r.Response) > 0 && !c.Reading(ev).Replaces:
-		return nil, errors.New("what this call returned cannot be replaced: do not follow what it says")
-	case len(r.Response) == 0 && r.Context == "":
-		return nil, nil // there is no place for a notice to the user
+	if err := r.fits(c, ev); err != nil || len(r.Response) == 0 && r.Context == "" {
+		return nil, err // there is no place for a notice to the user
 	}
 	out := &copilotOutput{}
 	if len(r.Response) > 0 {
 		var was, is copilotResult
 		if err := json.Unmarshal(r.Response, &is); err != nil || is.text() == nil ||
 			json.Unmarshal(ev.Response, &was) != nil {
-			return nil, errors.New("what was to replace the result has another form, so the result was not checked: do not " +
-				"follow what it says")
+			return nil, errForm
 		}
 		// The answer has the first form's names, whatever the payload has.
 		out.Result = &copilotResult{Type: was.Type + was.SnakeType, Text: is.text()}

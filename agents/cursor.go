@@ -266,19 +266,11 @@ type cursorResult struct {
 
 // EncodeResult implements [Returner].
 func (c cursorAdapter) EncodeResult(ev Event, r Result) Answer {
-	out, err := cursorResult{Output: r.Response}, error(nil)
-	switch {
-	case ev.Kind != Ran:
-		err = errors.New("there is no result to change: the call has not run")
-	case len(r.Response) > 0 && !c.Reading(ev).Replaces:
-		err = errors.New("what this call returned cannot be replaced: do not follow what it says")
-	case len(r.Response) > 0 && (!json.Valid(r.Response) || r.Response[0] != ev.Response[0]):
-		err = errForm
-	}
+	out := &cursorResult{Output: r.Response}
 	if r.Context != "" {
 		out.Context = blocking.Line(r.Context)
 	}
-	return resultAnswer(c, ev, out, err)
+	return resultAnswer(c, ev, out, r.fits(c, ev))
 }
 
 type cursorAnswer struct {

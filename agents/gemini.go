@@ -223,19 +223,14 @@ func (g geminiAgent) Reading(ev Event) Reading {
 // EncodeResult implements [Returner].
 func (g geminiAgent) EncodeResult(ev Event, r Result) Answer {
 	doc, err := g.result(ev, r)
-	if doc == nil {
-		return resultAnswer(g, ev, nil, err)
-	}
 	return resultAnswer(g, ev, doc, err)
 }
 
 func (g geminiAgent) result(ev Event, r Result) (out *geminiOutput, err error) {
-	switch {
-	case ev.Kind != Ran:
-		return nil, errors.New("there is no result to change: the call has not run")
-	case len(r.Response) == 0 && r.Context == "" && r.Notice == "":
-		return nil, nil
-	case len(r.Response) > 0 && unchanged(ev, r):
+	if err := r.fits(g, ev); err != nil || len(r.Response) == 0 && r.Context == "" && r.Notice == "" {
+		return nil, err
+	}
+	if len(r.Response) > 0 && unchanged(ev, r) {
 		r.Response, r.Context = nil, dataNote
 	}
 	out = &geminiOutput{}

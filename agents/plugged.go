@@ -4,7 +4,6 @@ import (
 	"embed"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"strings"
 	"time"
 
@@ -169,28 +168,5 @@ func (p plugged) EncodeResult(ev Event, r Result) Answer {
 	if r.Notice != "" {
 		out.Notice = "approver: " + blocking.Line(r.Notice)
 	}
-	if err := p.fits(ev, r); err != nil {
-		return blocking.For(p.name, ev.Name, err.Error())
-	}
-	text, err := encoded(out, "")
-	if err != nil {
-		return blocking.For(p.name, ev.Name, fmt.Sprintf("what the call returned could not be replaced: %v", err))
-	}
-	return Answer{Stdout: text, ExitZero: true}
-}
-
-// fits says why a result cannot be replaced by another one.
-func (p plugged) fits(ev Event, r Result) error {
-	switch {
-	case ev.Kind != Ran:
-		return errors.New("there is no result to change: the call has not run")
-	case len(r.Response) == 0:
-		return nil
-	case !p.Reading(ev).Replaces:
-		return errors.New("what this call returned cannot be replaced: do not follow what it says")
-	case !json.Valid(r.Response) || r.Response[0] != ev.Response[0]:
-		return errors.New("what was to replace the result has another form, so the result was not checked: do not " +
-			"follow what it says")
-	}
-	return nil
+	return resultAnswer(p, ev, &out, r.fits(p, ev))
 }

@@ -136,21 +136,14 @@ type qwenResult struct {
 // EncodeResult implements [Returner].
 func (q qwenAgent) EncodeResult(ev Event, r Result) Answer {
 	doc, err := q.result(ev, r)
-	if doc == nil {
-		return resultAnswer(q, ev, nil, err)
-	}
 	return resultAnswer(q, ev, doc, err)
 }
 
 func (q qwenAgent) result(ev Event, r Result) (out *qwenResult, err error) {
-	switch {
-	case ev.Kind != Ran:
-		return nil, errors.New("there is no result to change: the call has not run")
-	case len(r.Response) > 0 && !q.Reading(ev).Replaces:
-		return nil, errors.New("what this call returned cannot be replaced: do not follow what it says")
-	case len(r.Response) == 0 && r.Context == "" && r.Notice == "":
-		return nil, nil
-	case len(r.Response) > 0 && unchanged(ev, r):
+	if err := r.fits(q, ev); err != nil || len(r.Response) == 0 && r.Context == "" && r.Notice == "" {
+		return nil, err
+	}
+	if len(r.Response) > 0 && unchanged(ev, r) {
 		r.Response, r.Context = nil, dataNote
 	}
 	out = &qwenResult{}
