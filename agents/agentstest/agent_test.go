@@ -109,7 +109,8 @@ func (w *agentWorld) start(env []string, commands ...string) (wait func()) {
 	if err := errors.Join(os.RemoveAll(temp), os.Mkdir(temp, 0o700)); err != nil {
 		w.Fatal(err)
 	}
-	set := canary.Setting{URL: w.url, Dir: w.path("work"), Temp: temp, Command: commands[0], Env: append(w.environ(), env...)}
+	set := canary.Setting{URL: w.url, Dir: w.path("work"), Temp: temp, Command: commands[0],
+		Env: append(w.environ(), env...)}
 	cmd, err := w.recipe.Command(ctx, w.program, set)
 	if err != nil {
 		w.Fatal(err)

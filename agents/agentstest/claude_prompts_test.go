@@ -10,8 +10,10 @@ import (
 // Claude Code's own questions: what its permissions do not cover, it asks its user, and people can
 // answer in a chat. Nobody sits before a run with -p, so they are asked at once.
 var promptScenarios = []scenario{
-	{"own question: a command, approved", asksOnce("approve", true, func(w *claudeWorld) turn { return bash("touch made") })},
-	{"own question: a command, denied", asksOnce("deny", false, func(w *claudeWorld) turn { return bash("touch made") })},
+	{"own question: a command, approved", asksOnce("approve", true,
+		func(*claudeWorld) turn { return bash("touch made") })},
+	{"own question: a command, denied", asksOnce("deny", false,
+		func(*claudeWorld) turn { return bash("touch made") })},
 	{"own question: a command in the background", asksOnce("approve", true, func(w *claudeWorld) turn {
 		return call("Bash", map[string]any{"command": "touch made", "description": "Work", "run_in_background": true})
 	})},
