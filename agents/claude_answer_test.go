@@ -150,6 +150,7 @@ func TestClaudeHookConfigRefuses(t *testing.T) {
 		ttl    time.Duration
 	}{
 		{"", time.Minute}, {"approver-hook", time.Minute}, {"./approver-hook", time.Minute}, {"/a\nb", time.Minute},
+		{"/a\x7fb", time.Minute},
 		{"/h", 0}, {"/h", -time.Minute}, {"/h", 4 * time.Second}, {"/h", 2 * time.Hour},
 	} {
 		if out, err := (Claude{}).HookConfig(tt.binary, "", tt.ttl); err == nil {

@@ -51,8 +51,7 @@ const claudeGivesBack = "ExitPlanMode"
 func (Claude) prompt(ev Event, o object) (p Prompt) {
 	p.Asks = !hasWord(claudeAnswers, ev.Call.Tool) && (ev.Mode != "plan" || hasWord(claudeInPlan, ev.Call.Tool))
 	var all []json.RawMessage
-	if raw := o["permission_suggestions"]; !p.Asks || ev.Mode == "plan" || len(raw) == 0 || raw[0] != '[' ||
-		json.Unmarshal(raw, &all) != nil {
+	if !p.Asks || ev.Mode == "plan" || json.Unmarshal(o["permission_suggestions"], &all) != nil {
 		return p
 	}
 	transcript, _, _ := o.text("transcript_path") // it is among the user's settings
@@ -126,7 +125,7 @@ func claudeChoice(raw json.RawMessage, within []string) (c approver.Choice, ok b
 	kept, known := claudeKept[u.Destination]
 	c.Detail += ": " + kept
 	c.Label = claudeLabel(u.Destination, what)
-	return c, ok && known && len(c.Label) <= approver.MaxChoiceLabel && len(c.Detail) <= approver.MaxChoiceDetail
+	return c, ok && known && len(c.Detail) <= approver.MaxChoiceDetail
 }
 
 // claudeLabel is the text of a button: where it is kept, and what, as far as that fits.
@@ -145,8 +144,7 @@ const claudeWholeTools = "WebSearch"
 // only taken for one tool of an MCP server.
 func (u claudeUpdate) rules(entry object, within []string) (text string, ok bool) {
 	var raw []object
-	if u.Behavior != "allow" || len(u.Rules) == 0 || json.Unmarshal(entry["rules"], &raw) != nil ||
-		len(raw) != len(u.Rules) {
+	if u.Behavior != "allow" || len(u.Rules) == 0 || json.Unmarshal(entry["rules"], &raw) != nil {
 		return "", false
 	}
 	var all []string
@@ -174,7 +172,7 @@ func (u claudeUpdate) rules(entry object, within []string) (text string, ok bool
 func wholeTool(r claudeRule) bool {
 	parts := strings.Split(r.Tool, "__")
 	one := len(parts) >= 3 && parts[0] == "mcp" && parts[1] != "" && strings.Join(parts[2:], "") != ""
-	return r.Content == "" && !strings.Contains(r.Tool, "*") && (one || hasWord(claudeWholeTools, r.Tool))
+	return r.Content == "" && (one || hasWord(claudeWholeTools, r.Tool))
 }
 
 // claudePaths are the tools whose rules are about paths.

@@ -47,6 +47,8 @@ func TestClaudeSuggestions(t *testing.T) {
 		`{"type":"addRules","rules":[{"toolName":"Read","ruleContent":"~/notes/**"},{"toolName":"WebFetch",` +
 			`"ruleContent":"domain:go.dev"}],"behavior":"allow","destination":"session"}`: "session · claude asks no more " +
 			"about Read(~/notes/**), WebFetch(domain:go.dev): until this session ends",
+		`{"type":"addRules","rules":[{"toolName":"WebSearch"}],"behavior":"allow","destination":"session"}`: "" +
+			"session: WebSearch · claude asks no more about WebSearch: until this session ends",
 	} {
 		ev := asked(t, "Bash", "default", `{"command":"x"}`, "["+suggestion+"]")
 		if !ev.Prompt.Asks || len(ev.Prompt.Choices) != 1 {
@@ -72,7 +74,8 @@ func TestClaudeSuggestionsNotOffered(t *testing.T) {
 	mode := func(mode, to string) string {
 		return `{"type":"setMode","mode":"` + mode + `","destination":"` + to + `"}`
 	}
-	good := rule("Bash", "npm run *")
+	// The one behind it has another text, because a suggestion that says the same is left out anyway.
+	good, other := rule("Bash", "npm run *"), rule("Bash", "make *")
 	for _, suggestion := range []string{
 		`null`, `7`, `"x"`, `[]`, `{}`, `{"type":"removeRules"}`,
 		strings.Replace(good, "addRules", "replaceRules", 1), strings.Replace(good, "addRules", "removeRules", 1),
@@ -87,7 +90,9 @@ func TestClaudeSuggestionsNotOffered(t *testing.T) {
 		rule("Bash", ""), rule("Bash", "*"), rule("Bash", ":*"), rule("Bash", " * "), rule("Write", "**"),
 		rule("Edit", "/**"),
 		rule("Edit", "//**"), rule("mcp__m", ""), rule("mcp__m__", ""), rule("mcp__m__*", ""), rule("mcp____x", ""),
-		rule("*", ""),
+		rule("*", ""), rule("", "ls"), rule("mcp", ""), rule("mcp__m__*x", ""), rule("xmcp__m__touch", ""),
+		rule("mcp__m__touch", "*"), rule("WebSearch", "*"), rule("WebSearch", " "),
+		strings.Replace(good, "npm", `n\ud800m`, 1),
 		rule("Edit", "/.claude/**"), rule("Edit", "~/.CLAUDE/settings.json"), rule("Read", "//home/dev/.approver/**"),
 		rule("Read", "//home/**"), rule("Read", "//home/dev/**"), rule("Edit", "//home/dev"), rule("Edit", "//h*/**"),
 		rule("Edit", "//{home,etc}/**"), rule("Edit", "//users/dev/**"), rule("Read", "//home/dev/project/../**"),
@@ -100,14 +105,29 @@ func TestClaudeSuggestionsNotOffered(t *testing.T) {
 		mode("bypassPermissions", "session"), mode("auto", "session"), mode("dontAsk", "session"), mode("default", "session"),
 		mode("acceptEdits", "localSettings"), mode("acceptEdits", "userSettings"), mode("", "session"),
 	} {
-		ev := asked(t, "Bash", "default", `{"command":"x"}`, "["+suggestion+","+good+"]")
-		if n := len(ev.Prompt.Choices); !ev.Prompt.Asks || n != 1 {
+		ev := asked(t, "Bash", "default", `{"command":"x"}`, "["+suggestion+","+other+","+other+"]")
+		if all := ev.Prompt.Choices; !ev.Prompt.Asks || len(all) != 1 || all[0].Label != "localSettings: Bash(make *)" {
 			t.Errorf("%s: %+v", suggestion, ev.Prompt)
 		}
 	}
 	for _, all := range []string{`null`, `{}`, `"x"`, `7`} {
 		if ev := asked(t, "Bash", "default", `{"command":"x"}`, all); !ev.Prompt.Asks || len(ev.Prompt.Choices) != 0 {
 			t.Errorf("%s: %+v", all, ev.Prompt)
+		}
+	}
+	// All that is offered is on the card.
+	const around = len("claude asks no more about Bash(): kept in .claude/settings.local.json of the project")
+	const label = len("localSettings: Bash()")
+	for n, want := range map[int]string{
+		approver.MaxChoiceLabel - label: "localSettings: Bash(", approver.MaxChoiceLabel - label + 1: "localSettings",
+		approver.MaxChoiceDetail - around: "localSettings", approver.MaxChoiceDetail - around + 1: "",
+	} {
+		ev := asked(t, "Bash", "default", `{"command":"x"}`, "["+rule("Bash", strings.Repeat("x", n))+"]")
+		switch all := ev.Prompt.Choices; {
+		case want == "" && len(all) > 0:
+			t.Errorf("a rule of %d bytes is offered as %+v", n, all)
+		case want != "" && (len(all) != 1 || strings.TrimRight(all[0].Label, "x)") != want):
+			t.Errorf("a rule of %d bytes is offered as %+v, not %q", n, all, want)
 		}
 	}
 	var many []string
@@ -171,6 +191,11 @@ func TestClaudeEncodesChoices(t *testing.T) {
 		"another":    {ev, yes(approver.Choice{Label: ev.Prompt.Choices[0].Label, Detail: "x"}), `"behavior":"deny"`, 2},
 		"of another agent's question": {Event{Kind: Prompted, Agent: "claude", Name: "PermissionRequest"},
 			yes(ev.Prompt.Choices[0]), `"behavior":"deny"`, 2},
+		"of a question that was not read": {Event{Kind: Prompted, Agent: "claude", Name: "PermissionRequest",
+			Prompt: &Prompt{Asks: true, Choices: ev.Prompt.Choices}}, yes(ev.Prompt.Choices[0]), `"behavior":"deny"`, 2},
+		"another plan": {asked(t, "ExitPlanMode", "plan", `{"plan":"# do"}`, "[]"),
+			approver.Verdict{Decision: approver.Modify, Args: json.RawMessage(`{"plan":"# less"}`)},
+			allowed + `,"updatedInput":{"plan":"# less"}}}}` + "\n", 0},
 		"not by people": {ev, approver.Verdict{Decision: approver.Allow, By: "policy",
 			Approval: &approver.Yes{Choice: ev.Prompt.Choices[0]}}, allowed + "}}}\n", 0},
 		"the end of a plan": {asked(t, "ExitPlanMode", "plan", `{"plan":"# do"}`, "[]"), yes(approver.Choice{}),

@@ -38,6 +38,15 @@ func TestClaudeReading(t *testing.T) {
 	if got := (Claude{}).Reading(failed); got != (Reading{Reads: true}) {
 		t.Errorf("a failure: %+v", got)
 	}
+	failed.Response = json.RawMessage(`{}`)
+	if got := (Claude{}).Reading(failed); got.Replaces {
+		t.Errorf("a failure with a result: %+v", got)
+	}
+	bare := Event{Kind: Ran, Name: "PostToolUse", Call: approver.ToolCall{Tool: "Bash", Command: "cat /a",
+		Paths: []string{"/a"}}}
+	if got := (Claude{}).Reading(bare); got != (Reading{Reads: true}) {
+		t.Errorf("no result, of a command: %+v", got)
+	}
 	page := Event{Kind: Ran, Response: json.RawMessage(`{}`),
 		Call: approver.ToolCall{Tool: "WebFetch", URLs: []string{"https://ada:secret@example.org:8443/x?y=z"}}}
 	if got := (Claude{}).Reading(page); got.From != "example.org:8443" || got.Lines {
@@ -69,6 +78,10 @@ func TestClaudeEncodeResult(t *testing.T) {
 			`{"hookSpecificOutput":{"hookEventName":"PostToolUseFailure","additionalContext":"a"}}` + "\n", 0},
 		"an error cannot be replaced": {failed, Result{Response: changed},
 			`"hookEventName":"PostToolUseFailure","additionalContext":"what this call returned cannot be replaced`, 2},
+		"an error cannot be one digit": {failed, Result{Response: json.RawMessage(`7`)}, "cannot be replaced", 2},
+		"only a notice": {ran, Result{Notice: "a"},
+			`{"systemMessage":"approver: a","hookSpecificOutput":{"hookEventName":"PostToolUse"}}` + "\n", 0},
+		"a digit": {ran, Result{Response: json.RawMessage(`7`)}, "has another form", 2},
 		"another form": {ran, Result{Response: json.RawMessage(`"text"`)},
 			`{"decision":"block","reason":"what was to replace the result has another form`, 2},
 		"no JSON": {ran, Result{Response: json.RawMessage(`{"a":`)}, `{"decision":"block"`, 2},

@@ -132,7 +132,7 @@ func clinePlace(call *approver.ToolCall, o object) (err error) {
 	if len(roots) == 0 {
 		return errors.New(`"workspaceRoots" has no folder`)
 	}
-	if call.Dir = roots[0]; !filepath.IsAbs(call.Dir) || len(call.Dir) > maxPath {
+	if call.Dir = roots[0]; !isFolder(call.Dir) {
 		return errors.New(`"workspaceRoots" has no absolute path`)
 	}
 	return nil

@@ -69,13 +69,13 @@ const (
 // The keys of Copilot's forms. Only Visual Studio Code has an id of the call.
 var (
 	copilotKeys = keys{session: "sessionId", dir: "cwd", tool: "toolName", input: "toolArgs",
-		response: "toolResult", failure: "error", subagent: "agentId"}
+		response: "toolResult", subagent: "agentId"}
 	copilotSnake = keys{event: "hook_event_name", session: "session_id", dir: "cwd", tool: "tool_name",
-		input: "tool_input", response: "tool_result", failure: "error", subagent: "agent_id"}
+		input: "tool_input", response: "tool_result", subagent: "agent_id"}
 	codeKeys = keys{event: "hook_event_name", session: "session_id", dir: "cwd", tool: "tool_name", input: "tool_input",
-		response: "tool_response", failure: "error", subagent: "agent_id", use: "tool_use_id"}
+		response: "tool_response", subagent: "agent_id", use: "tool_use_id"}
 	codeOlder = keys{event: "hookEventName", session: "sessionId", dir: "cwd", tool: "tool_name", input: "tool_input",
-		response: "tool_response", failure: "error", use: "tool_use_id"}
+		response: "tool_response", use: "tool_use_id"}
 )
 
 // copilotForm returns the keys and the tools of a payload.
@@ -156,11 +156,11 @@ func copilotAlias(tool string, args object) (string, error) {
 			}
 		}
 	}
-	server, name, ok := strings.Cut(strings.ReplaceAll(tool, "/", "-"), "-")
-	if !ok || server == "" || name == "" {
+	server, name, _ := strings.Cut(strings.ReplaceAll(tool, "/", "-"), "-")
+	if server == "" || name == "" {
 		return tool, nil
 	}
-	return "mcp__" + server + "__" + name, nil
+	return mcpName(server, name)
 }
 
 // copilotUnpack reads arguments that are a text: the patch of apply_patch, which is called Edit in the
@@ -260,8 +260,8 @@ func copilotOutcome(ev *Event, o object) (err error) {
 	k, _ := copilotForm(o)
 	response, ok := o[k.response]
 	switch {
-	case o.hasAll(k.failure) && !ok:
-		ev.Failure, err = o.need(k.failure, MaxPayload)
+	case o.hasAll("error") && !ok:
+		ev.Failure, err = o.need("error", MaxPayload)
 		ev.Output = ev.Failure
 		return err
 	case !ok:

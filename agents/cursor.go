@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"path/filepath"
 	"strings"
 	"time"
 
@@ -119,7 +118,7 @@ func cursorPlace(call *approver.ToolCall, o object) (err error) {
 	if dir == "" {
 		return nil
 	}
-	if !filepath.IsAbs(dir) || strings.ContainsRune(dir, 0) || len(dir) > maxPath {
+	if !isFolder(dir) {
 		return fmt.Errorf("the folder is %s, not an absolute path", quote(dir))
 	}
 	call.Dir = dir

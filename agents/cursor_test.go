@@ -43,6 +43,10 @@ func TestCursorAsksOnce(t *testing.T) {
 			event("beforeMCPExecution", `"tool_name":"t","tool_input":"{\"b\": 2, \"a\": 1}","command":"npx s"`), true},
 		"other arguments": {event("preToolUse", `"tool_use_id":"u","tool_name":"MCP:t","tool_input":{"a":1}`),
 			event("beforeMCPExecution", `"tool_name":"t","tool_input":"{\"a\": 2}"`), false},
+		"a sub-agent": {event("preToolUse", `"tool_use_id":"u","tool_name":"Task","tool_input":{"task":"t","x":1}`),
+			event("subagentStart", `"task":"t","subagent_type":"s"`), true},
+		"another sub-agent": {event("preToolUse", `"tool_use_id":"u","tool_name":"Task","tool_input":{"task":"t"}`),
+			event("subagentStart", `"task":"u"`), false},
 		"a command that reads": {shell("/p/a"), event("beforeReadFile", `"file_path":"/p/a"`), false},
 	} {
 		if (c.a.Asks() == c.b.Asks()) != c.same {
@@ -57,6 +61,19 @@ func TestCursorAsksOnce(t *testing.T) {
 	ev, err := cursor.Decode([]byte(later))
 	if err != nil || ev.Asks() == other.Asks() {
 		t.Errorf("what was approved in another answer of the agent: %v", err)
+	}
+	// Without a name of the answer, nobody can say that both are about one call.
+	for _, answer := range []string{`""`, `5`, `"` + strings.Repeat("g", maxID+1) + `"`} {
+		pair := [2]Event{}
+		for i, payload := range [][]byte{cursorSays("preToolUse", `"tool_use_id":"u","tool_name":"Shell","tool_input":`+
+			`{"command":"ls","block_until_ms":5}`), cursorSays("beforeShellExecution", `"command":"ls"`)} {
+			if pair[i], err = cursor.Decode([]byte(strings.Replace(string(payload), `"g"`, answer, 1))); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if pair[0].Asks() == pair[1].Asks() {
+			t.Errorf("asked once in the answer %.20s", answer)
+		}
 	}
 }
 
@@ -170,7 +187,7 @@ func TestCursorFolder(t *testing.T) {
 func TestCursorServerArguments(t *testing.T) {
 	for text, ok := range map[string]bool{
 		`"{\"a\":1}"`: true, `{"a":1}`: true, `""`: false, `"[1]"`: false, `"{\"a\":1,\"a\":2}"`: false,
-		`"{\"a\":1} x"`: false, `null`: false, `"{"`: false, `[]`: false,
+		`"{\"a\":1} x"`: false, `5`: false, `null`: false, `"{"`: false, `[]`: false,
 	} {
 		ev, err := cursor.Decode(cursorSays("beforeMCPExecution", `"tool_name":"t","tool_input":`+text))
 		if (err == nil) != ok || ok && string(ev.Call.Args) != `{"a":1}` {
@@ -186,6 +203,7 @@ func TestToolsOfAnUnknownServer(t *testing.T) {
 		"cursor": cursorSays("preToolUse", `"tool_use_id":"u","tool_name":"MCP:github__delete","tool_input":{}`),
 		"crush": []byte(`{"event":"PreToolUse","session_id":"s","cwd":"/p","tool_name":"mcp_github__delete",` +
 			`"tool_input":{}}`),
+		"gemini": geminiCallOf("mcp_github__delete", `{}`, ""),
 	} {
 		a, _ := For(name)
 		ev, err := a.Decode(payload)
@@ -196,6 +214,26 @@ func TestToolsOfAnUnknownServer(t *testing.T) {
 	for _, server := range []string{"a__b", ""} {
 		if name, err := mcpName(server, "t"); err == nil {
 			t.Errorf("the server %q and a tool are %s", server, name)
+		}
+	}
+}
+
+// A file is written as a whole or changed, and both have one name. What has neither is refused.
+func TestCursorWrites(t *testing.T) {
+	for input, want := range map[string]string{
+		`{"path":"/a","contents":"x"}`:                                "Write",
+		`{"path":"/a","content":"x"}`:                                 "Write",
+		`{"path":"/a","content":"x","old_string":"","new_string":""}`: "Write",
+		`{"path":"/a","old_string":"x","new_string":"y"}`:             "Edit",
+		`{"path":"/a","edits":[]}`:                                    "MultiEdit",
+		`{"path":"/a","contents":"x","edits":[]}`:                     "Write",
+		`{"path":"/a"}`:                                               "an error",
+		`{"path":"/a","old_string":"x"}`:                              "an error",
+		`{"path":"/a","content":"x","contents":"y"}`:                  "an error",
+	} {
+		ev, err := cursor.Decode(cursorSays("preToolUse", `"tool_use_id":"u","tool_name":"Write","tool_input":`+input))
+		if (err != nil) != (want == "an error") || err == nil && ev.Call.Tool != want {
+			t.Errorf("%s: %q, %v", input, ev.Call.Tool, err)
 		}
 	}
 }
@@ -216,6 +254,10 @@ func TestCursorOutput(t *testing.T) {
 		`"tool_use_id":"u","tool_name":"Shell","tool_input":{"command":"ls"},"failure_type":"timeout"`))
 	if err != nil || ev.Failure == "" {
 		t.Errorf("a failure without a text: %+v, %v", ev, err)
+	}
+	if _, err := cursor.Decode(cursorSays("postToolUseFailure",
+		`"tool_use_id":"u","tool_name":"Shell","tool_input":{"command":"ls"},"error_message":["x"]`)); err == nil {
+		t.Error("a failure that is no text")
 	}
 }
 

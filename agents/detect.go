@@ -54,7 +54,7 @@ func dialectOf(o object) string {
 	transcript, _, _ := o.text("transcript_path")
 	for _, m := range marks {
 		if o.hasAll(m.keys) && (m.not == "" || !o.hasAll(m.not)) && strings.Contains(transcript, m.path) &&
-			(m.event == "" || event != "" && hasWord(m.event, event)) {
+			(m.event == "" || hasWord(m.event, event)) {
 			return m.agent
 		}
 	}

@@ -93,6 +93,7 @@ func TestCrushReadsArgumentsInAnyCase(t *testing.T) {
 		`{"command":"ls","working_dir":"/","x":[{"A":1}]}`: false,
 		`{"command":"ls","x":{"y":{"Z":1}}}`:               false,
 		`{"command":"ls","run_in_background":true}`:        true,
+		`{"command":"ls","x1":1}`:                          true,
 	} {
 		_, err := crush.Decode([]byte(`{"event":"PreToolUse","session_id":"s","cwd":"/p","tool_name":"bash","tool_input":` +
 			input + "}"))
@@ -172,5 +173,41 @@ func TestKiroSessions(t *testing.T) {
 	}
 	if !strings.HasPrefix(p.UseID, fmt.Sprintf("%x", p.Content[:16])) {
 		t.Error(p.UseID)
+	}
+}
+
+// What goose and Kiro report: whether a call failed, and what it returned, if they say it.
+func TestDocumentedReports(t *testing.T) {
+	inGoose := func(event, more string) string {
+		return `{"event":"` + event + `","session_id":"s","working_dir":"/p","tool_call_id":"u",` +
+			`"tool_name":"developer__tree"` + more + `}`
+	}
+	inKiro := func(more string) string {
+		return `{"hook_event_name":"PostToolUse","cwd":"/p","tool_name":"fs_read","tool_input":{}` + more + `}`
+	}
+	for _, tt := range []struct {
+		a             Adapter
+		payload, want string
+	}{
+		{goose, inGoose("PostToolUse", `,"tool_input":null,"tool_output":"x"`), "x|"},
+		{goose, inGoose("PostToolUse", `,"tool_output":7`), "7|"},
+		{goose, inGoose("PostToolUse", ``), "|"},
+		{goose, inGoose("PostToolUse", `,"tool_input":"x"`), "an error"},
+		{goose, inGoose("PostToolUseFailure", `,"tool_output":"no"`), "no|no"},
+		{goose, inGoose("PostToolUseFailure", ``), "|it failed"},
+		{kiro, inKiro(``), "|"},
+		{kiro, inKiro(`,"tool_response":{"success":true}`), `{"success":true}|`},
+		{kiro, inKiro(`,"tool_response":{"success":null}`), `{"success":null}|`},
+		{kiro, inKiro(`,"tool_response":{"success":false}`), `{"success":false}|{"success":false}`},
+		{kiro, inKiro(`,"tool_response":"x"`), "x|"},
+	} {
+		ev, err := tt.a.Decode([]byte(tt.payload))
+		got := ev.Output + "|" + ev.Failure
+		if err != nil {
+			got = "an error"
+		}
+		if got != tt.want {
+			t.Errorf("%s: %s, %v", tt.payload, got, err)
+		}
 	}
 }

@@ -112,11 +112,12 @@ func geminiCall(o object) (tool string, args json.RawMessage, err error) {
 		if err != nil {
 			return "", nil, fmt.Errorf(`"mcp_context": %w`, err)
 		}
-		tool = "mcp__" + server + "__" + own
+		tool, err = mcpName(server, own)
+		return tool, args, err
 	case named: // a server whose settings are gone
-		tool = "mcp__" + strings.TrimLeft(rest, "_")
+		tool, err = mcpName(unknownServer, rest)
 	}
-	return tool, args, nil
+	return tool, args, err
 }
 
 // Decode implements [Adapter]. The tool web_fetch has its addresses in the text of its prompt.

@@ -56,7 +56,7 @@ type hooked struct {
 	check func(tool string, args json.RawMessage) error
 	// asked returns what the events that ask about one call have in common, see [Event.Asked].
 	asked func(ev Event, o object) Content
-	// outcome reads what a call returned, for a Ran; nil reads keys.response and keys.failure.
+	// outcome reads what a call returned, for a Ran; nil reads keys.response.
 	outcome func(ev *Event, o object) error
 	// moment returns [Event.Moment] of a call that wants to run; nil is always empty.
 	moment func(o object) (string, error)
@@ -89,14 +89,14 @@ type hookEvent struct {
 type keys struct {
 	event, session, dir, tool, input string
 	use                              string // the agent's id of the call
-	response, failure                string
+	response                         string
 	mode, subagent                   string
 }
 
 // like Claude Code's.
 var usualKeys = keys{
 	event: "hook_event_name", session: "session_id", dir: "cwd", tool: "tool_name", input: "tool_input",
-	use: "tool_use_id", response: "tool_response", failure: "error", mode: "permission_mode", subagent: "agent_id",
+	use: "tool_use_id", response: "tool_response", mode: "permission_mode", subagent: "agent_id",
 }
 
 // Name implements [Adapter].
@@ -243,7 +243,7 @@ func (h *hooked) readCall(ev *Event, o object, e hookEvent) (err error) {
 		raw = o[h.keys.input]
 	}
 	name := ev.Native
-	if err == nil && h.unpack != nil && len(raw) > 0 && !isObject(raw) {
+	if err == nil && h.unpack != nil && !isObject(raw) {
 		name, raw, err = h.unpack(name, raw)
 	}
 	switch {
@@ -309,14 +309,9 @@ func (h *hooked) readIDs(ev *Event, o, in object, e hookEvent) error {
 }
 
 // readOutcome reads the result of a call that ran.
-func (h *hooked) readOutcome(ev *Event, o object) (err error) {
+func (h *hooked) readOutcome(ev *Event, o object) error {
 	if h.outcome != nil {
 		return h.outcome(ev, o)
-	}
-	if _, ok := o[h.keys.failure]; ok && h.keys.failure != "" {
-		ev.Failure, err = o.need(h.keys.failure, MaxPayload)
-		ev.Output = ev.Failure
-		return err
 	}
 	response, ok := o[h.keys.response]
 	if !ok {

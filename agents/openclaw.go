@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -89,7 +90,7 @@ func openClawCheck(tool string, raw json.RawMessage) error {
 		return errors.New("approver is not told in which folder, or in which agent, the calls of that session are made")
 	case tool == "exec" && set("env"):
 		return errors.New(`"env" changes what the command does: set the variables in the command`)
-	case tool == "exec" && (set("elevated") || set("node") || string(args["host"]) == `"node"`):
+	case tool == "exec" && (set("elevated") || set("node") || slices.Contains(args.texts("host"), "node")):
 		return errors.New("the command would run elsewhere or with other rights, which approver cannot judge")
 	case tool == "process" && (set("keys") || set("hex")):
 		return errors.New("keys are not judged: write the text")

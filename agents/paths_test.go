@@ -2,6 +2,7 @@ package agents
 
 import (
 	"encoding/json"
+	"errors"
 	"os"
 	"strings"
 	"testing"
@@ -13,7 +14,7 @@ import (
 // agent changes is refused.
 func TestPathsThatAnAgentChanges(t *testing.T) {
 	for tool, of := range map[string][]string{
-		"write": {"@.git/hooks/pre-commit", "@/etc/cron.d/x", ".git/hooks\u00a0x", "/root/.bashrc</arg_value>>", " @x",
+		"write": {"@.git/hooks/pre-commit", "@/etc/cron.d/x", ".git/hooks\u00a0x", "/root/.bashrc</arg_value>>", "/root/<arg_value>x", " @x",
 			"a\tb"},
 		"read":    {"@/etc/shadow"},
 		"replace": {"settings.json", "a/pre-commit", "@/p/x"},
@@ -75,6 +76,25 @@ func TestOpenClawsOwnTools(t *testing.T) {
 		`sessions_spawn {"task":"x","cwd":"/p/.git"}`:                                false,
 		`sessions_spawn {"task":"x","runtime":"acp"}`:                                false,
 		`sessions_spawn {"task":"x"}`:                                                true,
+		`plugins {"action":5}`:                                                       false,
+		`gateway {"action":null}`:                                                    false,
+		`sessions_send {"action":5}`:                                                 true,
+		`sessions_send {"cwd":"/p","runtime":"acp"}`:                                 true,
+		`exec {"command":"ls"}`:                                                      true,
+		`exec {"command":"ls","host":"gateway","elevated":false,"node":"","env":{}}`: true,
+		`exec {"command":"ls","env":null,"elevated":null,"node":[]}`:                 true,
+		`exec {"command":"ls","env":{"PATH":"/tmp"}}`:                                false,
+		`exec {"command":"ls","env":{"LD_PRELOAD":""}}`:                              false,
+		`exec {"command":"ls","elevated":true}`:                                      false,
+		`exec {"command":"ls","node":"mac"}`:                                         false,
+		`exec {"command":"ls","host":"node"}`:                                        false,
+		`exec {"command":"ls","host":"\u006eode"}`:                                   false,
+		`process {"action":"send-keys","keys":["C-c"]}`:                              false,
+		`process {"action":"send-keys","hex":["03"]}`:                                false,
+		`process {"action":"poll","keys":[],"hex":""}`:                               true,
+		`process {"action":"paste","data":"","text":"ls"}`:                           true,
+		`other {"env":{"A":"b"},"elevated":true,"keys":["x"],"data":"a","text":"b"}`: true,
+		`exec {"command":"ls","workdir":"@/etc"}`:                                    false,
 	} {
 		tool, args, _ := strings.Cut(raw, " ")
 		if err := openClawCheck(tool, json.RawMessage(args)); (err == nil) != ok {
@@ -92,5 +112,39 @@ func TestWhiteSpaceAroundPaths(t *testing.T) {
 	}
 	if err := (translation{dir: "workdir"}).in(nil, object{"workdir": json.RawMessage(`" .git"`)}); err == nil {
 		t.Error("a folder with a blank before it is taken")
+	}
+}
+
+// The files that make approver's folder a plugin of OpenClaw are written and taken away with its hooks,
+// and a file of somebody else stays.
+func TestOpenClawFiles(t *testing.T) {
+	const text = "ours"
+	broken := errors.New("broken")
+	for name, tt := range map[string]struct {
+		old    []byte
+		wanted bool
+		err    error
+		want   string
+	}{
+		"a new file":              {nil, true, nil, text},
+		"again":                   {[]byte(text), true, nil, text},
+		"one of somebody else":    {[]byte("theirs"), true, nil, "an error"},
+		"an empty one":            {[]byte{}, true, nil, "an error"},
+		"taken away":              {[]byte(text), false, nil, "none"},
+		"theirs stays":            {[]byte("theirs"), false, nil, "theirs"},
+		"none stays none":         {nil, false, nil, "none"},
+		"hooks that are not read": {[]byte(text), false, broken, "an error"},
+	} {
+		got, err := fixedFile("/x", text, tt.wanted, tt.err).Change(tt.old)
+		said := string(got)
+		switch {
+		case err != nil:
+			said = "an error"
+		case got == nil:
+			said = "none"
+		}
+		if said != tt.want {
+			t.Errorf("%s: %s, %v, want %s", name, said, err, tt.want)
+		}
 	}
 }

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -70,7 +69,7 @@ func report(a Adapter, k keys, payload []byte, event string) (ev Event, is bool,
 		}
 	}
 	ev.Call.Session = shortened(ev.Call.Session)
-	if !filepath.IsAbs(ev.Call.Dir) || len(ev.Call.Dir) > maxPath {
+	if !isFolder(ev.Call.Dir) {
 		ev.Call.Dir = ""
 	}
 	if !isToolName(ev.Call.Tool) {

@@ -38,10 +38,6 @@ func partsOf(ev *Event, response json.RawMessage) error {
 
 // texts returns the parts of a content that are texts. all says that there is nothing else.
 func texts(content json.RawMessage) (list []string, all bool) {
-	var text string
-	if json.Unmarshal(content, &text) == nil {
-		return []string{text}, true
-	}
 	var parts []json.RawMessage
 	if json.Unmarshal(content, &parts) != nil {
 		parts = []json.RawMessage{content}

@@ -171,10 +171,15 @@ func (o object) need(key string, limit int) (string, error) {
 // absolute is need for an absolute path.
 func (o object) absolute(key string) (string, error) {
 	path, err := o.need(key, maxPath)
-	if err == nil && (!filepath.IsAbs(path) || strings.ContainsRune(path, 0)) {
+	if err == nil && !isFolder(path) {
 		err = fmt.Errorf("%s is %s, not an absolute path", quote(key), quote(path))
 	}
 	return path, err
+}
+
+// isFolder reports whether a text can be the path of the folder that an agent works in.
+func isFolder(path string) bool {
+	return filepath.IsAbs(path) && len(path) <= maxPath && !strings.ContainsRune(path, 0)
 }
 
 // short is text of at most limit bytes.

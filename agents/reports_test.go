@@ -1,0 +1,128 @@
+package agents
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"approver.example"
+)
+
+// What a call returned is read strictly, too: of two keys, the model could read one and approver the
+// other. A report without it is refused, except from an agent that does not always say it.
+func TestReportsSayWhatACallReturned(t *testing.T) {
+	inCodex := `{"hook_event_name":"PostToolUse","session_id":"s","cwd":"/p","turn_id":"t","tool_use_id":"u",` +
+		`"tool_name":"Bash","tool_input":{"command":"ls"}`
+	inDroid := `{"hook_event_name":"PostToolUse","session_id":"s","cwd":"/p","permission_mode":"auto-low",` +
+		`"tool_name":"Execute","tool_input":{"command":"ls"}`
+	inGemini := strings.Replace(string(geminiCallOf("run_shell_command", `{"command":"ls"}`, "")), "BeforeTool", "AfterTool", 1)
+	inGemini = strings.TrimSuffix(inGemini, "}")
+	inQwen := strings.TrimSuffix(string(qwenPayload("PostToolUse", "run_shell_command", `{"command":"ls"}`,
+		`,"tool_use_id":"u"`)), "}")
+	inCline := `{"hookName":"tool_result","taskId":"t","workspaceRoots":["/p"],"tool_result":{"id":"c",` +
+		`"name":"run_commands","input":{"commands":["ls"]}`
+	inPi := `{"plugin":"pi","event":"tool_result","session":"s","call":"u","directory":"/p","tool":"bash",` +
+		`"input":{"command":"ls"}`
+	for _, tt := range []struct {
+		a             Adapter
+		payload, want string
+	}{
+		{codex, inCodex + `,"tool_response":"x"}`, "x|"},
+		{codex, inCodex + `,"error":"no"}`, "is missing"},
+		{codex, inCodex + `}`, "is missing"},
+		{droid, inDroid + `,"tool_response":"x"}`, "x|"},
+		{droid, inDroid + `,"":"x"}`, "is missing"},
+		{gemini, inGemini + `,"tool_response":{"llmContent":"x"}}`, "x|"},
+		{gemini, inGemini + `,"tool_response":{"llmContent":null}}`, "|"},
+		{gemini, inGemini + `,"tool_response":null}`, "|"},
+		{gemini, inGemini + `,"tool_response":{"error":{}}}`, "it failed and did not say why|it failed"},
+		{gemini, inGemini + `,"tool_response":"x"}`, "not a JSON object"},
+		{gemini, inGemini + `}`, "is missing"},
+		{qwen, inQwen + `,"tool_response":{"llmContent":["x","y"]}}`, "x\ny|"},
+		{qwen, inQwen + `,"tool_response":["x"]}`, "not a JSON object"},
+		{qwen, inQwen + `}`, "is missing"},
+		{cline, inCline + `,"output":"x"}}`, "x|"},
+		{cline, inCline + `,"output":"","error":"no"}}`, "no|no"},
+		{cline, inCline + `,"output":"x","error":"no"}}`, "x|no"},
+		{cline, inCline + `,"error":5}}`, "not a string"},
+		{cline, inCline + `}}`, "|"},
+		{pi, inPi + `,"result":[{"type":"text","text":"x"}]}`, "x\n|"},
+		{pi, inPi + `,"result":"","failed":true}`, "|it failed"},
+		{pi, inPi + `,"result":" ","failed":true}`, " |it failed"},
+		{pi, inPi + `,"result":"x","failed":true}`, "x|x"},
+		{pi, inPi + `,"result":"x","failed":null}`, "neither true nor false"},
+		{pi, inPi + `,"failed":true}`, "is missing"},
+	} {
+		ev, err := tt.a.Decode([]byte(tt.payload))
+		got := ev.Output + "|" + ev.Failure
+		if err != nil {
+			got = err.Error()
+		} else if strings.HasSuffix(tt.want, "|") && ev.Failure != "" {
+			t.Errorf("%s: failed with %q", tt.payload, ev.Failure)
+		}
+		if !strings.Contains(got, tt.want) || err == nil && !strings.HasPrefix(got, tt.want) {
+			t.Errorf("%s: %q, want %q", tt.payload, got, tt.want)
+		}
+	}
+	for _, bad := range []string{`[]`, `null`, `["p"]`, `["/p\u0000"]`, `[5]`, `["/` +
+		strings.Repeat("x", maxPath) + `"]`} {
+		payload := strings.Replace(string(clineCall("run_commands", `{"commands":["ls"]}`)), `["/p"]`, bad, 1)
+		if ev, err := cline.Decode([]byte(payload)); err == nil {
+			t.Errorf("the folders %.40s: %q", bad, ev.Call.Dir)
+		}
+	}
+}
+
+// Commands that nobody can tell apart are refused, also when a call is changed.
+func TestClineCommandsAreNotEmpty(t *testing.T) {
+	for _, input := range []string{`{"commands":["ls"," "]}`, `{"commands":["","ls"]}`, `{"commands":["ls",null]}`,
+		`{"commands":null}`, `{"commands":["ls"],"x":1}`, `{"x":1}`} {
+		if ev, err := cline.Decode(clineCall("run_commands", input)); err == nil {
+			t.Errorf("%s is %q", input, ev.Call.Command)
+		}
+	}
+	for _, args := range []string{`{"x":"y"}`, `{"command":null}`, `{"command":"ls","x":1}`, `{"command":["ls"]}`} {
+		if ev, err := cline.Rewrite(clineCall("run_commands", `{"commands":["ls"]}`), json.RawMessage(args)); err == nil {
+			t.Errorf("%s became %s", args, ev.Call.Raw)
+		}
+	}
+	for input, want := range map[string]string{`{"data":null,"text":"ls"}`: "ls", `{"data":"ls","text":""}`: "ls"} {
+		ev, err := openclaw.Decode([]byte(`{"plugin":"openclaw","event":"before_tool_call","session":"s","call":"u",` +
+			`"directory":"/p","tool":"process","input":` + input + `}`))
+		if err != nil || ev.Call.Command != want {
+			t.Errorf("%s: %q, %v", input, ev.Call.Command, err)
+		}
+	}
+}
+
+// The agents merge changed arguments, so a change that keeps all of them goes to the agent.
+func TestDroidChangesACall(t *testing.T) {
+	ev, err := droid.Decode([]byte(`{"hook_event_name":"PreToolUse","session_id":"s","cwd":"/p",` +
+		`"permission_mode":"auto-low","tool_name":"Execute","tool_input":{"command":"ls","summary":"x"}}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for args, want := range map[string]string{
+		`{"command":"ls -l","description":"x"}`: `"permissionDecision":"allow","permissionDecisionReason":"allowed by ` +
+			`approver","updatedInput":{"command":"ls -l","summary":"x"}`,
+		`{"command":"ls -l"}`: "",
+	} {
+		got := droid.Encode(ev, approver.Verdict{Decision: approver.Modify, Args: json.RawMessage(args)})
+		if want == "" && !got.Blocks || want != "" && !strings.Contains(string(got.Stdout), want) {
+			t.Errorf("%s: %s", args, got.Stdout)
+		}
+	}
+}
+
+// A variable that makes an agent start without plugins is found where it is set.
+func TestPluginsSwitchedOff(t *testing.T) {
+	for env, found := range map[string]bool{"OPENCODE_PURE=1": true, "OPENCODE_PURE=true": true, "OPENCODE_PURE=": false,
+		"OPENCODE_PURE=0": false, "OPENCODE_PURE=False": false, "OPENCODE_PURE": false, "OTHER=1": false, "=1": false} {
+		if got := opencode.Environment([]string{"A=b", env}); len(got) > 0 != found {
+			t.Errorf("%s: %+v", env, got)
+		}
+		if got := pi.Environment([]string{env}); len(got) > 0 {
+			t.Errorf("%s of an agent without such a variable: %+v", env, got)
+		}
+	}
+}
