@@ -318,3 +318,16 @@ func TestCodexEvents(t *testing.T) {
 		}
 	}
 }
+
+// A question of Codex has the id of its call, so that the report is matched to it. One that is no text is
+// refused, and a question may have none.
+func TestCodexQuestions(t *testing.T) {
+	for more, want := range map[string]string{`,"tool_use_id":"u"`: "u", ``: "", `,"tool_use_id":""`: "",
+		`,"tool_use_id":5`: "an error", `,"tool_use_id":["u"]`: "an error"} {
+		ev, err := codex.Decode([]byte(`{"hook_event_name":"PermissionRequest","session_id":"s","cwd":"/p","turn_id":"t",` +
+			`"tool_name":"Bash","tool_input":{"command":"ls"}` + more + `}`))
+		if (err != nil) != (want == "an error") || err == nil && (ev.UseID != want || ev.Kind != Prompted || ev.Derived) {
+			t.Errorf("%s: %+v, %v", more, ev, err)
+		}
+	}
+}

@@ -14,7 +14,8 @@ import (
 // agent changes is refused.
 func TestPathsThatAnAgentChanges(t *testing.T) {
 	for tool, of := range map[string][]string{
-		"write": {"@.git/hooks/pre-commit", "@/etc/cron.d/x", ".git/hooks\u00a0x", "/root/.bashrc</arg_value>>", "/root/<arg_value>x", " @x",
+		"write": {"@.git/hooks/pre-commit", "@/etc/cron.d/x", ".git/hooks\u00a0x", "/root/.bashrc</arg_value>>",
+			"/root/<arg_value>x", " @x",
 			"a\tb"},
 		"read":    {"@/etc/shadow"},
 		"replace": {"settings.json", "a/pre-commit", "@/p/x"},

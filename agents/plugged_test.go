@@ -68,7 +68,10 @@ if (before?.block) {
   const params = before?.params ?? args;
   const result = { content: [{ type: "text", text: "what it returned" }] };
   let read = "what it returned";
-  try { await on.after_tool_call({ ...event, params, result }, ctx); } catch (err) { read = err.message; }
+  try {
+    await on.after_tool_call({ ...event, params, result }, ctx);
+    await on.after_tool_call({ ...event, params, error: "why it returned nothing" }, ctx);
+  } catch (err) { read = err.message; }
   console.log("RAN " + shown(params) + " AND READ " + read);
 }
 `,
@@ -146,13 +149,16 @@ func TestPluginsStopWithoutAnAnswer(t *testing.T) {
 		before, after, want string
 		seconds             int
 	}{
-		"a pass":               {passes, passes, "RAN old AND READ what it returned", 6},
-		"an allow":             {`echo '{"decision":"allow"}'`, passes, "RAN old AND READ what it returned", 6},
-		"other arguments":      {`echo '{"decision":"allow","input":{"command":"new"}}'`, passes, "RAN new AND READ what it", 6},
-		"a warning":            {`echo '{"decision":"pass","context":"look out"}'`, passes, "look out", 6},
-		"a deny":               {`echo '{"decision":"deny","reason":"because"}'; exit 2`, passes, "STOPPED because", 6},
-		"a deny with exit 0":   {`echo '{"decision":"deny","reason":"because"}'`, passes, "STOPPED because", 6},
-		"a deny, no reason":    {`echo '{"decision":"deny","reason":""}'`, passes, "STOPPED", 6},
+		"a pass":   {passes, passes, "RAN old AND READ what it returned", 6},
+		"an allow": {`echo '{"decision":"allow"}'`, passes, "RAN old AND READ what it returned", 6},
+		"other arguments": {`echo '{"decision":"allow","input":{"command":"new"}}'`, passes,
+			"RAN new AND READ what it", 6},
+		"a warning":          {`echo '{"decision":"pass","context":"look out"}'`, passes, "look out", 6},
+		"a deny":             {`echo '{"decision":"deny","reason":"because"}'; exit 2`, passes, "STOPPED because", 6},
+		"a deny with exit 0": {`echo '{"decision":"deny","reason":"because"}'`, passes, "STOPPED because", 6},
+		"a deny, no reason": {`echo '{"decision":"deny","reason":""}'`, passes,
+			"STOPPED the answer of approver-hook is not understood", 6},
+		"a deny, not reported": {`echo '{"decision":"deny","reason":"because"}'`, `exit 1`, "STOPPED because", 6},
 		"an ask":               {`echo '{"decision":"ask"}'`, passes, "STOPPED", 6},
 		"no decision":          {`echo '{}'`, passes, "STOPPED", 6},
 		"a list":               {`echo '["allow"]'`, passes, "STOPPED", 6},
@@ -162,7 +168,7 @@ func TestPluginsStopWithoutAnAnswer(t *testing.T) {
 		"arguments, a list":    {`echo '{"decision":"allow","input":[]}'`, passes, "STOPPED", 6},
 		"a warning, no text":   {`echo '{"decision":"pass","context":5}'`, passes, "STOPPED", 6},
 		"a notice, no text":    {`echo '{"decision":"pass","notice":{}}'`, passes, "STOPPED", 6},
-		"null":                 {`echo null`, passes, "STOPPED", 6},
+		"null":                 {`echo null`, passes, "STOPPED the answer of approver-hook is not understood", 6},
 		"a long answer": {`head -c 9000000 /dev/zero | tr '\0' ' '; echo '{"decision":"allow"}'`, passes,
 			"STOPPED the answer of approver-hook is too long", 6},
 		"nothing":       {`exit 0`, passes, "STOPPED", 6},
@@ -183,13 +189,17 @@ func TestPluginsStopWithoutAnAnswer(t *testing.T) {
 	} {
 		for agent, result := range map[string]string{"opencode": `"marked"`, "pi": `[{"type":"text","text":"marked"}]`,
 			"openclaw": ""} {
-			if result == "" && (tt.after != passes || tt.want == "look out") { // OpenClaw takes only a yes or a no
+			// OpenClaw takes only a yes or a no.
+			if result == "" && (tt.after != passes && !strings.HasPrefix(tt.want, "STOPPED") || tt.want == "look out") {
 				continue
 			}
 			t.Run(agent+"/"+name, func(t *testing.T) {
 				t.Parallel()
 				began := time.Now()
 				got := played(t, agent, tt.before, strings.ReplaceAll(tt.after, "RESULT", result), tt.seconds)
+				if strings.Contains(got, "undefined") {
+					t.Errorf("the model reads what nobody said: %q", got)
+				}
 				if !strings.Contains(got, tt.want) || strings.Contains(got, "STOPPED") && strings.Contains(got, "RAN") {
 					t.Errorf("%q, without %q", got, tt.want)
 				}

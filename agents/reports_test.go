@@ -15,8 +15,8 @@ func TestReportsSayWhatACallReturned(t *testing.T) {
 		`"tool_name":"Bash","tool_input":{"command":"ls"}`
 	inDroid := `{"hook_event_name":"PostToolUse","session_id":"s","cwd":"/p","permission_mode":"auto-low",` +
 		`"tool_name":"Execute","tool_input":{"command":"ls"}`
-	inGemini := strings.Replace(string(geminiCallOf("run_shell_command", `{"command":"ls"}`, "")), "BeforeTool", "AfterTool", 1)
-	inGemini = strings.TrimSuffix(inGemini, "}")
+	inGemini := strings.TrimSuffix(string(geminiCallOf("run_shell_command", `{"command":"ls"}`, "")), "}")
+	inGemini = strings.Replace(inGemini, "BeforeTool", "AfterTool", 1)
 	inQwen := strings.TrimSuffix(string(qwenPayload("PostToolUse", "run_shell_command", `{"command":"ls"}`,
 		`,"tool_use_id":"u"`)), "}")
 	inCline := `{"hookName":"tool_result","taskId":"t","workspaceRoots":["/p"],"tool_result":{"id":"c",` +
@@ -124,5 +124,47 @@ func TestPluginsSwitchedOff(t *testing.T) {
 		if got := pi.Environment([]string{env}); len(got) > 0 {
 			t.Errorf("%s of an agent without such a variable: %+v", env, got)
 		}
+	}
+}
+
+// A report that cannot be decoded is one by the name of its event and by nothing else, and of it only what
+// can be said in a record is kept.
+func TestReportsThatCannotBeDecoded(t *testing.T) {
+	const odd = `"session_id":"s","cwd":"/p","tool_name":"Bash","tool_input":5,"tool_use_id":"u","tool_response":{}`
+	const snake = `{"hook_event_name":"PostToolUse","timestamp":"2026-11-21T02:08:07Z",`
+	for _, tt := range []struct {
+		a                   Reporter
+		payload, flag, want string
+	}{
+		{Claude{}, `{"hook_event_name":"PostToolUse",` + odd + `}`, "", "s /p Bash"},
+		{Claude{}, `{"hook_event_name":"PreToolUse",` + odd + `}`, "", "none"},
+		{Claude{}, `{"hook_event_name":"PreToolUse",` + odd + `}`, "PostToolUse", "s /p Bash"},
+		{Claude{}, `{"hook_event_name":5,"x":"\"hook_event_name\":\"PostToolUse\"",` + odd + `}`, "", "none"},
+		{Claude{}, `{"hook_event_name":"PostToolUse","session_id":"s\u0000","cwd":"/p\u0000","tool_name":"B\u0000"}`, "",
+			"  "},
+		{Claude{}, `{"hook_event_name":"PostToolUse","session_id":["s"],"cwd":"p","tool_name":"a b"}`, "", "  "},
+		{Claude{}, `x "hook_event_name":"PostToolUse"`, "", "  "},
+		{Claude{}, `x "hook_event_name":"PreToolUse"`, "", "none"},
+		{Claude{}, `x "event":"PostToolUse"`, "", "none"},
+		{Claude{}, `[{"hook_event_name":"PostToolUse",` + odd + `}]`, "", "  "},
+		{Claude{}, `["hook_event_name","PostToolUse"]`, "", "none"},
+		{copilot, snake + `"session_id":"s","cwd":"/p","tool_name":"Bash","tool_input":{`, "PostToolUse", "s /p Bash"},
+		{copilot, `{"sessionId":"s","timestamp":1,"cwd":"/p","toolName":"bash","toolArgs":5,"toolResult":{}}`, "postToolUse",
+			"s /p bash"},
+		{copilot, snake + `"session_id":"s","cwd":"/p","tool_name":"Bash","tool_input":5,"tool_result":{}}`, "", "s /p Bash"},
+	} {
+		ev, is, err := tt.a.Report([]byte(tt.payload), tt.flag)
+		got := ev.Call.Session + " " + ev.Call.Dir + " " + ev.Call.Tool
+		if !is {
+			got = "none"
+		}
+		if got != tt.want || is && (err == nil || ev.Kind != Ran) {
+			t.Errorf("%s: %q, %v, want %q", tt.payload, got, err, tt.want)
+		}
+	}
+	called := `{"hook_event_name":"PreToolUse","session_id":"s","cwd":"/p","tool_name":"Bash",` +
+		`"tool_input":{"command":"ls"},"tool_use_id":"u"}`
+	if ev, is, err := (Claude{}).Report([]byte(called), "PostToolUse"); !is || err == nil || ev.Kind != Ran {
+		t.Errorf("the hook of a report brought a call: %+v, %v, %v", ev, is, err)
 	}
 }

@@ -109,7 +109,7 @@ func wellFormed(raw json.RawMessage) bool {
 		i += 4
 		switch {
 		case high < 0xd800 || high > 0xdfff:
-		case high > 0xdbff, len(raw) < i+7, raw[i+1] != '\\', raw[i+2] != 'u':
+		case high > 0xdbff, raw[i+1] != '\\', raw[i+2] != 'u':
 			return false
 		default:
 			if low := hex4(raw[i+3:]); low < 0xdc00 || low > 0xdfff {

@@ -76,7 +76,7 @@ function apply(args, answer) {
 }
 
 function freeze(value) {
-  if (typeof value !== "object" || value === null || Object.isFrozen(value)) return;
+  if (typeof value !== "object" || Object.isFrozen(value)) return;
   Object.freeze(value);
   Object.values(value).forEach(freeze);
 }

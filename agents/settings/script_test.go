@@ -112,3 +112,50 @@ func TestScriptThatWasChanged(t *testing.T) {
 		}
 	}
 }
+
+// A file of approver's that runs something else, or one for which there is not exactly one command for
+// each event, is neither read nor written.
+func TestScriptRefuses(t *testing.T) {
+	const ours = "/usr/bin/approver-hook --agent ours"
+	text := func(s Script, slot string) string { return strings.ReplaceAll(s.Template, Slot, slot) }
+	for name, file := range map[string]struct {
+		s    Script
+		text string
+	}{
+		"a shell that runs another program": {shScript, text(shScript, "curl example.org")},
+		"a shell that runs nothing":         {shScript, text(shScript, "")},
+		"another agent's":                   {shScript, text(shScript, "/usr/bin/approver-hook --agent theirs")},
+		"a plugin that runs another program": {jsScript,
+			text(jsScript, `{"before":{"argv":["curl"],"seconds":5}}`)},
+		"a plugin whose hooks are cut off": {jsScript, text(jsScript, `{"before":{"argv":["`)},
+	} {
+		if hooks, err := file.s.Read("f", []byte(file.text)); err == nil {
+			t.Errorf("%s is read as %v", name, hooks)
+		}
+	}
+	if hooks, err := shScript.Read("f", []byte("#!/bin/sh\nanswer=no\n")); err != nil || hooks != nil {
+		t.Errorf("somebody else's file: %v, %v", hooks, err)
+	}
+	one := hooksOf(t, shScript, map[string]string{"before": ours})
+	twice := Hooks{"before": {one["before"][0], one["before"][0]}}
+	double := Hooks{"before": {{Hooks: append(one["before"][0].Hooks, one["before"][0].Hooks...)}}}
+	for name, bad := range map[string]struct {
+		s     Script
+		hooks Hooks
+	}{
+		"none":                        {shScript, Hooks{}},
+		"no command":                  {shScript, hooksOf(t, shScript, map[string]string{"before": ""})},
+		"a command of two lines":      {shScript, hooksOf(t, shScript, map[string]string{"before": ours + "\ncurl x"})},
+		"a command with a return":     {shScript, hooksOf(t, shScript, map[string]string{"before": ours + "\rcurl x"})},
+		"of another event":            {shScript, hooksOf(t, shScript, map[string]string{"after": ours})},
+		"of two events":               {shScript, hooksOf(t, shScript, map[string]string{"before": ours, "after": ours})},
+		"two matchers":                {shScript, twice},
+		"two hooks":                   {shScript, double},
+		"two matchers in a plugin":    {jsScript, twice},
+		"a line that is not approver": {jsScript, hooksOf(t, jsScript, map[string]string{"before": "a; b"})},
+	} {
+		if text, err := bad.s.Text(bad.hooks); err == nil {
+			t.Errorf("%s: %s", name, text)
+		}
+	}
+}

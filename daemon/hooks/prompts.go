@@ -82,11 +82,20 @@ func (d *Decider) prompt(
 		// Nobody said no. The agent's dialog waits for its user, or has been answered.
 		return answer(adapter.Encode(ev, approver.Verdict{Decision: approver.Pass}))
 	}
+	return d.tell(ctx, adapter, ev, call, v)
+}
+
+// tell returns the answer to an agent's own question, and notes it. The yes of people is confirmed by
+// the courier.
+func (d *Decider) tell(
+	ctx context.Context, adapter agents.Adapter, ev agents.Event, call approver.ToolCall, v approver.Verdict,
+) httpapi.HookAnswer {
 	told := adapter.Encode(ev, v)
+	what := outcomeOf(ctx, v, told)
 	d.noteBlocked(ctx, call, v, told)
-	d.noteTold(ev, call, v, outcomeOf(ctx, v, told))
+	d.noteTold(ev, call, v, what)
 	out := answer(told)
-	out.Ack = outcomeOf(ctx, v, told) == permitted && v.Decision == approver.Allow && v.By == approver.ByPeople
+	out.Ack = what == permitted && v.Decision == approver.Allow && v.By == approver.ByPeople
 	if out.Ack {
 		d.Told.askedAbout(promptKey(ev, call, ev.Asks()), call.ID)
 	}
@@ -109,9 +118,7 @@ func (d *Decider) leave(
 	if ev.Mode == "plan" && v.Decision > approver.Ask { // no yes of approver's ends a plan
 		v = approver.Verdict{Decision: approver.Pass}
 	}
-	told := adapter.Encode(ev, v)
-	d.noteTold(ev, call, v, outcomeOf(ctx, v, told))
-	return answer(told)
+	return d.tell(ctx, adapter, ev, call, v)
 }
 
 // noteTold notes what an agent was told about its own question. One that is left to its dialog has no

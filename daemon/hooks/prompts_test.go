@@ -125,8 +125,13 @@ func TestWhoIsAskedAnOwnQuestion(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			q := newQuestioned(c.mode, c.say)
-			if got := word(q.question(t.Context(), c.command, c.alone)); got != c.want {
+			answer := q.question(t.Context(), c.command, c.alone)
+			if got := word(answer); got != c.want {
 				t.Errorf("the answer is %s, want %s", got, c.want)
+			}
+			// Only a yes of people is used up, which the courier has to confirm.
+			if used := c.want == "allow" && c.asked != ""; answer.Ack != used {
+				t.Errorf("it is to be confirmed: %v", answer.Ack)
 			}
 			switch {
 			case c.asked == "" && len(q.asked) > 0, c.asked != "" && len(q.asked) != 1:
@@ -183,6 +188,16 @@ func TestAway(t *testing.T) {
 			})
 		})
 	}
+	t.Run("the terminal of another system", func(t *testing.T) {
+		q := newQuestioned(configs.PromptsAway, people(approver.Allow))
+		q.Typed = func(int32) (time.Time, bool) {
+			t.Error("it is looked at, and its processes have other numbers here")
+			return time.Now().Add(-time.Hour), true
+		}
+		if q.away(t.Context(), httpapi.HookRequest{Agent: "claude", Root: "elsewhere"}, time.Now().Add(-time.Hour)) {
+			t.Error("somebody is said to be away")
+		}
+	})
 	t.Run("no terminal", func(t *testing.T) {
 		q := newQuestioned(configs.PromptsAway, people(approver.Allow))
 		q.Typed = func(int32) (time.Time, bool) { return time.Time{}, false }
@@ -249,17 +264,18 @@ func TestAReportEndsAQuestion(t *testing.T) {
 }
 
 // A rule that allows, or people who say yes to a rule's question, do not let a call go that plan mode
-// holds back.
+// holds back. What a rule denies is denied there, too.
 func TestPlanModeHolds(t *testing.T) {
-	for _, command := range []string{"allow", "ask", "touch"} {
+	for command, want := range map[string]string{"allow": "silence", "ask": "silence", "touch": "silence",
+		"deny": "deny"} {
 		q := newQuestioned(configs.PromptsAlways, people(approver.Allow))
 		a := q.Hook(t.Context(), httpapi.HookRequest{
 			Agent: "claude", CallID: "c", Peer: approver.Peer{Known: true, UID: 7}, Deadline: time.Minute, Alone: true,
 			Payload: fmt.Appendf(nil, `{"session_id":"s","cwd":"/p","hook_event_name":"PermissionRequest",`+
 				`"permission_mode":"plan","tool_name":"Bash","tool_input":{"command":%q}}`, command),
 		})
-		if word(a) != "silence" {
-			t.Errorf("%s: %s", command, word(a))
+		if word(a) != want {
+			t.Errorf("%s: %s, want %s", command, word(a), want)
 		}
 	}
 }
