@@ -262,6 +262,7 @@ func TestPayloadsWithTwoMeanings(t *testing.T) {
 		`"\\ud800"`:                       true,
 		`"\ud83d"`:                        false,
 		`"\ud83d \ude00"`:                 false,
+		`"\ud83d\nde00"`:                  false,
 		`"\ud83d\n\ude00"`:                false,
 		`"\ud83d\\ude00"`:                 false,
 		`"\ud83d\u0041"`:                  false,
