@@ -312,14 +312,21 @@ type promptYes struct {
 	call  string // the courier's id of the call
 }
 
-// promptKey identifies a content in one session, directory and environment.
+// promptKey identifies a content in one session, directory and environment. It is zero for a content that
+// is not known: two of these need not be the same.
 func promptKey(ev agents.Event, call approver.ToolCall, c agents.Content) useKey {
+	if c == (agents.Content{}) {
+		return useKey{}
+	}
 	return sha256.Sum256(fmt.Appendf(nil, "prompt %q %t %d %q %q %q %x",
 		ev.Agent, call.Peer.Known, call.Peer.UID, call.Session, call.Dir, call.Env, c))
 }
 
 // yes notes that people approved a call.
 func (o *Outcomes) yes(about useKey, y promptYes) {
+	if about == (useKey{}) {
+		return
+	}
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.prompts == nil || len(o.prompts) >= maxOutcomes {
@@ -332,6 +339,9 @@ func (o *Outcomes) yes(about useKey, y promptYes) {
 // id is the courier's id of the question. Of two calls that are the same, nobody can say which one it is
 // about, so nothing is noted.
 func (o *Outcomes) askedAbout(about useKey, id string) {
+	if about == (useKey{}) {
+		return
+	}
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	var calls []useKey
@@ -353,8 +363,9 @@ func (o *Outcomes) askedAbout(about useKey, id string) {
 func (o *Outcomes) said(ev agents.Event, call approver.ToolCall) (y promptYes, ok bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	y, ok = o.prompts[promptKey(ev, call, ev.Asks())]
-	return y, ok && call.At.Sub(y.at) < promptWait && ev.Asks() != (agents.Content{})
+	key := promptKey(ev, call, ev.Asks())
+	y, ok = o.prompts[key]
+	return y, ok && key != (useKey{}) && call.At.Sub(y.at) < promptWait
 }
 
 // spent takes the approval of a call that ran away: another call that is the same needs its own.

@@ -8,7 +8,8 @@ import (
 )
 
 // questions are the agents' own questions, which have no id of the call: each is about a content, see
-// promptKey. The zero value has none.
+// promptKey. What is about the zero key cannot be told apart, so nothing is noted of it. The zero value has
+// none.
 type questions struct {
 	mu  sync.Mutex
 	all map[useKey]map[*int]context.CancelCauseFunc // those that wait for people
@@ -42,7 +43,7 @@ func (q *questions) add(key useKey, cancel context.CancelCauseFunc) (remove func
 
 // told notes what an agent was told about its question.
 func (q *questions) told(key useKey, what outcome) {
-	if what == unanswered {
+	if what == unanswered || key == (useKey{}) {
 		return
 	}
 	q.mu.Lock()
@@ -98,6 +99,9 @@ func (q *questions) over(key useKey) {
 }
 
 func (q *questions) endAll(key useKey) {
+	if key == (useKey{}) {
+		return
+	}
 	for _, cancel := range q.all[key] {
 		cancel(approver.ErrAtDesk)
 	}

@@ -235,7 +235,7 @@ func TestApprovalsForTheSameCall(t *testing.T) {
 			t.Errorf("%s: kept %d, taken %v", name, len(kept.twins), ok)
 		}
 		var said Outcomes
-		said.yes(ev, call, c.content, yes)
+		said.yes(promptKey(ev, call, c.content), yes)
 		asked := Outcomes{prompts: map[useKey]promptYes{promptKey(ev, call, ev.Asks()): yes}}
 		known := c.content != agents.Content{}
 		if _, ok := asked.said(ev, call); ok != known || len(said.prompts) > 0 != known {
@@ -245,14 +245,14 @@ func TestApprovalsForTheSameCall(t *testing.T) {
 	var o Outcomes
 	for i := range maxOutcomes {
 		ev := agents.Event{Agent: "copilot", Kind: agents.Decide, Moment: "1", Content: contentNo(i)}
-		o.yes(ev, call, ev.Content, yes)
+		o.yes(promptKey(ev, call, ev.Content), yes)
 		o.twinYes(ev, call, yes)
 	}
 	if len(o.prompts) != maxOutcomes || len(o.twins) != maxOutcomes {
 		t.Fatalf("%d and %d approvals", len(o.prompts), len(o.twins))
 	}
 	ev := agents.Event{Agent: "copilot", Kind: agents.Decide, Moment: "1", Content: contentNo(maxOutcomes)}
-	o.yes(ev, call, ev.Content, yes)
+	o.yes(promptKey(ev, call, ev.Content), yes)
 	o.twinYes(ev, call, yes)
 	if len(o.prompts) != 1 || len(o.twins) != 1 {
 		t.Errorf("%d and %d approvals are kept", len(o.prompts), len(o.twins))
