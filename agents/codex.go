@@ -59,13 +59,7 @@ var codex = codexAgent{&hooked{
 		},
 		layout: settings.Layout{Agent: "codex", Plain: true}, unit: time.Second, timeout: "timeout", matcher: "*",
 		shell: true, reads: codexReads,
-		hook: func(l hookLine) any {
-			return struct {
-				Type    string `json:"type"`
-				Command string `json:"command"`
-				Timeout int    `json:"timeout"`
-			}{"command", l.command, l.timeout}
-		},
+		hook: plainHook,
 	},
 }}
 

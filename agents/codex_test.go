@@ -129,9 +129,9 @@ func TestCodexConfig(t *testing.T) {
 		if err != nil || settings.At(all, "features", "unified_exec_tty") != false {
 			t.Errorf("%s: %s, %v", name, made, err)
 		}
-		for key, sum := range codexTrust(path, text) {
-			if settings.At(all, "hooks", "state", key, "trusted_hash") != sum {
-				t.Errorf("%s: %s is not trusted in\n%s", name, key, made)
+		for _, h := range codexTrust(path, text) {
+			if settings.At(all, "hooks", "state", h.key, "trusted_hash") != h.hash {
+				t.Errorf("%s: %s is not trusted in\n%s", name, h.key, made)
 			}
 		}
 		if strings.Contains(old, "\r\n") && strings.Count(string(made), "\n") != strings.Count(string(made), "\r\n") {

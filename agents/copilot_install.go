@@ -3,9 +3,6 @@ package agents
 import (
 	"bytes"
 	"encoding/json"
-	"fmt"
-	"path/filepath"
-	"strings"
 	"time"
 
 	"approver.example/agents/settings"
@@ -32,6 +29,15 @@ var copilotInstall = &installation{
 		}{"command", l.command, l.timeout}
 	},
 	switches: copilotSwitches,
+	// In a project they count if it is trusted.
+	beside: beside{
+		user: []string{"settings.json"},
+		project: []string{".github/copilot/settings.json", ".github/copilot/settings.local.json", ".claude/settings.json",
+			".claude/settings.local.json"},
+		finds: copilotOff,
+	},
+	variables: []variable{{name: "COPILOT_HOME", harmless: true,
+		text: ": Copilot reads the user's hooks in %s, and in no other folder"}},
 }
 
 // copilotSwitches finds what else in a file of hooks takes them away.
@@ -46,88 +52,30 @@ func copilotSwitches(s settings.Source, keys map[string]json.RawMessage) (found 
 // copilotOff finds the switch for all hooks. It works in a file of hooks for those in the file, in
 // the user's settings if they are there, and in a repository's settings, also in those of Claude Code,
 // for all but the machine's hooks.
-func copilotOff(s settings.Source, keys map[string]json.RawMessage) []settings.Finding {
-	if v, ok := keys["disableAllHooks"]; !ok || string(bytes.TrimSpace(v)) == "false" {
-		return nil
+func copilotOff(s settings.Source, keys map[string]json.RawMessage) (found []settings.Finding) {
+	if v, ok := keys["disableAllHooks"]; ok && !isFalse(v) {
+		text := "\"disableAllHooks\" switches off the hooks of Copilot"
+		if s.Place == settings.Project {
+			text += ", as soon as its user trusts this folder"
+		}
+		found = append(found, settings.Finding{Path: s.Path, Text: text, Fix: "remove \"disableAllHooks\" from " + s.Path})
 	}
-	return []settings.Finding{{Path: s.Path, Text: "\"disableAllHooks\" switches off the hooks of Copilot",
-		Fix: "remove \"disableAllHooks\" from " + s.Path}}
+	if _, ok := keys["disabledHooks"]; ok && s.Place == settings.User {
+		found = append(found, settings.Finding{Path: s.Path, Harmless: true,
+			Text: "\"disabledHooks\" switches off single hooks, and approver's can be among them",
+			Fix:  "see with /env in copilot; take approver's out of \"disabledHooks\" in " + s.Path})
+	}
+	return found
 }
 
-// copilotOthers are the files of a project in which hooks can be switched off, if the project is trusted.
-var copilotOthers = [...]string{
-	".github/copilot/settings.json", ".github/copilot/settings.local.json", ".claude/settings.json",
-	".claude/settings.local.json",
-}
-
-// Beside implements [Searcher].
-func (c copilotAdapter) Beside(
-	p settings.Places, sources []settings.Source, want settings.Want,
-) ([]settings.Finding, error) {
-	var others []settings.Source
-	if p.Home != "" {
-		others = append(others, settings.ReadSource(settings.User, filepath.Join(p.Home, "settings.json")))
-	}
-	for _, project := range p.Projects {
-		for _, file := range copilotOthers {
-			others = append(others, settings.ReadSource(settings.Project, filepath.Join(project, file)))
-		}
-	}
-	if err := settings.FirstUnseen(others); err != nil {
-		return nil, err
-	}
-	managed := c.inMachine(sources, want)
-	var found []settings.Finding
-	for _, s := range others {
-		if s.Missing {
-			continue
-		}
-		keys, err := settings.Keys(s.Text)
-		if s.Err != nil || err != nil {
-			found = append(found, settings.Finding{Path: s.Path, Harmless: s.Err == nil,
-				Text: fmt.Sprintf("it cannot be read, so nobody can say what it does to the hooks: %v", firstError(s.Err, err))})
-			continue
-		}
-		for _, f := range copilotOff(s, keys) {
-			f.Harmless = managed // the machine's hooks stay
-			found = append(found, f)
-		}
-		if _, ok := keys["disabledHooks"]; ok && s.Place == settings.User && !managed {
-			found = append(found, settings.Finding{Path: s.Path, Harmless: true,
-				Text: "\"disabledHooks\" switches off single hooks: see with /env whether approver's are among them"})
-		}
-	}
-	return found, nil
-}
-
-// inMachine reports whether the hooks stand in the machine's settings, which nothing switches off.
-func (c copilotAdapter) inMachine(sources []settings.Source, want settings.Want) bool {
+// copilotHolds reports whether the hooks stand in the machine's settings, which nothing switches off.
+func copilotHolds(sources []settings.Source, want settings.Want) bool {
 	for _, s := range sources {
-		if s.Place == settings.Managed && len(c.lacking(s, want)) == 0 && len(c.switchesIn(s)) == 0 {
+		if s.Place == settings.Managed && len(copilot.lacking(s, want)) == 0 && len(copilot.switchesIn(s)) == 0 {
 			return true
 		}
 	}
 	return false
-}
-
-func firstError(errs ...error) error {
-	for _, err := range errs {
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// Environment implements [Adviser].
-func (c copilotAdapter) Environment(env []string) (found []settings.Finding) {
-	for _, pair := range env {
-		if key, value, _ := strings.Cut(pair, "="); key == "COPILOT_HOME" && value != "" {
-			found = append(found, settings.Finding{Harmless: true,
-				Text: "COPILOT_HOME is set: Copilot reads the user's hooks in " + value + ", and in no other folder"})
-		}
-	}
-	return found
 }
 
 // Advice implements [Adviser].

@@ -300,20 +300,25 @@ const cursorEvents = "preToolUse beforeReadFile beforeShellExecution beforeMCPEx
 // cursorSwitches finds what makes Cursor drop a whole file: a version that is no number, an event that
 // it does not know, and two slashes in a text, which it takes for a comment.
 func cursorSwitches(s settings.Source, keys map[string]json.RawMessage) (found []settings.Finding) {
+	others := s.Place == settings.Project && !strings.Contains(string(s.Text), " --agent cursor") // the user's hooks stay
 	say := func(text string) {
-		found = append(found, settings.Finding{Path: s.Path, Text: s.Path + ": " + text, Fix: "correct it in " + s.Path})
+		found = append(found, settings.Finding{Harmless: others, Path: s.Path, Text: s.Path + ": " + text,
+			Fix: "correct it in " + s.Path})
 	}
 	if keys == nil { // the file is empty, and install writes all of it
 		return nil
 	}
 	var version int
-	if json.Unmarshal(keys["version"], &version) != nil || version < 1 {
-		say(`"version" is not 1, so Cursor drops the file`)
+	switch raw, ok := keys["version"]; {
+	case !ok: // install writes it
+		if say(`there is no "version", so Cursor drops the file`); !others {
+			found[0].Fix = ""
+		}
+	case json.Unmarshal(raw, &version) != nil || version < 1:
+		say(fmt.Sprintf(`"version" is %s and not 1, so Cursor drops the file`, raw))
 	}
 	var events map[string]json.RawMessage
-	if raw, ok := keys["hooks"]; ok && json.Unmarshal(raw, &events) != nil {
-		say(`"hooks" is not an object, so Cursor drops the file`)
-	}
+	_ = json.Unmarshal(keys["hooks"], &events) // what is no object is for the layout to say
 	for event := range events {
 		if !hasWord(cursorEvents, event) {
 			say("Cursor does not know the event " + quote(event) + ", and drops the file")

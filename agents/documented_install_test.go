@@ -2,8 +2,10 @@ package agents
 
 import (
 	"bytes"
+	"encoding/json"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -128,7 +130,8 @@ func TestWeakenedSettings(t *testing.T) {
 		{kiro, `"timeout": 30`, `"timeout": 5`, "gives up"},
 		{goose, `"matcher": ".*"`, `"matcher": "*"`, "only for tools"},
 		{goose, `"on_failure": "block"`, `"on_failure": "allow"`, "on_failure"},
-		{crush, `"timeout": 330`, `"timeout": 0`, "gives up"},
+		{crush, `"timeout": 330`, `"timeout": 1`, "gives up"},
+		{crush, `"timeout": 330`, `"timeout": 0`, "a number above 0"},
 		{crush, `"timeout": 330`, `"timeout": 330, "matcher": "^bash$"`, "matcher"},
 	} {
 		text, hooks := wantedOf(t, c.agent)
@@ -149,12 +152,23 @@ func TestWeakenedSettings(t *testing.T) {
 func TestCursorDropsAFile(t *testing.T) {
 	_, hooks := wantedOf(t, cursor)
 	for _, text := range []string{
-		"{}", `{"hooks":{}}`, `{"version":0,"hooks":{}}`, `{"version":"1","hooks":{}}`, `{"version":1,"hooks":[]}`,
+		`{"version":0,"hooks":{}}`, `{"version":null}`, `[]`, `{"version":"1","hooks":{}}`, `{"version":1,"hooks":[]}`,
 		"{\"version\":1, // mine\n\"hooks\":{}}", `{"version":1,"hooks":{},}`, `{"version":1,"hooks":{"preTool":[]}}`,
 		`{"$schema":"https://x/y.json","version":1,"hooks":{}}`,
 	} {
 		if out, err := cursor.WithHooks("f", []byte(text), hooks); err == nil {
 			t.Errorf("%s became %s", text, out)
+		}
+	}
+	// A version that is only missing is written, and told as missing until then.
+	for _, text := range []string{"{}", `{"hooks":{}}`} {
+		found := settings.Weak(cursor.switchesIn(settings.Source{Path: "f", Text: []byte(text)}))
+		if !slices.Equal(found, []string{`f: there is no "version", so Cursor drops the file`}) {
+			t.Errorf("%s: %q", text, found)
+		}
+		out, err := cursor.WithHooks("f", []byte(text), hooks)
+		if found := cursor.switchesIn(settings.Source{Path: "f", Text: out}); err != nil || len(found) > 0 {
+			t.Errorf("%s became %s, %v, %v", text, out, err, found)
 		}
 	}
 }
@@ -176,7 +190,7 @@ func TestGoosePluginOfAProject(t *testing.T) {
 	}
 }
 
-// The manifest of the plugin is written beside the hooks, kept if a person changed it, and taken away
+// The manifest of the plugin is written beside the hooks, put back if somebody changed it, and taken away
 // with them.
 func TestGooseManifest(t *testing.T) {
 	text, _ := wantedOf(t, goose)
@@ -184,7 +198,7 @@ func TestGooseManifest(t *testing.T) {
 	for name, c := range map[string]struct{ becomes, old, want []byte }{
 		"install":           {text, nil, []byte(gooseManifest)},
 		"again":             {text, []byte(gooseManifest), []byte(gooseManifest)},
-		"changed by hand":   {text, own, own},
+		"changed by hand":   {text, own, []byte(gooseManifest)},
 		"uninstall":         {[]byte("{}"), []byte(gooseManifest), nil},
 		"a person's stays":  {nil, own, own},
 		"nothing was there": {nil, nil, nil},
@@ -265,5 +279,35 @@ func TestHooksOfImpatientAgentsPark(t *testing.T) {
 				t.Errorf("%s %s waits for %v", a.Name(), event, waits)
 			}
 		}
+	}
+}
+
+// The story: a hook of Kiro's had a timeout of 5 seconds in its file, and the budget said that Kiro waits
+// for 30. What a file says counts, up to what the agent waits at most; a hook without a timeout is
+// given the shortest time.
+func TestTimeoutOfTheFile(t *testing.T) {
+	for _, c := range []struct {
+		agent Installer
+		hook  string
+		want  time.Duration
+	}{
+		{kiro, `{"timeout":5}`, 5 * time.Second},
+		{kiro, `{"timeout":300}`, kiroPatience},
+		{kiro, `{}`, kiroPatience},
+		{windsurf, `{}`, windsurfPatience},
+		{cline, `{}`, clineMost},
+		{gemini, `{"timeout":100}`, 100 * time.Millisecond},
+		{gemini, `{"timeout":0}`, unsetPatience},
+		{copilot, `{"timeoutSec":"x"}`, unsetPatience},
+		{qwen, `{"timeout":2000}`, 2 * time.Second},
+		{opencode, `{}`, 0},
+	} {
+		if got := c.agent.Timeout(json.RawMessage(c.hook)); got != c.want {
+			t.Errorf("%s waits for %s: %v, want %v", c.agent.Name(), c.hook, got, c.want)
+		}
+	}
+	if text := (settings.Budget{Agent: "gemini", Hook: 100 * time.Millisecond, Courier: time.Second}).Open(); !strings.Contains(
+		text, "after 0.1 s") {
+		t.Error(text)
 	}
 }

@@ -58,17 +58,16 @@ var droid = droidAdapter{&hooked{
 	install: &installation{
 		files: settings.Files{
 			Agent: "droid", Title: "Factory Droid", Folder: ".factory", File: "hooks.json",
-			Config: "FACTORY_HOME_OVERRIDE", Managed: "/etc/factory", ManagedFile: "settings.json",
+			Config: "FACTORY_HOME_OVERRIDE", ManagedFile: "settings.json",
+			Managed: machineFolder("/etc/factory", "/Library/Application Support/Factory"),
 		},
-		layout: settings.Layout{Agent: "droid", Commented: true, Whole: true, Top: "hooks.json"},
+		layout: settings.Layout{Agent: "droid", Commented: true, Whole: true, Top: "hooks.json", Off: droidOff},
 		unit:   time.Second, timeout: "timeout", matcher: "*", shell: true,
-		hook: func(l hookLine) any {
-			return struct {
-				Type    string `json:"type"`
-				Command string `json:"command"`
-				Timeout int    `json:"timeout"`
-			}{"command", l.command, l.timeout}
-		},
+		hook:     plainHook,
 		switches: droidSwitches,
+		beside: beside{user: []string{"settings.json"}, project: []string{".factory/settings.json"}, finds: droidSwitches,
+			holds: droidHolds},
+		variables: []variable{{name: "FACTORY_HOME_OVERRIDE", harmless: true,
+			text: ": Droid reads the user's hooks in %s/.factory, and in no other folder"}},
 	},
 }}

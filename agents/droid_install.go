@@ -1,14 +1,16 @@
 package agents
 
 import (
-	"bytes"
 	"encoding/json"
-	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"approver.example/agents/settings"
 )
+
+// droidOff is the switch for all hooks.
+const droidOff = "hooksDisabled"
 
 // droidAlias returns the known name of an MCP tool: Droid joins its server's name and its own by three
 // underscores.
@@ -29,82 +31,33 @@ func droidSwitches(s settings.Source, keys map[string]json.RawMessage) []setting
 		}
 		keys = hooks
 	}
-	if v, ok := keys["hooksDisabled"]; !ok || string(bytes.TrimSpace(v)) == "false" {
+	if v, ok := keys[droidOff]; !ok || isFalse(v) {
 		return nil
 	}
 	return []settings.Finding{{Path: s.Path, Text: "\"hooksDisabled\" switches off all hooks of Droid",
 		Fix: "remove \"hooksDisabled\" from " + s.Path}}
 }
 
-// Beside implements [Searcher]: the user's and the projects' settings have hooks and the switch, too.
-func (d droidAdapter) Beside(
-	p settings.Places, sources []settings.Source, _ settings.Want,
-) ([]settings.Finding, error) {
-	var others []settings.Source
-	if p.Home != "" {
-		others = append(others, settings.ReadSource(settings.User, filepath.Join(p.Home, "settings.json")))
-	}
-	for _, project := range p.Projects {
-		others = append(others, settings.ReadSource(settings.Project, filepath.Join(project, ".factory", "settings.json")))
-	}
-	if err := settings.FirstUnseen(others); err != nil {
-		return nil, err
-	}
-	var found []settings.Finding
-	for _, s := range others {
-		if s.Missing {
-			continue
-		}
-		keys, err := settings.Keys(s.Text)
-		if s.Err != nil || err != nil {
-			found = append(found, settings.Finding{Path: s.Path, Harmless: s.Err == nil,
-				Text: fmt.Sprintf("it cannot be read, so nobody can say what it does to the hooks: %v", firstError(s.Err, err))})
-			continue
-		}
-		for _, f := range droidSwitches(s, keys) {
-			f.Harmless = droidHolds(sources)
-			found = append(found, f)
-		}
-	}
-	return found, nil
-}
-
 // droidHolds reports whether the machine's settings say that hooks are not switched off. Nothing
 // overrides them.
-func droidHolds(sources []settings.Source) bool {
-	for _, s := range sources {
-		if s.Place != settings.Managed || s.Missing || s.Err != nil {
-			continue
+func droidHolds(sources []settings.Source, _ settings.Want) bool {
+	return slices.ContainsFunc(sources, func(s settings.Source) bool {
+		if s.Place != settings.Managed {
+			return false
 		}
-		keys, err := settings.Keys(s.Text)
+		keys, err := s.Keys()
 		var hooks map[string]json.RawMessage
-		if err == nil && json.Unmarshal(keys["hooks"], &hooks) == nil &&
-			string(bytes.TrimSpace(hooks["hooksDisabled"])) == "false" {
-			return true
-		}
-	}
-	return false
-}
-
-// Environment implements [Adviser].
-func (d droidAdapter) Environment(env []string) (found []settings.Finding) {
-	for _, pair := range env {
-		if key, value, _ := strings.Cut(pair, "="); key == "FACTORY_HOME_OVERRIDE" && value != "" {
-			found = append(found, settings.Finding{Harmless: true,
-				Text: "FACTORY_HOME_OVERRIDE is set: Droid reads the user's hooks in " + value +
-					"/.factory, and in no other folder"})
-		}
-	}
-	return found
+		return err == nil && json.Unmarshal(keys["hooks"], &hooks) == nil && isFalse(hooks[droidOff])
+	})
 }
 
 // Advice implements [Adviser].
 func (d droidAdapter) Advice(sources []settings.Source) []settings.Finding {
-	if droidHolds(sources) {
+	if droidHolds(sources, settings.Want{}) {
 		return nil
 	}
-	return []settings.Finding{{Harmless: true,
+	return []settings.Finding{{Harmless: true, Fix: "sudo approver install droid --system",
 		Text: "a project can switch off the hooks of Droid (\"hooksDisabled\" in its .factory/hooks.json), also those of " +
-			"the machine: only \"hooksDisabled\": false in \"hooks\" of /etc/factory/settings.json keeps them on",
-		Fix: "sudo approver install droid --system, and add \"hooksDisabled\": false there"}}
+			"the machine, unless \"hooks\" of " + filepath.Join(d.install.files.Managed, d.install.files.ManagedFile) +
+			" has \"hooksDisabled\": false, as install writes it there"}}
 }

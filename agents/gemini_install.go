@@ -3,19 +3,28 @@ package agents
 import (
 	"encoding/json"
 	"fmt"
-	"runtime"
 	"strings"
 	"time"
 
 	"approver.example/agents/settings"
 )
 
-// geminiInstallation says where the Gemini CLI has its hooks. A timeout is in milliseconds.
+// geminiInstallation says where the Gemini CLI has its hooks. A timeout is in milliseconds. Beside the
+// machine's settings are its defaults, which come before all others.
 var geminiInstallation = &installation{
-	files:  geminiFiles(),
+	files: settings.Files{
+		Agent: "gemini", Title: "Gemini CLI", Folder: ".gemini", File: "settings.json", Config: "GEMINI_CLI_HOME",
+		Managed: machineFolder("/etc/gemini-cli", "/Library/Application Support/GeminiCli"), ManagedFile: "settings.json",
+	},
 	layout: settings.Layout{Agent: "gemini"}, unit: time.Millisecond, timeout: "timeout", matcher: "*", shell: true,
 	hook:     plainHook,
 	switches: geminiSwitches,
+	variables: []variable{
+		{name: "GEMINI_CLI_SYSTEM_SETTINGS_PATH", text: otherMachine},
+		{name: "GEMINI_CLI_SYSTEM_DEFAULTS_PATH", text: otherMachine},
+		{name: "GEMINI_CLI_TRUST_WORKSPACE", is: func(v string) bool { return v == "false" }, text: geminiTrustsNone},
+		{name: "GEMINI_RESTRICTED_MODE", is: func(v string) bool { return v == "true" }, text: geminiTrustsNone},
+	},
 	advice: []settings.Finding{
 		{
 			Harmless: true,
@@ -33,19 +42,11 @@ var geminiInstallation = &installation{
 	copies: "it runs equal commands once, with the timeout of the first",
 }
 
-// geminiFiles says where the settings are. Beside the managed ones are the defaults of the machine, which
-// come before all others.
-func geminiFiles() settings.Files {
-	f := settings.Files{
-		Agent: "gemini", Title: "Gemini CLI",
-		Folder: ".gemini", File: "settings.json", Config: "GEMINI_CLI_HOME",
-		Managed: "/etc/gemini-cli", ManagedFile: "settings.json",
-	}
-	if runtime.GOOS == "darwin" {
-		f.Managed = "/Library/Application Support/GeminiCli"
-	}
-	return f
-}
+// What variables of the Gemini CLI and of Qwen Code, which was made out of it, do.
+const (
+	otherMachine     = ", so %s is read as settings of the machine, which can switch hooks off"
+	geminiTrustsNone = ", so gemini trusts no folder, and where it trusts none it runs no hook, not even the user's"
+)
 
 // plainHook is a hook that is a command with a timeout.
 func plainHook(l hookLine) any {
@@ -61,41 +62,19 @@ func plainHook(l hookLine) any {
 // hooks that are no object, which replace those of the user.
 func geminiSwitches(s settings.Source, all map[string]json.RawMessage) (found []settings.Finding) {
 	say := func(text, fix string) {
-		found = append(found, settings.Finding{Path: s.Path, Text: s.Path + " " + text, Fix: fix})
+		found = append(found, settings.Finding{Path: s.Path, Text: s.Path + " " + text, Fix: fix + " " + s.Path})
 	}
 	var config map[string]json.RawMessage
 	_ = json.Unmarshal(all["hooksConfig"], &config) // what is no object has no effect, or the agent does not start
 	if raw, ok := config["enabled"]; ok && string(raw) != "true" && string(raw) != "null" {
-		say(fmt.Sprintf(`has "hooksConfig.enabled": %s, so no hook runs`, raw), `take "enabled" out of "hooksConfig" there`)
+		say(fmt.Sprintf(`has "hooksConfig.enabled": %s, so no hook runs`, raw), `take "enabled" out of "hooksConfig" in`)
 	}
 	if raw := string(config["disabled"]); strings.Contains(raw, "approver-hook") ||
 		strings.Contains(raw, "approver hook") {
-		say(`has approver's hook in "hooksConfig.disabled", so it does not run`, "take it out there")
+		say(`has approver's hook in "hooksConfig.disabled", so it does not run`, `take it out of "hooksConfig.disabled" in`)
 	}
 	if raw, ok := all["hooks"]; ok && s.Place == settings.Project && !isObject(raw) {
-		say(`has "hooks" that are no object, and so takes away those of the user`, `take "hooks" out there`)
-	}
-	return found
-}
-
-// Environment implements [Adviser].
-func (g geminiAgent) Environment(env []string) (found []settings.Finding) {
-	for _, variable := range env {
-		key, value, _ := strings.Cut(variable, "=")
-		switch {
-		case value == "":
-		case key == "GEMINI_CLI_SYSTEM_SETTINGS_PATH", key == "GEMINI_CLI_SYSTEM_DEFAULTS_PATH":
-			found = append(found, settings.Finding{
-				Text: key + " is set, so gemini reads " + value + " as settings of the machine, which can switch hooks off",
-				Fix:  "unset " + key,
-			})
-		case key == "GEMINI_CLI_TRUST_WORKSPACE" && value == "false", key == "GEMINI_RESTRICTED_MODE" && value == "true":
-			found = append(found, settings.Finding{
-				Text: key + "=" + value +
-					": gemini trusts no folder, and where it trusts none it runs no hook, not even the user's",
-				Fix: "unset " + key,
-			})
-		}
+		say(`has "hooks" that are no object, and so takes away those of the user`, `take "hooks" out of`)
 	}
 	return found
 }

@@ -3,6 +3,7 @@ package agents
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -72,6 +73,12 @@ var goose = gooseAgent{&hooked{
 			return out
 		},
 		switches: gooseSwitches,
+		beside: beside{
+			user: []string{"../../../.config/goose/settings.json"}, // from the folder of the plugin
+			project: []string{".config/goose/settings.json", ".config/goose/settings.local.json",
+				".agents/plugins/approver/" + gooseFile},
+			finds: gooseBeside,
+		},
 		advice: []settings.Finding{{Harmless: true, Text: "goose before the version that knows on_failure runs a call " +
 			"whose hook crashes or times out"}},
 	},
@@ -79,6 +86,9 @@ var goose = gooseAgent{&hooked{
 
 // A gooseAgent also has the manifest of the plugin, in a file of its own.
 type gooseAgent struct{ *hooked }
+
+// gooseFile has the manifest, beside the folder of the hooks.
+const gooseFile = "plugin.json"
 
 const gooseManifest = `{
   "name": "approver",
@@ -94,57 +104,9 @@ func (g gooseAgent) Companions(path string, _, becomes []byte) []Companion {
 		return nil
 	}
 	hooks, err := g.ReadHooks(path, becomes)
-	return []Companion{{
-		Path: file + "plugin.json", Mode: 0o644, Lacking: "the plugin has no manifest",
-		Change: func(old []byte) ([]byte, error) {
-			switch {
-			case err != nil:
-				return old, nil
-			case len(hooks) > 0 && old == nil:
-				return []byte(gooseManifest), nil
-			case len(hooks) == 0 && bytes.Equal(old, []byte(gooseManifest)):
-				return nil, nil
-			}
-			return old, nil
-		},
-	}}
+	return []Companion{fixedFile(file+gooseFile, gooseManifest, "the plugin has no manifest, or another one than install writes",
+		len(hooks) > 0, err)}
 }
-
-// Beside implements [Searcher]: settings of goose can switch the plugin off, those of a project too.
-func (g gooseAgent) Beside(
-	p settings.Places, _ []settings.Source, _ settings.Want,
-) (found []settings.Finding, err error) {
-	var files []string
-	if home, ok := strings.CutSuffix(p.Home, "/"+g.Files().Folder); ok {
-		files = append(files, filepath.Join(home, gooseSettings, "settings.json"))
-	}
-	for _, project := range p.Projects {
-		files = append(files, filepath.Join(project, gooseSettings, "settings.json"),
-			filepath.Join(project, gooseSettings, "settings.local.json"))
-	}
-	for _, file := range files {
-		s := settings.ReadSource(settings.User, file)
-		if settings.Unseen(s.Err) {
-			return nil, s.Err
-		}
-		var off struct {
-			Plugins []string `json:"disabledPlugins"`
-		}
-		switch err := json.Unmarshal(s.Text, &off); {
-		case s.Missing:
-		case s.Err != nil || err != nil:
-			found = append(found, settings.Finding{Harmless: true, Path: file, Fix: "correct it",
-				Text: file + " cannot be read, so nobody can say whether it switches the plugin off"})
-		case slices.Contains(off.Plugins, "approver"):
-			found = append(found, settings.Finding{Path: file, Fix: `take approver out of "disabledPlugins"`,
-				Text: file + " switches the plugin of approver off"})
-		}
-	}
-	return found, nil
-}
-
-// gooseSettings is where goose's settings are, from a home and from a project.
-const gooseSettings = ".config/goose"
 
 // gooseCall reads a call. goose leaves out arguments that are empty.
 func gooseCall(o object) (tool string, args json.RawMessage, err error) {
@@ -186,4 +148,21 @@ func gooseSwitches(s settings.Source, keys map[string]json.RawMessage) []setting
 	}
 	return []settings.Finding{{Path: s.Path, Text: fmt.Sprintf("%s: this plugin of the project has the name of "+
 		"approver's, and goose runs it in the place of the user's", s.Path), Fix: "take the plugin out of the project"}}
+}
+
+// gooseBeside finds settings that switch the plugin off, and a plugin of a project that has no hooks.
+func gooseBeside(s settings.Source, keys map[string]json.RawMessage) []settings.Finding {
+	var off []string
+	switch err := json.Unmarshal(keys["disabledPlugins"], &off); {
+	case filepath.Base(s.Path) == gooseFile:
+		if hooks := settings.ReadRaw(s.Place, filepath.Join(filepath.Dir(s.Path), "hooks/hooks.json")); hooks.Missing {
+			return gooseSwitches(s, nil)
+		}
+	case len(keys["disabledPlugins"]) > 0 && err != nil:
+		return []settings.Finding{unreadable(s, errors.New(`"disabledPlugins" is no list of names`))}
+	case slices.Contains(off, "approver"):
+		return []settings.Finding{{Path: s.Path, Fix: `take approver out of "disabledPlugins" in ` + s.Path,
+			Text: s.Path + " switches the plugin of approver off"}}
+	}
+	return nil
 }

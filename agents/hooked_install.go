@@ -44,6 +44,10 @@ type installation struct {
 	copies string
 	// switches finds what else in a settings file takes the hooks away; nil finds nothing.
 	switches func(s settings.Source, keys map[string]json.RawMessage) []settings.Finding
+	// beside are other files that do.
+	beside beside
+	// variables are those with which the agent runs no hooks, or others.
+	variables []variable
 	// advice says what no settings of a user can prevent.
 	advice []settings.Finding
 }
@@ -194,7 +198,7 @@ func (h *hooked) ReadHooks(path string, text []byte) (settings.Hooks, error) {
 	hooks, err := h.install.layout.Read(path, text)
 	if err == nil && len(bytes.TrimSpace(text)) > 0 && h.install.reads != nil {
 		if err = h.install.reads(text); err != nil {
-			return nil, fmt.Errorf("%s: %w", path, err)
+			return nil, settings.Refuse("mend it first", "%s: %v", path, err)
 		}
 	}
 	return hooks, err
@@ -202,20 +206,17 @@ func (h *hooked) ReadHooks(path string, text []byte) (settings.Hooks, error) {
 
 // WithHooks implements [Installer].
 func (h *hooked) WithHooks(path string, text []byte, hooks settings.Hooks) ([]byte, error) {
-	if len(hooks) > 0 {
-		source := settings.Source{Path: path, Text: text}
-		if weak := settings.Weak(h.switchesIn(source)); len(weak) > 0 {
-			return nil, fmt.Errorf("%s: remove that first; nothing was changed", weak[0])
-		}
-	}
 	text, err := h.install.layout.With(path, text, hooks)
-	if err != nil || len(hooks) == 0 || h.install.reads == nil {
+	if err != nil || len(hooks) == 0 {
 		return text, err
 	}
-	if err := h.install.reads(text); err != nil {
-		return nil, fmt.Errorf("%s: %w; nothing was changed", path, err)
+	for _, f := range h.switchesIn(settings.Source{Path: path, Text: text}) {
+		if !f.Harmless {
+			return nil, settings.Refuse(f.Fix, "%s", f)
+		}
 	}
-	return text, nil
+	_, err = h.ReadHooks(path, text)
+	return text, err
 }
 
 // switchesIn returns what else in a settings file takes the hooks away.
@@ -223,15 +224,12 @@ func (h *hooked) switchesIn(s settings.Source) []settings.Finding {
 	if h.install.switches == nil || s.Missing || s.Err != nil {
 		return nil
 	}
-	keys, err := settings.Keys(s.Text)
+	keys, err := s.Keys()
 	if err != nil {
 		return nil // reported by Compare, and refused by the layout
 	}
 	return h.install.switches(s, keys)
 }
-
-// Environment implements [Adviser].
-func (h *hooked) Environment([]string) []settings.Finding { return nil }
 
 // Advice implements [Adviser].
 func (h *hooked) Advice([]settings.Source) []settings.Finding { return h.install.advice }
@@ -322,7 +320,7 @@ func (h *hooked) lacking(s settings.Source, want settings.Want) (found []setting
 	}
 	have, err := h.ReadHooks(s.Path, s.Text)
 	if err != nil {
-		return say("%v", err)
+		return say("%s", settings.Why(err))
 	}
 	for _, event := range slices.Sorted(maps.Keys(want.Hooks)) {
 		if why := h.differs(event, have[event], want); why != "" {
@@ -391,11 +389,17 @@ func (h *hooked) difference(
 // Timeout implements [Installer].
 func (h *hooked) Timeout(hook json.RawMessage) time.Duration {
 	d, err := timeoutOf(hook, h.install)
-	if err != nil || d == 0 || h.install.most > 0 {
-		return cmp.Or(h.install.most, d) // without a readable one, install writes another
+	switch {
+	case h.install.unit == 0:
+		return h.install.most
+	case err != nil:
+		d = unsetPatience
 	}
-	return d
+	return min(d, cmp.Or(h.install.most, d))
 }
+
+// unsetPatience is the shortest time that an agent waits for a hook for which its settings say none.
+const unsetPatience = 30 * time.Second
 
 // timeoutOf returns the timeout of a hook; zero if the agent has none.
 func timeoutOf(hook json.RawMessage, in *installation) (time.Duration, error) {
@@ -404,8 +408,8 @@ func timeoutOf(hook json.RawMessage, in *installation) (time.Duration, error) {
 		return 0, err
 	}
 	var n float64
-	if err := json.Unmarshal(keys[in.timeout], &n); err != nil {
-		return 0, fmt.Errorf("the hook has no %q", in.timeout)
+	if err := json.Unmarshal(keys[in.timeout], &n); err != nil || n <= 0 {
+		return 0, fmt.Errorf("the hook has no %q that is a number above 0", in.timeout)
 	}
 	if in.milliseconds > 0 && n >= float64(in.milliseconds) {
 		return time.Duration(n * float64(time.Millisecond)), nil

@@ -124,8 +124,9 @@ const (
 func (a openClawAgent) Companions(path string, _, becomes []byte) []Companion {
 	hooks, err := a.ReadHooks(path, becomes)
 	all := []Companion{
-		fixedFile(filepath.Join(filepath.Dir(path), "package.json"), openClawPackage, len(hooks) > 0, err),
-		fixedFile(filepath.Join(filepath.Dir(path), "openclaw.plugin.json"), openClawManifest, len(hooks) > 0, err),
+		fixedFile(filepath.Join(filepath.Dir(path), "package.json"), openClawPackage, openClawLacks, len(hooks) > 0, err),
+		fixedFile(filepath.Join(filepath.Dir(path), "openclaw.plugin.json"), openClawManifest, openClawLacks, len(hooks) > 0,
+			err),
 	}
 	if file, ok := openClawSettings(path); ok {
 		all = append(all, openClawCompanion(file, len(hooks) > 0, err))
@@ -133,19 +134,20 @@ func (a openClawAgent) Companions(path string, _, becomes []byte) []Companion {
 	return all
 }
 
-// fixedFile is a companion with one text.
-func fixedFile(path, text string, wanted bool, err error) Companion {
+const openClawLacks = "the file is not as install writes it, and OpenClaw may not load the plugin"
+
+// fixedFile is a companion with one text, in a folder that is approver's. Another text there is replaced,
+// and kept beside the file.
+func fixedFile(path, text, lacking string, wanted bool, err error) Companion {
 	return Companion{
-		Path: path, Mode: 0o644, Lacking: "OpenClaw does not load the plugin",
+		Path: path, Mode: 0o644, Lacking: lacking,
 		Change: func(old []byte) ([]byte, error) {
-			switch ours := bytes.Equal(old, []byte(text)); {
+			switch {
 			case err != nil:
 				return nil, err
-			case wanted && old != nil && !ours:
-				return nil, errors.New(path + " was not written by this approver: remove it first")
 			case wanted:
 				return []byte(text), nil
-			case ours:
+			case bytes.Equal(old, []byte(text)):
 				return nil, nil
 			}
 			return old, nil

@@ -27,7 +27,6 @@ type plugged struct {
 	*hooked
 	numbered string // the tools whose text has line numbers, separated by spaces
 	reads    bool   // the agent's plugins can change what a call returned
-	off      string // the variable that makes the agent start without plugins; empty: there is none
 }
 
 // A plugin is what differs between these agents.
@@ -57,7 +56,7 @@ var pluginSources embed.FS
 
 // adapter returns the adapter of the agent.
 func (p plugin) adapter() plugged {
-	return plugged{numbered: p.numbered, reads: p.reads, off: p.off, hooked: &hooked{
+	return plugged{numbered: p.numbered, reads: p.reads, hooked: &hooked{
 		name: p.agent, patience: claudePatience, tools: p.tools, permit: permitPlugin, modifies: true,
 		keys: keys{
 			event: "event", session: "session", dir: "directory", tool: "tool", input: "input", use: "call", response: "result",
@@ -78,20 +77,11 @@ func (p plugin) adapter() plugged {
 func (p plugin) installation() *installation {
 	form := settings.Script{Agent: p.agent, Template: p.template()}
 	return &installation{files: p.files, layout: form, most: p.most,
-		hook:   func(l hookLine) any { return form.Hook(l.command) },
+		hook: func(l hookLine) any { return form.Hook(l.command) },
+		variables: []variable{{name: p.off,
+			is:   func(value string) bool { return value != "0" && !strings.EqualFold(value, "false") },
+			text: ": an agent that is started with it has no plugins, so it asks nobody"}},
 		advice: []settings.Finding{{Harmless: true, Text: p.advice}}}
-}
-
-// Environment implements [Adviser].
-func (p plugged) Environment(env []string) (found []settings.Finding) {
-	for _, pair := range env {
-		name, value, _ := strings.Cut(pair, "=")
-		if p.off != "" && name == p.off && value != "" && value != "0" && !strings.EqualFold(value, "false") {
-			found = append(found, settings.Finding{Text: name + " is set: an agent that is started with it has no plugins, " +
-				"so it asks nobody", Fix: "unset " + name})
-		}
-	}
-	return found
 }
 
 // template returns the text of the plugin's file, without its hooks.

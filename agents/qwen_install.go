@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"path/filepath"
 	"regexp"
-	"runtime"
 	"slices"
 	"strings"
 	"time"
@@ -17,11 +16,20 @@ import (
 // qwenInstallation says where Qwen Code has its hooks. A timeout is in seconds, and one of 1000 or more
 // is in milliseconds.
 var qwenInstallation = &installation{
-	files:  qwenFiles(),
+	files: settings.Files{
+		Agent: "qwen", Title: "Qwen Code", Folder: ".qwen", File: "settings.json", Home: "QWEN_HOME",
+		Managed: machineFolder("/etc/qwen-code", "/Library/Application Support/QwenCode"), ManagedFile: "settings.json",
+	},
 	layout: settings.Layout{Agent: "qwen"}, unit: time.Second, milliseconds: 1000, timeout: "timeout", matcher: "*",
 	shell:    true,
 	hook:     plainHook,
 	switches: qwenSwitches,
+	variables: []variable{
+		{name: qwenOff[0], is: qwenTrue, text: ", so qwen runs no hook"},
+		{name: qwenOff[1], is: qwenTrue, text: ", so qwen runs no hook"},
+		{name: "QWEN_CODE_SYSTEM_SETTINGS_PATH", text: otherMachine},
+		{name: "QWEN_CODE_SYSTEM_DEFAULTS_PATH", text: otherMachine},
+	},
 	advice: []settings.Finding{{
 		Harmless: true,
 		Text: "a single start of qwen with --bare or --safe-mode, in a workspace over ssh, or in its own sandbox for tools " +
@@ -31,20 +39,8 @@ var qwenInstallation = &installation{
 	copies: "it runs equal commands once, with the options of the project's",
 }
 
-func qwenFiles() settings.Files {
-	f := settings.Files{
-		Agent: "qwen", Title: "Qwen Code",
-		Folder: ".qwen", File: "settings.json", Home: "QWEN_HOME",
-		Managed: "/etc/qwen-code", ManagedFile: "settings.json",
-	}
-	if runtime.GOOS == "darwin" {
-		f.Managed = "/Library/Application Support/QwenCode"
-	}
-	return f
-}
-
 // qwenOff are the variables with which Qwen Code runs no hook if they are true.
-var qwenOff = []string{"QWEN_CODE_SIMPLE", "QWEN_CODE_SAFE_MODE"}
+var qwenOff = [...]string{"QWEN_CODE_SIMPLE", "QWEN_CODE_SAFE_MODE"}
 
 // qwenTrue reports whether Qwen Code takes the value of a variable as true.
 func qwenTrue(value string) bool {
@@ -55,27 +51,27 @@ func qwenTrue(value string) bool {
 // anything but false, and a variable of qwenOff. By its source, its own sandbox for tools does the same.
 func qwenSwitches(s settings.Source, all map[string]json.RawMessage) (found []settings.Finding) {
 	say := func(text, fix string) {
-		found = append(found, settings.Finding{Path: s.Path, Text: s.Path + " " + text, Fix: fix})
+		found = append(found, settings.Finding{Path: s.Path, Text: s.Path + " " + text, Fix: fix + " " + s.Path})
 	}
 	if raw, ok := all["disableAllHooks"]; ok && string(raw) != "false" && string(raw) != "null" {
-		say(fmt.Sprintf(`has "disableAllHooks": %s, so no hook runs`, raw), `take "disableAllHooks" out there`)
+		say(fmt.Sprintf(`has "disableAllHooks": %s, so no hook runs`, raw), `take "disableAllHooks" out of`)
 	}
 	var tools, env map[string]json.RawMessage
 	_ = json.Unmarshal(all["tools"], &tools) // what is no object has no effect
 	if raw, ok := tools["executionSandbox"]; ok && string(raw) != "null" {
-		say(`has "tools.executionSandbox", with which no hook runs`, `take "executionSandbox" out of "tools" there`)
+		say(`has "tools.executionSandbox", with which no hook runs`, `take "executionSandbox" out of "tools" in`)
 	}
 	_ = json.Unmarshal(all["env"], &env)
 	for _, key := range qwenOff {
 		if qwenTrue(strings.Trim(string(env[key]), `"`)) {
-			say(fmt.Sprintf(`has "env": {%q: %s}, with which no hook runs`, key, env[key]), "take "+key+` out of "env" there`)
+			say(fmt.Sprintf(`has "env": {%q: %s}, with which no hook runs`, key, env[key]), "take "+key+` out of "env" in`)
 		}
 	}
 	return found
 }
 
 // qwenSet matches a variable of qwenOff in a file .env.
-var qwenSet = regexp.MustCompile(`(?m)^\s*(?:export\s+)?(` + strings.Join(qwenOff, "|") + `)\s*[=:]\s*["'` + "`" +
+var qwenSet = regexp.MustCompile(`(?m)^\s*(?:export\s+)?(` + strings.Join(qwenOff[:], "|") + `)\s*[=:]\s*["'` + "`" +
 	`]?([^"'` + "`" + `#\r\n]*)`)
 
 // Beside implements [Searcher]. Qwen Code reads variables from the first file .env that it finds: in
@@ -107,27 +103,9 @@ func (q qwenAgent) Beside(
 		for _, m := range qwenSet.FindAllStringSubmatch(string(s.Text), -1) {
 			if qwenTrue(m[2]) {
 				found = append(found, settings.Finding{Path: path,
-					Text: path + " sets " + m[1] + ", with which no hook runs", Fix: "take " + m[1] + " out there"})
+					Text: path + " sets " + m[1] + ", with which no hook runs", Fix: "take " + m[1] + " out of " + path})
 			}
 		}
 	}
 	return found, nil
-}
-
-// Environment implements [Adviser].
-func (q qwenAgent) Environment(env []string) (found []settings.Finding) {
-	for _, variable := range env {
-		key, value, _ := strings.Cut(variable, "=")
-		text := ""
-		switch {
-		case slices.Contains(qwenOff, key) && qwenTrue(value):
-			text = key + " is set, so qwen runs no hook"
-		case value != "" && (key == "QWEN_CODE_SYSTEM_SETTINGS_PATH" || key == "QWEN_CODE_SYSTEM_DEFAULTS_PATH"):
-			text = key + " is set, so qwen reads " + value + " as settings of the machine, which can switch hooks off"
-		default:
-			continue
-		}
-		found = append(found, settings.Finding{Text: text, Fix: "unset " + key})
-	}
-	return found
 }

@@ -55,4 +55,9 @@ func (b Budget) String() string {
 			seconds(b.People), seconds(b.Before), seconds(Grace))), " > ")
 }
 
-func seconds(d time.Duration) string { return fmt.Sprintf("%d s", int(d.Seconds())) }
+func seconds(d time.Duration) string {
+	if d > 0 && d < time.Second {
+		return fmt.Sprintf("%g s", d.Seconds())
+	}
+	return fmt.Sprintf("%d s", int(d.Seconds()))
+}

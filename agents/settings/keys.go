@@ -3,20 +3,23 @@ package settings
 import (
 	"bytes"
 	"encoding/json"
-	"slices"
-
-	"github.com/tailscale/hujson"
 )
 
-// Keys returns the outermost keys of a settings file, which may have comments.
-func Keys(text []byte) (keys map[string]json.RawMessage, err error) {
-	text = bytes.TrimPrefix(text, []byte("\ufeff"))
-	if len(bytes.TrimSpace(text)) == 0 {
-		return nil, nil
+// Keys returns the outermost keys of a settings file, which may have comments. An error names the file
+// and the place.
+func (s Source) Keys() (keys map[string]json.RawMessage, err error) {
+	text := bytes.Clone(bytes.TrimPrefix(s.Text, []byte("\ufeff"))) // the parser changes it
+	if s.Err != nil || s.Missing || len(bytes.TrimSpace(text)) == 0 {
+		return nil, s.Err
 	}
-	if text, err = hujson.Standardize(slices.Clone(text)); err != nil {
+	v, err := parse(s.Path, text)
+	if err != nil {
 		return nil, err
 	}
-	err = json.Unmarshal(text, &keys)
+	if !isObject(&v) {
+		return nil, noObject(s.Path, text, v, "the whole of it")
+	}
+	v.Standardize()
+	err = json.Unmarshal(v.Pack(), &keys)
 	return keys, err
 }

@@ -3,13 +3,10 @@ package settings
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
-	"fmt"
 	"maps"
 	"path/filepath"
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/tailscale/hujson"
 )
@@ -28,6 +25,9 @@ type Layout struct {
 	Plain, Commented bool
 	// Whole says that the agent ignores a file if one of its events is not as it should be.
 	Whole bool
+	// Off is a switch beside the events with which no hook runs. Where the events are below a key, it is
+	// written as false, which settings that come later do not override; empty: there is none.
+	Off string
 	// Top is the name of files whose outermost keys are the events; empty: there are none.
 	Top string
 }
@@ -53,37 +53,22 @@ func (l Layout) read(path string, text []byte) (v hujson.Value, hooks Hooks, err
 	if len(bytes.TrimSpace(text)) == 0 {
 		text = []byte(l.fresh())
 	}
-	if v, err = hujson.Parse(text); err != nil {
-		return v, nil, fmt.Errorf("%s: %w: mend it first; nothing was changed", path, err)
+	if v, err = parse(path, text); err != nil {
+		return v, nil, err
 	}
 	if why := l.unreadable(v, marked); why != "" {
-		return v, nil, fmt.Errorf("%s has %s, with which the agent does not read the file: mend it first; nothing was "+
-			"changed", path, why)
+		return v, nil, Refuse(mend, "%s has %s, with which the agent does not read the file", path, why)
 	}
-	plain := v.Clone()
-	plain.Standardize()
-	text = plain.Pack()
-	if key := l.twiceHooks(plain, path); key != "" {
-		return v, nil, fmt.Errorf("%s: the key %q stands there twice, and only one of them counts: mend it first; "+
-			"nothing was changed", path, key)
-	}
-	var file map[string]json.RawMessage
-	if err := json.Unmarshal(text, &file); err != nil {
-		return v, nil, fmt.Errorf("%s: %w: mend it first; nothing was changed", path, err)
-	}
-	var events map[string]json.RawMessage
-	if l.above(path) == "" {
-		events = file
-	} else if raw, ok := file[hooksKey]; ok {
-		if err := json.Unmarshal(raw, &events); err != nil {
-			return v, nil, fmt.Errorf("%s: %q: %w: mend it first; nothing was changed", path, hooksKey, err)
-		}
+	events, err := l.events(v, path, text)
+	if err != nil {
+		return v, nil, err
 	}
 	for event, raw := range events {
 		matchers, err := l.matchers(raw)
 		if why := l.wrong(raw, matchers, err); why != "" {
-			return v, nil, fmt.Errorf("%s: at %q %s, and the agent then ignores the whole file: mend it first; nothing was "+
-				"changed", path, event, why)
+			at := v.Find(l.above(path)+pointer(event)).StartOffset + 1
+			return v, nil, Refuse(mend, "%s: at %q %s, and the agent then ignores the whole file",
+				Locate(path, text, at), event, why)
 		}
 		if err != nil {
 			continue // another program's, in a form of its own; approver's hooks are not in it
@@ -94,6 +79,26 @@ func (l Layout) read(path string, text []byte) (v hujson.Value, hooks Hooks, err
 		hooks[event] = matchers
 	}
 	return v, hooks, nil
+}
+
+// events returns what stands at each event in the text of a file, which was parsed.
+func (l Layout) events(v hujson.Value, path string, text []byte) (events map[string]json.RawMessage, err error) {
+	if !isObject(&v) {
+		return nil, noObject(path, text, v, "the whole of it")
+	}
+	at := v.Find(l.above(path))
+	if at != nil && !isObject(at) && !isNull(at) {
+		return nil, noObject(path, text, *at, strconv.Quote(hooksKey))
+	}
+	plain := v.Clone()
+	plain.Standardize()
+	if key := l.twiceHooks(plain, path); key != "" {
+		return nil, Refuse(mend, "%s: the key %q stands there twice, and only one of them counts", path, key)
+	}
+	if at = plain.Find(l.above(path)); at != nil {
+		err = json.Unmarshal(at.Pack(), &events)
+	}
+	return events, err
 }
 
 // above is the pointer to the object with the events: empty if that is the outermost.
@@ -243,178 +248,6 @@ func twice(v hujson.Value) string {
 	return ""
 }
 
-// A patch is a list of changes in the form of RFC 6902.
-type patch []map[string]any
-
-// With returns the text with these hooks instead of approver's hooks in it. Without hooks it removes
-// approver's hooks, and what only they needed.
-func (l Layout) With(path string, text []byte, want Hooks) ([]byte, error) {
-	if len(bytes.TrimSpace(text)) == 0 {
-		if len(want) == 0 {
-			return text, nil
-		}
-		if l.New != "" {
-			return l.Text(want)
-		}
-		text = []byte(l.fresh())
-	}
-	marked := bytes.HasPrefix(text, []byte("\ufeff"))
-	v, have, err := l.read(path, text)
-	if err != nil {
-		return nil, err
-	}
-	p, err := l.changes(v, l.above(path), have, want)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
-	}
-	if len(p) == 0 {
-		return text, nil
-	}
-	operations, err := json.Marshal(p)
-	if err != nil {
-		return nil, err
-	}
-	if err := v.Patch(operations); err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
-	}
-	if out := v.Pack(); marked {
-		return append([]byte("\ufeff"), out...), nil
-	}
-	return v.Pack(), nil
-}
-
-// changes returns the patch that puts the wanted hooks in.
-func (l Layout) changes(v hujson.Value, above string, have, want Hooks) (p patch, err error) {
-	there := above != "" && v.Find(above) != nil
-	if object := v.Find(above); len(want) > 0 && (object == nil || !isObject(object)) {
-		p = append(p, map[string]any{"op": "add", "path": above, "value": map[string]any{}})
-	}
-	events := slices.AppendSeq(slices.Collect(maps.Keys(have)), maps.Keys(want))
-	slices.Sort(events)
-	for _, event := range slices.Compact(events) {
-		at := v.Find(above + pointer(event))
-		if _, read := have[event]; at != nil && !read && len(want[event]) > 0 && !isNull(at) {
-			return nil, fmt.Errorf("the hooks of %s are no list of hooks: mend them first; nothing was changed", event)
-		}
-		p = append(p, l.eventPatch(above+pointer(event), event, have, want[event])...)
-	}
-	if len(want) == 0 && there && len(p) > 0 && l.emptied(v, have) {
-		return patch{{"op": "remove", "path": "/" + hooksKey}}, nil
-	}
-	return p, nil
-}
-
-func isObject(v *hujson.Value) bool { _, ok := v.Value.(*hujson.Object); return ok }
-
-func isNull(v *hujson.Value) bool {
-	l, ok := v.Value.(hujson.Literal)
-	return ok && l.Kind() == 'n'
-}
-
-func pointer(event string) string {
-	return "/" + strings.NewReplacer("~", "~0", "/", "~1").Replace(event)
-}
-
-// ours reports whether a hook is approver's.
-func (l Layout) ours(hook json.RawMessage) bool { return CommandOf(hook).Ours(l.Agent) }
-
-// emptied reports whether only hooks of approver are there, so that their key can go too.
-func (l Layout) emptied(v hujson.Value, hooks Hooks) bool {
-	object, ok := v.Find("/" + hooksKey).Value.(*hujson.Object)
-	if !ok || len(object.Members) != len(hooks) || strings.Contains(l.New, `"`+hooksKey+`"`) {
-		return false
-	}
-	for _, matchers := range hooks {
-		for _, m := range matchers {
-			foreign := func(h json.RawMessage) bool { return !l.ours(h) }
-			if len(m.Hooks) == 0 || slices.ContainsFunc(m.Hooks, foreign) {
-				return false
-			}
-		}
-	}
-	return true
-}
-
-// eventPatch changes the hooks of one event.
-func (l Layout) eventPatch(at, event string, all Hooks, want []Matcher) (p patch) {
-	have, there := all[event]
-	var kept int
-	var installed []Matcher
-	// It goes backward, so that the indices before stay valid.
-	for i, m := range slices.Backward(have) {
-		var foreign int
-		var inside patch
-		for j, h := range slices.Backward(m.Hooks) {
-			if !l.ours(h) {
-				foreign++
-				continue
-			}
-			inside = append(inside,
-				map[string]any{"op": "remove", "path": at + "/" + strconv.Itoa(i) + "/hooks/" + strconv.Itoa(j)})
-		}
-		switch {
-		case foreign == len(m.Hooks):
-			kept++
-		case foreign == 0:
-			installed = append(installed, m)
-			p = append(p, map[string]any{"op": "remove", "path": at + "/" + strconv.Itoa(i)})
-		default:
-			kept++
-			p = append(p, inside...)
-		}
-	}
-	slices.Reverse(installed)
-	if len(installed) == len(want) && len(p) == len(want) && same(installed, want) {
-		return nil
-	}
-	switch {
-	case !there && len(want) > 0:
-		return patch{{"op": "add", "path": at, "value": l.values(want)}}
-	case kept == 0 && len(want) == 0 && len(p) > 0:
-		return patch{{"op": "remove", "path": at}}
-	}
-	for _, value := range l.values(want) {
-		p = append(p, map[string]any{"op": "add", "path": at + "/-", "value": value})
-	}
-	return p
-}
-
-// values returns what stands in the list of an event.
-func (l Layout) values(want []Matcher) (all []any) {
-	for _, m := range want {
-		if !l.Flat {
-			all = append(all, m)
-			continue
-		}
-		for _, h := range m.Hooks {
-			all = append(all, h)
-		}
-	}
-	return all
-}
-
-// same reports whether two lists of matchers mean the same, whatever the order of their keys.
-func same(a, b []Matcher) bool {
-	return slices.EqualFunc(a, b, func(x, y Matcher) bool {
-		return x.Matcher == y.Matcher && slices.EqualFunc(x.Hooks, y.Hooks, SameHook)
-	})
-}
-
-// SameHook reports whether two hooks, each a JSON object, have the same keys and values.
-func SameHook(a, b json.RawMessage) bool {
-	x, errX := canonical(a)
-	y, errY := canonical(b)
-	return errors.Join(errX, errY) == nil && bytes.Equal(x, y)
-}
-
-func canonical(raw json.RawMessage) ([]byte, error) {
-	var v any
-	if err := json.Unmarshal(raw, &v); err != nil {
-		return nil, err
-	}
-	return json.Marshal(v)
-}
-
 // Text returns the text of a new file with these hooks, indented.
 func (l Layout) Text(hooks Hooks) ([]byte, error) { return l.TextAt("", hooks) }
 
@@ -423,6 +256,9 @@ func (l Layout) TextAt(path string, hooks Hooks) ([]byte, error) {
 	values := map[string]any{}
 	for event, matchers := range hooks {
 		values[event] = l.values(matchers)
+	}
+	if l.Off != "" && l.above(path) != "" {
+		values[l.Off] = false
 	}
 	var file map[string]any
 	if err := json.Unmarshal([]byte(l.fresh()), &file); err != nil {

@@ -52,17 +52,17 @@ func (l List) parse(path string, text []byte) (file listFile, err error) {
 	if len(bytes.TrimSpace(text)) == 0 {
 		return file, nil
 	}
-	err = json.Unmarshal(text, &file)
-	if err == nil {
-		err = listKeys(text)
+	if _, err := parse(path, text); err != nil {
+		return file, err
 	}
-	if err != nil {
-		return file, fmt.Errorf("%s: %w: it is not as install writes it; remove the file, and nothing was changed", path, err)
+	dec := json.NewDecoder(bytes.NewReader(text))
+	dec.DisallowUnknownFields()
+	if err := errors.Join(dec.Decode(&file), listKeys(text)); err != nil {
+		return file, Refuse("remove the file", "%s is not as install writes it", path)
 	}
 	for _, e := range file.Hooks {
 		if !Command(e.Action.Command).Ours(l.Agent) {
-			return file, fmt.Errorf("%s has the hook %q of another program: move it to another file; nothing was changed",
-				path, e.Name)
+			return file, Refuse("move it to another file", "%s has the hook %q of another program", path, e.Name)
 		}
 	}
 	return file, nil

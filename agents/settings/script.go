@@ -66,7 +66,7 @@ func (s Script) Read(path string, text []byte) (Hooks, error) {
 	}
 	commands, err := s.commands(slot)
 	if err != nil {
-		return nil, fmt.Errorf("%s was written by approver and changed since: %w: remove it", path, err)
+		return nil, Refuse("remove it", "%s was written by approver and changed since: %v", path, err)
 	}
 	file := s.digest()
 	if whole, err := s.render(commands); err != nil || !bytes.Equal(whole, text) {
@@ -151,7 +151,7 @@ func (s Script) With(path string, text []byte, want Hooks) ([]byte, error) {
 	case len(want) == 0:
 		return nil, nil
 	case !ours && len(bytes.TrimSpace(text)) > 0:
-		return nil, fmt.Errorf("%s was not written by approver: rename it, or remove it; nothing was changed", path)
+		return nil, Refuse("rename it, or remove it", "%s was not written by approver", path)
 	}
 	return s.Text(want)
 }

@@ -53,7 +53,7 @@ func At(all map[string]any, key ...string) any {
 func (c TOMLChange) In(text []byte) ([]byte, error) {
 	all, err := ReadTOML(text)
 	if err != nil {
-		return nil, fmt.Errorf("%w: mend it first; nothing was changed", err)
+		return nil, Refuse(mend, "%v", err)
 	}
 	was := At(all, c.Key...)
 	if was == c.Value {
@@ -80,9 +80,8 @@ func (c TOMLChange) In(text []byte) ([]byte, error) {
 }
 
 func (c TOMLChange) byHand() error {
-	return fmt.Errorf("there is no plain place for %s.%s: write it there yourself",
-		strings.Join(quotedKey(c.Key[:len(c.Key)-1]),
-			"."), c.line())
+	return Refuse("write it there yourself", "there is no plain place for %s.%s",
+		strings.Join(quotedKey(c.Key[:len(c.Key)-1]), "."), c.line())
 }
 
 // put sets a value in a decoded file. It returns false if something else is in the way.
@@ -176,8 +175,7 @@ func (c TOMLChange) additions(text string, yield func(string) bool) {
 	at := 0
 	for line := range strings.Lines(text) {
 		at += len(line)
-		header := strings.HasPrefix(strings.TrimLeft(strings.TrimPrefix(line, mark), " \t"), "[")
-		if !header || !strings.Contains(line, last) {
+		if !isHeader(line) || !strings.Contains(line, last) {
 			continue
 		}
 		before := text[:at]
@@ -225,30 +223,66 @@ func endOf(text string) string {
 	return "\n"
 }
 
-// Out returns the text without the value that In put there. It stays as it is if there is none.
+// Out returns the text without the value that In put there, and without tables that it leaves empty. It
+// stays as it is if there is none.
 func (c TOMLChange) Out(text []byte) []byte {
-	all, err := ReadTOML(text)
-	if err != nil || At(all, c.Key...) == nil {
-		return text
-	}
 	pruned, err := ReadTOML(text)
-	if err != nil {
+	if err != nil || At(pruned, c.Key...) == nil {
 		return text
 	}
-	take(all, c.Key, false)
-	take(pruned, c.Key, true)
-	var found []byte
-	c.removals(string(text), func(changed string) bool {
+	take(pruned, c.Key)
+	is := func(changed string) bool {
 		read, err := ReadTOML([]byte(changed))
-		if err == nil && (reflect.DeepEqual(read, all) || reflect.DeepEqual(read, pruned)) {
-			found = []byte(changed)
+		if err != nil || At(read, c.Key...) != nil {
+			return false
 		}
-		return found == nil
+		take(read, c.Key) // an empty table matters to nobody
+		return reflect.DeepEqual(read, pruned)
+	}
+	found := string(text)
+	c.removals(found, func(changed string) bool {
+		if is(changed) {
+			found = changed
+		}
+		return found == string(text)
 	})
-	if found == nil {
+	for n := len(c.Key) - 1; n > 1; n-- {
+		if bare := withoutHeader(found, c.Key[:n]); found != string(text) && is(bare) {
+			found = bare
+		}
+	}
+	return []byte(found)
+}
+
+// withoutHeader returns the text without the header of a table in which nothing stands.
+func withoutHeader(text string, table []string) string {
+	file, err := ReadTOML([]byte(text))
+	if inner, ok := At(file, table...).(map[string]any); err != nil || !ok || len(inner) > 0 {
 		return text
 	}
-	return found
+	at := 0
+	for line := range strings.Lines(text) {
+		before, after := text[:at], text[at+len(line):]
+		at += len(line)
+		all, err := ReadTOML([]byte(line))
+		if inner, ok := At(all, table...).(map[string]any); err != nil || !ok || len(inner) > 0 || !isHeader(line) {
+			continue
+		}
+		body, _, _ := strings.Cut("\n"+after, "\n[")
+		if strings.TrimSpace(body) != "" {
+			return text // a comment, or a value
+		}
+		if end := endOf(text); before == end || strings.HasSuffix(before, "\n"+end) {
+			before = strings.TrimSuffix(before, end)
+		}
+		return before + after
+	}
+	return text
+}
+
+// isHeader reports whether a line begins like the header of a table.
+func isHeader(line string) bool {
+	return strings.HasPrefix(strings.TrimLeft(strings.TrimPrefix(line, mark), " \t"), "[")
 }
 
 // removals tries to take out the table that In appended, and then single lines.
@@ -269,8 +303,8 @@ func (c TOMLChange) removals(text string, yield func(string) bool) {
 	}
 }
 
-// take removes a value from a decoded file, and with prune the tables that it leaves empty.
-func take(all map[string]any, key []string, prune bool) {
+// take removes a value from a decoded file, and the tables that it leaves empty.
+func take(all map[string]any, key []string) {
 	if len(key) == 1 {
 		delete(all, key[0])
 		return
@@ -279,8 +313,7 @@ func take(all map[string]any, key []string, prune bool) {
 	if !ok {
 		return
 	}
-	take(inner, key[1:], prune)
-	if prune && len(inner) == 0 {
+	if take(inner, key[1:]); len(inner) == 0 {
 		delete(all, key[0])
 	}
 }

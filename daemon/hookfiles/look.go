@@ -111,14 +111,14 @@ func companions(
 		}
 		good := true
 		for _, c := range accompanied.Companions(s.Path, s.Text, s.Text) {
-			lacking, err := lacks(s.Place, c)
+			lacking, refused, err := lacks(s.Place, c)
 			switch {
 			case err != nil:
 				return nil, err
 			case lacking != "":
 				good = false
 				found = append(found, settings.Finding{Path: c.Path, Text: lacking, Harmless: want.In != "" && s.Path != want.In,
-					Fix: Cure(agent.Files(), settings.Target{}, s.Path)})
+					Fix: mending(Cure(agent.Files(), settings.Target{}, s.Path), lacking, refused)})
 			}
 		}
 		holds = holds || good && (want.In == "" || want.In == s.Path)
@@ -129,24 +129,26 @@ func companions(
 	return found, nil
 }
 
-// lacks says how a companion is not as it has to be; "" means that it is. An error says that nobody can
-// know at the moment.
-func lacks(place settings.Place, c agents.Companion) (string, error) {
+// lacks says how a companion is not as it has to be; "" means that it is. With refused, install does not
+// change it. An error says that nobody can know at the moment.
+func lacks(place settings.Place, c agents.Companion) (lacking string, refused, err error) {
 	s := settings.ReadRaw(place, c.Path)
 	switch {
 	case settings.Unseen(s.Err):
-		return "", s.Err
+		return "", nil, s.Err
 	case s.Err != nil:
-		return "it cannot be read, so nobody can say what it does to the hooks: " + s.Err.Error(), nil
+		refused = settings.Refuse("make it a file that this user can read",
+			"it cannot be read, so nobody can say what it does to the hooks: %v", s.Err)
+		return settings.Why(refused), refused, nil
 	}
-	text, err := c.Change(s.Text)
+	text, refused := c.Change(s.Text)
 	switch {
-	case err != nil:
-		return err.Error(), nil
+	case refused != nil:
+		return settings.Why(refused), refused, nil
 	case !bytes.Equal(text, s.Text) || text == nil != s.Missing:
-		return c.Lacking, nil
+		return c.Lacking, nil, nil
 	}
-	return "", nil
+	return "", nil, nil
 }
 
 // Elsewhere reports whether no file was named, and the managed settings have the hooks while

@@ -133,7 +133,7 @@ func (out *Checked) hooks(cfg configs.Config, config string) {
 		if err != nil {
 			return // without a home there are none
 		}
-		sources := doctorPlaces(f, which, path, false).Sources(f)
+		_, sources := hookfiles.Look(f, which, path, false)
 		for _, found := range hookfiles.Short(agent, sources, waitingFor(agent, cfg)) {
 			out.Problems = append(out.Problems, found.String()+": "+hookfiles.Cure(f, which, found.Path))
 		}

@@ -14,6 +14,7 @@ import (
 	"approver.example/agents/settings"
 	"approver.example/cmd/approver/internal/finding"
 	"approver.example/cmd/approver/internal/hookinstall"
+	"approver.example/cmd/approver/internal/term"
 )
 
 const (
@@ -266,7 +267,10 @@ func (m *claudeMachine) command(line string) {
 	}
 	switch args[1] {
 	case "install":
-		m.must(hookinstall.AgentCmd{Agent: "claude", Target: which, Hook: m.hook}.Install())
+		// It says what is still to be done.
+		if err := (hookinstall.AgentCmd{Agent: "claude", Target: which, Hook: m.hook}).Install(); !errors.Is(err, term.ErrSaid) {
+			m.must(err)
+		}
 	case "uninstall":
 		m.must(hookinstall.UninstallAgentCmd{Agent: "claude", Target: which}.Run())
 	default:

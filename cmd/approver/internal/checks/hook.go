@@ -72,11 +72,7 @@ func (d *doctor) hookOf(agent agents.Installer, which settings.Target, all hookf
 		which.System = true // an agent reads neither this user's settings nor root's
 		path, _ = which.Path(files)
 	}
-	places := doctorPlaces(files, which, path, ofAgents)
-	sources := places.Sources(files)
-	if !slices.ContainsFunc(sources, func(s settings.Source) bool { return s.Path == path }) {
-		sources = append(sources, settings.ReadSource(settings.User, path))
-	}
+	places, sources := hookfiles.Look(files, which, path, ofAgents)
 	if !ofAgents && hookfiles.Elsewhere(agent, which, sources, path) {
 		which.System = true // the managed settings have the hooks, so no others are needed
 	}
@@ -85,28 +81,24 @@ func (d *doctor) hookOf(agent agents.Installer, which settings.Target, all hookf
 	if which.Names(files, path) {
 		want.In = path
 	}
-	found, err := hookfiles.Findings(agent, places, sources, want)
+	found, err := hookfiles.Standing(agent, which, path, places, sources, want, os.Environ())
 	if err != nil {
 		d.say("hook", finding.Fail, "nobody can say whether the hooks hold: "+err.Error(),
 			"run it again when the machine has room")
 		return
 	}
-	adviser, advises := agent.(agents.Adviser)
-	if advises {
-		found = append(found, adviser.Environment(os.Environ())...)
-	}
-	if weak := settings.Weak(found); len(weak) == 1 && strings.HasPrefix(weak[0], "there is no ") {
-		d.say("hook", finding.Warn, weak[0], hookfiles.Cure(files, which, path))
+	weak := slices.DeleteFunc(slices.Clone(found), func(f settings.Finding) bool { return f.Harmless })
+	if len(weak) == 1 && strings.HasPrefix(weak[0].Text, "there is no ") {
+		d.say("hook", finding.Warn, weak[0].String(), weak[0].Fix)
 		return
 	}
-	good := sure
+	good := sure && len(weak) == 0
 	for _, f := range found {
+		result := finding.Fail
 		if f.Harmless {
-			d.say("hook", finding.Warn, f.String(), cmp.Or(f.Fix, hookfiles.Cure(files, which, f.Path)))
-			continue
+			result = finding.Warn
 		}
-		good = false
-		d.say("hook", finding.Fail, f.String(), cmp.Or(f.Fix, hookfiles.Cure(files, which, cmp.Or(f.Path, path))))
+		d.say("hook", result, f.String(), f.Fix)
 	}
 	for _, s := range sources {
 		if s.Place != settings.Managed || s.Missing {
@@ -123,7 +115,8 @@ func (d *doctor) hookOf(agent agents.Installer, which settings.Target, all hookf
 		d.say("hook", finding.OK, path, "")
 	}
 	d.budget(agent, settings.ReadSource(settings.User, path), want)
-	if !advises {
+	adviser, ok := agent.(agents.Adviser)
+	if !ok {
 		return
 	}
 	for _, f := range adviser.Advice(sources) {
@@ -147,28 +140,6 @@ func (d *doctor) budget(agent agents.Installer, s settings.Source, want settings
 			d.say("timeout", finding.OK, b.String(), "")
 		}
 	}
-}
-
-// doctorPlaces returns the folders whose settings an agent started here reads. With
-// managedOnly, these are only the machine's.
-func doctorPlaces(f settings.Files, which settings.Target, path string, managedOnly bool) settings.Places {
-	p := settings.Places{Managed: which.ManagedDir(f)}
-	if managedOnly {
-		return p
-	}
-	p.Home, _ = f.UserFolder() // no home, no user settings
-	project, ofProject := f.ProjectOf(path)
-	switch {
-	case ofProject && (which.Project != "" || which.File != ""):
-		p.Projects = []string{project}
-	case which.File != "" && filepath.Base(path) == filepath.Base(f.File): // with a link for its folder
-		p.Projects = []string{filepath.Dir(filepath.Dir(path))}
-	default:
-		if dir, err := os.Getwd(); err == nil {
-			p.Projects = []string{dir}
-		}
-	}
-	return p
 }
 
 // wanted returns the hooks that the settings must have, for the program that is there if it is

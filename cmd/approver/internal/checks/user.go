@@ -86,7 +86,7 @@ func (d *doctor) hookOutside(agent agents.Installer, which settings.Target, refu
 		d.say("hook", finding.Fail, err.Error(), "")
 		return
 	}
-	sources := doctorPlaces(f, which, path, false).Sources(f)
+	_, sources := hookfiles.Look(f, which, path, false)
 	h, there := hookfiles.HookIn(agent, sources, path)
 	install := display.AsRoot(strings.TrimPrefix(f.Install(), "approver ") + " --system")
 	if !there {

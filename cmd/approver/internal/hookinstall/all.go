@@ -61,10 +61,11 @@ func (c allCmd) Run(ctx context.Context) error {
 	}
 	table(rows)
 	if !c.DryRun && !c.Yes &&
-		!term.TypedYes(os.Stdin, os.Stdout, "Put the hooks into these settings? Type yes, or anything else to stop: ") {
+		!term.TypedYes(os.Stdin, os.Stdout, "Put the hooks into these settings?") {
 		return errors.New("nothing was changed; without a terminal say --yes")
 	}
 	var failed []error
+	var said error // the last one that was told already
 	for _, f := range all {
 		if f.err != nil {
 			failed = append(failed, fmt.Errorf("%s: %w", f.agent.Name(), f.err))
@@ -72,11 +73,17 @@ func (c allCmd) Run(ctx context.Context) error {
 		}
 		term.Print(0, "\n%s\n", f.agent.Files().Title)
 		one := AgentCmd{Agent: f.agent.Name(), DryRun: c.DryRun, Config: c.Config, Hook: c.Hook, Pin: "/etc/approver/courier"}
-		if err := one.Run(ctx); err != nil {
+		switch err := one.Run(ctx); {
+		case errors.Is(err, term.ErrSaid):
+			said = err
+		case err != nil:
 			failed = append(failed, fmt.Errorf("%s: %w", f.agent.Name(), err))
 		}
 	}
-	return errors.Join(failed...)
+	if len(failed) > 0 {
+		return errors.Join(failed...)
+	}
+	return said
 }
 
 // look finds the agents and what install would do.

@@ -194,10 +194,45 @@ func (c AgentCmd) Install() error {
 	if _, err := os.Stat(cfg.Sockets.Submit); errors.Is(err, fs.ErrNotExist) {
 		term.Print(0, "until the daemon runs, %s's calls are blocked: %s\n", f.Title, services.StartsDaemon(cfg))
 	}
-	if !who.Named() {
-		return nil
+	if who.Named() {
+		if err := pin(c.Pin, cfg); err != nil {
+			return err
+		}
 	}
-	return pin(c.Pin, cfg)
+	return c.standing(agent, cfg, path, want)
+}
+
+// standing prints what keeps the hooks from running, although they are written, as doctor does. It returns
+// an error if anything does.
+func (c AgentCmd) standing(agent agents.Installer, cfg configs.Config, path string, hooks settings.Hooks) error {
+	who, err := cfg.Sockets.Submitters()
+	if err != nil {
+		return err
+	}
+	runsHere, err := who.Has(uint32(os.Geteuid()))
+	ofAgents := c.System && who.Named() && (err != nil || !runsHere)
+	places, sources := hookfiles.Look(agent.Files(), c.Target, path, ofAgents)
+	want := settings.Want{Hooks: hooks, TTL: cfg.Hold(agent.Name()) - cfg.Evaluating(), Before: cfg.Evaluating()}
+	if c.Names(agent.Files(), path) {
+		want.In = path
+	}
+	which := c.Target
+	which.ConfigFile = c.Config
+	found, err := hookfiles.Standing(agent, which, path, places, sources, want, os.Environ())
+	if err != nil {
+		return fmt.Errorf("nobody can say whether the hooks hold: %w", err)
+	}
+	failed := false
+	for _, f := range found {
+		if !f.Harmless {
+			failed = true
+			finding.Finding{Check: "hook", Text: f.String(), Fix: f.Fix}.Print()
+		}
+	}
+	if failed {
+		return term.ErrSaid
+	}
+	return nil
 }
 
 // tellBudget prints how long each one waits for an answer.

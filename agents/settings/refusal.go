@@ -1,0 +1,66 @@
+package settings
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"regexp"
+
+	"github.com/tailscale/hujson"
+)
+
+// A Refusal is the error for a file into which install puts no hooks, and in which none can be found.
+type Refusal struct {
+	Why  string // with the file, and the place in it where that is known
+	Cure string // what somebody has to do there first
+}
+
+// Error returns both.
+func (r *Refusal) Error() string { return r.Why + ": " + r.Cure + "; nothing was changed" }
+
+// Refuse returns a [Refusal].
+func Refuse(cure, format string, args ...any) error {
+	return &Refusal{Why: fmt.Sprintf(format, args...), Cure: cure}
+}
+
+// mend is the cure for a file that is not as its agent reads it.
+const mend = "mend it first"
+
+// Why returns the text of an error, and of a [Refusal] only why.
+func Why(err error) string {
+	if r := (*Refusal)(nil); errors.As(err, &r) {
+		return r.Why
+	}
+	return err.Error()
+}
+
+// hujsonAt matches how an error of a JSON parser names the place.
+var hujsonAt = regexp.MustCompile(`^hujson: line (\d+), column (\d+): `)
+
+// parse parses JSON that may have comments. The error names the place in the file.
+func parse(path string, text []byte) (hujson.Value, error) {
+	v, err := hujson.Parse(text)
+	if err != nil {
+		err = Refuse(mend, "%s", hujsonAt.ReplaceAllString(err.Error(), path+":$1:$2: "))
+	}
+	return v, err
+}
+
+// Locate adds the line and the column of an offset in a text to a path. A negative offset is not known.
+func Locate(path string, text []byte, at int) string {
+	if at < 0 {
+		return path
+	}
+	before := text[:min(at, len(text))]
+	line := bytes.Count(before, []byte("\n")) + 1
+	return fmt.Sprintf("%s:%d:%d", path, line, max(len(before)-bytes.LastIndexByte(before, '\n')-1, 1))
+}
+
+// noObject is the error for a value that has to be an object, such as that of a key.
+func noObject(path string, text []byte, v hujson.Value, what string) error {
+	kind := "a list"
+	if l, ok := v.Value.(hujson.Literal); ok {
+		kind = map[hujson.Kind]string{'"': "a text", '0': "a number", 'n': "null", 't': "true", 'f': "false"}[l.Kind()]
+	}
+	return Refuse(mend, "%s: %s is %s, and has to be an object", Locate(path, text, v.StartOffset+1), what, kind)
+}

@@ -1,0 +1,88 @@
+package settings
+
+import (
+	"errors"
+	"strings"
+	"testing"
+)
+
+// The story: install refused a file with "json: cannot unmarshal array into Go value of type
+// map[string]json.RawMessage". Each error names the file, the place, what is wrong, and what to do.
+func TestRefusalsAreForPeople(t *testing.T) {
+	list, script := List{Agent: "kiro"}, Script{Agent: "cline", Template: "#!/bin/sh\nx=$(" + Slot + ")\n", Event: "e"}
+	layout, want := Layout{Agent: "gemini"}, Hooks{"Stop": nil, "Pre": {{Matcher: "*"}}}
+	for text, c := range map[string]struct {
+		with func(path string, text []byte, want Hooks) ([]byte, error)
+		says string
+	}{
+		"[]":                              {layout.With, "/h/f:1:1: the whole of it is a list, and has to be an object: mend it first"},
+		"{\n \"hooks\": []}":              {layout.With, "/h/f:2:11: \"hooks\" is a list, and has to be an object: mend it first"},
+		"{\"hooks\": \"x\"}":              {layout.With, "/h/f:1:11: \"hooks\" is a text, and has to be an object: mend it first"},
+		"{\"hooks\": 1}":                  {layout.With, "/h/f:1:11: \"hooks\" is a number, and has to be an object: mend it first"},
+		"{\"hooks\": {\n\"Pre\": [{}":     {layout.With, "/h/f:2:11: "},
+		"{} x":                            {layout.With, "/h/f:1:4: invalid character 'x' after top-level value: mend it first"},
+		"{\"hooks\":{\n\n \"Pre\": {} }}": {layout.With, "/h/f:3:9: what stands at \"Pre\" is no list of hooks: mend it first"},
+		"[ ]":                             {list.With, "/h/f is not as install writes it: remove the file"},
+		"{\"hooks\":":                     {list.With, "/h/f:1:10: "},
+		"#!/bin/bash\n":                   {script.With, "/h/f was not written by approver: rename it, or remove it"},
+	} {
+		_, err := c.with("/h/f", []byte(text), want)
+		if r := (*Refusal)(nil); !errors.As(err, &r) || !strings.HasPrefix(err.Error(), c.says) ||
+			!strings.HasSuffix(err.Error(), "; nothing was changed") || strings.Contains(err.Error(), "json: ") {
+			t.Errorf("%q: %v\nwant %s", text, err, c.says)
+		}
+		if strings.HasPrefix(c.says, "/h/f:1:1:") || strings.Contains(c.says, "after top-level") {
+			if _, keysErr := (Source{Path: "/h/f", Text: []byte(text)}).Keys(); keysErr == nil || keysErr.Error() != err.Error() {
+				t.Errorf("%q: its keys: %v", text, keysErr)
+			}
+		}
+	}
+}
+
+// A second install puts the hook where it was, so that no other hook has another place.
+func TestReplacedHooksKeepTheirPlace(t *testing.T) {
+	layout := Layout{Agent: "droid"}
+	text := `{"hooks":{"PreToolUse":[` + hook[1:len(hook)-1] + `, {"hooks":[{"command":"/mine"}]}]}}`
+	longer := strings.Replace(text, `"timeout":20`, `"timeout":90`, 1)
+	want, err := layout.Read("f", []byte(longer))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want["PreToolUse"] = want["PreToolUse"][:1]
+	if out, err := layout.With("f", []byte(text), want); err != nil || string(out) != longer {
+		t.Errorf("%s, %v\nwant %s", out, err, longer)
+	}
+}
+
+// Where the events are below a key, a switch for all hooks is written as false, and goes with the hooks.
+func TestTheSwitchIsHeld(t *testing.T) {
+	layout := droidLayout
+	layout.Off = "hooksDisabled"
+	want, err := layout.Read("/h/hooks.json", []byte(`{"PreToolUse":`+hook+`}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for path, held := range map[string]bool{"/etc/settings.json": true, "/h/hooks.json": false} {
+		for _, text := range []string{"{\"a\": true}\n", "{}\n"} {
+			out, err := layout.With(path, []byte(text), want)
+			if err != nil || strings.Contains(string(out), `"hooksDisabled":false`) != held {
+				t.Errorf("%s: %s, %v", path, out, err)
+			}
+			if again, err := layout.With(path, out, want); err != nil || string(again) != string(out) {
+				t.Errorf("%s: a second time: %s, %v", path, again, err)
+			}
+			if back, err := layout.With(path, out, nil); err != nil || string(back) != text {
+				t.Errorf("%s: taken out: %s, %v", path, back, err)
+			}
+		}
+		whole, err := layout.TextAt(path, want)
+		if err != nil || strings.Contains(string(whole), `"hooksDisabled": false`) != held {
+			t.Errorf("%s: a new file is %s, %v", path, whole, err)
+		}
+	}
+	// A file of an earlier install gets it, too.
+	old := []byte(`{"hooks":{"PreToolUse":` + hook + `}}`)
+	if out, err := layout.With("/etc/settings.json", old, want); err != nil || !strings.Contains(string(out), "hooksDisabled") {
+		t.Errorf("%s, %v", out, err)
+	}
+}
