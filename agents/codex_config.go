@@ -34,32 +34,32 @@ func (codexAgent) Companions(path string, was, becomes []byte) []Companion {
 	dir := filepath.Dir(path)
 	before, now := codexTrust(path, was), codexTrust(path, becomes)
 	if dir == codexManaged {
+		required := filepath.Join(dir, "requirements.toml")
 		return []Companion{{
-			Path:    filepath.Join(dir, "requirements.toml"),
+			Path:    required,
 			Lacking: "users and projects can switch the hooks off, or type into a terminal without a question",
-			Change:  func(old []byte) ([]byte, error) { return codexRequirements(old, codexHas(now)) },
+			Change:  func(old []byte) ([]byte, error) { return codexRequirements(required, old, codexHas(now)) },
 			Mode:    0o644,
 		}}
 	}
+	config := filepath.Join(dir, "config.toml")
 	return []Companion{{
-		Path: filepath.Join(dir, "config.toml"),
+		Path: config,
 		Lacking: "the hooks are installed but not trusted, so Codex skips them in silence; or a terminal can be typed into " +
 			"without a question",
-		Change: func(old []byte) ([]byte, error) {
-			return codexConfig(filepath.Join(dir, "config.toml"), old, before, now)
-		},
+		Change: func(old []byte) ([]byte, error) { return codexConfig(config, old, before, now) },
 	}}
 }
 
 // codexRequirements returns the machine's requirements for hooks that are there, or not.
-func codexRequirements(old []byte, hooks bool) (text []byte, err error) {
+func codexRequirements(path string, old []byte, hooks bool) (text []byte, err error) {
 	text = old
 	if !hooks {
 		return nothing(old, codexNoTTY.Out(codexOn.Out(text))), nil
 	}
 	for _, c := range []settings.TOMLChange{codexOn, codexNoTTY} {
 		if text, err = c.In(text); err != nil {
-			return nil, codexRefusal(filepath.Join(codexManaged, "requirements.toml"), err)
+			return nil, codexRefusal(path, err)
 		}
 	}
 	return text, nil
@@ -82,7 +82,7 @@ func codexConfig(path string, old []byte, before, now []codexTrusted) (text []by
 		if err := codexAgainst(path, all, now); err != nil {
 			return nil, err
 		}
-		puts = append(puts, codexNoTTY)
+		puts = append([]settings.TOMLChange{codexNoTTY}, puts...)
 	} else {
 		text = codexNoTTY.Out(text)
 	}
@@ -211,11 +211,6 @@ func (c codexAgent) Beside(p settings.Places, sources []settings.Source, _ setti
 	if settings.At(required.all, "allow_managed_hooks_only") == true && !c.managed(sources) {
 		found = append(found, required.finding("allow_managed_hooks_only = true: Codex runs no hook of a user"))
 	}
-	for _, s := range sources {
-		if raw := settings.ReadRaw(s.Place, s.Path); bytes.HasPrefix(raw.Text, []byte("\ufeff")) {
-			found = append(found, settings.Finding{Path: s.Path, Text: "Codex reads no hook in a file with a byte order mark"})
-		}
-	}
 	for _, place := range codexPlaces(p, sources) {
 		file, err := codexRead(place.path, true)
 		if err != nil {
@@ -284,7 +279,7 @@ func codexRead(path string, there bool) (codexSettings, error) {
 	if !there {
 		return s, nil
 	}
-	source := settings.ReadRaw(settings.User, path)
+	source := settings.ReadSource(settings.User, path)
 	if settings.Unseen(source.Err) {
 		return s, source.Err
 	}

@@ -16,7 +16,8 @@ var geminiInstallation = &installation{
 		Agent: "gemini", Title: "Gemini CLI", Folder: ".gemini", File: "settings.json", Config: "GEMINI_CLI_HOME",
 		Managed: machineFolder("/etc/gemini-cli", "/Library/Application Support/GeminiCli"), ManagedFile: "settings.json",
 	},
-	layout: settings.Layout{Agent: "gemini"}, unit: time.Millisecond, timeout: "timeout", matcher: "*", shell: true,
+	layout: settings.Layout{Agent: "gemini", Commented: true},
+	unit:   time.Millisecond, timeout: "timeout", matcher: "*", shell: true,
 	hook:     plainHook,
 	switches: geminiSwitches,
 	variables: []variable{

@@ -155,7 +155,7 @@ func gooseBeside(s settings.Source, keys map[string]json.RawMessage) []settings.
 	var off []string
 	switch err := json.Unmarshal(keys["disabledPlugins"], &off); {
 	case filepath.Base(s.Path) == gooseFile:
-		if hooks := settings.ReadRaw(s.Place, filepath.Join(filepath.Dir(s.Path), "hooks/hooks.json")); hooks.Missing {
+		if hooks := settings.ReadSource(s.Place, filepath.Join(filepath.Dir(s.Path), "hooks/hooks.json")); hooks.Missing {
 			return gooseSwitches(s, nil)
 		}
 	case len(keys["disabledPlugins"]) > 0 && err != nil:

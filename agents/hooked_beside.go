@@ -57,7 +57,7 @@ func (h *hooked) Beside(
 	if err := settings.FirstUnseen(others); err != nil {
 		return nil, err
 	}
-	held := h.install.beside.holds != nil && h.install.beside.holds(sources, want)
+	held := h.install.beside.holdsIn(sources, want)
 	for _, s := range others {
 		if s.Missing {
 			continue
@@ -76,6 +76,10 @@ func (h *hooked) Beside(
 		}
 	}
 	return found, nil
+}
+
+func (b beside) holdsIn(sources []settings.Source, want settings.Want) bool {
+	return b.holds != nil && b.holds(sources, want)
 }
 
 // read reads the files.

@@ -248,9 +248,13 @@ func (h *hooked) Compare(sources []settings.Source, want settings.Want) (found [
 		return []settings.Finding{{Text: "it is not known what install would write"}}
 	}
 	holds, looked := false, false
+	held := h.install.beside.holdsIn(sources, want)
 	var missing []settings.Finding
 	for _, s := range sources {
-		found = append(found, h.switchesIn(s)...)
+		for _, f := range h.switchesIn(s) {
+			f.Harmless = f.Harmless || held && s.Place != settings.Managed
+			found = append(found, f)
+		}
 		mine := want.Anywhere || s.Path == want.In ||
 			want.In == "" && (s.Place == settings.User || s.Place == settings.Managed)
 		if !mine || s.Missing && s.Path != want.In && want.In != "" {

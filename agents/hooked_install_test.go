@@ -129,6 +129,12 @@ func TestInstallKeepsTheRestOfTheFile(t *testing.T) {
 		} {
 			hooks := wantedHooks(t, a)
 			installed, err := a.WithHooks("x", []byte(text), hooks)
+			if a.Name() == "gemini" && strings.HasPrefix(text, "\ufeff") {
+				if err == nil || !strings.Contains(err.Error(), "byte order mark") {
+					t.Errorf("Gemini does not start with %q: %v", text, err)
+				}
+				continue
+			}
 			if err != nil {
 				t.Errorf("%s: %q: %v", a.Name(), text, err)
 				continue

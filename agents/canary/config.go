@@ -8,6 +8,7 @@ import (
 	"maps"
 	"os"
 	"slices"
+	"strings"
 
 	"github.com/tailscale/hujson"
 )
@@ -31,7 +32,7 @@ func readObject(file string) (map[string]any, error) {
 
 func parseObject(text []byte) (object map[string]any, err error) {
 	if text, err = hujson.Standardize(text); err != nil {
-		return nil, err
+		return nil, errors.New(strings.TrimPrefix(err.Error(), "hujson: "))
 	}
 	if err := json.Unmarshal(text, &object); err != nil {
 		return nil, err

@@ -1,7 +1,6 @@
 package settings
 
 import (
-	"bytes"
 	"cmp"
 	"errors"
 	"fmt"
@@ -100,17 +99,10 @@ func UserFolders(f Files, uids []uint32) (homes []string) {
 	return homes
 }
 
-// ReadSource reads one settings file. The result has the error if it cannot be read.
+// ReadSource reads one settings file, with a byte order mark if it has one: some agents do not read such a
+// file. The result has the error if it cannot be read. The text of a missing file is nil, and that of an
+// empty one is not.
 func ReadSource(place Place, path string) Source {
-	s := ReadRaw(place, path)
-	// Agents read a file with a byte order mark.
-	s.Text = bytes.TrimPrefix(s.Text, []byte("\ufeff"))
-	return s
-}
-
-// ReadRaw reads a file like [ReadSource], with a byte order mark if it has one. The text of a missing
-// file is nil, and that of an empty one is not.
-func ReadRaw(place Place, path string) Source {
 	s := Source{Place: place, Path: path}
 	text, err := readFile(path, MaxFile)
 	switch {

@@ -3,6 +3,7 @@ package hookfiles
 import (
 	"bytes"
 	"path/filepath"
+	"slices"
 
 	"approver.example/agents"
 	"approver.example/agents/facts"
@@ -41,7 +42,7 @@ func HookIn(agent agents.Installer, sources []settings.Source, path string) (fir
 	return first, there
 }
 
-// Budgets returns the times of each hook of approver that runs before tools, in one settings file.
+// Budgets returns the different times of approver's hooks that run before tools, in one settings file.
 func Budgets(agent agents.Installer, s settings.Source, want settings.Want) (all []settings.Budget) {
 	hooks, err := agent.ReadHooks(s.Path, s.Text)
 	if s.Missing || s.Err != nil || err != nil {
@@ -54,8 +55,11 @@ func Budgets(agent agents.Installer, s settings.Source, want settings.Want) (all
 				continue
 			}
 			_, waits := c.Deadline()
-			all = append(all, settings.Budget{Agent: agent.Name(), Hook: agent.Timeout(raw), Courier: waits, Parks: c.Parks(),
-				People: want.TTL, Before: want.Before})
+			b := settings.Budget{Agent: agent.Name(), Hook: agent.Timeout(raw), Courier: waits, Parks: c.Parks(),
+				People: want.TTL, Before: want.Before}
+			if !slices.Contains(all, b) {
+				all = append(all, b)
+			}
 		}
 	}
 	return all
@@ -132,7 +136,7 @@ func companions(
 // lacks says how a companion is not as it has to be; "" means that it is. With refused, install does not
 // change it. An error says that nobody can know at the moment.
 func lacks(place settings.Place, c agents.Companion) (lacking string, refused, err error) {
-	s := settings.ReadRaw(place, c.Path)
+	s := settings.ReadSource(place, c.Path)
 	switch {
 	case settings.Unseen(s.Err):
 		return "", nil, s.Err

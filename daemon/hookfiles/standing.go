@@ -88,7 +88,7 @@ func mending(install, text string, refused error) string {
 
 // refused says why install would not put hooks into a file, or returns nil.
 func refused(agent agents.Installer, path string, want settings.Hooks) error {
-	was := settings.ReadRaw(settings.User, path)
+	was := settings.ReadSource(settings.User, path)
 	if was.Err != nil {
 		return settings.Refuse("make it a file that this user can read", "%s cannot be read: %v", path, was.Err)
 	}
@@ -98,7 +98,7 @@ func refused(agent agents.Installer, path string, want settings.Hooks) error {
 		return err
 	}
 	for _, c := range accompanied.Companions(path, was.Text, becomes) {
-		if _, err := c.Change(settings.ReadRaw(settings.User, c.Path).Text); err != nil {
+		if _, err := c.Change(settings.ReadSource(settings.User, c.Path).Text); err != nil {
 			return err
 		}
 	}

@@ -144,15 +144,15 @@ func TestARepositoryThatCannotBeFollowed(t *testing.T) {
 		"too long": "gitdir: " + strings.Repeat("x", settings.MaxGitFile),
 		"a folder": "gitdir: private\n",
 	} {
-		m := newClaudeMachine(t)
-		tree := filepath.Join(m.dir, "tree")
-		m.write(filepath.Join(tree, ".git"), text)
-		m.must(os.MkdirAll(filepath.Join(tree, "private", "commondir"), 0o700))
-		t.Chdir(tree)
-		d := &doctor{cfg: m.cfg, pin: filepath.Join(m.dir, "none")}
-		d.hook(settings.Target{Managed: m.managed("")}, "")
-		if d.has(t, "hook", finding.Fail, "cannot be read"); t.Failed() {
-			t.Error(name)
-		}
+		t.Run(name, func(t *testing.T) {
+			m := newClaudeMachine(t)
+			tree := filepath.Join(m.dir, "tree")
+			m.write(filepath.Join(tree, ".git"), text)
+			m.must(os.MkdirAll(filepath.Join(tree, "private", "commondir"), 0o700))
+			t.Chdir(tree)
+			d := &doctor{cfg: m.cfg, pin: filepath.Join(m.dir, "none")}
+			d.hook(settings.Target{Managed: m.managed("")}, "")
+			d.has(t, "hook", finding.Fail, "cannot be read")
+		})
 	}
 }
