@@ -136,7 +136,8 @@ func codexStale(state map[string]any, before, now []codexTrusted) map[string]any
 			return t.ours && (t.key == key || t.hash == sum && t.file() == codexTrusted{key: key}.file())
 		}
 		stays := func(t codexTrusted) bool { return t.ours && t.key == key }
-		if sum != nil && (slices.ContainsFunc(before, is) || slices.ContainsFunc(now, is)) && !slices.ContainsFunc(now, stays) {
+		was := slices.ContainsFunc(before, is) || slices.ContainsFunc(now, is)
+		if sum != nil && was && !slices.ContainsFunc(now, stays) {
 			stale[key] = sum
 		}
 	}
@@ -162,7 +163,7 @@ func codexAgainst(path string, all map[string]any, now []codexTrusted) error {
 
 // codexRefusal names the file of a refusal.
 func codexRefusal(path string, err error) error {
-	if r := (*settings.Refusal)(nil); errors.As(err, &r) {
+	if r := (*settings.RefusalError)(nil); errors.As(err, &r) {
 		return settings.Refuse(r.Cure, "%s: %s", path, r.Why)
 	}
 	return fmt.Errorf("%s: %w", path, err)

@@ -35,6 +35,7 @@ var copilotInstall = &installation{
 		project: []string{".github/copilot/settings.json", ".github/copilot/settings.local.json", ".claude/settings.json",
 			".claude/settings.local.json"},
 		finds: copilotOff,
+		holds: copilotHolds,
 	},
 	variables: []variable{{name: "COPILOT_HOME", harmless: true,
 		text: ": Copilot reads the user's hooks in %s, and in no other folder"}},
@@ -69,9 +70,9 @@ func copilotOff(s settings.Source, keys map[string]json.RawMessage) (found []set
 }
 
 // copilotHolds reports whether the hooks stand in the machine's settings, which nothing switches off.
-func copilotHolds(sources []settings.Source, want settings.Want) bool {
+func copilotHolds(h *hooked, sources []settings.Source, want settings.Want) bool {
 	for _, s := range sources {
-		if s.Place == settings.Managed && len(copilot.lacking(s, want)) == 0 && len(copilot.switchesIn(s)) == 0 {
+		if s.Place == settings.Managed && len(h.lacking(s, want)) == 0 && len(h.switchesIn(s)) == 0 {
 			return true
 		}
 	}

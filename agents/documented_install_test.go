@@ -306,8 +306,8 @@ func TestTimeoutOfTheFile(t *testing.T) {
 			t.Errorf("%s waits for %s: %v, want %v", c.agent.Name(), c.hook, got, c.want)
 		}
 	}
-	if text := (settings.Budget{Agent: "gemini", Hook: 100 * time.Millisecond, Courier: time.Second}).Open(); !strings.Contains(
-		text, "after 0.1 s") {
-		t.Error(text)
+	b := settings.Budget{Agent: "gemini", Hook: 100 * time.Millisecond, Courier: time.Second}
+	if !strings.Contains(b.Open(), "after 0.1 s") {
+		t.Error(b.Open())
 	}
 }

@@ -40,7 +40,7 @@ func droidSwitches(s settings.Source, keys map[string]json.RawMessage) []setting
 
 // droidHolds reports whether the machine's settings say that hooks are not switched off. Nothing
 // overrides them.
-func droidHolds(sources []settings.Source, _ settings.Want) bool {
+func droidHolds(_ *hooked, sources []settings.Source, _ settings.Want) bool {
 	return slices.ContainsFunc(sources, func(s settings.Source) bool {
 		if s.Place != settings.Managed {
 			return false
@@ -53,7 +53,7 @@ func droidHolds(sources []settings.Source, _ settings.Want) bool {
 
 // Advice implements [Adviser].
 func (d droidAdapter) Advice(sources []settings.Source) []settings.Finding {
-	if droidHolds(sources, settings.Want{}) {
+	if d.held(sources, settings.Want{}) {
 		return nil
 	}
 	return []settings.Finding{{Harmless: true, Fix: "sudo approver install droid --system",

@@ -104,8 +104,8 @@ func (g gooseAgent) Companions(path string, _, becomes []byte) []Companion {
 		return nil
 	}
 	hooks, err := g.ReadHooks(path, becomes)
-	return []Companion{fixedFile(file+gooseFile, gooseManifest, "the plugin has no manifest, or another one than install writes",
-		len(hooks) > 0, err)}
+	return []Companion{fixedFile(file+gooseFile, gooseManifest,
+		"the plugin has no manifest, or another one than install writes", len(hooks) > 0, err)}
 }
 
 // gooseCall reads a call. goose leaves out arguments that are empty.

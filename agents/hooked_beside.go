@@ -46,7 +46,7 @@ type beside struct {
 	// finds says what a file does to the hooks.
 	finds func(s settings.Source, keys map[string]json.RawMessage) []settings.Finding
 	// holds says that the machine's settings keep the hooks, whatever these files say; nil: they do not.
-	holds func(sources []settings.Source, want settings.Want) bool
+	holds func(h *hooked, sources []settings.Source, want settings.Want) bool
 }
 
 // Beside implements [Searcher].
@@ -57,7 +57,7 @@ func (h *hooked) Beside(
 	if err := settings.FirstUnseen(others); err != nil {
 		return nil, err
 	}
-	held := h.install.beside.holdsIn(sources, want)
+	held := h.held(sources, want)
 	for _, s := range others {
 		if s.Missing {
 			continue
@@ -78,8 +78,9 @@ func (h *hooked) Beside(
 	return found, nil
 }
 
-func (b beside) holdsIn(sources []settings.Source, want settings.Want) bool {
-	return b.holds != nil && b.holds(sources, want)
+// held reports whether the machine's settings keep the hooks, whatever others say.
+func (h *hooked) held(sources []settings.Source, want settings.Want) bool {
+	return h.install.beside.holds != nil && h.install.beside.holds(h, sources, want)
 }
 
 // read reads the files.

@@ -248,7 +248,7 @@ func (h *hooked) Compare(sources []settings.Source, want settings.Want) (found [
 		return []settings.Finding{{Text: "it is not known what install would write"}}
 	}
 	holds, looked := false, false
-	held := h.install.beside.holdsIn(sources, want)
+	held := h.held(sources, want)
 	var missing []settings.Finding
 	for _, s := range sources {
 		for _, f := range h.switchesIn(s) {

@@ -1,6 +1,8 @@
 package agents
 
 import (
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -147,6 +149,46 @@ func TestInstallKeepsTheRestOfTheFile(t *testing.T) {
 			}
 			if back, err := a.WithHooks("x", installed, nil); err != nil || string(back) != text {
 				t.Errorf("%s: %q uninstalled: %v, %q", a.Name(), text, err, back)
+			}
+		}
+	}
+}
+
+// What the machine's settings of Copilot and Droid hold, no settings of a user or a project take away: it
+// is worth telling, and no more.
+func TestMachineHoldsTheHooks(t *testing.T) {
+	for _, c := range []struct {
+		agent Installer
+		file  string // in a project
+		text  string
+	}{
+		{copilot, ".claude/settings.json", `{"disableAllHooks":true}`},
+		{droid, ".factory/settings.json", `{"hooks":{"hooksDisabled":true}}`},
+		{droid, ".factory/hooks.json", `{"hooksDisabled":true}`},
+	} {
+		p := settings.Places{Projects: []string{t.TempDir()}}
+		path := filepath.Join(p.Projects[0], c.file)
+		for _, err := range []error{os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte(c.text), 0o600)} {
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		hooks := wantedHooks(t, c.agent)
+		machine, err := c.agent.HookConfig("/usr/bin/approver-hook", "", time.Minute)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, held := range []bool{true, false} {
+			place := settings.User
+			if held {
+				place = settings.Managed
+			}
+			sources := append(p.Sources(c.agent.Files()), settings.Source{Place: place, Path: "/m/settings.json", Text: machine})
+			want := settings.Want{Hooks: hooks}
+			found, err := c.agent.(Searcher).Beside(p, sources, want)
+			found = append(found, c.agent.Compare(sources, want)...)
+			if weak := settings.Weak(found); err != nil || len(found) == 0 || (len(weak) == 0) != held {
+				t.Errorf("%s, %s: %v, %v", c.agent.Name(), c.file, found, err)
 			}
 		}
 	}

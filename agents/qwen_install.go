@@ -71,8 +71,8 @@ func qwenSwitches(s settings.Source, all map[string]json.RawMessage) (found []se
 }
 
 // qwenSet matches a variable of qwenOff in a file .env.
-var qwenSet = regexp.MustCompile(`(?m)^[\s\x{feff}]*(?:export\s+)?(` + strings.Join(qwenOff[:], "|") + `)\s*[=:]\s*["'` + "`" +
-	`]?([^"'` + "`" + `#\r\n]*)`)
+var qwenSet = regexp.MustCompile(`(?m)^[\s\x{feff}]*(?:export\s+)?(` + strings.Join(qwenOff[:], "|") +
+	`)\s*[=:]\s*["'` + "`" + `]?([^"'` + "`" + `#\r\n]*)`)
 
 // Beside implements [Searcher]. Qwen Code reads variables from the first file .env that it finds: in
 // the folder .qwen of the project, in the project, in each folder above, and in the user's home.

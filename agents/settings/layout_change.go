@@ -67,7 +67,8 @@ func (l Layout) changes(v hujson.Value, path string, have, want Hooks) (p patch,
 	for _, event := range slices.Compact(events) {
 		at := v.Find(above + pointer(event))
 		if _, read := have[event]; at != nil && !read && len(want[event]) > 0 && !isNull(at) {
-			return nil, Refuse(mend, "%s: what stands at %q is no list of hooks", Locate(path, v.Pack(), at.StartOffset+1), event)
+			place := Locate(path, v.Pack(), at.StartOffset+1)
+			return nil, Refuse(mend, "%s: what stands at %q is no list of hooks", place, event)
 		}
 		p = append(p, l.eventPatch(above+pointer(event), event, have, want[event])...)
 	}

@@ -9,26 +9,26 @@ import (
 	"github.com/tailscale/hujson"
 )
 
-// A Refusal is the error for a file into which install puts no hooks, and in which none can be found.
-type Refusal struct {
+// A RefusalError is the error for a file into which install puts no hooks, and in which none can be found.
+type RefusalError struct {
 	Why  string // with the file, and the place in it where that is known
 	Cure string // what somebody has to do there first
 }
 
 // Error returns both.
-func (r *Refusal) Error() string { return r.Why + ": " + r.Cure + "; nothing was changed" }
+func (r *RefusalError) Error() string { return r.Why + ": " + r.Cure + "; nothing was changed" }
 
-// Refuse returns a [Refusal].
+// Refuse returns a [RefusalError].
 func Refuse(cure, format string, args ...any) error {
-	return &Refusal{Why: fmt.Sprintf(format, args...), Cure: cure}
+	return &RefusalError{Why: fmt.Sprintf(format, args...), Cure: cure}
 }
 
 // mend is the cure for a file that is not as its agent reads it.
 const mend = "mend it first"
 
-// Why returns the text of an error, and of a [Refusal] only why.
+// Why returns the text of an error, and of a [RefusalError] only why.
 func Why(err error) string {
-	if r := (*Refusal)(nil); errors.As(err, &r) {
+	if r := (*RefusalError)(nil); errors.As(err, &r) {
 		return r.Why
 	}
 	return err.Error()

@@ -15,25 +15,28 @@ func TestRefusalsAreForPeople(t *testing.T) {
 		with func(path string, text []byte, want Hooks) ([]byte, error)
 		says string
 	}{
-		"[]":                              {layout.With, "/h/f:1:1: the whole of it is a list, and has to be an object: mend it first"},
-		"{\n \"hooks\": []}":              {layout.With, "/h/f:2:11: \"hooks\" is a list, and has to be an object: mend it first"},
-		"{\"hooks\": \"x\"}":              {layout.With, "/h/f:1:11: \"hooks\" is a text, and has to be an object: mend it first"},
-		"{\"hooks\": 1}":                  {layout.With, "/h/f:1:11: \"hooks\" is a number, and has to be an object: mend it first"},
+		"[]":                              {layout.With, "/h/f:1:1: the whole of it is a list"},
+		"{\n \"hooks\": []}":              {layout.With, "/h/f:2:11: \"hooks\" is a list"},
+		"{\"hooks\": \"x\"}":              {layout.With, "/h/f:1:11: \"hooks\" is a text"},
+		"{\"hooks\": 1}":                  {layout.With, "/h/f:1:11: \"hooks\" is a number"},
 		"{\"hooks\": {\n\"Pre\": [{}":     {layout.With, "/h/f:2:11: "},
-		"{} x":                            {layout.With, "/h/f:1:4: invalid character 'x' after top-level value: mend it first"},
-		"{\"hooks\":{\n\n \"Pre\": {} }}": {layout.With, "/h/f:3:9: what stands at \"Pre\" is no list of hooks: mend it first"},
+		"{} x":                            {layout.With, "/h/f:1:4: invalid character 'x' after top-level value"},
+		"{\"hooks\":{\n\n \"Pre\": {} }}": {layout.With, "/h/f:3:9: what stands at \"Pre\" is no list of hooks"},
 		"[ ]":                             {list.With, "/h/f is not as install writes it: remove the file"},
 		"{\"hooks\":":                     {list.With, "/h/f:1:10: "},
 		"#!/bin/bash\n":                   {script.With, "/h/f was not written by approver: rename it, or remove it"},
 	} {
 		_, err := c.with("/h/f", []byte(text), want)
-		if r := (*Refusal)(nil); !errors.As(err, &r) || !strings.HasPrefix(err.Error(), c.says) ||
-			!strings.HasSuffix(err.Error(), "; nothing was changed") || strings.Contains(err.Error(), "json: ") {
+		r := (*RefusalError)(nil)
+		if !errors.As(err, &r) || !strings.HasPrefix(err.Error(), c.says) ||
+			r.Cure == "" ||
+			!strings.HasSuffix(err.Error(), r.Cure+"; nothing was changed") || strings.Contains(err.Error(), "json: ") {
 			t.Errorf("%q: %v\nwant %s", text, err, c.says)
 		}
 		if strings.HasPrefix(c.says, "/h/f:1:1:") || strings.Contains(c.says, "after top-level") {
-			if _, keysErr := (Source{Path: "/h/f", Text: []byte(text)}).Keys(); keysErr == nil || keysErr.Error() != err.Error() {
-				t.Errorf("%q: its keys: %v", text, keysErr)
+			_, keys := (Source{Path: "/h/f", Text: []byte(text)}).Keys()
+			if keys == nil || keys.Error() != err.Error() {
+				t.Errorf("%q: its keys: %v", text, keys)
 			}
 		}
 	}
@@ -82,7 +85,8 @@ func TestTheSwitchIsHeld(t *testing.T) {
 	}
 	// A file of an earlier install gets it, too.
 	old := []byte(`{"hooks":{"PreToolUse":` + hook + `}}`)
-	if out, err := layout.With("/etc/settings.json", old, want); err != nil || !strings.Contains(string(out), "hooksDisabled") {
+	out, err := layout.With("/etc/settings.json", old, want)
+	if err != nil || !strings.Contains(string(out), "hooksDisabled") {
 		t.Errorf("%s, %v", out, err)
 	}
 }

@@ -78,7 +78,7 @@ func mending(install, text string, refused error) string {
 		return install
 	}
 	first := settings.Why(refused)
-	if r := (*settings.Refusal)(nil); errors.As(refused, &r) {
+	if r := (*settings.RefusalError)(nil); errors.As(refused, &r) {
 		if first = r.Cure; !strings.Contains(text, r.Why) {
 			first = r.Why + ": " + r.Cure
 		}

@@ -99,7 +99,7 @@ var damages = map[string]func(text string) string{
 	"more behind":      func(text string) string { return text + "x" },
 	"a mark":           func(text string) string { return "\ufeff" + text },
 	"a comment":        func(text string) string { return "// mine\n" + text },
-	"a key twice":      func(text string) string { return strings.Replace(text, "{", "{\"hooks\": {}, \"hooks\": {},", 1) },
+	"a key twice":      func(text string) string { return strings.Replace(text, "{", `{"hooks":{},"hooks":{},`, 1) },
 	"a script":         func(string) string { return "#!/bin/sh\nexit 0\n" },
 	"another program":  func(text string) string { return strings.ReplaceAll(text, "approver-hook", "other-hook") },
 	"another agent":    func(text string) string { return strings.ReplaceAll(text, "--agent", "--agents") },

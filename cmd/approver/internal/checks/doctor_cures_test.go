@@ -267,8 +267,8 @@ func (m *claudeMachine) command(line string) {
 	}
 	switch args[1] {
 	case "install":
-		// It says what is still to be done.
-		if err := (hookinstall.AgentCmd{Agent: "claude", Target: which, Hook: m.hook}).Install(); !errors.Is(err, term.ErrSaid) {
+		err := hookinstall.AgentCmd{Agent: "claude", Target: which, Hook: m.hook}.Install()
+		if !errors.Is(err, term.ErrSaid) { // it says what is still to be done
 			m.must(err)
 		}
 	case "uninstall":
