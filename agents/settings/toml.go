@@ -2,6 +2,7 @@ package settings
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"reflect"
 	"regexp"
@@ -27,9 +28,13 @@ type TOMLChange struct {
 // mark is the byte order mark, with which TOML files may begin.
 const mark = "\ufeff"
 
-// ReadTOML returns what stands in the text of a TOML file.
+// ReadTOML returns what stands in the text of a TOML file. An error has the place.
 func ReadTOML(text []byte) (all map[string]any, err error) {
 	err = toml.Unmarshal(bytes.TrimPrefix(text, []byte(mark)), &all)
+	if at := (*toml.DecodeError)(nil); errors.As(err, &at) {
+		line, column := at.Position()
+		err = fmt.Errorf("line %d, column %d: %s", line, column, strings.TrimPrefix(at.Error(), "toml: "))
+	}
 	if all == nil {
 		all = map[string]any{}
 	}
