@@ -41,8 +41,8 @@ func openClawCompanion(file string, hooks bool, err error) Companion {
 			case !hooks:
 				return openClawBare(old), nil
 			case other != "" && other != file:
-				return nil, fmt.Errorf("%s is set, so OpenClaw reads its settings in %s, and its plugins beside it: unset it; "+
-					"nothing was changed", openClawConfig, other)
+				return nil, settings.Refuse("unset it", "%s is set, so OpenClaw reads its settings in %s, and its plugins beside it",
+					openClawConfig, other)
 			}
 			return openClawNaming(old)
 		},
@@ -53,10 +53,10 @@ func openClawCompanion(file string, hooks bool, err error) Companion {
 func openClawNaming(old []byte) (text []byte, err error) {
 	all, err := settings.ReadJSON5(old)
 	if err != nil {
-		return nil, fmt.Errorf("openclaw.json: %w: mend it first; nothing was changed", err)
+		return nil, settings.Refuse("mend it first", "openclaw.json: %v", err)
 	}
 	if why := openClawOff(all); why != "" {
-		return nil, fmt.Errorf("openclaw.json: %s: remove that first; nothing was changed", why)
+		return nil, settings.Refuse("remove that first", "openclaw.json: %s", why)
 	}
 	text = old
 	for _, c := range []settings.JSON5Change{openClawEntry, openClawAllow} {
@@ -106,7 +106,7 @@ func (openClawAgent) Beside(
 		if s.Place != settings.User || s.Missing || !ok {
 			continue
 		}
-		read := settings.ReadRaw(s.Place, file)
+		read := settings.ReadSource(s.Place, file)
 		if settings.Unseen(read.Err) {
 			return nil, read.Err
 		}
