@@ -115,7 +115,7 @@ var (
 
 var (
 	installs = regexp.MustCompile(`(?:^|, then )approver install [a-z]+$`)
-	raw      = regexp.MustCompile(`hujson|toml: |json: (cannot|unknown|invalid)|unmarshal|Go value|%!`)
+	raw      = regexp.MustCompile(`hujson|[^.]toml: |json: (cannot|unknown|invalid)|unmarshal|Go value|%!`)
 )
 
 // The story: doctor found that Gemini's "hooks" were a list, and said "fix: approver install gemini". That
