@@ -129,14 +129,14 @@ func TestOpenClawFiles(t *testing.T) {
 	}{
 		"a new file":              {nil, true, nil, text},
 		"again":                   {[]byte(text), true, nil, text},
-		"one of somebody else":    {[]byte("theirs"), true, nil, "an error"},
-		"an empty one":            {[]byte{}, true, nil, "an error"},
+		"one of somebody else":    {[]byte("theirs"), true, nil, text},
+		"an empty one":            {[]byte{}, true, nil, text},
 		"taken away":              {[]byte(text), false, nil, "none"},
 		"theirs stays":            {[]byte("theirs"), false, nil, "theirs"},
 		"none stays none":         {nil, false, nil, "none"},
 		"hooks that are not read": {[]byte(text), false, broken, "an error"},
 	} {
-		got, err := fixedFile("/x", text, tt.wanted, tt.err).Change(tt.old)
+		got, err := fixedFile("/x", text, "lacking", tt.wanted, tt.err).Change(tt.old)
 		said := string(got)
 		switch {
 		case err != nil:

@@ -76,12 +76,15 @@ func (p plugin) adapter() plugged {
 // installation says how the plugin is installed.
 func (p plugin) installation() *installation {
 	form := settings.Script{Agent: p.agent, Template: p.template()}
-	return &installation{files: p.files, layout: form, most: p.most,
-		hook: func(l hookLine) any { return form.Hook(l.command) },
-		variables: []variable{{name: p.off,
-			is:   func(value string) bool { return value != "0" && !strings.EqualFold(value, "false") },
-			text: ": an agent that is started with it has no plugins, so it asks nobody"}},
+	in := &installation{files: p.files, layout: form, most: p.most,
+		hook:   func(l hookLine) any { return form.Hook(l.command) },
 		advice: []settings.Finding{{Harmless: true, Text: p.advice}}}
+	if p.off != "" {
+		in.variables = []variable{{name: p.off,
+			is:   func(value string) bool { return value != "0" && !strings.EqualFold(value, "false") },
+			text: ": an agent that is started with it has no plugins, so it asks nobody"}}
+	}
+	return in
 }
 
 // template returns the text of the plugin's file, without its hooks.

@@ -243,8 +243,8 @@ func TestPluginsSendWhatIsRead(t *testing.T) {
 	}
 }
 
-// beside makes another call beside one that is stopped, and reports both, as OpenClaw does.
-const beside = `
+// callBeside makes another call beside one that is stopped, and reports both, as OpenClaw does.
+const callBeside = `
 import plugin from "./plugin.mjs";
 const on = {};
 const runtime = { agent: { resolveAgentWorkspaceDir: () => "/p" }, config: { current: () => ({}) } };
@@ -268,7 +268,7 @@ console.log("RAN old");
 func TestOpenClawReportsWhatRan(t *testing.T) {
 	reports := filepath.Join(t.TempDir(), "reports")
 	once := `[ -e "$0.once" ] || { touch "$0.once"; echo '{"decision":"deny","reason":"because"}'; exit 2; }; ` + passes
-	got := playedBy(t, "openclaw", beside, once, "cat >>"+reports+`; echo '{"decision":"pass"}'`, 6)
+	got := playedBy(t, "openclaw", callBeside, once, "cat >>"+reports+`; echo '{"decision":"pass"}'`, 6)
 	text, err := os.ReadFile(reports)
 	if got != "STOPPED because\nRAN old" || err != nil || !strings.Contains(string(text), `"call":"d"`) ||
 		strings.Contains(string(text), `"call":"c"`) {
