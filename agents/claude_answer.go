@@ -169,30 +169,17 @@ func (c Claude) HookConfig(binary, socket string, ttl time.Duration) ([]byte, er
 		OnFailure string `json:"onFailure,omitempty"`
 		Async     bool   `json:"async,omitempty"`
 	}
-	type matcher struct {
-		Matcher string    `json:"matcher"`
-		Hooks   []command `json:"hooks"`
-	}
 	program := settings.ShellWord(binary) + " --agent " + c.Name()
 	if socket != "" {
 		program += " --socket " + settings.ShellWord(socket)
 	}
-	entry := func(flags string, deadline time.Duration, onFailure string) []matcher {
+	entry := func(flags string, deadline time.Duration, onFailure string) []claudeMatcher[command] {
 		deadline = deadline.Truncate(time.Second)
 		steps := math.Ceil(float64(deadline+max(deadline/9, claudeMargin)) / float64(claudeStep))
 		line := fmt.Sprintf("%s%s --deadline %ds", program, flags, int(deadline.Seconds()))
-		return []matcher{{"*", []command{{"command", line, int(steps * claudeStep.Seconds()), onFailure, false}}}}
+		return []claudeMatcher[command]{{"*", []command{{"command", line, int(steps * claudeStep.Seconds()), onFailure, false}}}}
 	}
-	var file struct {
-		Hooks struct {
-			Pre  []matcher `json:"PreToolUse"`
-			Asks []matcher `json:"PermissionRequest"`
-			Post []matcher `json:"PostToolUse"`
-			Fail []matcher `json:"PostToolUseFailure"`
-			Over []matcher `json:"PostToolBatch"`
-			File []matcher `json:"ConfigChange"`
-		} `json:"hooks"`
-	}
+	var file claudeFile[command]
 	file.Hooks.Pre = entry("", max(claudePatience, ttl+claudeGrace), "block")
 	// Without onFailure: when this hook fails, the question stays in Claude Code's own dialog, and
 	// without a dialog the call does not run.
@@ -203,6 +190,24 @@ func (c Claude) HookConfig(binary, socket string, ttl time.Duration) ([]byte, er
 	file.Hooks.Over[0].Hooks[0].Async = true // it says nothing, so nothing waits for it
 	file.Hooks.File = entry(" --event ConfigChange", claudeReport, "block")
 	return encoded(file, "  ")
+}
+
+// A claudeFile is a new settings file, with hooks of one form, in the order in which people look for
+// them.
+type claudeFile[H any] struct {
+	Hooks struct {
+		Pre  []claudeMatcher[H] `json:"PreToolUse,omitempty"`
+		Asks []claudeMatcher[H] `json:"PermissionRequest,omitempty"`
+		Post []claudeMatcher[H] `json:"PostToolUse,omitempty"`
+		Fail []claudeMatcher[H] `json:"PostToolUseFailure,omitempty"`
+		Over []claudeMatcher[H] `json:"PostToolBatch,omitempty"`
+		File []claudeMatcher[H] `json:"ConfigChange,omitempty"`
+	} `json:"hooks"`
+}
+
+type claudeMatcher[H any] struct {
+	Matcher string `json:"matcher"`
+	Hooks   []H    `json:"hooks"`
 }
 
 // plainPath reports whether a path can be in a command line.

@@ -39,6 +39,19 @@ func claudeNoted(folder string) (paths []string) {
 	return append(paths, filepath.Join(folder, ".config.json"))
 }
 
+// NewFile implements [Installer].
+func (Claude) NewFile(_ string, hooks settings.Hooks) ([]byte, error) {
+	text, err := json.Marshal(map[string]settings.Hooks{"hooks": hooks})
+	if err != nil {
+		return nil, err
+	}
+	var file claudeFile[json.RawMessage]
+	if err := json.Unmarshal(text, &file); err != nil {
+		return nil, err
+	}
+	return encoded(file, "  ")
+}
+
 // ReadHooks implements [Installer].
 func (Claude) ReadHooks(path string, text []byte) (settings.Hooks, error) {
 	s, err := claudesettings.Read(path, text)

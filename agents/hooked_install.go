@@ -99,7 +99,7 @@ func (h *hooked) HookConfig(program, socket string, ttl time.Duration) ([]byte, 
 	return h.install.layout.Text(hooks)
 }
 
-// NewFile implements [Shaper].
+// NewFile implements [Installer].
 func (h *hooked) NewFile(path string, hooks settings.Hooks) ([]byte, error) {
 	if l, ok := h.install.layout.(settings.Layout); ok {
 		return l.TextAt(path, hooks)

@@ -22,6 +22,9 @@ type Installer interface {
 	// submit socket; empty means the default place.
 	HookConfig(program, socket string, ttl time.Duration) ([]byte, error)
 
+	// NewFile returns the text of a new settings file at a path, with these hooks.
+	NewFile(path string, hooks settings.Hooks) ([]byte, error)
+
 	// ReadHooks reads the hooks of a settings file. Those before tools are under the first
 	// of the events in Facts, and a hook has its command line under "command".
 	ReadHooks(path string, text []byte) (settings.Hooks, error)
@@ -37,12 +40,6 @@ type Installer interface {
 	// Compare says whether the hooks run with all of these settings together: what weakens them, and
 	// what is only worth reporting.
 	Compare(sources []settings.Source, want settings.Want) []settings.Finding
-}
-
-// A Shaper is an [Installer] of an agent whose settings files do not all have one form.
-type Shaper interface {
-	// NewFile returns the text of a new settings file at a path, with these hooks.
-	NewFile(path string, hooks settings.Hooks) ([]byte, error)
 }
 
 // A Searcher is an [Installer] of an agent whose hooks can also be weakened by files other than its

@@ -3,8 +3,6 @@ package settings
 import (
 	"cmp"
 	"errors"
-	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"os/user"
@@ -12,6 +10,8 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
+
+	"approver.example/internal/regular"
 )
 
 // MaxFile limits what is read of a file, in bytes. A file in which an agent notes things grows.
@@ -104,25 +104,13 @@ func UserFolders(f Files, uids []uint32) (homes []string) {
 // empty one is not.
 func ReadSource(place Place, path string) Source {
 	s := Source{Place: place, Path: path}
-	text, err := readFile(path, MaxFile)
+	text, err := regular.Read(path, MaxFile)
 	switch {
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR):
 		s.Missing = true
 	case err != nil:
 		s.Err = err
-	case len(text) > MaxFile:
-		s.Err = fmt.Errorf("it has more than %d bytes", MaxFile)
 	}
 	s.Text = text
 	return s
-}
-
-// readFile reads a file, or one byte more than the limit of it.
-func readFile(path string, limit int64) ([]byte, error) {
-	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0) // a pipe must not hold us
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	return io.ReadAll(io.LimitReader(f, limit+1))
 }

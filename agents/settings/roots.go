@@ -2,12 +2,13 @@ package settings
 
 import (
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
 	"syscall"
+
+	"approver.example/internal/regular"
 )
 
 // MaxGitFile limits what is read of a file that says where a repository is, in bytes.
@@ -92,9 +93,6 @@ func from(dir, path string) string {
 }
 
 func readGitFile(path string) (string, error) {
-	text, err := readFile(path, MaxGitFile)
-	if err == nil && len(text) > MaxGitFile {
-		err = fmt.Errorf("%s has more than %d bytes", path, MaxGitFile)
-	}
+	text, err := regular.Read(path, MaxGitFile)
 	return string(text), err
 }

@@ -2,15 +2,17 @@ package settings
 
 import (
 	"errors"
+	"fmt"
+	"os"
 	"path/filepath"
 )
 
 // A Target says which settings are meant: the user's own, unless a flag says otherwise.
 type Target struct {
-	Project string `help:"The settings of a project, by its folder." placeholder:"DIR"`
+	Project string `help:"The settings of a project, by its folder." placeholder:"DIR" type:"given"`
 	User    bool   `help:"The user's own settings, which are meant without a flag, too."`
-	System  bool   `help:"The managed settings of the machine, which no user and no project overrides." aliases:"managed"`
-	File    string `help:"A settings file by its path." placeholder:"FILE"`
+	System  bool   `help:"The managed settings of the machine, which no user and no project overrides; --managed is the same." aliases:"managed"`
+	File    string `help:"A settings file by its path." placeholder:"FILE" type:"given"`
 	// Managed is the folder of managed settings; empty: the machine's.
 	Managed    string `kong:"-"`
 	ConfigFile string `kong:"-"` // the configuration that was named, for the cures that are told
@@ -49,6 +51,21 @@ func (c Target) Path(f Files) (string, error) {
 	}
 	folder, err := f.UserFolder()
 	return filepath.Join(folder, f.File), err
+}
+
+// Exists returns an error if the project is no folder.
+func (c Target) Exists() error {
+	if c.Project == "" {
+		return nil
+	}
+	info, err := os.Stat(c.Project)
+	if err == nil && !info.IsDir() {
+		err = errors.New("it is a file")
+	}
+	if err != nil {
+		return fmt.Errorf("--project %q is no folder: name the folder of a project that is there: %w", c.Project, err)
+	}
+	return nil
 }
 
 // OfMachine reports whether a file has managed settings, which every user must be able to read.

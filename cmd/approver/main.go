@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"reflect"
 	"slices"
 	"strings"
 	"syscall"
@@ -86,13 +87,27 @@ func newParser() (*kong.Kong, error) {
 		kong.Description("Approvals for AI agents: people decide what a tool call may do."),
 		kong.UsageOnError(), kong.Help(groupHelp),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, NoExpandSubcommands: true}),
-		kong.PostBuild(longHelp), kong.Vars{
+		kong.NamedMapper("given", kong.MapperFunc(given)), kong.PostBuild(longHelp), kong.Vars{
 			"version": "approver " + adminapi.BuildVersion(), "example": facts.Example(),
 			"testers": strings.Join(agents.Testers(), ","), "agents": titles(),
 			"exit_codes":  "Exit codes: 0 it was done, 1 it failed, 2 the command line is not understood.",
 			"hook_test":   tryhook.Help(facts.Example()),
 			"demo_events": "  " + strings.ReplaceAll(strings.TrimSpace(demo.Events), "\n", "\n  "),
 		})
+}
+
+// given reads the value of a flag that must not be empty: without a flag another thing is meant, and
+// an empty variable of a script would mean that.
+func given(ctx *kong.DecodeContext, target reflect.Value) error {
+	var value string
+	if err := ctx.Scan.PopValueInto("string", &value); err != nil {
+		return err
+	}
+	if value == "" {
+		return errors.New("the value is empty: name one, or leave the flag out")
+	}
+	target.SetString(value)
+	return nil
 }
 
 // usage prints the help of all commands if no command was given, and returns the exit code for

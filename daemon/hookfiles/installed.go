@@ -17,11 +17,13 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"approver.example/agents"
 	"approver.example/agents/facts"
 	"approver.example/agents/settings"
 	"approver.example/daemon/safefile"
+	"approver.example/internal/regular"
 )
 
 // An Installed is what install wrote into one settings file. The daemon watches that file.
@@ -32,7 +34,18 @@ type Installed struct {
 	Program string         `json:"program"`
 	SHA256  string         `json:"sha256"` // of the program
 	Hooks   settings.Hooks `json:"hooks"`
+	// Changing says that an install or uninstall has begun and not ended. The daemon does not watch the
+	// file then, and uninstall knows what may be there.
+	Changing bool `json:"changing,omitempty"`
+	// Folders are those that install made, the innermost first.
+	Folders []string `json:"folders,omitempty"`
 }
+
+// A Key names an entry of the record: two agents may have one file.
+type Key struct{ Agent, Path string }
+
+// Key returns the key of an entry.
+func (in Installed) Key() Key { return Key{cmp.Or(in.Agent, facts.Example()), in.Path} }
 
 // Installs is the record of what was installed, a file in the daemon's data folder.
 type Installs struct {
@@ -42,17 +55,20 @@ type Installs struct {
 // Of returns the agent whose settings the hooks were installed into; nil if this version does
 // not know it.
 func (in Installed) Of() agents.Installer {
-	agent, _ := agents.For(cmp.Or(in.Agent, facts.Example()))
+	agent, _ := agents.For(in.Key().Agent)
 	i, _ := agent.(agents.Installer)
 	return i
 }
+
+// maxRecord limits what is read of the record, in bytes.
+const maxRecord = 16 << 20
 
 // InstallsFile returns the path of the record in a data folder.
 func InstallsFile(dir string) string { return filepath.Join(dir, "installed.json") }
 
 // ReadInstalls reads the record. A missing file is an empty record.
 func ReadInstalls(dir string) (all Installs, err error) {
-	text, err := os.ReadFile(InstallsFile(dir))
+	text, err := regular.Read(InstallsFile(dir), maxRecord)
 	if errors.Is(err, fs.ErrNotExist) {
 		return all, nil
 	}
@@ -66,13 +82,24 @@ func ReadInstalls(dir string) (all Installs, err error) {
 	return all, err
 }
 
-// Of returns the entry for a settings file.
-func (all Installs) Of(path string) (Installed, bool) {
-	i := slices.IndexFunc(all.Installs, func(in Installed) bool { return in.Path == path })
+// Of returns the entry of an agent for a settings file, also if a folder above it is named otherwise
+// by a link.
+func (all Installs) Of(agent, path string) (Installed, bool) {
+	i := slices.IndexFunc(all.Installs, func(in Installed) bool {
+		return in.Key().Agent == agent && (in.Path == path || unlinked(in.Path) == unlinked(path))
+	})
 	if i < 0 {
 		return Installed{}, false
 	}
 	return all.Installs[i], true
+}
+
+// unlinked returns a path whose folder is named without links.
+func unlinked(path string) string {
+	if dir, err := filepath.EvalSymlinks(filepath.Dir(path)); err == nil {
+		return filepath.Join(dir, filepath.Base(path))
+	}
+	return path
 }
 
 // agentOf names the agent that a program was installed for.
@@ -85,20 +112,43 @@ func (all Installs) agentOf(program string) string {
 	return facts.Example()
 }
 
-// ChangeInstalls replaces the entry for a settings file with in. If in has no hooks, it only
-// removes the entry.
+// ChangeInstalls puts an entry into the record, in the place of the one for the same agent and file.
 func ChangeInstalls(dir string, in Installed) error {
 	all, err := ReadInstalls(dir)
 	if err != nil {
 		return err
 	}
-	if _, there := all.Of(in.Path); !there && len(in.Hooks) == 0 {
-		return nil
+	all.drop(in)
+	all.Installs = append(all.Installs, in)
+	return all.write(dir)
+}
+
+// ForgetInstall takes an entry out of the record. Folders that its install made, and that are still
+// there because other entries have files in them, are left to those.
+func ForgetInstall(dir string, in Installed) error {
+	all, err := ReadInstalls(dir)
+	if err != nil {
+		return err
 	}
-	all.Installs = slices.DeleteFunc(all.Installs, func(old Installed) bool { return old.Path == in.Path })
-	if len(in.Hooks) > 0 {
-		all.Installs = append(all.Installs, in)
+	all.drop(in)
+	for _, folder := range in.Folders {
+		within := func(other Installed) bool { return strings.HasPrefix(other.Path, folder+string(filepath.Separator)) }
+		if i := slices.IndexFunc(all.Installs, within); i >= 0 {
+			all.Installs[i].Folders = append(all.Installs[i].Folders, folder)
+		}
 	}
+	return all.write(dir)
+}
+
+// drop removes the entry for the same agent and file.
+func (all *Installs) drop(in Installed) {
+	if old, there := all.Of(in.Key().Agent, in.Path); there {
+		all.Installs = slices.DeleteFunc(all.Installs, func(one Installed) bool { return one.Key() == old.Key() })
+	}
+}
+
+// write writes the record.
+func (all Installs) write(dir string) error {
 	text, err := json.MarshalIndent(all, "", "  ")
 	if err != nil {
 		return err
@@ -110,16 +160,19 @@ func ChangeInstalls(dir string, in Installed) error {
 	if err != nil {
 		return err
 	}
-	path := InstallsFile(dir)
-	next := path + ".new"
+	// The file belongs to the daemon's user, even if root installs.
+	next := InstallsFile(dir) + ".new"
 	if err := os.Remove(next); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	// The file belongs to the daemon's user, even if root installs.
-	if err := errors.Join(safefile.WriteNew(next, append(text, '\n'), 0o600), safefile.OwnedAs(folder)(next)); err != nil {
-		return err
+	err = errors.Join(safefile.WriteNew(next, append(text, '\n'), 0o600), safefile.OwnedAs(folder)(next))
+	if err == nil {
+		err = os.Rename(next, InstallsFile(dir))
 	}
-	return os.Rename(next, path)
+	if err != nil {
+		_ = os.Remove(next) // it is of no use to anybody
+	}
+	return err
 }
 
 // HashOf returns the SHA-256 hash of a file in hex.

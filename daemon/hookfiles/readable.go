@@ -17,6 +17,7 @@ import (
 
 	"approver.example/agents/settings"
 	"approver.example/configs"
+	"approver.example/internal/regular"
 )
 
 // Nobody is the uid to use if the real one is not known.
@@ -37,7 +38,7 @@ func ReadableBy(f settings.Files, path string, uid uint32) error {
 	err := cmd.Run()
 	if err == nil {
 		var own []byte
-		if own, err = os.ReadFile(path); err == nil && bytes.Equal(own, out.Bytes()) {
+		if own, err = regular.Read(path, settings.MaxFile); err == nil && bytes.Equal(own, out.Bytes()) {
 			return nil
 		}
 		return fmt.Errorf("uid %d reads something else in %s than root: %w", uid, path,

@@ -43,8 +43,8 @@ type Watch struct {
 	programs map[string]lookedAt // used only by Look, so it needs no lock
 
 	mu    sync.Mutex
-	weak  map[string][]string        // by installed file: what was wrong with it when it was last checked
-	blind map[string]string          // by file: why it cannot be checked now
+	weak  map[hookfiles.Key][]string // what was wrong with an installed file when it was last checked
+	blind map[hookfiles.Key]string   // why a file cannot be checked now
 	brief map[string]settings.Budget // by agent: the shortest time for which it waits, if that is too short
 }
 
@@ -85,9 +85,8 @@ func (w *Watch) Look(ctx context.Context) {
 	w.mu.Lock()
 	was := w.weak
 	w.mu.Unlock()
-	now, blind, brief := map[string][]string{}, map[string]string{}, map[string]settings.Budget{}
-	whose := map[string]string{}
-	record := hookfiles.InstallsFile(w.Config.Dir)
+	now, blind, brief := map[hookfiles.Key][]string{}, map[hookfiles.Key]string{}, map[string]settings.Budget{}
+	record := w.record()
 	all, err := hookfiles.ReadInstalls(w.Config.Dir)
 	switch {
 	case settings.Unseen(err):
@@ -96,18 +95,20 @@ func (w *Watch) Look(ctx context.Context) {
 	case err != nil: // the record cannot say any more which files it had
 		now = maps.Clone(was)
 		if now == nil {
-			now = map[string][]string{}
+			now = map[hookfiles.Key][]string{}
 		}
 		now[record] = []string{err.Error()}
 	}
 	for _, in := range all.Installs {
-		whose[in.Path] = in.Agent
+		if in.Changing {
+			continue
+		}
 		weak, err := w.Weakness(in, all)
 		if err != nil {
-			blind[in.Path] = err.Error()
-			weak = was[in.Path]
+			blind[in.Key()] = err.Error()
+			weak = was[in.Key()]
 		}
-		now[in.Path] = weak
+		now[in.Key()] = weak
 		for _, b := range budgets(in) {
 			if shortest, there := brief[b.Agent]; b.Open() != "" && (!there || b.Hook < shortest.Hook) {
 				brief[b.Agent] = b
@@ -117,10 +118,10 @@ func (w *Watch) Look(ctx context.Context) {
 	w.mu.Lock()
 	w.weak, w.blind, w.brief = now, blind, brief
 	w.mu.Unlock()
-	for path, why := range blind {
-		w.Log.Warn("the hooks CANNOT BE LOOKED AT now, so nobody can say whether they hold", "file", path, "error", why)
+	for file, why := range blind {
+		w.Log.Warn("the hooks CANNOT BE LOOKED AT now, so nobody can say whether they hold", "file", file.Path, "error", why)
 	}
-	w.compare(ctx, was, now, blind, whose)
+	w.compare(ctx, was, now, blind)
 }
 
 // budgets returns the times of the hooks of an installed file.
@@ -144,22 +145,28 @@ func (w *Watch) Left(agent string, remaining time.Duration) (left time.Duration,
 	return b.Hook - max(0, b.Courier-remaining), short
 }
 
-// compare reports what changed since the last look. whose names the agent of a file; an empty
-// name is the first agent.
-func (w *Watch) compare(ctx context.Context, was, now map[string][]string, blind, whose map[string]string) {
-	for path, weak := range now {
+// record is the key of what is wrong with the record itself.
+func (w *Watch) record() hookfiles.Key {
+	return hookfiles.Key{Agent: facts.Example(), Path: hookfiles.InstallsFile(w.Config.Dir)}
+}
+
+// compare reports what changed since the last look.
+func (w *Watch) compare(
+	ctx context.Context, was, now map[hookfiles.Key][]string, blind map[hookfiles.Key]string,
+) {
+	for file, weak := range now {
 		switch {
-		case blind[path] != "", slices.Equal(weak, was[path]):
+		case blind[file] != "", slices.Equal(weak, was[file]):
 		case len(weak) > 0:
-			call := approver.ToolCall{Agent: cmp.Or(whose[path], facts.Example()), Paths: []string{path}}
-			w.alarm(ctx, call, "the hooks of "+path+" were weakened: "+strings.Join(weak, "; "))
+			call := approver.ToolCall{Agent: file.Agent, Paths: []string{file.Path}}
+			w.alarm(ctx, call, "the hooks of "+file.Path+" were weakened: "+strings.Join(weak, "; "))
 		default:
-			w.Log.Info("the hooks hold again", "file", path)
+			w.Log.Info("the hooks hold again", "file", file.Path)
 		}
 	}
-	for path := range was {
-		if _, still := now[path]; !still && path != hookfiles.InstallsFile(w.Config.Dir) {
-			w.Log.Warn("the hooks are no longer watched: they were uninstalled, or the record was removed", "file", path)
+	for file := range was {
+		if _, still := now[file]; !still && file != w.record() {
+			w.Log.Warn("the hooks are no longer watched: they were uninstalled, or the record was removed", "file", file.Path)
 		}
 	}
 }
@@ -242,18 +249,18 @@ func (w *Watch) program(in hookfiles.Installed, all hookfiles.Installs) error {
 // but nothing else of their content.
 func (w *Watch) alarm(ctx context.Context, call approver.ToolCall, what string) {
 	w.Log.Error("THE HOOKS ARE WEAKENED", "what", what)
-	w.record(ctx, call, what)
+	w.note(ctx, call, what)
 }
 
 // Refused writes a change of the settings that a session was told not to apply to the log and
 // the audit. The hooks of that session still hold; [Watch.Look] judges the file itself.
 func (w *Watch) Refused(ctx context.Context, call approver.ToolCall, what string) {
 	w.Log.Warn("a change of the agent's settings was refused", "what", what)
-	w.record(ctx, call, what)
+	w.note(ctx, call, what)
 }
 
-// record writes an alarm to the audit.
-func (w *Watch) record(ctx context.Context, call approver.ToolCall, what string) {
+// note writes an alarm to the audit.
+func (w *Watch) note(ctx context.Context, call approver.ToolCall, what string) {
 	call.At = time.Now()
 	rec := approver.Record{
 		Event: approver.EventAlarm, Alarm: approver.AlarmHooks, At: call.At, Call: call, Note: what,
@@ -268,9 +275,9 @@ func (w *Watch) record(ctx context.Context, call approver.ToolCall, what string)
 func (w *Watch) Now() (lines []string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	for path, why := range w.blind {
+	for file, why := range w.blind {
 		lines = append(lines,
-			adminapi.CannotLook+"whether the hooks of "+path+" hold: "+why+adminapi.FixMark+
+			adminapi.CannotLook+"whether the hooks of "+file.Path+" hold: "+why+adminapi.FixMark+
 				"raise the limit that the error names, such as LimitNOFILE= of the service")
 	}
 	for _, weak := range w.weak {
@@ -308,7 +315,7 @@ func (w *Watch) Weakens(ev agents.Event, env map[string]string) ([]string, error
 	}
 	want := settings.Want{Anywhere: true}
 	for _, s := range sources {
-		if in, ok := all.Of(s.Path); ok {
+		if in, ok := all.Of(agent.Name(), s.Path); ok {
 			want.Hooks = in.Hooks
 			if _, err := hookfiles.Genuine(in.Program, all); err != nil {
 				return []string{err.Error()}, settings.Blindness(err)

@@ -13,51 +13,93 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"approver.example/internal/regular"
 )
 
 // MaxSettings bounds what is read of a file, in bytes. The file in which Claude Code keeps its
 // notes grows.
 const MaxSettings = 32 << 20
 
+// Read returns the text of a file, also behind links; nil if there is no file. What is no file, or
+// longer than MaxSettings, is an error.
+func Read(path string) ([]byte, error) {
+	if _, err := RealFile(path); err != nil {
+		return nil, err
+	}
+	text, err := regular.Read(path, MaxSettings)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	return text, err
+}
+
 // ChangeFile replaces a file atomically and keeps a backup beside it. change gets no text if
 // there is no file. ChangeFile returns the name of the backup, or "" if nothing changed or
 // there was no file.
 func ChangeFile(path string, change func([]byte) ([]byte, error)) (backup string, changed bool, err error) {
-	if path, err = RealFile(path); err != nil {
+	return ChangeOrMake(path, 0o600, change)
+}
+
+// ChangeOrMake is ChangeFile with the mode of a new file.
+func ChangeOrMake(
+	path string, fresh fs.FileMode, change func([]byte) ([]byte, error),
+) (backup string, changed bool, err error) {
+	old, err := Read(path)
+	if err != nil {
 		return "", false, err
 	}
-	old, err := os.ReadFile(path)
-	missing := errors.Is(err, fs.ErrNotExist)
-	if err != nil && !missing {
+	if path, err = RealFile(path); err != nil {
 		return "", false, err
 	}
 	text, err := change(old)
 	if err != nil || bytes.Equal(text, old) {
 		return "", false, err
 	}
-	mode, owned := fs.FileMode(0o600), func(string) error { return nil }
-	if !missing {
-		info, err := os.Stat(path)
-		if err != nil {
+	if old == nil {
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 			return "", false, err
 		}
-		mode, owned = info.Mode().Perm(), OwnedAs(info)
-		backup = path + backupMark + time.Now().UTC().Format("20060102T150405.000000")
-		if err := errors.Join(WriteNew(backup, old, mode), owned(backup)); err != nil {
-			return "", false, fmt.Errorf("the backup: %w", err)
-		}
+		return "", true, replace(path, text, fresh, nil)
 	}
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+	info, err := os.Stat(path)
+	if err != nil {
 		return "", false, err
 	}
-	next := path + ".approver-new"
-	if err := os.Remove(next); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return "", false, err
+	backup = path + backupMark + time.Now().UTC().Format("20060102T150405.000000")
+	if err := makeNew(backup, old, info.Mode().Perm(), info); err != nil {
+		return "", false, fmt.Errorf("the backup: %w", err)
 	}
-	if err := errors.Join(WriteNew(next, text, mode), owned(next)); err != nil {
-		return "", false, err
+	if err := replace(path, text, info.Mode().Perm(), info); err != nil {
+		return "", false, errors.Join(err, os.Remove(backup))
 	}
-	return backup, true, os.Rename(next, path)
+	return backup, true, nil
+}
+
+// Restore gives a file that is there another text, and keeps no backup.
+func Restore(path string, text []byte) error {
+	path, err := RealFile(path)
+	if err != nil {
+		return err
+	}
+	info, err := os.Stat(path)
+	if err != nil {
+		return err
+	}
+	return replace(path, text, info.Mode().Perm(), info)
+}
+
+// replace puts a text in the place of a file, or makes the file. of is whose the file is; nil means
+// this process's.
+func replace(path string, text []byte, mode fs.FileMode, of fs.FileInfo) error {
+	next, err := temporary(path, text, mode, of)
+	if err != nil {
+		return err
+	}
+	if err := os.Rename(next, path); err != nil {
+		return errors.Join(err, os.Remove(next))
+	}
+	return nil
 }
 
 // RealFile follows links, so that a link into a repository of dotfiles stays a link. A
@@ -75,8 +117,18 @@ func RealFile(path string) (string, error) {
 	return path, nil
 }
 
-// backupMark separates the name of a file from the time of its backup.
-const backupMark = ".before-approver-"
+// IsLink reports whether a path itself is a link, and not only a folder above it.
+func IsLink(path string) bool {
+	_, err := os.Readlink(path)
+	return err == nil
+}
+
+const (
+	// backupMark separates the name of a file from the time of its backup.
+	backupMark = ".before-approver-"
+	// temporaryMark separates the name of a file from what a text has while it is written.
+	temporaryMark = ".approver-new"
+)
 
 // A Backup is the state of a file before a change.
 type Backup struct {
@@ -85,24 +137,45 @@ type Backup struct {
 	Mode fs.FileMode
 }
 
+// Remove removes the backup.
+func (b Backup) Remove() error { return os.Remove(b.path) }
+
 // BackupsOf returns the backups of a file, the newest first. Those that cannot be read are
 // left out.
 func BackupsOf(path string) (all []Backup) {
+	for _, at := range slices.Backward(beside(path, backupMark)) { // sorted by name, and so by time
+		info, err := os.Lstat(at)
+		if err != nil || strings.Contains(at[len(path):], temporaryMark) {
+			continue
+		}
+		if text, err := regular.Read(at, MaxSettings); err == nil {
+			all = append(all, Backup{at, text, info.Mode().Perm()})
+		}
+	}
+	return all
+}
+
+// RemoveTemporary removes what a process that was killed while it changed a file left beside it.
+func RemoveTemporary(path string) (err error) {
+	for _, mark := range []string{temporaryMark, backupMark} {
+		for _, at := range beside(path, mark) {
+			if strings.Contains(at[len(path):], temporaryMark) {
+				err = errors.Join(err, os.Remove(at))
+			}
+		}
+	}
+	return err
+}
+
+// beside returns the regular files with the name of a file and this mark behind it, sorted.
+func beside(path, mark string) (all []string) {
 	entries, err := os.ReadDir(filepath.Dir(path))
 	if err != nil {
 		return nil
 	}
-	for _, e := range slices.Backward(entries) { // sorted by name, and so by time
-		if !strings.HasPrefix(e.Name(), filepath.Base(path)+backupMark) || !e.Type().IsRegular() {
-			continue
-		}
-		at := filepath.Join(filepath.Dir(path), e.Name())
-		info, err := e.Info()
-		if err != nil || info.Size() > MaxSettings {
-			continue
-		}
-		if text, err := os.ReadFile(at); err == nil {
-			all = append(all, Backup{at, text, info.Mode().Perm()})
+	for _, e := range entries {
+		if strings.HasPrefix(e.Name(), filepath.Base(path)+mark) && e.Type().IsRegular() {
+			all = append(all, path+strings.TrimPrefix(e.Name(), filepath.Base(path)))
 		}
 	}
 	return all
@@ -128,14 +201,33 @@ func OwnedAs(info fs.FileInfo) func(path string) error {
 // WriteNew writes a file that must not exist yet, completely or not at all: half a file, as a
 // full disk leaves it, would block the next attempt.
 func WriteNew(path string, text []byte, mode fs.FileMode) error {
-	f, err := os.CreateTemp(filepath.Dir(path), ".new-*")
+	return makeNew(path, text, mode, nil)
+}
+
+// makeNew is WriteNew with the owner of another file; nil means this process's.
+func makeNew(path string, text []byte, mode fs.FileMode, of fs.FileInfo) error {
+	whole, err := temporary(path, text, mode, of)
 	if err != nil {
 		return err
 	}
-	defer func() { _ = os.Remove(f.Name()) }()
-	_, err = f.Write(text)
-	if err := errors.Join(err, f.Chmod(mode), f.Sync(), f.Close()); err != nil {
-		return err
+	return errors.Join(os.Link(whole, path), os.Remove(whole))
+}
+
+// temporary writes a text beside a path, completely or not at all, and returns its name.
+func temporary(path string, text []byte, mode fs.FileMode, of fs.FileInfo) (name string, err error) {
+	f, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+temporaryMark+"-*")
+	if err != nil {
+		return "", err
 	}
-	return os.Link(f.Name(), path)
+	_, err = f.Write(text)
+	err = errors.Join(err, f.Chmod(mode), f.Sync(), f.Close())
+	if err == nil && of != nil {
+		if err = OwnedAs(of)(f.Name()); errors.Is(err, fs.ErrPermission) {
+			err = fmt.Errorf("the owner and group of the file cannot be kept: %w: do this as its owner, or as root", err)
+		}
+	}
+	if err != nil {
+		return "", errors.Join(err, os.Remove(f.Name()))
+	}
+	return f.Name(), nil
 }

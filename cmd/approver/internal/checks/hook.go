@@ -12,7 +12,6 @@ import (
 	"strings"
 
 	"approver.example/agents"
-	"approver.example/agents/facts"
 	"approver.example/agents/settings"
 	"approver.example/cmd/approver/internal/asuser"
 	"approver.example/cmd/approver/internal/finding"
@@ -32,11 +31,17 @@ func (d *doctor) hook(which settings.Target, named string) {
 	if err != nil {
 		d.say("hook", finding.Warn, err.Error(), "")
 	}
+	for _, in := range all.Installs {
+		if agent := in.Of(); in.Changing && agent != nil {
+			d.say("hook", finding.Warn, "an install or uninstall for "+in.Path+" was ended before it was done, and the "+
+				"daemon does not watch that file", hookfiles.Cure(agent.Files(), which, in.Path))
+		}
+	}
 	checked := false
 	var others []agents.Installer
 	for _, agent := range agents.Installers() {
 		installed := slices.ContainsFunc(all.Installs, func(in hookfiles.Installed) bool {
-			return cmp.Or(in.Agent, facts.Example()) == agent.Name()
+			return in.Key().Agent == agent.Name()
 		})
 		if installed || agent.Name() == named {
 			checked = true
@@ -63,6 +68,9 @@ func (d *doctor) hook(which settings.Target, named string) {
 func (d *doctor) hookOf(agent agents.Installer, which settings.Target, all hookfiles.Installs) {
 	files := agent.Files()
 	path, err := which.Path(files)
+	if err == nil {
+		err = which.Exists()
+	}
 	if err != nil {
 		d.say("hook", finding.Fail, err.Error(), "")
 		return

@@ -123,22 +123,18 @@ func wouldDo(agent agents.Installer, cfg configs.Config, who configs.Submitters,
 	if err != nil {
 		return "", err
 	}
-	old, err := os.ReadFile(path)
-	if os.IsNotExist(err) {
-		return "write it", nil
-	} else if err != nil {
-		return "", err
-	}
-	text, err := agent.WithHooks(path, old, want)
+	whole, err := agent.NewFile(path, want)
 	if err != nil {
 		return "", err
 	}
-	edits, err := companionEdits(agent, path, old, text)
+	edits, err := planned(agent, path, want, whole)
 	switch {
 	case err != nil:
 		return "", err
-	case string(text) == string(old) && len(edits) == 0:
+	case len(edits) == 0:
 		return "nothing: it is as it should be", nil
+	case edits[len(edits)-1].old == nil:
+		return "write it", nil
 	}
 	return "change it, and keep what it was beside it", nil
 }

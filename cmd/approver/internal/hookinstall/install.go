@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"os"
 	"reflect"
+	"slices"
 
 	"approver.example/agents"
 	"approver.example/agents/blocking"
@@ -21,7 +22,6 @@ import (
 	"approver.example/cmd/approver/internal/tryhook"
 	"approver.example/configs"
 	"approver.example/daemon/hookfiles"
-	"approver.example/daemon/safefile"
 	"github.com/alecthomas/kong"
 )
 
@@ -146,7 +146,6 @@ func (c AgentCmd) Install() error {
 	if err != nil {
 		return err
 	}
-	f := agent.Files()
 	cfg, err := configs.LoadOrDefault(c.Config)
 	if err != nil {
 		return err
@@ -159,46 +158,38 @@ func (c AgentCmd) Install() error {
 	if err != nil {
 		return err
 	}
-	text, want, err := hookfiles.WantedHooks(agent, cfg, who, program)
+	_, want, err := hookfiles.WantedHooks(agent, cfg, who, program)
 	if err != nil {
 		return err
 	}
-	path, err := c.Path(f)
+	path, err := c.Path(agent.Files())
+	if err == nil {
+		err = c.Exists()
+	}
 	if err != nil {
 		return err
 	}
-	if s, ok := agent.(agents.Shaper); ok {
-		if text, err = s.NewFile(path, want); err != nil {
-			return err
-		}
+	whole, err := agent.NewFile(path, want)
+	if err != nil {
+		return err
 	}
 	if c.DryRun {
-		return preview(agent, path, want, text)
+		return preview(agent, path, want, whole)
 	}
-	made := missingFolders(path)
-	if err := accompany(agent, path, want, text); err != nil {
+	var r report
+	defer r.print()
+	if err := c.put(&r, agent, cfg, hookfiles.Installed{Path: path, Program: program, Hooks: want}, whole); err != nil {
 		return err
-	}
-	if _, err := edit(agent, path, want, text); err != nil {
-		return err
-	}
-	tellBudget(agent, cfg, path)
-	if c.OfMachine(f, path) {
-		if err := publish(f, path, made, hookfiles.SubmitterUID(cfg)); err != nil {
-			return err
-		}
-	}
-	if err := remember(agent, cfg, path, program, want); err != nil {
-		term.Print(0, "the daemon does not watch %s: %v: install as the daemon's user, or as root\n", path, err)
 	}
 	if _, err := os.Stat(cfg.Sockets.Submit); errors.Is(err, fs.ErrNotExist) {
-		term.Print(0, "until the daemon runs, %s's calls are blocked: %s\n", f.Title, services.StartsDaemon(cfg))
+		r.say("until the daemon runs, %s's calls are blocked: %s\n", agent.Files().Title, services.StartsDaemon(cfg))
 	}
 	if who.Named() {
-		if err := pin(c.Pin, cfg); err != nil {
+		if err := pin(&r, c.Pin, cfg); err != nil {
 			return err
 		}
 	}
+	r.print()
 	return c.standing(agent, cfg, path, want)
 }
 
@@ -235,53 +226,75 @@ func (c AgentCmd) standing(agent agents.Installer, cfg configs.Config, path stri
 	return nil
 }
 
-// tellBudget prints how long each one waits for an answer.
-func tellBudget(agent agents.Installer, cfg configs.Config, path string) {
-	want := settings.Want{TTL: cfg.Hold(agent.Name()) - cfg.Evaluating(), Before: cfg.Evaluating()}
-	for _, b := range hookfiles.Budgets(agent, settings.ReadSource(settings.User, path), want) {
-		term.Print(0, "%s\n", cmp.Or(b.Open(), b.Short(), b.String()))
-	}
-}
-
-// remember records which settings file the daemon has to watch.
-func remember(agent agents.Installer, cfg configs.Config, path, program string, want settings.Hooks) error {
-	sum, err := hookfiles.HashOf(program)
+// put writes the hooks and records them. What is begun is recorded first, so that uninstall knows it
+// also if this process is killed half way.
+func (c AgentCmd) put(
+	r *report, agent agents.Installer, cfg configs.Config, in hookfiles.Installed, whole []byte,
+) error {
+	edits, err := planned(agent, in.Path, in.Hooks, whole)
 	if err != nil {
 		return err
 	}
-	in := hookfiles.Installed{Path: path, Program: program, SHA256: sum, Hooks: want}
-	if agent.Name() != facts.Example() {
-		in.Agent = agent.Name()
+	made := folders(edits)
+	noted, unnoted := begin(agent, cfg, in, made)
+	if err := apply(edits, made); err != nil {
+		if unnoted == nil && noted.Changing {
+			err = errors.Join(err, hookfiles.ForgetInstall(cfg.Dir, noted))
+		}
+		return err
 	}
-	return hookfiles.ChangeInstalls(cfg.Dir, in)
+	for _, e := range edits {
+		e.tell(r)
+	}
+	if len(edits) == 0 {
+		r.say("%s is as it should be\n", in.Path)
+	}
+	tellBudget(r, agent, cfg, in.Path)
+	if f := agent.Files(); c.OfMachine(f, in.Path) {
+		if err := publish(r, f, in.Path, made, hookfiles.SubmitterUID(cfg)); err != nil {
+			return err
+		}
+	}
+	if unnoted == nil {
+		noted.Hooks, noted.Program, noted.Changing = in.Hooks, in.Program, false
+		if noted.SHA256, unnoted = hookfiles.HashOf(in.Program); unnoted == nil {
+			unnoted = hookfiles.ChangeInstalls(cfg.Dir, noted)
+		}
+	}
+	if unnoted != nil {
+		r.say("the daemon does not watch %s: %v: install as the daemon's user, or as root\n", in.Path, unnoted)
+	}
+	return nil
 }
 
-// edit puts these hooks into the settings, and reports whether that changed anything. whole is
-// the text of a new file; nil means that the hooks are to be removed.
-func edit(
-	agent agents.Installer, path string, want settings.Hooks, whole []byte,
-) (changed bool, err error) {
-	fresh := false
-	backup, changed, err := safefile.ChangeFile(path, func(old []byte) ([]byte, error) {
-		if fresh = old == nil; fresh {
-			return whole, nil
+// begin records that an install has begun, and returns the entry. What was installed before is watched
+// until the end.
+func begin(
+	agent agents.Installer, cfg configs.Config, in hookfiles.Installed, made []string,
+) (hookfiles.Installed, error) {
+	all, err := hookfiles.ReadInstalls(cfg.Dir)
+	if err != nil {
+		return in, err
+	}
+	if there, ok := all.Of(agent.Name(), in.Path); ok {
+		in = there
+	} else if agent.Name() != facts.Example() {
+		in.Agent = agent.Name()
+	}
+	if in.SHA256 == "" {
+		in.Changing = true
+		if in.SHA256, err = hookfiles.HashOf(in.Program); err != nil {
+			return in, err
 		}
-		return agent.WithHooks(path, old, want)
-	})
-	switch {
-	case err != nil:
-		return false, err
-	case !changed && whole == nil:
-		term.Print(0, "%s has no hook of approver\n", path)
-	case !changed:
-		term.Print(0, "%s is as it should be\n", path)
-	case fresh:
-		term.Print(0, "wrote %s\n", path)
-	default:
-		term.Print(0, "changed %s\n", path)
 	}
-	if backup != "" {
-		term.Print(0, "what it was is in %s\n", backup)
+	in.Folders = append(slices.Clone(made), in.Folders...)
+	return in, hookfiles.ChangeInstalls(cfg.Dir, in)
+}
+
+// tellBudget says how long each one waits for an answer.
+func tellBudget(r *report, agent agents.Installer, cfg configs.Config, path string) {
+	want := settings.Want{TTL: cfg.Hold(agent.Name()) - cfg.Evaluating(), Before: cfg.Evaluating()}
+	for _, b := range hookfiles.Budgets(agent, settings.ReadSource(settings.User, path), want) {
+		r.say("%s\n", cmp.Or(b.Open(), b.Short(), b.String()))
 	}
-	return changed, nil
 }

@@ -1,34 +1,20 @@
 package hookinstall
 
 import (
-	"errors"
 	"fmt"
-	"io/fs"
 	"os"
-	"path/filepath"
 
 	"approver.example/agents/settings"
 	"approver.example/cmd/approver/internal/asuser"
-	"approver.example/cmd/approver/internal/term"
 	"approver.example/configs"
 	"approver.example/daemon/hookfiles"
 	"approver.example/daemon/safefile"
 	"approver.example/httpapi/socketpath"
 )
 
-// missingFolders returns the parent folders of a path that do not exist.
-func missingFolders(path string) (missing []string) {
-	for dir := filepath.Dir(path); ; dir = filepath.Dir(dir) {
-		if _, err := os.Lstat(dir); !errors.Is(err, fs.ErrNotExist) || dir == filepath.Dir(dir) {
-			return missing
-		}
-		missing = append(missing, dir)
-	}
-}
-
 // publish makes managed settings readable for everybody, whatever the umask, and checks that
 // the agent's user can read them.
-func publish(f settings.Files, path string, made []string, agent uint32) error {
+func publish(r *report, f settings.Files, path string, made []string, agent uint32) error {
 	for _, dir := range made {
 		if err := os.Chmod(dir, 0o755); err != nil {
 			return err
@@ -42,14 +28,14 @@ func publish(f settings.Files, path string, made []string, agent uint32) error {
 		if err := os.Chmod(path, mode|0o444); err != nil {
 			return err
 		}
-		term.Print(0, "made %s readable for everybody: managed settings hold only for those who can read them\n", path)
+		r.say("made %s readable for everybody: managed settings hold only for those who can read them\n", path)
 	}
 	return hookfiles.ReadableBy(f, path, agent)
 }
 
 // pin writes the socket and the uid that couriers trust. The daemon's user is the owner of its
 // data folder.
-func pin(file string, cfg configs.Config) error {
+func pin(r *report, file string, cfg configs.Config) error {
 	owner, err := asuser.OwnerOf(cfg.Dir)
 	if err != nil {
 		return fmt.Errorf("the pin: %w: make the folder for the daemon's user first", err)
@@ -65,7 +51,7 @@ func pin(file string, cfg configs.Config) error {
 	_, changed, err := safefile.ChangeFile(file, func([]byte) ([]byte, error) { return []byte(want), nil })
 	if err == nil && changed {
 		err = os.Chmod(file, 0o644)
-		term.Print(0, "pinned couriers in %s to %s of uid %d\n", file, cfg.Sockets.Submit, owner)
+		r.say("pinned couriers in %s to %s of uid %d\n", file, cfg.Sockets.Submit, owner)
 	}
 	return err
 }

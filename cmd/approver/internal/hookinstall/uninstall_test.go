@@ -21,12 +21,19 @@ func installHere(t *testing.T, path, program string) error {
 	if err != nil {
 		t.Fatal(err)
 	}
-	text, want, err := hookfiles.WantedHooks(agents.Claude{}, cfg, who, program)
+	_, want, err := hookfiles.WantedHooks(agents.Claude{}, cfg, who, program)
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = edit(agents.Claude{}, path, want, text)
-	return err
+	whole, err := agents.Claude{}.NewFile(path, want)
+	if err != nil {
+		t.Fatal(err)
+	}
+	edits, err := planned(agents.Claude{}, path, want, whole)
+	if err != nil {
+		return err
+	}
+	return apply(edits, nil)
 }
 
 var oddSettings = map[string]string{
@@ -161,36 +168,6 @@ func TestUninstallLeavesNoStub(t *testing.T) {
 	}
 }
 
-// The file of no agent is left, also not one in which a version or an empty list stays.
-func TestUninstallLeavesNoStubOfAnyAgent(t *testing.T) {
-	cfg := configs.Default()
-	who, err := cfg.Sockets.Submitters()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, agent := range agents.Installers() {
-		path := filepath.Join(t.TempDir(), filepath.FromSlash(agent.Files().File))
-		text, want, err := hookfiles.WantedHooks(agent, cfg, who, "/opt/bin/approver-hook")
-		if s, ok := agent.(agents.Shaper); ok && err == nil {
-			text, err = s.NewFile(path, want)
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		for range 2 {
-			if _, err := edit(agent, path, want, text); err != nil {
-				t.Fatal(err)
-			}
-		}
-		if changed, err := removeHooks(agent, path); err != nil || !changed {
-			t.Errorf("%s: changed %v, %v", agent.Name(), changed, err)
-		}
-		if left, err := os.ReadFile(path); !errors.Is(err, fs.ErrNotExist) {
-			t.Errorf("%s: %s is left, %v", agent.Name(), left, err)
-		}
-	}
-}
-
 // What was changed since is kept: no copy from before is put over it.
 func TestUninstallKeepsWhatWasChangedSince(t *testing.T) {
 	for name, change := range map[string]func(string) string{
@@ -230,8 +207,8 @@ func TestUninstallKeepsWhatWasChangedSince(t *testing.T) {
 	}
 }
 
-// unhook is removeHooks without what it says.
+// unhook is takeOut without what it says.
 func unhook(path string) error {
-	_, err := removeHooks(agents.Claude{}, path)
+	_, err := takeOut(&report{}, agents.Claude{}, path, nil)
 	return err
 }
