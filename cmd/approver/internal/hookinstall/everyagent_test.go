@@ -243,7 +243,7 @@ func TestUninstallRestoresTheFilesOfAnyAgent(t *testing.T) {
 // that were gone and the manifest of a plugin without a program lived on, which uninstall did not see.
 func TestUninstallWithoutTheSettings(t *testing.T) {
 	for name, gone := range map[string]func(d desk, path string) error{
-		"recorded":     func(_ desk, path string) error { return os.Remove(path) },
+		"recorded": func(_ desk, path string) error { return os.Remove(path) },
 		"not recorded": func(d desk, path string) error {
 			d.Setenv("PATH", filepath.Dir(d.hook))
 			return errors.Join(os.Remove(path), os.RemoveAll(d.record()))

@@ -14,9 +14,10 @@ func (c UninstallAgentCmd) Help() string {
 		return ""
 	}
 	f := agent.Files()
-	return `Takes approver's hooks out. If nothing else in the file was changed since install, it is what it was
-before, to the byte, by the copy that install left beside it (` + copyOf(f) + `); a file that was not there before is
-removed. Otherwise the rest of the file stays as it is now. The daemon stops watching it. A
+	return `Takes approver's hooks out, and out of the other files that install wrote, also if the settings are gone. If
+nothing else in a file was changed since install, it is what it was before, to the byte, by the copy that
+install left beside it (` + copyOf(f) + `), and the copies go; files and folders that were not there before
+are removed. Otherwise the rest of the file stays as it is now, and so do the copies. The daemon stops watching it. A
 session of ` + f.Title + ` that runs keeps its hooks until it ends. ` + userSettings(f) + "\n\nExample:" +
 		examples("uninstall", f)
 }

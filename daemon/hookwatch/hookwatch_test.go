@@ -1,0 +1,105 @@
+package hookwatch_test
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"approver.example"
+	"approver.example/agents"
+	"approver.example/agents/settings"
+	"approver.example/configs"
+	"approver.example/daemon/hookfiles"
+	"approver.example/daemon/hookwatch"
+)
+
+// A recorder counts alarms by agent.
+type recorder map[string]int
+
+func (r recorder) Record(_ context.Context, rec approver.Record) (string, error) {
+	r[rec.Call.Agent]++
+	return "", nil
+}
+
+// The hooks of two agents in one file are two hooks: each that is weakened is an alarm of its own. What
+// an install has only begun is none.
+func TestTheHooksOfTwoAgentsInOneFile(t *testing.T) {
+	cfg := configs.Default()
+	cfg.Dir = t.TempDir()
+	program, path := filepath.Join(cfg.Dir, "approver-hook"), filepath.Join(cfg.Dir, "settings.json")
+	who, err := cfg.Sockets.Submitters()
+	err = errors.Join(err, os.WriteFile(program, []byte("#!/bin/sh\n"), 0o600), os.Chmod(program, 0o700))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var text []byte
+	entries := map[string]hookfiles.Installed{}
+	for _, name := range []string{"qwen", "gemini"} {
+		adapter, _ := agents.For(name)
+		agent := adapter.(agents.Installer)
+		_, want, err := hookfiles.WantedHooks(agent, cfg, who, program)
+		sum, sumErr := hookfiles.HashOf(program)
+		if text, err = agent.WithHooks(path, text, want); errors.Join(err, sumErr) != nil {
+			t.Fatal(err, sumErr)
+		}
+		entries[name] = hookfiles.Installed{Agent: name, Path: path, Program: program, SHA256: sum, Hooks: want}
+	}
+	alarms := recorder{}
+	w := &hookwatch.Watch{Config: cfg, Managed: t.TempDir(), Audit: alarms, Log: slog.New(slog.DiscardHandler)}
+	look := func(text []byte, changing bool) string {
+		t.Helper()
+		err := os.WriteFile(path, text, 0o600)
+		for _, in := range entries {
+			in.Changing = changing
+			err = errors.Join(err, hookfiles.ChangeInstalls(cfg.Dir, in))
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		w.Look(t.Context())
+		return strings.Join(w.Now(), "\n")
+	}
+	if weak := look(text, false); weak != "" || len(alarms) > 0 {
+		t.Errorf("whole: %s, %v", weak, alarms)
+	}
+	if weak := look([]byte("{}"), true); weak != "" || len(alarms) > 0 {
+		t.Errorf("begun: %s, %v", weak, alarms)
+	}
+	weak := look([]byte(strings.ReplaceAll(string(text), "--agent gemini", "--agent nobody")), false)
+	if !strings.Contains(weak, "install gemini") || strings.Contains(weak, "install qwen") || alarms["gemini"] != 1 {
+		t.Errorf("one is gone: %s, %v", weak, alarms)
+	}
+	weak = look([]byte("{}"), false)
+	if !strings.Contains(weak, "install gemini") || !strings.Contains(weak, "install qwen") || alarms["qwen"] != 1 {
+		t.Errorf("both are gone: %s, %v", weak, alarms)
+	}
+}
+
+// What is no file has no hooks, whatever the agent.
+func TestWhatIsNoFileIsWeak(t *testing.T) {
+	cfg := configs.Default()
+	who, err := cfg.Sockets.Submitters()
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "settings.json")
+	if err := syscall.Mkfifo(path, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, agent := range agents.Installers() {
+		_, hooks, err := hookfiles.WantedHooks(agent, cfg, who, "/usr/local/bin/approver-hook")
+		if err != nil {
+			t.Fatal(err)
+		}
+		sources := []settings.Source{settings.ReadSource(settings.User, path)}
+		found, err := hookfiles.Findings(agent, settings.Places{}, sources, settings.Want{Hooks: hooks, In: path})
+		if weak := strings.Join(settings.Weak(found), "\n"); err != nil || !strings.Contains(weak, "move it away") {
+			t.Errorf("%s: %s, %v", agent.Name(), weak, err)
+		}
+	}
+}
