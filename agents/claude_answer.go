@@ -177,7 +177,8 @@ func (c Claude) HookConfig(binary, socket string, ttl time.Duration) ([]byte, er
 		deadline = deadline.Truncate(time.Second)
 		steps := math.Ceil(float64(deadline+max(deadline/9, claudeMargin)) / float64(claudeStep))
 		line := fmt.Sprintf("%s%s --deadline %ds", program, flags, int(deadline.Seconds()))
-		return []claudeMatcher[command]{{"*", []command{{"command", line, int(steps * claudeStep.Seconds()), onFailure, false}}}}
+		hook := command{"command", line, int(steps * claudeStep.Seconds()), onFailure, false}
+		return []claudeMatcher[command]{{"*", []command{hook}}}
 	}
 	var file claudeFile[command]
 	file.Hooks.Pre = entry("", max(claudePatience, ttl+claudeGrace), "block")

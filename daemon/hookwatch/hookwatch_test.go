@@ -44,8 +44,11 @@ func TestTheHooksOfTwoAgentsInOneFile(t *testing.T) {
 		agent := adapter.(agents.Installer)
 		_, want, err := hookfiles.WantedHooks(agent, cfg, who, program)
 		sum, sumErr := hookfiles.HashOf(program)
-		if text, err = agent.WithHooks(path, text, want); errors.Join(err, sumErr) != nil {
-			t.Fatal(err, sumErr)
+		if err := errors.Join(err, sumErr); err != nil {
+			t.Fatal(err)
+		}
+		if text, err = agent.WithHooks(path, text, want); err != nil {
+			t.Fatal(err)
 		}
 		entries[name] = hookfiles.Installed{Agent: name, Path: path, Program: program, SHA256: sum, Hooks: want}
 	}

@@ -22,7 +22,8 @@ func TestAChangeThatFailsLeavesNothing(t *testing.T) {
 	}{
 		"another's file in a folder for everybody": {func(t *testing.T, path string) {
 			t.Helper()
-			if err := errors.Join(os.Chmod(path, 0o666), os.Chmod(filepath.Dir(path), 0o777)); err != nil { //nolint:gosec // it is the case
+			err := os.Chmod(path, 0o666)                                                  //nolint:gosec // it is the case
+			if err := errors.Join(err, os.Chmod(filepath.Dir(path), 0o777)); err != nil { //nolint:gosec // it is the case
 				t.Fatal(err)
 			}
 		}, 61007, "the owner and group of the file cannot be kept"},

@@ -182,7 +182,8 @@ func installing(agent agents.Installer, path string, texts ...[]byte) (all []age
 
 // foreign reports whether hooks of approver for other agents are in a text.
 func foreign(agent agents.Installer, path string, text []byte) bool {
-	return slices.ContainsFunc(installing(nil, path, text), func(a agents.Installer) bool { return a.Name() != agent.Name() })
+	another := func(a agents.Installer) bool { return a.Name() != agent.Name() }
+	return slices.ContainsFunc(installing(nil, path, text), another)
 }
 
 // isNew reports whether a text is what install writes where no file is. Where there never was another
