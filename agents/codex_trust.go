@@ -190,10 +190,22 @@ func (t codexTrusted) file() string {
 // codexNames returns the names of a file in keys of trust.
 func codexNames(path string) []string {
 	names := []string{path}
-	if real, err := filepath.EvalSymlinks(filepath.Dir(path)); err == nil && real != filepath.Dir(path) {
+	if real := withoutLinks(filepath.Dir(path)); real != filepath.Dir(path) {
 		names = append(names, filepath.Join(real, filepath.Base(path)))
 	}
 	return names
+}
+
+// withoutLinks returns a folder without links. It, and folders above it, need not be there yet.
+func withoutLinks(dir string) string {
+	for at, rest := dir, ""; ; at, rest = filepath.Dir(at), filepath.Join(filepath.Base(at), rest) {
+		if real, err := filepath.EvalSymlinks(at); err == nil {
+			return filepath.Join(real, rest)
+		}
+		if at == filepath.Dir(at) {
+			return dir
+		}
+	}
 }
 
 // codexHas reports whether approver's hooks are among these.

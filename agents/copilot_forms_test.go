@@ -34,7 +34,7 @@ func TestCopilotEvents(t *testing.T) {
 		`"hookName":"permissionRequest","toolName":"bash","toolInput":{"command":"ls"}`: Prompted,
 		`"hookName":"preToolUseNew",` + call:                                            Unknown,
 		`"hookName":5,` + call:                                                          Unknown,
-		call + `,"error":""`:                                                            Unknown, // a failure without a reason
+		call + `,"error":""`:                                                            Unknown, // no reason
 		call + `,"error":5`:                                                             Unknown,
 		call + `,"toolResult":{"textResultForLlm":"x"},"error":"no"`:                    Ran,
 	} {

@@ -41,7 +41,8 @@ func openClawCompanion(file string, hooks bool, err error) Companion {
 			case !hooks:
 				return openClawBare(old), nil
 			case other != "" && other != file:
-				return nil, settings.Refuse("unset it", "%s is set, so OpenClaw reads its settings in %s, and its plugins beside it",
+				return nil, settings.Refuse("unset it",
+					"%s is set, so OpenClaw reads its settings in %s, and its plugins beside it",
 					openClawConfig, other)
 			}
 			return openClawNaming(old)

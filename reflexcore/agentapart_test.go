@@ -113,9 +113,11 @@ func TestAgentsOfOnesOwnKindWithoutHooks(t *testing.T) {
 		}
 	}
 	for agent, commands := range map[string]string{
-		"codex": "codex exec x; codex exec -m a x; codex exec -c model=a x; codex exec resume --last", "gemini": "gemini -p x; gemini -m a -p x",
-		"qwen": "qwen -p x", "copilot": "copilot -p x", "cursor": "cursor-agent -p x", "opencode": "opencode run x; opencode run -m a x",
-		"goose": "goose run -t x", "crush": "crush run x", "droid": "droid exec x", "cline": "cline x", "pi": "pi -p x",
+		"codex":  "codex exec x; codex exec -m a x; codex exec -c model=a x; codex exec resume --last",
+		"gemini": "gemini -p x; gemini -m a -p x",
+		"qwen":   "qwen -p x", "copilot": "copilot -p x", "cursor": "cursor-agent -p x",
+		"opencode": "opencode run x; opencode run -m a x",
+		"goose":    "goose run -t x", "crush": "crush run x", "droid": "droid exec x", "cline": "cline x", "pi": "pi -p x",
 		"kiro": "kiro-cli chat x", "openclaw": "openclaw agent -m x", "claude": "claude -p x",
 	} {
 		for command := range strings.SplitSeq(commands, "; ") {

@@ -314,6 +314,7 @@ func TestWhatIsNoFileIsRefused(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Chdir(".") // and back at the end
 			everyAgent(t, func(d desk, agent agents.Installer) {
 				path := d.path(agent)
 				paths := []string{path}
