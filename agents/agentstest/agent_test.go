@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"approver.example/agents"
 	"approver.example/agents/canary"
@@ -115,6 +116,9 @@ func (w *agentWorld) start(env []string, commands ...string) (wait func()) {
 	if err != nil {
 		w.Fatal(err)
 	}
+	// Codex puts a folder of each start first in PATH, unless its settings are among temporary files. With
+	// another PATH, a call is another one: see docs/agents/codex.md.
+	cmd.Env = append(cmd.Env, "TMPDIR="+w.home)
 	cmd.Stdout, cmd.Stderr = &w.printed, &w.printed
 	if err := cmd.Start(); err != nil {
 		w.Fatal(err)
@@ -146,27 +150,42 @@ func (w *agentWorld) heard() string {
 	return strings.Join(w.results, " | ")
 }
 
-// card waits for a question in the chat that is still open, and returns it.
+// open returns a question in the chat that is still open.
+func (w *agentWorld) open() (card fake.Shown, there bool) {
+	for _, c := range w.chat.Cards(strconv.Itoa(chat)) {
+		if len(c.Buttons) > 0 {
+			return c, true
+		}
+	}
+	return card, false
+}
+
+// card waits for an open question, and returns it.
 func (w *agentWorld) card() (card fake.Shown) {
 	w.Helper()
-	w.until("people are asked", func() bool {
-		for _, c := range w.chat.Cards(strconv.Itoa(chat)) {
-			if len(c.Buttons) > 0 {
-				card = c
-				return true
-			}
-		}
-		return false
+	w.until("people are asked", func() (there bool) {
+		card, there = w.open()
+		return there
 	})
 	return card
 }
 
-// answer presses a button of the open question.
+// answer presses a button of the open question, and presses again if the card was replaced meanwhile, as
+// a person does.
 func (w *agentWorld) answer(button fake.Button) {
 	w.Helper()
-	if err := w.chat.Tap(strconv.Itoa(adaID), strconv.Itoa(chat), w.card().Message, button); err != nil {
-		w.Fatal(err)
-	}
+	w.card()
+	var last time.Time
+	w.until("the answer counts", func() bool {
+		card, there := w.open()
+		if there && time.Since(last) > 3*time.Second {
+			last = time.Now()
+			if err := w.chat.Tap(strconv.Itoa(adaID), strconv.Itoa(chat), card.Message, button); err != nil {
+				w.Log(err)
+			}
+		}
+		return !there
+	})
 }
 
 // configure adds lines to the configuration.
