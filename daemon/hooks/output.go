@@ -230,7 +230,7 @@ func (o *Outputs) withhold(
 	o.log.Error("what a call returned could not be checked", "what", cause.Error(), "tool", call.Tool, "use", ev.UseID)
 	rec := approver.Record{
 		Event: approver.EventAlarm, At: time.Now(), Call: call,
-		Note:    "tool_use_id " + ev.UseID + ": what it returned could not be checked: " + cause.Error(),
+		Note:    useOf(ev) + ": what it returned could not be checked: " + cause.Error(),
 		Verdict: approver.Verdict{By: outputBy, Rule: "unchecked", Severity: approver.High, Reason: cause.Error()},
 	}
 	o.write(ctx, rec)
@@ -253,7 +253,7 @@ func (o *Outputs) record(ctx context.Context, ev agents.Event, call approver.Too
 		return
 	}
 	rec := approver.Record{
-		Event: approver.EventResult, At: time.Now(), Call: call, Note: "tool_use_id " + ev.UseID,
+		Event: approver.EventResult, At: time.Now(), Call: call, Note: useOf(ev),
 		Verdict: approver.Verdict{Decision: approver.Warn, By: outputBy, Severity: approver.High,
 			Category: "prompt-injection"},
 	}

@@ -2,7 +2,10 @@ package hooks
 
 import (
 	"context"
+	"strconv"
+	"strings"
 	"time"
+	"unicode"
 
 	"approver.example"
 	"approver.example/agents"
@@ -23,7 +26,7 @@ func (d *Decider) canaryRan(ctx context.Context, ev agents.Event, call approver.
 	d.Log.Warn("a test of the hook ran: the hook does not stop calls", "agent", ev.Agent, "session", call.Session)
 	d.record(ctx, approver.Record{
 		Event: approver.EventRan, At: time.Now(), Call: call,
-		Note:    "tool_use_id " + ev.UseID + ": a test of the hook, which did not stop it",
+		Note:    useOf(ev) + ": a test of the hook, which did not stop it",
 		Verdict: approver.Verdict{Decision: approver.Pass, Severity: approver.High, By: canary.By},
 	})
 }
@@ -55,7 +58,7 @@ func (d *Decider) notKept() {
 // ran records that a call ran. It raises an alarm if the call was denied, or differs from the
 // one that was judged. A call that was never judged here is judged now.
 func (d *Decider) ran(ctx context.Context, ev agents.Event, call approver.ToolCall) {
-	rec := approver.Record{Event: approver.EventRan, At: call.At, Call: call, Note: "tool_use_id " + ev.UseID,
+	rec := approver.Record{Event: approver.EventRan, At: call.At, Call: call, Note: useOf(ev),
 		Verdict: approver.Verdict{Decision: approver.Pass, Severity: approver.High}}
 	if ev.Failure != "" {
 		rec.Note += ", it failed"
@@ -150,4 +153,14 @@ func (d *Decider) stop(ctx context.Context, call approver.ToolCall, why string) 
 			d.Log.Error("the freeze after a bypass failed", "what", why, "error", err)
 		}
 	}
+}
+
+// useOf names a call in a note by its id, which the agent chose. One with spaces is quoted, because it
+// could read like a note of approver's own.
+func useOf(ev agents.Event) string {
+	id := ev.UseID
+	if strings.ContainsFunc(id, func(r rune) bool { return unicode.IsSpace(r) || !unicode.IsGraphic(r) || r == '"' }) {
+		id = strconv.Quote(id)
+	}
+	return "tool_use_id " + id
 }

@@ -270,3 +270,21 @@ func TestNotedAgain(t *testing.T) {
 		t.Errorf("%d young and %d old", len(o.young), len(o.old))
 	}
 }
+
+// The story: an agent gave its call the id "x: the same report again", and the record of a call that ran
+// read like one that was reported twice.
+func TestAnIDIsNoNote(t *testing.T) {
+	for id, want := range map[string]string{
+		"toolu_01":                 "tool_use_id toolu_01",
+		"a/b:c.1":                  "tool_use_id a/b:c.1",
+		"":                         "tool_use_id ",
+		"x: the same report again": `tool_use_id "x: the same report again"`,
+		"x:\u00a0a\nb":             `tool_use_id "x:\u00a0a\nb"`,
+		`"x": the same`:            `tool_use_id "\"x\": the same"`,
+		"x\u202eagain":             `tool_use_id "x\u202eagain"`,
+	} {
+		if got := useOf(agents.Event{UseID: id}); got != want {
+			t.Errorf("%q: %s", id, got)
+		}
+	}
+}
