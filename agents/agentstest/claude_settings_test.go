@@ -84,7 +84,7 @@ var settingsScenarios = []scenario{
 		w.serve()
 		w.write("work/.claude/settings.local.json", `{"disableAllHooks":true}`, 0o600)
 		out, err := w.approver("install", "claude")
-		if err == nil || !strings.Contains(out, "claude ran a call without asking approver") {
+		if err == nil || !strings.Contains(out, "\"disableAllHooks\": true, so no hook runs") {
 			t.Errorf("%v: %s", err, out)
 		}
 	}},
