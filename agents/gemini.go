@@ -131,7 +131,7 @@ func (g geminiAgent) Decode(payload []byte) (Event, error) {
 		return Event{}, err
 	}
 	for _, text := range input.texts("prompt") {
-		for word := range strings.FieldsSeq(text) {
+		for word := range strings.FieldsFuncSeq(text, isBlank) {
 			if strings.Contains(word, "://") && !slices.Contains(ev.Call.URLs, word) {
 				ev.Call.URLs = append(ev.Call.URLs, word)
 			}

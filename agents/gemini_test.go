@@ -36,6 +36,7 @@ func TestGeminiTools(t *testing.T) {
 		{"google_web_search", `{"query":"x"}`, "", `WebSearch /w "" [] []`},
 		{"web_fetch", `{"prompt":"(see) http://a/b https://c?d=e, and ftp://f"}`, "",
 			`web_fetch /w "" [] [http://a/b https://c?d=e, ftp://f]`},
+		{"web_fetch", `{"prompt":"http://a/\ufeffhttp://b"}`, "", `web_fetch /w "" [] [http://a/ http://b]`},
 		{"invoke_agent", `{"agent_name":"a","prompt":"p"}`, "", `Agent /w "" [] []`},
 		{"activate_skill", `{"name":"a"}`, "", `Skill /w "" [] []`},
 		{"mcp_a_b_c", `{"path":"/x"}`, `,"mcp_context":{"server_name":"a_b","tool_name":"c"}`, `mcp__a_b__c /w "" [/x] []`},

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode"
 
 	"approver.example/agents/canary"
 	"approver.example/agents/settings"
@@ -71,14 +72,9 @@ func openClawCheck(tool string, raw json.RawMessage) error {
 		return err
 	}
 	set := func(key string) bool {
-		value := strings.Join(strings.Fields(string(args[key])), "")
-		return value != "" && value != "null" && value != "false" && value != `""` && value != "{}" && value != "[]"
-	}
-	typed := 0 // which of them is typed depends on the action
-	for _, key := range []string{"data", "text", "literal"} {
-		if set(key) {
-			typed++
-		}
+		var value bytes.Buffer
+		_ = json.Compact(&value, args[key]) // it is valid, or missing
+		return !slices.Contains([]string{"", "null", "false", `""`, "{}", "[]"}, value.String())
 	}
 	action, _, err := args.text("action")
 	switch {
@@ -90,12 +86,42 @@ func openClawCheck(tool string, raw json.RawMessage) error {
 		return errors.New("approver is not told in which folder, or in which agent, the calls of that session are made")
 	case tool == "exec" && set("env"):
 		return errors.New(`"env" changes what the command does: set the variables in the command`)
-	case tool == "exec" && (set("elevated") || set("node") || slices.Contains(args.texts("host"), "node")):
+	case tool == "exec" && (set("elevated") || set("node") || slices.ContainsFunc(args.texts("host"), isNode)):
 		return errors.New("the command would run elsewhere or with other rights, which approver cannot judge")
 	case tool == "process" && (set("keys") || set("hex")):
 		return errors.New("keys are not judged: write the text")
-	case tool == "process" && typed > 1:
-		return errors.New(`only one of "data", "text" and "literal" is expected`)
+	case tool == "process":
+		return openClawTypes(args)
+	}
+	return nil
+}
+
+// isNode reports whether OpenClaw takes the host of a command for another machine.
+func isNode(host string) bool { return strings.EqualFold(strings.TrimFunc(host, isBlank), "node") }
+
+// openClawTypes refuses a text for a running program unless it is one, of whole lines. Which of the
+// arguments is typed depends on the action. A part of a line is a command only together with what is
+// typed before and after it, and a control character takes back what was typed, or brings an earlier
+// line.
+func openClawTypes(args object) error {
+	typed := ""
+	for _, key := range []string{"data", "text", "literal"} {
+		text, _, err := args.text(key)
+		switch {
+		case string(args[key]) == "null" || err == nil && text == "":
+			continue
+		case err != nil:
+			return err
+		case typed != "":
+			return errors.New(`only one of "data", "text" and "literal" is expected`)
+		}
+		typed = text
+	}
+	switch {
+	case strings.ContainsFunc(typed, func(r rune) bool { return r != '\n' && unicode.IsControl(r) }):
+		return errors.New(`a control character is a key, and keys are not judged: write lines that end with \n`)
+	case typed != "" && !strings.HasSuffix(typed, "\n"):
+		return errors.New(`write whole lines, each with \n at its end: a part of a line cannot be judged`)
 	}
 	return nil
 }

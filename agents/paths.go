@@ -33,6 +33,10 @@ func knowsPlace(call approver.ToolCall) error {
 	return nil
 }
 
+// isBlank reports whether a character is white space, also to an agent in JavaScript, which takes the
+// byte order mark for it.
+func isBlank(r rune) bool { return r == '\ufeff' || unicode.IsSpace(r) }
+
 // pathKeys are the arguments in which agents that change paths take one.
 const pathKeys = "path file_path absolute_path dir_path workdir paths include notebook_path"
 
@@ -46,8 +50,8 @@ func plainPaths(_ string, raw json.RawMessage) error {
 	}
 	for key := range strings.FieldsSeq(pathKeys) {
 		for _, path := range args.texts(key) {
-			odd := strings.ContainsFunc(path, func(r rune) bool { return r != ' ' && unicode.IsSpace(r) })
-			if odd || strings.HasPrefix(strings.TrimSpace(path), "@") || strings.Contains(path, "</arg_") ||
+			odd := strings.ContainsFunc(path, func(r rune) bool { return r != ' ' && isBlank(r) })
+			if odd || strings.HasPrefix(strings.TrimFunc(path, isBlank), "@") || strings.Contains(path, "</arg_") ||
 				strings.Contains(path, "<arg_") {
 				return fmt.Errorf("%q is %s: write the path as it is on the disk, without @ and other marks", key, quote(path))
 			}

@@ -86,7 +86,7 @@ func TestClineCommandsAreNotEmpty(t *testing.T) {
 			t.Errorf("%s became %s", args, ev.Call.Raw)
 		}
 	}
-	for input, want := range map[string]string{`{"data":null,"text":"ls"}`: "ls", `{"data":"ls","text":""}`: "ls"} {
+	for input, want := range map[string]string{`{"data":null,"text":"ls\n"}`: "ls\n", `{"data":"ls\n","text":""}`: "ls\n"} {
 		ev, err := openclaw.Decode([]byte(`{"plugin":"openclaw","event":"before_tool_call","session":"s","call":"u",` +
 			`"directory":"/p","tool":"process","input":` + input + `}`))
 		if err != nil || ev.Call.Command != want {

@@ -11,6 +11,10 @@ import (
 	"unicode/utf8"
 )
 
+// prototype is a key that is one as any other where JSON is parsed. But where JavaScript copies the object,
+// its value becomes the source of all arguments that the call does not have.
+const prototype = "__proto__"
+
 // maxDepth bounds the nesting of a payload.
 const maxDepth = 128
 
@@ -19,7 +23,7 @@ type object map[string]json.RawMessage
 
 // parseObject parses exactly one JSON object in valid UTF-8, with nothing before or after it. It
 // refuses a key that is repeated in an object at any depth, because one parser takes the first
-// value and another the last.
+// value and another the last. It refuses the key prototype, too.
 func parseObject(data []byte) (object, error) {
 	switch {
 	case len(data) > MaxPayload:
@@ -68,6 +72,9 @@ func checkKeys(data []byte) error {
 				var key string
 				if err := json.Unmarshal(data[i:end], &key); err != nil {
 					return err
+				}
+				if key == prototype {
+					return fmt.Errorf("the key %s, with which an agent in JavaScript may change another value", quote(key))
 				}
 				if _, twice := top.keys[key]; twice {
 					return fmt.Errorf("the key %s occurs twice in one object, which two readers can read differently", quote(key))

@@ -187,7 +187,7 @@ func (t translation) in(call *approver.ToolCall, input object) error {
 	switch {
 	case strings.ContainsRune(dir, 0):
 		return fmt.Errorf("%q contains a NUL character", from)
-	case dir != strings.TrimSpace(dir):
+	case dir != strings.TrimFunc(dir, isBlank):
 		return fmt.Errorf("%q begins or ends with white space", from)
 	case dir == "":
 	case filepath.IsAbs(dir):
@@ -292,7 +292,7 @@ func fill(call *approver.ToolCall, input object) error {
 			return fmt.Errorf("%q is empty", a.key)
 		}
 		// Some agents cut white space off, and the path is then another one.
-		if a.role == isPath && value != strings.TrimSpace(value) {
+		if a.role == isPath && value != strings.TrimFunc(value, isBlank) {
 			return fmt.Errorf("%q begins or ends with white space", a.key)
 		}
 		if err := a.put(call, value); err != nil {
