@@ -1,13 +1,27 @@
 // Package keystrokes reads texts that a tool types into a program, in which keys are named in braces.
 package keystrokes
 
-import "strings"
+import (
+	"strings"
+	"unicode"
+)
 
 // Text returns a typed text without the names of keys, and these names. {enter} ends a line and is not
 // among them. What any other key changes is not known: it may take back what was typed, or bring an
-// earlier line. ${name} and braces around other words are text.
+// earlier line. A control character is what a key sends: a carriage return ends a line, and every other
+// one but a line end counts as a key. ${name} and braces around other words are text.
 func Text(typed string) (plain, keys string) {
 	var text, others strings.Builder
+	typed = strings.Map(func(r rune) rune {
+		switch {
+		case r == '\r':
+			return '\n'
+		case r != '\n' && unicode.IsControl(r):
+			others.WriteRune(r)
+			return -1
+		}
+		return r
+	}, typed)
 	for {
 		i := strings.IndexByte(typed, '{')
 		if i < 0 {

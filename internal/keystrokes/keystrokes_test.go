@@ -15,6 +15,9 @@ func TestText(t *testing.T) {
 		"{up}{enter}":                    {"\n", "{up}"},
 		"rm{left}{ctrl+c} x{unknown}":    {"rm x", "{left}{ctrl+c}{unknown}"},
 		"echo ${HOME} {a,b} {} { x; } {": {"echo ${HOME} {a,b} {} { x; } {", ""},
+		"# a\rrm -rf ~\r\n":              {"# a\nrm -rf ~\n\n", ""},
+		"echo '\x15rm -rf ~\n":           {"echo 'rm -rf ~\n", "\x15"},
+		"\x1b[A{enter}\x03cat /etc/s\t":  {"[A\ncat /etc/s", "\x1b\x03\t"},
 		"{{enter}":                       {"{\n", ""},
 		"f() { ls; }{enter}":             {"f() { ls; }\n", ""},
 	} {
