@@ -48,7 +48,8 @@ func qwenTrue(value string) bool {
 }
 
 // qwenSwitches finds what takes the hooks away. Measured with version 0.24.4: disableAllHooks with
-// anything but false, and a variable of qwenOff. By its source, its own sandbox for tools does the same.
+// anything but false, and a variable of qwenOff. By its source, its own sandbox for tools does the same, and
+// so do the calls that it makes for a prompt that it only suggests.
 func qwenSwitches(s settings.Source, all map[string]json.RawMessage) (found []settings.Finding) {
 	say := func(text, fix string) {
 		found = append(found, settings.Finding{Path: s.Path, Text: s.Path + " " + text, Fix: fix + " " + s.Path})
@@ -56,7 +57,12 @@ func qwenSwitches(s settings.Source, all map[string]json.RawMessage) (found []se
 	if raw, ok := all["disableAllHooks"]; ok && string(raw) != "false" && string(raw) != "null" {
 		say(fmt.Sprintf(`has "disableAllHooks": %s, so no hook runs`, raw), `take "disableAllHooks" out of`)
 	}
-	var tools, env map[string]json.RawMessage
+	var tools, env, ui map[string]json.RawMessage
+	_ = json.Unmarshal(all["ui"], &ui)
+	if raw, ok := ui["enableSpeculation"]; ok && !hasWord(`false null 0 ""`, string(raw)) {
+		say(fmt.Sprintf(`has "ui.enableSpeculation": %s, with which calls run ahead of a prompt without a hook`, raw),
+			`take "enableSpeculation" out of "ui" in`)
+	}
 	_ = json.Unmarshal(all["tools"], &tools) // what is no object has no effect
 	if raw, ok := tools["executionSandbox"]; ok && string(raw) != "null" {
 		say(`has "tools.executionSandbox", with which no hook runs`, `take "executionSandbox" out of "tools" in`)

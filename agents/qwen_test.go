@@ -120,6 +120,9 @@ func TestQwenSwitches(t *testing.T) {
 		{`{"env":{"QWEN_CODE_SIMPLE":"1"}}`, true, true},
 		{`{"env":{"QWEN_CODE_SAFE_MODE":" Yes "}}`, true, true},
 		{`{"tools":{"executionSandbox":{"filesystem":"workspace-write","network":"closed"}}}`, true, true},
+		{`{"ui":{"enableSpeculation":false}}`, false, false},
+		{`{"ui":{"enableSpeculation":true}}`, true, true},
+		{`{"ui":{"enableSpeculation":"false"}}`, true, true},
 		{`{"hooks":null}`, false, false}, // had no effect
 		{`{"hooksConfig":{"enabled":false}}`, false, false},
 	})
