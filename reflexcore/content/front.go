@@ -108,7 +108,8 @@ func (f *Front) Has(key string) bool { return f.keys[key] != nil }
 
 // Loads reports whether a subagent with this front matter loads more than its words.
 func (f *Front) Loads() bool {
-	return f.Odd || f.Has("hooks") || f.Has("observer") || f.Has("mcpservers") || f.Has("lspservers") || f.Has("skills")
+	return f.Odd || f.Has("hooks") || f.Has("observer") || f.Has("mcpservers") || f.Has("mcp_servers") ||
+		f.Has("lspservers") || f.Has("skills")
 }
 
 // Value returns the value of a key, empty if there is none. False means that it may have another

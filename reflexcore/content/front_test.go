@@ -111,7 +111,7 @@ func TestFrontMatterThatAddsPrograms(t *testing.T) {
 		"mcpServers:\n  - srv:\n      !!str command: touch\n", "mcpServers:\n  - srv:\n      ? command\n      : touch\n",
 		"mcpServers: {a: {command: b}}",
 		"mcpServers: *a", "mcpServers:\n  srv:\n    command: x", "mcpservers: >-\n  x", "lspServers: {go: {}}",
-		"mcpServers: [{a: b}]",
+		"mcpServers: [{a: b}]", "mcp_servers:\n  a:\n    command: b", "mcp_servers: {a: {command: b}}",
 		"? \"hoo\\\n  ks\"\n: {PreToolUse: []}", "description: x\rhooks:\r  Stop: []\r",
 		"description: x\rmcpServers: {a: {command: b}}", "!!map hooks: {}",
 		"hooks:", "Hooks: {}", "a: b\n&x hooks: {}", "*x : {}", "hooks : {}",

@@ -100,13 +100,14 @@ func (p *Prompt) adding() {
 		p.Lang = effect.PowerShell
 	}
 	_, mcp := f.List("mcpservers")
+	_, gemini := f.List("mcp_servers")
 	_, lsp := f.List("lspservers")
 	switch {
 	case f.Odd:
 		p.Adds, p.Hidden = "hooks", "front matter that may say anything"
 	case f.Has("hooks"):
 		p.Adds = "hooks"
-	case !mcp || !lsp:
+	case !mcp || !gemini || !lsp:
 		p.Adds = "servers"
 	}
 	if !sure {
