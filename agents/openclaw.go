@@ -50,7 +50,7 @@ func newOpenClaw() openClawAgent {
 		advice: "openclaw agent exec runs calls without the hooks of plugins, and a start with --profile, --dev, " +
 			"OPENCLAW_CONFIG_PATH or another HOME without approver's plugin: approver does not see those calls",
 	}.adapter()}
-	a.check = openClawCheck
+	a.check, a.merges = openClawCheck, true
 	return a
 }
 

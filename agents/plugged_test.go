@@ -65,7 +65,7 @@ if (before?.block) {
   await on.after_tool_call({ ...event, error: "stopped" }, ctx); // it says nothing of a call that did not run
   console.log("STOPPED " + before.blockReason);
 } else {
-  const params = before?.params ?? args;
+  const params = before?.params ?? { command: "what another plugin returned" };
   const result = { content: [{ type: "text", text: "what it returned" }] };
   let read = "what it returned";
   try {

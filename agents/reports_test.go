@@ -86,7 +86,8 @@ func TestClineCommandsAreNotEmpty(t *testing.T) {
 			t.Errorf("%s became %s", args, ev.Call.Raw)
 		}
 	}
-	for input, want := range map[string]string{`{"data":null,"text":"ls\n"}`: "ls\n", `{"data":"ls\n","text":""}`: "ls\n"} {
+	const want = "ls\n"
+	for _, input := range []string{`{"data":null,"text":"ls\n"}`, `{"data":"ls\n","text":""}`} {
 		ev, err := openclaw.Decode([]byte(`{"plugin":"openclaw","event":"before_tool_call","session":"s","call":"u",` +
 			`"directory":"/p","tool":"process","input":` + input + `}`))
 		if err != nil || ev.Call.Command != want {
@@ -109,6 +110,23 @@ func TestDroidChangesACall(t *testing.T) {
 	} {
 		got := droid.Encode(ev, approver.Verdict{Decision: approver.Modify, Args: json.RawMessage(args)})
 		if want == "" && !got.Blocks || want != "" && !strings.Contains(string(got.Stdout), want) {
+			t.Errorf("%s: %s", args, got.Stdout)
+		}
+	}
+}
+
+// The story: OpenClaw puts changed arguments over those of the call, so one that a rule took away stayed.
+func TestOpenClawKeepsWhatAChangeTakesAway(t *testing.T) {
+	ev, err := openclaw.Decode([]byte(`{"plugin":"openclaw","event":"before_tool_call","session":"s","call":"u",` +
+		`"directory":"/p","tool":"exec","input":{"command":"ls","background":true}}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for args, blocks := range map[string]bool{
+		`{"command":"ls -l"}`: true, `{"command":"ls -l","background":false}`: false,
+	} {
+		v := approver.Verdict{Decision: approver.Modify, Args: json.RawMessage(args)}
+		if got := openclaw.Encode(ev, v); got.Blocks != blocks {
 			t.Errorf("%s: %s", args, got.Stdout)
 		}
 	}

@@ -20,7 +20,9 @@ export default {
     api.on("before_tool_call", async (event, ctx) => {
       try {
         const answer = await ask("before_tool_call", about(event, ctx));
-        return answer.input ? { params: answer.input } : undefined;
+        // Each handler sees the call as the model made it, and the last arguments that one returns run. So
+        // these are returned also unchanged: nobody judged those of a handler before this one.
+        return { params: answer.input ?? event.params };
       } catch (err) {
         stopped.add(id(event, ctx));
         return { block: true, blockReason: err.message };
