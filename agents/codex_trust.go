@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
-	"errors"
 	"fmt"
 	"maps"
 	"path/filepath"
@@ -32,21 +30,6 @@ var codexEvents = map[string]string{
 
 // codexUnmatched are the events whose matcher Codex does not read, and does not hash.
 const codexUnmatched = "UserPromptSubmit Stop Interrupt"
-
-// A codexGroup is a matcher with its hooks, as Codex reads them.
-type codexGroup struct {
-	Matcher *string     `json:"matcher"`
-	Hooks   []codexHook `json:"hooks"`
-}
-
-// A codexHook is a hook, as Codex reads it. Only a command has these fields.
-type codexHook struct {
-	Type    string  `json:"type"`
-	Command *string `json:"command"`
-	Timeout *uint64 `json:"timeout"`
-	Async   bool    `json:"async"`
-	Status  *string `json:"statusMessage"`
-}
 
 // codexDefault is the timeout of a hook that names none, in seconds.
 const codexDefault = 600
@@ -94,59 +77,6 @@ func unescaped(text []byte, escape, plain string) []byte {
 		}
 	}
 	return out.Bytes()
-}
-
-// codexFile reads a file of hooks as Codex does. With an error, Codex skips all hooks in the file, and
-// shows one line.
-func codexFile(text []byte) (map[string][]codexGroup, error) {
-	if bytes.HasPrefix(text, []byte("\ufeff")) {
-		return nil, errors.New("it begins with a byte order mark")
-	}
-	var file map[string]json.RawMessage
-	if err := json.Unmarshal(text, &file); err != nil {
-		return nil, err
-	}
-	for key := range file {
-		if key != "hooks" && key != "description" {
-			return nil, fmt.Errorf("%q is not known, only \"description\" and \"hooks\"", key)
-		}
-	}
-	var events map[string]json.RawMessage
-	if raw, ok := file["hooks"]; ok {
-		if err := json.Unmarshal(raw, &events); err != nil || events == nil {
-			return nil, errors.New(`"hooks" is no object`)
-		}
-	}
-	all := map[string][]codexGroup{}
-	for event := range codexEvents {
-		raw, ok := events[event]
-		if !ok {
-			continue
-		}
-		var groups []codexGroup
-		if err := json.Unmarshal(raw, &groups); err != nil || groups == nil {
-			return nil, fmt.Errorf("the hooks of %s are no list of matchers with hooks", event)
-		}
-		for _, g := range groups {
-			for _, h := range g.Hooks {
-				known := hasWord("mcp_tool prompt agent", h.Type) || h.Type == "command" && h.Command != nil
-				if !known {
-					return nil, fmt.Errorf("a hook of %s is of the unknown type %q, or has no command", event, h.Type)
-				}
-			}
-		}
-		all[event] = groups
-	}
-	return all, nil
-}
-
-// codexReads says why Codex skips all hooks in a file, or returns nil.
-func codexReads(text []byte) error {
-	_, err := codexFile(text)
-	if err != nil {
-		return fmt.Errorf("the Codex CLI cannot read the file, and skips all hooks in it: %w", err)
-	}
-	return nil
 }
 
 // A codexTrusted is a hook in a file of hooks, with the key and the hash by which Codex trusts it. The key

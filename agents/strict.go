@@ -91,6 +91,23 @@ func checkKeys(data []byte) error {
 	return nil
 }
 
+// depth returns how deep valid JSON is nested.
+func depth(data []byte) (deepest int) {
+	level := 0
+	for i := 0; i < len(data); i++ {
+		switch data[i] {
+		case '{', '[':
+			level++
+			deepest = max(deepest, level)
+		case '}', ']':
+			level--
+		case '"':
+			i = stringEnd(data, i) - 1
+		}
+	}
+	return deepest
+}
+
 // stringEnd returns the index behind the string that starts at i.
 func stringEnd(data []byte, i int) int {
 	for i++; data[i] != '"'; i++ {
