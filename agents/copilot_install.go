@@ -3,6 +3,7 @@ package agents
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"time"
 
 	"approver.example/agents/settings"
@@ -20,7 +21,7 @@ var copilotInstall = &installation{
 		Managed: "/etc/github-copilot", ManagedFile: "policy.d/approver.json", ManagedMore: "policy.d",
 	},
 	layout: settings.Layout{Agent: "copilot", Flat: true, Plain: true, Whole: true, New: "{\n  \"version\": 1\n}\n"},
-	unit:   time.Second, timeout: "timeoutSec", shell: true,
+	unit:   time.Second, timeout: "timeoutSec", shell: true, reads: copilotReads,
 	hook: func(l hookLine) any {
 		return struct {
 			Type    string `json:"type"`
@@ -39,6 +40,14 @@ var copilotInstall = &installation{
 	},
 	variables: []variable{{name: "COPILOT_HOME", harmless: true,
 		text: ": Copilot reads the user's hooks in %s, and in no other folder"}},
+}
+
+// copilotReads says why Copilot reads no hook of a file, or returns nil. Its reader is not JavaScript's.
+func copilotReads(text []byte) error {
+	if !wellFormed(text) {
+		return errors.New("half of a surrogate pair is no character, and Copilot ignores the whole file")
+	}
+	return nil
 }
 
 // copilotSwitches finds what else in a file of hooks takes them away.

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"approver.example"
 	"approver.example/agents/facts"
@@ -59,6 +60,7 @@ var goose = gooseAgent{&hooked{
 	install: &installation{
 		files:  settings.Files{Agent: "goose", Title: "goose", Folder: ".agents/plugins/approver", File: "hooks/hooks.json"},
 		layout: settings.Layout{Agent: "goose", Plain: true},
+		reads:  gooseReads,
 		unit:   time.Second, timeout: "timeout", matcher: ".*",
 		hook: func(l hookLine) any {
 			out := struct {
@@ -106,6 +108,14 @@ func (g gooseAgent) Companions(path string, _, becomes []byte) []Companion {
 	hooks, err := g.ReadHooks(path, becomes)
 	return []Companion{fixedFile(file+gooseFile, gooseManifest,
 		"the plugin has no manifest, or another one than install writes", len(hooks) > 0, err)}
+}
+
+// gooseReads says why goose reads no hook of a file, or returns nil. Like Codex, it reads with serde.
+func gooseReads(text []byte) error {
+	if !utf8.Valid(text) || !wellFormed(text) {
+		return errors.New("it has a character that is none, and goose drops the whole file")
+	}
+	return nil
 }
 
 // gooseCall reads a call. goose leaves out arguments that are empty.

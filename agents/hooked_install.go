@@ -302,8 +302,10 @@ func (h *hooked) others(s settings.Source, want settings.Want) (found []settings
 					found = append(found, settings.Finding{Path: s.Path, Text: fmt.Sprintf("%s has another hook of approver at %s "+
 						"(%s), and %s has several: %s", s.Path, event, why, h.name, h.install.copies)})
 				case !settings.CommandOf(raw).Ours(h.name) && h.modifies && h.kindOf(event) == Decide:
-					found = append(found, settings.Finding{Harmless: true, Path: s.Path, Text: fmt.Sprintf("another hook at %s, %q: "+
-						"the arguments that it puts in place of a call's are run unasked", event, settings.CommandOf(raw))})
+					found = append(found, settings.Finding{Harmless: true, Path: s.Path,
+						Fix: "take it out of " + s.Path + ", unless you know that it changes no arguments",
+						Text: fmt.Sprintf("another hook at %s, %q: the arguments that it puts in place of a call's are run unasked",
+							event, settings.CommandOf(raw))})
 				}
 			}
 		}

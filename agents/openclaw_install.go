@@ -2,7 +2,6 @@ package agents
 
 import (
 	"bytes"
-	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -45,24 +44,25 @@ func openClawCompanion(file string, hooks bool, err error) Companion {
 					"%s is set, so OpenClaw reads its settings in %s, and its plugins beside it",
 					openClawConfig, other)
 			}
-			return openClawNaming(old)
+			return openClawNaming(file, old)
 		},
 	}
 }
 
 // openClawNaming returns settings that load the plugin.
-func openClawNaming(old []byte) (text []byte, err error) {
+func openClawNaming(file string, old []byte) (text []byte, err error) {
 	all, err := settings.ReadJSON5(old)
 	if err != nil {
-		return nil, settings.Refuse("mend it first", "openclaw.json: %v", err)
+		return nil, settings.Refuse("mend it first", "%s: %v", file, err)
 	}
 	if why := openClawOff(all); why != "" {
-		return nil, settings.Refuse("remove that first", "openclaw.json: %s", why)
+		return nil, settings.Refuse("remove that first", "%s: %s", file, why)
 	}
 	text = old
 	for _, c := range []settings.JSON5Change{openClawEntry, openClawAllow} {
 		if text, err = c.In(text); err != nil {
-			return nil, fmt.Errorf("openclaw.json: %w", err)
+			return nil, settings.Refuse("write it there yourself", "%s: there is no plain place for %s = %v", file,
+				strings.Join(c.Key, "."), c.Value)
 		}
 	}
 	return text, nil

@@ -31,7 +31,20 @@ func Read(path string) ([]byte, error) {
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
+	if errors.Is(err, syscall.ENOTDIR) {
+		return nil, inFile(path, err)
+	}
 	return text, err
+}
+
+// inFile is the error for a path below a file.
+func inFile(path string, err error) error {
+	for dir := filepath.Dir(path); dir != filepath.Dir(dir); dir = filepath.Dir(dir) {
+		if info, stat := os.Stat(dir); stat == nil && !info.IsDir() {
+			return fmt.Errorf("%s is a file and not a folder: move it away", dir)
+		}
+	}
+	return err
 }
 
 // ChangeFile replaces a file atomically and keeps a backup beside it. change gets no text if

@@ -231,6 +231,11 @@ func (c AgentCmd) standing(agent agents.Installer, cfg configs.Config, path stri
 func (c AgentCmd) put(
 	r *report, agent agents.Installer, cfg configs.Config, in hookfiles.Installed, whole []byte,
 ) error {
+	done, err := hookfiles.Alone(cfg.Dir)
+	if err != nil {
+		return err
+	}
+	defer done()
 	edits, err := planned(agent, in.Path, in.Hooks, whole)
 	if err != nil {
 		return err

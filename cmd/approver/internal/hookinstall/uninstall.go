@@ -44,6 +44,11 @@ func (c UninstallAgentCmd) Run() error {
 	var r report
 	defer r.print()
 	cfg, err := configs.LoadOrDefault(c.Config)
+	done, held := hookfiles.Alone(cfg.Dir)
+	if held != nil {
+		return held
+	}
+	defer done()
 	var all hookfiles.Installs
 	if err == nil {
 		all, err = hookfiles.ReadInstalls(cfg.Dir)
