@@ -47,13 +47,20 @@ type Files struct {
 	Noted func(folder string) []string
 }
 
-// UserFolder returns the folder of the user's own settings.
+// UserFolder returns the folder of the user's own settings. Agents do not agree on what a relative path in a
+// variable is: below the folder of a start, below the home for one with ~, or none. It is refused.
 func (f Files) UserFolder() (string, error) {
-	if dir := os.Getenv(f.Home); f.Home != "" && dir != "" {
-		return filepath.Abs(dir)
-	}
-	if dir := os.Getenv(f.Config); f.Config != "" && filepath.IsAbs(dir) {
-		return filepath.Join(dir, filepath.Base(f.Folder)), nil
+	for _, name := range []string{f.Home, f.Config} {
+		switch dir := os.Getenv(name); {
+		case name == "" || dir == "":
+		case !filepath.IsAbs(dir):
+			return "", Refuse("set it to an absolute path, or unset it", "%s is %q, so where %s has its settings depends on "+
+				"where it is started", name, dir, f.Title)
+		case name == f.Home:
+			return filepath.Clean(dir), nil
+		default:
+			return filepath.Join(dir, filepath.Base(f.Folder)), nil
+		}
 	}
 	home, err := os.UserHomeDir()
 	return filepath.Join(home, f.Folder), err
