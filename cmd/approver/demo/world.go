@@ -72,13 +72,16 @@ func (w *world) startDaemon() error {
 	if err := w.daemon.Start(); err != nil {
 		return err
 	}
-	err := w.wait(10*time.Second, "the daemon answers", w.daemon.Healthy)
+	err := w.wait(startTime, "the daemon answers", w.daemon.Healthy)
 	if err == nil {
 		took := seconds(time.Since(start))
 		w.tell(event{Event: "ready", Seconds: &took}, fmt.Sprintf("  the daemon is ready after %.0f ms\n", 1000*took))
 	}
 	return err
 }
+
+// startTime is how long the daemon may take to start, which is long only on a machine that is busy.
+const startTime = 30 * time.Second
 
 // stopTime is how long the daemon may take to stop normally.
 const stopTime = 5 * time.Second
