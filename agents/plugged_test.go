@@ -194,7 +194,6 @@ func TestPluginsStopWithoutAnAnswer(t *testing.T) {
 				continue
 			}
 			t.Run(agent+"/"+name, func(t *testing.T) {
-				t.Parallel()
 				began := time.Now()
 				got := played(t, agent, tt.before, strings.ReplaceAll(tt.after, "RESULT", result), tt.seconds)
 				if strings.Contains(got, "undefined") {
