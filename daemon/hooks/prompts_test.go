@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -34,6 +35,7 @@ func (rules) Judge(_ context.Context, call approver.ToolCall) (approver.Verdict,
 
 // questioned is a decider with people who answer with one verdict, and what they were asked.
 type questioned struct {
+	mu sync.Mutex
 	*Decider
 	asked []approver.Verdict
 	calls []approver.ToolCall
@@ -46,7 +48,9 @@ func newQuestioned(
 	q := &questioned{Decider: d}
 	g := &gate.Gate{Audit: audit, Log: d.Log, Ask: func(ctx context.Context, call approver.ToolCall,
 		why approver.Verdict) approver.Verdict {
+		q.mu.Lock()
 		q.asked, q.calls = append(q.asked, why), append(q.calls, call)
+		q.mu.Unlock()
 		return say(ctx, why)
 	}}
 	prompts := *g
