@@ -40,7 +40,11 @@ func (a *Call) ReadScripts(place shell.Context) {
 			p.Lang, files = r.runs(&e)
 		case effect.Write:
 			if e.Taint&effect.File != 0 && effect.IsPlain(e.Target) {
-				p.Lang = content.Classify(e.Target).Lang
+				if sink := content.Classify(e.Target); sink.Lang != "" || !sink.Parts() || sink.Prompts() {
+					p.Lang = sink.Lang
+				} else {
+					p.Lang = inParts
+				}
 				p.Path, p.Later, files = e.Target, true, r.readFiles()
 			}
 		default:
@@ -127,6 +131,7 @@ const (
 	makefile = "make"    // recipes
 	itself   = "itself"  // the language that the first line of a file says
 	sourced  = "sourced" // shell code, or settings in its form
+	inParts  = "parts"   // some of a file's content runs, by the name that it gets
 )
 
 // wasRead reports whether a file is read as code of a language when it is written, by its name and by the name of
@@ -148,6 +153,8 @@ func isNamed(file, lang string) bool {
 		return content.Classify(file).Lang != ""
 	case sourced:
 		lang = effect.Shell
+	case inParts:
+		return content.Classify(file).Parts()
 	}
 	return content.Classify(file).Lang == lang
 }
@@ -207,6 +214,8 @@ func (r *scriptReader) read(file string, p effect.Payload, copied bool) {
 		p.Lang = says
 	}
 	switch {
+	case lang == inParts:
+		content.Payloads(p.Path, p.Text, r.Analyzer.Limits.Tools.Content, r.adds)
 	case strings.HasPrefix(first, "#!") && says == p.Lang && !sink.Parts(): // it was looked at
 	case lang == makefile:
 		content.Payloads(path.Dir(file)+"/Makefile", p.Text, r.Analyzer.Limits.Tools.Content, func(p effect.Payload) {

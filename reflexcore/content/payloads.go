@@ -87,6 +87,7 @@ var formats = map[string]*format{
 	"git":      {read: (*extractor).git},
 	"gitlink":  {read: (*extractor).gitLink},
 	"todo":     {read: (*extractor).todo},
+	"dotenv":   {read: (*extractor).dotenv},
 	"npm":      {read: (*extractor).npm, lines: true, whole: true},
 	"json":     {read: (*extractor).json, whole: true},
 	"make":     {read: (*extractor).makefile, lines: true},
