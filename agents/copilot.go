@@ -147,11 +147,12 @@ func copilotAsks(o object) (tool string, args json.RawMessage, err error) {
 // tool with a hyphen, which both can have, and with a slash in a permissionRequest. No tool of its own
 // has one of these. The server's name ends at the first, so that no word of the tool's is lost.
 //
-// A tool that types into a shell has another name here if it types keys that nobody can read as a command.
+// A tool that types into a shell has another name here if it types what nobody can read as a command: keys,
+// and a line that another call ends. One character that answers a question is no part of a command.
 func copilotAlias(tool string, args object) (string, error) {
 	if hasWord("write_bash write_powershell", tool) {
 		for _, text := range args.texts("input") {
-			if _, keys := keystrokes.Text(text); keys != "" {
+			if _, keys := keystrokes.Commands(text); keys != "" {
 				return tool + "_keys", nil
 			}
 		}

@@ -12,7 +12,8 @@ func TestCopilotTypesIntoAShell(t *testing.T) {
 	for input, want := range map[string][3]string{ // tool, command, keys
 		`{"input":"ls{enter}","sessionId":"1"}`: {"Bash", "ls\n", ""},
 		`{"input":"y"}`:                         {"Bash", "y", ""},
-		`{"input":"echo ${HOME}"}`:              {"Bash", "echo ${HOME}", ""},
+		`{"input":"echo ${HOME}{enter}"}`:       {"Bash", "echo ${HOME}\n", ""},
+		`{"input":"ls{enter}rm -rf"}`:           {"write_bash", "ls\nrm -rf", `"{more}"`},
 		`{"input":"{up}rm -rf ~{enter}"}`:       {"write_bash", "rm -rf ~\n", `"{up}"`},
 		`{"input":"{ctrl+c}"}`:                  {"write_bash", "", `"{ctrl+c}"`},
 		`{"input":"ls","command":"rm -rf ~"}`:   {"an error"},

@@ -99,7 +99,7 @@ func (t translation) entered(raw json.RawMessage) (json.RawMessage, error) {
 		out[key] = value
 	}
 	delete(out, t.typed)
-	plain, keys := keystrokes.Text(text)
+	plain, keys := keystrokes.Commands(text)
 	if out["command"] = plain; keys != "" {
 		out["keys"] = keys
 	}

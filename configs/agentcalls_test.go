@@ -140,7 +140,8 @@ func TestToolsThatRunWhatIsElsewhere(t *testing.T) {
 }
 
 // The story: Copilot types into a shell that runs, with keys in braces. "origin main{enter}" was no branch
-// that a rule knew, and {up}{enter} ran an earlier command once more.
+// that a rule knew, and {up}{enter} ran an earlier command once more. "rm -rf" and "~{enter}" in two calls
+// were each harmless.
 func TestWhatIsTypedIntoAShell(t *testing.T) {
 	typed := func(tool, input, rule string) toolCall {
 		return toolCall{"copilot", tool, `{"sessionId":"1","delay":5,"input":"` + input + `"}`, rule}
@@ -154,6 +155,10 @@ func TestWhatIsTypedIntoAShell(t *testing.T) {
 		typed("write_powershell", `r{backspace}ls{enter}`, "not_understood"),
 		typed("write_bash", `ls{enter}`, ""),
 		typed("write_bash", `y`, ""),
+		typed("write_bash", `yes{enter}`, ""),
+		typed("write_bash", `rm -rf`, "not_understood"), // ~{enter} comes with the next call
+		typed("write_bash", `r`, "not_understood"),
+		typed("write_bash", `ls{enter}ls `, "not_understood"),
 		typed("write_bash", `for f in *; do echo ${f}; done{enter}`, ""),
 		{"claude", "mcp__tmux__send_keys", `{"pane":"1","keys":"rm -rf ~\n"}`, "delete_root"},
 		{"claude", "mcp__iterm__write", `{"input":"rm -rf ~"}`, "delete_root"},

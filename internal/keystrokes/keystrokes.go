@@ -49,6 +49,17 @@ func Text(typed string) (plain, keys string) {
 	return text.String(), others.String()
 }
 
+// Commands is [Text] of a tool that types into a shell: a line that nothing ends counts as the key {more},
+// because a later text may make any command of it. One character that answers a question is no such line.
+func Commands(typed string) (plain, keys string) {
+	plain, keys = Text(typed)
+	line := plain[strings.LastIndexByte(plain, '\n')+1:]
+	if line != "" && (len(line) > 1 || !strings.Contains("yYnNq0123456789", line)) {
+		keys += "{more}"
+	}
+	return plain, keys
+}
+
 // isKey reports whether a word in braces may name a key: up, ctrl+c, f1.
 func isKey(name string) bool {
 	return name != "" && len(name) <= 24 && strings.Trim(name, "abcdefghijklmnopqrstuvwxyz0123456789+-_") == ""
