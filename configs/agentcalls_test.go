@@ -166,6 +166,18 @@ func TestWhatIsTypedIntoAShell(t *testing.T) {
 	})
 }
 
+// The story: a routine that Claude Code sets up runs elsewhere, without this machine's hooks, and after
+// Droid's SwitchMachine all calls do.
+func TestWhatRunsOnAnotherMachine(t *testing.T) {
+	judgedAs(t, []toolCall{
+		{"claude", "RemoteTrigger", `{"action":"create","body":{"prompt":"deploy"}}`, "persistence"},
+		{"claude", "RemoteTrigger", `{"action":"run","trigger_id":"x"}`, "persistence"},
+		{"claude", "RemoteTrigger", `{"trigger_id":"x"}`, "persistence"},
+		{"claude", "RemoteTrigger", `{"action":"list_runs","trigger_id":"x"}`, ""},
+		{"claude", "SwitchMachine", `{"machineId":"x"}`, "not_understood"},
+	})
+}
+
 // The story: servers take a command apart: the program in one argument, its words in another. Only
 // "command" beside "args" was one, and rm -rf ran under any other name.
 func TestCommandsThatArgumentsForm(t *testing.T) {

@@ -31,6 +31,11 @@ func TestFilesOfVariablesAreReadAsTheEnvironment(t *testing.T) {
 		"within a value": write(".env", "A='x\nQWEN_CODE_SIMPLE=1\n'\n"),
 		"options":        write(".env", "NODE_OPTIONS=--require ./x.js\n"),
 		"preloaded":      write(".env", "LD_PRELOAD=./x.so\n"),
+		"of a terminal": write(".vscode/settings.json",
+			`{"terminal.integrated.env.linux":{"QWEN_CODE_SIMPLE":"1"}}`),
+		"of an editor": write(".vscode/settings.json",
+			`{"claudeCode.environmentVariables":[{"name":"CLAUDE_CONFIG_DIR","value":"/tmp/x"}]}`),
+		"of a container": write(".devcontainer/devcontainer.json", `{"containerEnv":{"LD_PRELOAD":"./x.so"}}`),
 		"edited":         edit("QWEN_CODE_SIMPLE=1"),
 		"added":          run("echo QWEN_CODE_SAFE_MODE=1 >> .env"),
 		"printed":        run(`printf 'A=1\nQWEN_CODE_SIMPLE=1\n' | tee -a .env`),
@@ -49,6 +54,8 @@ func TestFilesOfVariablesAreReadAsTheEnvironment(t *testing.T) {
 		"whole": write(".env", "# QWEN_CODE_SIMPLE=1\nPORT=80\nURL=postgres://a:b@localhost/x?a=1&b=2;c|d\n"+
 			"NODE_OPTIONS=--max-old-space-size=4096\nPYTHONPATH=.\nOPENAI_BASE_URL=https://openrouter.ai/api/v1\n"+
 			"PATTERN=`a` $(b) 'c\nQ=\"two words\" # QWEN_CODE_SIMPLE=1\n"),
+		"of a terminal": write(".vscode/settings.json",
+			`{"terminal.integrated.env.linux":{"PATH":"${workspaceFolder}/bin:${env:PATH}","FOO":"1"}}`),
 		"edited":  edit("A=2"),
 		"added":   run("echo A=2 >> .env"),
 		"copied":  run("cp .env.example .env"),

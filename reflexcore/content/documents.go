@@ -265,16 +265,40 @@ func (x *extractor) walkJSON(v any, key string, depth int) {
 				}
 			}
 		}
-		if env, ok := v["env"].(map[string]any); ok {
-			for _, k := range sortedKeys(env) {
-				if s, ok := env[k].(string); ok {
-					x.emit(effect.Shell, "export "+shellWord(k)+"="+shellWord(s), "environment of "+x.sink.Name)
-				}
-			}
-		}
+		x.environments(v)
 	case []any:
 		for _, item := range v {
 			x.walkJSON(item, key, depth+1)
+		}
+	}
+}
+
+// environments yields the variables that are set for what is started: env and containerEnv, and of an editor
+// terminal.integrated.env.linux and claudeCode.environmentVariables.
+func (x *extractor) environments(settings map[string]any) {
+	export := func(name string, value any) {
+		if s, ok := value.(string); ok {
+			x.emit(effect.Shell, "export "+shellWord(name)+"="+shellWord(s), "environment of "+x.sink.Name)
+		}
+	}
+	for _, k := range sortedKeys(settings) {
+		low := strings.ToLower(k)
+		if !strings.HasSuffix(low, "env") && !strings.HasPrefix(low, "terminal.integrated.env.") &&
+			!strings.HasSuffix(low, "environmentvariables") {
+			continue
+		}
+		switch env := settings[k].(type) {
+		case map[string]any:
+			for _, name := range sortedKeys(env) {
+				export(name, env[name])
+			}
+		case []any:
+			for _, item := range env {
+				if pair, ok := item.(map[string]any); ok {
+					name, _ := pair["name"].(string)
+					export(name, pair["value"])
+				}
+			}
 		}
 	}
 }

@@ -35,7 +35,8 @@ func startsProgram(key string) bool {
 	extension, name, _ := strings.Cut(key, ".")
 	switch {
 	case extension == "terminal" || extension == "go" && strings.HasPrefix(name, "alternatetools"):
-		return strings.HasSuffix(name, ".path") || extension == "go" || strings.Contains(name, "integrated.shell.")
+		return strings.HasSuffix(name, ".path") && !strings.HasPrefix(name, "integrated.env.") || extension == "go" ||
+			strings.Contains(name, "integrated.shell.")
 	case name == "path": // git.path
 		return true
 	case extension == "python" && strings.HasSuffix(name, "path"):

@@ -109,14 +109,20 @@ func (j *judge) enters(runs bool) (any bool) {
 	return any
 }
 
-// unseenTools are those of an editor that run what is in none of their arguments: a task of its settings,
-// the cell of a file, a command of its own.
-var unseenTools = wordset.Of("runtask runnotebookcell runvscodecommand copilotrunvscodecommand")
+// unseenTools are those that run what is in none of their arguments: a task of an editor's settings, the
+// cell of a file, a command of an editor's own. After SwitchMachine, all calls run on another machine.
+var unseenTools = wordset.Of("runtask runnotebookcell runvscodecommand copilotrunvscodecommand switchmachine")
 
-// unseen adds that something runs which is not known.
+// unseen adds that something runs which is not known, or elsewhere.
 func (j *judge) unseen() {
 	name := fold(j.tool)
-	if unseenTools[name] || name == "createandruntask" && !j.in.has(roleCommand) {
+	switch {
+	case unseenTools[name], name == "createandruntask" && !j.in.has(roleCommand):
 		j.add(effect.Opaque, "", effect.Partial)
+	case name == "remotetrigger" && !wordset.Has(triggerLooks, strings.Join(j.in.values("action"), " ")):
+		j.add(effect.Persist, "a routine of Claude's", 0)
 	}
 }
+
+// triggerLooks are the actions of RemoteTrigger that start and change no agent elsewhere.
+const triggerLooks = "list get list_runs get_run_log"
