@@ -60,7 +60,8 @@ func plainHook(l hookLine) any {
 
 // geminiSwitches finds what takes the hooks away. Measured with version 0.61.0: hooksConfig.enabled with
 // anything but true, a name in hooksConfig.disabled, whichever file of those that are merged has it, and
-// hooks that are no object, which replace those of the user.
+// hooks that are no object, which replace those of the user. By its source: a call that Gemini corrects is
+// another one than was judged.
 func geminiSwitches(s settings.Source, all map[string]json.RawMessage) (found []settings.Finding) {
 	say := func(text, fix string) {
 		found = append(found, settings.Finding{Path: s.Path, Text: s.Path + " " + text, Fix: fix + " " + s.Path})
@@ -73,6 +74,12 @@ func geminiSwitches(s settings.Source, all map[string]json.RawMessage) (found []
 	if raw := string(config["disabled"]); strings.Contains(raw, "approver-hook") ||
 		strings.Contains(raw, "approver hook") {
 		say(`has approver's hook in "hooksConfig.disabled", so it does not run`, `take it out of "hooksConfig.disabled" in`)
+	}
+	var tools map[string]json.RawMessage
+	_ = json.Unmarshal(all["tools"], &tools)
+	if raw, ok := tools["disableLLMCorrection"]; ok && string(raw) != "true" && string(raw) != "null" {
+		say(fmt.Sprintf(`has "tools.disableLLMCorrection": %s, so a model may change what write_file and replace write `+
+			"after approver has decided", raw), `take "disableLLMCorrection" out of "tools" in`)
 	}
 	if raw, ok := all["hooks"]; ok && s.Place == settings.Project && !isObject(raw) {
 		say(`has "hooks" that are no object, and so takes away those of the user`, `take "hooks" out of`)

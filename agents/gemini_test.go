@@ -137,6 +137,8 @@ func TestGeminiSwitches(t *testing.T) {
 		{`{"hooksConfig":{"enabled":"false"}}`, true, true},
 		{`{"hooksConfig":{"enabled":0}}`, true, true},
 		{`{"hooksConfig":{"disabled":["/usr/bin/approver-hook --agent gemini --deadline 290s"]}}`, true, true},
+		{`{"tools":{"disableLLMCorrection":true}}`, false, false},
+		{`{"tools":{"disableLLMCorrection":false}}`, true, true},
 		{`{"hooks":null}`, false, true},
 		{`{"hooks":"x"}`, true, true},
 		{`{"hooks":[]}`, true, true},
