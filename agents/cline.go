@@ -57,15 +57,9 @@ var cline = clineAgent{&hooked{
 			Event: facts.Event{Name: clineBefore, Before: denyCline, After: "}", DocumentOnly: true}},
 		{kind: Ran, // its script is a companion of the first one
 			Event: facts.Event{Name: clineAfter, Before: denyCline, After: "}", DocumentOnly: true}},
-		{kind: Notice, Event: facts.Event{Name: "agent_start"}},
-		{kind: Notice, Event: facts.Event{Name: "agent_resume"}},
-		{kind: Notice, Event: facts.Event{Name: "agent_abort"}},
-		{kind: Notice, Event: facts.Event{Name: "agent_end"}},
-		{kind: Notice, Event: facts.Event{Name: "agent_error"}},
-		{kind: Notice, Event: facts.Event{Name: "prompt_submit"}},
-		{kind: Notice, Event: facts.Event{Name: "session_shutdown"}},
 	},
-	keys: keys{event: "hookName", session: "taskId", tool: "name", input: "input", use: "id"},
+	notices: "agent_start agent_resume agent_abort agent_end agent_error prompt_submit session_shutdown",
+	keys:    keys{event: "hookName", session: "taskId", tool: "name", input: "input", use: "id"},
 	tools: vocabulary{
 		{tools: "run_commands", as: "Bash", list: "commands", when: "commands"},
 		{tools: "run_commands", as: "Bash", list: "command", when: "command"},

@@ -30,16 +30,9 @@ var codex = codexAgent{&hooked{
 		{kind: Decide, installed: true, Event: facts.Event{Name: "PreToolUse", Before: denyTool, After: "}}"}},
 		{kind: Prompted, Event: facts.Event{Name: "PermissionRequest", Before: denyPrompt, After: "}}}"}},
 		{kind: Ran, installed: true, Event: facts.Event{Name: "PostToolUse", Before: block, After: "}"}},
-		{kind: Notice, Event: facts.Event{Name: "SessionStart"}},
-		{kind: Notice, Event: facts.Event{Name: "SessionEnd"}},
-		{kind: Notice, Event: facts.Event{Name: "UserPromptSubmit"}},
-		{kind: Notice, Event: facts.Event{Name: "Stop"}},
-		{kind: Notice, Event: facts.Event{Name: "SubagentStart"}},
-		{kind: Notice, Event: facts.Event{Name: "SubagentStop"}},
-		{kind: Notice, Event: facts.Event{Name: "PreCompact"}},
-		{kind: Notice, Event: facts.Event{Name: "PostCompact"}},
-		{kind: Notice, Event: facts.Event{Name: "Interrupt"}},
 	},
+	notices: "SessionStart SessionEnd UserPromptSubmit Stop SubagentStart SubagentStop PreCompact PostCompact " +
+		"Interrupt",
 	keys: usualKeys,
 	tools: vocabulary{
 		{tools: "apply_patch", as: "apply_patch", keys: "command=input"},

@@ -35,27 +35,17 @@ var cursor = cursorAdapter{&hooked{
 			Event: facts.Event{Name: "beforeTabFileRead", Before: denyFlat, After: "}", DocumentOnly: true}},
 		{kind: Prompted, call: cursorSubagent,
 			Event: facts.Event{Name: "subagentStart", Before: denyFlat, After: "}", DocumentOnly: true}},
-		{kind: Ran, installed: true, quiet: "{}",
+		{kind: Ran, installed: true,
 			Event: facts.Event{Name: "postToolUse", Before: `{"additional_context":`, After: "}", DocumentOnly: true}},
-		{kind: Ran, installed: true, quiet: "{}",
+		{kind: Ran, installed: true,
 			Event: facts.Event{Name: "postToolUseFailure", Before: `{"additional_context":`, After: "}", DocumentOnly: true}},
 		{kind: Notice, quiet: `{"continue":true}`, Event: facts.Event{Name: "beforeSubmitPrompt",
 			Before: `{"continue":false,"user_message":`, After: "}", DocumentOnly: true}},
-		{kind: Notice, quiet: "{}", Event: facts.Event{Name: "sessionStart"}},
-		{kind: Notice, quiet: "{}", Event: facts.Event{Name: "sessionEnd"}},
-		// These say again what postToolUse says, without the id of the call.
-		{kind: Notice, quiet: "{}", Event: facts.Event{Name: "afterShellExecution"}},
-		{kind: Notice, quiet: "{}", Event: facts.Event{Name: "afterMCPExecution"}},
-		{kind: Notice, quiet: "{}", Event: facts.Event{Name: "afterFileEdit"}},
-		{kind: Notice, quiet: "{}", Event: facts.Event{Name: "afterTabFileEdit"}},
-		{kind: Notice, quiet: "{}", Event: facts.Event{Name: "afterAgentResponse"}},
-		{kind: Notice, quiet: "{}", Event: facts.Event{Name: "afterAgentThought"}},
-		{kind: Notice, quiet: "{}", Event: facts.Event{Name: "subagentStop"}},
-		{kind: Notice, quiet: "{}", Event: facts.Event{Name: "preCompact"}},
-		{kind: Notice, quiet: "{}", Event: facts.Event{Name: "stop"}},
-		{kind: Notice, quiet: "{}", Event: facts.Event{Name: "workspaceOpen"}},
 	},
-	keys: keys{event: "hook_event_name", tool: "tool_name", input: "tool_input", use: "tool_use_id"},
+	// The after* say again what postToolUse says, without the id of the call.
+	notices: cursorNotices,
+	quiet:   "{}",
+	keys:    keys{event: "hook_event_name", tool: "tool_name", input: "tool_input", use: "tool_use_id"},
 	tools: vocabulary{
 		{tools: "Shell run_terminal_cmd", as: "Bash", dir: "working_directory cwd"},
 		{tools: "Write WriteFile", as: "Write", keys: "path=file_path contents=content"},
@@ -291,11 +281,13 @@ func cursorPermit(ev Event, v approver.Verdict, args json.RawMessage) any {
 	return out
 }
 
-// cursorEvents are all that Cursor knows.
-const cursorEvents = "preToolUse beforeReadFile beforeShellExecution beforeMCPExecution beforeTabFileRead " +
-	"subagentStart postToolUse postToolUseFailure beforeSubmitPrompt sessionStart sessionEnd " +
-	"afterShellExecution afterMCPExecution afterFileEdit afterTabFileEdit afterAgentResponse " +
-	"afterAgentThought subagentStop preCompact stop workspaceOpen"
+// cursorNotices are the events about no call, and cursorEvents all that Cursor knows.
+const (
+	cursorNotices = "sessionStart sessionEnd afterShellExecution afterMCPExecution afterFileEdit afterTabFileEdit " +
+		"afterAgentResponse afterAgentThought subagentStop preCompact stop workspaceOpen"
+	cursorEvents = "preToolUse beforeReadFile beforeShellExecution beforeMCPExecution beforeTabFileRead subagentStart " +
+		"postToolUse postToolUseFailure beforeSubmitPrompt " + cursorNotices
+)
 
 // cursorSwitches finds what makes Cursor drop a whole file: a version that is no number, an event that
 // it does not know, and two slashes in a text, which it takes for a comment.

@@ -12,7 +12,11 @@ import (
 // Windsurf and Kiro read the exit code and standard error, and no document.
 func TestAgentsWithoutDocuments(t *testing.T) {
 	for _, a := range []*hooked{windsurf, kiro} {
-		for _, e := range a.events {
+		events := a.events
+		for event := range strings.FieldsSeq(a.notices) {
+			events = append(events, a.at(event))
+		}
+		for _, e := range events {
 			for d := approver.Deny; d <= approver.Allow; d++ {
 				v := approver.Verdict{Decision: d, Reason: "r"}
 				if d == approver.Modify {

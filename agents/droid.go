@@ -25,14 +25,8 @@ var droid = droidAdapter{&hooked{
 	events: []hookEvent{
 		{kind: Decide, installed: true, Event: facts.Event{Name: "PreToolUse", Before: denyTool, After: "}}"}},
 		{kind: Ran, installed: true, Event: facts.Event{Name: "PostToolUse", Before: block, After: "}"}},
-		{kind: Notice, Event: facts.Event{Name: "SessionStart"}},
-		{kind: Notice, Event: facts.Event{Name: "SessionEnd"}},
-		{kind: Notice, Event: facts.Event{Name: "UserPromptSubmit"}},
-		{kind: Notice, Event: facts.Event{Name: "Stop"}},
-		{kind: Notice, Event: facts.Event{Name: "SubagentStop"}},
-		{kind: Notice, Event: facts.Event{Name: "Notification"}},
-		{kind: Notice, Event: facts.Event{Name: "PreCompact"}},
 	},
+	notices: "SessionStart SessionEnd UserPromptSubmit Stop SubagentStop Notification PreCompact",
 	keys: keys{event: "hook_event_name", session: "session_id", dir: "cwd", tool: "tool_name", input: "tool_input",
 		response: "tool_response", mode: "permission_mode"},
 	tools: vocabulary{

@@ -27,17 +27,10 @@ var gemini = geminiAgent{&hooked{
 	events: []hookEvent{
 		{kind: Decide, installed: true, Event: facts.Event{Name: "BeforeTool", Before: denyWord, After: "}"}},
 		{kind: Ran, installed: true, Event: facts.Event{Name: "AfterTool", Before: denyWord, After: "}"}},
-		// An empty answer to these changes nothing. The tools that a model asks for come to BeforeTool.
-		{kind: Notice, Event: facts.Event{Name: "BeforeAgent"}},
-		{kind: Notice, Event: facts.Event{Name: "AfterAgent"}},
-		{kind: Notice, Event: facts.Event{Name: "BeforeModel"}},
-		{kind: Notice, Event: facts.Event{Name: "AfterModel"}},
-		{kind: Notice, Event: facts.Event{Name: "BeforeToolSelection"}},
-		{kind: Notice, Event: facts.Event{Name: "SessionStart"}},
-		{kind: Notice, Event: facts.Event{Name: "SessionEnd"}},
-		{kind: Notice, Event: facts.Event{Name: "Notification"}},
-		{kind: Notice, Event: facts.Event{Name: "PreCompress"}},
 	},
+	// The tools that a model asks for come to BeforeTool.
+	notices: "BeforeAgent AfterAgent BeforeModel AfterModel BeforeToolSelection SessionStart SessionEnd " +
+		"Notification PreCompress",
 	keys: keys{event: "hook_event_name", session: "session_id", dir: "cwd", tool: "tool_name", input: "tool_input",
 		response: "tool_response"},
 	tools: vocabulary{

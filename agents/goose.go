@@ -27,17 +27,10 @@ var goose = gooseAgent{&hooked{
 		{kind: Decide, installed: true, Event: facts.Event{Name: "PreToolUse", Before: block, After: "}"}},
 		{kind: Ran, installed: true, Event: facts.Event{Name: "PostToolUse"}},
 		{kind: Ran, installed: true, Event: facts.Event{Name: "PostToolUseFailure"}},
-		{kind: Notice, Event: facts.Event{Name: "PreToolUseResult"}},
-		// These are about the same calls as PreToolUse and PostToolUse, and cannot stop them.
-		{kind: Notice, Event: facts.Event{Name: "BeforeReadFile"}},
-		{kind: Notice, Event: facts.Event{Name: "AfterFileEdit"}},
-		{kind: Notice, Event: facts.Event{Name: "BeforeShellExecution"}},
-		{kind: Notice, Event: facts.Event{Name: "AfterShellExecution"}},
-		{kind: Notice, Event: facts.Event{Name: "SessionStart"}},
-		{kind: Notice, Event: facts.Event{Name: "SessionEnd"}},
-		{kind: Notice, Event: facts.Event{Name: "UserPromptSubmit"}},
-		{kind: Notice, Event: facts.Event{Name: "Stop"}},
 	},
+	// The Before* and After* are about the same calls as PreToolUse and PostToolUse, and cannot stop them.
+	notices: "PreToolUseResult BeforeReadFile AfterFileEdit BeforeShellExecution AfterShellExecution " +
+		"SessionStart SessionEnd UserPromptSubmit Stop",
 	keys: keys{event: "event", session: "session_id", dir: "working_dir", tool: "tool_name", input: "tool_input",
 		use: "tool_call_id"},
 	call: gooseCall,

@@ -22,11 +22,13 @@ import (
 type hooked struct {
 	name     string // for --agent
 	patience time.Duration
-	// events are all that the agent is known to send. The first is that before a tool. An event that
-	// is not listed is refused, because an empty answer to it may permit something.
-	events []hookEvent
-	keys   keys
-	tools  vocabulary
+	// events and notices are all that the agent is known to send; another one is refused, because an
+	// empty answer to it may permit something. The first event is that before a tool. The notices, separated
+	// by spaces, are those for which an empty answer changes nothing.
+	events  []hookEvent
+	notices string
+	keys    keys
+	tools   vocabulary
 	// form returns the keys and the tools of a payload, of an agent that writes payloads in several
 	// forms; nil: they are always those above.
 	form func(o object) (keys, vocabulary)
@@ -61,6 +63,8 @@ type hooked struct {
 	// moment returns [Event.Moment] of a call that wants to run; nil is always empty.
 	moment func(o object) (string, error)
 
+	// quiet is the document of an answer that says nothing; empty is no document.
+	quiet string
 	// permit returns the document of an answer that does not block, or nil for an empty one. args are
 	// those of a Modify under the agent's own names, and nil for every other verdict.
 	permit func(ev Event, v approver.Verdict, args json.RawMessage) any
@@ -79,8 +83,7 @@ type hookEvent struct {
 	kind Kind
 	// installed says that install puts a hook there.
 	installed bool
-	// quiet is the document of an answer that says nothing; empty is no document.
-	quiet string
+	quiet     string // that of hooked, for an event with one of its own
 	// call is that of hooked, for an event with keys of its own. Such a call cannot be changed.
 	call func(o object) (tool string, args json.RawMessage, err error)
 }
@@ -211,6 +214,9 @@ func (h *hooked) at(event string) hookEvent {
 			return e
 		}
 	}
+	if event != "" && hasWord(h.notices, event) {
+		return hookEvent{Event: facts.Event{Name: event}, kind: Notice}
+	}
 	return hookEvent{}
 }
 
@@ -331,7 +337,7 @@ func (h *hooked) Encode(ev Event, v approver.Verdict) Answer {
 			return blocking.For(h.name, ev.Name, err.Error())
 		}
 	}
-	if quiet := h.at(ev.Name).quiet; doc == nil && quiet != "" {
+	if quiet := cmp.Or(h.at(ev.Name).quiet, h.quiet); doc == nil && quiet != "" {
 		return Answer{Stdout: []byte(quiet + "\n"), ExitZero: true}
 	}
 	if doc == nil {

@@ -28,26 +28,11 @@ var qwen = qwenAgent{&hooked{
 			After: "}", DocumentOnly: true}},
 		{kind: Ran, installed: true, Event: facts.Event{Name: "PostToolUseFailure", After: "}}", DocumentOnly: true,
 			Before: `{"hookSpecificOutput":{"hookEventName":"PostToolUseFailure","additionalContext":`}},
-		// The ids of the calls in it are those of the model, which the other events do not have as ids.
-		{kind: Notice, Event: facts.Event{Name: "PostToolBatch"}},
-		{kind: Notice, Event: facts.Event{Name: "SessionStart"}},
-		{kind: Notice, Event: facts.Event{Name: "SessionEnd"}},
-		{kind: Notice, Event: facts.Event{Name: "SessionDelete"}},
-		{kind: Notice, Event: facts.Event{Name: "UserPromptSubmit"}},
-		{kind: Notice, Event: facts.Event{Name: "UserPromptExpansion"}},
-		{kind: Notice, Event: facts.Event{Name: "MessageDisplay"}},
-		{kind: Notice, Event: facts.Event{Name: "Stop"}},
-		{kind: Notice, Event: facts.Event{Name: "StopFailure"}},
-		{kind: Notice, Event: facts.Event{Name: "SubagentStart"}},
-		{kind: Notice, Event: facts.Event{Name: "SubagentStop"}},
-		{kind: Notice, Event: facts.Event{Name: "Notification"}},
-		{kind: Notice, Event: facts.Event{Name: "PreCompact"}},
-		{kind: Notice, Event: facts.Event{Name: "PostCompact"}},
-		{kind: Notice, Event: facts.Event{Name: "PermissionDenied"}},
-		{kind: Notice, Event: facts.Event{Name: "TodoCreated"}},
-		{kind: Notice, Event: facts.Event{Name: "TodoCompleted"}},
-		{kind: Notice, Event: facts.Event{Name: "InstructionsLoaded"}},
 	},
+	// The ids in PostToolBatch are those of the model, which the other events do not have as ids.
+	notices: "PostToolBatch SessionStart SessionEnd SessionDelete UserPromptSubmit UserPromptExpansion " +
+		"MessageDisplay Stop StopFailure SubagentStart SubagentStop Notification PreCompact PostCompact " +
+		"PermissionDenied TodoCreated TodoCompleted InstructionsLoaded",
 	keys: usualKeys,
 	tools: vocabulary{
 		{tools: "run_shell_command", as: "Bash", keys: "is_background=run_in_background", dir: "directory"},
