@@ -1,12 +1,3 @@
-// Package agents translates between the hook protocols of coding agents and approver's types: a
-// payload of an agent becomes an [Event], and a verdict becomes the agent's [Answer]. It does no
-// I/O and runs in the daemon.
-//
-// Each agent has a file of its name, with others that begin with that name, and one entry in the
-// list that [For] reads. An adapter refuses a payload that it does not understand exactly: the
-// payload comes from a process that the agent controls, and a payload that two parsers read
-// differently is a way around the gate. The answer to a refused payload is the adapter's Encode
-// of the zero Event, which blocks.
 package agents
 
 import (

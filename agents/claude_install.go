@@ -2,6 +2,7 @@ package agents
 
 import (
 	"encoding/json"
+	"fmt"
 	"path/filepath"
 	"runtime"
 	"strings"
@@ -37,6 +38,68 @@ func claudeNoted(folder string) (paths []string) {
 		}
 	}
 	return append(paths, filepath.Join(folder, ".config.json"))
+}
+
+// HookConfig returns the settings, as indented JSON, with which Claude Code asks approver before
+// each tool and before its own questions, reports after it, says when the calls of a turn are over,
+// and asks whether to use settings that changed. They belong in ~/.claude/settings.json or in the
+// managed settings. binary is the absolute path of approver-hook, and ttl is the longest time that
+// people have to answer, from 5 s to 1 h. socket is the daemon's submit socket; empty means the
+// default place. README and docs/agents/claude.md show the result for the default place and any ttl
+// up to 280 s.
+//
+// "onFailure":"block" is known to Claude Code 2.1.295 and later; older versions
+// ignore it and run the tool when the hook is killed.
+func (c Claude) HookConfig(binary, socket string, ttl time.Duration) ([]byte, error) {
+	if err := hookable(binary, socket, ttl); err != nil {
+		return nil, err
+	}
+	type command struct {
+		Type      string `json:"type"`
+		Command   string `json:"command"`
+		Timeout   int    `json:"timeout"` // seconds
+		OnFailure string `json:"onFailure,omitempty"`
+		Async     bool   `json:"async,omitempty"`
+	}
+	program := settings.ShellWord(binary) + " --agent " + c.Name()
+	if socket != "" {
+		program += " --socket " + settings.ShellWord(socket)
+	}
+	entry := func(flags string, deadline time.Duration, onFailure string) []claudeMatcher[command] {
+		deadline = deadline.Truncate(time.Second)
+		line := fmt.Sprintf("%s%s --deadline %ds", program, flags, int(deadline.Seconds()))
+		hook := command{"command", line, int(hookTimeout(deadline).Seconds()), onFailure, false}
+		return []claudeMatcher[command]{{"*", []command{hook}}}
+	}
+	var file claudeFile[command]
+	file.Hooks.Pre = entry("", max(usualPatience, ttl+grace), "block")
+	// Without onFailure: when this hook fails, the question stays in Claude Code's own dialog, and
+	// without a dialog the call does not run.
+	file.Hooks.Asks = entry(" --event PermissionRequest", max(usualPatience, ttl+grace), "")
+	file.Hooks.Post = entry(" --event PostToolUse", reportDeadline, "")
+	file.Hooks.Fail = entry(" --event PostToolUseFailure", reportDeadline, "")
+	file.Hooks.Over = entry(" --event PostToolBatch", reportDeadline, "")
+	file.Hooks.Over[0].Hooks[0].Async = true // it says nothing, so nothing waits for it
+	file.Hooks.File = entry(" --event ConfigChange", reportDeadline, "block")
+	return encoded(file, "  ")
+}
+
+// A claudeFile is a new settings file, with hooks of one form, in the order in which people look for
+// them.
+type claudeFile[H any] struct {
+	Hooks struct {
+		Pre  []claudeMatcher[H] `json:"PreToolUse,omitempty"`
+		Asks []claudeMatcher[H] `json:"PermissionRequest,omitempty"`
+		Post []claudeMatcher[H] `json:"PostToolUse,omitempty"`
+		Fail []claudeMatcher[H] `json:"PostToolUseFailure,omitempty"`
+		Over []claudeMatcher[H] `json:"PostToolBatch,omitempty"`
+		File []claudeMatcher[H] `json:"ConfigChange,omitempty"`
+	} `json:"hooks"`
+}
+
+type claudeMatcher[H any] struct {
+	Matcher string `json:"matcher"`
+	Hooks   []H    `json:"hooks"`
 }
 
 // NewFile implements [Installer].

@@ -46,9 +46,9 @@ const claudeAnswers = "AskUserQuestion"
 // on asking in its own dialog.
 const claudeGivesBack = "ExitPlanMode"
 
-// prompt reads what Claude Code is about to ask. Suggestions that are not understood exactly are not
+// claudeAsks reads what Claude Code is about to ask. Suggestions that are not understood exactly are not
 // offered, so the call is then for once only.
-func (Claude) prompt(ev Event, o object) (p Prompt) {
+func claudeAsks(ev Event, o object) (p Prompt) {
 	p.Asks = !hasWord(claudeAnswers, ev.Call.Tool) && (ev.Mode != "plan" || hasWord(claudeInPlan, ev.Call.Tool))
 	var all []json.RawMessage
 	if !p.Asks || ev.Mode == "plan" || json.Unmarshal(o["permission_suggestions"], &all) != nil {

@@ -223,7 +223,7 @@ func FuzzClaudeSuggestions(f *testing.F) {
 		`"localSettings"},{"type":"addDirectories","directories":["/p"],"destination":"session"}]`)
 	f.Fuzz(func(t *testing.T, suggestions string) {
 		ev := Event{Call: approver.ToolCall{Tool: "Bash", Dir: "/home/dev/project"}}
-		p := Claude{}.prompt(ev, object{"permission_suggestions": json.RawMessage(suggestions)})
+		p := claudeAsks(ev, object{"permission_suggestions": json.RawMessage(suggestions)})
 		if !p.Asks || len(p.Choices) > approver.MaxChoices || len(p.Choices) != len(p.updates) {
 			t.Fatalf("%+v", p)
 		}

@@ -63,12 +63,9 @@ func (c Claude) result(ev Event, r Result) (*claudeOutput, error) {
 // maxBatch bounds the calls of one turn.
 const maxBatch = 1024
 
-// over reads the ids of the calls in a PostToolBatch. What the calls returned was reported
+// claudeOver reads the ids of the calls in a PostToolBatch. What the calls returned was reported
 // separately. For a call that did not run it is a text by Claude Code.
-func (c Claude) over(ev *Event, o object) error {
-	if err := c.place(&ev.Call, o); err != nil {
-		return err
-	}
+func claudeOver(ev *Event, o object) error {
 	var calls []json.RawMessage
 	if raw := o["tool_calls"]; len(raw) == 0 || raw[0] != '[' || json.Unmarshal(raw, &calls) != nil {
 		return errors.New(`"tool_calls" is missing or no list`)
@@ -87,6 +84,5 @@ func (c Claude) over(ev *Event, o object) error {
 		}
 		ev.Over = append(ev.Over, id)
 	}
-	ev.Kind = Over
 	return nil
 }

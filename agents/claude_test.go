@@ -140,7 +140,7 @@ func TestClaudeTools(t *testing.T) {
 }
 
 func TestClaudeNotices(t *testing.T) {
-	for _, name := range claudeNotices {
+	for name := range strings.FieldsSeq(claude.notices) {
 		ev, err := Claude{}.Decode([]byte(`{"hook_event_name":"` + name + `"}`))
 		if err != nil || ev.Kind != Notice || ev.Name != name {
 			t.Errorf("%s: %+v, %v", name, ev, err)

@@ -1,19 +1,21 @@
 package agents
 
-import "testing"
+import (
+	"testing"
+
+	"approver.example"
+)
 
 // Claude Code filled in the script of a workflow that was called by its name, and the agent
 // was frozen because what ran was not what was judged. Now a script does not count where a
 // name or a file says which one it is, and counts where it is all that there is.
 func TestWorkflowsScriptIsItsNames(t *testing.T) {
 	of := func(raw string) Content {
-		var ev Event
-		err := Claude{}.call(&ev, object{"session_id": []byte(`"s"`), "cwd": []byte(`"/p"`),
-			"tool_name": []byte(`"Workflow"`), "tool_input": []byte(raw)})
+		content, err := claude.tools.read(&approver.ToolCall{}, "Workflow", []byte(raw))
 		if err != nil {
 			t.Fatal(err)
 		}
-		return ev.Content
+		return content
 	}
 	for _, c := range []struct {
 		a, b string

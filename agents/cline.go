@@ -154,7 +154,7 @@ func permitCline(ev Event, v approver.Verdict, args json.RawMessage) any {
 		Input   json.RawMessage `json:"overrideInput,omitempty"`
 	}{Input: args}
 	if v.Decision == approver.Warn {
-		out.Context = lineOr(v.Reason, "take care with this call")
+		out.Context = warning(v)
 	}
 	return out
 }

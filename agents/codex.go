@@ -25,7 +25,7 @@ import (
 type codexAgent struct{ *hooked }
 
 var codex = codexAgent{&hooked{
-	name: "codex", patience: claudePatience,
+	name: "codex", patience: usualPatience,
 	events: []hookEvent{
 		{kind: Decide, installed: true, Event: facts.Event{Name: "PreToolUse", Before: denyTool, After: "}}"}},
 		{kind: Prompted, Event: facts.Event{Name: "PermissionRequest", Before: denyPrompt, After: "}}}"}},
@@ -66,7 +66,7 @@ func permitCodex(ev Event, v approver.Verdict, args json.RawMessage) any {
 	case v.Decision == approver.Allow && ev.Kind == Prompted:
 		out.Specific.Prompt = &claudePrompt{Behavior: "allow"}
 	case v.Decision == approver.Warn && ev.Kind != Prompted:
-		out.Specific.Context = lineOr(v.Reason, "take care with this call")
+		out.Specific.Context = warning(v)
 	default:
 		return nil
 	}

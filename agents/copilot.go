@@ -85,14 +85,6 @@ func copilotForm(o object) (keys, vocabulary) {
 	return copilotKeys, copilotTools
 }
 
-// keysOf implements former.
-func (c copilotAdapter) keysOf(fields object) keys { return c.formed(fields).keys }
-
-// Report implements [Reporter].
-func (c copilotAdapter) Report(payload []byte, event string) (ev Event, is bool, err error) {
-	return report(c, c.keys, payload, event)
-}
-
 // copilotTools are the tools of the CLI, with their names in both of its forms. An edit in a
 // permissionRequest, whatever its tool, is a path with a diff, and is judged as a file that gets this
 // text.

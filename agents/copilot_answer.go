@@ -49,10 +49,10 @@ func permitCopilot(ev Event, v approver.Verdict, args json.RawMessage) any {
 	case ev.Kind == Prompted && v.Decision == approver.Allow:
 		return copilotBehavior{"allow"}
 	case ev.Kind == Decide && (v.Decision == approver.Modify || v.Decision == approver.Allow):
-		out.Decision, out.Args, out.Reason = "allow", args, lineOr(v.Reason, "allowed by approver")
+		out.Decision, out.Args, out.Reason = "allow", args, allowed(v)
 		specific.Decision, specific.Input, specific.Reason = out.Decision, args, out.Reason
 	case ev.Kind != Prompted && v.Decision == approver.Warn:
-		out.Context = lineOr(v.Reason, "take care with this call")
+		out.Context = warning(v)
 		specific.Context = out.Context
 	default:
 		return nil

@@ -17,10 +17,10 @@ import (
 // There is one event, before a call. A hook that fails in another way than exit code 2 lets the call
 // run. The calls of sub-agents have no hook.
 var crush = &hooked{
-	name: "crush", patience: claudePatience,
+	name: "crush", patience: usualPatience,
 	events: []hookEvent{
 		{kind: Decide, installed: true,
-			Event: facts.Event{Name: "PreToolUse", Before: `{"decision":"deny","reason":`, After: "}"}},
+			Event: facts.Event{Name: "PreToolUse", Before: denyWord, After: "}"}},
 	},
 	keys: keys{event: "event", session: "session_id", dir: "cwd", tool: "tool_name", input: "tool_input"},
 	tools: vocabulary{
@@ -116,7 +116,7 @@ func crushPermit(_ Event, v approver.Verdict, args json.RawMessage) any {
 	case approver.Allow, approver.Modify:
 		out.Decision = "allow"
 	case approver.Warn:
-		out.Context = lineOr(v.Reason, "take care with this call")
+		out.Context = warning(v)
 	default:
 		return nil
 	}

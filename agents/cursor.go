@@ -20,7 +20,7 @@ import (
 // file that is read. A Prompted is asked about once with the call that it is of. A hook with failClosed
 // blocks on an empty answer, so there is a document in each.
 var cursor = cursorAdapter{&hooked{
-	name: "cursor", patience: claudePatience,
+	name: "cursor", patience: usualPatience,
 	events: []hookEvent{
 		{kind: Decide, installed: true,
 			Event: facts.Event{Name: "preToolUse", Before: denyFlat, After: "}", DocumentOnly: true}},
@@ -89,6 +89,9 @@ var cursor = cursorAdapter{&hooked{
 		},
 	},
 }}
+
+// denyFlat is a blocking document up to the reason, a text for the user, which the model reads too.
+const denyFlat = `{"permission":"deny","user_message":`
 
 // A cursorAdapter is the adapter with what to do with results.
 type cursorAdapter struct{ *hooked }
@@ -276,7 +279,7 @@ func cursorPermit(ev Event, v approver.Verdict, args json.RawMessage) any {
 	}
 	out := cursorAnswer{Permission: "allow", Input: args}
 	if v.Decision == approver.Warn {
-		out.Message = lineOr(v.Reason, "take care with this call")
+		out.Message = warning(v)
 	}
 	return out
 }

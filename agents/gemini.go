@@ -23,7 +23,7 @@ import (
 type geminiAgent struct{ *hooked }
 
 var gemini = geminiAgent{&hooked{
-	name: "gemini", patience: claudePatience,
+	name: "gemini", patience: usualPatience,
 	events: []hookEvent{
 		{kind: Decide, installed: true, Event: facts.Event{Name: "BeforeTool", Before: denyWord, After: "}"}},
 		{kind: Ran, installed: true, Event: facts.Event{Name: "AfterTool", Before: denyWord, After: "}"}},
@@ -54,6 +54,7 @@ var gemini = geminiAgent{&hooked{
 	returned:  []facts.Field{{Key: "tool_response", Short: "null"}},
 	call:      geminiCall,
 	check:     geminiCheck,
+	adds:      geminiAddresses,
 	outcome:   geminiOutcome,
 	permit:    permitGemini,
 	modifies:  true, // by its documents it merges arguments, and version 0.61.0 puts the changed ones in their place
@@ -79,9 +80,6 @@ func geminiCheck(tool string, raw json.RawMessage) error {
 	}
 	return nil
 }
-
-// denyWord begins the document that blocks a call, or replaces what one returned.
-const denyWord = `{"decision":"deny","reason":`
 
 // geminiCall reads the tool. That of an MCP server has a name that is made of both names, in which the
 // end of the server's cannot be seen; they are separate in mcp_context.
@@ -113,15 +111,14 @@ func geminiCall(o object) (tool string, args json.RawMessage, err error) {
 	return tool, args, err
 }
 
-// Decode implements [Adapter]. The tool web_fetch has its addresses in the text of its prompt.
-func (g geminiAgent) Decode(payload []byte) (Event, error) {
-	ev, err := g.hooked.Decode(payload)
-	if err != nil || ev.Native != "web_fetch" {
-		return ev, err
+// geminiAddresses adds the addresses of web_fetch, which are in the text of its prompt.
+func geminiAddresses(ev *Event) error {
+	if ev.Native != "web_fetch" {
+		return nil
 	}
 	var input object
 	if err := json.Unmarshal(ev.Call.Args, &input); err != nil {
-		return Event{}, err
+		return err
 	}
 	for _, text := range input.texts("prompt") {
 		for word := range strings.FieldsFuncSeq(text, isBlank) {
@@ -131,23 +128,9 @@ func (g geminiAgent) Decode(payload []byte) (Event, error) {
 		}
 	}
 	if slices.ContainsFunc(ev.Call.URLs, func(u string) bool { return strings.ContainsRune(u, 0) }) {
-		return Event{}, errors.New("the payload is not what gemini sends to a hook: an address contains a NUL character")
+		return errors.New("an address contains a NUL character")
 	}
-	return ev, nil
-}
-
-// Rewrite implements [Adapter].
-func (g geminiAgent) Rewrite(payload []byte, args json.RawMessage) (Event, error) {
-	changed, err := g.rewritten(payload, args)
-	if err != nil {
-		return Event{}, err
-	}
-	return g.Decode(changed)
-}
-
-// Report implements [Reporter].
-func (g geminiAgent) Report(payload []byte, event string) (Event, bool, error) {
-	return report(g, g.keys, payload, event)
+	return nil
 }
 
 // geminiOutcome reads what a call returned. Of one that failed, the model reads only the error.
@@ -191,17 +174,17 @@ type geminiSpecific struct {
 func permitGemini(ev Event, v approver.Verdict, args json.RawMessage) any {
 	switch {
 	case v.Decision == approver.Warn:
-		text := lineOr(v.Reason, "take care with this call")
+		text := warning(v)
 		out := &geminiOutput{System: "approver: " + text}
 		if ev.Kind == Ran {
 			out.Specific = &geminiSpecific{Event: ev.Name, Context: text}
 		}
 		return out
 	case v.Decision == approver.Modify:
-		return &geminiOutput{Decision: "allow", Reason: lineOr(v.Reason, "allowed by approver"),
+		return &geminiOutput{Decision: "allow", Reason: allowed(v),
 			Specific: &geminiSpecific{Event: ev.Name, Input: args}}
 	case v.Decision == approver.Allow && ev.Kind == Decide:
-		return &geminiOutput{Decision: "allow", Reason: lineOr(v.Reason, "allowed by approver")}
+		return &geminiOutput{Decision: "allow", Reason: allowed(v)}
 	}
 	return nil
 }

@@ -22,7 +22,7 @@ import (
 // Only PreToolUse can stop a call. With on_failure "block" everything but an empty answer and an allow
 // with exit code 0 does. goose asks its own user before the hook, so an allow skips nothing.
 var goose = gooseAgent{&hooked{
-	name: "goose", patience: claudePatience,
+	name: "goose", patience: usualPatience,
 	events: []hookEvent{
 		{kind: Decide, installed: true, Event: facts.Event{Name: "PreToolUse", Before: block, After: "}"}},
 		{kind: Ran, installed: true, Event: facts.Event{Name: "PostToolUse"}},

@@ -21,7 +21,9 @@ import (
 // a few functions; it is in the file of each agent.
 type hooked struct {
 	name     string // for --agent
+	title    string // for errors; empty is the name
 	patience time.Duration
+	alone    []facts.Variable // as in facts.Agent
 	// events and notices are all that the agent is known to send; another one is refused, because an
 	// empty answer to it may permit something. The first event is that before a tool. The notices, separated
 	// by spaces, are those for which an empty answer changes nothing.
@@ -56,6 +58,10 @@ type hooked struct {
 	alias func(tool string, args object) (string, error)
 	// check refuses arguments that the agent itself would read otherwise; nil refuses none.
 	check func(tool string, args json.RawMessage) error
+	// adds adds to a call what its arguments say in a form of their own; nil adds nothing.
+	adds func(ev *Event) error
+	// prompt reads what the agent is about to ask its own user; nil: a Prompted is decided like a call.
+	prompt func(ev Event, o object) Prompt
 	// asked returns what the events that ask about one call have in common, see [Event.Asked].
 	asked func(ev Event, o object) Content
 	// outcome reads what a call returned, for a Ran; nil reads keys.response.
@@ -86,6 +92,8 @@ type hookEvent struct {
 	quiet     string // that of hooked, for an event with one of its own
 	// call is that of hooked, for an event with keys of its own. Such a call cannot be changed.
 	call func(o object) (tool string, args json.RawMessage, err error)
+	// read reads an event that is not about a call, after its place.
+	read func(ev *Event, o object) error
 }
 
 // keys are the outermost keys of a payload. Where one is empty, the agent sends nothing of that.
@@ -102,19 +110,22 @@ var usualKeys = keys{
 	use: "tool_use_id", response: "tool_response", mode: "permission_mode", subagent: "agent_id",
 }
 
+// meanings are those of the kinds that are not about a call that has not run.
+var meanings = [...]facts.Meaning{Ran: facts.Report, Settings: facts.Settings}
+
 // Name implements [Adapter].
 func (h *hooked) Name() string { return h.name }
 
 // Facts implements [Adapter].
 func (h *hooked) Facts() facts.Agent {
-	f := facts.Agent{Name: h.name, Patience: h.patience, Shell: "Bash", Described: h.described, Returned: h.returned}
+	f := facts.Agent{Name: h.name, Patience: h.patience, Shell: "Bash", Described: h.described, Returned: h.returned,
+		Alone: h.alone}
 	for _, e := range h.events {
-		if e.kind == Decide || e.kind == Prompted || e.kind == Ran || e.Before != "" {
-			if e.Meaning = facts.Call; e.kind == Ran {
-				e.Meaning = facts.Report
-			}
-			f.Events = append(f.Events, e.Event)
+		if e.kind == Over {
+			continue // there is nothing to block
 		}
+		e.Meaning = meanings[e.kind]
+		f.Events = append(f.Events, e.Event)
 	}
 	return f
 }
@@ -123,7 +134,7 @@ func (h *hooked) Facts() facts.Agent {
 func (h *hooked) Decode(payload []byte) (Event, error) {
 	ev, err := h.decode(payload)
 	if err != nil {
-		return Event{}, fmt.Errorf("the payload is not what %s sends to a hook: %w", h.name, err)
+		return Event{}, fmt.Errorf("the payload is not what %s sends to a hook: %w", cmp.Or(h.title, h.name), err)
 	}
 	return ev, nil
 }
@@ -143,18 +154,21 @@ func (h *hooked) decode(payload []byte) (ev Event, err error) {
 		return ev, err
 	}
 	e := h.at(ev.Name)
-	switch e.kind {
-	case Notice:
+	if e.kind == Notice {
 		ev.Kind = Notice
 		return ev, nil
-	case Decide, Prompted, Ran:
-	default:
+	}
+	if e.kind == Unknown {
 		return ev, fmt.Errorf("the event %s is not known: take approver out of the hooks of that event", quote(ev.Name))
 	}
 	if err := h.readPlace(&ev.Call, o); err != nil {
 		return ev, err
 	}
 	ev.Call.Raw = bytes.Clone(payload)
+	if e.read != nil {
+		ev.Kind, err = e.kind, e.read(&ev, o)
+		return ev, err
+	}
 	in, err := h.within(ev.Name, o)
 	if err != nil {
 		return ev, err
@@ -165,6 +179,11 @@ func (h *hooked) decode(payload []byte) (ev Event, err error) {
 	if err := h.readIDs(&ev, o, in, e); err != nil {
 		return ev, err
 	}
+	if h.adds != nil {
+		if err := h.adds(&ev); err != nil {
+			return ev, err
+		}
+	}
 	if h.asked != nil {
 		ev.Asked = h.asked(ev, o)
 	}
@@ -172,6 +191,9 @@ func (h *hooked) decode(payload []byte) (ev Event, err error) {
 	switch {
 	case e.kind == Ran:
 		err = h.readOutcome(&ev, in)
+	case e.kind == Prompted && h.prompt != nil:
+		p := h.prompt(ev, o)
+		ev.Prompt = &p
 	case h.moment != nil:
 		ev.Moment, err = h.moment(o)
 	}
@@ -366,7 +388,7 @@ func (h *hooked) document(ev Event, v approver.Verdict) (any, error) {
 	if _, err := parseObject(v.Args); err != nil || !wellFormed(v.Args) {
 		return nil, errors.New("the changed arguments are not a JSON object, so the call was stopped")
 	}
-	args, err := h.ownArguments(ev, v.Args)
+	_, args, err := h.changed(ev, ev.Call.Raw, v.Args)
 	switch {
 	case err != nil:
 		return nil, errors.New("the changed arguments could not be written, so the call was stopped")

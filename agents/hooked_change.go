@@ -9,46 +9,25 @@ import (
 
 // Rewrite implements [Adapter].
 func (h *hooked) Rewrite(payload []byte, args json.RawMessage) (Event, error) {
-	changed, err := h.rewritten(payload, args)
-	if err != nil {
-		return Event{}, err
-	}
-	return h.Decode(changed)
-}
-
-// rewritten returns a payload with other arguments of the call.
-func (h *hooked) rewritten(payload []byte, args json.RawMessage) ([]byte, error) {
 	if h.call != nil && !h.modifies {
-		return nil, errors.New("a call of " + h.name + " cannot be changed")
+		return Event{}, errors.New("a call of " + h.name + " cannot be changed")
 	}
 	ev, err := h.Decode(payload)
 	switch {
 	case err != nil:
-		return nil, err
+		return Event{}, err
 	case h.at(ev.Name).call != nil:
-		return nil, fmt.Errorf("a call of %s cannot be changed at %s", h.name, ev.Name)
+		return Event{}, fmt.Errorf("a call of %s cannot be changed at %s", h.name, ev.Name)
 	}
-	o, err := parseObject(payload)
+	o, _, err := h.changed(ev, payload, args)
 	if err != nil {
-		return nil, err
+		return Event{}, err
 	}
-	h = h.formed(o)
-	in, err := h.within(ev.Name, o)
-	switch {
-	case err != nil:
-		return nil, err
-	case h.unpack != nil && !isObject(in[h.keys.input]):
-		return nil, errors.New("a call whose arguments are a text cannot be changed")
+	changed, err := json.Marshal(o)
+	if err != nil {
+		return Event{}, err
 	}
-	if in[h.keys.input], err = h.tools.of(ev.Native, in[h.keys.input]).own(args, in[h.keys.input]); err != nil {
-		return nil, err
-	}
-	if h.inner {
-		if o[ev.Name], err = json.Marshal(in); err != nil {
-			return nil, err
-		}
-	}
-	return json.Marshal(o)
+	return h.Decode(changed)
 }
 
 // keeps reports whether changed arguments still have every argument of the call, which is at a key of
@@ -73,19 +52,26 @@ func keeps(changed json.RawMessage, payload []byte, key string) bool {
 	return true
 }
 
-// ownArguments returns arguments under the agent's own names.
-func (h *hooked) ownArguments(ev Event, args json.RawMessage) (json.RawMessage, error) {
-	o, err := parseObject(ev.Call.Raw)
-	if err != nil {
-		return nil, err
+// changed returns a payload with other arguments of the call, and these under the agent's own names.
+func (h *hooked) changed(ev Event, payload []byte, args json.RawMessage) (o object, own json.RawMessage, err error) {
+	if o, err = parseObject(payload); err != nil {
+		return nil, nil, err
 	}
 	h = h.formed(o)
 	in, err := h.within(ev.Name, o)
+	used := in[h.keys.input]
 	switch {
 	case err != nil:
-		return nil, err
-	case h.unpack != nil && !isObject(in[h.keys.input]):
-		return nil, errors.New("the arguments are a text")
+		return nil, nil, err
+	case h.unpack != nil && !isObject(used):
+		return nil, nil, errors.New("a call whose arguments are a text cannot be changed")
 	}
-	return h.tools.of(ev.Native, in[h.keys.input]).own(args, in[h.keys.input])
+	if own, err = h.tools.of(ev.Native, used).own(args, used); err != nil {
+		return nil, nil, err
+	}
+	in[h.keys.input] = own
+	if h.inner {
+		o[ev.Name], err = json.Marshal(in)
+	}
+	return o, own, err
 }

@@ -2,12 +2,10 @@ package agents
 
 import (
 	"bytes"
-	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
-	"math"
 	"runtime"
 	"slices"
 	"time"
@@ -75,9 +73,6 @@ type hookLine struct {
 // the call if there is no text. After a block of the courier there is only its own text.
 const orBlock = ` || { [ $? = 2 ] || echo "approver's hook was ended before there was an answer, so the call was ` +
 	`stopped" >&2; exit 2; }`
-
-// reportDeadline is the deadline of the hooks for which nobody is asked.
-const reportDeadline = 8 * time.Second
 
 // Files implements [Installer].
 func (h *hooked) Files() settings.Files { return h.install.files }
@@ -150,47 +145,6 @@ func (h *hooked) wanted(program, socket string, ttl time.Duration) (settings.Hoo
 		hooks[e.Name] = []settings.Matcher{m}
 	}
 	return hooks, nil
-}
-
-// deadline returns how long the courier waits before a tool. If the agent does not wait long enough
-// for people, the courier parks the call: it tells the agent to make the same call again later.
-func (h *hooked) deadline(ttl time.Duration) (d time.Duration, parks bool) {
-	d = max(claudePatience, ttl+claudeGrace).Truncate(time.Second)
-	most := h.install.most
-	if most == 0 || hookTimeout(d) <= most {
-		return d, false
-	}
-	d = (most - max(most/10, claudeMargin)).Truncate(time.Second)
-	return d, d < ttl+claudeGrace
-}
-
-// written returns a timeout as it stands in the settings.
-func (in *installation) written(timeout time.Duration) int {
-	n := int(timeout / in.unit)
-	if in.milliseconds > 0 && n >= in.milliseconds {
-		n = int(timeout / time.Millisecond)
-	}
-	return n
-}
-
-// hookTimeout returns the timeout of a hook with a deadline: later by a tenth of it or more, in whole
-// steps.
-func hookTimeout(deadline time.Duration) time.Duration {
-	steps := math.Ceil(float64(deadline+max(deadline/9, claudeMargin)) / float64(claudeStep))
-	return time.Duration(steps) * claudeStep
-}
-
-// hookable returns an error if a hook cannot be written with these values.
-func hookable(program, socket string, ttl time.Duration) error {
-	switch {
-	case !plainPath(program):
-		return fmt.Errorf("the hook program %s: give an absolute path", quote(program))
-	case socket != "" && !plainPath(socket):
-		return fmt.Errorf("the socket %s: give an absolute path", quote(socket))
-	case ttl < minTTL || ttl > maxTTL:
-		return fmt.Errorf("a ttl of %v: from %v to %v is possible", ttl, minTTL, maxTTL)
-	}
-	return nil
 }
 
 // ReadHooks implements [Installer].
@@ -390,37 +344,6 @@ func (h *hooked) difference(
 		return fmt.Sprintf("the hook is %s, and install writes %s", have, good.Hooks[0])
 	}
 	return ""
-}
-
-// Timeout implements [Installer].
-func (h *hooked) Timeout(hook json.RawMessage) time.Duration {
-	d, err := timeoutOf(hook, h.install)
-	switch {
-	case h.install.unit == 0:
-		return h.install.most
-	case err != nil:
-		d = unsetPatience
-	}
-	return min(d, cmp.Or(h.install.most, d))
-}
-
-// unsetPatience is the shortest time that an agent waits for a hook for which its settings say none.
-const unsetPatience = 30 * time.Second
-
-// timeoutOf returns the timeout of a hook; zero if the agent has none.
-func timeoutOf(hook json.RawMessage, in *installation) (time.Duration, error) {
-	var keys map[string]json.RawMessage
-	if err := json.Unmarshal(hook, &keys); err != nil || in.unit == 0 {
-		return 0, err
-	}
-	var n float64
-	if err := json.Unmarshal(keys[in.timeout], &n); err != nil || n <= 0 {
-		return 0, fmt.Errorf("the hook has no %q that is a number above 0", in.timeout)
-	}
-	if in.milliseconds > 0 && n >= float64(in.milliseconds) {
-		return time.Duration(n * float64(time.Millisecond)), nil
-	}
-	return time.Duration(n * float64(in.unit)), nil
 }
 
 // lineKeys returns the keys that a hook of an agent may have for its command line: with one for a POSIX

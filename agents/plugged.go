@@ -46,9 +46,6 @@ type plugin struct {
 // pluginKey is the key of a payload that says whose plugin sent it.
 const pluginKey = "plugin"
 
-// denyPlugin is a blocking document up to the reason.
-const denyPlugin = `{"decision":"deny","reason":`
-
 // pluginSources are the plugins.
 //
 //go:embed plugins/*.js
@@ -57,13 +54,13 @@ var pluginSources embed.FS
 // adapter returns the adapter of the agent.
 func (p plugin) adapter() plugged {
 	return plugged{numbered: p.numbered, reads: p.reads, hooked: &hooked{
-		name: p.agent, patience: claudePatience, tools: p.tools, permit: permitPlugin, modifies: true,
+		name: p.agent, patience: usualPatience, tools: p.tools, permit: permitPlugin, modifies: true,
 		keys: keys{
 			event: "event", session: "session", dir: "directory", tool: "tool", input: "input", use: "call", response: "result",
 		},
 		events: []hookEvent{
-			{kind: Decide, installed: true, Event: facts.Event{Name: p.before, Before: denyPlugin, After: "}"}},
-			{kind: Ran, installed: true, Event: facts.Event{Name: p.after, Before: denyPlugin, After: "}"}},
+			{kind: Decide, installed: true, Event: facts.Event{Name: p.before, Before: denyWord, After: "}"}},
+			{kind: Ran, installed: true, Event: facts.Event{Name: p.after, Before: denyWord, After: "}"}},
 		},
 		described: []string{"Bash"},
 		returned:  []facts.Field{{Key: "result", Short: "null"}},
@@ -138,7 +135,7 @@ func permitPlugin(ev Event, v approver.Verdict, args json.RawMessage) any {
 		out.Decision = "allow"
 	}
 	if v.Decision == approver.Warn {
-		out.Context = lineOr(v.Reason, "take care with this call")
+		out.Context = warning(v)
 	}
 	return out
 }

@@ -20,14 +20,14 @@ import (
 type qwenAgent struct{ *hooked }
 
 var qwen = qwenAgent{&hooked{
-	name: "qwen", patience: claudePatience,
+	name: "qwen", patience: usualPatience,
 	events: []hookEvent{
 		{kind: Decide, installed: true, Event: facts.Event{Name: "PreToolUse", Before: denyTool, After: "}}"}},
 		{kind: Prompted, Event: facts.Event{Name: "PermissionRequest", Before: denyPrompt, After: "}}}", DocumentOnly: true}},
 		{kind: Ran, installed: true, Event: facts.Event{Name: "PostToolUse", Before: `{"continue":false,"stopReason":`,
 			After: "}", DocumentOnly: true}},
-		{kind: Ran, installed: true, Event: facts.Event{Name: "PostToolUseFailure", After: "}}", DocumentOnly: true,
-			Before: `{"hookSpecificOutput":{"hookEventName":"PostToolUseFailure","additionalContext":`}},
+		{kind: Ran, installed: true, Event: facts.Event{Name: "PostToolUseFailure", Before: noteFailure,
+			After: "}}", DocumentOnly: true}},
 	},
 	// The ids in PostToolBatch are those of the model, which the other events do not have as ids.
 	notices: "PostToolBatch SessionStart SessionEnd SessionDelete UserPromptSubmit UserPromptExpansion " +
@@ -69,11 +69,6 @@ func qwenCheck(tool string, _ json.RawMessage) error {
 		return errors.New("this is not the tool that would run")
 	}
 	return nil
-}
-
-// Report implements [Reporter].
-func (q qwenAgent) Report(payload []byte, event string) (Event, bool, error) {
-	return report(q, q.keys, payload, event)
 }
 
 // qwenOutcome reads what a call returned, or why it failed.
@@ -144,22 +139,4 @@ func (q qwenAgent) result(ev Event, r Result) (out *qwenResult, err error) {
 		out.Specific = &claudeSpecific{Event: ev.Name, Context: blocking.Line(r.Context)}
 	}
 	return out, nil
-}
-
-// permitLikeClaude returns the document for an agent that reads those of Claude Code's hooks.
-func permitLikeClaude(ev Event, v approver.Verdict, args json.RawMessage) any {
-	out := &claudeOutput{Specific: &claudeSpecific{Event: ev.Name}}
-	yes := v.Decision == approver.Modify || v.Decision == approver.Allow && ev.Kind != Ran
-	switch {
-	case yes && ev.Kind == Prompted:
-		out.Specific.Prompt = &claudePrompt{Behavior: "allow", Input: args}
-	case yes:
-		out.Specific.Decision, out.Specific.Input = "allow", args
-		out.Specific.Reason = lineOr(v.Reason, "allowed by approver")
-	case v.Decision == approver.Warn && ev.Kind != Prompted:
-		out.Specific.Context = lineOr(v.Reason, "take care with this call")
-	default:
-		return nil
-	}
-	return out
 }

@@ -27,33 +27,17 @@ type Reporter interface {
 	Report(payload []byte, event string) (ev Event, is bool, err error)
 }
 
-// Report implements [Reporter].
-func (c Claude) Report(payload []byte, event string) (ev Event, is bool, err error) {
-	return report(c, usualKeys, payload, event)
-}
-
-// Report implements [Reporter].
+// Report implements [Reporter]. It leaves out what a call returned, because that can have any length,
+// nesting and form, and nothing is compared with it.
 func (h *hooked) Report(payload []byte, event string) (ev Event, is bool, err error) {
-	return report(h, h.keys, payload, event)
-}
-
-// A former is an adapter whose payloads have several forms.
-type former interface{ keysOf(fields object) keys }
-
-// report leaves out what a call returned, because that can have any length, nesting and form, and
-// nothing is compared with it.
-func report(a Adapter, k keys, payload []byte, event string) (ev Event, is bool, err error) {
-	about := a.Facts()
-	short, fields, err := withoutResult(payload, about.Returned)
-	if f, ok := a.(former); ok {
-		k = f.keysOf(fields)
-	}
-	name, is := reportOf(about, k, payload, fields, event)
+	short, fields, err := withoutResult(payload, h.returned)
+	k := h.formed(fields).keys
+	name, is := h.reportOf(k, payload, fields, event)
 	if !is {
 		return Event{}, false, err
 	}
 	if err == nil {
-		if ev, err = a.Decode(short); err == nil && ev.Kind != Ran {
+		if ev, err = h.Decode(short); err == nil && ev.Kind != Ran {
 			err = errors.New("the hook of " + name + " brought another event")
 		}
 		if err == nil {
@@ -61,8 +45,8 @@ func report(a Adapter, k keys, payload []byte, event string) (ev Event, is bool,
 			return ev, true, nil
 		}
 	}
-	ev = Event{Kind: Ran, Agent: a.Name(), Name: name}
-	ev.Call.Agent = a.Name()
+	ev = Event{Kind: Ran, Agent: h.name, Name: name}
+	ev.Call.Agent = h.name
 	for key, to := range map[string]*string{k.session: &ev.Call.Session, k.dir: &ev.Call.Dir, k.tool: &ev.Call.Tool} {
 		if text, ok, err := fields.text(key); ok && err == nil && !strings.ContainsRune(text, 0) {
 			*to = text
@@ -93,15 +77,15 @@ func shortened(id string) string {
 var namesEvent = regexp.MustCompile(`"(hook_event_name|agent_action_name|hookName|event)"\s*:\s*"([A-Za-z_.]+)"`)
 
 // reportOf says which report a payload is. The event in the hook's flags has precedence.
-func reportOf(about facts.Agent, k keys, payload []byte, fields object, event string) (name string, is bool) {
-	if facts.IsReport(about.Name, event) {
+func (h *hooked) reportOf(k keys, payload []byte, fields object, event string) (name string, is bool) {
+	if h.kindOf(event) == Ran {
 		return event, true
 	}
 	if name, ok, err := fields.text(k.event); ok && err == nil {
-		return name, facts.IsReport(about.Name, name)
+		return name, h.kindOf(name) == Ran
 	}
 	for _, m := range namesEvent.FindAllSubmatch(payload, -1) {
-		if string(m[1]) == k.event && facts.IsReport(about.Name, string(m[2])) {
+		if string(m[1]) == k.event && h.kindOf(string(m[2])) == Ran {
 			return string(m[2]), true
 		}
 	}

@@ -18,6 +18,14 @@ const prototype = "__proto__"
 // maxDepth bounds the nesting of a payload.
 const maxDepth = 128
 
+// Limits of ids and paths in a payload, in bytes. They are kept, compared and written to logs. An
+// id of Claude Code has 36 bytes, and a path on Linux has less than 4096.
+const (
+	maxID   = 256
+	maxTool = MaxPayload // a longer name than maxID has an error of its own
+	maxPath = 4096
+)
+
 // An object is a JSON object that was checked by parseObject.
 type object map[string]json.RawMessage
 
