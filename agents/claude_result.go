@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
-
-	"approver.example/agents/blocking"
 )
 
 // claudeOwn are the tools whose response only repeats what the agent wrote.
@@ -47,17 +45,12 @@ func (c Claude) EncodeResult(ev Event, r Result) Answer {
 }
 
 func (c Claude) result(ev Event, r Result) (*claudeOutput, error) {
-	if err := r.fits(c, ev); err != nil || len(r.Response) == 0 && r.Context == "" && r.Notice == "" {
+	if err := r.fits(c, ev); err != nil || r.isZero() {
 		return nil, err
 	}
-	out := &claudeOutput{Specific: &claudeSpecific{Event: ev.Name, Output: r.Response}}
-	if r.Context != "" {
-		out.Specific.Context = blocking.Line(r.Context)
-	}
-	if r.Notice != "" {
-		out.SystemMessage = "approver: " + blocking.Line(r.Notice)
-	}
-	return out, nil
+	r = r.lines()
+	return &claudeOutput{SystemMessage: r.Notice,
+		Specific: &claudeSpecific{Event: ev.Name, Output: r.Response, Context: r.Context}}, nil
 }
 
 // maxBatch bounds the calls of one turn.

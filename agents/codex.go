@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"approver.example"
-	"approver.example/agents/blocking"
 	"approver.example/agents/canary"
 	"approver.example/agents/facts"
 	"approver.example/agents/settings"
@@ -91,12 +90,6 @@ func (codexAgent) Reading(ev Event) Reading {
 	return Reading{Reads: true, Replaces: len(ev.Response) > 0, From: origin(ev)}
 }
 
-// EncodeResult implements [Returner].
-func (c codexAgent) EncodeResult(ev Event, r Result) Answer {
-	doc, err := c.result(ev, r)
-	return resultAnswer(c, ev, doc, err)
-}
-
 // A codexResult is the answer to PostToolUse. Its reason replaces what the call returned.
 type codexResult struct {
 	Decision      string          `json:"decision,omitempty"`
@@ -105,24 +98,24 @@ type codexResult struct {
 	Specific      *claudeSpecific `json:"hookSpecificOutput,omitempty"`
 }
 
-func (c codexAgent) result(ev Event, r Result) (*codexResult, error) {
-	if err := r.fits(c, ev); err != nil || len(r.Response) == 0 && r.Context == "" && r.Notice == "" {
-		return nil, err
-	}
-	var out codexResult
-	if len(r.Response) > 0 {
-		out.Decision, out.Reason = "block", codexText(r.Response)
-		if strings.TrimSpace(out.Reason) == "" {
-			out.Reason = "(the call returned nothing)"
+// EncodeResult implements [Returner].
+func (c codexAgent) EncodeResult(ev Event, r Result) Answer {
+	return encodeResult(c, ev, r, func(r Result) (any, error) {
+		if r.isZero() {
+			return nil, nil
 		}
-	}
-	if r.Context != "" {
-		out.Specific = &claudeSpecific{Event: ev.Name, Context: blocking.Line(r.Context)}
-	}
-	if r.Notice != "" {
-		out.SystemMessage = "approver: " + blocking.Line(r.Notice)
-	}
-	return &out, nil
+		out := codexResult{SystemMessage: r.Notice}
+		if len(r.Response) > 0 {
+			out.Decision, out.Reason = "block", codexText(r.Response)
+			if strings.TrimSpace(out.Reason) == "" {
+				out.Reason = "(the call returned nothing)"
+			}
+		}
+		if r.Context != "" {
+			out.Specific = &claudeSpecific{Event: ev.Name, Context: r.Context}
+		}
+		return out, nil
+	})
 }
 
 // codexText returns what the model reads of a result: a string, or the texts of an MCP server.

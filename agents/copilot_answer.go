@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 
 	"approver.example"
-	"approver.example/agents/blocking"
 )
 
 // The documents that Copilot reads. Field order is the order of the output.
@@ -77,31 +76,25 @@ func (c copilotAdapter) Reading(ev Event) Reading {
 		Replaces: ev.Failure == "" && ev.Derived && json.Unmarshal(ev.Response, &result) == nil && result.text() != nil}
 }
 
-// EncodeResult implements [Returner].
+// EncodeResult implements [Returner]. There is no place for a notice to the user.
 func (c copilotAdapter) EncodeResult(ev Event, r Result) Answer {
-	doc, err := c.result(ev, r)
-	return resultAnswer(c, ev, doc, err)
-}
-
-func (c copilotAdapter) result(ev Event, r Result) (*copilotOutput, error) {
-	if err := r.fits(c, ev); err != nil || len(r.Response) == 0 && r.Context == "" {
-		return nil, err // there is no place for a notice to the user
-	}
-	out := &copilotOutput{}
-	if len(r.Response) > 0 {
-		var was, is copilotResult
-		if err := json.Unmarshal(r.Response, &is); err != nil || is.text() == nil ||
-			json.Unmarshal(ev.Response, &was) != nil {
-			return nil, errForm
+	return encodeResult(c, ev, r, func(r Result) (any, error) {
+		if len(r.Response) == 0 && r.Context == "" {
+			return nil, nil
 		}
-		// The answer has the first form's names, whatever the payload has.
-		out.Result = &copilotResult{Type: was.Type + was.SnakeType, Text: is.text()}
-	}
-	if r.Context != "" {
-		out.Context = blocking.Line(r.Context)
-	}
-	if out.Context != "" && likeClaude(ev.Name) {
-		out.Specific = &claudeSpecific{Event: ev.Name, Context: out.Context}
-	}
-	return out, nil
+		out := copilotOutput{Context: r.Context}
+		if len(r.Response) > 0 {
+			var was, is copilotResult
+			if err := json.Unmarshal(r.Response, &is); err != nil || is.text() == nil ||
+				json.Unmarshal(ev.Response, &was) != nil {
+				return nil, errForm
+			}
+			// The answer has the first form's names, whatever the payload has.
+			out.Result = &copilotResult{Type: was.Type + was.SnakeType, Text: is.text()}
+		}
+		if r.Context != "" && likeClaude(ev.Name) {
+			out.Specific = &claudeSpecific{Event: ev.Name, Context: r.Context}
+		}
+		return out, nil
+	})
 }

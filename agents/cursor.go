@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"approver.example"
-	"approver.example/agents/blocking"
 	"approver.example/agents/facts"
 	"approver.example/agents/settings"
 )
@@ -258,11 +257,9 @@ type cursorResult struct {
 
 // EncodeResult implements [Returner].
 func (c cursorAdapter) EncodeResult(ev Event, r Result) Answer {
-	out := &cursorResult{Output: r.Response}
-	if r.Context != "" {
-		out.Context = blocking.Line(r.Context)
-	}
-	return resultAnswer(c, ev, out, r.fits(c, ev))
+	return encodeResult(c, ev, r, func(r Result) (any, error) {
+		return cursorResult{Output: r.Response, Context: r.Context}, nil
+	})
 }
 
 type cursorAnswer struct {

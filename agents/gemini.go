@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"approver.example"
-	"approver.example/agents/blocking"
 	"approver.example/agents/canary"
 	"approver.example/agents/facts"
 )
@@ -199,28 +198,18 @@ func (g geminiAgent) Reading(ev Event) Reading {
 
 // EncodeResult implements [Returner].
 func (g geminiAgent) EncodeResult(ev Event, r Result) Answer {
-	doc, err := g.result(ev, r)
-	return resultAnswer(g, ev, doc, err)
-}
-
-func (g geminiAgent) result(ev Event, r Result) (out *geminiOutput, err error) {
-	if err := r.fits(g, ev); err != nil || len(r.Response) == 0 && r.Context == "" && r.Notice == "" {
-		return nil, err
-	}
-	if len(r.Response) > 0 && unchanged(ev, r) {
-		r.Response, r.Context = nil, dataNote
-	}
-	out = &geminiOutput{}
-	if r.Notice != "" {
-		out.System = "approver: " + blocking.Line(r.Notice)
-	}
-	if len(r.Response) > 0 {
-		out.Decision = "deny"
-		out.Reason, err = replacement(ev, r)
+	return encodeResult(g, ev, r, func(r Result) (any, error) {
+		if r.isZero() {
+			return nil, nil
+		}
+		text, context, err := replaced(ev, r)
+		out := geminiOutput{Reason: text, System: r.Notice}
+		if text != "" {
+			out.Decision = "deny"
+		}
+		if context != "" {
+			out.Specific = &geminiSpecific{Event: ev.Name, Context: context}
+		}
 		return out, err
-	}
-	if r.Context != "" {
-		out.Specific = &geminiSpecific{Event: ev.Name, Context: blocking.Line(r.Context)}
-	}
-	return out, nil
+	})
 }

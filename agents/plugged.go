@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"approver.example"
-	"approver.example/agents/blocking"
 	"approver.example/agents/canary"
 	"approver.example/agents/facts"
 	"approver.example/agents/settings"
@@ -151,12 +150,7 @@ func (p plugged) Reading(ev Event) Reading {
 
 // EncodeResult implements [Returner].
 func (p plugged) EncodeResult(ev Event, r Result) Answer {
-	out := pluginAnswer{Decision: "pass", Result: r.Response}
-	if r.Context != "" {
-		out.Context = blocking.Line(r.Context)
-	}
-	if r.Notice != "" {
-		out.Notice = "approver: " + blocking.Line(r.Notice)
-	}
-	return resultAnswer(p, ev, &out, r.fits(p, ev))
+	return encodeResult(p, ev, r, func(r Result) (any, error) {
+		return pluginAnswer{Decision: "pass", Result: r.Response, Context: r.Context, Notice: r.Notice}, nil
+	})
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 
 	"approver.example"
-	"approver.example/agents/blocking"
 	"approver.example/agents/canary"
 	"approver.example/agents/facts"
 )
@@ -115,28 +114,18 @@ type qwenResult struct {
 
 // EncodeResult implements [Returner].
 func (q qwenAgent) EncodeResult(ev Event, r Result) Answer {
-	doc, err := q.result(ev, r)
-	return resultAnswer(q, ev, doc, err)
-}
-
-func (q qwenAgent) result(ev Event, r Result) (out *qwenResult, err error) {
-	if err := r.fits(q, ev); err != nil || len(r.Response) == 0 && r.Context == "" && r.Notice == "" {
-		return nil, err
-	}
-	if len(r.Response) > 0 && unchanged(ev, r) {
-		r.Response, r.Context = nil, dataNote
-	}
-	out = &qwenResult{}
-	if r.Notice != "" {
-		out.System = "approver: " + blocking.Line(r.Notice)
-	}
-	if len(r.Response) > 0 {
-		out.Continue = new(bool)
-		out.Reason, err = replacement(ev, r)
+	return encodeResult(q, ev, r, func(r Result) (any, error) {
+		if r.isZero() {
+			return nil, nil
+		}
+		text, context, err := replaced(ev, r)
+		out := qwenResult{Reason: text, System: r.Notice}
+		if text != "" {
+			out.Continue = new(bool)
+		}
+		if context != "" {
+			out.Specific = &claudeSpecific{Event: ev.Name, Context: context}
+		}
 		return out, err
-	}
-	if r.Context != "" {
-		out.Specific = &claudeSpecific{Event: ev.Name, Context: blocking.Line(r.Context)}
-	}
-	return out, nil
+	})
 }

@@ -103,26 +103,51 @@ func (r Result) fits(a Returner, ev Event) error {
 	return nil
 }
 
-// replacement returns the text that the model reads instead of what a call returned. The notes for the
-// model go before it, because these agents add none to a result that is replaced.
-func replacement(ev Event, r Result) (string, error) {
+// replaced returns the text that the model reads instead of what a call returned, or the text that is told
+// together with it. The notes for the model go before the first one, because these agents add none to a
+// result that is replaced.
+func replaced(ev Event, r Result) (text, context string, err error) {
+	if len(r.Response) == 0 {
+		return "", r.Context, nil
+	}
+	if unchanged(ev, r) {
+		return "", dataNote, nil
+	}
 	text, all := partsText(r.Response)
 	if !all {
 		text += "\n(what is no text was left out of this result by approver)"
 	}
 	if r.Context != "" {
-		text = blocking.Line(r.Context) + "\n\n" + text
+		text = r.Context + "\n\n" + text
 	}
 	if text == "" {
-		return "", errForm // without a text, the model would read the original
+		return "", "", errForm // without a text, the model would read the original
 	}
-	return text, nil
+	return text, "", nil
 }
 
-// resultAnswer returns the answer to a Ran. doc is nil for an empty one, and an error is the reason of a
-// block.
-func resultAnswer[T any](a Adapter, ev Event, doc *T, err error) Answer {
+// lines returns a result whose texts are one line each.
+func (r Result) lines() Result {
+	if r.Context != "" {
+		r.Context = blocking.Line(r.Context)
+	}
+	if r.Notice != "" {
+		r.Notice = "approver: " + blocking.Line(r.Notice)
+	}
+	return r
+}
+
+func (r Result) isZero() bool { return len(r.Response) == 0 && r.Context == "" && r.Notice == "" }
+
+// encodeResult returns the answer to a Ran: the document of a result whose texts are one line each, or an
+// empty one if that is nil. An error is the reason of a block.
+func encodeResult(a Returner, ev Event, r Result, document func(r Result) (any, error)) Answer {
+	var doc any
 	var out []byte
+	err := r.fits(a, ev)
+	if err == nil {
+		doc, err = document(r.lines())
+	}
 	switch {
 	case err == nil && doc == nil:
 		return Answer{ExitZero: true}
