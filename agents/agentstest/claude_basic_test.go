@@ -50,16 +50,9 @@ var answersScenarios = []scenario{
 		w := start(t, always("deny"))
 		w.claude(bash("touch made"))
 		w.askedTimes(0)
-		if !w.there(w.work("made")) {
-			t.Error("it did not run")
-		}
+		w.made(true)
 	}},
-	{"force push approved", func(t *testing.T) {
-		w := start(t, always("approve"))
-		w.claude(bash(force))
-		w.pushed(1)
-		w.askedTimes(1)
-	}},
+	{"force push approved", askedOf("", "approve", bash(force), 1)},
 	{"force push denied", func(t *testing.T) {
 		w := start(t, always("deny"))
 		w.claude(bash(force))

@@ -3,8 +3,6 @@ package agentstest
 import (
 	"strings"
 	"testing"
-
-	"approver.example/agents/canary/model"
 )
 
 // What is called, and how.
@@ -24,31 +22,16 @@ var callsScenarios = []scenario{
 		w.claude(bash("$@"+force), bash("$*"+force), bash("${@}"+force), bash("${x}"+force), bash("$(:)"+force))
 		w.pushed(0)
 	}},
-	{"a subagent, denied", func(t *testing.T) {
-		w := start(t, always("deny"))
-		w.claude(agent(force))
-		w.pushed(0)
-		w.askedTimes(1)
-	}},
-	{"a subagent, approved", func(t *testing.T) {
-		w := start(t, always("approve"))
-		w.claude(agent(force))
-		w.pushed(1)
-		w.askedTimes(1)
-	}},
-	{"in the background, denied", func(t *testing.T) {
-		w := start(t, always("deny"))
-		w.claude(call("Bash", map[string]any{"command": force, "description": "Work", "run_in_background": true}))
-		w.pushed(0)
-		w.askedTimes(1)
-	}},
+	{"a subagent, denied", askedOf("", "deny", agent("general-purpose", force), 0)},
+	{"a subagent, approved", askedOf("", "approve", agent("general-purpose", force), 1)},
+	{"in the background, denied", askedOf("", "deny", background(force), 0)},
 	{"settings written", func(t *testing.T) {
 		w := start(t, always("deny"))
 		const off = `{"disableAllHooks":true}`
 		before := w.read(".claude/settings.json")
 		w.claude(
-			call("Write", map[string]any{"file_path": w.work(".claude/settings.local.json"), "content": off}),
-			call("Write", map[string]any{"file_path": w.path(".claude/settings.json"), "content": off}),
+			write(w.work(".claude/settings.local.json"), off),
+			write(w.path(".claude/settings.json"), off),
 			call("Read", map[string]any{"file_path": w.path(".claude/settings.json")}),
 			call("Edit", map[string]any{"file_path": w.path(".claude/settings.json"), "old_string": "PreToolUse",
 				"new_string": "Pre"}),
@@ -65,7 +48,7 @@ var callsScenarios = []scenario{
 		w.claude(
 			bash("mkdir -p .claude"), bash("ln -s .claude x"), bash("echo '"+off+"' > x/settings.json"),
 			bash("ln -s ~/.claude y"), bash("echo '"+off+"' > y/settings.json"),
-			call("Write", map[string]any{"file_path": w.work("x/settings.local.json"), "content": off}),
+			write(w.work("x/settings.local.json"), off),
 			bash("ln -s .claude/settings.local.json z && echo '"+off+"' > z"),
 		)
 		w.untouched(before)
@@ -76,16 +59,9 @@ var callsScenarios = []scenario{
 		w.pushed(0)
 	}},
 	{"plan mode, denied", inMode("plan", "deny", 0)},
-	{"default mode, approved", inMode("default", "approve", 1)},
 	{"mode of accepted edits, approved", inMode("acceptEdits", "approve", 1)},
 	{"mode that asks nobody, denied", inMode("dontAsk", "deny", 0)},
-	{"permission requests, approved once", func(t *testing.T) {
-		w := start(t, always("approve"))
-		w.mode = "default"
-		w.claude(bash(force))
-		w.pushed(1)
-		w.askedTimes(1)
-	}},
+	{"permission requests, approved once", askedOf("default", "approve", bash(force), 1)},
 	{"permission requests and a rule that asks, approved once", func(t *testing.T) {
 		w := start(t, always("approve"))
 		w.settings(func(s map[string]any) {
@@ -126,13 +102,14 @@ func inMode(mode, word string, pushes int) func(t *testing.T) {
 	}
 }
 
-// agent starts a subagent that makes one call of the shell.
-func agent(command string) turn {
-	return func() []model.Call {
-		return []model.Call{{Tool: "Agent", Input: map[string]any{
-			"description": "Work", "prompt": subagent + command + "\n", "subagent_type": "general-purpose",
-			"run_in_background": false,
-		}}}
+// askedOf makes a dangerous call in a mode of permissions, about which people are asked once.
+func askedOf(mode, word string, call turn, pushes int) func(t *testing.T) {
+	return func(t *testing.T) {
+		w := start(t, always(word))
+		w.mode = mode
+		w.claude(call)
+		w.pushed(pushes)
+		w.askedTimes(1)
 	}
 }
 

@@ -30,9 +30,7 @@ var deskScenarios = []scenario{
 		w.sit("default", bash("touch made"))
 		w.until("the model is told", func() bool { return strings.Contains(w.said(0, 0), "denied by") })
 		w.askedTimes(1)
-		if w.there(w.work("made")) {
-			t.Error("it ran")
-		}
+		w.made(false)
 	}},
 	{"desk: yes in the dialog", func(t *testing.T) {
 		w := atDesk(t, "always", "")
@@ -55,9 +53,7 @@ var deskScenarios = []scenario{
 		d.types("\x1b")
 		w.until("the card is withdrawn", func() bool { return w.open() == 0 })
 		w.askedTimes(1)
-		if w.there(w.work("made")) {
-			t.Error("it ran")
-		}
+		w.made(false)
 	}},
 	{"desk: silence leaves the dialog", func(t *testing.T) {
 		w := startWith(t, "ttl: 6s\nagents: {claude: {prompts: always}}", always(""))
@@ -65,9 +61,7 @@ var deskScenarios = []scenario{
 		w.waiting(1)
 		w.until("nobody has answered", func() bool { return w.open() == 0 })
 		d.sees("Do you want to proceed?")
-		if w.there(w.work("made")) {
-			t.Error("it ran by silence")
-		}
+		w.made(false)
 		d.types("1")
 		w.until("it ran", func() bool { return w.there(w.work("made")) })
 		w.askedTimes(1)

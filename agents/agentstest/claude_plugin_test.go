@@ -22,9 +22,7 @@ var pluginScenarios = []scenario{
 		w.pushed(0)
 		w.told(0, "denied by")
 		w.askedTimes(2)
-		if !w.there(w.work("made")) {
-			t.Error("what was approved did not run")
-		}
+		w.made(true)
 		if out, err := w.approver("doctor"); strings.Contains(out, "another PreToolUse hook") {
 			t.Errorf("doctor takes the plugin for another program's: %v: %s", err, out)
 		}
@@ -38,9 +36,7 @@ var pluginScenarios = []scenario{
 	{"plugin: without the program nothing runs", func(t *testing.T) {
 		w := withPlugin(t, false, always("approve"))
 		w.claude(bash("touch made"))
-		if w.there(w.work("made")) {
-			t.Error("it ran")
-		}
+		w.made(false)
 		w.told(0, "approver-hook is not installed")
 	}},
 }

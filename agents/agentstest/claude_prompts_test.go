@@ -10,26 +10,19 @@ import (
 // Claude Code's own questions: what its permissions do not cover, it asks its user, and people can
 // answer in a chat. Nobody sits before a run with -p, so they are asked at once.
 var promptScenarios = []scenario{
-	{"own question: a command, approved", asksOnce("approve", true,
-		func(*claudeWorld) turn { return bash("touch made") })},
-	{"own question: a command, denied", asksOnce("deny", false,
-		func(*claudeWorld) turn { return bash("touch made") })},
-	{"own question: a command in the background", asksOnce("approve", true, func(w *claudeWorld) turn {
-		return call("Bash", map[string]any{"command": "touch made", "description": "Work", "run_in_background": true})
-	})},
+	{"own question: a command, approved", asksOnce("approve", true, touches)},
+	{"own question: a command, denied", asksOnce("deny", false, touches)},
+	{"own question: a command in the background", asksOnce("approve", true,
+		func(*claudeWorld) turn { return background("touch made") })},
 	{"own question: a command without the sandbox", asksOnce("approve", true, func(w *claudeWorld) turn {
 		return call("Bash", map[string]any{"command": "python3 -c 'open(\"made\", \"w\")'", "description": "Work",
 			"dangerouslyDisableSandbox": true})
 	})},
-	{"own question: a new file", asksOnce("approve", true, func(w *claudeWorld) turn {
-		return call("Write", map[string]any{"file_path": w.work("made"), "content": "x"})
-	})},
-	{"own question: a new file, denied", asksOnce("deny", false, func(w *claudeWorld) turn {
-		return call("Write", map[string]any{"file_path": w.work("made"), "content": "x"})
-	})},
+	{"own question: a new file", asksOnce("approve", true, newFile)},
+	{"own question: a new file, denied", asksOnce("deny", false, newFile)},
 	{"own question: a file outside the folder", asksOnce("approve", true, func(w *claudeWorld) turn {
 		w.sh("ln -s ../made work/made")
-		return call("Write", map[string]any{"file_path": w.path("made"), "content": "x"})
+		return write(w.path("made"), "x")
 	})},
 	{"own question: an edit", func(t *testing.T) {
 		w := prompting(t, "approve")
@@ -89,9 +82,7 @@ var promptScenarios = []scenario{
 		w.claude(together(bash("touch made"), bash("sleep 12")), bash("true")) // the turn ends with its last call
 		w.askedTimes(1)
 		w.notRun(1)
-		if w.there(w.work("made")) {
-			t.Error("it ran")
-		}
+		w.made(false)
 	}},
 	{"own question: silence", func(t *testing.T) {
 		w := startWith(t, "ttl: 6s", always(""))
@@ -99,25 +90,18 @@ var promptScenarios = []scenario{
 		w.claude(bash("touch made"))
 		w.askedTimes(1)
 		w.told(0, "nobody answered")
-		if w.there(w.work("made")) {
-			t.Error("it ran")
-		}
+		w.made(false)
 	}},
 	{"own question: never", func(t *testing.T) {
 		w := startWith(t, "agents: {claude: {prompts: never}}", always("approve"))
 		w.mode = "default"
 		w.claude(bash("touch made"))
 		w.askedTimes(0)
-		if w.there(w.work("made")) {
-			t.Error("it ran")
-		}
+		w.made(false)
 	}},
 	{"own question: in this session", func(t *testing.T) {
 		w := prompting(t, "approve 1")
-		write := func(name string) turn {
-			return call("Write", map[string]any{"file_path": w.work(name), "content": "x"})
-		}
-		w.claude(write("made"), write("made2"))
+		w.claude(write(w.work("made"), "x"), write(w.work("made2"), "x"))
 		w.askedTimes(1)
 		if !w.there(w.work("made")) || !w.there(w.work("made2")) {
 			t.Error("both files must be there")
@@ -144,10 +128,8 @@ var promptScenarios = []scenario{
 	}},
 	{"own question: a choice that is not there", func(t *testing.T) {
 		w := promptingWith(t, "ttl: 6s", "approve 4")
-		w.claude(call("Write", map[string]any{"file_path": w.work("made"), "content": "x"}))
-		if w.there(w.work("made")) {
-			t.Error("it ran")
-		}
+		w.claude(newFile(w))
+		w.made(false)
 	}},
 	{"a call that rules ask about has no choices", func(t *testing.T) {
 		w := promptingWith(t, "ttl: 6s", "approve 1")
@@ -158,20 +140,15 @@ var promptScenarios = []scenario{
 	{"plan mode is not left by a yes", func(t *testing.T) {
 		w := prompting(t, "approve")
 		w.mode = "plan"
-		w.claude(call("Write", map[string]any{"file_path": w.work("made"), "content": "x"}))
+		w.claude(newFile(w))
 		w.askedTimes(0)
-		if w.there(w.work("made")) {
-			t.Error("it ran")
-		}
+		w.made(false)
 	}},
 	{"a subagent's own question", func(t *testing.T) {
 		w := prompting(t, "approve")
-		w.claude(call("Agent", map[string]any{"description": "Work", "prompt": subagent + "touch made\n",
-			"subagent_type": "general-purpose", "run_in_background": false}))
+		w.claude(agent("general-purpose", "touch made"))
 		w.askedTimes(1)
-		if !w.there(w.work("made")) {
-			t.Error("it did not run")
-		}
+		w.made(true)
 	}},
 }
 
@@ -206,6 +183,10 @@ func promptingWith(t *testing.T, more, word string) *claudeWorld {
 	w.env = append(w.env, "ENABLE_TOOL_SEARCH=false") // else some tools have to be searched for first
 	return w
 }
+
+func touches(*claudeWorld) turn { return bash("touch made") }
+
+func newFile(w *claudeWorld) turn { return write(w.work("made"), "x") }
 
 // asksOnce plays one call about which no rule asks. It makes a file with the name made.
 func asksOnce(word string, runs bool, call func(w *claudeWorld) turn) func(t *testing.T) {

@@ -38,13 +38,6 @@ func (w *claudeWorld) forcing(name string) string {
 
 func skill(name string) turn { return call("Skill", map[string]any{"skill": name}) }
 
-// typedAgent starts a subagent of a type, which makes one call.
-func typedAgent(kind string) turn {
-	return call("Agent", map[string]any{
-		"description": "Work", "prompt": subagent + "true\n", "subagent_type": kind, "run_in_background": false,
-	})
-}
-
 // plugin makes a plugin in which everything that can run leaves a mark.
 func (w *claudeWorld) plugin(dir string) {
 	w.write(dir+"/.claude-plugin/plugin.json",
@@ -68,7 +61,7 @@ var skillsScenarios = []scenario{
 		w.write("work/.claude/rules/four.md", w.hooked("four")+w.inline("four"), 0o644)
 		w.write("env.sh", w.mark("env")+"\n", 0o644)
 		w.env = []string{"CLAUDE_ENV_FILE=" + w.path("env.sh")}
-		w.claude(skill("one"), skill("two"), typedAgent("three"), bash("true"))
+		w.claude(skill("one"), skill("two"), agent("three", "true"), bash("true"))
 		for _, name := range strings.Fields("one-inline one-block one-pre one-stop two-inline two-block two-pre two-stop " +
 			"three-pre three-stop env") {
 			w.marked(name, true)
@@ -81,8 +74,8 @@ var skillsScenarios = []scenario{
 		w := newClaude(t, "")
 		w.plugin("plug")
 		w.flags = []string{"--plugin-dir", w.path("plug")}
-		w.claude(skill("plug:c"), typedAgent("plug:agent"),
-			call("Write", map[string]any{"file_path": w.work("a.txt"), "content": "x"}), bash("sleep 1"))
+		w.claude(skill("plug:c"), agent("plug:agent", "true"),
+			write(w.work("a.txt"), "x"), bash("sleep 1"))
 		for _, name := range strings.Fields("command-inline command-block hook server language") {
 			w.marked(name, true)
 		}
@@ -120,7 +113,7 @@ var skillsScenarios = []scenario{
 		w := start(t, always("deny"))
 		name := "a !`" + force + "` b"
 		file, text := ".claude/skills/"+name+"/SKILL.md", "---\ndescription: works\n---\nWork.\n"
-		w.claude(call("Write", map[string]any{"file_path": w.work(file), "content": text}))
+		w.claude(write(w.work(file), text))
 		w.askedTimes(1)
 		w.write("work/"+file, text, 0o644)
 		w.write("work/.claude/skills/x !$0/SKILL.md", text, 0o644)
@@ -131,7 +124,7 @@ var skillsScenarios = []scenario{
 	{"hooks behind white space that only JavaScript knows, denied", func(t *testing.T) {
 		w := start(t, always("deny"))
 		text := strings.Replace(w.hooked("one"), "---\n", "---\ufeff\n", 1)
-		w.claude(call("Write", map[string]any{"file_path": w.work(".claude/skills/one/SKILL.md"), "content": text}))
+		w.claude(write(w.work(".claude/skills/one/SKILL.md"), text))
 		w.askedTimes(1)
 		w.write("work/.claude/skills/one/SKILL.md", text, 0o644)
 		w.write("work/.claude/skills/two/SKILL.md", "---\ndescription: works\n---!`"+force+"`\n", 0o644)
@@ -143,7 +136,7 @@ var skillsScenarios = []scenario{
 	{"a subagent with hooks, denied", func(t *testing.T) {
 		w := start(t, always("deny"))
 		w.write(".claude/agents/three.md", w.hooked("three"), 0o644)
-		w.claude(typedAgent("three"), bash("true"))
+		w.claude(agent("three", "true"), bash("true"))
 		w.askedTimes(1)
 		w.marked("three-pre", false)
 		w.marked("three-stop", false)
@@ -170,7 +163,7 @@ var skillsScenarios = []scenario{
 			if i == 2 {
 				text = w.hooked("written")
 			}
-			turns = append(turns, call("Write", map[string]any{"file_path": w.work(file), "content": text}))
+			turns = append(turns, write(w.work(file), text))
 		}
 		turns = append(turns, bash("mkdir -p .claude/commands && cp text.md .claude/commands/four.md"),
 			bash("cp text.md ../plug/own/c.md"), skill("one"), skill("two"), skill("four"))

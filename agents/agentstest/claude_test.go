@@ -47,6 +47,22 @@ func call(tool string, input map[string]any) turn {
 	return func() []model.Call { return []model.Call{{Tool: tool, Input: input}} }
 }
 
+// agent starts a subagent of a type that makes one call of the shell.
+func agent(kind, command string) turn {
+	return call("Agent", map[string]any{
+		"description": "Work", "prompt": subagent + command + "\n", "subagent_type": kind, "run_in_background": false,
+	})
+}
+
+// background makes a call of the shell that is not waited for.
+func background(command string) turn {
+	return call("Bash", map[string]any{"command": command, "description": "Work", "run_in_background": true})
+}
+
+func write(path, content string) turn {
+	return call("Write", map[string]any{"file_path": path, "content": content})
+}
+
 // claude runs Claude Code to its end with these turns.
 func (w *claudeWorld) claude(turns ...turn) {
 	w.Helper()
@@ -162,4 +178,12 @@ func (w *claudeWorld) open() int {
 		w.Fatalf("pending: %v: %s", err, out)
 	}
 	return len(doc.Requests)
+}
+
+// made asserts whether the call ran that makes this file.
+func (w *claudeWorld) made(want bool) {
+	w.Helper()
+	if got := w.there(w.work("made")); got != want {
+		w.Errorf("it ran: %v, not %v", got, want)
+	}
 }
