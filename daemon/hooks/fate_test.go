@@ -16,7 +16,7 @@ import (
 	"approver.example/store/boltstore"
 )
 
-// people is a stage that asks, and to whom everybody says yes but to what is denied.
+// yesSayers is a stage that asks, and to whom everybody says yes but to what is denied.
 type yesSayers struct{ asked []string }
 
 func (p *yesSayers) Judge(context.Context, approver.ToolCall) (approver.Verdict, error) {
@@ -72,21 +72,55 @@ func (s *playedTurn) pre(command, id string) httpapi.HookAnswer {
 	return s.send("PreToolUse", toolCall(command, id))
 }
 
-func (s *playedTurn) post(command, id string) { s.send("PostToolUse", toolCall(command, id)) }
+func (s *playedTurn) post(command, id string) httpapi.HookAnswer {
+	return s.send("PostToolUse", toolCall(command, id))
+}
 
-func (s *playedTurn) over(ids ...string) {
+func (s *playedTurn) over(ids ...string) httpapi.HookAnswer {
 	var calls []string
 	for _, id := range ids {
 		calls = append(calls, fmt.Sprintf(`{"tool_use_id":%q,"tool_name":"Bash","tool_response":"x"}`, id))
 	}
-	if a := s.send("PostToolBatch", `"tool_calls":[`+strings.Join(calls, ",")+`]`); !a.ExitZero ||
-		len(a.Stdout)+len(a.Stderr) > 0 {
+	a := s.send("PostToolBatch", `"tool_calls":[`+strings.Join(calls, ",")+`]`)
+	if !a.ExitZero || len(a.Stdout)+len(a.Stderr) > 0 {
 		s.Errorf("the end of a turn is answered with %+v", a)
 	}
+	return a
 }
 
 func (s *playedTurn) prompt(command string) httpapi.HookAnswer {
 	return s.send("PermissionRequest", fmt.Sprintf(`"tool_name":"Bash","tool_input":{"command":%q}`, command))
+}
+
+// promptOf is a prompt about the command a in another session, or of another user.
+func (s *playedTurn) promptOf(session string, uid uint32) httpapi.HookAnswer {
+	return s.d.Hook(s.Context(), httpapi.HookRequest{
+		Agent: "claude", CallID: "x", Peer: approver.Peer{Known: true, UID: uid},
+		Payload: []byte(`{"session_id":"` + session + `","cwd":"/p","hook_event_name":"PermissionRequest",` +
+			`"tool_name":"Bash","tool_input":{"command":"a"}}`),
+	})
+}
+
+// steps plays events with a command and an id, such as "pre a 1; prompt a; post a 1; over 1", and returns
+// the answer to the last one.
+func steps(line string) func(*playedTurn) httpapi.HookAnswer {
+	return func(s *playedTurn) (last httpapi.HookAnswer) {
+		for step := range strings.SplitSeq(line, "; ") {
+			switch w := strings.Fields(step); w[0] {
+			case "pre":
+				last = s.pre(w[1], w[2])
+			case "prompt":
+				last = s.prompt(w[1])
+			case "post":
+				last = s.post(w[1], w[2])
+			case "over":
+				last = s.over(w[1:]...)
+			default:
+				s.Fatalf("the step %q is not known", step)
+			}
+		}
+		return last
+	}
 }
 
 // The story: people said yes, and Claude Code refused the call by a rule of its own. No
@@ -94,29 +128,24 @@ func (s *playedTurn) prompt(command string) httpapi.HookAnswer {
 // came. Of what ran, what people denied, and what nobody was asked about nothing is told.
 func TestACallThatDidNotRun(t *testing.T) {
 	for name, c := range map[string]struct {
-		play func(*playedTurn)
+		play func(*playedTurn) httpapi.HookAnswer
 		want string
 	}{
-		"refused": {func(s *playedTurn) { s.pre("a", "1"); s.over("1") }, "call1 not_run uid 7"},
-		"it ran": {func(s *playedTurn) { s.pre("a", "1"); s.post("a", "1"); s.over("1") },
-			"call1 ran uid 7"},
-		"denied by people": {func(s *playedTurn) { s.pre("no", "1"); s.over("1") }, ""},
-		"never asked":      {func(s *playedTurn) { s.over("1") }, ""},
-		"an empty turn":    {func(s *playedTurn) { s.pre("a", "1"); s.over() }, ""},
-		"one of two": {func(s *playedTurn) {
-			s.pre("a", "1")
-			s.pre("b", "2")
-			s.post("b",
-				"2")
-			s.over("1", "2")
-		}, "call2 ran uid 7, call1 not_run uid 7"},
-		"another turn is over": {func(s *playedTurn) { s.pre("a", "1"); s.over("2") }, ""},
-		"it ran after all": {func(s *playedTurn) { s.pre("a", "1"); s.over("1"); s.post("a", "1") },
-			"call1 not_run uid 7, call1 ran uid 7"},
-		"another call ran under its id": {func(s *playedTurn) { s.pre("a", "1"); s.post("b", "1") }, ""},
-		"the same id twice in the turn": {func(s *playedTurn) { s.pre("a", "1"); s.over("1", "1") },
-			"call1 not_run uid 7, call1 not_run uid 7"},
-		"a harmless call of the session": {func(s *playedTurn) { s.d.Gate.Stages = nil; s.pre("a", "1"); s.over("1") }, ""},
+		"refused":          {steps("pre a 1; over 1"), "call1 not_run uid 7"},
+		"it ran":           {steps("pre a 1; post a 1; over 1"), "call1 ran uid 7"},
+		"denied by people": {steps("pre no 1; over 1"), ""},
+		"never asked":      {steps("over 1"), ""},
+		"an empty turn":    {steps("pre a 1; over"), ""},
+		"one of two": {steps("pre a 1; pre b 2; post b 2; over 1 2"),
+			"call2 ran uid 7, call1 not_run uid 7"},
+		"another turn is over":          {steps("pre a 1; over 2"), ""},
+		"it ran after all":              {steps("pre a 1; over 1; post a 1"), "call1 not_run uid 7, call1 ran uid 7"},
+		"another call ran under its id": {steps("pre a 1; post b 1"), ""},
+		"the same id twice in the turn": {steps("pre a 1; over 1 1"), "call1 not_run uid 7, call1 not_run uid 7"},
+		"a harmless call of the session": {func(s *playedTurn) httpapi.HookAnswer {
+			s.d.Gate.Stages = nil
+			return steps("pre a 1; over 1")(s)
+		}, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newTurn(t)
@@ -159,21 +188,13 @@ func TestOneCallIsAskedOnce(t *testing.T) {
 		play func(*playedTurn) httpapi.HookAnswer
 		want string // what people were asked
 	}{
-		"the same call": {func(s *playedTurn) httpapi.HookAnswer { s.pre("a", "1"); return s.prompt("a") },
-			"a"},
-		"prompted twice": {func(s *playedTurn) httpapi.HookAnswer {
-			s.pre("a",
-				"1")
-			s.prompt("a")
-			return s.prompt("a")
-		}, "a"},
-		"never decided before": {func(s *playedTurn) httpapi.HookAnswer { return s.prompt("a") }, "a"},
+		"the same call":        {steps("pre a 1; prompt a"), "a"},
+		"prompted twice":       {steps("pre a 1; prompt a; prompt a"), "a"},
+		"never decided before": {steps("prompt a"), "a"},
 		"another call": {func(s *playedTurn) httpapi.HookAnswer { s.pre("a", "1"); return s.prompt("a b") },
 			"a,a b"},
-		"one that was denied": {func(s *playedTurn) httpapi.HookAnswer { s.pre("no", "1"); return s.prompt("no") },
-			"no,no"},
-		"denied after it was allowed": {func(s *playedTurn) httpapi.HookAnswer { s.pre("a", "1"); return s.prompt("no") },
-			"a,no"},
+		"one that was denied":         {steps("pre no 1; prompt no"), "no,no"},
+		"denied after it was allowed": {steps("pre a 1; prompt no"), "a,no"},
 		"a minute later": {func(s *playedTurn) httpapi.HookAnswer {
 			s.pre("a", "1")
 			for key := range s.d.Told.prompts {
@@ -183,19 +204,11 @@ func TestOneCallIsAskedOnce(t *testing.T) {
 		}, "a,a"},
 		"another session": {func(s *playedTurn) httpapi.HookAnswer {
 			s.pre("a", "1")
-			return s.d.Hook(s.Context(), httpapi.HookRequest{
-				Agent: "claude", CallID: "x", Peer: approver.Peer{Known: true, UID: 7},
-				Payload: []byte(`{"session_id":"z","cwd":"/p","hook_event_name":"PermissionRequest","tool_name":"Bash",` +
-					`"tool_input":{"command":"a"}}`),
-			})
+			return s.promptOf("z", 7)
 		}, "a,a"},
 		"another user": {func(s *playedTurn) httpapi.HookAnswer {
 			s.pre("a", "1")
-			return s.d.Hook(s.Context(), httpapi.HookRequest{
-				Agent: "claude", CallID: "x", Peer: approver.Peer{Known: true, UID: 8},
-				Payload: []byte(`{"session_id":"s","cwd":"/p","hook_event_name":"PermissionRequest","tool_name":"Bash",` +
-					`"tool_input":{"command":"a"}}`),
-			})
+			return s.promptOf("s", 8)
 		}, "a,a"},
 		"another tool": {func(s *playedTurn) httpapi.HookAnswer {
 			s.pre("a", "1")
@@ -209,8 +222,7 @@ func TestOneCallIsAskedOnce(t *testing.T) {
 			s.pre("a", "1")
 			return s.send("PermissionRequest", `"tool_name":"Bash","tool_input":{"command":"a","description":"words"}`)
 		}, "a"},
-		"the call itself comes again": {func(s *playedTurn) httpapi.HookAnswer { s.pre("a", "1"); return s.pre("a", "2") },
-			"a,a"},
+		"the call itself comes again": {steps("pre a 1; pre a 2"), "a,a"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newTurn(t)

@@ -317,61 +317,28 @@ func TestWhatBecameOfAnApprovedQuestion(t *testing.T) {
 	deny := people(approver.Deny)
 	for name, c := range map[string]struct {
 		say  func(context.Context, approver.Verdict) approver.Verdict
-		play func(*playedTurn)
+		play func(*playedTurn) httpapi.HookAnswer
 		want string
 	}{
-		"refused": {nil, func(s *playedTurn) { s.pre("a", "1"); s.prompt("a"); s.over("1") }, "call2 not_run uid 7"},
-		"it ran": {nil, func(s *playedTurn) {
-			s.pre("a", "1")
-			s.prompt("a")
-			s.post("a", "1")
-			s.over("1")
-		}, "call2 ran uid 7"},
-		"it ran after all": {nil, func(s *playedTurn) {
-			s.pre("a", "1")
-			s.prompt("a")
-			s.over("1")
-			s.post("a", "1")
-		}, "call2 not_run uid 7, call2 ran uid 7"},
-		"one of two": {nil, func(s *playedTurn) {
-			s.pre("a", "1")
-			s.pre("b", "2")
-			s.prompt("a")
-			s.prompt("b")
-			s.post("b", "2")
-			s.over("1", "2")
-		}, "call4 ran uid 7, call3 not_run uid 7"},
-		"the turn goes on": {nil, func(s *playedTurn) { s.pre("a", "1"); s.prompt("a") }, ""},
-		"another turn":     {nil, func(s *playedTurn) { s.pre("a", "1"); s.prompt("a"); s.over("2") }, ""},
-		"denied":           {deny, func(s *playedTurn) { s.pre("a", "1"); s.prompt("a"); s.over("1") }, ""},
-		"no such call":     {nil, func(s *playedTurn) { s.pre("a", "1"); s.prompt("b"); s.over("1") }, ""},
-		"the call alone":   {nil, func(s *playedTurn) { s.prompt("a"); s.post("a", "1"); s.over("1") }, ""},
-		"two that are the same": {nil, func(s *playedTurn) {
-			s.pre("a", "1")
-			s.pre("a", "2")
-			s.prompt("a")
-			s.post("a", "1")
-			s.over("1", "2")
-		}, ""},
-		"refused, and made again": {nil, func(s *playedTurn) {
-			s.pre("a", "1")
-			s.prompt("a")
-			s.over("1")
-			s.pre("a", "2")
-			s.prompt("a")
-			s.post("a", "2")
-			s.over("2")
-		}, "call2 not_run uid 7, call5 ran uid 7"},
-		"a call that rules ask about has its own yes": {nil, func(s *playedTurn) {
-			s.pre("ask", "1")
-			s.prompt("ask")
-			s.over("1")
-		}, "call1 not_run uid 7"},
-		"judged like a call": {nil, func(s *playedTurn) {
+		"refused": {nil, steps("pre a 1; prompt a; over 1"), "call2 not_run uid 7"},
+		"it ran":  {nil, steps("pre a 1; prompt a; post a 1; over 1"), "call2 ran uid 7"},
+		"it ran after all": {nil, steps("pre a 1; prompt a; over 1; post a 1"),
+			"call2 not_run uid 7, call2 ran uid 7"},
+		"one of two": {nil, steps("pre a 1; pre b 2; prompt a; prompt b; post b 2; over 1 2"),
+			"call4 ran uid 7, call3 not_run uid 7"},
+		"the turn goes on":      {nil, steps("pre a 1; prompt a"), ""},
+		"another turn":          {nil, steps("pre a 1; prompt a; over 2"), ""},
+		"denied":                {deny, steps("pre a 1; prompt a; over 1"), ""},
+		"no such call":          {nil, steps("pre a 1; prompt b; over 1"), ""},
+		"the call alone":        {nil, steps("prompt a; post a 1; over 1"), ""},
+		"two that are the same": {nil, steps("pre a 1; pre a 2; prompt a; post a 1; over 1 2"), ""},
+		"refused, and made again": {nil, steps("pre a 1; prompt a; over 1; pre a 2; prompt a; post a 2; over 2"),
+			"call2 not_run uid 7, call5 ran uid 7"},
+		"a call that rules ask about has its own yes": {nil, steps("pre ask 1; prompt ask; over 1"), "call1 not_run uid 7"},
+		"judged like a call": {nil, func(s *playedTurn) httpapi.HookAnswer {
 			s.pre("a", "1")
 			s.d.Prompts, s.d.Gate.Stages = nil, []approver.Stage{s.people}
-			s.prompt("a")
-			s.over("1")
+			return steps("prompt a; over 1")(s)
 		}, "call2 not_run uid 7"},
 	} {
 		t.Run(name, func(t *testing.T) {
