@@ -2,6 +2,7 @@ package hookfiles
 
 import (
 	"bytes"
+	"encoding/json"
 	"path/filepath"
 	"slices"
 
@@ -11,18 +12,26 @@ import (
 	"approver.example/daemon/words"
 )
 
-// Asking returns the commands of approver's hooks that run before tools, in one settings file.
-func Asking(agent agents.Installer, s settings.Source) (all []settings.Command) {
+// asking returns approver's hooks that run before tools, in one settings file.
+func asking(agent agents.Installer, s settings.Source) (all []json.RawMessage) {
 	hooks, err := agent.ReadHooks(s.Path, s.Text)
 	if s.Missing || s.Err != nil || err != nil {
 		return nil
 	}
 	for _, m := range hooks[facts.At(agent.Name(), "").Name] {
 		for _, raw := range m.Hooks {
-			if c := settings.CommandOf(raw); c.Ours(agent.Name()) {
-				all = append(all, c)
+			if settings.CommandOf(raw).Ours(agent.Name()) {
+				all = append(all, raw)
 			}
 		}
+	}
+	return all
+}
+
+// Asking returns the commands of approver's hooks that run before tools, in one settings file.
+func Asking(agent agents.Installer, s settings.Source) (all []settings.Command) {
+	for _, raw := range asking(agent, s) {
+		all = append(all, settings.CommandOf(raw))
 	}
 	return all
 }
@@ -44,22 +53,13 @@ func HookIn(agent agents.Installer, sources []settings.Source, path string) (fir
 
 // Budgets returns the different times of approver's hooks that run before tools, in one settings file.
 func Budgets(agent agents.Installer, s settings.Source, want settings.Want) (all []settings.Budget) {
-	hooks, err := agent.ReadHooks(s.Path, s.Text)
-	if s.Missing || s.Err != nil || err != nil {
-		return nil
-	}
-	for _, m := range hooks[facts.At(agent.Name(), "").Name] {
-		for _, raw := range m.Hooks {
-			c := settings.CommandOf(raw)
-			if !c.Ours(agent.Name()) {
-				continue
-			}
-			_, waits := c.Deadline()
-			b := settings.Budget{Agent: agent.Name(), Hook: agent.Timeout(raw), Courier: waits, Parks: c.Parks(),
-				People: want.TTL, Before: want.Before}
-			if !slices.Contains(all, b) {
-				all = append(all, b)
-			}
+	for _, raw := range asking(agent, s) {
+		c := settings.CommandOf(raw)
+		_, waits := c.Deadline()
+		b := settings.Budget{Agent: agent.Name(), Hook: agent.Timeout(raw), Courier: waits, Parks: c.Parks(),
+			People: want.TTL, Before: want.Before}
+		if !slices.Contains(all, b) {
+			all = append(all, b)
 		}
 	}
 	return all

@@ -103,9 +103,6 @@ func (d *Decider) again(
 		now.outcome = permitted
 	}
 	d.Told.note(ev, call.Peer, now)
-	if err := d.Told.keep(context.WithoutCancel(ctx), ev, call.Peer, now); err != nil {
-		d.Log.Warn("what an agent was told is not kept: after a restart the report of that call will be an alarm", "use",
-			ev.UseID, "error", err)
-	}
+	d.keep(ctx, ev, call, now)
 	return out, true
 }

@@ -146,14 +146,19 @@ func (d *Decider) decide(
 	d.Told.note(ev, call.Peer, now)
 	d.noteTold(ev, call, v, now.outcome)
 	if now.lasting {
-		if err := d.Told.keep(context.WithoutCancel(ctx), ev, call.Peer, now); err != nil {
-			d.Log.Warn("what an agent was told is not kept: after a restart the report of that call will be an alarm", "use",
-				ev.UseID, "error", err)
-		}
+		d.keep(ctx, ev, call, now)
 	}
 	out := answer(told)
 	out.Ack = yes
 	return out
+}
+
+// keep stores what an agent was told.
+func (d *Decider) keep(ctx context.Context, ev agents.Event, call approver.ToolCall, now use) {
+	if err := d.Told.keep(context.WithoutCancel(ctx), ev, call.Peer, now); err != nil {
+		d.Log.Warn("what an agent was told is not kept: after a restart the report of that call will be an alarm", "use",
+			ev.UseID, "error", err)
+	}
 }
 
 // noteBlocked records that an agent was told no although the call was let go, because its protocol has no
@@ -228,8 +233,7 @@ func (d *Decider) settings(ctx context.Context, ev agents.Event, call approver.T
 		}
 	}
 	what := fmt.Sprintf("changed settings of the agent were not taken, because approver's hooks would not hold with "+
-		"them: %s",
-		strings.Join(weak, "; "))
+		"them: %s", strings.Join(weak, "; "))
 	switch {
 	case blind != nil:
 		what = "changed settings of the agent were not taken, because approver cannot look at them now: " + blind.Error()

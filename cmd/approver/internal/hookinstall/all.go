@@ -88,15 +88,7 @@ func (c allCmd) Run(ctx context.Context) error {
 
 // look finds the agents and what install would do.
 func (c allCmd) look() (all []found, err error) {
-	cfg, err := configs.LoadOrDefault(c.Config)
-	if err != nil {
-		return nil, err
-	}
-	program, err := hookfiles.HookProgram(c.Hook)
-	if err != nil {
-		return nil, err
-	}
-	who, err := cfg.Sockets.Submitters()
+	cfg, program, who, err := given(c.Config, c.Hook)
 	if err != nil {
 		return nil, err
 	}

@@ -136,6 +136,18 @@ func installable(agent string) error {
 		"for it", agent)
 }
 
+// given reads the configuration, and finds the hook program and who may submit calls.
+func given(config, hook string) (cfg configs.Config, program string, who configs.Submitters, err error) {
+	if cfg, err = configs.LoadOrDefault(config); err != nil {
+		return cfg, "", who, err
+	}
+	if program, err = hookfiles.HookProgram(hook); err != nil {
+		return cfg, "", who, err
+	}
+	who, err = cfg.Sockets.Submitters()
+	return cfg, program, who, err
+}
+
 // Install changes the settings, and writes the pin for couriers if agents have users of their
 // own.
 func (c AgentCmd) Install() error {
@@ -146,15 +158,7 @@ func (c AgentCmd) Install() error {
 	if err != nil {
 		return err
 	}
-	cfg, err := configs.LoadOrDefault(c.Config)
-	if err != nil {
-		return err
-	}
-	program, err := hookfiles.HookProgram(c.Hook)
-	if err != nil {
-		return err
-	}
-	who, err := cfg.Sockets.Submitters()
+	cfg, program, who, err := given(c.Config, c.Hook)
 	if err != nil {
 		return err
 	}
