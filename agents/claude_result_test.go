@@ -3,7 +3,6 @@ package agents
 import (
 	"encoding/json"
 	"os"
-	"strings"
 	"testing"
 
 	"approver.example"
@@ -55,49 +54,5 @@ func TestClaudeReading(t *testing.T) {
 	page.Call.Tool = "Read"
 	if got := (Claude{}).Reading(page); !got.Lines {
 		t.Errorf("a file: %+v", got)
-	}
-}
-
-func TestClaudeEncodeResult(t *testing.T) {
-	ran := recorded(t, "shell-post.json")
-	changed := json.RawMessage(`{"stdout":"<x>","stderr":""}`)
-	failed := Event{Kind: Ran, Name: "PostToolUseFailure", Failure: "no"}
-	for name, c := range map[string]struct {
-		ev   Event
-		r    Result
-		want string
-		exit int
-	}{
-		"nothing": {ran, Result{}, "", 0},
-		"a result": {ran, Result{Response: changed},
-			`{"hookSpecificOutput":{"hookEventName":"PostToolUse","updatedToolOutput":{"stdout":"<x>","stderr":""}}}` + "\n", 0},
-		"all of it": {ran, Result{changed, "a\nb", "c\nd"},
-			`{"systemMessage":"approver: c d","hookSpecificOutput":{"hookEventName":"PostToolUse","additionalContext":"a ` +
-				`b","updatedToolOutput":{"stdout":"<x>","stderr":""}}}` + "\n", 0},
-		"only a word": {failed, Result{Context: "a"},
-			`{"hookSpecificOutput":{"hookEventName":"PostToolUseFailure","additionalContext":"a"}}` + "\n", 0},
-		"an error cannot be replaced": {failed, Result{Response: changed},
-			`"hookEventName":"PostToolUseFailure","additionalContext":"what this call returned cannot be replaced`, 2},
-		"an error cannot be one digit": {failed, Result{Response: json.RawMessage(`7`)}, "cannot be replaced", 2},
-		"only a notice": {ran, Result{Notice: "a"},
-			`{"systemMessage":"approver: a","hookSpecificOutput":{"hookEventName":"PostToolUse"}}` + "\n", 0},
-		"a digit": {ran, Result{Response: json.RawMessage(`7`)}, "has another form", 2},
-		"another form": {ran, Result{Response: json.RawMessage(`"text"`)},
-			`{"decision":"block","reason":"what was to replace the result has another form`, 2},
-		"no JSON": {ran, Result{Response: json.RawMessage(`{"a":`)}, `{"decision":"block"`, 2},
-		"nothing ran": {recorded(t, "shell-pre.json"), Result{Context: "a"}, `"permissionDecision":"deny"`,
-			2},
-		"the zero event": {Event{}, Result{}, `"permissionDecision":"deny"`, 2},
-	} {
-		t.Run(name, func(t *testing.T) {
-			got := Claude{}.EncodeResult(c.ev, c.r)
-			if got.Exit() != c.exit || !strings.Contains(string(got.Stdout), c.want) ||
-				c.exit == 0 && string(got.Stdout) != c.want {
-				t.Errorf("exit %d\n%s", got.Exit(), got.Stdout)
-			}
-			if (len(got.Stderr) > 0) != (c.exit == 2) {
-				t.Errorf("exit %d with stderr %q", got.Exit(), got.Stderr)
-			}
-		})
 	}
 }

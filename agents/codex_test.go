@@ -274,41 +274,6 @@ func TestCodexCannotBeTold(t *testing.T) {
 	}
 }
 
-// The reason of a block replaces what a call returned.
-func TestCodexResult(t *testing.T) {
-	for file, c := range map[string]struct{ response, want string }{
-		"shell-post": {`"clean\ntext"`, `{"decision":"block","reason":"clean\ntext","systemMessage":"approver: a notice",` +
-			`"hookSpecificOutput":{"hookEventName":"PostToolUse","additionalContext":"a context"}}`},
-		"mcp-post": {`{"content":[{"type":"text","text":"clean"}]}`, `{"decision":"block","reason":"clean\n",` +
-			`"systemMessage":"approver: a notice","hookSpecificOutput":{"hookEventName":"PostToolUse","additionalContext":` +
-			`"a context"}}`},
-	} {
-		payload, err := os.ReadFile("testdata/codex/" + file + ".json")
-		if err != nil {
-			t.Fatal(err)
-		}
-		ev, err := codex.Decode(payload)
-		if err != nil || !codex.Reading(ev).Replaces {
-			t.Fatalf("%+v, %v", codex.Reading(ev), err)
-		}
-		r := Result{Response: json.RawMessage(c.response), Context: "a context", Notice: "a notice"}
-		if out := codex.EncodeResult(ev, r); string(out.Stdout) != c.want+"\n" || !out.ExitZero {
-			t.Errorf("%s: %s", file, out.Stdout)
-		}
-		if out := codex.EncodeResult(ev, Result{}); len(out.Stdout) > 0 || !out.ExitZero {
-			t.Errorf("%s: nothing to change: %s", file, out.Stdout)
-		}
-		for _, other := range []string{`[1]`, `x`} {
-			if out := codex.EncodeResult(ev, Result{Response: json.RawMessage(other)}); out.ExitZero {
-				t.Errorf("%s: %s is another form: %s", file, other, out.Stdout)
-			}
-		}
-	}
-	if out := codex.EncodeResult(Event{}, Result{Context: "x"}); out.ExitZero {
-		t.Error("an event that is not understood does not block")
-	}
-}
-
 // All events of the installed schemas are known.
 func TestCodexEvents(t *testing.T) {
 	for event := range codexEvents {

@@ -1,7 +1,6 @@
 package agents
 
 import (
-	"encoding/json"
 	"os"
 	"path/filepath"
 	"strings"
@@ -50,34 +49,6 @@ func TestQwenWrapper(t *testing.T) {
 		`,"tool_use_id":"u"`))
 	if err == nil || ev.Kind != Unknown {
 		t.Errorf("%+v, %v", ev, err)
-	}
-}
-
-// What the model reads instead of a result; to an error, something can only be added.
-func TestQwenResult(t *testing.T) {
-	for _, c := range []struct{ event, replaced, context, want string }{
-		{"PostToolUse", `"b"`, "", `{"continue":false,"stopReason":"b"}`},
-		{"PostToolUse", `"b"`, "note", `{"continue":false,"stopReason":"note\n\nb"}`},
-		{"PostToolUse", ``, "note", `{"hookSpecificOutput":{"hookEventName":"PostToolUse","additionalContext":"note"}}`},
-		{"PostToolUse", ``, "", ``},
-		{"PostToolUse", `[]`, "", `blocked`},
-		{"PostToolUseFailure", ``, "note",
-			`{"hookSpecificOutput":{"hookEventName":"PostToolUseFailure","additionalContext":"note"}}`},
-		{"PostToolUseFailure", `"b"`, "", `blocked`},
-	} {
-		ev, err := qwen.Decode(qwenPayload(c.event, "read_file", `{"file_path":"/a"}`,
-			`,"tool_use_id":"u","tool_response":{"llmContent":"x"},"error":"e"`))
-		if err != nil {
-			t.Fatal(err)
-		}
-		answer := qwen.EncodeResult(ev, Result{Response: json.RawMessage(c.replaced), Context: c.context})
-		got := strings.TrimSpace(string(answer.Stdout))
-		if strings.Contains(got, "could not be replaced") {
-			got = "blocked"
-		}
-		if got != c.want {
-			t.Errorf("%s with %s: %s, want %s", c.event, c.replaced, got, c.want)
-		}
 	}
 }
 

@@ -55,21 +55,27 @@ func TestRecorded(t *testing.T) {
 func TestThePayloadSaysWhoseItIs(t *testing.T) {
 	for _, a := range adapters {
 		eachRecorded(t, a.Name(), func(t *testing.T, _ string, payload []byte) {
-			for _, flag := range adapters {
-				by, ev, err := Read(flag.Name(), payload)
-				switch {
-				case err != nil && (by == nil || ev.Kind != Unknown):
-					t.Errorf("--agent %s: %v with %+v", flag.Name(), err, ev)
-				case err != nil && flag == a:
-					t.Errorf("--agent %s: %v", flag.Name(), err)
-				case err == nil && ev.Kind != Notice && (by != a || ev.Agent != a.Name() || ev.Call.Agent != a.Name()):
-					t.Errorf("--agent %s reads it as one of %s", flag.Name(), ev.Agent)
-				}
-			}
+			isOf(t, a, payload)
 		})
 	}
 	if a, ev, err := Read("nobody", []byte("{}")); a != nil || ev.Kind != Unknown || err == nil {
 		t.Errorf("an unknown agent: %v, %+v, %v", a, ev, err)
+	}
+}
+
+// isOf asserts that a payload is read as one of an agent, or refused, whatever the hook's flags say.
+func isOf(t *testing.T, a Adapter, payload []byte) {
+	t.Helper()
+	for _, flag := range adapters {
+		by, ev, err := Read(flag.Name(), payload)
+		switch {
+		case err != nil && (by == nil || ev.Kind != Unknown):
+			t.Errorf("--agent %s with %s: %v with %+v", flag.Name(), payload, err, ev)
+		case err != nil && flag == a:
+			t.Errorf("--agent %s with %s: %v", flag.Name(), payload, err)
+		case err == nil && ev.Kind != Notice && (by != a || ev.Agent != a.Name() || ev.Call.Agent != a.Name()):
+			t.Errorf("--agent %s with %s reads it as one of %s", flag.Name(), payload, ev.Agent)
+		}
 	}
 }
 
@@ -240,17 +246,7 @@ func TestAKeyMoreLeavesThePayloadWhatItIs(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				for _, flag := range adapters {
-					by, ev, err := Read(flag.Name(), changed)
-					switch {
-					case err != nil && (by == nil || ev.Kind != Unknown):
-						t.Errorf("--agent %s with %s: %v with %+v", flag.Name(), key, err, ev)
-					case err != nil && flag == a:
-						t.Errorf("--agent %s with %s: %v", flag.Name(), key, err)
-					case err == nil && ev.Kind != Notice && (by != a || ev.Agent != a.Name()):
-						t.Errorf("--agent %s with %s reads it as one of %s", flag.Name(), key, ev.Agent)
-					}
-				}
+				isOf(t, a, changed)
 			}
 		})
 	}

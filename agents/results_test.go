@@ -86,6 +86,7 @@ func TestResults(t *testing.T) {
 	patch := derived(ranAs("postToolUse", "Bash", text))
 	code := ranAs("PostToolUse", "Bash", `"x"`)
 	shell := ranAs("PostToolUse", "Bash", `"x"`)
+	claudes := ranAs("PostToolUse", "Bash", `{"stdout":"x"}`)
 	image := ranAs("AfterTool", "Bash", `[{"inlineData":{}}]`)
 	for name, tt := range map[string]struct {
 		a    Returner
@@ -93,6 +94,27 @@ func TestResults(t *testing.T) {
 		r    Result
 		want string // "blocks" with a text that the reason has, or the document
 	}{
+		"claude, nothing": {Claude{}, claudes, Result{}, ""},
+		"claude, a result": {Claude{}, claudes, Result{Response: []byte(`{"stdout":"<y>"}`)},
+			`{"hookSpecificOutput":{"hookEventName":"PostToolUse","updatedToolOutput":{"stdout":"<y>"}}}`},
+		"claude, all of it": {Claude{}, claudes, Result{[]byte(`{"stdout":"<y>"}`), "a\nb", "c\nd"},
+			`{"systemMessage":"approver: c d","hookSpecificOutput":{"hookEventName":"PostToolUse","additionalContext":"a b",` +
+				`"updatedToolOutput":{"stdout":"<y>"}}}`},
+		"claude, a notice": {Claude{}, claudes, Result{Notice: "n"},
+			`{"systemMessage":"approver: n","hookSpecificOutput":{"hookEventName":"PostToolUse"}}`},
+		"claude, an error gets a note": {Claude{}, failedAs("PostToolUseFailure", "Bash", ""), Result{Context: "c"},
+			`{"hookSpecificOutput":{"hookEventName":"PostToolUseFailure","additionalContext":"c"}}`},
+		"claude, an error cannot be replaced": {Claude{}, failedAs("PostToolUseFailure", "Bash", ""),
+			Result{Response: []byte(`{}`)}, "blocks cannot be replaced"},
+		"claude, an error cannot be one digit": {Claude{}, failedAs("PostToolUseFailure", "Bash", ""),
+			Result{Response: []byte(`7`)}, "blocks cannot be replaced"},
+		"claude, a digit":      {Claude{}, claudes, Result{Response: []byte(`7`)}, "blocks another form"},
+		"claude, another form": {Claude{}, claudes, Result{Response: []byte(`"y"`)}, "blocks another form"},
+		"claude, no JSON":      {Claude{}, claudes, Result{Response: []byte(`{"a":`)}, "blocks another form"},
+		"claude, a call to run": {Claude{}, Event{Kind: Decide, Name: "PreToolUse"}, Result{Context: "c"},
+			"blocks has not run"},
+		"claude, no event": {Claude{}, Event{}, Result{}, "blocks has not run"},
+
 		"copilot, nothing":  {copilot, patch, Result{}, ""},
 		"copilot, a notice": {copilot, patch, Result{Notice: "n"}, ""}, // there is no place for it
 		"copilot, another": {copilot, patch, Result{Response: []byte(`{"textResultForLlm":"y"}`)},
@@ -130,6 +152,9 @@ func TestResults(t *testing.T) {
 		"codex, an object": {codex, ranAs("PostToolUse", "mcp__a__b", `{"a":1}`), Result{Response: []byte(`{"a":2}`)},
 			`{"decision":"block","reason":"{\"a\":2}"}`},
 
+		"codex, all of it": {codex, shell, Result{[]byte(`"y\nz"`), "c", "n"}, `{"decision":"block","reason":"y\nz",` +
+			`"systemMessage":"approver: n","hookSpecificOutput":{"hookEventName":"PostToolUse","additionalContext":"c"}}`},
+
 		"openclaw cannot": {openclaw, ranAs("after_tool_call", "Bash", `"x"`), Result{Response: []byte(`"y"`)},
 			"blocks cannot be replaced"},
 		"pi, nothing returned": {pi, ranAs("tool_result", "Bash", "null"), Result{Response: []byte(`[]`)},
@@ -151,6 +176,14 @@ func TestResults(t *testing.T) {
 		"qwen, a notice": {qwen, shell, Result{Notice: "n"}, `{"systemMessage":"approver: n"}`},
 		"qwen, marks": {qwen, shell, Result{Response: []byte(`"[x]"`)},
 			`{"hookSpecificOutput":{"hookEventName":"PostToolUse","additionalContext":"` + dataNote},
+		"qwen, another": {qwen, shell, Result{Response: []byte(`"y"`)}, `{"continue":false,"stopReason":"y"}`},
+		"qwen, another with a note": {qwen, shell, Result{Response: []byte(`"y"`), Context: "c"},
+			`{"continue":false,"stopReason":"c\n\ny"}`},
+		"qwen, a note": {qwen, shell, Result{Context: "c"},
+			`{"hookSpecificOutput":{"hookEventName":"PostToolUse","additionalContext":"c"}}`},
+		"qwen, another form": {qwen, shell, Result{Response: []byte(`[]`)}, "blocks another form"},
+		"qwen, a failure, a note": {qwen, failedAs("PostToolUseFailure", "Bash", ""), Result{Context: "c"},
+			`{"hookSpecificOutput":{"hookEventName":"PostToolUseFailure","additionalContext":"c"}}`},
 		"qwen, a failure, one digit": {qwen, failedAs("PostToolUse", "Bash", `"x"`), Result{Response: []byte(`7`)},
 			"blocks cannot be replaced"},
 	} {
