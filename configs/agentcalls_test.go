@@ -44,30 +44,37 @@ func callVerdicts(t *testing.T) func(agent, tool string, args arguments) approve
 	}
 	return func(agent, tool string, args arguments) approver.Verdict {
 		t.Helper()
-		payload, err := json.Marshal(payloads[agent](tool, args))
-		if err != nil {
-			t.Fatal(err)
-		}
+		payload := payloads[agent](tool, args)
 		if agent == "code" {
 			agent = "copilot"
 		}
-		_, ev, err := agents.Read(agent, payload)
-		if err != nil || ev.Kind != agents.Decide {
-			t.Fatalf("%s %s: %v, %v", tool, payload, ev.Kind, err)
-		}
-		ev.Call.Env = map[string]string{"HOME": "/home/ada"}
-		strictest := approver.Verdict{Decision: approver.Allow}
-		for _, stage := range stages {
-			v, err := stage.Judge(t.Context(), ev.Call)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if v.Decision < strictest.Decision {
-				strictest = v
-			}
-		}
-		return strictest
+		return strictest(t, stages, agent, payload)
 	}
+}
+
+// strictest returns the strictest verdict of some stages on what an agent sends.
+func strictest(t *testing.T, stages []approver.Stage, agent string, sent any) approver.Verdict {
+	t.Helper()
+	payload, err := json.Marshal(sent)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, ev, err := agents.Read(agent, payload)
+	if err != nil || ev.Kind != agents.Decide || ev.Agent != agent {
+		t.Fatalf("%s %s: %v, %v", agent, payload, ev.Kind, err)
+	}
+	ev.Call.Env = map[string]string{"HOME": "/home/ada"}
+	most := approver.Verdict{Decision: approver.Allow}
+	for _, stage := range stages {
+		v, err := stage.Judge(t.Context(), ev.Call)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if v.Decision < most.Decision {
+			most = v
+		}
+	}
+	return most
 }
 
 // A toolCall is a call of an agent's own tool, its arguments as JSON, and the rule that asks about it;

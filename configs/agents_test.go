@@ -1,14 +1,12 @@
 package configs_test
 
 import (
-	"encoding/json"
 	"maps"
 	"slices"
 	"strings"
 	"testing"
 
 	"approver.example"
-	"approver.example/agents"
 )
 
 type arguments = map[string]any
@@ -265,27 +263,7 @@ func pluginSays(agent, event string, names map[string]string) func(a act) argume
 func TestEveryAgentIsJudgedAlike(t *testing.T) {
 	stages := []approver.Stage{newEngine(t), defaultPolicy(t)}
 	judge := func(name string, a act) approver.Verdict {
-		payload, err := json.Marshal(speakers[name].says(a))
-		if err != nil {
-			t.Fatal(err)
-		}
-		adapter, _ := agents.For(name)
-		ev, err := adapter.Decode(payload)
-		if err != nil || ev.Kind != agents.Decide {
-			t.Fatalf("%s %s: %v, %v\n%s", name, a.name, ev.Kind, err, payload)
-		}
-		ev.Call.Env = map[string]string{"HOME": "/home/ada"}
-		strictest := approver.Verdict{Decision: approver.Allow}
-		for _, stage := range stages {
-			v, err := stage.Judge(t.Context(), ev.Call)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if v.Decision < strictest.Decision {
-				strictest = v
-			}
-		}
-		return strictest
+		return strictest(t, stages, name, speakers[name].says(a))
 	}
 	for _, a := range acts {
 		want := judge("claude", a)
