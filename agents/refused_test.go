@@ -10,12 +10,12 @@ import (
 	"approver.example"
 )
 
-// form returns the adapter as it reads a payload; nil is Claude Code's, which is none of these.
+// form returns the table of an agent for a payload.
 func form(a Adapter, o object) *hooked {
 	if f, ok := a.(interface{ formed(object) *hooked }); ok {
 		return f.formed(o)
 	}
-	return nil
+	return claude
 }
 
 // swapped returns a payload with another value at a key; an empty value takes the key out.
@@ -44,7 +44,7 @@ func TestEveryAgentSaysShortlyWhoItIs(t *testing.T) {
 			ev, err := a.Decode(payload)
 			o, bad := parseObject(payload)
 			h := form(a, o)
-			if err != nil || bad != nil || h == nil || ev.Kind != Decide && ev.Kind != Prompted && ev.Kind != Ran {
+			if err != nil || bad != nil || ev.Kind != Decide && ev.Kind != Prompted && ev.Kind != Ran {
 				return
 			}
 			needs := []string{h.keys.dir, h.keys.session, places[a.Name()]}
@@ -226,29 +226,6 @@ func TestThePluginSaysWhoseItIs(t *testing.T) {
 		case tt.agent != "" && (err != nil || by.Name() != tt.agent || ev.Call.Agent != tt.agent || ev.Kind != Decide):
 			t.Errorf("--agent %s %s: %+v, %v", tt.flag, tt.payload, ev, err)
 		}
-	}
-}
-
-// The story: "name" says which workflow runs, so Claude Code's copy of its script does not count. Of any
-// other tool it counts: a call that runs another script than the one that was approved is another call.
-func TestAScriptOfAnotherToolCounts(t *testing.T) {
-	of := func(tool, input string) Content {
-		ev, err := Claude{}.Decode(pre(tool, input))
-		if err != nil {
-			t.Fatal(err)
-		}
-		return ev.Content
-	}
-	for _, tool := range []string{"mcp__a__b", "Agent2", "Workflow2"} {
-		if of(tool, `{"name":"fine","script":"x"}`) == of(tool, `{"name":"fine","script":"y"}`) {
-			t.Errorf("the script of %s does not count", tool)
-		}
-	}
-	if of("Workflow", `{"name":"a","script":"x"}`) != of("Workflow", `{"name":"a","script":"y"}`) {
-		t.Error("a workflow with a name of one letter")
-	}
-	if contentOf("Bash", object{"command": nil}) == contentOf("Bash", object{"command": json.RawMessage(`"ls"`)}) {
-		t.Error("no command is ls")
 	}
 }
 

@@ -26,7 +26,7 @@ func TestTheShellBlocksForACourierThatIsGone(t *testing.T) {
 	found := 0
 	for _, a := range adapters {
 		h := form(a, nil)
-		if h == nil || !h.install.shell {
+		if h.install == nil || !h.install.shell {
 			continue
 		}
 		found++
