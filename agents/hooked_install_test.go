@@ -20,14 +20,7 @@ type switchCase struct {
 // wantedHooks returns the hooks that install writes.
 func wantedHooks(t *testing.T, a Installer) settings.Hooks {
 	t.Helper()
-	text, err := a.HookConfig("/usr/bin/approver-hook", "", time.Minute)
-	if err != nil {
-		t.Fatal(err)
-	}
-	hooks, err := a.ReadHooks("x", text)
-	if err != nil {
-		t.Fatal(err)
-	}
+	_, hooks := wantedOf(t, a)
 	return hooks
 }
 
@@ -173,11 +166,7 @@ func TestMachineHoldsTheHooks(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		hooks := wantedHooks(t, c.agent)
-		machine, err := c.agent.HookConfig("/usr/bin/approver-hook", "", time.Minute)
-		if err != nil {
-			t.Fatal(err)
-		}
+		machine, hooks := wantedOf(t, c.agent)
 		for _, held := range []bool{true, false} {
 			place := settings.User
 			if held {

@@ -11,6 +11,8 @@ import (
 	"strings"
 
 	"github.com/tailscale/hujson"
+
+	"approver.example/agents/canary/model"
 )
 
 // readObject returns the object in a file of JSON, with comments or without. A missing file is an
@@ -69,6 +71,22 @@ func serverNames(key string, files ...string) []string {
 	}
 	return slices.Sorted(maps.Keys(names))
 }
+
+// openAI describes the model to an agent that calls it as one of OpenAI's, with the form of settings that Pi
+// and OpenClaw share.
+func openAI(url string) map[string]any {
+	return map[string]any{
+		"baseUrl": url + "/v1", "apiKey": key, "api": "openai-completions",
+		"models": []any{map[string]any{
+			"id": model.Name, "name": model.Name, "reasoning": false, "input": []string{"text"},
+			"cost":          map[string]any{"input": 0, "output": 0, "cacheRead": 0, "cacheWrite": 0},
+			"contextWindow": model.Window, "maxTokens": model.Room,
+		}},
+	}
+}
+
+// onlyCommand are the arguments of a shell that takes no more than the command.
+func onlyCommand(command string) any { return map[string]any{"command": command} }
 
 // writeJSON writes a value into a file that only the user can read.
 func writeJSON(file string, value any) error {

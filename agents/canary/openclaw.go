@@ -18,7 +18,7 @@ func OpenClaw() Recipe {
 	return Recipe{
 		Agent: "openclaw",
 		Tool:  "exec",
-		Input: func(command string) any { return map[string]any{"command": command} },
+		Input: onlyCommand,
 		Start: startOpenClaw,
 		Drop:  []string{"OPENCLAW_GATEWAY_*", "OPENCLAW_SHELL", "OPENCLAW_PROXY_URL", "OPENCLAW_LIVE_*"},
 		Limit: 2 * slow,
@@ -27,15 +27,8 @@ func OpenClaw() Recipe {
 
 func startOpenClaw(s Setting) (Start, error) {
 	config := map[string]any{
-		"tools": map[string]any{"exec": map[string]any{"mode": "full"}},
-		"models": map[string]any{"mode": "replace", "providers": map[string]any{"approver": map[string]any{
-			"baseUrl": s.URL + "/v1", "apiKey": key, "api": "openai-completions",
-			"models": []any{map[string]any{
-				"id": model.Name, "name": model.Name, "reasoning": false, "input": []string{"text"},
-				"cost":          map[string]any{"input": 0, "output": 0, "cacheRead": 0, "cacheWrite": 0},
-				"contextWindow": model.Window, "maxTokens": model.Room,
-			}},
-		}}},
+		"tools":  map[string]any{"exec": map[string]any{"mode": "full"}},
+		"models": map[string]any{"mode": "replace", "providers": map[string]any{"approver": openAI(s.URL)}},
 	}
 	state, user := openClawPlaces(s.Env)
 	env := []string{"OPENCLAW_NO_AUTO_UPDATE=1", "OPENCLAW_DISABLE_BONJOUR=1", "OPENCLAW_STATE_DIR=" + state}

@@ -14,21 +14,16 @@ func Pi() Recipe {
 	return Recipe{
 		Agent: "pi",
 		Tool:  "bash",
-		Input: func(command string) any { return map[string]any{"command": command} },
+		Input: onlyCommand,
 		Start: startPi,
 		Limit: slow,
 	}
 }
 
 func startPi(s Setting) (Start, error) {
-	provider, err := json.Marshal(map[string]any{
-		"name": "approver", "baseUrl": s.URL + "/v1", "apiKey": key, "api": "openai-completions",
-		"models": []any{map[string]any{
-			"id": model.Name, "name": model.Name, "reasoning": false, "input": []string{"text"},
-			"cost":          map[string]any{"input": 0, "output": 0, "cacheRead": 0, "cacheWrite": 0},
-			"contextWindow": model.Window, "maxTokens": model.Room,
-		}},
-	})
+	of := openAI(s.URL)
+	of["name"] = "approver"
+	provider, err := json.Marshal(of)
 	if err != nil {
 		return Start{}, err
 	}
