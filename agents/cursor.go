@@ -21,25 +21,17 @@ import (
 var cursor = cursorAdapter{&hooked{
 	name: "cursor", patience: usualPatience,
 	events: []hookEvent{
-		{kind: Decide, installed: true,
-			Event: facts.Event{Name: "preToolUse", Before: denyFlat, After: "}", DocumentOnly: true}},
+		{kind: Decide, installed: true, Event: cursorEvent("preToolUse", denyFlat)},
 		// Some versions send no preToolUse for a file that is read.
-		{kind: Prompted, installed: true, call: cursorFile,
-			Event: facts.Event{Name: "beforeReadFile", Before: denyFlat, After: "}", DocumentOnly: true}},
-		{kind: Prompted, call: cursorCommand,
-			Event: facts.Event{Name: "beforeShellExecution", Before: denyFlat, After: "}", DocumentOnly: true}},
-		{kind: Prompted, call: cursorServer,
-			Event: facts.Event{Name: "beforeMCPExecution", Before: denyFlat, After: "}", DocumentOnly: true}},
-		{kind: Prompted, call: cursorFile,
-			Event: facts.Event{Name: "beforeTabFileRead", Before: denyFlat, After: "}", DocumentOnly: true}},
-		{kind: Prompted, call: cursorSubagent,
-			Event: facts.Event{Name: "subagentStart", Before: denyFlat, After: "}", DocumentOnly: true}},
-		{kind: Ran, installed: true,
-			Event: facts.Event{Name: "postToolUse", Before: `{"additional_context":`, After: "}", DocumentOnly: true}},
-		{kind: Ran, installed: true,
-			Event: facts.Event{Name: "postToolUseFailure", Before: `{"additional_context":`, After: "}", DocumentOnly: true}},
-		{kind: Notice, quiet: `{"continue":true}`, Event: facts.Event{Name: "beforeSubmitPrompt",
-			Before: `{"continue":false,"user_message":`, After: "}", DocumentOnly: true}},
+		{kind: Prompted, installed: true, call: cursorFile, Event: cursorEvent("beforeReadFile", denyFlat)},
+		{kind: Prompted, call: cursorCommand, Event: cursorEvent("beforeShellExecution", denyFlat)},
+		{kind: Prompted, call: cursorServer, Event: cursorEvent("beforeMCPExecution", denyFlat)},
+		{kind: Prompted, call: cursorFile, Event: cursorEvent("beforeTabFileRead", denyFlat)},
+		{kind: Prompted, call: cursorSubagent, Event: cursorEvent("subagentStart", denyFlat)},
+		{kind: Ran, installed: true, Event: cursorEvent("postToolUse", `{"additional_context":`)},
+		{kind: Ran, installed: true, Event: cursorEvent("postToolUseFailure", `{"additional_context":`)},
+		{kind: Notice, quiet: `{"continue":true}`,
+			Event: cursorEvent("beforeSubmitPrompt", `{"continue":false,"user_message":`)},
 	},
 	// The after* say again what postToolUse says, without the id of the call.
 	notices: cursorNotices,
@@ -92,6 +84,11 @@ var cursor = cursorAdapter{&hooked{
 // denyFlat is a blocking document up to the reason, a text for the user, which the model reads too.
 const denyFlat = `{"permission":"deny","user_message":`
 
+// cursorEvent is an event with its blocking document, up to the reason.
+func cursorEvent(name, before string) facts.Event {
+	return facts.Event{Name: name, Before: before, After: "}", DocumentOnly: true}
+}
+
 // A cursorAdapter is the adapter with what to do with results.
 type cursorAdapter struct{ *hooked }
 
@@ -135,33 +132,28 @@ func cursorAlias(tool string, args object) (string, error) {
 	return tool, nil
 }
 
-// part returns a JSON object with some keys of another, under other names: own=new, separated by
-// spaces.
-func part(o object, keys string) (json.RawMessage, error) {
-	out := map[string]json.RawMessage{}
-	for pair := range strings.FieldsSeq(keys) {
-		own, name, _ := strings.Cut(pair, "=")
-		if raw, ok := o[own]; ok {
-			out[name] = raw
+// cursorCall returns the reader of a call of a tool: its arguments are some keys of the payload, under other
+// names: own=new, separated by spaces.
+func cursorCall(tool, keys string) func(o object) (string, json.RawMessage, error) {
+	return func(o object) (string, json.RawMessage, error) {
+		out := map[string]json.RawMessage{}
+		for pair := range strings.FieldsSeq(keys) {
+			own, name, _ := strings.Cut(pair, "=")
+			if raw, ok := o[own]; ok {
+				out[name] = raw
+			}
 		}
+		args, err := json.Marshal(out)
+		return tool, args, err
 	}
-	return json.Marshal(out)
 }
 
-func cursorCommand(o object) (tool string, args json.RawMessage, err error) {
-	args, err = part(o, "command=command")
-	return "Shell", args, err
-}
-
-func cursorFile(o object) (tool string, args json.RawMessage, err error) {
-	args, err = part(o, "file_path=file_path")
-	return "Read", args, err
-}
-
-func cursorSubagent(o object) (tool string, args json.RawMessage, err error) {
-	args, err = part(o, "task=prompt subagent_type=subagent_type")
-	return "Task", args, err
-}
+// The calls in the events that say less than preToolUse.
+var (
+	cursorCommand  = cursorCall("Shell", "command=command")
+	cursorFile     = cursorCall("Read", "file_path=file_path")
+	cursorSubagent = cursorCall("Task", "task=prompt subagent_type=subagent_type")
+)
 
 // cursorServer reads a call of an MCP tool. Its arguments are a text of JSON.
 func cursorServer(o object) (tool string, args json.RawMessage, err error) {
