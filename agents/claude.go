@@ -2,7 +2,6 @@ package agents
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -27,7 +26,7 @@ var claude = &hooked{
 		{kind: Decide, Event: facts.Event{Name: "PreToolUse", Before: denyTool, After: "}}"}},
 		{kind: Prompted, Event: facts.Event{Name: "PermissionRequest", Before: denyPrompt, After: "}}}"}},
 		{kind: Ran, Event: facts.Event{Name: "PostToolUse", Before: block, After: "}"}},
-		{kind: Ran, Event: facts.Event{Name: "PostToolUseFailure", Before: noteFailure, After: "}}"}},
+		{kind: Ran, failure: "error", Event: facts.Event{Name: "PostToolUseFailure", Before: noteFailure, After: "}}"}},
 		{kind: Settings, read: claudeSettings, Event: facts.Event{Name: "ConfigChange", Before: block, After: "}"}},
 		{kind: Over, read: claudeOver, Event: facts.Event{Name: "PostToolBatch"}},
 	},
@@ -40,8 +39,7 @@ var claude = &hooked{
 	// The first is of 2.1.330, the second of older versions too.
 	alone: []facts.Variable{{Name: "CLAUDE_CODE_SESSION_ATTENDED", Value: "0"},
 		{Name: "CLAUDE_CODE_ENTRYPOINT", Value: "sdk-cli"}},
-	prompt:  claudeAsks,
-	outcome: claudeOutcome,
+	prompt: claudeAsks,
 }
 
 // Name returns "claude".
@@ -88,21 +86,5 @@ func claudeSettings(ev *Event, o object) (err error) {
 		ev.Home = filepath.Clean(home)
 	}
 	ev.Call.Tool, ev.Call.Paths = ev.Name, []string{ev.Changed}
-	return nil
-}
-
-// claudeOutcome reads the result of a call that ran.
-func claudeOutcome(ev *Event, o object) (err error) {
-	if ev.Name == "PostToolUseFailure" {
-		ev.Failure, err = o.need("error", MaxPayload)
-		ev.Output = ev.Failure
-		return err
-	}
-	response, ok := o["tool_response"]
-	if !ok {
-		return errors.New(`"tool_response" is missing`)
-	}
-	ev.Response = response
-	ev.Output = outputOf(response)
 	return nil
 }

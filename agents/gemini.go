@@ -134,15 +134,11 @@ func geminiAddresses(ev *Event) error {
 
 // geminiOutcome reads what a call returned. Of one that failed, the model reads only the error.
 func geminiOutcome(ev *Event, o object) error {
-	response, ok := o["tool_response"]
-	if !ok {
-		return errors.New(`"tool_response" is missing`)
-	}
-	if err := partsOf(ev, response); err != nil {
+	if err := partsOf(ev, o); err != nil {
 		return err
 	}
 	var failed struct{ Error *struct{ Message string } }
-	if json.Unmarshal(response, &failed) != nil || failed.Error == nil {
+	if json.Unmarshal(o["tool_response"], &failed) != nil || failed.Error == nil {
 		return nil
 	}
 	ev.Failure = failed.Error.Message

@@ -92,6 +92,8 @@ type hookEvent struct {
 	quiet     string // that of hooked, for an event with one of its own
 	// call is that of hooked, for an event with keys of its own. Such a call cannot be changed.
 	call func(o object) (tool string, args json.RawMessage, err error)
+	// failure is the key of why the call failed, for a Ran that says so.
+	failure string
 	// read reads an event that is not about a call, after its place.
 	read func(ev *Event, o object) error
 }
@@ -190,7 +192,7 @@ func (h *hooked) decode(payload []byte) (ev Event, err error) {
 	ev.Kind = e.kind
 	switch {
 	case e.kind == Ran:
-		err = h.readOutcome(&ev, in)
+		err = h.readOutcome(&ev, in, e)
 	case e.kind == Prompted && h.prompt != nil:
 		p := h.prompt(ev, o)
 		ev.Prompt = &p
@@ -337,8 +339,13 @@ func (h *hooked) readIDs(ev *Event, o, in object, e hookEvent) error {
 }
 
 // readOutcome reads the result of a call that ran.
-func (h *hooked) readOutcome(ev *Event, o object) error {
-	if h.outcome != nil {
+func (h *hooked) readOutcome(ev *Event, o object, e hookEvent) (err error) {
+	switch {
+	case e.failure != "":
+		ev.Failure, err = o.need(e.failure, MaxPayload)
+		ev.Output = ev.Failure
+		return err
+	case h.outcome != nil:
 		return h.outcome(ev, o)
 	}
 	response, ok := o[h.keys.response]

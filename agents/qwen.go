@@ -25,7 +25,7 @@ var qwen = qwenAgent{&hooked{
 		{kind: Prompted, Event: facts.Event{Name: "PermissionRequest", Before: denyPrompt, After: "}}}", DocumentOnly: true}},
 		{kind: Ran, installed: true, Event: facts.Event{Name: "PostToolUse", Before: `{"continue":false,"stopReason":`,
 			After: "}", DocumentOnly: true}},
-		{kind: Ran, installed: true, Event: facts.Event{Name: "PostToolUseFailure", Before: noteFailure,
+		{kind: Ran, installed: true, failure: "error", Event: facts.Event{Name: "PostToolUseFailure", Before: noteFailure,
 			After: "}}", DocumentOnly: true}},
 	},
 	// The ids in PostToolBatch are those of the model, which the other events do not have as ids.
@@ -55,7 +55,7 @@ var qwen = qwenAgent{&hooked{
 	described: []string{"Bash", "Monitor"},
 	returned:  []facts.Field{{Key: "tool_response", Short: "null"}, {Key: "error", Short: `"not read"`}},
 	check:     qwenCheck,
-	outcome:   qwenOutcome,
+	outcome:   partsOf,
 	permit:    permitQwen,
 	recipe:    canary.Qwen,
 	install:   qwenInstallation,
@@ -68,20 +68,6 @@ func qwenCheck(tool string, _ json.RawMessage) error {
 		return errors.New("this is not the tool that would run")
 	}
 	return nil
-}
-
-// qwenOutcome reads what a call returned, or why it failed.
-func qwenOutcome(ev *Event, o object) (err error) {
-	if ev.Name == "PostToolUseFailure" {
-		ev.Failure, err = o.need("error", MaxPayload)
-		ev.Output = ev.Failure
-		return err
-	}
-	response, ok := o["tool_response"]
-	if !ok {
-		return errors.New(`"tool_response" is missing`)
-	}
-	return partsOf(ev, response)
 }
 
 // permitQwen returns the document of an answer that does not block. A warning goes to the user as well,

@@ -19,15 +19,19 @@ const ownTexts = "TodoWrite EnterPlanMode ExitPlanMode AskUserQuestion"
 
 // partsOf reads what a call returned. The response of the event is what the model reads, and nothing of
 // what only the user sees. null stands for a response that was taken out.
-func partsOf(ev *Event, response json.RawMessage) error {
+func partsOf(ev *Event, o object) error {
+	response, ok := o["tool_response"]
+	if !ok {
+		return errors.New(`"tool_response" is missing`)
+	}
 	if string(response) == "null" {
 		return nil
 	}
-	o, err := parseObject(response)
+	returned, err := parseObject(response)
 	if err != nil {
 		return fmt.Errorf("what the call returned: %w", err)
 	}
-	content, ok := o["llmContent"]
+	content, ok := returned["llmContent"]
 	if !ok || string(content) == "null" {
 		return nil
 	}
