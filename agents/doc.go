@@ -7,13 +7,14 @@
 //  1. [Read] takes the adapter that the hook's flag names, or the one whose marks the payload has
 //     (detect.go).
 //  2. [Adapter.Decode] parses the payload (strict.go), finds its event in the agent's table, and reads
-//     where the call is made and what it runs (hooked.go). The agent's names of tools and arguments
+//     where the call is made and what it runs (hooked_decode.go). The agent's names of tools and arguments
 //     become those that the rules know (vocabulary.go), and a digest says what the call does
 //     (content.go). An MCP tool has a name of its own (mcpname.go), and a relative path needs a folder
 //     (paths.go).
 //  3. The daemon has the event judged, if its [Kind] asks for that.
-//  4. [Adapter.Encode] writes the verdict as the agent's document (hooked.go; document.go has those that
-//     several agents read). What the protocol cannot express blocks, see package blocking.
+//  4. [Adapter.Encode] writes the verdict as the agent's document (hooked_encode.go; document.go has those
+//     that several agents read). What the protocol cannot express blocks, see package blocking. A call that
+//     runs with other arguments gets them under the agent's own names (hooked_change.go).
 //
 // After the call, the agent reports it. If the report is of a form that Decode refuses, a [Reporter]
 // reads what it can (report.go). A [Returner] can change what the model reads of the result
@@ -26,10 +27,10 @@
 // # An agent
 //
 // Each agent has a file of its name, with others that begin with that name, and one entry in the list
-// that [For] reads (agents.go). It is a table of the type hooked: its events, the keys of its payloads,
-// its tools, and functions where it differs from the others. Agents in which approver is a plugin have a
-// smaller table (plugged.go). The answers of Claude Code have more in them, in claude_answer.go,
-// claude_prompt.go and claude_result.go.
+// that [For] reads (agents.go). It is a table of the type hooked (hooked.go): its events, the keys of its
+// payloads, its tools, and functions where it differs from the others. Agents in which approver is a
+// plugin have a smaller table (plugged.go). The answers of Claude Code have more in them, in
+// claude_answer.go, claude_prompt.go and claude_result.go.
 //
 // # Its settings
 //

@@ -3,8 +3,6 @@ package hooks
 import (
 	"context"
 	"fmt"
-	"log/slog"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -13,7 +11,6 @@ import (
 	"approver.example/broadcaster"
 	"approver.example/daemon/daemontest"
 	"approver.example/httpapi"
-	"approver.example/store/boltstore"
 )
 
 // yesSayers is a stage that asks, and to whom everybody says yes but to what is denied.
@@ -161,12 +158,7 @@ func TestACallThatDidNotRun(t *testing.T) {
 // still no alarm comes from a run that is reported later.
 func TestACallThatDidNotRunAfterARestart(t *testing.T) {
 	s := newTurn(t)
-	store, err := boltstore.Open(boltstore.Config{Path: filepath.Join(t.TempDir(), "db")}, slog.New(slog.DiscardHandler))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = store.Close() })
-	s.d.Told.Store = store
+	s.d.Told.Store = openStore(t)
 	s.pre("a", "1")
 	s.d.Told.young = nil
 	s.over("1")
