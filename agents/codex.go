@@ -49,7 +49,7 @@ var codex = codexAgent{&hooked{
 			Unread:  "each user has to trust the folder, and then the hooks, before they run",
 			Managed: codexManaged, ManagedFile: "hooks.json", ManagedMore: "hooks.d",
 		},
-		layout: settings.Layout{Agent: "codex", Plain: true}, unit: time.Second, timeout: "timeout", matcher: "*",
+		layout: settings.Layout{Agent: "codex"}, unit: time.Second, timeout: "timeout", matcher: "*",
 		shell: true, reads: codexReads,
 		hook: plainHook,
 	},

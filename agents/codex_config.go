@@ -3,7 +3,6 @@ package agents
 import (
 	"bytes"
 	"errors"
-	"fmt"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -70,7 +69,7 @@ func codexRequirements(path string, old []byte, hooks bool) (text []byte, err er
 func codexConfig(path string, old []byte, before, now []codexTrusted) (text []byte, err error) {
 	all, err := settings.ReadTOML(old)
 	if err != nil && codexHas(now) {
-		return nil, settings.Refuse("mend it first", "%s: %v", path, err)
+		return nil, settings.RefuseText(path, err)
 	}
 	state, _ := settings.At(all, "hooks", "state").(map[string]any)
 	puts, takes := codexMoves(state, before, now)
@@ -166,7 +165,7 @@ func codexRefusal(path string, err error) error {
 	if r := (*settings.RefusalError)(nil); errors.As(err, &r) {
 		return settings.Refuse(r.Cure, "%s: %s", path, r.Why)
 	}
-	return fmt.Errorf("%s: %w", path, err)
+	return settings.RefuseText(path, err)
 }
 
 // nothing returns nil instead of a text in which nothing is left.

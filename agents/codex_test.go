@@ -153,7 +153,7 @@ func TestCodexConfigAgainstHooks(t *testing.T) {
 		"[features]\ncodex_hooks = false\n":     "switches all hooks off",
 		"features = { hooks = false }\n":        "switches all hooks off",
 		"[features]\nunified_exec_tty = true\n": "is asked of no hook",
-		"[features\n":                           "line 1, column 10: ",
+		"[features\n":                           "/h/.codex/config.toml:1:10: ",
 		"features = { web = true }\n":           "write it there yourself",
 		"[hooks]\nstate = {}\n":                 "write it there yourself",
 		"[hooks.state.\"" + path + ":pre_tool_use:0:0\"]\nenabled = false\n": "enabled = false",

@@ -20,7 +20,7 @@ var copilotInstall = &installation{
 			"not ask",
 		Managed: "/etc/github-copilot", ManagedFile: "policy.d/approver.json", ManagedMore: "policy.d",
 	},
-	layout: settings.Layout{Agent: "copilot", Flat: true, Plain: true, Whole: true, New: "{\n  \"version\": 1\n}\n"},
+	layout: settings.Layout{Agent: "copilot", Flat: true, Whole: true, New: "{\n  \"version\": 1\n}\n"},
 	unit:   time.Second, timeout: "timeoutSec", shell: true, reads: copilotReads,
 	hook: func(l hookLine) any {
 		return struct {

@@ -46,7 +46,7 @@ var crush = &hooked{
 			Config: "XDG_CONFIG_HOME", Project: ".", ProjectFile: "crush.json",
 			Managed: "/etc/crush", ManagedFile: "crush.json",
 		},
-		layout: settings.Layout{Agent: "crush", Flat: true, Plain: true},
+		layout: settings.Layout{Agent: "crush", Flat: true},
 		unit:   time.Second, timeout: "timeout",
 		hook: func(l hookLine) any {
 			return struct {

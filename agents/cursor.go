@@ -64,7 +64,7 @@ var cursor = cursorAdapter{&hooked{
 			Managed: machineFolder("/etc/cursor", "/Library/Application Support/Cursor"), ManagedFile: "hooks.json",
 			Unread: "it runs no hooks of a folder that is not trusted",
 		},
-		layout: settings.Layout{Agent: "cursor", Flat: true, Plain: true, New: "{\n  \"version\": 1,\n  \"hooks\": {}\n}\n"},
+		layout: settings.Layout{Agent: "cursor", Flat: true, New: "{\n  \"version\": 1,\n  \"hooks\": {}\n}\n"},
 		unit:   time.Second, timeout: "timeout",
 		hook: func(l hookLine) any {
 			return struct {

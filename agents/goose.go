@@ -52,7 +52,7 @@ var goose = gooseAgent{&hooked{
 	},
 	install: &installation{
 		files:  settings.Files{Agent: "goose", Title: "goose", Folder: ".agents/plugins/approver", File: "hooks/hooks.json"},
-		layout: settings.Layout{Agent: "goose", Plain: true},
+		layout: settings.Layout{Agent: "goose"},
 		reads:  gooseReads,
 		unit:   time.Second, timeout: "timeout", matcher: ".*",
 		hook: func(l hookLine) any {

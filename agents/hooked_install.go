@@ -152,7 +152,7 @@ func (h *hooked) ReadHooks(path string, text []byte) (settings.Hooks, error) {
 	hooks, err := h.install.layout.Read(path, text)
 	if err == nil && len(bytes.TrimSpace(text)) > 0 && h.install.reads != nil {
 		if err = h.install.reads(text); err != nil {
-			return nil, settings.Refuse("mend it first", "%s: %v", path, err)
+			return nil, settings.RefuseText(path, err)
 		}
 	}
 	return hooks, err

@@ -53,7 +53,7 @@ func openClawCompanion(file string, hooks bool, err error) Companion {
 func openClawNaming(file string, old []byte) (text []byte, err error) {
 	all, err := settings.ReadJSON5(old)
 	if err != nil {
-		return nil, settings.Refuse("mend it first", "%s: %v", file, err)
+		return nil, settings.RefuseText(file, err)
 	}
 	if why := openClawOff(all); why != "" {
 		return nil, settings.Refuse("remove that first", "%s: %s", file, why)

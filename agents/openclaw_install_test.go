@@ -70,8 +70,8 @@ func TestOpenClawPluginSwitchedOff(t *testing.T) {
 		`{plugins: {deny: ['x', ' Approver ']}}`:                "plugins.deny",
 		`{plugins: {entries: {approver: {enabled: false}}}}`:    "plugins.entries.approver",
 		`{plugins: {entries: {"APPROVER": {enabled: false}}}}`:  "plugins.entries.APPROVER",
-		`{plugins: {enabled: true}, plugins: {enabled: false}}`: "twice",
-		`{plugins: [`:               "mend it first",
+		`{plugins: {enabled: true}, plugins: {enabled: false}}`: "openclaw.json:1:28: the key \"plugins\" stands there twice",
+		`{plugins: [`:               "openclaw.json:1:12: a value is missing: mend it first",
 		`{plugins: {entries: "x"}}`: "yourself",
 		`{plugins: {enabled: true, deny: ["x"], entries: {x: {}}}`: "mend it first",
 	} {

@@ -20,8 +20,8 @@ var qwenInstallation = &installation{
 		Agent: "qwen", Title: "Qwen Code", Folder: ".qwen", File: "settings.json", Home: "QWEN_HOME",
 		Managed: machineFolder("/etc/qwen-code", "/Library/Application Support/QwenCode"), ManagedFile: "settings.json",
 	},
-	layout: settings.Layout{Agent: "qwen"}, unit: time.Second, milliseconds: 1000, timeout: "timeout", matcher: "*",
-	shell:    true,
+	layout: settings.Layout{Agent: "qwen", Commented: true, Marked: true},
+	unit:   time.Second, milliseconds: 1000, timeout: "timeout", matcher: "*", shell: true,
 	hook:     plainHook,
 	switches: qwenSwitches,
 	variables: []variable{

@@ -56,9 +56,11 @@ func TestTheFixForAnotherHookIsNotInstall(t *testing.T) {
 
 // A refusal names the whole path of the settings, and what could not be written.
 func TestOpenClawNamesItsSettings(t *testing.T) {
-	for _, bad := range []string{`[]`, `{"plugins":[]}`, `{"plugins":{"enabled":false}}`, `{`} {
+	for bad, place := range map[string]string{
+		"\n []": ":2:2", `{"plugins":[]}`: "", `{"plugins":{"enabled":false}}`: "", `{`: ":1:2",
+	} {
 		_, err := openClawNaming("/h/.openclaw/openclaw.json", []byte(bad))
-		if err == nil || !strings.HasPrefix(err.Error(), "/h/.openclaw/openclaw.json: ") ||
+		if err == nil || !strings.HasPrefix(err.Error(), "/h/.openclaw/openclaw.json"+place+": ") ||
 			!strings.HasSuffix(err.Error(), "; nothing was changed") {
 			t.Errorf("%s: %v", bad, err)
 		}

@@ -52,7 +52,7 @@ var windsurf = &hooked{
 			Project: ".windsurf", ProjectFile: "hooks.json",
 			Managed: machineFolder("/etc/windsurf", "/Library/Application Support/Windsurf"), ManagedFile: "hooks.json",
 		},
-		layout: settings.Layout{Agent: "windsurf", Flat: true, Plain: true},
+		layout: settings.Layout{Agent: "windsurf", Flat: true},
 		most:   windsurfPatience,
 		hook: func(l hookLine) any {
 			return struct {

@@ -96,7 +96,7 @@ func read(s settings.Source, want settings.Want) (f file, found, dropped []setti
 	f.Text = s.Text
 	if s.Place == settings.Global {
 		if f.Env, err = globalEnv(s.Text); err != nil {
-			found = []settings.Finding{unreadable(s, want, err)}
+			found = []settings.Finding{unreadable(s, want, settings.InFile(s.Path, s.Text, err))}
 		}
 		return f, found, nil
 	}

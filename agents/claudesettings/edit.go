@@ -10,19 +10,14 @@ import (
 )
 
 // layout is how Claude Code's hooks stand in a settings file.
-var layout = settings.Layout{Agent: "claude", Plain: true}
+var layout = settings.Layout{Agent: "claude", Marked: true}
 
 // WithHooks returns the text with these hooks instead of approver's hooks in it. Everything else
 // stays the same, byte for byte. Without hooks it removes approver's hooks. It does not add hooks
 // where they would not run: the error says where and why.
 func WithHooks(path string, text []byte, want settings.Hooks) ([]byte, error) {
-	if len(bytes.TrimSpace(text)) > 0 {
-		if len(want) > 0 {
-			if err := accepts(path, text); err != nil {
-				return nil, err
-			}
-		}
-		if _, err := Read(path, text); err != nil {
+	if len(want) > 0 && len(bytes.TrimSpace(text)) > 0 {
+		if err := accepts(path, text); err != nil {
 			return nil, err
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"approver.example/agents/settings"
 	"github.com/tailscale/hujson"
 )
 
@@ -65,7 +66,7 @@ type checker struct {
 }
 
 func (c *checker) add(at int, key, why string) {
-	c.found = append(c.found, Problem{At: place(c.path, c.text, int64(at)+1), Key: key, Why: why})
+	c.found = append(c.found, Problem{At: settings.Locate(c.path, c.text, at+1), Key: key, Why: why})
 }
 
 // A kind is what a value may be.

@@ -8,9 +8,7 @@
 package claudesettings
 
 import (
-	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -53,33 +51,13 @@ func Ours(hook json.RawMessage) bool { return settings.CommandOf(hook).Ours("cla
 func Read(path string, text []byte) (Settings, error) {
 	var s Settings
 	text = unmarked(text)
-	err := json.Unmarshal(text, &s)
-	at := int64(-1)
-	var syntax *json.SyntaxError
-	var kind *json.UnmarshalTypeError
-	switch {
-	case errors.As(err, &syntax):
-		at = syntax.Offset
-	case errors.As(err, &kind):
-		at = kind.Offset
-	case err == nil:
-		at, err = checkKeys(text)
+	if err := json.Unmarshal(text, &s); err != nil {
+		return s, fmt.Errorf("%w: mend it first; nothing was changed", settings.InFile(path, text, err))
 	}
-	if err == nil {
-		return s, nil
+	if at, err := checkKeys(text); err != nil {
+		return s, fmt.Errorf("%s: %w: mend it first; nothing was changed", settings.Locate(path, text, at), err)
 	}
-	return s, fmt.Errorf("%s: %w: mend it first; nothing was changed", place(path, text, at), err)
-}
-
-// place adds line and column to a path; at is negative where they are not known.
-func place(path string, text []byte, at int64) string {
-	if at < 0 {
-		return path
-	}
-	before := text[:min(int(at), len(text))]
-	line := bytes.Count(before, []byte("\n")) + 1
-	col := len(before) - bytes.LastIndexByte(before, '\n') - 1
-	return fmt.Sprintf("%s:%d:%d", path, line, max(col, 1))
+	return s, nil
 }
 
 // known are the keys that Claude Code reads at the levels down to a hook: of the settings, of
@@ -95,7 +73,7 @@ var known = [][]string{
 // checkKeys refuses settings that encoding/json reads differently than Claude Code: it accepts
 // Hooks for hooks, and programs differ about repeated keys. at is the offset of the key in bytes,
 // or negative.
-func checkKeys(text []byte) (at int64, err error) {
+func checkKeys(text []byte) (at int, err error) {
 	v, err := hujson.Parse(text)
 	if err != nil {
 		return -1, err
@@ -104,7 +82,7 @@ func checkKeys(text []byte) (at int64, err error) {
 }
 
 // checkLevel checks an object, or each object of a list, and the levels below.
-func checkLevel(v hujson.Value, levels [][]string) (at int64, err error) {
+func checkLevel(v hujson.Value, levels [][]string) (at int, err error) {
 	if list, ok := v.Value.(*hujson.Array); ok {
 		for _, e := range list.Elements {
 			if at, err := checkLevel(e, levels); err != nil {
@@ -118,7 +96,7 @@ func checkLevel(v hujson.Value, levels [][]string) (at int64, err error) {
 	}
 	seen := map[string]bool{}
 	for _, m := range object.Members {
-		name, at := m.Name.Value.(hujson.Literal).String(), int64(m.Name.StartOffset)+1
+		name, at := m.Name.Value.(hujson.Literal).String(), m.Name.StartOffset+1
 		same := slices.IndexFunc(levels[0], func(key string) bool { return strings.EqualFold(key, name) })
 		switch {
 		case same >= 0 && levels[0][same] != name:

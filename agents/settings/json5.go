@@ -52,6 +52,7 @@ func parseJSON5(text string) (root json5Value, err error) {
 		r.fail("there is more behind the object")
 	}
 	if _, ok := root.value.(map[string]any); !ok {
+		r.at = root.from
 		r.fail("it is no object")
 	}
 	return root, r.err
@@ -66,8 +67,8 @@ type json5Reader struct {
 
 func (r *json5Reader) fail(why string) {
 	if r.err == nil {
-		line := 1 + strings.Count(r.text[:r.at], "\n")
-		r.err = fmt.Errorf("line %d: %s", line, why)
+		read := r.text[:r.at]
+		r.err = &placeError{1 + strings.Count(read, "\n"), r.at - strings.LastIndexByte(read, '\n'), why}
 	}
 	r.at = len(r.text)
 }
@@ -144,6 +145,7 @@ func (r *json5Reader) object(v *json5Value, depth int) map[string]any {
 		}
 		r.space()
 		if _, twice := all[p.name]; twice {
+			r.at = p.from
 			r.fail(fmt.Sprintf("the key %q stands there twice, and only one of them counts", p.name))
 			return
 		}

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"maps"
 	"path/filepath"
-	"slices"
 	"strconv"
 
 	"github.com/tailscale/hujson"
@@ -20,9 +19,9 @@ type Layout struct {
 	Flat bool
 	// New is the text of a file without hooks; empty is "{}".
 	New string
-	// Plain says that the agent reads JSON without comments, trailing commas and a byte order mark.
-	// Commented is the same with comments.
-	Plain, Commented bool
+	// Commented says that the agent reads comments, and Marked that it reads a byte order mark. None of them
+	// reads a trailing comma.
+	Commented, Marked bool
 	// Whole says that the agent ignores a file if one of its events is not as it should be.
 	Whole bool
 	// Off is a switch beside the events with which no hook runs. Where the events are below a key, it is
@@ -56,8 +55,9 @@ func (l Layout) read(path string, text []byte) (v hujson.Value, hooks Hooks, err
 	if v, err = parse(path, text); err != nil {
 		return v, nil, err
 	}
-	if why := l.unreadable(v, marked); why != "" {
-		return v, nil, Refuse(mend, "%s has %s, with which the agent does not read the file", path, why)
+	if what, at := l.unreadable(v, text, marked); what != "" {
+		return v, nil, Refuse(mend, "%s: there is %s, with which the agent does not read the file",
+			Locate(path, text, at+1), what)
 	}
 	events, err := l.events(v, path, text)
 	if err != nil {
@@ -90,11 +90,12 @@ func (l Layout) events(v hujson.Value, path string, text []byte) (events map[str
 	if at != nil && !isObject(at) && !isNull(at) {
 		return nil, noObject(path, text, *at, strconv.Quote(hooksKey))
 	}
+	if name := l.twiceHooks(v, path); name != nil {
+		return nil, Refuse(mend, "%s: the key %q stands there twice, and only one of them counts",
+			Locate(path, text, name.StartOffset+1), name.Value.(hujson.Literal).String())
+	}
 	plain := v.Clone()
 	plain.Standardize()
-	if key := l.twiceHooks(plain, path); key != "" {
-		return nil, Refuse(mend, "%s: the key %q stands there twice, and only one of them counts", path, key)
-	}
 	if at = plain.Find(l.above(path)); at != nil {
 		err = json.Unmarshal(at.Pack(), &events)
 	}
@@ -109,33 +110,52 @@ func (l Layout) above(path string) string {
 	return "/" + hooksKey
 }
 
-// unreadable says what in a file keeps the agent from reading it; empty if nothing does. marked says
-// that it begins with a byte order mark.
-func (l Layout) unreadable(v hujson.Value, marked bool) string {
-	switch {
-	case marked && (l.Plain || l.Commented):
-		return "a byte order mark"
-	case l.Plain && !v.IsStandard():
-		return "a comment or a trailing comma"
-	case l.Commented && trails(v):
-		return "a trailing comma"
+// unreadable says what in a text, and where, keeps the agent from reading the file; empty if nothing does.
+// marked says that a byte order mark was before the text.
+func (l Layout) unreadable(v hujson.Value, text []byte, marked bool) (what string, at int) {
+	comma, odd := trailing(v), -1
+	if !l.Commented {
+		plain := v.Clone()
+		plain.Standardize() // blanks take the places of what is no JSON
+		for i, c := range plain.Pack() {
+			if c != text[i] {
+				odd = i
+				break
+			}
+		}
 	}
-	return ""
+	switch {
+	case marked && !l.Marked:
+		return "a byte order mark", 0
+	case odd >= 0 && odd != comma:
+		return "a comment", odd
+	case comma >= 0:
+		return "a trailing comma", comma
+	}
+	return "", -1
 }
 
-// trails reports whether there is a trailing comma at any depth.
-func trails(v hujson.Value) bool {
-	// Before a trailing comma, and nowhere else, the last element has what follows it, even if that is empty.
+// trailing returns the offset of the first trailing comma at any depth; -1: there is none.
+func trailing(v hujson.Value) int {
+	var inside []hujson.Value
 	switch v := v.Value.(type) {
 	case *hujson.Array:
-		n := len(v.Elements)
-		return n > 0 && v.Elements[n-1].AfterExtra != nil || slices.ContainsFunc(v.Elements, trails)
+		inside = v.Elements
 	case *hujson.Object:
-		n := len(v.Members)
-		return n > 0 && v.Members[n-1].Value.AfterExtra != nil ||
-			slices.ContainsFunc(v.Members, func(m hujson.ObjectMember) bool { return trails(m.Value) })
+		for _, m := range v.Members {
+			inside = append(inside, m.Value)
+		}
 	}
-	return false
+	for i, e := range inside {
+		if at := trailing(e); at >= 0 {
+			return at
+		}
+		// Before a trailing comma, and nowhere else, the last element has what follows it, even if that is empty.
+		if i == len(inside)-1 && e.AfterExtra != nil {
+			return e.EndOffset + len(e.AfterExtra)
+		}
+	}
+	return -1
 }
 
 // wrong says why the agent ignores a file with this value at an event, or at another key beside the
@@ -197,55 +217,55 @@ func (l Layout) matchers(raw json.RawMessage) (all []Matcher, err error) {
 	return all, nil
 }
 
-// twiceHooks returns a key that occurs twice where hooks are; empty if there is none. What is repeated
-// elsewhere is the agent's concern.
-func (l Layout) twiceHooks(v hujson.Value, path string) (key string) {
+// twiceHooks returns the second name of a key that occurs twice where hooks are; nil if there is none. What
+// is repeated elsewhere is the agent's concern.
+func (l Layout) twiceHooks(v hujson.Value, path string) (name *hujson.Value) {
 	if l.above(path) == "" {
 		return twice(v)
 	}
 	object, ok := v.Value.(*hujson.Object)
 	if !ok {
-		return ""
+		return nil
 	}
 	found := false
-	for _, m := range object.Members {
+	for i, m := range object.Members {
 		if m.Name.Value.(hujson.Literal).String() != hooksKey {
 			continue
 		}
 		if found {
-			return hooksKey
+			return &object.Members[i].Name
 		}
 		found = true
-		if key = twice(m.Value); key != "" {
-			return key
+		if name = twice(m.Value); name != nil {
+			return name
 		}
 	}
-	return ""
+	return nil
 }
 
-// twice returns a key that occurs twice in one object at any depth.
-func twice(v hujson.Value) string {
+// twice returns the second name of a key that occurs twice in one object at any depth.
+func twice(v hujson.Value) *hujson.Value {
 	switch v := v.Value.(type) {
 	case *hujson.Array:
 		for _, e := range v.Elements {
-			if key := twice(e); key != "" {
-				return key
+			if name := twice(e); name != nil {
+				return name
 			}
 		}
 	case *hujson.Object:
 		seen := map[string]bool{}
-		for _, m := range v.Members {
+		for i, m := range v.Members {
 			name := m.Name.Value.(hujson.Literal).String()
 			if seen[name] {
-				return name
+				return &v.Members[i].Name
 			}
 			seen[name] = true
-			if key := twice(m.Value); key != "" {
-				return key
+			if inside := twice(m.Value); inside != nil {
+				return inside
 			}
 		}
 	}
-	return ""
+	return nil
 }
 
 // Text returns the text of a new file with these hooks, indented.

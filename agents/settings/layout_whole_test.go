@@ -42,7 +42,8 @@ func TestHooksAtTheTopOfAFile(t *testing.T) {
 // The story: Droid and Copilot ignore a file of hooks in silence if it has a trailing comma, a byte order
 // mark, or one event that is not right. approver's hooks stood in such a file, and nobody was asked.
 func TestFilesThatAnAgentIgnores(t *testing.T) {
-	plain := Layout{Agent: "copilot", Flat: true, Plain: true, Whole: true}
+	plain := Layout{Agent: "copilot", Flat: true, Whole: true}
+	marked := Layout{Agent: "qwen", Commented: true, Marked: true}
 	for name, c := range map[string]struct {
 		layout Layout
 		text   string
@@ -55,6 +56,8 @@ func TestFilesThatAnAgentIgnores(t *testing.T) {
 		"a trailing comma after a space": {droidLayout, `{"a":[] , }`, "a trailing comma"},
 		"a byte order mark":              {droidLayout, "\ufeff{}", "byte order mark"},
 		"a byte order mark, plain":       {plain, "\ufeff{}", "byte order mark"},
+		"a byte order mark that is read": {marked, "\ufeff{ // c\n}", ""},
+		"a trailing comma after all":     {marked, "\ufeff{ // c, c\n\"a\": 1,}", "/h/hooks.json:2:7: there is a trailing comma"},
 		"a switch":                       {droidLayout, `{"hooksDisabled":false}`, ""},
 		"an event without a list":        {droidLayout, `{"PostToolUse":{"a":1}}`, "no list"},
 		"an event that is null":          {droidLayout, `{"PostToolUse":null}`, "no list"},

@@ -56,6 +56,25 @@ func Locate(path string, text []byte, at int) string {
 	return fmt.Sprintf("%s:%d:%d", path, line, max(len(before)-bytes.LastIndexByte(before, '\n')-1, 1))
 }
 
+// A placeError is the error for a text that cannot be read at a place.
+type placeError struct {
+	line, column int // from 1
+	why          string
+}
+
+// Error says all.
+func (p *placeError) Error() string {
+	return fmt.Sprintf("line %d, column %d: %s", p.line, p.column, p.why)
+}
+
+// RefuseText refuses a file whose text cannot be read, and names the place if the error has it.
+func RefuseText(path string, err error) error {
+	if at := (*placeError)(nil); errors.As(err, &at) {
+		return Refuse(mend, "%s:%d:%d: %s", path, at.line, at.column, at.why)
+	}
+	return Refuse(mend, "%s: %v", path, err)
+}
+
 // noObject is the error for a value that has to be an object, such as that of a key.
 func noObject(path string, text []byte, v hujson.Value, what string) error {
 	kind := "a list"

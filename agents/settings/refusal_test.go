@@ -22,9 +22,14 @@ func TestRefusalsAreForPeople(t *testing.T) {
 		"{\"hooks\": {\n\"Pre\": [{}":     {layout.With, "/h/f:2:11: "},
 		"{} x":                            {layout.With, "/h/f:1:4: invalid character 'x' after top-level value"},
 		"{\"hooks\":{\n\n \"Pre\": {} }}": {layout.With, "/h/f:3:9: what stands at \"Pre\" is no list of hooks"},
-		"[ ]":                             {list.With, "/h/f is not as install writes it: remove the file"},
-		"{\"hooks\":":                     {list.With, "/h/f:1:10: "},
-		"#!/bin/bash\n":                   {script.With, "/h/f was not written by approver: rename it, or remove it"},
+		"{\"hooks\": {\n\"Pre\":[], \"Pre\":[]}}": {layout.With, "/h/f:2:11: the key \"Pre\" stands there twice"},
+		"{\"hooks\":{},\n\n \"hooks\": {}}":       {layout.With, "/h/f:3:2: the key \"hooks\" stands there twice"},
+		"\ufeff{}":                                {layout.With, "/h/f:1:1: there is a byte order mark, with which the agent does not"},
+		"{ // mine\n}":                            {layout.With, "/h/f:1:3: there is a comment"},
+		"{\"a\": [1],\r\n /* x */}":               {layout.With, "/h/f:1:10: there is a trailing comma"},
+		"[ ]":                                     {list.With, "/h/f is not as install writes it: remove the file"},
+		"{\"hooks\":":                             {list.With, "/h/f:1:10: "},
+		"#!/bin/bash\n":                           {script.With, "/h/f was not written by approver: rename it, or remove it"},
 	} {
 		_, err := c.with("/h/f", []byte(text), want)
 		r := (*RefusalError)(nil)
@@ -33,7 +38,7 @@ func TestRefusalsAreForPeople(t *testing.T) {
 			!strings.HasSuffix(err.Error(), r.Cure+"; nothing was changed") || strings.Contains(err.Error(), "json: ") {
 			t.Errorf("%q: %v\nwant %s", text, err, c.says)
 		}
-		if strings.HasPrefix(c.says, "/h/f:1:1:") || strings.Contains(c.says, "after top-level") {
+		if strings.HasSuffix(c.says, "the whole of it is a list") || strings.Contains(c.says, "after top-level") {
 			_, keys := (Source{Path: "/h/f", Text: []byte(text)}).Keys()
 			if keys == nil || keys.Error() != err.Error() {
 				t.Errorf("%q: its keys: %v", text, keys)

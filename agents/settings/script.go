@@ -105,7 +105,7 @@ func (s Script) commands(slot string) (map[string]Command, error) {
 	}
 	var all map[string]Argv
 	if err := json.Unmarshal([]byte(slot), &all); err != nil {
-		return nil, err
+		return nil, errors.New("its commands are not as approver writes them")
 	}
 	commands := map[string]Command{}
 	for event, argv := range all {

@@ -33,7 +33,7 @@ func ReadTOML(text []byte) (all map[string]any, err error) {
 	err = toml.Unmarshal(bytes.TrimPrefix(text, []byte(mark)), &all)
 	if at := (*toml.DecodeError)(nil); errors.As(err, &at) {
 		line, column := at.Position()
-		err = fmt.Errorf("line %d, column %d: %s", line, column, strings.TrimPrefix(at.Error(), "toml: "))
+		err = &placeError{line, column, strings.TrimPrefix(at.Error(), "toml: ")}
 	}
 	if all == nil {
 		all = map[string]any{}
@@ -58,7 +58,7 @@ func At(all map[string]any, key ...string) any {
 func (c TOMLChange) In(text []byte) ([]byte, error) {
 	all, err := ReadTOML(text)
 	if err != nil {
-		return nil, Refuse(mend, "%v", err)
+		return nil, err
 	}
 	was := At(all, c.Key...)
 	if was == c.Value {

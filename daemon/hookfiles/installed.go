@@ -73,11 +73,13 @@ func ReadInstalls(dir string) (all Installs, err error) {
 		return all, nil
 	}
 	if err == nil {
-		err = json.Unmarshal(text, &all)
+		if err = json.Unmarshal(text, &all); err != nil {
+			err = settings.InFile(InstallsFile(dir), text, err)
+		}
 	}
 	if err != nil {
-		err = fmt.Errorf("%s, the record of what was installed: %w: remove it and run approver install %s again",
-			InstallsFile(dir), err, facts.Example())
+		err = fmt.Errorf("the record of what was installed: %w: remove it and run approver install %s again",
+			err, facts.Example())
 	}
 	return all, err
 }

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"approver.example/agents"
+	"approver.example/agents/settings"
 	"approver.example/configs"
 	"approver.example/daemon/hookfiles"
 )
@@ -211,4 +212,26 @@ func TestUninstallKeepsWhatWasChangedSince(t *testing.T) {
 func unhook(path string) error {
 	_, err := takeOut(&report{}, agents.Claude{}, path, nil)
 	return err
+}
+
+// The story: somebody had put the hooks of Claude Code and of Cursor into one file by hand. Neither program
+// reads it so, and install refuses it, but uninstall refused it too, and the hooks could not be taken out.
+func TestUninstallOfOneOfTwoThatDoNotAgree(t *testing.T) {
+	const claudes = `"PreToolUse":[{"matcher":"*","hooks":[{"type":"command","command":"/x/approver-hook --agent claude"}]}]`
+	const cursors = `"preToolUse":[{"command":"/x/approver-hook --agent cursor","timeout":330}]`
+	text := func(hooks ...string) string {
+		return `{"version":1,"x":"kept","hooks":{` + strings.Join(hooks, ",") + `}}`
+	}
+	for name, left := range map[string]string{"claude": text(cursors), "cursor": text(claudes)} {
+		d := newDesk(t)
+		which := settings.Target{File: filepath.Join(d.home, "settings.json")}
+		d.must(os.WriteFile(which.File, []byte(text(claudes, cursors)), 0o600))
+		if err := d.install(name, which); err == nil {
+			t.Errorf("%s is installed where the other one's hooks are", name)
+		}
+		d.must(d.uninstall(name, which))
+		if now, err := os.ReadFile(which.File); err != nil || string(now) != left {
+			t.Errorf("%s is taken out: %s, %v\nwant %s", name, now, err, left)
+		}
+	}
 }

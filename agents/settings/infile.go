@@ -1,0 +1,80 @@
+package settings
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"reflect"
+	"strconv"
+	"strings"
+
+	"github.com/tailscale/hujson"
+)
+
+// A fileError is an error of package json in the words of the file.
+type fileError struct {
+	text string
+	err  error
+}
+
+func (e *fileError) Error() string { return e.text }
+func (e *fileError) Unwrap() error { return e.err }
+
+// InFile says in the words of a file what package json said of its text: the place, and of a value of the
+// wrong kind its key and what is expected. Another error only gets the file's name.
+func InFile(path string, text []byte, err error) error {
+	syntax, kind := (*json.SyntaxError)(nil), (*json.UnmarshalTypeError)(nil)
+	switch {
+	case errors.As(err, &syntax):
+		return &fileError{Locate(path, text, int(syntax.Offset)) + ": " + syntax.Error(), err}
+	case errors.As(err, &kind):
+		at := max(int(kind.Offset)-1, 0)
+		key := "the whole of it"
+		if v, err := hujson.Parse(text); err == nil {
+			if name, from := keyAt(v, at); name != "" {
+				key, at = strconv.Quote(name), from
+			}
+		}
+		value, _, _ := strings.Cut(kind.Value, " ") // of a number, what it is follows
+		return &fileError{fmt.Sprintf("%s: %s is %s, and has to be %s", Locate(path, text, at+1), key,
+			valueWords[value], kindWords[kind.Type.Kind()]), err}
+	}
+	return &fileError{path + ": " + err.Error(), err}
+}
+
+// valueWords are the words for the kinds of values that package json names, and kindWords for those of Go.
+var (
+	valueWords = map[string]string{"string": "a text", "number": "a number", "bool": "true or false", "array": "a list",
+		"object": "an object", "null": "null"}
+	kindWords = map[reflect.Kind]string{reflect.String: "a text", reflect.Bool: "true or false", reflect.Slice: "a list",
+		reflect.Map: "an object", reflect.Struct: "an object", reflect.Int: "a whole number", reflect.Float64: "a number"}
+)
+
+// keyAt returns the key of the innermost value at an offset, such as hooks.Stop.0, and where the value begins.
+func keyAt(v hujson.Value, at int) (key string, from int) {
+	inside := func(name string, v hujson.Value) bool {
+		if at < v.StartOffset || at >= v.EndOffset {
+			return false
+		}
+		key, from = name, v.StartOffset
+		if deeper, start := keyAt(v, at); deeper != "" {
+			key, from = name+"."+deeper, start
+		}
+		return true
+	}
+	switch v := v.Value.(type) {
+	case *hujson.Array:
+		for i, e := range v.Elements {
+			if inside(strconv.Itoa(i), e) {
+				break
+			}
+		}
+	case *hujson.Object:
+		for _, m := range v.Members {
+			if inside(m.Name.Value.(hujson.Literal).String(), m.Value) {
+				break
+			}
+		}
+	}
+	return key, from
+}
