@@ -89,7 +89,7 @@ var cline = clineAgent{&hooked{
 func (c clineAgent) Companions(path string, _, becomes []byte) []Companion {
 	after := filepath.Join(filepath.Dir(path), "PostToolUse")
 	return []Companion{{
-		Path: after, Lacking: "what calls return is not checked, nor recorded", Mode: 0o700,
+		Path: after, Lacking: always("what calls return is not checked, nor recorded"), Mode: 0o700,
 		Change: func(old []byte) ([]byte, error) {
 			hooks, err := c.ReadHooks(path, becomes)
 			if err != nil {

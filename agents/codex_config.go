@@ -35,19 +35,42 @@ func (codexAgent) Companions(path string, was, becomes []byte) []Companion {
 	if dir == codexManaged {
 		required := filepath.Join(dir, "requirements.toml")
 		return []Companion{{
-			Path:    required,
-			Lacking: "users and projects can switch the hooks off, or type into a terminal without a question",
-			Change:  func(old []byte) ([]byte, error) { return codexRequirements(required, old, codexHas(now)) },
-			Mode:    0o644,
+			Path: required,
+			Lacking: func(old []byte) string {
+				return codexLacking(old, "users and projects can switch the hooks off", codexOn)
+			},
+			Change: func(old []byte) ([]byte, error) { return codexRequirements(required, old, codexHas(now)) },
+			Mode:   0o644,
 		}}
 	}
 	config := filepath.Join(dir, "config.toml")
 	return []Companion{{
 		Path: config,
-		Lacking: "the hooks are installed but not trusted, so Codex skips them in silence; or a terminal can be typed into " +
-			"without a question",
+		Lacking: func(old []byte) string {
+			all, _ := settings.ReadTOML(old) // what cannot be read is refused
+			state, _ := settings.At(all, "hooks", "state").(map[string]any)
+			puts, _ := codexMoves(state, before, now)
+			return codexLacking(old, "the hooks are installed but not trusted, so Codex skips them in silence", puts...)
+		},
 		Change: func(old []byte) ([]byte, error) { return codexConfig(config, old, before, now) },
 	}}
+}
+
+// codexLacking says what a file of settings lacks: one of these changes, the one about terminals, or both.
+func codexLacking(old []byte, why string, changes ...settings.TOMLChange) string {
+	all, _ := settings.ReadTOML(old) // what cannot be read is refused
+	lacks := func(c settings.TOMLChange) bool { return settings.At(all, c.Key...) != c.Value }
+	var found []string
+	if slices.ContainsFunc(changes, lacks) {
+		found = append(found, why)
+	}
+	if lacks(codexNoTTY) {
+		found = append(found, "what is typed into a terminal of a program that runs is asked of no hook")
+	}
+	if len(found) == 0 {
+		return "it trusts a hook of approver where there is none any more"
+	}
+	return strings.Join(found, "; ")
 }
 
 // codexRequirements returns the machine's requirements for hooks that are there, or not.

@@ -178,8 +178,31 @@ func TestCodexEditedHookIsNotTrusted(t *testing.T) {
 		t.Fatalf("no timeout in %s", text)
 	}
 	c = codex.Companions(path, edited, edited)[0]
-	if now, err := c.Change(config); err != nil || bytes.Equal(now, config) || !strings.Contains(c.Lacking, "in silence") {
+	if now, err := c.Change(config); err != nil || bytes.Equal(now, config) ||
+		c.Lacking(config) != "the hooks are installed but not trusted, so Codex skips them in silence" {
 		t.Errorf("the trust in another hook is good enough: %v, %s", err, now)
+	}
+	// What is lacking is told apart.
+	const typed = "what is typed into a terminal of a program that runs is asked of no hook"
+	trusted, err := c.Change(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	open := strings.ReplaceAll(string(trusted), "unified_exec_tty = false", "web = true")
+	if why := c.Lacking([]byte(open)); why != typed {
+		t.Errorf("a terminal: %s", why)
+	}
+	if why := c.Lacking(nil); !strings.Contains(why, "in silence; "+typed) {
+		t.Errorf("both: %s", why)
+	}
+	required := codex.Companions(codexManaged+"/hooks.json", edited, edited)[0]
+	for text, want := range map[string]string{
+		"[features]\nhooks = true\n":             typed,
+		"[features]\nunified_exec_tty = false\n": "users and projects can switch the hooks off",
+	} {
+		if why := required.Lacking([]byte(text)); why != want {
+			t.Errorf("%q: %s", text, why)
+		}
 	}
 }
 

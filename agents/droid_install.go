@@ -38,6 +38,12 @@ func droidSwitches(s settings.Source, keys map[string]json.RawMessage) []setting
 		Fix: "remove \"hooksDisabled\" from " + s.Path}}
 }
 
+// WithoutSwitch implements [Switched].
+func (d droidAdapter) WithoutSwitch(path string, text []byte) ([]byte, error) {
+	layout, _ := d.install.layout.(settings.Layout)
+	return layout.WithoutOff(path, text)
+}
+
 // droidHolds reports whether the machine's settings say that hooks are not switched off. Nothing
 // overrides them.
 func droidHolds(_ *hooked, sources []settings.Source, _ settings.Want) bool {

@@ -92,15 +92,19 @@ const gooseManifest = `{
 }
 `
 
-// Companions implements [Accompanied]: a plugin has a manifest beside its hooks.
+// Companions implements [Accompanied]: a plugin with approver's hooks has a manifest beside them.
 func (g gooseAgent) Companions(path string, _, becomes []byte) []Companion {
 	file, ok := strings.CutSuffix(path, "hooks/hooks.json")
 	if !ok {
 		return nil
 	}
 	hooks, err := g.ReadHooks(path, becomes)
+	ours := func(h json.RawMessage) bool { return settings.CommandOf(h).Ours(g.name) }
+	wanted := slices.ContainsFunc(hooks[g.events[0].Name], func(m settings.Matcher) bool {
+		return slices.ContainsFunc(m.Hooks, ours)
+	})
 	return []Companion{fixedFile(file+gooseFile, gooseManifest,
-		"the plugin has no manifest, or another one than install writes", len(hooks) > 0, err)}
+		"the plugin has no manifest, or another one than install writes", wanted, err)}
 }
 
 // gooseReads says why goose reads no hook of a file, or returns nil. Like Codex, it reads with serde.

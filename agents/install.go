@@ -54,9 +54,9 @@ type Searcher interface {
 // which it notes which hooks it trusts, or a second script.
 type Companion struct {
 	Path string
-	// Lacking says what becomes of the hooks if the file is not as it has to be, such as "the agent
-	// skips the hooks in silence".
-	Lacking string
+	// Lacking says what becomes of the hooks with a text that Change would change, such as "the agent skips
+	// the hooks in silence".
+	Lacking func(old []byte) string
 	// Change returns the text that the file has to have. old is nil if there is no file. Nil is returned
 	// if there has to be none. What is not approver's stays the same, byte for byte. An error says why
 	// the hooks cannot run with this file, and what to do.
@@ -64,6 +64,9 @@ type Companion struct {
 	// Mode is that of a new file; zero means 0600.
 	Mode fs.FileMode
 }
+
+// always is [Companion.Lacking] for a file that can lack only one thing.
+func always(lacking string) func([]byte) string { return func([]byte) string { return lacking } }
 
 // An Accompanied is an [Installer] of an agent that needs companions. Install writes them before the
 // settings, and uninstall changes them back after those. Doctor and the daemon find one that Change
@@ -73,6 +76,13 @@ type Accompanied interface {
 	// that there are no such settings, before or after. The texts do not matter for which files they are,
 	// nor for their order.
 	Companions(path string, was, becomes []byte) []Companion
+}
+
+// A Switched is an [Installer] that puts a switch beside its hooks, by which settings that come later cannot
+// switch them off.
+type Switched interface {
+	// WithoutSwitch returns the text without the switch, whoever put it there.
+	WithoutSwitch(path string, text []byte) ([]byte, error)
 }
 
 // An Adviser is an [Installer] of an agent that can be started without its hooks.

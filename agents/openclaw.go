@@ -166,7 +166,7 @@ const openClawLacks = "the file is not as install writes it, and OpenClaw may no
 // and kept beside the file.
 func fixedFile(path, text, lacking string, wanted bool, err error) Companion {
 	return Companion{
-		Path: path, Mode: 0o644, Lacking: lacking,
+		Path: path, Mode: 0o644, Lacking: always(lacking),
 		Change: func(old []byte) ([]byte, error) {
 			switch {
 			case err != nil:

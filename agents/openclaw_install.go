@@ -32,7 +32,7 @@ func openClawSettings(plugin string) (path string, ok bool) {
 // openClawCompanion is the file of settings, which has to load a plugin with hooks.
 func openClawCompanion(file string, hooks bool, err error) Companion {
 	return Companion{
-		Path: file, Lacking: "OpenClaw does not load the plugin: its settings do not name it",
+		Path: file, Lacking: always("OpenClaw does not load the plugin: its settings do not name it"),
 		Change: func(old []byte) ([]byte, error) {
 			switch other := os.Getenv(openClawConfig); {
 			case err != nil:

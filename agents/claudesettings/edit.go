@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 
 	"approver.example/agents/settings"
 )
@@ -16,8 +17,16 @@ var layout = settings.Layout{Agent: "claude", Marked: true}
 // stays the same, byte for byte. Without hooks it removes approver's hooks. It does not add hooks
 // where they would not run: the error says where and why.
 func WithHooks(path string, text []byte, want settings.Hooks) ([]byte, error) {
-	if len(want) > 0 && len(bytes.TrimSpace(text)) > 0 {
+	switch {
+	case len(bytes.TrimSpace(text)) == 0:
+	case len(want) > 0:
 		if err := accepts(path, text); err != nil {
+			return nil, err
+		}
+	default: // events of other agents, such as preToolUse, are no reason to leave the hooks there
+		anyEvent := slices.Clone(known)
+		anyEvent[1] = nil
+		if _, err := readAs(path, text, anyEvent); err != nil {
 			return nil, err
 		}
 	}

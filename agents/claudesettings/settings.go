@@ -48,13 +48,16 @@ func Ours(hook json.RawMessage) bool { return settings.CommandOf(hook).Ours("cla
 
 // Read reads the text of a settings file. Invalid JSON, and keys that Claude Code reads
 // differently, are an error with a position. [Check] checks values.
-func Read(path string, text []byte) (Settings, error) {
+func Read(path string, text []byte) (Settings, error) { return readAs(path, text, known) }
+
+// readAs is Read with the keys that Claude Code reads at each level.
+func readAs(path string, text []byte, levels [][]string) (Settings, error) {
 	var s Settings
 	text = unmarked(text)
 	if err := json.Unmarshal(text, &s); err != nil {
 		return s, fmt.Errorf("%w: mend it first; nothing was changed", settings.InFile(path, text, err))
 	}
-	if at, err := checkKeys(text); err != nil {
+	if at, err := checkKeys(text, levels); err != nil {
 		return s, fmt.Errorf("%s: %w: mend it first; nothing was changed", settings.Locate(path, text, at), err)
 	}
 	return s, nil
@@ -73,12 +76,12 @@ var known = [][]string{
 // checkKeys refuses settings that encoding/json reads differently than Claude Code: it accepts
 // Hooks for hooks, and programs differ about repeated keys. at is the offset of the key in bytes,
 // or negative.
-func checkKeys(text []byte) (at int, err error) {
+func checkKeys(text []byte, levels [][]string) (at int, err error) {
 	v, err := hujson.Parse(text)
 	if err != nil {
 		return -1, err
 	}
-	return checkLevel(v, known)
+	return checkLevel(v, levels)
 }
 
 // checkLevel checks an object, or each object of a list, and the levels below.

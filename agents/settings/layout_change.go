@@ -55,6 +55,27 @@ func (l Layout) With(path string, text []byte, want Hooks) ([]byte, error) {
 	return v.Pack(), nil
 }
 
+// WithoutOff returns the text without the switch that With puts beside the events; one that is on stays.
+func (l Layout) WithoutOff(path string, text []byte) ([]byte, error) {
+	v, _, err := l.read(path, text)
+	if err != nil || l.Off == "" || l.above(path) == "" {
+		return text, err
+	}
+	at := l.above(path) + pointer(l.Off)
+	off := v.Find(at)
+	if off == nil {
+		return text, nil
+	}
+	if value, ok := off.Value.(hujson.Literal); !ok || value.Kind() != 'f' {
+		return text, nil
+	}
+	operations, err := json.Marshal(patch{{"op": "remove", "path": at}})
+	if err == nil {
+		err = v.Patch(operations)
+	}
+	return v.Pack(), err
+}
+
 // changes returns the patch that puts the wanted hooks in.
 func (l Layout) changes(v hujson.Value, path string, have, want Hooks) (p patch, err error) {
 	above := l.above(path)

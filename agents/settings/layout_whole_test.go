@@ -57,7 +57,7 @@ func TestFilesThatAnAgentIgnores(t *testing.T) {
 		"a byte order mark":              {droidLayout, "\ufeff{}", "byte order mark"},
 		"a byte order mark, plain":       {plain, "\ufeff{}", "byte order mark"},
 		"a byte order mark that is read": {marked, "\ufeff{ // c\n}", ""},
-		"a trailing comma after all":     {marked, "\ufeff{ // c, c\n\"a\": 1,}", "/h/hooks.json:2:7: there is a trailing comma"},
+		"a trailing comma after all":     {marked, "\ufeff{ // c, c\n\"a\": 1,}", "2:7: there is a trailing comma"},
 		"a switch":                       {droidLayout, `{"hooksDisabled":false}`, ""},
 		"an event without a list":        {droidLayout, `{"PostToolUse":{"a":1}}`, "no list"},
 		"an event that is null":          {droidLayout, `{"PostToolUse":null}`, "no list"},

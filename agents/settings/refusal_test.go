@@ -24,7 +24,7 @@ func TestRefusalsAreForPeople(t *testing.T) {
 		"{\"hooks\":{\n\n \"Pre\": {} }}": {layout.With, "/h/f:3:9: what stands at \"Pre\" is no list of hooks"},
 		"{\"hooks\": {\n\"Pre\":[], \"Pre\":[]}}": {layout.With, "/h/f:2:11: the key \"Pre\" stands there twice"},
 		"{\"hooks\":{},\n\n \"hooks\": {}}":       {layout.With, "/h/f:3:2: the key \"hooks\" stands there twice"},
-		"\ufeff{}":                                {layout.With, "/h/f:1:1: there is a byte order mark, with which the agent does not"},
+		"\ufeff{}":                                {layout.With, "/h/f:1:1: there is a byte order mark, with which"},
 		"{ // mine\n}":                            {layout.With, "/h/f:1:3: there is a comment"},
 		"{\"a\": [1],\r\n /* x */}":               {layout.With, "/h/f:1:10: there is a trailing comma"},
 		"[ ]":                                     {list.With, "/h/f is not as install writes it: remove the file"},

@@ -150,7 +150,7 @@ func lacks(place settings.Place, c agents.Companion) (lacking string, refused, e
 	case refused != nil:
 		return settings.Why(refused), refused, nil
 	case !bytes.Equal(text, s.Text) || text == nil != s.Missing:
-		return c.Lacking, nil, nil
+		return c.Lacking(s.Text), nil, nil
 	}
 	return "", nil, nil
 }

@@ -30,6 +30,10 @@ func Look(f settings.Files, which settings.Target, path string, managedOnly bool
 func projects(f settings.Files, which settings.Target, path string) []string {
 	project, ofProject := f.ProjectOf(path)
 	switch {
+	case which.Project != "" && f.Unread != "": // it has no hooks of its own, and other settings
+		if dir, err := filepath.Abs(which.Project); err == nil {
+			return []string{dir}
+		}
 	case ofProject && (which.Project != "" || which.File != ""):
 		return []string{project}
 	case which.File != "" && filepath.Base(path) == filepath.Base(f.File): // with a link for its folder
@@ -43,7 +47,7 @@ func projects(f settings.Files, which settings.Target, path string) []string {
 
 // Standing returns how settings that were read, the files beside them and an environment affect an
 // agent's hooks, which are in the file at path. Each finding says how to repair it, and none is there
-// twice. Install and doctor say the same.
+// twice. Install, doctor and the daemon say the same.
 func Standing(
 	agent agents.Installer, which settings.Target, path string, p settings.Places, sources []settings.Source,
 	want settings.Want, env []string,

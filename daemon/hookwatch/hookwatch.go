@@ -3,7 +3,6 @@
 package hookwatch
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -184,7 +183,8 @@ func (w *Watch) Weakness(in hookfiles.Installed, all hookfiles.Installs) ([]stri
 		which.ConfigFile = "" // where the commands look by themselves
 	}
 	p := settings.Places{Managed: which.ManagedDir(f)}
-	if project, ok := f.ProjectOf(in.Path); ok {
+	p.Home = w.userFolder(f, in.Path)
+	if project, ok := f.ProjectOf(in.Path); ok && (p.Home == "" || f.Local != "") { // a home has the form of a project
 		p.Projects = []string{project}
 	}
 	if filepath.Dir(in.Path) != p.Managed && filepath.Base(in.Path) == f.File {
@@ -206,22 +206,35 @@ func (w *Watch) Weakness(in hookfiles.Installed, all hookfiles.Installs) ([]stri
 	}
 	var weak []string
 	want := settings.Want{Hooks: in.Hooks, In: in.Path}
-	found, err := hookfiles.Findings(agent, p, sources, want)
+	found, err := hookfiles.Standing(agent, which, in.Path, p, sources, want, nil)
 	if err != nil {
 		return nil, err
 	}
-	cure := hookfiles.Cure(f, which, in.Path)
 	for _, f := range found {
 		if !f.Harmless {
-			weak = append(weak, f.String()+adminapi.FixMark+cmp.Or(f.Fix, cure))
+			weak = append(weak, f.String()+adminapi.FixMark+f.Fix)
 		}
 	}
 	if err := w.program(in, all); settings.Unseen(err) {
 		return nil, err
 	} else if err != nil {
-		weak = append(weak, err.Error()+adminapi.FixMark+cure)
+		weak = append(weak, err.Error()+adminapi.FixMark+hookfiles.Cure(f, which, in.Path))
 	}
 	return weak, nil
+}
+
+// userFolder returns the folder of a user's own settings if a path is that of these; else "".
+func (w *Watch) userFolder(f settings.Files, path string) string {
+	folders := settings.UserFolders(f, w.Config.Sockets.SubmitUIDs)
+	if own, err := f.UserFolder(); err == nil {
+		folders = append(folders, own)
+	}
+	for _, folder := range folders {
+		if path == filepath.Join(folder, f.File) {
+			return folder
+		}
+	}
+	return ""
 }
 
 // program returns an error if an installed program is not the one that was installed.

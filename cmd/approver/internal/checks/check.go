@@ -131,7 +131,7 @@ func (out *Checked) hooks(cfg configs.Config, config string) {
 		f := agent.Files()
 		path, err := which.Path(f)
 		if err != nil {
-			return // without a home there are none
+			continue // it is not known where they are; doctor says why
 		}
 		_, sources := hookfiles.Look(f, which, path, false)
 		for _, found := range hookfiles.Short(agent, sources, waitingFor(agent, cfg)) {

@@ -2,9 +2,11 @@ package checks
 
 import (
 	"errors"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -14,6 +16,9 @@ import (
 	"approver.example/cmd/approver/internal/hookinstall"
 	"approver.example/cmd/approver/internal/term"
 	"approver.example/configs"
+	"approver.example/daemon/adminapi"
+	"approver.example/daemon/daemontest"
+	"approver.example/daemon/hookwatch"
 )
 
 // An agentMachine has one agent with approver's hooks in the user's settings.
@@ -157,6 +162,9 @@ func (m *agentMachine) damaged(path string, damage func(string) string) (found b
 		if len(open) == 0 {
 			return found
 		}
+		if !found {
+			m.daemonSays(open)
+		}
 		found = true
 		byHand := false
 		for _, f := range open {
@@ -178,6 +186,21 @@ func (m *agentMachine) damaged(path string, damage func(string) string) (found b
 	}
 	m.t.Errorf("after four rounds: %+v", m.troubles())
 	return found
+}
+
+// daemonSays checks that what the daemon says to do is what doctor says. Its alarm said "approver install
+// gemini" where that refused the file.
+func (m *agentMachine) daemonSays(doctors []finding.Finding) {
+	m.t.Helper()
+	w := &hookwatch.Watch{Config: m.cfg, Managed: m.target().Managed, Audit: &daemontest.Ledger{},
+		Log: slog.New(slog.DiscardHandler)}
+	w.Look(m.t.Context())
+	for _, line := range w.Now() {
+		_, fix, _ := strings.Cut(line, adminapi.FixMark)
+		if !slices.ContainsFunc(doctors, func(f finding.Finding) bool { return f.Fix == fix }) {
+			m.t.Errorf("the daemon says\n%s\nand doctor\n%+v", line, doctors)
+		}
+	}
 }
 
 // The story: install said that it had put the hooks into the settings, and ended well. They did not run: a
@@ -257,4 +280,38 @@ func printed(t *testing.T, do func() error) (string, error) {
 		t.Fatal(err)
 	}
 	return string(text), ran
+}
+
+// The story: approver was installed for Cline too, which has no settings of the machine, and for Codex, in whose
+// projects are no hooks. "doctor --system" and "doctor --project" failed for them, with "leave out --system".
+func TestDoctorOfSettingsThatAnAgentHasNot(t *testing.T) {
+	for name, flag := range map[string]func(m *agentMachine, which *settings.Target){
+		"cline": func(_ *agentMachine, which *settings.Target) { which.System = true },
+		"codex": func(m *agentMachine, which *settings.Target) { which.Project = filepath.Join(m.dir, "project") },
+	} {
+		agent, _ := agents.For(name)
+		m := newAgentMachine(t, agent.(agents.Installer))
+		m.must(m.install())
+		which := m.target()
+		flag(m, &which)
+		for named, fails := range map[string]bool{"": false, name: true} {
+			d := &doctor{cfg: m.cfg, pin: filepath.Join(m.dir, "none")}
+			d.hook(which, named)
+			failed := slices.ContainsFunc(d.found, func(f finding.Finding) bool { return f.Result == finding.Fail })
+			good := slices.ContainsFunc(d.found, func(f finding.Finding) bool { return f.Text == m.path })
+			if failed != fails || good == fails {
+				t.Errorf("%s, named %q: %+v", name, named, d.found)
+			}
+		}
+		// What is wrong in the user's settings, or in a project's others, is found.
+		m.write(filepath.Join(m.dir, "project/.codex/config.toml"), "[features]\nhooks = false\n")
+		if name == "cline" {
+			m.must(os.Remove(m.path))
+		}
+		d := &doctor{cfg: m.cfg, pin: filepath.Join(m.dir, "none")}
+		t.Chdir(m.dir)
+		if d.hook(which, ""); slices.ContainsFunc(d.found, func(f finding.Finding) bool { return f.Text == m.path }) {
+			t.Errorf("%s: what is wrong is not found: %+v", name, d.found)
+		}
+	}
 }

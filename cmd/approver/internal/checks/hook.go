@@ -45,13 +45,13 @@ func (d *doctor) hook(which settings.Target, named string) {
 		})
 		if installed || agent.Name() == named {
 			checked = true
-			d.hookOf(agent, which, all)
+			d.hookOf(agent, which, agent.Name() == named, all)
 		} else {
 			others = append(others, agent)
 		}
 	}
 	if !checked {
-		d.hookOf(others[0], which, all)
+		d.hookOf(others[0], which, true, all)
 		others = others[1:]
 	}
 	for _, agent := range others {
@@ -64,10 +64,15 @@ func (d *doctor) hook(which settings.Target, named string) {
 }
 
 // hookOf checks that one agent asks the daemon, given all the settings that the agent merges,
-// and that its hook waits long enough.
-func (d *doctor) hookOf(agent agents.Installer, which settings.Target, all hookfiles.Installs) {
+// and that its hook waits long enough. One that was not named, and that has no settings of the machine or of a
+// project, has its hooks in those of its user.
+func (d *doctor) hookOf(agent agents.Installer, which settings.Target, named bool, all hookfiles.Installs) {
 	files := agent.Files()
 	path, err := which.Path(files)
+	if !named && (which.System && files.Managed == "" || which.Project != "" && files.Unread != "") {
+		which.System = false
+		path, err = settings.Target{}.Path(files)
+	}
 	if err == nil {
 		err = which.Exists()
 	}

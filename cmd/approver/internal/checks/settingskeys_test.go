@@ -65,6 +65,12 @@ func TestSettingsKeysThatClaudeReadsOtherwise(t *testing.T) {
 				}
 				return
 			}
+			if name == "PreToolUse" || name == "PostToolUse" { // uninstall leaves such an event to another agent
+				if err != nil {
+					t.Errorf("uninstall: %v", err)
+				}
+				_, err = claudesettings.WithHooks(path, []byte(tt.text), settings.Hooks{"Stop": {{}}})
+			}
 			if err == nil || !strings.Contains(err.Error(), path+":") || !strings.Contains(err.Error(), tt.want) ||
 				!strings.Contains(err.Error(), "nothing was changed") {
 				t.Errorf("install: %v", err)

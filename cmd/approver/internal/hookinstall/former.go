@@ -143,7 +143,19 @@ func restore(path string, was safefile.Backup) error {
 
 // settingsOf returns an agent's settings, with approver's hooks in them.
 func settingsOf(agent agents.Installer, path string) occupied {
-	f := occupied{path: path, without: func(text []byte) ([]byte, error) { return agent.WithHooks(path, text, nil) }}
+	f := occupied{path: path}
+	f.without = func(text []byte) ([]byte, error) {
+		left, err := agent.WithHooks(path, text, nil)
+		s, switched := agent.(agents.Switched)
+		theirs := func(b safefile.Backup) bool {
+			without, err := s.WithoutSwitch(path, b.Text)
+			return !f.ours(b.Text) && err == nil && !bytes.Equal(without, b.Text)
+		}
+		if err != nil || !switched || bytes.Equal(left, text) || slices.ContainsFunc(f.backups(), theirs) {
+			return left, err
+		}
+		return s.WithoutSwitch(path, left)
+	}
 	f.ours = func(text []byte) bool { return len(installedIn(agent, path, text)) > 0 }
 	f.others = func(text []byte) bool { return foreign(agent, path, text) }
 	bare := f.bare()

@@ -64,6 +64,7 @@ func (c UninstallAgentCmd) Run() error {
 	if err != nil {
 		r.say("the daemon may still watch %s: %v\n", path, err)
 	}
+	defer c.tellElsewhere(&r, agent, path, all)
 	hooks := in.Hooks
 	if hooks == nil {
 		hooks = usual(agent, cfg)
@@ -84,6 +85,25 @@ func (c UninstallAgentCmd) Run() error {
 			"configuration with --config, and run this again\n", cfg.Dir)
 	}
 	return nil
+}
+
+// tellElsewhere says in which other settings approver is installed for the agent, if no flag named any: when it
+// was installed, a variable such as CODEX_HOME may have named another folder.
+func (c UninstallAgentCmd) tellElsewhere(r *report, agent agents.Installer, path string, all hookfiles.Installs) {
+	if c.File != "" || c.Project != "" || c.System {
+		return
+	}
+	here, _ := all.Of(agent.Name(), path)
+	for _, in := range all.Installs {
+		if in.Key().Agent != agent.Name() || in.Path == path || in.Key() == here.Key() {
+			continue
+		}
+		cure := "approver uninstall " + agent.Name() + " --file " + settings.ShellWord(in.Path)
+		if c.Config != "" {
+			cure += " --config " + settings.ShellWord(c.Config)
+		}
+		r.say("%s has approver's hooks in %s, too; to take them out: %s\n", agent.Files().Title, in.Path, cure)
+	}
 }
 
 // usual returns the hooks that install would write now, or nil.

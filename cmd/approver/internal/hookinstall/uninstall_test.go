@@ -217,7 +217,8 @@ func unhook(path string) error {
 // The story: somebody had put the hooks of Claude Code and of Cursor into one file by hand. Neither program
 // reads it so, and install refuses it, but uninstall refused it too, and the hooks could not be taken out.
 func TestUninstallOfOneOfTwoThatDoNotAgree(t *testing.T) {
-	const claudes = `"PreToolUse":[{"matcher":"*","hooks":[{"type":"command","command":"/x/approver-hook --agent claude"}]}]`
+	const claudes = `"PreToolUse":[{"matcher":"*","hooks":[{"type":"command",` +
+		`"command":"/x/approver-hook --agent claude"}]}]`
 	const cursors = `"preToolUse":[{"command":"/x/approver-hook --agent cursor","timeout":330}]`
 	text := func(hooks ...string) string {
 		return `{"version":1,"x":"kept","hooks":{` + strings.Join(hooks, ",") + `}}`
@@ -232,6 +233,58 @@ func TestUninstallOfOneOfTwoThatDoNotAgree(t *testing.T) {
 		d.must(d.uninstall(name, which))
 		if now, err := os.ReadFile(which.File); err != nil || string(now) != left {
 			t.Errorf("%s is taken out: %s, %v\nwant %s", name, now, err, left)
+		}
+	}
+}
+
+// The story: somebody had hooks in the folder of a plugin with approver's name, without a manifest. Install
+// wrote the manifest, and uninstall left it there, because other hooks were left.
+func TestUninstallTakesTheManifestOfGoose(t *testing.T) {
+	for name, edit := range map[string]func(string) string{
+		"as installed": func(s string) string { return s },
+		"edited since": func(s string) string { return strings.Replace(s, "/mine.sh", "/mine-too.sh", 1) },
+	} {
+		d := newDesk(t)
+		goose, _ := agents.For("goose")
+		path := d.path(goose.(agents.Installer))
+		const theirs = `{"hooks":{"PreToolUse":[{"matcher":".*","hooks":[{"type":"command","command":"/mine.sh"}]}]}}`
+		d.must(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(theirs), 0o600),
+			d.install("goose", settings.Target{}))
+		manifest := filepath.Join(filepath.Dir(filepath.Dir(path)), "plugin.json")
+		text, err := os.ReadFile(path)
+		_, missing := os.Stat(manifest)
+		d.must(err, missing, os.WriteFile(path, []byte(edit(string(text))), 0o600),
+			d.uninstall("goose", settings.Target{}))
+		left, err := os.ReadFile(path)
+		if _, still := os.Stat(manifest); !errors.Is(still, fs.ErrNotExist) || err != nil || string(left) != edit(theirs) {
+			t.Errorf("%s: the manifest: %v; left: %s, %v", name, still, left, err)
+		}
+	}
+}
+
+// The story: the machine's settings of Droid were edited after install, and uninstall left the switch there that
+// install had written beside the hooks. One that was there before is somebody else's.
+func TestUninstallTakesTheSwitchOfDroid(t *testing.T) {
+	const theirs = `"Stop":[{"hooks":[{"type":"command","command":"/mine.sh"}]}]`
+	for before, stays := range map[string]bool{
+		`{"a":1,"hooks":{` + theirs + `}}`:                           false,
+		`{"a":1,"hooks":{"hooksDisabled":false,` + theirs + `}}`:     true,
+		`{"a":1,"hooks":{"hooksDisabled" : false , ` + theirs + `}}`: true,
+		"": false,
+	} {
+		d := newDesk(t)
+		which := settings.Target{File: filepath.Join(d.home, "settings.json")}
+		if before != "" {
+			d.must(os.WriteFile(which.File, []byte(before), 0o600))
+		}
+		d.must(d.install("droid", which))
+		text, err := os.ReadFile(which.File)
+		edited := strings.Replace(string(text), `"PostToolUse"`, strings.Replace(theirs, "Stop", "Start", 1)+`,"PostToolUse"`, 1)
+		d.must(err, os.WriteFile(which.File, []byte(edited), 0o600), d.uninstall("droid", which))
+		left, err := os.ReadFile(which.File)
+		if err != nil || edited == string(text) || strings.Contains(string(left), "hooksDisabled") != stays ||
+			strings.Contains(string(left), "approver-hook") || !strings.Contains(string(left), `"Start"`) {
+			t.Errorf("%s: left: %s, %v", before, left, err)
 		}
 	}
 }
