@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 )
 
 // This file reads a file of hooks as strictly as Codex does, whose reader is serde's: one wrong value, and
@@ -43,7 +45,7 @@ func codexFile(text []byte) (map[string][]codexGroup, error) {
 	case depth(text) > codexDepth:
 		return nil, fmt.Errorf("it is nested more than %d levels deep", codexDepth)
 	}
-	for key := range file {
+	for _, key := range slices.Sorted(maps.Keys(file)) { // the same error each time
 		if key != "hooks" && key != "description" {
 			return nil, fmt.Errorf("%q is not known, only \"description\" and \"hooks\"", key)
 		}
@@ -58,7 +60,7 @@ func codexFile(text []byte) (map[string][]codexGroup, error) {
 		}
 	}
 	all := map[string][]codexGroup{}
-	for event := range codexEvents {
+	for _, event := range slices.Sorted(maps.Keys(codexEvents)) {
 		if _, ok := events[event]; !ok {
 			continue
 		}
@@ -108,13 +110,11 @@ func codexReadHook(keys object) (h codexHook, err error) {
 	case keys.hasAll("commandWindows command_windows"):
 		return h, errors.New(`"commandWindows" and "command_windows" are one key`)
 	}
-	for key, to := range map[string]any{
+	if err := keys.readAll(object.read, map[string]any{
 		"command": &h.Command, "timeout": &h.Timeout, "statusMessage": &h.Status,
 		"commandWindows": new(*string), "command_windows": new(*string),
-	} {
-		if err := keys.read(key, to); err != nil {
-			return h, err
-		}
+	}); err != nil {
+		return h, err
 	}
 	if h.Command == nil {
 		return h, errors.New("a hook has no command")
@@ -127,15 +127,18 @@ func codexReadTool(keys object) error {
 	if !keys.hasAll("server tool") {
 		return errors.New("a hook has no server or no tool")
 	}
-	for key, to := range map[string]any{
+	if err := keys.readAll(object.filled, map[string]any{
 		"server": new(string), "tool": new(string), "input": new(object), "async": new(bool),
-	} {
-		if err := keys.filled(key, to); err != nil {
-			return err
-		}
+	}); err != nil {
+		return err
 	}
-	for key, to := range map[string]any{"timeout": new(*uint64), "statusMessage": new(*string)} {
-		if err := keys.read(key, to); err != nil {
+	return keys.readAll(object.read, map[string]any{"timeout": new(*uint64), "statusMessage": new(*string)})
+}
+
+// readAll reads the values at several keys, in the order of the keys.
+func (o object) readAll(read func(o object, key string, into any) error, all map[string]any) error {
+	for _, key := range slices.Sorted(maps.Keys(all)) {
+		if err := read(o, key, all[key]); err != nil {
 			return err
 		}
 	}

@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -303,7 +305,7 @@ func cursorSwitches(s settings.Source, keys map[string]json.RawMessage) (found [
 	}
 	var events map[string]json.RawMessage
 	_ = json.Unmarshal(keys["hooks"], &events) // what is no object is for the layout to say
-	for event := range events {
+	for _, event := range slices.Sorted(maps.Keys(events)) {
 		if !hasWord(cursorEvents, event) {
 			say("Cursor does not know the event " + quote(event) + ", and drops the file")
 		}

@@ -134,11 +134,11 @@ func (h *hooked) wanted(program, socket string, ttl time.Duration) (settings.Hoo
 		if h.install.unit > 0 {
 			line.timeout = h.install.written(hookTimeout(deadline))
 		}
-		raw, err := json.Marshal(h.install.hook(line))
+		raw, err := encoded(h.install.hook(line), "")
 		if err != nil {
 			return nil, err
 		}
-		m := settings.Matcher{Hooks: []json.RawMessage{raw}}
+		m := settings.Matcher{Hooks: []json.RawMessage{bytes.TrimSpace(raw)}}
 		if h.install.layout.HasMatchers() {
 			m.Matcher = h.install.matcher
 		}

@@ -134,6 +134,9 @@ func TestInstallKeepsTheRestOfTheFile(t *testing.T) {
 				t.Errorf("%s: %q: %v", a.Name(), text, err)
 				continue
 			}
+			if strings.Contains(string(installed), `\u00`) || !strings.Contains(string(installed), `stopped\" >&2;`) {
+				t.Errorf("%s: not as it is on the agent's page: %s", a.Name(), installed)
+			}
 			if weak := compared(t, a, string(installed), ""); len(weak) > 0 {
 				t.Errorf("%s: %q installed: %q", a.Name(), text, weak)
 			}

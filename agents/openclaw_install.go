@@ -2,6 +2,7 @@ package agents
 
 import (
 	"bytes"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -90,7 +91,7 @@ func openClawOff(all map[string]any) string {
 		return "plugins.deny has approver's plugin"
 	}
 	entries, _ := settings.At(all, "plugins", "entries").(map[string]any)
-	for id := range entries {
+	for _, id := range slices.Sorted(maps.Keys(entries)) {
 		if is(id) && settings.At(entries, id, "enabled") == false {
 			return "plugins.entries." + id + ".enabled = false switches approver's plugin off"
 		}

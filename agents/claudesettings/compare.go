@@ -103,8 +103,7 @@ func read(s settings.Source, want settings.Want) (f file, found, dropped []setti
 	problems := Check(s.Path, s.Text)
 	f.Settings, err = Read(s.Path, s.Text)
 	if kind := (*json.UnmarshalTypeError)(nil); err != nil && (len(problems) == 0 || !errors.As(err, &kind)) {
-		text := strings.ReplaceAll(err.Error(), ": mend it first; nothing was changed", "")
-		found = append(found, settings.Finding{Path: s.Path, Text: text, Fix: "mend " + s.Path + " there"})
+		found = append(found, settings.Finding{Path: s.Path, Text: settings.Why(err), Fix: "mend " + s.Path + " there"})
 	}
 	for _, p := range problems {
 		fix := "take " + strconv.Quote(p.Key) + " out of " + s.Path + ", or give it a value that Claude Code takes"
@@ -136,7 +135,7 @@ func unreadable(s settings.Source, want settings.Want, why error) settings.Findi
 		why = at.Err // the file is named first
 	}
 	return settings.Finding{Path: s.Path,
-		Text: s.Path + " cannot be read, so nobody can say what it does to the hooks: " + why.Error(), Fix: fix}
+		Text: s.Path + " cannot be read, so nobody can say what it does to the hooks: " + settings.Why(why), Fix: fix}
 }
 
 // byRank sorts events that stop calls before those that only report them.
@@ -183,7 +182,7 @@ func difference(event, matcher string, raw json.RawMessage, want settings.Want) 
 	wantStem, wantWaits := good.Command.Deadline()
 	timeout := time.Duration(have.Timeout * float64(time.Second))
 	stray := ""
-	for key := range keys {
+	for _, key := range slices.Sorted(maps.Keys(keys)) {
 		if !slices.Contains(harmlessKeys, key) {
 			stray = key
 		}

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"slices"
 
 	"approver.example/agents/settings"
@@ -38,17 +37,18 @@ func accepts(path string, text []byte) error {
 	s, err := Read(path, text)
 	kind := (*json.UnmarshalTypeError)(nil)
 	if problems := Check(path, text); len(problems) > 0 && (err == nil || errors.As(err, &kind)) {
-		return fmt.Errorf("%s: mend it first; nothing was changed", problems[0])
+		return settings.Refuse("mend it first", "%s", problems[0])
 	}
 	if err != nil {
 		return err
 	}
 	if s.Off {
-		return fmt.Errorf(`%s has "disableAllHooks": true, so no hook runs and nobody asks approver: remove that first`, path)
+		return settings.Refuse("remove that first",
+			`%s has "disableAllHooks": true, so no hook runs and nobody asks approver`, path)
 	}
 	for _, sw := range switches {
 		if raw, there := s.Env[sw.name]; there && sw.on(raw) {
-			return fmt.Errorf(`%s sets %s in "env": %s: remove that first`, path, sw.name, sw.why)
+			return settings.Refuse("remove that first", `%s sets %s in "env": %s`, path, sw.name, sw.why)
 		}
 	}
 	return nil

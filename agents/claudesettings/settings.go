@@ -55,10 +55,10 @@ func readAs(path string, text []byte, levels [][]string) (Settings, error) {
 	var s Settings
 	text = unmarked(text)
 	if err := json.Unmarshal(text, &s); err != nil {
-		return s, fmt.Errorf("%w: mend it first; nothing was changed", settings.InFile(path, text, err))
+		return s, settings.InFile(path, text, err)
 	}
 	if at, err := checkKeys(text, levels); err != nil {
-		return s, fmt.Errorf("%s: %w: mend it first; nothing was changed", settings.Locate(path, text, at), err)
+		return s, settings.RefuseText(settings.Locate(path, text, at), err)
 	}
 	return s, nil
 }

@@ -3,7 +3,6 @@ package settings
 import (
 	"encoding/json"
 	"errors"
-	"fmt"
 	"reflect"
 	"strconv"
 	"strings"
@@ -11,22 +10,14 @@ import (
 	"github.com/tailscale/hujson"
 )
 
-// A fileError is an error of package json in the words of the file.
-type fileError struct {
-	text string
-	err  error
-}
-
-func (e *fileError) Error() string { return e.text }
-func (e *fileError) Unwrap() error { return e.err }
-
-// InFile says in the words of a file what package json said of its text: the place, and of a value of the
-// wrong kind its key and what is expected. Another error only gets the file's name.
+// InFile refuses a file in its own words for what package json said of its text: with the place, and for a
+// value of the wrong kind with its key and what is expected. [errors.As] still finds the error.
 func InFile(path string, text []byte, err error) error {
+	r := &RefusalError{Why: path + ": " + err.Error(), Cure: mend, err: err}
 	syntax, kind := (*json.SyntaxError)(nil), (*json.UnmarshalTypeError)(nil)
 	switch {
 	case errors.As(err, &syntax):
-		return &fileError{Locate(path, text, int(syntax.Offset)) + ": " + syntax.Error(), err}
+		r.Why = Locate(path, text, int(syntax.Offset)) + ": " + syntax.Error()
 	case errors.As(err, &kind):
 		at := max(int(kind.Offset)-1, 0)
 		key := "the whole of it"
@@ -36,10 +27,10 @@ func InFile(path string, text []byte, err error) error {
 			}
 		}
 		value, _, _ := strings.Cut(kind.Value, " ") // of a number, what it is follows
-		return &fileError{fmt.Sprintf("%s: %s is %s, and has to be %s", Locate(path, text, at+1), key,
-			valueWords[value], kindWords[kind.Type.Kind()]), err}
+		r.Why = Locate(path, text, at+1) + ": " + key + " is " + valueWords[value] + ", and has to be " +
+			kindWords[kind.Type.Kind()]
 	}
-	return &fileError{path + ": " + err.Error(), err}
+	return r
 }
 
 // valueWords are the words for the kinds of values that package json names, and kindWords for those of Go.

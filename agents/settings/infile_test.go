@@ -25,7 +25,7 @@ func TestErrorsAreInTheWordsOfTheFile(t *testing.T) {
 			N     float64
 		}
 		err := InFile("f", []byte(text), json.Unmarshal([]byte(text), &into))
-		if err.Error() != want {
+		if Why(err) != want {
 			t.Errorf("%s: %v\nwant %s", text, err, want)
 		}
 		var syntax *json.SyntaxError
@@ -34,7 +34,7 @@ func TestErrorsAreInTheWordsOfTheFile(t *testing.T) {
 			t.Errorf("%s: what it was is lost", text)
 		}
 	}
-	if err := InFile("f", nil, errors.New("it is closed")); err.Error() != "f: it is closed" {
+	if err := InFile("f", nil, errors.New("it is closed")); Why(err) != "f: it is closed" {
 		t.Error(err)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"maps"
 	"path/filepath"
+	"slices"
 	"strconv"
 
 	"github.com/tailscale/hujson"
@@ -63,7 +64,8 @@ func (l Layout) read(path string, text []byte) (v hujson.Value, hooks Hooks, err
 	if err != nil {
 		return v, nil, err
 	}
-	for event, raw := range events {
+	for _, event := range slices.Sorted(maps.Keys(events)) { // the same error each time
+		raw := events[event]
 		matchers, err := l.matchers(raw)
 		if why := l.wrong(raw, matchers, err); why != "" {
 			at := v.Find(l.above(path)+pointer(event)).StartOffset + 1

@@ -41,11 +41,13 @@ func (l Layout) With(path string, text []byte, want Hooks) ([]byte, error) {
 	if len(p) == 0 {
 		return text, nil
 	}
-	operations, err := json.Marshal(p)
-	if err != nil {
+	var operations bytes.Buffer
+	enc := json.NewEncoder(&operations)
+	enc.SetEscapeHTML(false) // people read it
+	if err := enc.Encode(p); err != nil {
 		return nil, err
 	}
-	if err := v.Patch(operations); err != nil {
+	if err := v.Patch(operations.Bytes()); err != nil {
 		return nil, Refuse("write them there yourself", "%s: there is no plain place for the hooks (%s)", path,
 			strings.TrimPrefix(err.Error(), "hujson: "))
 	}

@@ -13,7 +13,11 @@ import (
 type RefusalError struct {
 	Why  string // with the file, and the place in it where that is known
 	Cure string // what somebody has to do there first
+	err  error  // because of which; nil: there is none
 }
+
+// Unwrap returns the error because of which it is refused.
+func (r *RefusalError) Unwrap() error { return r.err }
 
 // Error returns both.
 func (r *RefusalError) Error() string { return r.Why + ": " + r.Cure + "; nothing was changed" }

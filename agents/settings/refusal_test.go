@@ -95,3 +95,16 @@ func TestTheSwitchIsHeld(t *testing.T) {
 		t.Errorf("%s, %v", out, err)
 	}
 }
+
+// The story: of two events that were wrong now one was named and now the other. The daemon took each for
+// something new, and raised an alarm every two seconds.
+func TestTheSameRefusalEachTime(t *testing.T) {
+	layout := droidLayout
+	text := []byte(`{"Stop":"x","Start":"x","Pre":"x","Post":"x"}`)
+	_, first := layout.Read("/h/hooks.json", text)
+	for range 30 {
+		if _, err := layout.Read("/h/hooks.json", text); err == nil || err.Error() != first.Error() {
+			t.Fatalf("%v, and then %v", first, err)
+		}
+	}
+}

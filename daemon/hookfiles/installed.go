@@ -73,8 +73,8 @@ func ReadInstalls(dir string) (all Installs, err error) {
 		return all, nil
 	}
 	if err == nil {
-		if err = json.Unmarshal(text, &all); err != nil {
-			err = settings.InFile(InstallsFile(dir), text, err)
+		if wrong := json.Unmarshal(text, &all); wrong != nil {
+			err = errors.New(settings.Why(settings.InFile(InstallsFile(dir), text, wrong)))
 		}
 	}
 	if err != nil {

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"approver.example/agents"
+	"approver.example/agents/settings"
 	"approver.example/cmd/approver/internal/term"
 	"approver.example/configs"
 	"approver.example/daemon/hookfiles"
@@ -102,7 +103,7 @@ func (c allCmd) look() (all []found, err error) {
 			f.state, f.err = wouldDo(agent, cfg, who, program, f.path)
 		}
 		if f.err != nil {
-			f.state = "cannot: " + f.err.Error()
+			f.state = "cannot: " + settings.Why(f.err)
 		}
 		all = append(all, f)
 	}

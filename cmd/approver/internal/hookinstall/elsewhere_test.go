@@ -40,3 +40,26 @@ func TestUninstallNamesWhereTheHooksAre(t *testing.T) {
 		}
 	})
 }
+
+// What an older version wrote with escapes for > and & is taken out to the byte, too.
+func TestUninstallOfWhatWasWrittenWithEscapes(t *testing.T) {
+	d := newDesk(t)
+	gemini, _ := agents.For("gemini")
+	path := d.path(gemini.(agents.Installer))
+	const text = "{\r\n  // mine\r\n  \"a\": 1\r\n}\r\n"
+	d.must(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(text), 0o600),
+		d.install("gemini", settings.Target{}))
+	made, err := os.ReadFile(path)
+	older := strings.ReplaceAll(string(made), ">&2", `\u003e\u00262`)
+	if older == string(made) {
+		t.Fatalf("%s", made)
+	}
+	d.must(err, os.WriteFile(path, []byte(older), 0o600), d.install("gemini", settings.Target{}))
+	if again, err := os.ReadFile(path); err != nil || string(again) != older {
+		t.Errorf("a second install changed it: %s, %v", again, err)
+	}
+	d.must(d.uninstall("gemini", settings.Target{}))
+	if now, err := os.ReadFile(path); err != nil || string(now) != text {
+		t.Errorf("%q, %v", now, err)
+	}
+}

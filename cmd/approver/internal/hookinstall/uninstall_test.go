@@ -279,7 +279,8 @@ func TestUninstallTakesTheSwitchOfDroid(t *testing.T) {
 		}
 		d.must(d.install("droid", which))
 		text, err := os.ReadFile(which.File)
-		edited := strings.Replace(string(text), `"PostToolUse"`, strings.Replace(theirs, "Stop", "Start", 1)+`,"PostToolUse"`, 1)
+		mine := strings.Replace(theirs, "Stop", "Start", 1)
+		edited := strings.Replace(string(text), `"PostToolUse"`, mine+`,"PostToolUse"`, 1)
 		d.must(err, os.WriteFile(which.File, []byte(edited), 0o600), d.uninstall("droid", which))
 		left, err := os.ReadFile(which.File)
 		if err != nil || edited == string(text) || strings.Contains(string(left), "hooksDisabled") != stays ||

@@ -46,7 +46,7 @@ func Try(ctx context.Context, agent agents.Installer, c settings.Target) finding
 	f := finding.Finding{Check: "hook-test", Result: finding.Warn}
 	recipe, ok := agents.RecipeOf(agent)
 	if !ok {
-		f.Text = "the hook was not tried: there is no test of that of " + files.Title
+		f.Text = "the hook was not tried: there is no hook test for " + files.Title
 		return f
 	}
 	if c.File != "" {
