@@ -135,3 +135,21 @@ func TestQwenBeside(t *testing.T) {
 		}
 	}
 }
+
+// The story: the settings of a project had a trailing comma, install put the hooks in, and Qwen Code 0.24.4
+// replaced the whole file by empty settings at its next start. Nobody was asked.
+func TestQwenReadsNoTrailingComma(t *testing.T) {
+	hooks := wantedHooks(t, qwen)
+	for text, want := range map[string]string{
+		"{\n  \"a\": {\"b\": 1,} // x\n}": "/p/.qwen/settings.json:2:15: there is a trailing comma",
+		"{\n  \"a\": 1,\n}":               "/p/.qwen/settings.json:2:9: there is a trailing comma",
+	} {
+		if _, err := qwen.WithHooks("/p/.qwen/settings.json", []byte(text), hooks); err == nil ||
+			!strings.HasPrefix(err.Error(), want) {
+			t.Errorf("%q: %v", text, err)
+		}
+		if weak := compared(t, qwen, text, ""); len(weak) == 0 {
+			t.Errorf("%q is as good as installed", text)
+		}
+	}
+}

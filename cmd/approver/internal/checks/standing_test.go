@@ -301,3 +301,17 @@ func TestCheckFindsAClassifierThatIsNotThere(t *testing.T) {
 		t.Errorf("%q", said)
 	}
 }
+
+// Where the settings of one agent are may not be known: those of the others are looked at all the same.
+func TestCheckGoesOnBehindSettingsThatCannotBeFound(t *testing.T) {
+	s := newSite(t)
+	s.file(".gemini/settings.json", `{"hooks":{"BeforeTool":[{"matcher":"*","hooks":[{"type":"command","command":`+
+		`"/usr/bin/approver-hook --agent gemini --deadline 290s","timeout":330000}]}]}}`, 0o600)
+	s.file("approver.yaml", "dir: .\nsockets: {submit: run/s.sock, resolve: run/r.sock}\nttl: 30m\n", 0o600)
+	t.Setenv("GEMINI_CLI_HOME", "")
+	t.Setenv("QWEN_HOME", "relative") // it comes before
+	look := CheckCmd{Flags: judging.Flags{Config: filepath.Join(s.dir, "approver.yaml")}}.look(t.Context())
+	if said := strings.Join(look.Problems, "\n"); !strings.Contains(said, "approver install gemini") {
+		t.Errorf("%q", said)
+	}
+}
