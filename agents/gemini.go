@@ -63,7 +63,9 @@ var gemini = geminiAgent{&hooked{
 }}
 
 // geminiCheck refuses paths that Gemini changes before it opens them. Of a path that does not lead to a
-// file, its tool replace takes the one file of the workspace whose name ends so.
+// file, its tool replace takes the one file of the workspace whose name ends so. It refuses a pattern to
+// search for that begins with a hyphen, too: without ripgrep, the pattern is an argument of git or grep, and
+// such a one is an option. One of git's options runs a program.
 func geminiCheck(tool string, raw json.RawMessage) error {
 	if err := plainPaths(tool, raw); err != nil {
 		return err
@@ -75,6 +77,12 @@ func geminiCheck(tool string, raw json.RawMessage) error {
 	for _, path := range args.texts("file_path") {
 		if hasWord("replace edit", tool) && !filepath.IsAbs(path) {
 			return fmt.Errorf("%q is %s: write the whole path from the root", "file_path", quote(path))
+		}
+	}
+	for _, pattern := range args.texts("pattern") {
+		if hasWord("grep_search search_file_content", tool) && strings.HasPrefix(pattern, "-") {
+			return fmt.Errorf("%q is %s, which is an option of the program that searches: begin it with [-]", "pattern",
+				quote(pattern))
 		}
 	}
 	return nil

@@ -165,3 +165,27 @@ func TestGeminiSwitches(t *testing.T) {
 		t.Errorf("no word of %s", texts)
 	}
 }
+
+// The story: Gemini searched for "--open-files-in-pager=touch ran;". Without ripgrep it gives the pattern to
+// git grep as an argument, and git ran the command. approver had passed it as a search.
+func TestGeminiSearchesForNoOption(t *testing.T) {
+	for args, ok := range map[string]bool{
+		`{"pattern":"--open-files-in-pager=touch ran;","include_pattern":"one"}`: false,
+		`{"pattern":"-Otouch"}`:                  false,
+		`{"pattern":"-f/etc/shadow"}`:            false,
+		`{"pattern":"\u002dOtouch"}`:             false,
+		`{"pattern":"[-]-force"}`:                true,
+		`{"pattern":"a -Ob|--c"}`:                true,
+		`{"pattern":"a","include_pattern":"-x"}`: true, // it stands behind -- or =
+	} {
+		for _, tool := range []string{"grep_search", "search_file_content"} {
+			_, err := gemini.Decode(geminiCallOf(tool, args, ""))
+			if (err == nil) != ok || !ok && !strings.Contains(err.Error(), "option of the program") {
+				t.Errorf("%s %s: %v", tool, args, err)
+			}
+		}
+	}
+	if _, err := gemini.Decode(geminiCallOf("glob", `{"pattern":"-x"}`, "")); err != nil {
+		t.Errorf("another tool: %v", err)
+	}
+}

@@ -132,7 +132,7 @@ func (h *hooked) wanted(program, socket string, ttl time.Duration) (settings.Hoo
 			line.command += orBlock
 		}
 		if h.install.unit > 0 {
-			line.timeout = h.install.written(hookTimeout(deadline))
+			line.timeout = int(hookTimeout(deadline) / h.install.unit)
 		}
 		raw, err := encoded(h.install.hook(line), "")
 		if err != nil {

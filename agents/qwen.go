@@ -3,6 +3,7 @@ package agents
 import (
 	"encoding/json"
 	"errors"
+	"time"
 
 	"approver.example"
 	"approver.example/agents/canary"
@@ -16,10 +17,13 @@ import (
 // arguments there and runs the call with the old ones. Of a tool that it calls by tool_call, a hook sees
 // the real tool. A document is read only with exit code 0, so after PreToolUse, where the exit code 2 alone
 // blocks, it is the whole answer.
+//
+// Whatever the timeout of a hook is, Qwen Code waits for all hooks of a call together for qwenMost, and
+// then runs the call.
 type qwenAgent struct{ *hooked }
 
 var qwen = qwenAgent{&hooked{
-	name: "qwen", patience: usualPatience,
+	name: "qwen", patience: qwenMost - 10*time.Second,
 	events: []hookEvent{
 		{kind: Decide, installed: true, Event: facts.Event{Name: "PreToolUse", Before: denyTool, After: "}}"}},
 		{kind: Prompted, Event: facts.Event{Name: "PermissionRequest", Before: denyPrompt, After: "}}}", DocumentOnly: true}},

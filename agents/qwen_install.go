@@ -13,6 +13,9 @@ import (
 	"approver.example/agents/settings"
 )
 
+// qwenMost is the longest time that Qwen Code waits for the hooks of a call. No setting changes it.
+const qwenMost = time.Minute
+
 // qwenInstallation says where Qwen Code has its hooks. A timeout is in seconds, and one of 1000 or more
 // is in milliseconds.
 var qwenInstallation = &installation{
@@ -22,6 +25,7 @@ var qwenInstallation = &installation{
 	},
 	layout: settings.Layout{Agent: "qwen", Commented: true, Marked: true},
 	unit:   time.Second, milliseconds: 1000, timeout: "timeout", matcher: "*", shell: true,
+	most:     qwenMost,
 	hook:     plainHook,
 	switches: qwenSwitches,
 	variables: []variable{

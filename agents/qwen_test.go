@@ -1,6 +1,7 @@
 package agents
 
 import (
+	"encoding/json"
 	"os"
 	"path/filepath"
 	"strings"
@@ -52,30 +53,23 @@ func TestQwenWrapper(t *testing.T) {
 	}
 }
 
-// The story: Qwen Code reads a timeout of 1000 or more as milliseconds. With a ttl of half an hour the
-// hook would have got "2020", so two seconds, and the call would have run before anybody had answered.
-func TestQwenTimeouts(t *testing.T) {
-	for _, c := range []struct {
-		ttl  time.Duration
-		want string
-		read time.Duration
-	}{
-		{time.Minute, `"timeout": 330`, 330 * time.Second},
-		{880 * time.Second, `"timeout": 990`, 990 * time.Second},
-		{890 * time.Second, `"timeout": 1000000`, 1000 * time.Second},
-		{time.Hour, `"timeout": 4020000`, 4020 * time.Second},
-	} {
-		text, err := qwen.HookConfig("/usr/bin/approver-hook", "", c.ttl)
-		if err != nil || !strings.Contains(string(text), c.want) {
-			t.Errorf("a ttl of %v: %v, %s, want %s", c.ttl, err, text, c.want)
+// The story: the hook of Qwen Code had a timeout of 330 s and people two minutes, and after one minute the
+// call ran: Qwen Code waits no longer for the hooks of a call, whatever their timeouts are.
+func TestQwenWaitsAMinute(t *testing.T) {
+	for _, ttl := range []time.Duration{time.Minute, 2 * time.Minute, time.Hour} {
+		text, err := qwen.HookConfig("/usr/bin/approver-hook", "", ttl)
+		if err != nil || !strings.Contains(string(text), "--deadline 54s --park ||") {
+			t.Errorf("a ttl of %v: %v, %s", ttl, err, text)
 		}
-		hooks, err := qwen.ReadHooks("x", text)
-		if err != nil {
-			t.Fatal(err)
+	}
+	for timeout, want := range map[string]time.Duration{`60`: time.Minute, `330`: time.Minute, `30`: 30 * time.Second,
+		`1000`: time.Second, `330000`: time.Minute, `2020`: 2020 * time.Millisecond} { // from 1000 on they are milliseconds
+		if got := qwen.Timeout(json.RawMessage(`{"timeout":` + timeout + `}`)); got != want {
+			t.Errorf("a timeout of %s is one of %v, want %v", timeout, got, want)
 		}
-		if got := qwen.Timeout(hooks["PreToolUse"][0].Hooks[0]); got != c.read {
-			t.Errorf("a ttl of %v: the timeout is %v, want %v", c.ttl, got, c.read)
-		}
+	}
+	if by := qwen.Facts().Patience; by >= qwenMost {
+		t.Errorf("a hook without a deadline answers after %v", by)
 	}
 }
 

@@ -38,15 +38,6 @@ func (h *hooked) deadline(ttl time.Duration) (d time.Duration, parks bool) {
 	return d, d < ttl+grace
 }
 
-// written returns a timeout as it stands in the settings.
-func (in *installation) written(timeout time.Duration) int {
-	n := int(timeout / in.unit)
-	if in.milliseconds > 0 && n >= in.milliseconds {
-		n = int(timeout / time.Millisecond)
-	}
-	return n
-}
-
 // hookTimeout returns the timeout of a hook with a deadline: later by a tenth of it or more, in whole
 // steps.
 func hookTimeout(deadline time.Duration) time.Duration {

@@ -57,7 +57,8 @@ var rows = []row{
 		w.answer(fake.DenyButton)
 		wait()
 	}},
-	{name: "nobody answers", more: "ttl: 6s", says: "nobody", play: func(w *agentWorld) {
+	// As installed, for the whole time that people have: an agent that waits less must not run the call.
+	{name: "nobody answers", says: "again", play: func(w *agentWorld) {
 		w.serve()
 		w.run(nil, force)
 	}},

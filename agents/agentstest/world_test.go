@@ -62,7 +62,7 @@ func withPrograms(m *testing.M) (int, error) {
 
 // limit bounds one run of an agent, and patience is how long something may take that takes no time on an
 // idle machine.
-const limit, patience = 150 * time.Second, 60 * time.Second
+const limit, patience = 240 * time.Second, 60 * time.Second
 
 // A world is a home with a project, a remote and a daemon. What is started in it ends with it.
 type world struct {

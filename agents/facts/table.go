@@ -33,7 +33,7 @@ var table = [...]Agent{
 	},
 	{
 		Name:      "qwen",
-		Patience:  290000000000, // 4m50s
+		Patience:  50000000000, // 50s
 		Shell:     "Bash",
 		Described: []string{"Bash", "Monitor"},
 		Returned:  []Field{{`tool_response`, `null`}, {`error`, `"not read"`}},
