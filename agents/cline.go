@@ -80,7 +80,8 @@ var cline = clineAgent{&hooked{
 		layout: clineForm(clineBefore), most: clineMost,
 		hook: func(l hookLine) any { return clineForm(l.event).Hook(l.command) },
 		advice: []settings.Finding{{Harmless: true, Text: "a single start of cline with CLINE_DIR or another HOME runs " +
-			"without the hook; and a hook in a project (.clinerules/hooks) can change a call after approver has decided it"}},
+			"without the hook, and so does one in a project whose .env or bunfig.toml says so; and a hook in a project " +
+			"(.clinerules/hooks) can change a call after approver has decided it"}},
 	},
 }}
 
