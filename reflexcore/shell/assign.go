@@ -241,6 +241,9 @@ func (as *assigner) declareField(word data, d *declaration) {
 // assignment makes an assignment.
 func (as *assigner) assignment(a *syntax.Assign) {
 	name := a.Name.Value
+	if a.Array != nil || a.Index != nil {
+		as.defined(a)
+	}
 	switch {
 	case a.Array != nil:
 		as.assignEither(a, func() { as.assignArray(a) })

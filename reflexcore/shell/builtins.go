@@ -277,11 +277,22 @@ func (bc builtinCall) export() {
 	}
 }
 
-// hash -p says where a program is.
+// hash -p says where a program is, and so does hash NAME=PROGRAM.
 func (bc builtinCall) hash() {
-	if args := bc.in.exp.fields[bc.mark+1:]; len(args) > 2 && args[0].text == "-p" &&
-		len(bc.in.def.aliases) < bc.in.rep.lim.Fields {
-		bc.in.def.aliases = append(bc.in.def.aliases, alias{name: args[2].text, text: quote(args[1].text)})
+	args := bc.in.exp.fields[bc.mark+1:]
+	add := func(name, program string) {
+		if len(bc.in.def.aliases) < bc.in.rep.lim.Fields {
+			bc.in.def.aliases = append(bc.in.def.aliases, alias{name: name, text: quote(program)})
+		}
+	}
+	if len(args) > 2 && args[0].text == "-p" {
+		add(args[2].text, args[1].text)
+		return
+	}
+	for _, f := range args { // zsh's
+		if name, program, ok := strings.Cut(f.text, "="); ok && args[0].text != "-d" {
+			add(name, program)
+		}
 	}
 }
 

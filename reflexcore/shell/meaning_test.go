@@ -31,6 +31,30 @@ var meanings = []struct{ src, with, without string }{
 	{`NODE_OPTIONS='--require ./e.js' node a.js`, "exec options --require ./e.js partial", ""},
 	{`X=1 Y=2; Z=/tmp`, "", "exec"},
 
+	// Brackets at the end of a pattern of zsh run code for each file; in bash they are a pattern or an error.
+	{`echo *(e:'rm -rf /x':)`, "delete /x", ""},
+	{`echo *(e"[rm -rf /x]")`, "delete /x", ""},
+	{`echo *(e{rm\ -rf\ /x})`, "delete /x", ""},
+	{`ls a(.om[1]e_'rm -rf /x'_N)`, "delete /x", ""},
+	{`ls *(u0Lk+1oe:'rm -rf /x':)`, "delete /x", ""},
+	{`ls [a]?(#qe:'rm -rf /x':)`, "delete /x", ""},
+	{`ls *(f:u+r:e:'rm -rf /x':e:true:)`, "delete /x", ""},
+	{`ls *(e§'rm -rf /x'§)`, "delete /x", ""},
+	{`ls *(e:'rm -rf /x':?)`, "delete /x", ""}, // it may mean something to another zsh
+	{`cat < a(e:'rm -rf /x':)`, "delete /x", ""},
+	{`x=(*(e:'rm -rf /x':))`, "delete /x", ""},
+	{`y='rm -rf /x'; ls *(e[$y])`, "delete /x", ""},
+	{`f() { rm -rf /x; }; ls *(+f)`, "delete /x", ""},
+	{`ls *(e:'[[ -d $REPLY ]]':) *(.) *(om[1,3]) *(Lm+10) *(/N:t)`, "", "partial"},
+	{`ls !(*.e) @(rm|e) +([0-9]) *(exe) ?(end) *.(c|h)`, "", "partial"},
+	// Values of zsh's own arrays are functions, aliases and places of programs.
+	{`functions[f]='rm -rf /x'; f`, "delete /x", ""},
+	{`functions+=(f 'rm -rf /x')`, "delete /x", ""},
+	{`aliases[f]='rm -rf /x'; eval f`, "delete /x", ""},
+	{`commands[f]=/bin/rm; f -rf /x`, "delete /x", ""},
+	{`hash f=/bin/rm; f -rf /x`, "delete /x", ""},
+	{`hash -d f=/x; declare -A commands; commands[a]=b; echo ${commands[a]}`, "", "exec"},
+
 	// What git runs by itself because it is told to: a helper is named by a path, and is
 	// not written by the same text.
 	{`GIT_SSH_COMMAND=./x git fetch`, "exec helper /w/x", ""},

@@ -117,6 +117,9 @@ func (ex *expander) tilde(b *builder, s string) {
 
 // literal adds an unquoted literal.
 func (ex *expander) literal(b *builder, s string) {
+	if inside, ok := strings.CutPrefix(s, "("); ok {
+		ex.qualified(strings.TrimSuffix(inside, ")"))
+	}
 	if isLiteral(s) {
 		b.addText(s, false)
 		return
@@ -202,6 +205,7 @@ func (ex *expander) expandPart(b *builder, part syntax.WordPart, quoted bool) {
 		b.addText(ex.process(p), true)
 	case *syntax.ExtGlob:
 		ex.hidden(p.Pattern.Value)
+		ex.qualified(p.Pattern.Value)
 		b.addText(p.Op.String()+p.Pattern.Value+")", false)
 		b.glob = true
 	default:
