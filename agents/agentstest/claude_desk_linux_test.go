@@ -45,6 +45,16 @@ var deskScenarios = []scenario{
 			t.Error("a yes in the dialog is an alarm")
 		}
 	}},
+	{"desk: yes in the dialog to a call that changes the folder", func(t *testing.T) {
+		w := atDesk(t, "always", "")
+		d := w.sit("default", bash("mkdir sub && cd sub && touch made"))
+		w.waiting(1)
+		d.sees("Do you want to proceed?")
+		d.types("1")
+		w.until("it ran", func() bool { return w.there(w.work("sub/made")) })
+		w.until("the card is withdrawn", func() bool { return strings.Contains(w.audit(), `"at_desk"`) })
+		w.askedTimes(1)
+	}},
 	{"desk: no in the dialog", func(t *testing.T) {
 		w := atDesk(t, "always", "")
 		d := w.sit("default", bash("touch made"))

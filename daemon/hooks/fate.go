@@ -1,6 +1,7 @@
 package hooks
 
 import (
+	"cmp"
 	"context"
 
 	"approver.example"
@@ -21,7 +22,9 @@ func (d *Decider) over(ctx context.Context, ev agents.Event, call approver.ToolC
 		one.UseID = id
 		was, err := d.Told.over(ctx, one, call.Peer)
 		if err == nil && was.content != (agents.Content{}) {
-			d.waiting.over(promptKey(ev, call, was.content))
+			asks := cmp.Or(was.about, promptKey(ev, call, was.content))
+			d.waiting.over(asks)
+			d.Told.spent(asks, was.asked)
 		}
 		if d.Became == nil {
 			continue

@@ -322,6 +322,15 @@ func promptKey(ev agents.Event, call approver.ToolCall, c agents.Content) useKey
 		ev.Agent, call.Peer.Known, call.Peer.UID, call.Session, call.Dir, call.Env, c))
 }
 
+// asks returns the key of the agent's questions about a call that ran. A call may change the folder that
+// the agent works in, so the report says another one than the question did.
+func (u use) asks(ev agents.Event, call approver.ToolCall) useKey {
+	if u.about != (useKey{}) && u.content == ev.Content {
+		return u.about
+	}
+	return promptKey(ev, call, ev.Asks())
+}
+
 // yes notes that people approved a call.
 func (o *Outcomes) yes(about useKey, y promptYes) {
 	if about == (useKey{}) {
@@ -368,12 +377,13 @@ func (o *Outcomes) said(ev agents.Event, call approver.ToolCall) (y promptYes, o
 	return y, ok && key != (useKey{}) && call.At.Sub(y.at) < promptWait
 }
 
-// spent takes the approval of a call that ran away: another call that is the same needs its own.
-func (o *Outcomes) spent(ev agents.Event, call approver.ToolCall, asked string) {
+// spent takes away the approval of a call that ran, or whose turn is over: another call that is the same
+// needs its own.
+func (o *Outcomes) spent(about useKey, asked string) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if key := promptKey(ev, call, ev.Asks()); asked != "" && o.prompts[key].call == asked {
-		delete(o.prompts, key)
+	if asked != "" && o.prompts[about].call == asked {
+		delete(o.prompts, about)
 	}
 }
 

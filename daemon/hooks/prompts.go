@@ -113,12 +113,22 @@ func (d *Decider) leave(
 		return answer(adapter.Encode(ev, approver.Verdict{Decision: approver.Pass}))
 	}
 	call.Prompt = nil
-	v := d.Prompts.Decide(ctx, call)
 	d.Log.Debug("a question of an agent is not put before people", "call", call.ID, "why", why)
-	if ev.Mode == "plan" && v.Decision > approver.Ask { // no yes of approver's ends a plan
-		v = approver.Verdict{Decision: approver.Pass}
+	if ev.Mode == "plan" && d.mayGoOn(ctx, call) {
+		// No yes of approver's ends a plan, so nobody is asked for one.
+		v := approver.Verdict{
+			Decision: approver.Pass, By: promptBy, Severity: approver.High,
+			Detail: "the agent makes a plan, so its own question is for its own user",
+		}
+		return d.answerRecorded(ctx, adapter, ev, call, v, "the call was stopped")
 	}
-	return d.tell(ctx, adapter, ev, call, v)
+	return d.tell(ctx, adapter, ev, call, d.Prompts.Decide(ctx, call))
+}
+
+// mayGoOn reports whether the rules do not deny a call.
+func (d *Decider) mayGoOn(ctx context.Context, call approver.ToolCall) bool {
+	judged, _ := d.Prompts.Judge(ctx, call)
+	return judged.Decision > approver.Deny
 }
 
 // noteTold notes what an agent was told about its own question. One that is left to its dialog has no

@@ -12,6 +12,7 @@ import (
 
 	"approver.example"
 	"approver.example/configs"
+	"approver.example/daemon/daemontest"
 	"approver.example/gate"
 	"approver.example/httpapi"
 	"approver.example/httpapi/peercred"
@@ -216,17 +217,26 @@ func TestAway(t *testing.T) {
 func TestAReportEndsAQuestion(t *testing.T) {
 	report := func(command string) string { return `"tool_name":"Bash","tool_input":{"command":"` + command + `"}` }
 	for name, c := range map[string]struct {
-		event, more, session string
-		uid                  uint32
-		ends                 bool
+		event, more, session, dir string
+		uid                       uint32
+		ends                      bool
 	}{
-		"it ran":           {"PostToolUse", report("touch") + `,"tool_use_id":"1","tool_response":{}`, "s", 7, true},
-		"it failed":        {"PostToolUseFailure", report("touch") + `,"tool_use_id":"1","error":"no"`, "s", 7, true},
-		"its turn is over": {"PostToolBatch", `"tool_calls":[{"tool_use_id":"1"}]`, "s", 7, true},
-		"another turn":     {"PostToolBatch", `"tool_calls":[{"tool_use_id":"2"}]`, "s", 7, false},
-		"another call":     {"PostToolUse", report("other") + `,"tool_use_id":"2","tool_response":{}`, "s", 7, false},
-		"another session":  {"PostToolUse", report("touch") + `,"tool_use_id":"2","tool_response":{}`, "t", 7, false},
-		"another user":     {"PostToolUse", report("touch") + `,"tool_use_id":"2","tool_response":{}`, "s", 8, false},
+		"it ran":           {"PostToolUse", report("touch") + `,"tool_use_id":"1","tool_response":{}`, "s", "/p", 7, true},
+		"it failed":        {"PostToolUseFailure", report("touch") + `,"tool_use_id":"1","error":"no"`, "s", "/p", 7, true},
+		"its turn is over": {"PostToolBatch", `"tool_calls":[{"tool_use_id":"1"}]`, "s", "/p", 7, true},
+		// Of a call that changes the folder, Claude Code reports the new one.
+		"it ran, and left the folder": {"PostToolUse", report("touch") + `,"tool_use_id":"1","tool_response":{}`, "s",
+			"/p/sub", 7, true},
+		"its turn is over in another folder": {"PostToolBatch", `"tool_calls":[{"tool_use_id":"1"}]`, "s", "/p/sub", 7, true},
+		"another turn":                       {"PostToolBatch", `"tool_calls":[{"tool_use_id":"2"}]`, "s", "/p", 7, false},
+		"another call": {"PostToolUse", report("other") + `,"tool_use_id":"2","tool_response":{}`, "s", "/p", 7,
+			false},
+		"another session": {"PostToolUse", report("touch") + `,"tool_use_id":"3","tool_response":{}`, "t", "/p", 7,
+			false},
+		"another user": {"PostToolUse", report("touch") + `,"tool_use_id":"1","tool_response":{}`, "s", "/p", 8,
+			false},
+		"another folder": {"PostToolUse", report("touch") + `,"tool_use_id":"3","tool_response":{}`, "s", "/p/sub",
+			7, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -239,18 +249,19 @@ func TestAReportEndsAQuestion(t *testing.T) {
 					}
 					return v.Blocked("nobody", "nobody")
 				})
-				send := func(event, more, session string, uid uint32) {
+				send := func(event, more, session, dir string, uid uint32) {
 					q.Hook(t.Context(), httpapi.HookRequest{
 						Agent: "claude", CallID: event + more, Peer: approver.Peer{Known: true, UID: uid}, Deadline: time.Minute,
-						Payload: []byte(`{"session_id":"` + session + `","cwd":"/p","hook_event_name":"` + event + `",` + more + `}`),
+						Payload: []byte(`{"session_id":"` + session + `","cwd":"` + dir + `","hook_event_name":"` + event + `",` +
+							more + `}`),
 					})
 				}
-				send("PreToolUse", report("touch")+`,"tool_use_id":"1"`, "s", 7)
-				send("PreToolUse", report("other")+`,"tool_use_id":"2"`, "s", 7)
+				send("PreToolUse", report("touch")+`,"tool_use_id":"1"`, "s", "/p", 7)
+				send("PreToolUse", report("other")+`,"tool_use_id":"2"`, "s", "/p", 7)
 				got := make(chan string)
 				go func() { got <- word(q.question(t.Context(), "touch", false)) }()
 				synctest.Wait()
-				send(c.event, c.more, c.session, c.uid)
+				send(c.event, c.more, c.session, c.dir, c.uid)
 				synctest.Wait()
 				want := "deny"
 				if c.ends {
@@ -267,8 +278,9 @@ func TestAReportEndsAQuestion(t *testing.T) {
 	}
 }
 
-// A rule that allows, or people who say yes to a rule's question, do not let a call go that plan mode
-// holds back. What a rule denies is denied there, too.
+// A rule that allows does not let a call go that plan mode holds back, nor would people who say yes to a
+// rule's question: so they are not asked, and the record does not say that the call was let go. What a rule
+// denies is denied there, too.
 func TestPlanModeHolds(t *testing.T) {
 	for command, want := range map[string]string{"allow": "silence", "ask": "silence", "touch": "silence",
 		"deny": "deny"} {
@@ -278,8 +290,12 @@ func TestPlanModeHolds(t *testing.T) {
 			Payload: fmt.Appendf(nil, `{"session_id":"s","cwd":"/p","hook_event_name":"PermissionRequest",`+
 				`"permission_mode":"plan","tool_name":"Bash","tool_input":{"command":%q}}`, command),
 		})
-		if word(a) != want {
-			t.Errorf("%s: %s, want %s", command, word(a), want)
+		if word(a) != want || len(q.asked) > 0 {
+			t.Errorf("%s: %s, want %s; people were asked %d times", command, word(a), want, len(q.asked))
+		}
+		recorded := map[string]approver.Decision{"silence": approver.Pass, "deny": approver.Deny}[want]
+		if last := q.Audit.(*daemontest.Ledger).Last(); last.Verdict.Decision != recorded {
+			t.Errorf("%s: recorded as %v, and the agent was told %s", command, last.Verdict.Decision, want)
 		}
 	}
 }
@@ -307,6 +323,30 @@ func TestAYesAnswersTheOwnQuestion(t *testing.T) {
 		if got := word(send("PermissionRequest")); got != c.want || len(q.asked) != 1 {
 			t.Errorf("%+v: %s, asked %d times", c, got, len(q.asked))
 		}
+	}
+}
+
+// The story: people said yes to a call, and Claude Code refused it by a rule of its own. Within the minute it
+// asked about the same call again, which nothing had put before people, and the old yes answered that. A yes
+// ends with the turn of its call.
+func TestAYesEndsWithItsTurn(t *testing.T) {
+	said := []string{"yes", "no"}
+	q := newQuestioned(configs.PromptsAlways, func(ctx context.Context, why approver.Verdict) approver.Verdict {
+		d := map[string]approver.Decision{"yes": approver.Allow, "no": approver.Deny}[said[0]]
+		said = said[1:]
+		return people(d)(ctx, why)
+	})
+	send := func(event, more string) httpapi.HookAnswer {
+		return q.Hook(t.Context(), httpapi.HookRequest{
+			Agent: "claude", CallID: event, Peer: approver.Peer{Known: true, UID: 7}, Deadline: time.Minute,
+			Payload: fmt.Appendf(nil, `{"session_id":"s","cwd":"/p","hook_event_name":%q,"tool_name":"Bash",`+
+				`"tool_input":{"command":"ask"},%s}`, event, more),
+		})
+	}
+	send("PreToolUse", `"tool_use_id":"1"`)
+	send("PostToolBatch", `"tool_calls":[{"tool_use_id":"1"}]`)
+	if got := word(send("PermissionRequest", `"permission_mode":"default"`)); got != "deny" || len(q.asked) != 2 {
+		t.Errorf("%s, asked %d times", got, len(q.asked))
 	}
 }
 

@@ -63,8 +63,9 @@ func (d *Decider) ran(ctx context.Context, ev agents.Event, call approver.ToolCa
 	if ev.Failure != "" {
 		rec.Note += ", it failed"
 	}
-	no := d.waiting.ran(promptKey(ev, call, ev.Asks()))
 	was, err := d.Told.take(ctx, ev, call.Peer, call.ID)
+	asks := was.asks(ev, call)
+	no := d.waiting.ran(asks)
 	if canary.Is(call) && err == nil && isOf(was, ev) {
 		d.canaryRan(ctx, ev, call)
 		return
@@ -82,7 +83,7 @@ func (d *Decider) ran(ctx context.Context, ev agents.Event, call approver.ToolCa
 			call.Tool, "session", call.Session, "uid", call.Peer.UID)
 	}
 	if alarm == "" {
-		d.Told.spent(ev, call, was.asked)
+		d.Told.spent(asks, was.asked)
 		d.hasRun(ctx, was, call.Peer)
 	} else {
 		rec.Event = approver.EventAlarm
