@@ -13,6 +13,7 @@ const maxCallers = 31
 // A Caller is one more call that waits for the answer of a request.
 type Caller struct {
 	CallID     string    `json:"call"`
+	Session    string    `json:"session,omitempty"`
 	Holder     string    `json:"holder"` // the connection that waits
 	N          int       `json:"n"`      // in the order of joining; the first call is 0
 	WithdrawAt time.Time `json:"withdraw_at,omitzero"`
@@ -24,9 +25,10 @@ type Caller struct {
 
 // An Ending is a call that was taken off a request before its answer.
 type Ending struct {
-	CallID string         `json:"call"`
-	Why    approver.Cause `json:"why"`
-	At     time.Time      `json:"at"`
+	CallID  string         `json:"call"`
+	Session string         `json:"session,omitempty"`
+	Why     approver.Cause `json:"why"`
+	At      time.Time      `json:"at"`
 }
 
 // Callers are the calls that wait for the answer of a request beside the first.
@@ -61,7 +63,7 @@ func (e Endings) with(why approver.Cause, now time.Time, gone ...Caller) Endings
 	e = slices.Clone(e)
 	for _, c := range gone {
 		if c.CallID != "" {
-			e = append(e, Ending{c.CallID, why, now})
+			e = append(e, Ending{c.CallID, c.Session, why, now})
 		}
 	}
 	return e

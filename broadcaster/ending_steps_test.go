@@ -63,8 +63,8 @@ func TestParkingEndsCallsThatHadLeft(t *testing.T) {
 			}
 			r = next
 		}
-		step(r.AddCaller("b", "b", at(0)))
-		step(r.AddCaller("c", "c", at(0)))
+		step(r.AddCaller(Caller{CallID: "b", Holder: "b"}, at(0)))
+		step(r.AddCaller(Caller{CallID: "c", Holder: "c"}, at(0)))
 		for _, id := range c.gone {
 			step(r.Leave(id, at(0), time.Hour))
 		}
@@ -94,12 +94,12 @@ func TestWhatIsDueOfAnEndedCall(t *testing.T) {
 		"nothing": {Request{State: approver.Denied, Closed: true}, time.Time{}},
 		"a call that ended": {
 			Request{
-				State: approver.Denied, Closed: true, Ended: []Ending{{"b", approver.AgentGone, at(1)}},
+				State: approver.Denied, Closed: true, Ended: []Ending{{"b", "", approver.AgentGone, at(1)}},
 			}, at(10).Add(settleGrace),
 		},
 		"while others wait": {
 			Request{
-				State: approver.Pending, Due: at(100), Ended: []Ending{{"b", approver.AgentGone, at(1)}},
+				State: approver.Pending, Due: at(100), Ended: []Ending{{"b", "", approver.AgentGone, at(1)}},
 			}, at(10).Add(settleGrace),
 		},
 		"a card that is new":     {Request{State: approver.Denied, Closed: true, Postings: []Posting{card}}, at(11)},

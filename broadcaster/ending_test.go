@@ -217,7 +217,7 @@ func TestEndedCallsAreBounded(t *testing.T) {
 	}
 	for i := range 10 * maxCallers {
 		id := string(rune('A' + i))
-		next, err := r.AddCaller(id, id, at(0))
+		next, err := r.AddCaller(Caller{CallID: id, Holder: id}, at(0))
 		if err != nil {
 			break
 		}
@@ -234,7 +234,7 @@ func TestEndedCallsAreBounded(t *testing.T) {
 	if r.Ended = r.Ended.without(r.Ended[1:]); len(r.Ended) != 1 {
 		t.Fatalf("%+v", r.Ended)
 	}
-	if _, err := r.AddCaller("again", "again", at(1)); err != nil {
+	if _, err := r.AddCaller(Caller{CallID: "again", Holder: "again"}, at(1)); err != nil {
 		t.Error(err)
 	}
 }

@@ -1,6 +1,7 @@
 package broadcaster
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -95,7 +96,7 @@ func (n *endings) recordEnd(ctx context.Context, r Request) (hash string, err er
 	if r.State != approver.Consumed {
 		errs := make([]error, len(r.Also))
 		_ = inParallel(len(r.Also), func(i int) error {
-			_, errs[i] = n.recordAnswer(ctx, recordOf(auditRecord(r, lastEvent(r)), r.Also[i].CallID))
+			_, errs[i] = n.recordAnswer(ctx, recordOf(auditRecord(r, lastEvent(r)), r.Also[i].CallID, r.Also[i].Session))
 			return nil
 		})
 		if err := errors.Join(errs...); err != nil {
@@ -122,7 +123,7 @@ func (n *endings) recordEnded(ctx context.Context, r Request) {
 		return
 	}
 	for _, e := range r.Ended {
-		rec := recordOf(auditRecord(r, approver.EventWithdrawn), e.CallID)
+		rec := recordOf(auditRecord(r, approver.EventWithdrawn), e.CallID, e.Session)
 		rec.At, rec.Took, rec.Resolution = e.At, e.At.Sub(r.Created), approver.Resolution{Cause: e.Why, At: e.At}
 		rec.Note = "its courier did not come back, or not for its yes; other calls may wait for the same answer"
 		if e.Why == approver.Revoked {
@@ -157,10 +158,11 @@ func eventRecord(r Request, e approver.Event, note string) approver.Record {
 	}
 }
 
-// auditRecord is the audit record of what became of a request.
+// auditRecord is the audit record of what became of a request. It names the call that a yes was
+// released to, which may be another one than the first, of another session.
 func auditRecord(r Request, e approver.Event) approver.Record {
-	if r.N > 0 { // an identical call replaced the first
-		r.Call.ID = r.CallID
+	if r.CallID != "" {
+		r.Call.ID, r.Call.Session = r.CallID, cmp.Or(r.Session, r.Call.Session)
 	}
 	rec := eventRecord(r, e, "")
 	rec.At, rec.Took = r.Resolution.At, r.Resolution.At.Sub(r.Created)
@@ -193,7 +195,7 @@ func lastEvent(r Request) approver.Event {
 func endKey(r Request) string { return r.ID + ":" + string(lastEvent(r)) }
 
 // recordOf is rec for one of several calls that share a request.
-func recordOf(rec approver.Record, callID string) approver.Record {
-	rec.Once, rec.Call.ID = rec.Once+":"+callID, callID
+func recordOf(rec approver.Record, callID, session string) approver.Record {
+	rec.Once, rec.Call.ID, rec.Call.Session = rec.Once+":"+callID, callID, cmp.Or(session, rec.Call.Session)
 	return rec
 }

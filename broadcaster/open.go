@@ -166,7 +166,7 @@ func (o *opener) joinWaiting(ctx context.Context, id string, q question) (Reques
 		if r.callers().includes(q.call.ID) {
 			return r, errReused // the courier is here on two connections: the other one has joined
 		}
-		return r.AddCaller(q.call.ID, q.holder, now)
+		return r.AddCaller(Caller{CallID: q.call.ID, Session: q.call.Session, Holder: q.holder}, now)
 	})
 	switch {
 	case errors.Is(err, ErrSettled), errors.Is(err, approver.ErrOverdue), errors.Is(err, ErrTooSoon):

@@ -154,8 +154,8 @@ func (p *Reports) became(ctx context.Context, peer approver.Peer, callID string,
 	}
 	rec := auditRecord(r, approver.EventNotRun)
 	rec.At, rec.Note = at, "its agent went on, and reported no run of it"
-	if callID != r.CallID {
-		rec.Once, rec.Call.ID = rec.Once+":"+callID, callID
+	if i := r.Also.at(callID); i >= 0 {
+		rec = recordOf(rec, callID, r.Also[i].Session)
 	}
 	if _, err := p.Audit.Record(ctx, rec); err != nil {
 		return fmt.Errorf("that a released call did not run could not be recorded: %w", err)

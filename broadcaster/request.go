@@ -2,6 +2,7 @@ package broadcaster
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -41,11 +42,12 @@ type Request struct {
 	// It is zero while the courier is connected.
 	WithdrawAt time.Time `json:"withdraw_at,omitzero"`
 	// Also are further identical calls that wait for the same answer. After a yes they are
-	// those that it is for. N is the number of the call in CallID, and Joined is the number
-	// of the last call that joined.
-	Also   Callers `json:"also,omitempty"`
-	N      int     `json:"n,omitempty"`
-	Joined int     `json:"joined,omitempty"`
+	// those that it is for. N is the number of the call in CallID, and Session its session if
+	// it replaced the one in Call. Joined is the number of the last call that joined.
+	Also    Callers `json:"also,omitempty"`
+	N       int     `json:"n,omitempty"`
+	Session string  `json:"session,omitempty"`
+	Joined  int     `json:"joined,omitempty"`
 	// Ended are calls that were taken off the request, until the audit has them.
 	Ended    Endings  `json:"ended,omitempty"`
 	Postings Postings `json:"postings"`
@@ -157,13 +159,15 @@ func sameCall(r Request, call approver.ToolCall, fp approver.Fingerprint) bool {
 
 // callers are all calls that wait for the answer: the one in CallID, and those in Also.
 func (r Request) callers() Callers {
-	return append(Callers{{CallID: r.CallID, Holder: r.Holder, N: r.N, WithdrawAt: r.WithdrawAt}}, r.Also...)
+	first := Caller{CallID: r.CallID, Session: cmp.Or(r.Session, r.Call.Session), Holder: r.Holder, N: r.N,
+		WithdrawAt: r.WithdrawAt}
+	return append(Callers{first}, r.Also...)
 }
 
 // withCallers replaces the calls that wait, at least one.
 func (r Request) withCallers(all Callers) Request {
 	first := all[0]
-	r.CallID, r.Holder, r.N, r.WithdrawAt = first.CallID, first.Holder, first.N, first.WithdrawAt
+	r.CallID, r.Session, r.Holder, r.N, r.WithdrawAt = first.CallID, first.Session, first.Holder, first.N, first.WithdrawAt
 	if r.Also = all[1:]; len(r.Also) == 0 {
 		r.Also = nil
 	}

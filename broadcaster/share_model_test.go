@@ -120,7 +120,7 @@ func (m *shareModel) next(w shareWorld) (out []shareWorld) {
 	}
 	for _, id := range shareCalls[1:] {
 		if !w.joined[id] {
-			r, err := w.r.AddCaller(id, id, now)
+			r, err := w.r.AddCaller(Caller{CallID: id, Holder: id}, now)
 			step(r, err, func(v *shareWorld) { v.joined[id] = true })
 		}
 	}

@@ -187,17 +187,18 @@ func (r Request) Consume(callID string, fp approver.Fingerprint, audit string, n
 
 // AddCaller notes that an identical call waits too. A request that is parked or answered
 // takes none.
-func (r Request) AddCaller(callID, holder string, now time.Time) (Request, error) {
+func (r Request) AddCaller(c Caller, now time.Time) (Request, error) {
 	switch {
 	case r.State != approver.Pending:
 		return r, ErrSettled
 	case !now.Before(r.Due):
 		return r, approver.ErrOverdue
-	case r.Parked || callID == "" || r.callers().includes(callID) || len(r.Also)+len(r.Ended) >= maxCallers:
+	case r.Parked || c.CallID == "" || r.callers().includes(c.CallID) || len(r.Also)+len(r.Ended) >= maxCallers:
 		return r, ErrTooSoon
 	}
 	r.Joined++
-	r.Also = append(slices.Clone(r.Also), Caller{CallID: callID, Holder: holder, N: r.Joined})
+	c.N = r.Joined
+	r.Also = append(slices.Clone(r.Also), c)
 	return r, nil
 }
 
@@ -252,7 +253,7 @@ func (r Request) Take(
 		return r, ErrNotBound
 	}
 	taken := r
-	taken.CallID, taken.Deadline = call.ID, deadline
+	taken.CallID, taken.Session, taken.Deadline = call.ID, call.Session, deadline
 	taken, err := taken.Consume(call.ID, fp, audit, now)
 	if err != nil {
 		return r, err
