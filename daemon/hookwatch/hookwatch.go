@@ -45,7 +45,11 @@ type Watch struct {
 	weak  map[hookfiles.Key][]string // what was wrong with an installed file when it was last checked
 	blind map[hookfiles.Key]string   // why a file cannot be checked now
 	brief map[string]settings.Budget // by agent: the shortest time for which it waits, if that is too short
+	owed  []approver.Record          // alarms that the audit did not take yet, the oldest first
 }
+
+// maxOwed bounds the alarms that are kept while the audit fails. The first ones say how it began.
+const maxOwed = 256
 
 // hookLook is how often the installed files are checked, and hookRead how often a
 // program is read again that seems to be unchanged.
@@ -82,10 +86,14 @@ func (w *Watch) Run(ctx context.Context) error {
 // Look compares every installed file with what was installed.
 func (w *Watch) Look(ctx context.Context) {
 	w.mu.Lock()
-	was := w.weak
+	was, owed := w.weak, w.owed
+	w.owed = nil
 	w.mu.Unlock()
+	for _, rec := range owed {
+		w.record(ctx, rec)
+	}
 	now, blind, brief := map[hookfiles.Key][]string{}, map[hookfiles.Key]string{}, map[string]settings.Budget{}
-	record := w.record()
+	record := w.list()
 	all, err := hookfiles.ReadInstalls(w.Config.Dir)
 	switch {
 	case settings.Unseen(err):
@@ -144,8 +152,8 @@ func (w *Watch) Left(agent string, remaining time.Duration) (left time.Duration,
 	return b.Hook - max(0, b.Courier-remaining), short
 }
 
-// record is the key of what is wrong with the record itself.
-func (w *Watch) record() hookfiles.Key {
+// list is the key of what is wrong with the list of installed files itself.
+func (w *Watch) list() hookfiles.Key {
 	return hookfiles.Key{Agent: facts.Example(), Path: hookfiles.InstallsFile(w.Config.Dir)}
 }
 
@@ -164,7 +172,7 @@ func (w *Watch) compare(
 		}
 	}
 	for file := range was {
-		if _, still := now[file]; !still && file != w.record() {
+		if _, still := now[file]; !still && file != w.list() {
 			w.Log.Warn("the hooks are no longer watched: they were uninstalled, or the record was removed", "file", file.Path)
 		}
 	}
@@ -275,12 +283,21 @@ func (w *Watch) Refused(ctx context.Context, call approver.ToolCall, what string
 // note writes an alarm to the audit.
 func (w *Watch) note(ctx context.Context, call approver.ToolCall, what string) {
 	call.At = time.Now()
-	rec := approver.Record{
+	w.record(ctx, approver.Record{
 		Event: approver.EventAlarm, Alarm: approver.AlarmHooks, At: call.At, Call: call, Note: what,
 		Verdict: approver.Verdict{Severity: approver.High},
-	}
+	})
+}
+
+// record writes to the audit. What it does not take now is tried again at the next look.
+func (w *Watch) record(ctx context.Context, rec approver.Record) {
 	if _, err := w.Audit.Record(context.WithoutCancel(ctx), rec); err != nil {
-		w.Log.Error("audit failed", "error", err)
+		w.Log.Error("an alarm about the hooks could not be recorded; trying again", "error", err)
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		if len(w.owed) < maxOwed {
+			w.owed = append(w.owed, rec)
+		}
 	}
 }
 

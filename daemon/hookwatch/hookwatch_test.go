@@ -83,6 +83,46 @@ func TestTheHooksOfTwoAgentsInOneFile(t *testing.T) {
 	}
 }
 
+// The story: the hooks were taken out while the disk of the audit was full, and put back. The log said it,
+// and the audit never did.
+func TestAnAlarmWaitsForTheAudit(t *testing.T) {
+	cfg := configs.Default()
+	cfg.Dir = t.TempDir()
+	path := filepath.Join(cfg.Dir, "settings.json")
+	in := hookfiles.Installed{Agent: "claude", Path: path, Program: "/usr/local/bin/approver-hook"}
+	if err := hookfiles.ChangeInstalls(cfg.Dir, in); err != nil {
+		t.Fatal(err)
+	}
+	full := &fullDisk{full: true}
+	w := &hookwatch.Watch{Config: cfg, Managed: t.TempDir(), Audit: full, Log: slog.New(slog.DiscardHandler)}
+	w.Look(t.Context()) // the file and the program are not there
+	if err := hookfiles.ForgetInstall(cfg.Dir, in); err != nil {
+		t.Fatal(err)
+	}
+	w.Look(t.Context())
+	full.full = false
+	for range 2 {
+		w.Look(t.Context())
+	}
+	if len(full.kept) != 1 || full.kept[0].Event != approver.EventAlarm || !strings.Contains(full.kept[0].Note, path) {
+		t.Errorf("recorded is %+v", full.kept)
+	}
+}
+
+// A fullDisk is an audit that records nothing while it is full.
+type fullDisk struct {
+	full bool
+	kept []approver.Record
+}
+
+func (f *fullDisk) Record(_ context.Context, rec approver.Record) (string, error) {
+	if f.full {
+		return "", errors.New("the disk is full")
+	}
+	f.kept = append(f.kept, rec)
+	return "", nil
+}
+
 // What is no file has no hooks, whatever the agent.
 func TestWhatIsNoFileIsWeak(t *testing.T) {
 	cfg := configs.Default()
