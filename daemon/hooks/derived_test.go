@@ -2,13 +2,16 @@ package hooks
 
 import (
 	"context"
+	"fmt"
+	"log/slog"
 	"path/filepath"
 	"testing"
-
-	"log/slog"
+	"time"
 
 	"approver.example"
 	"approver.example/agents"
+	"approver.example/daemon/daemontest"
+	"approver.example/httpapi"
 	"approver.example/store/boltstore"
 )
 
@@ -62,6 +65,47 @@ func TestOutcomesOfCallsWithoutIDs(t *testing.T) {
 			if err := store.Close(); err != nil {
 				t.Fatal(err)
 			}
+		}
+	}
+}
+
+// The story: people let a call of Gemini go, and its courier lost the answer with the daemon's restart, came
+// back and got it again. That counted as two permissions, and when the same call ran once more, unasked, the
+// record was that of a call that had been let go.
+func TestACourierThatComesBackIsOnePermission(t *testing.T) {
+	store, err := boltstore.Open(boltstore.Config{Path: filepath.Join(t.TempDir(), "db")}, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer store.Close()
+	for _, restarts := range []bool{false, true} {
+		people, ledger := &yesSayers{}, &daemontest.Ledger{}
+		var d *Decider
+		start := func() {
+			d, _, _ = newDecider()
+			d.Audit, d.Gate.Audit, d.Told.Store = ledger, ledger, store
+			d.Gate.Stages, d.Gate.Fresh, d.Gate.Ask = []approver.Stage{people}, []approver.Stage{people}, people.ask
+		}
+		send := func(event, courier string) {
+			d.Hook(t.Context(), httpapi.HookRequest{
+				Agent: "gemini", CallID: courier, Peer: approver.Peer{Known: true, UID: 7}, Deadline: time.Minute,
+				Payload: fmt.Appendf(nil, `{"session_id":"%t","cwd":"/p","hook_event_name":%q,"tool_response":{},`+
+					`"tool_name":"run_shell_command","tool_input":{"command":"a"}}`, restarts, event),
+			})
+		}
+		start()
+		send("BeforeTool", "courier")
+		if restarts {
+			start()
+		}
+		send("BeforeTool", "courier")
+		send("AfterTool", "report")
+		if got := ledger.Last(); got.Event != approver.EventRan {
+			t.Errorf("restarts %t: the run is recorded as %s: %s", restarts, got.Event, got.Note)
+		}
+		send("AfterTool", "another report")
+		if got := ledger.Last(); got.Event != approver.EventAlarm {
+			t.Errorf("restarts %t: a second run is recorded as %s: %s", restarts, got.Event, got.Note)
 		}
 	}
 }

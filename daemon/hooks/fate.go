@@ -101,7 +101,7 @@ func (d *Decider) again(
 		Detail: "people have said yes to this call at another hook of it",
 	}
 	out = d.answerRecorded(ctx, adapter, ev, call, v, "the call was stopped")
-	now := use{outcome: denied, content: ev.Content, lasting: true}
+	now := use{outcome: denied, content: ev.Content, lasting: true, by: call.ID}
 	if out.ExitZero {
 		now.outcome = permitted
 	}

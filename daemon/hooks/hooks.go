@@ -117,7 +117,7 @@ func (d *Decider) decide(
 	rules := d.rulesNow()
 	v := d.Gate.Decide(ctx, call)
 	told := adapter.Encode(ev, v)
-	now, asks := use{outcome: outcomeOf(ctx, v, told), content: ev.Content}, ev.Asks()
+	now, asks := use{outcome: outcomeOf(ctx, v, told), content: ev.Content, by: call.ID}, ev.Asks()
 	if now.outcome == permitted && v.Args != nil { // the changed call is what runs
 		changed, err := rewritten(call, v.Args)
 		if err != nil {

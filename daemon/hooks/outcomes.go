@@ -15,95 +15,6 @@ import (
 	"approver.example/agents"
 )
 
-// An outcome is what the agent was told about a call. The zero value is an unknown call.
-type outcome uint8
-
-// The outcomes. If there are several for the same id, the greatest counts, so that a second,
-// harmless call under the id of a denied one does not hide the denial.
-const (
-	unanswered outcome = iota + 1 // being judged, or the courier went away before the answer
-	permitted
-	denied
-	taken // it was permitted and ran; occurs only in the store
-)
-
-// outcomeOf returns how an agent understands an answer. A courier that hung up was told
-// nothing, and may come back with the same call.
-func outcomeOf(ctx context.Context, v approver.Verdict, told agents.Answer) outcome {
-	switch {
-	case errors.Is(ctx.Err(), context.Canceled):
-		return unanswered
-	case told.Exit() == 0 && !told.Blocks && v.Decision > approver.Ask:
-		return permitted
-	}
-	return denied
-}
-
-// A use is one call of an agent: what the agent was told, and about which content.
-type use struct {
-	outcome outcome
-	content agents.Content // what was permitted, or else the content of the one call that was not
-	lasting bool           // it is in the store too
-	report  string         // if taken: the courier's id of the report
-	asked   string         // if people approved it, or a question about it: the courier's id of the call or question
-	// about is what a question of the agent about this call has, too; see promptKey. It is zero once the
-	// turn is over, and not stored.
-	about useKey
-	// permits is, for an id that is derived from what the call is, how often it may still run.
-	permits int
-}
-
-// after merges a newer answer for the id of an event with an older one.
-func (u use) after(ev agents.Event, old use) use {
-	if !ev.Derived {
-		return u.over(old)
-	}
-	// The same call comes again with the same id, so a new answer replaces an older one, and each
-	// permission counts by itself.
-	u.permits = old.permits
-	if u.outcome == permitted {
-		u.permits++
-	}
-	if u.asked == "" {
-		u.asked = old.asked
-	}
-	u.lasting = u.lasting || old.lasting
-	return u
-}
-
-// ran returns what was told about a call that ran, and what is left of it for the next call with the
-// same id.
-func (u use) ran(ev agents.Event) (was, left use) {
-	if !ev.Derived || u.permits == 0 {
-		return u, use{}
-	}
-	was, left = u, u
-	was.outcome = permitted
-	if left.permits--; left.permits == 0 {
-		left = use{}
-	}
-	return was, left
-}
-
-// over merges a newer answer for an id with an older one. If a call was permitted, the newest
-// permitted content counts. Otherwise the content is kept only if both answers are about the
-// same.
-func (u use) over(old use) use {
-	out := use{outcome: max(u.outcome, old.outcome), content: old.content, lasting: u.lasting || old.lasting,
-		asked: old.asked, about: u.about}
-	if u.asked != "" {
-		out.asked = u.asked
-	}
-	switch {
-	case u.outcome == 0:
-	case u.outcome == permitted || old.outcome == 0:
-		out.content = u.content
-	case old.outcome != permitted && old.content != u.content:
-		out.content = agents.Content{}
-	}
-	return out
-}
-
 // maxOutcomes is how many calls are remembered until they run.
 const maxOutcomes = 16384
 
@@ -172,7 +83,7 @@ func (o *Outcomes) take(ctx context.Context, ev agents.Event, peer approver.Peer
 	was, left := o.both(key).ran(ev)
 	delete(o.young, key)
 	delete(o.old, key)
-	if left.permits > 0 {
+	if len(left.permits) > 0 {
 		o.put(key, left)
 	}
 	o.mu.Unlock()
@@ -212,11 +123,11 @@ func (o *Outcomes) over(ctx context.Context, ev agents.Event, peer approver.Peer
 
 // A storedUse is a use in the store.
 type storedUse struct {
-	Outcome outcome `json:"outcome"`
-	Content string  `json:"content,omitempty"`
-	Report  string  `json:"report,omitempty"`
-	Asked   string  `json:"asked,omitempty"`
-	Permits int     `json:"permits,omitempty"`
+	Outcome outcome  `json:"outcome"`
+	Content string   `json:"content,omitempty"`
+	Report  string   `json:"report,omitempty"`
+	Asked   string   `json:"asked,omitempty"`
+	MayRun  []permit `json:"may_run,omitempty"`
 }
 
 // UseKeep is how long a use is stored, which is longer than a call runs. usePatience is how
@@ -260,7 +171,7 @@ func (o *Outcomes) takeStored(ctx context.Context, ev agents.Event, key useKey, 
 			return stored, err
 		}
 		was, left := stored.ran(ev)
-		if left.permits == 0 {
+		if len(left.permits) == 0 {
 			left = use{outcome: taken, content: was.content, report: report}
 		}
 		err = o.save(ctx, key, left, rev)
@@ -286,11 +197,12 @@ func (o *Outcomes) load(ctx context.Context, key useKey) (u use, rev approver.Re
 		return use{}, "", errors.New("the record of what an agent was told is not readable")
 	}
 	return use{outcome: s.Outcome, content: agents.Content(content), lasting: true, report: s.Report, asked: s.Asked,
-		permits: s.Permits}, rev, nil
+		permits: s.MayRun}, rev, nil
 }
 
 func (o *Outcomes) save(ctx context.Context, key useKey, u use, rev approver.Rev) error {
-	value, err := json.Marshal(storedUse{u.outcome, hex.EncodeToString(u.content[:]), u.report, u.asked, u.permits})
+	value, err := json.Marshal(storedUse{Outcome: u.outcome, Content: hex.EncodeToString(u.content[:]), Report: u.report,
+		Asked: u.asked, MayRun: u.permits})
 	if err != nil {
 		return err
 	}
@@ -364,6 +276,10 @@ func (o *Outcomes) askedAbout(about useKey, id string) {
 	if len(calls) == 1 {
 		u := o.both(calls[0])
 		u.asked = id
+		if last := len(u.permits) - 1; last >= 0 {
+			u.permits = slices.Clone(u.permits)
+			u.permits[last].Asked = id
+		}
 		o.put(calls[0], u)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"log/slog"
 	"path/filepath"
+	"reflect"
 	"testing"
 	"time"
 
@@ -62,30 +63,42 @@ func TestAnswersForOneID(t *testing.T) {
 		"asked again": {use{outcome: permitted, content: a, asked: "r"}, use{outcome: permitted, content: a, asked: "q"},
 			use{outcome: permitted, content: a, asked: "r"}},
 	} {
-		if got := c.now.over(c.old); got != c.want {
+		if got := c.now.over(c.old); !reflect.DeepEqual(got, c.want) {
 			t.Errorf("%s: %+v, want %+v", name, got, c.want)
 		}
 	}
 	// With ids that are derived from the call, each yes is for one run.
 	ev := agents.Event{Derived: true}
-	u := use{outcome: permitted, asked: "q"}.after(ev, use{})
-	if u = (use{outcome: permitted}).after(ev, u); u.permits != 2 || u.asked != "q" {
+	u := use{outcome: permitted, asked: "q", by: "q"}.after(ev, use{})
+	if u = (use{outcome: permitted, by: "p"}).after(ev, u); len(u.permits) != 2 || u.asked != "q" {
 		t.Errorf("two: %+v", u)
 	}
-	if u = (use{outcome: denied, asked: "r"}).after(ev, u); u.permits != 2 || u.asked != "r" || u.outcome != denied {
+	if u = (use{outcome: permitted, asked: "q", by: "q"}).after(ev, u); len(u.permits) != 2 {
+		t.Errorf("the courier of one of them came back: %+v", u)
+	}
+	if u = (use{outcome: denied, asked: "r"}).after(ev, u); len(u.permits) != 2 || u.asked != "r" || u.outcome != denied {
 		t.Errorf("a no after them: %+v", u)
 	}
 	for i, want := range []struct {
-		was  outcome
-		left int
-	}{{permitted, 1}, {permitted, 0}, {0, 0}} {
+		was   outcome
+		asked string
+		left  int
+	}{{permitted, "", 1}, {permitted, "q", 0}, {0, "", 0}} {
 		var was use
-		if was, u = u.ran(ev); was.outcome != want.was || u.permits != want.left || want.left == 0 && u != (use{}) {
+		if was, u = u.ran(ev); was.outcome != want.was || was.asked != want.asked || len(u.permits) != want.left ||
+			want.left == 0 && !reflect.DeepEqual(u, use{}) {
 			t.Errorf("run %d: %+v, then %+v", i, was, u)
 		}
 	}
-	if was, left := (use{outcome: permitted, permits: 2}).ran(agents.Event{}); was.permits != 2 || left != (use{}) {
+	two := use{outcome: permitted, permits: make([]permit, 2)}
+	if was, left := two.ran(agents.Event{}); len(was.permits) != 2 || !reflect.DeepEqual(left, use{}) {
 		t.Errorf("a call with an id of its own runs once: %+v, %+v", was, left)
+	}
+	for range 3 * maxPermits {
+		u = use{outcome: permitted}.after(ev, u)
+	}
+	if len(u.permits) != maxPermits {
+		t.Errorf("%d permissions of which nothing ran are kept", len(u.permits))
 	}
 }
 
