@@ -114,6 +114,15 @@ func TestChoices(t *testing.T) {
 				if line := endLine(r); strings.Contains(line, "and: ") != (c.chosen > 0) || !strings.Contains(line, want.Detail) {
 					t.Errorf("the card says %q", line)
 				}
+				// Who chose, and whoever reads the card of a call that did not run, hear what the agent keeps.
+				next, err := r.setFate(r.CallID, NotRun)
+				if text := endLine(next); err != nil || !strings.Contains(text, want.Detail) {
+					t.Errorf("of a call that did not run the card says %q, %v", text, err)
+				}
+				once := strings.Contains(out.Text, "this once")
+				if once != (c.chosen == 0) || !strings.Contains(out.Text, want.Detail) {
+					t.Errorf("the person is told %q", out.Text)
+				}
 			})
 		})
 	}

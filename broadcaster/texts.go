@@ -18,6 +18,8 @@ func deciderLine(r Request, res approver.Resolution) string {
 func resultLine(r Request, res approver.Resolution) string {
 	took, who := display.Duration(res.At.Sub(r.Created)), deciderLine(r, res)
 	switch {
+	case res.Approve && commonFate(r) == NotRun:
+		return "↩ Approved by " + who + chosenText(r) + fateTexts[NotRun].card
 	case res.Approve && fateTexts[commonFate(r)].card != "":
 		return "↩ Approved by " + who + fateTexts[commonFate(r)].card
 	case res.Approve && refusedAgain(r):
@@ -28,8 +30,7 @@ func resultLine(r Request, res approver.Resolution) string {
 		}
 		return fmt.Sprintf("✅ Approved by %s · %d identical calls, once each", who, 1+len(r.Also))
 	case res.Approve && res.Choice > 0:
-		choice, _ := r.Verdict.Chosen(res.Choice)
-		return "✅ Approved by " + who + ", and: " + display.Safe(choice.Detail)
+		return "✅ Approved by " + who + chosenText(r)
 	case res.Approve && mayLast(r):
 		return "✅ Approved for " + res.Grant.Span() + " by " + who
 	case res.Approve:
@@ -80,10 +81,21 @@ func outcomeText(r Request) string {
 	return "Approved: " + releasedText(r) + "."
 }
 
+// chosenText says what the agent was told to remember with a yes; empty if nothing.
+func chosenText(r Request) string {
+	if r.Resolution.Choice == 0 {
+		return ""
+	}
+	choice, _ := r.Verdict.Chosen(r.Resolution.Choice)
+	return ", and: " + display.Safe(choice.Detail)
+}
+
 // releasedText says what a yes released, or still may release.
 func releasedText(r Request) string {
 	got, all := r.released(r.Also)
 	switch {
+	case r.Resolution.Choice > 0:
+		return "released to the agent" + chosenText(r)
 	case all == 1:
 		return "released to the agent, this once"
 	case got < all:
