@@ -90,7 +90,7 @@ var causes = [...]struct{ name, sentence string }{
 	Held:         {"agent_frozen", "every call of this agent was frozen"},
 	Unreleased:   {"unreleased", "approver could not release the call before its deadline"},
 	Outdated:     {"outdated", ErrOutdated.Error()},
-	AtDesk:       {"at_desk", ErrAtDesk.Error()},
+	AtDesk:       {"at_desk", "the agent's own user answered it"},
 }
 
 // String returns the reason code.
