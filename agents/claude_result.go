@@ -59,6 +59,9 @@ const maxBatch = 1024
 // claudeOver reads the ids of the calls in a PostToolBatch. What the calls returned was reported
 // separately. For a call that did not run it is a text by Claude Code.
 func claudeOver(ev *Event, o object) error {
+	if err := o.optional(maxID, map[string]*string{"agent_id": &ev.Subagent}); err != nil {
+		return err
+	}
 	var calls []json.RawMessage
 	if raw := o["tool_calls"]; len(raw) == 0 || raw[0] != '[' || json.Unmarshal(raw, &calls) != nil {
 		return errors.New(`"tool_calls" is missing or no list`)

@@ -224,14 +224,18 @@ type promptYes struct {
 	call  string // the courier's id of the call
 }
 
-// promptKey identifies a content in one session, directory and environment. It is zero for a content that
-// is not known: two of these need not be the same.
+// promptKey identifies a content in one session, sub-agent, directory and environment. It is zero for a
+// content that is not known: two of these need not be the same.
 func promptKey(ev agents.Event, call approver.ToolCall, c agents.Content) useKey {
 	if c == (agents.Content{}) {
 		return useKey{}
 	}
-	return sha256.Sum256(fmt.Appendf(nil, "prompt %q %t %d %q %q %q %x",
-		ev.Agent, call.Peer.Known, call.Peer.UID, call.Session, call.Dir, call.Env, c))
+	by := ev.Subagent
+	if by == call.Session { // not every event of such an agent says it
+		by = ""
+	}
+	return sha256.Sum256(fmt.Appendf(nil, "prompt %q %t %d %q %q %q %q %x",
+		ev.Agent, call.Peer.Known, call.Peer.UID, call.Session, by, call.Dir, call.Env, c))
 }
 
 // asks returns the key of the agent's questions about a call that ran. A call may change the folder that

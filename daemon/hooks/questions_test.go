@@ -124,6 +124,39 @@ func TestAReportEndsNoOtherQuestion(t *testing.T) {
 	})
 }
 
+// The story: two sub-agents asked about calls that are the same. The user said yes to one of them in the
+// agent's dialog, and the cards of both said that they were answered there, while the other still waited.
+func TestAReportEndsNoQuestionOfAnotherSubagent(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ended := make(chan struct{}, 2)
+		q := newQuestioned(configs.PromptsAlways, func(ctx context.Context, v approver.Verdict) approver.Verdict {
+			<-ctx.Done()
+			ended <- struct{}{}
+			return v.Blocked("nobody", "nobody")
+		})
+		ctx, leave := context.WithCancel(t.Context())
+		send := func(event, subagent, more string) {
+			q.Hook(ctx, httpapi.HookRequest{
+				Agent: "claude", CallID: event + subagent, Peer: approver.Peer{Known: true, UID: 7}, Deadline: time.Hour,
+				Payload: fmt.Appendf(nil, `{"session_id":"s","cwd":"/p","hook_event_name":%q,"agent_id":%q,"tool_name":"Bash",`+
+					`"tool_input":{"command":"touch"}%s}`, event, subagent, more),
+			})
+		}
+		for _, one := range []string{"a", "b"} {
+			send("PreToolUse", one, `,"tool_use_id":"`+one+`"`)
+			go send("PermissionRequest", one, "")
+		}
+		synctest.Wait()
+		send("PostToolUse", "a", `,"tool_use_id":"a","tool_response":{}`)
+		synctest.Wait()
+		if len(ended) != 1 {
+			t.Errorf("the report of one ended %d questions", len(ended))
+		}
+		leave()
+		synctest.Wait()
+	})
+}
+
 // The story: people said yes to a call once, and it ran. The rules let the next one that is the same go,
 // because questions are paused, and the agent asked about it: the old yes answered that.
 func TestAYesIsForOneCall(t *testing.T) {
