@@ -6,6 +6,8 @@ type Prompt struct {
 	// Choices are what the agent would remember with a yes; none means that a yes can only be for
 	// this one call.
 	Choices []Choice
+	// Left says that the question is left to the agent's own user.
+	Left bool
 }
 
 // A Choice is a yes that means more than this one call: the agent adds a permission of its own, and

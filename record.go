@@ -73,6 +73,7 @@ type Record struct {
 	Reply       Reply         // for EventRefused
 	Outcome     OutcomeKind   // for EventRefused
 	Alarm       Alarm         // for EventAlarm: what it is about
+	Again       bool          // the call has a verdict of its own: see audit.Line
 	Took        time.Duration // from the call's arrival to this event
 	Note        string
 }

@@ -70,8 +70,11 @@ type Line struct {
 	Resolution  *LineResolution      `json:"resolution,omitempty"`
 	Reply       *LineReply           `json:"reply,omitempty"`   // of a refused reply
 	Outcome     string               `json:"outcome,omitempty"` // of a refused reply
-	TookMS      float64              `json:"took_ms,omitempty"` // from the call's arrival
-	Note        string               `json:"note,omitempty"`
+	// Again says that the call has a verdict in a line of its own: this one is about the agent's own
+	// question about it, another hook of it, or an answer that its agent has no words for.
+	Again  bool    `json:"again,omitempty"`
+	TookMS float64 `json:"took_ms,omitempty"` // from the call's arrival
+	Note   string  `json:"note,omitempty"`
 	// Alarm is the kind of an alarm: loss, key, outage, torn (raised by the log itself), call,
 	// store, audit, hooks, other.
 	Alarm   string   `json:"alarm,omitempty"`
@@ -180,6 +183,8 @@ func (r *redactor) lineOf(rec approver.Record, host string, now time.Time) Line 
 		Timestamp: rec.At.UTC().Truncate(time.Microsecond), DecisionTime: ms, DecisionMS: ms, TookMS: ms,
 		Decision: decisionOf(rec), Hostname: host, Note: r.mask(rec.Note, textLimit),
 		Alarm: alarmKind(rec), Request: r.id(rec.Request), Once: r.id(rec.Once),
+		Again: rec.Again || rec.Event == approver.EventVerdict && c.Prompt != nil ||
+			rec.Event == approver.EventAsked && (c.Prompt != nil || v.Prompt),
 		Fingerprint: approver.Fingerprint(r.id(string(rec.Fingerprint))),
 	}
 	if c.Tool != "" || c.Command != "" || c.ID != "" {

@@ -117,7 +117,8 @@ func (d *Decider) record(ctx context.Context, r approver.Record) bool {
 func (d *Decider) answerRecorded(
 	ctx context.Context, adapter agents.Adapter, ev agents.Event, call approver.ToolCall, v approver.Verdict, what string,
 ) httpapi.HookAnswer {
-	if !d.record(ctx, approver.Record{Event: approver.EventVerdict, At: call.At, Call: call, Verdict: v}) {
+	again := ev.Kind == agents.Decide // no rule judged it here
+	if !d.record(ctx, approver.Record{Event: approver.EventVerdict, At: call.At, Call: call, Verdict: v, Again: again}) {
 		v = approver.Verdict{Reason: "it could not be recorded, so " + what}
 	}
 	return answer(adapter.Encode(ev, v))

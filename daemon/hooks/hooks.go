@@ -36,6 +36,9 @@ func (d *Decider) Hook(ctx context.Context, h httpapi.HookRequest) httpapi.HookA
 	call := ev.Call
 	call.ID, call.Env, call.Peer, call.At = h.CallID, h.Env, h.Peer, time.Now()
 	call.Acks = true
+	if ev.Kind == agents.Prompted {
+		call.Prompt = &approver.Prompt{Left: true}
+	}
 	if d.Container != nil {
 		call.Container = d.Container(h.Root)
 	}
@@ -168,7 +171,7 @@ func (d *Decider) noteBlocked(ctx context.Context, call approver.ToolCall, v app
 		return
 	}
 	d.record(context.WithoutCancel(ctx), approver.Record{
-		Event: approver.EventVerdict, At: time.Now(), Call: call, Verdict: approver.Verdict{
+		Event: approver.EventVerdict, At: time.Now(), Call: call, Again: true, Verdict: approver.Verdict{
 			By: "agents", Rule: "answer", Severity: approver.High, Reason: strings.TrimSpace(string(told.Stderr)),
 			Detail: "the agent was told no: its protocol has no other answer for what was decided: " + v.Decision.String(),
 		},

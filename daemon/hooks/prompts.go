@@ -34,7 +34,7 @@ func (PromptStage) JudgeAfter(
 	_ context.Context, call approver.ToolCall, before []approver.Verdict,
 ) (approver.Verdict, error) {
 	none := approver.Verdict{Decision: approver.Pass, Severity: approver.High, By: promptBy}
-	if call.Prompt == nil {
+	if call.Prompt == nil || call.Prompt.Left {
 		return none, nil
 	}
 	choices := call.Prompt.Choices
@@ -112,7 +112,7 @@ func (d *Decider) leave(
 	if isAtDesk(ctx) {
 		return answer(adapter.Encode(ev, approver.Verdict{Decision: approver.Pass}))
 	}
-	call.Prompt = nil
+	call.Prompt = &approver.Prompt{Left: true}
 	d.Log.Debug("a question of an agent is not put before people", "call", call.ID, "why", why)
 	if ev.Mode == "plan" && d.mayGoOn(ctx, call) {
 		// No yes of approver's ends a plan, so nobody is asked for one.

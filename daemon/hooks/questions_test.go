@@ -193,3 +193,31 @@ func TestAnOddReportEndsAQuestion(t *testing.T) {
 		}
 	})
 }
+
+// A report of the audit counts calls: what is recorded at the agent's own question, or at another hook of a
+// call, is no call more.
+func TestACallHasOneVerdict(t *testing.T) {
+	q := newQuestioned(configs.PromptsAlways, people(approver.Allow))
+	ledger := q.Audit.(*daemontest.Ledger)
+	q.send("PreToolUse", "allow", "1")
+	if last := ledger.Last(); last.Call.Prompt != nil || last.Again {
+		t.Errorf("the verdict on a call: %+v", last)
+	}
+	for _, command := range []string{"allow", "deny"} {
+		q.send("PermissionRequest", command, "")
+		if last := ledger.Last(); last.Event != approver.EventVerdict || last.Call.Prompt == nil {
+			t.Errorf("the verdict on a question: %+v", last)
+		}
+	}
+	q.send("PreToolUse", "ask", "2")
+	q.send("PermissionRequest", "ask", "")
+	if last := ledger.Last(); last.Verdict.By != approver.ByPeople || last.Call.Prompt == nil {
+		t.Errorf("what people had said before: %+v", last)
+	}
+	s := newTurn(t)
+	saysCopilot(s, "preToolUse", "a", "043")
+	saysCopilot(s, "PreToolUse", "a", "043")
+	if last := s.d.Audit.(*daemontest.Ledger).Last(); !last.Again {
+		t.Errorf("another hook of a call: %+v", last)
+	}
+}

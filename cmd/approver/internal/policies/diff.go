@@ -79,7 +79,7 @@ func (c policyDiffCmd) replay(ctx context.Context, dir string, was, becomes *shi
 		switch {
 		case err != nil:
 			return err
-		case !reporting.IsAgents(l) || l.Tool == "":
+		case !reporting.IsAgents(l) || l.Again || l.Tool == "":
 			continue
 		}
 		calls++

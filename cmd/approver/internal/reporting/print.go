@@ -56,7 +56,7 @@ func (r *report) print(ctx context.Context, to io.Writer, mode string) error {
 	if r.Allowed > 0 {
 		fmt.Fprintf(w, "  allowed       %5d   the agent need not ask its own user\n", r.Allowed)
 	}
-	fmt.Fprintf(w, "  went on       %5d   no rule asked, denied or changed them\n", r.Calls-r.found()-r.Allowed)
+	fmt.Fprintf(w, "  went on       %5d   no rule asked, denied or changed them\n", r.WentOn)
 	switch {
 	case r.Observed > 0 && r.Observed == r.found():
 		fmt.Fprintln(w, "All of this is what would have been: it was only observed, and every call went on.")

@@ -206,6 +206,29 @@ func TestReportCounts(t *testing.T) {
 	}
 }
 
+// The story: Claude Code asked its own user about each call that no rule had found anything in, and the report
+// said that there had been twice as many calls, and that a rule allowed the one that people had said yes to.
+func TestReportCountsACallOnce(t *testing.T) {
+	at := time.Date(2026, 11, 16, 8, 0, 0, 0, time.UTC)
+	left := judgedAt(t, at, "s", "ls", false) // to the agent's dialog
+	left.Call.Prompt = &approver.Prompt{Left: true}
+	own := left // put before people
+	own.Event, own.Request = approver.EventAsked, "r"
+	own.Verdict = approver.Verdict{Decision: approver.Ask, By: "agent", Rule: "prompt", Severity: approver.High,
+		Prompt: true}
+	yes := judgedAt(t, at, "s", "git push --force", false) // people had said yes to the call
+	yes.Event, yes.Request, yes.Call.Prompt = approver.EventVerdict, "", left.Call.Prompt
+	yes.Verdict = approver.Verdict{Decision: approver.Allow, By: approver.ByPeople, Rule: "prompt"}
+	second := judgedAt(t, at, "s", "ls", false) // another hook of the call
+	second.Again = true
+	dir := daemontest.Recorded(t, judgedAt(t, at, "s", "ls", false), left, judgedAt(t, at, "s", "ls", false), own,
+		judgedAt(t, at, "s", "git push --force", false), yes, judgedAt(t, at, "s", "ls", false), second)
+	r, err := Cmd{}.read(t.Context(), dir, at, at.Add(time.Hour))
+	if err != nil || r.Calls != 4 || r.Asks != 2 || r.Allowed != 0 || r.WentOn != 3 || r.Sessions[0].Calls != 4 {
+		t.Errorf("%+v, %v", r, err)
+	}
+}
+
 // An agent that never runs the same command twice, in sessions without number,
 // does not make the report grow; what is not kept is counted.
 func TestReportIsBounded(t *testing.T) {

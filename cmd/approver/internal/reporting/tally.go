@@ -59,6 +59,7 @@ type report struct {
 	To      time.Time `json:"to"`
 	Calls   int       `json:"calls"`
 	Allowed int       `json:"allowed"` // by a rule, so the agent does not ask its own user
+	WentOn  int       `json:"went_on"` // no rule asked, denied or changed them
 	Hours   int       `json:"hours"`   // clock hours with calls
 	PerHour float64   `json:"asks_per_hour"`
 	tally
@@ -161,10 +162,17 @@ func foundIn(l audit.Line) audit.LineVerdict {
 
 func (r *report) add(l audit.Line) {
 	v, observed := foundIn(l), l.Observed != nil
-	r.Calls++
 	r.tally.add(v.Decision, observed)
-	if v.Decision == approver.Allow {
+	switch {
+	case l.Again:
+	case v.Decision == approver.Allow:
+		r.Calls++
 		r.Allowed++
+	case v.Decision > approver.Modify:
+		r.Calls++
+		r.WentOn++
+	default:
+		r.Calls++
 	}
 	r.count(&r.Shadow, v.Shadow)
 	r.count(&r.Excepted, v.Allowed)
@@ -176,7 +184,9 @@ func (r *report) add(l audit.Line) {
 	if s := r.session(l); s == nil {
 		r.Unnamed++
 	} else {
-		s.Calls++
+		if !l.Again {
+			s.Calls++
+		}
 		s.add(v.Decision, observed)
 		s.Dir, s.Last = l.Dir, l.Timestamp
 		if hour != s.hour {
