@@ -50,6 +50,7 @@ var builtinTable = map[string]builtin{
 	"break":  builtinCall.leaveLoop, "continue": builtinCall.leaveLoop,
 	"getopts": builtinCall.getopts,
 	"hash":    builtinCall.hash,
+	"zstyle":  builtinCall.zstyle,
 	"compgen": builtinCall.compgen,
 	"jobs":    builtinCall.jobs,
 }
@@ -274,6 +275,14 @@ func (bc builtinCall) export() {
 		if !strings.HasPrefix(f.text, "-") || !d.takeFlag(f.text) {
 			bc.in.assigner.declareField(f.data, &d)
 		}
+	}
+}
+
+// zstyle -e PATTERN STYLE CODE, of zsh, runs the code where the style is looked up.
+func (bc builtinCall) zstyle() {
+	if args := bc.in.exp.fields[bc.mark+1:]; len(args) > 3 && args[0].text == "-e" {
+		code := args[3].data
+		bc.in.payloads.payload(code, "zstyle", &input{}, nil)
 	}
 }
 

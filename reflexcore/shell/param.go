@@ -13,7 +13,9 @@ import (
 func (ex *expander) paramExpansion(b *builder, p *syntax.ParamExp, quoted bool) {
 	if (p.Flags != nil || p.Exp != nil && (p.Param == nil || p.Param.Value == "")) && p.NestedParam == nil &&
 		len(p.Modifiers) == 0 {
-		b.addValue(ex.flagged(p), quoted)
+		d := ex.flagged(p)
+		ex.pattern(d, quoted)
+		b.addValue(d, quoted)
 		return
 	}
 	if p.Param == nil || p.NestedParam != nil || p.Flags != nil || len(p.Modifiers) > 0 {
@@ -80,6 +82,7 @@ func (ex *expander) paramExpansion(b *builder, p *syntax.ParamExp, quoted bool) 
 		if v := ex.in.vars.find(name); v != nil && v.clobbered {
 			b.clobbered = true
 		}
+		ex.pattern(d, quoted)
 		b.addValue(d, quoted)
 		b.stays, b.place = false, false
 	}
@@ -342,6 +345,9 @@ func (ex *expander) flagged(p *syntax.ParamExp) data {
 			}
 			d = ex.in.par.valueOf(d.text)
 		case 'Q', 'e':
+			if flag == 'e' {
+				ex.hidden(d.text)
+			}
 			if strings.ContainsAny(d.text, "'\"\\$`") {
 				return data{effect.Unknown, d.taint}
 			}

@@ -20,6 +20,13 @@ func (ex *expander) qualified(group string) {
 	}
 }
 
+// pattern walks what runs in a value that zsh takes for a pattern, ${~x} or with GLOB_SUBST.
+func (ex *expander) pattern(d data, quoted bool) {
+	if from := strings.IndexByte(d.text, '('); !quoted && from >= 0 && strings.HasSuffix(d.text, ")") {
+		ex.qualified(d.text[from+1 : len(d.text)-1])
+	}
+}
+
 // Qualifiers of zsh: those of one character, those with a number behind them or behind one of a set, and
 // those with a text between two marks.
 const (
