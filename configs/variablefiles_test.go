@@ -44,6 +44,8 @@ func TestFilesOfVariablesAreReadAsTheEnvironment(t *testing.T) {
 		"copied":         run("cp notes.txt .env"),
 		"moved":          run("mv notes.txt .env"),
 		"linked":         run("ln -s notes.txt .env"),
+		"of Bun":         write("bunfig.toml", "preload = ['./x.js']\n"),
+		"of Bun, text":   write("sub/bunfig.toml", "# a\npreload = './x.js'\n[test]\n"),
 		"a makefile":     run("cp tasks.txt Makefile"),
 	} {
 		if v.Decision > approver.Ask {
@@ -56,6 +58,7 @@ func TestFilesOfVariablesAreReadAsTheEnvironment(t *testing.T) {
 			"PATTERN=`a` $(b) 'c\nQ=\"two words\" # QWEN_CODE_SIMPLE=1\n"),
 		"of a terminal": write(".vscode/settings.json",
 			`{"terminal.integrated.env.linux":{"PATH":"${workspaceFolder}/bin:${env:PATH}","FOO":"1"}}`),
+		"of Bun":  write("bunfig.toml", "[test]\npreload = ['./happydom.ts']\n[install]\nexact = true\n"),
 		"edited":  edit("A=2"),
 		"added":   run("echo A=2 >> .env"),
 		"copied":  run("cp .env.example .env"),

@@ -1,6 +1,7 @@
 package content
 
 import (
+	"path"
 	"strings"
 
 	"github.com/pelletier/go-toml/v2"
@@ -18,10 +19,24 @@ func (x *extractor) toml(content string) {
 	}
 	var doc map[string]any
 	if toml.Unmarshal([]byte(content), &doc) == nil {
+		x.preloads(doc)
 		x.walkTOML(doc, "", "", "", 0)
 		return
 	}
 	x.tomlLines(content)
+}
+
+// preloads yields the files that Bun loads before each program, of an agent too, that is started in the folder.
+// Those of [test] are only for tests.
+func (x *extractor) preloads(doc map[string]any) {
+	files, _ := split(doc["preload"])
+	if file, ok := doc["preload"].(string); ok {
+		files = append(files, file)
+	}
+	if len(files) > 0 && wordset.Has("bunfig.toml .bunfig.toml", strings.ToLower(path.Base(x.path))) {
+		x.emit(effect.Shell, "export "+shellJoin([]string{"BUN_OPTIONS=--preload " + strings.Join(files, " ")}),
+			"files that Bun loads")
+	}
 }
 
 // walkTOML yields the texts at keys that run, below a key and the one above it.
