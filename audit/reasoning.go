@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -30,7 +31,8 @@ func (l Line) chainText() string {
 var ErrNoRecord = errors.New("no record")
 
 // Show writes the records of one call, each with its reasoning chain. what is a seq, a
-// call id, or a request's id. A format other than Human writes the lines as they are.
+// call id, or a request's id. Those of a call go on with its request, whose yes may have been
+// released to another call that is the same. A format other than Human writes the lines as they are.
 // ErrNoRecord means that nothing matches.
 func Show(ctx context.Context, dir, what string, w io.Writer, format Format) error {
 	p := &showPrinter{Writer: bufio.NewWriter(w), raw: format != Human, what: what}
@@ -47,6 +49,7 @@ type showPrinter struct {
 	*bufio.Writer
 	raw   bool
 	what  string
+	asked []string // the requests of the call
 	found bool
 	last  string // the last body that was written in full
 }
@@ -56,10 +59,13 @@ func (p *showPrinter) print(line []byte) error {
 	if !ok {
 		return err
 	}
-	if p.what == "" || p.what != strconv.FormatUint(l.Seq, 10) && p.what != l.Call && p.what != l.Request {
+	if p.what == "" || p.what != strconv.FormatUint(l.Seq, 10) && p.what != l.Call && p.what != l.Request &&
+		!slices.Contains(p.asked, l.Request) {
 		return nil
 	}
-	p.found = true
+	if p.found = true; p.what == l.Call && l.Request != "" && !slices.Contains(p.asked, l.Request) {
+		p.asked = append(p.asked, l.Request)
+	}
 	if p.raw {
 		return rawPrinter{p.Writer}.print(line)
 	}
