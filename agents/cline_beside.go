@@ -16,9 +16,10 @@ const clineVariables = ".env .env.local .env.development .env.development.local 
 	".env.production.local .env.test .env.test.local"
 
 // clineSet matches a variable in them by which Cline finds its hooks, programs or another process elsewhere,
-// or by which the shell of a hook runs other code.
-var clineSet = regexp.MustCompile(`(?m)^[\s\x{feff}]*(?:export\s+)?` +
-	`(CLINE_(?:\w*_)?(?:DIR|DIRECTORY|PATH|COMMAND|HOST|ADDRESS|PORT)|(?:LD|DYLD)_\w+)\s*[=:]`)
+// or by which the shell of a hook runs other code. To Bun, a carriage return ends a line, and some bytes that are
+// no white space to others are, such as a vertical tab.
+var clineSet = regexp.MustCompile(`(?:^|[\r\n])[^\w#=.-]*(?:export[^\w#=.-]+)?` +
+	`(CLINE_(?:\w*_)?(?:DIR|DIRECTORY|PATH|COMMAND|HOST|ADDRESS|PORT)|(?:LD|DYLD)_\w+)[^\w#=.:-]*[=:]`)
 
 // Beside implements [Searcher].
 func (c clineAgent) Beside(
