@@ -176,6 +176,9 @@ func permission(ef *effect.Effect, at places.Place) (approver.Decision, string) 
 		return approver.Ask, "it turns a guard off"
 	case at&own != 0:
 		return approver.Deny, "it changes who may use approver's own files"
+	case ef.What == "taken" && at&places.Whole != 0:
+		return approver.Ask, "it closes the folder in which the agent works, without which agents start no hook and run " +
+			"their calls"
 	case ef.What == "run", at&agent == 0 && !protected.IsAgentFolder(path.Base(ef.Target)):
 		return approver.Pass, ""
 	}
@@ -194,6 +197,9 @@ func (c *Check) changes(ef *effect.Effect, at places.Place) (approver.Decision, 
 		return approver.Deny, "it changes approver's own files"
 	case effect.Moves(ef) && c.movesAway(ef):
 		return approver.Ask, "it moves the folder in which approver's own files lie"
+	case c.takesFolder(ef, at):
+		return approver.Ask, "it moves or removes the folder in which the agent works, without which agents start no hook " +
+			"and run their calls"
 	case base == "approver-hook", base == "approver" && protected.InBin(ef.Target) && at&(places.Project|places.Temp) == 0:
 		return approver.Deny, "it puts another program in the place of approver"
 	case protected.IsSettings(ef.Target, c.Analyzer.Paths):
@@ -230,6 +236,24 @@ func (c *Check) movesAway(ef *effect.Effect) bool {
 	if home == "" || !strings.HasPrefix(ef.Target, "/") || !disk.Below(home+"/.approver", path.Clean(ef.Target)) {
 		return false
 	}
+	return c.isSource(ef)
+}
+
+// takesFolder reports whether a folder around the agent's work, or that folder itself, gets another name or is
+// removed. Agents start their hooks there, and some run the call if they cannot. What is in that folder may be moved.
+func (c *Check) takesFolder(ef *effect.Effect, at places.Place) bool {
+	around := at&places.Whole != 0
+	if ef.Bits&effect.Glob != 0 {
+		around = false
+		for dir := path.Clean(c.Around.Dir); len(dir) > 1 && !around; dir = path.Dir(dir) {
+			around, _ = path.Match(ef.Target, dir)
+		}
+	}
+	return around && (ef.By == "rmdir" || ef.By == "rename" || effect.Moves(ef) && c.isSource(ef))
+}
+
+// isSource reports whether what a program writes is what it read: the old name of something that is moved.
+func (c *Check) isSource(ef *effect.Effect) bool {
 	return slices.ContainsFunc(c.Effects, func(r effect.Effect) bool {
 		return r.Kind == effect.Read && r.By == ef.By && r.Target == ef.Target
 	})
