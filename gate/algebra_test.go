@@ -178,6 +178,25 @@ func TestPauseDoesNotReleaseAWeakDenial(t *testing.T) {
 	}
 }
 
+// During a pause an agent's own question is not put before people, and the log does not say that anything was
+// let through: the agent's dialog decides.
+func TestPauseLeavesAnAgentsQuestionToItsDialog(t *testing.T) {
+	for own, want := range map[bool]string{true: "left to its own dialog", false: "was let through"} {
+		var log strings.Builder
+		g := &Gate{
+			Stages: []approver.Stage{
+				fixed(approver.Verdict{Decision: approver.Ask, Severity: approver.High, Rule: "prompt", Prompt: own}),
+			},
+			Audit: &memAudit{}, Log: slog.New(slog.NewTextHandler(&log, nil)),
+			Paused: func(context.Context, approver.Severity) (string, bool) { return "paused", true },
+		}
+		if v := g.Decide(t.Context(), approver.ToolCall{ID: "c"}); v.Decision != approver.Pass ||
+			!strings.Contains(log.String(), want) {
+			t.Errorf("%t: %v, %s", own, v.Decision, log.String())
+		}
+	}
+}
+
 func TestChainTellsWhoSaidWhat(t *testing.T) {
 	inner := []approver.Finding{{By: "reflex", Rule: "other", Decision: approver.Warn, Note: "matched too"}}
 	g := &Gate{Weak: approver.DefaultWeak, Log: slog.New(slog.DiscardHandler), Stages: []approver.Stage{

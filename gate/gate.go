@@ -84,7 +84,11 @@ func (g *Gate) Decide(ctx context.Context, call approver.ToolCall) approver.Verd
 	if v.Decision == approver.Ask && g.Paused != nil && v.Args == nil && len(v.Approvers) == 0 && !v.Weakened {
 		if notice, ok := g.Paused(ctx, v.Severity); ok {
 			v.Decision, v.Detail = approver.Pass, "not asked: "+notice
-			g.Log.Warn("a call that needs people was let through", "call", call.ID, "why", notice)
+			what := "a call that needs people was let through"
+			if v.Prompt {
+				what = "an agent's own question was left to its own dialog"
+			}
+			g.Log.Warn(what, "call", call.ID, "why", notice)
 		}
 	}
 	if v.Decision == approver.Ask {
