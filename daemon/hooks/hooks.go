@@ -222,6 +222,10 @@ func rewritten(call approver.ToolCall, args json.RawMessage) (ev agents.Event, e
 	return adapter.Rewrite(call.Raw, args)
 }
 
+// SettingsRule is Verdict.Rule of what an agent was told about changed settings, which are no call. By is
+// "agents".
+const SettingsRule = "settings"
+
 // settings returns the verdict on an agent's question whether it may apply changed settings.
 func (d *Decider) settings(ctx context.Context, ev agents.Event, call approver.ToolCall) approver.Verdict {
 	weak := []string{"approver cannot look at them here"}
@@ -231,7 +235,7 @@ func (d *Decider) settings(ctx context.Context, ev agents.Event, call approver.T
 	}
 	if len(weak) == 0 {
 		return approver.Verdict{
-			Decision: approver.Pass, By: "agents", Rule: "settings", Severity: approver.High,
+			Decision: approver.Pass, By: "agents", Rule: SettingsRule, Severity: approver.High,
 			Reason: "the hooks hold with the changed settings",
 		}
 	}
@@ -245,5 +249,5 @@ func (d *Decider) settings(ctx context.Context, ev agents.Event, call approver.T
 	case d.Hooks != nil:
 		d.Hooks.Refused(ctx, call, what)
 	}
-	return approver.Verdict{By: "agents", Rule: "settings", Severity: approver.High, Reason: what, Detail: what}
+	return approver.Verdict{By: "agents", Rule: SettingsRule, Severity: approver.High, Reason: what, Detail: what}
 }

@@ -174,16 +174,18 @@ func TestReportSuggestsAGoodRule(t *testing.T) {
 }
 
 // What was enforced and what was observed are told apart, approver's own requests
-// are left out, and so is what lies outside the time or was not asked for.
+// and what was said about changed settings are left out, and so is what lies outside the time or was not asked for.
 func TestReportCounts(t *testing.T) {
 	at := time.Date(2026, 11, 16, 8, 0, 0, 0, time.UTC)
 	own := judgedAt(t, at, "s", "git push --force", true)
 	own.Call.Agent = "approver"
+	settings := approver.Record{Event: approver.EventVerdict, At: at, Call: approver.ToolCall{ID: "c", Agent: "claude"},
+		Verdict: approver.Verdict{Severity: approver.High, By: "agents", Rule: "settings"}}
 	dir := daemontest.Recorded(t,
 		judgedAt(t, at.Add(-time.Second), "s", "git push --force", true), own,
 		judgedAt(t, at, "s", "git push --force", true), judgedAt(t, at, "s", "git push --force", false),
 		judgedAt(t, at, "t", "ls", true),
-		approver.Record{Event: approver.EventRan, At: at, Call: own.Call},
+		approver.Record{Event: approver.EventRan, At: at, Call: own.Call}, settings,
 		judgedAt(t, at.Add(time.Hour), "s", "git push --force", true),
 	)
 	r, err := Cmd{}.read(t.Context(), dir, at, at.Add(time.Hour))

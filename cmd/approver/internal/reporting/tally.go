@@ -12,6 +12,7 @@ import (
 	"approver.example/audit"
 	"approver.example/cmd/approver/internal/judging"
 	"approver.example/configs"
+	"approver.example/daemon/hooks"
 	"approver.example/display"
 )
 
@@ -132,10 +133,10 @@ type sessionReport struct {
 	hour int64
 }
 
-// IsAgents reports whether a line is the verdict on an agent's own call.
+// IsAgents reports whether a line is the verdict on an agent's own call. Changed settings are no call.
 func IsAgents(l audit.Line) bool {
-	judged := l.Event == approver.EventVerdict || l.Event == approver.EventAsked
-	return judged && l.Agent != "approver" && foundIn(l).By != canary.By
+	judged, v := l.Event == approver.EventVerdict || l.Event == approver.EventAsked, foundIn(l)
+	return judged && l.Agent != "approver" && v.By != canary.By && (v.By != "agents" || v.Rule != hooks.SettingsRule)
 }
 
 // note records the name of a rule that found something, even if the report is not about it.
