@@ -40,6 +40,7 @@ const (
 	EventPolicy       Event = "policy"        // another policy is in force, or other people's answers count
 	EventObserving    Event = "observing"     // people let rules be observed and not enforced for some days
 	EventEnforcing    Event = "enforcing"     // rules that were observed are enforced again
+	EventHooks        Event = "hooks"         // the daemon saw that hooks were installed or uninstalled
 	EventStarted      Event = "started"       // the daemon started
 	EventStopped      Event = "stopped"       // the daemon stopped in order
 	EventRemoved      Event = "removed"       // the audit removes its oldest files, as it is configured to

@@ -186,14 +186,15 @@ func (r *redactor) lineOf(rec approver.Record, host string, now time.Time) Line 
 		Again: rec.Again || rec.Event == approver.EventVerdict && c.Prompt != nil ||
 			rec.Event == approver.EventAsked && (c.Prompt != nil || v.Prompt),
 		Fingerprint: approver.Fingerprint(r.id(string(rec.Fingerprint))),
+		// A record about hooks has no call, only an agent and a file.
+		Agent: r.mask(c.Agent, wordLimit), Target: r.mask(targetOf(c), textLimit),
 	}
 	if c.Tool != "" || c.Command != "" || c.ID != "" {
 		l.Module, l.Method, l.Tool = c.Module(), r.mask(c.Tool, wordLimit), r.mask(c.Tool, wordLimit)
 		l.Args, l.ArgsHash = r.args(c.Args), argsHash(c.Args)
 		l.Command, l.Summary = r.mask(c.Command, commandLimit), r.summary(c)
-		l.Agent, l.Call = r.mask(c.Agent, wordLimit), r.id(c.ID)
-		l.Session, l.Dir = r.mask(c.Session, wordLimit), r.mask(c.Dir, textLimit)
-		l.SessionID, l.CWD, l.Target = l.Session, l.Dir, r.mask(targetOf(c), textLimit)
+		l.Call, l.Session, l.Dir = r.id(c.ID), r.mask(c.Session, wordLimit), r.mask(c.Dir, textLimit)
+		l.SessionID, l.CWD = l.Session, l.Dir
 	}
 	for _, line := range c.Environment[:min(len(c.Environment), namesLimit)] {
 		l.Environment = append(l.Environment, r.mask(line, textLimit/8))
@@ -263,7 +264,7 @@ func decisionOf(rec approver.Record) string {
 		approver.EventAlarm, approver.EventStarted, approver.EventStopped,
 		approver.EventRevoked, approver.EventGrantExpired, approver.EventFrozen, approver.EventUnfrozen, approver.EventPaused,
 		approver.EventPolicy, approver.EventRemoved,
-		approver.EventObserving, approver.EventEnforcing:
+		approver.EventObserving, approver.EventEnforcing, approver.EventHooks:
 		return ""
 	}
 	return Blocked

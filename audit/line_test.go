@@ -58,6 +58,7 @@ func TestDecisions(t *testing.T) {
 		{event(approver.EventRefused, approver.Resolution{}), "", ""},
 		{event(approver.EventRan, approver.Resolution{}), "", ""},
 		{event(approver.EventAlarm, approver.Resolution{}), "", ""},
+		{event(approver.EventHooks, approver.Resolution{}), "", ""},
 		{event(approver.EventStarted, approver.Resolution{}), "", ""},
 		{event(approver.EventStopped, approver.Resolution{}), "", ""},
 	} {
@@ -120,6 +121,17 @@ func TestLineHasEverything(t *testing.T) {
 	must(t, err)
 	if again, err := display.EncodeJSON(back); err != nil || string(again) != want {
 		t.Errorf("read and written again: %s, %v", again, err)
+	}
+}
+
+// The alarm that an agent's hooks are weakened names the agent and the file in fields of their own.
+func TestLineOfWeakenedHooks(t *testing.T) {
+	l := lineFor(approver.Record{
+		Event: approver.EventAlarm, Alarm: approver.AlarmHooks, Note: "weakened",
+		Call: approver.ToolCall{Agent: "claude", Paths: []string{"/home/u/.claude/settings.json"}},
+	})
+	if l.Agent != "claude" || l.Target != "/home/u/.claude/settings.json" || l.Alarm != "hooks" || l.Tool != "" {
+		t.Errorf("%+v", l)
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"sync"
@@ -39,16 +40,18 @@ type Watch struct {
 	every   time.Duration // zero means hookLook
 	Homes   []string      // the settings folders of agents' users; nil: as the system says
 
-	programs map[string]lookedAt // used only by Look, so it needs no lock
+	// These are used only by Look, so they need no lock.
+	programs map[string]lookedAt
+	installs map[hookfiles.Key]hookfiles.Installed // of the last look; nil before the first
 
 	mu    sync.Mutex
 	weak  map[hookfiles.Key][]string // what was wrong with an installed file when it was last checked
 	blind map[hookfiles.Key]string   // why a file cannot be checked now
 	brief map[string]settings.Budget // by agent: the shortest time for which it waits, if that is too short
-	owed  []approver.Record          // alarms that the audit did not take yet, the oldest first
+	owed  []approver.Record          // what the audit did not take yet, the oldest first
 }
 
-// maxOwed bounds the alarms that are kept while the audit fails. The first ones say how it began.
+// maxOwed bounds the records that are kept while the audit fails. The first ones say how it began.
 const maxOwed = 256
 
 // hookLook is how often the installed files are checked, and hookRead how often a
@@ -105,6 +108,8 @@ func (w *Watch) Look(ctx context.Context) {
 			now = map[hookfiles.Key][]string{}
 		}
 		now[record] = []string{err.Error()}
+	default:
+		w.noteInstalls(ctx, all)
 	}
 	for _, in := range all.Installs {
 		if in.Changing {
@@ -171,11 +176,48 @@ func (w *Watch) compare(
 			w.Log.Info("the hooks hold again", "file", file.Path)
 		}
 	}
-	for file := range was {
-		if _, still := now[file]; !still && file != w.list() {
-			w.Log.Warn("the hooks are no longer watched: they were uninstalled, or the record was removed", "file", file.Path)
+}
+
+// noteInstalls records which files were installed or uninstalled since the last look. What was done while the
+// daemon did not run is not known.
+func (w *Watch) noteInstalls(ctx context.Context, all hookfiles.Installs) {
+	was, now := w.installs, map[hookfiles.Key]hookfiles.Installed{}
+	for _, in := range all.Installs {
+		old, had := was[in.Key()]
+		switch in.Folders = nil; {
+		case !in.Changing:
+			now[in.Key()] = in
+		case had:
+			now[in.Key()] = old
 		}
 	}
+	w.installs = now
+	if was == nil {
+		return
+	}
+	for file, in := range now {
+		if old, had := was[file]; !had {
+			w.Log.Info("hooks were installed", "file", file.Path)
+			w.noteInstall(ctx, file, "hooks were installed in "+file.Path)
+		} else if !reflect.DeepEqual(in, old) {
+			w.Log.Info("hooks were installed anew", "file", file.Path)
+			w.noteInstall(ctx, file, "other hooks were installed in "+file.Path+", or another program of them")
+		}
+	}
+	for file := range was {
+		if _, still := now[file]; !still {
+			const gone = "the hooks are no longer watched: they were uninstalled, or the record was removed"
+			w.Log.Warn(gone, "file", file.Path)
+			w.noteInstall(ctx, file, gone)
+		}
+	}
+}
+
+func (w *Watch) noteInstall(ctx context.Context, file hookfiles.Key, what string) {
+	w.record(ctx, approver.Record{
+		Event: approver.EventHooks, At: time.Now(), Note: what,
+		Call: approver.ToolCall{Agent: file.Agent, Paths: []string{file.Path}},
+	})
 }
 
 // Weakness returns what is wrong with one installed file. An error says that it cannot be
@@ -292,7 +334,7 @@ func (w *Watch) note(ctx context.Context, call approver.ToolCall, what string) {
 // record writes to the audit. What it does not take now is tried again at the next look.
 func (w *Watch) record(ctx context.Context, rec approver.Record) {
 	if _, err := w.Audit.Record(context.WithoutCancel(ctx), rec); err != nil {
-		w.Log.Error("an alarm about the hooks could not be recorded; trying again", "error", err)
+		w.Log.Error("what happened to the hooks could not be recorded; trying again", "error", err)
 		w.mu.Lock()
 		defer w.mu.Unlock()
 		if len(w.owed) < maxOwed {

@@ -22,7 +22,9 @@ import (
 type recorder map[string]int
 
 func (r recorder) Record(_ context.Context, rec approver.Record) (string, error) {
-	r[rec.Call.Agent]++
+	if rec.Event == approver.EventAlarm {
+		r[rec.Call.Agent]++
+	}
 	return "", nil
 }
 
@@ -104,9 +106,57 @@ func TestAnAlarmWaitsForTheAudit(t *testing.T) {
 	for range 2 {
 		w.Look(t.Context())
 	}
-	if len(full.kept) != 1 || full.kept[0].Event != approver.EventAlarm || !strings.Contains(full.kept[0].Note, path) {
+	if len(full.kept) != 2 || full.kept[0].Event != approver.EventAlarm || !strings.Contains(full.kept[0].Note, path) ||
+		full.kept[1].Event != approver.EventHooks {
 		t.Errorf("recorded is %+v", full.kept)
 	}
+}
+
+// The audit says when hooks were installed, changed and uninstalled: only the record of what is installed did,
+// and only what stands now. What the daemon finds when it starts is nothing new.
+func TestInstallsAreRecorded(t *testing.T) {
+	cfg := configs.Default()
+	cfg.Dir = t.TempDir()
+	first := hookfiles.Installed{Agent: "claude", Path: "/first.json", Program: "/usr/local/bin/approver-hook"}
+	second := hookfiles.Installed{Agent: "qwen", Path: "/second.json", Program: first.Program}
+	kept := &fullDisk{}
+	w := &hookwatch.Watch{Config: cfg, Managed: t.TempDir(), Audit: kept, Log: slog.New(slog.DiscardHandler)}
+	look := func(err error, want string) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		before := len(kept.kept)
+		for range 2 {
+			w.Look(t.Context())
+		}
+		var got []string
+		for _, r := range kept.kept[before:] {
+			if r.Event == approver.EventHooks {
+				got = append(got, r.Call.Agent+" "+r.Call.Paths[0]+": "+r.Note)
+			}
+		}
+		if text := strings.Join(got, "\n"); !strings.Contains(text, want) || len(got) > 1 || want == "" && len(got) > 0 {
+			t.Errorf("recorded is %q, want %q", text, want)
+		}
+	}
+	change := func(in hookfiles.Installed) error { return hookfiles.ChangeInstalls(cfg.Dir, in) }
+	look(change(first), "")
+	begun := second
+	begun.Changing = true
+	look(change(begun), "")
+	look(change(second), "qwen /second.json: hooks were installed in")
+	second.Folders = []string{"/new"} // made by install: nothing of the hooks
+	look(change(second), "")
+	begun = first
+	begun.Changing = true
+	look(change(begun), "")
+	first.SHA256 = "another"
+	look(change(first), "claude /first.json: other hooks were installed in")
+	const gone = ": the hooks are no longer watched"
+	look(hookfiles.ForgetInstall(cfg.Dir, second), "qwen /second.json"+gone)
+	look(os.WriteFile(hookfiles.InstallsFile(cfg.Dir), []byte("{"), 0o600), "") // an alarm, and no uninstall
+	look(os.Remove(hookfiles.InstallsFile(cfg.Dir)), "claude /first.json"+gone)
 }
 
 // A fullDisk is an audit that records nothing while it is full.
