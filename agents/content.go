@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"maps"
 	"slices"
+	"strings"
 
 	"approver.example/display"
 )
@@ -73,19 +74,26 @@ func contentOf(tool string, input object) (c Content) {
 func names(raw json.RawMessage) bool { return len(raw) > 2 && raw[0] == '"' }
 
 // plainValue writes a JSON value in a canonical form: white space, the order of keys and the
-// escapes of a string do not count. A string is its text, so "3000", which Claude Code converts if
-// the tool wants a number, is 3000.
+// escapes of a string do not count. The text of a number, true or false is that value: Claude Code
+// converts "3000" if the tool wants a number, also in what a hook has put in the place of the input.
+// Any other text differs from every value that is no text: it gets a quote if it begins like one.
 func plainValue(raw json.RawMessage) []byte {
 	switch {
 	case len(raw) == 0:
 		return nil
-	case raw[0] == '"' && bytes.IndexByte(raw, '\\') < 0:
-		return raw[1 : len(raw)-1]
 	case raw[0] == '"':
-		var text string
-		if json.Unmarshal(raw, &text) == nil {
-			return []byte(text)
+		text := raw[1 : len(raw)-1]
+		if bytes.IndexByte(raw, '\\') >= 0 {
+			var plain string
+			if json.Unmarshal(raw, &plain) != nil {
+				return raw
+			}
+			text = []byte(plain)
 		}
+		if string(text) == "null" || len(text) > 0 && strings.IndexByte(`[{"`, text[0]) >= 0 {
+			return slices.Concat([]byte{'"'}, text)
+		}
+		return text
 	case raw[0] == '{' || raw[0] == '[':
 		dec := json.NewDecoder(bytes.NewReader(raw))
 		dec.UseNumber() // numbers are compared as they are written

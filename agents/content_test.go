@@ -45,3 +45,21 @@ func TestWorkflowsScriptIsItsNames(t *testing.T) {
 		t.Error("no command is ls")
 	}
 }
+
+// Another program's hook put [1] in the place of the text "[1]", and what ran counted as what was judged.
+// Claude Code converts only the texts of numbers, true and false.
+func TestTextsThatAreConverted(t *testing.T) {
+	for _, c := range []struct {
+		a, b string
+		same bool
+	}{
+		{`"3000"`, `3000`, true}, {`"true"`, `true`, true}, {`"false"`, `false`, true}, {`"a\u0062"`, `"ab"`, true},
+		{`"[1]"`, `[1]`, false}, {`"{}"`, `{}`, false}, {`"null"`, `null`, false}, {`"\u005b1]"`, `[1]`, false},
+		{`"[1]"`, `"\"[1]"`, false}, {`"null"`, `"\"null"`, false}, {`"\"a"`, `"a"`, false},
+	} {
+		of := func(value string) Content { return contentOf("mcp__a__b", object{"x": json.RawMessage(value)}) }
+		if got := of(c.a) == of(c.b); got != c.same {
+			t.Errorf("%s is %s: %t", c.a, c.b, got)
+		}
+	}
+}
