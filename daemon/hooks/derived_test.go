@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -107,5 +108,68 @@ func TestACourierThatComesBackIsOnePermission(t *testing.T) {
 		if got := ledger.Last(); got.Event != approver.EventAlarm {
 			t.Errorf("restarts %t: a second run is recorded as %s: %s", restarts, got.Event, got.Note)
 		}
+	}
+}
+
+// The story: a call of Gemini was denied in one folder, and the same command let go in another. Then it ran
+// in the first, and the record was that of the call that had been let go. A call that changes the folder is
+// still its own.
+func TestACallThatWasDeniedInAnotherFolder(t *testing.T) {
+	for play, want := range map[string]string{ // D: denied, P: permitted, R: it ran; each in a folder
+		"Da Pb Ra":             "alarm",
+		"Da Pb Rb":             "ran",
+		"Da Pb Ra Rb":          "alarm ran",
+		"Pb Da Rb Ra":          "ran alarm",
+		"Pb Rc":                "ran",
+		"Da Pb Rc":             "ran",
+		"Da Pa Ra":             "ran",
+		"Da Pa Pb Ra Rb":       "ran ran",
+		"Pa Pb Ra Da Ra":       "ran alarm",
+		"Da Pb restart Ra Rb":  "alarm ran",
+		"Pa Pb restart Ra Rb":  "ran ran",
+		"Pa Pb Rb restart Ra":  "ran ran",
+		"Pb Da restart Rc Rb":  "ran alarm", // one permission
+		"Da Pa Da restart Ra":  "ran",
+		"Da Db Pc restart Rb":  "alarm",
+		"Da Db Pc Ra":          "alarm",
+		"Da Pb Pb Ra Rb Rb Rb": "alarm ran ran alarm",
+	} {
+		t.Run(play, func(t *testing.T) {
+			people, ledger, store := &yesSayers{}, &daemontest.Ledger{}, openStore(t)
+			var d *Decider
+			start := func() {
+				d, _, _ = newDecider()
+				d.Audit, d.Gate.Audit, d.Told.Store = ledger, ledger, store
+				d.Gate.Stages, d.Gate.Fresh = []approver.Stage{people}, []approver.Stage{people}
+			}
+			start()
+			var got []string
+			for i, step := range strings.Fields(play) {
+				if step == "restart" {
+					start()
+					continue
+				}
+				d.Gate.Ask = func(_ context.Context, _ approver.ToolCall, v approver.Verdict) approver.Verdict {
+					if v.By = approver.ByPeople; step[0] == 'P' {
+						v.Decision = approver.Allow
+					} else {
+						v.Decision = approver.Deny
+					}
+					return v
+				}
+				event := map[bool]string{true: "AfterTool", false: "BeforeTool"}[step[0] == 'R']
+				d.Hook(t.Context(), httpapi.HookRequest{
+					Agent: "gemini", CallID: fmt.Sprint(i), Peer: approver.Peer{Known: true, UID: 7}, Deadline: time.Minute,
+					Payload: fmt.Appendf(nil, `{"session_id":"s","cwd":"/%c","hook_event_name":%q,"tool_response":{},`+
+						`"tool_name":"run_shell_command","tool_input":{"command":"a"}}`, step[1], event),
+				})
+				if step[0] == 'R' {
+					got = append(got, string(ledger.Last().Event))
+				}
+			}
+			if got := strings.Join(got, " "); got != want {
+				t.Errorf("%s, want %s", got, want)
+			}
+		})
 	}
 }

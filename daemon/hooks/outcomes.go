@@ -123,11 +123,12 @@ func (o *Outcomes) over(ctx context.Context, ev agents.Event, peer approver.Peer
 
 // A storedUse is a use in the store.
 type storedUse struct {
-	Outcome outcome  `json:"outcome"`
-	Content string   `json:"content,omitempty"`
-	Report  string   `json:"report,omitempty"`
-	Asked   string   `json:"asked,omitempty"`
-	MayRun  []permit `json:"may_run,omitempty"`
+	Outcome  outcome  `json:"outcome"`
+	Content  string   `json:"content,omitempty"`
+	Report   string   `json:"report,omitempty"`
+	Asked    string   `json:"asked,omitempty"`
+	MayRun   []permit `json:"may_run,omitempty"`
+	DeniedIn []string `json:"denied_in,omitempty"`
 }
 
 // UseKeep is how long a use is stored, which is longer than a call runs. usePatience is how
@@ -197,12 +198,12 @@ func (o *Outcomes) load(ctx context.Context, key useKey) (u use, rev approver.Re
 		return use{}, "", errors.New("the record of what an agent was told is not readable")
 	}
 	return use{outcome: s.Outcome, content: agents.Content(content), lasting: true, report: s.Report, asked: s.Asked,
-		permits: s.MayRun}, rev, nil
+		permits: s.MayRun, deniedIn: s.DeniedIn}, rev, nil
 }
 
 func (o *Outcomes) save(ctx context.Context, key useKey, u use, rev approver.Rev) error {
 	value, err := json.Marshal(storedUse{Outcome: u.outcome, Content: hex.EncodeToString(u.content[:]), Report: u.report,
-		Asked: u.asked, MayRun: u.permits})
+		Asked: u.asked, MayRun: u.permits, DeniedIn: u.deniedIn})
 	if err != nil {
 		return err
 	}

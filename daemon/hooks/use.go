@@ -44,18 +44,21 @@ type use struct {
 	// turn is over, and not stored.
 	about useKey
 	// by is the courier's id of the call that was answered. permits are, for an id that is derived from what
-	// the call is, the calls that may still run.
-	by      string
-	permits []permit
+	// the call is, the calls that may still run, and deniedIn the folders where one was denied.
+	by       string
+	permits  []permit
+	deniedIn []string
 }
 
 // A permit lets one call run of those that are the same.
 type permit struct {
 	By    string `json:"by,omitempty"`    // the courier's id of the call; a courier can come back
 	Asked string `json:"asked,omitempty"` // as in use
+	Dir   string `json:"dir,omitempty"`   // the folder that the agent worked in
 }
 
-// maxPermits bounds the permissions of an agent that reports nothing. Only the newest are kept.
+// maxPermits bounds the permissions of an agent that reports nothing, and the folders. Only the newest are
+// kept.
 const maxPermits = 64
 
 // after merges a newer answer for the id of an event with an older one.
@@ -65,11 +68,14 @@ func (u use) after(ev agents.Event, old use) use {
 	}
 	// The same call comes again with the same id, so a new answer replaces an older one, and each
 	// permission counts by itself.
-	to := permit{u.by, u.asked}
+	to := permit{u.by, u.asked, ev.Call.Dir}
 	known := slices.ContainsFunc(old.permits, func(p permit) bool { return p.By != "" && p.By == to.By })
-	u.permits = old.permits
+	u.permits, u.deniedIn = old.permits, old.deniedIn
 	if u.outcome == permitted && !known {
-		u.permits = append(slices.Clone(old.permits[max(0, len(old.permits)-maxPermits+1):]), to)
+		u.permits = append(newest(old.permits), to)
+	}
+	if u.outcome == denied && !slices.Contains(old.deniedIn, to.Dir) {
+		u.deniedIn = append(newest(old.deniedIn), to.Dir)
 	}
 	if u.asked == "" {
 		u.asked = old.asked
@@ -78,20 +84,34 @@ func (u use) after(ev agents.Event, old use) use {
 	return u
 }
 
+// newest returns a copy of a list with room for one more.
+func newest[T any](all []T) []T { return slices.Clone(all[max(0, len(all)-maxPermits+1):]) }
+
 // ran returns what was told about a call that ran, and what is left of it for the next call with the
-// same id.
+// same id. The newest permission in the folder of the report counts, or else the newest at all, because the
+// call may have changed the folder. But one that was denied in that folder is not let go by a permission in
+// another.
 func (u use) ran(ev agents.Event) (was, left use) {
-	last := len(u.permits) - 1
-	if !ev.Derived || last < 0 {
+	if !ev.Derived || len(u.permits) == 0 {
 		return u, use{}
 	}
-	was = u
-	was.outcome, was.asked = permitted, u.permits[last].Asked
-	if last == 0 {
+	was, left = u, u
+	at := len(u.permits) - 1
+	for at >= 0 && u.permits[at].Dir != ev.Call.Dir {
+		at--
+	}
+	if at < 0 && slices.Contains(u.deniedIn, ev.Call.Dir) {
+		was.outcome = denied
+		return was, left
+	}
+	if at < 0 {
+		at = len(u.permits) - 1
+	}
+	was.outcome, was.asked = permitted, u.permits[at].Asked
+	if len(u.permits) == 1 {
 		return was, use{}
 	}
-	left = u
-	left.permits = u.permits[:last]
+	left.permits = slices.Delete(slices.Clone(u.permits), at, at+1)
 	return was, left
 }
 
