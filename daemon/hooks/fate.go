@@ -21,11 +21,9 @@ func (d *Decider) over(ctx context.Context, ev agents.Event, call approver.ToolC
 		one := ev
 		one.UseID = id
 		was, err := d.Told.over(ctx, one, call.Peer)
-		if err == nil && was.content != (agents.Content{}) {
-			asks := cmp.Or(was.about, promptKey(ev, call, was.content))
-			d.waiting.over(asks)
-			d.Told.spent(asks, was.asked)
-		}
+		asks := cmp.Or(was.about, promptKey(ev, call, was.content)) // zero for a call that ran
+		d.waiting.over(keyOf(one, call.Peer), asks)
+		d.Told.spent(asks, was.asked)
 		if d.Became == nil {
 			continue
 		}

@@ -15,6 +15,9 @@ type questions struct {
 	all map[useKey]map[*int]context.CancelCauseFunc // those that wait for people
 	// answers are what the agents were told, until the call is reported. Only the newest are kept.
 	answers map[useKey]answers
+	// reported are the calls that ran by a yes to a question, and what it was about, until their turn is over.
+	// Only the newest are kept.
+	reported map[useKey]useKey
 }
 
 // answers counts what an agent was told about questions that are the same.
@@ -73,11 +76,15 @@ func (q *questions) began(key useKey) {
 
 // ran ends the questions about a call that the agent reports: its user answered them, because nobody
 // else did. no says that the agent was told no about this call.
-func (q *questions) ran(key useKey) (no bool) {
+func (q *questions) ran(call, key useKey) (no bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	a := q.answers[key]
-	if a.yes > 0 { // the questions that wait are about other calls
+	if a.yes > 0 { // the questions that wait may be about other calls of the turn
+		if q.reported == nil || len(q.reported) >= maxOutcomes {
+			q.reported = map[useKey]useKey{}
+		}
+		q.reported[call] = key
 		if a.yes--; a == (answers{}) {
 			delete(q.answers, key)
 		} else {
@@ -90,10 +97,15 @@ func (q *questions) ran(key useKey) (no bool) {
 	return a.no > 0
 }
 
-// over ends the questions about a call whose turn is over, and which did not run.
-func (q *questions) over(key useKey) {
+// over ends the questions about a call whose turn is over. key is zero if it ran: where two hooks have asked
+// the same, one question may still wait.
+func (q *questions) over(call, key useKey) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
+	if ran, ok := q.reported[call]; ok {
+		key = ran
+		delete(q.reported, call)
+	}
 	delete(q.answers, key)
 	q.endAll(key)
 }

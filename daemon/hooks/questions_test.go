@@ -124,6 +124,63 @@ func TestAReportEndsNoOtherQuestion(t *testing.T) {
 	})
 }
 
+// The story: Claude Code had approver's hooks twice, from its settings and from the plugin, so there were two
+// cards about one call. After a yes to one and the call itself, the other stayed open. It ends with the turn, as
+// nobody can say before whether it is about another call that is the same.
+func TestASecondQuestionEndsWithTheTurn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		answers, got := make(chan approver.Decision), make(chan string, 2)
+		q := newQuestioned(configs.PromptsAlways, func(ctx context.Context, v approver.Verdict) approver.Verdict {
+			v.By = approver.ByPeople
+			select {
+			case v.Decision = <-answers:
+			case <-ctx.Done():
+				v.Decision = approver.Deny
+			}
+			return v
+		})
+		over := func(id string) {
+			q.Hook(t.Context(), httpapi.HookRequest{Agent: "claude", CallID: "o", Peer: approver.Peer{Known: true, UID: 7},
+				Payload: []byte(`{"session_id":"s","cwd":"/p","hook_event_name":"PostToolBatch","tool_calls":[` +
+					`{"tool_use_id":"` + id + `"}]}`)})
+			synctest.Wait()
+		}
+		asks := func() {
+			go func() { got <- word(q.send("PermissionRequest", "touch", "")) }()
+			synctest.Wait()
+		}
+		q.send("PreToolUse", "touch", "1")
+		asks()
+		asks()
+		answers <- approver.Allow
+		if first := <-got; first != "allow" {
+			t.Fatalf("the first is answered with %s", first)
+		}
+		q.send("PostToolUse", "touch", "1")
+		asks() // it comes late
+		over("2")
+		if len(got) > 0 {
+			t.Errorf("answered with %s before the turn was over", <-got)
+		}
+		over("1")
+		if len(got) != 2 {
+			t.Fatalf("%d of 2 have ended", len(got))
+		}
+		for range 2 {
+			if other := <-got; other != "silence" {
+				t.Errorf("another is answered with %s", other)
+			}
+		}
+		asks()
+		over("1")
+		if len(got) > 0 {
+			t.Error("the turn ended twice")
+		}
+		answers <- approver.Allow
+		<-got
+	})
+}
+
 // The story: two sub-agents asked about calls that are the same. The user said yes to one of them in the
 // agent's dialog, and the cards of both said that they were answered there, while the other still waited.
 func TestAReportEndsNoQuestionOfAnotherSubagent(t *testing.T) {

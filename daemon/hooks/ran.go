@@ -65,7 +65,7 @@ func (d *Decider) ran(ctx context.Context, ev agents.Event, call approver.ToolCa
 	}
 	was, err := d.Told.take(ctx, ev, call.Peer, call.ID)
 	asks := was.asks(ev, call)
-	no := d.waiting.ran(asks)
+	no := d.waiting.ran(keyOf(ev, call.Peer), asks)
 	if canary.Is(call) && err == nil && isOf(was, ev) {
 		d.canaryRan(ctx, ev, call)
 		return
