@@ -27,6 +27,14 @@ var pluginScenarios = []scenario{
 			t.Errorf("doctor takes the plugin for another program's: %v: %s", err, out)
 		}
 	}},
+	{"plugin and settings: a call is reported twice and ran once", func(t *testing.T) {
+		w := withPlugin(t, true, always("approve"))
+		w.install()
+		w.claude(bash(force), bash("touch made"))
+		w.pushed(1)
+		w.askedTimes(2)
+		w.made(true)
+	}},
 	{"plugin: its skill", func(t *testing.T) {
 		w := withPlugin(t, true, always("deny"))
 		w.claude(skill("approver:approver"))

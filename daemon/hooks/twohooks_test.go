@@ -88,3 +88,50 @@ func TestTwoHooksOfOneCall(t *testing.T) {
 		})
 	}
 }
+
+// The story: Claude Code had approver's hooks twice, from its settings and from the plugin. People said yes to
+// both cards, the call ran, both hooks reported it, and the second report froze the agent: the call had run a
+// second time. What runs more often than it was let go is an alarm as before.
+func TestACallThatTwoHooksReport(t *testing.T) {
+	for play, want := range map[string]string{
+		"pre a 1; pre a 1; post a 1; post a 1":             "ran ran",
+		"pre a 1; pre a 1; post a 1; post a 1; post a 1":   "ran ran alarm",
+		"pre a 1; pre a 1; post a 1; restart 0; post a 1":  "ran ran",
+		"pre a 1; restart 0; pre a 1; post a 1; post a 1":  "ran ran",
+		"pre a 1; post a 1; post a 1":                      "ran alarm",
+		"pre a 1; pre b 1; post b 1; post b 1":             "ran alarm",
+		"pre a 1; pre a 1; post b 1":                       "alarm",
+		"pre no 1; pre no 1; post no 1":                    "alarm",
+		"pre a 1; pre a 1; post a 1; over 1; post a 1":     "ran ran",
+		"pre a 1; pre a 1; restart 0; post a 1; over 1":    "ran",
+		"pre a 1; pre a 1; over 1; post a 1; post a 1":     "ran ran",
+		"pre a 1; pre a 1; pre b 2; post a 1; post a 1":    "ran ran",
+		"pre a 1; pre a 1; post a 1; post a 1; restart 0;": "ran ran",
+	} {
+		t.Run(play, func(t *testing.T) {
+			s := newTurn(t)
+			s.d.Told.Store = openStore(t)
+			ledger := s.d.Audit.(*daemontest.Ledger)
+			var got []string
+			for step := range strings.SplitSeq(strings.TrimSuffix(play, ";"), "; ") {
+				if step == "restart 0" {
+					s.d.Told.young, s.d.Told.old = nil, nil
+					continue
+				}
+				if steps(step)(s); strings.HasPrefix(step, "post") {
+					got = append(got, string(ledger.Last().Event))
+				}
+			}
+			if got := strings.Join(got, " "); got != want {
+				t.Errorf("recorded is %s, want %s", got, want)
+			}
+			ran := strings.Index(play, "post")
+			if told := strings.Join(s.told, ", "); strings.Contains(told, "not_run") && ran < strings.Index(play, "over") {
+				t.Errorf("people are told %q", told)
+			}
+			if told := strings.Join(s.told, ", "); want == "ran ran" && !strings.Contains(told, "call1 ran uid 7") {
+				t.Errorf("people are told %q", told)
+			}
+		})
+	}
+}

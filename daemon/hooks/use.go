@@ -1,6 +1,7 @@
 package hooks
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -43,14 +44,15 @@ type use struct {
 	// about is what a question of the agent about this call has, too; see promptKey. It is zero once the
 	// turn is over, and not stored.
 	about useKey
-	// by is the courier's id of the call that was answered. permits are, for an id that is derived from what
-	// the call is, the calls that may still run, and deniedIn the folders where one was denied.
+	// by is the courier's id of the call that was answered. permits are the reports that may still come: one for
+	// each hook of the call or, for an id that is derived from what the call is, for each call. deniedIn are,
+	// for such an id, the folders where one was denied.
 	by       string
 	permits  []permit
 	deniedIn []string
 }
 
-// A permit lets one call run of those that are the same.
+// A permit lets one report pass of those that are the same.
 type permit struct {
 	By    string `json:"by,omitempty"`    // the courier's id of the call; a courier can come back
 	Asked string `json:"asked,omitempty"` // as in use
@@ -64,18 +66,22 @@ const maxPermits = 64
 // after merges a newer answer for the id of an event with an older one.
 func (u use) after(ev agents.Event, old use) use {
 	if !ev.Derived {
-		return u.over(old)
+		out := u.over(old)
+		switch {
+		case u.outcome != permitted || u.by == "":
+			out.permits = old.permits
+		case u.content == old.content:
+			out.permits = u.permitted(ev, old.permits)
+		default:
+			out.permits = u.permitted(ev, nil)
+		}
+		return out
 	}
 	// The same call comes again with the same id, so a new answer replaces an older one, and each
 	// permission counts by itself.
-	to := permit{u.by, u.asked, ev.Call.Dir}
-	known := slices.ContainsFunc(old.permits, func(p permit) bool { return p.By != "" && p.By == to.By })
-	u.permits, u.deniedIn = old.permits, old.deniedIn
-	if u.outcome == permitted && !known {
-		u.permits = append(newest(old.permits), to)
-	}
-	if u.outcome == denied && !slices.Contains(old.deniedIn, to.Dir) {
-		u.deniedIn = append(newest(old.deniedIn), to.Dir)
+	u.permits, u.deniedIn = u.permitted(ev, old.permits), old.deniedIn
+	if u.outcome == denied && !slices.Contains(old.deniedIn, ev.Call.Dir) {
+		u.deniedIn = append(newest(old.deniedIn), ev.Call.Dir)
 	}
 	if u.asked == "" {
 		u.asked = old.asked
@@ -84,18 +90,36 @@ func (u use) after(ev agents.Event, old use) use {
 	return u
 }
 
+// permitted returns the permissions with that of a newer answer, if it is one and of another courier.
+func (u use) permitted(ev agents.Event, old []permit) []permit {
+	known := slices.ContainsFunc(old, func(p permit) bool { return p.By != "" && p.By == u.by })
+	if u.outcome != permitted || known {
+		return old
+	}
+	return append(newest(old), permit{u.by, u.asked, ev.Call.Dir})
+}
+
 // newest returns a copy of a list with room for one more.
 func newest[T any](all []T) []T { return slices.Clone(all[max(0, len(all)-maxPermits+1):]) }
 
-// ran returns what was told about a call that ran, and what is left of it for the next call with the
-// same id. The newest permission in the folder of the report counts, or else the newest at all, because the
-// call may have changed the folder. But one that was denied in that folder is not let go by a permission in
-// another.
+// ran returns what was told about a call that ran, and what is left of it for the next report with the
+// same id: an agent that has two hooks of approver's asks with both about a call, and reports it with both.
+//
+// Of derived ids, the newest permission in the folder of the report counts, or else the newest at all, because
+// the call may have changed the folder. But one that was denied in that folder is not let go by a permission
+// in another.
 func (u use) ran(ev agents.Event) (was, left use) {
-	if !ev.Derived || len(u.permits) == 0 {
-		return u, use{}
-	}
 	was, left = u, u
+	switch last := len(u.permits) - 1; {
+	case !ev.Derived && u.outcome == permitted && last > 0:
+		was.asked, left.asked, left.permits = u.permits[last].Asked, "", u.permits[:last] // it has run: see over
+		return was, left
+	case !ev.Derived && last == 0:
+		was.asked = cmp.Or(u.asked, u.permits[0].Asked)
+		return was, use{}
+	case !ev.Derived || last < 0:
+		return was, use{}
+	}
 	at := len(u.permits) - 1
 	for at >= 0 && u.permits[at].Dir != ev.Call.Dir {
 		at--

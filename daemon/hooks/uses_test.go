@@ -90,9 +90,22 @@ func TestAnswersForOneID(t *testing.T) {
 			t.Errorf("run %d: %+v, then %+v", i, was, u)
 		}
 	}
-	two := use{outcome: permitted, permits: make([]permit, 2)}
-	if was, left := two.ran(agents.Event{}); len(was.permits) != 2 || !reflect.DeepEqual(left, use{}) {
-		t.Errorf("a call with an id of its own runs once: %+v, %+v", was, left)
+	one := use{}
+	for _, content := range []agents.Content{b, a, a} { // the courier comes back, and what it asked before is void
+		one = (use{outcome: permitted, content: content, by: "p"}).after(agents.Event{}, one)
+	}
+	one = (use{outcome: permitted, content: a}).after(agents.Event{}, one) // nobody knows whose it is
+	if _, left := one.ran(agents.Event{}); len(one.permits) != 1 || !reflect.DeepEqual(left, use{}) {
+		t.Errorf("a call with an id of its own runs once: %+v, %+v", one, left)
+	}
+	other := use{outcome: permitted, content: b, by: "q"}.after(agents.Event{}, one)
+	if _, left := other.ran(agents.Event{}); !reflect.DeepEqual(left, use{}) {
+		t.Errorf("two different calls under one id run once: %+v", left)
+	}
+	refused := (use{outcome: denied, content: a, by: "q"}).after(agents.Event{}, one)
+	refused = (use{outcome: permitted, content: a, by: "r"}).after(agents.Event{}, refused)
+	if was, left := refused.ran(agents.Event{}); was.outcome != denied || !reflect.DeepEqual(left, use{}) {
+		t.Errorf("one of its hooks was told no: %+v, %+v", was, left)
 	}
 	for range 3 * maxPermits {
 		u = use{outcome: permitted}.after(ev, u)
