@@ -62,6 +62,9 @@ type ToolCall struct {
 	// Container is the container in which the call runs; nil if it runs in none, or if that is not
 	// certain. Only the daemon sets it, see package container.
 	Container *Container `json:"container,omitempty"`
+	// Start is the folder in which the agent starts its hooks, if the courier said it. Dir is another one
+	// where a call names its own. It is no part of what the call does.
+	Start string `json:"-"`
 	// At is when the daemon read the call, by its own clock.
 	At time.Time `json:"at"`
 }

@@ -1,6 +1,10 @@
 package configs_test
 
-import "testing"
+import (
+	"testing"
+
+	"approver.example"
+)
 
 // The story: codex, cline, droid, gemini and qwen start a hook in the folder in which they were started. An
 // agent moved that folder, which was nothing to ask about. From then on no hook could be started, and each of
@@ -45,6 +49,28 @@ func TestTheFolderOfTheAgentStays(t *testing.T) {
 		v := call("Bash", map[string]any{"command": c.command})
 		if got := v.Decision.String(); got != c.want {
 			t.Errorf("%s: %s by %s (%s), want %s", c.command, got, v.Rule, v.Reason, c.want)
+		}
+	}
+}
+
+// The story: with a folder of its own for a command, Codex says that one is where the call is made. The folder in
+// which it was started, and starts its hooks, was moved from there.
+func TestTheFolderOfTheHookStays(t *testing.T) {
+	reflex := newEngine(t)
+	for command, want := range map[string]string{
+		"mv /srv/shop/api /srv/shop/old": "ask",
+		"mv /srv/shop /srv/old":          "ask",
+		"mv /srv/shop/a* /tmp/x":         "ask",
+		"rm -rf /opt/../srv/shop/api":    "ask",
+		"rmdir /srv/shop/api":            "ask",
+		"mv /srv/shop/api/a /tmp/x":      "pass",
+		"mv /srv/shop/web /tmp/x":        "pass",
+		"ls /srv/shop/api":               "pass",
+	} {
+		v, err := reflex.Judge(t.Context(), approver.ToolCall{Agent: "codex", Tool: "Bash", Command: command,
+			Dir: "/tmp/work", Start: "/srv/shop/api/"})
+		if err != nil || v.Decision.String() != want {
+			t.Errorf("%s: %s by %s (%s), want %s, %v", command, v.Decision, v.Rule, v.Reason, want, err)
 		}
 	}
 }

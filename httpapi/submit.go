@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"net/url"
 	"os"
 	"runtime/debug"
 	"strconv"
@@ -33,6 +34,7 @@ type HookRequest struct {
 	Cut      bool              // the payload is a part of the hook's standard input
 	Payload  []byte            // the hook's standard input, untouched unless it is cut
 	Root     string            // names the files that the hook sees; empty if that is not known
+	Start    string            // the folder in which the hook was started; empty if that is not known
 	Alone    bool              // the agent says that it has no dialog in which it could ask somebody
 	Peer     approver.Peer
 }
@@ -317,6 +319,9 @@ func (s *Submit) read(w http.ResponseWriter, r *http.Request) (h HookRequest, st
 	h.Alone = r.Header.Get(wire.Alone) == "1"
 	if roots := r.Header.Values(wire.Root); len(roots) == 1 {
 		h.Root = roots[0]
+	}
+	if starts := r.Header.Values(wire.Start); len(starts) == 1 && len(starts[0]) <= wire.MaxStart {
+		h.Start, _ = url.PathUnescape(starts[0]) // what is no such path is empty
 	}
 	envBytes, err := strconv.ParseUint(r.Header.Get(wire.EnvBytes), 10, 31)
 	if err != nil || envBytes > wire.MaxEnv || int64(envBytes) > r.ContentLength {

@@ -112,6 +112,7 @@ func TestSubmit(t *testing.T) {
 	const payload = "\x00raw \xff bytes\r\n\r\n"
 	sent := headers(payload, env)
 	sent[wire.Root] = "mnt:[1] 2 3"
+	sent[wire.Start] = "/a%20b"
 	res, body, err := response(t, post(t, socket, sent, env+payload))
 	if err != nil {
 		t.Fatal(err)
@@ -123,7 +124,7 @@ func TestSubmit(t *testing.T) {
 	}
 	want := HookRequest{
 		Agent: "claude", CallID: testCall, Deadline: 5 * time.Second, Env: map[string]string{"PATH": "/bin=x", "EMPTY": ""},
-		Payload: []byte(payload), Root: "mnt:[1] 2 3",
+		Payload: []byte(payload), Root: "mnt:[1] 2 3", Start: "/a b",
 		Peer: approver.Peer{Known: true, UID: uint32(os.Geteuid()), GID: uint32(os.Getegid()), PID: int32(os.Getpid())},
 	}
 	if h := <-got; !reflect.DeepEqual(h, want) {

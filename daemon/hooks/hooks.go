@@ -35,7 +35,7 @@ func (d *Decider) Hook(ctx context.Context, h httpapi.HookRequest) httpapi.HookA
 	}
 	call := ev.Call
 	call.ID, call.Env, call.Peer, call.At = h.CallID, h.Env, h.Peer, time.Now()
-	call.Acks = true
+	call.Start, call.Acks = h.Start, true
 	if ev.Kind == agents.Prompted {
 		call.Prompt = &approver.Prompt{Left: true}
 	}

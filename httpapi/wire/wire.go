@@ -39,6 +39,7 @@ const (
 	Event    = "Approver-Event"       // optional: the hook's event, as its flags say, see IsEvent
 	Cut      = "Approver-Cut"         // optional: 1 if the payload is not the complete standard input
 	Root     = "Approver-Root"        // optional: names the files that the hook sees, see peercred.Root
+	Start    = "Approver-Start"       // optional: the folder in which the hook was started, see EncodeStart
 	Alone    = "Approver-Alone"       // optional: 1 if the agent has no dialog in which it could ask somebody
 )
 
@@ -93,4 +94,26 @@ func IsCall(s string) bool {
 		}
 	}
 	return len(s) == CallLength
+}
+
+// MaxStart is how long the value of Start may be.
+const MaxStart = 4 << 10
+
+// EncodeStart writes a folder as a header's value: each byte that is no letter, digit or one of /._- as %XX.
+// It is empty for one that is longer than MaxStart.
+func EncodeStart(dir string) string {
+	const digits = "0123456789ABCDEF"
+	out := make([]byte, 0, len(dir)+16)
+	for i := range len(dir) {
+		switch c := dir[i]; {
+		case c >= 'a' && c <= 'z', c >= 'A' && c <= 'Z', c >= '0' && c <= '9', c == '/', c == '.', c == '_', c == '-':
+			out = append(out, c)
+		default:
+			out = append(out, '%', digits[c>>4], digits[c&15])
+		}
+	}
+	if len(out) > MaxStart {
+		return ""
+	}
+	return string(out)
 }

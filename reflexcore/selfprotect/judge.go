@@ -241,15 +241,30 @@ func (c *Check) movesAway(ef *effect.Effect) bool {
 
 // takesFolder reports whether a folder around the agent's work, or that folder itself, gets another name or is
 // removed. Agents start their hooks there, and some run the call if they cannot. What is in that folder may be moved.
+// A call can say another folder than that in which the agent was started.
 func (c *Check) takesFolder(ef *effect.Effect, at places.Place) bool {
 	around := at&places.Whole != 0
 	if ef.Bits&effect.Glob != 0 {
-		around = false
-		for dir := path.Clean(c.Around.Dir); len(dir) > 1 && !around; dir = path.Dir(dir) {
-			around, _ = path.Match(ef.Target, dir)
+		around = covers(ef, c.Around.Dir)
+	}
+	taken := ef.By == "rmdir" || ef.By == "rename" || effect.Moves(ef) && c.isSource(ef)
+	start := c.ToolCall.Start
+	return around && taken || start != "" && covers(ef, start) &&
+		(taken || ef.Kind == effect.Delete && start != c.ToolCall.Dir) // that of Dir is for other rules
+}
+
+// covers reports whether what an effect changes is a folder or one above it.
+func covers(ef *effect.Effect, folder string) bool {
+	folder = path.Clean(folder)
+	if ef.Bits&effect.Glob == 0 {
+		return disk.Below(folder, path.Clean(ef.Target))
+	}
+	for dir := folder; len(dir) > 1; dir = path.Dir(dir) {
+		if ok, _ := path.Match(ef.Target, dir); ok {
+			return true
 		}
 	}
-	return around && (ef.By == "rmdir" || ef.By == "rename" || effect.Moves(ef) && c.isSource(ef))
+	return false
 }
 
 // isSource reports whether what a program writes is what it read: the old name of something that is moved.

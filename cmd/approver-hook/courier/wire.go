@@ -51,6 +51,9 @@ func (c call) request(agent, event string) []byte {
 	if root := peercred.Root(); root != "" {
 		b = append(b, wire.Root+": "+root+"\r\n"...)
 	}
+	if dir, err := os.Getwd(); err == nil {
+		b = append(b, wire.Start+": "+wire.EncodeStart(dir)+"\r\n"...)
+	}
 	b = append(b, wire.EnvBytes+": "+strconv.Itoa(len(c.env))+"\r\n\r\n"...)
 	b = append(b, c.env...)
 	return append(b, c.payload...)

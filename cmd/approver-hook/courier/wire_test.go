@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"os"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -202,6 +203,19 @@ func TestTheHookSaysWhatItSees(t *testing.T) {
 		t.Skip("this system does not name what a process sees: only Linux does")
 	}
 	if got := string(call{}.request("claude", "")); !strings.Contains(got, "\r\n"+wire.Root+": "+root+"\r\n") {
+		t.Errorf("%q", got)
+	}
+}
+
+// It also says where it was started: in the folder in which it is started next time, whatever folder a call has.
+func TestTheHookSaysWhereItWasStarted(t *testing.T) {
+	t.Chdir(t.TempDir())
+	if err := os.Mkdir("a b%\n", 0o755); err != nil {
+		t.Fatal(err)
+	}
+	t.Chdir("a b%\n")
+	got := string(call{}.request("claude", ""))
+	if !strings.Contains(got, "\r\n"+wire.Start+": /") || !strings.Contains(got, "/a%20b%25%0A\r\n") {
 		t.Errorf("%q", got)
 	}
 }
