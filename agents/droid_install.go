@@ -23,19 +23,25 @@ func droidAlias(tool string, _ object) (string, error) {
 
 // droidSwitches finds the switch for all hooks. It stands beside the events, and works in the user's
 // files and, without being asked, in a project's.
-func droidSwitches(s settings.Source, keys map[string]json.RawMessage) []settings.Finding {
+func droidSwitches(s settings.Source, keys map[string]json.RawMessage) (found []settings.Finding) {
+	var sandbox map[string]json.RawMessage
+	_ = json.Unmarshal(keys["sandbox"], &sandbox) // what is no object has no effect
+	if v, ok := sandbox["enabled"]; ok && !isFalse(v) && string(v) != "null" {
+		found = append(found, settings.Finding{Path: s.Path, Text: s.Path + ` has "sandbox.enabled", and where its ` +
+			"sandbox cannot be started, Droid runs no hook", Fix: `take "enabled" out of "sandbox" in ` + s.Path})
+	}
 	if filepath.Base(s.Path) != "hooks.json" {
 		var hooks map[string]json.RawMessage
 		if json.Unmarshal(keys["hooks"], &hooks) != nil {
-			return nil
+			return found
 		}
 		keys = hooks
 	}
 	if v, ok := keys[droidOff]; !ok || isFalse(v) {
-		return nil
+		return found
 	}
-	return []settings.Finding{{Path: s.Path, Text: "\"hooksDisabled\" switches off all hooks of Droid",
-		Fix: "remove \"hooksDisabled\" from " + s.Path}}
+	return append(found, settings.Finding{Path: s.Path, Text: "\"hooksDisabled\" switches off all hooks of Droid",
+		Fix: "remove \"hooksDisabled\" from " + s.Path})
 }
 
 // WithoutSwitch implements [Switched].

@@ -147,6 +147,30 @@ func TestInstallKeepsTheRestOfTheFile(t *testing.T) {
 	}
 }
 
+// Where the sandbox of a project's settings cannot be started, Droid runs no hook, and launches tasks.
+func TestDroidSandboxIsReported(t *testing.T) {
+	for text, want := range map[string]int{
+		`{"sandbox":{"enabled":true}}`:                                1,
+		`{"sandbox":{"enabled":"yes"},"hooks":{"hooksDisabled":1}}`:   2,
+		`{"sandbox":{"enabled":true},"hooks":[]}`:                     1,
+		`{"sandbox":{"enabled":false}}`:                               0,
+		`{"sandbox":{"enabled":null}}`:                                0,
+		`{"sandbox":true,"hooks":{"hooksDisabled":false},"x":"y {}"}`: 0,
+	} {
+		p := settings.Places{Projects: []string{t.TempDir()}}
+		path := filepath.Join(p.Projects[0], ".factory", "settings.json")
+		for _, err := range []error{os.Mkdir(filepath.Dir(path), 0o700), os.WriteFile(path, []byte(text), 0o600)} {
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		found, err := Searcher(droid).Beside(p, p.Sources(droid.Files()), settings.Want{})
+		if err != nil || len(settings.Weak(found)) != want {
+			t.Errorf("%s: %v, %v, want %d", text, found, err, want)
+		}
+	}
+}
+
 // What the machine's settings of Copilot and Droid hold, no settings of a user or a project take away: it
 // is worth telling, and no more.
 func TestMachineHoldsTheHooks(t *testing.T) {
