@@ -78,7 +78,8 @@ var cline = clineAgent{&hooked{
 			Agent: "cline", Title: "Cline", Folder: ".cline", File: "hooks/PreToolUse", Home: "CLINE_DIR",
 		},
 		layout: clineForm(clineBefore), most: clineMost,
-		hook: func(l hookLine) any { return clineForm(l.event).Hook(l.command) },
+		hook:  func(l hookLine) any { return clineForm(l.event).Hook(l.command) },
+		bound: true,
 		advice: []settings.Finding{{Harmless: true, Text: "a single start of cline with CLINE_DIR or another HOME runs " +
 			"without the hook, and so does one in a project whose .env or bunfig.toml says so; and a hook in a project " +
 			"(.clinerules/hooks) can change a call after approver has decided it"}},

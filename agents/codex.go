@@ -44,6 +44,7 @@ var codex = codexAgent{&hooked{
 	permit:    permitCodex,
 	recipe:    canary.Codex,
 	install: &installation{
+		bound: true,
 		files: settings.Files{
 			Agent: "codex", Title: "Codex CLI", Folder: ".codex", File: "hooks.json", Home: "CODEX_HOME",
 			Unread:  "each user has to trust the folder, and then the hooks, before they run",

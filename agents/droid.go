@@ -50,6 +50,7 @@ var droid = droidAdapter{&hooked{
 	},
 	modifies: true, merges: true, recipe: canary.Droid,
 	install: &installation{
+		bound: true,
 		files: settings.Files{
 			Agent: "droid", Title: "Factory Droid", Folder: ".factory", File: "hooks.json",
 			Config: "FACTORY_HOME_OVERRIDE", ManagedFile: "settings.json",

@@ -65,11 +65,12 @@ func droidHolds(_ *hooked, sources []settings.Source, _ settings.Want) bool {
 
 // Advice implements [Adviser].
 func (d droidAdapter) Advice(sources []settings.Source) []settings.Finding {
+	advice := d.hooked.Advice(sources)
 	if d.held(sources, settings.Want{}) {
-		return nil
+		return advice
 	}
-	return []settings.Finding{{Harmless: true, Fix: "sudo approver install droid --system",
+	return append(advice, settings.Finding{Harmless: true, Fix: "sudo approver install droid --system",
 		Text: "a project can switch off the hooks of Droid (\"hooksDisabled\" in its .factory/hooks.json), also those of " +
 			"the machine, unless \"hooks\" of " + filepath.Join(d.install.files.Managed, d.install.files.ManagedFile) +
-			" has \"hooksDisabled\": false, as install writes it there"}}
+			" has \"hooksDisabled\": false, as install writes it there"})
 }

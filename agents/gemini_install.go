@@ -26,6 +26,7 @@ var geminiInstallation = &installation{
 		{name: "GEMINI_CLI_TRUST_WORKSPACE", is: func(v string) bool { return v == "false" }, text: geminiTrustsNone},
 		{name: "GEMINI_RESTRICTED_MODE", is: func(v string) bool { return v == "true" }, text: geminiTrustsNone},
 	},
+	bound: true,
 	advice: []settings.Finding{
 		{
 			Harmless: true,

@@ -48,6 +48,9 @@ type installation struct {
 	variables []variable
 	// advice says what no settings of a user can prevent.
 	advice []settings.Finding
+	// bound says that the agent starts its hooks in the folder in which it was started, and runs its calls
+	// where that is gone.
+	bound bool
 }
 
 // A hookLayout says how hooks stand in a settings file; see [settings.Layout].
@@ -186,7 +189,17 @@ func (h *hooked) switchesIn(s settings.Source) []settings.Finding {
 }
 
 // Advice implements [Adviser].
-func (h *hooked) Advice([]settings.Source) []settings.Finding { return h.install.advice }
+func (h *hooked) Advice([]settings.Source) []settings.Finding {
+	if !h.install.bound {
+		return h.install.advice
+	}
+	return append(slices.Clone(h.install.advice), settings.Finding{
+		Harmless: true,
+		Text: h.name + " starts its hook in the folder in which it was started, and runs every call unasked once that " +
+			"folder was moved or removed",
+		Fix: "start it anew after that; docs/agents/" + h.name + ".md",
+	})
+}
 
 // machineFolder returns the folder of the machine's settings on this system.
 func machineFolder(linux, mac string) string {

@@ -3,6 +3,7 @@ package agents
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -203,6 +204,19 @@ func TestMachineHoldsTheHooks(t *testing.T) {
 			if weak := settings.Weak(found); err != nil || len(found) == 0 || (len(weak) == 0) != held {
 				t.Errorf("%s, %s: %v, %v", c.agent.Name(), c.file, found, err)
 			}
+		}
+	}
+}
+
+// Agents that were seen to run their calls once the folder of their start was gone say so.
+func TestTheFolderOfTheStartIsNamed(t *testing.T) {
+	for _, a := range []Installer{codex, cline, droid, qwen, gemini, copilot, pi, Claude{}} {
+		advice := a.(Adviser).Advice(nil)
+		named := slices.ContainsFunc(advice, func(f settings.Finding) bool {
+			return f.Harmless && strings.Contains(f.Text, "in which it was started")
+		})
+		if want := !slices.Contains([]string{"copilot", "pi", "claude"}, a.Name()); named != want {
+			t.Errorf("%s: %v", a.Name(), advice)
 		}
 	}
 }

@@ -34,6 +34,7 @@ var qwenInstallation = &installation{
 		{name: "QWEN_CODE_SYSTEM_SETTINGS_PATH", text: otherMachine},
 		{name: "QWEN_CODE_SYSTEM_DEFAULTS_PATH", text: otherMachine},
 	},
+	bound: true,
 	advice: []settings.Finding{{
 		Harmless: true,
 		Text: "a single start of qwen with --bare or --safe-mode, in a workspace over ssh, or in its own sandbox for tools " +
