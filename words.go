@@ -267,6 +267,8 @@ type Verdict struct {
 	// Appeal says whose denial people are asked about, when the decision is Ask
 	// because of an appeal.
 	Appeal Appeal `json:"appeal,omitzero"`
+	// Says is what people read of the call, in words that can be translated.
+	Says display.Summary `json:"says,omitzero"`
 	// Irreversible is how hard it is to take back what the call does.
 	Irreversible Irreversibility `json:"irreversible,omitzero"`
 	// Chain is what every part of the path said, in order, at most MaxChain findings.
